@@ -1,0 +1,12 @@
+/* cutis.h: everything. Include the single headers instead where less is needed. */
+#ifndef CUTIS_CUTIS_H
+#define CUTIS_CUTIS_H
+
+#include "base.h"
+#include "character.h"
+#include "io.h"
+#include "measure.h"
+#include "model.h"
+#include "zoo.h"
+
+#endif

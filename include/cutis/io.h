@@ -1,0 +1,90 @@
+/*
+ * io.h: characters and caches from and to files. Needs libjansson; the rest of the library does not.
+ *
+ * Readers check everything: a damaged file gives an error that names the place, never a crash. Writers put
+ * their output under a temporary name beside the target and rename it when it is whole, so that a failed or
+ * interrupted run leaves the previous file as it was.
+ */
+#ifndef CUTIS_IO_H
+#define CUTIS_IO_H
+
+#include "character.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- characters ---- */
+
+/* Load .glb, .gltf or .obj, by the file's ending. */
+CUTIS_API cutis_result cutis_character_load(const char *path, const cutis_allocator *allocator,
+                                            cutis_character **character, cutis_error *error);
+/*
+ * The same from memory. name: what the file would be called; its ending tells the format, and errors show
+ * it. A .gltf in memory may only use embedded (data URI) buffers.
+ */
+CUTIS_API cutis_result cutis_character_load_memory(const void *data, size_t size, const char *name,
+                                                   const cutis_allocator *allocator, cutis_character **character,
+                                                   cutis_error *error);
+
+/* A line of a name map: motion joint `from` drives character joint `to`. */
+typedef struct cutis_name_pair {
+    const char *from, *to;
+} cutis_name_pair;
+
+/*
+ * A copy of `character` with the motion of a .bvh file added as one more clip, named after the file. Joints
+ * are matched by name (pairs first, then equal names, letter case and separators ignored); offsets are scaled to the
+ * character and turned to its rest pose. Fails when no joint matches.
+ */
+CUTIS_API cutis_result cutis_character_add_bvh(const cutis_character *character, const char *path,
+                                               const cutis_name_pair *pairs, int pair_count,
+                                               const cutis_allocator *allocator, cutis_character **result,
+                                               cutis_error *error);
+
+/* Write a character as .glb (skeleton, weights, clips; quads by FB_ngon_encoding) or .obj (rest mesh). */
+CUTIS_API cutis_result cutis_character_save(const cutis_character *character, const char *path, cutis_error *error);
+
+/* ---- caches: positions of every vertex at every frame ---- */
+
+typedef struct cutis_cache_info {
+    int vertex_count;
+    int frame_count;
+    double start; /* seconds of frame 0 */
+    double fps;
+    const cutis_character *character; /* for formats that carry faces (.obj folder); else NULL is allowed */
+} cutis_cache_info;
+
+typedef struct cutis_cache_writer cutis_cache_writer;
+
+/*
+ * Start a cache; its ending chooses the format: .pc2, .mdd, .npy (frames x vertices x 3, float32), or .obj
+ * (a folder of that name with frame_0000.obj, ...).
+ */
+CUTIS_API cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info,
+                                          const cutis_allocator *allocator, cutis_cache_writer **writer,
+                                          cutis_error *error);
+/* Add the next frame: (vertex_count x 3). */
+CUTIS_API cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positions, cutis_error *error);
+/* Check the count, put the file in place and free the writer, also on failure. */
+CUTIS_API cutis_result cutis_cache_finish(cutis_cache_writer *writer, cutis_error *error);
+/* Throw the unfinished cache away and free the writer; NULL is allowed. */
+CUTIS_API void cutis_cache_discard(cutis_cache_writer *writer);
+/* Whether a path has an ending that cutis_cache_create knows. */
+CUTIS_API bool cutis_cache_known(const char *path);
+
+typedef struct cutis_cache {
+    int vertex_count, frame_count;
+    double start, fps;      /* 0 and 30 when the format does not say */
+    const float *positions; /* (frame_count x vertex_count x 3) */
+} cutis_cache;
+
+/* Read a cache that cutis (or another program) wrote, in any of the formats above. */
+CUTIS_API cutis_result cutis_cache_load(const char *path, const cutis_allocator *allocator, cutis_cache **cache,
+                                        cutis_error *error);
+CUTIS_API void cutis_cache_destroy(cutis_cache *cache); /* NULL is allowed */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

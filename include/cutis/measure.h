@@ -1,0 +1,50 @@
+/*
+ * measure.h: how good a deformed character is, in figures. docs/CONVENTIONS.md defines each one.
+ */
+#ifndef CUTIS_MEASURE_H
+#define CUTIS_MEASURE_H
+
+#include "character.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cutis_quality {
+    int frames, vertices;
+    double size;             /* of the rest pose */
+    double volume_rest;      /* closed components, file units cubed; 0 when none is closed */
+    double volume_error_max; /* largest |V/V_rest - 1| over frames; 0 when none is closed */
+    double volume_error_mean;
+    double volume_min_ratio;     /* smallest V/V_rest */
+    int self_intersections_rest; /* pairs of triangles that share no point and intersect */
+    int self_intersections_max;  /* over frames */
+    double self_intersections_mean;
+    double stretch_p99;         /* 99th percentile over edges and frames of max(l/l0, l0/l) */
+    double area_distortion_p99; /* the same of triangle areas */
+    double acceleration_rms;    /* second difference of positions x fps^2, over the size: 1/s^2 */
+    double
+        min_section_ratio;  /* smallest area of a cross-section around a bone over its rest value; NAN without bones */
+    double penetration_max; /* deepest surface point inside the body, over the size */
+    int non_finite;         /* values that are not finite */
+    int worst_volume_frame, worst_intersection_frame, worst_section_frame, worst_penetration_frame; /* -1: none */
+} cutis_quality;
+
+/*
+ * Measure frames (frame_count x vertex_count x 3) against the rest pose. joints: pose of each frame
+ * (frame_count x joint_count x 12), needed for min_section_ratio, or NULL: then bones follow the vertices.
+ */
+CUTIS_API cutis_result cutis_measure(const cutis_character *character, const float *frames, int frame_count, double fps,
+                                     const float *joints, const cutis_jobs *jobs, const cutis_allocator *allocator,
+                                     cutis_quality *quality, cutis_error *error);
+
+/* Per frame, for plots: each array (frame_count), NULL to leave out. */
+CUTIS_API cutis_result cutis_measure_frames(const cutis_character *character, const float *frames, int frame_count,
+                                            const cutis_jobs *jobs, const cutis_allocator *allocator,
+                                            double *volume_ratios, int *self_intersections, double *penetrations,
+                                            cutis_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

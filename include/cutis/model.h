@@ -1,0 +1,191 @@
+/*
+ * model.h: solvers, models and states, the heart of cutis.
+ *
+ *     character --build--> model (immutable, shared by threads) --create--> state (one block) --step--> positions
+ *
+ * build is slow, allocates and may fail with a clear error. step never allocates, never fails and never
+ * yields a number that is not finite. A state is one block of memory: copy it to take a snapshot, hash it to
+ * check a replay. Results do not depend on the number of threads or on the frame rate.
+ */
+#ifndef CUTIS_MODEL_H
+#define CUTIS_MODEL_H
+
+#include "character.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- solvers and their parameters ---- */
+
+typedef enum cutis_parameter_type {
+    CUTIS_PARAMETER_FLOAT,
+    CUTIS_PARAMETER_INT,
+    CUTIS_PARAMETER_BOOL,  /* "on"/"off", "true"/"false", "1"/"0" */
+    CUTIS_PARAMETER_CHOICE /* one of `choices` */
+} cutis_parameter_type;
+
+typedef struct cutis_parameter {
+    const char *name;
+    cutis_parameter_type type;
+    double default_value; /* CHOICE: index into choices */
+    double min, max;      /* FLOAT and INT, both inclusive */
+    const char *unit;     /* "m", "s", "1/s", ... or "" when it has none */
+    const char *choices;  /* CHOICE: names separated by '|'; else NULL */
+    bool per_bone;        /* may be set for one joint: bones.NAME.parameter */
+    const char *help;     /* one line */
+} cutis_parameter;
+
+typedef struct cutis_solver_info {
+    const char *name;
+    const char *summary;      /* one line */
+    const char *paper;        /* authors, year, title; "" for none */
+    const char *element;      /* what it counts: "vertices", "particles", "voxels", "dofs" */
+    const char *const *parts; /* names of the timed parts of a step */
+    int part_count;
+    double substep; /* default, seconds; 0 for a solver without a past (lbs, dqs) */
+    const cutis_parameter *parameters;
+    int parameter_count;
+    const char *const *outputs; /* names that cutis_state_output knows, beyond positions and normals */
+    int output_count;
+} cutis_solver_info;
+
+CUTIS_API int cutis_solver_count(void);
+CUTIS_API const cutis_solver_info *cutis_solver(int index);
+/* The solver of that name (one, not a stack), or NULL. */
+CUTIS_API const cutis_solver_info *cutis_solver_find(const char *name);
+
+/* ---- model ---- */
+
+typedef struct cutis_model cutis_model;
+
+typedef struct cutis_model_def {
+    const cutis_character *character; /* must outlive the model */
+    const char *solver;               /* "layers", or a stack "layers+slide": a body solver, then surface solvers */
+    double substep;                   /* seconds, 0.0005 to 0.05; 0 = the solver's default */
+    const cutis_setting *settings;    /* win over the character's own; the last of equal keys wins */
+    int setting_count;
+    const cutis_jobs *jobs;           /* threads for the build; NULL = the caller's */
+    const cutis_allocator *allocator; /* NULL = malloc and free */
+} cutis_model_def;
+
+/* A definition with solver "lbs" and all else zero. */
+CUTIS_API cutis_model_def cutis_model_def_default(void);
+
+/*
+ * Check the settings and prepare the solver. An unknown key, a value out of range or a character that the
+ * solver cannot take is an error that names it.
+ */
+CUTIS_API cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **model, cutis_error *error);
+CUTIS_API void cutis_model_destroy(cutis_model *model); /* NULL is allowed; states first */
+
+typedef struct cutis_model_info {
+    const char *solver; /* as given in the definition */
+    double substep;     /* seconds; 0 for a solver without a past */
+    long element_count; /* particles, voxels, ... of the first solver of the stack */
+    size_t model_bytes, state_bytes;
+    int warning_count;
+    const char *const *warnings;
+} cutis_model_info;
+
+CUTIS_API cutis_model_info cutis_model_get_info(const cutis_model *model);
+/* The value in force of a parameter ("stiffness", or "slide.stiffness" in a stack); NAN if there is none. */
+CUTIS_API double cutis_model_parameter(const cutis_model *model, const char *name);
+
+/* ---- state ---- */
+
+typedef struct cutis_state cutis_state;
+
+/* A state at rest in the rest pose, at time 0. */
+CUTIS_API cutis_result cutis_state_create(const cutis_model *model, const cutis_allocator *allocator,
+                                          cutis_state **state, cutis_error *error);
+CUTIS_API void cutis_state_destroy(cutis_state *state); /* NULL is allowed */
+/* Put the state at time 0, at rest in this pose (joint_count x 12; NULL = the rest pose). */
+CUTIS_API void cutis_state_reset(const cutis_model *model, cutis_state *state, const float *joints);
+/*
+ * Move the whole state by the rigid transform `motion` (3 x 4), velocities turned along: the character is
+ * elsewhere, its flesh has not felt it. The next pose is expected there.
+ */
+CUTIS_API void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float motion[12]);
+/* Make `to` equal to `from`; both of the same model. A snapshot is a second state. */
+CUTIS_API void cutis_state_copy(const cutis_model *model, cutis_state *to, const cutis_state *from);
+/* A hash of everything that influences the future: equal hashes, equal replays. */
+CUTIS_API uint64_t cutis_state_hash(const cutis_model *model, const cutis_state *state);
+/* Seconds since reset. */
+CUTIS_API double cutis_state_time(const cutis_state *state);
+
+/* A motion known in advance: fills joints (joint_count x 12) for a time in the state's seconds. */
+typedef struct cutis_motion {
+    void *context;
+    void (*sample)(void *context, double time, float *joints);
+} cutis_motion;
+
+/*
+ * A clip as a motion: for `lead_in` seconds an eased blend from the rest pose to the clip's first pose (so
+ * that nothing pops), then the clip from its start, its last pose held when it ends. Pass its address as
+ * the context of cutis_motion_clip_sample.
+ */
+typedef struct cutis_clip_motion {
+    const cutis_character *character;
+    int clip;       /* -1: the idle pose */
+    double lead_in; /* seconds */
+} cutis_clip_motion;
+
+CUTIS_API void cutis_clip_motion_sample(void *clip_motion, double time, float *joints);
+
+/* Pull a vertex towards a place, as with the mouse. */
+typedef struct cutis_drag {
+    int vertex;
+    float target[3];
+    float strength; /* 0..1: 0 nothing, 1 pinned */
+} cutis_drag;
+
+typedef struct cutis_step_input {
+    /* Live: the pose at the end of this step (joint_count x 12); poses in between are interpolated. */
+    const float *joints;
+    /* Or, when joints is NULL: sampled at every substep, so that the frame rate does not matter. */
+    cutis_motion motion;
+    const cutis_drag *drags;
+    int drag_count;
+    const cutis_jobs *jobs; /* NULL = the calling thread */
+} cutis_step_input;
+
+#define CUTIS_MAX_PARTS 8
+
+typedef struct cutis_step_stats {
+    int substeps;                    /* taken in the last step */
+    int iterations;                  /* of the solver's main loop, all substeps */
+    int contacts;                    /* in the last substep */
+    double residual;                 /* of the last substep, in the solver's own measure; 0 when it has none */
+    int unconverged;                 /* substeps whose tolerance was not met within the allowed work */
+    int repairs;                     /* values that were not finite and were put back */
+    double part_ms[CUTIS_MAX_PARTS]; /* time in each part, cutis_solver_info.parts; summed over the stack */
+} cutis_step_stats;
+
+/* Advance by dt seconds (0 or more; a host's hiccup of more than 0.25 s is cut to 0.25 s unless `motion` drives). */
+CUTIS_API void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double dt);
+
+/* ---- results: valid until the next change of the state ---- */
+
+/* (vertex_count x 3), scene space, the file's vertex order. */
+CUTIS_API const float *cutis_state_positions(const cutis_model *model, const cutis_state *state);
+/* Area-weighted unit normals of the current positions, smooth across texture seams: (vertex_count x 3). */
+CUTIS_API void cutis_state_normals(const cutis_model *model, const cutis_state *state, float *normals);
+CUTIS_API const cutis_step_stats *cutis_state_stats(const cutis_model *model, const cutis_state *state);
+
+typedef enum cutis_domain { CUTIS_DOMAIN_VERTEX, CUTIS_DOMAIN_CORNER, CUTIS_DOMAIN_ELEMENT } cutis_domain;
+
+typedef struct cutis_output {
+    cutis_domain domain;
+    int count, components;
+    const float *values; /* (count x components) */
+} cutis_output;
+
+/* One of the solver's own outputs by name; false when it has none of that name. */
+CUTIS_API bool cutis_state_output(const cutis_model *model, const cutis_state *state, const char *name,
+                                  cutis_output *output);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,32 @@
+/*
+ * zoo.h: characters made by code, with skeleton, weights, texture coordinates and clips, so that everything
+ * can be tried, tested and measured without a file. All are in metres, +Y up, facing +Z.
+ */
+#ifndef CUTIS_ZOO_H
+#define CUTIS_ZOO_H
+
+#include "character.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cutis_zoo_entry {
+    const char *name;
+    const char *summary; /* one line */
+} cutis_zoo_entry;
+
+CUTIS_API int cutis_zoo_count(void);
+CUTIS_API cutis_zoo_entry cutis_zoo(int index);
+
+/*
+ * Make a character. resolution scales the number of vertices (1 = the entry's own; 0.1 to 20). Fails with
+ * CUTIS_ERROR_ARGUMENT for an unknown name or a resolution out of range.
+ */
+CUTIS_API cutis_result cutis_zoo_make(const char *name, double resolution, const cutis_allocator *allocator,
+                                      cutis_character **character, cutis_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,82 @@
+/*
+ * solver.h: the table that every solver is an entry of, and what the engine hands to it.
+ *
+ * To add a solver: a folder src/solvers/NAME with a file that defines `const solver solver_NAME`, and a line
+ * in solver_table.c. Solvers never include each other.
+ */
+#ifndef SOLVERS_SOLVER_H
+#define SOLVERS_SOLVER_H
+
+#include "base/core.h"
+#include "cutis/model.h"
+#include "mesh/mesh.h"
+
+/* Weights of the welded points, the average over a point's vertices. CSR as in cutis_character. */
+typedef struct point_weights {
+    const int *first; /* (point_count + 1) */
+    const int *joints;
+    const float *weights; /* sum to 1 for a skinned point; a point without influences does not move */
+} point_weights;
+
+typedef struct solver_build {
+    const cutis_character *character;
+    const mesh *mesh;             /* topology and rest positions of the points; lives as long as the model */
+    const point_weights *weights; /* likewise */
+    const double *values;         /* (parameter_count), in the order of the solver's table */
+    const double *bone_values;    /* (joint_count x parameter_count): values, with those set for one joint put in */
+    double substep;               /* seconds */
+    const cutis_jobs *jobs;
+    arena *memory;             /* all of the model's memory; freed by the engine */
+    cutis_allocator allocator; /* for temporary memory */
+    void (*warn)(void *warn_context, const char *sentence);
+    void *warn_context;
+} solver_build;
+
+/* One substep's input. */
+typedef struct solver_input {
+    const float *joints;     /* (joint_count x 12) pose at the end of the substep */
+    const float *joints_old; /* the same at its start */
+    const float *skin;       /* (joint_count x 12) joints x inverse bind: rest scene space -> posed scene space */
+    const float *surface;    /* for a surface solver: the body's points at the end of the substep (point_count x 3) */
+    double time;             /* at the end of the substep, seconds since reset */
+    double h;                /* length, seconds */
+    const cutis_drag *drags;
+    int drag_count;
+    const cutis_jobs *jobs;
+} solver_input;
+
+enum {
+    SOLVER_GEOMETRIC = 1, /* no past: works on vertices, evaluated once at the end of a step, no substeps */
+    SOLVER_SURFACE = 2    /* runs on the surface of the solver before it in a stack (or on lbs when alone) */
+};
+
+typedef struct solver {
+    cutis_solver_info info;
+    unsigned flags;
+    /* Fill *data (in build->memory). */
+    cutis_result (*build)(const solver_build *build, void **data, cutis_error *error);
+    long (*element_count)(const void *data);
+    /* Bytes of what changes (copied, hashed; hold no pointers) and of scratch (neither). */
+    size_t (*state_size)(const void *data);
+    size_t (*scratch_size)(const void *data);
+    /* Put the state at rest in the pose of input, and fill points. */
+    void (*reset)(const void *data, void *state, void *scratch, const solver_input *input, float *points);
+    /*
+     * Advance by one substep and fill points (point_count x 3; for a GEOMETRIC solver the vertices). points
+     * holds the last result on entry. Never allocates, never leaves a non-finite value.
+     */
+    void (*step)(const void *data, void *state, void *scratch, const solver_input *input, float *points,
+                 cutis_step_stats *stats);
+    /* Move everything rigidly, velocities turned along; NULL for a solver without positions of its own. */
+    void (*teleport)(const void *data, void *state, const float motion[12]);
+    /* One of info.outputs; NULL when there are none. */
+    bool (*output)(const void *data, const void *state, int index, cutis_output *output);
+} solver;
+
+extern const solver *const solver_table[];
+extern const int solver_table_count;
+
+/* Index of a parameter in a solver's table; -1 when there is none. */
+int solver_parameter_index(const solver *s, const char *name);
+
+#endif
