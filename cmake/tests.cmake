@@ -41,12 +41,14 @@ if(CUTIS_SANITIZE STREQUAL "")
   add_check(check_readme project ${PYTHON3} tests/check_readme.py)
 endif()
 
+if(CUTIS_SOURCES MATCHES "/src/zoo/" AND CUTIS_SOURCES MATCHES "/src/engine/")
 # Golden hashes: one program that prints a hash for each scene.
 add_executable(golden tests/golden.c)
 target_link_libraries(golden PRIVATE cutis_flags cutis_static)
 add_check(golden_1 "unit" sh tests/check_golden.sh $<TARGET_FILE:golden> 1)
 add_check(golden_2 "unit" sh tests/check_golden.sh $<TARGET_FILE:golden> 2)
 add_check(golden_3 "unit" sh tests/check_golden.sh $<TARGET_FILE:golden> 3)
+endif()
 
 if(TARGET cutis)
   add_check(check_gltf project sh tests/check_gltf.sh $<TARGET_FILE:cutis>)

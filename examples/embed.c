@@ -30,7 +30,9 @@ static void take(workers *w)
 }
 static void *work(void *context)
 {
-    for (workers *w = context;; take(w), sem_post(&w->done)) sem_wait(&w->start);
+    workers *w = context;
+    while (!sem_wait(&w->start)) take(w), sem_post(&w->done);
+    return NULL;
 }
 static void run(void *context, int count, void (*job)(void *data, int index), void *data)
 {
@@ -61,8 +63,7 @@ int main(int argc, char **argv)
     if (cutis_model_build(&def, &model, &error) || cutis_state_create(model, &heap, &state, &error))
         return fprintf(stderr, "%s\n", error.text), 1;
 
-    /* The game loop: each frame the animation system gives a pose (here a clip does). Step neither allocates nor fails.
-     */
+    /* The game loop: each frame a pose comes from the host (here from a clip). Step neither allocates nor fails. */
     float *pose = malloc(sizeof(float) * 12 * (size_t)hero->joint_count), top = 0;
     long before = allocations;
     for (int frame = 0; pose && frame < 120; frame++) {
