@@ -24,12 +24,12 @@ done
     if clang-tidy --quiet -p "$BUILD" --extra-arg=-Wno-everything "$0" >"$BUILD/tidy/$(basename "$0").log" 2>&1; then
         touch "$BUILD/tidy/$(basename "$0").ok"
     else
-        grep -vE "warnings? (generated|treated)|^$|Suppressed|Use -header-filter" "$BUILD/tidy/$(basename "$0").log"
+        grep -E "(error|warning):" "$BUILD/tidy/$(basename "$0").log" | sed "s|^$PWD/||"
         exit 1
     fi' || code=1
 
 cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -j "$jobs" \
-    --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches --cppcheck-build-dir="$build/tidy" \
+    --suppress=missingIncludeSystem --suppress=uninitvar --cppcheck-build-dir="$build/tidy" \
     -I include -I src src cli examples 2>&1 || code=1
 
 [ $code -eq 0 ] && echo "lint: $(echo "$files" | wc -l) files clean"
