@@ -7,7 +7,9 @@ if [ ! -e build/node/node_modules/gltf-validator/package.json ] || ! command -v 
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-names=$("$1" models --names) || exit 1
+names=$("$1" models --json | python3 -c 'import json, sys
+for model in json.load(sys.stdin)["models"]: print(model["name"])') || exit 1
+[ -n "$names" ] || exit 1
 for name in $names; do
     "$1" make "$name" -o "$folder/$name.glb" >/dev/null || exit 1
 done
