@@ -3,6 +3,7 @@
 # Labels, which choose what runs where:
 #   unit     one program for each tests/test_NAME.c
 #   threads  those of them that start threads (they name cutis_pool_create): run again under ThreadSanitizer
+#   golden   results are those of tests/golden.txt
 #   slow     those that say "ctest: slow" in a comment: not run again under the sanitizers
 #   project  checks of the source tree and of the built library
 #   matrix   builds with other compilers, options and sanitizers (only with CUTIS_MATRIX)
@@ -46,9 +47,11 @@ if(CUTIS_SOURCES MATCHES "/src/zoo/" AND CUTIS_SOURCES MATCHES "/src/engine/")
 # Golden hashes: one program that prints a hash for each scene.
 add_executable(golden tests/golden.c)
 target_link_libraries(golden PRIVATE cutis_flags cutis_private)
-add_check(golden_1 "unit" sh tests/check_golden.sh $<TARGET_FILE:golden> 1)
-add_check(golden_2 "unit" sh tests/check_golden.sh $<TARGET_FILE:golden> 2)
-add_check(golden_3 "unit" sh tests/check_golden.sh $<TARGET_FILE:golden> 3)
+foreach(threads 1 2 3)
+  add_check(golden_${threads} golden sh tests/check_golden.sh $<TARGET_FILE:golden> ${threads})
+endforeach()
+set_tests_properties(golden_2 PROPERTIES LABELS "unit") # under ASan and UBSan
+set_tests_properties(golden_3 PROPERTIES LABELS "threads") # under TSan
 endif()
 
 if(TARGET cutis)
@@ -61,9 +64,8 @@ if(CUTIS_MATRIX)
   foreach(variant gcc-O0 clang-O0 clang-O3 scalar sse2) # gcc -O3 is the release build itself
     add_check(golden_${variant} matrix sh tests/matrix.sh ${CMAKE_BINARY_DIR} ${variant})
   endforeach()
-  add_check(asan matrix sh tests/sanitize.sh asan -LE slow)
+  add_check(asan matrix sh tests/sanitize.sh asan -L unit -LE slow)
   add_check(tsan matrix sh tests/sanitize.sh tsan -L threads)
-  get_property(names DIRECTORY PROPERTY TESTS)
   set_tests_properties(check_install clang_warnings golden_gcc-O0 golden_clang-O0 golden_clang-O3 golden_scalar
                        golden_sse2 asan tsan PROPERTIES RUN_SERIAL ON)
 endif()
