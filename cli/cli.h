@@ -40,9 +40,9 @@ typedef enum cli_kind {
 } cli_kind;
 
 typedef struct cli_option {
-    const char *name;     /* "fps" for --fps */
-    char letter;          /* 'o' for -o; 0 for none */
-    cli_kind kind;        /* */
+    const char *name; /* "fps" for --fps */
+    char letter;      /* 'o' for -o; 0 for none */
+    cli_kind kind;
     const char *value;    /* what help calls the value: "SECONDS"; NULL for a flag */
     const char *help;     /* one line */
     const char *fallback; /* value when not given, as text; NULL: none */
@@ -69,15 +69,20 @@ typedef struct cli_command {
 /* All commands, NULL-terminated, in the order of the overview. */
 extern const cli_command *const cli_commands[];
 
+/* One option as given. */
+struct cli_given {
+    const cli_option *option;
+    const char *value; /* NULL for a flag */
+};
+
 struct cli_arguments {
     const cli_command *command;
     int positional_count;
     const char **positionals;
     int given_count; /* options in the order given */
-    struct cli_given {
-        const cli_option *option;
-        const char *value; /* NULL for a flag */
-    } * given;
+    struct cli_given *given;
+    int owned_count; /* texts that came from a configuration file */
+    char **owned;
 };
 
 /*
@@ -86,6 +91,16 @@ struct cli_arguments {
  */
 int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *arguments, bool *help);
 void cli_arguments_free(cli_arguments *arguments);
+/*
+ * Add what the JSON file of --config says, for any command that has that option. Its keys are the command's own
+ * options (lead_in or lead-in); what stands on the command line wins. An object flattens into KEY=VALUE pairs:
+ * {"set": {"a": 1}} is --set a=1, and {"bones": {"NAME": {"a": 1}}} is --set bones.NAME.a=1.
+ */
+int cli_apply_config(cli_arguments *arguments, const char *path);
+/* The checks of one option on a value, wherever it came from. CLI_OK or CLI_USAGE, message printed. */
+int cli_check_value(const cli_arguments *arguments, const cli_option *option, const char *value);
+/* The command's option of that name, or NULL. */
+const cli_option *cli_find_option(const cli_command *command, const char *name);
 
 /* Options by name; asking for a name that the table does not have is a bug (assert). */
 bool cli_given(const cli_arguments *arguments, const char *name); /* stands on the command line */
@@ -133,6 +148,10 @@ bool cli_interrupted(void);
  * the exit code in *status.
  */
 cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *status);
+/* Whether the zoo has a character of that name. */
+bool cli_is_built_in(const char *name);
+/* "there is no built-in character ..." with the nearest name; returns CLI_USAGE. */
+int cli_unknown_character(const char *name, bool file_allowed);
 /* The index of a clip, with the nearest name when there is none; -1 on failure, message printed. */
 int cli_find_clip(const cutis_character *character, const char *name);
 /*
@@ -169,6 +188,7 @@ void cli_progress_end(cli_progress *progress); /* erases the bar */
 typedef struct cli_table cli_table;
 cli_table *cli_table_create(const char *align);
 void cli_table_cell(cli_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_table_heads(cli_table *table, const char *heads); /* "name|vertices|ms" */
 void cli_table_print(cli_table *table, const char *indent);
 
 /* Print text wrapped at `width` columns, every line behind `indent` spaces; newlines in it are kept. */

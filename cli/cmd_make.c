@@ -13,6 +13,7 @@ static int run(const cli_arguments *arguments)
     if (!path) return cli_usage_error(arguments, "the output is missing: -o FILE.glb");
     if (!cli_has_ending(path, ".glb") && !cli_has_ending(path, ".obj"))
         return cli_usage_error(arguments, "'%s' must end in .glb or .obj", path);
+    if (!cli_is_built_in(name)) return cli_unknown_character(name, false);
     int status = cli_check_output(path, NULL, false);
     if (status != CLI_OK) return status;
 

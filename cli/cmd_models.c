@@ -38,8 +38,7 @@ static int run(const cli_arguments *arguments)
     bool json = cli_flag(arguments, "json");
     json_t *models = json ? json_array() : NULL;
     cli_table *table = json ? NULL : cli_table_create("lrrrll");
-    const char *const heads[] = {"name", "vertices", "faces", "joints", "clips", "what"};
-    for (int i = 0; table && i < CLI_COUNT(heads); i++) cli_table_cell(table, "%s", heads[i]);
+    if (table) cli_table_heads(table, "name|vertices|faces|joints|clips|what");
     int status = CLI_OK;
     for (int i = 0; i < cutis_zoo_count() && status == CLI_OK; i++) {
         cutis_zoo_entry entry = cutis_zoo(i);
@@ -61,8 +60,9 @@ static int run(const cli_arguments *arguments)
         cutis_character_destroy(character);
         if (cli_interrupted()) status = CLI_INTERRUPTED;
     }
+    if (table) cli_table_print(table, "");
     if (json && status == CLI_OK) return cli_json_print(json_pack("{s:o}", "models", models));
-    if (table && status == CLI_OK) cli_table_print(table, "");
+    json_decref(models);
     return status;
 }
 

@@ -149,6 +149,15 @@ void cli_table_cell(cli_table *table, const char *format, ...)
     table->cells[table->cell_count++] = cli_format("%s", text);
 }
 
+void cli_table_heads(cli_table *table, const char *heads)
+{
+    while (*heads) {
+        int length = (int)strcspn(heads, "|");
+        cli_table_cell(table, "%.*s", length, heads);
+        heads += heads[length] ? length + 1 : length;
+    }
+}
+
 void cli_table_print(cli_table *table, const char *indent)
 {
     int columns = table->column_count;

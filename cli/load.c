@@ -16,25 +16,26 @@ bool cli_has_ending(const char *path, const char *ending)
     return length > ending_length && strcasecmp(path + length - ending_length, ending) == 0;
 }
 
-static bool zoo_has(const char *name)
+bool cli_is_built_in(const char *name)
 {
     for (int i = 0; i < cutis_zoo_count(); i++)
         if (strcmp(cutis_zoo(i).name, name) == 0) return true;
     return false;
 }
 
-/* No file and no built-in: guess which was meant. */
-static void report_unknown(const char *name)
+int cli_unknown_character(const char *name, bool file_allowed)
 {
     int count = cutis_zoo_count();
-    const char **names = cli_allocate((size_t)count + 1, sizeof *names);
+    const char *what = file_allowed ? "file and no built-in character" : "built-in character";
+    const char **names = cli_allocate((size_t)count, sizeof *names);
     for (int i = 0; i < count; i++) names[i] = cutis_zoo(i).name;
     const char *nearest = cli_nearest(name, names, count);
     if (nearest)
-        cli_error("there is no file and no built-in character '%s'; did you mean '%s'?", name, nearest);
+        cli_error("there is no %s '%s'; did you mean '%s'?", what, name, nearest);
     else
-        cli_error("there is no file and no built-in character '%s'; 'cutis models' lists the built-in ones", name);
+        cli_error("there is no %s '%s'; 'cutis models' lists the built-in ones", what, name);
     free(names);
+    return CLI_USAGE;
 }
 
 cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *status)
@@ -45,11 +46,11 @@ cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *s
     struct stat about;
     bool plain = !strpbrk(name_or_path, "./");
     *status = CLI_FAILURE;
-    if (plain && zoo_has(name_or_path)) {
+    if (plain && cli_is_built_in(name_or_path)) {
         result = cutis_zoo_make(name_or_path, 1.0, NULL, &character, &error);
     } else if (stat(name_or_path, &about) != 0 && errno == ENOENT) {
         if (plain)
-            report_unknown(name_or_path);
+            *status = cli_unknown_character(name_or_path, true);
         else
             cli_error("there is no file '%s'", name_or_path);
         return NULL;

@@ -106,10 +106,10 @@ static int run_command(const cli_command *command, int argc, char **argv)
     cli_arguments arguments;
     bool help;
     int status = cli_parse(command, argc, argv, &arguments, &help);
-    if (status == CLI_OK && help)
-        cli_print_help(command);
-    else if (status == CLI_OK)
-        status = command->run(&arguments);
+    if (status == CLI_OK && help) cli_print_help(command);
+    if (status == CLI_OK && !help && cli_find_option(command, "config") && cli_given(&arguments, "config"))
+        status = cli_apply_config(&arguments, cli_text(&arguments, "config"));
+    if (status == CLI_OK && !help) status = command->run(&arguments);
     cli_arguments_free(&arguments);
     return status;
 }

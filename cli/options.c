@@ -63,6 +63,11 @@ static const cli_option *find_option(const cli_command *command, const char *nam
     return NULL;
 }
 
+const cli_option *cli_find_option(const cli_command *command, const char *name)
+{
+    return find_option(command, name, strlen(name));
+}
+
 static const cli_option *find_letter(const cli_command *command, char letter)
 {
     for (int i = 0; i < command->option_count; i++)
@@ -127,7 +132,7 @@ static int split_choices(const char *choices, char *copy, size_t copy_size, cons
     return count;
 }
 
-static int check_value(const cli_arguments *arguments, const cli_option *option, const char *value)
+int cli_check_value(const cli_arguments *arguments, const cli_option *option, const char *value)
 {
     double number;
     bool bounded = option->min != 0 || option->max != 0;
@@ -175,7 +180,7 @@ static int add_given(cli_arguments *arguments, const cli_option *option, const c
         for (int i = 0; i < arguments->given_count; i++)
             if (arguments->given[i].option == option)
                 return cli_usage_error(arguments, "--%s is given twice", option->name);
-    int status = check_value(arguments, option, value);
+    int status = cli_check_value(arguments, option, value);
     if (status != CLI_OK) return status;
     arguments->given[arguments->given_count++] = (struct cli_given){option, value};
     return CLI_OK;
@@ -241,6 +246,8 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *
 
 void cli_arguments_free(cli_arguments *arguments)
 {
+    for (int i = 0; i < arguments->owned_count; i++) free(arguments->owned[i]);
+    free(arguments->owned);
     free(arguments->positionals);
     free(arguments->given);
     *arguments = (cli_arguments){0};
