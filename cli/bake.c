@@ -36,7 +36,6 @@ typedef struct bake {
     double *volume_ratios; /* (frames) */
     float *batch;          /* (batch_capacity x vertices x 3) frames on their way to the file */
     int batch_count, batch_capacity, written;
-    bool closed;
 } bake;
 
 /* ---- preparation ---- */
@@ -174,9 +173,8 @@ static int flush_batch(bake *b)
     bake_result *r = b->result;
     cutis_error error;
     size_t frame_floats = 3 * (size_t)r->vertices;
-    if (b->closed && b->batch_count &&
-        cutis_measure_frames(b->character, b->batch, b->batch_count, cutis_pool_jobs(b->pool), NULL,
-                             b->volume_ratios + b->written, NULL, NULL, &error) != CUTIS_OK)
+    if (b->batch_count && cutis_measure_frames(b->character, b->batch, b->batch_count, cutis_pool_jobs(b->pool), NULL,
+                                               b->volume_ratios + b->written, NULL, NULL, &error) != CUTIS_OK)
         return cli_library_error(&error);
     for (int i = 0; i < b->batch_count; i++) {
         const float *frame = b->batch + (size_t)i * frame_floats;
@@ -241,8 +239,8 @@ static void sum_up(bake *b)
     r->step_median = b->step_seconds[r->frames / 2];
     r->step_mean = sum / r->frames;
     for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] /= r->frames;
-    r->volume_min = r->volume_max = b->closed ? b->volume_ratios[0] : (double)NAN;
-    for (int i = 1; b->closed && i < r->frames; i++) {
+    r->volume_min = r->volume_max = b->volume_ratios[0];
+    for (int i = 1; i < r->frames; i++) {
         r->volume_min = fmin(r->volume_min, b->volume_ratios[i]);
         r->volume_max = fmax(r->volume_max, b->volume_ratios[i]);
     }
@@ -276,7 +274,7 @@ static void report_solvers(const bake *b, json_t *parameters, json_t *parts)
         for (int i = 0; i < solver->parameter_count; i++) {
             const cutis_parameter *parameter = &solver->parameters[i];
             char key[128];
-            snprintf(key, sizeof key, stack ? "%2$s.%1$s" : "%1$s", parameter->name, name);
+            snprintf(key, sizeof key, "%s%s%s", stack ? name : "", stack ? "." : "", parameter->name);
             json_object_set_new(parameters, key, parameter_json(parameter, cutis_model_parameter(b->model, key)));
         }
         /* part_ms is summed over the stack by index: the names of the first solver stand for all. */
