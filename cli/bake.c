@@ -288,9 +288,9 @@ static json_t *report_settings(const bake *b)
 {
     json_t *settings = json_object();
     for (int i = 0; i < b->character->setting_count; i++)
-        json_object_set_new(settings, b->character->settings[i].key, json_string(b->character->settings[i].value));
+        json_object_set_new(settings, b->character->settings[i].key, cli_json_string(b->character->settings[i].value));
     for (int i = 0; i < b->job->setting_count; i++)
-        json_object_set_new(settings, b->job->settings[i].key, json_string(b->job->settings[i].value));
+        json_object_set_new(settings, b->job->settings[i].key, cli_json_string(b->job->settings[i].value));
     return settings;
 }
 
@@ -298,8 +298,9 @@ static json_t *report_warnings(const bake *b)
 {
     json_t *warnings = json_array();
     for (int i = 0; i < b->character->warning_count; i++)
-        json_array_append_new(warnings, json_string(b->character->warnings[i]));
-    for (int i = 0; i < b->info.warning_count; i++) json_array_append_new(warnings, json_string(b->info.warnings[i]));
+        json_array_append_new(warnings, cli_json_string(b->character->warnings[i]));
+    for (int i = 0; i < b->info.warning_count; i++)
+        json_array_append_new(warnings, cli_json_string(b->info.warnings[i]));
     return warnings;
 }
 
@@ -313,16 +314,16 @@ static json_t *make_report(const bake *b)
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->hash);
     json_t *root = json_object();
     json_object_set_new(root, "schema", json_integer(SCHEMA));
-    json_object_set_new(root, "version", json_string(cutis_version()));
-    json_object_set_new(root, "input", json_string(b->job->input));
-    json_object_set_new(root, "output", json_string(b->job->output));
-    json_object_set_new(root, "solver", json_string(b->job->solver));
+    json_object_set_new(root, "version", cli_json_string(cutis_version()));
+    json_object_set_new(root, "input", cli_json_string(b->job->input));
+    json_object_set_new(root, "output", cli_json_string(b->job->output));
+    json_object_set_new(root, "solver", cli_json_string(b->job->solver));
     json_object_set_new(root, "character",
-                        json_pack("{s:s, s:i, s:i, s:i, s:i, s:o}", "name", character->name, "vertices",
-                                  character->vertex_count, "points", character->point_count, "faces",
+                        json_pack("{s:o, s:i, s:i, s:i, s:i, s:o}", "name", cli_json_string(character->name),
+                                  "vertices", character->vertex_count, "points", character->point_count, "faces",
                                   character->face_count, "joints", character->joint_count, "size",
                                   cli_json_real((double)character->size)));
-    json_object_set_new(root, "clip", r->clip ? json_string(r->clip) : json_null());
+    json_object_set_new(root, "clip", cli_json_string(r->clip));
     json_object_set_new(root, "frames", json_integer(r->frames));
     json_object_set_new(root, "fps", cli_json_real(r->fps));
     json_object_set_new(root, "start", cli_json_real(r->start));
@@ -350,7 +351,7 @@ static json_t *make_report(const bake *b)
                                   (json_int_t)r->iterations, "unconverged", (json_int_t)r->unconverged, "repairs",
                                   (json_int_t)r->repairs, "contacts_max", r->contacts_max, "residual_max",
                                   cli_json_real(r->residual_max)));
-    json_object_set_new(root, "hash", json_string(hash));
+    json_object_set_new(root, "hash", cli_json_string(hash));
     json_object_set_new(root, "warnings", report_warnings(b));
     return root;
 }

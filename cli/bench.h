@@ -11,11 +11,11 @@ typedef struct bench_row {
     const char *name;    /* of the scene: "lbs", "layers arm" */
     const char *element; /* "vertices", "particles", "voxels" or "dofs" */
     long count;          /* of these */
-    int threads;         /* */
-    double ms;           /* of one frame or step: the minimum of all runs */
-    double paper_ms;     /* what the paper reports; 0: nothing */
-    bool per_element;    /* tell the nanoseconds per element as well */
-    int part_count;      /* parts of the time, if told */
+    int threads;
+    double ms;        /* of one frame or step: the minimum of all runs */
+    double paper_ms;  /* what the paper reports; 0: nothing */
+    const char *each; /* "vertex": tell the nanoseconds per one of them as well; NULL: not */
+    int part_count;   /* parts of the time, if told */
     const char *part_names[CUTIS_MAX_PARTS];
     double part_ms[CUTIS_MAX_PARTS];
     double part_paper_ms[CUTIS_MAX_PARTS]; /* 0: nothing */

@@ -145,7 +145,7 @@ static int time_tube(bench_context *context, const char *solver, int rings, int 
                          .count = character->vertex_count,
                          .threads = 1,
                          .ms = best * 1e3,
-                         .per_element = true};
+                         .each = "vertex"};
         bench_add(context, &row);
         status = cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     }

@@ -202,7 +202,8 @@ const char *cli_format_count(long count, char buffer[32]);
 
 /* ---- JSON ---- */
 
-json_t *cli_json_real(double value); /* null when not finite */
+json_t *cli_json_real(double value);       /* null when not finite */
+json_t *cli_json_string(const char *text); /* bytes that are not UTF-8 become '?'; NULL becomes null */
 /* Pretty JSON on stdout, keys in the order they were set. Frees `value`. Returns an exit code. */
 int cli_json_print(json_t *value);
 /* The same into a file, put in place when whole. */

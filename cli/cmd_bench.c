@@ -86,12 +86,9 @@ static json_t *rows_json(const bench_context *context)
         const bench_row *row = &context->rows[i];
         json_t *object = json_pack("{s:s, s:I, s:i, s:o}", "name", row->name, row->element, (json_int_t)row->count,
                                    "threads", row->threads, "ms", cli_json_real(row->ms));
-        if (row->per_element) {
+        if (row->each) {
             char key[64];
-            /* "vertices" -> "ns_per_vertex" */
-            snprintf(key, sizeof key, "ns_per_%.*s%s",
-                     (int)strlen(row->element) - (row->element[0] == 'v' && row->element[1] == 'e' ? 4 : 1),
-                     row->element, row->element[0] == 'v' && row->element[1] == 'e' ? "ex" : "");
+            snprintf(key, sizeof key, "ns_per_%s", row->each);
             json_object_set_new(object, key, cli_json_real(row->ms * 1e6 / (double)row->count));
         }
         if (row->paper_ms > 0) json_object_set_new(object, "paper_ms", cli_json_real(row->paper_ms));
@@ -123,7 +120,7 @@ static void print_rows(const bench_context *context)
         cli_table_cell(table, "%s", row->element);
         cli_table_cell(table, "%d", row->threads);
         cli_table_cell(table, "%.4g", row->ms);
-        if (row->per_element)
+        if (row->each)
             cli_table_cell(table, "%.2f", row->ms * 1e6 / (double)row->count);
         else
             cli_table_cell(table, "%s", "");

@@ -190,11 +190,11 @@ static json_t *clips_json(const cutis_character *character)
         const cutis_clip *clip = &character->clips[i];
         int least, most;
         key_range(clip, &least, &most);
-        json_array_append_new(array,
-                              json_pack("{s:s, s:o, s:o, s:o, s:i, s:i, s:i}", "name", clip->name, "start",
-                                        cli_json_real((double)clip->start), "end", cli_json_real((double)clip->end),
-                                        "length", cli_json_real((double)clip->end - (double)clip->start), "tracks",
-                                        clip->track_count, "keys_min", least, "keys_max", most));
+        json_array_append_new(array, json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:i}", "name",
+                                               cli_json_string(clip->name), "start", cli_json_real((double)clip->start),
+                                               "end", cli_json_real((double)clip->end), "length",
+                                               cli_json_real((double)clip->end - (double)clip->start), "tracks",
+                                               clip->track_count, "keys_min", least, "keys_max", most));
     }
     return array;
 }
@@ -205,8 +205,8 @@ static json_t *joints_json(const cutis_character *character)
     for (int i = 0; i < character->joint_count; i++) {
         const cutis_joint *joint = &character->joints[i];
         json_array_append_new(
-            array, json_pack("{s:s, s:o, s:b}", "name", joint->name, "parent",
-                             joint->parent < 0 ? json_null() : json_string(character->joints[joint->parent].name),
+            array, json_pack("{s:o, s:o, s:b}", "name", cli_json_string(joint->name), "parent",
+                             cli_json_string(joint->parent < 0 ? NULL : character->joints[joint->parent].name),
                              "deforms", (int)joint->deforms));
     }
     return array;
@@ -229,26 +229,27 @@ static json_t *info_json(const cutis_character *character, const findings *f)
     json_t *low = json_array(), *high = json_array();
     for (int i = 0; i < character->part_count; i++)
         json_array_append_new(parts,
-                              json_pack("{s:s, s:s, s:i, s:i}", "name", character->parts[i].name, "material",
-                                        character->parts[i].material, "vertices", character->parts[i].vertex_count,
-                                        "faces", character->parts[i].face_count));
-    for (int i = 0; i < character->map_count; i++) json_array_append_new(maps, json_string(character->maps[i].name));
+                              json_pack("{s:o, s:o, s:i, s:i}", "name", cli_json_string(character->parts[i].name),
+                                        "material", cli_json_string(character->parts[i].material), "vertices",
+                                        character->parts[i].vertex_count, "faces", character->parts[i].face_count));
+    for (int i = 0; i < character->map_count; i++)
+        json_array_append_new(maps, cli_json_string(character->maps[i].name));
     for (int i = 0; i < character->morph_count; i++)
-        json_array_append_new(morphs, json_string(character->morphs[i].name));
-    for (int i = 0; i < f->problem_count; i++) json_array_append_new(problems, json_string(f->problems[i]));
+        json_array_append_new(morphs, cli_json_string(character->morphs[i].name));
+    for (int i = 0; i < f->problem_count; i++) json_array_append_new(problems, cli_json_string(f->problems[i]));
     for (int i = 0; i < 3; i++) {
         json_array_append_new(low, cli_json_real((double)character->bounds_min[i]));
         json_array_append_new(high, cli_json_real((double)character->bounds_max[i]));
     }
     json_t *settings = json_object();
     for (int i = 0; i < character->setting_count; i++)
-        json_object_set_new(settings, character->settings[i].key, json_string(character->settings[i].value));
-    json_t *root =
-        json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o, s:o}", "name", character->name, "vertices",
-                  character->vertex_count, "points", character->point_count, "faces", character->face_count, "quads",
-                  f->topology.quad_count, "triangles", character->triangle_count, "size", (double)character->size,
-                  "bounds_min", low, "bounds_max", high, "topology", topology_json(&f->topology));
-    json_object_set_new(root, "unit_hint", f->unit_hint ? json_string(f->unit_hint) : json_null());
+        json_object_set_new(settings, character->settings[i].key, cli_json_string(character->settings[i].value));
+    json_t *root = json_pack("{s:o, s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o, s:o}", "name",
+                             cli_json_string(character->name), "vertices", character->vertex_count, "points",
+                             character->point_count, "faces", character->face_count, "quads", f->topology.quad_count,
+                             "triangles", character->triangle_count, "size", (double)character->size, "bounds_min", low,
+                             "bounds_max", high, "topology", topology_json(&f->topology));
+    json_object_set_new(root, "unit_hint", cli_json_string(f->unit_hint));
     json_object_set_new(root, "texture_coordinates", json_boolean(character->texcoords != NULL));
     json_object_set_new(root, "influences_max", json_integer(f->influence_max));
     json_object_set_new(root, "unskinned_vertices", json_integer(f->unskinned_vertex_count));

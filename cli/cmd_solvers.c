@@ -46,7 +46,7 @@ static json_t *parameter_json(const cutis_parameter *parameter)
         json_t *choices = json_array();
         for (const char *at = parameter->choices; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
             json_array_append_new(choices, json_stringn(at, strcspn(at, "|")));
-        json_object_set_new(object, "default", json_string(text));
+        json_object_set_new(object, "default", cli_json_string(text));
         json_object_set_new(object, "choices", choices);
         break;
     }
@@ -55,16 +55,16 @@ static json_t *parameter_json(const cutis_parameter *parameter)
         json_object_set_new(object, "min", cli_json_real(parameter->min));
         json_object_set_new(object, "max", cli_json_real(parameter->max));
     }
-    json_object_set_new(object, "unit", json_string(parameter->unit));
+    json_object_set_new(object, "unit", cli_json_string(parameter->unit));
     json_object_set_new(object, "per_bone", json_boolean(parameter->per_bone));
-    json_object_set_new(object, "help", json_string(parameter->help));
+    json_object_set_new(object, "help", cli_json_string(parameter->help));
     return object;
 }
 
 static json_t *names_json(const char *const *names, int count)
 {
     json_t *array = json_array();
-    for (int i = 0; i < count; i++) json_array_append_new(array, json_string(names[i]));
+    for (int i = 0; i < count; i++) json_array_append_new(array, cli_json_string(names[i]));
     return array;
 }
 

@@ -249,6 +249,19 @@ enum { JSON_STYLE = JSON_INDENT(2) | JSON_REAL_PRECISION(12) | JSON_ENSURE_ASCII
 
 json_t *cli_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
+json_t *cli_json_string(const char *text)
+{
+    if (!text) return json_null();
+    json_t *value = json_string(text);
+    if (value) return value;
+    char *copy = cli_format("%s", text);
+    for (char *at = copy; *at; at++)
+        if ((unsigned char)*at >= 0x80) *at = '?';
+    value = json_string(copy);
+    free(copy);
+    return value;
+}
+
 int cli_json_print(json_t *value)
 {
     int status = json_dumpf(value, stdout, JSON_STYLE) == 0 ? CLI_OK : cli_error("cannot print JSON");
