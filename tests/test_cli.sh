@@ -324,4 +324,4 @@ if command -v groff >/dev/null; then
     [ -z "$(groff -man -Tutf8 -ww -z out 2>&1)" ] || fail "groff complains about the manual"
 fi
 
-[ "$failures" -eq 0 ] && echo "$checks checks passed" || { echo "$failures of $checks checks failed"; exit 1; }
+[ "$failures" -eq 0 ] && echo "== command line: $checks checks passed" || { echo "$failures of $checks checks failed"; exit 1; }
