@@ -217,8 +217,8 @@ quat polar_rotation(mat3 a, quat guess, int iterations)
         vec3 omega = vec3_scale(torque, 1 / (energy + guard));
         float angle = vec3_length(omega);
         if (!(angle > 1e-9f)) break;
-        /* A half turn away the torque vanishes; elsewhere a step of more than pi is only rounding. */
-        if (angle > 3.1f) omega = vec3_scale(omega, 3.1f / angle), angle = 3.1f;
+        /* Far from the solution the quotient overshoots: a step is at most half a radian. */
+        if (angle > 0.5f) omega = vec3_scale(omega, 0.5f / angle), angle = 0.5f;
         q = quat_normalize(quat_multiply(quat_axis_angle(vec3_scale(omega, 1 / angle), (double)angle), q));
     }
     return q;

@@ -112,4 +112,85 @@ static inline vfloat v_gather(const float *from, const int32_t *index)
 #endif
 }
 
+/* ---- groups of exactly four and eight floats, for kernels whose vectors have a meaning (columns, quaternions) ---- */
+
+#if LANES == 1
+
+typedef struct f4 {
+    float v[4];
+} f4;
+typedef struct f8 {
+    float v[8];
+} f8;
+
+#define SIMD_GROUP(type, count)                                     \
+    static inline type type##_add(type a, type b)                   \
+    {                                                               \
+        for (int i = 0; i < (count); i++) a.v[i] = a.v[i] + b.v[i]; \
+        return a;                                                   \
+    }                                                               \
+    static inline type type##_mul(type a, type b)                   \
+    {                                                               \
+        for (int i = 0; i < (count); i++) a.v[i] = a.v[i] * b.v[i]; \
+        return a;                                                   \
+    }                                                               \
+    static inline type type##_set(float x)                          \
+    {                                                               \
+        type a;                                                     \
+        for (int i = 0; i < (count); i++) a.v[i] = x;               \
+        return a;                                                   \
+    }
+SIMD_GROUP(f4, 4)
+SIMD_GROUP(f8, 8)
+#undef SIMD_GROUP
+
+static inline f8 f8_pair(float low, float high) { return (f8){{low, low, low, low, high, high, high, high}}; }
+static inline f4 f8_low(f8 a) { return (f4){{a.v[0], a.v[1], a.v[2], a.v[3]}}; }
+static inline f4 f8_high(f8 a) { return (f4){{a.v[4], a.v[5], a.v[6], a.v[7]}}; }
+
+#else
+
+typedef float f4 __attribute__((vector_size(16)));
+
+static inline f4 f4_add(f4 a, f4 b) { return a + b; }
+static inline f4 f4_mul(f4 a, f4 b) { return a * b; }
+static inline f4 f4_set(float x) { return x - (f4){0}; }
+
+#if defined(__AVX__)
+typedef float f8 __attribute__((vector_size(32)));
+static inline f8 f8_add(f8 a, f8 b) { return a + b; }
+static inline f8 f8_mul(f8 a, f8 b) { return a * b; }
+static inline f8 f8_set(float x) { return x - (f8){0}; }
+static inline f8 f8_pair(float low, float high) { return (f8){low, low, low, low, high, high, high, high}; }
+static inline f4 f8_low(f8 a) { return (f4)_mm256_castps256_ps128((__m256)a); }
+static inline f4 f8_high(f8 a) { return (f4)_mm256_extractf128_ps((__m256)a, 1); }
+#else
+/* Two halves: a 32-byte vector type would change the calling convention without AVX. */
+typedef struct f8 {
+    f4 low, high;
+} f8;
+static inline f8 f8_add(f8 a, f8 b) { return (f8){a.low + b.low, a.high + b.high}; }
+static inline f8 f8_mul(f8 a, f8 b) { return (f8){a.low * b.low, a.high * b.high}; }
+static inline f8 f8_set(float x) { return (f8){f4_set(x), f4_set(x)}; }
+static inline f8 f8_pair(float low, float high) { return (f8){f4_set(low), f4_set(high)}; }
+static inline f4 f8_low(f8 a) { return a.low; }
+static inline f4 f8_high(f8 a) { return a.high; }
+#endif
+
+#endif
+
+static inline f4 f4_load(const float *from)
+{
+    f4 a;
+    memcpy(&a, from, sizeof a);
+    return a;
+}
+static inline f8 f8_load(const float *from)
+{
+    f8 a;
+    memcpy(&a, from, sizeof a);
+    return a;
+}
+static inline void f4_store(float *to, f4 a) { memcpy(to, &a, sizeof a); }
+
 #endif

@@ -1,0 +1,127 @@
+/*
+ * pose.c: poses of a skeleton from clips.
+ *
+ * No memory is needed beyond the result: a joint's twelve floats first hold its local translation, rotation
+ * and scale (ten floats), and become its matrix once its parent has become one.
+ */
+#include <string.h>
+
+#include "base/core.h"
+#include "cutis/character.h"
+#include "math/math3.h"
+
+enum { ROTATION = 3, SCALE = 7, LOCAL_FLOATS = 10 };
+
+static int path_components(cutis_path path)
+{
+    return path == CUTIS_PATH_ROTATION ? 4 : path == CUTIS_PATH_MORPH ? 1 : 3;
+}
+
+/* The last key at or before time, at least 0. */
+static int track_find(const cutis_track *track, float time)
+{
+    int low = 0, high = track->key_count - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (track->times[middle] <= time) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
+/* The track's value at time, held before the first key and after the last. */
+static void track_sample(const cutis_track *track, double time, float *result)
+{
+    int n = path_components(track->path);
+    bool cubic = track->interpolation == CUTIS_INTERPOLATION_CUBIC;
+    int stride = cubic ? 3 * n : n, offset = cubic ? n : 0;
+    int key = track_find(track, (float)time);
+    const float *a = track->values + (size_t)key * (size_t)stride + offset;
+    float t0 = track->times[key];
+    bool held = key + 1 == track->key_count || time <= (double)t0;
+    if (held || track->interpolation == CUTIS_INTERPOLATION_STEP) {
+        memcpy(result, a, (size_t)n * sizeof *a);
+    } else {
+        const float *b = a + stride;
+        double length = (double)track->times[key + 1] - (double)t0;
+        double u = length > 0 ? CLAMP((time - (double)t0) / length, 0, 1) : 1;
+        if (cubic) {
+            /* Hermite, tangents per second: out of a behind its value, into b before its value. */
+            double u2 = u * u, u3 = u2 * u;
+            for (int i = 0; i < n; i++) {
+                double out = (double)a[n + i] * length, in = (double)b[i - n] * length;
+                result[i] = (float)((2 * u3 - 3 * u2 + 1) * (double)a[i] + (u3 - 2 * u2 + u) * out +
+                                    (3 * u2 - 2 * u3) * (double)b[i] + (u3 - u2) * in);
+            }
+        } else if (track->path == CUTIS_PATH_ROTATION) {
+            quat qa = quat_normalize((quat){a[0], a[1], a[2], a[3]});
+            quat qb = quat_normalize((quat){b[0], b[1], b[2], b[3]});
+            quat q = quat_slerp(qa, qb, (float)u);
+            memcpy(result, &q, sizeof q);
+        } else {
+            for (int i = 0; i < n; i++) result[i] = (float)((double)a[i] + u * ((double)b[i] - (double)a[i]));
+        }
+    }
+    if (track->path == CUTIS_PATH_ROTATION) {
+        quat q = quat_normalize((quat){result[0], result[1], result[2], result[3]});
+        memcpy(result, &q, sizeof q);
+    }
+}
+
+/* Local values of one joint become its matrix; the parent's row must be a matrix already. */
+static void local_to_world(const cutis_character *character, int joint, float *joints)
+{
+    float *row = joints + 12 * joint;
+    mat34 m =
+        mat34_compose(vec3_load(row), (quat){row[ROTATION], row[ROTATION + 1], row[ROTATION + 2], row[ROTATION + 3]},
+                      vec3_load(row + SCALE));
+    int parent = character->joints[joint].parent;
+    if (parent >= 0) {
+        mat34 world;
+        memcpy(&world, joints + 12 * parent, sizeof world);
+        m = mat34_multiply(world, m);
+    }
+    memcpy(row, &m, sizeof m);
+}
+
+void cutis_pose_blend(const cutis_character *character, int clip, double time, float blend, float *joints)
+{
+    for (int j = 0; j < character->joint_count; j++) {
+        memcpy(joints + 12 * j, &character->joints[j].idle, LOCAL_FLOATS * sizeof(float));
+    }
+    if (clip >= 0 && clip < character->clip_count) {
+        const cutis_clip *c = &character->clips[clip];
+        for (int i = 0; i < c->track_count; i++) {
+            const cutis_track *track = &c->tracks[i];
+            if (track->path == CUTIS_PATH_MORPH) continue;
+            int offset = track->path == CUTIS_PATH_TRANSLATION ? 0
+                         : track->path == CUTIS_PATH_ROTATION  ? ROTATION
+                                                               : SCALE;
+            track_sample(track, time, joints + 12 * track->target + offset);
+        }
+    }
+    for (int j = 0; j < character->joint_count; j++) {
+        float *row = joints + 12 * j;
+        if (blend < 1) {
+            const cutis_transform *rest = &character->joints[j].rest;
+            float t = MAX(blend, 0);
+            vec3_store(row, vec3_lerp(vec3_load(rest->translation), vec3_load(row), t));
+            quat a = {rest->rotation[0], rest->rotation[1], rest->rotation[2], rest->rotation[3]};
+            quat b = {row[ROTATION], row[ROTATION + 1], row[ROTATION + 2], row[ROTATION + 3]};
+            quat q = quat_slerp(a, b, t);
+            memcpy(row + ROTATION, &q, sizeof q);
+            vec3_store(row + SCALE, vec3_lerp(vec3_load(rest->scale), vec3_load(row + SCALE), t));
+        }
+        local_to_world(character, j, joints);
+    }
+}
+
+void cutis_pose_sample(const cutis_character *character, int clip, double time, float *joints)
+{
+    cutis_pose_blend(character, clip, time, 1, joints);
+}
+
+void cutis_pose_rest(const cutis_character *character, float *joints) { cutis_pose_blend(character, -1, 0, 0, joints); }

@@ -1,0 +1,215 @@
+/*
+ * skinning.c: the two skinning kernels.
+ *
+ * A matrix is kept as four columns of four floats, so that a blend is a sum of whole vectors and a
+ * transformed point is columns times coordinates: no step mixes the lanes of a vector except one fixed sum of
+ * two halves. The order of additions is the same in the scalar build, so the bits are too.
+ */
+#include "character/skinning.h"
+
+#include <string.h>
+
+#include "math/math3.h"
+#include "math/simd.h"
+
+enum {
+    GRAIN = 2048,      /* positions a block */
+    COLUMN_FLOATS = 16 /* a joint's four columns; for dual quaternions: real and dual part, then 8 unused */
+};
+
+cutis_result skinning_build(skinning *s, int count, const float *rest, const int *first, const int *joints,
+                            const float *weights, int joint_count, arena *memory, cutis_error *error)
+{
+    /* Runs of 2 to 4 influences take 4 places: most characters then have one kind of run. */
+    int *own_first = ARENA_ARRAY(memory, int, count + 1);
+    if (!own_first) return error_memory(error, "skinning weights");
+    size_t total = 0;
+    for (int i = 0; i < count; i++) {
+        int n = first ? first[i + 1] - first[i] : 0;
+        own_first[i] = (int)total;
+        total += (size_t)(n >= 2 && n <= 4 ? 4 : n);
+    }
+    if (total > INT32_MAX) return error_memory(error, "skinning weights");
+    own_first[count] = (int)total;
+    int *own_joints = ARENA_ARRAY(memory, int, total);
+    float *own_weights = ARENA_ARRAY(memory, float, total);
+    float *own_rest = arena_copy(memory, rest, (size_t)count * 3, sizeof(float));
+    if (!own_joints || !own_weights || !own_rest) return error_memory(error, "skinning weights");
+
+    for (int i = 0; first && i < count; i++) {
+        int n = first[i + 1] - first[i], base = own_first[i];
+        for (int k = 0; k < n; k++) {
+            /* Insertion by weight, the largest first; equal weights keep their order. */
+            int at = base + k;
+            float weight = weights[first[i] + k];
+            for (; at > base && own_weights[at - 1] < weight; at--) {
+                own_weights[at] = own_weights[at - 1];
+                own_joints[at] = own_joints[at - 1];
+            }
+            own_weights[at] = weight;
+            own_joints[at] = joints[first[i] + k];
+        }
+        for (int k = n; k < own_first[i + 1] - base; k++) own_joints[base + k] = own_joints[base];
+    }
+    *s = (skinning){count, joint_count, own_rest, own_first, own_joints, own_weights};
+    return CUTIS_OK;
+}
+
+void skin_matrices(const cutis_character *character, const float *joints, float *skin)
+{
+    for (int j = 0; j < character->joint_count; j++) {
+        mat34 world, bind;
+        memcpy(&world, joints + 12 * j, sizeof world);
+        memcpy(&bind, character->joints[j].inverse_bind, sizeof bind);
+        mat34 product = mat34_multiply(world, bind);
+        memcpy(skin + 12 * j, &product, sizeof product);
+    }
+}
+
+/* Columns or dual quaternions, and for the latter one 3 x 3 stretch per joint behind them, plus a flag. */
+size_t skinning_scratch_count(const skinning *s) { return (size_t)s->joint_count * (COLUMN_FLOATS + 9) + 16; }
+
+/* ---- linear blend ---- */
+
+typedef struct skinning_job {
+    const skinning *s;
+    const float *columns; /* (joint_count x 16) */
+    const float *stretch; /* (joint_count x 9), or NULL when all are the identity */
+    float *positions;
+} skinning_job;
+
+/* A blended matrix: columns 0 and 1, columns 2 and 3. */
+typedef struct blended {
+    f8 c01, c23;
+} blended;
+
+static inline blended blend_columns(const float *columns, const int *joints, const float *weights, int count)
+{
+    const float *m = columns + COLUMN_FLOATS * joints[0];
+    f8 w = f8_set(weights[0]);
+    blended b = {f8_mul(w, f8_load(m)), f8_mul(w, f8_load(m + 8))};
+    for (int k = 1; k < count; k++) {
+        m = columns + COLUMN_FLOATS * joints[k];
+        w = f8_set(weights[k]);
+        b.c01 = f8_add(b.c01, f8_mul(w, f8_load(m)));
+        b.c23 = f8_add(b.c23, f8_mul(w, f8_load(m + 8)));
+    }
+    return b;
+}
+
+static void linear_block(void *context, int begin, int end)
+{
+    const skinning_job *job = context;
+    const skinning *s = job->s;
+    for (int i = begin; i < end; i++) {
+        int first = s->first[i], count = s->first[i + 1] - first;
+        const float *p = s->rest + 3 * i;
+        if (count == 0) {
+            memcpy(job->positions + 3 * i, p, 3 * sizeof *p);
+            continue;
+        }
+        blended b = count == 4 ? blend_columns(job->columns, s->joints + first, s->weights + first, 4)
+                               : blend_columns(job->columns, s->joints + first, s->weights + first, count);
+        f8 sum = f8_add(f8_mul(b.c01, f8_pair(p[0], p[1])), f8_mul(b.c23, f8_pair(p[2], 1)));
+        f4 result = f4_add(f8_low(sum), f8_high(sum));
+        /* Four floats are stored where three are wanted, except at the block's end: the next one overwrites. */
+        if (i + 1 < end) {
+            f4_store(job->positions + 3 * i, result);
+        } else {
+            memcpy(job->positions + 3 * i, &result, 3 * sizeof(float));
+        }
+    }
+}
+
+void skinning_linear(const skinning *s, const float *skin, float *scratch, const cutis_jobs *jobs, float *positions)
+{
+    for (int j = 0; j < s->joint_count; j++) {
+        const float *m = skin + 12 * j;
+        float *c = scratch + COLUMN_FLOATS * j;
+        for (int column = 0; column < 4; column++) {
+            for (int row = 0; row < 3; row++) c[4 * column + row] = m[4 * row + column];
+            c[4 * column + 3] = 0;
+        }
+    }
+    skinning_job job = {s, scratch, NULL, positions};
+    parallel_for(jobs, s->count, GRAIN, linear_block, &job);
+}
+
+/* ---- dual quaternions ---- */
+
+static void dual_block(void *context, int begin, int end)
+{
+    const skinning_job *job = context;
+    const skinning *s = job->s;
+    for (int i = begin; i < end; i++) {
+        int first = s->first[i], count = s->first[i + 1] - first;
+        vec3 p = vec3_load(s->rest + 3 * i);
+        if (count == 0) {
+            vec3_store(job->positions + 3 * i, p);
+            continue;
+        }
+        const int *joints = s->joints + first;
+        const float *weights = s->weights + first;
+
+        /* Stretch first, blended linearly. */
+        if (job->stretch) {
+            mat3 stretch = {{0}};
+            for (int k = 0; k < count; k++) {
+                for (int e = 0; e < 9; e++) stretch.m[e] += weights[k] * job->stretch[9 * joints[k] + e];
+            }
+            p = mat3_vector(stretch, p);
+        }
+
+        /* Then the rigid part: q and -q are one rotation, so all are turned to the side of the pivot. */
+        const float *pivot = job->columns + COLUMN_FLOATS * joints[0];
+        f8 sum = f8_mul(f8_set(weights[0]), f8_load(pivot));
+        for (int k = 1; k < count; k++) {
+            const float *dq = job->columns + COLUMN_FLOATS * joints[k];
+            float dot = (pivot[0] * dq[0] + pivot[1] * dq[1]) + (pivot[2] * dq[2] + pivot[3] * dq[3]);
+            sum = f8_add(sum, f8_mul(f8_set(dot < 0 ? -weights[k] : weights[k]), f8_load(dq)));
+        }
+        float b[8];
+        memcpy(b, &sum, sizeof b);
+        float norm = sqrtf((b[0] * b[0] + b[1] * b[1]) + (b[2] * b[2] + b[3] * b[3]));
+        /* The real parts lie in one half space, so only rounding can bring the norm to zero. */
+        if (!(norm > 1e-12f)) memcpy(b, pivot, sizeof b), norm = 1;
+        float inverse = 1 / norm;
+        for (int e = 0; e < 8; e++) b[e] *= inverse;
+        quat real = {b[0], b[1], b[2], b[3]};
+        vec3 rv = {b[0], b[1], b[2]}, dv = {b[4], b[5], b[6]};
+        /* translation = 2 (w dv - dw rv + rv x dv) */
+        vec3 t = vec3_sub(vec3_scale(dv, b[3]), vec3_scale(rv, b[7]));
+        t = vec3_scale(vec3_add(t, vec3_cross(rv, dv)), 2);
+        vec3_store(job->positions + 3 * i, vec3_add(quat_rotate(real, p), t));
+    }
+}
+
+void skinning_dual(const skinning *s, const float *skin, float *scratch, const cutis_jobs *jobs, float *positions)
+{
+    float *stretches = scratch + (size_t)COLUMN_FLOATS * (size_t)s->joint_count;
+    bool stretched = false;
+    for (int j = 0; j < s->joint_count; j++) {
+        mat34 m;
+        memcpy(&m, skin + 12 * j, sizeof m);
+        mat3 linear = {{m.m[0], m.m[1], m.m[2], m.m[4], m.m[5], m.m[6], m.m[8], m.m[9], m.m[10]}};
+        vec3 translation, scale;
+        quat guess;
+        mat34_decompose(m, &translation, &guess, &scale);
+        /* A mirrored matrix keeps its mirror in the stretch: rotation x stretch is the matrix in any case. */
+        quat r = polar_rotation(linear, guess, 30);
+        mat3 stretch = mat3_multiply(mat3_transpose(quat_matrix(r)), linear);
+        mat3 identity = mat3_identity();
+        for (int e = 0; e < 9; e++) {
+            stretches[9 * j + e] = stretch.m[e];
+            if (fabsf(stretch.m[e] - identity.m[e]) > 1e-5f) stretched = true;
+        }
+        /* dual part = translation x real / 2 */
+        quat t = {translation.x, translation.y, translation.z, 0};
+        quat d = quat_multiply(t, r);
+        float *dq = scratch + COLUMN_FLOATS * j;
+        dq[0] = r.x, dq[1] = r.y, dq[2] = r.z, dq[3] = r.w;
+        dq[4] = d.x / 2, dq[5] = d.y / 2, dq[6] = d.z / 2, dq[7] = d.w / 2;
+    }
+    skinning_job job = {s, scratch, stretched ? stretches : NULL, positions};
+    parallel_for(jobs, s->count, GRAIN, dual_block, &job);
+}

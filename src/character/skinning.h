@@ -1,0 +1,40 @@
+/*
+ * skinning.h: linear-blend and dual-quaternion skinning of any set of weighted positions.
+ *
+ * Prepared once (skinning_build), then evaluated for a pose without allocation, in parallel over fixed blocks.
+ */
+#ifndef CHARACTER_SKINNING_H
+#define CHARACTER_SKINNING_H
+
+#include "base/core.h"
+#include "cutis/character.h"
+
+/* Positions with their weights, laid out for the kernels. */
+typedef struct skinning {
+    int count; /* of positions */
+    int joint_count;
+    const float *rest;    /* (count x 3) */
+    const int *first;     /* (count + 1) */
+    const int *joints;    /* per influence; a run of 2 to 4 influences is filled up to 4 with weight 0 */
+    const float *weights; /* per influence, the largest first, summing to 1 */
+} skinning;
+
+/* first, joints and weights as in cutis_character (first may be NULL: nothing moves). Copies all. */
+cutis_result skinning_build(skinning *s, int count, const float *rest, const int *first, const int *joints,
+                            const float *weights, int joint_count, arena *memory, cutis_error *error);
+
+/* joints x inverse bind for every joint: rest scene space -> posed scene space. skin: (joint_count x 12). */
+void skin_matrices(const cutis_character *character, const float *joints, float *skin);
+
+/* Floats of scratch that the two functions below need. */
+size_t skinning_scratch_count(const skinning *s);
+
+/* positions: (count x 3). A position without influences stays at rest. */
+void skinning_linear(const skinning *s, const float *skin, float *scratch, const cutis_jobs *jobs, float *positions);
+/*
+ * Dual quaternions (Kavan, Collins, Zara, O'Sullivan 2008). Scale and shear are blended linearly before the
+ * rigid part, as their section 4 proposes; signs follow the influence of the largest weight.
+ */
+void skinning_dual(const skinning *s, const float *skin, float *scratch, const cutis_jobs *jobs, float *positions);
+
+#endif
