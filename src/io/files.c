@@ -302,7 +302,7 @@ bool text_integer(const char **cursor, const char *end, long long *value)
 int text_from_float(float value, char text[32])
 {
     int length = 0;
-    for (int precision = 6; precision <= 9; precision++) {
+    for (int precision = 6; precision <= 9; precision += 3) {
         length = snprintf(text, 32, "%.*g", precision, (double)value);
         /* The locale may have put another sign for the point. */
         for (int i = 0; i < length; i++)

@@ -78,7 +78,7 @@ void bytes_put_u32_big(uint8_t *p, uint32_t value);
  */
 bool text_number(const char **cursor, const char *end, double *value);
 bool text_integer(const char **cursor, const char *end, long long *value);
-/* The shortest of %.6g to %.9g that gives the float back. Returns the length. */
+/* With 6 digits when they give the float back, else with 9. Returns the length. */
 int text_from_float(float value, char text[32]);
 
 /* ---- names ---- */

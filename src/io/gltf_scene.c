@@ -313,6 +313,9 @@ static cutis_result skin_read(gltf_reader *reader, int index)
         if (accessor.count < skin->joint_count)
             return gltf_error(document, CUTIS_ERROR_FORMAT, "accessor %d (%s): holds %d matrices for %d joints",
                               accessor_index, use.text, accessor.count, skin->joint_count);
+        if (!accessor.bytes)
+            return gltf_error(document, CUTIS_ERROR_DATA, "accessor %d (%s): has no buffer view", accessor_index,
+                              use.text);
         values = gltf_allocate(document, (size_t)accessor.count * 16, sizeof(float));
         if (!values) return gltf_error_memory(document);
         result = gltf_accessor_floats(document, &accessor, use.text, values);
