@@ -21,7 +21,7 @@ demo: build
 
 test: build
 	@sh scripts/validator.sh
-	@sh scripts/test.sh $(RELEASE)
+	@sh scripts/test.sh $(RELEASE) -j $(JOBS)
 
 check: build
 	@sh scripts/test.sh $(RELEASE) -LE matrix -j $(JOBS)
