@@ -10,7 +10,7 @@
 static float *sample_poses(const cutis_character *character, int clip, const cutis_cache *cache, double fps)
 {
     const cutis_clip *c = &character->clips[clip];
-    double frames = floor(((double)c->end - (double)c->start) * fps + 1e-6) + 1;
+    double frames = cli_frame_count(c, fps);
     /* Formats that do not tell their start say 0. */
     bool start_fits = cache->start == 0 || fabs(cache->start - (double)c->start) < 1e-3;
     if (!start_fits || frames != cache->frame_count) {
