@@ -56,6 +56,12 @@ endif()
 
 if(TARGET cutis)
   add_check(check_gltf project sh tests/check_gltf.sh $<TARGET_FILE:cutis>)
+  # Scripts that try the program; each works in a temporary folder of its own.
+  file(GLOB CUTIS_TEST_SCRIPTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.sh)
+  foreach(script ${CUTIS_TEST_SCRIPTS})
+    get_filename_component(name ${script} NAME_WE)
+    add_check(${name} unit sh ${script} $<TARGET_FILE:cutis>)
+  endforeach()
 endif()
 
 if(CUTIS_MATRIX)
