@@ -340,9 +340,9 @@ static json_t *make_report(const bake *b)
                   cli_json_real(r->lead_in_seconds * 1e3), "total_ms", cli_json_real(r->total_seconds * 1e3), "step_ms",
                   "min", cli_json_real(r->step_min * 1e3), "median", cli_json_real(r->step_median * 1e3), "mean",
                   cli_json_real(r->step_mean * 1e3), "max", cli_json_real(r->step_max * 1e3), "parts_ms", parts));
-    json_object_set_new(root, "peak_memory", cli_json_real(r->peak_bytes));
-    json_object_set_new(root, "model_memory", cli_json_real(r->model_bytes));
-    json_object_set_new(root, "state_memory", cli_json_real(r->state_bytes));
+    json_object_set_new(root, "peak_memory", json_integer((json_int_t)r->peak_bytes));
+    json_object_set_new(root, "model_memory", json_integer((json_int_t)r->model_bytes));
+    json_object_set_new(root, "state_memory", json_integer((json_int_t)r->state_bytes));
     json_object_set_new(
         root, "volume",
         json_pack("{s:o, s:o}", "min_ratio", cli_json_real(r->volume_min), "max_ratio", cli_json_real(r->volume_max)));

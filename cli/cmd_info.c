@@ -123,11 +123,12 @@ static void print_text(const cutis_character *character, const findings *f, bool
     char a[32], b[32], c[32];
     const float *low = character->bounds_min, *high = character->bounds_max;
     printf("%s\n", character->name);
-    printf("mesh       %s vertices, %s points, %s faces (%s quads)", cli_format_count(character->vertex_count, a),
-           cli_format_count(character->point_count, b), cli_format_count(character->face_count, c),
-           t->quad_count == character->face_count ? "all"
-           : t->quad_count                        ? "some"
-                                                  : "no");
+    printf("mesh       %s vertices, %s points, %s faces", cli_format_count(character->vertex_count, a),
+           cli_format_count(character->point_count, b), cli_format_count(character->face_count, c));
+    if (t->quad_count == character->face_count)
+        printf(" (all quads)");
+    else
+        printf(" (%s quads)", cli_format_count(t->quad_count, a));
     printf(", %d part%s%s\n", character->part_count, plural(character->part_count),
            character->texcoords ? ", texture coordinates" : "");
     printf("size       %.4g x %.4g x %.4g units, diagonal %.4g%s%s\n", (double)(high[0] - low[0]),
@@ -140,8 +141,8 @@ static void print_text(const cutis_character *character, const findings *f, bool
     if (t->closed_component_count) printf(", volume %.4g", t->volume);
     printf("\n");
     if (character->joint_count)
-        printf("skeleton   %d joints, %d of them deform, at most %d influences a vertex\n", character->joint_count,
-               f->deforming_joint_count, f->influence_max);
+        printf("skeleton   %d joints, %d of them deform, at most %d influence%s a vertex\n", character->joint_count,
+               f->deforming_joint_count, f->influence_max, plural(f->influence_max));
     else
         printf("skeleton   none\n");
     for (int i = 0; i < character->map_count; i++) printf("map        %s\n", character->maps[i].name);
@@ -167,9 +168,9 @@ static void print_text(const cutis_character *character, const findings *f, bool
             cli_table_cell(table, "%s", clip->name);
             cli_table_cell(table, "%.4g s", (double)(clip->end - clip->start));
             cli_table_cell(table, "from %.4g to %.4g s", (double)clip->start, (double)clip->end);
-            cli_table_cell(table, "%d tracks", clip->track_count);
+            cli_table_cell(table, "%d track%s", clip->track_count, plural(clip->track_count));
             if (least == most)
-                cli_table_cell(table, "%d keys", most);
+                cli_table_cell(table, "%d key%s", most, plural(most));
             else
                 cli_table_cell(table, "%d to %d keys", least, most);
         }

@@ -111,9 +111,10 @@ static int add_key(config *c, const char *key, json_t *value)
         return json_is_true(value) ? add(c, option, cli_format("%s", "")) : CLI_OK;
     }
     /* One value, or a list where the option may be repeated. */
-    size_t count = option->repeats && json_is_array(value) ? json_array_size(value) : 1;
+    bool list = option->repeats && json_is_array(value);
+    size_t count = list ? json_array_size(value) : 1;
     for (size_t i = 0; i < count; i++) {
-        char *text = scalar_text(json_is_array(value) ? json_array_get(value, i) : value);
+        char *text = scalar_text(list ? json_array_get(value, i) : value);
         if (!text) return CONFIG_ERROR(c, "'%s' must be a number or a text", key);
         int status = add(c, option, text);
         if (status != CLI_OK) return status;
