@@ -161,7 +161,6 @@ typedef float f8 __attribute__((vector_size(32)));
 static inline f8 f8_add(f8 a, f8 b) { return a + b; }
 static inline f8 f8_mul(f8 a, f8 b) { return a * b; }
 static inline f8 f8_set(float x) { return x - (f8){0}; }
-/* Written out: from a list of eight lanes gcc 12 goes through memory, and waits for the stores. */
 static inline f8 f8_pair(float low, float high)
 {
     return (f8)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_set1_ps(low)), _mm_set1_ps(high), 1);
