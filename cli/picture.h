@@ -172,6 +172,13 @@ void picture_tracer_destroy(picture_tracer *tracer);
 /* Fill the image. False when memory ran out. */
 bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cutis_jobs *jobs, picture_image *image);
 
+/*
+ * For each vertex the triangle that a ray against its normal meets from inside, with barycentric coordinates,
+ * or -1; hits nearer than `near` are the surface itself. False when memory ran out.
+ */
+bool picture_find_opposites(picture_tracer *tracer, const picture_mesh *mesh, const float *normals, float near,
+                            int *opposites, float *bary);
+
 /* ---- smooth normals (picture_mesh.c) ---- */
 
 /* Which triangles share a smooth normal: decided once at rest, where faces meet at less than a crease angle. */

@@ -850,3 +850,37 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
     free(w.points);
     return good;
 }
+
+bool picture_find_opposites(picture_tracer *tracer, const picture_mesh *mesh, const float *normals, float near,
+                            int *opposites, float *bary)
+{
+    RTCScene scene = rtcNewScene(tracer->device);
+    if (!scene || !mesh_attach(tracer->device, scene, mesh)) {
+        if (scene) rtcReleaseScene(scene);
+        return false;
+    }
+    rtcSetSceneFlags(scene, RTC_SCENE_FLAG_ROBUST);
+    rtcCommitScene(scene);
+    for (int i = 0; i < mesh->vertex_count; i++) {
+        pvec p = pvec_load(mesh->positions + (size_t)i * 3);
+        pvec d = pvec_scale(pvec_unit(pvec_load(normals + (size_t)i * 3)), -1);
+        float start = near;
+        opposites[i] = -1;
+        for (int k = 0; k < MAX_CROSSINGS && pvec_dot(d, d) > 0; k++) {
+            struct RTCRayHit r = {.ray = {p.x, p.y, p.z, start, d.x, d.y, d.z, 0, FLT_MAX, ~0u, 0, 0}};
+            r.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+            struct RTCIntersectContext context;
+            rtcInitIntersectContext(&context);
+            rtcIntersect1(scene, &context, &r);
+            if (r.hit.geomID == RTC_INVALID_GEOMETRY_ID) break;
+            if (r.hit.Ng_x * d.x + r.hit.Ng_y * d.y + r.hit.Ng_z * d.z > 0) {
+                opposites[i] = (int)r.hit.primID;
+                bary[i * 3] = 1 - r.hit.u - r.hit.v, bary[i * 3 + 1] = r.hit.u, bary[i * 3 + 2] = r.hit.v;
+                break;
+            }
+            start = r.ray.tfar + near;
+        }
+    }
+    rtcReleaseScene(scene);
+    return true;
+}
