@@ -177,6 +177,7 @@ static void skeleton_include(gltf_reader *reader, int node)
 /* The node of joint `index` of a skin. */
 static cutis_result skin_joint_node(const gltf_reader *reader, int skin, const json_t *joints, size_t index, int *node)
 {
+    *node = 0;
     const json_t *value = json_array_get(joints, index);
     json_int_t number = json_is_integer(value) ? json_integer_value(value) : -1;
     if (number < 0 || number >= reader->document->node_count)
