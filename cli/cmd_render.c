@@ -635,7 +635,7 @@ static int cameras_stand(render *r)
         render_view *v = &r->views[i];
         v->camera = picture_camera_aim(v->azimuth, v->elevation, (float)width / (float)height, r->up);
         picture_frame frame = view_extent(r, &v->camera);
-        picture_camera_stand(&v->camera, &frame, 0.10f);
+        picture_camera_stand(&v->camera, &frame, 0.13f);
         if (cli_given(r->arguments, "focus")) {
             pvec d = pvec_sub(focus, v->camera.position);
             v->camera.position = pvec_madd(v->camera.position, v->camera.right, pvec_dot(d, v->camera.right));

@@ -59,7 +59,7 @@ picture_mesh picture_body_mesh(const picture_body *body, const float *positions,
         .edges = body->edges,
         .color = {0.86f, 0.70f, 0.625f},
         .inside_color = {0.76f, 0.47f, 0.43f},
-        .cap_color = {0.80f, 0.40f, 0.37f},
+        .cap_color = {0.87f, 0.53f, 0.48f},
         .texture_scale = 16,
     };
 }

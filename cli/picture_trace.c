@@ -79,7 +79,7 @@ typedef struct work {
     picture_image *image;
     int side;      /* samples along a pixel's side */
     int sky_rays;  /* a sample */
-    int reach;     /* of smoothing, samples */
+    int reach;     /* of smoothing, samples; twice that on the floor */
     int border;    /* pixels around a tile that are traced for smoothing */
     int columns;   /* of tiles */
     float epsilon; /* ray offset */
@@ -545,7 +545,7 @@ static void tile_light(work *w, patch *tile)
             for (int x = 0; x < tile->width; x++) {
                 size_t at = (size_t)y * (size_t)tile->width + (size_t)x;
                 const sample *s = &tile->samples[at];
-                if (s->kind == KIND_NONE) continue;
+                if (s->kind == KIND_NONE || s->kind == KIND_CAP) continue;
                 light *target = &tile->lights[at];
                 bool is_floor = s->kind == KIND_FLOOR;
                 if (is_floor && pass == 1) continue;
@@ -614,7 +614,9 @@ static void tile_smooth(const work *w, patch *tile)
                 int here = pass == 0 ? x : y, end = pass == 0 ? tile->width : tile->height;
                 light sum = from[at];
                 float total = 1;
-                for (int step = -w->reach; step <= w->reach; step++) {
+                /* Shadows on the floor are soft everywhere. */
+                int reach = s->kind == KIND_FLOOR ? 2 * w->reach : w->reach;
+                for (int step = -reach; step <= reach; step++) {
                     if (step == 0 || here + step < 0 || here + step >= end) continue;
                     size_t other = (size_t)((ptrdiff_t)at + step * stride);
                     float weight = likeness(s, &tile->samples[other], tolerance);
@@ -645,6 +647,11 @@ static float tone(float x) { return x < 0.6f ? x : 0.6f + 0.4f * (1 - expf(-(x -
 static void shade(const work *w, const sample *s, const light *l, pvec view, float rgb[3])
 {
     const picture_scene *scene = w->scene;
+    /* The cut face is a diagram, not a thing: one even colour from wherever it is seen. */
+    if (s->kind == KIND_CAP) {
+        for (int c = 0; c < 3; c++) rgb[c] = s->albedo[c];
+        return;
+    }
     /* Skin lets light bleed over the edge of shade, red the farthest: wrapped cosines by channel. */
     static const float wrap[3] = {0.22f, 0.10f, 0.07f};
     static const float key_color[3] = {1.00f, 0.98f, 0.95f}, rim_color[3] = {0.86f, 0.93f, 1.0f};
@@ -657,7 +664,6 @@ static void shade(const work *w, const sample *s, const light *l, pvec view, flo
     pvec half = pvec_unit(pvec_add(view, w->key));
     float cosine = fmaxf(0, pvec_dot(s->normal, half));
     float shine = (0.075f * powf(cosine, 14) + 0.10f * powf(cosine, 60)) * l->v[LIGHT_KEY];
-    if (s->kind == KIND_CAP) shine = 0, fresnel = 0;
     float strongest = fmaxf(1e-3f, fmaxf(s->albedo[0], fmaxf(s->albedo[1], s->albedo[2])));
     for (int c = 0; c < 3; c++) {
         float albedo = s->albedo[c];
@@ -809,8 +815,7 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
     static const int sky_rays[9] = {0, 8, 4, 3, 2, 2, 2, 2, 2};
     w.sky_rays = sky_rays[w.side];
     w.reach = w.side == 1 ? 2 : w.side < 4 ? 3 : w.side;
-    w.border = (w.reach + w.side - 1) / w.side;
-    if (scene->cut && w.border < 2) w.border = 2; /* room for the outline */
+    w.border = (2 * w.reach + w.side - 1) / w.side;
     w.epsilon = 1e-4f * scene->radius;
     w.pixel = 2 * scene->camera.tan_y / (float)image->height;
     w.columns = (image->width + TILE - 1) / TILE;
