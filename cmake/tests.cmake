@@ -3,7 +3,9 @@
 # Labels, which choose what runs where:
 #   unit     one program for each tests/test_NAME.c
 #   threads  those of them that start threads (they name cutis_pool_create): run again under ThreadSanitizer
+#   golden   results are those of tests/golden.txt
 #   slow     those that say "ctest: slow" in a comment: not run again under the sanitizers
+#   program  tests/test_NAME.sh: scripts that try the cutis program
 #   project  checks of the source tree and of the built library
 #   matrix   builds with other compilers, options and sanitizers (only with CUTIS_MATRIX)
 
@@ -12,7 +14,7 @@ file(GLOB CUTIS_TEST_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_
 foreach(source ${CUTIS_TEST_SOURCES})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
-  target_link_libraries(${name} PRIVATE cutis_flags cutis_static PkgConfig::CMOCKA Threads::Threads m)
+  target_link_libraries(${name} PRIVATE cutis_flags cutis_private PkgConfig::CMOCKA Threads::Threads m)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set(labels unit)
   file(STRINGS ${source} marks REGEX "cutis_pool_create|ctest: slow")
@@ -37,21 +39,26 @@ find_program(PYTHON3 python3 REQUIRED)
 if(CUTIS_SANITIZE STREQUAL "")
   add_check(check_layers project ${PYTHON3} scripts/check_layers.py)
   add_check(check_headers project sh tests/check_headers.sh)
-  add_check(check_symbols project sh tests/check_symbols.sh $<TARGET_FILE:cutis_shared> $<TARGET_FILE:cutis_static>)
+  add_check(check_symbols project sh tests/check_symbols.sh $<TARGET_FILE:cutis_shared> $<TARGET_FILE:cutis_static>
+            $<TARGET_FILE:cutis_private>)
   add_check(check_readme project ${PYTHON3} tests/check_readme.py)
 endif()
 
-if(CUTIS_SOURCES MATCHES "/src/zoo/" AND CUTIS_SOURCES MATCHES "/src/engine/")
-# Golden hashes: one program that prints a hash for each scene.
+# Golden hashes: one program that prints a hash for each scene. Two threads run under ASan, three under TSan too.
 add_executable(golden tests/golden.c)
-target_link_libraries(golden PRIVATE cutis_flags cutis_static)
-add_check(golden_1 "unit" sh tests/check_golden.sh $<TARGET_FILE:golden> 1)
-add_check(golden_2 "unit" sh tests/check_golden.sh $<TARGET_FILE:golden> 2)
-add_check(golden_3 "unit" sh tests/check_golden.sh $<TARGET_FILE:golden> 3)
-endif()
+target_link_libraries(golden PRIVATE cutis_flags cutis_private)
+add_check(golden_1 golden sh tests/check_golden.sh $<TARGET_FILE:golden> 1)
+add_check(golden_2 unit sh tests/check_golden.sh $<TARGET_FILE:golden> 2)
+add_check(golden_3 threads sh tests/check_golden.sh $<TARGET_FILE:golden> 3)
 
 if(TARGET cutis)
   add_check(check_gltf project sh tests/check_gltf.sh $<TARGET_FILE:cutis>)
+  # Scripts that try the program; each works in a temporary folder of its own.
+  file(GLOB CUTIS_TEST_SCRIPTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.sh)
+  foreach(script ${CUTIS_TEST_SCRIPTS})
+    get_filename_component(name ${script} NAME_WE)
+    add_check(${name} program sh ${script} $<TARGET_FILE:cutis>)
+  endforeach()
 endif()
 
 if(CUTIS_MATRIX)
@@ -60,9 +67,8 @@ if(CUTIS_MATRIX)
   foreach(variant gcc-O0 clang-O0 clang-O3 scalar sse2) # gcc -O3 is the release build itself
     add_check(golden_${variant} matrix sh tests/matrix.sh ${CMAKE_BINARY_DIR} ${variant})
   endforeach()
-  add_check(asan matrix sh tests/sanitize.sh asan -LE slow)
+  add_check(asan matrix sh tests/sanitize.sh asan -L "unit|program" -LE slow)
   add_check(tsan matrix sh tests/sanitize.sh tsan -L threads)
-  get_property(names DIRECTORY PROPERTY TESTS)
   set_tests_properties(check_install clang_warnings golden_gcc-O0 golden_clang-O0 golden_clang-O3 golden_scalar
                        golden_sse2 asan tsan PROPERTIES RUN_SERIAL ON)
 endif()

@@ -1,5 +1,6 @@
 /*
- * bar.h: a closed bar of quads whose arrays a test may damage, along +Y with a chain of joints, for tests that need a small character.
+ * bar.h: a closed bar of quads whose arrays a test may damage, along +Y with a chain of joints, for tests that need a
+ * small character.
  */
 #ifndef TESTS_BAR_H
 #define TESTS_BAR_H

@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
+#include "bar.h"
 #include "character/skinning.h"
 #include "cutis/cutis.h"
 #include "math/math3.h"
-#include "bar.h"
 
 static void create_accepts_what_it_should_and_names_what_it_refuses(void **unused)
 {
@@ -190,6 +190,13 @@ static void rest_pose_gives_the_rest_shape(void **unused)
     bar_free(&t);
 }
 
+/* The next number of a linear congruential sequence, -1 .. 1. */
+static float random_next(uint64_t *random)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (float)(*random >> 40) / (1 << 23) - 1;
+}
+
 /* Both kernels against a plain evaluation in double, for 0 to 9 influences and scaled, turned joints. */
 static void skinning_agrees_with_a_plain_evaluation(void **unused)
 {
@@ -199,22 +206,23 @@ static void skinning_agrees_with_a_plain_evaluation(void **unused)
     static int first[COUNT + 1], joints[COUNT * JOINTS];
     float skin[12 * JOINTS];
     uint64_t random = 7;
-#define RANDOM() (random = random * 6364136223846793005u + 1442695040888963407u, (float)(random >> 40) / (1 << 23) - 1)
     for (int j = 0; j < JOINTS; j++) {
-        quat q = quat_normalize((quat){RANDOM(), RANDOM(), RANDOM(), RANDOM()});
+        quat q = quat_normalize(
+            (quat){random_next(&random), random_next(&random), random_next(&random), random_next(&random)});
         float s = j % 3 ? 1 : 1.3f;
-        mat34 m = mat34_compose((vec3){RANDOM(), RANDOM(), RANDOM()}, q, (vec3){s, s, s});
+        mat34 m =
+            mat34_compose((vec3){random_next(&random), random_next(&random), random_next(&random)}, q, (vec3){s, s, s});
         memcpy(skin + 12 * j, &m, sizeof m);
     }
     int total = 0;
     for (int i = 0; i < COUNT; i++) {
-        for (int e = 0; e < 3; e++) rest[3 * i + e] = RANDOM();
+        for (int e = 0; e < 3; e++) rest[3 * i + e] = random_next(&random);
         first[i] = total;
         int n = i % 10;
         float sum = 0;
         for (int k = 0; k < n; k++) {
             joints[total + k] = (i + k) % JOINTS;
-            sum += weights[total + k] = 0.05f + fabsf(RANDOM());
+            sum += weights[total + k] = 0.05f + fabsf(random_next(&random));
         }
         for (int k = 0; k < n; k++) weights[total + k] /= sum;
         total += n;

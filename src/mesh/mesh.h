@@ -128,14 +128,30 @@ vec3 triangle_closest(vec3 p, vec3 a, vec3 b, vec3 c, float weights[3]);
 /* Nearest points of segments p0 p1 and q0 q1: parameters s and t in 0..1; returns the squared distance. */
 float segment_closest(vec3 p0, vec3 p1, vec3 q0, vec3 q1, float *s, float *t);
 
-/* Generalised winding number of p (1 inside, 0 outside, for a closed surface turned outwards); exact sum. */
+/* Generalised winding number of p (1 inside, 0 outside, for a closed surface turned outwards), summed over all
+ * triangles; 1/2 on a smooth place of the surface itself. */
 double mesh_winding(int triangle_count, const int *triangles, const float *positions, vec3 p);
 
 /* ---- self-intersection ---- */
 
-/* Whether two triangles given by corners intersect; exact signs by adaptive double predicates; touching does not count.
- */
+typedef enum triangles_relation {
+    TRIANGLES_APART, /* no common point */
+    TRIANGLES_TOUCH, /* perhaps common points, but no crossing: a corner or edge of one in the plane of the other */
+    TRIANGLES_CROSS  /* they pass through each other along a segment */
+} triangles_relation;
+
+/* How two triangles given by their corners lie to each other, by exact signs. */
+triangles_relation triangles_relate(const float *const a[3], const float *const b[3]);
+/* The same for two triangles of a mesh by their points, boxes first. */
+triangles_relation mesh_triangles_relate(const int *corner_a, const int *corner_b, const float *positions);
+/* Whether they cross; touching does not count. */
 bool triangles_intersect(const float *const a[3], const float *const b[3]);
+static inline bool triangles_share_point(const int *a, const int *b)
+{
+    for (int k = 0; k < 3; k++)
+        if (a[k] == b[0] || a[k] == b[1] || a[k] == b[2]) return true;
+    return false;
+}
 /*
  * Number of pairs of triangles that share no point and intersect. tree must be refitted to the positions.
  * pairs: first `limit` pairs (limit x 2), or NULL.
