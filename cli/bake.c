@@ -226,7 +226,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void sum_up(bake *b)
+static int sum_up(bake *b)
 {
     bake_result *r = b->result;
     double sum = 0;
@@ -237,12 +237,16 @@ static void sum_up(bake *b)
     r->step_median = b->step_seconds[r->frames / 2];
     r->step_mean = sum / r->frames;
     for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] /= r->frames;
-    r->volume_min = r->volume_max = b->volume_ratios[0];
-    for (int i = 1; i < r->frames; i++) {
+    /* An open surface has no volume. */
+    cutis_topology topology;
+    cutis_error error;
+    if (cutis_character_topology(b->character, NULL, &topology, &error) != CUTIS_OK) return cli_library_error(&error);
+    r->volume_min = r->volume_max = topology.closed_component_count ? b->volume_ratios[0] : (double)NAN;
+    for (int i = 1; i < r->frames && topology.closed_component_count; i++) {
         r->volume_min = fmin(r->volume_min, b->volume_ratios[i]);
         r->volume_max = fmax(r->volume_max, b->volume_ratios[i]);
     }
-    r->peak_bytes = cli_peak_memory();
+    return CLI_OK;
 }
 
 /* The value in force of one parameter, as JSON. */
@@ -369,9 +373,10 @@ static int run_all(bake *b)
     if (status == CLI_OK) status = close_output(b);
     if (status != CLI_OK) return status;
     r->total_seconds = cli_clock() - start;
-    sum_up(b);
-    r->report = make_report(b);
-    return CLI_OK;
+    r->peak_bytes = cli_peak_memory();
+    status = sum_up(b);
+    if (status == CLI_OK) r->report = make_report(b);
+    return status;
 }
 
 int bake_run(const bake_job *job, bake_result *result)
