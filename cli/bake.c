@@ -184,20 +184,37 @@ static int flush_batch(bake *b)
     return CLI_OK;
 }
 
+/* From rest to the clip's first pose. */
+static int run_lead_in(bake *b)
+{
+    bake_result *r = b->result;
+    cli_progress progress;
+    double start = cli_clock();
+    /* A solver without a past gets there in one step. */
+    long total = r->substep > 0 ? lround(r->lead_in / r->substep) : r->lead_in > 0;
+    int status = CLI_OK;
+    cli_progress_begin(&progress, "leading in", total, b->job->quiet);
+    for (long done = 0; done < total && status == CLI_OK;) {
+        cli_progress_update(&progress, done);
+        done = done + SUBSTEPS_AT_ONCE < total ? done + SUBSTEPS_AT_ONCE : total;
+        status = advance(b, r->lead_in * (double)done / (double)total);
+    }
+    cli_progress_end(&progress);
+    r->lead_in_seconds = cli_clock() - start;
+    for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] = 0; /* the parts are told per frame */
+    return status;
+}
+
 static int run_frames(bake *b)
 {
     bake_result *r = b->result;
     cli_progress progress;
     size_t frame_floats = 3 * (size_t)r->vertices;
-    double start = cli_clock();
-    int status = r->lead_in > 0 ? advance(b, r->lead_in) : CLI_OK;
-    r->lead_in_seconds = cli_clock() - start;
-    for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] = 0; /* the parts are told per frame */
-
+    int status = CLI_OK;
     cli_progress_begin(&progress, "baking", r->frames, b->job->quiet);
     for (int i = 0; i < r->frames && status == CLI_OK; i++) {
         cli_progress_update(&progress, i);
-        start = cli_clock();
+        double start = cli_clock();
         status = advance(b, r->lead_in + i / r->fps);
         b->step_seconds[i] = cli_clock() - start;
         if (status != CLI_OK) break;
@@ -369,6 +386,7 @@ static int run_all(bake *b)
     if (status == CLI_OK) status = build_model(b);
     if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
     if (status == CLI_OK) status = open_output(b);
+    if (status == CLI_OK) status = run_lead_in(b);
     if (status == CLI_OK) status = run_frames(b);
     if (status == CLI_OK) status = close_output(b);
     if (status != CLI_OK) return status;

@@ -213,6 +213,39 @@ same "$(value frames t.json)" 1 "frames without a clip"
 run 0 bake arm --clip flex --fps 5 -o frames.obj -q
 [ -f frames.obj/frame_0000.obj ] || fail "no frames.obj/frame_0000.obj"
 
+# A motion from a file: by name, by a name map, and none that fits.
+cat >wave.bvh <<'END'
+HIERARCHY
+ROOT Shoulder
+{
+  OFFSET 0 0 0
+  CHANNELS 3 Zrotation Xrotation Yrotation
+  JOINT Ulna
+  {
+    OFFSET 0.3 0 0
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    End Site
+    {
+      OFFSET 0.3 0 0
+    }
+  }
+}
+MOTION
+Frames: 11
+Frame Time: 0.1
+END
+for i in 0 1 2 3 4 5 6 7 8 9 10; do echo "0 0 0 ${i}0 0 0" >>wave.bvh; done
+run 0 bake arm --motion wave.bvh -o t.npy --fps 20 --report t.json
+shows "warning: .*match none of the character" err
+same "$(value clip t.json) $(value frames t.json)" "wave 21" "clip and frames of a motion"
+still=$(value hash t.json)
+run 0 bake arm --motion wave.bvh --map Ulna=forearm -o t.npy --fps 20 --report t.json
+checks=$((checks + 1))
+[ ! -s err ] && [ "$(value hash t.json)" != "$still" ] || fail "the name map has no effect"
+sed 's/Shoulder/Tail/' wave.bvh >tail.bvh
+run 1 bake arm --motion tail.bvh -o t.npy
+run 1 bake arm --motion nofile.bvh -o t.npy
+
 if [ -n "$python" ]; then
     checks=$((checks + 1))
     $python - <<'END' || fail "pc2, mdd and npy differ"
