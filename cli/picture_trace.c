@@ -25,7 +25,7 @@
 
 #include <embree3/rtcore.h>
 
-#define TILE 48 /* pixels along a side */
+#define TILE 64 /* pixels along a side */
 
 /* Which solids a ray meets at most when the matter at the cut is found. */
 #define MAX_CROSSINGS 64
@@ -548,7 +548,9 @@ static void tile_light(work *w, patch *tile)
                 if (s->kind == KIND_NONE || s->kind == KIND_CAP) continue;
                 light *target = &tile->lights[at];
                 bool is_floor = s->kind == KIND_FLOOR;
-                if (is_floor && pass == 1) continue;
+                /* The floor's light is smoothed more, so it needs fewer rays. */
+                int rays = is_floor ? (w->sky_rays + 1) / 2 : w->sky_rays;
+                if ((is_floor && pass == 1) || pass >= 2 + rays) continue;
                 uint32_t gx = (uint32_t)(tile->x0 + x + (1 << 20)), gy = (uint32_t)(tile->y0 + y + (1 << 20));
                 uint32_t salt = hash32((gx / BLOCK) * 7919u + (gy / BLOCK) * 104729u + (pass < 2 ? (uint32_t)pass : 2));
                 /* Each sample has one point for the lamps and sky_rays in a row for the sky. */
@@ -579,7 +581,7 @@ static void tile_light(work *w, patch *tile)
                     float height = fmaxf(0, pvec_dot(s->position, scene->up) - scene->floor);
                     /* The floor compares with an empty studio, so it takes all light as equal. */
                     float radiance = is_floor ? 1 : sky_radiance(scene, direction, height);
-                    queue_add(w, &q, flags, s->position, direction, target, LIGHT_SKY, radiance / (float)w->sky_rays);
+                    queue_add(w, &q, flags, s->position, direction, target, LIGHT_SKY, radiance / (float)rays);
                 }
             }
         queue_flush(w, &q, flags);
