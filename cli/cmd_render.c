@@ -491,7 +491,12 @@ static int layout_make(render *r)
         float aspect = 0;
         for (int i = 0; i < r->view_count; i++) aspect = fmaxf(aspect, view_aspect(r, &r->views[i]));
         int panel_width = 640;
-        if (panels > 1) panel_width = (int)((float)panel_height * fmaxf(0.62f, fminf(1.4f, aspect * 1.06f)));
+        if (panels > 1) {
+            /* As wide as its content, within reason; what is very wide is lower instead. */
+            aspect = fmaxf(0.62f, fminf(2.0f, aspect * 1.06f));
+            panel_width = (int)((float)panel_height * fminf(aspect, 1.4f));
+            if (aspect > 1.4f) panel_height = (int)((float)panel_width / aspect);
+        }
         /* A row of many panels shrinks to a width that a page can show. */
         float shrink = fminf(1, 2400.0f / (float)(panel_width * r->columns));
         r->width = (int)((float)panel_width * shrink) * r->columns + r->gap * (r->columns - 1);
