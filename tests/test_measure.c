@@ -361,7 +361,7 @@ static void buried_triangles_agree_with_solid_angles(void **unused)
         body_examine(&b, &scratch, m.positions, &penetration);
         assert_true(penetration == 0); /* all of it is there at rest */
         int buried = 0, wrong = 0;
-        for (int t = 0; t < m.triangle_count; t++) {
+        for (int t = round; t < m.triangle_count; t += 7) {
             vec3 p[3], normal;
             for (int k = 0; k < 3; k++) p[k] = vec3_load(m.positions + 3 * m.triangles[3 * t + k]);
             normal = vec3_normalize(vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0])));
@@ -372,7 +372,7 @@ static void buried_triangles_agree_with_solid_angles(void **unused)
             buried += winding > 0.5;
             wrong += (winding > 0.5) != (scratch.depths[t] > 0);
         }
-        assert_true(buried > 100);
+        assert_true(buried > 15);
         assert_int_equal(wrong, 0);
         arena_destroy(&memory);
         free(s);
