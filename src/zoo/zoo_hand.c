@@ -152,7 +152,7 @@ void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame)
     for (int i = 0; i < FINGER_COUNT; i++) {
         vec3 chain[4];
         finger_chain(i, chain);
-        int node_finger = zoo_field_node(kit, palm, (i == 0 ? 0.010f : 0.0045f) * scale);
+        int node_finger = zoo_field_node(kit, palm, (i == 0 ? 0.014f : 0.0045f) * scale);
         for (int b = 0; b < 3; b++) {
             float ra = finger_radius(i, b), rb = finger_radius(i, b + 1);
             if (i == 0 && b == 0) ra = 0.0150f;

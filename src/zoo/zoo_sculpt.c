@@ -481,7 +481,12 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
         } else {
             grid_resample(&base, g);
             grid_attract(kit, g);
-            for (int i = 0; i < (resolution > 1 ? 6 : 0); i++) grid_smooth(g, scratch, 0.5f, 0.5f);
+            if (resolution > 1) {
+                // Round the facets off that come from sampling, then even the cells out along the field.
+                for (int i = 0; i < 6; i++) grid_smooth(g, scratch, 0.5f, 0.5f);
+                grid_project(kit, g, 2, 0.01f * size);
+                for (int i = 0; i < 6; i++) grid_smooth(g, scratch, 0.5f, 0);
+            }
             grid_project(kit, g, 3, 0.01f * size);
         }
     }
