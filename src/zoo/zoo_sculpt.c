@@ -391,6 +391,22 @@ static void grid_resample(const grid *from, grid *to)
     }
 }
 
+/* Sample a finished grid; a finer one is rounded off where sampling left facets, and evened out along the field. */
+static void grid_refine(const zoo_kit *kit, const grid *from, grid *to, vec3 *scratch, float limit)
+{
+    grid_resample(from, to);
+    if (to->vertex_count > from->vertex_count) {
+        grid_attract(kit, to);
+        for (int i = 0; i < 4; i++) grid_smooth(to, scratch, 0.5f, 0.5f);
+        grid_project(kit, to, 2, limit);
+        for (int i = 0; i < 16; i++) {
+            grid_smooth(to, scratch, 0.5f, 0);
+            if (i % 4 == 3) grid_project(kit, to, 1, limit);
+        }
+    }
+    grid_project(kit, to, 2, limit);
+}
+
 /* ---- the finished character ---- */
 
 static cutis_result faces_fill(const zoo_kit *kit, const grid *g, arena *memory, cutis_character *out,
@@ -467,28 +483,22 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
     float *weights = grid_weights(kit, &base, memory);
     if (!weights) return error_memory(error, "weights");
 
-    // The resolution asked for.
-    grid *g = &base;
-    if (resolution != 1) {
-        g = &fine;
-        edges_fit(kit, edges, kit->target_count * resolution);
-        result = grid_build(kit, edges, memory, g, error);
+    // The resolution asked for; a much finer one by way of grids between, so that relaxation keeps up.
+    grid *g = &base, between = base;
+    for (double reached = 1; reached != resolution;) {
+        reached = resolution > 2.5 * reached ? 2.5 * reached : resolution;
+        fine = (grid){0};
+        edges_fit(kit, edges, kit->target_count * reached);
+        result = grid_build(kit, edges, memory, &fine, error);
         if (result != CUTIS_OK) return result;
-        scratch = ARENA_ARRAY(memory, vec3, g->vertex_count);
+        scratch = ARENA_ARRAY(memory, vec3, fine.vertex_count);
         if (!scratch) return error_memory(error, "a grid");
-        if (kit->place) {
-            grid_place(kit, g);
-        } else {
-            grid_resample(&base, g);
-            grid_attract(kit, g);
-            if (resolution > 1) {
-                // Round the facets off that come from sampling, then even the cells out along the field.
-                for (int i = 0; i < 6; i++) grid_smooth(g, scratch, 0.5f, 0.5f);
-                grid_project(kit, g, 2, 0.01f * size);
-                for (int i = 0; i < 6; i++) grid_smooth(g, scratch, 0.5f, 0);
-            }
-            grid_project(kit, g, 3, 0.01f * size);
-        }
+        if (kit->place)
+            grid_place(kit, &fine);
+        else
+            grid_refine(kit, &between, &fine, scratch, 0.01f * size);
+        between = fine;
+        g = &fine;
     }
 
     // Hand over.
