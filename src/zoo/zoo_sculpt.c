@@ -284,30 +284,40 @@ static void grid_relax(const zoo_kit *kit, grid *g, vec3 *scratch, int passes, f
 
 /* ---- weights ---- */
 
-/* Weight passes down the tree: each joint takes from its parent what lies beyond its plane. */
+/* The part of its parent's weight that a joint takes at a position. */
+static float joint_share(const zoo_joint *joint, vec3 p, int region)
+{
+    if (joint->parent < 0 || joint->full_regions >> region & 1) return 1;
+    if (!(joint->regions >> region & 1)) return 0;
+    if (joint->ball_regions >> region & 1) {
+        double share = zoo_smooth(1.25 * (1 - vec3_distance(p, joint->center) / joint->radius));
+        if (joint->gate > 0) share *= zoo_smooth(0.5 + 0.5 * (joint->center.x > 0 ? p.x : -p.x) / joint->gate);
+        return (float)share;
+    }
+    if (joint->width <= 0) return 0;
+    return (float)zoo_smooth(0.5 + 0.5 * vec3_dot(vec3_sub(p, joint->position), joint->axis) / joint->width);
+}
+
+/* Weight passes down the tree: joints take from their parent, in proportion where they ask for more than all. */
 static void vertex_weights(const zoo_kit *kit, vec3 p, int region, float *weights)
 {
     if (kit->weigh) {
         kit->weigh(kit, p, weights);
         return;
     }
+    float shares[ZOO_MAX_JOINTS], asked[ZOO_MAX_JOINTS] = {0};
     for (int j = 0; j < kit->joint_count; j++) {
-        const zoo_joint *joint = &kit->joints[j];
-        float share = 0;
-        if (joint->parent < 0)
-            share = 1;
-        else if (joint->regions >> region & 1) {
-            if (joint->full_regions >> region & 1)
-                share = 1;
-            else if (joint->ball_regions >> region & 1)
-                share = (float)zoo_smooth(1.25 * (1 - vec3_distance(p, joint->center) / joint->radius));
-            else if (joint->width > 0)
-                share =
-                    (float)zoo_smooth(0.5 + 0.5 * vec3_dot(vec3_sub(p, joint->position), joint->axis) / joint->width);
-        }
-        weights[j] = joint->parent < 0 ? 1 : share * weights[joint->parent];
-        if (joint->parent >= 0) weights[joint->parent] -= weights[j];
+        shares[j] = joint_share(&kit->joints[j], p, region);
+        if (kit->joints[j].parent >= 0) asked[kit->joints[j].parent] += shares[j];
     }
+    float totals[ZOO_MAX_JOINTS];
+    for (int j = 0; j < kit->joint_count; j++) {
+        int parent = kit->joints[j].parent;
+        totals[j] = parent < 0 ? 1 : totals[parent] * shares[j] / MAX(asked[parent], 1.0f);
+        weights[j] = totals[j];
+        if (parent >= 0) weights[parent] -= totals[j];
+    }
+    for (int j = 0; j < kit->joint_count; j++) weights[j] = MAX(weights[j], 0.0f);
 }
 
 static float *grid_weights(const zoo_kit *kit, const grid *g, arena *memory)
