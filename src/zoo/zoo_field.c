@@ -136,18 +136,22 @@ void zoo_field_finish(zoo_kit *kit)
                kit->shapes[node->first_shape + node->shape_count].node == n)
             node->shape_count++;
     }
-    float widest_shape = 0, widest_node = 0;
-    for (int i = 0; i < kit->shape_count; i++) widest_shape = MAX(widest_shape, kit->shapes[i].blend);
+    // A shape acts at most over its own blend and those of the nodes above it.
+    for (int i = 0; i < kit->shape_count; i++) {
+        zoo_shape *shape = &kit->shapes[i];
+        shape->reach = 1.25f * shape->blend;
+        for (int n = shape->node; n >= 0; n = kit->nodes[n].parent) shape->reach += 1.25f * kit->nodes[n].blend;
+        for (int n = shape->node; n >= 0; n = kit->nodes[n].parent)
+            kit->nodes[n].reach = MAX(kit->nodes[n].reach, shape->reach);
+    }
     for (int n = kit->node_count - 1; n >= 0; n--) {
         // Backwards, so that siblings stand in ascending order.
         zoo_node *node = &kit->nodes[n];
-        widest_node = MAX(widest_node, node->blend);
         if (node->parent >= 0) {
             node->next_sibling = kit->nodes[node->parent].first_child;
             kit->nodes[node->parent].first_child = n;
         }
     }
-    kit->blend_reach = widest_shape + widest_node;
     for (int n = 0; n < kit->node_count; n++) {
         vec3 low = {1e9f, 1e9f, 1e9f}, high = {-1e9f, -1e9f, -1e9f};
         for (int i = 0; i < kit->shape_count; i++) {
@@ -196,7 +200,8 @@ static inline bool ball_far(vec3 p, vec3 center, float radius, float distance)
     return reach < 0 || vec3_length2(vec3_sub(p, center)) > reach * reach;
 }
 
-static sample node_value(const zoo_kit *kit, int n, vec3 p, float limit)
+/* Shapes that are farther from p than `near` and their reach are left out. */
+static sample node_value(const zoo_kit *kit, int n, vec3 p, float near)
 {
     const zoo_node *node = &kit->nodes[n];
     sample best = {1e9f, {0, 1, 0}};
@@ -208,23 +213,24 @@ static sample node_value(const zoo_kit *kit, int n, vec3 p, float limit)
             sample a = {-best.value, vec3_scale(best.gradient, -1)};
             a = smooth_min(a, shape_value(shape, p), shape->blend);
             best = (sample){-a.value, vec3_scale(a.gradient, -1)};
-        } else if (!ball_far(p, shape->bound_center, shape->bound_radius, MIN(limit, best.value + shape->blend))) {
+        } else if (!ball_far(p, shape->bound_center, shape->bound_radius,
+                             MIN(near + shape->reach, best.value + shape->blend))) {
             best = smooth_min(best, shape_value(shape, p), shape->blend);
         }
     }
     for (int c = node->first_child; c >= 0; c = kit->nodes[c].next_sibling) {
         const zoo_node *child = &kit->nodes[c];
-        if (ball_far(p, child->bound_center, child->bound_radius, MIN(limit, best.value + child->blend))) continue;
-        best = smooth_min(best, node_value(kit, c, p, limit), child->blend);
+        if (ball_far(p, child->bound_center, child->bound_radius, MIN(near + child->reach, best.value + child->blend)))
+            continue;
+        best = smooth_min(best, node_value(kit, c, p, near), child->blend);
     }
     return best;
 }
 
 float zoo_field_value(const zoo_kit *kit, vec3 p, float near, vec3 *gradient)
 {
-    // Nothing farther off than the value itself and the widest blends can have an influence.
-    float limit = near + kit->blend_reach;
-    sample s = node_value(kit, 0, p, limit);
+    // Where the value is below `near`, nothing much farther off can have an influence on it.
+    sample s = node_value(kit, 0, p, near);
     if (s.value > near || s.value < -near) s = node_value(kit, 0, p, 1e9f);
     *gradient = s.gradient;
     return s.value;

@@ -75,6 +75,7 @@ typedef struct zoo_shape {
     float radius_a, radius_b, length; /* round cone from the origin along local +y */
     float slope, cosine;              /* of the cone's flank */
     float blend;
+    float reach; /* how far beyond the value of the whole field it can still act */
     vec3 bound_center;
     float bound_radius;
 } zoo_shape;
@@ -85,6 +86,7 @@ typedef struct zoo_node {
     float blend;
     int first_shape, shape_count;
     int first_child, next_sibling; /* -1: none */
+    float reach;                   /* the largest of its shapes, its descendants' among them */
     vec3 bound_center;
     float bound_radius;
 } zoo_node;
@@ -157,7 +159,6 @@ struct zoo_kit {
     zoo_node nodes[ZOO_MAX_NODES];
     int magnet_count;
     zoo_magnet magnets[ZOO_MAX_MAGNETS];
-    float blend_reach; /* how far a shape can act beyond its own distance */
 
     int joint_count;
     zoo_joint joints[ZOO_MAX_JOINTS];
