@@ -251,19 +251,41 @@ static int region_winding(const body *b, const body_scratch *scratch, const int 
     return least;
 }
 
-/* Whether a triangle or one of its neighbours has the label. */
+/* Whether a triangle around one of the corners of t has the label. */
 static bool near_label(const body *b, const int *labels, int t, int label)
 {
-    if (t >= b->m->triangle_count) return false;
-    if (labels[t] == label) return true;
-    for (int k = 0; k < 3; k++) {
-        int e = b->m->triangle_edges[3 * (size_t)t + k];
-        for (int side = 0; side < 2; side++) {
-            int u = b->m->edge_triangles[2 * e + side];
-            if (u >= 0 && labels[u] == label) return true;
-        }
+    const mesh *m = b->m;
+    for (int k = 0; k < 3 && t < m->triangle_count; k++) {
+        int p = m->triangles[3 * (size_t)t + k];
+        for (int i = m->point_triangle_first[p]; i < m->point_triangle_first[p + 1]; i++)
+            if (labels[m->point_triangles[i]] == label) return true;
     }
     return false;
+}
+
+/*
+ * Whether a patch is cut by itself rather than by something else: a vote of the cut triangles in it and beside
+ * it, each by whether the triangle that cuts it is in or beside the patch too. Cut triangles that the rim
+ * crosses have a corner on the buried side, so that "beside" is: with a corner in common.
+ */
+static bool patch_cuts_itself(const body *b, const body_scratch *scratch, const int *patch, int count, int label)
+{
+    const mesh *m = b->m;
+    int votes = 0;
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < 4; k++) {
+            /* The triangle itself, and those across its edges that are not of the patch. */
+            int t = patch[i];
+            if (k < 3) {
+                const int *pair = m->edge_triangles + 2 * (size_t)m->triangle_edges[3 * (size_t)t + k];
+                t = pair[0] == t ? pair[1] : pair[0];
+                if (t < 0 || scratch->labels[t] == label) continue;
+            }
+            int partner = scratch->partners[t];
+            if (partner >= 0) votes += near_label(b, scratch->labels, partner, label) ? 1 : -1;
+        }
+    }
+    return votes > 0;
 }
 
 /* Depths of one patch, whose triangles stand at the start of queue; returns the largest beyond that at rest. */
@@ -271,19 +293,13 @@ static double patch_depths(const body *b, body_scratch *scratch, int count)
 {
     const int *patch = scratch->queue;
     int label = scratch->labels[patch[0]];
-
-    /* Is it cut by itself, or by something else? */
-    int votes = 0;
-    for (int i = 0; i < count; i++) {
-        int partner = scratch->partners[patch[i]];
-        if (partner >= 0) votes += near_label(b, scratch->labels, partner, label) ? 1 : -1;
-    }
+    bool fold = patch_cuts_itself(b, scratch, patch, count, label);
     double deepest = 0;
     for (int i = 0; i < count; i++) {
         int t = patch[i];
         vec3 normal, centre = triangle_centre(b, scratch->positions, t, &normal);
         float depth = INFINITY;
-        if (votes > 0) {
+        if (fold) {
             /* Past the triangle itself: a thousandth of an edge. */
             const int *corner = b->triangles + 3 * (size_t)t;
             float edge = sqrtf((float)mesh_area(1, corner, scratch->positions));
