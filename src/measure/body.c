@@ -295,20 +295,25 @@ static double patch_depths(const body *b, body_scratch *scratch, int count)
     int label = scratch->labels[patch[0]];
     bool fold = patch_cuts_itself(b, scratch, patch, count, label);
     double deepest = 0;
+    float last_distance = INFINITY;
+    vec3 last_centre = {0, 0, 0};
     for (int i = 0; i < count; i++) {
         int t = patch[i];
         vec3 normal, centre = triangle_centre(b, scratch->positions, t, &normal);
-        float depth = INFINITY;
+        /* Triangles of the patch come in the order of the flood, so the last distance bounds the next. */
+        float depth = 1.0001f * (last_distance + vec3_distance(centre, last_centre));
         if (fold) {
             /* Past the triangle itself: a thousandth of an edge. */
             const int *corner = b->triangles + 3 * (size_t)t;
             float edge = sqrtf((float)mesh_area(1, corner, scratch->positions));
             vec3 inwards = vec3_scale(normal, (float)-b->outside);
             bvh_hit hit = bvh_ray(&scratch->tree, scratch->positions, centre, inwards, 1e-3f * edge, INFINITY);
-            if (hit.triangle >= 0) depth = hit.distance;
+            if (hit.triangle >= 0 && hit.distance < depth) depth = hit.distance;
         }
         bvh_hit hit = bvh_closest_labelled(&scratch->tree, scratch->positions, centre, depth, scratch->labels, label);
         if (hit.triangle >= 0) depth = hit.distance;
+        last_distance = hit.triangle >= 0 ? hit.distance : INFINITY;
+        last_centre = centre;
         if (depth == INFINITY) continue; /* the whole surface is one patch */
         scratch->depths[t] = depth;
         deepest = MAX(deepest, (double)depth - b->rest_depths[t]);
