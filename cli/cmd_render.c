@@ -1044,7 +1044,7 @@ static const cli_option options[] = {
     {.name = "quality",
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "N x N samples a pixel, 1 to 8 (default 3; 2 for videos)",
+     .help = "N x N samples a pixel (default 3; 2 for videos)",
      .min = 1,
      .max = 8},
     {.name = "threads",
@@ -1078,7 +1078,7 @@ const cli_command cmd_render = {
     .examples = "cutis render arm --clip flex --time 1 -o arm.png\n"
                 "cutis render arm lbs.pc2 dqs.pc2 --frame 30 --caption \"linear blend\" --caption \"dual quaternions\" "
                 "-o both.png\n"
-                "cutis render arm rest lbs dqs --clip twist --frame -1 --color volume -o twist.png\n"
+                "cutis render arm rest lbs dqs --clip twist --frame 40 --color volume -o twist.png\n"
                 "cutis render man lbs --clip walk --sheet -o walk.png\n"
                 "cutis render man --views front,side,back,three-quarter --wire -o man.png\n"
                 "cutis render hero.glb hero.pc2 --cut x --size 1280x720 -o hero.mp4",
