@@ -69,7 +69,8 @@ typedef struct render {
     const char *color_name; /* for the legend */
     picture_map map;
     float range[2];
-    int joint; /* PAINT_WEIGHT */
+    int joint;              /* PAINT_WEIGHT */
+    bool tissues, elements; /* some source has inner surfaces, or elements, to show */
 
     /* Layout, pixels. */
     int width, height, columns, rows;
@@ -199,102 +200,6 @@ static int clip_choose(render *r)
     return r->clip < 0 ? CLI_USAGE : CLI_OK;
 }
 
-/* How many frames there are and at what rate: the caches tell, or else the clip. */
-static int times_find(render *r)
-{
-    const cutis_clip *clip = r->clip >= 0 ? &r->character->clips[r->clip] : NULL;
-    picture_times *t = &r->times;
-    bool cached = false, moving = false, uneven = false;
-    for (int i = 0; i < r->source_count; i++) {
-        const cutis_cache *cache = r->sources[i].cache;
-        if (r->sources[i].kind == SOURCE_SOLVER) moving = true;
-        if (!cache) continue;
-        uneven |= cached && (cache->frame_count != t->available || cache->fps != t->fps);
-        if (!cached) t->fps = cache->fps, t->start = cache->start, t->available = cache->frame_count;
-        if (cache->frame_count < t->available) t->available = cache->frame_count;
-        cached = true;
-    }
-    if (uneven && !r->quiet) cli_warning("the caches differ in length or rate; frames are matched by number");
-    if (cli_given(r->arguments, "fps")) t->fps = cli_number(r->arguments, "fps");
-    if (!cached && !cli_given(r->arguments, "fps")) t->fps = 30;
-    if (!(t->fps > 0)) t->fps = 30;
-    if (!cached) {
-        double length = clip && moving ? (double)clip->end - (double)clip->start : 0;
-        double frames = floor(length * t->fps + 1e-6) + 1;
-        if (!(frames >= 1 && frames <= 1e6)) return cli_error("clip '%s' has too many frames", clip->name);
-        t->available = (int)frames;
-        t->start = clip && moving ? (double)clip->start : 0;
-    }
-    return CLI_OK;
-}
-
-static int frames_range_error(const render *r, const char *text)
-{
-    return cli_error("--frames %s: give FIRST:LAST or FIRST:LAST:STEP within 0:%d", text, r->times.available - 1);
-}
-
-/* "A:B:STEP"; a part that is left out is the first frame, the last, or 1. */
-static int frames_parse(render *r, const char *text)
-{
-    long part[3] = {0, r->times.available - 1, 1};
-    const char *s = text;
-    for (int i = 0; i < 3; i++) {
-        char *end;
-        long n = strtol(s, &end, 10);
-        if (end != s) part[i] = n;
-        s = end;
-        if (*s == 0) break;
-        if (*s++ != ':' || i == 2) return frames_range_error(r, text);
-        if (i == 0 && *s == 0) break;
-    }
-    if (!strchr(text, ':')) part[1] = part[0];
-    for (int i = 0; i < 2; i++)
-        if (part[i] < 0) part[i] += r->times.available; /* from the end */
-    if (part[0] < 0 || part[1] < part[0] || part[1] >= r->times.available || part[2] < 1)
-        return frames_range_error(r, text);
-    r->times.count = (int)((part[1] - part[0]) / part[2]) + 1;
-    r->times.frames = cli_allocate((size_t)r->times.count, sizeof *r->times.frames);
-    for (int i = 0; i < r->times.count; i++) r->times.frames[i] = (int)(part[0] + i * part[2]);
-    if (r->video) r->times.fps = r->times.fps + 0; /* frames keep their own times; see video_rate */
-    return CLI_OK;
-}
-
-/* Frames per second of the video: left-out frames do not speed it up. */
-static double video_rate(const render *r)
-{
-    const picture_times *t = &r->times;
-    return t->count > 1 ? t->fps / (t->frames[1] - t->frames[0]) : t->fps;
-}
-
-static int frames_choose(render *r)
-{
-    const cli_arguments *a = r->arguments;
-    picture_times *t = &r->times;
-    if (cli_given(a, "frames")) return frames_parse(r, cli_text(a, "frames"));
-    if (r->video) return frames_parse(r, ":");
-    if (cli_given(a, "time")) {
-        double end = t->start + (t->available - 1) / t->fps;
-        t->exact = true;
-        t->time = cli_number(a, "time");
-        if (t->time < t->start - 1e-6 || t->time > end + 1 / t->fps)
-            return cli_error("--time %g is out of range: the motion runs from %g to %g s", t->time, t->start, end);
-    }
-    int wanted = r->sheet ? (r->source_count * r->view_count > 1 ? SHEET_COLUMNS : SHEET_FRAMES) : 1;
-    t->count = wanted < t->available ? wanted : t->available;
-    t->frames = cli_allocate((size_t)t->count, sizeof *t->frames);
-    /* Spread evenly over the motion, both ends included. */
-    for (int i = 0; i < t->count; i++)
-        t->frames[i] = t->count > 1 ? (int)((long)i * (t->available - 1) / (t->count - 1)) : 0;
-    if (cli_given(a, "frame")) {
-        int frame = cli_integer(a, "frame");
-        t->frames[0] = frame < 0 ? frame + t->available : frame;
-        if (t->frames[0] < 0 || t->frames[0] >= t->available)
-            return cli_error("there is no frame %d; the frames are 0 to %d", frame, t->available - 1);
-        t->count = 1;
-    }
-    return CLI_OK;
-}
-
 /* ---- colours ---- */
 
 static int joint_find(const render *r, const char *name, const char *option)
@@ -315,16 +220,8 @@ static int joint_find(const render *r, const char *name, const char *option)
 /* Whether some solver of the picture has an output of that name. */
 static bool output_known(const render *r, const char *name)
 {
-    for (int i = 0; i < r->source_count; i++) {
-        if (r->sources[i].kind != SOURCE_SOLVER) continue;
-        for (const char *at = r->sources[i].name; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
-            char solver[64];
-            snprintf(solver, sizeof solver, "%.*s", (int)strcspn(at, "+"), at);
-            const cutis_solver_info *info = cutis_solver_find(solver);
-            for (int k = 0; info && k < info->output_count; k++)
-                if (strcmp(info->outputs[k], name) == 0) return true;
-        }
-    }
+    for (int i = 0; i < r->source_count; i++)
+        if (picture_source_has_output(&r->sources[i], name)) return true;
     return false;
 }
 
@@ -358,9 +255,10 @@ static int paint_choose(render *r)
         r->paint = PAINT_NONE;
     } else if (cli_given(a, "values") || output_known(r, name)) {
         r->paint = PAINT_VALUES;
-        r->map = strcmp(name, "layer") == 0                                    ? PICTURE_MAP_CATEGORY
-                 : strcmp(name, "pressure") == 0 || strcmp(name, "touch") == 0 ? PICTURE_MAP_TOUCH
-                                                                               : PICTURE_MAP_SEQUENTIAL;
+        r->map = strcmp(name, "layer") == 0 ? PICTURE_MAP_CATEGORY
+                 : strcmp(name, "pressure") == 0 || strcmp(name, "touch") == 0 || strcmp(name, "contact") == 0
+                     ? PICTURE_MAP_TOUCH
+                     : PICTURE_MAP_SEQUENTIAL;
         r->range[0] = r->range[1] = NAN; /* found from the values */
     } else if (strcmp(name, "stretch") == 0) {
         r->paint = PAINT_STRETCH;
@@ -405,15 +303,23 @@ static int sources_run(render *r)
         picture_source *s = &r->sources[i];
         bool file = cli_given(a, "values");
         if (s->kind == SOURCE_SOLVER) {
-            const char *output = r->paint == PAINT_VALUES && !file ? r->color_name : NULL;
+            picture_wants wants = {.value = r->paint == PAINT_VALUES && !file ? r->color_name : NULL,
+                                   .texcoords = strcmp(cli_text(a, "texture"), "none") != 0,
+                                   .tissues = cli_given(a, "cut"),
+                                   .elements = cli_flag(a, "elements")};
             status = picture_source_run(s, r->character, r->clip, &r->times, r->settings, r->setting_count, r->pool,
-                                        output, r->quiet);
+                                        &wants, r->quiet);
         }
-        if (status == CLI_OK && file) {
-            int which = cli_text_count(a, "values") > 1 ? i : 0;
-            status = picture_source_read_values(s, r->character, &r->times, cli_text_at(a, "values", which));
-        }
+        if (status == CLI_OK && file)
+            status = picture_source_read_values(s, r->character, &r->times,
+                                                cli_text_at(a, "values", cli_text_count(a, "values") > 1 ? i : 0));
+        if (status == CLI_OK && i < cli_text_count(a, "texcoords"))
+            status = picture_source_read_texcoords(s, r->character, &r->times, cli_text_at(a, "texcoords", i));
+        for (int t = 0; t < SOURCE_TISSUES; t++) r->tissues |= s->tissues[t] != NULL;
+        r->elements |= s->elements != NULL;
     }
+    if (status == CLI_OK && cli_flag(a, "elements") && !r->elements)
+        status = cli_error("--elements: none of the sources is a solver that has voxels or particles to show");
     if (status != CLI_OK || r->paint != PAINT_VALUES || !isnan(r->range[0])) return status;
 
     /* The range of all that is shown; a pressure begins at 0. */
@@ -551,10 +457,15 @@ static bool captions_wanted(const render *r)
     return r->sheet || r->source_count > 1 || r->view_count > 1 || cli_text_count(r->arguments, "caption") > 0;
 }
 
-static bool legend_wanted(const render *r)
+static bool bar_wanted(const render *r)
 {
     return r->paint != PAINT_NONE && r->paint != PAINT_WEIGHTS && r->paint != PAINT_PART &&
-           r->map != PICTURE_MAP_CATEGORY && !cli_flag(r->arguments, "no-legend");
+           r->map != PICTURE_MAP_CATEGORY;
+}
+
+static bool legend_wanted(const render *r)
+{
+    return (bar_wanted(r) || r->tissues || r->elements) && !cli_flag(r->arguments, "no-legend");
 }
 
 static int layout_make(render *r)
@@ -580,7 +491,12 @@ static int layout_make(render *r)
         float aspect = 0;
         for (int i = 0; i < r->view_count; i++) aspect = fmaxf(aspect, view_aspect(r, &r->views[i]));
         int panel_width = 640;
-        if (panels > 1) panel_width = (int)((float)panel_height * fmaxf(0.62f, fminf(1.4f, aspect * 1.06f)));
+        if (panels > 1) {
+            /* As wide as its content, within reason; what is very wide is lower instead. */
+            aspect = fmaxf(0.62f, fminf(2.0f, aspect * 1.06f));
+            panel_width = (int)((float)panel_height * fminf(aspect, 1.4f));
+            if (aspect > 1.4f) panel_height = (int)((float)panel_width / aspect);
+        }
         /* A row of many panels shrinks to a width that a page can show. */
         float shrink = fminf(1, 2400.0f / (float)(panel_width * r->columns));
         r->width = (int)((float)panel_width * shrink) * r->columns + r->gap * (r->columns - 1);
@@ -711,9 +627,29 @@ static void caption_draw(const render *r, picture_image *page, int source, int v
     text_centre(page, text, place[0], place[2], place[1] + place[3] + (float)r->caption * 0.64f, r->text);
 }
 
+/* Names of the tissues that a cut shows, each beside its colour. */
+static void swatches_draw(const render *r, picture_image *page)
+{
+    static const char *const names[] = {"skin", "fat", "muscle", "bone"};
+    static const int layers[] = {5, 2, 1, 0};
+    float text = fmaxf(9, r->text), box = text * 1.2f, step = text * 1.8f, width = 0;
+    for (int i = 0; i < CLI_COUNT(names); i++)
+        width += picture_text_width(names[i], text) + box * 1.4f + (i > 0 ? step : 0);
+    float x = ((float)r->width - width) / 2, y = (float)(r->height - r->legend) + text * 1.2f;
+    for (int i = 0; i < CLI_COUNT(names); i++) {
+        picture_draw_rectangle(page, x, y, box, box, picture_tissue_color(layers[i]));
+        picture_text_draw(page, x + box * 1.4f, y + box * 0.5f + text * 0.5f, text, INK, names[i]);
+        x += box * 1.4f + picture_text_width(names[i], text) + step;
+    }
+}
+
 /* The colour bar: name, bar, ticks at both ends and in the middle. */
 static void legend_draw(const render *r, picture_image *page)
 {
+    if (!bar_wanted(r)) {
+        swatches_draw(r, page);
+        return;
+    }
     float text = fmaxf(9, r->text), width = fminf((float)r->width * 0.6f, 420), height = text * 0.9f;
     float x = ((float)r->width - width) / 2, y = (float)(r->height - r->legend) + text * 0.7f;
     float left = picture_text_width(r->color_name, text) + text;
@@ -735,55 +671,137 @@ static void legend_draw(const render *r, picture_image *page)
     }
 }
 
-/* One panel. */
+/* The meshes of one panel and the memory that goes with them. */
+typedef struct render_panel {
+    picture_mesh *meshes;
+    int mesh_count;
+    void **blocks;
+    int block_count;
+} render_panel;
+
+static void *panel_keep(render_panel *p, void *block)
+{
+    p->blocks[p->block_count++] = block;
+    return block;
+}
+
+/* The texture coordinates of a frame, corner by corner of the triangles. */
+static const float *texcoords_find(const render *r, const picture_source *source, int frame, render_panel *p)
+{
+    const cutis_character *c = r->character;
+    if (!source->texcoords) return r->body.texcoords;
+    float *triangles = panel_keep(p, cli_allocate((size_t)c->triangle_count, 6 * sizeof(float)));
+    const float *corners = source->texcoords + (size_t)frame * (size_t)c->corner_count * 2;
+    for (size_t i = 0; i < (size_t)c->triangle_count * 3; i++)
+        memcpy(triangles + i * 2, corners + (size_t)c->triangle_corners[i] * 2, 2 * sizeof(float));
+    return triangles;
+}
+
+/* The skin, and inside it what a cut shows: the solver's inner surfaces, from outside in. */
+static void panel_add_body(render *r, const picture_source *source, int frame, render_panel *p)
+{
+    const cli_arguments *a = r->arguments;
+    const cutis_character *c = r->character;
+    const float *positions = picture_source_positions(source, c, &r->times, frame);
+    picture_mesh *skin = &p->meshes[p->mesh_count++];
+    *skin = picture_body_mesh(&r->body, positions, r->normals);
+    paint_apply(r, source, frame, positions, skin);
+    skin->wire = cli_flag(a, "wire");
+    skin->corner_texcoords = texcoords_find(r, source, frame, p);
+    static const char *const textures[] = {"none", "checker", "grid", "tattoo", "veins"};
+    for (int i = 0; i < CLI_COUNT(textures); i++)
+        if (strcmp(cli_text(a, "texture"), textures[i]) == 0) skin->texture = (picture_texture)i;
+    skin->texture_scale = (float)cli_number(a, "texture-scale");
+
+    for (int t = 0; t < SOURCE_TISSUES; t++) {
+        if (!source->tissues[t]) continue;
+        float *normals = panel_keep(p, cli_allocate((size_t)c->triangle_count, 9 * sizeof(float)));
+        picture_mesh *tissue = &p->meshes[p->mesh_count++];
+        *tissue =
+            picture_body_mesh(&r->body, source->tissues[t] + (size_t)frame * (size_t)c->vertex_count * 3, normals);
+        picture_color color = picture_tissue_color(SOURCE_TISSUES - 1 - t);
+        const float rgb[3] = {color.r, color.g, color.b};
+        memcpy(tissue->color, rgb, sizeof rgb);
+        memcpy(tissue->cap_color, rgb, sizeof rgb);
+        memcpy(tissue->inside_color, rgb, sizeof rgb);
+        /* Between skin and fat there is skin. */
+        color = picture_tissue_color(5);
+        const float outer[3] = {color.r, color.g, color.b};
+        memcpy(p->meshes[0].cap_color, outer, sizeof outer);
+    }
+}
+
+/* Colliders, where their joints carry them. Free props move by themselves; a cache does not say where to. */
+static void panel_add_props(const render *r, render_panel *p)
+{
+    const cutis_character *c = r->character;
+    for (int i = 0; i < c->prop_count; i++) {
+        float *vertices;
+        int *triangles;
+        if (c->props[i].role != CUTIS_PROP_COLLIDER) continue;
+        if (picture_prop_mesh(&c->props[i], r->joints, c->size, &p->meshes[p->mesh_count], &vertices, &triangles))
+            p->mesh_count++;
+        panel_keep(p, vertices);
+        panel_keep(p, triangles);
+    }
+}
+
+static void panel_add_elements(const render *r, const picture_source *source, int frame, const picture_scene *scene,
+                               render_panel *p)
+{
+    picture_elements elements = {.count = source->element_count, .edge = 0.015f * r->character->size};
+    elements.positions = source->elements + (size_t)frame * (size_t)source->element_count * 3;
+    elements.layers = source->element_layers;
+    elements.edges = source->element_edges;
+    float *vertices, *colors;
+    int *triangles;
+    if (picture_elements_mesh(&elements, scene, &p->meshes[p->mesh_count], &vertices, &colors, &triangles))
+        p->mesh_count++;
+    panel_keep(p, vertices);
+    panel_keep(p, colors);
+    panel_keep(p, triangles);
+}
+
 static int panel_draw(render *r, int source_index, int frame, int view_index, picture_image *image)
 {
     const cli_arguments *a = r->arguments;
     const picture_source *source = &r->sources[source_index];
     const cutis_character *c = r->character;
-    const float *positions = picture_source_positions(source, c, &r->times, frame);
     const render_view *v = &r->views[view_index];
 
-    int mesh_count = 1;
-    picture_mesh *meshes = cli_allocate((size_t)c->prop_count + 1, sizeof *meshes);
-    float **vertices = cli_allocate((size_t)c->prop_count + 1, sizeof *vertices);
-    int **triangles = cli_allocate((size_t)c->prop_count + 1, sizeof *triangles);
-    meshes[0] = picture_body_mesh(&r->body, positions, r->normals);
-    paint_apply(r, source, frame, positions, &meshes[0]);
-    meshes[0].wire = cli_flag(a, "wire");
-    const char *texture = cli_text(a, "texture");
-    static const char *const textures[] = {"none", "checker", "grid", "tattoo", "veins"};
-    for (int i = 0; i < CLI_COUNT(textures); i++)
-        if (strcmp(texture, textures[i]) == 0) meshes[0].texture = (picture_texture)i;
-    meshes[0].texture_scale = (float)cli_number(a, "texture-scale");
-    pose_find(r, source, frame);
-    for (int i = 0; i < c->prop_count; i++) {
-        /* Free props move by themselves; a cache does not say where to. */
-        if (c->props[i].role != CUTIS_PROP_COLLIDER) continue;
-        if (picture_prop_mesh(&c->props[i], r->joints, c->size, &meshes[mesh_count], &vertices[mesh_count],
-                              &triangles[mesh_count]))
-            mesh_count++;
-    }
-
-    picture_scene scene = {.mesh_count = mesh_count, .meshes = meshes, .camera = v->camera, .up = r->up};
+    picture_scene scene = {.camera = v->camera, .up = r->up};
     scene.centre = pvec_scale(pvec_add(r->low, r->high), 0.5f);
     scene.radius = 0.5f * pvec_length(pvec_sub(r->high, r->low));
     if (!(scene.radius > 0)) scene.radius = 1;
     scene.floor = pvec_dot(r->low, r->up);
-    scene.quality = cli_integer(a, "quality");
+    /* Frames of a video are looked at for a moment. */
+    scene.quality = cli_given(a, "quality") ? cli_integer(a, "quality") : r->video ? 2 : 3;
     const char *background = cli_text(a, "background");
     scene.background = strcmp(background, "white") == 0         ? PICTURE_BACKGROUND_WHITE
                        : strcmp(background, "transparent") == 0 ? PICTURE_BACKGROUND_TRANSPARENT
                                                                 : PICTURE_BACKGROUND_STUDIO;
     scene.ground = !cli_flag(a, "no-floor");
     int status = cut_parse(r, v, &scene);
-    if (status == CLI_OK && !picture_render(r->tracer, &scene, cutis_pool_jobs(r->pool), image))
+    if (status != CLI_OK) return status;
+
+    render_panel p = {.meshes = cli_allocate((size_t)c->prop_count + 2 + SOURCE_TISSUES, sizeof *p.meshes),
+                      .blocks = cli_allocate((size_t)c->prop_count * 2 + 8 + SOURCE_TISSUES, sizeof *p.blocks)};
+    pose_find(r, source, frame);
+    if (source->elements) {
+        panel_add_elements(r, source, frame, &scene, &p);
+        scene.cut = false; /* whole elements were taken away */
+    } else {
+        panel_add_body(r, source, frame, &p);
+    }
+    panel_add_props(r, &p);
+    scene.meshes = p.meshes;
+    scene.mesh_count = p.mesh_count;
+    if (!picture_render(r->tracer, &scene, cutis_pool_jobs(r->pool), image))
         status = cli_error("no memory is left to draw %d x %d pixels", image->width, image->height);
     if (status == CLI_OK && cli_flag(a, "skeleton")) picture_skeleton_draw(image, &v->camera, c, r->joints);
-    for (int i = 0; i <= c->prop_count; i++) free(vertices[i]), free(triangles[i]);
-    free(vertices);
-    free(triangles);
-    free(meshes);
+    for (int i = 0; i < p.block_count; i++) free(p.blocks[i]);
+    free(p.blocks);
+    free(p.meshes);
     return status;
 }
 
@@ -835,7 +853,7 @@ static int video_write(render *r, picture_image *page)
     picture_video *video;
     cli_progress progress;
     long done = 0;
-    if (picture_video_create(r->output, r->width, r->height, video_rate(r), &video, &error) != CUTIS_OK)
+    if (picture_video_create(r->output, r->width, r->height, picture_times_rate(&r->times), &video, &error) != CUTIS_OK)
         return cli_library_error(&error);
     cli_progress_begin(&progress, "drawing", (long)r->times.count * r->source_count * r->view_count, r->quiet);
     int status = CLI_OK;
@@ -867,8 +885,10 @@ static int render_run(render *r)
     if (!r->pool) return CLI_FAILURE;
     status = clip_choose(r);
     if (status == CLI_OK) status = sources_open(r);
-    if (status == CLI_OK) status = times_find(r);
-    if (status == CLI_OK) status = frames_choose(r);
+    if (status == CLI_OK)
+        status = picture_times_find(a, r->character, r->clip, r->sources, r->source_count, r->quiet, &r->times);
+    int spread = r->sheet ? (r->source_count * r->view_count > 1 ? SHEET_COLUMNS : SHEET_FRAMES) : 1;
+    if (status == CLI_OK) status = picture_times_choose(a, r->video ? 0 : spread, &r->times);
     if (status == CLI_OK) status = paint_choose(r);
     if (status == CLI_OK) status = sources_run(r);
     if (status == CLI_OK) status = body_prepare(r);
@@ -883,7 +903,7 @@ static int render_run(render *r)
     picture_image_destroy(&page);
     if (status == CLI_OK && !r->quiet) {
         printf("%s (%d x %d", r->output, r->width, r->height);
-        if (r->video) printf(", %d frames at %.4g per second", r->times.count, video_rate(r));
+        if (r->video) printf(", %d frames at %.4g per second", r->times.count, picture_times_rate(&r->times));
         printf(")\n");
     }
     return status;
@@ -980,6 +1000,7 @@ static const cli_option options[] = {
      .repeats = true},
     {.name = "joint", .kind = CLI_TEXT, .value = "NAME", .help = "the joint whose weights --color weights shows"},
     {.name = "range", .kind = CLI_TEXT, .value = "LOW,HIGH", .help = "values at the ends of the colour bar"},
+    {.name = "elements", .kind = CLI_FLAG, .help = "draw the voxels or particles of solvers instead of the skin"},
     {.name = "no-legend", .kind = CLI_FLAG, .help = "no colour bar"},
     {.name = "wire", .kind = CLI_FLAG, .help = "draw the edges of the faces"},
     {.name = "skeleton", .kind = CLI_FLAG, .help = "draw the bones over the picture"},
@@ -990,6 +1011,11 @@ static const cli_option options[] = {
      .help = "pattern on the texture coordinates",
      .fallback = "none",
      .choices = "none|checker|grid|tattoo|veins"},
+    {.name = "texcoords",
+     .kind = CLI_TEXT,
+     .value = "FILE.npy",
+     .help = "moving texture coordinates, (frames x corners x 2); one for each cache",
+     .repeats = true},
     {.name = "texture-scale",
      .kind = CLI_NUMBER,
      .value = "N",
@@ -1018,8 +1044,7 @@ static const cli_option options[] = {
     {.name = "quality",
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "N x N samples a pixel",
-     .fallback = "3",
+     .help = "N x N samples a pixel (default 3; 2 for videos)",
      .min = 1,
      .max = 8},
     {.name = "threads",
@@ -1046,12 +1071,14 @@ const cli_command cmd_render = {
         "--color stretch shows, of the edges at a vertex, the one that is longest or shortest against rest; area the "
         "triangles around it; volume the flesh between them and the middle of the body; 1 means as at rest.\n"
         "--cut takes away the half in front of the plane (for NX,NY,NZ,D: where N . p > D). The matter of closed "
-        "surfaces is shown at the plane as solid, with an outline; open surfaces show their inside.\n"
+        "surfaces is shown at the plane as solid, with an outline; open surfaces show their inside. Solvers with "
+        "layers "
+        "show them.\n"
         "Videos are encoded by the program ffmpeg.",
     .examples = "cutis render arm --clip flex --time 1 -o arm.png\n"
                 "cutis render arm lbs.pc2 dqs.pc2 --frame 30 --caption \"linear blend\" --caption \"dual quaternions\" "
                 "-o both.png\n"
-                "cutis render arm rest lbs dqs --clip twist --frame -1 --color volume -o twist.png\n"
+                "cutis render arm rest lbs dqs --clip twist --frame 40 --color volume -o twist.png\n"
                 "cutis render man lbs --clip walk --sheet -o walk.png\n"
                 "cutis render man --views front,side,back,three-quarter --wire -o man.png\n"
                 "cutis render hero.glb hero.pc2 --cut x --size 1280x720 -o hero.mp4",
