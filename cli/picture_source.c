@@ -41,6 +41,19 @@ bool picture_source_has_output(const picture_source *source, const char *name)
     return source->kind == SOURCE_SOLVER && stack_any(source->name, has_output, name);
 }
 
+static bool has_parameter(const cutis_solver_info *info, const char *name)
+{
+    for (int i = 0; i < info->parameter_count; i++)
+        if (strcmp(info->parameters[i].name, name) == 0) return true;
+    return false;
+}
+
+bool picture_source_has_parameter(const picture_source *source, const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return source->kind == SOURCE_SOLVER && stack_any(source->name, has_parameter, dot ? dot + 1 : key);
+}
+
 static int unknown_source(const char *word)
 {
     int count = cutis_solver_count();
