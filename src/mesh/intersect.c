@@ -15,11 +15,12 @@
  */
 static triangles_relation plane_relation(const float *const plane[3], const float *const t[3], int *apex, int *side)
 {
+    orient_plane side_of = orient_plane_make(plane[0], plane[1], plane[2]);
     int signs[3], above = 0, below = 0;
     for (int k = 0; k < 3; k++) {
         /* A shared corner is known to lie in the plane; the exact stage need not find out. */
         bool shared = t[k] == plane[0] || t[k] == plane[1] || t[k] == plane[2];
-        signs[k] = shared ? 0 : orient3d(plane[0], plane[1], plane[2], t[k]);
+        signs[k] = shared ? 0 : orient_plane_side(&side_of, t[k]);
         above += signs[k] > 0;
         below += signs[k] < 0;
     }

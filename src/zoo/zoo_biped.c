@@ -95,9 +95,15 @@ static void leg_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
          {0, 0.26f * top, 0},
          0.3f},
     };
-    for (int i = 0; i < COUNT_OF(sections); i++) sections[i] = section_mirror(sections[i], side);
+    int count = COUNT_OF(sections);
+    if (b->short_legs) {
+        sections[0] = limb_section(k, a, 0, u, v, r[2], r[2]);
+        sections[1] = limb_section(k, a, 0.6f, u, v, r[3], r[3]);
+        count = 2;
+    }
+    for (int i = 0; i < count; i++) sections[i] = section_mirror(sections[i], side);
     for (int i = 0; i < COUNT_OF(ends); i++) ends[i] = section_mirror(ends[i], side);
-    patch = zoo_patch_loft(kit, patch, sections, COUNT_OF(sections), region);
+    patch = zoo_patch_loft(kit, patch, sections, count, region);
     patch = zoo_patch_loft(kit, patch, ends, COUNT_OF(ends), foot);
     zoo_patch_close(kit, &patch, foot, 0);
 }
@@ -118,20 +124,46 @@ static void ear_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
     zoo_patch_close(kit, &patch, region, 0);
 }
 
+/* A ball grown out of two faces of the back, between the loops `low` and `high`, from loop index `first`. */
+static void knob_cage(zoo_kit *kit, const biped *b, const zoo_patch *low, const zoo_patch *high, int first, int region)
+{
+    zoo_patch patch = {.cols = 2, .rows = 1, .chart = -1};
+    for (int c = 0; c < 3; c++) {
+        patch.points[c] = zoo_patch_loop(low, first + c);
+        patch.points[3 + c] = zoo_patch_loop(high, first + c);
+    }
+    static const float back[3] = {-0.45f, 0.1f, 0.7f}, wide[3] = {0.8f, 0.95f, 0.7f};
+    for (int i = 0; i < 3; i++) {
+        float r = wide[i] * b->knob_radius;
+        zoo_section section = {vec3_madd(b->knob, axis_z, -back[i] * b->knob_radius), {-r, 0, 0}, {0, r, 0}, 0};
+        patch = zoo_patch_extrude(kit, &patch, section, region, 0);
+    }
+    zoo_patch_close(kit, &patch, region, 0);
+}
+
 void biped_cage(zoo_kit *kit, const biped *b)
 {
     enum { SIDES = 0xf0 | 0xf000 }; // loop edges 4..7 and 12..15: the left and right side
     zoo_patch levels[BIPED_TORSO_LEVELS];
     levels[0] = zoo_patch_start(kit, 4, 4, ring_section(&b->torso[0]));
-    for (int i = 1; i < BIPED_TORSO_LEVELS; i++)
-        levels[i] = zoo_patch_extrude(kit, &levels[i - 1], ring_section(&b->torso[i]), BIPED_TORSO, i >= 5 ? SIDES : 0);
+    bool tail = b->knob_radius > 0 && !b->knob_on_head, bun = b->knob_radius > 0 && b->knob_on_head;
+    for (int i = 1; i < BIPED_TORSO_LEVELS; i++) {
+        unsigned skip = i >= 5 ? SIDES : i == 1 && tail ? 1 << 9 | 1 << 10 : 0;
+        levels[i] = zoo_patch_extrude(kit, &levels[i - 1], ring_section(&b->torso[i]), BIPED_TORSO, skip);
+    }
+    if (tail) knob_cage(kit, b, &levels[0], &levels[1], 9, BIPED_TORSO);
 
     // Top: the shoulders' outer columns are closed, the two in the middle go on as neck and head.
     const zoo_patch *top = &levels[BIPED_TORSO_LEVELS - 1];
     zoo_patch_close(kit, top, BIPED_TORSO, 0x6666);
     zoo_patch head = zoo_patch_part(top, 1, 3, 0, 4);
-    for (int i = 0; i < BIPED_HEAD_LEVELS; i++)
-        head = zoo_patch_extrude(kit, &head, ring_section(&b->skull[i]), BIPED_HEAD, 0);
+    head.bias = 0.25f; // the face needs more columns than the back of the head
+    for (int i = 0; i < BIPED_HEAD_LEVELS; i++) {
+        zoo_patch below = head;
+        bool here = bun && i == 4;
+        head = zoo_patch_extrude(kit, &head, ring_section(&b->skull[i]), BIPED_HEAD, here ? 1 << 6 | 1 << 7 : 0);
+        if (here) knob_cage(kit, b, &below, &head, 6, BIPED_HEAD);
+    }
     zoo_patch_close(kit, &head, BIPED_HEAD, b->ears ? 0x3c : 0);
 
     for (int k = 0; k < 2; k++) {

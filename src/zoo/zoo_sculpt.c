@@ -112,6 +112,7 @@ typedef struct grid {
     int *index;       /* vertex at (i, j): index[first + j * (cols + 1) + i] */
     vec3 *positions;  /* (vertex_count) */
     vec3 *normals;    /* (vertex_count) field gradients */
+    float *pull;      /* (vertex_count) how fine the mesh shall be here */
     int *home;        /* (vertex_count) a face that holds the vertex */
     float *place;     /* (vertex_count x 2) where in that face, 0..1 */
     int *neighbour_first, *neighbours;
@@ -149,6 +150,7 @@ static cutis_result grid_build(const zoo_kit *kit, const cage_edges *edges, aren
     g->index = ARENA_ARRAY(memory, int, total);
     g->positions = ARENA_ARRAY(memory, vec3, count);
     g->normals = ARENA_ARRAY(memory, vec3, count);
+    g->pull = ARENA_ARRAY(memory, float, count);
     g->home = ARENA_ARRAY(memory, int, count);
     g->place = ARENA_ARRAY(memory, float, 2 * count);
     g->neighbour_first = ARENA_ARRAY(memory, int, count + 1);
@@ -230,14 +232,37 @@ static void grid_project(const zoo_kit *kit, grid *g, int steps, float limit)
         }
 }
 
-/* Move every vertex towards the mean of its neighbours: along the surface by `slide`, across it by `press`. */
+/* How fine the mesh shall be at each vertex. */
+static void grid_attract(const zoo_kit *kit, grid *g)
+{
+    for (int v = 0; v < g->vertex_count; v++) {
+        float pull = 1;
+        for (int i = 0; i < kit->magnet_count; i++) {
+            const zoo_magnet *magnet = &kit->magnets[i];
+            float distance2 =
+                vec3_length2(vec3_sub(g->positions[v], magnet->center)) / (magnet->radius * magnet->radius);
+            if (distance2 < 1) pull += magnet->strength * (1 - distance2) * (1 - distance2);
+        }
+        g->pull[v] = pull;
+    }
+}
+
+/*
+ * Move every vertex towards the mean of its neighbours: along the surface by `slide`, across it by `press`.
+ * Neighbours count by their pull, which makes cells smaller in inverse proportion to it.
+ */
 static void grid_smooth(grid *g, vec3 *scratch, float slide, float press)
 {
     for (int v = 0; v < g->vertex_count; v++) {
         int first = g->neighbour_first[v], last = g->neighbour_first[v + 1];
         vec3 mean = {0, 0, 0};
-        for (int n = first; n < last; n++) mean = vec3_add(mean, g->positions[g->neighbours[n]]);
-        vec3 move = vec3_sub(vec3_scale(mean, 1 / (float)(last - first)), g->positions[v]);
+        float sum = 0;
+        for (int n = first; n < last; n++) {
+            float pull = g->pull[g->neighbours[n]];
+            mean = vec3_madd(mean, g->positions[g->neighbours[n]], pull);
+            sum += pull;
+        }
+        vec3 move = vec3_sub(vec3_scale(mean, 1 / sum), g->positions[v]);
         vec3 normal = vec3_normalize(g->normals[v]);
         float across = vec3_dot(move, normal);
         move = vec3_scale(vec3_madd(move, normal, -across), slide);
@@ -250,6 +275,7 @@ static void grid_relax(const zoo_kit *kit, grid *g, vec3 *scratch, int passes, f
 {
     grid_project(kit, g, 3, limit);
     for (int i = 0; i < passes; i++) {
+        if (i % 3 == 0) grid_attract(kit, g);
         grid_smooth(g, scratch, 0.5f, 0);
         if (i % 3 == 2) grid_project(kit, g, 1, 0.2f * limit);
     }
@@ -454,6 +480,7 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
             grid_place(kit, g);
         } else {
             grid_resample(&base, g);
+            grid_attract(kit, g);
             for (int i = 0; i < (resolution > 1 ? 6 : 0); i++) grid_smooth(g, scratch, 0.5f, 0.5f);
             grid_project(kit, g, 3, 0.01f * size);
         }
