@@ -317,6 +317,7 @@ static int run(const cli_arguments *arguments)
     free(r.scratch);
     free(r.colors);
     free(r.joints);
+    free(r.prop_points);
     for (int i = 0; i < setting_count; i++) free(copies[i]);
     free(copies);
     free(settings);

@@ -45,10 +45,12 @@ typedef struct picture_job {
     cutis_pool *pool;
     picture_tracer *tracer;
     picture_body body;
-    float *normals;                /* (triangle_count x 9) of the panel in work */
-    float *values, *scratch;       /* (vertex_count), (point_count x 2) of the panel in work */
-    float *colors;                 /* (vertex_count x 3), the same in all panels, or NULL */
-    float *joints;                 /* (joint_count x 12) of the panel in work */
+    float *normals;          /* (triangle_count x 9) of the panel in work */
+    float *values, *scratch; /* (vertex_count), (point_count x 2) of the panel in work */
+    float *colors;           /* (vertex_count x 3), the same in all panels, or NULL */
+    float *joints;           /* (joint_count x 12) of the panel in work */
+    float *prop_points;      /* (prop_point_count x 3) of the props at all frames */
+    int prop_point_count;
     pvec up, low, high;            /* bounds of all that is shown */
     const cutis_setting *settings; /* of solvers that run here */
     int setting_count;

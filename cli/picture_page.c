@@ -13,20 +13,53 @@
 /* Of a panel, in pixels, when no size is asked for. */
 enum { PANEL_HEIGHT = 480, SHEET_HEIGHT = 240 };
 
+static void bounds_add(const float *p, int count, pvec *low, pvec *high)
+{
+    for (int i = 0; i < count; i++, p += 3) {
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) continue;
+        *low = pvec_make(fminf(low->x, p[0]), fminf(low->y, p[1]), fminf(low->z, p[2]));
+        *high = pvec_make(fmaxf(high->x, p[0]), fmaxf(high->y, p[1]), fmaxf(high->z, p[2]));
+    }
+}
+
+/* Where the props are at the frames shown; planes and props larger than the character's world are scenery. */
+static void props_find(picture_job *r)
+{
+    const cutis_character *c = r->character;
+    for (int f = 0; f < r->times.count && c->prop_count > 0; f++) {
+        picture_job_pose(r, &r->sources[0], f);
+        for (int i = 0; i < c->prop_count; i++) {
+            const cutis_prop *prop = &c->props[i];
+            if (prop->role != CUTIS_PROP_COLLIDER || prop->shape == CUTIS_PROP_PLANE) continue;
+            float *vertices;
+            int *triangles;
+            picture_mesh mesh;
+            if (picture_prop_mesh(prop, r->joints, c->size, &mesh, &vertices, &triangles)) {
+                pvec low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+                bounds_add(vertices, mesh.vertex_count, &low, &high);
+                if (pvec_length(pvec_sub(high, low)) < 3 * c->size) {
+                    size_t count = (size_t)(r->prop_point_count + mesh.vertex_count);
+                    r->prop_points = cli_resize(r->prop_points, count, 3 * sizeof(float));
+                    memcpy(r->prop_points + (size_t)r->prop_point_count * 3, vertices, (size_t)mesh.vertex_count * 12);
+                    r->prop_point_count = (int)count;
+                }
+            }
+            free(vertices);
+            free(triangles);
+        }
+    }
+}
+
 void picture_page_bounds(picture_job *r)
 {
     const cutis_character *c = r->character;
     r->low = pvec_make(INFINITY, INFINITY, INFINITY);
     r->high = pvec_make(-INFINITY, -INFINITY, -INFINITY);
     for (int i = 0; i < r->source_count; i++)
-        for (int f = 0; f < r->times.count; f++) {
-            const float *p = picture_source_positions(&r->sources[i], c, &r->times, f);
-            for (int v = 0; v < c->vertex_count; v++, p += 3) {
-                if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) continue;
-                r->low = pvec_make(fminf(r->low.x, p[0]), fminf(r->low.y, p[1]), fminf(r->low.z, p[2]));
-                r->high = pvec_make(fmaxf(r->high.x, p[0]), fmaxf(r->high.y, p[1]), fmaxf(r->high.z, p[2]));
-            }
-        }
+        for (int f = 0; f < r->times.count; f++)
+            bounds_add(picture_source_positions(&r->sources[i], c, &r->times, f), c->vertex_count, &r->low, &r->high);
+    props_find(r);
+    bounds_add(r->prop_points, r->prop_point_count, &r->low, &r->high);
     if (!(r->low.x <= r->high.x)) r->low = pvec_load(c->bounds_min), r->high = pvec_load(c->bounds_max);
 }
 
@@ -38,6 +71,7 @@ static picture_frame view_extent(const picture_job *r, const picture_camera *cam
         for (int f = 0; f < r->times.count; f++)
             picture_frame_add(&frame, camera, picture_source_positions(&r->sources[i], r->character, &r->times, f),
                               r->character->vertex_count);
+    picture_frame_add(&frame, camera, r->prop_points, r->prop_point_count);
     return frame;
 }
 
