@@ -38,7 +38,7 @@ static void props_find(picture_job *r)
                 pvec low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
                 bounds_add(vertices, mesh.vertex_count, &low, &high);
                 if (pvec_length(pvec_sub(high, low)) < 3 * c->size) {
-                    size_t count = (size_t)(r->prop_point_count + mesh.vertex_count);
+                    size_t count = (size_t)r->prop_point_count + (size_t)mesh.vertex_count;
                     r->prop_points = cli_resize(r->prop_points, count, 3 * sizeof(float));
                     memcpy(r->prop_points + (size_t)r->prop_point_count * 3, vertices, (size_t)mesh.vertex_count * 12);
                     r->prop_point_count = (int)count;

@@ -86,6 +86,11 @@ int picture_source_open(const cutis_character *character, const char *word, pict
     if (source->cache->frame_count < 1) return cli_error("%s has no frames", word);
     /* The file's name without folder and ending. */
     const char *base = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+    /* arm_lbs.pc2 of the character arm is "lbs". */
+    size_t length = strlen(character->name);
+    if (strncmp(base, character->name, length) == 0 && (base[length] == '_' || base[length] == '-') &&
+        base[length + 1] && base[length + 1] != '.')
+        base += length + 1;
     const char *dot = strrchr(base, '.');
     source->label = cli_format("%.*s", dot && dot > base ? (int)(dot - base) : (int)strlen(base), base);
     return CLI_OK;
