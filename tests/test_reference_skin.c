@@ -214,8 +214,10 @@ static matrix *worlds_at(const document *d, int animation, double time)
         int keys, one, values, n;
         double *times = accessor_read(d, integer(sampler, "input", 0), &keys, &one);
         double *output = accessor_read(d, integer(sampler, "output", 0), &values, &n);
-        sample_animation(json_string_value(json_object_get(sampler, "interpolation")), times, keys, output, n,
-                         path[0] == 'r', time, result);
+        /* The specification wants unit quaternions; SimpleSkin has 0.707 for the square root of 1/2. */
+        const char *way = json_string_value(json_object_get(sampler, "interpolation"));
+        for (int i = 0; n == 4 && !(way && way[0] == 'C') && i < values; i++) normalize(output + 4 * i);
+        sample_animation(way, times, keys, output, n, path[0] == 'r', time, result);
         free(times);
         free(output);
     }
