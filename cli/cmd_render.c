@@ -454,7 +454,9 @@ const cli_command cmd_render = {
         "--color stretch shows, of the edges at a vertex, the one that is longest or shortest against rest; area the "
         "triangles around it; volume the flesh between them and the middle of the body; 1 means as at rest.\n"
         "--cut takes away the half in front of the plane (for NX,NY,NZ,D: where N . p > D). The matter of closed "
-        "surfaces is shown at the plane as solid, with an outline; open surfaces show their inside. Solvers with "
+        "surfaces is shown at the plane as solid, with an outline, and darker where the body passes through itself; "
+        "open "
+        "surfaces show their inside. Solvers with "
         "layers "
         "show them.\n"
         "Videos are encoded by the program ffmpeg.",
