@@ -461,6 +461,35 @@ static void frames_that_are_not_finite_are_counted_and_left_out(void **unused)
     free(s);
 }
 
+/* Frames that make no sense give figures that make none, but no harm. */
+static void wild_frames_are_survived(void **unused)
+{
+    (void)unused;
+    enum { FRAMES = 7 };
+    shape *s = shape_create();
+    shape_tube(s, 3, 0.5, 12, 20, false);
+    cutis_character *c = shape_character(s, 3, 1, 0.3);
+    int n = s->point_count;
+    float *frames = malloc(FRAMES * 3 * (size_t)n * sizeof *frames);
+    for (int i = 0; i < 3 * n; i++) {
+        frames[i] = 0;                                           /* all in one point */
+        frames[3 * n + i] = 3e38f * shape_random();              /* as far apart as can be */
+        frames[6 * n + i] = 1e-44f * shape_random();             /* as near */
+        frames[9 * n + i] = shape_random();                      /* a tangle */
+        frames[12 * n + i] = i % 3 ? s->positions[i] : 0;        /* flat */
+        frames[15 * n + i] = i % 3 ? 0 : s->positions[i];        /* a line */
+        frames[18 * n + i] = floorf(2 * s->positions[i] + 0.5f); /* on a lattice */
+    }
+    cutis_quality q = quality_of(c, frames, FRAMES, 30);
+    assert_int_equal(q.non_finite, 0);
+    assert_true(q.min_section_ratio == 0);
+    assert_true(q.stretch_p99 == 1e6f);
+    assert_true(isfinite(q.penetration_max) && q.penetration_max > 0);
+    free(frames);
+    cutis_character_destroy(c);
+    free(s);
+}
+
 /* A tube that rolls up into itself, frame by frame. */
 static float *rolling_frames(const shape *s, int frame_count)
 {
@@ -561,6 +590,7 @@ int main(void)
         cmocka_unit_test(buried_triangles_agree_with_solid_angles),
         cmocka_unit_test(a_fold_through_itself_is_as_deep_as_it_is_wide),
         cmocka_unit_test(frames_that_are_not_finite_are_counted_and_left_out),
+        cmocka_unit_test(wild_frames_are_survived),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };

@@ -235,7 +235,11 @@ void biped_joints(zoo_kit *kit, const biped *b)
         kit->joints[girdle].radius = 1.7f * b->arm[0] + 0.5f * vec3_distance(shoulder, clavicle);
         kit->joints[girdle].ball_regions = 1u << BIPED_TORSO;
         kit->joints[girdle].full_regions = arm;
-        zoo_joint_add(kit, names[1], names[0], shoulder, vec3_sub(elbow, shoulder), 1.1f * b->arm[0], arm);
+        int upper_arm = zoo_joint_add(kit, names[1], names[0], shoulder, vec3_sub(elbow, shoulder), 1.1f * b->arm[0],
+                                      arm | 1u << BIPED_TORSO);
+        kit->joints[upper_arm].center = vec3_lerp(shoulder, elbow, 0.15f);
+        kit->joints[upper_arm].radius = 1.7f * b->arm[0];
+        kit->joints[upper_arm].ball_regions = 1u << BIPED_TORSO;
         zoo_joint_add(kit, names[2], names[1], elbow, vec3_sub(wrist, elbow), 1.1f * b->arm[2], arm);
         zoo_joint_add(kit, names[3], names[2], wrist, vec3_sub(wrist, elbow), 1.0f * b->arm[3], arm);
         if (b->hand_scale > 0) {
@@ -248,7 +252,13 @@ void biped_joints(zoo_kit *kit, const biped *b)
 
         const char *low[4] = {zoo_name(kit, "thigh", suffix), zoo_name(kit, "shin", suffix),
                               zoo_name(kit, "foot", suffix), zoo_name(kit, "toe", suffix)};
-        zoo_joint_add(kit, low[0], "hips", hip, vec3_sub(knee, hip), 0.9f * b->leg[0], leg);
+        // The thigh takes a soft ball of the pelvis along, on its own side.
+        int thigh =
+            zoo_joint_add(kit, low[0], "hips", hip, vec3_sub(knee, hip), 1.1f * b->leg[0], leg | 1u << BIPED_TORSO);
+        kit->joints[thigh].center = vec3_lerp(hip, knee, 0.08f);
+        kit->joints[thigh].radius = 1.9f * b->leg[0];
+        kit->joints[thigh].ball_regions = 1u << BIPED_TORSO;
+        kit->joints[thigh].gate = 0.35f * b->leg[0];
         zoo_joint_add(kit, low[1], low[0], knee, vec3_sub(ankle, knee), 1.0f * b->leg[2], leg);
         zoo_joint_add(kit, low[2], low[1], ankle, vec3_normalize(vec3_sub(ball, ankle)), 0.9f * b->leg[3], leg);
         zoo_joint_add(kit, low[3], low[2], ball, vec3_sub(toe, ball), 0.35f * b->foot_width, foot);

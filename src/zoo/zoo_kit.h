@@ -111,7 +111,8 @@ typedef struct zoo_joint {
     vec3 center; /* in ball_regions the weight is a soft ball instead of a plane */
     float radius;
     unsigned ball_regions;
-    unsigned regions;      /* mask of the regions that it, or its descendants, may move */
+    float gate;       /* with a gate, the ball fades out over this distance on both sides of the plane x = 0; 0: none */
+    unsigned regions; /* mask of the regions that it, or its descendants, may move */
     unsigned full_regions; /* of these, where it takes all the weight of its parent */
     quat rest;             /* scene rotation at rest */
 } zoo_joint;

@@ -48,7 +48,7 @@ static void neck_field(zoo_kit *kit)
         float s = k == 0 ? 1 : -1;
         zoo_field_cone(kit, bust, v(s * 0.020f, 0.120f, -0.036f), 0.040f, v(s * 0.140f, 0.035f, -0.030f), 0.034f,
                        0.06f);
-        zoo_field_cone(kit, bust, v(s * 0.014f, 0.062f, 0.064f), 0.008f, v(s * 0.135f, 0.058f, 0.026f), 0.009f, 0.02f);
+        zoo_field_cone(kit, bust, v(s * 0.016f, 0.064f, 0.056f), 0.008f, v(s * 0.125f, 0.066f, 0.008f), 0.008f, 0.02f);
     }
     int neck = zoo_field_node(kit, bust, 0.035f);
     zoo_field_cone(kit, neck, v(0, 0.070f, -0.016f), 0.059f, v(0, 0.245f, -0.004f), 0.052f, 0.01f);
