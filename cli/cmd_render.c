@@ -257,6 +257,9 @@ static int render_run(picture_job *r)
     int status = options_check(r);
     const char *input = a->positionals[0];
     if (status == CLI_OK) status = cli_check_output(r->output, cli_is_built_in(input) ? NULL : input, false);
+    if (status == CLI_OK && r->video && !picture_video_possible())
+        status =
+            cli_error("the program ffmpeg, which makes videos, is not found; install it, or write a .png with --sheet");
     if (status != CLI_OK) return status;
     r->character = cli_load_character(input, r->quiet, &status);
     if (!r->character) return status;

@@ -92,7 +92,7 @@ typedef struct work {
     bool failed;
 } work;
 
-static float clamp01(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+static float clamp01(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; } /* 0 for NaN */
 static float smoothstep(float low, float high, float x)
 {
     float t = clamp01((x - low) / (high - low));
@@ -279,7 +279,7 @@ static void texture_apply(const picture_mesh *mesh, const float uv[2], float alb
     case PICTURE_TEXTURE_NONE:
         return;
     case PICTURE_TEXTURE_CHECKER:
-        if (((int)floorf(u) + (int)floorf(v)) & 1)
+        if (fmodf(fabsf(floorf(u) + floorf(v)), 2) == 1)
             for (int c = 0; c < 3; c++) albedo[c] *= 0.38f;
         return;
     case PICTURE_TEXTURE_GRID:
