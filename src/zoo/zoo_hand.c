@@ -235,13 +235,18 @@ static void pose_all(const zoo_kit *kit, zoo_pose *pose, double bend_1, double b
 static void pose_fist(const zoo_kit *kit, double time, zoo_pose *pose)
 {
     double close = zoo_ramp(time, 0.1, 1.1) - zoo_ramp(time, 1.7, 2.6);
-    double late = zoo_ramp(time, 0.4, 1.25) - zoo_ramp(time, 1.55, 2.3);
+    double swing = zoo_ramp(time, 0.2, 0.9) - zoo_ramp(time, 1.8, 2.5);
+    double late = zoo_ramp(time, 0.65, 1.35) - zoo_ramp(time, 1.5, 2.1);
     pose_all(kit, pose, 76 * close, 90 * close, 56 * close);
     for (int i = 1; i < FINGER_COUNT; i++) {
         static const double gather[FINGER_COUNT] = {0, -9, 0, -5, -12};
         zoo_hand_pose(kit, pose, &hand_frame, "", i, 0, 0, 0, gather[i] * close);
     }
-    zoo_hand_pose(kit, pose, &hand_frame, "", 0, 28 * late, 32 * late, 42 * late, 0);
+    // The thumb swings under the palm and lies down across the fingers.
+    zoo_pose_turn(kit, pose, "thumb_1", hand_frame.a, 40 * swing);
+    zoo_pose_turn(kit, pose, "thumb_1", hand_frame.b, 36 * swing);
+    zoo_pose_turn(kit, pose, "thumb_2", hand_frame.c, 50 * late);
+    zoo_pose_turn(kit, pose, "thumb_3", hand_frame.c, 38 * late);
 }
 
 static void pose_spread(const zoo_kit *kit, double time, zoo_pose *pose)
