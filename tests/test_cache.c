@@ -97,7 +97,7 @@ static void test_every_format_comes_back(void **state)
     const struct {
         const char *name;
         double start, fps;
-    } cases[] = {{"a.pc2", 0.5, 24}, {"a.mdd", 0.5, 60}, {"a.npy", 0, 30}, {"A.MDD", 0, 29.97}};
+    } cases[] = {{"a.pc2", 0.5, 30}, {"a.mdd", 0.5, 60}, {"a.npy", 0, 30}, {"A.MDD", 0, 29.97}};
     for (int i = 0; i < 4; i++) {
         assert_true(cutis_cache_known(cases[i].name));
         const char *path = in_folder(cases[i].name);
@@ -152,14 +152,14 @@ static void test_layouts_are_those_of_other_programs(void **state)
     struct {
         char magic[12];
         int32_t version, vertices;
-        float start, sampling; /* seconds; Blender: frame = (time - start) / sampling */
+        float start, sampling; /* in frames */
         int32_t frames;
     } head;
     assert_int_equal(sizeof head, 32);
     memcpy(&head, data, 32);
     assert_string_equal(head.magic, "POINTCACHE2");
     assert_true(head.version == 1 && head.vertices == (int)n && head.frames == 2);
-    assert_true(head.start == 1.5f && head.sampling == 0.04f);
+    assert_true(head.start == 37.5f && head.sampling == 1);
     assert_int_equal(size, 32 + 2 * n * 12);
     assert_memory_equal(data + 32 + n * 12, last, n * 12);
 

@@ -172,8 +172,8 @@ static void header_pc2(cutis_cache_writer *writer)
     uint8_t head[32] = "POINTCACHE2";
     bytes_put_u32(head + 12, 1);
     bytes_put_u32(head + 16, (uint32_t)writer->info.vertex_count);
-    bytes_put_u32(head + 20, bytes_from_float((float)writer->info.start));
-    bytes_put_u32(head + 24, bytes_from_float((float)(1 / writer->info.fps)));
+    bytes_put_u32(head + 20, bytes_from_float((float)(writer->info.start * writer->info.fps)));
+    bytes_put_u32(head + 24, bytes_from_float(1));
     bytes_put_u32(head + 28, (uint32_t)writer->info.frame_count);
     file_writer_put(&writer->file, head, sizeof head);
 }
