@@ -297,6 +297,50 @@ static void test_files_cut_short_say_what_they_hold(void **state)
     cutis_character_destroy(tube);
 }
 
+typedef struct write_job {
+    const cutis_character *character;
+    const char *path;
+} write_job;
+
+static bool write_once(void *context, const cutis_allocator *allocator)
+{
+    write_job *job = context;
+    cutis_cache_info info = {job->character->vertex_count, 2, 0, 30, job->character};
+    cutis_cache_writer *writer;
+    cutis_cache *cache;
+    cutis_error error = {0};
+    if (cutis_cache_create(job->path, &info, allocator, &writer, &error) != CUTIS_OK) {
+        assert_int_equal(error.code, CUTIS_ERROR_MEMORY);
+        return false;
+    }
+    for (int f = 0; f < 2; f++)
+        if (cutis_cache_append(writer, job->character->positions, &error) != CUTIS_OK) {
+            assert_int_equal(error.code, CUTIS_ERROR_MEMORY);
+            cutis_cache_discard(writer);
+            return false;
+        }
+    if (cutis_cache_finish(writer, &error) != CUTIS_OK) return false;
+    if (cutis_cache_load(job->path, allocator, &cache, &error) != CUTIS_OK) return false;
+    cutis_cache_destroy(cache);
+    return true;
+}
+
+static void test_every_allocation_failing(void **state)
+{
+    (void)state;
+    cutis_character *tube = tube_make();
+    const char *names[] = {"f.pc2", "f.mdd", "f.npy", "f.obj"};
+    for (int i = 0; i < 4; i++) {
+        write_job job = {tube, in_folder(names[i])};
+        assert_true(test_every_allocation(write_once, &job) > 3);
+        if (i < 3)
+            remove(job.path);
+        else
+            remove_frames(job.path, 2);
+    }
+    cutis_character_destroy(tube);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +350,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_folder_keeps_what_is_not_ours, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_requests_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files_cut_short_say_what_they_hold, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_every_allocation_failing, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
