@@ -1,0 +1,128 @@
+/*
+ * lattice_match.c: the rotation of each region, by polar decomposition of its moments (section 6.1 of the paper;
+ * Mueller, Heidelberger, Teschner, Gross 2005), LANES regions at a time.
+ *
+ * The rotation is improved from the last substep's by Newton steps on the rotation vector: with H = R^T A the energy
+ * of shape matching has gradient axial(A R^T) and second derivative tr(H) 1 - H. Two steps reach single precision at
+ * the turns of one substep. Where the second derivative is not positive (a region turned inside out) the step of
+ * Mueller, Bender, Chentanez and Macklin 2016 stands in, which is stable always.
+ *
+ * A region that is one voxel thin along an axis has no moment there, and does not know its own twist. It takes the
+ * missing column from the average rotation of its surroundings in the last iteration, so that twist travels along
+ * thin limbs as well.
+ */
+#include "solvers/lattice/lattice.h"
+
+#define POLAR_STEPS 2
+/* Voxels in one block of work, a multiple of any LANES. */
+#define REGION_GRAIN 512
+
+typedef struct rotation_job {
+    const lattice_regions *regions;
+    const lattice_frame *moments, *priors;
+    float *rotations;
+    lattice_frame *frames;
+} rotation_job;
+
+typedef struct vrotation {
+    vfloat m[9]; /* row-major */
+} vrotation;
+
+static inline vrotation rotation_of(const vfloat q[4])
+{
+    vfloat two = v_set(2), one = v_set(1);
+    vfloat xx = q[0] * q[0], yy = q[1] * q[1], zz = q[2] * q[2], xy = q[0] * q[1], xz = q[0] * q[2], yz = q[1] * q[2],
+           wx = q[3] * q[0], wy = q[3] * q[1], wz = q[3] * q[2];
+    return (vrotation){{one - two * (yy + zz), two * (xy - wz), two * (xz + wy), two * (xy + wz),
+                        one - two * (xx + zz), two * (yz - wx), two * (xz - wy), two * (yz + wx),
+                        one - two * (xx + yy)}};
+}
+
+/* One step from rotation q towards the rotation of a. */
+static inline void polar_step(const vfloat a[9], vfloat q[4])
+{
+    vrotation r = rotation_of(q);
+    /* S = A R^T, its axial vector g and symmetric part. */
+    vfloat s[9];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            s[3 * i + j] =
+                a[3 * i] * r.m[3 * j] + a[3 * i + 1] * r.m[3 * j + 1] + a[3 * i + 2] * r.m[3 * j + 2];
+    vfloat half = v_set(0.5f), zero = v_set(0);
+    vfloat gx = s[7] - s[5], gy = s[2] - s[6], gz = s[3] - s[1];
+    vfloat trace = s[0] + s[4] + s[8];
+    /* G = tr(S) 1 - sym(S). */
+    vfloat g00 = trace - s[0], g11 = trace - s[4], g22 = trace - s[8];
+    vfloat g01 = -half * (s[1] + s[3]), g02 = -half * (s[2] + s[6]), g12 = -half * (s[5] + s[7]);
+    vfloat c00 = g11 * g22 - g12 * g12, c01 = g02 * g12 - g01 * g22, c02 = g01 * g12 - g02 * g11;
+    vfloat c11 = g00 * g22 - g02 * g02, c12 = g01 * g02 - g00 * g12, c22 = g00 * g11 - g01 * g01;
+    vfloat det = g00 * c00 + g01 * c01 + g02 * c02;
+    vfloat scale = v_abs(trace);
+    /* Positive definite, and well enough so: leading minors against the trace. */
+    vint sound = v_less(v_set(1e-3f) * scale, g00) & v_less(v_set(1e-3f) * scale * scale, c22) &
+                 v_less(v_set(1e-4f) * scale * scale * scale, det);
+    vfloat inverse = v_set(1) / v_select(sound, det, v_set(1));
+    vfloat fallback = v_set(1) / (scale + v_set(1e-20f));
+    vfloat wx = v_select(sound, (c00 * gx + c01 * gy + c02 * gz) * inverse, gx * fallback);
+    vfloat wy = v_select(sound, (c01 * gx + c11 * gy + c12 * gz) * inverse, gy * fallback);
+    vfloat wz = v_select(sound, (c02 * gx + c12 * gy + c22 * gz) * inverse, gz * fallback);
+    /* At most about 114 degrees a step. */
+    vfloat length2 = wx * wx + wy * wy + wz * wz;
+    vfloat shrink = v_select(v_less(v_set(4), length2), v_set(2) / v_sqrt(v_max(length2, v_set(4))), v_set(1));
+    shrink = v_select(v_less(length2, v_set(1e30f)), shrink, zero) * half;
+    wx = wx * shrink, wy = wy * shrink, wz = wz * shrink;
+    vfloat n[4] = {q[0] + wx * q[3] + wy * q[2] - wz * q[1], q[1] + wy * q[3] + wz * q[0] - wx * q[2],
+                   q[2] + wz * q[3] + wx * q[1] - wy * q[0], q[3] - wx * q[0] - wy * q[1] - wz * q[2]};
+    vfloat norm = v_set(1) / v_sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] + n[3] * n[3]);
+    for (int i = 0; i < 4; i++) q[i] = n[i] * norm;
+}
+
+static void rotations_block(void *context, int begin, int end)
+{
+    const rotation_job *job = context;
+    const lattice_regions *regions = job->regions;
+    int stride = (int)(sizeof(lattice_frame) / sizeof(float)), padded = regions->padded;
+    int32_t index[LANES];
+    for (int lane = 0; lane < LANES; lane++) index[lane] = lane * stride;
+    for (int v = begin; v < end; v += LANES) {
+        const float *moments = (const float *)&job->moments[v], *priors = (const float *)&job->priors[v];
+        vfloat inverse_mass = v_load(regions->inverse_mass + v), sum[3], centre[3], a[9], q[4], offset[3];
+        for (int i = 0; i < 3; i++) {
+            sum[i] = v_gather(moments + i, index);
+            centre[i] = sum[i] * inverse_mass;
+            offset[i] = v_load(regions->offset[i] + v);
+        }
+        /* A = sum of x (x0 - c0)^T = moments - sum x offset^T, and the last rotation where the region is thin. */
+        for (int k = 0; k < 3; k++) {
+            vfloat prior = v_load(regions->prior[k] + v);
+            for (int i = 0; i < 3; i++)
+                a[3 * i + k] = v_gather(moments + 4 * (k + 1) + i, index) - sum[i] * offset[k] +
+                               prior * v_gather(priors + 4 * (k + 1) + i, index);
+        }
+        for (int i = 0; i < 4; i++) q[i] = v_load(job->rotations + (size_t)i * padded + v);
+        for (int i = 0; i < POLAR_STEPS; i++) polar_step(a, q);
+        for (int i = 0; i < 4; i++) v_store(job->rotations + (size_t)i * padded + v, q[i]);
+
+        vrotation r = rotation_of(q);
+        float columns[12][LANES];
+        for (int i = 0; i < 3; i++) {
+            v_store(columns[i], centre[i] - (r.m[3 * i] * offset[0] + r.m[3 * i + 1] * offset[1] +
+                                             r.m[3 * i + 2] * offset[2]));
+            for (int k = 0; k < 3; k++) v_store(columns[3 * (k + 1) + i], r.m[3 * i + k]);
+        }
+        for (int lane = 0; lane < LANES; lane++) {
+            lattice_frame *frame = &job->frames[v + lane];
+            frame->b = (quad){columns[0][lane], columns[1][lane], columns[2][lane], 1};
+            for (int k = 0; k < 3; k++)
+                frame->r[k] =
+                    (quad){columns[3 * k + 3][lane], columns[3 * k + 4][lane], columns[3 * k + 5][lane], 0};
+        }
+    }
+}
+
+void lattice_rotations(const lattice_regions *regions, const lattice_frame *moments, const lattice_frame *priors,
+                       float *rotations, lattice_frame *frames, const cutis_jobs *jobs)
+{
+    rotation_job job = {regions, moments, priors, rotations, frames};
+    parallel_for(jobs, regions->padded, REGION_GRAIN, rotations_block, &job);
+}
