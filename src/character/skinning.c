@@ -31,10 +31,10 @@ cutis_result skinning_build(skinning *s, int count, const float *rest, const int
     }
     if (total > INT32_MAX) return error_memory(error, "skinning weights");
     own_first[count] = (int)total;
-    int *own_joints = ARENA_ARRAY(memory, int, total);
+    int *own_offsets = ARENA_ARRAY(memory, int, total);
     float *own_weights = ARENA_ARRAY(memory, float, total);
     float *own_rest = arena_copy(memory, rest, (size_t)count * 3, sizeof(float));
-    if (!own_joints || !own_weights || !own_rest) return error_memory(error, "skinning weights");
+    if (!own_offsets || !own_weights || !own_rest) return error_memory(error, "skinning weights");
 
     for (int i = 0; first && i < count; i++) {
         int n = first[i + 1] - first[i], base = own_first[i];
@@ -44,14 +44,14 @@ cutis_result skinning_build(skinning *s, int count, const float *rest, const int
             float weight = weights[first[i] + k];
             for (; at > base && own_weights[at - 1] < weight; at--) {
                 own_weights[at] = own_weights[at - 1];
-                own_joints[at] = own_joints[at - 1];
+                own_offsets[at] = own_offsets[at - 1];
             }
             own_weights[at] = weight;
-            own_joints[at] = joints[first[i] + k];
+            own_offsets[at] = COLUMN_FLOATS * joints[first[i] + k];
         }
-        for (int k = n; k < own_first[i + 1] - base; k++) own_joints[base + k] = own_joints[base];
+        for (int k = n; k < own_first[i + 1] - base; k++) own_offsets[base + k] = own_offsets[base];
     }
-    *s = (skinning){count, joint_count, own_rest, own_first, own_joints, own_weights};
+    *s = (skinning){count, joint_count, own_rest, own_first, own_offsets, own_weights};
     return CUTIS_OK;
 }
 
@@ -83,13 +83,13 @@ typedef struct blended {
     f8 c01, c23;
 } blended;
 
-static inline blended blend_columns(const float *columns, const int *joints, const float *weights, int count)
+static inline blended blend_columns(const float *columns, const int *offsets, const float *weights, int count)
 {
-    const float *m = columns + COLUMN_FLOATS * joints[0];
+    const float *m = columns + offsets[0];
     f8 w = f8_set(weights[0]);
     blended b = {f8_mul(w, f8_load(m)), f8_mul(w, f8_load(m + 8))};
     for (int k = 1; k < count; k++) {
-        m = columns + COLUMN_FLOATS * joints[k];
+        m = columns + offsets[k];
         w = f8_set(weights[k]);
         b.c01 = f8_add(b.c01, f8_mul(w, f8_load(m)));
         b.c23 = f8_add(b.c23, f8_mul(w, f8_load(m + 8)));
@@ -97,28 +97,46 @@ static inline blended blend_columns(const float *columns, const int *joints, con
     return b;
 }
 
+static inline f4 blended_point(blended b, const float *p)
+{
+    f8 sum = f8_add(f8_mul(b.c01, f8_pair(p[0], p[1])), f8_mul(b.c23, f8_pair(p[2], 1)));
+    return f4_add(f8_low(sum), f8_high(sum));
+}
+
+/* A position with any number of influences. */
+static void linear_one(const skinning_job *job, int i, float result[4])
+{
+    int at = job->s->first[i], count = job->s->first[i + 1] - at;
+    const float *p = job->s->rest + 3 * (size_t)i;
+    if (count > 0) {
+        f4_store(result,
+                 blended_point(blend_columns(job->columns, job->s->offsets + at, job->s->weights + at, count), p));
+    } else {
+        memcpy(result, p, 3 * sizeof *p);
+    }
+}
+
 static void linear_block(void *context, int begin, int end)
 {
     const skinning_job *job = context;
-    const skinning *s = job->s;
-    for (int i = begin; i < end; i++) {
-        int first = s->first[i], count = s->first[i + 1] - first;
-        const float *p = s->rest + 3 * i;
-        if (count == 0) {
-            memcpy(job->positions + 3 * i, p, 3 * sizeof *p);
-            continue;
+    const float *columns = job->columns, *rest = job->s->rest, *weights = job->s->weights;
+    const int *first = job->s->first, *offsets = job->s->offsets;
+    float *positions = job->positions;
+    /*
+     * Four floats are stored where three are wanted: the next position overwrites the fourth. The last one of
+     * the block must not touch its neighbour's, so it is done apart.
+     */
+    int i = begin;
+    while (i < end - 1) {
+        for (int at = first[i]; i < end - 1 && first[i + 1] == at + 4; i++, at += 4) {
+            f4_store(positions + 3 * (size_t)i,
+                     blended_point(blend_columns(columns, offsets + at, weights + at, 4), rest + 3 * (size_t)i));
         }
-        blended b = count == 4 ? blend_columns(job->columns, s->joints + first, s->weights + first, 4)
-                               : blend_columns(job->columns, s->joints + first, s->weights + first, count);
-        f8 sum = f8_add(f8_mul(b.c01, f8_pair(p[0], p[1])), f8_mul(b.c23, f8_pair(p[2], 1)));
-        f4 result = f4_add(f8_low(sum), f8_high(sum));
-        /* Four floats are stored where three are wanted, except at the block's end: the next one overwrites. */
-        if (i + 1 < end) {
-            f4_store(job->positions + 3 * i, result);
-        } else {
-            memcpy(job->positions + 3 * i, &result, 3 * sizeof(float));
-        }
+        for (; i < end - 1 && first[i + 1] != first[i] + 4; i++) linear_one(job, i, positions + 3 * (size_t)i);
     }
+    float last[4];
+    linear_one(job, i, last);
+    memcpy(positions + 3 * (size_t)i, last, 3 * sizeof(float));
 }
 
 void skinning_linear(const skinning *s, const float *skin, float *scratch, const cutis_jobs *jobs, float *positions)
@@ -148,23 +166,24 @@ static void dual_block(void *context, int begin, int end)
             vec3_store(job->positions + 3 * i, p);
             continue;
         }
-        const int *joints = s->joints + first;
+        const int *offsets = s->offsets + first;
         const float *weights = s->weights + first;
 
         /* Stretch first, blended linearly. */
         if (job->stretch) {
             mat3 stretch = {{0}};
             for (int k = 0; k < count; k++) {
-                for (int e = 0; e < 9; e++) stretch.m[e] += weights[k] * job->stretch[9 * joints[k] + e];
+                for (int e = 0; e < 9; e++)
+                    stretch.m[e] += weights[k] * job->stretch[offsets[k] / COLUMN_FLOATS * 9 + e];
             }
             p = mat3_vector(stretch, p);
         }
 
         /* Then the rigid part: q and -q are one rotation, so all are turned to the side of the pivot. */
-        const float *pivot = job->columns + COLUMN_FLOATS * joints[0];
+        const float *pivot = job->columns + offsets[0];
         f8 sum = f8_mul(f8_set(weights[0]), f8_load(pivot));
         for (int k = 1; k < count; k++) {
-            const float *dq = job->columns + COLUMN_FLOATS * joints[k];
+            const float *dq = job->columns + offsets[k];
             float dot = (pivot[0] * dq[0] + pivot[1] * dq[1]) + (pivot[2] * dq[2] + pivot[3] * dq[3]);
             sum = f8_add(sum, f8_mul(f8_set(dot < 0 ? -weights[k] : weights[k]), f8_load(dq)));
         }

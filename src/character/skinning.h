@@ -15,7 +15,7 @@ typedef struct skinning {
     int joint_count;
     const float *rest;    /* (count x 3) */
     const int *first;     /* (count + 1) */
-    const int *joints;    /* per influence; a run of 2 to 4 influences is filled up to 4 with weight 0 */
+    const int *offsets;   /* per influence, of the joint's floats; 2 to 4 influences are filled up to 4 with weight 0 */
     const float *weights; /* per influence, the largest first, summing to 1 */
 } skinning;
 

@@ -161,7 +161,10 @@ typedef float f8 __attribute__((vector_size(32)));
 static inline f8 f8_add(f8 a, f8 b) { return a + b; }
 static inline f8 f8_mul(f8 a, f8 b) { return a * b; }
 static inline f8 f8_set(float x) { return x - (f8){0}; }
-static inline f8 f8_pair(float low, float high) { return (f8){low, low, low, low, high, high, high, high}; }
+static inline f8 f8_pair(float low, float high)
+{
+    return (f8)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_set1_ps(low)), _mm_set1_ps(high), 1);
+}
 static inline f4 f8_low(f8 a) { return (f4)_mm256_castps256_ps128((__m256)a); }
 static inline f4 f8_high(f8 a) { return (f4)_mm256_extractf128_ps((__m256)a, 1); }
 #else

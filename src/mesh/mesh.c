@@ -65,8 +65,7 @@ static bool edges_build(mesh *m, arena *memory)
     int *sorted = memory_allocate(allocator, list, sizeof *sorted);
     int *other = memory_allocate(allocator, list, sizeof *other);
     int *firsts = memory_allocate(allocator, (size_t)m->point_count + 1, sizeof *firsts);
-    bool ok = (sorted && other) || half_edge_count == 0;
-    ok = ok && firsts;
+    bool ok = sorted && other && firsts;
     if (ok) {
         half_edges_sort(m->point_count, half_edge_count, m->triangles, 1, NULL, other, firsts);
         half_edges_sort(m->point_count, half_edge_count, m->triangles, 0, other, sorted, firsts);
@@ -153,7 +152,7 @@ static bool components_build(mesh *m, arena *memory)
     size_t points = (size_t)m->point_count;
     int *component = ARENA_ARRAY(memory, int, points);
     int *queue = memory_allocate(&memory->allocator, points, sizeof *queue);
-    bool ok = (!memory->failed && queue) || m->point_count == 0;
+    bool ok = !memory->failed && queue;
     int count = 0;
     if (ok) {
         for (int p = 0; p < m->point_count; p++) component[p] = -1;
@@ -214,7 +213,7 @@ cutis_result mesh_build_character(mesh *m, const cutis_character *character, are
     /* The rest position of a point is that of its lowest vertex. */
     size_t count = (size_t)character->point_count;
     float *positions = memory_allocate(&memory->allocator, 3 * count, sizeof *positions);
-    if (!positions && count > 0) return error_memory(error, "the mesh");
+    if (!positions) return error_memory(error, "the mesh");
     for (size_t p = 0; p < count; p++)
         memcpy(positions + 3 * p, character->positions + 3 * (size_t)character->point_vertices[p],
                3 * sizeof *positions);

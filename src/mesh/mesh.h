@@ -28,7 +28,10 @@ typedef struct mesh {
         *component_closed; /* (component_count) 1 when it has triangles and no boundary edge and no non-manifold edge */
 } mesh;
 
-/* Topology of triangles over points. positions and triangles are copied. */
+/*
+ * Topology of triangles over points. positions and triangles are copied. CUTIS_ERROR_DATA for an index out of
+ * range or a triangle that uses a point twice.
+ */
 cutis_result mesh_build(mesh *m, int point_count, const float *positions, int triangle_count, const int *triangles,
                         arena *memory, cutis_error *error);
 /* The same for a character's points. */
@@ -37,9 +40,9 @@ cutis_result mesh_build_character(mesh *m, const cutis_character *character, are
 /* ---- welding ---- */
 
 /*
- * Give equal indices to positions within `tolerance` of each other (0: equal coordinates) for which
- * same(context, a, b) is true (NULL: always). Returns the number of points; points are numbered in the order of their
- * first vertex. -1 when memory runs out.
+ * Give equal indices to positions within `tolerance` of a point's first vertex (0: equal coordinates) for which
+ * same(context, vertex, first vertex) is true (NULL: always). Returns the number of points; points are numbered in the
+ * order of their first vertex. -1 when memory runs out.
  */
 int weld_positions(int vertex_count, const float *positions, float tolerance, bool (*same)(void *context, int a, int b),
                    void *context, const cutis_allocator *allocator, int *vertex_points);
@@ -93,20 +96,40 @@ typedef struct bvh_hit {
 bvh_hit bvh_ray(const bvh *tree, const float *positions, vec3 origin, vec3 direction, float t_min, float t_max);
 /* Number of triangles hit by the ray, for parity. */
 int bvh_ray_count(const bvh *tree, const float *positions, vec3 origin, vec3 direction);
+/*
+ * Winding number of the origin in a closed surface turned outwards: triangles by which the ray leaves less
+ * those by which it enters, `skip` (or -1) left out. Any direction gives the same number, so for a point in the
+ * middle of triangle `skip`, a ray along its normal gives the number just outside of it.
+ */
+int bvh_ray_winding(const bvh *tree, const float *positions, vec3 origin, vec3 direction, int skip);
 /* Nearest point of the surface within max_distance. */
 bvh_hit bvh_closest(const bvh *tree, const float *positions, vec3 p, float max_distance);
+/* The same, without the triangles whose label (triangle_count) is skip_label. */
+bvh_hit bvh_closest_labelled(const bvh *tree, const float *positions, vec3 p, float max_distance, const int *labels,
+                             int skip_label);
 /* Calls visit for every triangle whose leaf box overlaps the box; visit returns false to stop. */
 void bvh_overlap(const bvh *tree, vec3 box_min, vec3 box_max, bool (*visit)(void *context, int triangle),
                  void *context);
 /* Calls visit for every pair of triangles a < b whose leaf boxes overlap. */
 void bvh_self_pairs(const bvh *tree, void (*visit)(void *context, int a, int b), void *context);
 
+/* Two nodes whose boxes overlap, or a node with itself. */
+typedef struct bvh_pair {
+    int a, b;
+} bvh_pair;
+
+/* Cut the search of bvh_self_pairs into at most `limit` (at least 3) parts, for threads. Returns how many. */
+int bvh_pair_tasks(const bvh *tree, bvh_pair *tasks, int limit);
+/* The part of bvh_self_pairs below one pair of nodes. */
+void bvh_pair_visit(const bvh *tree, bvh_pair pair, void (*visit)(void *context, int a, int b), void *context);
+
 /* Nearest point of triangle a b c to p, with barycentric weights. */
 vec3 triangle_closest(vec3 p, vec3 a, vec3 b, vec3 c, float weights[3]);
 /* Nearest points of segments p0 p1 and q0 q1: parameters s and t in 0..1; returns the squared distance. */
 float segment_closest(vec3 p0, vec3 p1, vec3 q0, vec3 q1, float *s, float *t);
 
-/* Generalised winding number of p (1 inside, 0 outside, for a closed surface turned outwards); exact sum. */
+/* Generalised winding number of p (1 inside, 0 outside, for a closed surface turned outwards), summed over all
+ * triangles; 1/2 on a smooth place of the surface itself. */
 double mesh_winding(int triangle_count, const int *triangles, const float *positions, vec3 p);
 
 /* ---- self-intersection ---- */
@@ -114,6 +137,14 @@ double mesh_winding(int triangle_count, const int *triangles, const float *posit
 /* Whether two triangles given by corners intersect; exact signs by adaptive double predicates; touching does not count.
  */
 bool triangles_intersect(const float *const a[3], const float *const b[3]);
+/* The same for two triangles of a mesh by their points, boxes first. */
+bool mesh_triangles_intersect(const int *corner_a, const int *corner_b, const float *positions);
+static inline bool triangles_share_point(const int *a, const int *b)
+{
+    for (int k = 0; k < 3; k++)
+        if (a[k] == b[0] || a[k] == b[1] || a[k] == b[2]) return true;
+    return false;
+}
 /*
  * Number of pairs of triangles that share no point and intersect. tree must be refitted to the positions.
  * pairs: first `limit` pairs (limit x 2), or NULL.

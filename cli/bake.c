@@ -1,0 +1,401 @@
+/*
+ * bake.c: drive a solver through a clip and write every frame to a cache.
+ *
+ * Frame i shows the clip at start + i / fps, from its first key to its last. The state begins at rest in the rest
+ * pose, is led into the clip's first pose, and is advanced to each frame's own time, so that no rounding adds up.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bake.h"
+
+enum {
+    SCHEMA = 1,             /* of the report; a key that changes its meaning raises it */
+    FRAME_LIMIT = 10000000, /* more is a mistake in the clip or in --fps */
+    BATCH_BYTES = 16 << 20, /* frames that are measured together */
+};
+static const double DEFAULT_LEAD_IN = 1.0; /* seconds; long enough for soft flesh to settle in the first pose */
+static const double FRAME_ROUNDING = 1e-6; /* of a frame: a last key that misses its frame by float rounding counts */
+static const int SUBSTEPS_AT_ONCE = 8;     /* between two looks at the interrupt flag */
+
+/* Everything open during a bake, so that one place closes it. */
+typedef struct bake {
+    const bake_job *job;
+    bake_result *result;
+    cutis_character *character;
+    int clip;
+    cutis_pool *pool;
+    cutis_model *model;
+    cutis_model_info info;
+    cutis_state *state;
+    cutis_clip_motion motion;
+    cutis_cache_writer *writer;
+    double *step_seconds;  /* (frames) */
+    double *volume_ratios; /* (frames) */
+    float *batch;          /* (batch_capacity x vertices x 3) frames on their way to the file */
+    int batch_count, batch_capacity, written;
+} bake;
+
+/* ---- preparation ---- */
+
+static int load_character(bake *b)
+{
+    const bake_job *job = b->job;
+    int status;
+    cutis_error error;
+    b->character = cli_load_character(job->input, job->quiet, &status);
+    if (!b->character || !job->motion) return status;
+    cutis_character *moved;
+    int warning_count = b->character->warning_count;
+    if (cutis_character_add_bvh(b->character, job->motion, job->map, job->map_count, NULL, &moved, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    cutis_character_destroy(b->character);
+    b->character = moved;
+    if (!job->quiet && moved->warning_count > warning_count)
+        cli_warnings(moved->warnings + warning_count, moved->warning_count - warning_count);
+    return CLI_OK;
+}
+
+static int choose_clip(bake *b)
+{
+    const cutis_character *character = b->character;
+    if (b->job->clip) {
+        b->clip = cli_find_clip(character, b->job->clip);
+        return b->clip < 0 ? CLI_USAGE : CLI_OK;
+    }
+    /* The motion that was just added is the last clip, and what was asked for. */
+    b->clip = b->job->motion ? character->clip_count - 1 : character->clip_count ? 0 : -1;
+    if (b->job->quiet) return CLI_OK;
+    if (b->clip < 0)
+        cli_warning("%s has no clip, so one frame of its idle pose is baked; --motion FILE.bvh adds a motion",
+                    character->name);
+    else if (character->clip_count > 1 && !b->job->motion)
+        fprintf(stderr, "cutis: baking '%s', the first of %d clips; --clip chooses another\n", character->clips[0].name,
+                character->clip_count);
+    return CLI_OK;
+}
+
+static int count_frames(bake *b)
+{
+    bake_result *r = b->result;
+    const cutis_clip *clip = b->clip >= 0 ? &b->character->clips[b->clip] : NULL;
+    double length = clip ? (double)clip->end - (double)clip->start : 0;
+    double frames = floor(length * b->job->fps + FRAME_ROUNDING) + 1;
+    if (!(frames >= 1 && frames <= FRAME_LIMIT))
+        return cli_error("clip '%s' lasts %.4g s, which is more than %d frames at %.9g per second", clip->name, length,
+                         FRAME_LIMIT, b->job->fps);
+    r->frames = (int)frames;
+    r->fps = b->job->fps;
+    r->start = clip ? (double)clip->start : 0;
+    r->clip = clip ? cli_format("%s", clip->name) : NULL;
+    r->vertices = b->character->vertex_count;
+    return CLI_OK;
+}
+
+static int build_model(bake *b)
+{
+    bake_result *r = b->result;
+    cutis_error error;
+    b->pool = cli_create_pool(b->job->threads);
+    if (!b->pool) return CLI_FAILURE;
+    r->threads = cutis_pool_thread_count(b->pool);
+    cutis_model_def def = cutis_model_def_default();
+    def.character = b->character;
+    def.solver = b->job->solver;
+    def.substep = b->job->substep;
+    def.settings = b->job->settings;
+    def.setting_count = b->job->setting_count;
+    def.jobs = cutis_pool_jobs(b->pool);
+    double start = cli_clock();
+    if (cutis_model_build(&def, &b->model, &error) != CUTIS_OK) return cli_library_error(&error);
+    r->build_seconds = cli_clock() - start;
+    b->info = cutis_model_get_info(b->model);
+    if (!b->job->quiet) cli_warnings(b->info.warnings, b->info.warning_count);
+    if (cutis_state_create(b->model, NULL, &b->state, &error) != CUTIS_OK) return cli_library_error(&error);
+
+    r->substep = b->info.substep;
+    r->element_count = b->info.element_count;
+    r->model_bytes = (double)b->info.model_bytes;
+    r->state_bytes = (double)b->info.state_bytes;
+    /* Whole substeps, so that the clip's first instant falls on one at every frame rate. */
+    r->lead_in = !isnan(b->job->lead_in) ? b->job->lead_in : r->substep > 0 ? DEFAULT_LEAD_IN : 0;
+    if (r->substep > 0) r->lead_in = round(r->lead_in / r->substep) * r->substep;
+    b->motion = (cutis_clip_motion){b->character, b->clip, r->lead_in};
+    return CLI_OK;
+}
+
+static int open_output(bake *b)
+{
+    const bake_result *r = b->result;
+    cutis_error error;
+    cutis_cache_info info = {r->vertices, r->frames, r->start, r->fps, b->character};
+    if (cutis_cache_create(b->job->output, &info, NULL, &b->writer, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    size_t frame_bytes = 3 * sizeof(float) * (size_t)r->vertices;
+    size_t capacity = frame_bytes ? BATCH_BYTES / frame_bytes : 1;
+    b->batch_capacity = capacity < 1 ? 1 : capacity > (size_t)r->frames ? r->frames : (int)capacity;
+    b->batch = cli_allocate((size_t)b->batch_capacity, frame_bytes);
+    b->step_seconds = cli_allocate((size_t)r->frames, sizeof *b->step_seconds);
+    b->volume_ratios = cli_allocate((size_t)r->frames, sizeof *b->volume_ratios);
+    return CLI_OK;
+}
+
+/* ---- the run ---- */
+
+/* Bring the state to `time`, in pieces of whole substeps that can be interrupted in between. */
+static int advance(bake *b, double time)
+{
+    bake_result *r = b->result;
+    cutis_step_input input = {.motion = {&b->motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(b->pool)};
+    double piece = r->substep > 0 ? SUBSTEPS_AT_ONCE * r->substep : HUGE_VAL;
+    for (bool last = false; !last;) {
+        double left = time - cutis_state_time(b->state);
+        last = left <= piece;
+        cutis_state_step(b->model, b->state, &input, left < 0 ? 0 : last ? left : piece);
+        const cutis_step_stats *stats = cutis_state_stats(b->model, b->state);
+        r->substeps += stats->substeps;
+        r->iterations += stats->iterations;
+        r->unconverged += stats->unconverged;
+        r->repairs += stats->repairs;
+        if (stats->contacts > r->contacts_max) r->contacts_max = stats->contacts;
+        if (stats->residual > r->residual_max) r->residual_max = stats->residual;
+        for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] += stats->part_ms[i];
+        if (cli_interrupted()) return CLI_INTERRUPTED;
+    }
+    return CLI_OK;
+}
+
+/* Measure and write the frames that have come together. */
+static int flush_batch(bake *b)
+{
+    bake_result *r = b->result;
+    cutis_error error;
+    size_t frame_floats = 3 * (size_t)r->vertices;
+    if (b->batch_count && cutis_measure_frames(b->character, b->batch, b->batch_count, cutis_pool_jobs(b->pool), NULL,
+                                               b->volume_ratios + b->written, NULL, NULL, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    for (int i = 0; i < b->batch_count; i++) {
+        const float *frame = b->batch + (size_t)i * frame_floats;
+        r->hash = cli_hash(frame, frame_floats * sizeof *frame, r->hash);
+        if (cutis_cache_append(b->writer, frame, &error) != CUTIS_OK) return cli_library_error(&error);
+    }
+    b->written += b->batch_count;
+    b->batch_count = 0;
+    return CLI_OK;
+}
+
+static int run_frames(bake *b)
+{
+    bake_result *r = b->result;
+    cli_progress progress;
+    size_t frame_floats = 3 * (size_t)r->vertices;
+    double start = cli_clock();
+    int status = r->lead_in > 0 ? advance(b, r->lead_in) : CLI_OK;
+    r->lead_in_seconds = cli_clock() - start;
+    for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] = 0; /* the parts are told per frame */
+
+    cli_progress_begin(&progress, "baking", r->frames, b->job->quiet);
+    for (int i = 0; i < r->frames && status == CLI_OK; i++) {
+        cli_progress_update(&progress, i);
+        start = cli_clock();
+        status = advance(b, r->lead_in + i / r->fps);
+        b->step_seconds[i] = cli_clock() - start;
+        if (status != CLI_OK) break;
+        memcpy(b->batch + (size_t)b->batch_count++ * frame_floats, cutis_state_positions(b->model, b->state),
+               frame_floats * sizeof(float));
+        if (b->batch_count == b->batch_capacity) status = flush_batch(b);
+    }
+    if (status == CLI_OK) status = flush_batch(b);
+    cli_progress_end(&progress);
+    return status;
+}
+
+static int close_output(bake *b)
+{
+    cutis_error error;
+    cutis_cache_writer *writer = b->writer;
+    b->writer = NULL; /* finish frees it, also on failure */
+    return cutis_cache_finish(writer, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+}
+
+/* ---- the result ---- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void sum_up(bake *b)
+{
+    bake_result *r = b->result;
+    double sum = 0;
+    for (int i = 0; i < r->frames; i++) sum += b->step_seconds[i];
+    qsort(b->step_seconds, (size_t)r->frames, sizeof *b->step_seconds, compare_doubles);
+    r->step_min = b->step_seconds[0];
+    r->step_max = b->step_seconds[r->frames - 1];
+    r->step_median = b->step_seconds[r->frames / 2];
+    r->step_mean = sum / r->frames;
+    for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] /= r->frames;
+    r->volume_min = r->volume_max = b->volume_ratios[0];
+    for (int i = 1; i < r->frames; i++) {
+        r->volume_min = fmin(r->volume_min, b->volume_ratios[i]);
+        r->volume_max = fmax(r->volume_max, b->volume_ratios[i]);
+    }
+    r->peak_bytes = cli_peak_memory();
+}
+
+/* The value in force of one parameter, as JSON. */
+static json_t *parameter_json(const cutis_parameter *parameter, double value)
+{
+    if (isnan(value)) return json_null();
+    if (parameter->type == CUTIS_PARAMETER_BOOL) return json_boolean(value != 0);
+    if (parameter->type == CUTIS_PARAMETER_INT) return json_integer((json_int_t)value);
+    if (parameter->type == CUTIS_PARAMETER_FLOAT) return cli_json_real(value);
+    const char *choice = parameter->choices;
+    for (int i = (int)value; i > 0 && strchr(choice, '|'); i--) choice = strchr(choice, '|') + 1;
+    return json_stringn(choice, strcspn(choice, "|"));
+}
+
+/* Parameters, parts and the element of every solver of the stack. */
+static void report_solvers(const bake *b, json_t *parameters, json_t *parts)
+{
+    bake_result *r = b->result;
+    bool stack = strchr(b->job->solver, '+') != NULL;
+    int part = 0;
+    for (const char *at = b->job->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
+        const cutis_solver_info *solver = cutis_solver_find(name);
+        if (!solver) continue;
+        if (!r->element) r->element = solver->element;
+        for (int i = 0; i < solver->parameter_count; i++) {
+            const cutis_parameter *parameter = &solver->parameters[i];
+            char key[128];
+            snprintf(key, sizeof key, "%s%s%s", stack ? name : "", stack ? "." : "", parameter->name);
+            json_object_set_new(parameters, key, parameter_json(parameter, cutis_model_parameter(b->model, key)));
+        }
+        /* part_ms is summed over the stack by index: the names of the first solver stand for all. */
+        for (int i = 0; i < solver->part_count && part == 0 && i < CUTIS_MAX_PARTS; i++)
+            json_object_set_new(parts, solver->parts[i], cli_json_real(r->part_ms[i]));
+        part += solver->part_count;
+    }
+}
+
+static json_t *report_settings(const bake *b)
+{
+    json_t *settings = json_object();
+    for (int i = 0; i < b->character->setting_count; i++)
+        json_object_set_new(settings, b->character->settings[i].key, cli_json_string(b->character->settings[i].value));
+    for (int i = 0; i < b->job->setting_count; i++)
+        json_object_set_new(settings, b->job->settings[i].key, cli_json_string(b->job->settings[i].value));
+    return settings;
+}
+
+static json_t *report_warnings(const bake *b)
+{
+    json_t *warnings = json_array();
+    for (int i = 0; i < b->character->warning_count; i++)
+        json_array_append_new(warnings, cli_json_string(b->character->warnings[i]));
+    for (int i = 0; i < b->info.warning_count; i++)
+        json_array_append_new(warnings, cli_json_string(b->info.warnings[i]));
+    return warnings;
+}
+
+static json_t *make_report(const bake *b)
+{
+    bake_result *r = b->result;
+    const cutis_character *character = b->character;
+    json_t *parameters = json_object(), *parts = json_object();
+    report_solvers(b, parameters, parts);
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->hash);
+    json_t *root = json_object();
+    json_object_set_new(root, "schema", json_integer(SCHEMA));
+    json_object_set_new(root, "version", cli_json_string(cutis_version()));
+    json_object_set_new(root, "input", cli_json_string(b->job->input));
+    json_object_set_new(root, "output", cli_json_string(b->job->output));
+    json_object_set_new(root, "solver", cli_json_string(b->job->solver));
+    json_object_set_new(root, "character",
+                        json_pack("{s:o, s:i, s:i, s:i, s:i, s:o}", "name", cli_json_string(character->name),
+                                  "vertices", character->vertex_count, "points", character->point_count, "faces",
+                                  character->face_count, "joints", character->joint_count, "size",
+                                  cli_json_real((double)character->size)));
+    json_object_set_new(root, "clip", cli_json_string(r->clip));
+    json_object_set_new(root, "frames", json_integer(r->frames));
+    json_object_set_new(root, "fps", cli_json_real(r->fps));
+    json_object_set_new(root, "start", cli_json_real(r->start));
+    json_object_set_new(root, "lead_in", cli_json_real(r->lead_in));
+    json_object_set_new(root, "substep", cli_json_real(r->substep));
+    json_object_set_new(root, "threads", json_integer(r->threads));
+    json_object_set_new(root, r->element ? r->element : "elements", json_integer(r->element_count));
+    json_object_set_new(root, "parameters", parameters);
+    json_object_set_new(root, "settings", report_settings(b));
+    json_object_set_new(
+        root, "timings",
+        json_pack("{s:o, s:o, s:o, s:o, s:{s:o, s:o, s:o, s:o}, s:o}", "load_ms", cli_json_real(r->load_seconds * 1e3),
+                  "build_ms", cli_json_real(r->build_seconds * 1e3), "lead_in_ms",
+                  cli_json_real(r->lead_in_seconds * 1e3), "total_ms", cli_json_real(r->total_seconds * 1e3), "step_ms",
+                  "min", cli_json_real(r->step_min * 1e3), "median", cli_json_real(r->step_median * 1e3), "mean",
+                  cli_json_real(r->step_mean * 1e3), "max", cli_json_real(r->step_max * 1e3), "parts_ms", parts));
+    json_object_set_new(root, "peak_memory", json_integer((json_int_t)r->peak_bytes));
+    json_object_set_new(root, "model_memory", json_integer((json_int_t)r->model_bytes));
+    json_object_set_new(root, "state_memory", json_integer((json_int_t)r->state_bytes));
+    json_object_set_new(
+        root, "volume",
+        json_pack("{s:o, s:o}", "min_ratio", cli_json_real(r->volume_min), "max_ratio", cli_json_real(r->volume_max)));
+    json_object_set_new(root, "stats",
+                        json_pack("{s:I, s:I, s:I, s:I, s:i, s:o}", "substeps", (json_int_t)r->substeps, "iterations",
+                                  (json_int_t)r->iterations, "unconverged", (json_int_t)r->unconverged, "repairs",
+                                  (json_int_t)r->repairs, "contacts_max", r->contacts_max, "residual_max",
+                                  cli_json_real(r->residual_max)));
+    json_object_set_new(root, "hash", cli_json_string(hash));
+    json_object_set_new(root, "warnings", report_warnings(b));
+    return root;
+}
+
+static int run_all(bake *b)
+{
+    bake_result *r = b->result;
+    double start = cli_clock();
+    int status = load_character(b);
+    r->load_seconds = cli_clock() - start;
+    if (status == CLI_OK) status = choose_clip(b);
+    if (status == CLI_OK) status = count_frames(b);
+    if (status == CLI_OK) status = build_model(b);
+    if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
+    if (status == CLI_OK) status = open_output(b);
+    if (status == CLI_OK) status = run_frames(b);
+    if (status == CLI_OK) status = close_output(b);
+    if (status != CLI_OK) return status;
+    r->total_seconds = cli_clock() - start;
+    sum_up(b);
+    r->report = make_report(b);
+    return CLI_OK;
+}
+
+int bake_run(const bake_job *job, bake_result *result)
+{
+    *result = (bake_result){0};
+    bake b = {.job = job, .result = result};
+    int status = run_all(&b);
+    cutis_cache_discard(b.writer);
+    cutis_state_destroy(b.state);
+    cutis_model_destroy(b.model);
+    cutis_pool_destroy(b.pool);
+    cutis_character_destroy(b.character);
+    free(b.batch);
+    free(b.step_seconds);
+    free(b.volume_ratios);
+    if (status != CLI_OK) bake_result_free(result);
+    return status;
+}
+
+void bake_result_free(bake_result *result)
+{
+    free(result->clip);
+    json_decref(result->report);
+    *result = (bake_result){0};
+}

@@ -1,0 +1,50 @@
+/*
+ * bake.h: one bake as a job, for the command `bake` and for whatever runs several (batch, compare).
+ */
+#ifndef CLI_BAKE_H
+#define CLI_BAKE_H
+
+#include "cli.h"
+
+typedef struct bake_job {
+    const char *input;  /* file or built-in name */
+    const char *output; /* its ending chooses the format */
+    const char *solver;
+    const char *clip;   /* name, or NULL: the first */
+    const char *motion; /* .bvh that becomes the clip, or NULL */
+    const cutis_name_pair *map;
+    int map_count;
+    double fps;
+    double substep; /* seconds; 0: the solver's own */
+    double lead_in; /* seconds; NAN: 0 for a solver without a past, else 1 */
+    const cutis_setting *settings;
+    int setting_count;
+    int threads; /* 0: one per processor */
+    bool quiet;  /* neither warnings nor progress */
+} bake_job;
+
+/* What came out. Times in seconds. */
+typedef struct bake_result {
+    int frames, vertices, threads;
+    double fps, start, lead_in, substep;
+    char *clip;          /* name; NULL for the idle pose */
+    const char *element; /* what element_count counts */
+    long element_count;
+    double load_seconds, build_seconds, lead_in_seconds, total_seconds;
+    double step_min, step_median, step_mean, step_max; /* of one frame */
+    double part_ms[CUTIS_MAX_PARTS];                   /* of one frame, mean; named by the solver */
+    double volume_min, volume_max;                     /* relative to rest, over frames; NAN when nothing is closed */
+    double model_bytes, state_bytes, peak_bytes;
+    long substeps, iterations, unconverged, repairs; /* over all frames, the lead-in included */
+    int contacts_max;
+    double residual_max;
+    uint64_t hash;  /* of all positions written */
+    json_t *report; /* all of this, the parameters in force and the warnings, by the schema of docs */
+} bake_result;
+
+/* Run a job. Prints errors and returns an exit code; *result is only filled on CLI_OK, free it with bake_result_free.
+ */
+int bake_run(const bake_job *job, bake_result *result);
+void bake_result_free(bake_result *result);
+
+#endif

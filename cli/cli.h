@@ -1,0 +1,227 @@
+/*
+ * cli.h: what the commands of the `cutis` program share.
+ *
+ * A command is one file cmd_NAME.c that defines `const cli_command cmd_NAME`: its options as a table, its help
+ * and its function. One line in main.c lists it. Parsing, --help, the manual page and the shell completion all
+ * come from the tables. Commands use the public headers only (and jansson for JSON).
+ *
+ * Standard output carries results, standard error carries errors, warnings and progress. This is a program, not
+ * the library: it may exit when memory is out, and it keeps one global, the interrupt flag.
+ */
+#ifndef CLI_H
+#define CLI_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "cutis/cutis.h"
+
+#define CLI_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* ---- exit codes ---- */
+
+enum {
+    CLI_OK = 0,
+    CLI_FAILURE = 1,      /* a file, the data or the machine does not allow it */
+    CLI_USAGE = 2,        /* the command line is wrong */
+    CLI_CHECK = 3,        /* a quality bound was not met */
+    CLI_INTERRUPTED = 130 /* Ctrl-C */
+};
+
+/* ---- commands and options ---- */
+
+typedef enum cli_kind {
+    CLI_FLAG,    /* no value */
+    CLI_TEXT,    /* any text */
+    CLI_NUMBER,  /* finite, in [min, max] */
+    CLI_INTEGER, /* whole, in [min, max] */
+    CLI_CHOICE,  /* one of `choices` */
+    CLI_PAIR     /* KEY=VALUE; takes the KEY=VALUE arguments that follow, too */
+} cli_kind;
+
+typedef struct cli_option {
+    const char *name; /* "fps" for --fps */
+    char letter;      /* 'o' for -o; 0 for none */
+    cli_kind kind;
+    const char *value;    /* what help calls the value: "SECONDS"; NULL for a flag */
+    const char *help;     /* one line */
+    const char *fallback; /* value when not given, as text; NULL: none */
+    double min, max;      /* CLI_NUMBER and CLI_INTEGER, inclusive; both 0: no bounds */
+    const char *choices;  /* CLI_CHOICE: names separated by '|' */
+    bool repeats;         /* may be given several times (CLI_PAIR always may) */
+} cli_option;
+
+typedef struct cli_arguments cli_arguments;
+
+typedef struct cli_command {
+    const char *name;
+    const char *usage;       /* "FILE|NAME -o OUT [options]" */
+    const char *summary;     /* one line, without a full stop */
+    const char *description; /* sentences for help and manual; lines may be long, they are wrapped; or NULL */
+    const char *examples;    /* lines "cutis ...", separated by newlines */
+    const cli_option *options;
+    int option_count;
+    int positional_min, positional_max; /* number of plain arguments; max -1: any */
+    int (*run)(const cli_arguments *arguments);
+    bool hidden; /* not in the overview */
+} cli_command;
+
+/* All commands, NULL-terminated, in the order of the overview. */
+extern const cli_command *const cli_commands[];
+
+/* One option as given. */
+struct cli_given {
+    const cli_option *option;
+    const char *value; /* NULL for a flag */
+};
+
+struct cli_arguments {
+    const cli_command *command;
+    int positional_count;
+    const char **positionals;
+    int given_count; /* options in the order given */
+    struct cli_given *given;
+    int owned_count; /* texts that came from a configuration file */
+    char **owned;
+};
+
+/*
+ * Parse what follows the command's name. Everything is checked here: unknown names (with the nearest one),
+ * missing values, ranges, counts. Returns CLI_OK or CLI_USAGE (message printed); *help is set for --help.
+ */
+int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *arguments, bool *help);
+void cli_arguments_free(cli_arguments *arguments);
+/*
+ * Add what the JSON file of --config says, for any command that has that option. Its keys are the command's own
+ * options (lead_in or lead-in); what stands on the command line wins. An object flattens into KEY=VALUE pairs:
+ * {"set": {"a": 1}} is --set a=1, and {"bones": {"NAME": {"a": 1}}} is --set bones.NAME.a=1.
+ */
+int cli_apply_config(cli_arguments *arguments, const char *path);
+/* The checks of one option on a value, wherever it came from. CLI_OK or CLI_USAGE, message printed. */
+int cli_check_value(const cli_arguments *arguments, const cli_option *option, const char *value);
+/* The command's option of that name, or NULL. */
+const cli_option *cli_find_option(const cli_command *command, const char *name);
+
+/* Options by name; asking for a name that the table does not have is a bug (assert). */
+bool cli_given(const cli_arguments *arguments, const char *name); /* stands on the command line */
+bool cli_flag(const cli_arguments *arguments, const char *name);
+const char *cli_text(const cli_arguments *arguments, const char *name); /* the last given, the fallback, or NULL */
+double cli_number(const cli_arguments *arguments, const char *name);    /* NAN when neither given nor fallback */
+int cli_integer(const cli_arguments *arguments, const char *name);      /* 0 when neither given nor fallback */
+/* Repeated options: how many, and each in the order given. */
+int cli_text_count(const cli_arguments *arguments, const char *name);
+const char *cli_text_at(const cli_arguments *arguments, const char *name, int index);
+
+/* "640x480" with "x", "30,15" with ",": exactly `count` finite numbers, nothing else. */
+bool cli_parse_numbers(const char *text, char separator, int count, double *numbers);
+/* The entry nearest to `name` by edit distance, or NULL when none is near. */
+const char *cli_nearest(const char *name, const char *const *names, int name_count);
+
+/* The help of one command, on stdout. */
+void cli_print_help(const cli_command *command);
+
+/* ---- messages ---- */
+
+/* "cutis: error: ..." on stderr; returns CLI_FAILURE. */
+int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same with a pointer to the command's help; returns CLI_USAGE. */
+int cli_usage_error(const cli_arguments *arguments, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The error of a library call; returns CLI_USAGE for CUTIS_ERROR_ARGUMENT, else CLI_FAILURE. */
+int cli_library_error(const cutis_error *error);
+/* "cutis: warning: ..." on stderr. */
+void cli_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A list of warnings of the library; more than ten are summed up. */
+void cli_warnings(const char *const *warnings, int warning_count);
+
+/* ---- interruption ---- */
+
+/* Let SIGINT, SIGTERM and SIGHUP set a flag; a second one ends the program at once. */
+void cli_catch_interrupts(void);
+/* Loops look here, discard what is half done and return CLI_INTERRUPTED. */
+bool cli_interrupted(void);
+
+/* ---- characters and files ---- */
+
+/*
+ * A built-in character by its name, or one from a file: a name of the zoo (without '.' or '/') is the zoo's,
+ * everything else a path. Prints the character's warnings unless `quiet`. NULL on failure, message printed and
+ * the exit code in *status.
+ */
+cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *status);
+/* Whether the zoo has a character of that name. */
+bool cli_is_built_in(const char *name);
+/* "there is no built-in character ..." with the nearest name; returns CLI_USAGE. */
+int cli_unknown_character(const char *name, bool file_allowed);
+/* The index of a clip, with the nearest name when there is none; -1 on failure, message printed. */
+int cli_find_clip(const cutis_character *character, const char *name);
+/*
+ * Whether `path` can be created or replaced: its directory exists and is writable, it is no directory (unless a
+ * folder is what will be written), it is not `input` (may be NULL). CLI_OK or CLI_FAILURE, message printed.
+ */
+int cli_check_output(const char *path, const char *input, bool folder_allowed);
+/* The endings that a cache may have, for messages: ".pc2, .mdd, ..." */
+const char *cli_cache_endings(void);
+/* Whether `path` ends in `ending` (".glb"), letter case ignored. */
+bool cli_has_ending(const char *path, const char *ending);
+/* Start the pool that --threads asks for (0: one per processor); NULL on failure, message printed. */
+cutis_pool *cli_create_pool(int thread_count);
+
+/* ---- progress: a bar with the time left, on stderr, only when that is a terminal ---- */
+
+typedef struct cli_progress {
+    const char *label;
+    long total;
+    double start, last;
+    bool active;
+} cli_progress;
+
+void cli_progress_begin(cli_progress *progress, const char *label, long total, bool quiet);
+void cli_progress_update(cli_progress *progress, long done);
+void cli_progress_end(cli_progress *progress); /* erases the bar */
+
+/* ---- text ---- */
+
+/*
+ * A table of aligned columns on stdout. align: one letter a column, 'l' or 'r'. Cells are added one after the
+ * other; cli_table_print ends a partly filled last row, prints and frees.
+ */
+typedef struct cli_table cli_table;
+cli_table *cli_table_create(const char *align);
+void cli_table_cell(cli_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cli_table_heads(cli_table *table, const char *heads); /* "name|vertices|ms" */
+void cli_table_print(cli_table *table, const char *indent);
+
+/* Print text wrapped at `width` columns, every line behind `indent` spaces; newlines in it are kept. */
+void cli_print_wrapped(FILE *file, const char *text, int indent, int width);
+/* "1.2 MB", "340 kB"; writes into and returns `buffer`. */
+const char *cli_format_bytes(double bytes, char buffer[32]);
+/* "1.2 s", "340 ms", "2 min 5 s". */
+const char *cli_format_seconds(double seconds, char buffer[32]);
+/* 12,345 with thousands separators. */
+const char *cli_format_count(long count, char buffer[32]);
+
+/* ---- JSON ---- */
+
+json_t *cli_json_real(double value);       /* null when not finite */
+json_t *cli_json_string(const char *text); /* bytes that are not UTF-8 become '?'; NULL becomes null */
+/* Pretty JSON on stdout, keys in the order they were set. Frees `value`. Returns an exit code. */
+int cli_json_print(json_t *value);
+/* The same into a file, put in place when whole. */
+int cli_json_save(json_t *value, const char *path);
+/* Read a file; NULL on failure, message with line and column printed. */
+json_t *cli_json_load(const char *path);
+
+/* ---- machine ---- */
+
+double cli_clock(void);        /* seconds, monotonic */
+double cli_peak_memory(void);  /* bytes, resident, of this process so far; 0 when unknown */
+int cli_processor_count(void); /* online processors */
+/* 64-bit hash of bytes, chained by `seed` (start with 0); the same on every little-endian machine. */
+uint64_t cli_hash(const void *data, size_t size, uint64_t seed);
+
+/* Memory that cannot fail: the program ends with a message instead. */
+void *cli_allocate(size_t count, size_t size); /* zeroed */
+void *cli_resize(void *block, size_t count, size_t size);
+char *cli_format(const char *format, ...) __attribute__((format(printf, 1, 2))); /* free() it */
+
+#endif

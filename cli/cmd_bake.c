@@ -1,0 +1,182 @@
+/*
+ * cmd_bake.c: simulate a character through a clip and write the result.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bake.h"
+
+/* "from=to" into its two halves; `copy` keeps the text. */
+static void split_pair(const char *pair, char **copy, const char **left, const char **right)
+{
+    *copy = cli_format("%s", pair);
+    char *middle = strchr(*copy, '=');
+    *middle = 0;
+    *left = *copy;
+    *right = middle + 1;
+}
+
+static int check_paths(const cli_arguments *arguments, const bake_job *job, const char *report)
+{
+    if (!job->output) return cli_usage_error(arguments, "the output is missing: -o OUT (%s)", cli_cache_endings());
+    if (!cutis_cache_known(job->output))
+        return cli_usage_error(arguments, "the ending of '%s' tells no format; use one of %s", job->output,
+                               cli_cache_endings());
+    const char *input = cli_is_built_in(job->input) ? NULL : job->input;
+    int status = cli_check_output(job->output, input, cli_has_ending(job->output, ".obj"));
+    if (status != CLI_OK || !report) return status;
+    if (strcmp(report, job->output) == 0)
+        return cli_usage_error(arguments, "--report and -o name the same file, '%s'", report);
+    return cli_check_output(report, input, false);
+}
+
+static void print_summary(const bake_job *job, const bake_result *r)
+{
+    char count[32], seconds[32], bytes[32];
+    struct stat about;
+    printf("%s", job->output);
+    if (stat(job->output, &about) == 0 && S_ISREG(about.st_mode))
+        printf(" (%s)", cli_format_bytes((double)about.st_size, bytes));
+    printf("\n  %-10s %s, %s %s", "solver", job->solver, cli_format_count(r->element_count, count),
+           r->element ? r->element : "elements");
+    if (r->substep > 0) printf(", substep %.9g s, lead-in %.9g s", r->substep, r->lead_in);
+    printf("\n  %-10s %s, %d at %.9g per second, %s vertices\n", "frames", r->clip ? r->clip : "idle pose", r->frames,
+           r->fps, cli_format_count(r->vertices, count));
+    printf("  %-10s %.3g ms a frame (median; slowest %.3g), ", "time", r->step_median * 1e3, r->step_max * 1e3);
+    printf("build %s, ", cli_format_seconds(r->build_seconds, seconds));
+    printf("all %s, %d thread%s\n", cli_format_seconds(r->total_seconds, seconds), r->threads,
+           r->threads == 1 ? "" : "s");
+    if (!isnan(r->volume_min))
+        printf("  %-10s %.2f %% to %.2f %% of rest\n", "volume", 100 * r->volume_min, 100 * r->volume_max);
+    printf("  %-10s %s at most\n", "memory", cli_format_bytes(r->peak_bytes, bytes));
+    if (r->repairs || r->unconverged)
+        printf("  %-10s %ld values put back, %ld substeps not converged\n", "trouble", r->repairs, r->unconverged);
+    printf("  %-10s %016llx\n", "hash", (unsigned long long)r->hash);
+}
+
+static int run_job(const cli_arguments *arguments, bake_job *job)
+{
+    const char *report = cli_text(arguments, "report");
+    int status = check_paths(arguments, job, report);
+    if (status != CLI_OK) return status;
+    bake_result result;
+    status = bake_run(job, &result);
+    if (status != CLI_OK) return status;
+    if (!job->quiet) print_summary(job, &result);
+    if (report) status = cli_json_save(json_incref(result.report), report);
+    bake_result_free(&result);
+    return status;
+}
+
+static int run(const cli_arguments *arguments)
+{
+    int setting_count = cli_text_count(arguments, "set"), map_count = cli_text_count(arguments, "map");
+    cutis_setting *settings = cli_allocate((size_t)setting_count, sizeof *settings);
+    cutis_name_pair *map = cli_allocate((size_t)map_count, sizeof *map);
+    char **copies = cli_allocate((size_t)(setting_count + map_count), sizeof *copies);
+    for (int i = 0; i < setting_count; i++)
+        split_pair(cli_text_at(arguments, "set", i), &copies[i], &settings[i].key, &settings[i].value);
+    for (int i = 0; i < map_count; i++)
+        split_pair(cli_text_at(arguments, "map", i), &copies[setting_count + i], &map[i].from, &map[i].to);
+
+    bake_job job = {
+        .input = arguments->positionals[0],
+        .output = cli_text(arguments, "output"),
+        .solver = cli_text(arguments, "solver"),
+        .clip = cli_text(arguments, "clip"),
+        .motion = cli_text(arguments, "motion"),
+        .map = map,
+        .map_count = map_count,
+        .fps = cli_number(arguments, "fps"),
+        .substep = cli_given(arguments, "substep") ? cli_number(arguments, "substep") : 0,
+        .lead_in = cli_number(arguments, "lead-in"),
+        .settings = settings,
+        .setting_count = setting_count,
+        .threads = cli_integer(arguments, "threads"),
+        .quiet = cli_flag(arguments, "quiet"),
+    };
+    int status = run_job(arguments, &job);
+    for (int i = 0; i < setting_count + map_count; i++) free(copies[i]);
+    free(copies);
+    free(settings);
+    free(map);
+    return status;
+}
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .value = "OUT",
+     .help = "what to write; its ending chooses the format"},
+    {.name = "solver",
+     .letter = 's',
+     .kind = CLI_TEXT,
+     .value = "S",
+     .help = "solver, or a stack such as layers+slide",
+     .fallback = "lbs"},
+    {.name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = "clip to bake; the first when not given"},
+    {.name = "motion",
+     .kind = CLI_TEXT,
+     .value = "FILE.bvh",
+     .help = "take the motion from this file instead of a clip"},
+    {.name = "map", .kind = CLI_PAIR, .value = "FROM=TO", .help = "let joint FROM of the motion drive joint TO"},
+    {.name = "fps",
+     .kind = CLI_NUMBER,
+     .value = "F",
+     .help = "frames written per second; does not change the simulation",
+     .fallback = "30",
+     .min = 0.01,
+     .max = 10000},
+    {.name = "substep",
+     .kind = CLI_NUMBER,
+     .value = "SECONDS",
+     .help = "the solver's own step in time; its default when not given",
+     .min = 0.0005,
+     .max = 0.05},
+    {.name = "set",
+     .kind = CLI_PAIR,
+     .value = "KEY=VALUE",
+     .help = "a parameter of the solver, or bones.NAME.KEY=VALUE for one joint"},
+    {.name = "config", .kind = CLI_TEXT, .value = "F.json", .help = "read options from a file; those given here win"},
+    {.name = "lead-in",
+     .kind = CLI_NUMBER,
+     .value = "SECONDS",
+     .help = "time from rest to the clip's first pose (default 1; 0 for a solver without a past)",
+     .min = 0,
+     .max = 60},
+    {.name = "threads",
+     .letter = 'j',
+     .kind = CLI_INTEGER,
+     .value = "N",
+     .help = "threads; 0 for one per processor; the result is the same",
+     .fallback = "0",
+     .min = 0,
+     .max = 256},
+    {.name = "report",
+     .kind = CLI_TEXT,
+     .value = "R.json",
+     .help = "write parameters, timings, memory and hash to a file"},
+    {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing but errors"},
+};
+
+const cli_command cmd_bake = {
+    .name = "bake",
+    .usage = "FILE|NAME -o OUT [--solver S] [--clip C] [options]",
+    .summary = "simulate a character through a clip and write the result",
+    .description =
+        "Frame i shows the clip at its start + i / F seconds, from the first key to the last. The character starts at "
+        "rest and is led into the clip's first pose before frame 0, so that nothing pops.\n"
+        "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"stiffness\": "
+        "0.5}, \"bones\": {\"Spine\": {\"stiffness\": 0.9}}}.",
+    .examples = "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
+                "cutis bake hero.glb --solver lbs --fps 60 --report hero.json -o hero.npy\n"
+                "cutis bake hero.glb --motion walk.bvh --map Hips=pelvis -o walk.mdd",
+    .options = options,
+    .option_count = CLI_COUNT(options),
+    .positional_min = 1,
+    .positional_max = 1,
+    .run = run,
+};

@@ -1,0 +1,108 @@
+/*
+ * cmd_manual.c: the manual page in troff, made from the command tables; `make install` puts it in place.
+ */
+#include <string.h>
+
+#include "cli.h"
+
+/* Text with what troff would take for its own escaped; a line must not begin with a dot or a quote. */
+static void print_text(const char *text)
+{
+    bool line_start = true;
+    for (; *text; text++) {
+        if (line_start && (*text == '.' || *text == '\'')) fputs("\\&", stdout);
+        if (*text == '\\')
+            fputs("\\e", stdout);
+        else if (*text == '-')
+            fputs("\\-", stdout);
+        else
+            putchar(*text);
+        line_start = *text == '\n';
+    }
+}
+
+static void print_option(const cli_option *option)
+{
+    printf(".TP\n");
+    if (option->letter) printf("\\fB\\-%c\\fR, ", option->letter);
+    printf("\\fB\\-\\-");
+    print_text(option->name);
+    printf("\\fR");
+    if (option->value) {
+        printf(" \\fI");
+        print_text(option->value);
+        printf("\\fR");
+    }
+    putchar('\n');
+    print_text(option->help);
+    if (option->choices && !strstr(option->help, option->choices)) {
+        printf(": ");
+        print_text(option->choices);
+    }
+    if (option->repeats || option->kind == CLI_PAIR) printf("; may be repeated");
+    if (option->min != 0 || option->max != 0) printf("; %.9g to %.9g", option->min, option->max);
+    if (option->fallback) {
+        printf(" (default ");
+        print_text(option->fallback);
+        putchar(')');
+    }
+    putchar('\n');
+}
+
+static void print_command(const cli_command *command)
+{
+    printf(".SS cutis %s ", command->name);
+    print_text(command->usage);
+    printf("\n");
+    print_text(command->summary);
+    printf(".\n");
+    if (command->description) {
+        printf(".PP\n");
+        print_text(command->description);
+        printf("\n");
+    }
+    for (int i = 0; i < command->option_count; i++) print_option(&command->options[i]);
+    printf(".PP\n.nf\n.RS\n");
+    print_text(command->examples);
+    printf("\n.RE\n.fi\n");
+}
+
+static int run(const cli_arguments *arguments)
+{
+    (void)arguments;
+    printf(".TH CUTIS 1 \"\" \"cutis %s\" \"User Commands\"\n", cutis_version());
+    printf(".SH NAME\ncutis \\- physically based skin for animated characters\n");
+    printf(".SH SYNOPSIS\n.B cutis\n.I COMMAND\n[arguments]\n");
+    printf(".SH DESCRIPTION\ncutis takes a character (mesh, skeleton and motion) and gives it back deformed by "
+           "simulation. The name of a built\\-in character may stand wherever a file may. Results go to standard "
+           "output, errors, warnings and progress to standard error.\n");
+    printf(".SH COMMANDS\n");
+    for (int i = 0; cli_commands[i]; i++)
+        if (!cli_commands[i]->hidden) print_command(cli_commands[i]);
+    printf(".SH SOLVERS\n");
+    for (int i = 0; i < cutis_solver_count(); i++) {
+        printf(".TP\n\\fB%s\\fR\n", cutis_solver(i)->name);
+        print_text(cutis_solver(i)->summary);
+        putchar('\n');
+    }
+    printf(".SH EXIT STATUS\n");
+    const struct {
+        int code;
+        const char *what;
+    } codes[] = {{CLI_OK, "done"},
+                 {CLI_FAILURE, "a file, the data or the machine does not allow it"},
+                 {CLI_USAGE, "the command line is wrong"},
+                 {CLI_CHECK, "a quality bound was not met"},
+                 {CLI_INTERRUPTED, "interrupted; nothing half done is left behind"}};
+    for (int i = 0; i < CLI_COUNT(codes); i++) printf(".TP\n%d\n%s\n", codes[i].code, codes[i].what);
+    return CLI_OK;
+}
+
+const cli_command cmd_manual = {
+    .name = "manual",
+    .usage = "",
+    .summary = "print the manual page",
+    .examples = "cutis manual | man -l -",
+    .run = run,
+    .hidden = true,
+};

@@ -1,0 +1,186 @@
+/*
+ * cmd_measure.c: the quality of a baked result, against the character's rest pose.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli.h"
+
+/* The poses of a cache's frames when they are those of a clip; NULL when they cannot be. */
+static float *sample_poses(const cutis_character *character, int clip, const cutis_cache *cache, double fps)
+{
+    const cutis_clip *c = &character->clips[clip];
+    double frames = floor(((double)c->end - (double)c->start) * fps + 1e-6) + 1;
+    /* Formats that do not tell their start say 0. */
+    bool start_fits = cache->start == 0 || fabs(cache->start - (double)c->start) < 1e-3;
+    if (!start_fits || frames != cache->frame_count) {
+        cli_warning(
+            "the cache has %d frames at %.9g per second from %.4g s, clip '%s' would have %.0f from %.4g s; its "
+            "poses are not used",
+            cache->frame_count, fps, cache->start, c->name, frames, (double)c->start);
+        return NULL;
+    }
+    size_t pose = 12 * (size_t)character->joint_count;
+    float *joints = cli_allocate((size_t)cache->frame_count * pose, sizeof *joints);
+    for (int i = 0; i < cache->frame_count; i++)
+        cutis_pose_sample(character, clip, (double)c->start + i / fps, joints + (size_t)i * pose);
+    return joints;
+}
+
+static void cell_frame(cli_table *table, int frame)
+{
+    if (frame >= 0)
+        cli_table_cell(table, "frame %d", frame);
+    else
+        cli_table_cell(table, "%s", "");
+}
+
+static void print_text(const cutis_quality *q)
+{
+    const struct {
+        const char *name, *what;
+        bool whole;
+        double value;
+        int frame; /* where it is worst; -1: not told */
+    } rows[] = {
+        {"frames", "frames in the cache", true, q->frames, -1},
+        {"vertices", "vertices of the character", true, q->vertices, -1},
+        {"size", "diagonal of the rest pose's bounds, units", false, q->size, -1},
+        {"volume_rest", "volume of the closed parts at rest, units cubed", false, q->volume_rest, -1},
+        {"volume_error_max", "largest |V / V_rest - 1|", false, q->volume_error_max, q->worst_volume_frame},
+        {"volume_error_mean", "its mean over frames", false, q->volume_error_mean, -1},
+        {"volume_min_ratio", "smallest V / V_rest", false, q->volume_min_ratio, -1},
+        {"self_intersections_rest", "intersecting pairs of triangles at rest", true, q->self_intersections_rest, -1},
+        {"self_intersections_max", "the most in one frame", true, q->self_intersections_max,
+         q->worst_intersection_frame},
+        {"self_intersections_mean", "mean over frames", false, q->self_intersections_mean, -1},
+        {"penetration_max", "deepest surface point inside the body, over the size", false, q->penetration_max,
+         q->worst_penetration_frame},
+        {"stretch_p99", "99th percentile of edge stretch, max(l / l0, l0 / l)", false, q->stretch_p99, -1},
+        {"area_distortion_p99", "the same of triangle areas", false, q->area_distortion_p99, -1},
+        {"min_section_ratio", "smallest cross-section around a bone over rest", false, q->min_section_ratio,
+         q->worst_section_frame},
+        {"acceleration_rms", "jitter: acceleration over the size, 1/s^2", false, q->acceleration_rms, -1},
+        {"non_finite", "values that are not finite", true, q->non_finite, -1},
+    };
+    cli_table *table = cli_table_create("lrll");
+    for (int i = 0; i < CLI_COUNT(rows); i++) {
+        cli_table_cell(table, "%s", rows[i].name);
+        if (isnan(rows[i].value))
+            cli_table_cell(table, "%s", "-");
+        else
+            cli_table_cell(table, rows[i].whole ? "%.0f" : "%.6g", rows[i].value);
+        cli_table_cell(table, "%s", rows[i].what);
+        cell_frame(table, rows[i].frame);
+    }
+    cli_table_print(table, "");
+}
+
+static json_t *frame_json(int frame) { return frame < 0 ? json_null() : json_integer(frame); }
+
+static json_t *quality_json(const cutis_quality *q)
+{
+    json_t *root = json_object();
+    json_object_set_new(root, "frames", json_integer(q->frames));
+    json_object_set_new(root, "vertices", json_integer(q->vertices));
+    json_object_set_new(root, "size", cli_json_real(q->size));
+    json_object_set_new(root, "volume_rest", cli_json_real(q->volume_rest));
+    json_object_set_new(root, "volume_error_max", cli_json_real(q->volume_error_max));
+    json_object_set_new(root, "volume_error_mean", cli_json_real(q->volume_error_mean));
+    json_object_set_new(root, "volume_min_ratio", cli_json_real(q->volume_min_ratio));
+    json_object_set_new(root, "self_intersections_rest", json_integer(q->self_intersections_rest));
+    json_object_set_new(root, "self_intersections_max", json_integer(q->self_intersections_max));
+    json_object_set_new(root, "self_intersections_mean", cli_json_real(q->self_intersections_mean));
+    json_object_set_new(root, "stretch_p99", cli_json_real(q->stretch_p99));
+    json_object_set_new(root, "area_distortion_p99", cli_json_real(q->area_distortion_p99));
+    json_object_set_new(root, "acceleration_rms", cli_json_real(q->acceleration_rms));
+    json_object_set_new(root, "min_section_ratio", cli_json_real(q->min_section_ratio));
+    json_object_set_new(root, "penetration_max", cli_json_real(q->penetration_max));
+    json_object_set_new(root, "non_finite", json_integer(q->non_finite));
+    json_object_set_new(root, "worst_volume_frame", frame_json(q->worst_volume_frame));
+    json_object_set_new(root, "worst_intersection_frame", frame_json(q->worst_intersection_frame));
+    json_object_set_new(root, "worst_section_frame", frame_json(q->worst_section_frame));
+    json_object_set_new(root, "worst_penetration_frame", frame_json(q->worst_penetration_frame));
+    return root;
+}
+
+static int measure(const cli_arguments *arguments, const cutis_character *character, const cutis_cache *cache,
+                   cutis_pool *pool)
+{
+    const char *path = arguments->positionals[1], *clip_name = cli_text(arguments, "clip");
+    double fps = cli_given(arguments, "fps") ? cli_number(arguments, "fps") : cache->fps;
+    if (cache->vertex_count != character->vertex_count)
+        return cli_error("'%s' has %d vertices, %s has %d: this cache was made from another character", path,
+                         cache->vertex_count, character->name, character->vertex_count);
+    float *joints = NULL;
+    if (clip_name) {
+        int clip = cli_find_clip(character, clip_name);
+        if (clip < 0) return CLI_USAGE;
+        joints = sample_poses(character, clip, cache, fps);
+    }
+    cutis_quality quality;
+    cutis_error error;
+    cutis_result result = cutis_measure(character, cache->positions, cache->frame_count, fps, joints,
+                                        cutis_pool_jobs(pool), NULL, &quality, &error);
+    free(joints);
+    if (result != CUTIS_OK) return cli_library_error(&error);
+    if (cli_interrupted()) return CLI_INTERRUPTED;
+    if (cli_flag(arguments, "json")) return cli_json_print(quality_json(&quality));
+    print_text(&quality);
+    return CLI_OK;
+}
+
+static int run(const cli_arguments *arguments)
+{
+    int status;
+    cutis_error error;
+    cutis_cache *cache = NULL;
+    cutis_pool *pool = NULL;
+    cutis_character *character = cli_load_character(arguments->positionals[0], cli_flag(arguments, "json"), &status);
+    if (!character) return status;
+    if (cutis_cache_load(arguments->positionals[1], NULL, &cache, &error) != CUTIS_OK)
+        status = cli_library_error(&error);
+    else if (!(pool = cli_create_pool(cli_integer(arguments, "threads"))))
+        status = CLI_FAILURE;
+    else
+        status = measure(arguments, character, cache, pool);
+    cutis_pool_destroy(pool);
+    cutis_cache_destroy(cache);
+    cutis_character_destroy(character);
+    return status;
+}
+
+static const cli_option options[] = {
+    {.name = "clip",
+     .letter = 'c',
+     .kind = CLI_TEXT,
+     .value = "C",
+     .help = "the clip that was baked: its poses place the cross-sections"},
+    {.name = "fps",
+     .kind = CLI_NUMBER,
+     .value = "F",
+     .help = "frames per second, for caches that do not tell (.npy, .obj)",
+     .min = 0.01,
+     .max = 10000},
+    {.name = "threads",
+     .letter = 'j',
+     .kind = CLI_INTEGER,
+     .value = "N",
+     .help = "threads; 0 for one per processor",
+     .fallback = "0",
+     .min = 0,
+     .max = 256},
+    {.name = "json", .kind = CLI_FLAG, .help = "print JSON"},
+};
+
+const cli_command cmd_measure = {
+    .name = "measure",
+    .usage = "FILE|NAME CACHE [--clip C] [--json]",
+    .summary = "quality of a baked result, against its rest pose",
+    .examples = "cutis measure arm arm.pc2 --clip flex\ncutis measure hero.glb hero.npy --fps 60 --json",
+    .options = options,
+    .option_count = CLI_COUNT(options),
+    .positional_min = 2,
+    .positional_max = 2,
+    .run = run,
+};

@@ -1,0 +1,145 @@
+/*
+ * load.c: characters, clips, outputs and pools as the command line names them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+bool cli_has_ending(const char *path, const char *ending)
+{
+    size_t length = strlen(path), ending_length = strlen(ending);
+    return length > ending_length && strcasecmp(path + length - ending_length, ending) == 0;
+}
+
+bool cli_is_built_in(const char *name)
+{
+    for (int i = 0; i < cutis_zoo_count(); i++)
+        if (strcmp(cutis_zoo(i).name, name) == 0) return true;
+    return false;
+}
+
+int cli_unknown_character(const char *name, bool file_allowed)
+{
+    int count = cutis_zoo_count();
+    const char *what = file_allowed ? "file and no built-in character" : "built-in character";
+    const char **names = cli_allocate((size_t)count, sizeof *names);
+    for (int i = 0; i < count; i++) names[i] = cutis_zoo(i).name;
+    const char *nearest = cli_nearest(name, names, count);
+    if (nearest)
+        cli_error("there is no %s '%s'; did you mean '%s'?", what, name, nearest);
+    else
+        cli_error("there is no %s '%s'; 'cutis models' lists the built-in ones", what, name);
+    free(names);
+    return CLI_USAGE;
+}
+
+cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *status)
+{
+    cutis_character *character = NULL;
+    cutis_error error;
+    cutis_result result;
+    struct stat about;
+    bool plain = !strpbrk(name_or_path, "./");
+    *status = CLI_FAILURE;
+    if (plain && cli_is_built_in(name_or_path)) {
+        result = cutis_zoo_make(name_or_path, 1.0, NULL, &character, &error);
+    } else if (stat(name_or_path, &about) != 0 && errno == ENOENT) {
+        if (plain)
+            *status = cli_unknown_character(name_or_path, true);
+        else
+            cli_error("there is no file '%s'", name_or_path);
+        return NULL;
+    } else {
+        result = cutis_character_load(name_or_path, NULL, &character, &error);
+    }
+    if (result != CUTIS_OK) {
+        *status = cli_library_error(&error);
+        return NULL;
+    }
+    if (!quiet) cli_warnings(character->warnings, character->warning_count);
+    *status = CLI_OK;
+    return character;
+}
+
+int cli_find_clip(const cutis_character *character, const char *name)
+{
+    int clip = cutis_character_find_clip(character, name);
+    if (clip >= 0) return clip;
+    if (character->clip_count == 0) {
+        cli_error("there is no clip '%s': %s has none", name, character->name);
+        return -1;
+    }
+    const char **names = cli_allocate((size_t)character->clip_count, sizeof *names);
+    for (int i = 0; i < character->clip_count; i++) names[i] = character->clips[i].name;
+    const char *nearest = cli_nearest(name, names, character->clip_count);
+    if (nearest)
+        cli_error("there is no clip '%s'; did you mean '%s'?", name, nearest);
+    else
+        cli_error("there is no clip '%s'; the first of %d is '%s' ('cutis info' lists them)", name,
+                  character->clip_count, names[0]);
+    free(names);
+    return -1;
+}
+
+int cli_check_output(const char *path, const char *input, bool folder_allowed)
+{
+    struct stat about, other;
+    char *folder = cli_format("%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash == folder)
+        slash[1] = 0;
+    else if (slash)
+        *slash = 0;
+    else
+        strcpy(folder, ".");
+    int status = CLI_OK;
+    if (stat(folder, &about) != 0)
+        status = cli_error("cannot write '%s': there is no folder '%s'", path, folder);
+    else if (!S_ISDIR(about.st_mode))
+        status = cli_error("cannot write '%s': '%s' is not a folder", path, folder);
+    else if (access(folder, W_OK | X_OK) != 0)
+        status = cli_error("cannot write '%s': no permission to write in '%s'", path, folder);
+    else if (stat(path, &about) == 0) {
+        if (input && stat(input, &other) == 0 && other.st_dev == about.st_dev && other.st_ino == about.st_ino)
+            status = cli_error("'%s' is the input itself; choose another output", path);
+        else if (S_ISDIR(about.st_mode) && !folder_allowed)
+            status = cli_error("cannot write '%s': it is a folder", path);
+        else if (!S_ISDIR(about.st_mode) && folder_allowed)
+            status = cli_error("cannot write '%s': a folder is to be written, and it is a file", path);
+    }
+    free(folder);
+    return status;
+}
+
+const char *cli_cache_endings(void)
+{
+    /* The library can say whether it knows an ending, not which it knows: ask for all there might be. */
+    static const char *const endings[] = {".glb", ".pc2", ".mdd", ".npy", ".usda", ".vat", ".obj"};
+    static char text[128];
+    text[0] = 0;
+    for (int i = 0; i < CLI_COUNT(endings); i++) {
+        char path[16];
+        snprintf(path, sizeof path, "x%s", endings[i]);
+        if (!cutis_cache_known(path)) continue;
+        if (text[0]) strcat(text, ", ");
+        strcat(text, endings[i]);
+        if (strcmp(endings[i], ".obj") == 0) strcat(text, " (a folder)");
+    }
+    return text;
+}
+
+cutis_pool *cli_create_pool(int thread_count)
+{
+    cutis_pool *pool = NULL;
+    cutis_error error;
+    if (cutis_pool_create(thread_count, NULL, &pool, &error) != CUTIS_OK) {
+        cli_library_error(&error);
+        return NULL;
+    }
+    return pool;
+}

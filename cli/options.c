@@ -1,0 +1,350 @@
+/*
+ * options.c: the command line of one command, parsed against its table, and the help made from the same table.
+ *
+ * Accepted: --name value, --name=value, -o value, -ovalue, "--" to end the options, options and plain arguments
+ * in any order. The value of an option may begin with one dash (a negative number), not with two.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* ---- names ---- */
+
+/* Edit distance (insert, delete, replace, swap of neighbours) of two short names, letter case ignored. */
+static int edit_distance(const char *a, const char *b)
+{
+    enum { LIMIT = 63 };
+    int rows[3][LIMIT + 1];
+    int a_length = (int)strlen(a), b_length = (int)strlen(b);
+    if (a_length > LIMIT || b_length > LIMIT) return LIMIT;
+    for (int j = 0; j <= b_length; j++) rows[0][j] = j;
+    for (int i = 1; i <= a_length; i++) {
+        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
+        row[0] = i;
+        for (int j = 1; j <= b_length; j++) {
+            char p = a[i - 1], q = b[j - 1];
+            int lower_p = p >= 'A' && p <= 'Z' ? p + 32 : p, lower_q = q >= 'A' && q <= 'Z' ? q + 32 : q;
+            int best = above[j - 1] + (lower_p != lower_q);
+            if (above[j] + 1 < best) best = above[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && p == b[j - 2] && q == a[i - 2] && above2[j - 2] + 1 < best) best = above2[j - 2] + 1;
+            row[j] = best;
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+const char *cli_nearest(const char *name, const char *const *names, int name_count)
+{
+    const char *nearest = NULL;
+    size_t length = strlen(name);
+    int best = length <= 3 ? 2 : (int)(length + 2) / 3 + 1; /* one edit in short names, a third of the longer ones */
+    for (int i = 0; i < name_count; i++) {
+        int distance = edit_distance(name, names[i]);
+        /* A beginning is a good guess as well: "res" for "resolution". */
+        if (length >= 2 && strncmp(name, names[i], length) == 0) distance = distance < 1 ? distance : 1;
+        if (distance < best) {
+            best = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
+static const cli_option *find_option(const cli_command *command, const char *name, size_t length)
+{
+    for (int i = 0; i < command->option_count; i++)
+        if (strlen(command->options[i].name) == length && strncmp(command->options[i].name, name, length) == 0)
+            return &command->options[i];
+    return NULL;
+}
+
+const cli_option *cli_find_option(const cli_command *command, const char *name)
+{
+    return find_option(command, name, strlen(name));
+}
+
+static const cli_option *find_letter(const cli_command *command, char letter)
+{
+    for (int i = 0; i < command->option_count; i++)
+        if (command->options[i].letter == letter) return &command->options[i];
+    return NULL;
+}
+
+static int unknown_option(const cli_arguments *arguments, const char *argument)
+{
+    const cli_command *command = arguments->command;
+    char name[64];
+    const char *names[64];
+    int name_count = 0;
+    snprintf(name, sizeof name, "%s", argument + strspn(argument, "-"));
+    name[strcspn(name, "=")] = 0;
+    for (int i = 0; i < command->option_count && name_count < 63; i++) names[name_count++] = command->options[i].name;
+    names[name_count++] = "help";
+    const char *nearest = cli_nearest(name, names, name_count);
+    int dashes = argument[1] == '-' ? 2 : 1;
+    if (nearest)
+        return cli_usage_error(arguments, "unknown option %.*s%s; did you mean --%s?", dashes, "--", name, nearest);
+    return cli_usage_error(arguments, "unknown option %.*s%s", dashes, "--", name);
+}
+
+/* ---- values ---- */
+
+static bool parse_number(const char *text, double *number)
+{
+    char *end;
+    errno = 0;
+    *number = strtod(text, &end);
+    return end != text && *end == 0 && isfinite(*number);
+}
+
+bool cli_parse_numbers(const char *text, char separator, int count, double *numbers)
+{
+    char copy[256];
+    if (strlen(text) >= sizeof copy) return false;
+    strcpy(copy, text);
+    char *at = copy;
+    for (int i = 0; i < count; i++) {
+        char *stop = strchr(at, separator);
+        if ((stop != NULL) != (i + 1 < count)) return false;
+        if (stop) *stop = 0;
+        if (!parse_number(at, &numbers[i])) return false;
+        if (stop) at = stop + 1;
+    }
+    return true;
+}
+
+/* The names of "a|b|c" into `names`, pointing into `copy`. */
+static int split_choices(const char *choices, char *copy, size_t copy_size, const char **names, int name_max)
+{
+    int count = 0;
+    snprintf(copy, copy_size, "%s", choices);
+    for (char *at = copy; at && count < name_max;) {
+        char *stop = strchr(at, '|');
+        if (stop) *stop = 0;
+        names[count++] = at;
+        at = stop ? stop + 1 : NULL;
+    }
+    return count;
+}
+
+int cli_check_value(const cli_arguments *arguments, const cli_option *option, const char *value)
+{
+    double number;
+    bool bounded = option->min != 0 || option->max != 0;
+    switch (option->kind) {
+    case CLI_FLAG:
+        break;
+    case CLI_TEXT:
+        if (value[0] == 0) return cli_usage_error(arguments, "--%s needs a value, not an empty text", option->name);
+        break;
+    case CLI_NUMBER:
+    case CLI_INTEGER:
+        if (!parse_number(value, &number))
+            return cli_usage_error(arguments, "--%s needs a number, not '%s'", option->name, value);
+        if (option->kind == CLI_INTEGER && number != floor(number))
+            return cli_usage_error(arguments, "--%s needs a whole number, not '%s'", option->name, value);
+        if (bounded && (number < option->min || number > option->max))
+            return cli_usage_error(arguments, "--%s must lie in %.9g to %.9g, not %s", option->name, option->min,
+                                   option->max, value);
+        if (option->kind == CLI_INTEGER && fabs(number) > 2147483647)
+            return cli_usage_error(arguments, "--%s is too large: %s", option->name, value);
+        break;
+    case CLI_CHOICE: {
+        char copy[512];
+        const char *names[64];
+        int count = split_choices(option->choices, copy, sizeof copy, names, 64);
+        for (int i = 0; i < count; i++)
+            if (strcmp(names[i], value) == 0) return CLI_OK;
+        const char *nearest = cli_nearest(value, names, count);
+        if (nearest)
+            return cli_usage_error(arguments, "--%s does not know '%s'; did you mean %s? (%s)", option->name, value,
+                                   nearest, option->choices);
+        return cli_usage_error(arguments, "--%s must be one of %s, not '%s'", option->name, option->choices, value);
+    }
+    case CLI_PAIR:
+        if (!strchr(value, '=') || value[0] == '=')
+            return cli_usage_error(arguments, "--%s needs %s, not '%s'", option->name, option->value, value);
+        break;
+    }
+    return CLI_OK;
+}
+
+static int add_given(cli_arguments *arguments, const cli_option *option, const char *value)
+{
+    if (!option->repeats && option->kind != CLI_PAIR && option->kind != CLI_FLAG)
+        for (int i = 0; i < arguments->given_count; i++)
+            if (arguments->given[i].option == option)
+                return cli_usage_error(arguments, "--%s is given twice", option->name);
+    int status = cli_check_value(arguments, option, value);
+    if (status != CLI_OK) return status;
+    arguments->given[arguments->given_count++] = (struct cli_given){option, value};
+    return CLI_OK;
+}
+
+/* ---- the parser ---- */
+
+int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *arguments, bool *help)
+{
+    *arguments = (cli_arguments){.command = command};
+    arguments->positionals = cli_allocate((size_t)argc + 1, sizeof *arguments->positionals);
+    arguments->given = cli_allocate((size_t)argc + 1, sizeof *arguments->given);
+    *help = false;
+    /* Help wins over every mistake: whoever asks for it has not got the rest right yet. */
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || (strcmp(argv[i], "-h") == 0 && !find_letter(command, 'h'))) *help = true;
+    if (*help) return CLI_OK;
+
+    bool plain_only = false;
+    for (int i = 0; i < argc; i++) {
+        const char *argument = argv[i];
+        if (plain_only || argument[0] != '-' || argument[1] == 0) {
+            arguments->positionals[arguments->positional_count++] = argument;
+            continue;
+        }
+        if (strcmp(argument, "--") == 0) {
+            plain_only = true;
+            continue;
+        }
+        /* The option, and the value when it is part of the same argument. */
+        const cli_option *option;
+        const char *value = NULL;
+        if (argument[1] == '-') {
+            size_t length = strcspn(argument + 2, "=");
+            option = find_option(command, argument + 2, length);
+            if (argument[2 + length] == '=') value = argument + 2 + length + 1;
+        } else {
+            option = find_letter(command, argument[1]);
+            if (argument[2]) value = argument[2] == '=' ? argument + 3 : argument + 2;
+        }
+        if (!option) return unknown_option(arguments, argument);
+        if (option->kind == CLI_FLAG) {
+            if (value) return cli_usage_error(arguments, "--%s takes no value", option->name);
+        } else if (!value) {
+            if (i + 1 >= argc || strncmp(argv[i + 1], "--", 2) == 0)
+                return cli_usage_error(arguments, "--%s needs a value: %s", option->name, option->value);
+            value = argv[++i];
+        }
+        int status = add_given(arguments, option, value);
+        if (option->kind == CLI_PAIR)
+            while (status == CLI_OK && i + 1 < argc && argv[i + 1][0] != '-' && strchr(argv[i + 1], '='))
+                status = add_given(arguments, option, argv[++i]);
+        if (status != CLI_OK) return status;
+    }
+    if (arguments->positional_count < command->positional_min)
+        return cli_usage_error(arguments, "%s; usage: cutis %s %s",
+                               arguments->positional_count ? "an argument is missing" : "what to work on is missing",
+                               command->name, command->usage);
+    if (command->positional_max >= 0 && arguments->positional_count > command->positional_max)
+        return cli_usage_error(arguments, "unexpected argument '%s'", arguments->positionals[command->positional_max]);
+    return CLI_OK;
+}
+
+void cli_arguments_free(cli_arguments *arguments)
+{
+    for (int i = 0; i < arguments->owned_count; i++) free(arguments->owned[i]);
+    free(arguments->owned);
+    free(arguments->positionals);
+    free(arguments->given);
+    *arguments = (cli_arguments){0};
+}
+
+/* ---- reading what was parsed ---- */
+
+static const cli_option *require_option(const cli_arguments *arguments, const char *name)
+{
+    const cli_option *option = find_option(arguments->command, name, strlen(name));
+    assert(option && "the command's table has no such option");
+    return option;
+}
+
+static const struct cli_given *last_given(const cli_arguments *arguments, const cli_option *option)
+{
+    for (int i = arguments->given_count - 1; i >= 0; i--)
+        if (arguments->given[i].option == option) return &arguments->given[i];
+    return NULL;
+}
+
+bool cli_given(const cli_arguments *arguments, const char *name)
+{
+    return last_given(arguments, require_option(arguments, name)) != NULL;
+}
+
+bool cli_flag(const cli_arguments *arguments, const char *name) { return cli_given(arguments, name); }
+
+const char *cli_text(const cli_arguments *arguments, const char *name)
+{
+    const cli_option *option = require_option(arguments, name);
+    const struct cli_given *given = last_given(arguments, option);
+    return given ? given->value : option->fallback;
+}
+
+double cli_number(const cli_arguments *arguments, const char *name)
+{
+    const char *text = cli_text(arguments, name);
+    return text ? strtod(text, NULL) : (double)NAN;
+}
+
+int cli_integer(const cli_arguments *arguments, const char *name)
+{
+    const char *text = cli_text(arguments, name);
+    return text ? (int)strtod(text, NULL) : 0;
+}
+
+int cli_text_count(const cli_arguments *arguments, const char *name)
+{
+    const cli_option *option = require_option(arguments, name);
+    int count = 0;
+    for (int i = 0; i < arguments->given_count; i++) count += arguments->given[i].option == option;
+    return count;
+}
+
+const char *cli_text_at(const cli_arguments *arguments, const char *name, int index)
+{
+    const cli_option *option = require_option(arguments, name);
+    for (int i = 0; i < arguments->given_count; i++)
+        if (arguments->given[i].option == option && index-- == 0) return arguments->given[i].value;
+    return NULL;
+}
+
+/* ---- help ---- */
+
+void cli_print_help(const cli_command *command)
+{
+    printf("cutis %s: %s\n\nusage: cutis %s %s\n", command->name, command->summary, command->name, command->usage);
+    if (command->description) {
+        putchar('\n');
+        cli_print_wrapped(stdout, command->description, 0, 100);
+    }
+    printf("\noptions:\n");
+    int width = (int)strlen("    --help");
+    for (int i = 0; i < command->option_count; i++) {
+        const cli_option *option = &command->options[i];
+        int length = 6 + (int)strlen(option->name) + (option->value ? 1 + (int)strlen(option->value) : 0);
+        if (length > width) width = length;
+    }
+    for (int i = 0; i <= command->option_count; i++) {
+        static const cli_option help_option = {.name = "help", .help = "print this help"};
+        const cli_option *option = i < command->option_count ? &command->options[i] : &help_option;
+        char left[128], right[512];
+        int used = option->letter ? snprintf(left, sizeof left, "-%c, --%s", option->letter, option->name)
+                                  : snprintf(left, sizeof left, "    --%s", option->name);
+        if (option->value) snprintf(left + used, sizeof left - (size_t)used, " %s", option->value);
+        used = snprintf(right, sizeof right, "%s", option->help);
+        if (option->choices && !strstr(option->help, option->choices))
+            used += snprintf(right + used, sizeof right - (size_t)used, ": %s", option->choices);
+        if (option->repeats || option->kind == CLI_PAIR)
+            used += snprintf(right + used, sizeof right - (size_t)used, "; may be repeated");
+        if (option->min != 0 || option->max != 0)
+            used += snprintf(right + used, sizeof right - (size_t)used, "; %.9g to %.9g", option->min, option->max);
+        if (option->fallback) snprintf(right + used, sizeof right - (size_t)used, " (default %s)", option->fallback);
+        printf("  %-*s  %s\n", width, left, right);
+    }
+    /* Each example on its own line. */
+    printf("\nexample%s:\n", strchr(command->examples, '\n') ? "s" : "");
+    cli_print_wrapped(stdout, command->examples, 2, 1000);
+}

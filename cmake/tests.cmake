@@ -1,0 +1,77 @@
+# tests.cmake: all tests, for ctest. They run in the source root.
+#
+# Labels, which choose what runs where:
+#   unit     one program for each tests/test_NAME.c
+#   threads  those of them that start threads (they name cutis_pool_create): run again under ThreadSanitizer
+#   golden   results are those of tests/golden.txt
+#   slow     those that say "ctest: slow" in a comment: not run again under the sanitizers
+#   project  checks of the source tree and of the built library
+#   matrix   builds with other compilers, options and sanitizers (only with CUTIS_MATRIX)
+
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+file(GLOB CUTIS_TEST_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.c)
+foreach(source ${CUTIS_TEST_SOURCES})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE cutis_flags cutis_private PkgConfig::CMOCKA Threads::Threads m)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set(labels unit)
+  file(STRINGS ${source} marks REGEX "cutis_pool_create|ctest: slow")
+  if(marks MATCHES "cutis_pool_create")
+    list(APPEND labels threads)
+  endif()
+  if(marks MATCHES "ctest: slow")
+    list(APPEND labels slow)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 600)
+endforeach()
+
+# A check that is a script: add_check(NAME LABEL COMMAND...). Exit code 77 means skipped.
+function(add_check name label)
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 1500)
+endfunction()
+
+find_program(PYTHON3 python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(PYTHON3 python3 REQUIRED)
+
+if(CUTIS_SANITIZE STREQUAL "")
+  add_check(check_layers project ${PYTHON3} scripts/check_layers.py)
+  add_check(check_headers project sh tests/check_headers.sh)
+  add_check(check_symbols project sh tests/check_symbols.sh $<TARGET_FILE:cutis_shared> $<TARGET_FILE:cutis_static>
+            $<TARGET_FILE:cutis_private>)
+  add_check(check_readme project ${PYTHON3} tests/check_readme.py)
+endif()
+
+if(CUTIS_SOURCES MATCHES "/src/zoo/" AND CUTIS_SOURCES MATCHES "/src/engine/")
+# Golden hashes: one program that prints a hash for each scene.
+add_executable(golden tests/golden.c)
+target_link_libraries(golden PRIVATE cutis_flags cutis_private)
+foreach(threads 1 2 3)
+  add_check(golden_${threads} golden sh tests/check_golden.sh $<TARGET_FILE:golden> ${threads})
+endforeach()
+set_tests_properties(golden_2 PROPERTIES LABELS "unit") # under ASan and UBSan
+set_tests_properties(golden_3 PROPERTIES LABELS "threads") # under TSan
+endif()
+
+if(TARGET cutis)
+  add_check(check_gltf project sh tests/check_gltf.sh $<TARGET_FILE:cutis>)
+  # Scripts that try the program; each works in a temporary folder of its own.
+  file(GLOB CUTIS_TEST_SCRIPTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.sh)
+  foreach(script ${CUTIS_TEST_SCRIPTS})
+    get_filename_component(name ${script} NAME_WE)
+    add_check(${name} unit sh ${script} $<TARGET_FILE:cutis>)
+  endforeach()
+endif()
+
+if(CUTIS_MATRIX)
+  add_check(check_install matrix sh tests/check_install.sh ${CMAKE_BINARY_DIR})
+  add_check(clang_warnings matrix sh tests/clang.sh ${CMAKE_BINARY_DIR})
+  foreach(variant gcc-O0 clang-O0 clang-O3 scalar sse2) # gcc -O3 is the release build itself
+    add_check(golden_${variant} matrix sh tests/matrix.sh ${CMAKE_BINARY_DIR} ${variant})
+  endforeach()
+  add_check(asan matrix sh tests/sanitize.sh asan -L unit -LE slow)
+  add_check(tsan matrix sh tests/sanitize.sh tsan -L threads)
+  set_tests_properties(check_install clang_warnings golden_gcc-O0 golden_clang-O0 golden_clang-O3 golden_scalar
+                       golden_sse2 asan tsan PROPERTIES RUN_SERIAL ON)
+endif()

@@ -1,0 +1,49 @@
+#!/bin/sh
+# install-deps.sh: install the Debian packages that building, testing and the demo need and that are missing.
+# Quick and silent when nothing is missing. Uses sudo when not root. On a system without apt it prints the list and
+# goes on, so that whatever is there is used.
+set -u
+
+packages="build-essential cmake ninja-build pkg-config python3 python3-numpy
+clang clang-format clang-tidy cppcheck valgrind
+libjansson-dev libsuitesparse-dev libembree-dev libpng-dev libcmocka-dev ffmpeg"
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    command -v cmake >/dev/null && command -v ninja >/dev/null && command -v pkg-config >/dev/null &&
+        pkg-config --exists jansson libpng cmocka && exit 0
+    echo "This system has no apt. cutis needs, under their Debian names (some may be there already):" >&2
+    echo $packages nodejs npm >&2
+    exit 0
+fi
+
+# Node may come from elsewhere than Debian.
+command -v node >/dev/null || packages="$packages nodejs"
+command -v npm >/dev/null || packages="$packages npm"
+# The sanitizers' run-time library of clang carries its version in its name.
+clang_version=$(clang --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
+packages="$packages libclang-rt-${clang_version:-14}-dev"
+
+missing=""
+installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' 2>/dev/null | sed -n 's/^installed //p')
+for package in $packages; do
+    echo "$installed" | grep -qx "$package" || missing="$missing $package"
+done
+[ -z "$missing" ] && exit 0
+
+echo "installing:$missing"
+if [ "$(id -u)" -eq 0 ]; then
+    as_root="env"
+elif command -v sudo >/dev/null; then
+    as_root="sudo env"
+else
+    echo "not root and no sudo: please install$missing" >&2
+    exit 1
+fi
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+$as_root DEBIAN_FRONTEND=noninteractive apt-get update >"$log" 2>&1 || cat "$log" >&2 # an old list may do
+if ! $as_root DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing >"$log" 2>&1; then
+    tail -n 30 "$log" >&2
+    echo "could not install:$missing" >&2
+    exit 1
+fi

@@ -1,0 +1,264 @@
+/* model.c: builds a model: parses the stack, sets the parameters, lets each solver build, lays out the state. */
+#include <string.h>
+
+#include "engine/model_object.h"
+
+/* Where a state's own fields end and its arrays begin. */
+static size_t align_up(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
+
+static size_t take(size_t *end, size_t bytes)
+{
+    size_t at = align_up(*end);
+    *end = at + bytes;
+    return at;
+}
+
+static void model_warn(void *context, const char *sentence)
+{
+    cutis_model *m = context;
+    const char *copy = arena_string(&m->memory, sentence);
+    if (copy && m->warning_count < COUNT_OF(m->warnings)) m->warnings[m->warning_count++] = copy;
+}
+
+cutis_model_def cutis_model_def_default(void) { return (cutis_model_def){.solver = "lbs"}; }
+
+/* ---- the stack ---- */
+
+static cutis_result unknown_solver(const char *name, cutis_error *error)
+{
+    const char *near = NULL;
+    for (int i = 0; i < solver_table_count && !near; i++) near = nearest_name(name, &solver_table[i]->info.name, 1);
+    if (near) {
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no solver '%s'; did you mean '%s'?", name, near);
+    }
+    return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no solver '%s'; 'cutis solvers' lists them", name);
+}
+
+static const solver *find_solver(const char *name, size_t length)
+{
+    for (int i = 0; i < solver_table_count; i++) {
+        const char *other = solver_table[i]->info.name;
+        if (strlen(other) == length && strncmp(other, name, length) == 0) return solver_table[i];
+    }
+    return NULL;
+}
+
+/* "layers+slide" to stages. A surface solver in front runs on lbs. */
+static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *error)
+{
+    for (const char *at = text; at;) {
+        const char *plus = strchr(at, '+');
+        size_t length = plus ? (size_t)(plus - at) : strlen(at);
+        const solver *s = find_solver(at, length);
+        if (!s) {
+            const char *name = arena_format(&m->memory, "%.*s", (int)MIN(length, 64), at);
+            return name ? unknown_solver(name, error) : error_memory(error, "a model");
+        }
+        bool surface = s->flags & SOLVER_SURFACE;
+        if (surface && m->stage_count == 0) m->stages[m->stage_count++].solver = find_solver("lbs", 3);
+        if (!surface && m->stage_count > 0) {
+            return error_set(error, CUTIS_ERROR_ARGUMENT,
+                             "solver '%s' makes a body of its own and cannot stand on another; put it first",
+                             s->info.name);
+        }
+        if (m->stage_count == STAGE_LIMIT) {
+            return error_set(error, CUTIS_ERROR_ARGUMENT, "'%s': a stack has at most %d solvers", text, STAGE_LIMIT);
+        }
+        m->stages[m->stage_count++].solver = s;
+        at = plus ? plus + 1 : NULL;
+    }
+    return CUTIS_OK;
+}
+
+static bool is_geometric(const stage *s) { return s->solver->flags & SOLVER_GEOMETRIC; }
+
+/* ---- weights of the points ---- */
+
+/* The average of the vertices that make a point; vertices of a point have nearly equal weights. */
+static cutis_result build_point_weights(cutis_model *m, cutis_error *error)
+{
+    const cutis_character *c = m->character;
+    int *first = ARENA_ARRAY(&m->memory, int, (size_t)c->point_count + 1);
+    if (!first) return error_memory(error, "weights");
+    m->weights = (point_weights){first, NULL, NULL};
+    if (!c->influence_first) return CUTIS_OK;
+
+    size_t total = 0;
+    for (int p = 0; p < c->point_count; p++) {
+        int v = c->point_vertices[p];
+        first[p] = (int)total;
+        total += (size_t)(c->influence_first[v + 1] - c->influence_first[v]);
+    }
+    first[c->point_count] = (int)total;
+    int *joints = ARENA_ARRAY(&m->memory, int, total);
+    float *weights = ARENA_ARRAY(&m->memory, float, total);
+    if (m->memory.failed) return error_memory(error, "weights");
+
+    /* Joints of the first vertex; weights of all, as far as they share those joints. */
+    for (int p = 0; p < c->point_count; p++) {
+        int from = c->influence_first[c->point_vertices[p]];
+        for (int k = first[p]; k < first[p + 1]; k++) joints[k] = c->influence_joints[from + k - first[p]];
+    }
+    for (int v = 0; v < c->vertex_count; v++) {
+        int p = c->vertex_points[v];
+        for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++) {
+            for (int k = first[p]; k < first[p + 1]; k++) {
+                if (joints[k] == c->influence_joints[i]) weights[k] += c->influence_weights[i];
+            }
+        }
+    }
+    for (int p = 0; p < c->point_count; p++) {
+        float sum = 0;
+        for (int k = first[p]; k < first[p + 1]; k++) sum += weights[k];
+        for (int k = first[p]; k < first[p + 1]; k++) weights[k] /= sum;
+    }
+    m->weights = (point_weights){first, joints, weights};
+    return CUTIS_OK;
+}
+
+/* ---- build ---- */
+
+/*
+ * Settings that the file brings along were written for whatever solver its author used: those that no stage
+ * here knows are passed over, with a warning if no solver at all knows them.
+ */
+static cutis_result apply_file_settings(cutis_model *m, solver_values *values, cutis_error *error)
+{
+    const cutis_character *c = m->character;
+    for (int i = 0; i < c->setting_count; i++) {
+        const char *key = c->settings[i].key, *dot = strrchr(key, '.'), *name = dot ? dot + 1 : key;
+        bool here = false, anywhere = false;
+        for (int s = 0; s < m->stage_count; s++) here |= solver_parameter_index(m->stages[s].solver, name) >= 0;
+        for (int s = 0; s < solver_table_count; s++) anywhere |= solver_parameter_index(solver_table[s], name) >= 0;
+        if (here) {
+            cutis_result result = settings_apply(values, m->stage_count, c, &c->settings[i], 1, error);
+            if (result) return result;
+        } else if (!anywhere) {
+            char *sentence = arena_format(&m->memory, "the file sets '%s', which no solver knows", key);
+            if (sentence) model_warn(m, sentence);
+        }
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cutis_error *error)
+{
+    solver_values values[STAGE_LIMIT];
+    for (int i = 0; i < m->stage_count; i++) values[i] = (solver_values){.solver = m->stages[i].solver};
+    cutis_result result = settings_default(values, m->stage_count, m->character, &m->memory, error);
+    if (!result) result = apply_file_settings(m, values, error);
+    if (!result) {
+        result = settings_apply(values, m->stage_count, m->character, def->settings, def->setting_count, error);
+    }
+    for (int i = 0; !result && i < m->stage_count; i++) {
+        stage *s = &m->stages[i];
+        s->values = values[i];
+        solver_build build = {.character = m->character,
+                              .mesh = &m->mesh,
+                              .weights = &m->weights,
+                              .values = values[i].values,
+                              .bone_values = values[i].bone_values,
+                              .substep = m->substep,
+                              .jobs = def->jobs,
+                              .memory = &m->memory,
+                              .allocator = m->memory.allocator,
+                              .warn = model_warn,
+                              .warn_context = m};
+        result = s->solver->build(&build, &s->data, error);
+    }
+    return result;
+}
+
+static void lay_out_state(cutis_model *m)
+{
+    size_t joint_bytes = (size_t)m->character->joint_count * 12 * sizeof(float);
+    size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
+    size_t end = sizeof(cutis_state), scratch = 0;
+    m->joints = take(&end, joint_bytes);
+    m->joints_old = take(&end, joint_bytes);
+    m->joints_given = take(&end, joint_bytes);
+    m->vertices = take(&end, (size_t)m->character->vertex_count * 3 * sizeof(float));
+    m->skin = take(&scratch, joint_bytes);
+    m->target = take(&scratch, joint_bytes);
+    for (int i = 0; i < m->stage_count; i++) {
+        stage *s = &m->stages[i];
+        /* A geometric stage in a stack has points too: the surface for the next. */
+        bool has_points = !is_geometric(s) || m->stage_count > 1;
+        s->points_old = take(&end, has_points ? point_bytes : 0);
+        s->points = take(&end, has_points ? point_bytes : 0);
+        s->state = take(&end, s->solver->state_size(s->data));
+        s->scratch = take(&scratch, s->solver->scratch_size(s->data));
+    }
+    m->state_bytes = align_up(end);
+    m->scratch_bytes = align_up(scratch);
+}
+
+cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_model, cutis_error *error)
+{
+    *result_model = NULL;
+    if (!def->character || !def->solver) {
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "a model needs a character and the name of a solver");
+    }
+    if (def->substep != 0 && !(def->substep >= 0.0005 && def->substep <= 0.05)) {
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "a substep of %g s is out of range: 0.0005 to 0.05 s",
+                         def->substep);
+    }
+    cutis_model *m = memory_allocate(def->allocator, 1, sizeof *m);
+    if (!m) return error_memory(error, "a model");
+    m->memory = arena_create(def->allocator);
+    m->character = def->character;
+    m->solver_name = arena_string(&m->memory, def->solver);
+    cutis_result result = m->solver_name ? parse_stack(m, def->solver, error) : error_memory(error, "a model");
+    if (!result) {
+        /* The stack runs at the substep of its most demanding solver. */
+        for (int i = 0; i < m->stage_count; i++) {
+            double own = m->stages[i].solver->info.substep;
+            if (own > 0) m->substep = m->substep > 0 ? MIN(m->substep, own) : own;
+        }
+        if (m->substep > 0 && def->substep > 0) m->substep = def->substep;
+        result = mesh_build_character(&m->mesh, m->character, &m->memory, error);
+    }
+    if (!result) result = build_point_weights(m, error);
+    if (!result) result = build_stages(m, def, error);
+    if (!result && m->memory.failed) result = error_memory(error, "a model");
+    if (result) {
+        cutis_model_destroy(m);
+        return result;
+    }
+    lay_out_state(m);
+    *result_model = m;
+    return CUTIS_OK;
+}
+
+void cutis_model_destroy(cutis_model *model)
+{
+    if (!model) return;
+    cutis_allocator allocator = model->memory.allocator;
+    arena_destroy(&model->memory);
+    memory_release(&allocator, model, 1, sizeof *model);
+}
+
+cutis_model_info cutis_model_get_info(const cutis_model *model)
+{
+    const stage *first = &model->stages[0];
+    return (cutis_model_info){.solver = model->solver_name,
+                              .substep = model->substep,
+                              .element_count = first->solver->element_count(first->data),
+                              .model_bytes = model->memory.bytes,
+                              .state_bytes = model->state_bytes + model->scratch_bytes,
+                              .warning_count = model->warning_count,
+                              .warnings = model->warnings};
+}
+
+double cutis_model_parameter(const cutis_model *model, const char *name)
+{
+    for (int i = 0; i < model->stage_count; i++) {
+        const stage *s = &model->stages[i];
+        const char *own = name;
+        size_t n = strlen(s->solver->info.name);
+        if (strncmp(name, s->solver->info.name, n) == 0 && name[n] == '.') own = name + n + 1;
+        int p = solver_parameter_index(s->solver, own);
+        if (p >= 0) return s->values.values[p];
+    }
+    return NAN;
+}

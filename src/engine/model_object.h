@@ -1,0 +1,55 @@
+/*
+ * model_object.h: how a model and a state look inside.
+ *
+ * A state is one block: a header, then arrays at offsets that the model knows. It holds no pointers, so that
+ * a copy of the bytes is a snapshot. What only lives within a step (scratch) lies behind it and is neither
+ * copied nor hashed.
+ *
+ *     header | joints | joints_old | joints_given | vertices | stage 0: points_old, points, state | stage 1 ... ||
+ * scratch
+ */
+#ifndef ENGINE_MODEL_OBJECT_H
+#define ENGINE_MODEL_OBJECT_H
+
+#include "character/skinning.h"
+#include "engine/settings.h"
+
+enum { STAGE_LIMIT = 4 };
+
+/* One solver of the stack. */
+typedef struct stage {
+    const solver *solver;
+    void *data;
+    solver_values values;
+    size_t points_old, points; /* offsets; a geometric stage has none: its result is in vertices */
+    size_t state;              /* offset */
+    size_t scratch;            /* offset into the scratch */
+} stage;
+
+struct cutis_model {
+    arena memory;
+    const cutis_character *character;
+    const char *solver_name;
+    mesh mesh;
+    point_weights weights;
+    double substep; /* 0: a single geometric stage */
+    int stage_count;
+    stage stages[STAGE_LIMIT];
+    size_t joints, joints_old, joints_given, vertices; /* offsets into the state */
+    size_t state_bytes;                                /* up to the scratch */
+    size_t skin, target, scratch_bytes;                /* offsets into the scratch: two poses; its size */
+    const char *warnings[32];
+    int warning_count;
+};
+
+struct cutis_state {
+    /* Of this object: not part of the simulation. */
+    cutis_allocator allocator;
+    size_t block_bytes;
+    /* Of the simulation. */
+    double time;      /* seconds since reset */
+    int64_t substeps; /* taken since reset */
+    cutis_step_stats stats;
+};
+
+#endif

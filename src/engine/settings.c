@@ -1,0 +1,170 @@
+/* settings.c: from text to parameter values, with an error that names what is wrong and what would be right. */
+#include "engine/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_LIMIT = 128 };
+
+cutis_result settings_default(solver_values *stages, int stage_count, const cutis_character *character, arena *memory,
+                              cutis_error *error)
+{
+    for (int i = 0; i < stage_count; i++) {
+        const cutis_solver_info *info = &stages[i].solver->info;
+        size_t count = (size_t)info->parameter_count;
+        stages[i].values = ARENA_ARRAY(memory, double, count);
+        stages[i].bone_values = ARENA_ARRAY(memory, double, count *(size_t)character->joint_count);
+        if (memory->failed) return error_memory(error, "parameters");
+        for (size_t p = 0; p < count; p++) {
+            stages[i].values[p] = info->parameters[p].default_value;
+            for (int j = 0; j < character->joint_count; j++) {
+                stages[i].bone_values[(size_t)j * count + p] = info->parameters[p].default_value;
+            }
+        }
+    }
+    return CUTIS_OK;
+}
+
+/* Index of text among the names of "a|b|c"; -1 when it is none of them. */
+static int choice_find(const char *choices, const char *text)
+{
+    size_t length = strlen(text);
+    int index = 0;
+    for (const char *at = choices; at; index++) {
+        const char *end = strchr(at, '|');
+        size_t n = end ? (size_t)(end - at) : strlen(at);
+        if (n == length && strncmp(at, text, n) == 0) return index;
+        at = end ? end + 1 : NULL;
+    }
+    return -1;
+}
+
+static cutis_result value_parse(const cutis_parameter *p, const cutis_setting *setting, double *value,
+                                cutis_error *error)
+{
+    const char *text = setting->value;
+    char *end = NULL;
+    switch (p->type) {
+    case CUTIS_PARAMETER_BOOL:
+        *value = -1;
+        if (!strcmp(text, "on") || !strcmp(text, "true") || !strcmp(text, "1")) *value = 1;
+        if (!strcmp(text, "off") || !strcmp(text, "false") || !strcmp(text, "0")) *value = 0;
+        if (*value >= 0) return CUTIS_OK;
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "%s = '%s': use on or off", setting->key, text);
+    case CUTIS_PARAMETER_CHOICE:
+        *value = choice_find(p->choices, text);
+        if (*value >= 0) return CUTIS_OK;
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "%s = '%s': use one of %s", setting->key, text, p->choices);
+    case CUTIS_PARAMETER_INT:
+    case CUTIS_PARAMETER_FLOAT:
+        break;
+    }
+    *value = strtod(text, &end);
+    if (end == text || *end != 0) {
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "%s = '%s' is not a number", setting->key, text);
+    }
+    if (p->type == CUTIS_PARAMETER_INT && *value != floor(*value)) {
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "%s = '%s' is not a whole number", setting->key, text);
+    }
+    if (!(*value >= p->min && *value <= p->max)) {
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "%s = %s is out of range: %g to %g%s%s", setting->key, text,
+                         p->min, p->max, p->unit[0] ? " " : "", p->unit);
+    }
+    return CUTIS_OK;
+}
+
+/* A key taken apart. */
+typedef struct setting_target {
+    int stage; /* -1: every stage that has the parameter */
+    int joint; /* -1: all joints */
+    const char *parameter;
+} setting_target;
+
+static cutis_result key_parse(const solver_values *stages, int stage_count, const cutis_character *character,
+                              const char *key, setting_target *target, cutis_error *error)
+{
+    *target = (setting_target){-1, -1, key};
+    for (int i = 0; i < stage_count; i++) {
+        size_t n = strlen(stages[i].solver->info.name);
+        if (strncmp(key, stages[i].solver->info.name, n) == 0 && key[n] == '.') {
+            target->stage = i;
+            key += n + 1;
+            break;
+        }
+    }
+    target->parameter = key;
+    if (strncmp(key, "bones.", 6) != 0) return CUTIS_OK;
+
+    /* A joint's name may hold dots: the parameter is what follows the last one. */
+    const char *name = key + 6, *dot = strrchr(name, '.');
+    size_t n = dot ? (size_t)(dot - name) : 0;
+    if (n == 0) return error_set(error, CUTIS_ERROR_ARGUMENT, "'%s': write bones.JOINT.PARAMETER", key);
+    for (int j = 0; j < character->joint_count; j++) {
+        const char *joint = character->joints[j].name;
+        if (strlen(joint) == n && strncmp(joint, name, n) == 0) target->joint = j;
+    }
+    target->parameter = dot + 1;
+    if (target->joint >= 0) return CUTIS_OK;
+    char text[NAME_LIMIT];
+    snprintf(text, sizeof text, "%.*s", (int)MIN(n, sizeof text - 1), name);
+    const char *near = NULL;
+    for (int j = 0; j < character->joint_count && !near; j++) near = nearest_name(text, &character->joints[j].name, 1);
+    return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no joint '%s'%s%s%s", text, near ? "; did you mean '" : "",
+                     near ? near : "", near ? "'?" : "");
+}
+
+/* "there is no parameter 'stifness'; did you mean 'stiffness'?" */
+static cutis_result unknown_parameter(const solver_values *stages, int stage_count, const setting_target *target,
+                                      cutis_error *error)
+{
+    const char *near = NULL, *owner = stages[target->stage >= 0 ? target->stage : 0].solver->info.name;
+    for (int i = 0; i < stage_count && !near; i++) {
+        const cutis_solver_info *info = &stages[i].solver->info;
+        if (target->stage >= 0 && target->stage != i) continue;
+        for (int p = 0; p < info->parameter_count && !near; p++) {
+            near = nearest_name(target->parameter, &info->parameters[p].name, 1);
+        }
+    }
+    if (near) {
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "solver %s has no parameter '%s'; did you mean '%s'?", owner,
+                         target->parameter, near);
+    }
+    return error_set(error, CUTIS_ERROR_ARGUMENT, "solver %s has no parameter '%s'; 'cutis solvers %s' lists them",
+                     owner, target->parameter, owner);
+}
+
+cutis_result settings_apply(solver_values *stages, int stage_count, const cutis_character *character,
+                            const cutis_setting *settings, int setting_count, cutis_error *error)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < setting_count; i++) {
+            setting_target target;
+            cutis_result result = key_parse(stages, stage_count, character, settings[i].key, &target, error);
+            if (result) return result;
+            if ((target.joint >= 0) != (pass == 1)) continue;
+            bool found = false;
+            for (int s = 0; s < stage_count; s++) {
+                const cutis_solver_info *info = &stages[s].solver->info;
+                int p = solver_parameter_index(stages[s].solver, target.parameter);
+                if (p < 0 || (target.stage >= 0 && target.stage != s)) continue;
+                found = true;
+                double value;
+                result = value_parse(&info->parameters[p], &settings[i], &value, error);
+                if (result) return result;
+                if (target.joint >= 0 && !info->parameters[p].per_bone) {
+                    return error_set(error, CUTIS_ERROR_ARGUMENT, "%s: '%s' cannot be set for one joint",
+                                     settings[i].key, target.parameter);
+                }
+                if (target.joint < 0) stages[s].values[p] = value;
+                for (int j = 0; j < character->joint_count; j++) {
+                    if (target.joint < 0 || target.joint == j) {
+                        stages[s].bone_values[(size_t)j * (size_t)info->parameter_count + (size_t)p] = value;
+                    }
+                }
+            }
+            if (!found) return unknown_parameter(stages, stage_count, &target, error);
+        }
+    }
+    return CUTIS_OK;
+}

@@ -1,0 +1,333 @@
+/*
+ * state.c: states and steps.
+ *
+ * Time. A solver with a past advances in substeps of fixed length h. A step to time t takes substeps until
+ * one ends at or behind t, and the result is interpolated between the last two: so the frame rate only picks
+ * which instants are read, and an instant that falls on a substep is that substep's result to the bit. With a
+ * motion known in advance every substep samples it. With live poses, substeps within a step interpolate
+ * between the last pose given and the new one, and the part of a substep that reaches beyond the step holds
+ * the new one.
+ */
+#include <string.h>
+
+#include "engine/model_object.h"
+#include "math/math3.h"
+
+/* An instant this near a substep's end, in substeps, is that end. */
+static const double INSTANT_TOLERANCE = 1e-6;
+/* A live step longer than this is a host's hiccup, not motion. */
+static const double LIVE_LIMIT = 0.25;
+
+/* ---- memory ---- */
+
+static float *state_floats(const cutis_state *state, size_t offset) { return (float *)((char *)state + offset); }
+
+static void *state_scratch(const cutis_model *m, const cutis_state *state, size_t offset)
+{
+    return (char *)state + m->state_bytes + offset;
+}
+
+cutis_result cutis_state_create(const cutis_model *model, const cutis_allocator *allocator, cutis_state **result,
+                                cutis_error *error)
+{
+    size_t bytes = model->state_bytes + model->scratch_bytes;
+    cutis_state *state = memory_allocate(allocator, bytes, 1);
+    *result = state;
+    if (!state) return error_memory(error, "a state");
+    state->allocator = memory_resolve(allocator);
+    state->block_bytes = bytes;
+    cutis_state_reset(model, state, NULL);
+    return CUTIS_OK;
+}
+
+void cutis_state_destroy(cutis_state *state)
+{
+    if (!state) return;
+    cutis_allocator allocator = state->allocator;
+    memory_release(&allocator, state, state->block_bytes, 1);
+}
+
+void cutis_state_copy(const cutis_model *model, cutis_state *to, const cutis_state *from)
+{
+    size_t offset = offsetof(cutis_state, time);
+    memcpy((char *)to + offset, (const char *)from + offset, model->state_bytes - offset);
+}
+
+uint64_t cutis_state_hash(const cutis_model *model, const cutis_state *state)
+{
+    /* The statistics hold times, which no two runs share. */
+    uint64_t hash = hash_bytes(&state->time, sizeof state->time, 0);
+    hash = hash_bytes(&state->substeps, sizeof state->substeps, hash);
+    size_t begin = model->joints;
+    return hash_bytes((const char *)state + begin, model->state_bytes - begin, hash);
+}
+
+double cutis_state_time(const cutis_state *state) { return state->time; }
+
+/* ---- stages ---- */
+
+/* The points of a geometric stage are picked from the vertices it made. */
+static void gather_points(const cutis_model *m, const float *vertices, float *points)
+{
+    for (int p = 0; p < m->character->point_count; p++) {
+        memcpy(points + 3 * p, vertices + 3 * m->character->point_vertices[p], 3 * sizeof(float));
+    }
+}
+
+/* Run every stage once, or put every stage at rest, in the pose of state.joints. */
+static void run_stages(const cutis_model *m, cutis_state *state, solver_input *input, bool reset)
+{
+    float *skin = state_scratch(m, state, m->skin);
+    input->joints = state_floats(state, m->joints);
+    input->joints_old = state_floats(state, m->joints_old);
+    skin_matrices(m->character, input->joints, skin);
+    input->skin = skin;
+    for (int i = 0; i < m->stage_count; i++) {
+        const stage *s = &m->stages[i];
+        bool geometric = s->solver->flags & SOLVER_GEOMETRIC;
+        float *points = state_floats(state, s->points), *points_old = state_floats(state, s->points_old);
+        float *vertices = state_floats(state, m->vertices);
+        void *own = state_floats(state, s->state), *scratch = state_scratch(m, state, s->scratch);
+        size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
+        bool has_points = !geometric || m->stage_count > 1;
+        if (has_points) memcpy(points_old, points, point_bytes);
+        if (reset) {
+            s->solver->reset(s->data, own, scratch, input, geometric ? vertices : points);
+        } else {
+            s->solver->step(s->data, own, scratch, input, geometric ? vertices : points, &state->stats);
+        }
+        if (has_points && geometric) gather_points(m, vertices, points);
+        if (reset && has_points) memcpy(points_old, points, point_bytes);
+        input->surface = has_points ? points : NULL;
+    }
+}
+
+/* Vertices from the last stage's points, alpha of the way from the last substep but one to the last. */
+static void write_vertices(const cutis_model *m, cutis_state *state, double alpha)
+{
+    const stage *last = &m->stages[m->stage_count - 1];
+    if (last->solver->flags & SOLVER_GEOMETRIC) return;
+    const float *a = state_floats(state, last->points_old), *b = state_floats(state, last->points);
+    float *vertices = state_floats(state, m->vertices);
+    float t = (float)alpha;
+    for (int v = 0; v < m->character->vertex_count; v++) {
+        int p = 3 * m->character->vertex_points[v];
+        for (int e = 0; e < 3; e++) {
+            vertices[3 * v + e] = alpha >= 1 ? b[p + e] : a[p + e] + t * (b[p + e] - a[p + e]);
+        }
+    }
+}
+
+/* ---- poses ---- */
+
+/* Copy a pose; a joint that is not finite keeps what `to` holds. Returns the number of such joints. */
+static int copy_pose(const cutis_model *m, float *to, const float *from)
+{
+    int repairs = 0;
+    for (int j = 0; j < m->character->joint_count; j++) {
+        bool fine = true;
+        for (int e = 0; e < 12; e++) fine &= fabsf(from[12 * j + e]) < 1e15f;
+        if (fine) {
+            memcpy(to + 12 * j, from + 12 * j, 12 * sizeof(float));
+        } else {
+            repairs++;
+        }
+    }
+    return repairs;
+}
+
+/* A pose between two, each joint by itself in scene space. */
+static void blend_poses(const cutis_model *m, const float *a, const float *b, double t, float *joints)
+{
+    for (int j = 0; j < m->character->joint_count; j++) {
+        mat34 ma, mb;
+        memcpy(&ma, a + 12 * j, sizeof ma);
+        memcpy(&mb, b + 12 * j, sizeof mb);
+        if (t >= 1 || memcmp(&ma, &mb, sizeof ma) == 0) {
+            memcpy(joints + 12 * j, &mb, sizeof mb);
+            continue;
+        }
+        vec3 ta, tb, sa, sb;
+        quat ra, rb;
+        mat34_decompose(ma, &ta, &ra, &sa);
+        mat34_decompose(mb, &tb, &rb, &sb);
+        mat34 mixed =
+            mat34_compose(vec3_lerp(ta, tb, (float)t), quat_slerp(ra, rb, (float)t), vec3_lerp(sa, sb, (float)t));
+        memcpy(joints + 12 * j, &mixed, sizeof mixed);
+    }
+}
+
+/* The pose at an instant of the step that begins and ends at these times, into state.joints. */
+static void pose_at(const cutis_model *m, cutis_state *state, const cutis_step_input *input, double begin, double end,
+                    double instant)
+{
+    float *joints = state_floats(state, m->joints);
+    float *target = state_scratch(m, state, m->target);
+    memcpy(state_floats(state, m->joints_old), joints, (size_t)m->character->joint_count * 12 * sizeof(float));
+    if (input->joints) {
+        double t = end > begin ? (instant - begin) / (end - begin) : 1;
+        blend_poses(m, state_floats(state, m->joints_given), target, CLAMP(t, 0, 1), joints);
+    } else if (input->motion.sample) {
+        input->motion.sample(input->motion.context, instant, target);
+        state->stats.repairs += copy_pose(m, joints, target);
+    }
+}
+
+/* ---- steps ---- */
+
+void cutis_state_reset(const cutis_model *model, cutis_state *state, const float *joints)
+{
+    float *own = state_floats(state, model->joints);
+    size_t joint_bytes = (size_t)model->character->joint_count * 12 * sizeof(float);
+    state->time = 0;
+    state->substeps = 0;
+    state->stats = (cutis_step_stats){0};
+    cutis_pose_rest(model->character, own);
+    if (joints) state->stats.repairs = copy_pose(model, own, joints);
+    memcpy(state_floats(state, model->joints_old), own, joint_bytes);
+    memcpy(state_floats(state, model->joints_given), own, joint_bytes);
+    solver_input input = {.h = model->substep};
+    run_stages(model, state, &input, true);
+    write_vertices(model, state, 1);
+}
+
+void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double dt)
+{
+    size_t joint_bytes = (size_t)model->character->joint_count * 12 * sizeof(float);
+    float *given = state_floats(state, model->joints_given);
+    state->stats = (cutis_step_stats){0};
+    if (!(dt > 0)) dt = 0;
+    if (input->joints) {
+        float *target = state_scratch(model, state, model->target);
+        dt = MIN(dt, LIVE_LIMIT);
+        memcpy(target, given, joint_bytes);
+        state->stats.repairs = copy_pose(model, target, input->joints);
+    }
+    double begin = state->time, end = begin + dt;
+    state->time = end;
+    solver_input work = {
+        .h = model->substep, .drags = input->drags, .drag_count = input->drag_count, .jobs = input->jobs};
+    if (model->substep == 0) {
+        /* No past: the pose at the end is all that counts. */
+        pose_at(model, state, input, begin, end, end);
+        work.time = end;
+        run_stages(model, state, &work, false);
+    } else {
+        double reached = end / model->substep;
+        int64_t last = (int64_t)ceil(reached - INSTANT_TOLERANCE);
+        while (state->substeps < last) {
+            state->substeps++;
+            state->stats.substeps++;
+            work.time = (double)state->substeps * model->substep;
+            work.surface = NULL;
+            pose_at(model, state, input, begin, end, work.time);
+            run_stages(model, state, &work, false);
+        }
+        double alpha = reached - (double)(state->substeps - 1);
+        write_vertices(model, state, alpha > 1 - INSTANT_TOLERANCE ? 1 : alpha);
+    }
+    /* What the next live step starts from. */
+    memcpy(given,
+           input->joints ? (float *)state_scratch(model, state, model->target) : state_floats(state, model->joints),
+           joint_bytes);
+}
+
+static void move_points(float *points, int count, const float motion[12])
+{
+    for (int i = 0; i < count; i++) vec3_store(points + 3 * i, mat34_point(motion, vec3_load(points + 3 * i)));
+}
+
+void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float motion[12])
+{
+    mat34 move;
+    memcpy(&move, motion, sizeof move);
+    const size_t poses[] = {model->joints, model->joints_old, model->joints_given};
+    for (int i = 0; i < COUNT_OF(poses); i++) {
+        float *joints = state_floats(state, poses[i]);
+        for (int j = 0; j < model->character->joint_count; j++) {
+            mat34 m;
+            memcpy(&m, joints + 12 * j, sizeof m);
+            m = mat34_multiply(move, m);
+            memcpy(joints + 12 * j, &m, sizeof m);
+        }
+    }
+    move_points(state_floats(state, model->vertices), model->character->vertex_count, motion);
+    for (int i = 0; i < model->stage_count; i++) {
+        const stage *s = &model->stages[i];
+        if (!(s->solver->flags & SOLVER_GEOMETRIC) || model->stage_count > 1) {
+            move_points(state_floats(state, s->points_old), model->character->point_count, motion);
+            move_points(state_floats(state, s->points), model->character->point_count, motion);
+        }
+        if (s->solver->teleport) s->solver->teleport(s->data, state_floats(state, s->state), motion);
+    }
+}
+
+/* ---- results ---- */
+
+const float *cutis_state_positions(const cutis_model *model, const cutis_state *state)
+{
+    return state_floats(state, model->vertices);
+}
+
+void cutis_state_normals(const cutis_model *model, const cutis_state *state, float *normals)
+{
+    const cutis_character *c = model->character;
+    const float *vertices = state_floats(state, model->vertices);
+    /* Sum over the triangles of a point, at the point's first vertex; then unit length, for all its vertices. */
+    memset(normals, 0, (size_t)c->vertex_count * 3 * sizeof *normals);
+    for (int t = 0; t < c->triangle_count; t++) {
+        const int *v = c->triangles + 3 * t;
+        vec3 a = vec3_load(vertices + 3 * v[0]);
+        vec3 n = vec3_cross(vec3_sub(vec3_load(vertices + 3 * v[1]), a), vec3_sub(vec3_load(vertices + 3 * v[2]), a));
+        for (int e = 0; e < 3; e++) {
+            float *sum = normals + 3 * c->point_vertices[c->vertex_points[v[e]]];
+            vec3_store(sum, vec3_add(vec3_load(sum), n));
+        }
+    }
+    for (int p = 0; p < c->point_count; p++) {
+        float *sum = normals + 3 * c->point_vertices[p];
+        vec3 n = vec3_normalize(vec3_load(sum));
+        vec3_store(sum, vec3_length2(n) > 0 ? n : vec3_make(0, 1, 0));
+    }
+    for (int v = 0; v < c->vertex_count; v++) {
+        int from = c->point_vertices[c->vertex_points[v]];
+        if (from != v) memcpy(normals + 3 * v, normals + 3 * from, 3 * sizeof *normals);
+    }
+}
+
+const cutis_step_stats *cutis_state_stats(const cutis_model *model, const cutis_state *state)
+{
+    (void)model;
+    return &state->stats;
+}
+
+bool cutis_state_output(const cutis_model *model, const cutis_state *state, const char *name, cutis_output *output)
+{
+    /* The last stage that has it wins: it is nearest to the surface that is shown. */
+    for (int i = model->stage_count - 1; i >= 0; i--) {
+        const stage *s = &model->stages[i];
+        for (int k = 0; k < s->solver->info.output_count; k++) {
+            if (strcmp(s->solver->info.outputs[k], name) == 0) {
+                return s->solver->output(s->data, state_floats(state, s->state), k, output);
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- a clip as a motion ---- */
+
+void cutis_clip_motion_sample(void *clip_motion, double time, float *joints)
+{
+    const cutis_clip_motion *motion = clip_motion;
+    const cutis_character *c = motion->character;
+    double start = motion->clip >= 0 && motion->clip < c->clip_count ? (double)c->clips[motion->clip].start : 0;
+    if (time >= motion->lead_in) {
+        cutis_pose_sample(c, motion->clip, start + (time - motion->lead_in), joints);
+    } else {
+        /* Smoothstep of fifth order: velocity and acceleration vanish at both ends. */
+        double u = CLAMP(time / motion->lead_in, 0, 1);
+        double eased = u * u * u * (u * (6 * u - 15) + 10);
+        cutis_pose_blend(c, motion->clip, start, (float)eased, joints);
+    }
+}

@@ -1,0 +1,36 @@
+/* solver_table.c: every solver, in the order in which they are listed. One line each. */
+#include "solvers/solver.h"
+
+#include <string.h>
+
+extern const solver solver_lbs;
+extern const solver solver_dqs;
+
+const solver *const solver_table[] = {
+    &solver_lbs,
+    &solver_dqs,
+};
+const int solver_table_count = COUNT_OF(solver_table);
+
+int solver_parameter_index(const solver *s, const char *name)
+{
+    for (int i = 0; i < s->info.parameter_count; i++) {
+        if (strcmp(s->info.parameters[i].name, name) == 0) return i;
+    }
+    return -1;
+}
+
+int cutis_solver_count(void) { return solver_table_count; }
+
+const cutis_solver_info *cutis_solver(int index)
+{
+    return index >= 0 && index < solver_table_count ? &solver_table[index]->info : NULL;
+}
+
+const cutis_solver_info *cutis_solver_find(const char *name)
+{
+    for (int i = 0; i < solver_table_count; i++) {
+        if (strcmp(solver_table[i]->info.name, name) == 0) return &solver_table[i]->info;
+    }
+    return NULL;
+}

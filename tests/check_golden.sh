@@ -1,0 +1,12 @@
+#!/bin/sh
+# check_golden.sh PROGRAM THREADS: the hashes that the golden program prints are those of tests/golden.txt.
+# After a change that is meant to change results: PROGRAM 1 >tests/golden.txt, and say why in the commit.
+set -u
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
+"$1" "$2" >"$output" || exit 1
+if ! diff tests/golden.txt "$output"; then
+    echo "hashes differ from tests/golden.txt (< expected, > found)"
+    exit 1
+fi
+echo "$(wc -l <"$output") hashes are equal with $2 threads"

@@ -1,0 +1,150 @@
+/*
+ * golden.c: print a hash of the results of each scene, to be compared between compilers, options, numbers of threads
+ * and with tests/golden.txt. Usage: golden THREADS
+ *
+ * A line "character NAME - HASH" stands for the rest mesh, weights and sampled poses, so that a difference that begins
+ * there is told from one that begins in a solver. A line "NAME CLIP SOLVER HASH" stands for all positions of all
+ * frames, the normals of the last one and the state at the end.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/core.h"
+#include "cutis/cutis.h"
+#include "tube.h"
+
+/* Solvers with a past run on these alone, made small: the scenes are also run by builds without optimisation. */
+static const struct {
+    const char *character, *clip;
+    double resolution;
+} simulated[] = {{"arm", "flex", 0.25}, {"cylinder", "twist", 0.25}, {"torus", "squash", 0.25}, {"hand", "fist", 0.2}};
+
+enum { FRAMES = 8 };
+
+static int fail(const char *where, const cutis_error *error)
+{
+    fprintf(stderr, "golden: %s: %s\n", where, error->text);
+    return 1;
+}
+
+static uint64_t hash_character(const cutis_character *c)
+{
+    uint64_t hash = hash_bytes(c->positions, (size_t)c->vertex_count * 3 * sizeof(float), 0);
+    hash = hash_bytes(c->corners, (size_t)c->corner_count * sizeof(int), hash);
+    hash = hash_bytes(c->vertex_points, (size_t)c->vertex_count * sizeof(int), hash);
+    if (c->texcoords) hash = hash_bytes(c->texcoords, (size_t)c->corner_count * 2 * sizeof(float), hash);
+    if (c->influence_first) {
+        size_t count = (size_t)c->influence_first[c->vertex_count];
+        hash = hash_bytes(c->influence_joints, count * sizeof(int), hash);
+        hash = hash_bytes(c->influence_weights, count * sizeof(float), hash);
+    }
+    size_t size = (size_t)c->joint_count * 12 * sizeof(float);
+    float *joints = malloc(size + 1);
+    for (int clip = 0; joints && clip < c->clip_count; clip++)
+        for (int i = 0; i <= FRAMES; i++) {
+            double span = c->clips[clip].end - c->clips[clip].start;
+            cutis_pose_sample(c, clip, c->clips[clip].start + span * i / FRAMES, joints);
+            hash = hash_bytes(joints, size, hash);
+        }
+    free(joints);
+    return hash;
+}
+
+/* Run one clip under one solver and print its line. */
+static int run(const cutis_character *character, int clip, const char *solver, const cutis_jobs *jobs)
+{
+    cutis_error error;
+    cutis_model *model = NULL;
+    cutis_state *state = NULL;
+    cutis_model_def def = cutis_model_def_default();
+    def.character = character;
+    def.solver = solver;
+    def.jobs = jobs;
+    if (cutis_model_build(&def, &model, &error)) return fail(solver, &error);
+    if (cutis_state_create(model, NULL, &state, &error)) return fail(solver, &error);
+
+    cutis_clip_motion motion = {character, clip, 0.0};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = jobs};
+    size_t size = (size_t)character->vertex_count * 3 * sizeof(float);
+    double span = character->clips[clip].end - character->clips[clip].start;
+    uint64_t hash = 0;
+    for (int i = 0; i < FRAMES; i++) {
+        cutis_state_step(model, state, &input, span / FRAMES);
+        hash = hash_bytes(cutis_state_positions(model, state), size, hash);
+    }
+    float *normals = malloc(size);
+    if (normals) {
+        cutis_state_normals(model, state, normals);
+        hash = hash_bytes(normals, size, hash);
+    }
+    free(normals);
+    uint64_t state_hash = cutis_state_hash(model, state);
+    hash = hash_bytes(&state_hash, sizeof state_hash, hash);
+    printf("%s %s %s %016" PRIx64 "\n", character->name, character->clips[clip].name, solver, hash);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return 0;
+}
+
+/* All solvers of one kind (with or without a past) on one clip, or on all clips (-1). */
+static int run_all(const cutis_character *character, int clip, bool past, const cutis_jobs *jobs)
+{
+    for (int i = 0; i < cutis_solver_count(); i++) {
+        if ((cutis_solver(i)->substep > 0) != past) continue;
+        for (int c = 0; c < character->clip_count; c++)
+            if ((clip < 0 || c == clip) && run(character, c, cutis_solver(i)->name, jobs)) return 1;
+    }
+    return 0;
+}
+
+/* The tube of tube.h under all solvers. */
+static int tube(const cutis_jobs *jobs)
+{
+    cutis_error error;
+    cutis_character *character;
+    if (test_tube(NULL, &character, &error)) return fail("tube", &error);
+    printf("character tube - %016" PRIx64 "\n", hash_character(character));
+    int code = run_all(character, -1, false, jobs) || run_all(character, -1, true, jobs);
+    cutis_character_destroy(character);
+    return code;
+}
+
+static int zoo(const char *name, const char *clip, double resolution, const cutis_jobs *jobs)
+{
+    cutis_error error;
+    cutis_character *character;
+    if (cutis_zoo_make(name, resolution, NULL, &character, &error)) return fail(name, &error);
+    int index = clip ? cutis_character_find_clip(character, clip) : -1;
+    int code = 0;
+    if (clip && index < 0) {
+        fprintf(stderr, "golden: %s has no clip %s\n", name, clip);
+        code = 1;
+    } else {
+        if (!clip) printf("character %s - %016" PRIx64 "\n", name, hash_character(character));
+        code = run_all(character, index, clip != NULL, jobs);
+    }
+    cutis_character_destroy(character);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    int threads = argc == 2 ? atoi(argv[1]) : 0;
+    cutis_error error;
+    cutis_pool *pool;
+    if (threads < 1) {
+        fprintf(stderr, "usage: golden THREADS\n");
+        return 2;
+    }
+    if (cutis_pool_create(threads, NULL, &pool, &error)) return fail("pool", &error);
+    const cutis_jobs *jobs = cutis_pool_jobs(pool);
+
+    int code = tube(jobs);
+    for (int i = 0; !code && i < cutis_zoo_count(); i++) code = zoo(cutis_zoo(i).name, NULL, 1.0, jobs);
+    for (int i = 0; !code && i < COUNT_OF(simulated); i++)
+        code = zoo(simulated[i].character, simulated[i].clip, simulated[i].resolution, jobs);
+    cutis_pool_destroy(pool);
+    return code;
+}

@@ -1,0 +1,13 @@
+#!/bin/sh
+# sanitize.sh PRESET [ctest options]: build and run a choice of the tests under a sanitizer preset.
+set -u
+preset=$1
+shift
+log=build/$preset.log
+mkdir -p build
+cmake --preset "$preset" >"$log" 2>&1 || { tail -n 40 "$log" && exit 1; }
+# A test has the name of its program, but for golden_N.
+targets=$(ctest --test-dir "build/$preset" -N "$@" | sed -n 's/^ *Test *#[0-9]*: //p' | sed 's/^golden_.*/golden/' | sort -u)
+cmake --build --preset "$preset" --target $targets >>"$log" 2>&1 || { tail -n 40 "$log" && exit 1; }
+ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" --timeout 600 "$@" >"$log" 2>&1 || { cat "$log" && exit 1; }
+echo "== $preset: $(grep 'tests passed' "$log")"

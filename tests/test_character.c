@@ -1,0 +1,298 @@
+/* Characters from a host's arrays, their clips, and the two skinning kernels. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bar.h"
+#include "character/skinning.h"
+#include "cutis/cutis.h"
+#include "math/math3.h"
+
+static void create_accepts_what_it_should_and_names_what_it_refuses(void **unused)
+{
+    (void)unused;
+    cutis_error error;
+    cutis_character *c = NULL;
+    bar t = bar_make(8, 12, 2);
+    assert_int_equal(cutis_character_create(&t.given, NULL, &c, &error), CUTIS_OK);
+    assert_int_equal(c->point_count, t.given.vertex_count);
+    assert_int_equal(c->warning_count, 0);
+    cutis_character_destroy(c);
+
+    /* Each damage gives an error that names the place. */
+    float keep = t.positions[7];
+    t.positions[7] = NAN;
+    assert_int_equal(cutis_character_create(&t.given, NULL, &c, &error), CUTIS_ERROR_DATA);
+    assert_non_null(strstr(error.text, "vertex 2"));
+    assert_null(c);
+    t.positions[7] = keep;
+
+    int corner = t.corners[5];
+    t.corners[5] = 100000;
+    assert_int_equal(cutis_character_create(&t.given, NULL, &c, &error), CUTIS_ERROR_DATA);
+    assert_non_null(strstr(error.text, "100000"));
+    t.corners[5] = corner;
+
+    int joint = t.influence_joints[3];
+    t.influence_joints[3] = 77;
+    assert_int_equal(cutis_character_create(&t.given, NULL, &c, &error), CUTIS_ERROR_DATA);
+    assert_non_null(strstr(error.text, "joint 77"));
+    t.influence_joints[3] = joint;
+
+    t.joints[0].parent = 1;
+    assert_int_equal(cutis_character_create(&t.given, NULL, &c, &error), CUTIS_ERROR_DATA);
+    t.joints[0].parent = -1;
+
+    cutis_character empty = {.name = "nothing"};
+    assert_int_equal(cutis_character_create(&empty, NULL, &c, &error), CUTIS_ERROR_DATA);
+    assert_non_null(strstr(error.text, "empty"));
+    bar_free(&t);
+}
+
+static void weights_are_normalised_with_a_warning(void **unused)
+{
+    (void)unused;
+    bar t = bar_make(8, 12, 2);
+    t.influence_weights[t.influence_first[5]] += 0.5f;
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_create(&t.given, NULL, &c, NULL), CUTIS_OK);
+    assert_int_equal(c->warning_count, 1);
+    assert_non_null(strstr(c->warnings[0], "1 vertices"));
+    for (int v = 0; v < c->vertex_count; v++) {
+        float sum = 0;
+        for (int k = c->influence_first[v]; k < c->influence_first[v + 1]; k++) sum += c->influence_weights[k];
+        assert_true(fabsf(sum - 1) < 1e-6f);
+    }
+    cutis_character_destroy(c);
+    bar_free(&t);
+}
+
+static void seams_are_welded_and_polygons_cut(void **unused)
+{
+    (void)unused;
+    /* A unit square of two triangles that share no vertex, beside an L of six corners. */
+    const float positions[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0,
+                               3, 0, 0, 5, 0, 0, 5, 1, 0, 4, 1, 0, 4, 2, 0, 3, 2, 0};
+    const int first[] = {0, 3, 6, 12}, corners[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    cutis_character given = {
+        .vertex_count = 12, .positions = positions, .face_count = 3, .face_first = first, .corners = corners};
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_create(&given, NULL, &c, NULL), CUTIS_OK);
+    assert_int_equal(c->point_count, 10);
+    assert_int_equal(c->triangle_count, 6);
+    assert_int_equal(c->vertex_points[3], c->vertex_points[0]);
+    assert_int_equal(c->vertex_points[4], c->vertex_points[2]);
+    /* The L is cut inside: its triangles have positive area that sums to 3. */
+    double area = 0;
+    for (int t = 2; t < 6; t++) {
+        const float *a = positions + 3 * c->triangles[3 * t], *b = positions + 3 * c->triangles[3 * t + 1];
+        const float *d = positions + 3 * c->triangles[3 * t + 2];
+        double one = ((b[0] - a[0]) * (d[1] - a[1]) - (b[1] - a[1]) * (d[0] - a[0])) / 2;
+        assert_true(one > 0);
+        area += one;
+    }
+    assert_true(fabs(area - 3) < 1e-9);
+    cutis_character_destroy(c);
+}
+
+static void coincident_vertices_that_move_apart_stay_apart(void **unused)
+{
+    (void)unused;
+    const float positions[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0};
+    const int first[] = {0, 3, 6}, corners[] = {0, 1, 2, 3, 4, 5};
+    const int influence_first[] = {0, 1, 2, 3, 4, 5, 6}, influence_joints[] = {0, 0, 0, 1, 1, 1};
+    const float influence_weights[] = {1, 1, 1, 1, 1, 1};
+    cutis_joint joints[2];
+    for (int j = 0; j < 2; j++) {
+        joints[j] = (cutis_joint){.name = j ? "b" : "a",
+                                  .parent = j - 1,
+                                  .rest = {{0}, {0, 0, 0, 1}, {1, 1, 1}},
+                                  .idle = {{0}, {0, 0, 0, 1}, {1, 1, 1}},
+                                  .inverse_bind = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
+    }
+    cutis_character given = {.vertex_count = 6,
+                             .positions = positions,
+                             .face_count = 2,
+                             .face_first = first,
+                             .corners = corners,
+                             .influence_first = influence_first,
+                             .influence_joints = influence_joints,
+                             .influence_weights = influence_weights,
+                             .joint_count = 2,
+                             .joints = joints};
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_create(&given, NULL, &c, NULL), CUTIS_OK);
+    assert_int_equal(c->point_count, 6);
+    cutis_character_destroy(c);
+}
+
+static void clips_interpolate_as_gltf_says(void **unused)
+{
+    (void)unused;
+    bar t = bar_make(8, 12, 2);
+    const float times[] = {1, 2, 4};
+    const float steps[] = {0, 0, 0, 1, 2, 3, 5, 5, 5};
+    /* Cubic: x = time cubed on [1, 2] and [2, 4], whose derivative is 3 t^2. */
+    const float cubic[] = {3, 3,  3,  1,  1,  1,  3,  3,  3,  12, 12, 12, 8, 8,
+                           8, 12, 12, 12, 48, 48, 48, 64, 64, 64, 48, 48, 48};
+    cutis_track tracks[] = {{0, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_STEP, 3, times, steps},
+                            {0, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_LINEAR, 3, times, steps},
+                            {0, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_CUBIC, 3, times, cubic}};
+    cutis_clip clips[3];
+    const char *names[] = {"step", "linear", "cubic"};
+    for (int i = 0; i < 3; i++) clips[i] = (cutis_clip){.name = names[i], .track_count = 1, .tracks = &tracks[i]};
+    t.given.clips = clips;
+    t.given.clip_count = 3;
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_create(&t.given, NULL, &c, NULL), CUTIS_OK);
+    assert_true(c->clips[0].start == 1 && c->clips[0].end == 4);
+    float joints[12 * 8];
+    const double at[] = {0, 1, 1.5, 2, 3, 4, 9};
+    const float expected[3][7] = {{0, 0, 0, 1, 1, 5, 5}, {0, 0, 0.5f, 1, 3, 5, 5}, {1, 1, 3.375f, 8, 27, 64, 64}};
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 7; k++) {
+            cutis_pose_sample(c, i, at[k], joints);
+            assert_true(fabsf(joints[3] - expected[i][k]) < 1e-5f);
+        }
+    }
+    cutis_character_destroy(c);
+    bar_free(&t);
+}
+
+static void rest_pose_gives_the_rest_shape(void **unused)
+{
+    (void)unused;
+    bar t = bar_make(10, 16, 3);
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_create(&t.given, NULL, &c, NULL), CUTIS_OK);
+    const char *names[] = {"lbs", "dqs"};
+    for (int i = 0; i < 2; i++) {
+        cutis_model_def def = cutis_model_def_default();
+        def.character = c;
+        def.solver = names[i];
+        cutis_model *model = NULL;
+        cutis_state *state = NULL;
+        assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
+        assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+        const float *positions = cutis_state_positions(model, state);
+        for (int e = 0; e < 3 * c->vertex_count; e++) {
+            assert_true(fabsf(positions[e] - c->positions[e]) < 1e-6f * c->size);
+        }
+        cutis_state_destroy(state);
+        cutis_model_destroy(model);
+    }
+    cutis_character_destroy(c);
+    bar_free(&t);
+}
+
+/* The next number of a linear congruential sequence, -1 .. 1. */
+static float random_next(uint64_t *random)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (float)(*random >> 40) / (1 << 23) - 1;
+}
+
+/* Both kernels against a plain evaluation in double, for 0 to 9 influences and scaled, turned joints. */
+static void skinning_agrees_with_a_plain_evaluation(void **unused)
+{
+    (void)unused;
+    enum { COUNT = 1000, JOINTS = 9 };
+    static float rest[3 * COUNT], out[3 * COUNT], scratch[JOINTS * 25 + 16], weights[COUNT * JOINTS];
+    static int first[COUNT + 1], joints[COUNT * JOINTS];
+    float skin[12 * JOINTS];
+    uint64_t random = 7;
+    for (int j = 0; j < JOINTS; j++) {
+        quat q = quat_normalize(
+            (quat){random_next(&random), random_next(&random), random_next(&random), random_next(&random)});
+        float s = j % 3 ? 1 : 1.3f;
+        mat34 m =
+            mat34_compose((vec3){random_next(&random), random_next(&random), random_next(&random)}, q, (vec3){s, s, s});
+        memcpy(skin + 12 * j, &m, sizeof m);
+    }
+    int total = 0;
+    for (int i = 0; i < COUNT; i++) {
+        for (int e = 0; e < 3; e++) rest[3 * i + e] = random_next(&random);
+        first[i] = total;
+        int n = i % 10;
+        float sum = 0;
+        for (int k = 0; k < n; k++) {
+            joints[total + k] = (i + k) % JOINTS;
+            sum += weights[total + k] = 0.05f + fabsf(random_next(&random));
+        }
+        for (int k = 0; k < n; k++) weights[total + k] /= sum;
+        total += n;
+    }
+    first[COUNT] = total;
+    arena memory = arena_create(NULL);
+    skinning s;
+    assert_int_equal(skinning_build(&s, COUNT, rest, first, joints, weights, JOINTS, &memory, NULL), CUTIS_OK);
+    assert_true(skinning_scratch_count(&s) <= sizeof scratch / sizeof *scratch);
+    skinning_linear(&s, skin, scratch, NULL, out);
+    for (int i = 0; i < COUNT; i++) {
+        for (int row = 0; row < 3; row++) {
+            double sum = first[i] == first[i + 1] ? (double)rest[3 * i + row] : 0;
+            for (int k = first[i]; k < first[i + 1]; k++) {
+                const float *m = skin + 12 * joints[k] + 4 * row;
+                double y = (double)m[0] * rest[3 * i] + (double)m[1] * rest[3 * i + 1] + (double)m[2] * rest[3 * i + 2];
+                sum += (double)weights[k] * (y + (double)m[3]);
+            }
+            assert_true(fabs(sum - (double)out[3 * i + row]) < 2e-6);
+        }
+    }
+    /* One influence: both are the same matrix. */
+    static float dual[3 * COUNT];
+    skinning_dual(&s, skin, scratch, NULL, dual);
+    for (int i = 0; i < COUNT; i++) {
+        if (first[i + 1] - first[i] > 1) continue;
+        for (int e = 0; e < 3; e++) assert_true(fabsf(dual[3 * i + e] - out[3 * i + e]) < 5e-6f);
+    }
+    arena_destroy(&memory);
+}
+
+/* q and -q of one joint must not matter, and a half-way twist must not collapse. */
+static void dual_quaternions_keep_the_radius_of_a_twist(void **unused)
+{
+    (void)unused;
+    const float rest[] = {1, 0, 0};
+    const int first[] = {0, 2}, joints[] = {0, 1};
+    const float weights[] = {0.5f, 0.5f};
+    float scratch[2 * 25 + 16], out[3], linear[3];
+    arena memory = arena_create(NULL);
+    skinning s;
+    assert_int_equal(skinning_build(&s, 1, rest, first, joints, weights, 2, &memory, NULL), CUTIS_OK);
+    for (int degrees = 0; degrees < 180; degrees += 10) {
+        float skin[24];
+        for (int j = 0; j < 2; j++) {
+            /* One turned by an angle, the other by less than a whole turn the other way: opposite signs. */
+            double angle = (j ? degrees : 0) * 3.14159265358979 / 180;
+            mat34 m = mat34_compose((vec3){0, 0, 0}, quat_axis_angle((vec3){0, 1, 0}, angle), (vec3){1, 1, 1});
+            memcpy(skin + 12 * j, &m, sizeof m);
+        }
+        skinning_dual(&s, skin, scratch, NULL, out);
+        skinning_linear(&s, skin, scratch, NULL, linear);
+        assert_true(fabsf(vec3_length(vec3_load(out)) - 1) < 1e-5f);
+        double expected = cos(degrees * 3.14159265358979 / 360);
+        assert_true(fabs((double)vec3_length(vec3_load(linear)) - expected) < 1e-5);
+    }
+    arena_destroy(&memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(create_accepts_what_it_should_and_names_what_it_refuses),
+        cmocka_unit_test(weights_are_normalised_with_a_warning),
+        cmocka_unit_test(seams_are_welded_and_polygons_cut),
+        cmocka_unit_test(coincident_vertices_that_move_apart_stay_apart),
+        cmocka_unit_test(clips_interpolate_as_gltf_says),
+        cmocka_unit_test(rest_pose_gives_the_rest_shape),
+        cmocka_unit_test(skinning_agrees_with_a_plain_evaluation),
+        cmocka_unit_test(dual_quaternions_keep_the_radius_of_a_twist),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,327 @@
+#!/bin/sh
+# test_cli.sh PROGRAM: the cutis program as its users meet it: exact messages, exit codes, files.
+# Prints what differs and goes on; exit code 1 when anything did.
+
+program=$1
+case $program in /*) ;; *) program=$PWD/$program ;; esac
+[ -x "$program" ] || { echo "usage: test_cli.sh PROGRAM" >&2; exit 2; }
+folder=$(mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 2
+python=
+[ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null && python=/usr/bin/python3
+failures=0
+checks=0
+
+fail() { failures=$((failures + 1)); echo "FAILED: $*"; }
+
+# run CODE ARGUMENTS...: run the program, keep stdout and stderr, check the exit code.
+run() {
+    code=$1
+    shift
+    "$program" "$@" >out 2>err
+    got=$?
+    checks=$((checks + 1))
+    [ "$got" -eq "$code" ] || { fail "cutis $* exits with $got, not $code"; cat err; }
+}
+
+# The first line of stderr is exactly this.
+says() {
+    checks=$((checks + 1))
+    [ "$(head -n 1 err)" = "cutis: error: $1" ] || fail "expected 'cutis: error: $1', got '$(head -n 1 err)'"
+}
+
+# stdout (or the file $2) has a line that matches.
+shows() {
+    checks=$((checks + 1))
+    grep -q -e "$1" "${2:-out}" || { fail "no '$1' in:"; cat "${2:-out}"; }
+}
+
+same() {
+    checks=$((checks + 1))
+    [ "$1" = "$2" ] || fail "$3: '$1' is not '$2'"
+}
+
+silent() {
+    checks=$((checks + 1))
+    [ ! -s out ] && [ ! -s err ] || fail "$1 prints something"
+}
+
+# The value of a plain key of a JSON file as this program prints it.
+value() { sed -n "s/^ *\"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" "$2" | head -n 1; }
+
+valid_json() {
+    [ -n "$python" ] || return 0
+    checks=$((checks + 1))
+    $python -m json.tool "$1" >/dev/null || fail "$1 is not valid JSON"
+}
+
+# No file but these is in the folder given.
+only() {
+    where=$1
+    shift
+    same "$(ls -A "$where" | tr '\n' ' ')" "$*${1:+ }" "files in $where"
+}
+
+# ---- help and the command line ----
+run 0 --version
+shows '^cutis [0-9]*\.[0-9]*\.[0-9]*$'
+run 0 version
+run 0 --help
+shows '^  bake '
+run 0 help
+run 2
+for command in $("$program" help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | grep -v '^cutis$') completion manual; do
+    run 0 "$command" --help
+    shows "^usage: cutis $command"
+    shows "^example"
+    cp out expected
+    run 0 help "$command"
+    same "$(cat out)" "$(cat expected)" "help $command"
+done
+
+run 2 bkae
+says "unknown command 'bkae'; did you mean 'bake'?"
+run 2 bake
+says "what to work on is missing; usage: cutis bake FILE|NAME -o OUT [--solver S] [--clip C] [options]"
+run 2 bake arm
+run 2 bake arm -o x.pc2 --slover lbs
+says "unknown option --slover; did you mean --solver?"
+run 2 bake arm -o x.pc2 --zzzzzz
+says "unknown option --zzzzzz"
+run 2 bake arm hand -o x.pc2
+says "unexpected argument 'hand'"
+run 2 bake arm -o x.pc2 --fps
+says "--fps needs a value: F"
+run 2 bake arm -o --solver lbs
+says "--output needs a value: OUT"
+run 2 bake arm -o x.pc2 --fps fast
+says "--fps needs a number, not 'fast'"
+run 2 bake arm -o x.pc2 --fps nan
+says "--fps needs a number, not 'nan'"
+run 2 bake arm -o x.pc2 --fps 0
+says "--fps must lie in 0.01 to 10000, not 0"
+run 2 bake arm -o x.pc2 --threads 1.5
+says "--threads needs a whole number, not '1.5'"
+run 2 bake arm -o x.pc2 --fps 30 --fps 60
+says "--fps is given twice"
+run 2 bake arm -o x.pc2 --quiet=yes
+says "--quiet takes no value"
+run 2 bake arm -o x.pc2 --set stiffness
+says "--set needs KEY=VALUE, not 'stiffness'"
+run 2 bake arm -o x.foo
+shows "use one of .*\.pc2, \.mdd, \.npy" err
+run 2 bake arn -o x.pc2
+says "there is no file and no built-in character 'arn'; did you mean 'arm'?"
+run 1 bake arn.glb -o x.pc2
+says "there is no file 'arn.glb'"
+run 2 bake arm -o x.pc2 --clip flx
+says "there is no clip 'flx'; did you mean 'flex'?"
+run 2 bake arm -o x.pc2 --clip flex --solver lbz
+shows "did you mean .*lbs" err
+run 2 bake arm -o x.pc2 --clip flex --set nosuchkey=1
+shows "nosuchkey" err
+run 2 solvers lsb
+says "unknown solver 'lsb'; did you mean 'lbs'?"
+run 2 bench lsb
+says "unknown benchmark 'lsb'; did you mean 'lbs'?"
+run 2 make arn -o x.glb
+says "there is no built-in character 'arn'; did you mean 'arm'?"
+run 2 make arm -o x.gbl
+only . err expected out
+
+# ---- lists ----
+run 0 models
+shows '^arm  .*flex'
+run 0 models --json
+valid_json out
+run 0 solvers
+shows '^lbs '
+shows '^dqs '
+run 0 solvers --json
+valid_json out
+run 0 solvers lbs
+run 0 info arm
+shows '^surface    closed, 1 component'
+shows '^problems   none'
+run 0 info arm --json
+valid_json out
+same "$(value closed out)" true "arm is closed"
+vertices=$(value vertices out)
+
+# ---- files ----
+run 0 make arm -o arm.glb
+run 0 info arm.glb --json
+same "$(value vertices out)" "$vertices" "vertices of arm.glb"
+run 0 make arm --resolution 0.2 -o small.obj
+shows 'small\.obj: '
+: >file
+run 1 bake arm --clip flex -o nofolder/x.pc2
+says "cannot write 'nofolder/x.pc2': there is no folder 'nofolder'"
+run 1 bake arm --clip flex -o file/x.pc2
+says "cannot write 'file/x.pc2': 'file' is not a folder"
+mkdir folder.pc2
+run 1 bake arm --clip flex -o folder.pc2
+says "cannot write 'folder.pc2': it is a folder"
+cp small.obj before
+run 1 bake small.obj -o small.obj
+says "'small.obj' is the input itself; choose another output"
+ln -s small.obj link.obj
+run 1 bake small.obj -o link.obj
+cmp -s small.obj before || fail "the input was harmed"
+rm -r link.obj folder.pc2 file
+
+# ---- bake ----
+run 0 bake arm --clip flex --solver lbs --fps 30 -o a.pc2 --report a.json
+shows '^a\.pc2 '
+shows '^  hash  *[0-9a-f]*$'
+valid_json a.json
+for key in schema version solver parameters timings build_ms step_ms peak_memory hash frames fps warnings stats; do
+    shows "\"$key\":" a.json
+done
+hash=$(value hash a.json)
+same "$(printf %s "$hash" | wc -c | tr -d ' ')" 16 "length of the hash"
+run 0 bake arm --clip flex --solver lbs --fps 30 -o a.npy --report b.json --quiet
+silent "bake --quiet"
+same "$(value hash b.json)" "$hash" "hash for .npy"
+run 0 bake arm.glb --clip=flex -s lbs -oa.mdd --report=b.json -q
+same "$(value hash b.json)" "$hash" "hash of the character from a file"
+for threads in 1 2 3; do
+    for solver in lbs dqs; do
+        run 0 bake arm --clip flex --solver $solver --threads $threads -o t.npy --report t.json -q
+        same "$(value threads t.json)" $threads "threads in force"
+        eval "hash_$threads=$(value hash t.json)"
+        [ $solver = lbs ] && same "$(value hash t.json)" "$hash" "lbs with $threads threads"
+        eval "${solver}_$threads=$(value hash t.json)"
+    done
+done
+same "$dqs_1 $dqs_1" "$dqs_2 $dqs_3" "dqs with 1, 2, 3 threads"
+[ "$dqs_1" != "$hash" ] || fail "lbs and dqs give the same hash"
+
+# Twice the rate, twice the frames less one: first and last key are in.
+run 0 bake arm --clip flex --fps 60 -o t.npy --report t.json -q
+same "$(value frames t.json)" $(($(value frames a.json) * 2 - 1)) "frames at 60"
+# Several clips and none chosen: says which.
+run 0 bake arm -o t.npy
+shows "baking 'flex', the first of" err
+# No clip: one frame.
+run 0 bake small.obj -o t.npy --report t.json
+shows "warning: .* has no clip" err
+same "$(value frames t.json)" 1 "frames without a clip"
+run 0 bake arm --clip flex --fps 5 -o frames.obj -q
+[ -f frames.obj/frame_0000.obj ] || fail "no frames.obj/frame_0000.obj"
+
+if [ -n "$python" ]; then
+    checks=$((checks + 1))
+    $python - <<'END' || fail "pc2, mdd and npy differ"
+import numpy, struct
+npy = numpy.load('a.npy')
+frames, vertices = npy.shape[:2]
+pc2 = open('a.pc2', 'rb').read()
+magic, version, count, start, rate, samples = struct.unpack('<12siiffi', pc2[:32])
+assert magic == b'POINTCACHE2\0' and version == 1 and (count, samples) == (vertices, frames), (count, samples)
+assert start == 0 and rate in (1, 30), (start, rate)
+assert (numpy.frombuffer(pc2[32:], '<f4').reshape(npy.shape) == npy).all()
+mdd = open('a.mdd', 'rb').read()
+assert struct.unpack('>ii', mdd[:8]) == (frames, vertices)
+times = numpy.frombuffer(mdd[8:8 + 4 * frames], '>f4')
+assert abs(times - numpy.arange(frames) / 30).max() < 1e-6
+assert (numpy.frombuffer(mdd[8 + 4 * frames:], '>f4').reshape(npy.shape) == npy).all()
+assert npy.dtype == numpy.dtype('<f4') and numpy.isfinite(npy).all() and abs(npy[1:] - npy[0]).max() > 0.01
+END
+else
+    echo "skipped: reading the caches back needs /usr/bin/python3 with numpy"
+fi
+
+# ---- configuration ----
+cat >c.json <<'END'
+{"solver": "dqs", "fps": 15.5, "clip": "flex", "lead_in": 0.5, "set": {}}
+END
+run 0 bake arm -o t.npy --config c.json --report t.json -q
+same "$(value solver t.json) $(value fps t.json)" "dqs 15.5" "configured solver and fps"
+run 0 bake arm -o t.npy --config c.json --fps 20 --report t.json -q
+same "$(value fps t.json)" 20.0 "the command line wins"
+echo '{"slover": "dqs"}' >c.json
+run 2 bake arm -o t.npy --config c.json
+says "configuration 'c.json': unknown key 'slover'; did you mean 'solver'?"
+echo '{"fps": [1]}' >c.json
+run 2 bake arm -o t.npy --config c.json
+says "configuration 'c.json': 'fps' must be a number or a text"
+echo '{"fps": -1}' >c.json
+run 2 bake arm -o t.npy --config c.json
+says "--fps must lie in 0.01 to 10000, not -1"
+echo '{"bones": {"nosuchbone": {"stiffness": 1}}}' >c.json
+run 2 bake arm -o t.npy --config c.json
+echo '{"fps": 30,}' >c.json
+run 1 bake arm -o t.npy --config c.json
+shows "'c.json' is not valid JSON: .* (line 1, column" err
+
+# ---- measure ----
+run 0 measure arm a.pc2 --clip flex --json
+valid_json out
+for key in frames vertices volume_rest volume_error_max volume_error_mean self_intersections_rest \
+    self_intersections_max stretch_p99 area_distortion_p99 acceleration_rms min_section_ratio penetration_max \
+    non_finite; do
+    shows "\"$key\": [-0-9]" out
+done
+same "$(value frames out)" "$(value frames a.json)" "frames measured"
+same "$(value non_finite out)" 0 "values that are not finite"
+run 0 measure arm a.pc2
+shows '^volume_error_max  *[0-9.e-]*  largest'
+run 1 measure hand a.pc2
+shows "made from another character" err
+run 1 measure arm nofile.pc2
+run 2 measure arm a.pc2 --clip flx
+says "there is no clip 'flx'; did you mean 'flex'?"
+
+# ---- a failing or interrupted run leaves everything as it was ----
+mkdir safe
+echo "the old file" >safe/x.npy
+cp safe/x.npy old
+(
+    trap '' XFSZ # so that the write fails instead of the process being killed
+    ulimit -f 64
+    "$program" bake arm --clip flex --fps 240 -o safe/x.npy >out 2>err
+    echo $? >code
+)
+same "$(cat code)" 1 "exit code of a bake onto a full disk"
+cmp -s safe/x.npy old || fail "a failed bake changed the old file"
+only safe x.npy
+for signal in INT TERM; do
+    "$program" bake arm --clip flex --fps 10000 -o safe/x.npy >out 2>err &
+    child=$!
+    # As soon as it writes, stop it.
+    tries=0
+    while [ "$(ls -A safe | wc -l)" -lt 2 ] && [ $tries -lt 100 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    kill -$signal $child
+    wait $child
+    same $? 130 "exit code after SIG$signal"
+    cmp -s safe/x.npy old || fail "an interrupted bake changed the old file"
+    only safe x.npy
+done
+
+# ---- bench, completion, manual ----
+run 0 bench lbs dqs --seconds 0 --json
+valid_json out
+shows '"ns_per_vertex": [0-9]'
+same "$(grep -c '"name": ' out)" 4 "rows of the benchmark"
+run 0 bench --list
+run 0 completion
+if command -v bash >/dev/null; then
+    cp out completion.sh
+    checks=$((checks + 1))
+    bash -n completion.sh || fail "the completion is not valid bash"
+    same "$(bash -c '. ./completion.sh; COMP_WORDS=(cutis bake --sol); COMP_CWORD=2; _cutis; echo "${COMPREPLY[*]}"')" \
+        --solver "completion of --sol"
+fi
+run 0 manual
+shows '^\.SS cutis bake '
+if command -v groff >/dev/null; then
+    checks=$((checks + 1))
+    [ -z "$(groff -man -Tutf8 -ww -z out 2>&1)" ] || fail "groff complains about the manual"
+fi
+
+[ "$failures" -eq 0 ] && echo "== command line: $checks checks passed" || { echo "$failures of $checks checks failed"; exit 1; }

@@ -1,0 +1,333 @@
+/* Models and states: settings, snapshots, threads, memory, live poses. */
+#include "testing.h"
+
+#include "bar.h"
+#include "math/math3.h"
+
+static cutis_character *make_bar(void)
+{
+    bar b = bar_make(32, 64, 3);
+    const float times[] = {0, 1}, turns[] = {0, 0, 0, 1, 0, 0.6f, 0, 0.8f};
+    cutis_track track = {1, CUTIS_PATH_ROTATION, CUTIS_INTERPOLATION_LINEAR, 2, times, turns};
+    cutis_clip clip = {.name = "turn", .track_count = 1, .tracks = &track};
+    b.given.clips = &clip;
+    b.given.clip_count = 1;
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_create(&b.given, NULL, &c, NULL), CUTIS_OK);
+    bar_free(&b);
+    return c;
+}
+
+static cutis_model *make_model(const cutis_character *c, const char *solver)
+{
+    cutis_model_def def = cutis_model_def_default();
+    def.character = c;
+    def.solver = solver;
+    cutis_model *model = NULL;
+    cutis_error error;
+    if (cutis_model_build(&def, &model, &error)) fail_msg("%s", error.text);
+    return model;
+}
+
+static void bad_definitions_are_refused_with_a_hint(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar();
+    const struct {
+        const char *solver, *key, *value, *hint;
+        double substep;
+    } cases[] = {
+        {"lsb", NULL, NULL, "did you mean 'lbs'", 0},
+        {"nonsense", NULL, NULL, "cutis solvers", 0},
+        {"lbs+dqs", NULL, NULL, "put it first", 0},
+        {"", NULL, NULL, "there is no solver", 0},
+        {"lbs+", NULL, NULL, "there is no solver", 0},
+        {"lbs", "stiffness", "1", "has no parameter 'stiffness'", 0},
+        {"lbs", "bones.a.stiffness", "1", "has no parameter 'stiffness'", 0},
+        {"lbs", "bones.zebra.stiffness", "1", "no joint 'zebra'", 0},
+        {"lbs", "bones.", "1", "bones.JOINT.PARAMETER", 0},
+        {"lbs", NULL, NULL, "0.0005 to 0.05", 7},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cutis_setting setting = {cases[i].key, cases[i].value};
+        cutis_model_def def = {.character = c,
+                               .solver = cases[i].solver,
+                               .substep = cases[i].substep,
+                               .settings = &setting,
+                               .setting_count = cases[i].key ? 1 : 0};
+        cutis_model *model = NULL;
+        cutis_error error;
+        assert_int_equal(cutis_model_build(&def, &model, &error), CUTIS_ERROR_ARGUMENT);
+        assert_null(model);
+        if (!strstr(error.text, cases[i].hint)) fail_msg("'%s' lacks '%s'", error.text, cases[i].hint);
+    }
+    cutis_character_destroy(c);
+}
+
+/* Every solver of the table, with the clip at 60 frames per second: the hash of the state at the end. */
+static uint64_t run(const cutis_model *model, const cutis_character *c, const cutis_jobs *jobs, int frames)
+{
+    cutis_state *state = NULL;
+    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    cutis_clip_motion clip = {c, 0, 0.1};
+    cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}, .jobs = jobs};
+    for (int i = 0; i < frames; i++) cutis_state_step(model, state, &input, 1.0 / 60);
+    uint64_t hash = cutis_state_hash(model, state);
+    cutis_state_destroy(state);
+    return hash;
+}
+
+static void the_number_of_threads_does_not_change_a_bit(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar();
+    for (int s = 0; s < cutis_solver_count(); s++) {
+        cutis_model *model = make_model(c, cutis_solver(s)->name);
+        uint64_t serial = run(model, c, NULL, 20);
+        assert_true(serial == run(model, c, &test_jobs_backward, 20));
+        assert_true(serial != run(model, c, NULL, 19));
+        for (int threads = 2; threads <= 3; threads++) {
+            cutis_pool *pool = NULL;
+            assert_int_equal(cutis_pool_create(threads, NULL, &pool, NULL), CUTIS_OK);
+            if (serial != run(model, c, cutis_pool_jobs(pool), 20)) {
+                fail_msg("%s differs with %d threads", cutis_solver(s)->name, threads);
+            }
+            cutis_pool_destroy(pool);
+        }
+        cutis_model_destroy(model);
+    }
+    cutis_character_destroy(c);
+}
+
+static void a_restored_snapshot_goes_on_as_the_original_did(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar();
+    for (int s = 0; s < cutis_solver_count(); s++) {
+        cutis_model *model = make_model(c, cutis_solver(s)->name);
+        cutis_state *a = NULL, *b = NULL;
+        assert_int_equal(cutis_state_create(model, NULL, &a, NULL), CUTIS_OK);
+        assert_int_equal(cutis_state_create(model, NULL, &b, NULL), CUTIS_OK);
+        cutis_clip_motion clip = {c, 0, 0};
+        cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}};
+        for (int i = 0; i < 10; i++) cutis_state_step(model, a, &input, 0.013);
+        cutis_state_copy(model, b, a);
+        assert_true(cutis_state_hash(model, a) == cutis_state_hash(model, b));
+        for (int i = 0; i < 10; i++) cutis_state_step(model, a, &input, 0.013);
+        assert_true(cutis_state_hash(model, a) != cutis_state_hash(model, b));
+        for (int i = 0; i < 10; i++) cutis_state_step(model, b, &input, 0.013);
+        assert_true(cutis_state_hash(model, a) == cutis_state_hash(model, b));
+        /* Reset is a fresh start. */
+        cutis_state_reset(model, a, NULL);
+        cutis_state_reset(model, b, NULL);
+        assert_true(cutis_state_hash(model, a) == cutis_state_hash(model, b));
+        assert_true(cutis_state_time(a) == 0);
+        cutis_state_destroy(a);
+        cutis_state_destroy(b);
+        cutis_model_destroy(model);
+    }
+    cutis_character_destroy(c);
+}
+
+/* Instants that fall on substeps have the same bits at every frame rate. */
+static void the_frame_rate_only_picks_instants(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar();
+    for (int s = 0; s < cutis_solver_count(); s++) {
+        cutis_model *model = make_model(c, cutis_solver(s)->name);
+        uint64_t expected = 0;
+        const int rates[] = {24, 30, 60, 120, 144};
+        for (int r = 0; r < 5; r++) {
+            cutis_state *state = NULL;
+            assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+            cutis_clip_motion clip = {c, 0, 0};
+            cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}};
+            for (int i = 1; i <= rates[r] / 2; i++) {
+                cutis_state_step(model, state, &input, (double)i / rates[r] - cutis_state_time(state));
+            }
+            uint64_t hash = 0;
+            const float *positions = cutis_state_positions(model, state);
+            for (int e = 0; e < 3 * c->vertex_count; e++) {
+                uint32_t bits;
+                memcpy(&bits, &positions[e], sizeof bits);
+                hash = (hash ^ bits) * 0x100000001b3u;
+            }
+            if (r == 0) expected = hash;
+            if (hash != expected) fail_msg("%s differs at %d frames per second", cutis_solver(s)->name, rates[r]);
+            cutis_state_destroy(state);
+        }
+        cutis_model_destroy(model);
+    }
+    cutis_character_destroy(c);
+}
+
+static void a_step_never_allocates(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar();
+    for (int s = 0; s < cutis_solver_count(); s++) {
+        test_memory memory = {0};
+        cutis_allocator allocator = test_allocator(&memory);
+        cutis_model_def def = {.character = c, .solver = cutis_solver(s)->name, .allocator = &allocator};
+        cutis_model *model = NULL;
+        cutis_state *state = NULL;
+        assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
+        assert_int_equal(cutis_state_create(model, &allocator, &state, NULL), CUTIS_OK);
+        long before = atomic_load(&memory.allocations);
+        cutis_clip_motion clip = {c, 0, 0};
+        cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}};
+        for (int i = 0; i < 30; i++) cutis_state_step(model, state, &input, 1.0 / 30);
+        assert_int_equal(atomic_load(&memory.allocations), before);
+        cutis_state_destroy(state);
+        cutis_model_destroy(model);
+        assert_memory_clean(&memory);
+    }
+    cutis_character_destroy(c);
+}
+
+static bool build_all(void *context, const cutis_allocator *allocator)
+{
+    const char *solver = context;
+    bar b = bar_make(6, 8, 3);
+    cutis_character *c = NULL;
+    cutis_model *model = NULL;
+    cutis_state *state = NULL;
+    bool fine = cutis_character_create(&b.given, allocator, &c, NULL) == CUTIS_OK;
+    cutis_model_def def = {.character = c, .solver = solver, .allocator = allocator};
+    fine = fine && cutis_model_build(&def, &model, NULL) == CUTIS_OK;
+    fine = fine && cutis_state_create(model, allocator, &state, NULL) == CUTIS_OK;
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+    bar_free(&b);
+    return fine;
+}
+
+static void every_failing_allocation_is_survived(void **unused)
+{
+    (void)unused;
+    for (int s = 0; s < cutis_solver_count(); s++) {
+        assert_true(test_every_allocation(build_all, (void *)cutis_solver(s)->name) > 4);
+    }
+}
+
+static void wild_live_poses_leave_finite_results(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar();
+    for (int s = 0; s < cutis_solver_count(); s++) {
+        cutis_model *model = make_model(c, cutis_solver(s)->name);
+        cutis_state *state = NULL;
+        assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+        float joints[12 * 3];
+        cutis_pose_rest(c, joints);
+        cutis_step_input input = {.joints = joints};
+        const float wild[] = {NAN, INFINITY, 1e30f, -1e9f, 0};
+        const double steps[] = {0, -1, 1e9, 1e-9, (double)NAN, 0.02};
+        for (int i = 0; i < 60; i++) {
+            cutis_pose_sample(c, 0, i * 0.02, joints);
+            joints[(i * 7) % 36] = wild[i % 5];
+            cutis_state_step(model, state, &input, steps[i % 6]);
+            const float *positions = cutis_state_positions(model, state);
+            for (int e = 0; e < 3 * c->vertex_count; e++) assert_true(isfinite(positions[e]));
+        }
+        cutis_state_destroy(state);
+        cutis_model_destroy(model);
+    }
+    cutis_character_destroy(c);
+}
+
+/* Moved by teleport = moved from the start. */
+static void teleport_moves_without_exciting(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar();
+    quat turn = quat_axis_angle((vec3){0.6f, 0.8f, 0}, 1.2);
+    mat34 move = mat34_compose((vec3){3, -2, 5}, turn, (vec3){1, 1, 1});
+    for (int s = 0; s < cutis_solver_count(); s++) {
+        cutis_model *model = make_model(c, cutis_solver(s)->name);
+        cutis_state *a = NULL, *b = NULL;
+        assert_int_equal(cutis_state_create(model, NULL, &a, NULL), CUTIS_OK);
+        assert_int_equal(cutis_state_create(model, NULL, &b, NULL), CUTIS_OK);
+        float joints[36], moved[36];
+        for (int i = 0; i < 30; i++) {
+            cutis_pose_sample(c, 0, i / 60.0, joints);
+            for (int j = 0; j < 3; j++) {
+                mat34 m;
+                memcpy(&m, joints + 12 * j, sizeof m);
+                m = mat34_multiply(move, m);
+                memcpy(moved + 12 * j, &m, sizeof m);
+            }
+            if (i == 10) cutis_state_teleport(model, b, move.m);
+            cutis_step_input here = {.joints = joints}, there = {.joints = i >= 10 ? moved : joints};
+            cutis_state_step(model, a, &here, 1.0 / 60);
+            cutis_state_step(model, b, &there, 1.0 / 60);
+        }
+        const float *pa = cutis_state_positions(model, a), *pb = cutis_state_positions(model, b);
+        float worst = 0;
+        for (int v = 0; v < c->vertex_count; v++) {
+            vec3 expected = mat34_point(move.m, vec3_load(pa + 3 * v));
+            worst = fmaxf(worst, vec3_distance(expected, vec3_load(pb + 3 * v)));
+        }
+        if (!(worst < 1e-4f * c->size)) fail_msg("%s: off by %g", cutis_solver(s)->name, (double)worst);
+        cutis_state_destroy(a);
+        cutis_state_destroy(b);
+        cutis_model_destroy(model);
+    }
+    cutis_character_destroy(c);
+}
+
+static void normals_are_unit_and_point_outwards(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar();
+    cutis_model *model = make_model(c, "lbs");
+    cutis_state *state = NULL;
+    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    float *normals = calloc((size_t)c->vertex_count * 3, sizeof *normals);
+    cutis_state_normals(model, state, normals);
+    for (int v = 0; v < c->vertex_count; v++) {
+        vec3 n = vec3_load(normals + 3 * v), p = vec3_load(c->positions + 3 * v);
+        assert_true(fabsf(vec3_length(n) - 1) < 1e-5f);
+        /* Away from the axis on the side, away from the middle at the ends. */
+        vec3 out = {p.x, (p.y - 0.5f) * 0.1f, p.z};
+        assert_true(vec3_dot(n, out) > 0);
+    }
+    free(normals);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+}
+
+static void a_lead_in_starts_at_rest_and_ends_at_the_clip(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar();
+    cutis_clip_motion motion = {c, 0, 0.5};
+    float rest[36], first[36], joints[36];
+    cutis_pose_rest(c, rest);
+    cutis_pose_sample(c, 0, 0.25, first);
+    cutis_clip_motion_sample(&motion, 0, joints);
+    for (int e = 0; e < 36; e++) assert_true(fabsf(joints[e] - rest[e]) < 1e-6f);
+    cutis_clip_motion_sample(&motion, 0.75, joints);
+    assert_memory_equal(joints, first, sizeof first);
+    cutis_character_destroy(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_definitions_are_refused_with_a_hint),
+        cmocka_unit_test(the_number_of_threads_does_not_change_a_bit),
+        cmocka_unit_test(a_restored_snapshot_goes_on_as_the_original_did),
+        cmocka_unit_test(the_frame_rate_only_picks_instants),
+        cmocka_unit_test(a_step_never_allocates),
+        cmocka_unit_test(every_failing_allocation_is_survived),
+        cmocka_unit_test(wild_live_poses_leave_finite_results),
+        cmocka_unit_test(teleport_moves_without_exciting),
+        cmocka_unit_test(normals_are_unit_and_point_outwards),
+        cmocka_unit_test(a_lead_in_starts_at_rest_and_ends_at_the_clip),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/*
+ * testing.h: what the tests share: an allocator that counts, limits and fails on demand, job systems to test
+ * thread independence with, and paths of the models kept outside the repository. Brings tube.h along.
+ *
+ * Includes cmocka and all that must come before it. A test includes this file first.
+ */
+#ifndef TESTS_TESTING_H
+#define TESTS_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cutis/cutis.h"
+#include "tube.h"
+
+/* ---- memory ---- */
+
+/*
+ * An allocator that keeps the books. Zero-initialise it, then set fail_at to the number of the allocation that
+ * shall fail (1 = the first; 0 = none). Blocks carry their size in front, so that a wrong size given to release
+ * is noticed. Safe from several threads.
+ */
+typedef struct test_memory {
+    atomic_long live_blocks, live_bytes; /* not yet released */
+    atomic_long allocations;             /* calls in all, failed ones too */
+    atomic_long failures;                /* calls that were answered with NULL */
+    atomic_long wrong_sizes;             /* releases whose size was not the one asked for */
+    long fail_at;
+} test_memory;
+
+/* Distance between the start of the malloc block and the block given out: room for the size and for alignment. */
+enum { TEST_MEMORY_HEADER = 64 };
+
+static inline void *test_memory_allocate(void *context, size_t size, size_t alignment)
+{
+    test_memory *memory = context;
+    long number = atomic_fetch_add(&memory->allocations, 1) + 1;
+    char *block = NULL;
+    (void)alignment; /* at most 64, which every block has */
+    if (number != memory->fail_at) block = aligned_alloc(64, TEST_MEMORY_HEADER + (size + 63) / 64 * 64);
+    if (!block) {
+        atomic_fetch_add(&memory->failures, 1);
+        return NULL;
+    }
+    memcpy(block, &size, sizeof size);
+    memset(block + TEST_MEMORY_HEADER, 0xa5, size); /* nobody may count on zeros */
+    atomic_fetch_add(&memory->live_blocks, 1);
+    atomic_fetch_add(&memory->live_bytes, (long)size);
+    return block + TEST_MEMORY_HEADER;
+}
+
+static inline void test_memory_release(void *context, void *block, size_t size)
+{
+    test_memory *memory = context;
+    if (!block) return;
+    size_t asked;
+    memcpy(&asked, (char *)block - TEST_MEMORY_HEADER, sizeof asked);
+    if (asked != size) atomic_fetch_add(&memory->wrong_sizes, 1);
+    atomic_fetch_sub(&memory->live_blocks, 1);
+    atomic_fetch_sub(&memory->live_bytes, (long)asked);
+    free((char *)block - TEST_MEMORY_HEADER);
+}
+
+static inline cutis_allocator test_allocator(test_memory *memory)
+{
+    return (cutis_allocator){memory, test_memory_allocate, test_memory_release};
+}
+
+/* Nothing is left over, and every release gave the right size. */
+static inline void assert_memory_clean(test_memory *memory)
+{
+    assert_int_equal(atomic_load(&memory->live_blocks), 0);
+    assert_int_equal(atomic_load(&memory->live_bytes), 0);
+    assert_int_equal(atomic_load(&memory->wrong_sizes), 0);
+}
+
+/*
+ * Run body again and again, with its first, second, third, ... allocation failing, until none fails. body uses the
+ * given allocator for everything, frees what it made, and returns whether it succeeded: it must do so exactly when
+ * no allocation failed. Returns the number of allocations of the undisturbed run.
+ */
+static inline long test_every_allocation(bool (*body)(void *context, const cutis_allocator *allocator), void *context)
+{
+    for (long fail_at = 1;; fail_at++) {
+        test_memory memory = {.fail_at = fail_at};
+        cutis_allocator allocator = test_allocator(&memory);
+        bool succeeded = body(context, &allocator);
+        bool failed = atomic_load(&memory.failures) > 0;
+        if (succeeded == failed) {
+            print_error("allocation %ld failing: body says %s\n", fail_at, succeeded ? "success" : "failure");
+        }
+        assert_true(succeeded != failed);
+        assert_memory_clean(&memory);
+        if (!failed) return atomic_load(&memory.allocations);
+    }
+}
+
+/* ---- job systems ---- */
+
+/* The caller's thread, last index first: finds code that counts on the order of jobs. */
+static inline void test_jobs_backward_run(void *context, int count, void (*job)(void *data, int index), void *data)
+{
+    (void)context;
+    for (int i = count - 1; i >= 0; i--) job(data, i);
+}
+
+static const cutis_jobs test_jobs_backward = {NULL, test_jobs_backward_run};
+
+/* ---- models that are not part of the repository ---- */
+
+/*
+ * Path of a model, such as "khronos-Fox/Fox.glb", under ../shared/models, relative to the source root, where ctest
+ * runs the tests. NULL, with a message, when it is not there: the test then calls skip(). The text is valid until
+ * the eighth call after this one.
+ */
+static inline const char *test_model(const char *name)
+{
+    static char paths[8][512];
+    static int next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "../shared/models/%s", name);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        print_message("skipped: %s is not there\n", path);
+        return NULL;
+    }
+    fclose(file);
+    return path;
+}
+
+#endif
