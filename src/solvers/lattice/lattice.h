@@ -33,19 +33,19 @@ enum { LATTICE_DIRECTIONS = 6 };
 
 typedef struct lattice_graph {
     int count;
-    float *rest;       /* (count x 4) centre, and edge length in w */
-    int *link_first;   /* (count x 6 + 1) links of voxel v in direction d: link_first[6 v + d] up to the next */
-    int *links;        /* voxels joined through the face, strongest contact first, then lowest index */
-    int *point_voxels; /* (point_count) the voxel each surface point lies in */
-    uint8_t *surface;  /* (count) whether surface passes through it */
-    float cell;        /* edge of a voxel of the asked-for resolution */
+    float *rest;        /* (count x 4) centre, and edge length in w */
+    int *link_first;    /* (count x 6 + 1) links of voxel v in direction d: link_first[6 v + d] up to the next */
+    int *links;         /* voxels joined through the face, strongest contact first, then lowest index */
+    int *point_voxels;  /* (point_count) the voxel each surface point lies in */
+    uint8_t *surface;   /* (count) whether surface passes through it */
+    float cell;         /* edge of a voxel of the asked-for resolution */
     int cell_conflicts; /* cells that hold more than one voxel */
 
     /* Finding the voxel of a place: samples of the interior on a regular grid. */
-    int dims[3], samples; /* cells of the voxelised grid, samples along a cell's edge */
+    int dims[3], samples;   /* cells of the voxelised grid, samples along a cell's edge */
     double origin[3], step; /* place of the grid's corner, and edge of a grid cell */
-    int *sample_voxels;   /* (dims x samples^3), -1 outside */
-    int *cell_voxels;     /* (dims) first voxel of a cell, -1 for none */
+    int *sample_voxels;     /* (dims x samples^3), -1 outside */
+    int *cell_voxels;       /* (dims) first voxel of a cell, -1 for none */
 } lattice_graph;
 
 typedef struct lattice_shape {
@@ -98,7 +98,7 @@ typedef struct lattice_layers {
 typedef struct lattice_layer_rules {
     const float *bone_width;                 /* (joint_count + 1), in sizes; the last for the scene */
     const float *ratio[LATTICE_INNER_COUNT]; /* (joint_count + 1) shares of muscle, fat, ... */
-    const float *fat_map;                     /* (point_count) painted share of fat, or NULL */
+    const float *fat_map;                    /* (point_count) painted share of fat, or NULL */
     bool skin, mixed;
     float alpha, falloff;
 } lattice_layer_rules;
@@ -114,7 +114,8 @@ void lattice_distance(const lattice_graph *graph, float *distance, int *sources,
 
 /* ---- sweeps ---- */
 
-/* A rod of voxels along one axis. Entries outside own_first..own_last are only summed over: they belong to other rods. */
+/* A rod of voxels along one axis. Entries outside own_first..own_last are only summed over: they belong to other rods.
+ */
 typedef struct lattice_chain {
     int first, count; /* in chain_voxels */
     int own_first, own_last;
@@ -180,15 +181,17 @@ void lattice_stretch_solve(const lattice_stretch *stretch, const quad *from, qua
 
 typedef struct lattice_volume {
     int count, first, padded;
-    const int32_t *ends[LATTICE_DIRECTIONS]; /* (padded) 4 x voxel at each end of the central difference */
-    const float *flat[3];                    /* (padded) length to assume along an axis without neighbours */
-    const float *rest_volume;                /* (padded) */
+    const int32_t *ends[LATTICE_DIRECTIONS];      /* (padded) 4 x voxel at each end of the central difference */
+    const float *flat[3];                         /* (padded) length to assume along an axis without neighbours */
+    const float *rest_volume;                     /* (padded) */
+    const float *least;                           /* (padded) bound of the denominator of equation 6 */
     const float *end_weights[LATTICE_DIRECTIONS]; /* (padded) equation 13 of the voxel at that end; 0 for bone */
-    const int *givers; /* (count x 6) voxel whose end in that direction this voxel is; count for none */
-    const float *gains; /* (count) weight of the voxel x stiffness over the number of its constraints */
+    const int *givers;    /* (count x 6) voxel whose end in that direction this voxel is; padded for none */
+    const quad *own_ends; /* (count) per axis: 1 where the voxel is its own plus end, -1 its own minus end */
+    const float *gains;   /* (count) weight of the voxel x stiffness over the number of its constraints */
 } lattice_volume;
 
-/* Satisfy the volume constraints once, in place. pushes: (count + LANES + 1) x 3 quads of scratch. */
+/* Satisfy the volume constraints once, in place. pushes: (padded + 1) x 3 quads of scratch. */
 void lattice_volume_solve(const lattice_volume *volume, quad *positions, const lattice_frame *frames, quad *pushes,
                           const cutis_jobs *jobs);
 /* Volume of a voxel from its three central differences (equation 11), and its gradient to each. */
@@ -198,8 +201,8 @@ float lattice_volume_of(const float a[3], const float b[3], const float c[3], fl
 
 typedef struct lattice_surface {
     int point_count;
-    const float *points;  /* (point_count x 3) rest, in sizes */
-    const int *first;     /* (point_count + 1) */
+    const float *points; /* (point_count x 3) rest, in sizes */
+    const int *first;    /* (point_count + 1) */
     const int *voxels;
     const float *weights; /* sum to 1 */
 } lattice_surface;

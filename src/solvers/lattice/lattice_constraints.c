@@ -52,8 +52,7 @@ static void stretch_block(void *context, int begin, int end)
         vfloat gain = v_load(s->gains + v);
         float rx[LANES], ry[LANES], rz[LANES];
         v_store(rx, x + gain * sx), v_store(ry, y + gain * sy), v_store(rz, z + gain * sz);
-        for (int lane = 0; lane < LANES; lane++)
-            job->to[s->first + v + lane] = (quad){rx[lane], ry[lane], rz[lane], 0};
+        for (int lane = 0; lane < LANES; lane++) job->to[s->first + v + lane] = (quad){rx[lane], ry[lane], rz[lane], 0};
     }
 }
 
@@ -93,7 +92,7 @@ static void volume_block(void *context, int begin, int end)
     int32_t index[LANES];
     for (int lane = 0; lane < LANES; lane++) index[lane] = lane * stride;
     for (int v = begin; v < end; v += LANES) {
-        vfloat d[9], g[9], zero = v_set(0);
+        vfloat d[9], g[9];
         for (int axis = 0; axis < 3; axis++) {
             const int32_t *plus = vol->ends[2 * axis + 1] + v, *minus = vol->ends[2 * axis] + v;
             vfloat flat = v_load(vol->flat[axis] + v);
@@ -108,16 +107,14 @@ static void volume_block(void *context, int begin, int end)
             g[6 + k] = d[u] * d[3 + w] - d[w] * d[3 + u];
         }
         vfloat c = d[0] * g[0] + d[1] * g[1] + d[2] * g[2] - v_load(vol->rest_volume + v);
-        vfloat sum = zero;
+        vfloat sum = v_set(0);
         for (int axis = 0; axis < 3; axis++) {
             vfloat length2 =
                 g[3 * axis] * g[3 * axis] + g[3 * axis + 1] * g[3 * axis + 1] + g[3 * axis + 2] * g[3 * axis + 2];
             sum = sum + (v_load(vol->end_weights[2 * axis] + v) + v_load(vol->end_weights[2 * axis + 1] + v)) * length2;
         }
-        vfloat rest = v_load(vol->rest_volume + v);
         /* A voxel pressed flat has almost no gradient; its correction must not explode. */
-        vfloat least = v_set(0.05f) * rest * v_sqrt(v_sqrt(v_max(rest, zero)));
-        vfloat multiplier = c / v_max(sum, v_max(least, v_set(1e-30f)));
+        vfloat multiplier = c / v_max(sum, v_load(vol->least + v));
         float pushes[9][LANES];
         for (int i = 0; i < 9; i++) v_store(pushes[i], multiplier * g[i]);
         for (int lane = 0; lane < LANES; lane++)
@@ -139,6 +136,7 @@ static void volume_collect(void *context, int begin, int end)
         for (int axis = 0; axis < 3; axis++) {
             sum += job->pushes[3 * givers[2 * axis] + axis];
             sum -= job->pushes[3 * givers[2 * axis + 1] + axis];
+            sum -= job->pushes[3 * v + axis] * vol->own_ends[v][axis];
         }
         job->positions[v] += sum * vol->gains[v];
     }
@@ -148,8 +146,8 @@ void lattice_volume_solve(const lattice_volume *volume, quad *positions, const l
                           const cutis_jobs *jobs)
 {
     volume_job job = {volume, positions, frames, pushes};
-    /* Entry `count` stands for no giver. */
     parallel_for(jobs, LANE_ROUND(volume->count), VOXEL_GRAIN, volume_block, &job);
+    /* The last entry stands for no giver. */
     for (int axis = 0; axis < 3; axis++) pushes[3 * volume->padded + axis] = (quad){0, 0, 0, 0};
     parallel_for(jobs, volume->count - volume->first, VOXEL_GRAIN, volume_collect, &job);
 }

@@ -68,8 +68,7 @@ cutis_result lattice_embed(const lattice_graph *graph, const float *points, int 
     int found[CARRIERS];
     double shares[CARRIERS];
     for (int p = 0; p < point_count; p++)
-        first[p + 1] =
-            first[p] + carriers_find(graph, graph->point_voxels[p], points + 3 * p, marks, found, shares);
+        first[p + 1] = first[p] + carriers_find(graph, graph->point_voxels[p], points + 3 * p, marks, found, shares);
     voxels = ARENA_ARRAY(memory, int, first[point_count] + 1);
     weights = ARENA_ARRAY(memory, float, first[point_count] + 1);
     if (!memory->failed) {

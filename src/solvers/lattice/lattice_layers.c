@@ -86,14 +86,14 @@ typedef struct classifier {
     const float *points; /* (point_count x 3), in sizes */
     const lattice_layer_rules *rules;
     lattice_layers *layers;
-    vec3 *joints;      /* (joint_count) rest places, in sizes */
-    vec3 *tips;        /* (joint_count) end of a bone without children */
-    uint8_t *is_bone;  /* (joint_count) */
+    vec3 *joints;     /* (joint_count) rest places, in sizes */
+    vec3 *tips;       /* (joint_count) end of a bone without children */
+    uint8_t *is_bone; /* (joint_count) */
     uint8_t *is_leaf;
-    float *distance;   /* (count) scratch */
-    float *nearest;    /* (count) smallest distance minus width to any bone; <= 0 in the bone layer */
-    int *heap;         /* (2 x count) */
-    int *components;   /* (count) */
+    float *distance; /* (count) scratch */
+    float *nearest;  /* (count) smallest distance minus width to any bone; <= 0 in the bone layer */
+    int *heap;       /* (2 x count) */
+    int *components; /* (count) */
 } classifier;
 
 /* Mark the voxels that a line touches; returns how many. */
@@ -348,8 +348,8 @@ static void layers_divide(classifier *c, const float *bone_distance, const float
             float ratio[LATTICE_INNER_COUNT] = {0};
             for (int i = 0; i < LATTICE_INNER_COUNT; i++)
                 for (int k = 0; k < LATTICE_JOINTS; k++)
-                    ratio[i] +=
-                        layers->weights[LATTICE_JOINTS * v + k] * rules->ratio[i][layers->joints[LATTICE_JOINTS * v + k]];
+                    ratio[i] += layers->weights[LATTICE_JOINTS * v + k] *
+                                rules->ratio[i][layers->joints[LATTICE_JOINTS * v + k]];
             if (fat) ratio[0] = 1 - fat[v], ratio[1] = fat[v], ratio[2] = ratio[3] = 0;
             inner_shares(ratio, low, high, rules->mixed, shares);
             float sum = 0;
@@ -392,9 +392,9 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     lattice_layers *layers = c->layers;
     int count = graph->count;
     layers->layer = ARENA_ARRAY(memory, uint8_t, count);
-    layers->shares = ARENA_ARRAY(memory, float, (size_t)count * LATTICE_LAYERS);
-    layers->joints = ARENA_ARRAY(memory, int, (size_t)count * LATTICE_JOINTS);
-    layers->weights = ARENA_ARRAY(memory, float, (size_t)count * LATTICE_JOINTS);
+    layers->shares = ARENA_ARRAY(memory, float, (size_t)count *LATTICE_LAYERS);
+    layers->joints = ARENA_ARRAY(memory, int, (size_t)count *LATTICE_JOINTS);
+    layers->weights = ARENA_ARRAY(memory, float, (size_t)count *LATTICE_JOINTS);
     layers->skin_depth = ARENA_ARRAY(memory, float, count);
     c->joints = ARENA_ARRAY(temporary, vec3, character->joint_count + 1);
     c->tips = ARENA_ARRAY(temporary, vec3, character->joint_count + 1);

@@ -33,9 +33,8 @@ static inline vrotation rotation_of(const vfloat q[4])
     vfloat two = v_set(2), one = v_set(1);
     vfloat xx = q[0] * q[0], yy = q[1] * q[1], zz = q[2] * q[2], xy = q[0] * q[1], xz = q[0] * q[2], yz = q[1] * q[2],
            wx = q[3] * q[0], wy = q[3] * q[1], wz = q[3] * q[2];
-    return (vrotation){{one - two * (yy + zz), two * (xy - wz), two * (xz + wy), two * (xy + wz),
-                        one - two * (xx + zz), two * (yz - wx), two * (xz - wy), two * (yz + wx),
-                        one - two * (xx + yy)}};
+    return (vrotation){{one - two * (yy + zz), two * (xy - wz), two * (xz + wy), two * (xy + wz), one - two * (xx + zz),
+                        two * (yz - wx), two * (xz - wy), two * (yz + wx), one - two * (xx + yy)}};
 }
 
 /* One step from rotation q towards the rotation of a. */
@@ -46,8 +45,7 @@ static inline void polar_step(const vfloat a[9], vfloat q[4])
     vfloat s[9];
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            s[3 * i + j] =
-                a[3 * i] * r.m[3 * j] + a[3 * i + 1] * r.m[3 * j + 1] + a[3 * i + 2] * r.m[3 * j + 2];
+            s[3 * i + j] = a[3 * i] * r.m[3 * j] + a[3 * i + 1] * r.m[3 * j + 1] + a[3 * i + 2] * r.m[3 * j + 2];
     vfloat half = v_set(0.5f), zero = v_set(0);
     vfloat gx = s[7] - s[5], gy = s[2] - s[6], gz = s[3] - s[1];
     vfloat trace = s[0] + s[4] + s[8];
@@ -73,8 +71,11 @@ static inline void polar_step(const vfloat a[9], vfloat q[4])
     wx = wx * shrink, wy = wy * shrink, wz = wz * shrink;
     vfloat n[4] = {q[0] + wx * q[3] + wy * q[2] - wz * q[1], q[1] + wy * q[3] + wz * q[0] - wx * q[2],
                    q[2] + wz * q[3] + wx * q[1] - wy * q[0], q[3] - wx * q[0] - wy * q[1] - wz * q[2]};
-    vfloat norm = v_set(1) / v_sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] + n[3] * n[3]);
-    for (int i = 0; i < 4; i++) q[i] = n[i] * norm;
+    vfloat norm2 = n[0] * n[0] + n[1] * n[1] + n[2] * n[2] + n[3] * n[3];
+    /* Moments that are not finite leave the rotation as it was. */
+    vint finite = v_less(v_set(0.5f), norm2) & v_less(norm2, v_set(1e6f));
+    vfloat norm = v_set(1) / v_sqrt(v_select(finite, norm2, v_set(1)));
+    for (int i = 0; i < 4; i++) q[i] = v_select(finite, n[i] * norm, q[i]);
 }
 
 static void rotations_block(void *context, int begin, int end)
@@ -106,16 +107,15 @@ static void rotations_block(void *context, int begin, int end)
         vrotation r = rotation_of(q);
         float columns[12][LANES];
         for (int i = 0; i < 3; i++) {
-            v_store(columns[i], centre[i] - (r.m[3 * i] * offset[0] + r.m[3 * i + 1] * offset[1] +
-                                             r.m[3 * i + 2] * offset[2]));
+            v_store(columns[i],
+                    centre[i] - (r.m[3 * i] * offset[0] + r.m[3 * i + 1] * offset[1] + r.m[3 * i + 2] * offset[2]));
             for (int k = 0; k < 3; k++) v_store(columns[3 * (k + 1) + i], r.m[3 * i + k]);
         }
         for (int lane = 0; lane < LANES; lane++) {
             lattice_frame *frame = &job->frames[v + lane];
             frame->b = (quad){columns[0][lane], columns[1][lane], columns[2][lane], 1};
             for (int k = 0; k < 3; k++)
-                frame->r[k] =
-                    (quad){columns[3 * k + 3][lane], columns[3 * k + 4][lane], columns[3 * k + 5][lane], 0};
+                frame->r[k] = (quad){columns[3 * k + 3][lane], columns[3 * k + 4][lane], columns[3 * k + 5][lane], 0};
         }
     }
 }

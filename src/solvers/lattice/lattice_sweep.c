@@ -20,7 +20,8 @@
 /* ---- rods ---- */
 
 /* Entries of the rod through `voxel`, backwards and forwards; borrowed ones at both ends. Returns the entry count. */
-static int chain_collect(const lattice_graph *graph, int axis, int voxel, int borrow, int *entries, lattice_chain *chain)
+static int chain_collect(const lattice_graph *graph, int axis, int voxel, int borrow, int *entries,
+                         lattice_chain *chain)
 {
     int back = 2 * axis, ahead = back + 1, count = 0;
     /* To the first voxel of the rod: as long as the link is the first choice of both ends. */
@@ -95,8 +96,8 @@ cutis_result lattice_chains(const lattice_graph *graph, int region, const quad *
 /* A sweep along one axis. */
 typedef struct sweep_pass {
     const lattice_sweep *sweep;
-    int axis, back, ahead;  /* links behind and before that the window spans */
-    const quad *positions;  /* first pass of the moments */
+    int axis, back, ahead; /* links behind and before that the window spans */
+    const quad *positions; /* first pass of the moments */
     const lattice_frame *in;
     lattice_frame *out;
 } sweep_pass;

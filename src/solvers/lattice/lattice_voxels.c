@@ -31,16 +31,16 @@ typedef struct voxeliser {
     int point_count, triangle_count; /* with those of the caps */
     double *points;                  /* (point_count x 3) */
     int *triangles;
-    int8_t *turns;     /* (triangle_count) 1, or -1 for a component that is inside out */
-    int *piece_first;  /* (shape triangles + 1) */
-    int *piece_cells;  /* ascending for each triangle */
+    int8_t *turns;    /* (triangle_count) 1, or -1 for a component that is inside out */
+    int *piece_first; /* (shape triangles + 1) */
+    int *piece_cells; /* ascending for each triangle */
     int piece_count;
-    int *cell_first;   /* (cell_count + 1) pieces by cell */
+    int *cell_first; /* (cell_count + 1) pieces by cell */
     int *cell_pieces;
     int *piece_triangles;
     int *sample_nodes; /* node of each sample, -1 outside */
     int node_count;
-    int *parents;      /* union-find over nodes */
+    int *parents; /* union-find over nodes */
     int *node_cells;
 } voxeliser;
 
@@ -599,9 +599,9 @@ static void strays_join(voxeliser *v, uint8_t *joined)
 static int link_order(const void *left, const void *right)
 {
     const int *a = left, *b = right;
-    if (a[0] != b[0]) return a[0] < b[0] ? -1 : 1;             /* voxel x 6 + direction */
-    if (a[2] != b[2]) return a[2] > b[2] ? -1 : 1;             /* strongest contact first */
-    return a[1] < b[1] ? -1 : a[1] > b[1];                     /* lowest voxel */
+    if (a[0] != b[0]) return a[0] < b[0] ? -1 : 1; /* voxel x 6 + direction */
+    if (a[2] != b[2]) return a[2] > b[2] ? -1 : 1; /* strongest contact first */
+    return a[1] < b[1] ? -1 : a[1] > b[1];         /* lowest voxel */
 }
 
 static int pair_order(const void *left, const void *right)
@@ -623,7 +623,7 @@ cutis_result lattice_graph_link(lattice_graph *graph, int *pairs, size_t count, 
             memmove(pairs + 3 * kept++, pairs + 3 * i, 3 * sizeof(int));
     }
     qsort(pairs, kept, 3 * sizeof(int), link_order);
-    graph->link_first = ARENA_ARRAY(memory, int, (size_t)graph->count * LATTICE_DIRECTIONS + 1);
+    graph->link_first = ARENA_ARRAY(memory, int, (size_t)graph->count *LATTICE_DIRECTIONS + 1);
     graph->links = ARENA_ARRAY(memory, int, kept + 1);
     if (memory->failed) return error_memory(error, "the lattice's links");
     for (size_t i = 0; i < kept; i++) {
@@ -720,7 +720,7 @@ static cutis_result voxelise(voxeliser *v, arena *memory, arena *temporary, latt
     if (result == CUTIS_OK) result = pieces_find(v, temporary, error);
     if (result != CUTIS_OK) return result;
     int s = v->samples;
-    v->sample_nodes = ARENA_ARRAY(memory, int, v->cell_count * s * s * s);
+    v->sample_nodes = ARENA_ARRAY(memory, int, v->cell_count *s *s *s);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
 
     rays r[3];
@@ -805,8 +805,7 @@ int lattice_locate(const lattice_graph *graph, const double place[3])
     int s = graph->samples;
     for (int i = 0; i < s * s * s; i++) {
         int at[3] = {cell[0] * s + i % s, cell[1] * s + i / s % s, cell[2] * s + i / s / s};
-        int voxel =
-            graph->sample_voxels[((size_t)at[2] * graph->dims[1] * s + at[1]) * (graph->dims[0] * s) + at[0]];
+        int voxel = graph->sample_voxels[((size_t)at[2] * graph->dims[1] * s + at[1]) * (graph->dims[0] * s) + at[0]];
         double distance = 0;
         for (int k = 0; k < 3; k++) distance += (at[k] + 0.5 - local[k]) * (at[k] + 0.5 - local[k]);
         if (voxel >= 0 && distance < nearest) nearest = distance, near = voxel;
