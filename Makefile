@@ -1,13 +1,13 @@
 # Thin front of CMake. Each command installs what is missing first (Debian packages), then builds what it needs.
 #   make demo     the flexed arm under every solver: table and pictures
 #   make test     all tests
-# Further: build, check (the tests without the build matrix), bench, lint, format, install, clean.
+# Further: build, check (the tests without the build matrix), bench, lint, golden, format, install, clean.
 
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 RELEASE = build/release
 
-.PHONY: build demo test check bench lint format install clean deps
+.PHONY: build demo test check bench lint golden format install clean deps
 build: deps
 	@cmake --preset release >build/configure.log || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release -j $(JOBS)
@@ -31,6 +31,13 @@ bench: build
 
 lint: build
 	@sh scripts/lint.sh $(RELEASE)
+
+# After a change that is meant to change results: say why in the commit.
+golden: deps
+	@cmake --preset release >build/configure.log || { cat build/configure.log; exit 1; }
+	@cmake --build --preset release -j $(JOBS) --target golden
+	@$(RELEASE)/bin/golden 1 >tests/golden.txt
+	@git diff --stat tests/golden.txt
 
 format: deps
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

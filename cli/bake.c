@@ -17,7 +17,6 @@ enum {
     BATCH_BYTES = 16 << 20, /* frames that are measured together */
 };
 static const double DEFAULT_LEAD_IN = 1.0; /* seconds; long enough for soft flesh to settle in the first pose */
-static const double FRAME_ROUNDING = 1e-6; /* of a frame: a last key that misses its frame by float rounding counts */
 static const int SUBSTEPS_AT_ONCE = 8;     /* between two looks at the interrupt flag */
 
 /* Everything open during a bake, so that one place closes it. */
@@ -81,11 +80,10 @@ static int count_frames(bake *b)
 {
     bake_result *r = b->result;
     const cutis_clip *clip = b->clip >= 0 ? &b->character->clips[b->clip] : NULL;
-    double length = clip ? (double)clip->end - (double)clip->start : 0;
-    double frames = floor(length * b->job->fps + FRAME_ROUNDING) + 1;
+    double frames = clip ? cli_frame_count(clip, b->job->fps) : 1;
     if (!(frames >= 1 && frames <= FRAME_LIMIT))
-        return cli_error("clip '%s' lasts %.4g s, which is more than %d frames at %.9g per second", clip->name, length,
-                         FRAME_LIMIT, b->job->fps);
+        return cli_error("clip '%s' lasts %.4g s, which is more than %d frames at %.9g per second", clip->name,
+                         (double)clip->end - (double)clip->start, FRAME_LIMIT, b->job->fps);
     r->frames = (int)frames;
     r->fps = b->job->fps;
     r->start = clip ? (double)clip->start : 0;

@@ -154,6 +154,8 @@ bool cli_is_built_in(const char *name);
 int cli_unknown_character(const char *name, bool file_allowed);
 /* The index of a clip, with the nearest name when there is none; -1 on failure, message printed. */
 int cli_find_clip(const cutis_character *character, const char *name);
+/* Frames of a clip at `fps`: frame i is at start + i / fps, the last one at the last key or before it. */
+double cli_frame_count(const cutis_clip *clip, double fps);
 /*
  * Whether `path` can be created or replaced: its directory exists and is writable, it is no directory (unless a
  * folder is what will be written), it is not `input` (may be NULL). CLI_OK or CLI_FAILURE, message printed.

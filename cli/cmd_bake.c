@@ -75,7 +75,7 @@ static int run(const cli_arguments *arguments)
     int setting_count = cli_text_count(arguments, "set"), map_count = cli_text_count(arguments, "map");
     cutis_setting *settings = cli_allocate((size_t)setting_count, sizeof *settings);
     cutis_name_pair *map = cli_allocate((size_t)map_count, sizeof *map);
-    char **copies = cli_allocate((size_t)(setting_count + map_count), sizeof *copies);
+    char **copies = cli_allocate((size_t)setting_count + (size_t)map_count, sizeof *copies);
     for (int i = 0; i < setting_count; i++)
         split_pair(cli_text_at(arguments, "set", i), &copies[i], &settings[i].key, &settings[i].value);
     for (int i = 0; i < map_count; i++)

@@ -10,7 +10,7 @@
 static float *sample_poses(const cutis_character *character, int clip, const cutis_cache *cache, double fps)
 {
     const cutis_clip *c = &character->clips[clip];
-    double frames = floor(((double)c->end - (double)c->start) * fps + 1e-6) + 1;
+    double frames = cli_frame_count(c, fps);
     /* Formats that do not tell their start say 0. */
     bool start_fits = cache->start == 0 || fabs(cache->start - (double)c->start) < 1e-3;
     if (!start_fits || frames != cache->frame_count) {
@@ -35,7 +35,7 @@ static void cell_frame(cli_table *table, int frame)
         cli_table_cell(table, "%s", "");
 }
 
-static void print_text(const cutis_quality *q)
+static void print_text(const cutis_quality *q, double fps)
 {
     const struct {
         const char *name, *what;
@@ -44,6 +44,7 @@ static void print_text(const cutis_quality *q)
         int frame; /* where it is worst; -1: not told */
     } rows[] = {
         {"frames", "frames in the cache", true, q->frames, -1},
+        {"fps", "frames per second, as the cache tells or --fps says", false, fps, -1},
         {"vertices", "vertices of the character", true, q->vertices, -1},
         {"size", "diagonal of the rest pose's bounds, units", false, q->size, -1},
         {"volume_rest", "volume of the closed parts at rest, units cubed", false, q->volume_rest, -1},
@@ -78,10 +79,11 @@ static void print_text(const cutis_quality *q)
 
 static json_t *frame_json(int frame) { return frame < 0 ? json_null() : json_integer(frame); }
 
-static json_t *quality_json(const cutis_quality *q)
+static json_t *quality_json(const cutis_quality *q, double fps)
 {
     json_t *root = json_object();
     json_object_set_new(root, "frames", json_integer(q->frames));
+    json_object_set_new(root, "fps", cli_json_real(fps));
     json_object_set_new(root, "vertices", json_integer(q->vertices));
     json_object_set_new(root, "size", cli_json_real(q->size));
     json_object_set_new(root, "volume_rest", cli_json_real(q->volume_rest));
@@ -125,8 +127,8 @@ static int measure(const cli_arguments *arguments, const cutis_character *charac
     free(joints);
     if (result != CUTIS_OK) return cli_library_error(&error);
     if (cli_interrupted()) return CLI_INTERRUPTED;
-    if (cli_flag(arguments, "json")) return cli_json_print(quality_json(&quality));
-    print_text(&quality);
+    if (cli_flag(arguments, "json")) return cli_json_print(quality_json(&quality, fps));
+    print_text(&quality, fps);
     return CLI_OK;
 }
 
@@ -159,7 +161,7 @@ static const cli_option options[] = {
     {.name = "fps",
      .kind = CLI_NUMBER,
      .value = "F",
-     .help = "frames per second, for caches that do not tell (.npy, .obj)",
+     .help = "frames per second, for caches that do not tell (.pc2, .npy, .obj: 30 is assumed)",
      .min = 0.01,
      .max = 10000},
     {.name = "threads",

@@ -2,6 +2,7 @@
  * load.c: characters, clips, outputs and pools as the command line names them.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -84,6 +85,13 @@ int cli_find_clip(const cutis_character *character, const char *name)
                   character->clip_count, names[0]);
     free(names);
     return -1;
+}
+
+double cli_frame_count(const cutis_clip *clip, double fps)
+{
+    /* Keys are floats: a last key at 2.6 s lies 3e-6 of a frame before frame 78 at 30 per second, and counts. */
+    const double rounding = 1e-3;
+    return floor(((double)clip->end - (double)clip->start) * fps + rounding) + 1;
 }
 
 int cli_check_output(const char *path, const char *input, bool folder_allowed)

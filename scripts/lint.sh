@@ -28,7 +28,7 @@ done
         exit 1
     fi' || code=1
 
-cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -j "$jobs" \
+cppcheck --quiet --std=c11 --enable=warning --inline-suppr --error-exitcode=1 -j "$jobs" \
     --suppress=missingIncludeSystem --suppress=uninitvar --cppcheck-build-dir="$build/tidy" \
     -I include -I src src cli examples 2>&1 || code=1
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # check_golden.sh PROGRAM THREADS: the hashes that the golden program prints are those of tests/golden.txt.
-# After a change that is meant to change results: PROGRAM 1 >tests/golden.txt, and say why in the commit.
+# After a change that is meant to change results: make golden, and say why in the commit.
 set -u
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT

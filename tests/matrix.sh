@@ -13,6 +13,11 @@ scalar-clang) options="-DCMAKE_C_COMPILER=clang -DCMAKE_C_FLAGS_RELEASE=-O2 -DCU
 sse2) options="-DCMAKE_C_COMPILER=gcc -DCMAKE_C_FLAGS_RELEASE=-O3 -DCUTIS_ARCH=x86-64" ;;
 *) echo "no variant $2" && exit 1 ;;
 esac
+compiler=${options#*COMPILER=}
+if ! command -v "${compiler%% *}" >/dev/null; then
+    echo "skipped: $2, its compiler is not installed"
+    exit 77
+fi
 if [ "$2" = sse2 ] && [ "$(uname -m)" != x86_64 ]; then
     echo "skipped: sse2 is for x86-64"
     exit 77

@@ -1,0 +1,63 @@
+/*
+ * character_files.c: characters from and to files, by the file's ending.
+ */
+#include <string.h>
+
+#include "cutis/io.h"
+#include "io/gltf_read.h"
+#include "io/gltf_write.h"
+#include "io/obj_file.h"
+
+static cutis_result load(const void *data, size_t size, const char *path, bool external,
+                         const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
+{
+    *character = NULL;
+    if (path_ends(path, ".glb") || path_ends(path, ".gltf"))
+        return gltf_character_read(data, size, path, external, allocator, character, error);
+    if (path_ends(path, ".obj")) return obj_character_read(data, size, path, allocator, character, error);
+    return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' has no ending that cutis reads: .glb, .gltf or .obj", path);
+}
+
+cutis_result cutis_character_load(const char *path, const cutis_allocator *allocator, cutis_character **character,
+                                  cutis_error *error)
+{
+    *character = NULL;
+    file_data file = {0};
+    if (!path_ends(path, ".glb") && !path_ends(path, ".gltf") && !path_ends(path, ".obj"))
+        return load(NULL, 0, path, true, allocator, character, error);
+    cutis_result result = file_read(path, 0, allocator, &file, error);
+    if (result == CUTIS_OK) result = load(file.bytes, file.size, path, true, allocator, character, error);
+    file_release(&file);
+    return result;
+}
+
+cutis_result cutis_character_load_memory(const void *data, size_t size, const char *name,
+                                         const cutis_allocator *allocator, cutis_character **character,
+                                         cutis_error *error)
+{
+    return load(data, size, name, false, allocator, character, error);
+}
+
+static cutis_result save_obj(const cutis_character *character, const char *path, cutis_error *error)
+{
+    arena memory = arena_create(NULL);
+    corner_split split;
+    file_writer writer;
+    cutis_result result = CUTIS_OK;
+    if (!corner_split_make(character, &memory, &split)) result = error_memory(error, "an OBJ file");
+    if (result == CUTIS_OK) result = file_writer_open(&writer, path, NULL, error);
+    if (result == CUTIS_OK) {
+        obj_write(&writer, character, character->positions, &split);
+        result = file_writer_finish(&writer, error);
+    }
+    arena_destroy(&memory);
+    return result;
+}
+
+cutis_result cutis_character_save(const cutis_character *character, const char *path, cutis_error *error)
+{
+    if (path_ends(path, ".glb")) return gltf_character_write(character, path, error);
+    if (path_ends(path, ".obj")) return save_obj(character, path, error);
+    return error_set(error, CUTIS_ERROR_ARGUMENT,
+                     "'%.300s' has no ending that a character can be saved as: .glb or .obj", path);
+}

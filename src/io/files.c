@@ -1,0 +1,408 @@
+/*
+ * files.c: whole files in and out, numbers as text, unique names.
+ */
+#include "io/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- paths ---- */
+
+const char *path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+bool path_ends(const char *path, const char *ending)
+{
+    size_t length = strlen(path), size = strlen(ending);
+    if (length < size) return false;
+    for (size_t i = 0; i < size; i++)
+        if (lower(path[length - size + i]) != lower(ending[i])) return false;
+    return true;
+}
+
+char *path_stem(arena *memory, const char *path)
+{
+    char *stem = arena_string(memory, path_base(path));
+    if (!stem) return NULL;
+    char *dot = strrchr(stem, '.');
+    if (dot && dot != stem) *dot = 0;
+    return stem;
+}
+
+/* ---- whole files ---- */
+
+const char *file_error_text(int number, char text[128])
+{
+    if (strerror_r(number, text, 128) != 0) snprintf(text, 128, "error %d", number);
+    return text;
+}
+
+cutis_result file_read(const char *path, size_t limit, const cutis_allocator *allocator, file_data *data,
+                       cutis_error *error)
+{
+    char reason[128];
+    *data = (file_data){.allocator = memory_resolve(allocator)};
+    FILE *file = fopen(path, "rb");
+    if (!file) return error_set(error, CUTIS_ERROR_FILE, "cannot open '%s': %s", path, file_error_text(errno, reason));
+    struct stat info;
+    if (fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode)) {
+        fclose(file);
+        return error_set(error, CUTIS_ERROR_FILE, "'%s' is not a regular file", path);
+    }
+    size_t size = (size_t)info.st_size;
+    if (limit && size > limit) size = limit;
+    data->bytes = memory_allocate(&data->allocator, size + 1, 1);
+    if (!data->bytes) {
+        fclose(file);
+        return error_memory(error, "a file's content");
+    }
+    data->size = size;
+    size_t got = fread(data->bytes, 1, size, file);
+    fclose(file);
+    if (got != size) {
+        file_release(data);
+        return error_set(error, CUTIS_ERROR_FILE, "cannot read '%s': it ended after %zu of %zu bytes", path, got, size);
+    }
+    return CUTIS_OK;
+}
+
+void file_release(file_data *data)
+{
+    if (data->bytes) memory_release(&data->allocator, data->bytes, data->size + 1, 1);
+    data->bytes = NULL;
+    data->size = 0;
+}
+
+char *file_temporary_name(const char *path, int attempt, const cutis_allocator *allocator)
+{
+    int length = snprintf(NULL, 0, "%s.tmp-%ld-%d", path, (long)getpid(), attempt);
+    char *name = memory_allocate(allocator, (size_t)length + 1, 1);
+    if (name) snprintf(name, (size_t)length + 1, "%s.tmp-%ld-%d", path, (long)getpid(), attempt);
+    return name;
+}
+
+void file_string_release(const cutis_allocator *allocator, char *text)
+{
+    if (text) memory_release(allocator, text, strlen(text) + 1, 1);
+}
+
+static char *string_copy(const cutis_allocator *allocator, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = memory_allocate(allocator, size, 1);
+    if (copy) memcpy(copy, text, size);
+    return copy;
+}
+
+cutis_result file_writer_open(file_writer *writer, const char *path, const cutis_allocator *allocator,
+                              cutis_error *error)
+{
+    char reason[128];
+    *writer = (file_writer){.allocator = memory_resolve(allocator)};
+    writer->path = string_copy(&writer->allocator, path);
+    if (!writer->path) return error_memory(error, "a path");
+    int descriptor = -1, failure = 0;
+    for (int attempt = 0; attempt < 100 && descriptor < 0; attempt++) {
+        file_string_release(&writer->allocator, writer->temporary);
+        writer->temporary = file_temporary_name(path, attempt, &writer->allocator);
+        if (!writer->temporary) {
+            file_writer_discard(writer);
+            return error_memory(error, "a path");
+        }
+        descriptor = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        failure = errno;
+        if (descriptor < 0 && failure != EEXIST) break;
+    }
+    if (descriptor >= 0) {
+        writer->file = fdopen(descriptor, "wb");
+        failure = errno;
+        if (!writer->file) {
+            close(descriptor);
+            unlink(writer->temporary);
+        }
+    }
+    if (!writer->file) {
+        file_writer_discard(writer);
+        return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", path, file_error_text(failure, reason));
+    }
+    return CUTIS_OK;
+}
+
+void file_writer_put(file_writer *writer, const void *data, size_t size)
+{
+    if (writer->failed || size == 0) return;
+    if (fwrite(data, 1, size, writer->file) != size) {
+        writer->failed = true;
+        writer->failure = errno;
+    }
+}
+
+void file_writer_print(file_writer *writer, const char *format, ...)
+{
+    if (writer->failed) return;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vfprintf(writer->file, format, arguments) < 0) {
+        writer->failed = true;
+        writer->failure = errno;
+    }
+    va_end(arguments);
+}
+
+void file_writer_discard(file_writer *writer)
+{
+    if (writer->file) {
+        fclose(writer->file);
+        unlink(writer->temporary);
+    }
+    file_string_release(&writer->allocator, writer->temporary);
+    file_string_release(&writer->allocator, writer->path);
+    writer->file = NULL;
+    writer->path = writer->temporary = NULL;
+}
+
+cutis_result file_writer_finish(file_writer *writer, cutis_error *error)
+{
+    char reason[128];
+    /* To the disk before the rename, so that a power failure cannot leave an empty file under the name. */
+    if (!writer->failed && (fflush(writer->file) != 0 || fsync(fileno(writer->file)) != 0)) {
+        writer->failed = true;
+        writer->failure = errno;
+    }
+    if (fclose(writer->file) != 0 && !writer->failed) {
+        writer->failed = true;
+        writer->failure = errno;
+    }
+    writer->file = NULL;
+    if (!writer->failed && rename(writer->temporary, writer->path) != 0) {
+        writer->failed = true;
+        writer->failure = errno;
+    }
+    cutis_result result = CUTIS_OK;
+    if (writer->failed) {
+        unlink(writer->temporary);
+        result = error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", writer->path,
+                           file_error_text(writer->failure, reason));
+    }
+    file_writer_discard(writer);
+    return result;
+}
+
+/* ---- bytes ---- */
+
+float bytes_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+uint32_t bytes_from_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
+
+void bytes_put_u32(uint8_t *p, uint32_t value)
+{
+    for (int i = 0; i < 4; i++) p[i] = (uint8_t)(value >> (8 * i));
+}
+
+void bytes_put_u32_big(uint8_t *p, uint32_t value)
+{
+    for (int i = 0; i < 4; i++) p[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+/* ---- numbers as text ---- */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* value x 10^exponent; powers up to 10^22 are exact doubles, larger ones are built from them. */
+static double scale_decimal(double value, int exponent)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    for (; exponent > 22 && value != 0 && isfinite(value); exponent -= 22) value *= 1e22;
+    for (; exponent < -22 && value != 0; exponent += 22) value /= 1e22;
+    if (value == 0 || !isfinite(value)) return value;
+    return exponent >= 0 ? value * powers[exponent] : value / powers[-exponent];
+}
+
+bool text_number(const char **cursor, const char *end, double *value)
+{
+    const char *p = *cursor;
+    bool negative = false;
+    if (p < end && (*p == '-' || *p == '+')) negative = *p++ == '-';
+    uint64_t mantissa = 0;
+    int digits = 0, exponent = 0;
+    bool any = false;
+    for (; p < end && is_digit(*p); p++) {
+        any = true;
+        if (digits < 18) {
+            mantissa = mantissa * 10 + (uint64_t)(*p - '0');
+            if (mantissa) digits++;
+        } else if (exponent < 100000) {
+            exponent++;
+        }
+    }
+    if (p < end && *p == '.') {
+        p++;
+        for (; p < end && is_digit(*p); p++) {
+            any = true;
+            if (digits >= 18) continue;
+            mantissa = mantissa * 10 + (uint64_t)(*p - '0');
+            if (mantissa) digits++;
+            if (exponent > -100000) exponent--;
+        }
+    }
+    if (!any) return false;
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        const char *q = p + 1;
+        bool minus = false;
+        if (q < end && (*q == '-' || *q == '+')) minus = *q++ == '-';
+        if (q < end && is_digit(*q)) {
+            int power = 0;
+            for (; q < end && is_digit(*q); q++)
+                if (power < 100000) power = power * 10 + (*q - '0');
+            exponent += minus ? -power : power;
+            p = q;
+        }
+    }
+    double result = scale_decimal((double)mantissa, exponent);
+    *value = negative ? -result : result;
+    *cursor = p;
+    return true;
+}
+
+bool text_integer(const char **cursor, const char *end, long long *value)
+{
+    const char *p = *cursor;
+    bool negative = false;
+    if (p < end && (*p == '-' || *p == '+')) negative = *p++ == '-';
+    if (p >= end || !is_digit(*p)) return false;
+    long long result = 0;
+    for (; p < end && is_digit(*p); p++)
+        if (result < 100000000000000000LL) result = result * 10 + (*p - '0');
+    *value = negative ? -result : result;
+    *cursor = p;
+    return true;
+}
+
+int text_from_float(float value, char text[32])
+{
+    int length = 0;
+    for (int precision = 6; precision <= 9; precision += 3) {
+        length = snprintf(text, 32, "%.*g", precision, (double)value);
+        /* The locale may have put another sign for the point. */
+        for (int i = 0; i < length; i++)
+            if (!is_digit(text[i]) && !strchr("+-einfa", text[i])) text[i] = '.';
+        const char *cursor = text;
+        double back;
+        if (text_number(&cursor, text + length, &back) && (float)back == value) break;
+    }
+    return length;
+}
+
+/* ---- names ---- */
+
+enum { NAME_BYTES = 200 };
+
+struct name_entry {
+    const char *name;
+    int next; /* the next number to try for this name */
+};
+
+name_set name_set_create(arena *memory) { return (name_set){.memory = memory}; }
+
+static struct name_entry *name_set_slot(const name_set *set, const char *name)
+{
+    uint32_t mask = (uint32_t)set->capacity - 1;
+    uint32_t i = (uint32_t)hash_bytes(name, strlen(name), 0) & mask;
+    while (set->entries[i].name && strcmp(set->entries[i].name, name) != 0) i = (i + 1) & mask;
+    return &set->entries[i];
+}
+
+static bool name_set_grow(name_set *set)
+{
+    if (2 * set->count < set->capacity) return true;
+    name_set larger = *set;
+    larger.capacity = set->capacity ? 2 * set->capacity : 64;
+    larger.entries = ARENA_ARRAY(set->memory, struct name_entry, larger.capacity);
+    if (!larger.entries) return false;
+    for (int i = 0; i < set->capacity; i++)
+        if (set->entries[i].name) *name_set_slot(&larger, set->entries[i].name) = set->entries[i];
+    *set = larger;
+    return true;
+}
+
+const char *name_set_add(name_set *set, const char *name, const char *prefix, int index)
+{
+    char *base = name && *name ? arena_string(set->memory, name) : arena_format(set->memory, "%s_%d", prefix, index);
+    if (!base || !name_set_grow(set)) return NULL;
+    for (char *c = base; *c; c++)
+        if ((unsigned char)*c < 32 || *c == 127) *c = '_';
+    /* A name of any length would do, but messages and numbered names need an end. Whole UTF-8 characters stay. */
+    if (strlen(base) > NAME_BYTES) {
+        int cut = NAME_BYTES;
+        while (cut > 0 && ((unsigned char)base[cut] & 0xC0) == 0x80) cut--;
+        base[cut] = 0;
+    }
+
+    struct name_entry *entry = name_set_slot(set, base);
+    if (!entry->name) {
+        *entry = (struct name_entry){base, 2};
+        set->count++;
+        return base;
+    }
+    /* Each number is tried once for a name, so that many equal names do not cost their square. */
+    for (;;) {
+        char *numbered = arena_format(set->memory, "%s_%d", base, entry->next++);
+        if (!numbered) return NULL;
+        struct name_entry *slot = name_set_slot(set, numbered);
+        if (slot->name) continue;
+        *slot = (struct name_entry){numbered, 2};
+        set->count++;
+        return numbered;
+    }
+}
+
+/* ---- warnings ---- */
+
+void warning_add(warning_list *list, const char *format, ...)
+{
+    if (list->count >= WARNING_LIMIT) {
+        list->suppressed++;
+        return;
+    }
+    char text[500];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < 32) *c = ' ';
+    const char *sentence = arena_string(list->memory, text);
+    if (sentence) list->sentences[list->count++] = sentence;
+}
+
+int warning_finish(warning_list *list)
+{
+    if (list->suppressed) {
+        const char *sentence =
+            arena_format(list->memory, "%d more warnings of this file are not shown", list->suppressed);
+        if (sentence) list->sentences[list->count++] = sentence;
+        list->suppressed = 0;
+    }
+    return list->count;
+}

@@ -1,0 +1,839 @@
+/*
+ * gltf_mesh.c: vertices, faces, weights, maps, morph targets and props of a glTF document.
+ *
+ * Two passes: the first opens and checks every primitive of the surface and counts, the second fills arrays of
+ * the exact size. Vertices of a skin are stored in rest scene space (see gltf_scene.c), those of an unskinned mesh
+ * node are bound to that node alone. Weights of morph targets that the file sets without an animation are part of the
+ * rest shape.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "io/gltf_read.h"
+
+enum {
+    VERTEX_LIMIT = 1 << 27,
+    NGON_LIMIT = 4096,  /* corners of one face, as cutis_character_create allows */
+    SHARED_SEARCH = 16, /* how many blocks with the same POSITION are compared for sharing */
+    SET_LIMIT = 64      /* JOINTS_0 .. JOINTS_63 */
+};
+
+enum { MODE_TRIANGLES = 4, MODE_STRIP = 5, MODE_FAN = 6 };
+
+/* A run of vertices: one node's instance of one set of attributes. */
+typedef struct vertex_block {
+    int node;
+    json_t *attributes, *targets;
+    gltf_place place; /* "mesh 0 primitive 1" */
+    gltf_accessor positions;
+    int first, count;
+    int set_count; /* of JOINTS_n and WEIGHTS_n */
+    int previous;  /* the block before with the same POSITION and node, -1: none */
+    float *texcoords;
+} vertex_block;
+
+/* A primitive of the surface. */
+typedef struct surface_primitive {
+    int block, mode, material;
+    int index_accessor; /* -1: none */
+    int index_count;
+    bool ngons;
+    gltf_place place;
+    const char *name;
+} surface_primitive;
+
+typedef struct surface {
+    gltf_reader *reader;
+    vertex_block *blocks;
+    int block_count;
+    surface_primitive *primitives;
+    int primitive_count;
+    int *last_block; /* (accessor_count) the last block whose POSITION is that accessor, -1: none */
+    size_t vertex_count, triangle_count, influence_count;
+    bool has_texcoords;
+    /* being filled */
+    float *positions;
+    int *face_first, *corners;
+    float *texcoords;
+    int *influence_first, *influence_joints;
+    float *influence_weights;
+    cutis_part *parts;
+    cutis_map *maps;
+    cutis_morph *morphs;
+    int face_count, corner_count, influence_used;
+    int unweighted; /* vertices without any weight */
+    int negative;   /* weights below 0 */
+    int collapsed;  /* faces with a vertex twice */
+} surface;
+
+/* ---- primitives ---- */
+
+static json_t *mesh_primitives(const gltf_document *document, int mesh)
+{
+    return json_object_get(json_array_get(document->meshes, (size_t)mesh), "primitives");
+}
+
+/* The triangles of `count` indices. */
+static int mode_triangle_count(int mode, int count) { return mode == MODE_TRIANGLES ? count / 3 : MAX(count - 2, 0); }
+
+static void mode_triangle(int mode, int triangle, int corner[3])
+{
+    int odd = triangle % 2;
+    corner[0] = mode == MODE_TRIANGLES ? 3 * triangle : mode == MODE_STRIP ? triangle : triangle + 1;
+    corner[1] = mode == MODE_TRIANGLES ? 3 * triangle + 1 : mode == MODE_STRIP ? triangle + 1 + odd : triangle + 2;
+    corner[2] = mode == MODE_TRIANGLES ? 3 * triangle + 2 : mode == MODE_STRIP ? triangle + 2 - odd : 0;
+}
+
+/* Open the POSITION accessor; NULL bytes would make vertices out of nothing. */
+static cutis_result positions_open(gltf_document *document, const json_t *attributes, const char *place,
+                                   gltf_accessor *accessor)
+{
+    int index;
+    cutis_result result =
+        gltf_get_index(document, attributes, "POSITION", place, document->accessor_count, true, &index);
+    if (result != CUTIS_OK) return result;
+    gltf_place use = gltf_place_make("POSITION of %.120s", place);
+    result = gltf_accessor_open(document, index, use.text, 3, accessor);
+    if (result != CUTIS_OK) return result;
+    if (!accessor->bytes && accessor->sparse_count < accessor->count)
+        return gltf_error(document, CUTIS_ERROR_DATA,
+                          "accessor %d (%s): has no buffer view, so its positions are missing", index, use.text);
+    return CUTIS_OK;
+}
+
+/* Open an attribute that must have one element for each vertex; *found is false when it is absent. */
+static cutis_result attribute_open(gltf_document *document, const json_t *attributes, const char *key,
+                                   const char *place, int components, int count, gltf_accessor *accessor, bool *found)
+{
+    int index;
+    cutis_result result = gltf_get_index(document, attributes, key, place, document->accessor_count, false, &index);
+    *found = index >= 0;
+    if (result != CUTIS_OK || index < 0) return result;
+    gltf_place use = gltf_place_make("%.60s of %.90s", key, place);
+    result = gltf_accessor_open(document, index, use.text, components, accessor);
+    if (result == CUTIS_OK && accessor->count != count)
+        return gltf_error(document, CUTIS_ERROR_FORMAT, "accessor %d (%s): has %d elements for %d vertices", index,
+                          use.text, accessor->count, count);
+    return result;
+}
+
+/* Mode and index count of a primitive; *usable is false for one that cutis leaves out, with a warning. */
+static cutis_result primitive_open(gltf_reader *reader, const json_t *object, const char *place, int vertex_count,
+                                   surface_primitive *primitive, bool *usable)
+{
+    gltf_document *document = reader->document;
+    size_t mode;
+    cutis_result result = gltf_get_size(document, object, "mode", place, MODE_TRIANGLES, &mode);
+    if (result == CUTIS_OK)
+        result =
+            gltf_get_index(document, object, "material", place, document->material_count, false, &primitive->material);
+    if (result == CUTIS_OK)
+        result = gltf_get_index(document, object, "indices", place, document->accessor_count, false,
+                                &primitive->index_accessor);
+    if (result != CUTIS_OK) return result;
+    if (mode > MODE_FAN)
+        return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: mode %zu is not one of glTF", place, mode);
+    *usable = mode >= MODE_TRIANGLES;
+    primitive->mode = (int)mode;
+    primitive->index_count = vertex_count;
+    if (!*usable) {
+        warning_add(&reader->warnings, "%s: points and lines are left out", place);
+        return CUTIS_OK;
+    }
+    if (primitive->index_accessor >= 0) {
+        gltf_place use = gltf_place_make("indices of %.120s", place);
+        gltf_accessor accessor;
+        result = gltf_accessor_open(document, primitive->index_accessor, use.text, 1, &accessor);
+        if (result != CUTIS_OK) return result;
+        if (!accessor.bytes)
+            return gltf_error(document, CUTIS_ERROR_DATA,
+                              "accessor %d (%s): has no buffer view, so its indices are missing",
+                              primitive->index_accessor, use.text);
+        primitive->index_count = accessor.count;
+    }
+    if (mode == MODE_TRIANGLES && primitive->index_count % 3 != 0)
+        warning_add(&reader->warnings, "%s: %d indices are not whole triangles; the last ones are left out", place,
+                    primitive->index_count);
+    return CUTIS_OK;
+}
+
+/* The vertex numbers of a primitive, each below vertex_count. */
+static cutis_result indices_read(gltf_document *document, const surface_primitive *primitive, int vertex_count,
+                                 uint32_t **indices)
+{
+    *indices = gltf_allocate(document, (size_t)primitive->index_count, sizeof(uint32_t));
+    if (!*indices) return gltf_error_memory(document);
+    if (primitive->index_accessor < 0) {
+        for (int i = 0; i < primitive->index_count; i++) (*indices)[i] = (uint32_t)i;
+        return CUTIS_OK;
+    }
+    gltf_place use = gltf_place_make("indices of %.120s", primitive->place.text);
+    gltf_accessor accessor;
+    cutis_result result = gltf_accessor_open(document, primitive->index_accessor, use.text, 1, &accessor);
+    if (result == CUTIS_OK) result = gltf_accessor_integers(document, &accessor, use.text, *indices);
+    if (result != CUTIS_OK) return result;
+    for (int i = 0; i < primitive->index_count; i++)
+        if ((*indices)[i] >= (uint32_t)vertex_count)
+            return gltf_error(document, CUTIS_ERROR_FORMAT,
+                              "accessor %d (%s): index %d is %u, but there are only %d vertices", accessor.index,
+                              use.text, i, (unsigned)(*indices)[i], vertex_count);
+    return CUTIS_OK;
+}
+
+/* ---- first pass: count ---- */
+
+static int block_find(const surface *s, int node, const json_t *attributes, const json_t *targets, int position)
+{
+    int block = s->last_block[position];
+    for (int tried = 0; block >= 0 && tried < SHARED_SEARCH; tried++) {
+        const vertex_block *other = &s->blocks[block];
+        if (other->node != node) return -1;
+        bool same_targets = targets == other->targets || (targets && json_equal(targets, other->targets));
+        if (same_targets && json_equal(attributes, other->attributes)) return block;
+        block = other->previous;
+    }
+    return -1;
+}
+
+static cutis_result block_count_sets(surface *s, vertex_block *block)
+{
+    gltf_reader *reader = s->reader;
+    if (!reader->has_skeleton) return CUTIS_OK;
+    if (reader->nodes[block->node].skin < 0) {
+        s->influence_count += (size_t)block->count;
+        return CUTIS_OK;
+    }
+    for (; block->set_count < SET_LIMIT; block->set_count++) {
+        char joints[32], weights[32];
+        snprintf(joints, sizeof joints, "JOINTS_%d", block->set_count);
+        snprintf(weights, sizeof weights, "WEIGHTS_%d", block->set_count);
+        bool has_joints = json_object_get(block->attributes, joints),
+             has_weights = json_object_get(block->attributes, weights);
+        if (has_joints != has_weights)
+            return gltf_error(reader->document, CUTIS_ERROR_FORMAT, "%s: has %s without %s", block->place.text,
+                              has_joints ? joints : weights, has_joints ? weights : joints);
+        if (!has_joints) break;
+    }
+    if (block->set_count == 0)
+        warning_add(&reader->warnings, "%s: has a skin but no weights; it follows the skin's first joint",
+                    block->place.text);
+    s->influence_count += (size_t)block->count * (size_t)MAX(4 * block->set_count, 1);
+    return CUTIS_OK;
+}
+
+static cutis_result surface_add_primitive(surface *s, int node, int mesh, int index)
+{
+    gltf_reader *reader = s->reader;
+    gltf_document *document = reader->document;
+    json_t *object = json_array_get(mesh_primitives(document, mesh), (size_t)index);
+    json_t *attributes = json_object_get(object, "attributes"), *targets = json_object_get(object, "targets");
+    gltf_place place = gltf_place_make("mesh %d primitive %d", mesh, index);
+    if (!json_object_get(attributes, "POSITION")) {
+        warning_add(&reader->warnings, "%s: has no POSITION and is left out", place.text);
+        return CUTIS_OK;
+    }
+    gltf_accessor positions;
+    cutis_result result = positions_open(document, attributes, place.text, &positions);
+    if (result != CUTIS_OK) return result;
+    surface_primitive *primitive = &s->primitives[s->primitive_count];
+    bool usable;
+    result = primitive_open(reader, object, place.text, positions.count, primitive, &usable);
+    if (result != CUTIS_OK || !usable) return result;
+    primitive->place = place;
+    primitive->ngons =
+        primitive->mode == MODE_TRIANGLES && json_object_get(json_object_get(object, "extensions"), "FB_ngon_encoding");
+    primitive->name = gltf_get_string(gltf_get_extras(object), "part");
+    if (!primitive->name || !*primitive->name) primitive->name = gltf_get_string(reader->nodes[node].object, "name");
+    if (!primitive->name || !*primitive->name)
+        primitive->name = gltf_get_string(json_array_get(document->meshes, (size_t)mesh), "name");
+    primitive->block = block_find(s, node, attributes, targets, positions.index);
+    if (primitive->block < 0) {
+        primitive->block = s->block_count++;
+        vertex_block *block = &s->blocks[primitive->block];
+        *block = (vertex_block){.node = node,
+                                .attributes = attributes,
+                                .targets = targets,
+                                .place = place,
+                                .positions = positions,
+                                .first = (int)s->vertex_count,
+                                .count = positions.count,
+                                .previous = s->last_block[positions.index]};
+        s->last_block[positions.index] = primitive->block;
+        s->vertex_count += (size_t)positions.count;
+        if (json_object_get(attributes, "TEXCOORD_0")) s->has_texcoords = true;
+        result = block_count_sets(s, block);
+        if (result != CUTIS_OK) return result;
+    }
+    s->triangle_count += (size_t)mode_triangle_count(primitive->mode, primitive->index_count);
+    if (s->vertex_count > VERTEX_LIMIT || s->triangle_count > VERTEX_LIMIT ||
+        s->influence_count > (size_t)2 * VERTEX_LIMIT)
+        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
+                          "%s: with it the mesh grows beyond %d million vertices or triangles", place.text,
+                          VERTEX_LIMIT >> 20);
+    s->primitive_count++;
+    return CUTIS_OK;
+}
+
+/* Morph targets belong to the node: two nodes with one mesh have weights of their own. */
+static cutis_result node_count_morphs(gltf_reader *reader, gltf_node *node, int *morph_count)
+{
+    gltf_document *document = reader->document;
+    json_t *primitives = mesh_primitives(document, node->mesh);
+    for (size_t p = 0; p < json_array_size(primitives); p++) {
+        size_t targets = json_array_size(json_object_get(json_array_get(primitives, p), "targets"));
+        node->morph_count = MAX(node->morph_count, (int)targets);
+    }
+    node->first_morph = *morph_count;
+    if (node->morph_count > VERTEX_LIMIT - *morph_count)
+        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "mesh %d: it has too many morph targets", node->mesh);
+    *morph_count += node->morph_count;
+    float *defaults = gltf_allocate(document, (size_t)node->morph_count, sizeof(float));
+    if (!defaults) return gltf_error_memory(document);
+    const json_t *weights = json_object_get(node->object, "weights");
+    if (!weights) weights = json_object_get(json_array_get(document->meshes, (size_t)node->mesh), "weights");
+    for (int i = 0; i < node->morph_count; i++) {
+        double weight = json_number_value(json_array_get(weights, (size_t)i));
+        defaults[i] = fabs(weight) < 1e9 ? (float)weight : 0;
+    }
+    node->morph_defaults = defaults;
+    return CUTIS_OK;
+}
+
+static cutis_result surface_count(surface *s)
+{
+    gltf_reader *reader = s->reader;
+    gltf_document *document = reader->document;
+    size_t capacity = 0;
+    for (int i = 0; i < document->node_count; i++)
+        if (reader->nodes[i].in_scene && reader->nodes[i].mesh >= 0 && !reader->nodes[i].is_prop)
+            capacity += json_array_size(mesh_primitives(document, reader->nodes[i].mesh));
+    s->blocks = gltf_allocate(document, capacity, sizeof(vertex_block));
+    s->primitives = gltf_allocate(document, capacity, sizeof(surface_primitive));
+    s->last_block = gltf_allocate(document, (size_t)document->accessor_count, sizeof(int));
+    if (!s->blocks || !s->primitives || !s->last_block) return gltf_error_memory(document);
+    for (int i = 0; i < document->accessor_count; i++) s->last_block[i] = -1;
+
+    for (int i = 0; i < document->node_count; i++) {
+        gltf_node *node = &reader->nodes[reader->order[i]];
+        if (!node->in_scene || node->mesh < 0 || node->is_prop) continue;
+        int count = (int)json_array_size(mesh_primitives(document, node->mesh));
+        if (count == 0) warning_add(&reader->warnings, "mesh %d: is empty and is left out", node->mesh);
+        cutis_result result = node_count_morphs(reader, node, &reader->given.morph_count);
+        for (int p = 0; p < count && result == CUTIS_OK; p++)
+            result = surface_add_primitive(s, reader->order[i], node->mesh, p);
+        if (result != CUTIS_OK) return result;
+    }
+    if (s->triangle_count == 0)
+        return gltf_error(document, CUTIS_ERROR_DATA, "the mesh is empty: its scene shows no triangles");
+    return CUTIS_OK;
+}
+
+/* ---- second pass: fill ---- */
+
+/* Mesh space -> rest scene space for a node's vertices. */
+static affine node_placement(const gltf_reader *reader, const gltf_node *node)
+{
+    if (!reader->has_skeleton) return node->world;
+    if (node->skin >= 0) return reader->skins[node->skin].placement;
+    /* The inverse of what the character will multiply with, to the last bit. */
+    affine bind = affine_load(reader->joints[node->first_joint].inverse_bind), placement;
+    affine_inverse(&bind, &placement);
+    return placement;
+}
+
+static cutis_result block_fill_positions(surface *s, const vertex_block *block, const affine *placement)
+{
+    gltf_document *document = s->reader->document;
+    gltf_place use = gltf_place_make("POSITION of %.120s", block->place.text);
+    float *positions = s->positions + 3 * (size_t)block->first;
+    cutis_result result = gltf_accessor_floats(document, &block->positions, use.text, positions);
+    if (result != CUTIS_OK) return result;
+    for (int v = 0; v < block->count; v++) {
+        float *p = positions + 3 * (size_t)v;
+        double local[3] = {p[0], p[1], p[2]}, world[3];
+        affine_point(placement, local, world);
+        for (int k = 0; k < 3; k++) p[k] = (float)world[k];
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
+            return gltf_error(document, CUTIS_ERROR_DATA, "%s: vertex %d is not at a finite place", block->place.text,
+                              v);
+    }
+    return CUTIS_OK;
+}
+
+/* Decode JOINTS_n and WEIGHTS_n of all sets: (set_count) pointers to (count x 4). */
+static cutis_result block_read_sets(surface *s, const vertex_block *block, uint32_t **joints, float **weights)
+{
+    gltf_document *document = s->reader->document;
+    for (int set = 0; set < block->set_count; set++) {
+        char key[32];
+        gltf_accessor accessor;
+        bool found;
+        joints[set] = gltf_allocate(document, (size_t)block->count * 4, sizeof(uint32_t));
+        weights[set] = gltf_allocate(document, (size_t)block->count * 4, sizeof(float));
+        if (!joints[set] || !weights[set]) return gltf_error_memory(document);
+        snprintf(key, sizeof key, "JOINTS_%d", set);
+        gltf_place use = gltf_place_make("%s of %.120s", key, block->place.text);
+        cutis_result result =
+            attribute_open(document, block->attributes, key, block->place.text, 4, block->count, &accessor, &found);
+        if (result == CUTIS_OK) result = gltf_accessor_integers(document, &accessor, use.text, joints[set]);
+        if (result != CUTIS_OK) return result;
+        snprintf(key, sizeof key, "WEIGHTS_%d", set);
+        use = gltf_place_make("%s of %.120s", key, block->place.text);
+        result =
+            attribute_open(document, block->attributes, key, block->place.text, 4, block->count, &accessor, &found);
+        if (result == CUTIS_OK) result = gltf_accessor_floats(document, &accessor, use.text, weights[set]);
+        if (result != CUTIS_OK) return result;
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result block_fill_influences(surface *s, const vertex_block *block)
+{
+    gltf_reader *reader = s->reader;
+    const gltf_node *node = &reader->nodes[block->node];
+    uint32_t *joints[SET_LIMIT];
+    float *weights[SET_LIMIT];
+    cutis_result result = block_read_sets(s, block, joints, weights);
+    if (result != CUTIS_OK) return result;
+    for (int v = 0; v < block->count; v++) {
+        int first = s->influence_used;
+        s->influence_first[block->first + v] = first;
+        for (int i = 0; i < 4 * block->set_count; i++) {
+            size_t at = 4 * (size_t)v + (size_t)(i % 4);
+            float weight = weights[i / 4][at];
+            uint32_t index = joints[i / 4][at];
+            if (weight < 0) s->negative++;
+            if (!(weight > 0)) continue;
+            const gltf_skin *skin = &reader->skins[node->skin];
+            if (index >= (uint32_t)skin->joint_count)
+                return gltf_error(reader->document, CUTIS_ERROR_FORMAT,
+                                  "JOINTS_%d of %s: vertex %d names joint %u, but skin %d has only %d", i / 4,
+                                  block->place.text, v, (unsigned)index, node->skin, skin->joint_count);
+            s->influence_joints[s->influence_used] = skin->joints[index];
+            s->influence_weights[s->influence_used++] = weight;
+        }
+        if (s->influence_used == first) { /* an unskinned node's own joint, or a vertex that was forgotten */
+            if (node->skin >= 0 && block->set_count > 0) s->unweighted++;
+            s->influence_joints[first] = node->skin >= 0 ? reader->skins[node->skin].joints[0] : node->first_joint;
+            s->influence_weights[first] = 1;
+            s->influence_used++;
+        }
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result block_fill_texcoords(surface *s, vertex_block *block)
+{
+    gltf_document *document = s->reader->document;
+    gltf_accessor accessor;
+    bool found;
+    cutis_result result = attribute_open(document, block->attributes, "TEXCOORD_0", block->place.text, 2, block->count,
+                                         &accessor, &found);
+    if (result != CUTIS_OK || !found) return result;
+    block->texcoords = gltf_allocate(document, (size_t)block->count * 2, sizeof(float));
+    if (!block->texcoords) return gltf_error_memory(document);
+    gltf_place use = gltf_place_make("TEXCOORD_0 of %.120s", block->place.text);
+    return gltf_accessor_floats(document, &accessor, use.text, block->texcoords);
+}
+
+/* The painted values that solvers know, with what holds where nothing was painted. */
+static const struct {
+    const char *attribute, *name;
+    float unpainted;
+} known_maps[] = {{"_CUTIS_STIFFNESS", "stiffness", 1},
+                  {"_CUTIS_FAT", "fat", 1},
+                  {"_CUTIS_FREEZE", "freeze", 0},
+                  {"_CUTIS_DEPTH", "depth", 1}};
+
+/* The map of an attribute, made when it is first met; *map is NULL when cutis has no such map. */
+static cutis_result surface_find_map(surface *s, const char *attribute, float **values)
+{
+    gltf_document *document = s->reader->document;
+    cutis_character *given = &s->reader->given;
+    *values = NULL;
+    for (int k = 0; k < COUNT_OF(known_maps); k++) {
+        if (strcmp(attribute, known_maps[k].attribute) != 0) continue;
+        for (int i = 0; i < given->map_count; i++)
+            if (strcmp(s->maps[i].name, known_maps[k].name) == 0) *values = (float *)s->maps[i].values;
+        if (*values) return CUTIS_OK;
+        *values = gltf_allocate(document, s->vertex_count, sizeof(float));
+        if (!*values) return gltf_error_memory(document);
+        for (size_t v = 0; v < s->vertex_count; v++) (*values)[v] = known_maps[k].unpainted;
+        s->maps[given->map_count++] = (cutis_map){known_maps[k].name, *values};
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result block_fill_maps(surface *s, const vertex_block *block)
+{
+    gltf_document *document = s->reader->document;
+    const char *key;
+    json_t *value;
+    json_object_foreach(block->attributes, key, value)
+    {
+        if (strncmp(key, "_CUTIS_", 7) != 0) continue;
+        float *values;
+        cutis_result result = surface_find_map(s, key, &values);
+        if (result != CUTIS_OK) return result;
+        if (!values) {
+            warning_add(&s->reader->warnings,
+                        "%s: %.60s is not a painted map that cutis knows (STIFFNESS, FAT, FREEZE, DEPTH)",
+                        block->place.text, key);
+            continue;
+        }
+        gltf_accessor accessor;
+        bool found;
+        gltf_place use = gltf_place_make("%s of %.120s", key, block->place.text);
+        result =
+            attribute_open(document, block->attributes, key, block->place.text, 1, block->count, &accessor, &found);
+        if (result == CUTIS_OK) result = gltf_accessor_floats(document, &accessor, use.text, values + block->first);
+        if (result != CUTIS_OK) return result;
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result block_fill_morphs(surface *s, const vertex_block *block, const affine *placement)
+{
+    gltf_document *document = s->reader->document;
+    const gltf_node *node = &s->reader->nodes[block->node];
+    for (size_t t = 0; t < json_array_size(block->targets); t++) {
+        gltf_place place = gltf_place_make("target %zu of %.100s", t, block->place.text);
+        gltf_accessor accessor;
+        bool found;
+        cutis_result result = attribute_open(document, json_array_get(block->targets, t), "POSITION", place.text, 3,
+                                             block->count, &accessor, &found);
+        if (result != CUTIS_OK) return result;
+        if (!found) continue;
+        float *deltas = (float *)s->morphs[node->first_morph + (int)t].deltas + 3 * (size_t)block->first;
+        gltf_place use = gltf_place_make("POSITION of %.120s", place.text);
+        result = gltf_accessor_floats(document, &accessor, use.text, deltas);
+        if (result != CUTIS_OK) return result;
+        float weight = node->morph_defaults[t];
+        for (int v = 0; v < block->count; v++) {
+            float *d = deltas + 3 * (size_t)v, *p = s->positions + 3 * (size_t)(block->first + v);
+            double local[3] = {d[0], d[1], d[2]}, world[3];
+            affine_vector(placement, local, world);
+            for (int k = 0; k < 3; k++) {
+                d[k] = (float)world[k];
+                p[k] = (float)(p[k] + weight * world[k]);
+            }
+            if (!isfinite(d[0] + d[1] + d[2]) || !isfinite(p[0] + p[1] + p[2]))
+                return gltf_error(document, CUTIS_ERROR_DATA, "%s: vertex %d does not move to a finite place",
+                                  place.text, v);
+        }
+    }
+    return CUTIS_OK;
+}
+
+/* ---- faces ---- */
+
+/* End the face whose corners were appended since `first`: turn it in a mirrored mesh, drop it when collapsed. */
+static void face_end(surface *s, int first, bool mirrored)
+{
+    int count = s->corner_count - first;
+    int *corners = s->corners + first;
+    if (count == 3 && (corners[0] == corners[1] || corners[1] == corners[2] || corners[2] == corners[0])) {
+        s->collapsed++; /* strips are joined by such triangles */
+        s->corner_count = first;
+        return;
+    }
+    for (int i = 1, k = count - 1; mirrored && i < k; i++, k--) {
+        int corner = corners[i];
+        corners[i] = corners[k];
+        corners[k] = corner;
+    }
+    s->face_first[s->face_count++] = first;
+}
+
+static void primitive_fill_faces(surface *s, const surface_primitive *primitive, const uint32_t *indices, bool mirrored)
+{
+    int base = s->blocks[primitive->block].first;
+    int triangles = mode_triangle_count(primitive->mode, primitive->index_count);
+    int first = s->corner_count;
+    for (int t = 0; t < triangles; t++) {
+        int at[3];
+        mode_triangle(primitive->mode, t, at);
+        int a = base + (int)indices[at[0]], b = base + (int)indices[at[1]], c = base + (int)indices[at[2]];
+        /* FB_ngon_encoding: a fan around one vertex is one polygon. */
+        int open = s->corner_count - first;
+        if (primitive->ngons && open >= 3 && open < NGON_LIMIT && s->corners[first] == a &&
+            s->corners[s->corner_count - 1] == b && c != a && c != b) {
+            s->corners[s->corner_count++] = c;
+            continue;
+        }
+        if (open > 0) face_end(s, first, mirrored);
+        first = s->corner_count;
+        s->corners[s->corner_count++] = a;
+        s->corners[s->corner_count++] = b;
+        s->corners[s->corner_count++] = c;
+    }
+    if (s->corner_count > first) face_end(s, first, mirrored);
+}
+
+static cutis_result primitive_fill(surface *s, int index, name_set *names)
+{
+    gltf_document *document = s->reader->document;
+    const surface_primitive *primitive = &s->primitives[index];
+    const vertex_block *block = &s->blocks[primitive->block];
+    uint32_t *indices;
+    cutis_result result = indices_read(document, primitive, block->count, &indices);
+    if (result != CUTIS_OK) return result;
+    affine placement = node_placement(s->reader, &s->reader->nodes[block->node]);
+    cutis_part *part = &s->parts[index];
+    *part = (cutis_part){.name = name_set_add(names, primitive->name, "part", index),
+                         .material = "",
+                         .first_vertex = block->first,
+                         .vertex_count = block->count,
+                         .first_face = s->face_count};
+    int first_corner = s->corner_count;
+    primitive_fill_faces(s, primitive, indices, affine_determinant(&placement) < 0);
+    part->face_count = s->face_count - part->first_face;
+    if (primitive->material >= 0) {
+        const char *name = gltf_get_string(json_array_get(document->materials, (size_t)primitive->material), "name");
+        part->material = name && *name ? arena_string(&document->memory, name)
+                                       : arena_format(&document->memory, "material_%d", primitive->material);
+    }
+    if (!part->name || !part->material) return gltf_error_memory(document);
+    for (int c = first_corner; s->texcoords && block->texcoords && c < s->corner_count; c++)
+        memcpy(s->texcoords + 2 * (size_t)c, block->texcoords + 2 * (size_t)(s->corners[c] - block->first),
+               2 * sizeof(float));
+    return CUTIS_OK;
+}
+
+/* ---- morph names ---- */
+
+static cutis_result surface_make_morphs(surface *s)
+{
+    gltf_reader *reader = s->reader;
+    gltf_document *document = reader->document;
+    int count = reader->given.morph_count;
+    s->morphs = gltf_allocate(document, (size_t)count, sizeof(cutis_morph));
+    if (!s->morphs) return gltf_error_memory(document);
+    name_set names = name_set_create(&document->memory);
+    for (int i = 0; i < document->node_count; i++) {
+        const gltf_node *node = &reader->nodes[reader->order[i]];
+        for (int m = 0; m < node->morph_count; m++) {
+            const json_t *mesh = json_array_get(document->meshes, (size_t)node->mesh);
+            const json_t *list = json_object_get(json_object_get(mesh, "extras"), "targetNames");
+            const char *name = json_string_value(json_array_get(list, (size_t)m));
+            cutis_morph *morph = &s->morphs[node->first_morph + m];
+            morph->name = name_set_add(&names, name, "morph", node->first_morph + m);
+            morph->deltas = gltf_allocate(document, s->vertex_count * 3, sizeof(float));
+            if (!morph->name || !morph->deltas) return gltf_error_memory(document);
+        }
+    }
+    return CUTIS_OK;
+}
+
+cutis_result gltf_read_surface(gltf_reader *reader)
+{
+    gltf_document *document = reader->document;
+    surface s = {.reader = reader};
+    cutis_result result = surface_count(&s);
+    if (result != CUTIS_OK) return result;
+
+    s.positions = gltf_allocate(document, s.vertex_count * 3, sizeof(float));
+    s.face_first = gltf_allocate(document, s.triangle_count + 1, sizeof(int));
+    s.corners = gltf_allocate(document, s.triangle_count * 3, sizeof(int));
+    s.parts = gltf_allocate(document, (size_t)s.primitive_count, sizeof(cutis_part));
+    s.maps = gltf_allocate(document, COUNT_OF(known_maps), sizeof(cutis_map));
+    if (!s.positions || !s.face_first || !s.corners || !s.parts || !s.maps) return gltf_error_memory(document);
+    if (s.has_texcoords && !(s.texcoords = gltf_allocate(document, s.triangle_count * 6, sizeof(float))))
+        return gltf_error_memory(document);
+    if (reader->has_skeleton) {
+        s.influence_first = gltf_allocate(document, s.vertex_count + 1, sizeof(int));
+        s.influence_joints = gltf_allocate(document, s.influence_count, sizeof(int));
+        s.influence_weights = gltf_allocate(document, s.influence_count, sizeof(float));
+        if (!s.influence_first || !s.influence_joints || !s.influence_weights) return gltf_error_memory(document);
+    }
+    result = surface_make_morphs(&s);
+    if (result != CUTIS_OK) return result;
+
+    for (int b = 0; b < s.block_count; b++) {
+        vertex_block *block = &s.blocks[b];
+        affine placement = node_placement(reader, &reader->nodes[block->node]);
+        result = block_fill_positions(&s, block, &placement);
+        if (result == CUTIS_OK && reader->has_skeleton) result = block_fill_influences(&s, block);
+        if (result == CUTIS_OK && s.texcoords) result = block_fill_texcoords(&s, block);
+        if (result == CUTIS_OK) result = block_fill_maps(&s, block);
+        if (result == CUTIS_OK) result = block_fill_morphs(&s, block, &placement);
+        if (result != CUTIS_OK) return result;
+    }
+    name_set names = name_set_create(&document->memory);
+    for (int p = 0; p < s.primitive_count; p++) {
+        result = primitive_fill(&s, p, &names);
+        if (result != CUTIS_OK) return result;
+    }
+    s.face_first[s.face_count] = s.corner_count;
+    if (s.influence_first) s.influence_first[s.vertex_count] = s.influence_used;
+    if (s.face_count == 0)
+        return gltf_error(document, CUTIS_ERROR_DATA, "the mesh is empty: all its triangles have a vertex twice");
+    if (s.unweighted)
+        warning_add(&reader->warnings, "%d vertices have no weight; they follow their skin's first joint",
+                    s.unweighted);
+    if (s.negative) warning_add(&reader->warnings, "%d weights are negative; they count as 0", s.negative);
+
+    cutis_character *given = &reader->given;
+    given->vertex_count = (int)s.vertex_count;
+    given->positions = s.positions;
+    given->face_count = s.face_count;
+    given->face_first = s.face_first;
+    given->corners = s.corners;
+    given->texcoords = s.texcoords;
+    given->influence_first = s.influence_first;
+    given->influence_joints = s.influence_joints;
+    given->influence_weights = s.influence_weights;
+    given->part_count = s.primitive_count;
+    given->parts = s.parts;
+    given->maps = s.maps;
+    given->morphs = s.morphs;
+    return CUTIS_OK;
+}
+
+/* ---- props ---- */
+
+/* Index of a string among names; -1 when it is absent, an error that lists them when it is another. */
+static cutis_result choice_get(const gltf_reader *reader, int node, const json_t *extras, const char *key,
+                               const char *const *names, int count, int *choice)
+{
+    const json_t *value = json_object_get(extras, key);
+    const char *text = json_string_value(value);
+    *choice = -1;
+    if (!value) return CUTIS_OK;
+    for (int i = 0; text && i < count; i++)
+        if (strcmp(text, names[i]) == 0) *choice = i;
+    if (*choice >= 0) return CUTIS_OK;
+    char list[120] = "";
+    for (int i = 0; i < count; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
+    return gltf_error(reader->document, CUTIS_ERROR_DATA, "%s: extras.cutis.%s '%.40s' is not one of %s",
+                      gltf_node_place(reader, node).text, key, text ? text : "(no text)", list);
+}
+
+static cutis_result prop_number(const gltf_reader *reader, int node, const json_t *extras, const char *key, double low,
+                                double high, float *number)
+{
+    const json_t *value = json_object_get(extras, key);
+    if (!value) return CUTIS_OK;
+    double x = json_number_value(value);
+    if (!json_is_number(value) || !(x >= low && x <= high))
+        return gltf_error(reader->document, CUTIS_ERROR_DATA, "%s: extras.cutis.%s is not a number from %g to %g",
+                          gltf_node_place(reader, node).text, key, low, high);
+    *number = (float)x;
+    return CUTIS_OK;
+}
+
+/* All triangles of the node's mesh, in the node's space. */
+static cutis_result prop_read_mesh(gltf_reader *reader, int mesh, cutis_prop *prop)
+{
+    gltf_document *document = reader->document;
+    json_t *list = mesh_primitives(document, mesh);
+    int count = (int)json_array_size(list);
+    size_t vertices = 0, triangles = 0;
+    float *positions = NULL;
+    int *corners = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 1) {
+            if (triangles == 0 || vertices > VERTEX_LIMIT || triangles > VERTEX_LIMIT)
+                return gltf_error(document, CUTIS_ERROR_DATA, "mesh %d: is empty or too large for a prop", mesh);
+            positions = gltf_allocate(document, vertices * 3, sizeof(float));
+            corners = gltf_allocate(document, triangles * 3, sizeof(int));
+            if (!positions || !corners) return gltf_error_memory(document);
+            vertices = triangles = 0;
+        }
+        for (int p = 0; p < count; p++) {
+            const json_t *object = json_array_get(list, (size_t)p);
+            surface_primitive primitive = {.place = gltf_place_make("mesh %d primitive %d", mesh, p)};
+            gltf_accessor accessor;
+            bool usable;
+            cutis_result result =
+                positions_open(document, json_object_get(object, "attributes"), primitive.place.text, &accessor);
+            if (result == CUTIS_OK)
+                result = primitive_open(reader, object, primitive.place.text, accessor.count, &primitive, &usable);
+            if (result != CUTIS_OK) return result;
+            if (!usable) continue;
+            int here = mode_triangle_count(primitive.mode, primitive.index_count);
+            if (pass == 1) {
+                uint32_t *indices;
+                result = indices_read(document, &primitive, accessor.count, &indices);
+                if (result == CUTIS_OK)
+                    result = gltf_accessor_floats(document, &accessor, primitive.place.text, positions + 3 * vertices);
+                if (result != CUTIS_OK) return result;
+                for (int t = 0; t < here; t++) {
+                    int at[3];
+                    mode_triangle(primitive.mode, t, at);
+                    for (int k = 0; k < 3; k++)
+                        corners[3 * (triangles + (size_t)t) + (size_t)k] = (int)vertices + (int)indices[at[k]];
+                }
+            }
+            vertices += (size_t)accessor.count;
+            triangles += (size_t)here;
+        }
+    }
+    prop->vertex_count = (int)vertices;
+    prop->triangle_count = (int)triangles;
+    prop->positions = positions;
+    prop->triangles = corners;
+    return CUTIS_OK;
+}
+
+static cutis_result prop_read(gltf_reader *reader, int index, cutis_prop *prop)
+{
+    static const char *const roles[] = {"collider", "rigid", "soft"};
+    static const char *const shapes[] = {"mesh", "plane", "sphere", "capsule", "box"};
+    static const int sizes[] = {0, 0, 1, 2, 3}; /* numbers that each shape needs */
+    gltf_document *document = reader->document;
+    const gltf_node *node = &reader->nodes[index];
+    json_t *extras = gltf_get_extras(node->object);
+    gltf_place place = gltf_node_place(reader, index);
+    int role, shape;
+    *prop = (cutis_prop){.name = reader->joints[node->first_joint].name,
+                         .joint = node->first_joint,
+                         .friction = -1,
+                         .restitution = -1,
+                         .stiffness = 0.5f};
+    cutis_result result = choice_get(reader, index, extras, "role", roles, COUNT_OF(roles), &role);
+    if (result == CUTIS_OK) result = choice_get(reader, index, extras, "shape", shapes, COUNT_OF(shapes), &shape);
+    if (result == CUTIS_OK) result = prop_number(reader, index, extras, "mass", 0, 1e9, &prop->mass);
+    if (result == CUTIS_OK) result = prop_number(reader, index, extras, "friction", 0, 2, &prop->friction);
+    if (result == CUTIS_OK) result = prop_number(reader, index, extras, "restitution", 0, 1, &prop->restitution);
+    if (result == CUTIS_OK) result = prop_number(reader, index, extras, "stiffness", 0, 1, &prop->stiffness);
+    if (result != CUTIS_OK) return result;
+    prop->role = (cutis_prop_role)role;
+    prop->shape = shape >= 0 ? (cutis_prop_shape)shape : CUTIS_PROP_MESH;
+
+    const json_t *size = json_object_get(extras, "size");
+    for (int k = 0; k < sizes[prop->shape]; k++) {
+        const json_t *value = json_is_number(size) && k == 0 ? size : json_array_get(size, (size_t)k);
+        double x = json_number_value(value);
+        if (!json_is_number(value) || !(x >= 0 && x < 1e9))
+            return gltf_error(document, CUTIS_ERROR_DATA,
+                              "%s: extras.cutis.size needs %d numbers of 0 or more for a %s", place.text,
+                              sizes[prop->shape], shapes[prop->shape]);
+        prop->size[k] = (float)x;
+    }
+    if (prop->shape != CUTIS_PROP_MESH) return CUTIS_OK;
+    if (node->mesh < 0)
+        return gltf_error(document, CUTIS_ERROR_DATA, "%s: is a %s but has neither a mesh nor extras.cutis.shape",
+                          place.text, roles[role]);
+    if (node->skin >= 0) warning_add(&reader->warnings, "%s: the skin of a prop is left out", place.text);
+    return prop_read_mesh(reader, node->mesh, prop);
+}
+
+cutis_result gltf_read_props(gltf_reader *reader)
+{
+    gltf_document *document = reader->document;
+    int count = 0;
+    for (int i = 0; i < document->node_count; i++) count += reader->nodes[i].is_prop;
+    cutis_prop *props = gltf_allocate(document, (size_t)count, sizeof(cutis_prop));
+    if (!props) return gltf_error_memory(document);
+    for (int i = 0; i < document->node_count; i++) {
+        int index = reader->order[i];
+        if (!reader->nodes[index].is_prop) continue;
+        cutis_result result = prop_read(reader, index, &props[reader->given.prop_count]);
+        if (result != CUTIS_OK) return result;
+        reader->given.prop_count++;
+    }
+    reader->given.props = props;
+    return CUTIS_OK;
+}

@@ -1,0 +1,27 @@
+/*
+ * gltf_read.c: a character from a .glb or .gltf file.
+ */
+#include "io/gltf_read.h"
+
+cutis_result gltf_character_read(const void *data, size_t size, const char *path, bool external,
+                                 const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
+{
+    gltf_document document;
+    gltf_reader reader = {.document = &document};
+    reader.warnings.memory = &document.memory;
+    cutis_result result = gltf_document_parse(&document, data, size, path, external, allocator, error);
+    cutis_result (*const steps[])(gltf_reader *) = {gltf_read_nodes,   gltf_read_skeleton, gltf_read_settings,
+                                                    gltf_read_surface, gltf_read_props,    gltf_read_clips};
+    for (int i = 0; result == CUTIS_OK && i < COUNT_OF(steps); i++) result = steps[i](&reader);
+
+    cutis_character *given = &reader.given;
+    if (result == CUTIS_OK) {
+        given->name = path_stem(&document.memory, path);
+        given->warning_count = warning_finish(&reader.warnings);
+        given->warnings = reader.warnings.sentences;
+        result = document.memory.failed ? gltf_error_memory(&document)
+                                        : cutis_character_create(given, allocator, character, error);
+    }
+    gltf_document_destroy(&document);
+    return result;
+}

@@ -1,0 +1,176 @@
+/*
+ * zoo_field.c: the smooth shape that a character's surface is pulled onto.
+ *
+ * Shapes are round cones (spheres, capsules) in a linearly mapped space, so that they may be flattened; their
+ * value is divided by the length of its gradient, which makes it a distance to first order near the surface.
+ * They are united with the polynomial smooth minimum (Quilez), whose support is compact: a shape farther off
+ * than the blend width has no influence at all, which makes skipping it by its bounding ball exact. Gradients
+ * are carried along: the gradient of a smooth minimum is the same mix of the gradients.
+ */
+#include <assert.h>
+
+#include "zoo/zoo_kit.h"
+
+typedef struct sample {
+    float value;
+    vec3 gradient;
+} sample;
+
+static sample smooth_min(sample a, sample b, float blend)
+{
+    if (b.value >= a.value + blend) return a;
+    if (a.value >= b.value + blend) return b;
+    float h = 0.5f + 0.5f * (b.value - a.value) / blend;
+    return (sample){b.value + (a.value - b.value) * h - blend * h * (1 - h), vec3_lerp(b.gradient, a.gradient, h)};
+}
+
+int zoo_field_node(zoo_kit *kit, int parent, float blend)
+{
+    assert(kit->node_count < ZOO_MAX_NODES && parent < kit->node_count);
+    kit->nodes[kit->node_count] = (zoo_node){.parent = parent, .blend = blend};
+    return kit->node_count++;
+}
+
+static zoo_shape *shape_add(zoo_kit *kit, int node, float blend)
+{
+    assert(kit->shape_count < ZOO_MAX_SHAPES && node < kit->node_count);
+    zoo_shape *shape = &kit->shapes[kit->shape_count++];
+    *shape = (zoo_shape){.node = node, .blend = blend, .to_local = mat3_identity(), .cosine = 1};
+    return shape;
+}
+
+void zoo_field_flat_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b, float radius_b, vec3 axis,
+                         float factor, float blend)
+{
+    zoo_shape *shape = shape_add(kit, node, blend);
+    shape->bound_center = vec3_lerp(a, b, 0.5f);
+    shape->bound_radius = 0.5f * vec3_distance(a, b) + MAX(radius_a, radius_b) * MAX(factor, 1.0f);
+    shape->origin = a;
+
+    // Squeeze along the axis, then turn the squeezed a -> b onto +y.
+    float squeeze = 1 / factor - 1;
+    mat3 squash = {{1 + squeeze * axis.x * axis.x, squeeze * axis.x * axis.y, squeeze * axis.x * axis.z,
+                    squeeze * axis.y * axis.x, 1 + squeeze * axis.y * axis.y, squeeze * axis.y * axis.z,
+                    squeeze * axis.z * axis.x, squeeze * axis.z * axis.y, 1 + squeeze * axis.z * axis.z}};
+    vec3 along = mat3_vector(squash, vec3_sub(b, a));
+    shape->length = vec3_length(along);
+    shape->radius_a = radius_a, shape->radius_b = radius_b;
+    shape->to_local = squash;
+    if (shape->length > 0) {
+        quat turn = quat_between(vec3_scale(along, 1 / shape->length), vec3_make(0, 1, 0));
+        shape->to_local = mat3_multiply(quat_matrix(turn), squash);
+        shape->slope = CLAMP((radius_a - radius_b) / shape->length, -0.95f, 0.95f);
+        shape->cosine = sqrtf(1 - shape->slope * shape->slope);
+    }
+}
+
+void zoo_field_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b, float radius_b, float blend)
+{
+    zoo_field_flat_cone(kit, node, a, radius_a, b, radius_b, vec3_make(0, 0, 1), 1, blend);
+}
+
+void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 center, vec3 radii, quat rotation, float blend)
+{
+    zoo_shape *shape = shape_add(kit, node, blend);
+    shape->origin = shape->bound_center = center;
+    shape->bound_radius = MAX(radii.x, MAX(radii.y, radii.z));
+    shape->radius_a = shape->radius_b = 1;
+    mat3 turn = mat3_transpose(quat_matrix(rotation));
+    float scale[3] = {1 / radii.x, 1 / radii.y, 1 / radii.z};
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) turn.m[3 * r + c] *= scale[r];
+    shape->to_local = turn;
+}
+
+void zoo_field_carve(zoo_kit *kit) { kit->shapes[kit->shape_count - 1].carve = true; }
+
+/* Sort the shapes by node (order kept) and bound every node with all its descendants. */
+void zoo_field_finish(zoo_kit *kit)
+{
+    for (int i = 1; i < kit->shape_count; i++)
+        for (int j = i; j > 0 && kit->shapes[j].node < kit->shapes[j - 1].node; j--) {
+            zoo_shape swap = kit->shapes[j];
+            kit->shapes[j] = kit->shapes[j - 1];
+            kit->shapes[j - 1] = swap;
+        }
+    for (int n = 0; n < kit->node_count; n++) {
+        zoo_node *node = &kit->nodes[n];
+        node->first_shape = 0;
+        while (node->first_shape < kit->shape_count && kit->shapes[node->first_shape].node < n) node->first_shape++;
+        while (node->first_shape + node->shape_count < kit->shape_count &&
+               kit->shapes[node->first_shape + node->shape_count].node == n)
+            node->shape_count++;
+    }
+    for (int n = 0; n < kit->node_count; n++) {
+        vec3 low = {1e9f, 1e9f, 1e9f}, high = {-1e9f, -1e9f, -1e9f};
+        for (int i = 0; i < kit->shape_count; i++) {
+            int above = kit->shapes[i].node;
+            while (above > n) above = kit->nodes[above].parent;
+            if (above != n) continue;
+            float r = kit->shapes[i].bound_radius;
+            low = vec3_min(low, vec3_sub(kit->shapes[i].bound_center, vec3_make(r, r, r)));
+            high = vec3_max(high, vec3_add(kit->shapes[i].bound_center, vec3_make(r, r, r)));
+        }
+        kit->nodes[n].bound_center = vec3_lerp(low, high, 0.5f);
+        kit->nodes[n].bound_radius = 0.5f * vec3_distance(low, high);
+    }
+}
+
+static sample shape_value(const zoo_shape *shape, vec3 p)
+{
+    vec3 q = mat3_vector(shape->to_local, vec3_sub(p, shape->origin)), g;
+    float radial = sqrtf(q.x * q.x + q.z * q.z), value;
+    float along = q.y * shape->cosine - radial * shape->slope;
+    if (along <= 0 || shape->length == 0) {
+        float length = vec3_length(q);
+        value = length - shape->radius_a;
+        g = length > 0 ? vec3_scale(q, 1 / length) : vec3_make(0, 1, 0);
+    } else if (along >= shape->length * shape->cosine) {
+        q.y -= shape->length;
+        float length = vec3_length(q);
+        value = length - shape->radius_b;
+        g = length > 0 ? vec3_scale(q, 1 / length) : vec3_make(0, 1, 0);
+    } else {
+        value = radial * shape->cosine + q.y * shape->slope - shape->radius_a;
+        float flank = radial > 0 ? shape->cosine / radial : 0;
+        g = vec3_make(q.x * flank, shape->slope, q.z * flank);
+    }
+    const float *m = shape->to_local.m;
+    vec3 gradient = {m[0] * g.x + m[3] * g.y + m[6] * g.z, m[1] * g.x + m[4] * g.y + m[7] * g.z,
+                     m[2] * g.x + m[5] * g.y + m[8] * g.z};
+    float scale = 1 / MAX(vec3_length(gradient), 1e-12f);
+    return (sample){value * scale, vec3_scale(gradient, scale)};
+}
+
+static sample node_value(const zoo_kit *kit, int n, vec3 p)
+{
+    const zoo_node *node = &kit->nodes[n];
+    sample best = {1e9f, {0, 1, 0}};
+    for (int i = 0; i < node->shape_count; i++) {
+        const zoo_shape *shape = &kit->shapes[node->first_shape + i];
+        float far = vec3_distance(p, shape->bound_center) - shape->bound_radius;
+        if (shape->carve) {
+            // a minus b = -min(-a, b)
+            if (far > shape->blend - best.value) continue;
+            sample a = {-best.value, vec3_scale(best.gradient, -1)};
+            a = smooth_min(a, shape_value(shape, p), shape->blend);
+            best = (sample){-a.value, vec3_scale(a.gradient, -1)};
+        } else if (far < best.value + shape->blend) {
+            best = smooth_min(best, shape_value(shape, p), shape->blend);
+        }
+    }
+    for (int c = n + 1; c < kit->node_count; c++) {
+        const zoo_node *child = &kit->nodes[c];
+        if (child->parent != n) continue;
+        if (vec3_distance(p, child->bound_center) - child->bound_radius >= best.value + child->blend) continue;
+        best = smooth_min(best, node_value(kit, c, p), child->blend);
+    }
+    return best;
+}
+
+float zoo_field_value(const zoo_kit *kit, vec3 p, vec3 *gradient)
+{
+    sample s = node_value(kit, 0, p);
+    *gradient = s.gradient;
+    return s.value;
+}
