@@ -116,7 +116,7 @@ typedef struct lattice_step_job {
     lattice_state s;
     lattice_scratch t;
     const solver_input *input;
-    quad centre; /* about which sums are taken, so that a character far from the origin loses no digits */
+    lattice_frame reference; /* rigid motion that sums are relative to, from rest place to place */
     float h;
 } lattice_step_job;
 
@@ -170,11 +170,19 @@ static void predict_block(void *context, int begin, int end)
     }
 }
 
+/* Where the reference motion puts a voxel. */
+static inline quad reference_place(const lattice_step_job *job, int v)
+{
+    quad rest = job->m->rest[v];
+    return job->reference.b + job->reference.r[0] * rest[0] + job->reference.r[1] * rest[1] +
+           job->reference.r[2] * rest[2];
+}
+
 static void weigh_block(void *context, int begin, int end)
 {
     lattice_step_job *job = context;
     for (int v = begin; v < end; v++) {
-        quad p = job->t.guess[v] - job->centre;
+        quad p = job->t.guess[v] - reference_place(job, v);
         p[3] = 1;
         job->t.weighted[v] = p * job->m->masses[v];
     }
@@ -189,14 +197,15 @@ static void goal_block(void *context, int begin, int end)
         const lattice_frame *sum = &job->t.a[v];
         quad share = quad_set(m->regions.inverse_counts[v]);
         if (v < m->bone_count) continue;
-        quad goal = sum->b * share + job->centre;
+        quad goal = sum->b * share + reference_place(job, v);
+        goal[3] = 0;
         quad p = job->t.guess[v];
         job->t.guess[v] = p + (goal - p) * m->gains[v];
         /* The mean outlives the step, so it must stay finite when positions do not. */
         bool finite = true;
         for (int k = 0; k < 3; k++) finite &= fabsf(sum->r[k][0]) + fabsf(sum->r[k][1]) + fabsf(sum->r[k][2]) < 1e6f;
         if (!finite) continue;
-        for (int k = 0; k < 3; k++) job->s.means[v].r[k] = sum->r[k] * share;
+        for (int k = 0; k < 3; k++) job->s.means[v].r[k] = job->reference.r[k] + sum->r[k] * share;
     }
 }
 
@@ -206,7 +215,7 @@ static void match(lattice_step_job *job)
     const cutis_jobs *jobs = job->input->jobs;
     parallel_for(jobs, m->count, VOXEL_GRAIN, weigh_block, job);
     lattice_sum_moments(&m->sweep, job->t.weighted, job->t.a, job->t.b, jobs);
-    lattice_rotations(&m->regions, job->t.a, job->s.means, job->s.rotations, job->t.frames, jobs);
+    lattice_rotations(&m->regions, &job->reference, job->t.a, job->s.means, job->s.rotations, job->t.frames, jobs);
     lattice_sum_frames(&m->sweep, job->t.frames, job->t.a, job->t.b, jobs);
     parallel_for(jobs, m->count, VOXEL_GRAIN, goal_block, job);
 }
@@ -221,9 +230,9 @@ static quad point_place(const lattice_step_job *job, int point)
         const lattice_frame *frame = &job->t.frames[v];
         quad rest = job->m->rest[v];
         const float *at = surface->points + 3 * point;
-        place += (job->t.guess[v] + frame->r[0] * (at[0] - rest[0]) + frame->r[1] * (at[1] - rest[1]) +
-                  frame->r[2] * (at[2] - rest[2])) *
-                 surface->weights[i];
+        quad carried = job->t.guess[v];
+        for (int k = 0; k < 3; k++) carried += (frame->r[k] + job->reference.r[k]) * (at[k] - rest[k]);
+        place += carried * surface->weights[i];
     }
     return place;
 }
@@ -306,11 +315,11 @@ static void update_block(void *context, int begin, int end)
             job->s.velocities[v] = speed;
         }
         job->s.positions[v] = p;
-        /* From rest place to place, about the centre. */
+        /* From rest place to place, relative to the reference motion. */
         const lattice_frame *frame = &job->t.frames[v];
         quad rest = m->rest[v];
         lattice_frame *map = &job->t.b[v];
-        map->b = p - job->centre - frame->r[0] * rest[0] - frame->r[1] * rest[1] - frame->r[2] * rest[2];
+        map->b = p - reference_place(job, v) - frame->r[0] * rest[0] - frame->r[1] * rest[1] - frame->r[2] * rest[2];
         for (int k = 0; k < 3; k++) map->r[k] = frame->r[k];
         quad scene = origin + p * scale, scene_target = origin + target * scale;
         for (int k = 0; k < 3; k++)
@@ -330,12 +339,23 @@ static void job_prepare(lattice_step_job *job, const void *data, void *state, vo
     joints_prepare(m, input->skin, job->t.joints);
 }
 
-/* Sums are taken about the first voxel's target: near every part of the body. */
-static void centre_choose(lattice_step_job *job) { job->centre = job->s.targets[0]; }
+/* The rigid part of the reference joint's motion. */
+static void reference_choose(lattice_step_job *job)
+{
+    const lattice_frame *joint = &job->t.joints[job->m->reference];
+    mat34 map = {{0}};
+    for (int k = 0; k < 9; k++) map.m[k / 3 * 4 + k % 3] = joint->r[k % 3][k / 3];
+    vec3 translation, scale;
+    quat turn;
+    mat34_decompose(map, &translation, &turn, &scale);
+    mat3 r = quat_matrix(quat_normalize(turn));
+    job->reference.b = joint->b;
+    for (int k = 0; k < 3; k++) job->reference.r[k] = (quad){r.m[k], r.m[3 + k], r.m[6 + k], 0};
+}
 
 static void surface_write(lattice_step_job *job, float *points)
 {
-    lattice_surface_evaluate(&job->m->surface, job->t.b, job->centre, job->m->size, job->m->origin, points,
+    lattice_surface_evaluate(&job->m->surface, job->t.b, &job->reference, job->m->size, job->m->origin, points,
                              job->input->jobs);
 }
 
@@ -347,7 +367,7 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
     double start = clock_seconds(), time;
     job_prepare(&job, data, state, scratch, input);
     parallel_for(input->jobs, m->count, VOXEL_GRAIN, primary_block, &job);
-    centre_choose(&job);
+    reference_choose(&job);
     time = clock_seconds(), stats->part_ms[PART_PRIMARY] += (time - start) * 1e3, start = time;
     parallel_for(input->jobs, m->count - m->bone_count, VOXEL_GRAIN, predict_block, &job);
     time = clock_seconds(), stats->part_ms[PART_PREDICTION] += (time - start) * 1e3;
@@ -406,7 +426,7 @@ static void lattice_reset(const void *data, void *state, void *scratch, const so
     job_prepare(&job, data, state, scratch, input);
     primary_block(&job, 0, m->count);
     rotations_reset(&job);
-    centre_choose(&job);
+    reference_choose(&job);
     for (int v = 0; v < m->count; v++) {
         job.s.positions[v] = job.t.guess[v] = job.s.targets[v];
         job.s.velocities[v] = job.t.carried[v] = (quad){0, 0, 0, 0};

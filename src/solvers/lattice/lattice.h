@@ -155,16 +155,19 @@ typedef struct lattice_regions {
     int count, padded;
     const float *offset[3];      /* (padded) centroid of the region minus the voxel's rest place */
     const float *inverse_mass;   /* (padded) */
+    const float *shape[6];       /* (padded) second moments of the rest shape: xx xy xz yy yz zz */
     const float *prior[3];       /* (padded) weight of the previous rotation where a region has no width */
+    const uint8_t *thin;         /* (padded) for each block of LANES: whether any prior is not 0 */
     const float *inverse_counts; /* (padded) one over the number of regions that hold the voxel */
 } lattice_regions;
 
 /*
- * The rotation of each region from its moments, warm-started from rotations (4 x padded, x y z w one after the
- * other), and its map: frames[v].b = where the region puts its own voxel, .r = the rotation's columns.
+ * The rotation of each region, warm-started from rotations (4 x padded, x y z w one after the other), and its map.
+ * moments are those of positions minus the rigid motion `reference` of their rest places, and the maps are relative to
+ * it as well: frames[v].b = where the region puts its own voxel, .r = its rotation's columns, minus the reference's.
  */
-void lattice_rotations(const lattice_regions *regions, const lattice_frame *moments, const lattice_frame *priors,
-                       float *rotations, lattice_frame *frames, const cutis_jobs *jobs);
+void lattice_rotations(const lattice_regions *regions, const lattice_frame *reference, const lattice_frame *moments,
+                       const lattice_frame *priors, float *rotations, lattice_frame *frames, const cutis_jobs *jobs);
 
 #define LATTICE_NEIGHBOURS 26
 
@@ -210,8 +213,9 @@ typedef struct lattice_surface {
 cutis_result lattice_embed(const lattice_graph *graph, const float *points, int point_count, arena *memory,
                            lattice_surface *surface, cutis_error *error);
 
-/* Points of `surface` carried by maps (count) from rest place to place, each relative to `centre`, into scene space. */
-void lattice_surface_evaluate(const lattice_surface *surface, const lattice_frame *maps, quad centre, float size,
-                              const float origin[3], float *points, const cutis_jobs *jobs);
+/* Points of `surface` carried by maps (count) from rest place to place, each relative to `reference`, in scene space.
+ */
+void lattice_surface_evaluate(const lattice_surface *surface, const lattice_frame *maps, const lattice_frame *reference,
+                              float size, const float origin[3], float *points, const cutis_jobs *jobs);
 
 #endif

@@ -35,13 +35,14 @@ static void stretch_block(void *context, int begin, int end)
     int32_t own[LANES];
     for (int v = begin; v < end; v += LANES) {
         for (int lane = 0; lane < LANES; lane++) own[lane] = 4 * (s->first + v + lane);
-        vfloat x = v_gather(from, own), y = v_gather(from + 1, own), z = v_gather(from + 2, own);
+        vfloat here[4], there[4];
+        v_load4(from, own, here);
         vfloat sx = v_set(0), sy = v_set(0), sz = v_set(0), half = v_set(0.5f), one = v_set(1), zero = v_set(0);
         for (int slot = 0; slot < s->slot_count; slot++) {
             const int32_t *neighbour = s->neighbours + (size_t)slot * s->padded + v;
             vfloat length = v_load(s->lengths + (size_t)slot * s->padded + v);
-            vfloat dx = x - v_gather(from, neighbour), dy = y - v_gather(from + 1, neighbour),
-                   dz = z - v_gather(from + 2, neighbour);
+            v_load4(from, neighbour, there);
+            vfloat dx = here[0] - there[0], dy = here[1] - there[1], dz = here[2] - there[2];
             vfloat now = v_sqrt(dx * dx + dy * dy + dz * dz);
             /* w_i / (w_i + w_j): all of the correction beside a bone, which does not give way. */
             vfloat share = v_select(v_less(length, zero), one, half);
@@ -50,9 +51,8 @@ static void stretch_block(void *context, int begin, int end)
             sx = sx + factor * dx, sy = sy + factor * dy, sz = sz + factor * dz;
         }
         vfloat gain = v_load(s->gains + v);
-        float rx[LANES], ry[LANES], rz[LANES];
-        v_store(rx, x + gain * sx), v_store(ry, y + gain * sy), v_store(rz, z + gain * sz);
-        for (int lane = 0; lane < LANES; lane++) job->to[s->first + v + lane] = (quad){rx[lane], ry[lane], rz[lane], 0};
+        vfloat moved[4] = {here[0] + gain * sx, here[1] + gain * sy, here[2] + gain * sz, zero};
+        v_store4((float *)job->to, own, moved);
     }
 }
 
@@ -89,16 +89,17 @@ static void volume_block(void *context, int begin, int end)
     const lattice_volume *vol = job->volume;
     const float *p = (const float *)job->positions;
     int stride = (int)(sizeof(lattice_frame) / sizeof(float));
-    int32_t index[LANES];
-    for (int lane = 0; lane < LANES; lane++) index[lane] = lane * stride;
+    int32_t index[LANES], triple[LANES];
+    for (int lane = 0; lane < LANES; lane++) index[lane] = lane * stride, triple[lane] = 12 * lane;
     for (int v = begin; v < end; v += LANES) {
         vfloat d[9], g[9];
         for (int axis = 0; axis < 3; axis++) {
             const int32_t *plus = vol->ends[2 * axis + 1] + v, *minus = vol->ends[2 * axis] + v;
             vfloat flat = v_load(vol->flat[axis] + v);
-            const float *column = (const float *)&job->frames[v].r[axis];
-            for (int k = 0; k < 3; k++)
-                d[3 * axis + k] = v_gather(p + k, plus) - v_gather(p + k, minus) + flat * v_gather(column + k, index);
+            vfloat a[4], b[4], column[4];
+            v_load4(p, plus, a), v_load4(p, minus, b);
+            v_load4((const float *)&job->frames[v].r[axis], index, column);
+            for (int k = 0; k < 3; k++) d[3 * axis + k] = a[k] - b[k] + flat * column[k];
         }
         for (int k = 0; k < 3; k++) {
             int u = (k + 1) % 3, w = (k + 2) % 3;
@@ -115,12 +116,11 @@ static void volume_block(void *context, int begin, int end)
         }
         /* A voxel pressed flat has almost no gradient; its correction must not explode. */
         vfloat multiplier = c / v_max(sum, v_load(vol->least + v));
-        float pushes[9][LANES];
-        for (int i = 0; i < 9; i++) v_store(pushes[i], multiplier * g[i]);
-        for (int lane = 0; lane < LANES; lane++)
-            for (int axis = 0; axis < 3; axis++)
-                job->pushes[3 * (v + lane) + axis] =
-                    (quad){pushes[3 * axis][lane], pushes[3 * axis + 1][lane], pushes[3 * axis + 2][lane], 0};
+        for (int axis = 0; axis < 3; axis++) {
+            vfloat push[4] = {multiplier * g[3 * axis], multiplier * g[3 * axis + 1], multiplier * g[3 * axis + 2],
+                              v_set(0)};
+            v_store4((float *)&job->pushes[3 * v + axis], triple, push);
+        }
     }
 }
 

@@ -89,7 +89,7 @@ cutis_result lattice_embed(const lattice_graph *graph, const float *points, int 
 typedef struct surface_job {
     const lattice_surface *surface;
     const lattice_frame *maps;
-    quad centre;
+    const lattice_frame *reference;
     float size;
     const float *origin;
     float *points;
@@ -108,14 +108,15 @@ static void surface_block(void *context, int begin, int end)
             sum.r[0] += map->r[0] * w, sum.r[1] += map->r[1] * w, sum.r[2] += map->r[2] * w;
         }
         const float *rest = s->points + 3 * p;
-        quad at = job->centre + sum.b + sum.r[0] * rest[0] + sum.r[1] * rest[1] + sum.r[2] * rest[2];
+        quad at = job->reference->b + sum.b;
+        for (int k = 0; k < 3; k++) at += (job->reference->r[k] + sum.r[k]) * rest[k];
         for (int k = 0; k < 3; k++) job->points[3 * p + k] = job->origin[k] + job->size * at[k];
     }
 }
 
-void lattice_surface_evaluate(const lattice_surface *surface, const lattice_frame *maps, quad centre, float size,
-                              const float origin[3], float *points, const cutis_jobs *jobs)
+void lattice_surface_evaluate(const lattice_surface *surface, const lattice_frame *maps, const lattice_frame *reference,
+                              float size, const float origin[3], float *points, const cutis_jobs *jobs)
 {
-    surface_job job = {surface, maps, centre, size, origin, points};
+    surface_job job = {surface, maps, reference, size, origin, points};
     parallel_for(jobs, surface->point_count, 256, surface_block, &job);
 }

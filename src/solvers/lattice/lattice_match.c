@@ -7,6 +7,9 @@
  * the turns of one substep. Where the second derivative is not positive (a region turned inside out) the step of
  * Mueller, Bender, Chentanez and Macklin 2016 stands in, which is stable always.
  *
+ * Positions come as differences from a rigid reference motion of the whole rest shape, and leave so: what is summed
+ * is small where the body moves as one, and a body at rest or in rigid motion is exact to the last digits.
+ *
  * A region that is one voxel thin along an axis has no moment there, and does not know its own twist. It takes the
  * missing column from the average rotation of its surroundings in the last iteration, so that twist travels along
  * thin limbs as well.
@@ -19,7 +22,7 @@
 
 typedef struct rotation_job {
     const lattice_regions *regions;
-    const lattice_frame *moments, *priors;
+    const lattice_frame *reference, *moments, *priors;
     float *rotations;
     lattice_frame *frames;
 } rotation_job;
@@ -85,44 +88,54 @@ static void rotations_block(void *context, int begin, int end)
     int stride = (int)(sizeof(lattice_frame) / sizeof(float)), padded = regions->padded;
     int32_t index[LANES];
     for (int lane = 0; lane < LANES; lane++) index[lane] = lane * stride;
+    vfloat turn[9];
+    for (int i = 0; i < 9; i++) turn[i] = v_set(job->reference->r[i % 3][i / 3]);
     for (int v = begin; v < end; v += LANES) {
-        const float *moments = (const float *)&job->moments[v], *priors = (const float *)&job->priors[v];
-        vfloat inverse_mass = v_load(regions->inverse_mass + v), sum[3], centre[3], a[9], q[4], offset[3];
-        for (int i = 0; i < 3; i++) {
-            sum[i] = v_gather(moments + i, index);
-            centre[i] = sum[i] * inverse_mass;
-            offset[i] = v_load(regions->offset[i] + v);
-        }
-        /* A = sum of x (x0 - c0)^T = moments - sum x offset^T, and the last rotation where the region is thin. */
+        const float *moments = (const float *)&job->moments[v];
+        vfloat sum[4], column[4], shape[6], a[9], q[4], offset[3];
+        v_load4(moments, index, sum);
+        for (int i = 0; i < 3; i++) offset[i] = v_load(regions->offset[i] + v);
+        for (int i = 0; i < 6; i++) shape[i] = v_load(regions->shape[i] + v);
+        /* A = sum of x (x0 - c0)^T, of which the reference motion's share is its rotation times the rest shape. */
+        static const int symmetric[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
         for (int k = 0; k < 3; k++) {
-            vfloat prior = v_load(regions->prior[k] + v);
+            v_load4(moments + 4 * (k + 1), index, column);
             for (int i = 0; i < 3; i++)
-                a[3 * i + k] = v_gather(moments + 4 * (k + 1) + i, index) - sum[i] * offset[k] +
-                               prior * v_gather(priors + 4 * (k + 1) + i, index);
+                a[3 * i + k] = column[i] - sum[i] * offset[k] +
+                               (turn[3 * i] * shape[symmetric[k]] + turn[3 * i + 1] * shape[symmetric[3 + k]] +
+                                turn[3 * i + 2] * shape[symmetric[6 + k]]);
+        }
+        /* The last mean rotation where a region is thin. */
+        if (regions->thin[v / LANES]) {
+            for (int k = 0; k < 3; k++) {
+                vfloat prior = v_load(regions->prior[k] + v);
+                v_load4((const float *)&job->priors[v].r[k], index, column);
+                for (int i = 0; i < 3; i++) a[3 * i + k] = a[3 * i + k] + prior * column[i];
+            }
         }
         for (int i = 0; i < 4; i++) q[i] = v_load(job->rotations + (size_t)i * padded + v);
         for (int i = 0; i < POLAR_STEPS; i++) polar_step(a, q);
         for (int i = 0; i < 4; i++) v_store(job->rotations + (size_t)i * padded + v, q[i]);
 
+        /* The map relative to the reference: where it puts its own voxel, and the difference of rotations. */
         vrotation r = rotation_of(q);
-        float columns[12][LANES];
-        for (int i = 0; i < 3; i++) {
-            v_store(columns[i],
-                    centre[i] - (r.m[3 * i] * offset[0] + r.m[3 * i + 1] * offset[1] + r.m[3 * i + 2] * offset[2]));
-            for (int k = 0; k < 3; k++) v_store(columns[3 * (k + 1) + i], r.m[3 * i + k]);
-        }
-        for (int lane = 0; lane < LANES; lane++) {
-            lattice_frame *frame = &job->frames[v + lane];
-            frame->b = (quad){columns[0][lane], columns[1][lane], columns[2][lane], 1};
-            for (int k = 0; k < 3; k++)
-                frame->r[k] = (quad){columns[3 * k + 3][lane], columns[3 * k + 4][lane], columns[3 * k + 5][lane], 0};
+        for (int i = 0; i < 9; i++) r.m[i] = r.m[i] - turn[i];
+        vfloat inverse_mass = v_load(regions->inverse_mass + v), place[4];
+        for (int i = 0; i < 3; i++)
+            place[i] = sum[i] * inverse_mass -
+                       (r.m[3 * i] * offset[0] + r.m[3 * i + 1] * offset[1] + r.m[3 * i + 2] * offset[2]);
+        place[3] = v_set(1);
+        v_store4((float *)&job->frames[v], index, place);
+        for (int k = 0; k < 3; k++) {
+            vfloat out[4] = {r.m[k], r.m[3 + k], r.m[6 + k], v_set(0)};
+            v_store4((float *)&job->frames[v].r[k], index, out);
         }
     }
 }
 
-void lattice_rotations(const lattice_regions *regions, const lattice_frame *moments, const lattice_frame *priors,
-                       float *rotations, lattice_frame *frames, const cutis_jobs *jobs)
+void lattice_rotations(const lattice_regions *regions, const lattice_frame *reference, const lattice_frame *moments,
+                       const lattice_frame *priors, float *rotations, lattice_frame *frames, const cutis_jobs *jobs)
 {
-    rotation_job job = {regions, moments, priors, rotations, frames};
+    rotation_job job = {regions, reference, moments, priors, rotations, frames};
     parallel_for(jobs, regions->padded, REGION_GRAIN, rotations_block, &job);
 }

@@ -233,6 +233,12 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     if (b->memory->failed) return error_memory(error, "the lattice");
     m->rest = rest, m->masses = masses, m->gains = gains, m->keeps = keeps, m->layers = layers, m->edges = edges;
     int region = (int)b->build->values[LATTICE_REGION];
+    /* The reference motion is that of the joint that carries most. */
+    float *carried = ARENA_ARRAY(&b->temporary, float, m->joint_count + 1);
+    if (b->temporary.failed) return error_memory(error, "the lattice");
+    for (int i = 0; i < LATTICE_JOINTS * count; i++) carried[m->joints[i]] += m->weights[i];
+    for (int j = 0; j <= m->joint_count; j++)
+        if (carried[j] > carried[m->reference]) m->reference = j;
     for (int v = 0; v < count; v++) {
         const float *at = b->graph.rest + 4 * v;
         float ratio = at[3] / b->graph.cell;
@@ -262,8 +268,10 @@ static cutis_result region_tables(builder *b, cutis_error *error)
     cutis_result result =
         lattice_chains(&b->graph, (int)b->build->values[LATTICE_REGION], m->rest, b->memory, &m->sweep, error);
     if (result != CUTIS_OK) return result;
-    float *tables[8];
+    float *tables[8], *shape[6];
     for (int i = 0; i < 8; i++) tables[i] = ARENA_ARRAY(b->memory, float, padded);
+    for (int i = 0; i < 6; i++) m->regions.shape[i] = shape[i] = ARENA_ARRAY(b->memory, float, padded);
+    uint8_t *thin = ARENA_ARRAY(b->memory, uint8_t, padded);
     quad *places = ARENA_ARRAY(&b->temporary, quad, padded);
     lattice_frame *in = ARENA_ARRAY(&b->temporary, lattice_frame, padded),
                   *sums = ARENA_ARRAY(&b->temporary, lattice_frame, padded),
@@ -283,17 +291,20 @@ static cutis_result region_tables(builder *b, cutis_error *error)
         for (int k = 0; k < 3; k++) {
             float offset = sums[v].r[k][3] / mass; /* w of the moments: mass x rest offset */
             tables[k][v] = offset;
-            /* Second moment of the rest shape about its centroid, along axis k. */
-            float spread = sums[v].r[k][k] - sums[v].b[k] * offset;
-            tables[4 + k][v] = spread < 0.05f * mass * h * h ? 0.25f * mass * h * h : 0;
+        }
+        /* Second moments of the rest shape about its centroid. */
+        for (int i = 0, k = 0; k < 3; k++)
+            for (int j = k; j < 3; j++, i++) shape[i][v] = sums[v].r[k][j] - sums[v].b[j] * tables[k][v];
+        static const int diagonal[3] = {0, 3, 5};
+        for (int k = 0; k < 3; k++) {
+            if (shape[diagonal[k]][v] >= 0.05f * mass * h * h) continue;
+            tables[4 + k][v] = 0.25f * mass * h * h;
+            thin[v / LANES] = 1;
         }
     }
-    m->regions = (lattice_regions){.count = m->count,
-                                   .padded = padded,
-                                   .offset = {tables[0], tables[1], tables[2]},
-                                   .inverse_mass = tables[3],
-                                   .prior = {tables[4], tables[5], tables[6]},
-                                   .inverse_counts = tables[7]};
+    m->regions.count = m->count, m->regions.padded = padded, m->regions.thin = thin;
+    for (int k = 0; k < 3; k++) m->regions.offset[k] = tables[k], m->regions.prior[k] = tables[4 + k];
+    m->regions.inverse_mass = tables[3], m->regions.inverse_counts = tables[7];
     return CUTIS_OK;
 }
 

@@ -35,6 +35,7 @@ typedef struct lattice_model {
     const cutis_character *character;
     int count, bone_count, padded; /* voxels; bone voxels come first */
     int joint_count, iterations;
+    int reference;         /* joint whose motion sums are relative to; joint_count: the scene */
     float origin[3], size; /* scene place = origin + size x place */
     double substep;
 
