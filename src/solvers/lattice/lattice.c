@@ -9,6 +9,9 @@
  * - All voxels are skinned (equation 3), not only those of the bone layer: this target of a voxel tells how fast its
  *   body part moves. Damping acts on the velocity relative to that, so that a character carried along is not held
  *   back by the air the paper's k_d amounts to.
+ * - Flesh feels only the share `inertia` of its target's acceleration. A skeleton of lines leaves out ribs, pelvis and
+ *   all that holds flesh in place, and without this a body thick around its spine swings like a bell. Velocities in the
+ *   state are those left when the other share of the target's velocity is taken away.
  * - A voxel that is not finite, or has come further from its target than a whole size, is put back on it.
  */
 #include <math.h>
@@ -155,7 +158,6 @@ static void primary_block(void *context, int begin, int end)
         job->t.carried[v] = speed;
         if (v >= m->bone_count) continue;
         job->t.guess[v] = target;
-        job->s.velocities[v] = speed;
         for (int k = 0; k < 3; k++) job->s.means[v].r[k] = map.r[k];
     }
 }
@@ -166,7 +168,8 @@ static void predict_block(void *context, int begin, int end)
     quad h = quad_set(job->h);
     for (int i = begin; i < end; i++) {
         int v = job->m->bone_count + i;
-        job->t.guess[v] = job->s.positions[v] + job->s.velocities[v] * h;
+        quad speed = job->s.velocities[v] + job->t.carried[v] * (1 - job->m->inertias[v]);
+        job->t.guess[v] = job->s.positions[v] + speed * h;
     }
 }
 
@@ -312,7 +315,7 @@ static void update_block(void *context, int begin, int end)
                 p = target, speed = carried;
                 ++*repairs;
             }
-            job->s.velocities[v] = speed;
+            job->s.velocities[v] = speed - carried * (1 - m->inertias[v]);
         }
         job->s.positions[v] = p;
         /* From rest place to place, relative to the reference motion. */

@@ -3,11 +3,14 @@
  * voxels.
  *
  * Stiffness. The paper's k_s and k_d of a step depend on the step's length and on the resolution. Here a layer's
- * stiffness is a frequency f: that at which a block of flesh LENGTH_REFERENCE wide swings about its goal. A region of
- * width d_r h is stiffer by LENGTH_REFERENCE / (d_r h), as a shorter bar of the same stuff is, so that a finer lattice
- * is not a softer one. The gain of one substep follows from the implicit Euler step of that oscillator,
- *     k_s = (w h)^2 / (1 + (w h)^2),   w = 2 pi f LENGTH_REFERENCE / (d_r h),
- * and damping c (1/s) leaves exp(-c h) of the velocity. So both mean the same at any substep.
+ * stiffness is a frequency f: that at which flesh of the layer, LENGTH_REFERENCE thick and fixed to bone on one side,
+ * swings. A voxel's goal is an average over two windows of width d_r h, so that for smooth displacements u
+ *     g - p = (d_r^2 - 1) / 12 h^2 u'',
+ * and the quarter wave that fits into the thickness L has (d_r^2 - 1) / 12 (pi h / 2 L)^2 of a single voxel's
+ * stiffness. Hence the frequency w of a single voxel about its goal, and from the implicit Euler step of that
+ * oscillator the gain of one substep of length s, w = 2 pi f / (pi h / 2 L sqrt((d_r^2 - 1) / 12)),   k_s = (w s)^2 /
+ * (1 + (w s)^2). Damping c (1/s) leaves exp(-c s) of the velocity. So both mean the same at any substep, resolution and
+ * region width, until k_s comes near 1: what is stiffer than that needs a wider region or more iterations.
  */
 #include "solvers/lattice/lattice_model.h"
 
@@ -15,14 +18,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Width of the block of flesh whose frequency is the stiffness, in sizes. */
+/* Thickness of the flesh whose frequency is the stiffness, in sizes. */
 #define LENGTH_REFERENCE 0.1
+/* Width of a region when none is asked for, in sizes: 3 voxels for a man at resolution 32. */
+#define REGION_WIDTH 0.08f
 
 const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     {"resolution", CUTIS_PARAMETER_INT, 32, 4, 128, "", NULL, false, "voxels along the longest side"},
     {"adaptive", CUTIS_PARAMETER_BOOL, 0, 0, 1, "", NULL, false,
      "voxels of half the size where the body is thin, of twice the size deep inside"},
-    {"region", CUTIS_PARAMETER_INT, 3, 2, 8, "", NULL, false, "width d_r of a region, in voxels"},
+    {"region", CUTIS_PARAMETER_INT, 0, 0, 8, "", NULL, false,
+     "width d_r of a region in voxels, 2 to 8; 0 takes about a twelfth of the size"},
     {"iterations", CUTIS_PARAMETER_INT, 1, 1, 20, "", NULL, false, "passes over all constraints in a substep, n_total"},
     {"bone_width", CUTIS_PARAMETER_FLOAT, 0.02, 0, 0.5, "", NULL, true,
      "Manhattan distance from the skeleton up to which voxels are bone, over the size"},
@@ -33,16 +39,18 @@ const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     {"skin", CUTIS_PARAMETER_BOOL, 1, 0, 1, "", NULL, false, "whether the outermost voxels are a skin layer"},
     {"mixed", CUTIS_PARAMETER_BOOL, 1, 0, 1, "", NULL, false,
      "voxels between two inner layers are of both, by their share"},
-    {"muscle_stiffness", CUTIS_PARAMETER_FLOAT, 24, 0.5, 200, "Hz", NULL, true, "stiffness of muscle"},
-    {"fat_stiffness", CUTIS_PARAMETER_FLOAT, 5, 0.5, 200, "Hz", NULL, true, "stiffness of fat"},
+    {"muscle_stiffness", CUTIS_PARAMETER_FLOAT, 12, 0.5, 200, "Hz", NULL, true, "stiffness of muscle"},
+    {"fat_stiffness", CUTIS_PARAMETER_FLOAT, 4, 0.5, 200, "Hz", NULL, true, "stiffness of fat"},
     {"inner3_stiffness", CUTIS_PARAMETER_FLOAT, 5, 0.5, 200, "Hz", NULL, true, "stiffness of the third inner layer"},
     {"inner4_stiffness", CUTIS_PARAMETER_FLOAT, 5, 0.5, 200, "Hz", NULL, true, "stiffness of the fourth inner layer"},
-    {"skin_stiffness", CUTIS_PARAMETER_FLOAT, 12, 0.5, 200, "Hz", NULL, true, "stiffness of skin"},
+    {"skin_stiffness", CUTIS_PARAMETER_FLOAT, 8, 0.5, 200, "Hz", NULL, true, "stiffness of skin"},
     {"muscle_damping", CUTIS_PARAMETER_FLOAT, 12, 0, 200, "1/s", NULL, true, "damping of muscle"},
     {"fat_damping", CUTIS_PARAMETER_FLOAT, 3, 0, 200, "1/s", NULL, true, "damping of fat"},
     {"inner3_damping", CUTIS_PARAMETER_FLOAT, 3, 0, 200, "1/s", NULL, true, "damping of the third inner layer"},
     {"inner4_damping", CUTIS_PARAMETER_FLOAT, 3, 0, 200, "1/s", NULL, true, "damping of the fourth inner layer"},
     {"skin_damping", CUTIS_PARAMETER_FLOAT, 3, 0, 200, "1/s", NULL, true, "damping of skin"},
+    {"inertia", CUTIS_PARAMETER_FLOAT, 0.5, 0, 1, "", NULL, true,
+     "share of a body part's acceleration that its flesh feels; less jiggles less"},
     {"stretch_stiffness", CUTIS_PARAMETER_FLOAT, 20, 0, 1000, "Hz", NULL, false,
      "stiffness of the stretch constraints; 0 leaves them out"},
     {"neighbours", CUTIS_PARAMETER_CHOICE, 2, 0, 3, "", "6|14|20|26", false,
@@ -222,17 +230,21 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     lattice_model *m = b->model;
     int count = b->graph.count;
     m->count = count;
+    m->region = (int)b->build->values[LATTICE_REGION];
+    if (m->region == 0) m->region = CLAMP((int)(REGION_WIDTH / b->graph.cell + 0.5f), 2, 8);
+    m->region = MAX(m->region, 2);
     m->padded = (count + LATTICE_PAD - 1) / LATTICE_PAD * LATTICE_PAD;
     quad *rest = ARENA_ARRAY(b->memory, quad, m->padded + LATTICE_PAD);
     float *masses = ARENA_ARRAY(b->memory, float, m->padded), *gains = ARENA_ARRAY(b->memory, float, m->padded),
           *keeps = ARENA_ARRAY(b->memory, float, m->padded), *layers = ARENA_ARRAY(b->memory, float, count),
-          *edges = ARENA_ARRAY(b->memory, float, count);
+          *edges = ARENA_ARRAY(b->memory, float, count), *inertias = ARENA_ARRAY(b->memory, float, m->padded);
     m->joints = arena_copy(b->memory, b->layers.joints, (size_t)LATTICE_JOINTS * count, sizeof(int));
     m->weights = arena_copy(b->memory, b->layers.weights, (size_t)LATTICE_JOINTS * count, sizeof(float));
     m->shares = arena_copy(b->memory, b->layers.shares, (size_t)LATTICE_LAYERS * count, sizeof(float));
     if (b->memory->failed) return error_memory(error, "the lattice");
     m->rest = rest, m->masses = masses, m->gains = gains, m->keeps = keeps, m->layers = layers, m->edges = edges;
-    int region = (int)b->build->values[LATTICE_REGION];
+    m->inertias = inertias;
+    int region = m->region;
     /* The reference motion is that of the joint that carries most. */
     float *carried = ARENA_ARRAY(&b->temporary, float, m->joint_count + 1);
     if (b->temporary.failed) return error_memory(error, "the lattice");
@@ -254,8 +266,10 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
             frequency += share * voxel_value(b, v, LATTICE_STIFFNESS + i - 1);
             damping += share * voxel_value(b, v, LATTICE_DAMPING + i - 1);
         }
-        gains[v] = (float)gain_of(frequency * LENGTH_REFERENCE / (region * at[3]), m->substep);
+        double wave = 3.14159265358979323846 * at[3] / (2 * LENGTH_REFERENCE) * sqrt((region * region - 1) / 12.0);
+        gains[v] = (float)gain_of(frequency / wave, m->substep);
         keeps[v] = (float)det_exp(-damping * m->substep);
+        inertias[v] = voxel_value(b, v, LATTICE_INERTIA);
     }
     return CUTIS_OK;
 }
@@ -265,8 +279,7 @@ static cutis_result region_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
     int padded = m->padded;
-    cutis_result result =
-        lattice_chains(&b->graph, (int)b->build->values[LATTICE_REGION], m->rest, b->memory, &m->sweep, error);
+    cutis_result result = lattice_chains(&b->graph, m->region, m->rest, b->memory, &m->sweep, error);
     if (result != CUTIS_OK) return result;
     float *tables[8], *shape[6];
     for (int i = 0; i < 8; i++) tables[i] = ARENA_ARRAY(b->memory, float, padded);

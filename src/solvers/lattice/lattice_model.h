@@ -21,7 +21,8 @@ enum {
     LATTICE_MIXED,
     LATTICE_STIFFNESS,                                        /* muscle, fat, inner3, inner4, skin */
     LATTICE_DAMPING = LATTICE_STIFFNESS + LATTICE_LAYERS - 1, /* the same */
-    LATTICE_STRETCH = LATTICE_DAMPING + LATTICE_LAYERS - 1,
+    LATTICE_INERTIA = LATTICE_DAMPING + LATTICE_LAYERS - 1,
+    LATTICE_STRETCH,
     LATTICE_NEIGHBOUR_SET,
     LATTICE_VOLUME,
     LATTICE_ALPHA,
@@ -34,20 +35,21 @@ extern const cutis_parameter lattice_parameters[LATTICE_PARAMETERS];
 typedef struct lattice_model {
     const cutis_character *character;
     int count, bone_count, padded; /* voxels; bone voxels come first */
-    int joint_count, iterations;
+    int joint_count, iterations, region;
     int reference;         /* joint whose motion sums are relative to; joint_count: the scene */
     float origin[3], size; /* scene place = origin + size x place */
     double substep;
 
-    const quad *rest;     /* (padded) rest places, 0 in w */
-    const float *masses;  /* (padded) */
-    const int *joints;    /* (count x LATTICE_JOINTS) */
-    const float *weights; /* (count x LATTICE_JOINTS) */
-    const float *gains;   /* (padded) of equation 5, for one substep; 0 for bone */
-    const float *keeps;   /* (padded) share of the velocity that damping leaves */
-    const float *layers;  /* (count) output: the layer of each voxel */
-    const float *shares;  /* (count x LATTICE_LAYERS) output */
-    const float *edges;   /* (count) output: edge length, scene units */
+    const quad *rest;      /* (padded) rest places, 0 in w */
+    const float *masses;   /* (padded) */
+    const int *joints;     /* (count x LATTICE_JOINTS) */
+    const float *weights;  /* (count x LATTICE_JOINTS) */
+    const float *gains;    /* (padded) of equation 5, for one substep; 0 for bone */
+    const float *keeps;    /* (padded) share of the velocity that damping leaves */
+    const float *inertias; /* (padded) share of the target's acceleration that is felt */
+    const float *layers;   /* (count) output: the layer of each voxel */
+    const float *shares;   /* (count x LATTICE_LAYERS) output */
+    const float *edges;    /* (count) output: edge length, scene units */
 
     lattice_sweep sweep;
     lattice_regions regions;
