@@ -38,6 +38,7 @@ static const char *const output_names[OUTPUT_COUNT] = {"voxels", "targets", "lay
 typedef struct lattice_state {
     quad *positions, *velocities, *targets;
     float *rotations;     /* (4 x padded) of the regions */
+    float *errors;        /* (padded) of volume, remembered */
     lattice_frame *means; /* average of the maps of the regions that hold a voxel; r: of their rotations */
     float *voxels;        /* (count x 3) outputs, scene space */
     float *scene_targets;
@@ -64,13 +65,14 @@ static void *carve(char **at, size_t bytes)
 static size_t state_carve(const lattice_model *m, char *block, lattice_state *s)
 {
     size_t n = (size_t)m->padded,
-           sizes[7] = {n * sizeof(quad),
+           sizes[8] = {n * sizeof(quad),
                        n * sizeof(quad),
                        n * sizeof(quad),
                        4 * n * sizeof(float),
                        n * sizeof(lattice_frame),
                        3 * (size_t)m->count * sizeof(float),
-                       3 * (size_t)m->count * sizeof(float)},
+                       3 * (size_t)m->count * sizeof(float),
+                       n * sizeof(float)},
            total = 0;
     for (int i = 0; i < COUNT_OF(sizes); i++) total += (sizes[i] + 63) / 64 * 64;
     if (!s) return total;
@@ -81,6 +83,7 @@ static size_t state_carve(const lattice_model *m, char *block, lattice_state *s)
     s->means = carve(&block, sizes[4]);
     s->voxels = carve(&block, sizes[5]);
     s->scene_targets = carve(&block, sizes[6]);
+    s->errors = carve(&block, sizes[7]);
     return total;
 }
 
@@ -287,7 +290,8 @@ static void constrain(lattice_step_job *job, cutis_step_stats *stats)
                    (size_t)(m->count - m->bone_count) * sizeof(quad));
         }
         time = clock_seconds(), stats->part_ms[PART_STRETCH] += (time - start) * 1e3, start = time;
-        if (m->has_volume) lattice_volume_solve(&m->volume, job->t.guess, job->s.means, job->t.pushes, jobs);
+        if (m->has_volume)
+            lattice_volume_solve(&m->volume, job->t.guess, job->s.means, job->s.errors, job->t.pushes, jobs);
         time = clock_seconds(), stats->part_ms[PART_VOLUME] += (time - start) * 1e3, start = time;
         match(job);
         drag(job);

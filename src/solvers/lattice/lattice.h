@@ -192,11 +192,16 @@ typedef struct lattice_volume {
     const int *givers;    /* (count x 6) voxel whose end in that direction this voxel is; padded for none */
     const quad *own_ends; /* (count) per axis: 1 where the voxel is its own plus end, -1 its own minus end */
     const float *gains;   /* (count) weight of the voxel x stiffness over the number of its constraints */
+    float memory;         /* share of the error that is added to the memory of it in a substep */
+    float bound;          /* of the memory, over the rest volume */
 } lattice_volume;
 
-/* Satisfy the volume constraints once, in place. pushes: (padded + 1) x 3 quads of scratch. */
-void lattice_volume_solve(const lattice_volume *volume, quad *positions, const lattice_frame *frames, quad *pushes,
-                          const cutis_jobs *jobs);
+/*
+ * Satisfy the volume constraints once, in place. errors: (padded) what is remembered of earlier errors. pushes:
+ * (padded + 1) x 3 quads of scratch.
+ */
+void lattice_volume_solve(const lattice_volume *volume, quad *positions, const lattice_frame *frames, float *errors,
+                          quad *pushes, const cutis_jobs *jobs);
 /* Volume of a voxel from its three central differences (equation 11), and its gradient to each. */
 float lattice_volume_of(const float a[3], const float b[3], const float c[3], float gradients[9]);
 

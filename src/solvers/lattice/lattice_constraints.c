@@ -79,6 +79,7 @@ typedef struct volume_job {
     const lattice_volume *volume;
     quad *positions;
     const lattice_frame *frames;
+    float *errors;
     quad *pushes; /* (count x 3) multiplier x gradient to the plus point of each axis */
 } volume_job;
 
@@ -107,7 +108,14 @@ static void volume_block(void *context, int begin, int end)
             g[3 + k] = d[6 + u] * d[w] - d[6 + w] * d[u];
             g[6 + k] = d[u] * d[3 + w] - d[w] * d[3 + u];
         }
-        vfloat c = d[0] * g[0] + d[1] * g[1] + d[2] * g[2] - v_load(vol->rest_volume + v);
+        vfloat rest = v_load(vol->rest_volume + v);
+        vfloat c = d[0] * g[0] + d[1] * g[1] + d[2] * g[2] - rest;
+        /* An error that shape matching brings back in each substep adds up until it is outweighed. */
+        vfloat bound = v_set(vol->bound) * rest;
+        vfloat error = v_load(job->errors + v) + v_set(vol->memory) * c;
+        error = v_min(v_max(error, -bound), bound);
+        v_store(job->errors + v, error);
+        c = c + error;
         vfloat sum = v_set(0);
         for (int axis = 0; axis < 3; axis++) {
             vfloat length2 =
@@ -142,10 +150,10 @@ static void volume_collect(void *context, int begin, int end)
     }
 }
 
-void lattice_volume_solve(const lattice_volume *volume, quad *positions, const lattice_frame *frames, quad *pushes,
-                          const cutis_jobs *jobs)
+void lattice_volume_solve(const lattice_volume *volume, quad *positions, const lattice_frame *frames, float *errors,
+                          quad *pushes, const cutis_jobs *jobs)
 {
-    volume_job job = {volume, positions, frames, pushes};
+    volume_job job = {volume, positions, frames, errors, pushes};
     parallel_for(jobs, LANE_ROUND(volume->count), VOXEL_GRAIN, volume_block, &job);
     /* The last entry stands for no giver. */
     for (int axis = 0; axis < 3; axis++) pushes[3 * volume->padded + axis] = (quad){0, 0, 0, 0};

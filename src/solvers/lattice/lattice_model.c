@@ -20,6 +20,9 @@
 
 /* Thickness of the flesh whose frequency is the stiffness, in sizes. */
 #define LENGTH_REFERENCE 0.1
+/* Seconds in which a lasting error of volume is felt twice, and how much of a voxel's volume it may add up to. */
+#define VOLUME_MEMORY 0.05
+#define VOLUME_BOUND 0.5f
 /* Width of a region when none is asked for, in sizes: 3 voxels for a man at resolution 32. */
 #define REGION_WIDTH 0.08f
 
@@ -457,6 +460,8 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
     m->volume.count = m->count, m->volume.first = m->bone_count, m->volume.padded = padded;
     m->volume.rest_volume = rest_volume, m->volume.least = least, m->volume.givers = givers, m->volume.gains = gains;
     m->volume.own_ends = own_ends;
+    m->volume.memory = (float)(1 - det_exp(-m->substep / VOLUME_MEMORY));
+    m->volume.bound = VOLUME_BOUND;
     return CUTIS_OK;
 }
 
