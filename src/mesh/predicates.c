@@ -19,6 +19,7 @@ typedef struct expansion {
 /* Add one double without loss (Shewchuk's grow-expansion, zeros left out). */
 static void expansion_add(expansion *e, double x)
 {
+    if (x == 0) return;
     int kept = 0;
     for (int i = 0; i < e->count; i++) {
         /* sum + error = x + part, exactly (Knuth's two-sum) */
@@ -78,5 +79,7 @@ int orient3d(const float *a, const float *b, const float *c, const float *d)
     double bound = 7.7715611723761e-16 * magnitude;
     if (determinant > bound) return 1;
     if (-determinant > bound) return -1;
+    /* Every product has a factor that is 0, and so exact: points in a plane along the axes, which are common. */
+    if (magnitude == 0) return 0;
     return orient3d_exact(a, b, c, d);
 }

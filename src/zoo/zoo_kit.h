@@ -82,6 +82,7 @@ typedef struct zoo_node {
     int parent;
     float blend;
     int first_shape, shape_count;
+    int first_child, next_sibling; /* -1: none */
     vec3 bound_center;
     float bound_radius;
 } zoo_node;
@@ -145,6 +146,7 @@ struct zoo_kit {
     int shape_count, node_count;
     zoo_shape shapes[ZOO_MAX_SHAPES];
     zoo_node nodes[ZOO_MAX_NODES];
+    float blend_reach; /* how far a shape can act beyond its own distance */
 
     int joint_count;
     zoo_joint joints[ZOO_MAX_JOINTS];
@@ -187,8 +189,8 @@ void zoo_field_blob(zoo_kit *kit, int node, vec3 center, vec3 a, vec3 b, vec3 c,
 /* Turn the last shape added into one that is taken away. */
 void zoo_field_carve(zoo_kit *kit);
 void zoo_field_finish(zoo_kit *kit);
-/* First-order distance to the surface, and its gradient. */
-float zoo_field_value(const zoo_kit *kit, vec3 p, vec3 *gradient);
+/* First-order distance to the surface, and its gradient. Fastest when the distance is below `near`. */
+float zoo_field_value(const zoo_kit *kit, vec3 p, float near, vec3 *gradient);
 
 /* zoo_motion.c */
 const char *zoo_name(zoo_kit *kit, const char *name, const char *suffix); /* joined; lives as long as the kit */
@@ -200,6 +202,14 @@ void zoo_motion_add(zoo_kit *kit, const char *name, double duration, int key_cou
 /* Turn a joint by degrees about a scene axis, after what it has been turned already. */
 void zoo_pose_turn(const zoo_kit *kit, zoo_pose *pose, const char *joint, vec3 axis, double degrees);
 void zoo_pose_shift(const zoo_kit *kit, zoo_pose *pose, const char *joint, vec3 shift);
+/* Where the rest point p that belongs to `joint` is in the pose, and how the joint is turned there. */
+vec3 zoo_pose_point(const zoo_kit *kit, const zoo_pose *pose, int joint, vec3 p, quat *turn);
+/*
+ * Turn joints `upper` and `lower` so that the rest point `end` of the lower one comes to `target`, the joint
+ * between them bending towards `bend`; then turn joint `foot` (at `end`) so that it stands in the scene as `level`.
+ */
+void zoo_pose_reach(const zoo_kit *kit, zoo_pose *pose, const char *upper, const char *lower, const char *foot,
+                    vec3 target, vec3 bend, quat level);
 cutis_result zoo_motion_clips(const zoo_kit *kit, arena *memory, cutis_joint *joints, cutis_clip *clips,
                               cutis_error *error);
 double zoo_smooth(double t);                       /* 0..1 with soft ends, clamped */

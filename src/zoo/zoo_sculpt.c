@@ -224,7 +224,7 @@ static void grid_project(const zoo_kit *kit, grid *g, int steps, float limit)
 {
     for (int v = 0; v < g->vertex_count; v++)
         for (int s = 0; s < steps; s++) {
-            float value = zoo_field_value(kit, g->positions[v], &g->normals[v]);
+            float value = zoo_field_value(kit, g->positions[v], limit, &g->normals[v]);
             value /= MAX(vec3_length2(g->normals[v]), 0.25f);
             g->positions[v] = vec3_madd(g->positions[v], g->normals[v], -CLAMP(value, -limit, limit));
         }
@@ -248,12 +248,12 @@ static void grid_smooth(grid *g, vec3 *scratch, float slide, float press)
 
 static void grid_relax(const zoo_kit *kit, grid *g, vec3 *scratch, int passes, float limit)
 {
-    grid_project(kit, g, 4, limit);
+    grid_project(kit, g, 3, limit);
     for (int i = 0; i < passes; i++) {
         grid_smooth(g, scratch, 0.5f, 0);
-        if (i % 2 == 1) grid_project(kit, g, 1, limit);
+        if (i % 3 == 2) grid_project(kit, g, 1, 0.2f * limit);
     }
-    grid_project(kit, g, 2, limit);
+    grid_project(kit, g, 2, 0.2f * limit);
 }
 
 /* ---- weights ---- */
