@@ -12,7 +12,8 @@
  *
  * A region that is one voxel thin along an axis has no moment there, and does not know its own twist. It takes the
  * missing column from the average rotation of its surroundings in the last iteration, so that twist travels along
- * thin limbs as well.
+ * thin limbs as well. In the same way the region of a bone voxel takes its rotation from the bone: a row of bone voxels
+ * alone could not tell flesh that the bone turns about its own length, and a head would not follow a shaken neck.
  */
 #include "solvers/lattice/lattice.h"
 

@@ -23,6 +23,8 @@
 /* Seconds in which a lasting error of volume is felt twice, and how much of a voxel's volume it may add up to. */
 #define VOLUME_MEMORY 0.05
 #define VOLUME_BOUND 0.5f
+/* Weight of a bone voxel's own rotation in its region, against that of the voxels around it (about 2/3 for d_r = 3). */
+#define BONE_GRIP 4.0f
 /* Width of a region when none is asked for, in sizes: 3 voxels for a man at resolution 32. */
 #define REGION_WIDTH 0.08f
 
@@ -52,7 +54,7 @@ const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     {"inner3_damping", CUTIS_PARAMETER_FLOAT, 3, 0, 200, "1/s", NULL, true, "damping of the third inner layer"},
     {"inner4_damping", CUTIS_PARAMETER_FLOAT, 3, 0, 200, "1/s", NULL, true, "damping of the fourth inner layer"},
     {"skin_damping", CUTIS_PARAMETER_FLOAT, 3, 0, 200, "1/s", NULL, true, "damping of skin"},
-    {"inertia", CUTIS_PARAMETER_FLOAT, 0.5, 0, 1, "", NULL, true,
+    {"inertia", CUTIS_PARAMETER_FLOAT, 0.3, 0, 1, "", NULL, true,
      "share of a body part's acceleration that its flesh feels; less jiggles less"},
     {"stretch_stiffness", CUTIS_PARAMETER_FLOAT, 20, 0, 1000, "Hz", NULL, false,
      "stiffness of the stretch constraints; 0 leaves them out"},
@@ -313,8 +315,12 @@ static cutis_result region_tables(builder *b, cutis_error *error)
             for (int j = k; j < 3; j++, i++) shape[i][v] = sums[v].r[k][j] - sums[v].b[j] * tables[k][v];
         static const int diagonal[3] = {0, 3, 5};
         for (int k = 0; k < 3; k++) {
-            if (shape[diagonal[k]][v] >= 0.05f * mass * h * h) continue;
-            tables[4 + k][v] = 0.25f * mass * h * h;
+            if (v < m->bone_count)
+                tables[4 + k][v] = BONE_GRIP * mass * h * h;
+            else if (shape[diagonal[k]][v] < 0.05f * mass * h * h)
+                tables[4 + k][v] = 0.25f * mass * h * h;
+            else
+                continue;
             thin[v / LANES] = 1;
         }
     }
