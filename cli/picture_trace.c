@@ -812,7 +812,7 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
     w.side = scene->quality < 1 ? 1 : scene->quality > 8 ? 8 : scene->quality;
     static const int sky_rays[9] = {0, 8, 4, 3, 2, 2, 2, 2, 2};
     w.sky_rays = sky_rays[w.side];
-    w.reach = w.side == 1 ? 2 : w.side < 4 ? 3 : w.side;
+    w.reach = w.side + 1;
     w.border = (2 * w.reach + w.side - 1) / w.side;
     w.epsilon = 1e-4f * scene->radius;
     w.pixel = 2 * scene->camera.tan_y / (float)image->height;

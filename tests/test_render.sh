@@ -154,6 +154,8 @@ says "there is no colouring 'strech'; did you mean 'stretch'?"
 run 2 arm --size 5x5 -o no.png
 run 2 arm --cut w -o no.png
 run 2 arm --clip flx -o no.png
+run 2 arm lbs --clip flex --set stiffnes=1 -o no.png
+says "--set stiffnes=1: no solver shown has such a parameter"
 run 2 arm --color weights --joint hnad -o no.png
 run 2 arm --frame 1 --frames 1:2 -o no.png
 run 1 arm -o missing/no.png

@@ -69,6 +69,31 @@ void zoo_field_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b, floa
     zoo_field_flat_cone(kit, node, a, radius_a, b, radius_b, vec3_make(0, 0, 1), 1, blend);
 }
 
+/* Catmull-Rom through four values. */
+static float spline(float a, float b, float c, float d, float t)
+{
+    return b + 0.5f * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
+}
+
+void zoo_field_tube(zoo_kit *kit, int node, const vec3 *points, const float *radii, int count, vec3 axis, float factor,
+                    float blend)
+{
+    enum { PIECES = 4 };
+    vec3 last = points[0];
+    float last_radius = radii[0];
+    for (int i = 0; i + 1 < count; i++) {
+        int before = MAX(i - 1, 0), after = MIN(i + 2, count - 1);
+        for (int k = 1; k <= PIECES; k++) {
+            float t = (float)k / PIECES;
+            vec3 a = points[before], b = points[i], c = points[i + 1], d = points[after];
+            vec3 next = {spline(a.x, b.x, c.x, d.x, t), spline(a.y, b.y, c.y, d.y, t), spline(a.z, b.z, c.z, d.z, t)};
+            float radius = spline(radii[before], radii[i], radii[i + 1], radii[after], t);
+            zoo_field_flat_cone(kit, node, last, last_radius, next, radius, axis, factor, blend);
+            last = next, last_radius = radius;
+        }
+    }
+}
+
 void zoo_field_blob(zoo_kit *kit, int node, vec3 center, vec3 a, vec3 b, vec3 c, float blend)
 {
     zoo_shape *shape = shape_add(kit, node, blend);
@@ -84,6 +109,12 @@ void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 center, vec3 radii, float 
 {
     zoo_field_blob(kit, node, center, vec3_make(radii.x, 0, 0), vec3_make(0, radii.y, 0), vec3_make(0, 0, radii.z),
                    blend);
+}
+
+void zoo_field_magnet(zoo_kit *kit, vec3 center, float radius, float strength)
+{
+    assert(kit->magnet_count < ZOO_MAX_MAGNETS);
+    kit->magnets[kit->magnet_count++] = (zoo_magnet){center, radius, strength};
 }
 
 void zoo_field_carve(zoo_kit *kit) { kit->shapes[kit->shape_count - 1].carve = true; }
