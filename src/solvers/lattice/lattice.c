@@ -386,7 +386,7 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
     parallel_for(input->jobs, m->count, VOXEL_GRAIN, update_block, &job);
     for (int i = 0; i * VOXEL_GRAIN < m->count; i++) stats->repairs += job.t.repairs[i];
     time = clock_seconds(), stats->part_ms[PART_UPDATE] += (time - start) * 1e3, start = time;
-    surface_write(&job, points);
+    if (!input->between) surface_write(&job, points);
     stats->part_ms[PART_SURFACE] += (clock_seconds() - start) * 1e3;
 }
 
