@@ -192,7 +192,7 @@ typedef struct lattice_volume {
     const int *givers;    /* (count x 6) voxel whose end in that direction this voxel is; padded for none */
     const quad *own_ends; /* (count) per axis: 1 where the voxel is its own plus end, -1 its own minus end */
     const float *gains;   /* (count) weight of the voxel x stiffness over the number of its constraints */
-    float memory;         /* share of the error that is added to the memory of it in a substep */
+    float memory, fading; /* shares of the error that is added to its memory, and of the memory kept, in a substep */
     float bound;          /* of the memory, over the rest volume */
 } lattice_volume;
 

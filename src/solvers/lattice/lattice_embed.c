@@ -100,13 +100,16 @@ static void surface_block(void *context, int begin, int end)
     const surface_job *job = context;
     const lattice_surface *s = job->surface;
     for (int p = begin; p < end; p++) {
-        lattice_frame sum = {{0}, {{0}, {0}, {0}}};
+        f8 low = f8_set(0), high = f8_set(0);
         for (int i = s->first[p]; i < s->first[p + 1]; i++) {
-            const lattice_frame *map = &job->maps[s->voxels[i]];
-            float w = s->weights[i];
-            sum.b += map->b * w;
-            sum.r[0] += map->r[0] * w, sum.r[1] += map->r[1] * w, sum.r[2] += map->r[2] * w;
+            const float *map = (const float *)&job->maps[s->voxels[i]];
+            f8 w = f8_set(s->weights[i]);
+            low = f8_add(low, f8_mul(f8_load(map), w));
+            high = f8_add(high, f8_mul(f8_load(map + 8), w));
         }
+        lattice_frame sum;
+        f4_store((float *)&sum.b, f8_low(low)), f4_store((float *)&sum.r[0], f8_high(low));
+        f4_store((float *)&sum.r[1], f8_low(high)), f4_store((float *)&sum.r[2], f8_high(high));
         const float *rest = s->points + 3 * p;
         quad at = job->reference->b + sum.b;
         for (int k = 0; k < 3; k++) at += (job->reference->r[k] + sum.r[k]) * rest[k];

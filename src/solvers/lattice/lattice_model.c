@@ -20,8 +20,10 @@
 
 /* Thickness of the flesh whose frequency is the stiffness, in sizes. */
 #define LENGTH_REFERENCE 0.1
-/* Seconds in which a lasting error of volume is felt twice, and how much of a voxel's volume it may add up to. */
-#define VOLUME_MEMORY 0.05
+/* Seconds in which a lasting error of volume is felt twice, seconds in which it is forgotten, and how much of a voxel's
+ * volume it may add up to. */
+#define VOLUME_MEMORY 0.04
+#define VOLUME_FADING 0.4
 #define VOLUME_BOUND 0.5f
 /* Weight of a bone voxel's own rotation in its region, against that of the voxels around it (about 2/3 for d_r = 3). */
 #define BONE_GRIP 4.0f
@@ -50,10 +52,12 @@ const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     {"inner4_stiffness", CUTIS_PARAMETER_FLOAT, 5, 0.5, 200, "Hz", NULL, true, "stiffness of the fourth inner layer"},
     {"skin_stiffness", CUTIS_PARAMETER_FLOAT, 8, 0.5, 200, "Hz", NULL, true, "stiffness of skin"},
     {"muscle_damping", CUTIS_PARAMETER_FLOAT, 12, 0, 200, "1/s", NULL, true, "damping of muscle"},
-    {"fat_damping", CUTIS_PARAMETER_FLOAT, 3, 0, 200, "1/s", NULL, true, "damping of fat"},
-    {"inner3_damping", CUTIS_PARAMETER_FLOAT, 3, 0, 200, "1/s", NULL, true, "damping of the third inner layer"},
-    {"inner4_damping", CUTIS_PARAMETER_FLOAT, 3, 0, 200, "1/s", NULL, true, "damping of the fourth inner layer"},
-    {"skin_damping", CUTIS_PARAMETER_FLOAT, 3, 0, 200, "1/s", NULL, true, "damping of skin"},
+    {"fat_damping", CUTIS_PARAMETER_FLOAT, 4, 0, 200, "1/s", NULL, true, "damping of fat"},
+    {"inner3_damping", CUTIS_PARAMETER_FLOAT, 4, 0, 200, "1/s", NULL, true, "damping of the third inner layer"},
+    {"inner4_damping", CUTIS_PARAMETER_FLOAT, 4, 0, 200, "1/s", NULL, true, "damping of the fourth inner layer"},
+    {"skin_damping", CUTIS_PARAMETER_FLOAT, 4, 0, 200, "1/s", NULL, true, "damping of skin"},
+    {"gain", CUTIS_PARAMETER_FLOAT, 1, 0, 2, "", NULL, true,
+     "factor on the stiffness k_s of every layer; beyond 1 goals are overshot, as with the paper's own values"},
     {"inertia", CUTIS_PARAMETER_FLOAT, 0.3, 0, 1, "", NULL, true,
      "share of a body part's acceleration that its flesh feels; less jiggles less"},
     {"stretch_stiffness", CUTIS_PARAMETER_FLOAT, 20, 0, 1000, "Hz", NULL, false,
@@ -272,7 +276,7 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
             damping += share * voxel_value(b, v, LATTICE_DAMPING + i - 1);
         }
         double wave = 3.14159265358979323846 * at[3] / (2 * LENGTH_REFERENCE) * sqrt((region * region - 1) / 12.0);
-        gains[v] = (float)gain_of(frequency / wave, m->substep);
+        gains[v] = (float)gain_of(frequency / wave, m->substep) * voxel_value(b, v, LATTICE_GAIN);
         keeps[v] = (float)det_exp(-damping * m->substep);
         inertias[v] = voxel_value(b, v, LATTICE_INERTIA);
     }
@@ -467,6 +471,7 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
     m->volume.rest_volume = rest_volume, m->volume.least = least, m->volume.givers = givers, m->volume.gains = gains;
     m->volume.own_ends = own_ends;
     m->volume.memory = (float)(1 - det_exp(-m->substep / VOLUME_MEMORY));
+    m->volume.fading = (float)det_exp(-m->substep / VOLUME_FADING);
     m->volume.bound = VOLUME_BOUND;
     return CUTIS_OK;
 }
