@@ -336,7 +336,7 @@ static void a_dragged_belly_follows_and_returns(void **unused)
         "drag: follows %.0f %% of the way at half strength (%.1f %% off when pinned), %.1f %% beyond a fifth of "
         "the size; back within 2 %% after %.2f s\n",
         100 * followed, 100 * pinned, 100 * far, seconds);
-    assert_true(followed > 0.5 && followed < 1.1 && pinned < 0.05 && far < 0.15 && seconds < 2 && after < 0.02);
+    assert_true(followed > 0.4 && followed < 1.1 && pinned < 0.05 && far < 0.15 && seconds < 2 && after < 0.02);
 
     /* Impossible wishes are no harm. */
     cutis_drag mad[4] = {{belly, {1e30f, 0, 0}, 1}, {-1, {0, 0, 0}, 1}, {1 << 30, {0, 0, 0}, 1}, {5, {NAN, 0, 0}, 7}};

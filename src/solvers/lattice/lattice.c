@@ -37,10 +37,9 @@ static const char *const output_names[OUTPUT_COUNT] = {"voxels", "targets", "lay
 
 typedef struct lattice_state {
     quad *positions, *velocities, *targets;
-    float *rotations;     /* (4 x padded) of the regions */
-    float *errors;        /* (padded) of volume, remembered */
-    lattice_frame *means; /* average of the maps of the regions that hold a voxel; r: of their rotations */
-    float *voxels;        /* (count x 3) outputs, scene space */
+    float *rotations; /* (4 x padded) of the regions */
+    float *errors;    /* (padded) of volume, remembered */
+    float *voxels;    /* (count x 3) outputs, scene space */
     float *scene_targets;
 } lattice_state;
 
@@ -49,70 +48,62 @@ typedef struct lattice_scratch {
     quad *carried;       /* velocity of the targets */
     quad *weighted;
     lattice_frame *a, *b, *frames;
+    lattice_frame *turns;  /* r: how the skeleton turns a voxel, where the voxel needs it */
     lattice_frame *joints; /* (joint_count + 1) skinning maps, in sizes */
     quad *pushes;
     int *repairs; /* by block of voxels */
 } lattice_scratch;
 
-static void *carve(char **at, size_t bytes)
+/* The next array of a block, on a line of its own; with block NULL only its size counts. */
+static void *carve(char *block, size_t *used, size_t count, size_t size)
 {
-    char *here = *at;
-    if (here) *at += (bytes + 63) / 64 * 64;
+    void *here = block ? block + *used : NULL;
+    *used += (count * size + 63) / 64 * 64;
     return here;
 }
 
-/* The state's arrays in its block; with block NULL only the size counts. */
 static size_t state_carve(const lattice_model *m, char *block, lattice_state *s)
 {
-    size_t n = (size_t)m->padded,
-           sizes[8] = {n * sizeof(quad),
-                       n * sizeof(quad),
-                       n * sizeof(quad),
-                       4 * n * sizeof(float),
-                       n * sizeof(lattice_frame),
-                       3 * (size_t)m->count * sizeof(float),
-                       3 * (size_t)m->count * sizeof(float),
-                       n * sizeof(float)},
-           total = 0;
-    for (int i = 0; i < COUNT_OF(sizes); i++) total += (sizes[i] + 63) / 64 * 64;
-    if (!s) return total;
-    s->positions = carve(&block, sizes[0]);
-    s->velocities = carve(&block, sizes[1]);
-    s->targets = carve(&block, sizes[2]);
-    s->rotations = carve(&block, sizes[3]);
-    s->means = carve(&block, sizes[4]);
-    s->voxels = carve(&block, sizes[5]);
-    s->scene_targets = carve(&block, sizes[6]);
-    s->errors = carve(&block, sizes[7]);
-    return total;
+    size_t n = (size_t)m->padded, used = 0;
+    s->positions = carve(block, &used, n, sizeof(quad));
+    s->velocities = carve(block, &used, n, sizeof(quad));
+    s->targets = carve(block, &used, n, sizeof(quad));
+    s->rotations = carve(block, &used, 4 * n, sizeof(float));
+    s->errors = carve(block, &used, n, sizeof(float));
+    s->voxels = carve(block, &used, 3 * (size_t)m->count, sizeof(float));
+    s->scene_targets = carve(block, &used, 3 * (size_t)m->count, sizeof(float));
+    return used;
 }
 
 static size_t scratch_carve(const lattice_model *m, char *block, lattice_scratch *s)
 {
-    size_t n = (size_t)m->padded + LATTICE_PAD,
-           sizes[10] = {n * sizeof(quad),           n * sizeof(quad),
-                        n * sizeof(quad),           n * sizeof(quad),
-                        n * sizeof(lattice_frame),  n * sizeof(lattice_frame),
-                        n * sizeof(lattice_frame),  ((size_t)m->joint_count + 1) * sizeof(lattice_frame),
-                        (3 * n + 3) * sizeof(quad), (n / VOXEL_GRAIN + 1) * sizeof(int)},
-           total = 0;
-    for (int i = 0; i < COUNT_OF(sizes); i++) total += (sizes[i] + 63) / 64 * 64;
-    if (!s) return total;
-    s->guess = carve(&block, sizes[0]);
-    s->moved = carve(&block, sizes[1]);
-    s->carried = carve(&block, sizes[2]);
-    s->weighted = carve(&block, sizes[3]);
-    s->a = carve(&block, sizes[4]);
-    s->b = carve(&block, sizes[5]);
-    s->frames = carve(&block, sizes[6]);
-    s->joints = carve(&block, sizes[7]);
-    s->pushes = carve(&block, sizes[8]);
-    s->repairs = carve(&block, sizes[9]);
-    return total;
+    size_t n = (size_t)m->padded + LATTICE_PAD, used = 0;
+    s->guess = carve(block, &used, n, sizeof(quad));
+    s->moved = carve(block, &used, n, sizeof(quad));
+    s->carried = carve(block, &used, n, sizeof(quad));
+    s->weighted = carve(block, &used, n, sizeof(quad));
+    s->a = carve(block, &used, n, sizeof(lattice_frame));
+    s->b = carve(block, &used, n, sizeof(lattice_frame));
+    s->frames = carve(block, &used, n, sizeof(lattice_frame));
+    s->turns = carve(block, &used, n, sizeof(lattice_frame));
+    s->joints = carve(block, &used, (size_t)m->joint_count + 1, sizeof(lattice_frame));
+    s->pushes = carve(block, &used, 3 * n + 3, sizeof(quad));
+    s->repairs = carve(block, &used, n / VOXEL_GRAIN + 1, sizeof(int));
+    return used;
 }
 
-static size_t lattice_state_size(const void *data) { return state_carve(data, NULL, NULL); }
-static size_t lattice_scratch_size(const void *data) { return scratch_carve(data, NULL, NULL); }
+static size_t lattice_state_size(const void *data)
+{
+    lattice_state unused;
+    return state_carve(data, NULL, &unused);
+}
+
+static size_t lattice_scratch_size(const void *data)
+{
+    lattice_scratch unused;
+    return scratch_carve(data, NULL, &unused);
+}
+
 static long lattice_element_count(const void *data) { return ((const lattice_model *)data)->count; }
 
 /* ---- one substep ---- */
@@ -159,9 +150,12 @@ static void primary_block(void *context, int begin, int end)
         quad speed = (target - job->s.targets[v]) * inverse_h;
         job->s.targets[v] = target;
         job->t.carried[v] = speed;
-        if (v >= m->bone_count) continue;
-        job->t.guess[v] = target;
-        for (int k = 0; k < 3; k++) job->s.means[v].r[k] = map.r[k];
+        if (v < m->bone_count) job->t.guess[v] = target;
+        for (int k = 0; k < 3 && m->turned[v]; k++) {
+            quad column = map.r[k];
+            float length = sqrtf(column[0] * column[0] + column[1] * column[1] + column[2] * column[2]);
+            job->t.turns[v].r[k] = column * (length > 1e-6f ? 1 / length : 0);
+        }
     }
 }
 
@@ -194,7 +188,7 @@ static void weigh_block(void *context, int begin, int end)
     }
 }
 
-/* Equations 4 and 5, and the mean rotation for the next iteration. */
+/* Equations 4 and 5. */
 static void goal_block(void *context, int begin, int end)
 {
     lattice_step_job *job = context;
@@ -207,11 +201,6 @@ static void goal_block(void *context, int begin, int end)
         goal[3] = 0;
         quad p = job->t.guess[v];
         job->t.guess[v] = p + (goal - p) * m->gains[v];
-        /* The mean outlives the step, so it must stay finite when positions do not. */
-        bool finite = true;
-        for (int k = 0; k < 3; k++) finite &= fabsf(sum->r[k][0]) + fabsf(sum->r[k][1]) + fabsf(sum->r[k][2]) < 1e6f;
-        if (!finite) continue;
-        for (int k = 0; k < 3; k++) job->s.means[v].r[k] = job->reference.r[k] + sum->r[k] * share;
     }
 }
 
@@ -221,7 +210,7 @@ static void match(lattice_step_job *job)
     const cutis_jobs *jobs = job->input->jobs;
     parallel_for(jobs, m->count, VOXEL_GRAIN, weigh_block, job);
     lattice_sum_moments(&m->sweep, job->t.weighted, job->t.a, job->t.b, jobs);
-    lattice_rotations(&m->regions, &job->reference, job->t.a, job->s.means, job->s.rotations, job->t.frames, jobs);
+    lattice_rotations(&m->regions, &job->reference, job->t.a, job->t.turns, job->s.rotations, job->t.frames, jobs);
     lattice_sum_frames(&m->sweep, job->t.frames, job->t.a, job->t.b, jobs);
     parallel_for(jobs, m->count, VOXEL_GRAIN, goal_block, job);
 }
@@ -291,7 +280,7 @@ static void constrain(lattice_step_job *job, cutis_step_stats *stats)
         }
         time = clock_seconds(), stats->part_ms[PART_STRETCH] += (time - start) * 1e3, start = time;
         if (m->has_volume)
-            lattice_volume_solve(&m->volume, job->t.guess, job->s.means, job->s.errors, job->t.pushes, jobs);
+            lattice_volume_solve(&m->volume, job->t.guess, job->t.turns, job->s.errors, job->t.pushes, jobs);
         time = clock_seconds(), stats->part_ms[PART_VOLUME] += (time - start) * 1e3, start = time;
         match(job);
         drag(job);
@@ -342,7 +331,7 @@ static void job_prepare(lattice_step_job *job, const void *data, void *state, vo
     state_carve(m, state, &job->s);
     scratch_carve(m, scratch, &job->t);
     /* The regions' padding is computed with; nothing else ever writes it. */
-    for (int v = m->count; v < m->padded; v++) memset(&job->t.a[v], 0, sizeof job->t.a[v]);
+    for (int v = m->count; v < m->padded; v++) job->t.a[v] = job->t.turns[v] = (lattice_frame){{0}, {{0}, {0}, {0}}};
     joints_prepare(m, input->skin, job->t.joints);
 }
 
@@ -412,11 +401,8 @@ static void rotations_reset(lattice_step_job *job)
             mat34_decompose(strongest, &translation, &q, &scale);
             q = polar_rotation(sum, q, 20);
         }
-        mat3 r = quat_matrix(q);
         const float parts[4] = {q.x, q.y, q.z, q.w};
         for (int i = 0; i < 4; i++) job->s.rotations[(size_t)i * m->padded + v] = parts[i];
-        job->s.means[v].b = (quad){0, 0, 0, 0};
-        for (int k = 0; k < 3; k++) job->s.means[v].r[k] = (quad){r.m[k], r.m[3 + k], r.m[6 + k], 0};
     }
 }
 
@@ -429,7 +415,7 @@ static void lattice_reset(const void *data, void *state, void *scratch, const so
     const lattice_model *m = data;
     lattice_step_job job;
     cutis_step_stats unused = {0};
-    memset(state, 0, state_carve(m, NULL, NULL));
+    memset(state, 0, lattice_state_size(m));
     job_prepare(&job, data, state, scratch, input);
     primary_block(&job, 0, m->count);
     rotations_reset(&job);
@@ -471,10 +457,6 @@ static void lattice_teleport(const void *data, void *state, const float motion[1
         s.positions[v] = shift + c[0] * p[0] + c[1] * p[1] + c[2] * p[2];
         s.velocities[v] = c[0] * u[0] + c[1] * u[1] + c[2] * u[2];
         s.targets[v] = shift + c[0] * t[0] + c[1] * t[1] + c[2] * t[2];
-        for (int k = 0; k < 3; k++) {
-            quad r = s.means[v].r[k];
-            s.means[v].r[k] = c[0] * r[0] + c[1] * r[1] + c[2] * r[2];
-        }
         float *q = s.rotations + v;
         size_t n = m->padded;
         quat after = quat_normalize(quat_multiply(turn, (quat){q[0], q[n], q[2 * n], q[3 * n]}));

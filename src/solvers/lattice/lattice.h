@@ -156,7 +156,7 @@ typedef struct lattice_regions {
     const float *offset[3];      /* (padded) centroid of the region minus the voxel's rest place */
     const float *inverse_mass;   /* (padded) */
     const float *shape[6];       /* (padded) second moments of the rest shape: xx xy xz yy yz zz */
-    const float *prior[3];       /* (padded) weight of the previous rotation where a region has no width */
+    const float *prior[3];       /* (padded) weight of the skeleton's rotation where a region has no width */
     const uint8_t *thin;         /* (padded) for each block of LANES: whether any prior is not 0 */
     const float *inverse_counts; /* (padded) one over the number of regions that hold the voxel */
 } lattice_regions;

@@ -10,10 +10,10 @@
  * Positions come as differences from a rigid reference motion of the whole rest shape, and leave so: what is summed
  * is small where the body moves as one, and a body at rest or in rigid motion is exact to the last digits.
  *
- * A region that is one voxel thin along an axis has no moment there, and does not know its own twist. It takes the
- * missing column from the average rotation of its surroundings in the last iteration, so that twist travels along
- * thin limbs as well. In the same way the region of a bone voxel takes its rotation from the bone: a row of bone voxels
- * alone could not tell flesh that the bone turns about its own length, and a head would not follow a shaken neck.
+ * A region that is one voxel thin along an axis has no moment there, and does not know its own twist; one that is a
+ * mere row would hang like a chain. It takes the missing columns from how the skeleton turns its voxel. In the same way
+ * the region of a bone voxel takes its rotation from the bone: a row of bone voxels alone could not tell flesh that the
+ * bone turns about its own length, and a head would not follow a shaken neck.
  */
 #include "solvers/lattice/lattice.h"
 
@@ -106,7 +106,7 @@ static void rotations_block(void *context, int begin, int end)
                                (turn[3 * i] * shape[symmetric[k]] + turn[3 * i + 1] * shape[symmetric[3 + k]] +
                                 turn[3 * i + 2] * shape[symmetric[6 + k]]);
         }
-        /* The last mean rotation where a region is thin. */
+        /* The skeleton's rotation where a region is thin, or bone. */
         if (regions->thin[v / LANES]) {
             for (int k = 0; k < 3; k++) {
                 vfloat prior = v_load(regions->prior[k] + v);

@@ -35,7 +35,7 @@ const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     {"adaptive", CUTIS_PARAMETER_BOOL, 0, 0, 1, "", NULL, false,
      "voxels of half the size where the body is thin, of twice the size deep inside"},
     {"region", CUTIS_PARAMETER_INT, 0, 0, 8, "", NULL, false,
-     "width d_r of a region in voxels, 2 to 8; 0 takes about a twelfth of the size"},
+     "width d_r of a region in voxels, 2 to 8; 0 takes a twelfth of the size, at least 3"},
     {"iterations", CUTIS_PARAMETER_INT, 1, 1, 20, "", NULL, false, "passes over all constraints in a substep, n_total"},
     {"bone_width", CUTIS_PARAMETER_FLOAT, 0.02, 0, 0.5, "", NULL, true,
      "Manhattan distance from the skeleton up to which voxels are bone, over the size"},
@@ -80,6 +80,7 @@ typedef struct builder {
     float *points;   /* (point_count x 3), in sizes */
     lattice_graph graph;
     lattice_layers layers;
+    uint8_t *turned; /* the model's, while it is filled */
 } builder;
 
 static float bone_value(const builder *b, int joint, int parameter)
@@ -240,7 +241,7 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     int count = b->graph.count;
     m->count = count;
     m->region = (int)b->build->values[LATTICE_REGION];
-    if (m->region == 0) m->region = CLAMP((int)(REGION_WIDTH / b->graph.cell + 0.5f), 2, 8);
+    if (m->region == 0) m->region = CLAMP((int)(REGION_WIDTH / b->graph.cell + 0.5f), 3, 8);
     m->region = MAX(m->region, 2);
     m->padded = (count + LATTICE_PAD - 1) / LATTICE_PAD * LATTICE_PAD;
     quad *rest = ARENA_ARRAY(b->memory, quad, m->padded + LATTICE_PAD);
@@ -293,7 +294,7 @@ static cutis_result region_tables(builder *b, cutis_error *error)
     float *tables[8], *shape[6];
     for (int i = 0; i < 8; i++) tables[i] = ARENA_ARRAY(b->memory, float, padded);
     for (int i = 0; i < 6; i++) m->regions.shape[i] = shape[i] = ARENA_ARRAY(b->memory, float, padded);
-    uint8_t *thin = ARENA_ARRAY(b->memory, uint8_t, padded);
+    uint8_t *thin = ARENA_ARRAY(b->memory, uint8_t, padded), *turned = ARENA_ARRAY(b->memory, uint8_t, padded);
     quad *places = ARENA_ARRAY(&b->temporary, quad, padded);
     lattice_frame *in = ARENA_ARRAY(&b->temporary, lattice_frame, padded),
                   *sums = ARENA_ARRAY(&b->temporary, lattice_frame, padded),
@@ -325,11 +326,12 @@ static cutis_result region_tables(builder *b, cutis_error *error)
                 tables[4 + k][v] = 0.25f * mass * h * h;
             else
                 continue;
-            thin[v / LANES] = 1;
+            thin[v / LANES] = 1, turned[v] = 1;
         }
     }
     m->regions.count = m->count, m->regions.padded = padded, m->regions.thin = thin;
     for (int k = 0; k < 3; k++) m->regions.offset[k] = tables[k], m->regions.prior[k] = tables[4 + k];
+    m->turned = b->turned = turned;
     m->regions.inverse_mass = tables[3], m->regions.inverse_counts = tables[7];
     return CUTIS_OK;
 }
@@ -435,20 +437,23 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
             int at[2];
             for (int side = 0; side < 2; side++) {
                 int direction = 2 * axis + side, next = v < m->count ? lattice_link(graph, v, direction) : -1;
+                /* Where several parts meet one voxel, it belongs to one of them alone. */
+                if (next >= 0 && lattice_link(graph, next, direction ^ 1) != v) next = -1;
                 at[side] = next >= 0 ? next : v;
                 ends[direction][v] = 4 * at[side];
             }
             if (at[0] == at[1]) {
                 flat[axis][v] = v < m->count ? 2 * graph->rest[4 * v + 3] : 0;
                 d[3 * axis + axis] = flat[axis][v];
+                b->turned[v] = 1;
                 continue;
             }
             for (int side = 0; side < 2; side++) {
                 weights[2 * axis + side][v] = own[at[side]];
                 int *giver = &givers[LATTICE_DIRECTIONS * at[side] + 2 * axis + side];
-                if (at[side] == v) own_ends[v][axis] = side ? 1 : -1;
-                /* Where several parts meet one voxel, it listens to the first. */
-                else if (*giver == padded)
+                if (at[side] == v)
+                    own_ends[v][axis] = side ? 1 : -1;
+                else
                     *giver = v;
             }
             for (int k = 0; k < 3; k++) d[3 * axis + k] = m->rest[at[1]][k] - m->rest[at[0]][k];

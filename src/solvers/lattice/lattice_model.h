@@ -45,6 +45,7 @@ typedef struct lattice_model {
     const float *masses;   /* (padded) */
     const int *joints;     /* (count x LATTICE_JOINTS) */
     const float *weights;  /* (count x LATTICE_JOINTS) */
+    const uint8_t *turned; /* (count) whether the skeleton's rotation of the voxel is needed */
     const float *gains;    /* (padded) of equation 5, for one substep; 0 for bone */
     const float *keeps;    /* (padded) share of the velocity that damping leaves */
     const float *inertias; /* (padded) share of the target's acceleration that is felt */
