@@ -5,10 +5,12 @@
 
 extern const solver solver_lbs;
 extern const solver solver_dqs;
+extern const solver solver_layers;
 
 const solver *const solver_table[] = {
     &solver_lbs,
     &solver_dqs,
+    &solver_layers,
 };
 const int solver_table_count = COUNT_OF(solver_table);
 
