@@ -12,8 +12,11 @@
 
 enum { PROJECT_PASSES = 12, ZONE_PASSES = 16 };
 
-/* The distance that motion may not undercut, from a pair's distance at the start. */
-static float gap_hard(const contact_pair *pair) { return MIN(0.2f * pair->distance, 0.1f * pair->gap); }
+/*
+ * The distance that motion may not undercut. A tenth of the gap to keep; what is closer already may come only a
+ * little closer, lest distances shrink step by step into the rounding of floats.
+ */
+static float gap_hard(const contact_pair *pair) { return MIN(0.9f * pair->distance, 0.1f * pair->gap); }
 
 static float largest_change(int n, const float *a, const float *b)
 {
@@ -38,7 +41,7 @@ static void impact_project(const contact_pair *pair, float t, const float *start
     }
     contact_pair_nearest(&hit, q);
     memcpy(hit.v, pair->v, sizeof hit.v);
-    hit.gap = MIN(0.5f * pair->gap, pair->distance);
+    hit.gap = MIN(0.5f * pair->gap, 2 * pair->distance);
     hit.lambda = 0;
     contact_pair_project(&hit, inverse_masses, end);
 }

@@ -246,7 +246,7 @@ static void predict(void *context, int begin, int end)
                 run->w.motion.last[c][i] = run->w.motion.x[c][i];
             }
         memset(run->w.motion.push[c] + begin, 0, (size_t)(end - begin) * sizeof(float));
-        for (int k = begin; k < end; k++) run->w.skin_old[3 * k + c] = x[4 * k];
+        for (int k = begin; k < end; k++) run->w.skin_old[3 * k + c] = run->w.old[c][4 * k];
     }
 }
 

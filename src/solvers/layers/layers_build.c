@@ -20,16 +20,16 @@ static const float HOLD_WEIGHT = 0.1f;
 /* Least thickness between layers and least particle mass, in sizes and in means. */
 static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
 
-typedef struct bone {
+typedef struct centre_line {
     vec3 joint; /* rest position, sizes */
     vec3 *ends; /* (end_count) */
     int end_count;
-} bone;
+} centre_line;
 
 typedef struct builder {
     const solver_build *build;
     layers_model *model;
-    bone *bones;
+    centre_line *bones;
     vec3 *axis;     /* (point_count) by place: nearest point of the bones' centre lines */
     float *weights; /* of the point in hand */
     float *layer_positions, *areas;
@@ -55,7 +55,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
     const cutis_character *character = b->build->character;
     const point_weights *weights = b->build->weights;
     int n = character->joint_count;
-    b->bones = ARENA_ARRAY(scratch, bone, n + 1);
+    b->bones = ARENA_ARRAY(scratch, centre_line, n + 1);
     vec3 *ends = ARENA_ARRAY(scratch, vec3, n + 1), *sums = ARENA_ARRAY(scratch, vec3, n + 1);
     float *totals = ARENA_ARRAY(scratch, float, n + 1), *reaches = ARENA_ARRAY(scratch, float, n + 1);
     if (scratch->failed) return error_memory(error, "the bones of solver layers");
@@ -106,7 +106,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
     return CUTIS_OK;
 }
 
-static vec3 bone_nearest(const bone *bone, vec3 p)
+static vec3 bone_nearest(const centre_line *bone, vec3 p)
 {
     vec3 best = bone->joint;
     float best2 = vec3_length2(vec3_sub(p, best));
