@@ -5,6 +5,7 @@
 #   threads  those of them that start threads (they name cutis_pool_create): run again under ThreadSanitizer
 #   golden   results are those of tests/golden.txt
 #   slow     those that say "ctest: slow" in a comment: not run again under the sanitizers
+#   program  tests/test_NAME.sh: scripts that try the cutis program
 #   project  checks of the source tree and of the built library
 #   matrix   builds with other compilers, options and sanitizers (only with CUTIS_MATRIX)
 
@@ -43,16 +44,12 @@ if(CUTIS_SANITIZE STREQUAL "")
   add_check(check_readme project ${PYTHON3} tests/check_readme.py)
 endif()
 
-if(CUTIS_SOURCES MATCHES "/src/zoo/" AND CUTIS_SOURCES MATCHES "/src/engine/")
-# Golden hashes: one program that prints a hash for each scene.
+# Golden hashes: one program that prints a hash for each scene. Two threads run under ASan, three under TSan too.
 add_executable(golden tests/golden.c)
 target_link_libraries(golden PRIVATE cutis_flags cutis_private)
-foreach(threads 1 2 3)
-  add_check(golden_${threads} golden sh tests/check_golden.sh $<TARGET_FILE:golden> ${threads})
-endforeach()
-set_tests_properties(golden_2 PROPERTIES LABELS "unit") # under ASan and UBSan
-set_tests_properties(golden_3 PROPERTIES LABELS "threads") # under TSan
-endif()
+add_check(golden_1 golden sh tests/check_golden.sh $<TARGET_FILE:golden> 1)
+add_check(golden_2 unit sh tests/check_golden.sh $<TARGET_FILE:golden> 2)
+add_check(golden_3 threads sh tests/check_golden.sh $<TARGET_FILE:golden> 3)
 
 if(TARGET cutis)
   add_check(check_gltf project sh tests/check_gltf.sh $<TARGET_FILE:cutis>)
@@ -60,7 +57,7 @@ if(TARGET cutis)
   file(GLOB CUTIS_TEST_SCRIPTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.sh)
   foreach(script ${CUTIS_TEST_SCRIPTS})
     get_filename_component(name ${script} NAME_WE)
-    add_check(${name} unit sh ${script} $<TARGET_FILE:cutis>)
+    add_check(${name} program sh ${script} $<TARGET_FILE:cutis>)
   endforeach()
 endif()
 
@@ -70,7 +67,7 @@ if(CUTIS_MATRIX)
   foreach(variant gcc-O0 clang-O0 clang-O3 scalar sse2) # gcc -O3 is the release build itself
     add_check(golden_${variant} matrix sh tests/matrix.sh ${CMAKE_BINARY_DIR} ${variant})
   endforeach()
-  add_check(asan matrix sh tests/sanitize.sh asan -L unit -LE slow)
+  add_check(asan matrix sh tests/sanitize.sh asan -L "unit|program" -LE slow)
   add_check(tsan matrix sh tests/sanitize.sh tsan -L threads)
   set_tests_properties(check_install clang_warnings golden_gcc-O0 golden_clang-O0 golden_clang-O3 golden_scalar
                        golden_sse2 asan tsan PROPERTIES RUN_SERIAL ON)

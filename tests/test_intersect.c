@@ -200,8 +200,9 @@ static void counts_agree_with_brute_force(void **unused)
     for (int i = 0; i < expected; i++) {
         assert_true(pairs[2 * i] < pairs[2 * i + 1]);
         for (int j = 0; j < i; j++) assert_true(pairs[2 * j] != pairs[2 * i] || pairs[2 * j + 1] != pairs[2 * i + 1]);
-        assert_true(mesh_triangles_intersect(s->triangles + 3 * pairs[2 * i], s->triangles + 3 * pairs[2 * i + 1],
-                                             s->positions));
+        assert_int_equal(
+            mesh_triangles_relate(s->triangles + 3 * pairs[2 * i], s->triangles + 3 * pairs[2 * i + 1], s->positions),
+            TRIANGLES_CROSS);
     }
     cutis_pool *pool = NULL;
     assert_int_equal(cutis_pool_create(3, NULL, &pool, NULL), CUTIS_OK);

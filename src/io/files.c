@@ -175,7 +175,7 @@ cutis_result file_writer_finish(file_writer *writer, cutis_error *error)
 {
     char reason[128];
     /* To the disk before the rename, so that a power failure cannot leave an empty file under the name. */
-    if (!writer->failed && (fflush(writer->file) != 0 || fsync(fileno(writer->file)) != 0)) {
+    if (!writer->failed && (fflush(writer->file) != 0 || (!writer->quick && fsync(fileno(writer->file)) != 0))) {
         writer->failed = true;
         writer->failure = errno;
     }

@@ -38,6 +38,7 @@ void file_release(file_data *data);
 typedef struct file_writer {
     FILE *file;
     char *path, *temporary;
+    bool quick; /* do not wait for the disk; for files whose folder is put in place as a whole */
     bool failed;
     int failure; /* errno of the first failed write */
     cutis_allocator allocator;

@@ -2,36 +2,43 @@
  * intersect.c: whether two triangles pass through each other, and how many of a mesh do.
  *
  * After Devillers and Guigue 2002, "Faster triangle-triangle intersection tests": signs of determinants only,
- * and those are exact. Departure: all comparisons are strict. Triangles that merely touch in a point, along a
- * line or in a common plane do not count, and so a triangle without area intersects nothing.
+ * and those are exact. Departure: crossing and touching are told apart. Triangles that merely touch in a point,
+ * along a line or in a common plane do not count as intersecting, and so a triangle without area never does.
  */
 #include "mesh/mesh.h"
 
 #include "mesh/predicates.h"
 
 /*
- * Sides of the corners of t to the plane `plane`. False when all lie on one side or on it; else *apex is the corner
- * that is alone on its side, and *side is its sign.
+ * Sides of the corners of t to the plane `plane`: apart when all lie strictly on one side, touching when none lies
+ * on one of the sides. When they cross, *apex is the corner that is alone on its side, and *side is its sign.
  */
-static bool plane_cuts(const float *const plane[3], const float *const t[3], int *apex, int *side)
+static triangles_relation plane_relation(const float *const plane[3], const float *const t[3], int *apex, int *side)
 {
     int signs[3], above = 0, below = 0;
     for (int k = 0; k < 3; k++) {
-        signs[k] = orient3d(plane[0], plane[1], plane[2], t[k]);
+        /* A shared corner is known to lie in the plane; the exact stage need not find out. */
+        bool shared = t[k] == plane[0] || t[k] == plane[1] || t[k] == plane[2];
+        signs[k] = shared ? 0 : orient3d(plane[0], plane[1], plane[2], t[k]);
         above += signs[k] > 0;
         below += signs[k] < 0;
     }
-    if (above == 0 || below == 0) return false;
+    if (above == 3 || below == 3) return TRIANGLES_APART;
+    if (above == 0 || below == 0) return TRIANGLES_TOUCH;
     *side = above == 1 ? 1 : -1;
     for (int k = 0; k < 3; k++)
         if (signs[k] == *side) *apex = k;
-    return true;
+    return TRIANGLES_CROSS;
 }
 
-bool triangles_intersect(const float *const a[3], const float *const b[3])
+triangles_relation triangles_relate(const float *const a[3], const float *const b[3])
 {
-    int apex_a, apex_b, side_a, side_b;
-    if (!plane_cuts(b, a, &apex_a, &side_a) || !plane_cuts(a, b, &apex_b, &side_b)) return false;
+    int apex_a = 0, apex_b = 0, side_a = 1, side_b = 1;
+    triangles_relation relation_a = plane_relation(b, a, &apex_a, &side_a);
+    if (relation_a == TRIANGLES_APART) return TRIANGLES_APART;
+    triangles_relation relation_b = plane_relation(a, b, &apex_b, &side_b);
+    if (relation_b == TRIANGLES_APART) return TRIANGLES_APART;
+    if (relation_a == TRIANGLES_TOUCH || relation_b == TRIANGLES_TOUCH) return TRIANGLES_TOUCH;
 
     /* Each apex first; the other two in the order in which the other triangle's apex is above. */
     const float *p1 = a[apex_a], *q1 = a[(apex_a + (side_b > 0 ? 1 : 2)) % 3],
@@ -40,10 +47,19 @@ bool triangles_intersect(const float *const a[3], const float *const b[3])
                 *r2 = b[(apex_b + (side_a > 0 ? 2 : 1)) % 3];
 
     /* Both cut the line of the two planes in an interval; two determinants compare the ends. */
-    return orient3d(p1, q1, p2, q2) < 0 && orient3d(p1, r1, p2, r2) > 0;
+    int left = orient3d(p1, q1, p2, q2);
+    if (left > 0) return TRIANGLES_APART;
+    int right = orient3d(p1, r1, p2, r2);
+    if (right < 0) return TRIANGLES_APART;
+    return left < 0 && right > 0 ? TRIANGLES_CROSS : TRIANGLES_TOUCH;
 }
 
-bool mesh_triangles_intersect(const int *corner_a, const int *corner_b, const float *positions)
+bool triangles_intersect(const float *const a[3], const float *const b[3])
+{
+    return triangles_relate(a, b) == TRIANGLES_CROSS;
+}
+
+triangles_relation mesh_triangles_relate(const int *corner_a, const int *corner_b, const float *positions)
 {
     const float *a[3], *b[3];
     for (int k = 0; k < 3; k++) {
@@ -54,9 +70,9 @@ bool mesh_triangles_intersect(const int *corner_a, const int *corner_b, const fl
     for (int k = 0; k < 3; k++) {
         float a_min = MIN(MIN(a[0][k], a[1][k]), a[2][k]), a_max = MAX(MAX(a[0][k], a[1][k]), a[2][k]);
         float b_min = MIN(MIN(b[0][k], b[1][k]), b[2][k]), b_max = MAX(MAX(b[0][k], b[1][k]), b[2][k]);
-        if (a_max < b_min || b_max < a_min) return false;
+        if (a_max < b_min || b_max < a_min) return TRIANGLES_APART;
     }
-    return triangles_intersect(a, b);
+    return triangles_relate(a, b);
 }
 
 enum { TASK_LIMIT = 64 }; /* a fixed number: the split must not depend on the number of threads */
@@ -80,7 +96,7 @@ static void count_pair(void *context, int a, int b)
     count_task *task = context;
     const int *corner_a = task->triangles + 3 * (size_t)a, *corner_b = task->triangles + 3 * (size_t)b;
     if (triangles_share_point(corner_a, corner_b)) return;
-    if (!mesh_triangles_intersect(corner_a, corner_b, task->positions)) return;
+    if (mesh_triangles_relate(corner_a, corner_b, task->positions) != TRIANGLES_CROSS) return;
     int index = task->first + task->count++;
     if (task->pairs && index < task->limit) task->pairs[2 * (size_t)index] = a, task->pairs[2 * (size_t)index + 1] = b;
 }

@@ -134,11 +134,18 @@ double mesh_winding(int triangle_count, const int *triangles, const float *posit
 
 /* ---- self-intersection ---- */
 
-/* Whether two triangles given by corners intersect; exact signs by adaptive double predicates; touching does not count.
- */
-bool triangles_intersect(const float *const a[3], const float *const b[3]);
+typedef enum triangles_relation {
+    TRIANGLES_APART, /* no common point */
+    TRIANGLES_TOUCH, /* perhaps common points, but no crossing: a corner or edge of one in the plane of the other */
+    TRIANGLES_CROSS  /* they pass through each other along a segment */
+} triangles_relation;
+
+/* How two triangles given by their corners lie to each other, by exact signs. */
+triangles_relation triangles_relate(const float *const a[3], const float *const b[3]);
 /* The same for two triangles of a mesh by their points, boxes first. */
-bool mesh_triangles_intersect(const int *corner_a, const int *corner_b, const float *positions);
+triangles_relation mesh_triangles_relate(const int *corner_a, const int *corner_b, const float *positions);
+/* Whether they cross; touching does not count. */
+bool triangles_intersect(const float *const a[3], const float *const b[3]);
 static inline bool triangles_share_point(const int *a, const int *b)
 {
     for (int k = 0; k < 3; k++)

@@ -12,15 +12,11 @@ typedef struct zoo_species {
 } zoo_species;
 
 static const zoo_species species[] = {
-    {{"arm", "a bent-to-be arm with a fist: flex, twist, shake"}, zoo_describe_arm},
-    //    {{"hand", "a hand with five fingers: fist, spread, grasp"}, zoo_describe_hand},
-    //    {{"man", "a broad man with a belly: walk, jump, shimmy"}, zoo_describe_man},
-    //    {{"cat", "a cat on four legs, with a tail: walk, stretch"}, zoo_describe_cat},
-    //    {{"dancer", "a slim dancer: walk, jump, shimmy"}, zoo_describe_dancer},
-    //    {{"bunny", "a toy with long ears, thin arms and a big belly: dance"}, zoo_describe_bunny},
+    {{"arm", "an arm with a fist: flex, twist, shake"}, zoo_describe_arm},
+    {{"hand", "a hand with five fingers: fist, spread, grasp"}, zoo_describe_hand},
+    {{"man", "a broad man with a belly: walk, jump, shimmy"}, zoo_describe_man},
     {{"torus", "a ring: squash, shake"}, zoo_describe_torus},
     {{"cylinder", "a closed cylinder whose right half turns: twist"}, zoo_describe_cylinder},
-    //    {{"neck", "head and throat, with an Adam's apple under the skin: look_up, swallow"}, zoo_describe_neck},
 };
 
 int cutis_zoo_count(void) { return COUNT_OF(species); }

@@ -22,49 +22,48 @@ static void arm_cage(zoo_kit *kit)
         {0.648f, 0, 0.038f, 0.028f},
     };
     zoo_patch patch = zoo_patch_start(
-        kit, 3, 3, (zoo_section){{-0.050f, 0, 0}, vec3_scale(axis_y, 0.042f), vec3_scale(axis_z, 0.042f)});
+        kit, 3, 3, (zoo_section){{-0.050f, 0, 0}, vec3_scale(axis_y, 0.042f), vec3_scale(axis_z, 0.042f), 0});
     zoo_patch end = zoo_patch_reverse(&patch);
     zoo_patch_close(kit, &end, REGION_ARM, 0);
     for (int i = 0; i < COUNT_OF(rings); i++)
-        patch = zoo_patch_extrude(kit, &patch,
-                                  (zoo_section){{rings[i][0], rings[i][1], 0},
-                                                vec3_scale(axis_y, rings[i][2]),
-                                                vec3_scale(axis_z, rings[i][3])},
-                                  REGION_ARM, 0);
+        patch = zoo_patch_extrude(
+            kit, &patch,
+            (zoo_section){
+                {rings[i][0], rings[i][1], 0}, vec3_scale(axis_y, rings[i][2]), vec3_scale(axis_z, rings[i][3]), 0},
+            REGION_ARM, 0);
     for (int i = 0; i < COUNT_OF(fist); i++)
-        patch = zoo_patch_extrude(kit, &patch,
-                                  (zoo_section){{fist[i][0], fist[i][1], 0.004f},
-                                                vec3_scale(axis_y, fist[i][2]),
-                                                vec3_scale(axis_z, fist[i][3])},
-                                  REGION_FIST, 0);
+        patch = zoo_patch_extrude(
+            kit, &patch,
+            (zoo_section){
+                {fist[i][0], fist[i][1], 0.004f}, vec3_scale(axis_y, fist[i][2]), vec3_scale(axis_z, fist[i][3]), 0},
+            REGION_FIST, 0);
     zoo_patch_close(kit, &patch, REGION_FIST, 0);
     kit->density[REGION_FIST] = 1.6f;
 }
 
 static void arm_field(zoo_kit *kit)
 {
-    quat none = quat_identity();
     int arm = zoo_field_node(kit, -1, 0), fist = zoo_field_node(kit, arm, 0.020f);
 
     // Shoulder and upper arm: bone, deltoid, biceps above, triceps below.
     zoo_field_cone(kit, arm, vec3_make(-0.005f, 0, 0), 0.050f, vec3_make(0.30f, -0.002f, 0), 0.036f, 0.01f);
-    zoo_field_ellipsoid(kit, arm, vec3_make(0.020f, 0.010f, 0), vec3_make(0.085f, 0.056f, 0.060f), none, 0.05f);
-    zoo_field_ellipsoid(kit, arm, vec3_make(0.175f, 0.020f, 0.004f), vec3_make(0.085f, 0.034f, 0.034f), none, 0.03f);
-    zoo_field_ellipsoid(kit, arm, vec3_make(0.150f, -0.020f, -0.004f), vec3_make(0.105f, 0.034f, 0.038f), none, 0.03f);
+    zoo_field_ellipsoid(kit, arm, vec3_make(0.020f, 0.010f, 0), vec3_make(0.085f, 0.056f, 0.060f), 0.05f);
+    zoo_field_ellipsoid(kit, arm, vec3_make(0.175f, 0.020f, 0.004f), vec3_make(0.085f, 0.034f, 0.034f), 0.03f);
+    zoo_field_ellipsoid(kit, arm, vec3_make(0.150f, -0.020f, -0.004f), vec3_make(0.105f, 0.034f, 0.038f), 0.03f);
     // Elbow: the olecranon and the inner condyle.
     zoo_field_cone(kit, arm, vec3_make(0.285f, -0.024f, -0.002f), 0.014f, vec3_make(0.315f, -0.022f, -0.002f), 0.013f,
                    0.025f);
     // Forearm: bone, flat at the wrist, the muscle of the thumb side, flexors in front.
     zoo_field_flat_cone(kit, arm, vec3_make(0.300f, 0, 0), 0.034f, wrist, 0.0205f, axis_y, 1.18f, 0.03f);
-    zoo_field_ellipsoid(kit, arm, vec3_make(0.365f, 0.010f, -0.008f), vec3_make(0.085f, 0.036f, 0.033f), none, 0.03f);
-    zoo_field_ellipsoid(kit, arm, vec3_make(0.380f, -0.008f, 0.010f), vec3_make(0.095f, 0.034f, 0.033f), none, 0.03f);
+    zoo_field_ellipsoid(kit, arm, vec3_make(0.365f, 0.010f, -0.008f), vec3_make(0.085f, 0.036f, 0.033f), 0.03f);
+    zoo_field_ellipsoid(kit, arm, vec3_make(0.380f, -0.008f, 0.010f), vec3_make(0.095f, 0.034f, 0.033f), 0.03f);
     zoo_field_cone(kit, arm, vec3_make(0.545f, -0.012f, -0.013f), 0.009f, vec3_make(0.545f, -0.012f, -0.013f), 0.009f,
                    0.02f); // head of the ulna
 
     // Fist: back of the hand, the four fingers rolled up one above the other, the thumb across them.
     zoo_field_flat_cone(kit, fist, vec3_make(0.560f, 0, 0), 0.020f, vec3_make(0.628f, 0, -0.004f), 0.021f, axis_y,
                         1.75f, 0.01f);
-    zoo_field_ellipsoid(kit, fist, vec3_make(0.600f, -0.012f, 0.014f), vec3_make(0.030f, 0.024f, 0.020f), none, 0.02f);
+    zoo_field_ellipsoid(kit, fist, vec3_make(0.600f, -0.012f, 0.014f), vec3_make(0.030f, 0.024f, 0.020f), 0.02f);
     static const float rows[4] = {0.0315f, 0.0110f, -0.0095f, -0.0290f}, reach[4] = {0.648f, 0.652f, 0.649f, 0.641f};
     for (int i = 0; i < 4; i++) {
         float y = rows[i], x = reach[i], thick = i == 3 ? 0.0105f : 0.0118f;

@@ -12,6 +12,7 @@
 static vec3 section_point(zoo_section section, float s, float t)
 {
     float x = s * sqrtf(1 - 0.5f * t * t), y = t * sqrtf(1 - 0.5f * s * s);
+    x += (s - x) * section.square, y += (t - y) * section.square;
     return vec3_madd(vec3_madd(section.center, section.u, x), section.v, y);
 }
 

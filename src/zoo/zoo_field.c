@@ -69,17 +69,21 @@ void zoo_field_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b, floa
     zoo_field_flat_cone(kit, node, a, radius_a, b, radius_b, vec3_make(0, 0, 1), 1, blend);
 }
 
-void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 center, vec3 radii, quat rotation, float blend)
+void zoo_field_blob(zoo_kit *kit, int node, vec3 center, vec3 a, vec3 b, vec3 c, float blend)
 {
     zoo_shape *shape = shape_add(kit, node, blend);
+    vec3 x = vec3_scale(a, 1 / vec3_length2(a)), y = vec3_scale(b, 1 / vec3_length2(b)),
+         z = vec3_scale(c, 1 / vec3_length2(c));
     shape->origin = shape->bound_center = center;
-    shape->bound_radius = MAX(radii.x, MAX(radii.y, radii.z));
+    shape->bound_radius = sqrtf(MAX(vec3_length2(a), MAX(vec3_length2(b), vec3_length2(c))));
     shape->radius_a = shape->radius_b = 1;
-    mat3 turn = mat3_transpose(quat_matrix(rotation));
-    float scale[3] = {1 / radii.x, 1 / radii.y, 1 / radii.z};
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) turn.m[3 * r + c] *= scale[r];
-    shape->to_local = turn;
+    shape->to_local = (mat3){{x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z}};
+}
+
+void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 center, vec3 radii, float blend)
+{
+    zoo_field_blob(kit, node, center, vec3_make(radii.x, 0, 0), vec3_make(0, radii.y, 0), vec3_make(0, 0, radii.z),
+                   blend);
 }
 
 void zoo_field_carve(zoo_kit *kit) { kit->shapes[kit->shape_count - 1].carve = true; }

@@ -39,7 +39,8 @@ enum {
 /* A cross-section: points (s, t) of the square -1..1 go to an ellipse around the centre. */
 typedef struct zoo_section {
     vec3 center;
-    vec3 u, v; /* half axes; u x v points out of the end of the tube */
+    vec3 u, v;    /* half axes; u x v points out of the end of the tube */
+    float square; /* 0: an ellipse, 1: a rectangle */
 } zoo_section;
 
 /*
@@ -85,6 +86,11 @@ typedef struct zoo_node {
     float bound_radius;
 } zoo_node;
 
+/* A place and three directions, right- or left-handed, in which a limb is described. */
+typedef struct zoo_frame {
+    vec3 origin, a, b, c;
+} zoo_frame;
+
 /* ---- skeleton ---- */
 
 typedef struct zoo_joint {
@@ -93,10 +99,12 @@ typedef struct zoo_joint {
     vec3 position;
     vec3 axis;   /* towards the child: the joint's +Y, and the normal of its weight plane */
     float width; /* half the distance over which weight passes from parent to child; 0: takes none */
-    vec3 center; /* with radius > 0 the weight is a soft ball instead of a plane */
+    vec3 center; /* in ball_regions the weight is a soft ball instead of a plane */
     float radius;
-    unsigned regions; /* mask of the regions that it, or its descendants, may move */
-    quat rest;        /* scene rotation at rest */
+    unsigned ball_regions;
+    unsigned regions;      /* mask of the regions that it, or its descendants, may move */
+    unsigned full_regions; /* of these, where it takes all the weight of its parent */
+    quat rest;             /* scene rotation at rest */
 } zoo_joint;
 
 /* ---- motions ---- */
@@ -141,6 +149,9 @@ struct zoo_kit {
     int joint_count;
     zoo_joint joints[ZOO_MAX_JOINTS];
 
+    int name_count;
+    char names[ZOO_MAX_JOINTS][24]; /* of joints on one side of the body */
+
     int motion_count;
     zoo_motion motions[ZOO_MAX_CLIPS];
 };
@@ -170,7 +181,9 @@ void zoo_field_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b, floa
 /* The cone made `factor` times as wide along the unit vector `axis`. */
 void zoo_field_flat_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b, float radius_b, vec3 axis,
                          float factor, float blend);
-void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 center, vec3 radii, quat rotation, float blend);
+void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 center, vec3 radii, float blend);
+/* An ellipsoid with half axes a, b, c, at right angles to each other. */
+void zoo_field_blob(zoo_kit *kit, int node, vec3 center, vec3 a, vec3 b, vec3 c, float blend);
 /* Turn the last shape added into one that is taken away. */
 void zoo_field_carve(zoo_kit *kit);
 void zoo_field_finish(zoo_kit *kit);
@@ -178,6 +191,7 @@ void zoo_field_finish(zoo_kit *kit);
 float zoo_field_value(const zoo_kit *kit, vec3 p, vec3 *gradient);
 
 /* zoo_motion.c */
+const char *zoo_name(zoo_kit *kit, const char *name, const char *suffix); /* joined; lives as long as the kit */
 int zoo_joint_add(zoo_kit *kit, const char *name, const char *parent, vec3 position, vec3 axis, float width,
                   unsigned regions);
 int zoo_joint_find(const zoo_kit *kit, const char *name); /* must be there */
@@ -196,6 +210,36 @@ double zoo_cos(double turns);
 /* zoo_sculpt.c */
 cutis_result zoo_sculpt(zoo_kit *kit, double resolution, const cutis_allocator *allocator, cutis_character **character,
                         cutis_error *error);
+
+/* zoo_hand.c */
+
+/* Where a hand begins in the numbering of regions; it takes ZOO_HAND_REGIONS of them. */
+enum { ZOO_HAND_REGIONS = 6 };
+
+static inline vec3 zoo_frame_point(const zoo_frame *f, float a, float b, float c)
+{
+    return vec3_madd(vec3_madd(vec3_madd(f->origin, f->a, a), f->b, b), f->c, c);
+}
+
+static inline vec3 zoo_frame_vector(const zoo_frame *f, float a, float b, float c)
+{
+    return vec3_madd(vec3_madd(vec3_scale(f->a, a), f->b, b), f->c, c);
+}
+
+/*
+ * A hand in a frame whose origin is the wrist: a towards the fingers, b from thumb to little finger, c out of
+ * the back of the hand. The directions carry the scale (length 1: an adult's hand). patch: 4 x 2, at the wrist.
+ */
+void zoo_hand_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, int region);
+void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame);
+/* Finger joints under the joint `parent`, their names ending in `suffix`. */
+void zoo_hand_joints(zoo_kit *kit, const char *parent, const char *suffix, const zoo_frame *frame, int region);
+/*
+ * Bend finger `finger` (0 thumb .. 4 little finger) at its three joints by degrees towards the palm, and
+ * sideways by `spread` degrees (away from the middle finger).
+ */
+void zoo_hand_pose(const zoo_kit *kit, zoo_pose *pose, const zoo_frame *frame, const char *suffix, int finger,
+                   double bend_1, double bend_2, double bend_3, double spread);
 
 /* The characters. */
 void zoo_describe_arm(zoo_kit *kit);

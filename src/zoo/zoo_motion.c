@@ -22,6 +22,15 @@ double zoo_ramp(double t, double from, double to) { return zoo_smooth((t - from)
 double zoo_sin(double turns) { return det_sin(turns * turn_radians); }
 double zoo_cos(double turns) { return det_cos(turns * turn_radians); }
 
+const char *zoo_name(zoo_kit *kit, const char *name, const char *suffix)
+{
+    assert(kit->name_count < ZOO_MAX_JOINTS && strlen(name) + strlen(suffix) < sizeof(kit->names[0]));
+    char *text = kit->names[kit->name_count++];
+    strcpy(text, name);
+    strcat(text, suffix);
+    return text;
+}
+
 int zoo_joint_find(const zoo_kit *kit, const char *name)
 {
     for (int i = 0; i < kit->joint_count; i++)

@@ -271,7 +271,9 @@ static void vertex_weights(const zoo_kit *kit, vec3 p, int region, float *weight
         if (joint->parent < 0)
             share = 1;
         else if (joint->regions >> region & 1) {
-            if (joint->radius > 0)
+            if (joint->full_regions >> region & 1)
+                share = 1;
+            else if (joint->ball_regions >> region & 1)
                 share = (float)zoo_smooth(1.25 * (1 - vec3_distance(p, joint->center) / joint->radius));
             else if (joint->width > 0)
                 share =

@@ -44,8 +44,8 @@ static const char *const torus_joints[TORUS_JOINTS] = {"ring_0",  "ring_1",  "ri
 static void squash_line(double turns, double amount, double *x, double *y)
 {
     double height = zoo_sin(turns), upper = 0.5 + 0.5 * height;
-    *x = torus_major * zoo_cos(turns) * (1 + 0.30 * amount);
-    *y = torus_major * height * (1 - amount * (0.15 + 0.45 * upper));
+    *x = torus_major * zoo_cos(turns) * (1 + 0.22 * amount);
+    *y = torus_major * height * (1 - amount * (0.12 + 0.35 * upper));
 }
 
 static void pose_squash(const zoo_kit *kit, double time, zoo_pose *pose)
@@ -156,11 +156,11 @@ static void pose_cylinder_twist(const zoo_kit *kit, double time, zoo_pose *pose)
 void zoo_describe_cylinder(zoo_kit *kit)
 {
     vec3 u = vec3_scale(axis_y, cylinder_radius), v = vec3_scale(axis_z, cylinder_radius);
-    zoo_patch patch = zoo_patch_start(kit, 2, 2, (zoo_section){{-cylinder_half, 0, 0}, u, v});
+    zoo_patch patch = zoo_patch_start(kit, 2, 2, (zoo_section){{-cylinder_half, 0, 0}, u, v, 0});
     zoo_patch left = zoo_patch_reverse(&patch);
     zoo_patch_close(kit, &left, 0, 0);
     for (int i = 0; i < CYLINDER_RINGS; i++)
-        patch = zoo_patch_extrude(kit, &patch, (zoo_section){{ring_start(i + 1), 0, 0}, u, v}, 0, 0);
+        patch = zoo_patch_extrude(kit, &patch, (zoo_section){{ring_start(i + 1), 0, 0}, u, v, 0}, 0, 0);
     zoo_patch_close(kit, &patch, 0, 0);
     kit->target_count = 1320;
     kit->weight_passes = 0;

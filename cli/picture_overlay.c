@@ -1,0 +1,169 @@
+/*
+ * picture_overlay.c: the skeleton drawn over a picture, and the surfaces of props.
+ */
+#include "picture_character.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the skeleton ---- */
+
+typedef struct bone {
+    float x0, y0, x1, y1, depth;
+    bool joint_only; /* a joint without a parent to draw from */
+} bone;
+
+static int bone_farther(const void *a, const void *b)
+{
+    float p = ((const bone *)a)->depth, q = ((const bone *)b)->depth;
+    return (p < q) - (p > q);
+}
+
+/* A kite of two shades, wide near its root, with a dark outline. */
+static void bone_draw(picture_image *image, const bone *b, float scale)
+{
+    const picture_color light = {0.55f, 0.76f, 0.95f, 0.92f}, dark = {0.26f, 0.50f, 0.76f, 0.92f};
+    const picture_color line = {0.08f, 0.20f, 0.36f, 0.95f};
+    float dx = b->x1 - b->x0, dy = b->y1 - b->y0, length = sqrtf(dx * dx + dy * dy);
+    if (!b->joint_only && length > 1) {
+        float width = fminf(length * 0.11f, 9 * scale);
+        float mx = b->x0 + dx * 0.18f, my = b->y0 + dy * 0.18f;
+        float nx = -dy / length * width, ny = dx / length * width;
+        const float left[6] = {b->x0, b->y0, mx + nx, my + ny, b->x1, b->y1};
+        const float right[6] = {b->x0, b->y0, b->x1, b->y1, mx - nx, my - ny};
+        picture_draw_polygon(image, left, 3, light);
+        picture_draw_polygon(image, right, 3, dark);
+        float thin = fmaxf(1, 1.1f * scale);
+        picture_draw_line(image, b->x0, b->y0, mx + nx, my + ny, thin, line);
+        picture_draw_line(image, mx + nx, my + ny, b->x1, b->y1, thin, line);
+        picture_draw_line(image, b->x0, b->y0, mx - nx, my - ny, thin, line);
+        picture_draw_line(image, mx - nx, my - ny, b->x1, b->y1, thin, line);
+    }
+    float radius = fminf(3.2f * scale, b->joint_only ? 3.2f * scale : 1.4f * scale + length * 0.06f);
+    picture_draw_disc(image, b->x1, b->y1, radius + fmaxf(1, scale), line);
+    picture_draw_disc(image, b->x1, b->y1, radius, (picture_color){1.0f, 0.93f, 0.62f, 1});
+}
+
+void picture_skeleton_draw(picture_image *image, const picture_camera *camera, const cutis_character *c,
+                           const float *joints)
+{
+    /* Nodes that move no vertex and carry no joint that does are scaffolding, unless nothing is skinned yet. */
+    bool *shown = calloc((size_t)c->joint_count + 1, sizeof *shown);
+    bone *bones = calloc((size_t)c->joint_count + 1, sizeof *bones);
+    bool any = false;
+    int count = 0;
+    for (int j = c->joint_count - 1; j >= 0 && shown && bones; j--) {
+        any |= c->joints[j].deforms;
+        shown[j] |= c->joints[j].deforms;
+        if (shown[j] && c->joints[j].parent >= 0) shown[c->joints[j].parent] = true;
+    }
+    for (int j = 0; j < c->joint_count && shown && bones; j++) {
+        if (any && !shown[j]) continue;
+        const float *m = joints + (size_t)j * 12;
+        bone b = {0};
+        float depth, root_depth;
+        if (!picture_camera_project(camera, image->width, image->height, pvec_make(m[3], m[7], m[11]), &b.x1, &b.y1,
+                                    &depth))
+            continue;
+        int parent = c->joints[j].parent;
+        b.depth = depth;
+        b.joint_only = true;
+        /* A root above the first bone that deforms (a scene node at the origin) is not a bone. */
+        if (parent >= 0 && (!any || c->joints[parent].deforms)) {
+            const float *p = joints + (size_t)parent * 12;
+            b.joint_only = !picture_camera_project(camera, image->width, image->height, pvec_make(p[3], p[7], p[11]),
+                                                   &b.x0, &b.y0, &root_depth);
+            if (!b.joint_only) b.depth = 0.5f * (depth + root_depth);
+        } else if (any && !c->joints[j].deforms) {
+            continue;
+        }
+        bones[count++] = b;
+    }
+    /* Ties do not matter: equal bones look alike. Far ones first. */
+    if (bones) qsort(bones, (size_t)count, sizeof *bones, bone_farther);
+    float scale = (float)image->height / 480;
+    scale = scale < 0.5f ? 0.5f : scale;
+    for (int i = 0; i < count; i++) bone_draw(image, &bones[i], scale);
+    free(shown);
+    free(bones);
+}
+
+/* ---- props ---- */
+
+/* Rings around y from the lower to the upper pole of a capsule (a sphere when its half length is 0). */
+static void capsule_make(float radius, float half, int rings, int sides, float *vertices, int *triangles)
+{
+    int t = 0;
+    for (int i = 0; i <= rings; i++) {
+        float angle = ((float)i / (float)rings - 0.5f) * 3.14159265f;
+        float y = radius * sinf(angle) + (i * 2 < rings ? -half : half), r = radius * cosf(angle);
+        for (int k = 0; k < sides; k++) {
+            float around = (float)k / (float)sides * 6.2831853f;
+            float *v = vertices + (size_t)(i * sides + k) * 3;
+            v[0] = r * sinf(around), v[1] = y, v[2] = r * cosf(around);
+        }
+    }
+    for (int i = 0; i < rings; i++)
+        for (int k = 0; k < sides; k++) {
+            int a = i * sides + k, b = i * sides + (k + 1) % sides, c = a + sides, d = b + sides;
+            const int two[6] = {a, b, d, a, d, c};
+            memcpy(triangles + (size_t)(t++) * 6, two, sizeof two);
+        }
+}
+
+bool picture_prop_mesh(const cutis_prop *prop, const float *joints, float size, picture_mesh *mesh, float **vertices,
+                       int **triangles)
+{
+    enum { RINGS = 33, SIDES = 48 };
+    static const int box[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
+    int vertex_count = 8, triangle_count = 12;
+    if (prop->shape == CUTIS_PROP_MESH) vertex_count = prop->vertex_count, triangle_count = prop->triangle_count;
+    if (prop->shape == CUTIS_PROP_SPHERE || prop->shape == CUTIS_PROP_CAPSULE)
+        vertex_count = (RINGS + 1) * SIDES, triangle_count = RINGS * SIDES * 2;
+    *vertices = malloc(((size_t)vertex_count + 1) * 3 * sizeof **vertices);
+    *triangles = malloc(((size_t)triangle_count + 1) * 3 * sizeof **triangles);
+    if (!*vertices || !*triangles) return false;
+
+    float extent[3] = {prop->size[0], prop->size[1], prop->size[2]};
+    switch (prop->shape) {
+    case CUTIS_PROP_MESH:
+        memcpy(*vertices, prop->positions, (size_t)vertex_count * 12);
+        memcpy(*triangles, prop->triangles, (size_t)triangle_count * 12);
+        break;
+    case CUTIS_PROP_SPHERE:
+        capsule_make(prop->size[0], 0, RINGS, SIDES, *vertices, *triangles);
+        break;
+    case CUTIS_PROP_CAPSULE:
+        capsule_make(prop->size[0], prop->size[1], RINGS, SIDES, *vertices, *triangles);
+        break;
+    case CUTIS_PROP_PLANE:
+        extent[0] = extent[2] = size, extent[1] = 0.005f * size; /* a thin slab */ /* fallthrough */
+    case CUTIS_PROP_BOX:
+        for (int i = 0; i < 8; i++)
+            for (int k = 0; k < 3; k++) {
+                float side = i >> k & 1 ? 1.0f : -1.0f;
+                /* A plane is solid below y = 0. */
+                if (prop->shape == CUTIS_PROP_PLANE && k == 1) side = i >> k & 1 ? 0.0f : -2.0f;
+                (*vertices)[i * 3 + k] = side * extent[k];
+            }
+        memcpy(*triangles, box, sizeof box);
+        break;
+    }
+    if (prop->joint >= 0) {
+        const float *m = joints + (size_t)prop->joint * 12;
+        for (int i = 0; i < vertex_count; i++) {
+            float *v = *vertices + (size_t)i * 3;
+            pvec p = pvec_load(v);
+            for (int k = 0; k < 3; k++) v[k] = m[k * 4] * p.x + m[k * 4 + 1] * p.y + m[k * 4 + 2] * p.z + m[k * 4 + 3];
+        }
+    }
+    *mesh = (picture_mesh){.vertex_count = vertex_count,
+                           .triangle_count = triangle_count,
+                           .positions = *vertices,
+                           .triangles = *triangles,
+                           .color = {0.62f, 0.68f, 0.74f},
+                           .inside_color = {0.50f, 0.54f, 0.58f},
+                           .cap_color = {0.50f, 0.54f, 0.58f}};
+    return true;
+}

@@ -1,0 +1,643 @@
+/*
+ * bvh_motion.c: reads a .bvh file and turns its motion to the rest pose of a character.
+ *
+ * A BVH skeleton has no rest rotations: with all channels at 0 its bones lie along their offsets. The
+ * character's bones may lie otherwise (an A pose against a T pose), and its joints have axes of their own. So
+ * each matched joint gets a fixed rotation S that takes its bones' directions at rest to those of the BVH's
+ * zero pose, and then follows in world space:
+ *
+ *     world_character(t) = world_bvh(t) S rest_character
+ *
+ * S of a joint with one bone is the shortest turn after what its parent's S already did. A joint with several
+ * bones (hips, chest) takes its parent's S unless the directions disagree by more than SPREAD_LIMIT: smaller
+ * differences come from other proportions, and would tilt the body. Only the topmost matched joint is moved, by its
+ * path in the BVH times the ratio of leg lengths; the ground is the lowest point of the character at rest.
+ */
+#include "io/bvh_motion.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "io/affine.h"
+#include "io/files.h"
+#include "math/math3.h"
+
+enum { CHANNEL_LIMIT = 6, JOINT_LIMIT = 1 << 20 };
+
+static const double SPREAD_LIMIT = 0.6; /* radians, about 35 degrees */
+
+/* Channels: 0..2 position x, y, z; 3..5 rotation about x, y, z. */
+typedef struct bvh_joint {
+    const char *name; /* "" for an End Site */
+    int parent;
+    double offset[3];
+    double place[3]; /* in the zero pose */
+    int channel_count, first_channel;
+    int channels[CHANNEL_LIMIT];
+    uint64_t key; /* hash of the name as it is compared */
+} bvh_joint;
+
+typedef struct bvh_reader {
+    const char *name;
+    const char *cursor, *end;
+    int line;
+    arena memory;
+    cutis_error *error;
+    bvh_joint *joints;
+    int joint_count, channel_count;
+    int frame_count;
+    double frame_time;
+    float *values; /* (frame_count x channel_count) */
+} bvh_reader;
+
+/* ---- text ---- */
+
+static cutis_result bvh_error(const bvh_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static cutis_result bvh_error(const bvh_reader *r, const char *format, ...)
+{
+    char text[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return error_set(r->error, CUTIS_ERROR_FORMAT, "%.150s: line %d: %s", r->name, r->line, text);
+}
+
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v'; }
+
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
+
+static void skip_space(bvh_reader *r)
+{
+    for (; r->cursor < r->end && is_space(*r->cursor); r->cursor++)
+        if (*r->cursor == '\n') r->line++;
+}
+
+/* The next word; empty at the end of the text. */
+static size_t next_word(bvh_reader *r, const char **word)
+{
+    skip_space(r);
+    *word = r->cursor;
+    while (r->cursor < r->end && !is_space(*r->cursor)) r->cursor++;
+    return (size_t)(r->cursor - *word);
+}
+
+static bool word_is(const char *word, size_t length, const char *expected)
+{
+    if (strlen(expected) != length) return false;
+    for (size_t i = 0; i < length; i++)
+        if (lower(word[i]) != lower(expected[i])) return false;
+    return true;
+}
+
+static cutis_result expect_word(bvh_reader *r, const char *expected)
+{
+    const char *word;
+    size_t length = next_word(r, &word);
+    if (word_is(word, length, expected)) return CUTIS_OK;
+    return bvh_error(r, "'%s' is expected, not '%.*s'", expected, (int)MIN(length, 40), word);
+}
+
+static cutis_result expect_number(bvh_reader *r, const char *what, double *value)
+{
+    skip_space(r);
+    if (!text_number(&r->cursor, r->end, value) || !(fabs(*value) < 1e15))
+        return bvh_error(r, "%s is not a finite number", what);
+    return CUTIS_OK;
+}
+
+/* The rest of the line as a name. */
+static cutis_result read_name(bvh_reader *r, const char **name)
+{
+    while (r->cursor < r->end && (*r->cursor == ' ' || *r->cursor == '\t')) r->cursor++;
+    const char *begin = r->cursor;
+    while (r->cursor < r->end && *r->cursor != '\n' && *r->cursor != '{') r->cursor++;
+    const char *last = r->cursor;
+    while (last > begin && is_space(last[-1])) last--;
+    size_t length = (size_t)MIN(last - begin, 200);
+    char *copy = arena_push(&r->memory, length + 1, 1);
+    if (!copy) return error_memory(r->error, "a BVH file");
+    if (length) memcpy(copy, begin, length);
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)copy[i] < 32) copy[i] = '_';
+    *name = copy;
+    return CUTIS_OK;
+}
+
+/* ---- names ---- */
+
+/* Hash of a name without letter case, separators and the prefix that Mixamo puts before its joints. */
+static uint64_t name_key(const char *name)
+{
+    static const char prefix[] = "mixamorig";
+    char plain[256];
+    size_t length = 0;
+    for (; *name && length < sizeof plain - 1; name++)
+        if (!strchr("_.:-| ", *name)) plain[length++] = lower(*name);
+    plain[length] = 0;
+    char *start = plain;
+    if (strncmp(plain, prefix, sizeof prefix - 1) == 0) {
+        start += sizeof prefix - 1;
+        while (*start >= '0' && *start <= '9') start++;
+        if (!*start) start = plain;
+    }
+    return hash_bytes(start, strlen(start), 1);
+}
+
+/* ---- hierarchy ---- */
+
+static cutis_result read_channels(bvh_reader *r, bvh_joint *joint)
+{
+    static const char *const names[] = {"Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation"};
+    double count;
+    cutis_result result = expect_number(r, "the number of channels", &count);
+    if (result != CUTIS_OK) return result;
+    if (count != floor(count) || count < 0 || count > CHANNEL_LIMIT)
+        return bvh_error(r, "a joint has 0 to %d channels, not %g", CHANNEL_LIMIT, count);
+    joint->channel_count = (int)count;
+    joint->first_channel = r->channel_count;
+    r->channel_count += joint->channel_count;
+    for (int i = 0; i < joint->channel_count; i++) {
+        const char *word;
+        size_t length = next_word(r, &word);
+        joint->channels[i] = -1;
+        for (int k = 0; k < COUNT_OF(names); k++)
+            if (word_is(word, length, names[k])) joint->channels[i] = k;
+        if (joint->channels[i] < 0) return bvh_error(r, "'%.*s' is not a channel", (int)MIN(length, 40), word);
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result start_joint(bvh_reader *r, bool end_site, int parent)
+{
+    bvh_joint *joint = &r->joints[r->joint_count];
+    cutis_result result;
+    if (end_site) {
+        result = expect_word(r, "Site");
+        joint->name = "";
+    } else {
+        result = read_name(r, &joint->name);
+        joint->key = result == CUTIS_OK ? name_key(joint->name) : 0;
+    }
+    if (result == CUTIS_OK) result = expect_word(r, "{");
+    joint->parent = parent;
+    r->joint_count++;
+    return result;
+}
+
+static cutis_result read_hierarchy(bvh_reader *r)
+{
+    /* Every joint opens a brace, so braces bound their number. */
+    size_t capacity = 0;
+    for (const char *p = r->cursor; p < r->end; p++) capacity += *p == '{';
+    if (capacity > JOINT_LIMIT) return bvh_error(r, "there are more than %d joints", JOINT_LIMIT);
+    r->joints = ARENA_ARRAY(&r->memory, bvh_joint, capacity);
+    if (!r->joints) return error_memory(r->error, "a BVH file");
+    cutis_result result = expect_word(r, "HIERARCHY");
+    int current = -1; /* the joint whose braces are open */
+    while (result == CUTIS_OK) {
+        const char *word;
+        size_t length = next_word(r, &word);
+        bool root = word_is(word, length, "ROOT"), joint = word_is(word, length, "JOINT"),
+             end = word_is(word, length, "End");
+        if (root || joint || end) {
+            if (root != (current < 0)) return bvh_error(r, "'%.*s' does not belong here", (int)length, word);
+            /* A name may hold a brace that was counted for another joint. */
+            if ((size_t)r->joint_count == capacity) return bvh_error(r, "a joint has no braces");
+            result = start_joint(r, end, current);
+            current = r->joint_count - 1;
+        } else if (word_is(word, length, "OFFSET") && current >= 0) {
+            for (int k = 0; k < 3 && result == CUTIS_OK; k++)
+                result = expect_number(r, "an offset", &r->joints[current].offset[k]);
+        } else if (word_is(word, length, "CHANNELS") && current >= 0) {
+            if (r->joints[current].channel_count) return bvh_error(r, "a joint has channels twice");
+            result = read_channels(r, &r->joints[current]);
+        } else if (word_is(word, length, "}") && current >= 0) {
+            current = r->joints[current].parent;
+        } else if (word_is(word, length, "MOTION") && current < 0) {
+            break;
+        } else if (length == 0) {
+            return bvh_error(r, "the file is cut short: there is no MOTION");
+        } else {
+            return bvh_error(r, "'%.*s' does not belong here", (int)MIN(length, 40), word);
+        }
+    }
+    if (result == CUTIS_OK && r->joint_count == 0) return bvh_error(r, "there are no joints");
+    for (int i = 0; i < r->joint_count && result == CUTIS_OK; i++)
+        for (int k = 0; k < 3; k++)
+            r->joints[i].place[k] =
+                r->joints[i].offset[k] + (r->joints[i].parent >= 0 ? r->joints[r->joints[i].parent].place[k] : 0);
+    return result;
+}
+
+static cutis_result read_motion(bvh_reader *r)
+{
+    double frames;
+    cutis_result result = expect_word(r, "Frames:");
+    if (result == CUTIS_OK) result = expect_number(r, "the number of frames", &frames);
+    if (result == CUTIS_OK) result = expect_word(r, "Frame");
+    if (result == CUTIS_OK) result = expect_word(r, "Time:");
+    if (result == CUTIS_OK) result = expect_number(r, "the frame time", &r->frame_time);
+    if (result != CUTIS_OK) return result;
+    if (!(r->frame_time > 1e-6 && r->frame_time < 1e3))
+        return bvh_error(r, "a frame time of %g s is not usable", r->frame_time);
+    if (r->channel_count == 0) return bvh_error(r, "its joints have no channels");
+    /* Each number takes two bytes at least, so the text bounds what is worth allocating. */
+    double needed = frames * r->channel_count;
+    if (frames != floor(frames) || frames < 1 || needed > ((double)(r->end - r->cursor) + 1) / 2)
+        return bvh_error(r, "%g frames are declared, more than the file holds", frames);
+    r->frame_count = (int)frames;
+    r->values = ARENA_ARRAY(&r->memory, float, (size_t)r->frame_count *(size_t)r->channel_count);
+    if (!r->values) return error_memory(r->error, "a BVH file");
+    for (size_t i = 0; i < (size_t)r->frame_count * (size_t)r->channel_count; i++) {
+        double value;
+        skip_space(r);
+        if (r->cursor == r->end)
+            return bvh_error(r, "the file is cut short: it holds %zu of %d frames", i / (size_t)r->channel_count,
+                             r->frame_count);
+        result = expect_number(r, "a channel", &value);
+        if (result != CUTIS_OK) return result;
+        r->values[i] = (float)value;
+    }
+    return CUTIS_OK;
+}
+
+/* World rotations and places of all joints at a frame. */
+static void pose_frame(const bvh_reader *r, int frame, double (*rotations)[4], double (*places)[3])
+{
+    const float *values = r->values + (size_t)frame * (size_t)r->channel_count;
+    for (int j = 0; j < r->joint_count; j++) {
+        const bvh_joint *joint = &r->joints[j];
+        double local[4] = {0, 0, 0, 1}, offset[3];
+        memcpy(offset, joint->offset, sizeof offset);
+        for (int c = 0; c < joint->channel_count; c++) {
+            double value = values[joint->first_channel + c];
+            int channel = joint->channels[c];
+            if (channel < 3) {
+                offset[channel] += value;
+                continue;
+            }
+            double half = value * (3.14159265358979323846 / 360), turn[4] = {0, 0, 0, det_cos(half)};
+            turn[channel - 3] = det_sin(half);
+            rotation_multiply(local, turn, local);
+        }
+        if (joint->parent < 0) {
+            memcpy(rotations[j], local, sizeof local);
+            memcpy(places[j], offset, sizeof offset);
+            continue;
+        }
+        rotation_multiply(rotations[joint->parent], local, rotations[j]);
+        rotation_apply(rotations[joint->parent], offset, places[j]);
+        for (int k = 0; k < 3; k++) places[j][k] += places[joint->parent][k];
+    }
+}
+
+/* ---- matching ---- */
+
+/* What the character's side knows of one joint. */
+typedef struct target_joint {
+    int source;        /* BVH joint that drives it, -1: none */
+    int driven_parent; /* nearest driven ancestor, -1: none */
+    double place[3];   /* at rest */
+    double rest[4];    /* world rotation at rest */
+    double align[4];   /* S of the top of this file */
+    double spread[9];  /* sum of bvh direction x character direction (3 x 3), over its bones */
+    int bone_count;
+    double lead[2][3]; /* the directions of the first bone: character's, BVH's */
+} target_joint;
+
+static int find_source(const bvh_reader *r, const char *name)
+{
+    for (int j = 0; j < r->joint_count; j++)
+        if (r->joints[j].name[0] && strcmp(r->joints[j].name, name) == 0) return j;
+    uint64_t key = name_key(name);
+    for (int j = 0; j < r->joint_count; j++)
+        if (r->joints[j].name[0] && r->joints[j].key == key) return j;
+    return -1;
+}
+
+static int find_target(const cutis_character *c, const char *name)
+{
+    int joint = cutis_character_find_joint(c, name);
+    if (joint >= 0) return joint;
+    uint64_t key = name_key(name);
+    for (int j = 0; j < c->joint_count; j++)
+        if (name_key(c->joints[j].name) == key) return j;
+    return -1;
+}
+
+/* Fill the targets' sources; returns how many joints are driven. */
+static int match_names(const bvh_reader *r, const cutis_character *c, const cutis_name_pair *pairs, int pair_count,
+                       target_joint *targets, bool *taken, warning_list *warnings)
+{
+    int count = 0;
+    for (int j = 0; j < c->joint_count; j++) targets[j].source = -1;
+    for (int i = 0; i < pair_count; i++) {
+        int source = find_source(r, pairs[i].from), target = find_target(c, pairs[i].to);
+        if (source < 0 || target < 0) {
+            warning_add(warnings, "name map: '%.80s' is not a joint of the %s",
+                        source < 0 ? pairs[i].from : pairs[i].to, source < 0 ? "motion" : "character");
+            continue;
+        }
+        if (targets[target].source >= 0 || taken[source]) continue;
+        targets[target].source = source;
+        taken[source] = true;
+        count++;
+    }
+    for (int j = 0; j < c->joint_count; j++) {
+        if (targets[j].source >= 0) continue;
+        int source = find_source(r, c->joints[j].name);
+        if (source < 0 || taken[source]) continue;
+        targets[j].source = source;
+        taken[source] = true;
+        count++;
+    }
+    return count;
+}
+
+/* ---- the two rest poses ---- */
+
+static double distance(const double a[3], const double b[3])
+{
+    double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+    return sqrt(x * x + y * y + z * z);
+}
+
+static void bone_add(target_joint *joint, const double from[3], const double to[3])
+{
+    double a = sqrt(from[0] * from[0] + from[1] * from[1] + from[2] * from[2]);
+    double b = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2]);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) joint->spread[3 * i + k] += to[i] / b * from[k] / a;
+    if (joint->bone_count++ == 0) {
+        memcpy(joint->lead[0], from, sizeof joint->lead[0]);
+        memcpy(joint->lead[1], to, sizeof joint->lead[1]);
+    }
+}
+
+static void rest_measure(const cutis_character *c, target_joint *targets)
+{
+    for (int j = 0; j < c->joint_count; j++) {
+        const cutis_joint *joint = &c->joints[j];
+        affine_parts parts = affine_parts_load(&joint->rest);
+        if (joint->parent < 0) {
+            memcpy(targets[j].rest, parts.rotation, sizeof parts.rotation);
+            memcpy(targets[j].place, parts.translation, sizeof parts.translation);
+        } else {
+            const target_joint *parent = &targets[joint->parent];
+            rotation_multiply(parent->rest, parts.rotation, targets[j].rest);
+        }
+        targets[j].driven_parent = joint->parent;
+        while (targets[j].driven_parent >= 0 && targets[targets[j].driven_parent].source < 0)
+            targets[j].driven_parent = targets[targets[j].driven_parent].driven_parent;
+    }
+}
+
+/* Places with scales counted, which rotations alone would miss. */
+static void rest_places(const cutis_character *c, arena *memory, target_joint *targets)
+{
+    affine *worlds = ARENA_ARRAY(memory, affine, c->joint_count);
+    for (int j = 0; worlds && j < c->joint_count; j++) {
+        affine_parts parts = affine_parts_load(&c->joints[j].rest);
+        worlds[j] = affine_compose(&parts);
+        if (c->joints[j].parent >= 0) worlds[j] = affine_multiply(&worlds[c->joints[j].parent], &worlds[j]);
+        for (int k = 0; k < 3; k++) targets[j].place[k] = worlds[j].m[4 * k + 3];
+    }
+}
+
+static void align_make(const bvh_reader *r, const cutis_character *c, target_joint *targets)
+{
+    double size = (double)c->size, reach = 0;
+    for (int j = 0; j < r->joint_count; j++) reach = MAX(reach, distance(r->joints[j].place, r->joints[0].place));
+    double tiny = 1e-4 * size, tiny_source = 1e-4 * reach;
+
+    /* Collect the bones: from each driven joint to the nearest driven one above it that is elsewhere. */
+    for (int j = 0; j < c->joint_count; j++) {
+        if (targets[j].source < 0) continue;
+        const double *place = r->joints[targets[j].source].place;
+        bool found = false;
+        for (int p = targets[j].driven_parent; p >= 0; p = targets[p].driven_parent) {
+            const double *parent_place = r->joints[targets[p].source].place;
+            if (distance(targets[j].place, targets[p].place) > tiny && distance(place, parent_place) > tiny_source) {
+                double from[3], to[3];
+                for (int k = 0; k < 3; k++)
+                    from[k] = targets[j].place[k] - targets[p].place[k], to[k] = place[k] - parent_place[k];
+                bone_add(&targets[p], from, to);
+                found = true;
+            }
+            /* Joints above at the same place (hips and the heads of hip bones) share the bone. */
+            int above = targets[p].driven_parent;
+            if (found && above >= 0 && distance(parent_place, r->joints[targets[above].source].place) > tiny_source)
+                break;
+        }
+    }
+    for (int j = 0; j < c->joint_count; j++) {
+        target_joint *joint = &targets[j];
+        double parent[4] = {0, 0, 0, 1};
+        if (joint->driven_parent >= 0) memcpy(parent, targets[joint->driven_parent].align, sizeof parent);
+        memcpy(joint->align, parent, sizeof parent);
+        if (joint->source < 0 || joint->bone_count == 0) continue;
+        if (joint->bone_count == 1) {
+            double turned[3], turn[4];
+            rotation_apply(parent, joint->lead[0], turned);
+            rotation_between(turned, joint->lead[1], turn);
+            rotation_multiply(turn, parent, joint->align);
+            continue;
+        }
+        mat3 spread;
+        for (int k = 0; k < 9; k++) spread.m[k] = (float)joint->spread[k];
+        quat q =
+            polar_rotation(spread, (quat){(float)parent[0], (float)parent[1], (float)parent[2], (float)parent[3]}, 60);
+        double fit[4] = {q.x, q.y, q.z, q.w}, inverse[4], difference[4];
+        rotation_conjugate(parent, inverse);
+        rotation_multiply(fit, inverse, difference);
+        if (2 * det_acos(MIN(fabs(difference[3]), 1)) > SPREAD_LIMIT) memcpy(joint->align, fit, sizeof fit);
+        rotation_normalize(joint->align);
+    }
+}
+
+/* Ratio of the lengths of the chains from `top` to the lowest driven joint; of all bones when there is no such. */
+static double size_ratio(const bvh_reader *r, const cutis_character *c, const target_joint *targets, int top)
+{
+    int lowest = -1;
+    double own_all = 0, other_all = 0;
+    for (int j = 0; j < c->joint_count; j++) {
+        int p = targets[j].driven_parent;
+        if (targets[j].source < 0 || p < 0) continue;
+        own_all += distance(targets[j].place, targets[p].place);
+        other_all += distance(r->joints[targets[j].source].place, r->joints[targets[p].source].place);
+        int above = j;
+        while (targets[above].driven_parent >= 0) above = targets[above].driven_parent;
+        if (above == top && (lowest < 0 || targets[j].place[1] < targets[lowest].place[1])) lowest = j;
+    }
+    double own = 0, other = 0;
+    for (int j = lowest; j >= 0 && targets[j].driven_parent >= 0; j = targets[j].driven_parent) {
+        int p = targets[j].driven_parent;
+        own += distance(targets[j].place, targets[p].place);
+        other += distance(r->joints[targets[j].source].place, r->joints[targets[p].source].place);
+    }
+    if (own > 0 && other > 0) return own / other;
+    return own_all > 0 && other_all > 0 ? own_all / other_all : 1;
+}
+
+/* ---- the clip ---- */
+
+static cutis_result clip_make(const bvh_reader *r, const cutis_character *c, target_joint *targets, int driven_count,
+                              arena *memory, cutis_clip *clip)
+{
+    size_t frames = (size_t)r->frame_count;
+    cutis_track *tracks = ARENA_ARRAY(memory, cutis_track, driven_count + 1);
+    float *times = ARENA_ARRAY(memory, float, frames);
+    float **rotations = ARENA_ARRAY(memory, float *, c->joint_count);
+    float *translations = ARENA_ARRAY(memory, float, 3 * frames);
+    double(*bvh_rotations)[4] = arena_push(memory, (size_t)r->joint_count, sizeof *bvh_rotations);
+    double(*bvh_places)[3] = arena_push(memory, (size_t)r->joint_count, sizeof *bvh_places);
+    double(*worlds)[4] = arena_push(memory, (size_t)c->joint_count, sizeof *worlds);
+    if (memory->failed) return error_memory(r->error, "a motion");
+    int count = 0, top = -1;
+    for (int j = 0; j < c->joint_count; j++) {
+        if (targets[j].source < 0) continue;
+        rotations[j] = ARENA_ARRAY(memory, float, 4 * frames);
+        if (!rotations[j]) return error_memory(r->error, "a motion");
+        tracks[count++] =
+            (cutis_track){j, CUTIS_PATH_ROTATION, CUTIS_INTERPOLATION_LINEAR, r->frame_count, times, rotations[j]};
+        if (top < 0) top = j;
+    }
+    tracks[count++] =
+        (cutis_track){top, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_LINEAR, r->frame_count, times, translations};
+
+    /* What carries the topmost joint does not move. */
+    affine above = affine_identity(), inverse;
+    for (int p = c->joints[top].parent; p >= 0; p = c->joints[p].parent) {
+        affine_parts parts = affine_parts_load(&c->joints[p].idle);
+        affine local = affine_compose(&parts);
+        above = affine_multiply(&local, &above);
+    }
+    affine_inverse(&above, &inverse);
+    double ratio = size_ratio(r, c, targets, top);
+
+    for (int f = 0; f < r->frame_count; f++) {
+        times[f] = (float)(f * r->frame_time);
+        pose_frame(r, f, bvh_rotations, bvh_places);
+        for (int j = 0; j < c->joint_count; j++) {
+            int parent = c->joints[j].parent;
+            double up[4] = {0, 0, 0, 1}, local[4];
+            if (parent >= 0) memcpy(up, worlds[parent], sizeof up);
+            if (targets[j].source < 0) {
+                affine_parts parts = affine_parts_load(&c->joints[j].idle);
+                rotation_multiply(up, parts.rotation, worlds[j]);
+                continue;
+            }
+            rotation_multiply(bvh_rotations[targets[j].source], targets[j].align, worlds[j]);
+            rotation_multiply(worlds[j], targets[j].rest, worlds[j]);
+            rotation_conjugate(up, up);
+            rotation_multiply(up, worlds[j], local);
+            rotation_normalize(local);
+            float *out = rotations[j] + 4 * (size_t)f;
+            /* The sign that lies nearer to the frame before, so that any interpolation goes the short way. */
+            double sign = 1, dot = 0;
+            for (int k = 0; f > 0 && k < 4; k++) dot += local[k] * (double)out[k - 4];
+            if (dot < 0) sign = -1;
+            for (int k = 0; k < 4; k++) out[k] = (float)(sign * local[k]);
+        }
+        const double *place = bvh_places[targets[top].source];
+        double world[3] = {ratio * place[0], ratio * place[1] + (double)c->bounds_min[1], ratio * place[2]}, local[3];
+        affine_point(&inverse, world, local);
+        for (int k = 0; k < 3; k++) {
+            translations[3 * (size_t)f + (size_t)k] = (float)local[k];
+            if (!isfinite(translations[3 * (size_t)f + (size_t)k]))
+                return error_set(r->error, CUTIS_ERROR_DATA, "%.150s: frame %d does not lie at a finite place", r->name,
+                                 f);
+        }
+    }
+    *clip = (cutis_clip){.track_count = count, .tracks = tracks};
+    return CUTIS_OK;
+}
+
+/* The file's name, with a number when the character has a clip of that name. */
+static const char *clip_name(const cutis_character *c, const char *path, arena *memory)
+{
+    name_set names = name_set_create(memory);
+    for (int i = 0; i < c->clip_count; i++)
+        if (!name_set_add(&names, c->clips[i].name, "clip", i)) return NULL;
+    const char *stem = path_stem(memory, path);
+    return stem ? name_set_add(&names, stem, "clip", c->clip_count) : NULL;
+}
+
+static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const char *path, const cutis_name_pair *pairs,
+                               int pair_count, const cutis_allocator *allocator, cutis_character **result)
+{
+    if (c->joint_count == 0)
+        return error_set(r->error, CUTIS_ERROR_ARGUMENT, "%.150s: the character has no skeleton that it could move",
+                         r->name);
+    cutis_result code = read_hierarchy(r);
+    if (code == CUTIS_OK) code = read_motion(r);
+    if (code != CUTIS_OK) return code;
+
+    warning_list warnings = {.memory = &r->memory};
+    target_joint *targets = ARENA_ARRAY(&r->memory, target_joint, c->joint_count);
+    bool *taken = ARENA_ARRAY(&r->memory, bool, r->joint_count);
+    if (r->memory.failed) return error_memory(r->error, "a motion");
+    int driven = match_names(r, c, pairs, pair_count, targets, taken, &warnings);
+    if (driven == 0)
+        return error_set(
+            r->error, CUTIS_ERROR_DATA,
+            "%.150s: no joint of the motion (such as '%.60s') has the name of a joint of the character (such as "
+            "'%.60s'); give a name map",
+            r->name, r->joints[0].name, c->joints[0].name);
+    rest_measure(c, targets);
+    rest_places(c, &r->memory, targets);
+    align_make(r, c, targets);
+
+    cutis_clip *clips = ARENA_ARRAY(&r->memory, cutis_clip, c->clip_count + 1);
+    if (!clips) return error_memory(r->error, "a motion");
+    if (c->clip_count) memcpy(clips, c->clips, (size_t)c->clip_count * sizeof *clips);
+    code = clip_make(r, c, targets, driven, &r->memory, &clips[c->clip_count]);
+    if (code != CUTIS_OK) return code;
+    clips[c->clip_count].name = clip_name(c, path, &r->memory);
+
+    int unmatched = 0;
+    for (int j = 0; j < r->joint_count; j++) unmatched += r->joints[j].name[0] && !taken[j];
+    if (unmatched)
+        warning_add(&warnings, "%s: %d joints of the motion match none of the character", r->name, unmatched);
+    int added = warning_finish(&warnings);
+    const char **sentences = ARENA_ARRAY(&r->memory, const char *, c->warning_count + added);
+    if (r->memory.failed) return error_memory(r->error, "a motion");
+    if (c->warning_count) memcpy(sentences, c->warnings, (size_t)c->warning_count * sizeof *sentences);
+    if (added) memcpy(sentences + c->warning_count, warnings.sentences, (size_t)added * sizeof *sentences);
+
+    cutis_character given = *c;
+    given.clip_count = c->clip_count + 1;
+    given.clips = clips;
+    given.warning_count = c->warning_count + added;
+    given.warnings = sentences;
+    return cutis_character_create(&given, allocator, result, r->error);
+}
+
+cutis_result bvh_motion_add(const cutis_character *character, const char *data, size_t size, const char *path,
+                            const cutis_name_pair *pairs, int pair_count, const cutis_allocator *allocator,
+                            cutis_character **result, cutis_error *error)
+{
+    *result = NULL;
+    bvh_reader r = {.name = path_base(path), .cursor = data, .end = data + size, .line = 1, .error = error};
+    r.memory = arena_create(allocator);
+    cutis_result code = motion_add(&r, character, path, pairs, pair_count, allocator, result);
+    arena_destroy(&r.memory);
+    return code;
+}
+
+cutis_result cutis_character_add_bvh(const cutis_character *character, const char *path, const cutis_name_pair *pairs,
+                                     int pair_count, const cutis_allocator *allocator, cutis_character **result,
+                                     cutis_error *error)
+{
+    *result = NULL;
+    file_data file;
+    cutis_result code = file_read(path, 0, allocator, &file, error);
+    if (code != CUTIS_OK) return code;
+    code = bvh_motion_add(character, (const char *)file.bytes, file.size, path, pairs, pair_count, allocator, result,
+                          error);
+    file_release(&file);
+    return code;
+}

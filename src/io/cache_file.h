@@ -1,0 +1,26 @@
+/*
+ * cache_file.h: what the cache's reader and writer share.
+ *
+ * .pc2  little-endian: "POINTCACHE2\0", int32 1, int32 vertices, float32 start, float32 seconds a frame (as
+ *       Blender reads them), int32 frames, then float32 x, y, z
+ * .mdd  big-endian: int32 frames, int32 vertices, float32 time of each frame in seconds, then float32 x, y, z
+ * .npy  NumPy's format 1.0, '<f4', C order, shape (frames, vertices, 3)
+ * .obj  a folder of frame_0000.obj, frame_0001.obj, ..., each starting with a comment that tells start and rate
+ */
+#ifndef IO_CACHE_FILE_H
+#define IO_CACHE_FILE_H
+
+#include "cutis/io.h"
+#include "io/files.h"
+
+typedef enum cache_format { CACHE_PC2, CACHE_MDD, CACHE_NPY, CACHE_OBJ, CACHE_UNKNOWN } cache_format;
+
+cache_format cache_format_of(const char *path);
+/* The number in "frame_NUMBER.obj"; -1 for any other name. */
+int cache_frame_number(const char *name);
+
+/* Read all but a folder from memory. name: tells the format, and what messages call it. */
+cutis_result cache_read_memory(const void *data, size_t size, const char *name, const cutis_allocator *allocator,
+                               cutis_cache **cache, cutis_error *error);
+
+#endif

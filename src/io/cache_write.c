@@ -1,0 +1,314 @@
+/*
+ * cache_write.c: positions of every vertex at every frame, written frame by frame. The target appears only
+ * when it is whole.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/cache_file.h"
+#include "io/obj_file.h"
+
+struct cutis_cache_writer {
+    cutis_allocator allocator;
+    arena memory;
+    cache_format format;
+    cutis_cache_info info;
+    int frame_count;     /* appended */
+    file_writer file;    /* all but .obj */
+    uint8_t *row;        /* (vertex_count x 12) bytes of a frame */
+    char *path, *folder; /* .obj: the target and the temporary folder */
+    corner_split split;
+};
+
+cache_format cache_format_of(const char *path)
+{
+    static const char *const endings[] = {".pc2", ".mdd", ".npy", ".obj"};
+    for (int i = 0; i < COUNT_OF(endings); i++)
+        if (path_ends(path, endings[i])) return (cache_format)i;
+    return CACHE_UNKNOWN;
+}
+
+bool cutis_cache_known(const char *path) { return cache_format_of(path) != CACHE_UNKNOWN; }
+
+int cache_frame_number(const char *name)
+{
+    if (strncmp(name, "frame_", 6) != 0) return -1;
+    const char *cursor = name + 6, *end = name + strlen(name);
+    long long number;
+    if (cursor == end || *cursor < '0' || *cursor > '9' || !text_integer(&cursor, end, &number)) return -1;
+    return strcmp(cursor, ".obj") == 0 && number < INT_MAX ? (int)number : -1;
+}
+
+/* ---- folders of .obj ---- */
+
+static char *frame_path(cutis_cache_writer *writer, const char *folder, int frame)
+{
+    size_t length = strlen(folder) + 40;
+    char *path = arena_push(&writer->memory, length, 1);
+    if (path) snprintf(path, length, "%s/frame_%04d.obj", folder, frame);
+    return path;
+}
+
+static cutis_result folder_start(cutis_cache_writer *writer, const char *path, cutis_error *error)
+{
+    char reason[128];
+    const cutis_character *character = writer->info.character;
+    if (!character || character->vertex_count != writer->info.vertex_count)
+        return error_set(error, CUTIS_ERROR_ARGUMENT,
+                         "cannot write '%s': a folder of .obj needs the character whose %d vertices it shows", path,
+                         writer->info.vertex_count);
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+        return error_set(
+            error, CUTIS_ERROR_FILE,
+            "cannot write '%s': a cache of .obj frames is a folder, but this is a file; choose another name", path);
+    writer->path = arena_string(&writer->memory, path);
+    if (!writer->path || !corner_split_make(character, &writer->memory, &writer->split))
+        return error_memory(error, "a cache");
+    size_t length = strlen(path);
+    while (length > 1 && writer->path[length - 1] == '/') writer->path[--length] = 0;
+    int failure = EEXIST;
+    for (int attempt = 0; attempt < 100 && failure == EEXIST; attempt++) {
+        char *name = file_temporary_name(writer->path, attempt, &writer->allocator);
+        char *folder = name ? arena_string(&writer->memory, name) : NULL;
+        file_string_release(&writer->allocator, name);
+        if (!folder) return error_memory(error, "a cache");
+        failure = mkdir(folder, 0777) == 0 ? 0 : errno;
+        if (failure == 0) writer->folder = folder;
+    }
+    if (failure)
+        return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", path, file_error_text(failure, reason));
+    return CUTIS_OK;
+}
+
+static cutis_result folder_append(cutis_cache_writer *writer, const float *positions, cutis_error *error)
+{
+    char *path = frame_path(writer, writer->folder, writer->frame_count);
+    if (!path) return error_memory(error, "a cache");
+    file_writer file;
+    cutis_result result = file_writer_open(&file, path, &writer->allocator, error);
+    if (result != CUTIS_OK) return result;
+    file.quick = true;
+    char start[32], fps[32];
+    text_from_float((float)writer->info.start, start);
+    text_from_float((float)writer->info.fps, fps);
+    file_writer_print(&file, "# cutis start %s fps %s\n", start, fps);
+    obj_write(&file, writer->info.character, positions, &writer->split);
+    return file_writer_finish(&file, error);
+}
+
+static void folder_discard(cutis_cache_writer *writer)
+{
+    if (!writer->folder) return;
+    for (int i = 0; i <= writer->frame_count; i++) {
+        char *path = frame_path(writer, writer->folder, i);
+        if (path) unlink(path);
+    }
+    rmdir(writer->folder);
+    writer->folder = NULL;
+}
+
+/* Empty the folder that was replaced: frames go, whatever else was in it moves to the new one. */
+static void folder_clear(cutis_cache_writer *writer, const char *old)
+{
+    DIR *directory = opendir(old);
+    if (!directory) return;
+    struct dirent *entry;
+    while ((entry = readdir(directory))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        size_t length = strlen(old) + strlen(writer->path) + strlen(entry->d_name) + 2;
+        char *from = arena_push(&writer->memory, length, 1), *to = arena_push(&writer->memory, length, 1);
+        if (!from || !to) break;
+        snprintf(from, length, "%s/%s", old, entry->d_name);
+        snprintf(to, length, "%s/%s", writer->path, entry->d_name);
+        if (cache_frame_number(entry->d_name) >= 0)
+            unlink(from);
+        else if (access(to, F_OK) != 0 && rename(from, to) != 0)
+            break;
+    }
+    closedir(directory);
+    rmdir(old); /* stays when something could not be moved */
+}
+
+static cutis_result folder_finish(cutis_cache_writer *writer, cutis_error *error)
+{
+    char reason[128];
+    struct stat info;
+    char *old = NULL;
+    if (stat(writer->path, &info) == 0) {
+        for (int attempt = 100; attempt < 200 && !old; attempt++) {
+            char *name = file_temporary_name(writer->path, attempt, &writer->allocator);
+            char *candidate = name ? arena_string(&writer->memory, name) : NULL;
+            file_string_release(&writer->allocator, name);
+            if (!candidate) return error_memory(error, "a cache");
+            if (access(candidate, F_OK) != 0) old = candidate;
+        }
+        if (!old || rename(writer->path, old) != 0)
+            return error_set(error, CUTIS_ERROR_FILE, "cannot replace '%s': %s", writer->path,
+                             file_error_text(errno, reason));
+    }
+    if (rename(writer->folder, writer->path) != 0) {
+        int failure = errno;
+        if (old && rename(old, writer->path) != 0)
+            return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s'; what it held is now in '%s'", writer->path,
+                             old);
+        return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", writer->path,
+                         file_error_text(failure, reason));
+    }
+    writer->folder = NULL;
+    if (old) folder_clear(writer, old);
+    return CUTIS_OK;
+}
+
+/* ---- single files ---- */
+
+static void header_pc2(cutis_cache_writer *writer)
+{
+    uint8_t head[32] = "POINTCACHE2";
+    bytes_put_u32(head + 12, 1);
+    bytes_put_u32(head + 16, (uint32_t)writer->info.vertex_count);
+    bytes_put_u32(head + 20, bytes_from_float((float)writer->info.start));
+    bytes_put_u32(head + 24, bytes_from_float((float)(1 / writer->info.fps)));
+    bytes_put_u32(head + 28, (uint32_t)writer->info.frame_count);
+    file_writer_put(&writer->file, head, sizeof head);
+}
+
+static void header_mdd(cutis_cache_writer *writer)
+{
+    uint8_t word[8];
+    bytes_put_u32_big(word, (uint32_t)writer->info.frame_count);
+    bytes_put_u32_big(word + 4, (uint32_t)writer->info.vertex_count);
+    file_writer_put(&writer->file, word, 8);
+    for (int i = 0; i < writer->info.frame_count; i++) {
+        bytes_put_u32_big(word, bytes_from_float((float)(writer->info.start + i / writer->info.fps)));
+        file_writer_put(&writer->file, word, 4);
+    }
+}
+
+static void header_npy(cutis_cache_writer *writer)
+{
+    char text[128];
+    int length = snprintf(text, sizeof text, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, 3), }",
+                          writer->info.frame_count, writer->info.vertex_count);
+    /* Padded with spaces and ended by a newline, so that the data begin at a multiple of 64. */
+    int total = (10 + length + 1 + 63) / 64 * 64;
+    uint8_t head[192];
+    memcpy(head, "\x93NUMPY\x01\x00", 8);
+    head[8] = (uint8_t)((total - 10) & 255);
+    head[9] = (uint8_t)((total - 10) >> 8);
+    memset(head + 10, ' ', (size_t)total - 10);
+    memcpy(head + 10, text, (size_t)length);
+    head[total - 1] = '\n';
+    file_writer_put(&writer->file, head, (size_t)total);
+}
+
+/* ---- the interface ---- */
+
+static cutis_result writer_start(cutis_cache_writer *writer, const char *path, cutis_error *error)
+{
+    if (writer->format == CACHE_OBJ) return folder_start(writer, path, error);
+    writer->row = memory_allocate(&writer->allocator, (size_t)writer->info.vertex_count, 12);
+    if (!writer->row) return error_memory(error, "a cache");
+    cutis_result result = file_writer_open(&writer->file, path, &writer->allocator, error);
+    if (result != CUTIS_OK) return result;
+    void (*const headers[])(cutis_cache_writer *) = {header_pc2, header_mdd, header_npy};
+    headers[writer->format](writer);
+    return CUTIS_OK;
+}
+
+static void writer_free(cutis_cache_writer *writer)
+{
+    memory_release(&writer->allocator, writer->row, (size_t)writer->info.vertex_count, 12);
+    arena_destroy(&writer->memory);
+    cutis_allocator allocator = writer->allocator;
+    memory_release(&allocator, writer, 1, sizeof *writer);
+}
+
+cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info, const cutis_allocator *allocator,
+                                cutis_cache_writer **writer, cutis_error *error)
+{
+    *writer = NULL;
+    cache_format format = cache_format_of(path);
+    if (format == CACHE_UNKNOWN)
+        return error_set(error, CUTIS_ERROR_ARGUMENT,
+                         "'%.300s' has no ending that a cache can have: .pc2, .mdd, .npy or .obj (a folder)", path);
+    if (info->vertex_count < 1 || info->frame_count < 1 || !(info->fps > 0) || !isfinite(info->fps) ||
+        !isfinite(info->start))
+        return error_set(error, CUTIS_ERROR_ARGUMENT,
+                         "a cache needs at least one vertex and one frame and a finite rate, not %d, %d and %g",
+                         info->vertex_count, info->frame_count, info->fps);
+    cutis_cache_writer *created = memory_allocate(allocator, 1, sizeof *created);
+    if (!created) return error_memory(error, "a cache");
+    created->allocator = memory_resolve(allocator);
+    created->memory = arena_create(allocator);
+    created->format = format;
+    created->info = *info;
+    cutis_result result = writer_start(created, path, error);
+    if (result != CUTIS_OK)
+        writer_free(created);
+    else
+        *writer = created;
+    return result;
+}
+
+cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positions, cutis_error *error)
+{
+    if (writer->frame_count == writer->info.frame_count)
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "the cache was started with %d frames and has them all",
+                         writer->info.frame_count);
+    if (writer->format == CACHE_OBJ) {
+        cutis_result result = folder_append(writer, positions, error);
+        if (result == CUTIS_OK) writer->frame_count++;
+        return result;
+    }
+    size_t count = (size_t)writer->info.vertex_count * 3;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits = bytes_from_float(positions[i]);
+        if (writer->format == CACHE_MDD)
+            bytes_put_u32_big(writer->row + 4 * i, bits);
+        else
+            bytes_put_u32(writer->row + 4 * i, bits);
+    }
+    file_writer_put(&writer->file, writer->row, count * 4);
+    writer->frame_count++;
+    if (writer->file.failed) {
+        char reason[128];
+        return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", writer->file.path,
+                         file_error_text(writer->file.failure, reason));
+    }
+    return CUTIS_OK;
+}
+
+void cutis_cache_discard(cutis_cache_writer *writer)
+{
+    if (!writer) return;
+    if (writer->format == CACHE_OBJ)
+        folder_discard(writer);
+    else
+        file_writer_discard(&writer->file);
+    writer_free(writer);
+}
+
+cutis_result cutis_cache_finish(cutis_cache_writer *writer, cutis_error *error)
+{
+    if (writer->frame_count != writer->info.frame_count) {
+        cutis_result result = error_set(error, CUTIS_ERROR_ARGUMENT, "the cache was started with %d frames but got %d",
+                                        writer->info.frame_count, writer->frame_count);
+        cutis_cache_discard(writer);
+        return result;
+    }
+    if (writer->format == CACHE_OBJ) {
+        cutis_result result = folder_finish(writer, error);
+        folder_discard(writer); /* what could not be put in place */
+        writer_free(writer);
+        return result;
+    }
+    cutis_result result = file_writer_finish(&writer->file, error);
+    writer_free(writer);
+    return result;
+}

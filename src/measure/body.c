@@ -1,0 +1,302 @@
+/*
+ * body.c: self-intersection and penetration of a surface taken as the skin of a solid body.
+ *
+ * Penetration. A triangle is BURIED when the winding number just outside its centre, on the side that its
+ * normal points to, is 1 or more: there is flesh where there should be air. Buried triangles joined by edges
+ * form a patch. The depth of a buried triangle is the distance from its centre to the nearest triangle that is
+ * not of its patch: the surface of the flesh it is in, or the rim by which it went in. All other triangles have
+ * depth 0. The penetration of a frame is the largest depth of a triangle less its depth at rest (toes that are
+ * modelled into each other, teeth inside a head), at least 0.
+ *
+ * So two slabs pushed into each other by d have penetration d, however wide they are, and so has a finger
+ * pushed into a belly by d, however thin it is. Depths are sampled at the centres of triangles: they are right
+ * to about the length of an edge.
+ *
+ * The winding number is whole everywhere because holes are closed: the boundary of any triangles, taken with
+ * direction and multiplicity, is made of loops, and triangles from every boundary edge to the middle of its loop
+ * cancel it. It changes only across triangles, so just outside of the surface it changes only where the
+ * surface is cut by itself. Triangles between cuts are therefore flooded, and a region costs three rays
+ * instead of one for each triangle.
+ */
+#include "measure/body.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- build ---- */
+
+static int rim_root(int *parents, int i)
+{
+    while (parents[i] != i) i = parents[i] = parents[parents[i]];
+    return i;
+}
+
+/* How often more the triangles run along edge e from its lower to its higher point than back. */
+static int edge_balance(const mesh *m, int e)
+{
+    int a = m->edges[2 * e], b = m->edges[2 * e + 1], balance = 0;
+    for (int i = m->point_triangle_first[a]; i < m->point_triangle_first[a + 1]; i++) {
+        const int *corner = m->triangles + 3 * (size_t)m->point_triangles[i];
+        for (int k = 0; k < 3; k++) {
+            if (corner[k] == a && corner[(k + 1) % 3] == b) balance++;
+            if (corner[k] == b && corner[(k + 1) % 3] == a) balance--;
+        }
+    }
+    return balance;
+}
+
+/* Triangles of the mesh and of the closed holes. scratch: (point_count) each. */
+static bool body_close(body *b, arena *memory, int *parents, int *holes)
+{
+    const mesh *m = b->m;
+    uint8_t *passable = ARENA_ARRAY(memory, uint8_t, m->edge_count);
+    if (!passable) return false;
+
+    /* Group the boundary: points joined by edges that do not cancel out. */
+    int cap_count = 0, hole_count = 0, rim_count = 0;
+    for (int p = 0; p < m->point_count; p++) parents[p] = p, holes[p] = -1;
+    for (int e = 0; e < m->edge_count; e++) {
+        int balance = edge_balance(m, e);
+        passable[e] = balance == 0 && m->edge_triangle_counts[e] == 2;
+        if (balance == 0) continue;
+        cap_count += abs(balance);
+        int i = rim_root(parents, m->edges[2 * e]), j = rim_root(parents, m->edges[2 * e + 1]);
+        parents[MAX(i, j)] = MIN(i, j);
+        holes[m->edges[2 * e]] = holes[m->edges[2 * e + 1]] = -2; /* on a rim */
+    }
+    for (int p = 0; p < m->point_count; p++) {
+        if (holes[p] == -1) continue;
+        int root = rim_root(parents, p);
+        holes[p] = root == p ? hole_count++ : holes[root]; /* the root is the lowest, so it has its number */
+        rim_count++;
+    }
+    if (cap_count > INT32_MAX / 6 - m->triangle_count) return false;
+    b->point_count = m->point_count + hole_count;
+    b->triangle_count = m->triangle_count + cap_count;
+    int *triangles = ARENA_ARRAY(memory, int, 3 * (size_t)b->triangle_count);
+    int *rim_first = ARENA_ARRAY(memory, int, hole_count + 1), *rims = ARENA_ARRAY(memory, int, rim_count);
+    if (!triangles || !rim_first || !rims) return false;
+
+    /* The points of each rim. */
+    for (int p = 0; p < m->point_count; p++)
+        if (holes[p] >= 0) rim_first[holes[p] + 1]++;
+    for (int h = 0; h < hole_count; h++) rim_first[h + 1] += rim_first[h];
+    for (int p = m->point_count - 1; p >= 0; p--)
+        if (holes[p] >= 0) rims[--rim_first[holes[p] + 1]] = p;
+    /* Filling from the back has moved the ends to the beginnings, one place to the right. */
+    for (int h = 0; h < hole_count; h++) rim_first[h] = rim_first[h + 1];
+    rim_first[hole_count] = rim_count;
+
+    /* A triangle against the direction of each boundary edge, as often as it counts. */
+    if (m->triangle_count) memcpy(triangles, m->triangles, 3 * (size_t)m->triangle_count * sizeof *triangles);
+    int *cap = triangles + 3 * (size_t)m->triangle_count;
+    for (int e = 0; e < m->edge_count; e++) {
+        if (holes[m->edges[2 * e]] < 0) continue;
+        int balance = edge_balance(m, e);
+        for (int i = 0; i < abs(balance); i++, cap += 3) {
+            cap[0] = m->edges[2 * e + (balance > 0)];
+            cap[1] = m->edges[2 * e + (balance < 0)];
+            cap[2] = m->point_count + holes[m->edges[2 * e]];
+        }
+    }
+    b->passable = passable;
+    b->triangles = triangles;
+    b->rim_first = rim_first;
+    b->rims = rims;
+    return true;
+}
+
+/* Positions of the mesh, and the middles of the holes. */
+static void body_place(const body *b, const float *positions, float *placed)
+{
+    memcpy(placed, positions, 3 * (size_t)b->m->point_count * sizeof *placed);
+    for (int h = 0; h < b->point_count - b->m->point_count; h++) {
+        double sum[3] = {0, 0, 0};
+        int first = b->rim_first[h], last = b->rim_first[h + 1];
+        for (int i = first; i < last; i++)
+            for (int k = 0; k < 3; k++) sum[k] += positions[3 * (size_t)b->rims[i] + k];
+        for (int k = 0; k < 3; k++) placed[3 * (size_t)(b->m->point_count + h) + k] = (float)(sum[k] / (last - first));
+    }
+}
+
+cutis_result body_build(body *b, const mesh *m, arena *memory, cutis_error *error)
+{
+    *b = (body){.m = m, .outside = 1};
+    size_t points = (size_t)m->point_count;
+    int *scratch = memory_allocate(&memory->allocator, 2 * points, sizeof *scratch);
+    bool ok = scratch && body_close(b, memory, scratch, scratch + points);
+    memory_release(&memory->allocator, scratch, 2 * points, sizeof *scratch);
+    float *placed = ok ? ARENA_ARRAY(memory, float, 3 * (size_t)b->point_count) : NULL;
+    b->rest_depths = ARENA_ARRAY(memory, float, m->triangle_count);
+    if (!placed || memory->failed) return error_memory(error, "the measurement");
+    if (m->point_count) body_place(b, m->positions, placed);
+    cutis_result result = bvh_build(&b->tree, b->triangle_count, b->triangles, placed, memory, error);
+    if (result != CUTIS_OK) return result;
+    if (mesh_volume(b->triangle_count, b->triangles, placed) < 0) b->outside = -1;
+
+    /* What is inside already at rest. */
+    arena temporary = arena_create(&memory->allocator);
+    body_scratch rest;
+    if (body_scratch_create(&rest, b, &temporary)) {
+        double penetration;
+        body_examine(b, &rest, m->positions, &penetration);
+        if (m->triangle_count) memcpy(b->rest_depths, rest.depths, (size_t)m->triangle_count * sizeof *rest.depths);
+    } else {
+        result = error_memory(error, "the measurement");
+    }
+    arena_destroy(&temporary);
+    return result;
+}
+
+bool body_scratch_create(body_scratch *scratch, const body *b, arena *memory)
+{
+    size_t triangles = (size_t)b->triangle_count;
+    *scratch = (body_scratch){.tree = b->tree};
+    scratch->positions = ARENA_ARRAY(memory, float, 3 * (size_t)b->point_count);
+    scratch->tree.nodes = arena_copy(memory, b->tree.nodes, (size_t)b->tree.node_count, sizeof *b->tree.nodes);
+    scratch->cut = ARENA_ARRAY(memory, uint8_t, triangles);
+    scratch->windings = ARENA_ARRAY(memory, int, triangles);
+    scratch->labels = ARENA_ARRAY(memory, int, triangles);
+    scratch->queue = ARENA_ARRAY(memory, int, triangles);
+    scratch->depths = ARENA_ARRAY(memory, float, triangles);
+    return !memory->failed;
+}
+
+/* ---- examine ---- */
+
+typedef struct cut_search {
+    const body *b;
+    body_scratch *scratch;
+} cut_search;
+
+static int shared_points(const int *a, const int *b)
+{
+    int count = 0;
+    for (int k = 0; k < 3; k++) count += a[k] == b[0] || a[k] == b[1] || a[k] == b[2];
+    return count;
+}
+
+/*
+ * Triangles that share an edge cannot pass through each other; those that share a point can. Others that touch
+ * do not count as a pair, but the flood must stop there: a corner exactly on a face may be on its way through.
+ */
+static void cut_pair(void *context, int a, int b)
+{
+    const cut_search *search = context;
+    body_scratch *scratch = search->scratch;
+    const int *corner_a = search->b->triangles + 3 * (size_t)a, *corner_b = search->b->triangles + 3 * (size_t)b;
+    int shared = shared_points(corner_a, corner_b);
+    if (shared > 1) return;
+    triangles_relation relation = mesh_triangles_relate(corner_a, corner_b, scratch->positions);
+    if (relation == TRIANGLES_APART || (relation == TRIANGLES_TOUCH && shared > 0)) return;
+    scratch->cut[a] = scratch->cut[b] = 1;
+    if (relation == TRIANGLES_CROSS && shared == 0 && b < search->b->m->triangle_count)
+        scratch->pair_count++; /* a < b */
+}
+
+/*
+ * Flood from triangle `seed` over passable edges to triangles for which both conditions hold as for the seed:
+ * label -1 so far, and value equal. Gives them `label`; returns how many there are, at the start of queue.
+ */
+static int flood(const body *b, int seed, int label, const uint8_t *values, int *labels, int *queue)
+{
+    const mesh *m = b->m;
+    int queued = 0;
+    queue[queued++] = seed;
+    labels[seed] = label;
+    for (int i = 0; i < queued; i++) {
+        for (int k = 0; k < 3; k++) {
+            int e = m->triangle_edges[3 * (size_t)queue[i] + k];
+            if (!b->passable[e]) continue;
+            int t = m->edge_triangles[2 * e] == queue[i] ? m->edge_triangles[2 * e + 1] : m->edge_triangles[2 * e];
+            if (labels[t] != -1 || values[t] != values[seed]) continue;
+            labels[t] = label;
+            queue[queued++] = t;
+        }
+    }
+    return queued;
+}
+
+static vec3 triangle_centre(const body *b, const float *positions, int t, vec3 *normal)
+{
+    const int *corner = b->triangles + 3 * (size_t)t;
+    vec3 p = vec3_load(positions + 3 * (size_t)corner[0]);
+    vec3 q = vec3_load(positions + 3 * (size_t)corner[1]), r = vec3_load(positions + 3 * (size_t)corner[2]);
+    *normal = vec3_normalize(vec3_cross(vec3_sub(q, p), vec3_sub(r, p)));
+    return vec3_scale(vec3_add(p, vec3_add(q, r)), 1.0f / 3);
+}
+
+/* Winding number just outside of a triangle; INT32_MAX when it has no area to tell. */
+static int triangle_winding(const body *b, const body_scratch *scratch, int t)
+{
+    vec3 normal, centre = triangle_centre(b, scratch->positions, t, &normal);
+    if (vec3_length2(normal) == 0) return INT32_MAX;
+    vec3 direction = vec3_scale(normal, (float)b->outside);
+    return b->outside * bvh_ray_winding(&scratch->tree, scratch->positions, centre, direction, t);
+}
+
+/* The least of three triangles' numbers: one that lies against another sheet must not decide for all. */
+static int region_winding(const body *b, const body_scratch *scratch, const int *region, int count)
+{
+    int least = INT32_MAX;
+    for (int i = 0; i < 3; i++) {
+        int winding = triangle_winding(b, scratch, region[(int)((long)(count - 1) * i / 2)]);
+        least = MIN(least, winding);
+    }
+    return least;
+}
+
+/* Fill depths of all triangles; returns the largest depth beyond that at rest. */
+static double body_depths(const body *b, body_scratch *scratch)
+{
+    int count = b->m->triangle_count;
+
+    /* Winding numbers outside, a region between cuts at a time. */
+    for (int t = 0; t < b->triangle_count; t++) scratch->labels[t] = -1, scratch->depths[t] = 0;
+    int buried = 0;
+    for (int t = 0; t < count; t++) {
+        if (scratch->cut[t]) scratch->windings[t] = triangle_winding(b, scratch, t);
+        if (scratch->cut[t] || scratch->labels[t] >= 0) continue;
+        int region_count = flood(b, t, 0, scratch->cut, scratch->labels, scratch->queue);
+        int winding = region_winding(b, scratch, scratch->queue, region_count);
+        for (int i = 0; i < region_count; i++) scratch->windings[scratch->queue[i]] = winding;
+    }
+    /* From here on `cut` says which triangles are buried. */
+    memset(scratch->cut, 0, (size_t)b->triangle_count);
+    for (int t = 0; t < count; t++) {
+        scratch->cut[t] = scratch->windings[t] >= 1 && scratch->windings[t] < INT32_MAX;
+        buried += scratch->cut[t];
+    }
+    if (buried == 0) return 0;
+
+    /* Patches of buried triangles; label 0 is all the rest. */
+    for (int t = 0; t < b->triangle_count; t++) scratch->labels[t] = t < count && scratch->cut[t] ? -1 : 0;
+    int label = 0;
+    for (int t = 0; t < count; t++)
+        if (scratch->labels[t] == -1) flood(b, t, ++label, scratch->cut, scratch->labels, scratch->queue);
+
+    double deepest = 0;
+    for (int t = 0; t < count; t++) {
+        if (scratch->labels[t] == 0) continue;
+        vec3 normal, centre = triangle_centre(b, scratch->positions, t, &normal);
+        bvh_hit hit = bvh_closest_labelled(&scratch->tree, scratch->positions, centre, INFINITY, scratch->labels,
+                                           scratch->labels[t]);
+        if (hit.triangle < 0) continue;
+        scratch->depths[t] = hit.distance;
+        deepest = MAX(deepest, (double)hit.distance - b->rest_depths[t]);
+    }
+    return deepest;
+}
+
+int body_examine(const body *b, body_scratch *scratch, const float *positions, double *penetration)
+{
+    if (penetration) *penetration = 0;
+    if (b->triangle_count == 0) return 0;
+    body_place(b, positions, scratch->positions);
+    bvh_refit(&scratch->tree, scratch->positions, 0);
+    memset(scratch->cut, 0, (size_t)b->triangle_count);
+    scratch->pair_count = 0;
+    bvh_self_pairs(&scratch->tree, cut_pair, &(cut_search){b, scratch});
+    if (penetration) *penetration = body_depths(b, scratch);
+    return scratch->pair_count;
+}

@@ -1,0 +1,72 @@
+/*
+ * zoo_biped.h: what the two-legged characters have in common: cage, skeleton and motions, from a table of
+ * landmarks and widths. The shape itself (field) is each character's own.
+ */
+#ifndef ZOO_ZOO_BIPED_H
+#define ZOO_ZOO_BIPED_H
+
+#include "zoo/zoo_kit.h"
+
+enum {
+    BIPED_TORSO,
+    BIPED_HEAD,
+    BIPED_ARM_L,
+    BIPED_ARM_R,
+    BIPED_LEG_L,
+    BIPED_LEG_R,
+    BIPED_FOOT_L,
+    BIPED_FOOT_R,
+    BIPED_EAR_L,
+    BIPED_EAR_R,
+    BIPED_HAND_L,
+    BIPED_HAND_R = BIPED_HAND_L + ZOO_HAND_REGIONS,
+    BIPED_TORSO_LEVELS = 7,
+    BIPED_HEAD_LEVELS = 6
+};
+
+/* A ring of torso or head: height, half width, half depth, centre's z, and how much higher its back is than its front.
+ */
+typedef struct biped_ring {
+    float y, width, depth, z, tilt;
+} biped_ring;
+
+/* Landmarks of the left side, and the cage around them. */
+typedef struct biped {
+    vec3 hips, spine, chest, neck, head, crown;
+    vec3 clavicle, shoulder, elbow, wrist;
+    vec3 hip, knee, ankle, ball, toe;
+    biped_ring torso[BIPED_TORSO_LEVELS]; /* crotch, hip, waist, ribs, armpit, shoulder, top */
+    biped_ring skull[BIPED_HEAD_LEVELS];  /* neck, jaw, ... crown */
+    float arm[4];                         /* cage radii: shoulder, mid upper arm, elbow, wrist */
+    float leg[4];                         /* cage radii: hip, mid thigh, knee, ankle */
+    float foot_width, foot_height;
+    float hand_scale; /* 0: a mitten of length `mitten` */
+    float mitten;
+    bool ears;
+} biped;
+
+void biped_cage(zoo_kit *kit, const biped *b);
+void biped_joints(zoo_kit *kit, const biped *b);
+/* Frame of the left (side 1) or right (side -1) hand; directions of length 1. */
+zoo_frame biped_hand_frame(const biped *b, float side);
+static inline vec3 biped_mirror(vec3 p, float side) { return vec3_make(p.x * side, p.y, p.z); }
+
+/* Motions, by landmarks, so that legs of any length walk. */
+typedef struct biped_style {
+    double stride;    /* metres from heel to heel of one foot's step, over the leg's length */
+    double bounce;    /* metres */
+    double sway;      /* metres sideways */
+    double arm_swing; /* degrees */
+    double arms_down; /* degrees that the arms drop from the A pose */
+    double hip_turn;  /* degrees */
+} biped_style;
+
+void biped_walk(const zoo_kit *kit, const biped *b, const biped_style *style, double phase, zoo_pose *pose);
+void biped_jump(const zoo_kit *kit, const biped *b, const biped_style *style, double time, zoo_pose *pose);
+void biped_shimmy(const zoo_kit *kit, const biped *b, const biped_style *style, double time, zoo_pose *pose);
+/* Put a foot (ankle joint) at `target` with the foot turned by `pitch` degrees (toes down positive). */
+void biped_leg(const zoo_kit *kit, const biped *b, float side, vec3 target, double pitch, zoo_pose *pose);
+/* Lower the arms, swing them (degrees, forward positive), bend the elbow, turn the wrist in. */
+void biped_arm(const zoo_kit *kit, const biped *b, float side, double down, double swing, double bend, zoo_pose *pose);
+
+#endif

@@ -1,0 +1,175 @@
+/*
+ * zoo_man.c: a broad man with a belly, 1.78 m tall, in an A pose.
+ */
+#include "zoo/zoo_biped.h"
+
+static const biped man = {
+    .hips = {0, 0.94f, 0},
+    .spine = {0, 1.06f, -0.01f},
+    .chest = {0, 1.22f, -0.02f},
+    .neck = {0, 1.475f, -0.02f},
+    .head = {0, 1.565f, 0.005f},
+    .crown = {0, 1.78f, 0},
+    .clavicle = {0.045f, 1.435f, 0},
+    .shoulder = {0.205f, 1.405f, -0.015f},
+    .elbow = {0.405f, 1.195f, -0.025f},
+    .wrist = {0.580f, 1.010f, 0.010f},
+    .hip = {0.100f, 0.905f, 0},
+    .knee = {0.138f, 0.495f, 0.012f},
+    .ankle = {0.160f, 0.088f, -0.020f},
+    .ball = {0.182f, 0.030f, 0.105f},
+    .toe = {0.192f, 0.022f, 0.180f},
+    .torso = {{0.850f, 0.170f, 0.105f, -0.005f, 0},
+              {0.950f, 0.190f, 0.150f, 0.005f, 0},
+              {1.080f, 0.190f, 0.160f, 0.025f, 0},
+              {1.200f, 0.190f, 0.140f, 0.010f, 0},
+              {1.300f, 0.190f, 0.120f, -0.005f, 0},
+              {1.385f, 0.190f, 0.105f, -0.015f, 0},
+              {1.455f, 0.150f, 0.080f, -0.018f, 0.02f}},
+    .skull = {{1.505f, 0.062f, 0.064f, -0.008f, 0.03f},
+              {1.560f, 0.064f, 0.075f, 0.015f, 0.07f},
+              {1.610f, 0.070f, 0.088f, 0.018f, 0.05f},
+              {1.660f, 0.076f, 0.096f, 0.012f, 0},
+              {1.715f, 0.074f, 0.092f, 0.004f, 0},
+              {1.755f, 0.052f, 0.066f, 0, 0}},
+    .arm = {0.060f, 0.052f, 0.042f, 0.032f},
+    .leg = {0.092f, 0.082f, 0.056f, 0.042f},
+    .foot_width = 0.044f,
+    .foot_height = 0.075f,
+    .hand_scale = 1.02f,
+};
+
+static const biped_style style = {
+    .stride = 0.62, .bounce = 0.022, .sway = 0.028, .arm_swing = 22, .arms_down = 27, .hip_turn = 7};
+
+static vec3 v(float x, float y, float z) { return vec3_make(x, y, z); }
+
+static void torso_field(zoo_kit *kit, int body)
+{
+    vec3 x = {1, 0, 0};
+    // Pelvis, back, chest.
+    zoo_field_flat_cone(kit, body, v(0, 0.930f, -0.005f), 0.112f, v(0, 1.10f, -0.005f), 0.118f, x, 1.50f, 0.03f);
+    zoo_field_flat_cone(kit, body, v(0, 1.10f, -0.005f), 0.118f, v(0, 1.31f, -0.012f), 0.118f, x, 1.52f, 0.05f);
+    zoo_field_flat_cone(kit, body, v(0, 1.31f, -0.012f), 0.112f, v(0, 1.40f, -0.022f), 0.080f, x, 1.75f, 0.04f);
+    // The belly, hanging a little over the belt.
+    zoo_field_ellipsoid(kit, body, v(0, 1.055f, 0.062f), v(0.158f, 0.140f, 0.128f), 0.08f);
+    zoo_field_ellipsoid(kit, body, v(0, 1.000f, 0.070f), v(0.120f, 0.085f, 0.095f), 0.06f);
+    for (int k = 0; k < 2; k++) {
+        float s = k == 0 ? 1 : -1;
+        zoo_field_ellipsoid(kit, body, v(s * 0.078f, 0.900f, -0.062f), v(0.086f, 0.092f, 0.078f), 0.05f); // seat
+        zoo_field_ellipsoid(kit, body, v(s * 0.150f, 1.035f, 0.000f), v(0.045f, 0.060f, 0.080f), 0.06f);  // love handle
+        zoo_field_ellipsoid(kit, body, v(s * 0.085f, 1.298f, 0.078f), v(0.088f, 0.060f, 0.046f), 0.05f);  // chest
+        zoo_field_ellipsoid(kit, body, v(s * 0.095f, 1.330f, -0.085f), v(0.075f, 0.090f, 0.040f),
+                            0.06f); // shoulder blade
+        zoo_field_cone(kit, body, v(s * 0.030f, 1.475f, -0.030f), 0.048f, v(s * 0.165f, 1.415f, -0.022f), 0.050f,
+                       0.06f);
+    }
+}
+
+static void head_field(zoo_kit *kit, int body)
+{
+    int neck = zoo_field_node(kit, body, 0.05f);
+    zoo_field_cone(kit, neck, v(0, 1.430f, -0.025f), 0.070f, v(0, 1.560f, -0.004f), 0.062f, 0.01f);
+    int head = zoo_field_node(kit, neck, 0.030f);
+    zoo_field_ellipsoid(kit, head, v(0, 1.690f, -0.004f), v(0.078f, 0.092f, 0.098f), 0.01f); // skull
+    zoo_field_ellipsoid(kit, head, v(0, 1.636f, 0.036f), v(0.066f, 0.082f, 0.066f), 0.04f);  // face
+    zoo_field_ellipsoid(kit, head, v(0, 1.586f, 0.052f), v(0.050f, 0.030f, 0.044f), 0.03f);  // jaw
+    zoo_field_ellipsoid(kit, head, v(0, 1.556f, 0.030f), v(0.050f, 0.024f, 0.040f), 0.03f);  // double chin
+    zoo_field_ellipsoid(kit, head, v(0, 1.578f, 0.090f), v(0.020f, 0.016f, 0.014f), 0.02f);  // chin
+    zoo_field_cone(kit, head, v(-0.026f, 1.694f, 0.086f), 0.011f, v(0.026f, 1.694f, 0.086f), 0.011f, 0.02f); // brow
+    for (int k = 0; k < 2; k++) {
+        float s = k == 0 ? 1 : -1;
+        zoo_field_ellipsoid(kit, head, v(s * 0.040f, 1.626f, 0.072f), v(0.024f, 0.024f, 0.020f), 0.02f); // cheek
+        zoo_field_ellipsoid(kit, head, v(s * 0.031f, 1.671f, 0.108f), v(0.017f, 0.011f, 0.014f), 0.012f);
+        zoo_field_carve(kit); // eye socket
+        zoo_field_ellipsoid(kit, head, v(s * 0.031f, 1.669f, 0.082f), v(0.0135f, 0.0125f, 0.0125f), 0.004f); // eye
+    }
+    zoo_field_cone(kit, head, v(0, 1.682f, 0.098f), 0.008f, v(0, 1.644f, 0.116f), 0.0135f, 0.012f); // nose
+    zoo_field_ellipsoid(kit, head, v(0.014f, 1.640f, 0.104f), v(0.010f, 0.009f, 0.010f), 0.008f);
+    zoo_field_ellipsoid(kit, head, v(-0.014f, 1.640f, 0.104f), v(0.010f, 0.009f, 0.010f), 0.008f);
+    zoo_field_flat_cone(kit, head, v(-0.014f, 1.612f, 0.096f), 0.008f, v(0.014f, 1.612f, 0.096f), 0.008f, v(0, 1, 0),
+                        0.9f,
+                        0.010f); // lips
+    zoo_field_flat_cone(kit, head, v(-0.012f, 1.598f, 0.095f), 0.008f, v(0.012f, 1.598f, 0.095f), 0.008f, v(0, 1, 0),
+                        0.9f, 0.010f);
+    for (int k = 0; k < 2; k++) {
+        float s = k == 0 ? 1 : -1;
+        zoo_field_blob(kit, head, v(s * 0.081f, 1.652f, -0.008f), v(s * 0.010f, 0, 0.004f), v(0, 0.031f, -0.004f),
+                       v(-s * 0.006f, 0.002f, 0.0155f), 0.010f); // ear
+    }
+}
+
+static void arm_field(zoo_kit *kit, int body, float s)
+{
+    zoo_frame f = biped_hand_frame(&man, s);
+    vec3 shoulder = biped_mirror(man.shoulder, s), elbow = biped_mirror(man.elbow, s),
+         wrist = biped_mirror(man.wrist, s);
+    vec3 upper = vec3_normalize(vec3_sub(elbow, shoulder)), out = f.c, front = vec3_scale(f.b, -1);
+    int arm = zoo_field_node(kit, body, 0.050f);
+    zoo_field_cone(kit, arm, shoulder, 0.062f, elbow, 0.040f, 0.02f);
+    zoo_field_blob(kit, arm, vec3_madd(vec3_madd(shoulder, upper, 0.030f), out, 0.010f), vec3_scale(upper, 0.085f),
+                   vec3_scale(out, 0.060f), vec3_scale(front, 0.062f), 0.04f); // deltoid
+    zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.58f), front, 0.018f), vec3_scale(upper, 0.085f),
+                   vec3_scale(out, 0.036f), vec3_scale(front, 0.036f), 0.03f); // biceps
+    zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.52f), front, -0.018f), vec3_scale(upper, 0.100f),
+                   vec3_scale(out, 0.038f), vec3_scale(front, 0.036f), 0.03f); // triceps
+    zoo_field_cone(kit, arm, elbow, 0.038f, wrist, 0.024f, 0.03f);
+    zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(elbow, wrist, 0.27f), out, 0.006f), vec3_scale(f.a, 0.090f),
+                   vec3_scale(out, 0.038f), vec3_scale(front, 0.043f), 0.03f); // forearm
+    zoo_frame hand = {f.origin, vec3_scale(f.a, man.hand_scale), vec3_scale(f.b, man.hand_scale),
+                      vec3_scale(f.c, man.hand_scale)};
+    zoo_hand_field(kit, arm, &hand);
+}
+
+static void leg_field(zoo_kit *kit, int legs, float s)
+{
+    vec3 hip = biped_mirror(man.hip, s), knee = biped_mirror(man.knee, s), ankle = biped_mirror(man.ankle, s);
+    vec3 ball = biped_mirror(man.ball, s), toe = biped_mirror(man.toe, s), x = {1, 0, 0};
+    int leg = zoo_field_node(kit, legs, 0.012f);
+    zoo_field_cone(kit, leg, v(s * 0.100f, 0.900f, -0.004f), 0.098f, vec3_madd(knee, v(0, 1, 0), 0.02f), 0.060f, 0.02f);
+    zoo_field_ellipsoid(kit, leg, v(s * 0.120f, 0.690f, 0.022f), v(0.070f, 0.150f, 0.068f), 0.05f);  // quadriceps
+    zoo_field_ellipsoid(kit, leg, v(s * 0.116f, 0.700f, -0.030f), v(0.066f, 0.150f, 0.058f), 0.05f); // hamstrings
+    (void)hip;
+    zoo_field_cone(kit, leg, knee, 0.055f, ankle, 0.036f, 0.03f);
+    zoo_field_ellipsoid(kit, leg, v(s * 0.138f, 0.500f, 0.046f), v(0.034f, 0.040f, 0.026f), 0.03f);  // kneecap
+    zoo_field_ellipsoid(kit, leg, v(s * 0.143f, 0.355f, -0.026f), v(0.056f, 0.115f, 0.052f), 0.04f); // calf
+    zoo_field_cone(kit, leg, v(s * 0.186f, 0.085f, -0.024f), 0.014f, v(s * 0.186f, 0.085f, -0.024f), 0.014f, 0.03f);
+    zoo_field_cone(kit, leg, v(s * 0.136f, 0.095f, -0.016f), 0.014f, v(s * 0.136f, 0.095f, -0.016f), 0.014f, 0.03f);
+    // Foot: heel, instep, ball, toes.
+    zoo_field_ellipsoid(kit, leg, v(s * 0.160f, 0.036f, -0.050f), v(0.034f, 0.036f, 0.038f), 0.03f);
+    zoo_field_flat_cone(kit, leg, v(s * 0.162f, 0.060f, -0.010f), 0.038f, ball, 0.027f, x, 1.25f, 0.03f);
+    zoo_field_flat_cone(kit, leg, v(s * 0.180f, 0.026f, 0.080f), 0.025f, vec3_madd(toe, v(0, 0, 1), -0.025f), 0.019f, x,
+                        1.90f, 0.03f);
+    zoo_field_ellipsoid(kit, leg, v(s * 0.166f, 0.021f, 0.155f), v(0.019f, 0.019f, 0.030f), 0.014f); // big toe
+}
+
+static void pose_walk(const zoo_kit *kit, double time, zoo_pose *pose)
+{
+    biped_walk(kit, &man, &style, time / 1.1, pose);
+}
+static void pose_jump(const zoo_kit *kit, double time, zoo_pose *pose) { biped_jump(kit, &man, &style, time, pose); }
+static void pose_shimmy(const zoo_kit *kit, double time, zoo_pose *pose)
+{
+    biped_shimmy(kit, &man, &style, time, pose);
+}
+
+void zoo_describe_man(zoo_kit *kit)
+{
+    kit->target_count = 8600;
+    kit->density[BIPED_HEAD] = 1.5f;
+    for (int i = 0; i < 2 * ZOO_HAND_REGIONS; i++) kit->density[BIPED_HAND_L + i] = 1.6f;
+    kit->density[BIPED_FOOT_L] = kit->density[BIPED_FOOT_R] = 1.2f;
+    biped_cage(kit, &man);
+    int body = zoo_field_node(kit, -1, 0);
+    torso_field(kit, body);
+    head_field(kit, body);
+    int legs = zoo_field_node(kit, body, 0.050f);
+    for (int k = 0; k < 2; k++) {
+        arm_field(kit, body, k == 0 ? 1 : -1);
+        leg_field(kit, legs, k == 0 ? 1 : -1);
+    }
+    biped_joints(kit, &man);
+    zoo_motion_add(kit, "walk", 1.1, 34, true, pose_walk);
+    zoo_motion_add(kit, "jump", 2.4, 73, false, pose_jump);
+    zoo_motion_add(kit, "shimmy", 4.0, 121, false, pose_shimmy);
+}
