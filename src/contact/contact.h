@@ -69,7 +69,7 @@ typedef struct contact_surface {
     const int *leaf_nodes;     /* (leaf_count) */
     const int *leaf_first;     /* (leaf_count + 1) into order */
     const int *order;          /* (triangle_count) triangles by leaf */
-    const uint8_t *connected;  /* (node_count) the triangles below hang together by edges */
+    const uint8_t *connected;  /* (node_count) the triangles below hang together by points */
     const uint8_t *owned;      /* (triangle_count) bits 0..2: points, 3..5: edges that this triangle stands for */
     const int *adjacent_first; /* (leaf_count + 1) leaves that share a point with a leaf */
     const int *adjacent;
@@ -92,7 +92,8 @@ typedef struct contact_work {
     int dropped; /* pairs that did not fit */
     int *zones;  /* (point_count) scratch of contact_resolve */
     float *zone_data;
-    float *saved;
+    float *saved;  /* (point_count x 3) end of the last search */
+    float *wishes; /* (point_count x 3) */
     uint8_t *marks;
 } contact_work;
 
@@ -123,11 +124,12 @@ typedef struct contact_resolve_stats {
 /*
  * Change `end` so that no point crosses the surface on its straight way from start to end. First by projecting
  * impacts (Gauss-Seidel), then by rigid impact zones (Provot 1997; Bridson, Fedkiw, Anderson 2002): points of
- * impacts that resist move as rigid pieces, which cannot intersect themselves.
+ * impacts that resist move as rigid pieces, which cannot intersect themselves. searched: work holds the pairs of
+ * a search with the same start and options, which is used again if its end was near.
  */
 contact_resolve_stats contact_resolve(const contact_surface *surface, contact_work *work, const float *start,
                                       float *end, const float *inverse_masses, const contact_search_options *options,
-                                      const cutis_jobs *jobs);
+                                      bool searched, const cutis_jobs *jobs);
 
 /* ---- props ---- */
 

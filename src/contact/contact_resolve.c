@@ -102,17 +102,17 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
 
 contact_resolve_stats contact_resolve(const contact_surface *surface, contact_work *work, const float *start,
                                       float *end, const float *inverse_masses, const contact_search_options *options,
-                                      const cutis_jobs *jobs)
+                                      bool searched, const cutis_jobs *jobs)
 {
     contact_resolve_stats stats = {0};
     int n = surface->mesh->point_count;
-    bool fresh = false;
+    /* A search holds as long as no point's end strays further from where it was searched for than this: then a pair
+     * that was left out, at more than the margin, stays further apart than any gap_hard. */
+    float stray = 0.5f * (options->margin - 0.1f * options->thickness);
+    bool fresh = searched && largest_change(n, work->saved, end) <= stray;
     for (int pass = 0; pass < PROJECT_PASSES; pass++) {
-        if (!fresh) {
-            memcpy(work->saved, end, (size_t)n * 3 * sizeof(float));
-            contact_search(surface, work, start, end, options, jobs);
-            fresh = true;
-        }
+        if (!fresh) contact_search(surface, work, start, end, options, jobs);
+        fresh = true;
         int hits = 0;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
@@ -124,15 +124,15 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         stats.passes++;
         stats.impacts += hits;
         if (hits == 0) {
-            /* Points that moved further than the search foresaw may meet what it did not report. */
-            if (pass == 0 || largest_change(n, work->saved, end) <= 0.5f * options->margin) return stats;
+            if (pass == 0 || largest_change(n, work->saved, end) <= stray) return stats;
             fresh = false;
         }
     }
 
     int *zones = work->zones;
     for (int p = 0; p < n; p++) zones[p] = -1;
-    memcpy(work->saved, end, (size_t)n * 3 * sizeof(float));
+    float *wish = work->wishes;
+    memcpy(wish, end, (size_t)n * 3 * sizeof(float));
     for (int pass = 0; pass < ZONE_PASSES; pass++) {
         contact_search(surface, work, start, end, options, jobs);
         int hits = 0;
@@ -149,7 +149,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         }
         stats.passes++;
         if (hits == 0) return stats;
-        stats.zone_points = zones_move(n, zones, start, work->saved, work->zone_data, end);
+        stats.zone_points = zones_move(n, zones, start, wish, work->zone_data, end);
     }
     stats.failed = true;
     return stats;

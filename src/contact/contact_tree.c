@@ -123,28 +123,27 @@ static int root_of(int *parents, int i)
     return i;
 }
 
-/*
- * Whether the triangles of each node hang together by edges; stored as the sign of node_last, see node_flat.
- * stamps: (triangle_count) the leaf of each triangle; parents: union-find scratch.
- */
-static void connections_find(const mesh *m, const tree_builder *b, const int *leaf_of, int *parents, uint8_t *connected)
+/* Whether the triangles of each node hang together by points. parents: (point_count) union-find scratch. */
+static void connections_find(const mesh *m, const tree_builder *b, int *parents, uint8_t *connected)
 {
     for (int node = 0; node < b->node_count; node++) {
         int begin = b->leaf_first[b->first[node]], end = b->leaf_first[b->last[node] + 1];
         if (end - begin > 4096) continue; /* never flat */
-        int pieces = end - begin;
-        for (int i = begin; i < end; i++) parents[b->order[i]] = b->order[i];
-        for (int i = begin; i < end; i++)
-            for (int c = 0; c < 3; c++) {
-                int e = m->triangle_edges[3 * b->order[i] + c];
-                for (int side = 0; side < 2; side++) {
-                    int other = m->edge_triangles[2 * e + side];
-                    if (other < 0 || leaf_of[other] < b->first[node] || leaf_of[other] > b->last[node]) continue;
-                    int r = root_of(parents, b->order[i]), s = root_of(parents, other);
-                    if (r != s) parents[MAX(r, s)] = MIN(r, s), pieces--;
-                }
+        for (int i = 3 * begin; i < 3 * end; i++) {
+            int p = m->triangles[3 * b->order[i / 3] + i % 3];
+            parents[p] = p;
+        }
+        for (int i = begin; i < end; i++) {
+            const int *c = m->triangles + 3 * b->order[i];
+            for (int k = 1; k < 3; k++) {
+                int r = root_of(parents, c[0]), s = root_of(parents, c[k]);
+                parents[MAX(r, s)] = MIN(r, s);
             }
-        connected[node] = pieces == 1;
+        }
+        int root = root_of(parents, m->triangles[3 * b->order[begin]]);
+        connected[node] = 1;
+        for (int i = begin; i < end; i++)
+            if (root_of(parents, m->triangles[3 * b->order[i]]) != root) connected[node] = 0;
     }
 }
 
@@ -199,7 +198,7 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
                       .leaf_first = ARENA_ARRAY(memory, int, n + 1),
                       .leaf_nodes = ARENA_ARRAY(memory, int, n),
                       .node_count = 1};
-    int *leaf_of = ARENA_ARRAY(&scratch, int, n), *parents = ARENA_ARRAY(&scratch, int, n);
+    int *leaf_of = ARENA_ARRAY(&scratch, int, n), *parents = ARENA_ARRAY(&scratch, int, MAX(n, m->point_count));
     uint8_t *owned = ARENA_ARRAY(memory, uint8_t, n), *connected = ARENA_ARRAY(memory, uint8_t, 2 * n);
     cutis_result result = CUTIS_ERROR_MEMORY;
     if (memory->failed || scratch.failed) {
@@ -219,7 +218,7 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
     for (int leaf = 0; leaf < b.leaf_count; leaf++)
         for (int i = b.leaf_first[leaf]; i < b.leaf_first[leaf + 1]; i++) leaf_of[b.order[i]] = leaf;
     owners_assign(m, owned);
-    connections_find(m, &b, leaf_of, parents, connected);
+    connections_find(m, &b, parents, connected);
 
     int *adjacent_first = ARENA_ARRAY(memory, int, b.leaf_count + 1);
     if (memory->failed) {
@@ -275,6 +274,7 @@ static contact_work work_carve(const contact_surface *surface, char *memory, siz
     w.zones = carve(memory, used, points * sizeof(int));
     w.zone_data = carve(memory, used, points * 16 * sizeof(float));
     w.saved = carve(memory, used, points * 3 * sizeof(float));
+    w.wishes = carve(memory, used, points * 3 * sizeof(float));
     w.marks = carve(memory, used, points);
     w.pairs = carve(memory, used, (size_t)w.pair_capacity * sizeof(contact_pair));
     return w;
@@ -513,6 +513,7 @@ int contact_search(const contact_surface *surface, contact_work *work, const flo
                    const contact_search_options *options, const cutis_jobs *jobs)
 {
     work->pair_count = work->dropped = 0;
+    memcpy(work->saved, end, (size_t)surface->mesh->point_count * 3 * sizeof(float));
     if (surface->leaf_count == 0) return 0;
     search s = {.surface = surface, .work = work, .start = start, .end = end, .options = options};
     double shift[3] = {0};

@@ -628,7 +628,7 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     if (m->self_contact) {
         contact_search_options options = search_options(m);
         contact_resolve_stats resolved = contact_resolve(&m->surface, &run->w.contact, run->w.skin_old,
-                                                         run->w.volume.positions, m->inverse_masses, &options, jobs);
+                                                         run->w.volume.positions, m->inverse_masses, &options, true, jobs);
         stats->unconverged += resolved.failed;
         stats->residual = resolved.zone_points;
     }
