@@ -148,13 +148,16 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     for (int c = 0; c < 3; c++) {
         s.old[c] = carve(memory, &used, particles, sizeof(float));
         s.motion.inert[c] = carve(memory, &used, particles, sizeof(float));
+        s.motion.base_x[c] = carve(memory, &used, particles, sizeof(float));
         s.motion.last[c] = carve(memory, &used, particles, sizeof(float));
         s.motion.target[c] = carve(memory, &used, particles, sizeof(float));
         s.motion.push[c] = carve(memory, &used, n, sizeof(float));
     }
     s.motion.rotation = carve(memory, &used, particles * 9, sizeof(float));
-    s.motion.sums = carve(memory, &used, sums, sizeof(double));
-    s.motion.maps = carve(memory, &used, sums, sizeof(double));
+    s.motion.base = carve(memory, &used, n * SUM_STRIDE, sizeof(float));
+    s.motion.base_sums = carve(memory, &used, sums, sizeof(double));
+    s.motion.sums = carve(memory, &used, sums, sizeof(float));
+    s.motion.maps = carve(memory, &used, sums, sizeof(float));
     s.drive = carve(memory, &used, (size_t)m->drive.count * 3, sizeof(float));
     s.skinning = carve(memory, &used, skinning_scratch_count(&m->drive), sizeof(float));
     s.skin_old = carve(memory, &used, n * 3, sizeof(float));
@@ -248,6 +251,27 @@ static void predict(void *context, int begin, int end)
         memset(run->w.motion.push[c] + begin, 0, (size_t)(end - begin) * sizeof(float));
         for (int k = begin; k < end; k++) run->w.skin_old[3 * k + c] = run->w.old[c][4 * k];
     }
+}
+
+static void base_sums(void *context, int begin, int end)
+{
+    layers_run *run = context;
+    layers_match_base_sums(&run->m->paths, &run->m->regions, &run->w.motion, begin, end);
+}
+
+static void base_moments(void *context, int begin, int end)
+{
+    layers_run *run = context;
+    layers_match_base(&run->m->paths, &run->m->regions, &run->w.motion, begin, end);
+}
+
+/* Mean motion of the skin's drive from rest. */
+static void shift_find(layers_run *run)
+{
+    const layers_model *m = run->m;
+    double sum[3] = {0};
+    for (int i = 0; i < 3 * m->point_count; i++) sum[i % 3] += (double)run->w.drive[i] - m->mesh->positions[i];
+    for (int c = 0; c < 3; c++) run->w.motion.shift[c] = (float)(sum[c] / m->point_count);
 }
 
 static void iteration_sums(void *context, int begin, int end)
@@ -599,6 +623,11 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     drive_find(run, run->input->skin, run->w.drive);
     parallel_for(jobs, m->point_count, 512, predict, run);
     layers_match_prepare(&m->paths, &run->w.motion);
+    shift_find(run);
+    if (!m->naive) {
+        parallel_for(jobs, paths, PATH_GRAIN, base_sums, run);
+        parallel_for(jobs, paths, PATH_GRAIN, base_moments, run);
+    }
     run->pair_count = run->plane_count = run->active_count = 0;
     bool contacts = m->self_contact || m->props.count > 0 || run->input->drag_count > 0;
     stats->part_ms[PART_OTHER] += lap(&clock);
@@ -627,8 +656,9 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     stats->part_ms[PART_VOLUME] += lap(&clock);
     if (m->self_contact) {
         contact_search_options options = search_options(m);
-        contact_resolve_stats resolved = contact_resolve(&m->surface, &run->w.contact, run->w.skin_old,
-                                                         run->w.volume.positions, m->inverse_masses, &options, true, jobs);
+        contact_resolve_stats resolved =
+            contact_resolve(&m->surface, &run->w.contact, run->w.skin_old, run->w.volume.positions, m->inverse_masses,
+                            &options, true, jobs);
         stats->unconverged += resolved.failed;
         stats->residual = resolved.zone_points;
     }

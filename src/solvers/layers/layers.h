@@ -22,7 +22,7 @@ enum { LAYER_SKIN, LAYER_FAT, LAYER_MUSCLE, LAYER_BONE, LAYERS };
 
 /* Numbers of a region: a 3 x 3 matrix by rows, then a vector. */
 enum { SUM_COMPONENTS = 12 };
-/* Doubles that one place takes in an array of sums. */
+/* Numbers that one place takes in an array of sums: component by component, the four layers of each. */
 enum { SUM_STRIDE = SUM_COMPONENTS * LAYERS };
 
 /* ---- path layout (layers_paths.c) ---- */
@@ -51,15 +51,16 @@ cutis_result layers_paths_build(layers_paths *paths, const mesh *m, int rings, a
 
 /* Constants of the regions, all (point_count x LAYERS), but for the last. */
 typedef struct layers_regions {
-    float *masses;        /* m over the number of regions that hold the particle */
-    float *rest[3];       /* x0 */
-    float *moments;       /* a of A_i = a R_i */
-    float *kappa;         /* of the region centred at the particle, 1/s^2 */
-    float *kappa_mean;    /* over the regions that hold the particle */
-    float *kappa_inverse; /* 1 / sum of kappa of those regions */
-    float *mass_inverse;  /* 1 / sum of masses of the region */
-    float *centre[3];     /* c0 of the region */
-    float *siblings;      /* (point_count) weight of the particles of adjacent layers */
+    float *masses;         /* m over the number of regions that hold the particle */
+    float *rest[3];        /* x0 */
+    float *moments;        /* a of A_i = a R_i */
+    float *kappa;          /* of the region centred at the particle, 1/s^2 */
+    float *kappa_mean;     /* over the regions that hold the particle */
+    float *weights;        /* of the region in the goals of its particles: kappa, scaled */
+    float *weight_inverse; /* 1 / sum of weights of the regions that hold the particle */
+    float *mass_inverse;   /* 1 / sum of masses of the region */
+    float *centre[3];      /* c0 of the region */
+    float *siblings;       /* (point_count) weight of the particles of adjacent layers */
 } layers_regions;
 
 /* What an iteration works on; all (point_count x LAYERS). */
@@ -71,8 +72,12 @@ typedef struct layers_motion {
     float *rotation;  /* (point_count x 9 x LAYERS) the same as matrices */
     float *target[3]; /* where the skeleton wants the particle */
     float *push[3];   /* contact impulses on the skin layer: what to add to (1 + beta) x (point_count each) */
-    double *sums;     /* ((point_count + path_count) x SUM_STRIDE) prefix sums of moments */
-    double *maps;     /* the same of the regions' rigid maps */
+    float shift[3];   /* mean motion from rest, kept out of the maps */
+    /* The first iterate, and the moments of the regions there (point_count x SUM_STRIDE). */
+    float *base_x[3], *base;
+    double *base_sums; /* ((point_count + path_count) x SUM_STRIDE) prefix sums of its moments */
+    float *sums;       /* the same shape: prefix sums of what was moved since */
+    float *maps;       /* the same of the regions' rigid maps */
 } layers_motion;
 
 /* Lower bound on the distance of a particle from a joint's centre (unilateral). */
@@ -187,6 +192,11 @@ void layers_regions_finish(const layers_paths *paths, const float *mass, layers_
 
 /* Matrices of all rotations, at the start of a step. */
 void layers_match_prepare(const layers_paths *paths, layers_motion *motion);
+/* The first iterate: prefix sums of its moments, then the moments of regions. For path ranges. */
+void layers_match_base_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion,
+                            int path_begin, int path_end);
+void layers_match_base(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int path_begin,
+                       int path_end);
 /* One iteration of shape matching for all particles, without the blend: kernels of path ranges. */
 void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int path_begin,
                        int path_end);

@@ -335,9 +335,9 @@ static bool arrays_push(layers_model *model, arena *memory)
 {
     int n = model->point_count, particles = LAYERS * n;
     layers_regions *r = &model->regions;
-    float **arrays[] = {&r->masses,    &r->rest[0],    &r->rest[1],       &r->rest[2],      &r->moments,
-                        &r->kappa,     &r->kappa_mean, &r->kappa_inverse, &r->mass_inverse, &r->centre[0],
-                        &r->centre[1], &r->centre[2],  &model->depths,    &model->mass};
+    float **arrays[] = {&r->masses,    &r->rest[0],    &r->rest[1],   &r->rest[2],        &r->moments,
+                        &r->kappa,     &r->kappa_mean, &r->weights,   &r->weight_inverse, &r->mass_inverse,
+                        &r->centre[0], &r->centre[1],  &r->centre[2], &model->depths,     &model->mass};
     for (int i = 0; i < COUNT_OF(arrays); i++) *arrays[i] = ARENA_ARRAY(memory, float, particles);
     r->siblings = ARENA_ARRAY(memory, float, n);
     model->friction = ARENA_ARRAY(memory, float, n);

@@ -21,30 +21,43 @@
  * - Siblings count with a weight (parameter `siblings`, as a share of the region's ring). The paper counts a
  *   sibling like any of the tens of particles of the ring, which makes the flesh between skin and bone tens of
  *   times softer than along the layer.
- * - Sums are in double precision: prefix sums along a path of floats lose the small moments of a fine mesh.
+ * - Prefix sums of floats lose the small moments of a fine mesh. So the sums of the first iterate are taken once
+ *   a substep, in double, and iterations only sum what they have moved since.
  * - The rotation comes from one Newton step a visit, warm-started across iterations and substeps; where the
  *   Hessian is not positive definite, a step of Mueller et al. 2016 takes its place.
  */
 #include "solvers/layers/layers.h"
 
+/* Four layers of a number in double and in float, and of two numbers. */
 typedef double d4 __attribute__((vector_size(32)));
-typedef float f4 __attribute__((vector_size(16)));
+typedef float l4 __attribute__((vector_size(16)));
+typedef float l8 __attribute__((vector_size(32)));
 
 /* Points that a call of the polar kernel takes: two, so that eight particles fill the widest vector. */
 enum { PAIR = 2, PAIR_LANES = PAIR * LAYERS };
+/* Vectors of eight floats that hold the numbers of a region for the four layers. */
+enum { SUM_VECTORS = SUM_STRIDE / 8 };
 
-static inline d4 d4_load(const float *from)
+static inline l4 l4_load(const float *from)
 {
-    f4 a;
+    l4 a;
     memcpy(&a, from, sizeof a);
-    return __builtin_convertvector(a, d4);
+    return a;
 }
 
-static inline void d4_store(float *to, d4 a)
+static inline void l4_store(float *to, l4 a) { memcpy(to, &a, sizeof a); }
+
+static inline l8 l8_load(const float *from)
 {
-    f4 b = __builtin_convertvector(a, f4);
-    memcpy(to, &b, sizeof b);
+    l8 a;
+    memcpy(&a, from, sizeof a);
+    return a;
 }
+
+static inline void l8_store(float *to, l8 a) { memcpy(to, &a, sizeof a); }
+
+static inline d4 d4_load(const float *from) { return __builtin_convertvector(l4_load(from), d4); }
+static inline void d4_store(float *to, d4 a) { l4_store(to, __builtin_convertvector(a, l4)); }
 
 static inline d4 d4_get(const double *from)
 {
@@ -56,11 +69,18 @@ static inline d4 d4_get(const double *from)
 static inline void d4_put(double *to, d4 a) { memcpy(to, &a, sizeof a); }
 static inline d4 d4_set(double x) { return x - (d4){0}; }
 
-/* Sum of the layer above and the layer below, for each layer. */
+/* Sum of the layer above and the layer below, for each layer: of one number, and of two. */
 static inline d4 adjacent(d4 a)
 {
     d4 zero = {0};
     return __builtin_shufflevector(a, zero, 4, 0, 1, 2) + __builtin_shufflevector(a, zero, 1, 2, 3, 4);
+}
+
+static inline l8 adjacent_pair(l8 a)
+{
+    l8 zero = {0};
+    return __builtin_shufflevector(a, zero, 8, 0, 1, 2, 12, 4, 5, 6) +
+           __builtin_shufflevector(a, zero, 1, 2, 3, 8, 5, 6, 7, 12);
 }
 
 double layers_kappa(double stiffness)
@@ -73,89 +93,136 @@ double layers_kappa(double stiffness)
 
 /* ---- regional sums ---- */
 
-/* Sum over the region of place k from prefix sums, siblings included. total: SUM_COMPONENTS vectors. */
-static inline void region_sum_fast(const layers_paths *paths, const double *prefix, double sibling, int k, d4 *total)
+/* Sum over the region of place k of prefix sums, siblings included, into total (SUM_STRIDE floats). */
+static inline void region_sum(const layers_paths *paths, const float *prefix, float sibling, int k, float *total)
 {
     const layers_interval *i = paths->intervals + paths->interval_first[k];
     const layers_interval *end = paths->intervals + paths->interval_first[k + 1];
-    const double *own = prefix + (size_t)(k + paths->path_of[k]) * SUM_STRIDE;
-    d4 s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0}, s8 = {0}, s9 = {0}, s10 = {0},
-       s11 = {0};
+    const float *own = prefix + (size_t)(k + paths->path_of[k]) * SUM_STRIDE;
+    l8 s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0};
     for (; i < end; i++) {
-        const double *a = prefix + (size_t)i->begin * SUM_STRIDE, *b = prefix + (size_t)i->end * SUM_STRIDE;
-        s0 += d4_get(b) - d4_get(a);
-        s1 += d4_get(b + 4) - d4_get(a + 4);
-        s2 += d4_get(b + 8) - d4_get(a + 8);
-        s3 += d4_get(b + 12) - d4_get(a + 12);
-        s4 += d4_get(b + 16) - d4_get(a + 16);
-        s5 += d4_get(b + 20) - d4_get(a + 20);
-        s6 += d4_get(b + 24) - d4_get(a + 24);
-        s7 += d4_get(b + 28) - d4_get(a + 28);
-        s8 += d4_get(b + 32) - d4_get(a + 32);
-        s9 += d4_get(b + 36) - d4_get(a + 36);
-        s10 += d4_get(b + 40) - d4_get(a + 40);
-        s11 += d4_get(b + 44) - d4_get(a + 44);
+        const float *a = prefix + (size_t)i->begin * SUM_STRIDE, *b = prefix + (size_t)i->end * SUM_STRIDE;
+        s0 += l8_load(b) - l8_load(a);
+        s1 += l8_load(b + 8) - l8_load(a + 8);
+        s2 += l8_load(b + 16) - l8_load(a + 16);
+        s3 += l8_load(b + 24) - l8_load(a + 24);
+        s4 += l8_load(b + 32) - l8_load(a + 32);
+        s5 += l8_load(b + 40) - l8_load(a + 40);
     }
-    total[0] = s0, total[1] = s1, total[2] = s2, total[3] = s3, total[4] = s4, total[5] = s5;
-    total[6] = s6, total[7] = s7, total[8] = s8, total[9] = s9, total[10] = s10, total[11] = s11;
-    d4 weight = d4_set(sibling);
-    for (int c = 0; c < SUM_COMPONENTS; c++)
-        total[c] += weight * adjacent(d4_get(own + SUM_STRIDE + 4 * c) - d4_get(own + 4 * c));
+    l8 weight = sibling - (l8){0}, s[SUM_VECTORS] = {s0, s1, s2, s3, s4, s5};
+    for (int c = 0; c < SUM_VECTORS; c++)
+        l8_store(total + 8 * c,
+                 s[c] + weight * adjacent_pair(l8_load(own + SUM_STRIDE + 8 * c) - l8_load(own + 8 * c)));
 }
 
-/* What particle k of each layer adds to the sum of moments. */
-static inline void moment_terms(const layers_regions *regions, const layers_motion *motion, int k, d4 *terms)
+/* What the particles of place k add to the moments about the origin, from positions x. */
+static inline void moment_terms(const layers_regions *regions, float *const x[3], int k, d4 *terms)
 {
-    d4 mass = d4_load(regions->masses + 4 * k), moment = d4_load(regions->moments + 4 * k);
-    d4 x0[3];
-    for (int c = 0; c < 3; c++) x0[c] = d4_load(regions->rest[c] + 4 * k);
+    d4 mass = d4_load(regions->masses + 4 * k);
     for (int r = 0; r < 3; r++) {
-        d4 mx = mass * d4_load(motion->x[r] + 4 * k);
-        terms[9 + r] = mx;
-        for (int c = 0; c < 3; c++)
-            terms[3 * r + c] = mx * x0[c] + moment * d4_load(motion->rotation + (size_t)k * 36 + (3 * r + c) * 4);
+        terms[9 + r] = mass * d4_load(x[r] + 4 * k);
+        for (int c = 0; c < 3; c++) terms[3 * r + c] = terms[9 + r] * d4_load(regions->rest[c] + 4 * k);
     }
 }
 
-/* kappa [R | c - R c0] of the region centred at k, from rotation and (in maps' own place) translation. */
-static inline void map_terms(const layers_regions *regions, const float *rotation, const float *shift, int k, d4 *terms)
+/* Moments of a region about its centre from those about the origin. out: SUM_STRIDE floats. */
+static inline void moments_centre(const layers_regions *regions, int k, const d4 *total, float *out)
 {
-    d4 kappa = d4_load(regions->kappa + 4 * k);
-    for (int c = 0; c < 9; c++) terms[c] = kappa * d4_load(rotation + 4 * c);
-    for (int r = 0; r < 3; r++) terms[9 + r] = kappa * d4_load(shift + 4 * r);
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++)
+            d4_store(out + 4 * (3 * r + c), total[3 * r + c] - total[9 + r] * d4_load(regions->centre[c] + 4 * k));
+        d4_store(out + 4 * (9 + r), total[9 + r]);
+    }
 }
 
-/* The same sums by visiting every member. maps: a sum of `maps` entries (kept per place), else of moments. */
-static void region_sum_naive(const layers_paths *paths, const layers_regions *regions, const layers_motion *motion,
-                             bool maps, int k, d4 *total)
+/* The moments of a region's particles at x, and of their rotations, by visiting each: the naive sum. */
+static void region_moments_naive(const layers_paths *paths, const layers_regions *regions, const layers_motion *motion,
+                                 int k, float *out)
 {
-    d4 own[SUM_COMPONENTS] = {{0}}, terms[SUM_COMPONENTS];
-    for (int c = 0; c < SUM_COMPONENTS; c++) total[c] = (d4){0};
+    d4 total[SUM_COMPONENTS] = {{0}}, terms[SUM_COMPONENTS];
     for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++) {
         int member = paths->members[i];
-        if (maps)
-            for (int c = 0; c < SUM_COMPONENTS; c++)
-                terms[c] = d4_get(motion->maps + (size_t)(member + paths->path_of[member]) * SUM_STRIDE + 4 * c);
-        else
-            moment_terms(regions, motion, member, terms);
-        for (int c = 0; c < SUM_COMPONENTS; c++) total[c] += terms[c];
-        if (member == k) memcpy(own, terms, sizeof own);
+        d4 moment = d4_load(regions->moments + 4 * member);
+        d4 weight = d4_set(regions->siblings[k]);
+        moment_terms(regions, motion->x, member, terms);
+        for (int c = 0; c < 9; c++) terms[c] += moment * d4_load(motion->rotation + (size_t)member * 36 + 4 * c);
+        for (int c = 0; c < SUM_COMPONENTS; c++) {
+            total[c] += terms[c];
+            if (member == k) total[c] += weight * adjacent(terms[c]);
+        }
     }
-    d4 weight = d4_set(regions->siblings[k]);
-    for (int c = 0; c < SUM_COMPONENTS; c++) total[c] += weight * adjacent(own[c]);
+    moments_centre(regions, k, total, out);
+}
+
+/* The same for the regions' maps, which lie one after the other in naive mode. */
+static void region_maps_naive(const layers_paths *paths, const layers_regions *regions, const layers_motion *motion,
+                              int k, float *out)
+{
+    for (int c = 0; c < SUM_COMPONENTS; c++) {
+        d4 total = {0};
+        for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++)
+            total += d4_load(motion->maps + (size_t)paths->members[i] * SUM_STRIDE + 4 * c);
+        d4 own = d4_load(motion->maps + (size_t)k * SUM_STRIDE + 4 * c);
+        d4_store(out + 4 * c, total + d4_set(regions->siblings[k]) * adjacent(own));
+    }
+}
+
+void layers_match_base_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion,
+                            int path_begin, int path_end)
+{
+    for (int path = path_begin; path < path_end; path++) {
+        d4 running[SUM_COMPONENTS] = {{0}}, terms[SUM_COMPONENTS];
+        double *out = motion->base_sums + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
+        for (int c = 0; c < SUM_COMPONENTS; c++) d4_put(out + 4 * c, running[c]);
+        for (int k = paths->path_first[path]; k < paths->path_first[path + 1]; k++) {
+            out += SUM_STRIDE;
+            moment_terms(regions, motion->x, k, terms);
+            for (int c = 0; c < SUM_COMPONENTS; c++) d4_put(out + 4 * c, running[c] += terms[c]);
+            for (int c = 0; c < 3; c++) memcpy(motion->base_x[c] + 4 * k, motion->x[c] + 4 * k, LAYERS * sizeof(float));
+        }
+    }
+}
+
+void layers_match_base(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int path_begin,
+                       int path_end)
+{
+    d4 total[SUM_COMPONENTS];
+    const double *prefix = motion->base_sums;
+    for (int k = paths->path_first[path_begin]; k < paths->path_first[path_end]; k++) {
+        const double *own = prefix + (size_t)(k + paths->path_of[k]) * SUM_STRIDE;
+        d4 weight = d4_set(regions->siblings[k]);
+        for (int c = 0; c < SUM_COMPONENTS; c++)
+            total[c] = weight * adjacent(d4_get(own + SUM_STRIDE + 4 * c) - d4_get(own + 4 * c));
+        for (int i = paths->interval_first[k]; i < paths->interval_first[k + 1]; i++) {
+            const double *a = prefix + (size_t)paths->intervals[i].begin * SUM_STRIDE;
+            const double *b = prefix + (size_t)paths->intervals[i].end * SUM_STRIDE;
+            for (int c = 0; c < SUM_COMPONENTS; c++) total[c] += d4_get(b + 4 * c) - d4_get(a + 4 * c);
+        }
+        moments_centre(regions, k, total, motion->base + (size_t)k * SUM_STRIDE);
+    }
 }
 
 void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int path_begin,
                        int path_end)
 {
     for (int path = path_begin; path < path_end; path++) {
-        d4 running[SUM_COMPONENTS] = {{0}}, terms[SUM_COMPONENTS];
-        double *out = motion->sums + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
-        for (int c = 0; c < SUM_COMPONENTS; c++) d4_put(out + 4 * c, running[c]);
+        l4 running[SUM_COMPONENTS] = {{0}};
+        float *out = motion->sums + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
+        for (int c = 0; c < SUM_COMPONENTS; c++) l4_store(out + 4 * c, running[c]);
         for (int k = paths->path_first[path]; k < paths->path_first[path + 1]; k++) {
+            const float *rotation = motion->rotation + (size_t)k * 36;
+            l4 mass = l4_load(regions->masses + 4 * k), moment = l4_load(regions->moments + 4 * k);
+            l4 x0 = l4_load(regions->rest[0] + 4 * k), y0 = l4_load(regions->rest[1] + 4 * k);
+            l4 z0 = l4_load(regions->rest[2] + 4 * k);
             out += SUM_STRIDE;
-            moment_terms(regions, motion, k, terms);
-            for (int c = 0; c < SUM_COMPONENTS; c++) d4_put(out + 4 * c, running[c] += terms[c]);
+            for (int r = 0; r < 3; r++) {
+                l4 d = mass * (l4_load(motion->x[r] + 4 * k) - l4_load(motion->base_x[r] + 4 * k));
+                running[3 * r] += d * x0 + moment * l4_load(rotation + 12 * r);
+                running[3 * r + 1] += d * y0 + moment * l4_load(rotation + 12 * r + 4);
+                running[3 * r + 2] += d * z0 + moment * l4_load(rotation + 12 * r + 8);
+                running[9 + r] += d;
+            }
+            for (int c = 0; c < SUM_COMPONENTS; c++) l4_store(out + 4 * c, running[c]);
         }
     }
 }
@@ -222,24 +289,20 @@ void layers_match_prepare(const layers_paths *paths, layers_motion *motion)
         }
 }
 
-/* Moments of the regions of `count` places from k on to new rotations, and to kappa [R | c - R c0] in terms. */
-static void regions_match(const layers_regions *regions, layers_motion *motion, int k, int count, d4 (*total)[12],
-                          d4 (*terms)[12])
+/*
+ * New rotations of the regions of `count` places from k on from their moments about their centres (and sums of
+ * m x, in `moments`), and their maps kappa [R | c - R c0 - shift] into terms.
+ */
+static inline void regions_match(const layers_regions *regions, layers_motion *motion, int k, int count,
+                                 float (*moments)[SUM_STRIDE], float (*terms)[SUM_STRIDE])
 {
     _Alignas(64) float a[9][PAIR_LANES], q[4][PAIR_LANES], r[9][PAIR_LANES];
-    float shift[PAIR][3][LAYERS], rotation[9 * LAYERS];
-    memset(a, 0, sizeof a);
-    memset(q, 0, sizeof q);
-    for (int i = 0; i < count; i++) {
-        int p = 4 * (k + i);
-        d4 c0[3];
-        for (int c = 0; c < 3; c++) c0[c] = d4_load(regions->centre[c] + p);
-        for (int row = 0; row < 3; row++)
-            for (int c = 0; c < 3; c++)
-                d4_store(&a[3 * row + c][4 * i], total[i][3 * row + c] - total[i][9 + row] * c0[c]);
-        for (int c = 0; c < 4; c++) memcpy(&q[c][4 * i], motion->q[c] + p, LAYERS * sizeof(float));
-        for (int c = 0; c < 9; c++)
-            memcpy(&r[c][4 * i], motion->rotation + (size_t)(k + i) * 36 + 4 * c, LAYERS * sizeof(float));
+    for (int i = 0; i < PAIR; i++) {
+        int place = MIN(k + i, k + count - 1); /* an odd one out is done twice */
+        const float *from = moments[place - k], *rotation = motion->rotation + (size_t)place * 36;
+        for (int c = 0; c < 9; c++) l4_store(&a[c][4 * i], l4_load(from + 4 * c));
+        for (int c = 0; c < 9; c++) l4_store(&r[c][4 * i], l4_load(rotation + 4 * c));
+        for (int c = 0; c < 4; c++) l4_store(&q[c][4 * i], l4_load(motion->q[c] + 4 * place));
     }
     for (int lane = 0; lane < PAIR_LANES; lane += LANES) {
         vfloat va[9], vq[4], vr[9];
@@ -252,44 +315,66 @@ static void regions_match(const layers_regions *regions, layers_motion *motion, 
     }
     for (int i = 0; i < count; i++) {
         int p = 4 * (k + i);
-        for (int c = 0; c < 4; c++) memcpy(motion->q[c] + p, &q[c][4 * i], LAYERS * sizeof(float));
-        for (int c = 0; c < 9; c++) memcpy(rotation + 4 * c, &r[c][4 * i], LAYERS * sizeof(float));
-        memcpy(motion->rotation + (size_t)(k + i) * 36, rotation, sizeof rotation);
-        d4 inverse = d4_load(regions->mass_inverse + p);
+        float *rotation = motion->rotation + (size_t)(k + i) * 36;
+        l4 weight = l4_load(regions->weights + p), inverse = l4_load(regions->mass_inverse + p);
+        l4 x0 = l4_load(regions->centre[0] + p), y0 = l4_load(regions->centre[1] + p);
+        l4 z0 = l4_load(regions->centre[2] + p);
+        for (int c = 0; c < 4; c++) l4_store(motion->q[c] + p, l4_load(&q[c][4 * i]));
         for (int row = 0; row < 3; row++) {
-            d4 rotated = {0};
-            for (int c = 0; c < 3; c++)
-                rotated += d4_load(rotation + 4 * (3 * row + c)) * d4_load(regions->centre[c] + p);
-            d4_store(shift[i][row], total[i][9 + row] * inverse - rotated);
+            l4 rx = l4_load(&r[3 * row][4 * i]), ry = l4_load(&r[3 * row + 1][4 * i]);
+            l4 rz = l4_load(&r[3 * row + 2][4 * i]);
+            l4 centre = l4_load(moments[i] + 36 + 4 * row) * inverse - motion->shift[row];
+            l4_store(rotation + 12 * row, rx), l4_store(rotation + 12 * row + 4, ry);
+            l4_store(rotation + 12 * row + 8, rz);
+            l4_store(terms[i] + 12 * row, weight * rx), l4_store(terms[i] + 12 * row + 4, weight * ry);
+            l4_store(terms[i] + 12 * row + 8, weight * rz);
+            l4_store(terms[i] + 36 + 4 * row, weight * (centre - (rx * x0 + ry * y0 + rz * z0)));
         }
-        map_terms(regions, rotation, shift[i][0], k + i, terms[i]);
+    }
+}
+
+/* Moments of the region of k about its centre: those of the base, and what the iterations have added. */
+static inline void region_moments(const layers_paths *paths, const layers_regions *regions, const layers_motion *motion,
+                                  int k, float *out)
+{
+    float total[SUM_STRIDE];
+    const float *base = motion->base + (size_t)k * SUM_STRIDE;
+    region_sum(paths, motion->sums, regions->siblings[k], k, total);
+    for (int r = 0; r < 3; r++) {
+        l4 d = l4_load(total + 36 + 4 * r);
+        for (int c = 0; c < 3; c++) {
+            int at = 4 * (3 * r + c);
+            l4_store(out + at, l4_load(base + at) + (l4_load(total + at) - d * l4_load(regions->centre[c] + 4 * k)));
+        }
+        l4_store(out + 36 + 4 * r, l4_load(base + 36 + 4 * r) + d);
     }
 }
 
 void layers_match_maps(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
                        int path_begin, int path_end)
 {
-    d4 total[PAIR][SUM_COMPONENTS], terms[PAIR][SUM_COMPONENTS];
+    _Alignas(64) float moments[PAIR][SUM_STRIDE], terms[PAIR][SUM_STRIDE];
     for (int path = path_begin; path < path_end; path++) {
-        d4 running[SUM_COMPONENTS] = {{0}};
-        double *out = motion->maps + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
+        l8 running[SUM_VECTORS] = {{0}};
+        float *out = motion->maps + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
         int last = paths->path_first[path + 1];
         if (!naive)
-            for (int c = 0; c < SUM_COMPONENTS; c++) d4_put(out + 4 * c, running[c]);
+            for (int c = 0; c < SUM_VECTORS; c++) l8_store(out + 8 * c, running[c]);
         for (int k = paths->path_first[path]; k < last; k += PAIR) {
             int count = MIN(PAIR, last - k);
             for (int i = 0; i < count; i++)
                 if (naive)
-                    region_sum_naive(paths, regions, motion, false, k + i, total[i]);
+                    region_moments_naive(paths, regions, motion, k + i, moments[i]);
                 else
-                    region_sum_fast(paths, motion->sums, regions->siblings[k + i], k + i, total[i]);
-            regions_match(regions, motion, k, count, total, terms);
+                    region_moments(paths, regions, motion, k + i, moments[i]);
+            regions_match(regions, motion, k, count, moments, terms);
             for (int i = 0; i < count; i++) {
-                /* Fast: prefix sums, one entry further on. Naive: the terms themselves. */
-                if (!naive) out += SUM_STRIDE;
-                for (int c = 0; c < SUM_COMPONENTS; c++)
-                    d4_put(out + 4 * c, naive ? terms[i][c] : (running[c] += terms[i][c]));
-                if (naive) out += SUM_STRIDE;
+                if (naive) {
+                    memcpy(motion->maps + (size_t)(k + i) * SUM_STRIDE, terms[i], sizeof terms[i]);
+                    continue;
+                }
+                out += SUM_STRIDE;
+                for (int c = 0; c < SUM_VECTORS; c++) l8_store(out + 8 * c, running[c] += l8_load(terms[i] + 8 * c));
             }
         }
     }
@@ -300,25 +385,28 @@ void layers_match_maps(const layers_paths *paths, const layers_regions *regions,
 void layers_match_blend(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
                         double h, float omega, int path_begin, int path_end)
 {
-    d4 total[SUM_COMPONENTS], one = d4_set(1), accelerate = d4_set(omega);
+    _Alignas(64) float total[SUM_STRIDE];
+    float h2 = (float)(h * h);
     for (int k = paths->path_first[path_begin]; k < paths->path_first[path_end]; k++) {
         if (naive)
-            region_sum_naive(paths, regions, motion, true, k, total);
+            region_maps_naive(paths, regions, motion, k, total);
         else
-            region_sum_fast(paths, motion->maps, regions->siblings[k], k, total);
-        d4 inverse = d4_load(regions->kappa_inverse + 4 * k);
-        d4 beta = d4_load(regions->kappa_mean + 4 * k) * d4_set(h * h);
-        d4 share = one / (one + beta);
+            region_sum(paths, motion->maps, regions->siblings[k], k, total);
+        l4 inverse = l4_load(regions->weight_inverse + 4 * k), one = 1 - (l4){0};
+        l4 beta = l4_load(regions->kappa_mean + 4 * k) * h2, share = one / (one + beta);
+        l4 x0 = l4_load(regions->rest[0] + 4 * k), y0 = l4_load(regions->rest[1] + 4 * k);
+        l4 z0 = l4_load(regions->rest[2] + 4 * k);
         for (int r = 0; r < 3; r++) {
-            d4 goal = total[9 + r];
-            for (int c = 0; c < 3; c++) goal += total[3 * r + c] * d4_load(regions->rest[c] + 4 * k);
-            goal *= inverse;
-            d4 push = {motion->push[r][k], 0, 0, 0};
-            d4 next = (d4_load(motion->inert[r] + 4 * k) + beta * goal + push) * share;
-            d4 last = d4_load(motion->last[r] + 4 * k);
-            next = last + accelerate * (next - last);
-            memcpy(motion->last[r] + 4 * k, motion->x[r] + 4 * k, LAYERS * sizeof(float));
-            d4_store(motion->x[r] + 4 * k, next);
+            const float *row = total + 12 * r;
+            l4 goal = l4_load(row) * x0 + l4_load(row + 4) * y0 + l4_load(row + 8) * z0 + l4_load(total + 36 + 4 * r);
+            goal = goal * inverse + motion->shift[r];
+            l4 push = {motion->push[r][k], 0, 0, 0};
+            l4 y = l4_load(motion->inert[r] + 4 * k), x = l4_load(motion->x[r] + 4 * k);
+            l4 next = y + (beta * (goal - y) + push) * share;
+            l4 last = l4_load(motion->last[r] + 4 * k);
+            next = last + omega * (next - last);
+            l4_store(motion->last[r] + 4 * k, x);
+            l4_store(motion->x[r] + 4 * k, next);
         }
     }
 }
@@ -328,6 +416,10 @@ void layers_match_blend(const layers_paths *paths, const layers_regions *regions
 void layers_regions_finish(const layers_paths *paths, const float *mass, layers_regions *regions)
 {
     int n = paths->point_count;
+    /* Weights of regions in a goal: kappa over the largest, but no less than a hundredth, for the sake of floats. */
+    float stiffest = 0;
+    for (int i = 0; i < LAYERS * n; i++) stiffest = MAX(stiffest, regions->kappa[i]);
+    for (int i = 0; i < LAYERS * n; i++) regions->weights[i] = MAX(regions->kappa[i] / stiffest, 0.01f);
     /* Regions that hold a particle, weighted: those of its ring, and those of the siblings. */
     for (int k = 0; k < n; k++)
         for (int l = 0; l < LAYERS; l++) {
@@ -338,11 +430,12 @@ void layers_regions_finish(const layers_paths *paths, const float *mass, layers_
         }
     for (int k = 0; k < n; k++)
         for (int l = 0; l < LAYERS; l++) {
-            double sum = 0, centre[3] = {0}, kappa = 0, held = 0;
+            double sum = 0, centre[3] = {0}, kappa = 0, held = 0, weights = 0;
             for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++) {
                 int p = 4 * paths->members[i] + l;
                 sum += regions->masses[p];
                 kappa += regions->kappa[p];
+                weights += regions->weights[p];
                 held += 1;
                 for (int c = 0; c < 3; c++) centre[c] += (double)regions->masses[p] * regions->rest[c][p];
             }
@@ -352,13 +445,14 @@ void layers_regions_finish(const layers_paths *paths, const float *mass, layers_
                 double weight = regions->siblings[k];
                 sum += weight * regions->masses[p];
                 kappa += weight * regions->kappa[p];
+                weights += weight * regions->weights[p];
                 held += weight;
                 for (int c = 0; c < 3; c++) centre[c] += weight * regions->masses[p] * regions->rest[c][p];
             }
             int p = 4 * k + l;
             regions->mass_inverse[p] = (float)(1 / sum);
             regions->kappa_mean[p] = (float)(kappa / held);
-            regions->kappa_inverse[p] = (float)(1 / kappa);
+            regions->weight_inverse[p] = (float)(1 / weights);
             for (int c = 0; c < 3; c++) regions->centre[c][p] = (float)(centre[c] / sum);
         }
 }
