@@ -66,7 +66,7 @@ typedef struct contact_surface {
     const int *node_children;  /* (node_count) left child, whose right sibling follows; -1 - leaf for a leaf */
     const int *node_first;     /* (node_count) range of leaves below: first */
     const int *node_last;      /* ... and last, inclusive */
-    const int *leaf_nodes;     /* (leaf_count) */
+    const int *block_nodes;    /* (block_count) subtrees that are searched as one piece of work */
     const int *leaf_first;     /* (leaf_count + 1) into order */
     const int *order;          /* (triangle_count) triangles by leaf */
     const uint8_t *connected;  /* (node_count) the triangles below hang together by points */

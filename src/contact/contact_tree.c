@@ -13,9 +13,11 @@
 
 #include "contact/contact.h"
 
-enum { LEAF_TRIANGLES = 4, BLOCK_LEAVES = 16 };
-/* Room for pairs, for each triangle on average within a block of leaves. */
-enum { PAIRS_PER_TRIANGLE = 40 };
+enum { LEAF_TRIANGLES = 4 };
+/* Subtrees that are searched as one piece of work, about so many; each has its own room for pairs. */
+enum { BLOCKS = 64 };
+/* Room for pairs in all, for each triangle, and at least in a block. */
+enum { PAIRS_PER_TRIANGLE = 40, BLOCK_PAIRS = 4096 };
 /* Floats of a bound: box minimum, maximum, normals' minimum, maximum. */
 enum { BOUND = 12 };
 
@@ -24,7 +26,7 @@ enum { BOUND = 12 };
 typedef struct tree_builder {
     const mesh *m;
     float *centres; /* (triangle_count x 3) */
-    int *order, *children, *first, *last, *leaf_first, *leaf_nodes;
+    int *order, *children, *first, *last, *leaf_first;
     int node_count, leaf_count;
 } tree_builder;
 
@@ -62,7 +64,6 @@ static void node_split(tree_builder *b, int node, int begin, int end)
     b->first[node] = b->leaf_count;
     if (end - begin <= LEAF_TRIANGLES) {
         b->children[node] = -1 - b->leaf_count;
-        b->leaf_nodes[b->leaf_count] = node;
         b->leaf_first[b->leaf_count++] = begin;
         b->last[node] = b->first[node];
         return;
@@ -115,6 +116,18 @@ static void leaves_join(const mesh *m, const tree_builder *b, const int *leaf_of
             }
     }
     if (firsts) firsts[b->leaf_count] = total;
+}
+
+/* The subtrees of at most a BLOCKS-th of the leaves, from left to right. */
+static void blocks_find(contact_surface *surface, const tree_builder *b, int node, int *block_nodes)
+{
+    int leaves = b->last[node] - b->first[node] + 1;
+    if (b->children[node] < 0 || leaves * BLOCKS <= b->leaf_count) {
+        block_nodes[surface->block_count++] = node;
+        return;
+    }
+    blocks_find(surface, b, b->children[node], block_nodes);
+    blocks_find(surface, b, b->children[node] + 1, block_nodes);
 }
 
 static int root_of(int *parents, int i)
@@ -196,7 +209,6 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
                       .first = ARENA_ARRAY(memory, int, 2 * n),
                       .last = ARENA_ARRAY(memory, int, 2 * n),
                       .leaf_first = ARENA_ARRAY(memory, int, n + 1),
-                      .leaf_nodes = ARENA_ARRAY(memory, int, n),
                       .node_count = 1};
     int *leaf_of = ARENA_ARRAY(&scratch, int, n), *parents = ARENA_ARRAY(&scratch, int, MAX(n, m->point_count));
     uint8_t *owned = ARENA_ARRAY(memory, uint8_t, n), *connected = ARENA_ARRAY(memory, uint8_t, 2 * n);
@@ -232,6 +244,11 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
         goto done;
     }
     leaves_join(m, &b, leaf_of, parents, NULL, adjacent);
+    int *block_nodes = ARENA_ARRAY(memory, int, b.leaf_count);
+    if (memory->failed) {
+        error_memory(error, "the contact surface");
+        goto done;
+    }
 
     double length = 0;
     for (int e = 0; e < m->edge_count; e++)
@@ -239,9 +256,10 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
                                 vec3_load(m->positions + 3 * m->edges[2 * e + 1]));
     surface->edge_mean = m->edge_count > 0 ? (float)(length / m->edge_count) : 0;
     surface->node_count = b.node_count, surface->leaf_count = b.leaf_count;
-    surface->block_count = (b.leaf_count + BLOCK_LEAVES - 1) / BLOCK_LEAVES;
+    blocks_find(surface, &b, 0, block_nodes);
+    surface->block_nodes = block_nodes;
     surface->node_children = b.children, surface->node_first = b.first, surface->node_last = b.last;
-    surface->leaf_first = b.leaf_first, surface->leaf_nodes = b.leaf_nodes, surface->order = b.order;
+    surface->leaf_first = b.leaf_first, surface->order = b.order;
     surface->owned = owned, surface->connected = connected;
     surface->adjacent_first = adjacent_first, surface->adjacent = adjacent;
     result = tangles_find(surface, m, tangle, &scratch, error);
@@ -266,7 +284,9 @@ static contact_work work_carve(const contact_surface *surface, char *memory, siz
 {
     contact_work w = {0};
     size_t points = (size_t)surface->mesh->point_count, triangles = (size_t)surface->mesh->triangle_count;
-    w.block_capacity = BLOCK_LEAVES * LEAF_TRIANGLES * PAIRS_PER_TRIANGLE;
+    int share =
+        surface->block_count > 0 ? PAIRS_PER_TRIANGLE * surface->mesh->triangle_count / surface->block_count : 0;
+    w.block_capacity = MAX(share, BLOCK_PAIRS);
     w.pair_capacity = w.block_capacity * surface->block_count;
     w.nodes = carve(memory, used, (size_t)surface->node_count * BOUND * sizeof(float));
     w.triangles = carve(memory, used, triangles * BOUND * sizeof(float));
@@ -469,33 +489,58 @@ static void leaves_consider(const search *s, int block, int a, int b)
     }
 }
 
-/* All leaves from `leaf` on that come close to it. */
-static void leaf_search(const search *s, int block, int leaf)
+static bool node_flat(const search *s, int node)
+{
+    const float *bound = s->work->nodes + (size_t)node * BOUND;
+    return s->surface->connected[node] && normals_flat(bound, bound);
+}
+
+/* Two leaves with overlapping boxes. */
+static void leaf_pair_search(const search *s, int block, int a, int b)
 {
     const contact_surface *surface = s->surface;
-    const float *own = s->work->nodes + (size_t)surface->leaf_nodes[leaf] * BOUND;
-    int stack[128], depth = 0;
-    stack[depth++] = 0;
+    int leaf = -1 - surface->node_children[a], other = -1 - surface->node_children[b];
+    if (surface->connected[a] && surface->connected[b] &&
+        normals_flat(s->work->nodes + (size_t)a * BOUND, s->work->nodes + (size_t)b * BOUND) &&
+        leaves_adjacent(surface, leaf, other))
+        return;
+    leaves_consider(s, block, leaf, other);
+}
+
+/* Everything below a against everything below b, or a against itself when they are the same node. */
+static void nodes_search(const search *s, int block, int a, int b)
+{
+    const contact_surface *surface = s->surface;
+    int stack[256][2], depth = 0;
+    stack[depth][0] = a, stack[depth++][1] = b;
     while (depth > 0) {
-        int node = stack[--depth];
-        const float *bound = s->work->nodes + (size_t)node * BOUND;
-        if (surface->node_last[node] < leaf) continue;
-        bool inside = surface->node_first[node] <= leaf;
-        if (inside) {
-            if (surface->connected[node] && normals_flat(bound, bound)) continue;
-        } else if (boxes_apart(own, bound, s->options->margin))
-            continue;
-        int child = surface->node_children[node];
-        if (child >= 0) {
-            stack[depth++] = child + 1;
-            stack[depth++] = child;
+        depth--;
+        int x = stack[depth][0], y = stack[depth][1];
+        int left = surface->node_children[x], right = surface->node_children[y];
+        if (x == y) {
+            if (node_flat(s, x)) continue;
+            if (left < 0) {
+                leaves_consider(s, block, -1 - left, -1 - left);
+                continue;
+            }
+            stack[depth][0] = left, stack[depth++][1] = left + 1;
+            stack[depth][0] = left + 1, stack[depth++][1] = left + 1;
+            stack[depth][0] = left, stack[depth++][1] = left;
             continue;
         }
-        int other = -1 - child;
-        if (other != leaf && surface->connected[node] && surface->connected[surface->leaf_nodes[leaf]] &&
-            normals_flat(own, bound) && leaves_adjacent(surface, leaf, other))
+        if (boxes_apart(s->work->nodes + (size_t)x * BOUND, s->work->nodes + (size_t)y * BOUND, s->options->margin))
             continue;
-        leaves_consider(s, block, leaf, other);
+        if (left < 0 && right < 0) {
+            leaf_pair_search(s, block, x, y);
+            continue;
+        }
+        /* Into the one with more leaves. */
+        bool first = surface->node_last[x] - surface->node_first[x] >= surface->node_last[y] - surface->node_first[y];
+        int child = first ? left : right, other = first ? y : x;
+        for (int side = 1; side >= 0; side--) {
+            stack[depth][0] = first ? child + side : other;
+            stack[depth++][1] = first ? other : child + side;
+        }
     }
 }
 
@@ -504,8 +549,8 @@ static void blocks_search(void *context, int begin, int end)
     const search *s = context;
     for (int block = begin; block < end; block++) {
         s->work->block_counts[2 * block] = s->work->block_counts[2 * block + 1] = 0;
-        int last = MIN((block + 1) * BLOCK_LEAVES, s->surface->leaf_count);
-        for (int leaf = block * BLOCK_LEAVES; leaf < last; leaf++) leaf_search(s, block, leaf);
+        for (int other = block; other < s->surface->block_count; other++)
+            nodes_search(s, block, s->surface->block_nodes[block], s->surface->block_nodes[other]);
     }
 }
 
@@ -523,7 +568,7 @@ int contact_search(const contact_surface *surface, contact_work *work, const flo
 
     parallel_for(jobs, surface->mesh->triangle_count, 1024, triangles_refit, &s);
     nodes_refit(&s);
-    parallel_for(jobs, surface->block_count, 4, blocks_search, &s);
+    parallel_for(jobs, surface->block_count, 1, blocks_search, &s);
 
     /* One list, in the order of blocks. */
     for (int block = 0; block < surface->block_count; block++) {

@@ -83,9 +83,11 @@ static const char *const layers_outputs[] = {"fat", "muscle", "bone", "contact"}
 /* Paths that a thread takes at once; fixed, so that results do not depend on threads. */
 enum { PATH_GRAIN = 2 };
 /* The search for contacts comes after this many iterations, when the skin is near where it will be. */
-enum { SEARCH_ITERATION = 3 };
+enum { SEARCH_ITERATION = 5 };
 /* Speed of flesh relative to its bones beyond which it is cut, in sizes a second. */
 static const float SPEED_LIMIT = 20;
+/* At this rate, in 1/s, a pressure that is no longer needed goes. */
+static const double PRESSURE_RATE = 4;
 /* Substeps over which a reset walks from the rest pose to the pose it is asked for. */
 enum { RESET_SUBSTEPS = 40 };
 
@@ -94,6 +96,7 @@ enum { RESET_SUBSTEPS = 40 };
 /* What changes; floats behind the header. */
 typedef struct layers_state {
     float *x[3], *v[3], *q[4]; /* (point_count x LAYERS) */
+    float *pressures;          /* (volumes.count) what keeps the sub-volumes, see volumes_keep */
     float *drive;              /* (drive.count x 3) skeleton's positions at the last substep, sizes */
     float *outputs;            /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
 } layers_state;
@@ -133,6 +136,7 @@ static layers_state state_view(const layers_model *m, void *memory, size_t *size
     for (int c = 0; c < 3; c++) s.x[c] = carve(memory, &used, particles, sizeof(float));
     for (int c = 0; c < 3; c++) s.v[c] = carve(memory, &used, particles, sizeof(float));
     for (int c = 0; c < 4; c++) s.q[c] = carve(memory, &used, particles, sizeof(float));
+    s.pressures = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
     s.drive = carve(memory, &used, (size_t)m->drive.count * 3, sizeof(float));
     s.outputs = carve(memory, &used, (size_t)m->character->vertex_count * 10, sizeof(float));
     if (size) *size = used;
@@ -174,6 +178,7 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     s.volume.positions = carve(memory, &used, nodes * 3, sizeof(float));
     s.volume.directions = carve(memory, &used, n * 3, sizeof(float));
     s.volume.lambdas = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
+    s.volume.totals = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
     s.volume.errors = carve(memory, &used, (size_t)m->volumes.count, sizeof(double));
     size_t contact_bytes = contact_work_size(&m->surface);
     char *contact = carve(memory, &used, contact_bytes, 1);
@@ -248,7 +253,6 @@ static void predict(void *context, int begin, int end)
                 run->w.motion.x[c][i] = l == LAYER_BONE ? run->w.motion.target[c][i] : y;
                 run->w.motion.last[c][i] = run->w.motion.x[c][i];
             }
-        memset(run->w.motion.push[c] + begin, 0, (size_t)(end - begin) * sizeof(float));
         for (int k = begin; k < end; k++) run->w.skin_old[3 * k + c] = run->w.old[c][4 * k];
     }
 }
@@ -446,6 +450,20 @@ static void freedom_find(layers_run *run)
     }
 }
 
+/*
+ * The pressure that kept a volume in the substeps before acts from the first iteration on, so that elasticity and
+ * contact find their balance with it. It is the sum of the corrections so far, which forgets slowly.
+ */
+static void pressures_apply(layers_run *run)
+{
+    const layers_model *m = run->m;
+    layers_volume_work *work = &run->w.volume;
+    memcpy(work->positions, run->w.skin_old, (size_t)m->point_count * 3 * sizeof(float));
+    for (int k = 0; k < m->point_count; k++) run->w.free[k] = 1;
+    layers_volume_directions(&m->volumes, m->mesh, run->w.free, work, run->input->jobs);
+    layers_volume_push(&m->volumes, m->point_count, work, run->s.pressures, run->w.motion.push);
+}
+
 static void volumes_keep(layers_run *run)
 {
     const layers_model *m = run->m;
@@ -454,8 +472,13 @@ static void volumes_keep(layers_run *run)
            (size_t)m->volumes.centre_count * 3 * sizeof(float));
     freedom_find(run);
     layers_volume_directions(&m->volumes, m->mesh, run->w.free, work, run->input->jobs);
+    memset(work->totals, 0, (size_t)m->volumes.count * sizeof(float));
     for (int i = 0; i < m->volume_iterations; i++)
         layers_volume_project(&m->volumes, m->point_count, work, run->input->jobs);
+    if (m->volume_iterations > 0) layers_volume_total(&m->volumes, m->mesh, work);
+    float keep = (float)det_exp(-PRESSURE_RATE * run->h);
+    for (int p = 0; p < m->volumes.count; p++)
+        run->s.pressures[p] = CLAMP(run->s.pressures[p] * keep + work->totals[p], -0.05f, 0.05f);
 }
 
 /* The skin to where volume and contact put it; the layers below follow by depth. */
@@ -622,6 +645,8 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     double clock = clock_seconds();
     drive_find(run, run->input->skin, run->w.drive);
     parallel_for(jobs, m->point_count, 512, predict, run);
+    for (int c = 0; c < 3; c++) memset(run->w.motion.push[c], 0, (size_t)m->point_count * sizeof(float));
+    if (m->volume_on) pressures_apply(run);
     layers_match_prepare(&m->paths, &run->w.motion);
     shift_find(run);
     if (!m->naive) {
@@ -726,6 +751,7 @@ static void layers_reset(const void *data, void *state, void *scratch, const sol
     drive_find(&run, skin, run.w.drive);
     memcpy(run.s.drive, run.w.drive, (size_t)m->drive.count * 3 * sizeof(float));
     memset(run.w.pressure, 0, (size_t)m->point_count * sizeof(float));
+    memset(run.s.pressures, 0, (size_t)m->volumes.count * sizeof(float));
     for (int i = 0; i < LAYERS * m->point_count; i++) {
         for (int c = 0; c < 3; c++) run.s.x[c][i] = m->regions.rest[c][i], run.s.v[c][i] = 0;
         for (int c = 0; c < 4; c++) run.s.q[c][i] = c == 3;

@@ -92,7 +92,8 @@ typedef struct layers_hold {
 /* Pieces of the skin around joints, closed by fans to centres that move with the skeleton. */
 typedef struct layers_volumes {
     int count;
-    double *rest;        /* (count) rest volumes, sizes cubed */
+    double *rest;        /* (count) rest volumes, sizes cubed; 0: not kept */
+    double *total_rest;  /* (component_count) of whole closed components; 0: open */
     int *triangle_first; /* (count + 1) */
     int *triangles;      /* (x 3) corners: a place of the skin, or point_count + centre */
     float *shares;       /* (x 3) how far a corner's displacement serves this volume; 0 for centres */
@@ -113,6 +114,7 @@ typedef struct layers_volume_work {
     float *directions; /* (point_count x 3) along which each point gives way, at full softness */
     float *lambdas;    /* (count) */
     double *errors;    /* (count) relative */
+    float *totals;     /* (count) lambdas added up over the iterations */
 } layers_volume_work;
 
 /* directions: unit normals of the current skin times softness times free (point_count, 0..1). */
@@ -121,6 +123,11 @@ void layers_volume_directions(const layers_volumes *volumes, const mesh *m, cons
 /* One iteration: each volume back to its rest value, to first order. Returns the largest relative error before. */
 double layers_volume_project(const layers_volumes *volumes, int point_count, layers_volume_work *work,
                              const cutis_jobs *jobs);
+/* One iteration for the volume of whole closed components, by the same directions. */
+void layers_volume_total(const layers_volumes *volumes, const mesh *m, layers_volume_work *work);
+/* What pressures (count) push each point by, along the directions. push: three arrays (point_count). */
+void layers_volume_push(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                        const float *pressures, float *const push[3]);
 /* Take the part out of velocities ((point_count + centre_count) x 3) that changes volumes. */
 void layers_volume_velocity(const layers_volumes *volumes, int point_count, layers_volume_work *work,
                             const cutis_jobs *jobs, float *velocities);

@@ -424,13 +424,25 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
     int n = model->point_count;
     if (result == CUTIS_OK) {
         positions = ARENA_ARRAY(&scratch, float, 3 * (size_t)(n + v->centre_count));
-        if (!positions) result = error_memory(error, "the sub-volumes of solver layers");
+        v->total_rest = ARENA_ARRAY(build->memory, double, model->mesh->component_count + 1);
+        if (!positions || !v->total_rest) result = error_memory(error, "the sub-volumes of solver layers");
     }
     if (result == CUTIS_OK) {
         memcpy(positions, model->mesh->positions, 3 * (size_t)n * sizeof(float));
         for (int c = 0; c < v->centre_count; c++)
             for (int a = 0; a < 3; a++)
                 positions[3 * (n + c) + a] = (v->centre_rest[3 * c + a] - model->centre[a]) / model->size;
+        for (int c = 0; c < model->mesh->component_count; c++)
+            if (model->mesh->component_closed[c]) {
+                for (int t = 0; t < model->mesh->triangle_count; t++) {
+                    const int *corner = model->mesh->triangles + 3 * t;
+                    if (model->mesh->point_component[corner[0]] != c) continue;
+                    v->total_rest[c] += vec3_dot(vec3_load(positions + 3 * corner[0]),
+                                                 vec3_cross(vec3_load(positions + 3 * corner[1]),
+                                                            vec3_load(positions + 3 * corner[2]))) /
+                                        6;
+                }
+            }
         int dropped = 0;
         for (int p = 0; p < v->count; p++) {
             double nothing;
@@ -501,8 +513,52 @@ double layers_volume_project(const layers_volumes *volumes, int point_count, lay
     parallel_for(jobs, volumes->count, 1, lambdas_find, &task);
     field_apply(volumes, point_count, work, work->positions);
     double worst = 0;
-    for (int p = 0; p < volumes->count; p++) worst = MAX(worst, work->errors[p]);
+    for (int p = 0; p < volumes->count; p++) {
+        worst = MAX(worst, work->errors[p]);
+        work->totals[p] += work->lambdas[p];
+    }
     return worst;
+}
+
+/*
+ * The whole volume of each closed component. Fans of pieces that meet three at a point do not quite tile the body,
+ * so that pieces may be right and their sum not: this takes the rest out, everywhere alike.
+ */
+void layers_volume_total(const layers_volumes *volumes, const mesh *m, layers_volume_work *work)
+{
+    for (int component = 0; component < m->component_count; component++) {
+        if (volumes->total_rest[component] == 0) continue;
+        double volume = 0, gain = 0;
+        vec3 origin = {0, 0, 0};
+        bool first = true;
+        for (int t = 0; t < m->triangle_count; t++) {
+            const int *c = m->triangles + 3 * t;
+            if (m->point_component[c[0]] != component) continue;
+            if (first) origin = vec3_load(work->positions + 3 * c[0]), first = false;
+            vec3 a = vec3_sub(vec3_load(work->positions + 3 * c[0]), origin);
+            vec3 b = vec3_sub(vec3_load(work->positions + 3 * c[1]), origin);
+            vec3 d = vec3_sub(vec3_load(work->positions + 3 * c[2]), origin);
+            vec3 area = vec3_cross(vec3_sub(b, a), vec3_sub(d, a));
+            volume += vec3_dot(a, vec3_cross(b, d));
+            for (int k = 0; k < 3; k++) gain += vec3_dot(area, vec3_load(work->directions + 3 * c[k])) / 3;
+        }
+        double wanted = volumes->total_rest[component] - volume / 6;
+        double lambda = gain > 0 ? CLAMP(wanted / (gain / 2), -0.01, 0.01) : 0;
+        for (int k = 0; k < m->point_count; k++)
+            for (int c = 0; c < 3 && m->point_component[k] == component; c++)
+                work->positions[3 * k + c] += (float)lambda * work->directions[3 * k + c];
+    }
+}
+
+void layers_volume_push(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                        const float *pressures, float *const push[3])
+{
+    for (int k = 0; k < point_count; k++) {
+        float step = 0;
+        for (int s = volumes->point_first[k]; s < volumes->point_first[k + 1]; s++)
+            step += volumes->point_shares[s] * pressures[volumes->point_volumes[s]];
+        for (int c = 0; c < 3; c++) push[c][k] = step * work->directions[3 * k + c];
+    }
 }
 
 void layers_volume_velocity(const layers_volumes *volumes, int point_count, layers_volume_work *work,
