@@ -80,10 +80,8 @@ static const char *const layers_parts[] = {"elasticity", "contact", "volume", "o
 enum { PART_ELASTICITY, PART_CONTACT, PART_VOLUME, PART_OTHER };
 static const char *const layers_outputs[] = {"fat", "muscle", "bone", "contact"};
 
-/* Paths that a thread takes at once; fixed, so that results do not depend on threads. */
-enum { PATH_GRAIN = 2 };
-/* The search for contacts comes after this many iterations, when the skin is near where it will be. */
-enum { SEARCH_ITERATION = 5 };
+/* Paths and points that a thread takes at once; fixed, so that results do not depend on threads. */
+enum { PATH_GRAIN = 2, POINT_GRAIN = 512 };
 /* Speed of flesh relative to its bones beyond which it is cut, in sizes a second. */
 static const float SPEED_LIMIT = 20;
 /* At this rate, in 1/s, a pressure that is no longer needed goes. */
@@ -224,7 +222,8 @@ static void drive_find(layers_run *run, const float *skin, float *positions)
     else
         skinning_dual(&m->drive, skin, run->w.skinning, run->input->jobs, positions);
     float scale = 1 / m->size;
-    for (int i = 0; i < 3 * m->drive.count; i++) positions[i] = (positions[i] - m->centre[i % 3]) * scale;
+    for (int i = 0; i < m->drive.count; i++)
+        for (int c = 0; c < 3; c++) positions[3 * i + c] = (positions[3 * i + c] - m->centre[c]) * scale;
 }
 
 /* A particle's position in a drive: between skin and bone layer by depth. */
@@ -260,6 +259,8 @@ static void predict(void *context, int begin, int end)
 static void base_sums(void *context, int begin, int end)
 {
     layers_run *run = context;
+    layers_match_prepare(&run->m->paths, &run->w.motion, begin, end);
+    if (run->m->naive) return;
     layers_match_base_sums(&run->m->paths, &run->m->regions, &run->w.motion, begin, end);
 }
 
@@ -274,7 +275,8 @@ static void shift_find(layers_run *run)
 {
     const layers_model *m = run->m;
     double sum[3] = {0};
-    for (int i = 0; i < 3 * m->point_count; i++) sum[i % 3] += (double)run->w.drive[i] - m->mesh->positions[i];
+    for (int k = 0; k < m->point_count; k++)
+        for (int c = 0; c < 3; c++) sum[c] += (double)run->w.drive[3 * k + c] - m->mesh->positions[3 * k + c];
     for (int c = 0; c < 3; c++) run->w.motion.shift[c] = (float)(sum[c] / m->point_count);
 }
 
@@ -586,11 +588,12 @@ static void pairs_keep(layers_run *run)
 
 /* ---- results ---- */
 
-static int repair(layers_run *run)
+/* Put back what is not finite. Each block counts its repairs. */
+static void repair(void *context, int begin, int end)
 {
-    const layers_model *m = run->m;
+    layers_run *run = context;
     int repairs = 0;
-    for (int i = 0; i < LAYERS * m->point_count; i++) {
+    for (int i = LAYERS * begin; i < LAYERS * end; i++) {
         bool fine = true;
         for (int c = 0; c < 3; c++) fine = fine && fabsf(run->s.x[c][i]) < 1e6f && fabsf(run->s.v[c][i]) < 1e6f;
         for (int c = 0; c < 4; c++) fine = fine && fabsf(run->s.q[c][i]) < 2;
@@ -599,23 +602,30 @@ static int repair(layers_run *run)
         for (int c = 0; c < 4; c++) run->s.q[c][i] = c == 3;
         repairs++;
     }
-    return repairs;
+    run->w.active[begin / POINT_GRAIN] = repairs;
+}
+
+static void vertices_write(void *context, int begin, int end)
+{
+    layers_run *run = context;
+    const layers_model *m = run->m;
+    size_t vertices = (size_t)m->character->vertex_count;
+    for (int v = begin; v < end; v++) {
+        int k = m->paths.places[m->character->vertex_points[v]];
+        for (int l = LAYER_FAT; l < LAYERS; l++)
+            for (int c = 0; c < 3; c++)
+                run->s.outputs[(size_t)(l - 1) * vertices * 3 + 3 * (size_t)v + (size_t)c] =
+                    run->s.x[c][4 * k + l] * m->size + m->centre[c];
+        run->s.outputs[vertices * 9 + (size_t)v] = run->w.pressure[k];
+    }
 }
 
 static void results_write(layers_run *run, float *points)
 {
     const layers_model *m = run->m;
-    int vertices = m->character->vertex_count;
     for (int k = 0; k < m->point_count; k++)
         for (int c = 0; c < 3; c++) points[3 * m->paths.points[k] + c] = run->s.x[c][4 * k] * m->size + m->centre[c];
-    for (int v = 0; v < vertices; v++) {
-        int k = m->paths.places[m->character->vertex_points[v]];
-        for (int l = LAYER_FAT; l < LAYERS; l++)
-            for (int c = 0; c < 3; c++)
-                run->s.outputs[(size_t)(l - 1) * (size_t)vertices * 3 + 3 * (size_t)v + (size_t)c] =
-                    run->s.x[c][4 * k + l] * m->size + m->centre[c];
-        run->s.outputs[(size_t)vertices * 9 + (size_t)v] = run->w.pressure[k];
-    }
+    parallel_for(run->input->jobs, m->character->vertex_count, 2048, vertices_write, run);
 }
 
 /* ---- the step ---- */
@@ -644,28 +654,25 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     int paths = m->paths.path_count;
     double clock = clock_seconds();
     drive_find(run, run->input->skin, run->w.drive);
-    parallel_for(jobs, m->point_count, 512, predict, run);
+    parallel_for(jobs, m->point_count, POINT_GRAIN, predict, run);
     for (int c = 0; c < 3; c++) memset(run->w.motion.push[c], 0, (size_t)m->point_count * sizeof(float));
     if (m->volume_on) pressures_apply(run);
-    layers_match_prepare(&m->paths, &run->w.motion);
     shift_find(run);
-    if (!m->naive) {
-        parallel_for(jobs, paths, PATH_GRAIN, base_sums, run);
-        parallel_for(jobs, paths, PATH_GRAIN, base_moments, run);
-    }
+    parallel_for(jobs, paths, PATH_GRAIN, base_sums, run);
+    if (!m->naive) parallel_for(jobs, paths, PATH_GRAIN, base_moments, run);
     run->pair_count = run->plane_count = run->active_count = 0;
     bool contacts = m->self_contact || m->props.count > 0 || run->input->drag_count > 0;
     stats->part_ms[PART_OTHER] += lap(&clock);
 
-    int search = MIN(SEARCH_ITERATION, m->iterations - 1);
+    if (contacts) contacts_search(run);
+    stats->part_ms[PART_CONTACT] += lap(&clock);
     for (int i = 0; i < m->iterations; i++) {
         run->omega = 1;
         if (!m->naive) parallel_for(jobs, paths, PATH_GRAIN, iteration_sums, run);
         parallel_for(jobs, paths, PATH_GRAIN, iteration_maps, run);
         parallel_for(jobs, paths, PATH_GRAIN, iteration_blend, run);
         stats->part_ms[PART_ELASTICITY] += lap(&clock);
-        if (i == search && contacts) contacts_search(run);
-        if (i >= search && run->active_count > 0) contacts_project(run);
+        if (run->active_count > 0) contacts_project(run);
         stats->part_ms[PART_CONTACT] += lap(&clock);
     }
     stats->iterations += m->iterations;
@@ -690,9 +697,10 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     skin_scatter(run);
     stats->part_ms[PART_CONTACT] += lap(&clock);
 
-    parallel_for(jobs, m->point_count, 512, velocities_find, run);
+    parallel_for(jobs, m->point_count, POINT_GRAIN, velocities_find, run);
     velocities_correct(run);
-    stats->repairs += repair(run);
+    parallel_for(jobs, m->point_count, POINT_GRAIN, repair, run);
+    for (int block = 0; block * POINT_GRAIN < m->point_count; block++) stats->repairs += run->w.active[block];
     memcpy(run->s.drive, run->w.drive, (size_t)m->drive.count * 3 * sizeof(float));
     stats->part_ms[PART_OTHER] += lap(&clock);
 }

@@ -197,8 +197,8 @@ double layers_kappa(double stiffness);
 /* Constants that follow from masses, rest positions, moments and kappa. Fills masses too (m over regions). */
 void layers_regions_finish(const layers_paths *paths, const float *mass, layers_regions *regions);
 
-/* Matrices of all rotations, at the start of a step. */
-void layers_match_prepare(const layers_paths *paths, layers_motion *motion);
+/* Matrices of the rotations, at the start of a step. */
+void layers_match_prepare(const layers_paths *paths, layers_motion *motion, int path_begin, int path_end);
 /* The first iterate: prefix sums of its moments, then the moments of regions. For path ranges. */
 void layers_match_base_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion,
                             int path_begin, int path_end);

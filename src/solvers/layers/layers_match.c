@@ -278,13 +278,12 @@ static inline void polar_step(const vfloat a[9], const vfloat r[9], vfloat q[4])
     q[0] = px * norm, q[1] = py * norm, q[2] = pz * norm, q[3] = pw * norm;
 }
 
-void layers_match_prepare(const layers_paths *paths, layers_motion *motion)
+void layers_match_prepare(const layers_paths *paths, layers_motion *motion, int path_begin, int path_end)
 {
-    for (int k = 0; k < paths->point_count; k++)
+    for (int k = paths->path_first[path_begin]; k < paths->path_first[path_end]; k++)
         for (int l = 0; l < LAYERS; l++) {
-            quat q = {motion->q[0][4 * k + l], motion->q[1][4 * k + l], motion->q[2][4 * k + l],
-                      motion->q[3][4 * k + l]};
-            mat3 r = quat_matrix(q);
+            int i = 4 * k + l;
+            mat3 r = quat_matrix((quat){motion->q[0][i], motion->q[1][i], motion->q[2][i], motion->q[3][i]});
             for (int c = 0; c < 9; c++) motion->rotation[(size_t)k * 36 + 4 * c + l] = r.m[c];
         }
 }
