@@ -184,20 +184,37 @@ static int flush_batch(bake *b)
     return CLI_OK;
 }
 
+/* From rest to the clip's first pose. */
+static int run_lead_in(bake *b)
+{
+    bake_result *r = b->result;
+    cli_progress progress;
+    double start = cli_clock();
+    /* A solver without a past gets there in one step. */
+    long total = r->substep > 0 ? lround(r->lead_in / r->substep) : r->lead_in > 0;
+    int status = CLI_OK;
+    cli_progress_begin(&progress, "leading in", total, b->job->quiet);
+    for (long done = 0; done < total && status == CLI_OK;) {
+        cli_progress_update(&progress, done);
+        done = done + SUBSTEPS_AT_ONCE < total ? done + SUBSTEPS_AT_ONCE : total;
+        status = advance(b, r->lead_in * (double)done / (double)total);
+    }
+    cli_progress_end(&progress);
+    r->lead_in_seconds = cli_clock() - start;
+    for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] = 0; /* the parts are told per frame */
+    return status;
+}
+
 static int run_frames(bake *b)
 {
     bake_result *r = b->result;
     cli_progress progress;
     size_t frame_floats = 3 * (size_t)r->vertices;
-    double start = cli_clock();
-    int status = r->lead_in > 0 ? advance(b, r->lead_in) : CLI_OK;
-    r->lead_in_seconds = cli_clock() - start;
-    for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] = 0; /* the parts are told per frame */
-
+    int status = CLI_OK;
     cli_progress_begin(&progress, "baking", r->frames, b->job->quiet);
     for (int i = 0; i < r->frames && status == CLI_OK; i++) {
         cli_progress_update(&progress, i);
-        start = cli_clock();
+        double start = cli_clock();
         status = advance(b, r->lead_in + i / r->fps);
         b->step_seconds[i] = cli_clock() - start;
         if (status != CLI_OK) break;
@@ -226,7 +243,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void sum_up(bake *b)
+static int sum_up(bake *b)
 {
     bake_result *r = b->result;
     double sum = 0;
@@ -237,12 +254,16 @@ static void sum_up(bake *b)
     r->step_median = b->step_seconds[r->frames / 2];
     r->step_mean = sum / r->frames;
     for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] /= r->frames;
-    r->volume_min = r->volume_max = b->volume_ratios[0];
-    for (int i = 1; i < r->frames; i++) {
+    /* An open surface has no volume. */
+    cutis_topology topology;
+    cutis_error error;
+    if (cutis_character_topology(b->character, NULL, &topology, &error) != CUTIS_OK) return cli_library_error(&error);
+    r->volume_min = r->volume_max = topology.closed_component_count ? b->volume_ratios[0] : (double)NAN;
+    for (int i = 1; i < r->frames && topology.closed_component_count; i++) {
         r->volume_min = fmin(r->volume_min, b->volume_ratios[i]);
         r->volume_max = fmax(r->volume_max, b->volume_ratios[i]);
     }
-    r->peak_bytes = cli_peak_memory();
+    return CLI_OK;
 }
 
 /* The value in force of one parameter, as JSON. */
@@ -365,13 +386,15 @@ static int run_all(bake *b)
     if (status == CLI_OK) status = build_model(b);
     if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
     if (status == CLI_OK) status = open_output(b);
+    if (status == CLI_OK) status = run_lead_in(b);
     if (status == CLI_OK) status = run_frames(b);
     if (status == CLI_OK) status = close_output(b);
     if (status != CLI_OK) return status;
     r->total_seconds = cli_clock() - start;
-    sum_up(b);
-    r->report = make_report(b);
-    return CLI_OK;
+    r->peak_bytes = cli_peak_memory();
+    status = sum_up(b);
+    if (status == CLI_OK) r->report = make_report(b);
+    return status;
 }
 
 int bake_run(const bake_job *job, bake_result *result)

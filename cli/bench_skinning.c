@@ -17,7 +17,7 @@ typedef struct tube {
     int *face_first, *corners, *influence_first, *influence_joints;
     float *influence_weights;
     cutis_joint joints[JOINTS];
-    char names[JOINTS][16];
+    char names[JOINTS][24];
 } tube;
 
 static void tube_free(tube *t)

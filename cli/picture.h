@@ -187,6 +187,8 @@ typedef struct picture_smooth picture_smooth;
 picture_smooth *picture_smooth_create(const float *rest, const int *triangles, int triangle_count, const int *points,
                                       int point_count, float crease_degrees);
 void picture_smooth_destroy(picture_smooth *smooth);
+/* Normals of a mesh that is drawn once, sharp at edges; to free(). NULL without memory. */
+float *picture_smooth_once(const picture_mesh *mesh);
 /* Angle-weighted unit normals, (triangle_count x 3 x 3). */
 void picture_smooth_normals(const picture_smooth *smooth, const float *positions, float *corner_normals);
 

@@ -55,4 +55,23 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
 bool picture_prop_mesh(const cutis_prop *prop, const float *joints, float size, picture_mesh *mesh, float **vertices,
                        int **triangles);
 
+/* ---- elements: voxels or particles, drawn as cubes ---- */
+
+typedef struct picture_elements {
+    int count;
+    const float *positions; /* (count x 3) */
+    const float *layers;    /* (count), 0 the innermost, or NULL */
+    const float *edges;     /* (count) file units, or NULL: `edge` for all */
+    float edge;
+} picture_elements;
+
+/*
+ * The cubes that lie in the kept half of the scene's cut, each in the colour of its layer. Own memory; vertices,
+ * colours and triangles to free(). False: no memory.
+ */
+bool picture_elements_mesh(const picture_elements *elements, const picture_scene *scene, picture_mesh *mesh,
+                           float **vertices, float **colors, int **triangles);
+/* Colours of tissue: 0 bone, 1 muscle, 2 fat, 5 skin; 3 and 4 for layers in between. */
+picture_color picture_tissue_color(int layer);
+
 #endif

@@ -1,5 +1,6 @@
 /*
- * picture_overlay.c: the skeleton drawn over a picture, and the surfaces of props.
+ * picture_overlay.c: what is drawn besides the skin: the skeleton over the picture, props, and the elements (voxels,
+ * particles) of a solver as cubes.
  */
 #include "picture_character.h"
 
@@ -90,6 +91,10 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
 
 /* ---- props ---- */
 
+/* Of a box whose corner i lies at the high end of axis k when bit k of i is set. */
+static const int BOX_TRIANGLES[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                      2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
+
 /* Rings around y from the lower to the upper pole of a capsule (a sphere when its half length is 0). */
 static void capsule_make(float radius, float half, int rings, int sides, float *vertices, int *triangles)
 {
@@ -115,8 +120,6 @@ bool picture_prop_mesh(const cutis_prop *prop, const float *joints, float size, 
                        int **triangles)
 {
     enum { RINGS = 33, SIDES = 48 };
-    static const int box[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
-                                2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
     int vertex_count = 8, triangle_count = 12;
     if (prop->shape == CUTIS_PROP_MESH) vertex_count = prop->vertex_count, triangle_count = prop->triangle_count;
     if (prop->shape == CUTIS_PROP_SPHERE || prop->shape == CUTIS_PROP_CAPSULE)
@@ -147,7 +150,7 @@ bool picture_prop_mesh(const cutis_prop *prop, const float *joints, float size, 
                 if (prop->shape == CUTIS_PROP_PLANE && k == 1) side = i >> k & 1 ? 0.0f : -2.0f;
                 (*vertices)[i * 3 + k] = side * extent[k];
             }
-        memcpy(*triangles, box, sizeof box);
+        memcpy(*triangles, BOX_TRIANGLES, sizeof BOX_TRIANGLES);
         break;
     }
     if (prop->joint >= 0) {
@@ -165,5 +168,49 @@ bool picture_prop_mesh(const cutis_prop *prop, const float *joints, float size, 
                            .color = {0.62f, 0.68f, 0.74f},
                            .inside_color = {0.50f, 0.54f, 0.58f},
                            .cap_color = {0.50f, 0.54f, 0.58f}};
+    return true;
+}
+
+/* ---- elements ---- */
+
+picture_color picture_tissue_color(int layer)
+{
+    static const uint8_t colors[6][3] = {{236, 226, 200}, {182, 66, 64},   {238, 196, 104},
+                                         {132, 168, 120}, {112, 146, 186}, {226, 164, 138}};
+    const uint8_t *c = colors[layer < 0 ? 0 : layer > 5 ? 5 : layer];
+    return (picture_color){(float)c[0] / 255, (float)c[1] / 255, (float)c[2] / 255, 1};
+}
+
+bool picture_elements_mesh(const picture_elements *elements, const picture_scene *scene, picture_mesh *mesh,
+                           float **vertices, float **colors, int **triangles)
+{
+    size_t count = (size_t)elements->count;
+    *vertices = malloc((count * 8 + 1) * 3 * sizeof **vertices);
+    *colors = malloc((count * 8 + 1) * 3 * sizeof **colors);
+    *triangles = malloc((count * 12 + 1) * 3 * sizeof **triangles);
+    if (!*vertices || !*colors || !*triangles) return false;
+    int kept = 0;
+    for (size_t e = 0; e < count; e++) {
+        pvec p = pvec_load(elements->positions + e * 3);
+        if (scene->cut && pvec_dot(p, scene->cut_normal) > scene->cut_offset) continue;
+        /* A little smaller than their place, so that neighbours stay apart to the eye. */
+        float half = 0.46f * (elements->edges ? elements->edges[e] : elements->edge);
+        picture_color color = picture_tissue_color(elements->layers ? (int)elements->layers[e] : 5);
+        for (int i = 0; i < 8; i++) {
+            float *v = *vertices + ((size_t)kept * 8 + (size_t)i) * 3,
+                  *c = *colors + ((size_t)kept * 8 + (size_t)i) * 3;
+            v[0] = p.x + (i & 1 ? half : -half);
+            v[1] = p.y + (i & 2 ? half : -half);
+            v[2] = p.z + (i & 4 ? half : -half);
+            c[0] = color.r, c[1] = color.g, c[2] = color.b;
+        }
+        for (int i = 0; i < 36; i++) (*triangles)[(size_t)kept * 36 + (size_t)i] = kept * 8 + BOX_TRIANGLES[i];
+        kept++;
+    }
+    *mesh = (picture_mesh){.vertex_count = kept * 8,
+                           .triangle_count = kept * 12,
+                           .positions = *vertices,
+                           .triangles = *triangles,
+                           .vertex_colors = *colors};
     return true;
 }

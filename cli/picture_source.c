@@ -8,12 +8,50 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether a word is a solver or a stack of them: "lbs", "layers+slide". */
-static bool is_solver(const char *word)
+const char *const source_tissues[SOURCE_TISSUES] = {"fat", "muscle", "bone"};
+
+/* Calls `use` for each solver of a stack until it returns true. */
+static bool stack_any(const char *stack, bool (*use)(const cutis_solver_info *info, const char *context),
+                      const char *context)
 {
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "+"), word);
-    return cutis_solver_find(name) != NULL;
+    for (const char *at = stack; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
+        const cutis_solver_info *info = cutis_solver_find(name);
+        if (info && use(info, context)) return true;
+    }
+    return false;
+}
+
+static bool is_any(const cutis_solver_info *info, const char *context)
+{
+    (void)context;
+    return info != NULL;
+}
+
+static bool has_output(const cutis_solver_info *info, const char *name)
+{
+    for (int i = 0; i < info->output_count; i++)
+        if (strcmp(info->outputs[i], name) == 0) return true;
+    return false;
+}
+
+bool picture_source_has_output(const picture_source *source, const char *name)
+{
+    return source->kind == SOURCE_SOLVER && stack_any(source->name, has_output, name);
+}
+
+static bool has_parameter(const cutis_solver_info *info, const char *name)
+{
+    for (int i = 0; i < info->parameter_count; i++)
+        if (strcmp(info->parameters[i].name, name) == 0) return true;
+    return false;
+}
+
+bool picture_source_has_parameter(const picture_source *source, const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return source->kind == SOURCE_SOLVER && stack_any(source->name, has_parameter, dot ? dot + 1 : key);
 }
 
 static int unknown_source(const char *word)
@@ -25,7 +63,7 @@ static int unknown_source(const char *word)
     const char *nearest = strpbrk(word, "./") ? NULL : cli_nearest(word, names, count + 1);
     free(names);
     if (nearest) return cli_error("'%s' is neither a cache nor a solver; did you mean '%s'?", word, nearest);
-    return cli_error("there is no cache '%s'; give a file (%s), a solver's name or 'rest'", word, cli_cache_endings());
+    return cli_error("there is no cache '%s'; give a file that 'cutis bake' wrote, a solver's name or 'rest'", word);
 }
 
 int picture_source_open(const cutis_character *character, const char *word, picture_source *source)
@@ -33,7 +71,7 @@ int picture_source_open(const cutis_character *character, const char *word, pict
     *source = (picture_source){.name = word};
     struct stat about;
     bool exists = stat(word, &about) == 0;
-    if (strcmp(word, "rest") == 0 || (!exists && is_solver(word))) {
+    if (strcmp(word, "rest") == 0 || (!exists && stack_any(word, is_any, NULL))) {
         source->kind = strcmp(word, "rest") == 0 ? SOURCE_REST : SOURCE_SOLVER;
         source->label = cli_format("%s", word);
         return CLI_OK;
@@ -48,6 +86,11 @@ int picture_source_open(const cutis_character *character, const char *word, pict
     if (source->cache->frame_count < 1) return cli_error("%s has no frames", word);
     /* The file's name without folder and ending. */
     const char *base = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+    /* arm_lbs.pc2 of the character arm is "lbs". */
+    size_t length = strlen(character->name);
+    if (strncmp(base, character->name, length) == 0 && (base[length] == '_' || base[length] == '-') &&
+        base[length + 1] && base[length + 1] != '.')
+        base += length + 1;
     const char *dot = strrchr(base, '.');
     source->label = cli_format("%.*s", dot && dot > base ? (int)(dot - base) : (int)strlen(base), base);
     return CLI_OK;
@@ -59,37 +102,111 @@ void picture_source_close(picture_source *source)
     free(source->label);
     free(source->frames);
     free(source->values);
+    free(source->texcoords);
+    for (int i = 0; i < SOURCE_TISSUES; i++) free(source->tissues[i]);
+    free(source->elements);
+    free(source->element_layers);
+    free(source->element_edges);
     *source = (picture_source){0};
 }
 
-/* Keep one frame of the state, and its output when it is one number or one vector a vertex. */
-static bool keep_frame(picture_source *source, const cutis_character *character, const cutis_model *model,
-                       const cutis_state *state, int i, const char *name)
+/* ---- solvers ---- */
+
+typedef struct source_run {
+    picture_source *source;
+    const cutis_character *character;
+    const cutis_model *model;
+    const cutis_state *state;
+    const picture_times *times;
+} source_run;
+
+/*
+ * Keep the i-th frame of an output in *kept, (times x count x components), which is made with the first frame. False
+ * when the solver has no such output of this kind. components 0: a number, or the length of a vector.
+ */
+static bool keep_output(const source_run *run, const char *name, cutis_domain domain, int count, int components, int i,
+                        float **kept)
 {
-    size_t vertex_count = (size_t)character->vertex_count;
-    memcpy(source->frames + (size_t)i * vertex_count * 3, cutis_state_positions(model, state), vertex_count * 12);
     cutis_output output;
-    if (!name) return true;
-    if (!cutis_state_output(model, state, name, &output) || output.domain != CUTIS_DOMAIN_VERTEX ||
-        output.count != character->vertex_count)
+    if (!cutis_state_output(run->model, run->state, name, &output) || output.domain != domain ||
+        output.count != count || (components > 0 && output.components != components))
         return false;
-    for (size_t v = 0; v < vertex_count; v++) {
-        const float *from = output.values + v * (size_t)output.components;
+    size_t width = components > 0 ? (size_t)components : 1;
+    if (!*kept) *kept = cli_allocate((size_t)run->times->count, (size_t)count * width * sizeof(float));
+    float *to = *kept + (size_t)i * (size_t)count * width;
+    if (components > 0 || output.components == 1) {
+        memcpy(to, output.values, (size_t)count * width * sizeof(float));
+        return true;
+    }
+    for (int k = 0; k < count; k++) {
         double sum = 0;
-        for (int k = 0; k < output.components; k++) sum += (double)from[k] * (double)from[k];
-        source->values[(size_t)i * vertex_count + v] = output.components == 1 ? from[0] : (float)sqrt(sum);
+        for (int c = 0; c < output.components; c++) {
+            double x = (double)output.values[(size_t)k * (size_t)output.components + (size_t)c];
+            sum += x * x;
+        }
+        to[k] = (float)sqrt(sum);
     }
     return true;
 }
 
+/* The first output that gives places to elements: voxels, particles. */
+static const char *element_output(const source_run *run, int *count)
+{
+    for (int s = 0; s < cutis_solver_count(); s++) {
+        const cutis_solver_info *info = cutis_solver(s);
+        for (int i = 0; i < info->output_count; i++) {
+            cutis_output output;
+            if (!picture_source_has_output(run->source, info->outputs[i]) ||
+                !cutis_state_output(run->model, run->state, info->outputs[i], &output) ||
+                output.domain != CUTIS_DOMAIN_ELEMENT || output.components != 3)
+                continue;
+            *count = output.count;
+            return info->outputs[i];
+        }
+    }
+    return NULL;
+}
+
+static void keep_elements(const source_run *run, int i)
+{
+    picture_source *s = run->source;
+    const char *name = element_output(run, &s->element_count);
+    if (!name || !keep_output(run, name, CUTIS_DOMAIN_ELEMENT, s->element_count, 3, i, &s->elements)) return;
+    keep_output(run, "layers", CUTIS_DOMAIN_ELEMENT, s->element_count, 1, i, &s->element_layers);
+    keep_output(run, "edges", CUTIS_DOMAIN_ELEMENT, s->element_count, 1, i, &s->element_edges);
+}
+
+static void keep_frame(const source_run *run, int i, const picture_wants *wants)
+{
+    picture_source *s = run->source;
+    int vertices = run->character->vertex_count;
+    size_t floats = (size_t)vertices * 3;
+    memcpy(s->frames + (size_t)i * floats, cutis_state_positions(run->model, run->state), floats * sizeof(float));
+    if (wants->value) keep_output(run, wants->value, CUTIS_DOMAIN_VERTEX, vertices, 0, i, &s->values);
+    if (wants->texcoords)
+        keep_output(run, "texcoords", CUTIS_DOMAIN_CORNER, run->character->corner_count, 2, i, &s->texcoords);
+    for (int t = 0; t < SOURCE_TISSUES && wants->tissues; t++)
+        keep_output(run, source_tissues[t], CUTIS_DOMAIN_VERTEX, vertices, 3, i, &s->tissues[t]);
+    if (wants->elements) keep_elements(run, i);
+}
+
+/* Bring a state to a time, in pieces, so that Ctrl-C is heard. */
+static int advance(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double substep,
+                   double time)
+{
+    for (bool last = false; !last;) {
+        double left = time - cutis_state_time(state);
+        last = substep == 0 || left <= 8 * substep;
+        cutis_state_step(model, state, input, left < 0 ? 0 : last ? left : 8 * substep);
+        if (cli_interrupted()) return CLI_INTERRUPTED;
+    }
+    return CLI_OK;
+}
+
 int picture_source_run(picture_source *source, const cutis_character *character, int clip, const picture_times *times,
-                       const cutis_setting *settings, int setting_count, cutis_pool *pool, const char *output,
+                       const cutis_setting *settings, int setting_count, cutis_pool *pool, const picture_wants *wants,
                        bool quiet)
 {
-    size_t vertex_count = (size_t)character->vertex_count;
-    source->frames = cli_allocate((size_t)times->count, vertex_count * 12);
-    if (output) source->values = cli_allocate((size_t)times->count, vertex_count * sizeof(float));
-
     cutis_model *model = NULL;
     cutis_state *state = NULL;
     cutis_error error;
@@ -110,48 +227,53 @@ int picture_source_run(picture_source *source, const cutis_character *character,
     double origin = clip >= 0 ? (double)character->clips[clip].start : 0;
     cutis_clip_motion motion = {character, clip, lead_in};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(pool)};
+    source->frames = cli_allocate((size_t)times->count, (size_t)character->vertex_count * 12);
+    source_run run = {source, character, model, state, times};
     cli_progress progress;
     cli_progress_begin(&progress, source->name, times->count, quiet || substep == 0);
-    bool has_output = true;
     for (int i = 0; i < times->count && status == CLI_OK; i++) {
         double time = times->exact ? times->time - origin : times->frames[i] / times->fps;
-        time = lead_in + (time < 0 ? 0 : time);
-        /* Pieces, so that Ctrl-C is heard. */
-        for (double left = 1; left > 0 && status == CLI_OK;) {
-            left = time - cutis_state_time(state);
-            double piece = substep > 0 ? 8 * substep : left;
-            cutis_state_step(model, state, &input, left < 0 ? 0 : left < piece ? left : piece);
-            left -= piece;
-            if (cli_interrupted()) status = CLI_INTERRUPTED;
-        }
-        has_output = keep_frame(source, character, model, state, i, output) && has_output;
+        status = advance(model, state, &input, substep, lead_in + (time < 0 ? 0 : time));
+        if (status == CLI_OK) keep_frame(&run, i, wants);
         cli_progress_update(&progress, i + 1);
     }
     cli_progress_end(&progress);
-    if (!has_output) {
-        /* This panel stays in its own colour; the caller asks whether any has it. */
-        free(source->values);
-        source->values = NULL;
-    }
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     return status;
 }
 
-/* The frame of a cache for the i-th frame shown. */
-static int cache_frame(const cutis_cache *cache, const picture_times *times, int i)
+/* ---- frames ---- */
+
+/* The number of the i-th frame shown, in a file. */
+static long file_frame(const picture_times *times, int i)
 {
-    int frame = times->exact ? (int)floor((times->time - times->start) * times->fps + 0.5) : times->frames[i];
-    return frame < 0 ? 0 : frame >= cache->frame_count ? cache->frame_count - 1 : frame;
+    return times->exact ? (long)floor((times->time - times->start) * times->fps + 0.5) : times->frames[i];
 }
 
 const float *picture_source_positions(const picture_source *source, const cutis_character *character,
                                       const picture_times *times, int i)
 {
     size_t frame_floats = (size_t)character->vertex_count * 3;
-    if (source->kind == SOURCE_CACHE)
-        return source->cache->positions + (size_t)cache_frame(source->cache, times, i) * frame_floats;
-    return source->kind == SOURCE_SOLVER ? source->frames + (size_t)i * frame_floats : character->positions;
+    if (source->kind == SOURCE_SOLVER) return source->frames + (size_t)i * frame_floats;
+    if (source->kind == SOURCE_REST) return character->positions;
+    long frame = file_frame(times, i), last = source->cache->frame_count - 1;
+    frame = frame < 0 ? 0 : frame > last ? last : frame;
+    return source->cache->positions + (size_t)frame * frame_floats;
+}
+
+/* Copy the frames shown of an array (frames x row), or of one row for all. */
+static int copy_frames(const picture_array *array, long frames, size_t row, const picture_times *times,
+                       const char *path, float **kept)
+{
+    *kept = cli_allocate((size_t)times->count, row * sizeof(float));
+    for (int i = 0; i < times->count; i++) {
+        long frame = frames == 1 ? 0 : file_frame(times, i);
+        if (frame < 0 || frame >= frames)
+            return cli_error("%s has values for the frames 0 to %ld, not for frame %ld", path, frames - 1, frame);
+        memcpy(*kept + (size_t)i * row, array->values + (size_t)frame * row, row * sizeof(float));
+    }
+    return CLI_OK;
 }
 
 int picture_source_read_values(picture_source *source, const cutis_character *character, const picture_times *times,
@@ -163,22 +285,118 @@ int picture_source_read_values(picture_source *source, const cutis_character *ch
     int last = array.dimension_count;
     while (last > 1 && array.shape[last - 1] == 1) last--; /* (frames x vertices x 1) is as good */
     long vertices = last > 0 ? array.shape[last - 1] : 0, frames = last == 2 ? array.shape[0] : 1;
-    int status = CLI_OK;
-    if (last > 2 || vertices != character->vertex_count) {
+    int status;
+    if (last > 2 || vertices != character->vertex_count)
         status = cli_error("%s must hold one number for each vertex (frames x %d), but it has %ld numbers in a row",
                            path, character->vertex_count, vertices);
-    } else {
-        size_t count = (size_t)vertices;
-        source->values = cli_allocate((size_t)times->count, count * sizeof(float));
-        for (int i = 0; i < times->count && status == CLI_OK; i++) {
-            long frame = times->exact ? (long)floor((times->time - times->start) * times->fps + 0.5) : times->frames[i];
-            if (frames == 1) frame = 0;
-            if (frame < 0 || frame >= frames)
-                status = cli_error("%s has values for the frames 0 to %ld, not for frame %ld", path, frames - 1, frame);
-            else
-                memcpy(source->values + (size_t)i * count, array.values + (size_t)frame * count, count * sizeof(float));
-        }
-    }
+    else
+        status = copy_frames(&array, frames, (size_t)vertices, times, path, &source->values);
     picture_array_destroy(&array);
     return status;
+}
+
+int picture_source_read_texcoords(picture_source *source, const cutis_character *character, const picture_times *times,
+                                  const char *path)
+{
+    picture_array array;
+    cutis_error error;
+    if (picture_array_load(path, &array, &error) != CUTIS_OK) return cli_library_error(&error);
+    int status;
+    if (array.dimension_count != 3 || array.shape[1] != character->corner_count || array.shape[2] != 2)
+        status = cli_error("%s must hold texture coordinates for each corner of the faces (frames x %d x 2)", path,
+                           character->corner_count);
+    else
+        status = copy_frames(&array, array.shape[0], (size_t)array.shape[1] * 2, times, path, &source->texcoords);
+    picture_array_destroy(&array);
+    return status;
+}
+
+/* ---- times ---- */
+
+int picture_times_find(const cli_arguments *arguments, const cutis_character *character, int clip_index,
+                       const picture_source *sources, int source_count, bool quiet, picture_times *t)
+{
+    const cutis_clip *clip = clip_index >= 0 ? &character->clips[clip_index] : NULL;
+    bool cached = false, moving = false, uneven = false;
+    *t = (picture_times){.fps = 30};
+    for (int i = 0; i < source_count; i++) {
+        const cutis_cache *cache = sources[i].cache;
+        if (sources[i].kind == SOURCE_SOLVER) moving = true;
+        if (!cache) continue;
+        uneven |= cached && (cache->frame_count != t->available || cache->fps != t->fps);
+        if (!cached) t->fps = cache->fps, t->start = cache->start, t->available = cache->frame_count;
+        if (cache->frame_count < t->available) t->available = cache->frame_count;
+        cached = true;
+    }
+    if (uneven && !quiet) cli_warning("the caches differ in length or rate; frames are matched by number");
+    if (cli_given(arguments, "fps")) t->fps = cli_number(arguments, "fps");
+    if (!(t->fps > 0)) t->fps = 30;
+    if (cached) return CLI_OK;
+    double frames = clip && moving ? cli_frame_count(clip, t->fps) : 1;
+    if (!(frames >= 1 && frames <= 1e6)) return cli_error("clip '%s' has too many frames", clip->name);
+    t->available = (int)frames;
+    t->start = clip && moving ? (double)clip->start : 0;
+    return CLI_OK;
+}
+
+static int frames_error(const picture_times *t, const char *text)
+{
+    return cli_error("--frames %s: give FIRST:LAST or FIRST:LAST:STEP within 0:%d", text, t->available - 1);
+}
+
+/* "A:B:STEP"; a part that is left out is the first frame, the last, or 1. */
+static int frames_parse(const char *text, picture_times *t)
+{
+    long part[3] = {0, t->available - 1, 1};
+    const char *s = text;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        errno = 0;
+        long n = strtol(s, &end, 10);
+        if (errno) return frames_error(t, text);
+        if (end != s) part[i] = n;
+        s = end;
+        if (*s == 0) break;
+        if (*s++ != ':' || i == 2) return frames_error(t, text);
+    }
+    if (!strchr(text, ':')) part[1] = part[0];
+    for (int i = 0; i < 2; i++)
+        if (part[i] < 0) part[i] += t->available; /* from the end */
+    if (part[0] < 0 || part[1] < part[0] || part[1] >= t->available || part[2] < 1 || part[2] > t->available)
+        return frames_error(t, text);
+    t->count = (int)((part[1] - part[0]) / part[2]) + 1;
+    t->frames = cli_allocate((size_t)t->count, sizeof *t->frames);
+    for (int i = 0; i < t->count; i++) t->frames[i] = (int)(part[0] + i * part[2]);
+    return CLI_OK;
+}
+
+int picture_times_choose(const cli_arguments *arguments, int fallback, picture_times *t)
+{
+    if (cli_given(arguments, "frames")) return frames_parse(cli_text(arguments, "frames"), t);
+    if (fallback == 0) return frames_parse(":", t);
+    if (cli_given(arguments, "time")) {
+        double end = t->start + (t->available - 1) / t->fps;
+        t->exact = true;
+        t->time = cli_number(arguments, "time");
+        if (t->time < t->start - 1e-6 || t->time > end + 1 / t->fps)
+            return cli_error("--time %g is out of range: the motion runs from %g to %g s", t->time, t->start, end);
+        fallback = 1;
+    }
+    t->count = fallback < t->available ? fallback : t->available;
+    t->frames = cli_allocate((size_t)t->count, sizeof *t->frames);
+    /* Spread evenly over the motion, both ends included. */
+    for (int i = 0; i < t->count; i++)
+        t->frames[i] = t->count > 1 ? (int)((long)i * (t->available - 1) / (t->count - 1)) : 0;
+    if (!cli_given(arguments, "frame")) return CLI_OK;
+    int frame = cli_integer(arguments, "frame");
+    t->count = 1;
+    t->frames[0] = frame < 0 ? frame + t->available : frame;
+    if (t->frames[0] < 0 || t->frames[0] >= t->available)
+        return cli_error("there is no frame %d; the frames are 0 to %d", frame, t->available - 1);
+    return CLI_OK;
+}
+
+double picture_times_rate(const picture_times *t)
+{
+    return t->count > 1 ? t->fps / (t->frames[1] - t->frames[0]) : t->fps;
 }

@@ -1,22 +1,12 @@
 /*
- * picture_source.h: where the shapes of a picture come from: the rest pose, a cache, or a solver that runs here.
+ * picture_source.h: where the shapes of a picture come from: the rest pose, a cache, or a solver that runs here;
+ * and which of their frames are shown.
  */
 #ifndef CLI_PICTURE_SOURCE_H
 #define CLI_PICTURE_SOURCE_H
 
 #include "cli.h"
 #include "picture.h"
-
-typedef enum source_kind { SOURCE_REST, SOURCE_CACHE, SOURCE_SOLVER } source_kind;
-
-typedef struct picture_source {
-    source_kind kind;
-    const char *name;   /* as given */
-    char *label;        /* its caption */
-    cutis_cache *cache; /* SOURCE_CACHE */
-    float *frames;      /* SOURCE_SOLVER: (frame_count x vertex_count x 3), the frames that are shown */
-    float *values;      /* (frame_count x vertex_count) to colour by, or NULL */
-} picture_source;
 
 /* The instants that a picture shows. */
 typedef struct picture_times {
@@ -29,21 +19,64 @@ typedef struct picture_times {
     double time;   /* seconds */
 } picture_times;
 
+typedef enum source_kind { SOURCE_REST, SOURCE_CACHE, SOURCE_SOLVER } source_kind;
+
+enum { SOURCE_TISSUES = 3 };
+/* Outputs by which a solver tells where its inner surfaces are, from outside in: "fat", "muscle", "bone". */
+extern const char *const source_tissues[SOURCE_TISSUES];
+
+typedef struct picture_source {
+    source_kind kind;
+    const char *name;   /* as given */
+    char *label;        /* its caption */
+    cutis_cache *cache; /* SOURCE_CACHE */
+    /* Of the frames shown, each NULL when there is none: */
+    float *frames;                  /* SOURCE_SOLVER: (count x vertex_count x 3) */
+    float *values;                  /* (count x vertex_count) to colour by */
+    float *texcoords;               /* (count x corner_count x 2) */
+    float *tissues[SOURCE_TISSUES]; /* (count x vertex_count x 3) */
+    int element_count;              /* voxels, particles */
+    float *elements;                /* (count x element_count x 3) */
+    float *element_layers;          /* (element_count), 0 the innermost */
+    float *element_edges;           /* (element_count), file units */
+} picture_source;
+
+/* What to keep of a solver besides positions. */
+typedef struct picture_wants {
+    const char *value; /* name of the output to colour by, or NULL */
+    bool texcoords, tissues, elements;
+} picture_wants;
+
 /* What a word of the command line names; loads caches. CLI_OK, or an exit code with the message printed. */
 int picture_source_open(const cutis_character *character, const char *word, picture_source *source);
 void picture_source_close(picture_source *source);
+/* Whether a solver (stack) that runs here has an output of that name. */
+bool picture_source_has_output(const picture_source *source, const char *name);
+/* Whether one of its solvers has the parameter of a setting's key: "name", "solver.name" or "bones.JOINT.name". */
+bool picture_source_has_parameter(const picture_source *source, const char *key);
 /*
- * Run a solver along a clip (-1: the idle pose) as `cutis bake` does and keep the frames shown; with them, one of
- * its outputs by name when `output` is not NULL (*found tells whether it has it).
+ * Run a solver along a clip (-1: the idle pose) as `cutis bake` does, and keep what is wanted of the frames shown, as
+ * far as the solver has it.
  */
 int picture_source_run(picture_source *source, const cutis_character *character, int clip, const picture_times *times,
-                       const cutis_setting *settings, int setting_count, cutis_pool *pool, const char *output,
+                       const cutis_setting *settings, int setting_count, cutis_pool *pool, const picture_wants *wants,
                        bool quiet);
 /* Positions of the i-th frame shown. */
 const float *picture_source_positions(const picture_source *source, const cutis_character *character,
                                       const picture_times *times, int i);
-/* Read values for all frames shown from a NumPy file: (frames x vertices) or (vertices). */
+/* Read from a NumPy file values (frames x vertices), or (vertices) for all frames. */
 int picture_source_read_values(picture_source *source, const cutis_character *character, const picture_times *times,
                                const char *path);
+/* Read from a NumPy file texture coordinates (frames x corners x 2). */
+int picture_source_read_texcoords(picture_source *source, const cutis_character *character, const picture_times *times,
+                                  const char *path);
+
+/* How many frames there are and at what rate: the caches tell, or else the clip. */
+int picture_times_find(const cli_arguments *arguments, const cutis_character *character, int clip,
+                       const picture_source *sources, int source_count, bool quiet, picture_times *times);
+/* Choose by --frame, --frames or --time; without them `fallback` frames spread over all, 0 for every frame. */
+int picture_times_choose(const cli_arguments *arguments, int fallback, picture_times *times);
+/* Frames per second of a video of the frames shown: left-out frames do not speed it up. */
+double picture_times_rate(const picture_times *times);
 
 #endif

@@ -25,7 +25,7 @@
 
 #include <embree3/rtcore.h>
 
-#define TILE 48 /* pixels along a side */
+#define TILE 64 /* pixels along a side */
 
 /* Which solids a ray meets at most when the matter at the cut is found. */
 #define MAX_CROSSINGS 64
@@ -86,7 +86,8 @@ typedef struct work {
     float pixel;   /* size of a pixel at distance 1 */
     pvec key, key_x, key_y, rim;
     float (*palettes)[256][3]; /* linear colours of each mesh's map */
-    uint32_t (*points)[2];     /* (BLOCK x BLOCK x (1 + sky_rays)) points of the unit square for each sample */
+    uint16_t *curve;           /* (BLOCK x BLOCK) place of each sample on the shuffled curve */
+    uint32_t (*points)[2];     /* (BLOCK x BLOCK x sky_rays) points of the unit square, in Sobol's order */
     bool failed;
 } work;
 
@@ -146,14 +147,9 @@ static uint32_t curve_index(uint32_t x, uint32_t y)
 
 static void points_make(work *w)
 {
-    uint32_t rays = (uint32_t)w->sky_rays;
-    for (uint32_t i = 0; i < BLOCK * BLOCK; i++) {
-        uint32_t index = curve_index(i % BLOCK, i / BLOCK);
-        w->points[i][0] = reverse_bits(index), w->points[i][1] = sobol2(index);
-        uint32_t(*sky)[2] = w->points + BLOCK * BLOCK + i * rays;
-        for (uint32_t k = 0; k < rays; k++)
-            sky[k][0] = reverse_bits(index * rays + k), sky[k][1] = sobol2(index * rays + k);
-    }
+    for (uint32_t i = 0; i < BLOCK * BLOCK; i++) w->curve[i] = (uint16_t)curve_index(i % BLOCK, i / BLOCK);
+    for (uint32_t i = 0; i < BLOCK * BLOCK * (uint32_t)w->sky_rays; i++)
+        w->points[i][0] = reverse_bits(i), w->points[i][1] = sobol2(i);
 }
 
 static void basis_make(pvec n, pvec *x, pvec *y)
@@ -548,12 +544,14 @@ static void tile_light(work *w, patch *tile)
                 if (s->kind == KIND_NONE || s->kind == KIND_CAP) continue;
                 light *target = &tile->lights[at];
                 bool is_floor = s->kind == KIND_FLOOR;
-                if (is_floor && pass == 1) continue;
+                /* The floor's light is smoothed more, so it needs fewer rays. */
+                int rays = is_floor ? (w->sky_rays + 1) / 2 : w->sky_rays;
+                if ((is_floor && pass == 1) || pass >= 2 + rays) continue;
                 uint32_t gx = (uint32_t)(tile->x0 + x + (1 << 20)), gy = (uint32_t)(tile->y0 + y + (1 << 20));
                 uint32_t salt = hash32((gx / BLOCK) * 7919u + (gy / BLOCK) * 104729u + (pass < 2 ? (uint32_t)pass : 2));
-                /* Each sample has one point for the lamps and sky_rays in a row for the sky. */
-                size_t place = (gy % BLOCK) * BLOCK + gx % BLOCK;
-                size_t slot = pass < 2 ? place : BLOCK * BLOCK + place * (size_t)w->sky_rays + (size_t)(pass - 2);
+                /* Each sample takes one point for a lamp, and `rays` in a row for the sky. */
+                size_t place = w->curve[(gy % BLOCK) * BLOCK + gx % BLOCK];
+                size_t slot = pass < 2 ? place : place * (size_t)rays + (size_t)(pass - 2);
                 float a = unit_float(w->points[slot][0] ^ salt);
                 float b = unit_float(w->points[slot][1] ^ (salt * 0x9e3779b9u));
 
@@ -579,7 +577,7 @@ static void tile_light(work *w, patch *tile)
                     float height = fmaxf(0, pvec_dot(s->position, scene->up) - scene->floor);
                     /* The floor compares with an empty studio, so it takes all light as equal. */
                     float radiance = is_floor ? 1 : sky_radiance(scene, direction, height);
-                    queue_add(w, &q, flags, s->position, direction, target, LIGHT_SKY, radiance / (float)w->sky_rays);
+                    queue_add(w, &q, flags, s->position, direction, target, LIGHT_SKY, radiance / (float)rays);
                 }
             }
         queue_flush(w, &q, flags);
@@ -814,7 +812,7 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
     w.side = scene->quality < 1 ? 1 : scene->quality > 8 ? 8 : scene->quality;
     static const int sky_rays[9] = {0, 8, 4, 3, 2, 2, 2, 2, 2};
     w.sky_rays = sky_rays[w.side];
-    w.reach = w.side == 1 ? 2 : w.side < 4 ? 3 : w.side;
+    w.reach = w.side + 1;
     w.border = (2 * w.reach + w.side - 1) / w.side;
     w.epsilon = 1e-4f * scene->radius;
     w.pixel = 2 * scene->camera.tan_y / (float)image->height;
@@ -823,8 +821,9 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
 
     w.rtc = rtcNewScene(tracer->device);
     w.palettes = malloc((size_t)(scene->mesh_count + 1) * sizeof *w.palettes);
-    w.points = malloc((size_t)(BLOCK * BLOCK * (1 + w.sky_rays)) * sizeof *w.points);
-    bool good = w.rtc && w.palettes && w.points;
+    w.curve = malloc(BLOCK * BLOCK * sizeof *w.curve);
+    w.points = malloc((size_t)(BLOCK * BLOCK * w.sky_rays) * sizeof *w.points);
+    bool good = w.rtc && w.palettes && w.curve && w.points;
     if (good) rtcSetSceneFlags(w.rtc, RTC_SCENE_FLAG_ROBUST);
     if (good) points_make(&w);
     for (int i = 0; i < scene->mesh_count && good; i++) {
@@ -852,6 +851,7 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
     }
     if (w.rtc) rtcReleaseScene(w.rtc);
     free(w.palettes);
+    free(w.curve);
     free(w.points);
     return good;
 }

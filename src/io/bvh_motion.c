@@ -8,15 +8,18 @@
  *
  *     world_character(t) = world_bvh(t) S rest_character
  *
- * S of a joint with one bone is the shortest turn after what its parent's S already did. A joint with several
- * bones (hips, chest) takes its parent's S unless the directions disagree by more than SPREAD_LIMIT: smaller
- * differences come from other proportions, and would tilt the body. Only the topmost matched joint is moved, by its
- * path in the BVH times the ratio of leg lengths; the ground is the lowest point of the character at rest.
+ * Limbs are aligned bone by bone, each by the shortest turn after what its parent's S already did. The trunk is
+ * not: hips, spine, neck and the short bones that carry the limbs differ between skeletons by proportion,
+ * not by pose, and following them would tilt the body. The trunk is what hangs together with the topmost
+ * joint and has no bone longer than TRUNK_BONE times the longest. Its S is the identity, unless the two skeletons face
+ * or stand differently (SPREAD_LIMIT). Only the topmost matched joint is moved, by its path in the BVH times the ratio
+ * of leg lengths; the ground is the lowest point of the character at rest.
  */
 #include "io/bvh_motion.h"
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "io/affine.h"
@@ -26,6 +29,7 @@
 enum { CHANNEL_LIMIT = 6, JOINT_LIMIT = 1 << 20 };
 
 static const double SPREAD_LIMIT = 0.6; /* radians, about 35 degrees */
+static const double TRUNK_BONE = 0.5;   /* between a spine bone (1/3 of a thigh) and an upper arm (3/5) */
 
 /* Channels: 0..2 position x, y, z; 3..5 rotation about x, y, z. */
 typedef struct bvh_joint {
@@ -305,6 +309,8 @@ typedef struct target_joint {
     double align[4];   /* S of the top of this file */
     double spread[9];  /* sum of bvh direction x character direction (3 x 3), over its bones */
     int bone_count;
+    double longest_bone; /* to a joint right below it */
+    bool trunk;
     double lead[2][3]; /* the directions of the first bone: character's, BVH's */
 } target_joint;
 
@@ -377,34 +383,25 @@ static void bone_add(target_joint *joint, const double from[3], const double to[
     }
 }
 
-static void rest_measure(const cutis_character *c, target_joint *targets)
-{
-    for (int j = 0; j < c->joint_count; j++) {
-        const cutis_joint *joint = &c->joints[j];
-        affine_parts parts = affine_parts_load(&joint->rest);
-        if (joint->parent < 0) {
-            memcpy(targets[j].rest, parts.rotation, sizeof parts.rotation);
-            memcpy(targets[j].place, parts.translation, sizeof parts.translation);
-        } else {
-            const target_joint *parent = &targets[joint->parent];
-            rotation_multiply(parent->rest, parts.rotation, targets[j].rest);
-        }
-        targets[j].driven_parent = joint->parent;
-        while (targets[j].driven_parent >= 0 && targets[targets[j].driven_parent].source < 0)
-            targets[j].driven_parent = targets[targets[j].driven_parent].driven_parent;
-    }
-}
-
-/* Places with scales counted, which rotations alone would miss. */
-static void rest_places(const cutis_character *c, arena *memory, target_joint *targets)
+/* Places and world rotations at rest, and the nearest driven ancestor of each joint. */
+static cutis_result rest_measure(const bvh_reader *r, const cutis_character *c, arena *memory, target_joint *targets)
 {
     affine *worlds = ARENA_ARRAY(memory, affine, c->joint_count);
-    for (int j = 0; worlds && j < c->joint_count; j++) {
+    if (!worlds) return error_memory(r->error, "a motion");
+    for (int j = 0; j < c->joint_count; j++) {
+        int parent = c->joints[j].parent;
         affine_parts parts = affine_parts_load(&c->joints[j].rest);
         worlds[j] = affine_compose(&parts);
-        if (c->joints[j].parent >= 0) worlds[j] = affine_multiply(&worlds[c->joints[j].parent], &worlds[j]);
+        memcpy(targets[j].rest, parts.rotation, sizeof parts.rotation);
+        targets[j].driven_parent = parent;
+        if (parent >= 0) {
+            worlds[j] = affine_multiply(&worlds[parent], &worlds[j]);
+            rotation_multiply(targets[parent].rest, parts.rotation, targets[j].rest);
+            if (targets[parent].source < 0) targets[j].driven_parent = targets[parent].driven_parent;
+        }
         for (int k = 0; k < 3; k++) targets[j].place[k] = worlds[j].m[4 * k + 3];
     }
+    return CUTIS_OK;
 }
 
 static void align_make(const bvh_reader *r, const cutis_character *c, target_joint *targets)
@@ -413,48 +410,52 @@ static void align_make(const bvh_reader *r, const cutis_character *c, target_joi
     for (int j = 0; j < r->joint_count; j++) reach = MAX(reach, distance(r->joints[j].place, r->joints[0].place));
     double tiny = 1e-4 * size, tiny_source = 1e-4 * reach;
 
-    /* Collect the bones: from each driven joint to the nearest driven one above it that is elsewhere. */
+    /* Collect the bones: from each driven joint to the driven one above it, when that is elsewhere. */
     for (int j = 0; j < c->joint_count; j++) {
         if (targets[j].source < 0) continue;
         const double *place = r->joints[targets[j].source].place;
-        bool found = false;
         for (int p = targets[j].driven_parent; p >= 0; p = targets[p].driven_parent) {
-            const double *parent_place = r->joints[targets[p].source].place;
-            if (distance(targets[j].place, targets[p].place) > tiny && distance(place, parent_place) > tiny_source) {
-                double from[3], to[3];
-                for (int k = 0; k < 3; k++)
-                    from[k] = targets[j].place[k] - targets[p].place[k], to[k] = place[k] - parent_place[k];
-                bone_add(&targets[p], from, to);
-                found = true;
-            }
-            /* Joints above at the same place (hips and the heads of hip bones) share the bone. */
-            int above = targets[p].driven_parent;
-            if (found && above >= 0 && distance(parent_place, r->joints[targets[above].source].place) > tiny_source)
-                break;
+            const double *above = r->joints[targets[p].source].place;
+            if (distance(targets[j].place, targets[p].place) <= tiny || distance(place, above) <= tiny_source) break;
+            double from[3], to[3];
+            for (int k = 0; k < 3; k++)
+                from[k] = targets[j].place[k] - targets[p].place[k], to[k] = place[k] - above[k];
+            bone_add(&targets[p], from, to);
+            if (p == targets[j].driven_parent)
+                targets[p].longest_bone = MAX(targets[p].longest_bone, distance(targets[j].place, targets[p].place));
+            /* Joints further up at the same place (hips and the heads of hip bones) share the bone. */
+            int next = targets[p].driven_parent;
+            if (next < 0 || distance(above, r->joints[targets[next].source].place) > tiny_source) break;
         }
     }
+    double longest = 0;
+    for (int j = 0; j < c->joint_count; j++) longest = MAX(longest, targets[j].longest_bone);
     for (int j = 0; j < c->joint_count; j++) {
         target_joint *joint = &targets[j];
-        double parent[4] = {0, 0, 0, 1};
-        if (joint->driven_parent >= 0) memcpy(parent, targets[joint->driven_parent].align, sizeof parent);
-        memcpy(joint->align, parent, sizeof parent);
-        if (joint->source < 0 || joint->bone_count == 0) continue;
+        const target_joint *parent = joint->driven_parent >= 0 ? &targets[joint->driven_parent] : NULL;
+        double before[4] = {0, 0, 0, 1};
+        if (parent) memcpy(before, parent->align, sizeof before);
+        memcpy(joint->align, before, sizeof before);
+        if (joint->source < 0) continue;
+        joint->trunk = !parent || (parent->trunk && joint->longest_bone <= TRUNK_BONE * longest);
+        if (joint->bone_count == 0 || (joint->trunk && parent)) continue;
+        double fit[4], turned[3], inverse[4], difference[4];
         if (joint->bone_count == 1) {
-            double turned[3], turn[4];
-            rotation_apply(parent, joint->lead[0], turned);
-            rotation_between(turned, joint->lead[1], turn);
-            rotation_multiply(turn, parent, joint->align);
-            continue;
+            rotation_apply(before, joint->lead[0], turned);
+            rotation_between(turned, joint->lead[1], difference);
+            rotation_multiply(difference, before, fit);
+        } else {
+            mat3 spread;
+            for (int k = 0; k < 9; k++) spread.m[k] = (float)joint->spread[k];
+            quat guess = {(float)before[0], (float)before[1], (float)before[2], (float)before[3]};
+            quat q = polar_rotation(spread, guess, 60);
+            fit[0] = q.x, fit[1] = q.y, fit[2] = q.z, fit[3] = q.w;
+            rotation_conjugate(before, inverse);
+            rotation_multiply(fit, inverse, difference);
         }
-        mat3 spread;
-        for (int k = 0; k < 9; k++) spread.m[k] = (float)joint->spread[k];
-        quat q =
-            polar_rotation(spread, (quat){(float)parent[0], (float)parent[1], (float)parent[2], (float)parent[3]}, 60);
-        double fit[4] = {q.x, q.y, q.z, q.w}, inverse[4], difference[4];
-        rotation_conjugate(parent, inverse);
-        rotation_multiply(fit, inverse, difference);
-        if (2 * det_acos(MIN(fabs(difference[3]), 1)) > SPREAD_LIMIT) memcpy(joint->align, fit, sizeof fit);
-        rotation_normalize(joint->align);
+        if (joint->trunk && 2 * det_acos(MIN(fabs(difference[3]), 1)) <= SPREAD_LIMIT) continue;
+        rotation_normalize(fit);
+        memcpy(joint->align, fit, sizeof fit);
     }
 }
 
@@ -484,72 +485,121 @@ static double size_ratio(const bvh_reader *r, const cutis_character *c, const ta
 
 /* ---- the clip ---- */
 
-static cutis_result clip_make(const bvh_reader *r, const cutis_character *c, target_joint *targets, int driven_count,
-                              arena *memory, cutis_clip *clip)
+typedef struct clip_maker {
+    const bvh_reader *reader;
+    const cutis_character *character;
+    const target_joint *targets;
+    int top; /* the topmost driven joint */
+    double ratio;
+    float *times;
+    float **rotations;   /* (joint_count) of (frame_count x 4), NULL for a joint that is not driven */
+    double (*places)[3]; /* (frame_count) of the topmost joint in the scene */
+    double *lowest;      /* (frame_count) height of the lowest driven joint */
+    double (*bvh_rotations)[4], (*bvh_places)[3];
+    double (*turns)[4]; /* world rotations of the character's joints */
+    affine *worlds;
+} clip_maker;
+
+/* Rotations and places of one frame. */
+static void clip_frame(clip_maker *m, int frame)
+{
+    const cutis_character *c = m->character;
+    pose_frame(m->reader, frame, m->bvh_rotations, m->bvh_places);
+    m->times[frame] = (float)(frame * m->reader->frame_time);
+    for (int k = 0; k < 3; k++) m->places[frame][k] = m->ratio * m->bvh_places[m->targets[m->top].source][k];
+    m->lowest[frame] = INFINITY;
+    for (int j = 0; j < c->joint_count; j++) {
+        int parent = c->joints[j].parent, source = m->targets[j].source;
+        affine_parts parts = affine_parts_load(&c->joints[j].idle);
+        double up[4] = {0, 0, 0, 1};
+        if (parent >= 0) memcpy(up, m->turns[parent], sizeof up);
+        if (source < 0) {
+            rotation_multiply(up, parts.rotation, m->turns[j]);
+        } else {
+            rotation_multiply(m->bvh_rotations[source], m->targets[j].align, m->turns[j]);
+            rotation_multiply(m->turns[j], m->targets[j].rest, m->turns[j]);
+            rotation_conjugate(up, up);
+            rotation_multiply(up, m->turns[j], parts.rotation);
+            rotation_normalize(parts.rotation);
+            /* The sign that lies nearer to the frame before, so that any interpolation goes the short way. */
+            float *out = m->rotations[j] + 4 * (size_t)frame;
+            double dot = 0;
+            for (int k = 0; frame > 0 && k < 4; k++) dot += parts.rotation[k] * (double)out[k - 4];
+            for (int k = 0; k < 4; k++) out[k] = (float)(dot < 0 ? -parts.rotation[k] : parts.rotation[k]);
+        }
+        affine local = affine_compose(&parts);
+        m->worlds[j] = parent >= 0 ? affine_multiply(&m->worlds[parent], &local) : local;
+        for (int k = 0; j == m->top && k < 3; k++) m->worlds[j].m[4 * k + 3] = m->places[frame][k];
+        if (source >= 0 && m->targets[j].driven_parent >= 0)
+            m->lowest[frame] = MIN(m->lowest[frame], m->worlds[j].m[7]);
+    }
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* How much higher the whole clip must be for its median lowest joint to be where it is at rest. */
+static double clip_lift(clip_maker *m)
+{
+    double rest = INFINITY;
+    for (int j = 0; j < m->character->joint_count; j++)
+        if (m->targets[j].source >= 0 && m->targets[j].driven_parent >= 0) rest = MIN(rest, m->targets[j].place[1]);
+    qsort(m->lowest, (size_t)m->reader->frame_count, sizeof(double), compare_doubles);
+    double lift = rest - m->lowest[m->reader->frame_count / 2];
+    return isfinite(lift) ? lift : (double)m->character->bounds_min[1];
+}
+
+static cutis_result clip_make(const bvh_reader *r, const cutis_character *c, const target_joint *targets,
+                              int driven_count, arena *memory, cutis_clip *clip)
 {
     size_t frames = (size_t)r->frame_count;
+    clip_maker m = {.reader = r, .character = c, .targets = targets, .top = -1};
     cutis_track *tracks = ARENA_ARRAY(memory, cutis_track, driven_count + 1);
-    float *times = ARENA_ARRAY(memory, float, frames);
-    float **rotations = ARENA_ARRAY(memory, float *, c->joint_count);
     float *translations = ARENA_ARRAY(memory, float, 3 * frames);
-    double(*bvh_rotations)[4] = arena_push(memory, (size_t)r->joint_count, sizeof *bvh_rotations);
-    double(*bvh_places)[3] = arena_push(memory, (size_t)r->joint_count, sizeof *bvh_places);
-    double(*worlds)[4] = arena_push(memory, (size_t)c->joint_count, sizeof *worlds);
+    m.times = ARENA_ARRAY(memory, float, frames);
+    m.rotations = ARENA_ARRAY(memory, float *, c->joint_count);
+    m.places = arena_push(memory, frames, sizeof *m.places);
+    m.lowest = ARENA_ARRAY(memory, double, frames);
+    m.bvh_rotations = arena_push(memory, (size_t)r->joint_count, sizeof *m.bvh_rotations);
+    m.bvh_places = arena_push(memory, (size_t)r->joint_count, sizeof *m.bvh_places);
+    m.turns = arena_push(memory, (size_t)c->joint_count, sizeof *m.turns);
+    m.worlds = ARENA_ARRAY(memory, affine, c->joint_count);
     if (memory->failed) return error_memory(r->error, "a motion");
-    int count = 0, top = -1;
+    int count = 0;
     for (int j = 0; j < c->joint_count; j++) {
         if (targets[j].source < 0) continue;
-        rotations[j] = ARENA_ARRAY(memory, float, 4 * frames);
-        if (!rotations[j]) return error_memory(r->error, "a motion");
+        m.rotations[j] = ARENA_ARRAY(memory, float, 4 * frames);
+        if (!m.rotations[j]) return error_memory(r->error, "a motion");
         tracks[count++] =
-            (cutis_track){j, CUTIS_PATH_ROTATION, CUTIS_INTERPOLATION_LINEAR, r->frame_count, times, rotations[j]};
-        if (top < 0) top = j;
+            (cutis_track){j, CUTIS_PATH_ROTATION, CUTIS_INTERPOLATION_LINEAR, r->frame_count, m.times, m.rotations[j]};
+        if (m.top < 0) m.top = j;
     }
     tracks[count++] =
-        (cutis_track){top, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_LINEAR, r->frame_count, times, translations};
+        (cutis_track){m.top, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_LINEAR, r->frame_count, m.times, translations};
+    m.ratio = size_ratio(r, c, targets, m.top);
+    for (int f = 0; f < r->frame_count; f++) clip_frame(&m, f);
+    double lift = clip_lift(&m);
 
     /* What carries the topmost joint does not move. */
     affine above = affine_identity(), inverse;
-    for (int p = c->joints[top].parent; p >= 0; p = c->joints[p].parent) {
+    for (int p = c->joints[m.top].parent; p >= 0; p = c->joints[p].parent) {
         affine_parts parts = affine_parts_load(&c->joints[p].idle);
         affine local = affine_compose(&parts);
         above = affine_multiply(&local, &above);
     }
     affine_inverse(&above, &inverse);
-    double ratio = size_ratio(r, c, targets, top);
-
-    for (int f = 0; f < r->frame_count; f++) {
-        times[f] = (float)(f * r->frame_time);
-        pose_frame(r, f, bvh_rotations, bvh_places);
-        for (int j = 0; j < c->joint_count; j++) {
-            int parent = c->joints[j].parent;
-            double up[4] = {0, 0, 0, 1}, local[4];
-            if (parent >= 0) memcpy(up, worlds[parent], sizeof up);
-            if (targets[j].source < 0) {
-                affine_parts parts = affine_parts_load(&c->joints[j].idle);
-                rotation_multiply(up, parts.rotation, worlds[j]);
-                continue;
-            }
-            rotation_multiply(bvh_rotations[targets[j].source], targets[j].align, worlds[j]);
-            rotation_multiply(worlds[j], targets[j].rest, worlds[j]);
-            rotation_conjugate(up, up);
-            rotation_multiply(up, worlds[j], local);
-            rotation_normalize(local);
-            float *out = rotations[j] + 4 * (size_t)f;
-            /* The sign that lies nearer to the frame before, so that any interpolation goes the short way. */
-            double sign = 1, dot = 0;
-            for (int k = 0; f > 0 && k < 4; k++) dot += local[k] * (double)out[k - 4];
-            if (dot < 0) sign = -1;
-            for (int k = 0; k < 4; k++) out[k] = (float)(sign * local[k]);
-        }
-        const double *place = bvh_places[targets[top].source];
-        double world[3] = {ratio * place[0], ratio * place[1] + (double)c->bounds_min[1], ratio * place[2]}, local[3];
-        affine_point(&inverse, world, local);
-        for (int k = 0; k < 3; k++) {
-            translations[3 * (size_t)f + (size_t)k] = (float)local[k];
-            if (!isfinite(translations[3 * (size_t)f + (size_t)k]))
-                return error_set(r->error, CUTIS_ERROR_DATA, "%.150s: frame %d does not lie at a finite place", r->name,
-                                 f);
+    for (size_t f = 0; f < frames; f++) {
+        double local[3];
+        m.places[f][1] += lift;
+        affine_point(&inverse, m.places[f], local);
+        for (size_t k = 0; k < 3; k++) {
+            translations[3 * f + k] = (float)local[k];
+            if (!isfinite(translations[3 * f + k]))
+                return error_set(r->error, CUTIS_ERROR_DATA, "%.150s: frame %zu does not lie at a finite place",
+                                 r->name, f);
         }
     }
     *clip = (cutis_clip){.track_count = count, .tracks = tracks};
@@ -587,8 +637,8 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
             "%.150s: no joint of the motion (such as '%.60s') has the name of a joint of the character (such as "
             "'%.60s'); give a name map",
             r->name, r->joints[0].name, c->joints[0].name);
-    rest_measure(c, targets);
-    rest_places(c, &r->memory, targets);
+    code = rest_measure(r, c, &r->memory, targets);
+    if (code != CUTIS_OK) return code;
     align_make(r, c, targets);
 
     cutis_clip *clips = ARENA_ARRAY(&r->memory, cutis_clip, c->clip_count + 1);

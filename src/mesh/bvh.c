@@ -236,7 +236,10 @@ static bool ray_prepare(ray *r, vec3 origin, vec3 direction)
         r->kx = r->ky, r->ky = swap;
     }
     r->sx = d[r->kx] / d[r->kz], r->sy = d[r->ky] / d[r->kz], r->sz = 1 / d[r->kz];
-    for (int k = 0; k < 3; k++) r->inverse[k] = 1 / d[k], r->negative[k] = d[k] < 0;
+    for (int k = 0; k < 3; k++) {
+        r->inverse[k] = d[k] == 0 ? INFINITY : 1 / d[k]; /* also of -0, so that it fits `negative` */
+        r->negative[k] = d[k] < 0;
+    }
     return true;
 }
 
@@ -254,7 +257,8 @@ static inline bool ray_box(const ray *r, const bvh_node *node, double t0, double
         t1 = far < t1 ? far : t1;
     }
     *entry = t0;
-    return t0 - t1 <= 1e-14 * fabs(t1); /* a few roundings */
+    /* Within a few roundings. The test fails for t0 or -t1 infinite, a box beside a ray along an axis. */
+    return t0 - t1 <= (fabs(t1) < INFINITY ? 1e-14 * fabs(t1) : 0);
 }
 
 /* For counts, an edge on the ray belongs to the side that its direction tells. */

@@ -43,6 +43,10 @@ typedef struct biped {
     float hand_scale; /* 0: a mitten of length `mitten` */
     float mitten;
     bool ears;
+    vec3 knob; /* a ball on the back, of the head (a bun) or of the hips (a tail); radius 0: none */
+    float knob_radius;
+    bool knob_on_head;
+    bool short_legs; /* two rings a leg, not seven */
 } biped;
 
 void biped_cage(zoo_kit *kit, const biped *b);

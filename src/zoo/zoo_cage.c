@@ -66,6 +66,7 @@ static void patch_place(zoo_kit *kit, zoo_patch *patch, zoo_section section)
     for (int r = 0; r <= patch->rows; r++)
         for (int c = 0; c <= patch->cols; c++) {
             float s = 2.0f * (float)c / (float)patch->cols - 1, t = 2.0f * (float)r / (float)patch->rows - 1;
+            t -= patch->bias * (1 - t * t);
             patch->points[r * (patch->cols + 1) + c] = zoo_point_add(kit, section_point(section, s, t));
         }
 }

@@ -16,7 +16,7 @@ typedef struct sample {
     vec3 gradient;
 } sample;
 
-static sample smooth_min(sample a, sample b, float blend)
+static inline sample smooth_min(sample a, sample b, float blend)
 {
     if (b.value >= a.value + blend) return a;
     if (a.value >= b.value + blend) return b;
@@ -27,7 +27,7 @@ static sample smooth_min(sample a, sample b, float blend)
 int zoo_field_node(zoo_kit *kit, int parent, float blend)
 {
     assert(kit->node_count < ZOO_MAX_NODES && parent < kit->node_count);
-    kit->nodes[kit->node_count] = (zoo_node){.parent = parent, .blend = blend};
+    kit->nodes[kit->node_count] = (zoo_node){.parent = parent, .blend = blend, .first_child = -1, .next_sibling = -1};
     return kit->node_count++;
 }
 
@@ -69,6 +69,31 @@ void zoo_field_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b, floa
     zoo_field_flat_cone(kit, node, a, radius_a, b, radius_b, vec3_make(0, 0, 1), 1, blend);
 }
 
+/* Catmull-Rom through four values. */
+static float spline(float a, float b, float c, float d, float t)
+{
+    return b + 0.5f * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
+}
+
+void zoo_field_tube(zoo_kit *kit, int node, const vec3 *points, const float *radii, int count, vec3 axis, float factor,
+                    float blend)
+{
+    enum { PIECES = 4 };
+    vec3 last = points[0];
+    float last_radius = radii[0];
+    for (int i = 0; i + 1 < count; i++) {
+        int before = MAX(i - 1, 0), after = MIN(i + 2, count - 1);
+        for (int k = 1; k <= PIECES; k++) {
+            float t = (float)k / PIECES;
+            vec3 a = points[before], b = points[i], c = points[i + 1], d = points[after];
+            vec3 next = {spline(a.x, b.x, c.x, d.x, t), spline(a.y, b.y, c.y, d.y, t), spline(a.z, b.z, c.z, d.z, t)};
+            float radius = spline(radii[before], radii[i], radii[i + 1], radii[after], t);
+            zoo_field_flat_cone(kit, node, last, last_radius, next, radius, axis, factor, blend);
+            last = next, last_radius = radius;
+        }
+    }
+}
+
 void zoo_field_blob(zoo_kit *kit, int node, vec3 center, vec3 a, vec3 b, vec3 c, float blend)
 {
     zoo_shape *shape = shape_add(kit, node, blend);
@@ -84,6 +109,12 @@ void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 center, vec3 radii, float 
 {
     zoo_field_blob(kit, node, center, vec3_make(radii.x, 0, 0), vec3_make(0, radii.y, 0), vec3_make(0, 0, radii.z),
                    blend);
+}
+
+void zoo_field_magnet(zoo_kit *kit, vec3 center, float radius, float strength)
+{
+    assert(kit->magnet_count < ZOO_MAX_MAGNETS);
+    kit->magnets[kit->magnet_count++] = (zoo_magnet){center, radius, strength};
 }
 
 void zoo_field_carve(zoo_kit *kit) { kit->shapes[kit->shape_count - 1].carve = true; }
@@ -105,6 +136,18 @@ void zoo_field_finish(zoo_kit *kit)
                kit->shapes[node->first_shape + node->shape_count].node == n)
             node->shape_count++;
     }
+    float widest_shape = 0, widest_node = 0;
+    for (int i = 0; i < kit->shape_count; i++) widest_shape = MAX(widest_shape, kit->shapes[i].blend);
+    for (int n = kit->node_count - 1; n >= 0; n--) {
+        // Backwards, so that siblings stand in ascending order.
+        zoo_node *node = &kit->nodes[n];
+        widest_node = MAX(widest_node, node->blend);
+        if (node->parent >= 0) {
+            node->next_sibling = kit->nodes[node->parent].first_child;
+            kit->nodes[node->parent].first_child = n;
+        }
+    }
+    kit->blend_reach = widest_shape + widest_node;
     for (int n = 0; n < kit->node_count; n++) {
         vec3 low = {1e9f, 1e9f, 1e9f}, high = {-1e9f, -1e9f, -1e9f};
         for (int i = 0; i < kit->shape_count; i++) {
@@ -120,7 +163,7 @@ void zoo_field_finish(zoo_kit *kit)
     }
 }
 
-static sample shape_value(const zoo_shape *shape, vec3 p)
+static inline sample shape_value(const zoo_shape *shape, vec3 p)
 {
     vec3 q = mat3_vector(shape->to_local, vec3_sub(p, shape->origin)), g;
     float radial = sqrtf(q.x * q.x + q.z * q.z), value;
@@ -146,35 +189,43 @@ static sample shape_value(const zoo_shape *shape, vec3 p)
     return (sample){value * scale, vec3_scale(gradient, scale)};
 }
 
-static sample node_value(const zoo_kit *kit, int n, vec3 p)
+/* Whether p is farther than `distance` from a ball. */
+static inline bool ball_far(vec3 p, vec3 center, float radius, float distance)
+{
+    float reach = radius + distance;
+    return reach < 0 || vec3_length2(vec3_sub(p, center)) > reach * reach;
+}
+
+static sample node_value(const zoo_kit *kit, int n, vec3 p, float limit)
 {
     const zoo_node *node = &kit->nodes[n];
     sample best = {1e9f, {0, 1, 0}};
     for (int i = 0; i < node->shape_count; i++) {
         const zoo_shape *shape = &kit->shapes[node->first_shape + i];
-        float far = vec3_distance(p, shape->bound_center) - shape->bound_radius;
         if (shape->carve) {
             // a minus b = -min(-a, b)
-            if (far > shape->blend - best.value) continue;
+            if (ball_far(p, shape->bound_center, shape->bound_radius, shape->blend - best.value)) continue;
             sample a = {-best.value, vec3_scale(best.gradient, -1)};
             a = smooth_min(a, shape_value(shape, p), shape->blend);
             best = (sample){-a.value, vec3_scale(a.gradient, -1)};
-        } else if (far < best.value + shape->blend) {
+        } else if (!ball_far(p, shape->bound_center, shape->bound_radius, MIN(limit, best.value + shape->blend))) {
             best = smooth_min(best, shape_value(shape, p), shape->blend);
         }
     }
-    for (int c = n + 1; c < kit->node_count; c++) {
+    for (int c = node->first_child; c >= 0; c = kit->nodes[c].next_sibling) {
         const zoo_node *child = &kit->nodes[c];
-        if (child->parent != n) continue;
-        if (vec3_distance(p, child->bound_center) - child->bound_radius >= best.value + child->blend) continue;
-        best = smooth_min(best, node_value(kit, c, p), child->blend);
+        if (ball_far(p, child->bound_center, child->bound_radius, MIN(limit, best.value + child->blend))) continue;
+        best = smooth_min(best, node_value(kit, c, p, limit), child->blend);
     }
     return best;
 }
 
-float zoo_field_value(const zoo_kit *kit, vec3 p, vec3 *gradient)
+float zoo_field_value(const zoo_kit *kit, vec3 p, float near, vec3 *gradient)
 {
-    sample s = node_value(kit, 0, p);
+    // Nothing farther off than the value itself and the widest blends can have an influence.
+    float limit = near + kit->blend_reach;
+    sample s = node_value(kit, 0, p, limit);
+    if (s.value > near || s.value < -near) s = node_value(kit, 0, p, 1e9f);
     *gradient = s.gradient;
     return s.value;
 }

@@ -1,8 +1,7 @@
 /*
  * zoo_gait.c: motions of two-legged characters.
  *
- * Legs are placed by the foot: the two turns of hip and knee that bring the ankle to its target follow from the
- * triangle of thigh, shin and target (law of cosines), so that feet stay where the motion puts them.
+ * Legs are placed by the foot (zoo_pose_reach), so that feet stay where the motion puts them.
  */
 #include <string.h>
 
@@ -17,57 +16,15 @@ static const char *side_name(char *text, const char *name, float side)
     return strcat(text, side > 0 ? "_l" : "_r");
 }
 
-/* Where the rest point p of joint `joint` and its parents goes in the pose (all turned joints above it counted). */
-static vec3 pose_point(const zoo_kit *kit, const zoo_pose *pose, int joint, vec3 p, quat *turn)
-{
-    *turn = quat_identity();
-    for (int j = joint; j >= 0; j = kit->joints[j].parent) {
-        vec3 at = kit->joints[j].position;
-        p = vec3_add(vec3_add(at, quat_rotate(pose->turn[j], vec3_sub(p, at))), pose->shift[j]);
-        *turn = quat_multiply(pose->turn[j], *turn);
-    }
-    return p;
-}
-
-static quat turn_to(const zoo_joint *joint, vec3 rest, vec3 wanted)
-{
-    (void)joint;
-    return quat_between(vec3_normalize(rest), vec3_normalize(wanted));
-}
-
 void biped_leg(const zoo_kit *kit, const biped *b, float side, vec3 target, double pitch, zoo_pose *pose)
 {
-    char text[24];
-    int thigh = zoo_joint_find(kit, side_name(text, "thigh", side));
-    int shin = zoo_joint_find(kit, side_name(text, "shin", side));
-    int foot = zoo_joint_find(kit, side_name(text, "foot", side));
-    vec3 hip = biped_mirror(b->hip, side), knee = biped_mirror(b->knee, side), ankle = biped_mirror(b->ankle, side);
-    float upper = vec3_distance(hip, knee), lower = vec3_distance(knee, ankle);
-
-    // The hip moves with the pelvis; everything is then seen in the turned pelvis' axes.
-    quat pelvis;
-    vec3 from = pose_point(kit, pose, kit->joints[thigh].parent, hip, &pelvis);
-    vec3 reach = quat_rotate(quat_conjugate(pelvis), vec3_sub(target, from));
-    float distance = vec3_length(reach), longest = 0.998f * (upper + lower);
-    if (distance > longest) reach = vec3_scale(reach, longest / distance), distance = longest;
-
-    // The knee lies in front of the line from hip to ankle.
-    vec3 line = vec3_scale(reach, 1 / distance), front = {0.12f * side, 0, 1};
-    front = vec3_normalize(vec3_madd(front, line, -vec3_dot(front, line)));
-    float along = (upper * upper - lower * lower + distance * distance) / (2 * distance);
-    float off = sqrtf(MAX(upper * upper - along * along, 0.0f));
-    vec3 new_knee = vec3_madd(vec3_scale(line, along), front, off);
-    vec3 new_shin = vec3_sub(reach, new_knee);
-    pose->turn[thigh] = turn_to(&kit->joints[thigh], vec3_sub(knee, hip), new_knee);
-    new_shin = quat_rotate(quat_conjugate(pose->turn[thigh]), new_shin);
-    pose->turn[shin] = turn_to(&kit->joints[shin], vec3_sub(ankle, knee), new_shin);
-
-    // The foot keeps the scene's axes but for its pitch; the toes stay level when the heel rises.
-    quat above = quat_multiply(pelvis, quat_multiply(pose->turn[thigh], pose->turn[shin]));
-    quat level = quat_axis_angle(axis_x, pitch / degrees);
-    pose->turn[foot] = quat_multiply(quat_conjugate(above), level);
-    int toe = zoo_joint_find(kit, side_name(text, "toe", side));
-    pose->turn[toe] = quat_axis_angle(axis_x, -MAX(pitch, 0) / degrees * 0.9);
+    (void)b;
+    char thigh[24], shin[24], foot[24], toe[24];
+    zoo_pose_reach(kit, pose, side_name(thigh, "thigh", side), side_name(shin, "shin", side),
+                   side_name(foot, "foot", side), target, vec3_make(0.12f * side, 0, 1),
+                   quat_axis_angle(axis_x, pitch / degrees));
+    // The toes stay level when the heel rises.
+    zoo_pose_turn(kit, pose, side_name(toe, "toe", side), axis_x, -0.9 * MAX(pitch, 0));
 }
 
 void biped_arm(const zoo_kit *kit, const biped *b, float side, double down, double swing, double bend, zoo_pose *pose)

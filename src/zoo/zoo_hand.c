@@ -61,7 +61,7 @@ static zoo_section frame_section(const zoo_frame *f, vec3 center, vec3 u, vec3 v
 /* A finger from its patch (1 x 2): sections halfway the first bone, at its joints, and before the tip. */
 static void finger_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, int index, int region)
 {
-    static const float stops[4] = {0.55f, 1.0f, 2.0f, 2.85f};
+    static const float stops[4] = {0.55f, 1.0f, 2.0f, 2.98f}; // the last so near the tip that the cap goes onto it
     vec3 chain[4];
     finger_chain(index, chain);
     for (int i = 0; i < 4; i++) {
@@ -73,7 +73,7 @@ static void finger_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, i
         vec3 up = {0, 0, 1}, u;
         up = vec3_normalize(vec3_madd(up, along, -vec3_dot(up, along)));
         u = vec3_cross(up, along); // u x up = along
-        float r = finger_radius(index, bone) * (i == 3 ? 0.75f : 0.9f);
+        float r = finger_radius(index, bone) * (i == 3 ? 0.55f : 0.9f);
         patch = zoo_patch_extrude(kit, &patch, frame_section(frame, center, vec3_scale(u, r), vec3_scale(up, r), 0.25f),
                                   region, 0);
     }
@@ -146,13 +146,13 @@ void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame)
          vec3_make(0.0085f, 0.0128f, 0), vec3_make(0.0040f, -0.0026f, 0.0145f), 0.012f);
     blob(kit, palm, frame, vec3_make(0.036f, 0.024f, -0.0075f), vec3_make(0.032f, 0, 0), vec3_make(0, 0.0135f, 0),
          vec3_make(0, 0, 0.0120f), 0.012f);
-    blob(kit, palm, frame, vec3_make(0.088f, 0.000f, -0.0080f), vec3_make(0.016f, 0, 0), vec3_make(0, 0.034f, 0),
-         vec3_make(0, 0, 0.0085f), 0.010f);
+    blob(kit, palm, frame, vec3_make(0.086f, 0.000f, -0.0060f), vec3_make(0.018f, 0, 0), vec3_make(0, 0.033f, 0),
+         vec3_make(0, 0, 0.0080f), 0.016f);
 
     for (int i = 0; i < FINGER_COUNT; i++) {
         vec3 chain[4];
         finger_chain(i, chain);
-        int node_finger = zoo_field_node(kit, palm, (i == 0 ? 0.010f : 0.0045f) * scale);
+        int node_finger = zoo_field_node(kit, palm, (i == 0 ? 0.014f : 0.0065f) * scale);
         for (int b = 0; b < 3; b++) {
             float ra = finger_radius(i, b), rb = finger_radius(i, b + 1);
             if (i == 0 && b == 0) ra = 0.0150f;
@@ -160,7 +160,7 @@ void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame)
             if (b == 2) to = vec3_lerp(from, to, 0.70f);
             // Slim between the joints, so that the joints show.
             vec3 half = vec3_lerp(from, to, 0.5f);
-            float waist = 0.5f * (ra + rb) * (b == 2 ? 1.0f : 0.95f);
+            float waist = 0.5f * (ra + rb) * (b == 2 ? 1.0f : 0.97f);
             cone(kit, node_finger, frame, from, ra, half, waist, 0.004f);
             cone(kit, node_finger, frame, half, waist, to, rb, 0.004f);
         }

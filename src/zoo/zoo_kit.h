@@ -29,7 +29,8 @@ enum {
     ZOO_MAX_SHAPES = 320,
     ZOO_MAX_NODES = 48,
     ZOO_MAX_JOINTS = 96,
-    ZOO_MAX_CLIPS = 4
+    ZOO_MAX_CLIPS = 4,
+    ZOO_MAX_MAGNETS = 8
 };
 
 #define ZOO_ALL_REGIONS 0xffffffffu
@@ -51,6 +52,7 @@ typedef struct zoo_patch {
     int cols, rows;
     int points[(ZOO_MAX_GRID + 1) * (ZOO_MAX_GRID + 1)];
     bool flip;                      /* mirrored: the loop is clockwise, faces are turned round */
+    float bias;                     /* how much the rows of new rings crowd towards v = -1, 0..0.5 */
     int chart;                      /* the texture chart that the next ring continues; -1: a new one */
     float along;                    /* texture coordinate reached, metres */
     float around[ZOO_MAX_LOOP + 1]; /* texture coordinate of each loop point, metres */
@@ -82,9 +84,16 @@ typedef struct zoo_node {
     int parent;
     float blend;
     int first_shape, shape_count;
+    int first_child, next_sibling; /* -1: none */
     vec3 bound_center;
     float bound_radius;
 } zoo_node;
+
+/* A ball in which the mesh shall be finer: cells shrink to 1 / (1 + strength) at its centre. */
+typedef struct zoo_magnet {
+    vec3 center;
+    float radius, strength;
+} zoo_magnet;
 
 /* A place and three directions, right- or left-handed, in which a limb is described. */
 typedef struct zoo_frame {
@@ -102,7 +111,8 @@ typedef struct zoo_joint {
     vec3 center; /* in ball_regions the weight is a soft ball instead of a plane */
     float radius;
     unsigned ball_regions;
-    unsigned regions;      /* mask of the regions that it, or its descendants, may move */
+    float gate;       /* with a gate, the ball fades out over this distance on both sides of the plane x = 0; 0: none */
+    unsigned regions; /* mask of the regions that it, or its descendants, may move */
     unsigned full_regions; /* of these, where it takes all the weight of its parent */
     quat rest;             /* scene rotation at rest */
 } zoo_joint;
@@ -145,6 +155,9 @@ struct zoo_kit {
     int shape_count, node_count;
     zoo_shape shapes[ZOO_MAX_SHAPES];
     zoo_node nodes[ZOO_MAX_NODES];
+    int magnet_count;
+    zoo_magnet magnets[ZOO_MAX_MAGNETS];
+    float blend_reach; /* how far a shape can act beyond its own distance */
 
     int joint_count;
     zoo_joint joints[ZOO_MAX_JOINTS];
@@ -181,14 +194,18 @@ void zoo_field_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b, floa
 /* The cone made `factor` times as wide along the unit vector `axis`. */
 void zoo_field_flat_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b, float radius_b, vec3 axis,
                          float factor, float blend);
+/* A smooth tube through points (count >= 2), flattened as a flat cone is. */
+void zoo_field_tube(zoo_kit *kit, int node, const vec3 *points, const float *radii, int count, vec3 axis, float factor,
+                    float blend);
 void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 center, vec3 radii, float blend);
 /* An ellipsoid with half axes a, b, c, at right angles to each other. */
 void zoo_field_blob(zoo_kit *kit, int node, vec3 center, vec3 a, vec3 b, vec3 c, float blend);
+void zoo_field_magnet(zoo_kit *kit, vec3 center, float radius, float strength);
 /* Turn the last shape added into one that is taken away. */
 void zoo_field_carve(zoo_kit *kit);
 void zoo_field_finish(zoo_kit *kit);
-/* First-order distance to the surface, and its gradient. */
-float zoo_field_value(const zoo_kit *kit, vec3 p, vec3 *gradient);
+/* First-order distance to the surface, and its gradient. Fastest when the distance is below `near`. */
+float zoo_field_value(const zoo_kit *kit, vec3 p, float near, vec3 *gradient);
 
 /* zoo_motion.c */
 const char *zoo_name(zoo_kit *kit, const char *name, const char *suffix); /* joined; lives as long as the kit */
@@ -200,6 +217,14 @@ void zoo_motion_add(zoo_kit *kit, const char *name, double duration, int key_cou
 /* Turn a joint by degrees about a scene axis, after what it has been turned already. */
 void zoo_pose_turn(const zoo_kit *kit, zoo_pose *pose, const char *joint, vec3 axis, double degrees);
 void zoo_pose_shift(const zoo_kit *kit, zoo_pose *pose, const char *joint, vec3 shift);
+/* Where the rest point p that belongs to `joint` is in the pose, and how the joint is turned there. */
+vec3 zoo_pose_point(const zoo_kit *kit, const zoo_pose *pose, int joint, vec3 p, quat *turn);
+/*
+ * Turn joints `upper` and `lower` so that the rest point `end` of the lower one comes to `target`, the joint
+ * between them bending towards `bend`; then turn joint `foot` (at `end`) so that it stands in the scene as `level`.
+ */
+void zoo_pose_reach(const zoo_kit *kit, zoo_pose *pose, const char *upper, const char *lower, const char *foot,
+                    vec3 target, vec3 bend, quat level);
 cutis_result zoo_motion_clips(const zoo_kit *kit, arena *memory, cutis_joint *joints, cutis_clip *clips,
                               cutis_error *error);
 double zoo_smooth(double t);                       /* 0..1 with soft ends, clamped */
@@ -240,6 +265,17 @@ void zoo_hand_joints(zoo_kit *kit, const char *parent, const char *suffix, const
  */
 void zoo_hand_pose(const zoo_kit *kit, zoo_pose *pose, const zoo_frame *frame, const char *suffix, int finger,
                    double bend_1, double bend_2, double bend_3, double spread);
+
+/* zoo_head.c */
+
+/* How a head differs from the plain one, as factors. */
+typedef struct zoo_head {
+    float width, jaw, brow;
+    float fat; /* 0: lean */
+} zoo_head;
+
+/* A human head with the point between its ears at the origin; returns its node. scale 1: 0.23 m high. */
+int zoo_head_field(zoo_kit *kit, int parent, vec3 origin, float scale, const zoo_head *style);
 
 /* The characters. */
 void zoo_describe_arm(zoo_kit *kit);

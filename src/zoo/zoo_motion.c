@@ -73,6 +73,45 @@ void zoo_pose_shift(const zoo_kit *kit, zoo_pose *pose, const char *joint, vec3 
     *total = vec3_add(*total, shift);
 }
 
+vec3 zoo_pose_point(const zoo_kit *kit, const zoo_pose *pose, int joint, vec3 p, quat *turn)
+{
+    *turn = quat_identity();
+    for (int j = joint; j >= 0; j = kit->joints[j].parent) {
+        vec3 at = kit->joints[j].position;
+        p = vec3_add(vec3_add(at, quat_rotate(pose->turn[j], vec3_sub(p, at))), pose->shift[j]);
+        *turn = quat_multiply(pose->turn[j], *turn);
+    }
+    return p;
+}
+
+void zoo_pose_reach(const zoo_kit *kit, zoo_pose *pose, const char *upper, const char *lower, const char *foot,
+                    vec3 target, vec3 bend, quat level)
+{
+    int top = zoo_joint_find(kit, upper), middle = zoo_joint_find(kit, lower), end = zoo_joint_find(kit, foot);
+    vec3 hip = kit->joints[top].position, knee = kit->joints[middle].position, ankle = kit->joints[end].position;
+    float thigh = vec3_distance(hip, knee), shin = vec3_distance(knee, ankle);
+
+    // The root of the limb moves with the body; everything is then seen in the body's turned axes.
+    quat body;
+    vec3 from = zoo_pose_point(kit, pose, kit->joints[top].parent, hip, &body);
+    vec3 reach = quat_rotate(quat_conjugate(body), vec3_sub(target, from));
+    float distance = vec3_length(reach), longest = 0.998f * (thigh + shin);
+    if (distance > longest) reach = vec3_scale(reach, longest / distance), distance = longest;
+
+    // The triangle of both bones and the way to the target: law of cosines.
+    vec3 line = vec3_scale(reach, 1 / distance);
+    bend = vec3_normalize(vec3_madd(bend, line, -vec3_dot(bend, line)));
+    float along = (thigh * thigh - shin * shin + distance * distance) / (2 * distance);
+    float off = sqrtf(MAX(thigh * thigh - along * along, 0.0f));
+    vec3 new_knee = vec3_madd(vec3_scale(line, along), bend, off);
+    pose->turn[top] = quat_between(vec3_normalize(vec3_sub(knee, hip)), vec3_normalize(new_knee));
+    vec3 new_shin = quat_rotate(quat_conjugate(pose->turn[top]), vec3_sub(reach, new_knee));
+    pose->turn[middle] = quat_between(vec3_normalize(vec3_sub(ankle, knee)), vec3_normalize(new_shin));
+
+    quat above = quat_multiply(body, quat_multiply(pose->turn[top], pose->turn[middle]));
+    pose->turn[end] = quat_multiply(quat_conjugate(above), level);
+}
+
 /* Local rest transforms and inverse bind matrices. */
 static void joints_fill(const zoo_kit *kit, cutis_joint *joints)
 {

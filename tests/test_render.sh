@@ -1,0 +1,169 @@
+#!/bin/sh
+# test_render.sh PROGRAM: cutis render: sizes, frames, the same bytes for any number of threads, errors.
+# Prints what differs and goes on; exit code 1 when anything did.
+
+program=$1
+case $program in /*) ;; *) program=$PWD/$program ;; esac
+[ -x "$program" ] || { echo "usage: test_render.sh PROGRAM" >&2; exit 2; }
+folder=$(mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 2
+failures=0
+checks=0
+
+fail() { failures=$((failures + 1)); echo "FAILED: $*"; }
+
+# run CODE ARGUMENTS...: run `cutis render`, check the exit code.
+run() {
+    code=$1
+    shift
+    "$program" render "$@" >out 2>err
+    got=$?
+    checks=$((checks + 1))
+    [ "$got" -eq "$code" ] || { fail "cutis render $* exits with $got, not $code"; cat err; }
+}
+
+# The first line of stderr is exactly this.
+says() {
+    checks=$((checks + 1))
+    [ "$(head -n 1 err)" = "cutis: error: $1" ] || fail "expected 'cutis: error: $1', got '$(head -n 1 err)'"
+}
+
+# size FILE "WIDTH HEIGHT": of a PNG.
+size() {
+    checks=$((checks + 1))
+    got=$(od -A n -t u1 -j 16 -N 8 "$1" | awk '{ print $3 * 256 + $4, $7 * 256 + $8 }')
+    [ "$got" = "$2" ] || fail "$1 has the size '$got', not '$2'"
+}
+
+equal() {
+    checks=$((checks + 1))
+    cmp -s "$1" "$2" || fail "$1 and $2 differ: $3"
+}
+
+differ() {
+    checks=$((checks + 1))
+    ! cmp -s "$1" "$2" || fail "$1 and $2 are the same: $3"
+}
+
+# Nothing is left beside the files that were asked for.
+tidy() {
+    checks=$((checks + 1))
+    [ -z "$(find . -name '*.tmp*')" ] || fail "temporary files are left: $(find . -name '*.tmp*')"
+}
+
+small="--size 64x48 --quality 1"
+
+# ---- sizes ----
+run 0 arm $small -o rest.png
+size rest.png "64 48"
+grep -q '^rest.png (64 x 48)$' out || fail "the summary is '$(cat out)'"
+run 0 arm --quality 1 --quiet -o plain.png
+size plain.png "640 480"
+[ ! -s out ] || fail "--quiet prints something"
+run 0 arm lbs dqs --clip flex --frame 20 --size 128x60 --quality 1 -o pair.png
+size pair.png "128 60"
+run 0 arm lbs dqs --clip flex --sheet --frames 0:40:20 --size 200x120 --quality 1 -o sheet.png
+size sheet.png "200 120"
+
+# ---- frames, views and colours change the picture; threads and repetition do not ----
+run 0 arm lbs --clip flex --frame 0 $small -o f0.png
+run 0 arm lbs --clip flex --frame 30 $small -o f30.png
+differ f0.png f30.png "two frames"
+run 0 arm --clip flex --time 1 $small -o t1.png
+equal f30.png t1.png "frame 30 is 1 s"
+run 0 arm lbs --clip flex --frame -49 $small -o back.png
+equal f30.png back.png "frames from the end"
+run 0 arm lbs --clip flex --frame 30 $small --threads 1 -o one.png
+run 0 arm lbs --clip flex --frame 30 $small --threads 2 -o two.png
+run 0 arm lbs --clip flex --frame 30 $small --threads 2 -o again.png
+equal one.png two.png "one thread and two"
+equal two.png again.png "the same again"
+run 0 arm --view 90,0 $small -o side.png
+run 0 arm --view side $small -o named.png
+differ rest.png side.png "another view"
+for option in "--wire" "--skeleton" "--cut y" "--texture checker" "--color weights" "--background white" "--zoom 2" \
+    "--color stretch --no-legend" "--no-floor" "--focus hand" "--cut 0,0,1,0" "--caption hello"; do
+    run 0 arm $small $option -o option.png
+    differ rest.png option.png "$option"
+done
+for color in stretch area volume "weights --joint hand" part; do
+    run 0 arm lbs --clip flex --frame 30 $small --color $color -o color.png
+    differ f30.png color.png "--color $color"
+done
+run 0 arm $small --background transparent -o clear.png
+checks=$((checks + 1))
+[ "$(od -A n -t u1 -j 25 -N 1 clear.png | tr -d ' ')" = 6 ] || fail "a transparent picture has no alpha"
+
+# ---- caches ----
+"$program" bake arm --solver lbs --clip flex --quiet -o lbs.pc2 || fail "the cache cannot be baked"
+run 0 arm lbs.pc2 --frame 30 $small -o cache.png
+equal f30.png cache.png "a cache and the solver that made it"
+"$program" bake torus --solver lbs --quiet -o torus.pc2
+run 1 arm torus.pc2 $small -o no.png
+arm=$("$program" info arm --json | awk -F '[:,]' '/"vertices"/ { print $2 + 0; exit }')
+torus=$("$program" info torus --json | awk -F '[:,]' '/"vertices"/ { print $2 + 0; exit }')
+says "torus.pc2 has $torus vertices, but arm has $arm; it is not a cache of this character"
+run 1 arm lbs.pc2 --frame 1000 $small -o no.png
+says "there is no frame 1000; the frames are 0 to 78"
+run 1 arm lbs.pc2 --frames 10:1000 $small -o no.png
+says "--frames 10:1000: give FIRST:LAST or FIRST:LAST:STEP within 0:78"
+head -c 1000 lbs.pc2 >short.pc2
+run 1 arm short.pc2 $small -o no.png
+
+# ---- values ----
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    /usr/bin/python3 -c "
+import numpy
+numpy.save('values.npy', numpy.linspace(0, 1, 79 * $arm).reshape(79, $arm).astype('float32'))
+numpy.save('wrong.npy', numpy.zeros((79, 5)))"
+    run 0 arm lbs.pc2 --frame 30 --values values.npy $small -o values.png
+    differ f30.png values.png "values colour the surface"
+    run 1 arm lbs.pc2 --values wrong.npy $small -o no.png
+    says "wrong.npy must hold one number for each vertex (frames x $arm), but it has 5 numbers in a row"
+fi
+run 1 arm --values lbs.pc2 $small -o no.png
+says "lbs.pc2 is not a NumPy file (.npy)"
+
+# ---- video ----
+if command -v ffmpeg >/dev/null; then
+    for ending in mp4 gif webm; do
+        run 0 arm lbs --clip flex --frames 0:30:15 $small -o "film.$ending"
+        checks=$((checks + 1))
+        [ -s "film.$ending" ] || fail "film.$ending is empty"
+    done
+fi
+mkdir empty
+checks=$((checks + 1))
+PATH=$folder/empty "$program" render arm --clip flex --frames 0:1 $small -o film2.mp4 >out 2>err
+[ $? -eq 1 ] || fail "a missing ffmpeg is not an error"
+says "the program ffmpeg, which makes videos, is not found; install it, or write a .png with --sheet"
+[ ! -e film2.mp4 ] || fail "a film without ffmpeg"
+
+# ---- what cannot be drawn ----
+run 2 arm
+run 2 arm -o picture.jpg
+says "the ending of 'picture.jpg' tells no format; use one of .png, .mp4, .webm, .gif"
+run 1 arm lb -o no.png
+says "'lb' is neither a cache nor a solver; did you mean 'lbs'?"
+run 2 amr -o no.png
+run 2 arm --view fornt -o no.png
+says "'fornt' is no view; did you mean 'front'?"
+run 2 arm --color strech -o no.png
+says "there is no colouring 'strech'; did you mean 'stretch'?"
+run 2 arm --size 5x5 -o no.png
+run 2 arm --cut w -o no.png
+run 2 arm --clip flx -o no.png
+run 2 arm lbs --clip flex --set stiffnes=1 -o no.png
+says "--set stiffnes=1: no solver shown has such a parameter"
+run 2 arm --color weights --joint hnad -o no.png
+run 2 arm --frame 1 --frames 1:2 -o no.png
+run 1 arm -o missing/no.png
+checks=$((checks + 1))
+[ ! -e no.png ] || fail "a failed run left a picture"
+tidy
+run 0 --help
+grep -q '^example' out || fail "--help has no example"
+
+echo "$checks checks, $failures failed"
+[ "$failures" -eq 0 ]
