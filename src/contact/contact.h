@@ -73,8 +73,6 @@ typedef struct contact_surface {
     const uint8_t *owned;      /* (triangle_count) bits 0..2: points, 3..5: edges that this triangle stands for */
     const int *adjacent_first; /* (leaf_count + 1) leaves that share a point with a leaf */
     const int *adjacent;
-    const int *tangle; /* (point_count) group of triangles that intersect at rest, -1: none */
-    int rest_intersections;
     float edge_mean;
 } contact_surface;
 
@@ -108,8 +106,10 @@ typedef struct contact_search_options {
 
 /*
  * All pairs of features, without common points, that can come closer than margin while each point moves
- * straight from start to end (or stands, when both are the same). Pairs in a group that intersects at rest, or
- * that touch at the start, are left out. Fills work->pairs and returns their number.
+ * straight from start to end (or stands, when both are the same). Pairs
+ * that touch at the start or at rest are left out. Surfaces that intersect at rest do so by edges that pierce
+ * triangles, whose features are still apart: pairs keep such places as they are, and no new ones come. Fills
+ * work->pairs and returns their number.
  */
 int contact_search(const contact_surface *surface, contact_work *work, const float *start, const float *end,
                    const contact_search_options *options, const cutis_jobs *jobs);

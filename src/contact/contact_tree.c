@@ -160,45 +160,11 @@ static void connections_find(const mesh *m, const tree_builder *b, int *parents,
     }
 }
 
-/* Groups of points whose triangles intersect at rest. */
-static cutis_result tangles_find(contact_surface *surface, const mesh *m, int *tangle, arena *scratch,
-                                 cutis_error *error)
-{
-    bvh tree;
-    cutis_result result = bvh_build(&tree, m->triangle_count, m->triangles, m->positions, scratch, error);
-    if (result != CUTIS_OK) return result;
-    int limit = m->triangle_count;
-    int *pairs = ARENA_ARRAY(scratch, int, 2 * (size_t)limit + 2);
-    int *parents = ARENA_ARRAY(scratch, int, m->point_count + 1);
-    if (scratch->failed) return error_memory(error, "the contact surface");
-    int count = mesh_self_intersections(m, &tree, m->positions, NULL, pairs, limit);
-    surface->rest_intersections = count;
-    for (int p = 0; p < m->point_count; p++) parents[p] = p, tangle[p] = -1;
-    for (int i = 0; i < MIN(count, limit); i++) {
-        int root = root_of(parents, m->triangles[3 * pairs[2 * i]]);
-        for (int side = 0; side < 2; side++)
-            for (int c = 0; c < 3; c++) {
-                int p = m->triangles[3 * pairs[2 * i + side] + c];
-                int r = root_of(parents, p);
-                parents[MAX(r, root)] = MIN(r, root);
-                root = MIN(r, root);
-                tangle[p] = 0;
-            }
-    }
-    for (int p = 0; p < m->point_count; p++)
-        if (tangle[p] == 0) tangle[p] = root_of(parents, p);
-    return CUTIS_OK;
-}
-
 cutis_result contact_surface_build(contact_surface *surface, const mesh *m, arena *memory,
                                    const cutis_allocator *allocator, cutis_error *error)
 {
     int n = m->triangle_count;
     *surface = (contact_surface){.mesh = m};
-    int *tangle = ARENA_ARRAY(memory, int, m->point_count + 1);
-    if (memory->failed) return error_memory(error, "the contact surface");
-    surface->tangle = tangle;
-    for (int p = 0; p < m->point_count; p++) tangle[p] = -1;
     if (n == 0) return CUTIS_OK;
 
     arena scratch = arena_create(allocator);
@@ -262,7 +228,7 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
     surface->leaf_first = b.leaf_first, surface->order = b.order;
     surface->owned = owned, surface->connected = connected;
     surface->adjacent_first = adjacent_first, surface->adjacent = adjacent;
-    result = tangles_find(surface, m, tangle, &scratch, error);
+    result = CUTIS_OK;
 done:
     arena_destroy(&scratch);
     return result;
@@ -397,17 +363,6 @@ static bool leaves_adjacent(const contact_surface *surface, int a, int b)
     return false;
 }
 
-/* Whether a side's points all belong to the same tangle as the other side's. */
-static bool pair_tangled(const contact_surface *surface, const int v[4], int first)
-{
-    int group = surface->tangle[v[0]];
-    for (int i = 1; i < first && group < 0; i++) group = surface->tangle[v[i]];
-    if (group < 0) return false;
-    for (int i = first; i < 4; i++)
-        if (surface->tangle[v[i]] == group) return true;
-    return false;
-}
-
 static void pair_consider(const search *s, int block, const int v[4], contact_kind kind)
 {
     const contact_search_options *options = s->options;
@@ -438,11 +393,11 @@ static void pair_consider(const search *s, int block, const int v[4], contact_ki
             motion2 = MAX(motion2, vec3_length2(vec3_sub(a, b)));
         }
     if (pair.distance > options->margin + sqrtf(motion2)) return;
-    if (pair_tangled(s->surface, v, first)) return;
     contact_pair rest = pair;
     contact_pair_nearest(&rest, s->surface->mesh->positions);
     pair.gap = MIN(options->thickness, 0.5f * rest.distance);
-    if (!(pair.distance > 1e-3f * pair.gap) || !(pair.gap > 1e-7f)) return; /* touching: no side to keep */
+    /* Touching, now or at rest: no side to keep. */
+    if (!(pair.distance > 1e-3f * pair.gap) || pair.gap < 0.01f * options->thickness) return;
 
     int *count = s->work->block_counts + 2 * block;
     if (count[0] >= s->work->block_capacity) {
