@@ -20,7 +20,7 @@
 static const struct {
     const char *character, *clip;
     double resolution;
-} simulated[] = {{"arm", "flex", 0.2}, {"cylinder", "twist", 0.25}, {"torus", "squash", 0.25}};
+} simulated[] = {{"arm", "flex", 0.12}, {"cylinder", "twist", 0.25}, {"torus", "squash", 0.25}};
 
 enum { FRAMES = 8 };
 
@@ -91,10 +91,10 @@ static int run(const cutis_character *character, int clip, const char *solver, b
     if (cutis_model_build(&def, &model, &error)) return fail(solver, &error);
     if (cutis_state_create(model, NULL, &state, &error)) return fail(solver, &error);
 
-    /* Without a past: the whole clip. With one: a fifth of a second in the midst of the motion, thrown into it. */
+    /* Without a past: the whole clip. With one: a tenth of a second in the midst of the motion, thrown into it. */
     double span = (double)(character->clips[clip].end - character->clips[clip].start);
     bool past = cutis_model_get_info(model).substep > 0;
-    double dt = past ? 0.2 / FRAMES : span / FRAMES;
+    double dt = past ? 0.1 / FRAMES : span / FRAMES;
     clip_window window = {character, clip, character->clips[clip].start + (past ? 0.3 * span : 0)};
     cutis_step_input input = {.motion = {&window, clip_window_sample}, .jobs = jobs};
     size_t size = (size_t)character->vertex_count * 3 * sizeof(float);
