@@ -131,13 +131,17 @@ static void forget_old_points(const cutis_model *m, cutis_state *state)
 
 /* ---- poses ---- */
 
-/* Copy a pose; a joint that is not finite keeps what `to` holds. Returns the number of such joints. */
+/*
+ * Copy a pose; a joint whose matrix makes no sense keeps what `to` holds: not finite, stretched ten thousand
+ * times, or a million sizes away, where floats no longer tell a finger from an arm. Returns their number.
+ */
 static int copy_pose(const cutis_model *m, float *to, const float *from)
 {
+    const float stretch_limit = 1e4f, distance_limit = 1e6f * m->character->size;
     int repairs = 0;
     for (int j = 0; j < m->character->joint_count; j++) {
         bool fine = true;
-        for (int e = 0; e < 12; e++) fine &= fabsf(from[12 * j + e]) < 1e15f;
+        for (int e = 0; e < 12; e++) fine &= fabsf(from[12 * j + e]) < (e % 4 == 3 ? distance_limit : stretch_limit);
         if (fine) {
             memcpy(to + 12 * j, from + 12 * j, 12 * sizeof(float));
         } else {
