@@ -108,6 +108,8 @@ static size_t scratch_carve(const lattice_model *m, char *block, lattice_scratch
         size_t points = (size_t)m->surface.point_count;
         s->wishes = carve(block, &used, n, sizeof(quad));
         s->contact.points = carve(block, &used, 3 * points, sizeof(float));
+        s->contact.start = carve(block, &used, 3 * points, sizeof(float));
+        s->contact.end = carve(block, &used, 3 * points, sizeof(float));
         s->contact.planes = carve(block, &used, contact->with_props ? points : 0, sizeof(contact_plane));
         void *work = carve(block, &used, contact->self ? contact_work_size(&contact->surface) : 0, 1);
         if (contact->self && work) s->contact.work = contact_work_make(&contact->surface, work);
@@ -140,17 +142,21 @@ typedef struct lattice_step_job {
     float h;
 } lattice_step_job;
 
-/* Skinning matrices as maps in sizes, about the middle of the rest pose; the last one is the scene. */
+/* A skinning matrix as a map in sizes, about the middle of the rest pose. */
+static void joint_map(const lattice_model *m, const float matrix[12], lattice_frame *joint)
+{
+    vec3 moved = mat34_point(matrix, vec3_load(m->origin));
+    joint->b = (quad){(moved.x - m->origin[0]) / m->size, (moved.y - m->origin[1]) / m->size,
+                      (moved.z - m->origin[2]) / m->size, 0};
+    for (int k = 0; k < 3; k++) joint->r[k] = (quad){matrix[k], matrix[4 + k], matrix[8 + k], 0};
+}
+
+/* All of them; the last one is the scene. */
 static void joints_prepare(const lattice_model *m, const float *skin, lattice_frame *joints)
 {
-    for (int j = 0; j <= m->joint_count; j++) {
-        static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-        const float *matrix = j < m->joint_count ? skin + 12 * j : identity;
-        vec3 moved = mat34_point(matrix, vec3_load(m->origin));
-        joints[j].b = (quad){(moved.x - m->origin[0]) / m->size, (moved.y - m->origin[1]) / m->size,
-                             (moved.z - m->origin[2]) / m->size, 0};
-        for (int k = 0; k < 3; k++) joints[j].r[k] = (quad){matrix[k], matrix[4 + k], matrix[8 + k], 0};
-    }
+    static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    for (int j = 0; j < m->joint_count; j++) joint_map(m, skin + 12 * j, &joints[j]);
+    joint_map(m, identity, &joints[m->joint_count]);
 }
 
 /* Equation 3 for all voxels; bone voxels go to their place. */
@@ -366,18 +372,34 @@ static void job_prepare(lattice_step_job *job, const void *data, void *state, vo
     joints_prepare(m, input->skin, job->t.joints);
 }
 
-/* The rigid part of the reference joint's motion. */
-static void reference_choose(lattice_step_job *job)
+/* The rigid part of a joint's motion. */
+static lattice_frame rigid_part(const lattice_frame *joint)
 {
-    const lattice_frame *joint = &job->t.joints[job->m->reference];
     mat34 map = {{0}};
     for (int k = 0; k < 9; k++) map.m[k / 3 * 4 + k % 3] = joint->r[k % 3][k / 3];
     vec3 translation, scale;
     quat turn;
     mat34_decompose(map, &translation, &turn, &scale);
     mat3 r = quat_matrix(quat_normalize(turn));
-    job->reference.b = joint->b;
-    for (int k = 0; k < 3; k++) job->reference.r[k] = (quad){r.m[k], r.m[3 + k], r.m[6 + k], 0};
+    lattice_frame rigid = {.b = joint->b};
+    for (int k = 0; k < 3; k++) rigid.r[k] = (quad){r.m[k], r.m[3 + k], r.m[6 + k], 0};
+    return rigid;
+}
+
+static void reference_choose(lattice_step_job *job) { job->reference = rigid_part(&job->t.joints[job->m->reference]); }
+
+/* The same at the start of the substep. */
+static lattice_frame reference_before(const lattice_step_job *job)
+{
+    const lattice_model *m = job->m;
+    if (m->reference >= m->joint_count) return job->reference;
+    mat34 pose, bind, skin;
+    memcpy(pose.m, job->input->joints_old + 12 * m->reference, sizeof pose.m);
+    memcpy(bind.m, m->character->joints[m->reference].inverse_bind, sizeof bind.m);
+    skin = mat34_multiply(pose, bind);
+    lattice_frame joint;
+    joint_map(m, skin.m, &joint);
+    return rigid_part(&joint);
 }
 
 static void surface_write(lattice_step_job *job, float *points)
@@ -388,12 +410,13 @@ static void surface_write(lattice_step_job *job, float *points)
 }
 
 /* Let the voxels give way where the skin touches; start: the skin of the last substep. */
-static int collide(lattice_step_job *job, const float *start)
+static int collide(lattice_step_job *job, const lattice_frame *before, const float *start)
 {
     int contacts = 0;
     for (int round = 0; round < CONTACT_ROUNDS; round++) {
         surface_write(job, job->t.contact.points);
-        contacts = lattice_contact_wishes(job->m, &job->t.contact, job->input, start, job->t.wishes);
+        contacts = lattice_contact_wishes(job->m, &job->t.contact, job->input, before, &job->reference, start, round,
+                                          job->t.wishes);
         if (!contacts) break;
         for (int v = job->m->bone_count; v < job->m->count; v++) job->t.guess[v] += job->t.wishes[v];
     }
@@ -418,7 +441,8 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
 
     start = clock_seconds();
     bool touches = m->contact.self || m->contact.with_props;
-    if (touches) stats->contacts = collide(&job, points);
+    lattice_frame before = job.reference;
+    if (touches) before = reference_before(&job), stats->contacts = collide(&job, &before, points);
     time = clock_seconds(), stats->part_ms[PART_CONTACT] += (time - start) * 1e3, start = time;
     parallel_for(input->jobs, m->count, VOXEL_GRAIN, update_block, &job);
     for (int i = 0; i * VOXEL_GRAIN < m->count; i++) stats->repairs += job.t.repairs[i];
@@ -431,7 +455,7 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
     /* Contact needs the skin of every substep: where it was, and where it goes. */
     surface_write(&job, job.t.contact.points);
     time = clock_seconds(), stats->part_ms[PART_SURFACE] += (time - start) * 1e3, start = time;
-    lattice_contact_finish(m, &job.t.contact, input, points, job.t.contact.points);
+    lattice_contact_finish(m, &job.t.contact, input, &job.reference, points, job.t.contact.points);
     memcpy(points, job.t.contact.points, (size_t)m->surface.point_count * 3 * sizeof(float));
     stats->part_ms[PART_CONTACT] += (clock_seconds() - start) * 1e3;
 }

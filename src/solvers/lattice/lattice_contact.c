@@ -31,10 +31,34 @@ cutis_result lattice_contact_build(lattice_contact *contact, const solver_build 
     return result;
 }
 
-static contact_search_options search_options(const lattice_contact *contact)
+/* Margin and gap of the skin against itself, in sizes. */
+static contact_search_options search_options(const lattice_model *m)
 {
-    return (contact_search_options){.margin = contact->thickness + 0.1f * contact->surface.edge_mean,
-                                    .thickness = contact->thickness};
+    float gap = m->contact.thickness / m->size;
+    return (contact_search_options){.margin = gap + 0.1f * m->contact.surface.edge_mean / m->size, .thickness = gap};
+}
+
+/* Points of the scene in the space of a reference motion, in sizes; and back. */
+static void points_enter(const lattice_model *m, const lattice_frame *reference, const float *from, float *to)
+{
+    for (int p = 0; p < m->surface.point_count; p++) {
+        quad x = {(from[3 * p] - m->origin[0]) / m->size, (from[3 * p + 1] - m->origin[1]) / m->size,
+                  (from[3 * p + 2] - m->origin[2]) / m->size, 0};
+        x -= reference->b;
+        for (int k = 0; k < 3; k++) {
+            quad products = x * reference->r[k];
+            to[3 * p + k] = products[0] + products[1] + products[2];
+        }
+    }
+}
+
+static void points_leave(const lattice_model *m, const lattice_frame *reference, const float *from, float *to)
+{
+    for (int p = 0; p < m->surface.point_count; p++) {
+        quad x = reference->b + reference->r[0] * from[3 * p] + reference->r[1] * from[3 * p + 1] +
+                 reference->r[2] * from[3 * p + 2];
+        for (int k = 0; k < 3; k++) to[3 * p + k] = m->origin[k] + m->size * x[k];
+    }
 }
 
 /* A point's wish to be moved, handed to the voxels that carry it. */
@@ -62,7 +86,8 @@ static bool plane_move(const contact_plane *plane, const float *start, const flo
 }
 
 int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, const solver_input *input,
-                           const float *start, quad *wishes)
+                           const lattice_frame *old_reference, const lattice_frame *reference, const float *start,
+                           int round, quad *wishes)
 {
     const lattice_contact *contact = &m->contact;
     int contacts = 0;
@@ -79,15 +104,23 @@ int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, c
         }
     }
     if (contact->self) {
-        contact_search_options options = search_options(contact);
-        int count = contact_search(&contact->surface, &work->work, start, work->points, &options, input->jobs);
-        for (int i = 0; i < count; i++) {
+        contact_search_options options = search_options(m);
+        points_enter(m, reference, work->points, work->end);
+        /* One search serves all rounds, and the end of the substep. */
+        if (round == 0) {
+            points_enter(m, old_reference, start, work->start);
+            contact_search(&contact->surface, &work->work, work->start, work->end, &options, input->jobs);
+        }
+        for (int i = 0; i < work->work.pair_count; i++) {
             const contact_pair *pair = &work->work.pairs[i];
-            float lack = pair->gap - contact_pair_value(pair, work->points), sum = 0;
+            float lack = pair->gap - contact_pair_value(pair, work->end), sum = 0;
             if (!(lack > 0)) continue;
             for (int k = 0; k < 4; k++) sum += pair->weights[k] * pair->weights[k];
+            quad normal =
+                reference->r[0] * pair->normal.x + reference->r[1] * pair->normal.y + reference->r[2] * pair->normal.z;
+            vec3 out = {normal[0] * m->size, normal[1] * m->size, normal[2] * m->size};
             for (int k = 0; k < 4 && sum > 0; k++)
-                wish(m, pair->v[k], vec3_scale(pair->normal, lack * pair->weights[k] / sum), wishes);
+                wish(m, pair->v[k], vec3_scale(out, lack * pair->weights[k] / sum), wishes);
             contacts++;
         }
     }
@@ -101,7 +134,7 @@ int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, c
 }
 
 void lattice_contact_finish(const lattice_model *m, lattice_contact_work *work, const solver_input *input,
-                            const float *start, float *end)
+                            const lattice_frame *reference, const float *start, float *end)
 {
     const lattice_contact *contact = &m->contact;
     if (contact->with_props) {
@@ -115,8 +148,10 @@ void lattice_contact_finish(const lattice_model *m, lattice_contact_work *work, 
         }
     }
     if (contact->self) {
-        contact_search_options options = search_options(contact);
-        contact_resolve(&contact->surface, &work->work, start, end, contact->inverse_masses, &options, false,
+        contact_search_options options = search_options(m);
+        points_enter(m, reference, end, work->end);
+        contact_resolve(&contact->surface, &work->work, work->start, work->end, contact->inverse_masses, &options, true,
                         input->jobs);
+        points_leave(m, reference, work->end, end);
     }
 }

@@ -52,6 +52,7 @@ typedef struct lattice_contact_work {
     contact_work work;
     contact_plane *planes; /* (point_count) */
     float *points;         /* (point_count x 3) the skin as it would be */
+    float *start, *end;    /* (point_count x 3) the skin in the space of the reference motion */
 } lattice_contact_work;
 
 typedef struct lattice_model {
@@ -88,14 +89,16 @@ typedef struct lattice_model {
 cutis_result lattice_contact_build(lattice_contact *contact, const solver_build *build, bool self, bool props,
                                    float thickness, float friction, cutis_error *error);
 /*
- * How contact wants the voxels to move (padded, in sizes), if the skin moved from start to work->points. Returns the
- * number of contacts.
+ * How contact wants the voxels to move (padded, in sizes), if the skin moved from start to work->points, while the
+ * body as a whole moved from old_reference to reference. Returns the
+ * number of contacts. Call it for rounds 0, 1, ... of a substep.
  */
 int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, const solver_input *input,
-                           const float *start, quad *wishes);
+                           const lattice_frame *old_reference, const lattice_frame *reference, const float *start,
+                           int round, quad *wishes);
 /* Keep the skin out of props, and from passing through itself on its way from start to end. */
 void lattice_contact_finish(const lattice_model *m, lattice_contact_work *work, const solver_input *input,
-                            const float *start, float *end);
+                            const lattice_frame *reference, const float *start, float *end);
 
 cutis_result lattice_model_build(const solver_build *build, void **data, cutis_error *error);
 
