@@ -5,10 +5,12 @@
 
 extern const solver solver_lbs;
 extern const solver solver_dqs;
+extern const solver solver_slide;
 
 const solver *const solver_table[] = {
     &solver_lbs,
     &solver_dqs,
+    &solver_slide,
 };
 const int solver_table_count = COUNT_OF(solver_table);
 
