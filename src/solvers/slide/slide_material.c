@@ -220,23 +220,21 @@ static void make_frame(const double d1[3], const double d2[3], const double norm
 }
 
 /* One term of the Hessian: curvature along the change `n` (2 x 2) of P. */
-static void add_in_plane(slide_element *out, const slide_body *body, double weight, const double n[4],
-                         const double t1[3], const double t2[3])
+static void set_in_plane(slide_element *out, int term, const slide_body *body, double weight, const double n[4])
 {
-    out->weights[out->count] = weight;
+    out->weights[term] = weight;
     for (int k = 0; k < 3; k++) {
-        double w1 = n[0] * body->b[k][0] + n[1] * body->b[k][1], w2 = n[2] * body->b[k][0] + n[3] * body->b[k][1];
-        for (int e = 0; e < 3; e++) out->factors[out->count][k][e] = w1 * t1[e] + w2 * t2[e];
+        out->factors[term][k][0] = n[0] * body->b[k][0] + n[1] * body->b[k][1];
+        out->factors[term][k][1] = n[2] * body->b[k][0] + n[3] * body->b[k][1];
     }
-    out->count++;
 }
 
 void slide_element_make(const slide_material *material, double stiffness, const slide_body *body,
                         const double places[3][3], const double normal[3], bool project, slide_element *out)
 {
-    double d1[3], d2[3], t1[3], t2[3], m[3];
+    double d1[3], d2[3], *t1 = out->axes[0], *t2 = out->axes[1];
     for (int e = 0; e < 3; e++) d1[e] = places[1][e] - places[0][e], d2[e] = places[2][e] - places[0][e];
-    make_frame(d1, d2, normal, t1, t2, m);
+    make_frame(d1, d2, normal, t1, t2, out->axes[2]);
     /* R of the thin QR (r22 < 0 when inside out), then P = R L^-1 = [a b; c d]. */
     double r11 = dot3(d1, t1), r12 = dot3(d2, t1), r22 = dot3(d2, t2);
     const double(*b)[2] = body->b;
@@ -248,7 +246,6 @@ void slide_element_make(const slide_material *material, double stiffness, const 
     out->s = s;
     out->j = j;
     out->energy = scale * phi.value;
-    out->count = 0;
 
     /* Heights, for the limit of a step: twice the area over the longest edge. */
     double longest = r11 * r11, edge = r12 * r12 + r22 * r22;
@@ -261,8 +258,8 @@ void slide_element_make(const slide_material *material, double stiffness, const 
     double ga = 2 * phi.s * pa + phi.j * pd, gb = 2 * phi.s * pb - phi.j * pc;
     double gc = 2 * phi.s * pc - phi.j * pb, gd = 2 * phi.s * pd + phi.j * pa;
     for (int k = 0; k < 3; k++) {
-        double g1 = scale * (ga * b[k][0] + gb * b[k][1]), g2 = scale * (gc * b[k][0] + gd * b[k][1]);
-        for (int e = 0; e < 3; e++) out->gradient[k][e] = g1 * t1[e] + g2 * t2[e];
+        out->gradient[k][0] = scale * (ga * b[k][0] + gb * b[k][1]);
+        out->gradient[k][1] = scale * (gc * b[k][0] + gd * b[k][1]);
     }
 
     /* Coordinates along rotations (E, H) and reflections (F, G), as lengths and unit vectors. */
@@ -276,8 +273,9 @@ void slide_element_make(const slide_material *material, double stiffness, const 
     const double nq_turn[4] = {-root * hq, -root * eq, root * eq, -root * hq};
     const double nr_turn[4] = {-root * gr, root * fr, root * fr, root * gr};
     double twist = 2 * phi.s + phi.j, flip = 2 * phi.s - phi.j;
-    if (!project || twist > 0) add_in_plane(out, body, scale * twist, nq_turn, t1, t2);
-    if (!project || flip > 0) add_in_plane(out, body, scale * flip, nr_turn, t1, t2);
+    double least = project ? 0 : -HUGE_VAL;
+    set_in_plane(out, 0, body, scale * fmax(twist, least), nq_turn);
+    set_in_plane(out, 1, body, scale * fmax(flip, least), nr_turn);
 
     /* P = sqrt 2 (q, r), c = sqrt 2 (q, -r) in the plane of nq and nr. */
     double qq = 2 * q * q, rr = 2 * r * r, qr = 2 * q * r;
@@ -285,11 +283,10 @@ void slide_element_make(const slide_material *material, double stiffness, const 
     eigen2(twist + (4 * phi.ss + 4 * phi.sj + phi.jj) * qq, (4 * phi.ss - phi.jj) * qr,
            flip + (4 * phi.ss - 4 * phi.sj + phi.jj) * rr, values, vector);
     for (int i = 0; i < 2; i++) {
-        if (project && values[i] <= 0) continue;
         double x = i == 0 ? vector[0] : -vector[1], y = i == 0 ? vector[1] : vector[0];
         const double n[4] = {x * nq[0] + y * nr[0], x * nq[1] + y * nr[1], x * nq[2] + y * nr[2],
                              x * nq[3] + y * nr[3]};
-        add_in_plane(out, body, scale * values[i], n, t1, t2);
+        set_in_plane(out, 2 + i, body, scale * fmax(values[i], least), n);
     }
 
     /* Out of the plane, along the principal directions of P. */
@@ -298,14 +295,12 @@ void slide_element_make(const slide_material *material, double stiffness, const 
     for (int i = 0; i < 2; i++) {
         double own = squares[i] > 1e-12 ? squares[i] : 1e-12;
         double value = 2 * phi.s + phi.j * j / own;
-        if (project && value <= 0) continue;
         double x = i == 0 ? principal[0] : -principal[1], y = i == 0 ? principal[1] : principal[0];
-        out->weights[out->count] = scale * value;
+        out->weights[4 + i] = scale * fmax(value, least);
         for (int k = 0; k < 3; k++) {
-            double w = x * b[k][0] + y * b[k][1];
-            for (int e = 0; e < 3; e++) out->factors[out->count][k][e] = w * m[e];
+            out->factors[4 + i][k][0] = x * b[k][0] + y * b[k][1];
+            out->factors[4 + i][k][1] = 0;
         }
-        out->count++;
     }
 
     /* Cauchy stress = Phi I - P^T dPhi/dP; the larger one belongs to the smaller stretch of P. */

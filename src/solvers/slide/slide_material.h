@@ -42,10 +42,14 @@ typedef struct slide_element {
     double s, j;           /* at P */
     double stress[2];      /* principal Cauchy stresses over the density, the larger first */
     double altitude;       /* least height of the skin triangle */
-    double gradient[3][3]; /* d energy / d X of each corner */
-    int count;             /* of the terms below; at most 6 */
-    double weights[6];     /* Hessian = sum of weights[m] (factors[m] as 9-vector)(same)^T */
-    double factors[6][3][3];
+    double axes[3][3];     /* two unit vectors in the plane of the skin triangle, and its normal */
+    double gradient[3][2]; /* d energy / d X of each corner, along the two axes in the plane */
+    /*
+     * Hessian = sum over m of weights[m] (factor as vector of all corners)(same)^T. The first four factors lie in the
+     * plane, the last two along the normal (their second entries are not used).
+     */
+    double weights[6];
+    double factors[6][3][2];
 } slide_element;
 
 /*
