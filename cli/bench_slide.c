@@ -43,8 +43,10 @@ static cutis_character *make_character(const scene *s)
         }
         bool enough = 2 * c->point_count >= s->dofs;
         cutis_character_destroy(c);
-        if (enough) chosen = high = middle;
-        else low = middle;
+        if (enough)
+            chosen = high = middle;
+        else
+            low = middle;
         if (enough && i == 0) break;
     }
     if (cutis_zoo_make(s->character, chosen, NULL, &c, &error) == CUTIS_OK) return c;
@@ -62,8 +64,7 @@ static int time_scene(bench_context *context, const scene *s)
     cutis_setting settings[2];
     int setting_count = 0;
     for (; setting_count < 2 && s->settings[2 * setting_count]; setting_count++)
-        settings[setting_count] =
-            (cutis_setting){s->settings[2 * setting_count], s->settings[2 * setting_count + 1]};
+        settings[setting_count] = (cutis_setting){s->settings[2 * setting_count], s->settings[2 * setting_count + 1]};
     cutis_model_def def = cutis_model_def_default();
     def.character = c;
     def.solver = "slide";

@@ -52,7 +52,8 @@ static double time_scene(const scene *s, int *dofs)
     }
     *dofs = 2 * c->point_count;
     const double *p = cutis_state_stats(model, state)->part_ms;
-    print_message("%-12s %6d dofs %8.3f ms a step  (%.2f %.2f %.2f %.2f; %.1f iterations)", s->name, *dofs, best, p[0] / 20, p[1] / 20, p[2] / 20, p[3] / 20, iterations / 100.0);
+    print_message("%-12s %6d dofs %8.3f ms a step  (%.2f %.2f %.2f %.2f; %.1f iterations)", s->name, *dofs, best,
+                  p[0] / 20, p[1] / 20, p[2] / 20, p[3] / 20, iterations / 100.0);
     if (s->paper_ms > 0) print_message("  paper %6.2f, 1/%.0f", s->paper_ms, s->paper_ms / best);
     print_message("\n");
     cutis_state_destroy(state);

@@ -79,10 +79,29 @@ static void advect_points(void *context, int begin, int end)
     const slide_atlas *atlas = &model->atlas;
     const mesh *m = atlas->mesh;
     for (int i = begin; i < end; i++) {
-        const double *move = s->moves + 2 * i;
+        double move[2] = {s->moves[2 * i], s->moves[2 * i + 1]};
         s->places[i] = p->places[i];
         if (p->velocities) memcpy(s->velocities + 2 * i, p->v + 2 * i, 2 * sizeof(double));
         if (move[0] == 0 && move[1] == 0) continue;
+
+        /* By how much the place would change by the point's own derivative, and how much of that is allowed. */
+        const double *j = s->jacobians[i];
+        double mean[3], size = 0, slowed = 1;
+        for (int e = 0; e < 3; e++) {
+            mean[e] = -j[2 * e] * move[0] - j[2 * e + 1] * move[1];
+            size += mean[e] * mean[e];
+        }
+        if (p->limit) {
+            double height = model->edges[i];
+            for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++)
+                height = fmin(height, s->altitudes[m->point_triangles[n]]);
+            double most = fmax(altitude_part * height, edge_part * model->edges[i]);
+            if (size > most * most) slowed = most / sqrt(size);
+            for (int e = 0; e < 3; e++) mean[e] *= slowed;
+            move[0] *= slowed, move[1] *= slowed;
+            size *= slowed * slowed;
+        }
+
         double axis[2] = {1, 0}, back[2] = {-move[0], -move[1]};
         slide_place from = slide_walk_from_point(atlas, i, back, axis);
         const int *c = m->triangles + 3 * from.triangle;
@@ -90,20 +109,23 @@ static void advect_points(void *context, int begin, int end)
         /* Start from the point itself when it is a corner, else from the nearest corner. */
         int near = c[0] == i ? 0 : c[1] == i ? 1 : c[2] == i ? 2 : -1;
         if (near < 0) near = w[0] >= w[1] && w[0] >= w[2] ? 0 : w[1] >= w[2] ? 1 : 2;
-        double chord[3], flat[2];
+        int base = c[near];
+        double chord[3], flat[2], apart = 0;
         for (int e = 0; e < 3; e++) {
-            chord[e] = -s->skin[3 * c[near] + e];
-            for (int k = 0; k < 3; k++) chord[e] += w[k] * s->skin[3 * c[k] + e];
+            double to = w[0] * s->skin[3 * c[0] + e] + w[1] * s->skin[3 * c[1] + e] + w[2] * s->skin[3 * c[2] + e];
+            double off = to - s->skin[3 * i + e] - mean[e];
+            chord[e] = to - s->skin[3 * base + e];
+            apart += off * off;
         }
-        if (p->limit) {
-            double height = HUGE_VAL, length = sqrt(chord[0] * chord[0] + chord[1] * chord[1] + chord[2] * chord[2]);
-            for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++)
-                height = fmin(height, s->altitudes[m->point_triangles[n]]);
-            double most = fmax(altitude_part * height, edge_part * model->edges[i]);
-            if (length > most)
-                for (int e = 0; e < 3; e++) chord[e] *= most / length;
+        /*
+         * Where the skin is folded, the triangle upwind has another derivative than the point, and would carry the
+         * place against the force; there the point's own derivative, by which the force was found, is taken.
+         */
+        if (apart > 0.25 * size) {
+            memcpy(chord, mean, sizeof chord);
+            base = i;
         }
-        slide_place place = p->places[c[near]];
+        slide_place place = p->places[base];
         slide_flatten(atlas, place.triangle, chord, flat);
         slide_walk(atlas, &place, flat, NULL, NULL);
         s->places[i] = place;
@@ -118,7 +140,7 @@ static void advect_points(void *context, int begin, int end)
         s->velocities[2 * i] = axis[0] * x + axis[1] * y;
         s->velocities[2 * i + 1] = axis[0] * y - axis[1] * x;
         const double *q = model->allowed[i];
-        double v0 = s->velocities[2 * i], v1 = s->velocities[2 * i + 1];
+        double v0 = slowed * s->velocities[2 * i], v1 = slowed * s->velocities[2 * i + 1];
         s->velocities[2 * i] = q[0] * v0 + q[1] * v1;
         s->velocities[2 * i + 1] = q[1] * v0 + q[2] * v1;
     }

@@ -64,7 +64,7 @@ typedef struct slide_model {
 typedef struct slide_scratch {
     double *x;                                  /* (point_count x 3) body, in sizes */
     double *skin;                               /* (point_count x 3) rest position of the skin's place */
-    slide_body *bodies;                         /* (triangle_count) */
+    double *normals;                            /* (point_count x 3) which side is out at the place */
     double (*gamma)[6];                         /* (triangle_count) d x / d u, 3 x 2 */
     double (*fall)[6];                          /* (triangle_count) d X / d u, 3 x 2 */
     double (*metric)[3];                        /* (triangle_count) mass / 3 x gamma^T gamma */

@@ -146,6 +146,7 @@ static void make_fan(const mesh *m, const slide_chart *charts, int point, double
 cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, arena *memory, cutis_error *error)
 {
     double *positions = ARENA_ARRAY(memory, double, 3 * (size_t)m->point_count);
+    double *normals = ARENA_ARRAY(memory, double, 3 * (size_t)m->point_count);
     slide_chart *charts = ARENA_ARRAY(memory, slide_chart, m->triangle_count);
     double(*turns)[3][2] = arena_push(memory, (size_t)m->triangle_count, sizeof *turns);
     uint8_t *boundary = ARENA_ARRAY(memory, uint8_t, m->point_count);
@@ -155,11 +156,24 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
     for (int t = 0; t < m->triangle_count; t++) {
         const int *p = m->triangles + 3 * t;
         charts[t] = make_chart(positions + 3 * p[0], positions + 3 * p[1], positions + 3 * p[2]);
-        for (int k = 0; k < 3; k++) turns[t][k][0] = 1;
+        for (int k = 0; k < 3; k++) {
+            turns[t][k][0] = 1;
+            for (int e = 0; e < 3; e++) normals[3 * p[k] + e] += charts[t].area * charts[t].normal[e];
+        }
+    }
+    for (int i = 0; i < m->point_count; i++) {
+        double *n = normals + 3 * i, length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        for (int e = 0; e < 3 && length > 0; e++) n[e] /= length;
     }
     join_charts(m, charts);
     for (int i = 0; i < m->point_count; i++) make_fan(m, charts, i, turns, boundary, tangents[i]);
-    *atlas = (slide_atlas){m, positions, charts, (const double(*)[3][2])turns, boundary, (const double(*)[2])tangents};
+    *atlas = (slide_atlas){.mesh = m,
+                           .positions = positions,
+                           .normals = normals,
+                           .charts = charts,
+                           .turns = (const double(*)[3][2])turns,
+                           .boundary = boundary,
+                           .tangents = (const double(*)[2])tangents};
     return CUTIS_OK;
 }
 
@@ -176,6 +190,14 @@ void slide_place_position(const slide_atlas *atlas, const slide_place *place, do
     const double *x0 = atlas->positions + 3 * p[0], *x1 = atlas->positions + 3 * p[1],
                  *x2 = atlas->positions + 3 * p[2];
     for (int e = 0; e < 3; e++) position[e] = x0[e] + place->b[0] * (x1[e] - x0[e]) + place->b[1] * (x2[e] - x0[e]);
+}
+
+void slide_place_normal(const slide_atlas *atlas, const slide_place *place, double normal[3])
+{
+    const int *p = atlas->mesh->triangles + 3 * place->triangle;
+    const double *n0 = atlas->normals + 3 * p[0], *n1 = atlas->normals + 3 * p[1], *n2 = atlas->normals + 3 * p[2];
+    double w1 = place->b[0], w2 = place->b[1], w0 = 1 - w1 - w2;
+    for (int e = 0; e < 3; e++) normal[e] = w0 * n0[e] + w1 * n1[e] + w2 * n2[e];
 }
 
 void slide_place_posed(const slide_atlas *atlas, const slide_place *place, const float *points, double position[3])

@@ -26,6 +26,7 @@ typedef struct slide_chart {
 typedef struct slide_atlas {
     const mesh *mesh;
     const double *positions;     /* (point_count x 3), rest, in sizes */
+    const double *normals;       /* (point_count x 3), rest: the area-weighted mean of the triangles around */
     const slide_chart *charts;   /* (triangle_count) */
     const double (*turns)[3][2]; /* (triangle_count) cosine and sine from each corner's point frame to the chart */
     const uint8_t *boundary;     /* (point_count) 1: on the boundary, 2: no single fan */
@@ -43,7 +44,9 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
 
 /* Where a place lies, at rest. */
 void slide_place_position(const slide_atlas *atlas, const slide_place *place, double position[3]);
-/* The same for other positions (point_count x 3). */
+/* Which side is out at a place: point normals, interpolated; of any length. */
+void slide_place_normal(const slide_atlas *atlas, const slide_place *place, double normal[3]);
+/* Where it lies for other positions (point_count x 3). */
 void slide_place_posed(const slide_atlas *atlas, const slide_place *place, const float *points, double position[3]);
 /* The place of a point: the corner of one of its triangles. */
 slide_place slide_place_of_corner(int triangle, int corner);

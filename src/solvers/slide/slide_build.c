@@ -166,6 +166,7 @@ size_t slide_scratch_map(const slide_model *model, void *block, slide_scratch *s
     } while (0)
     MAP(x, 3 * points);
     MAP(skin, 3 * points);
+    MAP(normals, 3 * points);
     MAP(gamma, triangles);
     MAP(fall, triangles);
     MAP(metric, triangles);

@@ -16,9 +16,9 @@
  * plane do not mix with these in second order and add 2 Phi_S + Phi_J sigma_other / sigma_own along either principal
  * direction.
  *
- * Beyond the paper: powers 1 / J^n go over into their quadratic Taylor polynomials below J = 0.1, so that skin that
- * is pulled to ten times its area, to nothing, or inside out has a finite energy whose force leads back. The
- * exponential of the Fung-type material goes over into its quadratic likewise.
+ * Beyond the paper: powers 1 / J^n go over into their tangents below J = 0.2, so that skin that is pulled to more
+ * than five times its area, or inside out, has a finite energy whose force leads back. The exponential of the
+ * Fung-type material goes over into a parabola likewise.
  */
 #include "solvers/slide/slide_material.h"
 
@@ -29,7 +29,7 @@
 /* ---- densities ---- */
 
 /* Below this skin area per body area, the energy is extrapolated. Larger is softer for extreme stretch. */
-static const double least_j = 0.1;
+static const double least_j = 0.2;
 /* Where the exponential of the Fung-type material goes over into a parabola: e^3 is 20 times the initial stiffness. */
 static const double largest_exponent = 3.0;
 
@@ -38,15 +38,13 @@ typedef struct jet {
     double f, d, dd;
 } jet;
 
-/* 1 / j^n, n = 1 to 4, or its Taylor polynomial. */
+/* 1 / j^n, n = 1 to 4, or its tangent. */
 static jet reciprocal(double j, int n)
 {
     double at = j > least_j ? j : least_j, inverse = 1 / at, power = inverse;
     for (int i = 1; i < n; i++) power *= inverse;
-    jet r = {power, -n * power * inverse, n * (n + 1) * power * inverse * inverse};
-    double t = j - at;
-    r.f += r.d * t + 0.5 * r.dd * t * t;
-    r.d += r.dd * t;
+    jet r = {power, -n * power * inverse, j > least_j ? n * (n + 1) * power * inverse * inverse : 0};
+    r.f += r.d * (j - at);
     return r;
 }
 

@@ -25,7 +25,7 @@ enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512, ITERATION_LIMIT = 300 };
 /* The solution is accepted when the residual has fallen to this part of the right side. */
 static const double tolerance = 1e-4;
 /* A body triangle smaller than this part of its rest area has no elasticity: it is collapsed. */
-static const double least_area = 1e-4;
+static const double least_area = 0.02;
 /* Acceleration of a drag of strength 1, per distance: it closes in within about a tenth of a second. */
 static const double drag_rate = 2500;
 
@@ -46,7 +46,10 @@ static int next3(int k) { return k == 2 ? 0 : k + 1; }
 static void skin_points(void *context, int begin, int end)
 {
     pass *p = context;
-    for (int i = begin; i < end; i++) slide_place_position(&p->model->atlas, &p->places[i], p->s->skin + 3 * i);
+    for (int i = begin; i < end; i++) {
+        slide_place_position(&p->model->atlas, &p->places[i], p->s->skin + 3 * i);
+        slide_place_normal(&p->model->atlas, &p->places[i], p->s->normals + 3 * i);
+    }
 }
 
 /* Edges (e1, e2) x the chart's inverse: the derivative of a linear map on the triangle by its chart. */
@@ -154,11 +157,10 @@ static bool make_element(const pass *p, int t, bool project, slide_element *elem
     const int *c = atlas->mesh->triangles + 3 * t;
     double x[3][3], places[3][3], normal[3] = {0};
     for (int k = 0; k < 3; k++) {
-        const double *n = atlas->charts[p->places[c[k]].triangle].normal;
         for (int e = 0; e < 3; e++) {
             x[k][e] = s->x[3 * c[k] + e];
             places[k][e] = s->skin[3 * c[k] + e];
-            normal[e] += n[e];
+            normal[e] += s->normals[3 * c[k] + e];
         }
     }
     slide_body body = slide_body_make((const double(*)[3])x, p->model->material.stretch);
