@@ -36,9 +36,7 @@ typedef struct step_pass {
     slide_place *places;
     double *v;
     const float *surface, *surface_old;
-    bool limit;      /* by heights of triangles */
-    bool velocities; /* are carried too */
-    int repairs;
+    bool elastic; /* moves by velocities, which are carried along, limited by the heights of triangles */
 } step_pass;
 
 /* ---- coupling ---- */
@@ -81,7 +79,7 @@ static void advect_points(void *context, int begin, int end)
     for (int i = begin; i < end; i++) {
         double move[2] = {s->moves[2 * i], s->moves[2 * i + 1]};
         s->places[i] = p->places[i];
-        if (p->velocities) memcpy(s->velocities + 2 * i, p->v + 2 * i, 2 * sizeof(double));
+        if (p->elastic) memcpy(s->velocities + 2 * i, p->v + 2 * i, 2 * sizeof(double));
         if (move[0] == 0 && move[1] == 0) continue;
 
         /* By how much the place would change by the point's own derivative, and how much of that is allowed. */
@@ -91,7 +89,7 @@ static void advect_points(void *context, int begin, int end)
             mean[e] = -j[2 * e] * move[0] - j[2 * e + 1] * move[1];
             size += mean[e] * mean[e];
         }
-        if (p->limit) {
+        if (p->elastic) {
             double height = model->edges[i];
             for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++)
                 height = fmin(height, s->altitudes[m->point_triangles[n]]);
@@ -121,7 +119,7 @@ static void advect_points(void *context, int begin, int end)
          * Where the skin is folded, the triangle upwind has another derivative than the point, and would carry the
          * place against the force; there the point's own derivative, by which the force was found, is taken.
          */
-        if (apart > 0.25 * size) {
+        if (p->elastic && apart > 0.25 * size) {
             memcpy(chord, mean, sizeof chord);
             base = i;
         }
@@ -129,7 +127,7 @@ static void advect_points(void *context, int begin, int end)
         slide_flatten(atlas, place.triangle, chord, flat);
         slide_walk(atlas, &place, flat, NULL, NULL);
         s->places[i] = place;
-        if (!p->velocities) continue;
+        if (!p->elastic) continue;
         /* Velocities of the corners, turned into the chart and from there into the point's frame. */
         double x = 0, y = 0;
         for (int k = 0; k < 3; k++) {
@@ -197,13 +195,14 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
     /* The body moves; where the skin does not follow wholly, it is left behind. */
     memcpy(s.old_surface, surface, 3 * count * sizeof(float));
     stats->repairs += load_surface(model, &s, input->surface, surface);
-    slide_system_geometry(model, &s, places, jobs);
+    slide_system_body(model, &s, jobs);
     if (model->slips) {
+        slide_skin_points(model, &s, places, jobs);
         parallel_for(jobs, model->point_count, GRAIN, slip_points, &p);
         parallel_for(jobs, model->point_count, GRAIN, advect_points, &p);
         memcpy(places, s.places, count * sizeof *places);
-        slide_system_geometry(model, &s, places, jobs);
     }
+    slide_system_skin(model, &s, places, jobs);
     double coupled = clock_seconds();
 
     slide_system_elements(model, &s, places, jobs);
@@ -222,7 +221,7 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
     }
     double solved = clock_seconds();
 
-    p.limit = p.velocities = true;
+    p.elastic = true;
     parallel_for(jobs, model->point_count, GRAIN, advect_points, &p);
     memcpy(places, s.places, count * sizeof *places);
     memcpy(v, s.velocities, 2 * count * sizeof *v);
@@ -249,7 +248,8 @@ static void finish(const void *data, void *state, void *scratch, const solver_in
     const slide_place *places = slide_at(state, model->places);
     const float *surface = slide_at(state, model->surface);
     for (int i = 0; i < 3 * model->point_count; i++) s.x[i] = (double)surface[i] / model->unit;
-    slide_system_geometry(model, &s, places, input->jobs);
+    slide_system_body(model, &s, input->jobs);
+    slide_system_skin(model, &s, places, input->jobs);
     slide_system_elements(model, &s, places, input->jobs);
     slide_outputs_fill(model, state, &s, input->jobs);
 }
@@ -269,7 +269,8 @@ double slide_energy(const slide_model *model, void *state, void *scratch, const 
     const slide_place *places = slide_at(state, model->places);
     const double *v = slide_at(state, model->velocities);
     for (int i = 0; i < 3 * model->point_count; i++) s.x[i] = (double)surface[i] / model->unit;
-    slide_system_geometry(model, &s, places, NULL);
+    slide_system_body(model, &s, NULL);
+    slide_system_skin(model, &s, places, NULL);
     double elastic = slide_system_energy(model, &s, places);
     *kinetic = 0;
     for (int i = 0; i < model->point_count; i++) {

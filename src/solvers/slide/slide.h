@@ -90,11 +90,12 @@ size_t slide_scratch_map(const slide_model *model, void *block, slide_scratch *s
 
 /* ---- slide_system.c ---- */
 
-/* From body (x) and places: gradients, inertia, blocks, and the linear system of a step with velocities v. */
-void slide_system_geometry(const slide_model *model, slide_scratch *s, const slide_place *places,
-                           const cutis_jobs *jobs);
+/* From x: the derivatives of the body's motion. Then, from the places: those of the skin's, and inertia. */
+void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+void slide_system_skin(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
 /* Only the rest positions of places, into skin. */
 void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
+/* Blocks of the triangles; then the linear system of a step with velocities v. */
 void slide_system_elements(const slide_model *model, slide_scratch *s, const slide_place *places,
                            const cutis_jobs *jobs);
 void slide_system_assemble(const slide_model *model, slide_scratch *s, const double *v, const cutis_drag *drags,

@@ -62,7 +62,7 @@ static void differentiate(const slide_chart *chart, const double *p0, const doub
     }
 }
 
-static void triangle_maps(void *context, int begin, int end)
+static void triangle_body(void *context, int begin, int end)
 {
     pass *p = context;
     slide_scratch *s = p->s;
@@ -70,14 +70,27 @@ static void triangle_maps(void *context, int begin, int end)
     for (int t = begin; t < end; t++) {
         const int *c = atlas->mesh->triangles + 3 * t;
         const slide_chart *chart = &atlas->charts[t];
-        double *gamma = s->gamma[t], *fall = s->fall[t];
+        memset(s->gamma[t], 0, sizeof s->gamma[t]);
+        if (chart->area > 0)
+            differentiate(chart, s->x + 3 * c[0], s->x + 3 * c[1], s->x + 3 * c[2], s->gamma[t]);
+    }
+}
+
+static void triangle_skin(void *context, int begin, int end)
+{
+    pass *p = context;
+    slide_scratch *s = p->s;
+    const slide_atlas *atlas = &p->model->atlas;
+    for (int t = begin; t < end; t++) {
+        const int *c = atlas->mesh->triangles + 3 * t;
+        const slide_chart *chart = &atlas->charts[t];
+        const double *gamma = s->gamma[t];
+        double *fall = s->fall[t];
         if (!(chart->area > 0)) {
-            memset(gamma, 0, sizeof s->gamma[t]);
             memset(fall, 0, sizeof s->fall[t]);
             memset(s->metric[t], 0, sizeof s->metric[t]);
             continue;
         }
-        differentiate(chart, s->x + 3 * c[0], s->x + 3 * c[1], s->x + 3 * c[2], gamma);
         differentiate(chart, s->skin + 3 * c[0], s->skin + 3 * c[1], s->skin + 3 * c[2], fall);
         /* A third of the mass of the skin that lies on the triangle; a floor keeps every point movable. */
         double n[3] = {fall[2] * fall[5] - fall[4] * fall[3], fall[4] * fall[1] - fall[0] * fall[5],
@@ -90,41 +103,55 @@ static void triangle_maps(void *context, int begin, int end)
     }
 }
 
-static void point_maps(void *context, int begin, int end)
+/* The mean of the triangles' derivatives around a point, by area, in the point's frame. */
+static void gather_derivative(const slide_atlas *atlas, double (*derivatives)[6], int i, double mean[6])
+{
+    const mesh *m = atlas->mesh;
+    double area = 0, sum[6] = {0};
+    for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
+        int t = m->point_triangles[n];
+        const int *c = m->triangles + 3 * t;
+        const double *turn = atlas->turns[t][c[0] == i ? 0 : c[1] == i ? 1 : 2], *d = derivatives[t];
+        /* Columns in the point's frame: chart vector = turn x point vector. */
+        double weight = atlas->charts[t].area, co = weight * turn[0], si = weight * turn[1];
+        area += weight;
+        for (int e = 0; e < 3; e++) {
+            sum[2 * e] += co * d[2 * e] + si * d[2 * e + 1];
+            sum[2 * e + 1] += co * d[2 * e + 1] - si * d[2 * e];
+        }
+    }
+    double scale = area > 0 ? 1 / area : 0;
+    for (int e = 0; e < 6; e++) mean[e] = scale * sum[e];
+}
+
+static void point_body(void *context, int begin, int end)
+{
+    pass *p = context;
+    for (int i = begin; i < end; i++) gather_derivative(&p->model->atlas, p->s->gamma, i, p->s->gammas[i]);
+}
+
+static void point_skin(void *context, int begin, int end)
 {
     pass *p = context;
     slide_scratch *s = p->s;
     const slide_atlas *atlas = &p->model->atlas;
     const mesh *m = atlas->mesh;
     for (int i = begin; i < end; i++) {
-        double area = 0, gamma[6] = {0}, fall[6] = {0}, inertia[3] = {0};
+        double mean[6], inertia[3] = {0};
+        gather_derivative(atlas, s->fall, i, mean);
         for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
             int t = m->point_triangles[n];
             const int *c = m->triangles + 3 * t;
             const double *turn = atlas->turns[t][c[0] == i ? 0 : c[1] == i ? 1 : 2];
-            double co = turn[0], si = turn[1], weight = atlas->charts[t].area;
-            area += weight;
-            /* Columns in the point's frame: chart vector = turn x point vector. */
-            for (int e = 0; e < 3; e++) {
-                double x = weight * s->gamma[t][2 * e], y = weight * s->gamma[t][2 * e + 1];
-                gamma[2 * e] += co * x + si * y;
-                gamma[2 * e + 1] += co * y - si * x;
-                x = weight * s->fall[t][2 * e], y = weight * s->fall[t][2 * e + 1];
-                fall[2 * e] += co * x + si * y;
-                fall[2 * e + 1] += co * y - si * x;
-            }
-            double xx = s->metric[t][0], xy = s->metric[t][1], yy = s->metric[t][2];
+            double co = turn[0], si = turn[1], xx = s->metric[t][0], xy = s->metric[t][1], yy = s->metric[t][2];
             double ax = xx * co + xy * si, bx = xy * co + yy * si, ay = xy * co - xx * si, by = yy * co - xy * si;
             inertia[0] += co * ax + si * bx;
             inertia[1] += co * ay + si * by;
             inertia[2] += co * by - si * ay;
         }
-        double scale = area > 0 ? 1 / area : 0;
         const double *q = p->model->allowed[i];
         for (int e = 0; e < 3; e++) {
-            s->gammas[i][2 * e] = scale * gamma[2 * e];
-            s->gammas[i][2 * e + 1] = scale * gamma[2 * e + 1];
-            double x = scale * fall[2 * e], y = scale * fall[2 * e + 1];
+            double x = mean[2 * e], y = mean[2 * e + 1];
             s->jacobians[i][2 * e] = x * q[0] + y * q[1];
             s->jacobians[i][2 * e + 1] = x * q[1] + y * q[2];
         }
@@ -138,13 +165,19 @@ void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_p
     parallel_for(jobs, model->point_count, POINT_GRAIN, skin_points, &p);
 }
 
-void slide_system_geometry(const slide_model *model, slide_scratch *s, const slide_place *places,
-                           const cutis_jobs *jobs)
+void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
+{
+    pass p = {.model = model, .s = s};
+    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, triangle_body, &p);
+    parallel_for(jobs, model->point_count, POINT_GRAIN, point_body, &p);
+}
+
+void slide_system_skin(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs)
 {
     pass p = {.model = model, .s = s, .places = places};
     parallel_for(jobs, model->point_count, POINT_GRAIN, skin_points, &p);
-    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, triangle_maps, &p);
-    parallel_for(jobs, model->point_count, POINT_GRAIN, point_maps, &p);
+    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, triangle_skin, &p);
+    parallel_for(jobs, model->point_count, POINT_GRAIN, point_skin, &p);
 }
 
 /* ---- elements ---- */
