@@ -74,6 +74,23 @@ static bool curve_tangent(const slide_atlas *atlas, const cutis_character *c, co
     return tangent[0] * tangent[0] + tangent[1] * tangent[1] > 1e-6;
 }
 
+/*
+ * A tip (of a claw, an ear, a coarse finger) has no tangent plane to slide in: some triangle around it stands too
+ * steeply on the mean of all. Skin holds to it.
+ */
+static bool is_tip(const slide_atlas *atlas, int point)
+{
+    static const double steepest = 0.6; /* cosine: 53 degrees */
+    const mesh *m = atlas->mesh;
+    const double *n = atlas->normals + 3 * point;
+    for (int i = m->point_triangle_first[point]; i < m->point_triangle_first[point + 1]; i++) {
+        const slide_chart *chart = &atlas->charts[m->point_triangles[i]];
+        double dot = n[0] * chart->normal[0] + n[1] * chart->normal[1] + n[2] * chart->normal[2];
+        if (chart->area > 0 && dot < steepest) return true;
+    }
+    return false;
+}
+
 /* Which directions each point may move in: all, along a curve, or none. */
 static void build_attachments(slide_model *model, const solver_build *build, double (*allowed)[3])
 {
@@ -91,6 +108,7 @@ static void build_attachments(slide_model *model, const solver_build *build, dou
             if (curve_tangent(&model->atlas, c, curve, i, tangent)) allow_along(allowed[i], tangent);
         }
         if (kind == 2 || (kind == 1 && boundary == SLIDE_BOUNDARY_FIXED) || !(model->areas[i] > 0) ||
+            is_tip(&model->atlas, i) ||
             blend_bones(build, SLIDE_ATTACH, i) >= 0.5 || (freeze && freeze[vertex] >= 0.5f))
             memset(allowed[i], 0, sizeof allowed[i]);
         /* The trace of a projection is the number of directions it lets through. */

@@ -149,9 +149,15 @@ static void point_skin(void *context, int begin, int end)
             inertia[1] += co * ay + si * by;
             inertia[2] += co * by - si * ay;
         }
+        /* A place moves along the surface; the rounded normal does not jump where the chart changes. */
         const double *q = p->model->allowed[i];
+        double n[3], size = 0;
+        for (int e = 0; e < 3; e++) n[e] = s->normals[3 * i + e], size += n[e] * n[e];
+        for (int e = 0; e < 3; e++) n[e] *= size > 0 ? 1 / sqrt(size) : 0;
+        double n0 = n[0] * mean[0] + n[1] * mean[2] + n[2] * mean[4];
+        double n1 = n[0] * mean[1] + n[1] * mean[3] + n[2] * mean[5];
         for (int e = 0; e < 3; e++) {
-            double x = mean[2 * e], y = mean[2 * e + 1];
+            double x = mean[2 * e] - n0 * n[e], y = mean[2 * e + 1] - n1 * n[e];
             s->jacobians[i][2 * e] = x * q[0] + y * q[1];
             s->jacobians[i][2 * e + 1] = x * q[1] + y * q[2];
         }
