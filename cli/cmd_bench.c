@@ -15,7 +15,8 @@
     ENTRY(lattice)     \
     ENTRY(region)      \
     ENTRY(layers)      \
-    ENTRY(layers_sums)
+    ENTRY(layers_sums) \
+    ENTRY(slide)
 
 #define DECLARE(name) extern const bench bench_##name;
 #define LIST(name) &bench_##name,
