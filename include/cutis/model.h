@@ -132,6 +132,8 @@ typedef struct cutis_clip_motion {
 } cutis_clip_motion;
 
 CUTIS_API void cutis_clip_motion_sample(void *clip_motion, double time, float *joints);
+/* The morph weights of the same motion: (morph_count), for cutis_step_input.morphs. */
+CUTIS_API void cutis_clip_motion_morphs(const cutis_clip_motion *clip_motion, double time, float *weights);
 
 /* Pull a vertex towards a place, as with the mouse. */
 typedef struct cutis_drag {
@@ -145,6 +147,11 @@ typedef struct cutis_step_input {
     const float *joints;
     /* Or, when joints is NULL: sampled at every substep, so that the frame rate does not matter. */
     cutis_motion motion;
+    /*
+     * Morph weights at the end of this step (morph_count); NULL = all 0. A solver without a past deforms the
+     * morphed rest shape; for the others the morphs are added to the surface, turned along with it.
+     */
+    const float *morphs;
     const cutis_drag *drags;
     int drag_count;
     const cutis_jobs *jobs; /* NULL = the calling thread */

@@ -37,6 +37,7 @@ typedef struct solver_input {
     const float *joints;     /* (joint_count x 12) pose at the end of the substep */
     const float *joints_old; /* the same at its start */
     const float *skin;       /* (joint_count x 12) joints x inverse bind: rest scene space -> posed scene space */
+    const float *rest;       /* for a GEOMETRIC solver: morphed rest positions (vertex_count x 3), NULL: as built */
     const float *surface;    /* for a surface solver: the body's points at the end of the substep (point_count x 3) */
     double time;             /* at the end of the substep, seconds since reset */
     double h;                /* length, seconds */
