@@ -257,6 +257,9 @@ static int render_run(picture_job *r)
     int status = options_check(r);
     const char *input = a->positionals[0];
     if (status == CLI_OK) status = cli_check_output(r->output, cli_is_built_in(input) ? NULL : input, false);
+    if (status == CLI_OK && r->video && !picture_video_possible())
+        status =
+            cli_error("the program ffmpeg, which makes videos, is not found; install it, or write a .png with --sheet");
     if (status != CLI_OK) return status;
     r->character = cli_load_character(input, r->quiet, &status);
     if (!r->character) return status;
@@ -454,7 +457,9 @@ const cli_command cmd_render = {
         "--color stretch shows, of the edges at a vertex, the one that is longest or shortest against rest; area the "
         "triangles around it; volume the flesh between them and the middle of the body; 1 means as at rest.\n"
         "--cut takes away the half in front of the plane (for NX,NY,NZ,D: where N . p > D). The matter of closed "
-        "surfaces is shown at the plane as solid, with an outline; open surfaces show their inside. Solvers with "
+        "surfaces is shown at the plane as solid, with an outline, and darker where the body passes through itself; "
+        "open "
+        "surfaces show their inside. Solvers with "
         "layers "
         "show them.\n"
         "Videos are encoded by the program ffmpeg.",

@@ -40,6 +40,9 @@ static inline pvec pvec_unit(pvec a)
     return length > 0 ? pvec_scale(a, 1 / length) : (pvec){0, 0, 0};
 }
 
+/* Whether a place can be drawn: finite, and within what the ray tracer takes. */
+static inline bool pvec_usable(pvec a) { return fabsf(a.x) < 1e15f && fabsf(a.y) < 1e15f && fabsf(a.z) < 1e15f; }
+
 /* ---- images ---- */
 
 /* RGBA, 8 bits, straight (not premultiplied) alpha, rows from the top. */
@@ -199,6 +202,8 @@ cutis_result picture_png_write(const char *path, const picture_image *image, cut
 
 /* A video that ffmpeg encodes: .mp4, .webm or .gif by the path's ending. */
 typedef struct picture_video picture_video;
+/* Whether ffmpeg is on the path. */
+bool picture_video_possible(void);
 cutis_result picture_video_create(const char *path, int width, int height, double fps, picture_video **video,
                                   cutis_error *error);
 cutis_result picture_video_append(picture_video *video, const picture_image *image, cutis_error *error);

@@ -16,7 +16,7 @@ enum { PANEL_HEIGHT = 480, SHEET_HEIGHT = 240 };
 static void bounds_add(const float *p, int count, pvec *low, pvec *high)
 {
     for (int i = 0; i < count; i++, p += 3) {
-        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) continue;
+        if (!pvec_usable(pvec_load(p))) continue;
         *low = pvec_make(fminf(low->x, p[0]), fminf(low->y, p[1]), fminf(low->z, p[2]));
         *high = pvec_make(fmaxf(high->x, p[0]), fmaxf(high->y, p[1]), fmaxf(high->z, p[2]));
     }

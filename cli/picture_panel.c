@@ -173,7 +173,7 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     picture_scene scene = {.camera = v->camera, .up = r->up};
     scene.centre = pvec_scale(pvec_add(r->low, r->high), 0.5f);
     scene.radius = 0.5f * pvec_length(pvec_sub(r->high, r->low));
-    if (!(scene.radius > 0)) scene.radius = 1;
+    if (!(scene.radius > 1e-15f)) scene.radius = 1;
     scene.floor = pvec_dot(r->low, r->up);
     /* Frames of a video are looked at for a moment. */
     scene.quality = cli_given(a, "quality") ? cli_integer(a, "quality") : r->video ? 2 : 3;

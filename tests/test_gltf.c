@@ -533,6 +533,24 @@ static void test_cycles_and_wild_numbers_are_refused(void **state)
         strstr(error.text, "accessor 3 (indices of mesh 0 primitive 0): index 2 is 200, but there are only 6"));
 }
 
+static void test_container_lengths_are_checked(void **state)
+{
+    (void)state;
+    for (size_t length = 0; length < 4000; length += length < 64 ? 1 : 97) {
+        for (int field = 8; field <= 12; field += 4) { /* of the file, of the JSON chunk */
+            sample s = sample_make();
+            sample_build(&s);
+            uint8_t *file = malloc(s.size);
+            memcpy(file, s.file, s.size);
+            sample_word(file + field, length);
+            cutis_character *c;
+            cutis_error error = {0};
+            assert_int_equal(cutis_character_load_memory(file, s.size, "x.glb", NULL, &c, &error), CUTIS_ERROR_FORMAT);
+            free(file);
+        }
+    }
+}
+
 /* ---- files ---- */
 
 static void write_file(const char *path, const void *data, size_t size)
@@ -844,6 +862,7 @@ int main(void)
         cmocka_unit_test(test_what_is_odd_but_usable_is_warned_of),
         cmocka_unit_test(test_errors_name_the_place),
         cmocka_unit_test(test_cycles_and_wild_numbers_are_refused),
+        cmocka_unit_test(test_container_lengths_are_checked),
         cmocka_unit_test(test_external_and_embedded_buffers),
         cmocka_unit_test(test_unknown_endings_are_named),
         cmocka_unit_test(test_saving_and_loading_gives_the_same_character),

@@ -139,15 +139,15 @@ static void cat_field(zoo_kit *kit)
     // Trunk: deep chest, drawn-in waist, round rump; shoulders and thighs show on its sides.
     static const vec3 trunk[] = {{0, 0.240f, -0.190f}, {0, 0.241f, -0.130f}, {0, 0.242f, -0.060f},
                                  {0, 0.237f, 0.020f},  {0, 0.236f, 0.085f},  {0, 0.247f, 0.130f}};
-    static const float girth[] = {0.044f, 0.0535f, 0.0515f, 0.0545f, 0.0560f, 0.046f};
-    zoo_field_tube(kit, body, trunk, girth, COUNT_OF(trunk), axis_y, 1.14f, 0.02f);
+    static const float girth[] = {0.046f, 0.0545f, 0.0520f, 0.0550f, 0.0565f, 0.047f};
+    zoo_field_tube(kit, body, trunk, girth, COUNT_OF(trunk), axis_y, 1.14f, 0.025f);
     zoo_field_ellipsoid(kit, body, v(0, 0.214f, 0.070f), v(0.050f, 0.058f, 0.080f), 0.04f);  // chest
     zoo_field_ellipsoid(kit, body, v(0, 0.212f, -0.030f), v(0.046f, 0.046f, 0.100f), 0.04f); // belly
 
     int neck = zoo_field_node(kit, body, 0.030f);
     static const vec3 nape[] = {{0, 0.246f, 0.105f}, {0, 0.276f, 0.158f}, {0, 0.316f, 0.200f}};
-    static const float collar[] = {0.053f, 0.046f, 0.040f};
-    zoo_field_tube(kit, neck, nape, collar, COUNT_OF(nape), axis_y, 1, 0.02f);
+    static const float collar[] = {0.054f, 0.046f, 0.040f};
+    zoo_field_tube(kit, neck, nape, collar, COUNT_OF(nape), axis_y, 1, 0.025f);
     int head = zoo_field_node(kit, neck, 0.016f);
     zoo_field_ellipsoid(kit, head, v(0, 0.332f, 0.222f), v(0.050f, 0.044f, 0.050f), 0.01f);
     zoo_field_ellipsoid(kit, head, v(0, 0.316f, 0.246f), v(0.040f, 0.030f, 0.034f), 0.02f);
@@ -167,7 +167,7 @@ static void cat_field(zoo_kit *kit)
 
     int rear = zoo_field_node(kit, body, 0.020f);
     static const float thick[TAIL_POINTS] = {0.020f, 0.0165f, 0.0155f, 0.0150f, 0.0145f, 0.0135f, 0.0105f};
-    zoo_field_tube(kit, rear, tail, thick, TAIL_POINTS, axis_y, 1, 0.006f);
+    zoo_field_tube(kit, rear, tail, thick, TAIL_POINTS, axis_y, 1, 0.012f);
 
     int fore = zoo_field_node(kit, body, 0.026f), aft = zoo_field_node(kit, body, 0.034f);
     for (int k = 0; k < 2; k++) {

@@ -86,7 +86,7 @@ static void arm_field(zoo_kit *kit, int body, float s)
     int arm = zoo_field_node(kit, body, 0.042f);
     zoo_field_cone(kit, arm, shoulder, 0.044f, elbow, 0.029f, 0.02f);
     zoo_field_blob(kit, arm, vec3_madd(vec3_madd(shoulder, upper, 0.024f), out, 0.006f), vec3_scale(upper, 0.070f),
-                   vec3_scale(out, 0.042f), vec3_scale(front, 0.044f), 0.03f); // deltoid
+                   vec3_scale(out, 0.039f), vec3_scale(front, 0.042f), 0.03f); // deltoid
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.60f), front, 0.010f), vec3_scale(upper, 0.075f),
                    vec3_scale(out, 0.026f), vec3_scale(front, 0.025f), 0.03f); // biceps
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.50f), front, -0.010f), vec3_scale(upper, 0.085f),
@@ -104,12 +104,15 @@ static void leg_field(zoo_kit *kit, int legs, float s)
     vec3 knee = biped_mirror(dancer.knee, s), ankle = biped_mirror(dancer.ankle, s),
          ball = biped_mirror(dancer.ball, s), toe = biped_mirror(dancer.toe, s), x = {1, 0, 0};
     int leg = zoo_field_node(kit, legs, 0.010f);
-    zoo_field_cone(kit, leg, v(s * 0.082f, 0.900f, -0.006f), 0.073f, vec3_madd(knee, v(0, 1, 0), 0.02f), 0.047f, 0.02f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.092f, 0.700f, 0.016f), v(0.056f, 0.160f, 0.054f), 0.04f);  // quadriceps
-    zoo_field_ellipsoid(kit, leg, v(s * 0.090f, 0.690f, -0.026f), v(0.052f, 0.150f, 0.046f), 0.04f); // hamstrings
-    zoo_field_cone(kit, leg, knee, 0.044f, ankle, 0.027f, 0.03f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.098f, 0.505f, 0.038f), v(0.026f, 0.034f, 0.020f), 0.025f);  // kneecap
-    zoo_field_ellipsoid(kit, leg, v(s * 0.101f, 0.360f, -0.022f), v(0.043f, 0.115f, 0.042f), 0.035f); // calf
+    const vec3 line[] = {
+        v(s * 0.082f, 0.905f, -0.006f), v(s * 0.090f, 0.730f, 0.000f),  v(s * 0.096f, 0.580f, 0.006f),  knee,
+        v(s * 0.099f, 0.435f, 0.006f),  v(s * 0.101f, 0.330f, -0.004f), v(s * 0.103f, 0.180f, -0.014f), ankle};
+    static const float girth[] = {0.075f, 0.068f, 0.051f, 0.0420f, 0.0425f, 0.0450f, 0.0305f, 0.0260f};
+    zoo_field_tube(kit, leg, line, girth, COUNT_OF(line), x, 1, 0.035f);
+    zoo_field_ellipsoid(kit, leg, v(s * 0.093f, 0.690f, 0.020f), v(0.050f, 0.150f, 0.050f), 0.04f);   // quadriceps
+    zoo_field_ellipsoid(kit, leg, v(s * 0.090f, 0.690f, -0.026f), v(0.048f, 0.145f, 0.044f), 0.04f);  // hamstrings
+    zoo_field_ellipsoid(kit, leg, v(s * 0.098f, 0.504f, 0.036f), v(0.022f, 0.030f, 0.018f), 0.025f);  // kneecap
+    zoo_field_ellipsoid(kit, leg, v(s * 0.101f, 0.365f, -0.024f), v(0.041f, 0.105f, 0.036f), 0.035f); // calf
     zoo_field_cone(kit, leg, v(s * 0.122f, 0.074f, -0.024f), 0.011f, v(s * 0.122f, 0.074f, -0.024f), 0.011f, 0.022f);
     zoo_field_cone(kit, leg, v(s * 0.086f, 0.082f, -0.018f), 0.011f, v(s * 0.086f, 0.082f, -0.018f), 0.011f, 0.022f);
     zoo_field_ellipsoid(kit, leg, v(s * 0.104f, 0.030f, -0.044f), v(0.026f, 0.030f, 0.030f), 0.025f); // heel

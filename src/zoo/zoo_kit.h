@@ -30,7 +30,8 @@ enum {
     ZOO_MAX_NODES = 48,
     ZOO_MAX_JOINTS = 96,
     ZOO_MAX_CLIPS = 4,
-    ZOO_MAX_MAGNETS = 8
+    ZOO_MAX_MAGNETS = 8,
+    ZOO_MAX_TUBE = 256
 };
 
 #define ZOO_ALL_REGIONS 0xffffffffu
@@ -73,10 +74,11 @@ typedef struct zoo_shape {
     mat3 to_local; /* scene -> local directions */
     vec3 origin;
     float radius_a, radius_b, length; /* round cone from the origin along local +y */
+    int tube_first, tube_count;       /* instead: a tube along these of the kit's tube points */
     float slope, cosine;              /* of the cone's flank */
     float blend;
-    vec3 bound_center;
-    float bound_radius;
+    float reach;    /* how far beyond the value of the whole field it can still act */
+    vec3 low, high; /* bounding box */
 } zoo_shape;
 
 /* A set of shapes that is united with its parent with its own blend width. Parents come first. */
@@ -85,8 +87,8 @@ typedef struct zoo_node {
     float blend;
     int first_shape, shape_count;
     int first_child, next_sibling; /* -1: none */
-    vec3 bound_center;
-    float bound_radius;
+    float reach;                   /* the largest of its shapes, its descendants' among them */
+    vec3 low, high;                /* bounding box */
 } zoo_node;
 
 /* A ball in which the mesh shall be finer: cells shrink to 1 / (1 + strength) at its centre. */
@@ -155,9 +157,11 @@ struct zoo_kit {
     int shape_count, node_count;
     zoo_shape shapes[ZOO_MAX_SHAPES];
     zoo_node nodes[ZOO_MAX_NODES];
+    int tube_count;
+    vec3 tube_points[ZOO_MAX_TUBE]; /* in their shape's local space */
+    float tube_radii[ZOO_MAX_TUBE];
     int magnet_count;
     zoo_magnet magnets[ZOO_MAX_MAGNETS];
-    float blend_reach; /* how far a shape can act beyond its own distance */
 
     int joint_count;
     zoo_joint joints[ZOO_MAX_JOINTS];

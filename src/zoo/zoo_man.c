@@ -97,16 +97,18 @@ static void arm_field(zoo_kit *kit, int body, float s)
 
 static void leg_field(zoo_kit *kit, int legs, float s)
 {
-    vec3 hip = biped_mirror(man.hip, s), knee = biped_mirror(man.knee, s), ankle = biped_mirror(man.ankle, s);
+    vec3 knee = biped_mirror(man.knee, s), ankle = biped_mirror(man.ankle, s);
     vec3 ball = biped_mirror(man.ball, s), toe = biped_mirror(man.toe, s), x = {1, 0, 0};
     int leg = zoo_field_node(kit, legs, 0.012f);
-    zoo_field_cone(kit, leg, v(s * 0.100f, 0.900f, -0.004f), 0.098f, vec3_madd(knee, v(0, 1, 0), 0.02f), 0.060f, 0.02f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.120f, 0.690f, 0.022f), v(0.070f, 0.150f, 0.068f), 0.05f);  // quadriceps
-    zoo_field_ellipsoid(kit, leg, v(s * 0.116f, 0.700f, -0.030f), v(0.066f, 0.150f, 0.058f), 0.05f); // hamstrings
-    (void)hip;
-    zoo_field_cone(kit, leg, knee, 0.055f, ankle, 0.036f, 0.03f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.138f, 0.500f, 0.046f), v(0.034f, 0.040f, 0.026f), 0.03f);  // kneecap
-    zoo_field_ellipsoid(kit, leg, v(s * 0.143f, 0.355f, -0.026f), v(0.056f, 0.115f, 0.052f), 0.04f); // calf
+    const vec3 line[] = {
+        v(s * 0.098f, 0.905f, -0.004f), v(s * 0.115f, 0.720f, 0.002f),  v(s * 0.132f, 0.570f, 0.006f),  knee,
+        v(s * 0.141f, 0.430f, 0.004f),  v(s * 0.147f, 0.330f, -0.004f), v(s * 0.156f, 0.190f, -0.014f), ankle};
+    static const float girth[] = {0.100f, 0.089f, 0.066f, 0.0550f, 0.0560f, 0.0580f, 0.0415f, 0.0360f};
+    zoo_field_tube(kit, leg, line, girth, COUNT_OF(line), x, 1, 0.035f);
+    zoo_field_ellipsoid(kit, leg, v(s * 0.122f, 0.680f, 0.030f), v(0.062f, 0.140f, 0.060f), 0.05f);  // quadriceps
+    zoo_field_ellipsoid(kit, leg, v(s * 0.116f, 0.690f, -0.034f), v(0.060f, 0.140f, 0.054f), 0.05f); // hamstrings
+    zoo_field_ellipsoid(kit, leg, v(s * 0.138f, 0.502f, 0.044f), v(0.030f, 0.036f, 0.024f), 0.03f);  // kneecap
+    zoo_field_ellipsoid(kit, leg, v(s * 0.143f, 0.362f, -0.030f), v(0.052f, 0.105f, 0.044f), 0.04f); // calf
     zoo_field_cone(kit, leg, v(s * 0.186f, 0.085f, -0.024f), 0.014f, v(s * 0.186f, 0.085f, -0.024f), 0.014f, 0.03f);
     zoo_field_cone(kit, leg, v(s * 0.136f, 0.095f, -0.016f), 0.014f, v(s * 0.136f, 0.095f, -0.016f), 0.014f, 0.03f);
     // Foot: heel, instep, ball, toes.

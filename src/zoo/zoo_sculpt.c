@@ -229,6 +229,8 @@ static void grid_project(const zoo_kit *kit, grid *g, int steps, float limit)
             float value = zoo_field_value(kit, g->positions[v], limit, &g->normals[v]);
             value /= MAX(vec3_length2(g->normals[v]), 0.25f);
             g->positions[v] = vec3_madd(g->positions[v], g->normals[v], -CLAMP(value, -limit, limit));
+            // Newton's error falls with the square: from a thousandth of the limit the next step would change nothing.
+            if (fabsf(value) < 1e-3f * limit) break;
         }
 }
 
@@ -275,9 +277,9 @@ static void grid_relax(const zoo_kit *kit, grid *g, vec3 *scratch, int passes, f
 {
     grid_project(kit, g, 3, limit);
     for (int i = 0; i < passes; i++) {
-        if (i % 3 == 0) grid_attract(kit, g);
+        if (i % 4 == 0) grid_attract(kit, g);
         grid_smooth(g, scratch, 0.5f, 0);
-        if (i % 3 == 2) grid_project(kit, g, 1, 0.2f * limit);
+        if (i % 4 == 3) grid_project(kit, g, 1, 0.2f * limit);
     }
     grid_project(kit, g, 2, 0.2f * limit);
 }
