@@ -33,7 +33,8 @@ typedef struct bake {
     cutis_cache_writer *writer;
     double *step_seconds;  /* (frames) */
     double *volume_ratios; /* (frames) */
-    float *batch;          /* (batch_capacity x vertices x 3) frames on their way to the file */
+    float *morphs;         /* (morph_count) weights of the file's own morphs */
+    float *batch;          /* (batch_capacity x vertices x 3) frames on their way to the file; for a .glb all */
     int batch_count, batch_capacity, written;
 } bake;
 
@@ -129,11 +130,13 @@ static int open_output(bake *b)
     const bake_result *r = b->result;
     cutis_error error;
     cutis_cache_info info = {r->vertices, r->frames, r->start, r->fps, b->character};
-    if (cutis_cache_create(b->job->output, &info, NULL, &b->writer, &error) != CUTIS_OK)
+    bool glb = cli_has_ending(b->job->output, ".glb");
+    if (!glb && cutis_cache_create(b->job->output, &info, NULL, &b->writer, &error) != CUTIS_OK)
         return cli_library_error(&error);
     size_t frame_bytes = 3 * sizeof(float) * (size_t)r->vertices;
     size_t capacity = frame_bytes ? BATCH_BYTES / frame_bytes : 1;
-    b->batch_capacity = capacity < 1 ? 1 : capacity > (size_t)r->frames ? r->frames : (int)capacity;
+    b->batch_capacity = glb ? r->frames : capacity < 1 ? 1 : capacity > (size_t)r->frames ? r->frames : (int)capacity;
+    b->morphs = cli_allocate((size_t)b->character->morph_count + 1, sizeof *b->morphs);
     b->batch = cli_allocate((size_t)b->batch_capacity, frame_bytes);
     b->step_seconds = cli_allocate((size_t)r->frames, sizeof *b->step_seconds);
     b->volume_ratios = cli_allocate((size_t)r->frames, sizeof *b->volume_ratios);
@@ -151,6 +154,10 @@ static int advance(bake *b, double time)
     for (bool last = false; !last;) {
         double left = time - cutis_state_time(b->state);
         last = left <= piece;
+        if (b->character->morph_count) {
+            cutis_clip_motion_morphs(&b->motion, last ? time : cutis_state_time(b->state) + piece, b->morphs);
+            input.morphs = b->morphs;
+        }
         cutis_state_step(b->model, b->state, &input, left < 0 ? 0 : last ? left : piece);
         const cutis_step_stats *stats = cutis_state_stats(b->model, b->state);
         r->substeps += stats->substeps;
@@ -177,7 +184,7 @@ static int flush_batch(bake *b)
     for (int i = 0; i < b->batch_count; i++) {
         const float *frame = b->batch + (size_t)i * frame_floats;
         r->hash = cli_hash(frame, frame_floats * sizeof *frame, r->hash);
-        if (cutis_cache_append(b->writer, frame, &error) != CUTIS_OK) return cli_library_error(&error);
+        if (b->writer && cutis_cache_append(b->writer, frame, &error) != CUTIS_OK) return cli_library_error(&error);
     }
     b->written += b->batch_count;
     b->batch_count = 0;
@@ -227,9 +234,33 @@ static int run_frames(bake *b)
     return status;
 }
 
+/* The frames as morph targets of the file they were made from. */
+static int write_morphs(bake *b)
+{
+    bake_result *r = b->result;
+    const bake_job *job = b->job;
+    cutis_error error;
+    bool gltf = cli_has_ending(job->input, ".glb") || cli_has_ending(job->input, ".gltf");
+    cutis_bake_def def = {.character = b->character,
+                          .source = gltf && !cli_is_built_in(job->input) ? job->input : NULL,
+                          .clip = b->clip,
+                          .start = r->start,
+                          .fps = r->fps,
+                          .frame_count = r->frames,
+                          .frames = b->batch,
+                          .tolerance = job->tolerance,
+                          .target_limit = job->targets,
+                          .exact = job->exact,
+                          .positions_only = job->safe,
+                          .jobs = cutis_pool_jobs(b->pool)};
+    r->has_morphs = true;
+    return cutis_bake_save(&def, job->output, &r->morphs, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+}
+
 static int close_output(bake *b)
 {
     cutis_error error;
+    if (!b->writer) return write_morphs(b);
     cutis_cache_writer *writer = b->writer;
     b->writer = NULL; /* finish frees it, also on failure */
     return cutis_cache_finish(writer, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
@@ -370,6 +401,13 @@ static json_t *make_report(const bake *b)
                                   (json_int_t)r->iterations, "unconverged", (json_int_t)r->unconverged, "repairs",
                                   (json_int_t)r->repairs, "contacts_max", r->contacts_max, "residual_max",
                                   cli_json_real(r->residual_max)));
+    if (r->has_morphs)
+        json_object_set_new(
+            root, "morphs",
+            json_pack("{s:i, s:o, s:o, s:o, s:i, s:o, s:I}", "targets", r->morphs.target_count, "rms_error",
+                      cli_json_real(r->morphs.rms_error), "max_error", cli_json_real(r->morphs.max_error), "residual",
+                      cli_json_real(r->morphs.residual), "worst_frame", r->morphs.worst_frame, "flat_blends",
+                      cli_json_real(r->morphs.flat_blends), "file_bytes", (json_int_t)r->morphs.file_bytes));
     json_object_set_new(root, "hash", cli_json_string(hash));
     json_object_set_new(root, "warnings", report_warnings(b));
     return root;
@@ -407,6 +445,7 @@ int bake_run(const bake_job *job, bake_result *result)
     cutis_model_destroy(b.model);
     cutis_pool_destroy(b.pool);
     cutis_character_destroy(b.character);
+    free(b.morphs);
     free(b.batch);
     free(b.step_seconds);
     free(b.volume_ratios);

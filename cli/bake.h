@@ -19,8 +19,11 @@ typedef struct bake_job {
     double lead_in; /* seconds; NAN: 0 for a solver without a past, else 1 */
     const cutis_setting *settings;
     int setting_count;
-    int threads; /* 0: one per processor */
-    bool quiet;  /* neither warnings nor progress */
+    double tolerance; /* .glb: largest error over the size */
+    int targets;      /* .glb: at most */
+    bool safe, exact; /* .glb: positions only; one target a frame */
+    int threads;      /* 0: one per processor */
+    bool quiet;       /* neither warnings nor progress */
 } bake_job;
 
 /* What came out. Times in seconds. */
@@ -38,6 +41,8 @@ typedef struct bake_result {
     long substeps, iterations, unconverged, repairs; /* over all frames, the lead-in included */
     int contacts_max;
     double residual_max;
+    bool has_morphs; /* a .glb was written: */
+    cutis_bake_info morphs;
     uint64_t hash;  /* of all positions written */
     json_t *report; /* all of this, the parameters in force and the warnings, by the schema of docs */
 } bake_result;

@@ -24,6 +24,7 @@ typedef struct bake_edit {
     gltf_document document;
     gltf_reader reader;
     gltf_builder out;
+    bool generated;       /* the document was made from the character */
     const int *originals; /* (read vertex count) the character's vertex; NULL: the same */
     morph_fit fit;
     json_t *animation; /* of the clip; borrowed from the document */
@@ -478,7 +479,7 @@ static cutis_result edit_source(bake_edit *e, const void *data, size_t size, con
     e->reader.warnings.memory = &e->document.memory;
     if (result == CUTIS_OK) result = gltf_read_all(&e->reader);
     int expected = e->character->vertex_count;
-    if (e->originals) {
+    if (e->generated) {
         corner_split split;
         if (!corner_split_make(e->character, &e->out.memory, &split)) return error_memory(e->error, "a glTF document");
         expected = split.count;
@@ -555,8 +556,7 @@ cutis_result cutis_bake_save(const cutis_bake_def *def, const char *path, cutis_
         gltf_builder plain;
         uint8_t *data = NULL;
         size_t size = 0;
-        static const int all = 0;
-        e.originals = &all;
+        e.generated = true;
         result = gltf_character_build(c, &plain, error);
         if (result == CUTIS_OK) result = gltf_builder_pack(&plain, path, &data, &size, error);
         if (result == CUTIS_OK) result = edit_source(&e, data, size, "character.glb", path, info);
