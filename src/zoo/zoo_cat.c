@@ -160,7 +160,7 @@ static void cat_field(zoo_kit *kit)
                             0.006f); // whisker pad
         zoo_field_ellipsoid(kit, head, v(s * 0.024f, 0.336f, 0.272f), v(0.015f, 0.012f, 0.012f), 0.008f);
         zoo_field_carve(kit); // eye socket
-        zoo_field_ellipsoid(kit, head, v(s * 0.023f, 0.335f, 0.256f), v(0.0125f, 0.0115f, 0.0110f), 0.003f); // eye
+        zoo_field_ellipsoid(kit, head, v(s * 0.0235f, 0.3350f, 0.2585f), v(0.0140f, 0.0125f, 0.0120f), 0.003f); // eye
     }
     zoo_field_ellipsoid(kit, head, v(0, 0.315f, 0.288f), v(0.0075f, 0.0055f, 0.0060f), 0.004f); // nose
     zoo_field_ellipsoid(kit, head, v(0, 0.292f, 0.268f), v(0.014f, 0.010f, 0.013f), 0.008f);    // chin
@@ -347,6 +347,7 @@ void zoo_describe_cat(zoo_kit *kit)
     kit->target_count = 7200;
     kit->density[REGION_HEAD] = 1.35f;
     kit->density[REGION_EAR_L] = kit->density[REGION_EAR_R] = 1.3f;
+    zoo_field_magnet(kit, v(0, 0.318f, 0.272f), 0.055f, 0.9f);
     cat_cage(kit);
     cat_field(kit);
     cat_joints(kit);
