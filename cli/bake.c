@@ -28,7 +28,7 @@ typedef struct bake {
     cutis_pool *pool;
     cutis_model *model;
     cutis_model_info info;
-    cutis_state *state;
+    cutis_state *state, *loop_start;
     cutis_clip_motion motion;
     cutis_cache_writer *writer;
     double *step_seconds;  /* (frames) */
@@ -36,6 +36,9 @@ typedef struct bake {
     float *morphs;         /* (morph_count) weights of the file's own morphs */
     float *batch;          /* (batch_capacity x vertices x 3) frames on their way to the file; for a .glb all */
     int batch_count, batch_capacity, written;
+    double period; /* seconds of a loop; 0: none */
+    float travel[12];
+    bool travels; /* the clip ends elsewhere than it began */
 } bake;
 
 /* ---- preparation ---- */
@@ -87,10 +90,155 @@ static int count_frames(bake *b)
                          (double)clip->end - (double)clip->start, FRAME_LIMIT, b->job->fps);
     r->frames = (int)frames;
     r->fps = b->job->fps;
+    r->has_loop = b->job->loop;
     r->start = clip ? (double)clip->start : 0;
+    if (b->job->loop) {
+        if (!clip || !(clip->end > clip->start))
+            return cli_error("--loop needs a clip that lasts longer than 0 s; %s", clip ? clip->name : "there is none");
+        /* Whole frames to a period: the rate gives way, by less than half a frame in all. */
+        b->period = (double)clip->end - (double)clip->start;
+        double intervals = fmax(1, floor(b->period * b->job->fps + 0.5));
+        r->frames = (int)intervals + 1;
+        r->fps = intervals / b->period;
+    }
     r->clip = clip ? cli_format("%s", clip->name) : NULL;
     r->vertices = b->character->vertex_count;
     return CLI_OK;
+}
+
+/* ---- loops ---- */
+
+/*
+ * Whether the clip ends in the pose it began with, perhaps elsewhere: then `travel` is the rigid motion in between.
+ * Returns the largest gap of a joint that remains, over the size.
+ */
+static double find_travel(bake *b)
+{
+    const cutis_character *c = b->character;
+    size_t floats = 12 * (size_t)c->joint_count;
+    float *first = cli_allocate(floats + 1, sizeof *first), *last = cli_allocate(floats + 1, sizeof *last);
+    cutis_pose_sample(c, b->clip, b->result->start, first);
+    cutis_pose_sample(c, b->clip, b->result->start + b->period, last);
+    double best = HUGE_VAL;
+    /* No travel at all, or that of one of the first joints. */
+    for (int root = -1; root < c->joint_count && root < 8; root++) {
+        double m[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, gap = 0;
+        if (root >= 0) {
+            const float *a = first + 12 * root, *z = last + 12 * root;
+            double scale = 0;
+            for (int k = 0; k < 3; k++) scale += (double)a[4 * k] * (double)a[4 * k];
+            if (!(scale > 0)) continue;
+            /* z x inverse of a, both a rotation times one scale */
+            for (int i = 0; i < 3; i++) {
+                for (int j = 0; j < 3; j++) {
+                    m[4 * i + j] = 0;
+                    for (int k = 0; k < 3; k++) m[4 * i + j] += (double)z[4 * i + k] * (double)a[4 * j + k] / scale;
+                }
+                m[4 * i + 3] = (double)z[4 * i + 3];
+                for (int j = 0; j < 3; j++) m[4 * i + 3] -= m[4 * i + j] * (double)a[4 * j + 3];
+            }
+        }
+        for (int j = 0; j < c->joint_count; j++) {
+            if (!c->joints[j].deforms) continue;
+            double d2 = 0;
+            for (int i = 0; i < 3; i++) {
+                double x = m[4 * i + 3];
+                for (int k = 0; k < 3; k++) x += m[4 * i + k] * (double)first[12 * j + 4 * k + 3];
+                d2 += pow(x - (double)last[12 * j + 4 * i + 3], 2);
+            }
+            gap = fmax(gap, sqrt(d2) / (double)c->size);
+        }
+        if (gap < 0.5 * best || (root >= 0 && best > 1e-4 && gap < best)) {
+            best = gap;
+            b->travels = root >= 0;
+            for (int i = 0; i < 12; i++) b->travel[i] = (float)m[i];
+        }
+        if (best < 1e-4) break;
+    }
+    if (best > 0.01) b->travels = false;
+    free(first);
+    free(last);
+    return best;
+}
+
+/* The substep of a loop: the stack's own (or the one asked for), made to divide the period. */
+static double loop_substep(const bake *b)
+{
+    double substep = 0;
+    for (const char *at = b->job->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
+        const cutis_solver_info *solver = cutis_solver_find(name);
+        if (solver && solver->substep > 0 && (substep == 0 || solver->substep < substep)) substep = solver->substep;
+    }
+    if (substep > 0 && b->job->substep > 0) substep = b->job->substep;
+    if (substep == 0) return 0;
+    double divided = b->period / ceil(b->period / substep - 1e-6);
+    return divided >= 0.0005 ? divided : substep;
+}
+
+static bool loop_interrupted(void *unused)
+{
+    (void)unused;
+    return cli_interrupted();
+}
+
+/* Bring the state from the clip's first pose into the periodic motion. */
+static int find_loop(bake *b)
+{
+    bake_result *r = b->result;
+    cutis_error error;
+    double gap = find_travel(b);
+    if (gap > 1e-3 && !b->job->quiet)
+        cli_warning(
+            "clip '%s' does not end as it began: a joint is off by %.2g %% of the size, so the loop jumps there",
+            r->clip, 100 * gap);
+    b->motion.lead_in = 0; /* from here on time counts from the start of the period */
+    cutis_loop_def def = {.motion = {&b->motion, cutis_clip_motion_sample},
+                          .period = b->period,
+                          .travel = b->travels ? b->travel : NULL,
+                          .interrupted = loop_interrupted,
+                          .jobs = cutis_pool_jobs(b->pool)};
+    if (r->substep == 0) {
+        b->motion.lead_in = r->lead_in;
+        return CLI_OK;
+    }
+    double start = cli_clock();
+    if (cutis_state_find_loop(b->model, b->state, &def, NULL, &r->loop, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    r->lead_in_seconds += cli_clock() - start;
+    if (r->loop.interrupted) return CLI_INTERRUPTED;
+    if (!r->loop.closed && !b->job->quiet)
+        cli_warning("after %d periods the loop still has a seam of %.2g %% of the size", r->loop.periods,
+                    100 * r->loop.position_seam);
+    return cutis_state_create(b->model, NULL, &b->loop_start, &error) == CUTIS_OK
+               ? (cutis_state_copy(b->model, b->loop_start, b->state), CLI_OK)
+               : cli_library_error(&error);
+}
+
+/* The seam of the period that was written: its end against its start. */
+static void measure_seam(bake *b)
+{
+    bake_result *r = b->result;
+    size_t floats = 3 * (size_t)r->vertices;
+    if (r->substep > 0) {
+        double position, velocity;
+        if (b->travels) {
+            float back[12];
+            for (int i = 0; i < 3; i++) {
+                for (int j = 0; j < 3; j++) back[4 * i + j] = b->travel[4 * j + i];
+                back[4 * i + 3] = 0;
+                for (int j = 0; j < 3; j++) back[4 * i + 3] -= b->travel[4 * j + i] * b->travel[4 * j + 3];
+            }
+            cutis_state_teleport(b->model, b->state, back);
+        }
+        cutis_state_difference(b->model, b->loop_start, b->state, &position, &velocity);
+        r->loop.position_seam = position / (double)b->character->size;
+        r->loop.velocity_seam = r->loop.speed > 0 ? velocity / r->loop.speed : 0;
+    }
+    /* The last key is the first. */
+    if (!b->travels && b->batch_count == r->frames)
+        memcpy(b->batch + (size_t)(r->frames - 1) * floats, b->batch, floats * sizeof(float));
 }
 
 static int build_model(bake *b)
@@ -103,7 +251,7 @@ static int build_model(bake *b)
     cutis_model_def def = cutis_model_def_default();
     def.character = b->character;
     def.solver = b->job->solver;
-    def.substep = b->job->substep;
+    def.substep = b->job->loop ? loop_substep(b) : b->job->substep;
     def.settings = b->job->settings;
     def.setting_count = b->job->setting_count;
     def.jobs = cutis_pool_jobs(b->pool);
@@ -135,7 +283,8 @@ static int open_output(bake *b)
         return cli_library_error(&error);
     size_t frame_bytes = 3 * sizeof(float) * (size_t)r->vertices;
     size_t capacity = frame_bytes ? BATCH_BYTES / frame_bytes : 1;
-    b->batch_capacity = glb ? r->frames : capacity < 1 ? 1 : capacity > (size_t)r->frames ? r->frames : (int)capacity;
+    bool all = glb || b->job->loop || b->job->measure || b->job->check_count || b->job->keep;
+    b->batch_capacity = all ? r->frames : capacity < 1 ? 1 : capacity > (size_t)r->frames ? r->frames : (int)capacity;
     b->morphs = cli_allocate((size_t)b->character->morph_count + 1, sizeof *b->morphs);
     b->batch = cli_allocate((size_t)b->batch_capacity, frame_bytes);
     b->step_seconds = cli_allocate((size_t)r->frames, sizeof *b->step_seconds);
@@ -222,13 +371,16 @@ static int run_frames(bake *b)
     for (int i = 0; i < r->frames && status == CLI_OK; i++) {
         cli_progress_update(&progress, i);
         double start = cli_clock();
-        status = advance(b, r->lead_in + i / r->fps);
+        /* A loop's time starts with its period. */
+        double origin = b->job->loop && r->substep > 0 ? 0 : r->lead_in;
+        status = advance(b, origin + (i + 1 == r->frames && b->period > 0 ? b->period : i / r->fps));
         b->step_seconds[i] = cli_clock() - start;
         if (status != CLI_OK) break;
         memcpy(b->batch + (size_t)b->batch_count++ * frame_floats, cutis_state_positions(b->model, b->state),
                frame_floats * sizeof(float));
-        if (b->batch_count == b->batch_capacity) status = flush_batch(b);
+        if (b->batch_count == b->batch_capacity && b->batch_capacity < r->frames) status = flush_batch(b);
     }
+    if (status == CLI_OK && b->job->loop) measure_seam(b);
     if (status == CLI_OK) status = flush_batch(b);
     cli_progress_end(&progress);
     return status;
@@ -279,6 +431,8 @@ static int sum_up(bake *b)
     bake_result *r = b->result;
     double sum = 0;
     for (int i = 0; i < r->frames; i++) sum += b->step_seconds[i];
+    r->step_series = cli_allocate((size_t)r->frames, sizeof *r->step_series);
+    memcpy(r->step_series, b->step_seconds, (size_t)r->frames * sizeof *r->step_series);
     qsort(b->step_seconds, (size_t)r->frames, sizeof *b->step_seconds, compare_doubles);
     r->step_min = b->step_seconds[0];
     r->step_max = b->step_seconds[r->frames - 1];
@@ -295,6 +449,43 @@ static int sum_up(bake *b)
         r->volume_max = fmax(r->volume_max, b->volume_ratios[i]);
     }
     return CLI_OK;
+}
+
+static int measure_quality(bake *b)
+{
+    bake_result *r = b->result;
+    cutis_error error;
+    if (!b->job->measure && !b->job->check_count) return CLI_OK;
+    r->has_quality = true;
+    return cutis_measure(b->character, b->batch, r->frames, r->fps, NULL, cutis_pool_jobs(b->pool), NULL, &r->quality,
+                         &error) == CUTIS_OK
+               ? CLI_OK
+               : cli_library_error(&error);
+}
+
+/* Decide the bounds, now that every figure is known. */
+static void decide_checks(bake *b)
+{
+    bake_result *r = b->result;
+    if (!b->job->check_count) return;
+    json_t *figures = quality_json(&r->quality, r->fps);
+    json_object_set_new(figures, "step_ms_median", cli_json_real(r->step_median * 1e3));
+    json_object_set_new(figures, "step_ms_max", cli_json_real(r->step_max * 1e3));
+    json_object_set_new(figures, "peak_memory", cli_json_real(r->peak_bytes));
+    json_object_set_new(figures, "repairs", json_integer((json_int_t)r->repairs));
+    json_object_set_new(figures, "unconverged", json_integer((json_int_t)r->unconverged));
+    if (r->has_morphs) {
+        json_object_set_new(figures, "morph_targets", json_integer(r->morphs.target_count));
+        json_object_set_new(figures, "morph_error_max", cli_json_real(r->morphs.max_error));
+        json_object_set_new(figures, "morph_error_rms", cli_json_real(r->morphs.rms_error));
+        json_object_set_new(figures, "file_bytes", json_integer((json_int_t)r->morphs.file_bytes));
+    }
+    if (r->has_loop) {
+        json_object_set_new(figures, "seam_position", cli_json_real(r->loop.position_seam));
+        json_object_set_new(figures, "seam_velocity", cli_json_real(r->loop.velocity_seam));
+    }
+    r->failed_checks = quality_decide(b->job->checks, b->job->check_count, figures);
+    json_decref(figures);
 }
 
 /* The value in force of one parameter, as JSON. */
@@ -401,6 +592,17 @@ static json_t *make_report(const bake *b)
                                   (json_int_t)r->iterations, "unconverged", (json_int_t)r->unconverged, "repairs",
                                   (json_int_t)r->repairs, "contacts_max", r->contacts_max, "residual_max",
                                   cli_json_real(r->residual_max)));
+    if (r->has_loop)
+        json_object_set_new(root, "loop",
+                            json_pack("{s:o, s:i, s:b, s:b, s:o, s:o, s:o, s:b}", "period", cli_json_real(b->period),
+                                      "periods_run", r->loop.periods, "closed",
+                                      (int)(r->substep == 0 || r->loop.closed), "accelerated", (int)r->loop.accelerated,
+                                      "seam_position", cli_json_real(r->loop.position_seam), "seam_velocity",
+                                      cli_json_real(r->loop.velocity_seam), "speed", cli_json_real(r->loop.speed),
+                                      "travels", (int)b->travels));
+    if (r->has_quality) json_object_set_new(root, "quality", quality_json(&r->quality, r->fps));
+    if (b->job->check_count)
+        json_object_set_new(root, "checks", quality_checks_json(b->job->checks, b->job->check_count));
     if (r->has_morphs)
         json_object_set_new(
             root, "morphs",
@@ -425,12 +627,15 @@ static int run_all(bake *b)
     if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
     if (status == CLI_OK) status = open_output(b);
     if (status == CLI_OK) status = run_lead_in(b);
+    if (status == CLI_OK && b->job->loop) status = find_loop(b);
     if (status == CLI_OK) status = run_frames(b);
+    if (status == CLI_OK) status = measure_quality(b);
     if (status == CLI_OK) status = close_output(b);
     if (status != CLI_OK) return status;
     r->total_seconds = cli_clock() - start;
     r->peak_bytes = cli_peak_memory();
     status = sum_up(b);
+    if (status == CLI_OK) decide_checks(b);
     if (status == CLI_OK) r->report = make_report(b);
     return status;
 }
@@ -441,14 +646,19 @@ int bake_run(const bake_job *job, bake_result *result)
     bake b = {.job = job, .result = result};
     int status = run_all(&b);
     cutis_cache_discard(b.writer);
+    cutis_state_destroy(b.loop_start);
     cutis_state_destroy(b.state);
     cutis_model_destroy(b.model);
     cutis_pool_destroy(b.pool);
     cutis_character_destroy(b.character);
     free(b.morphs);
+    if (status == CLI_OK && job->keep) {
+        result->positions = b.batch;
+        b.batch = NULL;
+    }
+    result->volume_ratios = b.volume_ratios;
     free(b.batch);
     free(b.step_seconds);
-    free(b.volume_ratios);
     if (status != CLI_OK) bake_result_free(result);
     return status;
 }
@@ -456,6 +666,9 @@ int bake_run(const bake_job *job, bake_result *result)
 void bake_result_free(bake_result *result)
 {
     free(result->clip);
+    free(result->volume_ratios);
+    free(result->step_series);
+    free(result->positions);
     json_decref(result->report);
     *result = (bake_result){0};
 }

@@ -50,6 +50,10 @@ static void print_summary(const bake_job *job, const bake_result *r)
            r->threads == 1 ? "" : "s");
     if (!isnan(r->volume_min))
         printf("  %-10s %.2f %% to %.2f %% of rest\n", "volume", 100 * r->volume_min, 100 * r->volume_max);
+    if (r->has_loop && r->substep > 0)
+        printf("  %-10s seam %.2g %% of the size, %.2g %% of the speed, after %d periods%s\n", "loop",
+               100 * r->loop.position_seam, 100 * r->loop.velocity_seam, r->loop.periods,
+               r->loop.accelerated ? " (accelerated)" : "");
     if (r->has_morphs) {
         printf("  %-10s %d, which leave %.3g %% of the size at most, %.3g %% RMS (without them %.3g %%)\n", "targets",
                r->morphs.target_count, 100 * r->morphs.max_error, 100 * r->morphs.rms_error, 100 * r->morphs.residual);
@@ -74,6 +78,10 @@ static int run_job(const cli_arguments *arguments, bake_job *job)
     if (status != CLI_OK) return status;
     if (!job->quiet) print_summary(job, &result);
     if (report) status = cli_json_save(json_incref(result.report), report);
+    if (result.failed_checks) {
+        quality_print_failures(job->checks, job->check_count);
+        if (status == CLI_OK) status = CLI_CHECK;
+    }
     bake_result_free(&result);
     return status;
 }
@@ -107,10 +115,14 @@ static int run(const cli_arguments *arguments)
             cli_flag(arguments, "safe") && !cli_given(arguments, "targets") ? 8 : cli_integer(arguments, "targets"),
         .safe = cli_flag(arguments, "safe"),
         .exact = cli_flag(arguments, "exact"),
+        .loop = cli_flag(arguments, "loop"),
         .threads = cli_integer(arguments, "threads"),
         .quiet = cli_flag(arguments, "quiet"),
     };
-    int status = run_job(arguments, &job);
+    const char *checks = cli_text(arguments, "check");
+    int status = checks ? quality_parse(checks, &job.checks, &job.check_count) : CLI_OK;
+    if (status == CLI_OK) status = run_job(arguments, &job);
+    free(job.checks);
     for (int i = 0; i < setting_count + map_count; i++) free(copies[i]);
     free(copies);
     free(settings);
@@ -160,6 +172,11 @@ static const cli_option options[] = {
      .help = "time from rest to the clip's first pose (default 1; 0 for a solver without a past)",
      .min = 0,
      .max = 60},
+    {.name = "loop", .kind = CLI_FLAG, .help = "find the periodic motion and write exactly one period"},
+    {.name = "check",
+     .kind = CLI_TEXT,
+     .value = "BOUNDS",
+     .help = "exit with 3 when a bound fails: \"volume_error_max<0.01,self_intersections_max<=0\""},
     {.name = "tolerance",
      .kind = CLI_NUMBER,
      .value = "PERCENT",

@@ -172,6 +172,44 @@ typedef struct cutis_step_stats {
 /* Advance by dt seconds (0 or more; a host's hiccup of more than 0.25 s is cut to 0.25 s unless `motion` drives). */
 CUTIS_API void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double dt);
 
+/* ---- loops ---- */
+
+typedef struct cutis_loop_def {
+    cutis_motion motion; /* sampled from 0 to the period */
+    double period;       /* seconds, a whole number of the model's substeps */
+    const float
+        *travel; /* rigid motion (3 x 4) from the pose at 0 to that at the period; NULL: it ends where it began */
+    double position_tolerance;          /* largest distance of start and end, over the size; 0 = 1e-5 */
+    double velocity_tolerance;          /* the same of velocities, over the RMS speed; 0 = 1e-3 */
+    int period_limit;                   /* periods to try; 0 = 64 */
+    bool plain;                         /* repeat only, without acceleration */
+    bool (*interrupted)(void *context); /* asked after every substep; NULL: never */
+    void *context;
+    const cutis_jobs *jobs;
+} cutis_loop_def;
+
+typedef struct cutis_loop_info {
+    bool closed;      /* within both tolerances */
+    bool accelerated; /* mixed states were used */
+    bool interrupted;
+    int periods;          /* simulated */
+    double position_seam; /* between start and end of the last period, over the size */
+    double velocity_seam; /* the same, over the RMS speed */
+    double speed;         /* RMS over points and the period, units per second */
+} cutis_loop_info;
+
+/*
+ * Find the periodic motion: repeat the motion from the state given until its end is its start, faster than by plain
+ * repetition where that is slow. The state is then at time 0, the start of a period. A solver without a past has
+ * nothing to find. Not to close within the limit is no error: see info.
+ */
+CUTIS_API cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state, const cutis_loop_def *def,
+                                             const cutis_allocator *allocator, cutis_loop_info *info,
+                                             cutis_error *error);
+/* The largest distance between two states' points, and between their velocities (0 for a solver without a past). */
+CUTIS_API void cutis_state_difference(const cutis_model *model, const cutis_state *a, const cutis_state *b,
+                                      double *position, double *velocity);
+
 /* ---- results: valid until the next change of the state ---- */
 
 /* (vertex_count x 3), scene space, the file's vertex order. */

@@ -47,8 +47,9 @@ typedef struct solver_input {
 } solver_input;
 
 enum {
-    SOLVER_GEOMETRIC = 1, /* no past: works on vertices, evaluated once at the end of a step, no substeps */
-    SOLVER_SURFACE = 2    /* runs on the surface of the solver before it in a stack (or on lbs when alone) */
+    SOLVER_GEOMETRIC = 1,   /* no past: works on vertices, evaluated once at the end of a step, no substeps */
+    SOLVER_FLOAT_STATE = 4, /* the state is an array of floats, and a mean of near states is a state */
+    SOLVER_SURFACE = 2      /* runs on the surface of the solver before it in a stack (or on lbs when alone) */
 };
 
 typedef struct solver {
