@@ -28,7 +28,7 @@ typedef struct bake {
     cutis_pool *pool;
     cutis_model *model;
     cutis_model_info info;
-    cutis_state *state, *loop_start;
+    cutis_state *state;
     cutis_clip_motion motion;
     cutis_cache_writer *writer;
     double *step_seconds;  /* (frames) */
@@ -211,34 +211,35 @@ static int find_loop(bake *b)
     if (!r->loop.closed && !b->job->quiet)
         cli_warning("after %d periods the loop still has a seam of %.2g %% of the size", r->loop.periods,
                     100 * r->loop.position_seam);
-    return cutis_state_create(b->model, NULL, &b->loop_start, &error) == CUTIS_OK
-               ? (cutis_state_copy(b->model, b->loop_start, b->state), CLI_OK)
-               : cli_library_error(&error);
+    return CLI_OK;
 }
 
-/* The seam of the period that was written: its end against its start. */
+/*
+ * The seam of the period that was written, in position: its end against its start. That in velocity is the search's:
+ * between the period before and this one.
+ */
 static void measure_seam(bake *b)
 {
     bake_result *r = b->result;
     size_t floats = 3 * (size_t)r->vertices;
-    if (r->substep > 0) {
-        double position, velocity;
-        if (b->travels) {
-            float back[12];
-            for (int i = 0; i < 3; i++) {
-                for (int j = 0; j < 3; j++) back[4 * i + j] = b->travel[4 * j + i];
-                back[4 * i + 3] = 0;
-                for (int j = 0; j < 3; j++) back[4 * i + 3] -= b->travel[4 * j + i] * b->travel[4 * j + 3];
+    float *first = b->batch, *last = b->batch + (size_t)(r->frames - 1) * floats;
+    double largest = 0;
+    for (size_t i = 0; i < floats; i += 3) {
+        double d2 = 0;
+        for (int k = 0; k < 3; k++) {
+            double x = first[i + (size_t)k];
+            if (b->travels) {
+                const float *m = b->travel + 4 * k;
+                x = (double)m[0] * (double)first[i] + (double)m[1] * (double)first[i + 1] +
+                    (double)m[2] * (double)first[i + 2] + (double)m[3];
             }
-            cutis_state_teleport(b->model, b->state, back);
+            d2 += pow(x - (double)last[i + (size_t)k], 2);
         }
-        cutis_state_difference(b->model, b->loop_start, b->state, &position, &velocity);
-        r->loop.position_seam = position / (double)b->character->size;
-        r->loop.velocity_seam = r->loop.speed > 0 ? velocity / r->loop.speed : 0;
+        largest = fmax(largest, d2);
     }
-    /* The last key is the first. */
-    if (!b->travels && b->batch_count == r->frames)
-        memcpy(b->batch + (size_t)(r->frames - 1) * floats, b->batch, floats * sizeof(float));
+    r->loop.position_seam = sqrt(largest) / (double)b->character->size;
+    /* The last key is the first, unless the character has walked on. */
+    if (!b->travels) memcpy(last, first, floats * sizeof(float));
 }
 
 static int build_model(bake *b)
@@ -646,7 +647,6 @@ int bake_run(const bake_job *job, bake_result *result)
     bake b = {.job = job, .result = result};
     int status = run_all(&b);
     cutis_cache_discard(b.writer);
-    cutis_state_destroy(b.loop_start);
     cutis_state_destroy(b.state);
     cutis_model_destroy(b.model);
     cutis_pool_destroy(b.pool);

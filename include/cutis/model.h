@@ -206,9 +206,6 @@ typedef struct cutis_loop_info {
 CUTIS_API cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state, const cutis_loop_def *def,
                                              const cutis_allocator *allocator, cutis_loop_info *info,
                                              cutis_error *error);
-/* The largest distance between two states' points, and between their velocities (0 for a solver without a past). */
-CUTIS_API void cutis_state_difference(const cutis_model *model, const cutis_state *a, const cutis_state *b,
-                                      double *position, double *velocity);
 
 /* ---- results: valid until the next change of the state ---- */
 

@@ -7,8 +7,8 @@
  * "Anderson acceleration for fixed-point iterations"), of the type that minimises the residual over the last few
  * periods.
  *
- * Departures: coefficients come from what can be seen, the points of the last stage and their velocities, and are
- * then applied to the whole state. Only states that declare themselves made of floats are mixed
+ * Departures: coefficients come from what can be seen, the vertices and their velocities, and are then applied to the
+ * whole state. Only states that declare themselves made of floats are mixed
  * (SOLVER_FLOAT_STATE). A mixed state whose residual has grown is thrown away for the plain one.
  */
 #include <math.h>
@@ -26,45 +26,30 @@ static float *floats_at(const cutis_state *state, size_t offset) { return (float
 
 /* ---- what can be seen of a state ---- */
 
-void cutis_state_difference(const cutis_model *model, const cutis_state *a, const cutis_state *b, double *position,
-                            double *velocity)
+/* A float array of what can be seen: positions of the vertices, then how far they came in the last substep. */
+static size_t seen_count(const cutis_model *m) { return (size_t)m->character->vertex_count * 6; }
+
+/* Take down the positions; the first half of `seen` held those of the substep before. */
+static void seen_take(const cutis_model *m, const cutis_state *state, float *seen)
 {
-    const stage *last = &model->stages[model->stage_count - 1];
-    double largest = 0, fastest = 0;
-    if (last->solver->flags & SOLVER_GEOMETRIC) {
-        const float *x = floats_at(a, model->vertices), *y = floats_at(b, model->vertices);
-        for (int v = 0; v < model->character->vertex_count; v++)
-            largest = MAX(largest, (double)vec3_distance(vec3_load(x + 3 * (size_t)v), vec3_load(y + 3 * (size_t)v)));
-    } else {
-        const float *x = floats_at(a, last->points), *x_old = floats_at(a, last->points_old);
-        const float *y = floats_at(b, last->points), *y_old = floats_at(b, last->points_old);
-        for (size_t i = 0; i < (size_t)model->character->point_count * 3; i += 3) {
-            double d2 = 0, v2 = 0;
-            for (size_t k = i; k < i + 3; k++) {
-                double d = (double)y[k] - (double)x[k];
-                double v = ((double)y[k] - (double)y_old[k] - (double)x[k] + (double)x_old[k]) / model->substep;
-                d2 += d * d, v2 += v * v;
-            }
-            largest = MAX(largest, d2), fastest = MAX(fastest, v2);
-        }
-        largest = sqrt(largest), fastest = sqrt(fastest);
+    const float *x = floats_at(state, m->vertices);
+    size_t half = seen_count(m) / 2;
+    for (size_t i = 0; i < half; i++) {
+        seen[half + i] = x[i] - seen[i];
+        seen[i] = x[i];
     }
-    *position = largest;
-    *velocity = fastest;
 }
 
-/* Root mean square speed of the points in the last substep. */
-static double speed_squared(const cutis_model *m, const cutis_state *state)
+/* Root of the largest sum of squares of three differences. */
+static double largest_difference(const float *a, const float *b, size_t count)
 {
-    const stage *last = &m->stages[m->stage_count - 1];
-    const float *x = floats_at(state, last->points), *x_old = floats_at(state, last->points_old);
-    size_t count = (size_t)m->character->point_count;
-    double sum = 0;
-    for (size_t i = 0; i < 3 * count; i++) {
-        double v = ((double)x[i] - (double)x_old[i]) / m->substep;
-        sum += v * v;
+    double largest = 0;
+    for (size_t i = 0; i < count; i += 3) {
+        double x = (double)a[i] - (double)b[i], y = (double)a[i + 1] - (double)b[i + 1];
+        double z = (double)a[i + 2] - (double)b[i + 2];
+        largest = MAX(largest, x * x + y * y + z * z);
     }
-    return sum / (double)count;
+    return sqrt(largest);
 }
 
 /* ---- mixing ---- */
@@ -74,23 +59,18 @@ typedef struct loop_search {
     const cutis_loop_def *def;
     int count, newest;          /* of the histories: filled, and the latest entry */
     cutis_state *ends[HISTORY]; /* states at the end of a period */
-    float *residuals[HISTORY];  /* (6 x point_count) seen end less seen start */
+    float *residuals[HISTORY];  /* seen end less seen start */
+    float *seen_ends[HISTORY];
+    float *start, *seen; /* seen at the start and at the end of the period */
     bool mixable;
 } loop_search;
 
-/* Displacements of points and, scaled by what a velocity of the points changes in a substep's place, velocities. */
-static void residual_take(const cutis_model *m, const cutis_state *start, const cutis_state *end, float *residual)
+static void residual_take(const loop_search *s, float *residual)
 {
-    const stage *last = &m->stages[m->stage_count - 1];
-    const float *x = floats_at(start, last->points), *x_old = floats_at(start, last->points_old);
-    const float *y = floats_at(end, last->points), *y_old = floats_at(end, last->points_old);
-    size_t count = (size_t)m->character->point_count * 3;
+    size_t count = seen_count(s->model);
     /* Velocities count like the path they cover in a tenth of a second, about a swing of soft flesh. */
-    float weight = (float)(0.1 / m->substep);
-    for (size_t i = 0; i < count; i++) {
-        residual[i] = y[i] - x[i];
-        residual[count + i] = weight * ((y[i] - y_old[i]) - (x[i] - x_old[i]));
-    }
+    float weight = (float)(0.1 / s->model->substep);
+    for (size_t i = 0; i < count; i++) residual[i] = (s->seen[i] - s->start[i]) * (i < count / 2 ? 1 : weight);
 }
 
 static double dot(const float *a, const float *b, size_t count)
@@ -103,7 +83,7 @@ static double dot(const float *a, const float *b, size_t count)
 /* Weights (count), summing to 1, of the ends whose mean has the smallest residual. False when they are no use. */
 static bool mixing_weights(const loop_search *s, double *weights)
 {
-    size_t length = (size_t)s->model->character->point_count * 6;
+    size_t length = seen_count(s->model);
     double a[HISTORY * HISTORY], x[HISTORY], trace = 0;
     int n = s->count;
     for (int i = 0; i < n; i++)
@@ -151,6 +131,11 @@ static void mix(const loop_search *s, const double *weights, size_t offset, size
 static void mix_state(const loop_search *s, const double *weights, cutis_state *state)
 {
     const cutis_model *m = s->model;
+    for (size_t i = 0; i < seen_count(m); i++) {
+        double sum = 0;
+        for (int k = 0; k < s->count; k++) sum += weights[k] * (double)s->seen_ends[k][i];
+        s->seen[i] = (float)sum;
+    }
     size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
     for (int i = 0; i < m->stage_count; i++) {
         const stage *part = &m->stages[i];
@@ -162,8 +147,25 @@ static void mix_state(const loop_search *s, const double *weights, cutis_state *
 
 /* ---- the search ---- */
 
+/* Mean over the vertices of the squared path in the last substep. */
+static double path_squared(const cutis_model *m, const float *seen)
+{
+    size_t half = seen_count(m) / 2;
+    return dot(seen + half, seen + half, half) / (double)m->character->vertex_count;
+}
+
+/* Turn and move what was seen back by the travel of a period. */
+static void seen_return(const cutis_model *m, mat34 back, float *seen)
+{
+    size_t half = seen_count(m) / 2;
+    for (size_t i = 0; i < half; i += 3) {
+        vec3_store(seen + i, mat34_point(back.m, vec3_load(seen + i)));
+        vec3_store(seen + half + i, mat34_vector(back.m, vec3_load(seen + half + i)));
+    }
+}
+
 /* One period from time 0. Returns the mean of the squared speed; negative when interrupted. */
-static double run_period(const loop_search *s, cutis_state *state, cutis_step_stats *stats)
+static double run_period(const loop_search *s, cutis_state *state)
 {
     const cutis_model *m = s->model;
     int64_t substeps = (int64_t)floor(s->def->period / m->substep + 0.5);
@@ -173,46 +175,42 @@ static double run_period(const loop_search *s, cutis_state *state, cutis_step_st
     state->substeps = 0;
     for (int64_t i = 1; i <= substeps; i++) {
         cutis_state_step(m, state, &input, (double)i * m->substep - state->time);
-        stats->repairs += state->stats.repairs;
-        sum += speed_squared(m, state);
+        seen_take(m, state, s->seen);
+        sum += path_squared(m, s->seen) / (m->substep * m->substep);
         if (s->def->interrupted && s->def->interrupted(s->def->context)) return -1;
     }
     if (s->def->travel) {
         mat34 travel, back;
         memcpy(&travel, s->def->travel, sizeof travel);
-        if (mat34_inverse(travel, &back)) cutis_state_teleport(m, state, back.m);
+        if (mat34_inverse(travel, &back)) {
+            cutis_state_teleport(m, state, back.m);
+            seen_return(m, back, s->seen);
+        }
     }
     state->time = 0;
     state->substeps = 0;
     return sum / (double)substeps;
 }
 
-static cutis_result search_start(loop_search *s, const cutis_allocator *allocator, cutis_state **start,
-                                 cutis_error *error)
+static cutis_result search_start(loop_search *s, arena *memory, const cutis_allocator *allocator, cutis_error *error)
 {
     const cutis_model *m = s->model;
+    cutis_result result = CUTIS_OK;
     s->mixable = !s->def->plain;
     for (int i = 0; i < m->stage_count; i++) s->mixable &= (m->stages[i].solver->flags & SOLVER_FLOAT_STATE) != 0;
-    cutis_result result = cutis_state_create(m, allocator, start, error);
+    s->start = ARENA_ARRAY(memory, float, seen_count(m));
+    s->seen = ARENA_ARRAY(memory, float, seen_count(m));
     for (int i = 0; i < HISTORY && s->mixable && result == CUTIS_OK; i++) {
+        s->residuals[i] = ARENA_ARRAY(memory, float, seen_count(m));
+        s->seen_ends[i] = ARENA_ARRAY(memory, float, seen_count(m));
         result = cutis_state_create(m, allocator, &s->ends[i], error);
-        s->residuals[i] = memory_allocate(allocator, (size_t)m->character->point_count * 6, sizeof(float));
-        if (result == CUTIS_OK && !s->residuals[i]) result = error_memory(error, "a loop");
     }
+    if (result == CUTIS_OK && memory->failed) result = error_memory(error, "a loop");
     return result;
 }
 
-static void search_end(loop_search *s, const cutis_allocator *allocator, cutis_state *start)
-{
-    cutis_state_destroy(start);
-    for (int i = 0; i < HISTORY; i++) {
-        cutis_state_destroy(s->ends[i]);
-        memory_release(allocator, s->residuals[i], (size_t)s->model->character->point_count * 6, sizeof(float));
-    }
-}
-
 /* Repeat until the seam is closed; `state` is then at the start of a period. */
-static void search(loop_search *s, cutis_state *state, cutis_state *start, cutis_loop_info *info)
+static void search(loop_search *s, cutis_state *state, cutis_loop_info *info)
 {
     const cutis_model *m = s->model;
     const cutis_loop_def *def = s->def;
@@ -221,17 +219,19 @@ static void search(loop_search *s, cutis_state *state, cutis_state *start, cutis
     int limit = def->period_limit > 0 ? def->period_limit : DEFAULT_LIMIT;
     double before = HUGE_VAL;
     bool mixed = false;
-    cutis_step_stats stats = {0};
+    /* At first at rest in the pose: nothing moves. */
+    size_t count = seen_count(m), half = count / 2;
+    memcpy(s->seen, floats_at(state, m->vertices), half * sizeof(float));
     for (info->periods = 0; info->periods < limit;) {
-        cutis_state_copy(m, start, state);
-        double speed2 = run_period(s, state, &stats);
+        memcpy(s->start, s->seen, count * sizeof(float));
+        double speed2 = run_period(s, state);
         if (speed2 < 0) {
             info->interrupted = true;
             return;
         }
         info->periods++;
-        double position, velocity;
-        cutis_state_difference(m, start, state, &position, &velocity);
+        double position = largest_difference(s->start, s->seen, half);
+        double velocity = largest_difference(s->start + half, s->seen + half, half) / m->substep;
         info->speed = sqrt(speed2);
         info->position_seam = position / (double)m->character->size;
         info->velocity_seam = info->speed > 0 ? velocity / info->speed : 0;
@@ -245,7 +245,8 @@ static void search(loop_search *s, cutis_state *state, cutis_state *start, cutis
             if (mixed && now > 2 * before) s->count = 0, s->newest = 0;
             s->count = MIN(s->count + 1, HISTORY);
             cutis_state_copy(m, s->ends[s->newest], state);
-            residual_take(m, start, state, s->residuals[s->newest]);
+            memcpy(s->seen_ends[s->newest], s->seen, count * sizeof(float));
+            residual_take(s, s->residuals[s->newest]);
             double weights[HISTORY];
             mixed = now > FAST * before && s->count >= 2 && mixing_weights(s, weights);
             if (mixed) mix_state(s, weights, state);
@@ -270,12 +271,13 @@ cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state,
             "of %.9g s",
             def->period, model->substep, def->period / ceil(substeps));
     loop_search s = {.model = model, .def = def, .newest = -1};
-    cutis_state *start = NULL;
-    cutis_result result = search_start(&s, allocator, &start, error);
+    arena memory = arena_create(allocator);
+    cutis_result result = search_start(&s, &memory, allocator, error);
     if (result == CUTIS_OK) {
         info->closed = false;
-        search(&s, state, start, info);
+        search(&s, state, info);
     }
-    search_end(&s, allocator, start);
+    for (int i = 0; i < HISTORY; i++) cutis_state_destroy(s.ends[i]);
+    arena_destroy(&memory);
     return result;
 }
