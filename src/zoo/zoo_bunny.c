@@ -129,7 +129,7 @@ static void pose_dance(const zoo_kit *kit, double time, zoo_pose *pose)
         foot.y += (float)(0.035 * kick + 0.055 * air);
         foot.z += (float)(0.030 * kick);
         foot.x += (float)(0.010 * kick) * s;
-        biped_leg(kit, &bunny, s, foot, -14 * kick + 20 * air, pose);
+        biped_leg(kit, s, foot, -14 * kick + 20 * air, pose);
         double wave = zoo_sin(time + (k == 0 ? 0 : 0.5));
         biped_arm(kit, &bunny, s, strength * (-42 - 38 * wave), 22 * strength, strength * (38 + 26 * zoo_sin(2 * time)),
                   pose);

@@ -271,21 +271,11 @@ static void paw_place(const zoo_kit *kit, zoo_pose *pose, bool front, float side
 /* A paw over a cycle: on the ground for two thirds of it, then swung forwards. */
 static void paw_step(const zoo_kit *kit, zoo_pose *pose, bool front, float side, double phase)
 {
-    static const double stance = 0.64, step = 0.105;
-    phase -= floor(phase);
-    double z, y = 0, pitch = 0;
-    if (phase < stance) {
-        z = step * (0.5 - phase / stance);
-        double rise = zoo_ramp(phase / stance, 0.7, 1.05);
-        pitch = 22 * rise;
-        y = 0.008 * rise;
-    } else {
-        double t = (phase - stance) / (1 - stance);
-        z = step * (-0.5 + 0.85 * zoo_smooth(t) + 0.15 * t);
-        double up = zoo_sin(0.5 * t);
-        y = 0.008 * (1 - zoo_ramp(t, 0, 0.5)) * 0.86 + 0.030 * up * up;
-        pitch = 22 * 0.94 * (1 - zoo_ramp(t, 0.2, 0.9)) + (front ? 40 : 14) * up * up;
-    }
+    static const double heights[12] = {0, 0, 0, 0, 0, 0, 0.002, 0.007, 0.022, 0.034, 0.024, 0.006};
+    static const double hind_pitches[12] = {0, 0, 0, 0, 0, 4, 12, 22, 30, 22, 8, 2};
+    static const double front_pitches[12] = {0, 0, 0, 0, 0, 4, 12, 22, 48, 44, 18, 4};
+    double z = 0.105 * zoo_stride(phase, 0.64), y = zoo_cycle(heights, 12, phase);
+    double pitch = zoo_cycle(front ? front_pitches : hind_pitches, 12, phase);
     paw_place(kit, pose, front, side, v(-0.012f * side, (float)y, (float)z), pitch);
     if (!front) {
         char toe[24];

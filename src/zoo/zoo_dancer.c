@@ -43,7 +43,7 @@ static const biped dancer = {
 };
 
 static const biped_style style = {
-    .stride = 0.66, .bounce = 0.018, .sway = 0.022, .arm_swing = 24, .arms_down = 33, .hip_turn = 9};
+    .stride = 0.66, .bounce = 0.018, .sway = 0.022, .arm_swing = 24, .arms_down = 25, .hip_turn = 9};
 
 static vec3 v(float x, float y, float z) { return vec3_make(x, y, z); }
 
