@@ -38,7 +38,9 @@ typedef struct bake {
     int batch_count, batch_capacity, written;
     double period; /* seconds of a loop; 0: none */
     float travel[12];
-    bool travels; /* the clip ends elsewhere than it began */
+    bool travels;              /* the clip ends elsewhere than it began */
+    double closed_by;          /* seconds added to close the clip; 0: none */
+    cutis_character *original; /* the character before that; NULL: the same */
 } bake;
 
 /* ---- preparation ---- */
@@ -80,32 +82,6 @@ static int choose_clip(bake *b)
     return CLI_OK;
 }
 
-static int count_frames(bake *b)
-{
-    bake_result *r = b->result;
-    const cutis_clip *clip = b->clip >= 0 ? &b->character->clips[b->clip] : NULL;
-    double frames = clip ? cli_frame_count(clip, b->job->fps) : 1;
-    if (!(frames >= 1 && frames <= FRAME_LIMIT))
-        return cli_error("clip '%s' lasts %.4g s, which is more than %d frames at %.9g per second", clip->name,
-                         (double)clip->end - (double)clip->start, FRAME_LIMIT, b->job->fps);
-    r->frames = (int)frames;
-    r->fps = b->job->fps;
-    r->has_loop = b->job->loop;
-    r->start = clip ? (double)clip->start : 0;
-    if (b->job->loop) {
-        if (!clip || !(clip->end > clip->start))
-            return cli_error("--loop needs a clip that lasts longer than 0 s; %s", clip ? clip->name : "there is none");
-        /* Whole frames to a period: the rate gives way, by less than half a frame in all. */
-        b->period = (double)clip->end - (double)clip->start;
-        double intervals = fmax(1, floor(b->period * b->job->fps + 0.5));
-        r->frames = (int)intervals + 1;
-        r->fps = intervals / b->period;
-    }
-    r->clip = clip ? cli_format("%s", clip->name) : NULL;
-    r->vertices = b->character->vertex_count;
-    return CLI_OK;
-}
-
 /* ---- loops ---- */
 
 /*
@@ -117,8 +93,9 @@ static double find_travel(bake *b)
     const cutis_character *c = b->character;
     size_t floats = 12 * (size_t)c->joint_count;
     float *first = cli_allocate(floats + 1, sizeof *first), *last = cli_allocate(floats + 1, sizeof *last);
-    cutis_pose_sample(c, b->clip, b->result->start, first);
-    cutis_pose_sample(c, b->clip, b->result->start + b->period, last);
+    cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].start, first);
+    cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].end, last);
+    b->travels = false;
     double best = HUGE_VAL;
     /* No travel at all, or that of one of the first joints. */
     for (int root = -1; root < c->joint_count && root < 8; root++) {
@@ -159,6 +136,132 @@ static double find_travel(bake *b)
     free(first);
     free(last);
     return best;
+}
+
+/* Seconds between the last two keys of the track that has the most. */
+static double last_interval(const cutis_clip *clip)
+{
+    const cutis_track *most = NULL;
+    for (int t = 0; t < clip->track_count; t++)
+        if (!most || clip->tracks[t].key_count > most->key_count) most = &clip->tracks[t];
+    if (!most || most->key_count < 3) return 0;
+    return (double)most->times[most->key_count - 1] - (double)most->times[most->key_count - 2];
+}
+
+/* How far the deforming joints come, at most, in the clip's last `interval` seconds, over the size. */
+static double last_move(const bake *b, double interval)
+{
+    const cutis_character *c = b->character;
+    float *a = cli_allocate(12 * (size_t)c->joint_count, sizeof *a),
+          *z = cli_allocate(12 * (size_t)c->joint_count, sizeof *z);
+    double end = (double)c->clips[b->clip].end, largest = 0;
+    cutis_pose_sample(c, b->clip, end - interval, a);
+    cutis_pose_sample(c, b->clip, end, z);
+    for (int j = 0; j < c->joint_count; j++) {
+        double d2 = 0;
+        for (int i = 3; i < 12; i += 4) d2 += pow((double)a[12 * j + i] - (double)z[12 * j + i], 2);
+        if (c->joints[j].deforms) largest = fmax(largest, sqrt(d2) / (double)c->size);
+    }
+    free(a);
+    free(z);
+    return largest;
+}
+
+/* A copy of a track that goes on to its first value, `interval` seconds behind the clip's end. */
+static cutis_track close_track(const cutis_track *track, float end, double interval)
+{
+    int components = track->path == CUTIS_PATH_ROTATION ? 4 : track->path == CUTIS_PATH_MORPH ? 1 : 3;
+    size_t row = (size_t)components * (track->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1);
+    size_t count = (size_t)track->key_count;
+    float *times = cli_allocate(count + 2, sizeof *times), *values = cli_allocate((count + 2) * row, sizeof *values);
+    memcpy(times, track->times, count * sizeof *times);
+    memcpy(values, track->values, count * row * sizeof *values);
+    if (times[count - 1] < end - 1e-6f) { /* held until the end */
+        times[count] = end;
+        memcpy(values + count * row, values + (count - 1) * row, row * sizeof *values);
+        count++;
+    }
+    times[count] = (float)((double)end + interval);
+    memcpy(values + count * row, track->values, row * sizeof *values);
+    cutis_track closed = *track;
+    closed.key_count = (int)count + 1;
+    closed.times = times;
+    closed.values = values;
+    return closed;
+}
+
+/*
+ * Clips are often saved without the key that repeats the first, one interval short of a period. A copy of the
+ * character has it.
+ */
+static int close_clip(bake *b, double interval)
+{
+    const cutis_character *c = b->character;
+    const cutis_clip *clip = &c->clips[b->clip];
+    cutis_clip *clips = cli_allocate((size_t)c->clip_count, sizeof *clips);
+    cutis_track *tracks = cli_allocate((size_t)clip->track_count, sizeof *tracks);
+    memcpy(clips, c->clips, (size_t)c->clip_count * sizeof *clips);
+    for (int t = 0; t < clip->track_count; t++) tracks[t] = close_track(&clip->tracks[t], clip->end, interval);
+    clips[b->clip].tracks = tracks;
+    cutis_character given = *c, *closed = NULL;
+    given.clips = clips;
+    cutis_error error;
+    cutis_result result = cutis_character_create(&given, NULL, &closed, &error);
+    for (int t = 0; t < clip->track_count; t++) {
+        free((void *)tracks[t].times);
+        free((void *)tracks[t].values);
+    }
+    free(tracks);
+    free(clips);
+    if (result != CUTIS_OK) return cli_library_error(&error);
+    b->original = b->character;
+    b->character = closed;
+    return CLI_OK;
+}
+
+/* See whether the clip closes, close it when only the last key is missing, and take its period. */
+static int prepare_loop(bake *b)
+{
+    const cutis_clip *clip = b->clip >= 0 ? &b->character->clips[b->clip] : NULL;
+    if (!clip || !(clip->end > clip->start))
+        return cli_error("--loop needs a clip that lasts longer than 0 s; %s", clip ? clip->name : "there is none");
+    double gap = find_travel(b), interval = last_interval(clip);
+    if (gap > 1e-3 && interval > 0 && gap < 3 * last_move(b, interval)) {
+        int status = close_clip(b, interval);
+        if (status != CLI_OK) return status;
+        clip = &b->character->clips[b->clip];
+        b->closed_by = interval;
+        gap = find_travel(b);
+    }
+    if (gap > 1e-3 && !b->job->quiet)
+        cli_warning(
+            "clip '%s' does not end as it began: a joint is off by %.2g %% of the size, so the loop jumps there",
+            clip->name, 100 * gap);
+    b->period = (double)clip->end - (double)clip->start;
+    return CLI_OK;
+}
+
+static int count_frames(bake *b)
+{
+    bake_result *r = b->result;
+    const cutis_clip *clip = b->clip >= 0 ? &b->character->clips[b->clip] : NULL;
+    double frames = clip ? cli_frame_count(clip, b->job->fps) : 1;
+    if (!(frames >= 1 && frames <= FRAME_LIMIT))
+        return cli_error("clip '%s' lasts %.4g s, which is more than %d frames at %.9g per second", clip->name,
+                         (double)clip->end - (double)clip->start, FRAME_LIMIT, b->job->fps);
+    r->frames = (int)frames;
+    r->fps = b->job->fps;
+    r->has_loop = b->job->loop;
+    r->start = clip ? (double)clip->start : 0;
+    if (b->job->loop) {
+        /* Whole frames to a period: the rate gives way, by less than half a frame in all. */
+        double intervals = fmax(1, floor(b->period * b->job->fps + 0.5));
+        r->frames = (int)intervals + 1;
+        r->fps = intervals / b->period;
+    }
+    r->clip = clip ? cli_format("%s", clip->name) : NULL;
+    r->vertices = b->character->vertex_count;
+    return CLI_OK;
 }
 
 /* The substep of a loop: the stack's own (or the one asked for), made to divide the period. */
@@ -394,8 +497,10 @@ static int write_morphs(bake *b)
     const bake_job *job = b->job;
     cutis_error error;
     bool gltf = cli_has_ending(job->input, ".glb") || cli_has_ending(job->input, ".gltf");
-    cutis_bake_def def = {.character = b->character,
-                          .source = gltf && !cli_is_built_in(job->input) ? job->input : NULL,
+    const char *source = gltf && !cli_is_built_in(job->input) ? job->input : NULL;
+    /* A file that is kept plays its own clip, which holds its last pose where the closed one goes on. */
+    cutis_bake_def def = {.character = source && b->original ? b->original : b->character,
+                          .source = source,
                           .clip = b->clip,
                           .start = r->start,
                           .fps = r->fps,
@@ -595,10 +700,11 @@ static json_t *make_report(const bake *b)
                                   cli_json_real(r->residual_max)));
     if (r->has_loop)
         json_object_set_new(root, "loop",
-                            json_pack("{s:o, s:i, s:b, s:b, s:o, s:o, s:o, s:b}", "period", cli_json_real(b->period),
-                                      "periods_run", r->loop.periods, "closed",
-                                      (int)(r->substep == 0 || r->loop.closed), "accelerated", (int)r->loop.accelerated,
-                                      "seam_position", cli_json_real(r->loop.position_seam), "seam_velocity",
+                            json_pack("{s:o, s:o, s:i, s:b, s:b, s:o, s:o, s:o, s:b}", "period",
+                                      cli_json_real(b->period), "closed_by", cli_json_real(b->closed_by), "periods_run",
+                                      r->loop.periods, "closed", (int)(r->substep == 0 || r->loop.closed),
+                                      "accelerated", (int)r->loop.accelerated, "seam_position",
+                                      cli_json_real(r->loop.position_seam), "seam_velocity",
                                       cli_json_real(r->loop.velocity_seam), "speed", cli_json_real(r->loop.speed),
                                       "travels", (int)b->travels));
     if (r->has_quality) json_object_set_new(root, "quality", quality_json(&r->quality, r->fps));
@@ -623,6 +729,7 @@ static int run_all(bake *b)
     int status = load_character(b);
     r->load_seconds = cli_clock() - start;
     if (status == CLI_OK) status = choose_clip(b);
+    if (status == CLI_OK && b->job->loop) status = prepare_loop(b);
     if (status == CLI_OK) status = count_frames(b);
     if (status == CLI_OK) status = build_model(b);
     if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
@@ -651,6 +758,7 @@ int bake_run(const bake_job *job, bake_result *result)
     cutis_model_destroy(b.model);
     cutis_pool_destroy(b.pool);
     cutis_character_destroy(b.character);
+    cutis_character_destroy(b.original);
     free(b.morphs);
     if (status == CLI_OK && job->keep) {
         result->positions = b.batch;
