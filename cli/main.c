@@ -16,6 +16,7 @@
     ENTRY(bake)         \
     ENTRY(measure)      \
     ENTRY(compare)      \
+    ENTRY(batch)        \
     ENTRY(render)       \
     ENTRY(bench)        \
     ENTRY(help)         \
