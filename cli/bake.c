@@ -35,6 +35,7 @@ typedef struct bake {
     double *volume_ratios; /* (frames) */
     float *morphs;         /* (morph_count) weights of the file's own morphs */
     float *batch;          /* (batch_capacity x vertices x 3) frames on their way to the file; for a .glb all */
+    float *texcoords;      /* (batch_capacity x corners x 2) for a format that takes moving ones; or NULL */
     int batch_count, batch_capacity, written;
     double period; /* seconds of a loop; 0: none */
     float travel[12];
@@ -391,6 +392,10 @@ static int open_output(bake *b)
     b->batch_capacity = all ? r->frames : capacity < 1 ? 1 : capacity > (size_t)r->frames ? r->frames : (int)capacity;
     b->morphs = cli_allocate((size_t)b->character->morph_count + 1, sizeof *b->morphs);
     b->batch = cli_allocate((size_t)b->batch_capacity, frame_bytes);
+    cutis_output moving;
+    if (cli_has_ending(b->job->output, ".usda") && cutis_state_output(b->model, b->state, "texcoords", &moving) &&
+        moving.domain == CUTIS_DOMAIN_CORNER && moving.components == 2)
+        b->texcoords = cli_allocate((size_t)b->batch_capacity * (size_t)moving.count * 2, sizeof *b->texcoords);
     b->step_seconds = cli_allocate((size_t)r->frames, sizeof *b->step_seconds);
     b->volume_ratios = cli_allocate((size_t)r->frames, sizeof *b->volume_ratios);
     return CLI_OK;
@@ -438,6 +443,10 @@ static int flush_batch(bake *b)
         const float *frame = b->batch + (size_t)i * frame_floats;
         r->hash = cli_hash(frame, frame_floats * sizeof *frame, r->hash);
         if (b->writer && cutis_cache_append(b->writer, frame, &error) != CUTIS_OK) return cli_library_error(&error);
+        if (b->texcoords &&
+            cutis_cache_append_texcoords(b->writer, b->texcoords + (size_t)i * (size_t)b->character->corner_count * 2,
+                                         &error) != CUTIS_OK)
+            return cli_library_error(&error);
     }
     b->written += b->batch_count;
     b->batch_count = 0;
@@ -480,6 +489,10 @@ static int run_frames(bake *b)
         status = advance(b, origin + (i + 1 == r->frames && b->period > 0 ? b->period : i / r->fps));
         b->step_seconds[i] = cli_clock() - start;
         if (status != CLI_OK) break;
+        cutis_output moving;
+        if (b->texcoords && cutis_state_output(b->model, b->state, "texcoords", &moving))
+            memcpy(b->texcoords + (size_t)b->batch_count * (size_t)moving.count * 2, moving.values,
+                   (size_t)moving.count * 2 * sizeof(float));
         memcpy(b->batch + (size_t)b->batch_count++ * frame_floats, cutis_state_positions(b->model, b->state),
                frame_floats * sizeof(float));
         if (b->batch_count == b->batch_capacity && b->batch_capacity < r->frames) status = flush_batch(b);
@@ -767,6 +780,7 @@ int bake_run(const bake_job *job, bake_result *result)
     result->volume_ratios = b.volume_ratios;
     free(b.batch);
     free(b.step_seconds);
+    free(b.texcoords);
     if (status != CLI_OK) bake_result_free(result);
     return status;
 }

@@ -99,14 +99,18 @@ typedef struct cutis_cache_info {
 typedef struct cutis_cache_writer cutis_cache_writer;
 
 /*
- * Start a cache; its ending chooses the format: .pc2, .mdd, .npy (frames x vertices x 3, float32), or .obj
- * (a folder of that name with frame_0000.obj, ...).
+ * Start a cache; its ending chooses the format: .pc2, .mdd, .npy (frames x vertices x 3, float32), .obj (a folder of
+ * that name with frame_0000.obj, ...), .usda (points, normals, texture coordinates) or .vat (JSON that describes the
+ * textures NAME.vat.png and NAME.vat.normal.png). The last three need the character.
  */
 CUTIS_API cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info,
                                           const cutis_allocator *allocator, cutis_cache_writer **writer,
                                           cutis_error *error);
 /* Add the next frame: (vertex_count x 3). */
 CUTIS_API cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positions, cutis_error *error);
+/* Moving texture coordinates of the frame just appended: (corner_count x 2). Formats without a place for them pass. */
+CUTIS_API cutis_result cutis_cache_append_texcoords(cutis_cache_writer *writer, const float *texcoords,
+                                                    cutis_error *error);
 /* Check the count, put the file in place and free the writer, also on failure. */
 CUTIS_API cutis_result cutis_cache_finish(cutis_cache_writer *writer, cutis_error *error);
 /* Throw the unfinished cache away and free the writer; NULL is allowed. */

@@ -20,6 +20,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "character/normals.h"
 #include "character/skinning.h"
 #include "math/math3.h"
 
@@ -443,24 +444,6 @@ static void refit_vertices(void *context, int begin, int end)
 
 /* ---- normals ---- */
 
-/* Area-weighted unit normals of the points' surface, one for each vertex. */
-static void normals_of(const cutis_character *c, const float *positions, float *points, float *normals)
-{
-    memset(points, 0, (size_t)c->point_count * 3 * sizeof *points);
-    for (int t = 0; t < c->point_triangle_count; t++) {
-        const int *p = c->point_triangles + 3 * (size_t)t;
-        vec3 x[3];
-        for (int k = 0; k < 3; k++) x[k] = vec3_load(positions + 3 * (size_t)c->point_vertices[p[k]]);
-        float scale = 1 / c->size; /* keeps squares of tiny units from vanishing */
-        vec3 n = vec3_cross(vec3_scale(vec3_sub(x[1], x[0]), scale), vec3_scale(vec3_sub(x[2], x[0]), scale));
-        for (int k = 0; k < 3; k++)
-            vec3_store(points + 3 * (size_t)p[k], vec3_add(vec3_load(points + 3 * (size_t)p[k]), n));
-    }
-    for (int v = 0; v < c->vertex_count; v++)
-        vec3_store(normals + 3 * (size_t)v,
-                   vec3_normalize(vec3_scale(vec3_load(points + 3 * (size_t)c->vertex_points[v]), 1e6f)));
-}
-
 /* Rows of x become: the wanted normal brought back to rest, less the rest normal. Scratch: a frame in b's place. */
 static cutis_result unskin_normals(fit_work *w, arena *scratch, cutis_error *error)
 {
@@ -468,10 +451,10 @@ static cutis_result unskin_normals(fit_work *w, arena *scratch, cutis_error *err
     float *points = ARENA_ARRAY(scratch, float, (size_t)c->point_count * 3);
     float *rest = ARENA_ARRAY(scratch, float, w->columns), *posed = ARENA_ARRAY(scratch, float, w->columns);
     if (scratch->failed) return error_memory(error, "morph targets");
-    normals_of(c, c->positions, points, rest);
+    character_normals(c, c->positions, points, rest);
     for (int f = 0; f < w->frames; f++) {
         float *row = w->x + (size_t)f * (size_t)w->columns;
-        normals_of(c, w->def->frames + (size_t)f * (size_t)w->columns, points, posed);
+        character_normals(c, w->def->frames + (size_t)f * (size_t)w->columns, points, posed);
         for (int v = 0; v < w->vertices; v++) {
             float a[9], r[3];
             vertex_blend(w, f, v, a, r);
