@@ -15,6 +15,8 @@
     ENTRY(solvers)      \
     ENTRY(bake)         \
     ENTRY(measure)      \
+    ENTRY(compare)      \
+    ENTRY(batch)        \
     ENTRY(render)       \
     ENTRY(bench)        \
     ENTRY(help)         \
