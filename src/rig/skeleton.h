@@ -1,0 +1,3 @@
+#ifndef RIG_SKELETON_H
+#define RIG_SKELETON_H
+#endif
