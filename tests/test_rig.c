@@ -4,6 +4,8 @@
  */
 #include "testing.h"
 
+#include <time.h>
+
 #include "character/skinning.h"
 
 static cutis_character *zoo(const char *name)
@@ -101,8 +103,9 @@ static void heat_of_makehuman_is_quick_and_near(void **state)
     if (!path) skip();
     assert_int_equal(cutis_character_load(path, NULL, &character, &error), CUTIS_OK);
     for (int run = 0; run < 3; run++) {
+        clock_t start = clock();
         cutis_rig *rig = bind(character, CUTIS_RIG_AUTO);
-        best = fmin(best, rig->weight_ms);
+        best = fmin(best, 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
         if (run == 0) {
             double mean = clip_error(character, rig->character);
             print_message("mh_average: %d vertices, %d joints, mean error %.2f %%\n", character->vertex_count,
@@ -112,8 +115,8 @@ static void heat_of_makehuman_is_quick_and_near(void **state)
         }
         cutis_rig_destroy(rig);
     }
-    print_message("mh_average: weights in %.1f ms\n", best);
-    assert_true(best < 600); /* the goal is 150 ms on an idle machine; a loaded one is given time */
+    print_message("mh_average: weights and the new character in %.1f ms of processor time\n", best);
+    assert_true(best < 300); /* 150 ms when the machine has nothing else to do */
     cutis_character_destroy(character);
 }
 

@@ -108,9 +108,11 @@ static cutis_result points_follow(const rig_body *body, const uint8_t *served, r
     const mesh *m = body->mesh;
     int *triangles = ARENA_ARRAY(memory, int, 3 * (size_t)m->triangle_count);
     double *values = ARENA_ARRAY(memory, double, body->joint_count);
-    int count = 0;
+    int count = 0, waiting = 0;
     bvh tree;
     if (memory->failed) return error_memory(error, "weights");
+    for (int p = 0; p < m->point_count; p++) waiting += !served[p];
+    if (!waiting) return CUTIS_OK;
     for (int t = 0; t < m->triangle_count; t++) {
         const int *c = m->triangles + 3 * t;
         if (served[c[0]] && served[c[1]] && served[c[2]]) memcpy(triangles + 3 * count++, c, 3 * sizeof *c);
