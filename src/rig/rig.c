@@ -135,6 +135,57 @@ static cutis_result bind_kept(const cutis_rig_def *def, rig_report *report, rig_
     return result;
 }
 
+/* Limbs, then the template that fits them, then weights. */
+static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_object *object, cutis_error *error)
+{
+    const cutis_character *c = def->character;
+    arena memory = arena_create(def->allocator);
+    mesh m;
+    limbs *found = ARENA_ARRAY(&memory, limbs, 1);
+    skeleton *s = ARENA_ARRAY(&memory, skeleton, 1);
+    cutis_result result = mesh_build_character(&m, c, &memory, error);
+    if (result == CUTIS_OK && memory.failed) result = error_memory(error, "a rig");
+    double start = clock_seconds();
+    if (result == CUTIS_OK) result = limbs_find(&m, c->size, &memory, found, error);
+    object->rig.curve_ms = (clock_seconds() - start) * 1e3;
+    start = clock_seconds();
+    if (result == CUTIS_OK)
+        result = skeleton_fit(&m, found, def->skeleton, def->landmarks, def->landmark_count, report, s, error);
+    object->rig.skeleton_ms = (clock_seconds() - start) * 1e3;
+    if (result == CUTIS_OK) {
+        int n = s->count;
+        int *parents = ARENA_ARRAY(&memory, int, n);
+        float *positions = ARENA_ARRAY(&memory, float, 3 * (size_t)n);
+        bool *takes_part = ARENA_ARRAY(&memory, bool, n);
+        const char **names = ARENA_ARRAY(&memory, const char *, n);
+        cutis_joint *joints = ARENA_ARRAY(&memory, cutis_joint, n);
+        if (memory.failed) {
+            arena_destroy(&memory);
+            return error_memory(error, "a rig");
+        }
+        for (int j = 0; j < n; j++) {
+            vec3 at = s->joints[j].position;
+            vec3 local = s->joints[j].parent >= 0 ? vec3_sub(at, s->joints[s->joints[j].parent].position) : at;
+            cutis_transform rest = {{local.x, local.y, local.z}, {0, 0, 0, 1}, {1, 1, 1}};
+            const float inverse[12] = {1, 0, 0, -at.x, 0, 1, 0, -at.y, 0, 0, 1, -at.z};
+            parents[j] = s->joints[j].parent;
+            vec3_store(positions + 3 * j, at);
+            takes_part[j] = true;
+            names[j] = s->joints[j].name;
+            joints[j] = (cutis_joint){.name = names[j], .parent = parents[j], .rest = rest, .idle = rest};
+            memcpy(joints[j].inverse_bind, inverse, sizeof inverse);
+        }
+        for (int k = 0; k < found->count; k++) object->rig.ring_count += found->all[k].ring_count;
+        object->rig.skeleton = s->name;
+        rig_say(report, "template %s: %d joints from %d rings of %d limbs", s->name, n, object->rig.ring_count,
+                found->count);
+        rig_joints rigged = {n, parents, positions, takes_part, names};
+        result = weigh(def, &m, &rigged, joints, false, report, object, error);
+    }
+    arena_destroy(&memory);
+    return result;
+}
+
 static cutis_result rig_make(const cutis_rig_def *def, bool keep, cutis_rig **rig, cutis_error *error)
 {
     *rig = NULL;
@@ -147,7 +198,7 @@ static cutis_result rig_make(const cutis_rig_def *def, bool keep, cutis_rig **ri
     rig_report *report = ARENA_ARRAY(&object->memory, rig_report, 1);
     if (report) {
         report->memory = &object->memory;
-        result = keep ? bind_kept(def, report, object, error) : CUTIS_ERROR_UNSUPPORTED;
+        result = keep ? bind_kept(def, report, object, error) : rig_new(def, report, object, error);
     }
     if (result == CUTIS_OK && object->memory.failed) result = error_memory(error, "a rig");
     if (result != CUTIS_OK) {
@@ -163,4 +214,9 @@ static cutis_result rig_make(const cutis_rig_def *def, bool keep, cutis_rig **ri
 cutis_result cutis_rig_bind(const cutis_rig_def *def, cutis_rig **rig, cutis_error *error)
 {
     return rig_make(def, true, rig, error);
+}
+
+cutis_result cutis_rig_create(const cutis_rig_def *def, cutis_rig **rig, cutis_error *error)
+{
+    return rig_make(def, false, rig, error);
 }
