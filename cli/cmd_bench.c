@@ -11,7 +11,9 @@
 /* Every benchmark, in the order it is run: NAME stands for bench_NAME of bench_NAME.c (or of its family's file). */
 #define BENCHES(ENTRY) \
     ENTRY(lbs)         \
-    ENTRY(dqs)
+    ENTRY(dqs)         \
+    ENTRY(lattice)     \
+    ENTRY(region)
 
 #define DECLARE(name) extern const bench bench_##name;
 #define LIST(name) &bench_##name,

@@ -97,7 +97,7 @@ static void test_every_format_comes_back(void **state)
     const struct {
         const char *name;
         double start, fps;
-    } cases[] = {{"a.pc2", 0.5, 24}, {"a.mdd", 0.5, 60}, {"a.npy", 0, 30}, {"A.MDD", 0, 29.97}};
+    } cases[] = {{"a.pc2", 0.5, 30}, {"a.mdd", 0.5, 60}, {"a.npy", 0, 30}, {"A.MDD", 0, 29.97}};
     for (int i = 0; i < 4; i++) {
         assert_true(cutis_cache_known(cases[i].name));
         const char *path = in_folder(cases[i].name);
@@ -152,14 +152,14 @@ static void test_layouts_are_those_of_other_programs(void **state)
     struct {
         char magic[12];
         int32_t version, vertices;
-        float start, sampling; /* seconds; Blender: frame = (time - start) / sampling */
+        float start, sampling; /* in frames */
         int32_t frames;
     } head;
     assert_int_equal(sizeof head, 32);
     memcpy(&head, data, 32);
     assert_string_equal(head.magic, "POINTCACHE2");
     assert_true(head.version == 1 && head.vertices == (int)n && head.frames == 2);
-    assert_true(head.start == 1.5f && head.sampling == 0.04f);
+    assert_true(head.start == 37.5f && head.sampling == 1);
     assert_int_equal(size, 32 + 2 * n * 12);
     assert_memory_equal(data + 32 + n * 12, last, n * 12);
 
@@ -297,6 +297,50 @@ static void test_files_cut_short_say_what_they_hold(void **state)
     cutis_character_destroy(tube);
 }
 
+typedef struct write_job {
+    const cutis_character *character;
+    const char *path;
+} write_job;
+
+static bool write_once(void *context, const cutis_allocator *allocator)
+{
+    write_job *job = context;
+    cutis_cache_info info = {job->character->vertex_count, 2, 0, 30, job->character};
+    cutis_cache_writer *writer;
+    cutis_cache *cache;
+    cutis_error error = {0};
+    if (cutis_cache_create(job->path, &info, allocator, &writer, &error) != CUTIS_OK) {
+        assert_int_equal(error.code, CUTIS_ERROR_MEMORY);
+        return false;
+    }
+    for (int f = 0; f < 2; f++)
+        if (cutis_cache_append(writer, job->character->positions, &error) != CUTIS_OK) {
+            assert_int_equal(error.code, CUTIS_ERROR_MEMORY);
+            cutis_cache_discard(writer);
+            return false;
+        }
+    if (cutis_cache_finish(writer, &error) != CUTIS_OK) return false;
+    if (cutis_cache_load(job->path, allocator, &cache, &error) != CUTIS_OK) return false;
+    cutis_cache_destroy(cache);
+    return true;
+}
+
+static void test_every_allocation_failing(void **state)
+{
+    (void)state;
+    cutis_character *tube = tube_make();
+    const char *names[] = {"f.pc2", "f.mdd", "f.npy", "f.obj"};
+    for (int i = 0; i < 4; i++) {
+        write_job job = {tube, in_folder(names[i])};
+        assert_true(test_every_allocation(write_once, &job) > 3);
+        if (i < 3)
+            remove(job.path);
+        else
+            remove_frames(job.path, 2);
+    }
+    cutis_character_destroy(tube);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +350,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_folder_keeps_what_is_not_ours, setup, teardown),
         cmocka_unit_test_setup_teardown(test_bad_requests_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files_cut_short_say_what_they_hold, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_every_allocation_failing, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "base/core.h"
 #include "cutis/cutis.h"
 #include "math/math3.h"
+#include "mesh/mesh.h"
 
 typedef struct promise {
     const char *name;
@@ -379,6 +380,45 @@ static void walking_feet_do_not_slide(void **state)
     cutis_character_destroy(c);
 }
 
+/* Plain linear-blend skinning, by points. */
+static void skin(const cutis_character *c, const float *pose, float *points)
+{
+    for (int v = 0; v < c->vertex_count; v++) {
+        vec3 p = vec3_load(c->positions + 3 * v), sum = {0, 0, 0};
+        for (int k = c->influence_first[v]; k < c->influence_first[v + 1]; k++) {
+            int j = c->influence_joints[k];
+            vec3 local = mat34_point(c->joints[j].inverse_bind, p);
+            sum = vec3_madd(sum, mat34_point(pose + 12 * j, local), c->influence_weights[k]);
+        }
+        vec3_store(points + 3 * c->vertex_points[v], sum);
+    }
+}
+
+/* So that a solver that keeps flesh from passing through flesh is not asked for the impossible. */
+static void walking_limbs_keep_clear_of_the_body(void **state)
+{
+    (void)state;
+    static const char *const walkers[] = {"man", "dancer"};
+    for (int i = 0; i < COUNT_OF(walkers); i++) {
+        cutis_character *c = make(walkers[i], 1);
+        int walk = cutis_character_find_clip(c, "walk");
+        arena memory = arena_create(NULL);
+        mesh m;
+        bvh tree;
+        assert_int_equal(mesh_build_character(&m, c, &memory, NULL), CUTIS_OK);
+        assert_int_equal(bvh_build(&tree, m.triangle_count, m.triangles, m.positions, &memory, NULL), CUTIS_OK);
+        float pose[12 * 64], *points = ARENA_ARRAY(&memory, float, 3 * m.point_count);
+        for (int k = 0; k < 8; k++) {
+            cutis_pose_sample(c, walk, c->clips[walk].end * k / 8.0, pose);
+            skin(c, pose, points);
+            bvh_refit(&tree, points, 0);
+            assert_int_equal(mesh_self_intersections(&m, &tree, points, NULL, NULL, 0), 0);
+        }
+        arena_destroy(&memory);
+        cutis_character_destroy(c);
+    }
+}
+
 static void shimmy_holds_still_for_its_last_one_and_a_half_seconds(void **state)
 {
     (void)state;
@@ -543,6 +583,7 @@ int main(void)
         cmocka_unit_test(arm_bends_by_140_and_twists_by_180_degrees),
         cmocka_unit_test(walks_close_in_position_and_velocity),
         cmocka_unit_test(walking_feet_do_not_slide),
+        cmocka_unit_test(walking_limbs_keep_clear_of_the_body),
         cmocka_unit_test(shimmy_holds_still_for_its_last_one_and_a_half_seconds),
         cmocka_unit_test(jump_leaves_the_ground_and_grasp_lifts_by_30_centimetres),
         cmocka_unit_test(swallowing_moves_the_larynx_by_two_centimetres_and_nothing_else_as_far),

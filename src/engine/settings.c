@@ -111,7 +111,8 @@ static cutis_result key_parse(const solver_values *stages, int stage_count, cons
     name_search search = name_search_start(text);
     for (int j = 0; j < character->joint_count; j++) name_search_offer(&search, character->joints[j].name);
     if (search.nearest) {
-        return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no joint '%s'; did you mean '%s'?", text, search.nearest);
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no joint '%s'; did you mean '%s'?", text,
+                         search.nearest);
     }
     return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no joint '%s'", text);
 }

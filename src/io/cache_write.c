@@ -172,8 +172,8 @@ static void header_pc2(cutis_cache_writer *writer)
     uint8_t head[32] = "POINTCACHE2";
     bytes_put_u32(head + 12, 1);
     bytes_put_u32(head + 16, (uint32_t)writer->info.vertex_count);
-    bytes_put_u32(head + 20, bytes_from_float((float)writer->info.start));
-    bytes_put_u32(head + 24, bytes_from_float((float)(1 / writer->info.fps)));
+    bytes_put_u32(head + 20, bytes_from_float((float)(writer->info.start * writer->info.fps)));
+    bytes_put_u32(head + 24, bytes_from_float(1));
     bytes_put_u32(head + 28, (uint32_t)writer->info.frame_count);
     file_writer_put(&writer->file, head, sizeof head);
 }
@@ -192,17 +192,14 @@ static void header_mdd(cutis_cache_writer *writer)
 
 static void header_npy(cutis_cache_writer *writer)
 {
-    char text[128];
-    int length = snprintf(text, sizeof text, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, 3), }",
-                          writer->info.frame_count, writer->info.vertex_count);
     /* Padded with spaces and ended by a newline, so that the data begin at a multiple of 64. */
-    int total = (10 + length + 1 + 63) / 64 * 64;
-    uint8_t head[192];
-    memcpy(head, "\x93NUMPY\x01\x00", 8);
-    head[8] = (uint8_t)((total - 10) & 255);
-    head[9] = (uint8_t)((total - 10) >> 8);
-    memset(head + 10, ' ', (size_t)total - 10);
-    memcpy(head + 10, text, (size_t)length);
+    char head[192] = "\x93NUMPY\x01";
+    int used =
+        10 + snprintf(head + 10, sizeof head - 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, 3), }",
+                      writer->info.frame_count, writer->info.vertex_count);
+    int total = (used + 1 + 63) / 64 * 64;
+    memset(head + used, ' ', (size_t)(total - used));
+    head[8] = (char)(total - 10); /* below 256 */
     head[total - 1] = '\n';
     file_writer_put(&writer->file, head, (size_t)total);
 }

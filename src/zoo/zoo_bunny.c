@@ -38,7 +38,7 @@ static const biped bunny = {
     .foot_height = 0.066f,
     .mitten = 0.062f,
     .ears = true,
-    .knob = {0, 0.158f, -0.126f},
+    .knob = {0, 0.160f, -0.114f},
     .knob_radius = 0.040f,
     .short_legs = true,
 };
@@ -62,10 +62,10 @@ static void bunny_field(zoo_kit *kit)
         float s = k == 0 ? 1 : -1;
         zoo_field_ellipsoid(kit, head, v(s * 0.072f, 0.486f, 0.048f), v(0.056f, 0.046f, 0.052f), 0.04f);  // cheek
         zoo_field_ellipsoid(kit, head, v(s * 0.024f, 0.482f, 0.104f), v(0.030f, 0.026f, 0.028f), 0.010f); // muzzle
-        zoo_field_ellipsoid(kit, head, v(s * 0.050f, 0.556f, 0.090f), v(0.024f, 0.032f, 0.022f), 0.006f); // eye
+        zoo_field_ellipsoid(kit, head, v(s * 0.049f, 0.556f, 0.092f), v(0.025f, 0.033f, 0.024f), 0.005f); // eye
     }
     zoo_field_ellipsoid(kit, head, v(0, 0.452f, 0.098f), v(0.022f, 0.018f, 0.020f), 0.012f); // chin
-    zoo_field_ellipsoid(kit, head, v(0, 0.512f, 0.122f), v(0.019f, 0.014f, 0.015f), 0.005f); // nose
+    zoo_field_ellipsoid(kit, head, v(0, 0.513f, 0.122f), v(0.020f, 0.015f, 0.016f), 0.005f); // nose
 
     int ears = zoo_field_node(kit, head, 0.024f);
     int legs = zoo_field_node(kit, body, 0.022f);
@@ -129,7 +129,7 @@ static void pose_dance(const zoo_kit *kit, double time, zoo_pose *pose)
         foot.y += (float)(0.035 * kick + 0.055 * air);
         foot.z += (float)(0.030 * kick);
         foot.x += (float)(0.010 * kick) * s;
-        biped_leg(kit, &bunny, s, foot, -14 * kick + 20 * air, pose);
+        biped_leg(kit, s, foot, -14 * kick + 20 * air, pose);
         double wave = zoo_sin(time + (k == 0 ? 0 : 0.5));
         biped_arm(kit, &bunny, s, strength * (-42 - 38 * wave), 22 * strength, strength * (38 + 26 * zoo_sin(2 * time)),
                   pose);
@@ -147,9 +147,11 @@ static void pose_dance(const zoo_kit *kit, double time, zoo_pose *pose)
 
 void zoo_describe_bunny(zoo_kit *kit)
 {
-    kit->target_count = 6400;
-    kit->density[BIPED_HEAD] = 1.15f;
+    kit->target_count = 7000;
+    kit->relax_count = 36;
+    kit->density[BIPED_HEAD] = 1.3f;
     kit->density[BIPED_ARM_L] = kit->density[BIPED_ARM_R] = 1.1f;
+    zoo_field_magnet(kit, v(0, 0.520f, 0.110f), 0.110f, 1.4f);
     biped_cage(kit, &bunny);
     bunny_field(kit);
     biped_joints(kit, &bunny);

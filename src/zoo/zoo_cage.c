@@ -201,14 +201,13 @@ static void charts_pack(zoo_kit *kit)
 
 void zoo_cage_finish(zoo_kit *kit)
 {
-    static const int unused = -1;
     int map[ZOO_MAX_POINTS];
-    for (int i = 0; i < kit->point_count; i++) map[i] = unused;
+    for (int i = 0; i < kit->point_count; i++) map[i] = -1;
     for (int i = 0; i < kit->face_count; i++)
         for (int j = 0; j < 4; j++) map[kit->faces[i].points[j]] = 0;
     int count = 0;
     for (int i = 0; i < kit->point_count; i++)
-        if (map[i] != unused) {
+        if (map[i] >= 0) {
             kit->points[count] = kit->points[i];
             map[i] = count++;
         }

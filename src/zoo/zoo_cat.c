@@ -160,7 +160,7 @@ static void cat_field(zoo_kit *kit)
                             0.006f); // whisker pad
         zoo_field_ellipsoid(kit, head, v(s * 0.024f, 0.336f, 0.272f), v(0.015f, 0.012f, 0.012f), 0.008f);
         zoo_field_carve(kit); // eye socket
-        zoo_field_ellipsoid(kit, head, v(s * 0.023f, 0.335f, 0.256f), v(0.0125f, 0.0115f, 0.0110f), 0.003f); // eye
+        zoo_field_ellipsoid(kit, head, v(s * 0.0235f, 0.3350f, 0.2585f), v(0.0140f, 0.0125f, 0.0120f), 0.003f); // eye
     }
     zoo_field_ellipsoid(kit, head, v(0, 0.315f, 0.288f), v(0.0075f, 0.0055f, 0.0060f), 0.004f); // nose
     zoo_field_ellipsoid(kit, head, v(0, 0.292f, 0.268f), v(0.014f, 0.010f, 0.013f), 0.008f);    // chin
@@ -271,21 +271,11 @@ static void paw_place(const zoo_kit *kit, zoo_pose *pose, bool front, float side
 /* A paw over a cycle: on the ground for two thirds of it, then swung forwards. */
 static void paw_step(const zoo_kit *kit, zoo_pose *pose, bool front, float side, double phase)
 {
-    static const double stance = 0.64, step = 0.105;
-    phase -= floor(phase);
-    double z, y = 0, pitch = 0;
-    if (phase < stance) {
-        z = step * (0.5 - phase / stance);
-        double rise = zoo_ramp(phase / stance, 0.7, 1.05);
-        pitch = 22 * rise;
-        y = 0.008 * rise;
-    } else {
-        double t = (phase - stance) / (1 - stance);
-        z = step * (-0.5 + 0.85 * zoo_smooth(t) + 0.15 * t);
-        double up = zoo_sin(0.5 * t);
-        y = 0.008 * (1 - zoo_ramp(t, 0, 0.5)) * 0.86 + 0.030 * up * up;
-        pitch = 22 * 0.94 * (1 - zoo_ramp(t, 0.2, 0.9)) + (front ? 40 : 14) * up * up;
-    }
+    static const double heights[12] = {0, 0, 0, 0, 0, 0, 0.002, 0.007, 0.022, 0.034, 0.024, 0.006};
+    static const double hind_pitches[12] = {0, 0, 0, 0, 0, 4, 12, 22, 30, 22, 8, 2};
+    static const double front_pitches[12] = {0, 0, 0, 0, 0, 4, 12, 22, 48, 44, 18, 4};
+    double z = 0.105 * zoo_stride(phase, 0.64), y = zoo_cycle(heights, 12, phase);
+    double pitch = zoo_cycle(front ? front_pitches : hind_pitches, 12, phase);
     paw_place(kit, pose, front, side, v(-0.012f * side, (float)y, (float)z), pitch);
     if (!front) {
         char toe[24];
@@ -347,6 +337,7 @@ void zoo_describe_cat(zoo_kit *kit)
     kit->target_count = 7200;
     kit->density[REGION_HEAD] = 1.35f;
     kit->density[REGION_EAR_L] = kit->density[REGION_EAR_R] = 1.3f;
+    zoo_field_magnet(kit, v(0, 0.318f, 0.272f), 0.055f, 0.9f);
     cat_cage(kit);
     cat_field(kit);
     cat_joints(kit);

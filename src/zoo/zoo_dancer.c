@@ -32,7 +32,7 @@ static const biped dancer = {
               {1.566f, 0.068f, 0.088f, 0.006f, 0},
               {1.624f, 0.065f, 0.085f, -0.004f, 0},
               {1.664f, 0.046f, 0.060f, -0.008f, 0}},
-    .knob = {0, 1.612f, -0.118f},
+    .knob = {0, 1.612f, -0.111f},
     .knob_radius = 0.036f,
     .knob_on_head = true,
     .arm = {0.042f, 0.036f, 0.030f, 0.024f},
@@ -43,7 +43,7 @@ static const biped dancer = {
 };
 
 static const biped_style style = {
-    .stride = 0.66, .bounce = 0.018, .sway = 0.022, .arm_swing = 24, .arms_down = 33, .hip_turn = 9};
+    .stride = 0.66, .bounce = 0.018, .sway = 0.022, .arm_swing = 24, .arms_down = 25, .hip_turn = 9};
 
 static vec3 v(float x, float y, float z) { return vec3_make(x, y, z); }
 

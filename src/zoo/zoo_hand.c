@@ -235,13 +235,18 @@ static void pose_all(const zoo_kit *kit, zoo_pose *pose, double bend_1, double b
 static void pose_fist(const zoo_kit *kit, double time, zoo_pose *pose)
 {
     double close = zoo_ramp(time, 0.1, 1.1) - zoo_ramp(time, 1.7, 2.6);
-    double late = zoo_ramp(time, 0.4, 1.25) - zoo_ramp(time, 1.55, 2.3);
-    pose_all(kit, pose, 72 * close, 88 * close, 55 * close);
+    double swing = zoo_ramp(time, 0.2, 0.9) - zoo_ramp(time, 1.8, 2.5);
+    double late = zoo_ramp(time, 0.65, 1.35) - zoo_ramp(time, 1.5, 2.1);
+    pose_all(kit, pose, 76 * close, 90 * close, 56 * close);
     for (int i = 1; i < FINGER_COUNT; i++) {
         static const double gather[FINGER_COUNT] = {0, -9, 0, -5, -12};
         zoo_hand_pose(kit, pose, &hand_frame, "", i, 0, 0, 0, gather[i] * close);
     }
-    zoo_hand_pose(kit, pose, &hand_frame, "", 0, 28 * late, 32 * late, 42 * late, 0);
+    // The thumb swings under the palm and lies down across the fingers.
+    zoo_pose_turn(kit, pose, "thumb_1", hand_frame.a, 40 * swing);
+    zoo_pose_turn(kit, pose, "thumb_1", hand_frame.b, 36 * swing);
+    zoo_pose_turn(kit, pose, "thumb_2", hand_frame.c, 50 * late);
+    zoo_pose_turn(kit, pose, "thumb_3", hand_frame.c, 38 * late);
 }
 
 static void pose_spread(const zoo_kit *kit, double time, zoo_pose *pose)
@@ -252,12 +257,18 @@ static void pose_spread(const zoo_kit *kit, double time, zoo_pose *pose)
         zoo_hand_pose(kit, pose, &hand_frame, "", i, i ? -8 * open : 0, -6 * open, -6 * open, widest[i] * open);
 }
 
-/* Open over the thing, close on it from above, and lift by 0.3 m. */
+/*
+ * Open over a thing about 6 cm wide that stands below the palm, close on it with the thumb behind and the fingers
+ * before it, and lift by 0.3 m.
+ */
 static void pose_grasp(const zoo_kit *kit, double time, zoo_pose *pose)
 {
     double ready = zoo_ramp(time, 0, 0.7), close = zoo_ramp(time, 0.8, 1.5), lift = zoo_ramp(time, 2.0, 3.2);
-    pose_all(kit, pose, 48 * ready + 16 * close, 8 * ready + 26 * close, 4 * ready + 14 * close);
-    zoo_hand_pose(kit, pose, &hand_frame, "", 0, 4 * ready + 26 * close, 4 * ready + 10 * close, 12 * close, 0);
+    pose_all(kit, pose, 46 * ready + 12 * close, 8 * ready + 14 * close, 4 * ready + 8 * close);
+    // The thumb swings down to stand against the fingers, then moves towards them.
+    zoo_pose_turn(kit, pose, "thumb_1", hand_frame.a, 52 * ready);
+    zoo_pose_turn(kit, pose, "thumb_1", hand_frame.b, 44 * ready - 12 * close);
+    zoo_hand_pose(kit, pose, &hand_frame, "", 0, 0, 6 * ready + 4 * close, 4 * ready + 6 * close, 0);
     zoo_pose_shift(kit, pose, "forearm", vec3_make(0, (float)(0.3 * lift), 0));
 }
 

@@ -233,7 +233,11 @@ cutis_result zoo_motion_clips(const zoo_kit *kit, arena *memory, cutis_joint *jo
                               cutis_error *error);
 double zoo_smooth(double t);                       /* 0..1 with soft ends, clamped */
 double zoo_ramp(double t, double from, double to); /* zoo_smooth of the place of t between from and to */
-double zoo_sin(double turns);                      /* sine of turns x 360 degrees */
+/* A smooth periodic curve through `count` values at even phases; phase 1 is one turn. */
+double zoo_cycle(const double *values, int count, double phase);
+/* A foot's place along the step, -0.5 .. 0.5: backwards at one speed while it stands, smoothly forwards after. */
+double zoo_stride(double phase, double stance);
+double zoo_sin(double turns); /* sine of turns x 360 degrees */
 double zoo_cos(double turns);
 
 /* zoo_sculpt.c */

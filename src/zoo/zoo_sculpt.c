@@ -57,9 +57,7 @@ static void edges_build(const zoo_kit *kit, cage_edges *edges)
             int a = chord_root(edges, edges->face_edges[f][k]), b = chord_root(edges, edges->face_edges[f][k + 2]);
             if (a != b) edges->chord[MAX(a, b)] = MIN(a, b);
         }
-    static const float none = 0;
     int members[MAX_EDGES] = {0};
-    for (int e = 0; e < edges->edge_count; e++) edges->chord_length[e] = none;
     for (int f = 0; f < kit->face_count; f++)
         for (int k = 0; k < 4; k++) {
             int e = edges->face_edges[f][k], root = chord_root(edges, e);
