@@ -15,6 +15,7 @@
     ENTRY(solvers)      \
     ENTRY(bake)         \
     ENTRY(measure)      \
+    ENTRY(rig)          \
     ENTRY(render)       \
     ENTRY(bench)        \
     ENTRY(help)         \

@@ -107,17 +107,6 @@ static float limb_seam(const limb *l, float from, float to, float growth)
     return to;
 }
 
-/* The narrowest ring in a range. */
-static float limb_narrowest(const limb *l, float from, float to)
-{
-    float best = from, least = INFINITY, step = 0.5f * limb_window(l);
-    for (float d = from; d <= to; d += step) {
-        float radius = limb_radius(l, d);
-        if (radius < least) least = radius, best = d;
-    }
-    return best;
-}
-
 /*
  * The 20-degree rule, near the place where the template expects a joint: of the distances within `slack` of `d`, the
  * one where the curve turns most, if that is more than 20 degrees; else d itself.
@@ -573,15 +562,13 @@ static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
     trunk_span(b, 0.5f * (front + back), &low, &high);
     float spine_height = high > low ? low + 0.69f * (high - low) : 0.5f * (b->low.y + b->high.y);
 
-    /* Head: behind its bulge the neck is narrowest. */
-    const limb *head = &all[parts.head];
-    float bulge = 0, widest = 0, end = head->seam_distance;
-    for (float d = 0.05f * end; d < 0.55f * end; d += 0.02f * end)
-        if (limb_radius(head, d) > widest) widest = limb_radius(head, d), bulge = d;
-    vec3 skull = limb_place(head, limb_narrowest(head, bulge, MAX(0.42f * end, bulge)), INFINITY);
+    /* The head turns on the neck, two fifths of the way from its far end to the withers. */
+    vec3 skull = tip_of(b, parts.head);
+    axis_set(&skull, b->lateral, b->plane);
     vec3 withers = skull;
     axis_set(&withers, b->forward, front);
     withers.y = spine_height;
+    skull = vec3_lerp(skull, withers, 0.4f);
     vec3 rump = withers;
     axis_set(&rump, b->forward, back);
 
