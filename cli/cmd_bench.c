@@ -13,7 +13,8 @@
     ENTRY(lbs)         \
     ENTRY(dqs)         \
     ENTRY(lattice)     \
-    ENTRY(region)
+    ENTRY(region)      \
+    ENTRY(rig)
 
 #define DECLARE(name) extern const bench bench_##name;
 #define LIST(name) &bench_##name,

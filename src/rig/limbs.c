@@ -16,47 +16,54 @@
 /* What stands out less than this part of the farthest distance is a bump, below the second no limb of its own. */
 static const float BUMP = 0.022f, MAIN = 0.095f;
 
-void geodesic_spread(const mesh *m, const int *sources, int source_count, float limit, float width, int *next,
-                     int *heads, int head_count, float *distances)
+typedef struct spreader {
+    const mesh *m;
+    const float *lengths; /* (edge_count) */
+    float width;          /* of a bucket: a mean edge */
+    int *next;            /* (point_count) -2: not waiting */
+    int *heads;           /* (HEADS) buckets, used round and round */
+    int *touched;         /* (point_count) points with a distance, in the order they were reached */
+} spreader;
+
+enum { HEADS = 1024 };
+
+/*
+ * Shortest way over edges from `source`, up to `limit`. distances is INFINITY all over before; returns how many points
+ * were reached. A point waits in one bucket at a time; when its distance falls while it waits, it is looked at late and
+ * corrects what it had been looked at for.
+ */
+static int spread(const spreader *s, int source, float limit, float *distances)
 {
-    /*
-     * Buckets of `width`, used round and round. A point waits in one of them at a time; when its distance falls while
-     * it waits, it is looked at late and corrects what it had been looked at for.
-     */
-    float scale = 1 / width;
-    int waiting = 0;
-    for (int i = 0; i < m->point_count; i++) distances[i] = INFINITY, next[i] = -2;
-    for (int b = 0; b < head_count; b++) heads[b] = -1;
-    for (int i = 0; i < source_count; i++) {
-        distances[sources[i]] = 0;
-        next[sources[i]] = heads[0];
-        heads[0] = sources[i];
-        waiting++;
-    }
-    for (long bucket = 0; waiting > 0; bucket++) {
-        int slot = (int)(bucket % head_count);
-        while (heads[slot] >= 0) {
-            int p = heads[slot];
-            heads[slot] = next[p];
-            next[p] = -2;
+    const mesh *m = s->m;
+    float scale = 1 / s->width;
+    int waiting = 1, reached = 1;
+    distances[source] = 0;
+    s->next[source] = -1;
+    s->heads[0] = source;
+    s->touched[0] = source;
+    for (int bucket = 0; waiting > 0; bucket++) {
+        int slot = bucket & (HEADS - 1);
+        while (s->heads[slot] >= 0) {
+            int p = s->heads[slot];
+            s->heads[slot] = s->next[p];
+            s->next[p] = -2;
             waiting--;
             float from = distances[p];
-            vec3 at = vec3_load(m->positions + 3 * p);
             for (int e = m->point_neighbour_first[p]; e < m->point_neighbour_first[p + 1]; e++) {
                 int q = m->point_neighbours[e];
-                if (distances[q] <= from) continue;
-                float d = from + vec3_distance(at, vec3_load(m->positions + 3 * q));
-                if (!(d < distances[q]) || d > limit) continue;
+                float d = from + s->lengths[m->point_edges[e]], old = distances[q];
+                if (!(d < old) || d > limit) continue;
                 distances[q] = d;
-                if (next[q] != -2) continue;
-                long into = MAX((long)(d * scale), bucket);
-                int to = (int)(MIN(into, bucket + head_count - 1) % head_count);
-                next[q] = heads[to];
-                heads[to] = q;
+                if (old == INFINITY) s->touched[reached++] = q;
+                if (s->next[q] != -2) continue;
+                int into = CLAMP((int)(d * scale), bucket, bucket + HEADS - 1) & (HEADS - 1);
+                s->next[q] = s->heads[into];
+                s->heads[into] = q;
                 waiting++;
             }
         }
     }
+    return reached;
 }
 
 /* ---- the tree of branches ---- */
@@ -71,14 +78,10 @@ typedef struct tree_work {
     int *order;  /* (reached) points by falling distance */
     int *up;     /* (point_count) union-find */
     int *branch; /* (point_count) of a set's root: its branch */
-    int *next;   /* (point_count) scratch of the distances */
-    int *heads;  /* buckets */
     int reached;
     merge merges[8 * LIMBS_MAX];
     int merge_count;
 } tree_work;
-
-enum { HEADS = 1024 };
 
 static int set_find(int *up, int i)
 {
@@ -147,19 +150,10 @@ static cutis_result tree_grow(tree_work *w, arena *memory, cutis_error *error)
 {
     const mesh *m = w->m;
     limbs *f = w->found;
-    int made = 0;
-    for (int i = 0; i < m->point_count; i++) w->up[i] = -1, f->branches[i] = -1;
-    /* Every maximum may open a branch. */
-    for (int k = 0; k < w->reached; k++) {
-        int p = w->order[k], high = 0;
-        for (int e = m->point_neighbour_first[p]; e < m->point_neighbour_first[p + 1] && !high; e++)
-            high = w->up[m->point_neighbours[e]] >= 0;
-        made += !high;
-        w->up[p] = p;
-    }
-    f->tree = ARENA_ARRAY(memory, limb_branch, made + 4 * LIMBS_MAX);
+    /* Two maxima are never neighbours: at most every second point opens a branch. */
+    f->tree = ARENA_ARRAY(memory, limb_branch, m->point_count / 2 + 1 + 4 * LIMBS_MAX);
     if (!f->tree) return error_memory(error, "limbs");
-    for (int i = 0; i < m->point_count; i++) w->up[i] = -1;
+    for (int i = 0; i < m->point_count; i++) w->up[i] = -1, f->branches[i] = -1;
 
     /* New branches of joins take the first 4 x LIMBS_MAX places, maxima the rest. */
     int leaf = 4 * LIMBS_MAX;
@@ -236,7 +230,8 @@ static void path_mark(const limbs *f, int branch, uint8_t *on_path)
 }
 
 static cutis_result rings_make(tree_work *w, limb *l, float step, float farthest, const float *distances,
-                               uint8_t *on_path, int branch_room, arena *memory, cutis_error *error)
+                               const int *touched, int touched_count, uint8_t *on_path, int branch_room, arena *memory,
+                               cutis_error *error)
 {
     const mesh *m = w->m;
     const limbs *f = w->found;
@@ -245,8 +240,9 @@ static cutis_result rings_make(tree_work *w, limb *l, float step, float farthest
     if (!l->rings) return error_memory(error, "rings");
     memset(on_path, 0, (size_t)branch_room);
     path_mark(f, l->branch, on_path);
-    for (int i = 0; i < m->point_count; i++) {
-        if (!(distances[i] < INFINITY) || f->branches[i] < 0 || !on_path[f->branches[i]]) continue;
+    for (int k = 0; k < touched_count; k++) {
+        int i = touched[k];
+        if (f->branches[i] < 0 || !on_path[f->branches[i]]) continue;
         int r = (int)(distances[i] / step);
         if (r >= count) continue;
         limb_ring *ring = &l->rings[r];
@@ -260,8 +256,9 @@ static cutis_result rings_make(tree_work *w, limb *l, float step, float farthest
         ring->centre = vec3_scale(ring->centre, 1 / (float)ring->count);
         ring->distance /= (float)ring->count;
     }
-    for (int i = 0; i < m->point_count; i++) {
-        if (!(distances[i] < INFINITY) || f->branches[i] < 0 || !on_path[f->branches[i]]) continue;
+    for (int k = 0; k < touched_count; k++) {
+        int i = touched[k];
+        if (f->branches[i] < 0 || !on_path[f->branches[i]]) continue;
         int r = (int)(distances[i] / step);
         if (r < count) l->rings[r].radius += vec3_distance(l->rings[r].centre, vec3_load(m->positions + 3 * i));
     }
@@ -285,8 +282,11 @@ cutis_result limbs_find(const mesh *m, float size, arena *memory, limbs *found, 
     w.order = ARENA_ARRAY(&scratch, int, n);
     w.up = ARENA_ARRAY(&scratch, int, n);
     w.branch = ARENA_ARRAY(&scratch, int, n);
-    w.next = ARENA_ARRAY(&scratch, int, n);
-    w.heads = ARENA_ARRAY(&scratch, int, HEADS);
+    float *lengths = ARENA_ARRAY(&scratch, float, m->edge_count);
+    spreader s = {.m = m, .lengths = lengths};
+    s.next = ARENA_ARRAY(&scratch, int, n);
+    s.heads = ARENA_ARRAY(&scratch, int, HEADS);
+    s.touched = ARENA_ARRAY(&scratch, int, n);
     int *counts = ARENA_ARRAY(&scratch, int, CELLS + 1);
     int *sizes = ARENA_ARRAY(&scratch, int, m->component_count);
     float *own = ARENA_ARRAY(&scratch, float, n);
@@ -302,7 +302,6 @@ cutis_result limbs_find(const mesh *m, float size, arena *memory, limbs *found, 
     vec3 centre = {0, 0, 0};
     float nearest = INFINITY;
     double edges = 0;
-    int edge_samples = 0;
     for (int i = 0; i < n; i++) sizes[m->point_component[i]]++;
     for (int c = 1; c < m->component_count; c++)
         if (sizes[c] > sizes[component]) component = c;
@@ -313,13 +312,16 @@ cutis_result limbs_find(const mesh *m, float size, arena *memory, limbs *found, 
         float d = vec3_length2(vec3_sub(vec3_load(m->positions + 3 * i), centre));
         if (m->point_component[i] == component && d < nearest) nearest = d, found->middle = i;
     }
-    for (int e = 0; e < m->edge_count; e += 16, edge_samples++)
-        edges += vec3_distance(vec3_load(m->positions + 3 * m->edges[2 * e]),
-                               vec3_load(m->positions + 3 * m->edges[2 * e + 1]));
-    float width = edge_samples ? (float)(edges / edge_samples) : size;
-    width = MAX(width, 1e-3f * size);
+    for (int e = 0; e < m->edge_count; e++) {
+        lengths[e] = vec3_distance(vec3_load(m->positions + 3 * m->edges[2 * e]),
+                                   vec3_load(m->positions + 3 * m->edges[2 * e + 1]));
+        edges += lengths[e];
+    }
+    s.width = MAX(m->edge_count ? (float)(edges / m->edge_count) : size, 1e-3f * size);
+    for (int i = 0; i < n; i++) found->distances[i] = own[i] = INFINITY, s.next[i] = -2;
+    for (int b = 0; b < HEADS; b++) s.heads[b] = -1;
 
-    geodesic_spread(m, &found->middle, 1, INFINITY, width, w.next, w.heads, HEADS, found->distances);
+    spread(&s, found->middle, INFINITY, found->distances);
     found->farthest = 0;
     for (int i = 0; i < n; i++)
         if (found->distances[i] < INFINITY) found->farthest = MAX(found->farthest, found->distances[i]);
@@ -336,10 +338,15 @@ cutis_result limbs_find(const mesh *m, float size, arena *memory, limbs *found, 
         if (!on_path) result = error_memory(error, "limbs");
         for (int k = 0; k < found->count && result == CUTIS_OK; k++) {
             limb *l = &found->all[k];
-            float limit = l->seam >= 0 ? 1.6f * l->reach + 0.1f * size : INFINITY;
-            geodesic_spread(m, &l->tip, 1, limit, width, w.next, w.heads, HEADS, own);
+            /* Far enough for the joint beyond the seam; small ones need their visible part alone. */
+            float limit = l->seam < 0 ? INFINITY
+                          : l->main   ? 1.3f * l->reach + 0.1f * size
+                                      : 1.5f * l->reach + 0.01f * size;
+            int reached = spread(&s, l->tip, limit, own);
             l->seam_distance = l->seam >= 0 && own[l->seam] < INFINITY ? own[l->seam] : l->reach;
-            result = rings_make(&w, l, 1.3f * width, limit, own, on_path, branch_room, memory, error);
+            result =
+                rings_make(&w, l, 1.3f * s.width, limit, own, s.touched, reached, on_path, branch_room, memory, error);
+            for (int i = 0; i < reached; i++) own[s.touched[i]] = INFINITY;
         }
     }
     arena_destroy(&scratch);

@@ -49,10 +49,4 @@ typedef struct limbs {
 /* Find the limbs of the largest component of a mesh and their rings. */
 cutis_result limbs_find(const mesh *m, float size, arena *memory, limbs *found, cutis_error *error);
 
-/*
- * Shortest way over edges from `sources`, until `limit`; INFINITY beyond. queue: scratch of geodesic_scratch() ints.
- */
-void geodesic_spread(const mesh *m, const int *sources, int source_count, float limit, float width, int *next,
-                     int *heads, int head_count, float *distances);
-
 #endif
