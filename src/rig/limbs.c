@@ -163,8 +163,8 @@ static cutis_result tree_grow(tree_work *w, arena *memory, cutis_error *error)
             int q = m->point_neighbours[e];
             if (w->up[q] < 0) continue;
             int set = set_find(w->up, q);
-            bool known = false;
-            for (int i = 0; i < set_count; i++) known = known || sets[i] == set;
+            bool known = set_count > 0 && sets[0] == set;
+            for (int i = 1; i < set_count && !known; i++) known = sets[i] == set;
             if (!known && set_count < 16) sets[set_count++] = set;
         }
         if (set_count == 0) {
