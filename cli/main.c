@@ -17,6 +17,7 @@
     ENTRY(measure)      \
     ENTRY(compare)      \
     ENTRY(batch)        \
+    ENTRY(rig)          \
     ENTRY(render)       \
     ENTRY(bench)        \
     ENTRY(help)         \
