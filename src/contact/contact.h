@@ -99,9 +99,8 @@ size_t contact_work_size(const contact_surface *surface);
 contact_work contact_work_make(const contact_surface *surface, void *memory);
 
 typedef struct contact_search_options {
-    float margin;        /* pairs whose features come this close are reported */
-    float thickness;     /* the gap to keep, where the rest pose is not closer */
-    const uint8_t *skip; /* (point_count) 1: the point takes part in no pair; NULL: all do */
+    float margin;    /* pairs whose features come this close are reported */
+    float thickness; /* the gap to keep, where the rest pose is not closer */
 } contact_search_options;
 
 /*
