@@ -567,8 +567,9 @@ static void props_press_into_flesh(void **unused)
     cutis_character_destroy(c);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_point_is_on_one_path_and_intervals_are_the_rings),
         cmocka_unit_test(fast_sums_equal_naive_sums),

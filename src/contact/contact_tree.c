@@ -160,11 +160,42 @@ static void connections_find(const mesh *m, const tree_builder *b, int *parents,
     }
 }
 
+/* Groups of points whose triangles intersect at rest. */
+static cutis_result tangles_find(const mesh *m, int *tangle, arena *scratch, cutis_error *error)
+{
+    bvh tree;
+    cutis_result result = bvh_build(&tree, m->triangle_count, m->triangles, m->positions, scratch, error);
+    if (result != CUTIS_OK) return result;
+    int limit = m->triangle_count;
+    int *pairs = ARENA_ARRAY(scratch, int, 2 * (size_t)limit + 2);
+    int *parents = ARENA_ARRAY(scratch, int, m->point_count + 1);
+    if (scratch->failed) return error_memory(error, "the contact surface");
+    int count = mesh_self_intersections(m, &tree, m->positions, NULL, pairs, limit);
+    for (int p = 0; p < m->point_count; p++) parents[p] = p, tangle[p] = -1;
+    for (int i = 0; i < MIN(count, limit); i++) {
+        int root = root_of(parents, m->triangles[3 * pairs[2 * i]]);
+        for (int side = 0; side < 2; side++)
+            for (int c = 0; c < 3; c++) {
+                int p = m->triangles[3 * pairs[2 * i + side] + c];
+                int r = root_of(parents, p);
+                parents[MAX(r, root)] = MIN(r, root);
+                root = MIN(r, root);
+                tangle[p] = 0;
+            }
+    }
+    for (int p = 0; p < m->point_count; p++)
+        if (tangle[p] == 0) tangle[p] = root_of(parents, p);
+    return CUTIS_OK;
+}
+
 cutis_result contact_surface_build(contact_surface *surface, const mesh *m, arena *memory,
                                    const cutis_allocator *allocator, cutis_error *error)
 {
     int n = m->triangle_count;
     *surface = (contact_surface){.mesh = m};
+    int *tangle = ARENA_ARRAY(memory, int, m->point_count + 1);
+    if (memory->failed) return error_memory(error, "the contact surface");
+    surface->tangle = tangle;
     if (n == 0) return CUTIS_OK;
 
     arena scratch = arena_create(allocator);
@@ -228,7 +259,7 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
     surface->leaf_first = b.leaf_first, surface->order = b.order;
     surface->owned = owned, surface->connected = connected;
     surface->adjacent_first = adjacent_first, surface->adjacent = adjacent;
-    result = CUTIS_OK;
+    result = tangles_find(m, tangle, &scratch, error);
 done:
     arena_destroy(&scratch);
     return result;
@@ -366,6 +397,17 @@ static bool leaves_adjacent(const contact_surface *surface, int a, int b)
     return false;
 }
 
+/* Whether a side's points all belong to the same tangle as the other side's. */
+static bool pair_tangled(const contact_surface *surface, const int v[4], int first)
+{
+    int group = surface->tangle[v[0]];
+    for (int i = 1; i < first && group < 0; i++) group = surface->tangle[v[i]];
+    if (group < 0) return false;
+    for (int i = first; i < 4; i++)
+        if (surface->tangle[v[i]] == group) return true;
+    return false;
+}
+
 /* The largest distance of a move from the first one, and that one. */
 static float moves_spread(const search *s, const int *v, int count, vec3 *move)
 {
@@ -412,7 +454,7 @@ static void pair_consider(const search *s, int block, const int v[4], contact_ki
     if (features_apart(s, v, first, v + first, 4 - first, &limit)) return;
     contact_pair pair = {.v = {v[0], v[1], v[2], v[3]}, .kind = kind};
     contact_pair_nearest(&pair, s->start);
-    if (pair.distance > limit) return;
+    if (pair.distance > limit || pair_tangled(s->surface, v, first)) return;
     contact_pair rest = pair;
     contact_pair_nearest(&rest, s->surface->mesh->positions);
     pair.gap = MIN(options->thickness, 0.5f * rest.distance);
