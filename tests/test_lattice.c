@@ -226,6 +226,43 @@ static void a_bone_is_as_wide_as_asked_for(void **unused)
 
 /* ---- sweeps ---- */
 
+/* The rod that owns a voxel along an axis, and its place there. */
+static const lattice_chain *chain_of(const lattice_sweep *sweep, int axis, int voxel, int *place)
+{
+    for (int c = 0; c < sweep->chain_counts[axis]; c++) {
+        const lattice_chain *chain = &sweep->chains[axis][c];
+        for (int i = chain->own_first; i <= chain->own_last; i++)
+            if (sweep->chain_voxels[axis][chain->first + i] == voxel) {
+                *place = i;
+                return chain;
+            }
+    }
+    return NULL;
+}
+
+static int region_walk(const lattice_sweep *sweep, int voxel, int axis, int back, int ahead, int *voxels, int count,
+                       int limit)
+{
+    if (axis < 0) {
+        if (count < limit) voxels[count] = voxel;
+        return count + 1;
+    }
+    int place = 0;
+    const lattice_chain *chain = chain_of(sweep, axis, voxel, &place);
+    for (int i = MAX(place - back, 0); i <= MIN(place + ahead, chain->count - 1); i++)
+        count = region_walk(sweep, sweep->chain_voxels[axis][chain->first + i], axis - 1, back, ahead, voxels, count,
+                            limit);
+    return count;
+}
+
+/* The voxels of a region, or the regions that hold a voxel, by walking the rods one by one. Returns their count. */
+static int region_voxels(const lattice_sweep *sweep, int voxel, bool containing, int *voxels, int limit)
+{
+    int few = (sweep->region - 1) / 2, many = sweep->region / 2;
+    /* The last pass is along z, so the walk starts there. */
+    return region_walk(sweep, voxel, 2, containing ? many : few, containing ? few : many, voxels, 0, limit);
+}
+
 static void sweeps_equal_sums_over_each_region(void **unused)
 {
     (void)unused;
@@ -250,7 +287,7 @@ static void sweeps_equal_sums_over_each_region(void **unused)
         int found[512], largest = 0;
         lattice_sum_moments(&m->sweep, positions, a, b, NULL);
         for (int v = 0; v < m->count; v += 7) {
-            int count = lattice_region(&m->sweep, v, false, found, 512);
+            int count = region_voxels(&m->sweep, v, false, found, 512);
             double sum[4] = {0}, moments[3][3] = {{0}};
             largest = MAX(largest, count);
             for (int j = 0; j < count; j++)
@@ -267,7 +304,7 @@ static void sweeps_equal_sums_over_each_region(void **unused)
         }
         lattice_sum_frames(&m->sweep, in, a, b, NULL);
         for (int v = 0; v < m->count; v += 7) {
-            int count = lattice_region(&m->sweep, v, true, found, 512);
+            int count = region_voxels(&m->sweep, v, true, found, 512);
             for (int k = 0; k < 3; k++) {
                 double goal = 0;
                 for (int j = 0; j < count; j++) {

@@ -37,7 +37,6 @@ typedef struct lattice_graph {
     int *link_first;    /* (count x 6 + 1) links of voxel v in direction d: link_first[6 v + d] up to the next */
     int *links;         /* voxels joined through the face, strongest contact first, then lowest index */
     int *point_voxels;  /* (point_count) the voxel each surface point lies in */
-    uint8_t *surface;   /* (count) whether surface passes through it */
     float cell;         /* edge of a voxel of the asked-for resolution */
     int cell_conflicts; /* cells that hold more than one voxel */
 
@@ -145,8 +144,6 @@ void lattice_sum_moments(const lattice_sweep *sweep, const quad *positions, latt
  */
 void lattice_sum_frames(const lattice_sweep *sweep, const lattice_frame *in, lattice_frame *a, lattice_frame *b,
                         const cutis_jobs *jobs);
-/* The voxels of one region, by walking the same rods: for tests and naive sums. Returns their count. */
-int lattice_region(const lattice_sweep *sweep, int voxel, bool containing, int *voxels, int limit);
 
 /* ---- shape matching, constraints ---- */
 

@@ -191,7 +191,6 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
     arena *t = &b->temporary;
     int *places = ARENA_ARRAY(t, int, count), at = 0;
     graph->rest = ARENA_ARRAY(t, float, (size_t)4 * count);
-    graph->surface = ARENA_ARRAY(t, uint8_t, count);
     graph->link_first = ARENA_ARRAY(t, int, (size_t)LATTICE_DIRECTIONS *count + 1);
     graph->links = ARENA_ARRAY(t, int, old.link_first[LATTICE_DIRECTIONS * count] + 1);
     graph->point_voxels = ARENA_ARRAY(t, int, point_count);
@@ -209,7 +208,6 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
     for (int v = 0; v < count; v++) {
         int to = places[v];
         memcpy(graph->rest + 4 * to, old.rest + 4 * v, 4 * sizeof(float));
-        graph->surface[to] = old.surface[v];
         layers->layer[to] = before.layer[v];
         layers->skin_depth[to] = before.skin_depth[v];
         memcpy(layers->shares + LATTICE_LAYERS * to, before.shares + LATTICE_LAYERS * v,
