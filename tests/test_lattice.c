@@ -224,6 +224,47 @@ static void a_bone_is_as_wide_as_asked_for(void **unused)
     scene_free(&a), scene_free(&b), scene_free(&c);
 }
 
+static void painted_maps_tell_what_is_stiff_fat_and_frozen(void **unused)
+{
+    (void)unused;
+    cutis_character *plain, *painted;
+    cutis_error error;
+    assert_int_equal(test_tube(NULL, &plain, &error), CUTIS_OK);
+    float *values = malloc(sizeof(float) * plain->vertex_count), *none = calloc(plain->vertex_count, sizeof(float));
+    /* The further half of the tube only follows the skeleton; there is no fat; stiffness is halved. */
+    for (int v = 0; v < plain->vertex_count; v++) values[v] = plain->positions[3 * v] > 1 ? 1.0f : 0.0f;
+    float *half = malloc(sizeof(float) * plain->vertex_count);
+    for (int v = 0; v < plain->vertex_count; v++) half[v] = 0.5f;
+    const cutis_map maps[3] = {{"freeze", values}, {"fat", none}, {"stiffness", half}};
+    cutis_character given = *plain;
+    given.maps = maps, given.map_count = 3;
+    assert_int_equal(cutis_character_create(&given, NULL, &painted, &error), CUTIS_OK);
+    scene a = scene_make_on(plain, NULL, 0), b = scene_make_on(painted, NULL, 0);
+    const lattice_model *m = scene_lattice(&a), *n = scene_lattice(&b);
+    assert_int_equal(m->count, n->count);
+    int fat[2] = {0}, softer = 0;
+    for (int v = 0; v < m->count; v++) {
+        fat[0] += m->layers[v] == LATTICE_FAT, fat[1] += n->layers[v] == LATTICE_FAT;
+        softer += v >= m->bone_count && n->gains[v] < m->gains[v];
+    }
+    assert_true(fat[0] > 0 && fat[1] == 0 && softer > (m->count - m->bone_count) / 2);
+    scene_play(&b, "bend", 60, 30, NULL);
+    cutis_output voxels, targets;
+    assert_true(cutis_state_output(b.model, b.state, "voxels", &voxels));
+    assert_true(cutis_state_output(b.model, b.state, "targets", &targets));
+    double frozen = 0, free_flesh = 0;
+    for (int v = n->bone_count; v < n->count; v++) {
+        double d = vec3_distance(vec3_load(voxels.values + 3 * v), vec3_load(targets.values + 3 * v));
+        if (n->freezes[v] == 1)
+            frozen = fmax(frozen, d);
+        else
+            free_flesh = fmax(free_flesh, d);
+    }
+    assert_true(frozen < 1e-6 && free_flesh > 1e-3);
+    free(values), free(none), free(half);
+    scene_free(&a), scene_free(&b);
+}
+
 /* ---- sweeps ---- */
 
 /* The rod that owns a voxel along an axis, and its place there. */
@@ -829,6 +870,7 @@ int main(void)
         cmocka_unit_test(parts_that_share_cells_do_not_fuse),
         cmocka_unit_test(layers_lie_from_bone_to_skin),
         cmocka_unit_test(a_bone_is_as_wide_as_asked_for),
+        cmocka_unit_test(painted_maps_tell_what_is_stiff_fat_and_frozen),
         cmocka_unit_test(sweeps_equal_sums_over_each_region),
         cmocka_unit_test(volume_and_gradient_are_those_of_the_corrected_equations),
         cmocka_unit_test(region_rotations_are_polar_decompositions),

@@ -97,7 +97,7 @@ typedef struct lattice_layers {
 typedef struct lattice_layer_rules {
     const float *bone_width;                 /* (joint_count + 1), in sizes; the last for the scene */
     const float *ratio[LATTICE_INNER_COUNT]; /* (joint_count + 1) shares of muscle, fat, ... */
-    const float *fat_map;                    /* (point_count) painted share of fat, or NULL */
+    const float *fat_map;                    /* (point_count) painted factor on the share of fat, or NULL */
     bool skin, mixed;
     float alpha, falloff;
 } lattice_layer_rules;
@@ -105,6 +105,10 @@ typedef struct lattice_layer_rules {
 cutis_result lattice_classify(const lattice_graph *graph, const solver_build *build, const float *points,
                               const lattice_layer_rules *rules, arena *memory, lattice_layers *layers,
                               cutis_error *error);
+/* Values of points (point_count) for all voxels: the mean of a voxel's points, or of the nearest voxel that has some.
+ */
+cutis_result lattice_spread(const lattice_graph *graph, int point_count, const float *values, arena *memory,
+                            float **voxels, cutis_error *error);
 /*
  * Manhattan distance along links from the voxels whose `distance` is 0 on entry; the others get theirs, or FLT_MAX
  * where no path leads. sources (may be NULL): which of those voxels is the nearest. heap: (2 x count) scratch.
