@@ -582,6 +582,7 @@ const solver solver_lattice = {
              .parameter_count = LATTICE_PARAMETERS,
              .outputs = output_names,
              .output_count = OUTPUT_COUNT},
+    .flags = SOLVER_FLOAT_STATE,
     .build = lattice_model_build,
     .element_count = lattice_element_count,
     .state_size = lattice_state_size,
