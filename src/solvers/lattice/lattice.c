@@ -229,7 +229,9 @@ static void goal_block(void *context, int begin, int end)
         quad goal = sum->b * share + reference_place(job, v);
         goal[3] = 0;
         quad p = job->t.guess[v];
-        job->t.guess[v] = p + (goal - p) * m->gains[v];
+        p += (goal - p) * m->gains[v];
+        if (m->freezes) p += (job->s.targets[v] - p) * m->freezes[v];
+        job->t.guess[v] = p;
     }
 }
 

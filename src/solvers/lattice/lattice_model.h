@@ -71,6 +71,7 @@ typedef struct lattice_model {
     const float *gains;    /* (padded) of equation 5, for one substep; 0 for bone */
     const float *keeps;    /* (padded) share of the velocity that damping leaves */
     const float *inertias; /* (padded) share of the target's acceleration that is felt */
+    const float *freezes;  /* (padded) share of the way to the target that a voxel is put each substep; NULL: none */
     const float *layers;   /* (count) output: the layer of each voxel */
     const float *shares;   /* (count x LATTICE_LAYERS) output */
     const float *edges;    /* (count) output: edge length, scene units */
