@@ -12,6 +12,8 @@
 #define BENCHES(ENTRY) \
     ENTRY(lbs)         \
     ENTRY(dqs)         \
+    ENTRY(lattice)     \
+    ENTRY(region)      \
     ENTRY(slide)
 
 #define DECLARE(name) extern const bench bench_##name;

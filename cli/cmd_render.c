@@ -9,75 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
-#include "picture.h"
-#include "picture_character.h"
-#include "picture_source.h"
+#include "picture_job.h"
 
 enum {
-    MAX_VIEWS = 12,
-    MAX_SIDE = 16384,   /* pixels */
-    SHEET_FRAMES = 12,  /* of a sheet of one source when no frames are asked for */
-    SHEET_COLUMNS = 6,  /* frames a row when there are several sources */
-    PANEL_HEIGHT = 480, /* when no size is asked for */
-    SHEET_HEIGHT = 240
+    MAX_SIDE = 16384,  /* pixels */
+    SHEET_FRAMES = 12, /* of a sheet of one source when no frames are asked for */
+    SHEET_COLUMNS = 6  /* frames a row when there are several sources */
 };
-
-typedef struct render_view {
-    char name[32];
-    float azimuth, elevation;
-    picture_camera camera; /* of a panel */
-} render_view;
-
-/* What colours the surface. */
-typedef enum paint {
-    PAINT_NONE,
-    PAINT_STRETCH,
-    PAINT_AREA,
-    PAINT_VOLUME,
-    PAINT_WEIGHT,  /* of one joint */
-    PAINT_WEIGHTS, /* of all, mixed colours */
-    PAINT_PART,
-    PAINT_MAP,   /* painted by the artist, in the file */
-    PAINT_VALUES /* from a file or from the solver */
-} paint;
-
-typedef struct render {
-    const cli_arguments *arguments;
-    const char *output;
-    bool video, sheet, quiet;
-    cutis_character *character;
-    int clip; /* -1: none */
-    picture_source *sources;
-    int source_count;
-    picture_times times;
-    render_view views[MAX_VIEWS];
-    int view_count;
-
-    cutis_pool *pool;
-    picture_tracer *tracer;
-    picture_body body;
-    float *normals;                /* (triangle_count x 9) of the panel in work */
-    float *values, *scratch;       /* (vertex_count), (point_count x 2) of the panel in work */
-    float *colors;                 /* (vertex_count x 3), the same in all panels, or NULL */
-    float *joints;                 /* (joint_count x 12) of the panel in work */
-    pvec up, low, high;            /* bounds of all that is shown */
-    const cutis_setting *settings; /* of solvers that run here */
-    int setting_count;
-
-    paint paint;
-    const char *color_name; /* for the legend */
-    picture_map map;
-    float range[2];
-    int joint;              /* PAINT_WEIGHT */
-    bool tissues, elements; /* some source has inner surfaces, or elements, to show */
-
-    /* Layout, pixels. */
-    int width, height, columns, rows;
-    int legend, caption; /* heights of the strips; 0: none */
-    int gap;
-    float text; /* height of capitals */
-} render;
 
 /* ---- options ---- */
 
@@ -88,8 +26,8 @@ static const struct {
                    {"side", 90, 5},    {"back", 180, 5},          {"top", 0, 89},
                    {"bottom", 0, -89}, {"three-quarter", 35, 15}, {"three-quarter-back", 145, 15}};
 
-/* One view: a name, or "AZ,EL". Takes what it reads from *text. */
-static int view_parse(const cli_arguments *arguments, const char *word, render_view *view)
+/* One view: a name, or "AZ,EL". */
+static int view_parse(const cli_arguments *arguments, const char *word, picture_view *view)
 {
     double numbers[2];
     for (int i = 0; i < CLI_COUNT(NAMED_VIEWS); i++)
@@ -116,7 +54,7 @@ static int view_parse(const cli_arguments *arguments, const char *word, render_v
 }
 
 /* --views: names and "AZ,EL" between commas or blanks; a number takes the next one with it. */
-static int views_parse(render *r, const char *text)
+static int views_parse(picture_job *r, const char *text)
 {
     char *copy = cli_format("%s", text), *word = copy;
     int status = CLI_OK;
@@ -126,8 +64,8 @@ static int views_parse(render *r, const char *text)
         if (number && word[length] == ',') length += 1 + strcspn(word + length + 1, ", ;");
         char *next = word[length] ? word + length + 1 : word + length;
         word[length] = 0;
-        if (length > 0 && r->view_count == MAX_VIEWS)
-            status = cli_usage_error(r->arguments, "more than %d views do not fit into a picture", MAX_VIEWS);
+        if (length > 0 && r->view_count == PICTURE_MAX_VIEWS)
+            status = cli_usage_error(r->arguments, "more than %d views do not fit into a picture", PICTURE_MAX_VIEWS);
         else if (length > 0)
             status = view_parse(r->arguments, word, &r->views[r->view_count++]);
         word = next;
@@ -137,7 +75,7 @@ static int views_parse(render *r, const char *text)
     return status;
 }
 
-static int options_check(render *r)
+static int options_check(picture_job *r)
 {
     const cli_arguments *a = r->arguments;
     r->output = cli_text(a, "output");
@@ -174,7 +112,7 @@ static int options_check(render *r)
 
 /* ---- sources and frames ---- */
 
-static int sources_open(render *r)
+static int sources_open(picture_job *r)
 {
     const cli_arguments *a = r->arguments;
     int status = CLI_OK;
@@ -191,7 +129,7 @@ static int sources_open(render *r)
     return status;
 }
 
-static int clip_choose(render *r)
+static int clip_choose(picture_job *r)
 {
     const cutis_character *c = r->character;
     r->clip = c->clip_count > 0 ? 0 : -1;
@@ -200,102 +138,30 @@ static int clip_choose(render *r)
     return r->clip < 0 ? CLI_USAGE : CLI_OK;
 }
 
-/* ---- colours ---- */
-
-static int joint_find(const render *r, const char *name, const char *option)
+/* The --set options that concern a source's solvers; what is known to none of them is left to others. */
+static int settings_pick(const picture_job *r, const picture_source *source, cutis_setting *picked)
 {
-    int joint = cutis_character_find_joint(r->character, name);
-    if (joint >= 0) return joint;
-    const char **names = cli_allocate((size_t)r->character->joint_count, sizeof *names);
-    for (int i = 0; i < r->character->joint_count; i++) names[i] = r->character->joints[i].name;
-    const char *nearest = cli_nearest(name, names, r->character->joint_count);
-    free(names);
-    if (nearest)
-        cli_error("%s: there is no joint '%s'; did you mean '%s'?", option, name, nearest);
-    else
-        cli_error("%s: %s has no joint '%s'; 'cutis info' lists its joints", option, r->character->name, name);
-    return -1;
+    int count = 0;
+    for (int i = 0; i < r->setting_count; i++)
+        if (picture_source_has_parameter(source, r->settings[i].key)) picked[count++] = r->settings[i];
+    return count;
 }
 
-/* Whether some solver of the picture has an output of that name. */
-static bool output_known(const render *r, const char *name)
+static int settings_check(const picture_job *r)
 {
-    for (int i = 0; i < r->source_count; i++)
-        if (picture_source_has_output(&r->sources[i], name)) return true;
-    return false;
-}
-
-static int color_unknown(const render *r, const char *name)
-{
-    static const char *const known[] = {"none",   "layer",   "stretch", "area", "pressure",
-                                        "volume", "weights", "part",    "value"};
-    const char *nearest = cli_nearest(name, known, CLI_COUNT(known));
-    if (strcmp(name, "layer") == 0 || strcmp(name, "pressure") == 0 || strcmp(name, "value") == 0)
-        return cli_usage_error(r->arguments,
-                               "--color %s needs values: --values FILE.npy (frames x vertices), or a solver that gives "
-                               "them in place of a cache",
-                               name);
-    if (nearest) return cli_usage_error(r->arguments, "there is no colouring '%s'; did you mean '%s'?", name, nearest);
-    return cli_usage_error(
-        r->arguments,
-        "there is no colouring '%s': it is none of none, stretch, area, volume, weights, part, layer, "
-        "pressure, a painted map of the character, or an output of the solvers shown",
-        name);
-}
-
-static int paint_choose(render *r)
-{
-    const cli_arguments *a = r->arguments;
-    const char *name = cli_given(a, "color") ? cli_text(a, "color") : cli_given(a, "values") ? "value" : "none";
-    const cutis_character *c = r->character;
-    r->color_name = name;
-    r->map = PICTURE_MAP_DIVERGING;
-    r->range[0] = 0.5f, r->range[1] = 1.5f;
-    if (strcmp(name, "none") == 0) {
-        r->paint = PAINT_NONE;
-    } else if (cli_given(a, "values") || output_known(r, name)) {
-        r->paint = PAINT_VALUES;
-        r->map = strcmp(name, "layer") == 0 ? PICTURE_MAP_CATEGORY
-                 : strcmp(name, "pressure") == 0 || strcmp(name, "touch") == 0 || strcmp(name, "contact") == 0
-                     ? PICTURE_MAP_TOUCH
-                     : PICTURE_MAP_SEQUENTIAL;
-        r->range[0] = r->range[1] = NAN; /* found from the values */
-    } else if (strcmp(name, "stretch") == 0) {
-        r->paint = PAINT_STRETCH;
-    } else if (strcmp(name, "area") == 0) {
-        r->paint = PAINT_AREA;
-    } else if (strcmp(name, "volume") == 0) {
-        r->paint = PAINT_VOLUME;
-    } else if (strcmp(name, "weights") == 0) {
-        r->paint = cli_given(a, "joint") ? PAINT_WEIGHT : PAINT_WEIGHTS;
-        r->map = PICTURE_MAP_SEQUENTIAL;
-        r->range[0] = 0, r->range[1] = 1;
-        if (!c->influence_first) return cli_error("%s has no weights to colour by", c->name);
-        r->joint = r->paint == PAINT_WEIGHT ? joint_find(r, cli_text(a, "joint"), "--joint") : 0;
-        if (r->joint < 0) return CLI_USAGE;
-        if (r->paint == PAINT_WEIGHT) r->color_name = c->joints[r->joint].name;
-    } else if (strcmp(name, "part") == 0) {
-        r->paint = PAINT_PART;
-    } else {
-        int map = 0;
-        while (map < c->map_count && strcmp(c->maps[map].name, name) != 0) map++;
-        if (map == c->map_count) return color_unknown(r, name);
-        r->paint = PAINT_MAP;
-        r->joint = map;
-        r->map = PICTURE_MAP_SEQUENTIAL;
-        r->range[0] = 0, r->range[1] = 1;
-    }
-    if (cli_given(a, "range")) {
-        double range[2];
-        if (!cli_parse_numbers(cli_text(a, "range"), ',', 2, range) || !(range[0] < range[1]))
-            return cli_usage_error(a, "--range %s: give LOW,HIGH with LOW below HIGH", cli_text(a, "range"));
-        r->range[0] = (float)range[0], r->range[1] = (float)range[1];
+    for (int i = 0; i < r->setting_count; i++) {
+        bool known = false;
+        for (int k = 0; k < r->source_count; k++)
+            known |= picture_source_has_parameter(&r->sources[k], r->settings[i].key);
+        if (!known)
+            return cli_usage_error(r->arguments, "--set %s=%s: no solver shown has such a parameter",
+                                   r->settings[i].key, r->settings[i].value);
     }
     return CLI_OK;
 }
 
-/* Values that come from outside: files, or outputs of solvers, which run here. */
-static int sources_run(render *r)
+/* Run the solvers, and read the values and texture coordinates that come in files. */
+static int sources_run(picture_job *r)
 {
     const cli_arguments *a = r->arguments;
     int status = CLI_OK;
@@ -307,8 +173,11 @@ static int sources_run(render *r)
                                    .texcoords = strcmp(cli_text(a, "texture"), "none") != 0,
                                    .tissues = cli_given(a, "cut"),
                                    .elements = cli_flag(a, "elements")};
-            status = picture_source_run(s, r->character, r->clip, &r->times, r->settings, r->setting_count, r->pool,
-                                        &wants, r->quiet);
+            cutis_setting *settings = cli_allocate((size_t)r->setting_count, sizeof *settings);
+            int setting_count = settings_pick(r, s, settings);
+            status = picture_source_run(s, r->character, r->clip, &r->times, settings, setting_count, r->pool, &wants,
+                                        r->quiet);
+            free(settings);
         }
         if (status == CLI_OK && file)
             status = picture_source_read_values(s, r->character, &r->times,
@@ -320,75 +189,13 @@ static int sources_run(render *r)
     }
     if (status == CLI_OK && cli_flag(a, "elements") && !r->elements)
         status = cli_error("--elements: none of the sources is a solver that has voxels or particles to show");
-    if (status != CLI_OK || r->paint != PAINT_VALUES || !isnan(r->range[0])) return status;
-
-    /* The range of all that is shown; a pressure begins at 0. */
-    float low = INFINITY, high = -INFINITY;
-    for (int i = 0; i < r->source_count; i++) {
-        const float *values = r->sources[i].values;
-        size_t count = values ? (size_t)r->times.count * (size_t)r->character->vertex_count : 0;
-        for (size_t k = 0; k < count; k++)
-            if (isfinite(values[k])) low = fminf(low, values[k]), high = fmaxf(high, values[k]);
-    }
-    if (!(low <= high)) low = 0, high = 1;
-    if (r->map == PICTURE_MAP_TOUCH && low > 0) low = 0;
-    if (low == high) high = low + 1;
-    r->range[0] = low, r->range[1] = high;
-    return CLI_OK;
-}
-
-/* The values of one panel into the mesh. */
-static void paint_apply(render *r, const picture_source *source, int frame, const float *positions, picture_mesh *mesh)
-{
-    const cutis_character *c = r->character;
-    mesh->map = r->map;
-    mesh->range[0] = r->range[0], mesh->range[1] = r->range[1];
-    mesh->vertex_values = r->values;
-    switch (r->paint) {
-    case PAINT_NONE:
-        mesh->vertex_values = NULL;
-        break;
-    case PAINT_STRETCH:
-        picture_value_stretch(c, positions, r->scratch, r->values);
-        break;
-    case PAINT_AREA:
-        picture_value_area(c, positions, r->scratch, r->values);
-        break;
-    case PAINT_VOLUME:
-        picture_value_volume(&r->body, positions, r->scratch, r->values);
-        break;
-    case PAINT_WEIGHT:
-        picture_value_weight(c, r->joint, r->values);
-        break;
-    case PAINT_WEIGHTS:
-    case PAINT_PART:
-        mesh->vertex_values = NULL;
-        mesh->vertex_colors = r->colors;
-        break;
-    case PAINT_MAP:
-        mesh->vertex_values = c->maps[r->joint].values;
-        break;
-    case PAINT_VALUES:
-        mesh->vertex_values = source->values ? source->values + (size_t)frame * (size_t)c->vertex_count : NULL;
-        break;
-    }
+    if (status == CLI_OK) picture_paint_range(r);
+    return status;
 }
 
 /* ---- preparation ---- */
 
-/* The pose of the i-th frame shown, as far as it is known. */
-static void pose_find(render *r, const picture_source *source, int i)
-{
-    const picture_times *t = &r->times;
-    if (source->kind == SOURCE_REST) {
-        cutis_pose_rest(r->character, r->joints);
-        return;
-    }
-    double origin = r->clip >= 0 ? (double)r->character->clips[r->clip].start : 0;
-    cutis_pose_sample(r->character, r->clip, t->exact ? t->time : origin + t->frames[i] / t->fps, r->joints);
-}
-
-static int body_prepare(render *r)
+static int body_prepare(picture_job *r)
 {
     const cutis_character *c = r->character;
     r->tracer = picture_tracer_create();
@@ -404,450 +211,22 @@ static int body_prepare(render *r)
         r->colors = cli_allocate((size_t)c->vertex_count, 3 * sizeof(float));
         (r->paint == PAINT_PART ? picture_colors_parts : picture_colors_weights)(c, r->colors);
     }
-    if (cli_flag(r->arguments, "skeleton") && c->joint_count == 0) return cli_error("%s has no skeleton", c->name);
-    bool cached = false;
-    for (int i = 0; i < r->source_count; i++) cached |= r->sources[i].kind == SOURCE_CACHE;
-    if (cli_flag(r->arguments, "skeleton") && cached && c->clip_count > 1 && !cli_given(r->arguments, "clip"))
-        return cli_usage_error(r->arguments, "a cache does not tell the pose of the bones: --skeleton needs --clip");
     return CLI_OK;
 }
 
-static void bounds_find(render *r)
-{
-    const cutis_character *c = r->character;
-    r->low = pvec_make(INFINITY, INFINITY, INFINITY);
-    r->high = pvec_make(-INFINITY, -INFINITY, -INFINITY);
-    for (int i = 0; i < r->source_count; i++)
-        for (int f = 0; f < r->times.count; f++) {
-            const float *p = picture_source_positions(&r->sources[i], c, &r->times, f);
-            for (int v = 0; v < c->vertex_count; v++, p += 3) {
-                if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2])) continue;
-                r->low = pvec_make(fminf(r->low.x, p[0]), fminf(r->low.y, p[1]), fminf(r->low.z, p[2]));
-                r->high = pvec_make(fmaxf(r->high.x, p[0]), fmaxf(r->high.y, p[1]), fmaxf(r->high.z, p[2]));
-            }
-        }
-    if (!(r->low.x <= r->high.x)) r->low = pvec_load(c->bounds_min), r->high = pvec_load(c->bounds_max);
-}
-
-/* Everything that a view must see. */
-static picture_frame view_extent(const render *r, const picture_camera *camera)
-{
-    picture_frame frame = picture_frame_start();
-    for (int i = 0; i < r->source_count; i++)
-        for (int f = 0; f < r->times.count; f++)
-            picture_frame_add(&frame, camera, picture_source_positions(&r->sources[i], r->character, &r->times, f),
-                              r->character->vertex_count);
-    return frame;
-}
-
-/* Width over height of what a view sees, for pictures whose size is not given. */
-static float view_aspect(const render *r, const render_view *view)
-{
-    picture_camera camera = picture_camera_aim(view->azimuth, view->elevation, 1, r->up);
-    camera.tan_x = camera.tan_y = 1e-3f; /* from afar, where perspective does not matter */
-    picture_frame frame = view_extent(r, &camera);
-    float across = frame.high[0] - frame.low[0], down = frame.high[1] - frame.low[1];
-    return across > 0 && down > 0 ? across / down : 1;
-}
-
-/* ---- layout ---- */
-
-static bool captions_wanted(const render *r)
-{
-    return r->sheet || r->source_count > 1 || r->view_count > 1 || cli_text_count(r->arguments, "caption") > 0;
-}
-
-static bool bar_wanted(const render *r)
-{
-    return r->paint != PAINT_NONE && r->paint != PAINT_WEIGHTS && r->paint != PAINT_PART &&
-           r->map != PICTURE_MAP_CATEGORY;
-}
-
-static bool legend_wanted(const render *r)
-{
-    return (bar_wanted(r) || r->tissues || r->elements) && !cli_flag(r->arguments, "no-legend");
-}
-
-static int layout_make(render *r)
-{
-    const cli_arguments *a = r->arguments;
-    int frames = r->sheet ? r->times.count : 1, others = r->source_count * r->view_count;
-    int panels = frames * others;
-    /* Frames run along rows; without a sheet, sources do, or the views of a single source. */
-    r->columns = r->sheet && others > 1 ? frames : r->source_count > 1 ? r->source_count : r->view_count;
-    if (r->sheet && others == 1)
-        r->columns = panels <= 4 ? panels : panels <= 8 ? (panels + 1) / 2 : panels <= 12 ? 4 : 6;
-    if (cli_given(a, "columns")) r->columns = cli_integer(a, "columns");
-    if (r->columns > panels) r->columns = panels;
-    r->rows = (panels + r->columns - 1) / r->columns;
-
-    bool sized = cli_given(a, "size"), captions = captions_wanted(r), legend = legend_wanted(r);
-    int panel_height = sized ? r->height / r->rows : r->sheet ? SHEET_HEIGHT : PANEL_HEIGHT;
-    r->text = fmaxf(6, fminf(18, (float)panel_height * (r->rows > 1 ? 0.036f : 0.028f)));
-    r->caption = captions ? (int)(r->text * 2.5f) : 0;
-    r->legend = legend ? (int)(fmaxf(9, r->text) * 3.6f) : 0;
-    r->gap = panels > 1 ? (int)fmaxf(2, (float)panel_height * 0.012f) : 0;
-    if (!sized) {
-        float aspect = 0;
-        for (int i = 0; i < r->view_count; i++) aspect = fmaxf(aspect, view_aspect(r, &r->views[i]));
-        int panel_width = 640;
-        if (panels > 1) {
-            /* As wide as its content, within reason; what is very wide is lower instead. */
-            aspect = fmaxf(0.62f, fminf(2.0f, aspect * 1.06f));
-            panel_width = (int)((float)panel_height * fminf(aspect, 1.4f));
-            if (aspect > 1.4f) panel_height = (int)((float)panel_width / aspect);
-        }
-        /* A row of many panels shrinks to a width that a page can show. */
-        float shrink = fminf(1, 2400.0f / (float)(panel_width * r->columns));
-        r->width = (int)((float)panel_width * shrink) * r->columns + r->gap * (r->columns - 1);
-        r->height = ((int)((float)panel_height * shrink) + r->caption) * r->rows + r->gap * (r->rows - 1) + r->legend;
-        if (panels == 1 && !captions && !legend) r->width = 640, r->height = 480;
-        r->width += r->width & 1, r->height += r->height & 1; /* video codecs want even sides */
-    }
-    int smallest = (r->height - r->legend - r->gap * (r->rows - 1)) / r->rows - r->caption;
-    if (smallest < 8 || (r->width - r->gap * (r->columns - 1)) / r->columns < 8)
-        return cli_usage_error(a, "%d x %d panels do not fit into %d x %d pixels; give a larger --size", r->columns,
-                               r->rows, r->width, r->height);
-    if ((long)r->width * r->height > 200000000L)
-        return cli_usage_error(a, "the picture is too large; give a smaller --size");
-    return CLI_OK;
-}
-
-/* Pixels of panel i, caption excluded. */
-static void panel_place(const render *r, int i, int *x, int *y, int *width, int *height)
-{
-    int column = i % r->columns, row = i / r->columns;
-    int across = r->width - r->gap * (r->columns - 1), down = r->height - r->legend - r->gap * (r->rows - 1);
-    *x = column * across / r->columns + column * r->gap;
-    *y = row * down / r->rows + row * r->gap;
-    *width = (column + 1) * across / r->columns - column * across / r->columns;
-    *height = (row + 1) * down / r->rows - row * down / r->rows - r->caption;
-}
-
-/* --focus: a place, or a joint at the first frame shown. */
-static int focus_find(render *r, pvec *focus)
-{
-    const char *text = cli_text(r->arguments, "focus");
-    double p[3];
-    if (cli_parse_numbers(text, ',', 3, p)) {
-        *focus = pvec_make((float)p[0], (float)p[1], (float)p[2]);
-        return CLI_OK;
-    }
-    int joint = joint_find(r, text, "--focus");
-    if (joint < 0) return CLI_USAGE;
-    pose_find(r, &r->sources[0], 0);
-    const float *m = r->joints + (size_t)joint * 12;
-    *focus = pvec_make(m[3], m[7], m[11]);
-    return CLI_OK;
-}
-
-static int cameras_stand(render *r)
-{
-    int x, y, width, height;
-    panel_place(r, 0, &x, &y, &width, &height);
-    pvec focus = {0, 0, 0};
-    int status = cli_given(r->arguments, "focus") ? focus_find(r, &focus) : CLI_OK;
-    for (int i = 0; i < r->view_count && status == CLI_OK; i++) {
-        render_view *v = &r->views[i];
-        v->camera = picture_camera_aim(v->azimuth, v->elevation, (float)width / (float)height, r->up);
-        picture_frame frame = view_extent(r, &v->camera);
-        picture_camera_stand(&v->camera, &frame, 0.13f);
-        if (cli_given(r->arguments, "focus")) {
-            pvec d = pvec_sub(focus, v->camera.position);
-            v->camera.position = pvec_madd(v->camera.position, v->camera.right, pvec_dot(d, v->camera.right));
-            v->camera.position = pvec_madd(v->camera.position, v->camera.up, pvec_dot(d, v->camera.up));
-        }
-        float zoom = (float)cli_number(r->arguments, "zoom");
-        v->camera.tan_x /= zoom, v->camera.tan_y /= zoom;
-    }
-    return status;
-}
-
-/* --cut: an axis, "x=0.1", or the four numbers of a plane. */
-static int cut_parse(const render *r, const render_view *view, picture_scene *scene)
-{
-    const char *text = cli_text(r->arguments, "cut");
-    if (!text) return CLI_OK;
-    const cutis_character *c = r->character;
-    double plane[4], offset;
-    scene->cut = true;
-    int axis = text[0] >= 'x' && text[0] <= 'z' ? text[0] - 'x' : -1;
-    if (axis >= 0 && (text[1] == 0 || (text[1] == '=' && cli_parse_numbers(text + 2, ',', 1, &offset)))) {
-        float middle = 0.5f * (c->bounds_min[axis] + c->bounds_max[axis]);
-        float at = text[1] ? (float)offset : middle;
-        float normal[3] = {0, 0, 0};
-        normal[axis] = 1;
-        scene->cut_normal = pvec_load(normal);
-        /* The half towards the viewer goes. */
-        float side = pvec_dot(scene->cut_normal, view->camera.forward) > 0 ? -1.0f : 1.0f;
-        scene->cut_normal = pvec_scale(scene->cut_normal, side);
-        scene->cut_offset = at * side;
-        return CLI_OK;
-    }
-    if (cli_parse_numbers(text, ',', 4, plane)) {
-        pvec normal = pvec_make((float)plane[0], (float)plane[1], (float)plane[2]);
-        float length = pvec_length(normal);
-        if (length > 0) {
-            scene->cut_normal = pvec_scale(normal, 1 / length);
-            scene->cut_offset = (float)plane[3] / length;
-            return CLI_OK;
-        }
-    }
-    return cli_usage_error(r->arguments, "--cut %s: give x, y or z, x=OFFSET, or a plane NX,NY,NZ,D", text);
-}
-
-/* ---- drawing ---- */
-
-static const picture_color INK = {0.16f, 0.17f, 0.19f, 1};
-
-/* A line of text in the middle of a strip, made smaller when it does not fit. */
-static void text_centre(picture_image *image, const char *text, float x, float width, float base, float height)
-{
-    float wide = picture_text_width(text, height);
-    if (wide > width * 0.96f) height *= width * 0.96f / wide;
-    picture_text_draw(image, x + 0.5f * (width - picture_text_width(text, height)), base, height, INK, text);
-}
-
-static void caption_draw(const render *r, picture_image *page, int source, int view, int frame, const float place[4])
-{
-    const cli_arguments *a = r->arguments;
-    int given = cli_text_count(a, "caption");
-    const char *label = source < given ? cli_text_at(a, "caption", source) : r->sources[source].label;
-    bool name = r->source_count > 1 || given > 0;
-    char text[400] = "";
-    if (name) snprintf(text, sizeof text, "%s", label);
-    if (r->view_count > 1) {
-        size_t end = strlen(text);
-        snprintf(text + end, sizeof text - end, "%s%s", end ? ", " : "", r->views[view].name);
-    }
-    if (r->sheet) {
-        size_t end = strlen(text);
-        snprintf(text + end, sizeof text - end, "%sframe %d", end ? ", " : "", r->times.frames[frame]);
-    }
-    text_centre(page, text, place[0], place[2], place[1] + place[3] + (float)r->caption * 0.64f, r->text);
-}
-
-/* Names of the tissues that a cut shows, each beside its colour. */
-static void swatches_draw(const render *r, picture_image *page)
-{
-    static const char *const names[] = {"skin", "fat", "muscle", "bone"};
-    static const int layers[] = {5, 2, 1, 0};
-    float text = fmaxf(9, r->text), box = text * 1.2f, step = text * 1.8f, width = 0;
-    for (int i = 0; i < CLI_COUNT(names); i++)
-        width += picture_text_width(names[i], text) + box * 1.4f + (i > 0 ? step : 0);
-    float x = ((float)r->width - width) / 2, y = (float)(r->height - r->legend) + text * 1.2f;
-    for (int i = 0; i < CLI_COUNT(names); i++) {
-        picture_draw_rectangle(page, x, y, box, box, picture_tissue_color(layers[i]));
-        picture_text_draw(page, x + box * 1.4f, y + box * 0.5f + text * 0.5f, text, INK, names[i]);
-        x += box * 1.4f + picture_text_width(names[i], text) + step;
-    }
-}
-
-/* The colour bar: name, bar, ticks at both ends and in the middle. */
-static void legend_draw(const render *r, picture_image *page)
-{
-    if (!bar_wanted(r)) {
-        swatches_draw(r, page);
-        return;
-    }
-    float text = fmaxf(9, r->text), width = fminf((float)r->width * 0.6f, 420), height = text * 0.9f;
-    float x = ((float)r->width - width) / 2, y = (float)(r->height - r->legend) + text * 0.7f;
-    float left = picture_text_width(r->color_name, text) + text;
-    if (x < left) x = left, width = fmaxf(20, (float)r->width - x - text * 3);
-    picture_text_draw(page, x - left + text * 0.3f, y + height, text, INK, r->color_name);
-    for (int i = 0; i < (int)width; i++) {
-        float value = r->range[0] + (r->range[1] - r->range[0]) * ((float)i + 0.5f) / width;
-        picture_draw_rectangle(page, x + (float)i, y, 1, height, picture_map_color(r->map, value, r->range));
-    }
-    for (int i = 0; i < 3; i++) {
-        float at = x + width * (float)i / 2;
-        char number[32];
-        double value = (double)r->range[0] + ((double)r->range[1] - (double)r->range[0]) * i / 2;
-        if (fabs(value) < 1e-12) value = 0;
-        snprintf(number, sizeof number, "%.3g", value);
-        picture_draw_rectangle(page, at - 0.5f, y + height, 1, text * 0.3f, INK);
-        float wide = picture_text_width(number, text * 0.85f);
-        picture_text_draw(page, at - wide / 2, y + height + text * 1.4f, text * 0.85f, INK, number);
-    }
-}
-
-/* The meshes of one panel and the memory that goes with them. */
-typedef struct render_panel {
-    picture_mesh *meshes;
-    int mesh_count;
-    void **blocks;
-    int block_count;
-} render_panel;
-
-static void *panel_keep(render_panel *p, void *block)
-{
-    p->blocks[p->block_count++] = block;
-    return block;
-}
-
-/* The texture coordinates of a frame, corner by corner of the triangles. */
-static const float *texcoords_find(const render *r, const picture_source *source, int frame, render_panel *p)
-{
-    const cutis_character *c = r->character;
-    if (!source->texcoords) return r->body.texcoords;
-    float *triangles = panel_keep(p, cli_allocate((size_t)c->triangle_count, 6 * sizeof(float)));
-    const float *corners = source->texcoords + (size_t)frame * (size_t)c->corner_count * 2;
-    for (size_t i = 0; i < (size_t)c->triangle_count * 3; i++)
-        memcpy(triangles + i * 2, corners + (size_t)c->triangle_corners[i] * 2, 2 * sizeof(float));
-    return triangles;
-}
-
-/* The skin, and inside it what a cut shows: the solver's inner surfaces, from outside in. */
-static void panel_add_body(render *r, const picture_source *source, int frame, render_panel *p)
-{
-    const cli_arguments *a = r->arguments;
-    const cutis_character *c = r->character;
-    const float *positions = picture_source_positions(source, c, &r->times, frame);
-    picture_mesh *skin = &p->meshes[p->mesh_count++];
-    *skin = picture_body_mesh(&r->body, positions, r->normals);
-    paint_apply(r, source, frame, positions, skin);
-    skin->wire = cli_flag(a, "wire");
-    skin->corner_texcoords = texcoords_find(r, source, frame, p);
-    static const char *const textures[] = {"none", "checker", "grid", "tattoo", "veins"};
-    for (int i = 0; i < CLI_COUNT(textures); i++)
-        if (strcmp(cli_text(a, "texture"), textures[i]) == 0) skin->texture = (picture_texture)i;
-    skin->texture_scale = (float)cli_number(a, "texture-scale");
-
-    for (int t = 0; t < SOURCE_TISSUES; t++) {
-        if (!source->tissues[t]) continue;
-        float *normals = panel_keep(p, cli_allocate((size_t)c->triangle_count, 9 * sizeof(float)));
-        picture_mesh *tissue = &p->meshes[p->mesh_count++];
-        *tissue =
-            picture_body_mesh(&r->body, source->tissues[t] + (size_t)frame * (size_t)c->vertex_count * 3, normals);
-        picture_color color = picture_tissue_color(SOURCE_TISSUES - 1 - t);
-        const float rgb[3] = {color.r, color.g, color.b};
-        memcpy(tissue->color, rgb, sizeof rgb);
-        memcpy(tissue->cap_color, rgb, sizeof rgb);
-        memcpy(tissue->inside_color, rgb, sizeof rgb);
-        /* Between skin and fat there is skin. */
-        color = picture_tissue_color(5);
-        const float outer[3] = {color.r, color.g, color.b};
-        memcpy(p->meshes[0].cap_color, outer, sizeof outer);
-    }
-}
-
-/* Colliders, where their joints carry them. Free props move by themselves; a cache does not say where to. */
-static void panel_add_props(const render *r, render_panel *p)
-{
-    const cutis_character *c = r->character;
-    for (int i = 0; i < c->prop_count; i++) {
-        float *vertices;
-        int *triangles;
-        if (c->props[i].role != CUTIS_PROP_COLLIDER) continue;
-        if (picture_prop_mesh(&c->props[i], r->joints, c->size, &p->meshes[p->mesh_count], &vertices, &triangles))
-            p->mesh_count++;
-        panel_keep(p, vertices);
-        panel_keep(p, triangles);
-    }
-}
-
-static void panel_add_elements(const render *r, const picture_source *source, int frame, const picture_scene *scene,
-                               render_panel *p)
-{
-    picture_elements elements = {.count = source->element_count, .edge = 0.015f * r->character->size};
-    elements.positions = source->elements + (size_t)frame * (size_t)source->element_count * 3;
-    elements.layers = source->element_layers;
-    elements.edges = source->element_edges;
-    float *vertices, *colors;
-    int *triangles;
-    if (picture_elements_mesh(&elements, scene, &p->meshes[p->mesh_count], &vertices, &colors, &triangles))
-        p->mesh_count++;
-    panel_keep(p, vertices);
-    panel_keep(p, colors);
-    panel_keep(p, triangles);
-}
-
-static int panel_draw(render *r, int source_index, int frame, int view_index, picture_image *image)
-{
-    const cli_arguments *a = r->arguments;
-    const picture_source *source = &r->sources[source_index];
-    const cutis_character *c = r->character;
-    const render_view *v = &r->views[view_index];
-
-    picture_scene scene = {.camera = v->camera, .up = r->up};
-    scene.centre = pvec_scale(pvec_add(r->low, r->high), 0.5f);
-    scene.radius = 0.5f * pvec_length(pvec_sub(r->high, r->low));
-    if (!(scene.radius > 0)) scene.radius = 1;
-    scene.floor = pvec_dot(r->low, r->up);
-    /* Frames of a video are looked at for a moment. */
-    scene.quality = cli_given(a, "quality") ? cli_integer(a, "quality") : r->video ? 2 : 3;
-    const char *background = cli_text(a, "background");
-    scene.background = strcmp(background, "white") == 0         ? PICTURE_BACKGROUND_WHITE
-                       : strcmp(background, "transparent") == 0 ? PICTURE_BACKGROUND_TRANSPARENT
-                                                                : PICTURE_BACKGROUND_STUDIO;
-    scene.ground = !cli_flag(a, "no-floor");
-    int status = cut_parse(r, v, &scene);
-    if (status != CLI_OK) return status;
-
-    render_panel p = {.meshes = cli_allocate((size_t)c->prop_count + 2 + SOURCE_TISSUES, sizeof *p.meshes),
-                      .blocks = cli_allocate((size_t)c->prop_count * 2 + 8 + SOURCE_TISSUES, sizeof *p.blocks)};
-    pose_find(r, source, frame);
-    if (source->elements) {
-        panel_add_elements(r, source, frame, &scene, &p);
-        scene.cut = false; /* whole elements were taken away */
-    } else {
-        panel_add_body(r, source, frame, &p);
-    }
-    panel_add_props(r, &p);
-    scene.meshes = p.meshes;
-    scene.mesh_count = p.mesh_count;
-    if (!picture_render(r->tracer, &scene, cutis_pool_jobs(r->pool), image))
-        status = cli_error("no memory is left to draw %d x %d pixels", image->width, image->height);
-    if (status == CLI_OK && cli_flag(a, "skeleton")) picture_skeleton_draw(image, &v->camera, c, r->joints);
-    for (int i = 0; i < p.block_count; i++) free(p.blocks[i]);
-    free(p.blocks);
-    free(p.meshes);
-    return status;
-}
-
-/* All panels of one instant (or of a whole sheet) into the page. */
-static int page_draw(render *r, int first_frame, picture_image *page, cli_progress *progress, long *done)
-{
-    bool clear = strcmp(cli_text(r->arguments, "background"), "transparent") == 0;
-    picture_image_fill(page, clear ? (picture_color){0, 0, 0, 0} : (picture_color){1, 1, 1, 1});
-    int frames = r->sheet ? r->times.count : 1, status = CLI_OK, panel = 0;
-    /* Rows of views or of sources; in a row, what differs most often. */
-    int outer_count = r->sheet ? r->source_count * r->view_count : r->view_count;
-    int inner_count = r->sheet ? frames : r->source_count;
-    for (int outer = 0; outer < outer_count && status == CLI_OK; outer++)
-        for (int inner = 0; inner < inner_count && status == CLI_OK; inner++, panel++) {
-            int source = r->sheet ? outer / r->view_count : inner;
-            int view = r->sheet ? outer % r->view_count : outer;
-            int frame = r->sheet ? inner : first_frame;
-            int x, y, width, height;
-            panel_place(r, panel, &x, &y, &width, &height);
-            picture_image image;
-            if (!picture_image_create(width, height, &image)) return cli_error("no memory is left");
-            status = panel_draw(r, source, frame, view, &image);
-            picture_image_place(page, &image, x, y);
-            picture_image_destroy(&image);
-            const float place[4] = {(float)x, (float)y, (float)width, (float)height};
-            if (r->caption) caption_draw(r, page, source, view, frame, place);
-            cli_progress_update(progress, ++*done);
-            if (cli_interrupted() && status == CLI_OK) status = CLI_INTERRUPTED;
-        }
-    if (r->legend) legend_draw(r, page);
-    return status;
-}
-
-static int still_write(render *r, picture_image *page)
+static int still_write(picture_job *r, picture_image *page)
 {
     cutis_error error;
     cli_progress progress;
     long done = 0, total = (long)r->source_count * r->view_count * (r->sheet ? r->times.count : 1);
     cli_progress_begin(&progress, "drawing", total, r->quiet || total == 1);
-    int status = page_draw(r, 0, page, &progress, &done);
+    int status = picture_page_draw(r, 0, page, &progress, &done);
     cli_progress_end(&progress);
     if (status == CLI_OK && picture_png_write(r->output, page, &error) != CUTIS_OK) status = cli_library_error(&error);
     return status;
 }
 
-static int video_write(render *r, picture_image *page)
+static int video_write(picture_job *r, picture_image *page)
 {
     cutis_error error;
     picture_video *video;
@@ -858,7 +237,7 @@ static int video_write(render *r, picture_image *page)
     cli_progress_begin(&progress, "drawing", (long)r->times.count * r->source_count * r->view_count, r->quiet);
     int status = CLI_OK;
     for (int i = 0; i < r->times.count && status == CLI_OK; i++) {
-        status = page_draw(r, i, page, &progress, &done);
+        status = picture_page_draw(r, i, page, &progress, &done);
         if (status == CLI_OK && picture_video_append(video, page, &error) != CUTIS_OK)
             status = cli_library_error(&error);
     }
@@ -872,12 +251,15 @@ static int video_write(render *r, picture_image *page)
 
 /* ---- the command ---- */
 
-static int render_run(render *r)
+static int render_run(picture_job *r)
 {
     const cli_arguments *a = r->arguments;
     int status = options_check(r);
     const char *input = a->positionals[0];
     if (status == CLI_OK) status = cli_check_output(r->output, cli_is_built_in(input) ? NULL : input, false);
+    if (status == CLI_OK && r->video && !picture_video_possible())
+        status =
+            cli_error("the program ffmpeg, which makes videos, is not found; install it, or write a .png with --sheet");
     if (status != CLI_OK) return status;
     r->character = cli_load_character(input, r->quiet, &status);
     if (!r->character) return status;
@@ -889,13 +271,16 @@ static int render_run(render *r)
         status = picture_times_find(a, r->character, r->clip, r->sources, r->source_count, r->quiet, &r->times);
     int spread = r->sheet ? (r->source_count * r->view_count > 1 ? SHEET_COLUMNS : SHEET_FRAMES) : 1;
     if (status == CLI_OK) status = picture_times_choose(a, r->video ? 0 : spread, &r->times);
-    if (status == CLI_OK) status = paint_choose(r);
+    /* Everything that can be wrong with the options before anything that takes time. */
+    if (status == CLI_OK) status = picture_paint_choose(r);
+    if (status == CLI_OK) status = settings_check(r);
+    if (status == CLI_OK) status = picture_panel_check(r);
     if (status == CLI_OK) status = sources_run(r);
     if (status == CLI_OK) status = body_prepare(r);
     if (status != CLI_OK) return status;
-    bounds_find(r);
-    status = layout_make(r);
-    if (status == CLI_OK) status = cameras_stand(r);
+    picture_page_bounds(r);
+    status = picture_page_layout(r);
+    if (status == CLI_OK) status = picture_page_cameras(r);
     if (status != CLI_OK) return status;
     picture_image page;
     if (!picture_image_create(r->width, r->height, &page)) return cli_error("no memory is left");
@@ -911,7 +296,7 @@ static int render_run(render *r)
 
 static int run(const cli_arguments *arguments)
 {
-    render r = {.arguments = arguments};
+    picture_job r = {.arguments = arguments};
     int setting_count = cli_text_count(arguments, "set");
     cutis_setting *settings = cli_allocate((size_t)setting_count, sizeof *settings);
     char **copies = cli_allocate((size_t)setting_count, sizeof *copies);
@@ -935,6 +320,7 @@ static int run(const cli_arguments *arguments)
     free(r.scratch);
     free(r.colors);
     free(r.joints);
+    free(r.prop_points);
     for (int i = 0; i < setting_count; i++) free(copies[i]);
     free(copies);
     free(settings);
@@ -1001,6 +387,12 @@ static const cli_option options[] = {
     {.name = "joint", .kind = CLI_TEXT, .value = "NAME", .help = "the joint whose weights --color weights shows"},
     {.name = "range", .kind = CLI_TEXT, .value = "LOW,HIGH", .help = "values at the ends of the colour bar"},
     {.name = "elements", .kind = CLI_FLAG, .help = "draw the voxels or particles of solvers instead of the skin"},
+    {.name = "layer",
+     .kind = CLI_CHOICE,
+     .value = "L",
+     .help = "with --elements, only those of one layer",
+     .fallback = "all",
+     .choices = "all|bone|muscle|fat|inner3|inner4|skin"},
     {.name = "no-legend", .kind = CLI_FLAG, .help = "no colour bar"},
     {.name = "wire", .kind = CLI_FLAG, .help = "draw the edges of the faces"},
     {.name = "skeleton", .kind = CLI_FLAG, .help = "draw the bones over the picture"},
@@ -1044,7 +436,7 @@ static const cli_option options[] = {
     {.name = "quality",
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "N x N samples a pixel, 1 to 8 (default 3; 2 for videos)",
+     .help = "N x N samples a pixel (default 3; 2 for videos)",
      .min = 1,
      .max = 8},
     {.name = "threads",
@@ -1071,14 +463,16 @@ const cli_command cmd_render = {
         "--color stretch shows, of the edges at a vertex, the one that is longest or shortest against rest; area the "
         "triangles around it; volume the flesh between them and the middle of the body; 1 means as at rest.\n"
         "--cut takes away the half in front of the plane (for NX,NY,NZ,D: where N . p > D). The matter of closed "
-        "surfaces is shown at the plane as solid, with an outline; open surfaces show their inside. Solvers with "
+        "surfaces is shown at the plane as solid, with an outline, and darker where the body passes through itself; "
+        "open "
+        "surfaces show their inside. Solvers with "
         "layers "
         "show them.\n"
         "Videos are encoded by the program ffmpeg.",
     .examples = "cutis render arm --clip flex --time 1 -o arm.png\n"
                 "cutis render arm lbs.pc2 dqs.pc2 --frame 30 --caption \"linear blend\" --caption \"dual quaternions\" "
                 "-o both.png\n"
-                "cutis render arm rest lbs dqs --clip twist --frame -1 --color volume -o twist.png\n"
+                "cutis render arm rest lbs dqs --clip twist --frame 40 --color volume -o twist.png\n"
                 "cutis render man lbs --clip walk --sheet -o walk.png\n"
                 "cutis render man --views front,side,back,three-quarter --wire -o man.png\n"
                 "cutis render hero.glb hero.pc2 --cut x --size 1280x720 -o hero.mp4",

@@ -23,7 +23,7 @@ void picture_image_destroy(picture_image *image)
     *image = (picture_image){0};
 }
 
-static uint8_t byte_of(float value) { return (uint8_t)(value <= 0 ? 0 : value >= 1 ? 255 : value * 255 + 0.5f); }
+static uint8_t byte_of(float value) { return (uint8_t)(value > 0 ? (value < 1 ? value * 255 + 0.5f : 255) : 0); }
 
 void picture_image_fill(picture_image *image, picture_color color)
 {
@@ -74,7 +74,7 @@ static box box_make(const picture_image *image, float x0, float y0, float x1, fl
     return b;
 }
 
-static float clamp01(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+static float clamp01(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; } /* 0 for NaN */
 
 void picture_draw_rectangle(picture_image *image, float x, float y, float width, float height, picture_color color)
 {
@@ -175,9 +175,9 @@ void picture_frame_add(picture_frame *frame, const picture_camera *camera, const
     const float tangents[2] = {camera->tan_x, camera->tan_y};
     for (int i = 0; i < count; i++) {
         pvec p = pvec_load(positions + (size_t)i * 3);
+        if (!pvec_usable(p)) continue;
         float depth = pvec_dot(camera->forward, p);
         float across[2] = {pvec_dot(camera->right, p), pvec_dot(camera->up, p)};
-        if (!(depth > -FLT_MAX && depth < FLT_MAX)) continue;
         for (int k = 0; k < 2; k++) {
             frame->high[k] = fmaxf(frame->high[k], across[k] - tangents[k] * depth);
             frame->low[k] = fminf(frame->low[k], across[k] + tangents[k] * depth);

@@ -40,6 +40,9 @@ static inline pvec pvec_unit(pvec a)
     return length > 0 ? pvec_scale(a, 1 / length) : (pvec){0, 0, 0};
 }
 
+/* Whether a place can be drawn: finite, and within what the ray tracer takes. */
+static inline bool pvec_usable(pvec a) { return fabsf(a.x) < 1e15f && fabsf(a.y) < 1e15f && fabsf(a.z) < 1e15f; }
+
 /* ---- images ---- */
 
 /* RGBA, 8 bits, straight (not premultiplied) alpha, rows from the top. */
@@ -187,6 +190,8 @@ typedef struct picture_smooth picture_smooth;
 picture_smooth *picture_smooth_create(const float *rest, const int *triangles, int triangle_count, const int *points,
                                       int point_count, float crease_degrees);
 void picture_smooth_destroy(picture_smooth *smooth);
+/* Normals of a mesh that is drawn once, sharp at edges; to free(). NULL without memory. */
+float *picture_smooth_once(const picture_mesh *mesh);
 /* Angle-weighted unit normals, (triangle_count x 3 x 3). */
 void picture_smooth_normals(const picture_smooth *smooth, const float *positions, float *corner_normals);
 
@@ -197,6 +202,8 @@ cutis_result picture_png_write(const char *path, const picture_image *image, cut
 
 /* A video that ffmpeg encodes: .mp4, .webm or .gif by the path's ending. */
 typedef struct picture_video picture_video;
+/* Whether ffmpeg is on the path. */
+bool picture_video_possible(void);
 cutis_result picture_video_create(const char *path, int width, int height, double fps, picture_video **video,
                                   cutis_error *error);
 cutis_result picture_video_append(picture_video *video, const picture_image *image, cutis_error *error);

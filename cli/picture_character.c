@@ -217,10 +217,7 @@ void picture_colors_weights(const cutis_character *c, float *colors)
 void picture_colors_parts(const cutis_character *c, float *colors)
 {
     memset(colors, 0, (size_t)c->vertex_count * 3 * sizeof *colors);
-    for (int v = 0; v < c->vertex_count; v++) {
-        int part = 0;
-        for (int i = 0; i < c->part_count; i++)
-            if (v >= c->parts[i].first_vertex && v < c->parts[i].first_vertex + c->parts[i].vertex_count) part = i;
-        category_add(colors + (size_t)v * 3, part, 1);
-    }
+    for (int i = 0; i < c->part_count; i++)
+        for (int k = 0; k < c->parts[i].vertex_count; k++)
+            category_add(colors + (size_t)(c->parts[i].first_vertex + k) * 3, i, 1);
 }

@@ -63,6 +63,7 @@ typedef struct picture_elements {
     const float *layers;    /* (count), 0 the innermost, or NULL */
     const float *edges;     /* (count) file units, or NULL: `edge` for all */
     float edge;
+    int only; /* the one layer to draw; -1: all */
 } picture_elements;
 
 /*

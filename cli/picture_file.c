@@ -122,6 +122,19 @@ struct picture_video {
     uint8_t *rows; /* one frame, RGB */
 };
 
+bool picture_video_possible(void)
+{
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        size_t length = strcspn(path, ":");
+        char file[4096];
+        if (snprintf(file, sizeof file, "%.*s/ffmpeg", (int)length, path) < (int)sizeof file && access(file, X_OK) == 0)
+            return true;
+        path += length + (path[length] == ':');
+    }
+    return false;
+}
+
 static void video_free(picture_video *video)
 {
     free(video->path);
@@ -227,8 +240,7 @@ static cutis_result encoder_wait(picture_video *video, cutis_error *error)
     video->encoder = 0;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return CUTIS_OK;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return fail(error, CUTIS_ERROR_UNSUPPORTED,
-                    "the program ffmpeg, which makes videos, is not found; install it, or write a .png with --sheet");
+        return fail(error, CUTIS_ERROR_UNSUPPORTED, "the program ffmpeg, which makes videos, cannot be started");
     /* The last line that it said. */
     char line[200] = "", last[200] = "";
     FILE *log = fopen(video->log, "r");

@@ -108,3 +108,19 @@ void picture_smooth_normals(const picture_smooth *smooth, const float *positions
         n[0] = sum.x, n[1] = sum.y, n[2] = sum.z;
     }
 }
+
+float *picture_smooth_once(const picture_mesh *mesh)
+{
+    int *points = malloc(((size_t)mesh->vertex_count + 1) * sizeof *points);
+    float *normals = malloc(((size_t)mesh->triangle_count + 1) * 9 * sizeof *normals);
+    for (int i = 0; points && i < mesh->vertex_count; i++) points[i] = i;
+    picture_smooth *smooth = points && normals
+                                 ? picture_smooth_create(mesh->positions, mesh->triangles, mesh->triangle_count, points,
+                                                         mesh->vertex_count, 40)
+                                 : NULL;
+    if (smooth) picture_smooth_normals(smooth, mesh->positions, normals);
+    if (!smooth) free(normals), normals = NULL;
+    picture_smooth_destroy(smooth);
+    free(points);
+    return normals;
+}

@@ -193,6 +193,7 @@ bool picture_elements_mesh(const picture_elements *elements, const picture_scene
     for (size_t e = 0; e < count; e++) {
         pvec p = pvec_load(elements->positions + e * 3);
         if (scene->cut && pvec_dot(p, scene->cut_normal) > scene->cut_offset) continue;
+        if (elements->only >= 0 && elements->layers && (int)elements->layers[e] != elements->only) continue;
         /* A little smaller than their place, so that neighbours stay apart to the eye. */
         float half = 0.46f * (elements->edges ? elements->edges[e] : elements->edge);
         picture_color color = picture_tissue_color(elements->layers ? (int)elements->layers[e] : 5);

@@ -41,6 +41,19 @@ bool picture_source_has_output(const picture_source *source, const char *name)
     return source->kind == SOURCE_SOLVER && stack_any(source->name, has_output, name);
 }
 
+static bool has_parameter(const cutis_solver_info *info, const char *name)
+{
+    for (int i = 0; i < info->parameter_count; i++)
+        if (strcmp(info->parameters[i].name, name) == 0) return true;
+    return false;
+}
+
+bool picture_source_has_parameter(const picture_source *source, const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return source->kind == SOURCE_SOLVER && stack_any(source->name, has_parameter, dot ? dot + 1 : key);
+}
+
 static int unknown_source(const char *word)
 {
     int count = cutis_solver_count();
@@ -73,6 +86,11 @@ int picture_source_open(const cutis_character *character, const char *word, pict
     if (source->cache->frame_count < 1) return cli_error("%s has no frames", word);
     /* The file's name without folder and ending. */
     const char *base = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
+    /* arm_lbs.pc2 of the character arm is "lbs". */
+    size_t length = strlen(character->name);
+    if (strncmp(base, character->name, length) == 0 && (base[length] == '_' || base[length] == '-') &&
+        base[length + 1] && base[length + 1] != '.')
+        base += length + 1;
     const char *dot = strrchr(base, '.');
     source->label = cli_format("%.*s", dot && dot > base ? (int)(dot - base) : (int)strlen(base), base);
     return CLI_OK;

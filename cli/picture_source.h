@@ -52,6 +52,8 @@ int picture_source_open(const cutis_character *character, const char *word, pict
 void picture_source_close(picture_source *source);
 /* Whether a solver (stack) that runs here has an output of that name. */
 bool picture_source_has_output(const picture_source *source, const char *name);
+/* Whether one of its solvers has the parameter of a setting's key: "name", "solver.name" or "bones.JOINT.name". */
+bool picture_source_has_parameter(const picture_source *source, const char *key);
 /*
  * Run a solver along a clip (-1: the idle pose) as `cutis bake` does, and keep what is wanted of the frames shown, as
  * far as the solver has it.

@@ -14,8 +14,9 @@
  *
  * A cut takes a half-space away: every ray is shortened to the part of it that lies in the kept half, which
  * is one interval. Where a camera ray enters the kept half inside a solid (it leaves the mesh more often than
- * it enters it from there on), the matter at the plane is drawn, in the mesh's cap colour. Of nested solids,
- * the last in the scene's list wins. A mesh with holes has no inside; rays through its holes show through.
+ * it enters it from there on), the matter at the plane is drawn, in the mesh's cap colour; darker where it is
+ * inside twice, that is, where a body passes through itself. Of nested solids, the last in the scene's list wins. A
+ * mesh with holes has no inside; rays through its holes show through.
  */
 #include "picture.h"
 
@@ -91,7 +92,7 @@ typedef struct work {
     bool failed;
 } work;
 
-static float clamp01(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+static float clamp01(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; } /* 0 for NaN */
 static float smoothstep(float low, float high, float x)
 {
     float t = clamp01((x - low) / (high - low));
@@ -278,7 +279,7 @@ static void texture_apply(const picture_mesh *mesh, const float uv[2], float alb
     case PICTURE_TEXTURE_NONE:
         return;
     case PICTURE_TEXTURE_CHECKER:
-        if (((int)floorf(u) + (int)floorf(v)) & 1)
+        if (fmodf(fabsf(floorf(u) + floorf(v)), 2) == 1)
             for (int c = 0; c < 3; c++) albedo[c] *= 0.38f;
         return;
     case PICTURE_TEXTURE_GRID:
@@ -400,28 +401,67 @@ static void surface_resolve(const work *w, pvec origin, pvec direction, float t,
     s->position = pvec_madd(rounded, flat, w->epsilon);
 }
 
-/* At a cut: the solid in which the ray enters the kept half, or -1. */
-static int cap_find(const work *w, pvec origin, pvec direction, float start)
+/* All that a ray meets, gathered by a filter that turns every hit down. */
+typedef struct crossings {
+    struct RTCIntersectContext context; /* first: Embree hands it back */
+    const picture_mesh *meshes;
+    int count;
+    unsigned triangles[MAX_CROSSINGS];
+    float distances[MAX_CROSSINGS];
+    uint8_t solids[MAX_CROSSINGS];
+    int8_t sides[MAX_CROSSINGS]; /* 1: the ray leaves the solid, -1: it enters */
+} crossings;
+
+/* Whether two triangles of a mesh have a corner at the same place. */
+static bool triangles_touch(const picture_mesh *mesh, unsigned a, unsigned b)
 {
-    int winding[MAX_SOLIDS] = {0};
-    struct RTCRayHit r;
-    memset(&r, 0, sizeof r);
-    float near = start;
-    for (int i = 0; i < MAX_CROSSINGS; i++) {
-        r.ray = (struct RTCRay){origin.x,    origin.y, origin.z, near, direction.x, direction.y,
-                                direction.z, 0,        FLT_MAX,  ~0u,  0,           0};
-        r.hit.geomID = RTC_INVALID_GEOMETRY_ID;
-        struct RTCIntersectContext context;
-        rtcInitIntersectContext(&context);
-        rtcIntersect1(w->rtc, &context, &r);
-        if (r.hit.geomID == RTC_INVALID_GEOMETRY_ID) break;
-        float facing = r.hit.Ng_x * direction.x + r.hit.Ng_y * direction.y + r.hit.Ng_z * direction.z;
-        if (r.hit.geomID < MAX_SOLIDS) winding[r.hit.geomID] += facing > 0 ? 1 : -1;
-        near = r.ray.tfar + w->epsilon * 0.1f;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            const float *p = mesh->positions + (size_t)mesh->triangles[(size_t)a * 3 + (size_t)i] * 3;
+            const float *q = mesh->positions + (size_t)mesh->triangles[(size_t)b * 3 + (size_t)k] * 3;
+            if (p[0] == q[0] && p[1] == q[1] && p[2] == q[2]) return true;
+        }
+    return false;
+}
+
+static void crossing_add(const struct RTCFilterFunctionNArguments *arguments)
+{
+    crossings *c = (crossings *)arguments->context;
+    arguments->valid[0] = 0;
+    /* For single rays, as here, the layouts of the two structures are those of RTCRay and RTCHit. */
+    const struct RTCRay *ray = (const struct RTCRay *)(const void *)arguments->ray;
+    const struct RTCHit *hit = (const struct RTCHit *)(const void *)arguments->hit;
+    if (c->count == MAX_CROSSINGS || hit->geomID >= MAX_SOLIDS) return;
+    float facing = hit->Ng_x * ray->dir_x + hit->Ng_y * ray->dir_y + hit->Ng_z * ray->dir_z, t = ray->tfar;
+    int8_t side = facing > 0 ? 1 : -1;
+    /* A ray through an edge meets both of its triangles: that is one crossing. */
+    for (int i = 0; i < c->count; i++)
+        if (c->solids[i] == hit->geomID && c->sides[i] == side && fabsf(c->distances[i] - t) <= 1e-4f * t &&
+            triangles_touch(&c->meshes[hit->geomID], c->triangles[i], hit->primID))
+            return;
+    c->triangles[c->count] = hit->primID;
+    c->distances[c->count] = t, c->solids[c->count] = (uint8_t)hit->geomID, c->sides[c->count] = side;
+    c->count++;
+}
+
+/* At a cut: the solid in which the ray enters the kept half, or -1; *twice: it is inside some solid two times. */
+static int cap_find(const work *w, pvec origin, pvec direction, float start, bool *twice)
+{
+    crossings c = {.meshes = w->scene->meshes};
+    rtcInitIntersectContext(&c.context);
+    c.context.filter = crossing_add;
+    struct RTCRayHit r = {
+        .ray = {origin.x, origin.y, origin.z, start, direction.x, direction.y, direction.z, 0, FLT_MAX, ~0u, 0, 0}};
+    r.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+    rtcIntersect1(w->rtc, &c.context, &r);
+    int winding[MAX_SOLIDS] = {0}, innermost = -1;
+    for (int i = 0; i < c.count; i++) winding[c.solids[i]] += c.sides[i];
+    *twice = false;
+    for (int i = 0; i < MAX_SOLIDS; i++) {
+        if (winding[i] > 0) innermost = i;
+        if (winding[i] > 1) *twice = true;
     }
-    for (int i = MAX_SOLIDS - 1; i >= 0; i--)
-        if (winding[i] > 0) return i;
-    return -1;
+    return innermost;
 }
 
 /* ---- a tile ---- */
@@ -488,13 +528,16 @@ static void tile_trace(const work *w, patch *tile)
                 bool hit = valid[i] && r.hit.geomID[i] != RTC_INVALID_GEOMETRY_ID;
                 float t = hit ? r.ray.tfar[i] : FLT_MAX;
                 if (hit) {
-                    int solid = scene->cut && starts[i] > 0 ? cap_find(w, origins[i], directions[i], starts[i]) : -1;
+                    bool twice = false;
+                    int solid = -1;
+                    if (scene->cut && starts[i] > 0) solid = cap_find(w, origins[i], directions[i], starts[i], &twice);
                     if (solid >= 0) {
                         t = starts[i];
-                        s->kind = KIND_CAP, s->id = (uint8_t)(solid + 1);
+                        s->kind = KIND_CAP, s->id = (uint8_t)(solid + 1 + (twice ? MAX_SOLIDS : 0));
                         s->normal = scene->cut_normal;
                         s->position = pvec_madd(origins[i], directions[i], t);
-                        for (int c = 0; c < 3; c++) s->albedo[c] = picture_linear(scene->meshes[solid].cap_color[c]);
+                        for (int c = 0; c < 3; c++)
+                            s->albedo[c] = picture_linear(scene->meshes[solid].cap_color[c]) * (twice ? 0.3f : 1.0f);
                     } else {
                         struct RTCHit h = {r.hit.Ng_x[i], r.hit.Ng_y[i],   r.hit.Ng_z[i],   r.hit.u[i],
                                            r.hit.v[i],    r.hit.primID[i], r.hit.geomID[i], {0}};
@@ -812,7 +855,7 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
     w.side = scene->quality < 1 ? 1 : scene->quality > 8 ? 8 : scene->quality;
     static const int sky_rays[9] = {0, 8, 4, 3, 2, 2, 2, 2, 2};
     w.sky_rays = sky_rays[w.side];
-    w.reach = w.side == 1 ? 2 : w.side < 4 ? 3 : w.side;
+    w.reach = w.side + 1;
     w.border = (2 * w.reach + w.side - 1) / w.side;
     w.epsilon = 1e-4f * scene->radius;
     w.pixel = 2 * scene->camera.tan_y / (float)image->height;
@@ -824,7 +867,9 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
     w.curve = malloc(BLOCK * BLOCK * sizeof *w.curve);
     w.points = malloc((size_t)(BLOCK * BLOCK * w.sky_rays) * sizeof *w.points);
     bool good = w.rtc && w.palettes && w.curve && w.points;
-    if (good) rtcSetSceneFlags(w.rtc, RTC_SCENE_FLAG_ROBUST);
+    if (good)
+        rtcSetSceneFlags(w.rtc, RTC_SCENE_FLAG_ROBUST |
+                                    (scene->cut ? RTC_SCENE_FLAG_CONTEXT_FILTER_FUNCTION : RTC_SCENE_FLAG_NONE));
     if (good) points_make(&w);
     for (int i = 0; i < scene->mesh_count && good; i++) {
         const picture_mesh *mesh = &scene->meshes[i];

@@ -23,12 +23,18 @@ done
 
 python3 scripts/demo_table.py "$out" $names
 
-# The frame of the deepest bend, side by side, then the motion as a sheet and as a video.
-middle=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["frames"] // 2)' "$out/arm_${names##* }.json")
-"$cutis" render "$out/arm.glb" $caches -o "$out/arm_flex.png" --frame "$middle" >/dev/null
-"$cutis" render "$out/arm.glb" $caches -o "$out/arm_flex_sheet.png" --sheet >/dev/null
-if command -v ffmpeg >/dev/null; then
-    "$cutis" render "$out/arm.glb" $caches -o "$out/arm_flex.mp4" >/dev/null
-fi
-echo "pictures:"
-ls "$out"/arm_flex* | sed 's/^/  /'
+# The frame of the deepest bend side by side, plain and by change of volume; the motion as a sheet and as a video.
+frames=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["frames"])' "$out/arm_${names##* }.json")
+echo "rendering (the video is the longest part)"
+picture() {
+    file=$1
+    shift
+    "$cutis" render "$out/arm.glb" $caches -o "$out/$file" --quiet "$@" && echo "  $out/$file"
+}
+# The captions are the solvers' names.
+for solver in $names; do set -- "$@" --caption "$solver"; done
+shift
+picture arm_flex.png --frame $((frames / 2)) "$@"
+picture arm_flex_volume.png --frame $((frames / 2)) --color volume "$@"
+picture arm_flex_sheet.png --sheet "$@"
+if command -v ffmpeg >/dev/null; then picture arm_flex.mp4 --size $((($# / 2) * 400))x340 "$@"; fi

@@ -3,9 +3,10 @@
 # After a change that is meant to change results: make golden, and say why in the commit.
 set -u
 output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+trap 'rm -f "$output" "$output.diff"' EXIT
 "$1" "$2" >"$output" || exit 1
-if ! diff tests/golden.txt "$output"; then
+if ! diff tests/golden.txt "$output" >"$output.diff"; then
+    head -n 12 "$output.diff"
     echo "hashes differ from tests/golden.txt (< expected, > found)"
     exit 1
 fi

@@ -1,6 +1,7 @@
 #!/bin/sh
 # check_symbols.sh SHARED STATIC PRIVATE: the shared and the static library define every function that the headers
-# declare, and nothing that does not start with cutis_; no variable of the library can change (it would be global state).
+# declare, and nothing that does not start with cutis_; no variable of the library can change (it would be global state);
+# no instruction fuses a multiply with an add (it would round once instead of twice, and other builds would differ).
 set -u
 shared=$1 static=$2 private=$3
 code=0
@@ -24,6 +25,12 @@ changing=$(objdump -t "$private" | sed 's/ \.hidden / /' |
     awk 'NF > 3 && $(NF-2) ~ /^\.(data|bss|tdata|tbss)/ && $(NF-2) !~ /^\.data\.rel\.ro/ && $NF !~ /^\./ { print $NF }')
 if [ -n "$changing" ]; then
     echo "variables that are not constant:" $changing
+    code=1
+fi
+fused=$(objdump -d "$private" | grep -E '\<(vfn?m(add|sub)[a-z0-9]*|fn?m(add|sub|la|ls))\>' | head -n 3)
+if [ -n "$fused" ]; then
+    echo "fused multiply-add instructions:"
+    echo "$fused"
     code=1
 fi
 echo "== check_symbols: $(echo "$exported" | wc -w) exported, $(echo "$declared" | wc -w) declared"

@@ -4,7 +4,8 @@
  *
  * A line "character NAME - HASH" stands for the rest mesh, weights and sampled poses, so that a difference that begins
  * there is told from one that begins in a solver. A line "NAME CLIP SOLVER HASH" stands for all positions of all
- * frames, the normals of the last one and the state at the end.
+ * frames, the normals of the last one and the state at the end. A line "measure NAME - HASH" stands for the quality
+ * report of the line before.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,8 +53,20 @@ static uint64_t hash_character(const cutis_character *c)
     return hash;
 }
 
+/* The figures of the quality report. */
+static int run_measure(const cutis_character *character, const float *frames, double fps, const cutis_jobs *jobs)
+{
+    cutis_error error;
+    cutis_quality q;
+    if (cutis_measure(character, frames, FRAMES, fps, NULL, jobs, NULL, &q, &error)) return fail("measure", &error);
+    const double figures[] = {q.volume_error_max,    q.volume_error_mean, q.self_intersections_mean, q.stretch_p99,
+                              q.area_distortion_p99, q.acceleration_rms,  q.min_section_ratio,       q.penetration_max};
+    printf("measure %s - %016" PRIx64 "\n", character->name, hash_bytes(figures, sizeof figures, 0));
+    return 0;
+}
+
 /* Run one clip under one solver and print its line. */
-static int run(const cutis_character *character, int clip, const char *solver, const cutis_jobs *jobs)
+static int run(const cutis_character *character, int clip, const char *solver, bool measure, const cutis_jobs *jobs)
 {
     cutis_error error;
     cutis_model *model = NULL;
@@ -70,22 +83,22 @@ static int run(const cutis_character *character, int clip, const char *solver, c
     size_t size = (size_t)character->vertex_count * 3 * sizeof(float);
     double span = character->clips[clip].end - character->clips[clip].start;
     uint64_t hash = 0;
+    char *frames = malloc(size * (FRAMES + 1));
+    if (!frames) return 1;
     for (int i = 0; i < FRAMES; i++) {
         cutis_state_step(model, state, &input, span / FRAMES);
-        hash = hash_bytes(cutis_state_positions(model, state), size, hash);
+        memcpy(frames + size * (size_t)i, cutis_state_positions(model, state), size);
     }
-    float *normals = malloc(size);
-    if (normals) {
-        cutis_state_normals(model, state, normals);
-        hash = hash_bytes(normals, size, hash);
-    }
-    free(normals);
+    cutis_state_normals(model, state, (float *)(frames + size * FRAMES));
+    hash = hash_bytes(frames, size * (FRAMES + 1), hash);
     uint64_t state_hash = cutis_state_hash(model, state);
     hash = hash_bytes(&state_hash, sizeof state_hash, hash);
     printf("%s %s %s %016" PRIx64 "\n", character->name, character->clips[clip].name, solver, hash);
+    int code = measure ? run_measure(character, (const float *)frames, FRAMES / span, jobs) : 0;
+    free(frames);
     cutis_state_destroy(state);
     cutis_model_destroy(model);
-    return 0;
+    return code;
 }
 
 /* All solvers of one kind (with or without a past) on one clip, or on all clips (-1). */
@@ -94,7 +107,7 @@ static int run_all(const cutis_character *character, int clip, bool past, const 
     for (int i = 0; i < cutis_solver_count(); i++) {
         if ((cutis_solver(i)->substep > 0) != past) continue;
         for (int c = 0; c < character->clip_count; c++)
-            if ((clip < 0 || c == clip) && run(character, c, cutis_solver(i)->name, jobs)) return 1;
+            if ((clip < 0 || c == clip) && run(character, c, cutis_solver(i)->name, i + c == 0, jobs)) return 1;
     }
     return 0;
 }
@@ -138,6 +151,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: golden THREADS\n");
         return 2;
     }
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* so that a scene that hangs can be told */
     if (cutis_pool_create(threads, NULL, &pool, &error)) return fail("pool", &error);
     const cutis_jobs *jobs = cutis_pool_jobs(pool);
 

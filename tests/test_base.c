@@ -54,16 +54,23 @@ static void hash_depends_on_every_byte(void **unused)
     assert_true(hash_bytes(bytes, sizeof bytes, 0) == base);
 }
 
+static const char *nearest_solver(const char *name)
+{
+    const char *names[] = {"layers", "lattice", "springs", "lbs"};
+    name_search search = name_search_start(name);
+    for (int i = 0; i < 4; i++) name_search_offer(&search, names[i]);
+    return search.nearest;
+}
+
 static void nearest_name_finds_slips_and_nothing_else(void **unused)
 {
     (void)unused;
-    const char *names[] = {"layers", "lattice", "springs", "lbs"};
-    assert_string_equal(nearest_name("layer", names, 4), "layers");
-    assert_string_equal(nearest_name("latice", names, 4), "lattice");
-    assert_string_equal(nearest_name("bls", names, 4), "lbs");
-    assert_string_equal(nearest_name("LATTICE", names, 4), "lattice");
-    assert_null(nearest_name("zebra", names, 4));
-    assert_null(nearest_name("", names, 4));
+    assert_string_equal(nearest_solver("layer"), "layers");
+    assert_string_equal(nearest_solver("latice"), "lattice");
+    assert_string_equal(nearest_solver("bls"), "lbs");
+    assert_string_equal(nearest_solver("LATTICE"), "lattice");
+    assert_null(nearest_solver("zebra"));
+    assert_null(nearest_solver(""));
 }
 
 static void error_text_is_one_line(void **unused)

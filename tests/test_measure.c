@@ -379,6 +379,62 @@ static void buried_triangles_agree_with_solid_angles(void **unused)
     }
 }
 
+/*
+ * A bar with a groove along it, whose walls have passed through each other below about half of its height: from there
+ * down the two walls and the bottom are one patch, up to 0.22 wide and 0.52 high.
+ */
+static void a_fold_through_itself_is_as_deep_as_it_is_wide(void **unused)
+{
+    (void)unused;
+    enum { STEPS = 10, AROUND = 4 + 2 * (STEPS + 1), ALONG = 16 };
+    shape *s = shape_create();
+    for (int j = 0; j <= ALONG; j++) {
+        double z = 4.0 * j / ALONG;
+        shape_point(s, -1, 1, z), shape_point(s, -1, -1, z), shape_point(s, 1, -1, z), shape_point(s, 1, 1, z);
+        for (int i = 0; i <= STEPS; i++) shape_point(s, 0.1, 1 - (double)i / STEPS, z);
+        for (int i = STEPS; i >= 0; i--) shape_point(s, -0.1, 1 - (double)i / STEPS, z);
+    }
+    for (int j = 0; j < ALONG; j++)
+        for (int i = 0; i < AROUND; i++) {
+            int next = (i + 1) % AROUND, row = j * AROUND;
+            shape_quad(s, row + i, row + next, row + AROUND + next, row + AROUND + i);
+        }
+    arena memory = arena_create(NULL);
+    mesh m;
+    body b;
+    body_scratch scratch;
+    assert_int_equal(mesh_build(&m, s->point_count, s->positions, s->triangle_count, s->triangles, &memory, NULL),
+                     CUTIS_OK);
+    assert_int_equal(body_build(&b, &m, &memory, NULL), CUTIS_OK);
+    assert_true(body_scratch_create(&scratch, &b, &memory));
+    for (int p = 0; p < s->point_count; p++) {
+        float *x = s->positions + 3 * p;
+        if (fabsf(x[0]) < 0.5f) x[0] *= 2.1f * x[1] - 1.1f;
+    }
+    double penetration;
+    assert_true(body_examine(&b, &scratch, s->positions, &penetration) > 0);
+    assert_true(penetration > 0.15 && penetration <= 0.53);
+    int walls = 0;
+    for (int t = 0; t < m.triangle_count; t++) {
+        vec3 centre = zero3;
+        float top = -2, bottom = 2;
+        for (int k = 0; k < 3; k++) {
+            vec3 p = vec3_load(s->positions + 3 * m.triangles[3 * t + k]);
+            centre = vec3_madd(centre, p, 1.0f / 3);
+            top = fmaxf(top, p.y), bottom = fminf(bottom, p.y);
+        }
+        if (fabsf(centre.x) > 0.5f || bottom == 1 || top == bottom) continue; /* outer sides, bottom of the groove */
+        float width = 0.2f * (1.1f - 2.1f * centre.y);
+        walls++;
+        if (centre.y > 0.6f) assert_true(scratch.depths[t] == 0);
+        if (centre.y < 0.4f) assert_true(scratch.depths[t] > 0 && scratch.depths[t] <= 1.1f * width);
+        if (centre.y < 0.4f && fabsf(centre.z - 2) < 1) assert_true(scratch.depths[t] > 0.5f * width);
+    }
+    assert_int_equal(walls, 2 * 2 * STEPS * ALONG);
+    arena_destroy(&memory);
+    free(s);
+}
+
 static void frames_that_are_not_finite_are_counted_and_left_out(void **unused)
 {
     (void)unused;
@@ -400,6 +456,35 @@ static void frames_that_are_not_finite_are_counted_and_left_out(void **unused)
                      CUTIS_OK);
     assert_true(volumes[0] == 1 && isnan(volumes[1]) && volumes[2] == 1 && isnan(volumes[3]));
     assert_true(isnan(penetrations[1]) && penetrations[2] == 0);
+    free(frames);
+    cutis_character_destroy(c);
+    free(s);
+}
+
+/* Frames that make no sense give figures that make none, but no harm. */
+static void wild_frames_are_survived(void **unused)
+{
+    (void)unused;
+    enum { FRAMES = 7 };
+    shape *s = shape_create();
+    shape_tube(s, 3, 0.5, 12, 20, false);
+    cutis_character *c = shape_character(s, 3, 1, 0.3);
+    int n = s->point_count;
+    float *frames = malloc(FRAMES * 3 * (size_t)n * sizeof *frames);
+    for (int i = 0; i < 3 * n; i++) {
+        frames[i] = 0;                                           /* all in one point */
+        frames[3 * n + i] = 3e38f * shape_random();              /* as far apart as can be */
+        frames[6 * n + i] = 1e-44f * shape_random();             /* as near */
+        frames[9 * n + i] = shape_random();                      /* a tangle */
+        frames[12 * n + i] = i % 3 ? s->positions[i] : 0;        /* flat */
+        frames[15 * n + i] = i % 3 ? 0 : s->positions[i];        /* a line */
+        frames[18 * n + i] = floorf(2 * s->positions[i] + 0.5f); /* on a lattice */
+    }
+    cutis_quality q = quality_of(c, frames, FRAMES, 30);
+    assert_int_equal(q.non_finite, 0);
+    assert_true(q.min_section_ratio == 0);
+    assert_true(q.stretch_p99 == 1e6f);
+    assert_true(isfinite(q.penetration_max) && q.penetration_max > 0);
     free(frames);
     cutis_character_destroy(c);
     free(s);
@@ -503,7 +588,9 @@ int main(void)
         cmocka_unit_test(penetration_is_how_far_things_were_pushed_in),
         cmocka_unit_test(penetration_at_rest_does_not_count),
         cmocka_unit_test(buried_triangles_agree_with_solid_angles),
+        cmocka_unit_test(a_fold_through_itself_is_as_deep_as_it_is_wide),
         cmocka_unit_test(frames_that_are_not_finite_are_counted_and_left_out),
+        cmocka_unit_test(wild_frames_are_survived),
         cmocka_unit_test(threads_do_not_change_a_bit),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };

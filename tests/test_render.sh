@@ -116,7 +116,19 @@ if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     /usr/bin/python3 -c "
 import numpy
 numpy.save('values.npy', numpy.linspace(0, 1, 79 * $arm).reshape(79, $arm).astype('float32'))
-numpy.save('wrong.npy', numpy.zeros((79, 5)))"
+numpy.save('wrong.npy', numpy.zeros((79, 5)))
+broken = numpy.zeros((5, $arm, 3), 'float32')
+broken[1] = numpy.nan
+broken[2] = numpy.random.default_rng(1).normal(size=($arm, 3))
+broken[3] = broken[2] * 1e30
+broken[4] = broken[2] * 1e-30
+numpy.save('broken.npy', broken)"
+    for frame in 0 1 2 3 4; do
+        run 0 arm broken.npy --frame $frame --color stretch --cut x $small -o broken.png
+    done
+    head -c 5000 values.npy >short.npy
+    run 1 arm lbs.pc2 --values short.npy $small -o no.png
+    says "short.npy ends before its last number"
     run 0 arm lbs.pc2 --frame 30 --values values.npy $small -o values.png
     differ f30.png values.png "values colour the surface"
     run 1 arm lbs.pc2 --values wrong.npy $small -o no.png
@@ -154,6 +166,8 @@ says "there is no colouring 'strech'; did you mean 'stretch'?"
 run 2 arm --size 5x5 -o no.png
 run 2 arm --cut w -o no.png
 run 2 arm --clip flx -o no.png
+run 2 arm lbs --clip flex --set stiffnes=1 -o no.png
+says "--set stiffnes=1: no solver shown has such a parameter"
 run 2 arm --color weights --joint hnad -o no.png
 run 2 arm --frame 1 --frames 1:2 -o no.png
 run 1 arm -o missing/no.png

@@ -16,7 +16,11 @@ extern "C" {
 
 /* ---- characters ---- */
 
-/* Load .glb, .gltf or .obj, by the file's ending. */
+/*
+ * Load .glb, .gltf or .obj, by the file's ending. Vertices are in the file's order: of glTF the mesh nodes as the
+ * scene is traversed, each with its primitives in order, where primitives of one node with the same attributes
+ * share their vertices and count once.
+ */
 CUTIS_API cutis_result cutis_character_load(const char *path, const cutis_allocator *allocator,
                                             cutis_character **character, cutis_error *error);
 /*
@@ -34,15 +38,18 @@ typedef struct cutis_name_pair {
 
 /*
  * A copy of `character` with the motion of a .bvh file added as one more clip, named after the file. Joints
- * are matched by name (pairs first, then equal names, letter case and separators ignored); offsets are scaled to the
- * character and turned to its rest pose. Fails when no joint matches.
+ * are matched by name (pairs first, then equal names, letter case and separators ignored); the motion is turned to
+ * the character's rest pose and scaled to its legs. Fails when no joint matches.
  */
 CUTIS_API cutis_result cutis_character_add_bvh(const cutis_character *character, const char *path,
                                                const cutis_name_pair *pairs, int pair_count,
                                                const cutis_allocator *allocator, cutis_character **result,
                                                cutis_error *error);
 
-/* Write a character as .glb (skeleton, weights, clips; quads by FB_ngon_encoding) or .obj (rest mesh). */
+/*
+ * Write a character as .glb (skeleton, weights, clips; quads by FB_ngon_encoding) or .obj (rest mesh). The vertex order
+ * is kept; vertices that texture seams double in a .glb come after all others.
+ */
 CUTIS_API cutis_result cutis_character_save(const cutis_character *character, const char *path, cutis_error *error);
 
 /* ---- caches: positions of every vertex at every frame ---- */
@@ -53,6 +60,7 @@ typedef struct cutis_cache_info {
     double start; /* seconds of frame 0 */
     double fps;
     const cutis_character *character; /* for formats that carry faces (.obj folder); else NULL is allowed */
+    int components;                   /* numbers a vertex, 0 = 3; other than 3 only in .npy */
 } cutis_cache_info;
 
 typedef struct cutis_cache_writer cutis_cache_writer;
@@ -64,7 +72,7 @@ typedef struct cutis_cache_writer cutis_cache_writer;
 CUTIS_API cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info,
                                           const cutis_allocator *allocator, cutis_cache_writer **writer,
                                           cutis_error *error);
-/* Add the next frame: (vertex_count x 3). */
+/* Add the next frame: (vertex_count x 3), or x components. */
 CUTIS_API cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positions, cutis_error *error);
 /* Check the count, put the file in place and free the writer, also on failure. */
 CUTIS_API cutis_result cutis_cache_finish(cutis_cache_writer *writer, cutis_error *error);

@@ -32,7 +32,7 @@ typedef struct cutis_quality {
 
 /*
  * Measure frames (frame_count x vertex_count x 3) against the rest pose. joints: pose of each frame
- * (frame_count x joint_count x 12), needed for min_section_ratio, or NULL: then bones follow the vertices.
+ * (frame_count x joint_count x 12), or NULL; sections follow the surface, so that no figure needs it now.
  */
 CUTIS_API cutis_result cutis_measure(const cutis_character *character, const float *frames, int frame_count, double fps,
                                      const float *joints, const cutis_jobs *jobs, const cutis_allocator *allocator,

@@ -22,9 +22,17 @@ cutis_result error_set(cutis_error *error, cutis_result code, const char *format
 /* "out of memory", with what it was for. */
 cutis_result error_memory(cutis_error *error, const char *what);
 /*
- * The entry of `names` nearest to `name` by edit distance, for "did you mean"; NULL when none is near.
+ * A search for the valid name nearest to a mistyped one, for "did you mean". Start it, offer every candidate
+ * (kept by reference), then read `nearest`: NULL when none is near.
  */
-const char *nearest_name(const char *name, const char *const *names, int name_count);
+typedef struct name_search {
+    const char *name;
+    const char *nearest;
+    int distance; /* of the nearest; candidates must be below it */
+} name_search;
+
+name_search name_search_start(const char *name);
+void name_search_offer(name_search *search, const char *candidate);
 
 /* ---- memory ---- */
 

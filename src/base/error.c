@@ -61,19 +61,20 @@ static int edit_distance(const char *a, const char *b)
     return last[length_b];
 }
 
-const char *nearest_name(const char *name, const char *const *names, int name_count)
+name_search name_search_start(const char *name)
 {
     size_t length = strlen(name);
-    if (length == 0 || length > NAME_LIMIT) return NULL;
-    const char *best_name = NULL;
     /* Near: at most a third of the letters are wrong, and at least one slip is allowed. */
-    int best = MAX(1, (int)length / 3) + 1;
-    for (int i = 0; i < name_count; i++) {
-        if (strlen(names[i]) > NAME_LIMIT) continue;
-        int distance = edit_distance(name, names[i]);
-        /* A beginning of the name is a good guess too. */
-        if (length >= 3 && strncmp(name, names[i], length) == 0) distance = MIN(distance, 1);
-        if (distance < best) best = distance, best_name = names[i];
-    }
-    return best_name;
+    int limit = length == 0 || length > NAME_LIMIT ? 0 : MAX(1, (int)length / 3) + 1;
+    return (name_search){name, NULL, limit};
+}
+
+void name_search_offer(name_search *search, const char *candidate)
+{
+    if (search->distance == 0 || strlen(candidate) > NAME_LIMIT) return;
+    int distance = edit_distance(search->name, candidate);
+    /* A beginning of the name is a good guess too. */
+    size_t length = strlen(search->name);
+    if (length >= 3 && strncmp(search->name, candidate, length) == 0) distance = MIN(distance, 1);
+    if (distance < search->distance) search->distance = distance, search->nearest = candidate;
 }

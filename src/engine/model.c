@@ -26,10 +26,11 @@ cutis_model_def cutis_model_def_default(void) { return (cutis_model_def){.solver
 
 static cutis_result unknown_solver(const char *name, cutis_error *error)
 {
-    const char *near = NULL;
-    for (int i = 0; i < solver_table_count && !near; i++) near = nearest_name(name, &solver_table[i]->info.name, 1);
-    if (near) {
-        return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no solver '%s'; did you mean '%s'?", name, near);
+    name_search search = name_search_start(name);
+    for (int i = 0; i < solver_table_count; i++) name_search_offer(&search, solver_table[i]->info.name);
+    if (search.nearest) {
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no solver '%s'; did you mean '%s'?", name,
+                         search.nearest);
     }
     return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no solver '%s'; 'cutis solvers' lists them", name);
 }

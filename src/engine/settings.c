@@ -108,27 +108,29 @@ static cutis_result key_parse(const solver_values *stages, int stage_count, cons
     if (target->joint >= 0) return CUTIS_OK;
     char text[NAME_LIMIT];
     snprintf(text, sizeof text, "%.*s", (int)MIN(n, sizeof text - 1), name);
-    const char *near = NULL;
-    for (int j = 0; j < character->joint_count && !near; j++) near = nearest_name(text, &character->joints[j].name, 1);
-    return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no joint '%s'%s%s%s", text, near ? "; did you mean '" : "",
-                     near ? near : "", near ? "'?" : "");
+    name_search search = name_search_start(text);
+    for (int j = 0; j < character->joint_count; j++) name_search_offer(&search, character->joints[j].name);
+    if (search.nearest) {
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no joint '%s'; did you mean '%s'?", text,
+                         search.nearest);
+    }
+    return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no joint '%s'", text);
 }
 
 /* "there is no parameter 'stifness'; did you mean 'stiffness'?" */
 static cutis_result unknown_parameter(const solver_values *stages, int stage_count, const setting_target *target,
                                       cutis_error *error)
 {
-    const char *near = NULL, *owner = stages[target->stage >= 0 ? target->stage : 0].solver->info.name;
-    for (int i = 0; i < stage_count && !near; i++) {
+    const char *owner = stages[target->stage >= 0 ? target->stage : 0].solver->info.name;
+    name_search search = name_search_start(target->parameter);
+    for (int i = 0; i < stage_count; i++) {
         const cutis_solver_info *info = &stages[i].solver->info;
         if (target->stage >= 0 && target->stage != i) continue;
-        for (int p = 0; p < info->parameter_count && !near; p++) {
-            near = nearest_name(target->parameter, &info->parameters[p].name, 1);
-        }
+        for (int p = 0; p < info->parameter_count; p++) name_search_offer(&search, info->parameters[p].name);
     }
-    if (near) {
+    if (search.nearest) {
         return error_set(error, CUTIS_ERROR_ARGUMENT, "solver %s has no parameter '%s'; did you mean '%s'?", owner,
-                         target->parameter, near);
+                         target->parameter, search.nearest);
     }
     return error_set(error, CUTIS_ERROR_ARGUMENT, "solver %s has no parameter '%s'; 'cutis solvers %s' lists them",
                      owner, target->parameter, owner);

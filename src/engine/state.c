@@ -148,6 +148,17 @@ static void write_vertices(const cutis_model *m, cutis_state *state, double alph
     }
 }
 
+/* At the end of a substep the one before no longer counts; what is left of it must not depend on the frame rate. */
+static void forget_old_points(const cutis_model *m, cutis_state *state)
+{
+    for (int i = 0; i < m->stage_count; i++) {
+        const stage *s = &m->stages[i];
+        if ((s->solver->flags & SOLVER_GEOMETRIC) && m->stage_count == 1) continue;
+        memcpy(state_floats(state, s->points_old), state_floats(state, s->points),
+               (size_t)m->character->point_count * 3 * sizeof(float));
+    }
+}
+
 /* ---- poses ---- */
 
 /* Copy a pose; a joint that is not finite keeps what `to` holds. Returns the number of such joints. */
@@ -246,16 +257,19 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
     } else {
         double reached = end / model->substep;
         int64_t last = (int64_t)ceil(reached - INSTANT_TOLERANCE);
+        bool exact = reached - (double)(last - 1) > 1 - INSTANT_TOLERANCE;
         while (state->substeps < last) {
             state->substeps++;
             state->stats.substeps++;
+            /* A surface solver looks at the body in every substep; a caller only at the last, or the last two. */
+            work.between = model->stage_count == 1 && state->substeps < (exact ? last : last - 1);
             work.time = (double)state->substeps * model->substep;
             work.surface = NULL;
             pose_at(model, state, input, begin, end, work.time);
             run_stages(model, state, &work, &input->body, false);
         }
-        double alpha = reached - (double)(state->substeps - 1);
-        write_vertices(model, state, alpha > 1 - INSTANT_TOLERANCE ? 1 : alpha);
+        write_vertices(model, state, exact ? 1 : reached - (double)(state->substeps - 1));
+        if (exact) forget_old_points(model, state);
     }
     if (state->stats.substeps > 0) finish_stages(model, state, &work);
     /* What the next live step starts from. */

@@ -1,8 +1,9 @@
 /*
  * cache_file.h: what the cache's reader and writer share.
  *
- * .pc2  little-endian: "POINTCACHE2\0", int32 1, int32 vertices, float32 start, float32 seconds a frame (as
- *       Blender reads them), int32 frames, then float32 x, y, z
+ * .pc2  little-endian: "POINTCACHE2\0", int32 1, int32 vertices, float32 start, float32 rate, int32 frames, then
+ *       float32 x, y, z. Start and rate are in frames, as 3ds Max and Blender write them: a rate of 1 is one
+ *       sample a frame, and how long a frame is the file does not say
  * .mdd  big-endian: int32 frames, int32 vertices, float32 time of each frame in seconds, then float32 x, y, z
  * .npy  NumPy's format 1.0, '<f4', C order, shape (frames, vertices, 3)
  * .obj  a folder of frame_0000.obj, frame_0001.obj, ..., each starting with a comment that tells start and rate

@@ -74,10 +74,14 @@ static cutis_result pc2_read(const uint8_t *data, size_t size, const char *name,
     if (result != CUTIS_OK) return result;
     float *positions = (float *)(*cache)->positions;
     for (size_t i = 0; i < (size_t)frames * vertices * 3; i++) positions[i] = bytes_float(bytes_u32(data + 32 + 4 * i));
-    float start = bytes_float(bytes_u32(data + 20)), period = bytes_float(bytes_u32(data + 24));
-    (*cache)->start = isfinite(start) ? (double)start : 0;
-    /* Some programs write frames instead of seconds; half a second a frame is where one meaning ends. */
-    (*cache)->fps = period > 0 && period < 0.5f ? rate_round(1 / (double)period) : 30;
+    float start = bytes_float(bytes_u32(data + 20)), rate = bytes_float(bytes_u32(data + 24));
+    /* In frames. A rate below half a frame can only be meant in seconds, which some programs write. */
+    if (rate > 0 && rate < 0.5f) {
+        (*cache)->fps = rate_round(1 / (double)rate);
+        (*cache)->start = isfinite(start) ? (double)start : 0;
+    } else {
+        (*cache)->start = isfinite(start) ? (double)start / (*cache)->fps : 0;
+    }
     return CUTIS_OK;
 }
 

@@ -172,8 +172,8 @@ static void header_pc2(cutis_cache_writer *writer)
     uint8_t head[32] = "POINTCACHE2";
     bytes_put_u32(head + 12, 1);
     bytes_put_u32(head + 16, (uint32_t)writer->info.vertex_count);
-    bytes_put_u32(head + 20, bytes_from_float((float)writer->info.start));
-    bytes_put_u32(head + 24, bytes_from_float((float)(1 / writer->info.fps)));
+    bytes_put_u32(head + 20, bytes_from_float((float)(writer->info.start * writer->info.fps)));
+    bytes_put_u32(head + 24, bytes_from_float(1));
     bytes_put_u32(head + 28, (uint32_t)writer->info.frame_count);
     file_writer_put(&writer->file, head, sizeof head);
 }
@@ -192,17 +192,14 @@ static void header_mdd(cutis_cache_writer *writer)
 
 static void header_npy(cutis_cache_writer *writer)
 {
-    char text[128];
-    int length = snprintf(text, sizeof text, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, 3), }",
-                          writer->info.frame_count, writer->info.vertex_count);
     /* Padded with spaces and ended by a newline, so that the data begin at a multiple of 64. */
-    int total = (10 + length + 1 + 63) / 64 * 64;
-    uint8_t head[192];
-    memcpy(head, "\x93NUMPY\x01\x00", 8);
-    head[8] = (uint8_t)((total - 10) & 255);
-    head[9] = (uint8_t)((total - 10) >> 8);
-    memset(head + 10, ' ', (size_t)total - 10);
-    memcpy(head + 10, text, (size_t)length);
+    char head[192] = "\x93NUMPY\x01";
+    int used =
+        10 + snprintf(head + 10, sizeof head - 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, 3), }",
+                      writer->info.frame_count, writer->info.vertex_count);
+    int total = (used + 1 + 63) / 64 * 64;
+    memset(head + used, ' ', (size_t)(total - used));
+    head[8] = (char)(total - 10); /* below 256 */
     head[total - 1] = '\n';
     file_writer_put(&writer->file, head, (size_t)total);
 }
@@ -212,7 +209,7 @@ static void header_npy(cutis_cache_writer *writer)
 static cutis_result writer_start(cutis_cache_writer *writer, const char *path, cutis_error *error)
 {
     if (writer->format == CACHE_OBJ) return folder_start(writer, path, error);
-    writer->row = memory_allocate(&writer->allocator, (size_t)writer->info.vertex_count, 12);
+    writer->row = memory_allocate(&writer->allocator, (size_t)writer->info.vertex_count, 4 * (size_t)writer->info.components);
     if (!writer->row) return error_memory(error, "a cache");
     cutis_result result = file_writer_open(&writer->file, path, &writer->allocator, error);
     if (result != CUTIS_OK) return result;
@@ -223,7 +220,8 @@ static cutis_result writer_start(cutis_cache_writer *writer, const char *path, c
 
 static void writer_free(cutis_cache_writer *writer)
 {
-    memory_release(&writer->allocator, writer->row, (size_t)writer->info.vertex_count, 12);
+    memory_release(&writer->allocator, writer->row, (size_t)writer->info.vertex_count,
+                   4 * (size_t)writer->info.components);
     arena_destroy(&writer->memory);
     cutis_allocator allocator = writer->allocator;
     memory_release(&allocator, writer, 1, sizeof *writer);
@@ -242,12 +240,17 @@ cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info, 
         return error_set(error, CUTIS_ERROR_ARGUMENT,
                          "a cache needs at least one vertex and one frame and a finite rate, not %d, %d and %g",
                          info->vertex_count, info->frame_count, info->fps);
+    if (info->components < 0 || (info->components != 0 && info->components != 3 && format != CACHE_NPY))
+        return error_set(error, CUTIS_ERROR_ARGUMENT,
+                         "'%.300s' holds positions, 3 numbers a vertex, not %d; .npy takes any number", path,
+                         info->components);
     cutis_cache_writer *created = memory_allocate(allocator, 1, sizeof *created);
     if (!created) return error_memory(error, "a cache");
     created->allocator = memory_resolve(allocator);
     created->memory = arena_create(allocator);
     created->format = format;
     created->info = *info;
+    if (created->info.components == 0) created->info.components = 3;
     cutis_result result = writer_start(created, path, error);
     if (result != CUTIS_OK)
         writer_free(created);
@@ -266,7 +269,7 @@ cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positio
         if (result == CUTIS_OK) writer->frame_count++;
         return result;
     }
-    size_t count = (size_t)writer->info.vertex_count * 3;
+    size_t count = (size_t)writer->info.vertex_count * (size_t)writer->info.components;
     for (size_t i = 0; i < count; i++) {
         uint32_t bits = bytes_from_float(positions[i]);
         if (writer->format == CACHE_MDD)

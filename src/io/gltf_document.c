@@ -315,6 +315,8 @@ static cutis_result glb_split(const gltf_document *document, const uint8_t *data
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "it is a .glb of version %u; only version 2 is known",
                           (unsigned)bytes_u32(data + 4));
     size_t length = bytes_u32(data + 8);
+    if (length < 20)
+        return gltf_error(document, CUTIS_ERROR_FORMAT, "its header says that it is %zu bytes long", length);
     if (length > size)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "the file is cut short: its header says %zu bytes, it has %zu",
                           length, size);
@@ -330,7 +332,6 @@ static cutis_result glb_split(const gltf_document *document, const uint8_t *data
         if (index == 0) *json = data + at + 8, *json_size = part;
         if (index == 1 && type == GLB_BIN) *chunk = data + at + 8, *chunk_size = part;
         at += 8 + part;
-        if (at > length) break;
     }
     if (!*json) return gltf_error(document, CUTIS_ERROR_FORMAT, "it holds no JSON chunk");
     return CUTIS_OK;

@@ -63,7 +63,6 @@ typedef struct surface {
     int face_count, corner_count, influence_used;
     int unweighted; /* vertices without any weight */
     int negative;   /* weights below 0 */
-    int collapsed;  /* faces with a vertex twice */
 } surface;
 
 /* ---- primitives ---- */
@@ -533,8 +532,7 @@ static void face_end(surface *s, int first, bool mirrored)
     int count = s->corner_count - first;
     int *corners = s->corners + first;
     if (count == 3 && (corners[0] == corners[1] || corners[1] == corners[2] || corners[2] == corners[0])) {
-        s->collapsed++; /* strips are joined by such triangles */
-        s->corner_count = first;
+        s->corner_count = first; /* strips are joined by such triangles */
         return;
     }
     for (int i = 1, k = count - 1; mirrored && i < k; i++, k--) {

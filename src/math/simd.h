@@ -196,4 +196,65 @@ static inline f8 f8_load(const float *from)
 }
 static inline void f4_store(float *to, f4 a) { memcpy(to, &a, sizeof a); }
 
+/*
+ * Records of four floats, one for each lane: out[c][lane] = from[index[lane] + c], and back. Cheaper than gathers.
+ */
+#if LANES == 8
+
+typedef float vrecord __attribute__((vector_size(16)));
+
+/* Exchange lanes and components within each half: the same network serves both ways. */
+static inline void v_exchange(vfloat m[4])
+{
+    vfloat a = __builtin_shufflevector(m[0], m[1], 0, 8, 1, 9, 4, 12, 5, 13);
+    vfloat b = __builtin_shufflevector(m[0], m[1], 2, 10, 3, 11, 6, 14, 7, 15);
+    vfloat c = __builtin_shufflevector(m[2], m[3], 0, 8, 1, 9, 4, 12, 5, 13);
+    vfloat d = __builtin_shufflevector(m[2], m[3], 2, 10, 3, 11, 6, 14, 7, 15);
+    m[0] = __builtin_shufflevector(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
+    m[1] = __builtin_shufflevector(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
+    m[2] = __builtin_shufflevector(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
+    m[3] = __builtin_shufflevector(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+static inline void v_load4(const float *from, const int32_t *index, vfloat out[4])
+{
+    for (int i = 0; i < 4; i++) {
+        vrecord low, high;
+        memcpy(&low, from + index[i], sizeof low);
+        memcpy(&high, from + index[i + 4], sizeof high);
+        out[i] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+    }
+    v_exchange(out);
+}
+
+static inline void v_store4(float *to, const int32_t *index, const vfloat in[4])
+{
+    vfloat m[4] = {in[0], in[1], in[2], in[3]};
+    v_exchange(m);
+    for (int i = 0; i < 4; i++) {
+        vrecord low = __builtin_shufflevector(m[i], m[i], 0, 1, 2, 3);
+        vrecord high = __builtin_shufflevector(m[i], m[i], 4, 5, 6, 7);
+        memcpy(to + index[i], &low, sizeof low);
+        memcpy(to + index[i + 4], &high, sizeof high);
+    }
+}
+
+#else
+
+static inline void v_load4(const float *from, const int32_t *index, vfloat out[4])
+{
+    float values[4][LANES];
+    for (int lane = 0; lane < LANES; lane++)
+        for (int c = 0; c < 4; c++) values[c][lane] = from[index[lane] + c];
+    for (int c = 0; c < 4; c++) out[c] = v_load(values[c]);
+}
+
+static inline void v_store4(float *to, const int32_t *index, const vfloat in[4])
+{
+    for (int lane = 0; lane < LANES; lane++)
+        for (int c = 0; c < 4; c++) to[index[lane] + c] = v_lane(in[c], lane);
+}
+
+#endif
+
 #endif

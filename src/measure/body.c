@@ -4,9 +4,11 @@
  * Penetration. A triangle is BURIED when the winding number just outside its centre, on the side that its
  * normal points to, is 1 or more: there is flesh where there should be air. Buried triangles joined by edges
  * form a patch. The depth of a buried triangle is the distance from its centre to the nearest triangle that is
- * not of its patch: the surface of the flesh it is in, or the rim by which it went in. All other triangles have
- * depth 0. The penetration of a frame is the largest depth of a triangle less its depth at rest (toes that are
- * modelled into each other, teeth inside a head), at least 0.
+ * not of its patch: the surface of the flesh it is in, or the rim by which it went in. When a patch is cut by
+ * itself along its rim (a fold whose two sides have passed through each other, bottom and all), its other side
+ * belongs to the same patch; then the depth is at most the distance straight through the overlap, along the
+ * inward normal, to that other side. All other triangles have depth 0. The penetration of a frame is the largest
+ * depth of a triangle less its depth at rest (toes modelled into each other, teeth inside a head), at least 0.
  *
  * So two slabs pushed into each other by d have penetration d, however wide they are, and so has a finger
  * pushed into a belly by d, however thin it is. Depths are sampled at the centres of triangles: they are right
@@ -158,6 +160,7 @@ bool body_scratch_create(body_scratch *scratch, const body *b, arena *memory)
     scratch->windings = ARENA_ARRAY(memory, int, triangles);
     scratch->labels = ARENA_ARRAY(memory, int, triangles);
     scratch->queue = ARENA_ARRAY(memory, int, triangles);
+    scratch->partners = ARENA_ARRAY(memory, int, triangles);
     scratch->depths = ARENA_ARRAY(memory, float, triangles);
     return !memory->failed;
 }
@@ -190,8 +193,10 @@ static void cut_pair(void *context, int a, int b)
     triangles_relation relation = mesh_triangles_relate(corner_a, corner_b, scratch->positions);
     if (relation == TRIANGLES_APART || (relation == TRIANGLES_TOUCH && shared > 0)) return;
     scratch->cut[a] = scratch->cut[b] = 1;
-    if (relation == TRIANGLES_CROSS && shared == 0 && b < search->b->m->triangle_count)
-        scratch->pair_count++; /* a < b */
+    if (relation == TRIANGLES_TOUCH) return;
+    if (scratch->partners[a] < 0) scratch->partners[a] = b;
+    if (scratch->partners[b] < 0) scratch->partners[b] = a;
+    if (shared == 0 && b < search->b->m->triangle_count) scratch->pair_count++; /* a < b */
 }
 
 /*
@@ -246,6 +251,76 @@ static int region_winding(const body *b, const body_scratch *scratch, const int 
     return least;
 }
 
+/* Whether a triangle around one of the corners of t has the label. */
+static bool near_label(const body *b, const int *labels, int t, int label)
+{
+    const mesh *m = b->m;
+    for (int k = 0; k < 3 && t < m->triangle_count; k++) {
+        int p = m->triangles[3 * (size_t)t + k];
+        for (int i = m->point_triangle_first[p]; i < m->point_triangle_first[p + 1]; i++)
+            if (labels[m->point_triangles[i]] == label) return true;
+    }
+    return false;
+}
+
+/*
+ * Whether a patch is cut by itself rather than by something else: a vote of the cut triangles in it and beside
+ * it, each by whether the triangle that cuts it is in or beside the patch too. Cut triangles that the rim
+ * crosses have a corner on the buried side, so that "beside" is: with a corner in common.
+ */
+static bool patch_cuts_itself(const body *b, const body_scratch *scratch, const int *patch, int count, int label)
+{
+    const mesh *m = b->m;
+    int votes = 0;
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < 4; k++) {
+            /* The triangle itself, and those across its edges that are not of the patch. */
+            int t = patch[i];
+            if (k < 3) {
+                const int *pair = m->edge_triangles + 2 * (size_t)m->triangle_edges[3 * (size_t)t + k];
+                t = pair[0] == t ? pair[1] : pair[0];
+                if (t < 0 || scratch->labels[t] == label) continue;
+            }
+            int partner = scratch->partners[t];
+            if (partner >= 0) votes += near_label(b, scratch->labels, partner, label) ? 1 : -1;
+        }
+    }
+    return votes > 0;
+}
+
+/* Depths of one patch, whose triangles stand at the start of queue; returns the largest beyond that at rest. */
+static double patch_depths(const body *b, body_scratch *scratch, int count)
+{
+    const int *patch = scratch->queue;
+    int label = scratch->labels[patch[0]];
+    bool fold = patch_cuts_itself(b, scratch, patch, count, label);
+    double deepest = 0;
+    float last_distance = INFINITY;
+    vec3 last_centre = {0, 0, 0};
+    for (int i = 0; i < count; i++) {
+        int t = patch[i];
+        vec3 normal, centre = triangle_centre(b, scratch->positions, t, &normal);
+        /* Triangles of the patch come in the order of the flood, so the last distance bounds the next. */
+        float depth = 1.0001f * (last_distance + vec3_distance(centre, last_centre));
+        if (fold) {
+            /* Past the triangle itself: a thousandth of an edge. */
+            const int *corner = b->triangles + 3 * (size_t)t;
+            float edge = sqrtf((float)mesh_area(1, corner, scratch->positions));
+            vec3 inwards = vec3_scale(normal, (float)-b->outside);
+            bvh_hit hit = bvh_ray(&scratch->tree, scratch->positions, centre, inwards, 1e-3f * edge, INFINITY);
+            if (hit.triangle >= 0 && hit.distance < depth) depth = hit.distance;
+        }
+        bvh_hit hit = bvh_closest_labelled(&scratch->tree, scratch->positions, centre, depth, scratch->labels, label);
+        if (hit.triangle >= 0) depth = hit.distance;
+        last_distance = hit.triangle >= 0 ? hit.distance : INFINITY;
+        last_centre = centre;
+        if (depth == INFINITY) continue; /* the whole surface is one patch */
+        scratch->depths[t] = depth;
+        deepest = MAX(deepest, (double)depth - b->rest_depths[t]);
+    }
+    return deepest;
+}
+
 /* Fill depths of all triangles; returns the largest depth beyond that at rest. */
 static double body_depths(const body *b, body_scratch *scratch)
 {
@@ -271,19 +346,11 @@ static double body_depths(const body *b, body_scratch *scratch)
 
     /* Patches of buried triangles; label 0 is all the rest. */
     for (int t = 0; t < b->triangle_count; t++) scratch->labels[t] = t < count && scratch->cut[t] ? -1 : 0;
-    int label = 0;
-    for (int t = 0; t < count; t++)
-        if (scratch->labels[t] == -1) flood(b, t, ++label, scratch->cut, scratch->labels, scratch->queue);
-
     double deepest = 0;
-    for (int t = 0; t < count; t++) {
-        if (scratch->labels[t] == 0) continue;
-        vec3 normal, centre = triangle_centre(b, scratch->positions, t, &normal);
-        bvh_hit hit = bvh_closest_labelled(&scratch->tree, scratch->positions, centre, INFINITY, scratch->labels,
-                                           scratch->labels[t]);
-        if (hit.triangle < 0) continue;
-        scratch->depths[t] = hit.distance;
-        deepest = MAX(deepest, (double)hit.distance - b->rest_depths[t]);
+    for (int t = 0, label = 0; t < count; t++) {
+        if (scratch->labels[t] != -1) continue;
+        int patch_count = flood(b, t, ++label, scratch->cut, scratch->labels, scratch->queue);
+        deepest = MAX(deepest, patch_depths(b, scratch, patch_count));
     }
     return deepest;
 }
@@ -295,6 +362,7 @@ int body_examine(const body *b, body_scratch *scratch, const float *positions, d
     body_place(b, positions, scratch->positions);
     bvh_refit(&scratch->tree, scratch->positions, 0);
     memset(scratch->cut, 0, (size_t)b->triangle_count);
+    memset(scratch->partners, 0xFF, (size_t)b->triangle_count * sizeof *scratch->partners);
     scratch->pair_count = 0;
     bvh_self_pairs(&scratch->tree, cut_pair, &(cut_search){b, scratch});
     if (penetration) *penetration = body_depths(b, scratch);

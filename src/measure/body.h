@@ -26,6 +26,7 @@ typedef struct body_scratch {
     bvh tree;
     uint8_t *cut; /* (triangle_count) */
     int *windings, *labels, *queue;
+    int *partners; /* (triangle_count) one that cuts it, -1 for none */
     float *depths; /* (mesh triangle_count) */
     int pair_count;
 } body_scratch;

@@ -15,11 +15,12 @@
  */
 static triangles_relation plane_relation(const float *const plane[3], const float *const t[3], int *apex, int *side)
 {
+    orient_plane side_of = orient_plane_make(plane[0], plane[1], plane[2]);
     int signs[3], above = 0, below = 0;
     for (int k = 0; k < 3; k++) {
         /* A shared corner is known to lie in the plane; the exact stage need not find out. */
         bool shared = t[k] == plane[0] || t[k] == plane[1] || t[k] == plane[2];
-        signs[k] = shared ? 0 : orient3d(plane[0], plane[1], plane[2], t[k]);
+        signs[k] = shared ? 0 : orient_plane_side(&side_of, t[k]);
         above += signs[k] > 0;
         below += signs[k] < 0;
     }
@@ -29,6 +30,13 @@ static triangles_relation plane_relation(const float *const plane[3], const floa
     for (int k = 0; k < 3; k++)
         if (signs[k] == *side) *apex = k;
     return TRIANGLES_CROSS;
+}
+
+/* Sign of the tetrahedron over two edges; 0 when they share a corner, which the exact stage need not find out. */
+static int edges_orient(const float *p1, const float *q1, const float *p2, const float *q2)
+{
+    if (p1 == p2 || p1 == q2 || q1 == p2 || q1 == q2) return 0;
+    return orient3d(p1, q1, p2, q2);
 }
 
 triangles_relation triangles_relate(const float *const a[3], const float *const b[3])
@@ -47,9 +55,9 @@ triangles_relation triangles_relate(const float *const a[3], const float *const 
                 *r2 = b[(apex_b + (side_a > 0 ? 2 : 1)) % 3];
 
     /* Both cut the line of the two planes in an interval; two determinants compare the ends. */
-    int left = orient3d(p1, q1, p2, q2);
+    int left = edges_orient(p1, q1, p2, q2);
     if (left > 0) return TRIANGLES_APART;
-    int right = orient3d(p1, r1, p2, r2);
+    int right = edges_orient(p1, r1, p2, r2);
     if (right < 0) return TRIANGLES_APART;
     return left < 0 && right > 0 ? TRIANGLES_CROSS : TRIANGLES_TOUCH;
 }

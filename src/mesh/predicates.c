@@ -8,8 +8,6 @@
  */
 #include "mesh/predicates.h"
 
-#include <math.h>
-
 /* An exact sum: components that do not overlap, in the order of their magnitude, smallest first. */
 typedef struct expansion {
     int count;
@@ -53,7 +51,7 @@ static void expansion_add_determinant(expansion *e, double sign, const float *a,
 }
 
 /* |b-a, c-a, d-a| = |b c d| - |a c d| + |a b d| - |a b c|. */
-static int orient3d_exact(const float *a, const float *b, const float *c, const float *d)
+int orient3d_exact(const float *a, const float *b, const float *c, const float *d)
 {
     expansion e = {.count = 0};
     expansion_add_determinant(&e, 1, b, c, d);
@@ -62,24 +60,4 @@ static int orient3d_exact(const float *a, const float *b, const float *c, const 
     expansion_add_determinant(&e, -1, a, b, c);
     if (e.count == 0) return 0;
     return e.parts[e.count - 1] > 0 ? 1 : -1;
-}
-
-int orient3d(const float *a, const float *b, const float *c, const float *d)
-{
-    double u[3], v[3], w[3];
-    for (int k = 0; k < 3; k++) u[k] = (double)b[k] - a[k], v[k] = (double)c[k] - a[k], w[k] = (double)d[k] - a[k];
-    double determinant = 0, magnitude = 0;
-    for (int k = 0; k < 3; k++) {
-        int l = (k + 1) % 3, m = (k + 2) % 3;
-        double p = v[l] * w[m], q = v[m] * w[l];
-        determinant += u[k] * (p - q);
-        magnitude += fabs(u[k]) * (fabs(p) + fabs(q));
-    }
-    /* Shewchuk's bound for this order of operations: (7 + 56 eps) eps, eps = 2^-53. */
-    double bound = 7.7715611723761e-16 * magnitude;
-    if (determinant > bound) return 1;
-    if (-determinant > bound) return -1;
-    /* Every product has a factor that is 0, and so exact: points in a plane along the axes, which are common. */
-    if (magnitude == 0) return 0;
-    return orient3d_exact(a, b, c, d);
 }

@@ -42,6 +42,7 @@ typedef struct solver_input {
     double h;                /* length, seconds */
     const cutis_drag *drags;
     int drag_count;
+    bool between; /* nobody looks at this substep's points, for another follows at once: they may stay as they are */
     const cutis_jobs *jobs;
 } solver_input;
 

@@ -5,11 +5,15 @@
 
 extern const solver solver_lbs;
 extern const solver solver_dqs;
+extern const solver solver_layers;
+extern const solver solver_lattice;
 extern const solver solver_slide;
 
 const solver *const solver_table[] = {
     &solver_lbs,
     &solver_dqs,
+    &solver_layers,
+    &solver_lattice,
     &solver_slide,
 };
 const int solver_table_count = COUNT_OF(solver_table);

@@ -34,17 +34,16 @@ cutis_zoo_entry cutis_zoo(int index)
 cutis_result cutis_zoo_make(const char *name, double resolution, const cutis_allocator *allocator,
                             cutis_character **character, cutis_error *error)
 {
-    const char *names[COUNT_OF(species)];
     const zoo_species *found = NULL;
+    name_search search = name_search_start(name);
     for (int i = 0; i < COUNT_OF(species); i++) {
-        names[i] = species[i].entry.name;
-        if (strcmp(name, names[i]) == 0) found = &species[i];
+        name_search_offer(&search, species[i].entry.name);
+        if (strcmp(name, species[i].entry.name) == 0) found = &species[i];
     }
-    if (!found) {
-        const char *near = nearest_name(name, names, COUNT_OF(names));
-        return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no built-in character '%s'%s%s%s", name,
-                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    }
+    if (!found && search.nearest)
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no built-in character '%s'; did you mean '%s'?", name,
+                         search.nearest);
+    if (!found) return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no built-in character '%s'", name);
     if (!(resolution >= 0.1 && resolution <= 20))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "resolution %g is not between 0.1 and 20", resolution);
 

@@ -46,17 +46,17 @@ static void arm_field(zoo_kit *kit)
     int arm = zoo_field_node(kit, -1, 0), fist = zoo_field_node(kit, arm, 0.020f);
 
     // Shoulder and upper arm: bone, deltoid, biceps above, triceps below.
-    zoo_field_cone(kit, arm, vec3_make(-0.005f, 0, 0), 0.050f, vec3_make(0.30f, -0.002f, 0), 0.036f, 0.01f);
-    zoo_field_ellipsoid(kit, arm, vec3_make(0.020f, 0.010f, 0), vec3_make(0.085f, 0.056f, 0.060f), 0.05f);
-    zoo_field_ellipsoid(kit, arm, vec3_make(0.175f, 0.020f, 0.004f), vec3_make(0.085f, 0.034f, 0.034f), 0.03f);
-    zoo_field_ellipsoid(kit, arm, vec3_make(0.150f, -0.020f, -0.004f), vec3_make(0.105f, 0.034f, 0.038f), 0.03f);
-    // Elbow: the olecranon and the inner condyle.
-    zoo_field_cone(kit, arm, vec3_make(0.285f, -0.024f, -0.002f), 0.014f, vec3_make(0.315f, -0.022f, -0.002f), 0.013f,
-                   0.025f);
+    zoo_field_cone(kit, arm, vec3_make(-0.005f, 0, 0), 0.045f, vec3_make(0.30f, -0.002f, 0), 0.031f, 0.01f);
+    zoo_field_ellipsoid(kit, arm, vec3_make(0.012f, 0.006f, 0), vec3_make(0.090f, 0.060f, 0.059f), 0.030f);
+    zoo_field_ellipsoid(kit, arm, vec3_make(0.172f, 0.022f, 0.004f), vec3_make(0.078f, 0.0335f, 0.0315f), 0.020f);
+    zoo_field_ellipsoid(kit, arm, vec3_make(0.138f, -0.021f, -0.004f), vec3_make(0.108f, 0.0320f, 0.0345f), 0.022f);
+    // Elbow: the olecranon, and the crook's inner side.
+    zoo_field_cone(kit, arm, vec3_make(0.288f, -0.021f, -0.002f), 0.0135f, vec3_make(0.312f, -0.020f, -0.002f), 0.0130f,
+                   0.020f);
     // Forearm: bone, flat at the wrist, the muscle of the thumb side, flexors in front.
-    zoo_field_flat_cone(kit, arm, vec3_make(0.300f, 0, 0), 0.034f, wrist, 0.0205f, axis_y, 1.18f, 0.03f);
-    zoo_field_ellipsoid(kit, arm, vec3_make(0.365f, 0.010f, -0.008f), vec3_make(0.085f, 0.036f, 0.033f), 0.03f);
-    zoo_field_ellipsoid(kit, arm, vec3_make(0.380f, -0.008f, 0.010f), vec3_make(0.095f, 0.034f, 0.033f), 0.03f);
+    zoo_field_flat_cone(kit, arm, vec3_make(0.300f, 0, 0), 0.031f, wrist, 0.0195f, axis_y, 1.20f, 0.02f);
+    zoo_field_ellipsoid(kit, arm, vec3_make(0.356f, 0.013f, -0.008f), vec3_make(0.080f, 0.0325f, 0.0290f), 0.022f);
+    zoo_field_ellipsoid(kit, arm, vec3_make(0.378f, -0.008f, 0.009f), vec3_make(0.090f, 0.0305f, 0.0300f), 0.022f);
     zoo_field_cone(kit, arm, vec3_make(0.545f, -0.012f, -0.013f), 0.009f, vec3_make(0.545f, -0.012f, -0.013f), 0.009f,
                    0.02f); // head of the ulna
 

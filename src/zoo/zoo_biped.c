@@ -95,9 +95,15 @@ static void leg_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
          {0, 0.26f * top, 0},
          0.3f},
     };
-    for (int i = 0; i < COUNT_OF(sections); i++) sections[i] = section_mirror(sections[i], side);
+    int count = COUNT_OF(sections);
+    if (b->short_legs) {
+        sections[0] = limb_section(k, a, 0, u, v, r[2], r[2]);
+        sections[1] = limb_section(k, a, 0.6f, u, v, r[3], r[3]);
+        count = 2;
+    }
+    for (int i = 0; i < count; i++) sections[i] = section_mirror(sections[i], side);
     for (int i = 0; i < COUNT_OF(ends); i++) ends[i] = section_mirror(ends[i], side);
-    patch = zoo_patch_loft(kit, patch, sections, COUNT_OF(sections), region);
+    patch = zoo_patch_loft(kit, patch, sections, count, region);
     patch = zoo_patch_loft(kit, patch, ends, COUNT_OF(ends), foot);
     zoo_patch_close(kit, &patch, foot, 0);
 }
@@ -118,20 +124,46 @@ static void ear_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
     zoo_patch_close(kit, &patch, region, 0);
 }
 
+/* A ball grown out of two faces of the back, between the loops `low` and `high`, from loop index `first`. */
+static void knob_cage(zoo_kit *kit, const biped *b, const zoo_patch *low, const zoo_patch *high, int first, int region)
+{
+    zoo_patch patch = {.cols = 2, .rows = 1, .chart = -1};
+    for (int c = 0; c < 3; c++) {
+        patch.points[c] = zoo_patch_loop(low, first + c);
+        patch.points[3 + c] = zoo_patch_loop(high, first + c);
+    }
+    static const float back[3] = {-0.45f, 0.1f, 0.7f}, wide[3] = {0.8f, 0.95f, 0.7f};
+    for (int i = 0; i < 3; i++) {
+        float r = wide[i] * b->knob_radius;
+        zoo_section section = {vec3_madd(b->knob, axis_z, -back[i] * b->knob_radius), {-r, 0, 0}, {0, r, 0}, 0};
+        patch = zoo_patch_extrude(kit, &patch, section, region, 0);
+    }
+    zoo_patch_close(kit, &patch, region, 0);
+}
+
 void biped_cage(zoo_kit *kit, const biped *b)
 {
     enum { SIDES = 0xf0 | 0xf000 }; // loop edges 4..7 and 12..15: the left and right side
     zoo_patch levels[BIPED_TORSO_LEVELS];
     levels[0] = zoo_patch_start(kit, 4, 4, ring_section(&b->torso[0]));
-    for (int i = 1; i < BIPED_TORSO_LEVELS; i++)
-        levels[i] = zoo_patch_extrude(kit, &levels[i - 1], ring_section(&b->torso[i]), BIPED_TORSO, i >= 5 ? SIDES : 0);
+    bool tail = b->knob_radius > 0 && !b->knob_on_head, bun = b->knob_radius > 0 && b->knob_on_head;
+    for (int i = 1; i < BIPED_TORSO_LEVELS; i++) {
+        unsigned skip = i >= 5 ? SIDES : i == 1 && tail ? 1 << 9 | 1 << 10 : 0;
+        levels[i] = zoo_patch_extrude(kit, &levels[i - 1], ring_section(&b->torso[i]), BIPED_TORSO, skip);
+    }
+    if (tail) knob_cage(kit, b, &levels[0], &levels[1], 9, BIPED_TORSO);
 
     // Top: the shoulders' outer columns are closed, the two in the middle go on as neck and head.
     const zoo_patch *top = &levels[BIPED_TORSO_LEVELS - 1];
     zoo_patch_close(kit, top, BIPED_TORSO, 0x6666);
     zoo_patch head = zoo_patch_part(top, 1, 3, 0, 4);
-    for (int i = 0; i < BIPED_HEAD_LEVELS; i++)
-        head = zoo_patch_extrude(kit, &head, ring_section(&b->skull[i]), BIPED_HEAD, 0);
+    head.bias = 0.25f; // the face needs more columns than the back of the head
+    for (int i = 0; i < BIPED_HEAD_LEVELS; i++) {
+        zoo_patch below = head;
+        bool here = bun && i == 4;
+        head = zoo_patch_extrude(kit, &head, ring_section(&b->skull[i]), BIPED_HEAD, here ? 1 << 6 | 1 << 7 : 0);
+        if (here) knob_cage(kit, b, &below, &head, 6, BIPED_HEAD);
+    }
     zoo_patch_close(kit, &head, BIPED_HEAD, b->ears ? 0x3c : 0);
 
     for (int k = 0; k < 2; k++) {
@@ -203,7 +235,11 @@ void biped_joints(zoo_kit *kit, const biped *b)
         kit->joints[girdle].radius = 1.7f * b->arm[0] + 0.5f * vec3_distance(shoulder, clavicle);
         kit->joints[girdle].ball_regions = 1u << BIPED_TORSO;
         kit->joints[girdle].full_regions = arm;
-        zoo_joint_add(kit, names[1], names[0], shoulder, vec3_sub(elbow, shoulder), 1.1f * b->arm[0], arm);
+        int upper_arm = zoo_joint_add(kit, names[1], names[0], shoulder, vec3_sub(elbow, shoulder), 1.1f * b->arm[0],
+                                      arm | 1u << BIPED_TORSO);
+        kit->joints[upper_arm].center = vec3_lerp(shoulder, elbow, 0.15f);
+        kit->joints[upper_arm].radius = 1.7f * b->arm[0];
+        kit->joints[upper_arm].ball_regions = 1u << BIPED_TORSO;
         zoo_joint_add(kit, names[2], names[1], elbow, vec3_sub(wrist, elbow), 1.1f * b->arm[2], arm);
         zoo_joint_add(kit, names[3], names[2], wrist, vec3_sub(wrist, elbow), 1.0f * b->arm[3], arm);
         if (b->hand_scale > 0) {
@@ -216,7 +252,13 @@ void biped_joints(zoo_kit *kit, const biped *b)
 
         const char *low[4] = {zoo_name(kit, "thigh", suffix), zoo_name(kit, "shin", suffix),
                               zoo_name(kit, "foot", suffix), zoo_name(kit, "toe", suffix)};
-        zoo_joint_add(kit, low[0], "hips", hip, vec3_sub(knee, hip), 0.9f * b->leg[0], leg);
+        // The thigh takes a soft ball of the pelvis along, on its own side.
+        int thigh =
+            zoo_joint_add(kit, low[0], "hips", hip, vec3_sub(knee, hip), 1.1f * b->leg[0], leg | 1u << BIPED_TORSO);
+        kit->joints[thigh].center = vec3_lerp(hip, knee, 0.08f);
+        kit->joints[thigh].radius = 1.9f * b->leg[0];
+        kit->joints[thigh].ball_regions = 1u << BIPED_TORSO;
+        kit->joints[thigh].gate = 0.35f * b->leg[0];
         zoo_joint_add(kit, low[1], low[0], knee, vec3_sub(ankle, knee), 1.0f * b->leg[2], leg);
         zoo_joint_add(kit, low[2], low[1], ankle, vec3_normalize(vec3_sub(ball, ankle)), 0.9f * b->leg[3], leg);
         zoo_joint_add(kit, low[3], low[2], ball, vec3_sub(toe, ball), 0.35f * b->foot_width, foot);

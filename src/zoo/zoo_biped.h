@@ -43,6 +43,10 @@ typedef struct biped {
     float hand_scale; /* 0: a mitten of length `mitten` */
     float mitten;
     bool ears;
+    vec3 knob; /* a ball on the back, of the head (a bun) or of the hips (a tail); radius 0: none */
+    float knob_radius;
+    bool knob_on_head;
+    bool short_legs; /* two rings a leg, not seven */
 } biped;
 
 void biped_cage(zoo_kit *kit, const biped *b);
@@ -65,7 +69,7 @@ void biped_walk(const zoo_kit *kit, const biped *b, const biped_style *style, do
 void biped_jump(const zoo_kit *kit, const biped *b, const biped_style *style, double time, zoo_pose *pose);
 void biped_shimmy(const zoo_kit *kit, const biped *b, const biped_style *style, double time, zoo_pose *pose);
 /* Put a foot (ankle joint) at `target` with the foot turned by `pitch` degrees (toes down positive). */
-void biped_leg(const zoo_kit *kit, const biped *b, float side, vec3 target, double pitch, zoo_pose *pose);
+void biped_leg(const zoo_kit *kit, float side, vec3 target, double pitch, zoo_pose *pose);
 /* Lower the arms, swing them (degrees, forward positive), bend the elbow, turn the wrist in. */
 void biped_arm(const zoo_kit *kit, const biped *b, float side, double down, double swing, double bend, zoo_pose *pose);
 

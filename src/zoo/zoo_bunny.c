@@ -4,40 +4,43 @@
 #include "zoo/zoo_biped.h"
 
 static const biped bunny = {
-    .hips = {0, 0.150f, 0},
-    .spine = {0, 0.215f, 0},
-    .chest = {0, 0.285f, 0},
-    .neck = {0, 0.362f, 0},
-    .head = {0, 0.395f, 0},
-    .crown = {0, 0.620f, -0.010f},
-    .clavicle = {0.030f, 0.335f, 0},
-    .shoulder = {0.082f, 0.325f, 0},
-    .elbow = {0.160f, 0.262f, -0.004f},
-    .wrist = {0.224f, 0.208f, 0.006f},
-    .hip = {0.068f, 0.130f, 0.010f},
-    .knee = {0.082f, 0.085f, 0.020f},
-    .ankle = {0.088f, 0.042f, 0.005f},
-    .ball = {0.098f, 0.026f, 0.090f},
-    .toe = {0.104f, 0.026f, 0.150f},
-    .torso = {{0.085f, 0.110f, 0.080f, 0.005f, 0},
-              {0.135f, 0.135f, 0.115f, 0.010f, 0},
-              {0.200f, 0.135f, 0.125f, 0.012f, 0},
-              {0.255f, 0.115f, 0.105f, 0.008f, 0},
-              {0.295f, 0.095f, 0.085f, 0.004f, 0},
-              {0.325f, 0.085f, 0.075f, 0.000f, 0},
-              {0.352f, 0.068f, 0.060f, 0, 0}},
-    .skull = {{0.372f, 0.062f, 0.062f, 0.002f, 0},
-              {0.410f, 0.100f, 0.090f, 0.012f, 0},
-              {0.470f, 0.130f, 0.112f, 0.010f, 0},
-              {0.535f, 0.122f, 0.110f, 0.004f, 0},
-              {0.585f, 0.095f, 0.088f, -0.002f, 0},
-              {0.612f, 0.066f, 0.060f, -0.006f, 0}},
+    .hips = {0, 0.190f, 0},
+    .spine = {0, 0.255f, 0},
+    .chest = {0, 0.325f, 0},
+    .neck = {0, 0.398f, 0},
+    .head = {0, 0.425f, 0},
+    .crown = {0, 0.655f, -0.010f},
+    .clavicle = {0.030f, 0.370f, 0},
+    .shoulder = {0.080f, 0.364f, 0},
+    .elbow = {0.166f, 0.316f, -0.004f},
+    .wrist = {0.244f, 0.272f, 0.008f},
+    .hip = {0.064f, 0.150f, 0.005f},
+    .knee = {0.076f, 0.094f, 0.014f},
+    .ankle = {0.082f, 0.048f, 0.000f},
+    .ball = {0.094f, 0.026f, 0.085f},
+    .toe = {0.102f, 0.026f, 0.148f},
+    .torso = {{0.128f, 0.122f, 0.090f, 0.000f, 0},
+              {0.180f, 0.138f, 0.122f, 0.012f, 0},
+              {0.240f, 0.136f, 0.126f, 0.014f, 0},
+              {0.295f, 0.112f, 0.102f, 0.008f, 0},
+              {0.332f, 0.092f, 0.080f, 0.004f, 0},
+              {0.362f, 0.080f, 0.068f, 0.000f, 0},
+              {0.388f, 0.064f, 0.056f, 0, 0}},
+    .skull = {{0.408f, 0.062f, 0.060f, 0.002f, 0},
+              {0.445f, 0.100f, 0.090f, 0.012f, 0},
+              {0.505f, 0.130f, 0.112f, 0.010f, 0},
+              {0.570f, 0.122f, 0.110f, 0.004f, 0},
+              {0.620f, 0.095f, 0.088f, -0.002f, 0},
+              {0.647f, 0.066f, 0.060f, -0.006f, 0}},
     .arm = {0.028f, 0.020f, 0.018f, 0.018f},
-    .leg = {0.052f, 0.046f, 0.042f, 0.036f},
+    .leg = {0.052f, 0.046f, 0.044f, 0.038f},
     .foot_width = 0.042f,
-    .foot_height = 0.064f,
-    .mitten = 0.058f,
+    .foot_height = 0.066f,
+    .mitten = 0.062f,
     .ears = true,
+    .knob = {0, 0.160f, -0.114f},
+    .knob_radius = 0.040f,
+    .short_legs = true,
 };
 
 static vec3 v(float x, float y, float z) { return vec3_make(x, y, z); }
@@ -45,38 +48,38 @@ static vec3 v(float x, float y, float z) { return vec3_make(x, y, z); }
 static void bunny_field(zoo_kit *kit)
 {
     int body = zoo_field_node(kit, -1, 0);
-    zoo_field_ellipsoid(kit, body, v(0, 0.185f, 0.008f), v(0.132f, 0.125f, 0.120f), 0.02f);
-    zoo_field_ellipsoid(kit, body, v(0, 0.175f, 0.052f), v(0.100f, 0.095f, 0.090f), 0.05f); // belly
-    zoo_field_cone(kit, body, v(0, 0.235f, 0.005f), 0.090f, v(0, 0.345f, 0), 0.056f, 0.05f);
-    zoo_field_ellipsoid(kit, body, v(0, 0.128f, -0.122f), v(0.042f, 0.042f, 0.040f), 0.014f); // tail
+    zoo_field_ellipsoid(kit, body, v(0, 0.225f, 0.004f), v(0.130f, 0.122f, 0.116f), 0.02f);
+    zoo_field_ellipsoid(kit, body, v(0, 0.212f, 0.050f), v(0.102f, 0.094f, 0.092f), 0.06f); // belly
+    zoo_field_cone(kit, body, v(0, 0.275f, 0.005f), 0.088f, v(0, 0.385f, 0), 0.054f, 0.06f);
+    zoo_field_ellipsoid(kit, body, bunny.knob, v(0.040f, 0.040f, 0.038f), 0.012f); // tail
 
+    // A round head with full cheeks, a muzzle, a button nose and eyes that stand out.
     int head = zoo_field_node(kit, body, 0.022f);
-    zoo_field_ellipsoid(kit, head, v(0, 0.500f, 0), v(0.128f, 0.118f, 0.112f), 0.02f);
-    zoo_field_ellipsoid(kit, head, v(0, 0.445f, 0.012f), v(0.112f, 0.070f, 0.095f), 0.05f);
+    zoo_field_ellipsoid(kit, head, v(0, 0.540f, 0), v(0.124f, 0.114f, 0.110f), 0.02f);
+    zoo_field_ellipsoid(kit, head, v(0, 0.482f, 0.014f), v(0.112f, 0.070f, 0.094f), 0.05f);
+    zoo_field_ellipsoid(kit, head, v(0, 0.484f, 0.086f), v(0.058f, 0.038f, 0.040f), 0.025f);
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
-        zoo_field_ellipsoid(kit, head, v(s * 0.072f, 0.452f, 0.052f), v(0.052f, 0.044f, 0.050f), 0.04f);  // cheek
-        zoo_field_ellipsoid(kit, head, v(s * 0.025f, 0.452f, 0.100f), v(0.030f, 0.024f, 0.026f), 0.016f); // muzzle
-        zoo_field_ellipsoid(kit, head, v(s * 0.052f, 0.518f, 0.112f), v(0.026f, 0.030f, 0.020f), 0.014f);
-        zoo_field_carve(kit);                                                                             // eye socket
-        zoo_field_ellipsoid(kit, head, v(s * 0.050f, 0.518f, 0.092f), v(0.019f, 0.024f, 0.016f), 0.004f); // eye
+        zoo_field_ellipsoid(kit, head, v(s * 0.072f, 0.486f, 0.048f), v(0.056f, 0.046f, 0.052f), 0.04f);  // cheek
+        zoo_field_ellipsoid(kit, head, v(s * 0.024f, 0.482f, 0.104f), v(0.030f, 0.026f, 0.028f), 0.010f); // muzzle
+        zoo_field_ellipsoid(kit, head, v(s * 0.049f, 0.556f, 0.092f), v(0.025f, 0.033f, 0.024f), 0.005f); // eye
     }
-    zoo_field_ellipsoid(kit, head, v(0, 0.428f, 0.100f), v(0.020f, 0.016f, 0.018f), 0.014f); // chin
-    zoo_field_ellipsoid(kit, head, v(0, 0.474f, 0.122f), v(0.015f, 0.011f, 0.012f), 0.007f); // nose
+    zoo_field_ellipsoid(kit, head, v(0, 0.452f, 0.098f), v(0.022f, 0.018f, 0.020f), 0.012f); // chin
+    zoo_field_ellipsoid(kit, head, v(0, 0.513f, 0.122f), v(0.020f, 0.015f, 0.016f), 0.005f); // nose
 
     int ears = zoo_field_node(kit, head, 0.024f);
     int legs = zoo_field_node(kit, body, 0.022f);
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
-        // Ear: a leaf, hollowed in front.
+        // Ear: a leaf on a short stem, hollowed in front.
         int ear = zoo_field_node(kit, ears, 0.006f);
-        vec3 root = v(s * 0.043f, 0.585f, -0.010f), tip = v(s * 0.118f, 0.880f, -0.030f);
+        vec3 root = v(s * 0.043f, 0.620f, -0.010f), tip = v(s * 0.118f, 0.925f, -0.030f);
         vec3 up = vec3_normalize(vec3_sub(tip, root)), across = vec3_normalize(vec3_cross(up, v(0, 0, s)));
-        zoo_field_flat_cone(kit, ear, root, 0.017f, vec3_lerp(root, tip, 0.60f), 0.021f, across, 1.9f, 0.02f);
-        zoo_field_flat_cone(kit, ear, vec3_lerp(root, tip, 0.60f), 0.021f, vec3_lerp(root, tip, 0.94f), 0.010f, across,
-                            1.9f, 0.02f);
-        zoo_field_blob(kit, ear, vec3_add(vec3_lerp(root, tip, 0.57f), v(0, 0, 0.026f)), vec3_scale(across, 0.022f),
-                       vec3_scale(up, 0.110f), vec3_cross(vec3_scale(across, 0.014f), up), 0.012f);
+        zoo_field_flat_cone(kit, ear, root, 0.018f, vec3_lerp(root, tip, 0.30f), 0.017f, across, 1.35f, 0.02f);
+        zoo_field_blob(kit, ear, vec3_lerp(root, tip, 0.56f), vec3_scale(across, 0.044f), vec3_scale(up, 0.138f),
+                       vec3_cross(vec3_scale(across, 0.021f), up), 0.02f);
+        zoo_field_blob(kit, ear, vec3_add(vec3_lerp(root, tip, 0.58f), v(0, 0, 0.027f)), vec3_scale(across, 0.025f),
+                       vec3_scale(up, 0.105f), vec3_cross(vec3_scale(across, 0.016f), up), 0.014f);
         zoo_field_carve(kit);
 
         // Arm: thin, with a ball of a paw and a thumb's hint.
@@ -94,9 +97,9 @@ static void bunny_field(zoo_kit *kit)
         // Leg: short and stout, on a long foot.
         int leg = zoo_field_node(kit, legs, 0.006f);
         vec3 hip = biped_mirror(bunny.hip, s), knee = biped_mirror(bunny.knee, s), ankle = biped_mirror(bunny.ankle, s);
-        zoo_field_cone(kit, leg, hip, 0.054f, knee, 0.044f, 0.01f);
-        zoo_field_cone(kit, leg, knee, 0.044f, ankle, 0.037f, 0.02f);
-        zoo_field_ellipsoid(kit, leg, v(s * 0.098f, 0.034f, 0.062f), v(0.043f, 0.034f, 0.095f), 0.03f);
+        zoo_field_cone(kit, leg, hip, 0.054f, knee, 0.046f, 0.01f);
+        zoo_field_cone(kit, leg, knee, 0.046f, ankle, 0.038f, 0.02f);
+        zoo_field_ellipsoid(kit, leg, v(s * 0.093f, 0.035f, 0.056f), v(0.043f, 0.035f, 0.095f), 0.03f);
     }
 }
 
@@ -126,7 +129,7 @@ static void pose_dance(const zoo_kit *kit, double time, zoo_pose *pose)
         foot.y += (float)(0.035 * kick + 0.055 * air);
         foot.z += (float)(0.030 * kick);
         foot.x += (float)(0.010 * kick) * s;
-        biped_leg(kit, &bunny, s, foot, -14 * kick + 20 * air, pose);
+        biped_leg(kit, s, foot, -14 * kick + 20 * air, pose);
         double wave = zoo_sin(time + (k == 0 ? 0 : 0.5));
         biped_arm(kit, &bunny, s, strength * (-42 - 38 * wave), 22 * strength, strength * (38 + 26 * zoo_sin(2 * time)),
                   pose);
@@ -144,8 +147,11 @@ static void pose_dance(const zoo_kit *kit, double time, zoo_pose *pose)
 
 void zoo_describe_bunny(zoo_kit *kit)
 {
-    kit->target_count = 6000;
+    kit->target_count = 7000;
+    kit->relax_count = 36;
+    kit->density[BIPED_HEAD] = 1.3f;
     kit->density[BIPED_ARM_L] = kit->density[BIPED_ARM_R] = 1.1f;
+    zoo_field_magnet(kit, v(0, 0.520f, 0.110f), 0.110f, 1.4f);
     biped_cage(kit, &bunny);
     bunny_field(kit);
     biped_joints(kit, &bunny);

@@ -66,6 +66,7 @@ static void patch_place(zoo_kit *kit, zoo_patch *patch, zoo_section section)
     for (int r = 0; r <= patch->rows; r++)
         for (int c = 0; c <= patch->cols; c++) {
             float s = 2.0f * (float)c / (float)patch->cols - 1, t = 2.0f * (float)r / (float)patch->rows - 1;
+            t -= patch->bias * (1 - t * t);
             patch->points[r * (patch->cols + 1) + c] = zoo_point_add(kit, section_point(section, s, t));
         }
 }
@@ -200,14 +201,13 @@ static void charts_pack(zoo_kit *kit)
 
 void zoo_cage_finish(zoo_kit *kit)
 {
-    static const int unused = -1;
     int map[ZOO_MAX_POINTS];
-    for (int i = 0; i < kit->point_count; i++) map[i] = unused;
+    for (int i = 0; i < kit->point_count; i++) map[i] = -1;
     for (int i = 0; i < kit->face_count; i++)
         for (int j = 0; j < 4; j++) map[kit->faces[i].points[j]] = 0;
     int count = 0;
     for (int i = 0; i < kit->point_count; i++)
-        if (map[i] != unused) {
+        if (map[i] >= 0) {
             kit->points[count] = kit->points[i];
             map[i] = count++;
         }

@@ -52,14 +52,14 @@ static void cat_cage(zoo_kit *kit)
 {
     // z and y of the centre, half width, half height, slant (how much farther forward its top is)
     static const float rings[RINGS][5] = {
-        {-0.228f, 0.244f, 0.036f, 0.040f, 0}, // rump
+        {-0.226f, 0.244f, 0.036f, 0.040f, 0}, // rump
         {-0.205f, 0.236f, 0.054f, 0.060f, 0},      {-0.165f, 0.232f, 0.062f, 0.068f, 0},
-        {-0.118f, 0.234f, 0.062f, 0.066f, 0},      {-0.060f, 0.236f, 0.060f, 0.064f, 0},
-        {0.000f, 0.236f, 0.060f, 0.066f, 0},       {0.060f, 0.234f, 0.060f, 0.070f, 0},
-        {0.105f, 0.236f, 0.058f, 0.070f, 0},       {0.145f, 0.244f, 0.052f, 0.064f, -0.010f},
-        {0.172f, 0.272f, 0.042f, 0.050f, -0.040f}, {0.192f, 0.306f, 0.044f, 0.044f, -0.045f},
-        {0.222f, 0.328f, 0.052f, 0.046f, -0.020f}, {0.258f, 0.322f, 0.044f, 0.040f, 0},
-        {0.282f, 0.308f, 0.026f, 0.024f, 0},
+        {-0.118f, 0.234f, 0.062f, 0.066f, 0},      {-0.060f, 0.236f, 0.058f, 0.062f, 0},
+        {0.000f, 0.236f, 0.058f, 0.064f, 0},       {0.060f, 0.234f, 0.058f, 0.068f, 0},
+        {0.105f, 0.236f, 0.056f, 0.068f, 0},       {0.145f, 0.246f, 0.050f, 0.060f, -0.010f},
+        {0.172f, 0.274f, 0.042f, 0.050f, -0.036f}, {0.196f, 0.312f, 0.046f, 0.046f, -0.018f}, // behind the ears
+        {0.228f, 0.330f, 0.052f, 0.046f, 0},                                                  // before the ears
+        {0.258f, 0.322f, 0.044f, 0.040f, 0},       {0.282f, 0.308f, 0.026f, 0.024f, 0},
     };
     enum { BELLY_RIGHT = 3, BELLY_LEFT = 12, EAR_LEFT = 1 << 6, EAR_RIGHT = 1 << 9 };
     zoo_patch levels[RINGS];
@@ -85,7 +85,11 @@ static void cat_cage(zoo_kit *kit)
         vec3 along = vec3_normalize(vec3_sub(tail[MIN(i + 1, TAIL_POINTS - 1)], tail[i - 1]));
         vec3 up = vec3_cross(axis_x, along); // seen from behind: the patch is reversed
         zoo_section section = {tail[i], vec3_scale(axis_x, 0.013f), vec3_scale(up, 0.013f), 0};
-        if (i == TAIL_POINTS - 1) section.u = vec3_scale(axis_x, 0.007f), section.v = vec3_scale(up, 0.007f);
+        // The last ring lies near the very tip, so that the cap is pulled onto it from outside.
+        if (i == TAIL_POINTS - 1) {
+            section.center = vec3_madd(section.center, along, 0.008f);
+            section.u = vec3_scale(axis_x, 0.006f), section.v = vec3_scale(up, 0.006f);
+        }
         end = zoo_patch_extrude(kit, &end, section, REGION_TAIL, 0);
     }
     zoo_patch_close(kit, &end, REGION_TAIL, 0);
@@ -118,9 +122,9 @@ static void cat_cage(zoo_kit *kit)
         int inner = side > 0 ? 7 : 9, outer = side > 0 ? 6 : 10;
         ear.points[0] = zoo_patch_loop(&levels[11], inner), ear.points[1] = zoo_patch_loop(&levels[11], outer);
         ear.points[2] = zoo_patch_loop(&levels[10], inner), ear.points[3] = zoo_patch_loop(&levels[10], outer);
-        static const float ears[3][5] = {{0.033f, 0.374f, 0.212f, 0.017f, 0.010f},
-                                         {0.038f, 0.390f, 0.211f, 0.012f, 0.006f},
-                                         {0.042f, 0.404f, 0.210f, 0.005f, 0.003f}};
+        static const float ears[3][5] = {{0.034f, 0.378f, 0.212f, 0.018f, 0.009f},
+                                         {0.040f, 0.400f, 0.210f, 0.012f, 0.006f},
+                                         {0.045f, 0.421f, 0.208f, 0.004f, 0.003f}};
         for (int i = 0; i < 3; i++) {
             zoo_section section = {{ears[i][0], ears[i][1], ears[i][2]}, {ears[i][3], 0, 0}, {0, 0, -ears[i][4]}, 0.2f};
             ear = zoo_patch_extrude(kit, &ear, mirror_section(section, side), REGION_EAR_L + k, 0);
@@ -133,14 +137,17 @@ static void cat_field(zoo_kit *kit)
 {
     int body = zoo_field_node(kit, -1, 0);
     // Trunk: deep chest, drawn-in waist, round rump; shoulders and thighs show on its sides.
-    zoo_field_flat_cone(kit, body, v(0, 0.240f, -0.175f), 0.054f, v(0, 0.246f, -0.060f), 0.054f, axis_y, 1.10f, 0.02f);
-    zoo_field_flat_cone(kit, body, v(0, 0.246f, -0.060f), 0.053f, v(0, 0.240f, 0.090f), 0.056f, axis_y, 1.12f, 0.04f);
-    zoo_field_ellipsoid(kit, body, v(0, 0.222f, 0.060f), v(0.054f, 0.062f, 0.090f), 0.04f);  // chest
-    zoo_field_ellipsoid(kit, body, v(0, 0.214f, -0.040f), v(0.050f, 0.050f, 0.100f), 0.04f); // belly
-    zoo_field_ellipsoid(kit, body, v(0, 0.240f, 0.130f), v(0.044f, 0.054f, 0.044f), 0.04f);  // breast
+    static const vec3 trunk[] = {{0, 0.240f, -0.190f}, {0, 0.241f, -0.130f}, {0, 0.242f, -0.060f},
+                                 {0, 0.237f, 0.020f},  {0, 0.236f, 0.085f},  {0, 0.247f, 0.130f}};
+    static const float girth[] = {0.046f, 0.0545f, 0.0520f, 0.0550f, 0.0565f, 0.047f};
+    zoo_field_tube(kit, body, trunk, girth, COUNT_OF(trunk), axis_y, 1.14f, 0.025f);
+    zoo_field_ellipsoid(kit, body, v(0, 0.214f, 0.070f), v(0.050f, 0.058f, 0.080f), 0.04f);  // chest
+    zoo_field_ellipsoid(kit, body, v(0, 0.212f, -0.030f), v(0.046f, 0.046f, 0.100f), 0.04f); // belly
 
     int neck = zoo_field_node(kit, body, 0.030f);
-    zoo_field_cone(kit, neck, v(0, 0.252f, 0.115f), 0.052f, v(0, 0.312f, 0.198f), 0.040f, 0.02f);
+    static const vec3 nape[] = {{0, 0.246f, 0.105f}, {0, 0.276f, 0.158f}, {0, 0.316f, 0.200f}};
+    static const float collar[] = {0.054f, 0.046f, 0.040f};
+    zoo_field_tube(kit, neck, nape, collar, COUNT_OF(nape), axis_y, 1, 0.025f);
     int head = zoo_field_node(kit, neck, 0.016f);
     zoo_field_ellipsoid(kit, head, v(0, 0.332f, 0.222f), v(0.050f, 0.044f, 0.050f), 0.01f);
     zoo_field_ellipsoid(kit, head, v(0, 0.316f, 0.246f), v(0.040f, 0.030f, 0.034f), 0.02f);
@@ -148,30 +155,29 @@ static void cat_field(zoo_kit *kit)
                    0.012f); // bridge of the nose
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
-        zoo_field_ellipsoid(kit, head, v(s * 0.033f, 0.316f, 0.236f), v(0.021f, 0.020f, 0.024f), 0.014f); // cheek
+        zoo_field_ellipsoid(kit, head, v(s * 0.030f, 0.318f, 0.236f), v(0.021f, 0.020f, 0.024f), 0.018f); // cheek
         zoo_field_ellipsoid(kit, head, v(s * 0.0125f, 0.304f, 0.275f), v(0.015f, 0.0125f, 0.014f),
                             0.006f); // whisker pad
         zoo_field_ellipsoid(kit, head, v(s * 0.024f, 0.336f, 0.272f), v(0.015f, 0.012f, 0.012f), 0.008f);
         zoo_field_carve(kit); // eye socket
-        zoo_field_ellipsoid(kit, head, v(s * 0.023f, 0.335f, 0.256f), v(0.0125f, 0.0115f, 0.0110f), 0.003f); // eye
+        zoo_field_ellipsoid(kit, head, v(s * 0.0235f, 0.3350f, 0.2585f), v(0.0140f, 0.0125f, 0.0120f), 0.003f); // eye
     }
     zoo_field_ellipsoid(kit, head, v(0, 0.315f, 0.288f), v(0.0075f, 0.0055f, 0.0060f), 0.004f); // nose
     zoo_field_ellipsoid(kit, head, v(0, 0.292f, 0.268f), v(0.014f, 0.010f, 0.013f), 0.008f);    // chin
 
     int rear = zoo_field_node(kit, body, 0.020f);
     static const float thick[TAIL_POINTS] = {0.020f, 0.0165f, 0.0155f, 0.0150f, 0.0145f, 0.0135f, 0.0105f};
-    for (int i = 0; i + 1 < TAIL_POINTS; i++)
-        zoo_field_cone(kit, rear, tail[i], thick[i], tail[i + 1], thick[i + 1], 0.008f);
+    zoo_field_tube(kit, rear, tail, thick, TAIL_POINTS, axis_y, 1, 0.012f);
 
-    int fore = zoo_field_node(kit, body, 0.022f), aft = zoo_field_node(kit, body, 0.024f);
+    int fore = zoo_field_node(kit, body, 0.026f), aft = zoo_field_node(kit, body, 0.034f);
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
         // Ear: a thin triangle, hollowed in front.
         int ear = zoo_field_node(kit, head, 0.010f);
-        zoo_field_flat_cone(kit, ear, v(s * 0.030f, 0.360f, 0.212f), 0.0085f, v(s * 0.043f, 0.404f, 0.209f), 0.0030f,
-                            vec3_normalize(v(s * 1, -0.3f, 0)), 2.3f, 0.004f);
-        zoo_field_blob(kit, ear, v(s * 0.034f, 0.378f, 0.2225f), v(s * 0.0115f, -0.0035f, 0), v(s * 0.0055f, 0.018f, 0),
-                       v(0, 0, 0.0085f), 0.005f);
+        zoo_field_flat_cone(kit, ear, v(s * 0.031f, 0.362f, 0.212f), 0.0095f, v(s * 0.0455f, 0.420f, 0.208f), 0.0032f,
+                            vec3_normalize(v(s * 1, -0.25f, 0)), 2.2f, 0.004f);
+        zoo_field_blob(kit, ear, v(s * 0.036f, 0.386f, 0.2235f), v(s * 0.0125f, -0.0031f, 0), v(s * 0.0055f, 0.022f, 0),
+                       v(0, 0, 0.0095f), 0.005f);
         zoo_field_carve(kit);
 
         // Front leg: shoulder blade, upper arm, forearm, paw.
@@ -185,8 +191,8 @@ static void cat_field(zoo_kit *kit)
 
         // Hind leg: thigh, shin, the long foot, paw.
         int rear_leg = zoo_field_node(kit, aft, 0.006f);
-        zoo_field_ellipsoid(kit, rear_leg, v(s * 0.044f, 0.205f, -0.150f), v(0.030f, 0.062f, 0.056f), 0.02f);
-        zoo_field_cone(kit, rear_leg, mirror(vec3_lerp(hip, knee, 0.45f), s), 0.036f, mirror(knee, s), 0.025f, 0.03f);
+        zoo_field_ellipsoid(kit, rear_leg, v(s * 0.042f, 0.205f, -0.152f), v(0.032f, 0.064f, 0.054f), 0.02f);
+        zoo_field_cone(kit, rear_leg, mirror(vec3_lerp(hip, knee, 0.35f), s), 0.040f, mirror(knee, s), 0.0225f, 0.03f);
         zoo_field_cone(kit, rear_leg, mirror(knee, s), 0.024f, mirror(hock, s), 0.0140f, 0.02f);
         zoo_field_cone(kit, rear_leg, v(s * 0.057f, 0.140f, -0.140f), 0.023f, v(s * 0.056f, 0.100f, -0.172f), 0.0165f,
                        0.02f);
@@ -265,21 +271,11 @@ static void paw_place(const zoo_kit *kit, zoo_pose *pose, bool front, float side
 /* A paw over a cycle: on the ground for two thirds of it, then swung forwards. */
 static void paw_step(const zoo_kit *kit, zoo_pose *pose, bool front, float side, double phase)
 {
-    static const double stance = 0.64, step = 0.105;
-    phase -= floor(phase);
-    double z, y = 0, pitch = 0;
-    if (phase < stance) {
-        z = step * (0.5 - phase / stance);
-        double rise = zoo_ramp(phase / stance, 0.7, 1.05);
-        pitch = 22 * rise;
-        y = 0.008 * rise;
-    } else {
-        double t = (phase - stance) / (1 - stance);
-        z = step * (-0.5 + 0.85 * zoo_smooth(t) + 0.15 * t);
-        double up = zoo_sin(0.5 * t);
-        y = 0.008 * (1 - zoo_ramp(t, 0, 0.5)) * 0.86 + 0.030 * up * up;
-        pitch = 22 * 0.94 * (1 - zoo_ramp(t, 0.2, 0.9)) + (front ? 40 : 14) * up * up;
-    }
+    static const double heights[12] = {0, 0, 0, 0, 0, 0, 0.002, 0.007, 0.022, 0.034, 0.024, 0.006};
+    static const double hind_pitches[12] = {0, 0, 0, 0, 0, 4, 12, 22, 30, 22, 8, 2};
+    static const double front_pitches[12] = {0, 0, 0, 0, 0, 4, 12, 22, 48, 44, 18, 4};
+    double z = 0.105 * zoo_stride(phase, 0.64), y = zoo_cycle(heights, 12, phase);
+    double pitch = zoo_cycle(front ? front_pitches : hind_pitches, 12, phase);
     paw_place(kit, pose, front, side, v(-0.012f * side, (float)y, (float)z), pitch);
     if (!front) {
         char toe[24];
@@ -341,6 +337,7 @@ void zoo_describe_cat(zoo_kit *kit)
     kit->target_count = 7200;
     kit->density[REGION_HEAD] = 1.35f;
     kit->density[REGION_EAR_L] = kit->density[REGION_EAR_R] = 1.3f;
+    zoo_field_magnet(kit, v(0, 0.318f, 0.272f), 0.055f, 0.9f);
     cat_cage(kit);
     cat_field(kit);
     cat_joints(kit);

@@ -7,9 +7,9 @@ static const biped dancer = {
     .hips = {0, 0.945f, 0},
     .spine = {0, 1.045f, -0.008f},
     .chest = {0, 1.165f, -0.018f},
-    .neck = {0, 1.405f, -0.022f},
-    .head = {0, 1.500f, 0.000f},
-    .crown = {0, 1.72f, 0},
+    .neck = {0, 1.390f, -0.022f},
+    .head = {0, 1.474f, -0.002f},
+    .crown = {0, 1.69f, 0},
     .clavicle = {0.030f, 1.370f, 0},
     .shoulder = {0.150f, 1.352f, -0.020f},
     .elbow = {0.325f, 1.155f, -0.032f},
@@ -26,12 +26,15 @@ static const biped dancer = {
               {1.255f, 0.135f, 0.095f, -0.008f, 0},
               {1.335f, 0.138f, 0.082f, -0.018f, 0},
               {1.388f, 0.105f, 0.058f, -0.022f, 0.015f}},
-    .skull = {{1.430f, 0.043f, 0.044f, -0.014f, 0.02f},
-              {1.495f, 0.048f, 0.062f, 0.012f, 0.07f},
-              {1.548f, 0.062f, 0.082f, 0.014f, 0.05f},
-              {1.600f, 0.070f, 0.090f, 0.008f, 0},
-              {1.655f, 0.066f, 0.085f, 0.000f, 0},
-              {1.695f, 0.046f, 0.060f, -0.004f, 0}},
+    .skull = {{1.418f, 0.044f, 0.045f, -0.015f, 0.02f},
+              {1.466f, 0.046f, 0.058f, 0.006f, 0.06f},
+              {1.512f, 0.058f, 0.078f, 0.012f, 0.05f},
+              {1.566f, 0.068f, 0.088f, 0.006f, 0},
+              {1.624f, 0.065f, 0.085f, -0.004f, 0},
+              {1.664f, 0.046f, 0.060f, -0.008f, 0}},
+    .knob = {0, 1.612f, -0.111f},
+    .knob_radius = 0.036f,
+    .knob_on_head = true,
     .arm = {0.042f, 0.036f, 0.030f, 0.024f},
     .leg = {0.074f, 0.064f, 0.046f, 0.032f},
     .foot_width = 0.035f,
@@ -40,7 +43,7 @@ static const biped dancer = {
 };
 
 static const biped_style style = {
-    .stride = 0.66, .bounce = 0.018, .sway = 0.022, .arm_swing = 24, .arms_down = 33, .hip_turn = 9};
+    .stride = 0.66, .bounce = 0.018, .sway = 0.022, .arm_swing = 24, .arms_down = 25, .hip_turn = 9};
 
 static vec3 v(float x, float y, float z) { return vec3_make(x, y, z); }
 
@@ -54,9 +57,9 @@ static void torso_field(zoo_kit *kit, int body)
     zoo_field_ellipsoid(kit, body, v(0, 1.190f, 0.028f), v(0.085f, 0.090f, 0.050f), 0.06f); // ribs
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
-        zoo_field_ellipsoid(kit, body, v(s * 0.066f, 0.905f, -0.058f), v(0.074f, 0.080f, 0.066f), 0.04f); // seat
-        zoo_field_ellipsoid(kit, body, v(s * 0.098f, 0.925f, -0.004f), v(0.058f, 0.085f, 0.074f), 0.05f); // hip
-        zoo_field_ellipsoid(kit, body, v(s * 0.062f, 1.236f, 0.066f), v(0.054f, 0.050f, 0.040f), 0.035f); // breast
+        zoo_field_ellipsoid(kit, body, v(s * 0.062f, 0.905f, -0.052f), v(0.068f, 0.076f, 0.060f), 0.045f); // seat
+        zoo_field_ellipsoid(kit, body, v(s * 0.086f, 0.920f, -0.004f), v(0.054f, 0.090f, 0.070f), 0.06f);  // hip
+        zoo_field_ellipsoid(kit, body, v(s * 0.056f, 1.236f, 0.062f), v(0.050f, 0.048f, 0.036f), 0.035f);  // breast
         zoo_field_ellipsoid(kit, body, v(s * 0.068f, 1.280f, -0.070f), v(0.052f, 0.075f, 0.026f),
                             0.05f); // shoulder blade
         zoo_field_cone(kit, body, v(s * 0.020f, 1.400f, -0.030f), 0.030f, v(s * 0.128f, 1.358f, -0.024f), 0.032f,
@@ -69,31 +72,9 @@ static void torso_field(zoo_kit *kit, int body)
 static void head_field(zoo_kit *kit, int body)
 {
     int neck = zoo_field_node(kit, body, 0.045f);
-    zoo_field_cone(kit, neck, v(0, 1.360f, -0.028f), 0.048f, v(0, 1.510f, -0.006f), 0.044f, 0.01f);
-    int head = zoo_field_node(kit, neck, 0.024f);
-    zoo_field_ellipsoid(kit, head, v(0, 1.628f, -0.008f), v(0.071f, 0.088f, 0.090f), 0.01f);                 // skull
-    zoo_field_ellipsoid(kit, head, v(0, 1.575f, 0.036f), v(0.056f, 0.076f, 0.056f), 0.04f);                  // face
-    zoo_field_ellipsoid(kit, head, v(0, 1.524f, 0.050f), v(0.036f, 0.026f, 0.036f), 0.03f);                  // jaw
-    zoo_field_ellipsoid(kit, head, v(0, 1.512f, 0.078f), v(0.014f, 0.013f, 0.012f), 0.018f);                 // chin
-    zoo_field_ellipsoid(kit, head, v(0, 1.655f, -0.095f), v(0.040f, 0.040f, 0.036f), 0.012f);                // bun
-    zoo_field_cone(kit, head, v(-0.024f, 1.628f, 0.074f), 0.008f, v(0.024f, 1.628f, 0.074f), 0.008f, 0.02f); // brow
-    for (int k = 0; k < 2; k++) {
-        float s = k == 0 ? 1 : -1;
-        zoo_field_ellipsoid(kit, head, v(s * 0.034f, 1.572f, 0.064f), v(0.020f, 0.018f, 0.018f), 0.02f); // cheek
-        zoo_field_ellipsoid(kit, head, v(s * 0.027f, 1.607f, 0.096f), v(0.017f, 0.011f, 0.014f), 0.012f);
-        zoo_field_carve(kit); // eye socket
-        zoo_field_ellipsoid(kit, head, v(s * 0.027f, 1.606f, 0.071f), v(0.0130f, 0.0110f, 0.0125f), 0.004f); // eye
-    }
-    zoo_field_cone(kit, head, v(0, 1.615f, 0.084f), 0.006f, v(0, 1.580f, 0.101f), 0.0095f, 0.010f); // nose
-    zoo_field_flat_cone(kit, head, v(-0.011f, 1.553f, 0.085f), 0.0065f, v(0.011f, 1.553f, 0.085f), 0.0065f, v(0, 1, 0),
-                        0.9f, 0.007f); // lips
-    zoo_field_flat_cone(kit, head, v(-0.009f, 1.541f, 0.084f), 0.0070f, v(0.009f, 1.541f, 0.084f), 0.0070f, v(0, 1, 0),
-                        0.9f, 0.007f);
-    for (int k = 0; k < 2; k++) {
-        float s = k == 0 ? 1 : -1;
-        zoo_field_blob(kit, head, v(s * 0.071f, 1.588f, -0.008f), v(s * 0.008f, 0, 0.003f), v(0, 0.026f, -0.004f),
-                       v(-s * 0.005f, 0.002f, 0.0130f), 0.008f); // ear
-    }
+    zoo_field_cone(kit, neck, v(0, 1.350f, -0.028f), 0.049f, v(0, 1.490f, -0.008f), 0.045f, 0.01f);
+    int head = zoo_head_field(kit, neck, v(0, 1.560f, 0.000f), 0.94f, &(zoo_head){0.96f, 0.86f, 0.85f, 0});
+    zoo_field_ellipsoid(kit, head, dancer.knob, v(0.036f, 0.036f, 0.034f), 0.010f); // bun
 }
 
 static void arm_field(zoo_kit *kit, int body, float s)
@@ -105,7 +86,7 @@ static void arm_field(zoo_kit *kit, int body, float s)
     int arm = zoo_field_node(kit, body, 0.042f);
     zoo_field_cone(kit, arm, shoulder, 0.044f, elbow, 0.029f, 0.02f);
     zoo_field_blob(kit, arm, vec3_madd(vec3_madd(shoulder, upper, 0.024f), out, 0.006f), vec3_scale(upper, 0.070f),
-                   vec3_scale(out, 0.042f), vec3_scale(front, 0.044f), 0.03f); // deltoid
+                   vec3_scale(out, 0.039f), vec3_scale(front, 0.042f), 0.03f); // deltoid
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.60f), front, 0.010f), vec3_scale(upper, 0.075f),
                    vec3_scale(out, 0.026f), vec3_scale(front, 0.025f), 0.03f); // biceps
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.50f), front, -0.010f), vec3_scale(upper, 0.085f),
@@ -123,12 +104,15 @@ static void leg_field(zoo_kit *kit, int legs, float s)
     vec3 knee = biped_mirror(dancer.knee, s), ankle = biped_mirror(dancer.ankle, s),
          ball = biped_mirror(dancer.ball, s), toe = biped_mirror(dancer.toe, s), x = {1, 0, 0};
     int leg = zoo_field_node(kit, legs, 0.010f);
-    zoo_field_cone(kit, leg, v(s * 0.086f, 0.905f, -0.008f), 0.080f, vec3_madd(knee, v(0, 1, 0), 0.02f), 0.047f, 0.02f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.092f, 0.700f, 0.016f), v(0.056f, 0.160f, 0.054f), 0.04f);  // quadriceps
-    zoo_field_ellipsoid(kit, leg, v(s * 0.090f, 0.690f, -0.026f), v(0.052f, 0.150f, 0.046f), 0.04f); // hamstrings
-    zoo_field_cone(kit, leg, knee, 0.044f, ankle, 0.027f, 0.03f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.098f, 0.505f, 0.038f), v(0.026f, 0.034f, 0.020f), 0.025f);  // kneecap
-    zoo_field_ellipsoid(kit, leg, v(s * 0.101f, 0.360f, -0.022f), v(0.043f, 0.115f, 0.042f), 0.035f); // calf
+    const vec3 line[] = {
+        v(s * 0.082f, 0.905f, -0.006f), v(s * 0.090f, 0.730f, 0.000f),  v(s * 0.096f, 0.580f, 0.006f),  knee,
+        v(s * 0.099f, 0.435f, 0.006f),  v(s * 0.101f, 0.330f, -0.004f), v(s * 0.103f, 0.180f, -0.014f), ankle};
+    static const float girth[] = {0.075f, 0.068f, 0.051f, 0.0420f, 0.0425f, 0.0450f, 0.0305f, 0.0260f};
+    zoo_field_tube(kit, leg, line, girth, COUNT_OF(line), x, 1, 0.035f);
+    zoo_field_ellipsoid(kit, leg, v(s * 0.093f, 0.690f, 0.020f), v(0.050f, 0.150f, 0.050f), 0.04f);   // quadriceps
+    zoo_field_ellipsoid(kit, leg, v(s * 0.090f, 0.690f, -0.026f), v(0.048f, 0.145f, 0.044f), 0.04f);  // hamstrings
+    zoo_field_ellipsoid(kit, leg, v(s * 0.098f, 0.504f, 0.036f), v(0.022f, 0.030f, 0.018f), 0.025f);  // kneecap
+    zoo_field_ellipsoid(kit, leg, v(s * 0.101f, 0.365f, -0.024f), v(0.041f, 0.105f, 0.036f), 0.035f); // calf
     zoo_field_cone(kit, leg, v(s * 0.122f, 0.074f, -0.024f), 0.011f, v(s * 0.122f, 0.074f, -0.024f), 0.011f, 0.022f);
     zoo_field_cone(kit, leg, v(s * 0.086f, 0.082f, -0.018f), 0.011f, v(s * 0.086f, 0.082f, -0.018f), 0.011f, 0.022f);
     zoo_field_ellipsoid(kit, leg, v(s * 0.104f, 0.030f, -0.044f), v(0.026f, 0.030f, 0.030f), 0.025f); // heel

@@ -16,9 +16,8 @@ static const char *side_name(char *text, const char *name, float side)
     return strcat(text, side > 0 ? "_l" : "_r");
 }
 
-void biped_leg(const zoo_kit *kit, const biped *b, float side, vec3 target, double pitch, zoo_pose *pose)
+void biped_leg(const zoo_kit *kit, float side, vec3 target, double pitch, zoo_pose *pose)
 {
-    (void)b;
     char thigh[24], shin[24], foot[24], toe[24];
     zoo_pose_reach(kit, pose, side_name(thigh, "thigh", side), side_name(shin, "shin", side),
                    side_name(foot, "foot", side), target, vec3_make(0.12f * side, 0, 1),
@@ -33,7 +32,7 @@ void biped_arm(const zoo_kit *kit, const biped *b, float side, double down, doub
     zoo_frame f = biped_hand_frame(b, side);
     zoo_pose_turn(kit, pose, side_name(text, "upper_arm", side), axis_z, -side * down);
     zoo_pose_turn(kit, pose, text, axis_x, -swing);
-    // The elbow closes towards the front: along x front.
+    // The elbow closes towards the front, about the line across forearm and front.
     vec3 hinge = vec3_cross(f.a, vec3_scale(f.b, -1));
     zoo_pose_turn(kit, pose, side_name(text, "forearm", side), hinge, bend);
 }
@@ -53,22 +52,13 @@ static void fingers_curl(const zoo_kit *kit, const biped *b, float side, double 
  */
 static void foot_path(const biped *b, double phase, double step, float side, vec3 *target, double *pitch)
 {
+    // Heel strike, flat, the heel rises over the ball of the foot, the toes lift for the next strike.
+    static const double pitches[12] = {-14, -2, 0, 0, 1, 6, 16, 32, 30, 12, -6, -14};
     static const double stance = 0.60;
-    double lift = 0.09 * vec3_distance(b->hip, b->ankle), z, y = 0;
-    phase -= floor(phase);
-    if (phase < stance) {
-        double t = phase / stance;
-        z = step * (0.5 - t);
-        // Heel strike, flat, then the heel rises over the ball of the foot.
-        double strike = 1 - zoo_ramp(t, 0, 0.18), rise = zoo_ramp(t, 0.62, 1.05);
-        *pitch = -14 * strike + 34 * rise;
-    } else {
-        double t = (phase - stance) / (1 - stance);
-        z = step * (-0.5 + zoo_smooth(t) * 0.9 + 0.1 * t);
-        y = lift * zoo_sin(0.5 * t) * (1 - 0.35 * t);
-        *pitch = 34 * zoo_ramp(0, -0.3, 0.05) * (1 - zoo_ramp(t, 0, 0.55)) + 10 * zoo_sin(0.5 * t) * (1 - t) -
-                 14 * zoo_ramp(t, 0.55, 1.0);
-    }
+    double t = CLAMP((phase - floor(phase) - stance) / (1 - stance), 0, 1), swing = zoo_sin(0.5 * t);
+    double z = step * zoo_stride(phase, stance);
+    double y = 0.08 * vec3_distance(b->hip, b->ankle) * swing * swing * (1 - 0.3 * t);
+    *pitch = zoo_cycle(pitches, 12, phase);
     // A pitched foot turns about its ball or its heel, so its ankle goes up with it.
     double up = *pitch > 0 ? *pitch : -0.35 * *pitch;
     double ball = b->ball.z - b->ankle.z;
@@ -100,8 +90,8 @@ void biped_walk(const zoo_kit *kit, const biped *b, const biped_style *style, do
         float side = k == 0 ? 1 : -1;
         vec3 target;
         double pitch, swing = side * -zoo_cos(phase + 0.02);
-        foot_path(b, phase + 0.0 + (k == 0 ? 0 : 0.5), step, side, &target, &pitch);
-        biped_leg(kit, b, side, target, pitch, pose);
+        foot_path(b, phase + (k == 0 ? 0 : 0.5), step, side, &target, &pitch);
+        biped_leg(kit, side, target, pitch, pose);
         biped_arm(kit, b, side, style->arms_down, style->arm_swing * swing + 2, 16 + 10 * MAX(swing, -0.6), pose);
         fingers_curl(kit, b, side, 1, pose);
     }
@@ -133,7 +123,7 @@ void biped_jump(const zoo_kit *kit, const biped *b, const biped_style *style, do
         vec3 target = {side * b->ankle.x,
                        (float)(b->ankle.y + height + tuck * leg + ball * det_sin(pitch / degrees) * 0.9),
                        (float)(b->ankle.z + ball * (1 - det_cos(pitch / degrees)) - 0.3 * tuck * leg)};
-        biped_leg(kit, b, side, target, pitch, pose);
+        biped_leg(kit, side, target, pitch, pose);
         // Arms back in the crouch, thrown up in the air, forward at landing.
         double back = zoo_ramp(time, 0.15, 0.60) - zoo_ramp(time, 0.62, 0.84);
         double thrown = zoo_ramp(time, 0.66, 0.98) - zoo_ramp(time, 1.10, 1.55);
@@ -164,7 +154,7 @@ void biped_shimmy(const zoo_kit *kit, const biped *b, const biped_style *style, 
     zoo_pose_turn(kit, pose, "head", axis_y, 4 * strength * beat);
     for (int k = 0; k < 2; k++) {
         float side = k == 0 ? 1 : -1;
-        biped_leg(kit, b, side, biped_mirror(b->ankle, side), 0, pose);
+        biped_leg(kit, side, biped_mirror(b->ankle, side), 0, pose);
         biped_arm(kit, b, side, (style->arms_down - 12) * ready - 6 * strength * side * late,
                   16 * ready + 5 * strength * beat, 62 * ready + 6 * strength * side * beat, pose);
         fingers_curl(kit, b, side, 0.9 * ready, pose);

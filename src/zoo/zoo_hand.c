@@ -61,7 +61,7 @@ static zoo_section frame_section(const zoo_frame *f, vec3 center, vec3 u, vec3 v
 /* A finger from its patch (1 x 2): sections halfway the first bone, at its joints, and before the tip. */
 static void finger_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, int index, int region)
 {
-    static const float stops[4] = {0.55f, 1.0f, 2.0f, 2.85f};
+    static const float stops[4] = {0.55f, 1.0f, 2.0f, 2.98f}; // the last so near the tip that the cap goes onto it
     vec3 chain[4];
     finger_chain(index, chain);
     for (int i = 0; i < 4; i++) {
@@ -73,7 +73,7 @@ static void finger_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, i
         vec3 up = {0, 0, 1}, u;
         up = vec3_normalize(vec3_madd(up, along, -vec3_dot(up, along)));
         u = vec3_cross(up, along); // u x up = along
-        float r = finger_radius(index, bone) * (i == 3 ? 0.75f : 0.9f);
+        float r = finger_radius(index, bone) * (i == 3 ? 0.55f : 0.9f);
         patch = zoo_patch_extrude(kit, &patch, frame_section(frame, center, vec3_scale(u, r), vec3_scale(up, r), 0.25f),
                                   region, 0);
     }
@@ -146,13 +146,13 @@ void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame)
          vec3_make(0.0085f, 0.0128f, 0), vec3_make(0.0040f, -0.0026f, 0.0145f), 0.012f);
     blob(kit, palm, frame, vec3_make(0.036f, 0.024f, -0.0075f), vec3_make(0.032f, 0, 0), vec3_make(0, 0.0135f, 0),
          vec3_make(0, 0, 0.0120f), 0.012f);
-    blob(kit, palm, frame, vec3_make(0.088f, 0.000f, -0.0080f), vec3_make(0.016f, 0, 0), vec3_make(0, 0.034f, 0),
-         vec3_make(0, 0, 0.0085f), 0.010f);
+    blob(kit, palm, frame, vec3_make(0.086f, 0.000f, -0.0060f), vec3_make(0.018f, 0, 0), vec3_make(0, 0.033f, 0),
+         vec3_make(0, 0, 0.0080f), 0.016f);
 
     for (int i = 0; i < FINGER_COUNT; i++) {
         vec3 chain[4];
         finger_chain(i, chain);
-        int node_finger = zoo_field_node(kit, palm, (i == 0 ? 0.010f : 0.0045f) * scale);
+        int node_finger = zoo_field_node(kit, palm, (i == 0 ? 0.014f : 0.0065f) * scale);
         for (int b = 0; b < 3; b++) {
             float ra = finger_radius(i, b), rb = finger_radius(i, b + 1);
             if (i == 0 && b == 0) ra = 0.0150f;
@@ -160,7 +160,7 @@ void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame)
             if (b == 2) to = vec3_lerp(from, to, 0.70f);
             // Slim between the joints, so that the joints show.
             vec3 half = vec3_lerp(from, to, 0.5f);
-            float waist = 0.5f * (ra + rb) * (b == 2 ? 1.0f : 0.95f);
+            float waist = 0.5f * (ra + rb) * (b == 2 ? 1.0f : 0.97f);
             cone(kit, node_finger, frame, from, ra, half, waist, 0.004f);
             cone(kit, node_finger, frame, half, waist, to, rb, 0.004f);
         }
@@ -235,13 +235,18 @@ static void pose_all(const zoo_kit *kit, zoo_pose *pose, double bend_1, double b
 static void pose_fist(const zoo_kit *kit, double time, zoo_pose *pose)
 {
     double close = zoo_ramp(time, 0.1, 1.1) - zoo_ramp(time, 1.7, 2.6);
-    double late = zoo_ramp(time, 0.4, 1.25) - zoo_ramp(time, 1.55, 2.3);
-    pose_all(kit, pose, 72 * close, 88 * close, 55 * close);
+    double swing = zoo_ramp(time, 0.2, 0.9) - zoo_ramp(time, 1.8, 2.5);
+    double late = zoo_ramp(time, 0.65, 1.35) - zoo_ramp(time, 1.5, 2.1);
+    pose_all(kit, pose, 76 * close, 90 * close, 56 * close);
     for (int i = 1; i < FINGER_COUNT; i++) {
         static const double gather[FINGER_COUNT] = {0, -9, 0, -5, -12};
         zoo_hand_pose(kit, pose, &hand_frame, "", i, 0, 0, 0, gather[i] * close);
     }
-    zoo_hand_pose(kit, pose, &hand_frame, "", 0, 28 * late, 32 * late, 42 * late, 0);
+    // The thumb swings under the palm and lies down across the fingers.
+    zoo_pose_turn(kit, pose, "thumb_1", hand_frame.a, 40 * swing);
+    zoo_pose_turn(kit, pose, "thumb_1", hand_frame.b, 36 * swing);
+    zoo_pose_turn(kit, pose, "thumb_2", hand_frame.c, 50 * late);
+    zoo_pose_turn(kit, pose, "thumb_3", hand_frame.c, 38 * late);
 }
 
 static void pose_spread(const zoo_kit *kit, double time, zoo_pose *pose)
@@ -252,12 +257,18 @@ static void pose_spread(const zoo_kit *kit, double time, zoo_pose *pose)
         zoo_hand_pose(kit, pose, &hand_frame, "", i, i ? -8 * open : 0, -6 * open, -6 * open, widest[i] * open);
 }
 
-/* Open over the thing, close on it from above, and lift by 0.3 m. */
+/*
+ * Open over a thing about 6 cm wide that stands below the palm, close on it with the thumb behind and the fingers
+ * before it, and lift by 0.3 m.
+ */
 static void pose_grasp(const zoo_kit *kit, double time, zoo_pose *pose)
 {
     double ready = zoo_ramp(time, 0, 0.7), close = zoo_ramp(time, 0.8, 1.5), lift = zoo_ramp(time, 2.0, 3.2);
-    pose_all(kit, pose, 48 * ready + 16 * close, 8 * ready + 26 * close, 4 * ready + 14 * close);
-    zoo_hand_pose(kit, pose, &hand_frame, "", 0, 4 * ready + 26 * close, 4 * ready + 10 * close, 12 * close, 0);
+    pose_all(kit, pose, 46 * ready + 12 * close, 8 * ready + 14 * close, 4 * ready + 8 * close);
+    // The thumb swings down to stand against the fingers, then moves towards them.
+    zoo_pose_turn(kit, pose, "thumb_1", hand_frame.a, 52 * ready);
+    zoo_pose_turn(kit, pose, "thumb_1", hand_frame.b, 44 * ready - 12 * close);
+    zoo_hand_pose(kit, pose, &hand_frame, "", 0, 0, 6 * ready + 4 * close, 4 * ready + 6 * close, 0);
     zoo_pose_shift(kit, pose, "forearm", vec3_make(0, (float)(0.3 * lift), 0));
 }
 

@@ -29,7 +29,9 @@ enum {
     ZOO_MAX_SHAPES = 320,
     ZOO_MAX_NODES = 48,
     ZOO_MAX_JOINTS = 96,
-    ZOO_MAX_CLIPS = 4
+    ZOO_MAX_CLIPS = 4,
+    ZOO_MAX_MAGNETS = 8,
+    ZOO_MAX_TUBE = 256
 };
 
 #define ZOO_ALL_REGIONS 0xffffffffu
@@ -51,6 +53,7 @@ typedef struct zoo_patch {
     int cols, rows;
     int points[(ZOO_MAX_GRID + 1) * (ZOO_MAX_GRID + 1)];
     bool flip;                      /* mirrored: the loop is clockwise, faces are turned round */
+    float bias;                     /* how much the rows of new rings crowd towards v = -1, 0..0.5 */
     int chart;                      /* the texture chart that the next ring continues; -1: a new one */
     float along;                    /* texture coordinate reached, metres */
     float around[ZOO_MAX_LOOP + 1]; /* texture coordinate of each loop point, metres */
@@ -71,10 +74,11 @@ typedef struct zoo_shape {
     mat3 to_local; /* scene -> local directions */
     vec3 origin;
     float radius_a, radius_b, length; /* round cone from the origin along local +y */
+    int tube_first, tube_count;       /* instead: a tube along these of the kit's tube points */
     float slope, cosine;              /* of the cone's flank */
     float blend;
-    vec3 bound_center;
-    float bound_radius;
+    float reach;    /* how far beyond the value of the whole field it can still act */
+    vec3 low, high; /* bounding box */
 } zoo_shape;
 
 /* A set of shapes that is united with its parent with its own blend width. Parents come first. */
@@ -83,9 +87,15 @@ typedef struct zoo_node {
     float blend;
     int first_shape, shape_count;
     int first_child, next_sibling; /* -1: none */
-    vec3 bound_center;
-    float bound_radius;
+    float reach;                   /* the largest of its shapes, its descendants' among them */
+    vec3 low, high;                /* bounding box */
 } zoo_node;
+
+/* A ball in which the mesh shall be finer: cells shrink to 1 / (1 + strength) at its centre. */
+typedef struct zoo_magnet {
+    vec3 center;
+    float radius, strength;
+} zoo_magnet;
 
 /* A place and three directions, right- or left-handed, in which a limb is described. */
 typedef struct zoo_frame {
@@ -103,7 +113,8 @@ typedef struct zoo_joint {
     vec3 center; /* in ball_regions the weight is a soft ball instead of a plane */
     float radius;
     unsigned ball_regions;
-    unsigned regions;      /* mask of the regions that it, or its descendants, may move */
+    float gate;       /* with a gate, the ball fades out over this distance on both sides of the plane x = 0; 0: none */
+    unsigned regions; /* mask of the regions that it, or its descendants, may move */
     unsigned full_regions; /* of these, where it takes all the weight of its parent */
     quat rest;             /* scene rotation at rest */
 } zoo_joint;
@@ -146,7 +157,11 @@ struct zoo_kit {
     int shape_count, node_count;
     zoo_shape shapes[ZOO_MAX_SHAPES];
     zoo_node nodes[ZOO_MAX_NODES];
-    float blend_reach; /* how far a shape can act beyond its own distance */
+    int tube_count;
+    vec3 tube_points[ZOO_MAX_TUBE]; /* in their shape's local space */
+    float tube_radii[ZOO_MAX_TUBE];
+    int magnet_count;
+    zoo_magnet magnets[ZOO_MAX_MAGNETS];
 
     int joint_count;
     zoo_joint joints[ZOO_MAX_JOINTS];
@@ -183,9 +198,13 @@ void zoo_field_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b, floa
 /* The cone made `factor` times as wide along the unit vector `axis`. */
 void zoo_field_flat_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b, float radius_b, vec3 axis,
                          float factor, float blend);
+/* A smooth tube through points (count >= 2), flattened as a flat cone is. */
+void zoo_field_tube(zoo_kit *kit, int node, const vec3 *points, const float *radii, int count, vec3 axis, float factor,
+                    float blend);
 void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 center, vec3 radii, float blend);
 /* An ellipsoid with half axes a, b, c, at right angles to each other. */
 void zoo_field_blob(zoo_kit *kit, int node, vec3 center, vec3 a, vec3 b, vec3 c, float blend);
+void zoo_field_magnet(zoo_kit *kit, vec3 center, float radius, float strength);
 /* Turn the last shape added into one that is taken away. */
 void zoo_field_carve(zoo_kit *kit);
 void zoo_field_finish(zoo_kit *kit);
@@ -214,7 +233,11 @@ cutis_result zoo_motion_clips(const zoo_kit *kit, arena *memory, cutis_joint *jo
                               cutis_error *error);
 double zoo_smooth(double t);                       /* 0..1 with soft ends, clamped */
 double zoo_ramp(double t, double from, double to); /* zoo_smooth of the place of t between from and to */
-double zoo_sin(double turns);                      /* sine of turns x 360 degrees */
+/* A smooth periodic curve through `count` values at even phases; phase 1 is one turn. */
+double zoo_cycle(const double *values, int count, double phase);
+/* A foot's place along the step, -0.5 .. 0.5: backwards at one speed while it stands, smoothly forwards after. */
+double zoo_stride(double phase, double stance);
+double zoo_sin(double turns); /* sine of turns x 360 degrees */
 double zoo_cos(double turns);
 
 /* zoo_sculpt.c */
@@ -250,6 +273,17 @@ void zoo_hand_joints(zoo_kit *kit, const char *parent, const char *suffix, const
  */
 void zoo_hand_pose(const zoo_kit *kit, zoo_pose *pose, const zoo_frame *frame, const char *suffix, int finger,
                    double bend_1, double bend_2, double bend_3, double spread);
+
+/* zoo_head.c */
+
+/* How a head differs from the plain one, as factors. */
+typedef struct zoo_head {
+    float width, jaw, brow;
+    float fat; /* 0: lean */
+} zoo_head;
+
+/* A human head with the point between its ears at the origin; returns its node. scale 1: 0.23 m high. */
+int zoo_head_field(zoo_kit *kit, int parent, vec3 origin, float scale, const zoo_head *style);
 
 /* The characters. */
 void zoo_describe_arm(zoo_kit *kit);

@@ -69,34 +69,8 @@ static void torso_field(zoo_kit *kit, int body)
 static void head_field(zoo_kit *kit, int body)
 {
     int neck = zoo_field_node(kit, body, 0.05f);
-    zoo_field_cone(kit, neck, v(0, 1.430f, -0.025f), 0.070f, v(0, 1.560f, -0.004f), 0.062f, 0.01f);
-    int head = zoo_field_node(kit, neck, 0.030f);
-    zoo_field_ellipsoid(kit, head, v(0, 1.690f, -0.004f), v(0.078f, 0.092f, 0.098f), 0.01f); // skull
-    zoo_field_ellipsoid(kit, head, v(0, 1.636f, 0.036f), v(0.066f, 0.082f, 0.066f), 0.04f);  // face
-    zoo_field_ellipsoid(kit, head, v(0, 1.586f, 0.052f), v(0.050f, 0.030f, 0.044f), 0.03f);  // jaw
-    zoo_field_ellipsoid(kit, head, v(0, 1.556f, 0.030f), v(0.050f, 0.024f, 0.040f), 0.03f);  // double chin
-    zoo_field_ellipsoid(kit, head, v(0, 1.578f, 0.090f), v(0.020f, 0.016f, 0.014f), 0.02f);  // chin
-    zoo_field_cone(kit, head, v(-0.026f, 1.694f, 0.086f), 0.011f, v(0.026f, 1.694f, 0.086f), 0.011f, 0.02f); // brow
-    for (int k = 0; k < 2; k++) {
-        float s = k == 0 ? 1 : -1;
-        zoo_field_ellipsoid(kit, head, v(s * 0.040f, 1.626f, 0.072f), v(0.024f, 0.024f, 0.020f), 0.02f); // cheek
-        zoo_field_ellipsoid(kit, head, v(s * 0.031f, 1.671f, 0.108f), v(0.017f, 0.011f, 0.014f), 0.012f);
-        zoo_field_carve(kit); // eye socket
-        zoo_field_ellipsoid(kit, head, v(s * 0.031f, 1.669f, 0.082f), v(0.0135f, 0.0125f, 0.0125f), 0.004f); // eye
-    }
-    zoo_field_cone(kit, head, v(0, 1.682f, 0.098f), 0.008f, v(0, 1.644f, 0.116f), 0.0135f, 0.012f); // nose
-    zoo_field_ellipsoid(kit, head, v(0.014f, 1.640f, 0.104f), v(0.010f, 0.009f, 0.010f), 0.008f);
-    zoo_field_ellipsoid(kit, head, v(-0.014f, 1.640f, 0.104f), v(0.010f, 0.009f, 0.010f), 0.008f);
-    zoo_field_flat_cone(kit, head, v(-0.014f, 1.612f, 0.096f), 0.008f, v(0.014f, 1.612f, 0.096f), 0.008f, v(0, 1, 0),
-                        0.9f,
-                        0.010f); // lips
-    zoo_field_flat_cone(kit, head, v(-0.012f, 1.598f, 0.095f), 0.008f, v(0.012f, 1.598f, 0.095f), 0.008f, v(0, 1, 0),
-                        0.9f, 0.010f);
-    for (int k = 0; k < 2; k++) {
-        float s = k == 0 ? 1 : -1;
-        zoo_field_blob(kit, head, v(s * 0.081f, 1.652f, -0.008f), v(s * 0.010f, 0, 0.004f), v(0, 0.031f, -0.004f),
-                       v(-s * 0.006f, 0.002f, 0.0155f), 0.010f); // ear
-    }
+    zoo_field_cone(kit, neck, v(0, 1.430f, -0.025f), 0.070f, v(0, 1.560f, -0.006f), 0.062f, 0.01f);
+    zoo_head_field(kit, neck, v(0, 1.655f, 0.004f), 1.03f, &(zoo_head){1.06f, 1.10f, 1.15f, 1.0f});
 }
 
 static void arm_field(zoo_kit *kit, int body, float s)
@@ -123,16 +97,18 @@ static void arm_field(zoo_kit *kit, int body, float s)
 
 static void leg_field(zoo_kit *kit, int legs, float s)
 {
-    vec3 hip = biped_mirror(man.hip, s), knee = biped_mirror(man.knee, s), ankle = biped_mirror(man.ankle, s);
+    vec3 knee = biped_mirror(man.knee, s), ankle = biped_mirror(man.ankle, s);
     vec3 ball = biped_mirror(man.ball, s), toe = biped_mirror(man.toe, s), x = {1, 0, 0};
     int leg = zoo_field_node(kit, legs, 0.012f);
-    zoo_field_cone(kit, leg, v(s * 0.100f, 0.900f, -0.004f), 0.098f, vec3_madd(knee, v(0, 1, 0), 0.02f), 0.060f, 0.02f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.120f, 0.690f, 0.022f), v(0.070f, 0.150f, 0.068f), 0.05f);  // quadriceps
-    zoo_field_ellipsoid(kit, leg, v(s * 0.116f, 0.700f, -0.030f), v(0.066f, 0.150f, 0.058f), 0.05f); // hamstrings
-    (void)hip;
-    zoo_field_cone(kit, leg, knee, 0.055f, ankle, 0.036f, 0.03f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.138f, 0.500f, 0.046f), v(0.034f, 0.040f, 0.026f), 0.03f);  // kneecap
-    zoo_field_ellipsoid(kit, leg, v(s * 0.143f, 0.355f, -0.026f), v(0.056f, 0.115f, 0.052f), 0.04f); // calf
+    const vec3 line[] = {
+        v(s * 0.098f, 0.905f, -0.004f), v(s * 0.115f, 0.720f, 0.002f),  v(s * 0.132f, 0.570f, 0.006f),  knee,
+        v(s * 0.141f, 0.430f, 0.004f),  v(s * 0.147f, 0.330f, -0.004f), v(s * 0.156f, 0.190f, -0.014f), ankle};
+    static const float girth[] = {0.100f, 0.089f, 0.066f, 0.0550f, 0.0560f, 0.0580f, 0.0415f, 0.0360f};
+    zoo_field_tube(kit, leg, line, girth, COUNT_OF(line), x, 1, 0.035f);
+    zoo_field_ellipsoid(kit, leg, v(s * 0.122f, 0.680f, 0.030f), v(0.062f, 0.140f, 0.060f), 0.05f);  // quadriceps
+    zoo_field_ellipsoid(kit, leg, v(s * 0.116f, 0.690f, -0.034f), v(0.060f, 0.140f, 0.054f), 0.05f); // hamstrings
+    zoo_field_ellipsoid(kit, leg, v(s * 0.138f, 0.502f, 0.044f), v(0.030f, 0.036f, 0.024f), 0.03f);  // kneecap
+    zoo_field_ellipsoid(kit, leg, v(s * 0.143f, 0.362f, -0.030f), v(0.052f, 0.105f, 0.044f), 0.04f); // calf
     zoo_field_cone(kit, leg, v(s * 0.186f, 0.085f, -0.024f), 0.014f, v(s * 0.186f, 0.085f, -0.024f), 0.014f, 0.03f);
     zoo_field_cone(kit, leg, v(s * 0.136f, 0.095f, -0.016f), 0.014f, v(s * 0.136f, 0.095f, -0.016f), 0.014f, 0.03f);
     // Foot: heel, instep, ball, toes.

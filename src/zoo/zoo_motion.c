@@ -19,6 +19,24 @@ double zoo_smooth(double t)
 }
 
 double zoo_ramp(double t, double from, double to) { return zoo_smooth((t - from) / (to - from)); }
+double zoo_cycle(const double *values, int count, double phase)
+{
+    double at = (phase - floor(phase)) * count;
+    int i = (int)at % count;
+    double t = at - floor(at), a = values[(i + count - 1) % count], b = values[i], c = values[(i + 1) % count],
+           d = values[(i + 2) % count];
+    return b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
+}
+
+double zoo_stride(double phase, double stance)
+{
+    phase -= floor(phase);
+    if (phase < stance) return 0.5 - phase / stance;
+    // A cubic that leaves and meets the ground at the ground's speed.
+    double t = (phase - stance) / (1 - stance), speed = -(1 - stance) / stance;
+    return -0.5 + t * t * (3 - 2 * t) + speed * t * (1 - t) * (1 - 2 * t);
+}
+
 double zoo_sin(double turns) { return det_sin(turns * turn_radians); }
 double zoo_cos(double turns) { return det_cos(turns * turn_radians); }
 

@@ -57,9 +57,7 @@ static void edges_build(const zoo_kit *kit, cage_edges *edges)
             int a = chord_root(edges, edges->face_edges[f][k]), b = chord_root(edges, edges->face_edges[f][k + 2]);
             if (a != b) edges->chord[MAX(a, b)] = MIN(a, b);
         }
-    static const float none = 0;
     int members[MAX_EDGES] = {0};
-    for (int e = 0; e < edges->edge_count; e++) edges->chord_length[e] = none;
     for (int f = 0; f < kit->face_count; f++)
         for (int k = 0; k < 4; k++) {
             int e = edges->face_edges[f][k], root = chord_root(edges, e);
@@ -112,6 +110,7 @@ typedef struct grid {
     int *index;       /* vertex at (i, j): index[first + j * (cols + 1) + i] */
     vec3 *positions;  /* (vertex_count) */
     vec3 *normals;    /* (vertex_count) field gradients */
+    float *pull;      /* (vertex_count) how fine the mesh shall be here */
     int *home;        /* (vertex_count) a face that holds the vertex */
     float *place;     /* (vertex_count x 2) where in that face, 0..1 */
     int *neighbour_first, *neighbours;
@@ -149,6 +148,7 @@ static cutis_result grid_build(const zoo_kit *kit, const cage_edges *edges, aren
     g->index = ARENA_ARRAY(memory, int, total);
     g->positions = ARENA_ARRAY(memory, vec3, count);
     g->normals = ARENA_ARRAY(memory, vec3, count);
+    g->pull = ARENA_ARRAY(memory, float, count);
     g->home = ARENA_ARRAY(memory, int, count);
     g->place = ARENA_ARRAY(memory, float, 2 * count);
     g->neighbour_first = ARENA_ARRAY(memory, int, count + 1);
@@ -227,17 +227,42 @@ static void grid_project(const zoo_kit *kit, grid *g, int steps, float limit)
             float value = zoo_field_value(kit, g->positions[v], limit, &g->normals[v]);
             value /= MAX(vec3_length2(g->normals[v]), 0.25f);
             g->positions[v] = vec3_madd(g->positions[v], g->normals[v], -CLAMP(value, -limit, limit));
+            // Newton's error falls with the square: from a thousandth of the limit the next step would change nothing.
+            if (fabsf(value) < 1e-3f * limit) break;
         }
 }
 
-/* Move every vertex towards the mean of its neighbours: along the surface by `slide`, across it by `press`. */
+/* How fine the mesh shall be at each vertex. */
+static void grid_attract(const zoo_kit *kit, grid *g)
+{
+    for (int v = 0; v < g->vertex_count; v++) {
+        float pull = 1;
+        for (int i = 0; i < kit->magnet_count; i++) {
+            const zoo_magnet *magnet = &kit->magnets[i];
+            float distance2 =
+                vec3_length2(vec3_sub(g->positions[v], magnet->center)) / (magnet->radius * magnet->radius);
+            if (distance2 < 1) pull += magnet->strength * (1 - distance2) * (1 - distance2);
+        }
+        g->pull[v] = pull;
+    }
+}
+
+/*
+ * Move every vertex towards the mean of its neighbours: along the surface by `slide`, across it by `press`.
+ * Neighbours count by their pull, which makes cells smaller in inverse proportion to it.
+ */
 static void grid_smooth(grid *g, vec3 *scratch, float slide, float press)
 {
     for (int v = 0; v < g->vertex_count; v++) {
         int first = g->neighbour_first[v], last = g->neighbour_first[v + 1];
         vec3 mean = {0, 0, 0};
-        for (int n = first; n < last; n++) mean = vec3_add(mean, g->positions[g->neighbours[n]]);
-        vec3 move = vec3_sub(vec3_scale(mean, 1 / (float)(last - first)), g->positions[v]);
+        float sum = 0;
+        for (int n = first; n < last; n++) {
+            float pull = g->pull[g->neighbours[n]];
+            mean = vec3_madd(mean, g->positions[g->neighbours[n]], pull);
+            sum += pull;
+        }
+        vec3 move = vec3_sub(vec3_scale(mean, 1 / sum), g->positions[v]);
         vec3 normal = vec3_normalize(g->normals[v]);
         float across = vec3_dot(move, normal);
         move = vec3_scale(vec3_madd(move, normal, -across), slide);
@@ -250,38 +275,49 @@ static void grid_relax(const zoo_kit *kit, grid *g, vec3 *scratch, int passes, f
 {
     grid_project(kit, g, 3, limit);
     for (int i = 0; i < passes; i++) {
+        if (i % 4 == 0) grid_attract(kit, g);
         grid_smooth(g, scratch, 0.5f, 0);
-        if (i % 3 == 2) grid_project(kit, g, 1, 0.2f * limit);
+        if (i % 4 == 3) grid_project(kit, g, 1, 0.2f * limit);
     }
     grid_project(kit, g, 2, 0.2f * limit);
 }
 
 /* ---- weights ---- */
 
-/* Weight passes down the tree: each joint takes from its parent what lies beyond its plane. */
+/* The part of its parent's weight that a joint takes at a position. */
+static float joint_share(const zoo_joint *joint, vec3 p, int region)
+{
+    if (joint->parent < 0 || joint->full_regions >> region & 1) return 1;
+    if (!(joint->regions >> region & 1)) return 0;
+    if (joint->ball_regions >> region & 1) {
+        double share = zoo_smooth(1.25 * (1 - vec3_distance(p, joint->center) / joint->radius));
+        if (joint->gate > 0) share *= zoo_smooth(0.5 + 0.5 * (joint->center.x > 0 ? p.x : -p.x) / joint->gate);
+        return (float)share;
+    }
+    if (joint->width <= 0) return 0;
+    return (float)zoo_smooth(0.5 + 0.5 * vec3_dot(vec3_sub(p, joint->position), joint->axis) / joint->width);
+}
+
+/* Weight passes down the tree: joints take from their parent, in proportion where they ask for more than all. */
 static void vertex_weights(const zoo_kit *kit, vec3 p, int region, float *weights)
 {
     if (kit->weigh) {
         kit->weigh(kit, p, weights);
         return;
     }
+    float shares[ZOO_MAX_JOINTS], asked[ZOO_MAX_JOINTS] = {0};
     for (int j = 0; j < kit->joint_count; j++) {
-        const zoo_joint *joint = &kit->joints[j];
-        float share = 0;
-        if (joint->parent < 0)
-            share = 1;
-        else if (joint->regions >> region & 1) {
-            if (joint->full_regions >> region & 1)
-                share = 1;
-            else if (joint->ball_regions >> region & 1)
-                share = (float)zoo_smooth(1.25 * (1 - vec3_distance(p, joint->center) / joint->radius));
-            else if (joint->width > 0)
-                share =
-                    (float)zoo_smooth(0.5 + 0.5 * vec3_dot(vec3_sub(p, joint->position), joint->axis) / joint->width);
-        }
-        weights[j] = joint->parent < 0 ? 1 : share * weights[joint->parent];
-        if (joint->parent >= 0) weights[joint->parent] -= weights[j];
+        shares[j] = joint_share(&kit->joints[j], p, region);
+        if (kit->joints[j].parent >= 0) asked[kit->joints[j].parent] += shares[j];
     }
+    float totals[ZOO_MAX_JOINTS];
+    for (int j = 0; j < kit->joint_count; j++) {
+        int parent = kit->joints[j].parent;
+        totals[j] = parent < 0 ? 1 : totals[parent] * shares[j] / MAX(asked[parent], 1.0f);
+        weights[j] = totals[j];
+        if (parent >= 0) weights[parent] -= totals[j];
+    }
+    for (int j = 0; j < kit->joint_count; j++) weights[j] = MAX(weights[j], 0.0f);
 }
 
 static float *grid_weights(const zoo_kit *kit, const grid *g, arena *memory)
@@ -365,6 +401,22 @@ static void grid_resample(const grid *from, grid *to)
     }
 }
 
+/* Sample a finished grid; a finer one is rounded off where sampling left facets, and evened out along the field. */
+static void grid_refine(const zoo_kit *kit, const grid *from, grid *to, vec3 *scratch, float limit)
+{
+    grid_resample(from, to);
+    if (to->vertex_count > from->vertex_count) {
+        grid_attract(kit, to);
+        for (int i = 0; i < 4; i++) grid_smooth(to, scratch, 0.5f, 0.5f);
+        grid_project(kit, to, 2, limit);
+        for (int i = 0; i < 16; i++) {
+            grid_smooth(to, scratch, 0.5f, 0);
+            if (i % 4 == 3) grid_project(kit, to, 1, limit);
+        }
+    }
+    grid_project(kit, to, 2, limit);
+}
+
 /* ---- the finished character ---- */
 
 static cutis_result faces_fill(const zoo_kit *kit, const grid *g, arena *memory, cutis_character *out,
@@ -441,22 +493,22 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
     float *weights = grid_weights(kit, &base, memory);
     if (!weights) return error_memory(error, "weights");
 
-    // The resolution asked for.
-    grid *g = &base;
-    if (resolution != 1) {
-        g = &fine;
-        edges_fit(kit, edges, kit->target_count * resolution);
-        result = grid_build(kit, edges, memory, g, error);
+    // The resolution asked for; a much finer one by way of grids between, so that relaxation keeps up.
+    grid *g = &base, between = base;
+    for (double reached = 1; reached != resolution;) {
+        reached = resolution > 2.5 * reached ? 2.5 * reached : resolution;
+        fine = (grid){0};
+        edges_fit(kit, edges, kit->target_count * reached);
+        result = grid_build(kit, edges, memory, &fine, error);
         if (result != CUTIS_OK) return result;
-        scratch = ARENA_ARRAY(memory, vec3, g->vertex_count);
+        scratch = ARENA_ARRAY(memory, vec3, fine.vertex_count);
         if (!scratch) return error_memory(error, "a grid");
-        if (kit->place) {
-            grid_place(kit, g);
-        } else {
-            grid_resample(&base, g);
-            for (int i = 0; i < (resolution > 1 ? 6 : 0); i++) grid_smooth(g, scratch, 0.5f, 0.5f);
-            grid_project(kit, g, 3, 0.01f * size);
-        }
+        if (kit->place)
+            grid_place(kit, &fine);
+        else
+            grid_refine(kit, &between, &fine, scratch, 0.01f * size);
+        between = fine;
+        g = &fine;
     }
 
     // Hand over.

@@ -107,7 +107,7 @@ void zoo_describe_torus(zoo_kit *kit)
 
 /* ---- cylinder: along X, its left half still, its right half turning more and more ---- */
 
-enum { CYLINDER_RINGS = 8, CYLINDER_SIDES = 8, CYLINDER_JOINTS = 12 };
+enum { CYLINDER_RINGS = 8, CYLINDER_SIDES = 8, CYLINDER_JOINTS = 8 };
 static const float cylinder_half = 0.50f, cylinder_radius = 0.15f, cylinder_rim = 0.02f;
 
 /* Rings 0 and last round the rim off, the others divide the length evenly. */
@@ -142,9 +142,8 @@ static vec3 cylinder_place(const zoo_kit *kit, int face, float s, float t)
     return vec3_make(x, radius * (float)zoo_cos(turns), radius * (float)zoo_sin(turns));
 }
 
-static const char *const cylinder_joints[CYLINDER_JOINTS] = {"turn_1", "turn_2",  "turn_3",  "turn_4",
-                                                             "turn_5", "turn_6",  "turn_7",  "turn_8",
-                                                             "turn_9", "turn_10", "turn_11", "turn_12"};
+static const char *const cylinder_joints[CYLINDER_JOINTS] = {"turn_1", "turn_2", "turn_3", "turn_4",
+                                                             "turn_5", "turn_6", "turn_7", "turn_8"};
 
 static void pose_cylinder_twist(const zoo_kit *kit, double time, zoo_pose *pose)
 {

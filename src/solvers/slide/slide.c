@@ -30,6 +30,12 @@ static const double edge_part = 0.01;
 /* The body may slip under a point by so many edges a step. */
 static const double slip_edges = 2;
 
+/*
+ * At a ridge of the surface the force may point across from both sides, and the place would leap to and fro. A point
+ * whose velocity turns round is slowed by half, and gains speed again when it does not, down to this part.
+ */
+static const double least_calm = 1e-3;
+
 typedef struct step_pass {
     const slide_model *model;
     slide_scratch *s;
@@ -167,7 +173,9 @@ static void reset(const void *data, void *state, void *scratch, const solver_inp
     slide_scratch_map(model, scratch, &s);
     memset(state, 0, model->state_size);
     slide_place *places = slide_at(state, model->places);
+    double *calm = slide_at(state, model->calm);
     for (int i = 0; i < model->point_count; i++) {
+        calm[i] = 1;
         if (m->point_triangle_first[i] == m->point_triangle_first[i + 1]) continue;
         int t = m->point_triangles[m->point_triangle_first[i]];
         const int *c = m->triangles + 3 * t;
@@ -186,7 +194,7 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
     slide_scratch s;
     slide_scratch_map(model, scratch, &s);
     slide_place *places = slide_at(state, model->places);
-    double *v = slide_at(state, model->velocities);
+    double *v = slide_at(state, model->velocities), *calm = slide_at(state, model->calm);
     float *surface = slide_at(state, model->surface);
     size_t count = (size_t)model->point_count;
     step_pass p = {.model = model, .s = &s, .places = places, .v = v, .surface_old = s.old_surface};
@@ -210,14 +218,19 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
     double assembled = clock_seconds();
 
     double residual;
+    memcpy(s.velocities, v, 2 * count * sizeof *v);
     int iterations = slide_system_solve(model, &s, v, &residual, jobs);
     stats->iterations += iterations;
     stats->residual = residual;
     stats->unconverged += residual > 1e-3;
-    for (size_t i = 0; i < 2 * count; i++) {
+    for (size_t i = 0; i < count; i++) {
+        double *own = v + 2 * i;
+        const double *old = s.velocities + 2 * i;
         /* Faster than this is no skin: a thousand sizes a second. */
-        if (!(fabs(v[i]) < 1000)) v[i] = 0, stats->repairs++;
-        s.moves[i] = model->h * v[i];
+        for (int e = 0; e < 2; e++)
+            if (!(fabs(own[e]) < 1000)) own[e] = 0, stats->repairs++;
+        calm[i] = own[0] * old[0] + own[1] * old[1] < 0 ? fmax(0.5 * calm[i], least_calm) : fmin(1.15 * calm[i], 1);
+        for (int e = 0; e < 2; e++) s.moves[2 * i + e] = model->h * (own[e] *= calm[i]);
     }
     double solved = clock_seconds();
 

@@ -1,0 +1,108 @@
+/*
+ * picture_job.h: one run of `cutis render`: what is shown, how it is coloured, and how the page is laid out.
+ */
+#ifndef CLI_PICTURE_JOB_H
+#define CLI_PICTURE_JOB_H
+
+#include "cli.h"
+#include "picture.h"
+#include "picture_character.h"
+#include "picture_source.h"
+
+enum { PICTURE_MAX_VIEWS = 12 };
+
+typedef struct picture_view {
+    char name[32];
+    float azimuth, elevation;
+    picture_camera camera; /* of a panel */
+} picture_view;
+
+/* What colours the surface. */
+typedef enum picture_paint {
+    PAINT_NONE,
+    PAINT_STRETCH,
+    PAINT_AREA,
+    PAINT_VOLUME,
+    PAINT_WEIGHT,  /* of one joint */
+    PAINT_WEIGHTS, /* of all, mixed colours */
+    PAINT_PART,
+    PAINT_MAP,   /* painted by the artist, in the file */
+    PAINT_VALUES /* from a file or from the solver */
+} picture_paint;
+
+typedef struct picture_job {
+    const cli_arguments *arguments;
+    const char *output;
+    bool video, sheet, quiet;
+    cutis_character *character;
+    int clip; /* -1: none */
+    picture_source *sources;
+    int source_count;
+    picture_times times;
+    picture_view views[PICTURE_MAX_VIEWS];
+    int view_count;
+
+    cutis_pool *pool;
+    picture_tracer *tracer;
+    picture_body body;
+    float *normals;          /* (triangle_count x 9) of the panel in work */
+    float *values, *scratch; /* (vertex_count), (point_count x 2) of the panel in work */
+    float *colors;           /* (vertex_count x 3), the same in all panels, or NULL */
+    float *joints;           /* (joint_count x 12) of the panel in work */
+    float *prop_points;      /* (prop_point_count x 3) of the props at all frames */
+    int prop_point_count;
+    pvec up, low, high;            /* bounds of all that is shown */
+    const cutis_setting *settings; /* of solvers that run here */
+    int setting_count;
+
+    picture_paint paint;
+    const char *color_name; /* for the legend */
+    picture_map map;
+    float range[2];
+    int joint;              /* PAINT_WEIGHT */
+    bool tissues, elements; /* some source has inner surfaces, or elements, to show */
+
+    /* Layout, pixels. */
+    int width, height, columns, rows;
+    int legend, caption; /* heights of the strips; 0: none */
+    int gap;
+    float text; /* height of capitals */
+} picture_job;
+
+/* Functions return CLI_OK, or an exit code with the message printed. */
+
+/* The pose of the i-th frame shown, as far as it is known, into job->joints. */
+void picture_job_pose(picture_job *r, const picture_source *source, int i);
+/* A joint by its name; -1 with a message that begins with the option. */
+int picture_job_joint(const picture_job *r, const char *name, const char *option);
+
+/* ---- colours (picture_paint.c) ---- */
+
+int picture_paint_choose(picture_job *r);
+/* Find the range of values that came with the sources, unless it is given. */
+void picture_paint_range(picture_job *r);
+/* The values of one panel into its mesh. */
+void picture_paint_apply(picture_job *r, const picture_source *source, int frame, const float *positions,
+                         picture_mesh *mesh);
+/* Whether a bar of colours explains the picture. */
+bool picture_paint_has_bar(const picture_job *r);
+
+/* ---- one panel (picture_panel.c) ---- */
+
+/* Whether the options of panels make sense for this character. */
+int picture_panel_check(const picture_job *r);
+/* Draw a source at a frame from a view; fills the image. */
+int picture_panel_draw(picture_job *r, int source_index, int frame, int view_index, picture_image *image);
+
+/* ---- the page (picture_page.c) ---- */
+
+/* Find the bounds of everything that is shown. */
+void picture_page_bounds(picture_job *r);
+/* Sizes of the page, its panels and its strips. */
+int picture_page_layout(picture_job *r);
+/* Let every view's camera see everything that is shown. */
+int picture_page_cameras(picture_job *r);
+/* All panels of one instant (or of a whole sheet) into the page. */
+int picture_page_draw(picture_job *r, int first_frame, picture_image *page, cli_progress *progress, long *done);
+
+#endif

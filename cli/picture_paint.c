@@ -1,0 +1,161 @@
+/*
+ * picture_paint.c: what colours the surface: which values, through which colours, over which range.
+ */
+#include "picture_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int picture_job_joint(const picture_job *r, const char *name, const char *option)
+{
+    int joint = cutis_character_find_joint(r->character, name);
+    if (joint >= 0) return joint;
+    const char **names = cli_allocate((size_t)r->character->joint_count, sizeof *names);
+    for (int i = 0; i < r->character->joint_count; i++) names[i] = r->character->joints[i].name;
+    const char *nearest = cli_nearest(name, names, r->character->joint_count);
+    free(names);
+    if (nearest)
+        cli_error("%s: there is no joint '%s'; did you mean '%s'?", option, name, nearest);
+    else
+        cli_error("%s: %s has no joint '%s'; 'cutis info' lists its joints", option, r->character->name, name);
+    return -1;
+}
+
+/* Whether some solver of the picture has an output of that name. */
+static bool output_known(const picture_job *r, const char *name)
+{
+    for (int i = 0; i < r->source_count; i++)
+        if (picture_source_has_output(&r->sources[i], name)) return true;
+    return false;
+}
+
+static int color_unknown(const picture_job *r, const char *name)
+{
+    static const char *const known[] = {"none",   "layer",   "stretch", "area", "pressure",
+                                        "volume", "weights", "part",    "value"};
+    const char *nearest = cli_nearest(name, known, CLI_COUNT(known));
+    if (strcmp(name, "layer") == 0 || strcmp(name, "pressure") == 0 || strcmp(name, "value") == 0)
+        return cli_usage_error(r->arguments,
+                               "--color %s needs values: --values FILE.npy (frames x vertices), or a solver that gives "
+                               "them in place of a cache",
+                               name);
+    if (nearest) return cli_usage_error(r->arguments, "there is no colouring '%s'; did you mean '%s'?", name, nearest);
+    return cli_usage_error(
+        r->arguments,
+        "there is no colouring '%s': it is none of none, stretch, area, volume, weights, part, layer, "
+        "pressure, a painted map of the character, or an output of the solvers shown",
+        name);
+}
+
+int picture_paint_choose(picture_job *r)
+{
+    const cli_arguments *a = r->arguments;
+    const char *name = cli_given(a, "color") ? cli_text(a, "color") : cli_given(a, "values") ? "value" : "none";
+    const cutis_character *c = r->character;
+    r->color_name = name;
+    r->map = PICTURE_MAP_DIVERGING;
+    r->range[0] = 0.5f, r->range[1] = 1.5f;
+    if (strcmp(name, "none") == 0) {
+        r->paint = PAINT_NONE;
+    } else if (cli_given(a, "values") || output_known(r, name)) {
+        r->paint = PAINT_VALUES;
+        r->map = strcmp(name, "layer") == 0 ? PICTURE_MAP_CATEGORY
+                 : strcmp(name, "pressure") == 0 || strcmp(name, "touch") == 0 || strcmp(name, "contact") == 0
+                     ? PICTURE_MAP_TOUCH
+                     : PICTURE_MAP_SEQUENTIAL;
+        r->range[0] = r->range[1] = NAN; /* found from the values */
+    } else if (strcmp(name, "stretch") == 0) {
+        r->paint = PAINT_STRETCH;
+    } else if (strcmp(name, "area") == 0) {
+        r->paint = PAINT_AREA;
+    } else if (strcmp(name, "volume") == 0) {
+        r->paint = PAINT_VOLUME;
+    } else if (strcmp(name, "weights") == 0) {
+        r->paint = cli_given(a, "joint") ? PAINT_WEIGHT : PAINT_WEIGHTS;
+        r->map = PICTURE_MAP_SEQUENTIAL;
+        r->range[0] = 0, r->range[1] = 1;
+        if (!c->influence_first) return cli_error("%s has no weights to colour by", c->name);
+        r->joint = r->paint == PAINT_WEIGHT ? picture_job_joint(r, cli_text(a, "joint"), "--joint") : 0;
+        if (r->joint < 0) return CLI_USAGE;
+        if (r->paint == PAINT_WEIGHT) r->color_name = c->joints[r->joint].name;
+    } else if (strcmp(name, "part") == 0) {
+        r->paint = PAINT_PART;
+    } else {
+        int map = 0;
+        while (map < c->map_count && strcmp(c->maps[map].name, name) != 0) map++;
+        if (map == c->map_count) return color_unknown(r, name);
+        r->paint = PAINT_MAP;
+        r->joint = map;
+        r->map = PICTURE_MAP_SEQUENTIAL;
+        r->range[0] = 0, r->range[1] = 1;
+    }
+    if (cli_given(a, "range")) {
+        double range[2];
+        if (!cli_parse_numbers(cli_text(a, "range"), ',', 2, range) || !(range[0] < range[1]))
+            return cli_usage_error(a, "--range %s: give LOW,HIGH with LOW below HIGH", cli_text(a, "range"));
+        r->range[0] = (float)range[0], r->range[1] = (float)range[1];
+    }
+    return CLI_OK;
+}
+
+void picture_paint_range(picture_job *r)
+{
+    if (r->paint != PAINT_VALUES || !isnan(r->range[0])) return;
+
+    /* The range of all that is shown; a pressure begins at 0. */
+    float low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < r->source_count; i++) {
+        const float *values = r->sources[i].values;
+        size_t count = values ? (size_t)r->times.count * (size_t)r->character->vertex_count : 0;
+        for (size_t k = 0; k < count; k++)
+            if (isfinite(values[k])) low = fminf(low, values[k]), high = fmaxf(high, values[k]);
+    }
+    if (!(low <= high)) low = 0, high = 1;
+    if (r->map == PICTURE_MAP_TOUCH && low > 0) low = 0;
+    if (low == high) high = low + 1;
+    r->range[0] = low, r->range[1] = high;
+}
+
+/* The values of one panel into the mesh. */
+void picture_paint_apply(picture_job *r, const picture_source *source, int frame, const float *positions,
+                         picture_mesh *mesh)
+{
+    const cutis_character *c = r->character;
+    mesh->map = r->map;
+    mesh->range[0] = r->range[0], mesh->range[1] = r->range[1];
+    mesh->vertex_values = r->values;
+    switch (r->paint) {
+    case PAINT_NONE:
+        mesh->vertex_values = NULL;
+        break;
+    case PAINT_STRETCH:
+        picture_value_stretch(c, positions, r->scratch, r->values);
+        break;
+    case PAINT_AREA:
+        picture_value_area(c, positions, r->scratch, r->values);
+        break;
+    case PAINT_VOLUME:
+        picture_value_volume(&r->body, positions, r->scratch, r->values);
+        break;
+    case PAINT_WEIGHT:
+        picture_value_weight(c, r->joint, r->values);
+        break;
+    case PAINT_WEIGHTS:
+    case PAINT_PART:
+        mesh->vertex_values = NULL;
+        mesh->vertex_colors = r->colors;
+        break;
+    case PAINT_MAP:
+        mesh->vertex_values = c->maps[r->joint].values;
+        break;
+    case PAINT_VALUES:
+        mesh->vertex_values = source->values ? source->values + (size_t)frame * (size_t)c->vertex_count : NULL;
+        break;
+    }
+}
+
+bool picture_paint_has_bar(const picture_job *r)
+{
+    return r->paint != PAINT_NONE && r->paint != PAINT_WEIGHTS && r->paint != PAINT_PART &&
+           r->map != PICTURE_MAP_CATEGORY;
+}

@@ -1,0 +1,175 @@
+/*
+ * contact.h: contact of a deforming triangle surface with itself and with props.
+ *
+ * The surface is searched by a tree of swept boxes with bounds of normals; what comes close is reported as
+ * pairs of a point and a triangle or of two edges, each with the normal, weights and distance at the start of
+ * the step, where the surface is free of intersections: so the side of a pair is never in doubt. A solver
+ * projects pairs inside its own loop (contact_pair_project), and at its end lets contact_resolve make the
+ * motion from start to end free of impacts, by continuous detection. So a surface that starts free of
+ * intersections stays so.
+ *
+ * Positions are arrays (point_count x 3) in whatever unit the caller uses. Nothing here allocates after build.
+ * Results do not depend on the number of threads.
+ */
+#ifndef CONTACT_CONTACT_H
+#define CONTACT_CONTACT_H
+
+#include "base/core.h"
+#include "cutis/character.h"
+#include "math/math3.h"
+#include "mesh/mesh.h"
+
+/* ---- pairs ---- */
+
+typedef enum contact_kind { CONTACT_POINT_TRIANGLE, CONTACT_EDGE_EDGE } contact_kind;
+
+typedef struct contact_pair {
+    int v[4];         /* point and the triangle's corners, or the ends of one edge and of the other */
+    float weights[4]; /* of the nearest points at the start: 1 -b0 -b1 -b2, or 1-s s t-1 -t */
+    vec3 normal;      /* unit, from the nearest point of the second feature to that of the first */
+    float distance;   /* of the nearest points at the start */
+    float gap;        /* distance to be kept: the thickness, or less where the rest pose is closer */
+    float lambda;     /* accumulated by contact_pair_project, for friction */
+    int kind;
+} contact_pair;
+
+/* Nearest points of the pair's features at these positions: fills weights, normal and distance. */
+void contact_pair_nearest(contact_pair *pair, const float *positions);
+/*
+ * Time in 0..1 at which the features, each point moving straight from start to end, come closer than `gap`
+ * (which must be less than their distance at the start); 2 when they do not. By conservative advancement (Li,
+ * Kaufman, Jiang 2021): never misses an impact, and the distance at the time returned is at least gap.
+ */
+float contact_pair_impact(const contact_pair *pair, const float *start, const float *end, float gap);
+/* Normal distance of the pair's linearised features: normal . sum weights x. */
+float contact_pair_value(const contact_pair *pair, const float *positions);
+/*
+ * Move the four points along the normal, by inverse mass, so that the value reaches `gap`; lambda >= 0 is kept,
+ * so that a pair that pushed too far pulls back, and never more than it pushed. Returns the change of lambda;
+ * point i moves by that times weights[i] inverse_masses[v[i]] normal.
+ */
+float contact_pair_project(contact_pair *pair, const float *inverse_masses, float *positions);
+/*
+ * Friction and restitution on velocities: takes the approaching part of the relative velocity to -restitution
+ * times `approach` (the normal speed before the step, negative when approaching), and reduces the tangential
+ * part by at most friction times the normal impulse (speed).
+ */
+void contact_pair_velocity(const contact_pair *pair, const float *inverse_masses, float friction, float restitution,
+                           float approach, float impulse, float *velocities);
+
+/* ---- the surface ---- */
+
+/* Immutable. Arrays live in the arena given to build. */
+typedef struct contact_surface {
+    const mesh *mesh;
+    int node_count, leaf_count, block_count;
+    const int *node_children;  /* (node_count) left child, whose right sibling follows; -1 - leaf for a leaf */
+    const int *node_first;     /* (node_count) range of leaves below: first */
+    const int *node_last;      /* ... and last, inclusive */
+    const int *block_nodes;    /* (block_count) subtrees that are searched as one piece of work */
+    const int *leaf_first;     /* (leaf_count + 1) into order */
+    const int *order;          /* (triangle_count) triangles by leaf */
+    const uint8_t *connected;  /* (node_count) the triangles below hang together by points */
+    const uint8_t *owned;      /* (triangle_count) bits 0..2: points, 3..5: edges that this triangle stands for */
+    const int *adjacent_first; /* (leaf_count + 1) leaves that share a point with a leaf */
+    const int *adjacent;
+    float edge_mean;
+} contact_surface;
+
+cutis_result contact_surface_build(contact_surface *surface, const mesh *m, arena *memory,
+                                   const cutis_allocator *allocator, cutis_error *error);
+
+/* What a search writes; carved from a block of contact_work_size bytes, no state between searches. */
+typedef struct contact_work {
+    float *nodes;     /* (node_count x 12) box, then bounds of normals */
+    float *triangles; /* (triangle_count x 12) the same */
+    contact_pair *pairs;
+    int *block_counts; /* (block_count) */
+    int pair_count;
+    int pair_capacity, block_capacity;
+    int dropped; /* pairs that did not fit */
+    int *zones;  /* (point_count) scratch of contact_resolve */
+    float *zone_data;
+    float *saved;  /* (point_count x 3) end of the last search */
+    float *wishes; /* (point_count x 3) */
+    uint8_t *marks;
+} contact_work;
+
+size_t contact_work_size(const contact_surface *surface);
+contact_work contact_work_make(const contact_surface *surface, void *memory);
+
+typedef struct contact_search_options {
+    float margin;        /* pairs whose features come this close are reported */
+    float thickness;     /* the gap to keep, where the rest pose is not closer */
+    const uint8_t *skip; /* (point_count) 1: the point takes part in no pair; NULL: all do */
+} contact_search_options;
+
+/*
+ * All pairs of features, without common points, that can come closer than margin while each point moves
+ * straight from start to end (or stands, when both are the same). Pairs
+ * that touch at the start or at rest are left out. Surfaces that intersect at rest do so by edges that pierce
+ * triangles, whose features are still apart: pairs keep such places as they are, and no new ones come. Fills
+ * work->pairs and returns their number.
+ */
+int contact_search(const contact_surface *surface, contact_work *work, const float *start, const float *end,
+                   const contact_search_options *options, const cutis_jobs *jobs);
+
+typedef struct contact_resolve_stats {
+    int impacts; /* pairs that had to be stopped */
+    int passes;
+    int zone_points; /* points moved rigidly by the fail-safe */
+    bool failed;     /* impacts remain: the end is not proven free of intersections */
+} contact_resolve_stats;
+
+/*
+ * Change `end` so that no point crosses the surface on its straight way from start to end. First by projecting
+ * impacts (Gauss-Seidel), then by rigid impact zones (Provot 1997; Bridson, Fedkiw, Anderson 2002): points of
+ * impacts that resist move as rigid pieces, which cannot intersect themselves. searched: work holds the pairs of
+ * a search with the same start and options, which is used again if its end was near.
+ */
+contact_resolve_stats contact_resolve(const contact_surface *surface, contact_work *work, const float *start,
+                                      float *end, const float *inverse_masses, const contact_search_options *options,
+                                      bool searched, const cutis_jobs *jobs);
+
+/* ---- props ---- */
+
+typedef struct contact_prop {
+    const cutis_prop *source;
+    float friction, restitution;
+    mesh mesh; /* MESH: in the joint's space */
+    bvh tree;
+    bool closed;
+} contact_prop;
+
+typedef struct contact_props {
+    int count;
+    contact_prop *props;
+    float scale;     /* caller's unit per scene unit */
+    float origin[3]; /* scene position of the caller's origin */
+} contact_props;
+
+/* A point against a prop: normal . x >= offset, in the caller's units, at the end of the substep. */
+typedef struct contact_plane {
+    int point;
+    vec3 normal;
+    float offset;
+    vec3 velocity; /* of the prop's surface there */
+    float friction, restitution;
+    float lambda;
+} contact_plane;
+
+/* The character's colliders. friction and restitution are the solver's defaults. */
+cutis_result contact_props_build(contact_props *props, const cutis_character *character, float scale,
+                                 const float origin[3], float friction, float restitution, arena *memory,
+                                 cutis_error *error);
+/*
+ * Planes of all points that are nearer than margin to a collider or cross it on their way from start to end
+ * while the prop moves from pose to pose. Returns their number, at most capacity.
+ */
+int contact_props_search(const contact_props *props, const float *joints_old, const float *joints, double h,
+                         int point_count, const float *start, const float *end, float margin, float thickness,
+                         contact_plane *planes, int capacity);
+/* Signed distance (negative inside) and outward normal at p, both in the prop's own space. */
+float contact_prop_distance(const contact_prop *prop, vec3 p, float max_distance, vec3 *normal);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * contact_resolve.c: makes the motion of a step free of impacts.
+ *
+ * First passes of Gauss-Seidel over the pairs: what would hit is projected, at the normal of the impact, to the
+ * side it came from (Bridson, Fedkiw, Anderson 2002, with positions for velocities). Impacts that resist become
+ * rigid impact zones (Provot 1997): their points take the rigid motion that fits their wishes best, zones that
+ * meet are merged. A rigid motion of a piece without intersections has none, so this ends.
+ */
+#include <string.h>
+
+#include "contact/contact.h"
+
+enum { PROJECT_PASSES = 12, ZONE_PASSES = 16 };
+
+/*
+ * The distance that motion may not undercut. A tenth of the gap to keep; what is closer already may come only a
+ * little closer, lest distances shrink step by step into the rounding of floats.
+ */
+static float gap_hard(const contact_pair *pair) { return MIN(0.9f * pair->distance, 0.1f * pair->gap); }
+
+static float largest_change(int n, const float *a, const float *b)
+{
+    float largest = 0;
+    for (int p = 0; p < n; p++) {
+        float d2 = vec3_length2(vec3_sub(vec3_load(a + 3 * p), vec3_load(b + 3 * p)));
+        if (d2 > largest) largest = d2;
+    }
+    return sqrtf(largest);
+}
+
+/* Push the pair apart at `end`, along the normal it has at time t of the motion. */
+static void impact_project(const contact_pair *pair, float t, const float *start, float *end,
+                           const float *inverse_masses)
+{
+    float q[12];
+    contact_pair hit = *pair;
+    for (int i = 0; i < 4; i++) {
+        vec3 a = vec3_load(start + 3 * pair->v[i]), b = vec3_load(end + 3 * pair->v[i]);
+        vec3_store(q + 3 * i, vec3_lerp(a, b, t));
+        hit.v[i] = i;
+    }
+    contact_pair_nearest(&hit, q);
+    memcpy(hit.v, pair->v, sizeof hit.v);
+    hit.gap = MIN(0.5f * pair->gap, 2 * pair->distance);
+    hit.lambda = 0;
+    contact_pair_project(&hit, inverse_masses, end);
+}
+
+static int zone_root(int *zones, int p)
+{
+    while (zones[p] != p) p = zones[p] = zones[zones[p]];
+    return p;
+}
+
+static void zone_join(int *zones, int a, int b)
+{
+    if (zones[a] < 0) zones[a] = a;
+    if (zones[b] < 0) zones[b] = b;
+    a = zone_root(zones, a), b = zone_root(zones, b);
+    zones[MAX(a, b)] = MIN(a, b);
+}
+
+/* Every zone to the rigid motion from start that fits `wish` best. data: 16 floats a point, kept at the roots. */
+static int zones_move(int n, int *zones, const float *start, const float *wish, float *data, float *end)
+{
+    int count = 0;
+    for (int p = 0; p < n; p++) {
+        if (zones[p] < 0) continue;
+        float *z = data + 16 * zone_root(zones, p);
+        if (zones[p] == p) memset(z, 0, 16 * sizeof(float));
+        count++;
+        for (int k = 0; k < 3; k++) z[k] += start[3 * p + k], z[3 + k] += wish[3 * p + k];
+        z[6] += 1;
+    }
+    /* Roots are the lowest points of their zones, so that they come first above and in the next loop. */
+    for (int p = 0; p < n; p++) {
+        if (zones[p] < 0) continue;
+        float *z = data + 16 * zone_root(zones, p);
+        if (zones[p] == p) {
+            for (int k = 0; k < 6; k++) z[k] /= z[6];
+            memset(z + 7, 0, 9 * sizeof(float));
+        }
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) z[7 + 3 * i + j] += (wish[3 * p + i] - z[3 + i]) * (start[3 * p + j] - z[j]);
+    }
+    for (int p = 0; p < n; p++) {
+        if (zones[p] < 0) continue;
+        float *z = data + 16 * zone_root(zones, p);
+        if (zones[p] == p) {
+            mat3 a;
+            memcpy(a.m, z + 7, sizeof a.m);
+            mat3 r = quat_matrix(polar_rotation(a, quat_identity(), 20));
+            memcpy(z + 7, r.m, sizeof r.m);
+        }
+        mat3 r;
+        memcpy(r.m, z + 7, sizeof r.m);
+        vec3 local = vec3_sub(vec3_load(start + 3 * p), vec3_load(z));
+        vec3_store(end + 3 * p, vec3_add(vec3_load(z + 3), mat3_vector(r, local)));
+    }
+    return count;
+}
+
+contact_resolve_stats contact_resolve(const contact_surface *surface, contact_work *work, const float *start,
+                                      float *end, const float *inverse_masses, const contact_search_options *options,
+                                      bool searched, const cutis_jobs *jobs)
+{
+    contact_resolve_stats stats = {0};
+    int n = surface->mesh->point_count;
+    /* A search holds as long as no point's end strays further from where it was searched for than this: then a pair
+     * that was left out, at more than the margin, stays further apart than any gap_hard. */
+    float stray = 0.5f * (options->margin - 0.1f * options->thickness);
+    bool fresh = searched && largest_change(n, work->saved, end) <= stray;
+    for (int pass = 0; pass < PROJECT_PASSES; pass++) {
+        if (!fresh) contact_search(surface, work, start, end, options, jobs);
+        fresh = true;
+        int hits = 0;
+        for (int i = 0; i < work->pair_count; i++) {
+            const contact_pair *pair = work->pairs + i;
+            float t = contact_pair_impact(pair, start, end, gap_hard(pair));
+            if (t > 1) continue;
+            impact_project(pair, t, start, end, inverse_masses);
+            hits++;
+        }
+        stats.passes++;
+        stats.impacts += hits;
+        if (hits == 0) {
+            if (pass == 0 || largest_change(n, work->saved, end) <= stray) return stats;
+            fresh = false;
+        }
+    }
+
+    int *zones = work->zones;
+    for (int p = 0; p < n; p++) zones[p] = -1;
+    float *wish = work->wishes;
+    memcpy(wish, end, (size_t)n * 3 * sizeof(float));
+    for (int pass = 0; pass < ZONE_PASSES; pass++) {
+        contact_search(surface, work, start, end, options, jobs);
+        int hits = 0;
+        for (int i = 0; i < work->pair_count; i++) {
+            const contact_pair *pair = work->pairs + i;
+            if (contact_pair_impact(pair, start, end, gap_hard(pair)) > 1) continue;
+            int first = zones[pair->v[0]] < 0 ? -1 : zone_root(zones, pair->v[0]);
+            bool rigid = first >= 0;
+            for (int k = 1; k < 4 && rigid; k++)
+                rigid = zones[pair->v[k]] >= 0 && zone_root(zones, pair->v[k]) == first;
+            if (rigid) continue; /* a rigid turn only looks like an impact on straight ways */
+            for (int k = 1; k < 4; k++) zone_join(zones, pair->v[0], pair->v[k]);
+            hits++;
+        }
+        stats.passes++;
+        if (hits == 0) return stats;
+        stats.zone_points = zones_move(n, zones, start, wish, work->zone_data, end);
+    }
+    stats.failed = true;
+    return stats;
+}

@@ -1,0 +1,161 @@
+/*
+ * lattice_constraints.c: the stretch and volume constraints (section 6.2 of the paper).
+ *
+ * Stretch. Equation 9 for each neighbour, and the mean of the corrections. The paper counts "20 neighbours that share
+ * either a face or a corner"; a cube has 6 face neighbours, 12 more that share an edge and 8 more that share only a
+ * corner. lattice.c fills up to 20 places: edge and corner neighbours first (12 + 8 inside the body), then face
+ * neighbours where others are missing, so that thin parts, for which the paper wants more than 6, use all they have.
+ *
+ * Volume. Equation 11 as printed has one wrong sign (its third term must start from p^x-, see the test); corrected,
+ * its eight determinants are the expansion of a single one,
+ *     V = det(p^x+ - p^x-, p^y+ - p^y-, p^z+ - p^z-),
+ * because each is linear in each point. So the gradients of equation 12 are three cross products,
+ *     dV/dp^x+ = b x c,  dV/dp^y+ = c x a,  dV/dp^z+ = a x b,  and the opposite for the minus points,
+ * with a, b, c the three differences. (The printed lines name some points wrongly; the test compares with finite
+ * differences.) As the surface points are midway to the neighbours, the corrections go to the neighbours.
+ */
+#include "solvers/lattice/lattice.h"
+
+/* ---- stretch ---- */
+
+/* Voxels in one block of work, a multiple of any LANES. */
+#define VOXEL_GRAIN 256
+
+typedef struct stretch_job {
+    const lattice_stretch *stretch;
+    const quad *from;
+    quad *to;
+} stretch_job;
+
+static void stretch_block(void *context, int begin, int end)
+{
+    const stretch_job *job = context;
+    const lattice_stretch *s = job->stretch;
+    const float *from = (const float *)job->from;
+    int32_t own[LANES];
+    for (int v = begin; v < end; v += LANES) {
+        for (int lane = 0; lane < LANES; lane++) own[lane] = 4 * (s->first + v + lane);
+        vfloat here[4], there[4];
+        v_load4(from, own, here);
+        vfloat sx = v_set(0), sy = v_set(0), sz = v_set(0), half = v_set(0.5f), one = v_set(1), zero = v_set(0);
+        for (int slot = 0; slot < s->slot_count; slot++) {
+            const int32_t *neighbour = s->neighbours + (size_t)slot * s->padded + v;
+            vfloat length = v_load(s->lengths + (size_t)slot * s->padded + v);
+            v_load4(from, neighbour, there);
+            vfloat dx = here[0] - there[0], dy = here[1] - there[1], dz = here[2] - there[2];
+            vfloat now = v_sqrt(dx * dx + dy * dy + dz * dz);
+            /* w_i / (w_i + w_j): all of the correction beside a bone, which does not give way. */
+            vfloat share = v_select(v_less(length, zero), one, half);
+            vfloat factor = share * (v_abs(length) / v_max(now, v_set(1e-12f)) - one);
+            factor = v_select(v_less(zero, now), factor, zero);
+            sx = sx + factor * dx, sy = sy + factor * dy, sz = sz + factor * dz;
+        }
+        vfloat gain = v_load(s->gains + v);
+        vfloat moved[4] = {here[0] + gain * sx, here[1] + gain * sy, here[2] + gain * sz, zero};
+        v_store4((float *)job->to, own, moved);
+    }
+}
+
+void lattice_stretch_solve(const lattice_stretch *stretch, const quad *from, quad *to, const cutis_jobs *jobs)
+{
+    stretch_job job = {stretch, from, to};
+    parallel_for(jobs, LANE_ROUND(stretch->last - stretch->first), VOXEL_GRAIN, stretch_block, &job);
+}
+
+/* ---- volume ---- */
+
+float lattice_volume_of(const float a[3], const float b[3], const float c[3], float gradients[9])
+{
+    for (int k = 0; k < 3; k++) {
+        int u = (k + 1) % 3, w = (k + 2) % 3;
+        gradients[k] = b[u] * c[w] - b[w] * c[u];
+        gradients[3 + k] = c[u] * a[w] - c[w] * a[u];
+        gradients[6 + k] = a[u] * b[w] - a[w] * b[u];
+    }
+    return a[0] * gradients[0] + a[1] * gradients[1] + a[2] * gradients[2];
+}
+
+typedef struct volume_job {
+    const lattice_volume *volume;
+    quad *positions;
+    const lattice_frame *frames;
+    float *errors;
+    quad *pushes; /* (count x 3) multiplier x gradient to the plus point of each axis */
+} volume_job;
+
+/* The multiplier of each voxel's constraint (equation 6), times its gradients. */
+static void volume_block(void *context, int begin, int end)
+{
+    const volume_job *job = context;
+    const lattice_volume *vol = job->volume;
+    const float *p = (const float *)job->positions;
+    int stride = (int)(sizeof(lattice_frame) / sizeof(float));
+    int32_t index[LANES], triple[LANES];
+    for (int lane = 0; lane < LANES; lane++) index[lane] = lane * stride, triple[lane] = 12 * lane;
+    for (int v = begin; v < end; v += LANES) {
+        vfloat d[9], g[9];
+        for (int axis = 0; axis < 3; axis++) {
+            const int32_t *plus = vol->ends[2 * axis + 1] + v, *minus = vol->ends[2 * axis] + v;
+            vfloat flat = v_load(vol->flat[axis] + v);
+            vfloat a[4], b[4], column[4];
+            v_load4(p, plus, a), v_load4(p, minus, b);
+            v_load4((const float *)&job->frames[v].r[axis], index, column);
+            for (int k = 0; k < 3; k++) d[3 * axis + k] = a[k] - b[k] + flat * column[k];
+        }
+        for (int k = 0; k < 3; k++) {
+            int u = (k + 1) % 3, w = (k + 2) % 3;
+            g[k] = d[3 + u] * d[6 + w] - d[3 + w] * d[6 + u];
+            g[3 + k] = d[6 + u] * d[w] - d[6 + w] * d[u];
+            g[6 + k] = d[u] * d[3 + w] - d[w] * d[3 + u];
+        }
+        vfloat rest = v_load(vol->rest_volume + v);
+        vfloat c = d[0] * g[0] + d[1] * g[1] + d[2] * g[2] - rest;
+        /* An error that shape matching brings back in each substep adds up until it is outweighed. */
+        vfloat bound = v_set(vol->bound) * rest;
+        vfloat error = v_set(vol->fading) * v_load(job->errors + v) + v_set(vol->memory) * c;
+        error = v_min(v_max(error, -bound), bound);
+        v_store(job->errors + v, error);
+        c = c + error;
+        vfloat sum = v_set(0);
+        for (int axis = 0; axis < 3; axis++) {
+            vfloat length2 =
+                g[3 * axis] * g[3 * axis] + g[3 * axis + 1] * g[3 * axis + 1] + g[3 * axis + 2] * g[3 * axis + 2];
+            sum = sum + (v_load(vol->end_weights[2 * axis] + v) + v_load(vol->end_weights[2 * axis + 1] + v)) * length2;
+        }
+        /* A voxel pressed flat has almost no gradient; its correction must not explode. */
+        vfloat multiplier = c / v_max(sum, v_load(vol->least + v));
+        for (int axis = 0; axis < 3; axis++) {
+            vfloat push[4] = {multiplier * g[3 * axis], multiplier * g[3 * axis + 1], multiplier * g[3 * axis + 2],
+                              v_set(0)};
+            v_store4((float *)&job->pushes[3 * v + axis], triple, push);
+        }
+    }
+}
+
+/* Each voxel collects what the constraints of its neighbours (and its own) want of it. */
+static void volume_collect(void *context, int begin, int end)
+{
+    const volume_job *job = context;
+    const lattice_volume *vol = job->volume;
+    for (int i = begin; i < end; i++) {
+        int v = vol->first + i;
+        const int *givers = vol->givers + LATTICE_DIRECTIONS * (size_t)v;
+        quad sum = {0, 0, 0, 0};
+        for (int axis = 0; axis < 3; axis++) {
+            sum += job->pushes[3 * givers[2 * axis] + axis];
+            sum -= job->pushes[3 * givers[2 * axis + 1] + axis];
+            sum -= job->pushes[3 * v + axis] * vol->own_ends[v][axis];
+        }
+        job->positions[v] += sum * vol->gains[v];
+    }
+}
+
+void lattice_volume_solve(const lattice_volume *volume, quad *positions, const lattice_frame *frames, float *errors,
+                          quad *pushes, const cutis_jobs *jobs)
+{
+    volume_job job = {volume, positions, frames, errors, pushes};
+    parallel_for(jobs, LANE_ROUND(volume->count), VOXEL_GRAIN, volume_block, &job);
+    /* The last entry stands for no giver. */
+    for (int axis = 0; axis < 3; axis++) pushes[3 * volume->padded + axis] = (quad){0, 0, 0, 0};
+    parallel_for(jobs, volume->count - volume->first, VOXEL_GRAIN, volume_collect, &job);
+}

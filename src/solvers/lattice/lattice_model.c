@@ -1,0 +1,521 @@
+/*
+ * lattice_model.c: the parameters of solver `lattice`, and the tables of a model: constraints, gains and order of the
+ * voxels.
+ *
+ * Stiffness. The paper's k_s and k_d of a step depend on the step's length and on the resolution. Here a layer's
+ * stiffness is a frequency f: that at which flesh of the layer, LENGTH_REFERENCE thick and fixed to bone on one side,
+ * swings. A voxel's goal is an average over two windows of width d_r h, so that for smooth displacements u
+ *     g - p = (d_r^2 - 1) / 12 h^2 u'',
+ * and the quarter wave that fits into the thickness L has (d_r^2 - 1) / 12 (pi h / 2 L)^2 of a single voxel's
+ * stiffness. Hence the frequency w of a single voxel about its goal, and from the implicit Euler step of that
+ * oscillator the gain of one substep of length s, w = 2 pi f / (pi h / 2 L sqrt((d_r^2 - 1) / 12)),   k_s = (w s)^2 /
+ * (1 + (w s)^2). Damping c (1/s) leaves exp(-c s) of the velocity. So both mean the same at any substep, resolution and
+ * region width, until k_s comes near 1: what is stiffer than that needs a wider region or more iterations.
+ */
+#include "solvers/lattice/lattice_model.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Thickness of the flesh whose frequency is the stiffness, in sizes. */
+#define LENGTH_REFERENCE 0.1
+/* Seconds in which a lasting error of volume is felt twice, seconds in which it is forgotten, and how much of a voxel's
+ * volume it may add up to. */
+#define VOLUME_MEMORY 0.04
+#define VOLUME_FADING 0.4
+#define VOLUME_BOUND 0.5f
+/* Weight of a bone voxel's own rotation in its region, against that of the voxels around it (about 2/3 for d_r = 3). */
+#define BONE_GRIP 4.0f
+/* Width of a region when none is asked for, in sizes: 3 voxels for a man at resolution 32. */
+#define REGION_WIDTH 0.08f
+
+const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
+    {"resolution", CUTIS_PARAMETER_INT, 32, 4, 128, "", NULL, false, "voxels along the longest side"},
+    {"adaptive", CUTIS_PARAMETER_BOOL, 0, 0, 1, "", NULL, false,
+     "voxels of half the size where the body is thin, of twice the size deep inside"},
+    {"region", CUTIS_PARAMETER_INT, 0, 0, 8, "", NULL, false,
+     "width d_r of a region in voxels, 2 to 8; 0 takes a twelfth of the size, at least 3"},
+    {"iterations", CUTIS_PARAMETER_INT, 1, 1, 20, "", NULL, false, "passes over all constraints in a substep, n_total"},
+    {"bone_width", CUTIS_PARAMETER_FLOAT, 0.02, 0, 0.5, "", NULL, true,
+     "Manhattan distance from the skeleton up to which voxels are bone, over the size"},
+    {"muscle_ratio", CUTIS_PARAMETER_FLOAT, 0.5, 0, 1, "", NULL, true, "share of muscle between bone and skin"},
+    {"fat_ratio", CUTIS_PARAMETER_FLOAT, 0.5, 0, 1, "", NULL, true, "share of fat between bone and skin"},
+    {"inner3_ratio", CUTIS_PARAMETER_FLOAT, 0, 0, 1, "", NULL, true, "share of a third layer between bone and skin"},
+    {"inner4_ratio", CUTIS_PARAMETER_FLOAT, 0, 0, 1, "", NULL, true, "share of a fourth layer between bone and skin"},
+    {"skin", CUTIS_PARAMETER_BOOL, 1, 0, 1, "", NULL, false, "whether the outermost voxels are a skin layer"},
+    {"mixed", CUTIS_PARAMETER_BOOL, 1, 0, 1, "", NULL, false,
+     "voxels between two inner layers are of both, by their share"},
+    {"muscle_stiffness", CUTIS_PARAMETER_FLOAT, 12, 0.5, 200, "Hz", NULL, true, "stiffness of muscle"},
+    {"fat_stiffness", CUTIS_PARAMETER_FLOAT, 4, 0.5, 200, "Hz", NULL, true, "stiffness of fat"},
+    {"inner3_stiffness", CUTIS_PARAMETER_FLOAT, 5, 0.5, 200, "Hz", NULL, true, "stiffness of the third inner layer"},
+    {"inner4_stiffness", CUTIS_PARAMETER_FLOAT, 5, 0.5, 200, "Hz", NULL, true, "stiffness of the fourth inner layer"},
+    {"skin_stiffness", CUTIS_PARAMETER_FLOAT, 8, 0.5, 200, "Hz", NULL, true, "stiffness of skin"},
+    {"muscle_damping", CUTIS_PARAMETER_FLOAT, 12, 0, 200, "1/s", NULL, true, "damping of muscle"},
+    {"fat_damping", CUTIS_PARAMETER_FLOAT, 4, 0, 200, "1/s", NULL, true, "damping of fat"},
+    {"inner3_damping", CUTIS_PARAMETER_FLOAT, 4, 0, 200, "1/s", NULL, true, "damping of the third inner layer"},
+    {"inner4_damping", CUTIS_PARAMETER_FLOAT, 4, 0, 200, "1/s", NULL, true, "damping of the fourth inner layer"},
+    {"skin_damping", CUTIS_PARAMETER_FLOAT, 4, 0, 200, "1/s", NULL, true, "damping of skin"},
+    {"gain", CUTIS_PARAMETER_FLOAT, 1, 0, 2, "", NULL, true,
+     "factor on the stiffness k_s of every layer; beyond 1 goals are overshot, as with the paper's own values"},
+    {"inertia", CUTIS_PARAMETER_FLOAT, 0.3, 0, 1, "", NULL, true,
+     "share of a body part's acceleration that its flesh feels; less jiggles less"},
+    {"stretch_stiffness", CUTIS_PARAMETER_FLOAT, 20, 0, 1000, "Hz", NULL, false,
+     "stiffness of the stretch constraints; 0 leaves them out"},
+    {"neighbours", CUTIS_PARAMETER_CHOICE, 2, 0, 3, "", "6|14|20|26", false,
+     "how many neighbours stretch constraints run to: faces; and corners; edges, corners and missing ones; all"},
+    {"volume_stiffness", CUTIS_PARAMETER_FLOAT, 40, 0, 1000, "Hz", NULL, false,
+     "stiffness of the volume constraints; 0 leaves them out"},
+    {"weight_alpha", CUTIS_PARAMETER_FLOAT, 0.5, 0, 1, "", NULL, false,
+     "how fast a bone's influence falls off, alpha of equation 1"},
+    {"weight_falloff", CUTIS_PARAMETER_FLOAT, 0.02, 0.001, 1, "", NULL, false,
+     "unit of distance of a bone's influence, over the size"},
+};
+
+typedef struct builder {
+    const solver_build *build;
+    lattice_model *model;
+    arena *memory;   /* the model's */
+    arena temporary; /* of the build */
+    float *points;   /* (point_count x 3), in sizes */
+    lattice_graph graph;
+    lattice_layers layers;
+    uint8_t *turned; /* the model's, while it is filled */
+} builder;
+
+static float bone_value(const builder *b, int joint, int parameter)
+{
+    if (joint >= b->build->character->joint_count) return (float)b->build->values[parameter];
+    return (float)b->build->bone_values[(size_t)joint * LATTICE_PARAMETERS + parameter];
+}
+
+/* A parameter at a voxel: of its joints, by their weight. */
+static float voxel_value(const builder *b, int voxel, int parameter)
+{
+    float value = 0;
+    for (int i = 0; i < LATTICE_JOINTS; i++) {
+        float weight = b->layers.weights[LATTICE_JOINTS * voxel + i];
+        if (weight > 0) value += weight * bone_value(b, b->layers.joints[LATTICE_JOINTS * voxel + i], parameter);
+    }
+    return value;
+}
+
+/* ---- voxels ---- */
+
+static cutis_result voxels_make(builder *b, cutis_error *error)
+{
+    const solver_build *build = b->build;
+    const cutis_character *character = build->character;
+    lattice_model *m = b->model;
+    for (int k = 0; k < 3; k++) m->origin[k] = 0.5f * (character->bounds_min[k] + character->bounds_max[k]);
+    m->size = character->size;
+    if (!(m->size > 0) || build->mesh->triangle_count == 0)
+        return error_set(error, CUTIS_ERROR_DATA,
+                         "solver lattice needs a surface with some extent, but the mesh has %d triangles and size %g",
+                         build->mesh->triangle_count, m->size);
+    b->points = ARENA_ARRAY(b->memory, float, (size_t)3 * build->mesh->point_count);
+    if (b->memory->failed) return error_memory(error, "the lattice");
+    for (int p = 0; p < build->mesh->point_count; p++)
+        for (int k = 0; k < 3; k++) b->points[3 * p + k] = (build->mesh->positions[3 * p + k] - m->origin[k]) / m->size;
+
+    lattice_shape shape = {build->mesh->point_count, build->mesh->triangle_count, b->points, build->mesh->triangles,
+                           build->mesh};
+    int resolution = (int)build->values[LATTICE_RESOLUTION], open_edges = 0;
+    bool adaptive = build->values[LATTICE_ADAPTIVE] != 0;
+    lattice_graph fine;
+    cutis_result result =
+        lattice_voxelise(&shape, adaptive ? 2 * resolution : resolution, &b->temporary, &fine, &open_edges, error);
+    if (result != CUTIS_OK) return result;
+    if (open_edges && build->warn) {
+        char sentence[200];
+        snprintf(sentence, sizeof sentence,
+                 "the mesh is open at %d edges; each hole was closed by a cone to tell inside from outside",
+                 open_edges);
+        build->warn(build->warn_context, sentence);
+    }
+    if (!adaptive) {
+        b->graph = fine;
+        return CUTIS_OK;
+    }
+    return lattice_adapt(&fine, shape.point_count, &b->temporary, &b->graph, error);
+}
+
+static cutis_result layers_make(builder *b, cutis_error *error)
+{
+    const solver_build *build = b->build;
+    const cutis_character *character = build->character;
+    lattice_layer_rules rules = {.skin = build->values[LATTICE_SKIN_LAYER] != 0,
+                                 .mixed = build->values[LATTICE_MIXED] != 0,
+                                 .alpha = (float)build->values[LATTICE_ALPHA],
+                                 .falloff = (float)build->values[LATTICE_FALLOFF]};
+    int joint_count = character->joint_count;
+    float *widths = ARENA_ARRAY(&b->temporary, float, joint_count + 1);
+    float *ratios = ARENA_ARRAY(&b->temporary, float, (size_t)LATTICE_INNER_COUNT *(joint_count + 1));
+    float *fat = ARENA_ARRAY(&b->temporary, float, build->mesh->point_count);
+    if (b->temporary.failed) return error_memory(error, "the lattice");
+    rules.bone_width = widths;
+    for (int j = 0; j <= joint_count; j++) widths[j] = bone_value(b, j, LATTICE_BONE_WIDTH);
+    for (int i = 0; i < LATTICE_INNER_COUNT; i++) {
+        rules.ratio[i] = ratios + (size_t)i * (joint_count + 1);
+        for (int j = 0; j <= joint_count; j++)
+            ratios[(size_t)i * (joint_count + 1) + j] = bone_value(b, j, LATTICE_RATIO + i);
+    }
+    for (int i = 0; i < character->map_count; i++) {
+        if (strcmp(character->maps[i].name, "fat") != 0) continue;
+        for (int p = 0; p < character->point_count; p++)
+            fat[p] = CLAMP(character->maps[i].values[character->point_vertices[p]], 0.0f, 1.0f);
+        rules.fat_map = fat;
+    }
+    cutis_result result = lattice_classify(&b->graph, build, b->points, &rules, &b->temporary, &b->layers, error);
+    if (result == CUTIS_OK && b->layers.loose && build->warn) {
+        char sentence[200];
+        snprintf(sentence, sizeof sentence,
+                 "%d of %d voxels are in pieces that no bone runs through; they follow their skin weights",
+                 b->layers.loose, b->graph.count);
+        build->warn(build->warn_context, sentence);
+    }
+    return result;
+}
+
+/* Bring bone voxels to the front, and otherwise keep the order; all that follows relies on it. */
+static cutis_result voxels_order(builder *b, cutis_error *error)
+{
+    lattice_graph *graph = &b->graph, old = *graph;
+    lattice_layers *layers = &b->layers, before = *layers;
+    int count = graph->count, point_count = b->build->mesh->point_count;
+    arena *t = &b->temporary;
+    int *places = ARENA_ARRAY(t, int, count), at = 0;
+    graph->rest = ARENA_ARRAY(t, float, (size_t)4 * count);
+    graph->surface = ARENA_ARRAY(t, uint8_t, count);
+    graph->link_first = ARENA_ARRAY(t, int, (size_t)LATTICE_DIRECTIONS *count + 1);
+    graph->links = ARENA_ARRAY(t, int, old.link_first[LATTICE_DIRECTIONS * count] + 1);
+    graph->point_voxels = ARENA_ARRAY(t, int, point_count);
+    layers->layer = ARENA_ARRAY(t, uint8_t, count);
+    layers->shares = ARENA_ARRAY(t, float, (size_t)LATTICE_LAYERS *count);
+    layers->joints = ARENA_ARRAY(t, int, (size_t)LATTICE_JOINTS *count);
+    layers->weights = ARENA_ARRAY(t, float, (size_t)LATTICE_JOINTS *count);
+    layers->skin_depth = ARENA_ARRAY(t, float, count);
+    if (t->failed) return error_memory(error, "the lattice");
+    for (int bone = 1; bone >= 0; bone--) {
+        for (int v = 0; v < count; v++)
+            if ((before.layer[v] == LATTICE_BONE) == bone) places[v] = at++;
+        if (bone) b->model->bone_count = at;
+    }
+    for (int v = 0; v < count; v++) {
+        int to = places[v];
+        memcpy(graph->rest + 4 * to, old.rest + 4 * v, 4 * sizeof(float));
+        graph->surface[to] = old.surface[v];
+        layers->layer[to] = before.layer[v];
+        layers->skin_depth[to] = before.skin_depth[v];
+        memcpy(layers->shares + LATTICE_LAYERS * to, before.shares + LATTICE_LAYERS * v,
+               LATTICE_LAYERS * sizeof(float));
+        memcpy(layers->joints + LATTICE_JOINTS * to, before.joints + LATTICE_JOINTS * v, LATTICE_JOINTS * sizeof(int));
+        memcpy(layers->weights + LATTICE_JOINTS * to, before.weights + LATTICE_JOINTS * v,
+               LATTICE_JOINTS * sizeof(float));
+        for (int d = 0; d < LATTICE_DIRECTIONS; d++)
+            graph->link_first[LATTICE_DIRECTIONS * to + d + 1] =
+                old.link_first[LATTICE_DIRECTIONS * v + d + 1] - old.link_first[LATTICE_DIRECTIONS * v + d];
+    }
+    for (int i = 0; i < LATTICE_DIRECTIONS * count; i++) graph->link_first[i + 1] += graph->link_first[i];
+    for (int v = 0; v < count; v++)
+        for (int d = 0; d < LATTICE_DIRECTIONS; d++) {
+            int from = old.link_first[LATTICE_DIRECTIONS * v + d], end = old.link_first[LATTICE_DIRECTIONS * v + d + 1];
+            int to = graph->link_first[LATTICE_DIRECTIONS * places[v] + d];
+            for (int i = from; i < end; i++) graph->links[to + i - from] = places[old.links[i]];
+        }
+    for (int p = 0; p < point_count; p++) graph->point_voxels[p] = places[old.point_voxels[p]];
+    return CUTIS_OK;
+}
+
+/* ---- tables ---- */
+
+static double gain_of(double frequency, double substep)
+{
+    double w = 2 * 3.14159265358979323846 * frequency * substep;
+    return w * w / (1 + w * w);
+}
+
+static cutis_result voxel_tables(builder *b, cutis_error *error)
+{
+    lattice_model *m = b->model;
+    int count = b->graph.count;
+    m->count = count;
+    m->region = (int)b->build->values[LATTICE_REGION];
+    if (m->region == 0) m->region = CLAMP((int)(REGION_WIDTH / b->graph.cell + 0.5f), 3, 8);
+    m->region = MAX(m->region, 2);
+    m->padded = (count + LATTICE_PAD - 1) / LATTICE_PAD * LATTICE_PAD;
+    quad *rest = ARENA_ARRAY(b->memory, quad, m->padded + LATTICE_PAD);
+    float *masses = ARENA_ARRAY(b->memory, float, m->padded), *gains = ARENA_ARRAY(b->memory, float, m->padded),
+          *keeps = ARENA_ARRAY(b->memory, float, m->padded), *layers = ARENA_ARRAY(b->memory, float, count),
+          *edges = ARENA_ARRAY(b->memory, float, count), *inertias = ARENA_ARRAY(b->memory, float, m->padded);
+    m->joints = arena_copy(b->memory, b->layers.joints, (size_t)LATTICE_JOINTS * count, sizeof(int));
+    m->weights = arena_copy(b->memory, b->layers.weights, (size_t)LATTICE_JOINTS * count, sizeof(float));
+    m->shares = arena_copy(b->memory, b->layers.shares, (size_t)LATTICE_LAYERS * count, sizeof(float));
+    if (b->memory->failed) return error_memory(error, "the lattice");
+    m->rest = rest, m->masses = masses, m->gains = gains, m->keeps = keeps, m->layers = layers, m->edges = edges;
+    m->inertias = inertias;
+    int region = m->region;
+    /* The reference motion is that of the joint that carries most. */
+    float *carried = ARENA_ARRAY(&b->temporary, float, m->joint_count + 1);
+    if (b->temporary.failed) return error_memory(error, "the lattice");
+    for (int i = 0; i < LATTICE_JOINTS * count; i++) carried[m->joints[i]] += m->weights[i];
+    for (int j = 0; j <= m->joint_count; j++)
+        if (carried[j] > carried[m->reference]) m->reference = j;
+    for (int v = 0; v < count; v++) {
+        const float *at = b->graph.rest + 4 * v;
+        float ratio = at[3] / b->graph.cell;
+        rest[v] = (quad){at[0], at[1], at[2], 0};
+        masses[v] = ratio * ratio * ratio;
+        layers[v] = b->layers.layer[v];
+        edges[v] = at[3] * m->size;
+        if (v < m->bone_count) continue;
+        double frequency = 0, damping = 0;
+        for (int i = LATTICE_MUSCLE; i < LATTICE_LAYERS; i++) {
+            float share = b->layers.shares[LATTICE_LAYERS * v + i];
+            if (share <= 0) continue;
+            frequency += share * voxel_value(b, v, LATTICE_STIFFNESS + i - 1);
+            damping += share * voxel_value(b, v, LATTICE_DAMPING + i - 1);
+        }
+        double wave = 3.14159265358979323846 * at[3] / (2 * LENGTH_REFERENCE) * sqrt((region * region - 1) / 12.0);
+        gains[v] = (float)gain_of(frequency / wave, m->substep) * voxel_value(b, v, LATTICE_GAIN);
+        keeps[v] = (float)det_exp(-damping * m->substep);
+        inertias[v] = voxel_value(b, v, LATTICE_INERTIA);
+    }
+    return CUTIS_OK;
+}
+
+/* Masses, centroids and thin axes of the regions: one sweep over the rest shape. */
+static cutis_result region_tables(builder *b, cutis_error *error)
+{
+    lattice_model *m = b->model;
+    int padded = m->padded;
+    cutis_result result = lattice_chains(&b->graph, m->region, m->rest, b->memory, &m->sweep, error);
+    if (result != CUTIS_OK) return result;
+    float *tables[8], *shape[6];
+    for (int i = 0; i < 8; i++) tables[i] = ARENA_ARRAY(b->memory, float, padded);
+    for (int i = 0; i < 6; i++) m->regions.shape[i] = shape[i] = ARENA_ARRAY(b->memory, float, padded);
+    uint8_t *thin = ARENA_ARRAY(b->memory, uint8_t, padded), *turned = ARENA_ARRAY(b->memory, uint8_t, padded);
+    quad *places = ARENA_ARRAY(&b->temporary, quad, padded);
+    lattice_frame *in = ARENA_ARRAY(&b->temporary, lattice_frame, padded),
+                  *sums = ARENA_ARRAY(&b->temporary, lattice_frame, padded),
+                  *other = ARENA_ARRAY(&b->temporary, lattice_frame, padded);
+    if (b->memory->failed || b->temporary.failed) return error_memory(error, "the lattice");
+    for (int v = 0; v < m->count; v++) {
+        places[v] = m->rest[v] * m->masses[v];
+        places[v][3] = m->masses[v];
+        in[v].b = (quad){0, 0, 0, 1};
+    }
+    lattice_sum_frames(&m->sweep, in, sums, other, NULL);
+    for (int v = 0; v < m->count; v++) tables[7][v] = 1 / sums[v].b[3];
+    lattice_sum_moments(&m->sweep, places, sums, other, NULL);
+    for (int v = 0; v < m->count; v++) {
+        float mass = sums[v].b[3], h = b->graph.rest[4 * v + 3];
+        tables[3][v] = 1 / mass;
+        for (int k = 0; k < 3; k++) {
+            float offset = sums[v].r[k][3] / mass; /* w of the moments: mass x rest offset */
+            tables[k][v] = offset;
+        }
+        /* Second moments of the rest shape about its centroid. */
+        for (int i = 0, k = 0; k < 3; k++)
+            for (int j = k; j < 3; j++, i++) shape[i][v] = sums[v].r[k][j] - sums[v].b[j] * tables[k][v];
+        static const int diagonal[3] = {0, 3, 5};
+        for (int k = 0; k < 3; k++) {
+            if (v < m->bone_count)
+                tables[4 + k][v] = BONE_GRIP * mass * h * h;
+            else if (shape[diagonal[k]][v] < 0.05f * mass * h * h)
+                tables[4 + k][v] = 0.25f * mass * h * h;
+            else
+                continue;
+            thin[v / LANES] = 1, turned[v] = 1;
+        }
+    }
+    m->regions.count = m->count, m->regions.padded = padded, m->regions.thin = thin;
+    for (int k = 0; k < 3; k++) m->regions.offset[k] = tables[k], m->regions.prior[k] = tables[4 + k];
+    m->turned = b->turned = turned;
+    m->regions.inverse_mass = tables[3], m->regions.inverse_counts = tables[7];
+    return CUTIS_OK;
+}
+
+/* The voxel `steps` away (each -1, 0 or 1) along links, in any order of axes; -1 for none. */
+static int neighbour_at(const lattice_graph *graph, int voxel, const int steps[3])
+{
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    for (int i = 0; i < 6; i++) {
+        int at = voxel;
+        for (int k = 0; k < 3 && at >= 0; k++) {
+            int axis = orders[i][k];
+            if (steps[axis]) at = lattice_link(graph, at, 2 * axis + (steps[axis] > 0));
+        }
+        if (at >= 0) return at;
+    }
+    return -1;
+}
+
+/* Neighbours of a voxel by the chosen set, see lattice_constraints.c. Returns their number. */
+static int neighbours_find(const lattice_graph *graph, int voxel, int set, int found[LATTICE_NEIGHBOURS])
+{
+    /* Which kinds (by number of axes stepped along: 1 face, 2 edge, 3 corner) come in which order. */
+    static const int kinds[4][3] = {{1, 0, 0}, {1, 3, 0}, {2, 3, 1}, {1, 2, 3}};
+    static const int limits[4] = {6, 14, 20, 26};
+    int count = 0;
+    for (int i = 0; i < 3; i++) {
+        for (int code = 0; code < 27 && count < limits[set]; code++) {
+            int steps[3] = {code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1};
+            int kind = (steps[0] != 0) + (steps[1] != 0) + (steps[2] != 0);
+            if (!kind || kind != kinds[set][i]) continue;
+            int next = neighbour_at(graph, voxel, steps);
+            if (next < 0 || next == voxel) continue;
+            bool known = false;
+            for (int k = 0; k < count; k++) known |= found[k] == next;
+            if (!known) found[count++] = next;
+        }
+    }
+    return count;
+}
+
+static cutis_result stretch_tables(builder *b, cutis_error *error)
+{
+    lattice_model *m = b->model;
+    int first = m->bone_count, count = m->count - first, set = (int)b->build->values[LATTICE_NEIGHBOUR_SET];
+    int padded = (count + LATTICE_PAD - 1) / LATTICE_PAD * LATTICE_PAD, slots = 0, found[LATTICE_NEIGHBOURS];
+    double frequency = b->build->values[LATTICE_STRETCH];
+    m->has_stretch = frequency > 0 && count > 0;
+    if (!m->has_stretch) return CUTIS_OK;
+    for (int v = first; v < m->count; v++) slots = MAX(slots, neighbours_find(&b->graph, v, set, found));
+    int32_t *neighbours = ARENA_ARRAY(b->memory, int32_t, (size_t)slots * padded + 1);
+    float *lengths = ARENA_ARRAY(b->memory, float, (size_t)slots *padded + 1);
+    float *gains = ARENA_ARRAY(b->memory, float, padded + 1);
+    if (b->memory->failed) return error_memory(error, "the lattice");
+    for (int i = 0; i < padded; i++) {
+        int v = first + MIN(i, count - 1), n = i < count ? neighbours_find(&b->graph, v, set, found) : 0;
+        for (int slot = 0; slot < slots; slot++) {
+            int other = slot < n ? found[slot] : v;
+            quad d = m->rest[v] - m->rest[other];
+            float length = sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+            neighbours[(size_t)slot * padded + i] = 4 * (slot < n ? other : first + i);
+            lengths[(size_t)slot * padded + i] = other < m->bone_count ? -length : length;
+        }
+        gains[i] = n ? (float)gain_of(frequency, m->substep) / (float)n : 0;
+    }
+    m->stretch = (lattice_stretch){first, m->count, slots, padded, neighbours, lengths, gains};
+    return CUTIS_OK;
+}
+
+static cutis_result volume_tables(builder *b, cutis_error *error)
+{
+    lattice_model *m = b->model;
+    const lattice_graph *graph = &b->graph;
+    int padded = m->padded;
+    double frequency = b->build->values[LATTICE_VOLUME];
+    m->has_volume = frequency > 0;
+    if (!m->has_volume) return CUTIS_OK;
+    int32_t *ends[LATTICE_DIRECTIONS];
+    float *weights[LATTICE_DIRECTIONS], *flat[3];
+    for (int d = 0; d < LATTICE_DIRECTIONS; d++) {
+        ends[d] = ARENA_ARRAY(b->memory, int32_t, padded);
+        weights[d] = ARENA_ARRAY(b->memory, float, padded);
+        m->volume.ends[d] = ends[d], m->volume.end_weights[d] = weights[d];
+    }
+    for (int k = 0; k < 3; k++) m->volume.flat[k] = flat[k] = ARENA_ARRAY(b->memory, float, padded);
+    float *rest_volume = ARENA_ARRAY(b->memory, float, padded), *least = ARENA_ARRAY(b->memory, float, padded),
+          *gains = ARENA_ARRAY(b->memory, float, m->count), *own = ARENA_ARRAY(&b->temporary, float, m->count);
+    int *givers = ARENA_ARRAY(b->memory, int, (size_t)LATTICE_DIRECTIONS * m->count);
+    quad *own_ends = ARENA_ARRAY(b->memory, quad, m->count);
+    if (b->memory->failed || b->temporary.failed) return error_memory(error, "the lattice");
+
+    /* Equation 13. A voxel deepest inside would not take part at all; it keeps a tenth. */
+    float deepest = 0;
+    for (int v = 0; v < m->count; v++)
+        deepest = fmaxf(deepest, b->layers.skin_depth[v] < FLT_MAX ? b->layers.skin_depth[v] : 0);
+    for (int v = m->bone_count; v < m->count; v++)
+        own[v] = deepest > 0 ? fmaxf(1 - b->layers.skin_depth[v] / deepest, 0.1f) : 1;
+
+    for (int i = 0; i < LATTICE_DIRECTIONS * m->count; i++) givers[i] = padded;
+    for (int v = 0; v < padded; v++) {
+        float d[9] = {0}, gradients[9];
+        for (int axis = 0; axis < 3; axis++) {
+            int at[2];
+            for (int side = 0; side < 2; side++) {
+                int direction = 2 * axis + side, next = v < m->count ? lattice_link(graph, v, direction) : -1;
+                /* Where several parts meet one voxel, it belongs to one of them alone. */
+                if (next >= 0 && lattice_link(graph, next, direction ^ 1) != v) next = -1;
+                at[side] = next >= 0 ? next : v;
+                ends[direction][v] = 4 * at[side];
+            }
+            if (at[0] == at[1]) {
+                flat[axis][v] = v < m->count ? 2 * graph->rest[4 * v + 3] : 0;
+                d[3 * axis + axis] = flat[axis][v];
+                b->turned[v] = 1;
+                continue;
+            }
+            for (int side = 0; side < 2; side++) {
+                weights[2 * axis + side][v] = own[at[side]];
+                int *giver = &givers[LATTICE_DIRECTIONS * at[side] + 2 * axis + side];
+                if (at[side] == v)
+                    own_ends[v][axis] = side ? 1 : -1;
+                else
+                    *giver = v;
+            }
+            for (int k = 0; k < 3; k++) d[3 * axis + k] = m->rest[at[1]][k] - m->rest[at[0]][k];
+        }
+        rest_volume[v] = lattice_volume_of(d, d + 3, d + 6, gradients);
+        /* A twentieth of the sum of squares at rest. */
+        for (int axis = 0; axis < 3; axis++)
+            for (int k = 0; k < 3; k++)
+                least[v] += 0.05f * (weights[2 * axis][v] + weights[2 * axis + 1][v]) * gradients[3 * axis + k] *
+                            gradients[3 * axis + k];
+        least[v] = fmaxf(least[v], 1e-30f);
+    }
+    for (int v = m->bone_count; v < m->count; v++) {
+        int n = 0;
+        for (int d = 0; d < LATTICE_DIRECTIONS; d++) n += givers[LATTICE_DIRECTIONS * v + d] < padded;
+        for (int axis = 0; axis < 3; axis++) n += own_ends[v][axis] != 0;
+        gains[v] = n ? own[v] * (float)gain_of(frequency, m->substep) * 2 / (float)n : 0;
+    }
+    m->volume.count = m->count, m->volume.first = m->bone_count, m->volume.padded = padded;
+    m->volume.rest_volume = rest_volume, m->volume.least = least, m->volume.givers = givers, m->volume.gains = gains;
+    m->volume.own_ends = own_ends;
+    m->volume.memory = (float)(1 - det_exp(-m->substep / VOLUME_MEMORY));
+    m->volume.fading = (float)det_exp(-m->substep / VOLUME_FADING);
+    m->volume.bound = VOLUME_BOUND;
+    return CUTIS_OK;
+}
+
+static cutis_result surface_tables(builder *b, cutis_error *error)
+{
+    lattice_model *m = b->model;
+    const cutis_character *character = m->character;
+    cutis_result result =
+        lattice_embed(&b->graph, b->points, b->build->mesh->point_count, b->memory, &m->surface, error);
+    if (result != CUTIS_OK) return result;
+    float *under = ARENA_ARRAY(b->memory, float, character->vertex_count);
+    if (b->memory->failed) return error_memory(error, "the lattice");
+    /* How soft a vertex is: what its voxels' gains are on average. */
+    for (int v = 0; v < character->vertex_count; v++) {
+        int p = character->vertex_points[v];
+        for (int i = m->surface.first[p]; i < m->surface.first[p + 1]; i++)
+            under[v] += m->surface.weights[i] *
+                        (1 - (m->surface.voxels[i] < m->bone_count ? 1 : m->gains[m->surface.voxels[i]]));
+    }
+    m->softness = under;
+    return CUTIS_OK;
+}
+
+cutis_result lattice_model_build(const solver_build *build, void **data, cutis_error *error)
+{
+    lattice_model *m = arena_push(build->memory, 1, sizeof *m);
+    if (!m) return error_memory(error, "the lattice");
+    *data = m;
+    m->character = build->character;
+    m->joint_count = build->character->joint_count;
+    m->iterations = (int)build->values[LATTICE_ITERATIONS];
+    m->substep = build->substep;
+    builder b = {.build = build, .model = m, .memory = build->memory, .temporary = arena_create(&build->allocator)};
+    cutis_result (*const stages[])(builder *, cutis_error *) = {voxels_make,   layers_make,   voxels_order,
+                                                                voxel_tables,  region_tables, stretch_tables,
+                                                                volume_tables, surface_tables};
+    cutis_result result = CUTIS_OK;
+    for (int i = 0; i < COUNT_OF(stages) && result == CUTIS_OK; i++) result = stages[i](&b, error);
+    arena_destroy(&b.temporary);
+    return result;
+}

@@ -1,0 +1,287 @@
+/*
+ * lattice_sweep.c: sums over regions at a cost that does not depend on their width (Rivers and James 2007, "FastLSM").
+ *
+ * The region of a voxel is what a walk reaches that goes at most so many links along x, then along y, then along z:
+ * on a full grid the cube of d_r x d_r x d_r voxels around it (one more on the positive side for an even d_r). The
+ * walks follow links, so a region never jumps a gap between parts. Such a sum is three sums along rods, and along a
+ * rod the sum slides: one voxel enters, one leaves.
+ *
+ * Where FastLSM sums products with absolute rest positions and subtracts large numbers at the end, the moments here
+ * are kept relative to the rest place of the voxel they belong to, and move along with it. That costs three products
+ * a step, makes single precision sufficient, and lets a rod turn aside, as it does where voxels of two sizes meet.
+ *
+ * Rods of parts that share a neighbour (two thighs below one pelvis) cannot both own it: it belongs to the rod of its
+ * strongest contact, and the other rod ends in copies of it that are summed but not written ("borrowed" entries).
+ */
+#include "solvers/lattice/lattice.h"
+
+#include <string.h>
+
+/* ---- rods ---- */
+
+/* Entries of the rod through `voxel`, backwards and forwards; borrowed ones at both ends. Returns the entry count. */
+static int chain_collect(const lattice_graph *graph, int axis, int voxel, int borrow, int *entries,
+                         lattice_chain *chain)
+{
+    int back = 2 * axis, ahead = back + 1, count = 0;
+    /* To the first voxel of the rod: as long as the link is the first choice of both ends. */
+    int first = voxel;
+    for (;;) {
+        int before = lattice_link(graph, first, back);
+        if (before < 0 || lattice_link(graph, before, ahead) != first) break;
+        first = before;
+    }
+    int before[16], before_count = 0;
+    for (int v = lattice_link(graph, first, back); v >= 0 && before_count < borrow; v = lattice_link(graph, v, back))
+        before[before_count++] = v;
+    for (int i = before_count - 1; i >= 0; i--, count++)
+        if (entries) entries[count] = before[i];
+    chain->own_first = count;
+    int last = first;
+    for (;;) {
+        if (entries) entries[count] = last;
+        count++;
+        int next = lattice_link(graph, last, ahead);
+        if (next < 0 || lattice_link(graph, next, back) != last) break;
+        last = next;
+    }
+    chain->own_last = count - 1;
+    int borrowed = 0;
+    for (int v = lattice_link(graph, last, ahead); v >= 0 && borrowed < borrow; v = lattice_link(graph, v, ahead)) {
+        if (entries) entries[count] = v;
+        count++, borrowed++;
+    }
+    return count;
+}
+
+/* Whether `voxel` is the first of its rod. */
+static bool chain_starts(const lattice_graph *graph, int axis, int voxel)
+{
+    int before = lattice_link(graph, voxel, 2 * axis);
+    return before < 0 || lattice_link(graph, before, 2 * axis + 1) != voxel;
+}
+
+cutis_result lattice_chains(const lattice_graph *graph, int region, const quad *rest, arena *memory,
+                            lattice_sweep *sweep, cutis_error *error)
+{
+    *sweep = (lattice_sweep){.count = graph->count, .region = region, .rest = rest};
+    for (int axis = 0; axis < 3; axis++) {
+        int chain_count = 0;
+        size_t entry_count = 0;
+        lattice_chain chain = {0, 0, 0, 0};
+        for (int v = 0; v < graph->count; v++) {
+            if (!chain_starts(graph, axis, v)) continue;
+            chain_count++;
+            entry_count += chain_collect(graph, axis, v, region, NULL, &chain);
+        }
+        lattice_chain *chains = ARENA_ARRAY(memory, lattice_chain, chain_count + 1);
+        int *voxels = ARENA_ARRAY(memory, int, entry_count + 1);
+        if (memory->failed) return error_memory(error, "the lattice's rods");
+        int at = 0, n = 0;
+        for (int v = 0; v < graph->count; v++) {
+            if (!chain_starts(graph, axis, v)) continue;
+            chains[n].first = at;
+            chains[n].count = chain_collect(graph, axis, v, region, voxels + at, &chains[n]);
+            at += chains[n++].count;
+        }
+        sweep->chain_counts[axis] = chain_count;
+        sweep->chains[axis] = chains;
+        sweep->chain_voxels[axis] = voxels;
+    }
+    return CUTIS_OK;
+}
+
+/* ---- sliding sums ---- */
+
+/* A sweep along one axis. */
+typedef struct sweep_pass {
+    const lattice_sweep *sweep;
+    int axis, back, ahead; /* links behind and before that the window spans */
+    const quad *positions; /* first pass of the moments */
+    const lattice_frame *in;
+    lattice_frame *out;
+} sweep_pass;
+
+/* Moments about the place `anchor`: a voxel at rest place x0 with value s and moments t about x0. */
+static inline void moments_add(lattice_frame *sum, const lattice_frame *in, quad offset)
+{
+    sum->b += in->b;
+    sum->r[0] += in->r[0] + in->b * offset[0];
+    sum->r[1] += in->r[1] + in->b * offset[1];
+    sum->r[2] += in->r[2] + in->b * offset[2];
+}
+
+static inline void moments_remove(lattice_frame *sum, const lattice_frame *in, quad offset)
+{
+    sum->b -= in->b;
+    sum->r[0] -= in->r[0] + in->b * offset[0];
+    sum->r[1] -= in->r[1] + in->b * offset[1];
+    sum->r[2] -= in->r[2] + in->b * offset[2];
+}
+
+static void moments_rods(void *context, int begin, int end)
+{
+    const sweep_pass *pass = context;
+    const quad *rest = pass->sweep->rest;
+    for (int c = begin; c < end; c++) {
+        const lattice_chain *chain = &pass->sweep->chains[pass->axis][c];
+        const int *voxels = pass->sweep->chain_voxels[pass->axis] + chain->first;
+        lattice_frame sum = {{0}, {{0}, {0}, {0}}};
+        int first = chain->own_first, low = MAX(first - pass->back, 0),
+            high = MIN(first + pass->ahead, chain->count - 1);
+        quad anchor = rest[voxels[first]];
+        for (int i = low; i <= high; i++) moments_add(&sum, &pass->in[voxels[i]], rest[voxels[i]] - anchor);
+        pass->out[voxels[first]] = sum;
+        for (int i = first + 1; i <= chain->own_last; i++) {
+            quad next = rest[voxels[i]], shift = next - anchor;
+            sum.r[0] -= sum.b * shift[0], sum.r[1] -= sum.b * shift[1], sum.r[2] -= sum.b * shift[2];
+            anchor = next;
+            int leaves = i - 1 - pass->back, enters = i + pass->ahead;
+            if (leaves >= 0) moments_remove(&sum, &pass->in[voxels[leaves]], rest[voxels[leaves]] - anchor);
+            if (enters < chain->count) moments_add(&sum, &pass->in[voxels[enters]], rest[voxels[enters]] - anchor);
+            pass->out[voxels[i]] = sum;
+        }
+    }
+}
+
+/* The same for the first pass, where a voxel is a bare position without moments. */
+static void moments_first_rods(void *context, int begin, int end)
+{
+    const sweep_pass *pass = context;
+    const quad *rest = pass->sweep->rest;
+    for (int c = begin; c < end; c++) {
+        const lattice_chain *chain = &pass->sweep->chains[pass->axis][c];
+        const int *voxels = pass->sweep->chain_voxels[pass->axis] + chain->first;
+        lattice_frame sum = {{0}, {{0}, {0}, {0}}};
+        int first = chain->own_first, low = MAX(first - pass->back, 0),
+            high = MIN(first + pass->ahead, chain->count - 1);
+        quad anchor = rest[voxels[first]];
+        for (int i = low; i <= high; i++) {
+            quad s = pass->positions[voxels[i]], o = rest[voxels[i]] - anchor;
+            sum.b += s, sum.r[0] += s * o[0], sum.r[1] += s * o[1], sum.r[2] += s * o[2];
+        }
+        pass->out[voxels[first]] = sum;
+        for (int i = first + 1; i <= chain->own_last; i++) {
+            quad next = rest[voxels[i]], shift = next - anchor;
+            sum.r[0] -= sum.b * shift[0], sum.r[1] -= sum.b * shift[1], sum.r[2] -= sum.b * shift[2];
+            anchor = next;
+            int leaves = i - 1 - pass->back, enters = i + pass->ahead;
+            if (leaves >= 0) {
+                quad s = pass->positions[voxels[leaves]], o = rest[voxels[leaves]] - anchor;
+                sum.b -= s, sum.r[0] -= s * o[0], sum.r[1] -= s * o[1], sum.r[2] -= s * o[2];
+            }
+            if (enters < chain->count) {
+                quad s = pass->positions[voxels[enters]], o = rest[voxels[enters]] - anchor;
+                sum.b += s, sum.r[0] += s * o[0], sum.r[1] += s * o[1], sum.r[2] += s * o[2];
+            }
+            pass->out[voxels[i]] = sum;
+        }
+    }
+}
+
+/* Sum of affine maps, each given by its value at its own rest place, at the place of the window's voxel. */
+static inline quad frame_at(const lattice_frame *frame, quad offset)
+{
+    return frame->b + frame->r[0] * offset[0] + frame->r[1] * offset[1] + frame->r[2] * offset[2];
+}
+
+static void frames_rods(void *context, int begin, int end)
+{
+    const sweep_pass *pass = context;
+    const quad *rest = pass->sweep->rest;
+    for (int c = begin; c < end; c++) {
+        const lattice_chain *chain = &pass->sweep->chains[pass->axis][c];
+        const int *voxels = pass->sweep->chain_voxels[pass->axis] + chain->first;
+        lattice_frame sum = {{0}, {{0}, {0}, {0}}};
+        int first = chain->own_first, low = MAX(first - pass->back, 0),
+            high = MIN(first + pass->ahead, chain->count - 1);
+        quad anchor = rest[voxels[first]];
+        for (int i = low; i <= high; i++) {
+            const lattice_frame *in = &pass->in[voxels[i]];
+            sum.b += frame_at(in, anchor - rest[voxels[i]]);
+            for (int k = 0; k < 3; k++) sum.r[k] += in->r[k];
+        }
+        pass->out[voxels[first]] = sum;
+        for (int i = first + 1; i <= chain->own_last; i++) {
+            quad next = rest[voxels[i]];
+            sum.b = frame_at(&sum, next - anchor);
+            anchor = next;
+            int leaves = i - 1 - pass->back, enters = i + pass->ahead;
+            if (leaves >= 0) {
+                const lattice_frame *in = &pass->in[voxels[leaves]];
+                sum.b -= frame_at(in, anchor - rest[voxels[leaves]]);
+                for (int k = 0; k < 3; k++) sum.r[k] -= in->r[k];
+            }
+            if (enters < chain->count) {
+                const lattice_frame *in = &pass->in[voxels[enters]];
+                sum.b += frame_at(in, anchor - rest[voxels[enters]]);
+                for (int k = 0; k < 3; k++) sum.r[k] += in->r[k];
+            }
+            pass->out[voxels[i]] = sum;
+        }
+    }
+}
+
+/* Rods in one block of work: their length varies, but not so much as to matter. */
+#define ROD_GRAIN 64
+
+void lattice_sum_moments(const lattice_sweep *sweep, const quad *positions, lattice_frame *a, lattice_frame *b,
+                         const cutis_jobs *jobs)
+{
+    int back = (sweep->region - 1) / 2, ahead = sweep->region / 2;
+    sweep_pass x = {sweep, 0, back, ahead, positions, NULL, a}, y = {sweep, 1, back, ahead, NULL, a, b},
+               z = {sweep, 2, back, ahead, NULL, b, a};
+    parallel_for(jobs, sweep->chain_counts[0], ROD_GRAIN, moments_first_rods, &x);
+    parallel_for(jobs, sweep->chain_counts[1], ROD_GRAIN, moments_rods, &y);
+    parallel_for(jobs, sweep->chain_counts[2], ROD_GRAIN, moments_rods, &z);
+}
+
+void lattice_sum_frames(const lattice_sweep *sweep, const lattice_frame *in, lattice_frame *a, lattice_frame *b,
+                        const cutis_jobs *jobs)
+{
+    /* The window mirrored: the regions that hold the voxel, not the voxels of its region. */
+    int back = sweep->region / 2, ahead = (sweep->region - 1) / 2;
+    sweep_pass x = {sweep, 0, back, ahead, NULL, in, a}, y = {sweep, 1, back, ahead, NULL, a, b},
+               z = {sweep, 2, back, ahead, NULL, b, a};
+    parallel_for(jobs, sweep->chain_counts[0], ROD_GRAIN, frames_rods, &x);
+    parallel_for(jobs, sweep->chain_counts[1], ROD_GRAIN, frames_rods, &y);
+    parallel_for(jobs, sweep->chain_counts[2], ROD_GRAIN, frames_rods, &z);
+}
+
+/* ---- the same regions, one by one ---- */
+
+/* The rod that owns a voxel along an axis, and its place there. */
+static const lattice_chain *chain_of(const lattice_sweep *sweep, int axis, int voxel, int *place)
+{
+    for (int c = 0; c < sweep->chain_counts[axis]; c++) {
+        const lattice_chain *chain = &sweep->chains[axis][c];
+        for (int i = chain->own_first; i <= chain->own_last; i++)
+            if (sweep->chain_voxels[axis][chain->first + i] == voxel) {
+                *place = i;
+                return chain;
+            }
+    }
+    return NULL;
+}
+
+static int region_walk(const lattice_sweep *sweep, int voxel, int axis, int back, int ahead, int *voxels, int count,
+                       int limit)
+{
+    if (axis < 0) {
+        if (count < limit) voxels[count] = voxel;
+        return count + 1;
+    }
+    int place = 0;
+    const lattice_chain *chain = chain_of(sweep, axis, voxel, &place);
+    for (int i = MAX(place - back, 0); i <= MIN(place + ahead, chain->count - 1); i++)
+        count = region_walk(sweep, sweep->chain_voxels[axis][chain->first + i], axis - 1, back, ahead, voxels, count,
+                            limit);
+    return count;
+}
+
+int lattice_region(const lattice_sweep *sweep, int voxel, bool containing, int *voxels, int limit)
+{
+    int few = (sweep->region - 1) / 2, many = sweep->region / 2;
+    /* The last pass is along z, so the walk starts there. */
+    return region_walk(sweep, voxel, 2, containing ? many : few, containing ? few : many, voxels, 0, limit);
+}

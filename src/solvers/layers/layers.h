@@ -1,0 +1,215 @@
+/*
+ * layers.h: what the files of the solver `layers` share.
+ *
+ * Names: a point is a welded place of the surface; a particle is (point, layer). Everything is stored in path
+ * order: `place` k of a point along the path layout (layers_paths.c), and in it the four layers side by side,
+ * so that the array of one component is (point_count x LAYERS) and four layers fill a vector register.
+ * Lengths are in units of the character's size, relative to the centre of its bounds; masses are relative to
+ * the mean.
+ *
+ * Symbols of the paper: w rings, m mass, x position, x0 rest position, R rotation and c centre of a region,
+ * g goal. kappa is the region's stiffness in 1/s^2 (departure: see layers_match.c).
+ */
+#ifndef SOLVERS_LAYERS_H
+#define SOLVERS_LAYERS_H
+
+#include "character/skinning.h"
+#include "contact/contact.h"
+#include "math/simd.h"
+#include "solvers/solver.h"
+
+enum { LAYER_SKIN, LAYER_FAT, LAYER_MUSCLE, LAYER_BONE, LAYERS };
+
+/* Numbers of a region: a 3 x 3 matrix by rows, then a vector. */
+enum { SUM_COMPONENTS = 12 };
+/* Numbers that one place takes in an array of sums: component by component, the four layers of each. */
+enum { SUM_STRIDE = SUM_COMPONENTS * LAYERS };
+
+/* ---- path layout (layers_paths.c) ---- */
+
+typedef struct layers_interval {
+    int begin, end; /* entries of the prefix array: place + path, exclusive end */
+} layers_interval;
+
+typedef struct layers_paths {
+    int point_count, path_count;
+    int *points;     /* (point_count) point at each place */
+    int *places;     /* (point_count) place of each point */
+    int *path_first; /* (path_count + 1) first place of each path */
+    int *path_of;    /* (point_count) path of each place */
+    /* The region of each place: rings of neighbours, as intervals of paths and, for the naive sum, as places. */
+    int *interval_first; /* (point_count + 1) */
+    layers_interval *intervals;
+    int *member_first; /* (point_count + 1) */
+    int *members;
+} layers_paths;
+
+cutis_result layers_paths_build(layers_paths *paths, const mesh *m, int rings, arena *memory,
+                                const cutis_allocator *allocator, cutis_error *error);
+
+/* ---- shape matching (layers_match.c) ---- */
+
+/* Constants of the regions, all (point_count x LAYERS), but for the last. */
+typedef struct layers_regions {
+    float *masses;         /* m over the number of regions that hold the particle */
+    float *rest[3];        /* x0 */
+    float *moments;        /* a of A_i = a R_i */
+    float *kappa;          /* of the region centred at the particle, 1/s^2 */
+    float *kappa_mean;     /* over the regions that hold the particle */
+    float *weights;        /* of the region in the goals of its particles: kappa, scaled */
+    float *weight_inverse; /* 1 / sum of weights of the regions that hold the particle */
+    float *mass_inverse;   /* 1 / sum of masses of the region */
+    float *centre[3];      /* c0 of the region */
+    float *siblings;       /* (point_count) weight of the particles of adjacent layers */
+} layers_regions;
+
+/* What an iteration works on; all (point_count x LAYERS). */
+typedef struct layers_motion {
+    float *x[3];      /* current iterate */
+    float *inert[3];  /* where inertia would take the particle */
+    float *last[3];   /* iterate before the current one, for the acceleration */
+    float *q[4];      /* rotations of regions, x y z w */
+    float *rotation;  /* (point_count x 9 x LAYERS) the same as matrices */
+    float *target[3]; /* where the skeleton wants the particle */
+    float *push[3];   /* contact impulses on the skin layer: what to add to (1 + beta) x (point_count each) */
+    float shift[3];   /* mean motion from rest, kept out of the maps */
+    /* The first iterate, and the moments of the regions there (point_count x SUM_STRIDE). */
+    float *base_x[3], *base;
+    double *base_sums; /* ((point_count + path_count) x SUM_STRIDE) prefix sums of its moments */
+    float *sums;       /* the same shape: prefix sums of what was moved since */
+    float *maps;       /* the same of the regions' rigid maps */
+} layers_motion;
+
+/* Lower bound on the distance of a particle from a joint's centre (unilateral). */
+typedef struct layers_hold {
+    int particle; /* place x LAYERS + layer */
+    int joint;
+    float distance;
+} layers_hold;
+
+/* ---- volume (layers_volume.c) ---- */
+
+/* Pieces of the skin around joints, closed by fans to centres that move with the skeleton. */
+typedef struct layers_volumes {
+    int count;
+    double *rest;        /* (count) rest volumes, sizes cubed; 0: not kept */
+    double *total_rest;  /* (component_count) of whole closed components; 0: open */
+    int *triangle_first; /* (count + 1) */
+    int *triangles;      /* (x 3) corners: a place of the skin, or point_count + centre */
+    float *shares;       /* (x 3) how far a corner's displacement serves this volume; 0 for centres */
+    int centre_count;    /* of fans */
+    float *centre_rest;  /* (centre_count x 3), scene space */
+    int *centre_first;   /* (centre_count + 1) influences of each */
+    int *centre_joints;
+    float *centre_weights;
+    int *point_first; /* (point_count + 1) the volumes that each point serves */
+    int *point_volumes;
+    float *point_shares; /* sum to 1 for each point */
+    float *softness;     /* (point_count) how much the point gives way, 0..1 */
+} layers_volumes;
+
+/* Scratch of the volume loop: sizes in brackets. */
+typedef struct layers_volume_work {
+    float *positions;  /* ((point_count + centre_count) x 3) skin by place, then the centres of fans */
+    float *directions; /* (point_count x 3) along which each point gives way, at full softness */
+    float *lambdas;    /* (count) */
+    double *errors;    /* (count) relative */
+    float *totals;     /* (count) lambdas added up over the iterations */
+} layers_volume_work;
+
+/* directions: unit normals of the current skin times softness times free (point_count, 0..1). */
+void layers_volume_directions(const layers_volumes *volumes, const mesh *m, const float *free, layers_volume_work *work,
+                              const cutis_jobs *jobs);
+/* One iteration: each volume back to its rest value, to first order. Returns the largest relative error before. */
+double layers_volume_project(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                             const cutis_jobs *jobs);
+/* One iteration for the volume of whole closed components, by the same directions. */
+void layers_volume_total(const layers_volumes *volumes, const mesh *m, layers_volume_work *work);
+/* What pressures (count) push each point by, along the directions. push: three arrays (point_count). */
+void layers_volume_push(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                        const float *pressures, float *const push[3]);
+/* Take the part out of velocities ((point_count + centre_count) x 3) that changes volumes. */
+void layers_volume_velocity(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                            const cutis_jobs *jobs, float *velocities);
+
+/* ---- the model ---- */
+
+typedef struct layers_model {
+    const cutis_character *character;
+    const mesh *mesh; /* the skin in place order, in sizes */
+    int point_count, joint_count;
+    float size, centre[3];
+    layers_paths paths;
+    layers_regions regions;
+    float *depths;         /* (point_count x LAYERS) depth of the particle over that of the bone layer, 0..1 */
+    float *mass;           /* (point_count x LAYERS) m */
+    float *inverse_masses; /* (point_count) of the skin */
+    int hold_count;
+    int *hold_first; /* (path_count + 1) */
+    layers_hold *holds;
+    layers_volumes volumes;
+    skinning drive; /* skin by place, bone layer by place, then the centres of fans */
+    contact_surface surface;
+    contact_props props;
+    float *friction, *restitution; /* (point_count) */
+    /* Parameters in force. */
+    int iterations, volume_iterations;
+    bool naive, drive_linear, self_contact, volume_on;
+    float damping, coupling, thickness, gravity;
+} layers_model;
+
+cutis_result layers_model_build(const solver_build *build, layers_model *model, cutis_error *error);
+cutis_result layers_volumes_build(const solver_build *build, layers_model *model, cutis_error *error);
+
+/* Which parameter stands where in solver_build.values. */
+enum {
+    LAYERS_ITERATIONS,
+    LAYERS_VOLUME_ITERATIONS,
+    LAYERS_RINGS,
+    LAYERS_SUMMATION,
+    LAYERS_DRIVE,
+    LAYERS_SKIN_STIFFNESS,
+    LAYERS_FAT_STIFFNESS,
+    LAYERS_MUSCLE_STIFFNESS,
+    LAYERS_BONE_STIFFNESS,
+    LAYERS_FAT_DEPTH,
+    LAYERS_MUSCLE_DEPTH,
+    LAYERS_BONE_DEPTH,
+    LAYERS_FLESH,
+    LAYERS_SIBLINGS,
+    LAYERS_COUPLING,
+    LAYERS_JOINT_DISTANCE,
+    LAYERS_DAMPING,
+    LAYERS_GRAVITY,
+    LAYERS_CONTACT,
+    LAYERS_THICKNESS,
+    LAYERS_FRICTION,
+    LAYERS_RESTITUTION,
+    LAYERS_VOLUME,
+    LAYERS_CUT,
+    LAYERS_SHARE_VOLUME,
+    LAYERS_PARAMETER_COUNT
+};
+
+/* Seconds^-2 of a stiffness 0..1 (layers_match.c). */
+double layers_kappa(double stiffness);
+
+/* Constants that follow from masses, rest positions, moments and kappa. Fills masses too (m over regions). */
+void layers_regions_finish(const layers_paths *paths, const float *mass, layers_regions *regions);
+
+/* Matrices of the rotations, at the start of a step. */
+void layers_match_prepare(const layers_paths *paths, layers_motion *motion, int path_begin, int path_end);
+/* The first iterate: prefix sums of its moments, then the moments of regions. For path ranges. */
+void layers_match_base_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion,
+                            int path_begin, int path_end);
+void layers_match_base(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int path_begin,
+                       int path_end);
+/* One iteration of shape matching for all particles, without the blend: kernels of path ranges. */
+void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int path_begin,
+                       int path_end);
+void layers_match_maps(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
+                       int path_begin, int path_end);
+void layers_match_blend(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
+                        double h, float omega, int path_begin, int path_end);
+
+#endif

@@ -1,0 +1,418 @@
+/*
+ * layers_build.c: the four layers and their constants, made from a rigged surface.
+ *
+ * After Deul and Bender 2013, section 3. Each point is projected onto the centre lines of its bones; fat, muscle
+ * and bone layer lie on the way there. Departures:
+ * - The paper takes the one bone that the weights prefer; here the nearest points of all bones of the point are
+ *   blended by squared weights, so that the layers have no step where the preference changes.
+ * - A joint without children has no centre line in the file: it gets one towards the mean of its points.
+ * - The way to the bone is cut at `flesh` (in sizes), so that a torso has a rib cage and not flesh down to the
+ *   spine, without being told.
+ * - The joints' unilateral distances are given to points that both of a joint's bones move, up to one and a half
+ *   times as far from the joint as from the bone.
+ */
+#include <string.h>
+
+#include "solvers/layers/layers.h"
+
+/* A weight below this share does not make a point part of a joint's surroundings. */
+static const float HOLD_WEIGHT = 0.1f;
+/* Least thickness between layers and least particle mass, in sizes and in means. */
+static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
+
+typedef struct centre_line {
+    vec3 joint; /* rest position, sizes */
+    vec3 *ends; /* (end_count) */
+    int end_count;
+} centre_line;
+
+typedef struct builder {
+    const solver_build *build;
+    layers_model *model;
+    centre_line *bones;
+    vec3 *axis;     /* (point_count) by place: nearest point of the bones' centre lines */
+    float *weights; /* of the point in hand */
+    float *layer_positions, *areas;
+} builder;
+
+static vec3 to_sizes(const layers_model *model, vec3 p)
+{
+    return vec3_scale(vec3_sub(p, vec3_load(model->centre)), 1 / model->size);
+}
+
+static vec3 segment_nearest(vec3 p, vec3 a, vec3 b)
+{
+    vec3 ab = vec3_sub(b, a);
+    float length2 = vec3_length2(ab);
+    float t = length2 > 0 ? vec3_dot(vec3_sub(p, a), ab) / length2 : 0;
+    return vec3_madd(a, ab, CLAMP(t, 0.0f, 1.0f));
+}
+
+/* ---- bones ---- */
+
+static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
+{
+    const cutis_character *character = b->build->character;
+    const point_weights *weights = b->build->weights;
+    int n = character->joint_count;
+    b->bones = ARENA_ARRAY(scratch, centre_line, n + 1);
+    vec3 *ends = ARENA_ARRAY(scratch, vec3, n + 1), *sums = ARENA_ARRAY(scratch, vec3, n + 1);
+    float *totals = ARENA_ARRAY(scratch, float, n + 1), *reaches = ARENA_ARRAY(scratch, float, n + 1);
+    if (scratch->failed) return error_memory(error, "the bones of solver layers");
+    for (int j = 0; j < n; j++) {
+        mat34 inverse;
+        mat34 bind;
+        memcpy(inverse.m, character->joints[j].inverse_bind, sizeof inverse.m);
+        mat34_inverse(inverse, &bind);
+        b->bones[j].joint = to_sizes(b->model, vec3_make(bind.m[3], bind.m[7], bind.m[11]));
+    }
+    /* Children's joints are ends; a joint may have many. */
+    int used = 0;
+    for (int j = 0; j < n; j++) {
+        b->bones[j].ends = ends + used;
+        for (int c = j + 1; c < n; c++) {
+            if (character->joints[c].parent != j) continue;
+            if (vec3_distance(b->bones[c].joint, b->bones[j].joint) < 1e-3f) continue;
+            b->bones[j].ends[b->bones[j].end_count++] = b->bones[c].joint;
+            used++;
+        }
+    }
+    /* Without children: towards the mean of its points, and as far beyond as they reach. */
+    for (int p = 0; p < b->build->mesh->point_count; p++) {
+        vec3 x = to_sizes(b->model, vec3_load(b->build->mesh->positions + 3 * p));
+        for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
+            int j = weights->joints[i];
+            float w = weights->weights[i] * weights->weights[i];
+            sums[j] = vec3_madd(sums[j], x, w);
+            totals[j] += w;
+        }
+    }
+    for (int p = 0; p < b->build->mesh->point_count; p++) {
+        vec3 x = to_sizes(b->model, vec3_load(b->build->mesh->positions + 3 * p));
+        for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
+            int j = weights->joints[i];
+            if (weights->weights[i] < 0.5f) continue;
+            vec3 way = vec3_normalize(vec3_sub(vec3_scale(sums[j], 1 / totals[j]), b->bones[j].joint));
+            reaches[j] = MAX(reaches[j], vec3_dot(vec3_sub(x, b->bones[j].joint), way));
+        }
+    }
+    for (int j = 0; j < n; j++) {
+        if (b->bones[j].end_count > 0 || !(totals[j] > 0)) continue;
+        vec3 way = vec3_normalize(vec3_sub(vec3_scale(sums[j], 1 / totals[j]), b->bones[j].joint));
+        ends[used] = vec3_madd(b->bones[j].joint, way, 0.8f * reaches[j]);
+        b->bones[j].ends = ends + used++;
+        b->bones[j].end_count = 1;
+    }
+    return CUTIS_OK;
+}
+
+static vec3 bone_nearest(const centre_line *bone, vec3 p)
+{
+    vec3 best = bone->joint;
+    float best2 = vec3_length2(vec3_sub(p, best));
+    for (int e = 0; e < bone->end_count; e++) {
+        vec3 q = segment_nearest(p, bone->joint, bone->ends[e]);
+        float d2 = vec3_length2(vec3_sub(p, q));
+        if (d2 < best2) best = q, best2 = d2;
+    }
+    return best;
+}
+
+/* ---- values by bone and by vertex ---- */
+
+/* A parameter of a point: the mean over its bones. */
+static double point_value(const builder *b, int point, int parameter)
+{
+    const point_weights *weights = b->build->weights;
+    double sum = 0, total = 0;
+    for (int i = weights->first[point]; i < weights->first[point + 1]; i++) {
+        sum += weights->weights[i] *
+               b->build->bone_values[(size_t)weights->joints[i] * LAYERS_PARAMETER_COUNT + (size_t)parameter];
+        total += weights->weights[i];
+    }
+    return total > 0 ? sum / total : b->build->values[parameter];
+}
+
+/* The painted map of that name by place, 1 where there is none. */
+static void map_gather(const builder *b, const char *name, float *values)
+{
+    const cutis_character *character = b->build->character;
+    for (int k = 0; k < b->model->point_count; k++) values[k] = 1;
+    for (int i = 0; i < character->map_count; i++) {
+        if (strcmp(character->maps[i].name, name) != 0) continue;
+        for (int k = 0; k < b->model->point_count; k++)
+            values[k] = CLAMP(character->maps[i].values[character->point_vertices[b->model->paths.points[k]]], 0, 1);
+    }
+}
+
+/* ---- layers ---- */
+
+static void axis_find(builder *b)
+{
+    const point_weights *weights = b->build->weights;
+    const layers_model *model = b->model;
+    for (int k = 0; k < model->point_count; k++) {
+        int point = model->paths.points[k];
+        vec3 x = vec3_load(model->mesh->positions + 3 * k), sum = {0, 0, 0};
+        float total = 0;
+        for (int i = weights->first[point]; i < weights->first[point + 1]; i++) {
+            float w = weights->weights[i] * weights->weights[i];
+            sum = vec3_madd(sum, bone_nearest(b->bones + weights->joints[i], x), w);
+            total += w;
+        }
+        b->axis[k] = total > 0 ? vec3_scale(sum, 1 / total) : x;
+    }
+}
+
+/* Rest positions of all particles. */
+static void layers_place(builder *b, const float *normals)
+{
+    layers_model *model = b->model;
+    for (int k = 0; k < model->point_count; k++) {
+        int point = model->paths.points[k];
+        vec3 x = vec3_load(model->mesh->positions + 3 * k), way = vec3_sub(b->axis[k], x);
+        float length = vec3_length(way);
+        /* A point on its own bone, or without one, goes inwards. */
+        if (!(length > LEAST_DEPTH)) way = vec3_scale(vec3_load(normals + 3 * k), -1), length = 0.02f;
+        way = vec3_normalize(way);
+        float parameters[LAYERS] = {0, (float)point_value(b, point, LAYERS_FAT_DEPTH),
+                                    (float)point_value(b, point, LAYERS_MUSCLE_DEPTH),
+                                    (float)point_value(b, point, LAYERS_BONE_DEPTH)};
+        float flesh = (float)point_value(b, point, LAYERS_FLESH);
+        float deepest = MAX(MIN(parameters[LAYER_BONE] * length, flesh), 3 * LEAST_DEPTH);
+        float bottom = MAX(parameters[LAYER_BONE], 1e-3f);
+        for (int l = 0; l < LAYERS; l++) {
+            float share = CLAMP(parameters[l] / bottom, l / 12.0f, 1 - (LAYER_BONE - l) / 12.0f);
+            vec3 p = vec3_madd(x, way, share * deepest);
+            model->depths[4 * k + l] = share;
+            model->regions.rest[0][4 * k + l] = p.x;
+            model->regions.rest[1][4 * k + l] = p.y;
+            model->regions.rest[2][4 * k + l] = p.z;
+        }
+    }
+}
+
+static vec3 particle_rest(const layers_model *model, int k, int l)
+{
+    return vec3_make(model->regions.rest[0][4 * k + l], model->regions.rest[1][4 * k + l],
+                     model->regions.rest[2][4 * k + l]);
+}
+
+/* Mass: Voronoi area times half the distances to the adjacent layers. moments: the area, for now. */
+static void masses_find(builder *b)
+{
+    layers_model *model = b->model;
+    int n = model->point_count;
+    double total = 0;
+    for (int l = 0; l < LAYERS; l++) {
+        for (int k = 0; k < n; k++) vec3_store(b->layer_positions + 3 * k, particle_rest(model, k, l));
+        mesh_point_areas(model->mesh, b->layer_positions, b->areas);
+        for (int k = 0; k < n; k++) {
+            float height = 0;
+            if (l > 0) height += 0.5f * vec3_distance(particle_rest(model, k, l), particle_rest(model, k, l - 1));
+            if (l + 1 < LAYERS)
+                height += 0.5f * vec3_distance(particle_rest(model, k, l), particle_rest(model, k, l + 1));
+            model->mass[4 * k + l] = b->areas[k] * height;
+            model->regions.moments[4 * k + l] = b->areas[k];
+            total += model->mass[4 * k + l];
+        }
+    }
+    double mean = total > 0 ? total / (LAYERS * n) : 1;
+    for (int i = 0; i < LAYERS * n; i++) model->mass[i] = MAX((float)(model->mass[i] / mean), LEAST_MASS);
+}
+
+static void stiffness_find(builder *b, float *map)
+{
+    layers_model *model = b->model;
+    static const int parameters[LAYERS] = {LAYERS_SKIN_STIFFNESS, LAYERS_FAT_STIFFNESS, LAYERS_MUSCLE_STIFFNESS,
+                                           LAYERS_BONE_STIFFNESS};
+    map_gather(b, "stiffness", map);
+    for (int k = 0; k < model->point_count; k++) {
+        int point = model->paths.points[k];
+        for (int l = 0; l < LAYERS; l++)
+            model->regions.kappa[4 * k + l] = (float)layers_kappa(map[k] * point_value(b, point, parameters[l]));
+        int members = model->paths.member_first[k + 1] - model->paths.member_first[k];
+        model->regions.siblings[k] = (float)(members * b->build->values[LAYERS_SIBLINGS]);
+        model->friction[k] = (float)point_value(b, point, LAYERS_FRICTION);
+        model->restitution[k] = (float)point_value(b, point, LAYERS_RESTITUTION);
+    }
+}
+
+/* ---- joints ---- */
+
+/* The joint that point k surrounds, or -1: the one of the largest product of its bones' weights. */
+static int hold_joint(const builder *b, int k)
+{
+    const point_weights *weights = b->build->weights;
+    int point = b->model->paths.points[k], best = -1;
+    float best_share = HOLD_WEIGHT;
+    for (int i = weights->first[point]; i < weights->first[point + 1]; i++)
+        for (int p = weights->first[point]; p < weights->first[point + 1]; p++) {
+            if (b->build->character->joints[weights->joints[i]].parent != weights->joints[p]) continue;
+            float share = MIN(weights->weights[i], weights->weights[p]);
+            if (share > best_share) best = weights->joints[i], best_share = share;
+        }
+    return best;
+}
+
+static cutis_result holds_build(builder *b, cutis_error *error)
+{
+    layers_model *model = b->model;
+    model->hold_first = ARENA_ARRAY(b->build->memory, int, model->paths.path_count + 1);
+    model->holds = ARENA_ARRAY(b->build->memory, layers_hold, 3 * (size_t)model->point_count + 1);
+    if (b->build->memory->failed) return error_memory(error, "the joints of solver layers");
+    for (int path = 0; path < model->paths.path_count; path++) {
+        model->hold_first[path] = model->hold_count;
+        for (int k = model->paths.path_first[path]; k < model->paths.path_first[path + 1]; k++) {
+            int joint = hold_joint(b, k);
+            if (joint < 0) continue;
+            vec3 skin = particle_rest(model, k, LAYER_SKIN), centre = b->bones[joint].joint;
+            float ratio = (float)point_value(b, model->paths.points[k], LAYERS_JOINT_DISTANCE);
+            if (vec3_distance(skin, centre) > 1.5f * vec3_distance(skin, b->axis[k])) continue;
+            for (int l = 0; l < LAYER_BONE && ratio > 0; l++)
+                model->holds[model->hold_count++] =
+                    (layers_hold){4 * k + l, joint, ratio * vec3_distance(particle_rest(model, k, l), centre)};
+        }
+    }
+    model->hold_first[model->paths.path_count] = model->hold_count;
+    return CUTIS_OK;
+}
+
+/* ---- the drive ---- */
+
+/* Skin and bone layer, then the fans' centres, as positions to be skinned. */
+static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
+{
+    layers_model *model = b->model;
+    const layers_volumes *volumes = &model->volumes;
+    const point_weights *weights = b->build->weights;
+    int n = model->point_count, count = 2 * n + volumes->centre_count;
+    size_t influences = 2 * (size_t)weights->first[n] + (size_t)volumes->centre_first[volumes->centre_count];
+    float *rest = ARENA_ARRAY(scratch, float, 3 * (size_t)count), *values = ARENA_ARRAY(scratch, float, influences + 1);
+    int *first = ARENA_ARRAY(scratch, int, count + 1), *joints = ARENA_ARRAY(scratch, int, influences + 1);
+    if (scratch->failed) return error_memory(error, "the drive of solver layers");
+    int at = 0;
+    for (int i = 0; i < count; i++) {
+        first[i] = at;
+        if (i < 2 * n) {
+            int k = i % n, point = model->paths.points[k];
+            vec3 x = particle_rest(model, k, i < n ? LAYER_SKIN : LAYER_BONE);
+            vec3_store(rest + 3 * i, vec3_madd(vec3_load(model->centre), x, model->size));
+            for (int w = weights->first[point]; w < weights->first[point + 1]; w++)
+                joints[at] = weights->joints[w], values[at++] = weights->weights[w];
+            continue;
+        }
+        int c = i - 2 * n;
+        memcpy(rest + 3 * i, volumes->centre_rest + 3 * c, 3 * sizeof(float));
+        for (int w = volumes->centre_first[c]; w < volumes->centre_first[c + 1]; w++)
+            joints[at] = volumes->centre_joints[w], values[at++] = volumes->centre_weights[w];
+    }
+    first[count] = at;
+    return skinning_build(&model->drive, count, rest, first, joints, values, model->joint_count, b->build->memory,
+                          error);
+}
+
+/* ---- all of it ---- */
+
+/* The surface in place order, in sizes. */
+static cutis_result surface_build(builder *b, arena *scratch, cutis_error *error)
+{
+    layers_model *model = b->model;
+    const mesh *m = b->build->mesh;
+    float *positions = ARENA_ARRAY(scratch, float, 3 * (size_t)m->point_count);
+    int *triangles = ARENA_ARRAY(scratch, int, 3 * (size_t)m->triangle_count + 1);
+    if (scratch->failed) return error_memory(error, "the surface of solver layers");
+    for (int k = 0; k < m->point_count; k++)
+        vec3_store(positions + 3 * k, to_sizes(model, vec3_load(m->positions + 3 * model->paths.points[k])));
+    for (int i = 0; i < 3 * m->triangle_count; i++) triangles[i] = model->paths.places[m->triangles[i]];
+    mesh *own = ARENA_ARRAY(b->build->memory, mesh, 1);
+    if (!own) return error_memory(error, "the surface of solver layers");
+    model->mesh = own;
+    return mesh_build(own, m->point_count, positions, m->triangle_count, triangles, b->build->memory, error);
+}
+
+static bool arrays_push(layers_model *model, arena *memory)
+{
+    int n = model->point_count, particles = LAYERS * n;
+    layers_regions *r = &model->regions;
+    float **arrays[] = {&r->masses,    &r->rest[0],    &r->rest[1],   &r->rest[2],        &r->moments,
+                        &r->kappa,     &r->kappa_mean, &r->weights,   &r->weight_inverse, &r->mass_inverse,
+                        &r->centre[0], &r->centre[1],  &r->centre[2], &model->depths,     &model->mass};
+    for (int i = 0; i < COUNT_OF(arrays); i++) *arrays[i] = ARENA_ARRAY(memory, float, particles);
+    r->siblings = ARENA_ARRAY(memory, float, n);
+    model->friction = ARENA_ARRAY(memory, float, n);
+    model->restitution = ARENA_ARRAY(memory, float, n);
+    model->inverse_masses = ARENA_ARRAY(memory, float, n);
+    return !memory->failed;
+}
+
+static void parameters_read(const solver_build *build, layers_model *model)
+{
+    const double *v = build->values;
+    model->iterations = (int)v[LAYERS_ITERATIONS];
+    model->volume_iterations = (int)v[LAYERS_VOLUME_ITERATIONS];
+    model->naive = v[LAYERS_SUMMATION] == 1;
+    model->drive_linear = v[LAYERS_DRIVE] == 1;
+    model->self_contact = v[LAYERS_CONTACT] != 0;
+    model->volume_on = v[LAYERS_VOLUME] != 0;
+    model->damping = (float)v[LAYERS_DAMPING];
+    model->coupling = (float)v[LAYERS_COUPLING];
+    model->thickness = (float)v[LAYERS_THICKNESS];
+    model->gravity = (float)v[LAYERS_GRAVITY];
+}
+
+static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
+{
+    const solver_build *build = b->build;
+    layers_model *model = b->model;
+    int n = model->point_count;
+    cutis_result result = layers_paths_build(&model->paths, build->mesh, (int)build->values[LAYERS_RINGS],
+                                             build->memory, &build->allocator, error);
+    if (result == CUTIS_OK) result = surface_build(b, scratch, error);
+    if (result == CUTIS_OK) result = bones_build(b, scratch, error);
+    if (result != CUTIS_OK) return result;
+
+    b->axis = ARENA_ARRAY(scratch, vec3, n);
+    b->layer_positions = ARENA_ARRAY(scratch, float, 3 * (size_t)n);
+    b->areas = ARENA_ARRAY(scratch, float, n);
+    float *normals = ARENA_ARRAY(scratch, float, 3 * (size_t)n), *map = ARENA_ARRAY(scratch, float, n);
+    if (scratch->failed || !arrays_push(model, build->memory)) return error_memory(error, "the layers");
+    mesh_normals(model->mesh, model->mesh->positions, normals, NULL);
+    axis_find(b);
+    layers_place(b, normals);
+    masses_find(b);
+    stiffness_find(b, map);
+    layers_regions_finish(&model->paths, model->mass, &model->regions);
+    for (int i = 0; i < LAYERS * n; i++) /* a ball's 2/5 r^2, halved for R's trace, of the particle's own area */
+        model->regions.moments[i] = model->regions.masses[i] * 0.2f * model->regions.moments[i] / 3.14159265f;
+    for (int k = 0; k < n; k++) model->inverse_masses[k] = 1 / model->mass[4 * k + LAYER_SKIN];
+
+    result = holds_build(b, error);
+    if (result == CUTIS_OK) result = layers_volumes_build(build, model, error);
+    if (result == CUTIS_OK) result = drive_build(b, scratch, error);
+    if (result == CUTIS_OK)
+        result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
+    if (result == CUTIS_OK)
+        result = contact_props_build(&model->props, build->character, 1 / model->size, model->centre,
+                                     (float)build->values[LAYERS_FRICTION], (float)build->values[LAYERS_RESTITUTION],
+                                     build->memory, error);
+    return result;
+}
+
+cutis_result layers_model_build(const solver_build *build, layers_model *model, cutis_error *error)
+{
+    const cutis_character *character = build->character;
+    *model = (layers_model){.character = character,
+                            .point_count = build->mesh->point_count,
+                            .joint_count = character->joint_count,
+                            .size = character->size > 0 ? character->size : 1};
+    for (int c = 0; c < 3; c++) model->centre[c] = 0.5f * (character->bounds_min[c] + character->bounds_max[c]);
+    parameters_read(build, model);
+    if (model->point_count == 0)
+        return error_set(error, CUTIS_ERROR_DATA, "solver layers needs a mesh, and the character has no points");
+    arena scratch = arena_create(&build->allocator);
+    builder b = {.build = build, .model = model};
+    cutis_result result = model_fill(&b, &scratch, error);
+    arena_destroy(&scratch);
+    return result;
+}

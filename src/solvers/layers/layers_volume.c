@@ -1,0 +1,570 @@
+/*
+ * layers_volume.c: sub-volumes of the skin around joints, and their conservation.
+ *
+ * After Deul and Bender 2013, section 4.6. Cutting planes stand across the bones (parameter `cut`); a flood fill
+ * between them gives pieces of the skin; each loop of cut edges is closed by a fan to a centre that moves with
+ * the skeleton. One constraint a piece, V(x) = V0, solved after the elastic loop, points in contact held.
+ * Departures:
+ * - A cut runs along the edges nearest to its plane, between the points that the plane parts, and pieces tile the
+ *   whole surface, so that the total volume is kept too, also that of open parts (holes get fans like cuts).
+ * - A correction moves points along their normals, scaled by the depth of flesh under them, and is shared out
+ *   smoothly between neighbouring pieces, so that no step shows at a cut. The inner layers follow it by depth.
+ */
+#include <string.h>
+
+#include "solvers/layers/layers.h"
+
+/* Pieces of fewer triangles are joined to the neighbour with the longest common border. */
+enum { LEAST_TRIANGLES = 32 };
+/* Rings over which the shares of neighbouring pieces blend. */
+enum { SHARE_RINGS = 6, SHARE_LIMIT = 4 };
+
+/* ---- pieces ---- */
+
+typedef struct pieces {
+    const solver_build *build;
+    layers_model *model;
+    const mesh *m; /* in place order */
+    int *labels;   /* (point_count) joint whose surroundings the point is in */
+    int *piece;    /* (triangle_count) */
+    int count;
+} pieces;
+
+static int root_of(int *parents, int i)
+{
+    while (parents[i] != i) i = parents[i] = parents[parents[i]];
+    return i;
+}
+
+static vec3 joint_rest(const cutis_character *character, int j)
+{
+    mat34 inverse, bind;
+    memcpy(inverse.m, character->joints[j].inverse_bind, sizeof inverse.m);
+    mat34_inverse(inverse, &bind);
+    return vec3_make(bind.m[3], bind.m[7], bind.m[11]);
+}
+
+static double bone_value(const solver_build *build, int joint, int parameter)
+{
+    return build->bone_values[(size_t)joint * LAYERS_PARAMETER_COUNT + (size_t)parameter];
+}
+
+/* The joint on whose side of the bone's cutting plane the point lies. */
+static int point_label(const pieces *b, const vec3 *joints, int point)
+{
+    const cutis_character *character = b->build->character;
+    const point_weights *weights = b->build->weights;
+    int bone = -1, end = -1;
+    float best = 0, nearest = 1e30f, along = 0;
+    for (int i = weights->first[point]; i < weights->first[point + 1]; i++)
+        if (weights->weights[i] > best) best = weights->weights[i], bone = weights->joints[i];
+    if (bone < 0) return character->joint_count;
+    vec3 p = vec3_load(b->build->mesh->positions + 3 * point);
+    for (int c = bone + 1; c < character->joint_count; c++) {
+        if (character->joints[c].parent != bone || !character->joints[c].deforms) continue;
+        vec3 way = vec3_sub(joints[c], joints[bone]);
+        float length2 = vec3_length2(way);
+        if (!(length2 > 0)) continue;
+        float t = vec3_dot(vec3_sub(p, joints[bone]), way) / length2;
+        float clamped = CLAMP(t, 0.0f, 1.0f);
+        float d2 = vec3_length2(vec3_sub(p, vec3_madd(joints[bone], way, clamped)));
+        if (d2 < nearest) nearest = d2, end = c, along = t;
+    }
+    int label = end >= 0 && along > bone_value(b->build, bone, LAYERS_CUT) ? end : bone;
+    while (bone_value(b->build, label, LAYERS_SHARE_VOLUME) != 0 && character->joints[label].parent >= 0)
+        label = character->joints[label].parent;
+    return label;
+}
+
+/* Number the connected runs of triangles of equal label. parents: (triangle_count) scratch, left with the roots. */
+static void pieces_flood(pieces *b, int *parents)
+{
+    const mesh *m = b->m;
+    for (int t = 0; t < m->triangle_count; t++) {
+        const int *c = m->triangles + 3 * t;
+        int l0 = b->labels[c[0]], l1 = b->labels[c[1]], l2 = b->labels[c[2]];
+        b->piece[t] = l1 == l2 ? l1 : l0;
+        parents[t] = t;
+    }
+    for (int e = 0; e < m->edge_count; e++) {
+        int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
+        if (s < 0 || t < 0 || b->piece[s] != b->piece[t]) continue;
+        s = root_of(parents, s), t = root_of(parents, t);
+        parents[MAX(s, t)] = MIN(s, t);
+    }
+}
+
+/* Join small pieces to the neighbour they share most edges with, smallest first by number, until none is small. */
+static void pieces_join(const mesh *m, int *parents, int *sizes, int *borders)
+{
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (int t = 0; t < m->triangle_count; t++) sizes[t] = 0;
+        for (int t = 0; t < m->triangle_count; t++) sizes[root_of(parents, t)]++;
+        for (int root = 0; root < m->triangle_count; root++) {
+            if (sizes[root] == 0 || sizes[root] >= LEAST_TRIANGLES || parents[root] != root) continue;
+            int best = -1;
+            for (int t = 0; t < m->triangle_count; t++) borders[t] = 0;
+            for (int e = 0; e < m->edge_count; e++) {
+                int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
+                if (s < 0 || t < 0) continue;
+                s = root_of(parents, s), t = root_of(parents, t);
+                if (s == t || (s != root && t != root)) continue;
+                int other = s == root ? t : s;
+                borders[other]++;
+                if (best < 0 || borders[other] > borders[best] || (borders[other] == borders[best] && other < best))
+                    best = other;
+            }
+            if (best < 0) continue;
+            parents[MAX(root, best)] = MIN(root, best);
+            changed = true;
+            break;
+        }
+    }
+}
+
+/* ---- closing ---- */
+
+/* Corners of the boundary half-edges of each piece: an edge of a triangle whose other side is not in the piece. */
+static bool half_edge_open(const pieces *b, int t, int corner)
+{
+    int e = b->m->triangle_edges[3 * t + corner];
+    int other = b->m->edge_triangles[2 * e] == t ? b->m->edge_triangles[2 * e + 1] : b->m->edge_triangles[2 * e];
+    return other < 0 || b->piece[other] != b->piece[t];
+}
+
+typedef struct closing {
+    int *order;   /* (triangle_count) triangles by piece */
+    int *first;   /* (count + 1) */
+    int *loops;   /* (point_count) union-find over the points of the piece in hand */
+    int *centres; /* (point_count) centre of each loop's root */
+    double *sums; /* (joint_count) weights of the loop in hand */
+} closing;
+
+/* Loops of piece p: calls for each of its open half-edges with the loop's centre; counts centres. */
+static int piece_loops(const pieces *b, closing *c, int p, int first_centre)
+{
+    const mesh *m = b->m;
+    int centre = first_centre;
+    for (int i = c->first[p]; i < c->first[p + 1]; i++)
+        for (int k = 0; k < 3; k++) {
+            int v = m->triangles[3 * c->order[i] + k];
+            c->loops[v] = v, c->centres[v] = -1;
+        }
+    for (int i = c->first[p]; i < c->first[p + 1]; i++)
+        for (int k = 0; k < 3; k++) {
+            int t = c->order[i];
+            if (!half_edge_open(b, t, k)) continue;
+            int r = root_of(c->loops, m->triangles[3 * t + k]),
+                s = root_of(c->loops, m->triangles[3 * t + (k + 1) % 3]);
+            c->loops[MAX(r, s)] = MIN(r, s);
+        }
+    for (int i = c->first[p]; i < c->first[p + 1]; i++)
+        for (int k = 0; k < 3; k++) {
+            int t = c->order[i];
+            if (!half_edge_open(b, t, k)) continue;
+            int r = root_of(c->loops, m->triangles[3 * t + k]);
+            if (c->centres[r] < 0) c->centres[r] = centre++;
+        }
+    return centre;
+}
+
+/* Position and weights of the centres first..last of piece p: means over the loop's half-edges. */
+static void centres_fill(const pieces *b, closing *c, int p, int first, int last)
+{
+    layers_volumes *v = &b->model->volumes;
+    const mesh *m = b->m;
+    const point_weights *weights = b->build->weights;
+    for (int centre = first; centre < last; centre++) {
+        double sum[3] = {0}, total = 0;
+        memset(c->sums, 0, ((size_t)b->model->joint_count + 1) * sizeof(double));
+        for (int i = c->first[p]; i < c->first[p + 1]; i++)
+            for (int k = 0; k < 3; k++) {
+                int t = c->order[i], point = m->triangles[3 * t + k];
+                if (!half_edge_open(b, t, k) || c->centres[root_of(c->loops, point)] != centre) continue;
+                int original = b->model->paths.points[point];
+                for (int a = 0; a < 3; a++) sum[a] += b->build->mesh->positions[3 * original + a];
+                for (int w = weights->first[original]; w < weights->first[original + 1]; w++)
+                    c->sums[weights->joints[w]] += weights->weights[w];
+                total += 1;
+            }
+        for (int a = 0; a < 3; a++) v->centre_rest[3 * centre + a] = (float)(sum[a] / total);
+        /* The heaviest eight joints. */
+        int at = v->centre_first[centre];
+        double kept = 0;
+        for (int slot = 0; slot < 8; slot++) {
+            int best = -1;
+            for (int j = 0; j < b->model->joint_count; j++)
+                if (c->sums[j] > 0 && (best < 0 || c->sums[j] > c->sums[best])) best = j;
+            if (best < 0) break;
+            v->centre_joints[at] = best;
+            v->centre_weights[at++] = (float)c->sums[best];
+            kept += c->sums[best];
+            c->sums[best] = 0;
+        }
+        for (int w = v->centre_first[centre]; w < at; w++) v->centre_weights[w] = (float)(v->centre_weights[w] / kept);
+        v->centre_first[centre + 1] = at;
+    }
+}
+
+/* Signed volume of a piece, and its derivative along `field` (NULL: 0), both relative to its first corner. */
+static void piece_volume(const layers_volumes *v, int p, int point_count, const float *positions, const float *field,
+                         bool shared, double *volume, double *derivative)
+{
+    double sum = 0, change = 0;
+    const int *first = v->triangles + 3 * v->triangle_first[p];
+    vec3 origin = vec3_load(positions + 3 * first[0]);
+    for (int t = v->triangle_first[p]; t < v->triangle_first[p + 1]; t++) {
+        const int *corner = v->triangles + 3 * t;
+        vec3 x[3];
+        for (int k = 0; k < 3; k++) x[k] = vec3_sub(vec3_load(positions + 3 * corner[k]), origin);
+        vec3 area[3] = {vec3_cross(x[1], x[2]), vec3_cross(x[2], x[0]), vec3_cross(x[0], x[1])};
+        sum += vec3_dot(x[0], area[0]);
+        for (int k = 0; k < 3 && field; k++) {
+            if (shared && corner[k] >= point_count) continue;
+            float share = shared ? v->shares[3 * t + k] : 1;
+            change += share * vec3_dot(area[k], vec3_load(field + 3 * corner[k]));
+        }
+    }
+    *volume = sum / 6;
+    *derivative = change / 6;
+}
+
+/* Whether the piece with its fans has no outline: its vector area vanishes. */
+static bool piece_closed(const layers_volumes *v, int p, const float *positions)
+{
+    double sum[3] = {0}, total = 0;
+    for (int t = v->triangle_first[p]; t < v->triangle_first[p + 1]; t++) {
+        const int *c = v->triangles + 3 * t;
+        vec3 a = vec3_load(positions + 3 * c[0]);
+        vec3 n = vec3_cross(vec3_sub(vec3_load(positions + 3 * c[1]), a), vec3_sub(vec3_load(positions + 3 * c[2]), a));
+        sum[0] += n.x, sum[1] += n.y, sum[2] += n.z;
+        total += vec3_length(n);
+    }
+    return sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) < 1e-4 * total;
+}
+
+/* ---- shares ---- */
+
+static void shares_smooth(const mesh *m, int count, float *shares, float *next)
+{
+    size_t n = (size_t)m->point_count, width = (size_t)count;
+    for (int ring = 0; ring < SHARE_RINGS; ring++) {
+        for (size_t k = 0; k < n; k++) {
+            int degree = m->point_neighbour_first[k + 1] - m->point_neighbour_first[k];
+            for (size_t p = 0; p < width; p++) next[k * width + p] = shares[k * width + p];
+            for (int i = m->point_neighbour_first[k]; i < m->point_neighbour_first[k + 1]; i++) {
+                const float *other = shares + (size_t)m->point_neighbours[i] * width;
+                for (size_t p = 0; p < width; p++) next[k * width + p] += other[p];
+            }
+            for (size_t p = 0; p < width; p++) next[k * width + p] /= (float)(degree + 1);
+        }
+        memcpy(shares, next, n * width * sizeof(float));
+    }
+}
+
+/* The heaviest shares of each point, summing to 1. */
+static void shares_pick(layers_volumes *v, int n, const float *shares)
+{
+    int at = 0;
+    for (int k = 0; k < n; k++) {
+        v->point_first[k] = at;
+        float taken[SHARE_LIMIT], total = 0;
+        int first = at;
+        for (int slot = 0; slot < SHARE_LIMIT; slot++) {
+            int best = -1;
+            for (int p = 0; p < v->count; p++) {
+                float s = shares[(size_t)k * (size_t)v->count + (size_t)p];
+                bool used = false;
+                for (int i = first; i < at; i++) used = used || v->point_volumes[i] == p;
+                if (s > 0.01f && !used && (best < 0 || s > shares[(size_t)k * (size_t)v->count + (size_t)best]))
+                    best = p;
+            }
+            if (best < 0) break;
+            taken[slot] = shares[(size_t)k * (size_t)v->count + (size_t)best];
+            total += taken[slot];
+            v->point_volumes[at++] = best;
+        }
+        for (int i = first; i < at; i++) v->point_shares[i] = taken[i - first] / total;
+    }
+    v->point_first[n] = at;
+}
+
+/* ---- build ---- */
+
+static cutis_result pieces_find(pieces *b, arena *scratch, cutis_error *error)
+{
+    const mesh *m = b->m;
+    const cutis_character *character = b->build->character;
+    vec3 *joints = ARENA_ARRAY(scratch, vec3, character->joint_count + 1);
+    int *parents = ARENA_ARRAY(scratch, int, m->triangle_count + 1);
+    int *sizes = ARENA_ARRAY(scratch, int, m->triangle_count + 1);
+    int *borders = ARENA_ARRAY(scratch, int, m->triangle_count + 1);
+    b->labels = ARENA_ARRAY(scratch, int, m->point_count);
+    b->piece = ARENA_ARRAY(scratch, int, m->triangle_count + 1);
+    if (scratch->failed) return error_memory(error, "the sub-volumes of solver layers");
+    for (int j = 0; j < character->joint_count; j++) joints[j] = joint_rest(character, j);
+    for (int k = 0; k < m->point_count; k++) b->labels[k] = point_label(b, joints, b->model->paths.points[k]);
+    pieces_flood(b, parents);
+    pieces_join(m, parents, sizes, borders);
+    for (int t = 0; t < m->triangle_count; t++) {
+        int root = root_of(parents, t);
+        if (root == t) sizes[t] = b->count++;
+        b->piece[t] = sizes[root]; /* roots come before what hangs on them */
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
+{
+    const mesh *m = b->m;
+    layers_volumes *v = &b->model->volumes;
+    arena *memory = b->build->memory;
+    closing c = {.order = ARENA_ARRAY(scratch, int, m->triangle_count + 1),
+                 .first = ARENA_ARRAY(scratch, int, b->count + 2),
+                 .loops = ARENA_ARRAY(scratch, int, m->point_count),
+                 .centres = ARENA_ARRAY(scratch, int, m->point_count),
+                 .sums = ARENA_ARRAY(scratch, double, b->model->joint_count + 1)};
+    if (scratch->failed) return error_memory(error, "the sub-volumes of solver layers");
+    for (int t = 0; t < m->triangle_count; t++) c.first[b->piece[t] + 2]++;
+    for (int p = 0; p < b->count; p++) c.first[p + 2] += c.first[p + 1];
+    for (int t = 0; t < m->triangle_count; t++) c.order[c.first[b->piece[t] + 1]++] = t;
+
+    int centres = 0, open = 0;
+    for (int p = 0; p < b->count; p++) centres = piece_loops(b, &c, p, centres);
+    for (int t = 0; t < m->triangle_count; t++)
+        for (int k = 0; k < 3; k++) open += half_edge_open(b, t, k);
+    v->count = b->count;
+    v->centre_count = centres;
+    v->rest = ARENA_ARRAY(memory, double, b->count + 1);
+    v->triangle_first = ARENA_ARRAY(memory, int, b->count + 1);
+    v->triangles = ARENA_ARRAY(memory, int, 3 * (size_t)(m->triangle_count + open) + 1);
+    v->shares = ARENA_ARRAY(memory, float, 3 * (size_t)(m->triangle_count + open) + 1);
+    v->centre_rest = ARENA_ARRAY(memory, float, 3 * (size_t)centres + 1);
+    v->centre_first = ARENA_ARRAY(memory, int, centres + 1);
+    v->centre_joints = ARENA_ARRAY(memory, int, 8 * (size_t)centres + 1);
+    v->centre_weights = ARENA_ARRAY(memory, float, 8 * (size_t)centres + 1);
+    if (memory->failed) return error_memory(error, "the sub-volumes of solver layers");
+
+    int at = 0, centre = 0;
+    for (int p = 0; p < b->count; p++) {
+        v->triangle_first[p] = at;
+        int last = piece_loops(b, &c, p, centre);
+        centres_fill(b, &c, p, centre, last);
+        centre = last;
+        for (int i = c.first[p]; i < c.first[p + 1]; i++) {
+            int t = c.order[i];
+            memcpy(v->triangles + 3 * at++, m->triangles + 3 * t, 3 * sizeof(int));
+            for (int k = 0; k < 3; k++) {
+                if (!half_edge_open(b, t, k)) continue;
+                int from = m->triangles[3 * t + k], to = m->triangles[3 * t + (k + 1) % 3];
+                int *fan = v->triangles + 3 * at++;
+                fan[0] = to, fan[1] = from, fan[2] = m->point_count + c.centres[root_of(c.loops, from)];
+            }
+        }
+    }
+    v->triangle_first[b->count] = at;
+    return CUTIS_OK;
+}
+
+static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
+{
+    layers_volumes *v = &b->model->volumes;
+    const mesh *m = b->m;
+    arena *memory = b->build->memory;
+    size_t n = (size_t)m->point_count, dense = n * (size_t)MAX(v->count, 1);
+    float *shares = ARENA_ARRAY(scratch, float, dense), *next = ARENA_ARRAY(scratch, float, dense);
+    v->point_first = ARENA_ARRAY(memory, int, n + 1);
+    v->point_volumes = ARENA_ARRAY(memory, int, SHARE_LIMIT *n);
+    v->point_shares = ARENA_ARRAY(memory, float, SHARE_LIMIT *n);
+    v->softness = ARENA_ARRAY(memory, float, n);
+    if (scratch->failed || memory->failed) return error_memory(error, "the sub-volumes of solver layers");
+    for (int t = 0; t < m->triangle_count; t++)
+        for (int k = 0; k < 3; k++)
+            shares[(size_t)m->triangles[3 * t + k] * (size_t)v->count + (size_t)b->piece[t]] += 1;
+    for (size_t k = 0; k < n; k++) {
+        float total = 0;
+        for (int p = 0; p < v->count; p++) total += shares[k * (size_t)v->count + (size_t)p];
+        for (int p = 0; p < v->count && total > 0; p++) shares[k * (size_t)v->count + (size_t)p] /= total;
+    }
+    shares_smooth(m, v->count, shares, next);
+    shares_pick(v, m->point_count, shares);
+    for (int p = 0; p < v->count; p++)
+        for (int i = 3 * v->triangle_first[p]; i < 3 * v->triangle_first[p + 1]; i++) {
+            int k = v->triangles[i];
+            for (int s = k < m->point_count ? v->point_first[k] : 0; k < m->point_count && s < v->point_first[k + 1];
+                 s++)
+                if (v->point_volumes[s] == p) v->shares[i] = v->point_shares[s];
+        }
+    /* Flesh gives way by its depth; a thin cover of a bone does not. */
+    float deepest = 0;
+    for (size_t k = 0; k < n; k++) {
+        float d2 = 0;
+        for (int c = 0; c < 3; c++) {
+            float d = b->model->regions.rest[c][4 * k + LAYER_BONE] - b->model->regions.rest[c][4 * k];
+            d2 += d * d;
+        }
+        v->softness[k] = sqrtf(d2);
+        deepest = MAX(deepest, v->softness[k]);
+    }
+    for (size_t k = 0; k < n; k++) v->softness[k] = MAX(v->softness[k] / deepest, 0.05f);
+    return CUTIS_OK;
+}
+
+cutis_result layers_volumes_build(const solver_build *build, layers_model *model, cutis_error *error)
+{
+    arena scratch = arena_create(&build->allocator);
+    pieces b = {.build = build, .model = model, .m = model->mesh};
+    layers_volumes *v = &model->volumes;
+    cutis_result result = pieces_find(&b, &scratch, error);
+    if (result == CUTIS_OK) result = volumes_close(&b, &scratch, error);
+    if (result == CUTIS_OK) result = shares_build(&b, &scratch, error);
+    float *positions = NULL;
+    int n = model->point_count;
+    if (result == CUTIS_OK) {
+        positions = ARENA_ARRAY(&scratch, float, 3 * (size_t)(n + v->centre_count));
+        v->total_rest = ARENA_ARRAY(build->memory, double, model->mesh->component_count + 1);
+        if (!positions || !v->total_rest) result = error_memory(error, "the sub-volumes of solver layers");
+    }
+    if (result == CUTIS_OK) {
+        memcpy(positions, model->mesh->positions, 3 * (size_t)n * sizeof(float));
+        for (int c = 0; c < v->centre_count; c++)
+            for (int a = 0; a < 3; a++)
+                positions[3 * (n + c) + a] = (v->centre_rest[3 * c + a] - model->centre[a]) / model->size;
+        for (int c = 0; c < model->mesh->component_count; c++)
+            if (model->mesh->component_closed[c]) {
+                for (int t = 0; t < model->mesh->triangle_count; t++) {
+                    const int *corner = model->mesh->triangles + 3 * t;
+                    if (model->mesh->point_component[corner[0]] != c) continue;
+                    v->total_rest[c] += vec3_dot(vec3_load(positions + 3 * corner[0]),
+                                                 vec3_cross(vec3_load(positions + 3 * corner[1]),
+                                                            vec3_load(positions + 3 * corner[2]))) /
+                                        6;
+                }
+            }
+        int dropped = 0;
+        for (int p = 0; p < v->count; p++) {
+            double nothing;
+            piece_volume(v, p, n, positions, NULL, false, &v->rest[p], &nothing);
+            if (!piece_closed(v, p, positions)) v->rest[p] = 0, dropped++;
+        }
+        if (dropped > 0 && build->warn)
+            build->warn(build->warn_context,
+                        "layers: part of the surface is not orientable or not manifold; its volume "
+                        "is not kept");
+    }
+    arena_destroy(&scratch);
+    return result;
+}
+
+/* ---- the loop ---- */
+
+typedef struct volume_task {
+    const layers_volumes *v;
+    int n;
+    layers_volume_work *work;
+    const float *field; /* velocities, or NULL for positions */
+    double *errors;
+} volume_task;
+
+void layers_volume_directions(const layers_volumes *volumes, const mesh *m, const float *free, layers_volume_work *work,
+                              const cutis_jobs *jobs)
+{
+    mesh_normals(m, work->positions, work->directions, jobs);
+    for (int k = 0; k < m->point_count; k++)
+        for (int c = 0; c < 3; c++) work->directions[3 * k + c] *= volumes->softness[k] * free[k];
+}
+
+static void lambdas_find(void *context, int begin, int end)
+{
+    volume_task *task = context;
+    for (int p = begin; p < end; p++) {
+        double volume, gain, rate = 0;
+        const layers_volumes *v = task->v;
+        piece_volume(v, p, task->n, task->work->positions, task->work->directions, true, &volume, &gain);
+        if (task->field) {
+            double nothing;
+            piece_volume(v, p, task->n, task->work->positions, task->field, false, &nothing, &rate);
+        }
+        double wanted = task->field ? -rate : v->rest[p] - volume;
+        task->errors[p] = v->rest[p] != 0 ? fabs(wanted / v->rest[p]) : 0;
+        /* A piece whose points are nearly all held cannot be helped: no step beyond a fiftieth of a size. */
+        double lambda = v->rest[p] != 0 && gain > 0 ? wanted / gain : 0;
+        if (!task->field) lambda = CLAMP(lambda, -0.02, 0.02);
+        task->work->lambdas[p] = (float)lambda;
+    }
+}
+
+static void field_apply(const layers_volumes *v, int n, const layers_volume_work *work, float *field)
+{
+    for (int k = 0; k < n; k++) {
+        float step = 0;
+        for (int s = v->point_first[k]; s < v->point_first[k + 1]; s++)
+            step += v->point_shares[s] * work->lambdas[v->point_volumes[s]];
+        for (int c = 0; c < 3; c++) field[3 * k + c] += step * work->directions[3 * k + c];
+    }
+}
+
+double layers_volume_project(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                             const cutis_jobs *jobs)
+{
+    volume_task task = {volumes, point_count, work, NULL, work->errors};
+    parallel_for(jobs, volumes->count, 1, lambdas_find, &task);
+    field_apply(volumes, point_count, work, work->positions);
+    double worst = 0;
+    for (int p = 0; p < volumes->count; p++) {
+        worst = MAX(worst, work->errors[p]);
+        work->totals[p] += work->lambdas[p];
+    }
+    return worst;
+}
+
+/*
+ * The whole volume of each closed component. Fans of pieces that meet three at a point do not quite tile the body,
+ * so that pieces may be right and their sum not: this takes the rest out, everywhere alike.
+ */
+void layers_volume_total(const layers_volumes *volumes, const mesh *m, layers_volume_work *work)
+{
+    for (int component = 0; component < m->component_count; component++) {
+        if (volumes->total_rest[component] == 0) continue;
+        double volume = 0, gain = 0;
+        vec3 origin = {0, 0, 0};
+        bool first = true;
+        for (int t = 0; t < m->triangle_count; t++) {
+            const int *c = m->triangles + 3 * t;
+            if (m->point_component[c[0]] != component) continue;
+            if (first) origin = vec3_load(work->positions + 3 * c[0]), first = false;
+            vec3 a = vec3_sub(vec3_load(work->positions + 3 * c[0]), origin);
+            vec3 b = vec3_sub(vec3_load(work->positions + 3 * c[1]), origin);
+            vec3 d = vec3_sub(vec3_load(work->positions + 3 * c[2]), origin);
+            vec3 area = vec3_cross(vec3_sub(b, a), vec3_sub(d, a));
+            volume += vec3_dot(a, vec3_cross(b, d));
+            for (int k = 0; k < 3; k++) gain += vec3_dot(area, vec3_load(work->directions + 3 * c[k])) / 3;
+        }
+        double wanted = volumes->total_rest[component] - volume / 6;
+        double lambda = gain > 0 ? CLAMP(wanted / (gain / 2), -0.01, 0.01) : 0;
+        for (int k = 0; k < m->point_count; k++)
+            for (int c = 0; c < 3 && m->point_component[k] == component; c++)
+                work->positions[3 * k + c] += (float)lambda * work->directions[3 * k + c];
+    }
+}
+
+void layers_volume_push(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                        const float *pressures, float *const push[3])
+{
+    for (int k = 0; k < point_count; k++) {
+        float step = 0;
+        for (int s = volumes->point_first[k]; s < volumes->point_first[k + 1]; s++)
+            step += volumes->point_shares[s] * pressures[volumes->point_volumes[s]];
+        for (int c = 0; c < 3; c++) push[c][k] = step * work->directions[3 * k + c];
+    }
+}
+
+void layers_volume_velocity(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                            const cutis_jobs *jobs, float *velocities)
+{
+    volume_task task = {volumes, point_count, work, velocities, work->errors};
+    parallel_for(jobs, volumes->count, 1, lambdas_find, &task);
+    field_apply(volumes, point_count, work, velocities);
+}

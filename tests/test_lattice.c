@@ -1,0 +1,736 @@
+/* Solver lattice: voxels, layers, sweeps, constraints, and what holds for any motion. */
+#include "testing.h"
+
+#include "engine/model_object.h"
+#include "solvers/lattice/lattice_model.h"
+
+/* ---- helpers ---- */
+
+typedef struct scene {
+    cutis_character *character;
+    cutis_model *model;
+    cutis_state *state;
+} scene;
+
+/* settings: key, value, key, value, ..., NULL. */
+static scene scene_make_on(cutis_character *character, const char *const *texts, double substep)
+{
+    cutis_setting settings[16];
+    int count = 0;
+    for (; texts && texts[2 * count]; count++)
+        settings[count] = (cutis_setting){texts[2 * count], texts[2 * count + 1]};
+    cutis_error error = {0};
+    scene s = {.character = character};
+    cutis_model_def def = cutis_model_def_default();
+    def.character = character, def.solver = "lattice", def.settings = settings, def.setting_count = count;
+    def.substep = substep;
+    if (cutis_model_build(&def, &s.model, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    assert_int_equal(cutis_state_create(s.model, NULL, &s.state, &error), CUTIS_OK);
+    return s;
+}
+
+static scene scene_make(const char *name, const char *const *texts)
+{
+    cutis_character *character = NULL;
+    cutis_error error = {0};
+    if (cutis_zoo_make(name, 1, NULL, &character, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    return scene_make_on(character, texts, 0);
+}
+
+static void scene_free(scene *s)
+{
+    cutis_state_destroy(s->state);
+    cutis_model_destroy(s->model);
+    cutis_character_destroy(s->character);
+}
+
+static const lattice_model *scene_lattice(const scene *s) { return s->model->stages[0].data; }
+
+static void scene_play(scene *s, const char *clip, double fps, int frames, const cutis_jobs *jobs)
+{
+    cutis_clip_motion motion = {s->character, cutis_character_find_clip(s->character, clip), 0.25};
+    assert_true(motion.clip >= 0);
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = jobs};
+    for (int i = 0; i < frames; i++) cutis_state_step(s->model, s->state, &input, 1 / fps);
+}
+
+static double distance_max(const float *a, const float *b, int count)
+{
+    double most = 0;
+    for (int i = 0; i < 3 * count; i++) most = fmax(most, fabs((double)a[i] - b[i]));
+    return most;
+}
+
+/* Numbers from -1 to 1 that are the same everywhere. */
+static float noise(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (float)(int32_t)*seed / 2147483648.0f;
+}
+
+static lattice_graph voxelise(const float *points, int point_count, const int *triangles, int triangle_count,
+                              int resolution, arena *memory, int *open_edges)
+{
+    cutis_error error = {0};
+    mesh *m = arena_push(memory, 1, sizeof *m);
+    assert_int_equal(mesh_build(m, point_count, points, triangle_count, triangles, memory, &error), CUTIS_OK);
+    lattice_shape shape = {point_count, triangle_count, m->positions, m->triangles, m};
+    lattice_graph graph;
+    if (lattice_voxelise(&shape, resolution, memory, &graph, open_edges, &error) != CUTIS_OK)
+        fail_msg("%s", error.text);
+    return graph;
+}
+
+/* ---- voxels ---- */
+
+static const float box_points[24] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
+static const int box_triangles[36] = {0, 2, 1, 0, 3, 2, 4, 5, 6, 4, 6, 7, 0, 1, 5, 0, 5, 4,
+                                      1, 2, 6, 1, 6, 5, 2, 3, 7, 2, 7, 6, 3, 0, 4, 3, 4, 7};
+
+static void a_box_is_full_of_voxels(void **unused)
+{
+    (void)unused;
+    int open_edges;
+    arena memory = arena_create(NULL);
+    lattice_graph graph = voxelise(box_points, 8, box_triangles, 12, 7, &memory, &open_edges);
+    assert_int_equal(graph.count, 7 * 7 * 7);
+    assert_int_equal(open_edges, 0);
+    assert_int_equal(graph.cell_conflicts, 0);
+    /* Three links inwards at a corner, six inside. */
+    int links[7] = {0};
+    for (int v = 0; v < graph.count; v++) {
+        int count = graph.link_first[6 * v + 6] - graph.link_first[6 * v];
+        assert_in_range(count, 3, 6);
+        links[count]++;
+    }
+    assert_int_equal(links[3], 8);
+    assert_int_equal(links[6], 5 * 5 * 5);
+    arena_destroy(&memory);
+}
+
+static void holes_and_orientation_do_not_change_the_voxels(void **unused)
+{
+    (void)unused;
+    int open_edges, turned[36];
+    arena memory = arena_create(NULL);
+    /* Without its lid, four edges are open; a cone over them is as good as the lid. */
+    lattice_graph graph = voxelise(box_points, 8, box_triangles, 10, 6, &memory, &open_edges);
+    assert_int_equal(open_edges, 4);
+    assert_int_equal(graph.count, 6 * 6 * 6);
+    for (int t = 0; t < 12; t++)
+        for (int k = 0; k < 3; k++) turned[3 * t + k] = box_triangles[3 * t + 2 - k];
+    graph = voxelise(box_points, 8, turned, 12, 6, &memory, &open_edges);
+    assert_int_equal(graph.count, 6 * 6 * 6);
+    arena_destroy(&memory);
+}
+
+/* Two legs, a fiftieth apart, joined at the top: one block, 0.3 deep. */
+static void legs_make(float points[72], int triangles[132])
+{
+    static const float outline[24] = {0, 0,    0.49f, 0, 0.49f, 0.8f, 0.51f, 0.8f, 0.51f, 0, 1, 0,
+                                      1, 0.8f, 1,     1, 0.51f, 1,    0.49f, 1,    0,     1, 0, 0.8f};
+    static const int front[20] = {0, 1, 2, 11, 4, 5, 6, 3, 11, 2, 9, 10, 2, 3, 8, 9, 3, 6, 7, 8};
+    int n = 0;
+    for (int i = 0; i < 12; i++)
+        for (int side = 0; side < 2; side++) {
+            float *p = points + 3 * (i + 12 * side);
+            p[0] = outline[2 * i], p[1] = outline[2 * i + 1], p[2] = side ? 0.0f : 0.3f;
+        }
+    for (int q = 0; q < 5; q++) {
+        const int *c = front + 4 * q;
+        const int both[12] = {c[0],      c[1],      c[2],      c[0],      c[2],      c[3],
+                              c[0] + 12, c[2] + 12, c[1] + 12, c[0] + 12, c[3] + 12, c[2] + 12};
+        memcpy(triangles + n, both, sizeof both), n += 12;
+    }
+    for (int i = 0; i < 12; i++) {
+        int j = (i + 1) % 12;
+        const int side[6] = {i, i + 12, j + 12, i, j + 12, j};
+        memcpy(triangles + n, side, sizeof side), n += 6;
+    }
+    assert_int_equal(n, 132);
+}
+
+static void parts_that_share_cells_do_not_fuse(void **unused)
+{
+    (void)unused;
+    float points[72];
+    int triangles[132], open_edges;
+    legs_make(points, triangles);
+    arena memory = arena_create(NULL);
+    /* An odd resolution, so that the gap runs through the middle of a row of cells. */
+    lattice_graph graph = voxelise(points, 24, triangles, 44, 11, &memory, &open_edges);
+    assert_int_equal(open_edges, 0);
+    assert_true(graph.cell_conflicts >= 8 * 3);
+    /* From foot to foot the way leads up one leg and down the other. */
+    float *distance = arena_push(&memory, graph.count, sizeof(float));
+    int *heap = arena_push(&memory, 2 * graph.count, sizeof(int));
+    const double left[3] = {0.45, 0.05, 0.15}, right[3] = {0.55, 0.05, 0.15};
+    int from = lattice_locate(&graph, left), to = lattice_locate(&graph, right);
+    assert_true(from >= 0 && to >= 0 && from != to);
+    for (int v = 0; v < graph.count; v++) distance[v] = v != from;
+    lattice_distance(&graph, distance, NULL, heap);
+    assert_true(distance[to] > 1.5f);
+    /* At a lower resolution than the legs are wide it still holds. */
+    graph = voxelise(points, 24, triangles, 44, 5, &memory, &open_edges);
+    from = lattice_locate(&graph, left), to = lattice_locate(&graph, right);
+    assert_true(from >= 0 && to >= 0 && from != to);
+    arena_destroy(&memory);
+}
+
+/* ---- layers and weights ---- */
+
+static void layers_lie_from_bone_to_skin(void **unused)
+{
+    (void)unused;
+    scene s = scene_make("man", NULL);
+    const lattice_model *m = scene_lattice(&s);
+    int counts[LATTICE_LAYERS] = {0};
+    for (int v = 0; v < m->count; v++) {
+        double share = 0, weight = 0;
+        for (int i = 0; i < LATTICE_LAYERS; i++) share += m->shares[LATTICE_LAYERS * v + i];
+        for (int i = 0; i < LATTICE_JOINTS; i++) weight += m->weights[LATTICE_JOINTS * v + i];
+        assert_float_equal(share, 1, 1e-5);
+        assert_float_equal(weight, 1, 1e-5);
+        assert_int_equal(v < m->bone_count, m->layers[v] == LATTICE_BONE);
+        counts[(int)m->layers[v]]++;
+    }
+    assert_true(counts[LATTICE_BONE] > 50 && counts[LATTICE_MUSCLE] > 50 && counts[LATTICE_FAT] > 50);
+    assert_true(counts[LATTICE_SKIN] > counts[LATTICE_FAT] && counts[LATTICE_INNER3] == 0);
+    scene_free(&s);
+
+    /* More layers, one of them for one body part only; and none but muscle. */
+    static const char *const more[] = {"inner3_ratio", "0.5", "bones.spine.fat_ratio", "0", NULL};
+    s = scene_make("man", more);
+    m = scene_lattice(&s);
+    memset(counts, 0, sizeof counts);
+    for (int v = 0; v < m->count; v++) counts[(int)m->layers[v]]++;
+    assert_true(counts[LATTICE_INNER3] > 20);
+    scene_free(&s);
+    static const char *const one[] = {"fat_ratio", "0", "skin", "off", NULL};
+    s = scene_make("man", one);
+    m = scene_lattice(&s);
+    for (int v = m->bone_count; v < m->count; v++) assert_int_equal(m->layers[v], LATTICE_MUSCLE);
+    scene_free(&s);
+}
+
+static void a_bone_is_as_wide_as_asked_for(void **unused)
+{
+    (void)unused;
+    static const char *const thin[] = {"bone_width", "0", NULL}, *const wide[] = {"bone_width", "0.06", NULL};
+    static const char *const part[] = {"bone_width", "0", "bones.head.bone_width", "0.1", NULL};
+    scene a = scene_make("man", thin), b = scene_make("man", wide), c = scene_make("man", part);
+    int few = scene_lattice(&a)->bone_count, many = scene_lattice(&b)->bone_count, some = scene_lattice(&c)->bone_count;
+    assert_true(few > 20 && many > 3 * few && some > few && some < many);
+    scene_free(&a), scene_free(&b), scene_free(&c);
+}
+
+/* ---- sweeps ---- */
+
+static void sweeps_equal_sums_over_each_region(void **unused)
+{
+    (void)unused;
+    static const char *const regions[] = {"2", "3", "4", "5", "6"};
+    for (int i = 0; i < 5; i++) {
+        const char *const texts[] = {"resolution", "20", "region", regions[i], i == 3 ? "adaptive" : NULL, "on", NULL};
+        scene s = scene_make("bunny", texts);
+        const lattice_model *m = scene_lattice(&s);
+        arena memory = arena_create(NULL);
+        quad *positions = ARENA_ARRAY(&memory, quad, m->padded);
+        lattice_frame *in = ARENA_ARRAY(&memory, lattice_frame, m->padded),
+                      *a = ARENA_ARRAY(&memory, lattice_frame, m->padded),
+                      *b = ARENA_ARRAY(&memory, lattice_frame, m->padded);
+        uint32_t seed = 7;
+        for (int v = 0; v < m->count; v++) {
+            for (int k = 0; k < 3; k++) positions[v][k] = (m->rest[v][k] + 0.02f * noise(&seed)) * m->masses[v];
+            positions[v][3] = m->masses[v];
+            in[v].b = (quad){noise(&seed), noise(&seed), noise(&seed), 1};
+            for (int k = 0; k < 3; k++) in[v].r[k] = (quad){noise(&seed), noise(&seed), noise(&seed), 0};
+        }
+        double centroid_error = 0, goal_error = 0, moment_error = 0;
+        int found[512], largest = 0;
+        lattice_sum_moments(&m->sweep, positions, a, b, NULL);
+        for (int v = 0; v < m->count; v += 7) {
+            int count = lattice_region(&m->sweep, v, false, found, 512);
+            double sum[4] = {0}, moments[3][3] = {{0}};
+            largest = MAX(largest, count);
+            for (int j = 0; j < count; j++)
+                for (int k = 0; k < 4; k++) {
+                    sum[k] += positions[found[j]][k];
+                    for (int n = 0; n < 3 && k < 3; n++)
+                        moments[n][k] += (double)positions[found[j]][k] * (m->rest[found[j]][n] - m->rest[v][n]);
+                }
+            for (int k = 0; k < 3; k++) {
+                centroid_error = fmax(centroid_error, fabs(sum[k] / sum[3] - a[v].b[k] / a[v].b[3]));
+                for (int n = 0; n < 3; n++)
+                    moment_error = fmax(moment_error, fabs(moments[n][k] - a[v].r[n][k]) / sum[3]);
+            }
+        }
+        lattice_sum_frames(&m->sweep, in, a, b, NULL);
+        for (int v = 0; v < m->count; v += 7) {
+            int count = lattice_region(&m->sweep, v, true, found, 512);
+            for (int k = 0; k < 3; k++) {
+                double goal = 0;
+                for (int j = 0; j < count; j++) {
+                    goal += in[found[j]].b[k];
+                    for (int n = 0; n < 3; n++)
+                        goal += (double)in[found[j]].r[n][k] * (m->rest[v][n] - m->rest[found[j]][n]);
+                }
+                goal_error = fmax(goal_error, fabs(goal - a[v].b[k]) * m->regions.inverse_counts[v]);
+            }
+        }
+        print_message(
+            "d_r %s: regions of up to %d voxels; sweeps against sums: centroid %.1e, moments %.1e, goal %.1e of "
+            "the size\n",
+            regions[i], largest, centroid_error, moment_error, goal_error);
+        assert_true(centroid_error < 1e-5 && moment_error < 1e-5 && goal_error < 1e-5);
+        assert_true(largest <= (i + 2) * (i + 2) * (i + 2));
+        if (i < 3) assert_int_equal(largest, (i + 2) * (i + 2) * (i + 2));
+        arena_destroy(&memory);
+        scene_free(&s);
+    }
+}
+
+/* ---- kernels ---- */
+
+/* Equation 11 by its eight terms, the third as printed or with the sign that makes it a volume. */
+static double volume_terms(const double p[6][3], bool printed)
+{
+    enum { XM, XP, YM, YP, ZM, ZP };
+    const int terms[8][3] = {{XP, YP, ZP}, {XP, YM, ZM}, {printed ? XP : XM, YP, ZM},
+                             {XM, YM, ZP}, {ZP, YP, XM}, {ZP, YM, XP},
+                             {ZM, YP, XP}, {ZM, YM, XM}};
+    double volume = 0;
+    for (int i = 0; i < 8; i++) {
+        const double *a = p[terms[i][0]], *b = p[terms[i][1]], *c = p[terms[i][2]];
+        volume += a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
+                  a[2] * (b[0] * c[1] - b[1] * c[0]);
+    }
+    return volume;
+}
+
+static void volume_and_gradient_are_those_of_the_corrected_equations(void **unused)
+{
+    (void)unused;
+    uint32_t seed = 3;
+    double p[6][3];
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 3; k++) p[i][k] = (k == i / 2 ? (i & 1 ? 0.5 : -0.5) : 0) + 0.2 * noise(&seed) + 0.7;
+    float d[3][3], gradients[9];
+    for (int axis = 0; axis < 3; axis++)
+        for (int k = 0; k < 3; k++) d[axis][k] = (float)(p[2 * axis + 1][k] - p[2 * axis][k]);
+    double volume = lattice_volume_of(d[0], d[1], d[2], gradients);
+    assert_float_equal(volume, volume_terms(p, false), 1e-5);
+    /* As printed the sum is no volume: it changes when the voxel is only moved. */
+    double moved[6][3];
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 3; k++) moved[i][k] = p[i][k] + 0.5;
+    assert_float_equal(volume_terms(moved, false), volume, 1e-5);
+    assert_true(fabs(volume_terms(moved, true) - volume_terms(p, true)) > 0.05);
+    /* Gradients to all six points against finite differences. */
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 3; k++) {
+            double keep = p[i][k], step = 1e-6;
+            p[i][k] = keep + step;
+            double above = volume_terms(p, false);
+            p[i][k] = keep - step;
+            double below = volume_terms(p, false);
+            p[i][k] = keep;
+            assert_float_equal((i & 1 ? 1 : -1) * gradients[3 * (i / 2) + k], (above - below) / (2 * step), 1e-4);
+        }
+}
+
+static void region_rotations_are_polar_decompositions(void **unused)
+{
+    (void)unused;
+    enum { N = 64 };
+    static float offset[3][N], inverse_mass[N], shape[6][N], prior[3][N], rotations[4 * N], counts[N];
+    static uint8_t thin[N];
+    static lattice_frame moments[N], priors[N], frames[N];
+    lattice_regions regions = {
+        .count = N, .padded = N, .inverse_mass = inverse_mass, .thin = thin, .inverse_counts = counts};
+    for (int k = 0; k < 3; k++) regions.offset[k] = offset[k], regions.prior[k] = prior[k];
+    for (int i = 0; i < 6; i++) regions.shape[i] = shape[i];
+    lattice_frame reference = {{0}, {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+    uint32_t seed = 11;
+    mat3 a[N];
+    for (int v = 0; v < N; v++) {
+        /* A rotation of up to a radian, times a stretch. */
+        vec3 axis = vec3_normalize(vec3_make(noise(&seed), noise(&seed), noise(&seed)));
+        mat3 r = quat_matrix(quat_axis_angle(axis, noise(&seed))), stretch = {{0}};
+        for (int i = 0; i < 3; i++)
+            for (int k = i; k < 3; k++)
+                stretch.m[3 * i + k] = stretch.m[3 * k + i] = 0.2f * noise(&seed) + (i == k ? 1 : 0);
+        a[v] = mat3_multiply(r, stretch);
+        inverse_mass[v] = 1, rotations[3 * N + v] = 1;
+        for (int k = 0; k < 3; k++)
+            for (int i = 0; i < 3; i++) moments[v].r[k][i] = a[v].m[3 * i + k];
+    }
+    for (int i = 0; i < 4; i++) lattice_rotations(&regions, &reference, moments, priors, rotations, frames, NULL);
+    for (int v = 0; v < N; v++) {
+        mat3 r = quat_matrix(polar_rotation(a[v], quat_identity(), 100));
+        for (int k = 0; k < 3; k++)
+            for (int i = 0; i < 3; i++) assert_float_equal(frames[v].r[k][i] + (i == k), r.m[3 * i + k], 1e-5);
+    }
+}
+
+/* ---- surface ---- */
+
+/* A smooth motion of the voxels moves the surface smoothly: no step of its slope where voxels meet. */
+static void the_grid_does_not_show(void **unused)
+{
+    (void)unused;
+    enum { STRIP = 1201 };
+    int open_edges;
+    arena memory = arena_create(NULL);
+    lattice_graph graph = voxelise(box_points, 8, box_triangles, 12, 6, &memory, &open_edges);
+    float *points = ARENA_ARRAY(&memory, float, 3 * STRIP), *moved = ARENA_ARRAY(&memory, float, 3 * STRIP);
+    graph.point_voxels = ARENA_ARRAY(&memory, int, STRIP);
+    for (int i = 0; i < STRIP; i++) {
+        double place[3] = {0.1 + 0.8 * i / (STRIP - 1), 0.31, 1};
+        for (int k = 0; k < 3; k++) points[3 * i + k] = (float)place[k];
+        place[2] = 0.999;
+        graph.point_voxels[i] = lattice_locate(&graph, place);
+    }
+    lattice_surface surface;
+    assert_int_equal(lattice_embed(&graph, points, STRIP, &memory, &surface, NULL), CUTIS_OK);
+    lattice_frame *maps = ARENA_ARRAY(&memory, lattice_frame, graph.count);
+    uint32_t seed = 5;
+    for (int v = 0; v < graph.count; v++) maps[v].b = (quad){0, 0, 0.1f * noise(&seed), 0};
+    static const float origin[3] = {0, 0, 0};
+    lattice_frame reference = {{0}, {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+    lattice_surface_evaluate(&surface, maps, &reference, 1, origin, moved, NULL);
+    double slope_most = 0, bend_most = 0;
+    for (int i = 1; i + 1 < STRIP; i++) {
+        double step = 0.8 / (STRIP - 1);
+        double before = (moved[3 * i + 2] - moved[3 * i - 1]) / step,
+               after = (moved[3 * i + 5] - moved[3 * i + 2]) / step;
+        slope_most = fmax(slope_most, fabs(after)), bend_most = fmax(bend_most, fabs(after - before));
+    }
+    /* A slope of order 0.1 / (1/6); a kink would change it at once by as much. */
+    assert_true(slope_most > 0.1);
+    assert_true(bend_most < 0.02 * slope_most);
+    arena_destroy(&memory);
+}
+
+/* ---- motion ---- */
+
+static void rest_is_exact(void **unused)
+{
+    (void)unused;
+    scene s = scene_make("man", NULL);
+    double size = s.character->size;
+    int count = s.character->vertex_count;
+    assert_true(distance_max(cutis_state_positions(s.model, s.state), s.character->positions, count) < 1e-6 * size);
+    /* And stays so. */
+    float *rest = malloc(sizeof(float) * 12 * s.character->joint_count);
+    cutis_pose_rest(s.character, rest);
+    cutis_step_input input = {.joints = rest};
+    for (int i = 0; i < 60; i++) cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+    assert_true(distance_max(cutis_state_positions(s.model, s.state), s.character->positions, count) < 1e-6 * size);
+    free(rest);
+    scene_free(&s);
+}
+
+/* The rest pose turned about a slanted axis and moved. */
+static void rigid_pose(const cutis_character *c, double angle, const double shift[3], float *joints, mat34 *motion)
+{
+    vec3 axis = vec3_normalize(vec3_make(0.3f, 1, 0.2f));
+    *motion = mat34_compose(vec3_make((float)shift[0], (float)shift[1], (float)shift[2]), quat_axis_angle(axis, angle),
+                            vec3_make(1, 1, 1));
+    cutis_pose_rest(c, joints);
+    for (int j = 0; j < c->joint_count; j++) {
+        mat34 m;
+        memcpy(&m, joints + 12 * j, sizeof m);
+        m = mat34_multiply(*motion, m);
+        memcpy(joints + 12 * j, &m, sizeof m);
+    }
+}
+
+static double rigid_deformation(const scene *s, const mat34 *motion)
+{
+    double most = 0;
+    const float *p = cutis_state_positions(s->model, s->state);
+    for (int v = 0; v < s->character->vertex_count; v++) {
+        vec3 expected = mat34_point(motion->m, vec3_load(s->character->positions + 3 * v));
+        most = fmax(most, vec3_distance(expected, vec3_load(p + 3 * v)));
+    }
+    return most / s->character->size;
+}
+
+static void rigid_motion_leaves_no_deformation(void **unused)
+{
+    (void)unused;
+    scene s = scene_make("man", NULL);
+    float *joints = malloc(sizeof(float) * 12 * s.character->joint_count);
+    mat34 motion;
+    cutis_step_input input = {.joints = joints};
+    double on_the_way = 0;
+    for (int i = 0; i < 420; i++) {
+        /* Two seconds of turning and travelling, then five of standing still. */
+        double t = fmin(i / 120.0, 1), eased = t * t * (3 - 2 * t), shift[3] = {3 * eased, eased, -2 * eased};
+        rigid_pose(s.character, 2.5 * eased, shift, joints, &motion);
+        cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+        on_the_way = fmax(on_the_way, rigid_deformation(&s, &motion));
+    }
+    double settled = rigid_deformation(&s, &motion);
+    print_message("rigid motion: %.1e of the size on the way, %.1e once settled\n", on_the_way, settled);
+    assert_true(settled < 1e-5);
+    assert_true(on_the_way < 0.05);
+    free(joints);
+    scene_free(&s);
+}
+
+static void travelling_evenly_leaves_no_deformation_at_all(void **unused)
+{
+    (void)unused;
+    scene s = scene_make("arm", NULL);
+    float *joints = malloc(sizeof(float) * 12 * s.character->joint_count);
+    mat34 motion;
+    cutis_step_input input = {.joints = joints};
+    for (int i = 0; i < 240; i++) {
+        double shift[3] = {0.005 * i, 0.002 * i, 0};
+        rigid_pose(s.character, 0, shift, joints, &motion);
+        cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+    }
+    double deformation = rigid_deformation(&s, &motion);
+    print_message("even travel: %.1e of the size\n", deformation);
+    assert_true(deformation < 1e-5);
+    free(joints);
+    scene_free(&s);
+}
+
+static void teleport_moves_everything_along(void **unused)
+{
+    (void)unused;
+    scene s = scene_make("arm", NULL);
+    cutis_state *other;
+    assert_int_equal(cutis_state_create(s.model, NULL, &other, NULL), CUTIS_OK);
+    scene_play(&s, "shake", 60, 70, NULL);
+    cutis_state_copy(s.model, other, s.state);
+    mat34 move = mat34_compose(vec3_make(3, -1, 2), quat_axis_angle(vec3_make(0, 1, 0), 2), vec3_make(1, 1, 1));
+    cutis_state_teleport(s.model, other, move.m);
+    float *joints = malloc(sizeof(float) * 12 * s.character->joint_count);
+    for (int i = 0; i < 20; i++) {
+        cutis_pose_sample(s.character, 2, 1 + i / 60.0, joints);
+        cutis_step_input input = {.joints = joints};
+        cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+        for (int j = 0; j < s.character->joint_count; j++) {
+            mat34 m;
+            memcpy(&m, joints + 12 * j, sizeof m);
+            m = mat34_multiply(move, m);
+            memcpy(joints + 12 * j, &m, sizeof m);
+        }
+        cutis_state_step(s.model, other, &input, 1.0 / 60);
+    }
+    const float *a = cutis_state_positions(s.model, s.state), *b = cutis_state_positions(s.model, other);
+    double most = 0;
+    for (int v = 0; v < s.character->vertex_count; v++)
+        most = fmax(most, vec3_distance(mat34_point(move.m, vec3_load(a + 3 * v)), vec3_load(b + 3 * v)));
+    assert_true(most < 1e-3 * s.character->size);
+    free(joints);
+    cutis_state_destroy(other);
+    scene_free(&s);
+}
+
+static void frame_rate_does_not_matter(void **unused)
+{
+    (void)unused;
+    static const double rates[] = {24, 30, 60, 120};
+    uint64_t hash = 0;
+    for (int i = 0; i < 4; i++) {
+        scene s = scene_make("arm", NULL);
+        scene_play(&s, "shake", rates[i], (int)rates[i], NULL);
+        uint64_t now =
+            hash_bytes(cutis_state_positions(s.model, s.state), sizeof(float) * 3 * s.character->vertex_count, 0);
+        if (i) assert_true(now == hash);
+        hash = now;
+        scene_free(&s);
+    }
+}
+
+/* Stiffness and damping mean the same at other substeps: the flesh of a shaken arm moves alike. */
+static void substep_hardly_matters(void **unused)
+{
+    (void)unused;
+    double jiggle[3];
+    static const double substeps[3] = {1.0 / 120, 1.0 / 240, 1.0 / 480};
+    for (int i = 0; i < 3; i++) {
+        cutis_character *character;
+        assert_int_equal(cutis_zoo_make("arm", 1, NULL, &character, NULL), CUTIS_OK);
+        scene s = scene_make_on(character, NULL, substeps[i]);
+        cutis_clip_motion motion = {character, cutis_character_find_clip(character, "shake"), 0.25};
+        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+        double sum = 0;
+        long count = 0;
+        for (int f = 0; f < 120; f++) {
+            cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+            cutis_output voxels, targets;
+            assert_true(cutis_state_output(s.model, s.state, "voxels", &voxels));
+            assert_true(cutis_state_output(s.model, s.state, "targets", &targets));
+            for (int k = 0; k < 3 * voxels.count; k++, count++) {
+                double d = voxels.values[k] - targets.values[k];
+                sum += d * d;
+            }
+        }
+        jiggle[i] = sqrt(sum / count) / character->size;
+        scene_free(&s);
+    }
+    print_message("jiggle at substeps of 1/120, 1/240, 1/480 s: %.4f %.4f %.4f of the size\n", jiggle[0], jiggle[1],
+                  jiggle[2]);
+    assert_true(fabs(jiggle[0] / jiggle[1] - 1) < 0.25 && fabs(jiggle[1] / jiggle[2] - 1) < 0.25);
+}
+
+static void units_do_not_matter(void **unused)
+{
+    (void)unused;
+    cutis_character *metres, *centimetres;
+    cutis_error error;
+    assert_int_equal(test_tube(NULL, &metres, &error), CUTIS_OK);
+    /* The same tube, a hundred times as large. */
+    cutis_character given = *metres;
+    float *positions = malloc(sizeof(float) * 3 * given.vertex_count);
+    cutis_joint *joints = malloc(sizeof *joints * given.joint_count);
+    for (int i = 0; i < 3 * given.vertex_count; i++) positions[i] = 100 * given.positions[i];
+    memcpy(joints, given.joints, sizeof *joints * given.joint_count);
+    for (int j = 0; j < given.joint_count; j++)
+        for (int k = 0; k < 3; k++) {
+            joints[j].rest.translation[k] *= 100, joints[j].idle.translation[k] *= 100;
+            joints[j].inverse_bind[4 * k + 3] *= 100;
+        }
+    given.positions = positions, given.joints = joints;
+    assert_int_equal(cutis_character_create(&given, NULL, &centimetres, &error), CUTIS_OK);
+    scene a = scene_make_on(metres, NULL, 0), b = scene_make_on(centimetres, NULL, 0);
+    scene_play(&a, "bend", 60, 60, NULL), scene_play(&b, "bend", 60, 60, NULL);
+    const float *p = cutis_state_positions(a.model, a.state), *q = cutis_state_positions(b.model, b.state);
+    double most = 0;
+    for (int i = 0; i < 3 * metres->vertex_count; i++) most = fmax(most, fabs(q[i] / 100 - p[i]));
+    assert_true(most < 1e-3 * metres->size);
+    free(positions), free(joints);
+    scene_free(&a), scene_free(&b);
+}
+
+static void threads_do_not_matter(void **unused)
+{
+    (void)unused;
+    cutis_pool *pool;
+    assert_int_equal(cutis_pool_create(3, NULL, &pool, NULL), CUTIS_OK);
+    const cutis_jobs *jobs[3] = {NULL, cutis_pool_jobs(pool), &test_jobs_backward};
+    uint64_t hash = 0;
+    for (int i = 0; i < 3; i++) {
+        scene s = scene_make("man", NULL);
+        scene_play(&s, "jump", 60, 45, jobs[i]);
+        uint64_t now = cutis_state_hash(s.model, s.state);
+        if (i) assert_true(now == hash);
+        hash = now;
+        scene_free(&s);
+    }
+    cutis_pool_destroy(pool);
+}
+
+static void a_mesh_without_skeleton_stays_put(void **unused)
+{
+    (void)unused;
+    int face_first[13], corners[36];
+    for (int f = 0; f <= 12; f++) face_first[f] = 3 * f;
+    memcpy(corners, box_triangles, sizeof corners);
+    cutis_character given = {.name = "box",
+                             .vertex_count = 8,
+                             .positions = box_points,
+                             .face_count = 12,
+                             .face_first = face_first,
+                             .corners = corners};
+    cutis_character *box;
+    assert_int_equal(cutis_character_create(&given, NULL, &box, NULL), CUTIS_OK);
+    static const char *const texts[] = {"resolution", "8", NULL};
+    scene s = scene_make_on(box, texts, 0);
+    cutis_drag drag = {6, {1.5f, 1.5f, 1.5f}, 1};
+    cutis_step_input input = {.drags = &drag, .drag_count = 1};
+    for (int i = 0; i < 30; i++) cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+    const float *p = cutis_state_positions(s.model, s.state);
+    assert_float_equal(p[18], 1.5, 0.02);
+    input.drag_count = 0;
+    for (int i = 0; i < 240; i++) cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+    assert_true(distance_max(cutis_state_positions(s.model, s.state), box_points, 8) < 0.01);
+    scene_free(&s);
+}
+
+/* ---- memory ---- */
+
+static bool build_and_step(void *context, const cutis_allocator *allocator)
+{
+    const cutis_character *character = context;
+    static const cutis_setting settings[] = {{"resolution", "6"}, {"adaptive", "on"}};
+    cutis_model *model = NULL;
+    cutis_state *state = NULL;
+    cutis_model_def def = cutis_model_def_default();
+    def.character = character, def.solver = "lattice", def.allocator = allocator;
+    def.settings = settings, def.setting_count = 2;
+    bool done = cutis_model_build(&def, &model, NULL) == CUTIS_OK &&
+                cutis_state_create(model, allocator, &state, NULL) == CUTIS_OK;
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return done;
+}
+
+static void every_failing_allocation_is_survived(void **unused)
+{
+    (void)unused;
+    cutis_character *tube;
+    assert_int_equal(test_tube(NULL, &tube, NULL), CUTIS_OK);
+    long count = test_every_allocation(build_and_step, tube);
+    assert_true(count > 3);
+    cutis_character_destroy(tube);
+}
+
+static void a_step_allocates_nothing(void **unused)
+{
+    (void)unused;
+    test_memory memory = {0};
+    cutis_allocator allocator = test_allocator(&memory);
+    cutis_character *tube;
+    cutis_model *model;
+    cutis_state *state;
+    assert_int_equal(test_tube(&allocator, &tube, NULL), CUTIS_OK);
+    cutis_model_def def = cutis_model_def_default();
+    def.character = tube, def.solver = "lattice", def.allocator = &allocator;
+    assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
+    assert_int_equal(cutis_state_create(model, &allocator, &state, NULL), CUTIS_OK);
+    long before = atomic_load(&memory.allocations);
+    cutis_clip_motion motion = {tube, 0, 0.25};
+    cutis_drag drag = {5, {0, 1, 0}, 0.5f};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .drags = &drag, .drag_count = 1};
+    for (int i = 0; i < 30; i++) cutis_state_step(model, state, &input, 1.0 / 60);
+    cutis_state_reset(model, state, NULL);
+    assert_int_equal(atomic_load(&memory.allocations), before);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(tube);
+    assert_memory_clean(&memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_box_is_full_of_voxels),
+        cmocka_unit_test(holes_and_orientation_do_not_change_the_voxels),
+        cmocka_unit_test(parts_that_share_cells_do_not_fuse),
+        cmocka_unit_test(layers_lie_from_bone_to_skin),
+        cmocka_unit_test(a_bone_is_as_wide_as_asked_for),
+        cmocka_unit_test(sweeps_equal_sums_over_each_region),
+        cmocka_unit_test(volume_and_gradient_are_those_of_the_corrected_equations),
+        cmocka_unit_test(region_rotations_are_polar_decompositions),
+        cmocka_unit_test(the_grid_does_not_show),
+        cmocka_unit_test(rest_is_exact),
+        cmocka_unit_test(rigid_motion_leaves_no_deformation),
+        cmocka_unit_test(travelling_evenly_leaves_no_deformation_at_all),
+        cmocka_unit_test(teleport_moves_everything_along),
+        cmocka_unit_test(frame_rate_does_not_matter),
+        cmocka_unit_test(substep_hardly_matters),
+        cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(a_mesh_without_skeleton_stays_put),
+        cmocka_unit_test(every_failing_allocation_is_survived),
+        cmocka_unit_test(a_step_allocates_nothing),
+    };
+    return cmocka_run_group_tests_name("lattice", tests, NULL, NULL);
+}
