@@ -27,8 +27,8 @@ enum { GRAIN = 256, FOLLOW_EVERY = 8 };
 static const double altitude_part = 0.3;
 /* ... but always by this part of its mean edge, so that a sliver does not hold the skin fast for ever. */
 static const double edge_part = 0.01;
-/* The body may slip under a point by so many edges a step. */
-static const double slip_edges = 2;
+/* The body may slip under a point by so many edges a step; more is a leap, not a motion, and would fold the skin. */
+static const double slip_edges = 0.5;
 
 /*
  * At a ridge of the surface the force may point across from both sides, and the place would leap to and fro. A point
