@@ -38,7 +38,7 @@ typedef struct bake {
     cutis_clip_motion motion;
     cutis_cache_writer *writer;
     cutis_cache *body;
-    bake_extra *extras;    /* (extra_count) */
+    bake_extra *extras; /* (extra_count) */
     int extra_count;
     double *step_seconds;  /* (frames) */
     double *volume_ratios; /* (frames) */
@@ -189,8 +189,8 @@ static int load_body(bake *b)
     if (!b->job->body) return CLI_OK;
     if (cutis_cache_load(b->job->body, NULL, &b->body, &error) != CUTIS_OK) return cli_library_error(&error);
     if (b->body->vertex_count != b->character->vertex_count)
-        return cli_error("'%s' has %d vertices, but %s has %d", b->job->body, b->body->vertex_count,
-                         b->character->name, b->character->vertex_count);
+        return cli_error("'%s' has %d vertices, but %s has %d", b->job->body, b->body->vertex_count, b->character->name,
+                         b->character->vertex_count);
     if (!strstr(b->job->solver, "slide"))
         return cli_error("--body gives a surface to slide on, which solver '%s' does not take; use --solver slide",
                          b->job->solver);

@@ -209,7 +209,8 @@ static void header_npy(cutis_cache_writer *writer)
 static cutis_result writer_start(cutis_cache_writer *writer, const char *path, cutis_error *error)
 {
     if (writer->format == CACHE_OBJ) return folder_start(writer, path, error);
-    writer->row = memory_allocate(&writer->allocator, (size_t)writer->info.vertex_count, 4 * (size_t)writer->info.components);
+    writer->row =
+        memory_allocate(&writer->allocator, (size_t)writer->info.vertex_count, 4 * (size_t)writer->info.components);
     if (!writer->row) return error_memory(error, "a cache");
     cutis_result result = file_writer_open(&writer->file, path, &writer->allocator, error);
     if (result != CUTIS_OK) return result;

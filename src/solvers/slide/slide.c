@@ -186,6 +186,33 @@ static void reset(const void *data, void *state, void *scratch, const solver_inp
     memcpy(points, input->surface, 3 * (size_t)model->point_count * sizeof(float));
 }
 
+static double kinetic_energy(const slide_model *model, const slide_scratch *s, const double *v)
+{
+    double sum = 0;
+    for (int i = 0; i < model->point_count; i++) {
+        const double *m = s->inertia[i], *w = v + 2 * i;
+        sum += 0.5 * (m[0] * w[0] * w[0] + 2 * m[1] * w[0] * w[1] + m[2] * w[1] * w[1]);
+    }
+    return sum;
+}
+
+/*
+ * On a body that stands still the skin may only lose energy. What a step has gained by its discretisation is taken
+ * from the velocity; if that is not enough, the step is taken back and the skin comes to rest. before: energy at its
+ * beginning; old: the places then.
+ */
+static void spend_gain(const slide_model *model, slide_scratch *s, slide_place *places, double *v, double before,
+                       const slide_place *old, const cutis_jobs *jobs)
+{
+    size_t count = (size_t)model->point_count;
+    slide_system_skin(model, s, places, jobs);
+    double elastic = slide_system_energy(model, s, places), kinetic = kinetic_energy(model, s, v);
+    if (elastic + kinetic <= before) return;
+    double scale = elastic < before && kinetic > 0 ? sqrt((before - elastic) / kinetic) * (1 - 1e-12) : 0;
+    for (size_t i = 0; i < 2 * count; i++) v[i] *= scale;
+    if (elastic > before) memcpy(places, old, count * sizeof *places);
+}
+
 static void step(const void *data, void *state, void *scratch, const solver_input *input, float *points,
                  cutis_step_stats *stats)
 {
@@ -211,6 +238,10 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
         memcpy(places, s.places, count * sizeof *places);
     }
     slide_system_skin(model, &s, places, jobs);
+    /* Nothing acts on the skin from outside: then its energy is watched. */
+    bool still =
+        memcmp(s.old_surface, surface, 3 * count * sizeof(float)) == 0 && input->drag_count == 0 && model->gravity == 0;
+    double before = still ? slide_system_energy(model, &s, places) + kinetic_energy(model, &s, v) : 0;
     double coupled = clock_seconds();
 
     slide_system_elements(model, &s, places, jobs);
@@ -236,8 +267,10 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
 
     p.elastic = true;
     parallel_for(jobs, model->point_count, GRAIN, advect_points, &p);
+    if (still) memcpy(s.old_places, places, count * sizeof *places);
     memcpy(places, s.places, count * sizeof *places);
     memcpy(v, s.velocities, 2 * count * sizeof *v);
+    if (still) spend_gain(model, &s, places, v, before, s.old_places, jobs);
     memcpy(points, surface, 3 * count * sizeof(float));
     if (model->vertices) {
         slide_skin_points(model, &s, places, jobs);
@@ -285,11 +318,7 @@ double slide_energy(const slide_model *model, void *state, void *scratch, const 
     slide_system_body(model, &s, NULL);
     slide_system_skin(model, &s, places, NULL);
     double elastic = slide_system_energy(model, &s, places);
-    *kinetic = 0;
-    for (int i = 0; i < model->point_count; i++) {
-        const double *m = s.inertia[i], *w = v + 2 * i;
-        *kinetic += 0.5 * (m[0] * w[0] * w[0] + 2 * m[1] * w[0] * w[1] + m[2] * w[1] * w[1]);
-    }
+    *kinetic = kinetic_energy(model, &s, v);
     return elastic;
 }
 

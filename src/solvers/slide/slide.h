@@ -80,7 +80,7 @@ typedef struct slide_scratch {
     double *right;                              /* (2 point_count) */
     double *residual, *search, *image, *smooth; /* (2 point_count) of the conjugate gradients */
     double *moves;                              /* (2 point_count) displacement in point frames */
-    slide_place *places;                        /* (point_count) */
+    slide_place *places, *old_places;           /* (point_count) */
     double *velocities;                         /* (2 point_count) */
     float *old_surface;                         /* (point_count x 3) the body before the step */
 } slide_scratch;

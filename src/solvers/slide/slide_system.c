@@ -71,8 +71,7 @@ static void triangle_body(void *context, int begin, int end)
         const int *c = atlas->mesh->triangles + 3 * t;
         const slide_chart *chart = &atlas->charts[t];
         memset(s->gamma[t], 0, sizeof s->gamma[t]);
-        if (chart->area > 0)
-            differentiate(chart, s->x + 3 * c[0], s->x + 3 * c[1], s->x + 3 * c[2], s->gamma[t]);
+        if (chart->area > 0) differentiate(chart, s->x + 3 * c[0], s->x + 3 * c[1], s->x + 3 * c[2], s->gamma[t]);
     }
 }
 
