@@ -38,9 +38,10 @@ static void torus_spreads_its_distortion(void **state)
 {
     (void)state;
     cutis_character *c = scene_zoo("torus", 0.5);
+    keep(c, "torus");
     scene_motion motion = {c, cutis_character_find_clip(c, "squash"), 0, NULL, 0, NULL};
     const double times[] = {1.39};
-    const char *const settings[] = {"output=vertices", "area=10", NULL};
+    const char *const settings[] = {"output=vertices", "area=30", NULL};
     float *plain = scene_run(c, "lbs", NULL, &motion, times, 1);
     float *skin = scene_run(c, "slide", settings, &motion, times, 1);
     double a = area_deviation(c, plain), b = area_deviation(c, skin);
@@ -195,6 +196,7 @@ static void hand_skin_moves_towards_the_flexing_finger(void **state)
 {
     (void)state;
     cutis_character *c = scene_zoo("hand", 0.3);
+    keep(c, "hand");
     static const char *const fingers[] = {"pinky", "index"};
     const char *const settings[] = {
         "output=vertices",         "bones.forearm.attach=1", "bones.thumb_3.attach=1", "bones.index_3.attach=1",

@@ -98,8 +98,8 @@ static void advect_points(void *context, int begin, int end)
         if (p->elastic) {
             double height = model->edges[i];
             for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++)
-                height = fmin(height, s->altitudes[m->point_triangles[n]]);
-            double most = fmax(altitude_part * height, edge_part * model->edges[i]);
+                height = slide_min(height, s->altitudes[m->point_triangles[n]]);
+            double most = slide_max(altitude_part * height, edge_part * model->edges[i]);
             if (size > most * most) slowed = most / sqrt(size);
             for (int e = 0; e < 3; e++) mean[e] *= slowed;
             move[0] *= slowed, move[1] *= slowed;
@@ -260,7 +260,7 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
         /* Faster than this is no skin: a thousand sizes a second. */
         for (int e = 0; e < 2; e++)
             if (!(fabs(own[e]) < 1000)) own[e] = 0, stats->repairs++;
-        calm[i] = own[0] * old[0] + own[1] * old[1] < 0 ? fmax(0.5 * calm[i], least_calm) : fmin(1.15 * calm[i], 1);
+        calm[i] = own[0] * old[0] + own[1] * old[1] < 0 ? slide_max(0.5 * calm[i], least_calm) : slide_min(1.15 * calm[i], 1);
         for (int e = 0; e < 2; e++) s.moves[2 * i + e] = model->h * (own[e] *= calm[i]);
     }
     double solved = clock_seconds();

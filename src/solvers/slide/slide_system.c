@@ -95,7 +95,7 @@ static void triangle_skin(void *context, int begin, int end)
         double n[3] = {fall[2] * fall[5] - fall[4] * fall[3], fall[4] * fall[1] - fall[0] * fall[5],
                        fall[0] * fall[3] - fall[2] * fall[1]};
         double spread = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        double mass = chart->area * (fmax(spread, 0.01) / 3), floor = 1e-3 * mass;
+        double mass = chart->area * (slide_max(spread, 0.01) / 3), floor = 1e-3 * mass;
         s->metric[t][0] = mass * (gamma[0] * gamma[0] + gamma[2] * gamma[2] + gamma[4] * gamma[4]) + floor;
         s->metric[t][1] = mass * (gamma[0] * gamma[1] + gamma[2] * gamma[3] + gamma[4] * gamma[5]);
         s->metric[t][2] = mass * (gamma[1] * gamma[1] + gamma[3] * gamma[3] + gamma[5] * gamma[5]) + floor;
@@ -272,7 +272,7 @@ double slide_system_energy(const slide_model *model, slide_scratch *s, const sli
             double d = s->skin[3 * i + e] - model->atlas.positions[3 * i + e];
             length += d * d;
         }
-        double over = fmax(sqrt(length) - model->slack, 0);
+        double over = slide_max(sqrt(length) - model->slack, 0);
         sum += 0.5 * model->ligament * model->ligament * model->areas[i] * over * over;
     }
     return sum;
