@@ -260,7 +260,8 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
         /* Faster than this is no skin: a thousand sizes a second. */
         for (int e = 0; e < 2; e++)
             if (!(fabs(own[e]) < 1000)) own[e] = 0, stats->repairs++;
-        calm[i] = own[0] * old[0] + own[1] * old[1] < 0 ? slide_max(0.5 * calm[i], least_calm) : slide_min(1.15 * calm[i], 1);
+        calm[i] =
+            own[0] * old[0] + own[1] * old[1] < 0 ? slide_max(0.5 * calm[i], least_calm) : slide_min(1.15 * calm[i], 1);
         for (int e = 0; e < 2; e++) s.moves[2 * i + e] = model->h * (own[e] *= calm[i]);
     }
     double solved = clock_seconds();

@@ -312,6 +312,7 @@ slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const dou
         if (inside > best_inside) {
             best_inside = inside, best = t, best_corner = k;
             best_way[0] = x, best_way[1] = y;
+            if (inside >= 0) break;
         }
     }
     slide_place place = slide_place_of_corner(best, best_corner);
