@@ -19,6 +19,12 @@ enum {
 static const double DEFAULT_LEAD_IN = 1.0; /* seconds; long enough for soft flesh to settle in the first pose */
 static const int SUBSTEPS_AT_ONCE = 8;     /* between two looks at the interrupt flag */
 
+/* An output of the solver that is written beside the positions. */
+typedef struct bake_extra {
+    char *name, *path;
+    cutis_cache_writer *writer;
+} bake_extra;
+
 /* Everything open during a bake, so that one place closes it. */
 typedef struct bake {
     const bake_job *job;
@@ -31,6 +37,9 @@ typedef struct bake {
     cutis_state *state;
     cutis_clip_motion motion;
     cutis_cache_writer *writer;
+    cutis_cache *body;
+    bake_extra *extras; /* (extra_count) */
+    int extra_count;
     double *step_seconds;  /* (frames) */
     double *volume_ratios; /* (frames) */
     float *morphs;         /* (morph_count) weights of the file's own morphs */
@@ -67,6 +76,10 @@ static int load_character(bake *b)
 static int choose_clip(bake *b)
 {
     const cutis_character *character = b->character;
+    if (b->body && !b->job->clip) {
+        b->clip = -1; /* the cache is the motion */
+        return CLI_OK;
+    }
     if (b->job->clip) {
         b->clip = cli_find_clip(character, b->job->clip);
         return b->clip < 0 ? CLI_USAGE : CLI_OK;
@@ -247,13 +260,14 @@ static int count_frames(bake *b)
     bake_result *r = b->result;
     const cutis_clip *clip = b->clip >= 0 ? &b->character->clips[b->clip] : NULL;
     double frames = clip ? cli_frame_count(clip, b->job->fps) : 1;
+    if (b->body) frames = floor((b->body->frame_count - 1) / b->body->fps * b->job->fps + 1e-6) + 1;
     if (!(frames >= 1 && frames <= FRAME_LIMIT))
         return cli_error("clip '%s' lasts %.4g s, which is more than %d frames at %.9g per second", clip->name,
                          (double)clip->end - (double)clip->start, FRAME_LIMIT, b->job->fps);
     r->frames = (int)frames;
     r->fps = b->job->fps;
     r->has_loop = b->job->loop;
-    r->start = clip ? (double)clip->start : 0;
+    r->start = b->body ? b->body->start : clip ? (double)clip->start : 0;
     if (b->job->loop) {
         /* Whole frames to a period: the rate gives way, by less than half a frame in all. */
         double intervals = fmax(1, floor(b->period * b->job->fps + 0.5));
@@ -382,7 +396,7 @@ static int open_output(bake *b)
 {
     const bake_result *r = b->result;
     cutis_error error;
-    cutis_cache_info info = {r->vertices, r->frames, r->start, r->fps, b->character};
+    cutis_cache_info info = {r->vertices, r->frames, r->start, r->fps, b->character, 3};
     bool glb = cli_has_ending(b->job->output, ".glb");
     if (!glb && cutis_cache_create(b->job->output, &info, NULL, &b->writer, &error) != CUTIS_OK)
         return cli_library_error(&error);
@@ -401,6 +415,85 @@ static int open_output(bake *b)
     return CLI_OK;
 }
 
+/* ---- the body from a cache ---- */
+
+/*
+ * The cache's frames as a surface: from the rest pose to the first frame during the lead-in, eased like a clip's, then
+ * linearly from frame to frame, the last one held.
+ */
+static void sample_body(void *context, double time, float *positions)
+{
+    const bake *b = context;
+    const cutis_cache *cache = b->body;
+    size_t count = 3 * (size_t)cache->vertex_count;
+    double lead_in = b->result->lead_in;
+    const float *from = b->character->positions, *to = cache->positions;
+    double part;
+    if (time < lead_in) {
+        double u = time / lead_in;
+        part = u * u * u * (u * (6 * u - 15) + 10);
+    } else {
+        double frame = (time - lead_in) * cache->fps, last = cache->frame_count - 1;
+        frame = frame < last ? frame : last;
+        size_t whole = (size_t)frame, next = whole < (size_t)last ? whole + 1 : whole;
+        from = cache->positions + whole * count;
+        to = cache->positions + next * count;
+        part = frame - (double)whole;
+    }
+    for (size_t i = 0; i < count; i++)
+        positions[i] = (float)((double)from[i] + part * ((double)to[i] - (double)from[i]));
+}
+
+static int load_body(bake *b)
+{
+    cutis_error error;
+    if (!b->job->body) return CLI_OK;
+    if (cutis_cache_load(b->job->body, NULL, &b->body, &error) != CUTIS_OK) return cli_library_error(&error);
+    if (b->body->vertex_count != b->character->vertex_count)
+        return cli_error("'%s' has %d vertices, but %s has %d", b->job->body, b->body->vertex_count, b->character->name,
+                         b->character->vertex_count);
+    if (!strstr(b->job->solver, "slide"))
+        return cli_error("--body gives a surface to slide on, which solver '%s' does not take; use --solver slide",
+                         b->job->solver);
+    return CLI_OK;
+}
+
+/* ---- other outputs ---- */
+
+static int open_extras(bake *b)
+{
+    const bake_result *r = b->result;
+    for (const char *at = b->job->outputs; at && *at;) {
+        cutis_output output;
+        cutis_error error;
+        int length = (int)strcspn(at, ",");
+        b->extras = cli_resize(b->extras, (size_t)b->extra_count + 1, sizeof *b->extras);
+        bake_extra *extra = &b->extras[b->extra_count++];
+        *extra = (bake_extra){.name = cli_format("%.*s", length, at)};
+        extra->path = cli_format("%s.%s.npy", b->job->output, extra->name);
+        if (!cutis_state_output(b->model, b->state, extra->name, &output))
+            return cli_error("solver '%s' has no output '%s' for %s; 'cutis solvers' lists them", b->job->solver,
+                             extra->name, b->character->name);
+        cutis_cache_info info = {output.count, r->frames, r->start, r->fps, NULL, output.components};
+        if (cutis_cache_create(extra->path, &info, NULL, &extra->writer, &error) != CUTIS_OK)
+            return cli_library_error(&error);
+        at += length + (at[length] == ',');
+    }
+    return CLI_OK;
+}
+
+static int write_extras(bake *b)
+{
+    for (int i = 0; i < b->extra_count; i++) {
+        cutis_output output;
+        cutis_error error;
+        if (cutis_state_output(b->model, b->state, b->extras[i].name, &output) &&
+            cutis_cache_append(b->extras[i].writer, output.values, &error) != CUTIS_OK)
+            return cli_library_error(&error);
+    }
+    return CLI_OK;
+}
+
 /* ---- the run ---- */
 
 /* Bring the state to `time`, in pieces of whole substeps that can be interrupted in between. */
@@ -408,6 +501,7 @@ static int advance(bake *b, double time)
 {
     bake_result *r = b->result;
     cutis_step_input input = {.motion = {&b->motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(b->pool)};
+    if (b->body) input.body = (cutis_body){b, sample_body};
     double piece = r->substep > 0 ? SUBSTEPS_AT_ONCE * r->substep : HUGE_VAL;
     for (bool last = false; !last;) {
         double left = time - cutis_state_time(b->state);
@@ -488,6 +582,7 @@ static int run_frames(bake *b)
         double origin = b->job->loop && r->substep > 0 ? 0 : r->lead_in;
         status = advance(b, origin + (i + 1 == r->frames && b->period > 0 ? b->period : i / r->fps));
         b->step_seconds[i] = cli_clock() - start;
+        if (status == CLI_OK) status = write_extras(b);
         if (status != CLI_OK) break;
         cutis_output moving;
         if (b->texcoords && cutis_state_output(b->model, b->state, "texcoords", &moving))
@@ -531,6 +626,11 @@ static int write_morphs(bake *b)
 static int close_output(bake *b)
 {
     cutis_error error;
+    for (int i = 0; i < b->extra_count; i++) {
+        cutis_cache_writer *extra = b->extras[i].writer;
+        b->extras[i].writer = NULL;
+        if (cutis_cache_finish(extra, &error) != CUTIS_OK) return cli_library_error(&error);
+    }
     if (!b->writer) return write_morphs(b);
     cutis_cache_writer *writer = b->writer;
     b->writer = NULL; /* finish frees it, also on failure */
@@ -741,12 +841,14 @@ static int run_all(bake *b)
     double start = cli_clock();
     int status = load_character(b);
     r->load_seconds = cli_clock() - start;
+    if (status == CLI_OK) status = load_body(b);
     if (status == CLI_OK) status = choose_clip(b);
     if (status == CLI_OK && b->job->loop) status = prepare_loop(b);
     if (status == CLI_OK) status = count_frames(b);
     if (status == CLI_OK) status = build_model(b);
     if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
     if (status == CLI_OK) status = open_output(b);
+    if (status == CLI_OK) status = open_extras(b);
     if (status == CLI_OK) status = run_lead_in(b);
     if (status == CLI_OK && b->job->loop) status = find_loop(b);
     if (status == CLI_OK) status = run_frames(b);
@@ -767,6 +869,13 @@ int bake_run(const bake_job *job, bake_result *result)
     bake b = {.job = job, .result = result};
     int status = run_all(&b);
     cutis_cache_discard(b.writer);
+    for (int i = 0; i < b.extra_count; i++) {
+        cutis_cache_discard(b.extras[i].writer);
+        free(b.extras[i].name);
+        free(b.extras[i].path);
+    }
+    free(b.extras);
+    cutis_cache_destroy(b.body);
     cutis_state_destroy(b.state);
     cutis_model_destroy(b.model);
     cutis_pool_destroy(b.pool);

@@ -17,6 +17,8 @@ typedef struct bake_job {
     double fps;
     double substep; /* seconds; 0: the solver's own */
     double lead_in; /* seconds; NAN: 0 for a solver without a past, else 1 */
+    const char *body;    /* cache whose surface takes the place of the body solver, or NULL */
+    const char *outputs; /* names of outputs of the solver, separated by commas, or NULL: written to OUT.NAME.npy */
     const cutis_setting *settings;
     int setting_count;
     double tolerance;      /* .glb: largest error over the size */

@@ -88,14 +88,17 @@ static int run_job(const cli_arguments *arguments, bake_job *job)
 
 static int run(const cli_arguments *arguments)
 {
+    const char *slide_output = cli_text(arguments, "slide-output");
     int setting_count = cli_text_count(arguments, "set"), map_count = cli_text_count(arguments, "map");
-    cutis_setting *settings = cli_allocate((size_t)setting_count, sizeof *settings);
+    cutis_setting *settings = cli_allocate((size_t)setting_count + 1, sizeof *settings);
     cutis_name_pair *map = cli_allocate((size_t)map_count, sizeof *map);
     char **copies = cli_allocate((size_t)setting_count + (size_t)map_count, sizeof *copies);
     for (int i = 0; i < setting_count; i++)
         split_pair(cli_text_at(arguments, "set", i), &copies[i], &settings[i].key, &settings[i].value);
     for (int i = 0; i < map_count; i++)
         split_pair(cli_text_at(arguments, "map", i), &copies[setting_count + i], &map[i].from, &map[i].to);
+
+    settings[setting_count] = (cutis_setting){"slide.output", slide_output};
 
     bake_job job = {
         .input = arguments->positionals[0],
@@ -108,8 +111,10 @@ static int run(const cli_arguments *arguments)
         .fps = cli_number(arguments, "fps"),
         .substep = cli_given(arguments, "substep") ? cli_number(arguments, "substep") : 0,
         .lead_in = cli_number(arguments, "lead-in"),
+        .body = cli_text(arguments, "body"),
+        .outputs = cli_text(arguments, "outputs"),
         .settings = settings,
-        .setting_count = setting_count,
+        .setting_count = setting_count + (slide_output != NULL),
         .tolerance = cli_number(arguments, "tolerance") / 100,
         .targets =
             cli_flag(arguments, "safe") && !cli_given(arguments, "targets") ? 8 : cli_integer(arguments, "targets"),
@@ -165,6 +170,18 @@ static const cli_option options[] = {
      .kind = CLI_PAIR,
      .value = "KEY=VALUE",
      .help = "a parameter of the solver, or bones.NAME.KEY=VALUE for one joint"},
+    {.name = "outputs",
+     .kind = CLI_TEXT,
+     .value = "NAMES",
+     .help = "outputs of the solver to write as OUT.NAME.npy, separated by commas: texcoords,sliding"},
+    {.name = "slide-output",
+     .kind = CLI_TEXT,
+     .value = "texture|vertices",
+     .help = "what shows the sliding of solver slide: the same as --set slide.output=..."},
+    {.name = "body",
+     .kind = CLI_TEXT,
+     .value = "CACHE",
+     .help = "for solver slide: the body's surface from this cache instead of a clip"},
     {.name = "config", .kind = CLI_TEXT, .value = "F.json", .help = "read options from a file; those given here win"},
     {.name = "lead-in",
      .kind = CLI_NUMBER,
@@ -219,6 +236,7 @@ const cli_command cmd_bake = {
         "0.5}, \"bones\": {\"Spine\": {\"stiffness\": 0.9}}}.",
     .examples = "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
                 "cutis bake hero.glb --solver lbs --fps 60 --report hero.json -o hero.npy\n"
+                "cutis bake torus --solver slide --outputs texcoords -o torus.pc2\n"
                 "cutis bake hero.glb --motion walk.bvh --map Hips=pelvis -o walk.mdd",
     .options = options,
     .option_count = CLI_COUNT(options),

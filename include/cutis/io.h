@@ -94,6 +94,7 @@ typedef struct cutis_cache_info {
     double start; /* seconds of frame 0 */
     double fps;
     const cutis_character *character; /* for formats that carry faces (.obj folder); else NULL is allowed */
+    int components;                   /* numbers a vertex, 0 = 3; other than 3 only in .npy */
 } cutis_cache_info;
 
 typedef struct cutis_cache_writer cutis_cache_writer;
@@ -106,7 +107,7 @@ typedef struct cutis_cache_writer cutis_cache_writer;
 CUTIS_API cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info,
                                           const cutis_allocator *allocator, cutis_cache_writer **writer,
                                           cutis_error *error);
-/* Add the next frame: (vertex_count x 3). */
+/* Add the next frame: (vertex_count x 3), or x components. */
 CUTIS_API cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positions, cutis_error *error);
 /* Moving texture coordinates of the frame just appended: (corner_count x 2). Formats without a place for them pass. */
 CUTIS_API cutis_result cutis_cache_append_texcoords(cutis_cache_writer *writer, const float *texcoords,
