@@ -383,8 +383,8 @@ static int open_output(bake *b)
     const bake_result *r = b->result;
     cutis_error error;
     cutis_cache_info info = {r->vertices, r->frames, r->start, r->fps, b->character};
-    bool glb = cli_has_ending(b->job->output, ".glb");
-    if (!glb && cutis_cache_create(b->job->output, &info, NULL, &b->writer, &error) != CUTIS_OK)
+    bool glb = b->job->output && cli_has_ending(b->job->output, ".glb");
+    if (!glb && b->job->output && cutis_cache_create(b->job->output, &info, NULL, &b->writer, &error) != CUTIS_OK)
         return cli_library_error(&error);
     size_t frame_bytes = 3 * sizeof(float) * (size_t)r->vertices;
     size_t capacity = frame_bytes ? BATCH_BYTES / frame_bytes : 1;
@@ -393,8 +393,9 @@ static int open_output(bake *b)
     b->morphs = cli_allocate((size_t)b->character->morph_count + 1, sizeof *b->morphs);
     b->batch = cli_allocate((size_t)b->batch_capacity, frame_bytes);
     cutis_output moving;
-    if (cli_has_ending(b->job->output, ".usda") && cutis_state_output(b->model, b->state, "texcoords", &moving) &&
-        moving.domain == CUTIS_DOMAIN_CORNER && moving.components == 2)
+    if (b->writer && cli_has_ending(b->job->output, ".usda") &&
+        cutis_state_output(b->model, b->state, "texcoords", &moving) && moving.domain == CUTIS_DOMAIN_CORNER &&
+        moving.components == 2)
         b->texcoords = cli_allocate((size_t)b->batch_capacity * (size_t)moving.count * 2, sizeof *b->texcoords);
     b->step_seconds = cli_allocate((size_t)r->frames, sizeof *b->step_seconds);
     b->volume_ratios = cli_allocate((size_t)r->frames, sizeof *b->volume_ratios);
@@ -531,6 +532,7 @@ static int write_morphs(bake *b)
 static int close_output(bake *b)
 {
     cutis_error error;
+    if (!b->job->output) return CLI_OK;
     if (!b->writer) return write_morphs(b);
     cutis_cache_writer *writer = b->writer;
     b->writer = NULL; /* finish frees it, also on failure */

@@ -8,7 +8,7 @@
 
 typedef struct bake_job {
     const char *input;  /* file or built-in name */
-    const char *output; /* its ending chooses the format */
+    const char *output; /* its ending chooses the format; NULL: nothing is written */
     const char *solver;
     const char *clip;   /* name, or NULL: the first */
     const char *motion; /* .bvh that becomes the clip, or NULL */

@@ -77,10 +77,8 @@ static int run_solvers(comparison *c)
     const cli_arguments *arguments = c->arguments;
     int done = 0;
     bake_result base;
-    char *base_path = cli_format("%s/.lbs.npy", c->folder);
     bake_job job = {.input = c->input,
                     .solver = "lbs",
-                    .output = base_path,
                     .clip = cli_text(arguments, "clip"),
                     .fps = cli_number(arguments, "fps"),
                     .lead_in = (double)NAN,
@@ -88,8 +86,6 @@ static int run_solvers(comparison *c)
                     .keep = true,
                     .quiet = cli_flag(arguments, "quiet")};
     int status = bake_run(&job, &base);
-    remove(base_path);
-    free(base_path);
     if (status != CLI_OK) return status;
     job.quiet = true;
     job.measure = true;

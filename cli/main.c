@@ -17,6 +17,7 @@
     ENTRY(measure)      \
     ENTRY(compare)      \
     ENTRY(batch)        \
+    ENTRY(rates)        \
     ENTRY(render)       \
     ENTRY(bench)        \
     ENTRY(help)         \
