@@ -13,7 +13,10 @@
     ENTRY(lbs)         \
     ENTRY(dqs)         \
     ENTRY(lattice)     \
-    ENTRY(region)
+    ENTRY(region)      \
+    ENTRY(layers)      \
+    ENTRY(layers_sums) \
+    ENTRY(slide)
 
 #define DECLARE(name) extern const bench bench_##name;
 #define LIST(name) &bench_##name,

@@ -135,6 +135,16 @@ CUTIS_API void cutis_clip_motion_sample(void *clip_motion, double time, float *j
 /* The morph weights of the same motion: (morph_count), for cutis_step_input.morphs. */
 CUTIS_API void cutis_clip_motion_morphs(const cutis_clip_motion *clip_motion, double time, float *weights);
 
+/*
+ * The body's own surface, known in advance: fills positions (vertex_count x 3) for a time in the state's seconds. In
+ * place of the first solver of a stack (of lbs, when a surface solver such as slide stands alone), so that skin can
+ * slide on whatever another program made. Other solvers ignore it.
+ */
+typedef struct cutis_body {
+    void *context;
+    void (*sample)(void *context, double time, float *positions);
+} cutis_body;
+
 /* Pull a vertex towards a place, as with the mouse. */
 typedef struct cutis_drag {
     int vertex;
@@ -147,6 +157,8 @@ typedef struct cutis_step_input {
     const float *joints;
     /* Or, when joints is NULL: sampled at every substep, so that the frame rate does not matter. */
     cutis_motion motion;
+    /* For surface solvers, when its sample is not NULL: the surface at every substep. */
+    cutis_body body;
     /*
      * Morph weights at the end of this step (morph_count); NULL = all 0. A solver without a past deforms the
      * morphed rest shape; for the others the morphs are added to the surface, turned along with it.

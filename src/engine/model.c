@@ -242,7 +242,10 @@ void cutis_model_destroy(cutis_model *model)
 
 cutis_model_info cutis_model_get_info(const cutis_model *model)
 {
-    const stage *first = &model->stages[0];
+    /* A surface solver that stands alone has an lbs below it that nobody named. */
+    const char *below = model->stages[0].solver->info.name;
+    bool named = strncmp(model->solver_name, below, strlen(below)) == 0;
+    const stage *first = &model->stages[named ? 0 : 1];
     return (cutis_model_info){.solver = model->solver_name,
                               .substep = model->substep,
                               .element_count = first->solver->element_count(first->data),

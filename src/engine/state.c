@@ -74,8 +74,22 @@ static void gather_points(const cutis_model *m, const float *vertices, float *po
     }
 }
 
-/* Run every stage once, or put every stage at rest, in the pose of state.joints. */
-static void run_stages(const cutis_model *m, cutis_state *state, solver_input *input, bool reset)
+/* A surface from outside in place of the first stage; what is not finite stays where it was. */
+static void sample_body(const cutis_model *m, cutis_state *state, const cutis_body *body, double time)
+{
+    float *vertices = state_floats(state, m->vertices), *points = state_floats(state, m->stages[0].points);
+    body->sample(body->context, time, vertices);
+    for (int p = 0; p < m->character->point_count; p++) {
+        const float *from = vertices + 3 * m->character->point_vertices[p];
+        bool fine = fabsf(from[0]) < 1e15f && fabsf(from[1]) < 1e15f && fabsf(from[2]) < 1e15f;
+        if (fine) memcpy(points + 3 * p, from, 3 * sizeof(float));
+        state->stats.repairs += !fine;
+    }
+}
+
+/* Run every stage once, or put every stage at rest, in the pose of state.joints. body: or NULL. */
+static void run_stages(const cutis_model *m, cutis_state *state, solver_input *input, const cutis_body *body,
+                       bool reset)
 {
     float *skin = state_scratch(m, state, m->skin);
     input->joints = state_floats(state, m->joints);
@@ -91,6 +105,11 @@ static void run_stages(const cutis_model *m, cutis_state *state, solver_input *i
         size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
         bool has_points = !geometric || m->stage_count > 1;
         if (has_points) memcpy(points_old, points, point_bytes);
+        if (i == 0 && body && body->sample && m->stage_count > 1) {
+            sample_body(m, state, body, input->time);
+            input->surface = points;
+            continue;
+        }
         if (reset) {
             s->solver->reset(s->data, own, scratch, input, geometric ? vertices : points);
         } else {
@@ -99,6 +118,17 @@ static void run_stages(const cutis_model *m, cutis_state *state, solver_input *i
         if (has_points && geometric) gather_points(m, vertices, points);
         if (reset && has_points) memcpy(points_old, points, point_bytes);
         input->surface = has_points ? points : NULL;
+    }
+}
+
+/* Let every stage fill its outputs. */
+static void finish_stages(const cutis_model *m, cutis_state *state, solver_input *input)
+{
+    for (int i = 0; i < m->stage_count; i++) {
+        const stage *s = &m->stages[i];
+        if (!s->solver->finish) continue;
+        input->surface = i > 0 ? state_floats(state, m->stages[i - 1].points) : NULL;
+        s->solver->finish(s->data, state_floats(state, s->state), state_scratch(m, state, s->scratch), input);
     }
 }
 
@@ -180,13 +210,17 @@ static void forget_old_points(const cutis_model *m, cutis_state *state)
 
 /* ---- poses ---- */
 
-/* Copy a pose; a joint that is not finite keeps what `to` holds. Returns the number of such joints. */
+/*
+ * Copy a pose; a joint whose matrix makes no sense keeps what `to` holds: not finite, stretched ten thousand
+ * times, or a million sizes away, where floats no longer tell a finger from an arm. Returns their number.
+ */
 static int copy_pose(const cutis_model *m, float *to, const float *from)
 {
+    const float stretch_limit = 1e4f, distance_limit = 1e6f * m->character->size;
     int repairs = 0;
     for (int j = 0; j < m->character->joint_count; j++) {
         bool fine = true;
-        for (int e = 0; e < 12; e++) fine &= fabsf(from[12 * j + e]) < 1e15f;
+        for (int e = 0; e < 12; e++) fine &= fabsf(from[12 * j + e]) < (e % 4 == 3 ? distance_limit : stretch_limit);
         if (fine) {
             memcpy(to + 12 * j, from + 12 * j, 12 * sizeof(float));
         } else {
@@ -247,7 +281,8 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
     memcpy(state_floats(state, model->joints_old), own, joint_bytes);
     memcpy(state_floats(state, model->joints_given), own, joint_bytes);
     solver_input input = {.h = model->substep};
-    run_stages(model, state, &input, true);
+    run_stages(model, state, &input, NULL, true);
+    finish_stages(model, state, &input);
     write_vertices(model, state, 1);
 }
 
@@ -273,7 +308,7 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
         /* No past: the pose at the end is all that counts. */
         pose_at(model, state, input, begin, end, end);
         work.time = end;
-        run_stages(model, state, &work, false);
+        run_stages(model, state, &work, NULL, false);
     } else {
         double reached = end / model->substep;
         int64_t last = (int64_t)ceil(reached - INSTANT_TOLERANCE);
@@ -286,12 +321,13 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
             work.time = (double)state->substeps * model->substep;
             work.surface = NULL;
             pose_at(model, state, input, begin, end, work.time);
-            run_stages(model, state, &work, false);
+            run_stages(model, state, &work, &input->body, false);
         }
         write_vertices(model, state, exact ? 1 : reached - (double)(state->substeps - 1));
         if (!morphs_first) add_morphs(model, state, input->morphs);
         if (exact) forget_old_points(model, state);
     }
+    if (state->stats.substeps > 0) finish_stages(model, state, &work);
     /* What the next live step starts from. */
     memcpy(given,
            input->joints ? (float *)state_scratch(model, state, model->target) : state_floats(state, model->joints),

@@ -70,6 +70,8 @@ typedef struct solver {
      */
     void (*step)(const void *data, void *state, void *scratch, const solver_input *input, float *points,
                  cutis_step_stats *stats);
+    /* Fill what `output` gives, once after all substeps of a step and after a reset; NULL when step does so. */
+    void (*finish)(const void *data, void *state, void *scratch, const solver_input *input);
     /* Move everything rigidly, velocities turned along; NULL for a solver without positions of its own. */
     void (*teleport)(const void *data, void *state, const float motion[12]);
     /* One of info.outputs; NULL when there are none. */
