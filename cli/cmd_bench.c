@@ -16,7 +16,8 @@
     ENTRY(region)      \
     ENTRY(layers)      \
     ENTRY(layers_sums) \
-    ENTRY(slide)
+    ENTRY(slide)       \
+    ENTRY(rig)
 
 #define DECLARE(name) extern const bench bench_##name;
 #define LIST(name) &bench_##name,

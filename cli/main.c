@@ -18,6 +18,7 @@
     ENTRY(compare)      \
     ENTRY(batch)        \
     ENTRY(rates)        \
+    ENTRY(rig)          \
     ENTRY(render)       \
     ENTRY(bench)        \
     ENTRY(help)         \

@@ -8,6 +8,7 @@ extern const solver solver_dqs;
 extern const solver solver_layers;
 extern const solver solver_slide;
 extern const solver solver_lattice;
+extern const solver solver_curves;
 
 const solver *const solver_table[] = {
     &solver_lbs,
@@ -15,6 +16,7 @@ const solver *const solver_table[] = {
     &solver_layers,
     &solver_slide,
     &solver_lattice,
+    &solver_curves,
 };
 const int solver_table_count = COUNT_OF(solver_table);
 
