@@ -16,8 +16,9 @@ enum {
     FRAME_LIMIT = 10000000, /* more is a mistake in the clip or in --fps */
     BATCH_BYTES = 16 << 20, /* frames that are measured together */
 };
-static const double DEFAULT_LEAD_IN = 1.0; /* seconds; long enough for soft flesh to settle in the first pose */
-static const int SUBSTEPS_AT_ONCE = 8;     /* between two looks at the interrupt flag */
+/* Seconds of a lead-in: the way into the first pose, and as long as flesh of the softest damping needs to settle. */
+static const double LEAD_IN_WAY = 0.5, LEAD_IN_LEAST = 1, LEAD_IN_MOST = 4;
+static const int SUBSTEPS_AT_ONCE = 8; /* between two looks at the interrupt flag */
 
 /* Everything open during a bake, so that one place closes it. */
 typedef struct bake {
@@ -281,6 +282,26 @@ static double loop_substep(const bake *b)
     return divided >= 0.0005 ? divided : substep;
 }
 
+/* From the material: four times the decay time of the least damped tissue, after the way there. */
+static double default_lead_in(const bake *b)
+{
+    double least = HUGE_VAL;
+    for (const char *at = b->job->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+        char name[64], key[128];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
+        const cutis_solver_info *solver = cutis_solver_find(name);
+        for (int i = 0; solver && i < solver->parameter_count; i++) {
+            const cutis_parameter *parameter = &solver->parameters[i];
+            if (!strstr(parameter->name, "damping") || strcmp(parameter->unit, "1/s") != 0) continue;
+            snprintf(key, sizeof key, "%s.%s", name, parameter->name);
+            double value = cutis_model_parameter(b->model, key);
+            if (value >= 0 && value < least) least = value;
+        }
+    }
+    double seconds = LEAD_IN_WAY + (least < HUGE_VAL ? 4 / fmax(least, 0.1) : LEAD_IN_LEAST);
+    return fmin(LEAD_IN_MOST, fmax(LEAD_IN_LEAST, seconds));
+}
+
 static bool loop_interrupted(void *unused)
 {
     (void)unused;
@@ -372,7 +393,7 @@ static int build_model(bake *b)
     r->model_bytes = (double)b->info.model_bytes;
     r->state_bytes = (double)b->info.state_bytes;
     /* Whole substeps, so that the clip's first instant falls on one at every frame rate. */
-    r->lead_in = !isnan(b->job->lead_in) ? b->job->lead_in : r->substep > 0 ? DEFAULT_LEAD_IN : 0;
+    r->lead_in = !isnan(b->job->lead_in) ? b->job->lead_in : r->substep > 0 ? default_lead_in(b) : 0;
     if (r->substep > 0) r->lead_in = round(r->lead_in / r->substep) * r->substep;
     b->motion = (cutis_clip_motion){b->character, b->clip, r->lead_in};
     return CLI_OK;

@@ -16,7 +16,7 @@ typedef struct bake_job {
     int map_count;
     double fps;
     double substep; /* seconds; 0: the solver's own */
-    double lead_in; /* seconds; NAN: 0 for a solver without a past, else 1 */
+    double lead_in; /* seconds; NAN: 0 for a solver without a past, else from its damping */
     const cutis_setting *settings;
     int setting_count;
     double tolerance;      /* .glb: largest error over the size */
