@@ -260,6 +260,7 @@ static int count_frames(bake *b)
         double intervals = fmax(1, floor(b->period * b->job->fps + 0.5));
         r->frames = (int)intervals + 1;
         r->fps = intervals / b->period;
+        if (fabs(r->fps - floor(r->fps + 0.5)) < 1e-5 * r->fps) r->fps = floor(r->fps + 0.5); /* rounding of keys */
     }
     r->clip = clip ? cli_format("%s", clip->name) : NULL;
     r->vertices = b->character->vertex_count;
