@@ -16,8 +16,9 @@ enum {
     FRAME_LIMIT = 10000000, /* more is a mistake in the clip or in --fps */
     BATCH_BYTES = 16 << 20, /* frames that are measured together */
 };
-static const double DEFAULT_LEAD_IN = 1.0; /* seconds; long enough for soft flesh to settle in the first pose */
-static const int SUBSTEPS_AT_ONCE = 8;     /* between two looks at the interrupt flag */
+/* Seconds of a lead-in: the way into the first pose, and as long as flesh of the softest damping needs to settle. */
+static const double LEAD_IN_WAY = 0.5, LEAD_IN_LEAST = 1, LEAD_IN_MOST = 4;
+static const int SUBSTEPS_AT_ONCE = 8; /* between two looks at the interrupt flag */
 
 /* An output of the solver that is written beside the positions. */
 typedef struct bake_extra {
@@ -273,6 +274,7 @@ static int count_frames(bake *b)
         double intervals = fmax(1, floor(b->period * b->job->fps + 0.5));
         r->frames = (int)intervals + 1;
         r->fps = intervals / b->period;
+        if (fabs(r->fps - floor(r->fps + 0.5)) < 1e-5 * r->fps) r->fps = floor(r->fps + 0.5); /* rounding of keys */
     }
     r->clip = clip ? cli_format("%s", clip->name) : NULL;
     r->vertices = b->character->vertex_count;
@@ -293,6 +295,26 @@ static double loop_substep(const bake *b)
     if (substep == 0) return 0;
     double divided = b->period / ceil(b->period / substep - 1e-6);
     return divided >= 0.0005 ? divided : substep;
+}
+
+/* From the material: four times the decay time of the least damped tissue, after the way there. */
+static double default_lead_in(const bake *b)
+{
+    double least = HUGE_VAL;
+    for (const char *at = b->job->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+        char name[64], key[128];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
+        const cutis_solver_info *solver = cutis_solver_find(name);
+        for (int i = 0; solver && i < solver->parameter_count; i++) {
+            const cutis_parameter *parameter = &solver->parameters[i];
+            if (!strstr(parameter->name, "damping") || strcmp(parameter->unit, "1/s") != 0) continue;
+            snprintf(key, sizeof key, "%s.%s", name, parameter->name);
+            double value = cutis_model_parameter(b->model, key);
+            if (value >= 0 && value < least) least = value;
+        }
+    }
+    double seconds = LEAD_IN_WAY + (least < HUGE_VAL ? 4 / fmax(least, 0.1) : LEAD_IN_LEAST);
+    return fmin(LEAD_IN_MOST, fmax(LEAD_IN_LEAST, seconds));
 }
 
 static bool loop_interrupted(void *unused)
@@ -386,7 +408,7 @@ static int build_model(bake *b)
     r->model_bytes = (double)b->info.model_bytes;
     r->state_bytes = (double)b->info.state_bytes;
     /* Whole substeps, so that the clip's first instant falls on one at every frame rate. */
-    r->lead_in = !isnan(b->job->lead_in) ? b->job->lead_in : r->substep > 0 ? DEFAULT_LEAD_IN : 0;
+    r->lead_in = !isnan(b->job->lead_in) ? b->job->lead_in : r->substep > 0 ? default_lead_in(b) : 0;
     if (r->substep > 0) r->lead_in = round(r->lead_in / r->substep) * r->substep;
     b->motion = (cutis_clip_motion){b->character, b->clip, r->lead_in};
     return CLI_OK;
@@ -397,8 +419,8 @@ static int open_output(bake *b)
     const bake_result *r = b->result;
     cutis_error error;
     cutis_cache_info info = {r->vertices, r->frames, r->start, r->fps, b->character, 3};
-    bool glb = cli_has_ending(b->job->output, ".glb");
-    if (!glb && cutis_cache_create(b->job->output, &info, NULL, &b->writer, &error) != CUTIS_OK)
+    bool glb = b->job->output && cli_has_ending(b->job->output, ".glb");
+    if (!glb && b->job->output && cutis_cache_create(b->job->output, &info, NULL, &b->writer, &error) != CUTIS_OK)
         return cli_library_error(&error);
     size_t frame_bytes = 3 * sizeof(float) * (size_t)r->vertices;
     size_t capacity = frame_bytes ? BATCH_BYTES / frame_bytes : 1;
@@ -407,8 +429,9 @@ static int open_output(bake *b)
     b->morphs = cli_allocate((size_t)b->character->morph_count + 1, sizeof *b->morphs);
     b->batch = cli_allocate((size_t)b->batch_capacity, frame_bytes);
     cutis_output moving;
-    if (cli_has_ending(b->job->output, ".usda") && cutis_state_output(b->model, b->state, "texcoords", &moving) &&
-        moving.domain == CUTIS_DOMAIN_CORNER && moving.components == 2)
+    if (b->writer && cli_has_ending(b->job->output, ".usda") &&
+        cutis_state_output(b->model, b->state, "texcoords", &moving) && moving.domain == CUTIS_DOMAIN_CORNER &&
+        moving.components == 2)
         b->texcoords = cli_allocate((size_t)b->batch_capacity * (size_t)moving.count * 2, sizeof *b->texcoords);
     b->step_seconds = cli_allocate((size_t)r->frames, sizeof *b->step_seconds);
     b->volume_ratios = cli_allocate((size_t)r->frames, sizeof *b->volume_ratios);
@@ -631,6 +654,7 @@ static int close_output(bake *b)
         b->extras[i].writer = NULL;
         if (cutis_cache_finish(extra, &error) != CUTIS_OK) return cli_library_error(&error);
     }
+    if (!b->job->output) return CLI_OK;
     if (!b->writer) return write_morphs(b);
     cutis_cache_writer *writer = b->writer;
     b->writer = NULL; /* finish frees it, also on failure */

@@ -186,7 +186,7 @@ static const cli_option options[] = {
     {.name = "lead-in",
      .kind = CLI_NUMBER,
      .value = "SECONDS",
-     .help = "time from rest to the clip's first pose (default 1; 0 for a solver without a past)",
+     .help = "time from rest to the clip's first pose (default 1 to 4 by the damping; 0 for a solver without a past)",
      .min = 0,
      .max = 60},
     {.name = "loop", .kind = CLI_FLAG, .help = "find the periodic motion and write exactly one period"},
@@ -232,9 +232,13 @@ const cli_command cmd_bake = {
     .description =
         "Frame i shows the clip at its start + i / F seconds, from the first key to the last. The character starts at "
         "rest and is led into the clip's first pose before frame 0, so that nothing pops.\n"
+        "A .glb is the input's own file with everything kept; morph targets with animated weights add what skinning "
+        "misses, so that it plays in any engine. --loop writes one period of the periodic motion, last key = first.\n"
         "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"stiffness\": "
         "0.5}, \"bones\": {\"Spine\": {\"stiffness\": 0.9}}}.",
-    .examples = "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
+    .examples = "cutis bake arm --solver lattice --clip flex -o arm.glb\n"
+                "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"
+                "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
                 "cutis bake hero.glb --solver lbs --fps 60 --report hero.json -o hero.npy\n"
                 "cutis bake torus --solver slide --outputs texcoords -o torus.pc2\n"
                 "cutis bake hero.glb --motion walk.bvh --map Hips=pelvis -o walk.mdd",
