@@ -14,6 +14,9 @@
     ENTRY(dqs)         \
     ENTRY(lattice)     \
     ENTRY(region)      \
+    ENTRY(layers)      \
+    ENTRY(layers_sums) \
+    ENTRY(slide)       \
     ENTRY(rig)
 
 #define DECLARE(name) extern const bench bench_##name;

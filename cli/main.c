@@ -15,6 +15,8 @@
     ENTRY(solvers)      \
     ENTRY(bake)         \
     ENTRY(measure)      \
+    ENTRY(compare)      \
+    ENTRY(batch)        \
     ENTRY(rig)          \
     ENTRY(render)       \
     ENTRY(bench)        \

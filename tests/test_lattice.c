@@ -654,17 +654,93 @@ static void a_mesh_without_skeleton_stays_put(void **unused)
     scene_free(&s);
 }
 
+/* ---- contact ---- */
+
+static void skin_does_not_pass_through_itself(void **unused)
+{
+    (void)unused;
+    static const char *const texts[2][3] = {{NULL}, {"self_collision", "on", NULL}};
+    int most[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        scene s = scene_make("arm", texts[i]);
+        arena memory = arena_create(NULL);
+        mesh m;
+        bvh tree;
+        float *points = ARENA_ARRAY(&memory, float, 3 * s.character->point_count);
+        assert_int_equal(mesh_build_character(&m, s.character, &memory, NULL), CUTIS_OK);
+        assert_int_equal(bvh_build(&tree, m.triangle_count, m.triangles, m.positions, &memory, NULL), CUTIS_OK);
+        cutis_clip_motion motion = {s.character, cutis_character_find_clip(s.character, "flex"), 0.25};
+        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+        for (int f = 0; f < 100; f++) {
+            cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+            if (f % 5) continue;
+            const float *p = cutis_state_positions(s.model, s.state);
+            for (int k = 0; k < s.character->point_count; k++)
+                memcpy(points + 3 * k, p + 3 * s.character->point_vertices[k], 3 * sizeof(float));
+            bvh_refit(&tree, points, 0);
+            most[i] = MAX(most[i], mesh_self_intersections(&m, &tree, points, NULL, NULL, 0));
+        }
+        arena_destroy(&memory);
+        scene_free(&s);
+    }
+    print_message("arm flex: at most %d intersecting pairs without self-collision, %d with it\n", most[0], most[1]);
+    assert_true(most[0] > 20 && most[1] == 0);
+}
+
+static void skin_stays_out_of_props(void **unused)
+{
+    (void)unused;
+    cutis_character *tube, *with;
+    cutis_error error;
+    assert_int_equal(test_tube(NULL, &tube, &error), CUTIS_OK);
+    /* A ball where the end of the bent tube goes. */
+    cutis_character given = *tube;
+    const float centre[3] = {1.2f, 0.75f, 0};
+    cutis_joint joints[3];
+    memcpy(joints, tube->joints, 2 * sizeof *joints);
+    cutis_transform place = {{centre[0], centre[1], centre[2]}, {0, 0, 0, 1}, {1, 1, 1}};
+    joints[2] = (cutis_joint){.name = "ball", .parent = -1, .rest = place, .idle = place};
+    const float bind[12] = {1, 0, 0, -centre[0], 0, 1, 0, -centre[1], 0, 0, 1, -centre[2]};
+    memcpy(joints[2].inverse_bind, bind, sizeof bind);
+    cutis_prop ball = {.name = "ball",
+                       .role = CUTIS_PROP_COLLIDER,
+                       .shape = CUTIS_PROP_SPHERE,
+                       .size = {0.3f, 0, 0},
+                       .joint = 2,
+                       .friction = -1,
+                       .restitution = -1};
+    given.joints = joints, given.joint_count = 3, given.props = &ball, given.prop_count = 1;
+    if (cutis_character_create(&given, NULL, &with, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    cutis_character_destroy(tube);
+    scene s = scene_make_on(with, NULL, 0);
+    cutis_clip_motion motion = {with, cutis_character_find_clip(with, "bend"), 0.25};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+    double deepest = 0;
+    int contacts = 0;
+    for (int f = 0; f < 40; f++) {
+        cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+        contacts = MAX(contacts, cutis_state_stats(s.model, s.state)->contacts);
+        const float *p = cutis_state_positions(s.model, s.state);
+        for (int v = 0; v < with->vertex_count; v++)
+            deepest = fmax(deepest, 0.3 - vec3_distance(vec3_load(p + 3 * v), vec3_load(centre)));
+    }
+    print_message("ball: %d contacts, skin at most %.1e of the size inside\n", contacts, deepest / with->size);
+    assert_true(contacts > 3);
+    assert_true(deepest < 0.005 * with->size);
+    scene_free(&s);
+}
+
 /* ---- memory ---- */
 
 static bool build_and_step(void *context, const cutis_allocator *allocator)
 {
     const cutis_character *character = context;
-    static const cutis_setting settings[] = {{"resolution", "6"}, {"adaptive", "on"}};
+    static const cutis_setting settings[] = {{"resolution", "6"}, {"adaptive", "on"}, {"self_collision", "on"}};
     cutis_model *model = NULL;
     cutis_state *state = NULL;
     cutis_model_def def = cutis_model_def_default();
     def.character = character, def.solver = "lattice", def.allocator = allocator;
-    def.settings = settings, def.setting_count = 2;
+    def.settings = settings, def.setting_count = 3;
     bool done = cutis_model_build(&def, &model, NULL) == CUTIS_OK &&
                 cutis_state_create(model, allocator, &state, NULL) == CUTIS_OK;
     cutis_state_destroy(state);
@@ -729,6 +805,8 @@ int main(void)
         cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(a_mesh_without_skeleton_stays_put),
+        cmocka_unit_test(skin_does_not_pass_through_itself),
+        cmocka_unit_test(skin_stays_out_of_props),
         cmocka_unit_test(every_failing_allocation_is_survived),
         cmocka_unit_test(a_step_allocates_nothing),
     };

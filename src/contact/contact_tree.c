@@ -344,7 +344,10 @@ static bool boxes_apart(const float *a, const float *b, float margin)
            a[2] > b[5] + margin || b[2] > a[5] + margin;
 }
 
-/* Whether every normal of the bounds (one, or two merged) makes less than about 80 degrees with their middle. */
+/*
+ * Whether every normal of the bounds (one, or two merged) makes less than 45 degrees with their middle. Less than 90
+ * would do if outlines were looked at; with 80, crumpled saddles of an armpit were seen to slip through.
+ */
 static bool normals_flat(const float *a, const float *b)
 {
     float worst = 0, length2 = 0;
@@ -353,7 +356,7 @@ static bool normals_flat(const float *a, const float *b)
         worst += middle * (middle > 0 ? low : high);
         length2 += middle * middle;
     }
-    return worst > 0 && worst * worst > 0.03f * length2;
+    return worst > 0 && worst * worst > 0.5f * length2;
 }
 
 static bool leaves_adjacent(const contact_surface *surface, int a, int b)

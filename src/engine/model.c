@@ -181,6 +181,7 @@ static void lay_out_state(cutis_model *m)
     m->vertices = take(&end, (size_t)m->character->vertex_count * 3 * sizeof(float));
     m->skin = take(&scratch, joint_bytes);
     m->target = take(&scratch, joint_bytes);
+    m->morphed = take(&scratch, m->character->morph_count ? (size_t)m->character->vertex_count * 3 * sizeof(float) : 0);
     for (int i = 0; i < m->stage_count; i++) {
         stage *s = &m->stages[i];
         /* A geometric stage in a stack has points too: the surface for the next. */
@@ -241,7 +242,10 @@ void cutis_model_destroy(cutis_model *model)
 
 cutis_model_info cutis_model_get_info(const cutis_model *model)
 {
-    const stage *first = &model->stages[0];
+    /* A surface solver that stands alone has an lbs below it that nobody named. */
+    const char *below = model->stages[0].solver->info.name;
+    bool named = strncmp(model->solver_name, below, strlen(below)) == 0;
+    const stage *first = &model->stages[named ? 0 : 1];
     return (cutis_model_info){.solver = model->solver_name,
                               .substep = model->substep,
                               .element_count = first->solver->element_count(first->data),

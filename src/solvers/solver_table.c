@@ -6,6 +6,7 @@
 extern const solver solver_lbs;
 extern const solver solver_dqs;
 extern const solver solver_layers;
+extern const solver solver_slide;
 extern const solver solver_lattice;
 extern const solver solver_curves;
 
@@ -13,6 +14,7 @@ const solver *const solver_table[] = {
     &solver_lbs,
     &solver_dqs,
     &solver_layers,
+    &solver_slide,
     &solver_lattice,
     &solver_curves,
 };

@@ -70,6 +70,11 @@ const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
      "how fast a bone's influence falls off, alpha of equation 1"},
     {"weight_falloff", CUTIS_PARAMETER_FLOAT, 0.02, 0.001, 1, "", NULL, false,
      "unit of distance of a bone's influence, over the size"},
+    {"self_collision", CUTIS_PARAMETER_BOOL, 0, 0, 1, "", NULL, false, "keep the skin from passing through itself"},
+    {"props", CUTIS_PARAMETER_BOOL, 1, 0, 1, "", NULL, false, "collide with the character's props"},
+    {"thickness", CUTIS_PARAMETER_FLOAT, 0.001, 0.00001, 0.02, "", NULL, false,
+     "gap that contact keeps, over the size"},
+    {"friction", CUTIS_PARAMETER_FLOAT, 0.5, 0, 2, "", NULL, false, "friction with props that do not tell their own"},
 };
 
 typedef struct builder {
@@ -501,6 +506,14 @@ static cutis_result surface_tables(builder *b, cutis_error *error)
     return CUTIS_OK;
 }
 
+static cutis_result contact_tables(builder *b, cutis_error *error)
+{
+    const double *values = b->build->values;
+    return lattice_contact_build(&b->model->contact, b->build, values[LATTICE_SELF_COLLISION] != 0,
+                                 values[LATTICE_PROPS] != 0, (float)values[LATTICE_THICKNESS],
+                                 (float)values[LATTICE_FRICTION], error);
+}
+
 cutis_result lattice_model_build(const solver_build *build, void **data, cutis_error *error)
 {
     lattice_model *m = arena_push(build->memory, 1, sizeof *m);
@@ -511,9 +524,9 @@ cutis_result lattice_model_build(const solver_build *build, void **data, cutis_e
     m->iterations = (int)build->values[LATTICE_ITERATIONS];
     m->substep = build->substep;
     builder b = {.build = build, .model = m, .memory = build->memory, .temporary = arena_create(&build->allocator)};
-    cutis_result (*const stages[])(builder *, cutis_error *) = {voxels_make,   layers_make,   voxels_order,
-                                                                voxel_tables,  region_tables, stretch_tables,
-                                                                volume_tables, surface_tables};
+    cutis_result (*const stages[])(builder *, cutis_error *) = {voxels_make,   layers_make,    voxels_order,
+                                                                voxel_tables,  region_tables,  stretch_tables,
+                                                                volume_tables, surface_tables, contact_tables};
     cutis_result result = CUTIS_OK;
     for (int i = 0; i < COUNT_OF(stages) && result == CUTIS_OK; i++) result = stages[i](&b, error);
     arena_destroy(&b.temporary);

@@ -838,6 +838,7 @@ const solver solver_layers = {
              .parameter_count = LAYERS_PARAMETER_COUNT,
              .outputs = layers_outputs,
              .output_count = COUNT_OF(layers_outputs)},
+    .flags = SOLVER_FLOAT_STATE,
     .build = layers_build,
     .element_count = layers_element_count,
     .state_size = layers_state_size,

@@ -1,0 +1,130 @@
+/*
+ * slide.h: what the files of the solver `slide` share: its model, its state and its scratch.
+ *
+ * All lengths inside are in sizes of the character, masses in units of the skin's density.
+ */
+#ifndef SLIDE_H
+#define SLIDE_H
+
+#include "solvers/slide/slide_atlas.h"
+#include "solvers/slide/slide_material.h"
+#include "solvers/solver.h"
+
+typedef enum slide_parameter {
+    SLIDE_MATERIAL,
+    SLIDE_OUTPUT,
+    SLIDE_BOUNDARY,
+    SLIDE_WAVE_SPEED,
+    SLIDE_STIFFNESS,
+    SLIDE_POISSON,
+    SLIDE_FUNG_EXPONENT,
+    SLIDE_AREA,
+    SLIDE_TENSION,
+    SLIDE_DAMPING,
+    SLIDE_ZETA,
+    SLIDE_DELTA_MAX,
+    SLIDE_ATTACH,
+    SLIDE_LIGAMENT,
+    SLIDE_SLACK,
+    SLIDE_GRAVITY,
+    SLIDE_PARAMETER_COUNT
+} slide_parameter;
+
+enum { SLIDE_OUTPUT_TEXTURE, SLIDE_OUTPUT_VERTICES };
+enum { SLIDE_BOUNDARY_ALONG, SLIDE_BOUNDARY_FIXED, SLIDE_BOUNDARY_FREE };
+
+typedef struct slide_model {
+    const cutis_character *character;
+    slide_atlas atlas;
+    int point_count, triangle_count;
+    double unit; /* file units of one size */
+    double h;
+    slide_material material;
+    double damping, ligament, slack, gravity; /* gravity in sizes / s^2 */
+    double young;                             /* by which stresses are told */
+    bool vertices;                            /* output */
+    bool slips;                               /* some point does not follow the body wholly */
+    const double *stiffness;                  /* (triangle_count) */
+    const double *zeta, *delta_max;           /* (point_count); delta_max in sizes a substep */
+    const double (*allowed)[3]; /* (point_count) symmetric projection xx, xy, yy on the directions that may move */
+    const double *areas;        /* (point_count) a third of the triangles around, at rest */
+    const double *edges;        /* (point_count) mean length of the edges */
+    const int *slots;           /* (triangle_count x 6) entry of corner k for corners k + 1 and k + 2 in the rows */
+    int constraint_count;       /* directions that may not move */
+    /* Texture: NULL without texture coordinates. */
+    const float (*texcoords)[3][2]; /* (triangle_count) */
+    const uint8_t *seams;           /* (triangle_count) bit k: texture breaks across the edge opposite corner k */
+    const int *face_triangles;      /* (face_count) one triangle of each, or -1 */
+    /* Offsets in bytes, and sizes. */
+    size_t places, velocities, surface, tracks, faces, sliding, stress, wrinkle, corner_texcoords, state_size;
+    size_t scratch_size;
+} slide_model;
+
+/* Everything that lives within a step. All doubles but where said. */
+typedef struct slide_scratch {
+    double *x;                                  /* (point_count x 3) body, in sizes */
+    double *skin;                               /* (point_count x 3) rest position of the skin's place */
+    double *normals;                            /* (point_count x 3) which side is out at the place */
+    double (*gamma)[6];                         /* (triangle_count) d x / d u, 3 x 2 */
+    double (*fall)[6];                          /* (triangle_count) d X / d u, 3 x 2 */
+    double (*metric)[3];                        /* (triangle_count) mass / 3 x gamma^T gamma */
+    double (*gammas)[6];                        /* (point_count) */
+    double (*jacobians)[6];                     /* (point_count), constrained directions taken out */
+    double (*inertia)[3];                       /* (point_count) */
+    double (*blocks)[27];                       /* (triangle_count) 6 gradient, 21 upper triangle of the Hessian */
+    double *altitudes;                          /* (triangle_count) */
+    double (*stress)[2];                        /* (triangle_count) */
+    double (*diagonal)[3];                      /* (point_count) xx, xy, yy */
+    double (*rows)[4];                          /* (neighbour entries) */
+    double (*inverse)[3];                       /* (point_count) */
+    double *right;                              /* (2 point_count) */
+    double *residual, *search, *image, *smooth; /* (2 point_count) of the conjugate gradients */
+    double *moves;                              /* (2 point_count) displacement in point frames */
+    slide_place *places;                        /* (point_count) */
+    double *velocities;                         /* (2 point_count) */
+    float *old_surface;                         /* (point_count x 3) the body before the step */
+} slide_scratch;
+
+/* Lay the scratch out over a block; block NULL: only the size. */
+size_t slide_scratch_map(const slide_model *model, void *block, slide_scratch *s);
+
+/* ---- slide_system.c ---- */
+
+/* From x: the derivatives of the body's motion. Then, from the places: those of the skin's, and inertia. */
+void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+void slide_system_skin(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
+/* Only the rest positions of places, into skin. */
+void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
+/* Blocks of the triangles; then the linear system of a step with velocities v. */
+void slide_system_elements(const slide_model *model, slide_scratch *s, const slide_place *places,
+                           const cutis_jobs *jobs);
+void slide_system_assemble(const slide_model *model, slide_scratch *s, const double *v, const cutis_drag *drags,
+                           int drag_count, const cutis_jobs *jobs);
+/* image = system x vector. */
+void slide_system_multiply(const slide_model *model, slide_scratch *s, const double *vector, double *image,
+                           const cutis_jobs *jobs);
+/* Solve for v, starting from it. Returns the iterations; *residual is relative to the right side. */
+int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, double *residual, const cutis_jobs *jobs);
+/* Elastic energy, ligaments included. */
+double slide_system_energy(const slide_model *model, slide_scratch *s, const slide_place *places);
+/* Kinetic and elastic energy of a state over a surface, for tests. */
+double slide_energy(const slide_model *model, void *state, void *scratch, const float *surface, double *kinetic);
+
+/* ---- slide_build.c ---- */
+cutis_result slide_build(const solver_build *build, void **data, cutis_error *error);
+
+/* ---- slide_output.c ---- */
+
+/* Put tracks (places of the body where the material points are) and face references at rest. */
+void slide_tracks_reset(const slide_model *model, void *state);
+/* Follow the material points; `points` gets their positions on the surface. skin: rest positions of the places. */
+void slide_tracks_follow(const slide_model *model, void *state, const double *skin, const float *surface, float *points,
+                         const cutis_jobs *jobs);
+/* Follow the middles of faces, from which texture coordinates are found. */
+void slide_faces_follow(const slide_model *model, void *state, const double *skin, const cutis_jobs *jobs);
+/* Fill all outputs of the state. */
+void slide_outputs_fill(const slide_model *model, void *state, slide_scratch *s, const cutis_jobs *jobs);
+
+static inline void *slide_at(void *state, size_t offset) { return (char *)state + offset; }
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * slide_atlas.h: the charts of a triangle surface, and ways across them.
+ *
+ * One chart per triangle: the triangle laid flat, its first corner at the origin and its first edge along +x. Across
+ * an edge the neighbour is unfolded rigidly, so a transition is a rotation and a shift that keeps lengths and angles
+ * exactly. This has what the paper asks of a base complex: charts that cover the surface, of any topology, with a
+ * well-defined transition between any two that touch; and its metric is the surface's own, so that nothing is
+ * distorted by the parameterization. Directions at a point live in a frame of the point: the fan of its triangles,
+ * spread to a full turn.
+ */
+#ifndef SLIDE_ATLAS_H
+#define SLIDE_ATLAS_H
+
+#include "mesh/mesh.h"
+
+typedef struct slide_chart {
+    double edge;        /* length of edge 0-1 */
+    double apex[2];     /* corner 2 */
+    double inverse[4];  /* plane vector -> rates of the weights of corners 1 and 2 */
+    double along[3][2]; /* unit direction of the edge opposite each corner, from corner k + 1 to k + 2 */
+    int across[3];      /* 3 x triangle + corner on the other side of the edge opposite each corner; -1: boundary */
+    double normal[3];   /* of the rest triangle; zero when it has none */
+    double area;        /* 0 for a triangle that is a line or a point; its chart is given a little height */
+} slide_chart;
+
+typedef struct slide_atlas {
+    const mesh *mesh;
+    const double *positions;     /* (point_count x 3), rest, in sizes */
+    const double *normals;       /* (point_count x 3), rest: the area-weighted mean of the triangles around */
+    const slide_chart *charts;   /* (triangle_count) */
+    const double (*turns)[3][2]; /* (triangle_count) cosine and sine from each corner's point frame to the chart */
+    const uint8_t *boundary;     /* (point_count) 1: on the boundary, 2: no single fan */
+    const double (*tangents)[2]; /* (point_count) along the boundary, in the point's frame; zero elsewhere */
+} slide_atlas;
+
+/* A place of the surface: a triangle and the weights of its corners 1 and 2. */
+typedef struct slide_place {
+    int triangle;
+    int padding;
+    double b[2];
+} slide_place;
+
+cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, arena *memory, cutis_error *error);
+
+/* Where a place lies, at rest. */
+void slide_place_position(const slide_atlas *atlas, const slide_place *place, double position[3]);
+/* Which side is out at a place: point normals, interpolated; of any length. */
+void slide_place_normal(const slide_atlas *atlas, const slide_place *place, double normal[3]);
+/* Where it lies for other positions (point_count x 3). */
+void slide_place_posed(const slide_atlas *atlas, const slide_place *place, const float *points, double position[3]);
+/* The place of a point: the corner of one of its triangles. */
+slide_place slide_place_of_corner(int triangle, int corner);
+
+/*
+ * Go straight from a place along `way`, a vector of its chart, across edges; at a boundary, go on along it. stops:
+ * bit k set for an edge opposite corner k that may not be crossed (triangle_count), or NULL; there the walk ends, and
+ * way is what is left to go (otherwise zero). carried: a vector that is turned along from chart to chart, or NULL.
+ */
+void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], double carried[2], const uint8_t *stops);
+/* A vector in space laid into a chart, its length kept. */
+void slide_flatten(const slide_atlas *atlas, int triangle, const double vector[3], double flat[2]);
+/* Start at a point along `way`, a vector of the point's frame: the place reached, `way` turned along. */
+slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const double way[2], double carried[2]);
+
+#endif

@@ -1,0 +1,323 @@
+/*
+ * slide_build.c: from a character to the model of the solver `slide`: charts, attachments, per-region values,
+ * texture seams, and the layout of state and scratch.
+ */
+#include <string.h>
+
+#include "solvers/slide/slide.h"
+
+static int next3(int k) { return k == 2 ? 0 : k + 1; }
+
+/* ---- values per point ---- */
+
+static const float *find_map(const cutis_character *c, const char *name)
+{
+    for (int i = 0; i < c->map_count; i++)
+        if (strcmp(c->maps[i].name, name) == 0) return c->maps[i].values;
+    return NULL;
+}
+
+/* A parameter at a point: its bones' values blended by their weights. */
+static double blend_bones(const solver_build *build, int parameter, int point)
+{
+    const point_weights *w = build->weights;
+    if (!w->joints || w->first[point] == w->first[point + 1]) return build->values[parameter];
+    double sum = 0;
+    for (int k = w->first[point]; k < w->first[point + 1]; k++)
+        sum += (double)w->weights[k] * build->bone_values[w->joints[k] * SLIDE_PARAMETER_COUNT + parameter];
+    return sum;
+}
+
+/* ---- attachments ---- */
+
+static void allow_along(double allowed[3], const double tangent[2])
+{
+    double length = sqrt(tangent[0] * tangent[0] + tangent[1] * tangent[1]);
+    double x = length > 0 ? tangent[0] / length : 0, y = length > 0 ? tangent[1] / length : 0;
+    allowed[0] = x * x, allowed[1] = x * y, allowed[2] = y * y;
+}
+
+/* The direction of a painted curve at a point, in its frame: from one marked neighbour to the other. */
+static bool curve_tangent(const slide_atlas *atlas, const cutis_character *c, const float *curve, int point,
+                          double tangent[2])
+{
+    const mesh *m = atlas->mesh;
+    int found = 0, neighbours[2];
+    double directions[2][2];
+    for (int n = m->point_neighbour_first[point]; n < m->point_neighbour_first[point + 1]; n++) {
+        int other = m->point_neighbours[n];
+        if (!(curve[c->point_vertices[other]] >= 0.5f)) continue;
+        if (found == 2) return false;
+        neighbours[found] = other;
+        for (int i = m->point_triangle_first[point]; i < m->point_triangle_first[point + 1]; i++) {
+            int t = m->point_triangles[i];
+            const int *p = m->triangles + 3 * t;
+            int own = p[0] == point ? 0 : p[1] == point ? 1 : 2;
+            const double *turn = atlas->turns[t][own];
+            double x, y;
+            if (p[next3(own)] == other) {
+                x = atlas->charts[t].along[next3(next3(own))][0], y = atlas->charts[t].along[next3(next3(own))][1];
+            } else if (p[next3(next3(own))] == other) {
+                x = -atlas->charts[t].along[next3(own)][0], y = -atlas->charts[t].along[next3(own)][1];
+            } else {
+                continue;
+            }
+            directions[found][0] = turn[0] * x + turn[1] * y;
+            directions[found][1] = turn[0] * y - turn[1] * x;
+            break;
+        }
+        found++;
+    }
+    (void)neighbours;
+    if (found == 0) return false;
+    for (int e = 0; e < 2; e++) tangent[e] = found == 2 ? directions[0][e] - directions[1][e] : directions[0][e];
+    return tangent[0] * tangent[0] + tangent[1] * tangent[1] > 1e-6;
+}
+
+/*
+ * A tip (of a claw, an ear, a coarse finger) has no tangent plane to slide in: some triangle around it stands too
+ * steeply on the mean of all. Skin holds to it.
+ */
+static bool is_tip(const slide_atlas *atlas, int point)
+{
+    static const double steepest = 0.6; /* cosine: 53 degrees */
+    const mesh *m = atlas->mesh;
+    const double *n = atlas->normals + 3 * point;
+    for (int i = m->point_triangle_first[point]; i < m->point_triangle_first[point + 1]; i++) {
+        const slide_chart *chart = &atlas->charts[m->point_triangles[i]];
+        double dot = n[0] * chart->normal[0] + n[1] * chart->normal[1] + n[2] * chart->normal[2];
+        if (chart->area > 0 && dot < steepest) return true;
+    }
+    return false;
+}
+
+/* Which directions each point may move in: all, along a curve, or none. */
+static void build_attachments(slide_model *model, const solver_build *build, double (*allowed)[3])
+{
+    const cutis_character *c = build->character;
+    const float *freeze = find_map(c, "freeze"), *curve = find_map(c, "curve");
+    int boundary = (int)build->values[SLIDE_BOUNDARY];
+    for (int i = 0; i < model->point_count; i++) {
+        int vertex = c->point_vertices[i];
+        uint8_t kind = model->atlas.boundary[i];
+        double tangent[2];
+        allowed[i][0] = allowed[i][2] = 1, allowed[i][1] = 0;
+        if (kind == 1 && boundary == SLIDE_BOUNDARY_ALONG) allow_along(allowed[i], model->atlas.tangents[i]);
+        if (curve && curve[vertex] >= 0.5f) {
+            memset(allowed[i], 0, sizeof allowed[i]);
+            if (curve_tangent(&model->atlas, c, curve, i, tangent)) allow_along(allowed[i], tangent);
+        }
+        if (kind == 2 || (kind == 1 && boundary == SLIDE_BOUNDARY_FIXED) || !(model->areas[i] > 0) ||
+            is_tip(&model->atlas, i) ||
+            blend_bones(build, SLIDE_ATTACH, i) >= 0.5 || (freeze && freeze[vertex] >= 0.5f))
+            memset(allowed[i], 0, sizeof allowed[i]);
+        /* The trace of a projection is the number of directions it lets through. */
+        model->constraint_count += 2 - (int)(allowed[i][0] + allowed[i][2] + 0.5);
+    }
+}
+
+/* ---- texture ---- */
+
+static void build_texture(slide_model *model, const cutis_character *c, float (*texcoords)[3][2], uint8_t *seams,
+                          int *face_triangles)
+{
+    const mesh *m = model->atlas.mesh;
+    for (int f = 0; f < c->face_count; f++) face_triangles[f] = -1;
+    int at = 0;
+    for (int t = 0; t < c->triangle_count && at < m->triangle_count; t++) {
+        int p[3];
+        for (int k = 0; k < 3; k++) p[k] = c->vertex_points[c->triangles[3 * t + k]];
+        if (memcmp(p, m->triangles + 3 * at, sizeof p) != 0) continue; /* collapsed by welding */
+        for (int k = 0; k < 3; k++) memcpy(texcoords[at][k], c->texcoords + 2 * c->triangle_corners[3 * t + k], 8);
+        if (face_triangles[c->triangle_faces[t]] < 0) face_triangles[c->triangle_faces[t]] = at;
+        at++;
+    }
+    /* A seam is an edge whose ends have other coordinates on its two sides; a boundary ends the walk by itself. */
+    for (int t = 0; t < m->triangle_count; t++) {
+        for (int k = 0; k < 3; k++) {
+            int across = model->atlas.charts[t].across[k];
+            if (across < 0) continue;
+            int other = across / 3, opposite = across % 3;
+            const float *a = texcoords[t][next3(k)], *b = texcoords[t][next3(next3(k))];
+            const float *a2 = texcoords[other][next3(next3(opposite))], *b2 = texcoords[other][next3(opposite)];
+            if (memcmp(a, a2, 8) != 0 || memcmp(b, b2, 8) != 0) seams[t] |= (uint8_t)(1 << k);
+        }
+    }
+}
+
+/* ---- layout ---- */
+
+static size_t take(size_t *end, size_t count, size_t size)
+{
+    size_t at = (*end + 63) & ~(size_t)63;
+    *end = at + count * size;
+    return at;
+}
+
+static void lay_out_state(slide_model *model)
+{
+    const cutis_character *c = model->character;
+    size_t points = (size_t)model->point_count, vertices = (size_t)c->vertex_count, end = 0;
+    model->places = take(&end, points, sizeof(slide_place));
+    model->velocities = take(&end, 2 * points, sizeof(double));
+    model->surface = take(&end, 3 * points, sizeof(float));
+    model->tracks = take(&end, model->vertices ? points : 0, sizeof(slide_place));
+    model->faces = take(&end, model->texcoords ? (size_t)c->face_count : 0, sizeof(slide_place));
+    model->sliding = take(&end, 3 * vertices, sizeof(float));
+    model->stress = take(&end, 2 * vertices, sizeof(float));
+    model->wrinkle = take(&end, vertices, sizeof(float));
+    model->corner_texcoords = take(&end, model->texcoords ? 2 * (size_t)c->corner_count : 0, sizeof(float));
+    model->state_size = end;
+}
+
+size_t slide_scratch_map(const slide_model *model, void *block, slide_scratch *s)
+{
+    size_t points = (size_t)model->point_count, triangles = (size_t)model->triangle_count, end = 0;
+    size_t entries = (size_t)model->atlas.mesh->point_neighbour_first[points];
+    slide_scratch none;
+    if (!s) s = &none;
+    *s = (slide_scratch){0};
+#define MAP(field, count)                                                   \
+    do {                                                                    \
+        size_t at = take(&end, (count), sizeof *s->field);                  \
+        s->field = block ? (void *)((char *)block + at) : (void *)s->field; \
+    } while (0)
+    MAP(x, 3 * points);
+    MAP(skin, 3 * points);
+    MAP(normals, 3 * points);
+    MAP(gamma, triangles);
+    MAP(fall, triangles);
+    MAP(metric, triangles);
+    MAP(gammas, points);
+    MAP(jacobians, points);
+    MAP(inertia, points);
+    MAP(blocks, triangles);
+    MAP(altitudes, triangles);
+    MAP(stress, triangles);
+    MAP(diagonal, points);
+    MAP(rows, entries);
+    MAP(inverse, points);
+    MAP(right, 2 * points);
+    MAP(residual, 2 * points);
+    MAP(search, 2 * points);
+    MAP(image, 2 * points);
+    MAP(smooth, 2 * points);
+    MAP(moves, 2 * points);
+    MAP(places, points);
+    MAP(velocities, 2 * points);
+    MAP(old_surface, 3 * points);
+#undef MAP
+    return end;
+}
+
+/* ---- build ---- */
+
+static void build_slots(const slide_model *model, int *slots)
+{
+    const mesh *m = model->atlas.mesh;
+    for (int t = 0; t < m->triangle_count; t++) {
+        for (int k = 0; k < 3; k++) {
+            int point = m->triangles[3 * t + k];
+            for (int o = 0; o < 2; o++) {
+                int other = m->triangles[3 * t + (k + 1 + o) % 3], n = m->point_neighbour_first[point];
+                while (m->point_neighbours[n] != other) n++;
+                slots[6 * t + 2 * k + o] = n;
+            }
+        }
+    }
+}
+
+static void build_values(slide_model *model, const solver_build *build, double *stiffness, double *zeta,
+                         double *delta_max, double *areas, double *edges)
+{
+    const cutis_character *c = build->character;
+    const mesh *m = build->mesh;
+    const float *painted = find_map(c, "stiffness"), *painted_zeta = find_map(c, "zeta");
+    for (int i = 0; i < m->point_count; i++) {
+        int vertex = c->point_vertices[i];
+        zeta[i] = painted_zeta ? CLAMP((double)painted_zeta[vertex], 0, 1) : blend_bones(build, SLIDE_ZETA, i);
+        double limit = blend_bones(build, SLIDE_DELTA_MAX, i);
+        delta_max[i] = limit > 0 ? limit * build->substep / model->unit : HUGE_VAL;
+        if (zeta[i] < 1 || limit > 0) model->slips = true;
+        double sum = 0;
+        int first = m->point_neighbour_first[i], count = m->point_neighbour_first[i + 1] - first;
+        for (int n = first; n < first + count; n++) {
+            const float *a = m->positions + 3 * i, *b = m->positions + 3 * m->point_neighbours[n];
+            sum += (double)vec3_distance(vec3_load(a), vec3_load(b));
+        }
+        edges[i] = count > 0 ? sum / count / model->unit : 0;
+    }
+    for (int t = 0; t < m->triangle_count; t++) {
+        double sum = 0;
+        for (int k = 0; k < 3; k++) {
+            int point = m->triangles[3 * t + k], vertex = c->point_vertices[point];
+            double own = blend_bones(build, SLIDE_STIFFNESS, point);
+            sum += own * (painted ? CLAMP((double)painted[vertex], 0, 1) : 1);
+            areas[point] += model->atlas.charts[t].area / 3;
+        }
+        stiffness[t] = sum / 3;
+    }
+}
+
+cutis_result slide_build(const solver_build *build, void **data, cutis_error *error)
+{
+    const cutis_character *c = build->character;
+    const mesh *m = build->mesh;
+    const double *values = build->values;
+    arena *memory = build->memory;
+    if (m->triangle_count == 0) {
+        return error_set(error, CUTIS_ERROR_DATA, "solver slide needs a surface, and '%s' has no triangles", c->name);
+    }
+    slide_model *model = ARENA_ARRAY(memory, slide_model, 1);
+    if (!model) return error_memory(error, "solver slide");
+    model->character = c;
+    model->unit = (double)c->size;
+    model->h = build->substep;
+    model->point_count = m->point_count;
+    model->triangle_count = m->triangle_count;
+    cutis_result result = slide_atlas_build(&model->atlas, m, model->unit, memory, error);
+    if (result) return result;
+
+    /* Lame's constants of a membrane in plane stress, from the speed of waves in a strip: c^2 = E / rho. */
+    double young = values[SLIDE_WAVE_SPEED] * values[SLIDE_WAVE_SPEED], nu = values[SLIDE_POISSON];
+    model->young = young;
+    model->material = (slide_material){.kind = (slide_material_kind)(int)values[SLIDE_MATERIAL],
+                                       .lambda = young * nu / (1 - nu * nu),
+                                       .mu = young / (2 * (1 + nu)),
+                                       .fung = values[SLIDE_FUNG_EXPONENT],
+                                       .area = young * values[SLIDE_AREA],
+                                       .stretch = 1 + values[SLIDE_TENSION]};
+    model->damping = values[SLIDE_DAMPING];
+    model->ligament = values[SLIDE_LIGAMENT];
+    model->slack = values[SLIDE_SLACK];
+    model->gravity = values[SLIDE_GRAVITY] / model->unit;
+    model->vertices = (int)values[SLIDE_OUTPUT] == SLIDE_OUTPUT_VERTICES;
+
+    size_t points = (size_t)m->point_count, triangles = (size_t)m->triangle_count;
+    double *stiffness = ARENA_ARRAY(memory, double, triangles), *zeta = ARENA_ARRAY(memory, double, points);
+    double *delta_max = ARENA_ARRAY(memory, double, points), *areas = ARENA_ARRAY(memory, double, points);
+    double *edges = ARENA_ARRAY(memory, double, points);
+    double(*allowed)[3] = arena_push(memory, points, sizeof *allowed);
+    int *slots = ARENA_ARRAY(memory, int, 6 * triangles);
+    if (memory->failed) return error_memory(error, "solver slide");
+    build_values(model, build, stiffness, zeta, delta_max, areas, edges);
+    model->stiffness = stiffness, model->zeta = zeta, model->delta_max = delta_max;
+    model->areas = areas, model->edges = edges, model->slots = slots;
+    build_attachments(model, build, allowed);
+    model->allowed = (const double(*)[3])allowed;
+    build_slots(model, slots);
+
+    if (c->texcoords) {
+        float(*texcoords)[3][2] = arena_push(memory, triangles, sizeof *texcoords);
+        uint8_t *seams = ARENA_ARRAY(memory, uint8_t, triangles);
+        int *face_triangles = ARENA_ARRAY(memory, int, c->face_count);
+        if (memory->failed) return error_memory(error, "solver slide");
+        build_texture(model, c, texcoords, seams, face_triangles);
+        model->texcoords = (const float(*)[3][2])texcoords;
+        model->seams = seams, model->face_triangles = face_triangles;
+    }
+    lay_out_state(model);
+    model->scratch_size = slide_scratch_map(model, NULL, NULL);
+    *data = model;
+    return CUTIS_OK;
+}

@@ -1,0 +1,62 @@
+/*
+ * slide_material.h: the elastic energy of one triangle of skin, with its derivatives in closed form.
+ *
+ * Glossary (the paper's symbols in brackets). A triangle has three places on the skin, X (the blackboard X), and
+ * three in space, x. D are its two edges as columns. L is the triangular factor of the thin QR of D_x, R that of
+ * D_X; P = R L^-1 is the inverse of the reduced deformation gradient F = L R^-1. S = |P|^2, J = det P: how much skin
+ * lies on a unit of body surface. The energy of the triangle is A_x Phi(S, J), Phi = J W(1 / P).
+ */
+#ifndef SLIDE_MATERIAL_H
+#define SLIDE_MATERIAL_H
+
+#include <stdbool.h>
+
+typedef enum slide_material_kind { SLIDE_STVK, SLIDE_NEO_HOOKEAN, SLIDE_FUNG } slide_material_kind;
+
+typedef struct slide_material {
+    slide_material_kind kind;
+    double lambda, mu; /* Lame's constants of a membrane over its density, (lengths / s)^2 */
+    double fung;       /* exponent of the Fung-type material */
+    double area;       /* modulus against change of area, beyond the material's own */
+    double stretch;    /* by how much the skin is stretched where it lies as at rest; 1: not */
+} slide_material;
+
+/* Phi and its derivatives. */
+typedef struct slide_density {
+    double value, s, j, ss, sj, jj;
+} slide_density;
+
+slide_density slide_density_at(const slide_material *material, double s, double j);
+
+/* The triangle on the body now: what stays as it is while the skin slides. */
+typedef struct slide_body {
+    double area;    /* 0: the triangle has no elasticity */
+    double b[3][2]; /* rows of L^-1 for corners 1 and 2, and minus their sum for corner 0 */
+} slide_body;
+
+/* stretch: of the material. */
+slide_body slide_body_make(const double x[3][3], double stretch);
+
+typedef struct slide_element {
+    double energy;
+    double s, j;           /* at P */
+    double stress[2];      /* principal Cauchy stresses over the density, the larger first */
+    double altitude;       /* least height of the skin triangle */
+    double axes[3][3];     /* two unit vectors in the plane of the skin triangle, and its normal */
+    double gradient[3][2]; /* d energy / d X of each corner, along the two axes in the plane */
+    /*
+     * Hessian = sum over m of weights[m] (factor as vector of all corners)(same)^T. The first four factors lie in the
+     * plane, the last two along the normal (their second entries are not used).
+     */
+    double weights[6];
+    double factors[6][3][2];
+} slide_element;
+
+/*
+ * Energy, gradient and Hessian for places X whose side of the surface is `normal` (any length). project: leave out
+ * the directions of negative curvature, so that the Hessian is positive semi-definite.
+ */
+void slide_element_make(const slide_material *material, double stiffness, const slide_body *body,
+                        const double places[3][3], const double normal[3], bool project, slide_element *element);
+
+#endif

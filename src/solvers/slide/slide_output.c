@@ -1,0 +1,217 @@
+/*
+ * slide_output.c: what is seen of the skin's sliding: texture coordinates of corners (Appendix A.2), material points
+ * for moved vertices, and sliding, stress and wrinkles of vertices.
+ *
+ * Texture coordinates of a face are all taken in the chart of one place: where the middle of the face lies on the
+ * skin. From there the way to each corner is walked until it meets a seam, and beyond the seam the coordinates go on
+ * as they were, into the border that textures have around their islands. So a triangle never spans a break.
+ */
+#include <string.h>
+
+#include "solvers/slide/slide.h"
+
+enum { GRAIN = 256, FOLLOW_LIMIT = 4, PLACE_LIMIT = 3 };
+
+typedef struct output_pass {
+    const slide_model *model;
+    void *state;
+    const double *skin;
+    const float *surface;
+    float *points;
+    slide_scratch *s;
+} output_pass;
+
+/* ---- material points ---- */
+
+void slide_tracks_reset(const slide_model *model, void *state)
+{
+    if (model->vertices) {
+        slide_place *tracks = slide_at(state, model->tracks);
+        const slide_place *places = slide_at(state, model->places);
+        memcpy(tracks, places, (size_t)model->point_count * sizeof *tracks);
+    }
+    if (model->texcoords) {
+        slide_place *faces = slide_at(state, model->faces);
+        for (int f = 0; f < model->character->face_count; f++)
+            faces[f] = (slide_place){.triangle = MAX(model->face_triangles[f], 0), .b = {1.0 / 3, 1.0 / 3}};
+    }
+}
+
+/* One step of Newton's method: the place of the body whose skin is nearer to the rest position `goal`. */
+static double follow_once(const slide_model *model, slide_place *track, const double *skin, const double *goal,
+                          double limit)
+{
+    const slide_chart *chart = &model->atlas.charts[track->triangle];
+    const int *p = model->atlas.mesh->triangles + 3 * track->triangle;
+    const double *x0 = skin + 3 * p[0], *x1 = skin + 3 * p[1], *x2 = skin + 3 * p[2];
+    double aa = 0, ab = 0, bb = 0, ra = 0, rb = 0;
+    for (int e = 0; e < 3; e++) {
+        double a = x1[e] - x0[e], b = x2[e] - x0[e], r = goal[e] - x0[e] - track->b[0] * a - track->b[1] * b;
+        aa += a * a, ab += a * b, bb += b * b, ra += r * a, rb += r * b;
+    }
+    double det = aa * bb - ab * ab;
+    if (!(det > 1e-12 * (aa + bb) * (aa + bb))) return 0;
+    double b1 = (bb * ra - ab * rb) / det, b2 = (aa * rb - ab * ra) / det;
+    double way[2] = {chart->edge * b1 + chart->apex[0] * b2, chart->apex[1] * b2};
+    double length = sqrt(way[0] * way[0] + way[1] * way[1]);
+    if (length > limit) way[0] *= limit / length, way[1] *= limit / length;
+    slide_walk(&model->atlas, track, way, NULL, NULL);
+    return length;
+}
+
+static void follow_points(void *context, int begin, int end)
+{
+    output_pass *p = context;
+    const slide_model *model = p->model;
+    slide_place *tracks = slide_at(p->state, model->tracks);
+    for (int i = begin; i < end; i++) {
+        const double *goal = model->atlas.positions + 3 * i;
+        if (model->areas[i] > 0) {
+            for (int k = 0; k < FOLLOW_LIMIT; k++)
+                if (follow_once(model, &tracks[i], p->skin, goal, 2 * model->edges[i]) < 1e-9) break;
+        }
+        double position[3];
+        slide_place_posed(&model->atlas, &tracks[i], p->surface, position);
+        for (int e = 0; e < 3; e++) p->points[3 * i + e] = (float)position[e];
+    }
+}
+
+void slide_tracks_follow(const slide_model *model, void *state, const double *skin, const float *surface, float *points,
+                         const cutis_jobs *jobs)
+{
+    output_pass p = {.model = model, .state = state, .skin = skin, .surface = surface, .points = points};
+    parallel_for(jobs, model->point_count, GRAIN, follow_points, &p);
+}
+
+/* ---- texture coordinates ---- */
+
+static void texture_at(const slide_model *model, int triangle, double b1, double b2, float *out)
+{
+    const float(*t)[2] = model->texcoords[triangle];
+    for (int e = 0; e < 2; e++)
+        out[e] = (float)((double)t[0][e] + b1 * ((double)t[1][e] - (double)t[0][e]) +
+                         b2 * ((double)t[2][e] - (double)t[0][e]));
+}
+
+/* Bring a place to a position of the skin from where it was in the last step. */
+static void approach(const slide_model *model, slide_place *place, const double goal[3])
+{
+    for (int k = 0; k < PLACE_LIMIT; k++) {
+        double at[3], way[2], length = 0;
+        slide_place_position(&model->atlas, place, at);
+        for (int e = 0; e < 3; e++) at[e] = goal[e] - at[e], length += at[e] * at[e];
+        if (length < 1e-16) return;
+        /* Only the part in the plane: the rest is how far the chord lies under the surface. */
+        const double *n = model->atlas.charts[place->triangle].normal;
+        double out = at[0] * n[0] + at[1] * n[1] + at[2] * n[2];
+        for (int e = 0; e < 3; e++) at[e] -= out * n[e];
+        slide_flatten(&model->atlas, place->triangle, at, way);
+        slide_walk(&model->atlas, place, way, NULL, NULL);
+    }
+}
+
+static void texture_corner(const slide_model *model, slide_place from, const double goal[3], float *out)
+{
+    const slide_atlas *atlas = &model->atlas;
+    double at[3], way[2];
+    slide_place_position(atlas, &from, at);
+    for (int e = 0; e < 3; e++) at[e] = goal[e] - at[e];
+    slide_flatten(atlas, from.triangle, at, way);
+    slide_walk(atlas, &from, way, NULL, model->seams);
+    if (way[0] == 0 && way[1] == 0) {
+        /* Arrived, but for the bend of the surface: what is left is taken flat. */
+        slide_place_position(atlas, &from, at);
+        for (int e = 0; e < 3; e++) at[e] = goal[e] - at[e];
+        const double *n = atlas->charts[from.triangle].normal;
+        double off = at[0] * n[0] + at[1] * n[1] + at[2] * n[2];
+        for (int e = 0; e < 3; e++) at[e] -= off * n[e];
+        slide_flatten(atlas, from.triangle, at, way);
+    }
+    const slide_chart *chart = &atlas->charts[from.triangle];
+    texture_at(model, from.triangle, from.b[0] + chart->inverse[0] * way[0] + chart->inverse[1] * way[1],
+               from.b[1] + chart->inverse[3] * way[1], out);
+}
+
+/* Where the middle of a face lies on the skin, from where it was. */
+static slide_place find_middle(const slide_model *model, const double *skin, int face, slide_place place)
+{
+    int t = model->face_triangles[face];
+    if (t < 0) return place;
+    const int *q = model->atlas.mesh->triangles + 3 * t;
+    double middle[3];
+    for (int e = 0; e < 3; e++) middle[e] = (skin[3 * q[0] + e] + skin[3 * q[1] + e] + skin[3 * q[2] + e]) / 3;
+    approach(model, &place, middle);
+    return place;
+}
+
+static void follow_faces(void *context, int begin, int end)
+{
+    output_pass *p = context;
+    slide_place *faces = slide_at(p->state, p->model->faces);
+    for (int f = begin; f < end; f++) faces[f] = find_middle(p->model, p->skin, f, faces[f]);
+}
+
+void slide_faces_follow(const slide_model *model, void *state, const double *skin, const cutis_jobs *jobs)
+{
+    output_pass p = {.model = model, .state = state, .skin = skin};
+    if (model->texcoords && !model->vertices) parallel_for(jobs, model->character->face_count, GRAIN, follow_faces, &p);
+}
+
+static void texture_faces(void *context, int begin, int end)
+{
+    output_pass *p = context;
+    const slide_model *model = p->model;
+    const cutis_character *c = model->character;
+    const slide_place *faces = slide_at(p->state, model->faces);
+    float *out = slide_at(p->state, model->corner_texcoords);
+    for (int f = begin; f < end; f++) {
+        int t = model->face_triangles[f], first = c->face_first[f], last = c->face_first[f + 1];
+        bool moved = false;
+        for (int k = first; k < last; k++) {
+            int point = c->vertex_points[c->corners[k]];
+            for (int e = 0; e < 3; e++) moved |= p->skin[3 * point + e] != model->atlas.positions[3 * point + e];
+        }
+        /* Where nothing slides, the coordinates keep their bits. */
+        if (t < 0 || !moved || model->vertices) {
+            memcpy(out + 2 * first, c->texcoords + 2 * first, 2 * (size_t)(last - first) * sizeof *out);
+            continue;
+        }
+        slide_place middle = find_middle(model, p->skin, f, faces[f]);
+        for (int k = first; k < last; k++)
+            texture_corner(model, middle, p->skin + 3 * c->vertex_points[c->corners[k]], out + 2 * k);
+    }
+}
+
+/* ---- vertices ---- */
+
+static void fill_vertices(void *context, int begin, int end)
+{
+    output_pass *p = context;
+    const slide_model *model = p->model;
+    const mesh *m = model->atlas.mesh;
+    float *sliding = slide_at(p->state, model->sliding), *stress = slide_at(p->state, model->stress);
+    float *wrinkle = slide_at(p->state, model->wrinkle);
+    for (int v = begin; v < end; v++) {
+        int i = model->character->vertex_points[v];
+        for (int e = 0; e < 3; e++)
+            sliding[3 * v + e] = (float)((model->atlas.positions[3 * i + e] - p->skin[3 * i + e]) * model->unit);
+        double sum[2] = {0, 0}, area = 0;
+        for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
+            int t = m->point_triangles[n];
+            double weight = model->atlas.charts[t].area;
+            sum[0] += weight * p->s->stress[t][0], sum[1] += weight * p->s->stress[t][1];
+            area += weight;
+        }
+        double scale = area > 0 ? 1 / (area * model->young) : 0;
+        stress[2 * v] = (float)(sum[0] * scale);
+        stress[2 * v + 1] = (float)(sum[1] * scale);
+        wrinkle[v] = (float)fmax(-sum[1] * scale, 0);
+    }
+}
+
+void slide_outputs_fill(const slide_model *model, void *state, slide_scratch *s, const cutis_jobs *jobs)
+{
+    output_pass p = {.model = model, .state = state, .skin = s->skin, .s = s};
+    parallel_for(jobs, model->character->vertex_count, GRAIN, fill_vertices, &p);
+    if (model->texcoords) parallel_for(jobs, model->character->face_count, GRAIN, texture_faces, &p);
+}

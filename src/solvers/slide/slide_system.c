@@ -1,0 +1,496 @@
+/*
+ * slide_system.c: the linear system of one step (Eqs. 6, 7 and 10), and its solution.
+ *
+ * With J = dX/du at a point (how the skin's rest place changes along the body), v the velocity of the skin along the
+ * body, and g, H the gradient and Hessian of the energy in rest places X, moving the skin by v changes the place at
+ * a point by -J v, so
+ *
+ *     (M + h^2 J^T H J) v' = M v + h (J^T g + b).
+ *
+ * Where the paper takes J per triangle (Eq. 5), this takes its mean over the triangles at the point: only then is
+ * J^T g the exact derivative of the energy by the point's own movement (the difference does not vanish on finer
+ * meshes: it is the gradient of the energy density). Attachments are eliminated: with the projection Q of each point
+ * on the directions it may move in, the system Q A Q + (I - Q) with right side Q r has the solution of the KKT
+ * system of Eq. (10) for g = 0; a test compares the two.
+ *
+ * The system is solved by conjugate gradients, preconditioned by an incomplete factorisation of the 2 x 2 blocks,
+ * from the last velocity on. Sums are taken in a fixed order, so that the bits do not depend on threads.
+ */
+#include <string.h>
+
+#include "solvers/slide/slide.h"
+
+enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512, ITERATION_LIMIT = 300 };
+
+/* The solution is accepted when the residual has fallen to this part of the right side. */
+static const double tolerance = 1e-4;
+/* A body triangle smaller than this part of its rest area has no elasticity: it is collapsed. */
+static const double least_area = 0.02;
+/* Acceleration of a drag of strength 1, per distance: it closes in within about a tenth of a second. */
+static const double drag_rate = 2500;
+
+typedef struct pass {
+    const slide_model *model;
+    slide_scratch *s;
+    const slide_place *places;
+    const double *v;
+    const double *a, *b;
+    double *c;
+    double alpha;
+} pass;
+
+static int next3(int k) { return k == 2 ? 0 : k + 1; }
+
+/* ---- geometry ---- */
+
+static void skin_points(void *context, int begin, int end)
+{
+    pass *p = context;
+    for (int i = begin; i < end; i++) {
+        slide_place_position(&p->model->atlas, &p->places[i], p->s->skin + 3 * i);
+        slide_place_normal(&p->model->atlas, &p->places[i], p->s->normals + 3 * i);
+    }
+}
+
+/* Edges (e1, e2) x the chart's inverse: the derivative of a linear map on the triangle by its chart. */
+static void differentiate(const slide_chart *chart, const double *p0, const double *p1, const double *p2, double d[6])
+{
+    for (int e = 0; e < 3; e++) {
+        double d1 = p1[e] - p0[e], d2 = p2[e] - p0[e];
+        d[2 * e] = d1 * chart->inverse[0];
+        d[2 * e + 1] = d1 * chart->inverse[1] + d2 * chart->inverse[3];
+    }
+}
+
+static void triangle_body(void *context, int begin, int end)
+{
+    pass *p = context;
+    slide_scratch *s = p->s;
+    const slide_atlas *atlas = &p->model->atlas;
+    for (int t = begin; t < end; t++) {
+        const int *c = atlas->mesh->triangles + 3 * t;
+        const slide_chart *chart = &atlas->charts[t];
+        memset(s->gamma[t], 0, sizeof s->gamma[t]);
+        if (chart->area > 0)
+            differentiate(chart, s->x + 3 * c[0], s->x + 3 * c[1], s->x + 3 * c[2], s->gamma[t]);
+    }
+}
+
+static void triangle_skin(void *context, int begin, int end)
+{
+    pass *p = context;
+    slide_scratch *s = p->s;
+    const slide_atlas *atlas = &p->model->atlas;
+    for (int t = begin; t < end; t++) {
+        const int *c = atlas->mesh->triangles + 3 * t;
+        const slide_chart *chart = &atlas->charts[t];
+        const double *gamma = s->gamma[t];
+        double *fall = s->fall[t];
+        if (!(chart->area > 0)) {
+            memset(fall, 0, sizeof s->fall[t]);
+            memset(s->metric[t], 0, sizeof s->metric[t]);
+            continue;
+        }
+        differentiate(chart, s->skin + 3 * c[0], s->skin + 3 * c[1], s->skin + 3 * c[2], fall);
+        /* A third of the mass of the skin that lies on the triangle; a floor keeps every point movable. */
+        double n[3] = {fall[2] * fall[5] - fall[4] * fall[3], fall[4] * fall[1] - fall[0] * fall[5],
+                       fall[0] * fall[3] - fall[2] * fall[1]};
+        double spread = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        double mass = chart->area * (fmax(spread, 0.01) / 3), floor = 1e-3 * mass;
+        s->metric[t][0] = mass * (gamma[0] * gamma[0] + gamma[2] * gamma[2] + gamma[4] * gamma[4]) + floor;
+        s->metric[t][1] = mass * (gamma[0] * gamma[1] + gamma[2] * gamma[3] + gamma[4] * gamma[5]);
+        s->metric[t][2] = mass * (gamma[1] * gamma[1] + gamma[3] * gamma[3] + gamma[5] * gamma[5]) + floor;
+    }
+}
+
+/* The mean of the triangles' derivatives around a point, by area, in the point's frame. */
+static void gather_derivative(const slide_atlas *atlas, double (*derivatives)[6], int i, double mean[6])
+{
+    const mesh *m = atlas->mesh;
+    double area = 0, sum[6] = {0};
+    for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
+        int t = m->point_triangles[n];
+        const int *c = m->triangles + 3 * t;
+        const double *turn = atlas->turns[t][c[0] == i ? 0 : c[1] == i ? 1 : 2], *d = derivatives[t];
+        /* Columns in the point's frame: chart vector = turn x point vector. */
+        double weight = atlas->charts[t].area, co = weight * turn[0], si = weight * turn[1];
+        area += weight;
+        for (int e = 0; e < 3; e++) {
+            sum[2 * e] += co * d[2 * e] + si * d[2 * e + 1];
+            sum[2 * e + 1] += co * d[2 * e + 1] - si * d[2 * e];
+        }
+    }
+    double scale = area > 0 ? 1 / area : 0;
+    for (int e = 0; e < 6; e++) mean[e] = scale * sum[e];
+}
+
+static void point_body(void *context, int begin, int end)
+{
+    pass *p = context;
+    for (int i = begin; i < end; i++) gather_derivative(&p->model->atlas, p->s->gamma, i, p->s->gammas[i]);
+}
+
+static void point_skin(void *context, int begin, int end)
+{
+    pass *p = context;
+    slide_scratch *s = p->s;
+    const slide_atlas *atlas = &p->model->atlas;
+    const mesh *m = atlas->mesh;
+    for (int i = begin; i < end; i++) {
+        double mean[6], inertia[3] = {0};
+        gather_derivative(atlas, s->fall, i, mean);
+        for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
+            int t = m->point_triangles[n];
+            const int *c = m->triangles + 3 * t;
+            const double *turn = atlas->turns[t][c[0] == i ? 0 : c[1] == i ? 1 : 2];
+            double co = turn[0], si = turn[1], xx = s->metric[t][0], xy = s->metric[t][1], yy = s->metric[t][2];
+            double ax = xx * co + xy * si, bx = xy * co + yy * si, ay = xy * co - xx * si, by = yy * co - xy * si;
+            inertia[0] += co * ax + si * bx;
+            inertia[1] += co * ay + si * by;
+            inertia[2] += co * by - si * ay;
+        }
+        /* A place moves along the surface; the rounded normal does not jump where the chart changes. */
+        const double *q = p->model->allowed[i];
+        double n[3], size = 0;
+        for (int e = 0; e < 3; e++) n[e] = s->normals[3 * i + e], size += n[e] * n[e];
+        for (int e = 0; e < 3; e++) n[e] *= size > 0 ? 1 / sqrt(size) : 0;
+        double n0 = n[0] * mean[0] + n[1] * mean[2] + n[2] * mean[4];
+        double n1 = n[0] * mean[1] + n[1] * mean[3] + n[2] * mean[5];
+        for (int e = 0; e < 3; e++) {
+            double x = mean[2 * e] - n0 * n[e], y = mean[2 * e + 1] - n1 * n[e];
+            s->jacobians[i][2 * e] = x * q[0] + y * q[1];
+            s->jacobians[i][2 * e + 1] = x * q[1] + y * q[2];
+        }
+        memcpy(s->inertia[i], inertia, sizeof inertia);
+    }
+}
+
+void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs)
+{
+    pass p = {.model = model, .s = s, .places = places};
+    parallel_for(jobs, model->point_count, POINT_GRAIN, skin_points, &p);
+}
+
+void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
+{
+    pass p = {.model = model, .s = s};
+    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, triangle_body, &p);
+    parallel_for(jobs, model->point_count, POINT_GRAIN, point_body, &p);
+}
+
+void slide_system_skin(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs)
+{
+    pass p = {.model = model, .s = s, .places = places};
+    parallel_for(jobs, model->point_count, POINT_GRAIN, skin_points, &p);
+    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, triangle_skin, &p);
+    parallel_for(jobs, model->point_count, POINT_GRAIN, point_skin, &p);
+}
+
+/* ---- elements ---- */
+
+/* The triangle's energy and derivatives; false when it has collapsed. */
+static bool make_element(const pass *p, int t, bool project, slide_element *element)
+{
+    const slide_scratch *s = p->s;
+    const slide_atlas *atlas = &p->model->atlas;
+    const int *c = atlas->mesh->triangles + 3 * t;
+    double x[3][3], places[3][3], normal[3] = {0};
+    for (int k = 0; k < 3; k++) {
+        for (int e = 0; e < 3; e++) {
+            x[k][e] = s->x[3 * c[k] + e];
+            places[k][e] = s->skin[3 * c[k] + e];
+            normal[e] += s->normals[3 * c[k] + e];
+        }
+    }
+    slide_body body = slide_body_make((const double(*)[3])x, p->model->material.stretch);
+    if (!(body.area > least_area * atlas->charts[t].area) || !(atlas->charts[t].area > 0)) return false;
+    slide_element_make(&p->model->material, p->model->stiffness[t], &body, (const double(*)[3])places, normal, project,
+                       element);
+    return true;
+}
+
+static void element_blocks(void *context, int begin, int end)
+{
+    pass *p = context;
+    slide_scratch *s = p->s;
+    for (int t = begin; t < end; t++) {
+        const int *c = p->model->atlas.mesh->triangles + 3 * t;
+        double *block = s->blocks[t];
+        slide_element element;
+        memset(block, 0, sizeof s->blocks[t]);
+        s->altitudes[t] = HUGE_VAL;
+        s->stress[t][0] = s->stress[t][1] = 0;
+        if (!make_element(p, t, true, &element)) continue;
+        s->altitudes[t] = element.altitude;
+        s->stress[t][0] = element.stress[0], s->stress[t][1] = element.stress[1];
+        /* The unknowns along the axes of the skin triangle: local[k][axis][unknown]. */
+        double local[3][3][2], f[6][6];
+        for (int k = 0; k < 3; k++) {
+            const double *j = s->jacobians[c[k]];
+            for (int a = 0; a < 3; a++) {
+                const double *axis = element.axes[a];
+                local[k][a][0] = j[0] * axis[0] + j[2] * axis[1] + j[4] * axis[2];
+                local[k][a][1] = j[1] * axis[0] + j[3] * axis[1] + j[5] * axis[2];
+            }
+        }
+        for (int k = 0; k < 3; k++) {
+            for (int e = 0; e < 2; e++) {
+                block[2 * k + e] = local[k][0][e] * element.gradient[k][0] + local[k][1][e] * element.gradient[k][1];
+                for (int i = 0; i < 4; i++)
+                    f[i][2 * k + e] =
+                        local[k][0][e] * element.factors[i][k][0] + local[k][1][e] * element.factors[i][k][1];
+                for (int i = 4; i < 6; i++) f[i][2 * k + e] = local[k][2][e] * element.factors[i][k][0];
+            }
+        }
+        for (int i = 0; i < 6; i++) {
+            double *to = block + 6;
+            for (int a = 0; a < 6; a++) {
+                double w = element.weights[i] * f[i][a];
+                for (int b = a; b < 6; b++) *to++ += w * f[i][b];
+            }
+        }
+    }
+}
+
+void slide_system_elements(const slide_model *model, slide_scratch *s, const slide_place *places,
+                           const cutis_jobs *jobs)
+{
+    pass p = {.model = model, .s = s, .places = places};
+    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, element_blocks, &p);
+}
+
+double slide_system_energy(const slide_model *model, slide_scratch *s, const slide_place *places)
+{
+    pass p = {.model = model, .s = s, .places = places};
+    double sum = 0;
+    for (int t = 0; t < model->triangle_count; t++) {
+        slide_element element;
+        if (make_element(&p, t, true, &element)) sum += element.energy;
+    }
+    for (int i = 0; i < model->point_count && model->ligament > 0; i++) {
+        double length = 0;
+        for (int e = 0; e < 3; e++) {
+            double d = s->skin[3 * i + e] - model->atlas.positions[3 * i + e];
+            length += d * d;
+        }
+        double over = fmax(sqrt(length) - model->slack, 0);
+        sum += 0.5 * model->ligament * model->ligament * model->areas[i] * over * over;
+    }
+    return sum;
+}
+
+/* ---- assembly ---- */
+
+/* Where entry (a, b) of the upper triangle of a 6 x 6 matrix is kept. */
+static int upper(int a, int b) { return a <= b ? a * (11 - a) / 2 + b : b * (11 - b) / 2 + a; }
+
+/* The ligaments of a point: springs over its area to the body point, once the slack is used up. */
+static void add_ligament(const slide_model *model, const slide_scratch *s, int i, double f[2], double k[3])
+{
+    double d[3], length = 0;
+    for (int e = 0; e < 3; e++) {
+        d[e] = s->skin[3 * i + e] - model->atlas.positions[3 * i + e];
+        length += d[e] * d[e];
+    }
+    length = sqrt(length);
+    if (!(length > model->slack) || !(length > 0)) return;
+    double pull = model->ligament * model->ligament * model->areas[i], across = 1 - model->slack / length;
+    const double *j = s->jacobians[i];
+    double u[2] = {0, 0}, jj[3] = {0, 0, 0};
+    for (int e = 0; e < 3; e++) {
+        u[0] += j[2 * e] * d[e] / length;
+        u[1] += j[2 * e + 1] * d[e] / length;
+        jj[0] += j[2 * e] * j[2 * e];
+        jj[1] += j[2 * e] * j[2 * e + 1];
+        jj[2] += j[2 * e + 1] * j[2 * e + 1];
+    }
+    for (int e = 0; e < 2; e++) f[e] += pull * (length - model->slack) * u[e];
+    k[0] += pull * (across * jj[0] + (1 - across) * u[0] * u[0]);
+    k[1] += pull * (across * jj[1] + (1 - across) * u[0] * u[1]);
+    k[2] += pull * (across * jj[2] + (1 - across) * u[1] * u[1]);
+}
+
+static void point_rows(void *context, int begin, int end)
+{
+    pass *p = context;
+    slide_scratch *s = p->s;
+    const slide_model *model = p->model;
+    const mesh *m = model->atlas.mesh;
+    double h = model->h, hh = h * h;
+    for (int i = begin; i < end; i++) {
+        for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++)
+            memset(s->rows[n], 0, sizeof s->rows[n]);
+        double f[2] = {0, 0}, k[3] = {0, 0, 0};
+        for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
+            int t = m->point_triangles[n];
+            const int *c = m->triangles + 3 * t;
+            int own = c[0] == i ? 0 : c[1] == i ? 1 : 2;
+            const double *block = s->blocks[t], *h6 = block + 6;
+            f[0] += block[2 * own], f[1] += block[2 * own + 1];
+            k[0] += h6[upper(2 * own, 2 * own)];
+            k[1] += h6[upper(2 * own, 2 * own + 1)];
+            k[2] += h6[upper(2 * own + 1, 2 * own + 1)];
+            for (int o = 0, other = next3(own); o < 2; o++, other = next3(other)) {
+                double *row = s->rows[model->slots[6 * t + 2 * own + o]];
+                for (int a = 0; a < 2; a++)
+                    for (int b = 0; b < 2; b++) row[2 * a + b] += hh * h6[upper(2 * own + a, 2 * other + b)];
+            }
+        }
+        if (model->ligament > 0) add_ligament(model, s, i, f, k);
+        /* Inertia and right side in the directions that may move; the others are put to zero by (I - Q). */
+        const double *q = model->allowed[i], *mass = s->inertia[i], *g = s->gammas[i];
+        double v0 = p->v[2 * i], v1 = p->v[2 * i + 1];
+        double r0 = mass[0] * v0 + mass[1] * v1 + h * f[0], r1 = mass[1] * v0 + mass[2] * v1 + h * f[1];
+        double weight = h * model->gravity * model->areas[i];
+        r0 -= weight * g[2], r1 -= weight * g[3];
+        double damp = 1 + h * model->damping;
+        double a = mass[0] * q[0] + mass[1] * q[1], b = mass[0] * q[1] + mass[1] * q[2];
+        double c = mass[1] * q[0] + mass[2] * q[1], d = mass[1] * q[1] + mass[2] * q[2];
+        double level = mass[0] + mass[2] > 0 ? mass[0] + mass[2] : 1;
+        s->diagonal[i][0] = damp * (q[0] * a + q[1] * c) + hh * k[0] + level * (1 - q[0]);
+        s->diagonal[i][1] = damp * (q[0] * b + q[1] * d) + hh * k[1] - level * q[1];
+        s->diagonal[i][2] = damp * (q[1] * b + q[2] * d) + hh * k[2] + level * (1 - q[2]);
+        s->right[2 * i] = q[0] * r0 + q[1] * r1;
+        s->right[2 * i + 1] = q[1] * r0 + q[2] * r1;
+    }
+}
+
+void slide_system_assemble(const slide_model *model, slide_scratch *s, const double *v, const cutis_drag *drags,
+                           int drag_count, const cutis_jobs *jobs)
+{
+    pass p = {.model = model, .s = s, .v = v};
+    parallel_for(jobs, model->point_count, POINT_GRAIN, point_rows, &p);
+    for (int i = 0; i < drag_count; i++) {
+        if (drags[i].vertex < 0 || drags[i].vertex >= model->character->vertex_count) continue;
+        int point = model->character->vertex_points[drags[i].vertex];
+        const double *g = s->gammas[point], *q = model->allowed[point];
+        double f[2] = {0, 0}, strength = CLAMP((double)drags[i].strength, 0, 1);
+        strength *= model->h * drag_rate * model->areas[point];
+        for (int e = 0; e < 3; e++) {
+            double pull = strength * ((double)drags[i].target[e] / model->unit - s->x[3 * point + e]);
+            if (!(fabs(pull) < 1e15)) pull = 0;
+            f[0] += g[2 * e] * pull, f[1] += g[2 * e + 1] * pull;
+        }
+        s->right[2 * point] += q[0] * f[0] + q[1] * f[1];
+        s->right[2 * point + 1] += q[1] * f[0] + q[2] * f[1];
+    }
+}
+
+/* ---- solution ---- */
+
+static void multiply_rows(void *context, int begin, int end)
+{
+    pass *p = context;
+    const slide_scratch *s = p->s;
+    const mesh *m = p->model->atlas.mesh;
+    const double *v = p->a;
+    for (int i = begin; i < end; i++) {
+        const double *d = s->diagonal[i];
+        double x = d[0] * v[2 * i] + d[1] * v[2 * i + 1], y = d[1] * v[2 * i] + d[2] * v[2 * i + 1];
+        for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
+            const double *row = s->rows[n], *w = v + 2 * m->point_neighbours[n];
+            x += row[0] * w[0] + row[1] * w[1];
+            y += row[2] * w[0] + row[3] * w[1];
+        }
+        p->c[2 * i] = x;
+        p->c[2 * i + 1] = y;
+    }
+}
+
+void slide_system_multiply(const slide_model *model, slide_scratch *s, const double *vector, double *image,
+                           const cutis_jobs *jobs)
+{
+    pass p = {.model = model, .s = s, .a = vector, .c = image};
+    parallel_for(jobs, model->point_count, POINT_GRAIN, multiply_rows, &p);
+}
+
+/* Sum of products in fixed blocks: four chains of additions, so that it does not wait for each. */
+static double dot(const double *a, const double *b, int count)
+{
+    double sum[4] = {0, 0, 0, 0};
+    int i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (int k = 0; k < 4; k++) sum[k] += a[i + k] * b[i + k];
+    for (; i < count; i++) sum[0] += a[i] * b[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/*
+ * The preconditioner (E + L) E^-1 (E + L^T), with L the entries below the diagonal of the system and E chosen such
+ * that its diagonal is the system's: E_i = A_ii - sum over k < i of A_ik E_k^-1 A_ki. A quarter of the work of an
+ * incomplete factorisation, and nearly its effect.
+ */
+static void precondition_make(const slide_model *model, slide_scratch *s)
+{
+    const mesh *m = model->atlas.mesh;
+    for (int i = 0; i < model->point_count; i++) {
+        double xx = s->diagonal[i][0], xy = s->diagonal[i][1], yy = s->diagonal[i][2], level = xx * yy - xy * xy;
+        for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
+            int k = m->point_neighbours[n];
+            if (k > i) break;
+            const double *a = s->rows[n], *e = s->inverse[k];
+            double p = a[0] * e[0] + a[1] * e[1], q = a[0] * e[1] + a[1] * e[2];
+            double r = a[2] * e[0] + a[3] * e[1], t = a[2] * e[1] + a[3] * e[2];
+            xx -= p * a[0] + q * a[1], xy -= p * a[2] + q * a[3], yy -= r * a[2] + t * a[3];
+        }
+        double det = xx * yy - xy * xy;
+        if (!(xx > 0 && yy > 0 && det > 1e-3 * level)) {
+            xx = s->diagonal[i][0], xy = s->diagonal[i][1], yy = s->diagonal[i][2], det = level;
+        }
+        double scale = det > 0 ? 1 / det : 0;
+        s->inverse[i][0] = yy * scale, s->inverse[i][1] = -xy * scale, s->inverse[i][2] = xx * scale;
+    }
+}
+
+static void precondition(const slide_model *model, const slide_scratch *s, const double *r, double *z)
+{
+    const mesh *m = model->atlas.mesh;
+    for (int i = 0; i < model->point_count; i++) {
+        double x = r[2 * i], y = r[2 * i + 1];
+        for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
+            int k = m->point_neighbours[n];
+            if (k > i) break;
+            const double *a = s->rows[n], *w = z + 2 * k;
+            x -= a[0] * w[0] + a[1] * w[1], y -= a[2] * w[0] + a[3] * w[1];
+        }
+        const double *e = s->inverse[i];
+        z[2 * i] = e[0] * x + e[1] * y, z[2 * i + 1] = e[1] * x + e[2] * y;
+    }
+    for (int i = model->point_count - 1; i >= 0; i--) {
+        double x = 0, y = 0;
+        for (int n = m->point_neighbour_first[i + 1] - 1; n >= m->point_neighbour_first[i]; n--) {
+            int k = m->point_neighbours[n];
+            if (k < i) break;
+            const double *a = s->rows[n], *w = z + 2 * k;
+            x += a[0] * w[0] + a[1] * w[1], y += a[2] * w[0] + a[3] * w[1];
+        }
+        const double *e = s->inverse[i];
+        z[2 * i] -= e[0] * x + e[1] * y, z[2 * i + 1] -= e[1] * x + e[2] * y;
+    }
+}
+
+int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, double *residual, const cutis_jobs *jobs)
+{
+    int count = 2 * model->point_count, iterations = 0;
+    double *r = s->residual, *z = s->smooth, *d = s->search, *image = s->image;
+    double goal = tolerance * sqrt(dot(s->right, s->right, count));
+    slide_system_multiply(model, s, v, image, jobs);
+    for (int i = 0; i < count; i++) r[i] = s->right[i] - image[i];
+    double size = sqrt(dot(r, r, count)), rz = 0;
+    for (; size > goal && iterations < ITERATION_LIMIT; iterations++) {
+        if (iterations == 0) precondition_make(model, s);
+        precondition(model, s, r, z);
+        double last = rz;
+        rz = dot(r, z, count);
+        double beta = iterations > 0 && last > 0 ? rz / last : 0;
+        for (int i = 0; i < count; i++) d[i] = z[i] + beta * d[i];
+        slide_system_multiply(model, s, d, image, jobs);
+        double curvature = dot(d, image, count);
+        if (!(curvature > 0)) break;
+        double alpha = rz / curvature;
+        for (int i = 0; i < count; i++) v[i] += alpha * d[i], r[i] -= alpha * image[i];
+        size = sqrt(dot(r, r, count));
+    }
+    *residual = goal > 0 ? size / goal * tolerance : 0;
+    return iterations;
+}
