@@ -1,5 +1,5 @@
 /*
-* rigging.h: what the files of the rig module share.
+ * rigging.h: what the files of the rig module share.
  *
  * Weights are made on points. A BONE is a segment that belongs to a joint: from the joint to a child, or from a leaf
  * towards the tip of its part. A joint may have several.
