@@ -308,6 +308,17 @@ static void fingers_add(const posture *b, const finger_set *set, int hand, char 
     }
 }
 
+/* Five joints along a tail, from where it leaves the trunk. */
+static void tail_add(const limb *tail, int parent, skeleton *s)
+{
+    float base = limb_seam(tail, 0.3f * tail->seam_distance, tail->seam_distance, 1.3f);
+    for (int k = 0; k < 5; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "tail_%d", k + 1);
+        parent = joint_add(s, name, parent, limb_place(tail, (0.98f - 0.15f * (float)k) * base, 0.9f * base));
+    }
+}
+
 /* ---- biped ---- */
 
 /* The lowest place of the middle plane: where the legs part. */
@@ -334,8 +345,10 @@ static bool biped_find(const posture *b, biped_parts *parts)
     for (int i = 0; i < b->f->count; i++) {
         vec3 tip = tip_of(b, i);
         int k = b->mirror[i];
-        if (k == i && (parts->head < 0 || tip.y > tip_of(b, parts->head).y)) parts->head = i;
-        if (k < 0 || k == i || axis_of(tip, b->lateral) < b->plane) continue;
+        float aside = fabsf(axis_of(tip, b->lateral) - b->plane);
+        /* The head's far end may be an ear or the corner of a hat. */
+        if (aside < 0.1f * b->size && (parts->head < 0 || tip.y > tip_of(b, parts->head).y)) parts->head = i;
+        if (k < 0 || k == i || axis_of(tip, b->lateral) < b->plane || aside < 0.12f * height_of(b)) continue;
         if (tip.y < b->low.y + 0.2f * height_of(b)) continue;
         if (parts->hand < 0 || b->f->all[i].reach > b->f->all[parts->hand].reach) parts->hand = i;
     }
@@ -378,6 +391,9 @@ static leg_joints leg_place(const posture *b, const limb *l, float crotch)
         if (uneven < nearest) nearest = uneven, knee = d;
     }
     leg.knee = limb_smooth(l, limb_bend(l, knee, 0.1f * length, 0.25f * length), 1.5f * window, NULL);
+    /* Too few rings to tell: half of the way. */
+    if (vec3_distance(leg.knee, leg.hip) < 0.2f * length || vec3_distance(leg.knee, leg.ankle) < 0.2f * length)
+        leg.knee = vec3_lerp(leg.ankle, leg.hip, 0.5f);
     leg.toe = vec3_lerp(leg.ankle, tip, 0.72f);
     leg.toe.y = b->low.y + 0.5f * (leg.toe.y - b->low.y) + 0.01f * leg_height;
     return leg;
@@ -466,8 +482,15 @@ static bool biped_fit(posture *b, rig_report *report, skeleton *s)
         j = joint_side(s, "foot", side, j, legs[k].ankle);
         joint_side(s, "toe", side, j, legs[k].toe);
     }
+    /* A main limb on the middle plane that is no head is a tail. */
+    int tail = -1;
+    for (int i = 0; i < b->f->count && tail < 0; i++)
+        if (all[i].main && b->mirror[i] == i && i != parts.head && tip_of(b, i).y < chest.y &&
+            vec3_distance(tip_of(b, i), pelvis) > 0.25f * b->size)
+            tail = i;
+    if (tail >= 0) tail_add(&all[tail], hips, s);
     skeleton_mirror(b, s);
-    rig_say(report, "a biped: two arms, two legs and a head were found");
+    rig_say(report, "a biped: two arms, two legs and a head were found%s", tail >= 0 ? ", and a tail" : "");
     return true;
 }
 
@@ -577,16 +600,7 @@ static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
     int chest = joint_add(s, "chest", spine, vec3_lerp(rump, withers, 0.71f));
     int neck = joint_add(s, "neck", chest, vec3_lerp(withers, skull, 0.28f));
     int skull_joint = joint_add(s, "head", neck, skull);
-    if (parts.tail >= 0) {
-        const limb *tail = &all[parts.tail];
-        float base = limb_seam(tail, 0.3f * tail->seam_distance, tail->seam_distance, 1.3f);
-        int parent = hips;
-        for (int k = 0; k < 5; k++) {
-            char name[16];
-            snprintf(name, sizeof name, "tail_%d", k + 1);
-            parent = joint_add(s, name, parent, limb_place(tail, (0.98f - 0.15f * (float)k) * base, 0.9f * base));
-        }
-    }
+    if (parts.tail >= 0) tail_add(&all[parts.tail], hips, s);
     for (int k = 0; k < 2; k++) {
         char side = (k == 0) == first_left ? 'l' : 'r';
         vec3 places[4];
@@ -654,6 +668,9 @@ static bool hand_fit(posture *b, rig_report *report, skeleton *s)
         }
     }
     fingers_order(b, &set, end);
+    /* Fingers lie side by side; limbs that spread over the whole body are none. */
+    for (int i = 2; i < 5; i++)
+        if (vec3_distance(tip_of(b, set.limbs[1]), tip_of(b, set.limbs[i])) > 0.55f * b->size) return false;
 
     /* The wrist: as far behind the knuckles as the fingers are long, towards the forearm. */
     vec3 knuckles = {0, 0, 0}, places[3];
