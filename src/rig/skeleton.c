@@ -697,26 +697,55 @@ static bool hand_fit(posture *b, rig_report *report, skeleton *s)
 
 /* ---- chain ---- */
 
-/* A row of joints along the longest limb, thick end first: arms, tentacles, snakes, tails, pillars. */
+/* The way through a body with two far ends: from the thick one over the seam to the thin one. */
+typedef struct chain_way {
+    const limb *base, *end; /* base: NULL when there is one limb alone */
+    float base_length, length;
+} chain_way;
+
+static vec3 chain_place(const chain_way *w, float d)
+{
+    if (w->base && d < w->base_length) return limb_place(w->base, d, INFINITY);
+    return limb_place(w->end, w->length - d, INFINITY);
+}
+
+/* A row of joints along the longest way: arms, tentacles, snakes, tails, pillars. */
 static bool chain_fit(posture *b, rig_report *report, skeleton *s)
 {
-    const limb *l = &b->f->all[0];
-    float end = 0, radius = 0;
-    int rings = 0;
-    for (int r = 0; r < l->ring_count; r++) {
-        end = MAX(end, l->rings[r].distance);
-        radius += l->rings[r].radius;
-        rings++;
+    const limb *all = b->f->all;
+    chain_way w = {NULL, &all[0], 0, 0};
+    float radius = 0, sharpest;
+    if (b->f->main_count >= 2) {
+        float thick[2];
+        for (int k = 0; k < 2; k++) thick[k] = limb_radius(&all[k], 0.5f * all[k].seam_distance);
+        int base = thick[1] > thick[0];
+        w = (chain_way){&all[base], &all[1 - base], all[base].seam_distance, 0};
+        w.length = w.base_length + w.end->seam_distance;
+        radius = 0.5f * (thick[0] + thick[1]);
+    } else {
+        for (int r = 0; r < w.end->ring_count; r++) {
+            w.length = MAX(w.length, w.end->rings[r].distance);
+            radius += w.end->rings[r].radius / (float)w.end->ring_count;
+        }
     }
-    radius /= (float)MAX(rings, 1);
-    /* A joint every four radii, at least three bones; where the curve bends, a joint is put on the bend. */
-    int count = CLAMP((int)(end / (4 * MAX(radius, 1e-6f))) + 1, 4, 24), parent = -1;
-    for (int k = 0; k < count - 1; k++) {
+    /* A joint every four radii, at least three; near each, the 20-degree rule may move it onto a bend. */
+    int count = CLAMP((int)(w.length / (4 * MAX(radius, 1e-6f))) + 1, 3, 24), parent = -1;
+    float step = w.length / (float)count;
+    for (int k = 0; k < count; k++) {
         char name[16];
-        float d = end * (1 - (float)k / (float)(count - 1));
-        if (k > 0) d = limb_bend(l, d, 0.4f * end / (float)(count - 1), 0.8f * end / (float)(count - 1));
+        /* Rings near a blunt end are not whole: they lean to the side of the tip. */
+        float at = k == 0 ? MIN(2 * radius, 0.5f * step) : step * (float)k;
+        sharpest = 0.93969262f; /* cos 20 degrees */
+        for (int i = -4; i <= 4 && k > 0; i++) {
+            float d = step * ((float)k + 0.1f * (float)i);
+            if (d - 0.6f * step < 2 * radius || d + 0.6f * step > w.length - 2 * radius) continue;
+            vec3 here = chain_place(&w, d);
+            vec3 in = vec3_normalize(vec3_sub(here, chain_place(&w, d - 0.6f * step)));
+            vec3 out = vec3_normalize(vec3_sub(chain_place(&w, d + 0.6f * step), here));
+            if (vec3_dot(in, out) < sharpest) sharpest = vec3_dot(in, out), at = d;
+        }
         snprintf(name, sizeof name, "chain_%d", k + 1);
-        parent = joint_add(s, name, parent, limb_place(l, d, INFINITY));
+        parent = joint_add(s, name, parent, chain_place(&w, at));
     }
     rig_say(report, "a chain of %d joints along the longest way through the body", s->count);
     return true;
