@@ -51,6 +51,14 @@ CUTIS_API cutis_result cutis_character_add_bvh(const cutis_character *character,
  * is kept; vertices that texture seams double in a .glb come after all others.
  */
 CUTIS_API cutis_result cutis_character_save(const cutis_character *character, const char *path, cutis_error *error);
+/*
+ * Write the .glb or .gltf file `source` as a .glb with the skeleton and the weights of `character`, which was made from
+ * it by cutis_rig_create, and with all else it holds: materials, textures, vertex order, extensions. Skins and
+ * animations of an old skeleton go. CUTIS_ERROR_UNSUPPORTED when the file cannot be edited so (a mesh that stands in
+ * the scene twice); cutis_character_save then serves.
+ */
+CUTIS_API cutis_result cutis_character_save_rig(const cutis_character *character, const char *source, const char *path,
+                                                cutis_error *error);
 
 /* ---- bakes: a simulated clip as skeleton and morph targets ---- */
 
