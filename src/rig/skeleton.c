@@ -732,7 +732,7 @@ static bool chain_fit(posture *b, rig_report *report, skeleton *s)
     int count = CLAMP((int)(w.length / (4 * MAX(radius, 1e-6f))) + 1, 3, 24), parent = -1;
     float step = w.length / (float)count;
     for (int k = 0; k < count; k++) {
-        char name[16];
+        char name[24];
         /* Rings near a blunt end are not whole: they lean to the side of the tip. */
         float at = k == 0 ? MIN(2 * radius, 0.5f * step) : step * (float)k;
         sharpest = 0.93969262f; /* cos 20 degrees */
