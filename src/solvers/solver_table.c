@@ -11,12 +11,7 @@ extern const solver solver_slide;
 extern const solver solver_lattice;
 
 const solver *const solver_table[] = {
-    &solver_lbs,
-    &solver_dqs,
-    &solver_layers,
-    &solver_curves,
-    &solver_slide,
-    &solver_lattice,
+    &solver_lbs, &solver_dqs, &solver_layers, &solver_curves, &solver_slide, &solver_lattice,
 };
 const int solver_table_count = COUNT_OF(solver_table);
 
