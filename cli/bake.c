@@ -16,8 +16,15 @@ enum {
     FRAME_LIMIT = 10000000, /* more is a mistake in the clip or in --fps */
     BATCH_BYTES = 16 << 20, /* frames that are measured together */
 };
-static const double DEFAULT_LEAD_IN = 1.0; /* seconds; long enough for soft flesh to settle in the first pose */
-static const int SUBSTEPS_AT_ONCE = 8;     /* between two looks at the interrupt flag */
+/* Seconds of a lead-in: the way into the first pose, and as long as flesh of the softest damping needs to settle. */
+static const double LEAD_IN_WAY = 0.5, LEAD_IN_LEAST = 1, LEAD_IN_MOST = 4;
+static const int SUBSTEPS_AT_ONCE = 8; /* between two looks at the interrupt flag */
+
+/* An output of the solver that is written beside the positions. */
+typedef struct bake_extra {
+    char *name, *path;
+    cutis_cache_writer *writer;
+} bake_extra;
 
 /* Everything open during a bake, so that one place closes it. */
 typedef struct bake {
@@ -31,6 +38,9 @@ typedef struct bake {
     cutis_state *state;
     cutis_clip_motion motion;
     cutis_cache_writer *writer;
+    cutis_cache *body;
+    bake_extra *extras; /* (extra_count) */
+    int extra_count;
     double *step_seconds;  /* (frames) */
     double *volume_ratios; /* (frames) */
     float *morphs;         /* (morph_count) weights of the file's own morphs */
@@ -67,6 +77,10 @@ static int load_character(bake *b)
 static int choose_clip(bake *b)
 {
     const cutis_character *character = b->character;
+    if (b->body && !b->job->clip) {
+        b->clip = -1; /* the cache is the motion */
+        return CLI_OK;
+    }
     if (b->job->clip) {
         b->clip = cli_find_clip(character, b->job->clip);
         return b->clip < 0 ? CLI_USAGE : CLI_OK;
@@ -247,18 +261,20 @@ static int count_frames(bake *b)
     bake_result *r = b->result;
     const cutis_clip *clip = b->clip >= 0 ? &b->character->clips[b->clip] : NULL;
     double frames = clip ? cli_frame_count(clip, b->job->fps) : 1;
+    if (b->body) frames = floor((b->body->frame_count - 1) / b->body->fps * b->job->fps + 1e-6) + 1;
     if (!(frames >= 1 && frames <= FRAME_LIMIT))
         return cli_error("clip '%s' lasts %.4g s, which is more than %d frames at %.9g per second", clip->name,
                          (double)clip->end - (double)clip->start, FRAME_LIMIT, b->job->fps);
     r->frames = (int)frames;
     r->fps = b->job->fps;
     r->has_loop = b->job->loop;
-    r->start = clip ? (double)clip->start : 0;
+    r->start = b->body ? b->body->start : clip ? (double)clip->start : 0;
     if (b->job->loop) {
         /* Whole frames to a period: the rate gives way, by less than half a frame in all. */
         double intervals = fmax(1, floor(b->period * b->job->fps + 0.5));
         r->frames = (int)intervals + 1;
         r->fps = intervals / b->period;
+        if (fabs(r->fps - floor(r->fps + 0.5)) < 1e-5 * r->fps) r->fps = floor(r->fps + 0.5); /* rounding of keys */
     }
     r->clip = clip ? cli_format("%s", clip->name) : NULL;
     r->vertices = b->character->vertex_count;
@@ -279,6 +295,26 @@ static double loop_substep(const bake *b)
     if (substep == 0) return 0;
     double divided = b->period / ceil(b->period / substep - 1e-6);
     return divided >= 0.0005 ? divided : substep;
+}
+
+/* From the material: four times the decay time of the least damped tissue, after the way there. */
+static double default_lead_in(const bake *b)
+{
+    double least = HUGE_VAL;
+    for (const char *at = b->job->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+        char name[64], key[128];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
+        const cutis_solver_info *solver = cutis_solver_find(name);
+        for (int i = 0; solver && i < solver->parameter_count; i++) {
+            const cutis_parameter *parameter = &solver->parameters[i];
+            if (!strstr(parameter->name, "damping") || strcmp(parameter->unit, "1/s") != 0) continue;
+            snprintf(key, sizeof key, "%s.%s", name, parameter->name);
+            double value = cutis_model_parameter(b->model, key);
+            if (value >= 0 && value < least) least = value;
+        }
+    }
+    double seconds = LEAD_IN_WAY + (least < HUGE_VAL ? 4 / fmax(least, 0.1) : LEAD_IN_LEAST);
+    return fmin(LEAD_IN_MOST, fmax(LEAD_IN_LEAST, seconds));
 }
 
 static bool loop_interrupted(void *unused)
@@ -372,7 +408,7 @@ static int build_model(bake *b)
     r->model_bytes = (double)b->info.model_bytes;
     r->state_bytes = (double)b->info.state_bytes;
     /* Whole substeps, so that the clip's first instant falls on one at every frame rate. */
-    r->lead_in = !isnan(b->job->lead_in) ? b->job->lead_in : r->substep > 0 ? DEFAULT_LEAD_IN : 0;
+    r->lead_in = !isnan(b->job->lead_in) ? b->job->lead_in : r->substep > 0 ? default_lead_in(b) : 0;
     if (r->substep > 0) r->lead_in = round(r->lead_in / r->substep) * r->substep;
     b->motion = (cutis_clip_motion){b->character, b->clip, r->lead_in};
     return CLI_OK;
@@ -382,9 +418,9 @@ static int open_output(bake *b)
 {
     const bake_result *r = b->result;
     cutis_error error;
-    cutis_cache_info info = {r->vertices, r->frames, r->start, r->fps, b->character};
-    bool glb = cli_has_ending(b->job->output, ".glb");
-    if (!glb && cutis_cache_create(b->job->output, &info, NULL, &b->writer, &error) != CUTIS_OK)
+    cutis_cache_info info = {r->vertices, r->frames, r->start, r->fps, b->character, 3};
+    bool glb = b->job->output && cli_has_ending(b->job->output, ".glb");
+    if (!glb && b->job->output && cutis_cache_create(b->job->output, &info, NULL, &b->writer, &error) != CUTIS_OK)
         return cli_library_error(&error);
     size_t frame_bytes = 3 * sizeof(float) * (size_t)r->vertices;
     size_t capacity = frame_bytes ? BATCH_BYTES / frame_bytes : 1;
@@ -393,11 +429,91 @@ static int open_output(bake *b)
     b->morphs = cli_allocate((size_t)b->character->morph_count + 1, sizeof *b->morphs);
     b->batch = cli_allocate((size_t)b->batch_capacity, frame_bytes);
     cutis_output moving;
-    if (cli_has_ending(b->job->output, ".usda") && cutis_state_output(b->model, b->state, "texcoords", &moving) &&
-        moving.domain == CUTIS_DOMAIN_CORNER && moving.components == 2)
+    if (b->writer && cli_has_ending(b->job->output, ".usda") &&
+        cutis_state_output(b->model, b->state, "texcoords", &moving) && moving.domain == CUTIS_DOMAIN_CORNER &&
+        moving.components == 2)
         b->texcoords = cli_allocate((size_t)b->batch_capacity * (size_t)moving.count * 2, sizeof *b->texcoords);
     b->step_seconds = cli_allocate((size_t)r->frames, sizeof *b->step_seconds);
     b->volume_ratios = cli_allocate((size_t)r->frames, sizeof *b->volume_ratios);
+    return CLI_OK;
+}
+
+/* ---- the body from a cache ---- */
+
+/*
+ * The cache's frames as a surface: from the rest pose to the first frame during the lead-in, eased like a clip's, then
+ * linearly from frame to frame, the last one held.
+ */
+static void sample_body(void *context, double time, float *positions)
+{
+    const bake *b = context;
+    const cutis_cache *cache = b->body;
+    size_t count = 3 * (size_t)cache->vertex_count;
+    double lead_in = b->result->lead_in;
+    const float *from = b->character->positions, *to = cache->positions;
+    double part;
+    if (time < lead_in) {
+        double u = time / lead_in;
+        part = u * u * u * (u * (6 * u - 15) + 10);
+    } else {
+        double frame = (time - lead_in) * cache->fps, last = cache->frame_count - 1;
+        frame = frame < last ? frame : last;
+        size_t whole = (size_t)frame, next = whole < (size_t)last ? whole + 1 : whole;
+        from = cache->positions + whole * count;
+        to = cache->positions + next * count;
+        part = frame - (double)whole;
+    }
+    for (size_t i = 0; i < count; i++)
+        positions[i] = (float)((double)from[i] + part * ((double)to[i] - (double)from[i]));
+}
+
+static int load_body(bake *b)
+{
+    cutis_error error;
+    if (!b->job->body) return CLI_OK;
+    if (cutis_cache_load(b->job->body, NULL, &b->body, &error) != CUTIS_OK) return cli_library_error(&error);
+    if (b->body->vertex_count != b->character->vertex_count)
+        return cli_error("'%s' has %d vertices, but %s has %d", b->job->body, b->body->vertex_count, b->character->name,
+                         b->character->vertex_count);
+    if (!strstr(b->job->solver, "slide"))
+        return cli_error("--body gives a surface to slide on, which solver '%s' does not take; use --solver slide",
+                         b->job->solver);
+    return CLI_OK;
+}
+
+/* ---- other outputs ---- */
+
+static int open_extras(bake *b)
+{
+    const bake_result *r = b->result;
+    for (const char *at = b->job->outputs; at && *at;) {
+        cutis_output output;
+        cutis_error error;
+        int length = (int)strcspn(at, ",");
+        b->extras = cli_resize(b->extras, (size_t)b->extra_count + 1, sizeof *b->extras);
+        bake_extra *extra = &b->extras[b->extra_count++];
+        *extra = (bake_extra){.name = cli_format("%.*s", length, at)};
+        extra->path = cli_format("%s.%s.npy", b->job->output, extra->name);
+        if (!cutis_state_output(b->model, b->state, extra->name, &output))
+            return cli_error("solver '%s' has no output '%s' for %s; 'cutis solvers' lists them", b->job->solver,
+                             extra->name, b->character->name);
+        cutis_cache_info info = {output.count, r->frames, r->start, r->fps, NULL, output.components};
+        if (cutis_cache_create(extra->path, &info, NULL, &extra->writer, &error) != CUTIS_OK)
+            return cli_library_error(&error);
+        at += length + (at[length] == ',');
+    }
+    return CLI_OK;
+}
+
+static int write_extras(bake *b)
+{
+    for (int i = 0; i < b->extra_count; i++) {
+        cutis_output output;
+        cutis_error error;
+        if (cutis_state_output(b->model, b->state, b->extras[i].name, &output) &&
+            cutis_cache_append(b->extras[i].writer, output.values, &error) != CUTIS_OK)
+            return cli_library_error(&error);
+    }
     return CLI_OK;
 }
 
@@ -408,6 +524,7 @@ static int advance(bake *b, double time)
 {
     bake_result *r = b->result;
     cutis_step_input input = {.motion = {&b->motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(b->pool)};
+    if (b->body) input.body = (cutis_body){b, sample_body};
     double piece = r->substep > 0 ? SUBSTEPS_AT_ONCE * r->substep : HUGE_VAL;
     for (bool last = false; !last;) {
         double left = time - cutis_state_time(b->state);
@@ -488,6 +605,7 @@ static int run_frames(bake *b)
         double origin = b->job->loop && r->substep > 0 ? 0 : r->lead_in;
         status = advance(b, origin + (i + 1 == r->frames && b->period > 0 ? b->period : i / r->fps));
         b->step_seconds[i] = cli_clock() - start;
+        if (status == CLI_OK) status = write_extras(b);
         if (status != CLI_OK) break;
         cutis_output moving;
         if (b->texcoords && cutis_state_output(b->model, b->state, "texcoords", &moving))
@@ -531,6 +649,12 @@ static int write_morphs(bake *b)
 static int close_output(bake *b)
 {
     cutis_error error;
+    for (int i = 0; i < b->extra_count; i++) {
+        cutis_cache_writer *extra = b->extras[i].writer;
+        b->extras[i].writer = NULL;
+        if (cutis_cache_finish(extra, &error) != CUTIS_OK) return cli_library_error(&error);
+    }
+    if (!b->job->output) return CLI_OK;
     if (!b->writer) return write_morphs(b);
     cutis_cache_writer *writer = b->writer;
     b->writer = NULL; /* finish frees it, also on failure */
@@ -741,12 +865,14 @@ static int run_all(bake *b)
     double start = cli_clock();
     int status = load_character(b);
     r->load_seconds = cli_clock() - start;
+    if (status == CLI_OK) status = load_body(b);
     if (status == CLI_OK) status = choose_clip(b);
     if (status == CLI_OK && b->job->loop) status = prepare_loop(b);
     if (status == CLI_OK) status = count_frames(b);
     if (status == CLI_OK) status = build_model(b);
     if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
     if (status == CLI_OK) status = open_output(b);
+    if (status == CLI_OK) status = open_extras(b);
     if (status == CLI_OK) status = run_lead_in(b);
     if (status == CLI_OK && b->job->loop) status = find_loop(b);
     if (status == CLI_OK) status = run_frames(b);
@@ -767,6 +893,13 @@ int bake_run(const bake_job *job, bake_result *result)
     bake b = {.job = job, .result = result};
     int status = run_all(&b);
     cutis_cache_discard(b.writer);
+    for (int i = 0; i < b.extra_count; i++) {
+        cutis_cache_discard(b.extras[i].writer);
+        free(b.extras[i].name);
+        free(b.extras[i].path);
+    }
+    free(b.extras);
+    cutis_cache_destroy(b.body);
     cutis_state_destroy(b.state);
     cutis_model_destroy(b.model);
     cutis_pool_destroy(b.pool);

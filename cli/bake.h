@@ -8,15 +8,17 @@
 
 typedef struct bake_job {
     const char *input;  /* file or built-in name */
-    const char *output; /* its ending chooses the format */
+    const char *output; /* its ending chooses the format; NULL: nothing is written */
     const char *solver;
     const char *clip;   /* name, or NULL: the first */
     const char *motion; /* .bvh that becomes the clip, or NULL */
     const cutis_name_pair *map;
     int map_count;
     double fps;
-    double substep; /* seconds; 0: the solver's own */
-    double lead_in; /* seconds; NAN: 0 for a solver without a past, else 1 */
+    double substep;      /* seconds; 0: the solver's own */
+    double lead_in;      /* seconds; NAN: 0 for a solver without a past, else from its damping */
+    const char *body;    /* cache whose surface takes the place of the body solver, or NULL */
+    const char *outputs; /* names of outputs of the solver, separated by commas, or NULL: written to OUT.NAME.npy */
     const cutis_setting *settings;
     int setting_count;
     double tolerance;      /* .glb: largest error over the size */

@@ -2,12 +2,15 @@
  * bench_slide.c: one step of 1 ms of the solver slide, in scenes of the size of those of Table 2 of Li et al. 2013,
  * one thread; and of a tenfold mesh, for the growth of cost.
  *
- * Meshes are those of the zoo nearest above the paper's count of unknowns (two a vertex). The time is the mean over
- * the steps of a piece of the clip in which the body moves most.
+ * Meshes are those of the zoo nearest above the paper's count of unknowns (two a vertex); hand and dinosaur are not
+ * made that coarse, so an arm stands for them. The time is the mean over the steps of a frame of 20 ms, its outputs
+ * included, in a piece of the clip in which the body moves most.
  */
 #include <string.h>
 
 #include "bench.h"
+
+enum { STEPS = 20 }; /* in a frame, of which outputs are made once */
 
 typedef struct scene {
     const char *name, *character, *clip;
@@ -19,12 +22,12 @@ typedef struct scene {
 
 static const scene scenes[] = {
     {"slide torus", "torus", "squash", 1152, 22.44, 14.73, 0.2, {NULL}},
-    {"slide cylinder", "cylinder", "twist", 1320, 33.72, 25.67, 0.3, {"bones.turn_12.attach", "1"}},
+    {"slide cylinder", "cylinder", "twist", 1320, 33.72, 25.67, 0.3, {"bones.turn_8.attach", "1"}},
     {"slide head", "neck", "look_up", 1724, 50.75, 39.95, 0.3, {"bones.chest.attach", "1"}},
-    {"slide hand", "hand", "fist", 516, 9.00, 5.83, 0.3, {"bones.forearm.attach", "1"}},
+    {"slide hand", "arm", "flex", 516, 9.00, 5.83, 0.3, {"bones.hand.attach", "1"}},
     {"slide cloth", "man", "shimmy", 3320, 164.04, 144.75, 0.3, {"bones.head.attach", "1"}},
     {"slide torus shaken", "torus", "shake", 1152, 23.37, 14.45, 0.8, {"zeta", "0"}},
-    {"slide dinosaur", "cat", "walk", 560, 6.27, 2.73, 0.2, {"zeta", "0.5"}},
+    {"slide dinosaur", "arm", "shake", 560, 6.27, 2.73, 0.6, {"zeta", "0.5"}},
     {"slide 3,000", "torus", "squash", 3000, 0, 0, 0.2, {NULL}},
     {"slide 30,000", "torus", "squash", 30000, 0, 0, 0.2, {NULL}},
 };
@@ -82,7 +85,9 @@ static int time_scene(bench_context *context, const scene *s)
         bench_row row = {.name = s->name, .element = "dofs", .count = 2L * c->point_count, .threads = 1};
         row.paper_ms = s->paper_ms;
         row.part_paper_ms[2] = s->paper_solve_ms;
-        status = bench_steps(context, model, state, &input, 0.001, 20, &row);
+        status = bench_steps(context, model, state, &input, STEPS * 0.001, 1, &row);
+        row.ms /= STEPS;
+        for (int i = 0; i < row.part_count; i++) row.part_ms[i] /= STEPS;
         if (status == CLI_OK) bench_add(context, &row);
     }
     cutis_state_destroy(state);

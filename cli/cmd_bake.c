@@ -88,14 +88,17 @@ static int run_job(const cli_arguments *arguments, bake_job *job)
 
 static int run(const cli_arguments *arguments)
 {
+    const char *slide_output = cli_text(arguments, "slide-output");
     int setting_count = cli_text_count(arguments, "set"), map_count = cli_text_count(arguments, "map");
-    cutis_setting *settings = cli_allocate((size_t)setting_count, sizeof *settings);
+    cutis_setting *settings = cli_allocate((size_t)setting_count + 1, sizeof *settings);
     cutis_name_pair *map = cli_allocate((size_t)map_count, sizeof *map);
     char **copies = cli_allocate((size_t)setting_count + (size_t)map_count, sizeof *copies);
     for (int i = 0; i < setting_count; i++)
         split_pair(cli_text_at(arguments, "set", i), &copies[i], &settings[i].key, &settings[i].value);
     for (int i = 0; i < map_count; i++)
         split_pair(cli_text_at(arguments, "map", i), &copies[setting_count + i], &map[i].from, &map[i].to);
+
+    settings[setting_count] = (cutis_setting){"slide.output", slide_output};
 
     bake_job job = {
         .input = arguments->positionals[0],
@@ -108,8 +111,10 @@ static int run(const cli_arguments *arguments)
         .fps = cli_number(arguments, "fps"),
         .substep = cli_given(arguments, "substep") ? cli_number(arguments, "substep") : 0,
         .lead_in = cli_number(arguments, "lead-in"),
+        .body = cli_text(arguments, "body"),
+        .outputs = cli_text(arguments, "outputs"),
         .settings = settings,
-        .setting_count = setting_count,
+        .setting_count = setting_count + (slide_output != NULL),
         .tolerance = cli_number(arguments, "tolerance") / 100,
         .targets =
             cli_flag(arguments, "safe") && !cli_given(arguments, "targets") ? 8 : cli_integer(arguments, "targets"),
@@ -165,11 +170,23 @@ static const cli_option options[] = {
      .kind = CLI_PAIR,
      .value = "KEY=VALUE",
      .help = "a parameter of the solver, or bones.NAME.KEY=VALUE for one joint"},
+    {.name = "outputs",
+     .kind = CLI_TEXT,
+     .value = "NAMES",
+     .help = "outputs of the solver to write as OUT.NAME.npy, separated by commas: texcoords,sliding"},
+    {.name = "slide-output",
+     .kind = CLI_TEXT,
+     .value = "texture|vertices",
+     .help = "what shows the sliding of solver slide: the same as --set slide.output=..."},
+    {.name = "body",
+     .kind = CLI_TEXT,
+     .value = "CACHE",
+     .help = "for solver slide: the body's surface from this cache instead of a clip"},
     {.name = "config", .kind = CLI_TEXT, .value = "F.json", .help = "read options from a file; those given here win"},
     {.name = "lead-in",
      .kind = CLI_NUMBER,
      .value = "SECONDS",
-     .help = "time from rest to the clip's first pose (default 1; 0 for a solver without a past)",
+     .help = "time from rest to the clip's first pose (default 1 to 4 by the damping; 0 for a solver without a past)",
      .min = 0,
      .max = 60},
     {.name = "loop", .kind = CLI_FLAG, .help = "find the periodic motion and write exactly one period"},
@@ -215,10 +232,15 @@ const cli_command cmd_bake = {
     .description =
         "Frame i shows the clip at its start + i / F seconds, from the first key to the last. The character starts at "
         "rest and is led into the clip's first pose before frame 0, so that nothing pops.\n"
+        "A .glb is the input's own file with everything kept; morph targets with animated weights add what skinning "
+        "misses, so that it plays in any engine. --loop writes one period of the periodic motion, last key = first.\n"
         "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"stiffness\": "
         "0.5}, \"bones\": {\"Spine\": {\"stiffness\": 0.9}}}.",
-    .examples = "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
+    .examples = "cutis bake arm --solver lattice --clip flex -o arm.glb\n"
+                "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"
+                "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
                 "cutis bake hero.glb --solver lbs --fps 60 --report hero.json -o hero.npy\n"
+                "cutis bake torus --solver slide --outputs texcoords -o torus.pc2\n"
                 "cutis bake hero.glb --motion walk.bvh --map Hips=pelvis -o walk.mdd",
     .options = options,
     .option_count = CLI_COUNT(options),

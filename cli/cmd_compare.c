@@ -77,10 +77,8 @@ static int run_solvers(comparison *c)
     const cli_arguments *arguments = c->arguments;
     int done = 0;
     bake_result base;
-    char *base_path = cli_format("%s/.lbs.npy", c->folder);
     bake_job job = {.input = c->input,
                     .solver = "lbs",
-                    .output = base_path,
                     .clip = cli_text(arguments, "clip"),
                     .fps = cli_number(arguments, "fps"),
                     .lead_in = (double)NAN,
@@ -88,8 +86,6 @@ static int run_solvers(comparison *c)
                     .keep = true,
                     .quiet = cli_flag(arguments, "quiet")};
     int status = bake_run(&job, &base);
-    remove(base_path);
-    free(base_path);
     if (status != CLI_OK) return status;
     job.quiet = true;
     job.measure = true;
@@ -207,6 +203,12 @@ static void write_image(FILE *file, const char *path, const char *text)
     fprintf(file, "\"><figcaption>%s</figcaption></figure>\n", text);
 }
 
+/* What a plot shows of a frame: percent of the rest volume, or the decimal logarithm of milliseconds. */
+static double plot_value(const bake_result *r, int frame, bool volume)
+{
+    return volume ? 100 * r->volume_ratios[frame] : log10(fmax(1e3 * r->step_series[frame], 1e-3));
+}
+
 /* One curve per solver over the frames. */
 static void write_plot(FILE *file, const comparison *c, const char *title, bool volume)
 {
@@ -216,24 +218,23 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
     for (int i = 0; i < c->count; i++) {
         const bake_result *r = &c->entries[i].result;
         for (int f = 0; c->entries[i].done && f < r->frames; f++) {
-            double y = volume ? 100 * r->volume_ratios[f] : 1e3 * r->step_series[f];
+            double y = plot_value(r, f, volume);
             if (!isfinite(y)) continue;
             low = fmin(low, y), high = fmax(high, y);
         }
         if (c->entries[i].done && r->frames > frames) frames = r->frames;
     }
     if (!(high >= low)) return;
-    if (!volume) low = 0;
     double pad = fmax(0.05 * (high - low), 1e-3);
-    if (volume) low -= pad;
+    low -= pad;
     high += pad;
     fprintf(file, "<h2>%s</h2>\n<svg viewBox=\"0 0 %g %g\" role=\"img\">\n", title, width, height);
     for (int k = 0; k <= 4; k++) {
         double value = low + (high - low) * k / 4, y = height - bottom - (height - bottom - top) * k / 4;
         fprintf(file,
                 "<line x1=\"%g\" x2=\"%g\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/><text x=\"%g\" y=\"%.1f\" "
-                "text-anchor=\"end\">%.4g</text>\n",
-                left, width - 10, y, y, left - 6, y + 4, value);
+                "text-anchor=\"end\">%.3g</text>\n",
+                left, width - 10, y, y, left - 6, y + 4, volume ? value : pow(10, value));
     }
     for (int k = 0; k <= 4; k++)
         fprintf(file, "<text x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">%d</text>\n",
@@ -244,7 +245,7 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
         fprintf(file, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" points=\"",
                 colors[i % CLI_COUNT(colors)]);
         for (int f = 0; f < r->frames; f++) {
-            double y = volume ? 100 * r->volume_ratios[f] : 1e3 * r->step_series[f];
+            double y = plot_value(r, f, volume);
             if (!isfinite(y)) continue;
             fprintf(file, "%.1f,%.1f ", left + (width - 10 - left) * f / (frames > 1 ? frames - 1 : 1),
                     height - bottom - (height - bottom - top) * (y - low) / (high - low));
@@ -300,7 +301,7 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
     write_table(file, c);
     write_image(file, bend, "the frame in the middle of the clip");
     write_plot(file, c, "Volume, percent of rest, over frames", true);
-    write_plot(file, c, "Time of a frame, milliseconds", false);
+    write_plot(file, c, "Time of a frame, milliseconds, logarithmic", false);
     write_image(file, sheet, "the clip");
     bool failed = ferror(file);
     if (fclose(file) != 0 || failed) return cli_error("cannot write '%s'", path);

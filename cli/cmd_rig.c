@@ -213,6 +213,19 @@ static int compare_all(const cli_arguments *arguments, const cutis_character *ch
     return status;
 }
 
+/* A glTF file keeps all that it holds; anything else is written anew. */
+static int save(const cutis_character *character, const char *source, const char *path, bool kept)
+{
+    cutis_error error;
+    cutis_result result = CUTIS_ERROR_UNSUPPORTED;
+    if (!kept && (cli_has_ending(source, ".glb") || cli_has_ending(source, ".gltf"))) {
+        result = cutis_character_save_rig(character, source, path, &error);
+        if (result == CUTIS_ERROR_UNSUPPORTED) cli_warning("materials are kept by name only: %s", error.text);
+    }
+    if (result == CUTIS_ERROR_UNSUPPORTED) result = cutis_character_save(character, path, &error);
+    return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+}
+
 static int run(const cli_arguments *arguments)
 {
     static const char *const methods[] = {"auto", "heat", "voxel"};
@@ -249,8 +262,7 @@ static int run(const cli_arguments *arguments)
             status = cli_library_error(&error);
     }
     if (status == CLI_OK && !cli_flag(arguments, "quiet")) print_report(path ? path : name, rig, kept);
-    if (status == CLI_OK && path && cutis_character_save(rig->character, path, &error) != CUTIS_OK)
-        status = cli_library_error(&error);
+    if (status == CLI_OK && path) status = save(rig->character, name, path, kept);
     if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
     if (status == CLI_OK && picture) status = draw(path, picture);
 

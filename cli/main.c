@@ -17,6 +17,7 @@
     ENTRY(measure)      \
     ENTRY(compare)      \
     ENTRY(batch)        \
+    ENTRY(rates)        \
     ENTRY(rig)          \
     ENTRY(render)       \
     ENTRY(bench)        \

@@ -26,7 +26,7 @@ fi
 log=$matrix/$2.log
 mkdir -p "$matrix"
 cmake -G Ninja -S . -B "$matrix/$2" -DCMAKE_BUILD_TYPE=Release -DCUTIS_WERROR=ON -DCUTIS_IO=OFF -DCUTIS_CLI=OFF \
-    $options >"$log" 2>&1 && cmake --build "$matrix/$2" --target golden >>"$log" 2>&1 || { tail -n 40 "$log" && exit 1; }
+    $options >"$log" 2>&1 && cmake --build "$matrix/$2" --target golden >>"$log" 2>&1 || { grep -A6 "error:" "$log" || tail -n 30 "$log"; exit 1; }
 for threads in 1 2 3; do
     sh tests/check_golden.sh "$matrix/$2/bin/golden" $threads || exit 1
 done

@@ -9,7 +9,7 @@
 /* A clip, or a motion made by code, or both: `pose` changes what the clip gives. */
 typedef struct scene_motion {
     const cutis_character *character;
-    int clip; /* -1: rest */
+    int clip;    /* -1: rest */
     double stop; /* seconds after which the clip stands still; 0: never */
     void (*pose)(const struct scene_motion *motion, double time, float *joints);
     double amount;

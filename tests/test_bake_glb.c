@@ -205,6 +205,65 @@ static void second_bake_keeps_the_first(void **unused)
     remove(twice);
 }
 
+/* Two nodes that show one mesh, with a morph target of its own, set and animated; a clip that only moves it. */
+static const char shared_mesh[] =
+    "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0,1]}],\"nodes\":[{\"name\":"
+    "\"left\",\"mesh\":0},{\"name\":\"right\",\"mesh\":0,\"translation\":[3,0,0],\"scale\":[2,2,2],\"w"
+    "eights\":[0.25]}],\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1,\"t"
+    "argets\":[{\"POSITION\":4}]}],\"weights\":[0.5]}],\"materials\":[{\"name\":\"kept\",\"extras\":{\""
+    "note\":7}}],\"animations\":[{\"name\":\"move\",\"samplers\":[{\"input\":2,\"output\":3},{\"input\""
+    ":2,\"output\":5},{\"input\":2,\"output\":6}],\"channels\":[{\"sampler\":0,\"target\":{\"node\":0,"
+    "\"path\":\"translation\"}},{\"sampler\":2,\"target\":{\"node\":1,\"path\":\"rotation\"}},{\"sampl"
+    "er\":1,\"target\":{\"node\":1,\"path\":\"weights\"}}]},{\"name\":\"other\",\"samplers\":[{\"input"
+    "\":2,\"output\":5}],\"channels\":[{\"sampler\":0,\"target\":{\"node\":0,\"path\":\"weights\"}}]}]"
+    ",\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\",\"min\":[0"
+    ",0,0],\"max\":[1,1,1]},{\"bufferView\":1,\"componentType\":5123,\"count\":12,\"type\":\"SCALAR\"}"
+    ",{\"bufferView\":2,\"componentType\":5126,\"count\":2,\"type\":\"SCALAR\",\"min\":[0],\"max\":[1]"
+    "},{\"bufferView\":3,\"componentType\":5126,\"count\":2,\"type\":\"VEC3\"},{\"bufferView\":4,\"com"
+    "ponentType\":5126,\"count\":4,\"type\":\"VEC3\",\"min\":[0,0,0],\"max\":[0.20000000298023224,0.10"
+    "000000149011612,0]},{\"bufferView\":5,\"componentType\":5126,\"count\":2,\"type\":\"SCALAR\"},{\""
+    "bufferView\":6,\"componentType\":5126,\"count\":2,\"type\":\"VEC4\"}],\"bufferViews\":[{\"buffer\""
+    ":0,\"byteOffset\":0,\"byteLength\":48},{\"buffer\":0,\"byteOffset\":48,\"byteLength\":24},{\"buff"
+    "er\":0,\"byteOffset\":72,\"byteLength\":8},{\"buffer\":0,\"byteOffset\":80,\"byteLength\":24},{\""
+    "buffer\":0,\"byteOffset\":104,\"byteLength\":48},{\"buffer\":0,\"byteOffset\":152,\"byteLength\":"
+    "8},{\"buffer\":0,\"byteOffset\":160,\"byteLength\":32}],\"buffers\":[{\"byteLength\":192,\"uri\":"
+    "\"data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAAAAAAAAAA"
+    "AAAIA/AAACAAEAAAABAAMAAAADAAIAAQACAAMAAAAAAAAAgD8AAAAAAAAAAAAAAAAAAAAAAAAAPwAAAAAAAAAAAAAAAAAAAAD"
+    "NzEw+AAAAAAAAAAAAAAAAzczMPQAAAAAAAAAAAAAAAAAAAAAAAAA/AACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA8wQ1PwAAAADz"
+    "BDU/\"}]}";
+
+static void one_mesh_in_two_places(void **unused)
+{
+    (void)unused;
+    const char *source = temporary("shared.gltf"), *path = temporary("baked.glb");
+    FILE *file = fopen(source, "wb");
+    assert_int_equal(fwrite(shared_mesh, 1, sizeof shared_mesh - 1, file), sizeof shared_mesh - 1);
+    fclose(file);
+    cutis_character *c = NULL, *loaded = NULL;
+    assert_int_equal(cutis_character_load(source, NULL, &c, NULL), CUTIS_OK);
+    assert_int_equal(c->vertex_count, 8);
+    scene s = scene_make(c, cutis_character_find_clip(c, "move"), 10, 11);
+    check_bake(&s, source, "one mesh in two places");
+
+    /* The other clip still plays what it did. */
+    cutis_bake_def def = scene_def(&s, source);
+    cutis_bake_info info;
+    assert_int_equal(cutis_bake_save(&def, path, &info, NULL), CUTIS_OK);
+    assert_int_equal(cutis_character_load(path, NULL, &loaded, NULL), CUTIS_OK);
+    assert_int_equal(loaded->morph_count, c->morph_count + 2 * info.target_count);
+    float before[24], after[24];
+    for (double time = 0; time <= 1; time += 0.25) {
+        play(c, cutis_character_find_clip(c, "other"), time, before);
+        play(loaded, cutis_character_find_clip(loaded, "other"), time, after);
+        for (int i = 0; i < 24; i++) assert_float_equal(before[i], after[i], 1e-6f);
+    }
+    scene_free(&s);
+    cutis_character_destroy(c);
+    cutis_character_destroy(loaded);
+    remove(source);
+    remove(path);
+}
+
 static void threads_do_not_change_the_file(void **unused)
 {
     (void)unused;
@@ -284,6 +343,7 @@ int main(void)
         cmocka_unit_test(zoo_characters_play_what_was_simulated),
         cmocka_unit_test(files_play_what_was_simulated),
         cmocka_unit_test(second_bake_keeps_the_first),
+        cmocka_unit_test(one_mesh_in_two_places),
         cmocka_unit_test(threads_do_not_change_the_file),
         cmocka_unit_test(flat_blends_do_not_blow_up),
         cmocka_unit_test(nonsense_is_refused),

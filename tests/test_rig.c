@@ -2,9 +2,11 @@
  * test_rig.c: automatic weights and skeletons: sums, coverage, accuracy against hand-made rigs, and every failure that
  * bone heat alone would have.
  */
+#define _DEFAULT_SOURCE /* mkstemps */
 #include "testing.h"
 
 #include <time.h>
+#include <unistd.h>
 
 #include "character/skinning.h"
 
@@ -400,6 +402,39 @@ static void threads_do_not_change_a_rig(void **state)
     cutis_character_destroy(cat);
 }
 
+static void rigging_a_gltf_file_keeps_all_else(void **state)
+{
+    const char *source = test_model("khronos-Fox/Fox.glb");
+    char path[] = "/tmp/cutis_rig_XXXXXX.glb";
+    cutis_character *fox, *again;
+    cutis_error error;
+    (void)state;
+    if (!source) skip();
+    int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(cutis_character_load(source, NULL, &fox, &error), CUTIS_OK);
+    cutis_rig *rig = create(fox, NULL);
+    assert_string_equal(rig->skeleton, "quadruped");
+    if (cutis_character_save_rig(rig->character, source, path, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    assert_int_equal(cutis_character_load(path, NULL, &again, &error), CUTIS_OK);
+    const cutis_character *c = rig->character;
+    assert_int_equal(again->vertex_count, fox->vertex_count);
+    assert_int_equal(again->joint_count, c->joint_count);
+    assert_string_equal(again->parts[0].material, fox->parts[0].material);
+    assert_int_equal(again->corner_count, fox->corner_count);
+    assert_memory_equal(again->corners, fox->corners, (size_t)fox->corner_count * sizeof(int));
+    assert_memory_equal(again->texcoords, fox->texcoords, 2 * (size_t)fox->corner_count * sizeof(float));
+    for (int i = 0; i < 3 * fox->vertex_count; i++)
+        assert_true(fabsf(again->positions[i] - fox->positions[i]) < 1e-5f * fox->size);
+    for (int v = 0; v < fox->vertex_count; v++)
+        assert_int_equal(again->influence_first[v + 1], c->influence_first[v + 1]);
+    cutis_character_destroy(again);
+    cutis_rig_destroy(rig);
+    cutis_character_destroy(fox);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +448,7 @@ int main(void)
         cmocka_unit_test(broken_meshes_get_full_weights_and_sentences),
         cmocka_unit_test(rigging_survives_every_failed_allocation),
         cmocka_unit_test(threads_do_not_change_a_rig),
+        cmocka_unit_test(rigging_a_gltf_file_keeps_all_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

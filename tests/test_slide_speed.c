@@ -67,7 +67,7 @@ static void steps_take_a_twentieth_of_the_papers(void **state)
     (void)state;
     static const scene scenes[] = {
         {"torus", "torus", "squash", 0.52, 1152, 22.44, 0.2, NULL, NULL},
-        {"cylinder", "cylinder", "twist", 0.51, 1320, 33.72, 0.3, "bones.turn_12.attach", "1"},
+        {"cylinder", "cylinder", "twist", 0.51, 1320, 33.72, 0.3, "bones.turn_8.attach", "1"},
         {"head", "neck", "look_up", 0.22, 1724, 50.75, 0.3, "bones.chest.attach", "1"},
         {"hand", "arm", "flex", 0.1, 516, 9.00, 0.3, "bones.hand.attach", "1"},
         {"cloth", "man", "shimmy", 0.2, 3320, 164.04, 0.3, "bones.head.attach", "1"},

@@ -51,6 +51,14 @@ CUTIS_API cutis_result cutis_character_add_bvh(const cutis_character *character,
  * is kept; vertices that texture seams double in a .glb come after all others.
  */
 CUTIS_API cutis_result cutis_character_save(const cutis_character *character, const char *path, cutis_error *error);
+/*
+ * Write the .glb or .gltf file `source` as a .glb with the skeleton and the weights of `character`, which was made from
+ * it by cutis_rig_create, and with all else it holds: materials, textures, vertex order, extensions. Skins and
+ * animations of an old skeleton go. CUTIS_ERROR_UNSUPPORTED when the file cannot be edited so (a mesh that stands in
+ * the scene twice); cutis_character_save then serves.
+ */
+CUTIS_API cutis_result cutis_character_save_rig(const cutis_character *character, const char *source, const char *path,
+                                                cutis_error *error);
 
 /* ---- bakes: a simulated clip as skeleton and morph targets ---- */
 
@@ -94,6 +102,7 @@ typedef struct cutis_cache_info {
     double start; /* seconds of frame 0 */
     double fps;
     const cutis_character *character; /* for formats that carry faces (.obj folder); else NULL is allowed */
+    int components;                   /* numbers a vertex, 0 = 3; other than 3 only in .npy */
 } cutis_cache_info;
 
 typedef struct cutis_cache_writer cutis_cache_writer;
@@ -106,7 +115,7 @@ typedef struct cutis_cache_writer cutis_cache_writer;
 CUTIS_API cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info,
                                           const cutis_allocator *allocator, cutis_cache_writer **writer,
                                           cutis_error *error);
-/* Add the next frame: (vertex_count x 3). */
+/* Add the next frame: (vertex_count x 3), or x components. */
 CUTIS_API cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positions, cutis_error *error);
 /* Moving texture coordinates of the frame just appended: (corner_count x 2). Formats without a place for them pass. */
 CUTIS_API cutis_result cutis_cache_append_texcoords(cutis_cache_writer *writer, const float *texcoords,

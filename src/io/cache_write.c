@@ -257,7 +257,8 @@ static cutis_result writer_start(cutis_cache_writer *writer, const char *path, c
 {
     if (writer->format == CACHE_OBJ) return folder_start(writer, path, error);
     if (cache_collects(writer)) return frames_start(writer, path, error);
-    writer->row = memory_allocate(&writer->allocator, (size_t)writer->info.vertex_count, 12);
+    writer->row =
+        memory_allocate(&writer->allocator, (size_t)writer->info.vertex_count, 4 * (size_t)writer->info.components);
     if (!writer->row) return error_memory(error, "a cache");
     cutis_result result = file_writer_open(&writer->file, path, &writer->allocator, error);
     if (result != CUTIS_OK) return result;
@@ -268,7 +269,8 @@ static cutis_result writer_start(cutis_cache_writer *writer, const char *path, c
 
 static void writer_free(cutis_cache_writer *writer)
 {
-    memory_release(&writer->allocator, writer->row, (size_t)writer->info.vertex_count, 12);
+    memory_release(&writer->allocator, writer->row, (size_t)writer->info.vertex_count,
+                   4 * (size_t)writer->info.components);
     frames_free(writer);
     arena_destroy(&writer->memory);
     cutis_allocator allocator = writer->allocator;
@@ -289,12 +291,17 @@ cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info, 
         return error_set(error, CUTIS_ERROR_ARGUMENT,
                          "a cache needs at least one vertex and one frame and a finite rate, not %d, %d and %g",
                          info->vertex_count, info->frame_count, info->fps);
+    if (info->components < 0 || (info->components != 0 && info->components != 3 && format != CACHE_NPY))
+        return error_set(error, CUTIS_ERROR_ARGUMENT,
+                         "'%.300s' holds positions, 3 numbers a vertex, not %d; .npy takes any number", path,
+                         info->components);
     cutis_cache_writer *created = memory_allocate(allocator, 1, sizeof *created);
     if (!created) return error_memory(error, "a cache");
     created->allocator = memory_resolve(allocator);
     created->memory = arena_create(allocator);
     created->format = format;
     created->info = *info;
+    if (created->info.components == 0) created->info.components = 3;
     cutis_result result = writer_start(created, path, error);
     if (result != CUTIS_OK)
         writer_free(created);
@@ -313,7 +320,7 @@ cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positio
         if (result == CUTIS_OK) writer->frame_count++;
         return result;
     }
-    size_t count = (size_t)writer->info.vertex_count * 3;
+    size_t count = (size_t)writer->info.vertex_count * (size_t)writer->info.components;
     if (cache_collects(writer)) {
         memcpy(writer->frames.positions + (size_t)writer->frame_count++ * count, positions, count * sizeof(float));
         return CUTIS_OK;

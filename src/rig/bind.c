@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rig/rig.h"
+#include "rig/rigging.h"
 
 /* Of the points of a component, the least that must see a bone for heat to be trusted with it. */
 static const float HEAT_SHARE = 0.3f;

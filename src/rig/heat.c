@@ -16,7 +16,7 @@
 #include <suitesparse/amd.h>
 #include <suitesparse/ldl.h>
 
-#include "rig/rig.h"
+#include "rig/rigging.h"
 
 enum { CANDIDATES = 4, SHARED = 4, BLOCK = 8, GRAIN = 256 };
 

@@ -4,7 +4,7 @@
 #ifndef RIG_LIMBS_H
 #define RIG_LIMBS_H
 
-#include "rig/rig.h"
+#include "rig/rigging.h"
 
 enum { LIMBS_MAX = 24, LIMB_RINGS_MAX = 160 };
 

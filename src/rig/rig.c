@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "rig/rig.h"
+#include "rig/rigging.h"
 #include "rig/skeleton.h"
 
 typedef struct rig_object {

@@ -308,6 +308,17 @@ static void fingers_add(const posture *b, const finger_set *set, int hand, char 
     }
 }
 
+/* Five joints along a tail, from where it leaves the trunk. */
+static void tail_add(const limb *tail, int parent, skeleton *s)
+{
+    float base = limb_seam(tail, 0.3f * tail->seam_distance, tail->seam_distance, 1.3f);
+    for (int k = 0; k < 5; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "tail_%d", k + 1);
+        parent = joint_add(s, name, parent, limb_place(tail, (0.98f - 0.15f * (float)k) * base, 0.9f * base));
+    }
+}
+
 /* ---- biped ---- */
 
 /* The lowest place of the middle plane: where the legs part. */
@@ -334,8 +345,10 @@ static bool biped_find(const posture *b, biped_parts *parts)
     for (int i = 0; i < b->f->count; i++) {
         vec3 tip = tip_of(b, i);
         int k = b->mirror[i];
-        if (k == i && (parts->head < 0 || tip.y > tip_of(b, parts->head).y)) parts->head = i;
-        if (k < 0 || k == i || axis_of(tip, b->lateral) < b->plane) continue;
+        float aside = fabsf(axis_of(tip, b->lateral) - b->plane);
+        /* The head's far end may be an ear or the corner of a hat. */
+        if (aside < 0.1f * b->size && (parts->head < 0 || tip.y > tip_of(b, parts->head).y)) parts->head = i;
+        if (k < 0 || k == i || axis_of(tip, b->lateral) < b->plane || aside < 0.12f * height_of(b)) continue;
         if (tip.y < b->low.y + 0.2f * height_of(b)) continue;
         if (parts->hand < 0 || b->f->all[i].reach > b->f->all[parts->hand].reach) parts->hand = i;
     }
@@ -378,6 +391,9 @@ static leg_joints leg_place(const posture *b, const limb *l, float crotch)
         if (uneven < nearest) nearest = uneven, knee = d;
     }
     leg.knee = limb_smooth(l, limb_bend(l, knee, 0.1f * length, 0.25f * length), 1.5f * window, NULL);
+    /* Too few rings to tell: half of the way. */
+    if (vec3_distance(leg.knee, leg.hip) < 0.2f * length || vec3_distance(leg.knee, leg.ankle) < 0.2f * length)
+        leg.knee = vec3_lerp(leg.ankle, leg.hip, 0.5f);
     leg.toe = vec3_lerp(leg.ankle, tip, 0.72f);
     leg.toe.y = b->low.y + 0.5f * (leg.toe.y - b->low.y) + 0.01f * leg_height;
     return leg;
@@ -466,8 +482,15 @@ static bool biped_fit(posture *b, rig_report *report, skeleton *s)
         j = joint_side(s, "foot", side, j, legs[k].ankle);
         joint_side(s, "toe", side, j, legs[k].toe);
     }
+    /* A main limb on the middle plane that is no head is a tail. */
+    int tail = -1;
+    for (int i = 0; i < b->f->count && tail < 0; i++)
+        if (all[i].main && b->mirror[i] == i && i != parts.head && tip_of(b, i).y < chest.y &&
+            vec3_distance(tip_of(b, i), pelvis) > 0.25f * b->size)
+            tail = i;
+    if (tail >= 0) tail_add(&all[tail], hips, s);
     skeleton_mirror(b, s);
-    rig_say(report, "a biped: two arms, two legs and a head were found");
+    rig_say(report, "a biped: two arms, two legs and a head were found%s", tail >= 0 ? ", and a tail" : "");
     return true;
 }
 
@@ -577,16 +600,7 @@ static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
     int chest = joint_add(s, "chest", spine, vec3_lerp(rump, withers, 0.71f));
     int neck = joint_add(s, "neck", chest, vec3_lerp(withers, skull, 0.28f));
     int skull_joint = joint_add(s, "head", neck, skull);
-    if (parts.tail >= 0) {
-        const limb *tail = &all[parts.tail];
-        float base = limb_seam(tail, 0.3f * tail->seam_distance, tail->seam_distance, 1.3f);
-        int parent = hips;
-        for (int k = 0; k < 5; k++) {
-            char name[16];
-            snprintf(name, sizeof name, "tail_%d", k + 1);
-            parent = joint_add(s, name, parent, limb_place(tail, (0.98f - 0.15f * (float)k) * base, 0.9f * base));
-        }
-    }
+    if (parts.tail >= 0) tail_add(&all[parts.tail], hips, s);
     for (int k = 0; k < 2; k++) {
         char side = (k == 0) == first_left ? 'l' : 'r';
         vec3 places[4];
@@ -654,6 +668,9 @@ static bool hand_fit(posture *b, rig_report *report, skeleton *s)
         }
     }
     fingers_order(b, &set, end);
+    /* Fingers lie side by side; limbs that spread over the whole body are none. */
+    for (int i = 2; i < 5; i++)
+        if (vec3_distance(tip_of(b, set.limbs[1]), tip_of(b, set.limbs[i])) > 0.55f * b->size) return false;
 
     /* The wrist: as far behind the knuckles as the fingers are long, towards the forearm. */
     vec3 knuckles = {0, 0, 0}, places[3];
@@ -680,26 +697,55 @@ static bool hand_fit(posture *b, rig_report *report, skeleton *s)
 
 /* ---- chain ---- */
 
-/* A row of joints along the longest limb, thick end first: arms, tentacles, snakes, tails, pillars. */
+/* The way through a body with two far ends: from the thick one over the seam to the thin one. */
+typedef struct chain_way {
+    const limb *base, *end; /* base: NULL when there is one limb alone */
+    float base_length, length;
+} chain_way;
+
+static vec3 chain_place(const chain_way *w, float d)
+{
+    if (w->base && d < w->base_length) return limb_place(w->base, d, INFINITY);
+    return limb_place(w->end, w->length - d, INFINITY);
+}
+
+/* A row of joints along the longest way: arms, tentacles, snakes, tails, pillars. */
 static bool chain_fit(posture *b, rig_report *report, skeleton *s)
 {
-    const limb *l = &b->f->all[0];
-    float end = 0, radius = 0;
-    int rings = 0;
-    for (int r = 0; r < l->ring_count; r++) {
-        end = MAX(end, l->rings[r].distance);
-        radius += l->rings[r].radius;
-        rings++;
+    const limb *all = b->f->all;
+    chain_way w = {NULL, &all[0], 0, 0};
+    float radius = 0, sharpest;
+    if (b->f->main_count >= 2) {
+        float thick[2];
+        for (int k = 0; k < 2; k++) thick[k] = limb_radius(&all[k], 0.5f * all[k].seam_distance);
+        int base = thick[1] > thick[0];
+        w = (chain_way){&all[base], &all[1 - base], all[base].seam_distance, 0};
+        w.length = w.base_length + w.end->seam_distance;
+        radius = 0.5f * (thick[0] + thick[1]);
+    } else {
+        for (int r = 0; r < w.end->ring_count; r++) {
+            w.length = MAX(w.length, w.end->rings[r].distance);
+            radius += w.end->rings[r].radius / (float)w.end->ring_count;
+        }
     }
-    radius /= (float)MAX(rings, 1);
-    /* A joint every four radii, at least three bones; where the curve bends, a joint is put on the bend. */
-    int count = CLAMP((int)(end / (4 * MAX(radius, 1e-6f))) + 1, 4, 24), parent = -1;
-    for (int k = 0; k < count - 1; k++) {
-        char name[16];
-        float d = end * (1 - (float)k / (float)(count - 1));
-        if (k > 0) d = limb_bend(l, d, 0.4f * end / (float)(count - 1), 0.8f * end / (float)(count - 1));
+    /* A joint every four radii, at least three; near each, the 20-degree rule may move it onto a bend. */
+    int count = CLAMP((int)(w.length / (4 * MAX(radius, 1e-6f))) + 1, 3, 24), parent = -1;
+    float step = w.length / (float)count;
+    for (int k = 0; k < count; k++) {
+        char name[24];
+        /* Rings near a blunt end are not whole: they lean to the side of the tip. */
+        float at = k == 0 ? MIN(2 * radius, 0.5f * step) : step * (float)k;
+        sharpest = 0.93969262f; /* cos 20 degrees */
+        for (int i = -4; i <= 4 && k > 0; i++) {
+            float d = step * ((float)k + 0.1f * (float)i);
+            if (d - 0.6f * step < 2 * radius || d + 0.6f * step > w.length - 2 * radius) continue;
+            vec3 here = chain_place(&w, d);
+            vec3 in = vec3_normalize(vec3_sub(here, chain_place(&w, d - 0.6f * step)));
+            vec3 out = vec3_normalize(vec3_sub(chain_place(&w, d + 0.6f * step), here));
+            if (vec3_dot(in, out) < sharpest) sharpest = vec3_dot(in, out), at = d;
+        }
         snprintf(name, sizeof name, "chain_%d", k + 1);
-        parent = joint_add(s, name, parent, limb_place(l, d, INFINITY));
+        parent = joint_add(s, name, parent, chain_place(&w, at));
     }
     rig_say(report, "a chain of %d joints along the longest way through the body", s->count);
     return true;

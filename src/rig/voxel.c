@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "rig/rig.h"
+#include "rig/rigging.h"
 
 enum { SLOTS = RIG_MAX_INFLUENCES, OUTSIDE = 0, VOTE = 1, SURFACE = 8, SOLID_VOTES = 2 };
 

@@ -10,9 +10,10 @@
  * dual-quaternion skinning, the beams bend there, and skinning carries the result forward, so that a turning limb keeps
  * its thickness. (2) The force of equation 4 grows evenly in time instead of being constant. With a constant force a
  * wave whose period divides the duration returns to 0 at the end, and no force leads it to the example; with a growing
- * one every wave arrives, without turning back. (3) Time is warped so that the mean of a curve moves evenly with
- * the place between examples. (4) Points on no closed curve follow their neighbours: their departure from the even
- * motion is the harmonic continuation of the curves'.
+ * one every wave arrives, without turning back. (3) Time is warped: the place between examples is
+ * half-way between the time and the progress of a curve's mean, for soft waves come late (with the cube of time) and
+ * stiff ones early (with time itself), and neither may move suddenly. (4) Points on no closed curve follow their
+ * neighbours: their departure from the even motion is the harmonic continuation of the curves'.
  */
 #include <string.h>
 
@@ -45,6 +46,7 @@ typedef struct curves {
     float *features;            /* ((segment_count + 1) x feature_count) relative rotations of the examples' poses */
     float *levels;              /* (segment_count x (LEVELS + 1) x point_count x 3) positions in the rest pose */
     float progress[LEVELS + 1]; /* of a curve's mean, 0 to 1 */
+    float warp[LEVELS + 1];     /* place between the examples, 0 to 1, that a level stands for */
     int ring_count, ring_points;
     int point_count;
 } curves;
@@ -321,10 +323,11 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
     for (int level = 0; level < LEVELS; level++) {
         double next = 2 * now - before + beam_ramp(level, LEVELS);
         c->progress[level] = (float)(now / whole);
+        c->warp[level] = 0.5f * (c->progress[level] + (float)level / LEVELS);
         before = now;
         now = next;
     }
-    c->progress[LEVELS] = 1;
+    c->progress[LEVELS] = c->warp[LEVELS] = 1;
 
     size_t stride = 3 * (size_t)n, work_count = (size_t)longest * (LEVELS + 8);
     c->feature_count = 9 * character->joint_count;
@@ -393,10 +396,10 @@ static void curves_evaluate(const curves *c, float *scratch, const solver_input 
     float along;
     features_make(c->character, input->joints, features);
     place_find(c, features, &segment, &along);
-    /* The warp: between which levels the mean has come so far. */
-    while (level < LEVELS - 1 && c->progress[level + 1] <= along) level++;
-    float span = c->progress[level + 1] - c->progress[level];
-    float t = span > 0 ? CLAMP((along - c->progress[level]) / span, 0.0f, 1.0f) : 0;
+    /* The warp: between which levels the place lies. */
+    while (level < LEVELS - 1 && c->warp[level + 1] <= along) level++;
+    float span = c->warp[level + 1] - c->warp[level];
+    float t = span > 0 ? CLAMP((along - c->warp[level]) / span, 0.0f, 1.0f) : 0;
     const float *low = c->levels + ((size_t)segment * (LEVELS + 1) + (size_t)level) * stride, *high = low + stride;
     for (int v = 0; v < c->base.count; v++)
         for (int k = 0; k < 3; k++) {

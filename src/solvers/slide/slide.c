@@ -27,8 +27,14 @@ enum { GRAIN = 256, FOLLOW_EVERY = 8 };
 static const double altitude_part = 0.3;
 /* ... but always by this part of its mean edge, so that a sliver does not hold the skin fast for ever. */
 static const double edge_part = 0.01;
-/* The body may slip under a point by so many edges a step. */
-static const double slip_edges = 2;
+/* The body may slip under a point by so many edges a step; more is a leap, not a motion, and would fold the skin. */
+static const double slip_edges = 0.5;
+
+/*
+ * At a ridge of the surface the force may point across from both sides, and the place would leap to and fro. A point
+ * whose velocity turns round is slowed by half, and gains speed again when it does not, down to this part.
+ */
+static const double least_calm = 1e-3;
 
 typedef struct step_pass {
     const slide_model *model;
@@ -92,8 +98,8 @@ static void advect_points(void *context, int begin, int end)
         if (p->elastic) {
             double height = model->edges[i];
             for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++)
-                height = fmin(height, s->altitudes[m->point_triangles[n]]);
-            double most = fmax(altitude_part * height, edge_part * model->edges[i]);
+                height = slide_min(height, s->altitudes[m->point_triangles[n]]);
+            double most = slide_max(altitude_part * height, edge_part * model->edges[i]);
             if (size > most * most) slowed = most / sqrt(size);
             for (int e = 0; e < 3; e++) mean[e] *= slowed;
             move[0] *= slowed, move[1] *= slowed;
@@ -167,7 +173,9 @@ static void reset(const void *data, void *state, void *scratch, const solver_inp
     slide_scratch_map(model, scratch, &s);
     memset(state, 0, model->state_size);
     slide_place *places = slide_at(state, model->places);
+    double *calm = slide_at(state, model->calm);
     for (int i = 0; i < model->point_count; i++) {
+        calm[i] = 1;
         if (m->point_triangle_first[i] == m->point_triangle_first[i + 1]) continue;
         int t = m->point_triangles[m->point_triangle_first[i]];
         const int *c = m->triangles + 3 * t;
@@ -178,6 +186,33 @@ static void reset(const void *data, void *state, void *scratch, const solver_inp
     memcpy(points, input->surface, 3 * (size_t)model->point_count * sizeof(float));
 }
 
+static double kinetic_energy(const slide_model *model, const slide_scratch *s, const double *v)
+{
+    double sum = 0;
+    for (int i = 0; i < model->point_count; i++) {
+        const double *m = s->inertia[i], *w = v + 2 * i;
+        sum += 0.5 * (m[0] * w[0] * w[0] + 2 * m[1] * w[0] * w[1] + m[2] * w[1] * w[1]);
+    }
+    return sum;
+}
+
+/*
+ * On a body that stands still the skin may only lose energy. What a step has gained by its discretisation is taken
+ * from the velocity; if that is not enough, the step is taken back and the skin comes to rest. before: energy at its
+ * beginning; old: the places then.
+ */
+static void spend_gain(const slide_model *model, slide_scratch *s, slide_place *places, double *v, double before,
+                       const slide_place *old, const cutis_jobs *jobs)
+{
+    size_t count = (size_t)model->point_count;
+    slide_system_skin(model, s, places, jobs);
+    double elastic = slide_system_energy(model, s, places), kinetic = kinetic_energy(model, s, v);
+    if (elastic + kinetic <= before) return;
+    double scale = elastic < before && kinetic > 0 ? sqrt((before - elastic) / kinetic) * (1 - 1e-12) : 0;
+    for (size_t i = 0; i < 2 * count; i++) v[i] *= scale;
+    if (elastic > before) memcpy(places, old, count * sizeof *places);
+}
+
 static void step(const void *data, void *state, void *scratch, const solver_input *input, float *points,
                  cutis_step_stats *stats)
 {
@@ -186,7 +221,7 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
     slide_scratch s;
     slide_scratch_map(model, scratch, &s);
     slide_place *places = slide_at(state, model->places);
-    double *v = slide_at(state, model->velocities);
+    double *v = slide_at(state, model->velocities), *calm = slide_at(state, model->calm);
     float *surface = slide_at(state, model->surface);
     size_t count = (size_t)model->point_count;
     step_pass p = {.model = model, .s = &s, .places = places, .v = v, .surface_old = s.old_surface};
@@ -203,6 +238,10 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
         memcpy(places, s.places, count * sizeof *places);
     }
     slide_system_skin(model, &s, places, jobs);
+    /* Nothing acts on the skin from outside: then its energy is watched. */
+    bool still =
+        memcmp(s.old_surface, surface, 3 * count * sizeof(float)) == 0 && input->drag_count == 0 && model->gravity == 0;
+    double before = still ? slide_system_energy(model, &s, places) + kinetic_energy(model, &s, v) : 0;
     double coupled = clock_seconds();
 
     slide_system_elements(model, &s, places, jobs);
@@ -210,21 +249,29 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
     double assembled = clock_seconds();
 
     double residual;
+    memcpy(s.velocities, v, 2 * count * sizeof *v);
     int iterations = slide_system_solve(model, &s, v, &residual, jobs);
     stats->iterations += iterations;
     stats->residual = residual;
     stats->unconverged += residual > 1e-3;
-    for (size_t i = 0; i < 2 * count; i++) {
+    for (size_t i = 0; i < count; i++) {
+        double *own = v + 2 * i;
+        const double *old = s.velocities + 2 * i;
         /* Faster than this is no skin: a thousand sizes a second. */
-        if (!(fabs(v[i]) < 1000)) v[i] = 0, stats->repairs++;
-        s.moves[i] = model->h * v[i];
+        for (int e = 0; e < 2; e++)
+            if (!(fabs(own[e]) < 1000)) own[e] = 0, stats->repairs++;
+        calm[i] =
+            own[0] * old[0] + own[1] * old[1] < 0 ? slide_max(0.5 * calm[i], least_calm) : slide_min(1.15 * calm[i], 1);
+        for (int e = 0; e < 2; e++) s.moves[2 * i + e] = model->h * (own[e] *= calm[i]);
     }
     double solved = clock_seconds();
 
     p.elastic = true;
     parallel_for(jobs, model->point_count, GRAIN, advect_points, &p);
+    if (still) memcpy(s.old_places, places, count * sizeof *places);
     memcpy(places, s.places, count * sizeof *places);
     memcpy(v, s.velocities, 2 * count * sizeof *v);
+    if (still) spend_gain(model, &s, places, v, before, s.old_places, jobs);
     memcpy(points, surface, 3 * count * sizeof(float));
     if (model->vertices) {
         slide_skin_points(model, &s, places, jobs);
@@ -272,11 +319,7 @@ double slide_energy(const slide_model *model, void *state, void *scratch, const 
     slide_system_body(model, &s, NULL);
     slide_system_skin(model, &s, places, NULL);
     double elastic = slide_system_energy(model, &s, places);
-    *kinetic = 0;
-    for (int i = 0; i < model->point_count; i++) {
-        const double *m = s.inertia[i], *w = v + 2 * i;
-        *kinetic += 0.5 * (m[0] * w[0] * w[0] + 2 * m[1] * w[0] * w[1] + m[2] * w[1] * w[1]);
-    }
+    *kinetic = kinetic_energy(model, &s, v);
     return elastic;
 }
 

@@ -56,7 +56,7 @@ typedef struct slide_model {
     const uint8_t *seams;           /* (triangle_count) bit k: texture breaks across the edge opposite corner k */
     const int *face_triangles;      /* (face_count) one triangle of each, or -1 */
     /* Offsets in bytes, and sizes. */
-    size_t places, velocities, surface, tracks, faces, sliding, stress, wrinkle, corner_texcoords, state_size;
+    size_t places, velocities, calm, surface, tracks, faces, sliding, stress, wrinkle, corner_texcoords, state_size;
     size_t scratch_size;
 } slide_model;
 
@@ -80,7 +80,7 @@ typedef struct slide_scratch {
     double *right;                              /* (2 point_count) */
     double *residual, *search, *image, *smooth; /* (2 point_count) of the conjugate gradients */
     double *moves;                              /* (2 point_count) displacement in point frames */
-    slide_place *places;                        /* (point_count) */
+    slide_place *places, *old_places;           /* (point_count) */
     double *velocities;                         /* (2 point_count) */
     float *old_surface;                         /* (point_count x 3) the body before the step */
 } slide_scratch;

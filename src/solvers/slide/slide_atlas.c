@@ -7,6 +7,8 @@
  */
 #include "solvers/slide/slide_atlas.h"
 
+#include "solvers/slide/slide_material.h"
+
 #include <string.h>
 
 /* A triangle flatter than this (height over longest edge) is treated as a line. */
@@ -26,7 +28,7 @@ static slide_chart make_chart(const double *a, const double *b, const double *c)
         d1[e] = b[e] - a[e], d2[e] = c[e] - a[e];
         l1 += d1[e] * d1[e], l2 += d2[e] * d2[e], dot += d1[e] * d2[e];
     }
-    double longest = sqrt(fmax(fmax(l1, l2), l1 + l2 - 2 * dot));
+    double longest = sqrt(slide_max(slide_max(l1, l2), l1 + l2 - 2 * dot));
     if (!(longest > 1e-12)) longest = 1e-12;
     double edge = sqrt(l1),
            n[3] = {d1[1] * d2[2] - d1[2] * d2[1], d1[2] * d2[0] - d1[0] * d2[2], d1[0] * d2[1] - d1[1] * d2[0]};
@@ -35,9 +37,9 @@ static slide_chart make_chart(const double *a, const double *b, const double *c)
         chart.area = 0.5 * twice;
         for (int e = 0; e < 3; e++) chart.normal[e] = n[e] / twice;
     }
-    chart.edge = fmax(edge, flat_limit * longest);
+    chart.edge = slide_max(edge, flat_limit * longest);
     chart.apex[0] = edge > 0 ? dot / edge : 0;
-    chart.apex[1] = fmax(edge > 0 ? twice / edge : sqrt(l2), flat_limit * longest);
+    chart.apex[1] = slide_max(edge > 0 ? twice / edge : sqrt(l2), flat_limit * longest);
     chart.inverse[0] = 1 / chart.edge;
     chart.inverse[1] = -chart.apex[0] / (chart.edge * chart.apex[1]);
     chart.inverse[2] = 0;
@@ -258,7 +260,7 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
                 exit = k;
             }
         }
-        for (int k = 0; k < 3; k++) w[k] = fmax(w[k] + reach * rate[k], 0);
+        for (int k = 0; k < 3; k++) w[k] = slide_max(w[k] + reach * rate[k], 0);
         double sum = w[0] + w[1] + w[2];
         for (int k = 0; k < 3; k++) w[k] /= sum;
         way[0] *= 1 - reach, way[1] *= 1 - reach;
@@ -306,10 +308,11 @@ slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const dou
         double x = turn[0] * way[0] - turn[1] * way[1], y = turn[1] * way[0] + turn[0] * way[1];
         /* How far the way lies inside of the two edges at the corner; inwards of an edge is to its left. */
         const double *e1 = chart->along[next3(next3(k))], *e2 = chart->along[next3(k)];
-        double inside = fmin(e1[0] * y - e1[1] * x, e2[0] * y - e2[1] * x);
+        double inside = slide_min(e1[0] * y - e1[1] * x, e2[0] * y - e2[1] * x);
         if (inside > best_inside) {
             best_inside = inside, best = t, best_corner = k;
             best_way[0] = x, best_way[1] = y;
+            if (inside >= 0) break;
         }
     }
     slide_place place = slide_place_of_corner(best, best_corner);
@@ -319,8 +322,8 @@ slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const dou
         /* Between two fans' edges, or off the boundary: along the nearer edge. */
         const slide_chart *chart = &atlas->charts[best];
         const double *e1 = chart->along[next3(next3(best_corner))], *e2 = chart->along[next3(best_corner)];
-        double a1 = fmax(best_way[0] * e1[0] + best_way[1] * e1[1], 0);
-        double a2 = fmax(-best_way[0] * e2[0] - best_way[1] * e2[1], 0);
+        double a1 = slide_max(best_way[0] * e1[0] + best_way[1] * e1[1], 0);
+        double a2 = slide_max(-best_way[0] * e2[0] - best_way[1] * e2[1], 0);
         for (int e = 0; e < 2; e++) best_way[e] = a1 >= a2 ? a1 * e1[e] : -a2 * e2[e];
     }
     slide_walk(atlas, &place, best_way, c, NULL);

@@ -108,8 +108,8 @@ static void build_attachments(slide_model *model, const solver_build *build, dou
             if (curve_tangent(&model->atlas, c, curve, i, tangent)) allow_along(allowed[i], tangent);
         }
         if (kind == 2 || (kind == 1 && boundary == SLIDE_BOUNDARY_FIXED) || !(model->areas[i] > 0) ||
-            is_tip(&model->atlas, i) ||
-            blend_bones(build, SLIDE_ATTACH, i) >= 0.5 || (freeze && freeze[vertex] >= 0.5f))
+            is_tip(&model->atlas, i) || blend_bones(build, SLIDE_ATTACH, i) >= 0.5 ||
+            (freeze && freeze[vertex] >= 0.5f))
             memset(allowed[i], 0, sizeof allowed[i]);
         /* The trace of a projection is the number of directions it lets through. */
         model->constraint_count += 2 - (int)(allowed[i][0] + allowed[i][2] + 0.5);
@@ -160,6 +160,7 @@ static void lay_out_state(slide_model *model)
     size_t points = (size_t)model->point_count, vertices = (size_t)c->vertex_count, end = 0;
     model->places = take(&end, points, sizeof(slide_place));
     model->velocities = take(&end, 2 * points, sizeof(double));
+    model->calm = take(&end, points, sizeof(double));
     model->surface = take(&end, 3 * points, sizeof(float));
     model->tracks = take(&end, model->vertices ? points : 0, sizeof(slide_place));
     model->faces = take(&end, model->texcoords ? (size_t)c->face_count : 0, sizeof(slide_place));
@@ -204,6 +205,7 @@ size_t slide_scratch_map(const slide_model *model, void *block, slide_scratch *s
     MAP(smooth, 2 * points);
     MAP(moves, 2 * points);
     MAP(places, points);
+    MAP(old_places, points);
     MAP(velocities, 2 * points);
     MAP(old_surface, 3 * points);
 #undef MAP

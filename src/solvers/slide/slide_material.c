@@ -272,8 +272,8 @@ void slide_element_make(const slide_material *material, double stiffness, const 
     const double nr_turn[4] = {-root * gr, root * fr, root * fr, root * gr};
     double twist = 2 * phi.s + phi.j, flip = 2 * phi.s - phi.j;
     double least = project ? 0 : -HUGE_VAL;
-    set_in_plane(out, 0, body, scale * fmax(twist, least), nq_turn);
-    set_in_plane(out, 1, body, scale * fmax(flip, least), nr_turn);
+    set_in_plane(out, 0, body, scale * slide_max(twist, least), nq_turn);
+    set_in_plane(out, 1, body, scale * slide_max(flip, least), nr_turn);
 
     /* P = sqrt 2 (q, r), c = sqrt 2 (q, -r) in the plane of nq and nr. */
     double qq = 2 * q * q, rr = 2 * r * r, qr = 2 * q * r;
@@ -284,7 +284,7 @@ void slide_element_make(const slide_material *material, double stiffness, const 
         double x = i == 0 ? vector[0] : -vector[1], y = i == 0 ? vector[1] : vector[0];
         const double n[4] = {x * nq[0] + y * nr[0], x * nq[1] + y * nr[1], x * nq[2] + y * nr[2],
                              x * nq[3] + y * nr[3]};
-        set_in_plane(out, 2 + i, body, scale * fmax(values[i], least), n);
+        set_in_plane(out, 2 + i, body, scale * slide_max(values[i], least), n);
     }
 
     /* Out of the plane, along the principal directions of P. */
@@ -294,7 +294,7 @@ void slide_element_make(const slide_material *material, double stiffness, const 
         double own = squares[i] > 1e-12 ? squares[i] : 1e-12;
         double value = 2 * phi.s + phi.j * j / own;
         double x = i == 0 ? principal[0] : -principal[1], y = i == 0 ? principal[1] : principal[0];
-        out->weights[4 + i] = scale * fmax(value, least);
+        out->weights[4 + i] = scale * slide_max(value, least);
         for (int k = 0; k < 3; k++) {
             out->factors[4 + i][k][0] = x * b[k][0] + y * b[k][1];
             out->factors[4 + i][k][1] = 0;
@@ -303,6 +303,6 @@ void slide_element_make(const slide_material *material, double stiffness, const 
 
     /* Cauchy stress = Phi I - P^T dPhi/dP; the larger one belongs to the smaller stretch of P. */
     double common = phi.value - j * phi.j;
-    out->stress[0] = stiffness * (common - 2 * phi.s * fmax(squares[1], 0));
+    out->stress[0] = stiffness * (common - 2 * phi.s * slide_max(squares[1], 0));
     out->stress[1] = stiffness * (common - 2 * phi.s * squares[0]);
 }

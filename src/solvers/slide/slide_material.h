@@ -11,6 +11,10 @@
 
 #include <stdbool.h>
 
+/* Unlike fmax and fmin these are single instructions; the second operand when one is no number. */
+static inline double slide_max(double a, double b) { return a > b ? a : b; }
+static inline double slide_min(double a, double b) { return a < b ? a : b; }
+
 typedef enum slide_material_kind { SLIDE_STVK, SLIDE_NEO_HOOKEAN, SLIDE_FUNG } slide_material_kind;
 
 typedef struct slide_material {

@@ -205,7 +205,7 @@ static void fill_vertices(void *context, int begin, int end)
         double scale = area > 0 ? 1 / (area * model->young) : 0;
         stress[2 * v] = (float)(sum[0] * scale);
         stress[2 * v + 1] = (float)(sum[1] * scale);
-        wrinkle[v] = (float)fmax(-sum[1] * scale, 0);
+        wrinkle[v] = (float)slide_max(-sum[1] * scale, 0);
     }
 }
 

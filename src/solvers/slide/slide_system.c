@@ -29,6 +29,9 @@ static const double least_area = 0.02;
 /* Acceleration of a drag of strength 1, per distance: it closes in within about a tenth of a second. */
 static const double drag_rate = 2500;
 
+/* Four doubles, for values within a function. */
+typedef double d4 __attribute__((vector_size(32)));
+
 typedef struct pass {
     const slide_model *model;
     slide_scratch *s;
@@ -71,8 +74,7 @@ static void triangle_body(void *context, int begin, int end)
         const int *c = atlas->mesh->triangles + 3 * t;
         const slide_chart *chart = &atlas->charts[t];
         memset(s->gamma[t], 0, sizeof s->gamma[t]);
-        if (chart->area > 0)
-            differentiate(chart, s->x + 3 * c[0], s->x + 3 * c[1], s->x + 3 * c[2], s->gamma[t]);
+        if (chart->area > 0) differentiate(chart, s->x + 3 * c[0], s->x + 3 * c[1], s->x + 3 * c[2], s->gamma[t]);
     }
 }
 
@@ -96,7 +98,7 @@ static void triangle_skin(void *context, int begin, int end)
         double n[3] = {fall[2] * fall[5] - fall[4] * fall[3], fall[4] * fall[1] - fall[0] * fall[5],
                        fall[0] * fall[3] - fall[2] * fall[1]};
         double spread = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        double mass = chart->area * (fmax(spread, 0.01) / 3), floor = 1e-3 * mass;
+        double mass = chart->area * (slide_max(spread, 0.01) / 3), floor = 1e-3 * mass;
         s->metric[t][0] = mass * (gamma[0] * gamma[0] + gamma[2] * gamma[2] + gamma[4] * gamma[4]) + floor;
         s->metric[t][1] = mass * (gamma[0] * gamma[1] + gamma[2] * gamma[3] + gamma[4] * gamma[5]);
         s->metric[t][2] = mass * (gamma[1] * gamma[1] + gamma[3] * gamma[3] + gamma[5] * gamma[5]) + floor;
@@ -217,14 +219,16 @@ static void element_blocks(void *context, int begin, int end)
         const int *c = p->model->atlas.mesh->triangles + 3 * t;
         double *block = s->blocks[t];
         slide_element element;
-        memset(block, 0, sizeof s->blocks[t]);
         s->altitudes[t] = HUGE_VAL;
         s->stress[t][0] = s->stress[t][1] = 0;
-        if (!make_element(p, t, true, &element)) continue;
+        if (!make_element(p, t, true, &element)) {
+            memset(block, 0, sizeof s->blocks[t]);
+            continue;
+        }
         s->altitudes[t] = element.altitude;
         s->stress[t][0] = element.stress[0], s->stress[t][1] = element.stress[1];
         /* The unknowns along the axes of the skin triangle: local[k][axis][unknown]. */
-        double local[3][3][2], f[6][6];
+        double local[3][3][2], f[6][8];
         for (int k = 0; k < 3; k++) {
             const double *j = s->jacobians[c[k]];
             for (int a = 0; a < 3; a++) {
@@ -234,21 +238,28 @@ static void element_blocks(void *context, int begin, int end)
             }
         }
         for (int k = 0; k < 3; k++) {
+            const double *u = local[k][0], *w = local[k][1], *out = local[k][2];
             for (int e = 0; e < 2; e++) {
-                block[2 * k + e] = local[k][0][e] * element.gradient[k][0] + local[k][1][e] * element.gradient[k][1];
+                block[2 * k + e] = u[e] * element.gradient[k][0] + w[e] * element.gradient[k][1];
                 for (int i = 0; i < 4; i++)
-                    f[i][2 * k + e] =
-                        local[k][0][e] * element.factors[i][k][0] + local[k][1][e] * element.factors[i][k][1];
-                for (int i = 4; i < 6; i++) f[i][2 * k + e] = local[k][2][e] * element.factors[i][k][0];
+                    f[i][2 * k + e] = u[e] * element.factors[i][k][0] + w[e] * element.factors[i][k][1];
+                for (int i = 4; i < 6; i++) f[i][2 * k + e] = out[e] * element.factors[i][k][0];
             }
         }
+        /* Sum of weighted squares, in rows of eight; the upper triangle is kept. */
+        d4 low[4] = {{0}}, high[6] = {{0}};
         for (int i = 0; i < 6; i++) {
-            double *to = block + 6;
-            for (int a = 0; a < 6; a++) {
-                double w = element.weights[i] * f[i][a];
-                for (int b = a; b < 6; b++) *to++ += w * f[i][b];
-            }
+            const double *g = f[i], weight = element.weights[i];
+            d4 left = {g[0], g[1], g[2], g[3]}, right = {g[4], g[5], 0, 0};
+            for (int a = 0; a < 4; a++) low[a] += weight * g[a] * left;
+            for (int a = 0; a < 6; a++) high[a] += weight * g[a] * right;
         }
+        double rows[6][8];
+        for (int a = 0; a < 4; a++) memcpy(rows[a], &low[a], sizeof low[a]);
+        for (int a = 0; a < 6; a++) memcpy(rows[a] + 4, &high[a], sizeof high[a]);
+        double *to = block + 6;
+        for (int a = 0; a < 6; a++)
+            for (int b = a; b < 6; b++) *to++ = rows[a][b];
     }
 }
 
@@ -273,7 +284,7 @@ double slide_system_energy(const slide_model *model, slide_scratch *s, const sli
             double d = s->skin[3 * i + e] - model->atlas.positions[3 * i + e];
             length += d * d;
         }
-        double over = fmax(sqrt(length) - model->slack, 0);
+        double over = slide_max(sqrt(length) - model->slack, 0);
         sum += 0.5 * model->ligament * model->ligament * model->areas[i] * over * over;
     }
     return sum;
@@ -281,8 +292,10 @@ double slide_system_energy(const slide_model *model, slide_scratch *s, const sli
 
 /* ---- assembly ---- */
 
-/* Where entry (a, b) of the upper triangle of a 6 x 6 matrix is kept. */
-static int upper(int a, int b) { return a <= b ? a * (11 - a) / 2 + b : b * (11 - b) / 2 + a; }
+/* Where the 2 x 2 block of corners (own, other) is kept in the upper triangle of a 6 x 6 matrix. */
+static const uint8_t upper[3][3][4] = {{{0, 1, 1, 6}, {2, 3, 7, 8}, {4, 5, 9, 10}},
+                                       {{2, 7, 3, 8}, {11, 12, 12, 15}, {13, 14, 16, 17}},
+                                       {{4, 9, 5, 10}, {13, 16, 14, 17}, {18, 19, 19, 20}}};
 
 /* The ligaments of a point: springs over its area to the body point, once the slack is used up. */
 static void add_ligament(const slide_model *model, const slide_scratch *s, int i, double f[2], double k[3])
@@ -327,13 +340,12 @@ static void point_rows(void *context, int begin, int end)
             int own = c[0] == i ? 0 : c[1] == i ? 1 : 2;
             const double *block = s->blocks[t], *h6 = block + 6;
             f[0] += block[2 * own], f[1] += block[2 * own + 1];
-            k[0] += h6[upper(2 * own, 2 * own)];
-            k[1] += h6[upper(2 * own, 2 * own + 1)];
-            k[2] += h6[upper(2 * own + 1, 2 * own + 1)];
+            const uint8_t *u = upper[own][own];
+            k[0] += h6[u[0]], k[1] += h6[u[1]], k[2] += h6[u[3]];
             for (int o = 0, other = next3(own); o < 2; o++, other = next3(other)) {
                 double *row = s->rows[model->slots[6 * t + 2 * own + o]];
-                for (int a = 0; a < 2; a++)
-                    for (int b = 0; b < 2; b++) row[2 * a + b] += hh * h6[upper(2 * own + a, 2 * other + b)];
+                u = upper[own][other];
+                for (int e = 0; e < 4; e++) row[e] += hh * h6[u[e]];
             }
         }
         if (model->ligament > 0) add_ligament(model, s, i, f, k);

@@ -1,11 +1,11 @@
 /*
- * rig.h (private): what the files of the rig module share.
+ * rigging.h: what the files of the rig module share.
  *
  * Weights are made on points. A BONE is a segment that belongs to a joint: from the joint to a child, or from a leaf
  * towards the tip of its part. A joint may have several.
  */
-#ifndef RIG_RIG_H
-#define RIG_RIG_H
+#ifndef RIG_RIGGING_H
+#define RIG_RIGGING_H
 
 #include "base/core.h"
 #include "cutis/rig.h"

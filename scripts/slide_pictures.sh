@@ -1,0 +1,53 @@
+#!/bin/sh
+# The pictures of docs/solvers/slide.md: the figures of the paper with our characters, plain texture beside slide.
+# Usage: scripts/slide_pictures.sh [FOLDER of the built program] [OUTPUT FOLDER] [FOLDER of painted characters]
+# The painted characters are made by bin/test_slide_scenes FOLDER when the third argument is left out.
+set -e
+cd "$(dirname "$0")/.."
+build=${1:-build/release}
+out=${2:-docs/images}
+cutis=$build/bin/cutis
+work=${3:-}
+if [ -z "$work" ]; then
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    "$build/bin/test_slide_scenes" "$work" > /dev/null
+fi
+mkdir -p "$out"
+render() { "$cutis" render "$@" -q --quality 2 --caption "plain texture" --caption "slide"; }
+# Figure 3: the torus squashed
+render "$work/torus.glb" lbs slide --clip squash --time 1.3 --texture checker --texture-scale 32 --set area=30 \
+    --view front --size 900x400 -o "$out/slide_torus.png"
+# Figure 4: the cylinder twisted, both ends attached, then the right one loose
+render "$work/cylinder_fixed.glb" lbs slide --clip twist --time 1.7 --texture checker --texture-scale 32 \
+    --view 20,15 --size 900x360 -o "$out/slide_cylinder_fixed.png"
+render "$work/cylinder_loose.glb" lbs slide --clip twist --time 1.7 --texture checker --texture-scale 32 --set zeta=0 \
+    --view 20,15 --size 900x360 -o "$out/slide_cylinder_loose.png"
+# Figures 1 and 5: looking up, swallowing, with a tattoo
+for scene in "look_up 1.6" "swallow 0.7"; do
+    set -- $scene
+    render "$work/neck_skin.glb" lbs slide --clip "$1" --time "$2" --texture tattoo --texture-scale 8 \
+        --set bones.head.attach=1 --view 35,0 --size 900x520 -o "$out/slide_neck_$1.png"
+done
+# Figures 1 and 6: veins on the back of a hand, as a normal map
+render "$work/hand.glb" lbs slide --clip fist --time 0.9 --texture veins --texture-scale 8 \
+    --set bones.forearm.attach=1 --view top --size 900x520 -o "$out/slide_hand.png"
+# Figure 7: a tight shirt
+render "$work/man_shirt.glb" lbs slide --clip jump --time 1.0 --texture checker --texture-scale 48 \
+    --view front --zoom 1.6 --focus chest --size 900x520 -o "$out/slide_shirt.png"
+# Figure 8: the torus shaken, how far the skin slides
+for zeta in 0 0.5 1; do
+    "$cutis" render "$work/torus.glb" slide --clip shake --time 0.9 --color sliding --range 0,0.03 --set zeta=$zeta \
+        --view front --size 420x360 -q --quality 2 --caption "zeta $zeta" -o "$work/zeta_$zeta.png"
+done
+ffmpeg -loglevel error -y -i "$work/zeta_0.png" -i "$work/zeta_0.5.png" -i "$work/zeta_1.png" \
+    -filter_complex hstack=inputs=3 "$out/slide_shake.png"
+# Figure 1: animal skin
+kaiju=../shared/models/mesh2motion-kaiju/kaiju.glb
+if [ -f $kaiju ]; then
+    render $kaiju lbs slide --clip Walk --time 0.9 --texture checker --texture-scale 48 --set zeta=0.3 \
+        --view 60,10 --size 900x420 -o "$out/slide_dinosaur.png"
+fi
+# Beyond the paper: wrinkles where skin is pressed together
+"$cutis" render "$work/torus.glb" slide --clip squash --time 1.3 --color wrinkle --view front --size 480x400 -q \
+    --quality 2 -o "$out/slide_wrinkle.png"
