@@ -16,8 +16,9 @@ enum {
     FRAME_LIMIT = 10000000, /* more is a mistake in the clip or in --fps */
     BATCH_BYTES = 16 << 20, /* frames that are measured together */
 };
-static const double DEFAULT_LEAD_IN = 1.0; /* seconds; long enough for soft flesh to settle in the first pose */
-static const int SUBSTEPS_AT_ONCE = 8;     /* between two looks at the interrupt flag */
+/* Seconds of a lead-in: the way into the first pose, and as long as flesh of the softest damping needs to settle. */
+static const double LEAD_IN_WAY = 0.5, LEAD_IN_LEAST = 1, LEAD_IN_MOST = 4;
+static const int SUBSTEPS_AT_ONCE = 8; /* between two looks at the interrupt flag */
 
 /* An output of the solver that is written beside the positions. */
 typedef struct bake_extra {
@@ -42,8 +43,15 @@ typedef struct bake {
     int extra_count;
     double *step_seconds;  /* (frames) */
     double *volume_ratios; /* (frames) */
-    float *batch;          /* (batch_capacity x vertices x 3) frames on their way to the file */
+    float *morphs;         /* (morph_count) weights of the file's own morphs */
+    float *batch;          /* (batch_capacity x vertices x 3) frames on their way to the file; for a .glb all */
+    float *texcoords;      /* (batch_capacity x corners x 2) for a format that takes moving ones; or NULL */
     int batch_count, batch_capacity, written;
+    double period; /* seconds of a loop; 0: none */
+    float travel[12];
+    bool travels;              /* the clip ends elsewhere than it began */
+    double closed_by;          /* seconds added to close the clip; 0: none */
+    cutis_character *original; /* the character before that; NULL: the same */
 } bake;
 
 /* ---- preparation ---- */
@@ -89,6 +97,165 @@ static int choose_clip(bake *b)
     return CLI_OK;
 }
 
+/* ---- loops ---- */
+
+/*
+ * Whether the clip ends in the pose it began with, perhaps elsewhere: then `travel` is the rigid motion in between.
+ * Returns the largest gap of a joint that remains, over the size.
+ */
+static double find_travel(bake *b)
+{
+    const cutis_character *c = b->character;
+    size_t floats = 12 * (size_t)c->joint_count;
+    float *first = cli_allocate(floats + 1, sizeof *first), *last = cli_allocate(floats + 1, sizeof *last);
+    cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].start, first);
+    cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].end, last);
+    b->travels = false;
+    double best = HUGE_VAL;
+    /* No travel at all, or that of one of the first joints. */
+    for (int root = -1; root < c->joint_count && root < 8; root++) {
+        double m[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, gap = 0;
+        if (root >= 0) {
+            const float *a = first + 12 * root, *z = last + 12 * root;
+            double scale = 0;
+            for (int k = 0; k < 3; k++) scale += (double)a[4 * k] * (double)a[4 * k];
+            if (!(scale > 0)) continue;
+            /* z x inverse of a, both a rotation times one scale */
+            for (int i = 0; i < 3; i++) {
+                for (int j = 0; j < 3; j++) {
+                    m[4 * i + j] = 0;
+                    for (int k = 0; k < 3; k++) m[4 * i + j] += (double)z[4 * i + k] * (double)a[4 * j + k] / scale;
+                }
+                m[4 * i + 3] = (double)z[4 * i + 3];
+                for (int j = 0; j < 3; j++) m[4 * i + 3] -= m[4 * i + j] * (double)a[4 * j + 3];
+            }
+        }
+        for (int j = 0; j < c->joint_count; j++) {
+            if (!c->joints[j].deforms) continue;
+            double d2 = 0;
+            for (int i = 0; i < 3; i++) {
+                double x = m[4 * i + 3];
+                for (int k = 0; k < 3; k++) x += m[4 * i + k] * (double)first[12 * j + 4 * k + 3];
+                d2 += pow(x - (double)last[12 * j + 4 * i + 3], 2);
+            }
+            gap = fmax(gap, sqrt(d2) / (double)c->size);
+        }
+        if (gap < 0.5 * best || (root >= 0 && best > 1e-4 && gap < best)) {
+            best = gap;
+            b->travels = root >= 0;
+            for (int i = 0; i < 12; i++) b->travel[i] = (float)m[i];
+        }
+        if (best < 1e-4) break;
+    }
+    if (best > 0.01) b->travels = false;
+    free(first);
+    free(last);
+    return best;
+}
+
+/* Seconds between the last two keys of the track that has the most. */
+static double last_interval(const cutis_clip *clip)
+{
+    const cutis_track *most = NULL;
+    for (int t = 0; t < clip->track_count; t++)
+        if (!most || clip->tracks[t].key_count > most->key_count) most = &clip->tracks[t];
+    if (!most || most->key_count < 3) return 0;
+    return (double)most->times[most->key_count - 1] - (double)most->times[most->key_count - 2];
+}
+
+/* How far the deforming joints come, at most, in the clip's last `interval` seconds, over the size. */
+static double last_move(const bake *b, double interval)
+{
+    const cutis_character *c = b->character;
+    float *a = cli_allocate(12 * (size_t)c->joint_count, sizeof *a),
+          *z = cli_allocate(12 * (size_t)c->joint_count, sizeof *z);
+    double end = (double)c->clips[b->clip].end, largest = 0;
+    cutis_pose_sample(c, b->clip, end - interval, a);
+    cutis_pose_sample(c, b->clip, end, z);
+    for (int j = 0; j < c->joint_count; j++) {
+        double d2 = 0;
+        for (int i = 3; i < 12; i += 4) d2 += pow((double)a[12 * j + i] - (double)z[12 * j + i], 2);
+        if (c->joints[j].deforms) largest = fmax(largest, sqrt(d2) / (double)c->size);
+    }
+    free(a);
+    free(z);
+    return largest;
+}
+
+/* A copy of a track that goes on to its first value, `interval` seconds behind the clip's end. */
+static cutis_track close_track(const cutis_track *track, float end, double interval)
+{
+    int components = track->path == CUTIS_PATH_ROTATION ? 4 : track->path == CUTIS_PATH_MORPH ? 1 : 3;
+    size_t row = (size_t)components * (track->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1);
+    size_t count = (size_t)track->key_count;
+    float *times = cli_allocate(count + 2, sizeof *times), *values = cli_allocate((count + 2) * row, sizeof *values);
+    memcpy(times, track->times, count * sizeof *times);
+    memcpy(values, track->values, count * row * sizeof *values);
+    if (times[count - 1] < end - 1e-6f) { /* held until the end */
+        times[count] = end;
+        memcpy(values + count * row, values + (count - 1) * row, row * sizeof *values);
+        count++;
+    }
+    times[count] = (float)((double)end + interval);
+    memcpy(values + count * row, track->values, row * sizeof *values);
+    cutis_track closed = *track;
+    closed.key_count = (int)count + 1;
+    closed.times = times;
+    closed.values = values;
+    return closed;
+}
+
+/*
+ * Clips are often saved without the key that repeats the first, one interval short of a period. A copy of the
+ * character has it.
+ */
+static int close_clip(bake *b, double interval)
+{
+    const cutis_character *c = b->character;
+    const cutis_clip *clip = &c->clips[b->clip];
+    cutis_clip *clips = cli_allocate((size_t)c->clip_count, sizeof *clips);
+    cutis_track *tracks = cli_allocate((size_t)clip->track_count, sizeof *tracks);
+    memcpy(clips, c->clips, (size_t)c->clip_count * sizeof *clips);
+    for (int t = 0; t < clip->track_count; t++) tracks[t] = close_track(&clip->tracks[t], clip->end, interval);
+    clips[b->clip].tracks = tracks;
+    cutis_character given = *c, *closed = NULL;
+    given.clips = clips;
+    cutis_error error;
+    cutis_result result = cutis_character_create(&given, NULL, &closed, &error);
+    for (int t = 0; t < clip->track_count; t++) {
+        free((void *)tracks[t].times);
+        free((void *)tracks[t].values);
+    }
+    free(tracks);
+    free(clips);
+    if (result != CUTIS_OK) return cli_library_error(&error);
+    b->original = b->character;
+    b->character = closed;
+    return CLI_OK;
+}
+
+/* See whether the clip closes, close it when only the last key is missing, and take its period. */
+static int prepare_loop(bake *b)
+{
+    const cutis_clip *clip = b->clip >= 0 ? &b->character->clips[b->clip] : NULL;
+    if (!clip || !(clip->end > clip->start))
+        return cli_error("--loop needs a clip that lasts longer than 0 s; %s", clip ? clip->name : "there is none");
+    double gap = find_travel(b), interval = last_interval(clip);
+    if (gap > 1e-3 && interval > 0 && gap < 3 * last_move(b, interval)) {
+        int status = close_clip(b, interval);
+        if (status != CLI_OK) return status;
+        clip = &b->character->clips[b->clip];
+        b->closed_by = interval;
+        gap = find_travel(b);
+    }
+    if (gap > 1e-3 && !b->job->quiet)
+        cli_warning(
+            "clip '%s' does not end as it began: a joint is off by %.2g %% of the size, so the loop jumps there",
+            clip->name, 100 * gap);
+    b->period = (double)clip->end - (double)clip->start;
+    return CLI_OK;
+}
+
 static int count_frames(bake *b)
 {
     bake_result *r = b->result;
@@ -100,10 +267,119 @@ static int count_frames(bake *b)
                          (double)clip->end - (double)clip->start, FRAME_LIMIT, b->job->fps);
     r->frames = (int)frames;
     r->fps = b->job->fps;
+    r->has_loop = b->job->loop;
     r->start = b->body ? b->body->start : clip ? (double)clip->start : 0;
+    if (b->job->loop) {
+        /* Whole frames to a period: the rate gives way, by less than half a frame in all. */
+        double intervals = fmax(1, floor(b->period * b->job->fps + 0.5));
+        r->frames = (int)intervals + 1;
+        r->fps = intervals / b->period;
+        if (fabs(r->fps - floor(r->fps + 0.5)) < 1e-5 * r->fps) r->fps = floor(r->fps + 0.5); /* rounding of keys */
+    }
     r->clip = clip ? cli_format("%s", clip->name) : NULL;
     r->vertices = b->character->vertex_count;
     return CLI_OK;
+}
+
+/* The substep of a loop: the stack's own (or the one asked for), made to divide the period. */
+static double loop_substep(const bake *b)
+{
+    double substep = 0;
+    for (const char *at = b->job->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
+        const cutis_solver_info *solver = cutis_solver_find(name);
+        if (solver && solver->substep > 0 && (substep == 0 || solver->substep < substep)) substep = solver->substep;
+    }
+    if (substep > 0 && b->job->substep > 0) substep = b->job->substep;
+    if (substep == 0) return 0;
+    double divided = b->period / ceil(b->period / substep - 1e-6);
+    return divided >= 0.0005 ? divided : substep;
+}
+
+/* From the material: four times the decay time of the least damped tissue, after the way there. */
+static double default_lead_in(const bake *b)
+{
+    double least = HUGE_VAL;
+    for (const char *at = b->job->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+        char name[64], key[128];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
+        const cutis_solver_info *solver = cutis_solver_find(name);
+        for (int i = 0; solver && i < solver->parameter_count; i++) {
+            const cutis_parameter *parameter = &solver->parameters[i];
+            if (!strstr(parameter->name, "damping") || strcmp(parameter->unit, "1/s") != 0) continue;
+            snprintf(key, sizeof key, "%s.%s", name, parameter->name);
+            double value = cutis_model_parameter(b->model, key);
+            if (value >= 0 && value < least) least = value;
+        }
+    }
+    double seconds = LEAD_IN_WAY + (least < HUGE_VAL ? 4 / fmax(least, 0.1) : LEAD_IN_LEAST);
+    return fmin(LEAD_IN_MOST, fmax(LEAD_IN_LEAST, seconds));
+}
+
+static bool loop_interrupted(void *unused)
+{
+    (void)unused;
+    return cli_interrupted();
+}
+
+/* Bring the state from the clip's first pose into the periodic motion. */
+static int find_loop(bake *b)
+{
+    bake_result *r = b->result;
+    cutis_error error;
+    double gap = find_travel(b);
+    if (gap > 1e-3 && !b->job->quiet)
+        cli_warning(
+            "clip '%s' does not end as it began: a joint is off by %.2g %% of the size, so the loop jumps there",
+            r->clip, 100 * gap);
+    b->motion.lead_in = 0; /* from here on time counts from the start of the period */
+    cutis_loop_def def = {.motion = {&b->motion, cutis_clip_motion_sample},
+                          .period = b->period,
+                          .travel = b->travels ? b->travel : NULL,
+                          .interrupted = loop_interrupted,
+                          .jobs = cutis_pool_jobs(b->pool)};
+    if (r->substep == 0) {
+        b->motion.lead_in = r->lead_in;
+        return CLI_OK;
+    }
+    double start = cli_clock();
+    if (cutis_state_find_loop(b->model, b->state, &def, NULL, &r->loop, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    r->lead_in_seconds += cli_clock() - start;
+    if (r->loop.interrupted) return CLI_INTERRUPTED;
+    if (!r->loop.closed && !b->job->quiet)
+        cli_warning("after %d periods the loop still has a seam of %.2g %% of the size", r->loop.periods,
+                    100 * r->loop.position_seam);
+    return CLI_OK;
+}
+
+/*
+ * The seam of the period that was written, in position: its end against its start. That in velocity is the search's:
+ * between the period before and this one.
+ */
+static void measure_seam(bake *b)
+{
+    bake_result *r = b->result;
+    size_t floats = 3 * (size_t)r->vertices;
+    float *first = b->batch, *last = b->batch + (size_t)(r->frames - 1) * floats;
+    double largest = 0;
+    for (size_t i = 0; i < floats; i += 3) {
+        double d2 = 0;
+        for (int k = 0; k < 3; k++) {
+            double x = first[i + (size_t)k];
+            if (b->travels) {
+                const float *m = b->travel + 4 * k;
+                x = (double)m[0] * (double)first[i] + (double)m[1] * (double)first[i + 1] +
+                    (double)m[2] * (double)first[i + 2] + (double)m[3];
+            }
+            d2 += pow(x - (double)last[i + (size_t)k], 2);
+        }
+        largest = fmax(largest, d2);
+    }
+    r->loop.position_seam = sqrt(largest) / (double)b->character->size;
+    /* The last key is the first, unless the character has walked on. */
+    if (!b->travels) memcpy(last, first, floats * sizeof(float));
 }
 
 static int build_model(bake *b)
@@ -116,7 +392,7 @@ static int build_model(bake *b)
     cutis_model_def def = cutis_model_def_default();
     def.character = b->character;
     def.solver = b->job->solver;
-    def.substep = b->job->substep;
+    def.substep = b->job->loop ? loop_substep(b) : b->job->substep;
     def.settings = b->job->settings;
     def.setting_count = b->job->setting_count;
     def.jobs = cutis_pool_jobs(b->pool);
@@ -132,7 +408,7 @@ static int build_model(bake *b)
     r->model_bytes = (double)b->info.model_bytes;
     r->state_bytes = (double)b->info.state_bytes;
     /* Whole substeps, so that the clip's first instant falls on one at every frame rate. */
-    r->lead_in = !isnan(b->job->lead_in) ? b->job->lead_in : r->substep > 0 ? DEFAULT_LEAD_IN : 0;
+    r->lead_in = !isnan(b->job->lead_in) ? b->job->lead_in : r->substep > 0 ? default_lead_in(b) : 0;
     if (r->substep > 0) r->lead_in = round(r->lead_in / r->substep) * r->substep;
     b->motion = (cutis_clip_motion){b->character, b->clip, r->lead_in};
     return CLI_OK;
@@ -143,12 +419,20 @@ static int open_output(bake *b)
     const bake_result *r = b->result;
     cutis_error error;
     cutis_cache_info info = {r->vertices, r->frames, r->start, r->fps, b->character, 3};
-    if (cutis_cache_create(b->job->output, &info, NULL, &b->writer, &error) != CUTIS_OK)
+    bool glb = b->job->output && cli_has_ending(b->job->output, ".glb");
+    if (!glb && b->job->output && cutis_cache_create(b->job->output, &info, NULL, &b->writer, &error) != CUTIS_OK)
         return cli_library_error(&error);
     size_t frame_bytes = 3 * sizeof(float) * (size_t)r->vertices;
     size_t capacity = frame_bytes ? BATCH_BYTES / frame_bytes : 1;
-    b->batch_capacity = capacity < 1 ? 1 : capacity > (size_t)r->frames ? r->frames : (int)capacity;
+    bool all = glb || b->job->loop || b->job->measure || b->job->check_count || b->job->keep;
+    b->batch_capacity = all ? r->frames : capacity < 1 ? 1 : capacity > (size_t)r->frames ? r->frames : (int)capacity;
+    b->morphs = cli_allocate((size_t)b->character->morph_count + 1, sizeof *b->morphs);
     b->batch = cli_allocate((size_t)b->batch_capacity, frame_bytes);
+    cutis_output moving;
+    if (b->writer && cli_has_ending(b->job->output, ".usda") &&
+        cutis_state_output(b->model, b->state, "texcoords", &moving) && moving.domain == CUTIS_DOMAIN_CORNER &&
+        moving.components == 2)
+        b->texcoords = cli_allocate((size_t)b->batch_capacity * (size_t)moving.count * 2, sizeof *b->texcoords);
     b->step_seconds = cli_allocate((size_t)r->frames, sizeof *b->step_seconds);
     b->volume_ratios = cli_allocate((size_t)r->frames, sizeof *b->volume_ratios);
     return CLI_OK;
@@ -245,6 +529,10 @@ static int advance(bake *b, double time)
     for (bool last = false; !last;) {
         double left = time - cutis_state_time(b->state);
         last = left <= piece;
+        if (b->character->morph_count) {
+            cutis_clip_motion_morphs(&b->motion, last ? time : cutis_state_time(b->state) + piece, b->morphs);
+            input.morphs = b->morphs;
+        }
         cutis_state_step(b->model, b->state, &input, left < 0 ? 0 : last ? left : piece);
         const cutis_step_stats *stats = cutis_state_stats(b->model, b->state);
         r->substeps += stats->substeps;
@@ -271,7 +559,11 @@ static int flush_batch(bake *b)
     for (int i = 0; i < b->batch_count; i++) {
         const float *frame = b->batch + (size_t)i * frame_floats;
         r->hash = cli_hash(frame, frame_floats * sizeof *frame, r->hash);
-        if (cutis_cache_append(b->writer, frame, &error) != CUTIS_OK) return cli_library_error(&error);
+        if (b->writer && cutis_cache_append(b->writer, frame, &error) != CUTIS_OK) return cli_library_error(&error);
+        if (b->texcoords &&
+            cutis_cache_append_texcoords(b->writer, b->texcoords + (size_t)i * (size_t)b->character->corner_count * 2,
+                                         &error) != CUTIS_OK)
+            return cli_library_error(&error);
     }
     b->written += b->batch_count;
     b->batch_count = 0;
@@ -309,17 +601,49 @@ static int run_frames(bake *b)
     for (int i = 0; i < r->frames && status == CLI_OK; i++) {
         cli_progress_update(&progress, i);
         double start = cli_clock();
-        status = advance(b, r->lead_in + i / r->fps);
+        /* A loop's time starts with its period. */
+        double origin = b->job->loop && r->substep > 0 ? 0 : r->lead_in;
+        status = advance(b, origin + (i + 1 == r->frames && b->period > 0 ? b->period : i / r->fps));
         b->step_seconds[i] = cli_clock() - start;
         if (status == CLI_OK) status = write_extras(b);
         if (status != CLI_OK) break;
+        cutis_output moving;
+        if (b->texcoords && cutis_state_output(b->model, b->state, "texcoords", &moving))
+            memcpy(b->texcoords + (size_t)b->batch_count * (size_t)moving.count * 2, moving.values,
+                   (size_t)moving.count * 2 * sizeof(float));
         memcpy(b->batch + (size_t)b->batch_count++ * frame_floats, cutis_state_positions(b->model, b->state),
                frame_floats * sizeof(float));
-        if (b->batch_count == b->batch_capacity) status = flush_batch(b);
+        if (b->batch_count == b->batch_capacity && b->batch_capacity < r->frames) status = flush_batch(b);
     }
+    if (status == CLI_OK && b->job->loop) measure_seam(b);
     if (status == CLI_OK) status = flush_batch(b);
     cli_progress_end(&progress);
     return status;
+}
+
+/* The frames as morph targets of the file they were made from. */
+static int write_morphs(bake *b)
+{
+    bake_result *r = b->result;
+    const bake_job *job = b->job;
+    cutis_error error;
+    bool gltf = cli_has_ending(job->input, ".glb") || cli_has_ending(job->input, ".gltf");
+    const char *source = gltf && !cli_is_built_in(job->input) ? job->input : NULL;
+    /* A file that is kept plays its own clip, which holds its last pose where the closed one goes on. */
+    cutis_bake_def def = {.character = source && b->original ? b->original : b->character,
+                          .source = source,
+                          .clip = b->clip,
+                          .start = r->start,
+                          .fps = r->fps,
+                          .frame_count = r->frames,
+                          .frames = b->batch,
+                          .tolerance = job->tolerance,
+                          .target_limit = job->targets,
+                          .exact = job->exact,
+                          .positions_only = job->safe,
+                          .jobs = cutis_pool_jobs(b->pool)};
+    r->has_morphs = true;
+    return cutis_bake_save(&def, job->output, &r->morphs, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
 }
 
 static int close_output(bake *b)
@@ -330,6 +654,8 @@ static int close_output(bake *b)
         b->extras[i].writer = NULL;
         if (cutis_cache_finish(extra, &error) != CUTIS_OK) return cli_library_error(&error);
     }
+    if (!b->job->output) return CLI_OK;
+    if (!b->writer) return write_morphs(b);
     cutis_cache_writer *writer = b->writer;
     b->writer = NULL; /* finish frees it, also on failure */
     return cutis_cache_finish(writer, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
@@ -348,6 +674,8 @@ static int sum_up(bake *b)
     bake_result *r = b->result;
     double sum = 0;
     for (int i = 0; i < r->frames; i++) sum += b->step_seconds[i];
+    r->step_series = cli_allocate((size_t)r->frames, sizeof *r->step_series);
+    memcpy(r->step_series, b->step_seconds, (size_t)r->frames * sizeof *r->step_series);
     qsort(b->step_seconds, (size_t)r->frames, sizeof *b->step_seconds, compare_doubles);
     r->step_min = b->step_seconds[0];
     r->step_max = b->step_seconds[r->frames - 1];
@@ -364,6 +692,43 @@ static int sum_up(bake *b)
         r->volume_max = fmax(r->volume_max, b->volume_ratios[i]);
     }
     return CLI_OK;
+}
+
+static int measure_quality(bake *b)
+{
+    bake_result *r = b->result;
+    cutis_error error;
+    if (!b->job->measure && !b->job->check_count) return CLI_OK;
+    r->has_quality = true;
+    return cutis_measure(b->character, b->batch, r->frames, r->fps, NULL, cutis_pool_jobs(b->pool), NULL, &r->quality,
+                         &error) == CUTIS_OK
+               ? CLI_OK
+               : cli_library_error(&error);
+}
+
+/* Decide the bounds, now that every figure is known. */
+static void decide_checks(bake *b)
+{
+    bake_result *r = b->result;
+    if (!b->job->check_count) return;
+    json_t *figures = quality_json(&r->quality, r->fps);
+    json_object_set_new(figures, "step_ms_median", cli_json_real(r->step_median * 1e3));
+    json_object_set_new(figures, "step_ms_max", cli_json_real(r->step_max * 1e3));
+    json_object_set_new(figures, "peak_memory", cli_json_real(r->peak_bytes));
+    json_object_set_new(figures, "repairs", json_integer((json_int_t)r->repairs));
+    json_object_set_new(figures, "unconverged", json_integer((json_int_t)r->unconverged));
+    if (r->has_morphs) {
+        json_object_set_new(figures, "morph_targets", json_integer(r->morphs.target_count));
+        json_object_set_new(figures, "morph_error_max", cli_json_real(r->morphs.max_error));
+        json_object_set_new(figures, "morph_error_rms", cli_json_real(r->morphs.rms_error));
+        json_object_set_new(figures, "file_bytes", json_integer((json_int_t)r->morphs.file_bytes));
+    }
+    if (r->has_loop) {
+        json_object_set_new(figures, "seam_position", cli_json_real(r->loop.position_seam));
+        json_object_set_new(figures, "seam_velocity", cli_json_real(r->loop.velocity_seam));
+    }
+    r->failed_checks = quality_decide(b->job->checks, b->job->check_count, figures);
+    json_decref(figures);
 }
 
 /* The value in force of one parameter, as JSON. */
@@ -470,6 +835,25 @@ static json_t *make_report(const bake *b)
                                   (json_int_t)r->iterations, "unconverged", (json_int_t)r->unconverged, "repairs",
                                   (json_int_t)r->repairs, "contacts_max", r->contacts_max, "residual_max",
                                   cli_json_real(r->residual_max)));
+    if (r->has_loop)
+        json_object_set_new(root, "loop",
+                            json_pack("{s:o, s:o, s:i, s:b, s:b, s:o, s:o, s:o, s:b}", "period",
+                                      cli_json_real(b->period), "closed_by", cli_json_real(b->closed_by), "periods_run",
+                                      r->loop.periods, "closed", (int)(r->substep == 0 || r->loop.closed),
+                                      "accelerated", (int)r->loop.accelerated, "seam_position",
+                                      cli_json_real(r->loop.position_seam), "seam_velocity",
+                                      cli_json_real(r->loop.velocity_seam), "speed", cli_json_real(r->loop.speed),
+                                      "travels", (int)b->travels));
+    if (r->has_quality) json_object_set_new(root, "quality", quality_json(&r->quality, r->fps));
+    if (b->job->check_count)
+        json_object_set_new(root, "checks", quality_checks_json(b->job->checks, b->job->check_count));
+    if (r->has_morphs)
+        json_object_set_new(
+            root, "morphs",
+            json_pack("{s:i, s:o, s:o, s:o, s:i, s:o, s:I}", "targets", r->morphs.target_count, "rms_error",
+                      cli_json_real(r->morphs.rms_error), "max_error", cli_json_real(r->morphs.max_error), "residual",
+                      cli_json_real(r->morphs.residual), "worst_frame", r->morphs.worst_frame, "flat_blends",
+                      cli_json_real(r->morphs.flat_blends), "file_bytes", (json_int_t)r->morphs.file_bytes));
     json_object_set_new(root, "hash", cli_json_string(hash));
     json_object_set_new(root, "warnings", report_warnings(b));
     return root;
@@ -483,18 +867,22 @@ static int run_all(bake *b)
     r->load_seconds = cli_clock() - start;
     if (status == CLI_OK) status = load_body(b);
     if (status == CLI_OK) status = choose_clip(b);
+    if (status == CLI_OK && b->job->loop) status = prepare_loop(b);
     if (status == CLI_OK) status = count_frames(b);
     if (status == CLI_OK) status = build_model(b);
     if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
     if (status == CLI_OK) status = open_output(b);
     if (status == CLI_OK) status = open_extras(b);
     if (status == CLI_OK) status = run_lead_in(b);
+    if (status == CLI_OK && b->job->loop) status = find_loop(b);
     if (status == CLI_OK) status = run_frames(b);
+    if (status == CLI_OK) status = measure_quality(b);
     if (status == CLI_OK) status = close_output(b);
     if (status != CLI_OK) return status;
     r->total_seconds = cli_clock() - start;
     r->peak_bytes = cli_peak_memory();
     status = sum_up(b);
+    if (status == CLI_OK) decide_checks(b);
     if (status == CLI_OK) r->report = make_report(b);
     return status;
 }
@@ -516,9 +904,16 @@ int bake_run(const bake_job *job, bake_result *result)
     cutis_model_destroy(b.model);
     cutis_pool_destroy(b.pool);
     cutis_character_destroy(b.character);
+    cutis_character_destroy(b.original);
+    free(b.morphs);
+    if (status == CLI_OK && job->keep) {
+        result->positions = b.batch;
+        b.batch = NULL;
+    }
+    result->volume_ratios = b.volume_ratios;
     free(b.batch);
     free(b.step_seconds);
-    free(b.volume_ratios);
+    free(b.texcoords);
     if (status != CLI_OK) bake_result_free(result);
     return status;
 }
@@ -526,6 +921,9 @@ int bake_run(const bake_job *job, bake_result *result)
 void bake_result_free(bake_result *result)
 {
     free(result->clip);
+    free(result->volume_ratios);
+    free(result->step_series);
+    free(result->positions);
     json_decref(result->report);
     *result = (bake_result){0};
 }

@@ -4,23 +4,31 @@
 #ifndef CLI_BAKE_H
 #define CLI_BAKE_H
 
-#include "cli.h"
+#include "quality.h"
 
 typedef struct bake_job {
     const char *input;  /* file or built-in name */
-    const char *output; /* its ending chooses the format */
+    const char *output; /* its ending chooses the format; NULL: nothing is written */
     const char *solver;
     const char *clip;   /* name, or NULL: the first */
     const char *motion; /* .bvh that becomes the clip, or NULL */
     const cutis_name_pair *map;
     int map_count;
     double fps;
-    double substep; /* seconds; 0: the solver's own */
-    double lead_in; /* seconds; NAN: 0 for a solver without a past, else 1 */
+    double substep;      /* seconds; 0: the solver's own */
+    double lead_in;      /* seconds; NAN: 0 for a solver without a past, else from its damping */
     const char *body;    /* cache whose surface takes the place of the body solver, or NULL */
     const char *outputs; /* names of outputs of the solver, separated by commas, or NULL: written to OUT.NAME.npy */
     const cutis_setting *settings;
     int setting_count;
+    double tolerance;      /* .glb: largest error over the size */
+    int targets;           /* .glb: at most */
+    bool safe, exact;      /* .glb: positions only; one target a frame */
+    bool loop;             /* write one period of the periodic motion */
+    bool measure;          /* fill the result's quality; implied by checks */
+    bool keep;             /* leave all frames in the result */
+    quality_check *checks; /* decided in place */
+    int check_count;
     int threads; /* 0: one per processor */
     bool quiet;  /* neither warnings nor progress */
 } bake_job;
@@ -40,6 +48,16 @@ typedef struct bake_result {
     long substeps, iterations, unconverged, repairs; /* over all frames, the lead-in included */
     int contacts_max;
     double residual_max;
+    bool has_loop;        /* --loop was asked for: */
+    cutis_loop_info loop; /* of the period written */
+    bool has_quality;
+    cutis_quality quality;
+    double *volume_ratios; /* (frames) */
+    double *step_series;   /* (frames) seconds */
+    float *positions;      /* (frames x vertices x 3), when they were to be kept */
+    int failed_checks;
+    bool has_morphs; /* a .glb was written: */
+    cutis_bake_info morphs;
     uint64_t hash;  /* of all positions written */
     json_t *report; /* all of this, the parameters in force and the warnings, by the schema of docs */
 } bake_result;

@@ -10,7 +10,7 @@
 #include "bench.h"
 
 /* Frames into the clip before the measurement, and frames of a run: few, so that most runs are undisturbed. */
-enum { LEAD_FRAMES = 60, FRAMES = 4 };
+enum { LEAD_FRAMES = 60, FRAMES = 2 };
 
 typedef struct scene {
     const char *name, *character, *clip, *resolution, *region;

@@ -21,7 +21,7 @@ static void split_pair(const char *pair, char **copy, const char **left, const c
 static int check_paths(const cli_arguments *arguments, const bake_job *job, const char *report)
 {
     if (!job->output) return cli_usage_error(arguments, "the output is missing: -o OUT (%s)", cli_cache_endings());
-    if (!cutis_cache_known(job->output))
+    if (!cutis_cache_known(job->output) && !cli_has_ending(job->output, ".glb"))
         return cli_usage_error(arguments, "the ending of '%s' tells no format; use one of %s", job->output,
                                cli_cache_endings());
     const char *input = cli_is_built_in(job->input) ? NULL : job->input;
@@ -50,6 +50,18 @@ static void print_summary(const bake_job *job, const bake_result *r)
            r->threads == 1 ? "" : "s");
     if (!isnan(r->volume_min))
         printf("  %-10s %.2f %% to %.2f %% of rest\n", "volume", 100 * r->volume_min, 100 * r->volume_max);
+    if (r->has_loop && r->substep > 0)
+        printf("  %-10s seam %.2g %% of the size, %.2g %% of the speed, after %d periods%s\n", "loop",
+               100 * r->loop.position_seam, 100 * r->loop.velocity_seam, r->loop.periods,
+               r->loop.accelerated ? " (accelerated)" : "");
+    if (r->has_morphs) {
+        printf("  %-10s %d, which leave %.3g %% of the size at most, %.3g %% RMS (without them %.3g %%)\n", "targets",
+               r->morphs.target_count, 100 * r->morphs.max_error, 100 * r->morphs.rms_error, 100 * r->morphs.residual);
+        if (r->morphs.max_error > job->tolerance && !job->exact)
+            printf("  %-10s the error is above %.3g %%: allow more --targets, or --exact%s\n", "", 100 * job->tolerance,
+                   r->morphs.flat_blends > 0 ? "; opposite twists flatten the skin there, which targets cannot undo"
+                                             : "");
+    }
     printf("  %-10s %s at most\n", "memory", cli_format_bytes(r->peak_bytes, bytes));
     if (r->repairs || r->unconverged)
         printf("  %-10s %ld values put back, %ld substeps not converged\n", "trouble", r->repairs, r->unconverged);
@@ -66,6 +78,10 @@ static int run_job(const cli_arguments *arguments, bake_job *job)
     if (status != CLI_OK) return status;
     if (!job->quiet) print_summary(job, &result);
     if (report) status = cli_json_save(json_incref(result.report), report);
+    if (result.failed_checks) {
+        quality_print_failures(job->checks, job->check_count);
+        if (status == CLI_OK) status = CLI_CHECK;
+    }
     bake_result_free(&result);
     return status;
 }
@@ -99,10 +115,19 @@ static int run(const cli_arguments *arguments)
         .outputs = cli_text(arguments, "outputs"),
         .settings = settings,
         .setting_count = setting_count + (slide_output != NULL),
+        .tolerance = cli_number(arguments, "tolerance") / 100,
+        .targets =
+            cli_flag(arguments, "safe") && !cli_given(arguments, "targets") ? 8 : cli_integer(arguments, "targets"),
+        .safe = cli_flag(arguments, "safe"),
+        .exact = cli_flag(arguments, "exact"),
+        .loop = cli_flag(arguments, "loop"),
         .threads = cli_integer(arguments, "threads"),
         .quiet = cli_flag(arguments, "quiet"),
     };
-    int status = run_job(arguments, &job);
+    const char *checks = cli_text(arguments, "check");
+    int status = checks ? quality_parse(checks, &job.checks, &job.check_count) : CLI_OK;
+    if (status == CLI_OK) status = run_job(arguments, &job);
+    free(job.checks);
     for (int i = 0; i < setting_count + map_count; i++) free(copies[i]);
     free(copies);
     free(settings);
@@ -161,9 +186,30 @@ static const cli_option options[] = {
     {.name = "lead-in",
      .kind = CLI_NUMBER,
      .value = "SECONDS",
-     .help = "time from rest to the clip's first pose (default 1; 0 for a solver without a past)",
+     .help = "time from rest to the clip's first pose (default 1 to 4 by the damping; 0 for a solver without a past)",
      .min = 0,
      .max = 60},
+    {.name = "loop", .kind = CLI_FLAG, .help = "find the periodic motion and write exactly one period"},
+    {.name = "check",
+     .kind = CLI_TEXT,
+     .value = "BOUNDS",
+     .help = "exit with 3 when a bound fails: \"volume_error_max<0.01,self_intersections_max<=0\""},
+    {.name = "tolerance",
+     .kind = CLI_NUMBER,
+     .value = "PERCENT",
+     .help = ".glb: largest error of a vertex, in percent of the size",
+     .fallback = "0.1",
+     .min = 0.0001,
+     .max = 100},
+    {.name = "targets",
+     .kind = CLI_INTEGER,
+     .value = "K",
+     .help = ".glb: morph targets at most",
+     .fallback = "32",
+     .min = 1,
+     .max = 32},
+    {.name = "safe", .kind = CLI_FLAG, .help = ".glb: 8 targets of positions alone, which every player shows"},
+    {.name = "exact", .kind = CLI_FLAG, .help = ".glb: one target for each frame"},
     {.name = "threads",
      .letter = 'j',
      .kind = CLI_INTEGER,
@@ -186,9 +232,13 @@ const cli_command cmd_bake = {
     .description =
         "Frame i shows the clip at its start + i / F seconds, from the first key to the last. The character starts at "
         "rest and is led into the clip's first pose before frame 0, so that nothing pops.\n"
+        "A .glb is the input's own file with everything kept; morph targets with animated weights add what skinning "
+        "misses, so that it plays in any engine. --loop writes one period of the periodic motion, last key = first.\n"
         "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"stiffness\": "
         "0.5}, \"bones\": {\"Spine\": {\"stiffness\": 0.9}}}.",
-    .examples = "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
+    .examples = "cutis bake arm --solver lattice --clip flex -o arm.glb\n"
+                "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"
+                "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
                 "cutis bake hero.glb --solver lbs --fps 60 --report hero.json -o hero.npy\n"
                 "cutis bake torus --solver slide --outputs texcoords -o torus.pc2\n"
                 "cutis bake hero.glb --motion walk.bvh --map Hips=pelvis -o walk.mdd",

@@ -14,7 +14,10 @@
     ENTRY(dqs)         \
     ENTRY(lattice)     \
     ENTRY(region)      \
-    ENTRY(slide)
+    ENTRY(layers)      \
+    ENTRY(layers_sums) \
+    ENTRY(slide)       \
+    ENTRY(rig)
 
 #define DECLARE(name) extern const bench bench_##name;
 #define LIST(name) &bench_##name,

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli.h"
+#include "quality.h"
 
 /* The poses of a cache's frames when they are those of a clip; NULL when they cannot be. */
 static float *sample_poses(const cutis_character *character, int clip, const cutis_cache *cache, double fps)
@@ -75,35 +75,6 @@ static void print_text(const cutis_quality *q, double fps)
         cell_frame(table, rows[i].frame);
     }
     cli_table_print(table, "");
-}
-
-static json_t *frame_json(int frame) { return frame < 0 ? json_null() : json_integer(frame); }
-
-static json_t *quality_json(const cutis_quality *q, double fps)
-{
-    json_t *root = json_object();
-    json_object_set_new(root, "frames", json_integer(q->frames));
-    json_object_set_new(root, "fps", cli_json_real(fps));
-    json_object_set_new(root, "vertices", json_integer(q->vertices));
-    json_object_set_new(root, "size", cli_json_real(q->size));
-    json_object_set_new(root, "volume_rest", cli_json_real(q->volume_rest));
-    json_object_set_new(root, "volume_error_max", cli_json_real(q->volume_error_max));
-    json_object_set_new(root, "volume_error_mean", cli_json_real(q->volume_error_mean));
-    json_object_set_new(root, "volume_min_ratio", cli_json_real(q->volume_min_ratio));
-    json_object_set_new(root, "self_intersections_rest", json_integer(q->self_intersections_rest));
-    json_object_set_new(root, "self_intersections_max", json_integer(q->self_intersections_max));
-    json_object_set_new(root, "self_intersections_mean", cli_json_real(q->self_intersections_mean));
-    json_object_set_new(root, "stretch_p99", cli_json_real(q->stretch_p99));
-    json_object_set_new(root, "area_distortion_p99", cli_json_real(q->area_distortion_p99));
-    json_object_set_new(root, "acceleration_rms", cli_json_real(q->acceleration_rms));
-    json_object_set_new(root, "min_section_ratio", cli_json_real(q->min_section_ratio));
-    json_object_set_new(root, "penetration_max", cli_json_real(q->penetration_max));
-    json_object_set_new(root, "non_finite", json_integer(q->non_finite));
-    json_object_set_new(root, "worst_volume_frame", frame_json(q->worst_volume_frame));
-    json_object_set_new(root, "worst_intersection_frame", frame_json(q->worst_intersection_frame));
-    json_object_set_new(root, "worst_section_frame", frame_json(q->worst_section_frame));
-    json_object_set_new(root, "worst_penetration_frame", frame_json(q->worst_penetration_frame));
-    return root;
 }
 
 static int measure(const cli_arguments *arguments, const cutis_character *character, const cutis_cache *cache,

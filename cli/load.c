@@ -124,22 +124,7 @@ int cli_check_output(const char *path, const char *input, bool folder_allowed)
     return status;
 }
 
-const char *cli_cache_endings(void)
-{
-    /* The library can say whether it knows an ending, not which it knows: ask for all there might be. */
-    static const char *const endings[] = {".glb", ".pc2", ".mdd", ".npy", ".usda", ".vat", ".obj"};
-    static char text[128];
-    text[0] = 0;
-    for (int i = 0; i < CLI_COUNT(endings); i++) {
-        char path[16];
-        snprintf(path, sizeof path, "x%s", endings[i]);
-        if (!cutis_cache_known(path)) continue;
-        if (text[0]) strcat(text, ", ");
-        strcat(text, endings[i]);
-        if (strcmp(endings[i], ".obj") == 0) strcat(text, " (a folder)");
-    }
-    return text;
-}
+const char *cli_cache_endings(void) { return ".glb, .usda, .pc2, .mdd, .npy, .vat, .obj (a folder)"; }
 
 cutis_pool *cli_create_pool(int thread_count)
 {

@@ -15,6 +15,10 @@
     ENTRY(solvers)      \
     ENTRY(bake)         \
     ENTRY(measure)      \
+    ENTRY(compare)      \
+    ENTRY(batch)        \
+    ENTRY(rates)        \
+    ENTRY(rig)          \
     ENTRY(render)       \
     ENTRY(bench)        \
     ENTRY(help)         \

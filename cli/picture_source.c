@@ -191,13 +191,17 @@ static void keep_frame(const source_run *run, int i, const picture_wants *wants)
 }
 
 /* Bring a state to a time, in pieces, so that Ctrl-C is heard. */
-static int advance(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double substep,
-                   double time)
+static int advance(const cutis_model *model, cutis_state *state, const cutis_step_input *given, double substep,
+                   double time, float *morphs)
 {
+    cutis_step_input input = *given;
     for (bool last = false; !last;) {
         double left = time - cutis_state_time(state);
         last = substep == 0 || left <= 8 * substep;
-        cutis_state_step(model, state, input, left < 0 ? 0 : last ? left : 8 * substep);
+        double dt = left < 0 ? 0 : last ? left : 8 * substep;
+        cutis_clip_motion_morphs(given->motion.context, cutis_state_time(state) + dt, morphs);
+        input.morphs = morphs;
+        cutis_state_step(model, state, &input, dt);
         if (cli_interrupted()) return CLI_INTERRUPTED;
     }
     return CLI_OK;
@@ -228,16 +232,18 @@ int picture_source_run(picture_source *source, const cutis_character *character,
     cutis_clip_motion motion = {character, clip, lead_in};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(pool)};
     source->frames = cli_allocate((size_t)times->count, (size_t)character->vertex_count * 12);
+    float *morphs = cli_allocate((size_t)character->morph_count + 1, sizeof *morphs);
     source_run run = {source, character, model, state, times};
     cli_progress progress;
     cli_progress_begin(&progress, source->name, times->count, quiet || substep == 0);
     for (int i = 0; i < times->count && status == CLI_OK; i++) {
         double time = times->exact ? times->time - origin : times->frames[i] / times->fps;
-        status = advance(model, state, &input, substep, lead_in + (time < 0 ? 0 : time));
+        status = advance(model, state, &input, substep, lead_in + (time < 0 ? 0 : time), morphs);
         if (status == CLI_OK) keep_frame(&run, i, wants);
         cli_progress_update(&progress, i + 1);
     }
     cli_progress_end(&progress);
+    free(morphs);
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     return status;

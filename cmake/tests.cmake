@@ -4,7 +4,8 @@
 #   unit     one program for each tests/test_NAME.c
 #   threads  those of them that start threads (they name cutis_pool_create): run again under ThreadSanitizer
 #   golden   results are those of tests/golden.txt
-#   slow     those that say "ctest: slow" in a comment: not run again under the sanitizers
+#   slow     those that say "ctest: slow" in a comment or are called test_*_figures, _scenes, _speed or _models: not run
+#            again under the sanitizers; those of speed run alone
 #   program  tests/test_NAME.sh: scripts that try the cutis program
 #   project  checks of the source tree and of the built library
 #   matrix   builds with other compilers, options and sanitizers (only with CUTIS_MATRIX)
@@ -21,10 +22,13 @@ foreach(source ${CUTIS_TEST_SOURCES})
   if(marks MATCHES "cutis_pool_create")
     list(APPEND labels threads)
   endif()
-  if(marks MATCHES "ctest: slow")
+  if(marks MATCHES "ctest: slow" OR name MATCHES "_(figures|scenes|speed|models)$")
     list(APPEND labels slow)
   endif()
-  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 1200)
+  if(name MATCHES "_speed$")
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
 endforeach()
 
 # A check that is a script: add_check(NAME LABEL COMMAND...). Exit code 77 means skipped.
@@ -68,7 +72,7 @@ if(CUTIS_MATRIX)
     add_check(golden_${variant} matrix sh tests/matrix.sh ${CMAKE_BINARY_DIR} ${variant})
   endforeach()
   add_check(asan matrix sh tests/sanitize.sh asan -L "unit|program" -LE slow)
-  add_check(tsan matrix sh tests/sanitize.sh tsan -L threads)
+  add_check(tsan matrix sh tests/sanitize.sh tsan -L threads -LE slow)
   set_tests_properties(check_install clang_warnings golden_gcc-O0 golden_clang-O0 golden_clang-O3 golden_scalar
                        golden_sse2 asan tsan PROPERTIES RUN_SERIAL ON)
 endif()

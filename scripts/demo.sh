@@ -1,5 +1,5 @@
 #!/bin/sh
-# demo.sh PROGRAM: make the arm, bake its flex with every solver, compare the results in a table, render pictures.
+# demo.sh PROGRAM: make the arm, compare every solver on its flex, bake one for engines, render pictures and a video.
 # Everything goes to out/demo.
 set -eu
 cutis=$1
@@ -9,32 +9,32 @@ mkdir -p "$out"
 echo "the arm: $out/arm.glb"
 "$cutis" make arm -o "$out/arm.glb" >/dev/null
 
-# A solver that cannot take this character says why, and is left out.
-names="" caches=""
-for solver in $("$cutis" solvers --json | python3 -c 'import json, sys
-for solver in json.load(sys.stdin)["solvers"]: print(solver["name"])'); do
-    if "$cutis" bake "$out/arm.glb" -o "$out/arm_$solver.pc2" --solver "$solver" --clip flex --fps 30 \
-        --report "$out/arm_$solver.bake.json" --quiet; then
-        "$cutis" measure "$out/arm.glb" "$out/arm_$solver.pc2" --json >"$out/arm_$solver.json"
-        names="$names $solver"
-        caches="$caches $out/arm_$solver.pc2"
-    fi
-done
+# The table, out/demo/compare/index.html (all in one page), the contact sheet, and a cache for each solver.
+"$cutis" compare "$out/arm.glb" --clip flex -o "$out/compare" --quiet
+echo "  $out/compare/index.html"
 
-python3 scripts/demo_table.py "$out" $names
+names=$(python3 -c 'import json, sys
+for name in json.load(open(sys.argv[1]))["solvers"]: print(name)' "$out/compare/compare.json")
+caches=""
+for solver in $names; do caches="$caches $out/compare/$solver.npy"; done
 
-# The frame of the deepest bend side by side, plain and by change of volume; the motion as a sheet and as a video.
-frames=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["frames"])' "$out/arm_${names##* }.json")
+# One file for engines: skeleton, skin and morph targets that add what the simulation found.
+best=lbs
+for solver in $names; do case $solver in layers | lattice) best=$solver ;; esac; done
+"$cutis" bake "$out/arm.glb" --solver "$best" --clip flex -o "$out/arm_$best.glb"
+
+# The frame of the deepest bend side by side, plain and by change of volume; the motion as a video.
+frames=$(python3 -c 'import json, sys
+print(next(iter(json.load(open(sys.argv[1]))["solvers"].values()))["frames"])' "$out/compare/compare.json")
 echo "rendering (the video is the longest part)"
 picture() {
     file=$1
     shift
-    "$cutis" render "$out/arm.glb" $caches -o "$out/$file" --quiet "$@" && echo "  $out/$file"
+    "$cutis" render "$out/arm.glb" $caches -o "$out/$file" --fps 30 --quiet "$@" && echo "  $out/$file"
 }
 # The captions are the solvers' names.
 for solver in $names; do set -- "$@" --caption "$solver"; done
 shift
 picture arm_flex.png --frame $((frames / 2)) "$@"
 picture arm_flex_volume.png --frame $((frames / 2)) --color volume "$@"
-picture arm_flex_sheet.png --sheet "$@"
 if command -v ffmpeg >/dev/null; then picture arm_flex.mp4 --size $((($# / 2) * 400))x340 "$@"; fi

@@ -21,7 +21,8 @@ if example.strip() not in [block.strip() for block in blocks]:
 
 links = 0
 documents = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-documents += sorted("docs/" + name for name in os.listdir(os.path.join(ROOT, "docs")) if name.endswith(".md"))
+for where, _, names in os.walk(os.path.join(ROOT, "docs")):
+    documents += [os.path.relpath(os.path.join(where, name), ROOT) for name in sorted(names) if name.endswith(".md")]
 for document in documents:
     for target in re.findall(r"\]\(([^)#\s]+)", read(document)):
         if re.match(r"[a-z]+:", target):

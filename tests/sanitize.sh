@@ -11,5 +11,5 @@ targets=$(ctest --test-dir "build/$preset" -N "$@" | sed -n 's/^ *Test *#[0-9]*:
     if [ -e "tests/$name.sh" ]; then echo cutis; else echo "$name" | sed 's/^golden_.*/golden/'; fi
 done | sort -u)
 cmake --build --preset "$preset" --target $targets >>"$log" 2>&1 || { tail -n 40 "$log" && exit 1; }
-ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" --timeout 600 "$@" >"$log" 2>&1 || { cat "$log" && exit 1; }
+ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" --timeout 1200 "$@" >"$log" 2>&1 || { cat "$log" && exit 1; }
 echo "== $preset: $(grep 'tests passed' "$log")"

@@ -40,7 +40,7 @@ static void write_cache(const char *path, const cutis_character *character, int 
 {
     cutis_cache_writer *writer;
     cutis_error error = {0};
-    cutis_cache_info info = {character->vertex_count, frames, start, fps, character};
+    cutis_cache_info info = {character->vertex_count, frames, start, fps, character, 3};
     cutis_result result = cutis_cache_create(path, &info, NULL, &writer, &error);
     if (result) print_error("%s\n", error.text);
     assert_int_equal(result, CUTIS_OK);
@@ -203,7 +203,7 @@ static void test_an_unfinished_cache_leaves_the_old_one(void **state)
         write_cache(path, tube, 2, 0, 30);
         cutis_cache_writer *writer;
         cutis_error error = {0};
-        cutis_cache_info info = {tube->vertex_count, 3, 0, 30, tube};
+        cutis_cache_info info = {tube->vertex_count, 3, 0, 30, tube, 3};
         assert_int_equal(cutis_cache_create(path, &info, NULL, &writer, &error), CUTIS_OK);
         assert_int_equal(cutis_cache_append(writer, positions, &error), CUTIS_OK);
         cutis_cache_discard(writer);
@@ -251,7 +251,7 @@ static void test_a_folder_keeps_what_is_not_ours(void **state)
     fclose(fopen(path, "w"));
     cutis_cache_writer *writer;
     cutis_error error = {0};
-    cutis_cache_info info = {tube->vertex_count, 3, 0, 30, tube};
+    cutis_cache_info info = {tube->vertex_count, 3, 0, 30, tube, 3};
     assert_int_equal(cutis_cache_create(path, &info, NULL, &writer, &error), CUTIS_ERROR_FILE);
     assert_non_null(strstr(error.text, "this is a file"));
     assert_null(writer);
@@ -265,7 +265,7 @@ static void test_bad_requests_are_refused(void **state)
     cutis_cache_writer *writer;
     cutis_cache *cache;
     cutis_error error = {0};
-    cutis_cache_info info = {3, 3, 0, 30, NULL};
+    cutis_cache_info info = {3, 3, 0, 30, NULL, 3};
     assert_int_equal(cutis_cache_create("x.abc", &info, NULL, &writer, &error), CUTIS_ERROR_ARGUMENT);
     assert_int_equal(cutis_cache_create(in_folder("x.obj"), &info, NULL, &writer, &error), CUTIS_ERROR_ARGUMENT);
     assert_int_equal(cutis_cache_create("/nowhere/x.pc2", &info, NULL, &writer, &error), CUTIS_ERROR_FILE);
@@ -305,7 +305,7 @@ typedef struct write_job {
 static bool write_once(void *context, const cutis_allocator *allocator)
 {
     write_job *job = context;
-    cutis_cache_info info = {job->character->vertex_count, 2, 0, 30, job->character};
+    cutis_cache_info info = {job->character->vertex_count, 2, 0, 30, job->character, 3};
     cutis_cache_writer *writer;
     cutis_cache *cache;
     cutis_error error = {0};

@@ -224,7 +224,85 @@ static void a_bone_is_as_wide_as_asked_for(void **unused)
     scene_free(&a), scene_free(&b), scene_free(&c);
 }
 
+static void painted_maps_tell_what_is_stiff_fat_and_frozen(void **unused)
+{
+    (void)unused;
+    cutis_character *plain, *painted;
+    cutis_error error;
+    assert_int_equal(test_tube(NULL, &plain, &error), CUTIS_OK);
+    float *values = malloc(sizeof(float) * plain->vertex_count), *none = calloc(plain->vertex_count, sizeof(float));
+    /* The further half of the tube only follows the skeleton; there is no fat; stiffness is halved. */
+    for (int v = 0; v < plain->vertex_count; v++) values[v] = plain->positions[3 * v] > 1 ? 1.0f : 0.0f;
+    float *half = malloc(sizeof(float) * plain->vertex_count);
+    for (int v = 0; v < plain->vertex_count; v++) half[v] = 0.5f;
+    const cutis_map maps[3] = {{"freeze", values}, {"fat", none}, {"stiffness", half}};
+    cutis_character given = *plain;
+    given.maps = maps, given.map_count = 3;
+    assert_int_equal(cutis_character_create(&given, NULL, &painted, &error), CUTIS_OK);
+    scene a = scene_make_on(plain, NULL, 0), b = scene_make_on(painted, NULL, 0);
+    const lattice_model *m = scene_lattice(&a), *n = scene_lattice(&b);
+    assert_int_equal(m->count, n->count);
+    int fat[2] = {0}, softer = 0;
+    for (int v = 0; v < m->count; v++) {
+        fat[0] += m->layers[v] == LATTICE_FAT, fat[1] += n->layers[v] == LATTICE_FAT;
+        softer += v >= m->bone_count && n->gains[v] < m->gains[v];
+    }
+    assert_true(fat[0] > 0 && fat[1] == 0 && softer > (m->count - m->bone_count) / 2);
+    scene_play(&b, "bend", 60, 30, NULL);
+    cutis_output voxels, targets;
+    assert_true(cutis_state_output(b.model, b.state, "voxels", &voxels));
+    assert_true(cutis_state_output(b.model, b.state, "targets", &targets));
+    double frozen = 0, free_flesh = 0;
+    for (int v = n->bone_count; v < n->count; v++) {
+        double d = vec3_distance(vec3_load(voxels.values + 3 * v), vec3_load(targets.values + 3 * v));
+        if (n->freezes[v] == 1)
+            frozen = fmax(frozen, d);
+        else
+            free_flesh = fmax(free_flesh, d);
+    }
+    assert_true(frozen < 1e-6 && free_flesh > 1e-3);
+    free(values), free(none), free(half);
+    scene_free(&a), scene_free(&b);
+}
+
 /* ---- sweeps ---- */
+
+/* The rod that owns a voxel along an axis, and its place there. */
+static const lattice_chain *chain_of(const lattice_sweep *sweep, int axis, int voxel, int *place)
+{
+    for (int c = 0; c < sweep->chain_counts[axis]; c++) {
+        const lattice_chain *chain = &sweep->chains[axis][c];
+        for (int i = chain->own_first; i <= chain->own_last; i++)
+            if (sweep->chain_voxels[axis][chain->first + i] == voxel) {
+                *place = i;
+                return chain;
+            }
+    }
+    return NULL;
+}
+
+static int region_walk(const lattice_sweep *sweep, int voxel, int axis, int back, int ahead, int *voxels, int count,
+                       int limit)
+{
+    if (axis < 0) {
+        if (count < limit) voxels[count] = voxel;
+        return count + 1;
+    }
+    int place = 0;
+    const lattice_chain *chain = chain_of(sweep, axis, voxel, &place);
+    for (int i = MAX(place - back, 0); i <= MIN(place + ahead, chain->count - 1); i++)
+        count = region_walk(sweep, sweep->chain_voxels[axis][chain->first + i], axis - 1, back, ahead, voxels, count,
+                            limit);
+    return count;
+}
+
+/* The voxels of a region, or the regions that hold a voxel, by walking the rods one by one. Returns their count. */
+static int region_voxels(const lattice_sweep *sweep, int voxel, bool containing, int *voxels, int limit)
+{
+    int few = (sweep->region - 1) / 2, many = sweep->region / 2;
+    /* The last pass is along z, so the walk starts there. */
+    return region_walk(sweep, voxel, 2, containing ? many : few, containing ? few : many, voxels, 0, limit);
+}
 
 static void sweeps_equal_sums_over_each_region(void **unused)
 {
@@ -250,7 +328,7 @@ static void sweeps_equal_sums_over_each_region(void **unused)
         int found[512], largest = 0;
         lattice_sum_moments(&m->sweep, positions, a, b, NULL);
         for (int v = 0; v < m->count; v += 7) {
-            int count = lattice_region(&m->sweep, v, false, found, 512);
+            int count = region_voxels(&m->sweep, v, false, found, 512);
             double sum[4] = {0}, moments[3][3] = {{0}};
             largest = MAX(largest, count);
             for (int j = 0; j < count; j++)
@@ -267,7 +345,7 @@ static void sweeps_equal_sums_over_each_region(void **unused)
         }
         lattice_sum_frames(&m->sweep, in, a, b, NULL);
         for (int v = 0; v < m->count; v += 7) {
-            int count = lattice_region(&m->sweep, v, true, found, 512);
+            int count = region_voxels(&m->sweep, v, true, found, 512);
             for (int k = 0; k < 3; k++) {
                 double goal = 0;
                 for (int j = 0; j < count; j++) {
@@ -654,17 +732,93 @@ static void a_mesh_without_skeleton_stays_put(void **unused)
     scene_free(&s);
 }
 
+/* ---- contact ---- */
+
+static void skin_does_not_pass_through_itself(void **unused)
+{
+    (void)unused;
+    static const char *const texts[2][3] = {{NULL}, {"self_collision", "on", NULL}};
+    int most[2] = {0};
+    for (int i = 0; i < 2; i++) {
+        scene s = scene_make("arm", texts[i]);
+        arena memory = arena_create(NULL);
+        mesh m;
+        bvh tree;
+        float *points = ARENA_ARRAY(&memory, float, 3 * s.character->point_count);
+        assert_int_equal(mesh_build_character(&m, s.character, &memory, NULL), CUTIS_OK);
+        assert_int_equal(bvh_build(&tree, m.triangle_count, m.triangles, m.positions, &memory, NULL), CUTIS_OK);
+        cutis_clip_motion motion = {s.character, cutis_character_find_clip(s.character, "flex"), 0.25};
+        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+        for (int f = 0; f < 100; f++) {
+            cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+            if (f % 5) continue;
+            const float *p = cutis_state_positions(s.model, s.state);
+            for (int k = 0; k < s.character->point_count; k++)
+                memcpy(points + 3 * k, p + 3 * s.character->point_vertices[k], 3 * sizeof(float));
+            bvh_refit(&tree, points, 0);
+            most[i] = MAX(most[i], mesh_self_intersections(&m, &tree, points, NULL, NULL, 0));
+        }
+        arena_destroy(&memory);
+        scene_free(&s);
+    }
+    print_message("arm flex: at most %d intersecting pairs without self-collision, %d with it\n", most[0], most[1]);
+    assert_true(most[0] > 20 && most[1] == 0);
+}
+
+static void skin_stays_out_of_props(void **unused)
+{
+    (void)unused;
+    cutis_character *tube, *with;
+    cutis_error error;
+    assert_int_equal(test_tube(NULL, &tube, &error), CUTIS_OK);
+    /* A ball where the end of the bent tube goes. */
+    cutis_character given = *tube;
+    const float centre[3] = {1.2f, 0.75f, 0};
+    cutis_joint joints[3];
+    memcpy(joints, tube->joints, 2 * sizeof *joints);
+    cutis_transform place = {{centre[0], centre[1], centre[2]}, {0, 0, 0, 1}, {1, 1, 1}};
+    joints[2] = (cutis_joint){.name = "ball", .parent = -1, .rest = place, .idle = place};
+    const float bind[12] = {1, 0, 0, -centre[0], 0, 1, 0, -centre[1], 0, 0, 1, -centre[2]};
+    memcpy(joints[2].inverse_bind, bind, sizeof bind);
+    cutis_prop ball = {.name = "ball",
+                       .role = CUTIS_PROP_COLLIDER,
+                       .shape = CUTIS_PROP_SPHERE,
+                       .size = {0.3f, 0, 0},
+                       .joint = 2,
+                       .friction = -1,
+                       .restitution = -1};
+    given.joints = joints, given.joint_count = 3, given.props = &ball, given.prop_count = 1;
+    if (cutis_character_create(&given, NULL, &with, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    cutis_character_destroy(tube);
+    scene s = scene_make_on(with, NULL, 0);
+    cutis_clip_motion motion = {with, cutis_character_find_clip(with, "bend"), 0.25};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+    double deepest = 0;
+    int contacts = 0;
+    for (int f = 0; f < 40; f++) {
+        cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+        contacts = MAX(contacts, cutis_state_stats(s.model, s.state)->contacts);
+        const float *p = cutis_state_positions(s.model, s.state);
+        for (int v = 0; v < with->vertex_count; v++)
+            deepest = fmax(deepest, 0.3 - vec3_distance(vec3_load(p + 3 * v), vec3_load(centre)));
+    }
+    print_message("ball: %d contacts, skin at most %.1e of the size inside\n", contacts, deepest / with->size);
+    assert_true(contacts > 3);
+    assert_true(deepest < 0.005 * with->size);
+    scene_free(&s);
+}
+
 /* ---- memory ---- */
 
 static bool build_and_step(void *context, const cutis_allocator *allocator)
 {
     const cutis_character *character = context;
-    static const cutis_setting settings[] = {{"resolution", "6"}, {"adaptive", "on"}};
+    static const cutis_setting settings[] = {{"resolution", "6"}, {"adaptive", "on"}, {"self_collision", "on"}};
     cutis_model *model = NULL;
     cutis_state *state = NULL;
     cutis_model_def def = cutis_model_def_default();
     def.character = character, def.solver = "lattice", def.allocator = allocator;
-    def.settings = settings, def.setting_count = 2;
+    def.settings = settings, def.setting_count = 3;
     bool done = cutis_model_build(&def, &model, NULL) == CUTIS_OK &&
                 cutis_state_create(model, allocator, &state, NULL) == CUTIS_OK;
     cutis_state_destroy(state);
@@ -716,6 +870,7 @@ int main(void)
         cmocka_unit_test(parts_that_share_cells_do_not_fuse),
         cmocka_unit_test(layers_lie_from_bone_to_skin),
         cmocka_unit_test(a_bone_is_as_wide_as_asked_for),
+        cmocka_unit_test(painted_maps_tell_what_is_stiff_fat_and_frozen),
         cmocka_unit_test(sweeps_equal_sums_over_each_region),
         cmocka_unit_test(volume_and_gradient_are_those_of_the_corrected_equations),
         cmocka_unit_test(region_rotations_are_polar_decompositions),
@@ -729,6 +884,8 @@ int main(void)
         cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(a_mesh_without_skeleton_stays_put),
+        cmocka_unit_test(skin_does_not_pass_through_itself),
+        cmocka_unit_test(skin_stays_out_of_props),
         cmocka_unit_test(every_failing_allocation_is_survived),
         cmocka_unit_test(a_step_allocates_nothing),
     };

@@ -211,6 +211,8 @@ CUTIS_API void cutis_pose_rest(const cutis_character *character, float *joints);
 CUTIS_API void cutis_pose_sample(const cutis_character *character, int clip, double time, float *joints);
 /* The same, blended from the rest pose joint by joint: blend 0 is rest, 1 the clip. */
 CUTIS_API void cutis_pose_blend(const cutis_character *character, int clip, double time, float blend, float *joints);
+/* The morph weights of a clip at `time`: (morph_count), 0 for a morph that the clip does not move. */
+CUTIS_API void cutis_pose_morphs(const cutis_character *character, int clip, double time, float *weights);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include "io.h"
 #include "measure.h"
 #include "model.h"
+#include "rig.h"
 #include "zoo.h"
 
 #endif

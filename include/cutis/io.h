@@ -51,6 +51,48 @@ CUTIS_API cutis_result cutis_character_add_bvh(const cutis_character *character,
  * is kept; vertices that texture seams double in a .glb come after all others.
  */
 CUTIS_API cutis_result cutis_character_save(const cutis_character *character, const char *path, cutis_error *error);
+/*
+ * Write the .glb or .gltf file `source` as a .glb with the skeleton and the weights of `character`, which was made from
+ * it by cutis_rig_create, and with all else it holds: materials, textures, vertex order, extensions. Skins and
+ * animations of an old skeleton go. CUTIS_ERROR_UNSUPPORTED when the file cannot be edited so (a mesh that stands in
+ * the scene twice); cutis_character_save then serves.
+ */
+CUTIS_API cutis_result cutis_character_save_rig(const cutis_character *character, const char *source, const char *path,
+                                                cutis_error *error);
+
+/* ---- bakes: a simulated clip as skeleton and morph targets ---- */
+
+typedef struct cutis_bake_def {
+    const cutis_character *character;
+    const char *source;  /* the .glb or .gltf that the character was loaded from, all of which is kept; else NULL */
+    int clip;            /* that was simulated; -1: the idle pose */
+    double start, fps;   /* frame i shows the clip at start + i / fps; start in the clip's own seconds */
+    int frame_count;     /* at least 1 */
+    const float *frames; /* (frame_count x vertex_count x 3) */
+    double tolerance;    /* largest distance of a vertex, over the size; 0 = 0.001 */
+    int target_limit;    /* 1 to 32; 0 = 32 */
+    bool exact;          /* one target for each frame instead */
+    bool positions_only; /* no normals in the targets */
+    const cutis_jobs *jobs;
+    const cutis_allocator *allocator;
+} cutis_bake_def;
+
+typedef struct cutis_bake_info {
+    int target_count;
+    double rms_error, max_error; /* distance of the file's vertices from the frames, over the size */
+    double residual;             /* the same of skeleton and skin alone: largest distance */
+    int worst_frame;
+    double flat_blends; /* share of vertices and frames whose blend of skin matrices is nearly flat (opposite twists) */
+    size_t file_bytes;
+} cutis_bake_info;
+
+/*
+ * Write a .glb that plays the frames anywhere: the source with everything it holds (or the character), and in the
+ * clip of the same name (added when the source does not have it) animated weights of as many morph targets as
+ * the tolerance needs: the principal components of what linear-blend skinning misses.
+ */
+CUTIS_API cutis_result cutis_bake_save(const cutis_bake_def *def, const char *path, cutis_bake_info *info,
+                                       cutis_error *error);
 
 /* ---- caches: positions of every vertex at every frame ---- */
 
@@ -66,14 +108,18 @@ typedef struct cutis_cache_info {
 typedef struct cutis_cache_writer cutis_cache_writer;
 
 /*
- * Start a cache; its ending chooses the format: .pc2, .mdd, .npy (frames x vertices x 3, float32), or .obj
- * (a folder of that name with frame_0000.obj, ...).
+ * Start a cache; its ending chooses the format: .pc2, .mdd, .npy (frames x vertices x 3, float32), .obj (a folder of
+ * that name with frame_0000.obj, ...), .usda (points, normals, texture coordinates) or .vat (JSON that describes the
+ * textures NAME.vat.png and NAME.vat.normal.png). The last three need the character.
  */
 CUTIS_API cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info,
                                           const cutis_allocator *allocator, cutis_cache_writer **writer,
                                           cutis_error *error);
 /* Add the next frame: (vertex_count x 3), or x components. */
 CUTIS_API cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positions, cutis_error *error);
+/* Moving texture coordinates of the frame just appended: (corner_count x 2). Formats without a place for them pass. */
+CUTIS_API cutis_result cutis_cache_append_texcoords(cutis_cache_writer *writer, const float *texcoords,
+                                                    cutis_error *error);
 /* Check the count, put the file in place and free the writer, also on failure. */
 CUTIS_API cutis_result cutis_cache_finish(cutis_cache_writer *writer, cutis_error *error);
 /* Throw the unfinished cache away and free the writer; NULL is allowed. */

@@ -132,6 +132,8 @@ typedef struct cutis_clip_motion {
 } cutis_clip_motion;
 
 CUTIS_API void cutis_clip_motion_sample(void *clip_motion, double time, float *joints);
+/* The morph weights of the same motion: (morph_count), for cutis_step_input.morphs. */
+CUTIS_API void cutis_clip_motion_morphs(const cutis_clip_motion *clip_motion, double time, float *weights);
 
 /*
  * The body's own surface, known in advance: fills positions (vertex_count x 3) for a time in the state's seconds. In
@@ -157,6 +159,11 @@ typedef struct cutis_step_input {
     cutis_motion motion;
     /* For surface solvers, when its sample is not NULL: the surface at every substep. */
     cutis_body body;
+    /*
+     * Morph weights at the end of this step (morph_count); NULL = all 0. A solver without a past deforms the
+     * morphed rest shape; for the others the morphs are added to the surface, turned along with it.
+     */
+    const float *morphs;
     const cutis_drag *drags;
     int drag_count;
     const cutis_jobs *jobs; /* NULL = the calling thread */
@@ -176,6 +183,41 @@ typedef struct cutis_step_stats {
 
 /* Advance by dt seconds (0 or more; a host's hiccup of more than 0.25 s is cut to 0.25 s unless `motion` drives). */
 CUTIS_API void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double dt);
+
+/* ---- loops ---- */
+
+typedef struct cutis_loop_def {
+    cutis_motion motion; /* sampled from 0 to the period */
+    double period;       /* seconds, a whole number of the model's substeps */
+    const float
+        *travel; /* rigid motion (3 x 4) from the pose at 0 to that at the period; NULL: it ends where it began */
+    double position_tolerance;          /* largest distance of start and end, over the size; 0 = 1e-5 */
+    double velocity_tolerance;          /* the same of velocities, over the RMS speed; 0 = 1e-3 */
+    int period_limit;                   /* periods to try; 0 = 64 */
+    bool plain;                         /* repeat only, without acceleration */
+    bool (*interrupted)(void *context); /* asked after every substep; NULL: never */
+    void *context;
+    const cutis_jobs *jobs;
+} cutis_loop_def;
+
+typedef struct cutis_loop_info {
+    bool closed;      /* within both tolerances */
+    bool accelerated; /* mixed states were used */
+    bool interrupted;
+    int periods;          /* simulated */
+    double position_seam; /* between start and end of the last period, over the size */
+    double velocity_seam; /* the same, over the RMS speed */
+    double speed;         /* RMS over points and the period, units per second */
+} cutis_loop_info;
+
+/*
+ * Find the periodic motion: repeat the motion from the state given until its end is its start, faster than by plain
+ * repetition where that is slow. The state is then at time 0, the start of a period. A solver without a past has
+ * nothing to find. Not to close within the limit is no error: see info.
+ */
+CUTIS_API cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state, const cutis_loop_def *def,
+                                             const cutis_allocator *allocator, cutis_loop_info *info,
+                                             cutis_error *error);
 
 /* ---- results: valid until the next change of the state ---- */
 

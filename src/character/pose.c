@@ -124,4 +124,13 @@ void cutis_pose_sample(const cutis_character *character, int clip, double time, 
     cutis_pose_blend(character, clip, time, 1, joints);
 }
 
+void cutis_pose_morphs(const cutis_character *character, int clip, double time, float *weights)
+{
+    for (int m = 0; m < character->morph_count; m++) weights[m] = 0;
+    if (clip < 0 || clip >= character->clip_count) return;
+    const cutis_clip *c = &character->clips[clip];
+    for (int i = 0; i < c->track_count; i++)
+        if (c->tracks[i].path == CUTIS_PATH_MORPH) track_sample(&c->tracks[i], time, weights + c->tracks[i].target);
+}
+
 void cutis_pose_rest(const cutis_character *character, float *joints) { cutis_pose_blend(character, -1, 0, 0, joints); }

@@ -73,6 +73,7 @@ typedef struct contact_surface {
     const uint8_t *owned;      /* (triangle_count) bits 0..2: points, 3..5: edges that this triangle stands for */
     const int *adjacent_first; /* (leaf_count + 1) leaves that share a point with a leaf */
     const int *adjacent;
+    const int *tangle; /* (point_count) group of triangles that intersect at rest, -1: none */
     float edge_mean;
 } contact_surface;
 
@@ -99,16 +100,14 @@ size_t contact_work_size(const contact_surface *surface);
 contact_work contact_work_make(const contact_surface *surface, void *memory);
 
 typedef struct contact_search_options {
-    float margin;        /* pairs whose features come this close are reported */
-    float thickness;     /* the gap to keep, where the rest pose is not closer */
-    const uint8_t *skip; /* (point_count) 1: the point takes part in no pair; NULL: all do */
+    float margin;    /* pairs whose features come this close are reported */
+    float thickness; /* the gap to keep, where the rest pose is not closer */
 } contact_search_options;
 
 /*
  * All pairs of features, without common points, that can come closer than margin while each point moves
- * straight from start to end (or stands, when both are the same). Pairs
- * that touch at the start or at rest are left out. Surfaces that intersect at rest do so by edges that pierce
- * triangles, whose features are still apart: pairs keep such places as they are, and no new ones come. Fills
+ * straight from start to end (or stands, when both are the same). Left out: pairs that touch at the start or at
+ * rest, and pairs within a group of triangles that intersect at rest, which have no side to be kept on. Fills
  * work->pairs and returns their number.
  */
 int contact_search(const contact_surface *surface, contact_work *work, const float *start, const float *end,

@@ -160,11 +160,42 @@ static void connections_find(const mesh *m, const tree_builder *b, int *parents,
     }
 }
 
+/* Groups of points whose triangles intersect at rest. */
+static cutis_result tangles_find(const mesh *m, int *tangle, arena *scratch, cutis_error *error)
+{
+    bvh tree;
+    cutis_result result = bvh_build(&tree, m->triangle_count, m->triangles, m->positions, scratch, error);
+    if (result != CUTIS_OK) return result;
+    int limit = m->triangle_count;
+    int *pairs = ARENA_ARRAY(scratch, int, 2 * (size_t)limit + 2);
+    int *parents = ARENA_ARRAY(scratch, int, m->point_count + 1);
+    if (scratch->failed) return error_memory(error, "the contact surface");
+    int count = mesh_self_intersections(m, &tree, m->positions, NULL, pairs, limit);
+    for (int p = 0; p < m->point_count; p++) parents[p] = p, tangle[p] = -1;
+    for (int i = 0; i < MIN(count, limit); i++) {
+        int root = root_of(parents, m->triangles[3 * pairs[2 * i]]);
+        for (int side = 0; side < 2; side++)
+            for (int c = 0; c < 3; c++) {
+                int p = m->triangles[3 * pairs[2 * i + side] + c];
+                int r = root_of(parents, p);
+                parents[MAX(r, root)] = MIN(r, root);
+                root = MIN(r, root);
+                tangle[p] = 0;
+            }
+    }
+    for (int p = 0; p < m->point_count; p++)
+        if (tangle[p] == 0) tangle[p] = root_of(parents, p);
+    return CUTIS_OK;
+}
+
 cutis_result contact_surface_build(contact_surface *surface, const mesh *m, arena *memory,
                                    const cutis_allocator *allocator, cutis_error *error)
 {
     int n = m->triangle_count;
     *surface = (contact_surface){.mesh = m};
+    int *tangle = ARENA_ARRAY(memory, int, m->point_count + 1);
+    if (memory->failed) return error_memory(error, "the contact surface");
+    surface->tangle = tangle;
     if (n == 0) return CUTIS_OK;
 
     arena scratch = arena_create(allocator);
@@ -228,7 +259,7 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
     surface->leaf_first = b.leaf_first, surface->order = b.order;
     surface->owned = owned, surface->connected = connected;
     surface->adjacent_first = adjacent_first, surface->adjacent = adjacent;
-    result = CUTIS_OK;
+    result = tangles_find(m, tangle, &scratch, error);
 done:
     arena_destroy(&scratch);
     return result;
@@ -344,7 +375,10 @@ static bool boxes_apart(const float *a, const float *b, float margin)
            a[2] > b[5] + margin || b[2] > a[5] + margin;
 }
 
-/* Whether every normal of the bounds (one, or two merged) makes less than about 80 degrees with their middle. */
+/*
+ * Whether every normal of the bounds (one, or two merged) makes less than 45 degrees with their middle. Less than 90
+ * would do if outlines were looked at; with 80, crumpled saddles of an armpit were seen to slip through.
+ */
 static bool normals_flat(const float *a, const float *b)
 {
     float worst = 0, length2 = 0;
@@ -353,7 +387,7 @@ static bool normals_flat(const float *a, const float *b)
         worst += middle * (middle > 0 ? low : high);
         length2 += middle * middle;
     }
-    return worst > 0 && worst * worst > 0.03f * length2;
+    return worst > 0 && worst * worst > 0.5f * length2;
 }
 
 static bool leaves_adjacent(const contact_surface *surface, int a, int b)
@@ -363,36 +397,64 @@ static bool leaves_adjacent(const contact_surface *surface, int a, int b)
     return false;
 }
 
+/* Whether a side's points all belong to the same tangle as the other side's. */
+static bool pair_tangled(const contact_surface *surface, const int v[4], int first)
+{
+    int group = surface->tangle[v[0]];
+    for (int i = 1; i < first && group < 0; i++) group = surface->tangle[v[i]];
+    if (group < 0) return false;
+    for (int i = first; i < 4; i++)
+        if (surface->tangle[v[i]] == group) return true;
+    return false;
+}
+
+/* The largest distance of a move from the first one, and that one. */
+static float moves_spread(const search *s, const int *v, int count, vec3 *move)
+{
+    float spread2 = 0;
+    *move = vec3_sub(moved(s, v[0]), vec3_load(s->start + 3 * v[0]));
+    for (int i = 1; i < count; i++) {
+        vec3 other = vec3_sub(moved(s, v[i]), vec3_load(s->start + 3 * v[i]));
+        spread2 = MAX(spread2, vec3_length2(vec3_sub(other, *move)));
+    }
+    return spread2 > 0 ? sqrtf(spread2) : 0;
+}
+
+/*
+ * Whether two features stay more than the margin apart: along the line of their centres, at the start, by more than
+ * they move relative to each other. Nearly all neighbours on a surface do, and need no nearest points.
+ */
+static bool features_apart(const search *s, const int *a, int a_count, const int *b, int b_count, float *limit)
+{
+    vec3 move_a, move_b, centre_a = {0, 0, 0}, centre_b = {0, 0, 0};
+    float spread = moves_spread(s, a, a_count, &move_a) + moves_spread(s, b, b_count, &move_b);
+    *limit = s->options->margin + spread + vec3_distance(move_a, move_b);
+    for (int i = 0; i < a_count; i++)
+        centre_a = vec3_madd(centre_a, vec3_load(s->start + 3 * a[i]), 1.0f / (float)a_count);
+    for (int i = 0; i < b_count; i++)
+        centre_b = vec3_madd(centre_b, vec3_load(s->start + 3 * b[i]), 1.0f / (float)b_count);
+    vec3 way = vec3_sub(centre_a, centre_b);
+    float low = 1e30f, high = -1e30f;
+    for (int i = 0; i < a_count; i++) {
+        float along = vec3_dot(way, vec3_sub(vec3_load(s->start + 3 * a[i]), centre_b));
+        low = MIN(low, along);
+    }
+    for (int i = 0; i < b_count; i++) {
+        float along = vec3_dot(way, vec3_sub(vec3_load(s->start + 3 * b[i]), centre_b));
+        high = MAX(high, along);
+    }
+    return low - high > *limit * vec3_length(way);
+}
+
 static void pair_consider(const search *s, int block, const int v[4], contact_kind kind)
 {
     const contact_search_options *options = s->options;
     int first = kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
-    if (options->skip && (options->skip[v[0]] | options->skip[v[1]] | options->skip[v[2]] | options->skip[v[3]]))
-        return;
-
-    /* Boxes of the two swept features. */
-    float box[2][6];
-    for (int side = 0; side < 2; side++) {
-        int begin = side ? first : 0, end = side ? 4 : first;
-        vec3 low = vec3_load(s->start + 3 * v[begin]), high = low;
-        for (int i = begin; i < end; i++) {
-            vec3 p = vec3_load(s->start + 3 * v[i]), q = moved(s, v[i]);
-            low = vec3_min(low, vec3_min(p, q)), high = vec3_max(high, vec3_max(p, q));
-        }
-        vec3_store(box[side], low), vec3_store(box[side] + 3, high);
-    }
-    if (boxes_apart(box[0], box[1], options->margin)) return;
-
+    float limit;
+    if (features_apart(s, v, first, v + first, 4 - first, &limit)) return;
     contact_pair pair = {.v = {v[0], v[1], v[2], v[3]}, .kind = kind};
     contact_pair_nearest(&pair, s->start);
-    float motion2 = 0;
-    for (int i = 0; i < first; i++)
-        for (int j = first; j < 4; j++) {
-            vec3 a = vec3_sub(vec3_load(s->end + 3 * v[i]), vec3_load(s->start + 3 * v[i]));
-            vec3 b = vec3_sub(vec3_load(s->end + 3 * v[j]), vec3_load(s->start + 3 * v[j]));
-            motion2 = MAX(motion2, vec3_length2(vec3_sub(a, b)));
-        }
-    if (pair.distance > options->margin + sqrtf(motion2)) return;
+    if (pair.distance > limit || pair_tangled(s->surface, v, first)) return;
     contact_pair rest = pair;
     contact_pair_nearest(&rest, s->surface->mesh->positions);
     pair.gap = MIN(options->thickness, 0.5f * rest.distance);
@@ -419,6 +481,8 @@ static void triangles_consider(const search *s, int block, int a, int b)
     const mesh *m = s->surface->mesh;
     if (boxes_apart(s->work->triangles + (size_t)a * BOUND, s->work->triangles + (size_t)b * BOUND, s->options->margin))
         return;
+    float limit;
+    if (features_apart(s, m->triangles + 3 * a, 3, m->triangles + 3 * b, 3, &limit)) return;
     unsigned own_a = s->surface->owned[a], own_b = s->surface->owned[b];
     for (int c = 0; c < 3; c++) {
         if (own_a >> c & 1) point_triangle_consider(s, block, m->triangles[3 * a + c], b);
@@ -434,11 +498,13 @@ static void triangles_consider(const search *s, int block, int a, int b)
     }
 }
 
-static void leaves_consider(const search *s, int block, int a, int b)
+/* The triangles of two leaves (or of one). bound: of the second. */
+static void leaves_consider(const search *s, int block, int a, int b, const float *bound)
 {
     const contact_surface *surface = s->surface;
     for (int i = surface->leaf_first[a]; i < surface->leaf_first[a + 1]; i++) {
         int first = a == b ? i + 1 : surface->leaf_first[b];
+        if (boxes_apart(s->work->triangles + (size_t)surface->order[i] * BOUND, bound, s->options->margin)) continue;
         for (int j = first; j < surface->leaf_first[b + 1]; j++)
             triangles_consider(s, block, surface->order[i], surface->order[j]);
     }
@@ -459,7 +525,7 @@ static void leaf_pair_search(const search *s, int block, int a, int b)
         normals_flat(s->work->nodes + (size_t)a * BOUND, s->work->nodes + (size_t)b * BOUND) &&
         leaves_adjacent(surface, leaf, other))
         return;
-    leaves_consider(s, block, leaf, other);
+    leaves_consider(s, block, leaf, other, s->work->nodes + (size_t)b * BOUND);
 }
 
 /* Everything below a against everything below b, or a against itself when they are the same node. */
@@ -475,7 +541,7 @@ static void nodes_search(const search *s, int block, int a, int b)
         if (x == y) {
             if (node_flat(s, x)) continue;
             if (left < 0) {
-                leaves_consider(s, block, -1 - left, -1 - left);
+                leaves_consider(s, block, -1 - left, -1 - left, s->work->nodes + (size_t)x * BOUND);
                 continue;
             }
             stack[depth][0] = left, stack[depth++][1] = left + 1;

@@ -181,6 +181,7 @@ static void lay_out_state(cutis_model *m)
     m->vertices = take(&end, (size_t)m->character->vertex_count * 3 * sizeof(float));
     m->skin = take(&scratch, joint_bytes);
     m->target = take(&scratch, joint_bytes);
+    m->morphed = take(&scratch, m->character->morph_count ? (size_t)m->character->vertex_count * 3 * sizeof(float) : 0);
     for (int i = 0; i < m->stage_count; i++) {
         stage *s = &m->stages[i];
         /* A geometric stage in a stack has points too: the surface for the next. */

@@ -38,6 +38,7 @@ struct cutis_model {
     size_t joints, joints_old, joints_given, vertices; /* offsets into the state */
     size_t state_bytes;                                /* up to the scratch */
     size_t skin, target, scratch_bytes;                /* offsets into the scratch: two poses; its size */
+    size_t morphed;                                    /* offset into the scratch: morphed rest positions, or offsets */
     const char *warnings[32];
     int warning_count;
 };

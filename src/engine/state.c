@@ -148,6 +148,55 @@ static void write_vertices(const cutis_model *m, cutis_state *state, double alph
     }
 }
 
+/* ---- morphs ---- */
+
+/* `base` (vertex_count x 3; NULL: zeros) plus all morphs by their weights, into scratch. NULL when none counts. */
+static float *morph_sum(const cutis_model *m, cutis_state *state, const float *weights, const float *base)
+{
+    const cutis_character *c = m->character;
+    bool any = false;
+    for (int k = 0; weights && k < c->morph_count; k++) any |= weights[k] != 0;
+    if (!any) return NULL;
+    float *sum = state_scratch(m, state, m->morphed);
+    size_t count = (size_t)c->vertex_count * 3;
+    if (base) {
+        memcpy(sum, base, count * sizeof *sum);
+    } else {
+        memset(sum, 0, count * sizeof *sum);
+    }
+    for (int k = 0; k < c->morph_count; k++) {
+        float w = weights[k];
+        if (!(fabsf(w) < 1e15f)) {
+            state->stats.repairs++;
+            continue;
+        }
+        if (w == 0) continue;
+        const float *deltas = c->morphs[k].deltas;
+        for (size_t i = 0; i < count; i++) sum[i] += w * deltas[i];
+    }
+    return sum;
+}
+
+/* Add the morphs to a surface that does not know them, turned by the blended skin matrices. */
+static void add_morphs(const cutis_model *m, cutis_state *state, const float *weights)
+{
+    const cutis_character *c = m->character;
+    const float *offsets = morph_sum(m, state, weights, NULL);
+    if (!offsets) return;
+    const float *skin = state_scratch(m, state, m->skin);
+    float *vertices = state_floats(state, m->vertices);
+    for (int v = 0; v < c->vertex_count; v++) {
+        vec3 offset = vec3_load(offsets + 3 * (size_t)v), turned = {0, 0, 0};
+        int first = c->influence_first ? c->influence_first[v] : 0;
+        int end = c->influence_first ? c->influence_first[v + 1] : 0;
+        for (int i = first; i < end; i++)
+            turned = vec3_madd(turned, mat34_vector(skin + 12 * (size_t)c->influence_joints[i], offset),
+                               c->influence_weights[i]);
+        if (first == end) turned = offset;
+        vec3_store(vertices + 3 * (size_t)v, vec3_add(vec3_load(vertices + 3 * (size_t)v), turned));
+    }
+}
+
 /* At the end of a substep the one before no longer counts; what is left of it must not depend on the frame rate. */
 static void forget_old_points(const cutis_model *m, cutis_state *state)
 {
@@ -161,13 +210,17 @@ static void forget_old_points(const cutis_model *m, cutis_state *state)
 
 /* ---- poses ---- */
 
-/* Copy a pose; a joint that is not finite keeps what `to` holds. Returns the number of such joints. */
+/*
+ * Copy a pose; a joint whose matrix makes no sense keeps what `to` holds: not finite, stretched ten thousand
+ * times, or a million sizes away, where floats no longer tell a finger from an arm. Returns their number.
+ */
 static int copy_pose(const cutis_model *m, float *to, const float *from)
 {
+    const float stretch_limit = 1e4f, distance_limit = 1e6f * m->character->size;
     int repairs = 0;
     for (int j = 0; j < m->character->joint_count; j++) {
         bool fine = true;
-        for (int e = 0; e < 12; e++) fine &= fabsf(from[12 * j + e]) < 1e15f;
+        for (int e = 0; e < 12; e++) fine &= fabsf(from[12 * j + e]) < (e % 4 == 3 ? distance_limit : stretch_limit);
         if (fine) {
             memcpy(to + 12 * j, from + 12 * j, 12 * sizeof(float));
         } else {
@@ -249,6 +302,8 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
     state->time = end;
     solver_input work = {
         .h = model->substep, .drags = input->drags, .drag_count = input->drag_count, .jobs = input->jobs};
+    bool morphs_first = model->stages[0].solver->flags & SOLVER_GEOMETRIC;
+    if (morphs_first) work.rest = morph_sum(model, state, input->morphs, model->character->positions);
     if (model->substep == 0) {
         /* No past: the pose at the end is all that counts. */
         pose_at(model, state, input, begin, end, end);
@@ -269,6 +324,7 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
             run_stages(model, state, &work, &input->body, false);
         }
         write_vertices(model, state, exact ? 1 : reached - (double)(state->substeps - 1));
+        if (!morphs_first) add_morphs(model, state, input->morphs);
         if (exact) forget_old_points(model, state);
     }
     if (state->stats.substeps > 0) finish_stages(model, state, &work);
@@ -363,6 +419,13 @@ bool cutis_state_output(const cutis_model *model, const cutis_state *state, cons
 
 /* ---- a clip as a motion ---- */
 
+/* Smoothstep of fifth order over the lead-in: velocity and acceleration vanish at both ends. */
+static double clip_motion_ease(const cutis_clip_motion *motion, double time)
+{
+    double u = CLAMP(time / motion->lead_in, 0, 1);
+    return u * u * u * (u * (6 * u - 15) + 10);
+}
+
 void cutis_clip_motion_sample(void *clip_motion, double time, float *joints)
 {
     const cutis_clip_motion *motion = clip_motion;
@@ -371,9 +434,16 @@ void cutis_clip_motion_sample(void *clip_motion, double time, float *joints)
     if (time >= motion->lead_in) {
         cutis_pose_sample(c, motion->clip, start + (time - motion->lead_in), joints);
     } else {
-        /* Smoothstep of fifth order: velocity and acceleration vanish at both ends. */
-        double u = CLAMP(time / motion->lead_in, 0, 1);
-        double eased = u * u * u * (u * (6 * u - 15) + 10);
-        cutis_pose_blend(c, motion->clip, start, (float)eased, joints);
+        cutis_pose_blend(c, motion->clip, start, (float)clip_motion_ease(motion, time), joints);
     }
+}
+
+void cutis_clip_motion_morphs(const cutis_clip_motion *motion, double time, float *weights)
+{
+    const cutis_character *c = motion->character;
+    double start = motion->clip >= 0 && motion->clip < c->clip_count ? (double)c->clips[motion->clip].start : 0;
+    cutis_pose_morphs(c, motion->clip, start + MAX(time - motion->lead_in, 0), weights);
+    if (time >= motion->lead_in) return;
+    float eased = (float)clip_motion_ease(motion, time);
+    for (int m = 0; m < c->morph_count; m++) weights[m] *= eased;
 }

@@ -6,6 +6,8 @@
  *       sample a frame, and how long a frame is the file does not say
  * .mdd  big-endian: int32 frames, int32 vertices, float32 time of each frame in seconds, then float32 x, y, z
  * .npy  NumPy's format 1.0, '<f4', C order, shape (frames, vertices, 3)
+ * .usda USD as text: points, normals and texture coordinates as time samples (written only)
+ * .vat  JSON that describes textures of positions and normals beside it, .vat.png and .vat.normal.png (written only)
  * .obj  a folder of frame_0000.obj, frame_0001.obj, ..., each starting with a comment that tells start and rate
  */
 #ifndef IO_CACHE_FILE_H
@@ -14,7 +16,27 @@
 #include "cutis/io.h"
 #include "io/files.h"
 
-typedef enum cache_format { CACHE_PC2, CACHE_MDD, CACHE_NPY, CACHE_OBJ, CACHE_UNKNOWN } cache_format;
+typedef enum cache_format {
+    CACHE_PC2,
+    CACHE_MDD,
+    CACHE_NPY,
+    CACHE_OBJ,
+    CACHE_USDA,
+    CACHE_VAT,
+    CACHE_UNKNOWN
+} cache_format;
+
+/* All frames of a cache, for formats that need them at once. */
+typedef struct cache_frames {
+    cutis_cache_info info;
+    float *positions; /* (frame_count x vertex_count x 3) */
+    float *texcoords; /* (frame_count x corner_count x 2), or NULL when they do not move */
+} cache_frames;
+
+cutis_result cache_write_usda(const cache_frames *frames, const char *path, const cutis_allocator *allocator,
+                              cutis_error *error);
+cutis_result cache_write_vat(const cache_frames *frames, const char *path, const cutis_allocator *allocator,
+                             cutis_error *error);
 
 cache_format cache_format_of(const char *path);
 /* The number in "frame_NUMBER.obj"; -1 for any other name. */

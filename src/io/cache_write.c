@@ -23,11 +23,12 @@ struct cutis_cache_writer {
     uint8_t *row;        /* (vertex_count x 12) bytes of a frame */
     char *path, *folder; /* .obj: the target and the temporary folder */
     corner_split split;
+    cache_frames frames; /* .usda and .vat */
 };
 
 cache_format cache_format_of(const char *path)
 {
-    static const char *const endings[] = {".pc2", ".mdd", ".npy", ".obj"};
+    static const char *const endings[] = {".pc2", ".mdd", ".npy", ".obj", ".usda", ".vat"};
     for (int i = 0; i < COUNT_OF(endings); i++)
         if (path_ends(path, endings[i])) return (cache_format)i;
     return CACHE_UNKNOWN;
@@ -204,11 +205,58 @@ static void header_npy(cutis_cache_writer *writer)
     file_writer_put(&writer->file, head, (size_t)total);
 }
 
+/* ---- formats that need all frames at once ---- */
+
+static bool cache_collects(const cutis_cache_writer *writer)
+{
+    return writer->format == CACHE_USDA || writer->format == CACHE_VAT;
+}
+
+static size_t frame_floats(const cutis_cache_writer *writer) { return (size_t)writer->info.vertex_count * 3; }
+
+static cutis_result frames_start(cutis_cache_writer *writer, const char *path, cutis_error *error)
+{
+    const cutis_character *character = writer->info.character;
+    if (!character || character->vertex_count != writer->info.vertex_count)
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "cannot write '%s': it needs the character of the %d vertices",
+                         path, writer->info.vertex_count);
+    /* Not from the arena, whose blocks are zeroed and kept apart for speed. */
+    writer->path = arena_string(&writer->memory, path);
+    writer->frames.info = writer->info;
+    writer->frames.positions =
+        memory_allocate(&writer->allocator, (size_t)writer->info.frame_count * frame_floats(writer), sizeof(float));
+    return writer->path && writer->frames.positions ? CUTIS_OK : error_memory(error, "a cache");
+}
+
+static void frames_free(cutis_cache_writer *writer)
+{
+    size_t frames = (size_t)writer->info.frame_count;
+    memory_release(&writer->allocator, writer->frames.positions, frames * frame_floats(writer), sizeof(float));
+    if (writer->frames.texcoords)
+        memory_release(&writer->allocator, writer->frames.texcoords,
+                       frames * (size_t)writer->info.character->corner_count * 2, sizeof(float));
+}
+
+cutis_result cutis_cache_append_texcoords(cutis_cache_writer *writer, const float *texcoords, cutis_error *error)
+{
+    if (writer->format != CACHE_USDA) return CUTIS_OK;
+    if (writer->frame_count == 0)
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "texture coordinates belong to the frame appended before");
+    size_t floats = (size_t)writer->info.character->corner_count * 2;
+    if (!writer->frames.texcoords)
+        writer->frames.texcoords =
+            memory_allocate(&writer->allocator, (size_t)writer->info.frame_count * floats, sizeof(float));
+    if (!writer->frames.texcoords) return error_memory(error, "a cache");
+    memcpy(writer->frames.texcoords + (size_t)(writer->frame_count - 1) * floats, texcoords, floats * sizeof(float));
+    return CUTIS_OK;
+}
+
 /* ---- the interface ---- */
 
 static cutis_result writer_start(cutis_cache_writer *writer, const char *path, cutis_error *error)
 {
     if (writer->format == CACHE_OBJ) return folder_start(writer, path, error);
+    if (cache_collects(writer)) return frames_start(writer, path, error);
     writer->row =
         memory_allocate(&writer->allocator, (size_t)writer->info.vertex_count, 4 * (size_t)writer->info.components);
     if (!writer->row) return error_memory(error, "a cache");
@@ -223,6 +271,7 @@ static void writer_free(cutis_cache_writer *writer)
 {
     memory_release(&writer->allocator, writer->row, (size_t)writer->info.vertex_count,
                    4 * (size_t)writer->info.components);
+    frames_free(writer);
     arena_destroy(&writer->memory);
     cutis_allocator allocator = writer->allocator;
     memory_release(&allocator, writer, 1, sizeof *writer);
@@ -234,8 +283,9 @@ cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info, 
     *writer = NULL;
     cache_format format = cache_format_of(path);
     if (format == CACHE_UNKNOWN)
-        return error_set(error, CUTIS_ERROR_ARGUMENT,
-                         "'%.300s' has no ending that a cache can have: .pc2, .mdd, .npy or .obj (a folder)", path);
+        return error_set(
+            error, CUTIS_ERROR_ARGUMENT,
+            "'%.300s' has no ending that a cache can have: .pc2, .mdd, .npy, .usda, .vat or .obj (a folder)", path);
     if (info->vertex_count < 1 || info->frame_count < 1 || !(info->fps > 0) || !isfinite(info->fps) ||
         !isfinite(info->start))
         return error_set(error, CUTIS_ERROR_ARGUMENT,
@@ -271,6 +321,10 @@ cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positio
         return result;
     }
     size_t count = (size_t)writer->info.vertex_count * (size_t)writer->info.components;
+    if (cache_collects(writer)) {
+        memcpy(writer->frames.positions + (size_t)writer->frame_count++ * count, positions, count * sizeof(float));
+        return CUTIS_OK;
+    }
     for (size_t i = 0; i < count; i++) {
         uint32_t bits = bytes_from_float(positions[i]);
         if (writer->format == CACHE_MDD)
@@ -293,7 +347,7 @@ void cutis_cache_discard(cutis_cache_writer *writer)
     if (!writer) return;
     if (writer->format == CACHE_OBJ)
         folder_discard(writer);
-    else
+    else if (!cache_collects(writer))
         file_writer_discard(&writer->file);
     writer_free(writer);
 }
@@ -312,7 +366,10 @@ cutis_result cutis_cache_finish(cutis_cache_writer *writer, cutis_error *error)
         writer_free(writer);
         return result;
     }
-    cutis_result result = file_writer_finish(&writer->file, error);
+    cutis_result result =
+        writer->format == CACHE_USDA  ? cache_write_usda(&writer->frames, writer->path, &writer->allocator, error)
+        : writer->format == CACHE_VAT ? cache_write_vat(&writer->frames, writer->path, &writer->allocator, error)
+                                      : file_writer_finish(&writer->file, error);
     writer_free(writer);
     return result;
 }

@@ -5,6 +5,7 @@
 
 #include "cutis/io.h"
 #include "io/gltf_read.h"
+#include "io/gltf_rig.h"
 #include "io/gltf_write.h"
 #include "io/obj_file.h"
 
@@ -60,4 +61,19 @@ cutis_result cutis_character_save(const cutis_character *character, const char *
     if (path_ends(path, ".obj")) return save_obj(character, path, error);
     return error_set(error, CUTIS_ERROR_ARGUMENT,
                      "'%.300s' has no ending that a character can be saved as: .glb or .obj", path);
+}
+
+cutis_result cutis_character_save_rig(const cutis_character *character, const char *source, const char *path,
+                                      cutis_error *error)
+{
+    file_data file = {0};
+    if (!path_ends(path, ".glb")) return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' must end in .glb", path);
+    if (!path_ends(source, ".glb") && !path_ends(source, ".gltf"))
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' must end in .glb or .gltf", source);
+    if (character->joint_count == 0 || !character->influence_first)
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "the character has no skeleton or no weights to write");
+    cutis_result result = file_read(source, 0, NULL, &file, error);
+    if (result == CUTIS_OK) result = gltf_rig_write(character, file.bytes, file.size, source, path, error);
+    file_release(&file);
+    return result;
 }

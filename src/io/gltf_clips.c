@@ -179,7 +179,8 @@ cutis_result gltf_read_clips(gltf_reader *reader)
     int *first_tracks = gltf_allocate(document, (size_t)document->animation_count, sizeof(int));
     clip_reader r = {.reader = reader};
     r.decoded = gltf_allocate(document, (size_t)document->accessor_count, sizeof(float *));
-    if (!clips || !first_tracks || !r.decoded) return gltf_error_memory(document);
+    reader->clip_animations = gltf_allocate(document, (size_t)document->animation_count, sizeof(int));
+    if (!clips || !first_tracks || !r.decoded || !reader->clip_animations) return gltf_error_memory(document);
     name_set names = name_set_create(&document->memory);
     int clip_count = 0;
     for (int i = 0; i < document->animation_count; i++) {
@@ -198,6 +199,7 @@ cutis_result gltf_read_clips(gltf_reader *reader)
         clips[clip_count].name = name_set_add(&names, name, "clip", i);
         clips[clip_count].track_count = r.track_count - first;
         first_tracks[clip_count] = first;
+        reader->clip_animations[clip_count] = i;
         if (!clips[clip_count++].name) return gltf_error_memory(document);
     }
     for (int i = 0; i < clip_count; i++) clips[i].tracks = r.tracks + first_tracks[i];

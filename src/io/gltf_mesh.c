@@ -34,6 +34,7 @@ typedef struct vertex_block {
 
 /* A primitive of the surface. */
 typedef struct surface_primitive {
+    int mesh, index; /* in the file */
     int block, mode, material;
     int index_accessor; /* -1: none */
     int index_count;
@@ -239,6 +240,8 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
     result = primitive_open(reader, object, place.text, positions.count, primitive, &usable);
     if (result != CUTIS_OK || !usable) return result;
     primitive->place = place;
+    primitive->mesh = mesh;
+    primitive->index = index;
     primitive->ngons =
         primitive->mode == MODE_TRIANGLES && json_object_get(json_object_get(object, "extensions"), "FB_ngon_encoding");
     primitive->name = gltf_get_string(gltf_get_extras(object), "part");
@@ -329,8 +332,7 @@ static cutis_result surface_count(surface *s)
 
 /* ---- second pass: fill ---- */
 
-/* Mesh space -> rest scene space for a node's vertices. */
-static affine node_placement(const gltf_reader *reader, const gltf_node *node)
+affine gltf_node_placement(const gltf_reader *reader, const gltf_node *node)
 {
     if (!reader->has_skeleton) return node->world;
     if (node->skin >= 0) return reader->skins[node->skin].placement;
@@ -576,7 +578,7 @@ static cutis_result primitive_fill(surface *s, int index, name_set *names)
     uint32_t *indices;
     cutis_result result = indices_read(document, primitive, block->count, &indices);
     if (result != CUTIS_OK) return result;
-    affine placement = node_placement(s->reader, &s->reader->nodes[block->node]);
+    affine placement = gltf_node_placement(s->reader, &s->reader->nodes[block->node]);
     cutis_part *part = &s->parts[index];
     *part = (cutis_part){.name = name_set_add(names, primitive->name, "part", index),
                          .material = "",
@@ -635,7 +637,9 @@ cutis_result gltf_read_surface(gltf_reader *reader)
     s.corners = gltf_allocate(document, s.triangle_count * 3, sizeof(int));
     s.parts = gltf_allocate(document, (size_t)s.primitive_count, sizeof(cutis_part));
     s.maps = gltf_allocate(document, COUNT_OF(known_maps), sizeof(cutis_map));
-    if (!s.positions || !s.face_first || !s.corners || !s.parts || !s.maps) return gltf_error_memory(document);
+    reader->runs = gltf_allocate(document, (size_t)s.primitive_count, sizeof(gltf_run));
+    if (!s.positions || !s.face_first || !s.corners || !s.parts || !s.maps || !reader->runs)
+        return gltf_error_memory(document);
     if (s.has_texcoords && !(s.texcoords = gltf_allocate(document, s.triangle_count * 6, sizeof(float))))
         return gltf_error_memory(document);
     if (reader->has_skeleton) {
@@ -649,7 +653,7 @@ cutis_result gltf_read_surface(gltf_reader *reader)
 
     for (int b = 0; b < s.block_count; b++) {
         vertex_block *block = &s.blocks[b];
-        affine placement = node_placement(reader, &reader->nodes[block->node]);
+        affine placement = gltf_node_placement(reader, &reader->nodes[block->node]);
         result = block_fill_positions(&s, block, &placement);
         if (result == CUTIS_OK && reader->has_skeleton) result = block_fill_influences(&s, block);
         if (result == CUTIS_OK && s.texcoords) result = block_fill_texcoords(&s, block);
@@ -659,8 +663,11 @@ cutis_result gltf_read_surface(gltf_reader *reader)
     }
     name_set names = name_set_create(&document->memory);
     for (int p = 0; p < s.primitive_count; p++) {
+        const vertex_block *block = &s.blocks[s.primitives[p].block];
         result = primitive_fill(&s, p, &names);
         if (result != CUTIS_OK) return result;
+        reader->runs[reader->run_count++] =
+            (gltf_run){block->node, s.primitives[p].mesh, s.primitives[p].index, block->first, block->count};
     }
     s.face_first[s.face_count] = s.corner_count;
     if (s.influence_first) s.influence_first[s.vertex_count] = s.influence_used;

@@ -3,6 +3,15 @@
  */
 #include "io/gltf_read.h"
 
+cutis_result gltf_read_all(gltf_reader *reader)
+{
+    cutis_result (*const steps[])(gltf_reader *) = {gltf_read_nodes,   gltf_read_skeleton, gltf_read_settings,
+                                                    gltf_read_surface, gltf_read_props,    gltf_read_clips};
+    cutis_result result = CUTIS_OK;
+    for (int i = 0; result == CUTIS_OK && i < COUNT_OF(steps); i++) result = steps[i](reader);
+    return result;
+}
+
 cutis_result gltf_character_read(const void *data, size_t size, const char *path, bool external,
                                  const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
 {
@@ -10,9 +19,7 @@ cutis_result gltf_character_read(const void *data, size_t size, const char *path
     gltf_reader reader = {.document = &document};
     reader.warnings.memory = &document.memory;
     cutis_result result = gltf_document_parse(&document, data, size, path, external, allocator, error);
-    cutis_result (*const steps[])(gltf_reader *) = {gltf_read_nodes,   gltf_read_skeleton, gltf_read_settings,
-                                                    gltf_read_surface, gltf_read_props,    gltf_read_clips};
-    for (int i = 0; result == CUTIS_OK && i < COUNT_OF(steps); i++) result = steps[i](&reader);
+    if (result == CUTIS_OK) result = gltf_read_all(&reader);
 
     cutis_character *given = &reader.given;
     if (result == CUTIS_OK) {

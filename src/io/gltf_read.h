@@ -36,6 +36,12 @@ typedef struct gltf_skin {
     affine placement; /* mesh space -> rest scene space */
 } gltf_skin;
 
+/* Where a primitive of the file is among the character's vertices. */
+typedef struct gltf_run {
+    int node, mesh, primitive;
+    int first, count; /* vertices */
+} gltf_run;
+
 typedef struct gltf_reader {
     gltf_document *document;
     cutis_character given;
@@ -50,6 +56,9 @@ typedef struct gltf_reader {
     int *joint_next;    /* (joint_count) the next joint made from the same node, -1: none */
     affine *joint_rest; /* (joint_count) joint space -> rest scene space */
     bool *joint_bound;  /* (joint_count) its inverse bind matrix is a skin's */
+    gltf_run *runs;     /* (run_count) the primitives that the surface is made of */
+    int run_count;
+    int *clip_animations; /* (given.clip_count) */
 } gltf_reader;
 
 cutis_result gltf_read_nodes(gltf_reader *reader);
@@ -59,9 +68,15 @@ cutis_result gltf_read_surface(gltf_reader *reader);
 cutis_result gltf_read_props(gltf_reader *reader);
 cutis_result gltf_read_clips(gltf_reader *reader);
 
+/* Mesh space -> rest scene space for a node's vertices. */
+affine gltf_node_placement(const gltf_reader *reader, const gltf_node *node);
+
 /* All of it: a character from the bytes of a .glb or .gltf. */
 cutis_result gltf_character_read(const void *data, size_t size, const char *path, bool external,
                                  const cutis_allocator *allocator, cutis_character **character, cutis_error *error);
+
+/* Fill reader->given from a parsed document: all of the steps above in their order. */
+cutis_result gltf_read_all(gltf_reader *reader);
 
 /* "node 3 ('Hips')". */
 gltf_place gltf_node_place(const gltf_reader *reader, int node);

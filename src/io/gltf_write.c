@@ -14,11 +14,10 @@
 
 #include "io/affine.h"
 #include "io/files.h"
+#include "io/gltf_build.h"
 #include "io/gltf_document.h"
 #include "io/obj_file.h"
 #include "math/math3.h"
-
-enum { TARGET_NONE = 0, TARGET_VERTICES = 34962, TARGET_INDICES = 34963 };
 
 /* A run of vertices with accessors of its own. */
 typedef struct vertex_group {
@@ -28,162 +27,24 @@ typedef struct vertex_group {
 
 typedef struct gltf_writer {
     const cutis_character *character;
-    arena memory;
-    uint8_t *bytes; /* the binary chunk */
-    size_t size, capacity;
-    json_t *root, *nodes, *accessors, *views, *meshes, *materials, *scene_nodes;
+    gltf_builder out;
+    json_t *nodes, *meshes, *materials, *scene_nodes;
     corner_split split;
     bool has_skin, needs_static; /* the latter: some vertices have no weight in a character that has a skin */
     int mesh_node;
-    bool failed; /* memory ran out */
 } gltf_writer;
-
-/* ---- JSON and bytes; failures are remembered ---- */
-
-static json_t *keep(gltf_writer *w, json_t *value)
-{
-    if (!value) w->failed = true;
-    return value;
-}
-
-/* object[key] = value; value is taken over in any case. */
-static void put(gltf_writer *w, json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new(object, key, keep(w, value)) != 0) w->failed = true;
-}
-
-static void append(gltf_writer *w, json_t *array, json_t *value)
-{
-    if (json_array_append_new(array, keep(w, value)) != 0) w->failed = true;
-}
-
-/* A new object or array inside another. */
-static json_t *put_object(gltf_writer *w, json_t *object, const char *key)
-{
-    put(w, object, key, json_object());
-    return json_object_get(object, key);
-}
-
-static json_t *put_array(gltf_writer *w, json_t *object, const char *key)
-{
-    put(w, object, key, json_array());
-    return json_object_get(object, key);
-}
-
-static json_t *append_object(gltf_writer *w, json_t *array)
-{
-    append(w, array, json_object());
-    return json_array_get(array, json_array_size(array) - 1);
-}
-
-static void put_floats(gltf_writer *w, json_t *object, const char *key, const float *values, int count)
-{
-    json_t *array = put_array(w, object, key);
-    for (int i = 0; i < count; i++) append(w, array, json_real((double)values[i]));
-}
-
-/* Text that may hold bytes which are not UTF-8, which JSON refuses. */
-static void put_string(gltf_writer *w, json_t *object, const char *key, const char *text)
-{
-    json_t *value = json_string(text);
-    if (!value) {
-        char *plain = arena_string(&w->memory, text);
-        for (char *c = plain; plain && *c; c++)
-            if ((unsigned char)*c >= 128) *c = '_';
-        value = plain ? json_string(plain) : NULL;
-    }
-    put(w, object, key, value);
-}
-
-/* Room for `size` bytes at a multiple of 4; NULL when memory runs out. Valid until the next call. */
-static uint8_t *bytes_push(gltf_writer *w, size_t size)
-{
-    size_t at = (w->size + 3) & ~(size_t)3;
-    if (w->failed || size > SIZE_MAX / 4 - at) {
-        w->failed = true;
-        return NULL;
-    }
-    if (at + size > w->capacity) {
-        size_t capacity = MAX(2 * w->capacity, at + size + 65536);
-        uint8_t *larger = memory_allocate(NULL, capacity, 1);
-        if (!larger) {
-            w->failed = true;
-            return NULL;
-        }
-        if (w->size) memcpy(larger, w->bytes, w->size);
-        memory_release(NULL, w->bytes, w->capacity, 1);
-        w->bytes = larger;
-        w->capacity = capacity;
-    }
-    w->size = at + size;
-    return w->bytes + at;
-}
-
-/* ---- accessors ---- */
-
-static const char *const type_names[17] = {[1] = "SCALAR", [2] = "VEC2", [3] = "VEC3", [4] = "VEC4", [16] = "MAT4"};
-
-/* An accessor over the bytes from `offset` on, in a buffer view of its own. Returns its index. */
-static int accessor_add(gltf_writer *w, size_t offset, int count, int components, int type, int target)
-{
-    json_t *view = append_object(w, w->views), *accessor = append_object(w, w->accessors);
-    put(w, view, "buffer", json_integer(0));
-    put(w, view, "byteOffset", json_integer((json_int_t)offset));
-    put(w, view, "byteLength", json_integer((json_int_t)(w->size - offset)));
-    if (target) put(w, view, "target", json_integer(target));
-    put(w, accessor, "bufferView", json_integer((json_int_t)json_array_size(w->views) - 1));
-    put(w, accessor, "componentType", json_integer(type));
-    put(w, accessor, "count", json_integer(count));
-    put(w, accessor, "type", json_string(type_names[components]));
-    return (int)json_array_size(w->accessors) - 1;
-}
-
-/* An accessor of floats (count x components), with its bounds when asked for. */
-static int floats_add(gltf_writer *w, const float *values, int count, int components, int target, bool bounds)
-{
-    size_t total = (size_t)count * (size_t)components;
-    uint8_t *bytes = bytes_push(w, total * 4);
-    if (!bytes) return 0;
-    for (size_t i = 0; i < total; i++) bytes_put_u32(bytes + 4 * i, bytes_from_float(values[i]));
-    int index = accessor_add(w, (size_t)(bytes - w->bytes), count, components, GLTF_FLOAT, target);
-    if (bounds && count > 0) {
-        float low[16], high[16];
-        for (int c = 0; c < components; c++) low[c] = high[c] = values[c];
-        for (size_t i = 0; i < total; i++) {
-            size_t c = i % (size_t)components;
-            low[c] = MIN(low[c], values[i]);
-            high[c] = MAX(high[c], values[i]);
-        }
-        json_t *accessor = json_array_get(w->accessors, (size_t)index);
-        put_floats(w, accessor, "min", low, components);
-        put_floats(w, accessor, "max", high, components);
-    }
-    return index;
-}
-
-/* An accessor of vertex numbers, in two bytes each when they fit (65535 itself is reserved). */
-static int indices_add(gltf_writer *w, const int *values, int count, int limit)
-{
-    size_t width = limit <= 65535 ? 2 : 4;
-    uint8_t *bytes = bytes_push(w, (size_t)count * width);
-    if (!bytes) return 0;
-    for (size_t i = 0; i < (size_t)count; i++)
-        for (size_t k = 0; k < width; k++) bytes[i * width + k] = (uint8_t)((uint32_t)values[i] >> (8 * k));
-    return accessor_add(w, (size_t)(bytes - w->bytes), count, 1, width == 2 ? GLTF_UNSIGNED_SHORT : GLTF_UNSIGNED_INT,
-                        TARGET_INDICES);
-}
 
 /* ---- vertices ---- */
 
 /* Values of the character's vertices, put in the order of the file's: (count x components). */
 static float *values_spread(gltf_writer *w, const vertex_group *group, const float *values, int components)
 {
-    float *spread = ARENA_ARRAY(&w->memory, float, (size_t)group->count *(size_t)components);
+    float *spread = ARENA_ARRAY(&w->out.memory, float, (size_t)group->count *(size_t)components);
     for (int v = 0; spread && v < group->count; v++)
         memcpy(spread + (size_t)v * (size_t)components,
                values + (size_t)w->split.originals[group->first + v] * (size_t)components,
                (size_t)components * sizeof(float));
-    if (!spread) w->failed = true;
+    if (!spread) w->out.failed = true;
     return spread;
 }
 
@@ -191,10 +52,10 @@ static float *values_spread(gltf_writer *w, const vertex_group *group, const flo
 static float *normals_make(gltf_writer *w)
 {
     const cutis_character *c = w->character;
-    vec3 *points = ARENA_ARRAY(&w->memory, vec3, c->point_count);
-    float *normals = ARENA_ARRAY(&w->memory, float, (size_t)c->vertex_count * 3);
+    vec3 *points = ARENA_ARRAY(&w->out.memory, vec3, c->point_count);
+    float *normals = ARENA_ARRAY(&w->out.memory, float, (size_t)c->vertex_count * 3);
     if (!points || !normals) {
-        w->failed = true;
+        w->out.failed = true;
         return NULL;
     }
     for (int t = 0; t < c->point_triangle_count; t++) {
@@ -228,10 +89,10 @@ static void influences_add(gltf_writer *w, const vertex_group *group)
     for (int v = 0; v < group->count; v++) most = MAX(most, influence_count(w, w->split.originals[group->first + v]));
     size_t width = c->joint_count + (w->needs_static ? 1 : 0) <= 256 ? 1 : 2;
     for (int set = 0; 4 * set < most; set++) {
-        uint8_t *joints = bytes_push(w, (size_t)group->count * 4 * width);
-        float *weights = ARENA_ARRAY(&w->memory, float, (size_t)group->count * 4);
+        uint8_t *joints = gltf_bytes_push(&w->out, (size_t)group->count * 4 * width);
+        float *weights = ARENA_ARRAY(&w->out.memory, float, (size_t)group->count * 4);
         if (!joints || !weights) {
-            w->failed = true;
+            w->out.failed = true;
             return;
         }
         for (int v = 0; v < group->count; v++) {
@@ -251,27 +112,30 @@ static void influences_add(gltf_writer *w, const vertex_group *group)
         }
         char key[32];
         snprintf(key, sizeof key, "JOINTS_%d", set);
-        put(w, group->attributes, key,
-            json_integer(accessor_add(w, (size_t)(joints - w->bytes), group->count, 4,
-                                      width == 1 ? GLTF_UNSIGNED_BYTE : GLTF_UNSIGNED_SHORT, TARGET_VERTICES)));
+        gltf_put(&w->out, group->attributes, key,
+                 json_integer(gltf_accessor_add(&w->out, (size_t)(joints - w->out.bytes), group->count, 4,
+                                                width == 1 ? GLTF_UNSIGNED_BYTE : GLTF_UNSIGNED_SHORT,
+                                                GLTF_TARGET_VERTICES)));
         snprintf(key, sizeof key, "WEIGHTS_%d", set);
-        put(w, group->attributes, key, json_integer(floats_add(w, weights, group->count, 4, TARGET_VERTICES, false)));
+        gltf_put(&w->out, group->attributes, key,
+                 json_integer(gltf_floats_add(&w->out, weights, group->count, 4, GLTF_TARGET_VERTICES, false)));
     }
 }
 
 static void group_write(gltf_writer *w, vertex_group *group, const float *normals)
 {
     const cutis_character *c = w->character;
-    group->attributes = keep(w, json_object());
+    group->attributes = gltf_keep(&w->out, json_object());
     float *positions = values_spread(w, group, c->positions, 3), *spread = values_spread(w, group, normals, 3);
-    if (w->failed) return;
-    put(w, group->attributes, "POSITION",
-        json_integer(floats_add(w, positions, group->count, 3, TARGET_VERTICES, true)));
-    put(w, group->attributes, "NORMAL", json_integer(floats_add(w, spread, group->count, 3, TARGET_VERTICES, false)));
+    if (w->out.failed) return;
+    gltf_put(&w->out, group->attributes, "POSITION",
+             json_integer(gltf_floats_add(&w->out, positions, group->count, 3, GLTF_TARGET_VERTICES, true)));
+    gltf_put(&w->out, group->attributes, "NORMAL",
+             json_integer(gltf_floats_add(&w->out, spread, group->count, 3, GLTF_TARGET_VERTICES, false)));
     if (w->split.texcoords)
-        put(w, group->attributes, "TEXCOORD_0",
-            json_integer(
-                floats_add(w, w->split.texcoords + 2 * (size_t)group->first, group->count, 2, TARGET_VERTICES, false)));
+        gltf_put(&w->out, group->attributes, "TEXCOORD_0",
+                 json_integer(gltf_floats_add(&w->out, w->split.texcoords + 2 * (size_t)group->first, group->count, 2,
+                                              GLTF_TARGET_VERTICES, false)));
     if (w->has_skin) influences_add(w, group);
     for (int m = 0; m < c->map_count; m++) {
         char key[64];
@@ -279,16 +143,16 @@ static void group_write(gltf_writer *w, vertex_group *group, const float *normal
         for (char *p = key; *p; p++) *p = *p >= 'a' && *p <= 'z' ? (char)(*p - 32) : *p;
         float *values = values_spread(w, group, c->maps[m].values, 1);
         if (values)
-            put(w, group->attributes, key,
-                json_integer(floats_add(w, values, group->count, 1, TARGET_VERTICES, false)));
+            gltf_put(&w->out, group->attributes, key,
+                     json_integer(gltf_floats_add(&w->out, values, group->count, 1, GLTF_TARGET_VERTICES, false)));
     }
     if (c->morph_count == 0) return;
-    group->targets = keep(w, json_array());
+    group->targets = gltf_keep(&w->out, json_array());
     for (int m = 0; m < c->morph_count; m++) {
         float *deltas = values_spread(w, group, c->morphs[m].deltas, 3);
         if (!deltas) return;
-        put(w, append_object(w, group->targets), "POSITION",
-            json_integer(floats_add(w, deltas, group->count, 3, TARGET_VERTICES, true)));
+        gltf_put(&w->out, gltf_append_object(&w->out, group->targets), "POSITION",
+                 json_integer(gltf_floats_add(&w->out, deltas, group->count, 3, GLTF_TARGET_VERTICES, true)));
     }
 }
 
@@ -323,9 +187,9 @@ static void part_write(gltf_writer *w, json_t *primitives, const cutis_part *par
     bool polygons = end_corner - first_corner > 3 * part->face_count;
     int triangle_count = end_corner - first_corner - 2 * part->face_count, index_count = 0;
     if (triangle_count == 0) return;
-    int *indices = ARENA_ARRAY(&w->memory, int, (size_t)triangle_count * 3);
+    int *indices = ARENA_ARRAY(&w->out.memory, int, (size_t)triangle_count * 3);
     if (!indices) {
-        w->failed = true;
+        w->out.failed = true;
         return;
     }
     /* Triangles of the character lie in the order of its faces. */
@@ -344,28 +208,32 @@ static void part_write(gltf_writer *w, json_t *primitives, const cutis_part *par
         triangle += count - 2;
     }
 
-    json_t *primitive = append_object(w, primitives);
-    put(w, primitive, "attributes", json_incref(group->attributes));
-    put(w, primitive, "indices", json_integer(indices_add(w, indices, index_count, group->count)));
-    if (group->targets) put(w, primitive, "targets", json_incref(group->targets));
+    json_t *primitive = gltf_append_object(&w->out, primitives);
+    gltf_put(&w->out, primitive, "attributes", json_incref(group->attributes));
+    gltf_put(&w->out, primitive, "indices",
+             json_integer(gltf_indices_add(&w->out, indices, index_count, group->count)));
+    if (group->targets) gltf_put(&w->out, primitive, "targets", json_incref(group->targets));
     if (part->material[0]) {
         size_t m = 0;
         while (m < json_array_size(w->materials) &&
                strcmp(gltf_get_string(json_array_get(w->materials, m), "name"), part->material) != 0)
             m++;
         if (m == json_array_size(w->materials)) {
-            json_t *material = append_object(w, w->materials);
-            put_string(w, material, "name", part->material);
-            put(w, put_object(w, material, "pbrMetallicRoughness"), "metallicFactor", json_integer(0));
+            json_t *material = gltf_append_object(&w->out, w->materials);
+            gltf_put_string(&w->out, material, "name", part->material);
+            gltf_put(&w->out, gltf_put_object(&w->out, material, "pbrMetallicRoughness"), "metallicFactor",
+                     json_integer(0));
         }
-        put(w, primitive, "material", json_integer((json_int_t)m));
+        gltf_put(&w->out, primitive, "material", json_integer((json_int_t)m));
     }
     if (polygons) {
-        put_object(w, put_object(w, primitive, "extensions"), "FB_ngon_encoding");
-        if (!json_object_get(w->root, "extensionsUsed"))
-            append(w, put_array(w, w->root, "extensionsUsed"), json_string("FB_ngon_encoding"));
+        gltf_put_object(&w->out, gltf_put_object(&w->out, primitive, "extensions"), "FB_ngon_encoding");
+        if (!json_object_get(w->out.root, "extensionsUsed"))
+            gltf_append(&w->out, gltf_put_array(&w->out, w->out.root, "extensionsUsed"),
+                        json_string("FB_ngon_encoding"));
     }
-    put_string(w, put_object(w, put_object(w, primitive, "extras"), "cutis"), "part", part->name);
+    gltf_put_string(&w->out, gltf_put_object(&w->out, gltf_put_object(&w->out, primitive, "extras"), "cutis"), "part",
+                    part->name);
 }
 
 /* Whether the parts cut vertices and corners into disjoint runs that follow each other. */
@@ -388,33 +256,33 @@ static void mesh_write(gltf_writer *w)
     const cutis_character *c = w->character;
     bool disjoint = parts_disjoint(w);
     int group_count = disjoint ? c->part_count : 1;
-    vertex_group *groups = ARENA_ARRAY(&w->memory, vertex_group, group_count);
+    vertex_group *groups = ARENA_ARRAY(&w->out.memory, vertex_group, group_count);
     float *normals = normals_make(w);
-    json_t *mesh = append_object(w, w->meshes), *primitives = put_array(w, mesh, "primitives");
+    json_t *mesh = gltf_append_object(&w->out, w->meshes), *primitives = gltf_put_array(&w->out, mesh, "primitives");
     if (!groups || !normals) {
-        w->failed = true;
+        w->out.failed = true;
         return;
     }
-    put_string(w, mesh, "name", c->name);
+    gltf_put_string(&w->out, mesh, "name", c->name);
     for (int g = 0; g < group_count; g++) {
         groups[g].first = disjoint ? c->parts[g].first_vertex : 0;
         groups[g].count = disjoint ? c->parts[g].vertex_count : w->split.count;
-        if (!w->failed) group_write(w, &groups[g], normals);
+        if (!w->out.failed) group_write(w, &groups[g], normals);
     }
-    for (int p = 0; p < c->part_count && !w->failed; p++)
+    for (int p = 0; p < c->part_count && !w->out.failed; p++)
         part_write(w, primitives, &c->parts[p], &groups[disjoint ? p : 0]);
     for (int g = 0; g < group_count; g++) {
         json_decref(groups[g].attributes);
         json_decref(groups[g].targets);
     }
     if (c->morph_count == 0) return;
-    json_t *weights = put_array(w, mesh, "weights"),
-           *names = put_array(w, put_object(w, mesh, "extras"), "targetNames");
+    json_t *weights = gltf_put_array(&w->out, mesh, "weights"),
+           *names = gltf_put_array(&w->out, gltf_put_object(&w->out, mesh, "extras"), "targetNames");
     for (int m = 0; m < c->morph_count; m++) {
-        json_t *holder = keep(w, json_object());
-        append(w, weights, json_integer(0));
-        put_string(w, holder, "name", c->morphs[m].name);
-        append(w, names, json_incref(json_object_get(holder, "name")));
+        json_t *holder = gltf_keep(&w->out, json_object());
+        gltf_append(&w->out, weights, json_integer(0));
+        gltf_put_string(&w->out, holder, "name", c->morphs[m].name);
+        gltf_append(&w->out, names, json_incref(json_object_get(holder, "name")));
         json_decref(holder);
     }
 }
@@ -425,53 +293,53 @@ static void transform_write(gltf_writer *w, json_t *node, const cutis_transform 
 {
     affine_parts parts = affine_parts_load(t); /* normalises the rotation in doubles */
     json_t *rotation;
-    put_floats(w, node, "translation", t->translation, 3);
-    rotation = put_array(w, node, "rotation");
-    for (int i = 0; i < 4; i++) append(w, rotation, json_real(parts.rotation[i]));
-    put_floats(w, node, "scale", t->scale, 3);
+    gltf_put_floats(&w->out, node, "translation", t->translation, 3);
+    rotation = gltf_put_array(&w->out, node, "rotation");
+    for (int i = 0; i < 4; i++) gltf_append(&w->out, rotation, json_real(parts.rotation[i]));
+    gltf_put_floats(&w->out, node, "scale", t->scale, 3);
 }
 
 static void joints_write(gltf_writer *w)
 {
     const cutis_character *c = w->character;
     for (int j = 0; j < c->joint_count; j++) {
-        json_t *node = append_object(w, w->nodes);
-        put_string(w, node, "name", c->joints[j].name);
+        json_t *node = gltf_append_object(&w->out, w->nodes);
+        gltf_put_string(&w->out, node, "name", c->joints[j].name);
         transform_write(w, node, &c->joints[j].idle);
     }
     int roots = w->needs_static ? 1 : 0;
     for (int j = 0; j < c->joint_count; j++) roots += c->joints[j].parent < 0;
-    if (w->needs_static) put_string(w, append_object(w, w->nodes), "name", "static");
+    if (w->needs_static) gltf_put_string(&w->out, gltf_append_object(&w->out, w->nodes), "name", "static");
 
     /* The joints of a skin need one root in common. */
     json_t *root_list = w->scene_nodes;
     if (roots > 1 && w->has_skin) {
-        append(w, w->scene_nodes, json_integer((json_int_t)json_array_size(w->nodes)));
-        json_t *common = append_object(w, w->nodes);
-        put_string(w, common, "name", "skeleton_root");
-        root_list = put_array(w, common, "children");
+        gltf_append(&w->out, w->scene_nodes, json_integer((json_int_t)json_array_size(w->nodes)));
+        json_t *common = gltf_append_object(&w->out, w->nodes);
+        gltf_put_string(&w->out, common, "name", "skeleton_root");
+        root_list = gltf_put_array(&w->out, common, "children");
     }
     for (int j = 0; j < c->joint_count; j++) {
         json_t *list = root_list;
         if (c->joints[j].parent >= 0) {
             json_t *parent = json_array_get(w->nodes, (size_t)c->joints[j].parent);
             list = json_object_get(parent, "children");
-            if (!list) list = put_array(w, parent, "children");
+            if (!list) list = gltf_put_array(&w->out, parent, "children");
         }
-        append(w, list, json_integer(j));
+        gltf_append(&w->out, list, json_integer(j));
     }
-    if (w->needs_static) append(w, root_list, json_integer(c->joint_count));
+    if (w->needs_static) gltf_append(&w->out, root_list, json_integer(c->joint_count));
 }
 
 static void skin_write(gltf_writer *w)
 {
     const cutis_character *c = w->character;
     int count = c->joint_count + (w->needs_static ? 1 : 0);
-    json_t *skin = append_object(w, put_array(w, w->root, "skins"));
-    json_t *joints = put_array(w, skin, "joints");
-    float *matrices = ARENA_ARRAY(&w->memory, float, (size_t)count * 16);
+    json_t *skin = gltf_append_object(&w->out, gltf_put_array(&w->out, w->out.root, "skins"));
+    json_t *joints = gltf_put_array(&w->out, skin, "joints");
+    float *matrices = ARENA_ARRAY(&w->out.memory, float, (size_t)count * 16);
     if (!matrices) {
-        w->failed = true;
+        w->out.failed = true;
         return;
     }
     for (int j = 0; j < count; j++) {
@@ -480,19 +348,21 @@ static void skin_write(gltf_writer *w)
         float *m = matrices + 16 * (size_t)j;
         for (int i = 0; i < 12; i++) m[4 * (i % 4) + i / 4] = bind[i];
         m[15] = 1;
-        append(w, joints, json_integer(j));
+        gltf_append(&w->out, joints, json_integer(j));
     }
-    put(w, skin, "inverseBindMatrices", json_integer(floats_add(w, matrices, count, 16, TARGET_NONE, false)));
-    put(w, put_object(w, put_object(w, skin, "extras"), "cutis"), "placement", json_string("scene"));
+    gltf_put(&w->out, skin, "inverseBindMatrices",
+             json_integer(gltf_floats_add(&w->out, matrices, count, 16, GLTF_TARGET_NONE, false)));
+    gltf_put(&w->out, gltf_put_object(&w->out, gltf_put_object(&w->out, skin, "extras"), "cutis"), "placement",
+             json_string("scene"));
 }
 
 /* object.extras.cutis, made when it is not there. */
 static json_t *extras_get(gltf_writer *w, json_t *object)
 {
     json_t *extras = json_object_get(object, "extras");
-    if (!extras) extras = put_object(w, object, "extras");
+    if (!extras) extras = gltf_put_object(&w->out, object, "extras");
     json_t *own = json_object_get(extras, "cutis");
-    return own ? own : put_object(w, extras, "cutis");
+    return own ? own : gltf_put_object(&w->out, extras, "cutis");
 }
 
 /* A number when that gives the same text back, else a string. */
@@ -504,11 +374,11 @@ static void setting_put(gltf_writer *w, json_t *object, const char *key, const c
     if (text_number(&cursor, end, &value) && cursor == end && fabs(value) < 1e30) {
         text_from_float((float)value, back);
         if (strcmp(back, text) == 0) {
-            put(w, object, key, json_real(value));
+            gltf_put(&w->out, object, key, json_real(value));
             return;
         }
     }
-    put_string(w, object, key, text);
+    gltf_put_string(&w->out, object, key, text);
 }
 
 static void settings_write(gltf_writer *w, json_t *scene)
@@ -540,28 +410,29 @@ static void prop_write(gltf_writer *w, const cutis_prop *prop)
     /* The joint's own node when it is free, else a node of its own below it or in the scene. */
     if (!node || json_object_get(gltf_get_extras(node), "role") || json_object_get(node, "mesh")) {
         json_t *list = node ? json_object_get(node, "children") : w->scene_nodes;
-        if (!list) list = put_array(w, node, "children");
-        append(w, list, json_integer((json_int_t)json_array_size(w->nodes)));
-        node = append_object(w, w->nodes);
-        put_string(w, node, "name", prop->name);
+        if (!list) list = gltf_put_array(&w->out, node, "children");
+        gltf_append(&w->out, list, json_integer((json_int_t)json_array_size(w->nodes)));
+        node = gltf_append_object(&w->out, w->nodes);
+        gltf_put_string(&w->out, node, "name", prop->name);
     }
     json_t *extras = extras_get(w, node);
-    put(w, extras, "role", json_string(roles[prop->role]));
-    put(w, extras, "shape", json_string(shapes[prop->shape]));
-    if (prop->shape > CUTIS_PROP_PLANE) put_floats(w, extras, "size", prop->size, 3);
-    put(w, extras, "mass", json_real((double)prop->mass));
-    if (prop->friction >= 0) put(w, extras, "friction", json_real((double)prop->friction));
-    if (prop->restitution >= 0) put(w, extras, "restitution", json_real((double)prop->restitution));
-    put(w, extras, "stiffness", json_real((double)prop->stiffness));
+    gltf_put(&w->out, extras, "role", json_string(roles[prop->role]));
+    gltf_put(&w->out, extras, "shape", json_string(shapes[prop->shape]));
+    if (prop->shape > CUTIS_PROP_PLANE) gltf_put_floats(&w->out, extras, "size", prop->size, 3);
+    gltf_put(&w->out, extras, "mass", json_real((double)prop->mass));
+    if (prop->friction >= 0) gltf_put(&w->out, extras, "friction", json_real((double)prop->friction));
+    if (prop->restitution >= 0) gltf_put(&w->out, extras, "restitution", json_real((double)prop->restitution));
+    gltf_put(&w->out, extras, "stiffness", json_real((double)prop->stiffness));
     if (prop->shape != CUTIS_PROP_MESH || prop->triangle_count == 0) return;
-    json_t *mesh = append_object(w, w->meshes);
-    put_string(w, mesh, "name", prop->name);
-    json_t *primitive = append_object(w, put_array(w, mesh, "primitives"));
-    put(w, put_object(w, primitive, "attributes"), "POSITION",
-        json_integer(floats_add(w, prop->positions, prop->vertex_count, 3, TARGET_VERTICES, true)));
-    put(w, primitive, "indices",
-        json_integer(indices_add(w, prop->triangles, 3 * prop->triangle_count, prop->vertex_count)));
-    put(w, node, "mesh", json_integer((json_int_t)json_array_size(w->meshes) - 1));
+    json_t *mesh = gltf_append_object(&w->out, w->meshes);
+    gltf_put_string(&w->out, mesh, "name", prop->name);
+    json_t *primitive = gltf_append_object(&w->out, gltf_put_array(&w->out, mesh, "primitives"));
+    gltf_put(
+        &w->out, gltf_put_object(&w->out, primitive, "attributes"), "POSITION",
+        json_integer(gltf_floats_add(&w->out, prop->positions, prop->vertex_count, 3, GLTF_TARGET_VERTICES, true)));
+    gltf_put(&w->out, primitive, "indices",
+             json_integer(gltf_indices_add(&w->out, prop->triangles, 3 * prop->triangle_count, prop->vertex_count)));
+    gltf_put(&w->out, node, "mesh", json_integer((json_int_t)json_array_size(w->meshes) - 1));
 }
 
 /* ---- clips ---- */
@@ -580,9 +451,9 @@ typedef struct clip_writer {
 
 static int times_write(gltf_writer *w, clip_writer *clip, const float *given, int count)
 {
-    float *times = ARENA_ARRAY(&w->memory, float, count);
+    float *times = ARENA_ARRAY(&w->out.memory, float, count);
     if (!times) {
-        w->failed = true;
+        w->out.failed = true;
         return 0;
     }
     for (int i = 0; i < count; i++) {
@@ -594,7 +465,7 @@ static int times_write(gltf_writer *w, clip_writer *clip, const float *given, in
         if (clip->written[i].count == count &&
             memcmp(clip->written[i].times, times, (size_t)count * sizeof(float)) == 0)
             return clip->written[i].accessor;
-    int accessor = floats_add(w, times, count, 1, TARGET_NONE, true);
+    int accessor = gltf_floats_add(&w->out, times, count, 1, GLTF_TARGET_NONE, true);
     clip->written[clip->written_count++] = (clip_times){times, count, accessor};
     return accessor;
 }
@@ -603,14 +474,15 @@ static void channel_write(gltf_writer *w, clip_writer *clip, int node, const cha
                           cutis_interpolation interpolation, int input, int output)
 {
     static const char *const names[] = {"STEP", "LINEAR", "CUBICSPLINE"};
-    json_t *sampler = append_object(w, clip->samplers), *channel = append_object(w, clip->channels);
-    put(w, sampler, "input", json_integer(input));
-    put(w, sampler, "output", json_integer(output));
-    put(w, sampler, "interpolation", json_string(names[interpolation]));
-    put(w, channel, "sampler", json_integer((json_int_t)json_array_size(clip->samplers) - 1));
-    json_t *target = put_object(w, channel, "target");
-    put(w, target, "node", json_integer(node));
-    put(w, target, "path", json_string(path));
+    json_t *sampler = gltf_append_object(&w->out, clip->samplers),
+           *channel = gltf_append_object(&w->out, clip->channels);
+    gltf_put(&w->out, sampler, "input", json_integer(input));
+    gltf_put(&w->out, sampler, "output", json_integer(output));
+    gltf_put(&w->out, sampler, "interpolation", json_string(names[interpolation]));
+    gltf_put(&w->out, channel, "sampler", json_integer((json_int_t)json_array_size(clip->samplers) - 1));
+    json_t *target = gltf_put_object(&w->out, channel, "target");
+    gltf_put(&w->out, target, "node", json_integer(node));
+    gltf_put(&w->out, target, "path", json_string(path));
 }
 
 static void track_write(gltf_writer *w, clip_writer *clip, const cutis_track *track)
@@ -619,9 +491,9 @@ static void track_write(gltf_writer *w, clip_writer *clip, const cutis_track *tr
     int components = track->path == CUTIS_PATH_ROTATION ? 4 : 3;
     bool cubic = track->interpolation == CUTIS_INTERPOLATION_CUBIC;
     int values = track->key_count * (cubic ? 3 : 1);
-    float *copy = arena_copy(&w->memory, track->values, (size_t)values * (size_t)components, sizeof(float));
+    float *copy = arena_copy(&w->out.memory, track->values, (size_t)values * (size_t)components, sizeof(float));
     if (!copy) {
-        w->failed = true;
+        w->out.failed = true;
         return;
     }
     for (int i = 0; components == 4 && i < values; i++) {
@@ -632,7 +504,7 @@ static void track_write(gltf_writer *w, clip_writer *clip, const cutis_track *tr
         for (int k = 0; k < 4; k++) copy[4 * (size_t)i + (size_t)k] = (float)q[k];
     }
     int input = times_write(w, clip, track->times, track->key_count);
-    int output = floats_add(w, copy, values, components, TARGET_NONE, false);
+    int output = gltf_floats_add(&w->out, copy, values, components, GLTF_TARGET_NONE, false);
     channel_write(w, clip, track->target, paths[track->path], track->interpolation, input, output);
 }
 
@@ -660,9 +532,9 @@ static float morph_sample(const cutis_track *track, float time)
 static void weights_write(gltf_writer *w, clip_writer *clip, const cutis_clip *source)
 {
     const cutis_character *c = w->character;
-    const cutis_track **tracks = ARENA_ARRAY(&w->memory, const cutis_track *, c->morph_count);
+    const cutis_track **tracks = ARENA_ARRAY(&w->out.memory, const cutis_track *, c->morph_count);
     if (!tracks) {
-        w->failed = true;
+        w->out.failed = true;
         return;
     }
     const cutis_track *some = NULL;
@@ -686,10 +558,10 @@ static void weights_write(gltf_writer *w, clip_writer *clip, const cutis_clip *s
         per_key = interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1;
     } else {
         /* The union of all keys, ascending, by repeated search for the next larger one in each track. */
-        float *all = ARENA_ARRAY(&w->memory, float, capacity);
-        int *at = ARENA_ARRAY(&w->memory, int, c->morph_count);
+        float *all = ARENA_ARRAY(&w->out.memory, float, capacity);
+        int *at = ARENA_ARRAY(&w->out.memory, int, c->morph_count);
         if (!all || !at) {
-            w->failed = true;
+            w->out.failed = true;
             return;
         }
         for (count = 0;;) {
@@ -704,9 +576,9 @@ static void weights_write(gltf_writer *w, clip_writer *clip, const cutis_clip *s
         times = all;
         interpolation = CUTIS_INTERPOLATION_LINEAR;
     }
-    float *values = ARENA_ARRAY(&w->memory, float, (size_t)count *(size_t)per_key *(size_t)c->morph_count);
+    float *values = ARENA_ARRAY(&w->out.memory, float, (size_t)count *(size_t)per_key *(size_t)c->morph_count);
     if (!values) {
-        w->failed = true;
+        w->out.failed = true;
         return;
     }
     for (int i = 0; i < count * per_key; i++)
@@ -715,7 +587,7 @@ static void weights_write(gltf_writer *w, clip_writer *clip, const cutis_clip *s
                 values[(size_t)i * (size_t)c->morph_count + (size_t)m] =
                     alike ? tracks[m]->values[i] : morph_sample(tracks[m], times[i]);
     int input = times_write(w, clip, times, count);
-    int output = floats_add(w, values, count * per_key * c->morph_count, 1, TARGET_NONE, false);
+    int output = gltf_floats_add(&w->out, values, count * per_key * c->morph_count, 1, GLTF_TARGET_NONE, false);
     channel_write(w, clip, w->mesh_node, "weights", interpolation, input, output);
 }
 
@@ -723,34 +595,34 @@ static void clips_write(gltf_writer *w)
 {
     const cutis_character *c = w->character;
     if (c->clip_count == 0) return;
-    json_t *animations = put_array(w, w->root, "animations");
-    const cutis_track **last = ARENA_ARRAY(&w->memory, const cutis_track *, 3 * (size_t)c->joint_count);
+    json_t *animations = gltf_put_array(&w->out, w->out.root, "animations");
+    const cutis_track **last = ARENA_ARRAY(&w->out.memory, const cutis_track *, 3 * (size_t)c->joint_count);
     if (!last) {
-        w->failed = true;
+        w->out.failed = true;
         return;
     }
-    for (int i = 0; i < c->clip_count && !w->failed; i++) {
+    for (int i = 0; i < c->clip_count && !w->out.failed; i++) {
         const cutis_clip *source = &c->clips[i];
         if (source->track_count == 0) continue;
-        json_t *animation = append_object(w, animations);
-        put_string(w, animation, "name", source->name);
-        clip_writer clip = {.samplers = put_array(w, animation, "samplers"),
-                            .channels = put_array(w, animation, "channels"),
+        json_t *animation = gltf_append_object(&w->out, animations);
+        gltf_put_string(&w->out, animation, "name", source->name);
+        clip_writer clip = {.samplers = gltf_put_array(&w->out, animation, "samplers"),
+                            .channels = gltf_put_array(&w->out, animation, "channels"),
                             .shift = MAX(-source->start, 0)};
-        clip.written = ARENA_ARRAY(&w->memory, clip_times, (size_t)source->track_count + 1);
-        if (!clip.written) w->failed = true;
+        clip.written = ARENA_ARRAY(&w->out.memory, clip_times, (size_t)source->track_count + 1);
+        if (!clip.written) w->out.failed = true;
         /* Of two tracks for one thing the later counts, as in a pose. */
         for (int t = 0; t < source->track_count; t++)
             if (source->tracks[t].path != CUTIS_PATH_MORPH)
                 last[3 * source->tracks[t].target + (int)source->tracks[t].path] = &source->tracks[t];
-        for (int t = 0; t < source->track_count && !w->failed; t++) {
+        for (int t = 0; t < source->track_count && !w->out.failed; t++) {
             const cutis_track *track = &source->tracks[t];
             if (track->path != CUTIS_PATH_MORPH && last[3 * track->target + (int)track->path] == track)
                 track_write(w, &clip, track);
         }
-        if (!w->failed) weights_write(w, &clip, source);
+        if (!w->out.failed) weights_write(w, &clip, source);
     }
-    if (json_array_size(animations) == 0) json_object_del(w->root, "animations");
+    if (json_array_size(animations) == 0) json_object_del(w->out.root, "animations");
 }
 
 /* ---- the file ---- */
@@ -758,80 +630,58 @@ static void clips_write(gltf_writer *w)
 static void document_make(gltf_writer *w)
 {
     const cutis_character *c = w->character;
-    w->root = keep(w, json_object());
-    json_t *asset = put_object(w, w->root, "asset");
-    put(w, asset, "version", json_string("2.0"));
-    put(w, asset, "generator", json_sprintf("cutis %s", cutis_version()));
-    put(w, w->root, "scene", json_integer(0));
-    json_t *scene = append_object(w, put_array(w, w->root, "scenes"));
-    w->scene_nodes = put_array(w, scene, "nodes");
-    w->nodes = put_array(w, w->root, "nodes");
-    w->meshes = put_array(w, w->root, "meshes");
-    w->materials = put_array(w, w->root, "materials");
-    w->accessors = put_array(w, w->root, "accessors");
-    w->views = put_array(w, w->root, "bufferViews");
+    w->out.root = gltf_keep(&w->out, json_object());
+    json_t *asset = gltf_put_object(&w->out, w->out.root, "asset");
+    gltf_put(&w->out, asset, "version", json_string("2.0"));
+    gltf_put(&w->out, asset, "generator", json_sprintf("cutis %s", cutis_version()));
+    gltf_put(&w->out, w->out.root, "scene", json_integer(0));
+    json_t *scene = gltf_append_object(&w->out, gltf_put_array(&w->out, w->out.root, "scenes"));
+    w->scene_nodes = gltf_put_array(&w->out, scene, "nodes");
+    w->nodes = gltf_put_array(&w->out, w->out.root, "nodes");
+    w->meshes = gltf_put_array(&w->out, w->out.root, "meshes");
+    w->materials = gltf_put_array(&w->out, w->out.root, "materials");
+    w->out.accessors = gltf_put_array(&w->out, w->out.root, "accessors");
+    w->out.views = gltf_put_array(&w->out, w->out.root, "bufferViews");
 
     w->has_skin = c->joint_count > 0 && c->influence_first && c->influence_first[c->vertex_count] > 0;
     for (int v = 0; w->has_skin && v < c->vertex_count; v++) w->needs_static |= influence_count(w, v) == 0;
-    if (!corner_split_make(c, &w->memory, &w->split)) w->failed = true;
-    if (w->failed) return;
+    if (!corner_split_make(c, &w->out.memory, &w->split)) w->out.failed = true;
+    if (w->out.failed) return;
 
     mesh_write(w);
     joints_write(w);
     w->mesh_node = (int)json_array_size(w->nodes);
-    append(w, w->scene_nodes, json_integer(w->mesh_node));
-    json_t *node = append_object(w, w->nodes);
-    put_string(w, node, "name", c->name);
-    put(w, node, "mesh", json_integer(0));
+    gltf_append(&w->out, w->scene_nodes, json_integer(w->mesh_node));
+    json_t *node = gltf_append_object(&w->out, w->nodes);
+    gltf_put_string(&w->out, node, "name", c->name);
+    gltf_put(&w->out, node, "mesh", json_integer(0));
     if (w->has_skin) {
-        put(w, node, "skin", json_integer(0));
+        gltf_put(&w->out, node, "skin", json_integer(0));
         skin_write(w);
     }
-    if (w->failed) return;
+    if (w->out.failed) return;
     clips_write(w);
     settings_write(w, scene);
-    for (int i = 0; i < c->prop_count && !w->failed; i++) prop_write(w, &c->props[i]);
-    if (json_array_size(w->materials) == 0) json_object_del(w->root, "materials");
-    json_t *buffer = append_object(w, put_array(w, w->root, "buffers"));
-    bytes_push(w, 0); /* to a multiple of 4 */
-    put(w, buffer, "byteLength", json_integer((json_int_t)w->size));
+    for (int i = 0; i < c->prop_count && !w->out.failed; i++) prop_write(w, &c->props[i]);
+    if (json_array_size(w->materials) == 0) json_object_del(w->out.root, "materials");
+    json_t *buffer = gltf_append_object(&w->out, gltf_put_array(&w->out, w->out.root, "buffers"));
+    gltf_bytes_push(&w->out, 0); /* to a multiple of 4 */
+    gltf_put(&w->out, buffer, "byteLength", json_integer((json_int_t)w->out.size));
 }
 
-static cutis_result document_save(gltf_writer *w, const char *path, cutis_error *error)
+cutis_result gltf_character_build(const cutis_character *character, gltf_builder *builder, cutis_error *error)
 {
-    size_t length = json_dumpb(w->root, NULL, 0, JSON_COMPACT), padded = (length + 3) & ~(size_t)3;
-    char *text = arena_push(&w->memory, padded + 1, 1);
-    if (length == 0 || !text) return error_memory(error, "a glTF document");
-    if (json_dumpb(w->root, text, length, JSON_COMPACT) != length) return error_memory(error, "a glTF document");
-    memset(text + length, ' ', padded - length);
-    size_t total = 12 + 8 + padded + 8 + w->size;
-    if (total > UINT32_MAX)
-        return error_set(error, CUTIS_ERROR_UNSUPPORTED, "cannot write '%s': a .glb file holds at most 4 GB", path);
-    file_writer writer;
-    cutis_result result = file_writer_open(&writer, path, NULL, error);
-    if (result != CUTIS_OK) return result;
-    uint8_t head[20];
-    bytes_put_u32(head, 0x46546C67);
-    bytes_put_u32(head + 4, 2);
-    bytes_put_u32(head + 8, (uint32_t)total);
-    bytes_put_u32(head + 12, (uint32_t)padded);
-    bytes_put_u32(head + 16, 0x4E4F534A);
-    file_writer_put(&writer, head, 20);
-    file_writer_put(&writer, text, padded);
-    bytes_put_u32(head, (uint32_t)w->size);
-    bytes_put_u32(head + 4, 0x004E4942);
-    file_writer_put(&writer, head, 8);
-    file_writer_put(&writer, w->bytes, w->size);
-    return file_writer_finish(&writer, error);
+    gltf_writer w = {.character = character, .out = {.memory = arena_create(NULL)}};
+    document_make(&w);
+    *builder = w.out;
+    return w.out.failed ? error_memory(error, "a glTF document") : CUTIS_OK;
 }
 
 cutis_result gltf_character_write(const cutis_character *character, const char *path, cutis_error *error)
 {
-    gltf_writer w = {.character = character, .memory = arena_create(NULL)};
-    document_make(&w);
-    cutis_result result = w.failed ? error_memory(error, "a glTF document") : document_save(&w, path, error);
-    json_decref(w.root);
-    memory_release(NULL, w.bytes, w.capacity, 1);
-    arena_destroy(&w.memory);
+    gltf_builder builder;
+    cutis_result result = gltf_character_build(character, &builder, error);
+    if (result == CUTIS_OK) result = gltf_builder_save(&builder, path, error);
+    gltf_builder_destroy(&builder);
     return result;
 }

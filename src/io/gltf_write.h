@@ -5,7 +5,10 @@
 #define IO_GLTF_WRITE_H
 
 #include "cutis/io.h"
+#include "io/gltf_build.h"
 
 cutis_result gltf_character_write(const cutis_character *character, const char *path, cutis_error *error);
+/* The same as a document that is not saved yet; to be destroyed in any case. */
+cutis_result gltf_character_build(const cutis_character *character, gltf_builder *builder, cutis_error *error);
 
 #endif

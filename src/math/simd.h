@@ -86,6 +86,9 @@ static inline void v_store(float *to, vfloat a) { memcpy(to, &a, sizeof a); }
 /* mask lanes are 0 or -1. */
 static inline vfloat v_select(vint mask, vfloat yes, vfloat no)
 {
+#if LANES == 8 && defined(__AVX__)
+    return (vfloat)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)mask);
+#else
     vint y, n;
     memcpy(&y, &yes, sizeof y);
     memcpy(&n, &no, sizeof n);
@@ -93,11 +96,17 @@ static inline vfloat v_select(vint mask, vfloat yes, vfloat no)
     vfloat result;
     memcpy(&result, &bits, sizeof result);
     return result;
+#endif
 }
 
 /* The second operand when they are equal or unordered, as the x86 instruction does. */
+#if LANES == 8 && defined(__AVX__)
+static inline vfloat v_min(vfloat a, vfloat b) { return (vfloat)_mm256_min_ps((__m256)a, (__m256)b); }
+static inline vfloat v_max(vfloat a, vfloat b) { return (vfloat)_mm256_max_ps((__m256)a, (__m256)b); }
+#else
 static inline vfloat v_min(vfloat a, vfloat b) { return v_select(v_less(a, b), a, b); }
 static inline vfloat v_max(vfloat a, vfloat b) { return v_select(v_less(b, a), a, b); }
+#endif
 static inline vfloat v_abs(vfloat a) { return v_max(a, -a); }
 
 /* from[index[lane]] for each lane. */

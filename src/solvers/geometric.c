@@ -20,3 +20,10 @@ size_t geometric_state_size(const void *data)
 }
 
 size_t geometric_scratch_size(const void *data) { return skinning_scratch_count(data) * sizeof(float); }
+
+skinning geometric_morphed(const void *data, const solver_input *input)
+{
+    skinning s = *(const skinning *)data;
+    if (input->rest) s.rest = input->rest;
+    return s;
+}

@@ -12,5 +12,7 @@ cutis_result geometric_build(const solver_build *build, void **data, cutis_error
 long geometric_element_count(const void *data);
 size_t geometric_state_size(const void *data);
 size_t geometric_scratch_size(const void *data);
+/* The skinning of the data, with the rest positions of the input when it brings morphed ones. */
+skinning geometric_morphed(const void *data, const solver_input *input);
 
 #endif

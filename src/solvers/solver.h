@@ -37,6 +37,7 @@ typedef struct solver_input {
     const float *joints;     /* (joint_count x 12) pose at the end of the substep */
     const float *joints_old; /* the same at its start */
     const float *skin;       /* (joint_count x 12) joints x inverse bind: rest scene space -> posed scene space */
+    const float *rest;       /* for a GEOMETRIC solver: morphed rest positions (vertex_count x 3), NULL: as built */
     const float *surface;    /* for a surface solver: the body's points at the end of the substep (point_count x 3) */
     double time;             /* at the end of the substep, seconds since reset */
     double h;                /* length, seconds */
@@ -47,8 +48,9 @@ typedef struct solver_input {
 } solver_input;
 
 enum {
-    SOLVER_GEOMETRIC = 1, /* no past: works on vertices, evaluated once at the end of a step, no substeps */
-    SOLVER_SURFACE = 2    /* runs on the surface of the solver before it in a stack (or on lbs when alone) */
+    SOLVER_GEOMETRIC = 1,   /* no past: works on vertices, evaluated once at the end of a step, no substeps */
+    SOLVER_FLOAT_STATE = 4, /* the state is an array of floats, and a mean of near states is a state */
+    SOLVER_SURFACE = 2      /* runs on the surface of the solver before it in a stack (or on lbs when alone) */
 };
 
 typedef struct solver {

@@ -6,15 +6,17 @@
 extern const solver solver_lbs;
 extern const solver solver_dqs;
 extern const solver solver_layers;
-extern const solver solver_lattice;
+extern const solver solver_curves;
 extern const solver solver_slide;
+extern const solver solver_lattice;
 
 const solver *const solver_table[] = {
     &solver_lbs,
     &solver_dqs,
     &solver_layers,
-    &solver_lattice,
+    &solver_curves,
     &solver_slide,
+    &solver_lattice,
 };
 const int solver_table_count = COUNT_OF(solver_table);
 

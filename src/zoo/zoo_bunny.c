@@ -1,5 +1,5 @@
 /*
- * zoo_bunny.c: a toy rabbit, 0.62 m tall without its ears: big head, long ears, thin arms, big belly, big feet.
+ * zoo_bunny.c: a toy rabbit, 0.65 m tall without its ears: big head, long ears, thin arms, big belly, big feet.
  */
 #include "zoo/zoo_biped.h"
 
@@ -131,7 +131,7 @@ static void pose_dance(const zoo_kit *kit, double time, zoo_pose *pose)
         foot.x += (float)(0.010 * kick) * s;
         biped_leg(kit, s, foot, -14 * kick + 20 * air, pose);
         double wave = zoo_sin(time + (k == 0 ? 0 : 0.5));
-        biped_arm(kit, &bunny, s, strength * (-42 - 38 * wave), 22 * strength, strength * (38 + 26 * zoo_sin(2 * time)),
+        biped_arm(kit, &bunny, s, strength * (-30 - 30 * wave), 26 * strength, strength * (38 + 26 * zoo_sin(2 * time)),
                   pose);
         const char *suffix = k == 0 ? "_l" : "_r";
         static const char *const ears[3] = {"ear_1", "ear_2", "ear_3"};

@@ -1,5 +1,5 @@
 /*
- * zoo_dancer.c: a slim dancer, 1.72 m tall, long-legged, hair in a bun, in an A pose.
+ * zoo_dancer.c: a slim dancer, 1.68 m tall, long-legged, hair in a bun, in an A pose.
  */
 #include "zoo/zoo_biped.h"
 

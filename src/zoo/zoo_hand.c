@@ -20,16 +20,16 @@ typedef struct finger {
 } finger;
 
 static const finger fingers[FINGER_COUNT] = {
-    {{"thumb_1", "thumb_2", "thumb_3"}, {0.020f, -0.020f, -0.008f}, 0, 0, {0.046f, 0.034f, 0.025f}, 0.0118f},
-    {{"index_1", "index_2", "index_3"}, {0.086f, -0.0305f, 0.001f}, -0.17f, -0.10f, {0.046f, 0.029f, 0.021f}, 0.0096f},
+    {{"thumb_1", "thumb_2", "thumb_3"}, {0.020f, -0.020f, -0.008f}, 0, 0, {0.046f, 0.034f, 0.025f}, 0.0114f},
+    {{"index_1", "index_2", "index_3"}, {0.086f, -0.0305f, 0.001f}, -0.17f, -0.10f, {0.046f, 0.029f, 0.021f}, 0.0092f},
     {{"middle_1", "middle_2", "middle_3"},
      {0.090f, -0.0095f, 0.003f},
      -0.04f,
      -0.08f,
      {0.050f, 0.033f, 0.022f},
-     0.0097f},
-    {{"ring_1", "ring_2", "ring_3"}, {0.086f, 0.0115f, 0.001f}, 0.09f, -0.10f, {0.047f, 0.031f, 0.022f}, 0.0093f},
-    {{"pinky_1", "pinky_2", "pinky_3"}, {0.077f, 0.0315f, -0.002f}, 0.24f, -0.13f, {0.037f, 0.023f, 0.019f}, 0.0083f},
+     0.0093f},
+    {{"ring_1", "ring_2", "ring_3"}, {0.086f, 0.0115f, 0.001f}, 0.09f, -0.10f, {0.047f, 0.031f, 0.022f}, 0.0089f},
+    {{"pinky_1", "pinky_2", "pinky_3"}, {0.077f, 0.0315f, -0.002f}, 0.24f, -0.13f, {0.037f, 0.023f, 0.019f}, 0.0079f},
 };
 
 /* The three joints and the tip of a finger, in the frame's coordinates (along, across, up). */
@@ -46,7 +46,7 @@ static void finger_chain(int index, vec3 chain[4])
     }
 }
 
-static float finger_radius(int index, int joint) { return fingers[index].radius * (1 - 0.085f * (float)joint); }
+static float finger_radius(int index, int joint) { return fingers[index].radius * (1 - 0.095f * (float)joint); }
 
 static vec3 to_scene(const zoo_frame *f, vec3 p) { return zoo_frame_point(f, p.x, p.y, p.z); }
 static vec3 to_scene_vector(const zoo_frame *f, vec3 p) { return zoo_frame_vector(f, p.x, p.y, p.z); }
@@ -153,21 +153,24 @@ void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame)
         vec3 chain[4];
         finger_chain(i, chain);
         int node_finger = zoo_field_node(kit, palm, (i == 0 ? 0.014f : 0.0065f) * scale);
-        for (int b = 0; b < 3; b++) {
-            float ra = finger_radius(i, b), rb = finger_radius(i, b + 1);
-            if (i == 0 && b == 0) ra = 0.0150f;
-            vec3 from = chain[b], to = chain[b + 1];
-            if (b == 2) to = vec3_lerp(from, to, 0.70f);
-            // Slim between the joints, so that the joints show.
-            vec3 half = vec3_lerp(from, to, 0.5f);
-            float waist = 0.5f * (ra + rb) * (b == 2 ? 1.0f : 0.97f);
-            cone(kit, node_finger, frame, from, ra, half, waist, 0.004f);
-            cone(kit, node_finger, frame, half, waist, to, rb, 0.004f);
+        // A tube through joints and middles of the bones, where it is slimmer, so that the joints show.
+        vec3 points[6];
+        float radii[6];
+        for (int k = 0; k < 6; k++) {
+            int bone = k / 2;
+            vec3 tip = vec3_lerp(chain[2], chain[3], 0.70f);
+            points[k] = k == 5 ? tip : k % 2 ? vec3_lerp(chain[bone], chain[bone + 1], 0.5f) : chain[bone];
+            radii[k] = 0.5f * (finger_radius(i, (k + 1) / 2) + finger_radius(i, k == 5 ? 3 : k / 2));
+            if (k % 2 && k < 5) radii[k] *= 0.97f;
+            points[k] = to_scene(frame, points[k]);
+            radii[k] *= scale;
         }
+        if (i == 0) radii[0] = 0.0150f * scale;
+        zoo_field_tube(kit, node_finger, points, radii, 6, vec3_make(0, 1, 0), 1, 0.004f * scale);
         // The pad of the fingertip.
         vec3 pad = vec3_lerp(chain[2], chain[3], 0.55f);
         pad.z -= 0.0018f;
-        cone(kit, node_finger, frame, pad, finger_radius(i, 3) * 0.98f, pad, finger_radius(i, 3) * 0.98f, 0.004f);
+        cone(kit, node_finger, frame, pad, finger_radius(i, 3) * 0.94f, pad, finger_radius(i, 3) * 0.94f, 0.003f);
     }
 }
 
@@ -287,7 +290,7 @@ void zoo_describe_hand(zoo_kit *kit)
     zoo_hand_cage(kit, patch, &hand_frame, REGION_HAND);
 
     int wrist = zoo_field_node(kit, -1, 0);
-    zoo_field_flat_cone(kit, wrist, vec3_make(0, 0, -0.055f), 0.0215f, vec3_make(0, 0, -0.010f), 0.0180f,
+    zoo_field_flat_cone(kit, wrist, vec3_make(0, 0, -0.055f), 0.0205f, vec3_make(0, 0, -0.010f), 0.0172f,
                         vec3_make(1, 0, 0), 1.35f, 0.01f);
     zoo_hand_field(kit, wrist, &hand_frame);
 

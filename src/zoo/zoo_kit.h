@@ -31,7 +31,7 @@ enum {
     ZOO_MAX_JOINTS = 96,
     ZOO_MAX_CLIPS = 4,
     ZOO_MAX_MAGNETS = 8,
-    ZOO_MAX_TUBE = 256
+    ZOO_MAX_TUBE = 512
 };
 
 #define ZOO_ALL_REGIONS 0xffffffffu

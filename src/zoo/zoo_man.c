@@ -1,5 +1,5 @@
 /*
- * zoo_man.c: a broad man with a belly, 1.78 m tall, in an A pose.
+ * zoo_man.c: a broad man with a belly, 1.79 m tall, in an A pose.
  */
 #include "zoo/zoo_biped.h"
 

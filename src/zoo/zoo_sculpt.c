@@ -232,6 +232,32 @@ static void grid_project(const zoo_kit *kit, grid *g, int steps, float limit)
         }
 }
 
+/*
+ * Move along the mesh's own normals until the field is met. Unlike Newton steps this brings the flat end of a tube
+ * onto the tip in front of it, where the field's gradient points to the sides.
+ */
+static void grid_march(const zoo_kit *kit, grid *g, int steps, float limit)
+{
+    memset(g->normals, 0, (size_t)g->vertex_count * sizeof(vec3));
+    for (int f = 0; f < kit->face_count; f++)
+        for (int j = 0; j < g->rows[f]; j++)
+            for (int i = 0; i < g->cols[f]; i++) {
+                int q[4] = {grid_vertex(g, f, i, j), grid_vertex(g, f, i + 1, j), grid_vertex(g, f, i + 1, j + 1),
+                            grid_vertex(g, f, i, j + 1)};
+                vec3 normal = vec3_cross(vec3_sub(g->positions[q[2]], g->positions[q[0]]),
+                                         vec3_sub(g->positions[q[3]], g->positions[q[1]]));
+                for (int k = 0; k < 4; k++) g->normals[q[k]] = vec3_add(g->normals[q[k]], normal);
+            }
+    for (int v = 0; v < g->vertex_count; v++) {
+        vec3 along = vec3_normalize(g->normals[v]);
+        for (int s = 0; s < steps; s++) {
+            float value = zoo_field_value(kit, g->positions[v], limit, &g->normals[v]);
+            g->positions[v] = vec3_madd(g->positions[v], along, -CLAMP(value, -limit, limit));
+            if (fabsf(value) < 1e-3f * limit) break;
+        }
+    }
+}
+
 /* How fine the mesh shall be at each vertex. */
 static void grid_attract(const zoo_kit *kit, grid *g)
 {
@@ -407,8 +433,9 @@ static void grid_refine(const zoo_kit *kit, const grid *from, grid *to, vec3 *sc
     grid_resample(from, to);
     if (to->vertex_count > from->vertex_count) {
         grid_attract(kit, to);
-        for (int i = 0; i < 4; i++) grid_smooth(to, scratch, 0.5f, 0.5f);
-        grid_project(kit, to, 2, limit);
+        for (int i = 0; i < 2; i++) grid_smooth(to, scratch, 0.5f, 0.5f);
+        grid_march(kit, to, 4, limit);
+        grid_project(kit, to, 1, limit);
         for (int i = 0; i < 16; i++) {
             grid_smooth(to, scratch, 0.5f, 0);
             if (i % 4 == 3) grid_project(kit, to, 1, limit);

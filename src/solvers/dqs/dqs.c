@@ -5,7 +5,8 @@ static void dqs_step(const void *data, void *state, void *scratch, const solver_
                      cutis_step_stats *stats)
 {
     (void)state, (void)stats;
-    skinning_dual(data, input->skin, scratch, input->jobs, points);
+    skinning morphed = geometric_morphed(data, input);
+    skinning_dual(&morphed, input->skin, scratch, input->jobs, points);
 }
 
 static void dqs_reset(const void *data, void *state, void *scratch, const solver_input *input, float *points)

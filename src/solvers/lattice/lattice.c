@@ -19,10 +19,20 @@
 
 #include "solvers/lattice/lattice_model.h"
 
-enum { PART_PRIMARY, PART_PREDICTION, PART_MATCHING, PART_STRETCH, PART_VOLUME, PART_UPDATE, PART_SURFACE, PART_COUNT };
+enum {
+    PART_PRIMARY,
+    PART_PREDICTION,
+    PART_MATCHING,
+    PART_STRETCH,
+    PART_VOLUME,
+    PART_UPDATE,
+    PART_SURFACE,
+    PART_CONTACT,
+    PART_COUNT
+};
 /* The first six are those of the paper's Figure 8. */
 static const char *const part_names[PART_COUNT] = {"primary", "prediction", "matching", "stretch",
-                                                   "volume",  "update",     "surface"};
+                                                   "volume",  "update",     "surface",  "contact"};
 
 enum { OUTPUT_VOXELS, OUTPUT_TARGETS, OUTPUT_LAYERS, OUTPUT_SHARES, OUTPUT_EDGES, OUTPUT_SOFTNESS, OUTPUT_COUNT };
 static const char *const output_names[OUTPUT_COUNT] = {"voxels", "targets", "layers", "shares", "edges", "softness"};
@@ -30,6 +40,8 @@ static const char *const output_names[OUTPUT_COUNT] = {"voxels", "targets", "lay
 #define VOXEL_GRAIN 512
 /* How far a voxel may be from its target before it is put back, in sizes. */
 #define LEASH 1.0f
+/* Rounds of contact at voxel level in a substep. */
+#define CONTACT_ROUNDS 2
 /* The furthest that a drag pulls in one substep, in sizes. */
 #define DRAG_REACH 0.5f
 
@@ -52,6 +64,8 @@ typedef struct lattice_scratch {
     lattice_frame *joints; /* (joint_count + 1) skinning maps, in sizes */
     quad *pushes;
     int *repairs; /* by block of voxels */
+    quad *wishes; /* of contact */
+    lattice_contact_work contact;
 } lattice_scratch;
 
 /* The next array of a block, on a line of its own; with block NULL only its size counts. */
@@ -89,6 +103,17 @@ static size_t scratch_carve(const lattice_model *m, char *block, lattice_scratch
     s->joints = carve(block, &used, (size_t)m->joint_count + 1, sizeof(lattice_frame));
     s->pushes = carve(block, &used, 3 * n + 3, sizeof(quad));
     s->repairs = carve(block, &used, n / VOXEL_GRAIN + 1, sizeof(int));
+    const lattice_contact *contact = &m->contact;
+    if (contact->self || contact->with_props) {
+        size_t points = (size_t)m->surface.point_count;
+        s->wishes = carve(block, &used, n, sizeof(quad));
+        s->contact.points = carve(block, &used, 3 * points, sizeof(float));
+        s->contact.start = carve(block, &used, 3 * points, sizeof(float));
+        s->contact.end = carve(block, &used, 3 * points, sizeof(float));
+        s->contact.planes = carve(block, &used, contact->with_props ? points : 0, sizeof(contact_plane));
+        void *work = carve(block, &used, contact->self ? contact_work_size(&contact->surface) : 0, 1);
+        if (contact->self && work) s->contact.work = contact_work_make(&contact->surface, work);
+    }
     return used;
 }
 
@@ -117,17 +142,21 @@ typedef struct lattice_step_job {
     float h;
 } lattice_step_job;
 
-/* Skinning matrices as maps in sizes, about the middle of the rest pose; the last one is the scene. */
+/* A skinning matrix as a map in sizes, about the middle of the rest pose. */
+static void joint_map(const lattice_model *m, const float matrix[12], lattice_frame *joint)
+{
+    vec3 moved = mat34_point(matrix, vec3_load(m->origin));
+    joint->b = (quad){(moved.x - m->origin[0]) / m->size, (moved.y - m->origin[1]) / m->size,
+                      (moved.z - m->origin[2]) / m->size, 0};
+    for (int k = 0; k < 3; k++) joint->r[k] = (quad){matrix[k], matrix[4 + k], matrix[8 + k], 0};
+}
+
+/* All of them; the last one is the scene. */
 static void joints_prepare(const lattice_model *m, const float *skin, lattice_frame *joints)
 {
-    for (int j = 0; j <= m->joint_count; j++) {
-        static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-        const float *matrix = j < m->joint_count ? skin + 12 * j : identity;
-        vec3 moved = mat34_point(matrix, vec3_load(m->origin));
-        joints[j].b = (quad){(moved.x - m->origin[0]) / m->size, (moved.y - m->origin[1]) / m->size,
-                             (moved.z - m->origin[2]) / m->size, 0};
-        for (int k = 0; k < 3; k++) joints[j].r[k] = (quad){matrix[k], matrix[4 + k], matrix[8 + k], 0};
-    }
+    static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    for (int j = 0; j < m->joint_count; j++) joint_map(m, skin + 12 * j, &joints[j]);
+    joint_map(m, identity, &joints[m->joint_count]);
 }
 
 /* Equation 3 for all voxels; bone voxels go to their place. */
@@ -200,7 +229,9 @@ static void goal_block(void *context, int begin, int end)
         quad goal = sum->b * share + reference_place(job, v);
         goal[3] = 0;
         quad p = job->t.guess[v];
-        job->t.guess[v] = p + (goal - p) * m->gains[v];
+        p += (goal - p) * m->gains[v];
+        if (m->freezes) p += (job->s.targets[v] - p) * m->freezes[v];
+        job->t.guess[v] = p;
     }
 }
 
@@ -288,7 +319,7 @@ static void constrain(lattice_step_job *job, cutis_step_stats *stats)
     }
 }
 
-/* Velocities and damping; the maps that carry the surface. */
+/* Velocities and damping. */
 static void update_block(void *context, int begin, int end)
 {
     lattice_step_job *job = context;
@@ -305,21 +336,29 @@ static void update_block(void *context, int begin, int end)
             quad speed = (p - job->s.positions[v]) * inverse_h;
             speed = carried + (speed - carried) * m->keeps[v];
             if (!(distance2 < LEASH * LEASH)) {
-                p = target, speed = carried;
+                p = job->t.guess[v] = target, speed = carried;
                 ++*repairs;
             }
             job->s.velocities[v] = speed - carried * (1 - m->inertias[v]);
         }
         job->s.positions[v] = p;
-        /* From rest place to place, relative to the reference motion. */
-        const lattice_frame *frame = &job->t.frames[v];
-        quad rest = m->rest[v];
-        lattice_frame *map = &job->t.b[v];
-        map->b = p - reference_place(job, v) - frame->r[0] * rest[0] - frame->r[1] * rest[1] - frame->r[2] * rest[2];
-        for (int k = 0; k < 3; k++) map->r[k] = frame->r[k];
         quad scene = origin + p * scale, scene_target = origin + target * scale;
         for (int k = 0; k < 3; k++)
             job->s.voxels[3 * v + k] = scene[k], job->s.scene_targets[3 * v + k] = scene_target[k];
+    }
+}
+
+/* The maps that carry the surface: from rest place to place, relative to the reference motion. */
+static void map_block(void *context, int begin, int end)
+{
+    lattice_step_job *job = context;
+    for (int v = begin; v < end; v++) {
+        const lattice_frame *frame = &job->t.frames[v];
+        quad rest = job->m->rest[v];
+        lattice_frame *map = &job->t.b[v];
+        map->b = job->t.guess[v] - reference_place(job, v) - frame->r[0] * rest[0] - frame->r[1] * rest[1] -
+                 frame->r[2] * rest[2];
+        for (int k = 0; k < 3; k++) map->r[k] = frame->r[k];
     }
 }
 
@@ -335,24 +374,55 @@ static void job_prepare(lattice_step_job *job, const void *data, void *state, vo
     joints_prepare(m, input->skin, job->t.joints);
 }
 
-/* The rigid part of the reference joint's motion. */
-static void reference_choose(lattice_step_job *job)
+/* The rigid part of a joint's motion. */
+static lattice_frame rigid_part(const lattice_frame *joint)
 {
-    const lattice_frame *joint = &job->t.joints[job->m->reference];
     mat34 map = {{0}};
     for (int k = 0; k < 9; k++) map.m[k / 3 * 4 + k % 3] = joint->r[k % 3][k / 3];
     vec3 translation, scale;
     quat turn;
     mat34_decompose(map, &translation, &turn, &scale);
     mat3 r = quat_matrix(quat_normalize(turn));
-    job->reference.b = joint->b;
-    for (int k = 0; k < 3; k++) job->reference.r[k] = (quad){r.m[k], r.m[3 + k], r.m[6 + k], 0};
+    lattice_frame rigid = {.b = joint->b};
+    for (int k = 0; k < 3; k++) rigid.r[k] = (quad){r.m[k], r.m[3 + k], r.m[6 + k], 0};
+    return rigid;
+}
+
+static void reference_choose(lattice_step_job *job) { job->reference = rigid_part(&job->t.joints[job->m->reference]); }
+
+/* The same at the start of the substep. */
+static lattice_frame reference_before(const lattice_step_job *job)
+{
+    const lattice_model *m = job->m;
+    if (m->reference >= m->joint_count) return job->reference;
+    mat34 pose, bind, skin;
+    memcpy(pose.m, job->input->joints_old + 12 * m->reference, sizeof pose.m);
+    memcpy(bind.m, m->character->joints[m->reference].inverse_bind, sizeof bind.m);
+    skin = mat34_multiply(pose, bind);
+    lattice_frame joint;
+    joint_map(m, skin.m, &joint);
+    return rigid_part(&joint);
 }
 
 static void surface_write(lattice_step_job *job, float *points)
 {
+    parallel_for(job->input->jobs, job->m->count, VOXEL_GRAIN, map_block, job);
     lattice_surface_evaluate(&job->m->surface, job->t.b, &job->reference, job->m->size, job->m->origin, points,
                              job->input->jobs);
+}
+
+/* Let the voxels give way where the skin touches; start: the skin of the last substep. */
+static int collide(lattice_step_job *job, const lattice_frame *before, const float *start)
+{
+    int contacts = 0;
+    for (int round = 0; round < CONTACT_ROUNDS; round++) {
+        surface_write(job, job->t.contact.points);
+        contacts = lattice_contact_wishes(job->m, &job->t.contact, job->input, before, &job->reference, start, round,
+                                          job->t.wishes);
+        if (!contacts) break;
+        for (int v = job->m->bone_count; v < job->m->count; v++) job->t.guess[v] += job->t.wishes[v];
+    }
+    return contacts;
 }
 
 static void lattice_step(const void *data, void *state, void *scratch, const solver_input *input, float *points,
@@ -372,11 +442,24 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
     stats->iterations += m->iterations;
 
     start = clock_seconds();
+    bool touches = m->contact.self || m->contact.with_props;
+    lattice_frame before = job.reference;
+    if (touches) before = reference_before(&job), stats->contacts = collide(&job, &before, points);
+    time = clock_seconds(), stats->part_ms[PART_CONTACT] += (time - start) * 1e3, start = time;
     parallel_for(input->jobs, m->count, VOXEL_GRAIN, update_block, &job);
     for (int i = 0; i * VOXEL_GRAIN < m->count; i++) stats->repairs += job.t.repairs[i];
     time = clock_seconds(), stats->part_ms[PART_UPDATE] += (time - start) * 1e3, start = time;
-    if (!input->between) surface_write(&job, points);
-    stats->part_ms[PART_SURFACE] += (clock_seconds() - start) * 1e3;
+    if (!touches) {
+        if (!input->between) surface_write(&job, points);
+        stats->part_ms[PART_SURFACE] += (clock_seconds() - start) * 1e3;
+        return;
+    }
+    /* Contact needs the skin of every substep: where it was, and where it goes. */
+    surface_write(&job, job.t.contact.points);
+    time = clock_seconds(), stats->part_ms[PART_SURFACE] += (time - start) * 1e3, start = time;
+    lattice_contact_finish(m, &job.t.contact, input, &job.reference, points, job.t.contact.points);
+    memcpy(points, job.t.contact.points, (size_t)m->surface.point_count * 3 * sizeof(float));
+    stats->part_ms[PART_CONTACT] += (clock_seconds() - start) * 1e3;
 }
 
 /* ---- reset, teleport, outputs ---- */
@@ -499,6 +582,7 @@ const solver solver_lattice = {
              .parameter_count = LATTICE_PARAMETERS,
              .outputs = output_names,
              .output_count = OUTPUT_COUNT},
+    .flags = SOLVER_FLOAT_STATE,
     .build = lattice_model_build,
     .element_count = lattice_element_count,
     .state_size = lattice_state_size,

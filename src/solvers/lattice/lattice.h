@@ -37,7 +37,6 @@ typedef struct lattice_graph {
     int *link_first;    /* (count x 6 + 1) links of voxel v in direction d: link_first[6 v + d] up to the next */
     int *links;         /* voxels joined through the face, strongest contact first, then lowest index */
     int *point_voxels;  /* (point_count) the voxel each surface point lies in */
-    uint8_t *surface;   /* (count) whether surface passes through it */
     float cell;         /* edge of a voxel of the asked-for resolution */
     int cell_conflicts; /* cells that hold more than one voxel */
 
@@ -98,7 +97,7 @@ typedef struct lattice_layers {
 typedef struct lattice_layer_rules {
     const float *bone_width;                 /* (joint_count + 1), in sizes; the last for the scene */
     const float *ratio[LATTICE_INNER_COUNT]; /* (joint_count + 1) shares of muscle, fat, ... */
-    const float *fat_map;                    /* (point_count) painted share of fat, or NULL */
+    const float *fat_map;                    /* (point_count) painted factor on the share of fat, or NULL */
     bool skin, mixed;
     float alpha, falloff;
 } lattice_layer_rules;
@@ -106,6 +105,10 @@ typedef struct lattice_layer_rules {
 cutis_result lattice_classify(const lattice_graph *graph, const solver_build *build, const float *points,
                               const lattice_layer_rules *rules, arena *memory, lattice_layers *layers,
                               cutis_error *error);
+/* Values of points (point_count) for all voxels: the mean of a voxel's points, or of the nearest voxel that has some.
+ */
+cutis_result lattice_spread(const lattice_graph *graph, int point_count, const float *values, arena *memory,
+                            float **voxels, cutis_error *error);
 /*
  * Manhattan distance along links from the voxels whose `distance` is 0 on entry; the others get theirs, or FLT_MAX
  * where no path leads. sources (may be NULL): which of those voxels is the nearest. heap: (2 x count) scratch.
@@ -145,8 +148,6 @@ void lattice_sum_moments(const lattice_sweep *sweep, const quad *positions, latt
  */
 void lattice_sum_frames(const lattice_sweep *sweep, const lattice_frame *in, lattice_frame *a, lattice_frame *b,
                         const cutis_jobs *jobs);
-/* The voxels of one region, by walking the same rods: for tests and naive sums. Returns their count. */
-int lattice_region(const lattice_sweep *sweep, int voxel, bool containing, int *voxels, int limit);
 
 /* ---- shape matching, constraints ---- */
 

@@ -138,7 +138,6 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
     for (int v = 0; v < count; v++)
         if (merged_root(a->parents, v) == v) merged[v] = graph->count++;
     graph->rest = ARENA_ARRAY(memory, float, (size_t)4 * graph->count);
-    graph->surface = ARENA_ARRAY(memory, uint8_t, graph->count);
     graph->point_voxels = ARENA_ARRAY(memory, int, point_count);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
     for (int v = 0; v < count; v++) {
@@ -149,7 +148,6 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
         for (int k = 0; k < 3; k++)
             rest[k] = (float)(fine->origin[k] + (((place[k] >> level) + 0.5) * (1 << level)) * fine->step);
         rest[3] = (float)((1 << level) * fine->step);
-        graph->surface[merged[v]] |= fine->surface[v];
     }
     for (int p = 0; p < point_count; p++) graph->point_voxels[p] = merged[fine->point_voxels[p]];
     size_t samples = (size_t)fine->dims[0] * fine->dims[1] * fine->dims[2], per = fine->samples;

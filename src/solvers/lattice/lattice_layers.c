@@ -350,7 +350,7 @@ static void layers_divide(classifier *c, const float *bone_distance, const float
                 for (int k = 0; k < LATTICE_JOINTS; k++)
                     ratio[i] += layers->weights[LATTICE_JOINTS * v + k] *
                                 rules->ratio[i][layers->joints[LATTICE_JOINTS * v + k]];
-            if (fat) ratio[0] = 1 - fat[v], ratio[1] = fat[v], ratio[2] = ratio[3] = 0;
+            if (fat) ratio[LATTICE_FAT - LATTICE_MUSCLE] *= fat[v];
             inner_shares(ratio, low, high, rules->mixed, shares);
             float sum = 0;
             for (int i = 0; i < LATTICE_LAYERS; i++) sum += shares[i];
@@ -363,26 +363,23 @@ static void layers_divide(classifier *c, const float *bone_distance, const float
     }
 }
 
-/* The painted share of fat, for all voxels from the nearest one of the surface. */
-static const float *fat_spread(classifier *c, arena *memory)
+cutis_result lattice_spread(const lattice_graph *graph, int point_count, const float *values, arena *memory,
+                            float **voxels, cutis_error *error)
 {
-    const lattice_graph *graph = c->graph;
-    if (!c->rules->fat_map) return NULL;
-    float *fat = ARENA_ARRAY(memory, float, graph->count);
-    int *counts = ARENA_ARRAY(memory, int, graph->count), *sources = ARENA_ARRAY(memory, int, graph->count);
-    if (memory->failed) return NULL;
-    for (int p = 0; p < c->build->mesh->point_count; p++) {
-        fat[graph->point_voxels[p]] += c->rules->fat_map[p];
-        counts[graph->point_voxels[p]]++;
-    }
+    float *result = ARENA_ARRAY(memory, float, graph->count), *distance = ARENA_ARRAY(memory, float, graph->count);
+    int *counts = ARENA_ARRAY(memory, int, graph->count), *sources = ARENA_ARRAY(memory, int, graph->count),
+        *heap = ARENA_ARRAY(memory, int, (size_t)2 * graph->count);
+    if (memory->failed) return error_memory(error, "the lattice's painted maps");
+    for (int p = 0; p < point_count; p++) result[graph->point_voxels[p]] += values[p], counts[graph->point_voxels[p]]++;
     for (int v = 0; v < graph->count; v++) {
-        if (counts[v]) fat[v] /= (float)counts[v];
-        c->distance[v] = counts[v] ? 0 : 1;
+        if (counts[v]) result[v] /= (float)counts[v];
+        distance[v] = counts[v] ? 0 : 1;
     }
-    lattice_distance(graph, c->distance, sources, c->heap);
+    lattice_distance(graph, distance, sources, heap);
     for (int v = 0; v < graph->count; v++)
-        if (!counts[v]) fat[v] = fat[sources[v]];
-    return fat;
+        if (!counts[v]) result[v] = result[sources[v]];
+    *voxels = result;
+    return CUTIS_OK;
 }
 
 static cutis_result classify(classifier *c, arena *memory, arena *temporary, cutis_error *error)
@@ -440,8 +437,10 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
 
     for (int v = 0; v < count; v++) bone_distance[v] = c->nearest[v] <= 0 ? 0 : 1;
     lattice_distance(graph, bone_distance, NULL, c->heap);
-    const float *fat = fat_spread(c, temporary);
-    if (temporary->failed) return error_memory(error, "the lattice's layers");
+    float *fat = NULL;
+    if (c->rules->fat_map)
+        result = lattice_spread(graph, c->build->mesh->point_count, c->rules->fat_map, temporary, &fat, error);
+    if (result != CUTIS_OK) return result;
     layers_divide(c, bone_distance, layers->skin_depth, fat);
     return CUTIS_OK;
 }

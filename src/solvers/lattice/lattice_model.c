@@ -70,6 +70,11 @@ const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
      "how fast a bone's influence falls off, alpha of equation 1"},
     {"weight_falloff", CUTIS_PARAMETER_FLOAT, 0.02, 0.001, 1, "", NULL, false,
      "unit of distance of a bone's influence, over the size"},
+    {"self_collision", CUTIS_PARAMETER_BOOL, 0, 0, 1, "", NULL, false, "keep the skin from passing through itself"},
+    {"props", CUTIS_PARAMETER_BOOL, 1, 0, 1, "", NULL, false, "collide with the character's props"},
+    {"thickness", CUTIS_PARAMETER_FLOAT, 0.001, 0.00001, 0.02, "", NULL, false,
+     "gap that contact keeps, over the size"},
+    {"friction", CUTIS_PARAMETER_FLOAT, 0.5, 0, 2, "", NULL, false, "friction with props that do not tell their own"},
 };
 
 typedef struct builder {
@@ -140,6 +145,19 @@ static cutis_result voxels_make(builder *b, cutis_error *error)
     return lattice_adapt(&fine, shape.point_count, &b->temporary, &b->graph, error);
 }
 
+/* A painted map at the points; false when the character has none of that name. */
+static bool map_points(const cutis_character *character, const char *name, float *values)
+{
+    bool found = false;
+    for (int i = 0; i < character->map_count; i++) {
+        if (strcmp(character->maps[i].name, name) != 0) continue;
+        for (int p = 0; p < character->point_count; p++)
+            values[p] = CLAMP(character->maps[i].values[character->point_vertices[p]], 0.0f, 1.0f);
+        found = true;
+    }
+    return found;
+}
+
 static cutis_result layers_make(builder *b, cutis_error *error)
 {
     const solver_build *build = b->build;
@@ -160,12 +178,7 @@ static cutis_result layers_make(builder *b, cutis_error *error)
         for (int j = 0; j <= joint_count; j++)
             ratios[(size_t)i * (joint_count + 1) + j] = bone_value(b, j, LATTICE_RATIO + i);
     }
-    for (int i = 0; i < character->map_count; i++) {
-        if (strcmp(character->maps[i].name, "fat") != 0) continue;
-        for (int p = 0; p < character->point_count; p++)
-            fat[p] = CLAMP(character->maps[i].values[character->point_vertices[p]], 0.0f, 1.0f);
-        rules.fat_map = fat;
-    }
+    if (map_points(character, "fat", fat)) rules.fat_map = fat;
     cutis_result result = lattice_classify(&b->graph, build, b->points, &rules, &b->temporary, &b->layers, error);
     if (result == CUTIS_OK && b->layers.loose && build->warn) {
         char sentence[200];
@@ -186,7 +199,6 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
     arena *t = &b->temporary;
     int *places = ARENA_ARRAY(t, int, count), at = 0;
     graph->rest = ARENA_ARRAY(t, float, (size_t)4 * count);
-    graph->surface = ARENA_ARRAY(t, uint8_t, count);
     graph->link_first = ARENA_ARRAY(t, int, (size_t)LATTICE_DIRECTIONS *count + 1);
     graph->links = ARENA_ARRAY(t, int, old.link_first[LATTICE_DIRECTIONS * count] + 1);
     graph->point_voxels = ARENA_ARRAY(t, int, point_count);
@@ -204,7 +216,6 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
     for (int v = 0; v < count; v++) {
         int to = places[v];
         memcpy(graph->rest + 4 * to, old.rest + 4 * v, 4 * sizeof(float));
-        graph->surface[to] = old.surface[v];
         layers->layer[to] = before.layer[v];
         layers->skin_depth[to] = before.skin_depth[v];
         memcpy(layers->shares + LATTICE_LAYERS * to, before.shares + LATTICE_LAYERS * v,
@@ -261,6 +272,18 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     for (int i = 0; i < LATTICE_JOINTS * count; i++) carried[m->joints[i]] += m->weights[i];
     for (int j = 0; j <= m->joint_count; j++)
         if (carried[j] > carried[m->reference]) m->reference = j;
+    /* Painted maps: a factor on stiffness, and how far voxels only follow the skeleton. */
+    float *painted = ARENA_ARRAY(&b->temporary, float, m->character->point_count), *softer = NULL, *frozen = NULL;
+    if (b->temporary.failed) return error_memory(error, "the lattice");
+    cutis_result result = CUTIS_OK;
+    if (map_points(m->character, "stiffness", painted))
+        result = lattice_spread(&b->graph, m->character->point_count, painted, &b->temporary, &softer, error);
+    if (result == CUTIS_OK && map_points(m->character, "freeze", painted))
+        result = lattice_spread(&b->graph, m->character->point_count, painted, &b->temporary, &frozen, error);
+    float *freezes = frozen ? ARENA_ARRAY(b->memory, float, m->padded) : NULL;
+    if (result == CUTIS_OK && b->memory->failed) result = error_memory(error, "the lattice");
+    if (result != CUTIS_OK) return result;
+    m->freezes = freezes;
     for (int v = 0; v < count; v++) {
         const float *at = b->graph.rest + 4 * v;
         float ratio = at[3] / b->graph.cell;
@@ -276,6 +299,8 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
             frequency += share * voxel_value(b, v, LATTICE_STIFFNESS + i - 1);
             damping += share * voxel_value(b, v, LATTICE_DAMPING + i - 1);
         }
+        if (softer) frequency *= softer[v];
+        if (frozen) freezes[v] = frozen[v] >= 1 ? 1 : (float)(1 - det_pow(1 - (double)frozen[v], 60 * m->substep));
         double wave = 3.14159265358979323846 * at[3] / (2 * LENGTH_REFERENCE) * sqrt((region * region - 1) / 12.0);
         gains[v] = (float)gain_of(frequency / wave, m->substep) * voxel_value(b, v, LATTICE_GAIN);
         keeps[v] = (float)det_exp(-damping * m->substep);
@@ -501,6 +526,14 @@ static cutis_result surface_tables(builder *b, cutis_error *error)
     return CUTIS_OK;
 }
 
+static cutis_result contact_tables(builder *b, cutis_error *error)
+{
+    const double *values = b->build->values;
+    return lattice_contact_build(&b->model->contact, b->build, values[LATTICE_SELF_COLLISION] != 0,
+                                 values[LATTICE_PROPS] != 0, (float)values[LATTICE_THICKNESS],
+                                 (float)values[LATTICE_FRICTION], error);
+}
+
 cutis_result lattice_model_build(const solver_build *build, void **data, cutis_error *error)
 {
     lattice_model *m = arena_push(build->memory, 1, sizeof *m);
@@ -511,9 +544,9 @@ cutis_result lattice_model_build(const solver_build *build, void **data, cutis_e
     m->iterations = (int)build->values[LATTICE_ITERATIONS];
     m->substep = build->substep;
     builder b = {.build = build, .model = m, .memory = build->memory, .temporary = arena_create(&build->allocator)};
-    cutis_result (*const stages[])(builder *, cutis_error *) = {voxels_make,   layers_make,   voxels_order,
-                                                                voxel_tables,  region_tables, stretch_tables,
-                                                                volume_tables, surface_tables};
+    cutis_result (*const stages[])(builder *, cutis_error *) = {voxels_make,   layers_make,    voxels_order,
+                                                                voxel_tables,  region_tables,  stretch_tables,
+                                                                volume_tables, surface_tables, contact_tables};
     cutis_result result = CUTIS_OK;
     for (int i = 0; i < COUNT_OF(stages) && result == CUTIS_OK; i++) result = stages[i](&b, error);
     arena_destroy(&b.temporary);

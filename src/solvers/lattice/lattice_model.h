@@ -4,6 +4,7 @@
 #ifndef LATTICE_LATTICE_MODEL_H
 #define LATTICE_LATTICE_MODEL_H
 
+#include "contact/contact.h"
 #include "solvers/lattice/lattice.h"
 
 /* Voxel arrays are padded to this many, whatever LANES is, so that a state has the same bytes everywhere. */
@@ -28,10 +29,31 @@ enum {
     LATTICE_VOLUME,
     LATTICE_ALPHA,
     LATTICE_FALLOFF,
+    LATTICE_SELF_COLLISION,
+    LATTICE_PROPS,
+    LATTICE_THICKNESS,
+    LATTICE_FRICTION,
     LATTICE_PARAMETERS
 };
 
 extern const cutis_parameter lattice_parameters[LATTICE_PARAMETERS];
+
+/* Contact of the skin. Lengths in scene units. */
+typedef struct lattice_contact {
+    bool self, with_props;
+    float thickness;
+    contact_surface surface;
+    contact_props props;
+    const float *inverse_masses; /* (point_count) */
+} lattice_contact;
+
+/* Scratch of contact. */
+typedef struct lattice_contact_work {
+    contact_work work;
+    contact_plane *planes; /* (point_count) */
+    float *points;         /* (point_count x 3) the skin as it would be */
+    float *start, *end;    /* (point_count x 3) the skin in the space of the reference motion */
+} lattice_contact_work;
 
 typedef struct lattice_model {
     const cutis_character *character;
@@ -49,6 +71,7 @@ typedef struct lattice_model {
     const float *gains;    /* (padded) of equation 5, for one substep; 0 for bone */
     const float *keeps;    /* (padded) share of the velocity that damping leaves */
     const float *inertias; /* (padded) share of the target's acceleration that is felt */
+    const float *freezes;  /* (padded) share of the way to the target that a voxel is put each substep; NULL: none */
     const float *layers;   /* (count) output: the layer of each voxel */
     const float *shares;   /* (count x LATTICE_LAYERS) output */
     const float *edges;    /* (count) output: edge length, scene units */
@@ -60,7 +83,23 @@ typedef struct lattice_model {
     lattice_surface surface;
     const float *softness; /* (vertex_count) output: 1 minus the gain of what carries the vertex; 0 is bone */
     bool has_stretch, has_volume;
+    lattice_contact contact;
 } lattice_model;
+
+/* thickness in sizes. */
+cutis_result lattice_contact_build(lattice_contact *contact, const solver_build *build, bool self, bool props,
+                                   float thickness, float friction, cutis_error *error);
+/*
+ * How contact wants the voxels to move (padded, in sizes), if the skin moved from start to work->points, while the
+ * body as a whole moved from old_reference to reference. Returns the
+ * number of contacts. Call it for rounds 0, 1, ... of a substep.
+ */
+int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, const solver_input *input,
+                           const lattice_frame *old_reference, const lattice_frame *reference, const float *start,
+                           int round, quad *wishes);
+/* Keep the skin out of props, and from passing through itself on its way from start to end. */
+void lattice_contact_finish(const lattice_model *m, lattice_contact_work *work, const solver_input *input,
+                            const lattice_frame *reference, const float *start, float *end);
 
 cutis_result lattice_model_build(const solver_build *build, void **data, cutis_error *error);
 

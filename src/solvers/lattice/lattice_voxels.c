@@ -661,7 +661,6 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
         graph->cell_conflicts += graph->count > before + 1;
     }
     graph->rest = ARENA_ARRAY(memory, float, (size_t)4 * graph->count + 4);
-    graph->surface = ARENA_ARRAY(memory, uint8_t, graph->count + 1);
     graph->point_voxels = ARENA_ARRAY(memory, int, v->shape->point_count + 1);
     int *pairs = ARENA_ARRAY(temporary, int, (size_t)6 * list->count + 1);
     if (memory->failed || temporary->failed) return error_memory(error, "the lattice's voxels");
@@ -672,7 +671,6 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
         for (int k = 0; k < 3; k++)
             graph->rest[4 * voxel + k] = (float)(graph->origin[k] + (place[k] + 0.5) * graph->step);
         graph->rest[4 * voxel + 3] = (float)graph->step;
-        if (n < v->piece_count) graph->surface[voxel] = 1;
     }
     for (int i = 0; i < list->count; i++) {
         const int *link = list->links + 3 * (size_t)i;

@@ -84,6 +84,10 @@ static const char *const layers_outputs[] = {"fat", "muscle", "bone", "contact"}
 enum { PATH_GRAIN = 2, POINT_GRAIN = 512 };
 /* Speed of flesh relative to its bones beyond which it is cut, in sizes a second. */
 static const float SPEED_LIMIT = 20;
+/* Least distance from the bone's line in a full twist, over that at rest: the section keeps nine tenths. */
+static const float TWIST_RADIUS = 0.96f;
+/* How far the skin may move in a substep relative to its mean motion: in sizes, and sizes a second. */
+static const float REACH_LIMIT = 0.04f, REACH_RATE = 3;
 /* At this rate, in 1/s, a pressure that is no longer needed goes. */
 static const double PRESSURE_RATE = 4;
 /* Substeps over which a reset walks from the rest pose to the pose it is asked for. */
@@ -99,7 +103,14 @@ typedef struct layers_state {
     float *outputs;            /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
 } layers_state;
 
+/* A joint in the pose of the substep. */
+typedef struct layers_twist {
+    vec3 centre, line; /* sizes; unit */
+    float amount;      /* 0..1 */
+} layers_twist;
+
 typedef struct layers_scratch {
+    layers_twist *twists; /* (joint_count) */
     layers_motion motion;
     float *old[3]; /* (point_count x LAYERS) positions at the start of the substep */
     float *drive;  /* (drive.count x 3) at its end */
@@ -169,6 +180,7 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     s.free_next = carve(memory, &used, n, sizeof(float));
     s.pressure = carve(memory, &used, n, sizeof(float));
     s.joints = carve(memory, &used, (size_t)m->joint_count * 36, sizeof(float));
+    s.twists = carve(memory, &used, (size_t)m->joint_count, sizeof(layers_twist));
     s.active = carve(memory, &used, n, sizeof(int));
     s.marks = carve(memory, &used, n, 1);
     s.planes = carve(memory, &used, m->props.count > 0 ? (size_t)s.plane_capacity : 0, sizeof(contact_plane));
@@ -292,21 +304,56 @@ static void iteration_maps(void *context, int begin, int end)
     layers_match_maps(&run->m->paths, &run->m->regions, &run->w.motion, run->m->naive, begin, end);
 }
 
-/* Unilateral distance to the joint's centre: out to the bound, along the ray from the joint. */
+/* How much the bones of each joint are twisted against each other (0..1), and about which line of the pose. */
+static void twists_find(layers_run *run)
+{
+    const layers_model *m = run->m;
+    for (int j = 0; j < m->joint_count; j++) {
+        layers_twist *twist = run->w.twists + j;
+        const float *joint = run->input->joints + 12 * j;
+        int parent = m->character->joints[j].parent;
+        *twist = (layers_twist){.centre = {(joint[3] - m->centre[0]) / m->size, (joint[7] - m->centre[1]) / m->size,
+                                           (joint[11] - m->centre[2]) / m->size}};
+        if (parent < 0) continue;
+        mat34 own, other;
+        vec3 translation, scale;
+        quat q, p;
+        memcpy(own.m, run->input->skin + 12 * j, sizeof own.m);
+        memcpy(other.m, run->input->skin + 12 * parent, sizeof other.m);
+        mat34_decompose(own, &translation, &q, &scale);
+        mat34_decompose(other, &translation, &p, &scale);
+        quat turn = quat_multiply(quat_conjugate(p), q);
+        vec3 axis = {turn.x, turn.y, turn.z};
+        float sine = vec3_length(axis);
+        if (!(sine > 1e-4f)) continue;
+        for (int side = 0; side < 2; side++) {
+            vec3 bone = m->bone_axes[2 * j + side];
+            float along = fabsf(vec3_dot(axis, bone)) / sine;
+            float amount = CLAMP((along - 0.7f) / 0.25f, 0.0f, 1.0f) * MIN(sine / 0.35f, 1.0f);
+            if (amount > twist->amount) twist->amount = amount, twist->line = quat_rotate(q, bone);
+        }
+    }
+}
+
+/* Unilateral distances to the joint: out to the bound, along the ray from its centre, and from its line in a twist. */
 static void holds_project(layers_run *run, int path_begin, int path_end)
 {
     const layers_model *m = run->m;
     float **x = run->w.motion.x;
     for (int i = m->hold_first[path_begin]; i < m->hold_first[path_end]; i++) {
         const layers_hold *hold = m->holds + i;
-        const float *joint = run->input->joints + 12 * hold->joint;
-        vec3 centre = vec3_make((joint[3] - m->centre[0]) / m->size, (joint[7] - m->centre[1]) / m->size,
-                                (joint[11] - m->centre[2]) / m->size);
+        const layers_twist *twist = run->w.twists + hold->joint;
+        if (!(hold->distance > 0) && !(twist->amount > 0)) continue;
         vec3 p = vec3_make(x[0][hold->particle], x[1][hold->particle], x[2][hold->particle]);
-        vec3 way = vec3_sub(p, centre);
+        vec3 way = vec3_sub(p, twist->centre);
         float length = vec3_length(way);
-        if (length >= hold->distance || !(length > 1e-6f)) continue;
-        p = vec3_madd(centre, way, hold->distance / length);
+        if (length < hold->distance && length > 1e-6f) {
+            way = vec3_scale(way, hold->distance / length);
+            p = vec3_add(twist->centre, way);
+        }
+        vec3 radial = vec3_madd(way, twist->line, -vec3_dot(way, twist->line));
+        float radius = vec3_length(radial), least = TWIST_RADIUS * twist->amount * hold->radius;
+        if (radius < least && radius > 1e-6f) p = vec3_madd(p, radial, least / radius - 1);
         x[0][hold->particle] = p.x, x[1][hold->particle] = p.y, x[2][hold->particle] = p.z;
     }
 }
@@ -354,12 +401,32 @@ static contact_search_options search_options(const layers_model *m)
     return (contact_search_options){.margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness};
 }
 
+/*
+ * Bound the skin's motion in a substep relative to its mean, so that a bone that is torn elsewhere drags its skin
+ * along over some substeps instead of sweeping it through everything at once.
+ */
+static void skin_limit(const layers_run *run, float *skin)
+{
+    const layers_model *m = run->m;
+    float reach = REACH_LIMIT + REACH_RATE * (float)run->h;
+    double sum[3] = {0};
+    for (int k = 0; k < m->point_count; k++)
+        for (int c = 0; c < 3; c++) sum[c] += (double)skin[3 * k + c] - run->w.skin_old[3 * k + c];
+    vec3 mean = {(float)(sum[0] / m->point_count), (float)(sum[1] / m->point_count), (float)(sum[2] / m->point_count)};
+    for (int k = 0; k < m->point_count; k++) {
+        vec3 old = vec3_add(vec3_load(run->w.skin_old + 3 * k), mean), way = vec3_sub(vec3_load(skin + 3 * k), old);
+        float length2 = vec3_length2(way);
+        if (length2 > reach * reach) vec3_store(skin + 3 * k, vec3_madd(old, way, reach / sqrtf(length2)));
+    }
+}
+
 static void contacts_search(layers_run *run)
 {
     const layers_model *m = run->m;
     contact_search_options options = search_options(m);
     float *skin = run->w.volume.positions;
     skin_gather(run, skin);
+    skin_limit(run, skin);
     run->pair_count = run->plane_count = run->active_count = 0;
     memset(run->w.marks, 0, (size_t)m->point_count);
     if (m->self_contact)
@@ -658,6 +725,7 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     for (int c = 0; c < 3; c++) memset(run->w.motion.push[c], 0, (size_t)m->point_count * sizeof(float));
     if (m->volume_on) pressures_apply(run);
     shift_find(run);
+    twists_find(run);
     parallel_for(jobs, paths, PATH_GRAIN, base_sums, run);
     if (!m->naive) parallel_for(jobs, paths, PATH_GRAIN, base_moments, run);
     run->pair_count = run->plane_count = run->active_count = 0;
@@ -688,6 +756,7 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     stats->part_ms[PART_VOLUME] += lap(&clock);
     if (m->self_contact) {
         contact_search_options options = search_options(m);
+        skin_limit(run, run->w.volume.positions);
         contact_resolve_stats resolved =
             contact_resolve(&m->surface, &run->w.contact, run->w.skin_old, run->w.volume.positions, m->inverse_masses,
                             &options, true, jobs);
@@ -838,6 +907,7 @@ const solver solver_layers = {
              .parameter_count = LAYERS_PARAMETER_COUNT,
              .outputs = layers_outputs,
              .output_count = COUNT_OF(layers_outputs)},
+    .flags = SOLVER_FLOAT_STATE,
     .build = layers_build,
     .element_count = layers_element_count,
     .state_size = layers_state_size,

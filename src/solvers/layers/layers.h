@@ -80,11 +80,12 @@ typedef struct layers_motion {
     float *maps;       /* the same of the regions' rigid maps */
 } layers_motion;
 
-/* Lower bound on the distance of a particle from a joint's centre (unilateral). */
+/* Lower bounds on the distance of a particle from a joint: from its centre, and, in a twist, from the bone's line. */
 typedef struct layers_hold {
     int particle; /* place x LAYERS + layer */
     int joint;
-    float distance;
+    float distance; /* 0: none */
+    float radius;   /* distance from the line at rest; 0: none */
 } layers_hold;
 
 /* ---- volume (layers_volume.c) ---- */
@@ -147,6 +148,7 @@ typedef struct layers_model {
     int hold_count;
     int *hold_first; /* (path_count + 1) */
     layers_hold *holds;
+    vec3 *bone_axes; /* (joint_count x 2) rest directions of the bones that end and begin at a joint, unit or 0 */
     layers_volumes volumes;
     skinning drive; /* skin by place, bone layer by place, then the centres of fans */
     contact_surface surface;

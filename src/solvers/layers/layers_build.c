@@ -9,14 +9,15 @@
  * - The way to the bone is cut at `flesh` (in sizes), so that a torso has a rib cage and not flesh down to the
  *   spine, without being told.
  * - The joints' unilateral distances are given to points that both of a joint's bones move, up to one and a half
- *   times as far from the joint as from the bone.
+ *   times as far from the joint as from the bone. While one bone twists against the other, all points that both move
+ *   also keep their distance from the bone's line: wrung flesh closes in on its bone, arms do not.
  */
 #include <string.h>
 
 #include "solvers/layers/layers.h"
 
 /* A weight below this share does not make a point part of a joint's surroundings. */
-static const float HOLD_WEIGHT = 0.1f;
+static const float HOLD_WEIGHT = 0.02f;
 /* Least thickness between layers and least particle mass, in sizes and in means. */
 static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
 
@@ -260,6 +261,7 @@ static cutis_result holds_build(builder *b, cutis_error *error)
     layers_model *model = b->model;
     model->hold_first = ARENA_ARRAY(b->build->memory, int, model->paths.path_count + 1);
     model->holds = ARENA_ARRAY(b->build->memory, layers_hold, 3 * (size_t)model->point_count + 1);
+    model->bone_axes = ARENA_ARRAY(b->build->memory, vec3, 2 * (size_t)model->joint_count + 1);
     if (b->build->memory->failed) return error_memory(error, "the joints of solver layers");
     for (int path = 0; path < model->paths.path_count; path++) {
         model->hold_first[path] = model->hold_count;
@@ -268,13 +270,24 @@ static cutis_result holds_build(builder *b, cutis_error *error)
             if (joint < 0) continue;
             vec3 skin = particle_rest(model, k, LAYER_SKIN), centre = b->bones[joint].joint;
             float ratio = (float)point_value(b, model->paths.points[k], LAYERS_JOINT_DISTANCE);
-            if (vec3_distance(skin, centre) > 1.5f * vec3_distance(skin, b->axis[k])) continue;
-            for (int l = 0; l < LAYER_BONE && ratio > 0; l++)
+            bool near = vec3_distance(skin, centre) < 1.5f * vec3_distance(skin, b->axis[k]);
+            for (int l = 0; l < LAYER_BONE && ratio > 0; l++) {
+                vec3 x = particle_rest(model, k, l);
                 model->holds[model->hold_count++] =
-                    (layers_hold){4 * k + l, joint, ratio * vec3_distance(particle_rest(model, k, l), centre)};
+                    (layers_hold){.particle = 4 * k + l,
+                                  .joint = joint,
+                                  .distance = near ? ratio * vec3_distance(x, centre) : 0,
+                                  .radius = vec3_distance(x, b->axis[k])};
+            }
         }
     }
     model->hold_first[model->paths.path_count] = model->hold_count;
+    for (int j = 0; j < model->joint_count; j++) {
+        int parent = b->build->character->joints[j].parent;
+        const centre_line *bone = b->bones + j;
+        if (parent >= 0) model->bone_axes[2 * j] = vec3_normalize(vec3_sub(bone->joint, b->bones[parent].joint));
+        if (bone->end_count > 0) model->bone_axes[2 * j + 1] = vec3_normalize(vec3_sub(bone->ends[0], bone->joint));
+    }
     return CUTIS_OK;
 }
 

@@ -1,0 +1,92 @@
+/*
+ * bench_layers.c: solver layers beside Table 1 of Deul and Bender 2013, and its sums along paths beside naive ones.
+ *
+ * The paper's three models have their counterparts in the zoo, with about as many points: one 5 ms substep at the
+ * moment of strongest contact of each clip, everything on, on two threads. The paper's times are of four cores of
+ * 2011; it gives elasticity, volume and the total.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+typedef struct layers_scene {
+    const char *name, *character, *clip;
+    double time; /* of the clip at which the measured steps begin */
+    cutis_setting settings[4];
+    int setting_count;
+    double elasticity, volume, total; /* the paper's milliseconds; 0: none */
+    int threads;
+} layers_scene;
+
+static int scene_run(bench_context *context, const layers_scene *scene)
+{
+    cutis_error error;
+    cutis_character *character = NULL;
+    cutis_model *model = NULL;
+    cutis_state *state = NULL;
+    cutis_pool *pool = bench_pool(context, scene->threads);
+    int status = CLI_FAILURE;
+    if (!pool) return status;
+    if (cutis_zoo_make(scene->character, 1, NULL, &character, &error) != CUTIS_OK) return cli_library_error(&error);
+    cutis_model_def def = cutis_model_def_default();
+    def.character = character;
+    def.solver = "layers";
+    def.settings = scene->settings;
+    def.setting_count = scene->setting_count;
+    def.jobs = cutis_pool_jobs(pool);
+    if (cutis_model_build(&def, &model, &error) != CUTIS_OK ||
+        cutis_state_create(model, NULL, &state, &error) != CUTIS_OK) {
+        status = cli_library_error(&error);
+    } else {
+        cutis_clip_motion motion = {character, cutis_character_find_clip(character, scene->clip), 0.25};
+        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(pool)};
+        cutis_state_step(model, state, &input, motion.lead_in + scene->time);
+        bench_row row = {.name = scene->name,
+                         .element = "particles",
+                         .count = cutis_model_get_info(model).element_count,
+                         .threads = scene->threads,
+                         .paper_ms = scene->total};
+        row.part_paper_ms[0] = scene->elasticity;
+        row.part_paper_ms[2] = scene->volume;
+        status = bench_steps(context, model, state, &input, 0.005, 4, &row);
+        if (status == CLI_OK) bench_add(context, &row);
+    }
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(character);
+    return status;
+}
+
+static int layers_run(bench_context *context)
+{
+    static const layers_scene scenes[] = {
+        {"layers arm", "arm", "flex", 1.0, {{"iterations", "20"}}, 1, 68.4, 1.8, 77.5, 2},
+        {"layers hand", "hand", "fist", 1.2, {{"iterations", "15"}}, 1, 131.7, 3.7, 144.1, 2},
+        {"layers man", "man", "walk", 0.5, {{"iterations", "15"}}, 1, 172.6, 4.8, 191.8, 2},
+    };
+    int status = CLI_OK;
+    for (int i = 0; i < CLI_COUNT(scenes) && status == CLI_OK; i++) status = scene_run(context, scenes + i);
+    return status;
+}
+
+/* Elasticity alone, one thread, the arm: regions of 1 to 4 rings, and 3 rings without paths. */
+static int sums_run(bench_context *context)
+{
+#define SUMS_SCENE(name, rings, summation)                                                                             \
+    {                                                                                                                  \
+        name, "arm", "flex", 0.2, {{"rings", rings}, {"summation", summation}, {"contact", "off"}, {"volume", "off"}}, \
+            4, 0, 0, 0, 1                                                                                              \
+    }
+    static const layers_scene scenes[] = {
+        SUMS_SCENE("paths w=1", "1", "fast"),  SUMS_SCENE("paths w=2", "2", "fast"),
+        SUMS_SCENE("paths w=3", "3", "fast"),  SUMS_SCENE("paths w=4", "4", "fast"),
+        SUMS_SCENE("naive w=3", "3", "naive"),
+    };
+    int status = CLI_OK;
+    for (int i = 0; i < CLI_COUNT(scenes) && status == CLI_OK; i++) status = scene_run(context, scenes + i);
+    return status;
+}
+
+const bench bench_layers = {"layers", "a 5 ms step of solver layers beside the paper's Table 1", layers_run};
+const bench bench_layers_sums = {"layers_sums", "sums along paths against naive sums, solver layers", sums_run};

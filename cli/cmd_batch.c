@@ -1,0 +1,463 @@
+/*
+ * cmd_batch.c: many bakes, several at a time, that can be killed and run again.
+ *
+ * Every bake is a process of its own, so that one that fails, or crashes, takes nothing else along. Outputs appear
+ * whole or not at all (a bake renames them into place). Beside each output a record, OUTPUT.job.json, is put in place
+ * after it: it holds a key, the hash of everything that the result depends on. A job whose record has the key of
+ * today, and whose output is still as large as then, is done and is skipped.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "cli.h"
+
+extern const cli_command cmd_bake;
+
+typedef enum batch_status { BATCH_WAITING, BATCH_RUNNING, BATCH_DONE, BATCH_SKIPPED, BATCH_FAILED } batch_status;
+
+typedef struct batch_job {
+    const char *input, *output; /* of the job's JSON */
+    json_t *options;            /* borrowed */
+    char **argv;                /* of the bake, NULL-terminated */
+    int argc;
+    char *record, *report; /* paths */
+    char key[20];
+    batch_status status;
+    pid_t process;
+    FILE *messages; /* what it says on stderr */
+    double start, seconds;
+    int exit_code;
+    char reason[400];
+} batch_job;
+
+typedef struct batch {
+    const cli_arguments *arguments;
+    json_t *root;
+    batch_job *jobs;
+    int job_count, parallel, finished;
+    char program[4096];
+} batch;
+
+/* ---- reading the list ---- */
+
+static void add_argument(batch_job *job, char *text)
+{
+    job->argv = cli_resize(job->argv, (size_t)job->argc + 2, sizeof *job->argv);
+    job->argv[job->argc++] = text;
+    job->argv[job->argc] = NULL;
+}
+
+/* A number, text or truth as an option has it; NULL for anything else. */
+static char *value_text(const json_t *value)
+{
+    if (json_is_string(value)) return cli_format("%s", json_string_value(value));
+    if (json_is_integer(value)) return cli_format("%lld", (long long)json_integer_value(value));
+    if (json_is_real(value)) return cli_format("%.17g", json_real_value(value));
+    if (json_is_boolean(value)) return cli_format("%s", json_is_true(value) ? "on" : "off");
+    return NULL;
+}
+
+/* {"a": 1, "b": {"c": 2}} as --OPTION a=1 --OPTION b.c=2. */
+static bool add_pairs(batch_job *job, const char *option, const char *prefix, json_t *object)
+{
+    const char *key;
+    json_t *value;
+    bool fine = true;
+    json_object_foreach(object, key, value)
+    {
+        char *name = cli_format("%s%s%s", prefix, *prefix ? "." : "", key);
+        char *text = value_text(value);
+        if (json_is_object(value)) {
+            fine &= add_pairs(job, option, name, value);
+        } else if (text) {
+            add_argument(job, cli_format("--%s", option));
+            add_argument(job, cli_format("%s=%s", name, text));
+        } else {
+            fine = false;
+        }
+        free(text);
+        free(name);
+    }
+    return fine;
+}
+
+static int read_option(batch_job *job, int index, const char *key, json_t *value)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s", key);
+    for (char *c = name; *c; c++) *c = *c == '_' ? '-' : *c;
+    if (strcmp(name, "input") == 0 || strcmp(name, "output") == 0 || strcmp(name, "name") == 0) return CLI_OK;
+    if (strcmp(name, "bones") == 0 && json_is_object(value))
+        return add_pairs(job, "set", "bones", value) ? CLI_OK : cli_error("job %d: 'bones' holds a list", index);
+    const cli_option *option = cli_find_option(&cmd_bake, name);
+    if (!option || strcmp(name, "report") == 0) return cli_error("job %d: a bake has no option '%s'", index, key);
+    if (json_is_object(value))
+        return add_pairs(job, name, "", value) ? CLI_OK : cli_error("job %d: '%s' holds a list", index, key);
+    if (option->kind == CLI_FLAG) {
+        if (json_is_true(value)) add_argument(job, cli_format("--%s", name));
+        return CLI_OK;
+    }
+    char *text = value_text(value);
+    if (!text) return cli_error("job %d: '%s' is neither a number nor a text", index, key);
+    add_argument(job, cli_format("--%s", name));
+    add_argument(job, text);
+    return CLI_OK;
+}
+
+/* Chain the bytes of a file; one that cannot be read counts as its name alone. */
+static uint64_t hash_file(const char *path, uint64_t seed)
+{
+    uint64_t hash = cli_hash(path, strlen(path), seed);
+    FILE *file = fopen(path, "rb");
+    char buffer[65536];
+    size_t n;
+    while (file && (n = fread(buffer, 1, sizeof buffer, file)) > 0) hash = cli_hash(buffer, n, hash);
+    if (file) fclose(file);
+    return hash;
+}
+
+/* Everything the result depends on: program, options, and the files they name. */
+static void make_key(batch_job *job)
+{
+    uint64_t hash = cli_hash(cutis_version(), strlen(cutis_version()), 1);
+    for (int i = 1; i < job->argc; i++) {
+        hash = cli_hash(job->argv[i], strlen(job->argv[i]) + 1, hash);
+        if (strcmp(job->argv[i], "-o") == 0) i++; /* where it goes does not matter */
+    }
+    hash = hash_file(job->input, hash);
+    const char *motion = json_string_value(json_object_get(job->options, "motion"));
+    const char *config = json_string_value(json_object_get(job->options, "config"));
+    if (motion) hash = hash_file(motion, hash);
+    if (config) hash = hash_file(config, hash);
+    snprintf(job->key, sizeof job->key, "%016llx", (unsigned long long)hash);
+}
+
+static int read_job(batch *b, int index, json_t *given, json_t *defaults)
+{
+    batch_job *job = &b->jobs[index];
+    if (!json_is_object(given)) return cli_error("job %d is not an object", index);
+    /* Defaults fill in what the job does not say. */
+    json_t *all = json_object();
+    json_object_update(all, defaults);
+    json_object_update(all, given);
+    json_array_append_new(json_object_get(b->root, "merged"), all);
+    job->options = all;
+    job->input = json_string_value(json_object_get(all, "input"));
+    job->output = json_string_value(json_object_get(all, "output"));
+    if (!job->input || !job->output) return cli_error("job %d: needs 'input' and 'output'", index);
+    for (int i = 0; i < index; i++)
+        if (strcmp(b->jobs[i].output, job->output) == 0)
+            return cli_error("jobs %d and %d write the same file, '%s'", i, index, job->output);
+    job->record = cli_format("%s.job.json", job->output);
+    job->report = cli_format("%s.job.tmp", job->output);
+    add_argument(job, cli_format("%s", b->program));
+    add_argument(job, cli_format("bake"));
+    add_argument(job, cli_format("%s", job->input));
+    add_argument(job, cli_format("-o"));
+    add_argument(job, cli_format("%s", job->output));
+    const char *key;
+    json_t *value;
+    int status = CLI_OK;
+    json_object_foreach(all, key, value)
+    {
+        if (status == CLI_OK) status = read_option(job, index, key, value);
+    }
+    if (status != CLI_OK) return status;
+    make_key(job);
+    /* What does not change the result comes behind the key. */
+    if (!json_object_get(all, "threads")) {
+        int threads = cli_processor_count() / b->parallel;
+        add_argument(job, cli_format("--threads"));
+        add_argument(job, cli_format("%d", threads > 1 ? threads : 1));
+    }
+    add_argument(job, cli_format("--quiet"));
+    add_argument(job, cli_format("--report"));
+    add_argument(job, cli_format("%s", job->report));
+    return CLI_OK;
+}
+
+static int read_list(batch *b)
+{
+    json_t *loaded = cli_json_load(b->arguments->positionals[0]);
+    if (!loaded) return CLI_FAILURE;
+    b->root = json_object();
+    json_object_set_new(b->root, "loaded", loaded);
+    json_object_set_new(b->root, "merged", json_array());
+    json_t *list = json_is_array(loaded) ? loaded : json_object_get(loaded, "jobs");
+    json_t *defaults = json_object_get(loaded, "defaults"), *empty = json_object();
+    if (!json_is_array(list) || json_array_size(list) == 0) {
+        json_decref(empty);
+        return cli_error("'%s' holds no jobs: {\"jobs\": [{\"input\": ..., \"output\": ...}, ...]}",
+                         b->arguments->positionals[0]);
+    }
+    b->job_count = (int)json_array_size(list);
+    b->jobs = cli_allocate((size_t)b->job_count, sizeof *b->jobs);
+    int status = CLI_OK;
+    for (int i = 0; i < b->job_count && status == CLI_OK; i++)
+        status = read_job(b, i, json_array_get(list, (size_t)i), json_is_object(defaults) ? defaults : empty);
+    json_decref(empty);
+    return status;
+}
+
+/* ---- running ---- */
+
+static double output_bytes(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 ? (double)about.st_size : -1;
+}
+
+/* Whether the record says that this very job was done, and its output is still there. */
+static bool already_done(const batch_job *job)
+{
+    json_error_t error;
+    if (access(job->record, R_OK) != 0) return false;
+    json_t *record = json_load_file(job->record, 0, &error);
+    const char *key = json_string_value(json_object_get(record, "key"));
+    double bytes = json_number_value(json_object_get(record, "output_bytes"));
+    bool done = key && strcmp(key, job->key) == 0 && output_bytes(job->output) == bytes;
+    json_decref(record);
+    return done;
+}
+
+static void say(const batch *b, const batch_job *job, const char *what)
+{
+    char seconds[32];
+    int digits = snprintf(NULL, 0, "%d", b->job_count);
+    printf("[%*d/%d] %-7s %s", digits, b->finished, b->job_count, what, job->output);
+    if (job->seconds > 0) printf("  %s", cli_format_seconds(job->seconds, seconds));
+    if (job->status == BATCH_FAILED) printf("  (exit code %d) %s", job->exit_code, job->reason);
+    printf("\n");
+    fflush(stdout);
+}
+
+/* Remove what a bake of this output left behind when it was killed: OUTPUT.tmp-PROCESS-NUMBER, PROCESS gone. */
+static void sweep(const batch_job *job)
+{
+    const char *slash = strrchr(job->output, '/'), *base = slash ? slash + 1 : job->output;
+    char *folder = slash ? cli_format("%.*s", (int)(slash - job->output + 1), job->output) : cli_format("./");
+    DIR *directory = opendir(folder);
+    struct dirent *entry;
+    size_t length = strlen(base);
+    while (directory && (entry = readdir(directory))) {
+        const char *name = entry->d_name, *marks[] = {".tmp-", ".job.tmp.tmp-", ".job.json.tmp-"};
+        if (strncmp(name, base, length) != 0) continue;
+        for (int i = 0; i < CLI_COUNT(marks); i++) {
+            if (strncmp(name + length, marks[i], strlen(marks[i])) != 0) continue;
+            long process = strtol(name + length + strlen(marks[i]), NULL, 10);
+            if (process <= 0 || kill((pid_t)process, 0) == 0 || errno != ESRCH) continue;
+            char *path = cli_format("%s%s", folder, name);
+            unlink(path);
+            free(path);
+        }
+    }
+    if (directory) closedir(directory);
+    free(folder);
+}
+
+static void start_job(batch *b, batch_job *job)
+{
+    sweep(job);
+    job->messages = tmpfile();
+    job->start = cli_clock();
+    fflush(NULL);
+    pid_t parent = getpid();
+    job->process = fork();
+    if (job->process < 0) {
+        job->status = BATCH_FAILED;
+        job->exit_code = CLI_FAILURE;
+        snprintf(job->reason, sizeof job->reason, "cannot start a process: %s", strerror(errno));
+        b->finished++;
+        say(b, job, "failed");
+        return;
+    }
+    if (job->process == 0) {
+#ifdef __linux__
+        /* A batch that is killed takes its bakes along. */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(CLI_INTERRUPTED);
+#else
+        (void)parent;
+#endif
+        int null = open("/dev/null", O_WRONLY);
+        if (null >= 0) dup2(null, 1);
+        if (job->messages) dup2(fileno(job->messages), 2);
+        execvp(b->program, job->argv);
+        _exit(127);
+    }
+    job->status = BATCH_RUNNING;
+}
+
+/* The first line of what a process said, without the program's name. */
+static void take_reason(batch_job *job)
+{
+    if (!job->messages) return;
+    rewind(job->messages);
+    char line[sizeof job->reason];
+    while (fgets(line, sizeof line, job->messages)) {
+        line[strcspn(line, "\n")] = 0;
+        const char *text = strncmp(line, "cutis: error: ", 14) == 0 ? line + 14
+                           : strncmp(line, "cutis: check", 12) == 0 ? line + 7
+                                                                    : NULL;
+        if (!text) continue;
+        memmove(job->reason, text, strlen(text) + 1);
+        break;
+    }
+    fclose(job->messages);
+    job->messages = NULL;
+}
+
+static void end_job(batch *b, batch_job *job, int state)
+{
+    job->seconds = cli_clock() - job->start;
+    job->exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+    if (WIFSIGNALED(state)) snprintf(job->reason, sizeof job->reason, "killed by signal %d", WTERMSIG(state));
+    take_reason(job);
+    job->status = job->exit_code == CLI_OK ? BATCH_DONE : BATCH_FAILED;
+    if (job->status == BATCH_DONE) {
+        json_error_t error;
+        json_t *report = json_load_file(job->report, 0, &error), *record = json_object();
+        json_object_set_new(record, "schema", json_integer(1));
+        json_object_set_new(record, "key", cli_json_string(job->key));
+        json_object_set_new(record, "output_bytes", cli_json_real(output_bytes(job->output)));
+        json_object_set_new(record, "report", report ? report : json_null());
+        cli_json_save(record, job->record);
+    }
+    remove(job->report);
+    b->finished++;
+    say(b, job, job->status == BATCH_DONE ? "done" : "failed");
+}
+
+static int run_jobs(batch *b)
+{
+    int running = 0, next = 0;
+    while (running > 0 || next < b->job_count) {
+        while (running < b->parallel && next < b->job_count && !cli_interrupted()) {
+            batch_job *job = &b->jobs[next++];
+            if (!cli_flag(b->arguments, "force") && already_done(job)) {
+                job->status = BATCH_SKIPPED;
+                b->finished++;
+                say(b, job, "skipped");
+                continue;
+            }
+            start_job(b, job);
+            running += job->status == BATCH_RUNNING;
+        }
+        if (running == 0) break;
+        int state;
+        pid_t process = waitpid(-1, &state, 0);
+        if (process < 0 && errno != EINTR) return cli_error("lost a process: %s", strerror(errno));
+        for (int i = 0; process > 0 && i < b->job_count; i++) {
+            if (b->jobs[i].status != BATCH_RUNNING || b->jobs[i].process != process) continue;
+            end_job(b, &b->jobs[i], state);
+            running--;
+        }
+    }
+    return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
+}
+
+/* ---- summary ---- */
+
+static int write_summary(const batch *b, int counts[5])
+{
+    static const char *const names[] = {"waiting", "running", "done", "skipped", "failed"};
+    char *path = cli_text(b->arguments, "summary") ? cli_format("%s", cli_text(b->arguments, "summary"))
+                                                   : cli_format("%s.summary.json", b->arguments->positionals[0]);
+    json_t *root = json_object(), *list = json_array();
+    json_object_set_new(root, "schema", json_integer(1));
+    json_object_set_new(root, "version", cli_json_string(cutis_version()));
+    for (int i = BATCH_DONE; i <= BATCH_FAILED; i++) json_object_set_new(root, names[i], json_integer(counts[i]));
+    json_object_set_new(root, "left", json_integer(counts[BATCH_WAITING] + counts[BATCH_RUNNING]));
+    json_object_set_new(root, "jobs", list);
+    for (int i = 0; i < b->job_count; i++) {
+        const batch_job *job = &b->jobs[i];
+        json_t *entry = json_object();
+        json_object_set_new(entry, "input", cli_json_string(job->input));
+        json_object_set_new(entry, "output", cli_json_string(job->output));
+        json_object_set_new(entry, "status", cli_json_string(names[job->status]));
+        json_object_set_new(entry, "seconds", cli_json_real(job->seconds));
+        json_object_set_new(entry, "record", cli_json_string(job->record));
+        if (job->status == BATCH_FAILED) {
+            json_object_set_new(entry, "exit_code", json_integer(job->exit_code));
+            json_object_set_new(entry, "reason", cli_json_string(job->reason));
+        }
+        json_array_append_new(list, entry);
+    }
+    int status = cli_json_save(root, path);
+    if (status == CLI_OK)
+        printf("%d done, %d skipped, %d failed%s: %s\n", counts[BATCH_DONE], counts[BATCH_SKIPPED],
+               counts[BATCH_FAILED], counts[BATCH_WAITING] ? ", the rest waits" : "", path);
+    free(path);
+    return status;
+}
+
+static int run(const cli_arguments *arguments)
+{
+    batch b = {.arguments = arguments, .parallel = cli_integer(arguments, "jobs")};
+    ssize_t length = readlink("/proc/self/exe", b.program, sizeof b.program - 1);
+    if (length <= 0) snprintf(b.program, sizeof b.program, "cutis"); /* from the path */
+    int status = read_list(&b), counts[5] = {0};
+    if (status == CLI_OK) status = run_jobs(&b);
+    if (status == CLI_OK || status == CLI_INTERRUPTED) {
+        for (int i = 0; i < b.job_count; i++) counts[b.jobs[i].status]++;
+        int written = write_summary(&b, counts);
+        if (status == CLI_OK) status = written;
+        if (status == CLI_OK && counts[BATCH_FAILED]) status = CLI_FAILURE;
+    }
+    for (int i = 0; b.jobs && i < b.job_count; i++) {
+        for (int k = 0; k < b.jobs[i].argc; k++) free(b.jobs[i].argv[k]);
+        free(b.jobs[i].argv);
+        free(b.jobs[i].record);
+        free(b.jobs[i].report);
+    }
+    free(b.jobs);
+    json_decref(b.root);
+    return status;
+}
+
+static const cli_option options[] = {
+    {.name = "jobs",
+     .letter = 'j',
+     .kind = CLI_INTEGER,
+     .value = "N",
+     .help = "bakes at a time; each gets its share of the processors",
+     .fallback = "1",
+     .min = 1,
+     .max = 256},
+    {.name = "force", .kind = CLI_FLAG, .help = "bake again what is done already"},
+    {.name = "summary",
+     .kind = CLI_TEXT,
+     .value = "S.json",
+     .help = "where the summary goes (default JOBS.json.summary.json)"},
+};
+
+const cli_command cmd_batch = {
+    .name = "batch",
+    .usage = "JOBS.json [--jobs N]",
+    .summary = "run a list of bakes, resume what is left when run again",
+    .description =
+        "JOBS.json: {\"defaults\": {\"solver\": \"layers\"}, \"jobs\": [{\"input\": \"hero.glb\", \"clip\": \"walk\", "
+        "\"output\": \"walk.glb\", \"loop\": true, \"check\": \"volume_error_max<0.01\", \"set\": {\"stiffness\": "
+        "0.5}}, "
+        "...]}. Keys are the options of 'cutis bake'; a job's win over the defaults.\n"
+        "Each bake is a process of its own. OUTPUT.job.json beside each output records what it was made from: when the "
+        "list is run again, jobs with the same inputs, parameters and version are skipped. It may be killed at any "
+        "moment; outputs are put in place when they are whole. Exit code 1 when a job failed.",
+    .examples = "cutis batch jobs.json --jobs 4",
+    .options = options,
+    .option_count = CLI_COUNT(options),
+    .positional_min = 1,
+    .positional_max = 1,
+    .run = run,
+};

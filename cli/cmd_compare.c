@@ -1,0 +1,411 @@
+/*
+ * cmd_compare.c: one clip under several solvers: a table, a contact sheet and a page that holds all of it.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bake.h"
+
+extern const cli_command cmd_render; /* draws the pictures */
+
+enum { SOLVER_LIMIT = 16 };
+
+/* One solver's run. */
+typedef struct compared {
+    char solver[128];
+    char *cache; /* path */
+    bool done;
+    bake_result result;
+    double jiggle;
+} compared;
+
+typedef struct comparison {
+    const cli_arguments *arguments;
+    const char *input, *folder;
+    compared *entries;
+    int count;
+} comparison;
+
+/* ---- solvers ---- */
+
+static void add_solver(comparison *c, const char *name, size_t length)
+{
+    if (c->count == SOLVER_LIMIT || length == 0 || length >= sizeof c->entries[0].solver) return;
+    snprintf(c->entries[c->count].solver, sizeof c->entries[0].solver, "%.*s", (int)length, name);
+    c->count++;
+}
+
+/* --solvers, or all that make a body. */
+static void choose_solvers(comparison *c)
+{
+    const char *list = cli_text(c->arguments, "solvers");
+    for (int i = 0; !list && i < cutis_solver_count(); i++)
+        add_solver(c, cutis_solver(i)->name, strlen(cutis_solver(i)->name));
+    while (list && *list) {
+        size_t length = strcspn(list, ",");
+        add_solver(c, list, length);
+        list += length + (list[length] == ',');
+    }
+}
+
+/*
+ * Jiggle: the RMS speed of the flesh against the skeleton, over the size: how fast the distance from linear
+ * blending changes, which is 0 for a body that only follows its bones.
+ */
+static double measure_jiggle(const float *frames, const float *base, int frame_count, int vertices, double fps,
+                             double size)
+{
+    size_t floats = 3 * (size_t)vertices;
+    double sum = 0;
+    if (frame_count < 2) return 0;
+    for (int f = 1; f < frame_count; f++) {
+        const float *a = frames + (size_t)(f - 1) * floats, *b = frames + (size_t)f * floats;
+        const float *p = base + (size_t)(f - 1) * floats, *q = base + (size_t)f * floats;
+        for (size_t i = 0; i < floats; i++) {
+            double d = ((double)b[i] - (double)q[i]) - ((double)a[i] - (double)p[i]);
+            sum += d * d;
+        }
+    }
+    return fps * sqrt(sum / ((double)(frame_count - 1) * vertices)) / size;
+}
+
+static int run_solvers(comparison *c)
+{
+    const cli_arguments *arguments = c->arguments;
+    int done = 0;
+    bake_result base;
+    bake_job job = {.input = c->input,
+                    .solver = "lbs",
+                    .clip = cli_text(arguments, "clip"),
+                    .fps = cli_number(arguments, "fps"),
+                    .lead_in = (double)NAN,
+                    .threads = cli_integer(arguments, "threads"),
+                    .keep = true,
+                    .quiet = cli_flag(arguments, "quiet")};
+    int status = bake_run(&job, &base);
+    if (status != CLI_OK) return status;
+    job.quiet = true;
+    job.measure = true;
+    for (int i = 0; i < c->count && status != CLI_INTERRUPTED; i++) {
+        compared *e = &c->entries[i];
+        if (!cli_flag(arguments, "quiet")) fprintf(stderr, "cutis: %s (%d of %d)\n", e->solver, i + 1, c->count);
+        e->cache = cli_format("%s/%s.npy", c->folder, e->solver);
+        job.solver = e->solver;
+        job.output = e->cache;
+        /* A solver that cannot take this character says why, and is left out. */
+        status = bake_run(&job, &e->result);
+        if (status != CLI_OK) continue;
+        e->done = true;
+        done++;
+        e->jiggle = measure_jiggle(e->result.positions, base.positions, base.frames, base.vertices, base.fps,
+                                   e->result.quality.size);
+        free(e->result.positions);
+        e->result.positions = NULL;
+    }
+    bake_result_free(&base);
+    return status == CLI_INTERRUPTED ? status : done ? CLI_OK : CLI_FAILURE;
+}
+
+/* ---- table ---- */
+
+static void print_table(const comparison *c)
+{
+    char bytes[32];
+    cli_table *table = cli_table_create("lrrrrrrr");
+    cli_table_heads(table, "solver|volume %|intersections|stretch p99|jitter 1/s2|jiggle 1/s|ms a frame|memory");
+    for (int i = 0; i < c->count; i++) {
+        const compared *e = &c->entries[i];
+        const cutis_quality *q = &e->result.quality;
+        if (!e->done) continue;
+        cli_table_cell(table, "%s", e->solver);
+        cli_table_cell(table, "%.2f", 100 * q->volume_error_max);
+        cli_table_cell(table, "%d", q->self_intersections_max);
+        cli_table_cell(table, "%.3f", q->stretch_p99);
+        cli_table_cell(table, "%.2f", q->acceleration_rms);
+        cli_table_cell(table, "%.4f", e->jiggle);
+        cli_table_cell(table, "%.3g", e->result.step_median * 1e3);
+        cli_table_cell(table, "%s", cli_format_bytes(e->result.model_bytes + e->result.state_bytes, bytes));
+    }
+    cli_table_print(table, "");
+}
+
+/* ---- pictures ---- */
+
+/* Run 'cutis render' on the caches; extra: further arguments, NULL-terminated. */
+static int draw(const comparison *c, const char *output, const char *const *extra)
+{
+    char *argv[3 * SOLVER_LIMIT + 32];
+    int argc = 0;
+    argv[argc++] = (char *)c->input;
+    for (int i = 0; i < c->count; i++)
+        if (c->entries[i].done) argv[argc++] = c->entries[i].cache;
+    for (int i = 0; i < c->count; i++) {
+        if (!c->entries[i].done) continue;
+        argv[argc++] = (char *)"--caption";
+        argv[argc++] = c->entries[i].solver;
+    }
+    char *fps = cli_format("%.9g", cli_number(c->arguments, "fps"));
+    const char *fixed[] = {"--fps", fps, "--quiet", "-o", output, NULL};
+    for (int i = 0; fixed[i]; i++) argv[argc++] = (char *)fixed[i];
+    if (cli_text(c->arguments, "clip")) {
+        argv[argc++] = (char *)"--clip";
+        argv[argc++] = (char *)cli_text(c->arguments, "clip");
+    }
+    for (int i = 0; extra[i]; i++) argv[argc++] = (char *)extra[i];
+    cli_arguments arguments;
+    bool help;
+    int status = cli_parse(&cmd_render, argc, argv, &arguments, &help);
+    if (status == CLI_OK) {
+        status = cmd_render.run(&arguments);
+        cli_arguments_free(&arguments);
+    }
+    free(fps);
+    return status;
+}
+
+/* ---- page ---- */
+
+static const char *const colors[] = {"#8a8f98", "#2a78d6", "#d64550", "#2f9e63",
+                                     "#b06ad4", "#d98a1f", "#178f9c", "#7c5b3a"};
+
+static void write_escaped(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '<')
+            fputs("&lt;", file);
+        else if (*text == '&')
+            fputs("&amp;", file);
+        else
+            fputc(*text, file);
+    }
+}
+
+/* A picture as a data URI; nothing when it is not there. */
+static void write_image(FILE *file, const char *path, const char *text)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    FILE *image = fopen(path, "rb");
+    if (!image) return;
+    fprintf(file, "<figure><img alt=\"%s\" src=\"data:image/png;base64,", text);
+    unsigned char in[3];
+    size_t n;
+    while ((n = fread(in, 1, 3, image)) > 0) {
+        unsigned bits = (unsigned)in[0] << 16 | (n > 1 ? (unsigned)in[1] << 8 : 0) | (n > 2 ? in[2] : 0u);
+        fputc(digits[bits >> 18], file);
+        fputc(digits[bits >> 12 & 63], file);
+        fputc(n > 1 ? digits[bits >> 6 & 63] : '=', file);
+        fputc(n > 2 ? digits[bits & 63] : '=', file);
+    }
+    fclose(image);
+    fprintf(file, "\"><figcaption>%s</figcaption></figure>\n", text);
+}
+
+/* What a plot shows of a frame: percent of the rest volume, or the decimal logarithm of milliseconds. */
+static double plot_value(const bake_result *r, int frame, bool volume)
+{
+    return volume ? 100 * r->volume_ratios[frame] : log10(fmax(1e3 * r->step_series[frame], 1e-3));
+}
+
+/* One curve per solver over the frames. */
+static void write_plot(FILE *file, const comparison *c, const char *title, bool volume)
+{
+    const double width = 720, height = 240, left = 60, bottom = 28, top = 12;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    int frames = 1;
+    for (int i = 0; i < c->count; i++) {
+        const bake_result *r = &c->entries[i].result;
+        for (int f = 0; c->entries[i].done && f < r->frames; f++) {
+            double y = plot_value(r, f, volume);
+            if (!isfinite(y)) continue;
+            low = fmin(low, y), high = fmax(high, y);
+        }
+        if (c->entries[i].done && r->frames > frames) frames = r->frames;
+    }
+    if (!(high >= low)) return;
+    double pad = fmax(0.05 * (high - low), 1e-3);
+    low -= pad;
+    high += pad;
+    fprintf(file, "<h2>%s</h2>\n<svg viewBox=\"0 0 %g %g\" role=\"img\">\n", title, width, height);
+    for (int k = 0; k <= 4; k++) {
+        double value = low + (high - low) * k / 4, y = height - bottom - (height - bottom - top) * k / 4;
+        fprintf(file,
+                "<line x1=\"%g\" x2=\"%g\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/><text x=\"%g\" y=\"%.1f\" "
+                "text-anchor=\"end\">%.3g</text>\n",
+                left, width - 10, y, y, left - 6, y + 4, volume ? value : pow(10, value));
+    }
+    for (int k = 0; k <= 4; k++)
+        fprintf(file, "<text x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">%d</text>\n",
+                left + (width - 10 - left) * k / 4, height - 8, (frames - 1) * k / 4);
+    for (int i = 0; i < c->count; i++) {
+        const bake_result *r = &c->entries[i].result;
+        if (!c->entries[i].done) continue;
+        fprintf(file, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" points=\"",
+                colors[i % CLI_COUNT(colors)]);
+        for (int f = 0; f < r->frames; f++) {
+            double y = plot_value(r, f, volume);
+            if (!isfinite(y)) continue;
+            fprintf(file, "%.1f,%.1f ", left + (width - 10 - left) * f / (frames > 1 ? frames - 1 : 1),
+                    height - bottom - (height - bottom - top) * (y - low) / (high - low));
+        }
+        fprintf(file, "\"/>\n");
+    }
+    fprintf(file, "</svg>\n<p class=\"legend\">");
+    for (int i = 0; i < c->count; i++)
+        if (c->entries[i].done)
+            fprintf(file, "<span style=\"color:%s\">&#9632;</span> %s &nbsp; ", colors[i % CLI_COUNT(colors)],
+                    c->entries[i].solver);
+    fprintf(file, "</p>\n");
+}
+
+static void write_table(FILE *file, const comparison *c)
+{
+    char bytes[32];
+    fprintf(file, "<table><tr><th>solver<th>volume error, largest<th>intersections, most<th>stretch, 99th percentile"
+                  "<th>jitter, 1/s&sup2;<th>jiggle, 1/s<th>ms a frame<th>memory</tr>\n");
+    for (int i = 0; i < c->count; i++) {
+        const compared *e = &c->entries[i];
+        const cutis_quality *q = &e->result.quality;
+        if (!e->done) continue;
+        fprintf(file, "<tr><td>%s<td>%.2f %%<td>%d<td>%.3f<td>%.2f<td>%.4f<td>%.3g<td>%s</tr>\n", e->solver,
+                100 * q->volume_error_max, q->self_intersections_max, q->stretch_p99, q->acceleration_rms, e->jiggle,
+                e->result.step_median * 1e3, cli_format_bytes(e->result.model_bytes + e->result.state_bytes, bytes));
+    }
+    fprintf(file, "</table>\n");
+}
+
+static int write_page(const comparison *c, const char *path, const char *bend, const char *sheet)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file) return cli_error("cannot write '%s': %s", path, strerror(errno));
+    const bake_result *first = NULL;
+    for (int i = 0; i < c->count && !first; i++)
+        if (c->entries[i].done) first = &c->entries[i].result;
+    fprintf(file, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
+                  "content=\"width=device-width\"><title>");
+    write_escaped(file, c->input);
+    fprintf(file,
+            "</title>\n<style>body{font:15px/1.5 system-ui,sans-serif;max-width:960px;margin:2em auto;padding:0 1em;"
+            "color:#222;background:#fff}table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
+            "th,td{text-align:right;padding:.3em .8em;border-bottom:1px solid #ddd}th:first-child,td:first-child"
+            "{text-align:left}th{font-weight:600;vertical-align:bottom}img{max-width:100%%;border-radius:6px}"
+            "figure{margin:1.5em 0}figcaption{color:#666}svg{width:100%%}.grid{stroke:#e4e4e4}svg text{font-size:11px;"
+            "fill:#666}.legend{margin:.2em 0 1.5em}</style>\n<h1>");
+    write_escaped(file, c->input);
+    fprintf(file, ", ");
+    write_escaped(file, first->clip ? first->clip : "idle pose");
+    fprintf(file, "</h1>\n<p>%d frames at %.4g per second, %d vertices, cutis %s.</p>\n", first->frames, first->fps,
+            first->vertices, cutis_version());
+    write_table(file, c);
+    write_image(file, bend, "the frame in the middle of the clip");
+    write_plot(file, c, "Volume, percent of rest, over frames", true);
+    write_plot(file, c, "Time of a frame, milliseconds, logarithmic", false);
+    write_image(file, sheet, "the clip");
+    bool failed = ferror(file);
+    if (fclose(file) != 0 || failed) return cli_error("cannot write '%s'", path);
+    return CLI_OK;
+}
+
+static json_t *reports(const comparison *c)
+{
+    json_t *root = json_object(), *list = json_object();
+    json_object_set_new(root, "schema", json_integer(1));
+    json_object_set_new(root, "input", cli_json_string(c->input));
+    json_object_set_new(root, "solvers", list);
+    for (int i = 0; i < c->count; i++) {
+        if (!c->entries[i].done) continue;
+        json_t *report = json_incref(c->entries[i].result.report);
+        json_object_set_new(report, "jiggle", cli_json_real(c->entries[i].jiggle));
+        json_object_set_new(list, c->entries[i].solver, report);
+    }
+    return root;
+}
+
+static int run(const cli_arguments *arguments)
+{
+    comparison c = {
+        .arguments = arguments, .input = arguments->positionals[0], .folder = cli_text(arguments, "output")};
+    if (!c.folder) return cli_usage_error(arguments, "the output is missing: -o DIR");
+    if (mkdir(c.folder, 0777) != 0 && errno != EEXIST)
+        return cli_error("cannot make the folder '%s': %s", c.folder, strerror(errno));
+    c.entries = cli_allocate(SOLVER_LIMIT, sizeof *c.entries);
+    choose_solvers(&c);
+    char *sheet = cli_format("%s/sheet.png", c.folder), *bend = cli_format("%s/bend.png", c.folder);
+    char *page = cli_format("%s/index.html", c.folder), *report = cli_format("%s/compare.json", c.folder);
+    int status = c.count ? run_solvers(&c) : cli_usage_error(arguments, "--solvers names no solver");
+    if (status == CLI_OK) {
+        int frames = 1;
+        for (int i = 0; i < c.count; i++)
+            if (c.entries[i].done) frames = c.entries[i].result.frames;
+        char *middle = cli_format("%d", frames / 2);
+        const char *one[] = {"--frame", middle, NULL}, *all[] = {"--sheet", NULL};
+        print_table(&c);
+        status = draw(&c, bend, one);
+        if (status == CLI_OK && frames > 1) status = draw(&c, sheet, all);
+        free(middle);
+    }
+    if (status == CLI_OK) status = cli_json_save(reports(&c), report);
+    if (status == CLI_OK) status = write_page(&c, page, bend, sheet);
+    if (status == CLI_OK && !cli_flag(arguments, "quiet")) printf("%s\n%s\n%s\n", page, sheet, report);
+    for (int i = 0; i < c.count; i++) {
+        free(c.entries[i].cache);
+        if (c.entries[i].done) bake_result_free(&c.entries[i].result);
+    }
+    free(c.entries);
+    free(sheet);
+    free(bend);
+    free(page);
+    free(report);
+    return status;
+}
+
+static const cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .kind = CLI_TEXT,
+     .value = "DIR",
+     .help = "folder for the page, the sheet and the caches"},
+    {.name = "clip",
+     .letter = 'c',
+     .kind = CLI_TEXT,
+     .value = "C",
+     .help = "clip to compare; the first when not given"},
+    {.name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; all when not given"},
+    {.name = "fps",
+     .kind = CLI_NUMBER,
+     .value = "F",
+     .help = "frames per second",
+     .fallback = "30",
+     .min = 0.01,
+     .max = 10000},
+    {.name = "threads",
+     .letter = 'j',
+     .kind = CLI_INTEGER,
+     .value = "N",
+     .help = "threads; 0 for one per processor",
+     .fallback = "0",
+     .min = 0,
+     .max = 256},
+    {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing but the table and errors"},
+};
+
+const cli_command cmd_compare = {
+    .name = "compare",
+    .usage = "FILE|NAME -o DIR [--clip C] [--solvers A,B,...]",
+    .summary = "one clip under several solvers: table, contact sheet and page",
+    .description =
+        "Bakes the clip with each solver, prints one table and writes DIR/index.html (one file that holds table, "
+        "pictures and plots), DIR/sheet.png, DIR/compare.json (the report of each bake) and a cache each.\n"
+        "volume: largest change against rest. intersections: the most pairs of triangles in a frame. stretch: 99th "
+        "percentile over edges and frames. jitter: RMS acceleration over the size. jiggle: RMS speed of the flesh "
+        "against linear-blend skinning, over the size. memory: of model and state.",
+    .examples = "cutis compare arm --clip flex -o out/arm\n"
+                "cutis compare hero.glb --solvers lbs,layers,layers+slide -o out/hero",
+    .options = options,
+    .option_count = CLI_COUNT(options),
+    .positional_min = 1,
+    .positional_max = 1,
+    .run = run,
+};

@@ -1,0 +1,117 @@
+/*
+ * cmd_rates.c: the same clip at several frame rates: how far the results differ at the instants that they share.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bake.h"
+
+static const int rates[] = {24, 30, 60, 120, 144};
+enum { RATE_COUNT = CLI_COUNT(rates) };
+
+/* Two results at the instants that they share. */
+typedef struct rate_difference {
+    long shared, identical; /* instants */
+    double largest;         /* distance over the size */
+} rate_difference;
+
+static void compare_pair(const bake_result *a, const bake_result *b, int rate_a, int rate_b, double size,
+                         rate_difference *difference)
+{
+    size_t floats = 3 * (size_t)a->vertices;
+    for (int i = 0; i < a->frames; i++) {
+        if ((long)i * rate_b % rate_a != 0) continue;
+        int j = (int)((long)i * rate_b / rate_a);
+        if (j >= b->frames) continue;
+        const float *x = a->positions + (size_t)i * floats, *y = b->positions + (size_t)j * floats;
+        difference->shared++;
+        difference->identical += memcmp(x, y, floats * sizeof *x) == 0;
+        for (size_t k = 0; k < floats; k += 3) {
+            double d2 = 0;
+            for (size_t e = k; e < k + 3; e++) d2 += pow((double)x[e] - (double)y[e], 2);
+            difference->largest = fmax(difference->largest, sqrt(d2) / size);
+        }
+    }
+}
+
+static int run_solver(const cli_arguments *arguments, const char *solver, double size, cli_table *table)
+{
+    bake_result results[RATE_COUNT];
+    int done = 0, status = CLI_OK;
+    for (; done < RATE_COUNT && status == CLI_OK; done += status == CLI_OK) {
+        bake_job job = {.input = arguments->positionals[0],
+                        .solver = solver,
+                        .clip = cli_text(arguments, "clip"),
+                        .fps = rates[done],
+                        .lead_in = (double)NAN,
+                        .threads = cli_integer(arguments, "threads"),
+                        .keep = true,
+                        .quiet = true};
+        status = bake_run(&job, &results[done]);
+    }
+    for (int i = 0; i < RATE_COUNT && status == CLI_OK; i++) {
+        rate_difference difference = {0};
+        for (int j = 0; j < RATE_COUNT; j++)
+            if (j != i) compare_pair(&results[i], &results[j], rates[i], rates[j], size, &difference);
+        cli_table_cell(table, "%s", solver);
+        cli_table_cell(table, "%d", rates[i]);
+        cli_table_cell(table, "%d", results[i].frames);
+        cli_table_cell(table, "%ld", difference.shared);
+        cli_table_cell(table, "%ld", difference.identical);
+        cli_table_cell(table, "%.2g", 100 * difference.largest);
+    }
+    for (int i = 0; i < done; i++) bake_result_free(&results[i]);
+    return status;
+}
+
+static int run(const cli_arguments *arguments)
+{
+    int status;
+    cutis_character *character = cli_load_character(arguments->positionals[0], false, &status);
+    if (!character) return status;
+    double size = (double)character->size;
+    cutis_character_destroy(character);
+    cli_table *table = cli_table_create("lrrrrr");
+    cli_table_heads(table, "solver|rate|frames|shared instants|identical|largest difference, % of the size");
+    const char *list = cli_text(arguments, "solvers");
+    for (int i = 0; !list && i < cutis_solver_count() && status == CLI_OK; i++)
+        status = run_solver(arguments, cutis_solver(i)->name, size, table);
+    while (list && *list && status == CLI_OK) {
+        char *name = cli_format("%.*s", (int)strcspn(list, ","), list);
+        list += strlen(name) + (list[strlen(name)] == ',');
+        status = run_solver(arguments, name, size, table);
+        free(name);
+    }
+    cli_table_print(table, "");
+    return status;
+}
+
+static const cli_option options[] = {
+    {.name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = "clip; the first when not given"},
+    {.name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; all when not given"},
+    {.name = "threads",
+     .letter = 'j',
+     .kind = CLI_INTEGER,
+     .value = "N",
+     .help = "threads; 0 for one per processor",
+     .fallback = "0",
+     .min = 0,
+     .max = 256},
+};
+
+const cli_command cmd_rates = {
+    .name = "rates",
+    .usage = "FILE|NAME [--clip C] [--solvers A,B,...]",
+    .summary = "one clip at 24 to 144 frames per second: what differs",
+    .description =
+        "Bakes the clip at 24, 30, 60, 120 and 144 frames per second and compares every rate with all others at the "
+        "instants that both have: how many there are, at how many the surfaces are the same to the bit, and how far "
+        "they differ at most.",
+    .examples = "cutis rates arm --clip flex --solvers lbs,lattice",
+    .options = options,
+    .option_count = CLI_COUNT(options),
+    .positional_min = 1,
+    .positional_max = 1,
+    .run = run,
+};

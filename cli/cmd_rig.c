@@ -1,0 +1,336 @@
+/*
+ * cmd_rig.c: give a mesh a skeleton and weights, and compare them with a rig made by hand.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+extern const cli_command cmd_render;
+
+/* Names that rigs made elsewhere give to our joints; LEFT and L stand for both sides. */
+static const struct {
+    const char *ours, *theirs;
+} ALIASES[] = {
+    {"hips", "Hips"},
+    {"neck", "Neck"},
+    {"head", "Head"},
+    {"upper_arm_l", "LeftArm"},
+    {"upper_arm_r", "RightArm"},
+    {"forearm_l", "LeftForeArm"},
+    {"forearm_r", "RightForeArm"},
+    {"hand_l", "LeftHand"},
+    {"hand_r", "RightHand"},
+    {"thigh_l", "LeftUpLeg"},
+    {"thigh_r", "RightUpLeg"},
+    {"shin_l", "LeftLeg"},
+    {"shin_r", "RightLeg"},
+    {"foot_l", "LeftFoot"},
+    {"foot_r", "RightFoot"},
+    {"toe_l", "LeftToeBase"},
+    {"toe_r", "RightToeBase"},
+    {"hand", "wrist"},
+    {"thumb_1", "thumb-metacarpal"},
+    {"thumb_2", "thumb-phalanx-proximal"},
+    {"thumb_3", "thumb-phalanx-distal"},
+    {"index_1", "index-finger-phalanx-proximal"},
+    {"index_2", "index-finger-phalanx-intermediate"},
+    {"index_3", "index-finger-phalanx-distal"},
+    {"middle_1", "middle-finger-phalanx-proximal"},
+    {"middle_2", "middle-finger-phalanx-intermediate"},
+    {"middle_3", "middle-finger-phalanx-distal"},
+    {"ring_1", "ring-finger-phalanx-proximal"},
+    {"ring_2", "ring-finger-phalanx-intermediate"},
+    {"ring_3", "ring-finger-phalanx-distal"},
+    {"pinky_1", "pinky-finger-phalanx-proximal"},
+    {"pinky_2", "pinky-finger-phalanx-intermediate"},
+    {"pinky_3", "pinky-finger-phalanx-distal"},
+};
+
+static int find_counterpart(const cutis_character *other, const char *name)
+{
+    int joint = cutis_character_find_joint(other, name);
+    for (int i = 0; i < CLI_COUNT(ALIASES) && joint < 0; i++)
+        if (strcmp(ALIASES[i].ours, name) == 0) joint = cutis_character_find_joint(other, ALIASES[i].theirs);
+    return joint;
+}
+
+static double longest_side(const cutis_character *c)
+{
+    double longest = 0;
+    for (int k = 0; k < 3; k++) longest = fmax(longest, c->bounds_max[k] - c->bounds_min[k]);
+    return longest;
+}
+
+/* A table of each joint's distance from its counterpart, over the longest side. Returns the mean in percent. */
+static double compare_joints(const cutis_character *rigged, const cutis_character *other)
+{
+    float *a = cli_allocate(12 * (size_t)rigged->joint_count, sizeof *a);
+    float *b = cli_allocate(12 * (size_t)other->joint_count, sizeof *b);
+    double sum = 0, size = longest_side(other);
+    int count = 0;
+    cutis_pose_rest(rigged, a);
+    cutis_pose_rest(other, b);
+    cli_table *table = cli_table_create("llr");
+    cli_table_heads(table, "joint|made by hand|error, % of the height");
+    for (int j = 0; j < rigged->joint_count; j++) {
+        int k = find_counterpart(other, rigged->joints[j].name);
+        double square = 0;
+        if (k < 0) continue;
+        for (int i = 0; i < 3; i++) {
+            double d = a[12 * j + 4 * i + 3] - b[12 * k + 4 * i + 3];
+            square += d * d;
+        }
+        double error = 100 * sqrt(square) / size;
+        cli_table_cell(table, "%s", rigged->joints[j].name);
+        cli_table_cell(table, "%s", other->joints[k].name);
+        cli_table_cell(table, "%.2f", error);
+        sum += error;
+        count++;
+    }
+    cli_table_print(table, "  ");
+    free(a);
+    free(b);
+    double mean = count ? sum / count : NAN;
+    printf("mean error of %d joints: %.2f %% of the height\n", count, mean);
+    return mean;
+}
+
+/* Mean distance over all clips of the vertices under two sets of weights, by linear-blend skinning, in % of the size.
+ */
+static int compare_weights(const cutis_character *one, const cutis_character *two)
+{
+    const cutis_character *characters[2] = {one, two};
+    cutis_model *models[2] = {NULL, NULL};
+    cutis_state *states[2] = {NULL, NULL};
+    cutis_error error;
+    int status = CLI_OK;
+    for (int i = 0; i < 2 && status == CLI_OK; i++) {
+        cutis_model_def def = cutis_model_def_default();
+        def.character = characters[i];
+        if (cutis_model_build(&def, &models[i], &error) != CUTIS_OK ||
+            cutis_state_create(models[i], NULL, &states[i], &error) != CUTIS_OK)
+            status = cli_library_error(&error);
+    }
+    float *joints = cli_allocate(12 * (size_t)one->joint_count, sizeof *joints);
+    for (int c = 0; c < one->clip_count && status == CLI_OK; c++) {
+        double sum = 0;
+        long samples = 0;
+        enum { FRAMES = 24 };
+        for (int f = 0; f < FRAMES; f++) {
+            double time = one->clips[c].start + (one->clips[c].end - one->clips[c].start) * f / (FRAMES - 1.0);
+            cutis_pose_sample(one, c, time, joints);
+            for (int i = 0; i < 2; i++) cutis_state_reset(models[i], states[i], joints);
+            const float *p = cutis_state_positions(models[0], states[0]),
+                        *q = cutis_state_positions(models[1], states[1]);
+            for (int v = 0; v < one->vertex_count; v++, samples++) {
+                double square = 0;
+                for (int k = 0; k < 3; k++) square += pow((double)p[3 * v + k] - q[3 * v + k], 2);
+                sum += sqrt(square);
+            }
+        }
+        printf("clip %-16s mean distance from the old weights: %.3f %% of the size\n", one->clips[c].name,
+               100 * sum / (double)samples / one->size);
+    }
+    free(joints);
+    for (int i = 0; i < 2; i++) {
+        cutis_state_destroy(states[i]);
+        cutis_model_destroy(models[i]);
+    }
+    return status;
+}
+
+typedef struct landmark_list {
+    int count;
+    cutis_rig_landmark *items;
+    json_t *json; /* owns the names */
+} landmark_list;
+
+/* {"hips": [x, y, z], ...} */
+static int load_landmarks(const char *path, landmark_list *list)
+{
+    const char *name;
+    json_t *value;
+    list->json = cli_json_load(path);
+    if (!list->json) return CLI_FAILURE;
+    if (!json_is_object(list->json)) return cli_error("'%s' must hold an object {\"joint\": [x, y, z], ...}", path);
+    list->items = cli_allocate(json_object_size(list->json) + 1, sizeof *list->items);
+    json_object_foreach(list->json, name, value)
+    {
+        cutis_rig_landmark *item = &list->items[list->count++];
+        item->name = name;
+        if (!json_is_array(value) || json_array_size(value) != 3)
+            return cli_error("'%s': '%s' must be three numbers [x, y, z]", path, name);
+        for (size_t k = 0; k < 3; k++) {
+            json_t *number = json_array_get(value, k);
+            if (!json_is_number(number)) return cli_error("'%s': '%s' must be three numbers [x, y, z]", path, name);
+            item->position[k] = (float)json_number_value(number);
+        }
+    }
+    return CLI_OK;
+}
+
+static int draw(const char *rigged_path, const char *picture)
+{
+    char *arguments[] = {(char *)rigged_path, "--skeleton", "--views", "front,side",   "--size",
+                         "1200x600",          "-q",         "-o",      (char *)picture};
+    cli_arguments parsed;
+    bool help;
+    int status = cli_parse(&cmd_render, CLI_COUNT(arguments), arguments, &parsed, &help);
+    if (status == CLI_OK) status = cmd_render.run(&parsed);
+    cli_arguments_free(&parsed);
+    return status;
+}
+
+static void print_report(const char *name, const cutis_rig *rig, bool kept)
+{
+    char vertices[32];
+    printf("%s: %s vertices, %d joints%s%s\n", name, cli_format_count(rig->character->vertex_count, vertices),
+           rig->character->joint_count, kept ? "" : ", template ", rig->skeleton);
+    for (int i = 0; i < rig->sentence_count; i++) printf("  %s\n", rig->sentences[i]);
+    if (kept)
+        printf("  weights %.1f ms\n", rig->weight_ms);
+    else
+        printf("  curves %.3f ms, skeleton %.3f ms, weights %.1f ms\n", rig->curve_ms, rig->skeleton_ms,
+               rig->weight_ms);
+}
+
+static int compare_all(const cli_arguments *arguments, const cutis_character *character, const cutis_rig *rig,
+                       bool kept)
+{
+    int status = CLI_OK;
+    if (kept && character->clip_count > 0 && cli_flag(arguments, "compare"))
+        status = compare_weights(character, rig->character);
+    else if (cli_flag(arguments, "compare"))
+        compare_joints(rig->character, character);
+    if (status == CLI_OK && cli_given(arguments, "against")) {
+        cutis_character *other = cli_load_character(cli_text(arguments, "against"), true, &status);
+        if (!other) return status;
+        compare_joints(rig->character, other);
+        cutis_character_destroy(other);
+    }
+    return status;
+}
+
+/* A glTF file keeps all that it holds; anything else is written anew. */
+static int save(const cutis_character *character, const char *source, const char *path, bool kept)
+{
+    cutis_error error;
+    cutis_result result = CUTIS_ERROR_UNSUPPORTED;
+    if (!kept && (cli_has_ending(source, ".glb") || cli_has_ending(source, ".gltf"))) {
+        result = cutis_character_save_rig(character, source, path, &error);
+        if (result == CUTIS_ERROR_UNSUPPORTED) cli_warning("materials are kept by name only: %s", error.text);
+    }
+    if (result == CUTIS_ERROR_UNSUPPORTED) result = cutis_character_save(character, path, &error);
+    return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+}
+
+static int run(const cli_arguments *arguments)
+{
+    static const char *const methods[] = {"auto", "heat", "voxel"};
+    const char *name = arguments->positionals[0], *path = cli_text(arguments, "output");
+    const char *picture = cli_text(arguments, "picture"), *method = cli_text(arguments, "weights");
+    bool kept = cli_flag(arguments, "keep");
+    int status;
+    if (!path && !cli_flag(arguments, "compare") && !cli_given(arguments, "against"))
+        return cli_usage_error(arguments, "the output is missing: -o FILE.glb");
+    if (path && !cli_has_ending(path, ".glb")) return cli_usage_error(arguments, "'%s' must end in .glb", path);
+    if (picture && !path) return cli_usage_error(arguments, "--picture needs -o");
+    if (path && (status = cli_check_output(path, name, false)) != CLI_OK) return status;
+    cutis_character *character = cli_load_character(name, true, &status);
+    if (!character) return status;
+
+    cutis_rig_def def = cutis_rig_def_default();
+    landmark_list landmarks = {0};
+    cutis_rig *rig = NULL;
+    cutis_error error;
+    cutis_pool *pool = cli_create_pool(cli_integer(arguments, "threads"));
+    status = pool ? CLI_OK : CLI_FAILURE;
+    if (status == CLI_OK && cli_given(arguments, "landmarks"))
+        status = load_landmarks(cli_text(arguments, "landmarks"), &landmarks);
+    if (status == CLI_OK) {
+        def.character = character;
+        def.skeleton = cli_text(arguments, "template");
+        def.landmarks = landmarks.items;
+        def.landmark_count = landmarks.count;
+        for (int i = 0; i < CLI_COUNT(methods); i++)
+            if (strcmp(method, methods[i]) == 0) def.method = (cutis_rig_method)i;
+        def.max_influences = cli_integer(arguments, "influences");
+        def.jobs = cutis_pool_jobs(pool);
+        if ((kept ? cutis_rig_bind : cutis_rig_create)(&def, &rig, &error) != CUTIS_OK)
+            status = cli_library_error(&error);
+    }
+    if (status == CLI_OK && !cli_flag(arguments, "quiet")) print_report(path ? path : name, rig, kept);
+    if (status == CLI_OK && path) status = save(rig->character, name, path, kept);
+    if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
+    if (status == CLI_OK && picture) status = draw(path, picture);
+
+    cutis_rig_destroy(rig);
+    cutis_pool_destroy(pool);
+    free(landmarks.items);
+    json_decref(landmarks.json);
+    cutis_character_destroy(character);
+    return status;
+}
+
+static const cli_option options[] = {
+    {.name = "output", .letter = 'o', .kind = CLI_TEXT, .value = "OUT.glb", .help = "the rigged character"},
+    {.name = "template",
+     .letter = 't',
+     .kind = CLI_CHOICE,
+     .value = "T",
+     .help = "the skeleton to put in",
+     .fallback = "auto",
+     .choices = "auto|biped|quadruped|hand|chain"},
+    {.name = "weights",
+     .letter = 'w',
+     .kind = CLI_CHOICE,
+     .value = "W",
+     .help = "how vertices are weighted",
+     .fallback = "auto",
+     .choices = "auto|heat|voxel"},
+    {.name = "landmarks",
+     .kind = CLI_TEXT,
+     .value = "FILE.json",
+     .help = "places of joints that you know: {\"knee_l\": [x, y, z], ...}"},
+    {.name = "keep", .kind = CLI_FLAG, .help = "keep the skeleton and the clips, make new weights only"},
+    {.name = "influences",
+     .kind = CLI_INTEGER,
+     .value = "N",
+     .help = "joints a vertex at most",
+     .fallback = "4",
+     .min = 1,
+     .max = 8},
+    {.name = "picture", .kind = CLI_TEXT, .value = "P.png", .help = "draw the result with its skeleton"},
+    {.name = "compare",
+     .kind = CLI_FLAG,
+     .help = "table of joint errors against the input's own skeleton; with --keep, of positions over all clips"},
+    {.name = "against", .kind = CLI_TEXT, .value = "FILE|NAME", .help = "table of joint errors against this rig"},
+    {.name = "threads",
+     .letter = 'j',
+     .kind = CLI_INTEGER,
+     .value = "N",
+     .help = "threads; 0 for one per processor; the result is the same",
+     .fallback = "0",
+     .min = 0,
+     .max = 256},
+    {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing but errors and comparisons"},
+};
+
+const cli_command cmd_rig = {
+    .name = "rig",
+    .usage = "FILE|NAME -o OUT.glb [--template T] [--weights W] [--landmarks F.json] [--picture P.png]",
+    .summary = "give a mesh a skeleton and weights",
+    .description =
+        "Finds the limbs of the mesh, puts the skeleton of a biped, a quadruped, a hand or a chain into it, and weighs "
+        "every vertex by bone heat, or through voxels where heat cannot reach. The report says what was found and "
+        "which method served where. Joints that come out wrong are put right by --landmarks.",
+    .examples = "cutis rig statue.obj -o statue.glb --picture statue.png\ncutis rig man --compare\n"
+                "cutis rig mesh.obj --against hand_made.glb -o mesh.glb",
+    .options = options,
+    .option_count = CLI_COUNT(options),
+    .positional_min = 1,
+    .positional_max = 1,
+    .run = run,
+};

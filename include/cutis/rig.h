@@ -1,0 +1,75 @@
+/*
+ * rig.h: a skeleton and weights for a mesh that has none, or better weights for a skeleton that is there.
+ *
+ * Rigging reads the rest mesh of a character and makes a second character with the same vertices, faces, parts and
+ * texture coordinates. It never fails silently: every vertex of the result has weights that sum to 1, and `sentences`
+ * says which method served where. The same input gives the same bits. Any thread may call; needs AMD and LDL.
+ */
+#ifndef CUTIS_RIG_H
+#define CUTIS_RIG_H
+
+#include "character.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum cutis_rig_method {
+    CUTIS_RIG_AUTO, /* heat, and voxels where heat cannot reach */
+    CUTIS_RIG_HEAT, /* bone heat (Baran and Popovic 2007); the rest follows the nearest part */
+    CUTIS_RIG_VOXEL /* geodesic voxel binding (Dionne and de Lasa 2013) everywhere */
+} cutis_rig_method;
+
+/* A place that the user knows better: joint `name` of the template stands at `position` (scene space). */
+typedef struct cutis_rig_landmark {
+    const char *name;
+    float position[3];
+} cutis_rig_landmark;
+
+typedef struct cutis_rig_def {
+    const cutis_character *character;    /* read during the call only */
+    const char *skeleton;                /* name of a template; NULL or "auto": the one that fits best */
+    const cutis_rig_landmark *landmarks; /* (landmark_count), or NULL */
+    int landmark_count;
+    cutis_rig_method method;
+    int max_influences;               /* 1 to 8 joints a vertex; default 4 */
+    int voxel_resolution;             /* 16 to 256 voxels along the longest side; default 96 */
+    const cutis_jobs *jobs;           /* NULL: the calling thread */
+    const cutis_allocator *allocator; /* NULL: malloc and free */
+} cutis_rig_def;
+
+/* Four influences, 96 voxels, all else zero. */
+CUTIS_API cutis_rig_def cutis_rig_def_default(void);
+
+typedef struct cutis_rig {
+    cutis_character *character; /* owned by the rig; mesh of the input, skeleton and weights of the rig */
+    const char *skeleton;       /* name of the template that was used; "" when the skeleton was kept */
+    int sentence_count;
+    const char *const *sentences;                 /* what was done and found, in order */
+    int ring_count;                               /* iso-parametric curves (or level sets) found */
+    int heat_points, voxel_points, follow_points; /* points served by each method */
+    double curve_ms, skeleton_ms, weight_ms;      /* time of the three stages */
+} cutis_rig;
+
+/* Make skeleton and weights. Fails with ARGUMENT for an unknown template or landmark, DATA for an unusable mesh. */
+CUTIS_API cutis_result cutis_rig_create(const cutis_rig_def *def, cutis_rig **rig, cutis_error *error);
+/*
+ * Keep the character's own skeleton and clips and make new weights for it. The joints that have weights now take part,
+ * or all joints when nothing is weighted. def->skeleton and the landmarks are not looked at.
+ */
+CUTIS_API cutis_result cutis_rig_bind(const cutis_rig_def *def, cutis_rig **rig, cutis_error *error);
+CUTIS_API void cutis_rig_destroy(cutis_rig *rig); /* NULL is allowed */
+
+/* The templates. */
+typedef struct cutis_rig_template {
+    const char *name;
+    const char *summary; /* one line */
+} cutis_rig_template;
+
+CUTIS_API int cutis_rig_template_count(void);
+CUTIS_API cutis_rig_template cutis_rig_template_at(int index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

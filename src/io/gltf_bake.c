@@ -1,0 +1,569 @@
+/*
+ * gltf_bake.c: a simulated clip as a .glb that plays everywhere: skeleton, skin and animated morph targets.
+ *
+ * The source's own JSON is edited, never rebuilt: whatever cutis does not know stays. Buffers are joined to the one
+ * that a .glb has, images beside the file are taken in, morph targets are appended behind those that are
+ * there, and their weights become a channel of the clip that was simulated. A character without a glTF file is
+ * first written as one in memory and then takes the same way.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "character/morph_fit.h"
+#include "io/gltf_build.h"
+#include "io/gltf_read.h"
+#include "io/gltf_write.h"
+#include "io/obj_file.h"
+
+enum { TARGET_LIMIT = 32 };
+static const double DEFAULT_TOLERANCE = 0.001; /* of the size */
+
+typedef struct bake_edit {
+    const cutis_bake_def *def;
+    const cutis_character *character;
+    gltf_document document;
+    gltf_reader reader;
+    gltf_builder out;
+    bool generated;       /* the document was made from the character */
+    const int *originals; /* (read vertex count) the character's vertex; NULL: the same */
+    morph_fit fit;
+    json_t *animation; /* of the clip; borrowed from the document */
+    int times;         /* accessor of the frames' times */
+    cutis_error *error;
+} bake_edit;
+
+/* ---- one buffer ---- */
+
+static json_t *list_of(bake_edit *e, const char *key)
+{
+    json_t *list = json_object_get(e->out.root, key);
+    return list ? list : gltf_put_array(&e->out, e->out.root, key);
+}
+
+/* Append the document's buffers to the binary chunk and let all views point there. */
+static void join_buffers(bake_edit *e)
+{
+    gltf_document *d = &e->document;
+    size_t *offsets = ARENA_ARRAY(&e->out.memory, size_t, d->buffer_count + 1);
+    if (!offsets) {
+        e->out.failed = true;
+        return;
+    }
+    for (int i = 0; i < d->buffer_count; i++) {
+        uint8_t *bytes = gltf_bytes_push(&e->out, d->buffers[i].size);
+        if (!bytes) return;
+        offsets[i] = (size_t)(bytes - e->out.bytes);
+        memcpy(bytes, d->buffers[i].bytes, d->buffers[i].size);
+    }
+    for (size_t i = 0; i < json_array_size(e->out.views); i++) {
+        json_t *view = json_array_get(e->out.views, i);
+        json_int_t buffer = json_integer_value(json_object_get(view, "buffer"));
+        if (buffer < 0 || buffer >= d->buffer_count) continue;
+        json_int_t offset = (json_int_t)json_number_value(json_object_get(view, "byteOffset"));
+        gltf_put(&e->out, view, "buffer", json_integer(0));
+        gltf_put(&e->out, view, "byteOffset", json_integer(offset + (json_int_t)offsets[buffer]));
+    }
+}
+
+/* Extensions that name buffers or files of their own would point to the wrong place. */
+static const char *image_type(const char *uri)
+{
+    if (path_ends(uri, ".png")) return "image/png";
+    if (path_ends(uri, ".jpg") || path_ends(uri, ".jpeg")) return "image/jpeg";
+    return NULL;
+}
+
+/* Images in files beside the source go into the chunk; what cannot be read stays a reference. */
+static void embed_images(bake_edit *e)
+{
+    json_t *images = json_object_get(e->out.root, "images");
+    for (size_t i = 0; i < json_array_size(images) && !e->out.failed; i++) {
+        json_t *image = json_array_get(images, i);
+        const char *uri = gltf_get_string(image, "uri"), *type = uri ? image_type(uri) : NULL;
+        if (!type || !e->def->source || strchr(uri, ':') || strchr(uri, '%') || uri[0] == '/') continue;
+        size_t folder = (size_t)(path_base(e->def->source) - e->def->source);
+        char *path = arena_format(&e->out.memory, "%.*s%s", (int)folder, e->def->source, uri);
+        file_data file = {0};
+        if (!path || file_read(path, 0, NULL, &file, NULL) != CUTIS_OK) continue;
+        uint8_t *bytes = gltf_bytes_push(&e->out, file.size);
+        if (bytes) {
+            memcpy(bytes, file.bytes, file.size);
+            json_t *view = gltf_append_object(&e->out, e->out.views);
+            gltf_put(&e->out, view, "buffer", json_integer(0));
+            gltf_put(&e->out, view, "byteOffset", json_integer((json_int_t)(bytes - e->out.bytes)));
+            gltf_put(&e->out, view, "byteLength", json_integer((json_int_t)file.size));
+            gltf_put(&e->out, image, "bufferView", json_integer((json_int_t)json_array_size(e->out.views) - 1));
+            if (!json_object_get(image, "mimeType")) gltf_put(&e->out, image, "mimeType", json_string(type));
+            json_object_del(image, "uri");
+        }
+        file_release(&file);
+    }
+}
+
+/* ---- targets ---- */
+
+/* Bounds that a validator recomputes from the floats. */
+static void put_bounds(bake_edit *e, json_t *accessor, const float *values, int count)
+{
+    float low[3] = {values[0], values[1], values[2]}, high[3] = {values[0], values[1], values[2]};
+    for (int i = 0; i < 3 * count; i++) {
+        low[i % 3] = MIN(low[i % 3], values[i]);
+        high[i % 3] = MAX(high[i % 3], values[i]);
+    }
+    gltf_put_floats(&e->out, accessor, "min", low, 3);
+    gltf_put_floats(&e->out, accessor, "max", high, 3);
+}
+
+static int view_add(bake_edit *e, size_t offset)
+{
+    json_t *view = gltf_append_object(&e->out, e->out.views);
+    gltf_put(&e->out, view, "buffer", json_integer(0));
+    gltf_put(&e->out, view, "byteOffset", json_integer((json_int_t)offset));
+    gltf_put(&e->out, view, "byteLength", json_integer((json_int_t)(e->out.size - offset)));
+    return (int)json_array_size(e->out.views) - 1;
+}
+
+/* Vectors (count x 3) as a plain or, where that is smaller, a sparse accessor. Returns its index. */
+static int vectors_add(bake_edit *e, const float *values, int count)
+{
+    int moved = 0;
+    for (int v = 0; v < count; v++) moved += values[3 * v] != 0 || values[3 * v + 1] != 0 || values[3 * v + 2] != 0;
+    size_t width = count <= 65536 ? 2 : 4;
+    int index;
+    if ((size_t)moved * (12 + width) + 160 >= (size_t)count * 12 && moved > 0) {
+        index = gltf_floats_add(&e->out, values, count, 3, GLTF_TARGET_VERTICES, false);
+    } else {
+        json_t *accessor = gltf_append_object(&e->out, e->out.accessors);
+        index = (int)json_array_size(e->out.accessors) - 1;
+        gltf_put(&e->out, accessor, "componentType", json_integer(GLTF_FLOAT));
+        gltf_put(&e->out, accessor, "count", json_integer(count));
+        gltf_put(&e->out, accessor, "type", json_string("VEC3"));
+        if (moved > 0) {
+            uint8_t *indices = gltf_bytes_push(&e->out, (size_t)moved * width);
+            if (!indices) return 0;
+            int indices_view = view_add(e, (size_t)(indices - e->out.bytes)), at = 0;
+            for (int v = 0; v < count; v++) {
+                if (values[3 * v] == 0 && values[3 * v + 1] == 0 && values[3 * v + 2] == 0) continue;
+                for (size_t k = 0; k < width; k++) indices[(size_t)at * width + k] = (uint8_t)((uint32_t)v >> (8 * k));
+                at++;
+            }
+            uint8_t *bytes = gltf_bytes_push(&e->out, (size_t)moved * 12);
+            if (!bytes) return 0;
+            int values_view = view_add(e, (size_t)(bytes - e->out.bytes));
+            for (int v = 0; v < count; v++) {
+                if (values[3 * v] == 0 && values[3 * v + 1] == 0 && values[3 * v + 2] == 0) continue;
+                for (int k = 0; k < 3; k++, bytes += 4) bytes_put_u32(bytes, bytes_from_float(values[3 * v + k]));
+            }
+            json_t *sparse = gltf_put_object(&e->out, accessor, "sparse");
+            gltf_put(&e->out, sparse, "count", json_integer(moved));
+            json_t *part = gltf_put_object(&e->out, sparse, "indices");
+            gltf_put(&e->out, part, "bufferView", json_integer(indices_view));
+            gltf_put(&e->out, part, "componentType",
+                     json_integer(width == 2 ? GLTF_UNSIGNED_SHORT : GLTF_UNSIGNED_INT));
+            gltf_put(&e->out, gltf_put_object(&e->out, sparse, "values"), "bufferView", json_integer(values_view));
+        }
+    }
+    json_t *accessor = json_array_get(e->out.accessors, (size_t)index);
+    if (!e->out.failed) put_bounds(e, accessor, values, count);
+    return index;
+}
+
+/* The run's share of a target, brought to mesh space by a 3 x 3 matrix. */
+static void run_values(const bake_edit *e, const gltf_run *run, const float *target, const double m[9], float *values)
+{
+    for (int v = 0; v < run->count; v++) {
+        int from = e->originals ? e->originals[run->first + v] : run->first + v;
+        const float *d = target + 3 * (size_t)from;
+        for (int i = 0; i < 3; i++)
+            values[3 * v + i] =
+                (float)(m[3 * i] * (double)d[0] + m[3 * i + 1] * (double)d[1] + m[3 * i + 2] * (double)d[2]);
+    }
+}
+
+/* A primitive's vertices as a run; one that is no part of the surface gets targets that move nothing. */
+static gltf_run run_find(const bake_edit *e, int node, int mesh, int primitive, const json_t *object)
+{
+    for (int i = 0; i < e->reader.run_count; i++)
+        if (e->reader.runs[i].node == node && e->reader.runs[i].primitive == primitive) return e->reader.runs[i];
+    const json_t *index = json_object_get(json_object_get(object, "attributes"), "POSITION");
+    const json_t *accessor = json_array_get(e->document.accessors, (size_t)json_integer_value(index));
+    int count = index ? (int)json_integer_value(json_object_get(accessor, "count")) : 0;
+    return (gltf_run){node, mesh, primitive, -1, count};
+}
+
+static void primitive_edit(bake_edit *e, const gltf_run *run, json_t *object, json_t *shared)
+{
+    const gltf_node *node = &e->reader.nodes[run->node];
+    affine placement = gltf_node_placement(&e->reader, node), inverse;
+    affine_inverse(&placement, &inverse);
+    double back[9], turn[9], norm = 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) norm += placement.m[4 * i + j] * placement.m[4 * i + j];
+    norm = norm > 0 ? sqrt(norm / 3) : 1;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            back[3 * i + j] = inverse.m[4 * i + j];
+            turn[3 * i + j] = placement.m[4 * j + i] / norm; /* normals: by the transpose, at unit length */
+        }
+    json_t *targets = json_object_get(object, "targets");
+    if (!targets) targets = gltf_put_array(&e->out, object, "targets");
+    if (run->count <= 0) return;
+    bool normals = e->fit.normals && json_object_get(json_object_get(object, "attributes"), "NORMAL");
+    float *values = ARENA_ARRAY(&e->out.memory, float, (size_t)run->count * 3);
+    if (!values) {
+        e->out.failed = true;
+        return;
+    }
+    size_t plane = 3 * (size_t)e->character->vertex_count;
+    for (int k = 0; k < e->fit.count && !e->out.failed; k++) {
+        /* Primitives with the same vertices share the target's accessors. */
+        json_t *known = json_array_get(json_object_get(shared, "targets"), (size_t)k);
+        if (known) {
+            gltf_append(&e->out, targets, json_deep_copy(known));
+            continue;
+        }
+        json_t *target = gltf_append_object(&e->out, targets);
+        if (run->first >= 0) run_values(e, run, e->fit.deltas + (size_t)k * plane, back, values);
+        gltf_put(&e->out, target, "POSITION", json_integer(vectors_add(e, values, run->count)));
+        if (!normals) continue;
+        if (run->first >= 0) run_values(e, run, e->fit.normals + (size_t)k * plane, turn, values);
+        gltf_put(&e->out, target, "NORMAL", json_integer(vectors_add(e, values, run->count)));
+    }
+}
+
+/* [0, 0, ...] behind the weights that are there. */
+static void weights_extend(bake_edit *e, json_t *object, int before)
+{
+    json_t *weights = json_object_get(object, "weights");
+    if (!weights) return;
+    while ((int)json_array_size(weights) > before) json_array_remove(weights, json_array_size(weights) - 1);
+    while ((int)json_array_size(weights) < before + e->fit.count && !e->out.failed)
+        gltf_append(&e->out, weights, json_integer(0));
+}
+
+static void names_extend(bake_edit *e, json_t *mesh, int before)
+{
+    json_t *extras = json_object_get(mesh, "extras");
+    if (extras && !json_is_object(extras)) return;
+    if (!extras) extras = gltf_put_object(&e->out, mesh, "extras");
+    json_t *names = json_object_get(extras, "targetNames");
+    if (!json_is_array(names)) names = gltf_put_array(&e->out, extras, "targetNames");
+    for (int i = (int)json_array_size(names); i < before; i++) gltf_append(&e->out, names, json_sprintf("morph_%d", i));
+    for (int k = 0; k < e->fit.count; k++) gltf_append(&e->out, names, json_sprintf("cutis_%02d", k));
+}
+
+/* Add the targets to the mesh of a node; a mesh that other nodes show, too, is copied first. */
+static void node_edit(bake_edit *e, int index)
+{
+    const gltf_node *node = &e->reader.nodes[index];
+    int mesh_index = node->mesh, users = 0;
+    for (int i = 0; i < e->document.node_count; i++) users += e->reader.nodes[i].mesh == mesh_index;
+    json_t *mesh = json_array_get(e->document.meshes, (size_t)mesh_index);
+    if (users > 1) {
+        gltf_append(&e->out, e->document.meshes, json_deep_copy(mesh));
+        mesh_index = (int)json_array_size(e->document.meshes) - 1;
+        mesh = json_array_get(e->document.meshes, (size_t)mesh_index);
+        gltf_put(&e->out, node->object, "mesh", json_integer(mesh_index));
+    }
+    json_t *primitives = json_object_get(mesh, "primitives");
+    json_t *made = gltf_keep(&e->out, json_object()); /* new targets of this mesh, by first vertex */
+    for (size_t p = 0; p < json_array_size(primitives) && !e->out.failed; p++) {
+        json_t *object = json_array_get(primitives, p);
+        gltf_run run = run_find(e, index, node->mesh, (int)p, object);
+        char key[32];
+        snprintf(key, sizeof key, "%d", run.first);
+        json_t *shared = run.first >= 0 ? json_object_get(made, key) : NULL;
+        size_t before = json_array_size(json_object_get(object, "targets"));
+        primitive_edit(e, &run, object, shared);
+        if (shared || run.first < 0) continue;
+        json_t *entry = gltf_put_object(&e->out, made, key), *list = gltf_put_array(&e->out, entry, "targets");
+        json_t *targets = json_object_get(object, "targets");
+        for (size_t k = before; k < json_array_size(targets); k++)
+            gltf_append(&e->out, list, json_deep_copy(json_array_get(targets, k)));
+    }
+    json_decref(made);
+    weights_extend(e, mesh, node->morph_count);
+    weights_extend(e, node->object, node->morph_count);
+    names_extend(e, mesh, node->morph_count);
+}
+
+/* ---- clips ---- */
+
+static bool node_has_surface(const bake_edit *e, int node)
+{
+    for (int i = 0; i < e->reader.run_count; i++)
+        if (e->reader.runs[i].node == node) return true;
+    return false;
+}
+
+/* Room for the new targets in a channel of another clip: each key's weights, then zeros. */
+static cutis_result channel_widen(bake_edit *e, json_t *animation, json_t *channel, int before)
+{
+    json_t *samplers = json_object_get(animation, "samplers");
+    const json_t *old = json_array_get(samplers, (size_t)json_integer_value(json_object_get(channel, "sampler")));
+    int output = (int)json_integer_value(json_object_get(old, "output"));
+    gltf_accessor accessor;
+    cutis_result result = gltf_accessor_open(&e->document, output, "weights", 1, &accessor);
+    if (result != CUTIS_OK) return result;
+    int keys = accessor.count / before, after = before + e->fit.count;
+    float *values = ARENA_ARRAY(&e->out.memory, float, accessor.count);
+    float *wide = ARENA_ARRAY(&e->out.memory, float, (size_t)keys *(size_t)after);
+    json_t *sampler = gltf_keep(&e->out, json_deep_copy(old));
+    if (!values || !wide || !sampler) {
+        json_decref(sampler);
+        return error_memory(e->error, "a glTF document");
+    }
+    result = gltf_accessor_floats(&e->document, &accessor, "weights", values);
+    for (int k = 0; k < keys; k++)
+        memcpy(wide + (size_t)k * (size_t)after, values + (size_t)k * (size_t)before, (size_t)before * sizeof(float));
+    gltf_put(&e->out, sampler, "output",
+             json_integer(gltf_floats_add(&e->out, wide, keys * after, 1, GLTF_TARGET_NONE, false)));
+    gltf_append(&e->out, samplers, sampler);
+    gltf_put(&e->out, channel, "sampler", json_integer((json_int_t)json_array_size(samplers) - 1));
+    return result;
+}
+
+/* The weights of all targets of a node at every frame, as a channel of the clip. */
+static void channel_add(bake_edit *e, int node_index)
+{
+    const gltf_node *node = &e->reader.nodes[node_index];
+    const cutis_bake_def *def = e->def;
+    int before = node->morph_count, after = before + e->fit.count;
+    float *values = ARENA_ARRAY(&e->out.memory, float, (size_t)def->frame_count *(size_t)after);
+    float *own = ARENA_ARRAY(&e->out.memory, float, e->character->morph_count + 1);
+    if (!values || !own) {
+        e->out.failed = true;
+        return;
+    }
+    for (int f = 0; f < def->frame_count; f++) {
+        float *row = values + (size_t)f * (size_t)after;
+        if (before) {
+            cutis_pose_morphs(e->character, def->clip, def->start + f / def->fps, own);
+            for (int m = 0; m < before; m++) row[m] = own[node->first_morph + m] + node->morph_defaults[m];
+        }
+        memcpy(row + before, e->fit.weights + (size_t)f * (size_t)e->fit.count, (size_t)e->fit.count * sizeof(float));
+    }
+    json_t *samplers = json_object_get(e->animation, "samplers"), *channels = json_object_get(e->animation, "channels");
+    json_t *sampler = gltf_append_object(&e->out, samplers), *channel = gltf_append_object(&e->out, channels);
+    int output = gltf_floats_add(&e->out, values, def->frame_count * after, 1, GLTF_TARGET_NONE, false);
+    gltf_put(&e->out, sampler, "input", json_integer(e->times));
+    gltf_put(&e->out, sampler, "output", json_integer(output));
+    gltf_put(&e->out, sampler, "interpolation", json_string("LINEAR"));
+    gltf_put(&e->out, channel, "sampler", json_integer((json_int_t)json_array_size(samplers) - 1));
+    json_t *target = gltf_put_object(&e->out, channel, "target");
+    gltf_put(&e->out, target, "node", json_integer(node_index));
+    gltf_put(&e->out, target, "path", json_string("weights"));
+}
+
+/* A joint's track as a channel of the new clip. A node that is given as a matrix cannot be animated as it is. */
+static void track_add(bake_edit *e, const cutis_track *track)
+{
+    static const char *const paths[] = {"translation", "rotation", "scale"};
+    static const char *const interpolations[] = {"STEP", "LINEAR", "CUBICSPLINE"};
+    if (track->path == CUTIS_PATH_MORPH || track->target >= e->reader.joint_count) return;
+    int index = e->reader.joint_nodes[track->target];
+    const gltf_node *node = &e->reader.nodes[index];
+    if (node->first_joint != track->target) return; /* a second joint of the same node */
+    if (json_object_get(node->object, "matrix")) {
+        cutis_transform t = affine_parts_store(&node->parts);
+        json_object_del(node->object, "matrix");
+        gltf_put_floats(&e->out, node->object, "translation", t.translation, 3);
+        gltf_put_floats(&e->out, node->object, "rotation", t.rotation, 4);
+        gltf_put_floats(&e->out, node->object, "scale", t.scale, 3);
+    }
+    int components = track->path == CUTIS_PATH_ROTATION ? 4 : 3;
+    int values = track->key_count * (track->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1);
+    json_t *samplers = json_object_get(e->animation, "samplers"), *channels = json_object_get(e->animation, "channels");
+    json_t *sampler = gltf_append_object(&e->out, samplers), *channel = gltf_append_object(&e->out, channels);
+    int input = gltf_floats_add(&e->out, track->times, track->key_count, 1, GLTF_TARGET_NONE, false);
+    json_t *bounds = json_array_get(e->out.accessors, (size_t)input);
+    gltf_put_floats(&e->out, bounds, "min", track->times, 1);
+    gltf_put_floats(&e->out, bounds, "max", track->times + track->key_count - 1, 1);
+    gltf_put(&e->out, sampler, "input", json_integer(input));
+    int output = gltf_floats_add(&e->out, track->values, values, components, GLTF_TARGET_NONE, false);
+    gltf_put(&e->out, sampler, "output", json_integer(output));
+    gltf_put(&e->out, sampler, "interpolation", json_string(interpolations[track->interpolation]));
+    gltf_put(&e->out, channel, "sampler", json_integer((json_int_t)json_array_size(samplers) - 1));
+    json_t *target = gltf_put_object(&e->out, channel, "target");
+    gltf_put(&e->out, target, "node", json_integer(index));
+    gltf_put(&e->out, target, "path", json_string(paths[track->path]));
+}
+
+/* The animation of the clip; made from the character's tracks when the source does not have it. */
+static void find_animation(bake_edit *e)
+{
+    const cutis_clip *clip = e->def->clip >= 0 ? &e->character->clips[e->def->clip] : NULL;
+    for (int i = 0; clip && i < e->reader.given.clip_count; i++)
+        if (strcmp(e->reader.given.clips[i].name, clip->name) == 0)
+            e->animation = json_array_get(e->document.animations, (size_t)e->reader.clip_animations[i]);
+    if (e->animation || (!clip && e->fit.count == 0)) return;
+    e->animation = gltf_append_object(&e->out, list_of(e, "animations"));
+    gltf_put_string(&e->out, e->animation, "name", clip ? clip->name : "idle");
+    gltf_put_array(&e->out, e->animation, "samplers");
+    gltf_put_array(&e->out, e->animation, "channels");
+    for (int t = 0; clip && t < clip->track_count && !e->out.failed; t++) track_add(e, &clip->tracks[t]);
+}
+
+static void add_times(bake_edit *e)
+{
+    const cutis_bake_def *def = e->def;
+    float *times = ARENA_ARRAY(&e->out.memory, float, def->frame_count);
+    if (!times) {
+        e->out.failed = true;
+        return;
+    }
+    for (int f = 0; f < def->frame_count; f++) {
+        times[f] = (float)MAX(def->start + f / def->fps, 0);
+        if (f > 0 && !(times[f] > times[f - 1])) times[f] = nextafterf(times[f - 1], INFINITY);
+    }
+    e->times = gltf_floats_add(&e->out, times, def->frame_count, 1, GLTF_TARGET_NONE, true);
+}
+
+static cutis_result edit_clips(bake_edit *e)
+{
+    json_t *animations = json_object_get(e->out.root, "animations");
+    for (size_t a = 0; a < json_array_size(animations); a++) {
+        json_t *animation = json_array_get(animations, a), *channels = json_object_get(animation, "channels");
+        for (size_t c = json_array_size(channels); c-- > 0;) {
+            json_t *channel = json_array_get(channels, c), *target = json_object_get(channel, "target");
+            const char *path = gltf_get_string(target, "path");
+            const json_t *node = json_object_get(target, "node");
+            int index = node ? (int)json_integer_value(node) : -1;
+            if (!path || strcmp(path, "weights") != 0 || index < 0 || index >= e->document.node_count) continue;
+            int before = e->reader.nodes[index].morph_count;
+            if (before == 0 || !node_has_surface(e, index)) continue;
+            if (animation == e->animation) {
+                json_array_remove(channels, c);
+            } else {
+                cutis_result result = channel_widen(e, animation, channel, before);
+                if (result != CUTIS_OK) return result;
+            }
+        }
+    }
+    add_times(e);
+    for (int i = 0; i < e->document.node_count && !e->out.failed; i++)
+        if (node_has_surface(e, i)) channel_add(e, i);
+    return CUTIS_OK;
+}
+
+/* ---- the whole ---- */
+
+static cutis_result edit_document(bake_edit *e)
+{
+    e->out.root = json_incref(e->document.root);
+    e->out.accessors = list_of(e, "accessors");
+    e->out.views = list_of(e, "bufferViews");
+    join_buffers(e);
+    embed_images(e);
+    if (!e->out.failed) find_animation(e);
+    if (e->fit.count > 0 && !e->out.failed) {
+        /* Clips first: they read accessors of the document as it was. */
+        cutis_result result = edit_clips(e);
+        if (result != CUTIS_OK) return result;
+        for (int i = 0; i < e->document.node_count && !e->out.failed; i++)
+            if (node_has_surface(e, i)) node_edit(e, i);
+    }
+    gltf_bytes_push(&e->out, 0);
+    if (e->out.size == 0) return CUTIS_OK;
+    json_t *buffer = gltf_append_object(&e->out, gltf_put_array(&e->out, e->out.root, "buffers"));
+    gltf_put(&e->out, buffer, "byteLength", json_integer((json_int_t)e->out.size));
+    return CUTIS_OK;
+}
+
+static cutis_result edit_source(bake_edit *e, const void *data, size_t size, const char *name, const char *path,
+                                cutis_bake_info *info)
+{
+    cutis_result result =
+        gltf_document_parse(&e->document, data, size, name, e->def->source != NULL, e->def->allocator, e->error);
+    e->reader = (gltf_reader){.document = &e->document};
+    e->reader.warnings.memory = &e->document.memory;
+    if (result == CUTIS_OK) result = gltf_read_all(&e->reader);
+    int expected = e->character->vertex_count;
+    if (e->generated) {
+        corner_split split;
+        if (!corner_split_make(e->character, &e->out.memory, &split)) return error_memory(e->error, "a glTF document");
+        expected = split.count;
+        e->originals = split.originals;
+    }
+    if (result == CUTIS_OK && e->reader.given.vertex_count != expected)
+        result = error_set(e->error, CUTIS_ERROR_DATA,
+                           "'%.200s' has %d vertices, but the character %d: it is not the file that it came from", name,
+                           e->reader.given.vertex_count, expected);
+    if (result == CUTIS_OK) result = edit_document(e);
+    if (result == CUTIS_OK && e->out.failed) result = error_memory(e->error, "a glTF document");
+    uint8_t *packed = NULL;
+    if (result == CUTIS_OK) result = gltf_builder_pack(&e->out, path, &packed, &info->file_bytes, e->error);
+    file_writer writer;
+    if (result == CUTIS_OK) result = file_writer_open(&writer, path, NULL, e->error);
+    if (result != CUTIS_OK) return result;
+    file_writer_put(&writer, packed, info->file_bytes);
+    return file_writer_finish(&writer, e->error);
+}
+
+static cutis_result check_def(const cutis_bake_def *def, const char *path, cutis_error *error)
+{
+    if (!def->character || !def->frames || def->frame_count < 1 || !(def->fps > 0) || !isfinite(def->start) ||
+        def->clip >= def->character->clip_count)
+        return error_set(error, CUTIS_ERROR_ARGUMENT,
+                         "a bake needs a character, one of its clips, at least one frame and a rate above 0");
+    if (!(def->tolerance >= 0) || def->target_limit < 0 || def->target_limit > TARGET_LIMIT)
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "a bake needs a tolerance of 0 or more and 1 to %d targets",
+                         TARGET_LIMIT);
+    if (!path_ends(path, ".glb"))
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' does not end in .glb, which a bake is written as",
+                         path);
+    return CUTIS_OK;
+}
+
+cutis_result cutis_bake_save(const cutis_bake_def *def, const char *path, cutis_bake_info *info, cutis_error *error)
+{
+    cutis_bake_info unused;
+    if (!info) info = &unused;
+    *info = (cutis_bake_info){0};
+    cutis_result result = check_def(def, path, error);
+    if (result != CUTIS_OK) return result;
+    const cutis_character *c = def->character;
+    bake_edit e = {.def = def, .character = c, .error = error};
+    e.out.memory = arena_create(def->allocator);
+    double tolerance = (def->tolerance > 0 ? def->tolerance : DEFAULT_TOLERANCE) * (double)c->size;
+    morph_fit_def fit = {.character = c,
+                         .clip = def->clip,
+                         .start = def->start,
+                         .fps = def->fps,
+                         .frame_count = def->frame_count,
+                         .frames = def->frames,
+                         .tolerance = tolerance,
+                         .limit = def->target_limit ? def->target_limit : TARGET_LIMIT,
+                         .exact = def->exact,
+                         .normals = !def->positions_only,
+                         .jobs = def->jobs};
+    arena memory = arena_create(def->allocator);
+    result = morph_fit_make(&fit, &memory, &e.fit, error);
+    info->target_count = e.fit.count;
+    info->rms_error = e.fit.rms / (double)c->size;
+    info->max_error = e.fit.max / (double)c->size;
+    info->residual = e.fit.residual / (double)c->size;
+    info->worst_frame = e.fit.worst_frame;
+    info->flat_blends = e.fit.flat_blends;
+
+    if (result == CUTIS_OK && def->source && !path_ends(def->source, ".obj")) {
+        file_data file = {0};
+        result = file_read(def->source, 0, def->allocator, &file, error);
+        if (result == CUTIS_OK) result = edit_source(&e, file.bytes, file.size, def->source, path, info);
+        gltf_document_destroy(&e.document);
+        file_release(&file);
+    } else if (result == CUTIS_OK) {
+        gltf_builder plain;
+        uint8_t *data = NULL;
+        size_t size = 0;
+        e.generated = true;
+        result = gltf_character_build(c, &plain, error);
+        if (result == CUTIS_OK) result = gltf_builder_pack(&plain, path, &data, &size, error);
+        if (result == CUTIS_OK) result = edit_source(&e, data, size, "character.glb", path, info);
+        gltf_document_destroy(&e.document);
+        gltf_builder_destroy(&plain);
+    }
+    gltf_builder_destroy(&e.out);
+    arena_destroy(&memory);
+    return result;
+}

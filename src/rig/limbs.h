@@ -1,0 +1,52 @@
+/*
+ * limbs.h: the far ends of a body, the rings that lead from them to the trunk, and the curves through their centres.
+ */
+#ifndef RIG_LIMBS_H
+#define RIG_LIMBS_H
+
+#include "rig/rigging.h"
+
+enum { LIMBS_MAX = 24, LIMB_RINGS_MAX = 160 };
+
+/* A ring: an iso-parametric curve on quads, a band of a level set on triangles. */
+typedef struct limb_ring {
+    vec3 centre;
+    float radius;   /* mean distance of its points to the centre */
+    float distance; /* along the surface from the tip */
+    int count;      /* points */
+} limb_ring;
+
+typedef struct limb {
+    int tip;             /* point at the far end */
+    int seam;            /* point where it meets the rest of the body, -1 for the only limb */
+    float reach;         /* how far it stands out: surface distance from tip to seam, seen from the body's middle */
+    float seam_distance; /* surface distance from the tip to the seam point */
+    bool main;           /* a limb of its own; else a finger, an ear, a toe of another */
+    int branch;          /* leaf of the tree of branches */
+    int ring_count;
+    limb_ring *rings;
+} limb;
+
+typedef struct limb_branch {
+    int parent; /* -1: the trunk */
+    int alias;  /* the branch that swallowed this one; itself when it stands */
+    int tip;
+    float top;
+} limb_branch;
+
+typedef struct limbs {
+    int count;
+    limb all[LIMBS_MAX]; /* by falling reach */
+    int main_count;      /* the first ones */
+    int middle;          /* point in the body's middle, where distances start */
+    float farthest;      /* largest distance from there */
+    float *distances;    /* (point_count) from the middle; INFINITY on loose pieces */
+    int *branches;       /* (point_count) */
+    int branch_count;
+    limb_branch *tree;
+} limbs;
+
+/* Find the limbs of the largest component of a mesh and their rings. */
+cutis_result limbs_find(const mesh *m, float size, arena *memory, limbs *found, cutis_error *error);
+
+#endif

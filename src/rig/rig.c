@@ -1,0 +1,222 @@
+/*
+ * rig.c: the public calls: check the definition, find or keep the skeleton, make weights, and put the new character
+ * together.
+ */
+#include <string.h>
+
+#include "rig/rigging.h"
+#include "rig/skeleton.h"
+
+typedef struct rig_object {
+    cutis_rig rig;
+    arena memory;
+} rig_object;
+
+cutis_rig_def cutis_rig_def_default(void) { return (cutis_rig_def){.max_influences = 4, .voxel_resolution = 96}; }
+
+void cutis_rig_destroy(cutis_rig *rig)
+{
+    if (!rig) return;
+    rig_object *object = (rig_object *)rig;
+    cutis_character_destroy(rig->character);
+    cutis_allocator allocator = object->memory.allocator;
+    arena_destroy(&object->memory);
+    memory_release(&allocator, object, 1, sizeof *object);
+}
+
+static cutis_result def_check(const cutis_rig_def *def, cutis_error *error)
+{
+    if (!def->character) return error_set(error, CUTIS_ERROR_ARGUMENT, "rigging needs a character");
+    if (def->max_influences < 1 || def->max_influences > RIG_MAX_INFLUENCES)
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "max_influences is %d; it must be 1 to %d", def->max_influences,
+                         RIG_MAX_INFLUENCES);
+    if (def->voxel_resolution < 16 || def->voxel_resolution > 256)
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "voxel_resolution is %d; it must be 16 to 256",
+                         def->voxel_resolution);
+    if (def->character->point_triangle_count == 0)
+        return error_set(error, CUTIS_ERROR_DATA, "the character has no triangles to rig");
+    return CUTIS_OK;
+}
+
+/* A skeleton as the stages below see it. */
+typedef struct rig_joints {
+    int count;
+    const int *parents;
+    const float *positions; /* (count x 3) */
+    const bool *takes_part;
+    const char *const *names;
+} rig_joints;
+
+/* The character with these joints and the weights of its points. */
+static cutis_result character_make(const cutis_rig_def *def, const cutis_joint *joints, int joint_count,
+                                   bool keep_clips, const rig_influences *w, arena *memory, cutis_character **made,
+                                   cutis_error *error)
+{
+    const cutis_character *c = def->character;
+    cutis_character given = *c;
+    int *first = ARENA_ARRAY(memory, int, c->vertex_count + 1);
+    int *influence_joints = ARENA_ARRAY(memory, int, (size_t)c->vertex_count *(size_t)w->limit);
+    float *weights = ARENA_ARRAY(memory, float, (size_t)c->vertex_count *(size_t)w->limit);
+    int at = 0;
+    if (memory->failed) return error_memory(error, "a rigged character");
+    for (int v = 0; v < c->vertex_count; v++) {
+        const int *slot = w->joints + (size_t)c->vertex_points[v] * (size_t)w->limit;
+        const float *weight = w->weights + (size_t)c->vertex_points[v] * (size_t)w->limit;
+        first[v] = at;
+        for (int k = 0; k < w->limit; k++) {
+            if (!(weight[k] > 0)) continue;
+            influence_joints[at] = slot[k];
+            weights[at++] = weight[k];
+        }
+    }
+    first[c->vertex_count] = at;
+    given.influence_first = first;
+    given.influence_joints = influence_joints;
+    given.influence_weights = weights;
+    given.joints = joints;
+    given.joint_count = joint_count;
+    if (!keep_clips) {
+        /* What moved the old joints has nothing to move any more. */
+        given.clip_count = 0;
+        given.prop_count = 0;
+        given.setting_count = 0;
+    }
+    return cutis_character_create(&given, def->allocator, made, error);
+}
+
+static cutis_result weigh(const cutis_rig_def *def, const mesh *m, const rig_joints *joints, const cutis_joint *nodes,
+                          bool keep_clips, rig_report *report, rig_object *object, cutis_error *error)
+{
+    arena memory = arena_create(def->allocator);
+    rig_weights_result weights = {0};
+    double start = clock_seconds();
+    cutis_result result = rig_weights_make(def, m, joints->count, joints->parents, joints->positions,
+                                           joints->takes_part, joints->names, &memory, report, &weights, error);
+    object->rig.weight_ms = (clock_seconds() - start) * 1e3;
+    if (result == CUTIS_OK)
+        result = character_make(def, nodes, joints->count, keep_clips, &weights.influences, &memory,
+                                &object->rig.character, error);
+    object->rig.heat_points = weights.heat_points;
+    object->rig.voxel_points = weights.voxel_points;
+    object->rig.follow_points = weights.follow_points;
+    arena_destroy(&memory);
+    return result;
+}
+
+static cutis_result bind_kept(const cutis_rig_def *def, rig_report *report, rig_object *object, cutis_error *error)
+{
+    const cutis_character *c = def->character;
+    if (c->joint_count == 0)
+        return error_set(error, CUTIS_ERROR_DATA, "'%s' has no skeleton to make weights for", c->name);
+    arena memory = arena_create(def->allocator);
+    mesh m;
+    cutis_result result = mesh_build_character(&m, c, &memory, error);
+    int *parents = ARENA_ARRAY(&memory, int, c->joint_count);
+    float *positions = ARENA_ARRAY(&memory, float, 3 * (size_t)c->joint_count);
+    bool *takes_part = ARENA_ARRAY(&memory, bool, c->joint_count), any = false;
+    const char **names = ARENA_ARRAY(&memory, const char *, c->joint_count);
+    if (result == CUTIS_OK && memory.failed) result = error_memory(error, "a rig");
+    if (result == CUTIS_OK) {
+        for (int j = 0; j < c->joint_count; j++) any = any || c->joints[j].deforms;
+        for (int j = 0; j < c->joint_count; j++) {
+            mat34 inverse, bind;
+            memcpy(inverse.m, c->joints[j].inverse_bind, sizeof inverse.m);
+            mat34_inverse(inverse, &bind);
+            for (int k = 0; k < 3; k++) positions[3 * j + k] = bind.m[4 * k + 3];
+            parents[j] = c->joints[j].parent;
+            names[j] = c->joints[j].name;
+            takes_part[j] = !any || c->joints[j].deforms;
+        }
+        rig_joints joints = {c->joint_count, parents, positions, takes_part, names};
+        rig_say(report, "the skeleton of %d joints is kept", c->joint_count);
+        result = weigh(def, &m, &joints, c->joints, true, report, object, error);
+    }
+    arena_destroy(&memory);
+    return result;
+}
+
+/* Limbs, then the template that fits them, then weights. */
+static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_object *object, cutis_error *error)
+{
+    const cutis_character *c = def->character;
+    arena memory = arena_create(def->allocator);
+    mesh m;
+    limbs *found = ARENA_ARRAY(&memory, limbs, 1);
+    skeleton *s = ARENA_ARRAY(&memory, skeleton, 1);
+    cutis_result result = mesh_build_character(&m, c, &memory, error);
+    if (result == CUTIS_OK && memory.failed) result = error_memory(error, "a rig");
+    double start = clock_seconds();
+    if (result == CUTIS_OK) result = limbs_find(&m, c->size, &memory, found, error);
+    object->rig.curve_ms = (clock_seconds() - start) * 1e3;
+    start = clock_seconds();
+    if (result == CUTIS_OK)
+        result = skeleton_fit(&m, found, def->skeleton, def->landmarks, def->landmark_count, report, s, error);
+    object->rig.skeleton_ms = (clock_seconds() - start) * 1e3;
+    if (result == CUTIS_OK) {
+        int n = s->count;
+        int *parents = ARENA_ARRAY(&memory, int, n);
+        float *positions = ARENA_ARRAY(&memory, float, 3 * (size_t)n);
+        bool *takes_part = ARENA_ARRAY(&memory, bool, n);
+        const char **names = ARENA_ARRAY(&memory, const char *, n);
+        cutis_joint *joints = ARENA_ARRAY(&memory, cutis_joint, n);
+        if (memory.failed) {
+            arena_destroy(&memory);
+            return error_memory(error, "a rig");
+        }
+        for (int j = 0; j < n; j++) {
+            vec3 at = s->joints[j].position;
+            vec3 local = s->joints[j].parent >= 0 ? vec3_sub(at, s->joints[s->joints[j].parent].position) : at;
+            cutis_transform rest = {{local.x, local.y, local.z}, {0, 0, 0, 1}, {1, 1, 1}};
+            const float inverse[12] = {1, 0, 0, -at.x, 0, 1, 0, -at.y, 0, 0, 1, -at.z};
+            parents[j] = s->joints[j].parent;
+            vec3_store(positions + 3 * j, at);
+            takes_part[j] = true;
+            names[j] = s->joints[j].name;
+            joints[j] = (cutis_joint){.name = names[j], .parent = parents[j], .rest = rest, .idle = rest};
+            memcpy(joints[j].inverse_bind, inverse, sizeof inverse);
+        }
+        for (int k = 0; k < found->count; k++) object->rig.ring_count += found->all[k].ring_count;
+        object->rig.skeleton = s->name;
+        rig_say(report, "template %s: %d joints from %d rings of %d limbs", s->name, n, object->rig.ring_count,
+                found->count);
+        rig_joints rigged = {n, parents, positions, takes_part, names};
+        result = weigh(def, &m, &rigged, joints, false, report, object, error);
+    }
+    arena_destroy(&memory);
+    return result;
+}
+
+static cutis_result rig_make(const cutis_rig_def *def, bool keep, cutis_rig **rig, cutis_error *error)
+{
+    *rig = NULL;
+    cutis_result result = def_check(def, error);
+    if (result != CUTIS_OK) return result;
+    rig_object *object = memory_allocate(def->allocator, 1, sizeof *object);
+    if (!object) return error_memory(error, "a rig");
+    object->memory = arena_create(def->allocator);
+    object->rig.skeleton = "";
+    rig_report *report = ARENA_ARRAY(&object->memory, rig_report, 1);
+    if (report) {
+        report->memory = &object->memory;
+        result = keep ? bind_kept(def, report, object, error) : rig_new(def, report, object, error);
+    }
+    if (result == CUTIS_OK && object->memory.failed) result = error_memory(error, "a rig");
+    if (result != CUTIS_OK) {
+        cutis_rig_destroy(&object->rig);
+        return result;
+    }
+    object->rig.sentences = report->sentences;
+    object->rig.sentence_count = report->count;
+    *rig = &object->rig;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_rig_bind(const cutis_rig_def *def, cutis_rig **rig, cutis_error *error)
+{
+    return rig_make(def, true, rig, error);
+}
+
+cutis_result cutis_rig_create(const cutis_rig_def *def, cutis_rig **rig, cutis_error *error)
+{
+    return rig_make(def, false, rig, error);
+}

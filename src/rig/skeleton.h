@@ -1,0 +1,31 @@
+/*
+ * skeleton.h: template skeletons put into a body by its limbs.
+ */
+#ifndef RIG_SKELETON_H
+#define RIG_SKELETON_H
+
+#include "rig/limbs.h"
+
+enum { SKELETON_MAX = 96 };
+
+typedef struct skeleton_joint {
+    char name[32];
+    int parent;
+    int mirror; /* the joint on the other side, itself on the middle plane, -1 without symmetry */
+    vec3 position;
+} skeleton_joint;
+
+typedef struct skeleton {
+    const char *name; /* of the template */
+    int count;
+    skeleton_joint joints[SKELETON_MAX];
+} skeleton;
+
+/* The place of a limb's centre curve at surface distance d from the tip, smoothed; straight on beyond `last`. */
+vec3 limb_place(const limb *l, float d, float last);
+
+/* Put the template of that name (NULL: the one that fits) into the body. ARGUMENT for an unknown name. */
+cutis_result skeleton_fit(const mesh *m, const limbs *f, const char *name, const cutis_rig_landmark *landmarks,
+                          int landmark_count, rig_report *report, skeleton *s, cutis_error *error);
+
+#endif

@@ -1,0 +1,443 @@
+/*
+ * curves.c: solver `curves`: physically based in-betweens of example poses.
+ *
+ * Bian, Zheng, Chaudhry, You, Zhang 2018, section 6, after Chaudhry et al. 2015. The deformation of each
+ * iso-parametric curve from one example to the next is that of a closed elastic beam (beam.h) that starts at rest
+ * and arrives at the next example exactly. Examples are the character's morph targets, or else the poses of a clip
+ * at even times. The skeleton's pose picks the place between them.
+ *
+ * Departures. (1) Rigid motion is taken out: examples are carried back to the rest pose by the inverse of
+ * dual-quaternion skinning, the beams bend there, and skinning carries the result forward, so that a turning limb keeps
+ * its thickness. (2) The force of equation 4 grows evenly in time instead of being constant. With a constant force a
+ * wave whose period divides the duration returns to 0 at the end, and no force leads it to the example; with a growing
+ * one every wave arrives, without turning back. (3) Time is warped: the place between examples is
+ * half-way between the time and the progress of a curve's mean, for soft waves come late (with the cube of time) and
+ * stiff ones early (with time itself), and neither may move suddenly. (4) Points on no closed curve follow their
+ * neighbours: their departure from the even motion is the harmonic continuation of the curves'.
+ */
+#include <string.h>
+
+#include "character/skinning.h"
+#include "rig/rings.h"
+#include "solvers/curves/beam.h"
+#include "solvers/solver.h"
+
+enum { LEVELS = 16, EXAMPLES_MAX = 16, SIZES_MAX = 512, SMOOTH = 30 };
+
+enum { P_YOUNG, P_POISSON, P_DENSITY, P_THICKNESS, P_GIRTH, P_DURATION, P_CLIP, P_EXAMPLES, P_COUNT };
+
+static const cutis_parameter PARAMETERS[P_COUNT] = {
+    {"young", CUTIS_PARAMETER_FLOAT, 420000, 1000, 1e8, "Pa", NULL, false, "Young's modulus of the skin"},
+    {"poisson", CUTIS_PARAMETER_FLOAT, 0.46, 0, 0.499, "", NULL, false, "Poisson's ratio of the skin"},
+    {"density", CUTIS_PARAMETER_FLOAT, 1100, 100, 10000, "kg/m3", NULL, false, "density of the skin"},
+    {"thickness", CUTIS_PARAMETER_FLOAT, 0.002, 0.0001, 0.1, "m", NULL, false, "thickness of the skin"},
+    {"girth", CUTIS_PARAMETER_FLOAT, 0.4, 0.01, 10, "m", NULL, false, "circumference that a curve stands for"},
+    {"duration", CUTIS_PARAMETER_FLOAT, 1, 0.01, 100, "s", NULL, false, "time from one example to the next"},
+    {"clip", CUTIS_PARAMETER_INT, 0, 0, 1000, "", NULL, false, "number of the clip whose poses the examples belong to"},
+    {"examples", CUTIS_PARAMETER_INT, 2, 1, EXAMPLES_MAX, "", NULL, false,
+     "poses of the clip to take as examples, when there are no morph targets"},
+};
+
+typedef struct curves {
+    const cutis_character *character;
+    skinning base;
+    int segment_count;          /* examples after the rest pose */
+    int feature_count;          /* 9 a joint */
+    float *features;            /* ((segment_count + 1) x feature_count) relative rotations of the examples' poses */
+    float *levels;              /* (segment_count x (LEVELS + 1) x point_count x 3) positions in the rest pose */
+    float progress[LEVELS + 1]; /* of a curve's mean, 0 to 1 */
+    float warp[LEVELS + 1];     /* place between the examples, 0 to 1, that a level stands for */
+    int ring_count, ring_points;
+    int point_count;
+} curves;
+
+/* ---- the pose's place ---- */
+
+/* Rotations of each joint in its parent, as nine numbers a joint. */
+static void features_make(const cutis_character *c, const float *joints, float *features)
+{
+    for (int j = 0; j < c->joint_count; j++) {
+        const float *m = joints + 12 * j;
+        mat3 own, local;
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 3; k++) own.m[3 * r + k] = m[4 * r + k];
+        local = own;
+        if (c->joints[j].parent >= 0) {
+            const float *p = joints + 12 * c->joints[j].parent;
+            mat3 parent;
+            for (int r = 0; r < 3; r++)
+                for (int k = 0; k < 3; k++) parent.m[3 * r + k] = p[4 * r + k];
+            local = mat3_multiply(mat3_transpose(parent), own);
+        }
+        memcpy(features + 9 * j, local.m, sizeof local.m);
+    }
+}
+
+/* The nearest place of the polyline through the examples. */
+static void place_find(const curves *c, const float *features, int *segment, float *along)
+{
+    double best = INFINITY;
+    *segment = 0;
+    *along = 0;
+    for (int s = 0; s < c->segment_count; s++) {
+        const float *a = c->features + (size_t)s * (size_t)c->feature_count, *b = a + c->feature_count;
+        double dot = 0, length = 0, distance = 0;
+        for (int i = 0; i < c->feature_count; i++) {
+            double way = (double)b[i] - a[i];
+            dot += way * ((double)features[i] - a[i]);
+            length += way * way;
+        }
+        double t = length > 0 ? CLAMP(dot / length, 0.0, 1.0) : 0;
+        for (int i = 0; i < c->feature_count; i++) {
+            double d = features[i] - (a[i] + t * ((double)b[i] - a[i]));
+            distance += d * d;
+        }
+        if (distance < best) best = distance, *segment = s, *along = (float)t;
+    }
+}
+
+/* ---- build ---- */
+
+typedef struct beam_size {
+    int count;
+    beam beam;
+    double *kernel; /* (count) first row of the inverse response: final deformation -> force */
+} beam_size;
+
+static bool size_make(beam_size *size, int count, double stiffness, arena *memory)
+{
+    size->count = count;
+    size->kernel = ARENA_ARRAY(memory, double, count);
+    double *cosines = ARENA_ARRAY(memory, double, count), *inverse = ARENA_ARRAY(memory, double, count);
+    if (memory->failed || !beam_factor(&size->beam, count, stiffness, memory)) return false;
+    for (int k = 0; k < count; k++) {
+        cosines[k] = det_cos(6.283185307179586 * k / count);
+        inverse[k] = 1 / beam_response(&size->beam, k, LEVELS);
+    }
+    for (int i = 0; i < count; i++) {
+        double sum = 0;
+        for (int k = 0; k < count; k++) sum += inverse[k] * cosines[(long)i * k % count];
+        size->kernel[i] = sum / count;
+    }
+    return true;
+}
+
+/* The levels of one coordinate of one ring: q from 0 to `end`. q: ((LEVELS + 1) x count). work: (2 x count). */
+static void ring_bend(const beam_size *size, const double *end, double *work, double *q)
+{
+    int n = size->count;
+    double *force = work, *scaled = work + n;
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int k = 0; k < n; k++) sum += size->kernel[(i - k + n) % n] * end[k];
+        force[i] = sum;
+    }
+    memset(q, 0, (size_t)n * sizeof *q);
+    double *scratch = q + (size_t)(LEVELS + 1) * (size_t)n;
+    for (int level = 0; level < LEVELS; level++) {
+        double ramp = beam_ramp(level, LEVELS);
+        for (int i = 0; i < n; i++) scaled[i] = ramp * force[i];
+        const double *now = q + (size_t)level * (size_t)n, *before = level ? now - n : now;
+        beam_step(&size->beam, before, now, scaled, scratch, q + (size_t)(level + 1) * (size_t)n);
+    }
+    memcpy(q + (size_t)LEVELS * (size_t)n, end, (size_t)n * sizeof *q); /* to the last bit */
+}
+
+/* The levels of one segment: deltas of all points from one example to the next (point_count x 3). */
+static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, const int *size_of, const float *from,
+                         const float *to, const float *progress, double *work, float *levels)
+{
+    size_t stride = 3 * (size_t)m->point_count;
+    for (int level = 0; level <= LEVELS; level++)
+        for (size_t i = 0; i < stride; i++) levels[(size_t)level * stride + i] = progress[level] * (to[i] - from[i]);
+    for (int ring = 0; ring < r->count; ring++) {
+        const int *points = r->points + r->first[ring];
+        const beam_size *size = &sizes[size_of[ring]];
+        int n = size->count;
+        double *end = work, *q = work + 3 * n;
+        for (int axis = 0; axis < 3; axis++) {
+            for (int i = 0; i < n; i++) end[i] = (double)to[3 * points[i] + axis] - from[3 * points[i] + axis];
+            ring_bend(size, end, work + n, q);
+            for (int level = 0; level <= LEVELS; level++)
+                for (int i = 0; i < n; i++)
+                    levels[(size_t)level * stride + 3 * (size_t)points[i] + (size_t)axis] =
+                        (float)q[(size_t)level * (size_t)n + (size_t)i];
+        }
+    }
+    /* Off the curves: what the neighbours do beyond the even motion, continued harmonically. */
+    for (int level = 1; level < LEVELS; level++) {
+        float *at = levels + (size_t)level * stride;
+        for (int sweep = 0; sweep < SMOOTH; sweep++)
+            for (int p = 0; p < m->point_count; p++) {
+                int first = m->point_neighbour_first[p], last = m->point_neighbour_first[p + 1];
+                if (r->ring_of[p] >= 0 || first == last) continue;
+                for (int axis = 0; axis < 3; axis++) {
+                    float sum = 0;
+                    for (int e = first; e < last; e++) {
+                        int q = 3 * m->point_neighbours[e] + axis;
+                        sum += at[q] - progress[level] * (to[q] - from[q]);
+                    }
+                    int own = 3 * p + axis;
+                    at[own] = progress[level] * (to[own] - from[own]) + sum / (float)(last - first);
+                }
+            }
+    }
+    for (int level = 0; level <= LEVELS; level++)
+        for (size_t i = 0; i < stride; i++) {
+            float *value = &levels[(size_t)level * stride + i];
+            *value = level == LEVELS ? to[i] : from[i] + *value;
+        }
+}
+
+/*
+ * Carry points posed by linear blending at `skin` back to the rest pose by the inverse of dual quaternions. Four
+ * places near each point give its frame.
+ */
+static cutis_result example_carry(const solver_build *b, const float *skin, arena *scratch, float *example,
+                                  cutis_error *error)
+{
+    const cutis_character *c = b->character;
+    int n = b->mesh->point_count;
+    float step = 0.01f * c->size;
+    float *places = ARENA_ARRAY(scratch, float, 12 * (size_t)n), *posed = ARENA_ARRAY(scratch, float, 12 * (size_t)n);
+    int *first = ARENA_ARRAY(scratch, int, 4 * (size_t)n + 1);
+    size_t influences = 4 * (size_t)b->weights->first[n];
+    int *joints = ARENA_ARRAY(scratch, int, influences + 1);
+    float *weights = ARENA_ARRAY(scratch, float, influences + 1);
+    skinning four;
+    int at = 0;
+    if (scratch->failed) return error_memory(error, "curves");
+    for (int p = 0; p < n; p++)
+        for (int k = 0; k < 4; k++) {
+            float *place = places + 3 * (4 * (size_t)p + (size_t)k);
+            memcpy(place, b->mesh->positions + 3 * (size_t)p, 3 * sizeof *place);
+            if (k) place[k - 1] += step;
+            first[4 * p + k] = at;
+            for (int i = b->weights->first[p]; i < b->weights->first[p + 1]; i++, at++)
+                joints[at] = b->weights->joints[i], weights[at] = b->weights->weights[i];
+        }
+    first[4 * n] = at;
+    cutis_result result = skinning_build(&four, 4 * n, places, first, joints, weights, c->joint_count, scratch, error);
+    float *work = result == CUTIS_OK ? ARENA_ARRAY(scratch, float, skinning_scratch_count(&four)) : NULL;
+    float *linear = ARENA_ARRAY(scratch, float, 12 * (size_t)n);
+    if (result == CUTIS_OK && scratch->failed) result = error_memory(error, "curves");
+    if (result != CUTIS_OK) return result;
+    skinning_linear(&four, skin, work, b->jobs, linear);
+    skinning_dual(&four, skin, work, b->jobs, posed);
+    for (int p = 0; p < n; p++) {
+        mat34 frame, inverse;
+        const float *origin = posed + 12 * (size_t)p;
+        for (int r = 0; r < 3; r++) {
+            for (int k = 0; k < 3; k++) frame.m[4 * r + k] = (origin[3 * (k + 1) + r] - origin[r]) / step;
+            frame.m[4 * r + 3] = 0;
+        }
+        vec3 away = vec3_sub(vec3_load(linear + 12 * (size_t)p), vec3_load(origin));
+        vec3 rest = vec3_load(b->mesh->positions + 3 * (size_t)p);
+        if (mat34_inverse(frame, &inverse)) rest = vec3_add(rest, mat34_vector(inverse.m, away));
+        vec3_store(example + 3 * (size_t)p, rest);
+    }
+    return CUTIS_OK;
+}
+
+/* Positions of example `index` (from 1) in the rest pose, and its pose's features. */
+static cutis_result example_make(const solver_build *b, int clip, int index, int count, arena *scratch, float *joints,
+                                 float *example, float *features, cutis_error *error)
+{
+    const cutis_character *c = b->character;
+    double start = c->clips[clip].start, end = c->clips[clip].end;
+    cutis_pose_sample(c, clip, start + (end - start) * index / count, joints);
+    features_make(c, joints, features);
+    if (c->morph_count > 0) {
+        for (int p = 0; p < b->mesh->point_count; p++)
+            for (int k = 0; k < 3; k++)
+                example[3 * p + k] =
+                    b->mesh->positions[3 * p + k] + c->morphs[index - 1].deltas[3 * c->point_vertices[p] + k];
+        return CUTIS_OK;
+    }
+    float *skin = ARENA_ARRAY(scratch, float, 12 * (size_t)c->joint_count);
+    if (!skin) return error_memory(error, "curves");
+    skin_matrices(c, joints, skin);
+    return example_carry(b, skin, scratch, example, error);
+}
+
+static cutis_result beams_make(const solver_build *b, const rings *r, arena *scratch, beam_size **sizes, int *size_of,
+                               int *longest, cutis_error *error)
+{
+    const double *v = b->values;
+    double duration = v[P_DURATION], girth = v[P_GIRTH], thickness = v[P_THICKNESS];
+    /* EI / (rho A) of a strip of skin, bent as a plate is, over the girth: the curve's own length is 1. */
+    double c = v[P_YOUNG] * thickness * thickness / (12 * v[P_DENSITY] * (1 - v[P_POISSON] * v[P_POISSON])) /
+               (girth * girth * girth * girth);
+    double dt = duration / LEVELS;
+    int count = 0;
+    *sizes = ARENA_ARRAY(scratch, beam_size, SIZES_MAX);
+    if (!*sizes) return error_memory(error, "curves");
+    *longest = 5;
+    for (int ring = 0; ring < r->count; ring++) {
+        int n = r->first[ring + 1] - r->first[ring], at = 0;
+        while (at < count && (*sizes)[at].count != n) at++;
+        if (at == count) {
+            double spacing = 1.0 / n;
+            double stiffness = dt * dt * c / (spacing * spacing * spacing * spacing);
+            if (!size_make(&(*sizes)[count++], n, stiffness, scratch)) return error_memory(error, "curves");
+        }
+        size_of[ring] = at;
+        *longest = MAX(*longest, n);
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result examples_build(const solver_build *b, curves *c, arena *scratch, cutis_error *error)
+{
+    const cutis_character *character = b->character;
+    const mesh *m = b->mesh;
+    int n = m->point_count, clip = (int)b->values[P_CLIP], longest = 0;
+    int count = character->morph_count > 0 ? character->morph_count : (int)b->values[P_EXAMPLES];
+    if (clip >= character->clip_count)
+        return error_set(error, CUTIS_ERROR_DATA,
+                         "curves: '%s' has %d clips, none of number %d; the clip tells which poses the examples are",
+                         character->name, character->clip_count, clip);
+    if (count > EXAMPLES_MAX) {
+        b->warn(b->warn_context, "curves: only the first 16 morph targets are taken as examples");
+        count = EXAMPLES_MAX;
+    }
+    limbs *f = ARENA_ARRAY(scratch, limbs, 1);
+    rings r = {0};
+    beam_size *sizes = NULL;
+    int *size_of = ARENA_ARRAY(scratch, int, n);
+    float *joints = ARENA_ARRAY(scratch, float, 12 * (size_t)character->joint_count);
+    float *shapes[2] = {ARENA_ARRAY(scratch, float, 3 * (size_t)n), ARENA_ARRAY(scratch, float, 3 * (size_t)n)};
+    if (scratch->failed) return error_memory(error, "curves");
+    cutis_result result = limbs_find(m, character->size, scratch, f, error);
+    if (result == CUTIS_OK) result = rings_trace(character, m, f, scratch, &r, error);
+    if (result == CUTIS_OK) result = beams_make(b, &r, scratch, &sizes, size_of, &longest, error);
+    if (result != CUTIS_OK) return result;
+    if (r.count == 0) b->warn(b->warn_context, "curves: no closed curve of quads was found; shapes are blended evenly");
+    c->ring_count = r.count;
+    c->ring_points = r.count ? r.first[r.count] : 0;
+
+    /* The mean of a curve: a wave of number 0, for which the beam is free. */
+    beam free_beam = {.count = 5, .stiffness = 0};
+    double whole = beam_response(&free_beam, 0, LEVELS);
+    double before = 0, now = 0;
+    for (int level = 0; level < LEVELS; level++) {
+        double next = 2 * now - before + beam_ramp(level, LEVELS);
+        c->progress[level] = (float)(now / whole);
+        c->warp[level] = 0.5f * (c->progress[level] + (float)level / LEVELS);
+        before = now;
+        now = next;
+    }
+    c->progress[LEVELS] = c->warp[LEVELS] = 1;
+
+    size_t stride = 3 * (size_t)n, work_count = (size_t)longest * (LEVELS + 8);
+    c->feature_count = 9 * character->joint_count;
+    c->features = ARENA_ARRAY(b->memory, float, (size_t)(count + 1) * (size_t)c->feature_count);
+    c->levels = ARENA_ARRAY(b->memory, float, (size_t)count *(LEVELS + 1) * stride);
+    double *work = ARENA_ARRAY(scratch, double, work_count);
+    if (scratch->failed || b->memory->failed) return error_memory(error, "curves");
+    cutis_pose_rest(character, joints);
+    features_make(character, joints, c->features);
+    memcpy(shapes[0], m->positions, stride * sizeof(float));
+    for (int e = 1; e <= count; e++) {
+        float *from = shapes[(e - 1) % 2], *to = shapes[e % 2];
+        arena local = arena_create(&b->allocator);
+        result = example_make(b, clip, e, count, &local, joints, to, c->features + (size_t)e * (size_t)c->feature_count,
+                              error);
+        arena_destroy(&local);
+        if (result != CUTIS_OK) return result;
+        segment_bend(&r, m, sizes, size_of, from, to, c->progress, work,
+                     c->levels + (size_t)(e - 1) * (LEVELS + 1) * stride);
+    }
+    c->segment_count = count;
+    return CUTIS_OK;
+}
+
+static cutis_result curves_build(const solver_build *b, void **data, cutis_error *error)
+{
+    const cutis_character *character = b->character;
+    curves *c = ARENA_ARRAY(b->memory, curves, 1);
+    if (!c) return error_memory(error, "curves");
+    if (character->joint_count == 0)
+        return error_set(error, CUTIS_ERROR_DATA, "curves: '%s' has no skeleton; 'cutis rig' makes one",
+                         character->name);
+    *data = c;
+    c->character = character;
+    c->point_count = b->mesh->point_count;
+    cutis_result result = skinning_build(&c->base, character->vertex_count, character->positions,
+                                         character->influence_first, character->influence_joints,
+                                         character->influence_weights, character->joint_count, b->memory, error);
+    if (result != CUTIS_OK) return result;
+    arena scratch = arena_create(&b->allocator);
+    result = examples_build(b, c, &scratch, error);
+    arena_destroy(&scratch);
+    return result;
+}
+
+static long curves_element_count(const void *data) { return ((const curves *)data)->ring_count; }
+
+static size_t curves_state_size(const void *data)
+{
+    (void)data;
+    return 0;
+}
+
+static size_t curves_scratch_size(const void *data)
+{
+    const curves *c = data;
+    return (skinning_scratch_count(&c->base) + 3 * (size_t)c->base.count + (size_t)c->feature_count) * sizeof(float);
+}
+
+static void curves_evaluate(const curves *c, float *scratch, const solver_input *input, float *vertices)
+{
+    float *features = scratch, *shape = features + c->feature_count, *work = shape + 3 * (size_t)c->base.count;
+    const int *points = c->character->vertex_points;
+    size_t stride = 3 * (size_t)c->point_count;
+    int segment, level = 0;
+    float along;
+    features_make(c->character, input->joints, features);
+    place_find(c, features, &segment, &along);
+    /* The warp: between which levels the place lies. */
+    while (level < LEVELS - 1 && c->warp[level + 1] <= along) level++;
+    float span = c->warp[level + 1] - c->warp[level];
+    float t = span > 0 ? CLAMP((along - c->warp[level]) / span, 0.0f, 1.0f) : 0;
+    const float *low = c->levels + ((size_t)segment * (LEVELS + 1) + (size_t)level) * stride, *high = low + stride;
+    for (int v = 0; v < c->base.count; v++)
+        for (int k = 0; k < 3; k++) {
+            size_t i = 3 * (size_t)points[v] + (size_t)k;
+            shape[3 * v + k] = t >= 1 ? high[i] : low[i] + t * (high[i] - low[i]);
+        }
+    skinning base = c->base;
+    base.rest = shape;
+    skinning_dual(&base, input->skin, work, input->jobs, vertices);
+}
+
+static void curves_reset(const void *data, void *state, void *scratch, const solver_input *input, float *points)
+{
+    (void)state;
+    curves_evaluate(data, scratch, input, points);
+}
+
+static void curves_step(const void *data, void *state, void *scratch, const solver_input *input, float *points,
+                        cutis_step_stats *stats)
+{
+    (void)state, (void)stats;
+    curves_evaluate(data, scratch, input, points);
+}
+
+extern const solver solver_curves;
+const solver solver_curves = {
+    .info = {.name = "curves",
+             .summary = "in-betweens of example poses from elastic curves around limbs",
+             .paper = "Bian, Zheng, Chaudhry, You, Zhang 2018, Automatic generation of dynamic skin deformation for "
+                      "animated characters",
+             .element = "curves",
+             .parameters = PARAMETERS,
+             .parameter_count = P_COUNT},
+    .flags = SOLVER_GEOMETRIC,
+    .build = curves_build,
+    .element_count = curves_element_count,
+    .state_size = curves_state_size,
+    .scratch_size = curves_scratch_size,
+    .reset = curves_reset,
+    .step = curves_step,
+};

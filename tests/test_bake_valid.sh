@@ -1,0 +1,23 @@
+#!/bin/sh
+# test_bake_valid.sh PROGRAM: the Khronos validator finds no error in a bake of any character, in any profile.
+set -u
+if [ ! -e build/node/node_modules/gltf-validator/package.json ] || ! command -v node >/dev/null; then
+    echo "skipped: the glTF validator is not installed (scripts/validator.sh)"
+    exit 77
+fi
+program=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+names=$("$program" models --json | python3 -c 'import json, sys
+for model in json.load(sys.stdin)["models"]: print(model["name"])') || exit 1
+[ -n "$names" ] || exit 1
+for name in $names $(find ../shared/models/ -name '*.glb' -o -name '*.gltf'); do
+    base=$(basename "$name")
+    "$program" bake "$name" --solver dqs --fps 8 -q -o "$folder/${base%.*}.glb" || exit 1
+done
+for profile in --safe --exact; do
+    "$program" bake arm --solver dqs --fps 8 -q $profile -o "$folder/arm$profile.glb" || exit 1
+done
+"$program" bake "$folder/arm.glb" --solver dqs --clip twist --fps 8 -q -o "$folder/arm_twice.glb" || exit 1
+node scripts/validate.js "$folder"/*.glb >"$folder/log" || { cat "$folder/log"; exit 1; }
+echo "== test_bake_valid: $(grep -c ' 0 errors' "$folder/log") files valid"

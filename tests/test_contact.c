@@ -1,0 +1,308 @@
+/* Contact: pairs, impact times, search against brute force, resolution of fast motion, props. */
+#include "testing.h"
+
+#include "contact/contact.h"
+#include "math/math3.h"
+
+/* A small generator of its own, so that the cases are the same everywhere. */
+static uint32_t seed;
+
+static float uniform(float low, float high)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return low + (high - low) * (float)(seed >> 8) / 16777216.0f;
+}
+
+static void fill_random(float *values, int count, float size)
+{
+    for (int i = 0; i < count; i++) values[i] = uniform(-size, size);
+}
+
+static void projection_reaches_the_gap_and_keeps_momentum(void **unused)
+{
+    (void)unused;
+    seed = 1;
+    for (int i = 0; i < 200; i++) {
+        float x[12], before[12], masses[4], sum[3] = {0};
+        fill_random(x, 12, 1);
+        contact_pair pair = {.v = {0, 1, 2, 3}, .kind = i % 2, .gap = 0};
+        contact_pair_nearest(&pair, x);
+        if (pair.distance < 1e-3f) continue;
+        pair.gap = pair.distance + 0.5f;
+        for (int k = 0; k < 4; k++) masses[k] = uniform(0.1f, 2);
+        float inverse[4] = {1 / masses[0], 1 / masses[1], 1 / masses[2], 1 / masses[3]};
+        memcpy(before, x, sizeof x);
+        assert_true(contact_pair_project(&pair, inverse, x) > 0);
+        assert_true(fabsf(contact_pair_value(&pair, x) - pair.gap) < 1e-4f);
+        for (int k = 0; k < 12; k++) sum[k % 3] += masses[k / 3] * (x[k] - before[k]);
+        for (int k = 0; k < 3; k++) assert_true(fabsf(sum[k]) < 1e-5f);
+        /* With the push no longer needed, the same pair takes it back, and not more. */
+        pair.gap = 0;
+        contact_pair_project(&pair, inverse, x);
+        assert_true(pair.lambda == 0);
+        for (int k = 0; k < 12; k++) assert_true(fabsf(x[k] - before[k]) < 1e-4f);
+    }
+}
+
+static void impact_times_are_never_late(void **unused)
+{
+    (void)unused;
+    seed = 7;
+    int hits = 0;
+    for (int i = 0; i < 3000; i++) {
+        float start[12], end[12], at[12];
+        fill_random(start, 12, 1);
+        fill_random(end, 12, 1);
+        contact_pair pair = {.v = {0, 1, 2, 3}, .kind = i % 2};
+        contact_pair_nearest(&pair, start);
+        if (pair.distance < 0.02f) continue;
+        float gap = 0.1f * pair.distance, t = contact_pair_impact(&pair, start, end, gap);
+        hits += t <= 1;
+        for (int step = 0; step <= 200; step++) {
+            float s = (float)step / 200;
+            if (s > t) break;
+            for (int k = 0; k < 12; k++) at[k] = start[k] + s * (end[k] - start[k]);
+            contact_pair now = pair;
+            contact_pair_nearest(&now, at);
+            assert_true(now.distance > 0.9f * gap);
+        }
+    }
+    assert_in_range(hits, 100, 2900);
+}
+
+/* Two spheres of latitude and longitude, side by side along x at `distance`, as one mesh. */
+typedef struct two_spheres {
+    arena memory;
+    mesh m;
+    contact_surface surface;
+    float *start, *end, *inverse;
+    contact_work work;
+} two_spheres;
+
+enum { ACROSS = 12, AROUND = 20, SPHERE_POINTS = ACROSS * AROUND + 2 };
+
+static void spheres_make(two_spheres *s, float distance)
+{
+    *s = (two_spheres){.memory = arena_create(NULL)};
+    float positions[2 * SPHERE_POINTS * 3];
+    int triangles[2 * ACROSS * AROUND * 2 * 3], count = 0;
+    for (int body = 0; body < 2; body++) {
+        float *p = positions + 3 * body * SPHERE_POINTS, shift = body ? 0.5f * distance : -0.5f * distance;
+        int base = body * SPHERE_POINTS, south = base + ACROSS * AROUND, north = south + 1;
+        for (int i = 0; i < ACROSS; i++)
+            for (int j = 0; j < AROUND; j++) {
+                double a = 3.14159265 * (i + 1) / (ACROSS + 1), b = 6.2831853 * (j + 0.5 * body) / AROUND;
+                float *q = p + 3 * (i * AROUND + j);
+                q[0] = (float)(det_sin(a) * det_cos(b)) + shift, q[1] = -(float)det_cos(a);
+                q[2] = (float)(det_sin(a) * det_sin(b));
+            }
+        vec3_store(p + 3 * ACROSS * AROUND, vec3_make(shift, -1, 0));
+        vec3_store(p + 3 * (ACROSS * AROUND + 1), vec3_make(shift, 1, 0));
+        for (int j = 0; j < AROUND; j++) {
+            int k = (j + 1) % AROUND, last = (ACROSS - 1) * AROUND;
+            const int caps[6] = {south, base + j, base + k, north, base + last + k, base + last + j};
+            memcpy(triangles + 3 * count, caps, sizeof caps);
+            count += 2;
+            for (int i = 0; i + 1 < ACROSS; i++) {
+                int a = base + i * AROUND + j, b = base + i * AROUND + k, c = a + AROUND, d = b + AROUND;
+                const int faces[6] = {a, c, b, b, c, d};
+                memcpy(triangles + 3 * count, faces, sizeof faces);
+                count += 2;
+            }
+        }
+    }
+    assert_int_equal(mesh_build(&s->m, 2 * SPHERE_POINTS, positions, count, triangles, &s->memory, NULL), CUTIS_OK);
+    assert_int_equal(contact_surface_build(&s->surface, &s->m, &s->memory, NULL, NULL), CUTIS_OK);
+    s->start = arena_copy(&s->memory, positions, 2 * SPHERE_POINTS * 3, sizeof(float));
+    s->end = arena_copy(&s->memory, positions, 2 * SPHERE_POINTS * 3, sizeof(float));
+    s->inverse = ARENA_ARRAY(&s->memory, float, 2 * SPHERE_POINTS);
+    for (int i = 0; i < 2 * SPHERE_POINTS; i++) s->inverse[i] = 1;
+    s->work = contact_work_make(&s->surface, arena_push(&s->memory, contact_work_size(&s->surface), 1));
+}
+
+static int intersections(two_spheres *s, const float *positions)
+{
+    bvh tree;
+    assert_int_equal(bvh_build(&tree, s->m.triangle_count, s->m.triangles, positions, &s->memory, NULL), CUTIS_OK);
+    return mesh_self_intersections(&s->m, &tree, positions, NULL, NULL, 0);
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const contact_pair *x = a, *y = b;
+    int order = memcmp(x->v, y->v, sizeof x->v);
+    return order ? order : x->kind - y->kind;
+}
+
+/* Every point-triangle and edge-edge pair between the two bodies that comes near, and no other between them. */
+static void search_finds_what_brute_force_finds(void **unused)
+{
+    (void)unused;
+    two_spheres s;
+    spheres_make(&s, 2.05f);
+    seed = 3;
+    for (int i = 0; i < 3 * s.m.point_count; i++) s.start[i] += uniform(-0.02f, 0.02f), s.end[i] = s.start[i];
+    contact_search_options options = {.margin = 0.25f, .thickness = 0.05f};
+    int count = contact_search(&s.surface, &s.work, s.start, s.end, &options, NULL), found = 0, expected = 0;
+    assert_int_equal(s.work.dropped, 0);
+    for (int i = 0; i < count; i++) {
+        const contact_pair *pair = s.work.pairs + i;
+        assert_true(pair->distance <= options.margin);
+        found += (pair->v[0] < SPHERE_POINTS) != (pair->v[3] < SPHERE_POINTS);
+    }
+    for (int p = 0; p < s.m.point_count; p++)
+        for (int t = 0; t < s.m.triangle_count; t++) {
+            const int *c = s.m.triangles + 3 * t;
+            if ((p < SPHERE_POINTS) == (c[0] < SPHERE_POINTS)) continue;
+            contact_pair pair = {.v = {p, c[0], c[1], c[2]}, .kind = CONTACT_POINT_TRIANGLE};
+            contact_pair_nearest(&pair, s.start);
+            expected += pair.distance <= options.margin;
+        }
+    for (int e = 0; e < s.m.edge_count; e++)
+        for (int f = 0; f < e; f++) {
+            const int *a = s.m.edges + 2 * e, *b = s.m.edges + 2 * f;
+            if ((a[0] < SPHERE_POINTS) == (b[0] < SPHERE_POINTS)) continue;
+            contact_pair pair = {.v = {a[0], a[1], b[0], b[1]}, .kind = CONTACT_EDGE_EDGE};
+            contact_pair_nearest(&pair, s.start);
+            expected += pair.distance <= options.margin;
+        }
+    assert_true(expected > 20);
+    assert_int_equal(found, expected);
+
+    /* None twice. */
+    qsort(s.work.pairs, (size_t)count, sizeof(contact_pair), compare_pairs);
+    for (int i = 1; i < count; i++) assert_true(compare_pairs(s.work.pairs + i - 1, s.work.pairs + i) != 0);
+    arena_destroy(&s.memory);
+}
+
+static void search_does_not_depend_on_threads(void **unused)
+{
+    (void)unused;
+    two_spheres s;
+    spheres_make(&s, 2.02f);
+    cutis_pool *pool = NULL;
+    assert_int_equal(cutis_pool_create(3, NULL, &pool, NULL), CUTIS_OK);
+    contact_search_options options = {.margin = 0.2f, .thickness = 0.05f};
+    int count = contact_search(&s.surface, &s.work, s.start, s.end, &options, NULL);
+    uint64_t hash = hash_bytes(s.work.pairs, (size_t)count * sizeof(contact_pair), 0);
+    assert_true(count > 0);
+    assert_int_equal(contact_search(&s.surface, &s.work, s.start, s.end, &options, cutis_pool_jobs(pool)), count);
+    assert_true(hash_bytes(s.work.pairs, (size_t)count * sizeof(contact_pair), 0) == hash);
+    cutis_pool_destroy(pool);
+    arena_destroy(&s.memory);
+}
+
+/* A sphere thrown right through the other in one step stops before it, also when it turns and is dented. */
+static void fast_bodies_do_not_tunnel(void **unused)
+{
+    (void)unused;
+    static const float ways[3] = {0.5f, 1.5f, 4.0f};
+    for (int i = 0; i < 3; i++) {
+        two_spheres s;
+        spheres_make(&s, 2.2f);
+        seed = 11u + (uint32_t)i;
+        for (int p = 0; p < SPHERE_POINTS; p++) {
+            s.end[3 * p] += ways[i];
+            for (int c = 0; c < 3; c++) s.end[3 * p + c] += uniform(-0.05f, 0.05f);
+        }
+        contact_search_options options = {.margin = 0.05f, .thickness = 0.02f};
+        contact_resolve_stats stats =
+            contact_resolve(&s.surface, &s.work, s.start, s.end, s.inverse, &options, false, NULL);
+        assert_false(stats.failed);
+        assert_true(stats.impacts > 0);
+        assert_int_equal(intersections(&s, s.end), 0);
+        /* Not inside one another either: the first body's middle is still on its side of the second's. */
+        double middle[2] = {0};
+        for (int p = 0; p < 2 * SPHERE_POINTS; p++) middle[p / SPHERE_POINTS] += s.end[3 * p] / SPHERE_POINTS;
+        assert_true(middle[0] < middle[1]);
+        arena_destroy(&s.memory);
+    }
+}
+
+static void restful_steps_are_left_alone(void **unused)
+{
+    (void)unused;
+    two_spheres s;
+    spheres_make(&s, 2.2f);
+    for (int i = 0; i < 3 * s.m.point_count; i++) s.end[i] += 0.3f; /* all together */
+    float *wish = arena_copy(&s.memory, s.end, 3 * (size_t)s.m.point_count, sizeof(float));
+    contact_search_options options = {.margin = 0.05f, .thickness = 0.02f};
+    contact_resolve_stats stats =
+        contact_resolve(&s.surface, &s.work, s.start, s.end, s.inverse, &options, false, NULL);
+    assert_int_equal(stats.impacts, 0);
+    assert_memory_equal(wish, s.end, 3 * (size_t)s.m.point_count * sizeof(float));
+    arena_destroy(&s.memory);
+}
+
+static void primitives_know_their_distance(void **unused)
+{
+    (void)unused;
+    const struct {
+        cutis_prop prop;
+        vec3 p, normal;
+        float distance;
+    } cases[] = {
+        {{.shape = CUTIS_PROP_PLANE}, {3, -0.5f, 2}, {0, 1, 0}, -0.5f},
+        {{.shape = CUTIS_PROP_SPHERE, .size = {2}}, {0, 0, 3}, {0, 0, 1}, 1},
+        {{.shape = CUTIS_PROP_CAPSULE, .size = {0.5f, 1}}, {0, 2, 0}, {0, 1, 0}, 0.5f},
+        {{.shape = CUTIS_PROP_CAPSULE, .size = {0.5f, 1}}, {0.25f, 0.7f, 0}, {1, 0, 0}, -0.25f},
+        {{.shape = CUTIS_PROP_BOX, .size = {1, 2, 3}}, {0, 2.5f, 0}, {0, 1, 0}, 0.5f},
+        {{.shape = CUTIS_PROP_BOX, .size = {1, 2, 3}}, {-0.75f, 0, 0}, {-1, 0, 0}, -0.25f},
+        {{.shape = CUTIS_PROP_BOX, .size = {1, 1, 1}}, {4, 5, 1}, {0.6f, 0.8f, 0}, 5},
+    };
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        contact_prop prop = {.source = &cases[i].prop};
+        vec3 normal;
+        assert_true(fabsf(contact_prop_distance(&prop, cases[i].p, 100, &normal) - cases[i].distance) < 1e-5f);
+        assert_true(vec3_distance(normal, cases[i].normal) < 1e-5f);
+    }
+}
+
+/* Points above a plate that moves up through them within one step: mesh and box alike catch them. */
+static void props_catch_what_they_sweep(void **unused)
+{
+    (void)unused;
+    static const float corners[] = {-1, 0, -1, 1, 0, -1, 1, 0, 1, -1, 0, 1};
+    static const int faces[] = {0, 2, 1, 0, 3, 2};
+    for (int shape = 0; shape < 2; shape++) {
+        cutis_prop prop = {.name = "plate",
+                           .role = CUTIS_PROP_COLLIDER,
+                           .shape = shape ? CUTIS_PROP_BOX : CUTIS_PROP_MESH,
+                           .size = {1, 0.01f, 1},
+                           .friction = -1,
+                           .restitution = -1,
+                           .vertex_count = 4,
+                           .triangle_count = 2,
+                           .positions = corners,
+                           .triangles = faces};
+        cutis_character character = {.prop_count = 1, .props = &prop};
+        arena memory = arena_create(NULL);
+        contact_props props;
+        const float origin[3] = {0, 0, 0}, start[3] = {0.2f, 0.5f, 0.1f};
+        assert_int_equal(contact_props_build(&props, &character, 1, origin, 0.4f, 0.1f, &memory, NULL), CUTIS_OK);
+        float before[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, after[12] = {1, 0, 0, 0, 0, 1, 0, 2, 0, 0, 1, 0};
+        contact_plane plane;
+        int count = contact_props_search(&props, before, after, 0.01, 1, start, start, 0.05f, 0.01f, &plane, 1);
+        assert_int_equal(count, 1);
+        assert_true(plane.normal.y > 0.99f);
+        assert_true(plane.offset > 1.9f && plane.offset < 2.1f);
+        assert_true(fabsf(plane.velocity.y - 200) < 1);
+        assert_true(plane.friction == 0.4f);
+        arena_destroy(&memory);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(projection_reaches_the_gap_and_keeps_momentum),
+        cmocka_unit_test(impact_times_are_never_late),
+        cmocka_unit_test(search_finds_what_brute_force_finds),
+        cmocka_unit_test(search_does_not_depend_on_threads),
+        cmocka_unit_test(fast_bodies_do_not_tunnel),
+        cmocka_unit_test(restful_steps_are_left_alone),
+        cmocka_unit_test(primitives_know_their_distance),
+        cmocka_unit_test(props_catch_what_they_sweep),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,589 @@
+/* Solver layers: paths, sums, the figures of its issue on small characters, cruelty, memory, threads. */
+#include "testing.h"
+
+#include "bar.h"
+#include "math/math3.h"
+#include "mesh/mesh.h"
+#include "solvers/layers/layers.h"
+
+/* ---- helpers ---- */
+
+static cutis_character *make_zoo(const char *name, double resolution)
+{
+    cutis_character *c = NULL;
+    cutis_error error;
+    if (cutis_zoo_make(name, resolution, NULL, &c, &error)) fail_msg("%s", error.text);
+    return c;
+}
+
+/* A closed bar of about 400 points, with a chain of joints. */
+static cutis_character *make_bar(int joints)
+{
+    bar b = bar_make(16, 24, joints);
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_create(&b.given, NULL, &c, NULL), CUTIS_OK);
+    bar_free(&b);
+    return c;
+}
+
+static cutis_model *make_model(const cutis_character *c, const char *name, double substep,
+                               const cutis_setting *settings, int count)
+{
+    cutis_model_def def = cutis_model_def_default();
+    def.character = c, def.solver = name, def.substep = substep, def.settings = settings, def.setting_count = count;
+    cutis_model *model = NULL;
+    cutis_error error;
+    if (cutis_model_build(&def, &model, &error)) fail_msg("%s", error.text);
+    return model;
+}
+
+static cutis_state *make_state(const cutis_model *model)
+{
+    cutis_state *state = NULL;
+    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    return state;
+}
+
+/* Bake a clip; frames: (count x vertex_count x 3), to be freed. */
+static float *bake(const cutis_character *c, const char *name, const char *clip, double fps,
+                   const cutis_setting *settings, int setting_count, int *count)
+{
+    cutis_model *model = make_model(c, name, 0, settings, setting_count);
+    cutis_state *state = make_state(model);
+    cutis_clip_motion motion = {c, cutis_character_find_clip(c, clip), 0.25};
+    assert_true(motion.clip >= 0);
+    double length = motion.lead_in + c->clips[motion.clip].end - c->clips[motion.clip].start;
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+    *count = (int)(length * fps) + 1;
+    float *frames = malloc((size_t)*count * (size_t)c->vertex_count * 3 * sizeof(float));
+    assert_non_null(frames);
+    for (int f = 0; f < *count; f++) {
+        cutis_state_step(model, state, &input, f ? 1 / fps : 0);
+        memcpy(frames + (size_t)f * (size_t)c->vertex_count * 3, cutis_state_positions(model, state),
+               (size_t)c->vertex_count * 3 * sizeof(float));
+    }
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return frames;
+}
+
+static cutis_quality measure(const cutis_character *c, const char *clip, const float *frames, int count, double fps)
+{
+    cutis_quality quality;
+    cutis_error error;
+    cutis_clip_motion motion = {c, cutis_character_find_clip(c, clip), 0.25};
+    float *joints = malloc((size_t)count * (size_t)c->joint_count * 12 * sizeof(float));
+    for (int f = 0; f < count; f++)
+        cutis_clip_motion_sample(&motion, f / fps, joints + (size_t)f * (size_t)c->joint_count * 12);
+    if (cutis_measure(c, frames, count, fps, joints, NULL, NULL, &quality, &error)) fail_msg("%s", error.text);
+    free(joints);
+    return quality;
+}
+
+/* Largest distance between two sets of positions, over the size. */
+static double difference(const cutis_character *c, const float *a, const float *b)
+{
+    double largest = 0;
+    for (int i = 0; i < 3 * c->vertex_count; i++) largest = fmax(largest, fabs((double)a[i] - b[i]));
+    return largest / c->size;
+}
+
+/* ---- paths ---- */
+
+static void every_point_is_on_one_path_and_intervals_are_the_rings(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_zoo("hand", 0.2);
+    arena memory = arena_create(NULL);
+    mesh m;
+    assert_int_equal(mesh_build_character(&m, c, &memory, NULL), CUTIS_OK);
+    uint8_t *seen = ARENA_ARRAY(&memory, uint8_t, m.point_count), *marks = ARENA_ARRAY(&memory, uint8_t, m.point_count);
+    int *ring = ARENA_ARRAY(&memory, int, m.point_count);
+    for (int w = 1; w <= 4; w++) {
+        layers_paths paths;
+        assert_int_equal(layers_paths_build(&paths, &m, w, &memory, NULL, NULL), CUTIS_OK);
+        memset(seen, 0, (size_t)m.point_count);
+        for (int k = 0; k < m.point_count; k++) seen[paths.points[k]]++;
+        for (int p = 0; p < m.point_count; p++) assert_int_equal(seen[p], 1);
+        long covered = 0;
+        for (int k = 0; k < m.point_count; k++) {
+            int count = mesh_rings(&m, paths.points[k], w, ring, m.point_count, marks), held = 0;
+            for (int i = 0; i < count; i++) marks[ring[i]] = 1;
+            for (int i = paths.interval_first[k]; i < paths.interval_first[k + 1]; i++)
+                for (int e = paths.intervals[i].begin; e < paths.intervals[i].end; e++) {
+                    /* Entries of prefix arrays count one more for each path. */
+                    int place = e, path = 0;
+                    while (path + 1 <= paths.path_count && paths.path_first[path + 1] + path + 1 <= e) path++;
+                    place -= path;
+                    held += marks[paths.points[place]];
+                    covered++;
+                }
+            assert_int_equal(held, count);
+            for (int i = 0; i < count; i++) marks[ring[i]] = 0;
+        }
+        assert_int_equal(covered, paths.member_first[m.point_count]);
+        /* O(w): a region meets little more than 2 w + 1 runs. */
+        assert_true((double)paths.interval_first[m.point_count] / m.point_count < 2 * w + 1 + 0.8 * w);
+    }
+    arena_destroy(&memory);
+    cutis_character_destroy(c);
+}
+
+/* The same substep from the same state, along a clip. */
+static void fast_sums_equal_naive_sums(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_zoo("arm", 0.2);
+    for (int w = 1; w <= 4; w++) {
+        const char *rings[] = {"1", "2", "3", "4"};
+        const cutis_setting settings[] = {{"rings", rings[w - 1]}, {"contact", "off"}, {"summation", "naive"}};
+        cutis_model *fast = make_model(c, "layers", 0, settings, 2), *naive = make_model(c, "layers", 0, settings, 3);
+        cutis_state *a = make_state(fast), *b = make_state(naive);
+        cutis_clip_motion motion = {c, cutis_character_find_clip(c, "flex"), 0.1};
+        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+        double worst = 0;
+        for (int f = 0; f < 12; f++) {
+            cutis_state_step(fast, a, &input, 0.1);
+            cutis_state_copy(fast, b, a); /* the two models' states have the same shape */
+            cutis_state_step(fast, a, &input, 0.005);
+            cutis_state_step(naive, b, &input, 0.005);
+            worst = fmax(worst, difference(c, cutis_state_positions(fast, a), cutis_state_positions(naive, b)));
+        }
+        print_message("w = %d: fast and naive differ by %.2g of the size\n", w, worst);
+        assert_true(worst < 1e-5);
+        cutis_state_destroy(a);
+        cutis_state_destroy(b);
+        cutis_model_destroy(fast);
+        cutis_model_destroy(naive);
+    }
+    cutis_character_destroy(c);
+}
+
+/* ---- figures ---- */
+
+static void flexed_arm_keeps_volume_and_does_not_intersect(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_zoo("arm", 0.4);
+    const char *solvers[] = {"lbs", "dqs", "layers"};
+    cutis_quality q[3];
+    for (int s = 0; s < 3; s++) {
+        int count;
+        float *frames = bake(c, solvers[s], "flex", 24, NULL, 0, &count);
+        q[s] = measure(c, "flex", frames, count, 24);
+        print_message("arm flex %-6s volume error %.3f %%, self-intersections %d, penetration %.2g\n", solvers[s],
+                      100 * q[s].volume_error_max, q[s].self_intersections_max, q[s].penetration_max);
+        free(frames);
+    }
+    assert_true(q[2].volume_error_max <= 0.009);
+    assert_int_equal(q[2].self_intersections_max, 0);
+    assert_true(q[2].penetration_max == 0);
+    assert_int_equal(q[2].non_finite, 0);
+    assert_true(q[0].self_intersections_max > 0); /* or the test would show nothing */
+    cutis_character_destroy(c);
+}
+
+static void fist_does_not_intersect(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_zoo("hand", 0.25);
+    int count;
+    float *frames = bake(c, "layers", "fist", 12, NULL, 0, &count);
+    cutis_quality q = measure(c, "fist", frames, count, 12);
+    print_message("hand fist layers: volume error %.3f %%, self-intersections %d (rest %d)\n", 100 * q.volume_error_max,
+                  q.self_intersections_max, q.self_intersections_rest);
+    assert_true(q.self_intersections_max <= q.self_intersections_rest);
+    assert_true(q.volume_error_max <= 0.015);
+    free(frames);
+    cutis_character_destroy(c);
+}
+
+static void twisted_arm_keeps_its_sections(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_zoo("arm", 0.4);
+    int count;
+    for (int s = 0; s < 2; s++) {
+        float *frames = bake(c, s ? "layers" : "lbs", "twist", 12, NULL, 0, &count);
+        cutis_quality q = measure(c, "twist", frames, count, 12);
+        print_message("arm twist %-6s smallest section %.3f\n", s ? "layers" : "lbs", q.min_section_ratio);
+        if (s) assert_true(q.min_section_ratio >= 0.85);
+        free(frames);
+    }
+    cutis_character_destroy(c);
+}
+
+/* ---- material ---- */
+
+/* A pose that moves the whole bar by x along x. */
+static void pose_shift(const cutis_character *c, float x, float *joints)
+{
+    cutis_pose_rest(c, joints);
+    for (int j = 0; j < c->joint_count; j++) joints[12 * j + 3] += x;
+}
+
+typedef struct swing {
+    double crossings;   /* a second, after the stop */
+    double first, last; /* amplitude right after the stop, and two seconds later, over the size */
+} swing;
+
+/* Push the bar, stop it, and watch the skin in the middle swing on relative to the bones. */
+static swing swing_measure(const cutis_setting *settings, int count, double substep)
+{
+    cutis_character *c = make_bar(2);
+    cutis_model *model = make_model(c, "layers", substep, settings, count);
+    cutis_state *state = make_state(model);
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    swing result = {0};
+    double before = 0, x = 0;
+    int vertex = 12 * 16 + 4; /* half way up, on the side */
+    for (int f = 0; f < 480; f++) {
+        double t = f / 200.0;
+        if (t < 0.2) x = 0.5 * t;
+        pose_shift(c, (float)x, joints);
+        cutis_step_input input = {.joints = joints};
+        cutis_state_step(model, state, &input, 1 / 200.0);
+        double offset = (cutis_state_positions(model, state)[3 * vertex] - c->positions[3 * vertex] - x) / c->size;
+        if (t > 0.25) {
+            result.crossings += (before < 0) != (offset < 0) && fabs(offset) > 1e-6;
+            if (t < 0.6) result.first = fmax(result.first, fabs(offset));
+            if (t > 2.2) result.last = fmax(result.last, fabs(offset));
+        }
+        before = offset;
+    }
+    result.crossings /= 2.15;
+    free(joints);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+    return result;
+}
+
+static void soft_flesh_swings_on_slower_and_comes_to_rest(void **unused)
+{
+    (void)unused;
+    const cutis_setting soft[] = {{"fat_stiffness", "0.1"},
+                                  {"skin_stiffness", "0.3"},
+                                  {"muscle_stiffness", "0.1"},
+                                  {"damping", "1"},
+                                  {"volume", "off"}};
+    const cutis_setting firm[] = {{"fat_stiffness", "0.4"},
+                                  {"skin_stiffness", "0.3"},
+                                  {"muscle_stiffness", "0.1"},
+                                  {"damping", "1"},
+                                  {"volume", "off"}};
+    swing a = swing_measure(soft, 5, 0), b = swing_measure(firm, 5, 0);
+    print_message("swing: soft %.1f Hz from %.4f to %.5f, firm %.1f Hz from %.4f to %.5f of the size\n",
+                  a.crossings / 2, a.first, a.last, b.crossings / 2, b.first, b.last);
+    assert_true(a.first > 1e-4 && a.crossings > 1);
+    assert_true(a.last < 0.5 * a.first && b.last < 0.5 * b.first);
+    assert_true(a.crossings < b.crossings);
+}
+
+/* Sag under gravity, and the swing's frequency, are the material's and not the substep's or the iterations'. */
+static double sag(double substep, const char *iterations)
+{
+    const cutis_setting settings[] = {{"gravity", "5"},
+                                      {"fat_stiffness", "0.3"},
+                                      {"skin_stiffness", "0.3"},
+                                      {"muscle_stiffness", "0.3"},
+                                      {"iterations", iterations}};
+    cutis_character *c = make_bar(2);
+    cutis_model *model = make_model(c, "layers", substep, settings, 5);
+    cutis_state *state = make_state(model);
+    for (int i = 0; i < 100; i++) {
+        cutis_step_input input = {.joints = NULL};
+        cutis_state_step(model, state, &input, 0.01);
+    }
+    double sum = 0;
+    const float *x = cutis_state_positions(model, state);
+    for (int v = 0; v < c->vertex_count; v++) sum += (c->positions[3 * v + 1] - x[3 * v + 1]) / c->size;
+    sum /= c->vertex_count;
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+    return sum;
+}
+
+static void stiffness_does_not_depend_on_substep_or_iterations(void **unused)
+{
+    (void)unused;
+    double plain = sag(0.005, "20"), half = sag(0.0025, "20"), twice = sag(0.01, "20"), more = sag(0.005, "60");
+    print_message("sag: 5 ms %.5f, 2.5 ms %.5f, 10 ms %.5f, three times the iterations %.5f of the size\n", plain, half,
+                  twice, more);
+    assert_true(plain > 1e-4);
+    assert_true(fabs(half / plain - 1) < 0.1);
+    assert_true(fabs(twice / plain - 1) < 0.1);
+    assert_true(fabs(more / plain - 1) < 0.1);
+    const cutis_setting soft[] = {{"fat_stiffness", "0.1"},
+                                  {"skin_stiffness", "0.3"},
+                                  {"muscle_stiffness", "0.1"},
+                                  {"damping", "1"},
+                                  {"volume", "off"}};
+    swing a = swing_measure(soft, 5, 0.005), b = swing_measure(soft, 5, 0.0025);
+    print_message("swing: 5 ms %.2f Hz, 2.5 ms %.2f Hz\n", a.crossings / 2, b.crossings / 2);
+    assert_true(fabs(b.crossings / a.crossings - 1) < 0.15);
+}
+
+static void size_of_the_character_does_not_matter(void **unused)
+{
+    (void)unused;
+    bar b = bar_make(12, 16, 2);
+    cutis_character *c[2];
+    assert_int_equal(cutis_character_create(&b.given, NULL, &c[0], NULL), CUTIS_OK);
+    for (int i = 0; i < 3 * b.given.vertex_count; i++) b.positions[i] *= 100;
+    for (int j = 0; j < b.given.joint_count; j++)
+        for (int k = 0; k < 3; k++) {
+            b.joints[j].rest.translation[k] *= 100;
+            b.joints[j].idle.translation[k] *= 100;
+            b.joints[j].inverse_bind[4 * k + 3] *= 100;
+        }
+    assert_int_equal(cutis_character_create(&b.given, NULL, &c[1], NULL), CUTIS_OK);
+    bar_free(&b);
+    float *result[2];
+    for (int i = 0; i < 2; i++) {
+        float scale = i ? 100.0f : 1.0f, joints[24];
+        cutis_model *model = make_model(c[i], "layers", 0, NULL, 0);
+        cutis_state *state = make_state(model);
+        for (int f = 1; f <= 20; f++) {
+            pose_shift(c[i], scale * 0.01f * (float)f, joints);
+            cutis_step_input input = {.joints = joints};
+            cutis_state_step(model, state, &input, 0.01);
+        }
+        size_t bytes = (size_t)c[i]->vertex_count * 3 * sizeof(float);
+        result[i] = malloc(bytes);
+        memcpy(result[i], cutis_state_positions(model, state), bytes);
+        for (int k = 0; k < 3 * c[i]->vertex_count; k++) result[i][k] /= scale;
+        cutis_state_destroy(state);
+        cutis_model_destroy(model);
+    }
+    assert_true(difference(c[0], result[0], result[1]) < 1e-4);
+    for (int i = 0; i < 2; i++) {
+        free(result[i]);
+        cutis_character_destroy(c[i]);
+    }
+}
+
+/* ---- cruelty ---- */
+
+static uint32_t seed;
+
+static float uniform(float low, float high)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return low + (high - low) * (float)(seed >> 8) / 16777216.0f;
+}
+
+/* Every joint turned about its own place and its children with it, at random; now and then a bone elsewhere. */
+static void pose_random(const cutis_character *c, float *joints)
+{
+    cutis_pose_rest(c, joints);
+    for (int j = 0; j < c->joint_count; j++) {
+        vec3 axis = vec3_normalize(vec3_make(uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)));
+        mat34 turn = mat34_compose(vec3_make(0, 0, 0), quat_axis_angle(axis, uniform(-2.5f, 2.5f)), vec3_make(1, 1, 1));
+        mat34 pose;
+        memcpy(pose.m, joints + 12 * j, sizeof pose.m);
+        pose = mat34_multiply(pose, turn);
+        if (uniform(0, 1) < 0.1f) pose.m[3] += uniform(-3, 3);
+        memcpy(joints + 12 * j, pose.m, sizeof pose.m);
+    }
+}
+
+static void nothing_breaks_it_and_it_comes_back(void **unused)
+{
+    (void)unused;
+    static const double substeps[] = {0.001, 0.005, 0.033};
+    cutis_character *c = make_bar(4);
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    seed = 5;
+    for (int i = 0; i < 6; i++) {
+        const char *stiffness = i % 2 ? "1" : "0";
+        const cutis_setting settings[] = {{"skin_stiffness", stiffness},
+                                          {"fat_stiffness", stiffness},
+                                          {"muscle_stiffness", stiffness},
+                                          {"bone_stiffness", stiffness},
+                                          {"iterations", "8"}};
+        cutis_model *model = make_model(c, "layers", substeps[i / 2], settings, 5);
+        cutis_state *state = make_state(model);
+        int frames = i / 2 == 0 ? 4 : 16;
+        for (int f = 0; f < frames; f++) {
+            pose_random(c, joints);
+            cutis_step_input input = {.joints = joints};
+            cutis_state_step(model, state, &input, 0.033);
+            const float *x = cutis_state_positions(model, state);
+            for (int k = 0; k < 3 * c->vertex_count; k++) assert_true(fabsf(x[k]) < 1e4f);
+        }
+        cutis_pose_rest(c, joints);
+        cutis_step_input input = {.joints = joints};
+        for (int f = 0; f < 20; f++) cutis_state_step(model, state, &input, 0.1);
+        double off = difference(c, c->positions, cutis_state_positions(model, state));
+        print_message("substep %.0f ms, stiffness %s: %.2g of the size off rest after 2 s\n", 1e3 * substeps[i / 2],
+                      stiffness, off);
+        assert_true(off < 0.005);
+        cutis_state_destroy(state);
+        cutis_model_destroy(model);
+    }
+    free(joints);
+    cutis_character_destroy(c);
+}
+
+/* ---- contracts ---- */
+
+static void a_step_allocates_nothing_and_threads_do_not_matter(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_zoo("arm", 0.15);
+    test_memory memory = {0};
+    cutis_allocator allocator = test_allocator(&memory);
+    cutis_model_def def = cutis_model_def_default();
+    def.character = c, def.solver = "layers", def.allocator = &allocator;
+    cutis_model *model = NULL;
+    assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
+    uint64_t hashes[3];
+    for (int i = 0; i < 3; i++) {
+        cutis_state *state = NULL;
+        assert_int_equal(cutis_state_create(model, &allocator, &state, NULL), CUTIS_OK);
+        cutis_pool *pool = NULL;
+        if (i == 1) assert_int_equal(cutis_pool_create(3, NULL, &pool, NULL), CUTIS_OK);
+        cutis_clip_motion motion = {c, cutis_character_find_clip(c, "flex"), 0.1};
+        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample},
+                                  .jobs = i == 1   ? cutis_pool_jobs(pool)
+                                          : i == 2 ? &test_jobs_backward
+                                                   : NULL};
+        long before = atomic_load(&memory.allocations);
+        for (int f = 0; f < 24; f++) cutis_state_step(model, state, &input, 0.05);
+        assert_int_equal(atomic_load(&memory.allocations), before);
+        hashes[i] = cutis_state_hash(model, state);
+        cutis_pool_destroy(pool);
+        cutis_state_destroy(state);
+    }
+    assert_true(hashes[0] == hashes[1] && hashes[0] == hashes[2]);
+    cutis_model_destroy(model);
+    assert_memory_clean(&memory);
+    cutis_character_destroy(c);
+}
+
+static bool build_with(void *context, const cutis_allocator *allocator)
+{
+    cutis_model_def def = cutis_model_def_default();
+    def.character = context, def.solver = "layers", def.allocator = allocator;
+    cutis_model *model = NULL;
+    bool done = cutis_model_build(&def, &model, NULL) == CUTIS_OK;
+    if (done) cutis_model_destroy(model);
+    return done;
+}
+
+static void build_survives_every_failing_allocation(void **unused)
+{
+    (void)unused;
+    bar b = bar_make(6, 8, 2);
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_create(&b.given, NULL, &c, NULL), CUTIS_OK);
+    bar_free(&b);
+    assert_true(test_every_allocation(build_with, c) > 3);
+    cutis_character_destroy(c);
+}
+
+/* A reset into a pose arrives there without intersections, as a walk there would. */
+static void reset_into_a_pose_is_clean(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_zoo("arm", 0.2);
+    cutis_model *model = make_model(c, "layers", 0, NULL, 0);
+    cutis_state *state = make_state(model);
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    int clip = cutis_character_find_clip(c, "flex");
+    cutis_pose_sample(c, clip, 0.5 * (c->clips[clip].start + c->clips[clip].end), joints);
+    cutis_state_reset(model, state, joints);
+    cutis_quality q = measure(c, "flex", cutis_state_positions(model, state), 1, 1);
+    assert_int_equal(q.self_intersections_max, 0);
+    assert_true(q.volume_error_max < 0.009);
+
+    /* Teleported, it goes on as if nothing had happened. */
+    const float motion[12] = {0, 0, 1, 5, 0, 1, 0, -2, -1, 0, 0, 3};
+    float *before = malloc((size_t)c->vertex_count * 3 * sizeof(float));
+    for (int v = 0; v < c->vertex_count; v++)
+        vec3_store(before + 3 * v, mat34_point(motion, vec3_load(cutis_state_positions(model, state) + 3 * v)));
+    cutis_state_teleport(model, state, motion);
+    for (int j = 0; j < c->joint_count; j++) {
+        mat34 m, pose;
+        memcpy(m.m, motion, sizeof m.m);
+        memcpy(pose.m, joints + 12 * j, sizeof pose.m);
+        pose = mat34_multiply(m, pose);
+        memcpy(joints + 12 * j, pose.m, sizeof pose.m);
+    }
+    cutis_step_input input = {.joints = joints};
+    cutis_state_step(model, state, &input, 0.005);
+    assert_true(difference(c, before, cutis_state_positions(model, state)) < 2e-3);
+    free(before);
+    free(joints);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+}
+
+/* A ball pressed into the bar's side dents it, and the bar does not reach into the ball. */
+static void props_press_into_flesh(void **unused)
+{
+    (void)unused;
+    bar b = bar_make(24, 32, 2);
+    cutis_prop ball = {.name = "ball",
+                       .role = CUTIS_PROP_COLLIDER,
+                       .shape = CUTIS_PROP_SPHERE,
+                       .size = {0.1f},
+                       .joint = -1,
+                       .friction = -1,
+                       .restitution = -1};
+    b.given.props = &ball;
+    b.given.prop_count = 1;
+    cutis_character *c = NULL;
+    cutis_error error;
+    if (cutis_character_create(&b.given, NULL, &c, &error)) fail_msg("%s", error.text);
+    bar_free(&b);
+    cutis_model *model = make_model(c, "layers", 0, NULL, 0);
+    cutis_state *state = make_state(model);
+    float joints[24];
+    /* The ball is at the origin: the bar comes down beside it and moves into it by a third of the ball. */
+    double deepest = 0, dented = 0;
+    for (int f = 0; f < 60; f++) {
+        float way = 0.3f - 0.085f * fminf((float)f / 40, 1);
+        cutis_pose_rest(c, joints);
+        for (int j = 0; j < 2; j++) joints[12 * j + 3] += way, joints[12 * j + 7] -= 0.5f;
+        cutis_step_input input = {.joints = joints};
+        if (f == 0) cutis_state_reset(model, state, joints);
+        cutis_state_step(model, state, &input, 0.01);
+        const float *x = cutis_state_positions(model, state);
+        for (int v = 0; v < c->vertex_count; v++) {
+            deepest = fmax(deepest, 0.1 - vec3_length(vec3_load(x + 3 * v)));
+            vec3 rigid = vec3_add(vec3_load(c->positions + 3 * v), vec3_make(way, -0.5f, 0));
+            dented = fmax(dented, vec3_distance(vec3_load(x + 3 * v), rigid));
+        }
+    }
+    print_message("ball: deepest point %.4f inside, dent %.4f\n", deepest, dented);
+    assert_true(dented > 0.02);
+    assert_true(deepest < 0.002);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_point_is_on_one_path_and_intervals_are_the_rings),
+        cmocka_unit_test(fast_sums_equal_naive_sums),
+        cmocka_unit_test(flexed_arm_keeps_volume_and_does_not_intersect),
+        cmocka_unit_test(fist_does_not_intersect),
+        cmocka_unit_test(twisted_arm_keeps_its_sections),
+        cmocka_unit_test(soft_flesh_swings_on_slower_and_comes_to_rest),
+        cmocka_unit_test(stiffness_does_not_depend_on_substep_or_iterations),
+        cmocka_unit_test(size_of_the_character_does_not_matter),
+        cmocka_unit_test(nothing_breaks_it_and_it_comes_back),
+        cmocka_unit_test(a_step_allocates_nothing_and_threads_do_not_matter),
+        cmocka_unit_test(build_survives_every_failing_allocation),
+        cmocka_unit_test(reset_into_a_pose_is_clean),
+        cmocka_unit_test(props_press_into_flesh),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

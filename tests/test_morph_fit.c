@@ -1,0 +1,158 @@
+/* Morph targets of a motion: few suffice for a motion of few components, and their normals follow the surface. */
+#include "testing.h"
+
+#include "character/morph_fit.h"
+#include "character/normals.h"
+#include "character/skinning.h"
+#include "math/math3.h"
+
+enum { FRAMES = 20 };
+static const double FPS = 10;
+
+/* Frames of a clip under dqs. */
+static float *simulate(const cutis_character *c, int clip)
+{
+    cutis_model_def def = cutis_model_def_default();
+    cutis_model *model = NULL;
+    cutis_state *state = NULL;
+    size_t floats = (size_t)c->vertex_count * 3;
+    def.character = c;
+    def.solver = "dqs";
+    assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
+    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    cutis_clip_motion motion = {c, clip, 0};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+    float *frames = malloc(FRAMES * floats * sizeof *frames);
+    for (int f = 0; f < FRAMES; f++) {
+        cutis_state_step(model, state, &input, f / FPS - cutis_state_time(state));
+        memcpy(frames + (size_t)f * floats, cutis_state_positions(model, state), floats * sizeof *frames);
+    }
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return frames;
+}
+
+static morph_fit_def fit_def(const cutis_character *c, int clip, const float *frames)
+{
+    return (morph_fit_def){.character = c,
+                           .clip = clip,
+                           .start = (double)c->clips[clip].start,
+                           .fps = FPS,
+                           .frame_count = FRAMES,
+                           .frames = frames,
+                           .tolerance = 1e-3 * (double)c->size,
+                           .limit = 32,
+                           .normals = true};
+}
+
+/* Mean angle in radians between the normals that a player shades with, targets or not, and those of the surface. */
+static double normal_error(const cutis_character *c, int clip, const float *frames, const morph_fit *fit, bool use)
+{
+    size_t floats = (size_t)c->vertex_count * 3;
+    float *scratch = malloc((size_t)c->point_count * 3 * sizeof(float)), *rest = malloc(floats * sizeof(float));
+    float *wanted = malloc(floats * sizeof(float)), *skin = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    double sum = 0;
+    character_normals(c, c->positions, scratch, rest);
+    for (int f = 0; f < FRAMES; f++) {
+        cutis_pose_sample(c, clip, (double)c->clips[clip].start + f / FPS, joints);
+        skin_matrices(c, joints, skin);
+        character_normals(c, frames + (size_t)f * floats, scratch, wanted);
+        for (int v = 0; v < c->vertex_count; v++) {
+            vec3 n = vec3_load(rest + 3 * v), shown = {0, 0, 0};
+            for (int k = 0; use && k < fit->count; k++)
+                n = vec3_madd(n, vec3_load(fit->normals + (size_t)k * floats + 3 * (size_t)v),
+                              fit->weights[f * fit->count + k]);
+            for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++)
+                shown = vec3_madd(shown, mat34_vector(skin + 12 * c->influence_joints[i], n), c->influence_weights[i]);
+            double cosine = (double)vec3_dot(vec3_normalize(shown), vec3_load(wanted + 3 * v));
+            sum += acos(fmin(1, fmax(-1, cosine)));
+        }
+    }
+    free(scratch);
+    free(rest);
+    free(wanted);
+    free(skin);
+    free(joints);
+    return sum / ((double)FRAMES * c->vertex_count);
+}
+
+static void normals_follow(void **unused)
+{
+    (void)unused;
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_zoo_make("arm", 0.3, NULL, &c, NULL), CUTIS_OK);
+    int clip = cutis_character_find_clip(c, "flex");
+    float *frames = simulate(c, clip);
+    morph_fit_def def = fit_def(c, clip, frames);
+    arena memory = arena_create(NULL);
+    morph_fit fit;
+    assert_int_equal(morph_fit_make(&def, &memory, &fit, NULL), CUTIS_OK);
+    double without = normal_error(c, clip, frames, &fit, false), with = normal_error(c, clip, frames, &fit, true);
+    print_message("normals are off by %.3f degrees in the mean, %.3f without targets\n", with * 57.3, without * 57.3);
+    assert_true(with < 0.5 * without);
+    arena_destroy(&memory);
+    free(frames);
+    cutis_character_destroy(c);
+}
+
+static void tolerance_and_limit_are_kept(void **unused)
+{
+    (void)unused;
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_zoo_make("arm", 0.3, NULL, &c, NULL), CUTIS_OK);
+    int clip = cutis_character_find_clip(c, "flex"), last = 0;
+    float *frames = simulate(c, clip);
+    for (double tolerance = 1e-2; tolerance > 1e-5; tolerance /= 10) {
+        morph_fit_def def = fit_def(c, clip, frames);
+        def.tolerance = tolerance * (double)c->size;
+        arena memory = arena_create(NULL);
+        morph_fit fit;
+        assert_int_equal(morph_fit_make(&def, &memory, &fit, NULL), CUTIS_OK);
+        assert_true(fit.count >= last);
+        assert_true(fit.max <= def.tolerance);
+        last = fit.count;
+        for (int i = 0; i < FRAMES * fit.count; i++) assert_true(fabsf(fit.weights[i]) <= 1);
+        def.limit = 1;
+        assert_int_equal(morph_fit_make(&def, &memory, &fit, NULL), CUTIS_OK);
+        assert_true(fit.count <= 1);
+        arena_destroy(&memory);
+    }
+    assert_true(last > 1);
+    free(frames);
+    cutis_character_destroy(c);
+}
+
+typedef struct fit_context {
+    cutis_character *character;
+    float *frames;
+} fit_context;
+
+static bool fit_with(void *context, const cutis_allocator *allocator)
+{
+    fit_context *f = context;
+    morph_fit_def def = fit_def(f->character, 0, f->frames);
+    arena memory = arena_create(allocator);
+    morph_fit fit;
+    bool fine = morph_fit_make(&def, &memory, &fit, NULL) == CUTIS_OK;
+    arena_destroy(&memory);
+    return fine;
+}
+
+static void memory_may_run_out(void **unused)
+{
+    (void)unused;
+    fit_context f = {0};
+    assert_int_equal(cutis_zoo_make("arm", 0.1, NULL, &f.character, NULL), CUTIS_OK);
+    f.frames = simulate(f.character, 0);
+    assert_true(test_every_allocation(fit_with, &f) > 3);
+    free(f.frames);
+    cutis_character_destroy(f.character);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(normals_follow), cmocka_unit_test(tolerance_and_limit_are_kept),
+                                       cmocka_unit_test(memory_may_run_out)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

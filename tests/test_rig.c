@@ -1,0 +1,454 @@
+/*
+ * test_rig.c: automatic weights and skeletons: sums, coverage, accuracy against hand-made rigs, and every failure that
+ * bone heat alone would have.
+ */
+#define _DEFAULT_SOURCE /* mkstemps */
+#include "testing.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "character/skinning.h"
+
+static cutis_character *zoo(const char *name)
+{
+    cutis_character *character = NULL;
+    cutis_error error;
+    assert_int_equal(cutis_zoo_make(name, 1, NULL, &character, &error), CUTIS_OK);
+    return character;
+}
+
+static void assert_full_weights(const cutis_character *c)
+{
+    for (int v = 0; v < c->vertex_count; v++) {
+        double sum = 0;
+        for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++) {
+            assert_true(c->influence_weights[i] >= 0);
+            sum += c->influence_weights[i];
+        }
+        assert_true(fabs(sum - 1) < 1e-5);
+    }
+}
+
+static cutis_rig *bind(const cutis_character *character, cutis_rig_method method)
+{
+    cutis_rig_def def = cutis_rig_def_default();
+    cutis_rig *rig = NULL;
+    cutis_error error;
+    def.character = character;
+    def.method = method;
+    if (cutis_rig_bind(&def, &rig, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    assert_full_weights(rig->character);
+    return rig;
+}
+
+/* Mean distance over all clips of the two characters' linear-blend vertices, over the size. */
+static double clip_error(const cutis_character *a, const cutis_character *b)
+{
+    int n = a->vertex_count;
+    float *joints = malloc((size_t)a->joint_count * 12 * sizeof *joints);
+    float *skin = malloc((size_t)a->joint_count * 12 * sizeof *joints);
+    float *pa = malloc(3 * (size_t)n * sizeof *pa), *pb = malloc(3 * (size_t)n * sizeof *pb);
+    arena memory = arena_create(NULL);
+    skinning sa, sb;
+    cutis_error error;
+    double sum = 0;
+    long count = 0;
+    assert_int_equal(skinning_build(&sa, n, a->positions, a->influence_first, a->influence_joints, a->influence_weights,
+                                    a->joint_count, &memory, &error),
+                     CUTIS_OK);
+    assert_int_equal(skinning_build(&sb, n, b->positions, b->influence_first, b->influence_joints, b->influence_weights,
+                                    b->joint_count, &memory, &error),
+                     CUTIS_OK);
+    float *scratch = malloc(skinning_scratch_count(&sa) * sizeof *scratch);
+    for (int c = 0; c < a->clip_count; c++)
+        for (int frame = 0; frame <= 10; frame++) {
+            double time = a->clips[c].start + (a->clips[c].end - a->clips[c].start) * frame / 10.0;
+            cutis_pose_sample(a, c, time, joints);
+            skin_matrices(a, joints, skin);
+            skinning_linear(&sa, skin, scratch, NULL, pa);
+            skinning_linear(&sb, skin, scratch, NULL, pb);
+            for (int v = 0; v < n; v++, count++) {
+                double d2 = 0;
+                for (int k = 0; k < 3; k++) d2 += (pa[3 * v + k] - pb[3 * v + k]) * (pa[3 * v + k] - pb[3 * v + k]);
+                sum += sqrt(d2);
+            }
+        }
+    arena_destroy(&memory);
+    free(joints), free(skin), free(pa), free(pb), free(scratch);
+    return sum / (double)count / a->size;
+}
+
+static void heat_comes_near_hand_made_weights(void **state)
+{
+    static const char *const names[] = {"arm", "man", "hand", "cat", "dancer"};
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        cutis_character *character = zoo(names[i]);
+        cutis_rig *rig = bind(character, CUTIS_RIG_AUTO);
+        double error = clip_error(character, rig->character);
+        print_message("%-12s heat weights %6.1f ms, mean error %.2f %% of the size\n", names[i], rig->weight_ms,
+                      100 * error);
+        assert_true(error < 0.02);
+        cutis_rig_destroy(rig);
+        cutis_character_destroy(character);
+    }
+}
+
+static void heat_of_makehuman_is_quick_and_near(void **state)
+{
+    const char *path = test_model("makehuman-cmu-average/mh_average.glb");
+    cutis_character *character;
+    cutis_error error;
+    double best = 1e9;
+    (void)state;
+    if (!path) skip();
+    assert_int_equal(cutis_character_load(path, NULL, &character, &error), CUTIS_OK);
+    for (int run = 0; run < 3; run++) {
+        clock_t start = clock();
+        cutis_rig *rig = bind(character, CUTIS_RIG_AUTO);
+        best = fmin(best, 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
+        if (run == 0) {
+            double mean = clip_error(character, rig->character);
+            print_message("mh_average: %d vertices, %d joints, mean error %.2f %%\n", character->vertex_count,
+                          character->joint_count, 100 * mean);
+            for (int i = 0; i < rig->sentence_count; i++) print_message("  %s\n", rig->sentences[i]);
+            assert_true(mean < 0.02);
+        }
+        cutis_rig_destroy(rig);
+    }
+    print_message("mh_average: weights and the new character in %.1f ms of processor time\n", best);
+    assert_true(best < 300); /* 150 ms when the machine has nothing else to do */
+    cutis_character_destroy(character);
+}
+
+static void voxels_alone_weigh_everything(void **state)
+{
+    (void)state;
+    cutis_character *character = zoo("man");
+    cutis_rig *rig = bind(character, CUTIS_RIG_VOXEL);
+    double error = clip_error(character, rig->character);
+    print_message("man: voxel weights %.1f ms, mean error %.2f %% of the size\n", rig->weight_ms, 100 * error);
+    assert_int_equal(rig->heat_points, 0);
+    assert_true(error < 0.03);
+    cutis_rig_destroy(rig);
+    cutis_character_destroy(character);
+}
+
+/* Mean distance of the joints that both characters name alike, over the longest side. */
+static double joint_error(const cutis_character *a, const cutis_character *b, const char *const (*aliases)[2],
+                          int count)
+{
+    double sum = 0, longest = 0;
+    int found = 0;
+    float *pa = malloc(12 * (size_t)a->joint_count * sizeof *pa),
+          *pb = malloc(12 * (size_t)b->joint_count * sizeof *pb);
+    for (int k = 0; k < 3; k++) longest = fmax(longest, b->bounds_max[k] - b->bounds_min[k]);
+    cutis_pose_rest(a, pa);
+    cutis_pose_rest(b, pb);
+    for (int j = 0; j < a->joint_count; j++) {
+        int other = cutis_character_find_joint(b, a->joints[j].name);
+        for (int i = 0; i < count && other < 0; i++)
+            if (strcmp(aliases[i][0], a->joints[j].name) == 0) other = cutis_character_find_joint(b, aliases[i][1]);
+        if (other < 0) continue;
+        double square = 0;
+        for (int k = 0; k < 3; k++) {
+            double d = pa[12 * j + 4 * k + 3] - pb[12 * other + 4 * k + 3];
+            square += d * d;
+        }
+        sum += sqrt(square);
+        found++;
+    }
+    free(pa), free(pb);
+    assert_true(found >= 12);
+    return sum / found / longest;
+}
+
+static cutis_rig *create(const cutis_character *character, const cutis_allocator *allocator)
+{
+    cutis_rig_def def = cutis_rig_def_default();
+    cutis_rig *rig = NULL;
+    cutis_error error;
+    def.character = character;
+    def.allocator = allocator;
+    if (cutis_rig_create(&def, &rig, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    assert_full_weights(rig->character);
+    return rig;
+}
+
+static void zoo_skeletons_are_found_within_three_percent(void **state)
+{
+    static const char *const names[][2] = {
+        {"man", "biped"}, {"dancer", "biped"}, {"cat", "quadruped"}, {"hand", "hand"}};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        cutis_character *character = zoo(names[i][0]);
+        cutis_rig *rig = create(character, NULL);
+        double error = joint_error(rig->character, character, NULL, 0);
+        print_message("%-8s %-10s joints %.2f %% of the height\n", names[i][0], rig->skeleton, 100 * error);
+        assert_string_equal(rig->skeleton, names[i][1]);
+        assert_true(error < 0.03);
+        cutis_rig_destroy(rig);
+        cutis_character_destroy(character);
+    }
+}
+
+static void makehuman_skeletons_are_found_within_five_percent(void **state)
+{
+    static const char *const aliases[][2] = {{"neck", "Neck"},
+                                             {"upper_arm_l", "LeftArm"},
+                                             {"upper_arm_r", "RightArm"},
+                                             {"forearm_l", "LeftForeArm"},
+                                             {"forearm_r", "RightForeArm"},
+                                             {"hand_l", "LeftHand"},
+                                             {"hand_r", "RightHand"},
+                                             {"thigh_l", "LeftUpLeg"},
+                                             {"thigh_r", "RightUpLeg"},
+                                             {"shin_l", "LeftLeg"},
+                                             {"shin_r", "RightLeg"},
+                                             {"foot_l", "LeftFoot"},
+                                             {"foot_r", "RightFoot"}};
+    static const char *const files[][2] = {
+        {"makehuman-cmu-average/mh_average-body-quads.obj", "makehuman-cmu-average/mh_average.glb"},
+        {"makehuman-cmu-heavy/mh_heavy-body-quads.obj", "makehuman-cmu-heavy/mh_heavy.glb"}};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const char *body = test_model(files[i][0]), *rigged = test_model(files[i][1]);
+        cutis_character *a, *b;
+        cutis_error error;
+        if (!body || !rigged) skip();
+        assert_int_equal(cutis_character_load(body, NULL, &a, &error), CUTIS_OK);
+        assert_int_equal(cutis_character_load(rigged, NULL, &b, &error), CUTIS_OK);
+        cutis_rig *rig = create(a, NULL);
+        double mean = joint_error(rig->character, b, aliases, 13);
+        print_message("%s: joints %.2f %% of the height\n", files[i][0], 100 * mean);
+        assert_true(mean < 0.05);
+        cutis_rig_destroy(rig);
+        cutis_character_destroy(a);
+        cutis_character_destroy(b);
+    }
+}
+
+static void skeletons_of_symmetric_bodies_are_symmetric(void **state)
+{
+    (void)state;
+    cutis_character *character = zoo("man");
+    cutis_rig *rig = create(character, NULL);
+    const cutis_character *c = rig->character;
+    int l = cutis_character_find_joint(c, "forearm_l"), r = cutis_character_find_joint(c, "forearm_r");
+    float middle = 0.5f * (character->bounds_min[0] + character->bounds_max[0]);
+    assert_true(l >= 0 && r >= 0);
+    assert_true(-c->joints[l].inverse_bind[3] > middle); /* the zoo faces +Z, so that left is +X */
+    assert_true(fabsf(c->joints[l].inverse_bind[3] + c->joints[r].inverse_bind[3] + 2 * middle) < 1e-5f);
+    assert_true(fabsf(c->joints[l].inverse_bind[7] - c->joints[r].inverse_bind[7]) < 1e-6f);
+    cutis_rig_destroy(rig);
+    cutis_character_destroy(character);
+}
+
+static void landmarks_and_templates_are_obeyed(void **state)
+{
+    (void)state;
+    cutis_character *character = zoo("man");
+    cutis_rig_def def = cutis_rig_def_default();
+    cutis_rig_landmark landmark = {"head", {0.01f, 1.6f, 0.02f}};
+    cutis_rig *rig;
+    cutis_error error;
+    def.character = character;
+    def.landmarks = &landmark;
+    def.landmark_count = 1;
+    assert_int_equal(cutis_rig_create(&def, &rig, &error), CUTIS_OK);
+    int head = cutis_character_find_joint(rig->character, "head");
+    assert_true(fabsf(rig->character->joints[head].inverse_bind[7] + 1.6f) < 1e-5f);
+    cutis_rig_destroy(rig);
+    landmark.name = "haed";
+    assert_int_equal(cutis_rig_create(&def, &rig, &error), CUTIS_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.text, "'head'"));
+    def.landmark_count = 0;
+    def.skeleton = "bipd";
+    assert_int_equal(cutis_rig_create(&def, &rig, &error), CUTIS_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.text, "'biped'"));
+    def.skeleton = "quadruped";
+    assert_int_equal(cutis_rig_create(&def, &rig, &error), CUTIS_ERROR_DATA);
+    def.skeleton = "chain";
+    assert_int_equal(cutis_rig_create(&def, &rig, &error), CUTIS_OK);
+    assert_full_weights(rig->character);
+    cutis_rig_destroy(rig);
+    cutis_character_destroy(character);
+}
+
+static bool says(const cutis_rig *rig, const char *what)
+{
+    for (int i = 0; i < rig->sentence_count; i++)
+        if (strstr(rig->sentences[i], what)) return true;
+    return false;
+}
+
+/* The man with a hole in the back, a stray tetrahedron, and a triangle that joins his two legs. */
+static cutis_character *broken_man(const cutis_character *man)
+{
+    cutis_character given = *man, *broken;
+    cutis_error error;
+    int n = man->vertex_count, faces = 0, corners = 0;
+    float *positions = malloc(3 * (size_t)(n + 4) * sizeof *positions);
+    int *face_first = malloc((size_t)(man->face_count + 8) * sizeof *face_first);
+    int *all = malloc((size_t)(man->corner_count + 32) * sizeof *all), left = -1, right = -1;
+    memcpy(positions, man->positions, 3 * (size_t)n * sizeof *positions);
+    for (int k = 0; k < 4; k++) {
+        positions[3 * (n + k)] = 0.5f + (k == 1 ? 0.01f : 0);
+        positions[3 * (n + k) + 1] = 1.3f + (k == 2 ? 0.01f : 0);
+        positions[3 * (n + k) + 2] = k == 3 ? 0.01f : 0;
+    }
+    for (int f = 0; f < man->face_count; f++) {
+        const int *c = man->corners + man->face_first[f];
+        const float *p = man->positions + 3 * c[0];
+        if (fabsf(p[0]) < 0.05f && fabsf(p[1] - 1.2f) < 0.05f && p[2] < 0) continue; /* the hole */
+        if (left < 0 && p[0] > 0.05f && fabsf(p[1] - 0.4f) < 0.02f) left = f;
+        if (right < 0 && p[0] < -0.05f && fabsf(p[1] - 0.4f) < 0.02f) right = f;
+        face_first[faces++] = corners;
+        for (int k = 0; k < 4; k++) all[corners++] = c[k];
+    }
+    assert_true(left >= 0 && right >= 0 && faces < man->face_count);
+    static const int tetrahedron[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}};
+    for (int f = 0; f < 4; f++) {
+        face_first[faces++] = corners;
+        for (int k = 0; k < 3; k++) all[corners++] = n + tetrahedron[f][k];
+    }
+    const int *a = man->corners + man->face_first[left], *b = man->corners + man->face_first[right];
+    face_first[faces++] = corners;
+    all[corners++] = a[0], all[corners++] = a[1], all[corners++] = b[0];
+    face_first[faces] = corners;
+    given.positions = positions;
+    given.vertex_count = n + 4;
+    given.face_count = faces;
+    given.face_first = face_first;
+    given.corners = all;
+    given.texcoords = NULL;
+    given.influence_first = NULL;
+    given.part_count = given.map_count = given.morph_count = 0;
+    if (cutis_character_create(&given, NULL, &broken, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    free(positions), free(face_first), free(all);
+    return broken;
+}
+
+static void broken_meshes_get_full_weights_and_sentences(void **state)
+{
+    (void)state;
+    cutis_character *man = zoo("man"), *broken = broken_man(man);
+    for (int method = 0; method < 3; method++) {
+        cutis_rig *rig = bind(broken, (cutis_rig_method)method);
+        assert_true(says(rig, "holes"));
+        assert_true(says(rig, "three or more triangles"));
+        assert_true(says(rig, "loose pieces"));
+        if (method == 0)
+            for (int i = 0; i < rig->sentence_count; i++) print_message("  %s\n", rig->sentences[i]);
+        /* The island moves as one, with the arm that it floats at. */
+        const cutis_character *c = rig->character;
+        int v = broken->vertex_count - 4, first = c->influence_first[v];
+        assert_non_null(strstr(c->joints[c->influence_joints[first]].name, "_l"));
+        for (int k = 1; k < 4; k++)
+            assert_int_equal(c->influence_joints[c->influence_first[v + k]], c->influence_joints[first]);
+        cutis_rig_destroy(rig);
+    }
+    cutis_character_destroy(broken);
+    cutis_character_destroy(man);
+}
+
+static bool rig_small(void *context, const cutis_allocator *allocator)
+{
+    cutis_rig_def def = cutis_rig_def_default();
+    cutis_rig *rig = NULL;
+    cutis_error error;
+    def.character = context;
+    def.allocator = allocator;
+    def.voxel_resolution = 16;
+    bool made = cutis_rig_create(&def, &rig, &error) == CUTIS_OK;
+    cutis_rig_destroy(rig);
+    if (made) {
+        def.method = CUTIS_RIG_VOXEL;
+        made = cutis_rig_create(&def, &rig, &error) == CUTIS_OK;
+        cutis_rig_destroy(rig);
+    }
+    return made;
+}
+
+static void rigging_survives_every_failed_allocation(void **state)
+{
+    cutis_character *arm;
+    cutis_error error;
+    (void)state;
+    assert_int_equal(cutis_zoo_make("arm", 0.15, NULL, &arm, &error), CUTIS_OK);
+    print_message("%ld allocations\n", test_every_allocation(rig_small, arm));
+    cutis_character_destroy(arm);
+}
+
+static void threads_do_not_change_a_rig(void **state)
+{
+    (void)state;
+    cutis_character *cat = zoo("cat");
+    cutis_rig_def def = cutis_rig_def_default();
+    cutis_rig *a, *b;
+    cutis_error error;
+    def.character = cat;
+    assert_int_equal(cutis_rig_create(&def, &a, &error), CUTIS_OK);
+    def.jobs = &test_jobs_backward;
+    assert_int_equal(cutis_rig_create(&def, &b, &error), CUTIS_OK);
+    const cutis_character *x = a->character, *y = b->character;
+    int n = x->influence_first[x->vertex_count];
+    assert_int_equal(n, y->influence_first[y->vertex_count]);
+    assert_memory_equal(x->influence_joints, y->influence_joints, (size_t)n * sizeof(int));
+    assert_memory_equal(x->influence_weights, y->influence_weights, (size_t)n * sizeof(float));
+    cutis_rig_destroy(a);
+    cutis_rig_destroy(b);
+    cutis_character_destroy(cat);
+}
+
+static void rigging_a_gltf_file_keeps_all_else(void **state)
+{
+    const char *source = test_model("khronos-Fox/Fox.glb");
+    char path[] = "/tmp/cutis_rig_XXXXXX.glb";
+    cutis_character *fox, *again;
+    cutis_error error;
+    (void)state;
+    if (!source) skip();
+    int file = mkstemps(path, 4);
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(cutis_character_load(source, NULL, &fox, &error), CUTIS_OK);
+    cutis_rig *rig = create(fox, NULL);
+    assert_string_equal(rig->skeleton, "quadruped");
+    if (cutis_character_save_rig(rig->character, source, path, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    assert_int_equal(cutis_character_load(path, NULL, &again, &error), CUTIS_OK);
+    const cutis_character *c = rig->character;
+    assert_int_equal(again->vertex_count, fox->vertex_count);
+    assert_int_equal(again->joint_count, c->joint_count);
+    assert_string_equal(again->parts[0].material, fox->parts[0].material);
+    assert_int_equal(again->corner_count, fox->corner_count);
+    assert_memory_equal(again->corners, fox->corners, (size_t)fox->corner_count * sizeof(int));
+    assert_memory_equal(again->texcoords, fox->texcoords, 2 * (size_t)fox->corner_count * sizeof(float));
+    for (int i = 0; i < 3 * fox->vertex_count; i++)
+        assert_true(fabsf(again->positions[i] - fox->positions[i]) < 1e-5f * fox->size);
+    for (int v = 0; v < fox->vertex_count; v++)
+        assert_int_equal(again->influence_first[v + 1], c->influence_first[v + 1]);
+    cutis_character_destroy(again);
+    cutis_rig_destroy(rig);
+    cutis_character_destroy(fox);
+    unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heat_comes_near_hand_made_weights),
+        cmocka_unit_test(heat_of_makehuman_is_quick_and_near),
+        cmocka_unit_test(voxels_alone_weigh_everything),
+        cmocka_unit_test(zoo_skeletons_are_found_within_three_percent),
+        cmocka_unit_test(makehuman_skeletons_are_found_within_five_percent),
+        cmocka_unit_test(skeletons_of_symmetric_bodies_are_symmetric),
+        cmocka_unit_test(landmarks_and_templates_are_obeyed),
+        cmocka_unit_test(broken_meshes_get_full_weights_and_sentences),
+        cmocka_unit_test(rigging_survives_every_failed_allocation),
+        cmocka_unit_test(threads_do_not_change_a_rig),
+        cmocka_unit_test(rigging_a_gltf_file_keeps_all_else),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* A character in centimetres, inches or metres gives the same shape; a rate does not change the motion. */
+#include "testing.h"
+
+/* The zoo's character in other units: positions, bones and motion. */
+static cutis_character *character_scale(const cutis_character *c, float scale)
+{
+    cutis_character given = *c, *result = NULL;
+    float *positions = malloc((size_t)c->vertex_count * 3 * sizeof(float));
+    cutis_joint *joints = malloc((size_t)c->joint_count * sizeof *joints);
+    cutis_clip *clips = malloc((size_t)c->clip_count * sizeof *clips);
+    for (int i = 0; i < 3 * c->vertex_count; i++) positions[i] = scale * c->positions[i];
+    for (int j = 0; j < c->joint_count; j++) {
+        joints[j] = c->joints[j];
+        for (int k = 0; k < 3; k++) {
+            joints[j].rest.translation[k] *= scale;
+            joints[j].idle.translation[k] *= scale;
+            joints[j].inverse_bind[4 * k + 3] *= scale;
+        }
+    }
+    for (int i = 0; i < c->clip_count; i++) {
+        cutis_track *tracks = malloc((size_t)c->clips[i].track_count * sizeof *tracks);
+        for (int t = 0; t < c->clips[i].track_count; t++) {
+            tracks[t] = c->clips[i].tracks[t];
+            if (tracks[t].path != CUTIS_PATH_TRANSLATION) continue;
+            size_t count =
+                (size_t)tracks[t].key_count * 3 * (tracks[t].interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1);
+            float *values = malloc(count * sizeof *values);
+            for (size_t k = 0; k < count; k++) values[k] = scale * tracks[t].values[k];
+            tracks[t].values = values;
+        }
+        clips[i] = c->clips[i];
+        clips[i].tracks = tracks;
+    }
+    given.positions = positions;
+    given.joints = joints;
+    given.clips = clips;
+    given.prop_count = 0;
+    assert_int_equal(cutis_character_create(&given, NULL, &result, NULL), CUTIS_OK);
+    for (int i = 0; i < c->clip_count; i++) {
+        for (int t = 0; t < c->clips[i].track_count; t++)
+            if (clips[i].tracks[t].path == CUTIS_PATH_TRANSLATION) free((void *)clips[i].tracks[t].values);
+        free((void *)clips[i].tracks);
+    }
+    free(positions);
+    free(joints);
+    free(clips);
+    return result;
+}
+
+/* Positions after `seconds` of a clip, at `fps`. The caller frees. */
+static float *simulate(const cutis_character *c, const char *solver, int clip, double seconds, double fps)
+{
+    cutis_model_def def = cutis_model_def_default();
+    cutis_model *model = NULL;
+    cutis_state *state = NULL;
+    cutis_error error;
+    def.character = c;
+    def.solver = solver;
+    if (cutis_model_build(&def, &model, &error) != CUTIS_OK) fail_msg("%s: %s", solver, error.text);
+    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    cutis_clip_motion motion = {c, clip, 0};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+    int frames = (int)floor(seconds * fps + 0.5);
+    for (int i = 1; i <= frames; i++) cutis_state_step(model, state, &input, i / fps - cutis_state_time(state));
+    float *positions = malloc((size_t)c->vertex_count * 3 * sizeof(float));
+    memcpy(positions, cutis_state_positions(model, state), (size_t)c->vertex_count * 3 * sizeof(float));
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return positions;
+}
+
+static double largest_difference(const cutis_character *c, const float *a, const float *b, float scale)
+{
+    double largest = 0;
+    for (int i = 0; i < 3 * c->vertex_count; i++)
+        largest = fmax(largest, fabs((double)a[i] - (double)b[i] / (double)scale));
+    return largest / (double)c->size;
+}
+
+static void units_do_not_matter(void **unused)
+{
+    (void)unused;
+    static const float scales[] = {100, 39.3700787f, 0.001f};
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_zoo_make("arm", 0.15, NULL, &c, NULL), CUTIS_OK);
+    for (int s = 0; s < cutis_solver_count(); s++) {
+        const char *solver = cutis_solver(s)->name;
+        float *metres = simulate(c, solver, 0, 0.4, 10);
+        for (int i = 0; i < 3; i++) {
+            cutis_character *other = character_scale(c, scales[i]);
+            float *scaled = simulate(other, solver, 0, 0.4, 10);
+            double difference = largest_difference(c, metres, scaled, scales[i]);
+            print_message("%s x %g: %.2g of the size\n", solver, (double)scales[i], difference);
+            assert_true(difference <= 1e-4);
+            free(scaled);
+            cutis_character_destroy(other);
+        }
+        free(metres);
+    }
+    cutis_character_destroy(c);
+}
+
+static void rates_do_not_matter(void **unused)
+{
+    (void)unused;
+    static const double rates[] = {24, 30, 60, 120, 144};
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_zoo_make("arm", 0.15, NULL, &c, NULL), CUTIS_OK);
+    for (int s = 0; s < cutis_solver_count(); s++) {
+        const char *solver = cutis_solver(s)->name;
+        /* Half a second is a frame at every rate, and a substep of every solver. */
+        float *first = simulate(c, solver, 0, 0.5, rates[0]);
+        for (int i = 1; i < 5; i++) {
+            float *other = simulate(c, solver, 0, 0.5, rates[i]);
+            assert_memory_equal(first, other, (size_t)c->vertex_count * 3 * sizeof(float));
+            free(other);
+        }
+        free(first);
+    }
+    cutis_character_destroy(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(units_do_not_matter), cmocka_unit_test(rates_do_not_matter)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
