@@ -26,8 +26,8 @@ render "$work/cylinder_loose.glb" lbs slide --clip twist --time 1.7 --texture ch
 # Figures 1 and 5: looking up, swallowing, with a tattoo
 for scene in "look_up 1.6" "swallow 0.7"; do
     set -- $scene
-    render "$work/neck_skin.glb" lbs slide --clip "$1" --time "$2" --texture tattoo --texture-scale 8 \
-        --set bones.head.attach=1 --view 35,0 --size 900x520 -o "$out/slide_neck_$1.png"
+    render "$work/neck_skin.glb" lbs slide --clip "$1" --time "$2" --texture tattoo --texture-scale 30 \
+        --set bones.head.attach=1 --view 60,0 --zoom 2.2 --focus neck --size 900x520 -o "$out/slide_neck_$1.png"
 done
 # Figures 1 and 6: veins on the back of a hand, as a normal map
 render "$work/hand.glb" lbs slide --clip fist --time 0.9 --texture veins --texture-scale 8 \

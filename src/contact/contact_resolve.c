@@ -11,6 +11,9 @@
 #include "contact/contact.h"
 
 enum { PROJECT_PASSES = 12, ZONE_PASSES = 16 };
+/* Pairs to look at in each of the two loops, for each point: far more than any motion of a body needs, and an end to
+ * what torn bones would ask for. */
+enum { PAIR_BUDGET = 60 };
 
 /*
  * The distance that motion may not undercut. A tenth of the gap to keep; what is closer already may come only a
@@ -110,9 +113,11 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
      * that was left out, at more than the margin, stays further apart than any gap_hard. */
     float stray = 0.5f * (options->margin - 0.1f * options->thickness);
     bool fresh = searched && largest_change(n, work->saved, end) <= stray;
-    for (int pass = 0; pass < PROJECT_PASSES; pass++) {
+    long budget = (long)PAIR_BUDGET * n;
+    for (int pass = 0; pass < PROJECT_PASSES && budget > 0; pass++) {
         if (!fresh) contact_search(surface, work, start, end, options, jobs);
         fresh = true;
+        budget -= work->pair_count;
         int hits = 0;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
@@ -133,8 +138,10 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
     for (int p = 0; p < n; p++) zones[p] = -1;
     float *wish = work->wishes;
     memcpy(wish, end, (size_t)n * 3 * sizeof(float));
-    for (int pass = 0; pass < ZONE_PASSES; pass++) {
+    budget = (long)PAIR_BUDGET * n;
+    for (int pass = 0; pass < ZONE_PASSES && budget > 0; pass++) {
         contact_search(surface, work, start, end, options, jobs);
+        budget -= work->pair_count;
         int hits = 0;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;

@@ -196,8 +196,8 @@ static void header_npy(cutis_cache_writer *writer)
     /* Padded with spaces and ended by a newline, so that the data begin at a multiple of 64. */
     char head[192] = "\x93NUMPY\x01";
     int used =
-        10 + snprintf(head + 10, sizeof head - 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, 3), }",
-                      writer->info.frame_count, writer->info.vertex_count);
+        10 + snprintf(head + 10, sizeof head - 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d, %d), }",
+                      writer->info.frame_count, writer->info.vertex_count, writer->info.components);
     int total = (used + 1 + 63) / 64 * 64;
     memset(head + used, ' ', (size_t)(total - used));
     head[8] = (char)(total - 10); /* below 256 */

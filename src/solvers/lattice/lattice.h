@@ -190,11 +190,12 @@ typedef struct lattice_volume {
     const float *rest_volume;                     /* (padded) */
     const float *least;                           /* (padded) bound of the denominator of equation 6 */
     const float *end_weights[LATTICE_DIRECTIONS]; /* (padded) equation 13 of the voxel at that end; 0 for bone */
-    const int *givers;    /* (count x 6) voxel whose end in that direction this voxel is; padded for none */
-    const quad *own_ends; /* (count) per axis: 1 where the voxel is its own plus end, -1 its own minus end */
-    const float *gains;   /* (count) weight of the voxel x stiffness over the number of its constraints */
-    float memory, fading; /* shares of the error that is added to its memory, and of the memory kept, in a substep */
-    float bound;          /* of the memory, over the rest volume */
+    const int *givers;     /* (count x 6) voxel whose end in that direction this voxel is; padded for none */
+    const quad *own_ends;  /* (count) per axis: 1 where the voxel is its own plus end, -1 its own minus end */
+    const float *gains;    /* (count) weight of the voxel x stiffness over the number of its constraints */
+    const float *memories; /* (padded) share of the error that is added to its memory in a substep */
+    float fading;          /* share of the memory that is kept in a substep */
+    float bound;           /* of the memory, over the rest volume */
 } lattice_volume;
 
 /*

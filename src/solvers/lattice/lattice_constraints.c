@@ -112,7 +112,7 @@ static void volume_block(void *context, int begin, int end)
         vfloat c = d[0] * g[0] + d[1] * g[1] + d[2] * g[2] - rest;
         /* An error that shape matching brings back in each substep adds up until it is outweighed. */
         vfloat bound = v_set(vol->bound) * rest;
-        vfloat error = v_set(vol->fading) * v_load(job->errors + v) + v_set(vol->memory) * c;
+        vfloat error = v_set(vol->fading) * v_load(job->errors + v) + v_load(vol->memories + v) * c;
         error = v_min(v_max(error, -bound), bound);
         v_store(job->errors + v, error);
         c = c + error;

@@ -443,7 +443,8 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
     }
     for (int k = 0; k < 3; k++) m->volume.flat[k] = flat[k] = ARENA_ARRAY(b->memory, float, padded);
     float *rest_volume = ARENA_ARRAY(b->memory, float, padded), *least = ARENA_ARRAY(b->memory, float, padded),
-          *gains = ARENA_ARRAY(b->memory, float, m->count), *own = ARENA_ARRAY(&b->temporary, float, m->count);
+          *memories = ARENA_ARRAY(b->memory, float, padded), *gains = ARENA_ARRAY(b->memory, float, m->count),
+          *own = ARENA_ARRAY(&b->temporary, float, m->count);
     int *givers = ARENA_ARRAY(b->memory, int, (size_t)LATTICE_DIRECTIONS * m->count);
     quad *own_ends = ARENA_ARRAY(b->memory, quad, m->count);
     if (b->memory->failed || b->temporary.failed) return error_memory(error, "the lattice");
@@ -456,14 +457,16 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
         own[v] = deepest > 0 ? fmaxf(1 - b->layers.skin_depth[v] / deepest, 0.1f) : 1;
 
     for (int i = 0; i < LATTICE_DIRECTIONS * m->count; i++) givers[i] = padded;
+    float memory = (float)(1 - det_exp(-m->substep / VOLUME_MEMORY));
     for (int v = 0; v < padded; v++) {
         float d[9] = {0}, gradients[9];
+        bool whole = true; /* flesh on some side along each axis, all of it the voxel's own part */
         for (int axis = 0; axis < 3; axis++) {
             int at[2];
             for (int side = 0; side < 2; side++) {
                 int direction = 2 * axis + side, next = v < m->count ? lattice_link(graph, v, direction) : -1;
                 /* Where several parts meet one voxel, it belongs to one of them alone. */
-                if (next >= 0 && lattice_link(graph, next, direction ^ 1) != v) next = -1;
+                if (next >= 0 && lattice_link(graph, next, direction ^ 1) != v) next = -1, whole = false;
                 at[side] = next >= 0 ? next : v;
                 ends[direction][v] = 4 * at[side];
             }
@@ -471,6 +474,7 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
                 flat[axis][v] = v < m->count ? 2 * graph->rest[4 * v + 3] : 0;
                 d[3 * axis + axis] = flat[axis][v];
                 b->turned[v] = 1;
+                whole = false;
                 continue;
             }
             for (int side = 0; side < 2; side++) {
@@ -484,12 +488,15 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
             for (int k = 0; k < 3; k++) d[3 * axis + k] = m->rest[at[1]][k] - m->rest[at[0]][k];
         }
         rest_volume[v] = lattice_volume_of(d, d + 3, d + 6, gradients);
+        /* Where parts meet or flesh is one voxel thin, voxels are held too loosely: the constraint would drive them to
+         * and fro. It is left out there. */
+        memories[v] = whole ? memory : 0;
         /* A twentieth of the sum of squares at rest. */
         for (int axis = 0; axis < 3; axis++)
             for (int k = 0; k < 3; k++)
                 least[v] += 0.05f * (weights[2 * axis][v] + weights[2 * axis + 1][v]) * gradients[3 * axis + k] *
                             gradients[3 * axis + k];
-        least[v] = fmaxf(least[v], 1e-30f);
+        least[v] = whole ? fmaxf(least[v], 1e-30f) : 1e30f;
     }
     for (int v = m->bone_count; v < m->count; v++) {
         int n = 0;
@@ -500,7 +507,7 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
     m->volume.count = m->count, m->volume.first = m->bone_count, m->volume.padded = padded;
     m->volume.rest_volume = rest_volume, m->volume.least = least, m->volume.givers = givers, m->volume.gains = gains;
     m->volume.own_ends = own_ends;
-    m->volume.memory = (float)(1 - det_exp(-m->substep / VOLUME_MEMORY));
+    m->volume.memories = memories;
     m->volume.fading = (float)det_exp(-m->substep / VOLUME_FADING);
     m->volume.bound = VOLUME_BOUND;
     return CUTIS_OK;

@@ -83,9 +83,13 @@ static const char *const layers_outputs[] = {"fat", "muscle", "bone", "contact"}
 /* Paths and points that a thread takes at once; fixed, so that results do not depend on threads. */
 enum { PATH_GRAIN = 2, POINT_GRAIN = 512 };
 /* Speed of flesh relative to its bones beyond which it is cut, in sizes a second. */
-static const float SPEED_LIMIT = 20;
+static const float SPEED_LIMIT = 5;
 /* Least distance from the bone's line in a full twist, over that at rest: the section keeps nine tenths. */
 static const float TWIST_RADIUS = 0.96f;
+/* Distance of the skin from its place under the skeleton alone at which it counts as torn, in sizes. */
+static const float TORN = 0.1f;
+/* Rate at which a torn skin is brought home, 1/s. */
+static const double RECOVERY_RATE = 10;
 /* How far the skin may move in a substep relative to its mean motion: in sizes, and sizes a second. */
 static const float REACH_LIMIT = 0.04f, REACH_RATE = 3;
 /* At this rate, in 1/s, a pressure that is no longer needed goes. */
@@ -99,6 +103,7 @@ enum { RESET_SUBSTEPS = 40 };
 typedef struct layers_state {
     float *x[3], *v[3], *q[4]; /* (point_count x LAYERS) */
     float *pressures;          /* (volumes.count) what keeps the sub-volumes, see volumes_keep */
+    float *recovering;         /* (1) not 0: the skin is torn or tangled, and contact rests until it is sound */
     float *drive;              /* (drive.count x 3) skeleton's positions at the last substep, sizes */
     float *outputs;            /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
 } layers_state;
@@ -111,6 +116,7 @@ typedef struct layers_twist {
 
 typedef struct layers_scratch {
     layers_twist *twists; /* (joint_count) */
+    bvh_node *nodes;      /* of the tree that counts intersections */
     layers_motion motion;
     float *old[3]; /* (point_count x LAYERS) positions at the start of the substep */
     float *drive;  /* (drive.count x 3) at its end */
@@ -146,6 +152,7 @@ static layers_state state_view(const layers_model *m, void *memory, size_t *size
     for (int c = 0; c < 3; c++) s.v[c] = carve(memory, &used, particles, sizeof(float));
     for (int c = 0; c < 4; c++) s.q[c] = carve(memory, &used, particles, sizeof(float));
     s.pressures = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
+    s.recovering = carve(memory, &used, 1, sizeof(float));
     s.drive = carve(memory, &used, (size_t)m->drive.count * 3, sizeof(float));
     s.outputs = carve(memory, &used, (size_t)m->character->vertex_count * 10, sizeof(float));
     if (size) *size = used;
@@ -180,6 +187,7 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     s.free_next = carve(memory, &used, n, sizeof(float));
     s.pressure = carve(memory, &used, n, sizeof(float));
     s.joints = carve(memory, &used, (size_t)m->joint_count * 36, sizeof(float));
+    s.nodes = carve(memory, &used, (size_t)m->tree.node_count, sizeof(bvh_node));
     s.twists = carve(memory, &used, (size_t)m->joint_count, sizeof(layers_twist));
     s.active = carve(memory, &used, n, sizeof(int));
     s.marks = carve(memory, &used, n, 1);
@@ -493,6 +501,45 @@ static void contacts_project(layers_run *run)
     }
 }
 
+/* Whether some point of the skin is further from where the skeleton has it than flesh ever is. */
+static bool skin_torn(const layers_run *run, const float *skin, const float *drive, float limit)
+{
+    for (int k = 0; k < run->m->point_count; k++)
+        if (!(vec3_length2(vec3_sub(vec3_load(skin + 3 * k), vec3_load(drive + 3 * k))) < limit * limit)) return true;
+    return false;
+}
+
+/*
+ * Torn bones can leave the skin caught behind itself, where pairs would hold it for ever, or turned inside out, where
+ * elasticity would. Then contact rests, and the skeleton brings the flesh home, until it is where the skeleton has it
+ * and intersects no more than at rest.
+ */
+static void recovery_update(layers_run *run, bool failed)
+{
+    const layers_model *m = run->m;
+    const float *skin = run->w.volume.positions;
+    if (*run->s.recovering == 0) {
+        if (failed || skin_torn(run, skin, run->w.drive, TORN)) *run->s.recovering = 1;
+        return;
+    }
+    if (skin_torn(run, skin, run->w.drive, 0.05f * TORN)) return;
+    bvh tree = m->tree;
+    tree.nodes = run->w.nodes;
+    memcpy(tree.nodes, m->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
+    bvh_refit(&tree, skin, 0);
+    if (mesh_self_intersections(m->mesh, &tree, skin, run->input->jobs, NULL, 0) <= m->rest_intersections)
+        *run->s.recovering = 0;
+}
+
+/* The way home of a substep in recovery. */
+static void recovery_pull(layers_run *run)
+{
+    float share = (float)(1 - det_exp(-RECOVERY_RATE * run->h));
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < LAYERS * run->m->point_count; i++)
+            run->w.motion.x[c][i] += share * (run->w.motion.target[c][i] - run->w.motion.x[c][i]);
+}
+
 /* ---- volume ---- */
 
 /* How free each point is: 0 in contact, smoothly to 1 away from it. */
@@ -570,6 +617,7 @@ static void velocities_find(void *context, int begin, int end)
     layers_run *run = context;
     const layers_model *m = run->m;
     float inverse = (float)(1 / run->h), keep = (float)det_exp(-(double)m->damping * run->h);
+    if (*run->s.recovering != 0) keep = 0;
     for (int k = begin; k < end; k++)
         for (int l = 0; l < LAYERS; l++) {
             int i = 4 * k + l;
@@ -593,7 +641,7 @@ static void velocities_correct(layers_run *run)
     float inverse = (float)(1 / run->h);
     for (int c = 0; c < 3; c++)
         for (int k = 0; k < n; k++) v[3 * k + c] = run->s.v[c][4 * k];
-    if (m->volume_on) {
+    if (m->volume_on && *run->s.recovering == 0) {
         const float *now = run->w.drive + 6 * n, *old = run->s.drive + 6 * n;
         for (int i = 0; i < 3 * m->volumes.centre_count; i++) v[3 * n + i] = (now[i] - old[i]) * inverse;
         layers_volume_velocity(&m->volumes, n, &run->w.volume, run->input->jobs, v);
@@ -752,18 +800,24 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     memcpy(run->w.before, run->w.volume.positions, (size_t)m->point_count * 3 * sizeof(float));
     pairs_keep(run);
     stats->part_ms[PART_OTHER] += lap(&clock);
-    if (m->volume_on && m->volumes.count > 0) volumes_keep(run);
+    bool sound = *run->s.recovering == 0;
+    if (m->volume_on && m->volumes.count > 0 && sound) volumes_keep(run);
+    if (!sound) memset(run->s.pressures, 0, (size_t)m->volumes.count * sizeof(float));
     stats->part_ms[PART_VOLUME] += lap(&clock);
     if (m->self_contact) {
         contact_search_options options = search_options(m);
-        skin_limit(run, run->w.volume.positions);
-        contact_resolve_stats resolved =
-            contact_resolve(&m->surface, &run->w.contact, run->w.skin_old, run->w.volume.positions, m->inverse_masses,
-                            &options, true, jobs);
-        stats->unconverged += resolved.failed;
+        contact_resolve_stats resolved = {0};
+        if (*run->s.recovering == 0) {
+            skin_limit(run, run->w.volume.positions);
+            resolved = contact_resolve(&m->surface, &run->w.contact, run->w.skin_old, run->w.volume.positions,
+                                       m->inverse_masses, &options, true, jobs);
+        }
+        recovery_update(run, resolved.failed);
+        stats->unconverged += *run->s.recovering != 0;
         stats->residual = resolved.zone_points;
     }
     skin_scatter(run);
+    if (*run->s.recovering != 0) recovery_pull(run);
     stats->part_ms[PART_CONTACT] += lap(&clock);
 
     parallel_for(jobs, m->point_count, POINT_GRAIN, velocities_find, run);
@@ -828,6 +882,7 @@ static void layers_reset(const void *data, void *state, void *scratch, const sol
     drive_find(&run, skin, run.w.drive);
     memcpy(run.s.drive, run.w.drive, (size_t)m->drive.count * 3 * sizeof(float));
     memset(run.w.pressure, 0, (size_t)m->point_count * sizeof(float));
+    *run.s.recovering = 0;
     memset(run.s.pressures, 0, (size_t)m->volumes.count * sizeof(float));
     for (int i = 0; i < LAYERS * m->point_count; i++) {
         for (int c = 0; c < 3; c++) run.s.x[c][i] = m->regions.rest[c][i], run.s.v[c][i] = 0;

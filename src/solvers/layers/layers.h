@@ -152,6 +152,8 @@ typedef struct layers_model {
     layers_volumes volumes;
     skinning drive; /* skin by place, bone layer by place, then the centres of fans */
     contact_surface surface;
+    bvh tree;               /* of the skin, for counting intersections */
+    int rest_intersections; /* pairs of triangles */
     contact_props props;
     float *friction, *restitution; /* (point_count) */
     /* Parameters in force. */

@@ -405,6 +405,13 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     if (result == CUTIS_OK) result = drive_build(b, scratch, error);
     if (result == CUTIS_OK)
         result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
+    if (result == CUTIS_OK && model->mesh->triangle_count > 0) {
+        result = bvh_build(&model->tree, model->mesh->triangle_count, model->mesh->triangles, model->mesh->positions,
+                           build->memory, error);
+        if (result == CUTIS_OK)
+            model->rest_intersections =
+                mesh_self_intersections(model->mesh, &model->tree, model->mesh->positions, build->jobs, NULL, 0);
+    }
     if (result == CUTIS_OK)
         result = contact_props_build(&model->props, build->character, 1 / model->size, model->centre,
                                      (float)build->values[LAYERS_FRICTION], (float)build->values[LAYERS_RESTITUTION],

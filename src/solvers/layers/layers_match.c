@@ -85,8 +85,8 @@ static inline l8 adjacent_pair(l8 a)
 
 double layers_kappa(double stiffness)
 {
-    /* From flesh that swings at 1 Hz to tissue that no motion of a character strains, evenly in the logarithm. */
-    double hertz = det_pow(250.0, CLAMP(stiffness, 0.0, 1.0));
+    /* From flesh that swings at 2 Hz to tissue that no motion of a character strains, evenly in the logarithm. */
+    double hertz = 2 * det_pow(125.0, CLAMP(stiffness, 0.0, 1.0));
     double omega = 6.283185307179586 * hertz;
     return omega * omega;
 }

@@ -183,6 +183,10 @@ static void reset(const void *data, void *state, void *scratch, const solver_inp
     }
     slide_tracks_reset(model, state);
     memcpy(slide_at(state, model->surface), input->surface, 3 * (size_t)model->point_count * sizeof(float));
+    for (int i = 0; i < 3 * model->point_count; i++) s.x[i] = (double)input->surface[i] / model->unit;
+    slide_system_body(model, &s, input->jobs);
+    slide_system_skin(model, &s, places, input->jobs);
+    slide_system_elements(model, &s, places, input->jobs);
     memcpy(points, input->surface, 3 * (size_t)model->point_count * sizeof(float));
 }
 
@@ -286,18 +290,14 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
     stats->part_ms[3] += (end - solved) * 1e3;
 }
 
-/* Outputs, once for all substeps of a step. */
+/* Outputs, once for all substeps of a step; stresses are those that moved the skin in the last substep. */
 static void finish(const void *data, void *state, void *scratch, const solver_input *input)
 {
     const slide_model *model = data;
     slide_scratch s;
     slide_scratch_map(model, scratch, &s);
     const slide_place *places = slide_at(state, model->places);
-    const float *surface = slide_at(state, model->surface);
-    for (int i = 0; i < 3 * model->point_count; i++) s.x[i] = (double)surface[i] / model->unit;
-    slide_system_body(model, &s, input->jobs);
-    slide_system_skin(model, &s, places, input->jobs);
-    slide_system_elements(model, &s, places, input->jobs);
+    slide_skin_points(model, &s, places, input->jobs);
     slide_outputs_fill(model, state, &s, input->jobs);
 }
 
