@@ -35,6 +35,9 @@ picture() {
 # The captions are the solvers' names.
 for solver in $names; do set -- "$@" --caption "$solver"; done
 shift
-picture arm_flex.png --frame $((frames / 2)) "$@"
-picture arm_flex_volume.png --frame $((frames / 2)) --color volume "$@"
-if command -v ffmpeg >/dev/null; then picture arm_flex.mp4 --size $((($# / 2) * 400))x340 "$@"; fi
+picture arm_flex.png --frame $((frames / 2)) --columns 3 "$@"
+picture arm_flex_volume.png --frame $((frames / 2)) --columns 3 --color volume "$@"
+picture arm_flex_sheet.png --sheet "$@"
+if command -v ffmpeg >/dev/null; then
+    picture arm_flex.mp4 --frames ::2 --columns 3 --size 960x540 --quality 1 "$@"
+fi

@@ -10,9 +10,16 @@ extern const solver solver_curves;
 extern const solver solver_slide;
 extern const solver solver_lattice;
 
+/* clang-format off */
 const solver *const solver_table[] = {
-    &solver_lbs, &solver_dqs, &solver_layers, &solver_curves, &solver_slide, &solver_lattice,
+    &solver_lbs,
+    &solver_dqs,
+    &solver_layers,
+    &solver_curves,
+    &solver_slide,
+    &solver_lattice,
 };
+/* clang-format on */
 const int solver_table_count = COUNT_OF(solver_table);
 
 int solver_parameter_index(const solver *s, const char *name)
