@@ -87,7 +87,7 @@ static const float SPEED_LIMIT = 5;
 /* Least distance from the bone's line in a full twist, over that at rest: the section keeps nine tenths. */
 static const float TWIST_RADIUS = 0.96f;
 /* Distance of the skin from its place under the skeleton alone at which it counts as torn, in sizes. */
-static const float TORN = 0.1f;
+static const float TORN = 0.3f;
 /* Rate at which a torn skin is brought home, 1/s. */
 static const double RECOVERY_RATE = 10;
 /* How far the skin may move in a substep relative to its mean motion: in sizes, and sizes a second. */
@@ -514,15 +514,15 @@ static bool skin_torn(const layers_run *run, const float *skin, const float *dri
  * elasticity would. Then contact rests, and the skeleton brings the flesh home, until it is where the skeleton has it
  * and intersects no more than at rest.
  */
-static void recovery_update(layers_run *run, bool failed)
+static void recovery_update(layers_run *run)
 {
     const layers_model *m = run->m;
     const float *skin = run->w.volume.positions;
     if (*run->s.recovering == 0) {
-        if (failed || skin_torn(run, skin, run->w.drive, TORN)) *run->s.recovering = 1;
+        if (skin_torn(run, skin, run->w.drive, TORN)) *run->s.recovering = 1;
         return;
     }
-    if (skin_torn(run, skin, run->w.drive, 0.05f * TORN)) return;
+    if (skin_torn(run, skin, run->w.drive, 0.025f * TORN)) return;
     bvh tree = m->tree;
     tree.nodes = run->w.nodes;
     memcpy(tree.nodes, m->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
@@ -812,8 +812,8 @@ static void substep(layers_run *run, cutis_step_stats *stats)
             resolved = contact_resolve(&m->surface, &run->w.contact, run->w.skin_old, run->w.volume.positions,
                                        m->inverse_masses, &options, true, jobs);
         }
-        recovery_update(run, resolved.failed);
-        stats->unconverged += *run->s.recovering != 0;
+        recovery_update(run);
+        stats->unconverged += resolved.failed || *run->s.recovering != 0;
         stats->residual = resolved.zone_points;
     }
     skin_scatter(run);
