@@ -504,11 +504,16 @@ static void reset_into_a_pose_is_clean(void **unused)
     assert_int_equal(q.self_intersections_max, 0);
     assert_true(q.volume_error_max < 0.009);
 
-    /* Teleported, it goes on as if nothing had happened. */
+    /* Teleported, it goes on as a twin that was not. */
     const float motion[12] = {0, 0, 1, 5, 0, 1, 0, -2, -1, 0, 0, 3};
     float *before = malloc((size_t)c->vertex_count * 3 * sizeof(float));
+    cutis_state *twin = make_state(model);
+    cutis_state_copy(model, twin, state);
+    cutis_step_input stay = {.joints = joints};
+    cutis_state_step(model, twin, &stay, 0.005);
     for (int v = 0; v < c->vertex_count; v++)
-        vec3_store(before + 3 * v, mat34_point(motion, vec3_load(cutis_state_positions(model, state) + 3 * v)));
+        vec3_store(before + 3 * v, mat34_point(motion, vec3_load(cutis_state_positions(model, twin) + 3 * v)));
+    cutis_state_destroy(twin);
     cutis_state_teleport(model, state, motion);
     for (int j = 0; j < c->joint_count; j++) {
         mat34 m, pose;
@@ -519,7 +524,7 @@ static void reset_into_a_pose_is_clean(void **unused)
     }
     cutis_step_input input = {.joints = joints};
     cutis_state_step(model, state, &input, 0.005);
-    assert_true(difference(c, before, cutis_state_positions(model, state)) < 1e-2);
+    assert_true(difference(c, before, cutis_state_positions(model, state)) < 1e-3);
     free(before);
     free(joints);
     cutis_state_destroy(state);
