@@ -11,9 +11,11 @@
 #include "contact/contact.h"
 
 enum { PROJECT_PASSES = 12, ZONE_PASSES = 16 };
-/* Pairs to look at in each of the two loops, for each point: far more than any motion of a body needs, and an end to
- * what torn bones would ask for. */
-enum { PAIR_BUDGET = 60 };
+/*
+ * Pairs to look at in each of the two loops, for each point and at least: far more than any motion of a body needs, and
+ * an end to what torn bones would ask for.
+ */
+enum { PAIR_BUDGET = 60, PAIR_BUDGET_LEAST = 1 << 18 };
 
 /*
  * The distance that motion may not undercut. A tenth of the gap to keep; what is closer already may come only a
@@ -113,7 +115,8 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
      * that was left out, at more than the margin, stays further apart than any gap_hard. */
     float stray = 0.5f * (options->margin - 0.1f * options->thickness);
     bool fresh = searched && largest_change(n, work->saved, end) <= stray;
-    long budget = (long)PAIR_BUDGET * n;
+    const long all = MAX((long)PAIR_BUDGET * n, PAIR_BUDGET_LEAST);
+    long budget = all;
     for (int pass = 0; pass < PROJECT_PASSES && budget > 0; pass++) {
         if (!fresh) contact_search(surface, work, start, end, options, jobs);
         fresh = true;
@@ -138,7 +141,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
     for (int p = 0; p < n; p++) zones[p] = -1;
     float *wish = work->wishes;
     memcpy(wish, end, (size_t)n * 3 * sizeof(float));
-    budget = (long)PAIR_BUDGET * n;
+    budget = all;
     for (int pass = 0; pass < ZONE_PASSES && budget > 0; pass++) {
         contact_search(surface, work, start, end, options, jobs);
         budget -= work->pair_count;
