@@ -700,7 +700,7 @@ static int measure_quality(bake *b)
     cutis_error error;
     if (!b->job->measure && !b->job->check_count) return CLI_OK;
     r->has_quality = true;
-    return cutis_measure(b->character, b->batch, r->frames, r->fps, NULL, cutis_pool_jobs(b->pool), NULL, &r->quality,
+    return cutis_measure(b->character, b->batch, r->frames, r->fps, cutis_pool_jobs(b->pool), NULL, &r->quality,
                          &error) == CUTIS_OK
                ? CLI_OK
                : cli_library_error(&error);

@@ -2,30 +2,8 @@
  * cmd_measure.c: the quality of a baked result, against the character's rest pose.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "quality.h"
-
-/* The poses of a cache's frames when they are those of a clip; NULL when they cannot be. */
-static float *sample_poses(const cutis_character *character, int clip, const cutis_cache *cache, double fps)
-{
-    const cutis_clip *c = &character->clips[clip];
-    double frames = cli_frame_count(c, fps);
-    /* Formats that do not tell their start say 0. */
-    bool start_fits = cache->start == 0 || fabs(cache->start - (double)c->start) < 1e-3;
-    if (!start_fits || frames != cache->frame_count) {
-        cli_warning(
-            "the cache has %d frames at %.9g per second from %.4g s, clip '%s' would have %.0f from %.4g s; its "
-            "poses are not used",
-            cache->frame_count, fps, cache->start, c->name, frames, (double)c->start);
-        return NULL;
-    }
-    size_t pose = 12 * (size_t)character->joint_count;
-    float *joints = cli_allocate((size_t)cache->frame_count * pose, sizeof *joints);
-    for (int i = 0; i < cache->frame_count; i++)
-        cutis_pose_sample(character, clip, (double)c->start + i / fps, joints + (size_t)i * pose);
-    return joints;
-}
 
 static void cell_frame(cli_table *table, int frame)
 {
@@ -80,22 +58,15 @@ static void print_text(const cutis_quality *q, double fps)
 static int measure(const cli_arguments *arguments, const cutis_character *character, const cutis_cache *cache,
                    cutis_pool *pool)
 {
-    const char *path = arguments->positionals[1], *clip_name = cli_text(arguments, "clip");
+    const char *path = arguments->positionals[1];
     double fps = cli_given(arguments, "fps") ? cli_number(arguments, "fps") : cache->fps;
     if (cache->vertex_count != character->vertex_count)
         return cli_error("'%s' has %d vertices, %s has %d: this cache was made from another character", path,
                          cache->vertex_count, character->name, character->vertex_count);
-    float *joints = NULL;
-    if (clip_name) {
-        int clip = cli_find_clip(character, clip_name);
-        if (clip < 0) return CLI_USAGE;
-        joints = sample_poses(character, clip, cache, fps);
-    }
     cutis_quality quality;
     cutis_error error;
-    cutis_result result = cutis_measure(character, cache->positions, cache->frame_count, fps, joints,
-                                        cutis_pool_jobs(pool), NULL, &quality, &error);
-    free(joints);
+    cutis_result result = cutis_measure(character, cache->positions, cache->frame_count, fps, cutis_pool_jobs(pool),
+                                        NULL, &quality, &error);
     if (result != CUTIS_OK) return cli_library_error(&error);
     if (cli_interrupted()) return CLI_INTERRUPTED;
     if (cli_flag(arguments, "json")) return cli_json_print(quality_json(&quality, fps));
@@ -124,11 +95,6 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {.name = "clip",
-     .letter = 'c',
-     .kind = CLI_TEXT,
-     .value = "C",
-     .help = "the clip that was baked: its poses place the cross-sections"},
     {.name = "fps",
      .kind = CLI_NUMBER,
      .value = "F",
@@ -148,9 +114,9 @@ static const cli_option options[] = {
 
 const cli_command cmd_measure = {
     .name = "measure",
-    .usage = "FILE|NAME CACHE [--clip C] [--json]",
+    .usage = "FILE|NAME CACHE [--fps F] [--json]",
     .summary = "quality of a baked result, against its rest pose",
-    .examples = "cutis measure arm arm.pc2 --clip flex\ncutis measure hero.glb hero.npy --fps 60 --json",
+    .examples = "cutis measure arm arm.pc2\ncutis measure hero.glb hero.npy --fps 60 --json",
     .options = options,
     .option_count = CLI_COUNT(options),
     .positional_min = 2,

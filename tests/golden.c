@@ -58,7 +58,7 @@ static int run_measure(const cutis_character *character, const float *frames, do
 {
     cutis_error error;
     cutis_quality q;
-    if (cutis_measure(character, frames, FRAMES, fps, NULL, jobs, NULL, &q, &error)) return fail("measure", &error);
+    if (cutis_measure(character, frames, FRAMES, fps, jobs, NULL, &q, &error)) return fail("measure", &error);
     const double figures[] = {q.volume_error_max,    q.volume_error_mean, q.self_intersections_mean, q.stretch_p99,
                               q.area_distortion_p99, q.acceleration_rms,  q.min_section_ratio,       q.penetration_max};
     printf("measure %s - %016" PRIx64 "\n", character->name, hash_bytes(figures, sizeof figures, 0));

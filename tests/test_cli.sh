@@ -292,7 +292,7 @@ run 1 bake arm -o t.npy --config c.json
 shows "'c.json' is not valid JSON: .* (line 1, column" err
 
 # ---- measure ----
-run 0 measure arm a.pc2 --clip flex --json
+run 0 measure arm a.pc2 --json
 valid_json out
 for key in frames vertices volume_rest volume_error_max volume_error_mean self_intersections_rest \
     self_intersections_max stretch_p99 area_distortion_p99 acceleration_rms min_section_ratio penetration_max \
@@ -306,8 +306,6 @@ shows '^volume_error_max  *[0-9.e-]*  largest'
 run 1 measure hand a.pc2
 shows "made from another character" err
 run 1 measure arm nofile.pc2
-run 2 measure arm a.pc2 --clip flx
-says "there is no clip 'flx'; did you mean 'flex'?"
 
 # ---- a failing or interrupted run leaves everything as it was ----
 mkdir safe

@@ -64,7 +64,7 @@ static cutis_quality quality_of(const cutis_character *character, const float *f
     cutis_quality quality;
     memset(&quality, 0, sizeof quality);
     cutis_error error = {0};
-    cutis_result result = cutis_measure(character, frames, frame_count, fps, NULL, NULL, NULL, &quality, &error);
+    cutis_result result = cutis_measure(character, frames, frame_count, fps, NULL, NULL, &quality, &error);
     if (result != CUTIS_OK) print_error("%s\n", error.text);
     assert_int_equal(result, CUTIS_OK);
     return quality;
@@ -522,8 +522,7 @@ static void threads_do_not_change_a_bit(void **unused)
         assert_int_equal(cutis_pool_create(threads, NULL, &pool, NULL), CUTIS_OK);
         cutis_quality threaded;
         memset(&threaded, 0, sizeof threaded);
-        assert_int_equal(cutis_measure(c, frames, FRAMES, 30, NULL, cutis_pool_jobs(pool), NULL, &threaded, NULL),
-                         CUTIS_OK);
+        assert_int_equal(cutis_measure(c, frames, FRAMES, 30, cutis_pool_jobs(pool), NULL, &threaded, NULL), CUTIS_OK);
         assert_memory_equal(&serial, &threaded, sizeof serial);
         cutis_pool_destroy(pool);
     }
@@ -561,7 +560,7 @@ static void every_failing_allocation_is_survived(void **unused)
         cutis_quality q;
         memset(&q, 0, sizeof q);
         cutis_error error = {0};
-        cutis_result result = cutis_measure(c, frames, FRAMES, 30, NULL, NULL, &allocator, &q, &error);
+        cutis_result result = cutis_measure(c, frames, FRAMES, 30, NULL, &allocator, &q, &error);
         assert_int_equal(counts.blocks, 0);
         assert_int_equal(counts.bytes, 0);
         if (result == CUTIS_OK) {

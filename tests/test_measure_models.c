@@ -88,7 +88,7 @@ static cutis_quality skinned_quality(const cutis_character *character, const cha
         memcpy(frames + (size_t)f * frame_size, cutis_state_positions(model, state), frame_size * sizeof *frames);
     }
     cutis_quality quality;
-    assert_int_equal(cutis_measure(character, frames, frame_count, fps, NULL, NULL, NULL, &quality, NULL), CUTIS_OK);
+    assert_int_equal(cutis_measure(character, frames, frame_count, fps, NULL, NULL, &quality, NULL), CUTIS_OK);
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     free(joints);

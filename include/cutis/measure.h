@@ -30,13 +30,10 @@ typedef struct cutis_quality {
     int worst_volume_frame, worst_intersection_frame, worst_section_frame, worst_penetration_frame; /* -1: none */
 } cutis_quality;
 
-/*
- * Measure frames (frame_count x vertex_count x 3) against the rest pose. joints: pose of each frame
- * (frame_count x joint_count x 12), or NULL; sections follow the surface, so that no figure needs it now.
- */
+/* Measure frames (frame_count x vertex_count x 3) against the rest pose. */
 CUTIS_API cutis_result cutis_measure(const cutis_character *character, const float *frames, int frame_count, double fps,
-                                     const float *joints, const cutis_jobs *jobs, const cutis_allocator *allocator,
-                                     cutis_quality *quality, cutis_error *error);
+                                     const cutis_jobs *jobs, const cutis_allocator *allocator, cutis_quality *quality,
+                                     cutis_error *error);
 
 /* Per frame, for plots: each array (frame_count), NULL to leave out. */
 CUTIS_API cutis_result cutis_measure_frames(const cutis_character *character, const float *frames, int frame_count,

@@ -34,6 +34,14 @@ typedef struct name_search {
 name_search name_search_start(const char *name);
 void name_search_offer(name_search *search, const char *candidate);
 
+/* ---- numbers as text, without the locale ---- */
+
+/*
+ * Read a decimal number at *cursor (no leading space) and move behind it. False, cursor unmoved, when there is none.
+ * Too large gives infinity; "nan" and "inf" are not numbers.
+ */
+bool text_number(const char **cursor, const char *end, double *value);
+
 /* ---- memory ---- */
 
 /* 64-byte aligned, zeroed; NULL on failure (or when count x size overflows). */

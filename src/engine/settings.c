@@ -2,7 +2,6 @@
 #include "engine/settings.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_LIMIT = 128 };
@@ -44,7 +43,6 @@ static cutis_result value_parse(const cutis_parameter *p, const cutis_setting *s
                                 cutis_error *error)
 {
     const char *text = setting->value;
-    char *end = NULL;
     switch (p->type) {
     case CUTIS_PARAMETER_BOOL:
         *value = -1;
@@ -60,8 +58,8 @@ static cutis_result value_parse(const cutis_parameter *p, const cutis_setting *s
     case CUTIS_PARAMETER_FLOAT:
         break;
     }
-    *value = strtod(text, &end);
-    if (end == text || *end != 0) {
+    const char *cursor = text, *end = text + strlen(text);
+    if (!text_number(&cursor, end, value) || cursor != end) {
         return error_set(error, CUTIS_ERROR_ARGUMENT, "%s = '%s' is not a number", setting->key, text);
     }
     if (p->type == CUTIS_PARAMETER_INT && *value != floor(*value)) {

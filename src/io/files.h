@@ -73,11 +73,6 @@ void bytes_put_u32_big(uint8_t *p, uint32_t value);
 
 /* ---- numbers as text, without the locale ---- */
 
-/*
- * Read a decimal number at *cursor (no leading space) and move behind it. False, cursor unmoved, when there is none.
- * Too large gives infinity; "nan" and "inf" are not numbers.
- */
-bool text_number(const char **cursor, const char *end, double *value);
 bool text_integer(const char **cursor, const char *end, long long *value);
 /* With 6 digits when they give the float back, else with 9. Returns the length. */
 int text_from_float(float value, char text[32]);

@@ -326,10 +326,9 @@ static void quality_fill(measurement *q, const cutis_jobs *jobs, cutis_quality *
 }
 
 cutis_result cutis_measure(const cutis_character *character, const float *frames, int frame_count, double fps,
-                           const float *joints, const cutis_jobs *jobs, const cutis_allocator *allocator,
-                           cutis_quality *quality, cutis_error *error)
+                           const cutis_jobs *jobs, const cutis_allocator *allocator, cutis_quality *quality,
+                           cutis_error *error)
 {
-    (void)joints; /* sections follow the surface, see section.c */
     assert(character && quality);
     arena memory = arena_create(allocator);
     measurement q = {.character = character, .frames = frames, .frame_count = frame_count, .fps = fps};
