@@ -8,7 +8,7 @@ int main(void)
     cutis_model *model;
     cutis_state *state;
     if (cutis_zoo_make("arm", 1.0, NULL, &arm, NULL)) return 1; /* or cutis_character_load("hero.glb", ...) */
-    cutis_model_def def = {.character = arm, .solver = "dqs"};
+    cutis_model_def def = {.character = arm, .solver = "lattice"};
     if (cutis_model_build(&def, &model, NULL) || cutis_state_create(model, NULL, &state, NULL)) return 1;
 
     cutis_clip_motion flex = {.character = arm, .clip = cutis_character_find_clip(arm, "flex")};
