@@ -1,9 +1,10 @@
 /*
  * parallel.c: parallel_for over a host's jobs, and the built-in pool of threads.
  *
- * A worker sleeps on a condition variable until a new run is posted, then takes indices from an atomic
- * counter until none is left. The caller of run works too. Between runs that follow each other closely a
- * worker spins for a short while before it sleeps, because a step posts many small runs.
+ * A worker sleeps on a condition variable until a new run is posted, joins it, and takes indices from an atomic
+ * counter until none is left. The caller of run works too, and when no index is left it closes the run: it waits
+ * for those who joined, not for those whom a busy machine has not woken yet. Between runs that follow each other
+ * closely a worker spins for a short while before it sleeps, because a step posts many small runs.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -23,9 +24,10 @@ struct cutis_pool {
     pthread_t threads[THREAD_LIMIT];
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    atomic_uint generation; /* of the run posted last; odd bit unused */
-    atomic_bool stop;
-    atomic_int next, busy;
+    atomic_uint generation; /* of the run posted last */
+    bool stop, open;        /* under the mutex: the pool ends; the run may be joined */
+    atomic_int next;        /* index to take */
+    atomic_int joined;      /* workers in the run */
     int count;
     void (*job)(void *data, int index);
     void *data;
@@ -48,17 +50,23 @@ static void *pool_thread(void *context)
         }
         pthread_mutex_lock(&pool->mutex);
         while (atomic_load(&pool->generation) == seen) pthread_cond_wait(&pool->wake, &pool->mutex);
-        pthread_mutex_unlock(&pool->mutex);
         seen = atomic_load(&pool->generation);
-        if (atomic_load(&pool->stop)) return NULL;
+        bool stop = pool->stop, join = pool->open;
+        if (join) atomic_fetch_add(&pool->joined, 1);
+        pthread_mutex_unlock(&pool->mutex);
+        if (stop) return NULL;
+        if (!join) continue;
         pool_work(pool);
-        atomic_fetch_sub(&pool->busy, 1);
+        atomic_fetch_sub(&pool->joined, 1);
     }
 }
 
-static void pool_post(cutis_pool *pool)
+/* Wake the workers, for a run or to end. */
+static void pool_post(cutis_pool *pool, bool stop)
 {
     pthread_mutex_lock(&pool->mutex);
+    pool->stop = stop;
+    pool->open = !stop;
     atomic_fetch_add(&pool->generation, 1);
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->mutex);
@@ -73,11 +81,13 @@ static void pool_run(void *context, int count, void (*job)(void *data, int index
     }
     pool->count = count, pool->job = job, pool->data = data;
     atomic_store(&pool->next, 0);
-    atomic_store(&pool->busy, pool->started);
-    pool_post(pool);
+    pool_post(pool, false);
     pool_work(pool);
-    /* Every worker must have left this run before the next one may change its fields. */
-    for (int spin = 0; atomic_load(&pool->busy) > 0; spin++) {
+    pthread_mutex_lock(&pool->mutex);
+    pool->open = false;
+    pthread_mutex_unlock(&pool->mutex);
+    /* Whoever joined must have left before the next run may change the fields. */
+    for (int spin = 0; atomic_load(&pool->joined) > 0; spin++) {
         if (spin % 64 == 63) sched_yield();
     }
 }
@@ -112,8 +122,7 @@ cutis_result cutis_pool_create(int thread_count, const cutis_allocator *allocato
 void cutis_pool_destroy(cutis_pool *pool)
 {
     if (!pool) return;
-    atomic_store(&pool->stop, true);
-    pool_post(pool);
+    pool_post(pool, true);
     for (int i = 0; i < pool->started; i++) pthread_join(pool->threads[i], NULL);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
