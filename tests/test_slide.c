@@ -413,7 +413,7 @@ static void elimination_is_the_kkt_system(void **state)
     assert_true(worst < 1e-9 * largest);
 
     /* The conjugate gradients come to the same. */
-    double residual, *x = calloc((size_t)size, sizeof *x);
+    double residual, *x = calloc((size_t)(unsigned)size, sizeof *x);
     slide_system_solve(mt, &st, x, &residual, NULL);
     worst = 0;
     for (int k = 0; k < size; k++) worst = fmax(worst, fabs(x[k] - bt[k]));

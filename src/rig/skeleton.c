@@ -313,7 +313,7 @@ static void tail_add(const limb *tail, int parent, skeleton *s)
 {
     float base = limb_seam(tail, 0.3f * tail->seam_distance, tail->seam_distance, 1.3f);
     for (int k = 0; k < 5; k++) {
-        char name[16];
+        char name[32];
         snprintf(name, sizeof name, "tail_%d", k + 1);
         parent = joint_add(s, name, parent, limb_place(tail, (0.98f - 0.15f * (float)k) * base, 0.9f * base));
     }
