@@ -268,7 +268,6 @@ static void sweep(const batch_job *job)
 
 static void start_job(batch *b, batch_job *job)
 {
-    sweep(job);
     job->messages = tmpfile();
     job->start = cli_clock();
     fflush(NULL);
@@ -345,6 +344,7 @@ static int run_jobs(batch *b)
     while (running > 0 || next < b->job_count) {
         while (running < b->parallel && next < b->job_count && !cli_interrupted()) {
             batch_job *job = &b->jobs[next++];
+            sweep(job);
             if (!cli_flag(b->arguments, "force") && already_done(job)) {
                 job->status = BATCH_SKIPPED;
                 b->finished++;
