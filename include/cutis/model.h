@@ -239,6 +239,19 @@ typedef struct cutis_output {
 CUTIS_API bool cutis_state_output(const cutis_model *model, const cutis_state *state, const char *name,
                                   cutis_output *output);
 
+/* A prop as it is now. */
+typedef struct cutis_prop_state {
+    float motion[12];                 /* its own space -> scene space; of a soft one the best rigid fit */
+    int vertex_count, triangle_count; /* SOFT under a solver that moves it; else 0 */
+    const float *positions;           /* (vertex_count x 3), scene space; the order of a MESH's own positions */
+    const int *triangles;             /* (triangle_count x 3) */
+    float force[3];                   /* by which the skin pushes it, newtons, mean over the last step */
+    float penetration;                /* of the deepest skin point in it, or the reverse, scene units; 0: none */
+} cutis_prop_state;
+
+/* Prop `index` of the character: free ones as the solver moves them, else as their node carries them. */
+CUTIS_API void cutis_state_prop(const cutis_model *model, const cutis_state *state, int index, cutis_prop_state *prop);
+
 #ifdef __cplusplus
 }
 #endif

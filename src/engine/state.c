@@ -417,6 +417,19 @@ bool cutis_state_output(const cutis_model *model, const cutis_state *state, cons
     return false;
 }
 
+void cutis_state_prop(const cutis_model *model, const cutis_state *state, int index, cutis_prop_state *prop)
+{
+    static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    const cutis_prop *source = &model->character->props[index];
+    *prop = (cutis_prop_state){0};
+    const float *motion = source->joint >= 0 ? state_floats(state, model->joints) + 12 * source->joint : identity;
+    memcpy(prop->motion, motion, sizeof prop->motion);
+    for (int i = 0; i < model->stage_count; i++) {
+        const stage *s = &model->stages[i];
+        if (s->solver->prop) s->solver->prop(s->data, state_floats(state, s->state), index, prop);
+    }
+}
+
 /* ---- a clip as a motion ---- */
 
 /* Smoothstep of fifth order over the lead-in: velocity and acceleration vanish at both ends. */

@@ -76,6 +76,11 @@ typedef struct solver {
     void (*teleport)(const void *data, void *state, const float motion[12]);
     /* One of info.outputs; NULL when there are none. */
     bool (*output)(const void *data, const void *state, int index, cutis_output *output);
+    /*
+     * A prop as it is now; *prop comes as its node carries it, so that a collider needs its force and penetration
+     * only. NULL for a solver that neither moves props nor weighs their touch.
+     */
+    void (*prop)(const void *data, const void *state, int index, cutis_prop_state *prop);
 } solver;
 
 extern const solver *const solver_table[];
