@@ -1,0 +1,31 @@
+/*
+ * springs_reference.h: the reference shape, where the skin would lie without elasticity and contact.
+ *
+ * Each bone chooses a shape (parameter `reference`, per bone); a point takes the mix of the shapes of the bones that
+ * move it, by their weights. In the rest pose every shape gives the rest positions exactly.
+ */
+#ifndef SPRINGS_REFERENCE_H
+#define SPRINGS_REFERENCE_H
+
+#include "solvers/solver.h"
+
+/* In the order of the parameter's choices: "lbs|dqs|metaballs|dffd". */
+typedef enum springs_shape {
+    SPRINGS_SHAPE_LBS,
+    SPRINGS_SHAPE_DQS,
+    SPRINGS_SHAPE_METABALLS,
+    SPRINGS_SHAPE_DFFD,
+    SPRINGS_SHAPE_COUNT
+} springs_shape;
+
+typedef struct springs_reference springs_reference;
+
+/* `parameter` is the index of `reference` in the solver's table. Immutable, in build->memory. */
+cutis_result springs_reference_build(const solver_build *build, int parameter, springs_reference **reference,
+                                     cutis_error *error);
+size_t springs_reference_scratch_size(const springs_reference *reference);
+/* Fill points (point_count x 3), scene space, for a pose: skin (joint_count x 12) is joints x inverse bind. */
+void springs_reference_evaluate(const springs_reference *reference, const float *skin, void *scratch,
+                                const cutis_jobs *jobs, float *points);
+
+#endif
