@@ -49,10 +49,10 @@ static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
                                           "net force at rest, as the elongation of an anchor that it would cause"),
     [SPRINGS_FLESH] =
         FLOAT_PARAMETER("flesh", 30, 0.1, 10000, "kPa", true, "Young's modulus of the flesh between skin and bone"),
-    [SPRINGS_STRETCH] = FLOAT_PARAMETER("stretch", 0.4, 0, 100, "", true,
+    [SPRINGS_STRETCH] = FLOAT_PARAMETER("stretch", 0.2, 0, 100, "", true,
                                         "stiffness of the skin against stretching, over flesh x depth"),
     [SPRINGS_BEND] =
-        FLOAT_PARAMETER("bend", 0.005, 0, 100, "", true, "stiffness of the skin against bending, over flesh x depth^3"),
+        FLOAT_PARAMETER("bend", 0.001, 0, 100, "", true, "stiffness of the skin against bending, over flesh x depth^3"),
     [SPRINGS_BONE] = FLOAT_PARAMETER("bone", 0.5, 0, 0.95, "", true,
                                      "radius of the bone, over the distance of the nearest skin from its line"),
     [SPRINGS_CONTACT] = BOOL_PARAMETER("contact", 1, "collision of the skin with itself"),

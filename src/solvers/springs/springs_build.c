@@ -15,9 +15,11 @@
 #include "solvers/springs/springs.h"
 
 /* Least depth, in sizes, and greatest. */
-static const float LEAST_DEPTH = 0.004f, GREATEST_DEPTH = 0.1f;
+static const float LEAST_DEPTH = 0.004f, GREATEST_DEPTH = 0.06f;
 /* Radii of a bone are sorted into so many classes up to GREATEST_DEPTH. */
 enum { RADIUS_CLASSES = 256 };
+/* Bending of one edge may hold a node this much more firmly than its anchor: slivers would slow down all. */
+static const float BEND_LIMIT = 4;
 /* Weights below this do not make a point part of a bone. */
 static const float BONE_WEIGHT = 0.3f;
 
@@ -254,17 +256,24 @@ static cutis_result edges_build(builder *b, cutis_error *error)
         edges->stretch[i] = (float)(modulus * stretch * depth * share) * tension;
         /* A plate of stiffness B bends over the strip of the two triangles: moment = B length / width per radian. */
         double width = 0.5 * ((double)heights[0] + (double)heights[1]) / 1.5;
-        if (flat) edges->bend[i] = (float)(modulus * bend * depth * depth * depth * (double)length / width) * tension;
+        if (flat) {
+            float ga = 1 / edges->height[0][i], gd = 1 / edges->height[1][i], row = 2 * MAX(ga, gd) * (ga + gd);
+            float hold = 0;
+            for (int k = 0; k < 4; k++) hold += 0.25f * m->anchor[ends[k]];
+            edges->bend[i] = (float)(modulus * bend * depth * depth * depth * (double)length / width) * tension;
+            edges->bend[i] = MIN(edges->bend[i], BEND_LIMIT * hold / row);
+        }
 
         /* Bounds of the rows: 2 k for a spring, |g_i| sum |g_j| for a moment of gradient g. */
         for (int k = 0; k < 2; k++) m->diagonal[ends[k]] += 2 * edges->stretch[i];
         if (flat) {
-            float ga = 1 / edges->height[0][i], gd = 1 / edges->height[1][i], sum = 2 * (ga + gd);
+            float ga = 1 / edges->height[0][i], gd = 1 / edges->height[1][i],
+                  sum = 4 * (ga + gd); /* twice, for the moment's own turn */
             for (int k = 0; k < 2; k++) m->diagonal[ends[k]] += edges->bend[i] * 0.6f * (ga + gd) * sum;
             m->diagonal[ends[2]] += edges->bend[i] * ga * sum;
             m->diagonal[ends[3]] += edges->bend[i] * gd * sum;
         }
-        for (int k = 0; k < 4; k++) m->incident_first[ends[k] + 1] += k < 2 || flat;
+        for (int k = 0; k < 4; k++) m->incident_first[ends[k] + 1] += k < 2 || edges->bend[i] > 0;
     }
     for (int p = 0; p < m->point_count; p++) m->incident_first[p + 1] += m->incident_first[p];
     m->incident = ARENA_ARRAY(memory, int, m->incident_first[m->point_count] + 1);

@@ -4,15 +4,19 @@
  * Cordier and Magnenat-Thalmann, section 3: f_R = f_A + f_E + f_C.
  * - f_A, anchor: K (X_rest - X). Departure: it grows with the elongation u as K (1 + u^2 / depth^2), since flesh
  *   that is pressed towards the bone gets firmer.
- * - f_E, elasticity: a linear spring along each edge.
+ * - f_E, elasticity: a linear spring along each edge, weaker when pressed together, where skin wrinkles.
  * - f_C, curvature: over an edge BC between the triangles ABC and DCB, F_A = f(theta) / |AA'| N_A and
  *   F_D = f(theta) / |DD'| N_D; F_B and F_C follow from the balance of forces and moments:
  *   F_B = -(1-a) F_A - (1-d) F_D and F_C = -a F_A - d F_D, where a and d say where A' and D' lie between B and C.
  *   f(theta) = -bend (2 sin(theta/2) - its rest value), which is |N_A - N_D| with a sign: no trigonometry. The
- *   moment fades for triangles whose height has fallen below 0.7 of that at rest, lest forces grow without bound.
+ *   moment fades for triangles whose height has fallen below 0.7 of that at rest, and for edges folded by more than 120
+ *   degrees, so that nothing jumps where a triangle turns over.
  * Soft props have springs between nodes and inertia: M / h^2 (y - X), y where inertia takes the node.
  */
 #include "solvers/springs/springs.h"
+
+/* Stiffness of a shortened edge over that of a lengthened one. */
+static const float WRINKLING = 0.25f;
 
 typedef struct vvec {
     vfloat x, y, z;
@@ -56,7 +60,9 @@ static void edges_force(void *context, int begin, int end)
         vfloat length2 = v_max(vv_dot(e, e), tiny), length = v_sqrt(length2);
 
         /* Elasticity: pulls B towards C when longer than at rest. */
-        vvec pull = vv_scale(e, v_load(edges->stretch + at) * (length - v_load(edges->rest + at)) / length);
+        vfloat longer = length - v_load(edges->rest + at);
+        longer = v_max(longer, longer * v_set(WRINKLING));
+        vvec pull = vv_scale(e, v_load(edges->stretch + at) * longer / length);
 
         /* Curvature. */
         vvec na = vv_cross(e, a), nd = vv_cross(d, e);
@@ -66,8 +72,11 @@ static void edges_force(void *context, int begin, int end)
         vfloat fold = v_sqrt(vv_dot(difference, difference));
         fold = v_select(v_less(vv_dot(vv_cross(nd, na), e), v_set(0)), -fold, fold);
         vfloat ha = la / length, hd = ld / length;
-        vfloat fade = v_min(ha / v_load(edges->height[0] + at), one) * v_min(hd / v_load(edges->height[1] + at), one);
-        vfloat moment = v_load(edges->bend + at) * (v_load(edges->fold + at) - fold) * fade;
+        vfloat open = v_min(v_set(4) - fold * fold, one);
+        vfloat tall = v_min(ha / v_load(edges->height[0] + at), one) * v_min(hd / v_load(edges->height[1] + at), one);
+        vfloat fade = v_max(open, v_set(0)) * tall * tall;
+        vfloat turn = v_max(v_min(v_load(edges->fold + at) - fold, one), -one);
+        vfloat moment = v_load(edges->bend + at) * turn * fade;
         vvec fa = vv_scale(na, moment / ha), fd = vv_scale(nd, moment / hd);
         vfloat sa = vv_dot(a, e) / length2, sd = vv_dot(d, e) / length2;
         vvec fc = vv_add(vv_scale(fa, -sa), vv_scale(fd, -sd));
@@ -100,7 +109,10 @@ void springs_forces(springs_run *run)
         parallel_for(run->input->jobs, run->m->soft.spring_count, 2048, springs_force, run);
 }
 
-/* Net forces of the skin, and the largest over the anchor's stiffness by block. */
+/*
+ * Net forces of the skin, and the largest by block: over the geometric mean of the anchor's stiffness and the whole
+ * node's, since over the first alone it would show the rounding of floats where a fine mesh is soft.
+ */
 static void skin_net(void *context, int begin, int end)
 {
     springs_run *run = context;
@@ -119,7 +131,7 @@ static void skin_net(void *context, int begin, int end)
         if (frozen) f = vec3_make(0, 0, 0);
         vec3_store(run->w.force + NODE * p, f);
         run->w.give[p] = frozen ? 0 : 1 / (m->diagonal[p] + k * (1 + 3 * grown));
-        float net2 = vec3_length2(f) / (k * k);
+        float net2 = vec3_length2(f) / (k * (m->diagonal[p] + k));
         worst = MAX(worst, net2);
     }
     run->w.partial[begin / NODE_GRAIN] = (double)worst;
@@ -143,7 +155,7 @@ static void soft_net(void *context, int begin, int end)
         if (run->held) f = vec3_make(0, 0, 0);
         vec3_store(run->w.force + NODE * node, f);
         run->w.give[node] = run->held ? 0 : 1 / (m->diagonal[node] + k);
-        worst = MAX(worst, vec3_length2(f) / (k * k));
+        worst = MAX(worst, vec3_length2(f) / (k * (m->diagonal[node] + k)));
     }
     run->w.partial[NODE_BLOCKS(m->point_count) + begin / NODE_GRAIN] = (double)worst;
 }

@@ -107,11 +107,16 @@ static void euler_step(void *context, int begin, int end)
 static void chebyshev_step(void *context, int begin, int end)
 {
     springs_run *run = context;
-    float omega = run->omega;
-    for (size_t i = (size_t)begin * NODE; i < (size_t)end * NODE; i++) {
-        float old = run->s.x[i], last = run->w.last[i];
-        run->w.last[i] = old;
-        run->s.x[i] = last + omega * (run->w.next[i] - last);
+    for (int node = begin; node < end; node++) {
+        size_t at = (size_t)node * NODE;
+        /* Nodes in contact are left to their contacts: what is extrapolated goes through, and comes back as force. */
+        bool held = vec3_length2(vec3_load(run->w.push + at)) > 0;
+        float omega = held ? 1 : run->omega;
+        for (size_t i = at; i < at + 3; i++) {
+            float old = run->s.x[i], last = run->w.last[i];
+            run->w.last[i] = old;
+            run->s.x[i] = held ? run->w.next[i] : last + omega * (run->w.next[i] - last);
+        }
     }
 }
 
