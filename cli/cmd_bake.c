@@ -39,7 +39,7 @@ static void print_summary(const bake_job *job, const bake_result *r)
     printf("%s", job->output);
     if (stat(job->output, &about) == 0 && S_ISREG(about.st_mode))
         printf(" (%s)", cli_format_bytes((double)about.st_size, bytes));
-    printf("\n  %-10s %s, %s %s", "solver", job->solver, cli_format_count(r->element_count, count),
+    printf("\n  %-10s %s, %s %s", "solver", r->solver, cli_format_count(r->element_count, count),
            r->element ? r->element : "elements");
     if (r->substep > 0) printf(", substep %.9g s, lead-in %.9g s", r->substep, r->lead_in);
     printf("\n  %-10s %s, %d at %.9g per second, %s vertices\n", "frames", r->clip ? r->clip : "idle pose", r->frames,
@@ -145,8 +145,7 @@ static const cli_option options[] = {
      .letter = 's',
      .kind = CLI_TEXT,
      .value = "S",
-     .help = "solver, or a stack such as layers+slide",
-     .fallback = "lbs"},
+     .help = "solver, or a stack such as layers+slide (default layers; lbs for a mesh without a skin)"},
     {.name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = "clip to bake; the first when not given"},
     {.name = "motion",
      .kind = CLI_TEXT,
