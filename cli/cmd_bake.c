@@ -209,14 +209,7 @@ static const cli_option options[] = {
      .max = 32},
     {.name = "safe", .kind = CLI_FLAG, .help = ".glb: 8 targets of positions alone, which every player shows"},
     {.name = "exact", .kind = CLI_FLAG, .help = ".glb: one target for each frame"},
-    {.name = "threads",
-     .letter = 'j',
-     .kind = CLI_INTEGER,
-     .value = "N",
-     .help = "threads; 0 for one per processor; the result is the same",
-     .fallback = "0",
-     .min = 0,
-     .max = 256},
+    CLI_OPTION_THREADS,
     {.name = "report",
      .kind = CLI_TEXT,
      .value = "R.json",
@@ -235,7 +228,7 @@ const cli_command cmd_bake = {
         "misses, so that it plays in any engine. --loop writes one period of the periodic motion, last key = first.\n"
         "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"stiffness\": "
         "0.5}, \"bones\": {\"Spine\": {\"stiffness\": 0.9}}}.",
-    .examples = "cutis bake arm --solver lattice --clip flex -o arm.glb\n"
+    .examples = "cutis bake arm -o arm.glb\n"
                 "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"
                 "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
                 "cutis bake hero.glb --solver lbs --fps 60 --report hero.json -o hero.npy\n"
