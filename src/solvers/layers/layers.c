@@ -104,6 +104,7 @@ typedef struct layers_state {
     float *x[3], *v[3], *q[4]; /* (point_count x LAYERS) */
     float *pressures;          /* (volumes.count) what keeps the sub-volumes, see volumes_keep */
     float *recovering;         /* (1) not 0: the skin is torn or tangled, and contact rests until it is sound */
+    float *turns;              /* (joint_count x 4) of joints against their parents, see skinning_dual_on */
     float *drive;              /* (drive.count x 3) skeleton's positions at the last substep, sizes */
     float *outputs;            /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
 } layers_state;
@@ -153,6 +154,7 @@ static layers_state state_view(const layers_model *m, void *memory, size_t *size
     for (int c = 0; c < 4; c++) s.q[c] = carve(memory, &used, particles, sizeof(float));
     s.pressures = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
     s.recovering = carve(memory, &used, 1, sizeof(float));
+    s.turns = carve(memory, &used, (size_t)m->joint_count * 4, sizeof(float));
     s.drive = carve(memory, &used, (size_t)m->drive.count * 3, sizeof(float));
     s.outputs = carve(memory, &used, (size_t)m->character->vertex_count * 10, sizeof(float));
     if (size) *size = used;
@@ -234,13 +236,14 @@ typedef struct layers_run {
     int pair_count, plane_count, touch_count, active_count;
 } layers_run;
 
+/* Where the skeleton has skin, bone layer and fans' centres, in sizes. */
 static void drive_find(layers_run *run, const float *skin, float *positions)
 {
     const layers_model *m = run->m;
     if (m->drive_linear)
         skinning_linear(&m->drive, skin, run->w.skinning, run->input->jobs, positions);
     else
-        skinning_dual(&m->drive, skin, run->w.skinning, run->input->jobs, positions);
+        skinning_dual_on(&m->drive, skin, m->parents, run->s.turns, run->w.skinning, run->input->jobs, positions);
     float scale = 1 / m->size;
     for (int i = 0; i < m->drive.count; i++)
         for (int c = 0; c < 3; c++) positions[3 * i + c] = (positions[3 * i + c] - m->centre[c]) * scale;
@@ -879,6 +882,7 @@ static void layers_reset(const void *data, void *state, void *scratch, const sol
     float *rest = run.w.joints, *joints = rest + joint_floats, *skin = joints + joint_floats;
     cutis_pose_rest(m->character, rest);
     skin_matrices(m->character, rest, skin);
+    memset(run.s.turns, 0, (size_t)m->joint_count * 4 * sizeof(float));
     drive_find(&run, skin, run.w.drive);
     memcpy(run.s.drive, run.w.drive, (size_t)m->drive.count * 3 * sizeof(float));
     memset(run.w.pressure, 0, (size_t)m->point_count * sizeof(float));
