@@ -299,7 +299,7 @@ static double loop_substep(const bake *b)
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
         const cutis_solver_info *solver = cutis_solver_find(name);
-        if (solver && solver->substep > 0 && (substep == 0 || solver->substep < substep)) substep = solver->substep;
+        if (solver && solver->substep > 0 && substep == 0) substep = solver->substep; /* the body's is the longest */
     }
     if (substep > 0 && b->job->substep > 0) substep = b->job->substep;
     if (substep == 0) return 0;
