@@ -88,6 +88,13 @@ static const float SPEED_LIMIT = 5;
 static const float TWIST_RADIUS = 0.96f;
 /* Distance of the skin from its place under the skeleton alone at which it counts as torn, in sizes. */
 static const float TORN = 0.3f;
+/*
+ * Tissue stiffens when it is strained far. Flesh further from its place under the skeleton than FAR (sizes: as deep
+ * as flesh is), which no jiggle is, is drawn there by FAR_STIFFNESS (1/s^2, at 2 Hz) and damped critically (1/s, from
+ * 2 FAR on): firm flesh does not feel it, and the softest, thrown about, comes home.
+ */
+static const float FAR = 0.03f;
+static const double FAR_STIFFNESS = 158, FAR_DAMPING = 25;
 /* Rate at which a torn skin is brought home, 1/s. */
 static const double RECOVERY_RATE = 10;
 /* How far the skin may move in a substep relative to its mean motion: in sizes, and sizes a second. */
@@ -277,6 +284,15 @@ static void predict(void *context, int begin, int end)
             }
         for (int k = begin; k < end; k++) run->w.skin_old[3 * k + c] = run->w.old[c][4 * k];
     }
+    float pull = (float)(run->h * run->h * FAR_STIFFNESS), share = pull / (1 + pull);
+    for (int i = LAYERS * begin; i < LAYERS * end; i++) {
+        float away[3], away2 = 0;
+        for (int c = 0; c < 3; c++) away[c] = run->w.motion.target[c][i] - run->w.motion.inert[c][i];
+        for (int c = 0; c < 3; c++) away2 += away[c] * away[c];
+        if (!(away2 > FAR * FAR)) continue;
+        float step = share * (1 - FAR / sqrtf(away2));
+        for (int c = 0; c < 3; c++) run->w.motion.inert[c][i] += step * away[c];
+    }
 }
 
 static void base_sums(void *context, int begin, int end)
@@ -440,7 +456,7 @@ static void contacts_search(layers_run *run)
     skin_limit(run, skin);
     run->pair_count = run->plane_count = run->active_count = 0;
     memset(run->w.marks, 0, (size_t)m->point_count);
-    if (m->self_contact)
+    if (m->self_contact && *run->s.recovering == 0)
         run->pair_count =
             contact_search(&m->surface, &run->w.contact, run->w.skin_old, skin, &options, run->input->jobs);
     if (m->props.count > 0)
@@ -620,15 +636,23 @@ static void velocities_find(void *context, int begin, int end)
     layers_run *run = context;
     const layers_model *m = run->m;
     float inverse = (float)(1 / run->h), keep = (float)det_exp(-(double)m->damping * run->h);
+    float keep_far = (float)det_exp(-FAR_DAMPING * run->h);
     if (*run->s.recovering != 0) keep = 0;
     for (int k = begin; k < end; k++)
         for (int l = 0; l < LAYERS; l++) {
             int i = 4 * k + l;
-            float relative[3], bone[3], length2 = 0;
+            float relative[3], bone[3], length2 = 0, away2 = 0;
             for (int c = 0; c < 3; c++) {
+                float away = run->w.motion.x[c][i] - run->w.motion.target[c][i];
                 bone[c] = (run->w.motion.target[c][i] - drive_at(m, run->s.drive, k, l, c)) * inverse;
                 relative[c] = ((run->w.motion.x[c][i] - run->w.old[c][i]) * inverse - bone[c]) * keep;
                 length2 += relative[c] * relative[c];
+                away2 += away * away;
+            }
+            if (away2 > FAR * FAR) {
+                float more = 1 - MIN(sqrtf(away2) / FAR - 1, 1.0f) * (1 - keep_far);
+                for (int c = 0; c < 3; c++) relative[c] *= more;
+                length2 *= more * more;
             }
             float cut = length2 > SPEED_LIMIT * SPEED_LIMIT ? SPEED_LIMIT / sqrtf(length2) : 1;
             for (int c = 0; c < 3; c++) run->s.v[c][i] = bone[c] + cut * relative[c];
