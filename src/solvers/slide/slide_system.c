@@ -20,7 +20,7 @@
 
 #include "solvers/slide/slide.h"
 
-enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512, ITERATION_LIMIT = 300 };
+enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512, ITERATION_LIMIT = 300, BLOCK_SIZE = 27 };
 
 /* The solution is accepted when the residual has fallen to this part of the right side. */
 static const double tolerance = 1e-4;
@@ -28,9 +28,6 @@ static const double tolerance = 1e-4;
 static const double least_area = 0.02;
 /* Acceleration of a drag of strength 1, per distance: it closes in within about a tenth of a second. */
 static const double drag_rate = 2500;
-
-/* Four doubles, for values within a function. */
-typedef double d4 __attribute__((vector_size(32)));
 
 typedef struct pass {
     const slide_model *model;
@@ -190,77 +187,111 @@ void slide_system_skin(const slide_model *model, slide_scratch *s, const slide_p
 
 /* ---- elements ---- */
 
-/* The triangle's energy and derivatives; false when it has collapsed. */
-static bool make_element(const pass *p, int t, bool project, slide_element *element)
+/* Four triangles: what their elements are made of. */
+typedef struct element_input {
+    slide_body body;
+    d4 places[3][3], normal[3], stiffness;
+    d4_mask whole; /* not collapsed */
+} element_input;
+
+/* Triangles t to t + 3; those behind `end` repeat the last. */
+static void load_elements(const pass *p, int t, int end, element_input *in)
 {
     const slide_scratch *s = p->s;
     const slide_atlas *atlas = &p->model->atlas;
-    const int *c = atlas->mesh->triangles + 3 * t;
-    double x[3][3], places[3][3], normal[3] = {0};
+    d4 x[3][3], area;
+    const int *c[4];
+    for (int lane = 0; lane < 4; lane++) {
+        int own = t + lane < end ? t + lane : end - 1;
+        c[lane] = atlas->mesh->triangles + 3 * own;
+        area[lane] = atlas->charts[own].area;
+        in->stiffness[lane] = p->model->stiffness[own];
+    }
     for (int k = 0; k < 3; k++) {
+        int i0 = 3 * c[0][k], i1 = 3 * c[1][k], i2 = 3 * c[2][k], i3 = 3 * c[3][k];
         for (int e = 0; e < 3; e++) {
-            x[k][e] = s->x[3 * c[k] + e];
-            places[k][e] = s->skin[3 * c[k] + e];
-            normal[e] += s->normals[3 * c[k] + e];
+            x[k][e] = (d4){s->x[i0 + e], s->x[i1 + e], s->x[i2 + e], s->x[i3 + e]};
+            in->places[k][e] = (d4){s->skin[i0 + e], s->skin[i1 + e], s->skin[i2 + e], s->skin[i3 + e]};
+            d4 n = {s->normals[i0 + e], s->normals[i1 + e], s->normals[i2 + e], s->normals[i3 + e]};
+            in->normal[e] = k == 0 ? n : in->normal[e] + n;
         }
     }
-    slide_body body = slide_body_make((const double(*)[3])x, p->model->material.stretch);
-    if (!(body.area > least_area * atlas->charts[t].area) || !(atlas->charts[t].area > 0)) return false;
-    slide_element_make(&p->model->material, p->model->stiffness[t], &body, (const double(*)[3])places, normal, project,
-                       element);
-    return true;
+    in->body = slide_body_make((const d4(*)[3])x, p->model->material.stretch);
+    in->whole = (in->body.area > least_area * area) & (area > 0);
+}
+
+/* One row of blocks for each of four triangles, from columns for all four. */
+static void store_columns(double *const to[4], const d4 *columns, int count)
+{
+    int i = 0;
+    for (; i + 4 <= count; i += 4) {
+        d4 m[4] = {columns[i], columns[i + 1], columns[i + 2], columns[i + 3]};
+        d4_transpose(m);
+        for (int lane = 0; lane < 4; lane++) d4_store(to[lane] + i, m[lane]);
+    }
+    for (; i < count; i++)
+        for (int lane = 0; lane < 4; lane++) to[lane][i] = columns[i][lane];
+}
+
+/* Blocks of a pass's triangles t to t + 3 of those before end. */
+static void element_block(const pass *p, int t, int end)
+{
+    slide_scratch *s = p->s;
+    double unused[BLOCK_SIZE], *to[4];
+    element_input in;
+    slide_element element;
+    load_elements(p, t, end, &in);
+    slide_element_make(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal, true,
+                       &element);
+    d4 zero = d4_set(0), altitude = d4_select(in.whole, element.altitude, d4_set(HUGE_VAL));
+    d4 larger = d4_select(in.whole, element.stress[0], zero), smaller = d4_select(in.whole, element.stress[1], zero);
+    const int *c[4];
+    for (int lane = 0; lane < 4; lane++) {
+        int own = t + lane;
+        c[lane] = p->model->atlas.mesh->triangles + 3 * (own < end ? own : end - 1);
+        to[lane] = own < end ? s->blocks[own] : unused;
+        if (own >= end) continue;
+        s->altitudes[own] = altitude[lane];
+        s->stress[own][0] = larger[lane], s->stress[own][1] = smaller[lane];
+    }
+    /* The factors and the gradient by the unknowns: along the axes of the skin triangle. */
+    d4 f[6][6], block[BLOCK_SIZE];
+    for (int k = 0; k < 3; k++) {
+        d4 j[6], local[3][2];
+        const double *j0 = s->jacobians[c[0][k]], *j1 = s->jacobians[c[1][k]];
+        const double *j2 = s->jacobians[c[2][k]], *j3 = s->jacobians[c[3][k]];
+        for (int e = 0; e < 6; e++) j[e] = (d4){j0[e], j1[e], j2[e], j3[e]};
+        for (int a = 0; a < 3; a++) {
+            const d4 *axis = element.axes[a];
+            local[a][0] = j[0] * axis[0] + j[2] * axis[1] + j[4] * axis[2];
+            local[a][1] = j[1] * axis[0] + j[3] * axis[1] + j[5] * axis[2];
+        }
+        for (int e = 0; e < 2; e++) {
+            d4 g = local[0][e] * element.gradient[k][0] + local[1][e] * element.gradient[k][1];
+            block[2 * k + e] = d4_select(in.whole, g, zero);
+            for (int i = 0; i < 4; i++)
+                f[i][2 * k + e] = local[0][e] * element.factors[i][k][0] + local[1][e] * element.factors[i][k][1];
+            for (int i = 4; i < 6; i++) f[i][2 * k + e] = local[2][e] * element.factors[i][k][0];
+        }
+    }
+    /* Sum of weighted squares: the upper triangle. */
+    for (int i = 0; i < 6; i++) element.weights[i] = d4_select(in.whole, element.weights[i], zero);
+    int at = 6;
+    for (int a = 0; a < 6; a++) {
+        d4 weighted[6];
+        for (int i = 0; i < 6; i++) weighted[i] = element.weights[i] * f[i][a];
+        for (int b = a; b < 6; b++) {
+            d4 sum = weighted[0] * f[0][b];
+            for (int i = 1; i < 6; i++) sum += weighted[i] * f[i][b];
+            block[at++] = sum;
+        }
+    }
+    store_columns(to, block, BLOCK_SIZE);
 }
 
 static void element_blocks(void *context, int begin, int end)
 {
-    pass *p = context;
-    slide_scratch *s = p->s;
-    for (int t = begin; t < end; t++) {
-        const int *c = p->model->atlas.mesh->triangles + 3 * t;
-        double *block = s->blocks[t];
-        slide_element element;
-        s->altitudes[t] = HUGE_VAL;
-        s->stress[t][0] = s->stress[t][1] = 0;
-        if (!make_element(p, t, true, &element)) {
-            memset(block, 0, sizeof s->blocks[t]);
-            continue;
-        }
-        s->altitudes[t] = element.altitude;
-        s->stress[t][0] = element.stress[0], s->stress[t][1] = element.stress[1];
-        /* The unknowns along the axes of the skin triangle: local[k][axis][unknown]. */
-        double local[3][3][2], f[6][8];
-        for (int k = 0; k < 3; k++) {
-            const double *j = s->jacobians[c[k]];
-            for (int a = 0; a < 3; a++) {
-                const double *axis = element.axes[a];
-                local[k][a][0] = j[0] * axis[0] + j[2] * axis[1] + j[4] * axis[2];
-                local[k][a][1] = j[1] * axis[0] + j[3] * axis[1] + j[5] * axis[2];
-            }
-        }
-        for (int k = 0; k < 3; k++) {
-            const double *u = local[k][0], *w = local[k][1], *out = local[k][2];
-            for (int e = 0; e < 2; e++) {
-                block[2 * k + e] = u[e] * element.gradient[k][0] + w[e] * element.gradient[k][1];
-                for (int i = 0; i < 4; i++)
-                    f[i][2 * k + e] = u[e] * element.factors[i][k][0] + w[e] * element.factors[i][k][1];
-                for (int i = 4; i < 6; i++) f[i][2 * k + e] = out[e] * element.factors[i][k][0];
-            }
-        }
-        /* Sum of weighted squares, in rows of eight; the upper triangle is kept. */
-        d4 low[4] = {{0}}, high[6] = {{0}};
-        for (int i = 0; i < 6; i++) {
-            const double *g = f[i], weight = element.weights[i];
-            d4 left = {g[0], g[1], g[2], g[3]}, right = {g[4], g[5], 0, 0};
-            for (int a = 0; a < 4; a++) low[a] += weight * g[a] * left;
-            for (int a = 0; a < 6; a++) high[a] += weight * g[a] * right;
-        }
-        double rows[6][8];
-        for (int a = 0; a < 4; a++) memcpy(rows[a], &low[a], sizeof low[a]);
-        for (int a = 0; a < 6; a++) memcpy(rows[a] + 4, &high[a], sizeof high[a]);
-        double *to = block + 6;
-        for (int a = 0; a < 6; a++)
-            for (int b = a; b < 6; b++) *to++ = rows[a][b];
-    }
+    for (int t = begin; t < end; t += 4) element_block(context, t, end);
 }
 
 void slide_system_elements(const slide_model *model, slide_scratch *s, const slide_place *places,
@@ -274,9 +305,13 @@ double slide_system_energy(const slide_model *model, slide_scratch *s, const sli
 {
     pass p = {.model = model, .s = s, .places = places};
     double sum = 0;
-    for (int t = 0; t < model->triangle_count; t++) {
-        slide_element element;
-        if (make_element(&p, t, true, &element)) sum += element.energy;
+    for (int t = 0; t < model->triangle_count; t += 4) {
+        element_input in;
+        load_elements(&p, t, model->triangle_count, &in);
+        d4 energy =
+            slide_element_energy(&model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal);
+        for (int lane = 0; lane < 4 && t + lane < model->triangle_count; lane++)
+            if (in.whole[lane]) sum += energy[lane];
     }
     for (int i = 0; i < model->point_count && model->ligament > 0; i++) {
         double length = 0;
