@@ -151,6 +151,7 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
     double *normals = ARENA_ARRAY(memory, double, 3 * (size_t)m->point_count);
     slide_chart *charts = ARENA_ARRAY(memory, slide_chart, m->triangle_count);
     double(*turns)[3][2] = arena_push(memory, (size_t)m->triangle_count, sizeof *turns);
+    double(*slopes)[4] = arena_push(memory, (size_t)m->triangle_count, sizeof *slopes);
     uint8_t *boundary = ARENA_ARRAY(memory, uint8_t, m->point_count);
     double(*tangents)[2] = arena_push(memory, (size_t)m->point_count, sizeof *tangents);
     if (memory->failed) return error_memory(error, "charts");
@@ -158,6 +159,10 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
     for (int t = 0; t < m->triangle_count; t++) {
         const int *p = m->triangles + 3 * t;
         charts[t] = make_chart(positions + 3 * p[0], positions + 3 * p[1], positions + 3 * p[2]);
+        if (charts[t].area > 0) {
+            const double *inverse = charts[t].inverse, own[4] = {inverse[0], inverse[1], inverse[3], charts[t].area};
+            memcpy(slopes[t], own, sizeof own);
+        }
         for (int k = 0; k < 3; k++) {
             turns[t][k][0] = 1;
             for (int e = 0; e < 3; e++) normals[3 * p[k] + e] += charts[t].area * charts[t].normal[e];
@@ -173,6 +178,7 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
                            .positions = positions,
                            .normals = normals,
                            .charts = charts,
+                           .slopes = (const double(*)[4])slopes,
                            .turns = (const double(*)[3][2])turns,
                            .boundary = boundary,
                            .tangents = (const double(*)[2])tangents};
