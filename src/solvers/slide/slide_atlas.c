@@ -230,11 +230,13 @@ void slide_flatten(const slide_atlas *atlas, int triangle, const double vector[3
         on2 += vector[e] * (x2[e] - x0[e]);
         length += vector[e] * vector[e];
     }
-    length = sqrt(length);
-    flat[0] = on1 / chart->edge;
-    flat[1] = chart->area > 0 ? (on2 - chart->apex[0] * flat[0]) / chart->apex[1] : 0;
-    double got = sqrt(flat[0] * flat[0] + flat[1] * flat[1]);
-    if (got > 1e-3 * length) flat[0] *= length / got, flat[1] *= length / got;
+    flat[0] = on1 * chart->inverse[0];
+    flat[1] = chart->area > 0 ? (on2 - chart->apex[0] * flat[0]) * chart->inverse[3] : 0;
+    double got = flat[0] * flat[0] + flat[1] * flat[1];
+    if (got > 1e-6 * length) {
+        double scale = sqrt(length / got);
+        flat[0] *= scale, flat[1] *= scale;
+    }
 }
 
 /* ---- ways ---- */
@@ -267,8 +269,6 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
             }
         }
         for (int k = 0; k < 3; k++) w[k] = slide_max(w[k] + reach * rate[k], 0);
-        double sum = w[0] + w[1] + w[2];
-        for (int k = 0; k < 3; k++) w[k] /= sum;
         way[0] *= 1 - reach, way[1] *= 1 - reach;
         if (exit < 0) break;
         w[exit] = 0;
@@ -298,8 +298,8 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
         if (carried) turn_across(edge, to, carried);
         t = next;
     }
-    double rest = w[0] + w[1] + w[2];
-    *place = (slide_place){.triangle = t, .b = {w[1] / rest, w[2] / rest}};
+    double scale = 1 / (w[0] + w[1] + w[2]);
+    *place = (slide_place){.triangle = t, .b = {w[1] * scale, w[2] * scale}};
 }
 
 slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const double way[2], double carried[2])
