@@ -23,12 +23,14 @@ static double processor_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Least time of a step, over pieces of 20 steps. */
+enum { PIECES = 5 };
+
+/* Time of a step: the mean over pieces of 20 steps. */
 static double time_scene(const scene *s, int *dofs, double *iterations_each)
 {
     cutis_character *c;
     cutis_model *model;
-    cutis_state *state;
+    cutis_state *state, *begin;
     cutis_error error;
     assert_int_equal(cutis_zoo_make(s->character, s->resolution, NULL, &c, &error), CUTIS_OK);
     const cutis_setting settings[] = {{s->settings[0], s->settings[1]}, {s->settings[2], s->settings[3]}};
@@ -42,27 +44,41 @@ static double time_scene(const scene *s, int *dofs, double *iterations_each)
     cutis_clip_motion motion = {c, cutis_character_find_clip(c, s->clip), 0};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
     cutis_state_step(model, state, &input, s->start);
-    double best = HUGE_VAL;
+    assert_int_equal(cutis_state_create(model, NULL, &begin, &error), CUTIS_OK);
+    cutis_state_copy(model, begin, state);
+    /* The same pieces of the clip again and again: what else the machine does falls out of the least time of each. */
+    double least[PIECES], parts[PIECES][4], stop = processor_ms() + 500, ms = 0, part_ms[4] = {0};
     int iterations = 0;
-    double end = processor_ms() + 500;
-    int runs = 0;
-    for (; runs < 5 || (runs < 40 && processor_ms() < end); runs++) {
-        double begin = processor_ms();
-        cutis_state_step(model, state, &input, 0.02);
-        best = fmin(best, (processor_ms() - begin) / 20);
-        iterations += cutis_state_stats(model, state)->iterations;
+    for (int i = 0; i < PIECES; i++) least[i] = HUGE_VAL;
+    for (int run = 0; run < 2 || (run < 20 && processor_ms() < stop); run++) {
+        cutis_state_copy(model, state, begin);
+        iterations = 0;
+        for (int i = 0; i < PIECES; i++) {
+            double start = processor_ms();
+            cutis_state_step(model, state, &input, 0.02);
+            double spent = (processor_ms() - start) / 20;
+            const cutis_step_stats *stats = cutis_state_stats(model, state);
+            iterations += stats->iterations;
+            if (spent >= least[i]) continue;
+            least[i] = spent;
+            for (int k = 0; k < 4; k++) parts[i][k] = stats->part_ms[k] / 20;
+        }
+    }
+    for (int i = 0; i < PIECES; i++) {
+        ms += least[i] / PIECES;
+        for (int k = 0; k < 4; k++) part_ms[k] += parts[i][k] / PIECES;
     }
     *dofs = 2 * c->point_count;
-    *iterations_each = iterations / (20.0 * runs);
-    const double *p = cutis_state_stats(model, state)->part_ms;
-    print_message("%-12s %6d dofs %8.3f ms a step  (%.2f %.2f %.2f %.2f; %.1f iterations)", s->name, *dofs, best,
-                  p[0] / 20, p[1] / 20, p[2] / 20, p[3] / 20, *iterations_each);
-    if (s->paper_ms > 0) print_message("  paper %6.2f, 1/%.0f", s->paper_ms, s->paper_ms / best);
+    *iterations_each = iterations / (20.0 * PIECES);
+    print_message("%-12s %6d dofs %8.3f ms a step  (%.2f %.2f %.2f %.2f; %.1f iterations)", s->name, *dofs, ms,
+                  part_ms[0], part_ms[1], part_ms[2], part_ms[3], *iterations_each);
+    if (s->paper_ms > 0) print_message("  paper %6.2f, 1/%.0f", s->paper_ms, s->paper_ms / ms);
     print_message("\n");
+    cutis_state_destroy(begin);
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     cutis_character_destroy(c);
-    return best;
+    return ms;
 }
 
 static void steps_need_few_iterations(void **state)
@@ -91,7 +107,7 @@ static void cost_grows_as_the_mesh(void **state)
 {
     (void)state;
     static const scene small = {"3,000", "torus", "squash", 1.4, 3000, 0, 0.2, {NULL}};
-    static const scene large = {"30,000", "torus", "squash", 13.5, 30000, 0, 0.1, {NULL}};
+    static const scene large = {"30,000", "torus", "squash", 15, 30000, 0, 0.2, {NULL}};
     /* Caches are shared with whatever else runs: the best of a few attempts counts. */
     double growth = HUGE_VAL;
     for (int attempt = 0; attempt < 3 && growth > 13; attempt++) {
