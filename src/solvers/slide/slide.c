@@ -252,7 +252,10 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
     double assembled = clock_seconds();
 
     double residual;
+    /* Forces change little from step to step: the last gain is likely to come again. */
+    double *gains = slide_at(state, model->gains);
     memcpy(s.velocities, v, 2 * count * sizeof *v);
+    for (size_t i = 0; i < 2 * count; i++) v[i] += gains[i];
     int iterations = slide_system_solve(model, &s, v, &residual, jobs);
     stats->iterations += iterations;
     stats->residual = residual;
@@ -260,6 +263,7 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
     for (size_t i = 0; i < count; i++) {
         double *own = v + 2 * i;
         const double *old = s.velocities + 2 * i;
+        for (int e = 0; e < 2; e++) gains[2 * i + (size_t)e] = own[e] - old[e];
         /* Faster than this is no skin: a thousand sizes a second. */
         for (int e = 0; e < 2; e++)
             if (!(fabs(own[e]) < 1000)) own[e] = 0, stats->repairs++;

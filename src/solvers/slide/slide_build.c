@@ -160,6 +160,7 @@ static void lay_out_state(slide_model *model)
     size_t points = (size_t)model->point_count, vertices = (size_t)c->vertex_count, end = 0;
     model->places = take(&end, points, sizeof(slide_place));
     model->velocities = take(&end, 2 * points, sizeof(double));
+    model->gains = take(&end, 2 * points, sizeof(double));
     model->calm = take(&end, points, sizeof(double));
     model->surface = take(&end, 3 * points, sizeof(float));
     model->tracks = take(&end, model->vertices ? points : 0, sizeof(slide_place));

@@ -526,13 +526,14 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
     for (int i = 0; i < count; i++) r[i] = s->right[i] - t[i];
     double size = sqrt(dot(r, r, count));
     *residual = goal > 0 ? size / goal * tolerance : 0;
-    if (!(size > goal)) return 0;
+    /* What is not solved at all would add up from step to step: a start must be better than what is accepted later. */
+    if (!(size > 0.1 * goal)) return 0;
 
     precondition_make(model, s);
     solve_forward(model, s, r, r);
     double rz = weigh(model, s, r, z), first = rz, enough = first * (goal / size) * (goal / size);
     memcpy(p, z, (size_t)count * sizeof *p);
-    while (rz > enough && iterations < ITERATION_LIMIT) {
+    while ((rz > enough || iterations == 0) && iterations < ITERATION_LIMIT) {
         solve_backward(model, s, p, t);
         for (int i = 0; i < model->point_count; i++) {
             const double *d = s->diagonal[i], *e = s->pivots[i], *own = t + 2 * i;
