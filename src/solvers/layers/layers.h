@@ -150,6 +150,7 @@ typedef struct layers_model {
     layers_hold *holds;
     vec3 *bone_axes; /* (joint_count x 2) rest directions of the bones that end and begin at a joint, unit or 0 */
     layers_volumes volumes;
+    int *parents;   /* (joint_count) */
     skinning drive; /* skin by place, bone layer by place, then the centres of fans */
     contact_surface surface;
     bvh tree;               /* of the skin, for counting intersections */

@@ -331,10 +331,12 @@ static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
     const layers_volumes *volumes = &model->volumes;
     const point_weights *weights = b->build->weights;
     int n = model->point_count, count = 2 * n + volumes->centre_count;
+    model->parents = ARENA_ARRAY(b->build->memory, int, model->joint_count + 1);
     size_t influences = 2 * (size_t)weights->first[n] + (size_t)volumes->centre_first[volumes->centre_count];
     float *rest = ARENA_ARRAY(scratch, float, 3 * (size_t)count), *values = ARENA_ARRAY(scratch, float, influences + 1);
     int *first = ARENA_ARRAY(scratch, int, count + 1), *joints = ARENA_ARRAY(scratch, int, influences + 1);
-    if (scratch->failed) return error_memory(error, "the drive of solver layers");
+    if (scratch->failed || !model->parents) return error_memory(error, "the drive of solver layers");
+    for (int j = 0; j < model->joint_count; j++) model->parents[j] = b->build->character->joints[j].parent;
     int at = 0;
     for (int i = 0; i < count; i++) {
         first[i] = at;
