@@ -83,13 +83,15 @@ static void rings_close_and_visit_points_once(void **state)
         cutis_character *c;
         cutis_error error;
         mesh m;
+        quads quad;
         rings r;
         assert_int_equal(cutis_zoo_make(names[i], 1, NULL, &c, &error), CUTIS_OK);
         arena memory = arena_create(NULL);
         limbs *f = ARENA_ARRAY(&memory, limbs, 1);
         assert_int_equal(mesh_build_character(&m, c, &memory, &error), CUTIS_OK);
         assert_int_equal(limbs_find(&m, c->size, &memory, f, &error), CUTIS_OK);
-        assert_int_equal(rings_trace(c, &m, f, &memory, &r, &error), CUTIS_OK);
+        assert_int_equal(quads_build(&quad, c, &memory, &error), CUTIS_OK);
+        assert_int_equal(rings_trace(&quad, &m, f, &memory, &r, &error), CUTIS_OK);
         uint8_t *seen = ARENA_ARRAY(&memory, uint8_t, m.point_count);
         for (int ring = 0; ring < r.count; ring++) {
             int first = r.first[ring], count = r.first[ring + 1] - first;
@@ -102,8 +104,8 @@ static void rings_close_and_visit_points_once(void **state)
                 assert_true(joined);
             }
         }
-        print_message("%-8s %d rings, %.0f %% of the points\n", names[i], r.count,
-                      100.0 * r.first[r.count] / m.point_count);
+        print_message("%-8s %d rings, %.0f %% of the points, %d tests by rays, %d patches\n", names[i], r.count,
+                      100.0 * r.first[r.count] / m.point_count, r.tests, f->patches.count);
         assert_true(r.count >= 50);
         assert_true(r.first[r.count] > 0.5 * m.point_count);
         arena_destroy(&memory);

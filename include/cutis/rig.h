@@ -48,7 +48,8 @@ typedef struct cutis_rig {
     const char *const *sentences;                 /* what was done and found, in order */
     int ring_count;                               /* iso-parametric curves (or level sets) found */
     int heat_points, voxel_points, follow_points; /* points served by each method */
-    double curve_ms, skeleton_ms, weight_ms;      /* time of the three stages */
+    double topology_ms;                           /* time of the adjacency of points, triangles and quads, */
+    double curve_ms, skeleton_ms, weight_ms;      /* and of the three stages */
 } cutis_rig;
 
 /* Make skeleton and weights. Fails with ARGUMENT for an unknown template or landmark, DATA for an unusable mesh. */

@@ -4,7 +4,7 @@
 #ifndef RIG_LIMBS_H
 #define RIG_LIMBS_H
 
-#include "rig/rigging.h"
+#include "rig/patches.h"
 
 enum { LIMBS_MAX = 24, LIMB_RINGS_MAX = 160 };
 
@@ -38,10 +38,11 @@ typedef struct limbs {
     int count;
     limb all[LIMBS_MAX]; /* by falling reach */
     int main_count;      /* the first ones */
-    int middle;          /* point in the body's middle, where distances start */
-    float farthest;      /* largest distance from there */
-    float *distances;    /* (point_count) from the middle; INFINITY on loose pieces */
-    int *branches;       /* (point_count) */
+    float farthest;      /* largest distance from the body's middle */
+    patches patches;     /* of the body */
+    int *order;          /* (patches.count) the farthest from the middle first */
+    float *distances;    /* (patches.count) from the middle */
+    int *branches;       /* (patches.count) */
     int branch_count;
     limb_branch *tree;
 } limbs;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rig/rigging.h"
+#include "rig/rings.h"
 #include "rig/skeleton.h"
 
 typedef struct rig_object {
@@ -143,10 +144,16 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
     mesh m;
     limbs *found = ARENA_ARRAY(&memory, limbs, 1);
     skeleton *s = ARENA_ARRAY(&memory, skeleton, 1);
-    cutis_result result = mesh_build_character(&m, c, &memory, error);
-    if (result == CUTIS_OK && memory.failed) result = error_memory(error, "a rig");
+    quads q;
+    rings curves = {0};
     double start = clock_seconds();
+    cutis_result result = mesh_build_character(&m, c, &memory, error);
+    if (result == CUTIS_OK) result = quads_build(&q, c, &memory, error);
+    if (result == CUTIS_OK && memory.failed) result = error_memory(error, "a rig");
+    object->rig.topology_ms = (clock_seconds() - start) * 1e3;
+    start = clock_seconds();
     if (result == CUTIS_OK) result = limbs_find(&m, c->size, &memory, found, error);
+    if (result == CUTIS_OK) result = rings_trace(&q, &m, found, &memory, &curves, error);
     object->rig.curve_ms = (clock_seconds() - start) * 1e3;
     start = clock_seconds();
     if (result == CUTIS_OK)

@@ -156,10 +156,10 @@ static posture posture_find(const mesh *m, const limbs *f)
     float best_score = -INFINITY;
     b.low = (vec3){INFINITY, INFINITY, INFINITY};
     b.high = (vec3){-INFINITY, -INFINITY, -INFINITY};
-    for (int i = 0; i < m->point_count; i++) {
-        if (!(f->distances[i] < INFINITY)) continue;
-        b.low = vec3_min(b.low, vec3_load(m->positions + 3 * i));
-        b.high = vec3_max(b.high, vec3_load(m->positions + 3 * i));
+    for (int i = 0; i < f->patches.point_count; i++) {
+        vec3 p = vec3_load(m->positions + 3 * (size_t)f->patches.points[i]);
+        b.low = vec3_min(b.low, p);
+        b.high = vec3_max(b.high, p);
     }
     b.size = vec3_distance(b.low, b.high);
     for (int axis = 0; axis <= 2; axis += 2) {
@@ -326,9 +326,9 @@ static float crotch_find(const posture *b)
 {
     float lowest = b->high.y;
     for (int i = 0; i < b->m->point_count; i++) {
-        vec3 p = vec3_load(b->m->positions + 3 * i);
-        if (b->f->distances[i] < INFINITY && fabsf(axis_of(p, b->lateral) - b->plane) < 0.012f * b->size)
-            lowest = MIN(lowest, p.y);
+        const float *p = b->m->positions + 3 * (size_t)i;
+        if (p[UP] < lowest && fabsf(p[b->lateral] - b->plane) < 0.012f * b->size && b->f->patches.patch_of[i] >= 0)
+            lowest = p[UP];
     }
     return lowest;
 }
@@ -565,11 +565,11 @@ static void trunk_span(const posture *b, float at, float *low, float *high)
     *low = INFINITY;
     *high = -INFINITY;
     for (int i = 0; i < b->m->point_count; i++) {
-        vec3 p = vec3_load(b->m->positions + 3 * i);
-        if (!(b->f->distances[i] < INFINITY) || fabsf(axis_of(p, b->lateral) - b->plane) > 0.05f * b->size) continue;
-        if (fabsf(axis_of(p, b->forward) - at) > 0.05f * b->size) continue;
-        *low = MIN(*low, p.y);
-        *high = MAX(*high, p.y);
+        const float *p = b->m->positions + 3 * (size_t)i;
+        if (b->f->patches.patch_of[i] < 0 || fabsf(p[b->lateral] - b->plane) > 0.05f * b->size) continue;
+        if (fabsf(p[b->forward] - at) > 0.05f * b->size) continue;
+        *low = MIN(*low, p[UP]);
+        *high = MAX(*high, p[UP]);
     }
 }
 
@@ -662,7 +662,7 @@ static bool hand_fit(posture *b, rig_report *report, skeleton *s)
         for (int i = 0; i < b->m->point_count; i++) {
             vec3 p = vec3_load(b->m->positions + 3 * i);
             float near = INFINITY;
-            for (int k = 0; k < 5 && f->distances[i] < INFINITY; k++)
+            for (int k = 0; k < 5 && f->patches.patch_of[i] >= 0; k++)
                 near = MIN(near, vec3_distance(p, tip_of(b, set.limbs[k])));
             if (near < INFINITY && near > farthest) farthest = near, end = p;
         }

@@ -308,8 +308,10 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
     float *joints = ARENA_ARRAY(scratch, float, 12 * (size_t)character->joint_count);
     float *shapes[2] = {ARENA_ARRAY(scratch, float, 3 * (size_t)n), ARENA_ARRAY(scratch, float, 3 * (size_t)n)};
     if (scratch->failed) return error_memory(error, "curves");
-    cutis_result result = limbs_find(m, character->size, scratch, f, error);
-    if (result == CUTIS_OK) result = rings_trace(character, m, f, scratch, &r, error);
+    quads q;
+    cutis_result result = quads_build(&q, character, scratch, error);
+    if (result == CUTIS_OK) result = limbs_find(m, character->size, scratch, f, error);
+    if (result == CUTIS_OK) result = rings_trace(&q, m, f, scratch, &r, error);
     if (result == CUTIS_OK) result = beams_make(b, &r, scratch, &sizes, size_of, &longest, error);
     if (result != CUTIS_OK) return result;
     if (r.count == 0) b->warn(b->warn_context, "curves: no closed curve of quads was found; shapes are blended evenly");
