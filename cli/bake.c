@@ -30,6 +30,7 @@ typedef struct bake_extra {
 typedef struct bake {
     const bake_job *job;
     bake_result *result;
+    const char *solver; /* the job's, or the one that is chosen for the character */
     cutis_character *character;
     int clip;
     cutis_pool *pool;
@@ -72,6 +73,15 @@ static int load_character(bake *b)
     if (!job->quiet && moved->warning_count > warning_count)
         cli_warnings(moved->warnings + warning_count, moved->warning_count - warning_count);
     return CLI_OK;
+}
+
+/* Without a word: flesh for a character that has bones to move it, sliding skin for a cache. */
+static void choose_solver(bake *b)
+{
+    const cutis_character *c = b->character;
+    bool skinned = c->influence_first && c->influence_first[c->vertex_count] > 0;
+    b->solver = b->job->solver ? b->job->solver : b->job->body ? "slide" : skinned ? "layers" : "lbs";
+    b->result->solver = b->solver;
 }
 
 static int choose_clip(bake *b)
@@ -285,11 +295,11 @@ static int count_frames(bake *b)
 static double loop_substep(const bake *b)
 {
     double substep = 0;
-    for (const char *at = b->job->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+    for (const char *at = b->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
         const cutis_solver_info *solver = cutis_solver_find(name);
-        if (solver && solver->substep > 0 && (substep == 0 || solver->substep < substep)) substep = solver->substep;
+        if (solver && solver->substep > 0 && substep == 0) substep = solver->substep; /* the body's is the longest */
     }
     if (substep > 0 && b->job->substep > 0) substep = b->job->substep;
     if (substep == 0) return 0;
@@ -301,7 +311,7 @@ static double loop_substep(const bake *b)
 static double default_lead_in(const bake *b)
 {
     double least = HUGE_VAL;
-    for (const char *at = b->job->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+    for (const char *at = b->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
         char name[64], key[128];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
         const cutis_solver_info *solver = cutis_solver_find(name);
@@ -391,7 +401,7 @@ static int build_model(bake *b)
     r->threads = cutis_pool_thread_count(b->pool);
     cutis_model_def def = cutis_model_def_default();
     def.character = b->character;
-    def.solver = b->job->solver;
+    def.solver = b->solver;
     def.substep = b->job->loop ? loop_substep(b) : b->job->substep;
     def.settings = b->job->settings;
     def.setting_count = b->job->setting_count;
@@ -475,9 +485,9 @@ static int load_body(bake *b)
     if (b->body->vertex_count != b->character->vertex_count)
         return cli_error("'%s' has %d vertices, but %s has %d", b->job->body, b->body->vertex_count, b->character->name,
                          b->character->vertex_count);
-    if (!strstr(b->job->solver, "slide"))
+    if (!strstr(b->solver, "slide"))
         return cli_error("--body gives a surface to slide on, which solver '%s' does not take; use --solver slide",
-                         b->job->solver);
+                         b->solver);
     return CLI_OK;
 }
 
@@ -495,7 +505,7 @@ static int open_extras(bake *b)
         *extra = (bake_extra){.name = cli_format("%.*s", length, at)};
         extra->path = cli_format("%s.%s.npy", b->job->output, extra->name);
         if (!cutis_state_output(b->model, b->state, extra->name, &output))
-            return cli_error("solver '%s' has no output '%s' for %s; 'cutis solvers' lists them", b->job->solver,
+            return cli_error("solver '%s' has no output '%s' for %s; 'cutis solvers' lists them", b->solver,
                              extra->name, b->character->name);
         cutis_cache_info info = {output.count, r->frames, r->start, r->fps, NULL, output.components};
         if (cutis_cache_create(extra->path, &info, NULL, &extra->writer, &error) != CUTIS_OK)
@@ -747,9 +757,9 @@ static json_t *parameter_json(const cutis_parameter *parameter, double value)
 static void report_solvers(const bake *b, json_t *parameters, json_t *parts)
 {
     bake_result *r = b->result;
-    bool stack = strchr(b->job->solver, '+') != NULL;
+    bool stack = strchr(b->solver, '+') != NULL;
     int part = 0;
-    for (const char *at = b->job->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+    for (const char *at = b->solver; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
         const cutis_solver_info *solver = cutis_solver_find(name);
@@ -801,7 +811,7 @@ static json_t *make_report(const bake *b)
     json_object_set_new(root, "version", cli_json_string(cutis_version()));
     json_object_set_new(root, "input", cli_json_string(b->job->input));
     json_object_set_new(root, "output", cli_json_string(b->job->output));
-    json_object_set_new(root, "solver", cli_json_string(b->job->solver));
+    json_object_set_new(root, "solver", cli_json_string(b->solver));
     json_object_set_new(root, "character",
                         json_pack("{s:o, s:i, s:i, s:i, s:i, s:o}", "name", cli_json_string(character->name),
                                   "vertices", character->vertex_count, "points", character->point_count, "faces",
@@ -865,6 +875,7 @@ static int run_all(bake *b)
     double start = cli_clock();
     int status = load_character(b);
     r->load_seconds = cli_clock() - start;
+    if (status == CLI_OK) choose_solver(b);
     if (status == CLI_OK) status = load_body(b);
     if (status == CLI_OK) status = choose_clip(b);
     if (status == CLI_OK && b->job->loop) status = prepare_loop(b);

@@ -9,7 +9,7 @@
 typedef struct bake_job {
     const char *input;  /* file or built-in name */
     const char *output; /* its ending chooses the format; NULL: nothing is written */
-    const char *solver;
+    const char *solver; /* NULL: chosen for the character */
     const char *clip;   /* name, or NULL: the first */
     const char *motion; /* .bvh that becomes the clip, or NULL */
     const cutis_name_pair *map;
@@ -37,6 +37,7 @@ typedef struct bake_job {
 typedef struct bake_result {
     int frames, vertices, threads;
     double fps, start, lead_in, substep;
+    const char *solver;  /* in force */
     char *clip;          /* name; NULL for the idle pose */
     const char *element; /* what element_count counts */
     long element_count;

@@ -51,6 +51,13 @@ typedef struct cli_option {
     bool repeats;         /* may be given several times (CLI_PAIR always may) */
 } cli_option;
 
+/* The row of every command that computes with several threads: cli_create_pool(cli_integer(arguments, "threads")). */
+#define CLI_OPTION_THREADS                                                                                        \
+    {                                                                                                             \
+        .name = "threads", .letter = 'j', .kind = CLI_INTEGER, .value = "N",                                      \
+        .help = "threads; 0 for one per processor; the result is the same", .fallback = "0", .min = 0, .max = 256 \
+    }
+
 typedef struct cli_arguments cli_arguments;
 
 typedef struct cli_command {

@@ -39,7 +39,7 @@ static void print_summary(const bake_job *job, const bake_result *r)
     printf("%s", job->output);
     if (stat(job->output, &about) == 0 && S_ISREG(about.st_mode))
         printf(" (%s)", cli_format_bytes((double)about.st_size, bytes));
-    printf("\n  %-10s %s, %s %s", "solver", job->solver, cli_format_count(r->element_count, count),
+    printf("\n  %-10s %s, %s %s", "solver", r->solver, cli_format_count(r->element_count, count),
            r->element ? r->element : "elements");
     if (r->substep > 0) printf(", substep %.9g s, lead-in %.9g s", r->substep, r->lead_in);
     printf("\n  %-10s %s, %d at %.9g per second, %s vertices\n", "frames", r->clip ? r->clip : "idle pose", r->frames,
@@ -145,8 +145,7 @@ static const cli_option options[] = {
      .letter = 's',
      .kind = CLI_TEXT,
      .value = "S",
-     .help = "solver, or a stack such as layers+slide",
-     .fallback = "lbs"},
+     .help = "solver, or a stack such as layers+slide (default layers; lbs for a mesh without a skin)"},
     {.name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = "clip to bake; the first when not given"},
     {.name = "motion",
      .kind = CLI_TEXT,
@@ -210,14 +209,7 @@ static const cli_option options[] = {
      .max = 32},
     {.name = "safe", .kind = CLI_FLAG, .help = ".glb: 8 targets of positions alone, which every player shows"},
     {.name = "exact", .kind = CLI_FLAG, .help = ".glb: one target for each frame"},
-    {.name = "threads",
-     .letter = 'j',
-     .kind = CLI_INTEGER,
-     .value = "N",
-     .help = "threads; 0 for one per processor; the result is the same",
-     .fallback = "0",
-     .min = 0,
-     .max = 256},
+    CLI_OPTION_THREADS,
     {.name = "report",
      .kind = CLI_TEXT,
      .value = "R.json",
@@ -236,7 +228,7 @@ const cli_command cmd_bake = {
         "misses, so that it plays in any engine. --loop writes one period of the periodic motion, last key = first.\n"
         "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"stiffness\": "
         "0.5}, \"bones\": {\"Spine\": {\"stiffness\": 0.9}}}.",
-    .examples = "cutis bake arm --solver lattice --clip flex -o arm.glb\n"
+    .examples = "cutis bake arm -o arm.glb\n"
                 "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"
                 "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
                 "cutis bake hero.glb --solver lbs --fps 60 --report hero.json -o hero.npy\n"

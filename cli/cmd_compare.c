@@ -380,14 +380,7 @@ static const cli_option options[] = {
      .fallback = "30",
      .min = 0.01,
      .max = 10000},
-    {.name = "threads",
-     .letter = 'j',
-     .kind = CLI_INTEGER,
-     .value = "N",
-     .help = "threads; 0 for one per processor",
-     .fallback = "0",
-     .min = 0,
-     .max = 256},
+    CLI_OPTION_THREADS,
     {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing but the table and errors"},
 };
 

@@ -439,14 +439,7 @@ static const cli_option options[] = {
      .help = "N x N samples a pixel (default 3; 2 for videos)",
      .min = 1,
      .max = 8},
-    {.name = "threads",
-     .letter = 'j',
-     .kind = CLI_INTEGER,
-     .value = "N",
-     .help = "threads; 0 for one per processor; the picture is the same",
-     .fallback = "0",
-     .min = 0,
-     .max = 256},
+    CLI_OPTION_THREADS,
     {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing but errors"},
 };
 

@@ -307,14 +307,7 @@ static const cli_option options[] = {
      .kind = CLI_FLAG,
      .help = "table of joint errors against the input's own skeleton; with --keep, of positions over all clips"},
     {.name = "against", .kind = CLI_TEXT, .value = "FILE|NAME", .help = "table of joint errors against this rig"},
-    {.name = "threads",
-     .letter = 'j',
-     .kind = CLI_INTEGER,
-     .value = "N",
-     .help = "threads; 0 for one per processor; the result is the same",
-     .fallback = "0",
-     .min = 0,
-     .max = 256},
+    CLI_OPTION_THREADS,
     {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing but errors and comparisons"},
 };
 

@@ -76,6 +76,7 @@ typedef struct skinning_job {
     const float *columns; /* (joint_count x 16) */
     const float *stretch; /* (joint_count x 9), or NULL when all are the identity */
     float *positions;
+    float side; /* cosine between two dual quaternions below which one is turned to the other's side */
 } skinning_job;
 
 /* A blended matrix: columns 0 and 1, columns 2 and 3. */
@@ -149,7 +150,7 @@ void skinning_linear(const skinning *s, const float *skin, float *scratch, const
             c[4 * column + 3] = 0;
         }
     }
-    skinning_job job = {s, scratch, NULL, positions};
+    skinning_job job = {s, scratch, NULL, positions, 0};
     parallel_for(jobs, s->count, GRAIN, linear_block, &job);
 }
 
@@ -185,12 +186,12 @@ static void dual_block(void *context, int begin, int end)
         for (int k = 1; k < count; k++) {
             const float *dq = job->columns + offsets[k];
             float dot = (pivot[0] * dq[0] + pivot[1] * dq[1]) + (pivot[2] * dq[2] + pivot[3] * dq[3]);
-            sum = f8_add(sum, f8_mul(f8_set(dot < 0 ? -weights[k] : weights[k]), f8_load(dq)));
+            sum = f8_add(sum, f8_mul(f8_set(dot < job->side ? -weights[k] : weights[k]), f8_load(dq)));
         }
         float b[8];
         memcpy(b, &sum, sizeof b);
         float norm = sqrtf((b[0] * b[0] + b[1] * b[1]) + (b[2] * b[2] + b[3] * b[3]));
-        /* The real parts lie in one half space, so only rounding can bring the norm to zero. */
+        /* The real parts lie nearly in one half space, so only rounding can bring the norm to zero. */
         if (!(norm > 1e-12f)) memcpy(b, pivot, sizeof b), norm = 1;
         float inverse = 1 / norm;
         for (int e = 0; e < 8; e++) b[e] *= inverse;
@@ -203,7 +204,8 @@ static void dual_block(void *context, int begin, int end)
     }
 }
 
-void skinning_dual(const skinning *s, const float *skin, float *scratch, const cutis_jobs *jobs, float *positions)
+/* Dual quaternions and stretches of the joints into scratch. Returns the stretches, or NULL when there are none. */
+static const float *duals_find(const skinning *s, const float *skin, float *scratch)
 {
     float *stretches = scratch + (size_t)COLUMN_FLOATS * (size_t)s->joint_count;
     bool stretched = false;
@@ -229,6 +231,36 @@ void skinning_dual(const skinning *s, const float *skin, float *scratch, const c
         dq[0] = r.x, dq[1] = r.y, dq[2] = r.z, dq[3] = r.w;
         dq[4] = d.x / 2, dq[5] = d.y / 2, dq[6] = d.z / 2, dq[7] = d.w / 2;
     }
-    skinning_job job = {s, scratch, stretched ? stretches : NULL, positions};
+    return stretched ? stretches : NULL;
+}
+
+void skinning_dual(const skinning *s, const float *skin, float *scratch, const cutis_jobs *jobs, float *positions)
+{
+    skinning_job job = {s, scratch, duals_find(s, skin, scratch), positions, 0};
+    parallel_for(jobs, s->count, GRAIN, dual_block, &job);
+}
+
+/*
+ * Cosines of half the turn of a bone against its parent at which it counts as the shorter turn the other way
+ * (215 degrees), and of the same between any two bones of a position (240): blends further apart cancel.
+ */
+static const float TURN_SIDE = -0.3f, PAIR_SIDE = -0.5f;
+
+void skinning_dual_on(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
+                      const cutis_jobs *jobs, float *positions)
+{
+    skinning_job job = {s, scratch, duals_find(s, skin, scratch), positions, PAIR_SIDE};
+    for (int j = 1; j < s->joint_count; j++) {
+        /* Joints without a parent follow the first joint: which sign that one has does not matter. */
+        float *dq = scratch + COLUMN_FLOATS * j, *last = turns + 4 * j;
+        const float *p = scratch + COLUMN_FLOATS * MAX(parents[j], 0);
+        quat turn = quat_multiply(quat_conjugate((quat){p[0], p[1], p[2], p[3]}), (quat){dq[0], dq[1], dq[2], dq[3]});
+        float along = (turn.x * last[0] + turn.y * last[1]) + (turn.z * last[2] + turn.w * last[3]);
+        bool other = along != 0 ? along < 0 : turn.w < 0;
+        if ((other ? -turn.w : turn.w) < TURN_SIDE) other = !other;
+        for (int e = 0; e < 8 && other; e++) dq[e] = -dq[e];
+        last[0] = other ? -turn.x : turn.x, last[1] = other ? -turn.y : turn.y;
+        last[2] = other ? -turn.z : turn.z, last[3] = other ? -turn.w : turn.w;
+    }
     parallel_for(jobs, s->count, GRAIN, dual_block, &job);
 }

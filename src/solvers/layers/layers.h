@@ -84,8 +84,8 @@ typedef struct layers_motion {
 typedef struct layers_hold {
     int particle; /* place x LAYERS + layer */
     int joint;
-    float distance; /* 0: none */
-    float radius;   /* distance from the line at rest; 0: none */
+    float distance;  /* 0: none */
+    float radius[2]; /* distance at rest from the line of the bone that ends at the joint, and that begins there */
 } layers_hold;
 
 /* ---- volume (layers_volume.c) ---- */
@@ -150,6 +150,7 @@ typedef struct layers_model {
     layers_hold *holds;
     vec3 *bone_axes; /* (joint_count x 2) rest directions of the bones that end and begin at a joint, unit or 0 */
     layers_volumes volumes;
+    int *parents;   /* (joint_count) */
     skinning drive; /* skin by place, bone layer by place, then the centres of fans */
     contact_surface surface;
     bvh tree;               /* of the skin, for counting intersections */

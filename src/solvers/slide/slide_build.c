@@ -197,6 +197,7 @@ size_t slide_scratch_map(const slide_model *model, void *block, slide_scratch *s
     MAP(stress, triangles);
     MAP(diagonal, points);
     MAP(rows, entries);
+    MAP(pivots, points);
     MAP(inverse, points);
     MAP(right, 2 * points);
     MAP(residual, 2 * points);
@@ -225,6 +226,22 @@ static void build_slots(const slide_model *model, int *slots)
                 while (m->point_neighbours[n] != other) n++;
                 slots[6 * t + 2 * k + o] = n;
             }
+        }
+    }
+}
+
+static void build_fans(const slide_model *model, double (*fans)[4])
+{
+    const slide_atlas *atlas = &model->atlas;
+    const mesh *m = atlas->mesh;
+    for (int i = 0; i < m->point_count; i++) {
+        for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
+            int t = m->point_triangles[n];
+            const int *c = m->triangles + 3 * t;
+            const double *turn = atlas->turns[t][c[0] == i ? 0 : c[1] == i ? 1 : 2];
+            double share = model->areas[i] > 0 ? atlas->charts[t].area / (3 * model->areas[i]) : 0;
+            fans[n][0] = turn[0], fans[n][1] = turn[1];
+            fans[n][2] = share * turn[0], fans[n][3] = share * turn[1];
         }
     }
 }
@@ -301,6 +318,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     double *edges = ARENA_ARRAY(memory, double, points);
     double(*allowed)[3] = arena_push(memory, points, sizeof *allowed);
     int *slots = ARENA_ARRAY(memory, int, 6 * triangles);
+    double(*fans)[4] = arena_push(memory, (size_t)m->point_triangle_first[points], sizeof *fans);
     if (memory->failed) return error_memory(error, "solver slide");
     build_values(model, build, stiffness, zeta, delta_max, areas, edges);
     model->stiffness = stiffness, model->zeta = zeta, model->delta_max = delta_max;
@@ -308,6 +326,8 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     build_attachments(model, build, allowed);
     model->allowed = (const double(*)[3])allowed;
     build_slots(model, slots);
+    build_fans(model, fans);
+    model->fans = (const double(*)[4])fans;
 
     if (c->texcoords) {
         float(*texcoords)[3][2] = arena_push(memory, triangles, sizeof *texcoords);
