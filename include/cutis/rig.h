@@ -46,7 +46,8 @@ typedef struct cutis_rig {
     const char *skeleton;       /* name of the template that was used; "" when the skeleton was kept */
     int sentence_count;
     const char *const *sentences;                 /* what was done and found, in order */
-    int ring_count;                               /* iso-parametric curves (or level sets) found */
+    int ring_count;                               /* rings of the limbs, by level sets */
+    int closed_count;                             /* iso-parametric curves over the edges of quads */
     int heat_points, voxel_points, follow_points; /* points served by each method */
     double topology_ms;                           /* time of the adjacency of points, triangles and quads, */
     double curve_ms, skeleton_ms, weight_ms;      /* and of the three stages */

@@ -156,9 +156,8 @@ void skinning_linear(const skinning *s, const float *skin, float *scratch, const
 
 /* ---- dual quaternions ---- */
 
-static void dual_block(void *context, int begin, int end)
+static void dual_some(const skinning_job *job, int begin, int end)
 {
-    const skinning_job *job = context;
     const skinning *s = job->s;
     for (int i = begin; i < end; i++) {
         int first = s->first[i], count = s->first[i + 1] - first;
@@ -201,6 +200,82 @@ static void dual_block(void *context, int begin, int end)
         vec3 t = vec3_sub(vec3_scale(dv, b[3]), vec3_scale(rv, b[7]));
         t = vec3_scale(vec3_add(t, vec3_cross(rv, dv)), 2);
         vec3_store(job->positions + 3 * i, vec3_add(quat_rotate(real, p), t));
+    }
+}
+
+/* The same, and the same bits, for LANES positions of one to four influences each, from i on; nothing is stretched. */
+static void dual_lanes(const skinning_job *job, int i)
+{
+    const skinning *s = job->s;
+    int32_t places[LANES], joints[4][LANES];
+    float shares[4][LANES];
+    vfloat pivot[4], real[4], dual[4], p[4];
+    for (int lane = 0; lane < LANES; lane++) {
+        int at = s->first[i + lane], count = s->first[i + lane + 1] - at;
+        for (int k = 0; k < 4; k++) {
+            joints[k][lane] = s->offsets[at + (k < count ? k : 0)];
+            shares[k][lane] = k < count ? s->weights[at + (k < count ? k : 0)] : 0;
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        vfloat q[4], d[4], w = v_load(shares[k]);
+        v_load4(job->columns, joints[k], q);
+        v_load4(job->columns + 4, joints[k], d);
+        if (k == 0) {
+            for (int e = 0; e < 4; e++) pivot[e] = q[e], real[e] = w * q[e], dual[e] = w * d[e];
+            continue;
+        }
+        vfloat dot = (pivot[0] * q[0] + pivot[1] * q[1]) + (pivot[2] * q[2] + pivot[3] * q[3]);
+        w = v_select(v_less(dot, v_set(job->side)), -w, w);
+        for (int e = 0; e < 4; e++) real[e] = real[e] + w * q[e], dual[e] = dual[e] + w * d[e];
+    }
+    vfloat norm = v_sqrt((real[0] * real[0] + real[1] * real[1]) + (real[2] * real[2] + real[3] * real[3]));
+    vint sound = v_less(v_set(1e-12f), norm);
+    for (int lane = 0; lane < LANES; lane++)
+        if (!((const int32_t *)&sound)[lane]) {
+            dual_some(job, i, i + LANES);
+            return;
+        }
+    vfloat inverse = v_set(1) / norm;
+    for (int e = 0; e < 4; e++) real[e] = real[e] * inverse, dual[e] = dual[e] * inverse;
+    for (int lane = 0; lane < LANES; lane++) places[lane] = 3 * (i + lane);
+    v_load4(s->rest, places, p);
+    vfloat result[4], turn[3];
+    for (int e = 0; e < 3; e++) {
+        int f = (e + 1) % 3, g = (e + 2) % 3;
+        turn[e] = (real[f] * p[g] - real[g] * p[f]) * v_set(2);
+    }
+    for (int e = 0; e < 3; e++) {
+        int f = (e + 1) % 3, g = (e + 2) % 3;
+        vfloat move = dual[e] * real[3] - real[e] * dual[3];
+        move = (move + (real[f] * dual[g] - real[g] * dual[f])) * v_set(2);
+        result[e] = (p[e] + turn[e] * real[3] + (real[f] * turn[g] - real[g] * turn[f])) + move;
+    }
+    result[3] = v_set(0);
+    float records[4 * LANES];
+    for (int lane = 0; lane < LANES; lane++) places[lane] = 4 * lane;
+    v_store4(records, places, result);
+    for (int lane = 0; lane < LANES; lane++)
+        memcpy(job->positions + 3 * ((size_t)i + (size_t)lane), records + 4 * lane, 3 * sizeof(float));
+}
+
+static void dual_block(void *context, int begin, int end)
+{
+    const skinning_job *job = context;
+    const int *first = job->s->first;
+    int i = begin;
+    while (i < end) {
+        /* Four floats are read where three are wanted: the last position of all is done apart. */
+        bool lanes = !job->stretch && i + LANES <= end && i + LANES < job->s->count;
+        for (int lane = 0; lane < LANES && lanes; lane++)
+            lanes = (unsigned)(first[i + lane + 1] - first[i + lane] - 1) < 4;
+        if (lanes) {
+            dual_lanes(job, i);
+            i += LANES;
+        } else {
+            dual_some(job, i, i + 1);
+            i++;
+        }
     }
 }
 

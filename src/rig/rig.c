@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "rig/curve_search.h"
 #include "rig/rigging.h"
-#include "rig/rings.h"
 #include "rig/skeleton.h"
 
 typedef struct rig_object {
@@ -141,23 +141,19 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
 {
     const cutis_character *c = def->character;
     arena memory = arena_create(def->allocator);
-    mesh m;
-    limbs *found = ARENA_ARRAY(&memory, limbs, 1);
+    curve_search *search = ARENA_ARRAY(&memory, curve_search, 1);
     skeleton *s = ARENA_ARRAY(&memory, skeleton, 1);
-    quads q;
-    rings curves = {0};
     double start = clock_seconds();
-    cutis_result result = mesh_build_character(&m, c, &memory, error);
-    if (result == CUTIS_OK) result = quads_build(&q, c, &memory, error);
-    if (result == CUTIS_OK && memory.failed) result = error_memory(error, "a rig");
+    cutis_result result = memory.failed ? error_memory(error, "a rig") : CUTIS_OK;
+    if (result == CUTIS_OK) result = curve_search_prepare(c, &memory, search, error);
     object->rig.topology_ms = (clock_seconds() - start) * 1e3;
     start = clock_seconds();
-    if (result == CUTIS_OK) result = limbs_find(&m, c->size, &memory, found, error);
-    if (result == CUTIS_OK) result = rings_trace(&q, &m, found, &memory, &curves, error);
+    if (result == CUTIS_OK) result = curve_search_run(c, def->jobs, &memory, search, error);
     object->rig.curve_ms = (clock_seconds() - start) * 1e3;
     start = clock_seconds();
     if (result == CUTIS_OK)
-        result = skeleton_fit(&m, found, def->skeleton, def->landmarks, def->landmark_count, report, s, error);
+        result = skeleton_fit(&search->mesh, &search->limbs, def->skeleton, def->landmarks, def->landmark_count, report,
+                              s, error);
     object->rig.skeleton_ms = (clock_seconds() - start) * 1e3;
     if (result == CUTIS_OK) {
         int n = s->count;
@@ -182,12 +178,15 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
             joints[j] = (cutis_joint){.name = names[j], .parent = parents[j], .rest = rest, .idle = rest};
             memcpy(joints[j].inverse_bind, inverse, sizeof inverse);
         }
+        const limbs *found = &search->limbs;
         for (int k = 0; k < found->count; k++) object->rig.ring_count += found->all[k].ring_count;
+        object->rig.closed_count = search->rings.count;
         object->rig.skeleton = s->name;
         rig_say(report, "template %s: %d joints from %d rings of %d limbs", s->name, n, object->rig.ring_count,
                 found->count);
+        if (search->rings.count) rig_say(report, "%d closed curves run over the edges of quads", search->rings.count);
         rig_joints rigged = {n, parents, positions, takes_part, names};
-        result = weigh(def, &m, &rigged, joints, false, report, object, error);
+        result = weigh(def, &search->mesh, &rigged, joints, false, report, object, error);
     }
     arena_destroy(&memory);
     return result;

@@ -125,27 +125,45 @@ static void ring_try(tracer *t, int p)
     ring_add(t, t->paths[around], lengths[around]);
 }
 
-cutis_result rings_trace(const quads *q, const mesh *m, const limbs *f, arena *memory, rings *found, cutis_error *error)
+/* Points with the farthest from the middle first, by counting. */
+static void points_sort(const mesh *m, vec3 middle, float size, int *order)
 {
-    const patches *g = &f->patches;
-    arena scratch = arena_create(&memory->allocator);
+    enum { CELLS = 512 };
+    int counts[CELLS + 1] = {0};
+    float scale = 4 * CELLS / (size * size);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < m->point_count; i++) {
+            float d = vec3_length2(vec3_sub(vec3_load(m->positions + 3 * (size_t)i), middle));
+            int cell = CELLS - 1 - MIN((int)(d * scale), CELLS - 1);
+            if (pass)
+                order[counts[cell]++] = i;
+            else
+                counts[cell + 1]++;
+        }
+        for (int c = 0; c < CELLS && !pass; c++) counts[c + 1] += counts[c];
+    }
+}
+
+cutis_result rings_reserve(const quads *q, const mesh *m, arena *memory, rings *found, cutis_error *error)
+{
     int n = m->point_count;
-    tracer t = {.q = q, .m = m, .found = found};
-    t.dead = ARENA_ARRAY(&scratch, uint8_t, 4 * (size_t)q->count + 1);
-    found->count = found->tests = 0;
+    *found = (rings){0};
     found->first = ARENA_ARRAY(memory, int, n / RING_MIN + 2);
     found->points = ARENA_ARRAY(memory, int, n);
     found->ring_of = ARENA_ARRAY(memory, int, n);
-    if (scratch.failed || memory->failed) {
-        arena_destroy(&scratch);
-        return error_memory(error, "rings");
+    found->order = ARENA_ARRAY(memory, int, n);
+    found->dead = ARENA_ARRAY(memory, uint8_t, 4 * (size_t)q->count + 1);
+    return memory->failed ? error_memory(error, "rings") : CUTIS_OK;
+}
+
+void rings_trace(const quads *q, const mesh *m, vec3 middle, float size, rings *found)
+{
+    tracer t = {.q = q, .m = m, .found = found, .dead = found->dead};
+    memset(found->ring_of, -1, (size_t)m->point_count * sizeof(int));
+    if (q->count == 0) return;
+    points_sort(m, middle, size, found->order);
+    for (int k = 0; k < m->point_count; k++) {
+        int p = found->order[k];
+        if (found->ring_of[p] < 0 && q->valence[p] == 4) ring_try(&t, p);
     }
-    memset(found->ring_of, -1, (size_t)n * sizeof(int));
-    for (int k = 0; k < g->count; k++)
-        for (int i = g->first[f->order[k]]; i < g->first[f->order[k] + 1]; i++) {
-            int p = g->points[i];
-            if (found->ring_of[p] < 0 && q->valence[p] == 4) ring_try(&t, p);
-        }
-    arena_destroy(&scratch);
-    return CUTIS_OK;
 }

@@ -49,6 +49,7 @@ typedef struct curves {
     float warp[LEVELS + 1];     /* place between the examples, 0 to 1, that a level stands for */
     int ring_count, ring_points;
     int point_count;
+    bool seamless; /* each vertex is the point of its own number */
 } curves;
 
 /* ---- the pose's place ---- */
@@ -301,7 +302,6 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
         b->warn(b->warn_context, "curves: only the first 16 morph targets are taken as examples");
         count = EXAMPLES_MAX;
     }
-    limbs *f = ARENA_ARRAY(scratch, limbs, 1);
     rings r = {0};
     beam_size *sizes = NULL;
     int *size_of = ARENA_ARRAY(scratch, int, n);
@@ -310,9 +310,11 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
     if (scratch->failed) return error_memory(error, "curves");
     quads q;
     cutis_result result = quads_build(&q, character, scratch, error);
-    if (result == CUTIS_OK) result = limbs_find(m, character->size, scratch, f, error);
-    if (result == CUTIS_OK) result = rings_trace(&q, m, f, scratch, &r, error);
-    if (result == CUTIS_OK) result = beams_make(b, &r, scratch, &sizes, size_of, &longest, error);
+    if (result == CUTIS_OK) result = rings_reserve(&q, m, scratch, &r, error);
+    if (result != CUTIS_OK) return result;
+    rings_trace(&q, m, vec3_lerp(vec3_load(character->bounds_min), vec3_load(character->bounds_max), 0.5f),
+                character->size, &r);
+    result = beams_make(b, &r, scratch, &sizes, size_of, &longest, error);
     if (result != CUTIS_OK) return result;
     if (r.count == 0) b->warn(b->warn_context, "curves: no closed curve of quads was found; shapes are blended evenly");
     c->ring_count = r.count;
@@ -365,6 +367,8 @@ static cutis_result curves_build(const solver_build *b, void **data, cutis_error
     *data = c;
     c->character = character;
     c->point_count = b->mesh->point_count;
+    c->seamless = character->vertex_count == character->point_count;
+    for (int v = 0; v < character->vertex_count; v++) c->seamless = c->seamless && character->vertex_points[v] == v;
     cutis_result result = skinning_build(&c->base, character->vertex_count, character->positions,
                                          character->influence_first, character->influence_joints,
                                          character->influence_weights, character->joint_count, b->memory, error);
@@ -389,10 +393,34 @@ static size_t curves_scratch_size(const void *data)
     return (skinning_scratch_count(&c->base) + 3 * (size_t)c->base.count + (size_t)c->feature_count) * sizeof(float);
 }
 
+/* Between two levels. */
+typedef struct blend_job {
+    const curves *c;
+    const float *low, *high;
+    float t;
+    float *shape;
+} blend_job;
+
+static void blend_block(void *context, int begin, int end)
+{
+    const blend_job *job = context;
+    const float *low = job->low, *high = job->high;
+    const int *points = job->c->character->vertex_points;
+    float t = job->t, *shape = job->shape;
+    if (job->c->seamless) {
+        for (int i = 3 * begin; i < 3 * end; i++) shape[i] = low[i] + t * (high[i] - low[i]);
+        return;
+    }
+    for (int v = begin; v < end; v++)
+        for (int k = 0; k < 3; k++) {
+            size_t i = 3 * (size_t)points[v] + (size_t)k;
+            shape[3 * (size_t)v + (size_t)k] = low[i] + t * (high[i] - low[i]);
+        }
+}
+
 static void curves_evaluate(const curves *c, float *scratch, const solver_input *input, float *vertices)
 {
     float *features = scratch, *shape = features + c->feature_count, *work = shape + 3 * (size_t)c->base.count;
-    const int *points = c->character->vertex_points;
     size_t stride = 3 * (size_t)c->point_count;
     int segment, level = 0;
     float along;
@@ -403,11 +431,8 @@ static void curves_evaluate(const curves *c, float *scratch, const solver_input 
     float span = c->warp[level + 1] - c->warp[level];
     float t = span > 0 ? CLAMP((along - c->warp[level]) / span, 0.0f, 1.0f) : 0;
     const float *low = c->levels + ((size_t)segment * (LEVELS + 1) + (size_t)level) * stride, *high = low + stride;
-    for (int v = 0; v < c->base.count; v++)
-        for (int k = 0; k < 3; k++) {
-            size_t i = 3 * (size_t)points[v] + (size_t)k;
-            shape[3 * v + k] = t >= 1 ? high[i] : low[i] + t * (high[i] - low[i]);
-        }
+    blend_job job = {c, t >= 1 ? high : low, high, t >= 1 ? 0 : t, shape};
+    parallel_for(input->jobs, c->base.count, 4096, blend_block, &job);
     skinning base = c->base;
     base.rest = shape;
     skinning_dual(&base, input->skin, work, input->jobs, vertices);
