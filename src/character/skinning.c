@@ -279,8 +279,24 @@ static void dual_block(void *context, int begin, int end)
     }
 }
 
-/* Dual quaternions and stretches of the joints into scratch. Returns the stretches, or NULL when there are none. */
-static const float *duals_find(const skinning *s, const float *skin, float *scratch)
+/* The largest entry of rotation^T x linear - 1. */
+static float stretch_find(quat rotation, mat3 linear, float *stretch)
+{
+    mat3 product = mat3_multiply(mat3_transpose(quat_matrix(rotation)), linear), identity = mat3_identity();
+    float largest = 0;
+    for (int e = 0; e < 9; e++) {
+        stretch[e] = product.m[e];
+        largest = fmaxf(largest, fabsf(product.m[e] - identity.m[e]));
+    }
+    return largest;
+}
+
+/*
+ * Dual quaternions and stretches of the joints into scratch. Returns the stretches, or NULL when there are none. A
+ * matrix that is a rotation to `rigid` is taken as it is, for the search of the nearest one takes as long as a thousand
+ * vertices.
+ */
+static const float *duals_find(const skinning *s, const float *skin, float rigid, float *scratch)
 {
     float *stretches = scratch + (size_t)COLUMN_FLOATS * (size_t)s->joint_count;
     bool stretched = false;
@@ -292,13 +308,13 @@ static const float *duals_find(const skinning *s, const float *skin, float *scra
         quat guess;
         mat34_decompose(m, &translation, &guess, &scale);
         /* A mirrored matrix keeps its mirror in the stretch: rotation x stretch is the matrix in any case. */
-        quat r = polar_rotation(linear, guess, 30);
-        mat3 stretch = mat3_multiply(mat3_transpose(quat_matrix(r)), linear);
-        mat3 identity = mat3_identity();
-        for (int e = 0; e < 9; e++) {
-            stretches[9 * j + e] = stretch.m[e];
-            if (fabsf(stretch.m[e] - identity.m[e]) > 1e-5f) stretched = true;
+        quat r = guess;
+        float largest = stretch_find(r, linear, stretches + 9 * j);
+        if (!(largest < rigid)) {
+            r = polar_rotation(linear, guess, 30);
+            largest = stretch_find(r, linear, stretches + 9 * j);
         }
+        stretched = stretched || largest > 1e-5f;
         /* dual part = translation x real / 2 */
         quat t = {translation.x, translation.y, translation.z, 0};
         quat d = quat_multiply(t, r);
@@ -311,7 +327,7 @@ static const float *duals_find(const skinning *s, const float *skin, float *scra
 
 void skinning_dual(const skinning *s, const float *skin, float *scratch, const cutis_jobs *jobs, float *positions)
 {
-    skinning_job job = {s, scratch, duals_find(s, skin, scratch), positions, 0};
+    skinning_job job = {s, scratch, duals_find(s, skin, 2e-6f, scratch), positions, 0};
     parallel_for(jobs, s->count, GRAIN, dual_block, &job);
 }
 
@@ -324,7 +340,7 @@ static const float TURN_SIDE = -0.3f, PAIR_SIDE = -0.5f;
 void skinning_dual_on(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
                       const cutis_jobs *jobs, float *positions)
 {
-    skinning_job job = {s, scratch, duals_find(s, skin, scratch), positions, PAIR_SIDE};
+    skinning_job job = {s, scratch, duals_find(s, skin, 0, scratch), positions, PAIR_SIDE};
     for (int j = 1; j < s->joint_count; j++) {
         /* Joints without a parent follow the first joint: which sign that one has does not matter. */
         float *dq = scratch + COLUMN_FLOATS * j, *last = turns + 4 * j;
