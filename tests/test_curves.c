@@ -86,7 +86,7 @@ static void rings_close_and_visit_points_once(void **state)
         arena memory = arena_create(NULL);
         curve_search *search = ARENA_ARRAY(&memory, curve_search, 1);
         assert_int_equal(curve_search_prepare(c, &memory, search, &error), CUTIS_OK);
-        assert_int_equal(curve_search_run(c, NULL, &memory, search, &error), CUTIS_OK);
+        assert_int_equal(curve_search_run(c, NULL, NULL, &memory, search, &error), CUTIS_OK);
         mesh m = search->mesh;
         rings r = search->rings;
         uint8_t *seen = ARENA_ARRAY(&memory, uint8_t, m.point_count);

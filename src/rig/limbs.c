@@ -247,8 +247,8 @@ static void path_mark(const limbs *f, int branch, uint8_t *on_path)
 
 /* Bands of the distance from the tip, over the patches of the limb's own branches. */
 static cutis_result rings_make(const limbs *f, limb *l, float step, float farthest, const float *distances,
-                               const int *touched, int touched_count, uint8_t *on_path, arena *memory,
-                               cutis_error *error)
+                               const int *touched, int touched_count, uint8_t *on_path, const limb_poses *poses,
+                               arena *memory, cutis_error *error)
 {
     const patches *g = &f->patches;
     int count = CLAMP((int)(MIN(farthest, 3 * f->farthest) / step) + 1, 1, LIMB_RINGS_MAX);
@@ -279,11 +279,29 @@ static cutis_result rings_make(const limbs *f, limb *l, float step, float farthe
         l->rings[r].radius += (float)points * sqrtf(square);
     }
     /* Close the gaps of empty bands. */
+    int kept[LIMB_RINGS_MAX];
     l->ring_count = 0;
     for (int r = 0; r < count; r++) {
+        kept[r] = l->ring_count;
         if (!l->rings[r].count) continue;
         l->rings[r].radius /= (float)l->rings[r].count;
         l->rings[l->ring_count++] = l->rings[r];
+    }
+    if (poses->count == 0) return CUTIS_OK;
+
+    /* The same points in other poses. */
+    l->pose_count = poses->count;
+    l->pose_centres = ARENA_ARRAY(memory, vec3, (size_t)poses->count * (size_t)l->ring_count);
+    if (!l->pose_centres) return error_memory(error, "rings");
+    for (int k = 0; k < touched_count; k++) {
+        int i = touched[k], r = (int)(distances[i] * scale);
+        if (!on_path[f->branches[i]] || r >= count) continue;
+        for (int p = g->first[i]; p < g->first[i + 1]; p++)
+            for (int pose = 0; pose < poses->count; pose++) {
+                const float *at = poses->positions[pose] + 3 * (size_t)poses->vertices[g->points[p]];
+                vec3 *centre = &l->pose_centres[pose * l->ring_count + kept[r]];
+                *centre = vec3_madd(*centre, vec3_load(at), 1 / (float)l->rings[kept[r]].count);
+            }
     }
     return CUTIS_OK;
 }
@@ -306,7 +324,7 @@ static int middle_find(const patches *g)
 
 /* Rings of all limbs, each by the distance from its own tip. */
 static cutis_result limbs_ring(tree_work *w, const mesh *m, const spreader *s, float size, float *own, uint8_t *on_path,
-                               arena *memory, cutis_error *error)
+                               const limb_poses *poses, arena *memory, cutis_error *error)
 {
     limbs *f = w->found;
     cutis_result result = CUTIS_OK;
@@ -320,13 +338,15 @@ static cutis_result limbs_ring(tree_work *w, const mesh *m, const spreader *s, f
         float limit = seam < 0 ? INFINITY : l->main ? 1.3f * l->reach + 0.1f * size : 1.5f * l->reach + 0.01f * size;
         int reached = spread(s, tip, start, limit, own);
         l->seam_distance = seam >= 0 && own[seam] < INFINITY ? own[seam] : l->reach;
-        result = rings_make(f, l, 1.3f * f->patches.spacing, limit, own, s->touched, reached, on_path, memory, error);
+        result =
+            rings_make(f, l, 1.3f * f->patches.spacing, limit, own, s->touched, reached, on_path, poses, memory, error);
         for (int i = 0; i < reached; i++) own[s->touched[i]] = INFINITY;
     }
     return result;
 }
 
-cutis_result limbs_find(const mesh *m, float size, arena *memory, limbs *found, cutis_error *error)
+cutis_result limbs_find(const mesh *m, float size, const limb_poses *poses, arena *memory, limbs *found,
+                        cutis_error *error)
 {
     enum { CELLS = 2048 };
     cutis_result result = patches_make(m, memory, &found->patches, error);
@@ -367,7 +387,8 @@ cutis_result limbs_find(const mesh *m, float size, arena *memory, limbs *found, 
     if (result == CUTIS_OK) {
         limbs_collect(w);
         uint8_t *on_path = ARENA_ARRAY(&scratch, uint8_t, found->branch_count);
-        result = on_path ? limbs_ring(w, m, &s, size, own, on_path, memory, error) : error_memory(error, "limbs");
+        result =
+            on_path ? limbs_ring(w, m, &s, size, own, on_path, poses, memory, error) : error_memory(error, "limbs");
     }
     arena_destroy(&scratch);
     return result;

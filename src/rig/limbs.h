@@ -25,7 +25,16 @@ typedef struct limb {
     int branch;          /* leaf of the tree of branches */
     int ring_count;
     limb_ring *rings;
+    int pose_count;
+    vec3 *pose_centres; /* (pose_count x ring_count) centres of the same rings in other poses */
 } limb;
+
+/* Other poses of the mesh, or none. */
+typedef struct limb_poses {
+    int count;
+    const float *const *positions; /* (count) of (vertex_count x 3) */
+    const int *vertices;           /* (point_count) the vertex of each point */
+} limb_poses;
 
 typedef struct limb_branch {
     int parent; /* -1: the trunk */
@@ -48,6 +57,7 @@ typedef struct limbs {
 } limbs;
 
 /* Find the limbs of the largest component of a mesh and their rings. */
-cutis_result limbs_find(const mesh *m, float size, arena *memory, limbs *found, cutis_error *error);
+cutis_result limbs_find(const mesh *m, float size, const limb_poses *poses, arena *memory, limbs *found,
+                        cutis_error *error);
 
 #endif

@@ -34,6 +34,12 @@ static cutis_result def_check(const cutis_rig_def *def, cutis_error *error)
     if (def->voxel_resolution < 16 || def->voxel_resolution > 256)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "voxel_resolution is %d; it must be 16 to 256",
                          def->voxel_resolution);
+    if (def->pose_count < 0 || (def->pose_count > 0 && !def->poses))
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "pose_count is %d, but poses are missing", def->pose_count);
+    for (int k = 0; k < def->pose_count; k++)
+        for (int i = 0; i < 3 * def->character->vertex_count; i++)
+            if (!isfinite(def->poses[k][i]))
+                return error_set(error, CUTIS_ERROR_DATA, "pose %d: vertex %d is not finite", k + 1, i / 3);
     if (def->character->point_triangle_count == 0)
         return error_set(error, CUTIS_ERROR_DATA, "the character has no triangles to rig");
     return CUTIS_OK;
@@ -148,7 +154,8 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
     if (result == CUTIS_OK) result = curve_search_prepare(c, &memory, search, error);
     object->rig.topology_ms = (clock_seconds() - start) * 1e3;
     start = clock_seconds();
-    if (result == CUTIS_OK) result = curve_search_run(c, def->jobs, &memory, search, error);
+    limb_poses poses = {def->pose_count, def->poses, c->point_vertices};
+    if (result == CUTIS_OK) result = curve_search_run(c, &poses, def->jobs, &memory, search, error);
     object->rig.curve_ms = (clock_seconds() - start) * 1e3;
     start = clock_seconds();
     if (result == CUTIS_OK)
@@ -184,6 +191,8 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
         object->rig.skeleton = s->name;
         rig_say(report, "template %s: %d joints from %d rings of %d limbs", s->name, n, object->rig.ring_count,
                 found->count);
+        if (def->pose_count)
+            rig_say(report, "%d other poses of the mesh tell where its limbs bend", def->pose_count);
         if (search->rings.count) rig_say(report, "%d closed curves run over the edges of quads", search->rings.count);
         rig_joints rigged = {n, parents, positions, takes_part, names};
         result = weigh(def, &search->mesh, &rigged, joints, false, report, object, error);
