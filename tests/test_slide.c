@@ -34,11 +34,12 @@ static void densities_have_their_derivatives(void **state)
         const slide_material *m = &materials[i % COUNT_OF(materials)];
         double j = random_double(-1.5, 2.5), s = 2 * fabs(j) + random_double(0, 2), e = 2e-6;
         if (fabs(j - 0.2) < 0.01) continue; /* second derivatives may jump there */
-        slide_density d = slide_density_at(m, s, j);
-        slide_density sp = slide_density_at(m, s + e, j), sm = slide_density_at(m, s - e, j);
-        slide_density jp = slide_density_at(m, s, j + e), jm = slide_density_at(m, s, j - e);
-        const double pairs[][3] = {{d.s, sp.value, sm.value}, {d.j, jp.value, jm.value}, {d.ss, sp.s, sm.s},
-                                   {d.sj, jp.s, jm.s},        {d.sj, sp.j, sm.j},        {d.jj, jp.j, jm.j}};
+        /* Lanes: at s + e, s - e, j + e and j - e. */
+        slide_density d = slide_density_at(m, d4_set(s), d4_set(j));
+        slide_density n = slide_density_at(m, (d4){s + e, s - e, s, s}, (d4){j, j, j + e, j - e});
+        const double pairs[][3] = {{d.s[0], n.value[0], n.value[1]}, {d.j[0], n.value[2], n.value[3]},
+                                   {d.ss[0], n.s[0], n.s[1]},        {d.sj[0], n.s[2], n.s[3]},
+                                   {d.sj[0], n.j[0], n.j[1]},        {d.jj[0], n.j[2], n.j[3]}};
         for (int k = 0; k < COUNT_OF(pairs); k++) {
             double numeric = (pairs[k][1] - pairs[k][2]) / (2 * e);
             double scale = fabs(numeric) + fabs(pairs[k][1]) * 1e-3 + 1;
@@ -49,9 +50,43 @@ static void densities_have_their_derivatives(void **state)
     assert_true(worst < 1e-5);
 }
 
+/* One element, alone in a lane; the other lanes hold no numbers, which must not come over. */
+typedef struct one_element {
+    double energy, j, axes[3][3], gradient[3][2], weights[6], factors[6][3][2];
+} one_element;
+
+static one_element make_one(const slide_material *m, double stiffness, const double x[3][3], double stretch,
+                            const double places[3][3], const double normal[3], bool project, int lane)
+{
+    d4 wide_x[3][3], wide_places[3][3], wide_normal[3], wide_stiffness = d4_set(NAN);
+    for (int e = 0; e < 3; e++) {
+        for (int k = 0; k < 3; k++) {
+            wide_x[k][e] = wide_places[k][e] = d4_set(NAN);
+            wide_x[k][e][lane] = x[k][e];
+            wide_places[k][e][lane] = places[k][e];
+        }
+        wide_normal[e] = d4_set(NAN);
+        wide_normal[e][lane] = normal[e];
+    }
+    wide_stiffness[lane] = stiffness;
+    slide_body body = slide_body_make((const d4(*)[3])wide_x, stretch);
+    slide_element wide;
+    slide_element_make(m, wide_stiffness, &body, (const d4(*)[3])wide_places, wide_normal, project, &wide);
+    d4 energy = slide_element_energy(m, wide_stiffness, &body, (const d4(*)[3])wide_places, wide_normal);
+    one_element one = {.energy = wide.energy[lane], .j = wide.j[lane]};
+    assert_true(energy[lane] == one.energy);
+    for (int i = 0; i < 6; i++) {
+        one.weights[i] = wide.weights[i][lane];
+        for (int e = 0; e < 6; e++) one.factors[i][e / 2][e % 2] = wide.factors[i][e / 2][e % 2][lane];
+        one.gradient[i / 2][i % 2] = wide.gradient[i / 2][i % 2][lane];
+    }
+    for (int i = 0; i < 9; i++) one.axes[i / 3][i % 3] = wide.axes[i / 3][i % 3][lane];
+    return one;
+}
+
 /* A random triangle of the body, places of the skin near it, and maps from two unknowns to each place. */
 typedef struct example {
-    slide_body body;
+    double body[3][3], stretch;
     double places[3][3], normal[3], maps[3][3][2];
 } example;
 
@@ -66,18 +101,20 @@ static example make_example(double stretch, double shake)
             for (int c = 0; c < 2; c++) x.maps[k][e][c] = random_double(-1, 1);
         }
     x.normal[0] = random_double(-0.2, 0.2), x.normal[1] = random_double(-0.2, 0.2), x.normal[2] = 1;
-    x.body = slide_body_make((const double(*)[3])body, stretch);
+    memcpy(x.body, body, sizeof body);
+    x.stretch = stretch;
     return x;
 }
 
 /* The gradient by the six unknowns, at an offset of one of them. */
 static double element_at(const slide_material *m, const example *x, int unknown, double offset, double gradient[6],
-                         slide_element *element, bool project)
+                         one_element *element, bool project)
 {
     double places[3][3];
     memcpy(places, x->places, sizeof places);
     for (int e = 0; e < 3 && unknown >= 0; e++) places[unknown / 2][e] += offset * x->maps[unknown / 2][e][unknown % 2];
-    slide_element_make(m, 1.3, &x->body, (const double(*)[3])places, x->normal, project, element);
+    *element = make_one(m, 1.3, (const double(*)[3])x->body, x->stretch, (const double(*)[3])places, x->normal, project,
+                        unknown & 3);
     for (int u = 0; u < 6; u++) {
         gradient[u] = 0;
         for (int e = 0; e < 3; e++)
@@ -87,7 +124,7 @@ static double element_at(const slide_material *m, const example *x, int unknown,
     return element->energy;
 }
 
-static void hessian_of(const slide_element *element, const example *x, double hessian[6][6])
+static void hessian_of(const one_element *element, const example *x, double hessian[6][6])
 {
     memset(hessian, 0, 36 * sizeof(double));
     for (int i = 0; i < 6; i++) {
@@ -111,7 +148,7 @@ static void elements_have_their_derivatives(void **state)
     for (int i = 0; i < 2000; i++) {
         const slide_material *m = &materials[i % COUNT_OF(materials)];
         example x = make_example(m->stretch, i % 2 ? 0.15 : 0.4);
-        slide_element element, moved;
+        one_element element, moved;
         double gradient[6], hessian[6][6], plus[6], minus[6], e = 1e-5;
         element_at(m, &x, -1, 0, gradient, &element, false);
         if (fabs(element.j - 0.2) < 0.02 || fabs(element.j) < 0.02) continue; /* kinks */
@@ -168,9 +205,7 @@ static void energy_is_that_of_the_paper(void **state)
         double e11 = 0.5 * (c11 - 1), e12 = 0.5 * c12, e22 = 0.5 * (c22 - 1), trace = e11 + e22;
         double energy =
             0.5 * r11 * r22 * (0.5 * m->lambda * trace * trace + m->mu * (e11 * e11 + 2 * e12 * e12 + e22 * e22));
-        slide_body body = slide_body_make((const double(*)[3])x, 1);
-        slide_element element;
-        slide_element_make(m, 1, &body, (const double(*)[3])places, normal, true, &element);
+        one_element element = make_one(m, 1, (const double(*)[3])x, 1, (const double(*)[3])places, normal, true, 1);
         assert_true(fabs(element.energy - energy) < 1e-12 + 1e-9 * energy);
     }
 }
@@ -180,15 +215,14 @@ static void inverted_skin_is_led_back(void **state)
 {
     (void)state;
     double x[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, normal[3] = {0, 0, 1};
-    slide_body body = slide_body_make((const double(*)[3])x, 1);
     for (int i = 1; i < COUNT_OF(materials); i++) {
         slide_material material = materials[i];
         material.stretch = 1;
         double last = HUGE_VAL;
         for (double y = -2; y <= 0.8; y += 0.05) {
             double places[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, y, 0}};
-            slide_element element;
-            slide_element_make(&material, 1, &body, (const double(*)[3])places, normal, true, &element);
+            one_element element =
+                make_one(&material, 1, (const double(*)[3])x, 1, (const double(*)[3])places, normal, true, 2);
             assert_true(isfinite(element.energy));
             assert_true(element.energy < last);
             assert_true(element.gradient[2][1] * element.axes[1][1] < 0);
@@ -197,8 +231,8 @@ static void inverted_skin_is_led_back(void **state)
     }
     for (int i = 0; i < COUNT_OF(materials); i++) {
         double places[3][3] = {{0.2, 0.1, 0}, {0.2, 0.1, 0}, {0.2, 0.1, 0}};
-        slide_element element;
-        slide_element_make(&materials[i], 1, &body, (const double(*)[3])places, normal, true, &element);
+        one_element element =
+            make_one(&materials[i], 1, (const double(*)[3])x, 1, (const double(*)[3])places, normal, true, 3);
         for (int k = 0; k < 3; k++) assert_true(isfinite(element.gradient[k][0]) && isfinite(element.gradient[k][1]));
         for (int k = 0; k < 6; k++) assert_true(element.weights[k] >= 0 && isfinite(element.weights[k]));
     }
@@ -212,7 +246,8 @@ static void materials_agree_for_small_strain(void **state)
     for (int k = 0; k < 3; k++) {
         double a = 1 + e * (k != 1), d = 1 + e * (k != 0) * (k == 2 ? -1 : 1);
         double values[3];
-        for (int i = 0; i < 3; i++) values[i] = slide_density_at(&materials[i], a * a + d * d, a * d).value / (e * e);
+        for (int i = 0; i < 3; i++)
+            values[i] = slide_density_at(&materials[i], d4_set(a * a + d * d), d4_set(a * d)).value[0] / (e * e);
         assert_true(fabs(values[1] / values[0] - 1) < 1e-3);
         assert_true(fabs(values[2] / values[0] - 1) < 1e-3);
     }

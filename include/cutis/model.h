@@ -62,7 +62,7 @@ typedef struct cutis_model cutis_model;
 typedef struct cutis_model_def {
     const cutis_character *character; /* must outlive the model */
     const char *solver;               /* "layers", or a stack "layers+slide": a body solver, then surface solvers */
-    double substep;                   /* seconds, 0.0005 to 0.05; 0 = the solver's default */
+    double substep;                   /* seconds, 0.0005 to 0.05; 0 = the solver's default; of a stack: the body's */
     const cutis_setting *settings;    /* win over the character's own; the last of equal keys wins */
     int setting_count;
     const cutis_jobs *jobs;           /* threads for the build; NULL = the caller's */
@@ -81,7 +81,7 @@ CUTIS_API void cutis_model_destroy(cutis_model *model); /* NULL is allowed; stat
 
 typedef struct cutis_model_info {
     const char *solver; /* as given in the definition */
-    double substep;     /* seconds; 0 for a solver without a past */
+    double substep;     /* seconds; 0 for a solver without a past; of a stack: the body's, the longest */
     long element_count; /* particles, voxels, ... of the first solver of the stack */
     size_t model_bytes, state_bytes;
     int warning_count;
@@ -172,7 +172,7 @@ typedef struct cutis_step_input {
 #define CUTIS_MAX_PARTS 8
 
 typedef struct cutis_step_stats {
-    int substeps;                    /* taken in the last step */
+    int substeps;                    /* taken in the last step; of a stack: the shortest */
     int iterations;                  /* of the solver's main loop, all substeps */
     int contacts;                    /* in the last substep */
     double residual;                 /* of the last substep, in the solver's own measure; 0 when it has none */

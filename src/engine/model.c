@@ -73,6 +73,32 @@ static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *e
 
 static bool is_geometric(const stage *s) { return s->solver->flags & SOLVER_GEOMETRIC; }
 
+/*
+ * Every stage runs at its own substep: the first with a past at the one asked for, or its own, so that it moves as it
+ * does alone; those that follow at the largest whole part of the substep before that is not longer than their own. A
+ * stage without a past is evaluated whenever the last one runs.
+ */
+static void divide_time(cutis_model *m, double asked)
+{
+    int parts[STAGE_LIMIT] = {0};
+    m->parts = 1;
+    for (int i = 0; i < m->stage_count; i++) {
+        double own = m->stages[i].solver->info.substep;
+        if (!(own > 0)) continue;
+        if (m->substep > 0) {
+            m->parts *= MAX((int)ceil(m->substep / m->parts / own - 1e-6), 1);
+        } else {
+            m->substep = asked > 0 ? asked : own;
+        }
+        parts[i] = m->parts;
+    }
+    for (int i = 0; i < m->stage_count; i++) {
+        stage *s = &m->stages[i];
+        s->span = parts[i] > 0 ? m->parts / parts[i] : 1;
+        s->substep = m->substep / (m->parts / s->span);
+    }
+}
+
 /* ---- weights of the points ---- */
 
 /* The average of the vertices that make a point; vertices of a point have nearly equal weights. */
@@ -159,7 +185,8 @@ static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cut
                               .weights = &m->weights,
                               .values = values[i].values,
                               .bone_values = values[i].bone_values,
-                              .substep = m->substep,
+                              .parameter_count = s->solver->info.parameter_count,
+                              .substep = s->substep,
                               .jobs = def->jobs,
                               .memory = &m->memory,
                               .allocator = m->memory.allocator,
@@ -182,8 +209,11 @@ static void lay_out_state(cutis_model *m)
     m->skin = take(&scratch, joint_bytes);
     m->target = take(&scratch, joint_bytes);
     m->morphed = take(&scratch, m->character->morph_count ? (size_t)m->character->vertex_count * 3 * sizeof(float) : 0);
+    m->surface = take(&scratch, m->parts > 1 ? point_bytes : 0);
     for (int i = 0; i < m->stage_count; i++) {
         stage *s = &m->stages[i];
+        s->joints = s->span > 1 ? take(&end, joint_bytes) : m->joints;
+        s->joints_old = s->span > 1 ? take(&end, joint_bytes) : m->joints_old;
         /* A geometric stage in a stack has points too: the surface for the next. */
         bool has_points = !is_geometric(s) || m->stage_count > 1;
         s->points_old = take(&end, has_points ? point_bytes : 0);
@@ -212,12 +242,7 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
     m->solver_name = arena_string(&m->memory, def->solver);
     cutis_result result = m->solver_name ? parse_stack(m, def->solver, error) : error_memory(error, "a model");
     if (!result) {
-        /* The stack runs at the substep of its most demanding solver. */
-        for (int i = 0; i < m->stage_count; i++) {
-            double own = m->stages[i].solver->info.substep;
-            if (own > 0) m->substep = m->substep > 0 ? MIN(m->substep, own) : own;
-        }
-        if (m->substep > 0 && def->substep > 0) m->substep = def->substep;
+        divide_time(m, def->substep);
         result = mesh_build_character(&m->mesh, m->character, &m->memory, error);
     }
     if (!result) result = build_point_weights(m, error);

@@ -5,8 +5,8 @@
  * a copy of the bytes is a snapshot. What only lives within a step (scratch) lies behind it and is neither
  * copied nor hashed.
  *
- *     header | joints | joints_old | joints_given | vertices | stage 0: points_old, points, state | stage 1 ... ||
- * scratch
+ *     header | joints | joints_old | joints_given | vertices | stage 0: joints, joints_old (of a stage with a substep
+ *     of its own), points_old, points, state | stage 1 ... || scratch
  */
 #ifndef ENGINE_MODEL_OBJECT_H
 #define ENGINE_MODEL_OBJECT_H
@@ -21,6 +21,9 @@ typedef struct stage {
     const solver *solver;
     void *data;
     solver_values values;
+    int span;                  /* substeps of the last stage that one of this stage takes */
+    double substep;            /* seconds */
+    size_t joints, joints_old; /* offsets: the poses at the ends of its own substep; the model's where the span is 1 */
     size_t points_old, points; /* offsets; a geometric stage has none: its result is in vertices */
     size_t state;              /* offset */
     size_t scratch;            /* offset into the scratch */
@@ -32,13 +35,15 @@ struct cutis_model {
     const char *solver_name;
     mesh mesh;
     point_weights weights;
-    double substep; /* 0: a single geometric stage */
+    double substep; /* of the first stage with a past, a whole number of those of the last; 0: no stage has a past */
+    int parts;      /* substeps of the last stage in it */
     int stage_count;
     stage stages[STAGE_LIMIT];
     size_t joints, joints_old, joints_given, vertices; /* offsets into the state */
     size_t state_bytes;                                /* up to the scratch */
     size_t skin, target, scratch_bytes;                /* offsets into the scratch: two poses; its size */
     size_t morphed;                                    /* offset into the scratch: morphed rest positions, or offsets */
+    size_t surface; /* offset into the scratch: points between two substeps of a stage */
     const char *warnings[32];
     int warning_count;
 };
@@ -49,7 +54,7 @@ struct cutis_state {
     size_t block_bytes;
     /* Of the simulation. */
     double time;      /* seconds since reset */
-    int64_t substeps; /* taken since reset */
+    int64_t substeps; /* of the last stage, taken since reset */
     cutis_step_stats stats;
 };
 

@@ -4,9 +4,10 @@
  * Time. A solver with a past advances in substeps of fixed length h. A step to time t takes substeps until
  * one ends at or behind t, and the result is interpolated between the last two: so the frame rate only picks
  * which instants are read, and an instant that falls on a substep is that substep's result to the bit. With a
- * motion known in advance every substep samples it. With live poses, substeps within a step interpolate
- * between the last pose given and the new one, and the part of a substep that reaches beyond the step holds
- * the new one.
+ * motion known in advance every substep samples it. In a stack each stage has a substep of its own: a body that takes
+ * longer ones is run to the end of its substep first, and the stages on it see its surface interpolated. With live
+ * poses, substeps within a step interpolate between the last pose given and the new one, and the part of a substep that
+ * reaches beyond the step holds the new one.
  */
 #include <string.h>
 
@@ -78,6 +79,7 @@ static void gather_points(const cutis_model *m, const float *vertices, float *po
 static void sample_body(const cutis_model *m, cutis_state *state, const cutis_body *body, double time)
 {
     float *vertices = state_floats(state, m->vertices), *points = state_floats(state, m->stages[0].points);
+    memcpy(state_floats(state, m->stages[0].points_old), points, (size_t)m->character->point_count * 3 * sizeof(float));
     body->sample(body->context, time, vertices);
     for (int p = 0; p < m->character->point_count; p++) {
         const float *from = vertices + 3 * m->character->point_vertices[p];
@@ -87,38 +89,47 @@ static void sample_body(const cutis_model *m, cutis_state *state, const cutis_bo
     }
 }
 
-/* Run every stage once, or put every stage at rest, in the pose of state.joints. body: or NULL. */
-static void run_stages(const cutis_model *m, cutis_state *state, solver_input *input, const cutis_body *body,
-                       bool reset)
+/* The points of a stage at the end of the last stage's substep `at`: between two of its own when its are longer. */
+static const float *surface_at(const cutis_model *m, cutis_state *state, const stage *s, int64_t at)
+{
+    const float *a = state_floats(state, s->points_old), *b = state_floats(state, s->points);
+    int64_t part = (at - 1) % s->span + 1;
+    if (at <= 0 || part == s->span) return b;
+    float *between = state_scratch(m, state, m->surface), t = (float)part / (float)s->span;
+    for (int i = 0; i < 3 * m->character->point_count; i++) between[i] = a[i] + t * (b[i] - a[i]);
+    return between;
+}
+
+/* Let a stage see its own pose, if it is not the one that input holds already. */
+static void set_pose(const cutis_model *m, cutis_state *state, const stage *s, solver_input *input)
 {
     float *skin = state_scratch(m, state, m->skin);
-    input->joints = state_floats(state, m->joints);
-    input->joints_old = state_floats(state, m->joints_old);
+    if (input->joints == state_floats(state, s->joints)) return;
+    input->joints = state_floats(state, s->joints);
+    input->joints_old = state_floats(state, s->joints_old);
     skin_matrices(m->character, input->joints, skin);
     input->skin = skin;
-    for (int i = 0; i < m->stage_count; i++) {
-        const stage *s = &m->stages[i];
-        bool geometric = s->solver->flags & SOLVER_GEOMETRIC;
-        float *points = state_floats(state, s->points), *points_old = state_floats(state, s->points_old);
-        float *vertices = state_floats(state, m->vertices);
-        void *own = state_floats(state, s->state), *scratch = state_scratch(m, state, s->scratch);
-        size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
-        bool has_points = !geometric || m->stage_count > 1;
-        if (has_points) memcpy(points_old, points, point_bytes);
-        if (i == 0 && body && body->sample && m->stage_count > 1) {
-            sample_body(m, state, body, input->time);
-            input->surface = points;
-            continue;
-        }
-        if (reset) {
-            s->solver->reset(s->data, own, scratch, input, geometric ? vertices : points);
-        } else {
-            s->solver->step(s->data, own, scratch, input, geometric ? vertices : points, &state->stats);
-        }
-        if (has_points && geometric) gather_points(m, vertices, points);
-        if (reset && has_points) memcpy(points_old, points, point_bytes);
-        input->surface = has_points ? points : NULL;
+}
+
+/* Put every stage at rest in the pose of its joints, or let it take a substep to there; fill its points. */
+static void run_stage(const cutis_model *m, cutis_state *state, int index, solver_input *input, bool reset)
+{
+    const stage *s = &m->stages[index];
+    bool geometric = s->solver->flags & SOLVER_GEOMETRIC, has_points = !geometric || m->stage_count > 1;
+    float *points = state_floats(state, s->points), *points_old = state_floats(state, s->points_old);
+    float *result = geometric ? state_floats(state, m->vertices) : points;
+    void *own = state_floats(state, s->state), *scratch = state_scratch(m, state, s->scratch);
+    size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
+    if (has_points) memcpy(points_old, points, point_bytes);
+    set_pose(m, state, s, input);
+    if (reset) {
+        s->solver->reset(s->data, own, scratch, input, result);
+    } else {
+        s->solver->step(s->data, own, scratch, input, result, &state->stats);
     }
+    if (has_points && geometric) gather_points(m, result, points);
+    if (has_points && reset) memcpy(points_old, points, point_bytes);
+    input->surface = has_points ? points : NULL;
 }
 
 /* Let every stage fill its outputs. */
@@ -127,7 +138,8 @@ static void finish_stages(const cutis_model *m, cutis_state *state, solver_input
     for (int i = 0; i < m->stage_count; i++) {
         const stage *s = &m->stages[i];
         if (!s->solver->finish) continue;
-        input->surface = i > 0 ? state_floats(state, m->stages[i - 1].points) : NULL;
+        set_pose(m, state, s, input);
+        input->surface = i > 0 ? surface_at(m, state, &m->stages[i - 1], state->substeps) : NULL;
         s->solver->finish(s->data, state_floats(state, s->state), state_scratch(m, state, s->scratch), input);
     }
 }
@@ -203,6 +215,7 @@ static void forget_old_points(const cutis_model *m, cutis_state *state)
     for (int i = 0; i < m->stage_count; i++) {
         const stage *s = &m->stages[i];
         if ((s->solver->flags & SOLVER_GEOMETRIC) && m->stage_count == 1) continue;
+        if (state->substeps % s->span != 0) continue;
         memcpy(state_floats(state, s->points_old), state_floats(state, s->points),
                (size_t)m->character->point_count * 3 * sizeof(float));
     }
@@ -251,15 +264,22 @@ static void blend_poses(const cutis_model *m, const float *a, const float *b, do
     }
 }
 
-/* The pose at an instant of the step that begins and ends at these times, into state.joints. */
-static void pose_at(const cutis_model *m, cutis_state *state, const cutis_step_input *input, double begin, double end,
-                    double instant)
+/* A step as its caller gave it, and the times at which it begins and ends. */
+typedef struct step_span {
+    const cutis_step_input *input;
+    double begin, end;
+} step_span;
+
+/* The pose at an instant of a step into the joints at an offset of the state, and what was there into joints_old. */
+static void pose_at(const cutis_model *m, cutis_state *state, const step_span *span, double instant,
+                    size_t joints_offset, size_t joints_old_offset)
 {
-    float *joints = state_floats(state, m->joints);
+    const cutis_step_input *input = span->input;
+    float *joints = state_floats(state, joints_offset);
     float *target = state_scratch(m, state, m->target);
-    memcpy(state_floats(state, m->joints_old), joints, (size_t)m->character->joint_count * 12 * sizeof(float));
+    memcpy(state_floats(state, joints_old_offset), joints, (size_t)m->character->joint_count * 12 * sizeof(float));
     if (input->joints) {
-        double t = end > begin ? (instant - begin) / (end - begin) : 1;
+        double begin = span->begin, end = span->end, t = end > begin ? (instant - begin) / (end - begin) : 1;
         blend_poses(m, state_floats(state, m->joints_given), target, CLAMP(t, 0, 1), joints);
     } else if (input->motion.sample) {
         input->motion.sample(input->motion.context, instant, target);
@@ -280,10 +300,51 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
     if (joints) state->stats.repairs = copy_pose(model, own, joints);
     memcpy(state_floats(state, model->joints_old), own, joint_bytes);
     memcpy(state_floats(state, model->joints_given), own, joint_bytes);
-    solver_input input = {.h = model->substep};
-    run_stages(model, state, &input, NULL, true);
+    solver_input input = {0};
+    for (int i = 0; i < model->stage_count; i++) {
+        const stage *s = &model->stages[i];
+        if (s->span > 1) {
+            memcpy(state_floats(state, s->joints), own, joint_bytes);
+            memcpy(state_floats(state, s->joints_old), own, joint_bytes);
+        }
+        input.h = s->substep;
+        run_stage(model, state, i, &input, true);
+    }
     finish_stages(model, state, &input);
     write_vertices(model, state, 1);
+}
+
+/* One substep of the last stage, and of every stage below it whose own begins here. */
+static void substep(const cutis_model *m, cutis_state *state, const step_span *span, solver_input *work)
+{
+    const stage *last = &m->stages[m->stage_count - 1];
+    const cutis_body *body = &span->input->body;
+    int64_t at = ++state->substeps;
+    state->stats.substeps++;
+    pose_at(m, state, span, (double)at * last->substep, m->joints, m->joints_old);
+    work->joints = NULL;
+    work->surface = NULL;
+    for (int i = 0; i < m->stage_count; i++) {
+        const stage *s = &m->stages[i];
+        int64_t index = (at - 1) / s->span + 1; /* of its own substep that ends at or behind this instant */
+        bool begins = (at - 1) % s->span == 0, given = i == 0 && body->sample && m->stage_count > 1;
+        work->h = s->substep;
+        work->time = (double)index * s->substep;
+        if (given) {
+            sample_body(m, state, body, (double)at * last->substep);
+            work->surface = state_floats(state, s->points);
+            continue;
+        }
+        if (begins) {
+            if (s->span > 1) pose_at(m, state, span, work->time, s->joints, s->joints_old);
+            run_stage(m, state, i, work, false);
+        }
+        /* The next stage sees this one at the end of its own substep. */
+        if (i + 1 < m->stage_count) {
+            int next = m->stages[i + 1].span;
+            work->surface = surface_at(m, state, s, ((at - 1) / next + 1) * next);
+        }
+    }
 }
 
 void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double dt)
@@ -300,28 +361,23 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
     }
     double begin = state->time, end = begin + dt;
     state->time = end;
-    solver_input work = {
-        .h = model->substep, .drags = input->drags, .drag_count = input->drag_count, .jobs = input->jobs};
+    step_span span = {input, begin, end};
+    solver_input work = {.drags = input->drags, .drag_count = input->drag_count, .jobs = input->jobs};
     bool morphs_first = model->stages[0].solver->flags & SOLVER_GEOMETRIC;
     if (morphs_first) work.rest = morph_sum(model, state, input->morphs, model->character->positions);
     if (model->substep == 0) {
         /* No past: the pose at the end is all that counts. */
-        pose_at(model, state, input, begin, end, end);
+        pose_at(model, state, &span, end, model->joints, model->joints_old);
         work.time = end;
-        run_stages(model, state, &work, NULL, false);
+        for (int i = 0; i < model->stage_count; i++) run_stage(model, state, i, &work, false);
     } else {
-        double reached = end / model->substep;
+        double reached = end / model->stages[model->stage_count - 1].substep;
         int64_t last = (int64_t)ceil(reached - INSTANT_TOLERANCE);
         bool exact = reached - (double)(last - 1) > 1 - INSTANT_TOLERANCE;
         while (state->substeps < last) {
-            state->substeps++;
-            state->stats.substeps++;
             /* A surface solver looks at the body in every substep; a caller only at the last, or the last two. */
-            work.between = model->stage_count == 1 && state->substeps < (exact ? last : last - 1);
-            work.time = (double)state->substeps * model->substep;
-            work.surface = NULL;
-            pose_at(model, state, input, begin, end, work.time);
-            run_stages(model, state, &work, &input->body, false);
+            work.between = model->stage_count == 1 && state->substeps + 1 < (exact ? last : last - 1);
+            substep(model, state, &span, &work);
         }
         write_vertices(model, state, exact ? 1 : reached - (double)(state->substeps - 1));
         if (!morphs_first) add_morphs(model, state, input->morphs);
@@ -343,8 +399,15 @@ void cutis_state_teleport(const cutis_model *model, cutis_state *state, const fl
 {
     mat34 move;
     memcpy(&move, motion, sizeof move);
-    const size_t poses[] = {model->joints, model->joints_old, model->joints_given};
-    for (int i = 0; i < COUNT_OF(poses); i++) {
+    size_t poses[3 + 2 * STAGE_LIMIT] = {model->joints, model->joints_old, model->joints_given};
+    int pose_count = 3;
+    for (int i = 0; i < model->stage_count; i++) {
+        const stage *s = &model->stages[i];
+        if (s->span == 1) continue;
+        poses[pose_count++] = s->joints;
+        poses[pose_count++] = s->joints_old;
+    }
+    for (int i = 0; i < pose_count; i++) {
         float *joints = state_floats(state, poses[i]);
         for (int j = 0; j < model->character->joint_count; j++) {
             mat34 m;

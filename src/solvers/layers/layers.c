@@ -126,6 +126,7 @@ typedef struct layers_state {
 typedef struct layers_twist {
     vec3 centre, line; /* sizes; unit */
     float amount;      /* 0..1 */
+    int side;          /* whose line: 0 of the bone that ends at the joint, 1 of that which begins */
 } layers_twist;
 
 typedef struct layers_scratch {
@@ -374,7 +375,7 @@ static void twists_find(layers_run *run)
             vec3 bone = m->bone_axes[2 * j + side];
             float along = fabsf(vec3_dot(axis, bone)) / sine;
             float amount = CLAMP((along - 0.7f) / 0.25f, 0.0f, 1.0f) * MIN(sine / 0.35f, 1.0f);
-            if (amount > twist->amount) twist->amount = amount, twist->line = quat_rotate(q, bone);
+            if (amount > twist->amount) twist->amount = amount, twist->side = side, twist->line = quat_rotate(q, bone);
         }
     }
 }
@@ -396,7 +397,7 @@ static void holds_project(layers_run *run, int path_begin, int path_end)
             p = vec3_add(twist->centre, way);
         }
         vec3 radial = vec3_madd(way, twist->line, -vec3_dot(way, twist->line));
-        float radius = vec3_length(radial), least = TWIST_RADIUS * twist->amount * hold->radius;
+        float radius = vec3_length(radial), least = TWIST_RADIUS * twist->amount * hold->radius[twist->side];
         if (radius < least && radius > 1e-6f) p = vec3_madd(p, radial, least / radius - 1);
         x[0][hold->particle] = p.x, x[1][hold->particle] = p.y, x[2][hold->particle] = p.z;
     }

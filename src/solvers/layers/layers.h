@@ -86,8 +86,8 @@ typedef struct layers_motion {
 typedef struct layers_hold {
     int particle; /* place x LAYERS + layer */
     int joint;
-    float distance; /* 0: none */
-    float radius;   /* distance from the line at rest; 0: none */
+    float distance;  /* 0: none */
+    float radius[2]; /* distance at rest from the line of the bone that ends at the joint, and that begins there */
 } layers_hold;
 
 /* ---- volume (layers_volume.c) ---- */

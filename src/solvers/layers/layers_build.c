@@ -25,6 +25,13 @@ static const double THIN_STIFFNESS = 0.8;
 /* Least thickness between layers and least particle mass, in sizes and in means. */
 static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
 
+/*
+ * Depth of the flesh at most, in radii of its regions. A deep column of small regions bends like a reed: its shear
+ * stiffness falls with the square of depth over radius, so that a finely modelled face would swim on its skull. The
+ * arm and the man of the zoo are below this nearly everywhere.
+ */
+static const float SLENDER = 2.5f;
+
 typedef struct centre_line {
     vec3 joint; /* rest position, sizes */
     vec3 *ends; /* (end_count) */
@@ -172,8 +179,29 @@ static void axis_find(builder *b)
     }
 }
 
+/*
+ * Mean distance of a region's points from its centre, smoothed. radii: the second half is scratch (2 x point_count).
+ */
+static void radii_find(const layers_model *model, float *radii)
+{
+    const layers_paths *paths = &model->paths;
+    int n = model->point_count;
+    for (int pass = 0; pass < 3; pass++) {
+        for (int k = 0; k < n; k++) {
+            vec3 x = vec3_load(model->mesh->positions + 3 * k);
+            float sum = 0;
+            for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++) {
+                int member = paths->members[i];
+                sum += pass > 0 ? radii[member] : vec3_distance(x, vec3_load(model->mesh->positions + 3 * member));
+            }
+            radii[n + k] = sum / (float)MAX(paths->member_first[k + 1] - paths->member_first[k], 1);
+        }
+        memcpy(radii, radii + n, (size_t)n * sizeof(float));
+    }
+}
+
 /* Rest positions of all particles. */
-static void layers_place(builder *b, const float *normals)
+static void layers_place(builder *b, const float *normals, const float *radii)
 {
     layers_model *model = b->model;
     for (int k = 0; k < model->point_count; k++) {
@@ -187,7 +215,8 @@ static void layers_place(builder *b, const float *normals)
                                     (float)point_value(b, point, LAYERS_MUSCLE_DEPTH),
                                     (float)point_value(b, point, LAYERS_BONE_DEPTH)};
         float flesh = (float)point_value(b, point, LAYERS_FLESH);
-        float deepest = MAX(MIN(parameters[LAYER_BONE] * length, flesh), 3 * LEAST_DEPTH);
+        float deepest = MIN(MIN(parameters[LAYER_BONE] * length, flesh), SLENDER * radii[k]);
+        deepest = MAX(deepest, 3 * LEAST_DEPTH);
         float bottom = MAX(parameters[LAYER_BONE], 1e-3f);
         for (int l = 0; l < LAYERS; l++) {
             float share = CLAMP(parameters[l] / bottom, l / 12.0f, 1 - (LAYER_BONE - l) / 12.0f);
@@ -274,6 +303,12 @@ static cutis_result holds_build(builder *b, cutis_error *error)
     model->holds = ARENA_ARRAY(b->build->memory, layers_hold, 3 * (size_t)model->point_count + 1);
     model->bone_axes = ARENA_ARRAY(b->build->memory, vec3, 2 * (size_t)model->joint_count + 1);
     if (b->build->memory->failed) return error_memory(error, "the joints of solver layers");
+    for (int j = 0; j < model->joint_count; j++) {
+        int parent = b->build->character->joints[j].parent;
+        const centre_line *bone = b->bones + j;
+        if (parent >= 0) model->bone_axes[2 * j] = vec3_normalize(vec3_sub(bone->joint, b->bones[parent].joint));
+        if (bone->end_count > 0) model->bone_axes[2 * j + 1] = vec3_normalize(vec3_sub(bone->ends[0], bone->joint));
+    }
     for (int path = 0; path < model->paths.path_count; path++) {
         model->hold_first[path] = model->hold_count;
         for (int k = model->paths.path_first[path]; k < model->paths.path_first[path + 1]; k++) {
@@ -284,21 +319,17 @@ static cutis_result holds_build(builder *b, cutis_error *error)
             bool near = vec3_distance(skin, centre) < 1.5f * vec3_distance(skin, b->axis[k]);
             for (int l = 0; l < LAYER_BONE && ratio > 0; l++) {
                 vec3 x = particle_rest(model, k, l);
-                model->holds[model->hold_count++] =
-                    (layers_hold){.particle = 4 * k + l,
-                                  .joint = joint,
-                                  .distance = near ? ratio * vec3_distance(x, centre) : 0,
-                                  .radius = vec3_distance(x, b->axis[k])};
+                layers_hold *hold = model->holds + model->hold_count++;
+                *hold = (layers_hold){
+                    .particle = 4 * k + l, .joint = joint, .distance = near ? ratio * vec3_distance(x, centre) : 0};
+                for (int side = 0; side < 2; side++) {
+                    vec3 line = model->bone_axes[2 * joint + side], way = vec3_sub(x, centre);
+                    hold->radius[side] = vec3_length(vec3_madd(way, line, -vec3_dot(way, line)));
+                }
             }
         }
     }
     model->hold_first[model->paths.path_count] = model->hold_count;
-    for (int j = 0; j < model->joint_count; j++) {
-        int parent = b->build->character->joints[j].parent;
-        const centre_line *bone = b->bones + j;
-        if (parent >= 0) model->bone_axes[2 * j] = vec3_normalize(vec3_sub(bone->joint, b->bones[parent].joint));
-        if (bone->end_count > 0) model->bone_axes[2 * j + 1] = vec3_normalize(vec3_sub(bone->ends[0], bone->joint));
-    }
     return CUTIS_OK;
 }
 
@@ -452,10 +483,12 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     b->layer_positions = ARENA_ARRAY(scratch, float, 3 * (size_t)n);
     b->areas = ARENA_ARRAY(scratch, float, n);
     float *normals = ARENA_ARRAY(scratch, float, 3 * (size_t)n), *map = ARENA_ARRAY(scratch, float, n);
+    float *radii = ARENA_ARRAY(scratch, float, 2 * (size_t)n);
     if (scratch->failed || !arrays_push(model, build->memory)) return error_memory(error, "the layers");
     mesh_normals(model->mesh, model->mesh->positions, normals, NULL);
     axis_find(b);
-    layers_place(b, normals);
+    radii_find(model, radii);
+    layers_place(b, normals, radii);
     masses_find(b);
     stiffness_find(b, map);
     layers_regions_finish(&model->paths, model->mass, &model->regions);

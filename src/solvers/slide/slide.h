@@ -46,17 +46,19 @@ typedef struct slide_model {
     bool slips;                               /* some point does not follow the body wholly */
     const double *stiffness;                  /* (triangle_count) */
     const double *zeta, *delta_max;           /* (point_count); delta_max in sizes a substep */
-    const double (*allowed)[3]; /* (point_count) symmetric projection xx, xy, yy on the directions that may move */
-    const double *areas;        /* (point_count) a third of the triangles around, at rest */
-    const double *edges;        /* (point_count) mean length of the edges */
-    const int *slots;           /* (triangle_count x 6) entry of corner k for corners k + 1 and k + 2 in the rows */
-    int constraint_count;       /* directions that may not move */
+    const double (*allowed)[3];  /* (point_count) symmetric projection xx, xy, yy on the directions that may move */
+    const double *areas;         /* (point_count) a third of the triangles around, at rest */
+    const double *edges;         /* (point_count) mean length of the edges */
+    const double (*fans)[2];     /* (entries of point_triangles) cosine and sine from the point's frame to the chart */
+    const double (*stencils)[2]; /* (entries of neighbours) derivative at a point = sum of (neighbour - point) x this */
+    const int *slots;            /* (triangle_count x 6) entry of corner k for corners k + 1 and k + 2 in the rows */
+    int constraint_count;        /* directions that may not move */
     /* Texture: NULL without texture coordinates. */
     const float (*texcoords)[3][2]; /* (triangle_count) */
     const uint8_t *seams;           /* (triangle_count) bit k: texture breaks across the edge opposite corner k */
     const int *face_triangles;      /* (face_count) one triangle of each, or -1 */
     /* Offsets in bytes, and sizes. */
-    size_t places, velocities, calm, surface, tracks, faces, sliding, stress, wrinkle, corner_texcoords, state_size;
+    size_t places, velocities, gains, calm, surface, tracks, faces, sliding, stress, wrinkle, corner_texcoords, state_size;
     size_t scratch_size;
 } slide_model;
 
@@ -65,10 +67,8 @@ typedef struct slide_scratch {
     double *x;                                  /* (point_count x 3) body, in sizes */
     double *skin;                               /* (point_count x 3) rest position of the skin's place */
     double *normals;                            /* (point_count x 3) which side is out at the place */
-    double (*gamma)[6];                         /* (triangle_count) d x / d u, 3 x 2 */
-    double (*fall)[6];                          /* (triangle_count) d X / d u, 3 x 2 */
     double (*metric)[3];                        /* (triangle_count) mass / 3 x gamma^T gamma */
-    double (*gammas)[6];                        /* (point_count) */
+    double (*gammas)[6];                        /* (point_count), 3 x 2 */
     double (*jacobians)[6];                     /* (point_count), constrained directions taken out */
     double (*inertia)[3];                       /* (point_count) */
     double (*blocks)[27];                       /* (triangle_count) 6 gradient, 21 upper triangle of the Hessian */
@@ -76,7 +76,7 @@ typedef struct slide_scratch {
     double (*stress)[2];                        /* (triangle_count) */
     double (*diagonal)[3];                      /* (point_count) xx, xy, yy */
     double (*rows)[4];                          /* (neighbour entries) */
-    double (*inverse)[3];                       /* (point_count) */
+    double (*pivots)[3], (*inverse)[3];         /* (point_count) of the preconditioner */
     double *right;                              /* (2 point_count) */
     double *residual, *search, *image, *smooth; /* (2 point_count) of the conjugate gradients */
     double *moves;                              /* (2 point_count) displacement in point frames */
@@ -90,7 +90,10 @@ size_t slide_scratch_map(const slide_model *model, void *block, slide_scratch *s
 
 /* ---- slide_system.c ---- */
 
-/* From x: the derivatives of the body's motion. Then, from the places: those of the skin's, and inertia. */
+/*
+ * From x: the derivatives of the body's motion at points, which only slip, gravity and drags need. From x and the
+ * places: those of the skin's, and inertia.
+ */
 void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 void slide_system_skin(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
 /* Only the rest positions of places, into skin. */

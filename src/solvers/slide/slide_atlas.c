@@ -151,6 +151,7 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
     double *normals = ARENA_ARRAY(memory, double, 3 * (size_t)m->point_count);
     slide_chart *charts = ARENA_ARRAY(memory, slide_chart, m->triangle_count);
     double(*turns)[3][2] = arena_push(memory, (size_t)m->triangle_count, sizeof *turns);
+    double(*slopes)[4] = arena_push(memory, (size_t)m->triangle_count, sizeof *slopes);
     uint8_t *boundary = ARENA_ARRAY(memory, uint8_t, m->point_count);
     double(*tangents)[2] = arena_push(memory, (size_t)m->point_count, sizeof *tangents);
     if (memory->failed) return error_memory(error, "charts");
@@ -158,6 +159,10 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
     for (int t = 0; t < m->triangle_count; t++) {
         const int *p = m->triangles + 3 * t;
         charts[t] = make_chart(positions + 3 * p[0], positions + 3 * p[1], positions + 3 * p[2]);
+        if (charts[t].area > 0) {
+            const double *inverse = charts[t].inverse, own[4] = {inverse[0], inverse[1], inverse[3], charts[t].area};
+            memcpy(slopes[t], own, sizeof own);
+        }
         for (int k = 0; k < 3; k++) {
             turns[t][k][0] = 1;
             for (int e = 0; e < 3; e++) normals[3 * p[k] + e] += charts[t].area * charts[t].normal[e];
@@ -173,6 +178,7 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
                            .positions = positions,
                            .normals = normals,
                            .charts = charts,
+                           .slopes = (const double(*)[4])slopes,
                            .turns = (const double(*)[3][2])turns,
                            .boundary = boundary,
                            .tangents = (const double(*)[2])tangents};
@@ -224,11 +230,13 @@ void slide_flatten(const slide_atlas *atlas, int triangle, const double vector[3
         on2 += vector[e] * (x2[e] - x0[e]);
         length += vector[e] * vector[e];
     }
-    length = sqrt(length);
-    flat[0] = on1 / chart->edge;
-    flat[1] = chart->area > 0 ? (on2 - chart->apex[0] * flat[0]) / chart->apex[1] : 0;
-    double got = sqrt(flat[0] * flat[0] + flat[1] * flat[1]);
-    if (got > 1e-3 * length) flat[0] *= length / got, flat[1] *= length / got;
+    flat[0] = on1 * chart->inverse[0];
+    flat[1] = chart->area > 0 ? (on2 - chart->apex[0] * flat[0]) * chart->inverse[3] : 0;
+    double got = flat[0] * flat[0] + flat[1] * flat[1];
+    if (got > 1e-6 * length) {
+        double scale = sqrt(length / got);
+        flat[0] *= scale, flat[1] *= scale;
+    }
 }
 
 /* ---- ways ---- */
@@ -261,8 +269,6 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
             }
         }
         for (int k = 0; k < 3; k++) w[k] = slide_max(w[k] + reach * rate[k], 0);
-        double sum = w[0] + w[1] + w[2];
-        for (int k = 0; k < 3; k++) w[k] /= sum;
         way[0] *= 1 - reach, way[1] *= 1 - reach;
         if (exit < 0) break;
         w[exit] = 0;
@@ -292,8 +298,8 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
         if (carried) turn_across(edge, to, carried);
         t = next;
     }
-    double rest = w[0] + w[1] + w[2];
-    *place = (slide_place){.triangle = t, .b = {w[1] / rest, w[2] / rest}};
+    double scale = 1 / (w[0] + w[1] + w[2]);
+    *place = (slide_place){.triangle = t, .b = {w[1] * scale, w[2] * scale}};
 }
 
 slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const double way[2], double carried[2])

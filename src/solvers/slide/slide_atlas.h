@@ -25,9 +25,10 @@ typedef struct slide_chart {
 
 typedef struct slide_atlas {
     const mesh *mesh;
-    const double *positions;     /* (point_count x 3), rest, in sizes */
-    const double *normals;       /* (point_count x 3), rest: the area-weighted mean of the triangles around */
-    const slide_chart *charts;   /* (triangle_count) */
+    const double *positions;   /* (point_count x 3), rest, in sizes */
+    const double *normals;     /* (point_count x 3), rest: the area-weighted mean of the triangles around */
+    const slide_chart *charts; /* (triangle_count) */
+    const double (*slopes)[4]; /* (triangle_count) inverse[0], [1] and [3] of the chart, its area; zeros without area */
     const double (*turns)[3][2]; /* (triangle_count) cosine and sine from each corner's point frame to the chart */
     const uint8_t *boundary;     /* (point_count) 1: on the boundary, 2: no single fan */
     const double (*tangents)[2]; /* (point_count) along the boundary, in the point's frame; zero elsewhere */

@@ -1,5 +1,6 @@
 /*
- * slide_material.h: the elastic energy of one triangle of skin, with its derivatives in closed form.
+ * slide_material.h: the elastic energy of triangles of skin, with its derivatives in closed form. Four triangles at a
+ * time, one a lane; lanes do not mix.
  *
  * Glossary (the paper's symbols in brackets). A triangle has three places on the skin, X (the blackboard X), and
  * three in space, x. D are its two edges as columns. L is the triangular factor of the thin QR of D_x, R that of
@@ -9,7 +10,7 @@
 #ifndef SLIDE_MATERIAL_H
 #define SLIDE_MATERIAL_H
 
-#include <stdbool.h>
+#include "math/simd_double.h"
 
 /* Unlike fmax and fmin these are single instructions; the second operand when one is no number. */
 static inline double slide_max(double a, double b) { return a > b ? a : b; }
@@ -27,40 +28,43 @@ typedef struct slide_material {
 
 /* Phi and its derivatives. */
 typedef struct slide_density {
-    double value, s, j, ss, sj, jj;
+    d4 value, s, j, ss, sj, jj;
 } slide_density;
 
-slide_density slide_density_at(const slide_material *material, double s, double j);
+slide_density slide_density_at(const slide_material *material, d4 s, d4 j);
 
-/* The triangle on the body now: what stays as it is while the skin slides. */
+/* Triangles on the body now: what stays as it is while the skin slides. */
 typedef struct slide_body {
-    double area;    /* 0: the triangle has no elasticity */
-    double b[3][2]; /* rows of L^-1 for corners 1 and 2, and minus their sum for corner 0 */
+    d4 area;    /* 0: the triangle has no elasticity */
+    d4 b[3][2]; /* rows of L^-1 for corners 1 and 2, and minus their sum for corner 0 */
 } slide_body;
 
 /* stretch: of the material. */
-slide_body slide_body_make(const double x[3][3], double stretch);
+slide_body slide_body_make(const d4 x[3][3], double stretch);
 
 typedef struct slide_element {
-    double energy;
-    double s, j;           /* at P */
-    double stress[2];      /* principal Cauchy stresses over the density, the larger first */
-    double altitude;       /* least height of the skin triangle */
-    double axes[3][3];     /* two unit vectors in the plane of the skin triangle, and its normal */
-    double gradient[3][2]; /* d energy / d X of each corner, along the two axes in the plane */
+    d4 energy;
+    d4 s, j;           /* at P */
+    d4 stress[2];      /* principal Cauchy stresses over the density, the larger first */
+    d4 altitude;       /* least height of the skin triangle */
+    d4 axes[3][3];     /* two unit vectors in the plane of the skin triangle, and its normal */
+    d4 gradient[3][2]; /* d energy / d X of each corner, along the two axes in the plane */
     /*
      * Hessian = sum over m of weights[m] (factor as vector of all corners)(same)^T. The first four factors lie in the
      * plane, the last two along the normal (their second entries are not used).
      */
-    double weights[6];
-    double factors[6][3][2];
+    d4 weights[6];
+    d4 factors[6][3][2];
 } slide_element;
 
 /*
  * Energy, gradient and Hessian for places X whose side of the surface is `normal` (any length). project: leave out
  * the directions of negative curvature, so that the Hessian is positive semi-definite.
  */
-void slide_element_make(const slide_material *material, double stiffness, const slide_body *body,
-                        const double places[3][3], const double normal[3], bool project, slide_element *element);
+void slide_element_make(const slide_material *material, d4 stiffness, const slide_body *body, const d4 places[3][3],
+                        const d4 normal[3], bool project, slide_element *element);
+/* The energy alone. */
+d4 slide_element_energy(const slide_material *material, d4 stiffness, const slide_body *body, const d4 places[3][3],
+                        const d4 normal[3]);
 
 #endif

@@ -13,14 +13,14 @@
  * on the directions it may move in, the system Q A Q + (I - Q) with right side Q r has the solution of the KKT
  * system of Eq. (10) for g = 0; a test compares the two.
  *
- * The system is solved by conjugate gradients, preconditioned by an incomplete factorisation of the 2 x 2 blocks,
- * from the last velocity on. Sums are taken in a fixed order, so that the bits do not depend on threads.
+ * The system is solved by preconditioned conjugate gradients from the last velocity on. Sums are taken in a fixed
+ * order, so that the bits do not depend on threads.
  */
 #include <string.h>
 
 #include "solvers/slide/slide.h"
 
-enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512, ITERATION_LIMIT = 300 };
+enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512, ITERATION_LIMIT = 300, BLOCK_SIZE = 27 };
 
 /* The solution is accepted when the residual has fallen to this part of the right side. */
 static const double tolerance = 1e-4;
@@ -28,9 +28,6 @@ static const double tolerance = 1e-4;
 static const double least_area = 0.02;
 /* Acceleration of a drag of strength 1, per distance: it closes in within about a tenth of a second. */
 static const double drag_rate = 2500;
-
-/* Four doubles, for values within a function. */
-typedef double d4 __attribute__((vector_size(32)));
 
 typedef struct pass {
     const slide_model *model;
@@ -55,109 +52,85 @@ static void skin_points(void *context, int begin, int end)
     }
 }
 
-/* Edges (e1, e2) x the chart's inverse: the derivative of a linear map on the triangle by its chart. */
-static void differentiate(const slide_chart *chart, const double *p0, const double *p1, const double *p2, double d[6])
+/* Edges (e1, e2) x the chart's inverse: the columns of the derivative of a linear map on the triangle by its chart. */
+static inline void differentiate(const double slopes[4], const double *p0, const double *p1, const double *p2,
+                                 d4 columns[2])
 {
-    for (int e = 0; e < 3; e++) {
-        double d1 = p1[e] - p0[e], d2 = p2[e] - p0[e];
-        d[2 * e] = d1 * chart->inverse[0];
-        d[2 * e + 1] = d1 * chart->inverse[1] + d2 * chart->inverse[3];
-    }
+    d4 a = {p0[0], p0[1], p0[2], 0}, d1 = (d4){p1[0], p1[1], p1[2], 0} - a, d2 = (d4){p2[0], p2[1], p2[2], 0} - a;
+    columns[0] = slopes[0] * d1;
+    columns[1] = slopes[1] * d1 + slopes[2] * d2;
 }
 
-static void triangle_body(void *context, int begin, int end)
+static inline double dot3(d4 a, d4 b)
+{
+    d4 c = a * b;
+    return c[0] + c[1] + c[2];
+}
+
+static void triangle_metric(void *context, int begin, int end)
 {
     pass *p = context;
     slide_scratch *s = p->s;
     const slide_atlas *atlas = &p->model->atlas;
     for (int t = begin; t < end; t++) {
         const int *c = atlas->mesh->triangles + 3 * t;
-        const slide_chart *chart = &atlas->charts[t];
-        memset(s->gamma[t], 0, sizeof s->gamma[t]);
-        if (chart->area > 0) differentiate(chart, s->x + 3 * c[0], s->x + 3 * c[1], s->x + 3 * c[2], s->gamma[t]);
-    }
-}
-
-static void triangle_skin(void *context, int begin, int end)
-{
-    pass *p = context;
-    slide_scratch *s = p->s;
-    const slide_atlas *atlas = &p->model->atlas;
-    for (int t = begin; t < end; t++) {
-        const int *c = atlas->mesh->triangles + 3 * t;
-        const slide_chart *chart = &atlas->charts[t];
-        const double *gamma = s->gamma[t];
-        double *fall = s->fall[t];
-        if (!(chart->area > 0)) {
-            memset(fall, 0, sizeof s->fall[t]);
-            memset(s->metric[t], 0, sizeof s->metric[t]);
-            continue;
-        }
-        differentiate(chart, s->skin + 3 * c[0], s->skin + 3 * c[1], s->skin + 3 * c[2], fall);
+        const double *slopes = atlas->slopes[t];
+        d4 fall[2], gamma[2];
+        differentiate(slopes, s->x + 3 * c[0], s->x + 3 * c[1], s->x + 3 * c[2], gamma);
+        differentiate(slopes, s->skin + 3 * c[0], s->skin + 3 * c[1], s->skin + 3 * c[2], fall);
         /* A third of the mass of the skin that lies on the triangle; a floor keeps every point movable. */
-        double n[3] = {fall[2] * fall[5] - fall[4] * fall[3], fall[4] * fall[1] - fall[0] * fall[5],
-                       fall[0] * fall[3] - fall[2] * fall[1]};
-        double spread = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        double mass = chart->area * (slide_max(spread, 0.01) / 3), floor = 1e-3 * mass;
-        s->metric[t][0] = mass * (gamma[0] * gamma[0] + gamma[2] * gamma[2] + gamma[4] * gamma[4]) + floor;
-        s->metric[t][1] = mass * (gamma[0] * gamma[1] + gamma[2] * gamma[3] + gamma[4] * gamma[5]);
-        s->metric[t][2] = mass * (gamma[1] * gamma[1] + gamma[3] * gamma[3] + gamma[5] * gamma[5]) + floor;
+        double xy = dot3(fall[0], fall[1]), spread2 = dot3(fall[0], fall[0]) * dot3(fall[1], fall[1]) - xy * xy;
+        double mass = slopes[3] * (sqrt(slide_max(spread2, 1e-4)) / 3), floor = 1e-3 * mass;
+        s->metric[t][0] = mass * dot3(gamma[0], gamma[0]) + floor;
+        s->metric[t][1] = mass * dot3(gamma[0], gamma[1]);
+        s->metric[t][2] = mass * dot3(gamma[1], gamma[1]) + floor;
     }
 }
 
-/* The mean of the triangles' derivatives around a point, by area, in the point's frame. */
-static void gather_derivative(const slide_atlas *atlas, double (*derivatives)[6], int i, double mean[6])
+/* The mean of the derivatives of the triangles around a point, by area, in the point's frame; 3 x 2. */
+static inline void differentiate_at(const slide_model *model, const double *positions, int i, double mean[6])
 {
-    const mesh *m = atlas->mesh;
-    double area = 0, sum[6] = {0};
-    for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
-        int t = m->point_triangles[n];
-        const int *c = m->triangles + 3 * t;
-        const double *turn = atlas->turns[t][c[0] == i ? 0 : c[1] == i ? 1 : 2], *d = derivatives[t];
-        /* Columns in the point's frame: chart vector = turn x point vector. */
-        double weight = atlas->charts[t].area, co = weight * turn[0], si = weight * turn[1];
-        area += weight;
-        for (int e = 0; e < 3; e++) {
-            sum[2 * e] += co * d[2 * e] + si * d[2 * e + 1];
-            sum[2 * e + 1] += co * d[2 * e + 1] - si * d[2 * e];
-        }
+    const mesh *m = model->atlas.mesh;
+    const double *own = positions + 3 * i;
+    d4 x = d4_set(0), y = d4_set(0), a = {own[0], own[1], own[2], 0};
+    for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
+        const double *other = positions + 3 * m->point_neighbours[n], *c = model->stencils[n];
+        d4 d = (d4){other[0], other[1], other[2], 0} - a;
+        x += c[0] * d, y += c[1] * d;
     }
-    double scale = area > 0 ? 1 / area : 0;
-    for (int e = 0; e < 6; e++) mean[e] = scale * sum[e];
+    for (int e = 0; e < 3; e++) mean[2 * e] = x[e], mean[2 * e + 1] = y[e];
 }
 
 static void point_body(void *context, int begin, int end)
 {
     pass *p = context;
-    for (int i = begin; i < end; i++) gather_derivative(&p->model->atlas, p->s->gamma, i, p->s->gammas[i]);
+    for (int i = begin; i < end; i++) differentiate_at(p->model, p->s->x, i, p->s->gammas[i]);
 }
 
 static void point_skin(void *context, int begin, int end)
 {
     pass *p = context;
     slide_scratch *s = p->s;
-    const slide_atlas *atlas = &p->model->atlas;
-    const mesh *m = atlas->mesh;
+    const slide_model *model = p->model;
+    const mesh *m = model->atlas.mesh;
     for (int i = begin; i < end; i++) {
         double mean[6], inertia[3] = {0};
-        gather_derivative(atlas, s->fall, i, mean);
+        differentiate_at(model, s->skin, i, mean);
         for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
-            int t = m->point_triangles[n];
-            const int *c = m->triangles + 3 * t;
-            const double *turn = atlas->turns[t][c[0] == i ? 0 : c[1] == i ? 1 : 2];
-            double co = turn[0], si = turn[1], xx = s->metric[t][0], xy = s->metric[t][1], yy = s->metric[t][2];
+            const double *turn = model->fans[n], *metric = s->metric[m->point_triangles[n]];
+            double co = turn[0], si = turn[1], xx = metric[0], xy = metric[1], yy = metric[2];
             double ax = xx * co + xy * si, bx = xy * co + yy * si, ay = xy * co - xx * si, by = yy * co - xy * si;
             inertia[0] += co * ax + si * bx;
             inertia[1] += co * ay + si * by;
             inertia[2] += co * by - si * ay;
         }
         /* A place moves along the surface; the rounded normal does not jump where the chart changes. */
-        const double *q = p->model->allowed[i];
+        const double *q = model->allowed[i];
         double n[3], size = 0;
         for (int e = 0; e < 3; e++) n[e] = s->normals[3 * i + e], size += n[e] * n[e];
-        for (int e = 0; e < 3; e++) n[e] *= size > 0 ? 1 / sqrt(size) : 0;
-        double n0 = n[0] * mean[0] + n[1] * mean[2] + n[2] * mean[4];
-        double n1 = n[0] * mean[1] + n[1] * mean[3] + n[2] * mean[5];
+        double scale = size > 0 ? 1 / size : 0;
+        double n0 = scale * (n[0] * mean[0] + n[1] * mean[2] + n[2] * mean[4]);
+        double n1 = scale * (n[0] * mean[1] + n[1] * mean[3] + n[2] * mean[5]);
         for (int e = 0; e < 3; e++) {
             double x = mean[2 * e] - n0 * n[e], y = mean[2 * e + 1] - n1 * n[e];
             s->jacobians[i][2 * e] = x * q[0] + y * q[1];
@@ -176,7 +149,6 @@ void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_p
 void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
 {
     pass p = {.model = model, .s = s};
-    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, triangle_body, &p);
     parallel_for(jobs, model->point_count, POINT_GRAIN, point_body, &p);
 }
 
@@ -184,83 +156,117 @@ void slide_system_skin(const slide_model *model, slide_scratch *s, const slide_p
 {
     pass p = {.model = model, .s = s, .places = places};
     parallel_for(jobs, model->point_count, POINT_GRAIN, skin_points, &p);
-    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, triangle_skin, &p);
+    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, triangle_metric, &p);
     parallel_for(jobs, model->point_count, POINT_GRAIN, point_skin, &p);
 }
 
 /* ---- elements ---- */
 
-/* The triangle's energy and derivatives; false when it has collapsed. */
-static bool make_element(const pass *p, int t, bool project, slide_element *element)
+/* Four triangles: what their elements are made of. */
+typedef struct element_input {
+    slide_body body;
+    d4 places[3][3], normal[3], stiffness;
+    d4_mask whole; /* not collapsed */
+} element_input;
+
+/* Triangles t to t + 3; those behind `end` repeat the last. */
+static void load_elements(const pass *p, int t, int end, element_input *in)
 {
     const slide_scratch *s = p->s;
     const slide_atlas *atlas = &p->model->atlas;
-    const int *c = atlas->mesh->triangles + 3 * t;
-    double x[3][3], places[3][3], normal[3] = {0};
+    d4 x[3][3], area;
+    const int *c[4];
+    for (int lane = 0; lane < 4; lane++) {
+        int own = t + lane < end ? t + lane : end - 1;
+        c[lane] = atlas->mesh->triangles + 3 * own;
+        area[lane] = atlas->slopes[own][3];
+        in->stiffness[lane] = p->model->stiffness[own];
+    }
     for (int k = 0; k < 3; k++) {
+        int i0 = 3 * c[0][k], i1 = 3 * c[1][k], i2 = 3 * c[2][k], i3 = 3 * c[3][k];
         for (int e = 0; e < 3; e++) {
-            x[k][e] = s->x[3 * c[k] + e];
-            places[k][e] = s->skin[3 * c[k] + e];
-            normal[e] += s->normals[3 * c[k] + e];
+            x[k][e] = (d4){s->x[i0 + e], s->x[i1 + e], s->x[i2 + e], s->x[i3 + e]};
+            in->places[k][e] = (d4){s->skin[i0 + e], s->skin[i1 + e], s->skin[i2 + e], s->skin[i3 + e]};
+            d4 n = {s->normals[i0 + e], s->normals[i1 + e], s->normals[i2 + e], s->normals[i3 + e]};
+            in->normal[e] = k == 0 ? n : in->normal[e] + n;
         }
     }
-    slide_body body = slide_body_make((const double(*)[3])x, p->model->material.stretch);
-    if (!(body.area > least_area * atlas->charts[t].area) || !(atlas->charts[t].area > 0)) return false;
-    slide_element_make(&p->model->material, p->model->stiffness[t], &body, (const double(*)[3])places, normal, project,
-                       element);
-    return true;
+    in->body = slide_body_make((const d4(*)[3])x, p->model->material.stretch);
+    in->whole = (in->body.area > least_area * area) & (area > 0);
+}
+
+/* One row of blocks for each of four triangles, from columns for all four. */
+static void store_columns(double *const to[4], const d4 *columns, int count)
+{
+    int i = 0;
+    for (; i + 4 <= count; i += 4) {
+        d4 m[4] = {columns[i], columns[i + 1], columns[i + 2], columns[i + 3]};
+        d4_transpose(m);
+        for (int lane = 0; lane < 4; lane++) d4_store(to[lane] + i, m[lane]);
+    }
+    for (; i < count; i++)
+        for (int lane = 0; lane < 4; lane++) to[lane][i] = columns[i][lane];
+}
+
+/* Blocks of a pass's triangles t to t + 3 of those before end. */
+static void element_block(const pass *p, int t, int end)
+{
+    slide_scratch *s = p->s;
+    double unused[BLOCK_SIZE], *to[4];
+    element_input in;
+    slide_element element;
+    load_elements(p, t, end, &in);
+    slide_element_make(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal, true,
+                       &element);
+    d4 zero = d4_set(0), altitude = d4_select(in.whole, element.altitude, d4_set(HUGE_VAL));
+    d4 larger = d4_select(in.whole, element.stress[0], zero), smaller = d4_select(in.whole, element.stress[1], zero);
+    const int *c[4];
+    for (int lane = 0; lane < 4; lane++) {
+        int own = t + lane;
+        c[lane] = p->model->atlas.mesh->triangles + 3 * (own < end ? own : end - 1);
+        to[lane] = own < end ? s->blocks[own] : unused;
+        if (own >= end) continue;
+        s->altitudes[own] = altitude[lane];
+        s->stress[own][0] = larger[lane], s->stress[own][1] = smaller[lane];
+    }
+    /* The factors and the gradient by the unknowns: along the axes of the skin triangle. */
+    d4 f[6][6], block[BLOCK_SIZE];
+    for (int k = 0; k < 3; k++) {
+        d4 j[6], local[3][2];
+        const double *j0 = s->jacobians[c[0][k]], *j1 = s->jacobians[c[1][k]];
+        const double *j2 = s->jacobians[c[2][k]], *j3 = s->jacobians[c[3][k]];
+        for (int e = 0; e < 6; e++) j[e] = (d4){j0[e], j1[e], j2[e], j3[e]};
+        for (int a = 0; a < 3; a++) {
+            const d4 *axis = element.axes[a];
+            local[a][0] = j[0] * axis[0] + j[2] * axis[1] + j[4] * axis[2];
+            local[a][1] = j[1] * axis[0] + j[3] * axis[1] + j[5] * axis[2];
+        }
+        for (int e = 0; e < 2; e++) {
+            d4 g = local[0][e] * element.gradient[k][0] + local[1][e] * element.gradient[k][1];
+            block[2 * k + e] = d4_select(in.whole, g, zero);
+            for (int i = 0; i < 4; i++)
+                f[i][2 * k + e] = local[0][e] * element.factors[i][k][0] + local[1][e] * element.factors[i][k][1];
+            for (int i = 4; i < 6; i++) f[i][2 * k + e] = local[2][e] * element.factors[i][k][0];
+        }
+    }
+    /* Sum of weighted squares: the upper triangle. */
+    for (int i = 0; i < 6; i++) element.weights[i] = d4_select(in.whole, element.weights[i], zero);
+    int at = 6;
+    for (int a = 0; a < 6; a++) {
+        d4 weighted[6];
+        for (int i = 0; i < 6; i++) weighted[i] = element.weights[i] * f[i][a];
+        for (int b = a; b < 6; b++) {
+            d4 sum = weighted[0] * f[0][b];
+            for (int i = 1; i < 6; i++) sum += weighted[i] * f[i][b];
+            block[at++] = sum;
+        }
+    }
+    store_columns(to, block, BLOCK_SIZE);
 }
 
 static void element_blocks(void *context, int begin, int end)
 {
-    pass *p = context;
-    slide_scratch *s = p->s;
-    for (int t = begin; t < end; t++) {
-        const int *c = p->model->atlas.mesh->triangles + 3 * t;
-        double *block = s->blocks[t];
-        slide_element element;
-        s->altitudes[t] = HUGE_VAL;
-        s->stress[t][0] = s->stress[t][1] = 0;
-        if (!make_element(p, t, true, &element)) {
-            memset(block, 0, sizeof s->blocks[t]);
-            continue;
-        }
-        s->altitudes[t] = element.altitude;
-        s->stress[t][0] = element.stress[0], s->stress[t][1] = element.stress[1];
-        /* The unknowns along the axes of the skin triangle: local[k][axis][unknown]. */
-        double local[3][3][2], f[6][8];
-        for (int k = 0; k < 3; k++) {
-            const double *j = s->jacobians[c[k]];
-            for (int a = 0; a < 3; a++) {
-                const double *axis = element.axes[a];
-                local[k][a][0] = j[0] * axis[0] + j[2] * axis[1] + j[4] * axis[2];
-                local[k][a][1] = j[1] * axis[0] + j[3] * axis[1] + j[5] * axis[2];
-            }
-        }
-        for (int k = 0; k < 3; k++) {
-            const double *u = local[k][0], *w = local[k][1], *out = local[k][2];
-            for (int e = 0; e < 2; e++) {
-                block[2 * k + e] = u[e] * element.gradient[k][0] + w[e] * element.gradient[k][1];
-                for (int i = 0; i < 4; i++)
-                    f[i][2 * k + e] = u[e] * element.factors[i][k][0] + w[e] * element.factors[i][k][1];
-                for (int i = 4; i < 6; i++) f[i][2 * k + e] = out[e] * element.factors[i][k][0];
-            }
-        }
-        /* Sum of weighted squares, in rows of eight; the upper triangle is kept. */
-        d4 low[4] = {{0}}, high[6] = {{0}};
-        for (int i = 0; i < 6; i++) {
-            const double *g = f[i], weight = element.weights[i];
-            d4 left = {g[0], g[1], g[2], g[3]}, right = {g[4], g[5], 0, 0};
-            for (int a = 0; a < 4; a++) low[a] += weight * g[a] * left;
-            for (int a = 0; a < 6; a++) high[a] += weight * g[a] * right;
-        }
-        double rows[6][8];
-        for (int a = 0; a < 4; a++) memcpy(rows[a], &low[a], sizeof low[a]);
-        for (int a = 0; a < 6; a++) memcpy(rows[a] + 4, &high[a], sizeof high[a]);
-        double *to = block + 6;
-        for (int a = 0; a < 6; a++)
-            for (int b = a; b < 6; b++) *to++ = rows[a][b];
-    }
+    for (int t = begin; t < end; t += 4) element_block(context, t, end);
 }
 
 void slide_system_elements(const slide_model *model, slide_scratch *s, const slide_place *places,
@@ -274,9 +280,13 @@ double slide_system_energy(const slide_model *model, slide_scratch *s, const sli
 {
     pass p = {.model = model, .s = s, .places = places};
     double sum = 0;
-    for (int t = 0; t < model->triangle_count; t++) {
-        slide_element element;
-        if (make_element(&p, t, true, &element)) sum += element.energy;
+    for (int t = 0; t < model->triangle_count; t += 4) {
+        element_input in;
+        load_elements(&p, t, model->triangle_count, &in);
+        d4 energy =
+            slide_element_energy(&model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal);
+        for (int lane = 0; lane < 4 && t + lane < model->triangle_count; lane++)
+            if (in.whole[lane]) sum += energy[lane];
     }
     for (int i = 0; i < model->point_count && model->ligament > 0; i++) {
         double length = 0;
@@ -350,11 +360,13 @@ static void point_rows(void *context, int begin, int end)
         }
         if (model->ligament > 0) add_ligament(model, s, i, f, k);
         /* Inertia and right side in the directions that may move; the others are put to zero by (I - Q). */
-        const double *q = model->allowed[i], *mass = s->inertia[i], *g = s->gammas[i];
+        const double *q = model->allowed[i], *mass = s->inertia[i];
         double v0 = p->v[2 * i], v1 = p->v[2 * i + 1];
         double r0 = mass[0] * v0 + mass[1] * v1 + h * f[0], r1 = mass[1] * v0 + mass[2] * v1 + h * f[1];
-        double weight = h * model->gravity * model->areas[i];
-        r0 -= weight * g[2], r1 -= weight * g[3];
+        if (model->gravity != 0) {
+            const double *g = s->gammas[i], weight = h * model->gravity * model->areas[i];
+            r0 -= weight * g[2], r1 -= weight * g[3];
+        }
         double damp = 1 + h * model->damping;
         double a = mass[0] * q[0] + mass[1] * q[1], b = mass[0] * q[1] + mass[1] * q[2];
         double c = mass[1] * q[0] + mass[2] * q[1], d = mass[1] * q[1] + mass[2] * q[2];
@@ -428,15 +440,16 @@ static double dot(const double *a, const double *b, int count)
 }
 
 /*
- * The preconditioner (E + L) E^-1 (E + L^T), with L the entries below the diagonal of the system and E chosen such
- * that its diagonal is the system's: E_i = A_ii - sum over k < i of A_ik E_k^-1 A_ki. A quarter of the work of an
- * incomplete factorisation, and nearly its effect.
+ * The preconditioner K E^-1 K^T with K = E + L, L the entries below the diagonal D of the system and E chosen such that
+ * its diagonal is D: E_i = D_i - sum over k < i of A_ik E_k^-1 A_ki. A quarter of the work of an incomplete
+ * factorisation, and nearly its effect.
  */
 static void precondition_make(const slide_model *model, slide_scratch *s)
 {
     const mesh *m = model->atlas.mesh;
     for (int i = 0; i < model->point_count; i++) {
-        double xx = s->diagonal[i][0], xy = s->diagonal[i][1], yy = s->diagonal[i][2], level = xx * yy - xy * xy;
+        const double *d = s->diagonal[i];
+        double xx = d[0], xy = d[1], yy = d[2], level = xx * yy - xy * xy;
         for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
             int k = m->point_neighbours[n];
             if (k > i) break;
@@ -446,63 +459,99 @@ static void precondition_make(const slide_model *model, slide_scratch *s)
             xx -= p * a[0] + q * a[1], xy -= p * a[2] + q * a[3], yy -= r * a[2] + t * a[3];
         }
         double det = xx * yy - xy * xy;
-        if (!(xx > 0 && yy > 0 && det > 1e-3 * level)) {
-            xx = s->diagonal[i][0], xy = s->diagonal[i][1], yy = s->diagonal[i][2], det = level;
-        }
+        if (!(xx > 0 && yy > 0 && det > 1e-3 * level)) xx = d[0], xy = d[1], yy = d[2], det = level;
         double scale = det > 0 ? 1 / det : 0;
+        s->pivots[i][0] = xx, s->pivots[i][1] = xy, s->pivots[i][2] = yy;
         s->inverse[i][0] = yy * scale, s->inverse[i][1] = -xy * scale, s->inverse[i][2] = xx * scale;
     }
 }
 
-static void precondition(const slide_model *model, const slide_scratch *s, const double *r, double *z)
+/* K x = r, from the first point to the last; x may be r. */
+static void solve_forward(const slide_model *model, const slide_scratch *s, const double *r, double *x)
 {
     const mesh *m = model->atlas.mesh;
+    const int *first = m->point_neighbour_first, *neighbours = m->point_neighbours;
     for (int i = 0; i < model->point_count; i++) {
-        double x = r[2 * i], y = r[2 * i + 1];
-        for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
-            int k = m->point_neighbours[n];
-            if (k > i) break;
-            const double *a = s->rows[n], *w = z + 2 * k;
-            x -= a[0] * w[0] + a[1] * w[1], y -= a[2] * w[0] + a[3] * w[1];
+        double u = r[2 * i], v = r[2 * i + 1];
+        for (int n = first[i]; n < first[i + 1] && neighbours[n] < i; n++) {
+            const double *a = s->rows[n], *w = x + 2 * neighbours[n];
+            u -= a[0] * w[0] + a[1] * w[1], v -= a[2] * w[0] + a[3] * w[1];
         }
         const double *e = s->inverse[i];
-        z[2 * i] = e[0] * x + e[1] * y, z[2 * i + 1] = e[1] * x + e[2] * y;
-    }
-    for (int i = model->point_count - 1; i >= 0; i--) {
-        double x = 0, y = 0;
-        for (int n = m->point_neighbour_first[i + 1] - 1; n >= m->point_neighbour_first[i]; n--) {
-            int k = m->point_neighbours[n];
-            if (k < i) break;
-            const double *a = s->rows[n], *w = z + 2 * k;
-            x += a[0] * w[0] + a[1] * w[1], y += a[2] * w[0] + a[3] * w[1];
-        }
-        const double *e = s->inverse[i];
-        z[2 * i] -= e[0] * x + e[1] * y, z[2 * i + 1] -= e[1] * x + e[2] * y;
+        x[2 * i] = e[0] * u + e[1] * v, x[2 * i + 1] = e[1] * u + e[2] * v;
     }
 }
 
+/* K^T x = r, from the last point to the first. */
+static void solve_backward(const slide_model *model, const slide_scratch *s, const double *r, double *x)
+{
+    const mesh *m = model->atlas.mesh;
+    const int *first = m->point_neighbour_first, *neighbours = m->point_neighbours;
+    for (int i = model->point_count - 1; i >= 0; i--) {
+        double u = r[2 * i], v = r[2 * i + 1];
+        for (int n = first[i + 1] - 1; n >= first[i] && neighbours[n] > i; n--) {
+            const double *a = s->rows[n], *w = x + 2 * neighbours[n];
+            u -= a[0] * w[0] + a[1] * w[1], v -= a[2] * w[0] + a[3] * w[1];
+        }
+        const double *e = s->inverse[i];
+        x[2 * i] = e[0] * u + e[1] * v, x[2 * i + 1] = e[1] * u + e[2] * v;
+    }
+}
+
+/*
+ * z = E r by blocks; returns r . z, which is the square of the residual in the norm of the preconditioner.
+ */
+static double weigh(const slide_model *model, const slide_scratch *s, const double *r, double *z)
+{
+    double sum[2] = {0, 0};
+    for (int i = 0; i < model->point_count; i++) {
+        const double *e = s->pivots[i], u = r[2 * i], v = r[2 * i + 1];
+        z[2 * i] = e[0] * u + e[1] * v, z[2 * i + 1] = e[1] * u + e[2] * v;
+        sum[0] += u * z[2 * i], sum[1] += v * z[2 * i + 1];
+    }
+    return sum[0] + sum[1];
+}
+
+/*
+ * Conjugate gradients for K^-1 A K^-T, by Eisenstat (1981, "Efficient implementation of a class of preconditioned
+ * conjugate gradient methods"): as A = K + K^T + D - 2 E, its product with p is t + K^-1 (p + (D - 2 E) t) with
+ * t = K^-T p, so that an iteration goes through the matrix once and not twice.
+ */
 int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, double *residual, const cutis_jobs *jobs)
 {
     int count = 2 * model->point_count, iterations = 0;
-    double *r = s->residual, *z = s->smooth, *d = s->search, *image = s->image;
+    double *r = s->residual, *z = s->smooth, *p = s->search, *t = s->image, *w = s->moves;
     double goal = tolerance * sqrt(dot(s->right, s->right, count));
-    slide_system_multiply(model, s, v, image, jobs);
-    for (int i = 0; i < count; i++) r[i] = s->right[i] - image[i];
-    double size = sqrt(dot(r, r, count)), rz = 0;
-    for (; size > goal && iterations < ITERATION_LIMIT; iterations++) {
-        if (iterations == 0) precondition_make(model, s);
-        precondition(model, s, r, z);
-        double last = rz;
-        rz = dot(r, z, count);
-        double beta = iterations > 0 && last > 0 ? rz / last : 0;
-        for (int i = 0; i < count; i++) d[i] = z[i] + beta * d[i];
-        slide_system_multiply(model, s, d, image, jobs);
-        double curvature = dot(d, image, count);
-        if (!(curvature > 0)) break;
-        double alpha = rz / curvature;
-        for (int i = 0; i < count; i++) v[i] += alpha * d[i], r[i] -= alpha * image[i];
-        size = sqrt(dot(r, r, count));
-    }
+    slide_system_multiply(model, s, v, t, jobs);
+    for (int i = 0; i < count; i++) r[i] = s->right[i] - t[i];
+    double size = sqrt(dot(r, r, count));
     *residual = goal > 0 ? size / goal * tolerance : 0;
+    /* What is not solved at all would add up from step to step: a start must be better than what is accepted later. */
+    if (!(size > 0.1 * goal)) return 0;
+
+    precondition_make(model, s);
+    solve_forward(model, s, r, r);
+    double rz = weigh(model, s, r, z), first = rz, enough = first * (goal / size) * (goal / size);
+    memcpy(p, z, (size_t)count * sizeof *p);
+    while ((rz > enough || iterations == 0) && iterations < ITERATION_LIMIT) {
+        solve_backward(model, s, p, t);
+        for (int i = 0; i < model->point_count; i++) {
+            const double *d = s->diagonal[i], *e = s->pivots[i], *own = t + 2 * i;
+            double xx = d[0] - 2 * e[0], xy = d[1] - 2 * e[1], yy = d[2] - 2 * e[2];
+            w[2 * i] = p[2 * i] + xx * own[0] + xy * own[1];
+            w[2 * i + 1] = p[2 * i + 1] + xy * own[0] + yy * own[1];
+        }
+        solve_forward(model, s, w, w);
+        for (int i = 0; i < count; i++) w[i] += t[i];
+        double curvature = dot(p, w, count);
+        if (!(curvature > 0)) break;
+        double alpha = rz / curvature, last = rz;
+        for (int i = 0; i < count; i++) v[i] += alpha * t[i], r[i] -= alpha * w[i];
+        rz = weigh(model, s, r, z);
+        iterations++;
+        double beta = rz / last;
+        for (int i = 0; i < count; i++) p[i] = z[i] + beta * p[i];
+    }
+    *residual *= sqrt(rz / first);
     return iterations;
 }

@@ -1,0 +1,49 @@
+/*
+ * simd_double.h: vectors of four doubles, by gcc/clang vector extensions.
+ *
+ * For kernels whose differences of near values floats do not bear. Four of them in every build, so that a kernel may
+ * also use them for the parts of one item. Like those of simd.h, operations are IEEE ones and lanes do not mix.
+ */
+#ifndef MATH_SIMD_DOUBLE_H
+#define MATH_SIMD_DOUBLE_H
+
+#include <stdbool.h>
+
+#include "math/simd.h"
+
+typedef double d4 __attribute__((vector_size(32)));
+typedef int64_t d4_mask __attribute__((vector_size(32))); /* 0 or -1 */
+
+static inline d4 d4_set(double x) { return x - (d4){0}; }
+static inline d4 d4_load(const double *from)
+{
+    d4 a;
+    memcpy(&a, from, sizeof a);
+    return a;
+}
+static inline void d4_store(double *to, d4 a) { memcpy(to, &a, sizeof a); }
+static inline d4 d4_select(d4_mask mask, d4 yes, d4 no) { return (d4)((mask & (d4_mask)yes) | (~mask & (d4_mask)no)); }
+static inline d4 d4_max(d4 a, d4 b) { return d4_select(a > b, a, b); }
+static inline d4 d4_min(d4 a, d4 b) { return d4_select(a < b, a, b); }
+static inline d4 d4_abs(d4 a) { return (d4)((d4_mask)a & INT64_MAX); }
+static inline bool d4_any(d4_mask mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
+static inline d4 d4_sqrt(d4 a)
+{
+#if LANES == 8 && defined(__AVX__)
+    return (d4)_mm256_sqrt_pd((__m256d)a);
+#else
+    for (int lane = 0; lane < 4; lane++) a[lane] = sqrt(a[lane]);
+    return a;
+#endif
+}
+/* Rows become columns. */
+static inline void d4_transpose(d4 m[4])
+{
+    d4 a = m[0], b = m[1], c = m[2], d = m[3];
+    m[0] = (d4){a[0], b[0], c[0], d[0]};
+    m[1] = (d4){a[1], b[1], c[1], d[1]};
+    m[2] = (d4){a[2], b[2], c[2], d[2]};
+    m[3] = (d4){a[3], b[3], c[3], d[3]};
+}
+
+#endif
