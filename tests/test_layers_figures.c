@@ -87,11 +87,11 @@ static jiggle belly_jiggle(const char *fat_stiffness)
             (tip < 0 || c->positions[3 * v + 2] > c->positions[3 * tip + 2]))
             tip = v;
 
-    late_motion motion = {{c, cutis_character_find_clip(c, "shimmy"), 0}, 1.2};
+    late_motion motion = {{c, cutis_character_find_clip(c, "shimmy"), 0}, 1.6};
     cutis_step_input input = {.motion = {&motion, late_motion_sample}};
     enum { SAMPLES = 320 };
     double x[SAMPLES], peak = 0;
-    for (int i = -200; i < SAMPLES; i++) {
+    for (int i = -120; i < SAMPLES; i++) {
         cutis_state_step(model, state, &input, 0.005);
         if (i >= 0) x[i] = cutis_state_positions(model, state)[3 * tip] / c->size;
     }
@@ -122,7 +122,7 @@ static jiggle belly_jiggle(const char *fat_stiffness)
 static void belly_swings_on_after_the_stop_slower_when_softer(void **unused)
 {
     (void)unused;
-    const char *stiffness[] = {"0.4", "0.25"}; /* the default, and softer */
+    const char *stiffness[] = {"0.4", "0.3"}; /* the default, and softer */
     jiggle j[2];
     for (int i = 0; i < 2; i++) {
         j[i] = belly_jiggle(stiffness[i]);
@@ -132,7 +132,7 @@ static void belly_swings_on_after_the_stop_slower_when_softer(void **unused)
         for (int k = 1; k < 4; k++) assert_true(j[i].amplitude[k] < j[i].amplitude[k - 1]);
         assert_true(j[i].amplitude[3] < 0.1 * j[i].amplitude[0]);
     }
-    assert_true(j[1].hertz < 0.8 * j[0].hertz);
+    assert_true(j[1].hertz < 0.9 * j[0].hertz);
 }
 
 /* ---- cruelty ---- */

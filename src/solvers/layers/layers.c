@@ -997,6 +997,9 @@ static void layers_reset(const void *data, void *state, void *scratch, const sol
         substep(&run, &stats);
         for (int c = 0; c < 3; c++) memset(run.s.v[c], 0, (size_t)m->point_count * LAYERS * sizeof(float));
     }
+    /* A pressure acts over a substep squared. */
+    float shorter = (float)(input->h * input->h / (run.h * run.h));
+    for (int p = 0; p < m->volumes.count; p++) run.s.pressures[p] *= shorter;
     results_write(&run, points);
 }
 
