@@ -10,6 +10,7 @@
  *   and elasticity instead of being found anew in each iteration.
  * - At the end of a substep, continuous detection makes the motion free of impacts (contact_resolve), so that a
  *   skin without intersections never gets any.
+ * - Iterations are accelerated by Chebyshev's semi-iterative method (Wang 2015 for projective dynamics).
  * - Velocities are damped relative to the skeleton's motion, by a rate in 1/s.
  */
 #include <string.h>
@@ -82,6 +83,11 @@ static const char *const layers_outputs[] = {"fat", "muscle", "bone", "contact"}
 
 /* Paths and points that a thread takes at once; fixed, so that results do not depend on threads. */
 enum { PATH_GRAIN = 2, POINT_GRAIN = 512 };
+/*
+ * Contraction of an elastic iteration, by which Chebyshev's recurrence extrapolates the next from the last two. Less
+ * than most scenes have, so that it stays stable: 8 iterations then leave the error of 15.
+ */
+static const float RADIUS = 0.8f;
 /* Speed of flesh relative to its bones beyond which it is cut, in sizes a second. */
 static const float SPEED_LIMIT = 5;
 /* Least distance from the bone's line in a full twist, over that at rest: the section keeps nine tenths. */
@@ -878,7 +884,7 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     if (contacts) contacts_search(run);
     stats->part_ms[PART_CONTACT] += lap(&clock);
     for (int i = 0; i < m->iterations; i++) {
-        run->omega = 1;
+        run->omega = i == 0 ? 1 : 4 / (4 - RADIUS * RADIUS * (i == 1 ? 2 : run->omega));
         if (!m->naive) parallel_for(jobs, paths, PATH_GRAIN, iteration_sums, run);
         parallel_for(jobs, paths, PATH_GRAIN, iteration_maps, run);
         parallel_for(jobs, paths, PATH_GRAIN, iteration_blend, run);
