@@ -126,7 +126,6 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.stages = carve(memory, &used, m->rk4 ? 6 * nodes : 0, sizeof(float));
     s.start = carve(memory, &used, points * 3, sizeof(float));
     s.end = carve(memory, &used, points * 3, sizeof(float));
-    s.inverse_masses = carve(memory, &used, points, sizeof(float));
     s.points = carve(memory, &used, (size_t)m->point_count * 3, sizeof(float));
     s.shift = carve(memory, &used, (size_t)m->prop_count * 8, sizeof(float));
     s.predicted = carve(memory, &used, (size_t)m->prop_count, sizeof(springs_body));

@@ -15,6 +15,8 @@
  */
 #include "solvers/springs/springs.h"
 
+/* Most that an anchor's stiffness grows by. */
+static const float FIRMEST = 8;
 /* Stiffness of a shortened edge over that of a lengthened one. */
 static const float WRINKLING = 0.25f;
 
@@ -120,7 +122,7 @@ static void skin_net(void *context, int begin, int end)
     float worst = 0;
     for (int p = begin; p < end; p++) {
         vec3 u = vec3_sub(vec3_load(run->s.reference + NODE * p), vec3_load(run->at + NODE * p));
-        float k = m->anchor[p], grown = vec3_length2(u) * m->depth[p];
+        float k = m->anchor[p], grown = MIN(vec3_length2(u) * m->depth[p], FIRMEST);
         f4 sum = f4_load(run->w.push + NODE * p);
         for (int i = m->incident_first[p]; i < m->incident_first[p + 1]; i++)
             sum = f4_add(sum, f4_load(run->w.edge_forces + m->incident[i]));

@@ -310,6 +310,13 @@ void springs_props_finish(springs_run *run)
         if (rate > SPIN_LIMIT) spin = vec3_scale(spin, SPIN_LIMIT / rate);
         vec3_store(next.velocity, velocity);
         vec3_store(next.spin, spin);
+        /* A mishap leaves it where it was, at rest. */
+        bool fine = vec3_length2(vec3_load(next.centre)) < 1e12f && speed < 1e12f && rate < 1e12f;
+        if (!fine) {
+            next = *body;
+            memset(next.velocity, 0, sizeof next.velocity);
+            memset(next.spin, 0, sizeof next.spin);
+        }
         *body = next;
         for (int p = 0; p < prop->point_count; p++)
             vec3_store(run->s.x + NODE * (prop->first + p), springs_body_point(body, prop->rest + 3 * p));
