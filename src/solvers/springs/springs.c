@@ -45,7 +45,7 @@ static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
                             .max = 10000,
                             .unit = "",
                             .help = "most iterations a substep (of rk4: eight times as many steps)"},
-    [SPRINGS_TOLERANCE] = FLOAT_PARAMETER("tolerance", 2e-5, 1e-7, 0.01, "size", false,
+    [SPRINGS_TOLERANCE] = FLOAT_PARAMETER("tolerance", 5e-5, 1e-7, 0.01, "size", false,
                                           "net force at rest, as the elongation of an anchor that it would cause"),
     [SPRINGS_FLESH] =
         FLOAT_PARAMETER("flesh", 30, 0.1, 10000, "kPa", true, "Young's modulus of the flesh between skin and bone"),
@@ -489,7 +489,7 @@ const solver solver_springs = {
              .element = "springs",
              .parts = springs_parts,
              .part_count = COUNT_OF(springs_parts),
-             .substep = 1.0 / 120,
+             .substep = 1.0 / 60,
              .parameters = springs_parameters,
              .parameter_count = SPRINGS_PARAMETER_COUNT,
              .outputs = springs_outputs,

@@ -177,6 +177,7 @@ typedef struct springs_memory {
 typedef struct springs_body {
     float centre[3], rotation[4]; /* sizes; unit quaternion */
     float velocity[3], spin[3];   /* sizes/s, radians/s */
+    float touching;               /* not 0: something bore on it in the last substep, so that it does not simply fall */
 } springs_body;
 
 /* What is told of a prop. */

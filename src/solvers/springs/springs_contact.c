@@ -301,11 +301,16 @@ static void end_gather(springs_run *run)
     skin_limit(run, run->w.end);
 }
 
-/* What stands or is held does not fall, what flies does: the search is made for half of the fall. */
+/* Rigid props that something bears on are searched for where they would be without their weight. */
 static void end_raise(springs_run *run)
 {
-    float fall = run->held ? 0 : 0.5f * run->m->gravity * run->h * run->h;
-    for (int p = run->m->point_count; p < run->m->contact_count; p++) run->w.end[3 * p + 1] += fall;
+    const springs_model *m = run->m;
+    float fall = run->held ? 0 : m->gravity * run->h * run->h;
+    for (int i = 0; i < m->prop_count; i++) {
+        if (m->props[i].soft || run->s.bodies[i].touching == 0) continue;
+        for (int p = m->props[i].first; p < m->props[i].first + m->props[i].point_count; p++)
+            run->w.end[3 * p + 1] += fall;
+    }
 }
 
 void springs_contacts_find(springs_run *run)
@@ -394,6 +399,7 @@ void springs_contacts_keep(springs_run *run)
     const springs_model *m = run->m;
     int kept = 0;
     float fresh = 1 - (float)det_exp(-FORCE_RATE * (double)run->h);
+    for (int i = 0; i < m->prop_count; i++) run->s.bodies[i].touching = 0;
     for (int i = 0; i < m->character->prop_count; i++) {
         for (int k = 0; k < 3; k++) run->s.reports[i].force[k] *= 1 - fresh;
         run->s.reports[i].penetration = 0;
@@ -416,8 +422,9 @@ void springs_contacts_keep(springs_run *run)
             memory->lambda = c->lambda;
             vec3_store(memory->shear, c->shear);
         }
-        /* What the skin does to props. */
         for (int side = 0; side < 2; side++) {
+            if (c->prop[side] >= 0) run->s.bodies[c->prop[side]].touching = 1;
+            /* What the skin does to props. */
             springs_report *report = side_report(run, c, side);
             if (!report) continue;
             vec3 sum = vec3_load(report->force);

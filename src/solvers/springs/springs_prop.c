@@ -201,7 +201,7 @@ void springs_props_reset(springs_run *run, const float *joints)
             memcpy(pose.m, joints + 12 * prop->source->joint, sizeof pose.m);
             mat34_decompose(pose, &translation, &rotation, &scale);
         }
-        *body = (springs_body){{0}, {0}, {0}, {0}};
+        *body = (springs_body){.touching = 0};
         rotation_store(body, rotation);
         vec3 origin = vec3_scale(vec3_sub(translation, vec3_load(m->centre)), 1 / m->size);
         vec3_store(body->centre, vec3_add(origin, quat_rotate(body_rotation(body), prop->centre)));
@@ -246,13 +246,19 @@ void springs_props_predict(springs_run *run)
         for (int p = 0; p < prop->point_count; p++)
             vec3_store(run->s.x + NODE * (prop->first + p), springs_body_point(next, prop->rest + 3 * p));
     }
-    for (int i = 0; i < m->soft.node_count; i++) {
-        float *x = run->s.x + NODE * m->soft.nodes[i];
-        vec3 velocity = vec3_add(vec3_load(run->s.velocity + NODE * i), fall);
-        if (run->held) velocity = vec3_make(0, 0, 0);
-        vec3 next = vec3_madd(vec3_load(x), velocity, h);
-        vec3_store(run->w.inert + NODE * i, next);
-        vec3_store(x, next);
+    for (int k = 0; k < m->prop_count; k++) {
+        const springs_prop *prop = m->props + k;
+        bool touching = run->s.bodies[k].touching != 0;
+        for (int i = prop->first_soft; prop->soft && i < prop->first_soft + prop->point_count + prop->inner_count;
+             i++) {
+            float *x = run->s.x + NODE * m->soft.nodes[i];
+            vec3 velocity = run->held ? vec3_make(0, 0, 0) : vec3_load(run->s.velocity + NODE * i);
+            vec3 level = vec3_madd(vec3_load(x), velocity, h);
+            vec3 next = run->held ? level : vec3_madd(level, fall, h);
+            vec3_store(run->w.inert + NODE * i, next);
+            /* What is borne begins where its weight is borne, too. */
+            vec3_store(x, touching ? level : next);
+        }
     }
 }
 
