@@ -40,12 +40,12 @@ static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
                             .help = "way to equilibrium: accelerated descent, or adaptive Runge-Kutta"},
     [SPRINGS_ITERATIONS] = {.name = "iterations",
                             .type = CUTIS_PARAMETER_INT,
-                            .default_value = 100,
+                            .default_value = 300,
                             .min = 1,
                             .max = 10000,
                             .unit = "",
                             .help = "most iterations a substep (of rk4: eight times as many steps)"},
-    [SPRINGS_TOLERANCE] = FLOAT_PARAMETER("tolerance", 2e-5, 1e-7, 0.01, "size", false,
+    [SPRINGS_TOLERANCE] = FLOAT_PARAMETER("tolerance", 5e-5, 1e-7, 0.01, "size", false,
                                           "net force at rest, as the elongation of an anchor that it would cause"),
     [SPRINGS_FLESH] =
         FLOAT_PARAMETER("flesh", 30, 0.1, 10000, "kPa", true, "Young's modulus of the flesh between skin and bone"),
@@ -126,7 +126,6 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.stages = carve(memory, &used, m->rk4 ? 6 * nodes : 0, sizeof(float));
     s.start = carve(memory, &used, points * 3, sizeof(float));
     s.end = carve(memory, &used, points * 3, sizeof(float));
-    s.inverse_masses = carve(memory, &used, points, sizeof(float));
     s.points = carve(memory, &used, (size_t)m->point_count * 3, sizeof(float));
     s.shift = carve(memory, &used, (size_t)m->prop_count * 8, sizeof(float));
     s.predicted = carve(memory, &used, (size_t)m->prop_count, sizeof(springs_body));
@@ -490,7 +489,7 @@ const solver solver_springs = {
              .element = "springs",
              .parts = springs_parts,
              .part_count = COUNT_OF(springs_parts),
-             .substep = 1.0 / 120,
+             .substep = 1.0 / 60,
              .parameters = springs_parameters,
              .parameter_count = SPRINGS_PARAMETER_COUNT,
              .outputs = springs_outputs,

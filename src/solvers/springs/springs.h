@@ -159,7 +159,7 @@ typedef struct springs_contact {
     vec3 start;    /* the difference at the start of the substep, for friction */
     vec3 normal;
     float gap;
-    float mobility; /* sizes per newton, along the normal */
+    float mobility; /* sizes per newton along the normal, of its bodies */
     float slip;     /* the same across */
     float friction; /* Coulomb coefficient */
     float lambda;   /* newtons, >= 0 */
@@ -177,6 +177,7 @@ typedef struct springs_memory {
 typedef struct springs_body {
     float centre[3], rotation[4]; /* sizes; unit quaternion */
     float velocity[3], spin[3];   /* sizes/s, radians/s */
+    float touching;               /* not 0: something bore on it in the last substep, so that it does not simply fall */
 } springs_body;
 
 /* What is told of a prop. */
@@ -212,7 +213,6 @@ typedef struct springs_scratch {
     float *before;           /* (soft.node_count x 4) where they were */
     float *stages;           /* (6 x node_count x 4) Runge-Kutta slopes, only for rk4 */
     float *start, *end;      /* (contact_count x 3) */
-    float *inverse_masses;   /* (contact_count) */
     float *points;           /* (point_count x 3) reference in scene space */
     float *shift;            /* (prop_count x 8) moves and turns of rigid bodies in this substep */
     springs_body *predicted; /* (prop_count) */
@@ -227,7 +227,6 @@ typedef struct springs_scratch {
     double *partial; /* per block of nodes */
     float *joints;   /* (joint_count x 36) of a reset */
     bvh_node *nodes; /* of the skin's tree */
-    bvh_node *prop_nodes;
     void *reference;
     contact_work contact;
 } springs_scratch;
