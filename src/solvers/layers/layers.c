@@ -43,7 +43,7 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
     [LAYERS_SUMMATION] = CHOICE_PARAMETER("summation", "fast|naive", "sums over regions: along paths, or one by one"),
     [LAYERS_DRIVE] = CHOICE_PARAMETER("drive", "dqs|lbs", "how the skeleton moves the bone layer"),
     [LAYERS_SKIN_STIFFNESS] = FLOAT_PARAMETER("skin_stiffness", 0.8, 0, 1, "", true, "stiffness of the skin layer"),
-    [LAYERS_FAT_STIFFNESS] = FLOAT_PARAMETER("fat_stiffness", 0.6, 0, 1, "", true, "stiffness of the fat layer"),
+    [LAYERS_FAT_STIFFNESS] = FLOAT_PARAMETER("fat_stiffness", 0.3, 0, 1, "", true, "stiffness of the fat layer"),
     [LAYERS_MUSCLE_STIFFNESS] =
         FLOAT_PARAMETER("muscle_stiffness", 0.7, 0, 1, "", true, "stiffness of the muscle layer"),
     [LAYERS_BONE_STIFFNESS] = FLOAT_PARAMETER("bone_stiffness", 0.8, 0, 1, "", true, "stiffness of the bone layer"),
@@ -101,8 +101,12 @@ static const double RECOVERY_RATE = 10;
 static const float REACH_LIMIT = 0.04f, REACH_RATE = 3;
 /* At this rate, in 1/s, a pressure that is no longer needed goes. */
 static const double PRESSURE_RATE = 4;
-/* Substeps over which a reset walks from the rest pose to the pose it is asked for. */
+/*
+ * Substeps over which a reset walks from the rest pose to the pose it is asked for, and their least length in seconds:
+ * long, so that inertia does not hold soft flesh back.
+ */
 enum { RESET_SUBSTEPS = 40 };
+static const double RESET_SUBSTEP = 0.05;
 
 /* ---- memory ---- */
 
@@ -917,6 +921,7 @@ static void layers_reset(const void *data, void *state, void *scratch, const sol
         for (int c = 0; c < 3; c++) run.s.x[c][i] = m->regions.rest[c][i], run.s.v[c][i] = 0;
         for (int c = 0; c < 4; c++) run.s.q[c][i] = c == 3;
     }
+    run.h = MAX(run.h, RESET_SUBSTEP);
     bool moved = memcmp(rest, input->joints, joint_floats * sizeof(float)) != 0;
     for (int i = 1; i <= RESET_SUBSTEPS && moved; i++) {
         cutis_step_stats stats = {0};

@@ -60,7 +60,9 @@ typedef struct layers_regions {
     float *weight_inverse; /* 1 / sum of weights of the regions that hold the particle */
     float *mass_inverse;   /* 1 / sum of masses of the region */
     float *centre[3];      /* c0 of the region */
-    float *siblings;       /* (point_count) weight of the particles of adjacent layers */
+    float *take[2];        /* weight in the region of the centre's siblings in the layer above, below; 0: none */
+    float *give[2];        /* weight in the particle's goal of the maps of its siblings' regions, likewise */
+    float *siblings;       /* (point_count) weight of siblings of equal stiffness */
 } layers_regions;
 
 /* What an iteration works on; all (point_count x LAYERS). */

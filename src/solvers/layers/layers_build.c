@@ -18,6 +18,10 @@
 
 /* A weight below this share does not make a point part of a joint's surroundings. */
 static const float HOLD_WEIGHT = 0.02f;
+/* Depth of flesh, in sizes, whose frequency a stiffness gives: that of a belly, the default of `flesh`. */
+static const double DEEP_FLESH = 0.05;
+/* Stiffness that thin flesh is raised to at most. */
+static const double THIN_STIFFNESS = 0.8;
 /* Least thickness between layers and least particle mass, in sizes and in means. */
 static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
 
@@ -259,8 +263,12 @@ static void stiffness_find(builder *b, float *map)
     map_gather(b, "stiffness", map);
     for (int k = 0; k < model->point_count; k++) {
         int point = model->paths.points[k];
-        for (int l = 0; l < LAYERS; l++)
-            model->regions.kappa[4 * k + l] = (float)layers_kappa(map[k] * point_value(b, point, parameters[l]));
+        double depth = vec3_distance(particle_rest(model, k, LAYER_SKIN), particle_rest(model, k, LAYER_BONE));
+        double thin = MAX(DEEP_FLESH / depth, 1.0);
+        for (int l = 0; l < LAYERS; l++) {
+            double kappa = layers_kappa(map[k] * point_value(b, point, parameters[l]));
+            model->regions.kappa[4 * k + l] = (float)MAX(kappa, MIN(thin * thin * kappa, layers_kappa(THIN_STIFFNESS)));
+        }
         int members = model->paths.member_first[k + 1] - model->paths.member_first[k];
         model->regions.siblings[k] = (float)(members * b->build->values[LAYERS_SIBLINGS]);
         model->friction[k] = (float)point_value(b, point, LAYERS_FRICTION);
@@ -383,7 +391,8 @@ static bool arrays_push(layers_model *model, arena *memory)
     layers_regions *r = &model->regions;
     float **arrays[] = {&r->masses,    &r->rest[0],    &r->rest[1],   &r->rest[2],        &r->moments,
                         &r->kappa,     &r->kappa_mean, &r->weights,   &r->weight_inverse, &r->mass_inverse,
-                        &r->centre[0], &r->centre[1],  &r->centre[2], &model->depths,     &model->mass};
+                        &r->centre[0], &r->centre[1],  &r->centre[2], &model->depths,     &model->mass,
+                        &r->take[0],   &r->take[1],    &r->give[0],   &r->give[1]};
     for (int i = 0; i < COUNT_OF(arrays); i++) *arrays[i] = ARENA_ARRAY(memory, float, particles);
     r->siblings = ARENA_ARRAY(memory, float, n);
     model->friction = ARENA_ARRAY(memory, float, n);
