@@ -9,16 +9,21 @@
 typedef struct bake_job {
     const char *input;  /* file or built-in name */
     const char *output; /* its ending chooses the format; NULL: nothing is written */
-    const char *solver;
+    const char *solver; /* NULL: chosen for the character */
     const char *clip;   /* name, or NULL: the first */
     const char *motion; /* .bvh that becomes the clip, or NULL */
     const cutis_name_pair *map;
     int map_count;
+    const char *const *examples; /* (example_count) files of the mesh in other poses, which become the clip */
+    int example_count;
+    double example_seconds; /* from one to the next */
     double fps;
     double substep;      /* seconds; 0: the solver's own */
     double lead_in;      /* seconds; NAN: 0 for a solver without a past, else from its damping */
     const char *body;    /* cache whose surface takes the place of the body solver, or NULL */
     const char *outputs; /* names of outputs of the solver, separated by commas, or NULL: written to OUT.NAME.npy */
+    const char *const *props; /* texts of --prop */
+    int prop_count;
     const cutis_setting *settings;
     int setting_count;
     double tolerance;      /* .glb: largest error over the size */
@@ -37,6 +42,7 @@ typedef struct bake_job {
 typedef struct bake_result {
     int frames, vertices, threads;
     double fps, start, lead_in, substep;
+    const char *solver;  /* in force */
     char *clip;          /* name; NULL for the idle pose */
     const char *element; /* what element_count counts */
     long element_count;

@@ -51,6 +51,13 @@ typedef struct cli_option {
     bool repeats;         /* may be given several times (CLI_PAIR always may) */
 } cli_option;
 
+/* The row of every command that computes with several threads: cli_create_pool(cli_integer(arguments, "threads")). */
+#define CLI_OPTION_THREADS                                                                                        \
+    {                                                                                                             \
+        .name = "threads", .letter = 'j', .kind = CLI_INTEGER, .value = "N",                                      \
+        .help = "threads; 0 for one per processor; the result is the same", .fallback = "0", .min = 0, .max = 256 \
+    }
+
 typedef struct cli_arguments cli_arguments;
 
 typedef struct cli_command {
@@ -148,6 +155,21 @@ bool cli_interrupted(void);
  * the exit code in *status.
  */
 cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *status);
+/*
+ * Put what the --prop options name beside the character, which is replaced: built-in names and .glb files, each with an
+ * optional place and scale: NAME@X,Y,Z[,SCALE]. clip: that will be shown, -1: none. CLI_OK, or an exit code with the
+ * message printed and the character as it was.
+ */
+int cli_add_props(const char *const *texts, int text_count, int clip, bool quiet, cutis_character **character);
+/* The same from the arguments of a command that has the option. */
+int cli_add_given_props(const cli_arguments *arguments, int clip, bool quiet, cutis_character **character);
+/* Its entry in a table of options. */
+#define CLI_OPTION_PROP                                                                                        \
+    {                                                                                                          \
+        .name = "prop", .kind = CLI_TEXT, .value = "NAME|FILE.glb",                                            \
+        .help = "a thing to touch: cube, ball, table or a file; NAME@X,Y,Z or NAME@X,Y,Z,SCALE puts it there", \
+        .repeats = true                                                                                        \
+    }
 /* Whether the zoo has a character of that name. */
 bool cli_is_built_in(const char *name);
 /* "there is no built-in character ..." with the nearest name; returns CLI_USAGE. */

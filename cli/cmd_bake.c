@@ -39,7 +39,7 @@ static void print_summary(const bake_job *job, const bake_result *r)
     printf("%s", job->output);
     if (stat(job->output, &about) == 0 && S_ISREG(about.st_mode))
         printf(" (%s)", cli_format_bytes((double)about.st_size, bytes));
-    printf("\n  %-10s %s, %s %s", "solver", job->solver, cli_format_count(r->element_count, count),
+    printf("\n  %-10s %s, %s %s", "solver", r->solver, cli_format_count(r->element_count, count),
            r->element ? r->element : "elements");
     if (r->substep > 0) printf(", substep %.9g s, lead-in %.9g s", r->substep, r->lead_in);
     printf("\n  %-10s %s, %d at %.9g per second, %s vertices\n", "frames", r->clip ? r->clip : "idle pose", r->frames,
@@ -93,12 +93,18 @@ static int run(const cli_arguments *arguments)
     cutis_setting *settings = cli_allocate((size_t)setting_count + 1, sizeof *settings);
     cutis_name_pair *map = cli_allocate((size_t)map_count, sizeof *map);
     char **copies = cli_allocate((size_t)setting_count + (size_t)map_count, sizeof *copies);
+    int prop_count = cli_text_count(arguments, "prop");
+    const char **props = cli_allocate((size_t)prop_count, sizeof *props);
+    for (int i = 0; i < prop_count; i++) props[i] = cli_text_at(arguments, "prop", i);
     for (int i = 0; i < setting_count; i++)
         split_pair(cli_text_at(arguments, "set", i), &copies[i], &settings[i].key, &settings[i].value);
     for (int i = 0; i < map_count; i++)
         split_pair(cli_text_at(arguments, "map", i), &copies[setting_count + i], &map[i].from, &map[i].to);
 
     settings[setting_count] = (cutis_setting){"slide.output", slide_output};
+    int example_count = cli_text_count(arguments, "example");
+    const char **examples = cli_allocate((size_t)example_count + 1, sizeof *examples);
+    for (int i = 0; i < example_count; i++) examples[i] = cli_text_at(arguments, "example", i);
 
     bake_job job = {
         .input = arguments->positionals[0],
@@ -108,11 +114,16 @@ static int run(const cli_arguments *arguments)
         .motion = cli_text(arguments, "motion"),
         .map = map,
         .map_count = map_count,
+        .examples = examples,
+        .example_count = example_count,
+        .example_seconds = cli_number(arguments, "example-time"),
         .fps = cli_number(arguments, "fps"),
         .substep = cli_given(arguments, "substep") ? cli_number(arguments, "substep") : 0,
         .lead_in = cli_number(arguments, "lead-in"),
         .body = cli_text(arguments, "body"),
         .outputs = cli_text(arguments, "outputs"),
+        .props = props,
+        .prop_count = prop_count,
         .settings = settings,
         .setting_count = setting_count + (slide_output != NULL),
         .tolerance = cli_number(arguments, "tolerance") / 100,
@@ -130,8 +141,10 @@ static int run(const cli_arguments *arguments)
     free(job.checks);
     for (int i = 0; i < setting_count + map_count; i++) free(copies[i]);
     free(copies);
+    free(examples);
     free(settings);
     free(map);
+    free(props);
     return status;
 }
 
@@ -145,14 +158,25 @@ static const cli_option options[] = {
      .letter = 's',
      .kind = CLI_TEXT,
      .value = "S",
-     .help = "solver, or a stack such as layers+slide",
-     .fallback = "lbs"},
+     .help = "solver, or a stack such as layers+slide (default layers; lbs for a mesh without a skin)"},
     {.name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = "clip to bake; the first when not given"},
     {.name = "motion",
      .kind = CLI_TEXT,
      .value = "FILE.bvh",
      .help = "take the motion from this file instead of a clip"},
     {.name = "map", .kind = CLI_PAIR, .value = "FROM=TO", .help = "let joint FROM of the motion drive joint TO"},
+    {.name = "example",
+     .kind = CLI_TEXT,
+     .repeats = true,
+     .value = "FILE",
+     .help = "the mesh in another pose, for solver curves; a mesh without a skeleton gets one"},
+    {.name = "example-time",
+     .kind = CLI_NUMBER,
+     .value = "S",
+     .help = "seconds from one example to the next",
+     .fallback = "1",
+     .min = 0.01,
+     .max = 1000},
     {.name = "fps",
      .kind = CLI_NUMBER,
      .value = "F",
@@ -170,10 +194,11 @@ static const cli_option options[] = {
      .kind = CLI_PAIR,
      .value = "KEY=VALUE",
      .help = "a parameter of the solver, or bones.NAME.KEY=VALUE for one joint"},
+    CLI_OPTION_PROP,
     {.name = "outputs",
      .kind = CLI_TEXT,
      .value = "NAMES",
-     .help = "outputs of the solver to write as OUT.NAME.npy, separated by commas: texcoords,sliding"},
+     .help = "outputs of the solver to write as OUT.NAME.npy, separated by commas: texcoords,touch"},
     {.name = "slide-output",
      .kind = CLI_TEXT,
      .value = "texture|vertices",
@@ -210,14 +235,7 @@ static const cli_option options[] = {
      .max = 32},
     {.name = "safe", .kind = CLI_FLAG, .help = ".glb: 8 targets of positions alone, which every player shows"},
     {.name = "exact", .kind = CLI_FLAG, .help = ".glb: one target for each frame"},
-    {.name = "threads",
-     .letter = 'j',
-     .kind = CLI_INTEGER,
-     .value = "N",
-     .help = "threads; 0 for one per processor; the result is the same",
-     .fallback = "0",
-     .min = 0,
-     .max = 256},
+    CLI_OPTION_THREADS,
     {.name = "report",
      .kind = CLI_TEXT,
      .value = "R.json",
@@ -234,13 +252,17 @@ const cli_command cmd_bake = {
         "rest and is led into the clip's first pose before frame 0, so that nothing pops.\n"
         "A .glb is the input's own file with everything kept; morph targets with animated weights add what skinning "
         "misses, so that it plays in any engine. --loop writes one period of the periodic motion, last key = first.\n"
+        "--prop puts a thing beside the character: cube (soft), ball (rigid), table (fixed) or the nodes of a .glb; "
+        "the "
+        "report tells where it went, and solvers with a map of touch how hard each part of the skin was pressed.\n"
         "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"stiffness\": "
         "0.5}, \"bones\": {\"Spine\": {\"stiffness\": 0.9}}}.",
-    .examples = "cutis bake arm --solver lattice --clip flex -o arm.glb\n"
+    .examples = "cutis bake arm -o arm.glb\n"
                 "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"
                 "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
                 "cutis bake hero.glb --solver lbs --fps 60 --report hero.json -o hero.npy\n"
                 "cutis bake torus --solver slide --outputs texcoords -o torus.pc2\n"
+                "cutis bake hand --solver springs --clip grasp --prop cube --set friction=0.8 -o grasp.glb\n"
                 "cutis bake hero.glb --motion walk.bvh --map Hips=pelvis -o walk.mdd",
     .options = options,
     .option_count = CLI_COUNT(options),

@@ -101,14 +101,7 @@ static const cli_option options[] = {
      .help = "frames per second, for caches that do not tell (.npy, .obj: 30 is assumed)",
      .min = 0.01,
      .max = 10000},
-    {.name = "threads",
-     .letter = 'j',
-     .kind = CLI_INTEGER,
-     .value = "N",
-     .help = "threads; 0 for one per processor",
-     .fallback = "0",
-     .min = 0,
-     .max = 256},
+    CLI_OPTION_THREADS,
     {.name = "json", .kind = CLI_FLAG, .help = "print JSON"},
 };
 

@@ -90,14 +90,7 @@ static int run(const cli_arguments *arguments)
 static const cli_option options[] = {
     {.name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = "clip; the first when not given"},
     {.name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; all when not given"},
-    {.name = "threads",
-     .letter = 'j',
-     .kind = CLI_INTEGER,
-     .value = "N",
-     .help = "threads; 0 for one per processor",
-     .fallback = "0",
-     .min = 0,
-     .max = 256},
+    CLI_OPTION_THREADS,
 };
 
 const cli_command cmd_rates = {

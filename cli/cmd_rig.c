@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "examples.h"
 
 extern const cli_command cmd_render;
 
@@ -226,6 +226,20 @@ static int save(const cutis_character *character, const char *source, const char
     return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
 }
 
+/* With examples, the clip through them and what they are beyond the skeleton are saved too. */
+static int save_all(const cutis_character *character, const example_set *examples, const char *source, const char *path,
+                    bool kept)
+{
+    cutis_error error;
+    cutis_character *moved;
+    if (examples->count == 0) return save(character, source, path, kept);
+    if (cutis_rig_examples(character, examples->count, examples->positions, 1, NULL, &moved, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    int status = save(moved, source, path, true);
+    cutis_character_destroy(moved);
+    return status;
+}
+
 static int run(const cli_arguments *arguments)
 {
     static const char *const methods[] = {"auto", "heat", "voxel"};
@@ -246,7 +260,11 @@ static int run(const cli_arguments *arguments)
     cutis_rig *rig = NULL;
     cutis_error error;
     cutis_pool *pool = cli_create_pool(cli_integer(arguments, "threads"));
-    status = pool ? CLI_OK : CLI_FAILURE;
+    int example_count = cli_text_count(arguments, "example");
+    const char **paths = cli_allocate((size_t)example_count + 1, sizeof *paths);
+    example_set examples = {0};
+    for (int i = 0; i < example_count; i++) paths[i] = cli_text_at(arguments, "example", i);
+    status = pool ? examples_load(character, example_count, paths, &examples) : CLI_FAILURE;
     if (status == CLI_OK && cli_given(arguments, "landmarks"))
         status = load_landmarks(cli_text(arguments, "landmarks"), &landmarks);
     if (status == CLI_OK) {
@@ -256,17 +274,21 @@ static int run(const cli_arguments *arguments)
         def.landmark_count = landmarks.count;
         for (int i = 0; i < CLI_COUNT(methods); i++)
             if (strcmp(method, methods[i]) == 0) def.method = (cutis_rig_method)i;
+        def.poses = examples.positions;
+        def.pose_count = examples.count;
         def.max_influences = cli_integer(arguments, "influences");
         def.jobs = cutis_pool_jobs(pool);
         if ((kept ? cutis_rig_bind : cutis_rig_create)(&def, &rig, &error) != CUTIS_OK)
             status = cli_library_error(&error);
     }
     if (status == CLI_OK && !cli_flag(arguments, "quiet")) print_report(path ? path : name, rig, kept);
-    if (status == CLI_OK && path) status = save(rig->character, name, path, kept);
+    if (status == CLI_OK && path) status = save_all(rig->character, &examples, name, path, kept);
     if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
     if (status == CLI_OK && picture) status = draw(path, picture);
 
     cutis_rig_destroy(rig);
+    examples_free(&examples);
+    free(paths);
     cutis_pool_destroy(pool);
     free(landmarks.items);
     json_decref(landmarks.json);
@@ -294,6 +316,11 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "FILE.json",
      .help = "places of joints that you know: {\"knee_l\": [x, y, z], ...}"},
+    {.name = "example",
+     .kind = CLI_TEXT,
+     .repeats = true,
+     .value = "FILE",
+     .help = "the mesh in another pose: joints go where it bends most, and the pose is saved for solver curves"},
     {.name = "keep", .kind = CLI_FLAG, .help = "keep the skeleton and the clips, make new weights only"},
     {.name = "influences",
      .kind = CLI_INTEGER,
@@ -307,14 +334,7 @@ static const cli_option options[] = {
      .kind = CLI_FLAG,
      .help = "table of joint errors against the input's own skeleton; with --keep, of positions over all clips"},
     {.name = "against", .kind = CLI_TEXT, .value = "FILE|NAME", .help = "table of joint errors against this rig"},
-    {.name = "threads",
-     .letter = 'j',
-     .kind = CLI_INTEGER,
-     .value = "N",
-     .help = "threads; 0 for one per processor; the result is the same",
-     .fallback = "0",
-     .min = 0,
-     .max = 256},
+    CLI_OPTION_THREADS,
     {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing but errors and comparisons"},
 };
 

@@ -156,12 +156,12 @@ same "$(value points out)" "$points" "points of arm.glb" # vertices are more: th
 run 0 make arm --resolution 0.2 -o small.obj
 shows 'small\.obj: '
 : >file
-run 1 bake arm --clip flex -o nofolder/x.pc2
+run 1 bake arm --solver lbs --clip flex -o nofolder/x.pc2
 says "cannot write 'nofolder/x.pc2': there is no folder 'nofolder'"
-run 1 bake arm --clip flex -o file/x.pc2
+run 1 bake arm --solver lbs --clip flex -o file/x.pc2
 says "cannot write 'file/x.pc2': 'file' is not a folder"
 mkdir folder.pc2
-run 1 bake arm --clip flex -o folder.pc2
+run 1 bake arm --solver lbs --clip flex -o folder.pc2
 says "cannot write 'folder.pc2': it is a folder"
 cp small.obj before
 run 1 bake small.obj -o small.obj
@@ -186,7 +186,7 @@ silent "bake --quiet"
 same "$(value hash b.json)" "$hash" "hash for .npy"
 run 0 bake arm --clip=flex -s lbs -oa.mdd --report=b.json -q
 same "$(value hash b.json)" "$hash" "hash for .mdd"
-run 0 bake arm.glb --clip flex -o g.npy --report g.json -q
+run 0 bake arm.glb --solver lbs --clip flex -o g.npy --report g.json -q
 same "$(value frames g.json)" "$(value frames a.json)" "frames of the character from a file"
 for threads in 1 2 3; do
     for solver in lbs dqs; do
@@ -201,16 +201,20 @@ same "$dqs_1 $dqs_1" "$dqs_2 $dqs_3" "dqs with 1, 2, 3 threads"
 [ "$dqs_1" != "$hash" ] || fail "lbs and dqs give the same hash"
 
 # Twice the rate, twice the frames less one: first and last key are in.
-run 0 bake arm --clip flex --fps 60 -o t.npy --report t.json -q
+run 0 bake arm --solver lbs --clip flex --fps 60 -o t.npy --report t.json -q
 same "$(value frames t.json)" $(($(value frames a.json) * 2 - 1)) "frames at 60"
 # Several clips and none chosen: says which.
-run 0 bake arm -o t.npy
+run 0 bake arm --solver lbs -o t.npy
 shows "baking 'flex', the first of" err
-# No clip: one frame.
+# A character with a skin gets flesh without a word.
+run 0 make arm --resolution 0.3 -o little.glb
+run 0 bake little.glb --clip flex --fps 2 -o t.npy --report t.json -q
+same "$(value solver t.json)" layers "solver of a skinned character"
+# No clip: one frame. No skin: nothing to simulate.
 run 0 bake small.obj -o t.npy --report t.json
 shows "warning: .* has no clip" err
-same "$(value frames t.json)" 1 "frames without a clip"
-run 0 bake arm --clip flex --fps 5 -o frames.obj -q
+same "$(value frames t.json) $(value solver t.json)" "1 lbs" "frames without a clip, solver without a skin"
+run 0 bake arm --solver lbs --clip flex --fps 5 -o frames.obj -q
 [ -f frames.obj/frame_0000.obj ] || fail "no frames.obj/frame_0000.obj"
 
 # A motion from a file: by name, by a name map, and none that fits.
@@ -235,16 +239,16 @@ Frames: 11
 Frame Time: 0.1
 END
 for i in 0 1 2 3 4 5 6 7 8 9 10; do echo "0 0 0 ${i}0 0 0" >>wave.bvh; done
-run 0 bake arm --motion wave.bvh -o t.npy --fps 20 --report t.json
+run 0 bake arm --solver lbs --motion wave.bvh -o t.npy --fps 20 --report t.json
 shows "warning: .*match none of the character" err
 same "$(value clip t.json) $(value frames t.json)" "wave 21" "clip and frames of a motion"
 still=$(value hash t.json)
-run 0 bake arm --motion wave.bvh --map Ulna=forearm -o t.npy --fps 20 --report t.json
+run 0 bake arm --solver lbs --motion wave.bvh --map Ulna=forearm -o t.npy --fps 20 --report t.json
 checks=$((checks + 1))
 [ ! -s err ] && [ "$(value hash t.json)" != "$still" ] || fail "the name map has no effect"
 sed 's/Shoulder/Tail/' wave.bvh >tail.bvh
-run 1 bake arm --motion tail.bvh -o t.npy
-run 1 bake arm --motion nofile.bvh -o t.npy
+run 1 bake arm --solver lbs --motion tail.bvh -o t.npy
+run 1 bake arm --solver lbs --motion nofile.bvh -o t.npy
 
 if [ -n "$python" ]; then
     checks=$((checks + 1))

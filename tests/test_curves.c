@@ -6,7 +6,7 @@
 
 #include "character/skinning.h"
 #include "mesh/mesh.h"
-#include "rig/rings.h"
+#include "rig/curve_search.h"
 #include "solvers/curves/beam.h"
 
 static const double TURN = 6.283185307179586;
@@ -82,14 +82,13 @@ static void rings_close_and_visit_points_once(void **state)
     for (int i = 0; i < 5; i++) {
         cutis_character *c;
         cutis_error error;
-        mesh m;
-        rings r;
         assert_int_equal(cutis_zoo_make(names[i], 1, NULL, &c, &error), CUTIS_OK);
         arena memory = arena_create(NULL);
-        limbs *f = ARENA_ARRAY(&memory, limbs, 1);
-        assert_int_equal(mesh_build_character(&m, c, &memory, &error), CUTIS_OK);
-        assert_int_equal(limbs_find(&m, c->size, &memory, f, &error), CUTIS_OK);
-        assert_int_equal(rings_trace(c, &m, f, &memory, &r, &error), CUTIS_OK);
+        curve_search *search = ARENA_ARRAY(&memory, curve_search, 1);
+        assert_int_equal(curve_search_prepare(c, &memory, search, &error), CUTIS_OK);
+        assert_int_equal(curve_search_run(c, NULL, NULL, &memory, search, &error), CUTIS_OK);
+        mesh m = search->mesh;
+        rings r = search->rings;
         uint8_t *seen = ARENA_ARRAY(&memory, uint8_t, m.point_count);
         for (int ring = 0; ring < r.count; ring++) {
             int first = r.first[ring], count = r.first[ring + 1] - first;
@@ -102,8 +101,8 @@ static void rings_close_and_visit_points_once(void **state)
                 assert_true(joined);
             }
         }
-        print_message("%-8s %d rings, %.0f %% of the points\n", names[i], r.count,
-                      100.0 * r.first[r.count] / m.point_count);
+        print_message("%-8s %d rings, %.0f %% of the points, %d tests by rays, %d patches\n", names[i], r.count,
+                      100.0 * r.first[r.count] / m.point_count, r.tests, search->limbs.patches.count);
         assert_true(r.count >= 50);
         assert_true(r.first[r.count] > 0.5 * m.point_count);
         arena_destroy(&memory);

@@ -202,8 +202,7 @@ static void twisted_arm_keeps_its_sections(void **unused)
         float *frames = bake(c, s ? "layers" : "lbs", "twist", 12, NULL, 0, &count);
         cutis_quality q = measure(c, frames, count, 12);
         print_message("arm twist %-6s smallest section %.3f\n", s ? "layers" : "lbs", q.min_section_ratio);
-        /* Known weakness: 0.85 is the goal, and the arm at full resolution gives less than this one. */
-        if (s) assert_true(q.min_section_ratio >= 0.7);
+        if (s) assert_true(q.min_section_ratio >= 0.85);
         free(frames);
     }
     cutis_character_destroy(c);
@@ -260,12 +259,12 @@ static void soft_flesh_swings_on_slower_and_comes_to_rest(void **unused)
     (void)unused;
     const cutis_setting soft[] = {{"fat_stiffness", "0.1"},
                                   {"skin_stiffness", "0.3"},
-                                  {"muscle_stiffness", "0.1"},
+                                  {"muscle_stiffness", "0.7"},
                                   {"damping", "1"},
                                   {"volume", "off"}};
     const cutis_setting firm[] = {{"fat_stiffness", "0.4"},
                                   {"skin_stiffness", "0.3"},
-                                  {"muscle_stiffness", "0.1"},
+                                  {"muscle_stiffness", "0.7"},
                                   {"damping", "1"},
                                   {"volume", "off"}};
     swing a = swing_measure(soft, 5, 0), b = swing_measure(firm, 5, 0);
@@ -313,7 +312,7 @@ static void stiffness_does_not_depend_on_substep_or_iterations(void **unused)
     assert_true(fabs(more / plain - 1) < 0.1);
     const cutis_setting soft[] = {{"fat_stiffness", "0.1"},
                                   {"skin_stiffness", "0.3"},
-                                  {"muscle_stiffness", "0.1"},
+                                  {"muscle_stiffness", "0.7"},
                                   {"damping", "1"},
                                   {"volume", "off"}};
     swing a = swing_measure(soft, 5, 0.005), b = swing_measure(soft, 5, 0.0025);
@@ -418,8 +417,7 @@ static void nothing_breaks_it_and_it_comes_back(void **unused)
         double off = difference(c, c->positions, cutis_state_positions(model, state));
         print_message("substep %.0f ms, stiffness %s: %.2g of the size off rest after 2 s\n", 1e3 * substeps[i / 2],
                       stiffness, off);
-        /* Known weakness: at 1 ms the softest flesh can stay caught behind itself, nearer than what counts as torn. */
-        assert_true(off < (i == 4 ? 0.11 : 0.005));
+        assert_true(off < 0.005);
         cutis_state_destroy(state);
         cutis_model_destroy(model);
     }
@@ -561,7 +559,7 @@ static void props_press_into_flesh(void **unused)
         for (int v = 0; v < c->vertex_count; v++) {
             deepest = fmax(deepest, 0.1 - vec3_length(vec3_load(x + 3 * v)));
             vec3 rigid = vec3_add(vec3_load(c->positions + 3 * v), vec3_make(way, -0.5f, 0));
-            dented = fmax(dented, vec3_distance(vec3_load(x + 3 * v), rigid));
+            if (f == 59) dented = fmax(dented, vec3_distance(vec3_load(x + 3 * v), rigid));
         }
     }
     print_message("ball: deepest point %.4f inside, dent %.4f\n", deepest, dented);

@@ -36,5 +36,13 @@ void skinning_linear(const skinning *s, const float *skin, float *scratch, const
  * rigid part, as their section 4 proposes; signs follow the influence of the largest weight.
  */
 void skinning_dual(const skinning *s, const float *skin, float *scratch, const cutis_jobs *jobs, float *positions);
+/*
+ * The same with a memory, for callers that step through time: a rotation goes on past a half turn instead of
+ * jumping to the other way round there, where rounding decides. turns: (joint_count x 4) the joints' rotations
+ * relative to their parents, quaternions, at the last call, here and on return; zeros at first. parents:
+ * (joint_count), each less than its child, -1 for none.
+ */
+void skinning_dual_on(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
+                      const cutis_jobs *jobs, float *positions);
 
 #endif

@@ -185,6 +185,7 @@ static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cut
                               .weights = &m->weights,
                               .values = values[i].values,
                               .bone_values = values[i].bone_values,
+                              .parameter_count = s->solver->info.parameter_count,
                               .substep = s->substep,
                               .jobs = def->jobs,
                               .memory = &m->memory,

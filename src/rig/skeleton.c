@@ -51,7 +51,13 @@ static vec3 mirrored(const posture *b, vec3 p)
 
 /* ---- limb curves ---- */
 
-static vec3 limb_smooth(const limb *l, float d, float window, float *radius)
+/* The centre of a ring; pose -1: at rest. */
+static vec3 ring_centre(const limb *l, int ring, int pose)
+{
+    return pose < 0 ? l->rings[ring].centre : l->pose_centres[pose * l->ring_count + ring];
+}
+
+static vec3 limb_smooth_in(const limb *l, int pose, float d, float window, float *radius)
 {
     vec3 sum = {0, 0, 0};
     float weight = 0, radii = 0;
@@ -60,7 +66,7 @@ static vec3 limb_smooth(const limb *l, float d, float window, float *radius)
         float away = fabsf(ring->distance - d) / window;
         if (away >= 1 || (ring->count < 5 && r > 2)) continue;
         float w = (1 - away) * (float)MIN(ring->count, 24);
-        sum = vec3_madd(sum, ring->centre, w);
+        sum = vec3_madd(sum, ring_centre(l, r, pose), w);
         radii += w * ring->radius;
         weight += w;
     }
@@ -73,7 +79,12 @@ static vec3 limb_smooth(const limb *l, float d, float window, float *radius)
     for (int r = 1; r < l->ring_count; r++)
         if (fabsf(l->rings[r].distance - d) < fabsf(l->rings[nearest].distance - d)) nearest = r;
     if (radius) *radius = l->rings[nearest].radius;
-    return l->rings[nearest].centre;
+    return ring_centre(l, nearest, pose);
+}
+
+static vec3 limb_smooth(const limb *l, float d, float window, float *radius)
+{
+    return limb_smooth_in(l, -1, d, window, radius);
 }
 
 static float limb_window(const limb *l)
@@ -90,13 +101,16 @@ static float limb_radius(const limb *l, float d)
     return radius;
 }
 
-vec3 limb_place(const limb *l, float d, float last)
+static vec3 limb_place_in(const limb *l, int pose, float d, float last)
 {
     float window = limb_window(l);
-    if (d <= last) return limb_smooth(l, d, window, NULL);
-    vec3 a = limb_smooth(l, 0.72f * last, window, NULL), b = limb_smooth(l, 0.94f * last, window, NULL);
+    if (d <= last) return limb_smooth_in(l, pose, d, window, NULL);
+    vec3 a = limb_smooth_in(l, pose, 0.72f * last, window, NULL);
+    vec3 b = limb_smooth_in(l, pose, 0.94f * last, window, NULL);
     return vec3_madd(b, vec3_sub(b, a), (d - 0.94f * last) / (0.22f * last));
 }
+
+vec3 limb_place(const limb *l, float d, float last) { return limb_place_in(l, -1, d, last); }
 
 /* Where rings open out into the trunk: the first place beyond `from` where they grow by `growth` within 15 %. */
 static float limb_seam(const limb *l, float from, float to, float growth)
@@ -109,19 +123,22 @@ static float limb_seam(const limb *l, float from, float to, float growth)
 
 /*
  * The 20-degree rule, near the place where the template expects a joint: of the distances within `slack` of `d`, the
- * one where the curve turns most, if that is more than 20 degrees; else d itself.
+ * one where the curve turns most, if that is more than 20 degrees; else d itself. Of several poses, the one with the
+ * larger angle decides.
  */
 static float limb_bend(const limb *l, float d, float slack, float arm)
 {
     float best = d, sharpest = 0.93969262f, window = 2 * limb_window(l); /* cos 20 degrees */
-    for (int i = -6; i <= 6; i++) {
-        float at = d + slack * (float)i / 6;
-        vec3 here = limb_smooth(l, at, window, NULL);
-        vec3 in = vec3_normalize(vec3_sub(here, limb_smooth(l, at - arm, window, NULL)));
-        vec3 out = vec3_normalize(vec3_sub(limb_smooth(l, at + arm, window, NULL), here));
-        float cosine = vec3_dot(in, out);
-        if (cosine < sharpest) sharpest = cosine, best = at;
-    }
+    for (int pose = -1; pose < l->pose_count; pose++)
+        for (int i = -6; i <= 6; i++) {
+            /* A pose that is not at rest bends where it bends: it may be looked for farther away. */
+            float at = d + (pose < 0 ? slack : 1.8f * slack) * (float)i / 6;
+            vec3 here = limb_smooth_in(l, pose, at, window, NULL);
+            vec3 in = vec3_normalize(vec3_sub(here, limb_smooth_in(l, pose, at - arm, window, NULL)));
+            vec3 out = vec3_normalize(vec3_sub(limb_smooth_in(l, pose, at + arm, window, NULL), here));
+            float cosine = vec3_dot(in, out);
+            if (cosine < sharpest) sharpest = cosine, best = at;
+        }
     return best;
 }
 
@@ -156,10 +173,10 @@ static posture posture_find(const mesh *m, const limbs *f)
     float best_score = -INFINITY;
     b.low = (vec3){INFINITY, INFINITY, INFINITY};
     b.high = (vec3){-INFINITY, -INFINITY, -INFINITY};
-    for (int i = 0; i < m->point_count; i++) {
-        if (!(f->distances[i] < INFINITY)) continue;
-        b.low = vec3_min(b.low, vec3_load(m->positions + 3 * i));
-        b.high = vec3_max(b.high, vec3_load(m->positions + 3 * i));
+    for (int i = 0; i < f->patches.point_count; i++) {
+        vec3 p = vec3_load(m->positions + 3 * (size_t)f->patches.points[i]);
+        b.low = vec3_min(b.low, p);
+        b.high = vec3_max(b.high, p);
     }
     b.size = vec3_distance(b.low, b.high);
     for (int axis = 0; axis <= 2; axis += 2) {
@@ -326,9 +343,9 @@ static float crotch_find(const posture *b)
 {
     float lowest = b->high.y;
     for (int i = 0; i < b->m->point_count; i++) {
-        vec3 p = vec3_load(b->m->positions + 3 * i);
-        if (b->f->distances[i] < INFINITY && fabsf(axis_of(p, b->lateral) - b->plane) < 0.012f * b->size)
-            lowest = MIN(lowest, p.y);
+        const float *p = b->m->positions + 3 * (size_t)i;
+        if (p[UP] < lowest && fabsf(p[b->lateral] - b->plane) < 0.012f * b->size && b->f->patches.patch_of[i] >= 0)
+            lowest = p[UP];
     }
     return lowest;
 }
@@ -565,11 +582,11 @@ static void trunk_span(const posture *b, float at, float *low, float *high)
     *low = INFINITY;
     *high = -INFINITY;
     for (int i = 0; i < b->m->point_count; i++) {
-        vec3 p = vec3_load(b->m->positions + 3 * i);
-        if (!(b->f->distances[i] < INFINITY) || fabsf(axis_of(p, b->lateral) - b->plane) > 0.05f * b->size) continue;
-        if (fabsf(axis_of(p, b->forward) - at) > 0.05f * b->size) continue;
-        *low = MIN(*low, p.y);
-        *high = MAX(*high, p.y);
+        const float *p = b->m->positions + 3 * (size_t)i;
+        if (b->f->patches.patch_of[i] < 0 || fabsf(p[b->lateral] - b->plane) > 0.05f * b->size) continue;
+        if (fabsf(p[b->forward] - at) > 0.05f * b->size) continue;
+        *low = MIN(*low, p[UP]);
+        *high = MAX(*high, p[UP]);
     }
 }
 
@@ -662,7 +679,7 @@ static bool hand_fit(posture *b, rig_report *report, skeleton *s)
         for (int i = 0; i < b->m->point_count; i++) {
             vec3 p = vec3_load(b->m->positions + 3 * i);
             float near = INFINITY;
-            for (int k = 0; k < 5 && f->distances[i] < INFINITY; k++)
+            for (int k = 0; k < 5 && f->patches.patch_of[i] >= 0; k++)
                 near = MIN(near, vec3_distance(p, tip_of(b, set.limbs[k])));
             if (near < INFINITY && near > farthest) farthest = near, end = p;
         }
@@ -703,10 +720,10 @@ typedef struct chain_way {
     float base_length, length;
 } chain_way;
 
-static vec3 chain_place(const chain_way *w, float d)
+static vec3 chain_place(const chain_way *w, int pose, float d)
 {
-    if (w->base && d < w->base_length) return limb_place(w->base, d, INFINITY);
-    return limb_place(w->end, w->length - d, INFINITY);
+    if (w->base && d < w->base_length) return limb_place_in(w->base, pose, d, INFINITY);
+    return limb_place_in(w->end, pose, w->length - d, INFINITY);
 }
 
 /* A row of joints along the longest way: arms, tentacles, snakes, tails, pillars. */
@@ -739,13 +756,15 @@ static bool chain_fit(posture *b, rig_report *report, skeleton *s)
         for (int i = -4; i <= 4 && k > 0; i++) {
             float d = step * ((float)k + 0.1f * (float)i);
             if (d - 0.6f * step < 2 * radius || d + 0.6f * step > w.length - 2 * radius) continue;
-            vec3 here = chain_place(&w, d);
-            vec3 in = vec3_normalize(vec3_sub(here, chain_place(&w, d - 0.6f * step)));
-            vec3 out = vec3_normalize(vec3_sub(chain_place(&w, d + 0.6f * step), here));
-            if (vec3_dot(in, out) < sharpest) sharpest = vec3_dot(in, out), at = d;
+            for (int pose = -1; pose < w.end->pose_count; pose++) {
+                vec3 here = chain_place(&w, pose, d);
+                vec3 in = vec3_normalize(vec3_sub(here, chain_place(&w, pose, d - 0.6f * step)));
+                vec3 out = vec3_normalize(vec3_sub(chain_place(&w, pose, d + 0.6f * step), here));
+                if (vec3_dot(in, out) < sharpest) sharpest = vec3_dot(in, out), at = d;
+            }
         }
         snprintf(name, sizeof name, "chain_%d", k + 1);
-        parent = joint_add(s, name, parent, chain_place(&w, at));
+        parent = joint_add(s, name, parent, chain_place(&w, -1, at));
     }
     rig_say(report, "a chain of %d joints along the longest way through the body", s->count);
     return true;

@@ -24,6 +24,7 @@ typedef struct solver_build {
     const point_weights *weights; /* likewise */
     const double *values;         /* (parameter_count), in the order of the solver's table */
     const double *bone_values;    /* (joint_count x parameter_count): values, with those set for one joint put in */
+    int parameter_count;          /* of the solver's table */
     double substep;               /* seconds */
     const cutis_jobs *jobs;
     arena *memory;             /* all of the model's memory; freed by the engine */

@@ -43,7 +43,7 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
     [LAYERS_SUMMATION] = CHOICE_PARAMETER("summation", "fast|naive", "sums over regions: along paths, or one by one"),
     [LAYERS_DRIVE] = CHOICE_PARAMETER("drive", "dqs|lbs", "how the skeleton moves the bone layer"),
     [LAYERS_SKIN_STIFFNESS] = FLOAT_PARAMETER("skin_stiffness", 0.8, 0, 1, "", true, "stiffness of the skin layer"),
-    [LAYERS_FAT_STIFFNESS] = FLOAT_PARAMETER("fat_stiffness", 0.6, 0, 1, "", true, "stiffness of the fat layer"),
+    [LAYERS_FAT_STIFFNESS] = FLOAT_PARAMETER("fat_stiffness", 0.3, 0, 1, "", true, "stiffness of the fat layer"),
     [LAYERS_MUSCLE_STIFFNESS] =
         FLOAT_PARAMETER("muscle_stiffness", 0.7, 0, 1, "", true, "stiffness of the muscle layer"),
     [LAYERS_BONE_STIFFNESS] = FLOAT_PARAMETER("bone_stiffness", 0.8, 0, 1, "", true, "stiffness of the bone layer"),
@@ -88,14 +88,25 @@ static const float SPEED_LIMIT = 5;
 static const float TWIST_RADIUS = 0.96f;
 /* Distance of the skin from its place under the skeleton alone at which it counts as torn, in sizes. */
 static const float TORN = 0.3f;
+/*
+ * Tissue stiffens when it is strained far. Flesh further from its place under the skeleton than FAR (sizes: as deep
+ * as flesh is), which no jiggle is, is drawn there by FAR_STIFFNESS (1/s^2, at 2 Hz) and damped critically (1/s, from
+ * 2 FAR on): firm flesh does not feel it, and the softest, thrown about, comes home.
+ */
+static const float FAR = 0.03f;
+static const double FAR_STIFFNESS = 158, FAR_DAMPING = 25;
 /* Rate at which a torn skin is brought home, 1/s. */
 static const double RECOVERY_RATE = 10;
 /* How far the skin may move in a substep relative to its mean motion: in sizes, and sizes a second. */
 static const float REACH_LIMIT = 0.04f, REACH_RATE = 3;
 /* At this rate, in 1/s, a pressure that is no longer needed goes. */
 static const double PRESSURE_RATE = 4;
-/* Substeps over which a reset walks from the rest pose to the pose it is asked for. */
+/*
+ * Substeps over which a reset walks from the rest pose to the pose it is asked for, and their least length in seconds:
+ * long, so that inertia does not hold soft flesh back.
+ */
 enum { RESET_SUBSTEPS = 40 };
+static const double RESET_SUBSTEP = 0.05;
 
 /* ---- memory ---- */
 
@@ -104,6 +115,7 @@ typedef struct layers_state {
     float *x[3], *v[3], *q[4]; /* (point_count x LAYERS) */
     float *pressures;          /* (volumes.count) what keeps the sub-volumes, see volumes_keep */
     float *recovering;         /* (1) not 0: the skin is torn or tangled, and contact rests until it is sound */
+    float *turns;              /* (joint_count x 4) of joints against their parents, see skinning_dual_on */
     float *drive;              /* (drive.count x 3) skeleton's positions at the last substep, sizes */
     float *outputs;            /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
 } layers_state;
@@ -112,6 +124,7 @@ typedef struct layers_state {
 typedef struct layers_twist {
     vec3 centre, line; /* sizes; unit */
     float amount;      /* 0..1 */
+    int side;          /* whose line: 0 of the bone that ends at the joint, 1 of that which begins */
 } layers_twist;
 
 typedef struct layers_scratch {
@@ -153,6 +166,7 @@ static layers_state state_view(const layers_model *m, void *memory, size_t *size
     for (int c = 0; c < 4; c++) s.q[c] = carve(memory, &used, particles, sizeof(float));
     s.pressures = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
     s.recovering = carve(memory, &used, 1, sizeof(float));
+    s.turns = carve(memory, &used, (size_t)m->joint_count * 4, sizeof(float));
     s.drive = carve(memory, &used, (size_t)m->drive.count * 3, sizeof(float));
     s.outputs = carve(memory, &used, (size_t)m->character->vertex_count * 10, sizeof(float));
     if (size) *size = used;
@@ -234,13 +248,14 @@ typedef struct layers_run {
     int pair_count, plane_count, touch_count, active_count;
 } layers_run;
 
+/* Where the skeleton has skin, bone layer and fans' centres, in sizes. */
 static void drive_find(layers_run *run, const float *skin, float *positions)
 {
     const layers_model *m = run->m;
     if (m->drive_linear)
         skinning_linear(&m->drive, skin, run->w.skinning, run->input->jobs, positions);
     else
-        skinning_dual(&m->drive, skin, run->w.skinning, run->input->jobs, positions);
+        skinning_dual_on(&m->drive, skin, m->parents, run->s.turns, run->w.skinning, run->input->jobs, positions);
     float scale = 1 / m->size;
     for (int i = 0; i < m->drive.count; i++)
         for (int c = 0; c < 3; c++) positions[3 * i + c] = (positions[3 * i + c] - m->centre[c]) * scale;
@@ -273,6 +288,15 @@ static void predict(void *context, int begin, int end)
                 run->w.motion.last[c][i] = run->w.motion.x[c][i];
             }
         for (int k = begin; k < end; k++) run->w.skin_old[3 * k + c] = run->w.old[c][4 * k];
+    }
+    float pull = (float)(run->h * run->h * FAR_STIFFNESS), share = pull / (1 + pull);
+    for (int i = LAYERS * begin; i < LAYERS * end; i++) {
+        float away[3], away2 = 0;
+        for (int c = 0; c < 3; c++) away[c] = run->w.motion.target[c][i] - run->w.motion.inert[c][i];
+        for (int c = 0; c < 3; c++) away2 += away[c] * away[c];
+        if (!(away2 > FAR * FAR)) continue;
+        float step = share * (1 - FAR / sqrtf(away2));
+        for (int c = 0; c < 3; c++) run->w.motion.inert[c][i] += step * away[c];
     }
 }
 
@@ -338,7 +362,7 @@ static void twists_find(layers_run *run)
             vec3 bone = m->bone_axes[2 * j + side];
             float along = fabsf(vec3_dot(axis, bone)) / sine;
             float amount = CLAMP((along - 0.7f) / 0.25f, 0.0f, 1.0f) * MIN(sine / 0.35f, 1.0f);
-            if (amount > twist->amount) twist->amount = amount, twist->line = quat_rotate(q, bone);
+            if (amount > twist->amount) twist->amount = amount, twist->side = side, twist->line = quat_rotate(q, bone);
         }
     }
 }
@@ -360,7 +384,7 @@ static void holds_project(layers_run *run, int path_begin, int path_end)
             p = vec3_add(twist->centre, way);
         }
         vec3 radial = vec3_madd(way, twist->line, -vec3_dot(way, twist->line));
-        float radius = vec3_length(radial), least = TWIST_RADIUS * twist->amount * hold->radius;
+        float radius = vec3_length(radial), least = TWIST_RADIUS * twist->amount * hold->radius[twist->side];
         if (radius < least && radius > 1e-6f) p = vec3_madd(p, radial, least / radius - 1);
         x[0][hold->particle] = p.x, x[1][hold->particle] = p.y, x[2][hold->particle] = p.z;
     }
@@ -437,7 +461,7 @@ static void contacts_search(layers_run *run)
     skin_limit(run, skin);
     run->pair_count = run->plane_count = run->active_count = 0;
     memset(run->w.marks, 0, (size_t)m->point_count);
-    if (m->self_contact)
+    if (m->self_contact && *run->s.recovering == 0)
         run->pair_count =
             contact_search(&m->surface, &run->w.contact, run->w.skin_old, skin, &options, run->input->jobs);
     if (m->props.count > 0)
@@ -617,15 +641,23 @@ static void velocities_find(void *context, int begin, int end)
     layers_run *run = context;
     const layers_model *m = run->m;
     float inverse = (float)(1 / run->h), keep = (float)det_exp(-(double)m->damping * run->h);
+    float keep_far = (float)det_exp(-FAR_DAMPING * run->h);
     if (*run->s.recovering != 0) keep = 0;
     for (int k = begin; k < end; k++)
         for (int l = 0; l < LAYERS; l++) {
             int i = 4 * k + l;
-            float relative[3], bone[3], length2 = 0;
+            float relative[3], bone[3], length2 = 0, away2 = 0;
             for (int c = 0; c < 3; c++) {
+                float away = run->w.motion.x[c][i] - run->w.motion.target[c][i];
                 bone[c] = (run->w.motion.target[c][i] - drive_at(m, run->s.drive, k, l, c)) * inverse;
                 relative[c] = ((run->w.motion.x[c][i] - run->w.old[c][i]) * inverse - bone[c]) * keep;
                 length2 += relative[c] * relative[c];
+                away2 += away * away;
+            }
+            if (away2 > FAR * FAR) {
+                float more = 1 - MIN(sqrtf(away2) / FAR - 1, 1.0f) * (1 - keep_far);
+                for (int c = 0; c < 3; c++) relative[c] *= more;
+                length2 *= more * more;
             }
             float cut = length2 > SPEED_LIMIT * SPEED_LIMIT ? SPEED_LIMIT / sqrtf(length2) : 1;
             for (int c = 0; c < 3; c++) run->s.v[c][i] = bone[c] + cut * relative[c];
@@ -879,6 +911,7 @@ static void layers_reset(const void *data, void *state, void *scratch, const sol
     float *rest = run.w.joints, *joints = rest + joint_floats, *skin = joints + joint_floats;
     cutis_pose_rest(m->character, rest);
     skin_matrices(m->character, rest, skin);
+    memset(run.s.turns, 0, (size_t)m->joint_count * 4 * sizeof(float));
     drive_find(&run, skin, run.w.drive);
     memcpy(run.s.drive, run.w.drive, (size_t)m->drive.count * 3 * sizeof(float));
     memset(run.w.pressure, 0, (size_t)m->point_count * sizeof(float));
@@ -888,6 +921,7 @@ static void layers_reset(const void *data, void *state, void *scratch, const sol
         for (int c = 0; c < 3; c++) run.s.x[c][i] = m->regions.rest[c][i], run.s.v[c][i] = 0;
         for (int c = 0; c < 4; c++) run.s.q[c][i] = c == 3;
     }
+    run.h = MAX(run.h, RESET_SUBSTEP);
     bool moved = memcmp(rest, input->joints, joint_floats * sizeof(float)) != 0;
     for (int i = 1; i <= RESET_SUBSTEPS && moved; i++) {
         cutis_step_stats stats = {0};

@@ -60,7 +60,9 @@ typedef struct layers_regions {
     float *weight_inverse; /* 1 / sum of weights of the regions that hold the particle */
     float *mass_inverse;   /* 1 / sum of masses of the region */
     float *centre[3];      /* c0 of the region */
-    float *siblings;       /* (point_count) weight of the particles of adjacent layers */
+    float *take[2];        /* weight in the region of the centre's siblings in the layer above, below; 0: none */
+    float *give[2];        /* weight in the particle's goal of the maps of its siblings' regions, likewise */
+    float *siblings;       /* (point_count) weight of siblings of equal stiffness */
 } layers_regions;
 
 /* What an iteration works on; all (point_count x LAYERS). */
@@ -84,8 +86,8 @@ typedef struct layers_motion {
 typedef struct layers_hold {
     int particle; /* place x LAYERS + layer */
     int joint;
-    float distance; /* 0: none */
-    float radius;   /* distance from the line at rest; 0: none */
+    float distance;  /* 0: none */
+    float radius[2]; /* distance at rest from the line of the bone that ends at the joint, and that begins there */
 } layers_hold;
 
 /* ---- volume (layers_volume.c) ---- */
@@ -150,6 +152,7 @@ typedef struct layers_model {
     layers_hold *holds;
     vec3 *bone_axes; /* (joint_count x 2) rest directions of the bones that end and begin at a joint, unit or 0 */
     layers_volumes volumes;
+    int *parents;   /* (joint_count) */
     skinning drive; /* skin by place, bone layer by place, then the centres of fans */
     contact_surface surface;
     bvh tree;               /* of the skin, for counting intersections */

@@ -18,8 +18,19 @@
 
 /* A weight below this share does not make a point part of a joint's surroundings. */
 static const float HOLD_WEIGHT = 0.02f;
+/* Depth of flesh, in sizes, whose frequency a stiffness gives: that of a belly, the default of `flesh`. */
+static const double DEEP_FLESH = 0.05;
+/* Stiffness that thin flesh is raised to at most. */
+static const double THIN_STIFFNESS = 0.8;
 /* Least thickness between layers and least particle mass, in sizes and in means. */
 static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
+
+/*
+ * Depth of the flesh at most, in radii of its regions. A deep column of small regions bends like a reed: its shear
+ * stiffness falls with the square of depth over radius, so that a finely modelled face would swim on its skull. The
+ * arm and the man of the zoo are below this nearly everywhere.
+ */
+static const float SLENDER = 2.5f;
 
 typedef struct centre_line {
     vec3 joint; /* rest position, sizes */
@@ -165,8 +176,29 @@ static void axis_find(builder *b)
     }
 }
 
+/*
+ * Mean distance of a region's points from its centre, smoothed. radii: the second half is scratch (2 x point_count).
+ */
+static void radii_find(const layers_model *model, float *radii)
+{
+    const layers_paths *paths = &model->paths;
+    int n = model->point_count;
+    for (int pass = 0; pass < 3; pass++) {
+        for (int k = 0; k < n; k++) {
+            vec3 x = vec3_load(model->mesh->positions + 3 * k);
+            float sum = 0;
+            for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++) {
+                int member = paths->members[i];
+                sum += pass > 0 ? radii[member] : vec3_distance(x, vec3_load(model->mesh->positions + 3 * member));
+            }
+            radii[n + k] = sum / (float)MAX(paths->member_first[k + 1] - paths->member_first[k], 1);
+        }
+        memcpy(radii, radii + n, (size_t)n * sizeof(float));
+    }
+}
+
 /* Rest positions of all particles. */
-static void layers_place(builder *b, const float *normals)
+static void layers_place(builder *b, const float *normals, const float *radii)
 {
     layers_model *model = b->model;
     for (int k = 0; k < model->point_count; k++) {
@@ -180,7 +212,8 @@ static void layers_place(builder *b, const float *normals)
                                     (float)point_value(b, point, LAYERS_MUSCLE_DEPTH),
                                     (float)point_value(b, point, LAYERS_BONE_DEPTH)};
         float flesh = (float)point_value(b, point, LAYERS_FLESH);
-        float deepest = MAX(MIN(parameters[LAYER_BONE] * length, flesh), 3 * LEAST_DEPTH);
+        float deepest = MIN(MIN(parameters[LAYER_BONE] * length, flesh), SLENDER * radii[k]);
+        deepest = MAX(deepest, 3 * LEAST_DEPTH);
         float bottom = MAX(parameters[LAYER_BONE], 1e-3f);
         for (int l = 0; l < LAYERS; l++) {
             float share = CLAMP(parameters[l] / bottom, l / 12.0f, 1 - (LAYER_BONE - l) / 12.0f);
@@ -230,8 +263,12 @@ static void stiffness_find(builder *b, float *map)
     map_gather(b, "stiffness", map);
     for (int k = 0; k < model->point_count; k++) {
         int point = model->paths.points[k];
-        for (int l = 0; l < LAYERS; l++)
-            model->regions.kappa[4 * k + l] = (float)layers_kappa(map[k] * point_value(b, point, parameters[l]));
+        double depth = vec3_distance(particle_rest(model, k, LAYER_SKIN), particle_rest(model, k, LAYER_BONE));
+        double thin = MAX(DEEP_FLESH / depth, 1.0);
+        for (int l = 0; l < LAYERS; l++) {
+            double kappa = layers_kappa(map[k] * point_value(b, point, parameters[l]));
+            model->regions.kappa[4 * k + l] = (float)MAX(kappa, MIN(thin * thin * kappa, layers_kappa(THIN_STIFFNESS)));
+        }
         int members = model->paths.member_first[k + 1] - model->paths.member_first[k];
         model->regions.siblings[k] = (float)(members * b->build->values[LAYERS_SIBLINGS]);
         model->friction[k] = (float)point_value(b, point, LAYERS_FRICTION);
@@ -263,6 +300,12 @@ static cutis_result holds_build(builder *b, cutis_error *error)
     model->holds = ARENA_ARRAY(b->build->memory, layers_hold, 3 * (size_t)model->point_count + 1);
     model->bone_axes = ARENA_ARRAY(b->build->memory, vec3, 2 * (size_t)model->joint_count + 1);
     if (b->build->memory->failed) return error_memory(error, "the joints of solver layers");
+    for (int j = 0; j < model->joint_count; j++) {
+        int parent = b->build->character->joints[j].parent;
+        const centre_line *bone = b->bones + j;
+        if (parent >= 0) model->bone_axes[2 * j] = vec3_normalize(vec3_sub(bone->joint, b->bones[parent].joint));
+        if (bone->end_count > 0) model->bone_axes[2 * j + 1] = vec3_normalize(vec3_sub(bone->ends[0], bone->joint));
+    }
     for (int path = 0; path < model->paths.path_count; path++) {
         model->hold_first[path] = model->hold_count;
         for (int k = model->paths.path_first[path]; k < model->paths.path_first[path + 1]; k++) {
@@ -273,21 +316,17 @@ static cutis_result holds_build(builder *b, cutis_error *error)
             bool near = vec3_distance(skin, centre) < 1.5f * vec3_distance(skin, b->axis[k]);
             for (int l = 0; l < LAYER_BONE && ratio > 0; l++) {
                 vec3 x = particle_rest(model, k, l);
-                model->holds[model->hold_count++] =
-                    (layers_hold){.particle = 4 * k + l,
-                                  .joint = joint,
-                                  .distance = near ? ratio * vec3_distance(x, centre) : 0,
-                                  .radius = vec3_distance(x, b->axis[k])};
+                layers_hold *hold = model->holds + model->hold_count++;
+                *hold = (layers_hold){
+                    .particle = 4 * k + l, .joint = joint, .distance = near ? ratio * vec3_distance(x, centre) : 0};
+                for (int side = 0; side < 2; side++) {
+                    vec3 line = model->bone_axes[2 * joint + side], way = vec3_sub(x, centre);
+                    hold->radius[side] = vec3_length(vec3_madd(way, line, -vec3_dot(way, line)));
+                }
             }
         }
     }
     model->hold_first[model->paths.path_count] = model->hold_count;
-    for (int j = 0; j < model->joint_count; j++) {
-        int parent = b->build->character->joints[j].parent;
-        const centre_line *bone = b->bones + j;
-        if (parent >= 0) model->bone_axes[2 * j] = vec3_normalize(vec3_sub(bone->joint, b->bones[parent].joint));
-        if (bone->end_count > 0) model->bone_axes[2 * j + 1] = vec3_normalize(vec3_sub(bone->ends[0], bone->joint));
-    }
     return CUTIS_OK;
 }
 
@@ -300,10 +339,12 @@ static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
     const layers_volumes *volumes = &model->volumes;
     const point_weights *weights = b->build->weights;
     int n = model->point_count, count = 2 * n + volumes->centre_count;
+    model->parents = ARENA_ARRAY(b->build->memory, int, model->joint_count + 1);
     size_t influences = 2 * (size_t)weights->first[n] + (size_t)volumes->centre_first[volumes->centre_count];
     float *rest = ARENA_ARRAY(scratch, float, 3 * (size_t)count), *values = ARENA_ARRAY(scratch, float, influences + 1);
     int *first = ARENA_ARRAY(scratch, int, count + 1), *joints = ARENA_ARRAY(scratch, int, influences + 1);
-    if (scratch->failed) return error_memory(error, "the drive of solver layers");
+    if (scratch->failed || !model->parents) return error_memory(error, "the drive of solver layers");
+    for (int j = 0; j < model->joint_count; j++) model->parents[j] = b->build->character->joints[j].parent;
     int at = 0;
     for (int i = 0; i < count; i++) {
         first[i] = at;
@@ -350,7 +391,8 @@ static bool arrays_push(layers_model *model, arena *memory)
     layers_regions *r = &model->regions;
     float **arrays[] = {&r->masses,    &r->rest[0],    &r->rest[1],   &r->rest[2],        &r->moments,
                         &r->kappa,     &r->kappa_mean, &r->weights,   &r->weight_inverse, &r->mass_inverse,
-                        &r->centre[0], &r->centre[1],  &r->centre[2], &model->depths,     &model->mass};
+                        &r->centre[0], &r->centre[1],  &r->centre[2], &model->depths,     &model->mass,
+                        &r->take[0],   &r->take[1],    &r->give[0],   &r->give[1]};
     for (int i = 0; i < COUNT_OF(arrays); i++) *arrays[i] = ARENA_ARRAY(memory, float, particles);
     r->siblings = ARENA_ARRAY(memory, float, n);
     model->friction = ARENA_ARRAY(memory, float, n);
@@ -389,10 +431,12 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     b->layer_positions = ARENA_ARRAY(scratch, float, 3 * (size_t)n);
     b->areas = ARENA_ARRAY(scratch, float, n);
     float *normals = ARENA_ARRAY(scratch, float, 3 * (size_t)n), *map = ARENA_ARRAY(scratch, float, n);
+    float *radii = ARENA_ARRAY(scratch, float, 2 * (size_t)n);
     if (scratch->failed || !arrays_push(model, build->memory)) return error_memory(error, "the layers");
     mesh_normals(model->mesh, model->mesh->positions, normals, NULL);
     axis_find(b);
-    layers_place(b, normals);
+    radii_find(model, radii);
+    layers_place(b, normals, radii);
     masses_find(b);
     stiffness_find(b, map);
     layers_regions_finish(&model->paths, model->mass, &model->regions);

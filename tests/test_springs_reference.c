@@ -1,0 +1,338 @@
+/* test_springs_reference.c: what the reference shapes of the solver springs promise. */
+#include "testing.h"
+
+#include "solvers/springs/springs_shapes.h"
+
+/* A character with all that a solver's build gets, and one parameter: the shape of each bone. */
+typedef struct subject {
+    cutis_character *character;
+    arena memory;
+    mesh mesh;
+    point_weights weights;
+    double *shapes; /* (joint_count) */
+    solver_build build;
+    springs_reference *reference;
+    void *scratch;
+    float *joints, *skin, *points;
+} subject;
+
+static void no_warning(void *context, const char *sentence)
+{
+    (void)context;
+    fail_msg("a warning: %s", sentence);
+}
+
+static void subject_start(subject *s, const char *name, double resolution, const cutis_allocator *allocator)
+{
+    memset(s, 0, sizeof *s);
+    assert_int_equal(cutis_zoo_make(name, resolution, NULL, &s->character, NULL), CUTIS_OK);
+    s->memory = arena_create(allocator);
+}
+
+/* False when memory ran out. */
+static bool subject_build(subject *s, springs_shape shape, const cutis_allocator *allocator)
+{
+    const cutis_character *c = s->character;
+    arena *memory = &s->memory;
+    if (mesh_build_character(&s->mesh, c, memory, NULL)) return false;
+    int *first = ARENA_ARRAY(memory, int, c->point_count + 1);
+    int *joints = ARENA_ARRAY(memory, int, c->influence_first[c->vertex_count]);
+    float *weights = ARENA_ARRAY(memory, float, c->influence_first[c->vertex_count]);
+    if (!s->shapes) {
+        s->shapes = ARENA_ARRAY(memory, double, c->joint_count);
+        if (s->shapes) {
+            for (int j = 0; j < c->joint_count; j++) s->shapes[j] = shape;
+        }
+    }
+    if (memory->failed) return false;
+    for (int p = 0; p < c->point_count; p++) {
+        int v = c->point_vertices[p];
+        for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++) {
+            joints[first[p] + i - c->influence_first[v]] = c->influence_joints[i];
+            weights[first[p] + i - c->influence_first[v]] = c->influence_weights[i];
+        }
+        first[p + 1] = first[p] + c->influence_first[v + 1] - c->influence_first[v];
+    }
+    s->weights = (point_weights){first, joints, weights};
+    s->build = (solver_build){.character = c,
+                              .mesh = &s->mesh,
+                              .weights = &s->weights,
+                              .values = s->shapes,
+                              .bone_values = s->shapes,
+                              .parameter_count = 1,
+                              .substep = 0.01,
+                              .memory = memory,
+                              .allocator = memory_resolve(allocator),
+                              .warn = no_warning};
+    if (springs_reference_build(&s->build, 0, &s->reference, NULL)) return false;
+    s->scratch = arena_push(memory, springs_reference_scratch_size(s->reference), 1);
+    s->joints = ARENA_ARRAY(memory, float, 12 * c->joint_count);
+    s->skin = ARENA_ARRAY(memory, float, 12 * c->joint_count);
+    s->points = ARENA_ARRAY(memory, float, 3 * c->point_count);
+    return !memory->failed;
+}
+
+static void subject_end(subject *s)
+{
+    arena_destroy(&s->memory);
+    cutis_character_destroy(s->character);
+}
+
+static void subject_make(subject *s, const char *name, double resolution, springs_shape shape)
+{
+    subject_start(s, name, resolution, NULL);
+    assert_true(subject_build(s, shape, NULL));
+}
+
+static void subject_pose(subject *s, const char *clip, double time, const cutis_jobs *jobs)
+{
+    if (clip) {
+        cutis_pose_sample(s->character, cutis_character_find_clip(s->character, clip), time, s->joints);
+    } else {
+        cutis_pose_rest(s->character, s->joints);
+    }
+    skin_matrices(s->character, s->joints, s->skin);
+    springs_reference_evaluate(s->reference, s->skin, s->scratch, jobs, s->points);
+}
+
+static double worst_distance(const float *a, const float *b, int count)
+{
+    double worst = 0;
+    for (int p = 0; p < count; p++) {
+        double d2 = 0;
+        for (int k = 0; k < 3; k++) d2 += pow(a[3 * p + k] - b[3 * p + k], 2);
+        worst = fmax(worst, sqrt(d2));
+    }
+    return worst;
+}
+
+/* Vertices of a clip under a shape, for cutis_measure. */
+static cutis_quality subject_measure(subject *s, const char *clip, double from, double to, int frames)
+{
+    int n = s->character->vertex_count;
+    float *positions = malloc((size_t)frames * (size_t)n * 3 * sizeof *positions);
+    assert_non_null(positions);
+    for (int f = 0; f < frames; f++) {
+        subject_pose(s, clip, from + (to - from) * f / (frames - 1), NULL);
+        for (int v = 0; v < n; v++) {
+            memcpy(positions + ((size_t)f * (size_t)n + (size_t)v) * 3, s->points + 3 * s->character->vertex_points[v],
+                   3 * sizeof *positions);
+        }
+    }
+    cutis_quality quality;
+    assert_int_equal(cutis_measure(s->character, positions, frames, 30, NULL, NULL, &quality, NULL), CUTIS_OK);
+    free(positions);
+    return quality;
+}
+
+static const springs_shape all_shapes[] = {SPRINGS_SHAPE_LBS, SPRINGS_SHAPE_DQS, SPRINGS_SHAPE_METABALLS};
+
+static void rest_pose_gives_rest_positions(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT_OF(all_shapes); i++) {
+        subject s;
+        subject_make(&s, "hand", 0.5, all_shapes[i]);
+        subject_pose(&s, NULL, 0, NULL);
+        assert_true(worst_distance(s.points, s.mesh.positions, s.mesh.point_count) < 2e-6 * s.character->size);
+        subject_end(&s);
+    }
+}
+
+static void rigid_motion_moves_the_shape_along(void **state)
+{
+    (void)state;
+    quat turn = quat_axis_angle(vec3_normalize(vec3_make(1, 2, -1)), 2);
+    mat34 motion = mat34_compose(vec3_make(0.3f, -0.2f, 0.5f), turn, vec3_make(1, 1, 1));
+    for (int i = 0; i < COUNT_OF(all_shapes); i++) {
+        subject s;
+        subject_make(&s, "hand", 0.5, all_shapes[i]);
+        subject_pose(&s, "grasp", 1.5, NULL);
+        float *moved = malloc((size_t)s.mesh.point_count * 3 * sizeof *moved);
+        assert_non_null(moved);
+        for (int p = 0; p < s.mesh.point_count; p++)
+            vec3_store(moved + 3 * p, mat34_point(motion.m, vec3_load(s.points + 3 * p)));
+        for (int j = 0; j < s.character->joint_count; j++) {
+            mat34 own;
+            memcpy(own.m, s.skin + 12 * j, sizeof own.m);
+            own = mat34_multiply(motion, own);
+            memcpy(s.skin + 12 * j, own.m, sizeof own.m);
+        }
+        springs_reference_evaluate(s.reference, s.skin, s.scratch, NULL, s.points);
+        assert_true(worst_distance(s.points, moved, s.mesh.point_count) < 2e-5 * s.character->size);
+        free(moved);
+        subject_end(&s);
+    }
+}
+
+/* A bone's points take its shape, and between two shapes there is no seam. */
+static void bones_choose_their_shapes(void **state)
+{
+    (void)state;
+    subject plain, balls, mixed;
+    subject_make(&plain, "arm", 0.5, SPRINGS_SHAPE_LBS);
+    subject_make(&balls, "arm", 0.5, SPRINGS_SHAPE_METABALLS);
+    subject_start(&mixed, "arm", 0.5, NULL);
+    int joint_count = mixed.character->joint_count, forearm = cutis_character_find_joint(mixed.character, "forearm");
+    mixed.shapes = ARENA_ARRAY(&mixed.memory, double, joint_count);
+    for (int j = 0; j < joint_count; j++) mixed.shapes[j] = j == forearm ? SPRINGS_SHAPE_METABALLS : SPRINGS_SHAPE_LBS;
+    assert_true(subject_build(&mixed, SPRINGS_SHAPE_LBS, NULL));
+    subject_pose(&plain, "flex", 0.8, NULL);
+    subject_pose(&balls, "flex", 0.8, NULL);
+    subject_pose(&mixed, "flex", 0.8, NULL);
+    int both = 0;
+    for (int p = 0; p < mixed.mesh.point_count; p++) {
+        float share = 0;
+        for (int i = mixed.weights.first[p]; i < mixed.weights.first[p + 1]; i++)
+            if (mixed.weights.joints[i] == forearm) share += mixed.weights.weights[i];
+        vec3 a = vec3_load(plain.points + 3 * p), b = vec3_load(balls.points + 3 * p);
+        assert_true(vec3_distance(vec3_lerp(a, b, share), vec3_load(mixed.points + 3 * p)) < 1e-6f);
+        both += share > 0.1f && share < 0.9f && vec3_distance(a, b) > 1e-3f;
+    }
+    assert_true(both > 20);
+    subject_end(&plain);
+    subject_end(&balls);
+    subject_end(&mixed);
+}
+
+/* Figures: cutis measure on a bake with --set reference=... */
+static void metaballs_keep_a_twisted_and_a_bent_elbow(void **state)
+{
+    (void)state;
+    subject plain, balls;
+    subject_make(&plain, "arm", 0.5, SPRINGS_SHAPE_LBS);
+    subject_make(&balls, "arm", 0.5, SPRINGS_SHAPE_METABALLS);
+    cutis_quality a = subject_measure(&plain, "twist", 0, 2.6, 14), b = subject_measure(&balls, "twist", 0, 2.6, 14);
+    print_message("twist: smallest section lbs %.3f, metaballs %.3f\n", a.min_section_ratio, b.min_section_ratio);
+    assert_true(a.min_section_ratio < 0.1);
+    assert_true(b.min_section_ratio > 0.95);
+    assert_true(b.volume_min_ratio > 0.99);
+    a = subject_measure(&plain, "flex", 0, 2.6, 14), b = subject_measure(&balls, "flex", 0, 2.6, 14);
+    print_message("flex: smallest section lbs %.3f, metaballs %.3f; penetration %.5f and %.5f\n", a.min_section_ratio,
+                  b.min_section_ratio, a.penetration_max, b.penetration_max);
+    assert_true(a.min_section_ratio < 0.5 && a.penetration_max > 0.03);
+    assert_true(b.min_section_ratio > 0.65);
+    assert_true(b.penetration_max < 0.002);
+    subject_end(&plain);
+    subject_end(&balls);
+}
+
+/* Also in the smallest meshes, and for bones that the clip never moves as far. */
+static void metaballs_are_smooth_over_the_surface(void **state)
+{
+    (void)state;
+    subject plain, balls;
+    subject_make(&plain, "man", 0.5, SPRINGS_SHAPE_DQS);
+    subject_make(&balls, "man", 0.5, SPRINGS_SHAPE_METABALLS);
+    for (int step = 0; step < 6; step++) {
+        subject_pose(&plain, "jump", 0.3 + 0.3 * step, NULL);
+        subject_pose(&balls, "jump", 0.3 + 0.3 * step, NULL);
+        /* The field moves neighbours alike: differences of an edge's ends, over its length at rest. */
+        const mesh *m = &balls.mesh;
+        double worst = 0;
+        for (int e = 0; e < m->edge_count; e++) {
+            int p = m->edges[2 * e], q = m->edges[2 * e + 1];
+            vec3 dp = vec3_sub(vec3_load(balls.points + 3 * p), vec3_load(plain.points + 3 * p));
+            vec3 dq = vec3_sub(vec3_load(balls.points + 3 * q), vec3_load(plain.points + 3 * q));
+            float length = vec3_distance(vec3_load(m->positions + 3 * p), vec3_load(m->positions + 3 * q));
+            if (length < 2e-3f * balls.character->size) continue;
+            worst = fmax(worst, vec3_distance(dp, dq) / length);
+        }
+        if (!(worst < 1.2)) print_error("step %d: %g\n", step, worst);
+        assert_true(worst < 1.2);
+    }
+    subject_end(&plain);
+    subject_end(&balls);
+}
+
+/* The field is sampled at each point, so a pose a little further moves points a little further. */
+static void shapes_follow_the_pose_without_jumps(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT_OF(all_shapes); i++) {
+        subject s;
+        subject_make(&s, "hand", 0.5, all_shapes[i]);
+        float *last = malloc((size_t)s.mesh.point_count * 3 * sizeof *last);
+        assert_non_null(last);
+        double worst = 0;
+        for (int f = 0; f <= 280; f++) {
+            subject_pose(&s, "fist", 0.01 * f, NULL);
+            if (f > 0) worst = fmax(worst, worst_distance(s.points, last, s.mesh.point_count));
+            memcpy(last, s.points, (size_t)s.mesh.point_count * 3 * sizeof *last);
+        }
+        /* Fingertips travel 0.15 m in about half a second. */
+        assert_true(worst < 0.02 * s.character->size);
+        free(last);
+        subject_end(&s);
+    }
+}
+
+static void shapes_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT_OF(all_shapes); i++) {
+        subject s;
+        subject_make(&s, "man", 0.5, all_shapes[i]);
+        subject_pose(&s, "jump", 0.7, NULL);
+        size_t bytes = (size_t)s.mesh.point_count * 3 * sizeof(float);
+        float *first = malloc(bytes);
+        assert_non_null(first);
+        memcpy(first, s.points, bytes);
+        subject_pose(&s, "jump", 0.2, NULL);
+        subject_pose(&s, "jump", 0.7, &test_jobs_backward);
+        assert_memory_equal(first, s.points, bytes);
+        free(first);
+        subject_end(&s);
+    }
+}
+
+/* Degenerate skin matrices give finite points. */
+static void flattened_bones_stay_finite(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT_OF(all_shapes); i++) {
+        subject s;
+        subject_make(&s, "arm", 0.3, all_shapes[i]);
+        subject_pose(&s, "flex", 1, NULL);
+        for (int variant = 0; variant < 3; variant++) {
+            for (int e = 0; e < 12; e++) s.skin[12 * variant + e] *= variant == 2 && e % 4 < 3 ? -1 : e % 4 < 3 ? 0 : 1;
+            springs_reference_evaluate(s.reference, s.skin, s.scratch, NULL, s.points);
+            for (int e = 0; e < 3 * s.mesh.point_count; e++) assert_true(isfinite(s.points[e]));
+        }
+        subject_end(&s);
+    }
+}
+
+static bool build_once(void *context, const cutis_allocator *allocator)
+{
+    subject s;
+    subject_start(&s, "arm", 0.1, allocator);
+    bool built = subject_build(&s, *(springs_shape *)context, allocator);
+    subject_end(&s);
+    return built;
+}
+
+static void build_survives_every_failed_allocation(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT_OF(all_shapes); i++) {
+        springs_shape shape = all_shapes[i];
+        assert_true(test_every_allocation(build_once, &shape) > 5);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rest_pose_gives_rest_positions),
+        cmocka_unit_test(rigid_motion_moves_the_shape_along),
+        cmocka_unit_test(bones_choose_their_shapes),
+        cmocka_unit_test(metaballs_keep_a_twisted_and_a_bent_elbow),
+        cmocka_unit_test(metaballs_are_smooth_over_the_surface),
+        cmocka_unit_test(shapes_follow_the_pose_without_jumps),
+        cmocka_unit_test(shapes_do_not_depend_on_threads),
+        cmocka_unit_test(flattened_bones_stay_finite),
+        cmocka_unit_test(build_survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
