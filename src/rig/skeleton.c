@@ -590,6 +590,37 @@ static void trunk_span(const posture *b, float at, float *low, float *high)
     }
 }
 
+/* The point of the middle plane that is farthest ahead. */
+static vec3 nose_find(const posture *b)
+{
+    vec3 nose = {0, 0, 0};
+    float farthest = -INFINITY;
+    for (int i = 0; i < b->m->point_count; i++) {
+        const float *p = b->m->positions + 3 * (size_t)i;
+        if (b->sign * p[b->forward] <= farthest || fabsf(p[b->lateral] - b->plane) > 0.02f * b->size) continue;
+        if (b->f->patches.patch_of[i] >= 0) farthest = b->sign * p[b->forward], nose = vec3_load(p);
+    }
+    return nose;
+}
+
+/* Ears: the first pair of tips on top of the head that stand out little, or of which one is the head's own far end. */
+static void ears_add(const posture *b, int head, vec3 skull, bool first_left, int parent, skeleton *s)
+{
+    const limb *all = b->f->all;
+    for (int i = 0; i < b->f->count; i++) {
+        int k = b->mirror[i], small = i;
+        if (k < 0 || k == i || all[i].main || all[i].seam < 0) continue;
+        if (all[k].main && k != head) continue;
+        if (tip_of(b, i).y < skull.y || vec3_distance(tip_of(b, i), skull) > 0.3f * b->size) continue;
+        if (!all[k].main && all[k].seam_distance < all[i].seam_distance) small = k;
+        vec3 place = limb_place(&all[small], all[small].seam_distance, INFINITY);
+        bool left = (axis_of(tip_of(b, small), b->lateral) > b->plane) == first_left;
+        joint_side(s, "ear", left ? 'l' : 'r', parent, place);
+        joint_side(s, "ear", left ? 'r' : 'l', parent, mirrored(b, place));
+        return;
+    }
+}
+
 static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
 {
     static const float FRONT[3] = {0, 1.0f, 0.44f}, BACK[4] = {0, 0.98f, 0.52f, 0.15f};
@@ -603,7 +634,7 @@ static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
     float spine_height = high > low ? low + 0.69f * (high - low) : 0.5f * (b->low.y + b->high.y);
 
     /* The head turns on the neck, two fifths of the way from its far end to the withers. */
-    vec3 skull = tip_of(b, parts.head);
+    vec3 skull = b->mirror[parts.head] == parts.head ? tip_of(b, parts.head) : nose_find(b);
     axis_set(&skull, b->lateral, b->plane);
     vec3 withers = skull;
     axis_set(&withers, b->forward, front);
@@ -635,16 +666,7 @@ static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
         j = joint_side(s, "foot", side, j, places[2]);
         joint_side(s, "toe", side, j, places[3]);
     }
-    /* Ears: the first pair of small tips on the head. */
-    for (int i = 0; i < b->f->count; i++) {
-        int k = b->mirror[i];
-        if (k <= i || all[i].main || all[i].seam < 0 || vec3_distance(tip_of(b, i), skull) > 0.3f * b->size) continue;
-        if (tip_of(b, i).y < skull.y) continue;
-        bool i_left = (axis_of(tip_of(b, i), b->lateral) > b->plane) == first_left;
-        joint_side(s, "ear", i_left ? 'l' : 'r', skull_joint, limb_place(&all[i], all[i].seam_distance, INFINITY));
-        joint_side(s, "ear", i_left ? 'r' : 'l', skull_joint, limb_place(&all[k], all[k].seam_distance, INFINITY));
-        break;
-    }
+    ears_add(b, parts.head, skull, first_left, skull_joint, s);
     skeleton_mirror(b, s);
     rig_say(report, "a quadruped: four legs, a head and %s tail were found", parts.tail >= 0 ? "a" : "no");
     return true;
