@@ -465,15 +465,22 @@ static bool biped_fit(posture *b, rig_report *report, skeleton *s)
         legs[k] = leg_place(b, &all[feet[k]], crotch);
         arms[k] = arm_place(b, &all[hands[k]], seam);
     }
-    /* It faces where its toes point. */
+    /* A main limb on the middle plane that is no head is a tail. */
+    vec3 waist = vec3_lerp(legs[0].hip, legs[1].hip, 0.5f);
+    int tail = -1;
+    for (int i = 0; i < b->f->count && tail < 0; i++)
+        if (all[i].main && b->mirror[i] == i && i != parts.head && tip_of(b, i).y < arms[0].shoulder.y &&
+            vec3_distance(tip_of(b, i), waist) > 0.25f * b->size)
+            tail = i;
+    /* It faces away from its tail, or where its toes point: claws may point both ways. */
     float ahead = axis_of(tip_of(b, feet[0]), b->forward) - axis_of(legs[0].ankle, b->forward);
+    if (tail >= 0) ahead = axis_of(waist, b->forward) - axis_of(tip_of(b, tail), b->forward);
     b->sign = ahead < 0 ? -1 : 1;
     /* Left is up x forward. */
     bool first_left = (b->forward == 2) == (b->sign > 0);
 
     /* Equation 1: the middles of the hips and of the shoulders carry the axis. */
-    vec3 pelvis = vec3_lerp(legs[0].hip, legs[1].hip, 0.5f),
-         chest = vec3_lerp(arms[0].shoulder, arms[1].shoulder, 0.5f);
+    vec3 pelvis = waist, chest = vec3_lerp(arms[0].shoulder, arms[1].shoulder, 0.5f);
     vec3 top = tip_of(b, parts.head);
     vec3 neck = chest, head = chest;
     neck.y = chest.y + 0.21f * (top.y - chest.y);
@@ -499,12 +506,6 @@ static bool biped_fit(posture *b, rig_report *report, skeleton *s)
         j = joint_side(s, "foot", side, j, legs[k].ankle);
         joint_side(s, "toe", side, j, legs[k].toe);
     }
-    /* A main limb on the middle plane that is no head is a tail. */
-    int tail = -1;
-    for (int i = 0; i < b->f->count && tail < 0; i++)
-        if (all[i].main && b->mirror[i] == i && i != parts.head && tip_of(b, i).y < chest.y &&
-            vec3_distance(tip_of(b, i), pelvis) > 0.25f * b->size)
-            tail = i;
     if (tail >= 0) tail_add(&all[tail], hips, s);
     skeleton_mirror(b, s);
     rig_say(report, "a biped: two arms, two legs and a head were found%s", tail >= 0 ? ", and a tail" : "");
