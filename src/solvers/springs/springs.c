@@ -40,7 +40,7 @@ static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
                             .help = "way to equilibrium: accelerated descent, or adaptive Runge-Kutta"},
     [SPRINGS_ITERATIONS] = {.name = "iterations",
                             .type = CUTIS_PARAMETER_INT,
-                            .default_value = 300,
+                            .default_value = 600,
                             .min = 1,
                             .max = 10000,
                             .unit = "",
