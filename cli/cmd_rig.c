@@ -304,7 +304,7 @@ static const cli_option options[] = {
      .value = "T",
      .help = "the skeleton to put in",
      .fallback = "auto",
-     .choices = "auto|biped|quadruped|hand|chain"},
+     .choices = "auto|biped|quadruped|hand|snake|chain"},
     {.name = "weights",
      .letter = 'w',
      .kind = CLI_CHOICE,
@@ -343,7 +343,8 @@ const cli_command cmd_rig = {
     .usage = "FILE|NAME -o OUT.glb [--template T] [--weights W] [--landmarks F.json] [--picture P.png]",
     .summary = "give a mesh a skeleton and weights",
     .description =
-        "Finds the limbs of the mesh, puts the skeleton of a biped, a quadruped, a hand or a chain into it, and weighs "
+        "Finds the limbs of the mesh, puts the skeleton of a biped, a quadruped, a hand, a snake or a chain into it, "
+        "and weighs "
         "every vertex by bone heat, or through voxels where heat cannot reach. The report says what was found and "
         "which method served where. Joints that come out wrong are put right by --landmarks.",
     .examples = "cutis rig statue.obj -o statue.glb --picture statue.png\ncutis rig man --compare\n"

@@ -104,9 +104,13 @@ static bool second_is_around(tracer *t, int p, int first, int second)
     vec3 a = vec3_sub(vec3_load(x + 3 * (size_t)quad_end(q, first)), at);
     vec3 b = vec3_sub(vec3_load(x + 3 * (size_t)quad_end(q, second)), at);
     t->found->tests++;
-    /* The facet between the two edges; turning from first to second goes against its corners. */
-    vec3 inward = vec3_cross(a, b);
-    return section_test(t->m, p, inward, b, NULL) < section_test(t->m, p, inward, a, NULL);
+    /* Into the facet between the two edges; on a surface that is turned inside out, the other way. */
+    for (int side = 0; side < 2; side++) {
+        vec3 inward = side ? vec3_cross(a, b) : vec3_cross(b, a);
+        float first_d = section_test(t->m, p, inward, a, NULL), second_d = section_test(t->m, p, inward, b, NULL);
+        if (first_d < INFINITY || second_d < INFINITY) return second_d < first_d;
+    }
+    return false;
 }
 
 static void ring_try(tracer *t, int p)

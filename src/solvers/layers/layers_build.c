@@ -145,16 +145,19 @@ static double point_value(const builder *b, int point, int parameter)
     return total > 0 ? sum / total : b->build->values[parameter];
 }
 
-/* The painted map of that name by place, 1 where there is none. */
-static void map_gather(const builder *b, const char *name, float *values)
+/* The painted map of that name by place, `unpainted` where there is none. Returns whether it says anything else. */
+static bool map_gather(const builder *b, const char *name, float unpainted, float *values)
 {
     const cutis_character *character = b->build->character;
-    for (int k = 0; k < b->model->point_count; k++) values[k] = 1;
+    bool painted = false;
+    for (int k = 0; k < b->model->point_count; k++) values[k] = unpainted;
     for (int i = 0; i < character->map_count; i++) {
         if (strcmp(character->maps[i].name, name) != 0) continue;
         for (int k = 0; k < b->model->point_count; k++)
             values[k] = CLAMP(character->maps[i].values[character->point_vertices[b->model->paths.points[k]]], 0, 1);
     }
+    for (int k = 0; k < b->model->point_count; k++) painted = painted || values[k] != unpainted;
+    return painted;
 }
 
 /* ---- layers ---- */
@@ -260,7 +263,7 @@ static void stiffness_find(builder *b, float *map)
     layers_model *model = b->model;
     static const int parameters[LAYERS] = {LAYERS_SKIN_STIFFNESS, LAYERS_FAT_STIFFNESS, LAYERS_MUSCLE_STIFFNESS,
                                            LAYERS_BONE_STIFFNESS};
-    map_gather(b, "stiffness", map);
+    map_gather(b, "stiffness", 1, map);
     for (int k = 0; k < model->point_count; k++) {
         int point = model->paths.points[k];
         double depth = vec3_distance(particle_rest(model, k, LAYER_SKIN), particle_rest(model, k, LAYER_BONE));
@@ -366,6 +369,55 @@ static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
                           error);
 }
 
+/* ---- painted maps of places ---- */
+
+/* Frozen points: linear blend skinning of their skin and bone layer; neither contact nor volume moves them. */
+static cutis_result frozen_build(builder *b, arena *scratch, cutis_error *error)
+{
+    layers_model *model = b->model;
+    const point_weights *weights = b->build->weights;
+    int n = model->point_count, count = 0, influences = 0;
+    for (int k = 0; k < n; k++) count += model->freeze[k] > 0;
+    for (int k = 0; k < n; k++) {
+        int point = model->paths.points[k];
+        if (model->freeze[k] > 0) influences += 2 * (weights->first[point + 1] - weights->first[point]);
+        model->inverse_masses[k] *= 1 - model->freeze[k];
+        model->volumes.softness[k] *= 1 - model->freeze[k];
+    }
+    model->frozen_count = count;
+    model->frozen = ARENA_ARRAY(b->build->memory, int, count + 1);
+    float *rest = ARENA_ARRAY(scratch, float, 6 * (size_t)count + 1),
+          *values = ARENA_ARRAY(scratch, float, influences + 1);
+    int *first = ARENA_ARRAY(scratch, int, 2 * count + 1), *joints = ARENA_ARRAY(scratch, int, influences + 1);
+    if (scratch->failed || !model->frozen) return error_memory(error, "the frozen points of solver layers");
+    for (int k = 0, i = 0; k < n; k++)
+        if (model->freeze[k] > 0) model->frozen[i++] = k;
+    for (int i = 0, at = 0; i < 2 * count; i++) {
+        int k = model->frozen[i % count], point = model->paths.points[k];
+        vec3 x = particle_rest(model, k, i < count ? LAYER_SKIN : LAYER_BONE);
+        vec3_store(rest + 3 * i, vec3_madd(vec3_load(model->centre), x, model->size));
+        for (int w = weights->first[point]; w < weights->first[point + 1]; w++)
+            joints[at] = weights->joints[w], values[at++] = weights->weights[w];
+        first[i + 1] = at;
+    }
+    return skinning_build(&model->frozen_drive, 2 * count, rest, first, joints, values, model->joint_count,
+                          b->build->memory, error);
+}
+
+static cutis_result maps_build(builder *b, float *map, arena *scratch, cutis_error *error)
+{
+    layers_model *model = b->model;
+    int n = model->point_count;
+    if (map_gather(b, "depth", 1, map)) {
+        model->press = arena_copy(b->build->memory, map, (size_t)n, sizeof(float));
+        if (!model->press) return error_memory(error, "the painted depths of solver layers");
+    }
+    if (!map_gather(b, "freeze", 0, map)) return CUTIS_OK;
+    model->freeze = arena_copy(b->build->memory, map, (size_t)n, sizeof(float));
+    if (!model->freeze) return error_memory(error, "the frozen points of solver layers");
+    return frozen_build(b, scratch, error);
+}
+
 /* ---- all of it ---- */
 
 /* The surface in place order, in sizes. */
@@ -447,6 +499,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     result = holds_build(b, error);
     if (result == CUTIS_OK) result = layers_volumes_build(build, model, error);
     if (result == CUTIS_OK) result = drive_build(b, scratch, error);
+    if (result == CUTIS_OK) result = maps_build(b, map, scratch, error);
     if (result == CUTIS_OK)
         result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
     if (result == CUTIS_OK && model->mesh->triangle_count > 0) {

@@ -66,6 +66,14 @@ static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
     [SPRINGS_STAND] = BOOL_PARAMETER("stand", 1, "free props stand, where they start, on a floor as wide as they are"),
     [SPRINGS_UNIT] = FLOAT_PARAMETER("unit", 1, 1e-6, 1e6, "m", false,
                                      "metres in the file's unit of length, for weights and forces of props"),
+    [SPRINGS_CONTROL_RINGS] = {.name = "control_rings",
+                               .type = CUTIS_PARAMETER_INT,
+                               .max = 8,
+                               .unit = "",
+                               .per_bone = true,
+                               .help = "dffd: rings of control points along a bone; 0: as many as suit it"},
+    [SPRINGS_CONTROL_RADIUS] = FLOAT_PARAMETER("control_radius", 1.25, 0.6, 3, "", true,
+                                               "dffd: radius of the rings, over that of the body there"),
 };
 
 static const char *const springs_parts[] = {"reference", "contact", "equilibrium", "adjustment", "other"};

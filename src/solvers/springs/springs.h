@@ -31,6 +31,8 @@ enum {
     SPRINGS_DAMPING,
     SPRINGS_STAND,
     SPRINGS_UNIT,
+    SPRINGS_CONTROL_RINGS, /* found by name in springs_dffd.c */
+    SPRINGS_CONTROL_RADIUS,
     SPRINGS_PARAMETER_COUNT
 };
 
