@@ -9,19 +9,19 @@
 
 enum { STAGE_PROPS = 4, STAGE_SETTINGS = 16 };
 
-typedef struct stage {
+typedef struct springs_scene {
     cutis_character *character;
     cutis_model *model;
     cutis_state *state;
     int first_node; /* joint that carries the first prop; the others follow */
     int clip;
     /* Moves the joints of the pose at `time`; NULL: the clip alone. */
-    void (*pose)(struct stage *stage, double time, float *joints);
+    void (*pose)(struct springs_scene *stage, double time, float *joints);
     arena memory;
     mesh mesh;
     bvh tree;
     float *points;
-} stage;
+} springs_scene;
 
 typedef struct stage_prop {
     cutis_prop prop; /* its joint is filled in */
@@ -30,7 +30,7 @@ typedef struct stage_prop {
 
 static inline void stage_sample(void *context, double time, float *joints)
 {
-    stage *s = context;
+    springs_scene *s = context;
     if (s->clip >= 0)
         cutis_pose_sample(s->character, s->clip, time, joints);
     else
@@ -39,10 +39,10 @@ static inline void stage_sample(void *context, double time, float *joints)
 }
 
 /* base is freed. settings: "key=value" texts, ended by NULL. */
-static inline stage *stage_open(cutis_character *base, const char *clip, const stage_prop *props, int prop_count,
-                                const char *const *settings)
+static inline springs_scene *stage_open(cutis_character *base, const char *clip, const stage_prop *props,
+                                        int prop_count, const char *const *settings)
 {
-    stage *s = calloc(1, sizeof *s);
+    springs_scene *s = calloc(1, sizeof *s);
     cutis_error error;
     int joints = base->joint_count;
     cutis_joint *all = calloc((size_t)(joints + prop_count) + 1, sizeof *all);
@@ -97,7 +97,7 @@ static inline stage *stage_open(cutis_character *base, const char *clip, const s
     return s;
 }
 
-static inline void stage_close(stage *s)
+static inline void stage_close(springs_scene *s)
 {
     cutis_state_destroy(s->state);
     cutis_model_destroy(s->model);
@@ -108,7 +108,7 @@ static inline void stage_close(stage *s)
 }
 
 /* Step to a time, and gather the points. */
-static inline const cutis_step_stats *stage_step(stage *s, double time)
+static inline const cutis_step_stats *stage_step(springs_scene *s, double time)
 {
     cutis_step_input input = {.motion = {s, stage_sample}};
     cutis_state_step(s->model, s->state, &input, time - cutis_state_time(s->state));
@@ -118,13 +118,13 @@ static inline const cutis_step_stats *stage_step(stage *s, double time)
     return cutis_state_stats(s->model, s->state);
 }
 
-static inline int stage_intersections(stage *s)
+static inline int stage_intersections(springs_scene *s)
 {
     bvh_refit(&s->tree, s->points, 0);
     return mesh_self_intersections(&s->mesh, &s->tree, s->points, NULL, NULL, 0);
 }
 
-static inline cutis_prop_state stage_prop_state(const stage *s, int index)
+static inline cutis_prop_state stage_prop_state(const springs_scene *s, int index)
 {
     cutis_prop_state prop;
     cutis_state_prop(s->model, s->state, index, &prop);
@@ -132,7 +132,7 @@ static inline cutis_prop_state stage_prop_state(const stage *s, int index)
 }
 
 /* Sum of the touch map; returns how many vertices are touched. */
-static inline int stage_touch(const stage *s, double sum[3])
+static inline int stage_touch(const springs_scene *s, double sum[3])
 {
     cutis_output output;
     assert_true(cutis_state_output(s->model, s->state, "touch", &output));
@@ -150,7 +150,7 @@ static inline int stage_touch(const stage *s, double sum[3])
  * Deepest place of the skin in a soft prop's surface or of that surface in the skin, by winding numbers and nearest
  * triangles: independent of the solver's own contacts.
  */
-static inline double stage_depth_soft(stage *s, int index)
+static inline double stage_depth_soft(springs_scene *s, int index)
 {
     cutis_prop_state prop = stage_prop_state(s, index);
     arena memory = arena_create(NULL);

@@ -10,7 +10,7 @@
 /* ---- Figure 5: a finger on a table ---- */
 
 /* The index finger bends down at its root by 35 degrees. */
-static void finger_pose(stage *s, double time, float *joints)
+static void finger_pose(springs_scene *s, double time, float *joints)
 {
     double angle = 0.6109 * stage_ramp(time, 0.1, 0.8);
     int root = cutis_character_find_joint(s->character, "index_1");
@@ -30,7 +30,7 @@ static void finger_pose(stage *s, double time, float *joints)
 /* Height of the lowest point of the hand, were nothing in its way. */
 static double finger_lowest(double time)
 {
-    stage *s = stage_open(stage_zoo("hand", 0.28), NULL, NULL, 0, NULL);
+    springs_scene *s = stage_open(stage_zoo("hand", 0.28), NULL, NULL, 0, NULL);
     s->pose = finger_pose;
     stage_step(s, time);
     double lowest = 1e9;
@@ -49,7 +49,7 @@ static void finger_flattens_on_a_table(void **unused)
                          .friction = -1,
                          .restitution = -1},
                         {0, (float)top - 0.02f, 0.16f}};
-    stage *s = stage_open(stage_zoo("hand", 0.28), NULL, &table, 1, NULL);
+    springs_scene *s = stage_open(stage_zoo("hand", 0.28), NULL, &table, 1, NULL);
     s->pose = finger_pose;
     int touched = 0, frames = 0;
     double sum[3];
@@ -86,14 +86,14 @@ static void finger_and_soft_table_both_give_way(void **unused)
                          .restitution = -1,
                          .stiffness = 0.6f},
                         {-0.02f, (float)top - 0.015f, 0.155f}};
-    stage *s = stage_open(stage_zoo("hand", 0.28), NULL, &table, 1, NULL);
+    springs_scene *s = stage_open(stage_zoo("hand", 0.28), NULL, &table, 1, NULL);
     s->pose = finger_pose;
     for (int f = 1; f <= 30; f++) {
         stage_step(s, f / 30.0);
         deepest = fmax(deepest, stage_depth_soft(s, 0));
     }
     /* Against the reference shape, which is what the skin would be without contact. */
-    stage *alone = stage_open(stage_zoo("hand", 0.28), NULL, NULL, 0, NULL);
+    springs_scene *alone = stage_open(stage_zoo("hand", 0.28), NULL, NULL, 0, NULL);
     alone->pose = finger_pose;
     stage_step(alone, 1);
     double skin = 0, soft = 0, size = (double)s->character->size;
@@ -123,7 +123,7 @@ static void finger_and_soft_table_both_give_way(void **unused)
 /* ---- Figure 6: a body and a rigid object ---- */
 
 /* The ball is pushed into the belly by 4 cm and up a little. */
-static void ball_pose(stage *s, double time, float *joints)
+static void ball_pose(springs_scene *s, double time, float *joints)
 {
     float *ball = joints + 12 * s->first_node;
     ball[11] -= (float)(0.08 * stage_ramp(time, 0, 0.4));
@@ -143,7 +143,7 @@ static void body_gives_way_to_a_rigid_ball(void **unused)
     stage_prop ball = {
         {.role = CUTIS_PROP_COLLIDER, .shape = CUTIS_PROP_SPHERE, .size = {radius}, .friction = -1, .restitution = -1},
         {0, 1.05f, front + radius + 0.04f}};
-    stage *s = stage_open(man, NULL, &ball, 1, NULL);
+    springs_scene *s = stage_open(man, NULL, &ball, 1, NULL);
     s->pose = ball_pose;
     double deepest = 0, size = (double)s->character->size, sum[3];
     int unconverged = 0, substeps = 0, intersections = 0, touched = 0;
@@ -186,7 +186,7 @@ static void hand_lifts_a_soft_cube(void **unused)
 {
     (void)unused;
     static const char *const settings[] = {"friction=0.8", NULL};
-    stage *s = stage_open(stage_zoo("hand", 0.28), "grasp", &cube, 1, settings);
+    springs_scene *s = stage_open(stage_zoo("hand", 0.28), "grasp", &cube, 1, settings);
     double size = (double)s->character->size, deepest = 0, error = 0, sum[3], weight = 0.2 * 9.81;
     double held = 0, end = 0;
     int unconverged = 0, substeps = 0;
@@ -218,7 +218,7 @@ static void cube_falls_without_friction(void **unused)
 {
     (void)unused;
     static const char *const settings[] = {"friction=0", NULL};
-    stage *s = stage_open(stage_zoo("hand", 0.28), "grasp", &cube, 1, settings);
+    springs_scene *s = stage_open(stage_zoo("hand", 0.28), "grasp", &cube, 1, settings);
     for (int f = 1; f <= 120; f++) stage_step(s, f / 30.0);
     double lift = (double)stage_prop_state(s, 0).motion[7] + 0.09;
     print_message("grasp at friction 0: cube ends %.1f mm from where it stood\n", 1e3 * lift);
@@ -278,7 +278,7 @@ static double slope_first;
 
 static double slope_angle(double time) { return slope_first * stage_ramp(time, 0, 1) + 4 * fmax(time - 1.2, 0); }
 
-static void slope_pose(stage *s, double time, float *joints)
+static void slope_pose(springs_scene *s, double time, float *joints)
 {
     (void)s;
     mat34 turn =
@@ -305,7 +305,7 @@ static void block_slips_at_coulombs_angle(void **unused)
                              .restitution = -1},
                             {0, 0.0105f, 0}};
         static const char *const settings[] = {"stand=off", "thickness=0.001", NULL};
-        stage *s = stage_open(patch_make(), NULL, &block, 1, settings);
+        springs_scene *s = stage_open(patch_make(), NULL, &block, 1, settings);
         s->pose = slope_pose;
         double last = 0, drift = 0, start = 0;
         for (int f = 1; f <= 120; f++) {
@@ -340,7 +340,7 @@ static void folds_do_not_intersect(void **unused)
     static const char *const scenes[][2] = {{"arm", "flex"}, {"hand", "fist"}};
     static const double resolutions[] = {0.3, 0.28};
     for (int i = 0; i < 2; i++) {
-        stage *s = stage_open(stage_zoo(scenes[i][0], resolutions[i]), scenes[i][1], NULL, 0, NULL);
+        springs_scene *s = stage_open(stage_zoo(scenes[i][0], resolutions[i]), scenes[i][1], NULL, 0, NULL);
         double length = (double)s->character->clips[s->clip].end;
         int most = 0, unconverged = 0, substeps = 0, contacts = 0;
         for (int f = 1; f <= (int)(length * 30); f++) {

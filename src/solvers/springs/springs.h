@@ -193,6 +193,7 @@ typedef struct springs_report {
 typedef struct springs_state {
     float *x;                 /* (node_count x 4) */
     float *reference;         /* (point_count x 4) */
+    float *elongation;        /* (point_count x 4) of the anchors, a substep before */
     float *velocity;          /* (soft.node_count x 4) */
     springs_body *bodies;     /* (prop_count) of soft ones the best fit */
     springs_report *reports;  /* (character's prop_count) */
@@ -249,6 +250,8 @@ typedef struct springs_run {
 enum { NODE_GRAIN = 512, EDGE_GRAIN = 128 /* blocks */ };
 #define NODE_BLOCKS(n) (((n) + NODE_GRAIN - 1) / NODE_GRAIN)
 
+/* What a substep works with: views of the state's and the scratch memory. */
+springs_run springs_run_make(const void *data, void *state, void *scratch, const solver_input *input);
 /* Forces of edges at run->at into edge_forces, of soft springs into spring_forces. */
 void springs_forces(springs_run *run);
 /* Net forces at run->at into w.force, and run->residual. Calls springs_forces. */

@@ -18,7 +18,7 @@
 /* Most that an anchor's stiffness grows by. */
 static const float FIRMEST = 8;
 /* A soft node is to rest so much better than skin: its errors add up over the substeps, as velocity. */
-static const float SOFT_STRICTER = 4;
+static const float SOFT_STRICTER = 2;
 /* Stiffness of a shortened edge over that of a lengthened one. */
 static const float WRINKLING = 0.25f;
 
