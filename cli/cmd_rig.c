@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples.h"
+#include "example_files.h"
 
 extern const cli_command cmd_render;
 

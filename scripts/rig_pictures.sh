@@ -28,35 +28,35 @@ for name in cat dancer; do
     "$cutis" rig "$work/$name.obj" -q --curves "$work/$name.npy"
 done
 render "$work/cat.obj" rest --values "$work/cat.npy" --wire --no-legend --view 70,10 --zoom 4 --focus -0.05,0.09,0.12 \
-    --size 700x520 -o "$out/rig_curves_leg.png"
-render "$work/cat.obj" rest --values "$work/cat.npy" --wire --no-legend --view 70,10 --size 900x620 -o "$out/rig_curves_cat.png"
-render "$work/dancer.obj" rest --values "$work/dancer.npy" --wire --no-legend --view 20,5 --size 620x760 \
+    --size 420x320 -o "$out/rig_curves_leg.png"
+render "$work/cat.obj" rest --values "$work/cat.npy" --wire --no-legend --view 70,10 --size 560x390 -o "$out/rig_curves_cat.png"
+render "$work/dancer.obj" rest --values "$work/dancer.npy" --wire --no-legend --view 20,5 --size 330x430 \
     -o "$out/rig_curves_dancer.png"
 
 # Figures 4 and 9: skeletons from one pose
 for name in cat dancer hand man; do
     "$cutis" rig "$work/$name.obj" -q -o "$work/$name.glb"
 done
-render "$work/man.glb" rest --skeleton --views front,side --size 800x460 -o "$out/rig_man.png"
-render "$work/cat.glb" rest --skeleton --views 70,10 --size 460x360 -o "$out/rig_cat.png"
-render "$work/hand.glb" rest --skeleton --views top --size 360x460 -o "$out/rig_hand.png"
+render "$work/man.glb" rest --skeleton --views front,side --size 560x330 -o "$out/rig_man.png"
+render "$work/cat.glb" rest --skeleton --views 70,10 --size 400x310 -o "$out/rig_cat.png"
+render "$work/hand.glb" rest --skeleton --views top --size 260x340 -o "$out/rig_hand.png"
 # Figure 8: the skeleton of 32,660 vertices
 "$cutis" rig "$work/man_fine.obj" -q -o "$work/man_fine.glb"
-render "$work/man_fine.glb" rest --skeleton --wire --view front --size 460x560 -o "$out/rig_man_fine.png"
+render "$work/man_fine.glb" rest --skeleton --wire --view front --size 320x400 -o "$out/rig_man_fine.png"
 
 # Figure 5: two poses of the dancer and what lies between; figure 6: three of the cat
 dancer_end=$(ls -d "$work"/dancer_poses.obj/* | sed -n 2p)
 "$cutis" bake "$work/dancer.obj" --solver curves --example "$dancer_end" --fps 4 -q -o "$work/dancer.pc2"
-render "$work/dancer.obj" "$work/dancer.pc2" --sheet --frames 0:4:1 --columns 5 --view 20,5 --size 1250x420 \
+render "$work/dancer.obj" "$work/dancer.pc2" --sheet --frames 0:4:1 --columns 5 --view 20,5 --size 900x310 \
     -o "$out/curves_dancer.png"
 "$cutis" bake "$work/cat.obj" --solver curves --example "$work/cat_poses.obj/frame_0001.obj" \
     --example "$work/cat_poses.obj/frame_0003.obj" --fps 4 -q -o "$work/cat.pc2"
-render "$work/cat.obj" "$work/cat.pc2" --sheet --frames 0:8:1 --columns 5 --view 70,10 --size 1250x500 \
+render "$work/cat.obj" "$work/cat.pc2" --sheet --frames 0:8:1 --columns 5 --view 70,10 --size 900x380 \
     -o "$out/curves_cat.png"
 
 # Figure 10: the arm half-way between two examples, beside linear blending and dual quaternions
 render arm curves lbs dqs --clip flex --time 0.5 --set examples=2 --view 20,20 --zoom 1.6 --color volume \
-    --caption curves --caption "linear blend" --caption "dual quaternions" --size 1200x420 -o "$out/curves_arm.png"
+    --caption curves --caption "linear blend" --caption "dual quaternions" --size 840x300 -o "$out/curves_arm.png"
 
 # The same for fetched models, beside this repository
 [ -d "$models" ] || exit 0
