@@ -27,6 +27,24 @@ typedef struct bake_extra {
     cutis_cache_writer *writer;
 } bake_extra;
 
+/* A prop through the frames. */
+typedef struct bake_prop {
+    float start[3], end[3]; /* where its own space's origin is, in the scene */
+    float force[3];         /* at the end, newtons */
+    double penetration;     /* deepest */
+    float *motions;         /* .glb: (frames x 12) */
+    float *shapes;          /* .glb, soft: (frames x vertex_count x 3) */
+    int vertex_count, triangle_count;
+    const int *triangles; /* borrowed from the model */
+} bake_prop;
+
+/* How hard the skin that one joint moves most is touched. */
+typedef struct bake_touch {
+    double most; /* newtons, length of the sum over the region */
+    int frame;   /* of that */
+    double sum[3];
+} bake_touch;
+
 /* Everything open during a bake, so that one place closes it. */
 typedef struct bake {
     const bake_job *job;
@@ -43,6 +61,9 @@ typedef struct bake {
     cutis_cache *body;
     bake_extra *extras; /* (extra_count) */
     int extra_count;
+    bake_prop *props;      /* (prop_count of the character) */
+    bake_touch *touches;   /* (joint_count), or NULL: the solver does not tell */
+    int *regions;          /* (point_count) the joint of the largest weight, -1: none */
     double *step_seconds;  /* (frames) */
     double *volume_ratios; /* (frames) */
     float *morphs;         /* (morph_count) weights of the file's own morphs */
@@ -530,6 +551,111 @@ static int write_extras(bake *b)
     return CLI_OK;
 }
 
+/* ---- props and touch ---- */
+
+static void open_props(bake *b)
+{
+    const cutis_character *c = b->character;
+    bool glb = b->job->output && cli_has_ending(b->job->output, ".glb");
+    b->props = cli_allocate((size_t)c->prop_count + 1, sizeof *b->props);
+    for (int i = 0; glb && i < c->prop_count; i++)
+        b->props[i].motions = cli_allocate((size_t)b->result->frames, 12 * sizeof(float));
+    cutis_output touch;
+    if (!cutis_state_output(b->model, b->state, "touch", &touch) || touch.domain != CUTIS_DOMAIN_VERTEX ||
+        touch.components != 3 || !c->influence_first)
+        return;
+    b->touches = cli_allocate((size_t)c->joint_count + 1, sizeof *b->touches);
+    b->regions = cli_allocate((size_t)c->point_count + 1, sizeof *b->regions);
+    for (int p = 0; p < c->point_count; p++) {
+        int v = c->point_vertices[p];
+        float most = 0;
+        b->regions[p] = -1;
+        for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++)
+            if (c->influence_weights[i] > most) most = c->influence_weights[i], b->regions[p] = c->influence_joints[i];
+    }
+}
+
+static void record_prop(bake *b, int index, int frame)
+{
+    bake_prop *p = &b->props[index];
+    cutis_prop_state now;
+    cutis_state_prop(b->model, b->state, index, &now);
+    for (int k = 0; k < 3; k++) {
+        p->end[k] = now.motion[4 * k + 3];
+        if (frame == 0) p->start[k] = p->end[k];
+        p->force[k] = now.force[k];
+    }
+    if ((double)now.penetration > p->penetration) p->penetration = (double)now.penetration;
+    if (!p->motions) return;
+    memcpy(p->motions + 12 * (size_t)frame, now.motion, sizeof now.motion);
+    if (now.vertex_count == 0) return;
+    size_t floats = 3 * (size_t)now.vertex_count;
+    if (!p->shapes) {
+        p->shapes = cli_allocate((size_t)b->result->frames * floats, sizeof(float));
+        p->vertex_count = now.vertex_count;
+        p->triangle_count = now.triangle_count;
+        p->triangles = now.triangles;
+    }
+    memcpy(p->shapes + (size_t)frame * floats, now.positions, floats * sizeof(float));
+}
+
+static void record_touch(bake *b, int frame)
+{
+    const cutis_character *c = b->character;
+    cutis_output touch;
+    if (!b->touches || !cutis_state_output(b->model, b->state, "touch", &touch)) return;
+    for (int j = 0; j < c->joint_count; j++) memset(b->touches[j].sum, 0, sizeof b->touches[j].sum);
+    /* Vertices of one point tell the same force: it counts once. */
+    for (int p = 0; p < c->point_count; p++)
+        for (int k = 0; k < 3 && b->regions[p] >= 0; k++)
+            b->touches[b->regions[p]].sum[k] += (double)touch.values[3 * (size_t)c->point_vertices[p] + (size_t)k];
+    for (int j = 0; j < c->joint_count; j++) {
+        const double *f = b->touches[j].sum;
+        double length = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+        if (length > b->touches[j].most) b->touches[j].most = length, b->touches[j].frame = frame;
+    }
+}
+
+static json_t *vector_json(double x, double y, double z)
+{
+    return json_pack("[o, o, o]", cli_json_real(x), cli_json_real(y), cli_json_real(z));
+}
+
+static json_t *report_props(const bake *b)
+{
+    static const char *const roles[] = {"collider", "rigid", "soft"};
+    json_t *list = json_array();
+    for (int i = 0; i < b->character->prop_count; i++) {
+        const cutis_prop *prop = &b->character->props[i];
+        const bake_prop *p = &b->props[i];
+        json_array_append_new(list,
+                              json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "name", cli_json_string(prop->name),
+                                        "role", roles[prop->role], "start",
+                                        vector_json((double)p->start[0], (double)p->start[1], (double)p->start[2]),
+                                        "end", vector_json((double)p->end[0], (double)p->end[1], (double)p->end[2]),
+                                        "lift", cli_json_real((double)p->end[1] - (double)p->start[1]), "penetration",
+                                        cli_json_real(p->penetration), "force",
+                                        vector_json((double)p->force[0], (double)p->force[1], (double)p->force[2])));
+    }
+    return list;
+}
+
+/* Regions that were touched at all. */
+static json_t *report_touch(const bake *b)
+{
+    json_t *regions = json_object();
+    double all[3] = {0, 0, 0};
+    for (int j = 0; j < b->character->joint_count; j++) {
+        const bake_touch *t = &b->touches[j];
+        for (int k = 0; k < 3; k++) all[k] += t->sum[k];
+        if (!(t->most > 0)) continue;
+        json_object_set_new(regions, b->character->joints[j].name,
+                            json_pack("{s:o, s:i, s:o}", "most", cli_json_real(t->most), "frame", t->frame, "end",
+                                      vector_json(t->sum[0], t->sum[1], t->sum[2])));
+    }
+    return json_pack("{s:o, s:o}", "end", vector_json(all[0], all[1], all[2]), "regions", regions);
+}
+
 /* ---- the run ---- */
 
 /* Bring the state to `time`, in pieces of whole substeps that can be interrupted in between. */
@@ -620,6 +746,8 @@ static int run_frames(bake *b)
         b->step_seconds[i] = cli_clock() - start;
         if (status == CLI_OK) status = write_extras(b);
         if (status != CLI_OK) break;
+        for (int k = 0; k < b->character->prop_count; k++) record_prop(b, k, i);
+        record_touch(b, i);
         cutis_output moving;
         if (b->texcoords && cutis_state_output(b->model, b->state, "texcoords", &moving))
             memcpy(b->texcoords + (size_t)b->batch_count * (size_t)moving.count * 2, moving.values,
@@ -857,6 +985,8 @@ static json_t *make_report(const bake *b)
                                       cli_json_real(r->loop.position_seam), "seam_velocity",
                                       cli_json_real(r->loop.velocity_seam), "speed", cli_json_real(r->loop.speed),
                                       "travels", (int)b->travels));
+    if (character->prop_count) json_object_set_new(root, "props", report_props(b));
+    if (b->touches) json_object_set_new(root, "touch", report_touch(b));
     if (r->has_quality) json_object_set_new(root, "quality", quality_json(&r->quality, r->fps));
     if (b->job->check_count)
         json_object_set_new(root, "checks", quality_checks_json(b->job->checks, b->job->check_count));
@@ -881,12 +1011,15 @@ static int run_all(bake *b)
     if (status == CLI_OK) choose_solver(b);
     if (status == CLI_OK) status = load_body(b);
     if (status == CLI_OK) status = choose_clip(b);
+    if (status == CLI_OK && b->job->prop_count)
+        status = cli_add_props(b->job->props, b->job->prop_count, b->clip, b->job->quiet, &b->character);
     if (status == CLI_OK && b->job->loop) status = prepare_loop(b);
     if (status == CLI_OK) status = count_frames(b);
     if (status == CLI_OK) status = build_model(b);
     if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
     if (status == CLI_OK) status = open_output(b);
     if (status == CLI_OK) status = open_extras(b);
+    if (status == CLI_OK) open_props(b);
     if (status == CLI_OK) status = run_lead_in(b);
     if (status == CLI_OK && b->job->loop) status = find_loop(b);
     if (status == CLI_OK) status = run_frames(b);
@@ -913,6 +1046,13 @@ int bake_run(const bake_job *job, bake_result *result)
         free(b.extras[i].path);
     }
     free(b.extras);
+    for (int i = 0; b.props && i < b.character->prop_count; i++) {
+        free(b.props[i].motions);
+        free(b.props[i].shapes);
+    }
+    free(b.props);
+    free(b.touches);
+    free(b.regions);
     cutis_cache_destroy(b.body);
     cutis_state_destroy(b.state);
     cutis_model_destroy(b.model);

@@ -22,6 +22,8 @@ typedef struct bake_job {
     double lead_in;      /* seconds; NAN: 0 for a solver without a past, else from its damping */
     const char *body;    /* cache whose surface takes the place of the body solver, or NULL */
     const char *outputs; /* names of outputs of the solver, separated by commas, or NULL: written to OUT.NAME.npy */
+    const char *const *props; /* texts of --prop */
+    int prop_count;
     const cutis_setting *settings;
     int setting_count;
     double tolerance;      /* .glb: largest error over the size */

@@ -155,6 +155,21 @@ bool cli_interrupted(void);
  * the exit code in *status.
  */
 cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *status);
+/*
+ * Put what the --prop options name beside the character, which is replaced: built-in names and .glb files, each with an
+ * optional place and scale: NAME@X,Y,Z[,SCALE]. clip: that will be shown, -1: none. CLI_OK, or an exit code with the
+ * message printed and the character as it was.
+ */
+int cli_add_props(const char *const *texts, int text_count, int clip, bool quiet, cutis_character **character);
+/* The same from the arguments of a command that has the option. */
+int cli_add_given_props(const cli_arguments *arguments, int clip, bool quiet, cutis_character **character);
+/* Its entry in a table of options. */
+#define CLI_OPTION_PROP                                                                                        \
+    {                                                                                                          \
+        .name = "prop", .kind = CLI_TEXT, .value = "NAME|FILE.glb",                                            \
+        .help = "a thing to touch: cube, ball, table or a file; NAME@X,Y,Z or NAME@X,Y,Z,SCALE puts it there", \
+        .repeats = true                                                                                        \
+    }
 /* Whether the zoo has a character of that name. */
 bool cli_is_built_in(const char *name);
 /* "there is no built-in character ..." with the nearest name; returns CLI_USAGE. */

@@ -93,6 +93,9 @@ static int run(const cli_arguments *arguments)
     cutis_setting *settings = cli_allocate((size_t)setting_count + 1, sizeof *settings);
     cutis_name_pair *map = cli_allocate((size_t)map_count, sizeof *map);
     char **copies = cli_allocate((size_t)setting_count + (size_t)map_count, sizeof *copies);
+    int prop_count = cli_text_count(arguments, "prop");
+    const char **props = cli_allocate((size_t)prop_count, sizeof *props);
+    for (int i = 0; i < prop_count; i++) props[i] = cli_text_at(arguments, "prop", i);
     for (int i = 0; i < setting_count; i++)
         split_pair(cli_text_at(arguments, "set", i), &copies[i], &settings[i].key, &settings[i].value);
     for (int i = 0; i < map_count; i++)
@@ -119,6 +122,8 @@ static int run(const cli_arguments *arguments)
         .lead_in = cli_number(arguments, "lead-in"),
         .body = cli_text(arguments, "body"),
         .outputs = cli_text(arguments, "outputs"),
+        .props = props,
+        .prop_count = prop_count,
         .settings = settings,
         .setting_count = setting_count + (slide_output != NULL),
         .tolerance = cli_number(arguments, "tolerance") / 100,
@@ -139,6 +144,7 @@ static int run(const cli_arguments *arguments)
     free(examples);
     free(settings);
     free(map);
+    free(props);
     return status;
 }
 
@@ -188,10 +194,11 @@ static const cli_option options[] = {
      .kind = CLI_PAIR,
      .value = "KEY=VALUE",
      .help = "a parameter of the solver, or bones.NAME.KEY=VALUE for one joint"},
+    CLI_OPTION_PROP,
     {.name = "outputs",
      .kind = CLI_TEXT,
      .value = "NAMES",
-     .help = "outputs of the solver to write as OUT.NAME.npy, separated by commas: texcoords,sliding"},
+     .help = "outputs of the solver to write as OUT.NAME.npy, separated by commas: texcoords,touch"},
     {.name = "slide-output",
      .kind = CLI_TEXT,
      .value = "texture|vertices",
@@ -245,6 +252,9 @@ const cli_command cmd_bake = {
         "rest and is led into the clip's first pose before frame 0, so that nothing pops.\n"
         "A .glb is the input's own file with everything kept; morph targets with animated weights add what skinning "
         "misses, so that it plays in any engine. --loop writes one period of the periodic motion, last key = first.\n"
+        "--prop puts a thing beside the character: cube (soft), ball (rigid), table (fixed) or the nodes of a .glb; "
+        "the "
+        "report tells where it went, and solvers with a map of touch how hard each part of the skin was pressed.\n"
         "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"stiffness\": "
         "0.5}, \"bones\": {\"Spine\": {\"stiffness\": 0.9}}}.",
     .examples = "cutis bake arm -o arm.glb\n"
@@ -252,6 +262,7 @@ const cli_command cmd_bake = {
                 "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
                 "cutis bake hero.glb --solver lbs --fps 60 --report hero.json -o hero.npy\n"
                 "cutis bake torus --solver slide --outputs texcoords -o torus.pc2\n"
+                "cutis bake hand --solver springs --clip grasp --prop cube --set friction=0.8 -o grasp.glb\n"
                 "cutis bake hero.glb --motion walk.bvh --map Hips=pelvis -o walk.mdd",
     .options = options,
     .option_count = CLI_COUNT(options),

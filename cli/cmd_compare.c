@@ -77,7 +77,12 @@ static int run_solvers(comparison *c)
     const cli_arguments *arguments = c->arguments;
     int done = 0;
     bake_result base;
-    bake_job job = {.input = c->input,
+    int prop_count = cli_text_count(arguments, "prop");
+    const char **props = cli_allocate((size_t)prop_count, sizeof *props);
+    for (int i = 0; i < prop_count; i++) props[i] = cli_text_at(arguments, "prop", i);
+    bake_job job = {.props = props,
+                    .prop_count = prop_count,
+                    .input = c->input,
                     .solver = "lbs",
                     .clip = cli_text(arguments, "clip"),
                     .fps = cli_number(arguments, "fps"),
@@ -86,7 +91,10 @@ static int run_solvers(comparison *c)
                     .keep = true,
                     .quiet = cli_flag(arguments, "quiet")};
     int status = bake_run(&job, &base);
-    if (status != CLI_OK) return status;
+    if (status != CLI_OK) {
+        free(props);
+        return status;
+    }
     job.quiet = true;
     job.measure = true;
     for (int i = 0; i < c->count && status != CLI_INTERRUPTED; i++) {
@@ -106,6 +114,7 @@ static int run_solvers(comparison *c)
         e->result.positions = NULL;
     }
     bake_result_free(&base);
+    free(props);
     return status == CLI_INTERRUPTED ? status : done ? CLI_OK : CLI_FAILURE;
 }
 
@@ -137,7 +146,8 @@ static void print_table(const comparison *c)
 /* Run 'cutis render' on the caches; extra: further arguments, NULL-terminated. */
 static int draw(const comparison *c, const char *output, const char *const *extra)
 {
-    char *argv[3 * SOLVER_LIMIT + 32];
+    int prop_count = cli_text_count(c->arguments, "prop");
+    char **argv = cli_allocate(3 * SOLVER_LIMIT + 32 + 2 * (size_t)prop_count, sizeof *argv);
     int argc = 0;
     argv[argc++] = (char *)c->input;
     for (int i = 0; i < c->count; i++)
@@ -154,6 +164,10 @@ static int draw(const comparison *c, const char *output, const char *const *extr
         argv[argc++] = (char *)"--clip";
         argv[argc++] = (char *)cli_text(c->arguments, "clip");
     }
+    for (int i = 0; i < prop_count; i++) {
+        argv[argc++] = (char *)"--prop";
+        argv[argc++] = (char *)cli_text_at(c->arguments, "prop", i);
+    }
     for (int i = 0; extra[i]; i++) argv[argc++] = (char *)extra[i];
     cli_arguments arguments;
     bool help;
@@ -163,6 +177,7 @@ static int draw(const comparison *c, const char *output, const char *const *extr
         cli_arguments_free(&arguments);
     }
     free(fps);
+    free(argv);
     return status;
 }
 
@@ -372,6 +387,7 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "C",
      .help = "clip to compare; the first when not given"},
+    CLI_OPTION_PROP,
     {.name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; all when not given"},
     {.name = "fps",
      .kind = CLI_NUMBER,

@@ -266,6 +266,7 @@ static int render_run(picture_job *r)
     r->pool = cli_create_pool(cli_integer(a, "threads"));
     if (!r->pool) return CLI_FAILURE;
     status = clip_choose(r);
+    if (status == CLI_OK) status = cli_add_given_props(a, r->clip, r->quiet, &r->character);
     if (status == CLI_OK) status = sources_open(r);
     if (status == CLI_OK)
         status = picture_times_find(a, r->character, r->clip, r->sources, r->source_count, r->quiet, &r->times);
@@ -351,6 +352,7 @@ static const cli_option options[] = {
      .min = 0.01,
      .max = 10000},
     {.name = "set", .kind = CLI_PAIR, .value = "KEY=VALUE", .help = "a parameter of the solvers that run here"},
+    CLI_OPTION_PROP,
     {.name = "sheet", .kind = CLI_FLAG, .help = "a contact sheet: frames in a row, caches one under the other"},
     {.name = "columns", .kind = CLI_INTEGER, .value = "N", .help = "panels in a row", .min = 1, .max = 100},
     {.name = "size",

@@ -51,9 +51,14 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
 
 /* ---- props ---- */
 
-/* A prop's surface in the scene: pose as above. Own memory; vertices and triangles to free(). False: no memory. */
-bool picture_prop_mesh(const cutis_prop *prop, const float *joints, float size, picture_mesh *mesh, float **vertices,
+/*
+ * A prop's surface in the scene; motion: its own space -> scene space, NULL for the same. Own memory; vertices and
+ * triangles to free(). False: no memory.
+ */
+bool picture_prop_mesh(const cutis_prop *prop, const float *motion, float size, picture_mesh *mesh, float **vertices,
                        int **triangles);
+/* The mesh of a prop whose surface is known, in the colours of props. Arrays are kept by reference. */
+picture_mesh picture_prop_look(const float *vertices, int vertex_count, const int *triangles, int triangle_count);
 
 /* ---- elements: voxels or particles, drawn as cubes ---- */
 

@@ -73,6 +73,12 @@ typedef struct picture_job {
 
 /* The pose of the i-th frame shown, as far as it is known, into job->joints. */
 void picture_job_pose(picture_job *r, const picture_source *source, int i);
+/*
+ * A prop at the i-th frame shown of a source, whose pose is in job->joints. vertices and triangles to free(), or NULL.
+ * False: it is not to be seen, or there is no memory.
+ */
+bool picture_job_prop(const picture_job *r, const picture_source *source, int frame, int index, picture_mesh *mesh,
+                      float **vertices, int **triangles);
 /* A joint by its name; -1 with a message that begins with the option. */
 int picture_job_joint(const picture_job *r, const char *name, const char *option);
 

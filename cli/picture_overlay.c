@@ -91,87 +91,41 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
 
 /* ---- props ---- */
 
-/* Of a box whose corner i lies at the high end of axis k when bit k of i is set. */
-static const int BOX_TRIANGLES[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
-                                      2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
-
-/* Rings around y from the lower to the upper pole of a capsule (a sphere when its half length is 0). */
-static void capsule_make(float radius, float half, int rings, int sides, float *vertices, int *triangles)
-{
-    int t = 0;
-    for (int i = 0; i <= rings; i++) {
-        float angle = ((float)i / (float)rings - 0.5f) * 3.14159265f;
-        float y = radius * sinf(angle) + (i * 2 < rings ? -half : half), r = radius * cosf(angle);
-        for (int k = 0; k < sides; k++) {
-            float around = (float)k / (float)sides * 6.2831853f;
-            float *v = vertices + (size_t)(i * sides + k) * 3;
-            v[0] = r * sinf(around), v[1] = y, v[2] = r * cosf(around);
-        }
-    }
-    for (int i = 0; i < rings; i++)
-        for (int k = 0; k < sides; k++) {
-            int a = i * sides + k, b = i * sides + (k + 1) % sides, c = a + sides, d = b + sides;
-            const int two[6] = {a, b, d, a, d, c};
-            memcpy(triangles + (size_t)(t++) * 6, two, sizeof two);
-        }
-}
-
-bool picture_prop_mesh(const cutis_prop *prop, const float *joints, float size, picture_mesh *mesh, float **vertices,
+bool picture_prop_mesh(const cutis_prop *prop, const float *motion, float size, picture_mesh *mesh, float **vertices,
                        int **triangles)
 {
-    enum { RINGS = 33, SIDES = 48 };
-    int vertex_count = 8, triangle_count = 12;
-    if (prop->shape == CUTIS_PROP_MESH) vertex_count = prop->vertex_count, triangle_count = prop->triangle_count;
-    if (prop->shape == CUTIS_PROP_SPHERE || prop->shape == CUTIS_PROP_CAPSULE)
-        vertex_count = (RINGS + 1) * SIDES, triangle_count = RINGS * SIDES * 2;
+    int vertex_count, triangle_count;
+    cutis_prop_surface(prop, size, &vertex_count, &triangle_count, NULL, NULL);
     *vertices = malloc(((size_t)vertex_count + 1) * 3 * sizeof **vertices);
     *triangles = malloc(((size_t)triangle_count + 1) * 3 * sizeof **triangles);
     if (!*vertices || !*triangles) return false;
-
-    float extent[3] = {prop->size[0], prop->size[1], prop->size[2]};
-    switch (prop->shape) {
-    case CUTIS_PROP_MESH:
-        memcpy(*vertices, prop->positions, (size_t)vertex_count * 12);
-        memcpy(*triangles, prop->triangles, (size_t)triangle_count * 12);
-        break;
-    case CUTIS_PROP_SPHERE:
-        capsule_make(prop->size[0], 0, RINGS, SIDES, *vertices, *triangles);
-        break;
-    case CUTIS_PROP_CAPSULE:
-        capsule_make(prop->size[0], prop->size[1], RINGS, SIDES, *vertices, *triangles);
-        break;
-    case CUTIS_PROP_PLANE:
-        extent[0] = extent[2] = size, extent[1] = 0.005f * size; /* a thin slab */ /* fallthrough */
-    case CUTIS_PROP_BOX:
-        for (int i = 0; i < 8; i++)
-            for (int k = 0; k < 3; k++) {
-                float side = i >> k & 1 ? 1.0f : -1.0f;
-                /* A plane is solid below y = 0. */
-                if (prop->shape == CUTIS_PROP_PLANE && k == 1) side = i >> k & 1 ? 0.0f : -2.0f;
-                (*vertices)[i * 3 + k] = side * extent[k];
-            }
-        memcpy(*triangles, BOX_TRIANGLES, sizeof BOX_TRIANGLES);
-        break;
+    cutis_prop_surface(prop, size, &vertex_count, &triangle_count, *vertices, *triangles);
+    for (int i = 0; motion && i < vertex_count; i++) {
+        float *v = *vertices + (size_t)i * 3;
+        pvec p = pvec_load(v);
+        for (int k = 0; k < 3; k++)
+            v[k] = motion[k * 4] * p.x + motion[k * 4 + 1] * p.y + motion[k * 4 + 2] * p.z + motion[k * 4 + 3];
     }
-    if (prop->joint >= 0) {
-        const float *m = joints + (size_t)prop->joint * 12;
-        for (int i = 0; i < vertex_count; i++) {
-            float *v = *vertices + (size_t)i * 3;
-            pvec p = pvec_load(v);
-            for (int k = 0; k < 3; k++) v[k] = m[k * 4] * p.x + m[k * 4 + 1] * p.y + m[k * 4 + 2] * p.z + m[k * 4 + 3];
-        }
-    }
-    *mesh = (picture_mesh){.vertex_count = vertex_count,
-                           .triangle_count = triangle_count,
-                           .positions = *vertices,
-                           .triangles = *triangles,
-                           .color = {0.62f, 0.68f, 0.74f},
-                           .inside_color = {0.50f, 0.54f, 0.58f},
-                           .cap_color = {0.50f, 0.54f, 0.58f}};
+    *mesh = picture_prop_look(*vertices, vertex_count, *triangles, triangle_count);
     return true;
 }
 
+picture_mesh picture_prop_look(const float *vertices, int vertex_count, const int *triangles, int triangle_count)
+{
+    return (picture_mesh){.vertex_count = vertex_count,
+                          .triangle_count = triangle_count,
+                          .positions = vertices,
+                          .triangles = triangles,
+                          .color = {0.62f, 0.68f, 0.74f},
+                          .inside_color = {0.50f, 0.54f, 0.58f},
+                          .cap_color = {0.50f, 0.54f, 0.58f}};
+}
+
 /* ---- elements ---- */
+
+/* Of a cube whose corner i lies at the high end of axis k when bit k of i is set. */
+static const int BOX_TRIANGLES[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                      2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
 
 picture_color picture_tissue_color(int layer)
 {

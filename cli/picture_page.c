@@ -22,30 +22,34 @@ static void bounds_add(const float *p, int count, pvec *low, pvec *high)
     }
 }
 
-/* Where the props are at the frames shown; planes and props larger than the character's world are scenery. */
+/* Add a prop's points to what must be seen; planes and props larger than the character's world are scenery. */
+static void prop_add(picture_job *r, const picture_mesh *mesh)
+{
+    pvec low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
+    bounds_add(mesh->positions, mesh->vertex_count, &low, &high);
+    if (!(pvec_length(pvec_sub(high, low)) < 2 * r->character->size)) return;
+    size_t count = (size_t)r->prop_point_count + (size_t)mesh->vertex_count;
+    r->prop_points = cli_resize(r->prop_points, count, 3 * sizeof(float));
+    memcpy(r->prop_points + (size_t)r->prop_point_count * 3, mesh->positions, (size_t)mesh->vertex_count * 12);
+    r->prop_point_count = (int)count;
+}
+
+/* Where the props are at the frames shown. */
 static void props_find(picture_job *r)
 {
     const cutis_character *c = r->character;
-    for (int f = 0; f < r->times.count && c->prop_count > 0; f++) {
-        picture_job_pose(r, &r->sources[0], f);
-        for (int i = 0; i < c->prop_count; i++) {
-            const cutis_prop *prop = &c->props[i];
-            if (prop->role != CUTIS_PROP_COLLIDER || prop->shape == CUTIS_PROP_PLANE) continue;
-            float *vertices;
-            int *triangles;
-            picture_mesh mesh;
-            if (picture_prop_mesh(prop, r->joints, c->size, &mesh, &vertices, &triangles)) {
-                pvec low = {INFINITY, INFINITY, INFINITY}, high = {-INFINITY, -INFINITY, -INFINITY};
-                bounds_add(vertices, mesh.vertex_count, &low, &high);
-                if (pvec_length(pvec_sub(high, low)) < 3 * c->size) {
-                    size_t count = (size_t)r->prop_point_count + (size_t)mesh.vertex_count;
-                    r->prop_points = cli_resize(r->prop_points, count, 3 * sizeof(float));
-                    memcpy(r->prop_points + (size_t)r->prop_point_count * 3, vertices, (size_t)mesh.vertex_count * 12);
-                    r->prop_point_count = (int)count;
-                }
+    for (int s = 0; s < r->source_count && c->prop_count > 0; s++) {
+        for (int f = 0; f < r->times.count; f++) {
+            picture_job_pose(r, &r->sources[s], f);
+            for (int i = 0; i < c->prop_count; i++) {
+                float *vertices;
+                int *triangles;
+                picture_mesh mesh;
+                if (c->props[i].shape == CUTIS_PROP_PLANE) continue;
+                if (picture_job_prop(r, &r->sources[s], f, i, &mesh, &vertices, &triangles)) prop_add(r, &mesh);
+                free(vertices);
+                free(triangles);
             }
-            free(vertices);
-            free(triangles);
         }
     }
 }

@@ -129,16 +129,35 @@ static void panel_add_body(picture_job *r, const picture_source *source, int fra
     }
 }
 
-/* Colliders, where their joints carry them. Free props move by themselves; a cache does not say where to. */
-static void panel_add_props(const picture_job *r, panel_meshes *p)
+bool picture_job_prop(const picture_job *r, const picture_source *source, int frame, int index, picture_mesh *mesh,
+                      float **vertices, int **triangles)
 {
     const cutis_character *c = r->character;
-    for (int i = 0; i < c->prop_count; i++) {
+    const cutis_prop *prop = &c->props[index];
+    const float *motion = prop->joint >= 0 ? r->joints + (size_t)prop->joint * 12 : NULL;
+    *vertices = NULL;
+    *triangles = NULL;
+    if (source->props) {
+        const picture_prop *moved = &source->props[index];
+        motion = moved->motions + (size_t)frame * 12;
+        if (moved->shapes) {
+            *mesh = picture_prop_look(moved->shapes + (size_t)frame * (size_t)moved->vertex_count * 3,
+                                      moved->vertex_count, moved->triangles, moved->triangle_count);
+            return true;
+        }
+    } else if (prop->role != CUTIS_PROP_COLLIDER && source->kind != SOURCE_REST) {
+        return false; /* free props move by themselves; a cache does not say where to */
+    }
+    return picture_prop_mesh(prop, motion, c->size, mesh, vertices, triangles);
+}
+
+static void panel_add_props(const picture_job *r, const picture_source *source, int frame, panel_meshes *p)
+{
+    for (int i = 0; i < r->character->prop_count; i++) {
         float *vertices;
         int *triangles;
-        if (c->props[i].role != CUTIS_PROP_COLLIDER) continue;
         picture_mesh *mesh = &p->meshes[p->mesh_count];
-        bool made = picture_prop_mesh(&c->props[i], r->joints, c->size, mesh, &vertices, &triangles);
+        bool made = picture_job_prop(r, source, frame, i, mesh, &vertices, &triangles);
         panel_keep(p, vertices);
         panel_keep(p, triangles);
         if (!made) continue;
@@ -198,7 +217,7 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     } else {
         panel_add_body(r, source, frame, &p);
     }
-    panel_add_props(r, &p);
+    panel_add_props(r, source, frame, &p);
     scene.meshes = p.meshes;
     scene.mesh_count = p.mesh_count;
     if (!picture_render(r->tracer, &scene, cutis_pool_jobs(r->pool), image))

@@ -107,6 +107,12 @@ void picture_source_close(picture_source *source)
     free(source->elements);
     free(source->element_layers);
     free(source->element_edges);
+    for (int i = 0; i < source->prop_count; i++) {
+        free(source->props[i].motions);
+        free(source->props[i].shapes);
+        free(source->props[i].triangles);
+    }
+    free(source->props);
     *source = (picture_source){0};
 }
 
@@ -176,8 +182,36 @@ static void keep_elements(const source_run *run, int i)
     keep_output(run, "edges", CUTIS_DOMAIN_ELEMENT, s->element_count, 1, i, &s->element_edges);
 }
 
+static void keep_props(const source_run *run, int i)
+{
+    picture_source *s = run->source;
+    size_t count = (size_t)run->times->count;
+    if (!s->props) {
+        s->prop_count = run->character->prop_count;
+        s->props = cli_allocate((size_t)s->prop_count, sizeof *s->props);
+        for (int k = 0; k < s->prop_count; k++) s->props[k].motions = cli_allocate(count, 12 * sizeof(float));
+    }
+    for (int k = 0; k < s->prop_count; k++) {
+        picture_prop *kept = &s->props[k];
+        cutis_prop_state now;
+        cutis_state_prop(run->model, run->state, k, &now);
+        memcpy(kept->motions + 12 * (size_t)i, now.motion, sizeof now.motion);
+        if (now.vertex_count == 0) continue;
+        size_t floats = 3 * (size_t)now.vertex_count;
+        if (!kept->shapes) {
+            kept->shapes = cli_allocate(count * floats, sizeof(float));
+            kept->vertex_count = now.vertex_count;
+            kept->triangle_count = now.triangle_count;
+            kept->triangles = cli_allocate(3 * (size_t)now.triangle_count, sizeof(int));
+            memcpy(kept->triangles, now.triangles, 3 * (size_t)now.triangle_count * sizeof(int));
+        }
+        memcpy(kept->shapes + (size_t)i * floats, now.positions, floats * sizeof(float));
+    }
+}
+
 static void keep_frame(const source_run *run, int i, const picture_wants *wants)
 {
+    if (run->character->prop_count) keep_props(run, i);
     picture_source *s = run->source;
     int vertices = run->character->vertex_count;
     size_t floats = (size_t)vertices * 3;

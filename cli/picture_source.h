@@ -25,6 +25,14 @@ enum { SOURCE_TISSUES = 3 };
 /* Outputs by which a solver tells where its inner surfaces are, from outside in: "fat", "muscle", "bone". */
 extern const char *const source_tissues[SOURCE_TISSUES];
 
+/* A prop as a solver moved it, at the frames shown. */
+typedef struct picture_prop {
+    float *motions; /* (count x 12) */
+    float *shapes;  /* (count x vertex_count x 3) of a soft one; else NULL */
+    int vertex_count, triangle_count;
+    int *triangles;
+} picture_prop;
+
 typedef struct picture_source {
     source_kind kind;
     const char *name;   /* as given */
@@ -39,6 +47,8 @@ typedef struct picture_source {
     float *elements;                /* (count x element_count x 3) */
     float *element_layers;          /* (element_count), 0 the innermost */
     float *element_edges;           /* (element_count), file units */
+    picture_prop *props;            /* (prop_count of the character) */
+    int prop_count;
 } picture_source;
 
 /* What to keep of a solver besides positions. */

@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "contact/contact.h"
+#include "cutis/zoo.h"
 #include "math/math3.h"
 
 /* A small generator of its own, so that the cases are the same everywhere. */
@@ -234,6 +235,167 @@ static void restful_steps_are_left_alone(void **unused)
     arena_destroy(&s.memory);
 }
 
+/* ---- pruning of flat parts ---- */
+
+typedef struct sheet {
+    arena memory;
+    mesh m;
+    contact_surface surface;
+    contact_work work;
+    float *start, *end;
+} sheet;
+
+/* A strip of quads, `across` by `along` of them, whose points place(context, u, v) gives, u and v in 0..1. */
+static void sheet_make(sheet *s, int across, int along, vec3 (*place)(float u, float v))
+{
+    *s = (sheet){.memory = arena_create(NULL)};
+    int points = (across + 1) * (along + 1), triangles = 2 * across * along, count = 0;
+    float *positions = ARENA_ARRAY(&s->memory, float, 3 * points);
+    int *corners = ARENA_ARRAY(&s->memory, int, 3 * triangles);
+    for (int j = 0; j <= along; j++)
+        for (int i = 0; i <= across; i++)
+            vec3_store(positions + 3 * (j * (across + 1) + i),
+                       place((float)i / (float)across, (float)j / (float)along));
+    for (int j = 0; j < along; j++)
+        for (int i = 0; i < across; i++) {
+            int a = j * (across + 1) + i, b = a + 1, c = a + across + 1, d = c + 1;
+            const int faces[6] = {a, b, c, b, d, c};
+            memcpy(corners + 3 * count, faces, sizeof faces);
+            count += 2;
+        }
+    assert_int_equal(mesh_build(&s->m, points, positions, triangles, corners, &s->memory, NULL), CUTIS_OK);
+    assert_int_equal(contact_surface_build(&s->surface, &s->m, &s->memory, NULL, NULL), CUTIS_OK);
+    s->work = contact_work_make(&s->surface, arena_push(&s->memory, contact_work_size(&s->surface), 1));
+    s->start = arena_copy(&s->memory, positions, 3 * (size_t)points, sizeof(float));
+    s->end = arena_copy(&s->memory, positions, 3 * (size_t)points, sizeof(float));
+}
+
+/* Pairs that hit each other on the way, to the front of the list, sorted. Returns their number, -1 when there is no
+ * room for all. */
+static int impacts_find(const contact_surface *surface, contact_work *work, const float *start, const float *end,
+                        const contact_search_options *options)
+{
+    int hits = 0, count = contact_search(surface, work, start, end, options, NULL);
+    if (work->dropped > 0) return -1;
+    for (int i = 0; i < count; i++) {
+        const contact_pair *pair = work->pairs + i;
+        if (contact_pair_impact(pair, start, end, MIN(0.9f * pair->distance, 0.1f * pair->gap)) <= 1)
+            work->pairs[hits++] = *pair;
+    }
+    qsort(work->pairs, (size_t)hits, sizeof(contact_pair), compare_pairs);
+    return hits;
+}
+
+/* The same impacts with and without pruning. Returns their number, -1 when there is no room for all, and how many tests
+ * each search made. */
+static int impacts_compare(const contact_surface *surface, contact_work *work, const float *start, const float *end,
+                           contact_search_options options, long tests[2])
+{
+    options.exhaustive = true;
+    int all = impacts_find(surface, work, start, end, &options);
+    tests[1] = work->tests;
+    if (all < 0) return -1;
+    contact_pair *kept = malloc(((size_t)all + 1) * sizeof(contact_pair));
+    memcpy(kept, work->pairs, (size_t)all * sizeof(contact_pair));
+    options.exhaustive = false;
+    int found = impacts_find(surface, work, start, end, &options);
+    tests[0] = work->tests;
+    assert_int_equal(found, all);
+    for (int i = 0; i < all; i++) assert_int_equal(compare_pairs(kept + i, work->pairs + i), 0);
+    free(kept);
+    return all;
+}
+
+/* A spiral stair of two and a half turns: all its normals point up, and yet its turns lie above each other. */
+static vec3 stair(float u, float v)
+{
+    double turn = 5 * 3.14159265358979 * v;
+    float radius = 0.2f + 0.3f * u;
+    return vec3_make(radius * (float)det_cos(turn), radius * (float)det_sin(turn), 0.12f * v);
+}
+
+/* The same about a pole so thin that a turn is a few triangles. */
+static vec3 steep_stair(float u, float v)
+{
+    double turn = 7 * 3.14159265358979 * v;
+    float radius = 0.01f + 0.08f * u;
+    return vec3_make(radius * (float)det_cos(turn), radius * (float)det_sin(turn), 0.2f * v);
+}
+
+/* Folds that lean over each other, like a bellows. */
+static vec3 bellows(float u, float v)
+{
+    double fold = 6 * 6.28318530717959 * v;
+    return vec3_make(u, 0.5f * v + 0.03f * (float)det_sin(2 * fold), 0.08f * (float)det_sin(fold));
+}
+
+static vec3 plain(float u, float v) { return vec3_make(u, v, 0); }
+
+/*
+ * Surfaces on which normals alone would prune too much: their turns are pressed together, sheared, wrung and shaken in
+ * one step, and the search that prunes finds every impact that the exhaustive one finds.
+ */
+static void pruning_loses_no_impact(void **unused)
+{
+    (void)unused;
+    static vec3 (*const shapes[])(float, float) = {stair, steep_stair, bellows, plain};
+    static const int sizes[][2] = {{6, 60}, {2, 24}, {8, 96}, {24, 24}};
+    int total = 0, pruned = 0, compared = 0;
+    for (int shape = 0; shape < COUNT_OF(shapes); shape++) {
+        sheet s;
+        sheet_make(&s, sizes[shape][0], sizes[shape][1], shapes[shape]);
+        for (int i = 0; i < 30; i++) {
+            seed = (uint32_t)(100 * shape + i);
+            float press = uniform(-0.2f, 1), shear = uniform(-0.5f, 0.5f), shake = uniform(0, i % 3 * 0.03f);
+            double wring = uniform(-3, 3);
+            for (int p = 0; p < s.m.point_count; p++) {
+                vec3 x = vec3_load(s.start + 3 * p);
+                float sine = (float)det_sin(wring * x.z), cosine = (float)det_cos(wring * x.z);
+                if (shape == 3) x.z = 0.5f * press * x.x * x.x; /* the plain sheet rolls up */
+                x = vec3_make(cosine * x.x - sine * x.y + shear * x.z, sine * x.x + cosine * x.y, press * x.z);
+                for (int c = 0; c < 3; c++) s.end[3 * p + c] = (&x.x)[c] + uniform(-shake, shake);
+            }
+            contact_search_options options = {.margin = 0.004f, .thickness = 0.002f};
+            long tests[2];
+            int hits = impacts_compare(&s.surface, &s.work, s.start, s.end, options, tests);
+            if (hits < 0) continue;
+            total += hits;
+            compared++;
+            pruned += tests[0] < tests[1] / 2;
+        }
+        arena_destroy(&s.memory);
+    }
+    print_message("%d impacts in %d searches, %d of them with less than half of the tests\n", total, compared, pruned);
+    assert_true(total > 1000 && compared > 80 && pruned > 20);
+}
+
+/* The hand at rest, and from there a step of its fist: a tenth of the tests, the same contacts. */
+static void pruning_saves_nine_tenths_on_the_hand(void **unused)
+{
+    (void)unused;
+    cutis_character *hand = NULL;
+    assert_int_equal(cutis_zoo_make("hand", 1, NULL, &hand, NULL), CUTIS_OK);
+    sheet s = {.memory = arena_create(NULL)};
+    assert_int_equal(mesh_build_character(&s.m, hand, &s.memory, NULL), CUTIS_OK);
+    assert_int_equal(contact_surface_build(&s.surface, &s.m, &s.memory, NULL, NULL), CUTIS_OK);
+    s.work = contact_work_make(&s.surface, arena_push(&s.memory, contact_work_size(&s.surface), 1));
+    s.end = ARENA_ARRAY(&s.memory, float, 3 * s.m.point_count);
+    float thickness = 0.001f * hand->size;
+    contact_search_options options = {.margin = thickness + 0.1f * s.surface.edge_mean, .thickness = thickness};
+    for (int move = 0; move < 2; move++) {
+        seed = 5;
+        for (int i = 0; i < 3 * s.m.point_count; i++)
+            s.end[i] = s.m.positions[i] + (move ? uniform(-2, 2) * thickness : 0);
+        long tests[2];
+        int hits = impacts_compare(&s.surface, &s.work, s.m.positions, s.end, options, tests);
+        print_message("hand %s: %ld tests with cones, %ld without; %d impacts\n", move ? "shaken" : "at rest", tests[0],
+                      tests[1], hits);
+        if (move == 0) assert_true(10 * tests[0] <= tests[1]);
+    }
+    arena_destroy(&s.memory);
+    cutis_character_destroy(hand);
+}
+
 static void primitives_know_their_distance(void **unused)
 {
     (void)unused;
@@ -301,6 +463,8 @@ int main(void)
         cmocka_unit_test(search_does_not_depend_on_threads),
         cmocka_unit_test(fast_bodies_do_not_tunnel),
         cmocka_unit_test(restful_steps_are_left_alone),
+        cmocka_unit_test(pruning_loses_no_impact),
+        cmocka_unit_test(pruning_saves_nine_tenths_on_the_hand),
         cmocka_unit_test(primitives_know_their_distance),
         cmocka_unit_test(props_catch_what_they_sweep),
     };

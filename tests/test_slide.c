@@ -352,7 +352,7 @@ static int dense_system(const slide_model *model, slide_scratch *s, const slide_
                         double **matrix, double **right)
 {
     int n = 2 * model->point_count;
-    slide_system_body(model, s, true, NULL);
+    slide_system_body(model, s, NULL);
     slide_system_skin(model, s, places, NULL);
     slide_system_elements(model, s, places, NULL);
     slide_system_assemble(model, s, v, NULL, 0, NULL);
@@ -482,7 +482,7 @@ static void force_is_the_derivative_of_energy(void **state)
         places[i] = slide_walk_from_point(&m->atlas, i, way, axis);
         for (int e = 0; e < 3; e++) s.x[3 * i + e] = m->atlas.positions[3 * i + e] * (e == 0 ? 1.3 : 0.9);
     }
-    slide_system_body(m, &s, true, NULL);
+    slide_system_body(m, &s, NULL);
     slide_system_skin(m, &s, places, NULL);
     slide_system_elements(m, &s, places, NULL);
     slide_system_assemble(m, &s, v, NULL, 0, NULL);

@@ -182,6 +182,28 @@ CUTIS_API void cutis_character_destroy(cutis_character *character); /* NULL is a
 CUTIS_API int cutis_character_find_joint(const cutis_character *character, const char *name);
 CUTIS_API int cutis_character_find_clip(const cutis_character *character, const char *name);
 
+/* A prop and where it stands. */
+typedef struct cutis_placed_prop {
+    cutis_prop prop; /* its joint is not looked at */
+    float place[12]; /* its own space -> scene space, 3 x 4 */
+} cutis_placed_prop;
+
+/*
+ * A copy of `character` with props behind its own. Each stands on a new joint without parent that carries its name and
+ * that no clip moves. Names that are taken get a number. Fails with CUTIS_ERROR_DATA (a place that is flat or not
+ * finite, a damaged mesh) or CUTIS_ERROR_MEMORY.
+ */
+CUTIS_API cutis_result cutis_character_add_props(const cutis_character *character, const cutis_placed_prop *props,
+                                                 int prop_count, const cutis_allocator *allocator,
+                                                 cutis_character **result, cutis_error *error);
+
+/*
+ * The surface of a prop of any shape as triangles, in its own space: a plane as a thin slab `plane` wide to each side.
+ * Call with NULL arrays for the counts, then with positions (vertex_count x 3) and triangles (triangle_count x 3).
+ */
+CUTIS_API void cutis_prop_surface(const cutis_prop *prop, float plane, int *vertex_count, int *triangle_count,
+                                  float *positions, int *triangles);
+
 /* The surface's topology, over points. */
 typedef struct cutis_topology {
     int point_count, triangle_count, edge_count;

@@ -31,6 +31,22 @@ CUTIS_API cutis_result cutis_character_load_memory(const void *data, size_t size
                                                    const cutis_allocator *allocator, cutis_character **character,
                                                    cutis_error *error);
 
+/* Props from a file. */
+typedef struct cutis_props {
+    int count;
+    const cutis_placed_prop *props; /* (count) */
+    int warning_count;
+    const char *const *warnings;
+} cutis_props;
+
+/*
+ * Every node of a .glb or .gltf that has a mesh or a role, as a prop where it stands: what extras.cutis say ("role",
+ * "shape", "mass", ...), a collider without. Its animations are left out. Fails when the scene holds no such node.
+ */
+CUTIS_API cutis_result cutis_props_load(const char *path, const cutis_allocator *allocator, cutis_props **props,
+                                        cutis_error *error);
+CUTIS_API void cutis_props_destroy(cutis_props *props); /* NULL is allowed */
+
 /* A line of a name map: motion joint `from` drives character joint `to`. */
 typedef struct cutis_name_pair {
     const char *from, *to;

@@ -59,20 +59,37 @@ void contact_pair_velocity(const contact_pair *pair, const float *inverse_masses
 
 /* ---- the surface ---- */
 
-/* Immutable. Arrays live in the arena given to build. */
+/* Triangles of a leaf at most, points of an outline at most, floats of a bound. */
+enum { CONTACT_LEAF = 8, CONTACT_OUTLINE = 64, CONTACT_BOUND = 12 };
+
+/* The loop of points around some triangles; count 0: none that is simple and star-shaped. */
+typedef struct contact_outline {
+    int first, count; /* in outline_points */
+    int centre[2];    /* points of the loop in the middle of which all of it is seen, in the rest pose */
+} contact_outline;
+
+/* Two nodes of the same depth that share a point, and perhaps more around it, with the outline of all. */
+typedef struct contact_union {
+    int other; /* the second node; the first is the one whose union this is */
+    contact_outline outline;
+    int nodes, node_count; /* in union_nodes, the two included */
+} contact_union;
+
+/* Immutable. Arrays live in the arena given to build. Nodes are numbered level by level, leaves first, blocks last. */
 typedef struct contact_surface {
     const mesh *mesh;
-    int node_count, leaf_count, block_count;
-    const int *node_children;  /* (node_count) left child, whose right sibling follows; -1 - leaf for a leaf */
-    const int *node_first;     /* (node_count) range of leaves below: first */
-    const int *node_last;      /* ... and last, inclusive */
-    const int *block_nodes;    /* (block_count) subtrees that are searched as one piece of work */
-    const int *leaf_first;     /* (leaf_count + 1) into order */
-    const int *order;          /* (triangle_count) triangles by leaf */
-    const uint8_t *connected;  /* (node_count) the triangles below hang together by points */
-    const uint8_t *owned;      /* (triangle_count) bits 0..2: points, 3..5: edges that this triangle stands for */
-    const int *adjacent_first; /* (leaf_count + 1) leaves that share a point with a leaf */
-    const int *adjacent;
+    int node_count, leaf_count;
+    int block_count; /* nodes of the last level, each searched as one piece of work */
+    const int
+        *child_first;      /* (node_count + 1) children of each node that is no leaf, side by side in the level below */
+    const int *leaf_first; /* (leaf_count + 1) triangles of each leaf */
+    const int *corners;    /* (triangle_count x 3) of triangles in the order of leaves */
+    const uint8_t *owned;  /* (triangle_count), likewise: bits 0..2 points, 3..5 edges that it stands for */
+    const contact_outline *outlines; /* (node_count) */
+    const int *outline_points;
+    const int *union_first; /* (node_count + 1) */
+    const contact_union *unions;
+    const int *union_nodes;
     const int *tangle; /* (point_count) group of triangles that intersect at rest, -1: none */
     float edge_mean;
 } contact_surface;
@@ -80,15 +97,25 @@ typedef struct contact_surface {
 cutis_result contact_surface_build(contact_surface *surface, const mesh *m, arena *memory,
                                    const cutis_allocator *allocator, cutis_error *error);
 
+/* What the search of one block found. */
+typedef struct contact_block {
+    int pairs, dropped;
+    long tests;
+} contact_block;
+
 /* What a search writes; carved from a block of contact_work_size bytes, no state between searches. */
 typedef struct contact_work {
-    float *nodes;     /* (node_count x 12) box, then bounds of normals */
-    float *triangles; /* (triangle_count x 12) the same */
+    float *nodes;     /* (node_count x CONTACT_BOUND) see contact_search.c */
+    float *triangles; /* (triangle_count x CONTACT_BOUND) the same, in the order of leaves */
+    float *motions;   /* (triangle_count x 4) mean motion, and how far the corners' are from it */
+    float *starts;    /* (point_count x 4) start */
+    float *ends;      /* (point_count x 4) end, less the mean motion */
     contact_pair *pairs;
-    int *block_counts; /* (block_count) */
+    contact_block *block_counts; /* (block_count) */
     int pair_count;
     int pair_capacity, block_capacity;
     int dropped; /* pairs that did not fit */
+    long tests;  /* pairs of features that were looked at */
     int *zones;  /* (point_count) scratch of contact_resolve */
     float *zone_data;
     float *saved;  /* (point_count x 3) end of the last search */
@@ -102,6 +129,7 @@ contact_work contact_work_make(const contact_surface *surface, void *memory);
 typedef struct contact_search_options {
     float margin;    /* pairs whose features come this close are reported */
     float thickness; /* the gap to keep, where the rest pose is not closer */
+    bool exhaustive; /* flat parts are searched too: finds the same contacts, for tests */
 } contact_search_options;
 
 /*
@@ -123,7 +151,8 @@ typedef struct contact_resolve_stats {
 /*
  * Change `end` so that no point crosses the surface on its straight way from start to end. First by projecting
  * impacts (Gauss-Seidel), then by rigid impact zones (Provot 1997; Bridson, Fedkiw, Anderson 2002): points of
- * impacts that resist move as rigid pieces, which cannot intersect themselves. searched: work holds the pairs of
+ * impacts that resist move as rigid pieces, which cannot intersect themselves. Points of no inverse mass go where they
+ * go, but for the share of a zone's turn that their fellows cause; pairs of such points alone are let be. searched: work holds the pairs of
  * a search with the same start and options, which is used again if its end was near.
  */
 contact_resolve_stats contact_resolve(const contact_surface *surface, contact_work *work, const float *start,

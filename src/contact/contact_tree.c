@@ -1,53 +1,149 @@
 /*
- * contact_tree.c: the tree over a deforming surface, and the search for pairs that come close.
+ * contact_tree.c: the tree over a deforming surface: clusters of triangles, and the outlines by which the search
+ * prunes.
  *
- * A binary tree over triangles, made once for the rest pose and refitted to boxes that are swept over the step.
- * Flat parts are pruned as by Volino and Magnenat-Thalmann 1994: a connected piece whose normals all lie on one
- * side of some plane does not touch itself (their condition on the piece's outline is left out, as is usual;
- * contact_resolve has no other source of pairs, and the tests look for what this could miss). Departure: the cone
- * of normals is a box around the unit normals, which merges by minimum and maximum and needs no trigonometry.
+ * Triangles are joined to compact, flat clusters of two or three, those again, and so on (a simple form of hierarchical
+ * face clustering: Garland, Willmott, Heckbert 2001), so that a node of the tree is a patch of the surface with a short
+ * outline. All leaves have the same distance from the top. Nodes are numbered level by level, leaves first, the
+ * children of a node side by side.
+ *
+ * For pruning flat parts (contact_search.c) nodes, and pairs of nodes side by side, get the outline of their
+ * triangles: the loop of points around them. What has none that is one simple loop is never pruned.
  *
  * Each point and each edge is tested for one triangle only, which owns it (Curtis, Tamstorf, Manocha 2008).
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "contact/contact.h"
 
-enum { LEAF_TRIANGLES = 4 };
-/* Subtrees that are searched as one piece of work, about so many; each has its own room for pairs. */
+/* Clusters are joined until there are at most so many, the blocks: each is one piece of work with its own pairs. */
 enum { BLOCKS = 64 };
 /* Room for pairs in all, for each triangle, and at least in a block. */
 enum { PAIRS_PER_TRIANGLE = 40, BLOCK_PAIRS = 4096 };
-/* Floats of a bound: box minimum, maximum, normals' minimum, maximum. */
-enum { BOUND = 12 };
+/* Larger nodes are never flat on a body; and nodes around a point, for pairs that meet in it. */
+enum { OUTLINE_TRIANGLES = 256, UNION_NODES = 8 };
+/* Rounds of joining that make leaves of triangles, and levels at most: each has at most 7/8 of those below. */
+enum { LEAF_ROUNDS = 2, LEVELS = 160 };
 
-/* ---- build ---- */
+/* ---- clusters ---- */
+
+typedef struct cluster {
+    vec3 centre, normal; /* sums over area, of the triangles' */
+    float area, perimeter;
+    int triangles;
+} cluster;
+
+/* Two clusters side by side. */
+typedef struct joint_edge {
+    int a, b;
+    float length; /* of their border */
+    float cost;
+} joint_edge;
 
 typedef struct tree_builder {
     const mesh *m;
-    float *centres; /* (triangle_count x 3) */
-    int *order, *children, *first, *last, *leaf_first;
-    int node_count, leaf_count;
+    int *order, *leaf_first, *leaf_of;
+    int leaf_count;
+    int level_count;
+    int counts[LEVELS];   /* nodes of each level; 0: leaves */
+    int *parents[LEVELS]; /* of each level's nodes */
+    int *label;           /* (triangle_count) cluster of each triangle */
+    cluster *clusters;
+    joint_edge *joints;
+    int *joined; /* (triangle_count) of the round in hand: new cluster, -1: none yet */
+    int *singles;
 } tree_builder;
+
+static int compare_joint_places(const void *x, const void *y)
+{
+    const joint_edge *a = x, *b = y;
+    return a->a != b->a ? (a->a < b->a ? -1 : 1) : a->b != b->b ? (a->b < b->b ? -1 : 1) : 0;
+}
+
+static int compare_joint_costs(const void *x, const void *y)
+{
+    const joint_edge *a = x, *b = y;
+    return a->cost != b->cost ? (a->cost < b->cost ? -1 : 1) : compare_joint_places(x, y);
+}
+
+static void clusters_measure(tree_builder *b, int count)
+{
+    const mesh *m = b->m;
+    memset(b->clusters, 0, (size_t)count * sizeof(cluster));
+    for (int t = 0; t < m->triangle_count; t++) {
+        const int *c = m->triangles + 3 * t;
+        vec3 p[3] = {vec3_load(m->positions + 3 * c[0]), vec3_load(m->positions + 3 * c[1]),
+                     vec3_load(m->positions + 3 * c[2])};
+        vec3 normal = vec3_scale(vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0])), 0.5f);
+        cluster *k = b->clusters + b->label[t];
+        float area = vec3_length(normal);
+        k->normal = vec3_add(k->normal, normal);
+        k->centre = vec3_madd(k->centre, vec3_add(vec3_add(p[0], p[1]), p[2]), (area + 1e-30f) / 3);
+        k->area += area + 1e-30f;
+        k->triangles++;
+    }
+}
+
+/* The borders of clusters, each pair once, and the perimeters. */
+static int joints_find(tree_builder *b)
+{
+    const mesh *m = b->m;
+    int found = 0, count = 0;
+    for (int e = 0; e < m->edge_count; e++) {
+        float length = vec3_distance(vec3_load(m->positions + 3 * m->edges[2 * e]),
+                                     vec3_load(m->positions + 3 * m->edges[2 * e + 1]));
+        int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
+        if (s < 0) continue;
+        int x = b->label[s], y = t < 0 ? -1 : b->label[t];
+        if (x == y) continue;
+        b->clusters[x].perimeter += length;
+        if (y < 0) continue;
+        b->clusters[y].perimeter += length;
+        b->joints[found++] = (joint_edge){.a = MIN(x, y), .b = MAX(x, y), .length = length};
+    }
+    qsort(b->joints, (size_t)found, sizeof(joint_edge), compare_joint_places);
+    for (int i = 0; i < found; i++) {
+        if (count > 0 && compare_joint_places(b->joints + count - 1, b->joints + i) == 0)
+            b->joints[count - 1].length += b->joints[i].length;
+        else
+            b->joints[count++] = b->joints[i];
+    }
+    /* Compact and flat is cheap. */
+    for (int i = 0; i < count; i++) {
+        joint_edge *joint = b->joints + i;
+        const cluster *x = b->clusters + joint->a, *y = b->clusters + joint->b;
+        float around = x->perimeter + y->perimeter - 2 * joint->length;
+        float along = vec3_dot(vec3_normalize(x->normal), vec3_normalize(y->normal));
+        joint->cost = around * around / (x->area + y->area) * (2 - along);
+    }
+    qsort(b->joints, (size_t)count, sizeof(joint_edge), compare_joint_costs);
+    return count;
+}
+
+static float centre_along(const tree_builder *b, int k, int axis)
+{
+    return (&b->clusters[k].centre.x)[axis] / b->clusters[k].area;
+}
 
 static bool comes_before(const tree_builder *b, int axis, int s, int t)
 {
-    float x = b->centres[3 * s + axis], y = b->centres[3 * t + axis];
+    float x = centre_along(b, s, axis), y = centre_along(b, t, axis);
     return x < y || (x == y && s < t);
 }
 
-/* Quickselect of order[begin..end) so that the first `count` come before the others along the axis. */
-static void order_select(tree_builder *b, int axis, int begin, int end, int middle)
+/* Quickselect of singles[begin..end) so that those before `middle` come before the others along the axis. */
+static void singles_select(tree_builder *b, int axis, int begin, int end, int middle)
 {
     while (end - begin > 1) {
-        int pivot = b->order[begin + (end - begin) / 2], i = begin, j = end - 1;
+        int pivot = b->singles[begin + (end - begin) / 2], i = begin, j = end - 1;
         while (i <= j) {
-            while (comes_before(b, axis, b->order[i], pivot)) i++;
-            while (comes_before(b, axis, pivot, b->order[j])) j--;
+            while (comes_before(b, axis, b->singles[i], pivot)) i++;
+            while (comes_before(b, axis, pivot, b->singles[j])) j--;
             if (i <= j) {
-                int swap = b->order[i];
-                b->order[i++] = b->order[j];
-                b->order[j--] = swap;
+                int swap = b->singles[i];
+                b->singles[i++] = b->singles[j];
+                b->singles[j--] = swap;
             }
         }
         if (middle <= j)
@@ -59,30 +155,115 @@ static void order_select(tree_builder *b, int axis, int begin, int end, int midd
     }
 }
 
-static void node_split(tree_builder *b, int node, int begin, int end)
+/* Clusters without neighbours, halved along the longest extent down to pairs, which join. */
+static int singles_join(tree_builder *b, int begin, int end, int next)
 {
-    b->first[node] = b->leaf_count;
-    if (end - begin <= LEAF_TRIANGLES) {
-        b->children[node] = -1 - b->leaf_count;
-        b->leaf_first[b->leaf_count++] = begin;
-        b->last[node] = b->first[node];
-        return;
+    if (end - begin <= 2) {
+        for (int i = begin; i < end; i++) b->joined[b->singles[i]] = next;
+        return next + (end > begin);
     }
-    vec3 low = vec3_load(b->centres + 3 * b->order[begin]), high = low;
-    for (int i = begin + 1; i < end; i++) {
-        vec3 c = vec3_load(b->centres + 3 * b->order[i]);
-        low = vec3_min(low, c), high = vec3_max(high, c);
+    float low[3], high[3];
+    for (int axis = 0; axis < 3; axis++) {
+        low[axis] = high[axis] = centre_along(b, b->singles[begin], axis);
+        for (int i = begin + 1; i < end; i++) {
+            float x = centre_along(b, b->singles[i], axis);
+            low[axis] = MIN(low[axis], x), high[axis] = MAX(high[axis], x);
+        }
     }
-    vec3 extent = vec3_sub(high, low);
-    int axis = extent.x >= extent.y && extent.x >= extent.z ? 0 : extent.y >= extent.z ? 1 : 2;
-    int middle = begin + (end - begin) / 2;
-    order_select(b, axis, begin, end, middle);
-    int left = b->node_count;
-    b->node_count += 2;
-    b->children[node] = left;
-    node_split(b, left, begin, middle);
-    node_split(b, left + 1, middle, end);
-    b->last[node] = b->leaf_count - 1;
+    float extent[3] = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
+    int axis = extent[0] >= extent[1] && extent[0] >= extent[2] ? 0 : extent[1] >= extent[2] ? 1 : 2;
+    int middle = begin + (end - begin + 2) / 4 * 2;
+    singles_select(b, axis, begin, end, middle);
+    return singles_join(b, middle, end, singles_join(b, begin, middle, next));
+}
+
+/*
+ * One round: each cluster with its best neighbour, what is left over with a pair beside it. Returns the number of new
+ * clusters; `joined` says which.
+ */
+static int clusters_join(tree_builder *b, int count, int triangle_limit)
+{
+    clusters_measure(b, count);
+    int joints = joints_find(b), next = 0, singles = 0;
+    for (int k = 0; k < count; k++) b->joined[k] = -1;
+    int *triangles = b->singles; /* of new clusters, until the singles are needed */
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < joints; i++) {
+            int x = b->joints[i].a, y = b->joints[i].b;
+            bool free_x = b->joined[x] < 0, free_y = b->joined[y] < 0;
+            int sum = b->clusters[x].triangles + b->clusters[y].triangles;
+            if (pass == 0 && free_x && free_y && sum <= triangle_limit) {
+                b->joined[x] = b->joined[y] = next;
+                triangles[next++] = sum;
+            } else if (pass == 1 && free_x != free_y) {
+                /* Three at most: a joined cluster takes one more, and counts as full. */
+                int lone = free_x ? x : y, pair = b->joined[free_x ? y : x];
+                int all = triangles[pair] + b->clusters[lone].triangles;
+                if (triangles[pair] < 0 || all > triangle_limit) continue;
+                b->joined[lone] = pair;
+                triangles[pair] = -1;
+            }
+        }
+    for (int k = 0; k < count; k++)
+        if (b->joined[k] < 0) b->singles[singles++] = k;
+    /* With few neighbours left, those that lie near each other. */
+    if (next + singles > count - count / 8 && triangle_limit > CONTACT_LEAF) return singles_join(b, 0, singles, next);
+    for (int i = 0; i < singles; i++) b->joined[b->singles[i]] = next++;
+    return next;
+}
+
+/* Levels from leaves up to blocks, their parents in the order of joining. */
+static bool levels_build(tree_builder *b, arena *scratch)
+{
+    const mesh *m = b->m;
+    int n = m->triangle_count, count = n;
+    for (int t = 0; t < n; t++) b->label[t] = t;
+    for (int round = 0; round < LEAF_ROUNDS; round++) {
+        count = clusters_join(b, count, CONTACT_LEAF);
+        for (int t = 0; t < n; t++) b->label[t] = b->joined[b->label[t]];
+    }
+    memcpy(b->leaf_of, b->label, (size_t)n * sizeof(int));
+    b->leaf_count = count;
+    b->counts[b->level_count++] = count;
+    while (count > BLOCKS && b->level_count < LEVELS) {
+        int next = clusters_join(b, count, n);
+        int *parents = arena_copy(scratch, b->joined, (size_t)count, sizeof(int));
+        if (!parents) return false;
+        b->parents[b->level_count - 1] = parents;
+        for (int t = 0; t < n; t++) b->label[t] = b->joined[b->label[t]];
+        count = next;
+        b->counts[b->level_count++] = count;
+    }
+    return true;
+}
+
+/*
+ * Number the nodes of each level by their parents' numbers, from the top down. names: (triangle_count) new numbers of
+ * the level above and of this one. Leaves' triangles follow.
+ */
+static void levels_order(tree_builder *b, contact_surface *surface, int *child_first, int *names, int *own, int *firsts)
+{
+    int top = b->level_count - 1, base = surface->node_count;
+    for (int i = 0; i < b->counts[top]; i++) names[i] = i;
+    for (int level = top; level > 0; level--) {
+        int above = b->counts[level], below = b->counts[level - 1];
+        base -= above;
+        for (int i = 0; i <= above; i++) firsts[i] = 0;
+        for (int i = 0; i < below; i++) firsts[names[b->parents[level - 1][i]] + 1]++;
+        for (int i = 0; i < above; i++) firsts[i + 1] += firsts[i];
+        for (int i = 0; i < above; i++) child_first[base + i] = base - below + firsts[i];
+        for (int i = 0; i < below; i++) own[i] = firsts[names[b->parents[level - 1][i]]]++;
+        memcpy(names, own, (size_t)below * sizeof(int));
+    }
+    /* The last of a level ends where the level above begins, where its own children end. */
+    child_first[surface->node_count] = surface->node_count - b->counts[top];
+    int n = b->m->triangle_count;
+    for (int t = 0; t < n; t++) b->leaf_of[t] = names[b->leaf_of[t]];
+    for (int i = 0; i <= b->leaf_count; i++) b->leaf_first[i] = 0;
+    for (int t = 0; t < n; t++) b->leaf_first[b->leaf_of[t] + 1]++;
+    for (int i = 0; i < b->leaf_count; i++) b->leaf_first[i + 1] += b->leaf_first[i];
+    memcpy(firsts, b->leaf_first, ((size_t)b->leaf_count + 1) * sizeof(int));
+    for (int t = 0; t < n; t++) b->order[firsts[b->leaf_of[t]]++] = t;
 }
 
 /* Points and edges to the lowest triangle that has them. */
@@ -96,68 +277,249 @@ static void owners_assign(const mesh *m, uint8_t *owned)
         }
 }
 
-/* Leaves that share a point with each leaf. Two calls: counts, then entries. */
-static void leaves_join(const mesh *m, const tree_builder *b, const int *leaf_of, int *stamps, int *firsts, int *out)
+/* ---- outlines ---- */
+
+/* A growing array of ints. The first pass only counts. */
+typedef struct int_list {
+    int *values; /* NULL: count */
+    int count;
+} int_list;
+
+static void list_add(int_list *list, int value)
 {
-    for (int leaf = 0; leaf < b->leaf_count; leaf++) stamps[leaf] = -1;
-    int total = 0;
-    for (int leaf = 0; leaf < b->leaf_count; leaf++) {
-        if (firsts) firsts[leaf] = total;
-        for (int i = b->leaf_first[leaf]; i < b->leaf_first[leaf + 1]; i++)
-            for (int c = 0; c < 3; c++) {
-                int p = m->triangles[3 * b->order[i] + c];
-                for (int k = m->point_triangle_first[p]; k < m->point_triangle_first[p + 1]; k++) {
-                    int other = leaf_of[m->point_triangles[k]];
-                    if (other == leaf || stamps[other] == leaf) continue;
-                    stamps[other] = leaf;
-                    if (out) out[total] = other;
-                    total++;
-                }
-            }
-    }
-    if (firsts) firsts[b->leaf_count] = total;
+    if (list->values) list->values[list->count] = value;
+    list->count++;
 }
 
-/* The subtrees of at most a BLOCKS-th of the leaves, from left to right. */
-static void blocks_find(contact_surface *surface, const tree_builder *b, int node, int *block_nodes)
+typedef struct outliner {
+    const tree_builder *b;
+    int *node_of; /* (triangle_count) node of each triangle, in the level in hand */
+    int *first;   /* (node_count + 1) first of each node's triangles, in the order of leaves */
+    int *last;    /* (node_count) */
+    int *next;    /* (point_count) behind each point of the outline in hand, -1: not on it */
+    int *stamps;  /* (node_count) */
+} outliner;
+
+static bool holds(const int *nodes, int count, int node)
 {
-    int leaves = b->last[node] - b->first[node] + 1;
-    if (b->children[node] < 0 || leaves * BLOCKS <= b->leaf_count) {
-        block_nodes[surface->block_count++] = node;
-        return;
+    for (int i = 0; i < count; i++)
+        if (nodes[i] == node) return true;
+    return false;
+}
+
+/* The edges of a node that border none of the nodes. False when they do not make a simple outline. */
+static bool outline_collect(outliner *o, const int *nodes, int count, int node, int *edges)
+{
+    const mesh *m = o->b->m;
+    bool simple = true;
+    for (int i = o->first[node]; i < o->last[node]; i++) {
+        int t = o->b->order[i];
+        for (int c = 0; c < 3; c++) {
+            int e = m->triangle_edges[3 * t + c], from = m->triangles[3 * t + c],
+                to = m->triangles[3 * t + (c + 1) % 3];
+            if (m->edge_triangle_counts[e] > 2) return false;
+            int other = m->edge_triangles[2 * e] == t ? m->edge_triangles[2 * e + 1] : m->edge_triangles[2 * e];
+            if (other >= 0 && holds(nodes, count, o->node_of[other])) {
+                /* Inside; the other triangle must run it the other way. */
+                const int *k = m->triangles + 3 * other;
+                for (int d = 0; d < 3; d++) simple = simple && !(k[d] == from && k[(d + 1) % 3] == to);
+                continue;
+            }
+            if (o->next[from] >= 0) simple = false;
+            o->next[from] = to;
+            (*edges)++;
+        }
     }
-    blocks_find(surface, b, b->children[node], block_nodes);
-    blocks_find(surface, b, b->children[node] + 1, block_nodes);
+    return simple;
+}
+
+/* Append the outline of some nodes of the level in hand. Returns its length, 0 when there is none. */
+static int outline_find(outliner *o, const int *nodes, int count, int_list *points)
+{
+    const tree_builder *b = o->b;
+    const int *corners = b->m->triangles;
+    int edges = 0, length = 0, start = -1, first = points->count;
+    bool simple = true;
+    for (int i = 0; i < count && simple; i++) simple = outline_collect(o, nodes, count, nodes[i], &edges);
+    for (int i = o->first[nodes[0]]; i < o->last[nodes[0]] && start < 0; i++)
+        for (int c = 0; c < 3; c++)
+            if (o->next[corners[3 * b->order[i] + c]] >= 0) start = corners[3 * b->order[i] + c];
+    if (simple && start >= 0 && edges <= CONTACT_OUTLINE) {
+        int p = start;
+        do {
+            list_add(points, p);
+            length++;
+            p = o->next[p];
+        } while (p >= 0 && p != start && length < edges);
+        if (p != start || length != edges) points->count = first, length = 0;
+    }
+    for (int i = 0; i < count; i++)
+        for (int k = o->first[nodes[i]]; k < o->last[nodes[i]]; k++)
+            for (int c = 0; c < 3; c++) o->next[corners[3 * b->order[k] + c]] = -1;
+    return length;
+}
+
+/* The smallest sine of the angles at which edges of the loop are seen from a place; negative when seen from behind. */
+static float outline_view(const float (*x)[2], int n, const float from[2])
+{
+    float least = 1;
+    for (int i = 0; i < n && least > 0; i++) {
+        const float *a = x[i], *b = x[(i + 1) % n];
+        float ax = a[0] - from[0], ay = a[1] - from[1], bx = b[0] - from[0], by = b[1] - from[1];
+        float lengths = sqrtf((ax * ax + ay * ay) * (bx * bx + by * by));
+        least = MIN(least, lengths > 0 ? (ax * by - bx * ay) / lengths : 0);
+    }
+    return least;
+}
+
+/* From the middle of which two points the outline is seen best, along the mean normal of its triangles at rest. */
+static bool outline_centre(const outliner *o, const int *nodes, int count, const int *loop, contact_outline *outline)
+{
+    const mesh *m = o->b->m;
+    vec3 normal = {0, 0, 0};
+    for (int i = 0; i < count; i++)
+        for (int k = o->first[nodes[i]]; k < o->last[nodes[i]]; k++) {
+            const int *c = m->triangles + 3 * o->b->order[k];
+            vec3 p = vec3_load(m->positions + 3 * c[0]);
+            normal = vec3_add(normal, vec3_cross(vec3_sub(vec3_load(m->positions + 3 * c[1]), p),
+                                                 vec3_sub(vec3_load(m->positions + 3 * c[2]), p)));
+        }
+    vec3 axis = vec3_normalize(normal);
+    vec3 u = vec3_normalize(vec3_cross(axis, fabsf(axis.x) < 0.7f ? vec3_make(1, 0, 0) : vec3_make(0, 1, 0)));
+    vec3 v = vec3_cross(axis, u);
+    float x[CONTACT_OUTLINE][2], best = 0;
+    int n = outline->count;
+    for (int i = 0; i < n; i++) {
+        vec3 p = vec3_load(m->positions + 3 * loop[i]);
+        x[i][0] = vec3_dot(u, p), x[i][1] = vec3_dot(v, p);
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = i + 2; j < n; j++) {
+            const float middle[2] = {0.5f * (x[i][0] + x[j][0]), 0.5f * (x[i][1] + x[j][1])};
+            float view = outline_view((const float(*)[2])x, n, middle);
+            if (view > best) best = view, outline->centre[0] = loop[i], outline->centre[1] = loop[j];
+        }
+    return best > 0;
+}
+
+/* All nodes of the level around a point. Returns their number, 0 when there are too many. */
+static int nodes_around(const outliner *o, int p, int *nodes)
+{
+    const mesh *m = o->b->m;
+    int count = 0;
+    for (int i = m->point_triangle_first[p]; i < m->point_triangle_first[p + 1]; i++) {
+        int node = o->node_of[m->point_triangles[i]];
+        if (holds(nodes, count, node)) continue;
+        if (count == UNION_NODES) return 0;
+        nodes[count++] = node;
+    }
+    return count;
+}
+
+typedef struct outline_lists {
+    int_list points; /* of all outlines */
+    int_list nodes;  /* of all unions */
+    contact_union *unions;
+    int union_count;
+} outline_lists;
+
+/* Two nodes that share point p: by themselves, or with all that lie around it. */
+static bool union_add(outliner *o, int x, int y, int p, outline_lists *lists)
+{
+    int nodes[UNION_NODES] = {x, y}, count = 2;
+    contact_outline outline = {.first = lists->points.count};
+    outline.count = outline_find(o, nodes, count, &lists->points);
+    if (outline.count == 0) {
+        count = nodes_around(o, p, nodes);
+        if (count > 2) outline.count = outline_find(o, nodes, count, &lists->points);
+    }
+    if (outline.count == 0) return false;
+    if (lists->unions) {
+        if (!outline_centre(o, nodes, count, lists->points.values + outline.first, &outline)) outline.count = 0;
+        lists->unions[lists->union_count] =
+            (contact_union){.other = y, .outline = outline, .nodes = lists->nodes.count, .node_count = count};
+    }
+    lists->union_count++;
+    for (int i = 0; i < count; i++) list_add(&lists->nodes, nodes[i]);
+    return true;
+}
+
+/* Unions of node x with the nodes behind it that share a point with it, and have an outline. */
+static void unions_find(outliner *o, int x, outline_lists *lists)
+{
+    const mesh *m = o->b->m;
+    for (int i = o->first[x]; i < o->last[x]; i++)
+        for (int c = 0; c < 3; c++) {
+            int p = m->triangles[3 * o->b->order[i] + c];
+            for (int k = m->point_triangle_first[p]; k < m->point_triangle_first[p + 1]; k++) {
+                int y = o->node_of[m->point_triangles[k]];
+                if (y > x && o->stamps[y] != x && union_add(o, x, y, p, lists)) o->stamps[y] = x;
+            }
+        }
+}
+
+/* Outlines of all nodes and unions. Two calls: the first counts, the second, with arrays, fills. */
+static void outlines_find(outliner *o, outline_lists *lists, contact_outline *outlines, int *union_first)
+{
+    const tree_builder *b = o->b;
+    lists->points.count = lists->nodes.count = lists->union_count = 0;
+    int node = 0;
+    for (int level = 0; level < b->level_count; level++) {
+        for (int i = node; i < node + b->counts[level]; i++) {
+            o->stamps[i] = -1;
+            for (int k = o->first[i]; k < o->last[i]; k++) o->node_of[b->order[k]] = i;
+        }
+        for (int end = node + b->counts[level]; node < end; node++) {
+            contact_outline outline = {.first = lists->points.count};
+            if (union_first) union_first[node] = lists->union_count;
+            if (o->last[node] - o->first[node] <= OUTLINE_TRIANGLES) {
+                outline.count = outline_find(o, &node, 1, &lists->points);
+                unions_find(o, node, lists);
+            }
+            if (!outlines) continue;
+            const int *loop = lists->points.values + outline.first;
+            if (outline.count > 0 && !outline_centre(o, &node, 1, loop, &outline)) outline.count = 0;
+            outlines[node] = outline;
+        }
+    }
+    if (union_first) union_first[node] = lists->union_count;
+}
+
+static cutis_result outlines_build(contact_surface *surface, tree_builder *b, arena *memory, arena *scratch,
+                                   cutis_error *error)
+{
+    int nodes = surface->node_count;
+    outliner o = {.b = b,
+                  .node_of = ARENA_ARRAY(scratch, int, b->m->triangle_count),
+                  .first = ARENA_ARRAY(scratch, int, nodes + 1),
+                  .last = ARENA_ARRAY(scratch, int, nodes + 1),
+                  .next = ARENA_ARRAY(scratch, int, b->m->point_count + 1),
+                  .stamps = ARENA_ARRAY(scratch, int, nodes)};
+    contact_outline *outlines = ARENA_ARRAY(memory, contact_outline, nodes);
+    int *union_first = ARENA_ARRAY(memory, int, nodes + 1);
+    outline_lists lists = {.union_count = 0};
+    if (memory->failed || scratch->failed) return error_memory(error, "the contact surface");
+    for (int p = 0; p < b->m->point_count; p++) o.next[p] = -1;
+    for (int node = 0; node < nodes; node++) {
+        bool leaf = node < b->leaf_count;
+        o.first[node] = leaf ? b->leaf_first[node] : o.first[surface->child_first[node]];
+        o.last[node] = leaf ? b->leaf_first[node + 1] : o.last[surface->child_first[node + 1] - 1];
+    }
+    outlines_find(&o, &lists, NULL, NULL);
+    lists.points.values = ARENA_ARRAY(memory, int, lists.points.count + CONTACT_OUTLINE);
+    lists.nodes.values = ARENA_ARRAY(memory, int, lists.nodes.count + 1);
+    lists.unions = ARENA_ARRAY(memory, contact_union, lists.union_count + 1);
+    if (memory->failed) return error_memory(error, "the contact surface");
+    outlines_find(&o, &lists, outlines, union_first);
+    surface->outlines = outlines, surface->outline_points = lists.points.values;
+    surface->union_first = union_first, surface->unions = lists.unions, surface->union_nodes = lists.nodes.values;
+    return CUTIS_OK;
 }
 
 static int root_of(int *parents, int i)
 {
     while (parents[i] != i) i = parents[i] = parents[parents[i]];
     return i;
-}
-
-/* Whether the triangles of each node hang together by points. parents: (point_count) union-find scratch. */
-static void connections_find(const mesh *m, const tree_builder *b, int *parents, uint8_t *connected)
-{
-    for (int node = 0; node < b->node_count; node++) {
-        int begin = b->leaf_first[b->first[node]], end = b->leaf_first[b->last[node] + 1];
-        if (end - begin > 4096) continue; /* never flat */
-        for (int i = 3 * begin; i < 3 * end; i++) {
-            int p = m->triangles[3 * b->order[i / 3] + i % 3];
-            parents[p] = p;
-        }
-        for (int i = begin; i < end; i++) {
-            const int *c = m->triangles + 3 * b->order[i];
-            for (int k = 1; k < 3; k++) {
-                int r = root_of(parents, c[0]), s = root_of(parents, c[k]);
-                parents[MAX(r, s)] = MIN(r, s);
-            }
-        }
-        int root = root_of(parents, m->triangles[3 * b->order[begin]]);
-        connected[node] = 1;
-        for (int i = begin; i < end; i++)
-            if (root_of(parents, m->triangles[3 * b->order[i]]) != root) connected[node] = 0;
-    }
 }
 
 /* Groups of points whose triangles intersect at rest. */
@@ -188,79 +550,56 @@ static cutis_result tangles_find(const mesh *m, int *tangle, arena *scratch, cut
     return CUTIS_OK;
 }
 
+/* ---- all of it ---- */
+
+static cutis_result tree_build(contact_surface *surface, arena *memory, arena *scratch, cutis_error *error)
+{
+    const mesh *m = surface->mesh;
+    size_t n = (size_t)m->triangle_count;
+    tree_builder b = {.m = m,
+                      .order = ARENA_ARRAY(scratch, int, n),
+                      .leaf_of = ARENA_ARRAY(scratch, int, n),
+                      .label = ARENA_ARRAY(scratch, int, n),
+                      .clusters = ARENA_ARRAY(scratch, cluster, n),
+                      .joints = ARENA_ARRAY(scratch, joint_edge, m->edge_count + 1),
+                      .joined = ARENA_ARRAY(scratch, int, n),
+                      .singles = ARENA_ARRAY(scratch, int, n)};
+    uint8_t *owned = ARENA_ARRAY(scratch, uint8_t, n), *leaf_owned = ARENA_ARRAY(memory, uint8_t, n);
+    int *corners = ARENA_ARRAY(memory, int, 3 * (n + CONTACT_LEAF)), *firsts = ARENA_ARRAY(scratch, int, n + 1);
+    if (memory->failed || scratch->failed || !levels_build(&b, scratch))
+        return error_memory(error, "the contact surface");
+    surface->leaf_count = b.leaf_count, surface->block_count = b.counts[b.level_count - 1];
+    for (int level = 0; level < b.level_count; level++) surface->node_count += b.counts[level];
+    int *child_first = ARENA_ARRAY(memory, int, surface->node_count + 1);
+    b.leaf_first = ARENA_ARRAY(memory, int, b.leaf_count + 1);
+    if (memory->failed) return error_memory(error, "the contact surface");
+    levels_order(&b, surface, child_first, b.joined, b.singles, firsts);
+    owners_assign(m, owned);
+    for (int i = 0; i < m->triangle_count; i++) {
+        leaf_owned[i] = owned[b.order[i]];
+        for (int c = 0; c < 3; c++) corners[3 * i + c] = m->triangles[3 * b.order[i] + c];
+    }
+    surface->child_first = child_first;
+    surface->leaf_first = b.leaf_first, surface->corners = corners, surface->owned = leaf_owned;
+    return outlines_build(surface, &b, memory, scratch, error);
+}
+
 cutis_result contact_surface_build(contact_surface *surface, const mesh *m, arena *memory,
                                    const cutis_allocator *allocator, cutis_error *error)
 {
-    int n = m->triangle_count;
     *surface = (contact_surface){.mesh = m};
     int *tangle = ARENA_ARRAY(memory, int, m->point_count + 1);
     if (memory->failed) return error_memory(error, "the contact surface");
     surface->tangle = tangle;
-    if (n == 0) return CUTIS_OK;
-
-    arena scratch = arena_create(allocator);
-    tree_builder b = {.m = m,
-                      .centres = ARENA_ARRAY(&scratch, float, 3 * n),
-                      .order = ARENA_ARRAY(memory, int, n),
-                      .children = ARENA_ARRAY(memory, int, 2 * n),
-                      .first = ARENA_ARRAY(memory, int, 2 * n),
-                      .last = ARENA_ARRAY(memory, int, 2 * n),
-                      .leaf_first = ARENA_ARRAY(memory, int, n + 1),
-                      .node_count = 1};
-    int *leaf_of = ARENA_ARRAY(&scratch, int, n), *parents = ARENA_ARRAY(&scratch, int, MAX(n, m->point_count));
-    uint8_t *owned = ARENA_ARRAY(memory, uint8_t, n), *connected = ARENA_ARRAY(memory, uint8_t, 2 * n);
-    cutis_result result = CUTIS_ERROR_MEMORY;
-    if (memory->failed || scratch.failed) {
-        error_memory(error, "the contact surface");
-        goto done;
-    }
-    for (int t = 0; t < n; t++) {
-        b.order[t] = t;
-        for (int k = 0; k < 3; k++) {
-            float sum = 0;
-            for (int c = 0; c < 3; c++) sum += m->positions[3 * m->triangles[3 * t + c] + k];
-            b.centres[3 * t + k] = sum / 3;
-        }
-    }
-    node_split(&b, 0, 0, n);
-    b.leaf_first[b.leaf_count] = n;
-    for (int leaf = 0; leaf < b.leaf_count; leaf++)
-        for (int i = b.leaf_first[leaf]; i < b.leaf_first[leaf + 1]; i++) leaf_of[b.order[i]] = leaf;
-    owners_assign(m, owned);
-    connections_find(m, &b, parents, connected);
-
-    int *adjacent_first = ARENA_ARRAY(memory, int, b.leaf_count + 1);
-    if (memory->failed) {
-        error_memory(error, "the contact surface");
-        goto done;
-    }
-    leaves_join(m, &b, leaf_of, parents, adjacent_first, NULL);
-    int *adjacent = ARENA_ARRAY(memory, int, adjacent_first[b.leaf_count] + 1);
-    if (memory->failed) {
-        error_memory(error, "the contact surface");
-        goto done;
-    }
-    leaves_join(m, &b, leaf_of, parents, NULL, adjacent);
-    int *block_nodes = ARENA_ARRAY(memory, int, b.leaf_count);
-    if (memory->failed) {
-        error_memory(error, "the contact surface");
-        goto done;
-    }
-
+    if (m->triangle_count == 0) return CUTIS_OK;
     double length = 0;
     for (int e = 0; e < m->edge_count; e++)
         length += vec3_distance(vec3_load(m->positions + 3 * m->edges[2 * e]),
                                 vec3_load(m->positions + 3 * m->edges[2 * e + 1]));
     surface->edge_mean = m->edge_count > 0 ? (float)(length / m->edge_count) : 0;
-    surface->node_count = b.node_count, surface->leaf_count = b.leaf_count;
-    blocks_find(surface, &b, 0, block_nodes);
-    surface->block_nodes = block_nodes;
-    surface->node_children = b.children, surface->node_first = b.first, surface->node_last = b.last;
-    surface->leaf_first = b.leaf_first, surface->order = b.order;
-    surface->owned = owned, surface->connected = connected;
-    surface->adjacent_first = adjacent_first, surface->adjacent = adjacent;
-    result = tangles_find(m, tangle, &scratch, error);
-done:
+    arena scratch = arena_create(allocator);
+    cutis_result result = tree_build(surface, memory, &scratch, error);
+    if (result == CUTIS_OK) result = tangles_find(m, tangle, &scratch, error);
     arena_destroy(&scratch);
     return result;
 }
@@ -285,9 +624,12 @@ static contact_work work_carve(const contact_surface *surface, char *memory, siz
         surface->block_count > 0 ? PAIRS_PER_TRIANGLE * surface->mesh->triangle_count / surface->block_count : 0;
     w.block_capacity = MAX(share, BLOCK_PAIRS);
     w.pair_capacity = w.block_capacity * surface->block_count;
-    w.nodes = carve(memory, used, (size_t)surface->node_count * BOUND * sizeof(float));
-    w.triangles = carve(memory, used, triangles * BOUND * sizeof(float));
-    w.block_counts = carve(memory, used, (size_t)surface->block_count * 2 * sizeof(int));
+    w.nodes = carve(memory, used, (size_t)surface->node_count * CONTACT_BOUND * sizeof(float));
+    w.triangles = carve(memory, used, (triangles + CONTACT_LEAF) * CONTACT_BOUND * sizeof(float));
+    w.motions = carve(memory, used, (triangles + CONTACT_LEAF) * 4 * sizeof(float));
+    w.starts = carve(memory, used, points * 4 * sizeof(float));
+    w.ends = carve(memory, used, points * 4 * sizeof(float));
+    w.block_counts = carve(memory, used, (size_t)surface->block_count * sizeof(contact_block));
     w.zones = carve(memory, used, points * sizeof(int));
     w.zone_data = carve(memory, used, points * 16 * sizeof(float));
     w.saved = carve(memory, used, points * 3 * sizeof(float));
@@ -308,296 +650,4 @@ contact_work contact_work_make(const contact_surface *surface, void *memory)
 {
     size_t used = 0;
     return work_carve(surface, memory, &used);
-}
-
-/* ---- search ---- */
-
-typedef struct search {
-    const contact_surface *surface;
-    contact_work *work;
-    const float *start, *end;
-    const contact_search_options *options;
-    vec3 shift; /* mean motion, which changes no distance and would only swell the boxes */
-} search;
-
-static vec3 moved(const search *s, int p) { return vec3_sub(vec3_load(s->end + 3 * p), s->shift); }
-
-static void bound_merge(float *a, const float *b)
-{
-    for (int half = 0; half < BOUND; half += 6)
-        for (int k = half; k < half + 3; k++) {
-            a[k] = MIN(a[k], b[k]);
-            a[k + 3] = MAX(a[k + 3], b[k + 3]);
-        }
-}
-
-static void triangle_bound(const search *s, int t, float *bound)
-{
-    const int *c = s->surface->mesh->triangles + 3 * t;
-    vec3 p[6], low, high, normal[2];
-    for (int i = 0; i < 3; i++) p[i] = vec3_load(s->start + 3 * c[i]), p[3 + i] = moved(s, c[i]);
-    low = high = p[0];
-    for (int i = 1; i < 6; i++) low = vec3_min(low, p[i]), high = vec3_max(high, p[i]);
-    for (int i = 0; i < 2; i++)
-        normal[i] = vec3_normalize(vec3_cross(vec3_sub(p[3 * i + 1], p[3 * i]), vec3_sub(p[3 * i + 2], p[3 * i])));
-    vec3_store(bound, low), vec3_store(bound + 3, high);
-    vec3_store(bound + 6, vec3_min(normal[0], normal[1])), vec3_store(bound + 9, vec3_max(normal[0], normal[1]));
-}
-
-static void triangles_refit(void *context, int begin, int end)
-{
-    const search *s = context;
-    for (int t = begin; t < end; t++) triangle_bound(s, t, s->work->triangles + (size_t)t * BOUND);
-}
-
-static void nodes_refit(const search *s)
-{
-    const contact_surface *surface = s->surface;
-    for (int node = surface->node_count - 1; node >= 0; node--) {
-        float *bound = s->work->nodes + (size_t)node * BOUND;
-        int child = surface->node_children[node];
-        if (child >= 0) {
-            memcpy(bound, s->work->nodes + (size_t)child * BOUND, BOUND * sizeof(float));
-            bound_merge(bound, s->work->nodes + (size_t)(child + 1) * BOUND);
-            continue;
-        }
-        int leaf = -1 - child;
-        const int *order = surface->order + surface->leaf_first[leaf];
-        int count = surface->leaf_first[leaf + 1] - surface->leaf_first[leaf];
-        memcpy(bound, s->work->triangles + (size_t)order[0] * BOUND, BOUND * sizeof(float));
-        for (int i = 1; i < count; i++) bound_merge(bound, s->work->triangles + (size_t)order[i] * BOUND);
-    }
-}
-
-static bool boxes_apart(const float *a, const float *b, float margin)
-{
-    return a[0] > b[3] + margin || b[0] > a[3] + margin || a[1] > b[4] + margin || b[1] > a[4] + margin ||
-           a[2] > b[5] + margin || b[2] > a[5] + margin;
-}
-
-/*
- * Whether every normal of the bounds (one, or two merged) makes less than 45 degrees with their middle. Less than 90
- * would do if outlines were looked at; with 80, crumpled saddles of an armpit were seen to slip through.
- */
-static bool normals_flat(const float *a, const float *b)
-{
-    float worst = 0, length2 = 0;
-    for (int k = 6; k < 9; k++) {
-        float low = MIN(a[k], b[k]), high = MAX(a[k + 3], b[k + 3]), middle = 0.5f * (low + high);
-        worst += middle * (middle > 0 ? low : high);
-        length2 += middle * middle;
-    }
-    return worst > 0 && worst * worst > 0.5f * length2;
-}
-
-static bool leaves_adjacent(const contact_surface *surface, int a, int b)
-{
-    for (int i = surface->adjacent_first[a]; i < surface->adjacent_first[a + 1]; i++)
-        if (surface->adjacent[i] == b) return true;
-    return false;
-}
-
-/* Whether a side's points all belong to the same tangle as the other side's. */
-static bool pair_tangled(const contact_surface *surface, const int v[4], int first)
-{
-    int group = surface->tangle[v[0]];
-    for (int i = 1; i < first && group < 0; i++) group = surface->tangle[v[i]];
-    if (group < 0) return false;
-    for (int i = first; i < 4; i++)
-        if (surface->tangle[v[i]] == group) return true;
-    return false;
-}
-
-/* The largest distance of a move from the first one, and that one. */
-static float moves_spread(const search *s, const int *v, int count, vec3 *move)
-{
-    float spread2 = 0;
-    *move = vec3_sub(moved(s, v[0]), vec3_load(s->start + 3 * v[0]));
-    for (int i = 1; i < count; i++) {
-        vec3 other = vec3_sub(moved(s, v[i]), vec3_load(s->start + 3 * v[i]));
-        spread2 = MAX(spread2, vec3_length2(vec3_sub(other, *move)));
-    }
-    return spread2 > 0 ? sqrtf(spread2) : 0;
-}
-
-/*
- * Whether two features stay more than the margin apart: along the line of their centres, at the start, by more than
- * they move relative to each other. Nearly all neighbours on a surface do, and need no nearest points.
- */
-static bool features_apart(const search *s, const int *a, int a_count, const int *b, int b_count, float *limit)
-{
-    vec3 move_a, move_b, centre_a = {0, 0, 0}, centre_b = {0, 0, 0};
-    float spread = moves_spread(s, a, a_count, &move_a) + moves_spread(s, b, b_count, &move_b);
-    *limit = s->options->margin + spread + vec3_distance(move_a, move_b);
-    for (int i = 0; i < a_count; i++)
-        centre_a = vec3_madd(centre_a, vec3_load(s->start + 3 * a[i]), 1.0f / (float)a_count);
-    for (int i = 0; i < b_count; i++)
-        centre_b = vec3_madd(centre_b, vec3_load(s->start + 3 * b[i]), 1.0f / (float)b_count);
-    vec3 way = vec3_sub(centre_a, centre_b);
-    float low = 1e30f, high = -1e30f;
-    for (int i = 0; i < a_count; i++) {
-        float along = vec3_dot(way, vec3_sub(vec3_load(s->start + 3 * a[i]), centre_b));
-        low = MIN(low, along);
-    }
-    for (int i = 0; i < b_count; i++) {
-        float along = vec3_dot(way, vec3_sub(vec3_load(s->start + 3 * b[i]), centre_b));
-        high = MAX(high, along);
-    }
-    return low - high > *limit * vec3_length(way);
-}
-
-static void pair_consider(const search *s, int block, const int v[4], contact_kind kind)
-{
-    const contact_search_options *options = s->options;
-    int first = kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
-    float limit;
-    if (features_apart(s, v, first, v + first, 4 - first, &limit)) return;
-    contact_pair pair = {.v = {v[0], v[1], v[2], v[3]}, .kind = kind};
-    contact_pair_nearest(&pair, s->start);
-    if (pair.distance > limit || pair_tangled(s->surface, v, first)) return;
-    contact_pair rest = pair;
-    contact_pair_nearest(&rest, s->surface->mesh->positions);
-    pair.gap = MIN(options->thickness, 0.5f * rest.distance);
-    /* Touching, now or at rest: no side to keep. */
-    if (!(pair.distance > 1e-3f * pair.gap) || pair.gap < 0.01f * options->thickness) return;
-
-    int *count = s->work->block_counts + 2 * block;
-    if (count[0] >= s->work->block_capacity) {
-        count[1]++;
-        return;
-    }
-    s->work->pairs[(size_t)block * (size_t)s->work->block_capacity + (size_t)count[0]++] = pair;
-}
-
-static void point_triangle_consider(const search *s, int block, int p, int t)
-{
-    const int *c = s->surface->mesh->triangles + 3 * t;
-    if (p == c[0] || p == c[1] || p == c[2]) return;
-    pair_consider(s, block, (int[4]){p, c[0], c[1], c[2]}, CONTACT_POINT_TRIANGLE);
-}
-
-static void triangles_consider(const search *s, int block, int a, int b)
-{
-    const mesh *m = s->surface->mesh;
-    if (boxes_apart(s->work->triangles + (size_t)a * BOUND, s->work->triangles + (size_t)b * BOUND, s->options->margin))
-        return;
-    float limit;
-    if (features_apart(s, m->triangles + 3 * a, 3, m->triangles + 3 * b, 3, &limit)) return;
-    unsigned own_a = s->surface->owned[a], own_b = s->surface->owned[b];
-    for (int c = 0; c < 3; c++) {
-        if (own_a >> c & 1) point_triangle_consider(s, block, m->triangles[3 * a + c], b);
-        if (own_b >> c & 1) point_triangle_consider(s, block, m->triangles[3 * b + c], a);
-        if (!(own_a >> (3 + c) & 1)) continue;
-        const int *e = m->edges + 2 * m->triangle_edges[3 * a + c];
-        for (int d = 0; d < 3; d++) {
-            if (!(own_b >> (3 + d) & 1)) continue;
-            const int *f = m->edges + 2 * m->triangle_edges[3 * b + d];
-            if (e[0] == f[0] || e[0] == f[1] || e[1] == f[0] || e[1] == f[1]) continue;
-            pair_consider(s, block, (int[4]){e[0], e[1], f[0], f[1]}, CONTACT_EDGE_EDGE);
-        }
-    }
-}
-
-/* The triangles of two leaves (or of one). bound: of the second. */
-static void leaves_consider(const search *s, int block, int a, int b, const float *bound)
-{
-    const contact_surface *surface = s->surface;
-    for (int i = surface->leaf_first[a]; i < surface->leaf_first[a + 1]; i++) {
-        int first = a == b ? i + 1 : surface->leaf_first[b];
-        if (boxes_apart(s->work->triangles + (size_t)surface->order[i] * BOUND, bound, s->options->margin)) continue;
-        for (int j = first; j < surface->leaf_first[b + 1]; j++)
-            triangles_consider(s, block, surface->order[i], surface->order[j]);
-    }
-}
-
-static bool node_flat(const search *s, int node)
-{
-    const float *bound = s->work->nodes + (size_t)node * BOUND;
-    return s->surface->connected[node] && normals_flat(bound, bound);
-}
-
-/* Two leaves with overlapping boxes. */
-static void leaf_pair_search(const search *s, int block, int a, int b)
-{
-    const contact_surface *surface = s->surface;
-    int leaf = -1 - surface->node_children[a], other = -1 - surface->node_children[b];
-    if (surface->connected[a] && surface->connected[b] &&
-        normals_flat(s->work->nodes + (size_t)a * BOUND, s->work->nodes + (size_t)b * BOUND) &&
-        leaves_adjacent(surface, leaf, other))
-        return;
-    leaves_consider(s, block, leaf, other, s->work->nodes + (size_t)b * BOUND);
-}
-
-/* Everything below a against everything below b, or a against itself when they are the same node. */
-static void nodes_search(const search *s, int block, int a, int b)
-{
-    const contact_surface *surface = s->surface;
-    int stack[256][2], depth = 0;
-    stack[depth][0] = a, stack[depth++][1] = b;
-    while (depth > 0) {
-        depth--;
-        int x = stack[depth][0], y = stack[depth][1];
-        int left = surface->node_children[x], right = surface->node_children[y];
-        if (x == y) {
-            if (node_flat(s, x)) continue;
-            if (left < 0) {
-                leaves_consider(s, block, -1 - left, -1 - left, s->work->nodes + (size_t)x * BOUND);
-                continue;
-            }
-            stack[depth][0] = left, stack[depth++][1] = left + 1;
-            stack[depth][0] = left + 1, stack[depth++][1] = left + 1;
-            stack[depth][0] = left, stack[depth++][1] = left;
-            continue;
-        }
-        if (boxes_apart(s->work->nodes + (size_t)x * BOUND, s->work->nodes + (size_t)y * BOUND, s->options->margin))
-            continue;
-        if (left < 0 && right < 0) {
-            leaf_pair_search(s, block, x, y);
-            continue;
-        }
-        /* Into the one with more leaves. */
-        bool first = surface->node_last[x] - surface->node_first[x] >= surface->node_last[y] - surface->node_first[y];
-        int child = first ? left : right, other = first ? y : x;
-        for (int side = 1; side >= 0; side--) {
-            stack[depth][0] = first ? child + side : other;
-            stack[depth++][1] = first ? other : child + side;
-        }
-    }
-}
-
-static void blocks_search(void *context, int begin, int end)
-{
-    const search *s = context;
-    for (int block = begin; block < end; block++) {
-        s->work->block_counts[2 * block] = s->work->block_counts[2 * block + 1] = 0;
-        for (int other = block; other < s->surface->block_count; other++)
-            nodes_search(s, block, s->surface->block_nodes[block], s->surface->block_nodes[other]);
-    }
-}
-
-int contact_search(const contact_surface *surface, contact_work *work, const float *start, const float *end,
-                   const contact_search_options *options, const cutis_jobs *jobs)
-{
-    work->pair_count = work->dropped = 0;
-    memcpy(work->saved, end, (size_t)surface->mesh->point_count * 3 * sizeof(float));
-    if (surface->leaf_count == 0) return 0;
-    search s = {.surface = surface, .work = work, .start = start, .end = end, .options = options};
-    double shift[3] = {0};
-    int n = surface->mesh->point_count;
-    for (int i = 0; i < 3 * n; i++) shift[i % 3] += (double)end[i] - start[i];
-    s.shift = vec3_make((float)(shift[0] / n), (float)(shift[1] / n), (float)(shift[2] / n));
-
-    parallel_for(jobs, surface->mesh->triangle_count, 1024, triangles_refit, &s);
-    nodes_refit(&s);
-    parallel_for(jobs, surface->block_count, 1, blocks_search, &s);
-
-    /* One list, in the order of blocks. */
-    for (int block = 0; block < surface->block_count; block++) {
-        int count = work->block_counts[2 * block];
-        work->dropped += work->block_counts[2 * block + 1];
-        memmove(work->pairs + work->pair_count, work->pairs + (size_t)block * (size_t)work->block_capacity,
-                (size_t)count * sizeof(contact_pair));
-        work->pair_count += count;
-    }
-    return work->pair_count;
 }

@@ -804,7 +804,7 @@ static cutis_result prop_read(gltf_reader *reader, int index, cutis_prop *prop)
     if (result == CUTIS_OK) result = prop_number(reader, index, extras, "restitution", 0, 1, &prop->restitution);
     if (result == CUTIS_OK) result = prop_number(reader, index, extras, "stiffness", 0, 1, &prop->stiffness);
     if (result != CUTIS_OK) return result;
-    prop->role = (cutis_prop_role)role;
+    prop->role = role >= 0 ? (cutis_prop_role)role : CUTIS_PROP_COLLIDER;
     prop->shape = shape >= 0 ? (cutis_prop_shape)shape : CUTIS_PROP_MESH;
 
     const json_t *size = json_object_get(extras, "size");
@@ -820,7 +820,7 @@ static cutis_result prop_read(gltf_reader *reader, int index, cutis_prop *prop)
     if (prop->shape != CUTIS_PROP_MESH) return CUTIS_OK;
     if (node->mesh < 0)
         return gltf_error(document, CUTIS_ERROR_DATA, "%s: is a %s but has neither a mesh nor extras.cutis.shape",
-                          place.text, roles[role]);
+                          place.text, roles[prop->role]);
     if (node->skin >= 0) warning_add(&reader->warnings, "%s: the skin of a prop is left out", place.text);
     return prop_read_mesh(reader, node->mesh, prop);
 }

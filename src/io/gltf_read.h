@@ -59,6 +59,7 @@ typedef struct gltf_reader {
     gltf_run *runs;     /* (run_count) the primitives that the surface is made of */
     int run_count;
     int *clip_animations; /* (given.clip_count) */
+    bool all_props;       /* every node with a mesh is a prop, a collider unless it says otherwise */
 } gltf_reader;
 
 cutis_result gltf_read_nodes(gltf_reader *reader);

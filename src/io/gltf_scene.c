@@ -161,7 +161,8 @@ cutis_result gltf_read_nodes(gltf_reader *reader)
         if (!affine_finite(&node->world))
             return gltf_error(document, CUTIS_ERROR_DATA, "%s: its place in the scene is not finite",
                               gltf_node_place(reader, reader->order[i]).text);
-        node->is_prop = node->in_scene && json_object_get(gltf_get_extras(node->object), "role") != NULL;
+        bool role = json_object_get(gltf_get_extras(node->object), "role") != NULL;
+        node->is_prop = node->in_scene && (role || (reader->all_props && node->mesh >= 0));
     }
     return CUTIS_OK;
 }

@@ -6,6 +6,7 @@
 extern const solver solver_lbs;
 extern const solver solver_dqs;
 extern const solver solver_layers;
+extern const solver solver_springs;
 extern const solver solver_curves;
 extern const solver solver_slide;
 extern const solver solver_lattice;
@@ -15,6 +16,7 @@ const solver *const solver_table[] = {
     &solver_lbs,
     &solver_dqs,
     &solver_layers,
+    &solver_springs,
     &solver_curves,
     &solver_slide,
     &solver_lattice,

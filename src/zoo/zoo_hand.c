@@ -261,9 +261,11 @@ static void pose_spread(const zoo_kit *kit, double time, zoo_pose *pose)
 }
 
 /*
- * Open over a thing about 6 cm wide that stands below the palm, close on it with the thumb behind and the fingers
- * before it, and lift by 0.3 m.
+ * Open over a thing about 6 cm wide that stands below the palm (at zoo_hand_grip), close on it with the thumb behind
+ * and the fingers before it, and lift by 0.3 m.
  */
+const vec3 zoo_hand_grip = {0, -0.09f, 0.08f};
+
 static void pose_grasp(const zoo_kit *kit, double time, zoo_pose *pose)
 {
     double ready = zoo_ramp(time, 0, 0.7), close = zoo_ramp(time, 0.8, 1.5), lift = zoo_ramp(time, 2.0, 3.2);

@@ -263,6 +263,8 @@ static inline vec3 zoo_frame_vector(const zoo_frame *f, float a, float b, float 
  * A hand in a frame whose origin is the wrist: a towards the fingers, b from thumb to little finger, c out of
  * the back of the hand. The directions carry the scale (length 1: an adult's hand). patch: 4 x 2, at the wrist.
  */
+/* Where the middle of the thing lies that the character `hand` grasps. */
+extern const vec3 zoo_hand_grip;
 void zoo_hand_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, int region);
 void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame);
 /* Finger joints under the joint `parent`, their names ending in `suffix`. */

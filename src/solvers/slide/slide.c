@@ -184,7 +184,6 @@ static void reset(const void *data, void *state, void *scratch, const solver_inp
     slide_tracks_reset(model, state);
     memcpy(slide_at(state, model->surface), input->surface, 3 * (size_t)model->point_count * sizeof(float));
     for (int i = 0; i < 3 * model->point_count; i++) s.x[i] = (double)input->surface[i] / model->unit;
-    slide_system_body(model, &s, false, input->jobs);
     slide_system_skin(model, &s, places, input->jobs);
     slide_system_elements(model, &s, places, input->jobs);
     memcpy(points, input->surface, 3 * (size_t)model->point_count * sizeof(float));
@@ -234,7 +233,7 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
     /* The body moves; where the skin does not follow wholly, it is left behind. */
     memcpy(s.old_surface, surface, 3 * count * sizeof(float));
     stats->repairs += load_surface(model, &s, input->surface, surface);
-    slide_system_body(model, &s, model->slips || model->gravity != 0 || input->drag_count > 0, jobs);
+    if (model->slips || model->gravity != 0 || input->drag_count > 0) slide_system_body(model, &s, jobs);
     if (model->slips) {
         slide_skin_points(model, &s, places, jobs);
         parallel_for(jobs, model->point_count, GRAIN, slip_points, &p);
@@ -253,7 +252,10 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
     double assembled = clock_seconds();
 
     double residual;
+    /* Forces change little from step to step: the last gain is likely to come again. */
+    double *gains = slide_at(state, model->gains);
     memcpy(s.velocities, v, 2 * count * sizeof *v);
+    for (size_t i = 0; i < 2 * count; i++) v[i] += gains[i];
     int iterations = slide_system_solve(model, &s, v, &residual, jobs);
     stats->iterations += iterations;
     stats->residual = residual;
@@ -261,6 +263,7 @@ static void step(const void *data, void *state, void *scratch, const solver_inpu
     for (size_t i = 0; i < count; i++) {
         double *own = v + 2 * i;
         const double *old = s.velocities + 2 * i;
+        for (int e = 0; e < 2; e++) gains[2 * i + (size_t)e] = own[e] - old[e];
         /* Faster than this is no skin: a thousand sizes a second. */
         for (int e = 0; e < 2; e++)
             if (!(fabs(own[e]) < 1000)) own[e] = 0, stats->repairs++;
@@ -316,7 +319,6 @@ double slide_energy(const slide_model *model, void *state, void *scratch, const 
     const slide_place *places = slide_at(state, model->places);
     const double *v = slide_at(state, model->velocities);
     for (int i = 0; i < 3 * model->point_count; i++) s.x[i] = (double)surface[i] / model->unit;
-    slide_system_body(model, &s, false, NULL);
     slide_system_skin(model, &s, places, NULL);
     double elastic = slide_system_energy(model, &s, places);
     *kinetic = kinetic_energy(model, &s, v);

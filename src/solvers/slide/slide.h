@@ -46,22 +46,19 @@ typedef struct slide_model {
     bool slips;                               /* some point does not follow the body wholly */
     const double *stiffness;                  /* (triangle_count) */
     const double *zeta, *delta_max;           /* (point_count); delta_max in sizes a substep */
-    const double (*allowed)[3]; /* (point_count) symmetric projection xx, xy, yy on the directions that may move */
-    const double *areas;        /* (point_count) a third of the triangles around, at rest */
-    const double *edges;        /* (point_count) mean length of the edges */
-    /*
-     * (entries of point_triangles) cosine and sine from the point's frame to the triangle's chart; the same times the
-     * triangle's share in the area around the point
-     */
-    const double (*fans)[4];
-    const int *slots;     /* (triangle_count x 6) entry of corner k for corners k + 1 and k + 2 in the rows */
-    int constraint_count; /* directions that may not move */
+    const double (*allowed)[3];  /* (point_count) symmetric projection xx, xy, yy on the directions that may move */
+    const double *areas;         /* (point_count) a third of the triangles around, at rest */
+    const double *edges;         /* (point_count) mean length of the edges */
+    const double (*fans)[2];     /* (entries of point_triangles) cosine and sine from the point's frame to the chart */
+    const double (*stencils)[2]; /* (entries of neighbours) derivative at a point = sum of (neighbour - point) x this */
+    const int *slots;            /* (triangle_count x 6) entry of corner k for corners k + 1 and k + 2 in the rows */
+    int constraint_count;        /* directions that may not move */
     /* Texture: NULL without texture coordinates. */
     const float (*texcoords)[3][2]; /* (triangle_count) */
     const uint8_t *seams;           /* (triangle_count) bit k: texture breaks across the edge opposite corner k */
     const int *face_triangles;      /* (face_count) one triangle of each, or -1 */
     /* Offsets in bytes, and sizes. */
-    size_t places, velocities, calm, surface, tracks, faces, sliding, stress, wrinkle, corner_texcoords, state_size;
+    size_t places, velocities, gains, calm, surface, tracks, faces, sliding, stress, wrinkle, corner_texcoords, state_size;
     size_t scratch_size;
 } slide_model;
 
@@ -70,8 +67,6 @@ typedef struct slide_scratch {
     double *x;                                  /* (point_count x 3) body, in sizes */
     double *skin;                               /* (point_count x 3) rest position of the skin's place */
     double *normals;                            /* (point_count x 3) which side is out at the place */
-    double (*gamma)[8];                         /* (triangle_count) d x / d u, two columns of 3 and a zero */
-    double (*fall)[8];                          /* (triangle_count) d X / d u, likewise */
     double (*metric)[3];                        /* (triangle_count) mass / 3 x gamma^T gamma */
     double (*gammas)[6];                        /* (point_count), 3 x 2 */
     double (*jacobians)[6];                     /* (point_count), constrained directions taken out */
@@ -96,10 +91,10 @@ size_t slide_scratch_map(const slide_model *model, void *block, slide_scratch *s
 /* ---- slide_system.c ---- */
 
 /*
- * From x: the derivatives of the body's motion, frames: those at points too, which only slip, gravity and drags need.
- * Then, from the places: those of the skin's, and inertia.
+ * From x: the derivatives of the body's motion at points, which only slip, gravity and drags need. From x and the
+ * places: those of the skin's, and inertia.
  */
-void slide_system_body(const slide_model *model, slide_scratch *s, bool frames, const cutis_jobs *jobs);
+void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 void slide_system_skin(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
 /* Only the rest positions of places, into skin. */
 void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);

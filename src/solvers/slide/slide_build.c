@@ -17,15 +17,20 @@ static const float *find_map(const cutis_character *c, const char *name)
     return NULL;
 }
 
-/* A parameter at a point: its bones' values blended by their weights. */
+/* A parameter at a point: its bones' values blended by their weights; to the bit that value when all have the same. */
 static double blend_bones(const solver_build *build, int parameter, int point)
 {
     const point_weights *w = build->weights;
-    if (!w->joints || w->first[point] == w->first[point + 1]) return build->values[parameter];
-    double sum = 0;
-    for (int k = w->first[point]; k < w->first[point + 1]; k++)
-        sum += (double)w->weights[k] * build->bone_values[w->joints[k] * SLIDE_PARAMETER_COUNT + parameter];
-    return sum;
+    double sum = 0, total = 0, first = build->values[parameter];
+    bool same = true;
+    for (int k = w->joints ? w->first[point] : 0; k < (w->joints ? w->first[point + 1] : 0); k++) {
+        double own = build->bone_values[w->joints[k] * SLIDE_PARAMETER_COUNT + parameter];
+        if (total == 0) first = own;
+        same &= own == first;
+        sum += (double)w->weights[k] * own;
+        total += (double)w->weights[k];
+    }
+    return same || !(total > 0) ? first : sum / total;
 }
 
 /* ---- attachments ---- */
@@ -160,6 +165,7 @@ static void lay_out_state(slide_model *model)
     size_t points = (size_t)model->point_count, vertices = (size_t)c->vertex_count, end = 0;
     model->places = take(&end, points, sizeof(slide_place));
     model->velocities = take(&end, 2 * points, sizeof(double));
+    model->gains = take(&end, 2 * points, sizeof(double));
     model->calm = take(&end, points, sizeof(double));
     model->surface = take(&end, 3 * points, sizeof(float));
     model->tracks = take(&end, model->vertices ? points : 0, sizeof(slide_place));
@@ -186,8 +192,6 @@ size_t slide_scratch_map(const slide_model *model, void *block, slide_scratch *s
     MAP(x, 3 * points);
     MAP(skin, 3 * points);
     MAP(normals, 3 * points);
-    MAP(gamma, triangles);
-    MAP(fall, triangles);
     MAP(metric, triangles);
     MAP(gammas, points);
     MAP(jacobians, points);
@@ -230,7 +234,11 @@ static void build_slots(const slide_model *model, int *slots)
     }
 }
 
-static void build_fans(const slide_model *model, double (*fans)[4])
+/*
+ * The derivative at a point is the mean of those of its triangles, by area, in the point's frame: chart vector = turn
+ * x point vector. It is linear in the places of the neighbours, with coefficients that do not change.
+ */
+static void build_fans(const slide_model *model, double (*fans)[2], double (*stencils)[2])
 {
     const slide_atlas *atlas = &model->atlas;
     const mesh *m = atlas->mesh;
@@ -238,10 +246,20 @@ static void build_fans(const slide_model *model, double (*fans)[4])
         for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
             int t = m->point_triangles[n];
             const int *c = m->triangles + 3 * t;
-            const double *turn = atlas->turns[t][c[0] == i ? 0 : c[1] == i ? 1 : 2];
-            double share = model->areas[i] > 0 ? atlas->charts[t].area / (3 * model->areas[i]) : 0;
-            fans[n][0] = turn[0], fans[n][1] = turn[1];
-            fans[n][2] = share * turn[0], fans[n][3] = share * turn[1];
+            int own = c[0] == i ? 0 : c[1] == i ? 1 : 2;
+            const double *slopes = atlas->slopes[t];
+            double co = atlas->turns[t][own][0], si = atlas->turns[t][own][1];
+            double share = model->areas[i] > 0 ? slopes[3] / (3 * model->areas[i]) : 0;
+            double corners[3][2] = {
+                {0, 0},
+                {share * (co * slopes[0] + si * slopes[1]), share * (co * slopes[1] - si * slopes[0])},
+                {share * si * slopes[2], share * co * slopes[2]}};
+            fans[n][0] = co, fans[n][1] = si;
+            for (int e = 0; e < 2; e++) {
+                corners[0][e] = -corners[1][e] - corners[2][e];
+                for (int o = 0; o < 2; o++)
+                    stencils[model->slots[6 * t + 2 * own + o]][e] += corners[(own + 1 + o) % 3][e];
+            }
         }
     }
 }
@@ -318,7 +336,8 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     double *edges = ARENA_ARRAY(memory, double, points);
     double(*allowed)[3] = arena_push(memory, points, sizeof *allowed);
     int *slots = ARENA_ARRAY(memory, int, 6 * triangles);
-    double(*fans)[4] = arena_push(memory, (size_t)m->point_triangle_first[points], sizeof *fans);
+    double(*fans)[2] = arena_push(memory, (size_t)m->point_triangle_first[points], sizeof *fans);
+    double(*stencils)[2] = arena_push(memory, (size_t)m->point_neighbour_first[points], sizeof *stencils);
     if (memory->failed) return error_memory(error, "solver slide");
     build_values(model, build, stiffness, zeta, delta_max, areas, edges);
     model->stiffness = stiffness, model->zeta = zeta, model->delta_max = delta_max;
@@ -326,8 +345,8 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     build_attachments(model, build, allowed);
     model->allowed = (const double(*)[3])allowed;
     build_slots(model, slots);
-    build_fans(model, fans);
-    model->fans = (const double(*)[4])fans;
+    build_fans(model, fans, stencils);
+    model->fans = (const double(*)[2])fans, model->stencils = (const double(*)[2])stencils;
 
     if (c->texcoords) {
         float(*texcoords)[3][2] = arena_push(memory, triangles, sizeof *texcoords);

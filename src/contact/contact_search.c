@@ -1,0 +1,444 @@
+/*
+ * contact_search.c: pairs of features of a deforming surface that come close within a step.
+ *
+ * The tree's boxes are swept over the step. Flat parts are left out, as by Volino and Magnenat-Thalmann 1994: a piece
+ * whose normals all lie on one side of some plane, and whose outline does not cross itself in that plane's direction,
+ * is a height field and cannot touch itself. Here this holds for the whole step, not for its ends only:
+ * - normals: that of a triangle whose corners move straight is quadratic in time; the bounds hold its three Bezier
+ *   control vectors, as the continuous normal cones of Tang, Curtis, Yoon, Manocha 2009. Departure: the cone is a box
+ *   around unit vectors, which merges by minima and needs no trigonometry;
+ * - outline: it is looked at from its middle, where all its edges must run the same way round (their turning is
+ *   quadratic in time, too) and go round once: as the star-shaped contours of Schvartzman, Perez, Otaduy 2010. The
+ *   number of layers over a place is how often the outline goes round it, and so is one at most.
+ *
+ * A bound is the box's minimum, minus its maximum, then the same of the normals: all merge by minima.
+ */
+#include <string.h>
+
+#include "contact/contact.h"
+#include "math/simd.h"
+
+/* Cosine of the angle that all normals of a flat part stay within of their middle. */
+static const float FLAT_COSINE = 0.3f;
+/* Pairs of nodes that wait: of each of at most 160 levels all but one pair of three children each. */
+enum { STACK = 160 * 8 + 1 };
+
+typedef struct search {
+    const contact_surface *surface;
+    contact_work *work;
+    const float *start, *end;
+    const contact_search_options *options;
+    vec3 shift; /* mean motion, which changes no distance and would only swell the boxes */
+} search;
+
+/* ---- refit ---- */
+
+static void points_load(void *context, int begin, int end)
+{
+    const search *s = context;
+    for (int p = begin; p < end; p++) {
+        float *a = s->work->starts + 4 * p, *b = s->work->ends + 4 * p;
+        vec3_store(a, vec3_load(s->start + 3 * p));
+        vec3_store(b, vec3_sub(vec3_load(s->end + 3 * p), s->shift));
+        a[3] = b[3] = 0;
+    }
+}
+
+static void v_cross(const vfloat a[3], const vfloat b[3], vfloat out[3])
+{
+    for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+}
+
+/* Bounds and motions of LANES triangles from i on. */
+static void triangles_bound(const search *s, int i)
+{
+    const int *corners = s->surface->corners + 3 * i;
+    vfloat p[2][3][4], low[3], high[3], normal_low[3], normal_high[3];
+    int32_t index[LANES], to[LANES];
+    for (int c = 0; c < 3; c++) {
+        for (int lane = 0; lane < LANES; lane++) index[lane] = 4 * corners[3 * lane + c];
+        v_load4(s->work->starts, index, p[0][c]);
+        v_load4(s->work->ends, index, p[1][c]);
+    }
+    for (int k = 0; k < 3; k++) {
+        low[k] = high[k] = p[0][0][k];
+        for (int c = 1; c < 6; c++) {
+            low[k] = v_min(low[k], p[c / 3][c % 3][k]);
+            high[k] = v_max(high[k], p[c / 3][c % 3][k]);
+        }
+    }
+    vfloat edges[2][2][3];
+    for (int side = 0; side < 2; side++)
+        for (int e = 0; e < 2; e++)
+            for (int k = 0; k < 3; k++) edges[side][e][k] = p[side][e + 1][k] - p[side][0][k];
+    for (int control = 0; control < 3; control++) {
+        vfloat n[3], other[3];
+        v_cross(edges[control == 2][0], edges[control > 0][1], n);
+        if (control == 1) {
+            v_cross(edges[1][0], edges[0][1], other);
+            for (int k = 0; k < 3; k++) n[k] = n[k] + other[k];
+        }
+        vfloat length = v_sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        vfloat inverse = v_set(1) / v_max(length, v_set(1e-30f));
+        for (int k = 0; k < 3; k++) {
+            vfloat unit = n[k] * inverse;
+            normal_low[k] = control == 0 ? unit : v_min(normal_low[k], unit);
+            normal_high[k] = control == 0 ? unit : v_max(normal_high[k], unit);
+        }
+    }
+    vfloat mean[4], spread = v_set(0);
+    for (int k = 0; k < 3; k++) {
+        vfloat sum = p[1][0][k] - p[0][0][k];
+        for (int c = 1; c < 3; c++) sum = sum + (p[1][c][k] - p[0][c][k]);
+        mean[k] = sum * v_set(1.0f / 3);
+    }
+    for (int c = 0; c < 3; c++) {
+        vfloat d2 = v_set(0);
+        for (int k = 0; k < 3; k++) {
+            vfloat d = p[1][c][k] - p[0][c][k] - mean[k];
+            d2 = d2 + d * d;
+        }
+        spread = v_max(spread, d2);
+    }
+    mean[3] = v_sqrt(spread);
+    const vfloat records[3][4] = {{low[0], low[1], low[2], -high[0]},
+                                  {-high[1], -high[2], normal_low[0], normal_low[1]},
+                                  {normal_low[2], -normal_high[0], -normal_high[1], -normal_high[2]}};
+    for (int r = 0; r < 3; r++) {
+        for (int lane = 0; lane < LANES; lane++) to[lane] = CONTACT_BOUND * (i + lane) + 4 * r;
+        v_store4(s->work->triangles, to, records[r]);
+    }
+    for (int lane = 0; lane < LANES; lane++) to[lane] = 4 * (i + lane);
+    v_store4(s->work->motions, to, mean);
+}
+
+/* A grain is a whole number of LANES, and corners and bounds have room beyond their end. */
+static void triangles_refit(void *context, int begin, int end)
+{
+    for (int i = begin; i < end; i += LANES) triangles_bound(context, i);
+}
+
+static void bound_merge(float *a, const float *b)
+{
+    for (int k = 0; k < CONTACT_BOUND; k++) a[k] = MIN(a[k], b[k]);
+}
+
+static void leaves_refit(void *context, int begin, int end)
+{
+    const search *s = context;
+    const contact_surface *surface = s->surface;
+    for (int leaf = begin; leaf < end; leaf++) {
+        float *bound = s->work->nodes + (size_t)leaf * CONTACT_BOUND;
+        const float *triangle = s->work->triangles + (size_t)surface->leaf_first[leaf] * CONTACT_BOUND;
+        int count = surface->leaf_first[leaf + 1] - surface->leaf_first[leaf];
+        memcpy(bound, triangle, CONTACT_BOUND * sizeof(float));
+        for (int i = 1; i < count; i++) bound_merge(bound, triangle + i * CONTACT_BOUND);
+    }
+}
+
+static void nodes_refit(const search *s)
+{
+    const contact_surface *surface = s->surface;
+    for (int node = surface->leaf_count; node < surface->node_count; node++) {
+        float *bound = s->work->nodes + (size_t)node * CONTACT_BOUND;
+        const float *child = s->work->nodes + (size_t)surface->child_first[node] * CONTACT_BOUND;
+        memcpy(bound, child, CONTACT_BOUND * sizeof(float));
+        for (int i = surface->child_first[node] + 1; i < surface->child_first[node + 1]; i++)
+            bound_merge(bound, child += CONTACT_BOUND);
+    }
+}
+
+/* ---- flat parts ---- */
+
+/* Whether the outline, in the direction of `axis`, goes round its middle once, all the time. */
+static bool outline_star(const search *s, contact_outline outline, vec3 axis)
+{
+    /* Two directions across the axis. */
+    vec3 side = fabsf(axis.x) < 0.7f ? vec3_make(1, 0, 0) : vec3_make(0, 1, 0);
+    vec3 u = vec3_normalize(vec3_cross(axis, side)), v = vec3_cross(axis, u);
+    const int *points = s->surface->outline_points + outline.first;
+    int n = outline.count;
+    float x[2][CONTACT_OUTLINE + LANES + 1], y[2][CONTACT_OUTLINE + LANES + 1];
+    for (int i = 0; i < n; i += LANES) {
+        int32_t index[LANES];
+        for (int lane = 0; lane < LANES; lane++) index[lane] = 4 * points[MIN(i + lane, n - 1)];
+        for (int t = 0; t < 2; t++) {
+            vfloat p[4];
+            v_load4(t ? s->work->ends : s->work->starts, index, p);
+            v_store(x[t] + i, p[0] * v_set(u.x) + p[1] * v_set(u.y) + p[2] * v_set(u.z));
+            v_store(y[t] + i, p[0] * v_set(v.x) + p[1] * v_set(v.y) + p[2] * v_set(v.z));
+        }
+    }
+    float largest = 0;
+    for (int t = 0; t < 2; t++) {
+        const float *from = t ? s->work->ends : s->work->starts;
+        const float *a = from + 4 * outline.centre[0], *b = from + 4 * outline.centre[1];
+        vec3 middle = vec3_scale(vec3_add(vec3_load(a), vec3_load(b)), 0.5f);
+        float middle_x = vec3_dot(middle, u), middle_y = vec3_dot(middle, v);
+        for (int i = 0; i < n; i++) {
+            x[t][i] -= middle_x, y[t][i] -= middle_y;
+            largest = MAX(largest, MAX(fabsf(x[t][i]), fabsf(y[t][i])));
+        }
+        x[t][n] = x[t][0], y[t][n] = y[t][0];
+    }
+    /* Above the rounding of positions, which are at most a few hundred times larger than the outline. */
+    float least = 1e-4f * largest * largest;
+    int rounds = 0;
+    for (int i = 0; i < n; i++) {
+        float c0 = x[0][i] * y[0][i + 1] - x[0][i + 1] * y[0][i];
+        float c2 = x[1][i] * y[1][i + 1] - x[1][i + 1] * y[1][i];
+        float c1 = x[0][i] * y[1][i + 1] - x[0][i + 1] * y[1][i] + x[1][i] * y[0][i + 1] - x[1][i + 1] * y[0][i];
+        if (!(c0 > least && c2 > least && c1 > least)) return false;
+        rounds += y[0][i] <= 0 && y[0][i + 1] > 0;
+    }
+    return rounds == 1;
+}
+
+/* Whether the triangles of the nodes, which lie within the outline, make a height field throughout the step. */
+static bool nodes_flat(const search *s, const int *nodes, int count, contact_outline outline)
+{
+    if (outline.count == 0 || s->options->exhaustive) return false;
+    float low[6];
+    memcpy(low, s->work->nodes + (size_t)nodes[0] * CONTACT_BOUND + 6, sizeof low);
+    for (int i = 1; i < count; i++) {
+        const float *bound = s->work->nodes + (size_t)nodes[i] * CONTACT_BOUND + 6;
+        for (int k = 0; k < 6; k++) low[k] = MIN(low[k], bound[k]);
+    }
+    float middle[3], worst = 0, length2 = 0;
+    for (int k = 0; k < 3; k++) {
+        middle[k] = 0.5f * (low[k] - low[k + 3]);
+        worst += middle[k] * (middle[k] > 0 ? low[k] : -low[k + 3]);
+        length2 += middle[k] * middle[k];
+    }
+    if (!(worst > 0 && worst * worst > FLAT_COSINE * FLAT_COSINE * length2)) return false;
+    return outline_star(s, outline, vec3_scale(vec3_load(middle), 1 / sqrtf(length2)));
+}
+
+static bool union_flat(const search *s, int x, int y)
+{
+    const contact_surface *surface = s->surface;
+    for (int i = surface->union_first[x]; i < surface->union_first[x + 1]; i++) {
+        const contact_union *u = surface->unions + i;
+        if (u->other == y) return nodes_flat(s, surface->union_nodes + u->nodes, u->node_count, u->outline);
+    }
+    return false;
+}
+
+/* ---- features ---- */
+
+static bool boxes_apart(const float *a, const float *b, float margin)
+{
+    return a[0] + b[3] > margin || b[0] + a[3] > margin || a[1] + b[4] > margin || b[1] + a[4] > margin ||
+           a[2] + b[5] > margin || b[2] + a[5] > margin;
+}
+
+/* Whether a side's points all belong to the same tangle as the other side's. */
+static bool pair_tangled(const contact_surface *surface, const int v[4], int first)
+{
+    int group = surface->tangle[v[0]];
+    for (int i = 1; i < first && group < 0; i++) group = surface->tangle[v[i]];
+    if (group < 0) return false;
+    for (int i = first; i < 4; i++)
+        if (surface->tangle[v[i]] == group) return true;
+    return false;
+}
+
+/* A pair that may come closer than the margin: to the list, when its nearest points say so too. */
+static void pair_consider(const search *s, int block, const int v[4], contact_kind kind, float limit)
+{
+    const contact_search_options *options = s->options;
+    int first = kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
+    contact_pair pair = {.v = {v[0], v[1], v[2], v[3]}, .kind = kind};
+    contact_pair_nearest(&pair, s->start);
+    if (pair.distance > limit || pair_tangled(s->surface, v, first)) return;
+    contact_pair rest = pair;
+    contact_pair_nearest(&rest, s->surface->mesh->positions);
+    pair.gap = MIN(options->thickness, 0.5f * rest.distance);
+    /* Touching, now or at rest: no side to keep. */
+    if (!(pair.distance > 1e-3f * pair.gap) || pair.gap < 0.01f * options->thickness) return;
+
+    contact_block *found = s->work->block_counts + block;
+    if (found->pairs >= s->work->block_capacity) {
+        found->dropped++;
+        return;
+    }
+    s->work->pairs[(size_t)block * (size_t)s->work->block_capacity + (size_t)found->pairs++] = pair;
+}
+
+/* A triangle of the pair in hand: corners, start, motion. */
+typedef struct face {
+    const int *v;
+    vec3 p[3], move[3];
+    vec3 centre, mean; /* of start, of motion */
+    float spread;
+    unsigned owned;
+} face;
+
+static face face_load(const search *s, int i)
+{
+    face f = {.v = s->surface->corners + 3 * i, .owned = s->surface->owned[i]};
+    for (int c = 0; c < 3; c++) {
+        f.p[c] = vec3_load(s->work->starts + 4 * f.v[c]);
+        f.move[c] = vec3_sub(vec3_load(s->work->ends + 4 * f.v[c]), f.p[c]);
+    }
+    f.centre = vec3_scale(vec3_add(vec3_add(f.p[0], f.p[1]), f.p[2]), 1.0f / 3);
+    f.mean = vec3_load(s->work->motions + 4 * i);
+    f.spread = s->work->motions[4 * i + 3];
+    return f;
+}
+
+/* The largest reach of the corners from the centre along a direction. */
+static float face_reach(const face *f, vec3 way)
+{
+    float reach = vec3_dot(way, vec3_sub(f->p[0], f->centre));
+    for (int c = 1; c < 3; c++) reach = MAX(reach, vec3_dot(way, vec3_sub(f->p[c], f->centre)));
+    return reach;
+}
+
+/*
+ * Whether two features stay more than `limit` apart: along the line of their centres, at the start. limit: the margin
+ * and how far they move against each other. Nearly all neighbours on a surface are, and need no nearest points.
+ */
+static bool along_apart(vec3 way, float reach, float limit)
+{
+    float length2 = vec3_length2(way), room = length2 - reach;
+    return room > 0 && room * room > limit * limit * length2;
+}
+
+/* The owned points of a against b. */
+static void points_consider(const search *s, int block, const face *a, const face *b)
+{
+    for (int c = 0; c < 3; c++) {
+        int p = a->v[c];
+        if (!(a->owned >> c & 1) || p == b->v[0] || p == b->v[1] || p == b->v[2]) continue;
+        s->work->block_counts[block].tests++;
+        float limit = s->options->margin + b->spread + vec3_distance(a->move[c], b->mean);
+        vec3 way = vec3_sub(a->p[c], b->centre);
+        if (along_apart(way, face_reach(b, way), limit)) continue;
+        pair_consider(s, block, (int[4]){p, b->v[0], b->v[1], b->v[2]}, CONTACT_POINT_TRIANGLE, limit);
+    }
+}
+
+static void edges_consider(const search *s, int block, const face *a, const face *b)
+{
+    for (int c = 0; c < 3; c++) {
+        if (!(a->owned >> (3 + c) & 1)) continue;
+        int a0 = a->v[c], a1 = a->v[(c + 1) % 3];
+        vec3 half_a = vec3_scale(vec3_sub(a->p[(c + 1) % 3], a->p[c]), 0.5f), centre_a = vec3_add(a->p[c], half_a);
+        vec3 turn_a = vec3_scale(vec3_sub(a->move[(c + 1) % 3], a->move[c]), 0.5f);
+        vec3 move_a = vec3_add(a->move[c], turn_a);
+        float margin = s->options->margin + vec3_length(turn_a);
+        for (int d = 0; d < 3; d++) {
+            int b0 = b->v[d], b1 = b->v[(d + 1) % 3];
+            if (!(b->owned >> (3 + d) & 1) || a0 == b0 || a0 == b1 || a1 == b0 || a1 == b1) continue;
+            s->work->block_counts[block].tests++;
+            vec3 half_b = vec3_scale(vec3_sub(b->p[(d + 1) % 3], b->p[d]), 0.5f), centre_b = vec3_add(b->p[d], half_b);
+            vec3 turn_b = vec3_scale(vec3_sub(b->move[(d + 1) % 3], b->move[d]), 0.5f);
+            float limit = margin + vec3_length(turn_b) + vec3_distance(move_a, vec3_add(b->move[d], turn_b));
+            vec3 way = vec3_sub(centre_a, centre_b);
+            if (along_apart(way, fabsf(vec3_dot(way, half_a)) + fabsf(vec3_dot(way, half_b)), limit)) continue;
+            pair_consider(s, block, (int[4]){MIN(a0, a1), MAX(a0, a1), MIN(b0, b1), MAX(b0, b1)}, CONTACT_EDGE_EDGE,
+                          limit);
+        }
+    }
+}
+
+static void faces_consider(const search *s, int block, const face *a, const face *b)
+{
+    float limit = s->options->margin + a->spread + b->spread + vec3_distance(a->mean, b->mean);
+    vec3 way = vec3_sub(a->centre, b->centre);
+    if (along_apart(way, face_reach(a, vec3_scale(way, -1)) + face_reach(b, way), limit)) return;
+    points_consider(s, block, a, b);
+    points_consider(s, block, b, a);
+    edges_consider(s, block, a, b);
+}
+
+/* ---- nodes ---- */
+
+/* The triangles of two leaves, or of one. */
+static void leaves_consider(const search *s, int block, int leaf, int other)
+{
+    const contact_surface *surface = s->surface;
+    const float *bound = s->work->nodes + (size_t)other * CONTACT_BOUND;
+    float margin = s->options->margin;
+    for (int i = surface->leaf_first[leaf]; i < surface->leaf_first[leaf + 1]; i++) {
+        const float *triangle = s->work->triangles + (size_t)i * CONTACT_BOUND;
+        if (boxes_apart(triangle, bound, margin)) continue;
+        face first;
+        bool loaded = false;
+        for (int j = leaf == other ? i + 1 : surface->leaf_first[other]; j < surface->leaf_first[other + 1]; j++) {
+            if (boxes_apart(triangle, s->work->triangles + (size_t)j * CONTACT_BOUND, margin)) continue;
+            if (!loaded) first = face_load(s, i), loaded = true;
+            face second = face_load(s, j);
+            faces_consider(s, block, &first, &second);
+        }
+    }
+}
+
+/* Everything below a against everything below b, of the same level, or a against itself when they are the same node. */
+static void nodes_search(const search *s, int block, int a, int b)
+{
+    const contact_surface *surface = s->surface;
+    const int *child_first = surface->child_first;
+    int stack[STACK][2], depth = 0;
+    stack[depth][0] = a, stack[depth++][1] = b;
+    while (depth > 0) {
+        depth--;
+        int x = stack[depth][0], y = stack[depth][1];
+        if (x == y ? nodes_flat(s, &x, 1, surface->outlines[x])
+                   : boxes_apart(s->work->nodes + (size_t)x * CONTACT_BOUND, s->work->nodes + (size_t)y * CONTACT_BOUND,
+                                 s->options->margin) ||
+                         union_flat(s, x, y))
+            continue;
+        if (x < surface->leaf_count) {
+            leaves_consider(s, block, x, y);
+            continue;
+        }
+        for (int i = child_first[x]; i < child_first[x + 1]; i++)
+            for (int j = x == y ? i : child_first[y]; j < child_first[y + 1]; j++)
+                stack[depth][0] = i, stack[depth++][1] = j;
+    }
+}
+
+static void blocks_search(void *context, int begin, int end)
+{
+    const search *s = context;
+    int first = s->surface->node_count - s->surface->block_count;
+    for (int block = begin; block < end; block++) {
+        s->work->block_counts[block] = (contact_block){0};
+        for (int other = block; other < s->surface->block_count; other++)
+            nodes_search(s, block, first + block, first + other);
+    }
+}
+
+int contact_search(const contact_surface *surface, contact_work *work, const float *start, const float *end,
+                   const contact_search_options *options, const cutis_jobs *jobs)
+{
+    work->pair_count = work->dropped = 0;
+    work->tests = 0;
+    memcpy(work->saved, end, (size_t)surface->mesh->point_count * 3 * sizeof(float));
+    if (surface->leaf_count == 0) return 0;
+    search s = {.surface = surface, .work = work, .start = start, .end = end, .options = options};
+    double shift[3] = {0};
+    int n = surface->mesh->point_count;
+    for (int p = 0; p < n; p++)
+        for (int k = 0; k < 3; k++) shift[k] += (double)end[3 * p + k] - start[3 * p + k];
+    s.shift = vec3_make((float)(shift[0] / n), (float)(shift[1] / n), (float)(shift[2] / n));
+
+    parallel_for(jobs, n, 2048, points_load, &s);
+    parallel_for(jobs, surface->mesh->triangle_count, 1024, triangles_refit, &s);
+    parallel_for(jobs, surface->leaf_count, 512, leaves_refit, &s);
+    nodes_refit(&s);
+    parallel_for(jobs, surface->block_count, 1, blocks_search, &s);
+
+    /* One list, in the order of blocks. */
+    for (int block = 0; block < surface->block_count; block++) {
+        const contact_block *found = work->block_counts + block;
+        work->dropped += found->dropped;
+        work->tests += found->tests;
+        memmove(work->pairs + work->pair_count, work->pairs + (size_t)block * (size_t)work->block_capacity,
+                (size_t)found->pairs * sizeof(contact_pair));
+        work->pair_count += found->pairs;
+    }
+    return work->pair_count;
+}

@@ -1,0 +1,283 @@
+/*
+ * springs.h: what the files of the solver `springs` share.
+ *
+ * Nodes are the places that move: the skin's points, then the surface points of soft props, then those of rigid props
+ * (which follow their body), then the inner nodes of soft props. The first three are the points of one contact mesh.
+ * Positions are in sizes of the character relative to the centre of its bounds, four floats a node; forces are in
+ * newtons, stiffnesses in newtons per size, so that a size of M metres turns N/m into N/size by the factor M.
+ */
+#ifndef SOLVERS_SPRINGS_H
+#define SOLVERS_SPRINGS_H
+
+#include "contact/contact.h"
+#include "math/simd.h"
+#include "solvers/solver.h"
+#include "solvers/springs/springs_reference.h"
+
+/* Which parameter stands where in solver_build.values. */
+enum {
+    SPRINGS_REFERENCE,
+    SPRINGS_INTEGRATOR,
+    SPRINGS_ITERATIONS,
+    SPRINGS_TOLERANCE,
+    SPRINGS_FLESH,
+    SPRINGS_STRETCH,
+    SPRINGS_BEND,
+    SPRINGS_BONE,
+    SPRINGS_CONTACT,
+    SPRINGS_THICKNESS,
+    SPRINGS_FRICTION,
+    SPRINGS_GRAVITY,
+    SPRINGS_DAMPING,
+    SPRINGS_STAND,
+    SPRINGS_UNIT,
+    SPRINGS_CONTROL_RINGS, /* found by name in springs_dffd.c */
+    SPRINGS_CONTROL_RADIUS,
+    SPRINGS_PARAMETER_COUNT
+};
+
+/* Floats of a node, and of the forces that one edge has on its four nodes. */
+enum { NODE = 4, EDGE = 16 };
+
+/* ---- the skin's edges (springs_force.c) ---- */
+
+/* Elasticity and curvature over each edge: B and C are its ends, A and D the far corners of its two triangles. */
+typedef struct springs_edges {
+    int count, blocks; /* blocks of LANES */
+    int *nodes;        /* (blocks x 4 x LANES) offsets in positions of B, C, A, D */
+    int *slots;        /* (blocks x 4 x LANES) offsets of their forces */
+    float *rest;       /* (blocks x LANES) length */
+    float *stretch;    /* N per size */
+    float *bend;       /* N x size: moment of one radian */
+    float *fold;       /* 2 sin(angle / 2) at rest */
+    float *height[2];  /* of A and D over the edge below which the moment fades: 0.7 of that at rest */
+} springs_edges;
+
+/* ---- props (springs_prop.c, springs_soft.c) ---- */
+
+typedef struct springs_prop {
+    const cutis_prop *source;
+    int index;       /* in the character */
+    bool soft;       /* else rigid */
+    float scale[3];  /* of the node that carries it, in the rest pose, x 1 / size: own space -> sizes */
+    float friction;  /* Coulomb; negative: the skin's */
+    float mass;      /* kg x metres of a size: newtons per size/s2 */
+    float radius;    /* of its bounds about the centre of mass, sizes */
+    vec3 centre;     /* of mass, in the prop's scaled space */
+    mat3 inertia;    /* inverse, about the centre, of `mass` */
+    int first;       /* first contact point */
+    int point_count; /* of its surface */
+    int first_inner; /* first inner node (soft) */
+    int inner_count;
+    int triangle_count;
+    int *triangles; /* (triangle_count x 3) over its points */
+    float *rest;    /* ((point_count + inner_count) x 3) relative to the centre of mass, scaled space */
+    int first_soft; /* its nodes in springs_soft */
+    int first_spring, spring_count;
+    int vertex_count;    /* what is shown of a soft one */
+    int *vertex_points;  /* (vertex_count) own surface point of each; NULL: the points themselves */
+    int shown_count;     /* triangles */
+    const int *shown;    /* (shown_count x 3) over vertices */
+    size_t output_first; /* of its vertices in the state */
+} springs_prop;
+
+/* Springs of the soft props. */
+typedef struct springs_soft {
+    int node_count; /* surface and inner */
+    int *nodes;     /* (node_count) node */
+    float *mass;    /* (node_count) N per size/s2 */
+    int spring_count;
+    int *ends;    /* (spring_count x 2) nodes */
+    float *rest;  /* (spring_count) */
+    float *stiff; /* (spring_count) N per size */
+    int *first;   /* (node_count + 1) incidence */
+    int *springs; /* 2 x spring + end */
+} springs_soft;
+
+/* ---- model ---- */
+
+typedef struct springs_model {
+    const cutis_character *character;
+    const mesh *skin;  /* topology; its positions are in scene units */
+    int point_count;   /* of the skin */
+    int soft_points;   /* surface points of soft props */
+    int rigid_points;  /* surface points of rigid props */
+    int inner_count;   /* inner nodes of soft props */
+    int contact_count; /* points of the contact mesh */
+    int node_count;
+    int joint_count;
+    float size, centre[3];
+    float metres; /* of a size */
+    springs_reference *reference;
+    float *anchor;       /* (point_count) N per size */
+    float *depth;        /* (point_count) 1 / depth squared */
+    float *diagonal;     /* (node_count) bound of the stiffness row without anchors' growth and inertia; 0: rigid */
+    float *friction;     /* (contact_count) */
+    int *owner;          /* (contact_count) prop, -1: skin */
+    uint8_t *frozen;     /* (point_count) */
+    int *incident_first; /* (point_count + 1) */
+    int *incident;       /* offsets in edge forces */
+    springs_edges edges;
+    springs_soft soft;
+    int prop_count; /* free ones */
+    springs_prop *props;
+    int *prop_of;        /* (character's prop_count) free prop, or -1 - collider */
+    int *collider_index; /* (collider count) index in the character */
+    float friction_default;
+    float *vertex_share; /* (vertex_count) 1 / vertices of its point */
+    size_t prop_vertex_count;
+    mesh mesh; /* of contact, rest positions in sizes, props far apart */
+    contact_surface surface;
+    contact_props colliders;
+    bvh tree; /* of the skin alone, scaled */
+    int rest_intersections;
+    float spectral; /* radius of the Jacobi iteration, for its acceleration */
+    /* Parameters in force. */
+    bool rk4, self_contact, stand;
+    int iterations;
+    float tolerance, thickness, gravity, damping;
+} springs_model;
+
+cutis_result springs_model_build(const solver_build *build, springs_model *model, cutis_error *error);
+/* Bodies of the free props, and the contact mesh of all. The skin's part of the model is made already. */
+cutis_result springs_props_build(const solver_build *build, springs_model *model, cutis_error *error);
+/* Surface and inner nodes of a prop's shape, in its own scaled space, about its centre of mass. */
+cutis_result springs_shape_build(const solver_build *build, springs_model *m, springs_prop *prop, cutis_error *error);
+
+/* ---- a substep ---- */
+
+/* A side of a contact that is neither skin nor a prop of the character. */
+enum { SPRINGS_NOBODY = -1000000 };
+
+/* One contact: a distance of features along a normal, kept at least `gap`. */
+typedef struct springs_contact {
+    int count;     /* of nodes */
+    int v[4];      /* nodes */
+    float w[4];    /* weights; zero sum but for planes and rigid sides */
+    int body[2];   /* rigid bodies that take part, -1: none */
+    float sign[2]; /* weight of the body's point */
+    vec3 arm[2];   /* from its centre of mass */
+    vec3 base;     /* what is constant in the difference */
+    vec3 start;    /* the difference at the start of the substep, for friction */
+    vec3 normal;
+    float gap;
+    float mobility; /* sizes per newton along the normal, of its bodies */
+    float slip;     /* the same across */
+    float friction; /* Coulomb coefficient */
+    float lambda;   /* newtons, >= 0 */
+    vec3 shear;     /* newtons, across */
+    int key[4];     /* pair, to be found again: its points, or plane: point, -1 - prop */
+    int prop[2];    /* free props of its two sides, -1: skin; collider: -2 - index */
+} springs_contact;
+
+/* What is kept of a contact until the next substep. */
+typedef struct springs_memory {
+    int key[4];
+    float lambda, shear[3];
+} springs_memory;
+
+typedef struct springs_body {
+    float centre[3], rotation[4]; /* sizes; unit quaternion */
+    float velocity[3], spin[3];   /* sizes/s, radians/s */
+    float touching;               /* not 0: something bore on it in the last substep, so that it does not simply fall */
+} springs_body;
+
+/* What is told of a prop. */
+typedef struct springs_report {
+    float force[3];    /* newtons, mean over the last moments */
+    float penetration; /* sizes */
+    float stand[3];    /* where it stood at reset: centre across, height of its lowest point; sizes */
+} springs_report;
+
+/* What changes. */
+typedef struct springs_state {
+    float *x;                 /* (node_count x 4) */
+    float *reference;         /* (point_count x 4) */
+    float *velocity;          /* (soft.node_count x 4) */
+    springs_body *bodies;     /* (prop_count) of soft ones the best fit */
+    springs_report *reports;  /* (character's prop_count) */
+    springs_memory *memories; /* (memory_capacity) */
+    int *header;              /* memory count, recovering */
+    float *touch;             /* (vertex_count x 3) newtons */
+    float *prop_vertices;     /* (prop_vertex_count x 3) scene space */
+} springs_state;
+
+enum { HEADER_MEMORIES, HEADER_RECOVERING, HEADER_COUNT };
+
+typedef struct springs_scratch {
+    float *edge_forces;      /* (edges.blocks x LANES x EDGE) */
+    float *spring_forces;    /* (soft.spring_count x 4) */
+    float *push;             /* (node_count x 4) forces of contacts */
+    float *force;            /* (node_count x 4) net */
+    float *give;             /* (node_count) sizes per newton */
+    float *next, *last;      /* (node_count x 4) iterates */
+    float *inert;            /* (soft.node_count x 4) where inertia takes the soft nodes */
+    float *before;           /* (soft.node_count x 4) where they were */
+    float *stages;           /* (6 x node_count x 4) Runge-Kutta slopes, only for rk4 */
+    float *start, *end;      /* (contact_count x 3) */
+    float *points;           /* (point_count x 3) reference in scene space */
+    float *shift;            /* (prop_count x 8) moves and turns of rigid bodies in this substep */
+    springs_body *predicted; /* (prop_count) */
+    mat3 *inertia;           /* (prop_count) inverse, in the predicted pose, x h2 */
+    springs_contact *contacts;
+    int contact_capacity;
+    contact_plane *planes;
+    int plane_capacity;
+    int *table; /* (table_size) of memories by key */
+    int table_size;
+    int memory_capacity;
+    double *partial; /* per block of nodes */
+    float *joints;   /* (joint_count x 36) of a reset */
+    bvh_node *nodes; /* of the skin's tree */
+    void *reference;
+    contact_work contact;
+} springs_scratch;
+
+typedef struct springs_run {
+    const springs_model *m;
+    springs_state s;
+    springs_scratch w;
+    const solver_input *input;
+    float h;
+    bool held; /* free props stand still (a reset) */
+    int contact_count;
+    double residual; /* of the last evaluation: largest net force over anchor stiffness, sizes */
+    float *at;       /* positions that forces are evaluated at */
+    float omega;
+} springs_run;
+
+enum { NODE_GRAIN = 512, EDGE_GRAIN = 128 /* blocks */ };
+#define NODE_BLOCKS(n) (((n) + NODE_GRAIN - 1) / NODE_GRAIN)
+
+/* Forces of edges at run->at into edge_forces, of soft springs into spring_forces. */
+void springs_forces(springs_run *run);
+/* Net forces at run->at into w.force, and run->residual. Calls springs_forces. */
+void springs_net(springs_run *run);
+/* Bring all nodes to equilibrium with each other and the contacts. Fills iterations, residual, unconverged. */
+void springs_equilibrium(springs_run *run, cutis_step_stats *stats);
+/* One embedded Runge-Kutta step of pseudo-time t from w.next = x: returns the error estimate (sizes). */
+double springs_rk_step(springs_run *run, float *x, float t);
+
+/* Contacts of this substep, from the start positions to the guess, with what was learnt in the last one. */
+void springs_contacts_find(springs_run *run);
+/* One pass of kinematic corrections over all contacts, on positions x. Returns the largest correction (sizes). */
+float springs_contacts_correct(springs_run *run, float *x);
+/* The corrections of one contact's nodes for an impulse along `direction`: (count x 3). */
+void springs_contact_shift(const springs_contact *c, const float *give, vec3 impulse, vec3 shifts[4]);
+/* Position adjustment after the integration: motion from start to end free of impacts. True when it failed. */
+bool springs_contacts_adjust(springs_run *run);
+/* Keep what the next substep starts from, and add up the props' forces. */
+void springs_contacts_keep(springs_run *run);
+
+/* Free props: to their place in this pose; where inertia takes them; what their motion was. */
+void springs_props_reset(springs_run *run, const float *joints);
+void springs_props_predict(springs_run *run);
+void springs_props_finish(springs_run *run);
+/* The same for soft ones: `before` (soft.node_count x 4) is where their nodes were. */
+void springs_soft_finish(springs_run *run, const float *before);
+/* Position of a rigid prop's surface point (relative to its centre of mass) on a body. */
+vec3 springs_body_point(const springs_body *body, const float *rest);
+/* Penetrations and what is shown. */
+void springs_props_report(springs_run *run);
+
+#endif

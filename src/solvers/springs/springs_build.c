@@ -1,0 +1,381 @@
+/*
+ * springs_build.c: the skin's springs, made from a rigged surface.
+ *
+ * Cordier and Magnenat-Thalmann leave stiffnesses to the user; here they follow from the flesh. Flesh of Young's
+ * modulus E between the skin and a bone at depth d holds a piece of skin of area A like a spring of E A / d: firm where
+ * the bone is near, soft where it is far, and in units of force. Skin of membrane stiffness `stretch` E d spreads a
+ * dent over about sqrt(stretch) depths, a bending stiffness of `bend` E d^3 over about bend^(1/4) depths. So
+ * stiffnesses go with the character's size, and the shape does not depend on its units.
+ *
+ * The depth is the distance to the bones' centre lines, less the bone's own radius: `bone` of the distance of its
+ * nearest skin (a tenth of the points may be nearer).
+ */
+#include <string.h>
+
+#include "solvers/springs/springs.h"
+
+/* Least depth, in sizes, and greatest. */
+static const float LEAST_DEPTH = 0.004f, GREATEST_DEPTH = 0.06f;
+/* Radii of a bone are sorted into so many classes up to GREATEST_DEPTH. */
+enum { RADIUS_CLASSES = 256 };
+/* Bending of one edge may hold a node this much more firmly than its anchor: slivers would slow down all. */
+static const float BEND_LIMIT = 4;
+/* Weights below this do not make a point part of a bone. */
+static const float BONE_WEIGHT = 0.3f;
+
+typedef struct bone_line {
+    vec3 joint;
+    vec3 *ends;
+    int end_count;
+    float radius;
+} bone_line;
+
+typedef struct builder {
+    const solver_build *build;
+    springs_model *model;
+    const float *rest; /* (point_count x 3) sizes */
+    bone_line *bones;
+    float *depths, *areas;
+} builder;
+
+static vec3 segment_nearest(vec3 p, vec3 a, vec3 b)
+{
+    vec3 ab = vec3_sub(b, a);
+    float length2 = vec3_length2(ab);
+    float t = length2 > 0 ? vec3_dot(vec3_sub(p, a), ab) / length2 : 0;
+    return vec3_madd(a, ab, CLAMP(t, 0.0f, 1.0f));
+}
+
+static float bone_distance(const bone_line *bone, vec3 p)
+{
+    float best2 = vec3_length2(vec3_sub(p, bone->joint));
+    for (int e = 0; e < bone->end_count; e++)
+        best2 = MIN(best2, vec3_length2(vec3_sub(p, segment_nearest(p, bone->joint, bone->ends[e]))));
+    return sqrtf(best2);
+}
+
+/* Centre lines from joint to child; of a joint without children towards the mean of its points. */
+static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
+{
+    const cutis_character *character = b->build->character;
+    const point_weights *weights = b->build->weights;
+    int n = character->joint_count, used = 0;
+    b->bones = ARENA_ARRAY(scratch, bone_line, n + 1);
+    vec3 *ends = ARENA_ARRAY(scratch, vec3, 2 * (size_t)n + 1), *sums = ARENA_ARRAY(scratch, vec3, n + 1);
+    float *totals = ARENA_ARRAY(scratch, float, n + 1);
+    int *classes = ARENA_ARRAY(scratch, int, RADIUS_CLASSES + 1);
+    if (scratch->failed) return error_memory(error, "the bones of solver springs");
+    for (int j = 0; j < n; j++) {
+        mat34 inverse, bind;
+        memcpy(inverse.m, character->joints[j].inverse_bind, sizeof inverse.m);
+        mat34_inverse(inverse, &bind);
+        vec3 at = vec3_make(bind.m[3], bind.m[7], bind.m[11]);
+        b->bones[j].joint = vec3_scale(vec3_sub(at, vec3_load(b->model->centre)), 1 / b->model->size);
+    }
+    for (int p = 0; p < b->model->point_count; p++)
+        for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
+            float w = weights->weights[i] * weights->weights[i];
+            int j = weights->joints[i];
+            sums[j] = vec3_madd(sums[j], vec3_load(b->rest + 3 * p), w);
+            totals[j] += w;
+        }
+    for (int j = 0; j < n; j++) {
+        bone_line *bone = b->bones + j;
+        bone->ends = ends + used;
+        for (int c = j + 1; c < n; c++)
+            if (character->joints[c].parent == j && vec3_distance(b->bones[c].joint, bone->joint) > 1e-3f)
+                bone->ends[bone->end_count++] = b->bones[c].joint;
+        if (bone->end_count == 0 && totals[j] > 0) {
+            vec3 way = vec3_sub(vec3_scale(sums[j], 1 / totals[j]), bone->joint);
+            bone->ends[bone->end_count++] = vec3_madd(bone->joint, way, 1.5f);
+        }
+        used += bone->end_count;
+    }
+    /* The distance that a tenth of the bone's points undercut. */
+    for (int j = 0; j < n; j++) {
+        int count = 0, sum = 0, at = 0;
+        memset(classes, 0, (size_t)(RADIUS_CLASSES + 1) * sizeof *classes);
+        for (int p = 0; p < b->model->point_count; p++)
+            for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
+                if (weights->joints[i] != j || weights->weights[i] < BONE_WEIGHT) continue;
+                float d = bone_distance(b->bones + j, vec3_load(b->rest + 3 * p)) / GREATEST_DEPTH;
+                classes[(int)(MIN(d, 1.0f) * RADIUS_CLASSES)]++, count++;
+            }
+        while (at < RADIUS_CLASSES && (sum += classes[at]) * 10 < count) at++;
+        double share = b->build->bone_values[(size_t)j * SPRINGS_PARAMETER_COUNT + SPRINGS_BONE];
+        b->bones[j].radius = (float)share * GREATEST_DEPTH * ((float)at + 0.5f) / RADIUS_CLASSES;
+    }
+    return CUTIS_OK;
+}
+
+/* A parameter of a point: the mean over its bones. */
+static double point_value(const builder *b, int point, int parameter)
+{
+    const point_weights *weights = b->build->weights;
+    double sum = 0, total = 0;
+    for (int i = weights->first[point]; i < weights->first[point + 1]; i++) {
+        sum += (double)weights->weights[i] *
+               b->build->bone_values[(size_t)weights->joints[i] * SPRINGS_PARAMETER_COUNT + (size_t)parameter];
+        total += (double)weights->weights[i];
+    }
+    return total > 0 ? sum / total : b->build->values[parameter];
+}
+
+/* A painted map at a point, or `fallback`. */
+static float map_value(const builder *b, const char *name, int point, float fallback)
+{
+    const cutis_character *character = b->build->character;
+    for (int i = 0; i < character->map_count; i++)
+        if (strcmp(character->maps[i].name, name) == 0)
+            return CLAMP(character->maps[i].values[character->point_vertices[point]], 0.0f, 1.0f);
+    return fallback;
+}
+
+static void depths_find(builder *b)
+{
+    const point_weights *weights = b->build->weights;
+    for (int p = 0; p < b->model->point_count; p++) {
+        float sum = 0, total = 0;
+        for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
+            const bone_line *bone = b->bones + weights->joints[i];
+            float d = bone_distance(bone, vec3_load(b->rest + 3 * p)) - bone->radius, w = weights->weights[i];
+            sum += w * CLAMP(d, LEAST_DEPTH, GREATEST_DEPTH);
+            total += w;
+        }
+        b->depths[p] = total > 0 ? sum / total : 0.5f * GREATEST_DEPTH;
+    }
+}
+
+/* Anchors: E A / d in newtons per size. A square size has metres^2, d metres, a size metres: E A / d scales by
+ * metres^2. */
+static void anchors_build(builder *b)
+{
+    springs_model *m = b->model;
+    float unit = m->metres * m->metres;
+    double mean = 0;
+    for (int p = 0; p < m->point_count; p++) mean += (double)b->areas[p] / MAX(m->point_count, 1);
+    for (int p = 0; p < m->point_count; p++) {
+        float modulus = 1000 * (float)point_value(b, p, SPRINGS_FLESH) * MAX(map_value(b, "stiffness", p, 1), 0.01f);
+        float freeze = map_value(b, "freeze", p, 0);
+        float area = MAX(b->areas[p], 0.1f * (float)mean);
+        if (!(area > 0)) area = 1e-6f;
+        m->anchor[p] = modulus * area / b->depths[p] * unit / MAX(1 - freeze, 0.001f);
+        m->frozen[p] = freeze > 0.999f;
+        float depth = b->depths[p] * MAX(map_value(b, "depth", p, 1), 0.01f);
+        m->depth[p] = 1 / (depth * depth);
+    }
+}
+
+/* 2 sin(angle / 2) between the normals, with a sign, and the heights; as edges_force finds them. */
+static float edge_fold(vec3 b, vec3 c, vec3 a, vec3 d, float heights[2])
+{
+    vec3 e = vec3_sub(c, b), na = vec3_cross(e, vec3_sub(a, b)), nd = vec3_cross(vec3_sub(d, b), e);
+    float length = vec3_length(e), la = vec3_length(na), ld = vec3_length(nd);
+    heights[0] = length > 0 ? la / length : 0, heights[1] = length > 0 ? ld / length : 0;
+    if (!(la > 0) || !(ld > 0)) return 0;
+    na = vec3_scale(na, 1 / la), nd = vec3_scale(nd, 1 / ld);
+    float fold = vec3_length(vec3_sub(na, nd));
+    return vec3_dot(vec3_cross(nd, na), e) < 0 ? -fold : fold;
+}
+
+static int opposite(const int *triangle, int b, int c)
+{
+    for (int k = 0; k < 3; k++)
+        if (triangle[k] != b && triangle[k] != c) return triangle[k];
+    return b;
+}
+
+static bool runs(const int *triangle, int b, int c)
+{
+    for (int k = 0; k < 3; k++)
+        if (triangle[k] == b && triangle[(k + 1) % 3] == c) return true;
+    return false;
+}
+
+static cutis_result edges_build(builder *b, cutis_error *error)
+{
+    springs_model *m = b->model;
+    const mesh *skin = b->build->mesh;
+    springs_edges *edges = &m->edges;
+    arena *memory = b->build->memory;
+    edges->count = skin->edge_count;
+    edges->blocks = LANE_BLOCKS(edges->count);
+    size_t lanes = (size_t)edges->blocks * LANES;
+    edges->nodes = ARENA_ARRAY(memory, int, 4 * lanes);
+    edges->slots = ARENA_ARRAY(memory, int, 4 * lanes);
+    float **arrays[] = {&edges->rest, &edges->stretch,   &edges->bend,
+                        &edges->fold, &edges->height[0], &edges->height[1]};
+    for (int i = 0; i < COUNT_OF(arrays); i++) *arrays[i] = ARENA_ARRAY(memory, float, lanes);
+    m->incident_first = ARENA_ARRAY(memory, int, (size_t)m->point_count + 2);
+    if (memory->failed) return error_memory(error, "the springs of the skin");
+    if (lanes * EDGE > INT32_MAX)
+        return error_set(error, CUTIS_ERROR_UNSUPPORTED,
+                         "solver springs takes at most 134 million edges; this mesh "
+                         "has %d: simplify it",
+                         edges->count);
+    float tension = m->metres * m->metres; /* E d: N per metre of width; x metres^2: N per size */
+    for (size_t i = 0; i < lanes; i++) {
+        size_t block = i / LANES, lane = i % LANES;
+        int e = MIN((int)i, edges->count - 1); /* lanes beyond the end work on the last edge without strength */
+        int ends[4] = {skin->edges[2 * e], skin->edges[2 * e + 1], 0, 0};
+        const int *sides = skin->edge_triangles + 2 * e;
+        bool hinge = skin->edge_triangle_counts[e] == 2;
+        for (int k = 0; k < 2; k++)
+            ends[2 + k] = sides[k] >= 0 ? opposite(skin->triangles + 3 * sides[k], ends[0], ends[1]) : ends[k];
+        /* A lies to the left of B C as seen from outside. */
+        if (hinge && !runs(skin->triangles + 3 * sides[0], ends[0], ends[1])) {
+            int swap = ends[2];
+            ends[2] = ends[3], ends[3] = swap;
+        }
+        for (size_t k = 0; k < 4; k++) {
+            edges->nodes[(block * 4 + k) * LANES + lane] = NODE * ends[k];
+            edges->slots[(block * 4 + k) * LANES + lane] = (int)(EDGE * i + 4 * k);
+        }
+        vec3 p[4];
+        for (int k = 0; k < 4; k++) p[k] = vec3_load(b->rest + 3 * ends[k]);
+        float heights[2] = {1, 1}, length = vec3_distance(p[0], p[1]);
+        edges->rest[i] = length;
+        edges->fold[i] = hinge ? edge_fold(p[0], p[1], p[2], p[3], heights) : 0;
+        bool flat = hinge && heights[0] > 0.02f * length && heights[1] > 0.02f * length;
+        for (int k = 0; k < 2; k++) edges->height[k][i] = MAX(0.7f * heights[k], 1e-12f);
+        if ((int)i >= edges->count) continue;
+        double depth = 0, modulus = 0, stretch = 0, bend = 0;
+        for (int k = 0; k < 2; k++) {
+            int q = ends[k];
+            float painted = MAX(map_value(b, "stiffness", q, 1), 0.01f);
+            depth += 0.5 * (double)b->depths[q];
+            modulus += 500 * point_value(b, q, SPRINGS_FLESH) * (double)painted;
+            stretch += 0.5 * point_value(b, q, SPRINGS_STRETCH);
+            bend += 0.5 * point_value(b, q, SPRINGS_BEND);
+        }
+        /* Springs along the edges of a net stand for a membrane by the area of the edge's two triangles. */
+        double area = 0.5 * (double)length *
+                      ((sides[0] >= 0 ? (double)heights[0] : 0) + (sides[1] >= 0 ? (double)heights[1] : 0));
+        if (!hinge) area = 0.4 * (double)length * (double)length;
+        double share = length > 0 ? CLAMP(area / ((double)length * (double)length), 0.1, 2) : 0;
+        edges->stretch[i] = (float)(modulus * stretch * depth * share) * tension;
+        /* A plate of stiffness B bends over the strip of the two triangles: moment = B length / width per radian. */
+        double width = 0.5 * ((double)heights[0] + (double)heights[1]) / 1.5;
+        if (flat) {
+            float ga = 1 / edges->height[0][i], gd = 1 / edges->height[1][i], row = 2 * MAX(ga, gd) * (ga + gd);
+            float hold = 0;
+            for (int k = 0; k < 4; k++) hold += 0.25f * m->anchor[ends[k]];
+            edges->bend[i] = (float)(modulus * bend * depth * depth * depth * (double)length / width) * tension;
+            edges->bend[i] = MIN(edges->bend[i], BEND_LIMIT * hold / row);
+        }
+
+        /* Bounds of the rows: 2 k for a spring, |g_i| sum |g_j| for a moment of gradient g. */
+        for (int k = 0; k < 2; k++) m->diagonal[ends[k]] += 2 * edges->stretch[i];
+        if (flat) {
+            float ga = 1 / edges->height[0][i], gd = 1 / edges->height[1][i],
+                  sum = 4 * (ga + gd); /* twice, for the moment's own turn */
+            for (int k = 0; k < 2; k++) m->diagonal[ends[k]] += edges->bend[i] * 0.6f * (ga + gd) * sum;
+            m->diagonal[ends[2]] += edges->bend[i] * ga * sum;
+            m->diagonal[ends[3]] += edges->bend[i] * gd * sum;
+        }
+        for (int k = 0; k < 4; k++) m->incident_first[ends[k] + 1] += k < 2 || edges->bend[i] > 0;
+    }
+    for (int p = 0; p < m->point_count; p++) m->incident_first[p + 1] += m->incident_first[p];
+    m->incident = ARENA_ARRAY(memory, int, m->incident_first[m->point_count] + 1);
+    if (memory->failed) return error_memory(error, "the springs of the skin");
+    for (int e = 0; e < edges->count; e++)
+        for (int k = 0; k < 4; k++) {
+            if (k >= 2 && !(edges->bend[e] > 0)) continue;
+            size_t block = (size_t)e / LANES, lane = (size_t)e % LANES;
+            int p = edges->nodes[(block * 4 + (size_t)k) * LANES + lane] / NODE;
+            m->incident[m->incident_first[p]++] = EDGE * e + 4 * k;
+        }
+    for (int p = m->point_count; p > 0; p--) m->incident_first[p] = m->incident_first[p - 1];
+    m->incident_first[0] = 0;
+    return CUTIS_OK;
+}
+
+/*
+ * Radius of the plain iteration from the condition of the nodes: how much stiffer than its anchor, or inertia, a node
+ * is held by its neighbours. A tenth of the nodes may be worse.
+ */
+static float spectral_find(const springs_model *m, double h, arena *scratch)
+{
+    enum { CLASSES = 400 };
+    float worst = 1;
+    int *classes = ARENA_ARRAY(scratch, int, CLASSES);
+    if (!classes) return 0;
+    for (int pass = 0; pass < 2; pass++) {
+        int count = pass ? m->soft.node_count : m->point_count, sum = 0, at = CLASSES - 1;
+        memset(classes, 0, CLASSES * sizeof *classes);
+        for (int i = 0; i < count; i++) {
+            float hold = pass ? m->soft.mass[i] / (float)(h * h) : m->anchor[i];
+            float row = m->diagonal[pass ? m->soft.nodes[i] : i] + hold;
+            classes[(int)CLAMP(20 * det_log((double)(row / hold)) / 0.6931471805599453, 0, CLASSES - 1)]++;
+        }
+        while (at > 0 && (sum += classes[at]) * 10 < count) at--;
+        if (count > 0) worst = MAX(worst, (float)det_exp(0.6931471805599453 * (at + 1) / 20));
+    }
+    return CLAMP(1 - 1 / worst, 0.0f, 0.9999f);
+}
+
+cutis_result springs_model_build(const solver_build *build, springs_model *model, cutis_error *error)
+{
+    const cutis_character *character = build->character;
+    const double *values = build->values;
+    arena *memory = build->memory;
+    int n = build->mesh->point_count;
+    *model = (springs_model){.character = character,
+                             .skin = build->mesh,
+                             .point_count = n,
+                             .joint_count = character->joint_count,
+                             .size = character->size,
+                             .rk4 = values[SPRINGS_INTEGRATOR] > 0.5,
+                             .self_contact = values[SPRINGS_CONTACT] > 0.5,
+                             .stand = values[SPRINGS_STAND] > 0.5,
+                             .iterations = (int)values[SPRINGS_ITERATIONS],
+                             .tolerance = (float)values[SPRINGS_TOLERANCE],
+                             .thickness = (float)values[SPRINGS_THICKNESS],
+                             .damping = (float)values[SPRINGS_DAMPING],
+                             .friction_default = (float)values[SPRINGS_FRICTION]};
+    if (!(model->size > 0)) model->size = 1;
+    model->metres = (float)((double)model->size * values[SPRINGS_UNIT]);
+    model->gravity = (float)values[SPRINGS_GRAVITY] / model->metres;
+    for (int k = 0; k < 3; k++) model->centre[k] = 0.5f * (character->bounds_min[k] + character->bounds_max[k]);
+
+    cutis_result result = springs_reference_build(build, SPRINGS_REFERENCE, &model->reference, error);
+    if (result == CUTIS_OK) result = springs_props_build(build, model, error);
+    if (result != CUTIS_OK) return result;
+
+    arena scratch = arena_create(&build->allocator);
+    builder b = {.build = build, .model = model, .rest = model->mesh.positions};
+    b.depths = ARENA_ARRAY(&scratch, float, n + 1);
+    b.areas = ARENA_ARRAY(&scratch, float, n + 1);
+    model->anchor = ARENA_ARRAY(memory, float, n + 1);
+    model->depth = ARENA_ARRAY(memory, float, n + 1);
+    model->frozen = ARENA_ARRAY(memory, uint8_t, n + 1);
+    model->vertex_share = ARENA_ARRAY(memory, float, character->vertex_count + 1);
+    int *counts = ARENA_ARRAY(&scratch, int, n + 1);
+    if (memory->failed || scratch.failed)
+        result = error_memory(error, "solver springs");
+    else
+        result = bones_build(&b, &scratch, error);
+    if (result == CUTIS_OK) {
+        for (int v = 0; v < character->vertex_count; v++) counts[character->vertex_points[v]]++;
+        for (int v = 0; v < character->vertex_count; v++)
+            model->vertex_share[v] = 1 / (float)counts[character->vertex_points[v]];
+        for (int p = 0; p < n; p++) model->friction[p] = (float)point_value(&b, p, SPRINGS_FRICTION);
+        mesh_point_areas(build->mesh, b.rest, b.areas);
+        depths_find(&b);
+        anchors_build(&b);
+        if (build->mesh->edge_count > 0)
+            result = edges_build(&b, error);
+        else {
+            model->incident_first = ARENA_ARRAY(memory, int, n + 2);
+            if (!model->incident_first) result = error_memory(error, "solver springs");
+        }
+    }
+    if (result == CUTIS_OK) model->spectral = spectral_find(model, build->substep, &scratch);
+    /* The skin's own tree and its intersections at rest, to know when a torn skin is whole again. */
+    if (result == CUTIS_OK && build->mesh->triangle_count > 0)
+        result = bvh_build(&model->tree, build->mesh->triangle_count, build->mesh->triangles, b.rest, memory, error);
+    if (result == CUTIS_OK && build->mesh->triangle_count > 0)
+        model->rest_intersections = mesh_self_intersections(build->mesh, &model->tree, b.rest, build->jobs, NULL, 0);
+    arena_destroy(&scratch);
+    return result;
+}

@@ -1,0 +1,438 @@
+/*
+ * springs_contact.c: contacts of skin, props and colliders, and the kinematic response to them.
+ *
+ * Cordier and Magnenat-Thalmann, section 4.2: contacts are not forces that grow with penetration but corrections of
+ * positions, shared so that momentum is conserved, in three places: at once, where a node has gone through
+ * (springs_contacts_correct on every iterate); in the balance of forces, where the sum of a contact's corrections is a
+ * multiplier whose force cancels what the nodes would push with; and after the integration (springs_contacts_adjust),
+ * where continuous detection makes the whole motion of the substep free of impacts. Along the normal the multiplier is
+ * a reaction, never negative; across it opposes the motion since the start of the substep, up to Coulomb's bound.
+ *
+ * Departures: mass of a skin node is its stiffness, since a quasi-static node has no other; multipliers are kept from
+ * substep to substep, so that what is held stays held.
+ */
+#include <string.h>
+
+#include "solvers/springs/springs.h"
+
+/* How far the skin may move in a substep relative to its mean motion: in sizes, and sizes a second. */
+static const float REACH_LIMIT = 0.04f, REACH_RATE = 3;
+/* Newtons beyond which a contact's force is a mishap and is not kept. */
+static const float FORCE_LIMIT = 1e6f;
+/* Rate at which the mean force on a prop forgets, 1/s: about that of a frame, and the same at every frame rate. */
+static const double FORCE_RATE = 60;
+
+static contact_search_options search_options(const springs_model *m)
+{
+    return (contact_search_options){.margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness};
+}
+
+/* ---- memory of the last substep ---- */
+
+static unsigned key_hash(const int key[4])
+{
+    uint32_t h = 2166136261u;
+    for (int i = 0; i < 4; i++) h = (h ^ (uint32_t)key[i]) * 16777619u, h ^= h >> 15;
+    return h;
+}
+
+static void table_fill(springs_run *run)
+{
+    springs_scratch *w = &run->w;
+    for (int i = 0; i < w->table_size; i++) w->table[i] = -1;
+    unsigned mask = (unsigned)w->table_size - 1;
+    for (int i = 0; i < run->s.header[HEADER_MEMORIES]; i++) {
+        unsigned at = key_hash(run->s.memories[i].key) & mask;
+        while (w->table[at] >= 0) at = (at + 1) & mask;
+        w->table[at] = i;
+    }
+}
+
+static const springs_memory *table_find(const springs_run *run, const int key[4])
+{
+    const springs_scratch *w = &run->w;
+    unsigned mask = (unsigned)w->table_size - 1;
+    for (unsigned at = key_hash(key) & mask; w->table[at] >= 0; at = (at + 1) & mask) {
+        const springs_memory *memory = run->s.memories + w->table[at];
+        if (memcmp(memory->key, key, 4 * sizeof *key) == 0) return memory;
+    }
+    return NULL;
+}
+
+/* ---- making contacts ---- */
+
+/* A rigid side: the weighted points of body `body` at their predicted places. */
+static void side_rigid(const springs_run *run, springs_contact *c, int side, int prop, const int *v, const float *w,
+                       int count)
+{
+    vec3 sum = {0, 0, 0};
+    float sign = 0;
+    for (int i = 0; i < count; i++) {
+        sum = vec3_madd(sum, vec3_load(run->s.x + NODE * v[i]), w[i]);
+        sign += w[i];
+    }
+    c->base = vec3_add(c->base, sum);
+    c->body[side] = prop;
+    c->sign[side] = sign;
+    c->arm[side] = vec3_sub(vec3_scale(sum, 1 / sign), vec3_load(run->w.predicted[prop].centre));
+}
+
+static void side_add(const springs_run *run, springs_contact *c, int side, const int *v, const float *w, int count)
+{
+    const springs_model *m = run->m;
+    int prop = m->owner[v[0]];
+    c->prop[side] = prop;
+    if (prop >= 0 && !m->props[prop].soft) {
+        side_rigid(run, c, side, prop, v, w, count);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        c->v[c->count] = v[i];
+        c->w[c->count++] = w[i];
+    }
+}
+
+/* Sizes per newton along a direction, of the bodies that take part. */
+static float bodies_mobility(const springs_run *run, const springs_contact *c, vec3 direction)
+{
+    float sum = 0;
+    for (int side = 0; side < 2; side++) {
+        if (c->body[side] < 0 || run->held) continue;
+        vec3 turn = vec3_cross(c->arm[side], direction);
+        sum += run->h * run->h / run->m->props[c->body[side]].mass +
+               vec3_dot(turn, mat3_vector(run->w.inertia[c->body[side]], turn));
+    }
+    return sum;
+}
+
+/* The same of its nodes, as they give way in this iteration. */
+static float nodes_mobility(const springs_run *run, const springs_contact *c)
+{
+    float sum = 0;
+    for (int i = 0; i < c->count; i++) sum += c->w[i] * c->w[i] * run->w.give[c->v[i]];
+    return sum;
+}
+
+static vec3 contact_difference(const springs_run *run, const springs_contact *c, const float *x)
+{
+    vec3 d = c->base;
+    for (int i = 0; i < c->count; i++) d = vec3_madd(d, vec3_load(x + NODE * c->v[i]), c->w[i]);
+    for (int side = 0; side < 2; side++) {
+        if (c->body[side] < 0) continue;
+        const float *shift = run->w.shift + 8 * c->body[side];
+        vec3 move = vec3_add(vec3_load(shift), vec3_cross(vec3_load(shift + 4), c->arm[side]));
+        d = vec3_madd(d, move, c->sign[side]);
+    }
+    return d;
+}
+
+void springs_contact_shift(const springs_contact *c, const float *give, vec3 impulse, vec3 shifts[4])
+{
+    for (int i = 0; i < c->count; i++) shifts[i] = vec3_scale(impulse, c->w[i] * give[c->v[i]]);
+}
+
+/* Move what takes part by an impulse in newtons; the force stays in the balance. */
+static void contact_apply(springs_run *run, const springs_contact *c, vec3 impulse, float *x)
+{
+    vec3 shifts[4];
+    springs_contact_shift(c, run->w.give, impulse, shifts);
+    for (int i = 0; i < c->count; i++) {
+        float *at = x + NODE * c->v[i], *push = run->w.push + NODE * c->v[i];
+        vec3_store(at, vec3_add(vec3_load(at), shifts[i]));
+        vec3_store(push, vec3_madd(vec3_load(push), impulse, c->w[i]));
+    }
+    for (int side = 0; side < 2; side++) {
+        if (c->body[side] < 0 || run->held) continue;
+        int b = c->body[side];
+        float *shift = run->w.shift + 8 * b;
+        vec3 own = vec3_scale(impulse, c->sign[side]);
+        vec3_store(shift, vec3_madd(vec3_load(shift), own, run->h * run->h / run->m->props[b].mass));
+        vec3 turn = mat3_vector(run->w.inertia[b], vec3_cross(c->arm[side], own));
+        vec3_store(shift + 4, vec3_add(vec3_load(shift + 4), turn));
+    }
+}
+
+/* Forces of the last substep act from the start: on what takes part they are in the balance, bodies move by them. */
+static void contact_recall(springs_run *run, springs_contact *c)
+{
+    const springs_memory *memory = table_find(run, c->key);
+    if (!memory) return;
+    vec3 shear = vec3_load(memory->shear);
+    c->lambda = memory->lambda;
+    shear = vec3_madd(shear, c->normal, -vec3_dot(shear, c->normal));
+    float bound = c->friction * c->lambda, length = vec3_length(shear);
+    c->shear = length > bound ? vec3_scale(shear, bound / length) : shear;
+    vec3 force = vec3_madd(c->shear, c->normal, c->lambda);
+    for (int i = 0; i < c->count; i++) {
+        float *push = run->w.push + NODE * c->v[i];
+        vec3_store(push, vec3_madd(vec3_load(push), force, c->w[i]));
+    }
+    for (int side = 0; side < 2; side++) {
+        if (c->body[side] < 0 || run->held) continue;
+        int b = c->body[side];
+        float *shift = run->w.shift + 8 * b;
+        vec3 own = vec3_scale(force, c->sign[side]);
+        vec3_store(shift, vec3_madd(vec3_load(shift), own, run->h * run->h / run->m->props[b].mass));
+        vec3 turn = mat3_vector(run->w.inertia[b], vec3_cross(c->arm[side], own));
+        vec3_store(shift + 4, vec3_add(vec3_load(shift + 4), turn));
+    }
+}
+
+/* Finish a contact whose sides are set, and keep it if it may come to bear. */
+static void contact_add(springs_run *run, springs_contact *c, float margin)
+{
+    if (run->contact_count >= run->w.contact_capacity) return;
+    float value = vec3_dot(c->normal, contact_difference(run, c, run->s.x)) - c->gap;
+    bool known = table_find(run, c->key) != NULL;
+    if (value > margin && !known) return;
+    c->mobility = bodies_mobility(run, c, c->normal);
+    if (!(c->mobility + nodes_mobility(run, c) > 0)) return;
+    vec3 across = vec3_orthogonal(c->normal);
+    c->slip = MAX(bodies_mobility(run, c, across), bodies_mobility(run, c, vec3_cross(c->normal, across)));
+    contact_recall(run, c);
+    run->w.contacts[run->contact_count++] = *c;
+}
+
+static float pair_friction(const springs_model *m, const contact_pair *pair, int first)
+{
+    float skin = 0, total = 0, own = -1;
+    for (int i = 0; i < 4; i++) {
+        int prop = m->owner[pair->v[i]];
+        float w = fabsf(pair->weights[i]);
+        if (prop < 0)
+            skin += w * m->friction[pair->v[i]], total += w;
+        else
+            own = MAX(own, m->props[prop].friction);
+    }
+    (void)first;
+    if (own >= 0) return own;
+    return total > 0 ? skin / total : m->friction_default;
+}
+
+static void pair_add(springs_run *run, const contact_pair *pair)
+{
+    const springs_model *m = run->m;
+    int first = pair->kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
+    int a = m->owner[pair->v[0]], b = m->owner[pair->v[3]];
+    if (a == b && (a >= 0 || !m->self_contact)) return;
+    springs_contact c = {.body = {-1, -1}, .normal = pair->normal, .gap = pair->gap};
+    side_add(run, &c, 0, pair->v, pair->weights, first);
+    side_add(run, &c, 1, pair->v + first, pair->weights + first, 4 - first);
+    for (int i = 0; i < 4; i++) {
+        c.start = vec3_madd(c.start, vec3_load(run->w.start + 3 * pair->v[i]), pair->weights[i]);
+        c.key[i] = pair->v[i];
+    }
+    if (first == 2) c.key[0] = -2 - c.key[0]; /* edges are not mixed up with points */
+    c.friction = pair_friction(m, pair, first);
+    contact_add(run, &c, 2 * m->thickness + 0.1f * m->surface.edge_mean);
+}
+
+/* A point above a plane that moves by `way` in the substep. prop: -2 - collider, or any other negative number. */
+static void plane_add(springs_run *run, int point, vec3 normal, float offset, vec3 way, float friction, int prop)
+{
+    const springs_model *m = run->m;
+    int owner = m->owner[point];
+    const float one = 1;
+    springs_contact c = {.body = {-1, -1}, .normal = normal, .gap = offset, .key = {point, prop, -1, -1}};
+    side_add(run, &c, 0, &point, &one, 1);
+    c.prop[1] = prop;
+    c.start = vec3_add(vec3_load(run->w.start + 3 * point), way);
+    float own = owner >= 0 ? m->props[owner].friction : m->friction[point];
+    c.friction = friction >= 0 ? friction : own >= 0 ? own : m->friction_default;
+    contact_add(run, &c, 2 * m->thickness + 0.1f * m->surface.edge_mean);
+}
+
+static void colliders_add(springs_run *run)
+{
+    const springs_model *m = run->m;
+    contact_search_options options = search_options(m);
+    for (int i = 0; i < m->colliders.count; i++) {
+        contact_props one = m->colliders;
+        one.count = 1, one.props += i;
+        int count = contact_props_search(&one, run->input->joints_old, run->input->joints, (double)run->h,
+                                         m->contact_count, run->w.start, run->w.end, options.margin, m->thickness,
+                                         run->w.planes, run->w.plane_capacity);
+        for (int k = 0; k < count; k++) {
+            const contact_plane *plane = run->w.planes + k;
+            plane_add(run, plane->point, plane->normal, plane->offset, vec3_scale(plane->velocity, run->h),
+                      plane->friction, -2 - i);
+        }
+    }
+}
+
+/* Free props stand where they were put, on a floor as wide as they are. */
+static void stands_add(springs_run *run)
+{
+    const springs_model *m = run->m;
+    for (int i = 0; i < m->prop_count && m->stand; i++) {
+        const springs_prop *prop = m->props + i;
+        const float *stand = run->s.reports[prop->index].stand, *centre = run->s.bodies[i].centre;
+        float x = centre[0] - stand[0], z = centre[2] - stand[2];
+        if (x * x + z * z > prop->radius * prop->radius || centre[1] < stand[1]) continue;
+        for (int p = prop->first; p < prop->first + prop->point_count; p++)
+            if (run->w.end[3 * p + 1] < stand[1] + 2 * m->thickness || run->w.start[3 * p + 1] < stand[1])
+                plane_add(run, p, vec3_make(0, 1, 0), stand[1], vec3_make(0, 0, 0), -1, SPRINGS_NOBODY);
+    }
+}
+
+/*
+ * Bound the skin's motion in a substep relative to its mean, so that a bone that is torn elsewhere drags its skin
+ * along over some substeps instead of sweeping it through everything at once.
+ */
+static void skin_limit(const springs_run *run, float *end)
+{
+    const springs_model *m = run->m;
+    float reach = REACH_LIMIT + REACH_RATE * run->h;
+    double sum[3] = {0};
+    for (int k = 0; k < m->point_count; k++)
+        for (int c = 0; c < 3; c++) sum[c] += (double)end[3 * k + c] - (double)run->w.start[3 * k + c];
+    int n = MAX(m->point_count, 1);
+    vec3 mean = {(float)(sum[0] / n), (float)(sum[1] / n), (float)(sum[2] / n)};
+    for (int k = 0; k < m->point_count; k++) {
+        vec3 old = vec3_add(vec3_load(run->w.start + 3 * k), mean), way = vec3_sub(vec3_load(end + 3 * k), old);
+        float length2 = vec3_length2(way);
+        if (length2 > reach * reach) vec3_store(end + 3 * k, vec3_madd(old, way, reach / sqrtf(length2)));
+    }
+}
+
+static void end_gather(springs_run *run)
+{
+    for (int p = 0; p < run->m->contact_count; p++) memcpy(run->w.end + 3 * p, run->s.x + NODE * p, 3 * sizeof(float));
+    skin_limit(run, run->w.end);
+}
+
+/* Rigid props that something bears on are searched for where they would be without their weight. */
+static void end_raise(springs_run *run)
+{
+    const springs_model *m = run->m;
+    float fall = run->held ? 0 : m->gravity * run->h * run->h;
+    for (int i = 0; i < m->prop_count; i++) {
+        if (m->props[i].soft || run->s.bodies[i].touching == 0) continue;
+        for (int p = m->props[i].first; p < m->props[i].first + m->props[i].point_count; p++)
+            run->w.end[3 * p + 1] += fall;
+    }
+}
+
+void springs_contacts_find(springs_run *run)
+{
+    const springs_model *m = run->m;
+    contact_search_options options = search_options(m);
+    run->contact_count = 0;
+    table_fill(run);
+    end_gather(run);
+    end_raise(run);
+    if (m->self_contact || m->prop_count > 0) {
+        int count = contact_search(&m->surface, &run->w.contact, run->w.start, run->w.end, &options, run->input->jobs);
+        for (int i = 0; i < count; i++) pair_add(run, run->w.contact.pairs + i);
+    }
+    colliders_add(run);
+    stands_add(run);
+}
+
+/* ---- response ---- */
+
+float springs_contacts_correct(springs_run *run, float *x)
+{
+    float largest = 0;
+    for (int i = 0; i < run->contact_count; i++) {
+        springs_contact *c = run->w.contacts + i;
+        vec3 d = contact_difference(run, c, x);
+        float value = vec3_dot(c->normal, d) - c->gap;
+        if (value >= 0 && c->lambda <= 0) continue;
+        /* Reaction. */
+        float nodes = nodes_mobility(run, c), mobility = nodes + c->mobility;
+        if (!(mobility > 0)) continue;
+        float next = MAX(c->lambda - value / mobility, 0.0f), change = next - c->lambda;
+        c->lambda = next;
+        largest = MAX(largest, fabsf(change) * mobility);
+        /* Friction: back to where it was across, by at most the bound. The normal's part does not change across. */
+        vec3 slip = vec3_sub(d, c->start);
+        slip = vec3_madd(slip, c->normal, -vec3_dot(slip, c->normal));
+        vec3 shear = vec3_madd(c->shear, slip, -1 / (nodes + c->slip));
+        float bound = c->friction * next, length = vec3_length(shear);
+        if (length > bound) shear = vec3_scale(shear, length > 0 ? bound / length : 0);
+        vec3 impulse = vec3_madd(vec3_sub(shear, c->shear), c->normal, change);
+        c->shear = shear;
+        contact_apply(run, c, impulse, x);
+    }
+    return largest;
+}
+
+bool springs_contacts_adjust(springs_run *run)
+{
+    const springs_model *m = run->m;
+    contact_search_options options = search_options(m);
+    contact_resolve_stats stats = {0};
+    end_gather(run);
+    for (int pass = 0; pass < 2; pass++) {
+        if (m->self_contact || m->prop_count > 0) {
+            stats = contact_resolve(&m->surface, &run->w.contact, run->w.start, run->w.end, run->w.give, &options,
+                                    pass == 0, run->input->jobs);
+        }
+        /* What went through a collider meanwhile comes back, and may push others. */
+        bool moved = false;
+        for (int i = 0; i < run->contact_count; i++) {
+            const springs_contact *c = run->w.contacts + i;
+            if (c->count != 1 || c->body[0] >= 0 || c->body[1] >= 0) continue;
+            float *x = run->w.end + 3 * c->v[0], value = vec3_dot(c->normal, vec3_load(x)) - c->gap;
+            if (value >= -0.5f * m->thickness) continue;
+            vec3_store(x, vec3_madd(vec3_load(x), c->normal, -value));
+            moved = true;
+        }
+        if (!moved) break;
+    }
+    for (int p = 0; p < m->point_count + m->soft_points; p++)
+        memcpy(run->s.x + NODE * p, run->w.end + 3 * p, 3 * sizeof(float));
+    return stats.failed;
+}
+
+/* The report of the prop on one side of a contact with the skin; NULL when there is none. */
+static springs_report *side_report(springs_run *run, const springs_contact *c, int side)
+{
+    int prop = c->prop[side];
+    if (c->prop[1 - side] != -1 || prop == -1 || prop == SPRINGS_NOBODY) return NULL;
+    return run->s.reports + (prop >= 0 ? run->m->props[prop].index : run->m->collider_index[-2 - prop]);
+}
+
+void springs_contacts_keep(springs_run *run)
+{
+    const springs_model *m = run->m;
+    int kept = 0;
+    float fresh = 1 - (float)det_exp(-FORCE_RATE * (double)run->h);
+    for (int i = 0; i < m->prop_count; i++) run->s.bodies[i].touching = 0;
+    for (int i = 0; i < m->character->prop_count; i++) {
+        for (int k = 0; k < 3; k++) run->s.reports[i].force[k] *= 1 - fresh;
+        run->s.reports[i].penetration = 0;
+    }
+    for (int i = 0; i < run->contact_count; i++) {
+        const springs_contact *c = run->w.contacts + i;
+        for (int side = 0; side < 2; side++) {
+            springs_report *report = side_report(run, c, side);
+            if (!report) continue;
+            float surface = c->key[1] < 0 ? c->gap - m->thickness : 0;
+            float depth = surface - vec3_dot(c->normal, contact_difference(run, c, run->s.x));
+            report->penetration = MAX(report->penetration, depth);
+        }
+        if (!(c->lambda > 0)) continue;
+        vec3 force = vec3_madd(c->shear, c->normal, c->lambda);
+        if (!(vec3_length2(force) < FORCE_LIMIT * FORCE_LIMIT)) continue;
+        if (kept < run->w.memory_capacity) {
+            springs_memory *memory = run->s.memories + kept++;
+            memcpy(memory->key, c->key, sizeof memory->key);
+            memory->lambda = c->lambda;
+            vec3_store(memory->shear, c->shear);
+        }
+        for (int side = 0; side < 2; side++) {
+            if (c->prop[side] >= 0) run->s.bodies[c->prop[side]].touching = 1;
+            /* What the skin does to props. */
+            springs_report *report = side_report(run, c, side);
+            if (!report) continue;
+            vec3 sum = vec3_load(report->force);
+            vec3_store(report->force, vec3_madd(sum, force, side ? -fresh : fresh));
+        }
+    }
+    /* What is not in use is zero, so that equal states have equal bytes. */
+    if (kept < run->s.header[HEADER_MEMORIES])
+        memset(run->s.memories + kept, 0, (size_t)(run->s.header[HEADER_MEMORIES] - kept) * sizeof(springs_memory));
+    run->s.header[HEADER_MEMORIES] = kept;
+}

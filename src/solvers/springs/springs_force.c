@@ -1,0 +1,178 @@
+/*
+ * springs_force.c: the forces of the model, and the net force on every node.
+ *
+ * Cordier and Magnenat-Thalmann, section 3: f_R = f_A + f_E + f_C.
+ * - f_A, anchor: K (X_rest - X). Departure: it grows with the elongation u as K (1 + u^2 / depth^2), since flesh
+ *   that is pressed towards the bone gets firmer.
+ * - f_E, elasticity: a linear spring along each edge, weaker when pressed together, where skin wrinkles.
+ * - f_C, curvature: over an edge BC between the triangles ABC and DCB, F_A = f(theta) / |AA'| N_A and
+ *   F_D = f(theta) / |DD'| N_D; F_B and F_C follow from the balance of forces and moments:
+ *   F_B = -(1-a) F_A - (1-d) F_D and F_C = -a F_A - d F_D, where a and d say where A' and D' lie between B and C.
+ *   f(theta) = -bend (2 sin(theta/2) - its rest value), which is |N_A - N_D| with a sign: no trigonometry. The
+ *   moment fades for triangles whose height has fallen below 0.7 of that at rest, and for edges folded by more than 120
+ *   degrees, so that nothing jumps where a triangle turns over.
+ * Soft props have springs between nodes and inertia: M / h^2 (y - X), y where inertia takes the node.
+ */
+#include "solvers/springs/springs.h"
+
+/* Most that an anchor's stiffness grows by. */
+static const float FIRMEST = 8;
+/* A soft node is to rest so much better than skin: its errors add up over the substeps, as velocity. */
+static const float SOFT_STRICTER = 4;
+/* Stiffness of a shortened edge over that of a lengthened one. */
+static const float WRINKLING = 0.25f;
+
+typedef struct vvec {
+    vfloat x, y, z;
+} vvec;
+
+static inline vvec vv_sub(vvec a, vvec b) { return (vvec){a.x - b.x, a.y - b.y, a.z - b.z}; }
+static inline vvec vv_scale(vvec a, vfloat s) { return (vvec){a.x * s, a.y * s, a.z * s}; }
+static inline vvec vv_add(vvec a, vvec b) { return (vvec){a.x + b.x, a.y + b.y, a.z + b.z}; }
+static inline vfloat vv_dot(vvec a, vvec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static inline vvec vv_cross(vvec a, vvec b)
+{
+    return (vvec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static inline vvec vv_gather(const float *x, const int *offsets)
+{
+    vfloat c[4];
+    v_load4(x, offsets, c);
+    return (vvec){c[0], c[1], c[2]};
+}
+
+static inline void vv_scatter(float *forces, const int *offsets, vvec f)
+{
+    vfloat c[4] = {f.x, f.y, f.z, v_set(0)};
+    v_store4(forces, offsets, c);
+}
+
+static void edges_force(void *context, int begin, int end)
+{
+    const springs_run *run = context;
+    const springs_edges *edges = &run->m->edges;
+    const float *x = run->at;
+    float *forces = run->w.edge_forces;
+    const vfloat tiny = v_set(1e-24f), one = v_set(1);
+    for (int block = begin; block < end; block++) {
+        const int *nodes = edges->nodes + (size_t)block * 4 * LANES, *slots = edges->slots + (size_t)block * 4 * LANES;
+        size_t at = (size_t)block * LANES;
+        vvec b = vv_gather(x, nodes), c = vv_gather(x, nodes + LANES);
+        vvec a = vv_sub(vv_gather(x, nodes + 2 * LANES), b), d = vv_sub(vv_gather(x, nodes + 3 * LANES), b);
+        vvec e = vv_sub(c, b);
+        vfloat length2 = v_max(vv_dot(e, e), tiny), length = v_sqrt(length2);
+
+        /* Elasticity: pulls B towards C when longer than at rest. */
+        vfloat longer = length - v_load(edges->rest + at);
+        longer = v_max(longer, longer * v_set(WRINKLING));
+        vvec pull = vv_scale(e, v_load(edges->stretch + at) * longer / length);
+
+        /* Curvature. */
+        vvec na = vv_cross(e, a), nd = vv_cross(d, e);
+        vfloat la = v_sqrt(v_max(vv_dot(na, na), tiny)), ld = v_sqrt(v_max(vv_dot(nd, nd), tiny));
+        na = vv_scale(na, one / la), nd = vv_scale(nd, one / ld);
+        vvec difference = vv_sub(na, nd);
+        vfloat fold = v_sqrt(vv_dot(difference, difference));
+        fold = v_select(v_less(vv_dot(vv_cross(nd, na), e), v_set(0)), -fold, fold);
+        vfloat ha = la / length, hd = ld / length;
+        vfloat open = v_min(v_set(4) - fold * fold, one);
+        vfloat tall = v_min(ha / v_load(edges->height[0] + at), one) * v_min(hd / v_load(edges->height[1] + at), one);
+        vfloat fade = v_max(open, v_set(0)) * tall * tall;
+        vfloat turn = v_max(v_min(v_load(edges->fold + at) - fold, one), -one);
+        vfloat moment = v_load(edges->bend + at) * turn * fade;
+        vvec fa = vv_scale(na, moment / ha), fd = vv_scale(nd, moment / hd);
+        vfloat sa = vv_dot(a, e) / length2, sd = vv_dot(d, e) / length2;
+        vvec fc = vv_add(vv_scale(fa, -sa), vv_scale(fd, -sd));
+        vvec fb = vv_sub(vv_sub(vv_scale(fa, v_set(-1)), fd), fc);
+        vv_scatter(forces, slots, vv_add(fb, pull));
+        vv_scatter(forces, slots + LANES, vv_sub(fc, pull));
+        vv_scatter(forces, slots + 2 * LANES, fa);
+        vv_scatter(forces, slots + 3 * LANES, fd);
+    }
+}
+
+/* The force on the first end. */
+static void springs_force(void *context, int begin, int end)
+{
+    const springs_run *run = context;
+    const springs_soft *soft = &run->m->soft;
+    for (int i = begin; i < end; i++) {
+        vec3 way =
+            vec3_sub(vec3_load(run->at + NODE * soft->ends[2 * i + 1]), vec3_load(run->at + NODE * soft->ends[2 * i]));
+        float length = sqrtf(MAX(vec3_length2(way), 1e-24f));
+        vec3_store(run->w.spring_forces + 4 * (size_t)i,
+                   vec3_scale(way, soft->stiff[i] * (length - soft->rest[i]) / length));
+    }
+}
+
+void springs_forces(springs_run *run)
+{
+    parallel_for(run->input->jobs, run->m->edges.blocks, EDGE_GRAIN, edges_force, run);
+    if (run->m->soft.spring_count > 0)
+        parallel_for(run->input->jobs, run->m->soft.spring_count, 2048, springs_force, run);
+}
+
+/*
+ * Net forces of the skin, and the largest by block: over the geometric mean of the anchor's stiffness and the whole
+ * node's, since over the first alone it would show the rounding of floats where a fine mesh is soft.
+ */
+static void skin_net(void *context, int begin, int end)
+{
+    springs_run *run = context;
+    const springs_model *m = run->m;
+    float worst = 0;
+    for (int p = begin; p < end; p++) {
+        vec3 u = vec3_sub(vec3_load(run->s.reference + NODE * p), vec3_load(run->at + NODE * p));
+        float k = m->anchor[p], grown = MIN(vec3_length2(u) * m->depth[p], FIRMEST);
+        f4 sum = f4_load(run->w.push + NODE * p);
+        for (int i = m->incident_first[p]; i < m->incident_first[p + 1]; i++)
+            sum = f4_add(sum, f4_load(run->w.edge_forces + m->incident[i]));
+        float total[4];
+        f4_store(total, sum);
+        vec3 f = vec3_madd(vec3_load(total), u, k * (1 + grown));
+        bool frozen = m->frozen[p];
+        if (frozen) f = vec3_make(0, 0, 0);
+        vec3_store(run->w.force + NODE * p, f);
+        run->w.give[p] = frozen ? 0 : 1 / (m->diagonal[p] + k * (1 + 3 * grown));
+        float net2 = vec3_length2(f) / (k * (m->diagonal[p] + k));
+        worst = MAX(worst, net2);
+    }
+    run->w.partial[begin / NODE_GRAIN] = (double)worst;
+}
+
+static void soft_net(void *context, int begin, int end)
+{
+    springs_run *run = context;
+    const springs_model *m = run->m;
+    const springs_soft *soft = &m->soft;
+    float inertia = 1 / (run->h * run->h), worst = 0;
+    for (int i = begin; i < end; i++) {
+        int node = soft->nodes[i];
+        float k = soft->mass[i] * inertia;
+        vec3 way = vec3_sub(vec3_load(run->w.inert + NODE * i), vec3_load(run->at + NODE * node));
+        vec3 f = vec3_madd(vec3_load(run->w.push + NODE * node), way, k);
+        for (int j = soft->first[i]; j < soft->first[i + 1]; j++) {
+            vec3 pull = vec3_load(run->w.spring_forces + 4 * (size_t)(soft->springs[j] >> 1));
+            f = vec3_madd(f, pull, soft->springs[j] & 1 ? -1.0f : 1.0f);
+        }
+        if (run->held) f = vec3_make(0, 0, 0);
+        vec3_store(run->w.force + NODE * node, f);
+        run->w.give[node] = run->held ? 0 : 1 / (m->diagonal[node] + k);
+        worst = MAX(worst, SOFT_STRICTER * SOFT_STRICTER * vec3_length2(f) / (k * (m->diagonal[node] + k)));
+    }
+    run->w.partial[NODE_BLOCKS(m->point_count) + begin / NODE_GRAIN] = (double)worst;
+}
+
+void springs_net(springs_run *run)
+{
+    const springs_model *m = run->m;
+    springs_forces(run);
+    parallel_for(run->input->jobs, m->point_count, NODE_GRAIN, skin_net, run);
+    if (m->soft.node_count > 0) parallel_for(run->input->jobs, m->soft.node_count, NODE_GRAIN, soft_net, run);
+    double worst = 0;
+    for (int i = 0; i * NODE_GRAIN < m->point_count; i++) worst = MAX(worst, run->w.partial[i]);
+    for (int i = 0; i * NODE_GRAIN < m->soft.node_count; i++)
+        worst = MAX(worst, run->w.partial[NODE_BLOCKS(m->point_count) + i]);
+    run->residual = sqrt(worst);
+}

@@ -1,0 +1,193 @@
+/*
+ * springs_integrate.c: the way to equilibrium.
+ *
+ * Cordier and Magnenat-Thalmann, section 4.1: a quasi-static system, brought to rest in every substep. Two ways lead to
+ * the same shape, both along dX/dt = F / D with D a bound of each node's stiffness:
+ * - rk4: an embedded Runge-Kutta scheme of fourth order with an error estimate of fifth (Fehlberg 1969) and a step
+ *   that adapts to it.
+ * - fast: Jacobi's iteration (Euler steps of t = 1), accelerated by Chebyshev polynomials (Wang 2015), which needs one
+ *   evaluation of forces where Runge-Kutta needs six for a step that stability lets be about three times as long.
+ * After each of them one pass of contact corrections (section 4.2.2): its forces stay in the balance, so that a
+ * constrained node has no net force left along its constraint.
+ */
+#include <string.h>
+
+#include "solvers/springs/springs.h"
+
+/* Fehlberg's coefficients: slopes of each stage, weights of the fourth order, and of the error (fifth less fourth). */
+static const double STAGE[6][5] = {{0},
+                                   {1.0 / 4},
+                                   {3.0 / 32, 9.0 / 32},
+                                   {1932.0 / 2197, -7200.0 / 2197, 7296.0 / 2197},
+                                   {439.0 / 216, -8, 3680.0 / 513, -845.0 / 4104},
+                                   {-8.0 / 27, 2, -3544.0 / 2565, 1859.0 / 4104, -11.0 / 40}};
+static const double FOURTH[6] = {25.0 / 216, 0, 1408.0 / 2565, 2197.0 / 4104, -1.0 / 5, 0};
+static const double FIFTH[6] = {16.0 / 135, 0, 6656.0 / 12825, 28561.0 / 56430, -9.0 / 50, 2.0 / 55};
+
+/* Steps of the first iterations are not accelerated: contacts settle first. */
+enum { PLAIN_ITERATIONS = 2 };
+/* Longest pseudo-time step: the scheme is stable up to about 3 for eigenvalues up to 1. */
+static const float RK_LONGEST = 2.8f, RK_SHORTEST = 0.05f;
+
+typedef struct rk_job {
+    springs_run *run;
+    const float *x;
+    float *out;
+    int stage; /* slopes known; 6: the result */
+    float t;
+} rk_job;
+
+static void rk_combine(void *context, int begin, int end)
+{
+    rk_job *job = context;
+    const springs_scratch *w = &job->run->w;
+    size_t floats = (size_t)job->run->m->node_count * NODE;
+    double worst = 0;
+    for (int node = begin; node < end; node++) {
+        double error2 = 0;
+        for (int c = 0; c < 3; c++) {
+            size_t at = (size_t)node * NODE + (size_t)c;
+            double step = 0, error = 0;
+            for (int s = 0; s < job->stage; s++) {
+                double slope = (double)w->stages[(size_t)s * floats + at];
+                step += (job->stage == 6 ? FOURTH[s] : STAGE[job->stage][s]) * slope;
+                if (job->stage == 6) error += (FIFTH[s] - FOURTH[s]) * slope;
+            }
+            job->out[at] = (float)((double)job->x[at] + (double)job->t * step);
+            error2 += error * error;
+        }
+        worst = MAX(worst, error2);
+    }
+    w->partial[begin / NODE_GRAIN] = worst * (double)job->t * (double)job->t;
+}
+
+static void rk_slopes(void *context, int begin, int end)
+{
+    rk_job *job = context;
+    const springs_scratch *w = &job->run->w;
+    float *slopes = w->stages + (size_t)job->stage * (size_t)job->run->m->node_count * NODE;
+    for (int node = begin; node < end; node++)
+        vec3_store(slopes + NODE * (size_t)node, vec3_scale(vec3_load(w->force + NODE * (size_t)node), w->give[node]));
+}
+
+double springs_rk_step(springs_run *run, float *x, float t)
+{
+    const springs_model *m = run->m;
+    rk_job job = {.run = run, .x = x, .out = run->w.next, .t = t};
+    run->at = x;
+    for (int s = 0; s < 6; s++) {
+        job.stage = s;
+        if (s > 0) {
+            parallel_for(run->input->jobs, m->node_count, NODE_GRAIN, rk_combine, &job);
+            run->at = run->w.next;
+        }
+        double before = run->residual;
+        springs_net(run);
+        if (s > 0) run->residual = before; /* that of the first stage counts */
+        parallel_for(run->input->jobs, m->node_count, NODE_GRAIN, rk_slopes, &job);
+    }
+    job.stage = 6;
+    parallel_for(run->input->jobs, m->node_count, NODE_GRAIN, rk_combine, &job);
+    double worst = 0;
+    for (int i = 0; i * NODE_GRAIN < m->node_count; i++) worst = MAX(worst, run->w.partial[i]);
+    return sqrt(worst);
+}
+
+static void euler_step(void *context, int begin, int end)
+{
+    springs_run *run = context;
+    for (int node = begin; node < end; node++) {
+        size_t at = (size_t)node * NODE;
+        vec3 x = vec3_load(run->s.x + at), f = vec3_load(run->w.force + at);
+        vec3_store(run->w.next + at, vec3_madd(x, f, run->w.give[node]));
+    }
+}
+
+/* Extrapolate from the last iterate over the new one. */
+static void chebyshev_step(void *context, int begin, int end)
+{
+    springs_run *run = context;
+    for (int node = begin; node < end; node++) {
+        size_t at = (size_t)node * NODE;
+        /* Nodes in contact are left to their contacts: what is extrapolated goes through, and comes back as force. */
+        bool held = vec3_length2(vec3_load(run->w.push + at)) > 0;
+        float omega = held ? 1 : run->omega;
+        for (size_t i = at; i < at + 3; i++) {
+            float old = run->s.x[i], last = run->w.last[i];
+            run->w.last[i] = old;
+            run->s.x[i] = held ? run->w.next[i] : last + omega * (run->w.next[i] - last);
+        }
+    }
+}
+
+static void fast_iterate(springs_run *run, cutis_step_stats *stats)
+{
+    const springs_model *m = run->m;
+    const cutis_jobs *jobs = run->input->jobs;
+    size_t bytes = (size_t)m->node_count * NODE * sizeof(float);
+    memcpy(run->w.last, run->s.x, bytes);
+    double best = 1e30;
+    int since = 0;
+    run->omega = 1;
+    for (int i = 0;; i++) {
+        run->at = run->s.x;
+        springs_net(run);
+        float moved = 0;
+        bool last = i >= m->iterations;
+        parallel_for(jobs, m->node_count, NODE_GRAIN, euler_step, run);
+        if (run->contact_count > 0) moved = springs_contacts_correct(run, run->w.next);
+        bool met = run->residual < (double)m->tolerance && moved < m->tolerance;
+        if (met || last) {
+            /* With nothing left to balance the state stays as it is, to the bit. */
+            if (run->contact_count > 0) memcpy(run->s.x, run->w.next, bytes);
+            stats->unconverged += !met;
+            stats->iterations += i;
+            return;
+        }
+        /* An acceleration that makes things worse is begun anew. */
+        if (run->residual > 4 * best) since = 0, best = run->residual;
+        best = MIN(best, run->residual);
+        float rho2 = m->spectral * m->spectral;
+        run->omega = since < PLAIN_ITERATIONS    ? 1
+                     : since == PLAIN_ITERATIONS ? 2 / (2 - rho2)
+                                                 : 4 / (4 - rho2 * run->omega);
+        since++;
+        parallel_for(jobs, m->node_count, NODE_GRAIN, chebyshev_step, run);
+    }
+}
+
+static void rk_iterate(springs_run *run, cutis_step_stats *stats)
+{
+    const springs_model *m = run->m;
+    size_t bytes = (size_t)m->node_count * NODE * sizeof(float);
+    float t = 1;
+    double allowed = 0.3 * (double)m->tolerance;
+    for (int i = 0;; i++) {
+        double error = springs_rk_step(run, run->s.x, t);
+        if (run->residual < (double)m->tolerance && i > 0) {
+            stats->iterations += i;
+            return;
+        }
+        if (i == 0 && run->residual < (double)m->tolerance && run->contact_count == 0) return;
+        if (i >= 8 * m->iterations) break;
+        /* Far from rest the way itself does not matter: the error may be a share of what is left to go. */
+        double limit = MAX(allowed, 0.05 * run->residual);
+        if (error <= limit || t <= RK_SHORTEST) {
+            memcpy(run->s.x, run->w.next, bytes);
+            if (run->contact_count > 0) springs_contacts_correct(run, run->s.x);
+        }
+        double grow = error > 0 ? 0.9 * sqrt(sqrt(limit / error)) : 4;
+        t = CLAMP(t * (float)CLAMP(grow, 0.2, 4), RK_SHORTEST, RK_LONGEST);
+    }
+    stats->iterations += 8 * m->iterations;
+    stats->unconverged++;
+}
+
+void springs_equilibrium(springs_run *run, cutis_step_stats *stats)
+{
+    if (run->m->rk4)
+        rk_iterate(run, stats);
+    else
+        fast_iterate(run, stats);
+    stats->residual = run->residual;
+}

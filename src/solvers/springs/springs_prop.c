@@ -1,0 +1,363 @@
+/*
+ * springs_prop.c: free props: rigid bodies and soft ones, and the contact mesh of skin and props together.
+ *
+ * Props have inertia, unlike the skin: a substep takes them where their velocity and gravity would (backward Euler),
+ * and contacts and springs change that. A rigid body's moves and turns of a substep are small, so that its points move
+ * by shift + turn x arm while contacts are solved, and exactly at its end. Gyroscopic torque is left out.
+ */
+#include <string.h>
+
+#include "solvers/springs/springs.h"
+
+/* Props of the contact mesh lie this far apart, in sizes, so that no pair of props or skin is close at rest. */
+static const float APART = 16;
+/* Fastest motion of a prop, sizes a second, and radians a second. */
+static const float SPEED_LIMIT = 60, SPIN_LIMIT = 100;
+
+/* ---- build ---- */
+
+static void node_scale(const solver_build *build, const springs_model *m, springs_prop *prop, const float *joints)
+{
+    vec3 translation, scale = {1, 1, 1};
+    quat rotation;
+    (void)build;
+    if (prop->source->joint >= 0) {
+        mat34 pose;
+        memcpy(pose.m, joints + 12 * prop->source->joint, sizeof pose.m);
+        mat34_decompose(pose, &translation, &rotation, &scale);
+    }
+    prop->scale[0] = fabsf(scale.x) / m->size;
+    prop->scale[1] = fabsf(scale.y) / m->size;
+    prop->scale[2] = fabsf(scale.z) / m->size;
+}
+
+/* Node numbers: soft surfaces, rigid surfaces, inner nodes. */
+static void nodes_assign(springs_model *m)
+{
+    int at = m->point_count;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < m->prop_count; i++) {
+            springs_prop *prop = m->props + i;
+            if (prop->soft != (pass == 0)) continue;
+            prop->first = at;
+            at += prop->point_count;
+            if (prop->soft)
+                m->soft_points += prop->point_count;
+            else
+                m->rigid_points += prop->point_count;
+        }
+    m->contact_count = at;
+    for (int i = 0; i < m->prop_count; i++) {
+        springs_prop *prop = m->props + i;
+        prop->first_inner = at;
+        at += prop->inner_count;
+        m->inner_count += prop->inner_count;
+        if (!prop->soft) continue;
+        for (int k = 0; k < prop->point_count + prop->inner_count; k++)
+            m->soft.nodes[prop->first_soft + k] =
+                k < prop->point_count ? prop->first + k : prop->first_inner + k - prop->point_count;
+        for (int k = 2 * prop->first_spring; k < 2 * (prop->first_spring + prop->spring_count); k++)
+            m->soft.ends[k] = m->soft.nodes[prop->first_soft + m->soft.ends[k]];
+    }
+    m->node_count = at;
+}
+
+static cutis_result soft_finish(springs_model *m, arena *memory, arena *scratch, cutis_error *error)
+{
+    springs_soft *soft = &m->soft;
+    int *place = ARENA_ARRAY(scratch, int, m->node_count + 1);
+    soft->first = ARENA_ARRAY(memory, int, soft->node_count + 2);
+    soft->springs = ARENA_ARRAY(memory, int, 2 * (size_t)soft->spring_count + 1);
+    if (memory->failed || scratch->failed) return error_memory(error, "the soft props");
+    for (int i = 0; i < soft->node_count; i++) place[soft->nodes[i]] = i;
+    for (int s = 0; s < 2 * soft->spring_count; s++) soft->first[place[soft->ends[s]] + 1]++;
+    for (int i = 0; i < soft->node_count; i++) soft->first[i + 1] += soft->first[i];
+    for (int s = 0; s < 2 * soft->spring_count; s++) {
+        soft->springs[soft->first[place[soft->ends[s]]]++] = s;
+        m->diagonal[soft->ends[s]] += 2 * soft->stiff[s / 2];
+    }
+    for (int i = soft->node_count; i > 0; i--) soft->first[i] = soft->first[i - 1];
+    soft->first[0] = 0;
+    return CUTIS_OK;
+}
+
+static cutis_result mesh_join(const solver_build *build, springs_model *m, arena *scratch, cutis_error *error)
+{
+    const mesh *skin = build->mesh;
+    int triangles = skin->triangle_count;
+    for (int i = 0; i < m->prop_count; i++) triangles += m->props[i].triangle_count;
+    float *positions = ARENA_ARRAY(scratch, float, 3 * (size_t)m->contact_count + 3);
+    int *corners = ARENA_ARRAY(scratch, int, 3 * (size_t)triangles + 3);
+    if (scratch->failed) return error_memory(error, "the contact mesh");
+    for (int p = 0; p < m->point_count; p++)
+        for (int k = 0; k < 3; k++) positions[3 * p + k] = (skin->positions[3 * p + k] - m->centre[k]) / m->size;
+    memcpy(corners, skin->triangles, 3 * (size_t)skin->triangle_count * sizeof *corners);
+    int used = 3 * skin->triangle_count;
+    for (int i = 0; i < m->prop_count; i++) {
+        const springs_prop *prop = m->props + i;
+        vec3 away = vec3_make(APART * (float)(i + 1), 0, 0);
+        for (int p = 0; p < prop->point_count; p++)
+            vec3_store(positions + 3 * (prop->first + p), vec3_add(away, vec3_load(prop->rest + 3 * p)));
+        for (int k = 0; k < 3 * prop->triangle_count; k++) corners[used++] = prop->first + prop->triangles[k];
+    }
+    cutis_result result = mesh_build(&m->mesh, m->contact_count, positions, triangles, corners, build->memory, error);
+    if (result != CUTIS_OK) return result;
+    return contact_surface_build(&m->surface, &m->mesh, build->memory, &build->allocator, error);
+}
+
+cutis_result springs_props_build(const solver_build *build, springs_model *m, cutis_error *error)
+{
+    const cutis_character *character = build->character;
+    arena *memory = build->memory, scratch = arena_create(&build->allocator);
+    cutis_result result = CUTIS_OK;
+    for (int i = 0; i < character->prop_count; i++) m->prop_count += character->props[i].role != CUTIS_PROP_COLLIDER;
+    m->props = ARENA_ARRAY(memory, springs_prop, m->prop_count + 1);
+    m->prop_of = ARENA_ARRAY(memory, int, character->prop_count + 1);
+    m->collider_index = ARENA_ARRAY(memory, int, character->prop_count + 1);
+    float *joints = ARENA_ARRAY(&scratch, float, 12 * (size_t)m->joint_count + 12);
+    if (memory->failed || scratch.failed) result = error_memory(error, "the props");
+    if (result == CUTIS_OK) cutis_pose_rest(character, joints);
+    int at = 0, collider = 0;
+    for (int i = 0; i < character->prop_count && result == CUTIS_OK; i++) {
+        const cutis_prop *source = character->props + i;
+        m->prop_of[i] = -1 - collider;
+        m->collider_index[collider] = i;
+        collider += source->role == CUTIS_PROP_COLLIDER;
+        if (source->role == CUTIS_PROP_COLLIDER) continue;
+        springs_prop *prop = m->props + at;
+        *prop = (springs_prop){.source = source, .index = i, .soft = source->role == CUTIS_PROP_SOFT};
+        m->prop_of[i] = at++;
+        prop->friction = source->friction;
+        node_scale(build, m, prop, joints);
+        result = springs_shape_build(build, m, prop, error);
+        if (result != CUTIS_OK || !prop->soft) continue;
+        bool own = source->shape == CUTIS_PROP_MESH;
+        prop->vertex_count = own ? source->vertex_count : prop->point_count;
+        prop->shown_count = own ? source->triangle_count : prop->triangle_count;
+        prop->shown = own ? source->triangles : prop->triangles;
+        prop->output_first = m->prop_vertex_count;
+        m->prop_vertex_count += (size_t)prop->vertex_count;
+    }
+    if (result == CUTIS_OK) {
+        nodes_assign(m);
+        m->diagonal = ARENA_ARRAY(memory, float, m->node_count + 1);
+        m->friction = ARENA_ARRAY(memory, float, m->contact_count + 1);
+        m->owner = ARENA_ARRAY(memory, int, m->contact_count + 1);
+        if (memory->failed) result = error_memory(error, "the props");
+    }
+    if (result == CUTIS_OK) {
+        for (int p = 0; p < m->contact_count; p++) m->owner[p] = -1;
+        for (int i = 0; i < m->prop_count; i++)
+            for (int p = 0; p < m->props[i].point_count; p++) {
+                m->owner[m->props[i].first + p] = i;
+                m->friction[m->props[i].first + p] = m->props[i].friction;
+            }
+        result = soft_finish(m, memory, &scratch, error);
+    }
+    if (result == CUTIS_OK) result = mesh_join(build, m, &scratch, error);
+    if (result == CUTIS_OK)
+        result = contact_props_build(&m->colliders, character, 1 / m->size, m->centre, -1, 0, memory, error);
+    arena_destroy(&scratch);
+    return result;
+}
+
+/* ---- motion ---- */
+
+vec3 springs_body_point(const springs_body *body, const float *rest)
+{
+    quat q = {body->rotation[0], body->rotation[1], body->rotation[2], body->rotation[3]};
+    return vec3_add(vec3_load(body->centre), quat_rotate(q, vec3_load(rest)));
+}
+
+static quat body_rotation(const springs_body *body)
+{
+    return (quat){body->rotation[0], body->rotation[1], body->rotation[2], body->rotation[3]};
+}
+
+static void rotation_store(springs_body *body, quat q)
+{
+    q = quat_normalize(q);
+    body->rotation[0] = q.x, body->rotation[1] = q.y, body->rotation[2] = q.z, body->rotation[3] = q.w;
+}
+
+/* A turn given as axis times angle. */
+static quat turn_quat(vec3 turn)
+{
+    float angle = vec3_length(turn);
+    if (!(angle > 1e-9f)) return quat_normalize((quat){0.5f * turn.x, 0.5f * turn.y, 0.5f * turn.z, 1});
+    return quat_axis_angle(vec3_scale(turn, 1 / angle), (double)angle);
+}
+
+void springs_props_reset(springs_run *run, const float *joints)
+{
+    const springs_model *m = run->m;
+    for (int i = 0; i < m->prop_count; i++) {
+        const springs_prop *prop = m->props + i;
+        springs_body *body = run->s.bodies + i;
+        vec3 translation = {0, 0, 0}, scale;
+        quat rotation = quat_identity();
+        if (prop->source->joint >= 0) {
+            mat34 pose;
+            memcpy(pose.m, joints + 12 * prop->source->joint, sizeof pose.m);
+            mat34_decompose(pose, &translation, &rotation, &scale);
+        }
+        *body = (springs_body){.touching = 0};
+        rotation_store(body, rotation);
+        vec3 origin = vec3_scale(vec3_sub(translation, vec3_load(m->centre)), 1 / m->size);
+        vec3_store(body->centre, vec3_add(origin, quat_rotate(body_rotation(body), prop->centre)));
+        float lowest = 1e30f;
+        for (int k = 0; k < prop->point_count + prop->inner_count; k++) {
+            int node = k < prop->point_count ? prop->first + k : prop->first_inner + k - prop->point_count;
+            vec3 p = springs_body_point(body, prop->rest + 3 * k);
+            vec3_store(run->s.x + NODE * node, p);
+            lowest = MIN(lowest, p.y);
+        }
+        springs_report *report = run->s.reports + prop->index;
+        report->stand[0] = body->centre[0], report->stand[1] = lowest, report->stand[2] = body->centre[2];
+    }
+    memset(run->s.velocity, 0, (size_t)m->soft.node_count * NODE * sizeof(float));
+}
+
+static mat3 inertia_turned(const springs_prop *prop, quat q, float factor)
+{
+    mat3 r = quat_matrix(q), result = mat3_multiply(mat3_multiply(r, prop->inertia), mat3_transpose(r));
+    for (int i = 0; i < 9; i++) result.m[i] *= factor;
+    return result;
+}
+
+void springs_props_predict(springs_run *run)
+{
+    const springs_model *m = run->m;
+    float h = run->h;
+    vec3 fall = vec3_make(0, -m->gravity * h, 0);
+    memset(run->w.shift, 0, (size_t)m->prop_count * 8 * sizeof(float));
+    for (int i = 0; i < m->prop_count; i++) {
+        const springs_prop *prop = m->props + i;
+        if (prop->soft) continue;
+        springs_body *next = run->w.predicted + i;
+        *next = run->s.bodies[i];
+        run->w.inertia[i] = (mat3){{0}};
+        if (!run->held) {
+            vec3 velocity = vec3_add(vec3_load(next->velocity), fall);
+            vec3_store(next->centre, vec3_madd(vec3_load(next->centre), velocity, h));
+            rotation_store(next, quat_multiply(turn_quat(vec3_scale(vec3_load(next->spin), h)), body_rotation(next)));
+            run->w.inertia[i] = inertia_turned(prop, body_rotation(next), h * h);
+        }
+        for (int p = 0; p < prop->point_count; p++)
+            vec3_store(run->s.x + NODE * (prop->first + p), springs_body_point(next, prop->rest + 3 * p));
+    }
+    for (int k = 0; k < m->prop_count; k++) {
+        const springs_prop *prop = m->props + k;
+        bool touching = run->s.bodies[k].touching != 0;
+        for (int i = prop->first_soft; prop->soft && i < prop->first_soft + prop->point_count + prop->inner_count;
+             i++) {
+            float *x = run->s.x + NODE * m->soft.nodes[i];
+            vec3 velocity = run->held ? vec3_make(0, 0, 0) : vec3_load(run->s.velocity + NODE * i);
+            vec3 level = vec3_madd(vec3_load(x), velocity, h);
+            vec3 next = run->held ? level : vec3_madd(level, fall, h);
+            vec3_store(run->w.inert + NODE * i, next);
+            /* What is borne begins where its weight is borne, too. */
+            vec3_store(x, touching ? level : next);
+        }
+    }
+}
+
+/* The rigid motion that fits a soft body best. */
+static void body_fit(springs_run *run, int index)
+{
+    const springs_prop *prop = run->m->props + index;
+    springs_body *body = run->s.bodies + index;
+    const springs_soft *soft = &run->m->soft;
+    double centre[3] = {0}, total = 0;
+    int nodes = prop->point_count + prop->inner_count;
+    for (int k = 0; k < nodes; k++) {
+        double mass = (double)soft->mass[prop->first_soft + k];
+        const float *x = run->s.x + NODE * soft->nodes[prop->first_soft + k];
+        for (int c = 0; c < 3; c++) centre[c] += mass * (double)x[c];
+        total += mass;
+    }
+    for (int c = 0; c < 3; c++) body->centre[c] = (float)(centre[c] / total);
+    mat3 a = {{0}};
+    for (int k = 0; k < nodes; k++) {
+        float mass = soft->mass[prop->first_soft + k] / (float)total;
+        vec3 x = vec3_sub(vec3_load(run->s.x + NODE * soft->nodes[prop->first_soft + k]), vec3_load(body->centre));
+        const float *r = prop->rest + 3 * k;
+        for (int c = 0; c < 3; c++) {
+            a.m[c] += mass * x.x * r[c];
+            a.m[3 + c] += mass * x.y * r[c];
+            a.m[6 + c] += mass * x.z * r[c];
+        }
+    }
+    rotation_store(body, polar_rotation(a, body_rotation(body), 20));
+}
+
+void springs_props_finish(springs_run *run)
+{
+    const springs_model *m = run->m;
+    float inverse = 1 / run->h, keep = (float)det_exp(-(double)m->damping * (double)run->h);
+    for (int i = 0; i < m->prop_count; i++) {
+        const springs_prop *prop = m->props + i;
+        springs_body *body = run->s.bodies + i;
+        if (prop->soft || run->held) continue;
+        springs_body next = run->w.predicted[i];
+        vec3 shift = vec3_load(run->w.shift + 8 * i), turn = vec3_load(run->w.shift + 8 * i + 4);
+        vec3_store(next.centre, vec3_add(vec3_load(next.centre), shift));
+        rotation_store(&next, quat_multiply(turn_quat(turn), body_rotation(&next)));
+        vec3 velocity = vec3_scale(vec3_sub(vec3_load(next.centre), vec3_load(body->centre)), inverse * keep);
+        /* The turn from the old rotation to the new one, as a rate. */
+        quat way = quat_multiply(body_rotation(&next), quat_conjugate(body_rotation(body)));
+        float sign = way.w < 0 ? -1.0f : 1.0f;
+        vec3 axis = vec3_scale(vec3_make(way.x, way.y, way.z), sign);
+        float sine = vec3_length(axis);
+        double angle = 2 * det_atan2((double)sine, (double)(sign * way.w));
+        vec3 spin = sine > 0 ? vec3_scale(axis, (float)angle / sine * inverse * keep) : axis;
+        float speed = vec3_length(velocity), rate = vec3_length(spin);
+        if (speed > SPEED_LIMIT) velocity = vec3_scale(velocity, SPEED_LIMIT / speed);
+        if (rate > SPIN_LIMIT) spin = vec3_scale(spin, SPIN_LIMIT / rate);
+        vec3_store(next.velocity, velocity);
+        vec3_store(next.spin, spin);
+        /* A mishap leaves it where it was, at rest. */
+        bool fine = vec3_length2(vec3_load(next.centre)) < 1e12f && speed < 1e12f && rate < 1e12f;
+        if (!fine) {
+            next = *body;
+            memset(next.velocity, 0, sizeof next.velocity);
+            memset(next.spin, 0, sizeof next.spin);
+        }
+        *body = next;
+        for (int p = 0; p < prop->point_count; p++)
+            vec3_store(run->s.x + NODE * (prop->first + p), springs_body_point(body, prop->rest + 3 * p));
+    }
+}
+
+/* Velocities of soft nodes, from where they were to where they are. */
+void springs_soft_finish(springs_run *run, const float *before)
+{
+    const springs_model *m = run->m;
+    float inverse = 1 / run->h, keep = (float)det_exp(-(double)m->damping * (double)run->h);
+    for (int i = 0; i < m->soft.node_count; i++) {
+        int node = m->soft.nodes[i];
+        vec3 way = vec3_sub(vec3_load(run->s.x + NODE * node), vec3_load(before + NODE * i));
+        vec3 velocity = vec3_scale(way, inverse * keep);
+        float speed = vec3_length(velocity);
+        if (speed > SPEED_LIMIT) velocity = vec3_scale(velocity, SPEED_LIMIT / speed);
+        if (run->held) velocity = vec3_make(0, 0, 0);
+        vec3_store(run->s.velocity + NODE * i, velocity);
+    }
+    for (int i = 0; i < m->prop_count; i++)
+        if (m->props[i].soft) body_fit(run, i);
+}
+
+/* ---- results ---- */
+
+void springs_props_report(springs_run *run)
+{
+    const springs_model *m = run->m;
+    for (int i = 0; i < m->prop_count; i++) {
+        const springs_prop *prop = m->props + i;
+        for (int v = 0; v < prop->vertex_count; v++) {
+            int p = prop->first + (prop->vertex_points ? prop->vertex_points[v] : v);
+            vec3 x = vec3_madd(vec3_load(m->centre), vec3_load(run->s.x + NODE * p), m->size);
+            vec3_store(run->s.prop_vertices + 3 * (prop->output_first + (size_t)v), x);
+        }
+    }
+}

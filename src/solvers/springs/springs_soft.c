@@ -1,0 +1,397 @@
+/*
+ * springs_soft.c: bodies of free props: a surface, inner nodes, masses, and the springs of soft ones.
+ *
+ * Cordier and Magnenat-Thalmann, section 5.2, deform the grasped cube by "a simple spring-mass system". Here boxes,
+ * spheres and capsules are lattices of cells, bent to their shape, with springs to all 26 neighbours; a closed mesh is
+ * filled with a grid whose nodes are tied to each other and to the surface's points nearby. Springs have a stiffness of
+ * c / length, with one c for the body, so that a stretched piece of it has Young's modulus E: a net of springs without
+ * a preferred direction has E = sum of stiffness x length^2 / (6 volume) (Poisson's ratio 1/4).
+ */
+#include <string.h>
+
+#include "solvers/springs/springs.h"
+
+/* Cells along an edge of a cube of the prop's volume, and most along any axis. */
+enum { CELLS = 6, MOST_CELLS = 24 };
+/* Links of a node of a filled mesh to inner nodes. */
+enum { LINKS = 12 };
+/* Most inner nodes of a filled mesh. */
+enum { MOST_INNER = 2000 };
+
+typedef struct shape {
+    int point_count, inner_count, triangle_count;
+    float *nodes; /* points, then inner nodes (x 3) */
+    int *triangles;
+    int cells[3];
+    int *lattice; /* ((cells + 1) each) node of each lattice place; NULL for a mesh */
+} shape;
+
+/* ---- lattices ---- */
+
+static int place(const shape *s, int x, int y, int z) { return (z * (s->cells[1] + 1) + y) * (s->cells[0] + 1) + x; }
+
+/* From the cube -1..1 to the shape: the cube's shells become the sphere's. */
+static vec3 shape_bend(const springs_prop *prop, vec3 u)
+{
+    const float *size = prop->source->size, *scale = prop->scale;
+    vec3 p;
+    if (prop->source->shape == CUTIS_PROP_BOX) {
+        p = vec3_make(u.x * size[0], u.y * size[1], u.z * size[2]);
+    } else {
+        float shell = MAX(MAX(fabsf(u.x), fabsf(u.y)), fabsf(u.z)), length = vec3_length(u);
+        p = length > 0 ? vec3_scale(u, size[0] * shell / length) : u;
+        /* A capsule is a ball drawn apart. */
+        if (prop->source->shape == CUTIS_PROP_CAPSULE) p.y += size[1] * CLAMP(2 * u.y, -1.0f, 1.0f);
+    }
+    return vec3_make(p.x * scale[0], p.y * scale[1], p.z * scale[2]);
+}
+
+static cutis_result lattice_build(const springs_prop *prop, float spacing, shape *s, arena *memory, cutis_error *error)
+{
+    const float *size = prop->source->size;
+    for (int k = 0; k < 3; k++) {
+        float half = prop->source->shape == CUTIS_PROP_BOX ? size[k] : size[0];
+        if (prop->source->shape == CUTIS_PROP_CAPSULE && k == 1) half += size[1];
+        s->cells[k] = (int)CLAMP(2 * half * prop->scale[k] / spacing + 0.5f, 2, MOST_CELLS);
+        /* A capsule's middle is a row of its own. */
+        if (prop->source->shape != CUTIS_PROP_BOX) s->cells[k] = MAX(s->cells[k] + s->cells[k] % 2, 6);
+    }
+    const int *c = s->cells;
+    int total = (c[0] + 1) * (c[1] + 1) * (c[2] + 1);
+    s->lattice = ARENA_ARRAY(memory, int, total);
+    s->nodes = ARENA_ARRAY(memory, float, 3 * total);
+    s->triangle_count = 4 * (c[0] * c[1] + c[1] * c[2] + c[2] * c[0]);
+    s->triangles = ARENA_ARRAY(memory, int, 3 * s->triangle_count);
+    if (memory->failed) return error_memory(error, "a prop");
+    /* The surface first. */
+    int node = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int z = 0; z <= c[2]; z++)
+            for (int y = 0; y <= c[1]; y++)
+                for (int x = 0; x <= c[0]; x++) {
+                    bool inner = x > 0 && x < c[0] && y > 0 && y < c[1] && z > 0 && z < c[2];
+                    if (inner != (pass == 1)) continue;
+                    vec3 u = vec3_make(2 * (float)x / (float)c[0] - 1, 2 * (float)y / (float)c[1] - 1,
+                                       2 * (float)z / (float)c[2] - 1);
+                    vec3_store(s->nodes + 3 * node, shape_bend(prop, u));
+                    s->lattice[place(s, x, y, z)] = node++;
+                }
+        if (pass == 0) s->point_count = node;
+    }
+    s->inner_count = node - s->point_count;
+    int t = 0;
+    for (int axis = 0; axis < 3; axis++)
+        for (int side = 0; side < 2; side++)
+            for (int i = 0; i < c[(axis + 1) % 3]; i++)
+                for (int j = 0; j < c[(axis + 2) % 3]; j++) {
+                    int q[4];
+                    for (int k = 0; k < 4; k++) {
+                        int at[3];
+                        at[axis] = side ? c[axis] : 0;
+                        at[(axis + 1) % 3] = i + (k == 1 || k == 2);
+                        at[(axis + 2) % 3] = j + (k >= 2);
+                        q[k] = s->lattice[place(s, at[0], at[1], at[2])];
+                    }
+                    /* Outwards, the diagonals in turn. */
+                    int turn = (i + j) % 2, order[6] = {0, 1, 2, 0, 2, 3}, other[6] = {0, 1, 3, 1, 2, 3};
+                    for (int k = 0; k < 6; k++) {
+                        int corner = side ? (turn ? order : other)[k] : (turn ? order : other)[5 - k];
+                        s->triangles[t++] = q[corner];
+                    }
+                }
+    return CUTIS_OK;
+}
+
+/* ---- meshes ---- */
+
+static cutis_result filled_build(const solver_build *build, springs_prop *prop, float spacing, shape *s, arena *memory,
+                                 cutis_error *error)
+{
+    const cutis_prop *source = prop->source;
+    float *scaled = ARENA_ARRAY(memory, float, 3 * (size_t)source->vertex_count + 3);
+    prop->vertex_points = ARENA_ARRAY(build->memory, int, source->vertex_count + 1);
+    s->triangles = ARENA_ARRAY(memory, int, 3 * (size_t)source->triangle_count + 3);
+    s->nodes = ARENA_ARRAY(memory, float, 3 * ((size_t)source->vertex_count + MOST_INNER) + 3);
+    if (memory->failed || build->memory->failed) return error_memory(error, "a prop");
+    for (int i = 0; i < 3 * source->vertex_count; i++) scaled[i] = source->positions[i] * prop->scale[i % 3];
+    s->point_count =
+        weld_positions(source->vertex_count, scaled, 0, NULL, NULL, &build->allocator, prop->vertex_points);
+    if (s->point_count < 0) return error_memory(error, "a prop");
+    for (int v = 0; v < source->vertex_count; v++)
+        memcpy(s->nodes + 3 * prop->vertex_points[v], scaled + 3 * v, 3 * sizeof(float));
+    for (int t = 0; t < source->triangle_count; t++) {
+        int c[3];
+        for (int k = 0; k < 3; k++) c[k] = prop->vertex_points[source->triangles[3 * t + k]];
+        if (c[0] == c[1] || c[1] == c[2] || c[2] == c[0]) continue;
+        memcpy(s->triangles + 3 * s->triangle_count++, c, sizeof c);
+    }
+    if (!prop->soft || s->triangle_count == 0) return CUTIS_OK;
+    bvh tree;
+    cutis_result result = bvh_build(&tree, s->triangle_count, s->triangles, s->nodes, memory, error);
+    if (result != CUTIS_OK) return result;
+    vec3 low = vec3_load(s->nodes), high = low;
+    for (int p = 1; p < s->point_count; p++)
+        low = vec3_min(low, vec3_load(s->nodes + 3 * p)), high = vec3_max(high, vec3_load(s->nodes + 3 * p));
+    for (float z = low.z + 0.5f * spacing; z < high.z; z += spacing)
+        for (float y = low.y + 0.5f * spacing; y < high.y; y += spacing)
+            for (float x = low.x + 0.5f * spacing; x < high.x && s->inner_count < MOST_INNER; x += spacing) {
+                vec3 p = vec3_make(x, y, z);
+                if (bvh_closest(&tree, s->nodes, p, 0.4f * spacing).triangle >= 0) continue;
+                if (bvh_ray_winding(&tree, s->nodes, p, vec3_make(0.301f, 0.871f, 0.389f), -1) < 1) continue;
+                vec3_store(s->nodes + 3 * (s->point_count + s->inner_count++), p);
+            }
+    return CUTIS_OK;
+}
+
+/* ---- masses ---- */
+
+/* Volume, centre and second moments of a closed surface, by tetrahedra to the origin. */
+static double volume_moments(const shape *s, double centre[3], double second[9])
+{
+    double volume = 0;
+    for (int t = 0; t < s->triangle_count; t++) {
+        double p[3][3];
+        for (int k = 0; k < 3; k++)
+            for (int c = 0; c < 3; c++) p[k][c] = (double)s->nodes[3 * s->triangles[3 * t + k] + c];
+        double six = p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) +
+                     p[0][1] * (p[1][2] * p[2][0] - p[1][0] * p[2][2]) +
+                     p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0]);
+        volume += six / 6;
+        for (int i = 0; i < 3; i++) {
+            double sum = p[0][i] + p[1][i] + p[2][i];
+            centre[i] += six / 24 * sum;
+            for (int j = 0; j < 3; j++) {
+                double products = p[0][i] * p[0][j] + p[1][i] * p[1][j] + p[2][i] * p[2][j];
+                second[3 * i + j] += six / 120 * (products + sum * (p[0][j] + p[1][j] + p[2][j]));
+            }
+        }
+    }
+    return volume;
+}
+
+/* Inverse of a symmetric matrix of moments; nothing turns about an axis without any. */
+static mat3 inertia_inverse(const double a[9])
+{
+    double cofactor[9];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int r = (i + 1) % 3, s = (i + 2) % 3, u = (j + 1) % 3, v = (j + 2) % 3;
+            cofactor[3 * i + j] = a[3 * r + u] * a[3 * s + v] - a[3 * r + v] * a[3 * s + u];
+        }
+    double determinant = a[0] * cofactor[0] + a[1] * cofactor[1] + a[2] * cofactor[2];
+    mat3 result = {{0}};
+    if (determinant > 0)
+        for (int i = 0; i < 9; i++) result.m[i] = (float)(cofactor[3 * (i % 3) + i / 3] / determinant);
+    return result;
+}
+
+static cutis_result masses_find(const springs_model *m, springs_prop *prop, shape *s, double *volume,
+                                cutis_error *error)
+{
+    double centre[3] = {0}, second[9] = {0}, inertia[9];
+    *volume = volume_moments(s, centre, second);
+    bool solid = *volume > 1e-12;
+    double cubic = (double)m->metres * (double)m->metres * (double)m->metres;
+    double mass = (double)prop->source->mass;
+    if (!solid && (prop->soft || !(mass > 0)))
+        return error_set(error, CUTIS_ERROR_DATA,
+                         "prop \"%s\" encloses no volume, so that it has no weight and cannot be filled: close its "
+                         "surface, turn its faces outwards, or give a rigid one a mass",
+                         prop->source->name);
+    if (!(mass > 0)) mass = 1000 * *volume * cubic;
+    prop->mass = (float)(mass * (double)m->metres);
+    if (solid) {
+        for (int k = 0; k < 3; k++) centre[k] /= *volume;
+        for (int i = 0; i < 9; i++) second[i] = second[i] / *volume - centre[i / 3] * centre[i % 3];
+    } else {
+        for (int p = 0; p < s->point_count; p++)
+            for (int k = 0; k < 3; k++) centre[k] += (double)s->nodes[3 * p + k] / s->point_count;
+        for (int p = 0; p < s->point_count; p++)
+            for (int i = 0; i < 9; i++)
+                second[i] += ((double)s->nodes[3 * p + i / 3] - centre[i / 3]) *
+                             ((double)s->nodes[3 * p + i % 3] - centre[i % 3]) / s->point_count;
+    }
+    double trace = second[0] + second[4] + second[8];
+    for (int i = 0; i < 9; i++) inertia[i] = (double)prop->mass * ((i % 4 == 0 ? trace : 0) - second[i]);
+    prop->inertia = inertia_inverse(inertia);
+    prop->centre = vec3_make((float)centre[0], (float)centre[1], (float)centre[2]);
+    for (int i = 0; i < s->point_count + s->inner_count; i++) {
+        vec3 p = vec3_sub(vec3_load(s->nodes + 3 * i), prop->centre);
+        vec3_store(s->nodes + 3 * i, p);
+        prop->radius = MAX(prop->radius, vec3_length(p));
+    }
+    return CUTIS_OK;
+}
+
+/* ---- springs ---- */
+
+typedef struct spring_list {
+    int count, capacity;
+    int *ends;
+} spring_list;
+
+static void spring_add(spring_list *list, int a, int b)
+{
+    if (a == b || list->count >= list->capacity) return;
+    list->ends[2 * list->count] = a;
+    list->ends[2 * list->count++ + 1] = b;
+}
+
+static void lattice_springs(const shape *s, spring_list *list)
+{
+    const int *c = s->cells;
+    for (int z = 0; z <= c[2]; z++)
+        for (int y = 0; y <= c[1]; y++)
+            for (int x = 0; x <= c[0]; x++)
+                for (int d = 14; d < 27; d++) { /* half of the neighbours */
+                    int nx = x + d % 3 - 1, ny = y + d / 3 % 3 - 1, nz = z + d / 9 - 1;
+                    if (nx < 0 || nx > c[0] || ny < 0 || ny > c[1] || nz > c[2]) continue;
+                    spring_add(list, s->lattice[place(s, x, y, z)], s->lattice[place(s, nx, ny, nz)]);
+                }
+}
+
+/* The nearest of `count` nodes from `first` on, nearest first, ties by number; returns how many. */
+static int nearest_find(const shape *s, int node, int first, int count, int limit, int *found)
+{
+    int known = 0;
+    float distances[LINKS];
+    for (int i = first; i < first + count; i++) {
+        if (i == node) continue;
+        float d = vec3_length2(vec3_sub(vec3_load(s->nodes + 3 * i), vec3_load(s->nodes + 3 * node)));
+        int at = known;
+        if (known == limit && d >= distances[known - 1]) continue;
+        if (known == limit) at--;
+        for (; at > 0 && distances[at - 1] > d; at--) distances[at] = distances[at - 1], found[at] = found[at - 1];
+        distances[at] = d, found[at] = i;
+        if (known < limit) known++;
+    }
+    return known;
+}
+
+static void filled_springs(const shape *s, spring_list *list)
+{
+    int found[LINKS];
+    for (int t = 0; t < s->triangle_count; t++)
+        for (int k = 0; k < 3; k++) {
+            int a = s->triangles[3 * t + k], b = s->triangles[3 * t + (k + 1) % 3];
+            if (a < b) spring_add(list, a, b); /* each edge is run both ways in a closed surface */
+        }
+    /* A body too thin for inner nodes is tied together across. */
+    int first = s->inner_count >= 4 ? s->point_count : 0;
+    int count = s->inner_count >= 4 ? s->inner_count : s->point_count;
+    for (int i = 0; i < s->point_count + s->inner_count; i++) {
+        int links = nearest_find(s, i, first, count, LINKS, found);
+        for (int k = 0; k < links; k++) {
+            bool both = false; /* that one has this link too, and is the lower */
+            if (found[k] < i && i >= first) {
+                int other[LINKS], known = nearest_find(s, found[k], first, count, LINKS, other);
+                for (int j = 0; j < known; j++) both = both || other[j] == i;
+            }
+            if (!both) spring_add(list, i, found[k]);
+        }
+    }
+}
+
+/* Masses of nodes and springs of one soft prop, behind those that are there already. */
+static cutis_result soft_add(const solver_build *build, springs_model *m, springs_prop *prop, const shape *s,
+                             double volume, cutis_error *error)
+{
+    springs_soft *soft = &m->soft;
+    int nodes = s->point_count + s->inner_count;
+    spring_list list = {.capacity = s->lattice ? 13 * nodes : 3 * s->triangle_count + LINKS * nodes};
+    arena scratch = arena_create(&build->allocator);
+    list.ends = ARENA_ARRAY(&scratch, int, 2 * (size_t)list.capacity + 2);
+    if (scratch.failed) {
+        arena_destroy(&scratch);
+        return error_memory(error, "a soft prop");
+    }
+    if (s->lattice)
+        lattice_springs(s, &list);
+    else
+        filled_springs(s, &list);
+    /* Grow the arrays of all soft props; there are few. */
+    int total = soft->spring_count + list.count, all = soft->node_count + nodes;
+    int *ends = ARENA_ARRAY(build->memory, int, 2 * (size_t)total + 2), *own = ARENA_ARRAY(build->memory, int, all + 1);
+    float *rest = ARENA_ARRAY(build->memory, float, total + 1), *stiff = ARENA_ARRAY(build->memory, float, total + 1);
+    float *mass = ARENA_ARRAY(build->memory, float, all + 1);
+    if (build->memory->failed) {
+        arena_destroy(&scratch);
+        return error_memory(error, "a soft prop");
+    }
+    if (soft->spring_count > 0) {
+        memcpy(ends, soft->ends, 2 * (size_t)soft->spring_count * sizeof *ends);
+        memcpy(rest, soft->rest, (size_t)soft->spring_count * sizeof *rest);
+        memcpy(stiff, soft->stiff, (size_t)soft->spring_count * sizeof *stiff);
+    }
+    if (soft->node_count > 0) {
+        memcpy(own, soft->nodes, (size_t)soft->node_count * sizeof *own);
+        memcpy(mass, soft->mass, (size_t)soft->node_count * sizeof *mass);
+    }
+    double length = 0;
+    for (int i = 0; i < list.count; i++) {
+        const int *e = list.ends + 2 * i;
+        float l = vec3_distance(vec3_load(s->nodes + 3 * e[0]), vec3_load(s->nodes + 3 * e[1]));
+        rest[soft->spring_count + i] = l;
+        length += (double)l;
+    }
+    /* E from 2 kPa (jelly) over 20 (foam) to 200 (rubber); c = 6 volume E / sum of lengths. */
+    double modulus = 2000 * det_pow(100, (double)CLAMP(prop->source->stiffness, 0.0f, 1.0f));
+    double c = 6 * volume * modulus / length * (double)m->metres * (double)m->metres;
+    for (int i = 0; i < list.count; i++) {
+        int at = soft->spring_count + i;
+        stiff[at] = (float)(c / MAX((double)rest[at], 1e-6));
+        /* Local numbers now; nodes when all props are placed. */
+        for (int k = 0; k < 2; k++) ends[2 * at + k] = list.ends[2 * i + k];
+    }
+    double weights = 0.5 * s->point_count + s->inner_count;
+    for (int i = 0; i < nodes; i++)
+        mass[soft->node_count + i] = (float)((double)prop->mass * (i < s->point_count ? 0.5 : 1) / weights);
+    prop->first_spring = soft->spring_count, prop->spring_count = list.count;
+    prop->first_soft = soft->node_count;
+    soft->spring_count = total, soft->node_count = all;
+    soft->ends = ends, soft->rest = rest, soft->stiff = stiff, soft->nodes = own, soft->mass = mass;
+    arena_destroy(&scratch);
+    return CUTIS_OK;
+}
+
+cutis_result springs_shape_build(const solver_build *build, springs_model *m, springs_prop *prop, cutis_error *error)
+{
+    arena scratch = arena_create(&build->allocator), *memory = build->memory;
+    shape s = {0};
+    const cutis_prop *source = prop->source;
+    cutis_result result;
+    double volume = 0;
+    if (source->shape == CUTIS_PROP_MESH) {
+        vec3 low = {1e30f, 1e30f, 1e30f}, high = {-1e30f, -1e30f, -1e30f};
+        for (int v = 0; v < source->vertex_count; v++) {
+            vec3 p = vec3_mul(vec3_load(source->positions + 3 * v), vec3_load(prop->scale));
+            low = vec3_min(low, p), high = vec3_max(high, p);
+        }
+        vec3 extent = vec3_sub(high, low);
+        float spacing = (float)det_pow((double)MAX(extent.x * extent.y * extent.z, 1e-12f), 1.0 / 3) / CELLS;
+        result = filled_build(build, prop, spacing, &s, &scratch, error);
+    } else if (source->shape == CUTIS_PROP_PLANE) {
+        result = error_set(error, CUTIS_ERROR_DATA,
+                           "prop \"%s\" is a plane, which has no end and cannot move freely: make it a collider",
+                           source->name);
+    } else {
+        const float *size = source->size, *k = prop->scale;
+        double extents = source->shape == CUTIS_PROP_BOX
+                             ? 8.0 * (double)size[0] * (double)size[1] * (double)size[2]
+                             : 8.0 * (double)size[0] * (double)size[0] *
+                                   (double)(size[0] + size[1] * (source->shape == CUTIS_PROP_CAPSULE));
+        extents *= (double)k[0] * (double)k[1] * (double)k[2];
+        result = lattice_build(prop, (float)det_pow(MAX(extents, 1e-15), 1.0 / 3) / CELLS, &s, &scratch, error);
+    }
+    if (result == CUTIS_OK) result = masses_find(m, prop, &s, &volume, error);
+    if (result == CUTIS_OK) {
+        prop->point_count = s.point_count, prop->inner_count = prop->soft ? s.inner_count : 0;
+        prop->triangle_count = s.triangle_count;
+        prop->rest = arena_copy(memory, s.nodes, 3 * (size_t)(prop->point_count + prop->inner_count), sizeof(float));
+        prop->triangles = arena_copy(memory, s.triangles, 3 * (size_t)s.triangle_count, sizeof(int));
+        if (memory->failed) result = error_memory(error, "a prop");
+    }
+    if (result == CUTIS_OK && prop->soft) result = soft_add(build, m, prop, &s, volume, error);
+    arena_destroy(&scratch);
+    return result;
+}

@@ -1,0 +1,133 @@
+/*
+ * zoo_props.c: things to touch, made by code: a soft cube, a rigid ball and a table.
+ */
+#include <string.h>
+
+#include "character/skinning.h"
+#include "cutis/zoo.h"
+#include "math/math3.h"
+#include "zoo/zoo_kit.h"
+
+typedef struct zoo_thing {
+    cutis_zoo_entry entry;
+    cutis_prop_role role;
+    cutis_prop_shape shape;
+} zoo_thing;
+
+static const zoo_thing things[] = {
+    {{"cube", "a soft cube, 6 cm wide for a hand"}, CUTIS_PROP_SOFT, CUTIS_PROP_BOX},
+    {{"ball", "a rigid ball that lies free, 6 cm wide for a hand"}, CUTIS_PROP_RIGID, CUTIS_PROP_SPHERE},
+    {{"table", "a table top that stays where it is"}, CUTIS_PROP_COLLIDER, CUTIS_PROP_BOX},
+};
+enum { THING_TABLE = 2 };
+
+/* Half the width of a cube or ball: 3 cm for the built-in hand, whose size is 0.307 m. */
+static const float HALF_WIDTH = 0.03f / 0.307f;
+static const float TABLE_HALF[3] = {0.5f, 0.03f, 0.5f}; /* over the size */
+static const float TABLE_GAP = 0.003f;                  /* below what stands on it, over the size */
+
+int cutis_zoo_prop_count(void) { return COUNT_OF(things); }
+
+cutis_zoo_entry cutis_zoo_prop(int index)
+{
+    return index >= 0 && index < COUNT_OF(things) ? things[index].entry : (cutis_zoo_entry){NULL, NULL};
+}
+
+/* Lowest y of the skin under linear blending through a clip, and of the props that are there. */
+static cutis_result lowest_find(const cutis_character *c, int clip, const cutis_allocator *allocator, float *lowest,
+                                cutis_error *error)
+{
+    enum { SAMPLES = 60 };
+    arena memory = arena_create(allocator);
+    skinning skin;
+    cutis_result result = skinning_build(&skin, c->vertex_count, c->positions, c->influence_first, c->influence_joints,
+                                         c->influence_weights, c->joint_count, &memory, error);
+    float *joints = ARENA_ARRAY(&memory, float, 12 * (size_t)c->joint_count + 1);
+    float *matrices = ARENA_ARRAY(&memory, float, 12 * (size_t)c->joint_count + 1);
+    float *positions = ARENA_ARRAY(&memory, float, 3 * (size_t)c->vertex_count);
+    float *scratch = result == CUTIS_OK ? ARENA_ARRAY(&memory, float, skinning_scratch_count(&skin)) : NULL;
+    if (result == CUTIS_OK && memory.failed) result = error_memory(error, "a table");
+    *lowest = c->bounds_min[1];
+    for (int i = 0; result == CUTIS_OK && i < SAMPLES; i++) {
+        double start = clip >= 0 ? c->clips[clip].start : 0, end = clip >= 0 ? c->clips[clip].end : 0;
+        cutis_pose_sample(c, clip, start + (end - start) * i / (SAMPLES - 1), joints);
+        skin_matrices(c, joints, matrices);
+        skinning_linear(&skin, matrices, scratch, NULL, positions);
+        for (int v = 0; v < c->vertex_count; v++) *lowest = MIN(*lowest, positions[3 * v + 1]);
+    }
+    for (int i = 0; result == CUTIS_OK && i < c->prop_count; i++) {
+        const cutis_prop *prop = &c->props[i];
+        int vertex_count, triangle_count;
+        cutis_prop_surface(prop, 0, &vertex_count, &triangle_count, NULL, NULL);
+        float *surface = ARENA_ARRAY(&memory, float, 3 * (size_t)vertex_count + 1);
+        int *triangles = ARENA_ARRAY(&memory, int, 3 * (size_t)triangle_count + 1);
+        if (!surface || !triangles) {
+            result = error_memory(error, "a table");
+            break;
+        }
+        cutis_prop_surface(prop, 0, &vertex_count, &triangle_count, surface, triangles);
+        cutis_pose_rest(c, joints);
+        for (int v = 0; v < vertex_count; v++) {
+            vec3 x = vec3_load(surface + 3 * v);
+            if (prop->joint >= 0) x = mat34_point(joints + 12 * prop->joint, x);
+            *lowest = MIN(*lowest, x.y);
+        }
+    }
+    arena_destroy(&memory);
+    return result;
+}
+
+/* Where a thing lies when nobody says: what the built-in hand grasps, else in front, at half height. */
+static vec3 usual_place(const cutis_character *c, float half)
+{
+    if (strcmp(c->name, "hand") == 0 && cutis_character_find_clip(c, "grasp") >= 0) return zoo_hand_grip;
+    return vec3_make(0.5f * (c->bounds_min[0] + c->bounds_max[0]), 0.5f * (c->bounds_min[1] + c->bounds_max[1]),
+                     c->bounds_max[2] + 1.5f * half);
+}
+
+cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *character, int clip, const float *position,
+                                 double scale, const cutis_allocator *allocator, cutis_placed_prop *prop,
+                                 cutis_error *error)
+{
+    const zoo_thing *found = NULL;
+    name_search search = name_search_start(name);
+    for (int i = 0; i < COUNT_OF(things); i++) {
+        name_search_offer(&search, things[i].entry.name);
+        if (strcmp(name, things[i].entry.name) == 0) found = &things[i];
+    }
+    if (!found && search.nearest)
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no built-in prop '%s'; did you mean '%s'?", name,
+                         search.nearest);
+    if (!found)
+        return error_set(error, CUTIS_ERROR_ARGUMENT,
+                         "there is no built-in prop '%s'; there are cube, ball and table, or give a .glb file", name);
+    if (!(scale > 0 && scale < 1e6))
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "prop '%s': a scale of %g is not above 0", name, scale);
+
+    float size = character->size * (float)scale, half = HALF_WIDTH * size;
+    *prop = (cutis_placed_prop){.prop = {.name = found->entry.name,
+                                         .role = found->role,
+                                         .shape = found->shape,
+                                         .size = {half, half, half},
+                                         .joint = -1,
+                                         .friction = -1,
+                                         .restitution = -1,
+                                         .stiffness = 0.5f},
+                                .place = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
+    vec3 place = usual_place(character, half);
+    if (found == &things[THING_TABLE]) {
+        for (int k = 0; k < 3; k++) prop->prop.size[k] = TABLE_HALF[k] * size;
+        if (!position) {
+            float lowest;
+            cutis_result result = lowest_find(character, clip, allocator, &lowest, error);
+            if (result != CUTIS_OK) return result;
+            place = vec3_make(0.5f * (character->bounds_min[0] + character->bounds_max[0]),
+                              lowest - TABLE_GAP * character->size,
+                              0.5f * (character->bounds_min[2] + character->bounds_max[2]));
+        }
+    }
+    if (position) place = vec3_load(position);
+    if (found == &things[THING_TABLE]) place.y -= prop->prop.size[1]; /* it was the top that was placed */
+    prop->place[3] = place.x, prop->place[7] = place.y, prop->place[11] = place.z;
+    return CUTIS_OK;
+}

@@ -1,0 +1,135 @@
+#!/bin/sh
+# test_props.sh PROGRAM: --prop in bake, render and compare: built-in things, files, places, the report, errors.
+# Prints what differs and goes on; exit code 1 when anything did.
+
+program=$1
+case $program in /*) ;; *) program=$PWD/$program ;; esac
+[ -x "$program" ] || { echo "usage: test_props.sh PROGRAM" >&2; exit 2; }
+folder=$(mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 2
+failures=0
+checks=0
+
+fail() { failures=$((failures + 1)); echo "FAILED: $*"; }
+
+# run CODE ARGUMENTS...: run cutis, check the exit code.
+run() {
+    code=$1
+    shift
+    "$program" "$@" >out 2>err
+    got=$?
+    checks=$((checks + 1))
+    [ "$got" -eq "$code" ] || { fail "cutis $* exits with $got, not $code"; cat err; }
+}
+
+# The first line of stderr is exactly this.
+says() {
+    checks=$((checks + 1))
+    [ "$(head -n 1 err)" = "cutis: error: $1" ] || fail "expected 'cutis: error: $1', got '$(head -n 1 err)'"
+}
+
+# tells FILE EXPRESSION: true of the report r.
+tells() {
+    checks=$((checks + 1))
+    python3 -c "import json, sys
+r = json.load(open('$1'))
+sys.exit(0 if ($2) else 1)" || fail "not true of $1: $2"
+}
+
+differ() {
+    checks=$((checks + 1))
+    ! cmp -s "$1" "$2" || fail "$1 and $2 are the same: $3"
+}
+
+# ---- the report ----
+bake="bake hand --solver lbs --clip grasp --fps 5 -q"
+run 0 $bake --report plain.json -o plain.pc2
+tells plain.json "'props' not in r"
+run 0 $bake --prop cube --prop ball@0.1,0.2,-0.3 --prop table --prop cube@0,0,1,2 --report props.json -o props.pc2
+tells props.json "[p['name'] for p in r['props']] == ['cube', 'ball', 'table', 'cube_2']"
+tells props.json "[p['role'] for p in r['props']] == ['soft', 'rigid', 'collider', 'soft']"
+tells props.json "all(abs(a - b) < 1e-6 for a, b in zip(r['props'][0]['start'], [0, -0.09, 0.08]))"
+tells props.json "all(abs(a - b) < 1e-6 for a, b in zip(r['props'][1]['start'], [0.1, 0.2, -0.3]))"
+# Under a solver that moves nothing, nothing moves.
+tells props.json "all(p['start'] == p['end'] and p['lift'] == 0 and p['penetration'] == 0 for p in r['props'])"
+tells props.json "set(r['props'][0]) == {'name', 'role', 'start', 'end', 'lift', 'penetration', 'force'}"
+# The table stands below hand and cube: the cube reaches down to -0.12.
+tells props.json "r['props'][2]['start'][1] < -0.12"
+# An option in a configuration file.
+echo '{"prop": ["ball", "table"], "solver": "lbs", "fps": 5}' >config.json
+run 0 bake hand --clip grasp --config config.json -q --report config_report.json -o config.pc2
+tells config_report.json "[p['name'] for p in r['props']] == ['ball', 'table']"
+
+# ---- files ----
+python3 - <<'PYTHON'
+import json, struct
+points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+faces = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
+data = b''.join(struct.pack('<3f', *p) for p in points) + struct.pack('<12H', *faces)
+def write(name, nodes):
+    root = {'asset': {'version': '2.0'}, 'scene': 0, 'scenes': [{'nodes': list(range(len(nodes)))}], 'nodes': nodes,
+            'meshes': [{'primitives': [{'attributes': {'POSITION': 0}, 'indices': 1}]}],
+            'accessors': [{'bufferView': 0, 'componentType': 5126, 'count': 4, 'type': 'VEC3', 'min': [0, 0, 0],
+                           'max': [1, 1, 1]}, {'bufferView': 1, 'componentType': 5123, 'count': 12, 'type': 'SCALAR'}],
+            'bufferViews': [{'buffer': 0, 'byteLength': 48}, {'buffer': 0, 'byteOffset': 48, 'byteLength': 24}],
+            'buffers': [{'byteLength': len(data)}]}
+    text = json.dumps(root).encode()
+    text += b' ' * (-len(text) % 4)
+    body = struct.pack('<II', len(text), 0x4E4F534A) + text + struct.pack('<II', len(data), 0x004E4942) + data
+    open(name, 'wb').write(struct.pack('<III', 0x46546C67, 2, 12 + len(body)) + body)
+write('things.glb', [{'name': 'rock', 'mesh': 0, 'translation': [1, 2, 3], 'scale': [0.1, 0.1, 0.1]},
+                     {'name': 'cup', 'mesh': 0, 'extras': {'cutis': {'role': 'rigid', 'mass': 0.2}}},
+                     {'name': 'pea', 'extras': {'cutis': {'role': 'soft', 'shape': 'sphere', 'size': 0.01}}},
+                     {'name': 'light'}])
+write('odd.glb', [{'mesh': 0, 'extras': {'cutis': {'role': 'hard'}}}])
+write('empty.glb', [{'name': 'nothing'}])
+open('short.glb', 'wb').write(open('things.glb', 'rb').read()[:200])
+PYTHON
+run 0 $bake --prop things.glb --prop things.glb@0,0,1,0.5 --report files.json -o files.pc2
+tells files.json "[(p['name'], p['role']) for p in r['props'][:3]] == [('rock', 'collider'), ('cup', 'rigid'), ('pea', 'soft')]"
+tells files.json "[p['name'] for p in r['props'][3:]] == ['rock_2', 'cup_2', 'pea_2']"
+tells files.json "r['props'][0]['start'] == [1, 2, 3] and r['props'][3]['start'] == [0.5, 1, 2.5]"
+
+# ---- pictures ----
+small="--size 64x48 --quality 1 -q"
+run 0 render hand $small -o plain.png
+run 0 render hand --prop cube $small -o cube.png
+differ plain.png cube.png "the cube is not drawn"
+run 0 render hand lbs --clip grasp --time 1.5 --prop table $small -o table.png
+run 0 render hand props.pc2 --prop table --clip grasp --frame 2 $small -o cache.png
+run 0 compare hand --clip grasp --solvers lbs,dqs --fps 2 --prop cube -q -o compared
+tells compared/compare.json "all(s['props'][0]['name'] == 'cube' for s in r['solvers'].values())"
+
+# ---- errors: the output stays as it was ----
+cp props.pc2 before.pc2
+run 2 $bake --prop cbue -o props.pc2
+says "there is no built-in prop 'cbue'; did you mean 'cube'?"
+run 2 $bake --prop wardrobe -o props.pc2
+says "there is no built-in prop 'wardrobe'; there are cube, ball and table, or give a .glb file"
+run 2 $bake --prop cube@1,2 -o props.pc2
+says "--prop cube@1,2: after the @ give X,Y,Z or X,Y,Z,SCALE"
+run 2 $bake --prop cube@1,2,nan -o props.pc2
+says "--prop cube@1,2,nan: after the @ give X,Y,Z or X,Y,Z,SCALE"
+run 2 $bake --prop ball@0,0,0,-1 -o props.pc2
+says "--prop ball@0,0,0,-1: the scale must be above 0"
+run 2 $bake --prop @1,2,3 -o props.pc2
+says "--prop '@1,2,3' names nothing: cube, ball, table, or a .glb file"
+run 1 $bake --prop missing.glb -o props.pc2
+says "cannot open 'missing.glb': No such file or directory"
+run 2 $bake --prop thing.obj -o props.pc2
+says "'thing.obj' has no ending that props are read from: .glb or .gltf"
+run 1 $bake --prop empty.glb -o props.pc2
+says "'empty.glb' shows no mesh that could be a prop"
+run 1 $bake --prop odd.glb -o props.pc2
+grep -q "role 'hard' is not one of collider, rigid, soft" err || fail "a wrong role is told as '$(cat err)'"
+run 1 $bake --prop short.glb -o props.pc2
+run 2 render hand --prop cub $small -o bad.png
+says "there is no built-in prop 'cub'; did you mean 'cube'?"
+checks=$((checks + 1))
+cmp -s props.pc2 before.pc2 || fail "a failed bake changed its output"
+checks=$((checks + 1))
+[ -z "$(find . -name '*.tmp*')" ] || fail "temporary files are left: $(find . -name '*.tmp*')"
+
+echo "== test_props: $checks checks, $failures failures"
+[ "$failures" -eq 0 ]
