@@ -542,12 +542,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     result = holds_build(b, error);
     if (result == CUTIS_OK) result = layers_volumes_build(build, model, error);
     if (result == CUTIS_OK) result = drive_build(b, scratch, error);
-<<<<<<< HEAD
     if (result == CUTIS_OK) result = maps_build(b, map, scratch, error);
-    if (result == CUTIS_OK)
-        result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
-=======
->>>>>>> contact
     if (result == CUTIS_OK && model->mesh->triangle_count > 0) {
         result = bvh_build(&model->tree, model->mesh->triangle_count, model->mesh->triangles, model->mesh->positions,
                            build->memory, error);
