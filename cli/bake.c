@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "bake.h"
+#include "example_files.h"
 
 enum {
     SCHEMA = 1,             /* of the report; a key that changes its meaning raises it */
@@ -84,7 +85,9 @@ static int load_character(bake *b)
     int status;
     cutis_error error;
     b->character = cli_load_character(job->input, job->quiet, &status);
-    if (!b->character || !job->motion) return status;
+    if (b->character && job->example_count)
+        status = examples_add(&b->character, job->example_count, job->examples, job->example_seconds, job->quiet);
+    if (!b->character || status != CLI_OK || !job->motion) return status;
     cutis_character *moved;
     int warning_count = b->character->warning_count;
     if (cutis_character_add_bvh(b->character, job->motion, job->map, job->map_count, NULL, &moved, &error) != CUTIS_OK)

@@ -14,6 +14,9 @@ typedef struct bake_job {
     const char *motion; /* .bvh that becomes the clip, or NULL */
     const cutis_name_pair *map;
     int map_count;
+    const char *const *examples; /* (example_count) files of the mesh in other poses, which become the clip */
+    int example_count;
+    double example_seconds; /* from one to the next */
     double fps;
     double substep;      /* seconds; 0: the solver's own */
     double lead_in;      /* seconds; NAN: 0 for a solver without a past, else from its damping */

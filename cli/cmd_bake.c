@@ -102,6 +102,9 @@ static int run(const cli_arguments *arguments)
         split_pair(cli_text_at(arguments, "map", i), &copies[setting_count + i], &map[i].from, &map[i].to);
 
     settings[setting_count] = (cutis_setting){"slide.output", slide_output};
+    int example_count = cli_text_count(arguments, "example");
+    const char **examples = cli_allocate((size_t)example_count + 1, sizeof *examples);
+    for (int i = 0; i < example_count; i++) examples[i] = cli_text_at(arguments, "example", i);
 
     bake_job job = {
         .input = arguments->positionals[0],
@@ -111,6 +114,9 @@ static int run(const cli_arguments *arguments)
         .motion = cli_text(arguments, "motion"),
         .map = map,
         .map_count = map_count,
+        .examples = examples,
+        .example_count = example_count,
+        .example_seconds = cli_number(arguments, "example-time"),
         .fps = cli_number(arguments, "fps"),
         .substep = cli_given(arguments, "substep") ? cli_number(arguments, "substep") : 0,
         .lead_in = cli_number(arguments, "lead-in"),
@@ -135,6 +141,7 @@ static int run(const cli_arguments *arguments)
     free(job.checks);
     for (int i = 0; i < setting_count + map_count; i++) free(copies[i]);
     free(copies);
+    free(examples);
     free(settings);
     free(map);
     free(props);
@@ -158,6 +165,18 @@ static const cli_option options[] = {
      .value = "FILE.bvh",
      .help = "take the motion from this file instead of a clip"},
     {.name = "map", .kind = CLI_PAIR, .value = "FROM=TO", .help = "let joint FROM of the motion drive joint TO"},
+    {.name = "example",
+     .kind = CLI_TEXT,
+     .repeats = true,
+     .value = "FILE",
+     .help = "the mesh in another pose, for solver curves; a mesh without a skeleton gets one"},
+    {.name = "example-time",
+     .kind = CLI_NUMBER,
+     .value = "S",
+     .help = "seconds from one example to the next",
+     .fallback = "1",
+     .min = 0.01,
+     .max = 1000},
     {.name = "fps",
      .kind = CLI_NUMBER,
      .value = "F",

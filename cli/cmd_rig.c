@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "example_files.h"
 
 extern const cli_command cmd_render;
 
@@ -226,14 +226,52 @@ static int save(const cutis_character *character, const char *source, const char
     return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
 }
 
+/* With examples, the clip through them and what they are beyond the skeleton are saved too. */
+static int save_all(const cutis_character *character, const example_set *examples, const char *source, const char *path,
+                    bool kept)
+{
+    cutis_error error;
+    cutis_character *moved;
+    if (examples->count == 0) return save(character, source, path, kept);
+    if (cutis_rig_examples(character, examples->count, examples->positions, 1, NULL, &moved, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    int status = save(moved, source, path, true);
+    cutis_character_destroy(moved);
+    return status;
+}
+
+/* One number a vertex: of the closed curve that it is on, from 1; 0 off the curves. */
+static int save_curves(const cutis_rig *rig, const char *path)
+{
+    int n = rig->character->vertex_count;
+    cutis_cache_info info = {.vertex_count = n, .frame_count = 1, .fps = 30, .components = 1};
+    cutis_cache_writer *writer = NULL;
+    cutis_error error;
+    float *numbers = cli_allocate((size_t)n, sizeof *numbers);
+    for (int v = 0; v < n && rig->vertex_curves; v++) numbers[v] = (float)(rig->vertex_curves[v] + 1);
+    cutis_result result = cutis_cache_create(path, &info, NULL, &writer, &error);
+    if (result == CUTIS_OK) {
+        result = cutis_cache_append(writer, numbers, &error);
+        if (result == CUTIS_OK)
+            result = cutis_cache_finish(writer, &error);
+        else
+            cutis_cache_discard(writer);
+    }
+    free(numbers);
+    return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+}
+
 static int run(const cli_arguments *arguments)
 {
     static const char *const methods[] = {"auto", "heat", "voxel"};
     const char *name = arguments->positionals[0], *path = cli_text(arguments, "output");
     const char *picture = cli_text(arguments, "picture"), *method = cli_text(arguments, "weights");
+    const char *curves = cli_text(arguments, "curves");
     bool kept = cli_flag(arguments, "keep");
     int status;
-    if (!path && !cli_flag(arguments, "compare") && !cli_given(arguments, "against"))
+    if (curves && !cli_has_ending(curves, ".npy")) return cli_usage_error(arguments, "'%s' must end in .npy", curves);
+    if (curves && (status = cli_check_output(curves, name, false)) != CLI_OK) return status;
+    if (!path && !curves && !cli_flag(arguments, "compare") && !cli_given(arguments, "against"))
         return cli_usage_error(arguments, "the output is missing: -o FILE.glb");
     if (path && !cli_has_ending(path, ".glb")) return cli_usage_error(arguments, "'%s' must end in .glb", path);
     if (picture && !path) return cli_usage_error(arguments, "--picture needs -o");
@@ -246,7 +284,11 @@ static int run(const cli_arguments *arguments)
     cutis_rig *rig = NULL;
     cutis_error error;
     cutis_pool *pool = cli_create_pool(cli_integer(arguments, "threads"));
-    status = pool ? CLI_OK : CLI_FAILURE;
+    int example_count = cli_text_count(arguments, "example");
+    const char **paths = cli_allocate((size_t)example_count + 1, sizeof *paths);
+    example_set examples = {0};
+    for (int i = 0; i < example_count; i++) paths[i] = cli_text_at(arguments, "example", i);
+    status = pool ? examples_load(character, example_count, paths, &examples) : CLI_FAILURE;
     if (status == CLI_OK && cli_given(arguments, "landmarks"))
         status = load_landmarks(cli_text(arguments, "landmarks"), &landmarks);
     if (status == CLI_OK) {
@@ -256,17 +298,22 @@ static int run(const cli_arguments *arguments)
         def.landmark_count = landmarks.count;
         for (int i = 0; i < CLI_COUNT(methods); i++)
             if (strcmp(method, methods[i]) == 0) def.method = (cutis_rig_method)i;
+        def.poses = examples.positions;
+        def.pose_count = examples.count;
         def.max_influences = cli_integer(arguments, "influences");
         def.jobs = cutis_pool_jobs(pool);
         if ((kept ? cutis_rig_bind : cutis_rig_create)(&def, &rig, &error) != CUTIS_OK)
             status = cli_library_error(&error);
     }
     if (status == CLI_OK && !cli_flag(arguments, "quiet")) print_report(path ? path : name, rig, kept);
-    if (status == CLI_OK && path) status = save(rig->character, name, path, kept);
+    if (status == CLI_OK && path) status = save_all(rig->character, &examples, name, path, kept);
+    if (status == CLI_OK && curves) status = save_curves(rig, curves);
     if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
     if (status == CLI_OK && picture) status = draw(path, picture);
 
     cutis_rig_destroy(rig);
+    examples_free(&examples);
+    free(paths);
     cutis_pool_destroy(pool);
     free(landmarks.items);
     json_decref(landmarks.json);
@@ -282,7 +329,7 @@ static const cli_option options[] = {
      .value = "T",
      .help = "the skeleton to put in",
      .fallback = "auto",
-     .choices = "auto|biped|quadruped|hand|chain"},
+     .choices = "auto|biped|quadruped|hand|snake|chain"},
     {.name = "weights",
      .letter = 'w',
      .kind = CLI_CHOICE,
@@ -294,6 +341,11 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "FILE.json",
      .help = "places of joints that you know: {\"knee_l\": [x, y, z], ...}"},
+    {.name = "example",
+     .kind = CLI_TEXT,
+     .repeats = true,
+     .value = "FILE",
+     .help = "the mesh in another pose: joints go where it bends most, and the pose is saved for solver curves"},
     {.name = "keep", .kind = CLI_FLAG, .help = "keep the skeleton and the clips, make new weights only"},
     {.name = "influences",
      .kind = CLI_INTEGER,
@@ -303,6 +355,10 @@ static const cli_option options[] = {
      .min = 1,
      .max = 8},
     {.name = "picture", .kind = CLI_TEXT, .value = "P.png", .help = "draw the result with its skeleton"},
+    {.name = "curves",
+     .kind = CLI_TEXT,
+     .value = "C.npy",
+     .help = "write which closed curve of quads each vertex is on, for render --values"},
     {.name = "compare",
      .kind = CLI_FLAG,
      .help = "table of joint errors against the input's own skeleton; with --keep, of positions over all clips"},
@@ -316,7 +372,8 @@ const cli_command cmd_rig = {
     .usage = "FILE|NAME -o OUT.glb [--template T] [--weights W] [--landmarks F.json] [--picture P.png]",
     .summary = "give a mesh a skeleton and weights",
     .description =
-        "Finds the limbs of the mesh, puts the skeleton of a biped, a quadruped, a hand or a chain into it, and weighs "
+        "Finds the limbs of the mesh, puts the skeleton of a biped, a quadruped, a hand, a snake or a chain into it, "
+        "and weighs "
         "every vertex by bone heat, or through voxels where heat cannot reach. The report says what was found and "
         "which method served where. Joints that come out wrong are put right by --landmarks.",
     .examples = "cutis rig statue.obj -o statue.glb --picture statue.png\ncutis rig man --compare\n"

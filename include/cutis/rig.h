@@ -31,6 +31,9 @@ typedef struct cutis_rig_def {
     const char *skeleton;                /* name of a template; NULL or "auto": the one that fits best */
     const cutis_rig_landmark *landmarks; /* (landmark_count), or NULL */
     int landmark_count;
+    const float *const
+        *poses;     /* (pose_count) of (vertex_count x 3): other poses of the mesh, or NULL; joints are put */
+    int pose_count; /* where the limbs bend most in any of them */
     cutis_rig_method method;
     int max_influences;               /* 1 to 8 joints a vertex; default 4 */
     int voxel_resolution;             /* 16 to 256 voxels along the longest side; default 96 */
@@ -45,10 +48,13 @@ typedef struct cutis_rig {
     cutis_character *character; /* owned by the rig; mesh of the input, skeleton and weights of the rig */
     const char *skeleton;       /* name of the template that was used; "" when the skeleton was kept */
     int sentence_count;
-    const char *const *sentences;                 /* what was done and found, in order */
-    int ring_count;                               /* iso-parametric curves (or level sets) found */
+    const char *const *sentences; /* what was done and found, in order */
+    int ring_count;               /* rings of the limbs, by level sets */
+    const int *vertex_curves;     /* (vertex_count) the curve that a vertex is on, or -1; NULL when kept */
+    int closed_count;             /* iso-parametric curves over the edges of quads */
     int heat_points, voxel_points, follow_points; /* points served by each method */
-    double curve_ms, skeleton_ms, weight_ms;      /* time of the three stages */
+    double topology_ms;                           /* time of the adjacency of points, triangles and quads, */
+    double curve_ms, skeleton_ms, weight_ms;      /* and of the three stages */
 } cutis_rig;
 
 /* Make skeleton and weights. Fails with ARGUMENT for an unknown template or landmark, DATA for an unusable mesh. */
@@ -59,6 +65,16 @@ CUTIS_API cutis_result cutis_rig_create(const cutis_rig_def *def, cutis_rig **ri
  */
 CUTIS_API cutis_result cutis_rig_bind(const cutis_rig_def *def, cutis_rig **rig, cutis_error *error);
 CUTIS_API void cutis_rig_destroy(cutis_rig *rig); /* NULL is allowed */
+
+/*
+ * Posed shapes of a rigged character (count of vertex_count x 3, scene space), for solver `curves`: the character with
+ * a clip "examples" that goes from the rest pose through the pose of each, `seconds` apart, and a morph target each of
+ * what the skeleton does not explain, in the rest pose. Its other clips and morph targets go. DATA without a skeleton
+ * or for a value that is not finite.
+ */
+CUTIS_API cutis_result cutis_rig_examples(const cutis_character *character, int count, const float *const *examples,
+                                          double seconds, const cutis_allocator *allocator, cutis_character **made,
+                                          cutis_error *error);
 
 /* The templates. */
 typedef struct cutis_rig_template {

@@ -156,9 +156,8 @@ void skinning_linear(const skinning *s, const float *skin, float *scratch, const
 
 /* ---- dual quaternions ---- */
 
-static void dual_block(void *context, int begin, int end)
+static void dual_some(const skinning_job *job, int begin, int end)
 {
-    const skinning_job *job = context;
     const skinning *s = job->s;
     for (int i = begin; i < end; i++) {
         int first = s->first[i], count = s->first[i + 1] - first;
@@ -204,8 +203,100 @@ static void dual_block(void *context, int begin, int end)
     }
 }
 
-/* Dual quaternions and stretches of the joints into scratch. Returns the stretches, or NULL when there are none. */
-static const float *duals_find(const skinning *s, const float *skin, float *scratch)
+/* The same, and the same bits, for LANES positions of one to four influences each, from i on; nothing is stretched. */
+static void dual_lanes(const skinning_job *job, int i)
+{
+    const skinning *s = job->s;
+    int32_t places[LANES], joints[4][LANES];
+    float shares[4][LANES];
+    vfloat pivot[4], real[4], dual[4], p[4];
+    for (int lane = 0; lane < LANES; lane++) {
+        int at = s->first[i + lane], count = s->first[i + lane + 1] - at;
+        for (int k = 0; k < 4; k++) {
+            joints[k][lane] = s->offsets[at + (k < count ? k : 0)];
+            shares[k][lane] = k < count ? s->weights[at + (k < count ? k : 0)] : 0;
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        vfloat q[4], d[4], w = v_load(shares[k]);
+        v_load4(job->columns, joints[k], q);
+        v_load4(job->columns + 4, joints[k], d);
+        if (k == 0) {
+            for (int e = 0; e < 4; e++) pivot[e] = q[e], real[e] = w * q[e], dual[e] = w * d[e];
+            continue;
+        }
+        vfloat dot = (pivot[0] * q[0] + pivot[1] * q[1]) + (pivot[2] * q[2] + pivot[3] * q[3]);
+        w = v_select(v_less(dot, v_set(job->side)), -w, w);
+        for (int e = 0; e < 4; e++) real[e] = real[e] + w * q[e], dual[e] = dual[e] + w * d[e];
+    }
+    vfloat norm = v_sqrt((real[0] * real[0] + real[1] * real[1]) + (real[2] * real[2] + real[3] * real[3]));
+    vint sound = v_less(v_set(1e-12f), norm);
+    for (int lane = 0; lane < LANES; lane++)
+        if (!((const int32_t *)&sound)[lane]) {
+            dual_some(job, i, i + LANES);
+            return;
+        }
+    vfloat inverse = v_set(1) / norm;
+    for (int e = 0; e < 4; e++) real[e] = real[e] * inverse, dual[e] = dual[e] * inverse;
+    for (int lane = 0; lane < LANES; lane++) places[lane] = 3 * (i + lane);
+    v_load4(s->rest, places, p);
+    vfloat result[4], turn[3];
+    for (int e = 0; e < 3; e++) {
+        int f = (e + 1) % 3, g = (e + 2) % 3;
+        turn[e] = (real[f] * p[g] - real[g] * p[f]) * v_set(2);
+    }
+    for (int e = 0; e < 3; e++) {
+        int f = (e + 1) % 3, g = (e + 2) % 3;
+        vfloat move = dual[e] * real[3] - real[e] * dual[3];
+        move = (move + (real[f] * dual[g] - real[g] * dual[f])) * v_set(2);
+        result[e] = (p[e] + turn[e] * real[3] + (real[f] * turn[g] - real[g] * turn[f])) + move;
+    }
+    result[3] = v_set(0);
+    float records[4 * LANES];
+    for (int lane = 0; lane < LANES; lane++) places[lane] = 4 * lane;
+    v_store4(records, places, result);
+    for (int lane = 0; lane < LANES; lane++)
+        memcpy(job->positions + 3 * ((size_t)i + (size_t)lane), records + 4 * lane, 3 * sizeof(float));
+}
+
+static void dual_block(void *context, int begin, int end)
+{
+    const skinning_job *job = context;
+    const int *first = job->s->first;
+    int i = begin;
+    while (i < end) {
+        /* Four floats are read where three are wanted: the last position of all is done apart. */
+        bool lanes = !job->stretch && i + LANES <= end && i + LANES < job->s->count;
+        for (int lane = 0; lane < LANES && lanes; lane++)
+            lanes = (unsigned)(first[i + lane + 1] - first[i + lane] - 1) < 4;
+        if (lanes) {
+            dual_lanes(job, i);
+            i += LANES;
+        } else {
+            dual_some(job, i, i + 1);
+            i++;
+        }
+    }
+}
+
+/* The largest entry of rotation^T x linear - 1. */
+static float stretch_find(quat rotation, mat3 linear, float *stretch)
+{
+    mat3 product = mat3_multiply(mat3_transpose(quat_matrix(rotation)), linear), identity = mat3_identity();
+    float largest = 0;
+    for (int e = 0; e < 9; e++) {
+        stretch[e] = product.m[e];
+        largest = fmaxf(largest, fabsf(product.m[e] - identity.m[e]));
+    }
+    return largest;
+}
+
+/*
+ * Dual quaternions and stretches of the joints into scratch. Returns the stretches, or NULL when there are none. A
+ * matrix that is a rotation to `rigid` is taken as it is, for the search of the nearest one takes as long as a thousand
+ * vertices.
+ */
+static const float *duals_find(const skinning *s, const float *skin, float rigid, float *scratch)
 {
     float *stretches = scratch + (size_t)COLUMN_FLOATS * (size_t)s->joint_count;
     bool stretched = false;
@@ -217,13 +308,13 @@ static const float *duals_find(const skinning *s, const float *skin, float *scra
         quat guess;
         mat34_decompose(m, &translation, &guess, &scale);
         /* A mirrored matrix keeps its mirror in the stretch: rotation x stretch is the matrix in any case. */
-        quat r = polar_rotation(linear, guess, 30);
-        mat3 stretch = mat3_multiply(mat3_transpose(quat_matrix(r)), linear);
-        mat3 identity = mat3_identity();
-        for (int e = 0; e < 9; e++) {
-            stretches[9 * j + e] = stretch.m[e];
-            if (fabsf(stretch.m[e] - identity.m[e]) > 1e-5f) stretched = true;
+        quat r = guess;
+        float largest = stretch_find(r, linear, stretches + 9 * j);
+        if (!(largest < rigid)) {
+            r = polar_rotation(linear, guess, 30);
+            largest = stretch_find(r, linear, stretches + 9 * j);
         }
+        stretched = stretched || largest > 1e-5f;
         /* dual part = translation x real / 2 */
         quat t = {translation.x, translation.y, translation.z, 0};
         quat d = quat_multiply(t, r);
@@ -236,7 +327,7 @@ static const float *duals_find(const skinning *s, const float *skin, float *scra
 
 void skinning_dual(const skinning *s, const float *skin, float *scratch, const cutis_jobs *jobs, float *positions)
 {
-    skinning_job job = {s, scratch, duals_find(s, skin, scratch), positions, 0};
+    skinning_job job = {s, scratch, duals_find(s, skin, 2e-6f, scratch), positions, 0};
     parallel_for(jobs, s->count, GRAIN, dual_block, &job);
 }
 
@@ -249,7 +340,7 @@ static const float TURN_SIDE = -0.3f, PAIR_SIDE = -0.5f;
 void skinning_dual_on(const skinning *s, const float *skin, const int *parents, float *turns, float *scratch,
                       const cutis_jobs *jobs, float *positions)
 {
-    skinning_job job = {s, scratch, duals_find(s, skin, scratch), positions, PAIR_SIDE};
+    skinning_job job = {s, scratch, duals_find(s, skin, 0, scratch), positions, PAIR_SIDE};
     for (int j = 1; j < s->joint_count; j++) {
         /* Joints without a parent follow the first joint: which sign that one has does not matter. */
         float *dq = scratch + COLUMN_FLOATS * j, *last = turns + 4 * j;

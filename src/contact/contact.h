@@ -178,7 +178,8 @@ typedef struct contact_resolve_stats {
 /*
  * Change `end` so that no point crosses the surface on its straight way from start to end. First by projecting
  * impacts (Gauss-Seidel), then by rigid impact zones (Provot 1997; Bridson, Fedkiw, Anderson 2002): points of
- * impacts that resist move as rigid pieces, which cannot intersect themselves. searched: work holds the pairs of
+ * impacts that resist move as rigid pieces, which cannot intersect themselves. Points of no inverse mass go where they
+ * go, but for the share of a zone's turn that their fellows cause; pairs of such points alone are let be. searched: work holds the pairs of
  * a search with the same start and options, which is used again if its end was near.
  */
 contact_resolve_stats contact_resolve(const contact_surface *surface, contact_work *work, const float *start,

@@ -49,6 +49,14 @@ static void impact_project(const contact_pair *pair, float t, const float *start
     contact_pair_project(&hit, inverse_masses, end);
 }
 
+/* Two bodies that go where they go: nothing can be done about it. */
+static bool pair_fixed(const contact_pair *pair, const float *inverse_masses)
+{
+    for (int k = 0; k < 4; k++)
+        if (inverse_masses[pair->v[k]] > 0) return false;
+    return true;
+}
+
 static int zone_root(int *zones, int p)
 {
     while (zones[p] != p) p = zones[p] = zones[zones[p]];
@@ -63,17 +71,23 @@ static void zone_join(int *zones, int a, int b)
     zones[MAX(a, b)] = MIN(a, b);
 }
 
-/* Every zone to the rigid motion from start that fits `wish` best. data: 16 floats a point, kept at the roots. */
-static int zones_move(int n, int *zones, const float *start, const float *wish, float *data, float *end)
+/*
+ * Every zone to the rigid motion from start that fits `wish` best. data: 16 floats a point, kept at the roots. Points
+ * without mobility go where they go: a zone that holds some goes along with them.
+ */
+static int zones_move(int n, int *zones, const float *start, const float *wish, const float *inverse_masses,
+                      float *data, float *end)
 {
+    const float fixed = 1e4f; /* weight of such a point in the fit */
     int count = 0;
     for (int p = 0; p < n; p++) {
         if (zones[p] < 0) continue;
         float *z = data + 16 * zone_root(zones, p);
         if (zones[p] == p) memset(z, 0, 16 * sizeof(float));
         count++;
-        for (int k = 0; k < 3; k++) z[k] += start[3 * p + k], z[3 + k] += wish[3 * p + k];
-        z[6] += 1;
+        float weight = inverse_masses[p] > 0 ? 1 : fixed;
+        for (int k = 0; k < 3; k++) z[k] += weight * start[3 * p + k], z[3 + k] += weight * wish[3 * p + k];
+        z[6] += weight;
     }
     /* Roots are the lowest points of their zones, so that they come first above and in the next loop. */
     for (int p = 0; p < n; p++) {
@@ -83,8 +97,10 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
             for (int k = 0; k < 6; k++) z[k] /= z[6];
             memset(z + 7, 0, 9 * sizeof(float));
         }
+        float weight = inverse_masses[p] > 0 ? 1 : fixed;
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) z[7 + 3 * i + j] += (wish[3 * p + i] - z[3 + i]) * (start[3 * p + j] - z[j]);
+            for (int j = 0; j < 3; j++)
+                z[7 + 3 * i + j] += weight * (wish[3 * p + i] - z[3 + i]) * (start[3 * p + j] - z[j]);
     }
     for (int p = 0; p < n; p++) {
         if (zones[p] < 0) continue;
@@ -120,6 +136,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         int hits = 0;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
+            if (pair_fixed(pair, inverse_masses)) continue;
             float t = contact_pair_impact(pair, start, end, gap_hard(pair));
             if (t > 1) continue;
             impact_project(pair, t, start, end, inverse_masses);
@@ -144,6 +161,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         int hits = 0;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
+            if (pair_fixed(pair, inverse_masses)) continue;
             if (contact_pair_impact(pair, start, end, gap_hard(pair)) > 1) continue;
             int first = zones[pair->v[0]] < 0 ? -1 : zone_root(zones, pair->v[0]);
             bool rigid = first >= 0;
@@ -155,7 +173,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         }
         stats.passes++;
         if (hits == 0) return stats;
-        stats.zone_points = zones_move(n, zones, start, wish, work->zone_data, end);
+        stats.zone_points = zones_move(n, zones, start, wish, inverse_masses, work->zone_data, end);
     }
     stats.failed = true;
     return stats;

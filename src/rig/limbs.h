@@ -4,7 +4,7 @@
 #ifndef RIG_LIMBS_H
 #define RIG_LIMBS_H
 
-#include "rig/rigging.h"
+#include "rig/patches.h"
 
 enum { LIMBS_MAX = 24, LIMB_RINGS_MAX = 160 };
 
@@ -25,7 +25,16 @@ typedef struct limb {
     int branch;          /* leaf of the tree of branches */
     int ring_count;
     limb_ring *rings;
+    int pose_count;
+    vec3 *pose_centres; /* (pose_count x ring_count) centres of the same rings in other poses */
 } limb;
+
+/* Other poses of the mesh, or none. */
+typedef struct limb_poses {
+    int count;
+    const float *const *positions; /* (count) of (vertex_count x 3) */
+    const int *vertices;           /* (point_count) the vertex of each point */
+} limb_poses;
 
 typedef struct limb_branch {
     int parent; /* -1: the trunk */
@@ -38,15 +47,17 @@ typedef struct limbs {
     int count;
     limb all[LIMBS_MAX]; /* by falling reach */
     int main_count;      /* the first ones */
-    int middle;          /* point in the body's middle, where distances start */
-    float farthest;      /* largest distance from there */
-    float *distances;    /* (point_count) from the middle; INFINITY on loose pieces */
-    int *branches;       /* (point_count) */
+    float farthest;      /* largest distance from the body's middle */
+    patches patches;     /* of the body */
+    int *order;          /* (patches.count) the farthest from the middle first */
+    float *distances;    /* (patches.count) from the middle */
+    int *branches;       /* (patches.count) */
     int branch_count;
     limb_branch *tree;
 } limbs;
 
 /* Find the limbs of the largest component of a mesh and their rings. */
-cutis_result limbs_find(const mesh *m, float size, arena *memory, limbs *found, cutis_error *error);
+cutis_result limbs_find(const mesh *m, float size, const limb_poses *poses, arena *memory, limbs *found,
+                        cutis_error *error);
 
 #endif

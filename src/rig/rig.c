@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "rig/curve_search.h"
 #include "rig/rigging.h"
 #include "rig/skeleton.h"
 
@@ -33,6 +34,12 @@ static cutis_result def_check(const cutis_rig_def *def, cutis_error *error)
     if (def->voxel_resolution < 16 || def->voxel_resolution > 256)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "voxel_resolution is %d; it must be 16 to 256",
                          def->voxel_resolution);
+    if (def->pose_count < 0 || (def->pose_count > 0 && !def->poses))
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "pose_count is %d, but poses are missing", def->pose_count);
+    for (int k = 0; k < def->pose_count; k++)
+        for (int i = 0; i < 3 * def->character->vertex_count; i++)
+            if (!isfinite(def->poses[k][i]))
+                return error_set(error, CUTIS_ERROR_DATA, "pose %d: vertex %d is not finite", k + 1, i / 3);
     if (def->character->point_triangle_count == 0)
         return error_set(error, CUTIS_ERROR_DATA, "the character has no triangles to rig");
     return CUTIS_OK;
@@ -140,17 +147,20 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
 {
     const cutis_character *c = def->character;
     arena memory = arena_create(def->allocator);
-    mesh m;
-    limbs *found = ARENA_ARRAY(&memory, limbs, 1);
+    curve_search *search = ARENA_ARRAY(&memory, curve_search, 1);
     skeleton *s = ARENA_ARRAY(&memory, skeleton, 1);
-    cutis_result result = mesh_build_character(&m, c, &memory, error);
-    if (result == CUTIS_OK && memory.failed) result = error_memory(error, "a rig");
     double start = clock_seconds();
-    if (result == CUTIS_OK) result = limbs_find(&m, c->size, &memory, found, error);
+    cutis_result result = memory.failed ? error_memory(error, "a rig") : CUTIS_OK;
+    if (result == CUTIS_OK) result = curve_search_prepare(c, &memory, search, error);
+    object->rig.topology_ms = (clock_seconds() - start) * 1e3;
+    start = clock_seconds();
+    limb_poses poses = {def->pose_count, def->poses, c->point_vertices};
+    if (result == CUTIS_OK) result = curve_search_run(c, &poses, def->jobs, &memory, search, error);
     object->rig.curve_ms = (clock_seconds() - start) * 1e3;
     start = clock_seconds();
     if (result == CUTIS_OK)
-        result = skeleton_fit(&m, found, def->skeleton, def->landmarks, def->landmark_count, report, s, error);
+        result = skeleton_fit(&search->mesh, &search->limbs, def->skeleton, def->landmarks, def->landmark_count, report,
+                              s, error);
     object->rig.skeleton_ms = (clock_seconds() - start) * 1e3;
     if (result == CUTIS_OK) {
         int n = s->count;
@@ -175,12 +185,20 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
             joints[j] = (cutis_joint){.name = names[j], .parent = parents[j], .rest = rest, .idle = rest};
             memcpy(joints[j].inverse_bind, inverse, sizeof inverse);
         }
+        const limbs *found = &search->limbs;
         for (int k = 0; k < found->count; k++) object->rig.ring_count += found->all[k].ring_count;
+        int *vertex_curves = ARENA_ARRAY(&object->memory, int, c->vertex_count);
+        for (int v = 0; vertex_curves && v < c->vertex_count; v++)
+            vertex_curves[v] = search->rings.ring_of[c->vertex_points[v]];
+        object->rig.vertex_curves = vertex_curves;
+        object->rig.closed_count = search->rings.count;
         object->rig.skeleton = s->name;
         rig_say(report, "template %s: %d joints from %d rings of %d limbs", s->name, n, object->rig.ring_count,
                 found->count);
+        if (def->pose_count) rig_say(report, "%d other poses of the mesh tell where its limbs bend", def->pose_count);
+        if (search->rings.count) rig_say(report, "%d closed curves run over the edges of quads", search->rings.count);
         rig_joints rigged = {n, parents, positions, takes_part, names};
-        result = weigh(def, &m, &rigged, joints, false, report, object, error);
+        result = weigh(def, &search->mesh, &rigged, joints, false, report, object, error);
     }
     arena_destroy(&memory);
     return result;

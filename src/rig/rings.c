@@ -1,173 +1,173 @@
 /*
  * rings.c: iso-parametric curves on quads. Bian, Zheng, Chaudhry, You, Zhang 2018, section 4.
  *
- * From the far ends of the limbs inwards, each point that is on no curve yet starts one. Two curves pass a regular
- * point (one where four quads meet); the circumferential one is that whose points keep the more even distance from
- * their centre, the paper's test of d_max - d_min. A curve runs on over the edge opposite to the one it came by; it
- * is kept when it closes and meets no point of another curve.
+ * From the far ends of the limbs inwards, each point that is on no curve yet starts one. Two curves pass a point where
+ * four quads meet. One that would cross a ring that is there already is out, and so is one that does not close; where
+ * both are possible, the rays of ray_test.h decide which one goes around. The curve runs on over the edge opposite to
+ * the one it came by; it is kept when it closes and meets no point of another curve. Where it stays open its edges are
+ * marked, so that every edge is walked over once.
  *
- * Departures: the paper tests directions by 20 rays in two planes and then follows the edge of the smallest angle to
- * the plane. Here the two candidate curves themselves are traced and tested, which needs no rays, follows bent rings,
- * and gives the same curves on regular quads. Points whose curve stays open are left to whoever uses the curves.
+ * Departures: the paper follows the edge of the smallest angle to the plane of the rays. On regular quads this is the
+ * opposite edge, which follows bent rings too. Points whose curve stays open are left to whoever uses the curves.
  */
 #include <string.h>
 
+#include "rig/ray_test.h"
 #include "rig/rings.h"
 
-enum { RING_MAX = 512, SPOKES = 4 };
+enum { RING_MAX = 512, RING_MIN = 5 };
 
-/* The largest distance of a ring's points from its centre over the smallest. */
+/* The largest distance of a ring's points from its centre over the smallest: beyond it, it runs along a limb and back.
+ */
 static const float LONGEST = 3.5f;
 
-typedef struct quad_star {
-    int count; /* neighbours by quad edges; regular when 4 */
-    int neighbours[SPOKES];
-    int opposite[SPOKES]; /* slot of the opposite neighbour */
-    int pairs[SPOKES][2]; /* neighbours that share a quad */
-    int pair_count;
-} quad_star;
+typedef struct tracer {
+    const quads *q;
+    const mesh *m;
+    rings *found;
+    uint8_t *dead; /* (half-edges) on a curve that stays open */
+    int used;      /* points on rings */
+    int paths[2][RING_MAX];
+} tracer;
 
-static void star_add(quad_star *s, int previous, int next)
+/* Whether it keeps about the same distance from its centre; some points tell. */
+static bool curve_is_round(const tracer *t, const int *path, int count)
 {
-    const int both[2] = {previous, next};
-    for (int k = 0; k < 2; k++) {
-        bool known = false;
-        for (int i = 0; i < MIN(s->count, SPOKES); i++) known = known || s->neighbours[i] == both[k];
-        if (known) continue;
-        if (s->count < SPOKES) s->neighbours[s->count] = both[k];
-        s->count++;
+    enum { SAMPLES = 16 };
+    vec3 places[SAMPLES], centre = {0, 0, 0};
+    float least = INFINITY, most = 0;
+    int samples = MIN(count, SAMPLES);
+    for (int i = 0; i < samples; i++) {
+        int h = path[(unsigned)(i * count) / (unsigned)samples];
+        places[i] = vec3_load(t->m->positions + 3 * (size_t)quad_start(t->q, h));
+        centre = vec3_add(centre, places[i]);
     }
-    if (s->pair_count < SPOKES) memcpy(s->pairs[s->pair_count], both, sizeof both);
-    s->pair_count++;
-}
-
-/* The neighbour that shares no quad with each; a star that is not four quads around is irregular. */
-static void star_finish(quad_star *s)
-{
-    bool regular = s->count == SPOKES && s->pair_count == SPOKES;
-    for (int i = 0; i < SPOKES && regular; i++) {
-        int across = -1, found = 0;
-        for (int k = 0; k < SPOKES; k++) {
-            bool shared = k == i;
-            for (int p = 0; p < SPOKES; p++)
-                shared = shared || (s->pairs[p][0] == s->neighbours[i] && s->pairs[p][1] == s->neighbours[k]) ||
-                         (s->pairs[p][1] == s->neighbours[i] && s->pairs[p][0] == s->neighbours[k]);
-            if (!shared) across = k, found++;
-        }
-        regular = found == 1;
-        s->opposite[i] = across;
-    }
-    if (!regular) s->count = 0;
-}
-
-/* Follow the curve from p over its spoke until it comes back. Returns the number of points, 0 when it stays open. */
-static int curve_follow(const quad_star *stars, const int *ring_of, int p, int spoke, int *points)
-{
-    int count = 0, from = p, at = stars[p].neighbours[spoke];
-    points[count++] = p;
-    while (at != p) {
-        const quad_star *s = &stars[at];
-        int came = -1;
-        if (count == RING_MAX || s->count != SPOKES || ring_of[at] >= 0) return 0;
-        points[count++] = at;
-        for (int i = 0; i < SPOKES; i++)
-            if (s->neighbours[i] == from) came = i;
-        from = at;
-        at = s->neighbours[s->opposite[came]];
-    }
-    return count >= 5 ? count : 0;
-}
-
-/* d_max - d_min over the mean distance from the centre. */
-static float unevenness(const float *positions, const int *points, int count)
-{
-    vec3 centre = {0, 0, 0};
-    float least = INFINITY, most = 0, sum = 0;
-    for (int i = 0; i < count; i++) centre = vec3_add(centre, vec3_load(positions + 3 * points[i]));
-    centre = vec3_scale(centre, 1 / (float)count);
-    for (int i = 0; i < count; i++) {
-        float d = vec3_distance(centre, vec3_load(positions + 3 * points[i]));
+    centre = vec3_scale(centre, 1 / (float)samples);
+    for (int i = 0; i < samples; i++) {
+        float d = vec3_length2(vec3_sub(places[i], centre));
         least = MIN(least, d);
         most = MAX(most, d);
-        sum += d;
     }
-    if (most > LONGEST * least) return INFINITY; /* it runs along a limb and back */
-    /* Of two closed curves around a trunk, the shorter one is the ring: length decides where evenness does not. */
-    return (most - least) + 0.5f * sum / (float)count;
+    return most <= LONGEST * LONGEST * least;
 }
 
-/* Points with the farthest from the body's middle first, by counting. */
-static void points_order(const mesh *m, const limbs *f, int *counts, int cells, int *order)
+/*
+ * Follow the curve from the start of h until it comes back. Returns its number of points, 0 when it stays open
+ * or is not round.
+ */
+static int curve_follow(tracer *t, int h, int *path)
 {
-    float scale = (float)(cells - 1) / f->farthest;
-    memset(counts, 0, (size_t)(cells + 1) * sizeof *counts);
-    for (int i = 0; i < m->point_count; i++) {
-        int cell = f->distances[i] < INFINITY ? cells - 1 - (int)(f->distances[i] * scale) : cells - 1;
-        counts[cell + 1]++;
+    const quads *q = t->q;
+    const int *ring_of = t->found->ring_of, *corners = q->corners, *ahead = q->ahead;
+    int count = 0, start = corners[h], next = h;
+    bool closed = false;
+    while (count < RING_MAX && !closed) {
+        path[count++] = h = next;
+        next = ahead[h];
+        if (next < 0) break;
+        closed = corners[next] == start;
+        if (!closed && (ring_of[corners[next]] >= 0 || t->dead[next])) break;
     }
-    for (int c = 0; c < cells; c++) counts[c + 1] += counts[c];
-    for (int i = 0; i < m->point_count; i++) {
-        int cell = f->distances[i] < INFINITY ? cells - 1 - (int)(f->distances[i] * scale) : cells - 1;
-        order[counts[cell]++] = i;
+    if (closed && count >= RING_MIN && curve_is_round(t, path, count)) return count;
+    for (int i = 0; i < count; i++) {
+        int back = q->twins[path[i]];
+        t->dead[path[i]] = 1;
+        if (back >= 0) t->dead[back] = 1;
+    }
+    return 0;
+}
+
+/* Keep the curve in `path`, unless it runs through itself. */
+static void ring_add(tracer *t, const int *path, int count)
+{
+    rings *r = t->found;
+    for (int i = 0; i < count; i++) {
+        int p = quad_start(t->q, path[i]);
+        if (r->ring_of[p] >= 0) {
+            while (i-- > 0) r->ring_of[quad_start(t->q, path[i])] = -1;
+            return;
+        }
+        r->ring_of[p] = r->count;
+        r->points[t->used + i] = p;
+    }
+    r->first[r->count++] = t->used;
+    t->used += count;
+    r->first[r->count] = t->used;
+}
+
+/* The 20 rays of both directions: whether the second one goes around. */
+static bool second_is_around(tracer *t, int p, int first, int second)
+{
+    const float *x = t->m->positions;
+    const quads *q = t->q;
+    vec3 at = vec3_load(x + 3 * (size_t)p);
+    vec3 a = vec3_sub(vec3_load(x + 3 * (size_t)quad_end(q, first)), at);
+    vec3 b = vec3_sub(vec3_load(x + 3 * (size_t)quad_end(q, second)), at);
+    t->found->tests++;
+    /* Into the facet between the two edges; on a surface that is turned inside out, the other way. */
+    for (int side = 0; side < 2; side++) {
+        vec3 inward = side ? vec3_cross(a, b) : vec3_cross(b, a);
+        float first_d = section_test(t->m, p, inward, a, NULL), second_d = section_test(t->m, p, inward, b, NULL);
+        if (first_d < INFINITY || second_d < INFINITY) return second_d < first_d;
+    }
+    return false;
+}
+
+static void ring_try(tracer *t, int p)
+{
+    const quads *q = t->q;
+    const int *ring_of = t->found->ring_of;
+    int directions[2], lengths[2], count = 0, spokes[2] = {q->spokes[p], quad_turn(q, q->spokes[p])};
+    for (int k = 0; k < 2; k++) {
+        if (t->dead[spokes[k]] || ring_of[quad_end(q, spokes[k])] >= 0) continue;
+        directions[count] = spokes[k];
+        lengths[count] = curve_follow(t, spokes[k], t->paths[count]);
+        count += lengths[count] > 0;
+    }
+    if (count == 0) return;
+    int around = count == 2 && second_is_around(t, p, directions[0], directions[1]);
+    ring_add(t, t->paths[around], lengths[around]);
+}
+
+/* Points with the farthest from the middle first, by counting. */
+static void points_sort(const mesh *m, vec3 middle, float size, int *order)
+{
+    enum { CELLS = 512 };
+    int counts[CELLS + 1] = {0};
+    float scale = 4 * CELLS / (size * size);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < m->point_count; i++) {
+            float d = vec3_length2(vec3_sub(vec3_load(m->positions + 3 * (size_t)i), middle));
+            int cell = CELLS - 1 - MIN((int)(d * scale), CELLS - 1);
+            if (pass)
+                order[counts[cell]++] = i;
+            else
+                counts[cell + 1]++;
+        }
+        for (int c = 0; c < CELLS && !pass; c++) counts[c + 1] += counts[c];
     }
 }
 
-cutis_result rings_trace(const cutis_character *character, const mesh *m, const limbs *f, arena *memory, rings *found,
-                         cutis_error *error)
+cutis_result rings_reserve(const quads *q, const mesh *m, arena *memory, rings *found, cutis_error *error)
 {
-    enum { CELLS = 4096 };
-    arena scratch = arena_create(&memory->allocator);
-    int n = m->point_count, used = 0;
-    quad_star *stars = ARENA_ARRAY(&scratch, quad_star, n);
-    int *order = ARENA_ARRAY(&scratch, int, n), *counts = ARENA_ARRAY(&scratch, int, CELLS + 1);
-    int curves[2][RING_MAX];
-    found->count = 0;
-    found->first = ARENA_ARRAY(memory, int, n / 5 + 2);
+    int n = m->point_count;
+    *found = (rings){0};
+    found->first = ARENA_ARRAY(memory, int, n / RING_MIN + 2);
     found->points = ARENA_ARRAY(memory, int, n);
     found->ring_of = ARENA_ARRAY(memory, int, n);
-    if (scratch.failed || memory->failed) {
-        arena_destroy(&scratch);
-        return error_memory(error, "rings");
+    found->order = ARENA_ARRAY(memory, int, n);
+    found->dead = ARENA_ARRAY(memory, uint8_t, 4 * (size_t)q->count + 1);
+    return memory->failed ? error_memory(error, "rings") : CUTIS_OK;
+}
+
+void rings_trace(const quads *q, const mesh *m, vec3 middle, float size, rings *found)
+{
+    tracer t = {.q = q, .m = m, .found = found, .dead = found->dead};
+    memset(found->ring_of, -1, (size_t)m->point_count * sizeof(int));
+    if (q->count == 0) return;
+    points_sort(m, middle, size, found->order);
+    for (int k = 0; k < m->point_count; k++) {
+        int p = found->order[k];
+        if (found->ring_of[p] < 0 && q->valence[p] == 4) ring_try(&t, p);
     }
-    for (int face = 0; face < character->face_count; face++) {
-        int first = character->face_first[face], count = character->face_first[face + 1] - first;
-        for (int k = 0; k < count; k++) {
-            int p = character->vertex_points[character->corners[first + k]];
-            int next = character->vertex_points[character->corners[first + (k + 1) % count]];
-            int previous = character->vertex_points[character->corners[first + (k + count - 1) % count]];
-            star_add(&stars[p], previous, next);
-            if (count != 4) stars[p].pair_count = SPOKES + 1; /* not a quad: irregular for good */
-        }
-    }
-    for (int i = 0; i < n; i++) star_finish(&stars[i]), found->ring_of[i] = -1;
-    points_order(m, f, counts, CELLS, order);
-    for (int k = 0; k < n; k++) {
-        int p = order[k], best = -1, lengths[2];
-        float evenness[2];
-        if (found->ring_of[p] >= 0 || stars[p].count != SPOKES) continue;
-        for (int c = 0; c < 2; c++) {
-            /* Two curves: by the first spoke, and by one that is not opposite to it. */
-            int spoke = c == 0 ? 0 : stars[p].opposite[0] == 1 ? 2 : 1;
-            lengths[c] = curve_follow(stars, found->ring_of, p, spoke, curves[c]);
-            evenness[c] = lengths[c] ? unevenness(m->positions, curves[c], lengths[c]) : INFINITY;
-            if (evenness[c] < INFINITY && (best < 0 || evenness[c] < evenness[best])) best = c;
-        }
-        if (best < 0) continue;
-        /* A curve that runs through itself is no ring. */
-        bool simple = true;
-        for (int i = 0; i < lengths[best]; i++) {
-            simple = simple && found->ring_of[curves[best][i]] < 0;
-            found->ring_of[curves[best][i]] = found->count;
-        }
-        if (!simple) {
-            for (int i = 0; i < lengths[best]; i++) found->ring_of[curves[best][i]] = -1;
-            continue;
-        }
-        memcpy(found->points + used, curves[best], (size_t)lengths[best] * sizeof(int));
-        found->first[found->count++] = used;
-        used += lengths[best];
-        found->first[found->count] = used;
-    }
-    arena_destroy(&scratch);
-    return CUTIS_OK;
 }

@@ -4,17 +4,25 @@
 #ifndef RIG_RINGS_H
 #define RIG_RINGS_H
 
-#include "rig/limbs.h"
+#include "rig/quads.h"
 
 typedef struct rings {
     int count;
     int *first;   /* (count + 1) */
     int *points;  /* the points of each ring in order; a point is on one ring at most */
     int *ring_of; /* (point_count) its ring, or -1 */
+    int tests;    /* how often rays decided between two directions */
+    /* scratch */
+    int *order;    /* (point_count) */
+    uint8_t *dead; /* (half-edges) on a curve that stays open */
 } rings;
 
-/* Trace the rings of a character, far ends of limbs first. Triangle meshes have none. */
-cutis_result rings_trace(const cutis_character *character, const mesh *m, const limbs *f, arena *memory, rings *found,
-                         cutis_error *error);
+/* Memory for the rings of a mesh. */
+cutis_result rings_reserve(const quads *q, const mesh *m, arena *memory, rings *found, cutis_error *error);
+/*
+ * Trace the rings, what is farthest from the body's middle first. size: the body's. Triangle meshes have none. Does not
+ * allocate.
+ */
+void rings_trace(const quads *q, const mesh *m, vec3 middle, float size, rings *found);
 
 #endif

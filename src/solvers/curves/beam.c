@@ -97,15 +97,17 @@ double beam_ramp(int step, int steps)
     return step == 0 ? 0.25 / steps : (double)step / steps;
 }
 
-double beam_response(const beam *b, int wave, int steps)
+double beam_reach(const beam *b, int wave, int step, int steps)
 {
     /* D4 of a wave is the wave times (2 - 2 cos)^2, so that the step is one number's. */
     double half = 2 - 2 * det_cos(6.283185307179586 * wave / b->count), s = b->stiffness / 4 * half * half;
     double before = 0, now = 0;
-    for (int n = 0; n < steps; n++) {
+    for (int n = 0; n < step; n++) {
         double next = (2 * now - before - s * (2 * now + before) + beam_ramp(n, steps)) / (1 + s);
         before = now;
         now = next;
     }
     return now;
 }
+
+double beam_response(const beam *b, int wave, int steps) { return beam_reach(b, wave, steps, steps); }

@@ -38,5 +38,7 @@ double beam_ramp(int step, int steps);
  * rest: what a unit force does to that wave.
  */
 double beam_response(const beam *b, int wave, int steps);
+/* The same after `step` of them. */
+double beam_reach(const beam *b, int wave, int step, int steps);
 
 #endif

@@ -10,21 +10,24 @@
  * dual-quaternion skinning, the beams bend there, and skinning carries the result forward, so that a turning limb keeps
  * its thickness. (2) The force of equation 4 grows evenly in time instead of being constant. With a constant force a
  * wave whose period divides the duration returns to 0 at the end, and no force leads it to the example; with a growing
- * one every wave arrives, without turning back. (3) Time is warped: the place between examples is
- * half-way between the time and the progress of a curve's mean, for soft waves come late (with the cube of time) and
- * stiff ones early (with time itself), and neither may move suddenly. (4) Points on no closed curve follow their
- * neighbours: their departure from the even motion is the harmonic continuation of the curves'.
+ * one every wave arrives, without turning back. (3) Time is warped: soft waves come late (with the cube of time) and
+ * stiff ones early (with time itself); the place between examples goes mostly by the progress of a curve's girth, so
+ * that volume changes evenly, and a little by the time, so that stiff waves do not jump. (4) The velocity is continuous
+ * through middle examples. (5) Points on no closed curve follow their neighbours: their departure from the even motion
+ * is the harmonic continuation of the curves'.
  */
 #include <string.h>
 
 #include "character/skinning.h"
+#include "rig/carry.h"
 #include "rig/rings.h"
 #include "solvers/curves/beam.h"
+#include "solvers/curves/warp.h"
 #include "solvers/solver.h"
 
 enum { LEVELS = 16, EXAMPLES_MAX = 16, SIZES_MAX = 512, SMOOTH = 30 };
 
-enum { P_YOUNG, P_POISSON, P_DENSITY, P_THICKNESS, P_GIRTH, P_DURATION, P_CLIP, P_EXAMPLES, P_COUNT };
+enum { P_YOUNG, P_POISSON, P_DENSITY, P_THICKNESS, P_GIRTH, P_DURATION, P_CLIP, P_EXAMPLES, P_WARP, P_COUNT };
 
 static const cutis_parameter PARAMETERS[P_COUNT] = {
     {"young", CUTIS_PARAMETER_FLOAT, 420000, 1000, 1e8, "Pa", NULL, false, "Young's modulus of the skin"},
@@ -36,20 +39,25 @@ static const cutis_parameter PARAMETERS[P_COUNT] = {
     {"clip", CUTIS_PARAMETER_INT, 0, 0, 1000, "", NULL, false, "number of the clip whose poses the examples belong to"},
     {"examples", CUTIS_PARAMETER_INT, 2, 1, EXAMPLES_MAX, "", NULL, false,
      "poses of the clip to take as examples, when there are no morph targets"},
+    {"warp", CUTIS_PARAMETER_FLOAT, 1, 0, 1, "", NULL, false,
+     "the place between examples: 0 goes by the time, 1 by the progress of the volume"},
 };
 
 typedef struct curves {
     const cutis_character *character;
     skinning base;
-    int segment_count;          /* examples after the rest pose */
-    int feature_count;          /* 9 a joint */
-    float *features;            /* ((segment_count + 1) x feature_count) relative rotations of the examples' poses */
-    float *levels;              /* (segment_count x (LEVELS + 1) x point_count x 3) positions in the rest pose */
-    float progress[LEVELS + 1]; /* of a curve's mean, 0 to 1 */
-    float warp[LEVELS + 1];     /* place between the examples, 0 to 1, that a level stands for */
+    int segment_count; /* examples after the rest pose */
+    int feature_count; /* 9 a joint */
+    float *features;   /* ((segment_count + 1) x feature_count) relative rotations of the examples' poses */
+    double *lengths;   /* (segment_count) of the way between their poses */
+    float *levels;     /* (segment_count x (LEVELS + 1) x point_count x 3) positions in the rest pose */
+    float *warps;      /* (segment_count x (LEVELS + 1)) the place, 0 to 1, that a level stands for */
     int ring_count, ring_points;
     int point_count;
+    bool seamless; /* each vertex is the point of its own number */
 } curves;
+
+static const float *warp_of(const curves *c, int segment) { return c->warps + (size_t)segment * (LEVELS + 1); }
 
 /* ---- the pose's place ---- */
 
@@ -94,6 +102,25 @@ static void place_find(const curves *c, const float *features, int *segment, flo
         }
         if (distance < best) best = distance, *segment = s, *along = (float)t;
     }
+}
+
+/* The way from one example's pose to the next; poses that do not differ are a unit apart. */
+static double way_length(const curves *c, int segment)
+{
+    const float *a = c->features + (size_t)segment * (size_t)c->feature_count, *b = a + c->feature_count;
+    double sum = 0;
+    for (int i = 0; i < c->feature_count; i++) sum += ((double)b[i] - a[i]) * ((double)b[i] - a[i]);
+    return sum > 1e-12 ? sqrt(sum) : 1;
+}
+
+/* The cosine of the turn that the way takes at an example. */
+static double way_cosine(const curves *c, int example)
+{
+    const float *a = c->features + (size_t)(example - 1) * (size_t)c->feature_count;
+    const float *b = a + c->feature_count, *d = b + c->feature_count;
+    double sum = 0;
+    for (int i = 0; i < c->feature_count; i++) sum += ((double)b[i] - a[i]) * ((double)d[i] - b[i]);
+    return sum / (c->lengths[example - 1] * c->lengths[example]);
 }
 
 /* ---- build ---- */
@@ -145,11 +172,11 @@ static void ring_bend(const beam_size *size, const double *end, double *work, do
 
 /* The levels of one segment: deltas of all points from one example to the next (point_count x 3). */
 static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, const int *size_of, const float *from,
-                         const float *to, const float *progress, double *work, float *levels)
+                         const float *to, const float *even, double *work, float *levels)
 {
     size_t stride = 3 * (size_t)m->point_count;
     for (int level = 0; level <= LEVELS; level++)
-        for (size_t i = 0; i < stride; i++) levels[(size_t)level * stride + i] = progress[level] * (to[i] - from[i]);
+        for (size_t i = 0; i < stride; i++) levels[(size_t)level * stride + i] = even[level] * (to[i] - from[i]);
     for (int ring = 0; ring < r->count; ring++) {
         const int *points = r->points + r->first[ring];
         const beam_size *size = &sizes[size_of[ring]];
@@ -175,10 +202,10 @@ static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, 
                     float sum = 0;
                     for (int e = first; e < last; e++) {
                         int q = 3 * m->point_neighbours[e] + axis;
-                        sum += at[q] - progress[level] * (to[q] - from[q]);
+                        sum += at[q] - even[level] * (to[q] - from[q]);
                     }
                     int own = 3 * p + axis;
-                    at[own] = progress[level] * (to[own] - from[own]) + sum / (float)(last - first);
+                    at[own] = even[level] * (to[own] - from[own]) + sum / (float)(last - first);
                 }
             }
     }
@@ -187,56 +214,6 @@ static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, 
             float *value = &levels[(size_t)level * stride + i];
             *value = level == LEVELS ? to[i] : from[i] + *value;
         }
-}
-
-/*
- * Carry points posed by linear blending at `skin` back to the rest pose by the inverse of dual quaternions. Four
- * places near each point give its frame.
- */
-static cutis_result example_carry(const solver_build *b, const float *skin, arena *scratch, float *example,
-                                  cutis_error *error)
-{
-    const cutis_character *c = b->character;
-    int n = b->mesh->point_count;
-    float step = 0.01f * c->size;
-    float *places = ARENA_ARRAY(scratch, float, 12 * (size_t)n), *posed = ARENA_ARRAY(scratch, float, 12 * (size_t)n);
-    int *first = ARENA_ARRAY(scratch, int, 4 * (size_t)n + 1);
-    size_t influences = 4 * (size_t)b->weights->first[n];
-    int *joints = ARENA_ARRAY(scratch, int, influences + 1);
-    float *weights = ARENA_ARRAY(scratch, float, influences + 1);
-    skinning four;
-    int at = 0;
-    if (scratch->failed) return error_memory(error, "curves");
-    for (int p = 0; p < n; p++)
-        for (int k = 0; k < 4; k++) {
-            float *place = places + 3 * (4 * (size_t)p + (size_t)k);
-            memcpy(place, b->mesh->positions + 3 * (size_t)p, 3 * sizeof *place);
-            if (k) place[k - 1] += step;
-            first[4 * p + k] = at;
-            for (int i = b->weights->first[p]; i < b->weights->first[p + 1]; i++, at++)
-                joints[at] = b->weights->joints[i], weights[at] = b->weights->weights[i];
-        }
-    first[4 * n] = at;
-    cutis_result result = skinning_build(&four, 4 * n, places, first, joints, weights, c->joint_count, scratch, error);
-    float *work = result == CUTIS_OK ? ARENA_ARRAY(scratch, float, skinning_scratch_count(&four)) : NULL;
-    float *linear = ARENA_ARRAY(scratch, float, 12 * (size_t)n);
-    if (result == CUTIS_OK && scratch->failed) result = error_memory(error, "curves");
-    if (result != CUTIS_OK) return result;
-    skinning_linear(&four, skin, work, b->jobs, linear);
-    skinning_dual(&four, skin, work, b->jobs, posed);
-    for (int p = 0; p < n; p++) {
-        mat34 frame, inverse;
-        const float *origin = posed + 12 * (size_t)p;
-        for (int r = 0; r < 3; r++) {
-            for (int k = 0; k < 3; k++) frame.m[4 * r + k] = (origin[3 * (k + 1) + r] - origin[r]) / step;
-            frame.m[4 * r + 3] = 0;
-        }
-        vec3 away = vec3_sub(vec3_load(linear + 12 * (size_t)p), vec3_load(origin));
-        vec3 rest = vec3_load(b->mesh->positions + 3 * (size_t)p);
-        if (mat34_inverse(frame, &inverse)) rest = vec3_add(rest, mat34_vector(inverse.m, away));
-        vec3_store(example + 3 * (size_t)p, rest);
-    }
-    return CUTIS_OK;
 }
 
 /* Positions of example `index` (from 1) in the rest pose, and its pose's features. */
@@ -257,18 +234,42 @@ static cutis_result example_make(const solver_build *b, int clip, int index, int
     float *skin = ARENA_ARRAY(scratch, float, 12 * (size_t)c->joint_count);
     if (!skin) return error_memory(error, "curves");
     skin_matrices(c, joints, skin);
-    return example_carry(b, skin, scratch, example, error);
+    carry_body body = {b->mesh->point_count,
+                       b->mesh->positions,
+                       b->weights->first,
+                       b->weights->joints,
+                       b->weights->weights,
+                       c->joint_count,
+                       c->size};
+    return carry_back(&body, skin, NULL, b->jobs, scratch, example, error);
+}
+
+/* EI / (rho A) of a strip of skin, bent as a plate is, over the girth: the curve's own length is 1. */
+static double stiffness_of(const double *v)
+{
+    double girth = v[P_GIRTH], thickness = v[P_THICKNESS];
+    return v[P_YOUNG] * thickness * thickness / (12 * v[P_DENSITY] * (1 - v[P_POISSON] * v[P_POISSON])) /
+           (girth * girth * girth * girth);
+}
+
+/*
+ * The progress of a curve's girth and roundness, its waves of number 1. Waves of number 0 come later, higher ones
+ * earlier.
+ */
+static void girth_make(const double *v, float *girth)
+{
+    enum { FINE = 256 };
+    double dt = v[P_DURATION] / LEVELS;
+    beam fine = {.count = FINE, .stiffness = dt * dt * stiffness_of(v) * FINE * FINE * FINE * FINE};
+    double whole = beam_response(&fine, 1, LEVELS);
+    for (int level = 0; level <= LEVELS; level++) girth[level] = (float)(beam_reach(&fine, 1, level, LEVELS) / whole);
 }
 
 static cutis_result beams_make(const solver_build *b, const rings *r, arena *scratch, beam_size **sizes, int *size_of,
                                int *longest, cutis_error *error)
 {
     const double *v = b->values;
-    double duration = v[P_DURATION], girth = v[P_GIRTH], thickness = v[P_THICKNESS];
-    /* EI / (rho A) of a strip of skin, bent as a plate is, over the girth: the curve's own length is 1. */
-    double c = v[P_YOUNG] * thickness * thickness / (12 * v[P_DENSITY] * (1 - v[P_POISSON] * v[P_POISSON])) /
-               (girth * girth * girth * girth);
-    double dt = duration / LEVELS;
+    double c = stiffness_of(v), dt = v[P_DURATION] / LEVELS;
     int count = 0;
     *sizes = ARENA_ARRAY(scratch, beam_size, SIZES_MAX);
     if (!*sizes) return error_memory(error, "curves");
@@ -287,6 +288,33 @@ static cutis_result beams_make(const solver_build *b, const rings *r, arena *scr
     return CUTIS_OK;
 }
 
+/*
+ * A body that goes through a middle example does not stop there. In each coordinate it passes with the harmonic mean of
+ * the mean velocities before and after (Fritsch and Butland 1984), 0 where it turns back, so that it never overshoots.
+ * What its own mean velocity lacks is added along the segment by cubics that vanish at both ends. Where the way through
+ * the poses itself turns back, there is nothing to go on with.
+ */
+static void velocities_join(curves *c)
+{
+    size_t stride = 3 * (size_t)c->point_count, segment_stride = (LEVELS + 1) * stride;
+    for (int e = 1; e < c->segment_count; e++) {
+        float *before = c->levels + (size_t)(e - 1) * segment_stride, *after = before + segment_stride;
+        double length[2] = {c->lengths[e - 1], c->lengths[e]}, straight = CLAMP(way_cosine(c, e), 0.0, 1.0);
+        for (size_t i = 0; i < stride; i++) {
+            /* The ends of a segment stay as they are, so that its mean velocity is right whatever was added before. */
+            double mean[2] = {((double)before[LEVELS * stride + i] - before[i]) / length[0],
+                              ((double)after[LEVELS * stride + i] - after[i]) / length[1]};
+            double through = mean[0] * mean[1] > 0 ? 2 * mean[0] * mean[1] / (mean[0] + mean[1]) : 0;
+            for (int level = 1; level < LEVELS; level++) {
+                double a = warp_of(c, e - 1)[level], b = 1 - a;
+                before[(size_t)level * stride + i] += (float)(-a * a * b * length[0] * straight * (through - mean[0]));
+                a = warp_of(c, e)[level], b = 1 - a;
+                after[(size_t)level * stride + i] += (float)(a * b * b * length[1] * straight * (through - mean[1]));
+            }
+        }
+    }
+}
+
 static cutis_result examples_build(const solver_build *b, curves *c, arena *scratch, cutis_error *error)
 {
     const cutis_character *character = b->character;
@@ -301,54 +329,55 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
         b->warn(b->warn_context, "curves: only the first 16 morph targets are taken as examples");
         count = EXAMPLES_MAX;
     }
-    limbs *f = ARENA_ARRAY(scratch, limbs, 1);
     rings r = {0};
     beam_size *sizes = NULL;
     int *size_of = ARENA_ARRAY(scratch, int, n);
-    float *joints = ARENA_ARRAY(scratch, float, 12 * (size_t)character->joint_count);
+    size_t pose_count = 12 * (size_t)character->joint_count;
+    float *poses[2] = {ARENA_ARRAY(scratch, float, pose_count), ARENA_ARRAY(scratch, float, pose_count)};
     float *shapes[2] = {ARENA_ARRAY(scratch, float, 3 * (size_t)n), ARENA_ARRAY(scratch, float, 3 * (size_t)n)};
     if (scratch->failed) return error_memory(error, "curves");
-    cutis_result result = limbs_find(m, character->size, scratch, f, error);
-    if (result == CUTIS_OK) result = rings_trace(character, m, f, scratch, &r, error);
-    if (result == CUTIS_OK) result = beams_make(b, &r, scratch, &sizes, size_of, &longest, error);
+    quads q;
+    cutis_result result = quads_build(&q, character, scratch, error);
+    if (result == CUTIS_OK) result = rings_reserve(&q, m, scratch, &r, error);
+    if (result != CUTIS_OK) return result;
+    rings_trace(&q, m, vec3_lerp(vec3_load(character->bounds_min), vec3_load(character->bounds_max), 0.5f),
+                character->size, &r);
+    result = beams_make(b, &r, scratch, &sizes, size_of, &longest, error);
     if (result != CUTIS_OK) return result;
     if (r.count == 0) b->warn(b->warn_context, "curves: no closed curve of quads was found; shapes are blended evenly");
     c->ring_count = r.count;
     c->ring_points = r.count ? r.first[r.count] : 0;
 
-    /* The mean of a curve: a wave of number 0, for which the beam is free. */
-    beam free_beam = {.count = 5, .stiffness = 0};
-    double whole = beam_response(&free_beam, 0, LEVELS);
-    double before = 0, now = 0;
-    for (int level = 0; level < LEVELS; level++) {
-        double next = 2 * now - before + beam_ramp(level, LEVELS);
-        c->progress[level] = (float)(now / whole);
-        c->warp[level] = 0.5f * (c->progress[level] + (float)level / LEVELS);
-        before = now;
-        now = next;
-    }
-    c->progress[LEVELS] = c->warp[LEVELS] = 1;
-
+    float girth[LEVELS + 1];
+    girth_make(b->values, girth);
     size_t stride = 3 * (size_t)n, work_count = (size_t)longest * (LEVELS + 8);
     c->feature_count = 9 * character->joint_count;
     c->features = ARENA_ARRAY(b->memory, float, (size_t)(count + 1) * (size_t)c->feature_count);
+    c->lengths = ARENA_ARRAY(b->memory, double, count);
+    c->warps = ARENA_ARRAY(b->memory, float, (size_t)count *(LEVELS + 1));
     c->levels = ARENA_ARRAY(b->memory, float, (size_t)count *(LEVELS + 1) * stride);
     double *work = ARENA_ARRAY(scratch, double, work_count);
     if (scratch->failed || b->memory->failed) return error_memory(error, "curves");
-    cutis_pose_rest(character, joints);
-    features_make(character, joints, c->features);
+    warp_work warp;
+    result = warp_prepare(b, scratch, &warp, error);
+    if (result != CUTIS_OK) return result;
+    cutis_pose_rest(character, poses[0]);
+    features_make(character, poses[0], c->features);
     memcpy(shapes[0], m->positions, stride * sizeof(float));
     for (int e = 1; e <= count; e++) {
         float *from = shapes[(e - 1) % 2], *to = shapes[e % 2];
         arena local = arena_create(&b->allocator);
-        result = example_make(b, clip, e, count, &local, joints, to, c->features + (size_t)e * (size_t)c->feature_count,
-                              error);
+        result = example_make(b, clip, e, count, &local, poses[e % 2], to,
+                              c->features + (size_t)e * (size_t)c->feature_count, error);
         arena_destroy(&local);
         if (result != CUTIS_OK) return result;
-        segment_bend(&r, m, sizes, size_of, from, to, c->progress, work,
-                     c->levels + (size_t)(e - 1) * (LEVELS + 1) * stride);
+        c->lengths[e - 1] = way_length(c, e - 1);
+        segment_bend(&r, m, sizes, size_of, from, to, girth, work, c->levels + (size_t)(e - 1) * (LEVELS + 1) * stride);
+        warp_find(&warp, c->levels + (size_t)(e - 1) * (LEVELS + 1) * stride, LEVELS + 1, poses[(e - 1) % 2],
+                  poses[e % 2], girth, b->values[P_WARP], c->warps + (size_t)(e - 1) * (LEVELS + 1));
     }
     c->segment_count = count;
+    velocities_join(c);
     return CUTIS_OK;
 }
 
@@ -363,6 +392,8 @@ static cutis_result curves_build(const solver_build *b, void **data, cutis_error
     *data = c;
     c->character = character;
     c->point_count = b->mesh->point_count;
+    c->seamless = character->vertex_count == character->point_count;
+    for (int v = 0; v < character->vertex_count; v++) c->seamless = c->seamless && character->vertex_points[v] == v;
     cutis_result result = skinning_build(&c->base, character->vertex_count, character->positions,
                                          character->influence_first, character->influence_joints,
                                          character->influence_weights, character->joint_count, b->memory, error);
@@ -387,25 +418,91 @@ static size_t curves_scratch_size(const void *data)
     return (skinning_scratch_count(&c->base) + 3 * (size_t)c->base.count + (size_t)c->feature_count) * sizeof(float);
 }
 
+/* A sum of four levels. */
+typedef struct blend_job {
+    const curves *c;
+    const float *levels[4];
+    float shares[4];
+    float *shape;
+} blend_job;
+
+static void blend_block(void *context, int begin, int end)
+{
+    const blend_job *job = context;
+    const float *a = job->levels[0], *b = job->levels[1], *c = job->levels[2], *d = job->levels[3];
+    const float *w = job->shares;
+    const int *points = job->c->character->vertex_points;
+    float *shape = job->shape, wa = w[0], wb = w[1], wc = w[2], wd = w[3];
+    if (job->c->seamless) {
+        for (int i = 3 * begin; i < 3 * end; i++) shape[i] = (wb * b[i] + wc * c[i]) + (wa * a[i] + wd * d[i]);
+        return;
+    }
+    for (int v = begin; v < end; v++)
+        for (int k = 0; k < 3; k++) {
+            size_t i = 3 * (size_t)points[v] + (size_t)k;
+            shape[3 * (size_t)v + (size_t)k] = (wb * b[i] + wc * c[i]) + (wa * a[i] + wd * d[i]);
+        }
+}
+
+/* Where level `level` of a segment lies on the way through all examples, from the segment's start; -1 and LEVELS + 1
+ * are levels of its neighbours. */
+static double level_place(const curves *c, int segment, int level)
+{
+    if (level < 0) return -c->lengths[segment - 1] * (1 - (double)warp_of(c, segment - 1)[LEVELS - 1]);
+    if (level > LEVELS) return c->lengths[segment] + c->lengths[segment + 1] * (double)warp_of(c, segment + 1)[1];
+    return c->lengths[segment] * (double)warp_of(c, segment)[level];
+}
+
+static const float *level_shape(const curves *c, int segment, int level)
+{
+    size_t stride = 3 * (size_t)c->point_count;
+    if (level < 0) segment--, level = LEVELS - 1;
+    if (level > LEVELS) segment++, level = 1;
+    return c->levels + ((size_t)segment * (LEVELS + 1) + (size_t)level) * stride;
+}
+
+/* The cubic between two levels whose slopes at both are those of parabolas through three levels each. */
+static void shares_find(const curves *c, int segment, float along, blend_job *job)
+{
+    int level = 0;
+    while (level < LEVELS - 1 && warp_of(c, segment)[level + 1] <= along) level++;
+    bool first = segment == 0 && level == 0, last = segment == c->segment_count - 1 && level == LEVELS - 1;
+    double x1 = level_place(c, segment, level), x2 = level_place(c, segment, level + 1), h = x2 - x1;
+    double t = h > 0 ? CLAMP((along * c->lengths[segment] - x1) / h, 0.0, 1.0) : 0;
+    if (along >= 1) t = 1;
+    double in = t * (1 - t) * (1 - t), out = -t * t * (1 - t), end = t * t * (3 - 2 * t);
+    double shares[4] = {0, 1 - end, end, 0};
+    /* Slopes times h, as sums of the differences between neighbours; at the very ends, of one difference. */
+    double before = 0, at_first = 1, at_last = 1, after = 0;
+    if (!first) {
+        double h0 = x1 - level_place(c, segment, level - 1);
+        before = h * h / (h0 * (h0 + h)), at_first = h0 / (h0 + h);
+    }
+    if (!last) {
+        double h2 = level_place(c, segment, level + 2) - x2;
+        at_last = h2 / (h + h2), after = h * h / (h2 * (h + h2));
+    }
+    shares[0] -= in * before;
+    shares[1] += in * (before - at_first) - out * at_last;
+    shares[2] += in * at_first + out * (at_last - after);
+    shares[3] += out * after;
+    for (int k = 0; k < 4; k++) {
+        bool missing = (k == 0 && first) || (k == 3 && last);
+        job->levels[k] = level_shape(c, segment, missing ? level : level - 1 + k);
+        job->shares[k] = (float)shares[k];
+    }
+}
+
 static void curves_evaluate(const curves *c, float *scratch, const solver_input *input, float *vertices)
 {
     float *features = scratch, *shape = features + c->feature_count, *work = shape + 3 * (size_t)c->base.count;
-    const int *points = c->character->vertex_points;
-    size_t stride = 3 * (size_t)c->point_count;
-    int segment, level = 0;
+    blend_job job = {.c = c, .shape = shape};
+    int segment;
     float along;
     features_make(c->character, input->joints, features);
     place_find(c, features, &segment, &along);
-    /* The warp: between which levels the place lies. */
-    while (level < LEVELS - 1 && c->warp[level + 1] <= along) level++;
-    float span = c->warp[level + 1] - c->warp[level];
-    float t = span > 0 ? CLAMP((along - c->warp[level]) / span, 0.0f, 1.0f) : 0;
-    const float *low = c->levels + ((size_t)segment * (LEVELS + 1) + (size_t)level) * stride, *high = low + stride;
-    for (int v = 0; v < c->base.count; v++)
-        for (int k = 0; k < 3; k++) {
-            size_t i = 3 * (size_t)points[v] + (size_t)k;
-            shape[3 * v + k] = t >= 1 ? high[i] : low[i] + t * (high[i] - low[i]);
-        }
+    shares_find(c, segment, along, &job);
+    parallel_for(input->jobs, c->base.count, 4096, blend_block, &job);
     skinning base = c->base;
     base.rest = shape;
     skinning_dual(&base, input->skin, work, input->jobs, vertices);

@@ -18,6 +18,10 @@
 
 /* A weight below this share does not make a point part of a joint's surroundings. */
 static const float HOLD_WEIGHT = 0.02f;
+/* Depth of flesh, in sizes, whose frequency a stiffness gives: that of a belly, the default of `flesh`. */
+static const double DEEP_FLESH = 0.05;
+/* Stiffness that thin flesh is raised to at most. */
+static const double THIN_STIFFNESS = 0.8;
 /* Least thickness between layers and least particle mass, in sizes and in means. */
 static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
 
@@ -144,16 +148,19 @@ static double point_value(const builder *b, int point, int parameter)
     return total > 0 ? sum / total : b->build->values[parameter];
 }
 
-/* The painted map of that name by place, 1 where there is none. */
-static void map_gather(const builder *b, const char *name, float *values)
+/* The painted map of that name by place, `unpainted` where there is none. Returns whether it says anything else. */
+static bool map_gather(const builder *b, const char *name, float unpainted, float *values)
 {
     const cutis_character *character = b->build->character;
-    for (int k = 0; k < b->model->point_count; k++) values[k] = 1;
+    bool painted = false;
+    for (int k = 0; k < b->model->point_count; k++) values[k] = unpainted;
     for (int i = 0; i < character->map_count; i++) {
         if (strcmp(character->maps[i].name, name) != 0) continue;
         for (int k = 0; k < b->model->point_count; k++)
             values[k] = CLAMP(character->maps[i].values[character->point_vertices[b->model->paths.points[k]]], 0, 1);
     }
+    for (int k = 0; k < b->model->point_count; k++) painted = painted || values[k] != unpainted;
+    return painted;
 }
 
 /* ---- layers ---- */
@@ -294,12 +301,15 @@ static void stiffness_find(builder *b, float *map)
     layers_model *model = b->model;
     static const int parameters[LAYERS] = {LAYERS_SKIN_STIFFNESS, LAYERS_FAT_STIFFNESS, LAYERS_MUSCLE_STIFFNESS,
                                            LAYERS_BONE_STIFFNESS};
-    map_gather(b, "stiffness", map);
+    map_gather(b, "stiffness", 1, map);
     for (int k = 0; k < model->point_count; k++) {
         int point = model->paths.points[k];
+        double depth = vec3_distance(particle_rest(model, k, LAYER_SKIN), particle_rest(model, k, LAYER_BONE));
+        double thin = MAX(DEEP_FLESH / depth, 1.0);
         for (int l = 0; l < LAYERS; l++) {
             double stiffness = map[k] * point_value(b, point, parameters[l]);
-            model->regions.kappa[4 * k + l] = (float)layers_kappa(1 - (1 - stiffness) * b->room[k]);
+            double kappa = layers_kappa(1 - (1 - stiffness) * b->room[k]);
+            model->regions.kappa[4 * k + l] = (float)MAX(kappa, MIN(thin * thin * kappa, layers_kappa(THIN_STIFFNESS)));
         }
         int members = model->paths.member_first[k + 1] - model->paths.member_first[k];
         model->regions.siblings[k] = (float)(members * b->build->values[LAYERS_SIBLINGS]);
@@ -398,6 +408,55 @@ static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
                           error);
 }
 
+/* ---- painted maps of places ---- */
+
+/* Frozen points: linear blend skinning of their skin and bone layer; neither contact nor volume moves them. */
+static cutis_result frozen_build(builder *b, arena *scratch, cutis_error *error)
+{
+    layers_model *model = b->model;
+    const point_weights *weights = b->build->weights;
+    int n = model->point_count, count = 0, influences = 0;
+    for (int k = 0; k < n; k++) count += model->freeze[k] > 0;
+    for (int k = 0; k < n; k++) {
+        int point = model->paths.points[k];
+        if (model->freeze[k] > 0) influences += 2 * (weights->first[point + 1] - weights->first[point]);
+        model->inverse_masses[k] *= 1 - model->freeze[k];
+        model->volumes.softness[k] *= 1 - model->freeze[k];
+    }
+    model->frozen_count = count;
+    model->frozen = ARENA_ARRAY(b->build->memory, int, count + 1);
+    float *rest = ARENA_ARRAY(scratch, float, 6 * (size_t)count + 1),
+          *values = ARENA_ARRAY(scratch, float, influences + 1);
+    int *first = ARENA_ARRAY(scratch, int, 2 * count + 1), *joints = ARENA_ARRAY(scratch, int, influences + 1);
+    if (scratch->failed || !model->frozen) return error_memory(error, "the frozen points of solver layers");
+    for (int k = 0, i = 0; k < n; k++)
+        if (model->freeze[k] > 0) model->frozen[i++] = k;
+    for (int i = 0, at = 0; i < 2 * count; i++) {
+        int k = model->frozen[i % count], point = model->paths.points[k];
+        vec3 x = particle_rest(model, k, i < count ? LAYER_SKIN : LAYER_BONE);
+        vec3_store(rest + 3 * i, vec3_madd(vec3_load(model->centre), x, model->size));
+        for (int w = weights->first[point]; w < weights->first[point + 1]; w++)
+            joints[at] = weights->joints[w], values[at++] = weights->weights[w];
+        first[i + 1] = at;
+    }
+    return skinning_build(&model->frozen_drive, 2 * count, rest, first, joints, values, model->joint_count,
+                          b->build->memory, error);
+}
+
+static cutis_result maps_build(builder *b, float *map, arena *scratch, cutis_error *error)
+{
+    layers_model *model = b->model;
+    int n = model->point_count;
+    if (map_gather(b, "depth", 1, map)) {
+        model->press = arena_copy(b->build->memory, map, (size_t)n, sizeof(float));
+        if (!model->press) return error_memory(error, "the painted depths of solver layers");
+    }
+    if (!map_gather(b, "freeze", 0, map)) return CUTIS_OK;
+    model->freeze = arena_copy(b->build->memory, map, (size_t)n, sizeof(float));
+    if (!model->freeze) return error_memory(error, "the frozen points of solver layers");
+    return frozen_build(b, scratch, error);
+}
+
 /* ---- all of it ---- */
 
 /* The surface in place order, in sizes. */
@@ -423,7 +482,8 @@ static bool arrays_push(layers_model *model, arena *memory)
     layers_regions *r = &model->regions;
     float **arrays[] = {&r->masses,    &r->rest[0],    &r->rest[1],   &r->rest[2],        &r->moments,
                         &r->kappa,     &r->kappa_mean, &r->weights,   &r->weight_inverse, &r->mass_inverse,
-                        &r->centre[0], &r->centre[1],  &r->centre[2], &model->depths,     &model->mass};
+                        &r->centre[0], &r->centre[1],  &r->centre[2], &model->depths,     &model->mass,
+                        &r->take[0],   &r->take[1],    &r->give[0],   &r->give[1]};
     for (int i = 0; i < COUNT_OF(arrays); i++) *arrays[i] = ARENA_ARRAY(memory, float, particles);
     r->siblings = ARENA_ARRAY(memory, float, n);
     model->friction = ARENA_ARRAY(memory, float, n);
@@ -482,6 +542,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     result = holds_build(b, error);
     if (result == CUTIS_OK) result = layers_volumes_build(build, model, error);
     if (result == CUTIS_OK) result = drive_build(b, scratch, error);
+    if (result == CUTIS_OK) result = maps_build(b, map, scratch, error);
     if (result == CUTIS_OK && model->mesh->triangle_count > 0) {
         result = bvh_build(&model->tree, model->mesh->triangle_count, model->mesh->triangles, model->mesh->positions,
                            build->memory, error);

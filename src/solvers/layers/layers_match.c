@@ -18,9 +18,10 @@
  *       x_i = (y_i + beta_i g_i) / (1 + beta_i),   beta_i = h^2 mean(kappa_r),
  *   so that E never grows, the scheme is stable for every h and kappa, and its fixed point knows nothing of
  *   the number of iterations. kappa is an inverse time squared: halving h leaves the material as it is.
- * - Siblings count with a weight (parameter `siblings`, as a share of the region's ring). The paper counts a
- *   sibling like any of the tens of particles of the ring, which makes the flesh between skin and bone tens of
- *   times softer than along the layer.
+ * - Siblings count with a weight (parameter `siblings`, as a share of the region's ring) and the stiffness of the
+ *   softer of the two layers. The paper counts a sibling like any of the tens of particles of the ring, with the
+ *   region's stiffness: that makes the flesh between skin and bone tens of times softer than along the layer, and lets
+ *   a firm skin stiffen the fat below it.
  * - Prefix sums of floats lose the small moments of a fine mesh. So the sums of the first iterate are taken once
  *   a substep, in double, and iterations only sum what they have moved since.
  * - The rotation comes from one Newton step a visit, warm-started across iterations and substeps; where the
@@ -67,20 +68,27 @@ static inline d4 d4_get(const double *from)
 }
 
 static inline void d4_put(double *to, d4 a) { memcpy(to, &a, sizeof a); }
-static inline d4 d4_set(double x) { return x - (d4){0}; }
 
-/* Sum of the layer above and the layer below, for each layer: of one number, and of two. */
-static inline d4 adjacent(d4 a)
+/*
+ * Weighted sum of the layer above and the layer below, for each layer: of one number, and of two. The weights of what
+ * is not there are 0, so the rotations may bring anything.
+ */
+static inline d4 adjacent(d4 a, d4 above, d4 below)
 {
-    d4 zero = {0};
-    return __builtin_shufflevector(a, zero, 4, 0, 1, 2) + __builtin_shufflevector(a, zero, 1, 2, 3, 4);
+    return above * __builtin_shufflevector(a, a, 3, 0, 1, 2) + below * __builtin_shufflevector(a, a, 1, 2, 3, 0);
 }
 
-static inline l8 adjacent_pair(l8 a)
+static inline l8 adjacent_pair(l8 a, l8 above, l8 below)
 {
-    l8 zero = {0};
-    return __builtin_shufflevector(a, zero, 8, 0, 1, 2, 12, 4, 5, 6) +
-           __builtin_shufflevector(a, zero, 1, 2, 3, 8, 5, 6, 7, 12);
+    return above * __builtin_shufflevector(a, a, 3, 0, 1, 2, 7, 4, 5, 6) +
+           below * __builtin_shufflevector(a, a, 1, 2, 3, 0, 5, 6, 7, 4);
+}
+
+/* Four weights twice. */
+static inline l8 l8_twice(const float *from)
+{
+    l4 a = l4_load(from);
+    return __builtin_shufflevector(a, a, 0, 1, 2, 3, 0, 1, 2, 3);
 }
 
 double layers_kappa(double stiffness)
@@ -94,7 +102,8 @@ double layers_kappa(double stiffness)
 /* ---- regional sums ---- */
 
 /* Sum over the region of place k of prefix sums, siblings included, into total (SUM_STRIDE floats). */
-static inline void region_sum(const layers_paths *paths, const float *prefix, float sibling, int k, float *total)
+static inline void region_sum(const layers_paths *paths, const float *prefix, const float *siblings[2], int k,
+                              float *total)
 {
     const layers_interval *i = paths->intervals + paths->interval_first[k];
     const layers_interval *end = paths->intervals + paths->interval_first[k + 1];
@@ -109,10 +118,11 @@ static inline void region_sum(const layers_paths *paths, const float *prefix, fl
         s4 += l8_load(b + 32) - l8_load(a + 32);
         s5 += l8_load(b + 40) - l8_load(a + 40);
     }
-    l8 weight = sibling - (l8){0}, s[SUM_VECTORS] = {s0, s1, s2, s3, s4, s5};
+    l8 above = l8_twice(siblings[0] + 4 * k), below = l8_twice(siblings[1] + 4 * k);
+    l8 s[SUM_VECTORS] = {s0, s1, s2, s3, s4, s5};
     for (int c = 0; c < SUM_VECTORS; c++)
         l8_store(total + 8 * c,
-                 s[c] + weight * adjacent_pair(l8_load(own + SUM_STRIDE + 8 * c) - l8_load(own + 8 * c)));
+                 s[c] + adjacent_pair(l8_load(own + SUM_STRIDE + 8 * c) - l8_load(own + 8 * c), above, below));
 }
 
 /* What the particles of place k add to the moments about the origin, from positions x. */
@@ -140,15 +150,15 @@ static void region_moments_naive(const layers_paths *paths, const layers_regions
                                  int k, float *out)
 {
     d4 total[SUM_COMPONENTS] = {{0}}, terms[SUM_COMPONENTS];
+    d4 above = d4_load(regions->take[0] + 4 * k), below = d4_load(regions->take[1] + 4 * k);
     for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++) {
         int member = paths->members[i];
         d4 moment = d4_load(regions->moments + 4 * member);
-        d4 weight = d4_set(regions->siblings[k]);
         moment_terms(regions, motion->x, member, terms);
         for (int c = 0; c < 9; c++) terms[c] += moment * d4_load(motion->rotation + (size_t)member * 36 + 4 * c);
         for (int c = 0; c < SUM_COMPONENTS; c++) {
             total[c] += terms[c];
-            if (member == k) total[c] += weight * adjacent(terms[c]);
+            if (member == k) total[c] += adjacent(terms[c], above, below);
         }
     }
     moments_centre(regions, k, total, out);
@@ -158,12 +168,13 @@ static void region_moments_naive(const layers_paths *paths, const layers_regions
 static void region_maps_naive(const layers_paths *paths, const layers_regions *regions, const layers_motion *motion,
                               int k, float *out)
 {
+    d4 above = d4_load(regions->give[0] + 4 * k), below = d4_load(regions->give[1] + 4 * k);
     for (int c = 0; c < SUM_COMPONENTS; c++) {
         d4 total = {0};
         for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++)
             total += d4_load(motion->maps + (size_t)paths->members[i] * SUM_STRIDE + 4 * c);
         d4 own = d4_load(motion->maps + (size_t)k * SUM_STRIDE + 4 * c);
-        d4_store(out + 4 * c, total + d4_set(regions->siblings[k]) * adjacent(own));
+        d4_store(out + 4 * c, total + adjacent(own, above, below));
     }
 }
 
@@ -190,9 +201,9 @@ void layers_match_base(const layers_paths *paths, const layers_regions *regions,
     const double *prefix = motion->base_sums;
     for (int k = paths->path_first[path_begin]; k < paths->path_first[path_end]; k++) {
         const double *own = prefix + (size_t)(k + paths->path_of[k]) * SUM_STRIDE;
-        d4 weight = d4_set(regions->siblings[k]);
+        d4 above = d4_load(regions->take[0] + 4 * k), below = d4_load(regions->take[1] + 4 * k);
         for (int c = 0; c < SUM_COMPONENTS; c++)
-            total[c] = weight * adjacent(d4_get(own + SUM_STRIDE + 4 * c) - d4_get(own + 4 * c));
+            total[c] = adjacent(d4_get(own + SUM_STRIDE + 4 * c) - d4_get(own + 4 * c), above, below);
         for (int i = paths->interval_first[k]; i < paths->interval_first[k + 1]; i++) {
             const double *a = prefix + (size_t)paths->intervals[i].begin * SUM_STRIDE;
             const double *b = prefix + (size_t)paths->intervals[i].end * SUM_STRIDE;
@@ -338,7 +349,7 @@ static inline void region_moments(const layers_paths *paths, const layers_region
 {
     float total[SUM_STRIDE];
     const float *base = motion->base + (size_t)k * SUM_STRIDE;
-    region_sum(paths, motion->sums, regions->siblings[k], k, total);
+    region_sum(paths, motion->sums, (const float *[]){regions->take[0], regions->take[1]}, k, total);
     for (int r = 0; r < 3; r++) {
         l4 d = l4_load(total + 36 + 4 * r);
         for (int c = 0; c < 3; c++) {
@@ -390,7 +401,7 @@ void layers_match_blend(const layers_paths *paths, const layers_regions *regions
         if (naive)
             region_maps_naive(paths, regions, motion, k, total);
         else
-            region_sum(paths, motion->maps, regions->siblings[k], k, total);
+            region_sum(paths, motion->maps, (const float *[]){regions->give[0], regions->give[1]}, k, total);
         l4 inverse = l4_load(regions->weight_inverse + 4 * k), one = 1 - (l4){0};
         l4 beta = l4_load(regions->kappa_mean + 4 * k) * h2, share = one / (one + beta);
         l4 x0 = l4_load(regions->rest[0] + 4 * k), y0 = l4_load(regions->rest[1] + 4 * k);
@@ -412,14 +423,27 @@ void layers_match_blend(const layers_paths *paths, const layers_regions *regions
 
 /* ---- constants ---- */
 
+/*
+ * Stiffness between the particles of place k in layers l and l + 1: that of the softer tissue, for soft fat under a
+ * firm skin shears and the skin does not help it.
+ */
+static double kappa_between(const layers_regions *regions, int k, int l)
+{
+    return MIN(regions->kappa[4 * k + l], regions->kappa[4 * k + l + 1]);
+}
+
 void layers_regions_finish(const layers_paths *paths, const float *mass, layers_regions *regions)
 {
     int n = paths->point_count;
-    /* Weights of regions in a goal: kappa over the largest, but no less than a hundredth, for the sake of floats. */
-    float stiffest = 0;
-    for (int i = 0; i < LAYERS * n; i++) stiffest = MAX(stiffest, regions->kappa[i]);
-    for (int i = 0; i < LAYERS * n; i++) regions->weights[i] = MAX(regions->kappa[i] / stiffest, 0.01f);
-    /* Regions that hold a particle, weighted: those of its ring, and those of the siblings. */
+    /*
+     * Weights of regions in a goal. By the energy they are kappa; where kappa changes along a layer its root serves,
+     * over the largest of the layer and no less than a fiftieth, for float sums would drown the soft in the stiff.
+     */
+    float stiffest[LAYERS] = {0};
+    for (int i = 0; i < LAYERS * n; i++) stiffest[i % LAYERS] = MAX(stiffest[i % LAYERS], regions->kappa[i]);
+    for (int i = 0; i < LAYERS * n; i++)
+        regions->weights[i] = MAX(sqrtf(regions->kappa[i] / stiffest[i % LAYERS]), 0.02f);
+    /* Regions that hold a particle: those of its ring, and those of the siblings. */
     for (int k = 0; k < n; k++)
         for (int l = 0; l < LAYERS; l++) {
             int members = paths->member_first[k + 1] - paths->member_first[k];
@@ -429,26 +453,31 @@ void layers_regions_finish(const layers_paths *paths, const float *mass, layers_
         }
     for (int k = 0; k < n; k++)
         for (int l = 0; l < LAYERS; l++) {
+            int p = 4 * k + l;
             double sum = 0, centre[3] = {0}, kappa = 0, held = 0, weights = 0;
             for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++) {
-                int p = 4 * paths->members[i] + l;
-                sum += regions->masses[p];
-                kappa += regions->kappa[p];
-                weights += regions->weights[p];
+                int q = 4 * paths->members[i] + l;
+                sum += regions->masses[q];
+                kappa += regions->kappa[q];
+                weights += regions->weights[q];
                 held += 1;
-                for (int c = 0; c < 3; c++) centre[c] += (double)regions->masses[p] * regions->rest[c][p];
+                for (int c = 0; c < 3; c++) centre[c] += (double)regions->masses[q] * regions->rest[c][q];
             }
-            for (int side = -1; side <= 1; side += 2) {
-                if (l + side < 0 || l + side >= LAYERS) continue;
-                int p = 4 * k + l + side;
-                double weight = regions->siblings[k];
-                sum += weight * regions->masses[p];
-                kappa += weight * regions->kappa[p];
-                weights += weight * regions->weights[p];
-                held += weight;
-                for (int c = 0; c < 3; c++) centre[c] += weight * regions->masses[p] * regions->rest[c][p];
+            for (int side = 0; side < 2; side++) {
+                int q = p + (side ? 1 : -1);
+                regions->take[side][p] = regions->give[side][p] = 0;
+                if (side ? l + 1 == LAYERS : l == 0) continue;
+                /* The pair's stiffness, over that of the region which takes the sibling in. */
+                double between = regions->siblings[k] * kappa_between(regions, k, side ? l : l - 1);
+                double take = between / regions->kappa[p], give = take * regions->weights[p];
+                regions->take[side][p] = (float)take;
+                regions->give[side][p] = (float)(give / regions->weights[q]);
+                sum += take * regions->masses[q];
+                kappa += between;
+                weights += give;
+                held += regions->siblings[k];
+                for (int c = 0; c < 3; c++) centre[c] += take * regions->masses[q] * regions->rest[c][q];
             }
-            int p = 4 * k + l;
             regions->mass_inverse[p] = (float)(1 / sum);
             regions->kappa_mean[p] = (float)(kappa / held);
             regions->weight_inverse[p] = (float)(1 / weights);

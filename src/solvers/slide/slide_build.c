@@ -17,15 +17,20 @@ static const float *find_map(const cutis_character *c, const char *name)
     return NULL;
 }
 
-/* A parameter at a point: its bones' values blended by their weights. */
+/* A parameter at a point: its bones' values blended by their weights; to the bit that value when all have the same. */
 static double blend_bones(const solver_build *build, int parameter, int point)
 {
     const point_weights *w = build->weights;
-    if (!w->joints || w->first[point] == w->first[point + 1]) return build->values[parameter];
-    double sum = 0;
-    for (int k = w->first[point]; k < w->first[point + 1]; k++)
-        sum += (double)w->weights[k] * build->bone_values[w->joints[k] * SLIDE_PARAMETER_COUNT + parameter];
-    return sum;
+    double sum = 0, total = 0, first = build->values[parameter];
+    bool same = true;
+    for (int k = w->joints ? w->first[point] : 0; k < (w->joints ? w->first[point + 1] : 0); k++) {
+        double own = build->bone_values[w->joints[k] * SLIDE_PARAMETER_COUNT + parameter];
+        if (total == 0) first = own;
+        same &= own == first;
+        sum += (double)w->weights[k] * own;
+        total += (double)w->weights[k];
+    }
+    return same || !(total > 0) ? first : sum / total;
 }
 
 /* ---- attachments ---- */

@@ -179,7 +179,7 @@ static void load_elements(const pass *p, int t, int end, element_input *in)
     for (int lane = 0; lane < 4; lane++) {
         int own = t + lane < end ? t + lane : end - 1;
         c[lane] = atlas->mesh->triangles + 3 * own;
-        area[lane] = atlas->charts[own].area;
+        area[lane] = atlas->slopes[own][3];
         in->stiffness[lane] = p->model->stiffness[own];
     }
     for (int k = 0; k < 3; k++) {
