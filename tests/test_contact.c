@@ -176,6 +176,31 @@ static void search_finds_what_brute_force_finds(void **unused)
     arena_destroy(&s.memory);
 }
 
+/* A search renewed for the points that moved holds every pair that one from scratch reports for its own ends. */
+static void renewed_search_equals_a_new_one(void **unused)
+{
+    (void)unused;
+    two_spheres s;
+    spheres_make(&s, 2.05f);
+    contact_search_options options = {.margin = 0.06f, .thickness = 0.02f};
+    contact_search(&s.surface, &s.work, s.start, s.end, &options, NULL);
+    int before = s.work.pair_count;
+    for (int p = 0; p < SPHERE_POINTS; p++)
+        if (s.start[3 * p] > -0.3f) s.end[3 * p] += 0.1f; /* only the part that faces the other sphere */
+    int count = contact_search_update(&s.surface, &s.work, s.start, s.end, &options, NULL);
+    long partial = s.work.tests;
+    contact_pair *renewed = malloc((size_t)count * sizeof(contact_pair));
+    memcpy(renewed, s.work.pairs, (size_t)count * sizeof(contact_pair));
+    float *saved = arena_copy(&s.memory, s.work.saved, 3 * (size_t)s.m.point_count, sizeof(float));
+    assert_int_equal(contact_search(&s.surface, &s.work, s.start, saved, &options, NULL), count);
+    assert_true(count > before && partial < s.work.tests);
+    qsort(renewed, (size_t)count, sizeof(contact_pair), compare_pairs);
+    qsort(s.work.pairs, (size_t)count, sizeof(contact_pair), compare_pairs);
+    for (int i = 0; i < count; i++) assert_int_equal(compare_pairs(renewed + i, s.work.pairs + i), 0);
+    free(renewed);
+    arena_destroy(&s.memory);
+}
+
 static void search_does_not_depend_on_threads(void **unused)
 {
     (void)unused;
@@ -460,6 +485,7 @@ int main(void)
         cmocka_unit_test(projection_reaches_the_gap_and_keeps_momentum),
         cmocka_unit_test(impact_times_are_never_late),
         cmocka_unit_test(search_finds_what_brute_force_finds),
+        cmocka_unit_test(renewed_search_equals_a_new_one),
         cmocka_unit_test(search_does_not_depend_on_threads),
         cmocka_unit_test(fast_bodies_do_not_tunnel),
         cmocka_unit_test(restful_steps_are_left_alone),

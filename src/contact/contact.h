@@ -120,9 +120,12 @@ typedef struct contact_work {
     long tests;  /* pairs of features that were looked at */
     int *zones;  /* (point_count) scratch of contact_resolve */
     float *zone_data;
-    float *saved;  /* (point_count x 3) end of the last search */
-    float *wishes; /* (point_count x 3) */
-    uint8_t *marks;
+    float *saved;        /* (point_count x 3) end of the last search */
+    float *wishes;       /* (point_count x 3) */
+    uint8_t *marks;      /* (point_count) strayed, in contact_search_update */
+    uint8_t *node_marks; /* (node_count) holds such points */
+    contact_pair *kept;  /* (kept_capacity) */
+    int kept_capacity;
 } contact_work;
 
 size_t contact_work_size(const contact_surface *surface);
@@ -151,6 +154,19 @@ contact_reach contact_reach_at(const contact_surface *surface, const contact_sea
  */
 int contact_search(const contact_surface *surface, contact_work *work, const float *start, const float *end,
                    const contact_search_options *options, const cutis_jobs *jobs);
+
+/*
+ * Whether point p's end is so far from where the last search had it that a pair that was left out, at more than its
+ * margin, could come closer than a tenth of its gap.
+ */
+bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
+                     const contact_search_options *options, int p);
+/*
+ * Make a search that work holds, with the same start and options, good for another end: only what has to do with
+ * points that strayed from the end it was made for is searched again. Returns the number of pairs.
+ */
+int contact_search_update(const contact_surface *surface, contact_work *work, const float *start, const float *end,
+                          const contact_search_options *options, const cutis_jobs *jobs);
 
 typedef struct contact_resolve_stats {
     int impacts; /* pairs that had to be stopped */

@@ -23,18 +23,11 @@ enum { PAIR_BUDGET = 60, PAIR_BUDGET_LEAST = 1 << 18 };
  */
 static float gap_hard(const contact_pair *pair) { return MIN(0.9f * pair->distance, 0.1f * pair->gap); }
 
-/*
- * Whether a search for `end` as it was holds no longer: some point's end strays further from there than this, so that a
- * pair that was left out, at more than its margin, could come closer than any gap_hard.
- */
 static bool strayed(const contact_surface *surface, const contact_work *work, const float *end,
                     const contact_search_options *options)
 {
-    for (int p = 0; p < surface->mesh->point_count; p++) {
-        contact_reach reach = contact_reach_at(surface, options, surface->scales[p]);
-        float stray = 0.5f * (reach.margin - 0.1f * reach.thickness);
-        if (vec3_length2(vec3_sub(vec3_load(work->saved + 3 * p), vec3_load(end + 3 * p))) > stray * stray) return true;
-    }
+    for (int p = 0; p < surface->mesh->point_count; p++)
+        if (contact_strayed(surface, work, end, options, p)) return true;
     return false;
 }
 
@@ -132,11 +125,12 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
 {
     contact_resolve_stats stats = {0};
     int n = surface->mesh->point_count;
-    bool fresh = searched && !strayed(surface, work, end, options);
+    if (!searched) contact_search(surface, work, start, end, options, jobs);
+    bool fresh = !searched || !strayed(surface, work, end, options);
     const long all = MAX((long)PAIR_BUDGET * n, PAIR_BUDGET_LEAST);
     long budget = all;
     for (int pass = 0; pass < PROJECT_PASSES && budget > 0; pass++) {
-        if (!fresh) contact_search(surface, work, start, end, options, jobs);
+        if (!fresh) contact_search_update(surface, work, start, end, options, jobs);
         fresh = true;
         budget -= work->pair_count;
         int hits = 0;
@@ -162,7 +156,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
     memcpy(wish, end, (size_t)n * 3 * sizeof(float));
     budget = all;
     for (int pass = 0; pass < ZONE_PASSES && budget > 0; pass++) {
-        contact_search(surface, work, start, end, options, jobs);
+        contact_search_update(surface, work, start, end, options, jobs);
         budget -= work->pair_count;
         int hits = 0;
         for (int i = 0; i < work->pair_count; i++) {

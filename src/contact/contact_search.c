@@ -28,7 +28,8 @@ typedef struct search {
     contact_work *work;
     const float *start, *end;
     const contact_search_options *options;
-    vec3 shift; /* mean motion, which changes no distance and would only swell the boxes */
+    vec3 shift;   /* mean motion, which changes no distance and would only swell the boxes */
+    bool partial; /* only pairs with a marked point */
 } search;
 
 contact_reach contact_reach_at(const contact_surface *surface, const contact_search_options *options, float scale)
@@ -39,6 +40,14 @@ contact_reach contact_reach_at(const contact_surface *surface, const contact_sea
     reach.thickness = MIN(options->thickness, 0.5f * scale);
     reach.margin = reach.thickness + (options->margin - options->thickness) * scale / surface->edge_mean;
     return reach;
+}
+
+bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
+                     const contact_search_options *options, int p)
+{
+    contact_reach reach = contact_reach_at(surface, options, surface->scales[p]);
+    float stray = 0.5f * (reach.margin - 0.1f * reach.thickness);
+    return !(vec3_length2(vec3_sub(vec3_load(work->saved + 3 * p), vec3_load(end + 3 * p))) <= stray * stray);
 }
 
 /* ---- refit ---- */
@@ -268,6 +277,8 @@ static void pair_consider(const search *s, int block, const int v[4], contact_ki
 {
     const contact_search_options *options = s->options;
     int first = kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
+    const uint8_t *marks = s->work->marks;
+    if (s->partial && !(marks[v[0]] | marks[v[1]] | marks[v[2]] | marks[v[3]])) return;
     contact_pair pair = {.v = {v[0], v[1], v[2], v[3]}, .kind = kind};
     contact_pair_nearest(&pair, s->start);
     if (pair.distance > limit || pair_tangled(s->surface, v, first)) return;
@@ -409,6 +420,7 @@ static void nodes_search(const search *s, int block, int a, int b)
     while (depth > 0) {
         depth--;
         int x = stack[depth][0], y = stack[depth][1];
+        if (s->partial && !(s->work->node_marks[x] | s->work->node_marks[y])) continue;
         if (x == y
                 ? nodes_flat(s, &x, 1, surface->outlines[x])
                 : boxes_apart(s->work->nodes + (size_t)x * CONTACT_BOUND, s->work->nodes + (size_t)y * CONTACT_BOUND) ||
@@ -435,27 +447,26 @@ static void blocks_search(void *context, int begin, int end)
     }
 }
 
-int contact_search(const contact_surface *surface, contact_work *work, const float *start, const float *end,
-                   const contact_search_options *options, const cutis_jobs *jobs)
+/* Pairs of the search, behind `count` that the list holds already. */
+static int search_run(search *s, int count, const cutis_jobs *jobs)
 {
-    work->pair_count = work->dropped = 0;
-    work->tests = 0;
-    memcpy(work->saved, end, (size_t)surface->mesh->point_count * 3 * sizeof(float));
-    if (surface->leaf_count == 0) return 0;
-    search s = {.surface = surface, .work = work, .start = start, .end = end, .options = options};
+    const contact_surface *surface = s->surface;
+    contact_work *work = s->work;
     double shift[3] = {0};
     int n = surface->mesh->point_count;
     for (int p = 0; p < n; p++)
-        for (int k = 0; k < 3; k++) shift[k] += (double)end[3 * p + k] - start[3 * p + k];
-    s.shift = vec3_make((float)(shift[0] / n), (float)(shift[1] / n), (float)(shift[2] / n));
+        for (int k = 0; k < 3; k++) shift[k] += (double)s->end[3 * p + k] - s->start[3 * p + k];
+    s->shift = vec3_make((float)(shift[0] / n), (float)(shift[1] / n), (float)(shift[2] / n));
 
-    parallel_for(jobs, n, 2048, points_load, &s);
-    parallel_for(jobs, surface->mesh->triangle_count, 1024, triangles_refit, &s);
-    parallel_for(jobs, surface->leaf_count, 512, leaves_refit, &s);
-    nodes_refit(&s);
-    parallel_for(jobs, surface->block_count, 1, blocks_search, &s);
+    parallel_for(jobs, n, 2048, points_load, s);
+    parallel_for(jobs, surface->mesh->triangle_count, 1024, triangles_refit, s);
+    parallel_for(jobs, surface->leaf_count, 512, leaves_refit, s);
+    nodes_refit(s);
+    parallel_for(jobs, surface->block_count, 1, blocks_search, s);
 
     /* One list, in the order of blocks. */
+    work->pair_count = work->dropped = 0;
+    work->tests = 0;
     for (int block = 0; block < surface->block_count; block++) {
         const contact_block *found = work->block_counts + block;
         work->dropped += found->dropped;
@@ -464,5 +475,61 @@ int contact_search(const contact_surface *surface, contact_work *work, const flo
                 (size_t)found->pairs * sizeof(contact_pair));
         work->pair_count += found->pairs;
     }
+    int room = MIN(count, work->pair_capacity - work->pair_count);
+    memcpy(work->pairs + work->pair_count, work->kept, (size_t)room * sizeof(contact_pair));
+    work->pair_count += room;
+    work->dropped += count - room;
     return work->pair_count;
+}
+
+int contact_search(const contact_surface *surface, contact_work *work, const float *start, const float *end,
+                   const contact_search_options *options, const cutis_jobs *jobs)
+{
+    work->pair_count = work->dropped = 0;
+    work->tests = 0;
+    memcpy(work->saved, end, (size_t)surface->mesh->point_count * 3 * sizeof(float));
+    if (surface->leaf_count == 0) return 0;
+    search s = {.surface = surface, .work = work, .start = start, .end = end, .options = options};
+    return search_run(&s, 0, jobs);
+}
+
+/* Mark nodes with marked points, from the leaves up. */
+static void nodes_mark(const contact_surface *surface, contact_work *work)
+{
+    for (int leaf = 0; leaf < surface->leaf_count; leaf++) {
+        uint8_t mark = 0;
+        for (int i = 3 * surface->leaf_first[leaf]; i < 3 * surface->leaf_first[leaf + 1]; i++)
+            mark |= work->marks[surface->corners[i]];
+        work->node_marks[leaf] = mark;
+    }
+    for (int node = surface->leaf_count; node < surface->node_count; node++) {
+        uint8_t mark = 0;
+        for (int i = surface->child_first[node]; i < surface->child_first[node + 1]; i++) mark |= work->node_marks[i];
+        work->node_marks[node] = mark;
+    }
+}
+
+int contact_search_update(const contact_surface *surface, contact_work *work, const float *start, const float *end,
+                          const contact_search_options *options, const cutis_jobs *jobs)
+{
+    int n = surface->mesh->point_count, marked = 0, kept = 0;
+    for (int p = 0; p < n; p++) {
+        work->marks[p] = contact_strayed(surface, work, end, options, p);
+        marked += work->marks[p];
+    }
+    for (int i = 0; i < work->pair_count; i++) {
+        const int *v = work->pairs[i].v;
+        if (work->marks[v[0]] | work->marks[v[1]] | work->marks[v[2]] | work->marks[v[3]]) continue;
+        if (kept < work->kept_capacity) work->kept[kept] = work->pairs[i];
+        kept++;
+    }
+    if (2 * marked > n || kept > work->kept_capacity || work->dropped > 0 || surface->leaf_count == 0)
+        return contact_search(surface, work, start, end, options, jobs);
+    /* The others stay with the end they were searched for, from which they have not strayed. */
+    for (int p = 0; p < n; p++)
+        if (work->marks[p]) memcpy(work->saved + 3 * p, end + 3 * p, 3 * sizeof(float));
+    nodes_mark(surface, work);
+    search s = {
+        .surface = surface, .work = work, .start = start, .end = work->saved, .options = options, .partial = true};
+    return search_run(&s, kept, jobs);
 }

@@ -644,6 +644,9 @@ static contact_work work_carve(const contact_surface *surface, char *memory, siz
     w.saved = carve(memory, used, points * 3 * sizeof(float));
     w.wishes = carve(memory, used, points * 3 * sizeof(float));
     w.marks = carve(memory, used, points);
+    w.node_marks = carve(memory, used, (size_t)surface->node_count);
+    w.kept_capacity = 4 * surface->mesh->point_count;
+    w.kept = carve(memory, used, (size_t)w.kept_capacity * sizeof(contact_pair));
     w.pairs = carve(memory, used, (size_t)w.pair_capacity * sizeof(contact_pair));
     return w;
 }
