@@ -5,7 +5,7 @@
 #include "testing.h"
 
 #include "rig/curve_search.h"
-#include "rig/section.h"
+#include "rig/ray_test.h"
 
 static const double TURN = 6.283185307179586;
 

@@ -23,14 +23,19 @@ enum { PAIR_BUDGET = 60, PAIR_BUDGET_LEAST = 1 << 18 };
  */
 static float gap_hard(const contact_pair *pair) { return MIN(0.9f * pair->distance, 0.1f * pair->gap); }
 
-static float largest_change(int n, const float *a, const float *b)
+/*
+ * Whether a search for `end` as it was holds no longer: some point's end strays further from there than this, so that a
+ * pair that was left out, at more than its margin, could come closer than any gap_hard.
+ */
+static bool strayed(const contact_surface *surface, const contact_work *work, const float *end,
+                    const contact_search_options *options)
 {
-    float largest = 0;
-    for (int p = 0; p < n; p++) {
-        float d2 = vec3_length2(vec3_sub(vec3_load(a + 3 * p), vec3_load(b + 3 * p)));
-        if (d2 > largest) largest = d2;
+    for (int p = 0; p < surface->mesh->point_count; p++) {
+        contact_reach reach = contact_reach_at(surface, options, surface->scales[p]);
+        float stray = 0.5f * (reach.margin - 0.1f * reach.thickness);
+        if (vec3_length2(vec3_sub(vec3_load(work->saved + 3 * p), vec3_load(end + 3 * p))) > stray * stray) return true;
     }
-    return sqrtf(largest);
+    return false;
 }
 
 /* Push the pair apart at `end`, along the normal it has at time t of the motion. */
@@ -127,10 +132,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
 {
     contact_resolve_stats stats = {0};
     int n = surface->mesh->point_count;
-    /* A search holds as long as no point's end strays further from where it was searched for than this: then a pair
-     * that was left out, at more than the margin, stays further apart than any gap_hard. */
-    float stray = 0.5f * (options->margin - 0.1f * options->thickness);
-    bool fresh = searched && largest_change(n, work->saved, end) <= stray;
+    bool fresh = searched && !strayed(surface, work, end, options);
     const long all = MAX((long)PAIR_BUDGET * n, PAIR_BUDGET_LEAST);
     long budget = all;
     for (int pass = 0; pass < PROJECT_PASSES && budget > 0; pass++) {
@@ -149,7 +151,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         stats.passes++;
         stats.impacts += hits;
         if (hits == 0) {
-            if (pass == 0 || largest_change(n, work->saved, end) <= stray) return stats;
+            if (pass == 0 || !strayed(surface, work, end, options)) return stats;
             fresh = false;
         }
     }

@@ -3,7 +3,7 @@
  *
  * From the far ends of the limbs inwards, each point that is on no curve yet starts one. Two curves pass a point where
  * four quads meet. One that would cross a ring that is there already is out, and so is one that does not close; where
- * both are possible, the rays of section.h decide which one goes around. The curve runs on over the edge opposite to
+ * both are possible, the rays of ray_test.h decide which one goes around. The curve runs on over the edge opposite to
  * the one it came by; it is kept when it closes and meets no point of another curve. Where it stays open its edges are
  * marked, so that every edge is walked over once.
  *
@@ -12,8 +12,8 @@
  */
 #include <string.h>
 
+#include "rig/ray_test.h"
 #include "rig/rings.h"
-#include "rig/section.h"
 
 enum { RING_MAX = 512, RING_MIN = 5 };
 

@@ -614,9 +614,9 @@ static void ears_add(const posture *b, int head, vec3 skull, bool first_left, in
         if (all[k].main && k != head) continue;
         if (tip_of(b, i).y < skull.y || vec3_distance(tip_of(b, i), skull) > 0.3f * b->size) continue;
         if (!all[k].main && all[k].seam_distance < all[i].seam_distance) small = k;
-        vec3 place = limb_place(&all[small], all[small].seam_distance, INFINITY);
-        if (all[small].ring_count < 3) /* too small for rings: near where it meets the head */
-            place = vec3_lerp(tip_of(b, small), vec3_load(b->m->positions + 3 * (size_t)all[small].seam), 0.8f);
+        /* An ear is too small for rings: its joint is near the place where it meets the head. */
+        vec3 seam = vec3_load(b->m->positions + 3 * (size_t)all[small].seam);
+        vec3 place = vec3_lerp(tip_of(b, small), seam, 0.85f);
         bool left = (axis_of(tip_of(b, small), b->lateral) > b->plane) == first_left;
         joint_side(s, "ear", left ? 'l' : 'r', parent, place);
         joint_side(s, "ear", left ? 'r' : 'l', parent, mirrored(b, place));

@@ -79,7 +79,8 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
 
 static const char *const layers_parts[] = {"elasticity", "contact", "volume", "other"};
 enum { PART_ELASTICITY, PART_CONTACT, PART_VOLUME, PART_OTHER };
-static const char *const layers_outputs[] = {"fat", "muscle", "bone", "contact"};
+static const char *const layers_outputs[] = {"fat", "muscle", "bone", "contact", "piece"};
+enum { OUTPUT_PIECE = 4 };
 
 /* Paths and points that a thread takes at once; fixed, so that results do not depend on threads. */
 enum { PATH_GRAIN = 2, POINT_GRAIN = 512 };
@@ -483,7 +484,8 @@ static void drags_activate(layers_run *run)
 
 static contact_search_options search_options(const layers_model *m)
 {
-    return (contact_search_options){.margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness};
+    return (contact_search_options){
+        .margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness, .local = true};
 }
 
 /*
@@ -1053,7 +1055,8 @@ static bool layers_output(const void *data, const void *state, int index, cutis_
     *output = (cutis_output){.domain = CUTIS_DOMAIN_VERTEX,
                              .count = vertices,
                              .components = index < 3 ? 3 : 1,
-                             .values = s.outputs + (size_t)index * (size_t)vertices * 3};
+                             .values = index == OUTPUT_PIECE ? m->vertex_pieces
+                                                             : s.outputs + (size_t)index * (size_t)vertices * 3};
     return true;
 }
 

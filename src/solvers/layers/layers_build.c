@@ -31,6 +31,8 @@ static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
  * arm and the man of the zoo are below this nearly everywhere.
  */
 static const float SLENDER = 2.5f;
+/* Rings around places without room over which the flesh grows to its depth; in the first half there is none. */
+enum { ROOM_RINGS = 6 };
 
 typedef struct centre_line {
     vec3 joint; /* rest position, sizes */
@@ -45,6 +47,7 @@ typedef struct builder {
     vec3 *axis;     /* (point_count) by place: nearest point of the bones' centre lines */
     float *weights; /* of the point in hand */
     float *layer_positions, *areas;
+    float *room; /* (point_count) for flesh, 0..1 */
 } builder;
 
 static vec3 to_sizes(const layers_model *model, vec3 p)
@@ -200,6 +203,41 @@ static void radii_find(const layers_model *model, float *radii)
     }
 }
 
+/*
+ * How much room there is for flesh, 0..1: none where the rest pose touches itself or nearly does, as toes and lips are
+ * modelled. Flesh that has nowhere to go would only tangle; thin and stiff it goes with its bone, as it was modelled.
+ */
+static cutis_result room_find(const builder *b, arena *scratch, cutis_error *error)
+{
+    float *room = b->room;
+    const layers_model *model = b->model;
+    const mesh *m = model->mesh;
+    int n = model->point_count;
+    void *memory = arena_push(scratch, contact_work_size(&model->surface), 1);
+    float *next = ARENA_ARRAY(scratch, float, n);
+    if (scratch->failed) return error_memory(error, "the layers");
+    contact_work work = contact_work_make(&model->surface, memory);
+    contact_search_options options = {
+        .margin = model->thickness, .thickness = model->thickness, .local = true, .touching = true};
+    contact_search(&model->surface, &work, m->positions, m->positions, &options, b->build->jobs);
+    for (int k = 0; k < n; k++) room[k] = model->surface.tangle[k] < 0;
+    for (int i = 0; i < work.pair_count; i++)
+        for (int v = 0; v < 4; v++) room[work.pairs[i].v[v]] = 0;
+    for (int pass = 0; pass < ROOM_RINGS; pass++) {
+        for (int k = 0; k < n; k++) {
+            float sum = room[k], least = room[k];
+            int first = m->point_neighbour_first[k], last = m->point_neighbour_first[k + 1];
+            for (int i = first; i < last; i++) {
+                sum += room[m->point_neighbours[i]];
+                least = MIN(least, room[m->point_neighbours[i]]);
+            }
+            next[k] = pass < ROOM_RINGS / 2 ? least : sum / (float)(last - first + 1);
+        }
+        memcpy(room, next, (size_t)n * sizeof(float));
+    }
+    return CUTIS_OK;
+}
+
 /* Rest positions of all particles. */
 static void layers_place(builder *b, const float *normals, const float *radii)
 {
@@ -216,7 +254,7 @@ static void layers_place(builder *b, const float *normals, const float *radii)
                                     (float)point_value(b, point, LAYERS_BONE_DEPTH)};
         float flesh = (float)point_value(b, point, LAYERS_FLESH);
         float deepest = MIN(MIN(parameters[LAYER_BONE] * length, flesh), SLENDER * radii[k]);
-        deepest = MAX(deepest, 3 * LEAST_DEPTH);
+        deepest = MAX(deepest * b->room[k], 3 * LEAST_DEPTH);
         float bottom = MAX(parameters[LAYER_BONE], 1e-3f);
         for (int l = 0; l < LAYERS; l++) {
             float share = CLAMP(parameters[l] / bottom, l / 12.0f, 1 - (LAYER_BONE - l) / 12.0f);
@@ -269,7 +307,8 @@ static void stiffness_find(builder *b, float *map)
         double depth = vec3_distance(particle_rest(model, k, LAYER_SKIN), particle_rest(model, k, LAYER_BONE));
         double thin = MAX(DEEP_FLESH / depth, 1.0);
         for (int l = 0; l < LAYERS; l++) {
-            double kappa = layers_kappa(map[k] * point_value(b, point, parameters[l]));
+            double stiffness = map[k] * point_value(b, point, parameters[l]);
+            double kappa = layers_kappa(1 - (1 - stiffness) * b->room[k]);
             model->regions.kappa[4 * k + l] = (float)MAX(kappa, MIN(thin * thin * kappa, layers_kappa(THIN_STIFFNESS)));
         }
         int members = model->paths.member_first[k + 1] - model->paths.member_first[k];
@@ -484,10 +523,14 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     b->areas = ARENA_ARRAY(scratch, float, n);
     float *normals = ARENA_ARRAY(scratch, float, 3 * (size_t)n), *map = ARENA_ARRAY(scratch, float, n);
     float *radii = ARENA_ARRAY(scratch, float, 2 * (size_t)n);
+    b->room = ARENA_ARRAY(scratch, float, n);
     if (scratch->failed || !arrays_push(model, build->memory)) return error_memory(error, "the layers");
     mesh_normals(model->mesh, model->mesh->positions, normals, NULL);
     axis_find(b);
     radii_find(model, radii);
+    result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
+    if (result == CUTIS_OK) result = room_find(b, scratch, error);
+    if (result != CUTIS_OK) return result;
     layers_place(b, normals, radii);
     masses_find(b);
     stiffness_find(b, map);
@@ -500,8 +543,6 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     if (result == CUTIS_OK) result = layers_volumes_build(build, model, error);
     if (result == CUTIS_OK) result = drive_build(b, scratch, error);
     if (result == CUTIS_OK) result = maps_build(b, map, scratch, error);
-    if (result == CUTIS_OK)
-        result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
     if (result == CUTIS_OK && model->mesh->triangle_count > 0) {
         result = bvh_build(&model->tree, model->mesh->triangle_count, model->mesh->triangles, model->mesh->positions,
                            build->memory, error);
