@@ -130,7 +130,10 @@ static void advect_points(void *context, int begin, int end)
             base = i;
         }
         slide_place place = p->places[base];
-        slide_flatten(atlas, place.triangle, chord, flat);
+        const double *n = s->normals + 3 * base;
+        double unit[3], square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2], scale = square > 0 ? 1 / sqrt(square) : 0;
+        for (int e = 0; e < 3; e++) unit[e] = scale * n[e];
+        slide_turn_flat(atlas, place.triangle, chord, unit, flat);
         slide_walk(atlas, &place, flat, NULL, NULL);
         s->places[i] = place;
         if (!p->elastic) continue;

@@ -58,7 +58,8 @@ typedef struct slide_model {
     const uint8_t *seams;           /* (triangle_count) bit k: texture breaks across the edge opposite corner k */
     const int *face_triangles;      /* (face_count) one triangle of each, or -1 */
     /* Offsets in bytes, and sizes. */
-    size_t places, velocities, gains, calm, surface, tracks, faces, sliding, stress, wrinkle, corner_texcoords, state_size;
+    size_t places, velocities, gains, calm, surface, tracks, faces, sliding, stress, wrinkle, corner_texcoords,
+        state_size;
     size_t scratch_size;
 } slide_model;
 

@@ -239,6 +239,27 @@ void slide_flatten(const slide_atlas *atlas, int triangle, const double vector[3
     }
 }
 
+void slide_turn_flat(const slide_atlas *atlas, int triangle, const double vector[3], const double normal[3],
+                     double flat[2])
+{
+    /* The shortest turn that brings n to m, of a vector at right angles to n. */
+    const double *m = atlas->charts[triangle].normal, *n = normal;
+    double turned[3], out = vector[0] * n[0] + vector[1] * n[1] + vector[2] * n[2], length = 0, left = 0;
+    double alike = n[0] * m[0] + n[1] * m[1] + n[2] * m[2], along = 0;
+    for (int e = 0; e < 3; e++) {
+        turned[e] = vector[e] - out * n[e];
+        along += turned[e] * m[e];
+        length += vector[e] * vector[e];
+    }
+    along = alike > -0.9 ? along / (1 + alike) : 0;
+    for (int e = 0; e < 3; e++) turned[e] -= along * (n[e] + m[e]), left += turned[e] * turned[e];
+    if (left > 1e-6 * length) {
+        double scale = sqrt(length / left);
+        for (int e = 0; e < 3; e++) turned[e] *= scale;
+    }
+    slide_flatten(atlas, triangle, turned, flat);
+}
+
 /* ---- ways ---- */
 
 static void turn_across(const double from[2], const double to[2], double v[2])

@@ -58,6 +58,13 @@ slide_place slide_place_of_corner(int triangle, int corner);
  * way is what is left to go (otherwise zero). carried: a vector that is turned along from chart to chart, or NULL.
  */
 void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], double carried[2], const uint8_t *stops);
+/*
+ * A tangent vector of the rounded surface, whose normal (unit) is given, laid into a chart, its length kept: the plane
+ * is turned into the triangle's. So laid into the triangle on the other side of an edge it points the same way, which
+ * it would not if each took its part in its own plane, and rounding would decide where skin at a ridge goes.
+ */
+void slide_turn_flat(const slide_atlas *atlas, int triangle, const double vector[3], const double normal[3],
+                     double flat[2]);
 /* A vector in space laid into a chart, its length kept. */
 void slide_flatten(const slide_atlas *atlas, int triangle, const double vector[3], double flat[2]);
 /* Start at a point along `way`, a vector of the point's frame: the place reached, `way` turned along. */

@@ -10,7 +10,7 @@
 
 #include "solvers/slide/slide.h"
 
-enum { GRAIN = 256, FOLLOW_LIMIT = 4, PLACE_LIMIT = 3 };
+enum { GRAIN = 256, FOLLOW_LIMIT = 8, PLACE_LIMIT = 3 };
 
 typedef struct output_pass {
     const slide_model *model;
@@ -37,26 +37,65 @@ void slide_tracks_reset(const slide_model *model, void *state)
     }
 }
 
-/* One step of Newton's method: the place of the body whose skin is nearer to the rest position `goal`. */
-static double follow_once(const slide_model *model, slide_place *track, const double *skin, const double *goal,
-                          double limit)
+/* The point of the skin over a triangle of the body that is nearest to `goal`, as weights; the squared distance. */
+static double nearest_in_triangle(const slide_model *model, int triangle, const double *skin, const double *goal,
+                                  double weights[3])
 {
-    const slide_chart *chart = &model->atlas.charts[track->triangle];
-    const int *p = model->atlas.mesh->triangles + 3 * track->triangle;
-    const double *x0 = skin + 3 * p[0], *x1 = skin + 3 * p[1], *x2 = skin + 3 * p[2];
-    double aa = 0, ab = 0, bb = 0, ra = 0, rb = 0;
+    const int *p = model->atlas.mesh->triangles + 3 * triangle;
+    const double *x[3] = {skin + 3 * p[0], skin + 3 * p[1], skin + 3 * p[2]};
+    double aa = 0, ab = 0, bb = 0, ra = 0, rb = 0, best = HUGE_VAL;
     for (int e = 0; e < 3; e++) {
-        double a = x1[e] - x0[e], b = x2[e] - x0[e], r = goal[e] - x0[e] - track->b[0] * a - track->b[1] * b;
+        double a = x[1][e] - x[0][e], b = x[2][e] - x[0][e], r = goal[e] - x[0][e];
         aa += a * a, ab += a * b, bb += b * b, ra += r * a, rb += r * b;
     }
-    double det = aa * bb - ab * ab;
-    if (!(det > 1e-12 * (aa + bb) * (aa + bb))) return 0;
-    double b1 = (bb * ra - ab * rb) / det, b2 = (aa * rb - ab * ra) / det;
-    double way[2] = {chart->edge * b1 + chart->apex[0] * b2, chart->apex[1] * b2};
-    double length = sqrt(way[0] * way[0] + way[1] * way[1]);
-    if (length > limit) way[0] *= limit / length, way[1] *= limit / length;
-    slide_walk(&model->atlas, track, way, NULL, NULL);
-    return length;
+    double det = aa * bb - ab * ab, u = bb * ra - ab * rb, v = aa * rb - ab * ra;
+    if (det > 1e-12 * (aa + bb) * (aa + bb) && u >= 0 && v >= 0 && u + v <= det) {
+        weights[1] = u / det, weights[2] = v / det, weights[0] = 1 - weights[1] - weights[2];
+        double d2 = 0;
+        for (int e = 0; e < 3; e++) {
+            double d = goal[e] - x[0][e] - weights[1] * (x[1][e] - x[0][e]) - weights[2] * (x[2][e] - x[0][e]);
+            d2 += d * d;
+        }
+        return d2;
+    }
+    /* On one of the edges. */
+    for (int k = 0; k < 3; k++) {
+        const double *from = x[k], *to = x[k == 2 ? 0 : k + 1];
+        double length = 0, along = 0, d2 = 0;
+        for (int e = 0; e < 3; e++)
+            length += (to[e] - from[e]) * (to[e] - from[e]), along += (goal[e] - from[e]) * (to[e] - from[e]);
+        double t = length > 0 ? slide_min(slide_max(along / length, 0), 1) : 0;
+        for (int e = 0; e < 3; e++) {
+            double d = goal[e] - from[e] - t * (to[e] - from[e]);
+            d2 += d * d;
+        }
+        if (d2 >= best) continue;
+        best = d2;
+        weights[k] = 1 - t, weights[k == 2 ? 0 : k + 1] = t, weights[k == 0 ? 2 : k - 1] = 0;
+    }
+    return best;
+}
+
+/*
+ * Where on the body the skin of rest position `goal` lies, from where it lay. The triangles around the nearest corner are
+ * tried too: at a ridge several come near, and which one holds the point must not depend on how it came there.
+ */
+static void follow(const slide_model *model, slide_place *track, const double *skin, const double *goal)
+{
+    const mesh *m = model->atlas.mesh;
+    double w[3], distance = nearest_in_triangle(model, track->triangle, skin, goal, w);
+    for (int hop = 0; hop < FOLLOW_LIMIT && distance > 1e-18; hop++) {
+        int corner = m->triangles[3 * track->triangle + (w[0] >= w[1] && w[0] >= w[2] ? 0 : w[1] >= w[2] ? 1 : 2)];
+        int from = track->triangle;
+        for (int n = m->point_triangle_first[corner]; n < m->point_triangle_first[corner + 1]; n++) {
+            double other[3], d2 = nearest_in_triangle(model, m->point_triangles[n], skin, goal, other);
+            if (!(d2 < distance * (1 - 1e-6))) continue;
+            distance = d2, track->triangle = m->point_triangles[n];
+            memcpy(w, other, sizeof w);
+        }
+        if (track->triangle == from) break;
+    }
+    track->b[0] = w[1], track->b[1] = w[2];
 }
 
 static void follow_points(void *context, int begin, int end)
@@ -65,11 +104,7 @@ static void follow_points(void *context, int begin, int end)
     const slide_model *model = p->model;
     slide_place *tracks = slide_at(p->state, model->tracks);
     for (int i = begin; i < end; i++) {
-        const double *goal = model->atlas.positions + 3 * i;
-        if (model->areas[i] > 0) {
-            for (int k = 0; k < FOLLOW_LIMIT; k++)
-                if (follow_once(model, &tracks[i], p->skin, goal, 2 * model->edges[i]) < 1e-9) break;
-        }
+        if (model->areas[i] > 0) follow(model, &tracks[i], p->skin, model->atlas.positions + 3 * i);
         double position[3];
         slide_place_posed(&model->atlas, &tracks[i], p->surface, position);
         for (int e = 0; e < 3; e++) p->points[3 * i + e] = (float)position[e];
