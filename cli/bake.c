@@ -783,8 +783,16 @@ static int write_morphs(bake *b)
                           .exact = job->exact,
                           .positions_only = job->safe,
                           .jobs = cutis_pool_jobs(b->pool)};
+    cutis_bake_prop *props = cli_allocate((size_t)b->character->prop_count + 1, sizeof *props);
+    for (int i = 0; i < b->character->prop_count; i++) {
+        const bake_prop *p = &b->props[i];
+        props[i] = (cutis_bake_prop){p->motions, p->vertex_count, p->triangle_count, p->shapes, p->triangles};
+    }
+    if (b->character->prop_count) def.props = props;
     r->has_morphs = true;
-    return cutis_bake_save(&def, job->output, &r->morphs, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+    cutis_result result = cutis_bake_save(&def, job->output, &r->morphs, &error);
+    free(props);
+    return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
 }
 
 static int close_output(bake *b)

@@ -19,5 +19,7 @@ for profile in --safe --exact; do
     "$program" bake arm --solver dqs --fps 8 -q $profile -o "$folder/arm$profile.glb" || exit 1
 done
 "$program" bake "$folder/arm.glb" --solver dqs --clip twist --fps 8 -q -o "$folder/arm_twice.glb" || exit 1
+"$program" bake "$folder/arm.glb" --solver dqs --clip flex --fps 8 --prop cube --prop ball --prop table -q \
+    -o "$folder/arm_props.glb" || exit 1
 node scripts/validate.js "$folder"/*.glb >"$folder/log" || { cat "$folder/log"; exit 1; }
 echo "== test_bake_valid: $(grep -c ' 0 errors' "$folder/log") files valid"

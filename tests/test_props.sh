@@ -91,6 +91,26 @@ tells files.json "[(p['name'], p['role']) for p in r['props'][:3]] == [('rock', 
 tells files.json "[p['name'] for p in r['props'][3:]] == ['rock_2', 'cup_2', 'pea_2']"
 tells files.json "r['props'][0]['start'] == [1, 2, 3] and r['props'][3]['start'] == [0.5, 1, 2.5]"
 
+# ---- baked into a .glb: nodes with meshes, in the file that was given and in one made from a character ----
+run 0 make arm -o arm.glb
+run 0 bake arm.glb --solver lbs --clip flex --fps 5 --prop ball@0,1,0 --prop table -q -o source.glb
+run 0 bake hand --solver lbs --clip grasp --fps 5 --prop cube -q -o made.glb
+run 0 bake source.glb --solver lbs --clip flex --fps 5 -q --report again.json -o again.glb
+tells again.json "[(p['name'], p['role']) for p in r['props']] == [('ball', 'rigid'), ('table', 'collider')]"
+tells again.json "r['props'][0]['start'] == [0, 1, 0]"
+checks=$((checks + 1))
+python3 - <<'PYTHON' || fail "the props are not in the baked files"
+import json, struct, sys
+def nodes(name):
+    data = open(name, 'rb').read()
+    root = json.loads(data[20:20 + struct.unpack('<I', data[12:16])[0]])
+    return {n['name']: n for n in root['nodes'] if 'mesh' in n}
+for name, props in (('source.glb', ['ball', 'table']), ('made.glb', ['cube']), ('again.glb', ['ball', 'table'])):
+    found = nodes(name)
+    if any(p not in found or 'role' not in found[p]['extras']['cutis'] for p in props): sys.exit(1)
+if nodes('source.glb')['ball']['translation'] != [0, 1, 0]: sys.exit(1)
+PYTHON
+
 # ---- pictures ----
 small="--size 64x48 --quality 1 -q"
 run 0 render hand $small -o plain.png

@@ -78,6 +78,14 @@ CUTIS_API cutis_result cutis_character_save_rig(const cutis_character *character
 
 /* ---- bakes: a simulated clip as skeleton and morph targets ---- */
 
+/* A prop through the frames of a bake, as cutis_state_prop told them. */
+typedef struct cutis_bake_prop {
+    const float *motions;             /* (frame_count x 12) its own space -> scene space */
+    int vertex_count, triangle_count; /* of a soft one that was deformed; else 0 */
+    const float *positions;           /* (frame_count x vertex_count x 3), scene space */
+    const int *triangles;             /* (triangle_count x 3) */
+} cutis_bake_prop;
+
 typedef struct cutis_bake_def {
     const cutis_character *character;
     const char *source;  /* the .glb or .gltf that the character was loaded from, all of which is kept; else NULL */
@@ -89,6 +97,11 @@ typedef struct cutis_bake_def {
     int target_limit;    /* 1 to 32; 0 = 32 */
     bool exact;          /* one target for each frame instead */
     bool positions_only; /* no normals in the targets */
+    /*
+     * (prop_count of the character), or NULL: props stay as they are in the file. Free ones become animated nodes, soft
+     * ones with morph targets of their own; props that the source does not have get nodes.
+     */
+    const cutis_bake_prop *props;
     const cutis_jobs *jobs;
     const cutis_allocator *allocator;
 } cutis_bake_def;

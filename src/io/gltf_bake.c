@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "character/morph_fit.h"
+#include "io/gltf_bake_props.h"
 #include "io/gltf_build.h"
 #include "io/gltf_read.h"
 #include "io/gltf_write.h"
@@ -396,7 +397,7 @@ static void find_animation(bake_edit *e)
     for (int i = 0; clip && i < e->reader.given.clip_count; i++)
         if (strcmp(e->reader.given.clips[i].name, clip->name) == 0)
             e->animation = json_array_get(e->document.animations, (size_t)e->reader.clip_animations[i]);
-    if (e->animation || (!clip && e->fit.count == 0)) return;
+    if (e->animation || (!clip && e->fit.count == 0 && !e->def->props)) return;
     e->animation = gltf_append_object(&e->out, list_of(e, "animations"));
     gltf_put_string(&e->out, e->animation, "name", clip ? clip->name : "idle");
     gltf_put_array(&e->out, e->animation, "samplers");
@@ -440,13 +441,31 @@ static cutis_result edit_clips(bake_edit *e)
             }
         }
     }
-    add_times(e);
     for (int i = 0; i < e->document.node_count && !e->out.failed; i++)
         if (node_has_surface(e, i)) channel_add(e, i);
     return CUTIS_OK;
 }
 
 /* ---- the whole ---- */
+
+/* A document made from the character has its joints as its first nodes, in their order. */
+static void edit_props(bake_edit *e)
+{
+    int count = e->generated ? e->character->joint_count : e->reader.joint_count;
+    int *nodes = ARENA_ARRAY(&e->out.memory, int, count + 1);
+    if (!nodes) {
+        e->out.failed = true;
+        return;
+    }
+    for (int j = 0; j < count; j++) nodes[j] = e->generated ? j : e->reader.joint_nodes[j];
+    gltf_bake_props(&e->out, nodes, count, e->def, e->animation, e->times);
+    /* An animation that was made for props that stand still. */
+    json_t *animations = json_object_get(e->out.root, "animations");
+    if (!e->animation || json_array_size(json_object_get(e->animation, "channels")) > 0) return;
+    for (size_t i = json_array_size(animations); i-- > 0;)
+        if (json_array_get(animations, i) == e->animation) json_array_remove(animations, i);
+    if (json_array_size(animations) == 0) json_object_del(e->out.root, "animations");
+}
 
 static cutis_result edit_document(bake_edit *e)
 {
@@ -456,6 +475,8 @@ static cutis_result edit_document(bake_edit *e)
     join_buffers(e);
     embed_images(e);
     if (!e->out.failed) find_animation(e);
+    bool props = e->def->props && e->character->prop_count > 0;
+    if ((e->fit.count > 0 || props) && !e->out.failed) add_times(e);
     if (e->fit.count > 0 && !e->out.failed) {
         /* Clips first: they read accessors of the document as it was. */
         cutis_result result = edit_clips(e);
@@ -463,6 +484,7 @@ static cutis_result edit_document(bake_edit *e)
         for (int i = 0; i < e->document.node_count && !e->out.failed; i++)
             if (node_has_surface(e, i)) node_edit(e, i);
     }
+    if (props && !e->out.failed) edit_props(e);
     gltf_bytes_push(&e->out, 0);
     if (e->out.size == 0) return CUTIS_OK;
     json_t *buffer = gltf_append_object(&e->out, gltf_put_array(&e->out, e->out.root, "buffers"));

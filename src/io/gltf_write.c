@@ -357,12 +357,12 @@ static void skin_write(gltf_writer *w)
 }
 
 /* object.extras.cutis, made when it is not there. */
-static json_t *extras_get(gltf_writer *w, json_t *object)
+static json_t *extras_get(gltf_builder *out, json_t *object)
 {
     json_t *extras = json_object_get(object, "extras");
-    if (!extras) extras = gltf_put_object(&w->out, object, "extras");
+    if (!extras) extras = gltf_put_object(out, object, "extras");
     json_t *own = json_object_get(extras, "cutis");
-    return own ? own : gltf_put_object(&w->out, extras, "cutis");
+    return own ? own : gltf_put_object(out, extras, "cutis");
 }
 
 /* A number when that gives the same text back, else a string. */
@@ -396,16 +396,28 @@ static void settings_write(gltf_writer *w, json_t *scene)
             longest = length;
         }
         json_t *object = joint >= 0 ? json_array_get(w->nodes, (size_t)joint) : scene;
-        setting_put(w, extras_get(w, object), joint >= 0 ? key + 6 + longest + 1 : key, c->settings[i].value);
+        setting_put(w, extras_get(&w->out, object), joint >= 0 ? key + 6 + longest + 1 : key, c->settings[i].value);
     }
 }
 
 /* ---- props ---- */
 
-static void prop_write(gltf_writer *w, const cutis_prop *prop)
+void gltf_prop_describe(gltf_builder *out, json_t *node, const cutis_prop *prop)
 {
     static const char *const roles[] = {"collider", "rigid", "soft"};
     static const char *const shapes[] = {"mesh", "plane", "sphere", "capsule", "box"};
+    json_t *extras = extras_get(out, node);
+    gltf_put(out, extras, "role", json_string(roles[prop->role]));
+    gltf_put(out, extras, "shape", json_string(shapes[prop->shape]));
+    if (prop->shape > CUTIS_PROP_PLANE) gltf_put_floats(out, extras, "size", prop->size, 3);
+    gltf_put(out, extras, "mass", json_real((double)prop->mass));
+    if (prop->friction >= 0) gltf_put(out, extras, "friction", json_real((double)prop->friction));
+    if (prop->restitution >= 0) gltf_put(out, extras, "restitution", json_real((double)prop->restitution));
+    gltf_put(out, extras, "stiffness", json_real((double)prop->stiffness));
+}
+
+static void prop_write(gltf_writer *w, const cutis_prop *prop)
+{
     json_t *node = prop->joint >= 0 ? json_array_get(w->nodes, (size_t)prop->joint) : NULL;
     /* The joint's own node when it is free, else a node of its own below it or in the scene. */
     if (!node || json_object_get(gltf_get_extras(node), "role") || json_object_get(node, "mesh")) {
@@ -415,14 +427,7 @@ static void prop_write(gltf_writer *w, const cutis_prop *prop)
         node = gltf_append_object(&w->out, w->nodes);
         gltf_put_string(&w->out, node, "name", prop->name);
     }
-    json_t *extras = extras_get(w, node);
-    gltf_put(&w->out, extras, "role", json_string(roles[prop->role]));
-    gltf_put(&w->out, extras, "shape", json_string(shapes[prop->shape]));
-    if (prop->shape > CUTIS_PROP_PLANE) gltf_put_floats(&w->out, extras, "size", prop->size, 3);
-    gltf_put(&w->out, extras, "mass", json_real((double)prop->mass));
-    if (prop->friction >= 0) gltf_put(&w->out, extras, "friction", json_real((double)prop->friction));
-    if (prop->restitution >= 0) gltf_put(&w->out, extras, "restitution", json_real((double)prop->restitution));
-    gltf_put(&w->out, extras, "stiffness", json_real((double)prop->stiffness));
+    gltf_prop_describe(&w->out, node, prop);
     if (prop->shape != CUTIS_PROP_MESH || prop->triangle_count == 0) return;
     json_t *mesh = gltf_append_object(&w->out, w->meshes);
     gltf_put_string(&w->out, mesh, "name", prop->name);

@@ -11,4 +11,7 @@ cutis_result gltf_character_write(const cutis_character *character, const char *
 /* The same as a document that is not saved yet; to be destroyed in any case. */
 cutis_result gltf_character_build(const cutis_character *character, gltf_builder *builder, cutis_error *error);
 
+/* What extras.cutis of a node say of the prop that it carries. */
+void gltf_prop_describe(gltf_builder *builder, json_t *node, const cutis_prop *prop);
+
 #endif
