@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "bake.h"
-#include "examples.h"
+#include "example_files.h"
 
 enum {
     SCHEMA = 1,             /* of the report; a key that changes its meaning raises it */

@@ -16,6 +16,7 @@
     ENTRY(region)      \
     ENTRY(layers)      \
     ENTRY(layers_sums) \
+    ENTRY(springs)     \
     ENTRY(slide)       \
     ENTRY(rig)
 

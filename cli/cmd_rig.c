@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples.h"
+#include "example_files.h"
 
 extern const cli_command cmd_render;
 
@@ -240,14 +240,38 @@ static int save_all(const cutis_character *character, const example_set *example
     return status;
 }
 
+/* One number a vertex: of the closed curve that it is on, from 1; 0 off the curves. */
+static int save_curves(const cutis_rig *rig, const char *path)
+{
+    int n = rig->character->vertex_count;
+    cutis_cache_info info = {.vertex_count = n, .frame_count = 1, .fps = 30, .components = 1};
+    cutis_cache_writer *writer = NULL;
+    cutis_error error;
+    float *numbers = cli_allocate((size_t)n, sizeof *numbers);
+    for (int v = 0; v < n && rig->vertex_curves; v++) numbers[v] = (float)(rig->vertex_curves[v] + 1);
+    cutis_result result = cutis_cache_create(path, &info, NULL, &writer, &error);
+    if (result == CUTIS_OK) {
+        result = cutis_cache_append(writer, numbers, &error);
+        if (result == CUTIS_OK)
+            result = cutis_cache_finish(writer, &error);
+        else
+            cutis_cache_discard(writer);
+    }
+    free(numbers);
+    return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+}
+
 static int run(const cli_arguments *arguments)
 {
     static const char *const methods[] = {"auto", "heat", "voxel"};
     const char *name = arguments->positionals[0], *path = cli_text(arguments, "output");
     const char *picture = cli_text(arguments, "picture"), *method = cli_text(arguments, "weights");
+    const char *curves = cli_text(arguments, "curves");
     bool kept = cli_flag(arguments, "keep");
     int status;
-    if (!path && !cli_flag(arguments, "compare") && !cli_given(arguments, "against"))
+    if (curves && !cli_has_ending(curves, ".npy")) return cli_usage_error(arguments, "'%s' must end in .npy", curves);
+    if (curves && (status = cli_check_output(curves, name, false)) != CLI_OK) return status;
+    if (!path && !curves && !cli_flag(arguments, "compare") && !cli_given(arguments, "against"))
         return cli_usage_error(arguments, "the output is missing: -o FILE.glb");
     if (path && !cli_has_ending(path, ".glb")) return cli_usage_error(arguments, "'%s' must end in .glb", path);
     if (picture && !path) return cli_usage_error(arguments, "--picture needs -o");
@@ -283,6 +307,7 @@ static int run(const cli_arguments *arguments)
     }
     if (status == CLI_OK && !cli_flag(arguments, "quiet")) print_report(path ? path : name, rig, kept);
     if (status == CLI_OK && path) status = save_all(rig->character, &examples, name, path, kept);
+    if (status == CLI_OK && curves) status = save_curves(rig, curves);
     if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
     if (status == CLI_OK && picture) status = draw(path, picture);
 
@@ -304,7 +329,7 @@ static const cli_option options[] = {
      .value = "T",
      .help = "the skeleton to put in",
      .fallback = "auto",
-     .choices = "auto|biped|quadruped|hand|chain"},
+     .choices = "auto|biped|quadruped|hand|snake|chain"},
     {.name = "weights",
      .letter = 'w',
      .kind = CLI_CHOICE,
@@ -330,6 +355,10 @@ static const cli_option options[] = {
      .min = 1,
      .max = 8},
     {.name = "picture", .kind = CLI_TEXT, .value = "P.png", .help = "draw the result with its skeleton"},
+    {.name = "curves",
+     .kind = CLI_TEXT,
+     .value = "C.npy",
+     .help = "write which closed curve of quads each vertex is on, for render --values"},
     {.name = "compare",
      .kind = CLI_FLAG,
      .help = "table of joint errors against the input's own skeleton; with --keep, of positions over all clips"},
@@ -343,7 +372,8 @@ const cli_command cmd_rig = {
     .usage = "FILE|NAME -o OUT.glb [--template T] [--weights W] [--landmarks F.json] [--picture P.png]",
     .summary = "give a mesh a skeleton and weights",
     .description =
-        "Finds the limbs of the mesh, puts the skeleton of a biped, a quadruped, a hand or a chain into it, and weighs "
+        "Finds the limbs of the mesh, puts the skeleton of a biped, a quadruped, a hand, a snake or a chain into it, "
+        "and weighs "
         "every vertex by bone heat, or through voxels where heat cannot reach. The report says what was found and "
         "which method served where. Joints that come out wrong are put right by --landmarks.",
     .examples = "cutis rig statue.obj -o statue.glb --picture statue.png\ncutis rig man --compare\n"

@@ -517,7 +517,9 @@ static void reset_into_a_pose_is_clean(void **unused)
     }
     cutis_step_input input = {.joints = joints};
     cutis_state_step(model, state, &input, 0.005);
-    assert_true(difference(c, before, cutis_state_positions(model, state)) < 1e-3);
+    double off = difference(c, before, cutis_state_positions(model, state));
+    print_message("teleported: %.2g of the size from its twin after a substep\n", off);
+    assert_true(off < 1e-3);
     free(before);
     free(joints);
     cutis_state_destroy(state);
@@ -525,10 +527,10 @@ static void reset_into_a_pose_is_clean(void **unused)
     cutis_character_destroy(c);
 }
 
-/* A ball pressed into the bar's side dents it, and the bar does not reach into the ball. */
-static void props_press_into_flesh(void **unused)
+/* A ball pressed into the side of a bar, its flesh painted with a depth; the deepest point in the ball, and the dent.
+ */
+static void ball_press(float depth, double *deepest, double *dented)
 {
-    (void)unused;
     bar b = bar_make(24, 32, 2);
     cutis_prop ball = {.name = "ball",
                        .role = CUTIS_PROP_COLLIDER,
@@ -537,37 +539,103 @@ static void props_press_into_flesh(void **unused)
                        .joint = -1,
                        .friction = -1,
                        .restitution = -1};
+    float *depths = malloc((size_t)b.given.vertex_count * sizeof(float));
+    /* The ball is at the origin, the bar upright beside it. */
+    for (int v = 0; v < b.given.vertex_count; v++) b.positions[3 * v] += 0.3f, b.positions[3 * v + 1] -= 0.5f;
+    b.joints[0].rest.translation[0] = b.joints[0].idle.translation[0] = 0.3f;
+    b.joints[0].rest.translation[1] = b.joints[0].idle.translation[1] = -0.5f;
+    for (int j = 0; j < 2; j++) b.joints[j].inverse_bind[3] -= 0.3f, b.joints[j].inverse_bind[7] += 0.5f;
+    for (int v = 0; v < b.given.vertex_count; v++) depths[v] = depth;
+    cutis_map map = {"depth", depths};
     b.given.props = &ball;
     b.given.prop_count = 1;
+    b.given.maps = &map;
+    b.given.map_count = 1;
     cutis_character *c = NULL;
     cutis_error error;
     if (cutis_character_create(&b.given, NULL, &c, &error)) fail_msg("%s", error.text);
     bar_free(&b);
+    free(depths);
     cutis_model *model = make_model(c, "layers", 0, NULL, 0);
     cutis_state *state = make_state(model);
     float joints[24];
-    /* The ball is at the origin: the bar comes down beside it and moves into it by a third of the ball. */
-    double deepest = 0, dented = 0;
+    /* The bar moves into the ball by a third of it. */
+    *deepest = *dented = 0;
     for (int f = 0; f < 60; f++) {
-        float way = 0.3f - 0.085f * fminf((float)f / 40, 1);
-        cutis_pose_rest(c, joints);
-        for (int j = 0; j < 2; j++) joints[12 * j + 3] += way, joints[12 * j + 7] -= 0.5f;
+        float way = -0.085f * fminf((float)f / 40, 1);
+        pose_shift(c, way, joints);
         cutis_step_input input = {.joints = joints};
-        if (f == 0) cutis_state_reset(model, state, joints);
         cutis_state_step(model, state, &input, 0.01);
         const float *x = cutis_state_positions(model, state);
         for (int v = 0; v < c->vertex_count; v++) {
-            deepest = fmax(deepest, 0.1 - vec3_length(vec3_load(x + 3 * v)));
-            vec3 rigid = vec3_add(vec3_load(c->positions + 3 * v), vec3_make(way, -0.5f, 0));
-            if (f == 59) dented = fmax(dented, vec3_distance(vec3_load(x + 3 * v), rigid));
+            *deepest = fmax(*deepest, 0.1 - vec3_length(vec3_load(x + 3 * v)));
+            vec3 rigid = vec3_add(vec3_load(c->positions + 3 * v), vec3_make(way, 0, 0));
+            if (f == 59) *dented = fmax(*dented, vec3_distance(vec3_load(x + 3 * v), rigid));
         }
     }
-    print_message("ball: deepest point %.4f inside, dent %.4f\n", deepest, dented);
-    assert_true(dented > 0.02);
-    assert_true(deepest < 0.002);
+    print_message("ball, painted depth %.1f: deepest point %.4f inside, dent %.4f\n", depth, *deepest, *dented);
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     cutis_character_destroy(c);
+}
+
+/* The bar does not reach into the ball; where flesh is painted as shallow it is pressed in no further than that. */
+static void props_press_into_flesh_as_deep_as_painted(void **unused)
+{
+    (void)unused;
+    double deepest, dented;
+    ball_press(1, &deepest, &dented);
+    assert_true(dented > 0.02);
+    assert_true(deepest < 0.002);
+    ball_press(0.2f, &deepest, &dented);
+    /* Flesh is 0.05 sizes deep at most, and the size of the bar 1.09. */
+    assert_true(dented < 1.05 * 0.2 * 0.05 * 1.09);
+    assert_true(dented > 0.5 * 0.2 * 0.05 * 1.09);
+}
+
+/* Painted `freeze`: 1 follows linear blend skinning exactly, a half by about a half. */
+static void frozen_points_follow_linear_skinning(void **unused)
+{
+    (void)unused;
+    double off[3];
+    for (int i = 0; i < 3; i++) {
+        cutis_character *plain = make_zoo("arm", 0.15), *c = NULL;
+        cutis_character given = *plain;
+        float *freeze = malloc((size_t)plain->vertex_count * sizeof(float));
+        for (int v = 0; v < plain->vertex_count; v++) freeze[v] = plain->positions[3 * v] < 0.25f ? 0.5f * (float)i : 0;
+        cutis_map map = {"freeze", freeze};
+        given.maps = &map;
+        given.map_count = 1;
+        assert_int_equal(cutis_character_create(&given, NULL, &c, NULL), CUTIS_OK);
+        cutis_model *models[] = {make_model(c, "layers", 0, NULL, 0), make_model(c, "lbs", 0, NULL, 0)};
+        cutis_state *states[] = {make_state(models[0]), make_state(models[1])};
+        cutis_clip_motion motion = {c, cutis_character_find_clip(c, "shake"), 0.1};
+        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+        double others = 0;
+        off[i] = 0;
+        for (int f = 0; f < 10; f++) {
+            for (int s = 0; s < 2; s++) cutis_state_step(models[s], states[s], &input, 0.1);
+            const float *x = cutis_state_positions(models[0], states[0]);
+            const float *y = cutis_state_positions(models[1], states[1]);
+            for (int v = 0; v < c->vertex_count; v++) {
+                double d = vec3_distance(vec3_load(x + 3 * v), vec3_load(y + 3 * v)) / c->size;
+                if (freeze[v] > 0 || (i == 0 && plain->positions[3 * v] < 0.25f))
+                    off[i] = fmax(off[i], d);
+                else
+                    others = fmax(others, d);
+            }
+        }
+        print_message("freeze %.1f: painted points up to %.2g of the size from lbs, others %.2g\n", 0.5 * i, off[i],
+                      others);
+        assert_true(others > 1e-3);
+        for (int s = 0; s < 2; s++) cutis_state_destroy(states[s]), cutis_model_destroy(models[s]);
+        free(freeze);
+        cutis_character_destroy(plain);
+        cutis_character_destroy(c);
+    }
+    assert_true(off[0] > 1e-3);
+    assert_true(off[1] < 0.7 * off[0] && off[1] > 0.1 * off[0]);
+    assert_true(off[2] < 1e-6);
 }
 
 int main(int argc, char **argv)
@@ -586,7 +654,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_step_allocates_nothing_and_threads_do_not_matter),
         cmocka_unit_test(build_survives_every_failing_allocation),
         cmocka_unit_test(reset_into_a_pose_is_clean),
-        cmocka_unit_test(props_press_into_flesh),
+        cmocka_unit_test(props_press_into_flesh_as_deep_as_painted),
+        cmocka_unit_test(frozen_points_follow_linear_skinning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

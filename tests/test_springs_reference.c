@@ -125,7 +125,8 @@ static cutis_quality subject_measure(subject *s, const char *clip, double from, 
     return quality;
 }
 
-static const springs_shape all_shapes[] = {SPRINGS_SHAPE_LBS, SPRINGS_SHAPE_DQS, SPRINGS_SHAPE_METABALLS};
+static const springs_shape all_shapes[] = {SPRINGS_SHAPE_LBS, SPRINGS_SHAPE_DQS, SPRINGS_SHAPE_METABALLS,
+                                           SPRINGS_SHAPE_DFFD};
 
 static void rest_pose_gives_rest_positions(void **state)
 {
@@ -303,6 +304,104 @@ static void flattened_bones_stay_finite(void **state)
     }
 }
 
+/* ---- natural neighbours ---- */
+
+enum { SITES = 60 };
+
+/* Sites without order, the eight corners of a box around them first. */
+static void sites_make(float *sites)
+{
+    unsigned random = 12345;
+    for (int i = 0; i < SITES; i++) {
+        for (int a = 0; a < 3; a++) {
+            random = random * 1664525u + 1013904223u;
+            sites[3 * i + a] = i < 8 ? (i >> a & 1 ? 1.5f : -0.5f) : (float)(random >> 8) / (float)(1 << 24);
+        }
+    }
+}
+
+static void natural_neighbours_are_a_partition_that_gives_back_the_point(void **state)
+{
+    (void)state;
+    arena memory = arena_create(NULL);
+    sibson_work *work = sibson_work_create(SITES, &memory);
+    assert_non_null(work);
+    float sites[3 * SITES];
+    double shares[SITES];
+    sites_make(sites);
+    unsigned random = 99;
+    for (int trial = 0; trial < 200; trial++) {
+        float x[3];
+        for (int a = 0; a < 3; a++) {
+            random = random * 1664525u + 1013904223u;
+            x[a] = (float)(random >> 8) / (float)(1 << 24);
+        }
+        assert_true(sibson_coordinates(SITES, sites, vec3_load(x), work, shares));
+        double sum = 0, back[3] = {0, 0, 0};
+        for (int i = 0; i < SITES; i++) {
+            assert_true(shares[i] >= 0);
+            sum += shares[i];
+            for (int a = 0; a < 3; a++) back[a] += shares[i] * sites[3 * i + a];
+        }
+        assert_true(fabs(sum - 1) < 1e-12);
+        for (int a = 0; a < 3; a++) assert_true(fabs(back[a] - x[a]) < 1e-9);
+    }
+    arena_destroy(&memory);
+}
+
+static void natural_neighbours_are_known_in_simple_places(void **state)
+{
+    (void)state;
+    arena memory = arena_create(NULL);
+    sibson_work *work = sibson_work_create(27, &memory);
+    assert_non_null(work);
+    float sites[3 * 27];
+    double shares[27];
+    for (int i = 0; i < 27; i++) {
+        sites[3 * i] = (float)(i % 3), sites[3 * i + 1] = (float)(i / 3 % 3), sites[3 * i + 2] = (float)(i / 9);
+    }
+    /* On a site: that site alone. In the middle of a cube of the grid: its corners alike, and nothing else. */
+    assert_true(sibson_coordinates(27, sites, vec3_make(1, 1, 1), work, shares));
+    assert_true(shares[13] == 1);
+    assert_true(sibson_coordinates(27, sites, vec3_make(0.5f, 0.5f, 1.5f), work, shares));
+    for (int i = 0; i < 27; i++) {
+        bool near =
+            fabsf(sites[3 * i] - 0.5f) < 1 && fabsf(sites[3 * i + 1] - 0.5f) < 1 && fabsf(sites[3 * i + 2] - 1.5f) < 1;
+        assert_true(fabs(shares[i] - (near ? 0.125 : 0)) < 1e-9);
+    }
+    /* Smooth: a small step changes them a little. */
+    double last[27];
+    for (int step = 0; step <= 100; step++) {
+        float t = 0.4f + 0.002f * (float)step;
+        assert_true(sibson_coordinates(27, sites, vec3_make(t, 0.93f * t, 1.5f - 0.3f * t), work, shares));
+        for (int i = 0; step > 0 && i < 27; i++) assert_true(fabs(shares[i] - last[i]) < 0.01);
+        memcpy(last, shares, sizeof last);
+    }
+    /* Outside there are none. */
+    assert_false(sibson_coordinates(27, sites, vec3_make(1, 1, 2.5f), work, shares));
+    arena_destroy(&memory);
+}
+
+/* Figures: cutis measure on a bake with --set reference=dffd. */
+static void control_points_fold_without_passing_through(void **state)
+{
+    (void)state;
+    subject plain, free_form;
+    subject_make(&plain, "arm", 0.5, SPRINGS_SHAPE_LBS);
+    subject_make(&free_form, "arm", 0.5, SPRINGS_SHAPE_DFFD);
+    cutis_quality a = subject_measure(&plain, "flex", 0, 2.6, 14), b = subject_measure(&free_form, "flex", 0, 2.6, 14);
+    print_message("flex: penetration lbs %.5f, dffd %.5f; intersections %d and %d; section %.2f and %.2f\n",
+                  a.penetration_max, b.penetration_max, a.self_intersections_max, b.self_intersections_max,
+                  a.min_section_ratio, b.min_section_ratio);
+    assert_true(b.penetration_max < 0.001);
+    assert_true(b.self_intersections_max * 10 <= a.self_intersections_max);
+    assert_true(b.min_section_ratio > a.min_section_ratio);
+    b = subject_measure(&free_form, "twist", 0, 2.6, 14);
+    assert_true(b.min_section_ratio > 0.5);
+    subject_end(&plain);
+    subject_end(&free_form);
+}
+
 static bool build_once(void *context, const cutis_allocator *allocator)
 {
     subject s;
@@ -332,6 +431,9 @@ int main(void)
         cmocka_unit_test(shapes_follow_the_pose_without_jumps),
         cmocka_unit_test(shapes_do_not_depend_on_threads),
         cmocka_unit_test(flattened_bones_stay_finite),
+        cmocka_unit_test(natural_neighbours_are_a_partition_that_gives_back_the_point),
+        cmocka_unit_test(natural_neighbours_are_known_in_simple_places),
+        cmocka_unit_test(control_points_fold_without_passing_through),
         cmocka_unit_test(build_survives_every_failed_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

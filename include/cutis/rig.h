@@ -48,9 +48,10 @@ typedef struct cutis_rig {
     cutis_character *character; /* owned by the rig; mesh of the input, skeleton and weights of the rig */
     const char *skeleton;       /* name of the template that was used; "" when the skeleton was kept */
     int sentence_count;
-    const char *const *sentences;                 /* what was done and found, in order */
-    int ring_count;                               /* rings of the limbs, by level sets */
-    int closed_count;                             /* iso-parametric curves over the edges of quads */
+    const char *const *sentences; /* what was done and found, in order */
+    int ring_count;               /* rings of the limbs, by level sets */
+    const int *vertex_curves;     /* (vertex_count) the curve that a vertex is on, or -1; NULL when kept */
+    int closed_count;             /* iso-parametric curves over the edges of quads */
     int heat_points, voxel_points, follow_points; /* points served by each method */
     double topology_ms;                           /* time of the adjacency of points, triangles and quads, */
     double curve_ms, skeleton_ms, weight_ms;      /* and of the three stages */

@@ -23,14 +23,19 @@ enum { PAIR_BUDGET = 60, PAIR_BUDGET_LEAST = 1 << 18 };
  */
 static float gap_hard(const contact_pair *pair) { return MIN(0.9f * pair->distance, 0.1f * pair->gap); }
 
-static float largest_change(int n, const float *a, const float *b)
+/*
+ * Whether a search for `end` as it was holds no longer: some point's end strays further from there than this, so that a
+ * pair that was left out, at more than its margin, could come closer than any gap_hard.
+ */
+static bool strayed(const contact_surface *surface, const contact_work *work, const float *end,
+                    const contact_search_options *options)
 {
-    float largest = 0;
-    for (int p = 0; p < n; p++) {
-        float d2 = vec3_length2(vec3_sub(vec3_load(a + 3 * p), vec3_load(b + 3 * p)));
-        if (d2 > largest) largest = d2;
+    for (int p = 0; p < surface->mesh->point_count; p++) {
+        contact_reach reach = contact_reach_at(surface, options, surface->scales[p]);
+        float stray = 0.5f * (reach.margin - 0.1f * reach.thickness);
+        if (vec3_length2(vec3_sub(vec3_load(work->saved + 3 * p), vec3_load(end + 3 * p))) > stray * stray) return true;
     }
-    return sqrtf(largest);
+    return false;
 }
 
 /* Push the pair apart at `end`, along the normal it has at time t of the motion. */
@@ -51,6 +56,14 @@ static void impact_project(const contact_pair *pair, float t, const float *start
     contact_pair_project(&hit, inverse_masses, end);
 }
 
+/* Two bodies that go where they go: nothing can be done about it. */
+static bool pair_fixed(const contact_pair *pair, const float *inverse_masses)
+{
+    for (int k = 0; k < 4; k++)
+        if (inverse_masses[pair->v[k]] > 0) return false;
+    return true;
+}
+
 static int zone_root(int *zones, int p)
 {
     while (zones[p] != p) p = zones[p] = zones[zones[p]];
@@ -65,17 +78,23 @@ static void zone_join(int *zones, int a, int b)
     zones[MAX(a, b)] = MIN(a, b);
 }
 
-/* Every zone to the rigid motion from start that fits `wish` best. data: 16 floats a point, kept at the roots. */
-static int zones_move(int n, int *zones, const float *start, const float *wish, float *data, float *end)
+/*
+ * Every zone to the rigid motion from start that fits `wish` best. data: 16 floats a point, kept at the roots. Points
+ * without mobility go where they go: a zone that holds some goes along with them.
+ */
+static int zones_move(int n, int *zones, const float *start, const float *wish, const float *inverse_masses,
+                      float *data, float *end)
 {
+    const float fixed = 1e4f; /* weight of such a point in the fit */
     int count = 0;
     for (int p = 0; p < n; p++) {
         if (zones[p] < 0) continue;
         float *z = data + 16 * zone_root(zones, p);
         if (zones[p] == p) memset(z, 0, 16 * sizeof(float));
         count++;
-        for (int k = 0; k < 3; k++) z[k] += start[3 * p + k], z[3 + k] += wish[3 * p + k];
-        z[6] += 1;
+        float weight = inverse_masses[p] > 0 ? 1 : fixed;
+        for (int k = 0; k < 3; k++) z[k] += weight * start[3 * p + k], z[3 + k] += weight * wish[3 * p + k];
+        z[6] += weight;
     }
     /* Roots are the lowest points of their zones, so that they come first above and in the next loop. */
     for (int p = 0; p < n; p++) {
@@ -85,8 +104,10 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
             for (int k = 0; k < 6; k++) z[k] /= z[6];
             memset(z + 7, 0, 9 * sizeof(float));
         }
+        float weight = inverse_masses[p] > 0 ? 1 : fixed;
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) z[7 + 3 * i + j] += (wish[3 * p + i] - z[3 + i]) * (start[3 * p + j] - z[j]);
+            for (int j = 0; j < 3; j++)
+                z[7 + 3 * i + j] += weight * (wish[3 * p + i] - z[3 + i]) * (start[3 * p + j] - z[j]);
     }
     for (int p = 0; p < n; p++) {
         if (zones[p] < 0) continue;
@@ -111,10 +132,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
 {
     contact_resolve_stats stats = {0};
     int n = surface->mesh->point_count;
-    /* A search holds as long as no point's end strays further from where it was searched for than this: then a pair
-     * that was left out, at more than the margin, stays further apart than any gap_hard. */
-    float stray = 0.5f * (options->margin - 0.1f * options->thickness);
-    bool fresh = searched && largest_change(n, work->saved, end) <= stray;
+    bool fresh = searched && !strayed(surface, work, end, options);
     const long all = MAX((long)PAIR_BUDGET * n, PAIR_BUDGET_LEAST);
     long budget = all;
     for (int pass = 0; pass < PROJECT_PASSES && budget > 0; pass++) {
@@ -124,6 +142,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         int hits = 0;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
+            if (pair_fixed(pair, inverse_masses)) continue;
             float t = contact_pair_impact(pair, start, end, gap_hard(pair));
             if (t > 1) continue;
             impact_project(pair, t, start, end, inverse_masses);
@@ -132,7 +151,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         stats.passes++;
         stats.impacts += hits;
         if (hits == 0) {
-            if (pass == 0 || largest_change(n, work->saved, end) <= stray) return stats;
+            if (pass == 0 || !strayed(surface, work, end, options)) return stats;
             fresh = false;
         }
     }
@@ -148,6 +167,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         int hits = 0;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
+            if (pair_fixed(pair, inverse_masses)) continue;
             if (contact_pair_impact(pair, start, end, gap_hard(pair)) > 1) continue;
             int first = zones[pair->v[0]] < 0 ? -1 : zone_root(zones, pair->v[0]);
             bool rigid = first >= 0;
@@ -159,7 +179,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         }
         stats.passes++;
         if (hits == 0) return stats;
-        stats.zone_points = zones_move(n, zones, start, wish, work->zone_data, end);
+        stats.zone_points = zones_move(n, zones, start, wish, inverse_masses, work->zone_data, end);
     }
     stats.failed = true;
     return stats;

@@ -31,6 +31,16 @@ typedef struct search {
     vec3 shift; /* mean motion, which changes no distance and would only swell the boxes */
 } search;
 
+contact_reach contact_reach_at(const contact_surface *surface, const contact_search_options *options, float scale)
+{
+    contact_reach reach = {.margin = options->margin, .thickness = options->thickness};
+    if (!options->local || !(surface->edge_mean > 0)) return reach;
+    /* Half an edge is room enough for skin that is modelled that finely. */
+    reach.thickness = MIN(options->thickness, 0.5f * scale);
+    reach.margin = reach.thickness + (options->margin - options->thickness) * scale / surface->edge_mean;
+    return reach;
+}
+
 /* ---- refit ---- */
 
 static void points_load(void *context, int begin, int end)
@@ -101,6 +111,16 @@ static void triangles_bound(const search *s, int i)
         spread = v_max(spread, d2);
     }
     mean[3] = v_sqrt(spread);
+    /* Boxes grow by half of the margin each, so that two of them overlap when their features may be close. */
+    float scales[LANES], margins[LANES];
+    for (int lane = 0; lane < LANES; lane++) {
+        const float *at = s->surface->scales;
+        const int *c = corners + 3 * lane;
+        scales[lane] = MAX(MAX(at[c[0]], at[c[1]]), at[c[2]]);
+        margins[lane] = 0.5f * contact_reach_at(s->surface, s->options, scales[lane]).margin;
+    }
+    memcpy(s->work->scales + i, scales, sizeof scales);
+    for (int k = 0; k < 3; k++) low[k] = low[k] - v_load(margins), high[k] = high[k] + v_load(margins);
     const vfloat records[3][4] = {{low[0], low[1], low[2], -high[0]},
                                   {-high[1], -high[2], normal_low[0], normal_low[1]},
                                   {normal_low[2], -normal_high[0], -normal_high[1], -normal_high[2]}};
@@ -226,10 +246,10 @@ static bool union_flat(const search *s, int x, int y)
 
 /* ---- features ---- */
 
-static bool boxes_apart(const float *a, const float *b, float margin)
+static bool boxes_apart(const float *a, const float *b)
 {
-    return a[0] + b[3] > margin || b[0] + a[3] > margin || a[1] + b[4] > margin || b[1] + a[4] > margin ||
-           a[2] + b[5] > margin || b[2] + a[5] > margin;
+    return a[0] + b[3] > 0 || b[0] + a[3] > 0 || a[1] + b[4] > 0 || b[1] + a[4] > 0 || a[2] + b[5] > 0 ||
+           b[2] + a[5] > 0;
 }
 
 /* Whether a side's points all belong to the same tangle as the other side's. */
@@ -244,7 +264,7 @@ static bool pair_tangled(const contact_surface *surface, const int v[4], int fir
 }
 
 /* A pair that may come closer than the margin: to the list, when its nearest points say so too. */
-static void pair_consider(const search *s, int block, const int v[4], contact_kind kind, float limit)
+static void pair_consider(const search *s, int block, const int v[4], contact_kind kind, float limit, float thickness)
 {
     const contact_search_options *options = s->options;
     int first = kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
@@ -253,9 +273,9 @@ static void pair_consider(const search *s, int block, const int v[4], contact_ki
     if (pair.distance > limit || pair_tangled(s->surface, v, first)) return;
     contact_pair rest = pair;
     contact_pair_nearest(&rest, s->surface->mesh->positions);
-    pair.gap = MIN(options->thickness, 0.5f * rest.distance);
+    pair.gap = MIN(thickness, 0.5f * rest.distance);
     /* Touching, now or at rest: no side to keep. */
-    if (!(pair.distance > 1e-3f * pair.gap) || pair.gap < 0.01f * options->thickness) return;
+    if (!options->touching && (!(pair.distance > 1e-3f * pair.gap) || pair.gap < 0.01f * thickness)) return;
 
     contact_block *found = s->work->block_counts + block;
     if (found->pairs >= s->work->block_capacity) {
@@ -271,6 +291,7 @@ typedef struct face {
     vec3 p[3], move[3];
     vec3 centre, mean; /* of start, of motion */
     float spread;
+    contact_reach reach;
     unsigned owned;
 } face;
 
@@ -284,6 +305,7 @@ static face face_load(const search *s, int i)
     f.centre = vec3_scale(vec3_add(vec3_add(f.p[0], f.p[1]), f.p[2]), 1.0f / 3);
     f.mean = vec3_load(s->work->motions + 4 * i);
     f.spread = s->work->motions[4 * i + 3];
+    f.reach = contact_reach_at(s->surface, s->options, s->work->scales[i]);
     return f;
 }
 
@@ -308,26 +330,29 @@ static bool along_apart(vec3 way, float reach, float limit)
 /* The owned points of a against b. */
 static void points_consider(const search *s, int block, const face *a, const face *b)
 {
+    float margin = 0.5f * (a->reach.margin + b->reach.margin),
+          thickness = 0.5f * (a->reach.thickness + b->reach.thickness);
     for (int c = 0; c < 3; c++) {
         int p = a->v[c];
         if (!(a->owned >> c & 1) || p == b->v[0] || p == b->v[1] || p == b->v[2]) continue;
         s->work->block_counts[block].tests++;
-        float limit = s->options->margin + b->spread + vec3_distance(a->move[c], b->mean);
+        float limit = margin + b->spread + vec3_distance(a->move[c], b->mean);
         vec3 way = vec3_sub(a->p[c], b->centre);
         if (along_apart(way, face_reach(b, way), limit)) continue;
-        pair_consider(s, block, (int[4]){p, b->v[0], b->v[1], b->v[2]}, CONTACT_POINT_TRIANGLE, limit);
+        pair_consider(s, block, (int[4]){p, b->v[0], b->v[1], b->v[2]}, CONTACT_POINT_TRIANGLE, limit, thickness);
     }
 }
 
 static void edges_consider(const search *s, int block, const face *a, const face *b)
 {
+    float thickness = 0.5f * (a->reach.thickness + b->reach.thickness);
     for (int c = 0; c < 3; c++) {
         if (!(a->owned >> (3 + c) & 1)) continue;
         int a0 = a->v[c], a1 = a->v[(c + 1) % 3];
         vec3 half_a = vec3_scale(vec3_sub(a->p[(c + 1) % 3], a->p[c]), 0.5f), centre_a = vec3_add(a->p[c], half_a);
         vec3 turn_a = vec3_scale(vec3_sub(a->move[(c + 1) % 3], a->move[c]), 0.5f);
         vec3 move_a = vec3_add(a->move[c], turn_a);
-        float margin = s->options->margin + vec3_length(turn_a);
+        float margin = 0.5f * (a->reach.margin + b->reach.margin) + vec3_length(turn_a);
         for (int d = 0; d < 3; d++) {
             int b0 = b->v[d], b1 = b->v[(d + 1) % 3];
             if (!(b->owned >> (3 + d) & 1) || a0 == b0 || a0 == b1 || a1 == b0 || a1 == b1) continue;
@@ -338,14 +363,14 @@ static void edges_consider(const search *s, int block, const face *a, const face
             vec3 way = vec3_sub(centre_a, centre_b);
             if (along_apart(way, fabsf(vec3_dot(way, half_a)) + fabsf(vec3_dot(way, half_b)), limit)) continue;
             pair_consider(s, block, (int[4]){MIN(a0, a1), MAX(a0, a1), MIN(b0, b1), MAX(b0, b1)}, CONTACT_EDGE_EDGE,
-                          limit);
+                          limit, thickness);
         }
     }
 }
 
 static void faces_consider(const search *s, int block, const face *a, const face *b)
 {
-    float limit = s->options->margin + a->spread + b->spread + vec3_distance(a->mean, b->mean);
+    float limit = 0.5f * (a->reach.margin + b->reach.margin) + a->spread + b->spread + vec3_distance(a->mean, b->mean);
     vec3 way = vec3_sub(a->centre, b->centre);
     if (along_apart(way, face_reach(a, vec3_scale(way, -1)) + face_reach(b, way), limit)) return;
     points_consider(s, block, a, b);
@@ -360,14 +385,13 @@ static void leaves_consider(const search *s, int block, int leaf, int other)
 {
     const contact_surface *surface = s->surface;
     const float *bound = s->work->nodes + (size_t)other * CONTACT_BOUND;
-    float margin = s->options->margin;
     for (int i = surface->leaf_first[leaf]; i < surface->leaf_first[leaf + 1]; i++) {
         const float *triangle = s->work->triangles + (size_t)i * CONTACT_BOUND;
-        if (boxes_apart(triangle, bound, margin)) continue;
+        if (boxes_apart(triangle, bound)) continue;
         face first;
         bool loaded = false;
         for (int j = leaf == other ? i + 1 : surface->leaf_first[other]; j < surface->leaf_first[other + 1]; j++) {
-            if (boxes_apart(triangle, s->work->triangles + (size_t)j * CONTACT_BOUND, margin)) continue;
+            if (boxes_apart(triangle, s->work->triangles + (size_t)j * CONTACT_BOUND)) continue;
             if (!loaded) first = face_load(s, i), loaded = true;
             face second = face_load(s, j);
             faces_consider(s, block, &first, &second);
@@ -385,10 +409,10 @@ static void nodes_search(const search *s, int block, int a, int b)
     while (depth > 0) {
         depth--;
         int x = stack[depth][0], y = stack[depth][1];
-        if (x == y ? nodes_flat(s, &x, 1, surface->outlines[x])
-                   : boxes_apart(s->work->nodes + (size_t)x * CONTACT_BOUND, s->work->nodes + (size_t)y * CONTACT_BOUND,
-                                 s->options->margin) ||
-                         union_flat(s, x, y))
+        if (x == y
+                ? nodes_flat(s, &x, 1, surface->outlines[x])
+                : boxes_apart(s->work->nodes + (size_t)x * CONTACT_BOUND, s->work->nodes + (size_t)y * CONTACT_BOUND) ||
+                      union_flat(s, x, y))
             continue;
         if (x < surface->leaf_count) {
             leaves_consider(s, block, x, y);

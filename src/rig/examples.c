@@ -66,7 +66,10 @@ static void motions_fit(const cutis_character *c, const float *example, fit_sums
     }
 }
 
-/* Local transforms of the moved joints into key `key` of the tracks: a rotation and a translation track a joint. */
+/*
+ * Local transforms of the moved joints into key `key` of the tracks: a rotation and a translation track a joint. A key
+ * holds its tangent before, its value, and its tangent after.
+ */
 static void keys_set(const cutis_character *c, const mat34 *motions, int key, float *const *rotations,
                      float *const *translations)
 {
@@ -82,12 +85,29 @@ static void keys_set(const cutis_character *c, const mat34 *motions, int key, fl
         vec3 translation, scale;
         quat rotation;
         mat34_decompose(local, &translation, &rotation, &scale);
-        float *r = rotations[j] + 4 * key, side = 0;
+        float *r = rotations[j] + 12 * key + 4, side = 0;
         const float values[4] = {rotation.x, rotation.y, rotation.z, rotation.w};
-        for (int k = 0; k < 4 && key > 0; k++) side += values[k] * r[k - 4];
+        for (int k = 0; k < 4 && key > 0; k++) side += values[k] * r[k - 12];
         for (int k = 0; k < 4; k++) r[k] = side < 0 ? -values[k] : values[k]; /* the shorter way from the last key */
-        vec3_store(translations[j] + 3 * key, translation);
+        vec3_store(translations[j] + 9 * key + 3, translation);
     }
+}
+
+/*
+ * Velocities at the keys, so that the pose goes through the middle ones without a stop or an overshoot: the harmonic
+ * mean of the mean velocities on both sides, 0 where they differ in direction. It rests at both ends (the paper's
+ * equation 5).
+ */
+static void tangents_set(float *values, int components, int count, double seconds)
+{
+    for (int key = 1; key < count; key++)
+        for (int k = 0; k < components; k++) {
+            float *at = values + (size_t)(3 * components) * (size_t)key + components + k;
+            double before = ((double)at[0] - at[-3 * components]) / seconds;
+            double after = ((double)at[3 * components] - at[0]) / seconds;
+            double through = before * after > 0 ? 2 * before * after / (before + after) : 0;
+            at[-components] = at[components] = (float)through;
+        }
 }
 
 /* The clip through the rest pose and the poses of all examples. */
@@ -102,19 +122,23 @@ static bool clip_make(const cutis_character *c, int count, const float *const *e
     fit_sums *sums = ARENA_ARRAY(memory, fit_sums, n);
     if (memory->failed) return false;
     for (int j = 0; j < n; j++) {
-        rotations[j] = ARENA_ARRAY(memory, float, 4 * (size_t)(count + 1));
-        translations[j] = ARENA_ARRAY(memory, float, 3 * (size_t)(count + 1));
+        rotations[j] = ARENA_ARRAY(memory, float, 12 * (size_t)(count + 1));
+        translations[j] = ARENA_ARRAY(memory, float, 9 * (size_t)(count + 1));
         if (memory->failed) return false;
         tracks[2 * j] =
-            (cutis_track){j, CUTIS_PATH_ROTATION, CUTIS_INTERPOLATION_LINEAR, count + 1, times, rotations[j]};
+            (cutis_track){j, CUTIS_PATH_ROTATION, CUTIS_INTERPOLATION_CUBIC, count + 1, times, rotations[j]};
         tracks[2 * j + 1] =
-            (cutis_track){j, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_LINEAR, count + 1, times, translations[j]};
+            (cutis_track){j, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_CUBIC, count + 1, times, translations[j]};
     }
     keys_set(c, NULL, 0, rotations, translations);
     for (int e = 0; e < count; e++) {
         times[e + 1] = (float)(seconds * (e + 1));
         motions_fit(c, examples[e], sums, motions);
         keys_set(c, motions, e + 1, rotations, translations);
+    }
+    for (int j = 0; j < n; j++) {
+        tangents_set(rotations[j], 4, count, seconds);
+        tangents_set(translations[j], 3, count, seconds);
     }
     *clip = (cutis_clip){.name = "examples", .track_count = 2 * n, .tracks = tracks};
     return true;

@@ -187,12 +187,15 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
         }
         const limbs *found = &search->limbs;
         for (int k = 0; k < found->count; k++) object->rig.ring_count += found->all[k].ring_count;
+        int *vertex_curves = ARENA_ARRAY(&object->memory, int, c->vertex_count);
+        for (int v = 0; vertex_curves && v < c->vertex_count; v++)
+            vertex_curves[v] = search->rings.ring_of[c->vertex_points[v]];
+        object->rig.vertex_curves = vertex_curves;
         object->rig.closed_count = search->rings.count;
         object->rig.skeleton = s->name;
         rig_say(report, "template %s: %d joints from %d rings of %d limbs", s->name, n, object->rig.ring_count,
                 found->count);
-        if (def->pose_count)
-            rig_say(report, "%d other poses of the mesh tell where its limbs bend", def->pose_count);
+        if (def->pose_count) rig_say(report, "%d other poses of the mesh tell where its limbs bend", def->pose_count);
         if (search->rings.count) rig_say(report, "%d closed curves run over the edges of quads", search->rings.count);
         rig_joints rigged = {n, parents, positions, takes_part, names};
         result = weigh(def, &search->mesh, &rigged, joints, false, report, object, error);

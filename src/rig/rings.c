@@ -3,7 +3,7 @@
  *
  * From the far ends of the limbs inwards, each point that is on no curve yet starts one. Two curves pass a point where
  * four quads meet. One that would cross a ring that is there already is out, and so is one that does not close; where
- * both are possible, the rays of section.h decide which one goes around. The curve runs on over the edge opposite to
+ * both are possible, the rays of ray_test.h decide which one goes around. The curve runs on over the edge opposite to
  * the one it came by; it is kept when it closes and meets no point of another curve. Where it stays open its edges are
  * marked, so that every edge is walked over once.
  *
@@ -12,8 +12,8 @@
  */
 #include <string.h>
 
+#include "rig/ray_test.h"
 #include "rig/rings.h"
-#include "rig/section.h"
 
 enum { RING_MAX = 512, RING_MIN = 5 };
 
@@ -104,9 +104,13 @@ static bool second_is_around(tracer *t, int p, int first, int second)
     vec3 a = vec3_sub(vec3_load(x + 3 * (size_t)quad_end(q, first)), at);
     vec3 b = vec3_sub(vec3_load(x + 3 * (size_t)quad_end(q, second)), at);
     t->found->tests++;
-    /* The facet between the two edges; turning from first to second goes against its corners. */
-    vec3 inward = vec3_cross(a, b);
-    return section_test(t->m, p, inward, b, NULL) < section_test(t->m, p, inward, a, NULL);
+    /* Into the facet between the two edges; on a surface that is turned inside out, the other way. */
+    for (int side = 0; side < 2; side++) {
+        vec3 inward = side ? vec3_cross(a, b) : vec3_cross(b, a);
+        float first_d = section_test(t->m, p, inward, a, NULL), second_d = section_test(t->m, p, inward, b, NULL);
+        if (first_d < INFINITY || second_d < INFINITY) return second_d < first_d;
+    }
+    return false;
 }
 
 static void ring_try(tracer *t, int p)

@@ -465,15 +465,22 @@ static bool biped_fit(posture *b, rig_report *report, skeleton *s)
         legs[k] = leg_place(b, &all[feet[k]], crotch);
         arms[k] = arm_place(b, &all[hands[k]], seam);
     }
-    /* It faces where its toes point. */
+    /* A main limb on the middle plane that is no head is a tail. */
+    vec3 waist = vec3_lerp(legs[0].hip, legs[1].hip, 0.5f);
+    int tail = -1;
+    for (int i = 0; i < b->f->count && tail < 0; i++)
+        if (all[i].main && b->mirror[i] == i && i != parts.head && tip_of(b, i).y < arms[0].shoulder.y &&
+            vec3_distance(tip_of(b, i), waist) > 0.25f * b->size)
+            tail = i;
+    /* It faces away from its tail, or where its toes point: claws may point both ways. */
     float ahead = axis_of(tip_of(b, feet[0]), b->forward) - axis_of(legs[0].ankle, b->forward);
+    if (tail >= 0) ahead = axis_of(waist, b->forward) - axis_of(tip_of(b, tail), b->forward);
     b->sign = ahead < 0 ? -1 : 1;
     /* Left is up x forward. */
     bool first_left = (b->forward == 2) == (b->sign > 0);
 
     /* Equation 1: the middles of the hips and of the shoulders carry the axis. */
-    vec3 pelvis = vec3_lerp(legs[0].hip, legs[1].hip, 0.5f),
-         chest = vec3_lerp(arms[0].shoulder, arms[1].shoulder, 0.5f);
+    vec3 pelvis = waist, chest = vec3_lerp(arms[0].shoulder, arms[1].shoulder, 0.5f);
     vec3 top = tip_of(b, parts.head);
     vec3 neck = chest, head = chest;
     neck.y = chest.y + 0.21f * (top.y - chest.y);
@@ -499,12 +506,6 @@ static bool biped_fit(posture *b, rig_report *report, skeleton *s)
         j = joint_side(s, "foot", side, j, legs[k].ankle);
         joint_side(s, "toe", side, j, legs[k].toe);
     }
-    /* A main limb on the middle plane that is no head is a tail. */
-    int tail = -1;
-    for (int i = 0; i < b->f->count && tail < 0; i++)
-        if (all[i].main && b->mirror[i] == i && i != parts.head && tip_of(b, i).y < chest.y &&
-            vec3_distance(tip_of(b, i), pelvis) > 0.25f * b->size)
-            tail = i;
     if (tail >= 0) tail_add(&all[tail], hips, s);
     skeleton_mirror(b, s);
     rig_say(report, "a biped: two arms, two legs and a head were found%s", tail >= 0 ? ", and a tail" : "");
@@ -590,6 +591,39 @@ static void trunk_span(const posture *b, float at, float *low, float *high)
     }
 }
 
+/* The point of the middle plane that is farthest ahead. */
+static vec3 nose_find(const posture *b)
+{
+    vec3 nose = {0, 0, 0};
+    float farthest = -INFINITY;
+    for (int i = 0; i < b->m->point_count; i++) {
+        const float *p = b->m->positions + 3 * (size_t)i;
+        if (b->sign * p[b->forward] <= farthest || fabsf(p[b->lateral] - b->plane) > 0.02f * b->size) continue;
+        if (b->f->patches.patch_of[i] >= 0) farthest = b->sign * p[b->forward], nose = vec3_load(p);
+    }
+    return nose;
+}
+
+/* Ears: the first pair of tips on top of the head that stand out little, or of which one is the head's own far end. */
+static void ears_add(const posture *b, int head, vec3 skull, bool first_left, int parent, skeleton *s)
+{
+    const limb *all = b->f->all;
+    for (int i = 0; i < b->f->count; i++) {
+        int k = b->mirror[i], small = i;
+        if (k < 0 || k == i || all[i].main || all[i].seam < 0) continue;
+        if (all[k].main && k != head) continue;
+        if (tip_of(b, i).y < skull.y || vec3_distance(tip_of(b, i), skull) > 0.3f * b->size) continue;
+        if (!all[k].main && all[k].seam_distance < all[i].seam_distance) small = k;
+        /* An ear is too small for rings: its joint is near the place where it meets the head. */
+        vec3 seam = vec3_load(b->m->positions + 3 * (size_t)all[small].seam);
+        vec3 place = vec3_lerp(tip_of(b, small), seam, 0.85f);
+        bool left = (axis_of(tip_of(b, small), b->lateral) > b->plane) == first_left;
+        joint_side(s, "ear", left ? 'l' : 'r', parent, place);
+        joint_side(s, "ear", left ? 'r' : 'l', parent, mirrored(b, place));
+        return;
+    }
+}
+
 static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
 {
     static const float FRONT[3] = {0, 1.0f, 0.44f}, BACK[4] = {0, 0.98f, 0.52f, 0.15f};
@@ -603,7 +637,7 @@ static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
     float spine_height = high > low ? low + 0.69f * (high - low) : 0.5f * (b->low.y + b->high.y);
 
     /* The head turns on the neck, two fifths of the way from its far end to the withers. */
-    vec3 skull = tip_of(b, parts.head);
+    vec3 skull = b->mirror[parts.head] == parts.head ? tip_of(b, parts.head) : nose_find(b);
     axis_set(&skull, b->lateral, b->plane);
     vec3 withers = skull;
     axis_set(&withers, b->forward, front);
@@ -635,16 +669,7 @@ static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
         j = joint_side(s, "foot", side, j, places[2]);
         joint_side(s, "toe", side, j, places[3]);
     }
-    /* Ears: the first pair of small tips on the head. */
-    for (int i = 0; i < b->f->count; i++) {
-        int k = b->mirror[i];
-        if (k <= i || all[i].main || all[i].seam < 0 || vec3_distance(tip_of(b, i), skull) > 0.3f * b->size) continue;
-        if (tip_of(b, i).y < skull.y) continue;
-        bool i_left = (axis_of(tip_of(b, i), b->lateral) > b->plane) == first_left;
-        joint_side(s, "ear", i_left ? 'l' : 'r', skull_joint, limb_place(&all[i], all[i].seam_distance, INFINITY));
-        joint_side(s, "ear", i_left ? 'r' : 'l', skull_joint, limb_place(&all[k], all[k].seam_distance, INFINITY));
-        break;
-    }
+    ears_add(b, parts.head, skull, first_left, skull_joint, s);
     skeleton_mirror(b, s);
     rig_say(report, "a quadruped: four legs, a head and %s tail were found", parts.tail >= 0 ? "a" : "no");
     return true;
@@ -726,47 +751,101 @@ static vec3 chain_place(const chain_way *w, int pose, float d)
     return limb_place_in(w->end, pose, w->length - d, INFINITY);
 }
 
-/* A row of joints along the longest way: arms, tentacles, snakes, tails, pillars. */
-static bool chain_fit(posture *b, rig_report *report, skeleton *s)
+/* The way through the two limbs that stand out most, or through the only one, and its mean radius. */
+static chain_way chain_find(const posture *b, float *radius)
 {
     const limb *all = b->f->all;
     chain_way w = {NULL, &all[0], 0, 0};
-    float radius = 0, sharpest;
+    *radius = 0;
     if (b->f->main_count >= 2) {
         float thick[2];
         for (int k = 0; k < 2; k++) thick[k] = limb_radius(&all[k], 0.5f * all[k].seam_distance);
         int base = thick[1] > thick[0];
         w = (chain_way){&all[base], &all[1 - base], all[base].seam_distance, 0};
         w.length = w.base_length + w.end->seam_distance;
-        radius = 0.5f * (thick[0] + thick[1]);
+        *radius = 0.5f * (thick[0] + thick[1]);
     } else {
         for (int r = 0; r < w.end->ring_count; r++) {
             w.length = MAX(w.length, w.end->rings[r].distance);
-            radius += w.end->rings[r].radius / (float)w.end->ring_count;
+            *radius += w.end->rings[r].radius / (float)w.end->ring_count;
         }
     }
+    return w;
+}
+
+/* The 20-degree rule along a way: the sharpest turn within `slack` of d in any pose, or d. */
+static float chain_bend(const chain_way *w, float d, float slack, float arm, float radius)
+{
+    float sharpest = 0.93969262f, best = d; /* cos 20 degrees */
+    for (int i = -4; i <= 4; i++) {
+        float at = d + slack * 0.25f * (float)i;
+        if (at - arm < 2 * radius || at + arm > w->length - 2 * radius) continue;
+        for (int pose = -1; pose < w->end->pose_count; pose++) {
+            vec3 here = chain_place(w, pose, at);
+            vec3 in = vec3_normalize(vec3_sub(here, chain_place(w, pose, at - arm)));
+            vec3 out = vec3_normalize(vec3_sub(chain_place(w, pose, at + arm), here));
+            if (vec3_dot(in, out) < sharpest) sharpest = vec3_dot(in, out), best = at;
+        }
+    }
+    return best;
+}
+
+/* A row of joints along the longest way: arms, tentacles, tails, pillars. */
+static bool chain_fit(posture *b, rig_report *report, skeleton *s)
+{
+    float radius;
+    chain_way w = chain_find(b, &radius);
     /* A joint every four radii, at least three; near each, the 20-degree rule may move it onto a bend. */
     int count = CLAMP((int)(w.length / (4 * MAX(radius, 1e-6f))) + 1, 3, 24), parent = -1;
     float step = w.length / (float)count;
     for (int k = 0; k < count; k++) {
         char name[24];
         /* Rings near a blunt end are not whole: they lean to the side of the tip. */
-        float at = k == 0 ? MIN(2 * radius, 0.5f * step) : step * (float)k;
-        sharpest = 0.93969262f; /* cos 20 degrees */
-        for (int i = -4; i <= 4 && k > 0; i++) {
-            float d = step * ((float)k + 0.1f * (float)i);
-            if (d - 0.6f * step < 2 * radius || d + 0.6f * step > w.length - 2 * radius) continue;
-            for (int pose = -1; pose < w.end->pose_count; pose++) {
-                vec3 here = chain_place(&w, pose, d);
-                vec3 in = vec3_normalize(vec3_sub(here, chain_place(&w, pose, d - 0.6f * step)));
-                vec3 out = vec3_normalize(vec3_sub(chain_place(&w, pose, d + 0.6f * step), here));
-                if (vec3_dot(in, out) < sharpest) sharpest = vec3_dot(in, out), at = d;
-            }
-        }
+        float at = MIN(2 * radius, 0.5f * step);
+        if (k > 0) at = chain_bend(&w, step * (float)k, 0.4f * step, 0.6f * step, radius);
         snprintf(name, sizeof name, "chain_%d", k + 1);
         parent = joint_add(s, name, parent, chain_place(&w, -1, at));
     }
     rig_say(report, "a chain of %d joints along the longest way through the body", s->count);
+    return true;
+}
+
+/*
+ * A snake, a worm, an eel: a long thin body that lies down. The root is in the middle; the spine runs to the head,
+ * which is the end that is thicker near its tip, and the tail to the other.
+ */
+static bool snake_fit(posture *b, rig_report *report, skeleton *s)
+{
+    const limb *all = b->f->all;
+    float radius, blunt[2];
+    chain_way w = chain_find(b, &radius);
+    if (!w.base || b->f->main_count != 2 || w.length < 16 * radius) return false;
+    if (fabsf(tip_of(b, 0).y - tip_of(b, 1).y) > 0.4f * w.length || height_of(b) > 0.5f * w.length) return false;
+    for (int k = 0; k < 2; k++)
+        blunt[k] = limb_radius(&all[k], 0.04f * w.length) + limb_radius(&all[k], 0.08f * w.length);
+    int head = blunt[1] > blunt[0];
+    w = (chain_way){&all[head], &all[1 - head], all[head].seam_distance, w.length}; /* it starts at the head */
+    int half = CLAMP((int)(w.length / (10 * MAX(radius, 1e-6f))), 3, 12), parent;
+    float step = 0.5f * w.length / ((float)half + 0.5f);
+    int root = joint_add(s, "hips", -1, chain_place(&w, -1, 0.5f * w.length));
+    for (int side = 0; side < 2; side++) {
+        parent = root;
+        for (int k = 1; k <= half; k++) {
+            char name[24];
+            float d = 0.5f * w.length + (side ? step : -step) * (float)k;
+            d = chain_bend(&w, d, 0.4f * step, 0.6f * step, radius);
+            if (side)
+                snprintf(name, sizeof name, "tail_%d", k);
+            else if (k == half)
+                snprintf(name, sizeof name, "head");
+            else if (k == half - 1)
+                snprintf(name, sizeof name, "neck");
+            else
+                snprintf(name, sizeof name, "spine_%d", k);
+            parent = joint_add(s, name, parent, chain_place(&w, -1, d));
+        }
+    }
+    rig_say(report, "a snake: a long body with %d joints from head to tail", s->count);
     return true;
 }
 
@@ -779,7 +858,8 @@ static const template_entry TEMPLATES[] = {
     {{"quadruped", "four legs, spine, neck and head, tail and ears where there are any"}, quadruped_fit},
     {{"biped", "two arms, two legs, spine, neck and head, fingers where there are five"}, biped_fit},
     {{"hand", "a hand of five fingers of three joints, with a forearm where there is one"}, hand_fit},
-    {{"chain", "a row of joints: arm, tentacle, snake"}, chain_fit},
+    {{"snake", "a spine from head to tail, with its root in the middle: snake, worm, eel"}, snake_fit},
+    {{"chain", "a row of joints: arm, tentacle, tail"}, chain_fit},
 };
 
 int cutis_rig_template_count(void) { return COUNT_OF(TEMPLATES); }
@@ -821,10 +901,10 @@ cutis_result skeleton_fit(const mesh *m, const limbs *f, const char *name, const
     if (!known) {
         name_search search = name_search_start(name);
         for (int t = 0; t < COUNT_OF(TEMPLATES); t++) name_search_offer(&search, TEMPLATES[t].about.name);
-        return error_set(error, CUTIS_ERROR_ARGUMENT,
-                         "there is no template '%s'%s%s%s; the templates are biped, quadruped, hand, chain and auto",
-                         name, search.nearest ? ", did you mean '" : "", search.nearest ? search.nearest : "",
-                         search.nearest ? "'" : "");
+        return error_set(
+            error, CUTIS_ERROR_ARGUMENT,
+            "there is no template '%s'%s%s%s; the templates are biped, quadruped, hand, snake, chain and auto", name,
+            search.nearest ? ", did you mean '" : "", search.nearest ? search.nearest : "", search.nearest ? "'" : "");
     }
     if (s->count == 0)
         return error_set(error, CUTIS_ERROR_DATA,

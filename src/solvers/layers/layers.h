@@ -152,8 +152,15 @@ typedef struct layers_model {
     layers_hold *holds;
     vec3 *bone_axes; /* (joint_count x 2) rest directions of the bones that end and begin at a joint, unit or 0 */
     layers_volumes volumes;
-    int *parents;   /* (joint_count) */
-    skinning drive; /* skin by place, bone layer by place, then the centres of fans */
+    float *vertex_pieces; /* (vertex_count) the sub-volume that each vertex serves most */
+    int *parents;         /* (joint_count) */
+    skinning drive;       /* skin by place, bone layer by place, then the centres of fans */
+    /* Painted maps; arrays are NULL, and counts 0, where nothing is painted. */
+    float *freeze; /* (point_count) how far the point follows linear blend skinning, 0..1 */
+    float *press;  /* (point_count) how far into its flesh the point may be pressed, over its depth, 0..1 */
+    int frozen_count;
+    int *frozen;           /* (frozen_count) places with freeze > 0 */
+    skinning frozen_drive; /* their skin, then their bone layer */
     contact_surface surface;
     bvh tree;               /* of the skin, for counting intersections */
     int rest_intersections; /* pairs of triangles */

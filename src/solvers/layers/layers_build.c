@@ -31,6 +31,8 @@ static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
  * arm and the man of the zoo are below this nearly everywhere.
  */
 static const float SLENDER = 2.5f;
+/* Rings around places without room over which the flesh grows to its depth; in the first half there is none. */
+enum { ROOM_RINGS = 6 };
 
 typedef struct centre_line {
     vec3 joint; /* rest position, sizes */
@@ -45,6 +47,7 @@ typedef struct builder {
     vec3 *axis;     /* (point_count) by place: nearest point of the bones' centre lines */
     float *weights; /* of the point in hand */
     float *layer_positions, *areas;
+    float *room; /* (point_count) for flesh, 0..1 */
 } builder;
 
 static vec3 to_sizes(const layers_model *model, vec3 p)
@@ -145,16 +148,19 @@ static double point_value(const builder *b, int point, int parameter)
     return total > 0 ? sum / total : b->build->values[parameter];
 }
 
-/* The painted map of that name by place, 1 where there is none. */
-static void map_gather(const builder *b, const char *name, float *values)
+/* The painted map of that name by place, `unpainted` where there is none. Returns whether it says anything else. */
+static bool map_gather(const builder *b, const char *name, float unpainted, float *values)
 {
     const cutis_character *character = b->build->character;
-    for (int k = 0; k < b->model->point_count; k++) values[k] = 1;
+    bool painted = false;
+    for (int k = 0; k < b->model->point_count; k++) values[k] = unpainted;
     for (int i = 0; i < character->map_count; i++) {
         if (strcmp(character->maps[i].name, name) != 0) continue;
         for (int k = 0; k < b->model->point_count; k++)
             values[k] = CLAMP(character->maps[i].values[character->point_vertices[b->model->paths.points[k]]], 0, 1);
     }
+    for (int k = 0; k < b->model->point_count; k++) painted = painted || values[k] != unpainted;
+    return painted;
 }
 
 /* ---- layers ---- */
@@ -197,6 +203,41 @@ static void radii_find(const layers_model *model, float *radii)
     }
 }
 
+/*
+ * How much room there is for flesh, 0..1: none where the rest pose touches itself or nearly does, as toes and lips are
+ * modelled. Flesh that has nowhere to go would only tangle; thin and stiff it goes with its bone, as it was modelled.
+ */
+static cutis_result room_find(const builder *b, arena *scratch, cutis_error *error)
+{
+    float *room = b->room;
+    const layers_model *model = b->model;
+    const mesh *m = model->mesh;
+    int n = model->point_count;
+    void *memory = arena_push(scratch, contact_work_size(&model->surface), 1);
+    float *next = ARENA_ARRAY(scratch, float, n);
+    if (scratch->failed) return error_memory(error, "the layers");
+    contact_work work = contact_work_make(&model->surface, memory);
+    contact_search_options options = {
+        .margin = model->thickness, .thickness = model->thickness, .local = true, .touching = true};
+    contact_search(&model->surface, &work, m->positions, m->positions, &options, b->build->jobs);
+    for (int k = 0; k < n; k++) room[k] = model->surface.tangle[k] < 0;
+    for (int i = 0; i < work.pair_count; i++)
+        for (int v = 0; v < 4; v++) room[work.pairs[i].v[v]] = 0;
+    for (int pass = 0; pass < ROOM_RINGS; pass++) {
+        for (int k = 0; k < n; k++) {
+            float sum = room[k], least = room[k];
+            int first = m->point_neighbour_first[k], last = m->point_neighbour_first[k + 1];
+            for (int i = first; i < last; i++) {
+                sum += room[m->point_neighbours[i]];
+                least = MIN(least, room[m->point_neighbours[i]]);
+            }
+            next[k] = pass < ROOM_RINGS / 2 ? least : sum / (float)(last - first + 1);
+        }
+        memcpy(room, next, (size_t)n * sizeof(float));
+    }
+    return CUTIS_OK;
+}
+
 /* Rest positions of all particles. */
 static void layers_place(builder *b, const float *normals, const float *radii)
 {
@@ -213,7 +254,7 @@ static void layers_place(builder *b, const float *normals, const float *radii)
                                     (float)point_value(b, point, LAYERS_BONE_DEPTH)};
         float flesh = (float)point_value(b, point, LAYERS_FLESH);
         float deepest = MIN(MIN(parameters[LAYER_BONE] * length, flesh), SLENDER * radii[k]);
-        deepest = MAX(deepest, 3 * LEAST_DEPTH);
+        deepest = MAX(deepest * b->room[k], 3 * LEAST_DEPTH);
         float bottom = MAX(parameters[LAYER_BONE], 1e-3f);
         for (int l = 0; l < LAYERS; l++) {
             float share = CLAMP(parameters[l] / bottom, l / 12.0f, 1 - (LAYER_BONE - l) / 12.0f);
@@ -260,13 +301,14 @@ static void stiffness_find(builder *b, float *map)
     layers_model *model = b->model;
     static const int parameters[LAYERS] = {LAYERS_SKIN_STIFFNESS, LAYERS_FAT_STIFFNESS, LAYERS_MUSCLE_STIFFNESS,
                                            LAYERS_BONE_STIFFNESS};
-    map_gather(b, "stiffness", map);
+    map_gather(b, "stiffness", 1, map);
     for (int k = 0; k < model->point_count; k++) {
         int point = model->paths.points[k];
         double depth = vec3_distance(particle_rest(model, k, LAYER_SKIN), particle_rest(model, k, LAYER_BONE));
         double thin = MAX(DEEP_FLESH / depth, 1.0);
         for (int l = 0; l < LAYERS; l++) {
-            double kappa = layers_kappa(map[k] * point_value(b, point, parameters[l]));
+            double stiffness = map[k] * point_value(b, point, parameters[l]);
+            double kappa = layers_kappa(1 - (1 - stiffness) * b->room[k]);
             model->regions.kappa[4 * k + l] = (float)MAX(kappa, MIN(thin * thin * kappa, layers_kappa(THIN_STIFFNESS)));
         }
         int members = model->paths.member_first[k + 1] - model->paths.member_first[k];
@@ -366,6 +408,55 @@ static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
                           error);
 }
 
+/* ---- painted maps of places ---- */
+
+/* Frozen points: linear blend skinning of their skin and bone layer; neither contact nor volume moves them. */
+static cutis_result frozen_build(builder *b, arena *scratch, cutis_error *error)
+{
+    layers_model *model = b->model;
+    const point_weights *weights = b->build->weights;
+    int n = model->point_count, count = 0, influences = 0;
+    for (int k = 0; k < n; k++) count += model->freeze[k] > 0;
+    for (int k = 0; k < n; k++) {
+        int point = model->paths.points[k];
+        if (model->freeze[k] > 0) influences += 2 * (weights->first[point + 1] - weights->first[point]);
+        model->inverse_masses[k] *= 1 - model->freeze[k];
+        model->volumes.softness[k] *= 1 - model->freeze[k];
+    }
+    model->frozen_count = count;
+    model->frozen = ARENA_ARRAY(b->build->memory, int, count + 1);
+    float *rest = ARENA_ARRAY(scratch, float, 6 * (size_t)count + 1),
+          *values = ARENA_ARRAY(scratch, float, influences + 1);
+    int *first = ARENA_ARRAY(scratch, int, 2 * count + 1), *joints = ARENA_ARRAY(scratch, int, influences + 1);
+    if (scratch->failed || !model->frozen) return error_memory(error, "the frozen points of solver layers");
+    for (int k = 0, i = 0; k < n; k++)
+        if (model->freeze[k] > 0) model->frozen[i++] = k;
+    for (int i = 0, at = 0; i < 2 * count; i++) {
+        int k = model->frozen[i % count], point = model->paths.points[k];
+        vec3 x = particle_rest(model, k, i < count ? LAYER_SKIN : LAYER_BONE);
+        vec3_store(rest + 3 * i, vec3_madd(vec3_load(model->centre), x, model->size));
+        for (int w = weights->first[point]; w < weights->first[point + 1]; w++)
+            joints[at] = weights->joints[w], values[at++] = weights->weights[w];
+        first[i + 1] = at;
+    }
+    return skinning_build(&model->frozen_drive, 2 * count, rest, first, joints, values, model->joint_count,
+                          b->build->memory, error);
+}
+
+static cutis_result maps_build(builder *b, float *map, arena *scratch, cutis_error *error)
+{
+    layers_model *model = b->model;
+    int n = model->point_count;
+    if (map_gather(b, "depth", 1, map)) {
+        model->press = arena_copy(b->build->memory, map, (size_t)n, sizeof(float));
+        if (!model->press) return error_memory(error, "the painted depths of solver layers");
+    }
+    if (!map_gather(b, "freeze", 0, map)) return CUTIS_OK;
+    model->freeze = arena_copy(b->build->memory, map, (size_t)n, sizeof(float));
+    if (!model->freeze) return error_memory(error, "the frozen points of solver layers");
+    return frozen_build(b, scratch, error);
+}
+
 /* ---- all of it ---- */
 
 /* The surface in place order, in sizes. */
@@ -432,10 +523,14 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     b->areas = ARENA_ARRAY(scratch, float, n);
     float *normals = ARENA_ARRAY(scratch, float, 3 * (size_t)n), *map = ARENA_ARRAY(scratch, float, n);
     float *radii = ARENA_ARRAY(scratch, float, 2 * (size_t)n);
+    b->room = ARENA_ARRAY(scratch, float, n);
     if (scratch->failed || !arrays_push(model, build->memory)) return error_memory(error, "the layers");
     mesh_normals(model->mesh, model->mesh->positions, normals, NULL);
     axis_find(b);
     radii_find(model, radii);
+    result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
+    if (result == CUTIS_OK) result = room_find(b, scratch, error);
+    if (result != CUTIS_OK) return result;
     layers_place(b, normals, radii);
     masses_find(b);
     stiffness_find(b, map);
@@ -447,8 +542,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     result = holds_build(b, error);
     if (result == CUTIS_OK) result = layers_volumes_build(build, model, error);
     if (result == CUTIS_OK) result = drive_build(b, scratch, error);
-    if (result == CUTIS_OK)
-        result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
+    if (result == CUTIS_OK) result = maps_build(b, map, scratch, error);
     if (result == CUTIS_OK && model->mesh->triangle_count > 0) {
         result = bvh_build(&model->tree, model->mesh->triangle_count, model->mesh->triangles, model->mesh->positions,
                            build->memory, error);

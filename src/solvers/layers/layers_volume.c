@@ -390,6 +390,15 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
     }
     shares_smooth(m, v->count, shares, next);
     shares_pick(v, m->point_count, shares);
+    /* For pictures. */
+    const cutis_character *character = b->build->character;
+    b->model->vertex_pieces = ARENA_ARRAY(memory, float, character->vertex_count + 1);
+    if (!b->model->vertex_pieces) return error_memory(error, "the sub-volumes of solver layers");
+    for (int i = 0; i < character->vertex_count; i++) {
+        int k = b->model->paths.places[character->vertex_points[i]];
+        if (v->point_first[k] < v->point_first[k + 1])
+            b->model->vertex_pieces[i] = (float)v->point_volumes[v->point_first[k]];
+    }
     for (int p = 0; p < v->count; p++)
         for (int i = 3 * v->triangle_first[p]; i < 3 * v->triangle_first[p + 1]; i++) {
             int k = v->triangles[i];

@@ -40,12 +40,12 @@ static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
                             .help = "way to equilibrium: accelerated descent, or adaptive Runge-Kutta"},
     [SPRINGS_ITERATIONS] = {.name = "iterations",
                             .type = CUTIS_PARAMETER_INT,
-                            .default_value = 100,
+                            .default_value = 600,
                             .min = 1,
                             .max = 10000,
                             .unit = "",
                             .help = "most iterations a substep (of rk4: eight times as many steps)"},
-    [SPRINGS_TOLERANCE] = FLOAT_PARAMETER("tolerance", 2e-5, 1e-7, 0.01, "size", false,
+    [SPRINGS_TOLERANCE] = FLOAT_PARAMETER("tolerance", 5e-5, 1e-7, 0.01, "size", false,
                                           "net force at rest, as the elongation of an anchor that it would cause"),
     [SPRINGS_FLESH] =
         FLOAT_PARAMETER("flesh", 30, 0.1, 10000, "kPa", true, "Young's modulus of the flesh between skin and bone"),
@@ -66,6 +66,14 @@ static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
     [SPRINGS_STAND] = BOOL_PARAMETER("stand", 1, "free props stand, where they start, on a floor as wide as they are"),
     [SPRINGS_UNIT] = FLOAT_PARAMETER("unit", 1, 1e-6, 1e6, "m", false,
                                      "metres in the file's unit of length, for weights and forces of props"),
+    [SPRINGS_CONTROL_RINGS] = {.name = "control_rings",
+                               .type = CUTIS_PARAMETER_INT,
+                               .max = 8,
+                               .unit = "",
+                               .per_bone = true,
+                               .help = "dffd: rings of control points along a bone; 0: as many as suit it"},
+    [SPRINGS_CONTROL_RADIUS] = FLOAT_PARAMETER("control_radius", 1.25, 0.6, 3, "", true,
+                                               "dffd: radius of the rings, over that of the body there"),
 };
 
 static const char *const springs_parts[] = {"reference", "contact", "equilibrium", "adjustment", "other"};
@@ -95,6 +103,7 @@ static springs_state state_view(const springs_model *m, void *memory, size_t *si
     s.header = carve(memory, &used, HEADER_COUNT, sizeof(int));
     s.x = carve(memory, &used, nodes, sizeof(float));
     s.reference = carve(memory, &used, (size_t)m->point_count * NODE, sizeof(float));
+    s.elongation = carve(memory, &used, (size_t)m->point_count * NODE, sizeof(float));
     s.velocity = carve(memory, &used, (size_t)m->soft.node_count * NODE, sizeof(float));
     s.bodies = carve(memory, &used, (size_t)m->prop_count, sizeof(springs_body));
     s.reports = carve(memory, &used, (size_t)m->character->prop_count, sizeof(springs_report));
@@ -126,7 +135,6 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.stages = carve(memory, &used, m->rk4 ? 6 * nodes : 0, sizeof(float));
     s.start = carve(memory, &used, points * 3, sizeof(float));
     s.end = carve(memory, &used, points * 3, sizeof(float));
-    s.inverse_masses = carve(memory, &used, points, sizeof(float));
     s.points = carve(memory, &used, (size_t)m->point_count * 3, sizeof(float));
     s.shift = carve(memory, &used, (size_t)m->prop_count * 8, sizeof(float));
     s.predicted = carve(memory, &used, (size_t)m->prop_count, sizeof(springs_body));
@@ -174,21 +182,30 @@ static double lap(double *clock)
     return passed * 1e3;
 }
 
-/* The reference shape of the pose; the skin goes along with it. */
+/*
+ * The reference shape of the pose. The skin goes along with it, and goes on as it went: its elongations change in this
+ * substep about as in the last, where nothing touches it.
+ */
 static void reference_follow(springs_run *run, bool whole)
 {
     const springs_model *m = run->m;
     springs_reference_evaluate(m->reference, run->input->skin, run->w.reference, run->input->jobs, run->w.points);
     float scale = 1 / m->size;
-    for (int p = 0; p < m->point_count; p++)
+    for (int p = 0; p < m->point_count; p++) {
+        const float *touch = run->s.touch + 3 * m->character->point_vertices[p];
+        bool touched = touch[0] != 0 || touch[1] != 0 || touch[2] != 0;
         for (int c = 0; c < 3; c++) {
             float *old = run->s.reference + NODE * p + c, *x = run->s.x + NODE * p + c;
-            float next = (run->w.points[3 * p + c] - m->centre[c]) * scale;
+            float *last = run->s.elongation + NODE * p + c;
+            float next = (run->w.points[3 * p + c] - m->centre[c]) * scale, u = *x - *old;
             if (!(fabsf(next) < 1e6f)) next = *old;
+            float change = touched ? 0 : u - *last;
             /* Skin that lies on the reference stays on it to the bit. */
-            *x = whole || m->frozen[p] || *x == *old ? next : *x + (next - *old);
+            *x = whole || m->frozen[p] || (u == 0 && change == 0) ? next : next + (u + change);
+            *last = whole ? 0 : u;
             *old = next;
         }
+    }
 }
 
 /* How much each node gives way, for contacts; springs_net refines it. */
@@ -314,7 +331,7 @@ static void points_write(const springs_run *run, float *points)
         }
 }
 
-static springs_run run_make(const void *data, void *state, void *scratch, const solver_input *input)
+springs_run springs_run_make(const void *data, void *state, void *scratch, const solver_input *input)
 {
     springs_run run = {.m = data, .input = input, .h = (float)input->h, .omega = 1};
     run.s = state_view(data, state, NULL);
@@ -325,7 +342,7 @@ static springs_run run_make(const void *data, void *state, void *scratch, const 
 static void springs_step(const void *data, void *state, void *scratch, const solver_input *input, float *points,
                          cutis_step_stats *stats)
 {
-    springs_run run = run_make(data, state, scratch, input);
+    springs_run run = springs_run_make(data, state, scratch, input);
     substep(&run, stats);
     double clock = clock_seconds();
     touch_write(&run);
@@ -371,7 +388,7 @@ static void springs_reset(const void *data, void *state, void *scratch, const so
     const springs_model *m = data;
     solver_input walk = *input;
     size_t joint_floats = (size_t)m->joint_count * 12;
-    springs_run run = run_make(data, state, scratch, &walk);
+    springs_run run = springs_run_make(data, state, scratch, &walk);
     memset(state, 0, springs_state_size(data));
     float *rest = run.w.joints, *joints = rest + joint_floats, *skin = joints + joint_floats;
     cutis_pose_rest(m->character, rest);
@@ -414,6 +431,8 @@ static void springs_teleport(const void *data, void *state, const float motion[1
         vec3 x = vec3_madd(centre, vec3_load(s.reference + NODE * i), m->size);
         vec3_store(s.reference + NODE * i, vec3_scale(vec3_sub(mat34_point(motion, x), centre), 1 / m->size));
     }
+    for (int i = 0; i < m->point_count; i++)
+        vec3_store(s.elongation + NODE * i, quat_rotate(rotation, vec3_load(s.elongation + NODE * i)));
     for (int i = 0; i < m->soft.node_count; i++)
         vec3_store(s.velocity + NODE * i, quat_rotate(rotation, vec3_load(s.velocity + NODE * i)));
     for (int i = 0; i < m->prop_count; i++) {
@@ -490,7 +509,7 @@ const solver solver_springs = {
              .element = "springs",
              .parts = springs_parts,
              .part_count = COUNT_OF(springs_parts),
-             .substep = 1.0 / 120,
+             .substep = 1.0 / 60,
              .parameters = springs_parameters,
              .parameter_count = SPRINGS_PARAMETER_COUNT,
              .outputs = springs_outputs,

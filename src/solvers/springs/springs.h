@@ -31,6 +31,8 @@ enum {
     SPRINGS_DAMPING,
     SPRINGS_STAND,
     SPRINGS_UNIT,
+    SPRINGS_CONTROL_RINGS, /* found by name in springs_dffd.c */
+    SPRINGS_CONTROL_RADIUS,
     SPRINGS_PARAMETER_COUNT
 };
 
@@ -159,7 +161,7 @@ typedef struct springs_contact {
     vec3 start;    /* the difference at the start of the substep, for friction */
     vec3 normal;
     float gap;
-    float mobility; /* sizes per newton, along the normal */
+    float mobility; /* sizes per newton along the normal, of its bodies */
     float slip;     /* the same across */
     float friction; /* Coulomb coefficient */
     float lambda;   /* newtons, >= 0 */
@@ -177,6 +179,7 @@ typedef struct springs_memory {
 typedef struct springs_body {
     float centre[3], rotation[4]; /* sizes; unit quaternion */
     float velocity[3], spin[3];   /* sizes/s, radians/s */
+    float touching;               /* not 0: something bore on it in the last substep, so that it does not simply fall */
 } springs_body;
 
 /* What is told of a prop. */
@@ -190,6 +193,7 @@ typedef struct springs_report {
 typedef struct springs_state {
     float *x;                 /* (node_count x 4) */
     float *reference;         /* (point_count x 4) */
+    float *elongation;        /* (point_count x 4) of the anchors, a substep before */
     float *velocity;          /* (soft.node_count x 4) */
     springs_body *bodies;     /* (prop_count) of soft ones the best fit */
     springs_report *reports;  /* (character's prop_count) */
@@ -212,7 +216,6 @@ typedef struct springs_scratch {
     float *before;           /* (soft.node_count x 4) where they were */
     float *stages;           /* (6 x node_count x 4) Runge-Kutta slopes, only for rk4 */
     float *start, *end;      /* (contact_count x 3) */
-    float *inverse_masses;   /* (contact_count) */
     float *points;           /* (point_count x 3) reference in scene space */
     float *shift;            /* (prop_count x 8) moves and turns of rigid bodies in this substep */
     springs_body *predicted; /* (prop_count) */
@@ -227,7 +230,6 @@ typedef struct springs_scratch {
     double *partial; /* per block of nodes */
     float *joints;   /* (joint_count x 36) of a reset */
     bvh_node *nodes; /* of the skin's tree */
-    bvh_node *prop_nodes;
     void *reference;
     contact_work contact;
 } springs_scratch;
@@ -248,6 +250,8 @@ typedef struct springs_run {
 enum { NODE_GRAIN = 512, EDGE_GRAIN = 128 /* blocks */ };
 #define NODE_BLOCKS(n) (((n) + NODE_GRAIN - 1) / NODE_GRAIN)
 
+/* What a substep works with: views of the state's and the scratch memory. */
+springs_run springs_run_make(const void *data, void *state, void *scratch, const solver_input *input);
 /* Forces of edges at run->at into edge_forces, of soft springs into spring_forces. */
 void springs_forces(springs_run *run);
 /* Net forces at run->at into w.force, and run->residual. Calls springs_forces. */

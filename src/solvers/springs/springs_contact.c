@@ -17,6 +17,8 @@
 
 /* How far the skin may move in a substep relative to its mean motion: in sizes, and sizes a second. */
 static const float REACH_LIMIT = 0.04f, REACH_RATE = 3;
+/* Newtons beyond which a contact's force is a mishap and is not kept. */
+static const float FORCE_LIMIT = 1e6f;
 /* Rate at which the mean force on a prop forgets, 1/s: about that of a frame, and the same at every frame rate. */
 static const double FORCE_RATE = 60;
 
@@ -90,17 +92,24 @@ static void side_add(const springs_run *run, springs_contact *c, int side, const
     }
 }
 
-/* Sizes per newton along a direction. */
-static float mobility_along(const springs_run *run, const springs_contact *c, vec3 direction)
+/* Sizes per newton along a direction, of the bodies that take part. */
+static float bodies_mobility(const springs_run *run, const springs_contact *c, vec3 direction)
 {
     float sum = 0;
-    for (int i = 0; i < c->count; i++) sum += c->w[i] * c->w[i] * run->w.give[c->v[i]];
     for (int side = 0; side < 2; side++) {
         if (c->body[side] < 0 || run->held) continue;
         vec3 turn = vec3_cross(c->arm[side], direction);
         sum += run->h * run->h / run->m->props[c->body[side]].mass +
                vec3_dot(turn, mat3_vector(run->w.inertia[c->body[side]], turn));
     }
+    return sum;
+}
+
+/* The same of its nodes, as they give way in this iteration. */
+static float nodes_mobility(const springs_run *run, const springs_contact *c)
+{
+    float sum = 0;
+    for (int i = 0; i < c->count; i++) sum += c->w[i] * c->w[i] * run->w.give[c->v[i]];
     return sum;
 }
 
@@ -176,10 +185,10 @@ static void contact_add(springs_run *run, springs_contact *c, float margin)
     float value = vec3_dot(c->normal, contact_difference(run, c, run->s.x)) - c->gap;
     bool known = table_find(run, c->key) != NULL;
     if (value > margin && !known) return;
-    c->mobility = mobility_along(run, c, c->normal);
-    if (!(c->mobility > 0)) return;
+    c->mobility = bodies_mobility(run, c, c->normal);
+    if (!(c->mobility + nodes_mobility(run, c) > 0)) return;
     vec3 across = vec3_orthogonal(c->normal);
-    c->slip = MAX(mobility_along(run, c, across), mobility_along(run, c, vec3_cross(c->normal, across)));
+    c->slip = MAX(bodies_mobility(run, c, across), bodies_mobility(run, c, vec3_cross(c->normal, across)));
     contact_recall(run, c);
     run->w.contacts[run->contact_count++] = *c;
 }
@@ -292,6 +301,18 @@ static void end_gather(springs_run *run)
     skin_limit(run, run->w.end);
 }
 
+/* Rigid props that something bears on are searched for where they would be without their weight. */
+static void end_raise(springs_run *run)
+{
+    const springs_model *m = run->m;
+    float fall = run->held ? 0 : m->gravity * run->h * run->h;
+    for (int i = 0; i < m->prop_count; i++) {
+        if (m->props[i].soft || run->s.bodies[i].touching == 0) continue;
+        for (int p = m->props[i].first; p < m->props[i].first + m->props[i].point_count; p++)
+            run->w.end[3 * p + 1] += fall;
+    }
+}
+
 void springs_contacts_find(springs_run *run)
 {
     const springs_model *m = run->m;
@@ -299,6 +320,7 @@ void springs_contacts_find(springs_run *run)
     run->contact_count = 0;
     table_fill(run);
     end_gather(run);
+    end_raise(run);
     if (m->self_contact || m->prop_count > 0) {
         int count = contact_search(&m->surface, &run->w.contact, run->w.start, run->w.end, &options, run->input->jobs);
         for (int i = 0; i < count; i++) pair_add(run, run->w.contact.pairs + i);
@@ -318,13 +340,15 @@ float springs_contacts_correct(springs_run *run, float *x)
         float value = vec3_dot(c->normal, d) - c->gap;
         if (value >= 0 && c->lambda <= 0) continue;
         /* Reaction. */
-        float next = MAX(c->lambda - value / c->mobility, 0.0f), change = next - c->lambda;
+        float nodes = nodes_mobility(run, c), mobility = nodes + c->mobility;
+        if (!(mobility > 0)) continue;
+        float next = MAX(c->lambda - value / mobility, 0.0f), change = next - c->lambda;
         c->lambda = next;
-        largest = MAX(largest, fabsf(change) * c->mobility);
+        largest = MAX(largest, fabsf(change) * mobility);
         /* Friction: back to where it was across, by at most the bound. The normal's part does not change across. */
         vec3 slip = vec3_sub(d, c->start);
         slip = vec3_madd(slip, c->normal, -vec3_dot(slip, c->normal));
-        vec3 shear = vec3_madd(c->shear, slip, -1 / c->slip);
+        vec3 shear = vec3_madd(c->shear, slip, -1 / (nodes + c->slip));
         float bound = c->friction * next, length = vec3_length(shear);
         if (length > bound) shear = vec3_scale(shear, length > 0 ? bound / length : 0);
         vec3 impulse = vec3_madd(vec3_sub(shear, c->shear), c->normal, change);
@@ -342,18 +366,14 @@ bool springs_contacts_adjust(springs_run *run)
     end_gather(run);
     for (int pass = 0; pass < 2; pass++) {
         if (m->self_contact || m->prop_count > 0) {
-            for (int p = 0; p < m->contact_count; p++) run->w.inverse_masses[p] = run->w.give[p];
-            for (int i = 0; i < m->prop_count; i++)
-                for (int p = 0; p < m->props[i].point_count && !m->props[i].soft; p++)
-                    run->w.inverse_masses[m->props[i].first + p] = 1e-3f * run->h * run->h / m->props[i].mass;
-            stats = contact_resolve(&m->surface, &run->w.contact, run->w.start, run->w.end, run->w.inverse_masses,
-                                    &options, pass == 0, run->input->jobs);
+            stats = contact_resolve(&m->surface, &run->w.contact, run->w.start, run->w.end, run->w.give, &options,
+                                    pass == 0, run->input->jobs);
         }
         /* What went through a collider meanwhile comes back, and may push others. */
         bool moved = false;
         for (int i = 0; i < run->contact_count; i++) {
             const springs_contact *c = run->w.contacts + i;
-            if (c->count != 1 || c->body[0] >= 0) continue;
+            if (c->count != 1 || c->body[0] >= 0 || c->body[1] >= 0) continue;
             float *x = run->w.end + 3 * c->v[0], value = vec3_dot(c->normal, vec3_load(x)) - c->gap;
             if (value >= -0.5f * m->thickness) continue;
             vec3_store(x, vec3_madd(vec3_load(x), c->normal, -value));
@@ -361,8 +381,17 @@ bool springs_contacts_adjust(springs_run *run)
         }
         if (!moved) break;
     }
-    for (int p = 0; p < m->contact_count; p++) memcpy(run->s.x + NODE * p, run->w.end + 3 * p, 3 * sizeof(float));
+    for (int p = 0; p < m->point_count + m->soft_points; p++)
+        memcpy(run->s.x + NODE * p, run->w.end + 3 * p, 3 * sizeof(float));
     return stats.failed;
+}
+
+/* The report of the prop on one side of a contact with the skin; NULL when there is none. */
+static springs_report *side_report(springs_run *run, const springs_contact *c, int side)
+{
+    int prop = c->prop[side];
+    if (c->prop[1 - side] != -1 || prop == -1 || prop == SPRINGS_NOBODY) return NULL;
+    return run->s.reports + (prop >= 0 ? run->m->props[prop].index : run->m->collider_index[-2 - prop]);
 }
 
 void springs_contacts_keep(springs_run *run)
@@ -370,25 +399,36 @@ void springs_contacts_keep(springs_run *run)
     const springs_model *m = run->m;
     int kept = 0;
     float fresh = 1 - (float)det_exp(-FORCE_RATE * (double)run->h);
-    for (int i = 0; i < m->character->prop_count; i++)
+    for (int i = 0; i < m->prop_count; i++) run->s.bodies[i].touching = 0;
+    for (int i = 0; i < m->character->prop_count; i++) {
         for (int k = 0; k < 3; k++) run->s.reports[i].force[k] *= 1 - fresh;
+        run->s.reports[i].penetration = 0;
+    }
     for (int i = 0; i < run->contact_count; i++) {
         const springs_contact *c = run->w.contacts + i;
+        for (int side = 0; side < 2; side++) {
+            springs_report *report = side_report(run, c, side);
+            if (!report) continue;
+            float surface = c->key[1] < 0 ? c->gap - m->thickness : 0;
+            float depth = surface - vec3_dot(c->normal, contact_difference(run, c, run->s.x));
+            report->penetration = MAX(report->penetration, depth);
+        }
         if (!(c->lambda > 0)) continue;
         vec3 force = vec3_madd(c->shear, c->normal, c->lambda);
+        if (!(vec3_length2(force) < FORCE_LIMIT * FORCE_LIMIT)) continue;
         if (kept < run->w.memory_capacity) {
             springs_memory *memory = run->s.memories + kept++;
             memcpy(memory->key, c->key, sizeof memory->key);
             memory->lambda = c->lambda;
             vec3_store(memory->shear, c->shear);
         }
-        /* What the skin does to props. */
         for (int side = 0; side < 2; side++) {
-            int prop = c->prop[side];
-            if (c->prop[1 - side] != -1 || prop == -1 || prop == SPRINGS_NOBODY) continue;
-            int index = prop >= 0 ? m->props[prop].index : m->collider_index[-2 - prop];
-            float *sum = run->s.reports[index].force;
-            vec3_store(sum, vec3_madd(vec3_load(sum), force, side ? -fresh : fresh));
+            if (c->prop[side] >= 0) run->s.bodies[c->prop[side]].touching = 1;
+            /* What the skin does to props. */
+            springs_report *report = side_report(run, c, side);
+            if (!report) continue;
+            vec3 sum = vec3_load(report->force);
+            vec3_store(report->force, vec3_madd(sum, force, side ? -fresh : fresh));
         }
     }
     /* What is not in use is zero, so that equal states have equal bytes. */

@@ -15,6 +15,10 @@
  */
 #include "solvers/springs/springs.h"
 
+/* Most that an anchor's stiffness grows by. */
+static const float FIRMEST = 8;
+/* A soft node is to rest so much better than skin: its errors add up over the substeps, as velocity. */
+static const float SOFT_STRICTER = 2;
 /* Stiffness of a shortened edge over that of a lengthened one. */
 static const float WRINKLING = 0.25f;
 
@@ -120,7 +124,7 @@ static void skin_net(void *context, int begin, int end)
     float worst = 0;
     for (int p = begin; p < end; p++) {
         vec3 u = vec3_sub(vec3_load(run->s.reference + NODE * p), vec3_load(run->at + NODE * p));
-        float k = m->anchor[p], grown = vec3_length2(u) * m->depth[p];
+        float k = m->anchor[p], grown = MIN(vec3_length2(u) * m->depth[p], FIRMEST);
         f4 sum = f4_load(run->w.push + NODE * p);
         for (int i = m->incident_first[p]; i < m->incident_first[p + 1]; i++)
             sum = f4_add(sum, f4_load(run->w.edge_forces + m->incident[i]));
@@ -155,7 +159,7 @@ static void soft_net(void *context, int begin, int end)
         if (run->held) f = vec3_make(0, 0, 0);
         vec3_store(run->w.force + NODE * node, f);
         run->w.give[node] = run->held ? 0 : 1 / (m->diagonal[node] + k);
-        worst = MAX(worst, vec3_length2(f) / (k * (m->diagonal[node] + k)));
+        worst = MAX(worst, SOFT_STRICTER * SOFT_STRICTER * vec3_length2(f) / (k * (m->diagonal[node] + k)));
     }
     run->w.partial[NODE_BLOCKS(m->point_count) + begin / NODE_GRAIN] = (double)worst;
 }

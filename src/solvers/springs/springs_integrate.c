@@ -28,6 +28,8 @@ static const double FIFTH[6] = {16.0 / 135, 0, 6656.0 / 12825, 28561.0 / 56430, 
 enum { PLAIN_ITERATIONS = 2 };
 /* Longest pseudo-time step: the scheme is stable up to about 3 for eigenvalues up to 1. */
 static const float RK_LONGEST = 2.8f, RK_SHORTEST = 0.05f;
+/* The same with contacts: their multipliers take a node's way for that of a step of 1. */
+static const float RK_TOUCHING = 1;
 
 typedef struct rk_job {
     springs_run *run;
@@ -139,7 +141,7 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
         bool met = run->residual < (double)m->tolerance && moved < m->tolerance;
         if (met || last) {
             /* With nothing left to balance the state stays as it is, to the bit. */
-            if (run->contact_count > 0) memcpy(run->s.x, run->w.next, bytes);
+            if (moved > 0) memcpy(run->s.x, run->w.next, bytes);
             stats->unconverged += !met;
             stats->iterations += i;
             return;
@@ -177,7 +179,7 @@ static void rk_iterate(springs_run *run, cutis_step_stats *stats)
             if (run->contact_count > 0) springs_contacts_correct(run, run->s.x);
         }
         double grow = error > 0 ? 0.9 * sqrt(sqrt(limit / error)) : 4;
-        t = CLAMP(t * (float)CLAMP(grow, 0.2, 4), RK_SHORTEST, RK_LONGEST);
+        t = CLAMP(t * (float)CLAMP(grow, 0.2, 4), RK_SHORTEST, run->contact_count > 0 ? RK_TOUCHING : RK_LONGEST);
     }
     stats->iterations += 8 * m->iterations;
     stats->unconverged++;

@@ -14,8 +14,7 @@
  *   along a ray: the gradient at rest, turned by the same dual quaternions. (Vaillant and others 2013, "Implicit
  *   skinning", follow the gradient of the pose, which can lead to the far side of a folded limb.)
  * - Where a joint folds so far that its two sides meet, a sum of fields would push the skin out of the fold. There the
- *   points of each side stop short of the plane that halves the angle of the two bones, so that the sides lie against
- *   each other, and the field has no say.
+ *   sides are kept apart (springs_bones.c), and the field has no say.
  * - A field that never ends, s / (1 + r^2)^4, so that every point has a gradient. To keep a finger from growing towards
  *   the palm that it nears, a point feels the balls of its own bones and of those next to them in the skeleton; a gate
  *   that follows the weights fades them in, so that neighbours on the surface feel the same.
@@ -40,8 +39,6 @@ enum {
 static const float surface_field = 1.0f / 16;
 /* Fields below this are none. */
 static const float field_floor = 1e-20f;
-/* Distance of the two sides of a fold at its edge, in radii. */
-static const float fold_gap = 0.15f;
 /* Rays along which the level rises by less than this in a distance from the bone are none. */
 static const float least_slope = 0.05f;
 /* How far a step and all steps together may go, in distances of the point from its bone. */
@@ -60,35 +57,6 @@ typedef struct ball_entry {
     float gates[LANES]; /* 0..1 */
 } ball_entry;
 
-/* A joint that can fold: between the bone that ends there and the one that begins. Rest pose. */
-typedef struct hinge {
-    int bone;          /* the one that ends there */
-    int parent, child; /* the joints that move the two bones */
-    vec3 place;
-    vec3 before, after; /* unit directions of the two bones */
-    float cosine;       /* between them */
-    float slender;      /* 0..1: how far the two are limbs in line */
-    float radius;
-} hinge;
-
-/* How a point stands to a hinge. */
-typedef struct hinge_side {
-    int hinge;
-    float side; /* -1 with the parent .. 1 with the child, 0 halfway */
-    float gate; /* 0..1 how much of the point's weight is on the two */
-    float rest; /* how far it is on the wrong side at rest, 0 or less */
-} hinge_side;
-
-/* The fold of a hinge in a pose. */
-typedef struct fold {
-    float strength; /* 0: as open as at rest */
-    vec3 place;
-    vec3 across;  /* normal of the plane that halves the angle, to the child's side */
-    vec3 inwards; /* in that plane, to where the bones approach */
-    float slope;  /* of the bones: how far inwards they go for a step across */
-    vec3 axis;
-} fold;
-
 struct springs_metaballs {
     int ball_count, block_count;
     int used_count;   /* blocks that are evaluated; the others served the fit */
@@ -100,19 +68,11 @@ struct springs_metaballs {
     float *levels;  /* (block_count x LANES) phi at rest */
     float *trusts;  /* (block_count x LANES) 0..1: how far the field is to be followed */
     float *reaches; /* (block_count x LANES) distance from the bone at rest */
-    int hinge_count;
-    hinge *hinges;
+    springs_hinges hinges;
     int *side_first; /* (used_count x LANES + 1) */
-    hinge_side *sides;
+    springs_side *sides;
     skinning start; /* (2 x used_count x LANES): where points start, then a second place outwards of each */
 };
-
-/* 0 to 1 as u goes from 0 to 1, smoothly. */
-static float ramp(float u)
-{
-    u = CLAMP(u, 0.0f, 1.0f);
-    return u * u * (3 - 2 * u);
-}
 
 int springs_metaballs_count(const springs_metaballs *m) { return m->ball_count; }
 
@@ -200,38 +160,6 @@ static void block_load(const springs_metaballs *m, int block, const float *point
 
 /* ---- fit ---- */
 
-/* What is seen of the points around one place of a bone, across it. */
-typedef struct section {
-    double weight, mean[2], square[3];
-} section;
-
-static float falloff(float u)
-{
-    float a = 1 - u * u;
-    return u < 1 ? a * a : 0;
-}
-
-/* Semi-axes along two directions across the bone, from a section's moments: a ring of radius r has variance r^2 / 2. */
-static void section_axes(const section *s, float radius, float radii[2], float turn[2], float centre[2])
-{
-    radii[0] = radii[1] = radius, turn[0] = 1, turn[1] = 0, centre[0] = centre[1] = 0;
-    if (!(s->weight > 0)) return;
-    double x = s->mean[0] / s->weight, y = s->mean[1] / s->weight;
-    double xx = s->square[0] / s->weight - x * x, xy = s->square[1] / s->weight - x * y;
-    double yy = s->square[2] / s->weight - y * y;
-    double half = 0.5 * (xx - yy), middle = 0.5 * (xx + yy), spread = sqrt(half * half + xy * xy);
-    /* The direction of the larger variance, by half-angle formulas. */
-    double cosine = spread > 0 ? half / spread : 1;
-    double c = sqrt(MAX(0.5 * (1 + cosine), 0)), d = sqrt(MAX(0.5 * (1 - cosine), 0));
-    turn[0] = (float)c, turn[1] = (float)(xy < 0 ? -d : d);
-    float large = (float)sqrt(MAX(2 * (middle + spread), 0)), small = (float)sqrt(MAX(2 * (middle - spread), 0));
-    radii[0] = CLAMP(large, 0.4f * radius, 3 * radius);
-    radii[1] = CLAMP(MAX(small, 0.35f * large), 0.4f * radius, 3 * radius);
-    centre[0] = (float)x, centre[1] = (float)y;
-    float off = sqrtf(centre[0] * centre[0] + centre[1] * centre[1]);
-    if (off > radius) centre[0] *= radius / off, centre[1] *= radius / off;
-}
-
 static int bone_ball_count(const springs_bone *bone)
 {
     float length = vec3_distance(bone->a, bone->b);
@@ -241,41 +169,19 @@ static int bone_ball_count(const springs_bone *bone)
 static void bone_fit(const solver_build *build, const springs_bones *bones, int index, const float *areas, ball *balls)
 {
     const springs_bone *bone = &bones->bones[index];
-    const point_weights *weights = build->weights;
     int count = bone_ball_count(bone);
-    float length = vec3_distance(bone->a, bone->b), spacing = length / (float)count;
-    vec3 along = vec3_normalize(vec3_sub(bone->b, bone->a));
-    if (vec3_length2(along) == 0) along = vec3_make(0, 1, 0);
-    vec3 u = vec3_orthogonal(along), v = vec3_cross(along, u);
-    float width = MAX(1.2f * spacing, 0.7f * bone->radius);
-    section sections[BALL_LIMIT] = {{0}};
-    for (int p = 0; p < build->mesh->point_count; p++) {
-        for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
-            if (bones->point_bones[i] != index) continue;
-            vec3 x = vec3_load(build->mesh->positions + 3 * p), off = vec3_sub(x, bone->a);
-            float t = springs_bone_nearest(bone, x) * length;
-            double xu = vec3_dot(off, u), xv = vec3_dot(off, v);
-            for (int k = 0; k < count; k++) {
-                double w = areas[p] * weights->weights[i] * falloff(fabsf(t - ((float)k + 0.5f) * spacing) / width);
-                section *s = &sections[k];
-                s->weight += w;
-                s->mean[0] += w * xu, s->mean[1] += w * xv;
-                s->square[0] += w * xu * xu, s->square[1] += w * xu * xv, s->square[2] += w * xv * xv;
-            }
-        }
-    }
+    float length = vec3_distance(bone->a, bone->b), spacing = length / (float)count, places[BALL_LIMIT];
+    springs_section sections[BALL_LIMIT];
+    for (int k = 0; k < count; k++) places[k] = ((float)k + 0.5f) * spacing;
+    springs_bone_sections(build, bones, index, areas, places, count, MAX(1.2f * spacing, 0.7f * bone->radius),
+                          sections);
     for (int k = 0; k < count; k++) {
-        float radii[2], turn[2], centre[2];
-        section_axes(&sections[k], bone->radius, radii, turn, centre);
-        vec3 first = vec3_madd(vec3_scale(u, turn[0]), v, turn[1]), second = vec3_cross(along, first);
-        float reach = MAX(0.5f * (radii[0] + radii[1]), 1.2f * spacing);
+        const springs_section *s = &sections[k];
+        float reach = MAX(0.5f * (s->radii[0] + s->radii[1]), 1.2f * spacing);
         ball *b = &balls[k];
-        b->joint = bone->joint;
-        b->strength = 1;
-        b->centre = vec3_madd(bone->a, along, ((float)k + 0.5f) * spacing);
-        b->centre = vec3_madd(vec3_madd(b->centre, u, centre[0]), v, centre[1]);
-        vec3 rows[3] = {vec3_scale(first, 1 / radii[0]), vec3_scale(second, 1 / radii[1]),
-                        vec3_scale(along, 1 / reach)};
+        *b = (ball){.joint = bone->joint, .centre = s->centre, .strength = 1};
+        vec3 rows[3] = {vec3_scale(s->axes[0], 1 / s->radii[0]), vec3_scale(s->axes[1], 1 / s->radii[1]),
+                        vec3_scale(s->along, 1 / reach)};
         memcpy(b->shape.m, rows, sizeof rows);
     }
 }
@@ -290,7 +196,7 @@ static float gate_of(const solver_build *build, const springs_bones *bones, int 
     for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
         if (springs_joints_near(bones, weights->joints[i], joint)) near += weights->weights[i];
     }
-    return ramp(2 * near);
+    return springs_ramp(2 * near);
 }
 
 static int strongest_joint(const point_weights *weights, int p)
@@ -421,53 +327,10 @@ static cutis_result strengths_fit(const solver_build *build, springs_metaballs *
     return CUTIS_OK;
 }
 
-/* The mean direction of a joint's bones. */
-static vec3 bones_direction(const springs_bones *bones, int joint, float *radius)
+/* The folds that each point may be in. */
+static cutis_result sides_build(const solver_build *build, const springs_bones *bones, springs_metaballs *m,
+                                cutis_error *error)
 {
-    vec3 sum = {0, 0, 0};
-    *radius = 0;
-    for (int b = bones->first[joint]; b < bones->first[joint + 1]; b++) {
-        sum = vec3_add(sum, vec3_sub(bones->bones[b].b, bones->bones[b].a));
-        *radius = MAX(*radius, bones->bones[b].radius);
-    }
-    return vec3_normalize(sum);
-}
-
-/* 1 for a point that is nearer to this bone than to the joint's others, 0 for one that is half as near again. */
-static float bone_share(const springs_bones *bones, int index, vec3 x)
-{
-    float own = 0, nearest = INFINITY;
-    int joint = bones->bones[index].joint;
-    for (int b = bones->first[joint]; b < bones->first[joint + 1]; b++) {
-        const springs_bone *bone = &bones->bones[b];
-        float distance = vec3_distance(x, vec3_lerp(bone->a, bone->b, springs_bone_nearest(bone, x)));
-        nearest = MIN(nearest, distance);
-        if (b == index) own = distance;
-    }
-    return own > 0 ? ramp(3 * nearest / own - 2) : 1;
-}
-
-/* A hinge wherever a bone ends at a joint that moves points, and the points on its two sides. */
-static cutis_result hinges_build(const solver_build *build, const springs_bones *bones, springs_metaballs *m,
-                                 cutis_error *error)
-{
-    m->hinges = ARENA_ARRAY(build->memory, hinge, bones->count + 1);
-    if (!m->hinges) return error_memory(error, "metaballs");
-    for (int b = 0; b < bones->count; b++) {
-        const springs_bone *bone = &bones->bones[b];
-        if (bone->child < 0) continue;
-        hinge *h = &m->hinges[m->hinge_count];
-        float radius;
-        *h = (hinge){.bone = b, .parent = bone->joint, .child = bone->child, .place = bone->b};
-        h->before = vec3_normalize(vec3_sub(bone->b, bone->a));
-        h->after = bones_direction(bones, bone->child, &radius);
-        h->cosine = vec3_dot(h->before, h->after);
-        h->radius = 0.5f * (radius + bone->radius);
-        /* Only slender bones in line fold like a finger; hips and the thumb's root turn in the middle of a body. */
-        h->slender =
-            ramp((vec3_distance(bone->a, bone->b) / bone->radius - 1.8f) / 0.8f) * ramp((h->cosine - 0.7f) / 0.2f);
-        if (h->slender > 0 && vec3_length2(h->before) > 0 && vec3_length2(h->after) > 0) m->hinge_count++;
-    }
     const point_weights *weights = build->weights;
     int places = m->used_count * LANES;
     m->side_first = ARENA_ARRAY(build->memory, int, places + 1);
@@ -476,27 +339,19 @@ static cutis_result hinges_build(const solver_build *build, const springs_bones 
         int total = 0;
         for (int i = 0; i < places; i++) {
             m->side_first[i] = total;
-            int p = m->points[i] >= 0 ? m->points[i] : m->points[i / LANES * LANES];
-            for (int h = 0; h < m->hinge_count; h++) {
-                float parent = 0, child = 0;
-                for (int k = weights->first[p]; k < weights->first[p + 1]; k++) {
-                    if (weights->joints[k] == m->hinges[h].parent) parent += weights->weights[k];
-                    if (weights->joints[k] == m->hinges[h].child) child += weights->weights[k];
-                }
-                if (parent > 0) {
-                    parent *= bone_share(bones, m->hinges[h].bone, vec3_load(build->mesh->positions + 3 * p));
-                }
-                if (!(parent + child > 0)) continue;
-                float side = CLAMP(5 * (child - parent) / (child + parent), -1.0f, 1.0f);
-                vec3 across = vec3_normalize(vec3_add(m->hinges[h].before, m->hinges[h].after));
-                float s = vec3_dot(vec3_sub(vec3_load(build->mesh->positions + 3 * p), m->hinges[h].place), across);
-                if (side < 0) s = -s;
-                if (pass == 1) m->sides[total] = (hinge_side){h, side, ramp(2 * (parent + child)), MIN(s, 0.0f)};
+            int p = m->points[i] >= 0 ? m->points[i] : m->points[i / LANES * LANES], first = weights->first[p];
+            vec3 x = vec3_load(build->mesh->positions + 3 * p);
+            for (int h = 0; h < m->hinges.count; h++) {
+                springs_side side;
+                if (!springs_side_find(bones, &m->hinges, h, x, weights->joints + first, weights->weights + first,
+                                       weights->first[p + 1] - first, &side))
+                    continue;
+                if (pass == 1) m->sides[total] = side;
                 total++;
             }
         }
         m->side_first[places] = total;
-        if (pass == 0) m->sides = ARENA_ARRAY(build->memory, hinge_side, (size_t)total + 1);
+        if (pass == 0) m->sides = ARENA_ARRAY(build->memory, springs_side, (size_t)total + 1);
         if (!m->sides) return error_memory(error, "metaballs");
     }
     return CUTIS_OK;
@@ -575,7 +430,8 @@ cutis_result springs_metaballs_build(const solver_build *build, const springs_bo
         result = blocks_build(build, bones, marks, m, &temporary, error);
     }
     if (!result) result = strengths_fit(build, m, &temporary, error);
-    if (!result) result = hinges_build(build, bones, m, error);
+    if (!result) result = springs_hinges_build(bones, &m->hinges, build->memory, error);
+    if (!result) result = sides_build(build, bones, m, error);
     if (!result) result = starts_build(build, m, &temporary, error);
     arena_destroy(&temporary);
     *metaballs = m;
@@ -587,7 +443,7 @@ cutis_result springs_metaballs_build(const solver_build *build, const springs_bo
 static size_t posed_floats(const springs_metaballs *m) { return (size_t)m->ball_count * BALL_FLOATS; }
 static size_t fold_floats(const springs_metaballs *m)
 {
-    return ((size_t)m->hinge_count * sizeof(fold) / sizeof(float) + 15) & ~(size_t)15;
+    return ((size_t)m->hinges.count * sizeof(springs_fold) / sizeof(float) + 15) & ~(size_t)15;
 }
 static size_t start_floats(const springs_metaballs *m) { return ((size_t)m->start.count * 3 + 15) & ~(size_t)15; }
 
@@ -599,53 +455,10 @@ size_t springs_metaballs_scratch_size(const springs_metaballs *m)
 typedef struct balls_job {
     const springs_metaballs *m;
     const float *posed;
-    const fold *folds;
+    const springs_fold *folds;
     const float *starts; /* (2 x used_count x LANES x 3) */
     float *points;
 } balls_job;
-
-/* The hinges in a pose. A hinge that is bent further than at rest, by 25 to 75 degrees, folds. */
-static void hinges_pose(const springs_metaballs *m, const float *skin, fold *folds)
-{
-    for (int h = 0; h < m->hinge_count; h++) {
-        const hinge *from = &m->hinges[h];
-        fold *to = &folds[h];
-        const float *parent = skin + 12 * from->parent, *child = skin + 12 * from->child;
-        vec3 before = vec3_normalize(mat34_vector(parent, from->before));
-        vec3 after = vec3_normalize(mat34_vector(child, from->after));
-        to->strength = from->slender * ramp((from->cosine - vec3_dot(before, after) - 0.1f) / 0.65f);
-        to->place = vec3_lerp(mat34_point(parent, from->place), mat34_point(child, from->place), 0.5f);
-        to->across = vec3_normalize(vec3_add(before, after));
-        to->inwards = vec3_normalize(vec3_sub(after, before));
-        to->slope = vec3_dot(after, to->inwards) / MAX(vec3_dot(after, to->across), 0.15f);
-        to->axis = vec3_cross(to->across, to->inwards);
-    }
-}
-
-/* Keep a point on its side of the folds it is in. Returns how much it is in one, 0..1. */
-static float fold_apply(const balls_job *job, int place, float x[3])
-{
-    const springs_metaballs *m = job->m;
-    float most = 0;
-    for (int i = m->side_first[place]; i < m->side_first[place + 1]; i++) {
-        const hinge_side *side = &m->sides[i];
-        const fold *f = &job->folds[side->hinge];
-        if (!(f->strength > 0)) continue;
-        float radius = m->hinges[side->hinge].radius;
-        vec3 off = vec3_sub(vec3_load(x), f->place);
-        float sign = side->side < 0 ? -1.0f : 1.0f, s = sign * vec3_dot(off, f->across) - side->rest;
-        /* Inside of the bend, seen from the bone's line, and not beside the limb. */
-        float height = vec3_dot(off, f->inwards) - MAX(s, 0.0f) * f->slope;
-        float inside = f->strength * side->gate * ramp(height / (0.5f * radius)) *
-                       (1 - ramp(fabsf(vec3_dot(off, f->axis)) / radius - 1.5f));
-        most = MAX(most, inside);
-        /* A hyperbola that nears the plane from the own side: smooth, and order is kept. */
-        float share = inside * fabsf(side->side), soft = fold_gap * radius;
-        float beyond = 0.5f * (sqrtf(s * s + soft * soft) - s);
-        vec3_store(x, vec3_madd(vec3_load(x), f->across, sign * share * beyond));
-    }
-    return most;
-}
 
 static void balls_block(void *context, int begin, int end)
 {
@@ -660,7 +473,9 @@ static void balls_block(void *context, int begin, int end)
                 outer[a][lane] = job->starts[3 * other + (size_t)a] - at[a][lane];
             }
             float lifted[3] = {at[0][lane], at[1][lane], at[2][lane]};
-            frees[lane] = 1 - fold_apply(job, (int)place, lifted);
+            int side = m->side_first[place];
+            frees[lane] = 1 - springs_fold_apply(&m->hinges, job->folds, m->sides + side,
+                                                 m->side_first[place + 1] - side, lifted);
             for (int a = 0; a < 3; a++) at[a][lane] = lifted[a];
         }
         vfloat start[3], x[3], ray[3];
@@ -698,10 +513,10 @@ void springs_metaballs_evaluate(const springs_metaballs *m, const float *skin, v
                                 float *points)
 {
     float *posed = scratch;
-    fold *folds = (fold *)(posed + posed_floats(m));
+    springs_fold *folds = (springs_fold *)(posed + posed_floats(m));
     float *starts = (float *)folds + fold_floats(m), *work = starts + start_floats(m);
     balls_pose(m, skin, posed);
-    hinges_pose(m, skin, folds);
+    springs_hinges_pose(&m->hinges, skin, folds);
     skinning_dual(&m->start, skin, work, jobs, starts);
     balls_job job = {m, posed, folds, starts, points};
     parallel_for(jobs, m->used_count, BLOCK_GRAIN, balls_block, &job);

@@ -201,7 +201,7 @@ void springs_props_reset(springs_run *run, const float *joints)
             memcpy(pose.m, joints + 12 * prop->source->joint, sizeof pose.m);
             mat34_decompose(pose, &translation, &rotation, &scale);
         }
-        *body = (springs_body){{0}, {0}, {0}, {0}};
+        *body = (springs_body){.touching = 0};
         rotation_store(body, rotation);
         vec3 origin = vec3_scale(vec3_sub(translation, vec3_load(m->centre)), 1 / m->size);
         vec3_store(body->centre, vec3_add(origin, quat_rotate(body_rotation(body), prop->centre)));
@@ -246,13 +246,19 @@ void springs_props_predict(springs_run *run)
         for (int p = 0; p < prop->point_count; p++)
             vec3_store(run->s.x + NODE * (prop->first + p), springs_body_point(next, prop->rest + 3 * p));
     }
-    for (int i = 0; i < m->soft.node_count; i++) {
-        float *x = run->s.x + NODE * m->soft.nodes[i];
-        vec3 velocity = vec3_add(vec3_load(run->s.velocity + NODE * i), fall);
-        if (run->held) velocity = vec3_make(0, 0, 0);
-        vec3 next = vec3_madd(vec3_load(x), velocity, h);
-        vec3_store(run->w.inert + NODE * i, next);
-        vec3_store(x, next);
+    for (int k = 0; k < m->prop_count; k++) {
+        const springs_prop *prop = m->props + k;
+        bool touching = run->s.bodies[k].touching != 0;
+        for (int i = prop->first_soft; prop->soft && i < prop->first_soft + prop->point_count + prop->inner_count;
+             i++) {
+            float *x = run->s.x + NODE * m->soft.nodes[i];
+            vec3 velocity = run->held ? vec3_make(0, 0, 0) : vec3_load(run->s.velocity + NODE * i);
+            vec3 level = vec3_madd(vec3_load(x), velocity, h);
+            vec3 next = run->held ? level : vec3_madd(level, fall, h);
+            vec3_store(run->w.inert + NODE * i, next);
+            /* What is borne begins where its weight is borne, too. */
+            vec3_store(x, touching ? level : next);
+        }
     }
 }
 
@@ -310,6 +316,13 @@ void springs_props_finish(springs_run *run)
         if (rate > SPIN_LIMIT) spin = vec3_scale(spin, SPIN_LIMIT / rate);
         vec3_store(next.velocity, velocity);
         vec3_store(next.spin, spin);
+        /* A mishap leaves it where it was, at rest. */
+        bool fine = vec3_length2(vec3_load(next.centre)) < 1e12f && speed < 1e12f && rate < 1e12f;
+        if (!fine) {
+            next = *body;
+            memset(next.velocity, 0, sizeof next.velocity);
+            memset(next.spin, 0, sizeof next.spin);
+        }
         *body = next;
         for (int p = 0; p < prop->point_count; p++)
             vec3_store(run->s.x + NODE * (prop->first + p), springs_body_point(body, prop->rest + 3 * p));

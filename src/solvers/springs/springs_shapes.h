@@ -8,7 +8,7 @@
 #include "character/skinning.h"
 #include "solvers/springs/springs_reference.h"
 
-/* ---- bones (springs_reference.c) ---- */
+/* ---- bones (springs_bones.c) ---- */
 
 /* A straight piece of bone, in the rest pose. A joint has one towards each child, or one towards its points. */
 typedef struct springs_bone {
@@ -37,6 +37,70 @@ static inline bool springs_joints_near(const springs_bones *bones, int joint, in
     return joint == other || bones->above[joint] == other || bones->above[other] == joint;
 }
 
+/* An ellipse around a place of a bone: as far as the points there are from their middle. */
+typedef struct springs_section {
+    vec3 centre;
+    vec3 along, axes[2]; /* unit: of the bone, and of the ellipse */
+    float radii[2];
+} springs_section;
+
+/* Sections at places along a bone (distances from its start, at most 16), seen within `width` to either side. */
+void springs_bone_sections(const solver_build *build, const springs_bones *bones, int index, const float *areas,
+                           const float *places, int count, float width, springs_section *sections);
+
+/* 0 to 1 as u goes from 0 to 1, smoothly. */
+static inline float springs_ramp(float u)
+{
+    u = CLAMP(u, 0.0f, 1.0f);
+    return u * u * (3 - 2 * u);
+}
+
+/* ---- folds (springs_bones.c) ---- */
+
+/* A joint that can fold: between the bone that ends there and the one that begins. Rest pose. */
+typedef struct springs_hinge {
+    int bone;          /* the one that ends there */
+    int parent, child; /* the joints that move the two bones */
+    vec3 place;
+    vec3 before, after; /* unit directions of the two bones */
+    float cosine;       /* between them */
+    float slender;      /* 0..1: how far the two are limbs in line */
+    float radius;
+} springs_hinge;
+
+typedef struct springs_hinges {
+    int count;
+    springs_hinge *hinges;
+} springs_hinges;
+
+/* How a point stands to a hinge. */
+typedef struct springs_side {
+    int hinge;
+    float side; /* -1 with the parent .. 1 with the child, 0 halfway */
+    float gate; /* 0..1 how much of the point's weight is on the two */
+    float rest; /* how far it is on the wrong side at rest, 0 or less */
+} springs_side;
+
+/* The fold of a hinge in a pose. */
+typedef struct springs_fold {
+    float strength; /* 0: as open as at rest; grows as it bends by 25 to 75 degrees more */
+    vec3 place;
+    vec3 across;  /* normal of the plane that halves the angle, to the child's side */
+    vec3 inwards; /* in that plane, to where the bones approach */
+    float slope;  /* of the bones: how far inwards they go for a step across */
+    vec3 axis;
+} springs_fold;
+
+cutis_result springs_hinges_build(const springs_bones *bones, springs_hinges *hinges, arena *memory,
+                                  cutis_error *error);
+/* How a point with these weights stands to a hinge at rest; false when it has nothing to do with it. */
+bool springs_side_find(const springs_bones *bones, const springs_hinges *hinges, int index, vec3 x, const int *joints,
+                       const float *weights, int count, springs_side *side);
+void springs_hinges_pose(const springs_hinges *hinges, const float *skin, springs_fold *folds);
+/* Keep a point on its side of the folds it is in. Returns how much it is in one, 0..1. */
+float springs_fold_apply(const springs_hinges *hinges, const springs_fold *folds, const springs_side *sides, int count,
+                         float x[3]);
+
 /* ---- metaballs (springs_metaballs.c) ---- */
 
 typedef struct springs_metaballs springs_metaballs;
@@ -49,5 +113,30 @@ size_t springs_metaballs_scratch_size(const springs_metaballs *metaballs);
 void springs_metaballs_evaluate(const springs_metaballs *metaballs, const float *skin, void *scratch,
                                 const cutis_jobs *jobs, float *points);
 int springs_metaballs_count(const springs_metaballs *metaballs);
+
+/* ---- natural neighbours (springs_sibson.c) ---- */
+
+/* Room for one computation; a thread has its own. */
+typedef struct sibson_work sibson_work;
+sibson_work *sibson_work_create(int site_limit, arena *memory); /* NULL: no memory */
+/*
+ * Natural-neighbour coordinates of a point among at most site_limit sites (count x 3), no two of them at one place:
+ * shares (count) of 0 or more that sum to 1. False when the point is outside of the sites' convex hull.
+ */
+bool sibson_coordinates(int count, const float *sites, vec3 point, sibson_work *work, double *shares);
+
+/* ---- Dirichlet free-form deformation (springs_dffd.c) ---- */
+
+typedef struct springs_dffd springs_dffd;
+
+/* For the points whose mark (point_count) is set. */
+cutis_result springs_dffd_build(const solver_build *build, const springs_bones *bones, const uint8_t *marks,
+                                springs_dffd **dffd, cutis_error *error);
+size_t springs_dffd_scratch_size(const springs_dffd *dffd);
+/* Fill the marked points; the others stay as they are. */
+void springs_dffd_evaluate(const springs_dffd *dffd, const float *skin, void *scratch, const cutis_jobs *jobs,
+                           float *points);
+/* The control points at rest: (count x 3). */
+const float *springs_dffd_controls(const springs_dffd *dffd, int *count);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * section.h: the paper's test of a direction on a surface: how unevenly far the skin is, seen from the middle of the
+ * ray_test.h: the paper's test of a direction on a surface: how unevenly far the skin is, seen from the middle of the
  * body, in one plane.
  */
-#ifndef RIG_SECTION_H
-#define RIG_SECTION_H
+#ifndef RIG_RAY_TEST_H
+#define RIG_RAY_TEST_H
 
 #include "mesh/mesh.h"
 

@@ -1,8 +1,8 @@
 /*
- * examples.h: posed shapes of a character's mesh from files.
+ * example_files.h: posed shapes of a character's mesh from files.
  */
-#ifndef CLI_EXAMPLES_H
-#define CLI_EXAMPLES_H
+#ifndef CLI_EXAMPLE_FILES_H
+#define CLI_EXAMPLE_FILES_H
 
 #include "cli.h"
 

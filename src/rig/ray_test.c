@@ -1,11 +1,11 @@
 /*
- * section.c: the 20-ray test of Bian, Zheng, Chaudhry, You, Zhang 2018, section 4.
+ * ray_test.c: the 20-ray test of Bian, Zheng, Chaudhry, You, Zhang 2018, section 4.
  *
  * The paper shoots rays at the mesh. All rays of a test lie in one plane, so that their hits lie on the line in which
  * the plane cuts the surface: this line is followed from triangle to triangle, which takes as long as the line has
  * triangles and needs no tree. What another part of the body would put between is not seen, and need not be.
  */
-#include "rig/section.h"
+#include "rig/ray_test.h"
 
 enum { SECTION_MAX = 1024 };
 

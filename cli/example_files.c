@@ -1,7 +1,7 @@
 /*
- * examples.c: posed shapes of a character's mesh from files, for solver `curves` and for rigging.
+ * example_files.c: posed shapes of a character's mesh from files, for solver `curves` and for rigging.
  */
-#include "examples.h"
+#include "example_files.h"
 
 #include <stdlib.h>
 

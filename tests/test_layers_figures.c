@@ -1,0 +1,233 @@
+/* Solver layers: figures of its issue that take seconds: twist at full resolution, the belly's jiggle, long cruelty. */
+#include "testing.h"
+
+#include "bar.h"
+#include "math/math3.h"
+
+static cutis_model *make_model(const cutis_character *c, double substep, const cutis_setting *settings, int count)
+{
+    cutis_model_def def = cutis_model_def_default();
+    def.character = c, def.solver = "layers", def.substep = substep, def.settings = settings, def.setting_count = count;
+    cutis_model *model = NULL;
+    cutis_error error;
+    if (cutis_model_build(&def, &model, &error)) fail_msg("%s", error.text);
+    return model;
+}
+
+static cutis_state *make_state(const cutis_model *model)
+{
+    cutis_state *state = NULL;
+    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    return state;
+}
+
+static cutis_character *make_zoo(const char *name, double resolution)
+{
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_zoo_make(name, resolution, NULL, &c, NULL), CUTIS_OK);
+    return c;
+}
+
+/* The clip's pose holds a half turn exactly from 1.2 to 1.5 s, where the shorter way round is a matter of rounding. */
+static void twisted_arm_keeps_its_sections_at_full_resolution(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_zoo("arm", 1);
+    cutis_model *model = make_model(c, 0, NULL, 0);
+    cutis_state *state = make_state(model);
+    cutis_clip_motion motion = {c, cutis_character_find_clip(c, "twist"), 0.1};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+    double worst = 1e9;
+    for (int f = 0; f < 20; f++) {
+        cutis_state_step(model, state, &input, 0.1);
+        cutis_quality q;
+        assert_int_equal(cutis_measure(c, cutis_state_positions(model, state), 1, 1, NULL, NULL, &q, NULL), CUTIS_OK);
+        worst = fmin(worst, q.min_section_ratio);
+    }
+    print_message("arm twist, %d vertices: smallest section %.3f\n", c->vertex_count, worst);
+    assert_true(worst >= 0.85);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+}
+
+/* ---- jiggle ---- */
+
+typedef struct late_motion {
+    cutis_clip_motion clip;
+    double skipped; /* seconds at the start of the clip */
+} late_motion;
+
+static void late_motion_sample(void *context, double time, float *joints)
+{
+    late_motion *motion = context;
+    cutis_clip_motion_sample(&motion->clip, time + motion->skipped, joints);
+}
+
+typedef struct jiggle {
+    double amplitude[4]; /* in the first 0.3 s after the stop, the next 0.3 s, ...; over the size */
+    double hertz;
+    int swings; /* half swings of more than a fiftieth of the first */
+} jiggle;
+
+/* How the belly of the man swings sideways after he stops shaking (at 2.2 s of shimmy). */
+static jiggle belly_jiggle(const char *fat_stiffness)
+{
+    cutis_character *c = make_zoo("man", 0.2);
+    const cutis_setting settings[] = {{"fat_stiffness", fat_stiffness}};
+    cutis_model *model = make_model(c, 0, settings, 1);
+    cutis_state *state = make_state(model);
+    /* The belly's tip: the vertex furthest in front near the height of the spine. */
+    float height = 0;
+    for (int j = 0; j < c->joint_count; j++)
+        if (strcmp(c->joints[j].name, "spine") == 0) height = -c->joints[j].inverse_bind[7];
+    int tip = -1;
+    for (int v = 0; v < c->vertex_count; v++)
+        if (fabsf(c->positions[3 * v + 1] - height) < 0.1f * c->size &&
+            (tip < 0 || c->positions[3 * v + 2] > c->positions[3 * tip + 2]))
+            tip = v;
+
+    late_motion motion = {{c, cutis_character_find_clip(c, "shimmy"), 0}, 1.6};
+    cutis_step_input input = {.motion = {&motion, late_motion_sample}};
+    enum { SAMPLES = 320 };
+    double x[SAMPLES], peak = 0;
+    for (int i = -120; i < SAMPLES; i++) {
+        cutis_state_step(model, state, &input, 0.005);
+        if (i >= 0) x[i] = cutis_state_positions(model, state)[3 * tip] / c->size;
+    }
+    jiggle j = {{0}, 0, 0};
+    double first = 0, last = 0, end = x[SAMPLES - 1];
+    for (int i = 0; i < SAMPLES - 1; i++) {
+        x[i] -= end;
+        if (i < 240) j.amplitude[i / 60] = fmax(j.amplitude[i / 60], fabs(x[i]));
+        peak = fmax(peak, fabs(x[i]));
+    }
+    for (int i = 1; i < SAMPLES - 60; i++) {
+        double swing = 0;
+        for (int k = i; k < i + 60; k++) swing = fmax(swing, fabs(x[k]));
+        if ((x[i] < 0) == (x[i - 1] < 0) || swing < 0.02 * peak) continue;
+        last = (i - 1 + x[i - 1] / (x[i - 1] - x[i])) * 0.005;
+        if (j.swings++ == 0) first = last;
+    }
+    j.swings--;
+    j.hertz = j.swings > 0 ? 0.5 * j.swings / (last - first) : 0;
+    print_message("belly, fat_stiffness %s: %.2f Hz, amplitude %.5f %.5f %.5f %.5f of the size in 0.3 s each\n",
+                  fat_stiffness, j.hertz, j.amplitude[0], j.amplitude[1], j.amplitude[2], j.amplitude[3]);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+    return j;
+}
+
+static void belly_swings_on_after_the_stop_slower_when_softer(void **unused)
+{
+    (void)unused;
+    const char *stiffness[] = {"0.4", "0.3"}; /* the default, and softer */
+    jiggle j[2];
+    for (int i = 0; i < 2; i++) {
+        j[i] = belly_jiggle(stiffness[i]);
+        assert_true(j[i].swings >= 2);
+        assert_true(j[i].amplitude[0] > 0.003); /* seven millimetres on a man */
+        assert_true(j[i].amplitude[1] > 1e-4);  /* still moving after 0.3 s */
+        for (int k = 1; k < 4; k++) assert_true(j[i].amplitude[k] < j[i].amplitude[k - 1]);
+        assert_true(j[i].amplitude[3] < 0.1 * j[i].amplitude[0]);
+    }
+    assert_true(j[1].hertz < 0.9 * j[0].hertz);
+}
+
+/* ---- cruelty ---- */
+
+static uint32_t seed;
+
+static float uniform(float low, float high)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return low + (high - low) * (float)(seed >> 8) / 16777216.0f;
+}
+
+/* Every joint turned at random about its own place; now and then a bone torn elsewhere. */
+static void pose_random(const cutis_character *c, float *joints)
+{
+    cutis_pose_rest(c, joints);
+    for (int j = 0; j < c->joint_count; j++) {
+        vec3 axis = vec3_normalize(vec3_make(uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)));
+        mat34 turn = mat34_compose(vec3_make(0, 0, 0), quat_axis_angle(axis, uniform(-2.5f, 2.5f)), vec3_make(1, 1, 1));
+        mat34 pose;
+        memcpy(pose.m, joints + 12 * j, sizeof pose.m);
+        pose = mat34_multiply(pose, turn);
+        if (uniform(0, 1) < 0.1f) pose.m[3] += uniform(-3, 3);
+        memcpy(joints + 12 * j, pose.m, sizeof pose.m);
+    }
+}
+
+/* Frames of random poses, each held for 1 to `hold` frames; then 2 s in the rest pose. Returns how far from rest. */
+static double cruelty(const char *stiffness, double substep, int frames, int hold)
+{
+    bar b = bar_make(10, 14, 4);
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_create(&b.given, NULL, &c, NULL), CUTIS_OK);
+    bar_free(&b);
+    const cutis_setting settings[] = {{"skin_stiffness", stiffness},
+                                      {"fat_stiffness", stiffness},
+                                      {"muscle_stiffness", stiffness},
+                                      {"bone_stiffness", stiffness},
+                                      {"iterations", "8"}};
+    cutis_model *model = make_model(c, substep, settings, 5);
+    cutis_state *state = make_state(model);
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    int left = 0;
+    for (int f = 0; f < frames; f++) {
+        if (left-- <= 0) pose_random(c, joints), left = (int)uniform(0, (float)hold);
+        cutis_step_input input = {.joints = joints};
+        cutis_state_step(model, state, &input, 0.033);
+        const float *x = cutis_state_positions(model, state);
+        for (int k = 0; k < 3 * c->vertex_count; k++) assert_true(fabsf(x[k]) < 1e3f);
+    }
+    cutis_pose_rest(c, joints);
+    cutis_step_input input = {.joints = joints};
+    for (int f = 0; f < 20; f++) cutis_state_step(model, state, &input, 0.1);
+    double off = 0;
+    const float *x = cutis_state_positions(model, state);
+    for (int k = 0; k < 3 * c->vertex_count; k++) off = fmax(off, fabs((double)x[k] - c->positions[k]) / c->size);
+    free(joints);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+    return off;
+}
+
+static void ten_thousand_random_poses_leave_no_trace(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *stiffness;
+        double substep;
+        int frames, hold;
+    } runs[] = {{"0", 0.033, 4000, 1},  {"1", 0.033, 4000, 1}, {"0", 0.033, 700, 20}, {"1", 0.033, 700, 20},
+                {"0.4", 0.015, 300, 8}, {"0", 0.005, 100, 4},  {"1", 0.005, 100, 4},  {"0.4", 0.002, 40, 4},
+                {"0", 0.001, 30, 1},    {"0.7", 0.001, 30, 1}};
+    int frames = 0;
+    double worst = 0;
+    seed = 11;
+    for (int i = 0; i < (int)(sizeof runs / sizeof runs[0]); i++) {
+        double off = cruelty(runs[i].stiffness, runs[i].substep, runs[i].frames, runs[i].hold);
+        frames += runs[i].frames;
+        worst = fmax(worst, off);
+        print_message("%d frames, stiffness %s, substep %.0f ms: %.2g of the size off rest after 2 s\n", runs[i].frames,
+                      runs[i].stiffness, 1e3 * runs[i].substep, off);
+    }
+    print_message("%d frames of random poses: at most %.2g of the size off rest after 2 s\n", frames, worst);
+    assert_true(frames >= 10000);
+    assert_true(worst < 0.005);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(twisted_arm_keeps_its_sections_at_full_resolution),
+        cmocka_unit_test(belly_swings_on_after_the_stop_slower_when_softer),
+        cmocka_unit_test(ten_thousand_random_poses_leave_no_trace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

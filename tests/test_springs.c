@@ -1,0 +1,517 @@
+/* What solver springs promises, besides the paper's scenes (test_springs_scenes.c). */
+#include "testing.h"
+
+#include "character/skinning.h"
+#include "engine/model_object.h"
+#include "solvers/springs/springs.h"
+#include "springs_stage.h"
+
+/* ---- forces ---- */
+
+/* One edge with its four nodes, in all lanes. */
+typedef struct one_edge {
+    springs_model model;
+    springs_run run;
+    solver_input input;
+    int nodes[4 * LANES], slots[4 * LANES];
+    float arrays[6][LANES];
+    float x[4 * NODE + 16], forces[EDGE * LANES];
+} one_edge;
+
+static void edge_open(one_edge *e, float stretch, float bend)
+{
+    *e = (one_edge){0};
+    const float values[6] = {1, stretch, bend, 0.2f, 0.1f, 0.1f};
+    for (int lane = 0; lane < LANES; lane++) {
+        for (int k = 0; k < 4; k++) {
+            e->nodes[k * LANES + lane] = NODE * k;
+            e->slots[k * LANES + lane] = EDGE * lane + 4 * k;
+        }
+        for (int k = 0; k < 6; k++) e->arrays[k][lane] = values[k];
+    }
+    e->model.edges = (springs_edges){.count = LANES,
+                                     .blocks = 1,
+                                     .nodes = e->nodes,
+                                     .slots = e->slots,
+                                     .rest = e->arrays[0],
+                                     .stretch = e->arrays[1],
+                                     .bend = e->arrays[2],
+                                     .fold = e->arrays[3],
+                                     .height = {e->arrays[4], e->arrays[5]}};
+    e->run = (springs_run){.m = &e->model, .input = &e->input, .at = e->x};
+    e->run.w.edge_forces = e->forces;
+    static const float places[4][3] = {{0, 0, 0}, {1.2f, 0.1f, 0}, {0.4f, 0.9f, 0.3f}, {0.6f, -0.8f, 0.2f}};
+    for (int k = 0; k < 4; k++) memcpy(e->x + NODE * k, places[k], sizeof places[k]);
+}
+
+static void forces_of_an_edge_balance(void **unused)
+{
+    (void)unused;
+    static one_edge e;
+    for (int kind = 0; kind < 2; kind++) {
+        edge_open(&e, kind == 0, kind == 1);
+        springs_forces(&e.run);
+        double sum[3] = {0}, moment[3] = {0}, largest = 0;
+        for (int k = 0; k < 4; k++) {
+            const float *f = e.forces + 4 * k, *x = e.x + NODE * k;
+            for (int c = 0; c < 3; c++) {
+                int d = (c + 1) % 3, g = (c + 2) % 3;
+                sum[c] += (double)f[c];
+                moment[c] += (double)x[d] * (double)f[g] - (double)x[g] * (double)f[d];
+                largest = fmax(largest, fabs((double)f[c]));
+            }
+        }
+        assert_true(largest > 0.05);
+        for (int c = 0; c < 3; c++) {
+            assert_true(fabs(sum[c]) < 1e-6 * largest + 1e-7);
+            assert_true(fabs(moment[c]) < 1e-6 * largest + 1e-7);
+        }
+    }
+}
+
+/* A force is the gradient of an energy exactly when its derivatives are symmetric; and it resists. */
+static void forces_of_an_edge_come_from_an_energy(void **unused)
+{
+    (void)unused;
+    static one_edge e;
+    edge_open(&e, 1, 1);
+    double jacobian[12][12], largest = 0, skew = 0;
+    const float step = 1e-3f;
+    for (int j = 0; j < 12; j++) {
+        float *x = e.x + NODE * (j / 3) + j % 3, kept = *x, values[2][12];
+        for (int side = 0; side < 2; side++) {
+            *x = kept + (side ? step : -step);
+            springs_forces(&e.run);
+            for (int i = 0; i < 12; i++) values[side][i] = e.forces[4 * (i / 3) + i % 3];
+        }
+        *x = kept;
+        for (int i = 0; i < 12; i++) jacobian[i][j] = (double)(values[1][i] - values[0][i]) / (2 * (double)step);
+    }
+    for (int i = 0; i < 12; i++)
+        for (int j = 0; j < 12; j++) {
+            largest = fmax(largest, fabs(jacobian[i][j]));
+            skew = fmax(skew, fabs(jacobian[i][j] - jacobian[j][i]));
+        }
+    assert_true(largest > 0.5);
+    assert_true(skew < 1e-3 * largest);
+}
+
+/* ---- integration ---- */
+
+/* The same state, disturbed, brought forward by pseudo-time 8 in `steps` steps. */
+static double *rk_run(const cutis_model *model, int steps)
+{
+    const springs_model *m = model->stages[0].data;
+    const solver *s = model->stages[0].solver;
+    float *joints = calloc((size_t)model->character->joint_count * 24 + 24, sizeof(float)), *skin = joints;
+    joints += 12 * model->character->joint_count;
+    cutis_pose_rest(model->character, joints);
+    skin_matrices(model->character, joints, skin);
+    solver_input input = {.joints = joints, .joints_old = joints, .skin = skin, .h = model->substep};
+    size_t state_bytes = s->state_size(m), scratch_bytes = s->scratch_size(m);
+    void *state = memory_allocate(NULL, state_bytes, 1), *scratch = memory_allocate(NULL, scratch_bytes, 1);
+    float *points = calloc((size_t)m->point_count * 3, sizeof(float));
+    s->reset(m, state, scratch, &input, points);
+    springs_run run = springs_run_make(m, state, scratch, &input);
+    /* Stretched everywhere, where forces are smooth, and wavy. */
+    for (int p = 0; p < m->point_count; p++)
+        for (int c = 0; c < 3; c++)
+            run.s.x[NODE * p + c] = 1.3f * run.s.reference[NODE * p + c] +
+                                    0.002f * (float)sin(20 * (double)run.s.reference[NODE * p + (c + 1) % 3] + c);
+    double *result = calloc((size_t)m->point_count * 3, sizeof(double));
+    for (int i = 0; i < steps; i++) {
+        springs_rk_step(&run, run.s.x, 8.0f / (float)steps);
+        memcpy(run.s.x, run.w.next, (size_t)m->node_count * NODE * sizeof(float));
+    }
+    for (int p = 0; p < m->point_count; p++)
+        for (int c = 0; c < 3; c++) result[3 * p + c] = (double)run.s.x[NODE * p + c];
+    memory_release(NULL, state, state_bytes, 1), memory_release(NULL, scratch, scratch_bytes, 1);
+    free(points), free(skin);
+    return result;
+}
+
+static void runge_kutta_is_of_fourth_order(void **unused)
+{
+    (void)unused;
+    static const char *const settings[] = {"integrator=rk4", "contact=off", "bend=0", NULL};
+    springs_scene *s = stage_open(stage_zoo("arm", 0.1), NULL, NULL, 0, settings);
+    int n = s->character->point_count * 3;
+    double *exact = rk_run(s->model, 64), errors[3];
+    for (int i = 0; i < 3; i++) {
+        double *x = rk_run(s->model, 4 << i);
+        errors[i] = 0;
+        for (int k = 0; k < n; k++) errors[i] += (x[k] - exact[k]) * (x[k] - exact[k]);
+        errors[i] = sqrt(errors[i] / n);
+        free(x);
+    }
+    double order = log2(errors[0] / errors[1]), next = log2(errors[1] / errors[2]);
+    print_message("Runge-Kutta: errors %.2g %.2g %.2g of 4, 8 and 16 steps: order %.2f, %.2f\n", errors[0], errors[1],
+                  errors[2], order, next);
+    assert_true(order > 3.5 && order < 6.5);
+    free(exact);
+    stage_close(s);
+}
+
+static void both_integrators_reach_the_same_shape(void **unused)
+{
+    (void)unused;
+    static const char *const fast[] = {"iterations=1000", NULL};
+    static const char *const rk4[] = {"iterations=1000", "integrator=rk4", NULL};
+    springs_scene *a = stage_open(stage_zoo("arm", 0.1), "flex", NULL, 0, fast);
+    springs_scene *b = stage_open(stage_zoo("arm", 0.1), "flex", NULL, 0, rk4);
+    double difference = 0, moved = 0;
+    int iterations[2] = {0, 0}, unconverged = 0;
+    for (int f = 1; f <= 24; f++) {
+        const cutis_step_stats *stats = stage_step(a, f / 30.0);
+        iterations[0] += stats->iterations, unconverged += stats->unconverged;
+        stats = stage_step(b, f / 30.0);
+        iterations[1] += stats->iterations, unconverged += stats->unconverged;
+        for (int i = 0; i < 3 * a->character->point_count; i++) {
+            difference = fmax(difference, fabs((double)a->points[i] - (double)b->points[i]));
+            moved = fmax(moved, fabs((double)a->points[i] - (double)a->mesh.positions[i]));
+        }
+    }
+    double size = (double)a->character->size;
+    print_message("fast and rk4 differ by at most %.2g of the size; %d iterations and %d steps of six evaluations\n",
+                  difference / size, iterations[0], iterations[1]);
+    assert_int_equal(unconverged, 0);
+    assert_true(moved > 0.1 * size);
+    assert_true(difference < 1e-3 * size);
+    stage_close(a);
+    stage_close(b);
+}
+
+static void rest_pose_is_the_reference_to_the_bit(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = {"arm", "hand", "man"};
+    for (int i = 0; i < 3; i++) {
+        springs_scene *s = stage_open(stage_zoo(names[i], 0.1), NULL, NULL, 0, NULL);
+        stage_step(s, 0.5);
+        assert_int_equal(cutis_state_stats(s->model, s->state)->iterations, 0);
+        const springs_model *m = s->model->stages[0].data;
+        float *joints = calloc((size_t)m->joint_count * 24, sizeof(float)), *skin = joints + 12 * m->joint_count;
+        float *points = calloc((size_t)m->point_count * 3, sizeof(float));
+        size_t bytes = springs_reference_scratch_size(m->reference);
+        void *scratch = memory_allocate(NULL, bytes + 1, 1);
+        cutis_pose_rest(s->character, joints);
+        skin_matrices(s->character, joints, skin);
+        springs_reference_evaluate(m->reference, skin, scratch, NULL, points);
+        assert_memory_equal(s->points, points, (size_t)m->point_count * 3 * sizeof(float));
+        memory_release(NULL, scratch, bytes + 1, 1);
+        free(joints), free(points);
+        stage_close(s);
+    }
+}
+
+/* ---- contact ---- */
+
+static void corrections_conserve_momentum(void **unused)
+{
+    (void)unused;
+    uint32_t seed = 1;
+    double worst = 0;
+    for (int trial = 0; trial < 1000; trial++) {
+        float give[4], w[4];
+        for (int k = 0; k < 4; k++) {
+            seed = seed * 1664525u + 1013904223u;
+            give[k] = 1e-4f + (float)(seed >> 8) * 1e-9f;
+            seed = seed * 1664525u + 1013904223u;
+            w[k] = (float)(seed >> 8) / 16777216.0f;
+        }
+        float sum = w[1] + w[2] + w[3];
+        springs_contact c = {.count = 4, .v = {0, 1, 2, 3}, .body = {-1, -1}};
+        c.w[0] = 1;
+        for (int k = 1; k < 4; k++) c.w[k] = -w[k] / sum;
+        vec3 shifts[4], impulse = {w[0], 0.3f, -w[1]};
+        springs_contact_shift(&c, give, impulse, shifts);
+        double total[3] = {0}, size = 0;
+        for (int k = 0; k < 4; k++)
+            for (int d = 0; d < 3; d++) {
+                double momentum = (double)(&shifts[k].x)[d] / (double)give[k];
+                total[d] += momentum;
+                size += fabs(momentum);
+            }
+        for (int d = 0; d < 3; d++) worst = fmax(worst, fabs(total[d]) / size);
+    }
+    print_message("momentum of position corrections: off by at most %.2g of what was exchanged\n", worst);
+    assert_true(worst < 1e-6);
+}
+
+static void cones_prune_what_cannot_touch(void **unused)
+{
+    (void)unused;
+    springs_scene *s = stage_open(stage_zoo("hand", 1), NULL, NULL, 0, NULL);
+    const springs_model *m = s->model->stages[0].data;
+    size_t bytes = contact_work_size(&m->surface);
+    void *memory = memory_allocate(NULL, bytes, 1);
+    contact_work work = contact_work_make(&m->surface, memory);
+    contact_search_options options = {.margin = m->thickness, .thickness = m->thickness};
+    int contacts[2];
+    long tests[2];
+    for (int i = 0; i < 2; i++) {
+        options.exhaustive = i == 1;
+        int found = contact_search(&m->surface, &work, m->mesh.positions, m->mesh.positions, &options, NULL);
+        tests[i] = work.tests;
+        contacts[i] = 0;
+        for (int k = 0; k < found; k++) contacts[i] += work.pairs[k].distance < work.pairs[k].gap;
+    }
+    print_message(
+        "hand of %d triangles at rest: %ld tests of pairs with normal cones, %ld without; %d and %d contacts\n",
+        m->mesh.triangle_count, tests[0], tests[1], contacts[0], contacts[1]);
+    assert_true(tests[0] * 10 <= tests[1]);
+    assert_int_equal(contacts[0], contacts[1]);
+    memory_release(NULL, memory, bytes, 1);
+    stage_close(s);
+}
+
+/* ---- maps ---- */
+
+static void press_pose(springs_scene *s, double time, float *joints)
+{
+    joints[12 * s->first_node + 7] -= (float)(0.04 * stage_ramp(time, 0, 0.4));
+}
+
+/* A ball pressed onto the arm's middle from above; with a map of one value painted on all. */
+static void ball_press(const char *map, float value, double *force, double *off)
+{
+    cutis_character *arm = stage_zoo("arm", 0.2), *painted = NULL;
+    float top = -1e9f, *values = malloc((size_t)arm->vertex_count * sizeof(float));
+    for (int v = 0; v < arm->vertex_count; v++) {
+        values[v] = value;
+        const float *x = arm->positions + 3 * v;
+        if (fabsf(x[0] - 0.5f * (arm->bounds_min[0] + arm->bounds_max[0])) < 0.05f) top = fmaxf(top, x[1]);
+    }
+    cutis_map own = {map, values};
+    cutis_character given = *arm;
+    given.maps = &own, given.map_count = map ? 1 : 0;
+    assert_int_equal(cutis_character_create(&given, NULL, &painted, NULL), CUTIS_OK);
+    stage_prop ball = {
+        {.role = CUTIS_PROP_COLLIDER, .shape = CUTIS_PROP_SPHERE, .size = {0.05f}, .friction = -1, .restitution = -1},
+        {0.5f * (arm->bounds_min[0] + arm->bounds_max[0]), top + 0.075f, 0}};
+    cutis_character_destroy(arm);
+    springs_scene *s = stage_open(painted, NULL, &ball, 1, NULL);
+    s->pose = press_pose;
+    stage_step(s, 0.5);
+    double sum[3];
+    stage_touch(s, sum);
+    *force = -sum[1];
+    *off = 0;
+    for (int i = 0; i < 3 * s->character->point_count; i++)
+        *off = fmax(*off, fabs((double)s->points[i] - (double)s->mesh.positions[i]));
+    stage_close(s);
+    free(values);
+}
+
+static void painted_maps_count(void **unused)
+{
+    (void)unused;
+    double plain, soft, shallow, frozen, off[4];
+    ball_press(NULL, 1, &plain, &off[0]);
+    ball_press("stiffness", 0.3f, &soft, &off[1]);
+    ball_press("depth", 0.2f, &shallow, &off[2]);
+    ball_press("freeze", 1, &frozen, &off[3]);
+    print_message(
+        "ball 15 mm into the arm: %.2f N; stiffness 0.3: %.2f N; depth 0.2: %.2f N; frozen skin moves by %.2g\n", plain,
+        soft, shallow, off[3]);
+    assert_true(plain > 0.1 && off[0] > 0.005);
+    assert_true(fabs(soft / plain - 0.3) < 0.05);
+    assert_true(shallow > 1.5 * plain);
+    assert_true(off[3] < 1e-6);
+}
+
+/* ---- props ---- */
+
+static void props_come_to_rest_on_a_table(void **unused)
+{
+    (void)unused;
+    /* Beside the arm: a table, on it a rigid ball and a soft box, and a rigid box on that one. */
+    const stage_prop props[] = {
+        {{.role = CUTIS_PROP_COLLIDER, .shape = CUTIS_PROP_BOX, .size = {0.3f, 0.05f, 0.3f}, .friction = 0.5f},
+         {0, 0.5f, 1}},
+        {{.role = CUTIS_PROP_RIGID, .shape = CUTIS_PROP_SPHERE, .size = {0.05f}, .mass = 0.3f, .friction = 0.5f},
+         {-0.15f, 0.62f, 1}},
+        {{.role = CUTIS_PROP_SOFT,
+          .shape = CUTIS_PROP_BOX,
+          .size = {0.05f, 0.05f, 0.05f},
+          .mass = 0.5f,
+          .friction = 0.5f,
+          .stiffness = 0.8f},
+         {0.1f, 0.62f, 1}},
+        {{.role = CUTIS_PROP_RIGID,
+          .shape = CUTIS_PROP_BOX,
+          .size = {0.03f, 0.02f, 0.03f},
+          .mass = 0.1f,
+          .friction = 0.5f},
+         {0.1f, 0.71f, 1}},
+    };
+    static const char *const settings[] = {"stand=off", NULL};
+    springs_scene *s = stage_open(stage_zoo("arm", 0.1), NULL, props, 4, settings);
+    for (int f = 1; f <= 60; f++) stage_step(s, f / 30.0);
+    double before[3], y[3];
+    for (int i = 0; i < 3; i++) before[i] = (double)stage_prop_state(s, i + 1).motion[7];
+    for (int f = 61; f <= 75; f++) stage_step(s, f / 30.0);
+    for (int i = 0; i < 3; i++) y[i] = (double)stage_prop_state(s, i + 1).motion[7];
+    print_message("on a table of height 0.55: ball at %.4f, soft box at %.4f, box on it at %.4f\n", y[0], y[1], y[2]);
+    assert_true(fabs(y[0] - 0.60) < 0.003);
+    assert_true(y[1] < 0.601 && y[1] > 0.58);
+    assert_true(fabs(y[2] - (y[1] + 0.07)) < 0.01);
+    for (int i = 0; i < 3; i++) assert_true(fabs(y[i] - before[i]) < 0.001);
+    stage_close(s);
+}
+
+/* ---- the state ---- */
+
+static const stage_prop cube = {{.role = CUTIS_PROP_SOFT,
+                                 .shape = CUTIS_PROP_BOX,
+                                 .size = {0.03f, 0.03f, 0.03f},
+                                 .mass = 0.2f,
+                                 .friction = -1,
+                                 .restitution = -1,
+                                 .stiffness = 0.5f},
+                                {0, -0.09f, 0.08f}};
+
+static uint64_t grasp_hash(const cutis_jobs *jobs)
+{
+    springs_scene *s = stage_open(stage_zoo("hand", 0.1), "grasp", &cube, 1, NULL);
+    cutis_step_input input = {.motion = {s, stage_sample}, .jobs = jobs};
+    for (int f = 1; f <= 42; f++) cutis_state_step(s->model, s->state, &input, f / 30.0 - cutis_state_time(s->state));
+    uint64_t hash = cutis_state_hash(s->model, s->state);
+    stage_close(s);
+    return hash;
+}
+
+static void threads_do_not_matter(void **unused)
+{
+    (void)unused;
+    cutis_pool *pool = NULL;
+    assert_int_equal(cutis_pool_create(3, NULL, &pool, NULL), CUTIS_OK);
+    uint64_t first = grasp_hash(NULL);
+    assert_true(grasp_hash(&test_jobs_backward) == first);
+    assert_true(grasp_hash(cutis_pool_jobs(pool)) == first);
+    cutis_pool_destroy(pool);
+}
+
+static void snapshot_continues_alike_and_nothing_is_allocated(void **unused)
+{
+    (void)unused;
+    springs_scene *s = stage_open(stage_zoo("hand", 0.1), "grasp", &cube, 1, NULL);
+    test_memory memory = {0};
+    cutis_allocator allocator = test_allocator(&memory);
+    cutis_state *own = NULL, *copy = NULL;
+    assert_int_equal(cutis_state_create(s->model, &allocator, &own, NULL), CUTIS_OK);
+    assert_int_equal(cutis_state_create(s->model, &allocator, &copy, NULL), CUTIS_OK);
+    long before = atomic_load(&memory.allocations);
+    cutis_step_input input = {.motion = {s, stage_sample}};
+    cutis_state_step(s->model, own, &input, 1.3);
+    cutis_state_copy(s->model, copy, own);
+    cutis_state_step(s->model, own, &input, 0.2);
+    cutis_state_step(s->model, copy, &input, 0.2);
+    assert_true(cutis_state_hash(s->model, own) == cutis_state_hash(s->model, copy));
+    assert_int_equal(atomic_load(&memory.allocations), before);
+    cutis_state_destroy(own);
+    cutis_state_destroy(copy);
+    assert_memory_clean(&memory);
+    stage_close(s);
+}
+
+static void cruelty_leaves_everything_finite(void **unused)
+{
+    (void)unused;
+    springs_scene *s = stage_open(stage_zoo("hand", 0.1), "grasp", &cube, 1, NULL);
+    int joints = s->character->joint_count;
+    float *pose = calloc((size_t)joints * 12, sizeof(float));
+    uint32_t seed = 7;
+    for (int round = 0; round < 30; round++) {
+        cutis_pose_sample(s->character, s->clip, 0.1 * round, pose);
+        /* Bones flung about; every tenth time the whole character far away and back. */
+        for (int j = 0; j < joints; j++)
+            for (int k = 3; k < 12; k += 4) {
+                seed = seed * 1664525u + 1013904223u;
+                float fling = (float)(seed >> 8) / 16777216.0f - 0.5f;
+                pose[12 * j + k] += round % 3 == 0 ? 0.6f * fling : round % 10 == 4 ? 50 : 0;
+            }
+        cutis_step_input input = {.joints = pose};
+        cutis_state_step(s->model, s->state, &input, 1 / 30.0);
+        const float *x = cutis_state_positions(s->model, s->state);
+        for (int i = 0; i < 3 * s->character->vertex_count; i++) assert_true(fabsf(x[i]) < 1e4f);
+        cutis_prop_state prop = stage_prop_state(s, 0);
+        for (int i = 0; i < 3 * prop.vertex_count; i++) assert_true(fabsf(prop.positions[i]) < 1e4f);
+    }
+    /* And the skin comes home. */
+    cutis_pose_rest(s->character, pose);
+    cutis_step_input input = {.joints = pose};
+    for (int f = 0; f < 20; f++) cutis_state_step(s->model, s->state, &input, 1 / 30.0);
+    const float *x = cutis_state_positions(s->model, s->state);
+    double off = 0;
+    for (int i = 0; i < 3 * s->character->vertex_count; i++)
+        off = fmax(off, fabs((double)x[i] - (double)s->character->positions[i]));
+    print_message("after cruelty the skin is %.2g of the size from where it belongs\n",
+                  off / (double)s->character->size);
+    assert_true(off < 0.01 * (double)s->character->size);
+    free(pose);
+    stage_close(s);
+}
+
+static bool build_whole(void *context, const cutis_allocator *allocator)
+{
+    cutis_model_def def = cutis_model_def_default();
+    cutis_model *model = NULL;
+    cutis_state *state = NULL;
+    cutis_error error;
+    def.character = context;
+    def.solver = "springs";
+    def.allocator = allocator;
+    bool fine = cutis_model_build(&def, &model, &error) == CUTIS_OK &&
+                cutis_state_create(model, allocator, &state, &error) == CUTIS_OK;
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return fine;
+}
+
+static void failed_allocations_are_survived(void **unused)
+{
+    (void)unused;
+    springs_scene *s = stage_open(stage_zoo("hand", 0.1), NULL, &cube, 1, NULL);
+    assert_true(test_every_allocation(build_whole, s->character) > 3);
+    stage_close(s);
+}
+
+static void props_that_make_no_sense_are_refused(void **unused)
+{
+    (void)unused;
+    cutis_character *arm = stage_zoo("arm", 0.1), *c = NULL;
+    cutis_prop plane = {.name = "sea", .role = CUTIS_PROP_RIGID, .shape = CUTIS_PROP_PLANE, .joint = -1};
+    cutis_character given = *arm;
+    given.props = &plane, given.prop_count = 1;
+    assert_int_equal(cutis_character_create(&given, NULL, &c, NULL), CUTIS_OK);
+    cutis_model_def def = cutis_model_def_default();
+    cutis_model *model = NULL;
+    cutis_error error;
+    def.character = c, def.solver = "springs";
+    assert_int_equal(cutis_model_build(&def, &model, &error), CUTIS_ERROR_DATA);
+    assert_non_null(strstr(error.text, "sea"));
+    cutis_character_destroy(c);
+    cutis_character_destroy(arm);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forces_of_an_edge_balance),
+        cmocka_unit_test(forces_of_an_edge_come_from_an_energy),
+        cmocka_unit_test(runge_kutta_is_of_fourth_order),
+        cmocka_unit_test(both_integrators_reach_the_same_shape),
+        cmocka_unit_test(rest_pose_is_the_reference_to_the_bit),
+        cmocka_unit_test(corrections_conserve_momentum),
+        cmocka_unit_test(cones_prune_what_cannot_touch),
+        cmocka_unit_test(painted_maps_count),
+        cmocka_unit_test(props_come_to_rest_on_a_table),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(snapshot_continues_alike_and_nothing_is_allocated),
+        cmocka_unit_test(cruelty_leaves_everything_finite),
+        cmocka_unit_test(failed_allocations_are_survived),
+        cmocka_unit_test(props_that_make_no_sense_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,370 @@
+/*
+ * The scenes of Cordier and Magnenat-Thalmann, "Integrated system for skin deformation", with solver springs: a finger
+ * on a table (Figure 5), a body and a rigid object (Figure 6), a hand that grasps a soft cube (Figure 7), and a block
+ * on a slope of skin. Each prints the figures that docs/solvers/springs.md tells.
+ */
+#include "testing.h"
+
+#include "springs_stage.h"
+
+/* ---- Figure 5: a finger on a table ---- */
+
+/* The index finger bends down at its root by 35 degrees. */
+static void finger_pose(springs_scene *s, double time, float *joints)
+{
+    double angle = 0.6109 * stage_ramp(time, 0.1, 0.8);
+    int root = cutis_character_find_joint(s->character, "index_1");
+    const float *at = joints + 12 * root;
+    vec3 pivot = {at[3], at[7], at[11]};
+    mat34 turn = mat34_compose(vec3_make(0, 0, 0), quat_axis_angle(vec3_make(1, 0, 0), angle), vec3_make(1, 1, 1));
+    vec3 back = vec3_sub(pivot, mat34_vector(turn.m, pivot));
+    turn.m[3] = back.x, turn.m[7] = back.y, turn.m[11] = back.z;
+    for (int j = root; j < root + 3; j++) {
+        mat34 pose;
+        memcpy(pose.m, joints + 12 * j, sizeof pose.m);
+        pose = mat34_multiply(turn, pose);
+        memcpy(joints + 12 * j, pose.m, sizeof pose.m);
+    }
+}
+
+/* Height of the lowest point of the hand, were nothing in its way. */
+static double finger_lowest(double time)
+{
+    springs_scene *s = stage_open(stage_zoo("hand", 0.28), NULL, NULL, 0, NULL);
+    s->pose = finger_pose;
+    stage_step(s, time);
+    double lowest = 1e9;
+    for (int p = 0; p < s->character->point_count; p++) lowest = fmin(lowest, (double)s->points[3 * p + 1]);
+    stage_close(s);
+    return lowest;
+}
+
+static void finger_flattens_on_a_table(void **unused)
+{
+    (void)unused;
+    double lowest = finger_lowest(1.0), top = lowest + 0.006, deepest = 0;
+    stage_prop table = {{.role = CUTIS_PROP_COLLIDER,
+                         .shape = CUTIS_PROP_BOX,
+                         .size = {0.1f, 0.02f, 0.1f},
+                         .friction = -1,
+                         .restitution = -1},
+                        {0, (float)top - 0.02f, 0.16f}};
+    springs_scene *s = stage_open(stage_zoo("hand", 0.28), NULL, &table, 1, NULL);
+    s->pose = finger_pose;
+    int touched = 0, frames = 0;
+    double sum[3];
+    for (int f = 1; f <= 30; f++, frames++) {
+        stage_step(s, f / 30.0);
+        for (int p = 0; p < s->character->point_count; p++) deepest = fmax(deepest, top - (double)s->points[3 * p + 1]);
+    }
+    touched = stage_touch(s, sum);
+    int flat = 0;
+    for (int p = 0; p < s->character->point_count; p++) flat += fabs((double)s->points[3 * p + 1] - top) < 0.0006;
+    cutis_prop_state prop = stage_prop_state(s, 0);
+    double size = (double)s->character->size;
+    print_message(
+        "finger 6 mm into a table: deepest %.4f %% of the size in %d frames, %d points flat on it, %d touched, "
+        "%.2f N up, table feels %.2f N down, own measure %.4f %%\n",
+        100 * fmax(deepest, 0) / size, frames, flat, touched, sum[1], -(double)prop.force[1],
+        100 * (double)prop.penetration / size);
+    assert_true(deepest <= 0.001 * size);
+    assert_true(flat >= 8 && touched >= 8);
+    assert_true(sum[1] > 0.2);
+    assert_true(fabs(sum[1] + (double)prop.force[1]) < 0.1 * sum[1]);
+    stage_close(s);
+}
+
+static void finger_and_soft_table_both_give_way(void **unused)
+{
+    (void)unused;
+    double lowest = finger_lowest(1.0), top = lowest + 0.008, deepest = 0;
+    stage_prop table = {{.role = CUTIS_PROP_SOFT,
+                         .shape = CUTIS_PROP_BOX,
+                         .size = {0.03f, 0.015f, 0.03f},
+                         .mass = 0.1f,
+                         .friction = -1,
+                         .restitution = -1,
+                         .stiffness = 0.6f},
+                        {-0.02f, (float)top - 0.015f, 0.155f}};
+    springs_scene *s = stage_open(stage_zoo("hand", 0.28), NULL, &table, 1, NULL);
+    s->pose = finger_pose;
+    for (int f = 1; f <= 30; f++) {
+        stage_step(s, f / 30.0);
+        deepest = fmax(deepest, stage_depth_soft(s, 0));
+    }
+    /* Against the reference shape, which is what the skin would be without contact. */
+    springs_scene *alone = stage_open(stage_zoo("hand", 0.28), NULL, NULL, 0, NULL);
+    alone->pose = finger_pose;
+    stage_step(alone, 1);
+    double skin = 0, soft = 0, size = (double)s->character->size;
+    for (int i = 0; i < 3 * s->character->point_count; i++)
+        skin = fmax(skin, fabs((double)s->points[i] - (double)alone->points[i]));
+    cutis_prop_state prop = stage_prop_state(s, 0);
+    for (int v = 0; v < prop.vertex_count; v++) {
+        vec3 x = vec3_load(prop.positions + 3 * v);
+        /* In its own space a box's points lie on its faces. */
+        mat34 pose, inverse;
+        memcpy(pose.m, prop.motion, sizeof pose.m);
+        mat34_inverse(pose, &inverse);
+        vec3 local = mat34_point(inverse.m, x);
+        double out =
+            fmax(fmax(fabs((double)local.x) - 0.03, fabs((double)local.y) - 0.015), fabs((double)local.z) - 0.03);
+        soft = fmax(soft, fabs(out));
+    }
+    print_message("finger 8 mm into a soft table: skin gives way by %.2f mm, table by %.2f mm, deepest %.4f %%\n",
+                  1e3 * skin, 1e3 * soft, 100 * deepest / size);
+    assert_true(skin > 0.001);
+    assert_true(soft > 0.001);
+    assert_true(deepest <= 0.001 * size);
+    stage_close(alone);
+    stage_close(s);
+}
+
+/* ---- Figure 6: a body and a rigid object ---- */
+
+/* The ball is pushed into the belly by 4 cm and up a little. */
+static void ball_pose(springs_scene *s, double time, float *joints)
+{
+    float *ball = joints + 12 * s->first_node;
+    ball[11] -= (float)(0.08 * stage_ramp(time, 0, 0.4));
+    ball[7] += (float)(0.05 * stage_ramp(time, 0.4, 0.8));
+}
+
+static void body_gives_way_to_a_rigid_ball(void **unused)
+{
+    (void)unused;
+    cutis_character *man = stage_zoo("man", 0.68);
+    float front = -1e9f;
+    for (int v = 0; v < man->vertex_count; v++) {
+        const float *x = man->positions + 3 * v;
+        if (fabsf(x[0]) < 0.05f && fabsf(x[1] - 1.05f) < 0.05f) front = fmaxf(front, x[2]);
+    }
+    const float radius = 0.12f;
+    stage_prop ball = {
+        {.role = CUTIS_PROP_COLLIDER, .shape = CUTIS_PROP_SPHERE, .size = {radius}, .friction = -1, .restitution = -1},
+        {0, 1.05f, front + radius + 0.04f}};
+    springs_scene *s = stage_open(man, NULL, &ball, 1, NULL);
+    s->pose = ball_pose;
+    double deepest = 0, size = (double)s->character->size, sum[3];
+    int unconverged = 0, substeps = 0, intersections = 0, touched = 0;
+    float joints[12 * 128];
+    for (int f = 1; f <= 24; f++) {
+        const cutis_step_stats *stats = stage_step(s, f / 30.0);
+        unconverged += stats->unconverged, substeps += stats->substeps;
+        stage_sample(s, f / 30.0, joints);
+        const float *pose = joints + 12 * s->first_node;
+        vec3 centre = {pose[3], pose[7], pose[11]};
+        for (int p = 0; p < s->character->point_count; p++)
+            deepest = fmax(deepest, (double)(radius - vec3_distance(vec3_load(s->points + 3 * p), centre)));
+        if (f % 8 == 0) intersections = (int)fmax(intersections, stage_intersections(s));
+    }
+    touched = stage_touch(s, sum);
+    print_message(
+        "body of %d triangles, ball 4 cm into the belly: deepest %.4f %% of the size, %d points touched, %.1f N, "
+        "%d intersections, %d of %d substeps not converged\n",
+        s->mesh.triangle_count, 100 * fmax(deepest, 0) / size, touched, -sum[2], intersections, unconverged, substeps);
+    assert_true(s->mesh.triangle_count > 11000);
+    assert_true(deepest <= 0.001 * size);
+    assert_true(touched > 10);
+    assert_int_equal(intersections, 0);
+    assert_true(unconverged * 100 <= substeps);
+    stage_close(s);
+}
+
+/* ---- Figure 7: a hand grasps a soft cube ---- */
+
+static const stage_prop cube = {{.role = CUTIS_PROP_SOFT,
+                                 .shape = CUTIS_PROP_BOX,
+                                 .size = {0.03f, 0.03f, 0.03f},
+                                 .mass = 0.2f,
+                                 .friction = -1,
+                                 .restitution = -1,
+                                 .stiffness = 0.5f},
+                                {0, -0.09f, 0.08f}};
+
+static void hand_lifts_a_soft_cube(void **unused)
+{
+    (void)unused;
+    static const char *const settings[] = {"friction=0.8", NULL};
+    springs_scene *s = stage_open(stage_zoo("hand", 0.28), "grasp", &cube, 1, settings);
+    double size = (double)s->character->size, deepest = 0, error = 0, sum[3], weight = 0.2 * 9.81;
+    double held = 0, end = 0;
+    int unconverged = 0, substeps = 0;
+    for (int f = 1; f <= 120; f++) {
+        const cutis_step_stats *stats = stage_step(s, f / 30.0);
+        unconverged += stats->unconverged, substeps += stats->substeps;
+        cutis_prop_state prop = stage_prop_state(s, 0);
+        if (f % 3 == 0) deepest = fmax(deepest, stage_depth_soft(s, 0));
+        if (f == 60) held = (double)prop.motion[7];
+        if (f == 120) end = (double)prop.motion[7];
+        if (f >= 105) {
+            stage_touch(s, sum);
+            error = fmax(error, fabs(-sum[1] - weight) / weight);
+        }
+    }
+    double slip = fabs(0.3 - (end - held)) / 0.3;
+    print_message(
+        "grasp at friction 0.8: cube lifted by %.1f mm of 300, slip %.2f %%; vertical touch off the weight by at "
+        "most %.2f %%; deepest %.4f %%; %d of %d substeps not converged\n",
+        1e3 * (end - held), 100 * slip, 100 * error, 100 * deepest / size, unconverged, substeps);
+    assert_true(slip < 0.02);
+    assert_true(error < 0.05);
+    assert_true(deepest <= 0.001 * size);
+    assert_true(stage_intersections(s) == 0);
+    stage_close(s);
+}
+
+static void cube_falls_without_friction(void **unused)
+{
+    (void)unused;
+    static const char *const settings[] = {"friction=0", NULL};
+    springs_scene *s = stage_open(stage_zoo("hand", 0.28), "grasp", &cube, 1, settings);
+    for (int f = 1; f <= 120; f++) stage_step(s, f / 30.0);
+    double lift = (double)stage_prop_state(s, 0).motion[7] + 0.09;
+    print_message("grasp at friction 0: cube ends %.1f mm from where it stood\n", 1e3 * lift);
+    assert_true(lift < 0.01);
+    stage_close(s);
+}
+
+/* ---- a block on a slope of skin ---- */
+
+enum { PATCH = 17 };
+
+/* A flat patch of skin, 0.24 m wide, on one joint. */
+static cutis_character *patch_make(void)
+{
+    static float positions[3 * PATCH * PATCH], weights[PATCH * PATCH];
+    static int first[PATCH * PATCH + 1], joints[PATCH * PATCH], face_first[2 * PATCH * PATCH],
+        corners[4 * PATCH * PATCH];
+    int faces = 0, corner = 0;
+    for (int i = 0; i < PATCH * PATCH; i++) {
+        positions[3 * i] = 0.24f * ((float)(i % PATCH) / (PATCH - 1) - 0.5f);
+        positions[3 * i + 1] = 0;
+        positions[3 * i + 2] = 0.24f * ((float)(i / PATCH) / (PATCH - 1) - 0.5f);
+        first[i + 1] = i + 1, joints[i] = 0, weights[i] = 1;
+    }
+    for (int z = 0; z + 1 < PATCH; z++)
+        for (int x = 0; x + 1 < PATCH; x++) {
+            int at = z * PATCH + x, quad[4] = {at, at + PATCH, at + PATCH + 1, at + 1};
+            memcpy(corners + corner, quad, sizeof quad);
+            corner += 4;
+            face_first[++faces] = corner;
+        }
+    static const cutis_transform rest = {{0, -0.02f, 0}, {0, 0, 0, 1}, {1, 1, 1}};
+    cutis_joint joint = {.name = "board",
+                         .parent = -1,
+                         .rest = rest,
+                         .idle = rest,
+                         .inverse_bind = {1, 0, 0, 0, 0, 1, 0, 0.02f, 0, 0, 1, 0}};
+    cutis_character given = {.name = "patch",
+                             .vertex_count = PATCH * PATCH,
+                             .positions = positions,
+                             .face_count = faces,
+                             .face_first = face_first,
+                             .corners = corners,
+                             .influence_first = first,
+                             .influence_joints = joints,
+                             .influence_weights = weights,
+                             .joint_count = 1,
+                             .joints = &joint};
+    cutis_character *c = NULL;
+    cutis_error error;
+    if (cutis_character_create(&given, NULL, &c, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    return c;
+}
+
+/* Two degrees a second, about z, from two less than what is expected less six. */
+static double slope_first;
+
+static double slope_angle(double time) { return slope_first * stage_ramp(time, 0, 1) + 4 * fmax(time - 1.2, 0); }
+
+static void slope_pose(springs_scene *s, double time, float *joints)
+{
+    (void)s;
+    mat34 turn =
+        mat34_compose(vec3_make(0, 0, 0), quat_axis_angle(vec3_make(0, 0, 1), slope_angle(time) * 0.017453292519943295),
+                      vec3_make(1, 1, 1));
+    mat34 pose;
+    memcpy(pose.m, joints, sizeof pose.m);
+    pose = mat34_multiply(turn, pose);
+    memcpy(joints, pose.m, sizeof pose.m);
+}
+
+static void block_slips_at_coulombs_angle(void **unused)
+{
+    (void)unused;
+    static const double coefficients[] = {0.3, 0.6};
+    for (int i = 0; i < 2; i++) {
+        double expected = atan(coefficients[i]) * 57.29577951308232, slipped = 0;
+        slope_first = expected - 5;
+        stage_prop block = {{.role = CUTIS_PROP_RIGID,
+                             .shape = CUTIS_PROP_BOX,
+                             .size = {0.03f, 0.01f, 0.03f},
+                             .mass = 0.1f,
+                             .friction = (float)coefficients[i],
+                             .restitution = -1},
+                            {0, 0.0105f, 0}};
+        static const char *const settings[] = {"stand=off", "thickness=0.001", NULL};
+        springs_scene *s = stage_open(patch_make(), NULL, &block, 1, settings);
+        s->pose = slope_pose;
+        double last = 0, drift = 0, start = 0;
+        for (int f = 1; f <= 120; f++) {
+            double time = f / 30.0, angle = slope_angle(time) * 0.017453292519943295;
+            stage_step(s, time);
+            cutis_prop_state prop = stage_prop_state(s, 0);
+            /* Along the slope. */
+            double along = (double)prop.motion[3] * cos(angle) + (double)prop.motion[7] * sin(angle);
+            double speed = (along - last) * 30;
+            if (f == 33) start = along;
+            if (time > 1.1 && slipped == 0) {
+                if (fabs(speed) > 0.005)
+                    slipped = slope_angle(time);
+                else
+                    drift = along - start;
+            }
+            last = along;
+        }
+        print_message(
+            "block on a slope of skin, friction %.1f: slips at %.2f degrees, Coulomb %.2f, drift before %.3f mm\n",
+            coefficients[i], slipped, expected, 1e3 * fabs(drift));
+        assert_true(fabs(slipped - expected) < 2);
+        stage_close(s);
+    }
+}
+
+/* ---- without props ---- */
+
+static void folds_do_not_intersect(void **unused)
+{
+    (void)unused;
+    static const char *const scenes[][2] = {{"arm", "flex"}, {"hand", "fist"}};
+    static const double resolutions[] = {0.3, 0.28};
+    for (int i = 0; i < 2; i++) {
+        springs_scene *s = stage_open(stage_zoo(scenes[i][0], resolutions[i]), scenes[i][1], NULL, 0, NULL);
+        double length = (double)s->character->clips[s->clip].end;
+        int most = 0, unconverged = 0, substeps = 0, contacts = 0;
+        for (int f = 1; f <= (int)(length * 30); f++) {
+            const cutis_step_stats *stats = stage_step(s, f / 30.0);
+            unconverged += stats->unconverged, substeps += stats->substeps;
+            contacts = (int)fmax(contacts, stats->contacts);
+            most = (int)fmax(most, stage_intersections(s));
+        }
+        print_message("%s %s: at most %d intersecting pairs, %d contacts, %d of %d substeps not converged\n",
+                      scenes[i][0], scenes[i][1], most, contacts, unconverged, substeps);
+        assert_int_equal(most, 0);
+        assert_true(contacts > 0);
+        assert_true(unconverged * 100 <= substeps);
+        stage_close(s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finger_flattens_on_a_table),     cmocka_unit_test(finger_and_soft_table_both_give_way),
+        cmocka_unit_test(body_gives_way_to_a_rigid_ball), cmocka_unit_test(hand_lifts_a_soft_cube),
+        cmocka_unit_test(cube_falls_without_friction),    cmocka_unit_test(block_slips_at_coulombs_angle),
+        cmocka_unit_test(folds_do_not_intersect),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
