@@ -1,0 +1,24 @@
+#!/bin/sh
+# test_import_three.sh PROGRAM: three.js plays a baked .glb as the bake's positions say, within the error that the bake
+# itself tells. Skipped without node or the npm package three in build/node.
+set -u
+if [ ! -e build/node/node_modules/three/package.json ] || ! command -v node >/dev/null; then
+    echo "skipped: three.js is not installed (npm install --prefix build/node three@0.160.0)"
+    exit 77
+fi
+program=$1 root=$PWD
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+try() { # NAME SOLVER CLIP TOLERANCE [OPTIONS]
+    name=$1 solver=$2 clip=$3 tolerance=$4
+    shift 4
+    "$program" make "$name" --resolution 0.3 -o "$folder/in.glb" > "$folder/out" || exit 1
+    "$program" bake "$folder/in.glb" --solver "$solver" --clip "$clip" --fps 12 --threads 1 -q "$@" -o "$folder/$name.glb" || exit 1
+    "$program" bake "$folder/in.glb" --solver "$solver" --clip "$clip" --fps 12 --threads 1 -q -o "$folder/$name.npy" || exit 1
+    (cd build/node && node "$root/scripts/three_check.mjs" "$folder/$name.glb" "$folder/$name.npy" "$clip" 12 "$tolerance") ||
+        { echo "$name $solver $clip $*: three.js shows something else"; exit 1; }
+}
+# The default tolerance of a bake is 0.1 % of the size; a little more for keys that are rounded.
+try arm lattice flex 0.0012
+try arm lattice flex 0.0002 --exact
+try man dqs walk 0.0012
