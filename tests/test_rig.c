@@ -281,6 +281,19 @@ static void broken_meshes_get_full_weights_and_sentences(void **state)
         assert_non_null(strstr(c->joints[c->influence_joints[first]].name, "_l"));
         for (int k = 1; k < 4; k++)
             assert_int_equal(c->influence_joints[c->influence_first[v + k]], c->influence_joints[first]);
+        /* The legs touch, but neither follows the other. */
+        int legs = 0;
+        double astray = 0;
+        for (int p = 0; p < man->vertex_count; p++) {
+            if (fabsf(man->positions[3 * p]) < 0.03f || fabsf(man->positions[3 * p + 1] - 0.4f) > 0.05f) continue;
+            const char *other = man->positions[3 * p] > 0 ? "_r" : "_l";
+            legs++;
+            for (int i = c->influence_first[p]; i < c->influence_first[p + 1]; i++)
+                if (strstr(c->joints[c->influence_joints[i]].name, other)) astray += (double)c->influence_weights[i];
+        }
+        print_message("method %d: %.2f %% of the weights of %d points of the legs are the other leg's\n", method,
+                      100 * astray / legs, legs);
+        assert_true(legs > 100 && astray < 0.02 * legs);
         cutis_rig_destroy(rig);
     }
     cutis_character_destroy(broken);
