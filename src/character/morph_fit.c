@@ -506,23 +506,53 @@ static void fit_normals(fit_work *w, morph_fit *fit)
 
 /* ---- the whole ---- */
 
-/* Weights of at most 1, and zeros where a target moves a vertex by next to nothing. */
-static void finish_targets(const fit_work *w, morph_fit *fit)
+/*
+ * Weights in 0..1, as sliders of programs go, and zeros where a target moves a vertex by next to nothing. Components
+ * whose weights have both signs are counted from their least one; what that leaves out is the same at every frame, and
+ * becomes one more target whose weight is 1. weights: (frames x fit->count); fit->deltas has room for that target.
+ */
+static cutis_result finish_targets(const fit_work *w, const float *weights, bool may_add, arena *memory, morph_fit *fit,
+                                   cutis_error *error)
 {
-    for (int k = 0; k < fit->count; k++) {
-        float largest = 0;
-        for (int f = 0; f < w->frames; f++)
-            largest = MAX(largest, fabsf(fit->weights[(size_t)f * (size_t)fit->count + (size_t)k]));
-        if (largest == 0) largest = 1;
-        for (int f = 0; f < w->frames; f++) fit->weights[(size_t)f * (size_t)fit->count + (size_t)k] /= largest;
-        float *deltas = fit->deltas + (size_t)k * (size_t)w->columns;
-        float thin = (float)(THIN * w->def->tolerance / fit->count);
-        for (int v = 0; v < w->vertices; v++) {
-            vec3 delta = vec3_scale(vec3_load(deltas + 3 * (size_t)v), largest);
+    size_t count = (size_t)fit->count, columns = (size_t)w->columns, frames = (size_t)w->frames;
+    float offsets[SIDE_LIMIT], scales[SIDE_LIMIT];
+    bool add = false;
+    for (size_t k = 0; k < count; k++) {
+        float low = weights[k], high = low;
+        for (size_t f = 1; f < frames; f++) {
+            low = MIN(low, weights[f * count + k]);
+            high = MAX(high, weights[f * count + k]);
+        }
+        bool mixed = low < 0 && high > 0;
+        offsets[k] = mixed && may_add ? low : 0;
+        scales[k] = mixed && !may_add ? MAX(high, -low) : high <= 0 ? low : high - offsets[k];
+        if (scales[k] == 0) scales[k] = 1;
+        add |= offsets[k] != 0;
+    }
+    size_t all = count + add;
+    fit->count = (int)all;
+    fit->weights = ARENA_ARRAY(memory, float, frames *all);
+    if (memory->failed) return error_memory(error, "morph targets");
+    for (size_t f = 0; f < frames; f++) {
+        for (size_t k = 0; k < count; k++)
+            fit->weights[f * all + k] = (weights[f * count + k] - offsets[k]) / scales[k];
+        if (add) fit->weights[f * all + count] = 1;
+    }
+    float thin = (float)(THIN * w->def->tolerance / fit->count);
+    for (int v = 0; v < w->vertices; v++) {
+        vec3 constant = vec3_make(0, 0, 0);
+        for (size_t k = 0; k < all; k++) {
+            float *at = fit->deltas + k * columns + 3 * (size_t)v;
+            vec3 delta = constant;
+            if (k < count) {
+                constant = vec3_add(constant, vec3_scale(vec3_load(at), offsets[k]));
+                delta = vec3_scale(vec3_load(at), scales[k]);
+            }
             if (!(vec3_length(delta) > thin)) delta = vec3_make(0, 0, 0);
-            vec3_store(deltas + 3 * (size_t)v, delta);
+            vec3_store(at, delta);
         }
     }
+    return CUTIS_OK;
 }
 
 static cutis_result fit_exact(fit_work *w, arena *memory, arena *scratch, morph_fit *fit, cutis_error *error)
@@ -542,11 +572,14 @@ static cutis_result fit_exact(fit_work *w, arena *memory, arena *scratch, morph_
 
 static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, morph_fit *fit, cutis_error *error)
 {
-    int limit = MIN(MIN(w->def->limit, SIDE_LIMIT - EXTRA), MIN(w->frames, w->columns));
+    /* One less than allowed: finish_targets may add one. */
+    bool may_add = w->def->limit > 1;
+    int limit = MIN(MIN(w->def->limit, SIDE_LIMIT - EXTRA) - may_add, MIN(w->frames, w->columns));
     w->side = MIN(limit + EXTRA, MIN(w->frames, w->columns));
     size_t side = (size_t)w->side;
-    w->q = ARENA_ARRAY(scratch, float, (size_t)w->frames *side);
-    w->b = ARENA_ARRAY(scratch, float, (size_t)w->columns *side);
+    /* With room for the target that finish_targets may add: fit_normals uses them again. */
+    w->q = ARENA_ARRAY(scratch, float, (size_t)w->frames *(side + 1));
+    w->b = ARENA_ARRAY(scratch, float, (size_t)w->columns *(side + 1));
     w->y = ARENA_ARRAY(scratch, double, (size_t)w->frames *side);
     float *deltas = ARENA_ARRAY(scratch, float, (size_t)limit *(size_t)w->columns);
     float *weights = ARENA_ARRAY(scratch, float, (size_t)w->frames *(size_t)limit);
@@ -564,22 +597,22 @@ static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, m
     measure(w, true, fit);
     fit->count = choose_count(w, w->def->tolerance * (1 - THIN));
 
-    fit->deltas = arena_copy(memory, deltas, (size_t)fit->count * (size_t)w->columns, sizeof(float));
-    fit->weights = ARENA_ARRAY(memory, float, (size_t)w->frames *(size_t)fit->count);
-    if (w->def->normals && fit->count)
-        fit->normals = ARENA_ARRAY(memory, float, (size_t)fit->count *(size_t)w->columns);
-    if (memory->failed) return error_memory(error, "morph targets");
     if (fit->count == 0) return CUTIS_OK;
-    for (int f = 0; f < w->frames; f++)
-        memcpy(fit->weights + (size_t)f * (size_t)fit->count, weights + (size_t)f * (size_t)limit,
-               (size_t)fit->count * sizeof(float));
+    size_t count = (size_t)fit->count, columns = (size_t)w->columns;
+    fit->deltas = ARENA_ARRAY(memory, float, (count + 1) * columns);
+    if (w->def->normals) fit->normals = ARENA_ARRAY(memory, float, (count + 1) * columns);
+    float *chosen = ARENA_ARRAY(scratch, float, (size_t)w->frames *count);
+    if (memory->failed || scratch->failed) return error_memory(error, "morph targets");
+    memcpy(fit->deltas, deltas, count * columns * sizeof(float));
+    for (size_t f = 0; f < (size_t)w->frames; f++)
+        memcpy(chosen + f * count, weights + f * (size_t)limit, count * sizeof(float));
     w->count = fit->count;
-    w->weights = fit->weights;
+    w->weights = chosen;
     w->refit = fit->deltas;
     if (fit->flat_blends > 0) parallel_for(w->def->jobs, w->vertices, VERTEX_GRAIN, refit_vertices, w);
-    finish_targets(w, fit);
-    if (!w->def->normals) return CUTIS_OK;
-    cutis_result result = unskin_normals(w, scratch, error);
+    cutis_result result = finish_targets(w, chosen, may_add, memory, fit, error);
+    if (result != CUTIS_OK || !w->def->normals) return result;
+    result = unskin_normals(w, scratch, error);
     if (result == CUTIS_OK) fit_normals(w, fit);
     return result;
 }

@@ -25,7 +25,7 @@ typedef struct morph_fit {
     int count;
     float *deltas;      /* (count x vertex_count x 3), rest scene space; exact zeros where a target does not matter */
     float *normals;     /* the same for unit normals; NULL when not asked for */
-    float *weights;     /* (frame_count x count), in -1..1 */
+    float *weights;     /* (frame_count x count), in 0..1; in -1..1 when the limit is 1 */
     double rms, max;    /* distance of the vertices that the targets give from those wanted */
     double residual;    /* the largest distance without any target */
     int worst_frame;    /* of max */
