@@ -23,6 +23,9 @@ static void play(const cutis_character *c, int clip, double time, float *positio
     float *weights = malloc(((size_t)c->morph_count + 1) * sizeof(float));
     cutis_pose_sample(c, clip, time, joints);
     cutis_pose_morphs(c, clip, time, weights);
+    /* Some players cut weights to this range. */
+    for (int k = 0; k < c->morph_count; k++)
+        if (strncmp(c->morphs[k].name, "cutis_", 6) == 0) assert_true(weights[k] > -1e-6f && weights[k] < 1 + 1e-6f);
     cutis_state_step(model, state, &(cutis_step_input){.joints = joints, .morphs = weights}, 0.01);
     memcpy(positions, cutis_state_positions(model, state), (size_t)c->vertex_count * 3 * sizeof(float));
     free(joints);
