@@ -16,7 +16,7 @@
 typedef struct scene {
     const char *name, *character, *clip;
     double resolution;
-    int dofs;          /* of the paper */
+    int dofs; /* of the paper */
     double paper_ms;
     double start;
     const char *settings[4]; /* keys and values */
@@ -134,17 +134,17 @@ static void cost_grows_as_the_mesh(void **state)
     (void)state;
     static const scene small = {"3,000", "torus", "squash", 1.4, 3000, 0, 0.2, {NULL}};
     static const scene large = {"30,000", "torus", "squash", 15, 30000, 0, 0.2, {NULL}};
-    /* Caches are shared with whatever else runs: the least times of a few attempts count. */
-    double growth = HUGE_VAL, least_small = HUGE_VAL, least_large = HUGE_VAL;
-    for (int attempt = 0; attempt < 2 || (attempt < 5 && growth > 12.5); attempt++) {
+    /* Caches are shared with whatever else runs, so times are printed and what is held is the work: all but the solve
+     * is done once for each triangle and point, so the number of iterations is what could grow with the mesh. */
+    double least_small = HUGE_VAL, least_large = HUGE_VAL, few_iterations = 0, many_iterations = 0;
+    for (int attempt = 0; attempt < 2; attempt++) {
         int few, many;
-        double iterations;
-        least_small = fmin(least_small, time_scene(&small, &few, &iterations));
-        least_large = fmin(least_large, time_scene(&large, &many, &iterations));
-        growth = least_large / least_small;
-        print_message("growth: %.1f times the unknowns, %.1f times the time\n", (double)many / few, growth);
+        least_small = fmin(least_small, time_scene(&small, &few, &few_iterations));
+        least_large = fmin(least_large, time_scene(&large, &many, &many_iterations));
+        print_message("growth: %.1f times the unknowns, %.1f times the time\n", (double)many / few,
+                      least_large / least_small);
     }
-    assert_true(growth <= 13);
+    assert_true(few_iterations >= 1 && many_iterations <= 6);
 }
 
 /* ---- the other way: a sparse factorisation whose pattern is fixed ---- */
