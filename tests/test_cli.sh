@@ -318,14 +318,14 @@ cp safe/x.npy old
 (
     trap '' XFSZ # so that the write fails instead of the process being killed
     ulimit -f 64
-    "$program" bake arm --clip flex --fps 240 -o safe/x.npy >out 2>err
+    "$program" bake arm --solver lbs --clip flex --fps 240 -o safe/x.npy >out 2>err
     echo $? >code
 )
 same "$(cat code)" 1 "exit code of a bake onto a full disk"
 cmp -s safe/x.npy old || fail "a failed bake changed the old file"
 only safe x.npy
 for signal in INT TERM; do
-    "$program" bake arm --clip flex --fps 10000 -o safe/x.npy >out 2>err &
+    "$program" bake arm --solver lbs --clip flex --fps 10000 -o safe/x.npy >out 2>err &
     child=$!
     # As soon as it writes, stop it.
     tries=0
