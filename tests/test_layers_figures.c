@@ -3,6 +3,7 @@
 
 #include "bar.h"
 #include "math/math3.h"
+#include "random_pose.h"
 
 static cutis_model *make_model(const cutis_character *c, double substep, const cutis_setting *settings, int count)
 {
@@ -139,29 +140,6 @@ static void belly_swings_on_after_the_stop_slower_when_softer(void **unused)
 }
 
 /* ---- cruelty ---- */
-
-static uint32_t seed;
-
-static float uniform(float low, float high)
-{
-    seed = seed * 1664525u + 1013904223u;
-    return low + (high - low) * (float)(seed >> 8) / 16777216.0f;
-}
-
-/* Every joint turned at random about its own place; now and then a bone torn elsewhere. */
-static void pose_random(const cutis_character *c, float *joints)
-{
-    cutis_pose_rest(c, joints);
-    for (int j = 0; j < c->joint_count; j++) {
-        vec3 axis = vec3_normalize(vec3_make(uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)));
-        mat34 turn = mat34_compose(vec3_make(0, 0, 0), quat_axis_angle(axis, uniform(-2.5f, 2.5f)), vec3_make(1, 1, 1));
-        mat34 pose;
-        memcpy(pose.m, joints + 12 * j, sizeof pose.m);
-        pose = mat34_multiply(pose, turn);
-        if (uniform(0, 1) < 0.1f) pose.m[3] += uniform(-3, 3);
-        memcpy(joints + 12 * j, pose.m, sizeof pose.m);
-    }
-}
 
 /* Frames of random poses, each held for 1 to `hold` frames; then 2 s in the rest pose. Returns how far from rest. */
 static double cruelty(const char *stiffness, double substep, int frames, int hold)
