@@ -71,15 +71,12 @@ typedef struct jiggle {
     int swings; /* half swings of more than a fiftieth of the first */
 } jiggle;
 
-/*
- * How the belly of the man swings sideways after he stops shaking (at 2.2 s of shimmy). Without contact of the skin
- * with itself, which goes wrong on a man as coarse as this one (see the limits in docs/solvers/layers.md).
- */
+/* How the belly of the man swings sideways after he stops shaking (at 2.2 s of shimmy). */
 static jiggle belly_jiggle(const char *fat_stiffness)
 {
     cutis_character *c = make_zoo("man", 0.2);
-    const cutis_setting settings[] = {{"fat_stiffness", fat_stiffness}, {"contact", "off"}};
-    cutis_model *model = make_model(c, 0, settings, 2);
+    const cutis_setting settings[] = {{"fat_stiffness", fat_stiffness}};
+    cutis_model *model = make_model(c, 0, settings, 1);
     cutis_state *state = make_state(model);
     /* The belly's tip: the vertex furthest in front near the height of the spine. */
     float height = 0;

@@ -484,8 +484,7 @@ static void drags_activate(layers_run *run)
 
 static contact_search_options search_options(const layers_model *m)
 {
-    return (contact_search_options){
-        .margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness, .local = true};
+    return (contact_search_options){.margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness};
 }
 
 /*
