@@ -70,7 +70,8 @@ typedef struct bake {
     float *batch;          /* (batch_capacity x vertices x 3) frames on their way to the file; for a .glb all */
     float *texcoords;      /* (batch_capacity x corners x 2) for a format that takes moving ones; or NULL */
     int batch_count, batch_capacity, written;
-    double period; /* seconds of a loop; 0: none */
+    double period;     /* seconds of a loop; 0: none */
+    cutis_state *seam; /* that goes on from the loop's seam; NULL: none */
     float travel[12];
     bool travels;              /* the clip ends elsewhere than it began */
     double closed_by;          /* seconds added to close the clip; 0: none */
@@ -362,35 +363,27 @@ static int find_loop(bake *b)
 {
     bake_result *r = b->result;
     cutis_error error;
-    double gap = find_travel(b);
-    if (gap > 1e-3 && !b->job->quiet)
-        cli_warning(
-            "clip '%s' does not end as it began: a joint is off by %.2g %% of the size, so the loop jumps there",
-            r->clip, 100 * gap);
+    if (r->substep == 0) return CLI_OK;
+    if (cutis_state_create(b->model, NULL, &b->seam, &error) != CUTIS_OK) return cli_library_error(&error);
     b->motion.lead_in = 0; /* from here on time counts from the start of the period */
     cutis_loop_def def = {.motion = {&b->motion, cutis_clip_motion_sample},
                           .period = b->period,
                           .travel = b->travels ? b->travel : NULL,
+                          .position_tolerance = BAKE_SEAM_POSITION,
+                          .velocity_tolerance = BAKE_SEAM_VELOCITY,
+                          .seam = b->seam,
                           .interrupted = loop_interrupted,
                           .jobs = cutis_pool_jobs(b->pool)};
-    if (r->substep == 0) {
-        b->motion.lead_in = r->lead_in;
-        return CLI_OK;
-    }
     double start = cli_clock();
     if (cutis_state_find_loop(b->model, b->state, &def, NULL, &r->loop, &error) != CUTIS_OK)
         return cli_library_error(&error);
     r->lead_in_seconds += cli_clock() - start;
-    if (r->loop.interrupted) return CLI_INTERRUPTED;
-    if (!r->loop.closed && !b->job->quiet)
-        cli_warning("after %d periods the loop still has a seam of %.2g %% of the size", r->loop.periods,
-                    100 * r->loop.position_seam);
-    return CLI_OK;
+    return r->loop.interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
 /*
- * The seam of the period that was written, in position: its end against its start. That in velocity is the search's:
- * between the period before and this one.
+ * The seam of the period that was written, in position: its end against its start, or the search's when that put the
+ * seam elsewhere. That in velocity is the search's, which ran this very period.
  */
 static void measure_seam(bake *b)
 {
@@ -411,7 +404,10 @@ static void measure_seam(bake *b)
         }
         largest = fmax(largest, d2);
     }
-    r->loop.position_seam = sqrt(largest) / (double)b->character->size;
+    double seam = sqrt(largest) / (double)b->character->size;
+    r->loop.position_seam = r->loop.seam_time > 0 ? fmax(r->loop.position_seam, seam) : seam;
+    r->loop.closed =
+        r->loop.position_seam <= BAKE_SEAM_POSITION && (r->substep == 0 || r->loop.velocity_seam <= BAKE_SEAM_VELOCITY);
     /* The last key is the first, unless the character has walked on. */
     if (!b->travels) memcpy(last, first, floats * sizeof(float));
 }
@@ -686,6 +682,18 @@ static int advance(bake *b, double time)
     return CLI_OK;
 }
 
+/* The same in a loop: at its seam the state that begins the period takes over. */
+static int advance_loop(bake *b, double time)
+{
+    double seam = b->result->loop.seam_time;
+    if (b->seam && seam > 0 && cutis_state_time(b->state) < seam && time >= seam) {
+        int status = advance(b, seam);
+        if (status != CLI_OK) return status;
+        cutis_state_copy(b->model, b->state, b->seam);
+    }
+    return advance(b, time);
+}
+
 /* Measure and write the frames that have come together. */
 static int flush_batch(bake *b)
 {
@@ -742,7 +750,7 @@ static int run_frames(bake *b)
         double start = cli_clock();
         /* A loop's time starts with its period. */
         double origin = b->job->loop && r->substep > 0 ? 0 : r->lead_in;
-        status = advance(b, origin + (i + 1 == r->frames && b->period > 0 ? b->period : i / r->fps));
+        status = advance_loop(b, origin + (i + 1 == r->frames && b->period > 0 ? b->period : i / r->fps));
         b->step_seconds[i] = cli_clock() - start;
         if (status == CLI_OK) status = write_extras(b);
         if (status != CLI_OK) break;
@@ -986,12 +994,12 @@ static json_t *make_report(const bake *b)
                                   cli_json_real(r->residual_max)));
     if (r->has_loop)
         json_object_set_new(root, "loop",
-                            json_pack("{s:o, s:o, s:i, s:b, s:b, s:o, s:o, s:o, s:b}", "period",
+                            json_pack("{s:o, s:o, s:i, s:b, s:b, s:o, s:o, s:o, s:o, s:b}", "period",
                                       cli_json_real(b->period), "closed_by", cli_json_real(b->closed_by), "periods_run",
-                                      r->loop.periods, "closed", (int)(r->substep == 0 || r->loop.closed),
-                                      "accelerated", (int)r->loop.accelerated, "seam_position",
-                                      cli_json_real(r->loop.position_seam), "seam_velocity",
-                                      cli_json_real(r->loop.velocity_seam), "speed", cli_json_real(r->loop.speed),
+                                      r->loop.periods, "closed", (int)r->loop.closed, "accelerated",
+                                      (int)r->loop.accelerated, "seam_position", cli_json_real(r->loop.position_seam),
+                                      "seam_velocity", cli_json_real(r->loop.velocity_seam), "seam_time",
+                                      cli_json_real(r->loop.seam_time), "speed", cli_json_real(r->loop.speed),
                                       "travels", (int)b->travels));
     if (character->prop_count) json_object_set_new(root, "props", report_props(b));
     if (b->touches) json_object_set_new(root, "touch", report_touch(b));
@@ -1063,6 +1071,7 @@ int bake_run(const bake_job *job, bake_result *result)
     free(b.regions);
     cutis_cache_destroy(b.body);
     cutis_state_destroy(b.state);
+    cutis_state_destroy(b.seam);
     cutis_model_destroy(b.model);
     cutis_pool_destroy(b.pool);
     cutis_character_destroy(b.character);
