@@ -1,35 +1,9 @@
 #!/bin/sh
 # test_cli.sh PROGRAM: the cutis program as its users meet it: exact messages, exit codes, files.
-# Prints what differs and goes on; exit code 1 when anything did.
 
-program=$1
-case $program in /*) ;; *) program=$PWD/$program ;; esac
-[ -x "$program" ] || { echo "usage: test_cli.sh PROGRAM" >&2; exit 2; }
-folder=$(mktemp -d) || exit 2
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 2
+. "$(dirname "$0")/shell.sh"
 python=
 [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null && python=/usr/bin/python3
-failures=0
-checks=0
-
-fail() { failures=$((failures + 1)); echo "FAILED: $*"; }
-
-# run CODE ARGUMENTS...: run the program, keep stdout and stderr, check the exit code.
-run() {
-    code=$1
-    shift
-    "$program" "$@" >out 2>err
-    got=$?
-    checks=$((checks + 1))
-    [ "$got" -eq "$code" ] || { fail "cutis $* exits with $got, not $code"; cat err; }
-}
-
-# The first line of stderr is exactly this.
-says() {
-    checks=$((checks + 1))
-    [ "$(head -n 1 err)" = "cutis: error: $1" ] || fail "expected 'cutis: error: $1', got '$(head -n 1 err)'"
-}
 
 # stdout (or the file $2) has a line that matches.
 shows() {
@@ -397,4 +371,4 @@ if command -v groff >/dev/null; then
     [ -z "$(groff -man -Tutf8 -ww -z out 2>&1)" ] || fail "groff complains about the manual"
 fi
 
-[ "$failures" -eq 0 ] && echo "== command line: $checks checks passed" || { echo "$failures of $checks checks failed"; exit 1; }
+finish
