@@ -215,7 +215,8 @@ void layers_match_base_sums(const layers_paths *paths, const layers_regions *reg
                             int path_begin, int path_end);
 void layers_match_base(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int path_begin,
                        int path_end);
-/* One iteration of shape matching for all particles: kernels of path ranges. coupling: of the bone layer to its target. */
+/* One iteration of shape matching for all particles: kernels of path ranges. coupling: of the bone layer to its target.
+ */
 void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
                        int path_begin, int path_end);
 void layers_match_maps(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
