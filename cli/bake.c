@@ -51,6 +51,8 @@ typedef struct bake {
     bake_result *result;
     const char *solver; /* the job's, or the one that is chosen for the character */
     cutis_character *character;
+    const char *source; /* the glTF file that a .glb is made from, or NULL */
+    char *rigged;       /* the same with a skeleton that it lacked, while it is needed; or NULL */
     int clip;
     cutis_pool *pool;
     cutis_model *model;
@@ -80,16 +82,27 @@ typedef struct bake {
 
 /* ---- preparation ---- */
 
-static int load_character(bake *b)
+/* A bare mesh that is to move gets a skeleton; a glTF file that is to be kept gets it too, in a file beside the output.
+ */
+static int rig_bare(bake *b, const example_set *examples)
 {
     const bake_job *job = b->job;
-    int status;
+    if (!job->quiet) printf("%s has no skeleton: one is made (cutis rig shows it)\n", b->character->name);
+    int status = examples_rig(&b->character, examples, job->quiet);
+    if (status != CLI_OK || !b->source || !job->output || !cli_has_ending(job->output, ".glb")) return status;
     cutis_error error;
-    b->character = cli_load_character(job->input, job->quiet, &status);
-    if (b->character && job->example_count)
-        status = examples_add(&b->character, job->example_count, job->examples, job->example_seconds, job->quiet);
-    if (!b->character || status != CLI_OK || !job->motion) return status;
+    b->rigged = cli_format("%s.rig.glb", job->output);
+    cutis_result result = cutis_character_save_rig(b->character, b->source, b->rigged, &error);
+    b->source = result == CUTIS_OK ? b->rigged : NULL;
+    if (result == CUTIS_ERROR_UNSUPPORTED) cli_warning("materials are kept by name only: %s", error.text);
+    return result == CUTIS_OK || result == CUTIS_ERROR_UNSUPPORTED ? CLI_OK : cli_library_error(&error);
+}
+
+static int add_motion(bake *b)
+{
+    const bake_job *job = b->job;
     cutis_character *moved;
+    cutis_error error;
     int warning_count = b->character->warning_count;
     if (cutis_character_add_bvh(b->character, job->motion, job->map, job->map_count, NULL, &moved, &error) != CUTIS_OK)
         return cli_library_error(&error);
@@ -98,6 +111,24 @@ static int load_character(bake *b)
     if (!job->quiet && moved->warning_count > warning_count)
         cli_warnings(moved->warnings + warning_count, moved->warning_count - warning_count);
     return CLI_OK;
+}
+
+static int load_character(bake *b)
+{
+    const bake_job *job = b->job;
+    int status;
+    bool gltf = cli_has_ending(job->input, ".glb") || cli_has_ending(job->input, ".gltf");
+    b->source = gltf && !cli_is_built_in(job->input) ? job->input : NULL;
+    b->character = cli_load_character(job->input, job->quiet, &status);
+    if (!b->character) return status;
+    example_set examples;
+    status = examples_load(b->character, job->example_count, job->examples, &examples);
+    if (status == CLI_OK && b->character->joint_count == 0 && (job->example_count || job->motion))
+        status = rig_bare(b, &examples);
+    if (status == CLI_OK && job->example_count) status = examples_add(&b->character, &examples, job->example_seconds);
+    if (status == CLI_OK && job->motion) status = add_motion(b);
+    examples_free(&examples);
+    return status;
 }
 
 /* Without a word: flesh for a character that has bones to move it, sliding skin for a cache. */
@@ -124,8 +155,8 @@ static int choose_clip(bake *b)
     b->clip = b->job->motion ? character->clip_count - 1 : character->clip_count ? 0 : -1;
     if (b->job->quiet) return CLI_OK;
     if (b->clip < 0)
-        cli_warning("%s has no clip, so one frame of its idle pose is baked; --motion FILE.bvh adds a motion",
-                    character->name);
+        cli_warning("%s has no clip, so one frame of its idle pose is baked; --motion FILE.bvh adds a motion%s",
+                    character->name, character->joint_count ? "" : " and the skeleton for it");
     else if (character->clip_count > 1 && !b->job->motion)
         fprintf(stderr, "cutis: baking '%s', the first of %d clips; --clip chooses another\n", character->clips[0].name,
                 character->clip_count);
@@ -776,8 +807,7 @@ static int write_morphs(bake *b)
     bake_result *r = b->result;
     const bake_job *job = b->job;
     cutis_error error;
-    bool gltf = cli_has_ending(job->input, ".glb") || cli_has_ending(job->input, ".gltf");
-    const char *source = gltf && !cli_is_built_in(job->input) ? job->input : NULL;
+    const char *source = b->source;
     /* A file that is kept plays its own clip, which holds its last pose where the closed one goes on. */
     cutis_bake_def def = {.character = source && b->original ? b->original : b->character,
                           .source = source,
@@ -1076,6 +1106,8 @@ int bake_run(const bake_job *job, bake_result *result)
     cutis_pool_destroy(b.pool);
     cutis_character_destroy(b.character);
     cutis_character_destroy(b.original);
+    if (b.rigged) remove(b.rigged);
+    free(b.rigged);
     free(b.morphs);
     if (status == CLI_OK && job->keep) {
         result->positions = b.batch;

@@ -172,7 +172,7 @@ static const cli_option options[] = {
     {.name = "motion",
      .kind = CLI_TEXT,
      .value = "FILE.bvh",
-     .help = "take the motion from this file instead of a clip"},
+     .help = "take the motion from this file instead of a clip; a mesh without a skeleton gets one"},
     {.name = "map", .kind = CLI_PAIR, .value = "FROM=TO", .help = "let joint FROM of the motion drive joint TO"},
     {.name = "example",
      .kind = CLI_TEXT,

@@ -224,6 +224,42 @@ sed 's/Shoulder/Tail/' wave.bvh >tail.bvh
 run 1 bake arm --solver lbs --motion tail.bvh -o t.npy
 run 1 bake arm --solver lbs --motion nofile.bvh -o t.npy
 
+# A bare mesh and a capture whose joints are named otherwise: it gets a skeleton, and its arm goes up and down.
+cat >arm.bvh <<'END'
+HIERARCHY
+ROOT Hips
+{
+  OFFSET 0 0 0
+  CHANNELS 3 Xposition Yposition Zposition
+  JOINT LeftArm
+  {
+    OFFSET 2 5 0
+    CHANNELS 1 Zrotation
+    JOINT LeftForeArm
+    {
+      OFFSET 3 0 0
+      CHANNELS 0
+      End Site
+      {
+        OFFSET 3 0 0
+      }
+    }
+  }
+}
+MOTION
+Frames: 5
+Frame Time: 0.1
+END
+for i in 0 2 4 2 0; do echo "0 0 0 ${i}0" >>arm.bvh; done
+run 0 make man --resolution 0.3 -o bare.obj
+run 0 bake bare.obj --solver lbs --motion arm.bvh -o t.glb --report t.json
+shows "bare has no skeleton" out
+shows "a biped" out
+same "$(value clip t.json)" "arm" "clip of a bare mesh"
+run 0 info t.glb
+shows "upper_arm_l" out
+[ ! -e t.glb.rig.glb ] || fail "a file was left behind"
+
 if [ -n "$python" ]; then
     checks=$((checks + 1))
     $python - <<'END' || fail "pc2, mdd and npy differ"
