@@ -395,7 +395,10 @@ static void holds_project(layers_run *run, int path_begin, int path_end)
         if (!(hold->distance > 0) && !(twist->amount > 0)) continue;
         vec3 p = vec3_make(x[0][hold->particle], x[1][hold->particle], x[2][hold->particle]);
         vec3 way = vec3_sub(p, twist->centre);
-        float length = vec3_length(way);
+        float length2 = vec3_length2(way);
+        bool near = length2 < 1.0001f * hold->distance * hold->distance;
+        if (!near && !(twist->amount > 0)) continue; /* nearly all of them: spare the roots */
+        float length = sqrtf(length2);
         if (length < hold->distance && length > 1e-6f) {
             way = vec3_scale(way, hold->distance / length);
             p = vec3_add(twist->centre, way);
