@@ -27,7 +27,7 @@ static bool strayed(const contact_surface *surface, const contact_work *work, co
                     const contact_search_options *options)
 {
     for (int p = 0; p < surface->mesh->point_count; p++)
-        if (contact_strayed(surface, work, end, options, p)) return true;
+        if (contact_strayed(work, end, options, p)) return true;
     return false;
 }
 

@@ -203,6 +203,16 @@ static void radii_find(const layers_model *model, float *radii)
     }
 }
 
+/* Mean length of the edges at a point. */
+static float edge_length(const mesh *m, int p)
+{
+    float sum = 0;
+    int first = m->point_neighbour_first[p], last = m->point_neighbour_first[p + 1];
+    for (int i = first; i < last; i++)
+        sum += vec3_distance(vec3_load(m->positions + 3 * p), vec3_load(m->positions + 3 * m->point_neighbours[i]));
+    return last > first ? sum / (float)(last - first) : 0;
+}
+
 /*
  * How much room there is for flesh, 0..1: none where the rest pose touches itself or nearly does, as toes and lips are
  * modelled. Flesh that has nowhere to go would only tangle; thin and stiff it goes with its bone, as it was modelled.
@@ -217,12 +227,16 @@ static cutis_result room_find(const builder *b, arena *scratch, cutis_error *err
     float *next = ARENA_ARRAY(scratch, float, n);
     if (scratch->failed) return error_memory(error, "the layers");
     contact_work work = contact_work_make(&model->surface, memory);
-    contact_search_options options = {
-        .margin = model->thickness, .thickness = model->thickness, .local = true, .touching = true};
+    contact_search_options options = {.margin = model->thickness, .thickness = model->thickness, .touching = true};
     contact_search(&model->surface, &work, m->positions, m->positions, &options, b->build->jobs);
     for (int k = 0; k < n; k++) room[k] = model->surface.tangle[k] < 0;
-    for (int i = 0; i < work.pair_count; i++)
-        for (int v = 0; v < 4; v++) room[work.pairs[i].v[v]] = 0;
+    for (int i = 0; i < work.pair_count; i++) {
+        const contact_pair *pair = work.pairs + i;
+        float edge = 0;
+        for (int v = 0; v < 4; v++) edge = MAX(edge, edge_length(m, pair->v[v]));
+        /* Half an edge is room enough for skin that is modelled that finely. */
+        for (int v = 0; v < 4 && pair->distance <= 0.5f * edge; v++) room[pair->v[v]] = 0;
+    }
     for (int pass = 0; pass < ROOM_RINGS; pass++) {
         for (int k = 0; k < n; k++) {
             float sum = room[k], least = room[k];
