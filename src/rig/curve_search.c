@@ -26,7 +26,7 @@ static void search_block(void *context, int begin, int end)
     const float *low = job->character->bounds_min, *high = job->character->bounds_max;
     for (int task = begin; task < end; task++)
         if (task == 0)
-            job->result = limbs_find(&s->mesh, job->character->size, job->memory, &s->limbs, &job->error);
+            job->result = limbs_find(&s->mesh, job->character->size, false, job->memory, &s->limbs, &job->error);
         else
             rings_trace(&s->quads, &s->mesh, vec3_lerp(vec3_load(low), vec3_load(high), 0.5f), job->character->size,
                         &s->rings);

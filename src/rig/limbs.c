@@ -240,10 +240,19 @@ static spreader spreader_make(const patches *g, arena *memory)
     return s;
 }
 
-cutis_result limbs_find(const mesh *m, float size, arena *memory, limbs *found, cutis_error *error)
+bool limbs_spread(const limbs *f, int patch, float limit, arena *scratch, float *distances)
+{
+    spreader s = spreader_make(&f->patches, scratch);
+    if (scratch->failed) return false;
+    for (int i = 0; i < f->patches.count; i++) distances[i] = INFINITY;
+    spread(&s, patch, 0, limit, distances);
+    return true;
+}
+
+cutis_result limbs_find(const mesh *m, float size, bool fine, arena *memory, limbs *found, cutis_error *error)
 {
     enum { CELLS = 2048 };
-    cutis_result result = patches_make(m, memory, &found->patches, error);
+    cutis_result result = patches_make(m, fine, memory, &found->patches, error);
     if (result != CUTIS_OK) return result;
     patches *g = &found->patches;
     int n = g->count;

@@ -178,11 +178,11 @@ static bool patches_cut(const mesh *m, arena *memory, arena *scratch, patches *m
     return true;
 }
 
-cutis_result patches_make(const mesh *m, arena *memory, patches *made, cutis_error *error)
+cutis_result patches_make(const mesh *m, bool fine, arena *memory, patches *made, cutis_error *error)
 {
     arena scratch = arena_create(&memory->allocator);
     int depth = 0;
-    while (depth < COUNT_OF(DEPTH_POINTS) && m->point_count > DEPTH_POINTS[depth]) depth++;
+    while (!fine && depth < COUNT_OF(DEPTH_POINTS) && m->point_count > DEPTH_POINTS[depth]) depth++;
     *made = (patches){.depth = depth};
     bool whole = patches_cut(m, memory, &scratch, made);
     arena_destroy(&scratch);

@@ -24,6 +24,7 @@ typedef struct patches {
     float spacing;   /* mean length of a link */
 } patches;
 
-cutis_result patches_make(const mesh *m, arena *memory, patches *made, cutis_error *error);
+/* fine: each point is a patch, however many there are. */
+cutis_result patches_make(const mesh *m, bool fine, arena *memory, patches *made, cutis_error *error);
 
 #endif
