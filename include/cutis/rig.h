@@ -51,7 +51,7 @@ typedef struct cutis_rig {
     const char *const *sentences; /* what was done and found, in order */
     int ring_count;               /* rings of the limbs, by level sets */
     const int *vertex_curves;     /* (vertex_count) the curve that a vertex is on, or -1; NULL when kept */
-    int closed_count;             /* iso-parametric curves over the edges of quads */
+    int closed_count;             /* curves over edges: iso-parametric ones of quads, else of level sets */
     int heat_points, voxel_points, follow_points; /* points served by each method */
     double topology_ms;                           /* time of the adjacency of points, triangles and quads, */
     double curve_ms, skeleton_ms, weight_ms;      /* and of the three stages */

@@ -30,16 +30,16 @@ typedef struct tracer {
     int paths[2][RING_MAX];
 } tracer;
 
-/* Whether it keeps about the same distance from its centre; some points tell. */
-static bool curve_is_round(const tracer *t, const int *path, int count)
+/* Some points tell whether it keeps about the same distance from its centre. */
+bool ring_accept(const mesh *m, const int *points, int count)
 {
     enum { SAMPLES = 16 };
     vec3 places[SAMPLES], centre = {0, 0, 0};
     float least = INFINITY, most = 0;
     int samples = MIN(count, SAMPLES);
+    if (count < RING_MIN || count > RING_MAX) return false;
     for (int i = 0; i < samples; i++) {
-        int h = path[(unsigned)(i * count) / (unsigned)samples];
-        places[i] = vec3_load(t->m->positions + 3 * (size_t)quad_start(t->q, h));
+        places[i] = vec3_load(m->positions + 3 * (size_t)points[(unsigned)(i * count) / (unsigned)samples]);
         centre = vec3_add(centre, places[i]);
     }
     centre = vec3_scale(centre, 1 / (float)samples);
@@ -59,16 +59,17 @@ static int curve_follow(tracer *t, int h, int *path)
 {
     const quads *q = t->q;
     const int *ring_of = t->found->ring_of, *corners = q->corners, *ahead = q->ahead;
-    int count = 0, start = corners[h], next = h;
+    int count = 0, start = corners[h], next = h, points[RING_MAX];
     bool closed = false;
     while (count < RING_MAX && !closed) {
+        points[count] = corners[next];
         path[count++] = h = next;
         next = ahead[h];
         if (next < 0) break;
         closed = corners[next] == start;
         if (!closed && (ring_of[corners[next]] >= 0 || t->dead[next])) break;
     }
-    if (closed && count >= RING_MIN && curve_is_round(t, path, count)) return count;
+    if (closed && ring_accept(t->m, points, count)) return count;
     for (int i = 0; i < count; i++) {
         int back = q->twins[path[i]];
         t->dead[path[i]] = 1;

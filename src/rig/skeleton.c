@@ -171,13 +171,8 @@ static posture posture_find(const mesh *m, const limbs *f)
     posture b = {.m = m, .f = f, .sign = 1};
     posture best = b;
     float best_score = -INFINITY;
-    b.low = (vec3){INFINITY, INFINITY, INFINITY};
-    b.high = (vec3){-INFINITY, -INFINITY, -INFINITY};
-    for (int i = 0; i < f->patches.point_count; i++) {
-        vec3 p = vec3_load(m->positions + 3 * (size_t)f->patches.points[i]);
-        b.low = vec3_min(b.low, p);
-        b.high = vec3_max(b.high, p);
-    }
+    b.low = f->patches.low;
+    b.high = f->patches.high;
     b.size = vec3_distance(b.low, b.high);
     for (int axis = 0; axis <= 2; axis += 2) {
         b.lateral = axis;
