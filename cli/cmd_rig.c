@@ -9,53 +9,6 @@
 
 extern const cli_command cmd_render;
 
-/* Names that rigs made elsewhere give to our joints; LEFT and L stand for both sides. */
-static const struct {
-    const char *ours, *theirs;
-} ALIASES[] = {
-    {"hips", "Hips"},
-    {"neck", "Neck"},
-    {"head", "Head"},
-    {"upper_arm_l", "LeftArm"},
-    {"upper_arm_r", "RightArm"},
-    {"forearm_l", "LeftForeArm"},
-    {"forearm_r", "RightForeArm"},
-    {"hand_l", "LeftHand"},
-    {"hand_r", "RightHand"},
-    {"thigh_l", "LeftUpLeg"},
-    {"thigh_r", "RightUpLeg"},
-    {"shin_l", "LeftLeg"},
-    {"shin_r", "RightLeg"},
-    {"foot_l", "LeftFoot"},
-    {"foot_r", "RightFoot"},
-    {"toe_l", "LeftToeBase"},
-    {"toe_r", "RightToeBase"},
-    {"hand", "wrist"},
-    {"thumb_1", "thumb-metacarpal"},
-    {"thumb_2", "thumb-phalanx-proximal"},
-    {"thumb_3", "thumb-phalanx-distal"},
-    {"index_1", "index-finger-phalanx-proximal"},
-    {"index_2", "index-finger-phalanx-intermediate"},
-    {"index_3", "index-finger-phalanx-distal"},
-    {"middle_1", "middle-finger-phalanx-proximal"},
-    {"middle_2", "middle-finger-phalanx-intermediate"},
-    {"middle_3", "middle-finger-phalanx-distal"},
-    {"ring_1", "ring-finger-phalanx-proximal"},
-    {"ring_2", "ring-finger-phalanx-intermediate"},
-    {"ring_3", "ring-finger-phalanx-distal"},
-    {"pinky_1", "pinky-finger-phalanx-proximal"},
-    {"pinky_2", "pinky-finger-phalanx-intermediate"},
-    {"pinky_3", "pinky-finger-phalanx-distal"},
-};
-
-static int find_counterpart(const cutis_character *other, const char *name)
-{
-    int joint = cutis_character_find_joint(other, name);
-    for (int i = 0; i < CLI_COUNT(ALIASES) && joint < 0; i++)
-        if (strcmp(ALIASES[i].ours, name) == 0) joint = cutis_character_find_joint(other, ALIASES[i].theirs);
-    return joint;
-}
-
 static double longest_side(const cutis_character *c)
 {
     double longest = 0;
@@ -75,7 +28,7 @@ static double compare_joints(const cutis_character *rigged, const cutis_characte
     cli_table *table = cli_table_create("llr");
     cli_table_heads(table, "joint|made by hand|error, % of the height");
     for (int j = 0; j < rigged->joint_count; j++) {
-        int k = find_counterpart(other, rigged->joints[j].name);
+        int k = cutis_rig_counterpart(other, rigged->joints[j].name);
         double square = 0;
         if (k < 0) continue;
         for (int i = 0; i < 3; i++) {

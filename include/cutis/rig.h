@@ -76,6 +76,12 @@ CUTIS_API cutis_result cutis_rig_examples(const cutis_character *character, int 
                                           double seconds, const cutis_allocator *allocator, cutis_character **made,
                                           cutis_error *error);
 
+/*
+ * The joint of a rig made by hand that stands for one of ours: of the same name, or of one that well-known rigs use
+ * (MakeHuman, CMU, WebXR hands and others). -1: none.
+ */
+CUTIS_API int cutis_rig_counterpart(const cutis_character *other, const char *joint);
+
 /* The templates. */
 typedef struct cutis_rig_template {
     const char *name;
