@@ -34,6 +34,7 @@ typedef struct cutis_rig_def {
     const float *const
         *poses;     /* (pose_count) of (vertex_count x 3): other poses of the mesh, or NULL; joints are put */
     int pose_count; /* where the limbs bend most in any of them */
+    bool no_curves; /* leave out the curves of quads, which no skeleton needs: vertex_curves stays NULL */
     cutis_rig_method method;
     int max_influences;               /* 1 to 8 joints a vertex; default 4 */
     int voxel_resolution;             /* 16 to 256 voxels along the longest side; default 96 */
@@ -50,7 +51,7 @@ typedef struct cutis_rig {
     int sentence_count;
     const char *const *sentences; /* what was done and found, in order */
     int ring_count;               /* rings of the limbs, by level sets */
-    const int *vertex_curves;     /* (vertex_count) the curve that a vertex is on, or -1; NULL when kept */
+    const int *vertex_curves;     /* (vertex_count) the curve that a vertex is on, or -1; NULL when kept or left out */
     int closed_count;             /* curves over edges: iso-parametric ones of quads, else of level sets */
     int heat_points, voxel_points, follow_points; /* points served by each method */
     double topology_ms;                           /* time of the adjacency of points, triangles and quads, */
