@@ -28,24 +28,23 @@ static int component_largest(const mesh *m, int *sizes)
 
 /*
  * The free points around `seed` become its patch. There is no branch within, which would be guessed wrong half of the
- * time: a point that is not free is written over.
+ * time: a point that is not free is written over. points: the patch's own, used anew for each, so that it stays near.
  */
 static void patch_grow(const mesh *m, patches *made, int *points, int seed)
 {
     const int *first = m->point_neighbour_first, *neighbours = m->point_neighbours;
-    int own = made->count++, *patch_of = made->patch_of;
-    int begin = made->point_count, end = begin + 1, at = begin;
-    points[begin] = seed;
+    int own = made->count++, *patch_of = made->patch_of, at = 0, end = 1;
+    points[0] = seed;
     patch_of[seed] = own;
     for (int level = 0; level < made->depth; level++)
         for (int level_end = end; at < level_end; at++)
             for (int e = first[points[at]], last = first[points[at] + 1]; e < last; e++) {
-                int q = neighbours[e], owner = patch_of[q];
+                int q = neighbours[e], owner = patch_of[q], free = -(owner < 0); /* all bits, or none */
                 points[end] = q;
-                end += owner < 0;
-                patch_of[q] = owner < 0 ? own : owner;
+                end -= free;
+                patch_of[q] = (own & free) | (owner & ~free);
             }
-    made->point_count = end;
+    made->point_count += end;
 }
 
 /* What is summed up over the points of a patch. */
@@ -216,14 +215,18 @@ static bool patches_cut(const mesh *m, const cutis_jobs *jobs, arena *memory, ar
     int *sizes = ARENA_ARRAY(scratch, int, m->component_count);
     made->patch_of = ARENA_ARRAY(memory, int, n);
     if (scratch->failed || memory->failed) return false;
-    int component = component_largest(m, sizes);
+    int component = component_largest(m, sizes), start = -1;
+    bool whole = m->component_count == 1;
     memset(made->patch_of, -1, (size_t)n * sizeof(int));
-    for (int i = 0; i < n; i++)
-        if (made->patch_of[i] < 0 && m->point_component[i] == component) patch_grow(m, made, points, i);
+    for (int i = 0; i < n; i++) {
+        if (made->patch_of[i] >= 0 || !(whole || m->point_component[i] == component)) continue;
+        if (start < 0) start = i;
+        patch_grow(m, made, points, i);
+    }
     if (made->count == 0) return true;
 
     /* On most surfaces a patch has six links, each shared by two; others take the second try. */
-    patch_job job = {.m = m, .made = made, .origin = vec3_load(m->positions + 3 * (size_t)points[0])};
+    patch_job job = {.m = m, .made = made, .origin = vec3_load(m->positions + 3 * (size_t)start)};
     job.room = 2 * made->count + 2048;
     for (int i = 0; i < HALVES; i++) {
         job.halves[i].pairs = ARENA_ARRAY(scratch, patch_pair, job.room);
