@@ -153,7 +153,7 @@ cutis_result level_rings_trace(const mesh *m, float size, arena *memory, rings *
     cutis_result result = scratch.failed ? error_memory(error, "curves") : CUTIS_OK;
     memset(found->ring_of, -1, n * sizeof *found->ring_of);
     found->count = 0;
-    if (result == CUTIS_OK) result = limbs_find(m, size, true, &scratch, f, error);
+    if (result == CUTIS_OK) result = limbs_find(m, size, true, NULL, &scratch, f, error);
     if (result == CUTIS_OK) result = limbs_ring(m, size, &none, NULL, &scratch, f, error);
     if (result == CUTIS_OK) {
         int highest = 0;

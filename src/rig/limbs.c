@@ -249,10 +249,11 @@ bool limbs_spread(const limbs *f, int patch, float limit, arena *scratch, float 
     return true;
 }
 
-cutis_result limbs_find(const mesh *m, float size, bool fine, arena *memory, limbs *found, cutis_error *error)
+cutis_result limbs_find(const mesh *m, float size, bool fine, const cutis_jobs *jobs, arena *memory, limbs *found,
+                        cutis_error *error)
 {
     enum { CELLS = 2048 };
-    cutis_result result = patches_make(m, fine, memory, &found->patches, error);
+    cutis_result result = patches_make(m, fine, jobs, memory, &found->patches, error);
     if (result != CUTIS_OK) return result;
     patches *g = &found->patches;
     int n = g->count;

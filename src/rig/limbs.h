@@ -61,7 +61,8 @@ typedef struct limbs {
  * Find the limbs of the largest component of a mesh. Their tips, seams and rings follow by limbs_ring. fine: look at
  * every point, not at patches of them.
  */
-cutis_result limbs_find(const mesh *m, float size, bool fine, arena *memory, limbs *found, cutis_error *error);
+cutis_result limbs_find(const mesh *m, float size, bool fine, const cutis_jobs *jobs, arena *memory, limbs *found,
+                        cutis_error *error);
 /* The rings of the limbs that were found. */
 cutis_result limbs_ring(const mesh *m, float size, const limb_poses *poses, const cutis_jobs *jobs, arena *memory,
                         limbs *found, cutis_error *error);

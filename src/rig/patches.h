@@ -25,6 +25,7 @@ typedef struct patches {
 } patches;
 
 /* fine: each point is a patch, however many there are. */
-cutis_result patches_make(const mesh *m, bool fine, arena *memory, patches *made, cutis_error *error);
+cutis_result patches_make(const mesh *m, bool fine, const cutis_jobs *jobs, arena *memory, patches *made,
+                          cutis_error *error);
 
 #endif

@@ -152,6 +152,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
     skeleton *s = ARENA_ARRAY(&memory, skeleton, 1);
     double start = clock_seconds();
     cutis_result result = memory.failed ? error_memory(error, "a rig") : CUTIS_OK;
+    if (result == CUTIS_OK) search->bare = def->no_curves;
     if (result == CUTIS_OK) result = curve_search_prepare(c, &memory, search, error);
     object->rig.topology_ms = (clock_seconds() - start) * 1e3;
     start = clock_seconds();
@@ -164,7 +165,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
                               s, error);
     object->rig.skeleton_ms = (clock_seconds() - start) * 1e3;
     /* Curves that the skeleton does not need are traced after it. */
-    bool level_sets = result == CUTIS_OK && search->rings.count == 0;
+    bool level_sets = result == CUTIS_OK && !def->no_curves && search->rings.count == 0;
     if (level_sets) result = level_rings_trace(&search->mesh, c->size, &memory, &search->rings, error);
     if (result == CUTIS_OK) {
         int n = s->count;
@@ -191,7 +192,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
         }
         const limbs *found = &search->limbs;
         for (int k = 0; k < found->count; k++) object->rig.ring_count += found->all[k].ring_count;
-        int *vertex_curves = ARENA_ARRAY(&object->memory, int, c->vertex_count);
+        int *vertex_curves = def->no_curves ? NULL : ARENA_ARRAY(&object->memory, int, c->vertex_count);
         for (int v = 0; vertex_curves && v < c->vertex_count; v++)
             vertex_curves[v] = search->rings.ring_of[c->vertex_points[v]];
         object->rig.vertex_curves = vertex_curves;

@@ -130,23 +130,19 @@ static void ring_try(tracer *t, int p)
     ring_add(t, t->paths[around], lengths[around]);
 }
 
-/* Points with the farthest from the middle first, by counting. */
-static void points_sort(const mesh *m, vec3 middle, float size, int *order)
+/* Points with the farthest from the middle first, by counting. cells: (point_count) scratch. */
+static void points_sort(const mesh *m, vec3 middle, float size, int *cells, int *order)
 {
     enum { CELLS = 512 };
     int counts[CELLS + 1] = {0};
     float scale = 4 * CELLS / (size * size);
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < m->point_count; i++) {
-            float d = vec3_length2(vec3_sub(vec3_load(m->positions + 3 * (size_t)i), middle));
-            int cell = CELLS - 1 - MIN((int)(d * scale), CELLS - 1);
-            if (pass)
-                order[counts[cell]++] = i;
-            else
-                counts[cell + 1]++;
-        }
-        for (int c = 0; c < CELLS && !pass; c++) counts[c + 1] += counts[c];
+    for (int i = 0; i < m->point_count; i++) {
+        float d = vec3_length2(vec3_sub(vec3_load(m->positions + 3 * (size_t)i), middle));
+        cells[i] = CELLS - 1 - MIN((int)(d * scale), CELLS - 1);
     }
+    for (int i = 0; i < m->point_count; i++) counts[cells[i] + 1]++;
+    for (int c = 0; c < CELLS; c++) counts[c + 1] += counts[c];
+    for (int i = 0; i < m->point_count; i++) order[counts[cells[i]]++] = i;
 }
 
 cutis_result rings_reserve(const quads *q, const mesh *m, arena *memory, rings *found, cutis_error *error)
@@ -166,7 +162,7 @@ void rings_trace(const quads *q, const mesh *m, vec3 middle, float size, rings *
     tracer t = {.q = q, .m = m, .found = found, .dead = found->dead};
     memset(found->ring_of, -1, (size_t)m->point_count * sizeof(int));
     if (q->count == 0) return;
-    points_sort(m, middle, size, found->order);
+    points_sort(m, middle, size, found->points, found->order); /* no ring has points yet */
     for (int k = 0; k < m->point_count; k++) {
         int p = found->order[k];
         if (found->ring_of[p] < 0 && q->valence[p] == 4) ring_try(&t, p);

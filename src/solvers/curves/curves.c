@@ -14,7 +14,8 @@
  * stiff ones early (with time itself); the place between examples goes mostly by the progress of a curve's girth, so
  * that volume changes evenly, and a little by the time, so that stiff waves do not jump. (4) The velocity is continuous
  * through middle examples. (5) Points on no closed curve follow their neighbours: their departure from the even motion
- * is the harmonic continuation of the curves'.
+ * is the harmonic continuation of the curves'. (6) Where quads make no grid, closed loops of edges along level sets take
+ * the place of iso-parametric curves.
  */
 #include <string.h>
 
