@@ -25,10 +25,14 @@ static double compare_joints(const cutis_character *rigged, const cutis_characte
     int count = 0;
     cutis_pose_rest(rigged, a);
     cutis_pose_rest(other, b);
+    int *matches = cli_allocate((size_t)rigged->joint_count, sizeof *matches);
+    cutis_error failure;
+    bool matched = cutis_character_match_joints(rigged, other, matches, &failure) == CUTIS_OK;
+    if (!matched) cli_library_error(&failure);
     cli_table *table = cli_table_create("llr");
     cli_table_heads(table, "joint|made by hand|error, % of the height");
-    for (int j = 0; j < rigged->joint_count; j++) {
-        int k = cutis_rig_counterpart(other, rigged->joints[j].name);
+    for (int j = 0; j < rigged->joint_count && matched; j++) {
+        int k = matches[j];
         double square = 0;
         if (k < 0) continue;
         for (int i = 0; i < 3; i++) {
@@ -45,6 +49,7 @@ static double compare_joints(const cutis_character *rigged, const cutis_characte
     cli_table_print(table, "  ");
     free(a);
     free(b);
+    free(matches);
     double mean = count ? sum / count : NAN;
     printf("mean error of %d joints: %.2f %% of the height\n", count, mean);
     return mean;

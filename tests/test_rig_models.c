@@ -5,7 +5,7 @@
 
 #include "character/skinning.h"
 
-/* Our joints that are compared; $ stands for both sides. Their counterparts: src/rig/joint_names.c. */
+/* Our joints that are compared; $ stands for both sides. */
 #define ARMS "upper_arm_$", "forearm_$", "hand_$"
 #define LEGS "thigh_$", "shin_$", "foot_$"
 static const char *const HUMAN[] = {"neck", ARMS, LEGS, NULL};
@@ -27,14 +27,15 @@ static void joint_place(const cutis_character *c, int joint, float place[3])
 static double joints_compare(const cutis_character *found, const cutis_character *made, const char *const *names)
 {
     double sum = 0, longest = 0;
-    int compared = 0;
+    int compared = 0, *matches = malloc((size_t)found->joint_count * sizeof *matches);
+    assert_int_equal(cutis_character_match_joints(found, made, matches, NULL), CUTIS_OK);
     for (int k = 0; k < 3; k++) longest = fmax(longest, made->bounds_max[k] - made->bounds_min[k]);
     for (; *names; names++)
         for (int side = 0; side < (strchr(*names, '$') ? 2 : 1); side++) {
             char name[64];
             snprintf(name, sizeof name, "%s", *names);
             if (strchr(name, '$')) *strchr(name, '$') = side ? 'r' : 'l';
-            int a = cutis_character_find_joint(found, name), b = cutis_rig_counterpart(made, name);
+            int a = cutis_character_find_joint(found, name), b = a < 0 ? -1 : matches[a];
             if (a < 0 || b < 0) fail_msg("%s is missing", name);
             float pa[3], pb[3];
             double square = 0;
@@ -45,6 +46,7 @@ static double joints_compare(const cutis_character *found, const cutis_character
             sum += sqrt(square) / longest;
             compared++;
         }
+    free(matches);
     return sum / compared;
 }
 

@@ -78,12 +78,6 @@ CUTIS_API cutis_result cutis_rig_examples(const cutis_character *character, int 
                                           cutis_error *error);
 
 /*
- * The joint of a rig made by hand that stands for one of ours: of the same name, or of one that well-known rigs use
- * (MakeHuman, CMU, WebXR hands and others). -1: none.
- */
-CUTIS_API int cutis_rig_counterpart(const cutis_character *other, const char *joint);
-
-/*
  * The test that tells which of the two curves of quads through a vertex goes around its limb (Bian et al. 2018, figure
  * 2): where 20 rays from the middle of the limb meet the skin in the plane of each curve, and how unevenly far that is,
  * d_max - d_min, INFINITY where the plane's section is open. The curve of the smaller one goes around. ARGUMENT for a
