@@ -693,6 +693,14 @@ static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
     axis_set(&withers, b->forward, front);
     withers.y = spine_height;
     skull = vec3_lerp(skull, withers, 0.4f);
+    if (b->mirror[parts.head] != parts.head) {
+        /* Its far ends are ears, which stand above the joint: of a long face, they tell better than the nose. */
+        const limb *ear = &all[parts.head], *other = &all[b->mirror[parts.head]];
+        if (other->seam_distance < ear->seam_distance) ear = other;
+        vec3 root = ear->seam >= 0 ? vec3_load(b->m->positions + 3 * (size_t)ear->seam) : skull;
+        skull = vec3_lerp(skull, vec3_lerp(root, withers, 0.4f), 0.5f);
+        axis_set(&skull, b->lateral, b->plane);
+    }
     vec3 rump = withers;
     axis_set(&rump, b->forward, back);
 
