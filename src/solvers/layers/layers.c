@@ -108,6 +108,11 @@ static const float FREEZE_STIFFNESS = 632;
 static const double RECOVERY_RATE = 10;
 /* How far the skin may move in a substep relative to its mean motion: in sizes, and sizes a second. */
 static const float REACH_LIMIT = 0.04f, REACH_RATE = 3;
+/*
+ * Push of contact, over the thickness, from which on a point gives way to contact alone. More than 0: else rounding,
+ * which decides whether a pair just presses or just does not, would switch the volume's share of the point on and off.
+ */
+static const float HELD = 0.05f;
 /* At this rate, in 1/s, a pressure that is no longer needed goes. */
 static const double PRESSURE_RATE = 4;
 /*
@@ -631,7 +636,13 @@ static void recovery_pull(layers_run *run)
 
 /* ---- volume ---- */
 
-/* How free each point is: 0 in contact, smoothly to 1 away from it. */
+/* Contact moved the point by this much in the substep: so it holds it. */
+static void point_hold(layers_run *run, int k, float push)
+{
+    run->w.free[k] = MIN(run->w.free[k], MAX(1 - push / (HELD * run->m->thickness), 0.0f));
+}
+
+/* How free each point is: 0 in contact, smoothly to 1 away from it, and where contact only begins. */
 static void freedom_find(layers_run *run)
 {
     const layers_model *m = run->m;
@@ -639,11 +650,11 @@ static void freedom_find(layers_run *run)
     for (int k = 0; k < m->point_count; k++) run->w.free[k] = 1;
     for (int i = 0; i < run->pair_count; i++) {
         const contact_pair *pair = run->w.contact.pairs + i;
-        if (!(pair->lambda > 0)) continue;
-        for (int v = 0; v < 4; v++) run->w.free[pair->v[v]] = 0, held++;
+        for (int v = 0; v < 4 && pair->lambda > 0; v++, held++)
+            point_hold(run, pair->v[v], pair->lambda * m->inverse_masses[pair->v[v]] * fabsf(pair->weights[v]));
     }
     for (int i = 0; i < run->plane_count; i++)
-        if (run->w.planes[i].lambda > 0) run->w.free[run->w.planes[i].point] = 0, held++;
+        if (run->w.planes[i].lambda > 0) point_hold(run, run->w.planes[i].point, run->w.planes[i].lambda), held++;
     for (int pass = 0; pass < 2 && held > 0; pass++) {
         for (int k = 0; k < m->point_count; k++) {
             float sum = run->w.free[k];

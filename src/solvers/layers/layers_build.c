@@ -310,18 +310,22 @@ static void masses_find(builder *b)
     for (int i = 0; i < LAYERS * n; i++) model->mass[i] = MAX((float)(model->mass[i] / mean), LEAST_MASS);
 }
 
-static void stiffness_find(builder *b, float *map)
+static void stiffness_find(builder *b, float *map, float *fat)
 {
     layers_model *model = b->model;
     static const int parameters[LAYERS] = {LAYERS_SKIN_STIFFNESS, LAYERS_FAT_STIFFNESS, LAYERS_MUSCLE_STIFFNESS,
                                            LAYERS_BONE_STIFFNESS};
     map_gather(b, "stiffness", 1, map);
+    map_gather(b, "fat", 1, fat); /* without fat its layer is muscle */
     for (int k = 0; k < model->point_count; k++) {
         int point = model->paths.points[k];
         double depth = vec3_distance(particle_rest(model, k, LAYER_SKIN), particle_rest(model, k, LAYER_BONE));
         double thin = MAX(DEEP_FLESH / depth, 1.0);
         for (int l = 0; l < LAYERS; l++) {
-            double stiffness = map[k] * point_value(b, point, parameters[l]);
+            double stiffness = point_value(b, point, parameters[l]);
+            if (l == LAYER_FAT)
+                stiffness += (1 - fat[k]) * (point_value(b, point, LAYERS_MUSCLE_STIFFNESS) - stiffness);
+            stiffness *= map[k];
             double kappa = layers_kappa(1 - (1 - stiffness) * b->room[k]);
             model->regions.kappa[4 * k + l] = (float)MAX(kappa, MIN(thin * thin * kappa, layers_kappa(THIN_STIFFNESS)));
         }
@@ -536,7 +540,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     b->layer_positions = ARENA_ARRAY(scratch, float, 3 * (size_t)n);
     b->areas = ARENA_ARRAY(scratch, float, n);
     float *normals = ARENA_ARRAY(scratch, float, 3 * (size_t)n), *map = ARENA_ARRAY(scratch, float, n);
-    float *radii = ARENA_ARRAY(scratch, float, 2 * (size_t)n);
+    float *radii = ARENA_ARRAY(scratch, float, 2 * (size_t)n), *fat = ARENA_ARRAY(scratch, float, n);
     b->room = ARENA_ARRAY(scratch, float, n);
     if (scratch->failed || !arrays_push(model, build->memory)) return error_memory(error, "the layers");
     mesh_normals(model->mesh, model->mesh->positions, normals, NULL);
@@ -547,7 +551,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     if (result != CUTIS_OK) return result;
     layers_place(b, normals, radii);
     masses_find(b);
-    stiffness_find(b, map);
+    stiffness_find(b, map, fat);
     layers_regions_finish(&model->paths, model->mass, &model->regions);
     for (int i = 0; i < LAYERS * n; i++) /* a ball's 2/5 r^2, halved for R's trace, of the particle's own area */
         model->regions.moments[i] = model->regions.masses[i] * 0.2f * model->regions.moments[i] / 3.14159265f;
