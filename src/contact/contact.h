@@ -110,6 +110,7 @@ typedef struct contact_work {
     float *motions;   /* (triangle_count x 4) mean motion, and how far the corners' are from it */
     float *starts;    /* (point_count x 4) start */
     float *ends;      /* (point_count x 4) end, less the mean motion */
+    vec3 shift;       /* the mean motion, which changes no distance and would only swell the boxes */
     contact_pair *pairs;
     contact_block *block_counts; /* (block_count) */
     int pair_count;

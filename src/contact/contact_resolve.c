@@ -31,6 +31,13 @@ static bool strayed(const contact_surface *surface, const contact_work *work, co
     return false;
 }
 
+/* Whether a point of the pair was moved in this pass or the one before: what has not hit then does not hit now. */
+static bool pair_moved(const contact_pair *pair, const int *moved, int pass)
+{
+    const int *v = pair->v;
+    return MAX(MAX(moved[v[0]], moved[v[1]]), MAX(moved[v[2]], moved[v[3]])) >= pass - 1;
+}
+
 /* Push the pair apart at `end`, along the normal it has at time t of the motion. */
 static void impact_project(const contact_pair *pair, float t, const float *start, float *end,
                            const float *inverse_masses)
@@ -55,6 +62,13 @@ static bool pair_fixed(const contact_pair *pair, const float *inverse_masses)
     for (int k = 0; k < 4; k++)
         if (inverse_masses[pair->v[k]] > 0) return false;
     return true;
+}
+
+/* Whether a zone holds a point of the pair: others have not moved since the first pass looked at them. */
+static bool pair_zoned(const contact_pair *pair, const int *zones)
+{
+    const int *v = pair->v;
+    return MAX(MAX(zones[v[0]], zones[v[1]]), MAX(zones[v[2]], zones[v[3]])) >= 0;
 }
 
 static int zone_root(int *zones, int p)
@@ -127,19 +141,24 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
     int n = surface->mesh->point_count;
     if (!searched) contact_search(surface, work, start, end, options, jobs);
     bool fresh = !searched || !strayed(surface, work, end, options);
+    int *moved = work->zones; /* the last pass that moved each point */
+    for (int p = 0; p < n; p++) moved[p] = -1;
     const long all = MAX((long)PAIR_BUDGET * n, PAIR_BUDGET_LEAST);
     long budget = all;
     for (int pass = 0; pass < PROJECT_PASSES && budget > 0; pass++) {
-        if (!fresh) contact_search_update(surface, work, start, end, options, jobs);
+        bool searching = !fresh;
+        if (searching) contact_search_update(surface, work, start, end, options, jobs);
         fresh = true;
         budget -= work->pair_count;
         int hits = 0;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
+            if (!searching && !pair_moved(pair, moved, pass)) continue;
             if (pair_fixed(pair, inverse_masses)) continue;
             float t = contact_pair_impact(pair, start, end, gap_hard(pair));
             if (t > 1) continue;
             impact_project(pair, t, start, end, inverse_masses);
+            for (int k = 0; k < 4; k++) moved[pair->v[k]] = pass;
             hits++;
         }
         stats.passes++;
@@ -161,6 +180,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         int hits = 0;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
+            if (pass > 0 && !pair_zoned(pair, zones)) continue;
             if (pair_fixed(pair, inverse_masses)) continue;
             if (contact_pair_impact(pair, start, end, gap_hard(pair)) > 1) continue;
             int first = zones[pair->v[0]] < 0 ? -1 : zone_root(zones, pair->v[0]);

@@ -14,13 +14,14 @@
  * stiff ones early (with time itself); the place between examples goes mostly by the progress of a curve's girth, so
  * that volume changes evenly, and a little by the time, so that stiff waves do not jump. (4) The velocity is continuous
  * through middle examples. (5) Points on no closed curve follow their neighbours: their departure from the even motion
- * is the harmonic continuation of the curves'.
+ * is the harmonic continuation of the curves'. (6) Where quads make no grid, closed loops of edges along level sets take
+ * the place of iso-parametric curves.
  */
 #include <string.h>
 
 #include "character/skinning.h"
 #include "rig/carry.h"
-#include "rig/rings.h"
+#include "rig/level_rings.h"
 #include "solvers/curves/beam.h"
 #include "solvers/curves/warp.h"
 #include "solvers/solver.h"
@@ -355,9 +356,14 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
     if (result != CUTIS_OK) return result;
     rings_trace(&q, m, vec3_lerp(vec3_load(character->bounds_min), vec3_load(character->bounds_max), 0.5f),
                 character->size, &r);
+    /* Without a grid of quads over most of the body, level sets give the curves. */
+    if (r.count == 0 || 4 * r.first[r.count] < n) {
+        result = level_rings_trace(m, character->size, scratch, &r, error);
+        if (result != CUTIS_OK) return result;
+    }
     result = beams_make(b, &r, scratch, &sizes, size_of, &longest, error);
     if (result != CUTIS_OK) return result;
-    if (r.count == 0) b->warn(b->warn_context, "curves: no closed curve of quads was found; shapes are blended evenly");
+    if (r.count == 0) b->warn(b->warn_context, "curves: no closed curve was found; shapes are blended evenly");
     c->ring_count = r.count;
     c->ring_points = r.count ? r.first[r.count] : 0;
 

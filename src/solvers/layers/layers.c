@@ -210,7 +210,7 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     s.skinning = carve(memory, &used, skinning_scratch_count(&m->drive), sizeof(float));
     s.frozen = carve(memory, &used, (size_t)m->frozen_count * 6, sizeof(float));
     s.skin_old = carve(memory, &used, n * 3, sizeof(float));
-    s.velocities = carve(memory, &used, nodes * 3, sizeof(float));
+    s.velocities = carve(memory, &used, nodes * 3 + 1, sizeof(float));
     s.before = carve(memory, &used, n * 3, sizeof(float));
     s.free = carve(memory, &used, n, sizeof(float));
     s.free_next = carve(memory, &used, n, sizeof(float));
@@ -222,11 +222,13 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     s.marks = carve(memory, &used, n, 1);
     s.planes = carve(memory, &used, m->props.count > 0 ? (size_t)s.plane_capacity : 0, sizeof(contact_plane));
     s.touches = carve(memory, &used, (size_t)s.touch_capacity, sizeof(contact_pair));
-    s.volume.positions = carve(memory, &used, nodes * 3, sizeof(float));
-    s.volume.directions = carve(memory, &used, n * 3, sizeof(float));
+    s.volume.positions = carve(memory, &used, nodes * 3 + 1, sizeof(float));
+    s.volume.directions = carve(memory, &used, n * 3 + 1, sizeof(float));
     s.volume.lambdas = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
     s.volume.totals = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
-    s.volume.errors = carve(memory, &used, (size_t)m->volumes.count, sizeof(double));
+    size_t parts = m->volumes.count > 0 ? (size_t)m->volumes.part_first[m->volumes.count] : 0;
+    s.volume.sums = carve(memory, &used, 3 * parts, sizeof(double));
+    s.volume.components = carve(memory, &used, (size_t)m->mesh->component_count, sizeof(layers_component_sum));
     size_t contact_bytes = contact_work_size(&m->surface);
     char *contact = carve(memory, &used, contact_bytes, 1);
     if (contact) s.contact = contact_work_make(&m->surface, contact);
@@ -400,7 +402,10 @@ static void holds_project(layers_run *run, int path_begin, int path_end)
         if (!(hold->distance > 0) && !(twist->amount > 0)) continue;
         vec3 p = vec3_make(x[0][hold->particle], x[1][hold->particle], x[2][hold->particle]);
         vec3 way = vec3_sub(p, twist->centre);
-        float length = vec3_length(way);
+        float length2 = vec3_length2(way);
+        bool near = length2 < 1.0001f * hold->distance * hold->distance;
+        if (!near && !(twist->amount > 0)) continue; /* nearly all of them: spare the roots */
+        float length = sqrtf(length2);
         if (length < hold->distance && length > 1e-6f) {
             way = vec3_scale(way, hold->distance / length);
             p = vec3_add(twist->centre, way);
@@ -672,7 +677,7 @@ static void pressures_apply(layers_run *run)
     memcpy(work->positions, run->w.skin_old, (size_t)m->point_count * 3 * sizeof(float));
     for (int k = 0; k < m->point_count; k++) run->w.free[k] = 1;
     layers_volume_directions(&m->volumes, m->mesh, run->w.free, work, run->input->jobs);
-    layers_volume_push(&m->volumes, m->point_count, work, run->s.pressures, run->w.motion.push);
+    layers_volume_push(&m->volumes, m->point_count, work, run->s.pressures, run->input->jobs, run->w.motion.push);
 }
 
 static void volumes_keep(layers_run *run)

@@ -161,7 +161,9 @@ typedef struct springs_contact {
     vec3 start;    /* the difference at the start of the substep, for friction */
     vec3 normal;
     float gap;
-    float mobility; /* sizes per newton along the normal, of its bodies */
+    float value;    /* distance beyond the gap, when it was last looked at */
+    float nodes;    /* sizes per newton of its nodes, in this iteration */
+    float mobility; /* the same along the normal, of its bodies */
     float slip;     /* the same across */
     float friction; /* Coulomb coefficient */
     float lambda;   /* newtons, >= 0 */
@@ -221,6 +223,7 @@ typedef struct springs_scratch {
     springs_body *predicted; /* (prop_count) */
     mat3 *inertia;           /* (prop_count) inverse, in the predicted pose, x h2 */
     springs_contact *contacts;
+    int *active; /* (contact_capacity) those that bear or may come to */
     int contact_capacity;
     contact_plane *planes;
     int plane_capacity;
@@ -263,7 +266,7 @@ double springs_rk_step(springs_run *run, float *x, float t);
 
 /* Contacts of this substep, from the start positions to the guess, with what was learnt in the last one. */
 void springs_contacts_find(springs_run *run);
-/* One pass of kinematic corrections over all contacts, on positions x. Returns the largest correction (sizes). */
+/* Kinematic corrections of all contacts, on positions x. Returns the largest correction of the last sweep (sizes). */
 float springs_contacts_correct(springs_run *run, float *x);
 /* The corrections of one contact's nodes for an impulse along `direction`: (count x 3). */
 void springs_contact_shift(const springs_contact *c, const float *give, vec3 impulse, vec3 shifts[4]);
