@@ -86,6 +86,7 @@ expect 3 bake hand -s dqs -c grasp --loop --fps 5 -q -o "$folder/open.npy" --rep
 grep -q "check failed: the loop does not close: its seam is [0-9.]* % of the size (at most 0.01 %)" "$folder/err" || fail "the seam is not told"
 grep -q '"closed": false' "$folder/loop.json" || fail "the report calls it closed"
 [ -s "$folder/open.npy" ] || fail "the output is missing"
+expect 3 bake hand -s lattice -c grasp --set resolution=8 --loop --fps 5 -q -o "$folder/open.npy"
 
 # The comparison: a table, and a page that needs nothing else.
 expect 0 compare arm --clip flex --solvers lbs,dqs --fps 6 -q -o "$folder/compare"
