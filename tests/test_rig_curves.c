@@ -310,10 +310,34 @@ static void rays_of_a_vertex_name_the_curve_around_its_limb(void **state)
     cutis_character_destroy(c);
 }
 
+static void a_skeleton_needs_no_curves(void **state)
+{
+    cutis_character *c;
+    cutis_rig *with, *without;
+    cutis_error error;
+    cutis_rig_def def = cutis_rig_def_default();
+    (void)state;
+    assert_int_equal(cutis_zoo_make("cat", 1, NULL, &c, &error), CUTIS_OK);
+    def.character = c;
+    assert_int_equal(cutis_rig_create(&def, &with, &error), CUTIS_OK);
+    def.no_curves = true;
+    assert_int_equal(cutis_rig_create(&def, &without, &error), CUTIS_OK);
+    assert_true(with->closed_count > 0 && with->vertex_curves);
+    assert_true(without->closed_count == 0 && !without->vertex_curves);
+    assert_int_equal(with->character->joint_count, without->character->joint_count);
+    for (int j = 0; j < with->character->joint_count; j++)
+        assert_memory_equal(&with->character->joints[j].rest, &without->character->joints[j].rest,
+                            sizeof with->character->joints[j].rest);
+    cutis_rig_destroy(with);
+    cutis_rig_destroy(without);
+    cutis_character_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rays_of_a_vertex_name_the_curve_around_its_limb),
+        cmocka_unit_test(a_skeleton_needs_no_curves),
         cmocka_unit_test(rays_along_the_section_are_rays_against_the_mesh),
         cmocka_unit_test(rays_decide_on_a_torus),
         cmocka_unit_test(a_snake_gets_a_spine_from_head_to_tail),

@@ -38,6 +38,9 @@ static bool pair_moved(const contact_pair *pair, const int *moved, int pass)
     return MAX(MAX(moved[v[0]], moved[v[1]]), MAX(moved[v[2]], moved[v[3]])) >= pass - 1;
 }
 
+/* Impacts before this share of the step are lifted as if they were at it. */
+static const float LEAST_TIME = 0.1f;
+
 /* Push the pair apart at `end`, along the normal it has at time t of the motion. */
 static void impact_project(const contact_pair *pair, float t, const float *start, float *end,
                            const float *inverse_masses)
@@ -53,6 +56,9 @@ static void impact_project(const contact_pair *pair, float t, const float *start
     memcpy(hit.v, pair->v, sizeof hit.v);
     hit.gap = MIN(0.5f * pair->gap, 2 * pair->distance);
     hit.lambda = 0;
+    /* Where the end is fine, it is the way there that must be lifted, at the time of the impact. */
+    float lift = MIN(pair->distance, 1.5f * gap_hard(pair)) - hit.distance;
+    if (lift > 0) hit.gap = MAX(hit.gap, contact_pair_value(&hit, end) + lift / MAX(t, LEAST_TIME));
     contact_pair_project(&hit, inverse_masses, end);
 }
 

@@ -115,8 +115,8 @@ static void levels_take(level_work *w, float end)
     }
     if (count == 0) return;
     float step = MAX(APART * (float)(sum / count), end / LEVELS_MAX);
-    for (float level = step; level <= end; level += step) {
-        border_link(w, level, 2 * longest + step);
+    for (int i = 1; (float)i * step <= end; i++) {
+        border_link(w, (float)i * step, 2 * longest + step);
         for (int p = 0; p < m->point_count; p++)
             if (w->ahead[p] >= 0) loop_take(w, p);
     }

@@ -115,10 +115,9 @@ vec3 limb_place(const limb *l, float d, float last) { return limb_place_in(l, -1
 /* Where rings open out into the trunk: the first place beyond `from` where they grow by `growth` within 15 %. */
 static float limb_seam(const limb *l, float from, float to, float growth)
 {
-    float step = 0.5f * limb_window(l);
-    for (float d = from; d < to; d += step)
-        if (limb_radius(l, d) > growth * limb_radius(l, 0.85f * d)) return d;
-    return to;
+    float step = 0.5f * limb_window(l), d = from;
+    while (d < to && limb_radius(l, d) <= growth * limb_radius(l, 0.85f * d)) d += step;
+    return MIN(d, to);
 }
 
 /*
@@ -327,9 +326,10 @@ static void fingers_add(const posture *b, const finger_set *set, int hand, char 
 static float tail_base(const limb *l)
 {
     float step = 0.5f * limb_window(l), d = 0.3f * l->seam_distance;
-    for (; d < l->seam_distance; d += step) {
+    while (d < l->seam_distance) {
         float before = limb_radius(l, 0.85f * d), taper = MAX(before - limb_radius(l, 0.5f * d), 0.0f) / 0.35f;
         if (limb_radius(l, d) > 1.25f * (before + 0.15f * taper)) break;
+        d += step;
     }
     return MIN(d, l->seam_distance);
 }
@@ -448,10 +448,12 @@ static leg_joints leg_place(const posture *b, const limb *l, float crotch)
 
     /* The knee: half of the way by arc length, unless the leg bends near there. */
     float length = vec3_distance(leg.ankle, leg.hip), knee = ankle, nearest = INFINITY;
-    for (float d = ankle; d < thigh; d += 0.5f * window) {
+    float d = ankle;
+    while (d < thigh) {
         vec3 at = limb_smooth(l, d, window, NULL);
         float uneven = fabsf(vec3_distance(at, leg.ankle) - vec3_distance(at, leg.hip));
         if (uneven < nearest) nearest = uneven, knee = d;
+        d += 0.5f * window;
     }
     leg.knee = limb_smooth(l, limb_bend(l, knee, 0.1f * length, 0.25f * length), 1.5f * window, NULL);
     /* Too few rings to tell: half of the way. */
@@ -693,6 +695,14 @@ static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
     axis_set(&withers, b->forward, front);
     withers.y = spine_height;
     skull = vec3_lerp(skull, withers, 0.4f);
+    if (b->mirror[parts.head] != parts.head) {
+        /* Its far ends are ears, which stand above the joint: of a long face, they tell better than the nose. */
+        const limb *ear = &all[parts.head], *other = &all[b->mirror[parts.head]];
+        if (other->seam_distance < ear->seam_distance) ear = other;
+        vec3 root = ear->seam >= 0 ? vec3_load(b->m->positions + 3 * (size_t)ear->seam) : skull;
+        skull = vec3_lerp(skull, vec3_lerp(root, withers, 0.4f), 0.5f);
+        axis_set(&skull, b->lateral, b->plane);
+    }
     vec3 rump = withers;
     axis_set(&rump, b->forward, back);
 
