@@ -65,6 +65,7 @@ typedef struct cutis_clip {
     float start, end; /* derived: first and last key, seconds */
     int track_count;
     const cutis_track *tracks;
+    const float *focus; /* (3) where it reaches for a thing, in scene space; NULL: for none */
 } cutis_clip;
 
 /* A run of vertices and faces that came from one mesh primitive (glTF) or object (OBJ). */
