@@ -619,6 +619,9 @@ static void record_prop(bake *b, int index, int frame)
         if (frame == 0) p->start[k] = p->end[k];
         p->force[k] = now.force[k];
     }
+    bool moved = p->end[0] != p->start[0] || p->end[1] != p->start[1] || p->end[2] != p->start[2];
+    bool given = b->character->props[index].role != CUTIS_PROP_COLLIDER;
+    if (given && (moved || now.vertex_count > 0)) b->result->props_moved = true;
     if ((double)now.penetration > p->penetration) p->penetration = (double)now.penetration;
     if (!p->motions) return;
     memcpy(p->motions + 12 * (size_t)frame, now.motion, sizeof now.motion);

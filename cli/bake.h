@@ -57,6 +57,7 @@ typedef struct bake_result {
     long substeps, iterations, unconverged, repairs; /* over all frames, the lead-in included */
     int contacts_max;
     double residual_max;
+    bool props_moved;     /* the solver moved free props, which a cache of the skin does not hold */
     bool has_loop;        /* --loop was asked for: */
     cutis_loop_info loop; /* of the period written */
     bool has_quality;
