@@ -35,7 +35,7 @@ static int spread(const spreader *s, int source, float start, float limit, float
     const patches *p = s->p;
     const int *link_first = p->link_first, *links = p->links;
     const float *lengths = p->lengths;
-    float scale = 1 / p->spacing;
+    float scale = 2 / p->spacing; /* half a link a bucket: few patches are looked at twice */
     int waiting = 1, reached = 1, first = (int)(start * scale);
     distances[source] = start;
     s->next[source] = -1;

@@ -695,7 +695,7 @@ static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
     axis_set(&withers, b->forward, front);
     withers.y = spine_height;
     skull = vec3_lerp(skull, withers, 0.4f);
-    if (b->mirror[parts.head] != parts.head) {
+    if (b->mirror[parts.head] >= 0 && b->mirror[parts.head] != parts.head) {
         /* Its far ends are ears, which stand above the joint: of a long face, they tell better than the nose. */
         const limb *ear = &all[parts.head], *other = &all[b->mirror[parts.head]];
         if (other->seam_distance < ear->seam_distance) ear = other;
