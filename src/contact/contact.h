@@ -148,7 +148,7 @@ int contact_search(const contact_surface *surface, contact_work *work, const flo
 
 /*
  * Whether point p's end is so far from where the last search had it that a pair that was left out, at more than its
- * margin, could come closer than a tenth of its gap.
+ * margin, could come closer than a tenth of its gap, or a part that was left out as flat could fold.
  */
 bool contact_strayed(const contact_work *work, const float *end, const contact_search_options *options, int p);
 /*

@@ -20,6 +20,12 @@
 
 /* Cosine of the angle that all normals of a flat part stay within of their middle. */
 static const float FLAT_COSINE = 0.3f;
+/*
+ * How far a point may go from the end that was searched, over the thickness. A part that was left out because it is
+ * flat on the way to that end may fold on the way to another: it then touches itself only where it was closer to itself
+ * than twice this, and contact keeps it further apart.
+ */
+static const float FLAT_STRAY = 0.2f;
 /* Pairs of nodes that wait: of each of at most 160 levels all but one pair of three children each. */
 enum { STACK = 160 * 8 + 1 };
 
@@ -33,7 +39,7 @@ typedef struct search {
 
 bool contact_strayed(const contact_work *work, const float *end, const contact_search_options *options, int p)
 {
-    float stray = 0.5f * (options->margin - 0.1f * options->thickness);
+    float stray = MIN(0.5f * (options->margin - 0.1f * options->thickness), FLAT_STRAY * options->thickness);
     return !(vec3_length2(vec3_sub(vec3_load(work->saved + 3 * p), vec3_load(end + 3 * p))) <= stray * stray);
 }
 
