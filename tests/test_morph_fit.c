@@ -139,8 +139,8 @@ static void few_targets_serve_a_full_twist(void **unused)
     arena memory = arena_create(NULL);
     morph_fit fit;
     assert_int_equal(morph_fit_make(&def, &memory, &fit, NULL), CUTIS_OK);
-    print_message("8 targets for a twist leave %.3f %% of the size, %.2f %% without\n",
-                  100 * fit.max / (double)c->size, 100 * fit.residual / (double)c->size);
+    print_message("8 targets for a twist leave %.3f %% of the size, %.2f %% without\n", 100 * fit.max / (double)c->size,
+                  100 * fit.residual / (double)c->size);
     assert_true(fit.flat_blends > 0);
     assert_true(fit.max < 2e-3 * (double)c->size);
     for (int i = 0; i < FRAMES * fit.count; i++) assert_true(fit.weights[i] >= -1e-6f && fit.weights[i] <= 1 + 1e-6f);

@@ -441,12 +441,8 @@ static cutis_result block_fill_texcoords(surface *s, vertex_block *block)
 static const struct {
     const char *attribute, *name;
     float unpainted;
-} known_maps[] = {{"_CUTIS_STIFFNESS", "stiffness", 1},
-                  {"_CUTIS_FAT", "fat", 1},
-                  {"_CUTIS_FREEZE", "freeze", 0},
-                  {"_CUTIS_DEPTH", "depth", 1},
-                  {"_CUTIS_CURVE", "curve", 0},
-                  {"_CUTIS_ZETA", "zeta", 1}};
+} known_maps[] = {{"_CUTIS_STIFFNESS", "stiffness", 1}, {"_CUTIS_FAT", "fat", 1},     {"_CUTIS_FREEZE", "freeze", 0},
+                  {"_CUTIS_DEPTH", "depth", 1},         {"_CUTIS_CURVE", "curve", 0}, {"_CUTIS_ZETA", "zeta", 1}};
 
 /* The map of an attribute, made when it is first met; *map is NULL when cutis has no such map. */
 static cutis_result surface_find_map(surface *s, const char *attribute, float **values)
