@@ -222,6 +222,7 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     s.volume.directions = carve(memory, &used, n * 3, sizeof(float));
     s.volume.lambdas = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
     s.volume.totals = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
+    s.volume.freedom = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
     s.volume.errors = carve(memory, &used, (size_t)m->volumes.count, sizeof(double));
     size_t contact_bytes = contact_work_size(&m->surface);
     char *contact = carve(memory, &used, contact_bytes, 1);
@@ -657,6 +658,10 @@ static void freedom_find(layers_run *run)
         }
         memcpy(run->w.free, run->w.free_next, (size_t)m->point_count * sizeof(float));
     }
+    if (held > 0)
+        layers_volume_freedom(&m->volumes, m->point_count, run->w.free, run->w.volume.freedom);
+    else
+        memcpy(run->w.volume.freedom, m->volumes.freedom, (size_t)m->volumes.count * sizeof(float));
 }
 
 /*
@@ -686,8 +691,9 @@ static void volumes_keep(layers_run *run)
         layers_volume_project(&m->volumes, m->point_count, work, run->input->jobs);
     if (m->volume_iterations > 0) layers_volume_total(&m->volumes, m->mesh, work);
     float keep = (float)det_exp(-PRESSURE_RATE * run->h);
+    /* What the free points did shall all of them do. */
     for (int p = 0; p < m->volumes.count; p++)
-        run->s.pressures[p] = CLAMP(run->s.pressures[p] * keep + work->totals[p], -0.05f, 0.05f);
+        run->s.pressures[p] = CLAMP(run->s.pressures[p] * keep + work->freedom[p] * work->totals[p], -0.05f, 0.05f);
 }
 
 /* The skin to where volume and contact put it, but for wholly frozen points; the layers below follow by depth. */

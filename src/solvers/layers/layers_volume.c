@@ -418,6 +418,14 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
         deepest = MAX(deepest, v->softness[k]);
     }
     for (size_t k = 0; k < n; k++) v->softness[k] = MAX(v->softness[k] / deepest, 0.05f);
+    v->areas = ARENA_ARRAY(memory, float, n);
+    v->give = ARENA_ARRAY(memory, double, v->count + 1);
+    v->freedom = ARENA_ARRAY(memory, float, v->count + 1);
+    if (memory->failed) return error_memory(error, "the sub-volumes of solver layers");
+    mesh_point_areas(m, m->positions, v->areas);
+    for (size_t k = 0; k < n; k++)
+        for (int s = v->point_first[k]; s < v->point_first[k + 1]; s++)
+            v->give[v->point_volumes[s]] += (double)(v->areas[k] * v->softness[k] * v->point_shares[s]);
     return CUTIS_OK;
 }
 
@@ -469,6 +477,9 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
 
 /* ---- the loop ---- */
 
+/* Part of a piece that must be free for its volume to be kept within a substep. */
+static const float FREEDOM_LEAST = 0.3f;
+
 typedef struct volume_task {
     const layers_volumes *v;
     int n;
@@ -485,6 +496,18 @@ void layers_volume_directions(const layers_volumes *volumes, const mesh *m, cons
         for (int c = 0; c < 3; c++) work->directions[3 * k + c] *= volumes->softness[k] * free[k];
 }
 
+void layers_volume_freedom(const layers_volumes *volumes, int point_count, const float *free, float *freedom)
+{
+    for (int p = 0; p < volumes->count; p++) freedom[p] = 0;
+    for (int k = 0; k < point_count; k++) {
+        float give = volumes->areas[k] * volumes->softness[k] * (free ? free[k] : 1);
+        for (int s = volumes->point_first[k]; s < volumes->point_first[k + 1]; s++)
+            freedom[volumes->point_volumes[s]] += give * volumes->point_shares[s];
+    }
+    for (int p = 0; p < volumes->count; p++)
+        freedom[p] = volumes->give[p] > 0 ? MIN((float)(freedom[p] / volumes->give[p]), 1.0f) : 0;
+}
+
 static void lambdas_find(void *context, int begin, int end)
 {
     volume_task *task = context;
@@ -498,8 +521,12 @@ static void lambdas_find(void *context, int begin, int end)
         }
         double wanted = task->field ? -rate : v->rest[p] - volume;
         task->errors[p] = v->rest[p] != 0 ? fabs(wanted / v->rest[p]) : 0;
-        /* A piece whose points are nearly all held cannot be helped: no step beyond a fiftieth of a size. */
+        /*
+         * A piece whose points are nearly all held cannot be helped: the few others would have to make room for all,
+         * and burst. They go FREEDOM_LEAST^-1 times as far at most as all would have to, and a fiftieth of a size.
+         */
         double lambda = v->rest[p] != 0 && gain > 0 ? wanted / gain : 0;
+        lambda *= MIN(task->work->freedom[p] / FREEDOM_LEAST, 1.0f);
         if (!task->field) lambda = CLAMP(lambda, -0.02, 0.02);
         task->work->lambdas[p] = (float)lambda;
     }
