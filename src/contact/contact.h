@@ -157,7 +157,7 @@ int contact_search(const contact_surface *surface, contact_work *work, const flo
 
 /*
  * Whether point p's end is so far from where the last search had it that a pair that was left out, at more than its
- * margin, could come closer than a tenth of its gap.
+ * margin, could come closer than a tenth of its gap, or a part that was flat could no longer be.
  */
 bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
                      const contact_search_options *options, int p);

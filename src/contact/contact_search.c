@@ -46,7 +46,8 @@ bool contact_strayed(const contact_surface *surface, const contact_work *work, c
                      const contact_search_options *options, int p)
 {
     contact_reach reach = contact_reach_at(surface, options, surface->scales[p]);
-    float stray = 0.5f * (reach.margin - 0.1f * reach.thickness);
+    /* A flat part that was left out stays one while its points go far less than an edge out of their way. */
+    float stray = MIN(0.5f * (reach.margin - 0.1f * reach.thickness), 0.1f * surface->scales[p]);
     return !(vec3_length2(vec3_sub(vec3_load(work->saved + 3 * p), vec3_load(end + 3 * p))) <= stray * stray);
 }
 

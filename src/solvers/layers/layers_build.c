@@ -31,8 +31,8 @@ static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
  * arm and the man of the zoo are below this nearly everywhere.
  */
 /* Rings around a place that intersects itself at rest that are frozen with it, and over which it is let go. */
-enum { TANGLE_RINGS = 3, TANGLE_FADE = 5 };
-static const float TANGLE_FREEZE = 0.98f;
+enum { TANGLE_RINGS = 5, TANGLE_FADE = 5 };
+static const float TANGLE_FREEZE = 0.999f;
 static const float SLENDER = 2.5f;
 /* Rings around places without room over which the flesh grows to its depth; in the first half there is none. */
 enum { ROOM_RINGS = 6 };
