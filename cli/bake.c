@@ -51,6 +51,8 @@ typedef struct bake {
     bake_result *result;
     const char *solver; /* the job's, or the one that is chosen for the character */
     cutis_character *character;
+    const char *source; /* the glTF file that a .glb is made from, or NULL */
+    char *rigged;       /* the same with a skeleton that it lacked, while it is needed; or NULL */
     int clip;
     cutis_pool *pool;
     cutis_model *model;
@@ -70,7 +72,8 @@ typedef struct bake {
     float *batch;          /* (batch_capacity x vertices x 3) frames on their way to the file; for a .glb all */
     float *texcoords;      /* (batch_capacity x corners x 2) for a format that takes moving ones; or NULL */
     int batch_count, batch_capacity, written;
-    double period; /* seconds of a loop; 0: none */
+    double period;     /* seconds of a loop; 0: none */
+    cutis_state *seam; /* that goes on from the loop's seam; NULL: none */
     float travel[12];
     bool travels;              /* the clip ends elsewhere than it began */
     double closed_by;          /* seconds added to close the clip; 0: none */
@@ -79,16 +82,27 @@ typedef struct bake {
 
 /* ---- preparation ---- */
 
-static int load_character(bake *b)
+/* A bare mesh that is to move gets a skeleton; a glTF file that is to be kept gets it too, in a file beside the output.
+ */
+static int rig_bare(bake *b, const example_set *examples)
 {
     const bake_job *job = b->job;
-    int status;
+    if (!job->quiet) printf("%s has no skeleton: one is made (cutis rig shows it)\n", b->character->name);
+    int status = examples_rig(&b->character, examples, job->quiet);
+    if (status != CLI_OK || !b->source || !job->output || !cli_has_ending(job->output, ".glb")) return status;
     cutis_error error;
-    b->character = cli_load_character(job->input, job->quiet, &status);
-    if (b->character && job->example_count)
-        status = examples_add(&b->character, job->example_count, job->examples, job->example_seconds, job->quiet);
-    if (!b->character || status != CLI_OK || !job->motion) return status;
+    b->rigged = cli_format("%s.rig.glb", job->output);
+    cutis_result result = cutis_character_save_rig(b->character, b->source, b->rigged, &error);
+    b->source = result == CUTIS_OK ? b->rigged : NULL;
+    if (result == CUTIS_ERROR_UNSUPPORTED) cli_warning("materials are kept by name only: %s", error.text);
+    return result == CUTIS_OK || result == CUTIS_ERROR_UNSUPPORTED ? CLI_OK : cli_library_error(&error);
+}
+
+static int add_motion(bake *b)
+{
+    const bake_job *job = b->job;
     cutis_character *moved;
+    cutis_error error;
     int warning_count = b->character->warning_count;
     if (cutis_character_add_bvh(b->character, job->motion, job->map, job->map_count, NULL, &moved, &error) != CUTIS_OK)
         return cli_library_error(&error);
@@ -97,6 +111,24 @@ static int load_character(bake *b)
     if (!job->quiet && moved->warning_count > warning_count)
         cli_warnings(moved->warnings + warning_count, moved->warning_count - warning_count);
     return CLI_OK;
+}
+
+static int load_character(bake *b)
+{
+    const bake_job *job = b->job;
+    int status;
+    bool gltf = cli_has_ending(job->input, ".glb") || cli_has_ending(job->input, ".gltf");
+    b->source = gltf && !cli_is_built_in(job->input) ? job->input : NULL;
+    b->character = cli_load_character(job->input, job->quiet, &status);
+    if (!b->character) return status;
+    example_set examples;
+    status = examples_load(b->character, job->example_count, job->examples, &examples);
+    if (status == CLI_OK && b->character->joint_count == 0 && (job->example_count || job->motion))
+        status = rig_bare(b, &examples);
+    if (status == CLI_OK && job->example_count) status = examples_add(&b->character, &examples, job->example_seconds);
+    if (status == CLI_OK && job->motion) status = add_motion(b);
+    examples_free(&examples);
+    return status;
 }
 
 /* Without a word: flesh for a character that has bones to move it, sliding skin for a cache. */
@@ -123,8 +155,8 @@ static int choose_clip(bake *b)
     b->clip = b->job->motion ? character->clip_count - 1 : character->clip_count ? 0 : -1;
     if (b->job->quiet) return CLI_OK;
     if (b->clip < 0)
-        cli_warning("%s has no clip, so one frame of its idle pose is baked; --motion FILE.bvh adds a motion",
-                    character->name);
+        cli_warning("%s has no clip, so one frame of its idle pose is baked; --motion FILE.bvh adds a motion%s",
+                    character->name, character->joint_count ? "" : " and the skeleton for it");
     else if (character->clip_count > 1 && !b->job->motion)
         fprintf(stderr, "cutis: baking '%s', the first of %d clips; --clip chooses another\n", character->clips[0].name,
                 character->clip_count);
@@ -362,35 +394,27 @@ static int find_loop(bake *b)
 {
     bake_result *r = b->result;
     cutis_error error;
-    double gap = find_travel(b);
-    if (gap > 1e-3 && !b->job->quiet)
-        cli_warning(
-            "clip '%s' does not end as it began: a joint is off by %.2g %% of the size, so the loop jumps there",
-            r->clip, 100 * gap);
+    if (r->substep == 0) return CLI_OK;
+    if (cutis_state_create(b->model, NULL, &b->seam, &error) != CUTIS_OK) return cli_library_error(&error);
     b->motion.lead_in = 0; /* from here on time counts from the start of the period */
     cutis_loop_def def = {.motion = {&b->motion, cutis_clip_motion_sample},
                           .period = b->period,
                           .travel = b->travels ? b->travel : NULL,
+                          .position_tolerance = BAKE_SEAM_POSITION,
+                          .velocity_tolerance = BAKE_SEAM_VELOCITY,
+                          .seam = b->seam,
                           .interrupted = loop_interrupted,
                           .jobs = cutis_pool_jobs(b->pool)};
-    if (r->substep == 0) {
-        b->motion.lead_in = r->lead_in;
-        return CLI_OK;
-    }
     double start = cli_clock();
     if (cutis_state_find_loop(b->model, b->state, &def, NULL, &r->loop, &error) != CUTIS_OK)
         return cli_library_error(&error);
     r->lead_in_seconds += cli_clock() - start;
-    if (r->loop.interrupted) return CLI_INTERRUPTED;
-    if (!r->loop.closed && !b->job->quiet)
-        cli_warning("after %d periods the loop still has a seam of %.2g %% of the size", r->loop.periods,
-                    100 * r->loop.position_seam);
-    return CLI_OK;
+    return r->loop.interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
 /*
- * The seam of the period that was written, in position: its end against its start. That in velocity is the search's:
- * between the period before and this one.
+ * The seam of the period that was written, in position: its end against its start, or the search's when that put the
+ * seam elsewhere. That in velocity is the search's, which ran this very period.
  */
 static void measure_seam(bake *b)
 {
@@ -411,7 +435,10 @@ static void measure_seam(bake *b)
         }
         largest = fmax(largest, d2);
     }
-    r->loop.position_seam = sqrt(largest) / (double)b->character->size;
+    double seam = sqrt(largest) / (double)b->character->size;
+    r->loop.position_seam = r->loop.seam_time > 0 ? fmax(r->loop.position_seam, seam) : seam;
+    r->loop.closed =
+        r->loop.position_seam <= BAKE_SEAM_POSITION && (r->substep == 0 || r->loop.velocity_seam <= BAKE_SEAM_VELOCITY);
     /* The last key is the first, unless the character has walked on. */
     if (!b->travels) memcpy(last, first, floats * sizeof(float));
 }
@@ -686,6 +713,18 @@ static int advance(bake *b, double time)
     return CLI_OK;
 }
 
+/* The same in a loop: at its seam the state that begins the period takes over. */
+static int advance_loop(bake *b, double time)
+{
+    double seam = b->result->loop.seam_time;
+    if (b->seam && seam > 0 && cutis_state_time(b->state) < seam && time >= seam) {
+        int status = advance(b, seam);
+        if (status != CLI_OK) return status;
+        cutis_state_copy(b->model, b->state, b->seam);
+    }
+    return advance(b, time);
+}
+
 /* Measure and write the frames that have come together. */
 static int flush_batch(bake *b)
 {
@@ -742,7 +781,7 @@ static int run_frames(bake *b)
         double start = cli_clock();
         /* A loop's time starts with its period. */
         double origin = b->job->loop && r->substep > 0 ? 0 : r->lead_in;
-        status = advance(b, origin + (i + 1 == r->frames && b->period > 0 ? b->period : i / r->fps));
+        status = advance_loop(b, origin + (i + 1 == r->frames && b->period > 0 ? b->period : i / r->fps));
         b->step_seconds[i] = cli_clock() - start;
         if (status == CLI_OK) status = write_extras(b);
         if (status != CLI_OK) break;
@@ -768,8 +807,7 @@ static int write_morphs(bake *b)
     bake_result *r = b->result;
     const bake_job *job = b->job;
     cutis_error error;
-    bool gltf = cli_has_ending(job->input, ".glb") || cli_has_ending(job->input, ".gltf");
-    const char *source = gltf && !cli_is_built_in(job->input) ? job->input : NULL;
+    const char *source = b->source;
     /* A file that is kept plays its own clip, which holds its last pose where the closed one goes on. */
     cutis_bake_def def = {.character = source && b->original ? b->original : b->character,
                           .source = source,
@@ -986,12 +1024,12 @@ static json_t *make_report(const bake *b)
                                   cli_json_real(r->residual_max)));
     if (r->has_loop)
         json_object_set_new(root, "loop",
-                            json_pack("{s:o, s:o, s:i, s:b, s:b, s:o, s:o, s:o, s:b}", "period",
+                            json_pack("{s:o, s:o, s:i, s:b, s:b, s:o, s:o, s:o, s:o, s:b}", "period",
                                       cli_json_real(b->period), "closed_by", cli_json_real(b->closed_by), "periods_run",
-                                      r->loop.periods, "closed", (int)(r->substep == 0 || r->loop.closed),
-                                      "accelerated", (int)r->loop.accelerated, "seam_position",
-                                      cli_json_real(r->loop.position_seam), "seam_velocity",
-                                      cli_json_real(r->loop.velocity_seam), "speed", cli_json_real(r->loop.speed),
+                                      r->loop.periods, "closed", (int)r->loop.closed, "accelerated",
+                                      (int)r->loop.accelerated, "seam_position", cli_json_real(r->loop.position_seam),
+                                      "seam_velocity", cli_json_real(r->loop.velocity_seam), "seam_time",
+                                      cli_json_real(r->loop.seam_time), "speed", cli_json_real(r->loop.speed),
                                       "travels", (int)b->travels));
     if (character->prop_count) json_object_set_new(root, "props", report_props(b));
     if (b->touches) json_object_set_new(root, "touch", report_touch(b));
@@ -1063,10 +1101,13 @@ int bake_run(const bake_job *job, bake_result *result)
     free(b.regions);
     cutis_cache_destroy(b.body);
     cutis_state_destroy(b.state);
+    cutis_state_destroy(b.seam);
     cutis_model_destroy(b.model);
     cutis_pool_destroy(b.pool);
     cutis_character_destroy(b.character);
     cutis_character_destroy(b.original);
+    if (b.rigged) remove(b.rigged);
+    free(b.rigged);
     free(b.morphs);
     if (status == CLI_OK && job->keep) {
         result->positions = b.batch;

@@ -6,6 +6,9 @@
 
 #include "quality.h"
 
+/* The seam that a loop may have: of the size, and in velocity of the RMS speed. */
+static const double BAKE_SEAM_POSITION = 1e-4, BAKE_SEAM_VELOCITY = 1e-2;
+
 typedef struct bake_job {
     const char *input;  /* file or built-in name */
     const char *output; /* its ending chooses the format; NULL: nothing is written */

@@ -51,9 +51,9 @@ static void print_summary(const bake_job *job, const bake_result *r)
     if (!isnan(r->volume_min))
         printf("  %-10s %.2f %% to %.2f %% of rest\n", "volume", 100 * r->volume_min, 100 * r->volume_max);
     if (r->has_loop && r->substep > 0)
-        printf("  %-10s seam %.2g %% of the size, %.2g %% of the speed, after %d periods%s\n", "loop",
+        printf("  %-10s seam %.2g %% of the size, %.2g %% of the speed, after %d period%s%s\n", "loop",
                100 * r->loop.position_seam, 100 * r->loop.velocity_seam, r->loop.periods,
-               r->loop.accelerated ? " (accelerated)" : "");
+               r->loop.periods == 1 ? "" : "s", r->loop.accelerated ? " (accelerated)" : "");
     if (r->has_morphs) {
         printf("  %-10s %d, which leave %.3g %% of the size at most, %.3g %% RMS (without them %.3g %%)\n", "targets",
                r->morphs.target_count, 100 * r->morphs.max_error, 100 * r->morphs.rms_error, 100 * r->morphs.residual);
@@ -80,6 +80,15 @@ static int run_job(const cli_arguments *arguments, bake_job *job)
     if (report) status = cli_json_save(json_incref(result.report), report);
     if (result.failed_checks) {
         quality_print_failures(job->checks, job->check_count);
+        if (status == CLI_OK) status = CLI_CHECK;
+    }
+    if (result.has_loop && !result.loop.closed) {
+        fprintf(stderr,
+                "cutis: check failed: the loop does not close: its seam is %.2g %% of the size (at most %g %%) and "
+                "%.2g %% of the "
+                "speed (at most %g %%)\n",
+                100 * result.loop.position_seam, 100 * BAKE_SEAM_POSITION, 100 * result.loop.velocity_seam,
+                100 * BAKE_SEAM_VELOCITY);
         if (status == CLI_OK) status = CLI_CHECK;
     }
     bake_result_free(&result);
@@ -163,7 +172,7 @@ static const cli_option options[] = {
     {.name = "motion",
      .kind = CLI_TEXT,
      .value = "FILE.bvh",
-     .help = "take the motion from this file instead of a clip"},
+     .help = "take the motion from this file instead of a clip; a mesh without a skeleton gets one"},
     {.name = "map", .kind = CLI_PAIR, .value = "FROM=TO", .help = "let joint FROM of the motion drive joint TO"},
     {.name = "example",
      .kind = CLI_TEXT,

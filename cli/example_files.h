@@ -12,14 +12,17 @@ typedef struct example_set {
     const float **positions;      /* (count) of (vertex_count x 3) */
 } example_set;
 
-/* Load them all; the set is to be freed in any case. Returns an exit code, message printed. */
+/* These return an exit code, message printed. */
+
+/* Load them all; the set is to be freed in any case. */
 int examples_load(const cutis_character *character, int count, const char *const *paths, example_set *set);
 void examples_free(example_set *set);
 
-/*
- * Put the character that goes through the examples, `seconds` apart, in the place of *character; one without a skeleton
- * gets one, which is told unless quiet. Returns an exit code, message printed.
+/* Give *character, a bare mesh, a skeleton and weights, which is told unless quiet; the examples help to find joints.
  */
-int examples_add(cutis_character **character, int count, const char *const *paths, double seconds, bool quiet);
+int examples_rig(cutis_character **character, const example_set *set, bool quiet);
+
+/* Put the character that goes through the examples, `seconds` apart, in the place of *character. */
+int examples_add(cutis_character **character, const example_set *set, double seconds);
 
 #endif

@@ -771,14 +771,17 @@ static void skin_does_not_pass_through_itself(void **unused)
     assert_true(most[0] > 20 && most[1] == 0);
 }
 
-static void skin_stays_out_of_props(void **unused)
+/* A ball where the end of the bent tube goes, the flesh painted with a depth; how deep in the ball some skin gets. */
+static double ball_press(float depth, int *contacts)
 {
-    (void)unused;
     cutis_character *tube, *with;
     cutis_error error;
     assert_int_equal(test_tube(NULL, &tube, &error), CUTIS_OK);
-    /* A ball where the end of the bent tube goes. */
     cutis_character given = *tube;
+    float *depths = malloc((size_t)tube->vertex_count * sizeof *depths);
+    for (int v = 0; v < tube->vertex_count; v++) depths[v] = depth;
+    const cutis_map map = {"depth", depths};
+    given.maps = &map, given.map_count = 1;
     const float centre[3] = {1.2f, 0.75f, 0};
     cutis_joint joints[3];
     memcpy(joints, tube->joints, 2 * sizeof *joints);
@@ -796,22 +799,41 @@ static void skin_stays_out_of_props(void **unused)
     given.joints = joints, given.joint_count = 3, given.props = &ball, given.prop_count = 1;
     if (cutis_character_create(&given, NULL, &with, &error) != CUTIS_OK) fail_msg("%s", error.text);
     cutis_character_destroy(tube);
+    free(depths);
     scene s = scene_make_on(with, NULL, 0);
     cutis_clip_motion motion = {with, cutis_character_find_clip(with, "bend"), 0.25};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
     double deepest = 0;
-    int contacts = 0;
+    *contacts = 0;
     for (int f = 0; f < 40; f++) {
         cutis_state_step(s.model, s.state, &input, 1.0 / 60);
-        contacts = MAX(contacts, cutis_state_stats(s.model, s.state)->contacts);
+        *contacts = MAX(*contacts, cutis_state_stats(s.model, s.state)->contacts);
         const float *p = cutis_state_positions(s.model, s.state);
         for (int v = 0; v < with->vertex_count; v++)
             deepest = fmax(deepest, 0.3 - vec3_distance(vec3_load(p + 3 * v), vec3_load(centre)));
     }
-    print_message("ball: %d contacts, skin at most %.1e of the size inside\n", contacts, deepest / with->size);
-    assert_true(contacts > 3);
-    assert_true(deepest < 0.005 * with->size);
+    print_message("ball, painted depth %.1f: %d contacts, skin at most %.1e of the size inside\n", depth, *contacts,
+                  deepest / with->size);
+    deepest /= with->size;
     scene_free(&s);
+    return deepest;
+}
+
+static void skin_stays_out_of_props(void **unused)
+{
+    (void)unused;
+    int contacts;
+    assert_true(ball_press(1, &contacts) < 0.005);
+    assert_true(contacts > 3);
+}
+
+/* What may not be pressed in lets the ball enter; half the depth, half as far. */
+static void a_painted_depth_bounds_the_dent(void **unused)
+{
+    (void)unused;
+    int contacts;
+    double none = ball_press(0, &contacts), half = ball_press(0.5f, &contacts), all = ball_press(1, &contacts);
+    assert_true(none > half && half > all && none > 0.02);
 }
 
 /* ---- memory ---- */
@@ -892,6 +914,7 @@ int main(void)
         cmocka_unit_test(a_mesh_without_skeleton_stays_put),
         cmocka_unit_test(skin_does_not_pass_through_itself),
         cmocka_unit_test(skin_stays_out_of_props),
+        cmocka_unit_test(a_painted_depth_bounds_the_dent),
         cmocka_unit_test(every_failing_allocation_is_survived),
         cmocka_unit_test(a_step_allocates_nothing),
     };

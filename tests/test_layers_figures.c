@@ -90,6 +90,11 @@ static jiggle belly_jiggle(const char *fat_stiffness)
 
     late_motion motion = {{c, cutis_character_find_clip(c, "shimmy"), 0}, 1.6};
     cutis_step_input input = {.motion = {&motion, late_motion_sample}};
+    /* Begin in the pose: a jump to it within one substep would knot the hands, and shake all of him. */
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    late_motion_sample(&motion, 0, joints);
+    cutis_state_reset(model, state, joints);
+    free(joints);
     enum { SAMPLES = 320 };
     double x[SAMPLES], peak = 0;
     for (int i = -120; i < SAMPLES; i++) {

@@ -56,7 +56,14 @@ static void maps_change_what_they_are_for(void **unused)
         const char *solver, *map, *output; /* output: NULL for positions */
         float painted, unpainted;
     } cases[] = {{"layers", "stiffness", NULL, 0.1f, 1},
+                 {"layers", "fat", NULL, 0, 1},
+                 {"layers", "freeze", NULL, 1, 0},
+                 {"lattice", "stiffness", NULL, 0.1f, 1},
                  {"lattice", "fat", NULL, 0, 1},
+                 {"lattice", "freeze", NULL, 1, 0},
+                 {"springs", "stiffness", NULL, 0.1f, 1},
+                 {"springs", "freeze", NULL, 1, 0},
+                 {"curves", "freeze", NULL, 1, 0},
                  {"lbs+slide", "freeze", "sliding", 1, 0},
                  {"lbs+slide", "stiffness", "sliding", 0.05f, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -77,6 +84,42 @@ static void maps_change_what_they_are_for(void **unused)
         cutis_character_destroy(plain);
         cutis_character_destroy(painted);
     }
+}
+
+/* A joint's own parameter, as `extras` of a file give it: it acts in every solver that has one, and survives a file. */
+static void joints_carry_parameters(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *solver, *key, *value, *output;
+    } cases[] = {{"layers", "bones.forearm.flesh", "0.01", NULL},
+                 {"lattice", "bones.forearm.bone_width", "0.06", NULL},
+                 {"springs", "bones.forearm.flesh", "0.5", NULL},
+                 {"lbs+slide", "bones.forearm.attach", "1", "sliding"}};
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/cutis_paint_joint_%ld.glb", (long)getpid());
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cutis_character *plain = paint("stiffness", 1, 1), *given = NULL, *loaded = NULL;
+        cutis_setting setting = {cases[i].key, cases[i].value};
+        cutis_character with = *plain;
+        with.settings = &setting, with.setting_count = 1;
+        assert_int_equal(cutis_character_create(&with, NULL, &given, NULL), CUTIS_OK);
+        assert_int_equal(cutis_character_save(given, path, NULL), CUTIS_OK);
+        assert_int_equal(cutis_character_load(path, NULL, &loaded, NULL), CUTIS_OK);
+        float *a = simulate(plain, cases[i].solver, cases[i].output),
+              *b = simulate(loaded, cases[i].solver, cases[i].output);
+        double largest = 0;
+        for (int k = 0; k < 3 * plain->vertex_count; k++) largest = fmax(largest, fabs((double)a[k] - (double)b[k]));
+        print_message("%s, %s: %.2g %% of the size\n", cases[i].solver, cases[i].key,
+                      100 * largest / (double)plain->size);
+        assert_true(largest > 1e-5 * (double)plain->size);
+        free(a);
+        free(b);
+        cutis_character_destroy(plain);
+        cutis_character_destroy(given);
+        cutis_character_destroy(loaded);
+    }
+    remove(path);
 }
 
 static void maps_survive_a_file(void **unused)
@@ -110,6 +153,7 @@ static void maps_survive_a_file(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(maps_change_what_they_are_for),
+                                       cmocka_unit_test(joints_carry_parameters),
                                        cmocka_unit_test(maps_survive_a_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,33 +1,7 @@
 #!/bin/sh
 # test_props.sh PROGRAM: --prop in bake, render and compare: built-in things, files, places, the report, errors.
-# Prints what differs and goes on; exit code 1 when anything did.
 
-program=$1
-case $program in /*) ;; *) program=$PWD/$program ;; esac
-[ -x "$program" ] || { echo "usage: test_props.sh PROGRAM" >&2; exit 2; }
-folder=$(mktemp -d) || exit 2
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 2
-failures=0
-checks=0
-
-fail() { failures=$((failures + 1)); echo "FAILED: $*"; }
-
-# run CODE ARGUMENTS...: run cutis, check the exit code.
-run() {
-    code=$1
-    shift
-    "$program" "$@" >out 2>err
-    got=$?
-    checks=$((checks + 1))
-    [ "$got" -eq "$code" ] || { fail "cutis $* exits with $got, not $code"; cat err; }
-}
-
-# The first line of stderr is exactly this.
-says() {
-    checks=$((checks + 1))
-    [ "$(head -n 1 err)" = "cutis: error: $1" ] || fail "expected 'cutis: error: $1', got '$(head -n 1 err)'"
-}
+. "$(dirname "$0")/shell.sh"
 
 # tells FILE EXPRESSION: true of the report r.
 tells() {
@@ -35,11 +9,6 @@ tells() {
     python3 -c "import json, sys
 r = json.load(open('$1'))
 sys.exit(0 if ($2) else 1)" || fail "not true of $1: $2"
-}
-
-differ() {
-    checks=$((checks + 1))
-    ! cmp -s "$1" "$2" || fail "$1 and $2 are the same: $3"
 }
 
 # ---- the report ----
@@ -148,8 +117,5 @@ run 2 render hand --prop cub $small -o bad.png
 says "there is no built-in prop 'cub'; did you mean 'cube'?"
 checks=$((checks + 1))
 cmp -s props.pc2 before.pc2 || fail "a failed bake changed its output"
-checks=$((checks + 1))
-[ -z "$(find . -name '*.tmp*')" ] || fail "temporary files are left: $(find . -name '*.tmp*')"
-
-echo "== test_props: $checks checks, $failures failures"
-[ "$failures" -eq 0 ]
+tidy
+finish

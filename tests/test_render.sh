@@ -1,55 +1,14 @@
 #!/bin/sh
 # test_render.sh PROGRAM: cutis render: sizes, frames, the same bytes for any number of threads, errors.
-# Prints what differs and goes on; exit code 1 when anything did.
 
-program=$1
-case $program in /*) ;; *) program=$PWD/$program ;; esac
-[ -x "$program" ] || { echo "usage: test_render.sh PROGRAM" >&2; exit 2; }
-folder=$(mktemp -d) || exit 2
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 2
-failures=0
-checks=0
-
-fail() { failures=$((failures + 1)); echo "FAILED: $*"; }
-
-# run CODE ARGUMENTS...: run `cutis render`, check the exit code.
-run() {
-    code=$1
-    shift
-    "$program" render "$@" >out 2>err
-    got=$?
-    checks=$((checks + 1))
-    [ "$got" -eq "$code" ] || { fail "cutis render $* exits with $got, not $code"; cat err; }
-}
-
-# The first line of stderr is exactly this.
-says() {
-    checks=$((checks + 1))
-    [ "$(head -n 1 err)" = "cutis: error: $1" ] || fail "expected 'cutis: error: $1', got '$(head -n 1 err)'"
-}
+. "$(dirname "$0")/shell.sh"
+subcommand=render
 
 # size FILE "WIDTH HEIGHT": of a PNG.
 size() {
     checks=$((checks + 1))
     got=$(od -A n -t u1 -j 16 -N 8 "$1" | awk '{ print $3 * 256 + $4, $7 * 256 + $8 }')
     [ "$got" = "$2" ] || fail "$1 has the size '$got', not '$2'"
-}
-
-equal() {
-    checks=$((checks + 1))
-    cmp -s "$1" "$2" || fail "$1 and $2 differ: $3"
-}
-
-differ() {
-    checks=$((checks + 1))
-    ! cmp -s "$1" "$2" || fail "$1 and $2 are the same: $3"
-}
-
-# Nothing is left beside the files that were asked for.
-tidy() {
-    checks=$((checks + 1))
-    [ -z "$(find . -name '*.tmp*')" ] || fail "temporary files are left: $(find . -name '*.tmp*')"
 }
 
 small="--size 64x48 --quality 1"
@@ -177,5 +136,4 @@ tidy
 run 0 --help
 grep -q '^example' out || fail "--help has no example"
 
-echo "$checks checks, $failures failed"
-[ "$failures" -eq 0 ]
+finish

@@ -54,8 +54,9 @@ typedef struct cutis_name_pair {
 
 /*
  * A copy of `character` with the motion of a .bvh file added as one more clip, named after the file. Joints
- * are matched by name (pairs first, then equal names, letter case and separators ignored); the motion is turned to
- * the character's rest pose and scaled to its legs. Fails when no joint matches.
+ * are matched by name (pairs first, then equal names, letter case and separators ignored, then what the names mean:
+ * LeftForeArm drives forearm_l and lowerarm.L); the motion is turned to the character's rest pose and scaled to its
+ * legs. Fails when no joint matches.
  */
 CUTIS_API cutis_result cutis_character_add_bvh(const cutis_character *character, const char *path,
                                                const cutis_name_pair *pairs, int pair_count,

@@ -191,10 +191,11 @@ typedef struct cutis_loop_def {
     double period;       /* seconds, a whole number of the model's substeps */
     const float
         *travel; /* rigid motion (3 x 4) from the pose at 0 to that at the period; NULL: it ends where it began */
-    double position_tolerance;          /* largest distance of start and end, over the size; 0 = 1e-5 */
-    double velocity_tolerance;          /* the same of velocities, over the RMS speed; 0 = 1e-3 */
-    int period_limit;                   /* periods to try; 0 = 64 */
-    bool plain;                         /* repeat only, without acceleration */
+    double position_tolerance; /* largest distance of start and end, over the size; 0 = 1e-4 */
+    double velocity_tolerance; /* the same of velocities, over the RMS speed; 0 = 1e-2 */
+    int period_limit;          /* periods to try; 0 = 64 */
+    bool plain;                /* repeat only, without acceleration */
+    cutis_state *seam; /* of the same model: allows the seam to be anywhere in the period, see below; NULL: at 0 */
     bool (*interrupted)(void *context); /* asked after every substep; NULL: never */
     void *context;
     const cutis_jobs *jobs;
@@ -205,15 +206,21 @@ typedef struct cutis_loop_info {
     bool accelerated; /* mixed states were used */
     bool interrupted;
     int periods;          /* simulated */
-    double position_seam; /* between start and end of the last period, over the size */
+    double position_seam; /* between start and end of the period that starts with the state found, over the size */
     double velocity_seam; /* the same, over the RMS speed */
-    double speed;         /* RMS over points and the period, units per second */
+    double speed;         /* RMS over vertices and the period, units per second */
+    double seam_time;     /* where the period begins and ends, seconds; 0 without cutis_loop_def.seam */
 } cutis_loop_info;
 
 /*
  * Find the periodic motion: repeat the motion from the state given until its end is its start, faster than by plain
- * repetition where that is slow. The state is then at time 0, the start of a period. A solver without a past has
- * nothing to find. Not to close within the limit is no error: see info.
+ * repetition where that is slow. The search aims at a tenth of the tolerances and takes the best period when that is
+ * not to be had. The state is then at time 0, the start of that period: run again, it ends with the seam told. A solver
+ * without a past has nothing to find. Not to close within the limit is no error: see info.
+ *
+ * Where flesh touches, seams close worse than elsewhere. With def->seam the period may begin and end at any instant:
+ * run the state from 0 to info->seam_time, copy def->seam into it there (a step as large as the seam told), and run on
+ * to the period's end, which is then its start to the bit.
  */
 CUTIS_API cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state, const cutis_loop_def *def,
                                              const cutis_allocator *allocator, cutis_loop_info *info,

@@ -1,10 +1,11 @@
 /*
  * parallel.c: parallel_for over a host's jobs, and the built-in pool of threads.
  *
- * A worker sleeps on a condition variable until a new run is posted, joins it, and takes indices from an atomic
- * counter until none is left. The caller of run works too, and when no index is left it closes the run: it waits
- * for those who joined, not for those whom a busy machine has not woken yet. Between runs that follow each other
- * closely a worker spins for a short while before it sleeps, because a step posts many small runs.
+ * The indices of a run are split into one span for each thread, and a thread that has finished its own helps with the
+ * others': so in runs that follow each other over the same data, as the iterations of a solver, a thread mostly meets
+ * what its own cache holds. A worker waits for a new run, at first by looking again and again, because a step posts
+ * many small runs, then asleep on a condition variable. The caller of run works too, and when no index is left it
+ * closes the run: it waits for those who joined, not for those whom a busy machine has not woken yet.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -14,7 +15,20 @@
 
 #include "base/core.h"
 
-enum { THREAD_LIMIT = 256, SPIN_COUNT = 2000 };
+enum { THREAD_LIMIT = 256, SPIN_COUNT = 20000, CACHE_LINE = 64 };
+/* Flag of pool.entry; below it the number of workers in the run. */
+enum { ENTRY_OPEN = 1 << 16 };
+
+/* Indices of a run that one thread begins with. */
+typedef struct pool_span {
+    _Alignas(CACHE_LINE) atomic_int next; /* to take */
+    int end;
+} pool_span;
+
+typedef struct pool_worker {
+    struct cutis_pool *pool;
+    int number; /* 1 ..; 0 is the caller */
+} pool_worker;
 
 struct cutis_pool {
     cutis_allocator allocator;
@@ -22,52 +36,62 @@ struct cutis_pool {
     int thread_count; /* the caller among them */
     int started;      /* threads that run */
     pthread_t threads[THREAD_LIMIT];
+    pool_worker workers[THREAD_LIMIT];
     pthread_mutex_t mutex;
     pthread_cond_t wake;
+    atomic_int sleepers;    /* workers that are, or are about to be, in the condition variable */
     atomic_uint generation; /* of the run posted last */
-    bool stop, open;        /* under the mutex: the pool ends; the run may be joined */
-    atomic_int next;        /* index to take */
-    atomic_int joined;      /* workers in the run */
-    int count;
+    atomic_bool stop;
+    atomic_int entry; /* ENTRY_OPEN while the run may be joined, and those who did */
     void (*job)(void *data, int index);
     void *data;
+    pool_span spans[THREAD_LIMIT];
 };
 
-static void pool_work(cutis_pool *pool)
+static void pool_work(cutis_pool *pool, int self)
 {
-    int count = pool->count;
-    for (int index; (index = atomic_fetch_add(&pool->next, 1)) < count;) pool->job(pool->data, index);
+    for (int i = 0; i < pool->thread_count; i++) {
+        pool_span *span = pool->spans + (self + i) % pool->thread_count;
+        for (int index; (index = atomic_fetch_add(&span->next, 1)) < span->end;) pool->job(pool->data, index);
+    }
+}
+
+/* Wait until the generation is no longer `seen`. */
+static void pool_wait(cutis_pool *pool, unsigned seen)
+{
+    for (int spin = 0; spin < SPIN_COUNT; spin++) {
+        if (atomic_load(&pool->generation) != seen) return;
+        if (spin % 64 == 63) sched_yield();
+    }
+    pthread_mutex_lock(&pool->mutex);
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (atomic_load(&pool->generation) == seen) pthread_cond_wait(&pool->wake, &pool->mutex);
+    atomic_fetch_sub(&pool->sleepers, 1);
+    pthread_mutex_unlock(&pool->mutex);
 }
 
 static void *pool_thread(void *context)
 {
-    cutis_pool *pool = context;
-    unsigned seen = 0;
-    for (;;) {
-        /* Wait for the next run: spin first, then sleep. */
-        for (int spin = 0; spin < SPIN_COUNT && atomic_load(&pool->generation) == seen; spin++) {
-            if (spin % 64 == 63) sched_yield();
-        }
-        pthread_mutex_lock(&pool->mutex);
-        while (atomic_load(&pool->generation) == seen) pthread_cond_wait(&pool->wake, &pool->mutex);
+    const pool_worker *worker = context;
+    cutis_pool *pool = worker->pool;
+    for (unsigned seen = 0;;) {
+        pool_wait(pool, seen);
         seen = atomic_load(&pool->generation);
-        bool stop = pool->stop, join = pool->open;
-        if (join) atomic_fetch_add(&pool->joined, 1);
-        pthread_mutex_unlock(&pool->mutex);
-        if (stop) return NULL;
-        if (!join) continue;
-        pool_work(pool);
-        atomic_fetch_sub(&pool->joined, 1);
+        if (atomic_load(&pool->stop)) return NULL;
+        int entry = atomic_load(&pool->entry);
+        while (entry & ENTRY_OPEN && !atomic_compare_exchange_weak(&pool->entry, &entry, entry + 1)) continue;
+        if (!(entry & ENTRY_OPEN)) continue;
+        pool_work(pool, worker->number);
+        atomic_fetch_sub(&pool->entry, 1);
     }
 }
 
-/* Wake the workers, for a run or to end. */
-static void pool_post(cutis_pool *pool, bool stop)
+/* Wake the workers, for a run or to end. Who is about to sleep has counted itself before it looks a last time. */
+static void pool_post(cutis_pool *pool)
 {
-    pthread_mutex_lock(&pool->mutex);
-    pool->stop = stop;
-    pool->open = !stop;
     atomic_fetch_add(&pool->generation, 1);
+    if (atomic_load(&pool->sleepers) == 0) return;
+    pthread_mutex_lock(&pool->mutex);
     pthread_cond_broadcast(&pool->wake);
     pthread_mutex_unlock(&pool->mutex);
 }
@@ -79,15 +103,17 @@ static void pool_run(void *context, int count, void (*job)(void *data, int index
         for (int index = 0; index < count; index++) job(data, index);
         return;
     }
-    pool->count = count, pool->job = job, pool->data = data;
-    atomic_store(&pool->next, 0);
-    pool_post(pool, false);
-    pool_work(pool);
-    pthread_mutex_lock(&pool->mutex);
-    pool->open = false;
-    pthread_mutex_unlock(&pool->mutex);
+    pool->job = job, pool->data = data;
+    for (int i = 0; i < pool->thread_count; i++) {
+        atomic_store(&pool->spans[i].next, (int)((long long)count * i / pool->thread_count));
+        pool->spans[i].end = (int)((long long)count * (i + 1) / pool->thread_count);
+    }
+    atomic_store(&pool->entry, ENTRY_OPEN);
+    pool_post(pool);
+    pool_work(pool, 0);
     /* Whoever joined must have left before the next run may change the fields. */
-    for (int spin = 0; atomic_load(&pool->joined) > 0; spin++) {
+    atomic_fetch_sub(&pool->entry, ENTRY_OPEN);
+    for (int spin = 0; atomic_load(&pool->entry) > 0; spin++) {
         if (spin % 64 == 63) sched_yield();
     }
 }
@@ -109,7 +135,8 @@ cutis_result cutis_pool_create(int thread_count, const cutis_allocator *allocato
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
     for (int i = 0; i < thread_count - 1; i++) {
-        if (pthread_create(&pool->threads[i], NULL, pool_thread, pool) != 0) {
+        pool->workers[i] = (pool_worker){pool, i + 1};
+        if (pthread_create(&pool->threads[i], NULL, pool_thread, &pool->workers[i]) != 0) {
             cutis_pool_destroy(pool);
             return error_set(error, CUTIS_ERROR_MEMORY, "the system refused to start %d threads", thread_count);
         }
@@ -122,7 +149,8 @@ cutis_result cutis_pool_create(int thread_count, const cutis_allocator *allocato
 void cutis_pool_destroy(cutis_pool *pool)
 {
     if (!pool) return;
-    pool_post(pool, true);
+    atomic_store(&pool->stop, true);
+    pool_post(pool);
     for (int i = 0; i < pool->started; i++) pthread_join(pool->threads[i], NULL);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);

@@ -14,6 +14,8 @@
  *   solved again from min sum_f |A sum_k w_k D_k - r|^2, which needs no inverse of A at all.
  * - Rows are not centred: weights of 0 must give the undeformed character.
  * - The number of targets is chosen by the largest error, measured after everything, not by energy.
+ * - Where the limit of targets leaves too much, targets and weights are refined in turns (alternating least squares),
+ * and vertices and frames are weighed by their largest error (Lawson 1961), so that it is the largest that falls.
  */
 #include "character/morph_fit.h"
 
@@ -30,6 +32,7 @@ enum {
     COLUMN_GRAIN = 2048,
     FRAME_GRAIN = 4,
     VERTEX_GRAIN = 64,
+    ROUNDS = 8,      /* of targets and weights in turns, when components leave too much */
     SIDE_LIMIT = 40, /* columns of the subspace at most */
     REFIT_LIMIT = 3 * SIDE_LIMIT
 };
@@ -37,6 +40,8 @@ enum {
 static const double FLAT = 0.2, FLAT_EXACT = 1e-3;
 /* Damping at a wholly flat blend, relative to the blend's own scale. */
 static const double DAMPING = 0.3;
+/* Weighing: the power of a squared error, relative to the largest, that counts; and the least of these. */
+static const double WEIGH_POWER = 0.1, WEIGH_LEAST = 1e-2;
 /* Targets are thinned out by this share of the tolerance, all together; the rest is for the components. */
 static const double THIN = 0.05;
 
@@ -46,20 +51,23 @@ typedef struct fit_work {
     int vertices, frames, columns; /* columns = 3 x vertices */
     int side;                      /* columns of the subspace */
     double flat;
-    float *skin;        /* (frames x joint_count x 12) */
-    float *own_weights; /* (frames x morph_count) of the morphs that the character has already */
-    float *x;           /* (frames x columns) */
-    float *q;           /* (frames x side) */
-    float *b;           /* (columns x side) */
-    double *y;          /* (frames x side) */
-    double *frame_sums; /* (frames x (limit + 1)) squared errors by number of targets */
-    double *frame_max;  /* the same, largest distance */
-    int *frame_flats;   /* (frames) */
+    float *skin;                         /* (frames x joint_count x 12) */
+    float *own_weights;                  /* (frames x morph_count) of the morphs that the character has already */
+    float *x;                            /* (frames x columns) */
+    float *frame_scales, *vertex_scales; /* (frames), (vertices) */
+    double *vertex_max;                  /* (vertices) largest squared error with all targets */
+    float *q;                            /* (frames x side) */
+    float *b;                            /* (columns x side) */
+    double *y;                           /* (frames x side) */
+    double *frame_sums;                  /* (frames x (limit + 1)) squared errors by number of targets */
+    double *frame_max;                   /* the same, largest distance */
+    int *frame_flats;                    /* (frames) */
     int evaluate_count;
     int levels; /* errors are wanted for 0 .. evaluate_count targets (true), or for all of them alone (false) */
     const float *deltas, *weights;
     int count;
-    float *refit; /* targets being solved again */
+    float *refit;         /* targets being solved again */
+    float *frame_weights; /* likewise weights */
 } fit_work;
 
 /* ---- the blend of one vertex ---- */
@@ -352,9 +360,10 @@ static void measure(fit_work *w, bool levels, morph_fit *fit)
     fit->max = sqrt(MAX(largest, 0));
 }
 
-/* The fewest targets whose largest error is within the tolerance; all when none is. */
-static int choose_count(const fit_work *w, double tolerance)
+/* The fewest targets whose largest error is within the tolerance; all when that is not enough. */
+static int choose_count(const fit_work *w, double tolerance, bool *enough)
 {
+    *enough = true;
     int levels = w->count + 1;
     for (int k = 0; k < levels; k++) {
         double largest = 0;
@@ -362,7 +371,47 @@ static int choose_count(const fit_work *w, double tolerance)
             largest = MAX(largest, w->frame_max[(size_t)f * (size_t)levels + (size_t)k]);
         if (sqrt(largest) <= tolerance) return k;
     }
+    *enough = false;
     return w->count;
+}
+
+/* ---- weighing ---- */
+
+/* The largest error of each vertex. */
+static void measure_vertices(void *context, int begin, int end)
+{
+    fit_work *w = context;
+    size_t plane = 3 * (size_t)w->vertices;
+    for (int v = begin; v < end; v++) {
+        w->vertex_max[v] = 0;
+        for (int f = 0; f < w->frames; f++) {
+            const float *weights = w->weights + (size_t)f * (size_t)w->count;
+            float a[9], r[3];
+            vertex_blend(w, f, v, a, r);
+            vec3 sum = {0, 0, 0};
+            for (int k = 0; k < w->count; k++)
+                sum = vec3_madd(sum, vec3_load(w->deltas + (size_t)k * plane + 3 * (size_t)v), weights[k]);
+            double squared = 0;
+            for (int i = 0; i < 3; i++) {
+                float e = r[i] - (a[3 * i] * sum.x + a[3 * i + 1] * sum.y + a[3 * i + 2] * sum.z);
+                squared += (double)e * (double)e;
+            }
+            w->vertex_max[v] = MAX(w->vertex_max[v], squared);
+        }
+    }
+}
+
+/* Vertices, and frames, count the more the larger their largest error was: a weight is the product of both. */
+static void weigh(fit_work *w)
+{
+    double worst = 0;
+    parallel_for(w->def->jobs, w->vertices, VERTEX_GRAIN, measure_vertices, w);
+    for (int v = 0; v < w->vertices; v++) worst = MAX(worst, w->vertex_max[v]);
+    if (!(worst > 0)) return;
+    for (int f = 0; f < w->frames; f++)
+        w->frame_scales[f] *= (float)det_pow(MAX(w->frame_max[f] / worst, WEIGH_LEAST), WEIGH_POWER);
+    for (int v = 0; v < w->vertices; v++)
+        w->vertex_scales[v] *= (float)det_pow(MAX(w->vertex_max[v] / worst, WEIGH_LEAST), WEIGH_POWER);
 }
 
 /* ---- targets of vertices whose blend is flat at some frame ---- */
@@ -400,6 +449,8 @@ static void refit_vertex(fit_work *w, int v)
         float a[9], r[3];
         double ata[9], atr[3];
         vertex_blend(w, f, v, a, r);
+        for (int i = 0; i < 9; i++) a[i] *= w->frame_scales[f];
+        for (int i = 0; i < 3; i++) r[i] *= w->frame_scales[f];
         for (int i = 0; i < 3; i++) {
             atr[i] = 0;
             for (int k = 0; k < 3; k++) atr[i] += (double)a[3 * k + i] * (double)r[k];
@@ -442,6 +493,100 @@ static void refit_vertices(void *context, int begin, int end)
     }
 }
 
+/* ---- targets and weights in turns ---- */
+
+/* The weights of frames that serve the targets best. */
+static void refit_frames(void *context, int begin, int end)
+{
+    fit_work *w = context;
+    int n = w->count;
+    size_t plane = 3 * (size_t)w->vertices;
+    for (int f = begin; f < end; f++) {
+        double matrix[SIDE_LIMIT * SIDE_LIMIT] = {0}, right[SIDE_LIMIT] = {0};
+        for (int v = 0; v < w->vertices; v++) {
+            float a[9], r[3], rows[3][SIDE_LIMIT], scale = w->vertex_scales[v];
+            vertex_blend(w, f, v, a, r);
+            for (int k = 0; k < n; k++) {
+                vec3 d = vec3_load(w->deltas + (size_t)k * plane + 3 * (size_t)v);
+                for (int i = 0; i < 3; i++)
+                    rows[i][k] = scale * (a[3 * i] * d.x + a[3 * i + 1] * d.y + a[3 * i + 2] * d.z);
+            }
+            for (int i = 0; i < 3; i++)
+                for (int p = 0; p < n; p++) {
+                    double value = (double)rows[i][p];
+                    right[p] += value * (double)(scale * r[i]);
+                    for (int q = 0; q <= p; q++) matrix[p * n + q] += value * (double)rows[i][q];
+                }
+        }
+        double trace = 0;
+        for (int i = 0; i < n; i++) trace += matrix[i * n + i];
+        for (int i = 0; i < n; i++) matrix[i * n + i] += 1e-9 * trace / n;
+        if (!cholesky_solve(matrix, right, n)) continue;
+        for (int k = 0; k < n; k++) w->frame_weights[(size_t)f * (size_t)n + (size_t)k] = (float)right[k];
+    }
+}
+
+/* q = W (W'W)^-1, row by row, with the frames' scales in both factors: then q' (scaled rows) are the best targets. */
+static void weights_invert(fit_work *w)
+{
+    int n = w->count;
+    double gram[SIDE_LIMIT * SIDE_LIMIT], column[SIDE_LIMIT], trace = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int f = 0; f < w->frames; f++)
+                sum += (double)w->frame_scales[f] * (double)w->frame_scales[f] *
+                       (double)w->weights[(size_t)f * (size_t)n + (size_t)i] *
+                       (double)w->weights[(size_t)f * (size_t)n + (size_t)j];
+            gram[i * n + j] = sum;
+        }
+    for (int i = 0; i < n; i++) trace += gram[i * n + i];
+    for (int i = 0; i < n; i++) gram[i * n + i] += 1e-6 * trace / n;
+    w->side = n;
+    for (int f = 0; f < w->frames; f++) {
+        double factor[SIDE_LIMIT * SIDE_LIMIT];
+        memcpy(factor, gram, (size_t)n * (size_t)n * sizeof *factor);
+        for (int k = 0; k < n; k++) column[k] = (double)w->weights[(size_t)f * (size_t)n + (size_t)k];
+        bool solved = cholesky_solve(factor, column, n);
+        float square = w->frame_scales[f] * w->frame_scales[f];
+        for (int k = 0; k < n; k++) w->q[(size_t)f * (size_t)n + (size_t)k] = solved ? square * (float)column[k] : 0;
+    }
+}
+
+/*
+ * As many targets as are allowed, which leave too much. From here on targets and weights are solved for in turns, each
+ * for the other, by the distances that are seen instead of the un-skinned ones; the best that is met is kept.
+ * `next_` arrays are scratch of the same shapes.
+ */
+static void weigh_components(fit_work *w, int limit, float *deltas, float *weights, float *next_deltas,
+                             float *next_weights, morph_fit *fit)
+{
+    double best = HUGE_VAL, goal = w->def->tolerance * (1 - THIN);
+    memcpy(next_deltas, deltas, (size_t)limit * (size_t)w->columns * sizeof(float));
+    memcpy(next_weights, weights, (size_t)w->frames * (size_t)limit * sizeof(float));
+    w->deltas = w->refit = next_deltas, w->weights = w->frame_weights = next_weights;
+    for (int round = 0; round <= ROUNDS; round++) {
+        if (round > 0) {
+            weigh(w);
+            parallel_for(w->def->jobs, w->frames, FRAME_GRAIN, refit_frames, w);
+            weights_invert(w);
+            parallel_for(w->def->jobs, w->columns, COLUMN_GRAIN, multiply_columns, w);
+            for (int k = 0; k < limit; k++)
+                for (int i = 0; i < w->columns; i++)
+                    next_deltas[(size_t)k * (size_t)w->columns + (size_t)i] =
+                        w->b[(size_t)i * (size_t)limit + (size_t)k];
+        }
+        if (fit->flat_blends > 0) parallel_for(w->def->jobs, w->vertices, VERTEX_GRAIN, refit_vertices, w);
+        measure(w, false, fit);
+        if (fit->max < best) {
+            best = fit->max;
+            memcpy(deltas, next_deltas, (size_t)limit * (size_t)w->columns * sizeof(float));
+            memcpy(weights, next_weights, (size_t)w->frames * (size_t)limit * sizeof(float));
+        }
+        if (best <= goal) break;
+    }
+}
+
 /* ---- normals ---- */
 
 /* Rows of x become: the wanted normal brought back to rest, less the rest normal. Scratch: a frame in b's place. */
@@ -471,31 +616,14 @@ static cutis_result unskin_normals(fit_work *w, arena *scratch, cutis_error *err
     return CUTIS_OK;
 }
 
-/* Normals by least squares for the weights that the positions chose: (W'W) N = W' X. */
+/* Normals by least squares for the weights that the positions chose. */
 static void fit_normals(fit_work *w, morph_fit *fit)
 {
     int n = fit->count;
-    double gram[SIDE_LIMIT * SIDE_LIMIT], column[SIDE_LIMIT];
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            double sum = 0;
-            for (int f = 0; f < w->frames; f++)
-                sum += (double)fit->weights[(size_t)f * (size_t)n + (size_t)i] *
-                       (double)fit->weights[(size_t)f * (size_t)n + (size_t)j];
-            gram[i * n + j] = sum;
-        }
-    double trace = 0;
-    for (int i = 0; i < n; i++) trace += gram[i * n + i];
-    for (int i = 0; i < n; i++) gram[i * n + i] += 1e-6 * trace / n;
-    /* q = W (W'W)^-1, row by row; then the normals are q' X. */
-    w->side = n;
-    for (int f = 0; f < w->frames; f++) {
-        double factor[SIDE_LIMIT * SIDE_LIMIT];
-        memcpy(factor, gram, (size_t)n * (size_t)n * sizeof *factor);
-        for (int k = 0; k < n; k++) column[k] = (double)fit->weights[(size_t)f * (size_t)n + (size_t)k];
-        bool solved = cholesky_solve(factor, column, n);
-        for (int k = 0; k < n; k++) w->q[(size_t)f * (size_t)n + (size_t)k] = solved ? (float)column[k] : 0;
-    }
+    w->weights = fit->weights;
+    w->count = n;
+    for (int f = 0; f < w->frames; f++) w->frame_scales[f] = 1;
+    weights_invert(w);
     parallel_for(w->def->jobs, w->columns, COLUMN_GRAIN, multiply_columns, w);
     for (int k = 0; k < n; k++)
         for (int i = 0; i < w->columns; i++) {
@@ -583,7 +711,12 @@ static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, m
     w->y = ARENA_ARRAY(scratch, double, (size_t)w->frames *side);
     float *deltas = ARENA_ARRAY(scratch, float, (size_t)limit *(size_t)w->columns);
     float *weights = ARENA_ARRAY(scratch, float, (size_t)w->frames *(size_t)limit);
+    w->frame_scales = ARENA_ARRAY(scratch, float, w->frames),
+    w->vertex_scales = ARENA_ARRAY(scratch, float, w->vertices);
+    w->vertex_max = ARENA_ARRAY(scratch, double, w->vertices);
     if (scratch->failed) return error_memory(error, "morph targets");
+    for (int f = 0; f < w->frames; f++) w->frame_scales[f] = 1;
+    for (int v = 0; v < w->vertices; v++) w->vertex_scales[v] = 1;
     find_components(w);
     for (int k = 0; k < limit; k++)
         for (int i = 0; i < w->columns; i++)
@@ -595,7 +728,14 @@ static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, m
     w->weights = weights;
     w->count = limit;
     measure(w, true, fit);
-    fit->count = choose_count(w, w->def->tolerance * (1 - THIN));
+    bool enough;
+    fit->count = choose_count(w, w->def->tolerance * (1 - THIN), &enough);
+    if (!enough) {
+        float *next_deltas = ARENA_ARRAY(scratch, float, (size_t)limit *(size_t)w->columns);
+        float *next_weights = ARENA_ARRAY(scratch, float, (size_t)w->frames *(size_t)limit);
+        if (scratch->failed) return error_memory(error, "morph targets");
+        weigh_components(w, limit, deltas, weights, next_deltas, next_weights, fit);
+    }
 
     if (fit->count == 0) return CUTIS_OK;
     size_t count = (size_t)fit->count, columns = (size_t)w->columns;
@@ -609,7 +749,7 @@ static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, m
     w->count = fit->count;
     w->weights = chosen;
     w->refit = fit->deltas;
-    if (fit->flat_blends > 0) parallel_for(w->def->jobs, w->vertices, VERTEX_GRAIN, refit_vertices, w);
+    if (enough && fit->flat_blends > 0) parallel_for(w->def->jobs, w->vertices, VERTEX_GRAIN, refit_vertices, w);
     cutis_result result = finish_targets(w, chosen, may_add, memory, fit, error);
     if (result != CUTIS_OK || !w->def->normals) return result;
     result = unskin_normals(w, scratch, error);

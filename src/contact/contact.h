@@ -90,8 +90,7 @@ typedef struct contact_surface {
     const int *union_first; /* (node_count + 1) */
     const contact_union *unions;
     const int *union_nodes;
-    const int *tangle;   /* (point_count) group of triangles that intersect at rest, -1: none */
-    const float *scales; /* (point_count) mean length of the edges there, at most edge_mean */
+    const int *tangle; /* (point_count) group of triangles that intersect at rest, -1: none */
     float edge_mean;
 } contact_surface;
 
@@ -109,7 +108,6 @@ typedef struct contact_work {
     float *nodes;     /* (node_count x CONTACT_BOUND) see contact_search.c */
     float *triangles; /* (triangle_count x CONTACT_BOUND) the same, in the order of leaves */
     float *motions;   /* (triangle_count x 4) mean motion, and how far the corners' are from it */
-    float *scales;    /* (triangle_count) the largest of the corners */
     float *starts;    /* (point_count x 4) start */
     float *ends;      /* (point_count x 4) end, less the mean motion */
     contact_pair *pairs;
@@ -135,16 +133,8 @@ typedef struct contact_search_options {
     float margin;    /* pairs whose features come this close are reported */
     float thickness; /* the gap to keep, where the rest pose is not closer */
     bool exhaustive; /* flat parts are searched too: finds the same contacts, for tests */
-    bool local;      /* margin and thickness shrink where edges are shorter than their mean, see contact_reach */
     bool touching;   /* pairs that touch at the start or at rest are reported, too */
 } contact_search_options;
-
-/* The margin that holds for a piece of the surface, and its thickness: by the scale of its edges, for local ones. */
-typedef struct contact_reach {
-    float margin, thickness;
-} contact_reach;
-
-contact_reach contact_reach_at(const contact_surface *surface, const contact_search_options *options, float scale);
 
 /*
  * All pairs of features, without common points, that can come closer than margin while each point moves
@@ -159,8 +149,7 @@ int contact_search(const contact_surface *surface, contact_work *work, const flo
  * Whether point p's end is so far from where the last search had it that a pair that was left out, at more than its
  * margin, could come closer than a tenth of its gap, or a part that was flat could no longer be.
  */
-bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
-                     const contact_search_options *options, int p);
+bool contact_strayed(const contact_work *work, const float *end, const contact_search_options *options, int p);
 /*
  * Make a search that work holds, with the same start and options, good for another end: only what has to do with
  * points that strayed from the end it was made for is searched again. Returns the number of pairs.
@@ -179,8 +168,8 @@ typedef struct contact_resolve_stats {
  * Change `end` so that no point crosses the surface on its straight way from start to end. First by projecting
  * impacts (Gauss-Seidel), then by rigid impact zones (Provot 1997; Bridson, Fedkiw, Anderson 2002): points of
  * impacts that resist move as rigid pieces, which cannot intersect themselves. Points of no inverse mass go where they
- * go, but for the share of a zone's turn that their fellows cause; pairs of such points alone are let be. searched: work holds the pairs of
- * a search with the same start and options, which is used again if its end was near.
+ * go, but for the share of a zone's turn that their fellows cause; pairs of such points alone are let be. searched:
+ * work holds the pairs of a search with the same start and options, which is used again if its end was near.
  */
 contact_resolve_stats contact_resolve(const contact_surface *surface, contact_work *work, const float *start,
                                       float *end, const float *inverse_masses, const contact_search_options *options,

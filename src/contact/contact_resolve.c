@@ -7,6 +7,8 @@
  * meet are merged. A rigid motion of a piece without intersections has none, so this ends.
  */
 #include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "contact/contact.h"
 
@@ -34,7 +36,7 @@ static bool strayed(const contact_surface *surface, const contact_work *work, co
                     const contact_search_options *options)
 {
     for (int p = 0; p < surface->mesh->point_count; p++)
-        if (contact_strayed(surface, work, end, options, p)) return true;
+        if (contact_strayed(work, end, options, p)) return true;
     return false;
 }
 
@@ -177,6 +179,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
     contact_resolve_stats stats = {0};
     int n = surface->mesh->point_count;
     if (!searched) contact_search(surface, work, start, end, options, jobs);
+    if (getenv("CDBG") && work->dropped) fprintf(stderr, "dropped %d pairs %d cap %d\n", work->dropped, work->pair_count, work->block_capacity);
     bool fresh = !searched || !strayed(surface, work, end, options);
     const long all = MAX((long)PAIR_BUDGET * n, PAIR_BUDGET_LEAST);
     long budget = all;

@@ -32,22 +32,9 @@ typedef struct search {
     bool partial; /* only pairs with a marked point */
 } search;
 
-contact_reach contact_reach_at(const contact_surface *surface, const contact_search_options *options, float scale)
+bool contact_strayed(const contact_work *work, const float *end, const contact_search_options *options, int p)
 {
-    contact_reach reach = {.margin = options->margin, .thickness = options->thickness};
-    if (!options->local || !(surface->edge_mean > 0)) return reach;
-    /* Half an edge is room enough for skin that is modelled that finely. */
-    reach.thickness = MIN(options->thickness, 0.5f * scale);
-    reach.margin = reach.thickness + (options->margin - options->thickness) * scale / surface->edge_mean;
-    return reach;
-}
-
-bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
-                     const contact_search_options *options, int p)
-{
-    contact_reach reach = contact_reach_at(surface, options, surface->scales[p]);
-    /* A flat part that was left out stays one while its points go far less than an edge out of their way. */
-    float stray = MIN(0.5f * (reach.margin - 0.1f * reach.thickness), 0.1f * surface->scales[p]);
+    float stray = 0.5f * (options->margin - 0.1f * options->thickness);
     return !(vec3_length2(vec3_sub(vec3_load(work->saved + 3 * p), vec3_load(end + 3 * p))) <= stray * stray);
 }
 
@@ -122,15 +109,8 @@ static void triangles_bound(const search *s, int i)
     }
     mean[3] = v_sqrt(spread);
     /* Boxes grow by half of the margin each, so that two of them overlap when their features may be close. */
-    float scales[LANES], margins[LANES];
-    for (int lane = 0; lane < LANES; lane++) {
-        const float *at = s->surface->scales;
-        const int *c = corners + 3 * lane;
-        scales[lane] = MAX(MAX(at[c[0]], at[c[1]]), at[c[2]]);
-        margins[lane] = 0.5f * contact_reach_at(s->surface, s->options, scales[lane]).margin;
-    }
-    memcpy(s->work->scales + i, scales, sizeof scales);
-    for (int k = 0; k < 3; k++) low[k] = low[k] - v_load(margins), high[k] = high[k] + v_load(margins);
+    vfloat grow = v_set(0.5f * s->options->margin);
+    for (int k = 0; k < 3; k++) low[k] = low[k] - grow, high[k] = high[k] + grow;
     const vfloat records[3][4] = {{low[0], low[1], low[2], -high[0]},
                                   {-high[1], -high[2], normal_low[0], normal_low[1]},
                                   {normal_low[2], -normal_high[0], -normal_high[1], -normal_high[2]}};
@@ -274,7 +254,7 @@ static bool pair_tangled(const contact_surface *surface, const int v[4], int fir
 }
 
 /* A pair that may come closer than the margin: to the list, when its nearest points say so too. */
-static void pair_consider(const search *s, int block, const int v[4], contact_kind kind, float limit, float thickness)
+static void pair_consider(const search *s, int block, const int v[4], contact_kind kind, float limit)
 {
     const contact_search_options *options = s->options;
     int first = kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
@@ -285,9 +265,9 @@ static void pair_consider(const search *s, int block, const int v[4], contact_ki
     if (pair.distance > limit || pair_tangled(s->surface, v, first)) return;
     contact_pair rest = pair;
     contact_pair_nearest(&rest, s->surface->mesh->positions);
-    pair.gap = MIN(thickness, 0.5f * rest.distance);
+    pair.gap = MIN(options->thickness, 0.5f * rest.distance);
     /* Touching, now or at rest: no side to keep. */
-    if (!options->touching && (!(pair.distance > 1e-3f * pair.gap) || pair.gap < 0.01f * thickness)) return;
+    if (!options->touching && (!(pair.distance > 1e-3f * pair.gap) || pair.gap < 0.01f * options->thickness)) return;
 
     contact_block *found = s->work->block_counts + block;
     if (found->pairs >= s->work->block_capacity) {
@@ -303,7 +283,6 @@ typedef struct face {
     vec3 p[3], move[3];
     vec3 centre, mean; /* of start, of motion */
     float spread;
-    contact_reach reach;
     unsigned owned;
 } face;
 
@@ -317,7 +296,6 @@ static face face_load(const search *s, int i)
     f.centre = vec3_scale(vec3_add(vec3_add(f.p[0], f.p[1]), f.p[2]), 1.0f / 3);
     f.mean = vec3_load(s->work->motions + 4 * i);
     f.spread = s->work->motions[4 * i + 3];
-    f.reach = contact_reach_at(s->surface, s->options, s->work->scales[i]);
     return f;
 }
 
@@ -342,29 +320,26 @@ static bool along_apart(vec3 way, float reach, float limit)
 /* The owned points of a against b. */
 static void points_consider(const search *s, int block, const face *a, const face *b)
 {
-    float margin = 0.5f * (a->reach.margin + b->reach.margin),
-          thickness = 0.5f * (a->reach.thickness + b->reach.thickness);
     for (int c = 0; c < 3; c++) {
         int p = a->v[c];
         if (!(a->owned >> c & 1) || p == b->v[0] || p == b->v[1] || p == b->v[2]) continue;
         s->work->block_counts[block].tests++;
-        float limit = margin + b->spread + vec3_distance(a->move[c], b->mean);
+        float limit = s->options->margin + b->spread + vec3_distance(a->move[c], b->mean);
         vec3 way = vec3_sub(a->p[c], b->centre);
         if (along_apart(way, face_reach(b, way), limit)) continue;
-        pair_consider(s, block, (int[4]){p, b->v[0], b->v[1], b->v[2]}, CONTACT_POINT_TRIANGLE, limit, thickness);
+        pair_consider(s, block, (int[4]){p, b->v[0], b->v[1], b->v[2]}, CONTACT_POINT_TRIANGLE, limit);
     }
 }
 
 static void edges_consider(const search *s, int block, const face *a, const face *b)
 {
-    float thickness = 0.5f * (a->reach.thickness + b->reach.thickness);
     for (int c = 0; c < 3; c++) {
         if (!(a->owned >> (3 + c) & 1)) continue;
         int a0 = a->v[c], a1 = a->v[(c + 1) % 3];
         vec3 half_a = vec3_scale(vec3_sub(a->p[(c + 1) % 3], a->p[c]), 0.5f), centre_a = vec3_add(a->p[c], half_a);
         vec3 turn_a = vec3_scale(vec3_sub(a->move[(c + 1) % 3], a->move[c]), 0.5f);
         vec3 move_a = vec3_add(a->move[c], turn_a);
-        float margin = 0.5f * (a->reach.margin + b->reach.margin) + vec3_length(turn_a);
+        float margin = s->options->margin + vec3_length(turn_a);
         for (int d = 0; d < 3; d++) {
             int b0 = b->v[d], b1 = b->v[(d + 1) % 3];
             if (!(b->owned >> (3 + d) & 1) || a0 == b0 || a0 == b1 || a1 == b0 || a1 == b1) continue;
@@ -375,14 +350,14 @@ static void edges_consider(const search *s, int block, const face *a, const face
             vec3 way = vec3_sub(centre_a, centre_b);
             if (along_apart(way, fabsf(vec3_dot(way, half_a)) + fabsf(vec3_dot(way, half_b)), limit)) continue;
             pair_consider(s, block, (int[4]){MIN(a0, a1), MAX(a0, a1), MIN(b0, b1), MAX(b0, b1)}, CONTACT_EDGE_EDGE,
-                          limit, thickness);
+                          limit);
         }
     }
 }
 
 static void faces_consider(const search *s, int block, const face *a, const face *b)
 {
-    float limit = 0.5f * (a->reach.margin + b->reach.margin) + a->spread + b->spread + vec3_distance(a->mean, b->mean);
+    float limit = s->options->margin + a->spread + b->spread + vec3_distance(a->mean, b->mean);
     vec3 way = vec3_sub(a->centre, b->centre);
     if (along_apart(way, face_reach(a, vec3_scale(way, -1)) + face_reach(b, way), limit)) return;
     points_consider(s, block, a, b);
@@ -515,7 +490,7 @@ int contact_search_update(const contact_surface *surface, contact_work *work, co
 {
     int n = surface->mesh->point_count, marked = 0, kept = 0;
     for (int p = 0; p < n; p++) {
-        work->marks[p] = contact_strayed(surface, work, end, options, p);
+        work->marks[p] = contact_strayed(work, end, options, p);
         marked += work->marks[p];
     }
     for (int i = 0; i < work->pair_count; i++) {

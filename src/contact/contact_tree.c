@@ -589,22 +589,14 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
 {
     *surface = (contact_surface){.mesh = m};
     int *tangle = ARENA_ARRAY(memory, int, m->point_count + 1);
-    float *scales = ARENA_ARRAY(memory, float, m->point_count + 1);
     if (memory->failed) return error_memory(error, "the contact surface");
-    surface->tangle = tangle, surface->scales = scales;
+    surface->tangle = tangle;
     if (m->triangle_count == 0) return CUTIS_OK;
     double length = 0;
     for (int e = 0; e < m->edge_count; e++)
         length += vec3_distance(vec3_load(m->positions + 3 * m->edges[2 * e]),
                                 vec3_load(m->positions + 3 * m->edges[2 * e + 1]));
     surface->edge_mean = m->edge_count > 0 ? (float)(length / m->edge_count) : 0;
-    for (int p = 0; p < m->point_count; p++) {
-        float sum = 0;
-        int first = m->point_neighbour_first[p], last = m->point_neighbour_first[p + 1];
-        for (int i = first; i < last; i++)
-            sum += vec3_distance(vec3_load(m->positions + 3 * p), vec3_load(m->positions + 3 * m->point_neighbours[i]));
-        scales[p] = last > first ? MIN(sum / (float)(last - first), surface->edge_mean) : 0;
-    }
     arena scratch = arena_create(allocator);
     cutis_result result = tree_build(surface, memory, &scratch, error);
     if (result == CUTIS_OK) result = tangles_find(m, tangle, &scratch, error);
@@ -635,7 +627,6 @@ static contact_work work_carve(const contact_surface *surface, char *memory, siz
     w.nodes = carve(memory, used, (size_t)surface->node_count * CONTACT_BOUND * sizeof(float));
     w.triangles = carve(memory, used, (triangles + CONTACT_LEAF) * CONTACT_BOUND * sizeof(float));
     w.motions = carve(memory, used, (triangles + CONTACT_LEAF) * 4 * sizeof(float));
-    w.scales = carve(memory, used, (triangles + CONTACT_LEAF) * sizeof(float));
     w.starts = carve(memory, used, points * 4 * sizeof(float));
     w.ends = carve(memory, used, points * 4 * sizeof(float));
     w.block_counts = carve(memory, used, (size_t)surface->block_count * sizeof(contact_block));

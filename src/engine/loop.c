@@ -5,11 +5,17 @@
  * Flesh is damped, so that plain repetition converges, by one factor a period; where that factor is near 1 (soft,
  * hardly damped flesh, short clips) the iteration is accelerated by Anderson mixing (Anderson 1965; Walker, Ni 2011,
  * "Anderson acceleration for fixed-point iterations"), of the type that minimises the residual over the last few
- * periods.
+ * periods. Mixed and plain periods take turns (Banerjee, Suryanarayana, Pask 2016, "Periodic Pulay method").
  *
  * Departures: coefficients come from what can be seen, the vertices and their velocities, and are then applied to the
- * whole state. Only states that declare themselves made of floats are mixed
- * (SOLVER_FLOAT_STATE). A mixed state whose residual has grown is thrown away for the plain one.
+ * whole state. Only states that declare themselves made of floats are mixed (SOLVER_FLOAT_STATE). A mixed state whose
+ * residual has grown is thrown away for the plain one.
+ *
+ * The seam. Where flesh touches flesh the map is not smooth: rounding decides which pair meets first, and a period that
+ * starts in the midst of it never ends as it began, by about a thousandth of an edge. But flesh forgets fast, and
+ * in most motions there is an instant at which nothing touches, or little. A period may as well begin and end there. So
+ * each period is compared with the one before at some instants (`phases`), and the seam is put at the best of them:
+ * the result is one period of the simulation from that instant on, through the end of the clip, to that instant.
  */
 #include <math.h>
 #include <string.h>
@@ -17,8 +23,13 @@
 #include "engine/model_object.h"
 #include "math/math3.h"
 
-enum { HISTORY = 4, DEFAULT_LIMIT = 64 };
-static const double DEFAULT_POSITION = 1e-5, DEFAULT_VELOCITY = 1e-3;
+enum { HISTORY = 4, DEFAULT_LIMIT = 64, PATIENCE = 4, PHASES = 48 };
+static const double DEFAULT_POSITION = 1e-4, DEFAULT_VELOCITY = 1e-2;
+/*
+ * The search aims lower than the tolerances, and takes the best period once it has closed and for some periods no
+ * better one has come.
+ */
+static const double AIM = 0.1, IMPROVED = 0.7;
 /* Plain repetition goes on as long as each period leaves less than this part of the residual. */
 static const double FAST = 0.5;
 
@@ -57,12 +68,22 @@ static double largest_difference(const float *a, const float *b, size_t count)
 typedef struct loop_search {
     const cutis_model *model;
     const cutis_loop_def *def;
+    double position_limit, velocity_limit; /* over the size, over the speed */
+    int substeps;                          /* of a period */
+    /* Instants inside a period. */
+    int phase_count;
+    float *phases;                  /* (phase_count x seen) seen there in the last period */
+    double *positions, *velocities; /* (phase_count) how far that was from the period before; of a substep's path */
+    /* Mixing. */
+    bool mixable;
     int count, newest;          /* of the histories: filled, and the latest entry */
     cutis_state *ends[HISTORY]; /* states at the end of a period */
     float *residuals[HISTORY];  /* seen end less seen start */
     float *seen_ends[HISTORY];
-    float *start, *seen; /* seen at the start and at the end of the period */
-    bool mixable;
+    float *start, *seen; /* seen at the start of the period, and now */
+    /* States at the start of the period, of that before, and the same two of the best. */
+    cutis_state *begin, *before, *best, *best_before;
+    int best_phase; /* -1: the seam is at the start */
 } loop_search;
 
 static void residual_take(const loop_search *s, float *residual)
@@ -164,20 +185,41 @@ static void seen_return(const cutis_model *m, mat34 back, float *seen)
     }
 }
 
+/* The substep at whose end a phase is. */
+static int phase_substep(const loop_search *s, int phase)
+{
+    return (int)((int64_t)(phase + 1) * s->substeps / (s->phase_count + 1));
+}
+
+/* Compare what is seen with the period before, and take it down. */
+static void phase_take(const loop_search *s, int phase)
+{
+    size_t count = seen_count(s->model), half = count / 2;
+    float *row = s->phases + (size_t)phase * count;
+    s->positions[phase] = largest_difference(row, s->seen, half);
+    s->velocities[phase] = largest_difference(row + half, s->seen + half, half);
+    memcpy(row, s->seen, count * sizeof(float));
+}
+
+/* The next substep of a period; false when interrupted. */
+static bool run_substep(const loop_search *s, int index, cutis_state *state)
+{
+    const cutis_model *m = s->model;
+    cutis_step_input input = {.motion = s->def->motion, .jobs = s->def->jobs};
+    cutis_state_step(m, state, &input, (double)index * m->substep - state->time);
+    return !(s->def->interrupted && s->def->interrupted(s->def->context));
+}
+
 /* One period from time 0. Returns the mean of the squared speed; negative when interrupted. */
 static double run_period(const loop_search *s, cutis_state *state)
 {
     const cutis_model *m = s->model;
-    int64_t substeps = (int64_t)floor(s->def->period / m->substep + 0.5);
-    cutis_step_input input = {.motion = s->def->motion, .jobs = s->def->jobs};
     double sum = 0;
-    state->time = 0;
-    state->substeps = 0;
-    for (int64_t i = 1; i <= substeps; i++) {
-        cutis_state_step(m, state, &input, (double)i * m->substep - state->time);
+    for (int i = 1, phase = 0; i <= s->substeps; i++) {
+        if (!run_substep(s, i, state)) return -1;
         seen_take(m, state, s->seen);
         sum += path_squared(m, s->seen) / (m->substep * m->substep);
-        if (s->def->interrupted && s->def->interrupted(s->def->context)) return -1;
+        if (phase < s->phase_count && phase_substep(s, phase) == i) phase_take(s, phase++);
     }
     if (s->def->travel) {
         mat34 travel, back;
@@ -189,71 +231,140 @@ static double run_period(const loop_search *s, cutis_state *state)
     }
     state->time = 0;
     state->substeps = 0;
-    return sum / (double)substeps;
+    return sum / (double)s->substeps;
 }
 
 static cutis_result search_start(loop_search *s, arena *memory, const cutis_allocator *allocator, cutis_error *error)
 {
     const cutis_model *m = s->model;
+    const cutis_loop_def *def = s->def;
     cutis_result result = CUTIS_OK;
-    s->mixable = !s->def->plain;
+    s->position_limit = def->position_tolerance > 0 ? def->position_tolerance : DEFAULT_POSITION;
+    s->velocity_limit = def->velocity_tolerance > 0 ? def->velocity_tolerance : DEFAULT_VELOCITY;
+    s->substeps = (int)floor(def->period / m->substep + 0.5);
+    s->phase_count = def->seam ? MIN(PHASES, s->substeps - 1) : 0;
+    s->mixable = !def->plain;
     for (int i = 0; i < m->stage_count; i++) s->mixable &= (m->stages[i].solver->flags & SOLVER_FLOAT_STATE) != 0;
     s->start = ARENA_ARRAY(memory, float, seen_count(m));
     s->seen = ARENA_ARRAY(memory, float, seen_count(m));
+    s->phases = ARENA_ARRAY(memory, float, (size_t)s->phase_count *seen_count(m));
+    s->positions = ARENA_ARRAY(memory, double, s->phase_count);
+    s->velocities = ARENA_ARRAY(memory, double, s->phase_count);
     for (int i = 0; i < HISTORY && s->mixable && result == CUTIS_OK; i++) {
         s->residuals[i] = ARENA_ARRAY(memory, float, seen_count(m));
         s->seen_ends[i] = ARENA_ARRAY(memory, float, seen_count(m));
         result = cutis_state_create(m, allocator, &s->ends[i], error);
     }
+    cutis_state **const states[] = {&s->begin, &s->before, &s->best, &s->best_before};
+    for (int i = 0; i < COUNT_OF(states) && result == CUTIS_OK; i++)
+        result = cutis_state_create(m, allocator, states[i], error);
     if (result == CUTIS_OK && memory->failed) result = error_memory(error, "a loop");
     return result;
 }
 
-/* Repeat until the seam is closed; `state` is then at the start of a period. */
-static void search(loop_search *s, cutis_state *state, cutis_loop_info *info)
+static void search_end(loop_search *s)
+{
+    for (int i = 0; i < HISTORY; i++) cutis_state_destroy(s->ends[i]);
+    cutis_state_destroy(s->begin);
+    cutis_state_destroy(s->before);
+    cutis_state_destroy(s->best);
+    cutis_state_destroy(s->best_before);
+}
+
+/* A seam in tolerances: closed at 1. position and the path of a substep in scene units. */
+static double seam_take(const loop_search *s, double position, double velocity, cutis_loop_info *info)
+{
+    info->position_seam = position / (double)s->model->character->size;
+    info->velocity_seam = info->speed > 0 ? velocity / s->model->substep / info->speed : 0;
+    return MAX(info->position_seam / s->position_limit, info->velocity_seam / s->velocity_limit);
+}
+
+/* Remember the seam of the period that was just run, at its end (-1) or at a phase, if it is the best so far. */
+static void best_take(loop_search *s, double value, int phase, const cutis_loop_info *found, double *least,
+                      cutis_loop_info *info)
+{
+    if (!(value < *least)) return;
+    *least = value;
+    *info = *found;
+    info->closed = value <= 1;
+    s->best_phase = phase;
+    cutis_state_copy(s->model, s->best, s->begin);
+    cutis_state_copy(s->model, s->best_before, s->before);
+}
+
+/* Take down the end of a period, and start the next from a mean of such ends where repetition is slow. */
+static bool accelerate(loop_search *s, cutis_state *state, bool slow, bool spoilt)
+{
+    s->newest = (s->newest + 1) % HISTORY;
+    if (spoilt) s->count = 0, s->newest = 0;
+    s->count = MIN(s->count + 1, HISTORY);
+    cutis_state_copy(s->model, s->ends[s->newest], state);
+    memcpy(s->seen_ends[s->newest], s->seen, seen_count(s->model) * sizeof(float));
+    residual_take(s, s->residuals[s->newest]);
+    double weights[HISTORY];
+    bool mixed = slow && s->count >= 2 && mixing_weights(s, weights);
+    if (mixed) mix_state(s, weights, state);
+    return mixed;
+}
+
+/* Repeat until the seam is closed. Returns whether a period was found, and not interrupted. */
+static bool search(loop_search *s, cutis_state *state, cutis_loop_info *info)
 {
     const cutis_model *m = s->model;
-    const cutis_loop_def *def = s->def;
-    double position_limit = (def->position_tolerance > 0 ? def->position_tolerance : DEFAULT_POSITION);
-    double velocity_limit = (def->velocity_tolerance > 0 ? def->velocity_tolerance : DEFAULT_VELOCITY);
-    int limit = def->period_limit > 0 ? def->period_limit : DEFAULT_LIMIT;
-    double before = HUGE_VAL;
-    bool mixed = false;
+    int limit = s->def->period_limit > 0 ? s->def->period_limit : DEFAULT_LIMIT, since = 0;
+    double least = HUGE_VAL, last = HUGE_VAL, last_end = HUGE_VAL;
+    bool mixed = false, accelerated = false;
     /* At first at rest in the pose: nothing moves. */
     size_t count = seen_count(m), half = count / 2;
     memcpy(s->seen, floats_at(state, m->vertices), half * sizeof(float));
-    for (info->periods = 0; info->periods < limit;) {
+    state->time = 0;
+    state->substeps = 0;
+    for (int period = 1; period <= limit; period++) {
         memcpy(s->start, s->seen, count * sizeof(float));
-        double speed2 = run_period(s, state);
+        cutis_state_copy(m, s->before, s->begin);
+        cutis_state_copy(m, s->begin, state);
+        double speed2 = run_period(s, state), least_before = least;
         if (speed2 < 0) {
             info->interrupted = true;
-            return;
+            return false;
         }
-        info->periods++;
-        double position = largest_difference(s->start, s->seen, half);
-        double velocity = largest_difference(s->start + half, s->seen + half, half) / m->substep;
-        info->speed = sqrt(speed2);
-        info->position_seam = position / (double)m->character->size;
-        info->velocity_seam = info->speed > 0 ? velocity / info->speed : 0;
-        info->closed = info->position_seam <= position_limit && info->velocity_seam <= velocity_limit;
-        if (info->closed) return;
-
-        double now = MAX(info->position_seam / position_limit, info->velocity_seam / velocity_limit);
-        if (s->mixable) {
-            s->newest = (s->newest + 1) % HISTORY;
-            /* A mixed state that made it worse spoils the history, too. */
-            if (mixed && now > 2 * before) s->count = 0, s->newest = 0;
-            s->count = MIN(s->count + 1, HISTORY);
-            cutis_state_copy(m, s->ends[s->newest], state);
-            memcpy(s->seen_ends[s->newest], s->seen, count * sizeof(float));
-            residual_take(s, s->residuals[s->newest]);
-            double weights[HISTORY];
-            mixed = now > FAST * before && s->count >= 2 && mixing_weights(s, weights);
-            if (mixed) mix_state(s, weights, state);
-            info->accelerated |= mixed;
+        cutis_loop_info found = {.speed = sqrt(speed2)};
+        double end = seam_take(s, largest_difference(s->start, s->seen, half),
+                               largest_difference(s->start + half, s->seen + half, half), &found),
+               now = end;
+        best_take(s, end, -1, &found, &least, info);
+        /* A period that goes on from the one before makes a loop with it, cut at any instant. */
+        bool whole = !mixed;
+        for (int i = 0; i < s->phase_count && period > 1 && whole && end > AIM; i++) {
+            double value = seam_take(s, s->positions[i], s->velocities[i], &found);
+            found.seam_time = phase_substep(s, i) * m->substep;
+            now = MIN(now, value);
+            best_take(s, value, i, &found, &least, info);
         }
-        before = now;
+        info->periods = period;
+        info->accelerated = accelerated;
+        since = least < IMPROVED * least_before ? 0 : since + 1;
+        if (least <= AIM || (least <= 1 && since >= PATIENCE)) break;
+        if (s->mixable) mixed = accelerate(s, state, whole && now > FAST * last, !whole && end > 2 * last_end);
+        accelerated |= mixed;
+        if (whole) last = now;
+        last_end = end;
     }
+    return true;
+}
+
+/* `state` to the start of the best period, and the state that takes over at its seam. */
+static void best_give(loop_search *s, cutis_state *state, cutis_loop_info *info)
+{
+    const cutis_model *m = s->model;
+    if (s->best_phase >= 0) {
+        cutis_state_copy(m, s->def->seam, s->best_before);
+        for (int i = 1; i <= phase_substep(s, s->best_phase); i++)
+            if (!run_substep(s, i, s->def->seam)) info->interrupted = true;
+    } else if (s->def->seam) {
+        cutis_state_copy(m, s->def->seam, s->best);
+    }
+    cutis_state_copy(m, state, s->best);
 }
 
 cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state, const cutis_loop_def *def,
@@ -275,9 +386,9 @@ cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state,
     cutis_result result = search_start(&s, &memory, allocator, error);
     if (result == CUTIS_OK) {
         info->closed = false;
-        search(&s, state, info);
+        if (search(&s, state, info)) best_give(&s, state, info);
     }
-    for (int i = 0; i < HISTORY; i++) cutis_state_destroy(s.ends[i]);
+    search_end(&s);
     arena_destroy(&memory);
     return result;
 }

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "character/joint_parts.h"
 #include "io/affine.h"
 #include "io/files.h"
 #include "math/math3.h"
@@ -298,6 +299,42 @@ static void pose_frame(const bvh_reader *r, int frame, double (*rotations)[4], d
     }
 }
 
+/*
+ * Captures often begin with one frame of a T pose, which is no part of the motion: flesh would be torn from it to the
+ * second frame. Such a first frame differs from the next by far more than any two others do.
+ */
+static cutis_result drop_calibration(bvh_reader *r, warning_list *warnings)
+{
+    static const double least = 0.35, times = 4; /* radians; against the largest other change */
+    enum { FRAMES_LEAST = 10 };
+    if (r->frame_count < FRAMES_LEAST) return CUTIS_OK;
+    double(*rotations[2])[4], first = 0, other = 0;
+    for (int i = 0; i < 2; i++) rotations[i] = arena_push(&r->memory, (size_t)r->joint_count, sizeof **rotations);
+    double(*places)[3] = arena_push(&r->memory, (size_t)r->joint_count, sizeof *places);
+    if (r->memory.failed) return error_memory(r->error, "a motion");
+    pose_frame(r, 0, rotations[0], places);
+    for (int f = 1; f < r->frame_count; f++) {
+        double(*before)[4] = rotations[(f - 1) % 2], (*now)[4] = rotations[f % 2], largest = 0;
+        pose_frame(r, f, now, places);
+        for (int j = 0; j < r->joint_count; j++) {
+            double dot = 0;
+            for (int k = 0; k < 4; k++) dot += before[j][k] * now[j][k];
+            largest = MAX(largest, 2 * det_acos(MIN(fabs(dot), 1)));
+        }
+        if (f == 1)
+            first = largest;
+        else
+            other = MAX(other, largest);
+    }
+    if (first <= least || first <= times * other) return CUTIS_OK;
+    r->values += r->channel_count;
+    r->frame_count--;
+    warning_add(warnings,
+                "%s: its first frame is a pose apart from the motion, %.0f degrees from the next, and is left out",
+                r->name, first * (180 / 3.14159265358979323846));
+    return CUTIS_OK;
+}
+
 /* ---- matching ---- */
 
 /* What the character's side knows of one joint. */
@@ -334,9 +371,65 @@ static int find_target(const cutis_character *c, const char *name)
     return -1;
 }
 
+/* The parts of both skeletons. */
+typedef struct part_lists {
+    joint_part *sources, *targets;
+} part_lists;
+
+static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, arena *memory, part_lists *parts)
+{
+    int count = MAX(r->joint_count, c->joint_count);
+    const char **names = ARENA_ARRAY(memory, const char *, count);
+    int *parents = ARENA_ARRAY(memory, int, count);
+    parts->sources = ARENA_ARRAY(memory, joint_part, r->joint_count);
+    parts->targets = ARENA_ARRAY(memory, joint_part, c->joint_count);
+    if (memory->failed) return error_memory(r->error, "a motion");
+    for (int j = 0; j < r->joint_count; j++) names[j] = r->joints[j].name, parents[j] = r->joints[j].parent;
+    joint_parts_find(r->joint_count, names, parents, parts->sources);
+    for (int j = 0; j < c->joint_count; j++) names[j] = c->joints[j].name, parents[j] = c->joints[j].parent;
+    joint_parts_find(c->joint_count, names, parents, parts->targets);
+    return CUTIS_OK;
+}
+
+/* The chain of one kind and side: its joints in order, as many as `limit`; returns how many. */
+static int part_chain(const joint_part *parts, int count, int kind, int side, int limit, int *chain)
+{
+    int length = 0;
+    for (int j = 0; j < count && length < limit; j++)
+        if (parts[j].kind == kind && parts[j].side == side) chain[length++] = j;
+    return length;
+}
+
+/*
+ * Match by what the joints are. Spines and necks of different numbers of joints share the turn: the upper ends go
+ * together, and what has no counterpart stays stiff. Limbs and fingers go joint by joint from the body outwards.
+ */
+static int match_parts(const bvh_reader *r, const cutis_character *c, const part_lists *parts, target_joint *targets,
+                       bool *taken)
+{
+    enum { CHAIN_LIMIT = 32 };
+    int count = 0;
+    for (int i = 0; i < JOINT_KIND_COUNT * JOINT_SIDE_COUNT; i++) {
+        int kind = i / JOINT_SIDE_COUNT, side = i % JOINT_SIDE_COUNT, from[CHAIN_LIMIT], to[CHAIN_LIMIT];
+        if (kind == JOINT_OTHER) continue;
+        int m = part_chain(parts->sources, r->joint_count, kind, side, CHAIN_LIMIT, from);
+        int n = part_chain(parts->targets, c->joint_count, kind, side, CHAIN_LIMIT, to);
+        bool share = kind == JOINT_SPINE || kind == JOINT_NECK;
+        for (int k = 0; k < n && m > 0; k++) {
+            if (share && (k + 1) * m / n == k * m / n) continue;
+            int source = share ? (k + 1) * m / n - 1 : k;
+            if (source >= m || taken[from[source]] || targets[to[k]].source >= 0) continue;
+            targets[to[k]].source = from[source];
+            taken[from[source]] = true;
+            count++;
+        }
+    }
+    return count;
+}
+
 /* Fill the targets' sources; returns how many joints are driven. */
 static int match_names(const bvh_reader *r, const cutis_character *c, const cutis_name_pair *pairs, int pair_count,
-                       target_joint *targets, bool *taken, warning_list *warnings)
+                       const part_lists *parts, target_joint *targets, bool *taken, warning_list *warnings)
 {
     int count = 0;
     for (int j = 0; j < c->joint_count; j++) targets[j].source = -1;
@@ -356,11 +449,14 @@ static int match_names(const bvh_reader *r, const cutis_character *c, const cuti
         if (targets[j].source >= 0) continue;
         int source = find_source(r, c->joints[j].name);
         if (source < 0 || taken[source]) continue;
+        /* One name for two parts: a LeftShoulder may be the collar bone or the upper arm. */
+        const joint_part *own = &parts->targets[j], *other = &parts->sources[source];
+        if (own->kind != other->kind || own->side != other->side) continue;
         targets[j].source = source;
         taken[source] = true;
         count++;
     }
-    return count;
+    return count + match_parts(r, c, parts, targets, taken);
 }
 
 /* ---- the two rest poses ---- */
@@ -624,17 +720,21 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
                          r->name);
     cutis_result code = read_hierarchy(r);
     if (code == CUTIS_OK) code = read_motion(r);
+    warning_list warnings = {.memory = &r->memory};
+    if (code == CUTIS_OK) code = drop_calibration(r, &warnings);
     if (code != CUTIS_OK) return code;
 
-    warning_list warnings = {.memory = &r->memory};
     target_joint *targets = ARENA_ARRAY(&r->memory, target_joint, c->joint_count);
     bool *taken = ARENA_ARRAY(&r->memory, bool, r->joint_count);
     if (r->memory.failed) return error_memory(r->error, "a motion");
-    int driven = match_names(r, c, pairs, pair_count, targets, taken, &warnings);
+    part_lists parts;
+    code = parts_find(r, c, &r->memory, &parts);
+    if (code != CUTIS_OK) return code;
+    int driven = match_names(r, c, pairs, pair_count, &parts, targets, taken, &warnings);
     if (driven == 0)
         return error_set(
             r->error, CUTIS_ERROR_DATA,
-            "%.150s: no joint of the motion (such as '%.60s') has the name of a joint of the character (such as "
+            "%.150s: no joint of the motion (such as '%.60s') can be told to be a joint of the character (such as "
             "'%.60s'); give a name map",
             r->name, r->joints[0].name, c->joints[0].name);
     code = rest_measure(r, c, &r->memory, targets);

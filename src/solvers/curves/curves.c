@@ -315,6 +315,19 @@ static void velocities_join(curves *c)
     }
 }
 
+/* A frozen point does not take part in the examples: it stays with the skeleton, wholly at 1. */
+static void frozen_hold(const cutis_character *character, const mesh *m, curves *c)
+{
+    size_t stride = 3 * (size_t)c->point_count, rows = (size_t)c->segment_count * (LEVELS + 1);
+    for (int i = 0; i < character->map_count; i++) {
+        if (strcmp(character->maps[i].name, "freeze") != 0) continue;
+        for (size_t at = 0; at < rows * stride; at++) {
+            float frozen = CLAMP(character->maps[i].values[character->point_vertices[at % stride / 3]], 0.0f, 1.0f);
+            c->levels[at] += frozen * (m->positions[at % stride] - c->levels[at]);
+        }
+    }
+}
+
 static cutis_result examples_build(const solver_build *b, curves *c, arena *scratch, cutis_error *error)
 {
     const cutis_character *character = b->character;
@@ -378,6 +391,7 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
     }
     c->segment_count = count;
     velocities_join(c);
+    frozen_hold(character, m, c);
     return CUTIS_OK;
 }
 

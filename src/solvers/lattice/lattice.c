@@ -110,6 +110,7 @@ static size_t scratch_carve(const lattice_model *m, char *block, lattice_scratch
         s->contact.points = carve(block, &used, 3 * points, sizeof(float));
         s->contact.start = carve(block, &used, 3 * points, sizeof(float));
         s->contact.end = carve(block, &used, 3 * points, sizeof(float));
+        s->contact.places = carve(block, &used, contact->press ? 3 * points : 0, sizeof(float));
         s->contact.planes = carve(block, &used, contact->with_props ? points : 0, sizeof(contact_plane));
         void *work = carve(block, &used, contact->self ? contact_work_size(&contact->surface) : 0, 1);
         if (contact->self && work) s->contact.work = contact_work_make(&contact->surface, work);
@@ -139,6 +140,7 @@ typedef struct lattice_step_job {
     lattice_scratch t;
     const solver_input *input;
     lattice_frame reference; /* rigid motion that sums are relative to, from rest place to place */
+    const quad *shown;       /* the voxels that surface_write shows */
     float h;
 } lattice_step_job;
 
@@ -356,7 +358,7 @@ static void map_block(void *context, int begin, int end)
         const lattice_frame *frame = &job->t.frames[v];
         quad rest = job->m->rest[v];
         lattice_frame *map = &job->t.b[v];
-        map->b = job->t.guess[v] - reference_place(job, v) - frame->r[0] * rest[0] - frame->r[1] * rest[1] -
+        map->b = job->shown[v] - reference_place(job, v) - frame->r[0] * rest[0] - frame->r[1] * rest[1] -
                  frame->r[2] * rest[2];
         for (int k = 0; k < 3; k++) map->r[k] = frame->r[k];
     }
@@ -404,8 +406,10 @@ static lattice_frame reference_before(const lattice_step_job *job)
     return rigid_part(&joint);
 }
 
-static void surface_write(lattice_step_job *job, float *points)
+/* The skin that voxels (the guess, or the targets) carry, turned as the regions are. */
+static void surface_write(lattice_step_job *job, const quad *shown, float *points)
 {
+    job->shown = shown;
     parallel_for(job->input->jobs, job->m->count, VOXEL_GRAIN, map_block, job);
     lattice_surface_evaluate(&job->m->surface, job->t.b, &job->reference, job->m->size, job->m->origin, points,
                              job->input->jobs);
@@ -415,8 +419,9 @@ static void surface_write(lattice_step_job *job, float *points)
 static int collide(lattice_step_job *job, const lattice_frame *before, const float *start)
 {
     int contacts = 0;
+    if (job->m->contact.press) surface_write(job, job->s.targets, job->t.contact.places);
     for (int round = 0; round < CONTACT_ROUNDS; round++) {
-        surface_write(job, job->t.contact.points);
+        surface_write(job, job->t.guess, job->t.contact.points);
         contacts = lattice_contact_wishes(job->m, &job->t.contact, job->input, before, &job->reference, start, round,
                                           job->t.wishes);
         if (!contacts) break;
@@ -450,12 +455,12 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
     for (int i = 0; i * VOXEL_GRAIN < m->count; i++) stats->repairs += job.t.repairs[i];
     time = clock_seconds(), stats->part_ms[PART_UPDATE] += (time - start) * 1e3, start = time;
     if (!touches) {
-        if (!input->between) surface_write(&job, points);
+        if (!input->between) surface_write(&job, job.t.guess, points);
         stats->part_ms[PART_SURFACE] += (clock_seconds() - start) * 1e3;
         return;
     }
     /* Contact needs the skin of every substep: where it was, and where it goes. */
-    surface_write(&job, job.t.contact.points);
+    surface_write(&job, job.t.guess, job.t.contact.points);
     time = clock_seconds(), stats->part_ms[PART_SURFACE] += (time - start) * 1e3, start = time;
     lattice_contact_finish(m, &job.t.contact, input, &job.reference, points, job.t.contact.points);
     memcpy(points, job.t.contact.points, (size_t)m->surface.point_count * 3 * sizeof(float));
@@ -519,7 +524,7 @@ static void lattice_reset(const void *data, void *state, void *scratch, const so
     }
     update_block(&job, 0, m->count);
     for (int v = 0; v < m->count; v++) job.s.velocities[v] = (quad){0, 0, 0, 0};
-    surface_write(&job, points);
+    surface_write(&job, job.t.guess, points);
 }
 
 static void lattice_teleport(const void *data, void *state, const float motion[12])

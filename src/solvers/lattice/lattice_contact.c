@@ -85,6 +85,17 @@ static bool plane_move(const contact_plane *plane, const float *start, const flo
     return true;
 }
 
+/* A prop presses a point no further from its place than is painted; beyond that it enters the flesh. */
+static void planes_limit(const lattice_model *m, lattice_contact_work *work, int count)
+{
+    for (int i = 0; i < count && m->contact.press; i++) {
+        contact_plane *plane = &work->planes[i];
+        vec3 place = vec3_load(work->places + 3 * plane->point);
+        float reach = m->contact.press[plane->point] * m->size;
+        plane->offset = MIN(plane->offset, vec3_dot(plane->normal, place) + reach);
+    }
+}
+
 int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, const solver_input *input,
                            const lattice_frame *old_reference, const lattice_frame *reference, const float *start,
                            int round, quad *wishes)
@@ -96,6 +107,7 @@ int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, c
         int count = contact_props_search(&contact->props, input->joints_old, input->joints, input->h,
                                          m->surface.point_count, start, work->points, contact->thickness,
                                          contact->thickness, work->planes, m->surface.point_count);
+        planes_limit(m, work, count);
         for (int i = 0; i < count; i++) {
             vec3 move;
             if (!plane_move(&work->planes[i], start, work->points, (float)input->h, &move)) continue;
@@ -141,6 +153,7 @@ void lattice_contact_finish(const lattice_model *m, lattice_contact_work *work, 
         int count =
             contact_props_search(&contact->props, input->joints_old, input->joints, input->h, m->surface.point_count,
                                  start, end, contact->thickness, 0, work->planes, m->surface.point_count);
+        planes_limit(m, work, count);
         for (int i = 0; i < count; i++) {
             const contact_plane *plane = &work->planes[i];
             float *p = end + 3 * plane->point, depth = plane->offset - vec3_dot(plane->normal, vec3_load(p));

@@ -533,9 +533,32 @@ static cutis_result surface_tables(builder *b, cutis_error *error)
     return CUTIS_OK;
 }
 
+/* The painted depth, of the way from each point to the nearest bone voxel. */
+static cutis_result press_table(builder *b, cutis_error *error)
+{
+    lattice_model *m = b->model;
+    int count = b->build->mesh->point_count;
+    float *press = ARENA_ARRAY(b->memory, float, count);
+    if (!press) return error_memory(error, "the lattice's painted depths");
+    if (m->bone_count == 0 || !map_points(m->character, "depth", press)) return CUTIS_OK;
+    for (int p = 0; p < count; p++) {
+        float nearest2 = FLT_MAX;
+        vec3 at = vec3_load(b->points + 3 * p);
+        for (int v = 0; v < m->bone_count; v++) {
+            vec3 bone = {m->rest[v][0], m->rest[v][1], m->rest[v][2]};
+            nearest2 = MIN(nearest2, vec3_length2(vec3_sub(bone, at)));
+        }
+        press[p] = press[p] >= 1 ? 1e6f : press[p] * sqrtf(nearest2);
+    }
+    m->contact.press = press;
+    return CUTIS_OK;
+}
+
 static cutis_result contact_tables(builder *b, cutis_error *error)
 {
     const double *values = b->build->values;
+    cutis_result result = press_table(b, error);
+    if (result != CUTIS_OK) return result;
     return lattice_contact_build(&b->model->contact, b->build, values[LATTICE_SELF_COLLISION] != 0,
                                  values[LATTICE_PROPS] != 0, (float)values[LATTICE_THICKNESS],
                                  (float)values[LATTICE_FRICTION], error);

@@ -45,6 +45,7 @@ typedef struct lattice_contact {
     contact_surface surface;
     contact_props props;
     const float *inverse_masses; /* (point_count) */
+    const float *press;          /* (point_count) how far a prop may press a point in, sizes; NULL: any depth */
 } lattice_contact;
 
 /* Scratch of contact. */
@@ -53,6 +54,7 @@ typedef struct lattice_contact_work {
     contact_plane *planes; /* (point_count) */
     float *points;         /* (point_count x 3) the skin as it would be */
     float *start, *end;    /* (point_count x 3) the skin in the space of the reference motion */
+    float *places;         /* (point_count x 3) the skin where the skeleton has it; only with press */
 } lattice_contact_work;
 
 typedef struct lattice_model {

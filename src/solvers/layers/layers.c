@@ -197,7 +197,6 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
         s.motion.target[c] = carve(memory, &used, particles, sizeof(float));
         s.motion.push[c] = carve(memory, &used, n, sizeof(float));
     }
-    s.motion.rotation = carve(memory, &used, particles * 9, sizeof(float));
     s.motion.base = carve(memory, &used, n * SUM_STRIDE, sizeof(float));
     s.motion.base_sums = carve(memory, &used, sums, sizeof(double));
     s.motion.sums = carve(memory, &used, sums, sizeof(float));
@@ -324,8 +323,6 @@ static void predict(void *context, int begin, int end)
 static void base_sums(void *context, int begin, int end)
 {
     layers_run *run = context;
-    layers_match_prepare(&run->m->paths, &run->w.motion, begin, end);
-    if (run->m->naive) return;
     layers_match_base_sums(&run->m->paths, &run->m->regions, &run->w.motion, begin, end);
 }
 
@@ -348,7 +345,7 @@ static void shift_find(layers_run *run)
 static void iteration_sums(void *context, int begin, int end)
 {
     layers_run *run = context;
-    layers_match_sums(&run->m->paths, &run->m->regions, &run->w.motion, begin, end);
+    layers_match_sums(&run->m->paths, &run->m->regions, &run->w.motion, run->m->naive, begin, end);
 }
 
 static void iteration_maps(void *context, int begin, int end)
@@ -448,13 +445,7 @@ static void iteration_blend(void *context, int begin, int end)
 {
     layers_run *run = context;
     const layers_model *m = run->m;
-    layers_motion *motion = &run->w.motion;
-    layers_match_blend(&m->paths, &m->regions, motion, m->naive, run->h, run->omega, begin, end);
-    for (int c = 0; c < 3; c++)
-        for (int k = m->paths.path_first[begin]; k < m->paths.path_first[end]; k++) {
-            int i = 4 * k + LAYER_BONE;
-            motion->x[c][i] += m->coupling * (motion->target[c][i] - motion->x[c][i]);
-        }
+    layers_match_blend(&m->paths, &m->regions, &run->w.motion, m->naive, run->h, run->omega, m->coupling, begin, end);
     holds_project(run, begin, end);
     maps_project(run, m->paths.path_first[begin], m->paths.path_first[end]);
 }
@@ -882,8 +873,10 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     if (m->volume_on) pressures_apply(run);
     shift_find(run);
     twists_find(run);
-    parallel_for(jobs, paths, PATH_GRAIN, base_sums, run);
-    if (!m->naive) parallel_for(jobs, paths, PATH_GRAIN, base_moments, run);
+    if (!m->naive) {
+        parallel_for(jobs, paths, PATH_GRAIN, base_sums, run);
+        parallel_for(jobs, paths, PATH_GRAIN, base_moments, run);
+    }
     run->pair_count = run->plane_count = run->active_count = 0;
     bool contacts = m->self_contact || m->props.count > 0 || run->input->drag_count > 0;
     stats->part_ms[PART_OTHER] += lap(&clock);
@@ -892,7 +885,7 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     stats->part_ms[PART_CONTACT] += lap(&clock);
     for (int i = 0; i < m->iterations; i++) {
         run->omega = i == 0 ? 1 : 4 / (4 - RADIUS * RADIUS * (i == 1 ? 2 : run->omega));
-        if (!m->naive) parallel_for(jobs, paths, PATH_GRAIN, iteration_sums, run);
+        parallel_for(jobs, paths, PATH_GRAIN, iteration_sums, run);
         parallel_for(jobs, paths, PATH_GRAIN, iteration_maps, run);
         parallel_for(jobs, paths, PATH_GRAIN, iteration_blend, run);
         stats->part_ms[PART_ELASTICITY] += lap(&clock);

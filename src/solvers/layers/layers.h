@@ -71,14 +71,13 @@ typedef struct layers_motion {
     float *inert[3];  /* where inertia would take the particle */
     float *last[3];   /* iterate before the current one, for the acceleration */
     float *q[4];      /* rotations of regions, x y z w */
-    float *rotation;  /* (point_count x 9 x LAYERS) the same as matrices */
     float *target[3]; /* where the skeleton wants the particle */
     float *push[3];   /* contact impulses on the skin layer: what to add to (1 + beta) x (point_count each) */
     float shift[3];   /* mean motion from rest, kept out of the maps */
     /* The first iterate, and the moments of the regions there (point_count x SUM_STRIDE). */
     float *base_x[3], *base;
     double *base_sums; /* ((point_count + path_count) x SUM_STRIDE) prefix sums of its moments */
-    float *sums;       /* the same shape: prefix sums of what was moved since */
+    float *sums;       /* the same shape: prefix sums of what was moved since; naive: the rotations of places */
     float *maps;       /* the same of the regions' rigid maps */
 } layers_motion;
 
@@ -217,19 +216,18 @@ double layers_kappa(double stiffness);
 /* Constants that follow from masses, rest positions, moments and kappa. Fills masses too (m over regions). */
 void layers_regions_finish(const layers_paths *paths, const float *mass, layers_regions *regions);
 
-/* Matrices of the rotations, at the start of a step. */
-void layers_match_prepare(const layers_paths *paths, layers_motion *motion, int path_begin, int path_end);
 /* The first iterate: prefix sums of its moments, then the moments of regions. For path ranges. */
 void layers_match_base_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion,
                             int path_begin, int path_end);
 void layers_match_base(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int path_begin,
                        int path_end);
-/* One iteration of shape matching for all particles, without the blend: kernels of path ranges. */
-void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int path_begin,
-                       int path_end);
+/* One iteration of shape matching for all particles: kernels of path ranges. coupling: of the bone layer to its target.
+ */
+void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
+                       int path_begin, int path_end);
 void layers_match_maps(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
                        int path_begin, int path_end);
 void layers_match_blend(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
-                        double h, float omega, int path_begin, int path_end);
+                        double h, float omega, float coupling, int path_begin, int path_end);
 
 #endif

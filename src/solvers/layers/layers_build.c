@@ -206,6 +206,16 @@ static void radii_find(const layers_model *model, float *radii)
     }
 }
 
+/* Mean length of the edges at a point. */
+static float edge_length(const mesh *m, int p)
+{
+    float sum = 0;
+    int first = m->point_neighbour_first[p], last = m->point_neighbour_first[p + 1];
+    for (int i = first; i < last; i++)
+        sum += vec3_distance(vec3_load(m->positions + 3 * p), vec3_load(m->positions + 3 * m->point_neighbours[i]));
+    return last > first ? sum / (float)(last - first) : 0;
+}
+
 /*
  * How much room there is for flesh, 0..1: none where the rest pose touches itself or nearly does, as toes and lips are
  * modelled. Flesh that has nowhere to go would only tangle; thin and stiff it goes with its bone, as it was modelled.
@@ -220,12 +230,16 @@ static cutis_result room_find(const builder *b, arena *scratch, cutis_error *err
     float *next = ARENA_ARRAY(scratch, float, n);
     if (scratch->failed) return error_memory(error, "the layers");
     contact_work work = contact_work_make(&model->surface, memory);
-    contact_search_options options = {
-        .margin = model->thickness, .thickness = model->thickness, .local = true, .touching = true};
+    contact_search_options options = {.margin = model->thickness, .thickness = model->thickness, .touching = true};
     contact_search(&model->surface, &work, m->positions, m->positions, &options, b->build->jobs);
     for (int k = 0; k < n; k++) room[k] = model->surface.tangle[k] < 0;
-    for (int i = 0; i < work.pair_count; i++)
-        for (int v = 0; v < 4; v++) room[work.pairs[i].v[v]] = 0;
+    for (int i = 0; i < work.pair_count; i++) {
+        const contact_pair *pair = work.pairs + i;
+        float edge = 0;
+        for (int v = 0; v < 4; v++) edge = MAX(edge, edge_length(m, pair->v[v]));
+        /* Half an edge is room enough for skin that is modelled that finely. */
+        for (int v = 0; v < 4 && pair->distance <= 0.5f * edge; v++) room[pair->v[v]] = 0;
+    }
     for (int pass = 0; pass < ROOM_RINGS; pass++) {
         for (int k = 0; k < n; k++) {
             float sum = room[k], least = room[k];
@@ -299,18 +313,22 @@ static void masses_find(builder *b)
     for (int i = 0; i < LAYERS * n; i++) model->mass[i] = MAX((float)(model->mass[i] / mean), LEAST_MASS);
 }
 
-static void stiffness_find(builder *b, float *map)
+static void stiffness_find(builder *b, float *map, float *fat)
 {
     layers_model *model = b->model;
     static const int parameters[LAYERS] = {LAYERS_SKIN_STIFFNESS, LAYERS_FAT_STIFFNESS, LAYERS_MUSCLE_STIFFNESS,
                                            LAYERS_BONE_STIFFNESS};
     map_gather(b, "stiffness", 1, map);
+    map_gather(b, "fat", 1, fat); /* without fat its layer is muscle */
     for (int k = 0; k < model->point_count; k++) {
         int point = model->paths.points[k];
         double depth = vec3_distance(particle_rest(model, k, LAYER_SKIN), particle_rest(model, k, LAYER_BONE));
         double thin = MAX(DEEP_FLESH / depth, 1.0);
         for (int l = 0; l < LAYERS; l++) {
-            double stiffness = map[k] * point_value(b, point, parameters[l]);
+            double stiffness = point_value(b, point, parameters[l]);
+            if (l == LAYER_FAT)
+                stiffness += (1 - fat[k]) * (point_value(b, point, LAYERS_MUSCLE_STIFFNESS) - stiffness);
+            stiffness *= map[k];
             double kappa = layers_kappa(1 - (1 - stiffness) * b->room[k]);
             model->regions.kappa[4 * k + l] = (float)MAX(kappa, MIN(thin * thin * kappa, layers_kappa(THIN_STIFFNESS)));
         }
@@ -555,7 +573,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     b->layer_positions = ARENA_ARRAY(scratch, float, 3 * (size_t)n);
     b->areas = ARENA_ARRAY(scratch, float, n);
     float *normals = ARENA_ARRAY(scratch, float, 3 * (size_t)n), *map = ARENA_ARRAY(scratch, float, n);
-    float *radii = ARENA_ARRAY(scratch, float, 2 * (size_t)n);
+    float *radii = ARENA_ARRAY(scratch, float, 2 * (size_t)n), *fat = ARENA_ARRAY(scratch, float, n);
     b->room = ARENA_ARRAY(scratch, float, n);
     if (scratch->failed || !arrays_push(model, build->memory)) return error_memory(error, "the layers");
     mesh_normals(model->mesh, model->mesh->positions, normals, NULL);
@@ -566,7 +584,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     if (result != CUTIS_OK) return result;
     layers_place(b, normals, radii);
     masses_find(b);
-    stiffness_find(b, map);
+    stiffness_find(b, map, fat);
     layers_regions_finish(&model->paths, model->mass, &model->regions);
     for (int i = 0; i < LAYERS * n; i++) /* a ball's 2/5 r^2, halved for R's trace, of the particle's own area */
         model->regions.moments[i] = model->regions.masses[i] * 0.2f * model->regions.moments[i] / 3.14159265f;

@@ -91,6 +91,26 @@ static inline l8 l8_twice(const float *from)
     return __builtin_shufflevector(a, a, 0, 1, 2, 3, 0, 1, 2, 3);
 }
 
+/*
+ * `count` places side by side, each with its four layers; a single one stands twice. All else in a vector of eight is
+ * two numbers of one place: pair_exchange goes from the one to the other, both ways.
+ */
+static inline l8 pair_load(const float *from, int count) { return count == PAIR ? l8_load(from) : l8_twice(from); }
+
+static inline void pair_store(float *to, l8 a, int count)
+{
+    if (count == PAIR)
+        l8_store(to, a);
+    else
+        l4_store(to, __builtin_shufflevector(a, a, 0, 1, 2, 3));
+}
+
+static inline void pair_exchange(l8 a, l8 b, l8 *low, l8 *high)
+{
+    *low = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
+    *high = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+}
+
 double layers_kappa(double stiffness)
 {
     /* From flesh that swings at 2 Hz to tissue that no motion of a character strains, evenly in the logarithm. */
@@ -101,9 +121,9 @@ double layers_kappa(double stiffness)
 
 /* ---- regional sums ---- */
 
-/* Sum over the region of place k of prefix sums, siblings included, into total (SUM_STRIDE floats). */
-static inline void region_sum(const layers_paths *paths, const float *prefix, const float *siblings[2], int k,
-                              float *total)
+/* Sum over the region of place k of prefix sums, siblings included: two numbers in each vector of total. */
+static inline void region_sum(const layers_paths *paths, const float *prefix, const float *above_weights,
+                              const float *below_weights, int k, l8 total[SUM_VECTORS])
 {
     const layers_interval *i = paths->intervals + paths->interval_first[k];
     const layers_interval *end = paths->intervals + paths->interval_first[k + 1];
@@ -118,11 +138,35 @@ static inline void region_sum(const layers_paths *paths, const float *prefix, co
         s4 += l8_load(b + 32) - l8_load(a + 32);
         s5 += l8_load(b + 40) - l8_load(a + 40);
     }
-    l8 above = l8_twice(siblings[0] + 4 * k), below = l8_twice(siblings[1] + 4 * k);
+    l8 above = l8_twice(above_weights + 4 * k), below = l8_twice(below_weights + 4 * k);
     l8 s[SUM_VECTORS] = {s0, s1, s2, s3, s4, s5};
     for (int c = 0; c < SUM_VECTORS; c++)
-        l8_store(total + 8 * c,
-                 s[c] + adjacent_pair(l8_load(own + SUM_STRIDE + 8 * c) - l8_load(own + 8 * c), above, below));
+        total[c] = s[c] + adjacent_pair(l8_load(own + SUM_STRIDE + 8 * c) - l8_load(own + 8 * c), above, below);
+}
+
+/* The sums of `count` places from k on (a single one twice), number by number. */
+static inline void pair_sum(const layers_paths *paths, const float *prefix, const float *above_weights,
+                            const float *below_weights, int k, int count, l8 total[SUM_COMPONENTS])
+{
+    l8 first[SUM_VECTORS], second[SUM_VECTORS];
+    region_sum(paths, prefix, above_weights, below_weights, k, first);
+    if (count == PAIR) region_sum(paths, prefix, above_weights, below_weights, k + 1, second);
+    for (int c = 0; c < SUM_VECTORS; c++)
+        pair_exchange(first[c], count == PAIR ? second[c] : first[c], total + 2 * c, total + 2 * c + 1);
+}
+
+/* Add the numbers of `count` places to the running sums along the path, and write the sums to the places behind out. */
+static inline float *pair_run(const l8 terms[SUM_COMPONENTS], int count, l8 running[SUM_VECTORS], float *out)
+{
+    l8 first[SUM_VECTORS], second[SUM_VECTORS];
+    for (int c = 0; c < SUM_VECTORS; c++) pair_exchange(terms[2 * c], terms[2 * c + 1], first + c, second + c);
+    out += SUM_STRIDE;
+    for (int c = 0; c < SUM_VECTORS; c++) l8_store(out + 8 * c, running[c] += first[c]);
+    if (count == PAIR) {
+        out += SUM_STRIDE;
+        for (int c = 0; c < SUM_VECTORS; c++) l8_store(out + 8 * c, running[c] += second[c]);
+    }
+    return out;
 }
 
 /* What the particles of place k add to the moments about the origin, from positions x. */
@@ -145,7 +189,7 @@ static inline void moments_centre(const layers_regions *regions, int k, const d4
     }
 }
 
-/* The moments of a region's particles at x, and of their rotations, by visiting each: the naive sum. */
+/* The moments of a region's particles at x, and of their rotations (in sums), by visiting each: the naive sum. */
 static void region_moments_naive(const layers_paths *paths, const layers_regions *regions, const layers_motion *motion,
                                  int k, float *out)
 {
@@ -155,7 +199,7 @@ static void region_moments_naive(const layers_paths *paths, const layers_regions
         int member = paths->members[i];
         d4 moment = d4_load(regions->moments + 4 * member);
         moment_terms(regions, motion->x, member, terms);
-        for (int c = 0; c < 9; c++) terms[c] += moment * d4_load(motion->rotation + (size_t)member * 36 + 4 * c);
+        for (int c = 0; c < 9; c++) terms[c] += moment * d4_load(motion->sums + (size_t)member * SUM_STRIDE + 4 * c);
         for (int c = 0; c < SUM_COMPONENTS; c++) {
             total[c] += terms[c];
             if (member == k) total[c] += adjacent(terms[c], above, below);
@@ -213,42 +257,16 @@ void layers_match_base(const layers_paths *paths, const layers_regions *regions,
     }
 }
 
-void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int path_begin,
-                       int path_end)
-{
-    for (int path = path_begin; path < path_end; path++) {
-        l4 running[SUM_COMPONENTS] = {{0}};
-        float *out = motion->sums + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
-        for (int c = 0; c < SUM_COMPONENTS; c++) l4_store(out + 4 * c, running[c]);
-        for (int k = paths->path_first[path]; k < paths->path_first[path + 1]; k++) {
-            const float *rotation = motion->rotation + (size_t)k * 36;
-            l4 mass = l4_load(regions->masses + 4 * k), moment = l4_load(regions->moments + 4 * k);
-            l4 x0 = l4_load(regions->rest[0] + 4 * k), y0 = l4_load(regions->rest[1] + 4 * k);
-            l4 z0 = l4_load(regions->rest[2] + 4 * k);
-            out += SUM_STRIDE;
-            for (int r = 0; r < 3; r++) {
-                l4 d = mass * (l4_load(motion->x[r] + 4 * k) - l4_load(motion->base_x[r] + 4 * k));
-                running[3 * r] += d * x0 + moment * l4_load(rotation + 12 * r);
-                running[3 * r + 1] += d * y0 + moment * l4_load(rotation + 12 * r + 4);
-                running[3 * r + 2] += d * z0 + moment * l4_load(rotation + 12 * r + 8);
-                running[9 + r] += d;
-            }
-            for (int c = 0; c < SUM_COMPONENTS; c++) l4_store(out + 4 * c, running[c]);
-        }
-    }
-}
-
 /* ---- rotations ---- */
 
-static inline void matrix_of(const vfloat q[4], vfloat r[9])
+static inline void matrix_of(const l8 q[4], l8 r[9])
 {
-    vfloat x2 = q[0] + q[0], y2 = q[1] + q[1], z2 = q[2] + q[2];
-    vfloat xx = q[0] * x2, xy = q[0] * y2, xz = q[0] * z2, yy = q[1] * y2, yz = q[1] * z2, zz = q[2] * z2;
-    vfloat wx = q[3] * x2, wy = q[3] * y2, wz = q[3] * z2;
-    vfloat one = v_set(1);
-    r[0] = one - (yy + zz), r[1] = xy - wz, r[2] = xz + wy;
-    r[3] = xy + wz, r[4] = one - (xx + zz), r[5] = yz - wx;
-    r[6] = xz - wy, r[7] = yz + wx, r[8] = one - (xx + yy);
+    l8 x2 = q[0] + q[0], y2 = q[1] + q[1], z2 = q[2] + q[2];
+    l8 xx = q[0] * x2, xy = q[0] * y2, xz = q[0] * z2, yy = q[1] * y2, yz = q[1] * z2, zz = q[2] * z2;
+    l8 wx = q[3] * x2, wy = q[3] * y2, wz = q[3] * z2;
+    r[0] = 1 - (yy + zz), r[1] = xy - wz, r[2] = xz + wy;
+    r[3] = xy + wz, r[4] = 1 - (xx + zz), r[5] = yz - wx;
+    r[6] = xz - wy, r[7] = yz + wx, r[8] = 1 - (xx + yy);
 }
 
 /*
@@ -289,135 +307,190 @@ static inline void polar_step(const vfloat a[9], const vfloat r[9], vfloat q[4])
     q[0] = px * norm, q[1] = py * norm, q[2] = pz * norm, q[3] = pw * norm;
 }
 
-void layers_match_prepare(const layers_paths *paths, layers_motion *motion, int path_begin, int path_end)
+/* polar_step for two places. */
+static inline void pair_polar(const l8 a[9], const l8 r[9], l8 q[4])
 {
-    for (int k = paths->path_first[path_begin]; k < paths->path_first[path_end]; k++)
-        for (int l = 0; l < LAYERS; l++) {
-            int i = 4 * k + l;
-            mat3 r = quat_matrix((quat){motion->q[0][i], motion->q[1][i], motion->q[2][i], motion->q[3][i]});
-            for (int c = 0; c < 9; c++) motion->rotation[(size_t)k * 36 + 4 * c + l] = r.m[c];
-        }
+#if LANES == PAIR_LANES
+    vfloat va[9], vr[9], vq[4];
+    for (int c = 0; c < 9; c++) va[c] = (vfloat)a[c], vr[c] = (vfloat)r[c];
+    for (int c = 0; c < 4; c++) vq[c] = (vfloat)q[c];
+    polar_step(va, vr, vq);
+    for (int c = 0; c < 4; c++) q[c] = (l8)vq[c];
+#else
+    float fa[9][PAIR_LANES], fr[9][PAIR_LANES], fq[4][PAIR_LANES];
+    for (int c = 0; c < 9; c++) l8_store(fa[c], a[c]), l8_store(fr[c], r[c]);
+    for (int c = 0; c < 4; c++) l8_store(fq[c], q[c]);
+    for (int lane = 0; lane < PAIR_LANES; lane += LANES) {
+        vfloat va[9], vr[9], vq[4];
+        for (int c = 0; c < 9; c++) va[c] = v_load(fa[c] + lane), vr[c] = v_load(fr[c] + lane);
+        for (int c = 0; c < 4; c++) vq[c] = v_load(fq[c] + lane);
+        polar_step(va, vr, vq);
+        for (int c = 0; c < 4; c++) v_store(fq[c] + lane, vq[c]);
+    }
+    for (int c = 0; c < 4; c++) q[c] = l8_load(fq[c]);
+#endif
+}
+
+/* ---- an iteration ---- */
+
+/* What `count` places from k on add to the moments: what they have moved since the base, and their rotations. */
+static inline float *sums_run(const layers_regions *regions, const layers_motion *motion, int k, int count,
+                              l8 running[SUM_VECTORS], float *out)
+{
+    l8 q[4], r[9], x0[3], terms[SUM_COMPONENTS];
+    for (int c = 0; c < 4; c++) q[c] = pair_load(motion->q[c] + 4 * k, count);
+    matrix_of(q, r);
+    l8 mass = pair_load(regions->masses + 4 * k, count), moment = pair_load(regions->moments + 4 * k, count);
+    for (int c = 0; c < 3; c++) x0[c] = pair_load(regions->rest[c] + 4 * k, count);
+    for (int row = 0; row < 3; row++) {
+        l8 d = mass * (pair_load(motion->x[row] + 4 * k, count) - pair_load(motion->base_x[row] + 4 * k, count));
+        for (int c = 0; c < 3; c++) terms[3 * row + c] = d * x0[c] + moment * r[3 * row + c];
+        terms[9 + row] = d;
+    }
+    return pair_run(terms, count, running, out);
+}
+
+void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
+                       int path_begin, int path_end)
+{
+    /* The naive sum visits particles, and wants their rotations alone. */
+    for (int k = paths->path_first[path_begin]; k < paths->path_first[path_end] && naive; k++) {
+        l8 q[4], r[9];
+        for (int c = 0; c < 4; c++) q[c] = l8_twice(motion->q[c] + 4 * k);
+        matrix_of(q, r);
+        for (int c = 0; c < 9; c++) pair_store(motion->sums + (size_t)k * SUM_STRIDE + 4 * c, r[c], 1);
+    }
+    for (int path = path_begin; path < path_end && !naive; path++) {
+        l8 running[SUM_VECTORS] = {{0}};
+        float *out = motion->sums + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
+        int k = paths->path_first[path], last = paths->path_first[path + 1];
+        for (int c = 0; c < SUM_VECTORS; c++) l8_store(out + 8 * c, running[c]);
+        for (; k + PAIR <= last; k += PAIR) out = sums_run(regions, motion, k, PAIR, running, out);
+        if (k < last) sums_run(regions, motion, k, 1, running, out);
+    }
 }
 
 /*
- * New rotations of the regions of `count` places from k on from their moments about their centres (and sums of
- * m x, in `moments`), and their maps kappa [R | c - R c0 - shift] into terms.
+ * New rotations of the regions of `count` places from k on, from their moments about their centres and sums of m x,
+ * and their maps kappa [R | c - R c0 - shift].
  */
 static inline void regions_match(const layers_regions *regions, layers_motion *motion, int k, int count,
-                                 float (*moments)[SUM_STRIDE], float (*terms)[SUM_STRIDE])
+                                 const l8 moments[SUM_COMPONENTS], l8 terms[SUM_COMPONENTS])
 {
-    _Alignas(64) float a[9][PAIR_LANES], q[4][PAIR_LANES], r[9][PAIR_LANES];
-    for (int i = 0; i < PAIR; i++) {
-        int place = MIN(k + i, k + count - 1); /* an odd one out is done twice */
-        const float *from = moments[place - k], *rotation = motion->rotation + (size_t)place * 36;
-        for (int c = 0; c < 9; c++) l4_store(&a[c][4 * i], l4_load(from + 4 * c));
-        for (int c = 0; c < 9; c++) l4_store(&r[c][4 * i], l4_load(rotation + 4 * c));
-        for (int c = 0; c < 4; c++) l4_store(&q[c][4 * i], l4_load(motion->q[c] + 4 * place));
-    }
-    for (int lane = 0; lane < PAIR_LANES; lane += LANES) {
-        vfloat va[9], vq[4], vr[9];
-        for (int c = 0; c < 9; c++) va[c] = v_load(&a[c][lane]), vr[c] = v_load(&r[c][lane]);
-        for (int c = 0; c < 4; c++) vq[c] = v_load(&q[c][lane]);
-        polar_step(va, vr, vq);
-        matrix_of(vq, vr);
-        for (int c = 0; c < 4; c++) v_store(&q[c][lane], vq[c]);
-        for (int c = 0; c < 9; c++) v_store(&r[c][lane], vr[c]);
-    }
-    for (int i = 0; i < count; i++) {
-        int p = 4 * (k + i);
-        float *rotation = motion->rotation + (size_t)(k + i) * 36;
-        l4 weight = l4_load(regions->weights + p), inverse = l4_load(regions->mass_inverse + p);
-        l4 x0 = l4_load(regions->centre[0] + p), y0 = l4_load(regions->centre[1] + p);
-        l4 z0 = l4_load(regions->centre[2] + p);
-        for (int c = 0; c < 4; c++) l4_store(motion->q[c] + p, l4_load(&q[c][4 * i]));
-        for (int row = 0; row < 3; row++) {
-            l4 rx = l4_load(&r[3 * row][4 * i]), ry = l4_load(&r[3 * row + 1][4 * i]);
-            l4 rz = l4_load(&r[3 * row + 2][4 * i]);
-            l4 centre = l4_load(moments[i] + 36 + 4 * row) * inverse - motion->shift[row];
-            l4_store(rotation + 12 * row, rx), l4_store(rotation + 12 * row + 4, ry);
-            l4_store(rotation + 12 * row + 8, rz);
-            l4_store(terms[i] + 12 * row, weight * rx), l4_store(terms[i] + 12 * row + 4, weight * ry);
-            l4_store(terms[i] + 12 * row + 8, weight * rz);
-            l4_store(terms[i] + 36 + 4 * row, weight * (centre - (rx * x0 + ry * y0 + rz * z0)));
-        }
+    l8 q[4], r[9], c0[3];
+    for (int c = 0; c < 4; c++) q[c] = pair_load(motion->q[c] + 4 * k, count);
+    matrix_of(q, r);
+    pair_polar(moments, r, q);
+    matrix_of(q, r);
+    for (int c = 0; c < 4; c++) pair_store(motion->q[c] + 4 * k, q[c], count);
+    l8 weight = pair_load(regions->weights + 4 * k, count), inverse = pair_load(regions->mass_inverse + 4 * k, count);
+    for (int c = 0; c < 3; c++) c0[c] = pair_load(regions->centre[c] + 4 * k, count);
+    for (int row = 0; row < 3; row++) {
+        const l8 *of = r + 3 * row;
+        l8 centre = moments[9 + row] * inverse - motion->shift[row];
+        for (int c = 0; c < 3; c++) terms[3 * row + c] = weight * of[c];
+        terms[9 + row] = weight * (centre - (of[0] * c0[0] + of[1] * c0[1] + of[2] * c0[2]));
     }
 }
 
-/* Moments of the region of k about its centre: those of the base, and what the iterations have added. */
+/* Moments of the regions of `count` places about their centres: those of the base, and what iterations have added. */
 static inline void region_moments(const layers_paths *paths, const layers_regions *regions, const layers_motion *motion,
-                                  int k, float *out)
+                                  int k, int count, l8 out[SUM_COMPONENTS])
+{
+    const float *base = motion->base + (size_t)k * SUM_STRIDE;
+    l8 total[SUM_COMPONENTS], from[SUM_COMPONENTS];
+    pair_sum(paths, motion->sums, regions->take[0], regions->take[1], k, count, total);
+    for (int c = 0; c < SUM_VECTORS; c++)
+        pair_exchange(l8_load(base + 8 * c), l8_load(base + (count - 1) * SUM_STRIDE + 8 * c), from + 2 * c,
+                      from + 2 * c + 1);
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++)
+            out[3 * r + c] =
+                from[3 * r + c] + (total[3 * r + c] - total[9 + r] * pair_load(regions->centre[c] + 4 * k, count));
+        out[9 + r] = from[9 + r] + total[9 + r];
+    }
+}
+
+static inline float *maps_run(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int k,
+                              int count, l8 running[SUM_VECTORS], float *out)
+{
+    l8 moments[SUM_COMPONENTS], terms[SUM_COMPONENTS];
+    region_moments(paths, regions, motion, k, count, moments);
+    regions_match(regions, motion, k, count, moments, terms);
+    return pair_run(terms, count, running, out);
+}
+
+static void maps_naive(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int begin,
+                       int end)
 {
     float total[SUM_STRIDE];
-    const float *base = motion->base + (size_t)k * SUM_STRIDE;
-    region_sum(paths, motion->sums, (const float *[]){regions->take[0], regions->take[1]}, k, total);
-    for (int r = 0; r < 3; r++) {
-        l4 d = l4_load(total + 36 + 4 * r);
-        for (int c = 0; c < 3; c++) {
-            int at = 4 * (3 * r + c);
-            l4_store(out + at, l4_load(base + at) + (l4_load(total + at) - d * l4_load(regions->centre[c] + 4 * k)));
-        }
-        l4_store(out + 36 + 4 * r, l4_load(base + 36 + 4 * r) + d);
+    l8 moments[SUM_COMPONENTS], terms[SUM_COMPONENTS];
+    for (int k = begin; k < end; k++) {
+        region_moments_naive(paths, regions, motion, k, total);
+        for (int c = 0; c < SUM_COMPONENTS; c++) moments[c] = l8_twice(total + 4 * c);
+        regions_match(regions, motion, k, 1, moments, terms);
+        for (int c = 0; c < SUM_COMPONENTS; c++) pair_store(motion->maps + (size_t)k * SUM_STRIDE + 4 * c, terms[c], 1);
     }
 }
 
 void layers_match_maps(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
                        int path_begin, int path_end)
 {
-    _Alignas(64) float moments[PAIR][SUM_STRIDE], terms[PAIR][SUM_STRIDE];
-    for (int path = path_begin; path < path_end; path++) {
+    if (naive) maps_naive(paths, regions, motion, paths->path_first[path_begin], paths->path_first[path_end]);
+    for (int path = path_begin; path < path_end && !naive; path++) {
         l8 running[SUM_VECTORS] = {{0}};
         float *out = motion->maps + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
-        int last = paths->path_first[path + 1];
-        if (!naive)
-            for (int c = 0; c < SUM_VECTORS; c++) l8_store(out + 8 * c, running[c]);
-        for (int k = paths->path_first[path]; k < last; k += PAIR) {
-            int count = MIN(PAIR, last - k);
-            for (int i = 0; i < count; i++)
-                if (naive)
-                    region_moments_naive(paths, regions, motion, k + i, moments[i]);
-                else
-                    region_moments(paths, regions, motion, k + i, moments[i]);
-            regions_match(regions, motion, k, count, moments, terms);
-            for (int i = 0; i < count; i++) {
-                if (naive) {
-                    memcpy(motion->maps + (size_t)(k + i) * SUM_STRIDE, terms[i], sizeof terms[i]);
-                    continue;
-                }
-                out += SUM_STRIDE;
-                for (int c = 0; c < SUM_VECTORS; c++) l8_store(out + 8 * c, running[c] += l8_load(terms[i] + 8 * c));
-            }
-        }
+        int k = paths->path_first[path], last = paths->path_first[path + 1];
+        for (int c = 0; c < SUM_VECTORS; c++) l8_store(out + 8 * c, running[c]);
+        for (; k + PAIR <= last; k += PAIR) out = maps_run(paths, regions, motion, k, PAIR, running, out);
+        if (k < last) maps_run(paths, regions, motion, k, 1, running, out);
     }
 }
 
 /* ---- goals ---- */
 
-void layers_match_blend(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
-                        double h, float omega, int path_begin, int path_end)
+/* The particles of `count` places from k on towards their goals. coupling: of the bone layer to its target. */
+static inline void places_blend(const layers_regions *regions, layers_motion *motion, const l8 total[SUM_COMPONENTS],
+                                float h2, float omega, float coupling, int k, int count)
 {
-    _Alignas(64) float total[SUM_STRIDE];
+    l8 inverse = pair_load(regions->weight_inverse + 4 * k, count);
+    l8 beta = pair_load(regions->kappa_mean + 4 * k, count) * h2, share = 1 / (1 + beta), x0[3];
+    l8 hold = {0, 0, 0, coupling, 0, 0, 0, coupling};
+    for (int c = 0; c < 3; c++) x0[c] = pair_load(regions->rest[c] + 4 * k, count);
+    for (int r = 0; r < 3; r++) {
+        const l8 *row = total + 3 * r;
+        const float *pushes = motion->push[r] + k;
+        l8 goal = row[0] * x0[0] + row[1] * x0[1] + row[2] * x0[2] + total[9 + r];
+        goal = goal * inverse + motion->shift[r];
+        l8 push = {pushes[0], 0, 0, 0, pushes[count - 1], 0, 0, 0};
+        l8 y = pair_load(motion->inert[r] + 4 * k, count), last = pair_load(motion->last[r] + 4 * k, count);
+        l8 next = y + (beta * (goal - y) + push) * share;
+        next = last + omega * (next - last);
+        next += hold * (pair_load(motion->target[r] + 4 * k, count) - next);
+        pair_store(motion->last[r] + 4 * k, pair_load(motion->x[r] + 4 * k, count), count);
+        pair_store(motion->x[r] + 4 * k, next, count);
+    }
+}
+
+void layers_match_blend(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
+                        double h, float omega, float coupling, int path_begin, int path_end)
+{
     float h2 = (float)(h * h);
-    for (int k = paths->path_first[path_begin]; k < paths->path_first[path_end]; k++) {
-        if (naive)
-            region_maps_naive(paths, regions, motion, k, total);
-        else
-            region_sum(paths, motion->maps, (const float *[]){regions->give[0], regions->give[1]}, k, total);
-        l4 inverse = l4_load(regions->weight_inverse + 4 * k), one = 1 - (l4){0};
-        l4 beta = l4_load(regions->kappa_mean + 4 * k) * h2, share = one / (one + beta);
-        l4 x0 = l4_load(regions->rest[0] + 4 * k), y0 = l4_load(regions->rest[1] + 4 * k);
-        l4 z0 = l4_load(regions->rest[2] + 4 * k);
-        for (int r = 0; r < 3; r++) {
-            const float *row = total + 12 * r;
-            l4 goal = l4_load(row) * x0 + l4_load(row + 4) * y0 + l4_load(row + 8) * z0 + l4_load(total + 36 + 4 * r);
-            goal = goal * inverse + motion->shift[r];
-            l4 push = {motion->push[r][k], 0, 0, 0};
-            l4 y = l4_load(motion->inert[r] + 4 * k), x = l4_load(motion->x[r] + 4 * k);
-            l4 next = y + (beta * (goal - y) + push) * share;
-            l4 last = l4_load(motion->last[r] + 4 * k);
-            next = last + omega * (next - last);
-            l4_store(motion->last[r] + 4 * k, x);
-            l4_store(motion->x[r] + 4 * k, next);
-        }
+    l8 total[SUM_COMPONENTS];
+    int k = paths->path_first[path_begin], last = paths->path_first[path_end];
+    for (; k < last && naive; k++) {
+        float sums[SUM_STRIDE];
+        region_maps_naive(paths, regions, motion, k, sums);
+        for (int c = 0; c < SUM_COMPONENTS; c++) total[c] = l8_twice(sums + 4 * c);
+        places_blend(regions, motion, total, h2, omega, coupling, k, 1);
+    }
+    for (; k + PAIR <= last; k += PAIR) {
+        pair_sum(paths, motion->maps, regions->give[0], regions->give[1], k, PAIR, total);
+        places_blend(regions, motion, total, h2, omega, coupling, k, PAIR);
+    }
+    if (k < last) {
+        pair_sum(paths, motion->maps, regions->give[0], regions->give[1], k, 1, total);
+        places_blend(regions, motion, total, h2, omega, coupling, k, 1);
     }
 }
 

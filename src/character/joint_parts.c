@@ -1,0 +1,254 @@
+/*
+ * joint_parts.c: what a joint is by its name.
+ *
+ * A name is cut into words (at separators, digits and capitals), words that say nothing and the side are taken out, and
+ * the longest run of words that the table knows decides. Some words mean different joints in different
+ * skeletons (shoulder, arm, leg, hip); these are decided afterwards by what else the skeleton has.
+ */
+#include "character/joint_parts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { WORD_LIMIT = 12, WORD_LENGTH = 24 };
+
+/* Kinds of doubtful words, behind those of the header. */
+enum { DOUBT_SHOULDER = JOINT_KIND_COUNT, DOUBT_ARM, DOUBT_LEG, DOUBT_HIP, KIND_NUMBER };
+
+static const struct {
+    const char *word;
+    int kind;
+} WORDS[] = {
+    {"hips", DOUBT_HIP},
+    {"hip", DOUBT_HIP},
+    {"pelvis", JOINT_HIPS},
+    {"spine", JOINT_SPINE},
+    {"lowerback", JOINT_SPINE},
+    {"upperback", JOINT_SPINE},
+    {"back", JOINT_SPINE},
+    {"chest", JOINT_SPINE},
+    {"upperchest", JOINT_SPINE},
+    {"lowerchest", JOINT_SPINE},
+    {"torso", JOINT_SPINE},
+    {"abdomen", JOINT_SPINE},
+    {"waist", JOINT_SPINE},
+    {"neck", JOINT_NECK},
+    {"head", JOINT_HEAD},
+    {"clavicle", JOINT_COLLAR},
+    {"collar", JOINT_COLLAR},
+    {"collarbone", JOINT_COLLAR},
+    {"scapula", JOINT_COLLAR},
+    {"shoulder", DOUBT_SHOULDER},
+    {"arm", DOUBT_ARM},
+    {"upperarm", JOINT_UPPER_ARM},
+    {"uparm", JOINT_UPPER_ARM},
+    {"shldr", JOINT_UPPER_ARM},
+    {"humerus", JOINT_UPPER_ARM},
+    {"forearm", JOINT_FOREARM},
+    {"lowerarm", JOINT_FOREARM},
+    {"lowarm", JOINT_FOREARM},
+    {"elbow", JOINT_FOREARM},
+    {"hand", JOINT_HAND},
+    {"wrist", JOINT_HAND},
+    {"upleg", JOINT_UPPER_LEG},
+    {"upperleg", JOINT_UPPER_LEG},
+    {"thigh", JOINT_UPPER_LEG},
+    {"femur", JOINT_UPPER_LEG},
+    {"leg", DOUBT_LEG},
+    {"lowleg", JOINT_LOWER_LEG},
+    {"lowerleg", JOINT_LOWER_LEG},
+    {"shin", JOINT_LOWER_LEG},
+    {"calf", JOINT_LOWER_LEG},
+    {"knee", JOINT_LOWER_LEG},
+    {"tibia", JOINT_LOWER_LEG},
+    {"foot", JOINT_FOOT},
+    {"ankle", JOINT_FOOT},
+    {"toe", JOINT_TOE},
+    {"toes", JOINT_TOE},
+    {"toebase", JOINT_TOE},
+    {"ball", JOINT_TOE},
+    {"thumb", JOINT_THUMB},
+    {"handthumb", JOINT_THUMB},
+    {"index", JOINT_INDEX},
+    {"handindex", JOINT_INDEX},
+    {"middle", JOINT_MIDDLE},
+    {"mid", JOINT_MIDDLE},
+    {"handmiddle", JOINT_MIDDLE},
+    {"ring", JOINT_RING},
+    {"handring", JOINT_RING},
+    {"pinky", JOINT_PINKY},
+    {"little", JOINT_PINKY},
+    {"handpinky", JOINT_PINKY},
+    {"handlittle", JOINT_PINKY},
+};
+
+/* Words that go with every joint, and words that make a joint none of the body's own. */
+static const char *const SILENT[] = {"mixamorig", "bip", "def", "bone", "joint", "jnt", "jt", "skeleton", "armature"};
+static const char *const STRANGE[] = {"twist", "roll", "ik",     "pole", "target", "end",       "nub",  "tip",
+                                      "leaf",  "site", "helper", "ctrl", "front",  "hind",      "rear", "tail",
+                                      "wing",  "eye",  "jaw",    "ear",  "hair",   "metacarpal"};
+
+static bool listed(const char *word, const char *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, list[i]) == 0) return true;
+    return false;
+}
+
+static int word_kind(const char *word)
+{
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (strcmp(word, WORDS[i].word) == 0) return WORDS[i].kind;
+    return JOINT_OTHER;
+}
+
+static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+static bool is_letter(char c) { return is_upper(c) || (c >= 'a' && c <= 'z'); }
+
+/* Cut a name into lower-case words of letters; what stands before a colon or bar is a name space. */
+static int name_cut(const char *name, char words[WORD_LIMIT][WORD_LENGTH])
+{
+    for (const char *c = name; *c; c++)
+        if ((*c == ':' || *c == '|') && c[1]) name = c + 1;
+    int count = 0;
+    while (*name && count < WORD_LIMIT) {
+        if (!is_letter(*name)) {
+            name++;
+            continue;
+        }
+        size_t length = 0;
+        do {
+            if (length < WORD_LENGTH - 1) words[count][length++] = is_upper(*name) ? (char)(*name - 'A' + 'a') : *name;
+            name++;
+            /* A capital begins a word after a small letter, and before one: LHip is l and hip. */
+            if (is_upper(*name) && (!is_upper(name[-1]) || (is_letter(name[1]) && !is_upper(name[1])))) break;
+        } while (is_letter(*name));
+        words[count++][length] = 0;
+    }
+    return count;
+}
+
+/* Take the side off the front of a word when what is left is known: lthigh, leftarm. */
+static int word_side(char *word)
+{
+    static const struct {
+        const char *text;
+        int side;
+    } sides[] = {
+        {"left", JOINT_SIDE_LEFT}, {"right", JOINT_SIDE_RIGHT}, {"l", JOINT_SIDE_LEFT}, {"r", JOINT_SIDE_RIGHT}};
+    if (word_kind(word) != JOINT_OTHER) return JOINT_SIDE_NONE;
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        size_t length = strlen(sides[i].text);
+        if (strncmp(word, sides[i].text, length) != 0) continue;
+        if (word[length] && word_kind(word + length) == JOINT_OTHER) continue;
+        memmove(word, word + length, strlen(word + length) + 1);
+        return sides[i].side;
+    }
+    return JOINT_SIDE_NONE;
+}
+
+/* The kind of a name by itself, doubtful ones included. */
+static int name_kind(const char *name, int *side)
+{
+    char words[WORD_LIMIT][WORD_LENGTH];
+    int given = name_cut(name, words), count = 0;
+    bool strange = false;
+    *side = JOINT_SIDE_NONE;
+    for (int i = 0; i < given; i++) {
+        int found = word_side(words[i]);
+        if (found != JOINT_SIDE_NONE) *side = found;
+        strange |= listed(words[i], STRANGE, sizeof STRANGE / sizeof *STRANGE);
+        if (!words[i][0] || listed(words[i], SILENT, sizeof SILENT / sizeof *SILENT)) continue;
+        memmove(words[count++], words[i], WORD_LENGTH);
+    }
+    if (strange) return JOINT_OTHER;
+    for (int run = count; run > 0; run--) {
+        for (int i = 0; i + run <= count; i++) {
+            char joined[WORD_LIMIT * WORD_LENGTH] = "";
+            for (int k = i; k < i + run; k++) strcat(joined, words[k]);
+            int kind = word_kind(joined);
+            if (kind != JOINT_OTHER) return kind;
+        }
+    }
+    return JOINT_OTHER;
+}
+
+static bool side_has(int count, const joint_part *parts, int side, int kind)
+{
+    for (int j = 0; j < count; j++)
+        if (parts[j].side == side && parts[j].kind == kind) return true;
+    return false;
+}
+
+/* Give the joints of kind `from` on a side, in order, those of the kinds first..last that the skeleton lacks. */
+static void doubt_spread(int count, joint_part *parts, int side, int from, int first, int last)
+{
+    bool has[KIND_NUMBER] = {false};
+    for (int j = 0; j < count; j++)
+        if (parts[j].side == side) has[parts[j].kind] = true;
+    int next = first;
+    for (int j = 0; j < count; j++) {
+        if (parts[j].side != side || parts[j].kind != from) continue;
+        while (next <= last && has[next]) next++;
+        parts[j].kind = next <= last ? next++ : JOINT_OTHER;
+    }
+}
+
+static void doubt_decide(int count, joint_part *parts, int side)
+{
+    bool collar = side_has(count, parts, side, JOINT_COLLAR);
+    bool arm = side_has(count, parts, side, JOINT_UPPER_ARM) || side_has(count, parts, side, DOUBT_ARM);
+    bool thigh = side_has(count, parts, side, JOINT_UPPER_LEG) ||
+                 (side_has(count, parts, side, DOUBT_LEG) && !side_has(count, parts, side, JOINT_LOWER_LEG));
+    for (int j = 0; j < count; j++) {
+        if (parts[j].side != side) continue;
+        if (parts[j].kind == DOUBT_SHOULDER)
+            parts[j].kind = !arm ? JOINT_UPPER_ARM : collar ? JOINT_OTHER : JOINT_COLLAR;
+        if (parts[j].kind == DOUBT_HIP)
+            parts[j].kind = side == JOINT_SIDE_NONE ? JOINT_HIPS : thigh ? JOINT_OTHER : JOINT_UPPER_LEG;
+    }
+    doubt_spread(count, parts, side, DOUBT_ARM, JOINT_UPPER_ARM, JOINT_HAND);
+    doubt_spread(count, parts, side, DOUBT_LEG, JOINT_UPPER_LEG, JOINT_TOE);
+}
+
+/* Where the legs meet, for a skeleton whose names do not tell: the nearest joint above both. */
+static void hips_find(int count, const int *parents, joint_part *parts)
+{
+    int legs[2] = {-1, -1};
+    for (int j = count - 1; j >= 0; j--) {
+        if (parts[j].kind == JOINT_HIPS) return;
+        if (parts[j].kind == JOINT_UPPER_LEG && parts[j].side != JOINT_SIDE_NONE)
+            legs[parts[j].side - JOINT_SIDE_LEFT] = j;
+    }
+    if (legs[0] < 0 || legs[1] < 0) return;
+    int a = legs[0], b = legs[1];
+    while (a != b && a >= 0 && b >= 0) /* a parent has the smaller number */
+        if (a > b)
+            a = parents[a];
+        else
+            b = parents[b];
+    if (a >= 0 && a == b) parts[a] = (joint_part){JOINT_HIPS, JOINT_SIDE_NONE, 0};
+}
+
+void joint_parts_find(int count, const char *const *names, const int *parents, joint_part *parts)
+{
+    for (int j = 0; j < count; j++) parts[j].kind = name_kind(names[j], &parts[j].side);
+    for (int side = 0; side < JOINT_SIDE_COUNT; side++) doubt_decide(count, parts, side);
+    hips_find(count, parents, parts);
+    int last[JOINT_KIND_COUNT][JOINT_SIDE_COUNT];
+    memset(last, -1, sizeof last);
+    for (int j = 0; j < count; j++) {
+        joint_part *part = &parts[j];
+        part->index = 0;
+        if (part->kind == JOINT_OTHER) continue;
+        int *before = &last[part->kind][part->side], above = j;
+        while (*before >= 0 && above > *before) above = parents[above];
+        if (*before >= 0 && above != *before) {
+            part->kind = JOINT_OTHER; /* a second chain: controls, or another body */
+            continue;
+        }
+        if (*before >= 0) part->index = parts[*before].index + 1;
+        *before = j;
+    }
+}

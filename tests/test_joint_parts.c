@@ -1,0 +1,148 @@
+/* test_joint_parts.c: joints are told by the names that usual tools give them. */
+#include "testing.h"
+
+#include "character/joint_parts.h"
+
+typedef struct expectation {
+    const char *name;
+    int parent, kind, side, index;
+} expectation;
+
+enum { NONE = JOINT_SIDE_NONE, LEFT = JOINT_SIDE_LEFT, RIGHT = JOINT_SIDE_RIGHT };
+
+static void expect(const expectation *joints, int count)
+{
+    const char *names[32];
+    int parents[32];
+    joint_part parts[32];
+    assert_in_range(count, 1, 32);
+    for (int j = 0; j < count; j++) names[j] = joints[j].name, parents[j] = joints[j].parent;
+    joint_parts_find(count, names, parents, parts);
+    for (int j = 0; j < count; j++) {
+        if (parts[j].kind != joints[j].kind || parts[j].index != joints[j].index ||
+            (joints[j].kind != JOINT_OTHER && parts[j].side != joints[j].side))
+            fail_msg("%s is kind %d, side %d, index %d", names[j], parts[j].kind, parts[j].side, parts[j].index);
+    }
+}
+
+#define EXPECT(joints) expect(joints, (int)(sizeof(joints) / sizeof(joints)[0]))
+
+static void test_names_of_captures(void **state)
+{
+    (void)state;
+    const expectation joints[] = {
+        {"Hips", -1, JOINT_HIPS, NONE, 0},
+        {"LHipJoint", 0, JOINT_OTHER, LEFT, 0},
+        {"LeftUpLeg", 1, JOINT_UPPER_LEG, LEFT, 0},
+        {"LeftLeg", 2, JOINT_LOWER_LEG, LEFT, 0},
+        {"LeftFoot", 3, JOINT_FOOT, LEFT, 0},
+        {"LeftToeBase", 4, JOINT_TOE, LEFT, 0},
+        {"LowerBack", 0, JOINT_SPINE, NONE, 0},
+        {"Spine", 6, JOINT_SPINE, NONE, 1},
+        {"Spine1", 7, JOINT_SPINE, NONE, 2},
+        {"Neck", 8, JOINT_NECK, NONE, 0},
+        {"Neck1", 9, JOINT_NECK, NONE, 1},
+        {"Head", 10, JOINT_HEAD, NONE, 0},
+        {"RightShoulder", 8, JOINT_COLLAR, RIGHT, 0},
+        {"RightArm", 12, JOINT_UPPER_ARM, RIGHT, 0},
+        {"RightForeArm", 13, JOINT_FOREARM, RIGHT, 0},
+        {"RightHand", 14, JOINT_HAND, RIGHT, 0},
+        {"RightHandIndex1", 15, JOINT_INDEX, RIGHT, 0},
+        {"RThumb", 15, JOINT_THUMB, RIGHT, 0},
+        {"", 17, JOINT_OTHER, NONE, 0},
+    };
+    EXPECT(joints);
+    /* The older manner: joints are called after the joints, not after the bones. */
+    const expectation older[] = {
+        {"Hips", -1, JOINT_HIPS, NONE, 0},
+        {"LeftHip", 0, JOINT_UPPER_LEG, LEFT, 0},
+        {"LeftKnee", 1, JOINT_LOWER_LEG, LEFT, 0},
+        {"LeftAnkle", 2, JOINT_FOOT, LEFT, 0},
+        {"Chest", 0, JOINT_SPINE, NONE, 0},
+        {"LeftCollar", 4, JOINT_COLLAR, LEFT, 0},
+        {"LeftShoulder", 5, JOINT_UPPER_ARM, LEFT, 0},
+        {"LeftElbow", 6, JOINT_FOREARM, LEFT, 0},
+        {"LeftWrist", 7, JOINT_HAND, LEFT, 0},
+    };
+    EXPECT(older);
+}
+
+static void test_names_of_tools(void **state)
+{
+    (void)state;
+    const expectation mixamo[] = {
+        {"mixamorig:Hips", -1, JOINT_HIPS, NONE, 0},          {"mixamorig:Spine", 0, JOINT_SPINE, NONE, 0},
+        {"mixamorig:LeftShoulder", 1, JOINT_COLLAR, LEFT, 0}, {"mixamorig:LeftArm", 2, JOINT_UPPER_ARM, LEFT, 0},
+        {"mixamorig:LeftForeArm", 3, JOINT_FOREARM, LEFT, 0}, {"mixamorig:LeftHand", 4, JOINT_HAND, LEFT, 0},
+        {"mixamorig:LeftHandRing1", 5, JOINT_RING, LEFT, 0},  {"mixamorig:LeftHandRing2", 6, JOINT_RING, LEFT, 1},
+        {"mixamorig:HeadTop_End", 1, JOINT_OTHER, NONE, 0},
+    };
+    EXPECT(mixamo);
+    const expectation unreal[] = {
+        {"pelvis", -1, JOINT_HIPS, NONE, 0},        {"spine_01", 0, JOINT_SPINE, NONE, 0},
+        {"clavicle_r", 1, JOINT_COLLAR, RIGHT, 0},  {"upperarm_r", 2, JOINT_UPPER_ARM, RIGHT, 0},
+        {"lowerarm_r", 3, JOINT_FOREARM, RIGHT, 0}, {"lowerarm_twist_01_r", 4, JOINT_OTHER, RIGHT, 0},
+        {"hand_r", 4, JOINT_HAND, RIGHT, 0},        {"thigh_r", 0, JOINT_UPPER_LEG, RIGHT, 0},
+        {"calf_r", 7, JOINT_LOWER_LEG, RIGHT, 0},   {"foot_r", 8, JOINT_FOOT, RIGHT, 0},
+        {"ball_r", 9, JOINT_TOE, RIGHT, 0},         {"ik_foot_r", 0, JOINT_OTHER, RIGHT, 0},
+    };
+    EXPECT(unreal);
+    const expectation blender[] = {
+        {"DEF-spine", -1, JOINT_SPINE, NONE, 0},          {"DEF-shoulder.L", 0, JOINT_COLLAR, LEFT, 0},
+        {"DEF-upper_arm.L", 1, JOINT_UPPER_ARM, LEFT, 0}, {"DEF-forearm.L", 2, JOINT_FOREARM, LEFT, 0},
+        {"DEF-hand.L", 3, JOINT_HAND, LEFT, 0},           {"DEF-f_index.01.L", 4, JOINT_INDEX, LEFT, 0},
+        {"DEF-thigh.L", 0, JOINT_UPPER_LEG, LEFT, 0},     {"DEF-shin.L", 6, JOINT_LOWER_LEG, LEFT, 0},
+    };
+    EXPECT(blender);
+    const expectation glued[] = {
+        {"hip", -1, JOINT_HIPS, NONE, 0},
+        {"abdomen", 0, JOINT_SPINE, NONE, 0},
+        {"lCollar", 1, JOINT_COLLAR, LEFT, 0},
+        {"lShldr", 2, JOINT_UPPER_ARM, LEFT, 0},
+        {"lForeArm", 3, JOINT_FOREARM, LEFT, 0},
+        {"rthigh", 0, JOINT_UPPER_LEG, RIGHT, 0},
+        {"rightshin", 5, JOINT_LOWER_LEG, RIGHT, 0},
+        {"ring1", 4, JOINT_RING, NONE, 0},
+    };
+    EXPECT(glued);
+}
+
+/* Limbs that are only numbered go in order from the body; hips that have no name are where the legs meet. */
+static void test_numbered_limbs(void **state)
+{
+    (void)state;
+    const expectation joints[] = {
+        {"Armature", -1, JOINT_OTHER, NONE, 0},          {"torso_joint_1", 0, JOINT_HIPS, NONE, 0},
+        {"torso_joint_2", 1, JOINT_SPINE, NONE, 0},      {"arm_joint_L__4_", 2, JOINT_UPPER_ARM, LEFT, 0},
+        {"arm_joint_L__3_", 3, JOINT_FOREARM, LEFT, 0},  {"arm_joint_L__2_", 4, JOINT_HAND, LEFT, 0},
+        {"leg_joint_L_1", 1, JOINT_UPPER_LEG, LEFT, 0},  {"leg_joint_L_2", 6, JOINT_LOWER_LEG, LEFT, 0},
+        {"leg_joint_L_3", 7, JOINT_FOOT, LEFT, 0},       {"leg_joint_L_5", 8, JOINT_TOE, LEFT, 0},
+        {"leg_joint_R_1", 1, JOINT_UPPER_LEG, RIGHT, 0}, {"leg_joint_R_2", 10, JOINT_LOWER_LEG, RIGHT, 0},
+    };
+    EXPECT(joints);
+}
+
+/* A second chain of the same part, such as controls beside the bones, is not mixed into the first. */
+static void test_second_chains_are_left_out(void **state)
+{
+    (void)state;
+    const expectation joints[] = {
+        {"hips", -1, JOINT_HIPS, NONE, 0},
+        {"thigh.L", 0, JOINT_UPPER_LEG, LEFT, 0},
+        {"thigh_parent.L", 0, JOINT_OTHER, LEFT, 0},
+        {"a_name_of_very_many_words_and_more_words_than_one_can_count", 0, JOINT_OTHER, NONE, 0},
+        {"averyveryveryveryveryverylongsingleword", 0, JOINT_OTHER, NONE, 0},
+    };
+    EXPECT(joints);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_of_captures),
+        cmocka_unit_test(test_names_of_tools),
+        cmocka_unit_test(test_numbered_limbs),
+        cmocka_unit_test(test_second_chains_are_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
