@@ -7,8 +7,6 @@
  * meet are merged. A rigid motion of a piece without intersections has none, so this ends.
  */
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "contact/contact.h"
 
@@ -19,7 +17,8 @@ enum { PROJECT_PASSES = 12, ZONE_PASSES = 16, SHORTEN_PASSES = 10, SHORTEN_HALVI
  */
 enum { PAIR_BUDGET = 60, PAIR_BUDGET_LEAST = 1 << 18 };
 
-/* Below this share of the gap to keep, a pair may come hardly closer: at a thousandth the search takes it for touching. */
+/* Below this share of the gap to keep, a pair may come hardly closer: at a thousandth the search takes it for touching.
+ */
 static const float LEAST_GAP = 4e-3f;
 
 /*
@@ -36,7 +35,7 @@ static bool strayed(const contact_surface *surface, const contact_work *work, co
                     const contact_search_options *options)
 {
     for (int p = 0; p < surface->mesh->point_count; p++)
-        if (contact_strayed(work, end, options, p)) return true;
+        if (contact_strayed(surface, work, end, options, p)) return true;
     return false;
 }
 
@@ -129,8 +128,8 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
 }
 
 /*
- * What still would hit goes less far: its points take half of their way beyond the mean motion, at last none of it. What
- * hits even then stops everything at the first impact. So the end is free of impacts whatever was asked for.
+ * What still would hit goes less far: its points take half of their way beyond the mean motion, at last none of it.
+ * What hits even then stops everything at the first impact. So the end is free of impacts whatever was asked for.
  * Returns whether all had to stop.
  */
 static bool motion_shorten(const contact_surface *surface, contact_work *work, const float *start, float *end,
@@ -179,7 +178,6 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
     contact_resolve_stats stats = {0};
     int n = surface->mesh->point_count;
     if (!searched) contact_search(surface, work, start, end, options, jobs);
-    if (getenv("CDBG") && work->dropped) fprintf(stderr, "dropped %d pairs %d cap %d\n", work->dropped, work->pair_count, work->block_capacity);
     bool fresh = !searched || !strayed(surface, work, end, options);
     const long all = MAX((long)PAIR_BUDGET * n, PAIR_BUDGET_LEAST);
     long budget = all;

@@ -126,7 +126,8 @@ typedef struct layers_volume_work {
 /* directions: unit normals of the current skin times softness times free (point_count, 0..1). */
 void layers_volume_directions(const layers_volumes *volumes, const mesh *m, const float *free, layers_volume_work *work,
                               const cutis_jobs *jobs);
-/* freedom (count): what part of each piece is free. free: (point_count, 0..1), NULL: all of it, but for frozen points. */
+/* freedom (count): what part of each piece is free. free: (point_count, 0..1), NULL: all of it, but for frozen points.
+ */
 void layers_volume_freedom(const layers_volumes *volumes, int point_count, const float *free, float *freedom);
 /* One iteration: each volume back to its rest value, to first order. Returns the largest relative error before. */
 double layers_volume_project(const layers_volumes *volumes, int point_count, layers_volume_work *work,
