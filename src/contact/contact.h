@@ -138,8 +138,8 @@ typedef struct contact_search_options {
 } contact_search_options;
 
 /*
- * How close the features of a pair must come to be reported: its own gap, and what is left of the margin, less of that
- * where edges are shorter than their mean. So neighbours on a fine mesh do not fill the list.
+ * How close the features of a pair must come to be reported: the margin, but less of it where edges are shorter than
+ * their mean, and at least the pair's gap. So neighbours on a fine mesh do not fill the list.
  */
 float contact_reach(const contact_surface *surface, const contact_search_options *options, const contact_pair *pair);
 
@@ -154,7 +154,7 @@ int contact_search(const contact_surface *surface, contact_work *work, const flo
 
 /*
  * Whether point p's end is so far from where the last search had it that a pair that was left out, at more than its
- * reach, could come closer than its gap.
+ * reach, could come closer than a tenth of its gap.
  */
 bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
                      const contact_search_options *options, int p);

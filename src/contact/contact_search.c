@@ -35,18 +35,25 @@ typedef struct search {
     int room_count;
 } search;
 
+/* The part of the margin above the hard gap, a tenth of the thickness: what points may stray by, two together. */
+static float play(const contact_surface *surface, const contact_search_options *options, float scale)
+{
+    float all = options->margin - 0.1f * options->thickness;
+    return surface->edge_mean > 0 ? all * scale / surface->edge_mean : all;
+}
+
 float contact_reach(const contact_surface *surface, const contact_search_options *options, const contact_pair *pair)
 {
-    if (options->touching || !(surface->edge_mean > 0)) return options->margin;
+    if (options->touching) return options->margin;
     float scale = 0;
     for (int k = 0; k < 4; k++) scale = MAX(scale, surface->scales[pair->v[k]]);
-    return pair->gap + (options->margin - options->thickness) * scale / surface->edge_mean;
+    return MAX(pair->gap, 0.1f * pair->gap + play(surface, options, scale));
 }
 
 bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
                      const contact_search_options *options, int p)
 {
-    float stray = 0.5f * (options->margin - options->thickness) * surface->scales[p] / surface->edge_mean;
+    float stray = 0.5f * play(surface, options, surface->scales[p]);
     return !(vec3_length2(vec3_sub(vec3_load(work->saved + 3 * p), vec3_load(end + 3 * p))) <= stray * stray);
 }
 
