@@ -8,6 +8,9 @@
  * once, the other once more. The other is the part (triangles that one joint moves most) that spans the largest solid
  * angle around the sample; when that is the joint's own part, its parent's or a child's, the flesh has only folded.
  */
+#include <assert.h>
+#include <math.h>
+
 #include "character/skinning.h"
 #include "cutis/measure.h"
 #include "math/math3.h"
