@@ -76,6 +76,7 @@ typedef struct bake {
     cutis_state *seam; /* that goes on from the loop's seam; NULL: none */
     float travel[12];
     bool travels;              /* the clip ends elsewhere than it began */
+    double jump;               /* of the clip itself at the loop's ends, over the size; 0: it closes */
     double closed_by;          /* seconds added to close the clip; 0: none */
     cutis_character *original; /* the character before that; NULL: the same */
 } bake;
@@ -314,7 +315,8 @@ static int prepare_loop(bake *b)
         b->closed_by = interval;
         gap = find_travel(b);
     }
-    if (gap > 1e-3 && !b->job->quiet)
+    b->jump = gap > 1e-3 ? gap : 0;
+    if (b->jump > 0 && !b->job->quiet)
         cli_warning(
             "clip '%s' does not end as it began: a joint is off by %.2g %% of the size, so the loop jumps there",
             clip->name, 100 * gap);
@@ -413,8 +415,8 @@ static int find_loop(bake *b)
 }
 
 /*
- * The seam of the period that was written, in position: its end against its start, or the search's when that put the
- * seam elsewhere. That in velocity is the search's, which ran this very period.
+ * The seam of the period that was written, in position: its end against its start, or the search's, which ran this very
+ * period, looked at more than vertices and may have put the seam elsewhere. That in velocity is the search's.
  */
 static void measure_seam(bake *b)
 {
@@ -436,11 +438,16 @@ static void measure_seam(bake *b)
         largest = fmax(largest, d2);
     }
     double seam = sqrt(largest) / (double)b->character->size;
-    r->loop.position_seam = r->loop.seam_time > 0 ? fmax(r->loop.position_seam, seam) : seam;
+    r->loop.position_seam = fmax(fmax(r->loop.position_seam, seam), b->jump);
     r->loop.closed =
         r->loop.position_seam <= BAKE_SEAM_POSITION && (r->substep == 0 || r->loop.velocity_seam <= BAKE_SEAM_VELOCITY);
     /* The last key is the first, unless the character has walked on. */
     if (!b->travels) memcpy(last, first, floats * sizeof(float));
+    cutis_output moving;
+    if (b->texcoords && cutis_state_output(b->model, b->state, "texcoords", &moving)) {
+        size_t row = (size_t)moving.count * 2;
+        memcpy(b->texcoords + (size_t)(r->frames - 1) * row, b->texcoords, row * sizeof(float));
+    }
 }
 
 static int build_model(bake *b)
@@ -612,6 +619,9 @@ static void record_prop(bake *b, int index, int frame)
         if (frame == 0) p->start[k] = p->end[k];
         p->force[k] = now.force[k];
     }
+    bool moved = p->end[0] != p->start[0] || p->end[1] != p->start[1] || p->end[2] != p->start[2];
+    bool given = b->character->props[index].role != CUTIS_PROP_COLLIDER;
+    if (given && (moved || now.vertex_count > 0)) b->result->props_moved = true;
     if ((double)now.penetration > p->penetration) p->penetration = (double)now.penetration;
     if (!p->motions) return;
     memcpy(p->motions + 12 * (size_t)frame, now.motion, sizeof now.motion);

@@ -60,6 +60,7 @@ typedef struct bake_result {
     char **bone_names;          /* (bone_count x 2) of the joints */
     int bone_count;
     double residual_max;
+    bool props_moved;     /* the solver moved free props, which a cache of the skin does not hold */
     bool has_loop;        /* --loop was asked for: */
     cutis_loop_info loop; /* of the period written */
     bool has_quality;

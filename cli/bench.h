@@ -44,4 +44,21 @@ void bench_add(bench_context *context, const bench_row *row);
 int bench_steps(const bench_context *context, const cutis_model *model, cutis_state *state,
                 const cutis_step_input *input, double dt, int steps, bench_row *row);
 
+/* A clip of a built-in character under a solver. */
+typedef struct bench_clip {
+    const char *solver, *character, *clip;
+    double resolution;
+    double time; /* of the clip at which the measured steps begin, after a lead-in of a quarter of a second */
+    const cutis_setting *settings;
+    int setting_count;
+    double dt; /* of a step */
+    int steps;
+} bench_clip;
+
+/*
+ * Build it on row->threads threads, time its steps and add the row. Fills count (vertices when that is the row's
+ * element, else the solver's own elements), ms and parts. Returns an exit code, message printed.
+ */
+int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *row);
+
 #endif

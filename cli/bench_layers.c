@@ -5,9 +5,6 @@
  * moment of strongest contact of each clip, everything on, on two threads. The paper's times are of four cores of
  * 2011; it gives elasticity, volume and the total.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "bench.h"
 
 typedef struct layers_scene {
@@ -21,41 +18,19 @@ typedef struct layers_scene {
 
 static int scene_run(bench_context *context, const layers_scene *scene)
 {
-    cutis_error error;
-    cutis_character *character = NULL;
-    cutis_model *model = NULL;
-    cutis_state *state = NULL;
-    cutis_pool *pool = bench_pool(context, scene->threads);
-    int status = CLI_FAILURE;
-    if (!pool) return status;
-    if (cutis_zoo_make(scene->character, 1, NULL, &character, &error) != CUTIS_OK) return cli_library_error(&error);
-    cutis_model_def def = cutis_model_def_default();
-    def.character = character;
-    def.solver = "layers";
-    def.settings = scene->settings;
-    def.setting_count = scene->setting_count;
-    def.jobs = cutis_pool_jobs(pool);
-    if (cutis_model_build(&def, &model, &error) != CUTIS_OK ||
-        cutis_state_create(model, NULL, &state, &error) != CUTIS_OK) {
-        status = cli_library_error(&error);
-    } else {
-        cutis_clip_motion motion = {character, cutis_character_find_clip(character, scene->clip), 0.25};
-        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(pool)};
-        cutis_state_step(model, state, &input, motion.lead_in + scene->time);
-        bench_row row = {.name = scene->name,
-                         .element = "particles",
-                         .count = cutis_model_get_info(model).element_count,
-                         .threads = scene->threads,
-                         .paper_ms = scene->total};
-        row.part_paper_ms[0] = scene->elasticity;
-        row.part_paper_ms[2] = scene->volume;
-        status = bench_steps(context, model, state, &input, 0.005, 4, &row);
-        if (status == CLI_OK) bench_add(context, &row);
-    }
-    cutis_state_destroy(state);
-    cutis_model_destroy(model);
-    cutis_character_destroy(character);
-    return status;
+    bench_clip clip = {.solver = "layers",
+                       .character = scene->character,
+                       .clip = scene->clip,
+                       .resolution = 1,
+                       .time = scene->time,
+                       .settings = scene->settings,
+                       .setting_count = scene->setting_count,
+                       .dt = 0.005,
+                       .steps = 4};
+    bench_row row = {.name = scene->name, .element = "particles", .threads = scene->threads, .paper_ms = scene->total};
+    row.part_paper_ms[0] = scene->elasticity;
+    row.part_paper_ms[2] = scene->volume;
+    return bench_clip_run(context, &clip, &row);
 }
 
 static int layers_run(bench_context *context)

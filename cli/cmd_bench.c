@@ -84,6 +84,41 @@ int bench_steps(const bench_context *context, const cutis_model *model, cutis_st
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
+int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *row)
+{
+    cutis_error error;
+    cutis_character *character = NULL;
+    cutis_model *model = NULL;
+    cutis_state *state = NULL;
+    cutis_pool *pool = bench_pool(context, row->threads);
+    int status = CLI_FAILURE;
+    if (!pool) return status;
+    if (cutis_zoo_make(clip->character, clip->resolution, NULL, &character, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    cutis_model_def def = cutis_model_def_default();
+    def.character = character;
+    def.solver = clip->solver;
+    def.settings = clip->settings;
+    def.setting_count = clip->setting_count;
+    def.jobs = cutis_pool_jobs(pool);
+    if (cutis_model_build(&def, &model, &error) != CUTIS_OK ||
+        cutis_state_create(model, NULL, &state, &error) != CUTIS_OK) {
+        status = cli_library_error(&error);
+    } else {
+        cutis_clip_motion motion = {character, cutis_character_find_clip(character, clip->clip), 0.25};
+        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(pool)};
+        bool vertices = strcmp(row->element, "vertices") == 0;
+        row->count = vertices ? character->vertex_count : cutis_model_get_info(model).element_count;
+        cutis_state_step(model, state, &input, motion.lead_in + clip->time);
+        status = bench_steps(context, model, state, &input, clip->dt, clip->steps, row);
+        if (status == CLI_OK) bench_add(context, row);
+    }
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(character);
+    return status;
+}
+
 /* ---- output ---- */
 
 static json_t *rows_json(const bench_context *context)

@@ -151,7 +151,9 @@ static int draw(const comparison *c, const char *output, const char *const *extr
     int argc = 0;
     argv[argc++] = (char *)c->input;
     for (int i = 0; i < c->count; i++)
-        if (c->entries[i].done) argv[argc++] = c->entries[i].cache;
+        /* A cache does not know where the props went: such a solver runs again for the picture. */
+        if (c->entries[i].done)
+            argv[argc++] = c->entries[i].result.props_moved ? c->entries[i].solver : c->entries[i].cache;
     for (int i = 0; i < c->count; i++) {
         if (!c->entries[i].done) continue;
         argv[argc++] = (char *)"--caption";

@@ -12,3 +12,5 @@ for shape in metaballs dffd; do
 done
 "$program" render man lbs springs --set reference=metaballs --clip jump --time 0.6 --view 60,10 --quality 2 --threads 1 --size 800x500 \
     --caption "linear blending" --caption metaballs -q -o $out/springs_man_metaballs.png
+"$program" render man lbs springs --set reference=dffd --clip jump --time 0.6 --view 60,10 --quality 2 --threads 1 --size 800x500 \
+    --caption "linear blending" --caption dffd -q -o $out/springs_man_dffd.png

@@ -38,6 +38,29 @@ static inline void stage_sample(void *context, double time, float *joints)
     if (s->pose) s->pose(s, time, joints);
 }
 
+/* What steps said, over many of them. */
+typedef struct stage_counts {
+    int unconverged, substeps, iterations;
+    int contacts; /* most */
+} stage_counts;
+
+static inline void stage_count(stage_counts *counts, const cutis_step_stats *stats)
+{
+    counts->unconverged += stats->unconverged, counts->substeps += stats->substeps;
+    counts->iterations += stats->iterations;
+    counts->contacts = stats->contacts > counts->contacts ? stats->contacts : counts->contacts;
+}
+
+/* The soft cube that the built-in hand grasps. */
+static const stage_prop cube = {{.role = CUTIS_PROP_SOFT,
+                                 .shape = CUTIS_PROP_BOX,
+                                 .size = {0.03f, 0.03f, 0.03f},
+                                 .mass = 0.2f,
+                                 .friction = -1,
+                                 .restitution = -1,
+                                 .stiffness = 0.5f},
+                                {0, -0.09f, 0.08f}};
+
 /* base is freed. settings: "key=value" texts, ended by NULL. */
 static inline springs_scene *stage_open(cutis_character *base, const char *clip, const stage_prop *props,
                                         int prop_count, const char *const *settings)

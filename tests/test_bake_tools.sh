@@ -61,6 +61,32 @@ if [ -e "$horse" ]; then
     expect 0 bake ../shared/models/khronos-Fox/Fox.glb -s lattice -c Run --loop -q -o "$folder/run.glb" \
         --check "seam_position<0.0001,seam_velocity<0.01,morph_error_max<0.0011"
 fi
+# Flesh that touches itself: the period begins where it closes best, and still goes from the clip's start to its end.
+"$program" make cat --resolution 0.12 -o "$folder/cat.glb" >"$folder/out" || exit 1
+expect 0 bake "$folder/cat.glb" -s layers -c walk --loop -q -o "$folder/loop.npy" --report "$folder/loop.json" \
+    --check "seam_position<0.0001,seam_velocity<0.01"
+python3 - "$folder" <<'END' || fail "the loop of layers is wrong"
+import json, struct, sys
+folder = sys.argv[1]
+data = open(folder + "/loop.npy", "rb").read()
+start = 10 + data[8] + 256 * data[9]
+frames, vertices, _ = eval(data[10:start])["shape"]
+values = struct.unpack("<%df" % (frames * vertices * 3), data[start:])
+row = 3 * vertices
+assert values[:row] == values[-row:], "the last key is not the first"
+# Nowhere a jump: the speed changes as smoothly at the seam and the clip's ends as elsewhere.
+moves = [[values[(f + 1) * row + i] - values[f * row + i] for i in range(row)] for f in range(frames - 1)]
+turns = [max(abs(a - b) for a, b in zip(moves[f], moves[f - 1])) for f in range(frames - 1)]
+assert turns[0] <= max(turns[1:]), turns
+report = json.load(open(folder + "/loop.json"))["loop"]
+assert report["closed"] and 0 <= report["seam_time"] < report["period"], report
+END
+# What cannot close is written and told.
+expect 3 bake hand -s dqs -c grasp --loop --fps 5 -q -o "$folder/open.npy" --report "$folder/loop.json"
+grep -q "check failed: the loop does not close: its seam is [0-9.]* % of the size (at most 0.01 %)" "$folder/err" || fail "the seam is not told"
+grep -q '"closed": false' "$folder/loop.json" || fail "the report calls it closed"
+[ -s "$folder/open.npy" ] || fail "the output is missing"
+expect 3 bake hand -s lattice -c grasp --set resolution=8 --loop --fps 5 -q -o "$folder/open.npy"
 
 # The comparison: a table, and a page that needs nothing else.
 expect 0 compare arm --clip flex --solvers lbs,dqs --fps 6 -q -o "$folder/compare"

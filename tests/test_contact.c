@@ -71,6 +71,59 @@ static void impact_times_are_never_late(void **unused)
     assert_in_range(hits, 100, 2900);
 }
 
+/* Features all but touching that swing and turn against each other: neither late nor, when they keep apart, ever. */
+static void impact_times_are_not_late_for_touching_features(void **unused)
+{
+    (void)unused;
+    seed = 11;
+    int hits = 0;
+    for (int i = 0; i < 2000; i++) {
+        float start[12], end[12], at[12];
+        contact_pair pair = {.v = {0, 1, 2, 3}, .kind = i % 2};
+        fill_random(start, 12, 1);
+        contact_pair_nearest(&pair, start);
+        if (pair.distance < 0.1f) continue;
+        float wanted = uniform(1e-4f, 1e-3f);
+        for (int k = 0; k < (pair.kind == CONTACT_POINT_TRIANGLE ? 3 : 6); k++)
+            start[k] -= (&pair.normal.x)[k % 3] * (pair.distance - wanted);
+        contact_pair_nearest(&pair, start);
+        fill_random(end, 12, 0.1f);
+        for (int k = 0; k < 12; k++) end[k] += start[k];
+        float gap = 0.9f * pair.distance, t = contact_pair_impact(&pair, start, end, gap);
+        hits += t <= 1;
+        for (int step = 0; step <= 2000; step++) {
+            float s = (float)step / 2000;
+            if (s > t) break;
+            for (int k = 0; k < 12; k++) at[k] = start[k] + s * (end[k] - start[k]);
+            contact_pair now = pair;
+            contact_pair_nearest(&now, at);
+            assert_true(now.distance > 0.98f * gap);
+        }
+    }
+    assert_in_range(hits, 100, 1500);
+}
+
+static void sliding_features_do_not_hit(void **unused)
+{
+    (void)unused;
+    seed = 12;
+    static const float shapes[2][12] = {{0, 0, 0, -1, -1, 0, 1, -1, 0, 0, 1, 0},
+                                        {-1, 0, 0, 1, 0, 0, 0, -1, 0, 0, 1, 0}};
+    for (int i = 0; i < 400; i++) {
+        contact_pair pair = {.v = {0, 1, 2, 3}, .kind = i % 2};
+        int upper = pair.kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
+        float start[12], end[12], rise = i % 3 ? uniform(0, 0.1f) : 0;
+        memcpy(start, shapes[pair.kind], sizeof start);
+        for (int p = 0; p < upper; p++) start[3 * p + 2] = 1e-5f;
+        for (int p = 0; p < 4; p++) {
+            end[3 * p] = start[3 * p] + uniform(-0.2f, 0.2f), end[3 * p + 1] = start[3 * p + 1] + uniform(-0.2f, 0.2f);
+            end[3 * p + 2] = start[3 * p + 2] + (p < upper ? rise : 0);
+        }
+        contact_pair_nearest(&pair, start);
+        assert_true(contact_pair_impact(&pair, start, end, 0.9f * pair.distance) > 1);
+    }
+}
+
 /* Two spheres of latitude and longitude, side by side along x at `distance`, as one mesh. */
 typedef struct two_spheres {
     arena memory;
@@ -251,6 +304,36 @@ static void fast_bodies_do_not_tunnel(void **unused)
         assert_true(middle[0] < middle[1]);
         arena_destroy(&s.memory);
     }
+}
+
+/*
+ * An edge above another tilts so that it dips towards it, and at the end is well above: the way must be lifted, which
+ * projection of the end alone does not do. No rigid zone is needed.
+ */
+static void a_dip_on_the_way_is_lifted(void **unused)
+{
+    (void)unused;
+    const float rest[18] = {-1, 0, 0, 1, 0, 0, 0, 0, -1, 0, -1, 1, 0, 1, 1, 0, 0, 2};
+    const int triangles[6] = {0, 1, 2, 3, 4, 5};
+    const float height = 0.024f;
+    float start[18], end[18], inverse[6] = {1, 1, 1, 1, 1, 1};
+    memcpy(start, rest, sizeof start);
+    for (int p = 3; p < 6; p++) start[3 * p + 2] += height - 1;
+    memcpy(end, start, sizeof end);
+    for (int p = 3; p < 6; p++) end[3 * p + 1] -= 1.8f;
+    end[3 * 3 + 2] -= 2, end[3 * 4 + 2] += 1, end[3 * 5 + 2] += 1;
+    arena memory = arena_create(NULL);
+    mesh m;
+    contact_surface surface;
+    assert_int_equal(mesh_build(&m, 6, rest, 2, triangles, &memory, NULL), CUTIS_OK);
+    assert_int_equal(contact_surface_build(&surface, &m, &memory, NULL, NULL), CUTIS_OK);
+    contact_work work = contact_work_make(&surface, arena_push(&memory, contact_work_size(&surface), 1));
+    contact_search_options options = {.margin = 0.06f, .thickness = 0.05f};
+    contact_resolve_stats stats = contact_resolve(&surface, &work, start, end, inverse, &options, false, NULL);
+    assert_true(stats.impacts > 0);
+    assert_int_equal(stats.zone_points, 0);
+    assert_false(stats.failed);
+    arena_destroy(&memory);
 }
 
 static void restful_steps_are_left_alone(void **unused)
@@ -492,10 +575,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(projection_reaches_the_gap_and_keeps_momentum),
         cmocka_unit_test(impact_times_are_never_late),
+        cmocka_unit_test(impact_times_are_not_late_for_touching_features),
+        cmocka_unit_test(sliding_features_do_not_hit),
         cmocka_unit_test(search_finds_what_brute_force_finds),
         cmocka_unit_test(renewed_search_equals_a_new_one),
         cmocka_unit_test(search_does_not_depend_on_threads),
         cmocka_unit_test(fast_bodies_do_not_tunnel),
+        cmocka_unit_test(a_dip_on_the_way_is_lifted),
         cmocka_unit_test(restful_steps_are_left_alone),
         cmocka_unit_test(pruning_loses_no_impact),
         cmocka_unit_test(pruning_saves_nine_tenths_on_the_hand),

@@ -19,8 +19,8 @@ static void expect(const expectation *joints, int count)
     for (int j = 0; j < count; j++) names[j] = joints[j].name, parents[j] = joints[j].parent;
     joint_parts_find(count, names, parents, parts);
     for (int j = 0; j < count; j++) {
-        if (parts[j].kind != joints[j].kind || parts[j].index != joints[j].index ||
-            (joints[j].kind != JOINT_OTHER && parts[j].side != joints[j].side))
+        if (parts[j].kind != joints[j].kind ||
+            (joints[j].kind != JOINT_OTHER && (parts[j].index != joints[j].index || parts[j].side != joints[j].side)))
             fail_msg("%s is kind %d, side %d, index %d", names[j], parts[j].kind, parts[j].side, parts[j].index);
     }
 }
@@ -136,12 +136,46 @@ static void test_second_chains_are_left_out(void **state)
     EXPECT(joints);
 }
 
+/* Front legs are arms; fingers may be in any order when their names tell it. */
+static void test_animals_and_fingers(void **state)
+{
+    (void)state;
+    const expectation horse[] = {
+        {"hips", -1, JOINT_HIPS, NONE, 0},
+        {"front_scapula_l", 0, JOINT_COLLAR, LEFT, 0},
+        {"front_humerus_l", 1, JOINT_UPPER_ARM, LEFT, 0},
+        {"front_leg_upper_l", 2, JOINT_FOREARM, LEFT, 0},
+        {"front_leg_lower_l", 3, JOINT_HAND, LEFT, 0},
+        {"front_leg_ankle_l", 4, JOINT_OTHER, LEFT, 0},
+        {"tail_1", 0, JOINT_TAIL, NONE, 0},
+        {"tail_2", 6, JOINT_TAIL, NONE, 1},
+        {"back_leg_pelvis_l", 0, JOINT_OTHER, LEFT, 0},
+        {"back_leg_upper_l", 8, JOINT_UPPER_LEG, LEFT, 0},
+        {"back_leg_lower_l", 9, JOINT_LOWER_LEG, LEFT, 0},
+        {"back_leg_ankle_l", 10, JOINT_FOOT, LEFT, 0},
+    };
+    EXPECT(horse);
+    const expectation hand[] = {
+        {"wrist", -1, JOINT_HAND, NONE, 0},
+        {"index-finger-tip", -1, JOINT_OTHER, NONE, 0},
+        {"index-finger-phalanx-distal", -1, JOINT_INDEX, NONE, 2},
+        {"index-finger-phalanx-intermediate", -1, JOINT_INDEX, NONE, 1},
+        {"index-finger-phalanx-proximal", -1, JOINT_INDEX, NONE, 0},
+        {"index-finger-metacarpal", -1, JOINT_OTHER, NONE, 0},
+        {"thumb-phalanx-distal", -1, JOINT_THUMB, NONE, 2},
+        {"thumb-phalanx-proximal", -1, JOINT_THUMB, NONE, 1},
+        {"thumb-metacarpal", -1, JOINT_THUMB, NONE, 0},
+    };
+    EXPECT(hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_of_captures),
         cmocka_unit_test(test_names_of_tools),
         cmocka_unit_test(test_numbered_limbs),
+        cmocka_unit_test(test_animals_and_fingers),
         cmocka_unit_test(test_second_chains_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,10 +125,10 @@ static void joints_carry_parameters(void **unused)
 static void maps_survive_a_file(void **unused)
 {
     (void)unused;
-    static const char *const names[] = {"stiffness", "fat", "freeze", "depth"};
+    static const char *const names[] = {"stiffness", "fat", "freeze", "depth", "curve", "zeta"};
     char path[64];
     snprintf(path, sizeof path, "/tmp/cutis_paint_%ld.glb", (long)getpid());
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 6; i++) {
         cutis_character *c = paint(names[i], 0.25f, 0.75f), *loaded = NULL;
         assert_int_equal(cutis_character_save(c, path, NULL), CUTIS_OK);
         assert_int_equal(cutis_character_load(path, NULL, &loaded, NULL), CUTIS_OK);

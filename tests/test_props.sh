@@ -60,6 +60,13 @@ tells files.json "[(p['name'], p['role']) for p in r['props'][:3]] == [('rock', 
 tells files.json "[p['name'] for p in r['props'][3:]] == ['rock_2', 'cup_2', 'pea_2']"
 tells files.json "r['props'][0]['start'] == [1, 2, 3] and r['props'][3]['start'] == [0.5, 1, 2.5]"
 
+# ---- a thing lies where the clip reaches for it, in a file too; a clip that reaches for none has it in front ----
+run 0 make hand --resolution 0.1 -q -o focus.glb
+run 0 bake focus.glb --solver lbs --clip grasp --fps 2 --prop cube -q --report focus.json -o focus.pc2
+tells focus.json "max(abs(a - b) for a, b in zip(r['props'][0]['start'], [0, -0.09, 0.08])) < 1e-6"
+run 0 bake focus.glb --solver lbs --clip fist --fps 2 --prop cube -q --report fist.json -o focus.pc2
+tells fist.json "r['props'][0]['start'][2] > 0.15"
+
 # ---- baked into a .glb: nodes with meshes, in the file that was given and in one made from a character ----
 run 0 make arm -o arm.glb
 run 0 bake arm.glb --solver lbs --clip flex --fps 5 --prop ball@0,1,0 --prop table -q -o source.glb

@@ -277,9 +277,67 @@ static void other_poses_move_joints_to_where_limbs_bend(void **state)
     cutis_character_destroy(tentacle);
 }
 
+static void rays_of_a_vertex_name_the_curve_around_its_limb(void **state)
+{
+    cutis_character *c;
+    cutis_error error;
+    cutis_rig_rays rays;
+    arena memory = arena_create(NULL);
+    int asked = 0, right = 0;
+    (void)state;
+    assert_int_equal(cutis_zoo_make("cat", 1, NULL, &c, &error), CUTIS_OK);
+    const curve_search *s = search(c, &memory);
+    assert_int_equal(cutis_rig_shoot_rays(c, -1, NULL, &rays, &error), CUTIS_ERROR_ARGUMENT);
+    assert_int_equal(cutis_rig_shoot_rays(c, c->vertex_count, NULL, &rays, &error), CUTIS_ERROR_ARGUMENT);
+    for (int v = 0; v < c->vertex_count; v += 97) {
+        int p = c->vertex_points[v];
+        cutis_result result = cutis_rig_shoot_rays(c, v, NULL, &rays, &error);
+        if (s->quads.valence[p] != 4) {
+            assert_int_equal(result, CUTIS_ERROR_DATA);
+            continue;
+        }
+        assert_int_equal(result, CUTIS_OK);
+        if (s->rings.ring_of[p] < 0 || !(rays.spreads[0] < INFINITY && rays.spreads[1] < INFINITY)) continue;
+        /* The ring leaves the vertex over the first edge, or over the one after it. */
+        int ring = s->rings.ring_of[p], end = quad_end(&s->quads, s->quads.spokes[p]);
+        bool first = s->rings.ring_of[end] == ring;
+        asked++;
+        right += first == (rays.spreads[0] < rays.spreads[1]);
+    }
+    print_message("rays name the ring at %d of %d vertices\n", right, asked);
+    assert_true(asked > 20 && right > 0.9 * asked);
+    arena_destroy(&memory);
+    cutis_character_destroy(c);
+}
+
+static void a_skeleton_needs_no_curves(void **state)
+{
+    cutis_character *c;
+    cutis_rig *with, *without;
+    cutis_error error;
+    cutis_rig_def def = cutis_rig_def_default();
+    (void)state;
+    assert_int_equal(cutis_zoo_make("cat", 1, NULL, &c, &error), CUTIS_OK);
+    def.character = c;
+    assert_int_equal(cutis_rig_create(&def, &with, &error), CUTIS_OK);
+    def.no_curves = true;
+    assert_int_equal(cutis_rig_create(&def, &without, &error), CUTIS_OK);
+    assert_true(with->closed_count > 0 && with->vertex_curves);
+    assert_true(without->closed_count == 0 && !without->vertex_curves);
+    assert_int_equal(with->character->joint_count, without->character->joint_count);
+    for (int j = 0; j < with->character->joint_count; j++)
+        assert_memory_equal(&with->character->joints[j].rest, &without->character->joints[j].rest,
+                            sizeof with->character->joints[j].rest);
+    cutis_rig_destroy(with);
+    cutis_rig_destroy(without);
+    cutis_character_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rays_of_a_vertex_name_the_curve_around_its_limb),
+        cmocka_unit_test(a_skeleton_needs_no_curves),
         cmocka_unit_test(rays_along_the_section_are_rays_against_the_mesh),
         cmocka_unit_test(rays_decide_on_a_torus),
         cmocka_unit_test(a_snake_gets_a_spine_from_head_to_tail),

@@ -65,6 +65,7 @@ typedef struct cutis_clip {
     float start, end; /* derived: first and last key, seconds */
     int track_count;
     const cutis_track *tracks;
+    const float *focus; /* (3) where it reaches for a thing, in scene space; NULL: for none */
 } cutis_clip;
 
 /* A run of vertices and faces that came from one mesh primitive (glTF) or object (OBJ). */
@@ -177,6 +178,13 @@ typedef struct cutis_character {
 CUTIS_API cutis_result cutis_character_create(const cutis_character *given, const cutis_allocator *allocator,
                                               cutis_character **character, cutis_error *error);
 CUTIS_API void cutis_character_destroy(cutis_character *character); /* NULL is allowed */
+
+/*
+ * For each joint of `one`, the joint of `two` that is the same part of the body by its name and place (forearm_l,
+ * LeftForeArm, lowerarm.L; the second joint of the left thumb), or -1.
+ */
+CUTIS_API cutis_result cutis_character_match_joints(const cutis_character *one, const cutis_character *two,
+                                                    int *matches, cutis_error *error);
 
 /* Index of a name, or -1. */
 CUTIS_API int cutis_character_find_joint(const cutis_character *character, const char *name);

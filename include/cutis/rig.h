@@ -34,6 +34,7 @@ typedef struct cutis_rig_def {
     const float *const
         *poses;     /* (pose_count) of (vertex_count x 3): other poses of the mesh, or NULL; joints are put */
     int pose_count; /* where the limbs bend most in any of them */
+    bool no_curves; /* leave out the curves of quads, which no skeleton needs: vertex_curves stays NULL */
     cutis_rig_method method;
     int max_influences;               /* 1 to 8 joints a vertex; default 4 */
     int voxel_resolution;             /* 16 to 256 voxels along the longest side; default 96 */
@@ -50,8 +51,8 @@ typedef struct cutis_rig {
     int sentence_count;
     const char *const *sentences; /* what was done and found, in order */
     int ring_count;               /* rings of the limbs, by level sets */
-    const int *vertex_curves;     /* (vertex_count) the curve that a vertex is on, or -1; NULL when kept */
-    int closed_count;             /* iso-parametric curves over the edges of quads */
+    const int *vertex_curves;     /* (vertex_count) the curve that a vertex is on, or -1; NULL when kept or left out */
+    int closed_count;             /* curves over edges: iso-parametric ones of quads, else of level sets */
     int heat_points, voxel_points, follow_points; /* points served by each method */
     double topology_ms;                           /* time of the adjacency of points, triangles and quads, */
     double curve_ms, skeleton_ms, weight_ms;      /* and of the three stages */
@@ -75,6 +76,21 @@ CUTIS_API void cutis_rig_destroy(cutis_rig *rig); /* NULL is allowed */
 CUTIS_API cutis_result cutis_rig_examples(const cutis_character *character, int count, const float *const *examples,
                                           double seconds, const cutis_allocator *allocator, cutis_character **made,
                                           cutis_error *error);
+
+/*
+ * The test that tells which of the two curves of quads through a vertex goes around its limb (Bian et al. 2018, figure
+ * 2): where 20 rays from the middle of the limb meet the skin in the plane of each curve, and how unevenly far that is,
+ * d_max - d_min, INFINITY where the plane's section is open. The curve of the smaller one goes around. ARGUMENT for a
+ * vertex that is not there, DATA where other than four quads meet.
+ */
+enum { CUTIS_RIG_RAYS = 20 };
+typedef struct cutis_rig_rays {
+    float hits[2][CUTIS_RIG_RAYS][3];
+    float spreads[2];
+} cutis_rig_rays;
+
+CUTIS_API cutis_result cutis_rig_shoot_rays(const cutis_character *character, int vertex,
+                                            const cutis_allocator *allocator, cutis_rig_rays *rays, cutis_error *error);
 
 /* The templates. */
 typedef struct cutis_rig_template {

@@ -32,10 +32,10 @@ CUTIS_API cutis_zoo_entry cutis_zoo_prop(int index);
 
 /*
  * A built-in prop for a character: as large as suits it, and where a clip (-1: none) expects it. The cube and the ball
- * lie where the built-in hand grasps, and in front of any other character; the table's top is below all that the clip
- * does and below the props that are there. position: (3) where its middle stands instead (of a table: the middle of its
- * top), or NULL; scale: factor on its size. The prop holds no memory of its own. CUTIS_ERROR_ARGUMENT for an unknown
- * name or a scale that is not above 0.
+ * lie at the clip's focus (without a clip: the first there is), and in front of a character that has none; the table's
+ * top is below all that the clip does and below the props that are there. position: (3) where its middle stands instead
+ * (of a table: the middle of its top), or NULL; scale: factor on its size. The prop holds no memory of its own.
+ * CUTIS_ERROR_ARGUMENT for an unknown name or a scale that is not above 0.
  */
 CUTIS_API cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *character, int clip,
                                            const float *position, double scale, const cutis_allocator *allocator,

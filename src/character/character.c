@@ -339,6 +339,8 @@ static cutis_result copy_clips(character_build *b)
         cutis_track *tracks = arena_copy(b->memory, clip->tracks, (size_t)MAX(clip->track_count, 0), sizeof *tracks);
         if (b->memory->failed) return error_memory(b->error, "clips");
         clip->tracks = tracks;
+        if (clip->focus) clip->focus = arena_copy(b->memory, clip->focus, 3, sizeof(float));
+        if (b->memory->failed) return error_memory(b->error, "clips");
         clip->start = clip->end = 0;
         for (int k = 0; k < clip->track_count; k++) {
             cutis_result result = copy_track(b, clip->name, k, &tracks[k]);

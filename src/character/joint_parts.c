@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/core.h"
+#include "cutis/character.h"
+
 enum { WORD_LIMIT = 12, WORD_LENGTH = 24 };
 
 /* Kinds of doubtful words, behind those of the header. */
@@ -22,7 +25,7 @@ static const struct {
 } WORDS[] = {
     {"hips", DOUBT_HIP},
     {"hip", DOUBT_HIP},
-    {"pelvis", JOINT_HIPS},
+    {"pelvis", DOUBT_HIP},
     {"spine", JOINT_SPINE},
     {"lowerback", JOINT_SPINE},
     {"upperback", JOINT_SPINE},
@@ -73,7 +76,6 @@ static const struct {
     {"index", JOINT_INDEX},
     {"handindex", JOINT_INDEX},
     {"middle", JOINT_MIDDLE},
-    {"mid", JOINT_MIDDLE},
     {"handmiddle", JOINT_MIDDLE},
     {"ring", JOINT_RING},
     {"handring", JOINT_RING},
@@ -81,13 +83,18 @@ static const struct {
     {"little", JOINT_PINKY},
     {"handpinky", JOINT_PINKY},
     {"handlittle", JOINT_PINKY},
+    {"tail", JOINT_TAIL},
+    {"legupper", JOINT_UPPER_LEG},
+    {"leglower", JOINT_LOWER_LEG},
+    {"legankle", JOINT_FOOT},
+    {"legfoot", JOINT_FOOT},
+    {"legtoe", JOINT_TOE},
 };
 
 /* Words that go with every joint, and words that make a joint none of the body's own. */
 static const char *const SILENT[] = {"mixamorig", "bip", "def", "bone", "joint", "jnt", "jt", "skeleton", "armature"};
-static const char *const STRANGE[] = {"twist", "roll", "ik",     "pole", "target", "end",       "nub",  "tip",
-                                      "leaf",  "site", "helper", "ctrl", "front",  "hind",      "rear", "tail",
-                                      "wing",  "eye",  "jaw",    "ear",  "hair",   "metacarpal"};
+static const char *const STRANGE[] = {"twist", "roll",   "ik",   "pole", "target", "end", "nub", "tip", "leaf",
+                                      "site",  "helper", "ctrl", "wing", "eye",    "jaw", "ear", "hair"};
 
 static bool listed(const char *word, const char *const *list, size_t count)
 {
@@ -148,30 +155,43 @@ static int word_side(char *word)
     return JOINT_SIDE_NONE;
 }
 
-/* The kind of a name by itself, doubtful ones included. */
-static int name_kind(const char *name, int *side)
+/* The kind of a name by itself, doubtful ones included; index: its place in a finger when the name tells, or -1. */
+static int name_kind(const char *name, int *side, int *index)
 {
+    static const char *const phalanges[] = {"proximal", "intermediate", "distal"};
     char words[WORD_LIMIT][WORD_LENGTH];
     int given = name_cut(name, words), count = 0;
-    bool strange = false;
+    bool strange = false, front = false, metacarpal = false;
     *side = JOINT_SIDE_NONE;
+    *index = -1;
     for (int i = 0; i < given; i++) {
         int found = word_side(words[i]);
         if (found != JOINT_SIDE_NONE) *side = found;
         strange |= listed(words[i], STRANGE, sizeof STRANGE / sizeof *STRANGE);
+        front |= strcmp(words[i], "front") == 0;
+        metacarpal |= strcmp(words[i], "metacarpal") == 0;
+        for (int k = 0; k < 3; k++)
+            if (strcmp(words[i], phalanges[k]) == 0) *index = k;
         if (!words[i][0] || listed(words[i], SILENT, sizeof SILENT / sizeof *SILENT)) continue;
         memmove(words[count++], words[i], WORD_LENGTH);
     }
     if (strange) return JOINT_OTHER;
-    for (int run = count; run > 0; run--) {
-        for (int i = 0; i + run <= count; i++) {
+    int kind = JOINT_OTHER;
+    for (int run = count; run > 0 && kind == JOINT_OTHER; run--) {
+        for (int i = count - run; i >= 0 && kind == JOINT_OTHER;
+             i--) { /* what is meant stands behind what describes it */
             char joined[WORD_LIMIT * WORD_LENGTH] = "";
             for (int k = i; k < i + run; k++) strcat(joined, words[k]);
-            int kind = word_kind(joined);
-            if (kind != JOINT_OTHER) return kind;
+            kind = word_kind(joined);
         }
     }
-    return JOINT_OTHER;
+    if (front && (kind == DOUBT_LEG || (kind >= JOINT_UPPER_LEG && kind <= JOINT_TOE))) kind = DOUBT_ARM;
+    /* The thumb is the one finger whose metacarpal bone moves freely. */
+    if (kind == JOINT_THUMB && (metacarpal || *index >= 0))
+        *index = metacarpal ? 0 : *index == 0 ? 1 : 2;
+    else if (metacarpal)
+        kind = JOINT_OTHER;
+    return kind;
 }
 
 static bool side_has(int count, const joint_part *parts, int side, int kind)
@@ -233,13 +253,14 @@ static void hips_find(int count, const int *parents, joint_part *parts)
 
 void joint_parts_find(int count, const char *const *names, const int *parents, joint_part *parts)
 {
-    for (int j = 0; j < count; j++) parts[j].kind = name_kind(names[j], &parts[j].side);
+    for (int j = 0; j < count; j++) parts[j].kind = name_kind(names[j], &parts[j].side, &parts[j].index);
     for (int side = 0; side < JOINT_SIDE_COUNT; side++) doubt_decide(count, parts, side);
     hips_find(count, parents, parts);
     int last[JOINT_KIND_COUNT][JOINT_SIDE_COUNT];
     memset(last, -1, sizeof last);
     for (int j = 0; j < count; j++) {
         joint_part *part = &parts[j];
+        if (part->index >= 0 && part->kind != JOINT_OTHER) continue; /* by its name */
         part->index = 0;
         if (part->kind == JOINT_OTHER) continue;
         int *before = &last[part->kind][part->side], above = j;
@@ -251,4 +272,35 @@ void joint_parts_find(int count, const char *const *names, const int *parents, j
         if (*before >= 0) part->index = parts[*before].index + 1;
         *before = j;
     }
+}
+
+cutis_result cutis_character_match_joints(const cutis_character *one, const cutis_character *two, int *matches,
+                                          cutis_error *error)
+{
+    const cutis_character *both[2] = {one, two};
+    int most = MAX(one->joint_count, two->joint_count);
+    arena memory = arena_create(NULL);
+    const char **names = ARENA_ARRAY(&memory, const char *, most);
+    int *parents = ARENA_ARRAY(&memory, int, most);
+    joint_part *parts[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) parts[i] = ARENA_ARRAY(&memory, joint_part, both[i]->joint_count);
+    if (memory.failed) {
+        arena_destroy(&memory);
+        return error_memory(error, "matching joints");
+    }
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < both[i]->joint_count; j++)
+            names[j] = both[i]->joints[j].name, parents[j] = both[i]->joints[j].parent;
+        joint_parts_find(both[i]->joint_count, names, parents, parts[i]);
+    }
+    for (int j = 0; j < one->joint_count; j++) {
+        const joint_part *own = &parts[0][j];
+        matches[j] = own->kind == JOINT_OTHER ? cutis_character_find_joint(two, one->joints[j].name) : -1;
+        for (int k = 0; k < two->joint_count && matches[j] < 0 && own->kind != JOINT_OTHER; k++) {
+            const joint_part *other = &parts[1][k];
+            if (own->kind == other->kind && own->side == other->side && own->index == other->index) matches[j] = k;
+        }
+    }
+    arena_destroy(&memory);
+    return CUTIS_OK;
 }

@@ -18,6 +18,7 @@ typedef enum joint_kind {
     JOINT_LOWER_LEG,
     JOINT_FOOT,
     JOINT_TOE,
+    JOINT_TAIL,
     JOINT_THUMB,
     JOINT_INDEX,
     JOINT_MIDDLE,
@@ -37,7 +38,7 @@ typedef struct joint_part {
 /*
  * The part that each joint of a skeleton is, by the names that usual tools give (LeftArm, upper_arm.L, upperarm_l,
  * lShldr, ...) and by what else the skeleton has: a LeftShoulder is the collar bone where there is a LeftArm, and the
- * upper arm where there is a LeftCollar. A parent stands before its children.
+ * upper arm where there is a LeftCollar; front legs are arms. A parent stands before its children.
  */
 void joint_parts_find(int count, const char *const *names, const int *parents, joint_part *parts);
 

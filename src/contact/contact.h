@@ -111,6 +111,7 @@ typedef struct contact_work {
     float *motions;   /* (triangle_count x 4) mean motion, and how far the corners' are from it */
     float *starts;    /* (point_count x 4) start */
     float *ends;      /* (point_count x 4) end, less the mean motion */
+    vec3 shift;       /* the mean motion, which changes no distance and would only swell the boxes */
     contact_pair *pairs;
     contact_block *block_counts; /* (block_count) */
     int pair_count;
@@ -154,7 +155,7 @@ int contact_search(const contact_surface *surface, contact_work *work, const flo
 
 /*
  * Whether point p's end is so far from where the last search had it that a pair that was left out, at more than its
- * reach, could come closer than a tenth of its gap.
+ * reach, could come closer than a tenth of its gap, or a part that was left out as flat could fold.
  */
 bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
                      const contact_search_options *options, int p);

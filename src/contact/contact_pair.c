@@ -10,6 +10,8 @@
 
 /* Advancement stops after this many steps; what is left is treated as an impact there, which is safe. */
 enum { IMPACT_STEPS = 24 };
+/* A long step is worth a try when it is this many times longer than the distance allows. */
+static const float LEAST_GAIN = 4;
 
 static vec3 at(const float *positions, int i) { return vec3_load(positions + 3 * i); }
 
@@ -36,6 +38,49 @@ void contact_pair_nearest(contact_pair *pair, const float *positions)
     pair->normal = vec3_normalize(d);
 }
 
+typedef struct dvec3 {
+    double x, y, z;
+} dvec3;
+
+static dvec3 way_of(vec3 from, vec3 to)
+{
+    return (dvec3){(double)to.x - from.x, (double)to.y - from.y, (double)to.z - from.z};
+}
+
+static dvec3 dvec3_cross(dvec3 a, dvec3 b)
+{
+    return (dvec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static double dvec3_dot(dvec3 a, dvec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+/*
+ * Whether the lines of two edges, or a point and the plane of a triangle, stay further apart than gap. Their distance
+ * is f / |n|, f the volume that the four points span and n the product of two sides: f is cubic in time and n
+ * quadratic, and both are within the range of their Bezier control values. In double: f is tiny where features all but
+ * touch.
+ */
+static bool pair_parted(const contact_pair *pair, const vec3 p[2][4], float gap)
+{
+    bool face = pair->kind == CONTACT_POINT_TRIANGLE;
+    dvec3 w[2], a[2], b[2]; /* from one feature to the other, and the two sides, at start and end */
+    for (int t = 0; t < 2; t++) {
+        w[t] = way_of(p[t][face ? 1 : 2], p[t][0]);
+        a[t] = way_of(p[t][face ? 1 : 0], p[t][face ? 2 : 1]);
+        b[t] = way_of(p[t][face ? 1 : 2], p[t][3]);
+    }
+    dvec3 n0 = dvec3_cross(a[0], b[0]), n2 = dvec3_cross(a[1], b[1]);
+    dvec3 n1 = dvec3_cross(a[0], b[1]), other = dvec3_cross(a[1], b[0]);
+    n1 = (dvec3){0.5 * (n1.x + other.x), 0.5 * (n1.y + other.y), 0.5 * (n1.z + other.z)};
+    double f[4] = {dvec3_dot(w[0], n0), (dvec3_dot(w[1], n0) + 2 * dvec3_dot(w[0], n1)) / 3,
+                   (2 * dvec3_dot(w[1], n1) + dvec3_dot(w[0], n2)) / 3, dvec3_dot(w[1], n2)};
+    double longest = sqrt(MAX(dvec3_dot(n0, n0), MAX(dvec3_dot(n1, n1), dvec3_dot(n2, n2))));
+    double sign = f[0] < 0 ? -1 : 1;
+    for (int i = 0; i < 4; i++)
+        if (!(sign * f[i] > gap * longest)) return false;
+    return true;
+}
+
 float contact_pair_impact(const contact_pair *pair, const float *start, const float *end, float gap)
 {
     vec3 p[4], d[4], mean = {0, 0, 0};
@@ -55,14 +100,22 @@ float contact_pair_impact(const contact_pair *pair, const float *start, const fl
     if (pair->distance - gap > speed) return 2;
     float t = 0, weights[4];
     for (int step = 0; step < IMPACT_STEPS; step++) {
-        vec3 q[4];
-        for (int i = 0; i < 4; i++) q[i] = vec3_madd(p[i], d[i], t);
-        float distance = vec3_length(pair_difference(pair, q, weights));
+        vec3 q[2][4];
+        for (int i = 0; i < 4; i++) q[0][i] = vec3_madd(p[i], d[i], t);
+        float distance = vec3_length(pair_difference(pair, q[0], weights));
         float room = distance - gap;
         if (step > 0 && room < 0.02f * gap) return t;
         float next = t + MAX(room, 0) / speed;
         if (next >= 1) return 2;
         if (room <= 0) return t;
+        /* Features that slide along each other, all but touching, would take endless steps: try longer ones. */
+        for (float long_step = 1 - t; long_step > LEAST_GAIN * (next - t); long_step *= 0.25f) {
+            for (int i = 0; i < 4; i++) q[1][i] = vec3_madd(p[i], d[i], t + long_step);
+            if (!pair_parted(pair, q, gap)) continue;
+            next = t + long_step;
+            break;
+        }
+        if (next >= 1) return 2;
         t = next;
     }
     return t;

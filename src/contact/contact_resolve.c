@@ -39,6 +39,16 @@ static bool strayed(const contact_surface *surface, const contact_work *work, co
     return false;
 }
 
+/* Whether a point of the pair was moved in this pass or the one before: what has not hit then does not hit now. */
+static bool pair_moved(const contact_pair *pair, const int *moved, int pass)
+{
+    const int *v = pair->v;
+    return MAX(MAX(moved[v[0]], moved[v[1]]), MAX(moved[v[2]], moved[v[3]])) >= pass - 1;
+}
+
+/* Impacts before this share of the step are lifted as if they were at it. */
+static const float LEAST_TIME = 0.1f;
+
 /* Push the pair apart at `end`, along the normal it has at time t of the motion. */
 static void impact_project(const contact_pair *pair, float t, const float *start, float *end,
                            const float *inverse_masses)
@@ -54,6 +64,9 @@ static void impact_project(const contact_pair *pair, float t, const float *start
     memcpy(hit.v, pair->v, sizeof hit.v);
     hit.gap = MIN(0.5f * pair->gap, 2 * pair->distance);
     hit.lambda = 0;
+    /* Where the end is fine, it is the way there that must be lifted, at the time of the impact. */
+    float lift = MIN(pair->distance, 1.5f * gap_hard(pair)) - hit.distance;
+    if (lift > 0) hit.gap = MAX(hit.gap, contact_pair_value(&hit, end) + lift / MAX(t, LEAST_TIME));
     contact_pair_project(&hit, inverse_masses, end);
 }
 
@@ -63,6 +76,13 @@ static bool pair_fixed(const contact_pair *pair, const float *inverse_masses)
     for (int k = 0; k < 4; k++)
         if (inverse_masses[pair->v[k]] > 0) return false;
     return true;
+}
+
+/* Whether a zone holds a point of the pair: others have not moved since the first pass looked at them. */
+static bool pair_zoned(const contact_pair *pair, const int *zones)
+{
+    const int *v = pair->v;
+    return MAX(MAX(zones[v[0]], zones[v[1]]), MAX(zones[v[2]], zones[v[3]])) >= 0;
 }
 
 static int zone_root(int *zones, int p)
@@ -179,19 +199,24 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
     int n = surface->mesh->point_count;
     if (!searched) contact_search(surface, work, start, end, options, jobs);
     bool fresh = !searched || !strayed(surface, work, end, options);
+    int *moved = work->zones; /* the last pass that moved each point */
+    for (int p = 0; p < n; p++) moved[p] = -1;
     const long all = MAX((long)PAIR_BUDGET * n, PAIR_BUDGET_LEAST);
     long budget = all;
     for (int pass = 0; pass < PROJECT_PASSES && budget > 0; pass++) {
-        if (!fresh) contact_search_update(surface, work, start, end, options, jobs);
+        bool searching = !fresh;
+        if (searching) contact_search_update(surface, work, start, end, options, jobs);
         fresh = true;
         budget -= work->pair_count;
         int hits = 0;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
+            if (!searching && !pair_moved(pair, moved, pass)) continue;
             if (pair_fixed(pair, inverse_masses)) continue;
             float t = contact_pair_impact(pair, start, end, gap_hard(pair));
             if (t > 1) continue;
             impact_project(pair, t, start, end, inverse_masses);
+            for (int k = 0; k < 4; k++) moved[pair->v[k]] = pass;
             hits++;
         }
         stats.passes++;
@@ -213,6 +238,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         int hits = 0;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
+            if (pass > 0 && !pair_zoned(pair, zones)) continue;
             if (pair_fixed(pair, inverse_masses)) continue;
             if (contact_pair_impact(pair, start, end, gap_hard(pair)) > 1) continue;
             int first = zones[pair->v[0]] < 0 ? -1 : zone_root(zones, pair->v[0]);

@@ -20,6 +20,12 @@
 
 /* Cosine of the angle that all normals of a flat part stay within of their middle. */
 static const float FLAT_COSINE = 0.3f;
+/*
+ * How far a point may go from the end that was searched, over the thickness. A part that was left out because it is
+ * flat on the way to that end may fold on the way to another: it then touches itself only where it was closer to itself
+ * than twice this, and contact keeps it further apart.
+ */
+static const float FLAT_STRAY = 0.2f;
 /* Pairs of nodes that wait: of each of at most 160 levels all but one pair of three children each. */
 enum { STACK = 160 * 8 + 1 };
 
@@ -28,8 +34,7 @@ typedef struct search {
     contact_work *work;
     const float *start, *end;
     const contact_search_options *options;
-    vec3 shift;   /* mean motion, which changes no distance and would only swell the boxes */
-    bool partial; /* only pairs with a marked point */
+    bool partial; /* only pairs with a marked point; the rest of the bounds stands from the search before */
     /* Where a block that overflowed is searched again: the rest of the list; NULL: every block has its own part. */
     contact_pair *room;
     int room_count;
@@ -53,7 +58,7 @@ float contact_reach(const contact_surface *surface, const contact_search_options
 bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
                      const contact_search_options *options, int p)
 {
-    float stray = 0.5f * play(surface, options, surface->scales[p]);
+    float stray = MIN(0.5f * play(surface, options, surface->scales[p]), FLAT_STRAY * options->thickness);
     return !(vec3_length2(vec3_sub(vec3_load(work->saved + 3 * p), vec3_load(end + 3 * p))) <= stray * stray);
 }
 
@@ -63,9 +68,10 @@ static void points_load(void *context, int begin, int end)
 {
     const search *s = context;
     for (int p = begin; p < end; p++) {
+        if (s->partial && !s->work->marks[p]) continue;
         float *a = s->work->starts + 4 * p, *b = s->work->ends + 4 * p;
         vec3_store(a, vec3_load(s->start + 3 * p));
-        vec3_store(b, vec3_sub(vec3_load(s->end + 3 * p), s->shift));
+        vec3_store(b, vec3_sub(vec3_load(s->end + 3 * p), s->work->shift));
         a[3] = b[3] = 0;
     }
 }
@@ -144,7 +150,13 @@ static void triangles_bound(const search *s, int i)
 /* A grain is a whole number of LANES, and corners and bounds have room beyond their end. */
 static void triangles_refit(void *context, int begin, int end)
 {
-    for (int i = begin; i < end; i += LANES) triangles_bound(context, i);
+    const search *s = context;
+    for (int i = begin; i < end; i += LANES) {
+        bool needed = !s->partial;
+        const int *corners = s->surface->corners + 3 * i;
+        for (int c = 0; c < 3 * LANES && !needed; c++) needed = s->work->marks[corners[c]];
+        if (needed) triangles_bound(s, i);
+    }
 }
 
 static void bound_merge(float *a, const float *b)
@@ -157,6 +169,7 @@ static void leaves_refit(void *context, int begin, int end)
     const search *s = context;
     const contact_surface *surface = s->surface;
     for (int leaf = begin; leaf < end; leaf++) {
+        if (s->partial && !s->work->node_marks[leaf]) continue;
         float *bound = s->work->nodes + (size_t)leaf * CONTACT_BOUND;
         const float *triangle = s->work->triangles + (size_t)surface->leaf_first[leaf] * CONTACT_BOUND;
         int count = surface->leaf_first[leaf + 1] - surface->leaf_first[leaf];
@@ -169,6 +182,7 @@ static void nodes_refit(const search *s)
 {
     const contact_surface *surface = s->surface;
     for (int node = surface->leaf_count; node < surface->node_count; node++) {
+        if (s->partial && !s->work->node_marks[node]) continue;
         float *bound = s->work->nodes + (size_t)node * CONTACT_BOUND;
         const float *child = s->work->nodes + (size_t)surface->child_first[node] * CONTACT_BOUND;
         memcpy(bound, child, CONTACT_BOUND * sizeof(float));
@@ -450,11 +464,13 @@ static int search_run(search *s, int count, const cutis_jobs *jobs)
 {
     const contact_surface *surface = s->surface;
     contact_work *work = s->work;
-    double shift[3] = {0};
     int n = surface->mesh->point_count;
-    for (int p = 0; p < n; p++)
-        for (int k = 0; k < 3; k++) shift[k] += (double)s->end[3 * p + k] - s->start[3 * p + k];
-    s->shift = vec3_make((float)(shift[0] / n), (float)(shift[1] / n), (float)(shift[2] / n));
+    if (!s->partial) {
+        double shift[3] = {0};
+        for (int p = 0; p < n; p++)
+            for (int k = 0; k < 3; k++) shift[k] += (double)s->end[3 * p + k] - s->start[3 * p + k];
+        work->shift = vec3_make((float)(shift[0] / n), (float)(shift[1] / n), (float)(shift[2] / n));
+    }
 
     parallel_for(jobs, n, 2048, points_load, s);
     parallel_for(jobs, surface->mesh->triangle_count, 1024, triangles_refit, s);
@@ -532,6 +548,7 @@ int contact_search_update(const contact_surface *surface, contact_work *work, co
     }
     if (2 * marked > n || kept > work->kept_capacity || work->dropped > 0 || surface->leaf_count == 0)
         return contact_search(surface, work, start, end, options, jobs);
+    if (marked == 0) return work->pair_count;
     /* The others stay with the end they were searched for, from which they have not strayed. */
     for (int p = 0; p < n; p++)
         if (work->marks[p]) memcpy(work->saved + 3 * p, end + 3 * p, 3 * sizeof(float));

@@ -23,11 +23,11 @@
 #include "engine/model_object.h"
 #include "math/math3.h"
 
-enum { HISTORY = 4, DEFAULT_LIMIT = 64, PATIENCE = 4, PHASES = 48 };
+enum { HISTORY = 4, DEFAULT_LIMIT = 64, PATIENCE = 4, HOPE = 16, PHASES = 48 };
 static const double DEFAULT_POSITION = 1e-4, DEFAULT_VELOCITY = 1e-2;
 /*
- * The search aims lower than the tolerances, and takes the best period once it has closed and for some periods no
- * better one has come.
+ * The search aims lower than the tolerances, and takes the best period once it has closed and for PATIENCE periods no
+ * better one has come, or, as it will not close, for HOPE.
  */
 static const double AIM = 0.1, IMPROVED = 0.7;
 /* Plain repetition goes on as long as each period leaves less than this part of the residual. */
@@ -37,17 +37,35 @@ static float *floats_at(const cutis_state *state, size_t offset) { return (float
 
 /* ---- what can be seen of a state ---- */
 
-/* A float array of what can be seen: positions of the vertices, then how far they came in the last substep. */
-static size_t seen_count(const cutis_model *m) { return (size_t)m->character->vertex_count * 6; }
+/* Whether skin slides over the surface, which vertices alone do not tell. */
+static bool skin_slides(const cutis_model *m)
+{
+    const cutis_solver_info *info = &m->stages[m->stage_count - 1].solver->info;
+    for (int i = 0; i < info->output_count; i++)
+        if (strcmp(info->outputs[i], "sliding") == 0) return true;
+    return false;
+}
 
-/* Take down the positions; the first half of `seen` held those of the substep before. */
+/*
+ * A float array of what can be seen: positions of the vertices and, where skin slides, how far (scene units); then how
+ * far all of that came in the last substep.
+ */
+static size_t seen_count(const cutis_model *m)
+{
+    return (size_t)m->character->vertex_count * 6 * (skin_slides(m) ? 2 : 1);
+}
+
+/* Take down what is seen; the first half of `seen` held that of the substep before. */
 static void seen_take(const cutis_model *m, const cutis_state *state, float *seen)
 {
     const float *x = floats_at(state, m->vertices);
-    size_t half = seen_count(m) / 2;
+    size_t half = seen_count(m) / 2, own = (size_t)m->character->vertex_count * 3;
+    cutis_output sliding = {0};
+    if (half > own) cutis_state_output(m, state, "sliding", &sliding);
     for (size_t i = 0; i < half; i++) {
-        seen[half + i] = x[i] - seen[i];
-        seen[i] = x[i];
+        float now = i < own ? x[i] : sliding.values ? sliding.values[i - own] : 0;
+        seen[half + i] = now - seen[i];
+        seen[i] = now;
     }
 }
 
@@ -171,15 +189,15 @@ static void mix_state(const loop_search *s, const double *weights, cutis_state *
 /* Mean over the vertices of the squared path in the last substep. */
 static double path_squared(const cutis_model *m, const float *seen)
 {
-    size_t half = seen_count(m) / 2;
-    return dot(seen + half, seen + half, half) / (double)m->character->vertex_count;
+    size_t half = seen_count(m) / 2, own = (size_t)m->character->vertex_count * 3;
+    return dot(seen + half, seen + half, own) / (double)m->character->vertex_count;
 }
 
 /* Turn and move what was seen back by the travel of a period. */
 static void seen_return(const cutis_model *m, mat34 back, float *seen)
 {
-    size_t half = seen_count(m) / 2;
-    for (size_t i = 0; i < half; i += 3) {
+    size_t half = seen_count(m) / 2, own = (size_t)m->character->vertex_count * 3;
+    for (size_t i = 0; i < own; i += 3) {
         vec3_store(seen + i, mat34_point(back.m, vec3_load(seen + i)));
         vec3_store(seen + half + i, mat34_vector(back.m, vec3_load(seen + half + i)));
     }
@@ -316,7 +334,8 @@ static bool search(loop_search *s, cutis_state *state, cutis_loop_info *info)
     bool mixed = false, accelerated = false;
     /* At first at rest in the pose: nothing moves. */
     size_t count = seen_count(m), half = count / 2;
-    memcpy(s->seen, floats_at(state, m->vertices), half * sizeof(float));
+    seen_take(m, state, s->seen);
+    memset(s->seen + half, 0, half * sizeof(float));
     state->time = 0;
     state->substeps = 0;
     for (int period = 1; period <= limit; period++) {
@@ -344,7 +363,7 @@ static bool search(loop_search *s, cutis_state *state, cutis_loop_info *info)
         info->periods = period;
         info->accelerated = accelerated;
         since = least < IMPROVED * least_before ? 0 : since + 1;
-        if (least <= AIM || (least <= 1 && since >= PATIENCE)) break;
+        if (least <= AIM || since >= (least <= 1 ? PATIENCE : HOPE)) break;
         if (s->mixable) mixed = accelerate(s, state, whole && now > FAST * last, !whole && end > 2 * last_end);
         accelerated |= mixed;
         if (whole) last = now;

@@ -391,12 +391,18 @@ static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, ar
     return CUTIS_OK;
 }
 
-/* The chain of one kind and side: its joints in order, as many as `limit`; returns how many. */
-static int part_chain(const joint_part *parts, int count, int kind, int side, int limit, int *chain)
+enum { CHAIN_LIMIT = 32 };
+
+/* The chain of one kind and side, -1 where a joint is missing; returns its length. */
+static int part_chain(const joint_part *parts, int count, int kind, int side, int chain[CHAIN_LIMIT])
 {
     int length = 0;
-    for (int j = 0; j < count && length < limit; j++)
-        if (parts[j].kind == kind && parts[j].side == side) chain[length++] = j;
+    for (int i = 0; i < CHAIN_LIMIT; i++) chain[i] = -1;
+    for (int j = 0; j < count; j++) {
+        if (parts[j].kind != kind || parts[j].side != side || parts[j].index >= CHAIN_LIMIT) continue;
+        chain[parts[j].index] = j;
+        length = MAX(length, parts[j].index + 1);
+    }
     return length;
 }
 
@@ -407,18 +413,18 @@ static int part_chain(const joint_part *parts, int count, int kind, int side, in
 static int match_parts(const bvh_reader *r, const cutis_character *c, const part_lists *parts, target_joint *targets,
                        bool *taken)
 {
-    enum { CHAIN_LIMIT = 32 };
     int count = 0;
     for (int i = 0; i < JOINT_KIND_COUNT * JOINT_SIDE_COUNT; i++) {
         int kind = i / JOINT_SIDE_COUNT, side = i % JOINT_SIDE_COUNT, from[CHAIN_LIMIT], to[CHAIN_LIMIT];
         if (kind == JOINT_OTHER) continue;
-        int m = part_chain(parts->sources, r->joint_count, kind, side, CHAIN_LIMIT, from);
-        int n = part_chain(parts->targets, c->joint_count, kind, side, CHAIN_LIMIT, to);
+        int m = part_chain(parts->sources, r->joint_count, kind, side, from);
+        int n = part_chain(parts->targets, c->joint_count, kind, side, to);
         bool share = kind == JOINT_SPINE || kind == JOINT_NECK;
         for (int k = 0; k < n && m > 0; k++) {
             if (share && (k + 1) * m / n == k * m / n) continue;
             int source = share ? (k + 1) * m / n - 1 : k;
-            if (source >= m || taken[from[source]] || targets[to[k]].source >= 0) continue;
+            if (source >= m || from[source] < 0 || to[k] < 0) continue;
+            if (taken[from[source]] || targets[to[k]].source >= 0) continue;
             targets[to[k]].source = from[source];
             taken[from[source]] = true;
             count++;

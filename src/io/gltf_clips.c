@@ -172,6 +172,23 @@ static cutis_result channel_read(clip_reader *r, const json_t *animation, int an
     return result;
 }
 
+/* extras.cutis.focus: where the clip reaches for a thing. */
+static cutis_result focus_read(gltf_reader *reader, const json_t *animation, int index, cutis_clip *clip)
+{
+    const json_t *extras = gltf_get_extras(animation);
+    char place[64];
+    double values[3];
+    bool found;
+    snprintf(place, sizeof place, "animations[%d].extras.cutis", index);
+    cutis_result result = gltf_get_numbers(reader->document, extras, "focus", place, 3, values, &found);
+    if (result != CUTIS_OK || !found) return result;
+    float *focus = gltf_allocate(reader->document, 3, sizeof(float));
+    if (!focus) return gltf_error_memory(reader->document);
+    for (int k = 0; k < 3; k++) focus[k] = (float)values[k];
+    clip->focus = focus;
+    return CUTIS_OK;
+}
+
 cutis_result gltf_read_clips(gltf_reader *reader)
 {
     gltf_document *document = reader->document;
@@ -199,6 +216,8 @@ cutis_result gltf_read_clips(gltf_reader *reader)
         clips[clip_count].name = name_set_add(&names, name, "clip", i);
         clips[clip_count].track_count = r.track_count - first;
         first_tracks[clip_count] = first;
+        cutis_result result = focus_read(reader, animation, i, &clips[clip_count]);
+        if (result != CUTIS_OK) return result;
         reader->clip_animations[clip_count] = i;
         if (!clips[clip_count++].name) return gltf_error_memory(document);
     }

@@ -611,6 +611,7 @@ static void clips_write(gltf_writer *w)
         if (source->track_count == 0) continue;
         json_t *animation = gltf_append_object(&w->out, animations);
         gltf_put_string(&w->out, animation, "name", source->name);
+        if (source->focus) gltf_put_floats(&w->out, extras_get(&w->out, animation), "focus", source->focus, 3);
         clip_writer clip = {.samplers = gltf_put_array(&w->out, animation, "samplers"),
                             .channels = gltf_put_array(&w->out, animation, "channels"),
                             .shift = MAX(-source->start, 0)};

@@ -5,6 +5,7 @@ cutis_result curve_search_prepare(const cutis_character *character, arena *memor
                                   cutis_error *error)
 {
     cutis_result result = mesh_build_character(&search->mesh, character, memory, error);
+    if (search->bare) return result;
     if (result == CUTIS_OK) result = quads_build(&search->quads, character, memory, error);
     if (result == CUTIS_OK) result = rings_reserve(&search->quads, &search->mesh, memory, &search->rings, error);
     return result;
@@ -12,7 +13,6 @@ cutis_result curve_search_prepare(const cutis_character *character, arena *memor
 
 typedef struct search_job {
     const cutis_character *character;
-    const limb_poses *poses;
     arena *memory;
     curve_search *search;
     cutis_result result;
@@ -27,7 +27,7 @@ static void search_block(void *context, int begin, int end)
     const float *low = job->character->bounds_min, *high = job->character->bounds_max;
     for (int task = begin; task < end; task++)
         if (task == 0)
-            job->result = limbs_find(&s->mesh, job->character->size, job->poses, job->memory, &s->limbs, &job->error);
+            job->result = limbs_find(&s->mesh, job->character->size, false, NULL, job->memory, &s->limbs, &job->error);
         else
             rings_trace(&s->quads, &s->mesh, vec3_lerp(vec3_load(low), vec3_load(high), 0.5f), job->character->size,
                         &s->rings);
@@ -37,8 +37,14 @@ cutis_result curve_search_run(const cutis_character *character, const limb_poses
                               arena *memory, curve_search *search, cutis_error *error)
 {
     static const limb_poses none = {0};
-    search_job job = {character, poses ? poses : &none, memory, search, CUTIS_OK, {0}};
-    parallel_for(jobs, 2, 1, search_block, &job);
-    if (job.result != CUTIS_OK && error) *error = job.error;
-    return job.result;
+    search_job job = {character, memory, search, CUTIS_OK, {0}};
+    if (search->bare)
+        job.result = limbs_find(&search->mesh, character->size, false, jobs, memory, &search->limbs, &job.error);
+    else
+        parallel_for(jobs, 2, 1, search_block, &job);
+    if (job.result != CUTIS_OK) {
+        if (error) *error = job.error;
+        return job.result;
+    }
+    return limbs_ring(&search->mesh, character->size, poses ? poses : &none, jobs, memory, &search->limbs, error);
 }

@@ -35,7 +35,7 @@ static int spread(const spreader *s, int source, float start, float limit, float
     const patches *p = s->p;
     const int *link_first = p->link_first, *links = p->links;
     const float *lengths = p->lengths;
-    float scale = 1 / p->spacing;
+    float scale = 2 / p->spacing; /* half a link a bucket: few patches are looked at twice */
     int waiting = 1, reached = 1, first = (int)(start * scale);
     distances[source] = start;
     s->next[source] = -1;
@@ -74,9 +74,8 @@ typedef struct merge {
 
 typedef struct tree_work {
     limbs *found;
-    int *up;                               /* (patch count) union-find */
-    int *branch;                           /* (patch count) of a set's root: its branch */
-    int tips[LIMBS_MAX], seams[LIMBS_MAX]; /* patches of the limbs */
+    int *up;     /* (patch count) union-find */
+    int *branch; /* (patch count) of a set's root: its branch */
     merge merges[8 * LIMBS_MAX];
     int merge_count, join_count;
 } tree_work;
@@ -183,83 +182,229 @@ static void limbs_collect(tree_work *w)
     limbs *f = w->found;
     int top = f->order[0];
     f->count = 1;
-    f->all[0] = (limb){.reach = f->farthest, .main = true, .branch = f->branches[top]};
-    w->tips[0] = top;
-    w->seams[0] = -1;
+    f->all[0] = (limb){
+        .reach = f->farthest, .main = true, .branch = f->branches[top], .tip_patch = top, .seam_patch = -1, .seam = -1};
     for (int i = 0; i < w->merge_count && f->count < LIMBS_MAX; i++) {
         const merge *g = &w->merges[i];
-        float reach = f->distances[g->younger] - f->distances[g->patch];
-        limb l = {.reach = reach, .main = reach >= MAIN * f->farthest, .branch = f->branches[g->younger]};
+        limb l = {.reach = f->distances[g->younger] - f->distances[g->patch],
+                  .branch = f->branches[g->younger],
+                  .tip_patch = g->younger,
+                  .seam_patch = g->patch};
         int k = f->count++;
-        for (; k > 1 && f->all[k - 1].reach < reach; k--)
-            f->all[k] = f->all[k - 1], w->tips[k] = w->tips[k - 1], w->seams[k] = w->seams[k - 1];
+        l.main = l.reach >= MAIN * f->farthest;
+        for (; k > 1 && f->all[k - 1].reach < l.reach; k--) f->all[k] = f->all[k - 1];
         f->all[k] = l;
-        w->tips[k] = g->younger;
-        w->seams[k] = g->patch;
     }
     f->main_count = 0;
     for (int i = 0; i < f->count; i++) f->main_count += f->all[i].main;
     /* An elder's seam is where it first swallowed another main limb. */
     for (int i = 0; i < w->merge_count; i++) {
-        int elder = -1, younger = -1, seam = w->merges[i].patch;
+        limb *elder = NULL, *younger = NULL;
+        int seam = w->merges[i].patch;
         for (int k = 0; k < f->main_count; k++) {
-            if (w->tips[k] == w->merges[i].elder) elder = k;
-            if (w->tips[k] == w->merges[i].younger) younger = k;
+            if (f->all[k].tip_patch == w->merges[i].elder) elder = &f->all[k];
+            if (f->all[k].tip_patch == w->merges[i].younger) younger = &f->all[k];
         }
-        if (elder < 0 || younger < 0) continue;
-        if (w->seams[elder] < 0 || f->distances[seam] > f->distances[w->seams[elder]]) {
-            w->seams[elder] = seam;
-            f->all[elder].reach = f->distances[w->tips[elder]] - f->distances[seam];
+        if (!elder || !younger) continue;
+        if (elder->seam_patch < 0 || f->distances[seam] > f->distances[elder->seam_patch]) {
+            elder->seam_patch = seam;
+            elder->reach = f->distances[elder->tip_patch] - f->distances[seam];
         }
     }
 }
 
-/* The point at the very end: of the tip's patch and those around it, the farthest from a few patches farther in. */
-static int tip_point(const mesh *m, const limbs *f, int tip)
+/* The patch nearest to the centre of the body. */
+static int middle_find(const patches *g)
+{
+    vec3 centre = {0, 0, 0};
+    float nearest = INFINITY;
+    int middle = 0;
+    for (int i = 0; i < g->count; i++) centre = vec3_madd(centre, g->centres[i], (float)g->sizes[i]);
+    centre = vec3_scale(centre, 1 / (float)g->point_count);
+    for (int i = 0; i < g->count; i++) {
+        float d = vec3_length2(vec3_sub(g->centres[i], centre));
+        if (d < nearest) nearest = d, middle = i;
+    }
+    return middle;
+}
+
+static spreader spreader_make(const patches *g, arena *memory)
+{
+    spreader s = {.p = g};
+    s.next = ARENA_ARRAY(memory, int, g->count);
+    s.heads = ARENA_ARRAY(memory, int, HEADS);
+    s.touched = ARENA_ARRAY(memory, int, g->count);
+    if (memory->failed) return s;
+    for (int i = 0; i < g->count; i++) s.next[i] = -2;
+    for (int b = 0; b < HEADS; b++) s.heads[b] = -1;
+    return s;
+}
+
+bool limbs_spread(const limbs *f, int patch, float limit, arena *scratch, float *distances)
+{
+    spreader s = spreader_make(&f->patches, scratch);
+    if (scratch->failed) return false;
+    for (int i = 0; i < f->patches.count; i++) distances[i] = INFINITY;
+    spread(&s, patch, 0, limit, distances);
+    return true;
+}
+
+cutis_result limbs_find(const mesh *m, float size, bool fine, const cutis_jobs *jobs, arena *memory, limbs *found,
+                        cutis_error *error)
+{
+    enum { CELLS = 2048 };
+    cutis_result result = patches_make(m, fine, jobs, memory, &found->patches, error);
+    if (result != CUTIS_OK) return result;
+    patches *g = &found->patches;
+    int n = g->count;
+    if (n == 0) return error_set(error, CUTIS_ERROR_DATA, "the surface has no triangles to rig");
+    arena scratch = arena_create(&memory->allocator);
+    tree_work *w = ARENA_ARRAY(&scratch, tree_work, 1);
+    int *up = ARENA_ARRAY(&scratch, int, n), *branch = ARENA_ARRAY(&scratch, int, n);
+    int *counts = ARENA_ARRAY(&scratch, int, CELLS + 1);
+    spreader s = spreader_make(g, &scratch);
+    found->order = ARENA_ARRAY(memory, int, n);
+    found->distances = ARENA_ARRAY(memory, float, n);
+    found->branches = ARENA_ARRAY(memory, int, n);
+    if (scratch.failed || memory->failed) {
+        arena_destroy(&scratch);
+        return error_memory(error, "limbs");
+    }
+    w->found = found;
+    w->up = up;
+    w->branch = branch;
+    g->spacing = MAX(g->spacing, 1e-3f * size);
+    for (int i = 0; i < n; i++) found->distances[i] = INFINITY;
+    spread(&s, middle_find(g), 0, INFINITY, found->distances);
+    found->farthest = 0;
+    for (int i = 0; i < n; i++) found->farthest = MAX(found->farthest, found->distances[i]);
+    if (!(found->farthest > 0)) result = error_set(error, CUTIS_ERROR_DATA, "the surface has no extent to rig");
+    if (result == CUTIS_OK) {
+        patches_sort(found, counts, CELLS);
+        result = tree_grow(w, memory, error);
+    }
+    if (result == CUTIS_OK) limbs_collect(w);
+    arena_destroy(&scratch);
+    return result;
+}
+
+/* ---- tips ---- */
+
+/*
+ * The points at the very ends: of a tip's patch and those around it, the farthest from a patch farther in. All limbs in
+ * one pass over the points. near: (patches) zero; a bit a limb.
+ */
+static void tips_find(const mesh *m, limbs *f, uint32_t *near)
 {
     const patches *g = &f->patches;
-    int inner = tip, best = g->points[g->first[tip]];
-    if (g->depth == 0) return best;
-    for (int k = 0; k < 4; k++) {
-        int from = inner;
-        for (int e = g->link_first[from]; e < g->link_first[from + 1]; e++)
-            if (f->distances[g->links[e]] < f->distances[inner]) inner = g->links[e];
+    vec3 from[LIMBS_MAX];
+    float farthest[LIMBS_MAX];
+    for (int k = 0; k < f->count; k++) {
+        limb *l = &f->all[k];
+        int tip = l->tip_patch, inner = tip;
+        l->tip = g->lowest[tip];
+        l->seam = l->seam_patch >= 0 ? g->lowest[l->seam_patch] : -1;
+        if (g->depth == 0) continue;
+        for (int i = 0; i < 4; i++) {
+            int at = inner;
+            for (int e = g->link_first[at]; e < g->link_first[at + 1]; e++)
+                if (f->distances[g->links[e]] < f->distances[inner]) inner = g->links[e];
+        }
+        from[k] = g->centres[inner];
+        farthest[k] = -1;
+        near[tip] |= 1u << k;
+        for (int e = g->link_first[tip]; e < g->link_first[tip + 1]; e++) near[g->links[e]] |= 1u << k;
     }
-    float farthest = -1;
-    for (int e = g->link_first[tip] - 1; e < g->link_first[tip + 1]; e++) {
-        int c = e < g->link_first[tip] ? tip : g->links[e];
-        for (int i = g->first[c]; i < g->first[c + 1]; i++) {
-            float d = vec3_length2(vec3_sub(vec3_load(m->positions + 3 * (size_t)g->points[i]), g->centres[inner]));
-            if (d > farthest) farthest = d, best = g->points[i];
+    for (int p = 0; g->depth > 0 && p < m->point_count; p++) {
+        uint32_t bits = g->patch_of[p] >= 0 ? near[g->patch_of[p]] : 0;
+        for (int k = 0; bits; k++, bits >>= 1) {
+            if (!(bits & 1)) continue;
+            float d = vec3_length2(vec3_sub(vec3_load(m->positions + 3 * (size_t)p), from[k]));
+            if (d > farthest[k]) farthest[k] = d, f->all[k].tip = p;
         }
     }
-    return best;
 }
 
 /* ---- rings ---- */
 
-/* Whether a point belongs to the limb of this leaf branch or to what it grows from. */
+enum { RING_JOBS = 2 };
+
+/* What the rings of some limbs need for themselves. */
+typedef struct ring_work {
+    spreader s;
+    float *own;       /* (patches) distance from a limb's tip, INFINITY between limbs */
+    uint8_t *on_path; /* (branches) */
+    int *ring_of;     /* (patches) with other poses only */
+} ring_work;
+
+typedef struct ring_job {
+    const mesh *m;
+    limbs *found;
+    const limb_poses *poses;
+    float size;
+    ring_work works[RING_JOBS];
+} ring_job;
+
+/* How far from its tip the rings of a limb are looked for: far enough for the joint beyond the seam; small ones need
+ * their visible part alone. */
+static float limb_limit(const limb *l, float size)
+{
+    if (l->seam_patch < 0) return INFINITY;
+    return l->main ? 1.3f * l->reach + 0.1f * size : 1.5f * l->reach + 0.01f * size;
+}
+
+static float ring_step(const limbs *f) { return 1.3f * f->patches.spacing; }
+
+static int ring_limit(const limbs *f, const limb *l, float size)
+{
+    return CLAMP((int)(MIN(limb_limit(l, size), 3 * f->farthest) / ring_step(f)) + 1, 1, LIMB_RINGS_MAX);
+}
+
+/* Mark the branch of a limb and those that it grows from. */
 static void path_mark(const limbs *f, int branch, uint8_t *on_path)
 {
     for (int b = branch_alias(f, branch); b >= 0; b = f->tree[b].parent >= 0 ? branch_alias(f, f->tree[b].parent) : -1)
         on_path[b] = 1;
 }
 
-/* Bands of the distance from the tip, over the patches of the limb's own branches. */
-static cutis_result rings_make(const limbs *f, limb *l, float step, float farthest, const float *distances,
-                               const int *touched, int touched_count, uint8_t *on_path, const limb_poses *poses,
-                               arena *memory, cutis_error *error)
+/* The centres of the same points in other poses. kept: the ring of each band. */
+static void poses_centre(const ring_job *job, const ring_work *w, limb *l, int touched_count, int band_count,
+                         const int *kept)
 {
+    const limbs *f = job->found;
     const patches *g = &f->patches;
-    int count = CLAMP((int)(MIN(farthest, 3 * f->farthest) / step) + 1, 1, LIMB_RINGS_MAX);
-    l->rings = ARENA_ARRAY(memory, limb_ring, count);
-    if (!l->rings) return error_memory(error, "rings");
-    memset(on_path, 0, (size_t)f->branch_count);
-    path_mark(f, l->branch, on_path);
-    float scale = 1 / step;
+    const limb_poses *poses = job->poses;
+    float scale = 1 / ring_step(f);
+    for (int i = 0; i < g->count; i++) w->ring_of[i] = -1;
     for (int k = 0; k < touched_count; k++) {
-        int i = touched[k], r = (int)(distances[i] * scale), points = g->first[i + 1] - g->first[i];
-        if (!on_path[f->branches[i]] || r >= count) continue;
+        int i = w->s.touched[k], r = (int)(w->own[i] * scale);
+        if (w->on_path[f->branches[i]] && r < band_count) w->ring_of[i] = kept[r];
+    }
+    l->pose_count = poses->count;
+    for (int p = 0; p < job->m->point_count; p++) {
+        int r = g->patch_of[p] >= 0 ? w->ring_of[g->patch_of[p]] : -1;
+        for (int pose = 0; r >= 0 && pose < poses->count; pose++) {
+            vec3 *centre = &l->pose_centres[pose * l->ring_count + r];
+            vec3 at = vec3_load(poses->positions[pose] + 3 * (size_t)poses->vertices[p]);
+            *centre = vec3_madd(*centre, at, 1 / (float)l->rings[r].count);
+        }
+    }
+}
+
+/* Bands of the distance from the tip, over the patches of the limb's own branches. */
+static void rings_make(const ring_job *job, const ring_work *w, limb *l, int touched_count)
+{
+    const limbs *f = job->found;
+    const patches *g = &f->patches;
+    const float *distances = w->own;
+    const int *touched = w->s.touched;
+    int count = ring_limit(f, l, job->size);
+    memset(w->on_path, 0, (size_t)f->branch_count);
+    path_mark(f, l->branch, w->on_path);
+    float scale = 1 / ring_step(f);
+    for (int k = 0; k < touched_count; k++) {
+        int i = touched[k], r = (int)(distances[i] * scale), points = g->sizes[i];
+        if (!w->on_path[f->branches[i]] || r >= count) continue;
         limb_ring *ring = &l->rings[r];
         ring->centre = vec3_madd(ring->centre, g->centres[i], (float)points);
         ring->distance += (float)points * distances[i];
@@ -272,8 +417,8 @@ static cutis_result rings_make(const limbs *f, limb *l, float step, float farthe
         ring->distance /= (float)ring->count;
     }
     for (int k = 0; k < touched_count; k++) {
-        int i = touched[k], r = (int)(distances[i] * scale), points = g->first[i + 1] - g->first[i];
-        if (!on_path[f->branches[i]] || r >= count) continue;
+        int i = touched[k], r = (int)(distances[i] * scale), points = g->sizes[i];
+        if (!w->on_path[f->branches[i]] || r >= count) continue;
         /* A patch of a thin limb reaches around it: its own spread counts. */
         float square = vec3_length2(vec3_sub(g->centres[i], l->rings[r].centre)) + g->spreads[i];
         l->rings[r].radius += (float)points * sqrtf(square);
@@ -287,109 +432,54 @@ static cutis_result rings_make(const limbs *f, limb *l, float step, float farthe
         l->rings[r].radius /= (float)l->rings[r].count;
         l->rings[l->ring_count++] = l->rings[r];
     }
-    if (poses->count == 0) return CUTIS_OK;
-
-    /* The same points in other poses. */
-    l->pose_count = poses->count;
-    l->pose_centres = ARENA_ARRAY(memory, vec3, (size_t)poses->count * (size_t)l->ring_count);
-    if (!l->pose_centres) return error_memory(error, "rings");
-    for (int k = 0; k < touched_count; k++) {
-        int i = touched[k], r = (int)(distances[i] * scale);
-        if (!on_path[f->branches[i]] || r >= count) continue;
-        for (int p = g->first[i]; p < g->first[i + 1]; p++)
-            for (int pose = 0; pose < poses->count; pose++) {
-                const float *at = poses->positions[pose] + 3 * (size_t)poses->vertices[g->points[p]];
-                vec3 *centre = &l->pose_centres[pose * l->ring_count + kept[r]];
-                *centre = vec3_madd(*centre, vec3_load(at), 1 / (float)l->rings[kept[r]].count);
-            }
-    }
-    return CUTIS_OK;
+    if (job->poses->count > 0) poses_centre(job, w, l, touched_count, count, kept);
 }
 
-/* The patch nearest to the centre of the body. */
-static int middle_find(const patches *g)
+/* The rings of every second limb, each by the distance from its own tip. */
+static void limbs_block(void *context, int begin, int end)
 {
-    vec3 centre = {0, 0, 0};
-    float nearest = INFINITY;
-    int middle = 0;
-    for (int i = 0; i < g->count; i++)
-        centre = vec3_madd(centre, g->centres[i], (float)(g->first[i + 1] - g->first[i]));
-    centre = vec3_scale(centre, 1 / (float)g->point_count);
-    for (int i = 0; i < g->count; i++) {
-        float d = vec3_length2(vec3_sub(g->centres[i], centre));
-        if (d < nearest) nearest = d, middle = i;
+    ring_job *job = context;
+    limbs *f = job->found;
+    for (int block = begin; block < end; block++) {
+        ring_work *w = &job->works[block];
+        for (int i = 0; i < f->patches.count; i++) w->own[i] = INFINITY;
+        for (int k = block; k < f->count; k += RING_JOBS) {
+            limb *l = &f->all[k];
+            int tip = l->tip_patch, seam = l->seam_patch;
+            vec3 at = vec3_load(job->m->positions + 3 * (size_t)l->tip);
+            float start = vec3_distance(at, f->patches.centres[tip]);
+            int reached = spread(&w->s, tip, start, limb_limit(l, job->size), w->own);
+            l->seam_distance = seam >= 0 && w->own[seam] < INFINITY ? w->own[seam] : l->reach;
+            rings_make(job, w, l, reached);
+            for (int i = 0; i < reached; i++) w->own[w->s.touched[i]] = INFINITY;
+        }
     }
-    return middle;
 }
 
-/* Rings of all limbs, each by the distance from its own tip. */
-static cutis_result limbs_ring(tree_work *w, const mesh *m, const spreader *s, float size, float *own, uint8_t *on_path,
-                               const limb_poses *poses, arena *memory, cutis_error *error)
+cutis_result limbs_ring(const mesh *m, float size, const limb_poses *poses, const cutis_jobs *jobs, arena *memory,
+                        limbs *found, cutis_error *error)
 {
-    limbs *f = w->found;
-    cutis_result result = CUTIS_OK;
-    for (int k = 0; k < f->count && result == CUTIS_OK; k++) {
-        limb *l = &f->all[k];
-        int tip = w->tips[k], seam = w->seams[k];
-        l->tip = tip_point(m, f, tip);
-        l->seam = seam >= 0 ? f->patches.points[f->patches.first[seam]] : -1;
-        float start = vec3_distance(vec3_load(m->positions + 3 * (size_t)l->tip), f->patches.centres[tip]);
-        /* Far enough for the joint beyond the seam; small ones need their visible part alone. */
-        float limit = seam < 0 ? INFINITY : l->main ? 1.3f * l->reach + 0.1f * size : 1.5f * l->reach + 0.01f * size;
-        int reached = spread(s, tip, start, limit, own);
-        l->seam_distance = seam >= 0 && own[seam] < INFINITY ? own[seam] : l->reach;
-        result =
-            rings_make(f, l, 1.3f * f->patches.spacing, limit, own, s->touched, reached, on_path, poses, memory, error);
-        for (int i = 0; i < reached; i++) own[s->touched[i]] = INFINITY;
-    }
-    return result;
-}
-
-cutis_result limbs_find(const mesh *m, float size, const limb_poses *poses, arena *memory, limbs *found,
-                        cutis_error *error)
-{
-    enum { CELLS = 2048 };
-    cutis_result result = patches_make(m, memory, &found->patches, error);
-    if (result != CUTIS_OK) return result;
     arena scratch = arena_create(&memory->allocator);
-    patches *g = &found->patches;
-    int n = g->count;
-    tree_work *w = ARENA_ARRAY(&scratch, tree_work, 1);
-    int *up = ARENA_ARRAY(&scratch, int, n), *branch = ARENA_ARRAY(&scratch, int, n);
-    spreader s = {.p = g};
-    s.next = ARENA_ARRAY(&scratch, int, n);
-    s.heads = ARENA_ARRAY(&scratch, int, HEADS);
-    s.touched = ARENA_ARRAY(&scratch, int, n);
-    int *counts = ARENA_ARRAY(&scratch, int, CELLS + 1);
-    float *own = ARENA_ARRAY(&scratch, float, n);
-    found->order = ARENA_ARRAY(memory, int, n);
-    found->distances = ARENA_ARRAY(memory, float, n);
-    found->branches = ARENA_ARRAY(memory, int, n);
-    if (scratch.failed || memory->failed) {
-        arena_destroy(&scratch);
-        return error_memory(error, "limbs");
+    ring_job job = {m, found, poses, size, {{{0}, NULL, NULL, NULL}}};
+    const patches *g = &found->patches;
+    uint32_t *near = ARENA_ARRAY(&scratch, uint32_t, g->count);
+    for (int i = 0; i < RING_JOBS; i++) {
+        job.works[i].s = spreader_make(g, &scratch);
+        job.works[i].own = ARENA_ARRAY(&scratch, float, g->count);
+        job.works[i].on_path = ARENA_ARRAY(&scratch, uint8_t, found->branch_count);
+        if (poses->count > 0) job.works[i].ring_of = ARENA_ARRAY(&scratch, int, g->count);
     }
-    w->found = found;
-    w->up = up;
-    w->branch = branch;
-    g->spacing = MAX(g->spacing, 1e-3f * size);
-    for (int i = 0; i < n; i++) found->distances[i] = own[i] = INFINITY, s.next[i] = -2;
-    for (int b = 0; b < HEADS; b++) s.heads[b] = -1;
-
-    spread(&s, middle_find(g), 0, INFINITY, found->distances);
-    found->farthest = 0;
-    for (int i = 0; i < n; i++) found->farthest = MAX(found->farthest, found->distances[i]);
-    if (!(found->farthest > 0)) result = error_set(error, CUTIS_ERROR_DATA, "the surface has no extent to rig");
-    if (result == CUTIS_OK) {
-        patches_sort(found, counts, CELLS);
-        result = tree_grow(w, memory, error);
+    for (int k = 0; k < found->count; k++) {
+        limb *l = &found->all[k];
+        int count = ring_limit(found, l, size);
+        l->rings = ARENA_ARRAY(memory, limb_ring, count);
+        if (poses->count > 0) l->pose_centres = ARENA_ARRAY(memory, vec3, (size_t)poses->count * (size_t)count);
     }
-    if (result == CUTIS_OK) {
-        limbs_collect(w);
-        uint8_t *on_path = ARENA_ARRAY(&scratch, uint8_t, found->branch_count);
-        result =
-            on_path ? limbs_ring(w, m, &s, size, own, on_path, poses, memory, error) : error_memory(error, "limbs");
+    bool enough = !scratch.failed && !memory->failed;
+    if (enough) {
+        tips_find(m, found, near);
+        parallel_for(jobs, RING_JOBS, 1, limbs_block, &job);
     }
     arena_destroy(&scratch);
-    return result;
+    return enough ? CUTIS_OK : error_memory(error, "rings of limbs");
 }

@@ -17,8 +17,9 @@ typedef struct limb_ring {
 } limb_ring;
 
 typedef struct limb {
-    int tip;             /* point at the far end */
-    int seam;            /* point where it meets the rest of the body, -1 for the only limb */
+    int tip;  /* point at the far end */
+    int seam; /* point where it meets the rest of the body, -1 for the only limb */
+    int tip_patch, seam_patch;
     float reach;         /* how far it stands out: surface distance from tip to seam, seen from the body's middle */
     float seam_distance; /* surface distance from the tip to the seam point */
     bool main;           /* a limb of its own; else a finger, an ear, a toe of another */
@@ -56,8 +57,16 @@ typedef struct limbs {
     limb_branch *tree;
 } limbs;
 
-/* Find the limbs of the largest component of a mesh and their rings. */
-cutis_result limbs_find(const mesh *m, float size, const limb_poses *poses, arena *memory, limbs *found,
+/*
+ * Find the limbs of the largest component of a mesh. Their tips, seams and rings follow by limbs_ring. fine: look at
+ * every point, not at patches of them.
+ */
+cutis_result limbs_find(const mesh *m, float size, bool fine, const cutis_jobs *jobs, arena *memory, limbs *found,
                         cutis_error *error);
+/* The rings of the limbs that were found. */
+cutis_result limbs_ring(const mesh *m, float size, const limb_poses *poses, const cutis_jobs *jobs, arena *memory,
+                        limbs *found, cutis_error *error);
+/* The way over patches from one of them (patches.count), INFINITY beyond `limit`. False when memory runs out. */
+bool limbs_spread(const limbs *f, int patch, float limit, arena *scratch, float *distances);
 
 #endif

@@ -13,8 +13,9 @@ typedef struct patches {
     int depth;       /* edges from the point that a patch grew from; 0: each point is its own patch */
     int point_count; /* in patches */
     int *patch_of;   /* (the mesh's point_count) -1 on loose pieces */
-    int *first;      /* (count + 1) */
-    int *points;     /* (point_count) of each patch; its first is the one it grew from */
+    int *sizes;      /* (count) points of each, */
+    int *lowest;     /* and the lowest of them */
+    vec3 low, high;  /* the box around all of them */
     vec3 *centres;   /* (count) mean of its points */
     float *spreads;  /* (count) mean square distance of its points from the centre */
     int *link_first; /* (count + 1) */
@@ -23,6 +24,8 @@ typedef struct patches {
     float spacing;   /* mean length of a link */
 } patches;
 
-cutis_result patches_make(const mesh *m, arena *memory, patches *made, cutis_error *error);
+/* fine: each point is a patch, however many there are. */
+cutis_result patches_make(const mesh *m, bool fine, const cutis_jobs *jobs, arena *memory, patches *made,
+                          cutis_error *error);
 
 #endif

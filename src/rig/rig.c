@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rig/curve_search.h"
+#include "rig/level_rings.h"
 #include "rig/rigging.h"
 #include "rig/skeleton.h"
 
@@ -151,6 +152,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
     skeleton *s = ARENA_ARRAY(&memory, skeleton, 1);
     double start = clock_seconds();
     cutis_result result = memory.failed ? error_memory(error, "a rig") : CUTIS_OK;
+    if (result == CUTIS_OK) search->bare = def->no_curves;
     if (result == CUTIS_OK) result = curve_search_prepare(c, &memory, search, error);
     object->rig.topology_ms = (clock_seconds() - start) * 1e3;
     start = clock_seconds();
@@ -162,6 +164,9 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
         result = skeleton_fit(&search->mesh, &search->limbs, def->skeleton, def->landmarks, def->landmark_count, report,
                               s, error);
     object->rig.skeleton_ms = (clock_seconds() - start) * 1e3;
+    /* Curves that the skeleton does not need are traced after it. */
+    bool level_sets = result == CUTIS_OK && !def->no_curves && search->rings.count == 0;
+    if (level_sets) result = level_rings_trace(&search->mesh, c->size, &memory, &search->rings, error);
     if (result == CUTIS_OK) {
         int n = s->count;
         int *parents = ARENA_ARRAY(&memory, int, n);
@@ -187,7 +192,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
         }
         const limbs *found = &search->limbs;
         for (int k = 0; k < found->count; k++) object->rig.ring_count += found->all[k].ring_count;
-        int *vertex_curves = ARENA_ARRAY(&object->memory, int, c->vertex_count);
+        int *vertex_curves = def->no_curves ? NULL : ARENA_ARRAY(&object->memory, int, c->vertex_count);
         for (int v = 0; vertex_curves && v < c->vertex_count; v++)
             vertex_curves[v] = search->rings.ring_of[c->vertex_points[v]];
         object->rig.vertex_curves = vertex_curves;
@@ -196,7 +201,9 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
         rig_say(report, "template %s: %d joints from %d rings of %d limbs", s->name, n, object->rig.ring_count,
                 found->count);
         if (def->pose_count) rig_say(report, "%d other poses of the mesh tell where its limbs bend", def->pose_count);
-        if (search->rings.count) rig_say(report, "%d closed curves run over the edges of quads", search->rings.count);
+        if (search->rings.count)
+            rig_say(report, "%d closed curves run over the edges of %s", search->rings.count,
+                    level_sets ? "triangles" : "quads");
         rig_joints rigged = {n, parents, positions, takes_part, names};
         result = weigh(def, &search->mesh, &rigged, joints, false, report, object, error);
     }

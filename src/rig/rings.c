@@ -30,16 +30,16 @@ typedef struct tracer {
     int paths[2][RING_MAX];
 } tracer;
 
-/* Whether it keeps about the same distance from its centre; some points tell. */
-static bool curve_is_round(const tracer *t, const int *path, int count)
+/* Some points tell whether it keeps about the same distance from its centre. */
+bool ring_accept(const mesh *m, const int *points, int count)
 {
     enum { SAMPLES = 16 };
     vec3 places[SAMPLES], centre = {0, 0, 0};
     float least = INFINITY, most = 0;
     int samples = MIN(count, SAMPLES);
+    if (count < RING_MIN || count > RING_MAX) return false;
     for (int i = 0; i < samples; i++) {
-        int h = path[(unsigned)(i * count) / (unsigned)samples];
-        places[i] = vec3_load(t->m->positions + 3 * (size_t)quad_start(t->q, h));
+        places[i] = vec3_load(m->positions + 3 * (size_t)points[(unsigned)(i * count) / (unsigned)samples]);
         centre = vec3_add(centre, places[i]);
     }
     centre = vec3_scale(centre, 1 / (float)samples);
@@ -59,16 +59,17 @@ static int curve_follow(tracer *t, int h, int *path)
 {
     const quads *q = t->q;
     const int *ring_of = t->found->ring_of, *corners = q->corners, *ahead = q->ahead;
-    int count = 0, start = corners[h], next = h;
+    int count = 0, start = corners[h], next = h, points[RING_MAX];
     bool closed = false;
     while (count < RING_MAX && !closed) {
+        points[count] = corners[next];
         path[count++] = h = next;
         next = ahead[h];
         if (next < 0) break;
         closed = corners[next] == start;
         if (!closed && (ring_of[corners[next]] >= 0 || t->dead[next])) break;
     }
-    if (closed && count >= RING_MIN && curve_is_round(t, path, count)) return count;
+    if (closed && ring_accept(t->m, points, count)) return count;
     for (int i = 0; i < count; i++) {
         int back = q->twins[path[i]];
         t->dead[path[i]] = 1;
@@ -129,23 +130,19 @@ static void ring_try(tracer *t, int p)
     ring_add(t, t->paths[around], lengths[around]);
 }
 
-/* Points with the farthest from the middle first, by counting. */
-static void points_sort(const mesh *m, vec3 middle, float size, int *order)
+/* Points with the farthest from the middle first, by counting. cells: (point_count) scratch. */
+static void points_sort(const mesh *m, vec3 middle, float size, int *cells, int *order)
 {
     enum { CELLS = 512 };
     int counts[CELLS + 1] = {0};
     float scale = 4 * CELLS / (size * size);
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < m->point_count; i++) {
-            float d = vec3_length2(vec3_sub(vec3_load(m->positions + 3 * (size_t)i), middle));
-            int cell = CELLS - 1 - MIN((int)(d * scale), CELLS - 1);
-            if (pass)
-                order[counts[cell]++] = i;
-            else
-                counts[cell + 1]++;
-        }
-        for (int c = 0; c < CELLS && !pass; c++) counts[c + 1] += counts[c];
+    for (int i = 0; i < m->point_count; i++) {
+        float d = vec3_length2(vec3_sub(vec3_load(m->positions + 3 * (size_t)i), middle));
+        cells[i] = CELLS - 1 - MIN((int)(d * scale), CELLS - 1);
     }
+    for (int i = 0; i < m->point_count; i++) counts[cells[i] + 1]++;
+    for (int c = 0; c < CELLS; c++) counts[c + 1] += counts[c];
+    for (int i = 0; i < m->point_count; i++) order[counts[cells[i]]++] = i;
 }
 
 cutis_result rings_reserve(const quads *q, const mesh *m, arena *memory, rings *found, cutis_error *error)
@@ -165,7 +162,7 @@ void rings_trace(const quads *q, const mesh *m, vec3 middle, float size, rings *
     tracer t = {.q = q, .m = m, .found = found, .dead = found->dead};
     memset(found->ring_of, -1, (size_t)m->point_count * sizeof(int));
     if (q->count == 0) return;
-    points_sort(m, middle, size, found->order);
+    points_sort(m, middle, size, found->points, found->order); /* no ring has points yet */
     for (int k = 0; k < m->point_count; k++) {
         int p = found->order[k];
         if (found->ring_of[p] < 0 && q->valence[p] == 4) ring_try(&t, p);

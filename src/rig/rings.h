@@ -17,6 +17,9 @@ typedef struct rings {
     uint8_t *dead; /* (half-edges) on a curve that stays open */
 } rings;
 
+/* Whether a closed path of points may be a ring: neither too short nor too long, and about round. */
+bool ring_accept(const mesh *m, const int *points, int count);
+
 /* Memory for the rings of a mesh. */
 cutis_result rings_reserve(const quads *q, const mesh *m, arena *memory, rings *found, cutis_error *error);
 /*

@@ -115,10 +115,9 @@ vec3 limb_place(const limb *l, float d, float last) { return limb_place_in(l, -1
 /* Where rings open out into the trunk: the first place beyond `from` where they grow by `growth` within 15 %. */
 static float limb_seam(const limb *l, float from, float to, float growth)
 {
-    float step = 0.5f * limb_window(l);
-    for (float d = from; d < to; d += step)
-        if (limb_radius(l, d) > growth * limb_radius(l, 0.85f * d)) return d;
-    return to;
+    float step = 0.5f * limb_window(l), d = from;
+    while (d < to && limb_radius(l, d) <= growth * limb_radius(l, 0.85f * d)) d += step;
+    return MIN(d, to);
 }
 
 /*
@@ -150,9 +149,12 @@ static float mirror_find(posture *b)
     float near_plane = 0.03f * b->size, near_tip = 0.06f * b->size, score = 0;
     for (int i = 0; i < b->f->count; i++) {
         vec3 image = mirrored(b, tip_of(b, i));
-        float best = near_tip;
-        b->mirror[i] = fabsf(axis_of(tip_of(b, i), b->lateral) - b->plane) < near_plane ? i : -1;
-        for (int k = 0; k < b->f->count && b->mirror[i] != i; k++) {
+        float aside = fabsf(axis_of(tip_of(b, i), b->lateral) - b->plane), best = near_tip;
+        bool middle = aside < near_plane;
+        /* Near the plane it may be one of a pair of feet that stand close, if the other is just where it should be. */
+        if (middle) best = 0.5f * aside;
+        b->mirror[i] = middle ? i : -1;
+        for (int k = 0; k < b->f->count; k++) {
             float d = vec3_distance(image, tip_of(b, k));
             if (k != i && d < best) best = d, b->mirror[i] = k;
         }
@@ -171,13 +173,8 @@ static posture posture_find(const mesh *m, const limbs *f)
     posture b = {.m = m, .f = f, .sign = 1};
     posture best = b;
     float best_score = -INFINITY;
-    b.low = (vec3){INFINITY, INFINITY, INFINITY};
-    b.high = (vec3){-INFINITY, -INFINITY, -INFINITY};
-    for (int i = 0; i < f->patches.point_count; i++) {
-        vec3 p = vec3_load(m->positions + 3 * (size_t)f->patches.points[i]);
-        b.low = vec3_min(b.low, p);
-        b.high = vec3_max(b.high, p);
-    }
+    b.low = f->patches.low;
+    b.high = f->patches.high;
     b.size = vec3_distance(b.low, b.high);
     for (int axis = 0; axis <= 2; axis += 2) {
         b.lateral = axis;
@@ -325,10 +322,22 @@ static void fingers_add(const posture *b, const finger_set *set, int hand, char 
     }
 }
 
+/* Where a tail leaves the trunk: its rings grow faster than they did before. A tail may be a cone from its tip on. */
+static float tail_base(const limb *l)
+{
+    float step = 0.5f * limb_window(l), d = 0.3f * l->seam_distance;
+    while (d < l->seam_distance) {
+        float before = limb_radius(l, 0.85f * d), taper = MAX(before - limb_radius(l, 0.5f * d), 0.0f) / 0.35f;
+        if (limb_radius(l, d) > 1.25f * (before + 0.15f * taper)) break;
+        d += step;
+    }
+    return MIN(d, l->seam_distance);
+}
+
 /* Five joints along a tail, from where it leaves the trunk. */
 static void tail_add(const limb *tail, int parent, skeleton *s)
 {
-    float base = limb_seam(tail, 0.3f * tail->seam_distance, tail->seam_distance, 1.3f);
+    float base = tail_base(tail);
     for (int k = 0; k < 5; k++) {
         char name[32];
         snprintf(name, sizeof name, "tail_%d", k + 1);
@@ -338,14 +347,21 @@ static void tail_add(const limb *tail, int parent, skeleton *s)
 
 /* ---- biped ---- */
 
-/* The lowest place of the middle plane: where the legs part. */
-static float crotch_find(const posture *b)
+/* Where the legs part: the lowest place of the middle plane that a leg stands beside. A tail may hang lower. */
+static float crotch_find(const posture *b, const limb *leg)
 {
-    float lowest = b->high.y;
+    float lowest = b->high.y, back = INFINITY, front = -INFINITY;
+    for (int r = 0; r < leg->ring_count; r++) {
+        float at = axis_of(leg->rings[r].centre, b->forward);
+        if (leg->rings[r].count < 5 || leg->rings[r].distance > leg->seam_distance) continue;
+        back = MIN(back, at);
+        front = MAX(front, at);
+    }
     for (int i = 0; i < b->m->point_count; i++) {
         const float *p = b->m->positions + 3 * (size_t)i;
-        if (p[UP] < lowest && fabsf(p[b->lateral] - b->plane) < 0.012f * b->size && b->f->patches.patch_of[i] >= 0)
-            lowest = p[UP];
+        if (p[UP] >= lowest || fabsf(p[b->lateral] - b->plane) >= 0.012f * b->size) continue;
+        if (b->f->patches.patch_of[i] < 0 || p[b->forward] < back || p[b->forward] > front) continue;
+        lowest = p[UP];
     }
     return lowest;
 }
@@ -377,6 +393,36 @@ typedef struct leg_joints {
     vec3 hip, knee, ankle, toe;
 } leg_joints;
 
+/*
+ * The legs of those that walk on their toes go back to a raised ankle and forward again to the knee. Finds both; false
+ * for a leg that stands on its foot.
+ */
+static bool leg_on_toes(const posture *b, const limb *l, float crotch, float *ankle, float *knee)
+{
+    float window = limb_window(l), height = crotch - b->low.y, back = INFINITY, front = -INFINITY;
+    vec3 tip = vec3_load(b->m->positions + 3 * l->tip);
+    vec3 middle = limb_smooth(l, 0.4f * l->seam_distance, window, NULL);
+    float toes = axis_of(tip, b->forward) < axis_of(middle, b->forward) ? -1 : 1;
+    for (int r = 0; r < l->ring_count; r++) {
+        vec3 at = l->rings[r].centre;
+        float y = (at.y - b->low.y) / height, along = toes * axis_of(at, b->forward);
+        if (l->rings[r].count < 5 || y < 0.2f || y > 0.85f || along >= back) continue;
+        back = along;
+        *ankle = l->rings[r].distance;
+    }
+    if (!(back < INFINITY) || limb_smooth(l, *ankle, window, NULL).y < b->low.y + 0.3f * height) return false;
+    for (int r = 0; r < l->ring_count; r++) {
+        vec3 at = l->rings[r].centre;
+        float y = (at.y - b->low.y) / height, along = toes * axis_of(at, b->forward);
+        if (l->rings[r].count < 5 || l->rings[r].distance <= *ankle || y > 1.2f || along <= front) continue;
+        front = along;
+        *knee = l->rings[r].distance;
+    }
+    /* A straight leg may lean by as much, but over its whole length: here it turns by more than 20 degrees. */
+    float rise = limb_smooth(l, *knee, window, NULL).y - limb_smooth(l, *ankle, window, NULL).y;
+    return front > back + MAX(0.1f * height, 0.364f * rise);
+}
+
 static leg_joints leg_place(const posture *b, const limb *l, float crotch)
 {
     leg_joints leg;
@@ -402,15 +448,21 @@ static leg_joints leg_place(const posture *b, const limb *l, float crotch)
 
     /* The knee: half of the way by arc length, unless the leg bends near there. */
     float length = vec3_distance(leg.ankle, leg.hip), knee = ankle, nearest = INFINITY;
-    for (float d = ankle; d < thigh; d += 0.5f * window) {
+    float d = ankle;
+    while (d < thigh) {
         vec3 at = limb_smooth(l, d, window, NULL);
         float uneven = fabsf(vec3_distance(at, leg.ankle) - vec3_distance(at, leg.hip));
         if (uneven < nearest) nearest = uneven, knee = d;
+        d += 0.5f * window;
     }
     leg.knee = limb_smooth(l, limb_bend(l, knee, 0.1f * length, 0.25f * length), 1.5f * window, NULL);
     /* Too few rings to tell: half of the way. */
     if (vec3_distance(leg.knee, leg.hip) < 0.2f * length || vec3_distance(leg.knee, leg.ankle) < 0.2f * length)
         leg.knee = vec3_lerp(leg.ankle, leg.hip, 0.5f);
+    if (leg_on_toes(b, l, crotch, &ankle, &knee)) {
+        leg.ankle = limb_smooth(l, ankle, window, NULL);
+        leg.knee = limb_smooth(l, knee, window, NULL);
+    }
     leg.toe = vec3_lerp(leg.ankle, tip, 0.72f);
     leg.toe.y = b->low.y + 0.5f * (leg.toe.y - b->low.y) + 0.01f * leg_height;
     return leg;
@@ -456,7 +508,7 @@ static bool biped_fit(posture *b, rig_report *report, skeleton *s)
     biped_parts parts;
     if (!biped_find(b, &parts)) return false;
     const limb *all = b->f->all;
-    float crotch = crotch_find(b);
+    float crotch = crotch_find(b, &b->f->all[parts.foot]);
     int feet[2] = {parts.foot, b->mirror[parts.foot]}, hands[2] = {parts.hand, b->mirror[parts.hand]};
     leg_joints legs[2];
     arm_joints arms[2];
@@ -643,6 +695,14 @@ static bool quadruped_fit(posture *b, rig_report *report, skeleton *s)
     axis_set(&withers, b->forward, front);
     withers.y = spine_height;
     skull = vec3_lerp(skull, withers, 0.4f);
+    if (b->mirror[parts.head] >= 0 && b->mirror[parts.head] != parts.head) {
+        /* Its far ends are ears, which stand above the joint: of a long face, they tell better than the nose. */
+        const limb *ear = &all[parts.head], *other = &all[b->mirror[parts.head]];
+        if (other->seam_distance < ear->seam_distance) ear = other;
+        vec3 root = ear->seam >= 0 ? vec3_load(b->m->positions + 3 * (size_t)ear->seam) : skull;
+        skull = vec3_lerp(skull, vec3_lerp(root, withers, 0.4f), 0.5f);
+        axis_set(&skull, b->lateral, b->plane);
+    }
     vec3 rump = withers;
     axis_set(&rump, b->forward, back);
 

@@ -261,10 +261,10 @@ static void pose_spread(const zoo_kit *kit, double time, zoo_pose *pose)
 }
 
 /*
- * Open over a thing about 6 cm wide that stands below the palm (at zoo_hand_grip), close on it with the thumb behind
+ * Open over a thing about 6 cm wide that stands below the palm (at grasp_focus), close on it with the thumb behind
  * and the fingers before it, and lift by 0.3 m.
  */
-const vec3 zoo_hand_grip = {0, -0.09f, 0.08f};
+static const float grasp_focus[3] = {0, -0.09f, 0.08f};
 
 static void pose_grasp(const zoo_kit *kit, double time, zoo_pose *pose)
 {
@@ -302,4 +302,5 @@ void zoo_describe_hand(zoo_kit *kit)
     zoo_motion_add(kit, "fist", 2.8, 57, false, pose_fist);
     zoo_motion_add(kit, "spread", 2.0, 41, false, pose_spread);
     zoo_motion_add(kit, "grasp", 4.0, 81, false, pose_grasp);
+    kit->motions[kit->motion_count - 1].focus = grasp_focus;
 }

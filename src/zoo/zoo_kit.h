@@ -135,6 +135,7 @@ typedef struct zoo_motion {
     int key_count; /* uniform keys; the curve between them is a cubic with central differences */
     bool loop;     /* tangents at the ends wrap round */
     void (*pose)(const zoo_kit *kit, double time, zoo_pose *pose);
+    const float *focus; /* (3) of the clip, or NULL */
 } zoo_motion;
 
 struct zoo_kit {
@@ -263,8 +264,6 @@ static inline vec3 zoo_frame_vector(const zoo_frame *f, float a, float b, float 
  * A hand in a frame whose origin is the wrist: a towards the fingers, b from thumb to little finger, c out of
  * the back of the hand. The directions carry the scale (length 1: an adult's hand). patch: 4 x 2, at the wrist.
  */
-/* Where the middle of the thing lies that the character `hand` grasps. */
-extern const vec3 zoo_hand_grip;
 void zoo_hand_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, int region);
 void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame);
 /* Finger joints under the joint `parent`, their names ending in `suffix`. */

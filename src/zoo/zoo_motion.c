@@ -76,7 +76,7 @@ void zoo_motion_add(zoo_kit *kit, const char *name, double duration, int key_cou
                     void (*pose)(const zoo_kit *kit, double time, zoo_pose *pose))
 {
     assert(kit->motion_count < ZOO_MAX_CLIPS);
-    kit->motions[kit->motion_count++] = (zoo_motion){name, duration, key_count, loop, pose};
+    kit->motions[kit->motion_count++] = (zoo_motion){name, duration, key_count, loop, pose, NULL};
 }
 
 void zoo_pose_turn(const zoo_kit *kit, zoo_pose *pose, const char *joint, vec3 axis, double degrees)
@@ -237,6 +237,7 @@ cutis_result zoo_motion_clips(const zoo_kit *kit, arena *memory, cutis_joint *jo
     for (int i = 0; i < kit->motion_count; i++) {
         cutis_result result = clip_fill(kit, &kit->motions[i], joints, memory, &clips[i], error);
         if (result != CUTIS_OK) return result;
+        clips[i].focus = kit->motions[i].focus;
     }
     return CUTIS_OK;
 }

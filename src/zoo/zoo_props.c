@@ -77,10 +77,11 @@ static cutis_result lowest_find(const cutis_character *c, int clip, const cutis_
     return result;
 }
 
-/* Where a thing lies when nobody says: what the built-in hand grasps, else in front, at half height. */
-static vec3 usual_place(const cutis_character *c, float half)
+/* Where a thing lies when nobody says: where the clip (none: any) reaches for one, else in front, at half height. */
+static vec3 usual_place(const cutis_character *c, int clip, float half)
 {
-    if (strcmp(c->name, "hand") == 0 && cutis_character_find_clip(c, "grasp") >= 0) return zoo_hand_grip;
+    for (int i = 0; i < c->clip_count; i++)
+        if ((clip < 0 || i == clip) && c->clips[i].focus) return vec3_load(c->clips[i].focus);
     return vec3_make(0.5f * (c->bounds_min[0] + c->bounds_max[0]), 0.5f * (c->bounds_min[1] + c->bounds_max[1]),
                      c->bounds_max[2] + 1.5f * half);
 }
@@ -114,7 +115,7 @@ cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *charac
                                          .restitution = -1,
                                          .stiffness = 0.5f},
                                 .place = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
-    vec3 place = usual_place(character, half);
+    vec3 place = usual_place(character, clip, half);
     if (found == &things[THING_TABLE]) {
         for (int k = 0; k < 3; k++) prop->prop.size[k] = TABLE_HALF[k] * size;
         if (!position) {

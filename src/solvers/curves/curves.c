@@ -14,18 +14,19 @@
  * stiff ones early (with time itself); the place between examples goes mostly by the progress of a curve's girth, so
  * that volume changes evenly, and a little by the time, so that stiff waves do not jump. (4) The velocity is continuous
  * through middle examples. (5) Points on no closed curve follow their neighbours: their departure from the even motion
- * is the harmonic continuation of the curves'.
+ * is the harmonic continuation of the curves'. (6) Where quads make no grid, closed loops of edges along level sets
+ * take the place of iso-parametric curves.
  */
 #include <string.h>
 
 #include "character/skinning.h"
 #include "rig/carry.h"
-#include "rig/rings.h"
+#include "rig/level_rings.h"
 #include "solvers/curves/beam.h"
 #include "solvers/curves/warp.h"
 #include "solvers/solver.h"
 
-enum { LEVELS = 16, EXAMPLES_MAX = 16, SIZES_MAX = 512, SMOOTH = 30 };
+enum { LEVELS = 16, EXAMPLES_MAX = 16, SIZES_MAX = 512, SMOOTH = 30, EVEN_OUT = 6 };
 
 enum { P_YOUNG, P_POISSON, P_DENSITY, P_THICKNESS, P_GIRTH, P_DURATION, P_CLIP, P_EXAMPLES, P_WARP, P_COUNT };
 
@@ -172,7 +173,7 @@ static void ring_bend(const beam_size *size, const double *end, double *work, do
 
 /* The levels of one segment: deltas of all points from one example to the next (point_count x 3). */
 static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, const int *size_of, const float *from,
-                         const float *to, const float *even, double *work, float *levels)
+                         const float *to, const float *even, bool zigzag, double *work, float *levels)
 {
     size_t stride = 3 * (size_t)m->point_count;
     for (int level = 0; level <= LEVELS; level++)
@@ -191,13 +192,18 @@ static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, 
                         (float)q[(size_t)level * (size_t)n + (size_t)i];
         }
     }
-    /* Off the curves: what the neighbours do beyond the even motion, continued harmonically. */
+    /*
+     * Off the curves: what the neighbours do beyond the even motion, continued harmonically. Curves along level sets
+     * zigzag from edge to edge: there, what they do themselves is evened out a little afterwards.
+     */
     for (int level = 1; level < LEVELS; level++) {
         float *at = levels + (size_t)level * stride;
-        for (int sweep = 0; sweep < SMOOTH; sweep++)
+        for (int sweep = 0; sweep < SMOOTH + (zigzag ? EVEN_OUT : 0); sweep++)
             for (int p = 0; p < m->point_count; p++) {
                 int first = m->point_neighbour_first[p], last = m->point_neighbour_first[p + 1];
-                if (r->ring_of[p] >= 0 || first == last) continue;
+                bool free = r->ring_of[p] < 0;
+                if (first == last || (!free && sweep < SMOOTH)) continue;
+                float share = free ? 1 : 0.5f;
                 for (int axis = 0; axis < 3; axis++) {
                     float sum = 0;
                     for (int e = first; e < last; e++) {
@@ -205,7 +211,8 @@ static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, 
                         sum += at[q] - even[level] * (to[q] - from[q]);
                     }
                     int own = 3 * p + axis;
-                    at[own] = even[level] * (to[own] - from[own]) + sum / (float)(last - first);
+                    float straight = even[level] * (to[own] - from[own]), mean = sum / (float)(last - first);
+                    at[own] = straight + share * mean + (1 - share) * (at[own] - straight);
                 }
             }
     }
@@ -355,9 +362,15 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
     if (result != CUTIS_OK) return result;
     rings_trace(&q, m, vec3_lerp(vec3_load(character->bounds_min), vec3_load(character->bounds_max), 0.5f),
                 character->size, &r);
+    /* Without a grid of quads over most of the body, level sets give the curves. */
+    bool zigzag = r.count == 0 || 4 * r.first[r.count] < n;
+    if (zigzag) {
+        result = level_rings_trace(m, character->size, scratch, &r, error);
+        if (result != CUTIS_OK) return result;
+    }
     result = beams_make(b, &r, scratch, &sizes, size_of, &longest, error);
     if (result != CUTIS_OK) return result;
-    if (r.count == 0) b->warn(b->warn_context, "curves: no closed curve of quads was found; shapes are blended evenly");
+    if (r.count == 0) b->warn(b->warn_context, "curves: no closed curve was found; shapes are blended evenly");
     c->ring_count = r.count;
     c->ring_points = r.count ? r.first[r.count] : 0;
 
@@ -385,7 +398,8 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
         arena_destroy(&local);
         if (result != CUTIS_OK) return result;
         c->lengths[e - 1] = way_length(c, e - 1);
-        segment_bend(&r, m, sizes, size_of, from, to, girth, work, c->levels + (size_t)(e - 1) * (LEVELS + 1) * stride);
+        segment_bend(&r, m, sizes, size_of, from, to, girth, zigzag, work,
+                     c->levels + (size_t)(e - 1) * (LEVELS + 1) * stride);
         warp_find(&warp, c->levels + (size_t)(e - 1) * (LEVELS + 1) * stride, LEVELS + 1, poses[(e - 1) % 2],
                   poses[e % 2], girth, b->values[P_WARP], c->warps + (size_t)(e - 1) * (LEVELS + 1));
     }

@@ -108,6 +108,11 @@ static const float FREEZE_STIFFNESS = 632;
 static const double RECOVERY_RATE = 10;
 /* How far the skin may move in a substep relative to its mean motion: in sizes, and sizes a second. */
 static const float REACH_LIMIT = 0.04f, REACH_RATE = 3;
+/*
+ * Push of contact, over the thickness, from which on a point gives way to contact alone. More than 0: else rounding,
+ * which decides whether a pair just presses or just does not, would switch the volume's share of the point on and off.
+ */
+static const float HELD = 0.05f;
 /* At this rate, in 1/s, a pressure that is no longer needed goes. */
 static const double PRESSURE_RATE = 4;
 /*
@@ -205,7 +210,7 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     s.skinning = carve(memory, &used, skinning_scratch_count(&m->drive), sizeof(float));
     s.frozen = carve(memory, &used, (size_t)m->frozen_count * 6, sizeof(float));
     s.skin_old = carve(memory, &used, n * 3, sizeof(float));
-    s.velocities = carve(memory, &used, nodes * 3, sizeof(float));
+    s.velocities = carve(memory, &used, nodes * 3 + 1, sizeof(float));
     s.before = carve(memory, &used, n * 3, sizeof(float));
     s.free = carve(memory, &used, n, sizeof(float));
     s.free_next = carve(memory, &used, n, sizeof(float));
@@ -217,12 +222,14 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     s.marks = carve(memory, &used, n, 1);
     s.planes = carve(memory, &used, m->props.count > 0 ? (size_t)s.plane_capacity : 0, sizeof(contact_plane));
     s.touches = carve(memory, &used, (size_t)s.touch_capacity, sizeof(contact_pair));
-    s.volume.positions = carve(memory, &used, nodes * 3, sizeof(float));
-    s.volume.directions = carve(memory, &used, n * 3, sizeof(float));
+    s.volume.positions = carve(memory, &used, nodes * 3 + 1, sizeof(float));
+    s.volume.directions = carve(memory, &used, n * 3 + 1, sizeof(float));
     s.volume.lambdas = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
     s.volume.totals = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
     s.volume.freedom = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
-    s.volume.errors = carve(memory, &used, (size_t)m->volumes.count, sizeof(double));
+    size_t parts = m->volumes.count > 0 ? (size_t)m->volumes.part_first[m->volumes.count] : 0;
+    s.volume.sums = carve(memory, &used, 3 * parts, sizeof(double));
+    s.volume.components = carve(memory, &used, (size_t)m->mesh->component_count, sizeof(layers_component_sum));
     size_t contact_bytes = contact_work_size(&m->surface);
     char *contact = carve(memory, &used, contact_bytes, 1);
     if (contact) s.contact = contact_work_make(&m->surface, contact);
@@ -396,7 +403,10 @@ static void holds_project(layers_run *run, int path_begin, int path_end)
         if (!(hold->distance > 0) && !(twist->amount > 0)) continue;
         vec3 p = vec3_make(x[0][hold->particle], x[1][hold->particle], x[2][hold->particle]);
         vec3 way = vec3_sub(p, twist->centre);
-        float length = vec3_length(way);
+        float length2 = vec3_length2(way);
+        bool near = length2 < 1.0001f * hold->distance * hold->distance;
+        if (!near && !(twist->amount > 0)) continue; /* nearly all of them: spare the roots */
+        float length = sqrtf(length2);
         if (length < hold->distance && length > 1e-6f) {
             way = vec3_scale(way, hold->distance / length);
             p = vec3_add(twist->centre, way);
@@ -627,7 +637,13 @@ static void recovery_pull(layers_run *run)
 
 /* ---- volume ---- */
 
-/* How free each point is: 0 in contact, smoothly to 1 away from it. */
+/* Contact moved the point by this much in the substep: so it holds it. */
+static void point_hold(layers_run *run, int k, float push)
+{
+    run->w.free[k] = MIN(run->w.free[k], MAX(1 - push / (HELD * run->m->thickness), 0.0f));
+}
+
+/* How free each point is: 0 in contact, smoothly to 1 away from it, and where contact only begins. */
 static void freedom_find(layers_run *run)
 {
     const layers_model *m = run->m;
@@ -635,11 +651,11 @@ static void freedom_find(layers_run *run)
     for (int k = 0; k < m->point_count; k++) run->w.free[k] = 1;
     for (int i = 0; i < run->pair_count; i++) {
         const contact_pair *pair = run->w.contact.pairs + i;
-        if (!(pair->lambda > 0)) continue;
-        for (int v = 0; v < 4; v++) run->w.free[pair->v[v]] = 0, held++;
+        for (int v = 0; v < 4 && pair->lambda > 0; v++, held++)
+            point_hold(run, pair->v[v], pair->lambda * m->inverse_masses[pair->v[v]] * fabsf(pair->weights[v]));
     }
     for (int i = 0; i < run->plane_count; i++)
-        if (run->w.planes[i].lambda > 0) run->w.free[run->w.planes[i].point] = 0, held++;
+        if (run->w.planes[i].lambda > 0) point_hold(run, run->w.planes[i].point, run->w.planes[i].lambda), held++;
     for (int pass = 0; pass < 2 && held > 0; pass++) {
         for (int k = 0; k < m->point_count; k++) {
             float sum = run->w.free[k];
@@ -666,7 +682,7 @@ static void pressures_apply(layers_run *run)
     memcpy(work->positions, run->w.skin_old, (size_t)m->point_count * 3 * sizeof(float));
     for (int k = 0; k < m->point_count; k++) run->w.free[k] = 1;
     layers_volume_directions(&m->volumes, m->mesh, run->w.free, work, run->input->jobs);
-    layers_volume_push(&m->volumes, m->point_count, work, run->s.pressures, run->w.motion.push);
+    layers_volume_push(&m->volumes, m->point_count, work, run->s.pressures, run->input->jobs, run->w.motion.push);
 }
 
 static void volumes_keep(layers_run *run)
@@ -904,7 +920,10 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     stats->part_ms[PART_OTHER] += lap(&clock);
     bool sound = *run->s.recovering == 0;
     if (m->volume_on && m->volumes.count > 0 && sound) volumes_keep(run);
-    if (!sound) memset(run->s.pressures, 0, (size_t)m->volumes.count * sizeof(float));
+    if (!sound) {
+        memset(run->s.pressures, 0, (size_t)m->volumes.count * sizeof(float));
+        memcpy(run->w.volume.freedom, m->volumes.freedom, (size_t)m->volumes.count * sizeof(float));
+    }
     stats->part_ms[PART_VOLUME] += lap(&clock);
     if (m->self_contact) {
         contact_search_options options = search_options(m);

@@ -18,6 +18,10 @@
 enum { LEAST_TRIANGLES = 32 };
 /* Rings over which the shares of neighbouring pieces blend. */
 enum { SHARE_RINGS = 6, SHARE_LIMIT = 4 };
+/* Triangles that a thread sums at once, and the sums that they go to in turn: a whole number of vectors each. */
+enum { PART_TRIANGLES = 512, SLOTS = 8 };
+/* Points that a thread takes at once. */
+enum { POINT_GRAIN = 1024 };
 
 /* ---- pieces ---- */
 
@@ -208,27 +212,62 @@ static void centres_fill(const pieces *b, closing *c, int p, int first, int last
     }
 }
 
-/* Signed volume of a piece, and its derivative along `field` (NULL: 0), both relative to its first corner. */
-static void piece_volume(const layers_volumes *v, int p, int point_count, const float *positions, const float *field,
-                         bool shared, double *volume, double *derivative)
+/*
+ * Sums over the triangles begin..end of a piece, with corners relative to origin: six volumes; six times its
+ * derivative along the shared directions (NULL: 0); and along velocities of all corners (NULL: 0). Positions and
+ * velocities (n points and the centres x 3) and directions (n x 3) have room for one float more.
+ */
+static void triangles_sum(const layers_volumes *v, int begin, int end, int n, vec3 origin, const float *positions,
+                          const float *directions, const float *velocities, double sums[3])
 {
-    double sum = 0, change = 0;
-    const int *first = v->triangles + 3 * v->triangle_first[p];
-    vec3 origin = vec3_load(positions + 3 * first[0]);
-    for (int t = v->triangle_first[p]; t < v->triangle_first[p + 1]; t++) {
-        const int *corner = v->triangles + 3 * t;
-        vec3 x[3];
-        for (int k = 0; k < 3; k++) x[k] = vec3_sub(vec3_load(positions + 3 * corner[k]), origin);
-        vec3 area[3] = {vec3_cross(x[1], x[2]), vec3_cross(x[2], x[0]), vec3_cross(x[0], x[1])};
-        sum += vec3_dot(x[0], area[0]);
-        for (int k = 0; k < 3 && field; k++) {
-            if (shared && corner[k] >= point_count) continue;
-            float share = shared ? v->shares[3 * t + k] : 1;
-            change += share * vec3_dot(area[k], vec3_load(field + 3 * corner[k]));
+    double slots[3][SLOTS] = {{0}};
+    const float from[3] = {origin.x, origin.y, origin.z};
+    for (int t = begin; t < end; t += LANES) {
+        int32_t at[3][LANES], inner[3][LANES], shares_at[LANES];
+        vfloat x[3][4], area[3][3], field[4], shares[4], terms[3] = {v_set(0), v_set(0), v_set(0)};
+        for (int lane = 0; lane < LANES; lane++) {
+            shares_at[lane] = 3 * MIN(t + lane, end - 1);
+            for (int k = 0; k < 3; k++) {
+                at[k][lane] = 3 * v->triangles[shares_at[lane] + k];
+                inner[k][lane] = MIN(at[k][lane], 3 * (n - 1)); /* centres have no share */
+            }
+        }
+        for (int k = 0; k < 3; k++) {
+            v_load4(positions, at[k], x[k]);
+            for (int c = 0; c < 3; c++) x[k][c] = x[k][c] - v_set(from[c]);
+        }
+        for (int k = 0; k < 3; k++)
+            for (int c = 0; c < 3; c++) {
+                const vfloat *a = x[(k + 1) % 3], *b = x[(k + 2) % 3];
+                area[k][c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
+            }
+        for (int c = 0; c < 3; c++) terms[0] = terms[0] + x[0][c] * area[0][c];
+        if (directions) v_load4(v->shares, shares_at, shares);
+        for (int k = 0; k < 3 && directions; k++) {
+            v_load4(directions, inner[k], field);
+            terms[1] = terms[1] + shares[k] * (area[k][0] * field[0] + area[k][1] * field[1] + area[k][2] * field[2]);
+        }
+        for (int k = 0; k < 3 && velocities; k++) {
+            v_load4(velocities, at[k], field);
+            terms[2] = terms[2] + (area[k][0] * field[0] + area[k][1] * field[1] + area[k][2] * field[2]);
+        }
+        /* The slots depend on the triangle alone, whatever the number of lanes. */
+        for (int i = 0; i < 3; i++) {
+            float values[LANES];
+            double *slot = slots[i] + (t - begin) % SLOTS;
+            v_store(values, terms[i]);
+            for (int lane = 0; lane < LANES; lane++) slot[lane] += t + lane < end ? (double)values[lane] : 0;
         }
     }
-    *volume = sum / 6;
-    *derivative = change / 6;
+    for (int i = 0; i < 3; i++) {
+        sums[i] = 0;
+        for (int slot = 0; slot < SLOTS; slot++) sums[i] += slots[i][slot];
+    }
+}
+
+static vec3 piece_origin(const layers_volumes *v, int p, const float *positions)
+{
+    return vec3_load(positions + 3 * v->triangles[3 * v->triangle_first[p]]);
 }
 
 /* Whether the piece with its fans has no outline: its vector area vanishes. */
@@ -316,6 +355,22 @@ static cutis_result pieces_find(pieces *b, arena *scratch, cutis_error *error)
     return CUTIS_OK;
 }
 
+/* Runs of triangles of one piece, for the threads. */
+static cutis_result parts_build(layers_volumes *v, arena *memory, cutis_error *error)
+{
+    v->part_first = ARENA_ARRAY(memory, int, v->count + 1);
+    if (!v->part_first) return error_memory(error, "the sub-volumes of solver layers");
+    for (int p = 0; p < v->count; p++) {
+        int triangles = v->triangle_first[p + 1] - v->triangle_first[p];
+        v->part_first[p + 1] = v->part_first[p] + (triangles + PART_TRIANGLES - 1) / PART_TRIANGLES;
+    }
+    v->part_pieces = ARENA_ARRAY(memory, int, v->part_first[v->count] + 1);
+    if (!v->part_pieces) return error_memory(error, "the sub-volumes of solver layers");
+    for (int p = 0; p < v->count; p++)
+        for (int part = v->part_first[p]; part < v->part_first[p + 1]; part++) v->part_pieces[part] = p;
+    return CUTIS_OK;
+}
+
 static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
 {
     const mesh *m = b->m;
@@ -365,7 +420,7 @@ static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
         }
     }
     v->triangle_first[b->count] = at;
-    return CUTIS_OK;
+    return parts_build(v, memory, error);
 }
 
 static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
@@ -440,7 +495,7 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
     float *positions = NULL;
     int n = model->point_count;
     if (result == CUTIS_OK) {
-        positions = ARENA_ARRAY(&scratch, float, 3 * (size_t)(n + v->centre_count));
+        positions = ARENA_ARRAY(&scratch, float, 3 * (size_t)(n + v->centre_count) + 1);
         v->total_rest = ARENA_ARRAY(build->memory, double, model->mesh->component_count + 1);
         if (!positions || !v->total_rest) result = error_memory(error, "the sub-volumes of solver layers");
     }
@@ -462,8 +517,10 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
             }
         int dropped = 0;
         for (int p = 0; p < v->count; p++) {
-            double nothing;
-            piece_volume(v, p, n, positions, NULL, false, &v->rest[p], &nothing);
+            double sums[3];
+            triangles_sum(v, v->triangle_first[p], v->triangle_first[p + 1], n, piece_origin(v, p, positions),
+                          positions, NULL, NULL, sums);
+            v->rest[p] = sums[0] / 6;
             if (!piece_closed(v, p, positions)) v->rest[p] = 0, dropped++;
         }
         if (dropped > 0 && build->warn)
@@ -484,16 +541,25 @@ typedef struct volume_task {
     const layers_volumes *v;
     int n;
     layers_volume_work *work;
-    const float *field; /* velocities, or NULL for positions */
-    double *errors;
+    const float *free;   /* of layers_volume_directions */
+    float *velocities;   /* NULL: positions */
+    const float *values; /* (count) that field_apply shares out: lambdas or pressures */
+    float *const *push;
 } volume_task;
+
+static void directions_scale(void *context, int begin, int end)
+{
+    const volume_task *task = context;
+    for (int k = begin; k < end; k++)
+        for (int c = 0; c < 3; c++) task->work->directions[3 * k + c] *= task->v->softness[k] * task->free[k];
+}
 
 void layers_volume_directions(const layers_volumes *volumes, const mesh *m, const float *free, layers_volume_work *work,
                               const cutis_jobs *jobs)
 {
+    volume_task task = {.v = volumes, .n = m->point_count, .work = work, .free = free};
     mesh_normals(m, work->positions, work->directions, jobs);
-    for (int k = 0; k < m->point_count; k++)
-        for (int c = 0; c < 3; c++) work->directions[3 * k + c] *= volumes->softness[k] * free[k];
+    parallel_for(jobs, m->point_count, POINT_GRAIN, directions_scale, &task);
 }
 
 void layers_volume_freedom(const layers_volumes *volumes, int point_count, const float *free, float *freedom)
@@ -508,52 +574,68 @@ void layers_volume_freedom(const layers_volumes *volumes, int point_count, const
         freedom[p] = volumes->give[p] > 0 ? MIN((float)(freedom[p] / volumes->give[p]), 1.0f) : 0;
 }
 
-static void lambdas_find(void *context, int begin, int end)
+static void parts_sum(void *context, int begin, int end)
 {
-    volume_task *task = context;
-    for (int p = begin; p < end; p++) {
-        double volume, gain, rate = 0;
-        const layers_volumes *v = task->v;
-        piece_volume(v, p, task->n, task->work->positions, task->work->directions, true, &volume, &gain);
-        if (task->field) {
-            double nothing;
-            piece_volume(v, p, task->n, task->work->positions, task->field, false, &nothing, &rate);
-        }
-        double wanted = task->field ? -rate : v->rest[p] - volume;
-        task->errors[p] = v->rest[p] != 0 ? fabs(wanted / v->rest[p]) : 0;
+    const volume_task *task = context;
+    const layers_volumes *v = task->v;
+    const float *positions = task->work->positions;
+    for (int part = begin; part < end; part++) {
+        int p = v->part_pieces[part];
+        int first = v->triangle_first[p] + (part - v->part_first[p]) * PART_TRIANGLES;
+        triangles_sum(v, first, MIN(first + PART_TRIANGLES, v->triangle_first[p + 1]), task->n,
+                      piece_origin(v, p, positions), positions, task->work->directions, task->velocities,
+                      task->work->sums + 3 * part);
+    }
+}
+
+/* How far the points of each piece must go along their directions. */
+static void lambdas_find(volume_task *task, const cutis_jobs *jobs)
+{
+    const layers_volumes *v = task->v;
+    parallel_for(jobs, v->part_first[v->count], 1, parts_sum, task);
+    for (int p = 0; p < v->count; p++) {
+        double sums[3] = {0};
+        for (int part = v->part_first[p]; part < v->part_first[p + 1]; part++)
+            for (int i = 0; i < 3; i++) sums[i] += task->work->sums[3 * part + i] / 6;
+        double wanted = task->velocities ? -sums[2] : v->rest[p] - sums[0];
         /*
          * A piece whose points are nearly all held cannot be helped: the few others would have to make room for all,
          * and burst. They go FREEDOM_LEAST^-1 times as far at most as all would have to, and a fiftieth of a size.
          */
-        double lambda = v->rest[p] != 0 && gain > 0 ? wanted / gain : 0;
+        double lambda = v->rest[p] != 0 && sums[1] > 0 ? wanted / sums[1] : 0;
         lambda *= MIN(task->work->freedom[p] / FREEDOM_LEAST, 1.0f);
-        if (!task->field) lambda = CLAMP(lambda, -0.02, 0.02);
+        if (!task->velocities) lambda = CLAMP(lambda, -0.02, 0.02);
         task->work->lambdas[p] = (float)lambda;
     }
 }
 
-static void field_apply(const layers_volumes *v, int n, const layers_volume_work *work, float *field)
+/* The sum of the values of the pieces that point k serves, by its shares. */
+static float point_value(const volume_task *task, int k)
 {
-    for (int k = 0; k < n; k++) {
-        float step = 0;
-        for (int s = v->point_first[k]; s < v->point_first[k + 1]; s++)
-            step += v->point_shares[s] * work->lambdas[v->point_volumes[s]];
-        for (int c = 0; c < 3; c++) field[3 * k + c] += step * work->directions[3 * k + c];
+    const layers_volumes *v = task->v;
+    float step = 0;
+    for (int s = v->point_first[k]; s < v->point_first[k + 1]; s++)
+        step += v->point_shares[s] * task->values[v->point_volumes[s]];
+    return step;
+}
+
+static void field_apply(void *context, int begin, int end)
+{
+    const volume_task *task = context;
+    float *field = task->velocities ? task->velocities : task->work->positions;
+    for (int k = begin; k < end; k++) {
+        float step = point_value(task, k);
+        for (int c = 0; c < 3; c++) field[3 * k + c] += step * task->work->directions[3 * k + c];
     }
 }
 
-double layers_volume_project(const layers_volumes *volumes, int point_count, layers_volume_work *work,
-                             const cutis_jobs *jobs)
+void layers_volume_project(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                           const cutis_jobs *jobs)
 {
-    volume_task task = {volumes, point_count, work, NULL, work->errors};
-    parallel_for(jobs, volumes->count, 1, lambdas_find, &task);
-    field_apply(volumes, point_count, work, work->positions);
-    double worst = 0;
-    for (int p = 0; p < volumes->count; p++) {
-        worst = MAX(worst, work->errors[p]);
-        work->totals[p] += work->lambdas[p];
-    }
-    return worst;
+    volume_task task = {.v = volumes, .n = point_count, .work = work, .values = work->lambdas};
+    lambdas_find(&task, jobs);
+    parallel_for(jobs, point_count, POINT_GRAIN, field_apply, &task);
+    for (int p = 0; p < volumes->count; p++) work->totals[p] += work->lambdas[p];
 }
 
 /*
@@ -562,45 +644,52 @@ double layers_volume_project(const layers_volumes *volumes, int point_count, lay
  */
 void layers_volume_total(const layers_volumes *volumes, const mesh *m, layers_volume_work *work)
 {
-    for (int component = 0; component < m->component_count; component++) {
-        if (volumes->total_rest[component] == 0) continue;
-        double volume = 0, gain = 0;
-        vec3 origin = {0, 0, 0};
-        bool first = true;
-        for (int t = 0; t < m->triangle_count; t++) {
-            const int *c = m->triangles + 3 * t;
-            if (m->point_component[c[0]] != component) continue;
-            if (first) origin = vec3_load(work->positions + 3 * c[0]), first = false;
-            vec3 a = vec3_sub(vec3_load(work->positions + 3 * c[0]), origin);
-            vec3 b = vec3_sub(vec3_load(work->positions + 3 * c[1]), origin);
-            vec3 d = vec3_sub(vec3_load(work->positions + 3 * c[2]), origin);
-            vec3 area = vec3_cross(vec3_sub(b, a), vec3_sub(d, a));
-            volume += vec3_dot(a, vec3_cross(b, d));
-            for (int k = 0; k < 3; k++) gain += vec3_dot(area, vec3_load(work->directions + 3 * c[k])) / 3;
-        }
-        double wanted = volumes->total_rest[component] - volume / 6;
-        double lambda = gain > 0 ? CLAMP(wanted / (gain / 2), -0.01, 0.01) : 0;
-        for (int k = 0; k < m->point_count; k++)
-            for (int c = 0; c < 3 && m->point_component[k] == component; c++)
-                work->positions[3 * k + c] += (float)lambda * work->directions[3 * k + c];
+    memset(work->components, 0, (size_t)m->component_count * sizeof(layers_component_sum));
+    for (int t = 0; t < m->triangle_count; t++) {
+        const int *c = m->triangles + 3 * t;
+        layers_component_sum *sum = work->components + m->point_component[c[0]];
+        if (volumes->total_rest[m->point_component[c[0]]] == 0) continue;
+        if (!sum->begun) sum->origin = vec3_load(work->positions + 3 * c[0]), sum->begun = true;
+        vec3 a = vec3_sub(vec3_load(work->positions + 3 * c[0]), sum->origin);
+        vec3 b = vec3_sub(vec3_load(work->positions + 3 * c[1]), sum->origin);
+        vec3 d = vec3_sub(vec3_load(work->positions + 3 * c[2]), sum->origin);
+        vec3 area = vec3_cross(vec3_sub(b, a), vec3_sub(d, a)), way = vec3_load(work->directions + 3 * c[0]);
+        for (int k = 1; k < 3; k++) way = vec3_add(way, vec3_load(work->directions + 3 * c[k]));
+        sum->volume += vec3_dot(a, vec3_cross(b, d));
+        sum->gain += vec3_dot(area, way);
+    }
+    for (int c = 0; c < m->component_count; c++) {
+        layers_component_sum *sum = work->components + c;
+        double wanted = volumes->total_rest[c] - sum->volume / 6;
+        sum->lambda = sum->gain > 0 ? (float)CLAMP(wanted / (sum->gain / 6), -0.01, 0.01) : 0;
+    }
+    for (int k = 0; k < m->point_count; k++) {
+        float lambda = work->components[m->point_component[k]].lambda;
+        for (int c = 0; c < 3; c++) work->positions[3 * k + c] += lambda * work->directions[3 * k + c];
+    }
+}
+
+static void push_apply(void *context, int begin, int end)
+{
+    const volume_task *task = context;
+    for (int k = begin; k < end; k++) {
+        float step = point_value(task, k);
+        for (int c = 0; c < 3; c++) task->push[c][k] = step * task->work->directions[3 * k + c];
     }
 }
 
 void layers_volume_push(const layers_volumes *volumes, int point_count, layers_volume_work *work,
-                        const float *pressures, float *const push[3])
+                        const float *pressures, const cutis_jobs *jobs, float *const push[3])
 {
-    for (int k = 0; k < point_count; k++) {
-        float step = 0;
-        for (int s = volumes->point_first[k]; s < volumes->point_first[k + 1]; s++)
-            step += volumes->point_shares[s] * pressures[volumes->point_volumes[s]];
-        for (int c = 0; c < 3; c++) push[c][k] = step * work->directions[3 * k + c];
-    }
+    volume_task task = {.v = volumes, .n = point_count, .work = work, .values = pressures, .push = push};
+    parallel_for(jobs, point_count, POINT_GRAIN, push_apply, &task);
 }
 
 void layers_volume_velocity(const layers_volumes *volumes, int point_count, layers_volume_work *work,
                             const cutis_jobs *jobs, float *velocities)
 {
-    volume_task task = {volumes, point_count, work, velocities, work->errors};
-    parallel_for(jobs, volumes->count, 1, lambdas_find, &task);
-    field_apply(volumes, point_count, work, velocities);
+    volume_task task = {
+        .v = volumes, .n = point_count, .work = work, .velocities = velocities, .values = work->lambdas};
+    lambdas_find(&task, jobs);
+    parallel_for(jobs, point_count, POINT_GRAIN, field_apply, &task);
 }

@@ -136,10 +136,11 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.start = carve(memory, &used, points * 3, sizeof(float));
     s.end = carve(memory, &used, points * 3, sizeof(float));
     s.points = carve(memory, &used, (size_t)m->point_count * 3, sizeof(float));
-    s.shift = carve(memory, &used, (size_t)m->prop_count * 8, sizeof(float));
+    s.motions = carve(memory, &used, (size_t)m->prop_count, sizeof(springs_motion));
     s.predicted = carve(memory, &used, (size_t)m->prop_count, sizeof(springs_body));
     s.inertia = carve(memory, &used, (size_t)m->prop_count, sizeof(mat3));
     s.contacts = carve(memory, &used, (size_t)s.contact_capacity, sizeof(springs_contact));
+    s.active = carve(memory, &used, (size_t)s.contact_capacity, sizeof(int));
     s.planes = carve(memory, &used, m->colliders.count > 0 ? (size_t)s.plane_capacity : 0, sizeof(contact_plane));
     s.table = carve(memory, &used, (size_t)s.table_size, sizeof(int));
     s.partial = carve(memory, &used, 2 * (size_t)NODE_BLOCKS(m->node_count) + 2, sizeof(double));

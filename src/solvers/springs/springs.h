@@ -161,8 +161,11 @@ typedef struct springs_contact {
     vec3 start;    /* the difference at the start of the substep, for friction */
     vec3 normal;
     float gap;
-    float mobility; /* sizes per newton along the normal, of its bodies */
-    float slip;     /* the same across */
+    float cushion;  /* sizes per newton by which the gap gives way */
+    float value;    /* distance beyond the gap, when it was last looked at */
+    float nodes;    /* sizes per newton of its nodes, in this iteration */
+    float mobility; /* the same along the normal, of its bodies */
+    float slip;     /* and across */
     float friction; /* Coulomb coefficient */
     float lambda;   /* newtons, >= 0 */
     vec3 shear;     /* newtons, across */
@@ -181,6 +184,19 @@ typedef struct springs_body {
     float velocity[3], spin[3];   /* sizes/s, radians/s */
     float touching;               /* not 0: something bore on it in the last substep, so that it does not simply fall */
 } springs_body;
+
+/*
+ * A rigid body in this substep: how far it is from where inertia takes it, and what moves it. It gives way less than
+ * its mass alone would let it, by the stiffness of the nodes that it touches: light as it is, contacts would otherwise
+ * pass it to and fro between them.
+ */
+typedef struct springs_motion {
+    vec3 shift, turn;  /* sizes, radians */
+    vec3 push, torque; /* of its contacts, newtons and newtons x sizes */
+    float give;        /* sizes per newton, in this iteration */
+    mat3 give_turn;    /* radians per newton x size */
+    mat3 back;         /* share of the turn that inertia takes back */
+} springs_motion;
 
 /* What is told of a prop. */
 typedef struct springs_report {
@@ -217,10 +233,11 @@ typedef struct springs_scratch {
     float *stages;           /* (6 x node_count x 4) Runge-Kutta slopes, only for rk4 */
     float *start, *end;      /* (contact_count x 3) */
     float *points;           /* (point_count x 3) reference in scene space */
-    float *shift;            /* (prop_count x 8) moves and turns of rigid bodies in this substep */
+    springs_motion *motions; /* (prop_count) */
     springs_body *predicted; /* (prop_count) */
     mat3 *inertia;           /* (prop_count) inverse, in the predicted pose, x h2 */
     springs_contact *contacts;
+    int *active; /* (contact_capacity) those that bear or may come to */
     int contact_capacity;
     contact_plane *planes;
     int plane_capacity;
@@ -242,8 +259,9 @@ typedef struct springs_run {
     float h;
     bool held; /* free props stand still (a reset) */
     int contact_count;
-    double residual; /* of the last evaluation: largest net force over anchor stiffness, sizes */
-    float *at;       /* positions that forces are evaluated at */
+    double residual;      /* of the last evaluation: largest net force over anchor stiffness, sizes */
+    double body_residual; /* the same of rigid bodies, of the last correction */
+    float *at;            /* positions that forces are evaluated at */
     float omega;
 } springs_run;
 
@@ -263,7 +281,7 @@ double springs_rk_step(springs_run *run, float *x, float t);
 
 /* Contacts of this substep, from the start positions to the guess, with what was learnt in the last one. */
 void springs_contacts_find(springs_run *run);
-/* One pass of kinematic corrections over all contacts, on positions x. Returns the largest correction (sizes). */
+/* Kinematic corrections of all contacts, on positions x. Returns the largest of them (sizes). */
 float springs_contacts_correct(springs_run *run, float *x);
 /* The corrections of one contact's nodes for an impulse along `direction`: (count x 3). */
 void springs_contact_shift(const springs_contact *c, const float *give, vec3 impulse, vec3 shifts[4]);

@@ -9,7 +9,9 @@
  * a reaction, never negative; across it opposes the motion since the start of the substep, up to Coulomb's bound.
  *
  * Departures: mass of a skin node is its stiffness, since a quasi-static node has no other; multipliers are kept from
- * substep to substep, so that what is held stays held.
+ * substep to substep, so that what is held stays held; contacts are swept until they agree, since forces of contacts
+ * that share nodes would circle otherwise; the distance kept is a cushion, so that forces stay bounded where folds
+ * leave no room.
  */
 #include <string.h>
 
@@ -19,6 +21,16 @@
 static const float REACH_LIMIT = 0.04f, REACH_RATE = 3;
 /* Newtons beyond which a contact's force is a mishap and is not kept. */
 static const float FORCE_LIMIT = 1e6f;
+/* The distance of skin from skin gives way by this much of what its nodes would under the same force. */
+static const float CUSHION = 0.1f;
+/* Sweeps over the contacts end when none moves anything by more than this, over the tolerance, or after so many. */
+static const float SETTLED = 0.02f;
+enum { SWEEPS = 16 };
+/* A rigid body is to rest so much better than skin: its errors add up over the substeps, as velocity. */
+static const float RIGID_STRICTER = 4;
+/* Share of the stiffness of a contact's nodes that its rigid body feels: contacts share nodes, the sum of all counts
+ * each of them many times. */
+static const float HOLD = 0.02f;
 /* Rate at which the mean force on a prop forgets, 1/s: about that of a frame, and the same at every frame rate. */
 static const double FORCE_RATE = 60;
 
@@ -97,12 +109,19 @@ static float bodies_mobility(const springs_run *run, const springs_contact *c, v
 {
     float sum = 0;
     for (int side = 0; side < 2; side++) {
-        if (c->body[side] < 0 || run->held) continue;
+        if (c->body[side] < 0) continue;
+        const springs_motion *motion = run->w.motions + c->body[side];
         vec3 turn = vec3_cross(c->arm[side], direction);
-        sum += run->h * run->h / run->m->props[c->body[side]].mass +
-               vec3_dot(turn, mat3_vector(run->w.inertia[c->body[side]], turn));
+        sum += motion->give + vec3_dot(turn, mat3_vector(motion->give_turn, turn));
     }
     return sum;
+}
+
+static void mobility_find(const springs_run *run, springs_contact *c)
+{
+    vec3 across = vec3_orthogonal(c->normal);
+    c->mobility = bodies_mobility(run, c, c->normal);
+    c->slip = MAX(bodies_mobility(run, c, across), bodies_mobility(run, c, vec3_cross(c->normal, across)));
 }
 
 /* The same of its nodes, as they give way in this iteration. */
@@ -119,8 +138,8 @@ static vec3 contact_difference(const springs_run *run, const springs_contact *c,
     for (int i = 0; i < c->count; i++) d = vec3_madd(d, vec3_load(x + NODE * c->v[i]), c->w[i]);
     for (int side = 0; side < 2; side++) {
         if (c->body[side] < 0) continue;
-        const float *shift = run->w.shift + 8 * c->body[side];
-        vec3 move = vec3_add(vec3_load(shift), vec3_cross(vec3_load(shift + 4), c->arm[side]));
+        const springs_motion *motion = run->w.motions + c->body[side];
+        vec3 move = vec3_add(motion->shift, vec3_cross(motion->turn, c->arm[side]));
         d = vec3_madd(d, move, c->sign[side]);
     }
     return d;
@@ -131,24 +150,24 @@ void springs_contact_shift(const springs_contact *c, const float *give, vec3 imp
     for (int i = 0; i < c->count; i++) shifts[i] = vec3_scale(impulse, c->w[i] * give[c->v[i]]);
 }
 
-/* Move what takes part by an impulse in newtons; the force stays in the balance. */
+/* Move what takes part by an impulse in newtons, nodes at x (NULL: bodies alone); the force stays in the balance. */
 static void contact_apply(springs_run *run, const springs_contact *c, vec3 impulse, float *x)
 {
     vec3 shifts[4];
     springs_contact_shift(c, run->w.give, impulse, shifts);
     for (int i = 0; i < c->count; i++) {
-        float *at = x + NODE * c->v[i], *push = run->w.push + NODE * c->v[i];
-        vec3_store(at, vec3_add(vec3_load(at), shifts[i]));
+        float *push = run->w.push + NODE * c->v[i];
+        if (x) vec3_store(x + NODE * c->v[i], vec3_add(vec3_load(x + NODE * c->v[i]), shifts[i]));
         vec3_store(push, vec3_madd(vec3_load(push), impulse, c->w[i]));
     }
     for (int side = 0; side < 2; side++) {
-        if (c->body[side] < 0 || run->held) continue;
-        int b = c->body[side];
-        float *shift = run->w.shift + 8 * b;
-        vec3 own = vec3_scale(impulse, c->sign[side]);
-        vec3_store(shift, vec3_madd(vec3_load(shift), own, run->h * run->h / run->m->props[b].mass));
-        vec3 turn = mat3_vector(run->w.inertia[b], vec3_cross(c->arm[side], own));
-        vec3_store(shift + 4, vec3_add(vec3_load(shift + 4), turn));
+        if (c->body[side] < 0) continue;
+        springs_motion *motion = run->w.motions + c->body[side];
+        vec3 own = vec3_scale(impulse, c->sign[side]), torque = vec3_cross(c->arm[side], own);
+        motion->push = vec3_add(motion->push, own);
+        motion->torque = vec3_add(motion->torque, torque);
+        motion->shift = vec3_madd(motion->shift, own, motion->give);
+        motion->turn = vec3_add(motion->turn, mat3_vector(motion->give_turn, torque));
     }
 }
 
@@ -162,20 +181,7 @@ static void contact_recall(springs_run *run, springs_contact *c)
     shear = vec3_madd(shear, c->normal, -vec3_dot(shear, c->normal));
     float bound = c->friction * c->lambda, length = vec3_length(shear);
     c->shear = length > bound ? vec3_scale(shear, bound / length) : shear;
-    vec3 force = vec3_madd(c->shear, c->normal, c->lambda);
-    for (int i = 0; i < c->count; i++) {
-        float *push = run->w.push + NODE * c->v[i];
-        vec3_store(push, vec3_madd(vec3_load(push), force, c->w[i]));
-    }
-    for (int side = 0; side < 2; side++) {
-        if (c->body[side] < 0 || run->held) continue;
-        int b = c->body[side];
-        float *shift = run->w.shift + 8 * b;
-        vec3 own = vec3_scale(force, c->sign[side]);
-        vec3_store(shift, vec3_madd(vec3_load(shift), own, run->h * run->h / run->m->props[b].mass));
-        vec3 turn = mat3_vector(run->w.inertia[b], vec3_cross(c->arm[side], own));
-        vec3_store(shift + 4, vec3_add(vec3_load(shift + 4), turn));
-    }
+    contact_apply(run, c, vec3_madd(c->shear, c->normal, c->lambda), NULL);
 }
 
 /* Finish a contact whose sides are set, and keep it if it may come to bear. */
@@ -185,10 +191,10 @@ static void contact_add(springs_run *run, springs_contact *c, float margin)
     float value = vec3_dot(c->normal, contact_difference(run, c, run->s.x)) - c->gap;
     bool known = table_find(run, c->key) != NULL;
     if (value > margin && !known) return;
-    c->mobility = bodies_mobility(run, c, c->normal);
-    if (!(c->mobility + nodes_mobility(run, c) > 0)) return;
-    vec3 across = vec3_orthogonal(c->normal);
-    c->slip = MAX(bodies_mobility(run, c, across), bodies_mobility(run, c, vec3_cross(c->normal, across)));
+    mobility_find(run, c);
+    float mobility = c->mobility + nodes_mobility(run, c);
+    if (!(mobility > 0)) return;
+    c->cushion = CUSHION * mobility;
     contact_recall(run, c);
     run->w.contacts[run->contact_count++] = *c;
 }
@@ -331,30 +337,112 @@ void springs_contacts_find(springs_run *run)
 
 /* ---- response ---- */
 
+/* Correct one contact on positions x; returns by how much (sizes). */
+static float contact_correct(springs_run *run, springs_contact *c, float *x)
+{
+    vec3 d = contact_difference(run, c, x);
+    float value = c->value = vec3_dot(c->normal, d) - c->gap;
+    if (value >= 0 && c->lambda <= 0) return 0;
+    /* Reaction. */
+    float mobility = c->nodes + c->mobility;
+    if (!(mobility > 0)) return 0;
+    float next = MAX(c->lambda - (value + c->cushion * c->lambda) / (mobility + c->cushion), 0.0f);
+    float change = next - c->lambda;
+    c->lambda = next;
+    /* Friction: back to where it was across, by at most the bound. The normal's part does not change across. */
+    vec3 slip = vec3_sub(d, c->start);
+    slip = vec3_madd(slip, c->normal, -vec3_dot(slip, c->normal));
+    vec3 shear = vec3_madd(c->shear, slip, -1 / (c->nodes + c->slip));
+    float bound = c->friction * next, length = vec3_length(shear);
+    if (length > bound) shear = vec3_scale(shear, length > 0 ? bound / length : 0);
+    vec3 across = vec3_sub(shear, c->shear);
+    c->shear = shear;
+    contact_apply(run, c, vec3_madd(across, c->normal, change), x);
+    return MAX(fabsf(change) * mobility, vec3_length(across) * (c->nodes + c->slip));
+}
+
+/* The step that would balance a body, were nothing else to move: its contacts against its inertia. */
+static void body_imbalance(const springs_run *run, int b, vec3 *move, vec3 *turn)
+{
+    const springs_motion *motion = run->w.motions + b;
+    float mass = run->m->props[b].mass / (run->h * run->h);
+    *move = vec3_scale(vec3_madd(motion->push, motion->shift, -mass), motion->give);
+    *turn = vec3_sub(mat3_vector(motion->give_turn, motion->torque), mat3_vector(motion->back, motion->turn));
+}
+
+/* How rigid bodies give way in this iteration, and their own step towards balance, as nodes have theirs. */
+static void bodies_step(springs_run *run)
+{
+    const springs_model *m = run->m;
+    for (int b = 0; b < m->prop_count; b++) {
+        if (m->props[b].soft || run->held) continue;
+        springs_motion *motion = run->w.motions + b;
+        float mass = m->props[b].mass / (run->h * run->h), hold = 0;
+        mat3 holds = {{0}};
+        for (int i = 0; i < run->contact_count; i++) {
+            const springs_contact *c = run->w.contacts + i;
+            if (!(c->lambda > 0) || !(c->nodes > 0)) continue;
+            for (int side = 0; side < 2; side++) {
+                if (c->body[side] != b) continue;
+                float k = HOLD / c->nodes, length2 = vec3_length2(c->arm[side]);
+                const float *arm = &c->arm[side].x;
+                hold += k;
+                for (int j = 0; j < 9; j++) holds.m[j] += k * ((j % 4 == 0 ? length2 : 0) - arm[j / 3] * arm[j % 3]);
+            }
+        }
+        /* With W the inverse inertia and T = holds: (1/W + T)^-1 = W (1 + T W)^-1, and no W is divided by. */
+        mat3 w = run->w.inertia[b], product = mat3_multiply(holds, w);
+        mat34 sum = {{0}}, inverse;
+        for (int j = 0; j < 9; j++) sum.m[j / 3 * 4 + j % 3] = product.m[j] + (j % 4 == 0 ? 1.0f : 0.0f);
+        if (!mat34_inverse(sum, &inverse)) continue;
+        for (int j = 0; j < 9; j++) product.m[j] = inverse.m[j / 3 * 4 + j % 3];
+        motion->give = 1 / (mass + hold);
+        motion->give_turn = mat3_multiply(w, product);
+        motion->back = mat3_transpose(product);
+        vec3 move, turn;
+        body_imbalance(run, b, &move, &turn);
+        motion->shift = vec3_add(motion->shift, move);
+        motion->turn = vec3_add(motion->turn, turn);
+    }
+}
+
+static void bodies_measure(springs_run *run)
+{
+    const springs_model *m = run->m;
+    run->body_residual = 0;
+    for (int b = 0; b < m->prop_count; b++) {
+        if (m->props[b].soft || run->held) continue;
+        vec3 move, turn;
+        body_imbalance(run, b, &move, &turn);
+        double net = (double)(vec3_length(move) + m->props[b].radius * vec3_length(turn));
+        net *= (double)(RIGID_STRICTER * run->h * run->h / (m->props[b].mass * run->w.motions[b].give));
+        run->body_residual = MAX(run->body_residual, net);
+    }
+}
+
 float springs_contacts_correct(springs_run *run, float *x)
 {
-    float largest = 0;
+    float moved = 0, settled = SETTLED * run->m->tolerance;
+    int active = 0;
+    for (int i = 0; i < run->contact_count; i++) run->w.contacts[i].nodes = nodes_mobility(run, run->w.contacts + i);
+    if (run->m->rigid_points > 0) bodies_step(run);
     for (int i = 0; i < run->contact_count; i++) {
         springs_contact *c = run->w.contacts + i;
-        vec3 d = contact_difference(run, c, x);
-        float value = vec3_dot(c->normal, d) - c->gap;
-        if (value >= 0 && c->lambda <= 0) continue;
-        /* Reaction. */
-        float nodes = nodes_mobility(run, c), mobility = nodes + c->mobility;
-        if (!(mobility > 0)) continue;
-        float next = MAX(c->lambda - value / mobility, 0.0f), change = next - c->lambda;
-        c->lambda = next;
-        largest = MAX(largest, fabsf(change) * mobility);
-        /* Friction: back to where it was across, by at most the bound. The normal's part does not change across. */
-        vec3 slip = vec3_sub(d, c->start);
-        slip = vec3_madd(slip, c->normal, -vec3_dot(slip, c->normal));
-        vec3 shear = vec3_madd(c->shear, slip, -1 / (nodes + c->slip));
-        float bound = c->friction * next, length = vec3_length(shear);
-        if (length > bound) shear = vec3_scale(shear, length > 0 ? bound / length : 0);
-        vec3 impulse = vec3_madd(vec3_sub(shear, c->shear), c->normal, change);
-        c->shear = shear;
-        contact_apply(run, c, impulse, x);
+        if (run->m->rigid_points > 0) mobility_find(run, c);
+        float way = contact_correct(run, c, x);
+        moved = MAX(moved, way);
+        if (c->lambda > 0 || c->value < run->m->thickness) run->w.active[active++] = i;
     }
+    float largest = moved;
+    for (int sweep = 1; sweep < SWEEPS && moved > settled; sweep++) {
+        moved = 0;
+        for (int i = 0; i < active; i++) {
+            float way = contact_correct(run, run->w.contacts + run->w.active[i], x);
+            moved = MAX(moved, way);
+        }
+        largest = MAX(largest, moved);
+    }
+    if (run->m->rigid_points > 0) bodies_measure(run);
     return largest;
 }
 
@@ -363,6 +451,11 @@ bool springs_contacts_adjust(springs_run *run)
     const springs_model *m = run->m;
     contact_search_options options = search_options(m);
     contact_resolve_stats stats = {0};
+    /*
+     * Of the pairs of the first search only impacts matter now. The narrow margin makes points count as strayed sooner:
+     * a patch that was too flat to be searched in may have folded since, by less than the usual margin.
+     */
+    options.margin = 0.5f * m->thickness;
     end_gather(run);
     for (int pass = 0; pass < 2; pass++) {
         if (m->self_contact || m->prop_count > 0) {

@@ -8,10 +8,12 @@
  * - f_C, curvature: over an edge BC between the triangles ABC and DCB, F_A = f(theta) / |AA'| N_A and
  *   F_D = f(theta) / |DD'| N_D; F_B and F_C follow from the balance of forces and moments:
  *   F_B = -(1-a) F_A - (1-d) F_D and F_C = -a F_A - d F_D, where a and d say where A' and D' lie between B and C.
- *   f(theta) = -bend (2 sin(theta/2) - its rest value), which is |N_A - N_D| with a sign: no trigonometry. The
- *   moment fades for triangles whose height has fallen below 0.7 of that at rest, and for edges folded by more than 120
- *   degrees, so that nothing jumps where a triangle turns over.
- * Soft props have springs between nodes and inertia: M / h^2 (y - X), y where inertia takes the node.
+ *   With t = 2 sin(theta/2), which is |N_A - N_D| with a sign, f(theta) is the derivative of bend (t - t_rest)^2 / 2
+ *   (linear beyond 1): no trigonometry, and nothing jumps where a fold turns over. Departure: that energy fades with
+ * the square of a triangle's height below 0.7 of that at rest, where N turns too quickly; the change of height gives
+ * forces in the triangles' planes, F_A and F_D getting a part away from or towards the edge, with the same balance.
+ * Without these parts the force would have no energy, and creases would not come to rest. Soft props have springs
+ * between nodes and inertia: M / h^2 (y - X), y where inertia takes the node.
  */
 #include "solvers/springs/springs.h"
 
@@ -76,12 +78,18 @@ static void edges_force(void *context, int begin, int end)
         vfloat fold = v_sqrt(vv_dot(difference, difference));
         fold = v_select(v_less(vv_dot(vv_cross(nd, na), e), v_set(0)), -fold, fold);
         vfloat ha = la / length, hd = ld / length;
-        vfloat open = v_min(v_set(4) - fold * fold, one);
-        vfloat tall = v_min(ha / v_load(edges->height[0] + at), one) * v_min(hd / v_load(edges->height[1] + at), one);
-        vfloat fade = v_max(open, v_set(0)) * tall * tall;
-        vfloat turn = v_max(v_min(v_load(edges->fold + at) - fold, one), -one);
-        vfloat moment = v_load(edges->bend + at) * turn * fade;
-        vvec fa = vv_scale(na, moment / ha), fd = vv_scale(nd, moment / hd);
+        vfloat ra = v_min(ha / v_load(edges->height[0] + at), one), rd = v_min(hd / v_load(edges->height[1] + at), one);
+        vfloat tall = ra * ra * (rd * rd);
+        vfloat bend = v_load(edges->bend + at), far = v_load(edges->fold + at) - fold;
+        vfloat turn = v_max(v_min(far, one), -one);
+        vfloat moment = bend * turn * tall * v_sqrt(v_max(one - v_set(0.25f) * fold * fold, v_set(0)));
+        /* Low triangles: -2 energy / height, the energy's derivative. */
+        vfloat energy = bend * turn * (turn - far - far) * tall;
+        vfloat pa = v_select(v_less(ra, one), energy / ha, v_set(0)),
+               pd = v_select(v_less(rd, one), energy / hd, v_set(0));
+        vvec unit = vv_scale(e, one / length);
+        vvec fa = vv_add(vv_scale(na, moment / ha), vv_scale(vv_cross(na, unit), pa));
+        vvec fd = vv_add(vv_scale(nd, moment / hd), vv_scale(vv_cross(unit, nd), pd));
         vfloat sa = vv_dot(a, e) / length2, sd = vv_dot(d, e) / length2;
         vvec fc = vv_add(vv_scale(fa, -sa), vv_scale(fd, -sd));
         vvec fb = vv_sub(vv_sub(vv_scale(fa, v_set(-1)), fd), fc);

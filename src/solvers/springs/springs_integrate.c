@@ -7,8 +7,8 @@
  *   that adapts to it.
  * - fast: Jacobi's iteration (Euler steps of t = 1), accelerated by Chebyshev polynomials (Wang 2015), which needs one
  *   evaluation of forces where Runge-Kutta needs six for a step that stability lets be about three times as long.
- * After each of them one pass of contact corrections (section 4.2.2): its forces stay in the balance, so that a
- * constrained node has no net force left along its constraint.
+ * After each of them the contacts correct (section 4.2.2): their forces stay in the balance, so that a constrained node
+ * has no net force left along its constraint.
  */
 #include <string.h>
 
@@ -138,6 +138,7 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
         bool last = i >= m->iterations;
         parallel_for(jobs, m->node_count, NODE_GRAIN, euler_step, run);
         if (run->contact_count > 0) moved = springs_contacts_correct(run, run->w.next);
+        run->residual = MAX(run->residual, run->body_residual);
         bool met = run->residual < (double)m->tolerance && moved < m->tolerance;
         if (met || last) {
             /* With nothing left to balance the state stays as it is, to the bit. */
@@ -166,6 +167,7 @@ static void rk_iterate(springs_run *run, cutis_step_stats *stats)
     double allowed = 0.3 * (double)m->tolerance;
     for (int i = 0;; i++) {
         double error = springs_rk_step(run, run->s.x, t);
+        run->residual = MAX(run->residual, run->body_residual);
         if (run->residual < (double)m->tolerance && i > 0) {
             stats->iterations += i;
             return;
@@ -187,6 +189,7 @@ static void rk_iterate(springs_run *run, cutis_step_stats *stats)
 
 void springs_equilibrium(springs_run *run, cutis_step_stats *stats)
 {
+    run->body_residual = 0;
     if (run->m->rk4)
         rk_iterate(run, stats);
     else

@@ -230,7 +230,6 @@ void springs_props_predict(springs_run *run)
     const springs_model *m = run->m;
     float h = run->h;
     vec3 fall = vec3_make(0, -m->gravity * h, 0);
-    memset(run->w.shift, 0, (size_t)m->prop_count * 8 * sizeof(float));
     for (int i = 0; i < m->prop_count; i++) {
         const springs_prop *prop = m->props + i;
         if (prop->soft) continue;
@@ -243,6 +242,8 @@ void springs_props_predict(springs_run *run)
             rotation_store(next, quat_multiply(turn_quat(vec3_scale(vec3_load(next->spin), h)), body_rotation(next)));
             run->w.inertia[i] = inertia_turned(prop, body_rotation(next), h * h);
         }
+        run->w.motions[i] =
+            (springs_motion){.give = run->held ? 0 : h * h / prop->mass, .give_turn = run->w.inertia[i]};
         for (int p = 0; p < prop->point_count; p++)
             vec3_store(run->s.x + NODE * (prop->first + p), springs_body_point(next, prop->rest + 3 * p));
     }
@@ -300,9 +301,9 @@ void springs_props_finish(springs_run *run)
         springs_body *body = run->s.bodies + i;
         if (prop->soft || run->held) continue;
         springs_body next = run->w.predicted[i];
-        vec3 shift = vec3_load(run->w.shift + 8 * i), turn = vec3_load(run->w.shift + 8 * i + 4);
-        vec3_store(next.centre, vec3_add(vec3_load(next.centre), shift));
-        rotation_store(&next, quat_multiply(turn_quat(turn), body_rotation(&next)));
+        const springs_motion *motion = run->w.motions + i;
+        vec3_store(next.centre, vec3_add(vec3_load(next.centre), motion->shift));
+        rotation_store(&next, quat_multiply(turn_quat(motion->turn), body_rotation(&next)));
         vec3 velocity = vec3_scale(vec3_sub(vec3_load(next.centre), vec3_load(body->centre)), inverse * keep);
         /* The turn from the old rotation to the new one, as a rate. */
         quat way = quat_multiply(body_rotation(&next), quat_conjugate(body_rotation(body)));
