@@ -153,7 +153,7 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
  * Returns whether all had to stop.
  */
 static bool motion_shorten(const contact_surface *surface, contact_work *work, const float *start, float *end,
-                           const contact_search_options *options, const cutis_jobs *jobs)
+                           const float *inverse_masses, const contact_search_options *options, const cutis_jobs *jobs)
 {
     int n = surface->mesh->point_count;
     float *wish = work->wishes, *shares = work->zone_data;
@@ -169,6 +169,7 @@ static bool motion_shorten(const contact_surface *surface, contact_work *work, c
         bool hit = false;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
+            if (pair_fixed(pair, inverse_masses)) continue;
             float t = contact_pair_impact(pair, start, end, gap_hard(pair));
             if (t > 1) continue;
             hit = true;
@@ -178,6 +179,7 @@ static bool motion_shorten(const contact_surface *surface, contact_work *work, c
         }
         if (!hit) return false;
         for (int p = 0; p < n; p++) {
+            if (!(inverse_masses[p] > 0)) continue;
             if (pass == SHORTEN_PASSES) {
                 vec3 from = vec3_load(start + 3 * p), way = vec3_sub(vec3_sub(vec3_load(end + 3 * p), from), mean);
                 vec3_store(end + 3 * p, vec3_madd(vec3_add(from, mean), way, first));
@@ -253,6 +255,6 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         if (hits == 0) return stats;
         stats.zone_points = zones_move(n, zones, start, wish, inverse_masses, work->zone_data, end);
     }
-    stats.failed = motion_shorten(surface, work, start, end, options, jobs);
+    stats.failed = motion_shorten(surface, work, start, end, inverse_masses, options, jobs);
     return stats;
 }
