@@ -903,6 +903,47 @@ static int measure_quality(bake *b)
                : cli_library_error(&error);
 }
 
+/* Bones that the motion drives into other flesh: what no solver with flesh can make good. */
+static int find_bones(bake *b)
+{
+    bake_result *r = b->result;
+    const cutis_character *c = b->character;
+    if (!(r->substep > 0) || c->joint_count == 0 || b->body) return CLI_OK;
+    size_t floats = (size_t)c->joint_count * 12;
+    int capacity = c->joint_count * 4;
+    float *poses = cli_allocate((size_t)r->frames * floats, sizeof *poses);
+    r->bones = cli_allocate((size_t)capacity, sizeof *r->bones);
+    double origin = b->job->loop ? 0 : r->lead_in;
+    for (int i = 0; i < r->frames; i++)
+        cutis_clip_motion_sample(&b->motion, origin + i / r->fps, poses + (size_t)i * floats);
+    cutis_error error;
+    int count = 0;
+    cutis_result result =
+        cutis_measure_bones(c, poses, r->frames, cutis_pool_jobs(b->pool), NULL, r->bones, capacity, &count, &error);
+    free(poses);
+    if (result != CUTIS_OK) return cli_library_error(&error);
+    r->bone_count = count < capacity ? count : capacity;
+    r->bone_names = cli_allocate(2 * (size_t)r->bone_count + 1, sizeof *r->bone_names);
+    for (int i = 0; i < r->bone_count; i++) {
+        r->bone_names[2 * i] = cli_format("%s", c->joints[r->bones[i].joint].name);
+        r->bone_names[2 * i + 1] = cli_format("%s", c->joints[r->bones[i].into].name);
+    }
+    return CLI_OK;
+}
+
+static json_t *report_bones(const bake_result *r)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < r->bone_count; i++) {
+        const cutis_bone_in_flesh *bone = r->bones + i;
+        json_array_append_new(list,
+                              json_pack("{s:o, s:o, s:i, s:o, s:i}", "joint", cli_json_string(r->bone_names[2 * i]),
+                                        "into", cli_json_string(r->bone_names[2 * i + 1]), "frames", bone->frames,
+                                        "depth", cli_json_real(bone->depth), "worst_frame", bone->worst_frame));
+    }
+    return list;
+}
+
 /* Decide the bounds, now that every figure is known. */
 static void decide_checks(bake *b)
 {
@@ -1043,6 +1084,7 @@ static json_t *make_report(const bake *b)
                                       "travels", (int)b->travels));
     if (character->prop_count) json_object_set_new(root, "props", report_props(b));
     if (b->touches) json_object_set_new(root, "touch", report_touch(b));
+    if (r->bones) json_object_set_new(root, "bones_in_flesh", report_bones(r));
     if (r->has_quality) json_object_set_new(root, "quality", quality_json(&r->quality, r->fps));
     if (b->job->check_count)
         json_object_set_new(root, "checks", quality_checks_json(b->job->checks, b->job->check_count));
@@ -1080,6 +1122,7 @@ static int run_all(bake *b)
     if (status == CLI_OK && b->job->loop) status = find_loop(b);
     if (status == CLI_OK) status = run_frames(b);
     if (status == CLI_OK) status = measure_quality(b);
+    if (status == CLI_OK) status = find_bones(b);
     if (status == CLI_OK) status = close_output(b);
     if (status != CLI_OK) return status;
     r->total_seconds = cli_clock() - start;
@@ -1137,6 +1180,9 @@ void bake_result_free(bake_result *result)
     free(result->volume_ratios);
     free(result->step_series);
     free(result->positions);
+    for (int i = 0; i < 2 * result->bone_count; i++) free(result->bone_names[i]);
+    free(result->bone_names);
+    free(result->bones);
     json_decref(result->report);
     *result = (bake_result){0};
 }

@@ -56,6 +56,9 @@ typedef struct bake_result {
     double model_bytes, state_bytes, peak_bytes;
     long substeps, iterations, unconverged, repairs; /* over all frames, the lead-in included */
     int contacts_max;
+    cutis_bone_in_flesh *bones; /* (bone_count) that the motion drives into other flesh */
+    char **bone_names;          /* (bone_count x 2) of the joints */
+    int bone_count;
     double residual_max;
     bool props_moved;     /* the solver moved free props, which a cache of the skin does not hold */
     bool has_loop;        /* --loop was asked for: */

@@ -32,6 +32,26 @@ static int check_paths(const cli_arguments *arguments, const bake_job *job, cons
     return cli_check_output(report, input, false);
 }
 
+/* Where no skin can lie well, deepest first. */
+static void print_bones(const bake_result *r)
+{
+    enum { SHOWN = 3 };
+    double last = INFINITY;
+    printf("  %-10s", "bones");
+    for (int shown = 0; shown < SHOWN && shown < r->bone_count; shown++) {
+        int best = -1;
+        for (int i = 0; i < r->bone_count; i++)
+            if (r->bones[i].depth < last && (best < 0 || r->bones[i].depth > r->bones[best].depth)) best = i;
+        if (best < 0) break;
+        last = r->bones[best].depth;
+        printf("%s %s runs into the flesh of %s (%d frame%s, %.2g %% of the size)", shown ? "," : "",
+               r->bone_names[2 * best], r->bone_names[2 * best + 1], r->bones[best].frames,
+               r->bones[best].frames == 1 ? "" : "s", 100 * last);
+    }
+    if (r->bone_count > SHOWN) printf(", and %d more", r->bone_count - SHOWN);
+    printf("\n");
+}
+
 static void print_summary(const bake_job *job, const bake_result *r)
 {
     char count[32], seconds[32], bytes[32];
@@ -50,6 +70,7 @@ static void print_summary(const bake_job *job, const bake_result *r)
            r->threads == 1 ? "" : "s");
     if (!isnan(r->volume_min))
         printf("  %-10s %.2f %% to %.2f %% of rest\n", "volume", 100 * r->volume_min, 100 * r->volume_max);
+    if (r->bone_count > 0) print_bones(r);
     if (r->has_loop && r->substep > 0)
         printf("  %-10s seam %.2g %% of the size, %.2g %% of the speed, after %d period%s%s\n", "loop",
                100 * r->loop.position_seam, 100 * r->loop.velocity_seam, r->loop.periods,

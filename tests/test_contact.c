@@ -188,6 +188,16 @@ static int compare_pairs(const void *a, const void *b)
     return order ? order : x->kind - y->kind;
 }
 
+/* Whether the pair is so near that a search of standing points has to report it. */
+static bool pair_near(const two_spheres *s, contact_pair pair, const contact_search_options *options)
+{
+    contact_pair rest = pair;
+    contact_pair_nearest(&rest, s->m.positions);
+    contact_pair_nearest(&pair, s->start);
+    pair.gap = fminf(options->thickness, 0.5f * rest.distance);
+    return pair.distance <= contact_reach(&s->surface, options, &pair);
+}
+
 /* Every point-triangle and edge-edge pair between the two bodies that comes near, and no other between them. */
 static void search_finds_what_brute_force_finds(void **unused)
 {
@@ -209,16 +219,14 @@ static void search_finds_what_brute_force_finds(void **unused)
             const int *c = s.m.triangles + 3 * t;
             if ((p < SPHERE_POINTS) == (c[0] < SPHERE_POINTS)) continue;
             contact_pair pair = {.v = {p, c[0], c[1], c[2]}, .kind = CONTACT_POINT_TRIANGLE};
-            contact_pair_nearest(&pair, s.start);
-            expected += pair.distance <= options.margin;
+            expected += pair_near(&s, pair, &options);
         }
     for (int e = 0; e < s.m.edge_count; e++)
         for (int f = 0; f < e; f++) {
             const int *a = s.m.edges + 2 * e, *b = s.m.edges + 2 * f;
             if ((a[0] < SPHERE_POINTS) == (b[0] < SPHERE_POINTS)) continue;
             contact_pair pair = {.v = {a[0], a[1], b[0], b[1]}, .kind = CONTACT_EDGE_EDGE};
-            contact_pair_nearest(&pair, s.start);
-            expected += pair.distance <= options.margin;
+            expected += pair_near(&s, pair, &options);
         }
     assert_true(expected > 20);
     assert_int_equal(found, expected);

@@ -41,6 +41,23 @@ CUTIS_API cutis_result cutis_measure_frames(const cutis_character *character, co
                                             double *volume_ratios, int *self_intersections, double *penetrations,
                                             cutis_error *error);
 
+/* A bone that the motion drives into other flesh of the character, where no skin can lie well. */
+typedef struct cutis_bone_in_flesh {
+    int joint, into; /* the bone begins at joint; it is in the part that joint `into` moves most */
+    int frames;      /* in which it is there */
+    int worst_frame; /* the deepest of them */
+    double depth;    /* deepest distance of the bone's line from that part's surface, over the size */
+} cutis_bone_in_flesh;
+
+/*
+ * Bones in other flesh under these poses (frame_count x joint_count x 12), the flesh skinned linearly: by the order of
+ * joint, then into. *count: all there are, of which at most capacity are written. Neighbours in the skeleton do not
+ * count: flesh folds there.
+ */
+CUTIS_API cutis_result cutis_measure_bones(const cutis_character *character, const float *poses, int frame_count,
+                                           const cutis_jobs *jobs, const cutis_allocator *allocator,
+                                           cutis_bone_in_flesh *entries, int capacity, int *count, cutis_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -90,7 +90,8 @@ typedef struct contact_surface {
     const int *union_first; /* (node_count + 1) */
     const contact_union *unions;
     const int *union_nodes;
-    const int *tangle; /* (point_count) group of triangles that intersect at rest, -1: none */
+    const int *tangle;   /* (point_count) group of triangles that intersect at rest, -1: none */
+    const float *scales; /* (point_count) mean length of the edges there, at most edge_mean */
     float edge_mean;
 } contact_surface;
 
@@ -131,14 +132,20 @@ size_t contact_work_size(const contact_surface *surface);
 contact_work contact_work_make(const contact_surface *surface, void *memory);
 
 typedef struct contact_search_options {
-    float margin;    /* pairs whose features come this close are reported */
+    float margin;    /* pairs whose features come this close are reported, see contact_reach */
     float thickness; /* the gap to keep, where the rest pose is not closer */
     bool exhaustive; /* flat parts are searched too: finds the same contacts, for tests */
     bool touching;   /* pairs that touch at the start or at rest are reported, too */
 } contact_search_options;
 
 /*
- * All pairs of features, without common points, that can come closer than margin while each point moves
+ * How close the features of a pair must come to be reported: the margin, but less of it where edges are shorter than
+ * their mean, and at least the pair's gap. So neighbours on a fine mesh do not fill the list.
+ */
+float contact_reach(const contact_surface *surface, const contact_search_options *options, const contact_pair *pair);
+
+/*
+ * All pairs of features, without common points, that can come closer than their reach while each point moves
  * straight from start to end (or stands, when both are the same). Left out: pairs that touch at the start or at
  * rest, and pairs within a group of triangles that intersect at rest, which have no side to be kept on. Fills
  * work->pairs and returns their number.
@@ -148,9 +155,10 @@ int contact_search(const contact_surface *surface, contact_work *work, const flo
 
 /*
  * Whether point p's end is so far from where the last search had it that a pair that was left out, at more than its
- * margin, could come closer than a tenth of its gap, or a part that was left out as flat could fold.
+ * reach, could come closer than a tenth of its gap, or a part that was left out as flat could fold.
  */
-bool contact_strayed(const contact_work *work, const float *end, const contact_search_options *options, int p);
+bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
+                     const contact_search_options *options, int p);
 /*
  * Make a search that work holds, with the same start and options, good for another end: only what has to do with
  * points that strayed from the end it was made for is searched again. Returns the number of pairs.

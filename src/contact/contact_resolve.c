@@ -10,24 +10,32 @@
 
 #include "contact/contact.h"
 
-enum { PROJECT_PASSES = 12, ZONE_PASSES = 16 };
+enum { PROJECT_PASSES = 12, ZONE_PASSES = 16, SHORTEN_PASSES = 10, SHORTEN_HALVINGS = 3 };
 /*
  * Pairs to look at in each of the two loops, for each point and at least: far more than any motion of a body needs, and
  * an end to what torn bones would ask for.
  */
 enum { PAIR_BUDGET = 60, PAIR_BUDGET_LEAST = 1 << 18 };
 
+/* Below this share of the gap to keep, a pair may come hardly closer: at a thousandth the search takes it for touching.
+ */
+static const float LEAST_GAP = 4e-3f;
+
 /*
  * The distance that motion may not undercut. A tenth of the gap to keep; what is closer already may come only a
  * little closer, lest distances shrink step by step into the rounding of floats.
  */
-static float gap_hard(const contact_pair *pair) { return MIN(0.9f * pair->distance, 0.1f * pair->gap); }
+static float gap_hard(const contact_pair *pair)
+{
+    float closer = MAX(0.9f * pair->distance, MIN(0.99f * pair->distance, LEAST_GAP * pair->gap));
+    return MIN(closer, 0.1f * pair->gap);
+}
 
 static bool strayed(const contact_surface *surface, const contact_work *work, const float *end,
                     const contact_search_options *options)
 {
     for (int p = 0; p < surface->mesh->point_count; p++)
-        if (contact_strayed(work, end, options, p)) return true;
+        if (contact_strayed(surface, work, end, options, p)) return true;
     return false;
 }
 
@@ -139,6 +147,52 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
     return count;
 }
 
+/*
+ * What still would hit goes less far: its points take half of their way beyond the mean motion, at last none of it.
+ * What hits even then stops everything at the first impact. So the end is free of impacts whatever was asked for.
+ * Returns whether all had to stop.
+ */
+static bool motion_shorten(const contact_surface *surface, contact_work *work, const float *start, float *end,
+                           const float *inverse_masses, const contact_search_options *options, const cutis_jobs *jobs)
+{
+    int n = surface->mesh->point_count;
+    float *wish = work->wishes, *shares = work->zone_data;
+    double sum[3] = {0};
+    for (int p = 0; p < n; p++)
+        for (int k = 0; k < 3; k++) sum[k] += (double)end[3 * p + k] - start[3 * p + k];
+    vec3 mean = {(float)(sum[0] / n), (float)(sum[1] / n), (float)(sum[2] / n)};
+    memcpy(wish, end, (size_t)n * 3 * sizeof(float));
+    for (int p = 0; p < n; p++) shares[p] = 1;
+    float first = 1;
+    for (int pass = 0; pass <= SHORTEN_PASSES; pass++) {
+        contact_search_update(surface, work, start, end, options, jobs);
+        bool hit = false;
+        for (int i = 0; i < work->pair_count; i++) {
+            const contact_pair *pair = work->pairs + i;
+            if (pair_fixed(pair, inverse_masses)) continue;
+            float t = contact_pair_impact(pair, start, end, gap_hard(pair));
+            if (t > 1) continue;
+            hit = true;
+            first = pass == SHORTEN_PASSES ? MIN(first, t) : 1;
+            /* Marked by a sign: each is shortened once a pass, however many impacts it has. */
+            for (int k = 0; k < 4; k++) shares[pair->v[k]] = -fabsf(shares[pair->v[k]]);
+        }
+        if (!hit) return false;
+        for (int p = 0; p < n; p++) {
+            if (!(inverse_masses[p] > 0)) continue;
+            if (pass == SHORTEN_PASSES) {
+                vec3 from = vec3_load(start + 3 * p), way = vec3_sub(vec3_sub(vec3_load(end + 3 * p), from), mean);
+                vec3_store(end + 3 * p, vec3_madd(vec3_add(from, mean), way, first));
+            } else if (signbit(shares[p])) {
+                shares[p] = pass < SHORTEN_HALVINGS ? -0.5f * shares[p] : 0;
+                vec3 from = vec3_add(vec3_load(start + 3 * p), mean), way = vec3_sub(vec3_load(wish + 3 * p), from);
+                vec3_store(end + 3 * p, vec3_madd(from, way, shares[p]));
+            }
+        }
+    }
+    return true;
+}
+
 contact_resolve_stats contact_resolve(const contact_surface *surface, contact_work *work, const float *start,
                                       float *end, const float *inverse_masses, const contact_search_options *options,
                                       bool searched, const cutis_jobs *jobs)
@@ -201,6 +255,6 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         if (hits == 0) return stats;
         stats.zone_points = zones_move(n, zones, start, wish, inverse_masses, work->zone_data, end);
     }
-    stats.failed = true;
+    stats.failed = motion_shorten(surface, work, start, end, inverse_masses, options, jobs);
     return stats;
 }

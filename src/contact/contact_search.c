@@ -35,11 +35,30 @@ typedef struct search {
     const float *start, *end;
     const contact_search_options *options;
     bool partial; /* only pairs with a marked point; the rest of the bounds stands from the search before */
+    /* Where a block that overflowed is searched again: the rest of the list; NULL: every block has its own part. */
+    contact_pair *room;
+    int room_count;
 } search;
 
-bool contact_strayed(const contact_work *work, const float *end, const contact_search_options *options, int p)
+/* The part of the margin above the hard gap, a tenth of the thickness: what points may stray by, two together. */
+static float play(const contact_surface *surface, const contact_search_options *options, float scale)
 {
-    float stray = MIN(0.5f * (options->margin - 0.1f * options->thickness), FLAT_STRAY * options->thickness);
+    float all = options->margin - 0.1f * options->thickness;
+    return surface->edge_mean > 0 ? all * scale / surface->edge_mean : all;
+}
+
+float contact_reach(const contact_surface *surface, const contact_search_options *options, const contact_pair *pair)
+{
+    if (options->touching) return options->margin;
+    float scale = 0;
+    for (int k = 0; k < 4; k++) scale = MAX(scale, surface->scales[pair->v[k]]);
+    return MAX(pair->gap, 0.1f * pair->gap + play(surface, options, scale));
+}
+
+bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
+                     const contact_search_options *options, int p)
+{
+    float stray = MIN(0.5f * play(surface, options, surface->scales[p]), FLAT_STRAY * options->thickness);
     return !(vec3_length2(vec3_sub(vec3_load(work->saved + 3 * p), vec3_load(end + 3 * p))) <= stray * stray);
 }
 
@@ -280,15 +299,18 @@ static void pair_consider(const search *s, int block, const int v[4], contact_ki
     contact_pair rest = pair;
     contact_pair_nearest(&rest, s->surface->mesh->positions);
     pair.gap = MIN(options->thickness, 0.5f * rest.distance);
+    /* Neighbours on a fine mesh are always within the margin: what they may come to counts by their own gap. */
+    if (pair.distance > limit - options->margin + contact_reach(s->surface, options, &pair)) return;
     /* Touching, now or at rest: no side to keep. */
     if (!options->touching && (!(pair.distance > 1e-3f * pair.gap) || pair.gap < 0.01f * options->thickness)) return;
 
     contact_block *found = s->work->block_counts + block;
-    if (found->pairs >= s->work->block_capacity) {
+    if (found->pairs >= (s->room ? s->room_count : s->work->block_capacity)) {
         found->dropped++;
         return;
     }
-    s->work->pairs[(size_t)block * (size_t)s->work->block_capacity + (size_t)found->pairs++] = pair;
+    contact_pair *list = s->room ? s->room : s->work->pairs + (size_t)block * (size_t)s->work->block_capacity;
+    list[found->pairs++] = pair;
 }
 
 /* A triangle of the pair in hand: corners, start, motion. */
@@ -461,11 +483,20 @@ static int search_run(search *s, int count, const cutis_jobs *jobs)
     work->tests = 0;
     for (int block = 0; block < surface->block_count; block++) {
         const contact_block *found = work->block_counts + block;
-        work->dropped += found->dropped;
         work->tests += found->tests;
+        if (found->dropped > 0) continue;
         memmove(work->pairs + work->pair_count, work->pairs + (size_t)block * (size_t)work->block_capacity,
                 (size_t)found->pairs * sizeof(contact_pair));
         work->pair_count += found->pairs;
+    }
+    /* Blocks that had too many pairs, such as a hand of a fine mesh, take what others have left. */
+    for (int block = 0; block < surface->block_count; block++) {
+        if (work->block_counts[block].dropped == 0) continue;
+        s->room = work->pairs + work->pair_count;
+        s->room_count = work->pair_capacity - work->pair_count;
+        blocks_search(s, block, block + 1);
+        work->pair_count += work->block_counts[block].pairs;
+        work->dropped += work->block_counts[block].dropped;
     }
     int room = MIN(count, work->pair_capacity - work->pair_count);
     memcpy(work->pairs + work->pair_count, work->kept, (size_t)room * sizeof(contact_pair));
@@ -506,7 +537,7 @@ int contact_search_update(const contact_surface *surface, contact_work *work, co
 {
     int n = surface->mesh->point_count, marked = 0, kept = 0;
     for (int p = 0; p < n; p++) {
-        work->marks[p] = contact_strayed(work, end, options, p);
+        work->marks[p] = contact_strayed(surface, work, end, options, p);
         marked += work->marks[p];
     }
     for (int i = 0; i < work->pair_count; i++) {

@@ -589,14 +589,22 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
 {
     *surface = (contact_surface){.mesh = m};
     int *tangle = ARENA_ARRAY(memory, int, m->point_count + 1);
+    float *scales = ARENA_ARRAY(memory, float, m->point_count + 1);
     if (memory->failed) return error_memory(error, "the contact surface");
-    surface->tangle = tangle;
+    surface->tangle = tangle, surface->scales = scales;
     if (m->triangle_count == 0) return CUTIS_OK;
     double length = 0;
     for (int e = 0; e < m->edge_count; e++)
         length += vec3_distance(vec3_load(m->positions + 3 * m->edges[2 * e]),
                                 vec3_load(m->positions + 3 * m->edges[2 * e + 1]));
     surface->edge_mean = m->edge_count > 0 ? (float)(length / m->edge_count) : 0;
+    for (int p = 0; p < m->point_count; p++) {
+        float sum = 0;
+        int first = m->point_neighbour_first[p], last = m->point_neighbour_first[p + 1];
+        for (int i = first; i < last; i++)
+            sum += vec3_distance(vec3_load(m->positions + 3 * p), vec3_load(m->positions + 3 * m->point_neighbours[i]));
+        scales[p] = last > first ? MIN(sum / (float)(last - first), surface->edge_mean) : 0;
+    }
     arena scratch = arena_create(allocator);
     cutis_result result = tree_build(surface, memory, &scratch, error);
     if (result == CUTIS_OK) result = tangles_find(m, tangle, &scratch, error);

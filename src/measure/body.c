@@ -108,8 +108,7 @@ static bool body_close(body *b, arena *memory, int *parents, int *holes)
     return true;
 }
 
-/* Positions of the mesh, and the middles of the holes. */
-static void body_place(const body *b, const float *positions, float *placed)
+void body_place(const body *b, const float *positions, float *placed)
 {
     memcpy(placed, positions, 3 * (size_t)b->m->point_count * sizeof *placed);
     for (int h = 0; h < b->point_count - b->m->point_count; h++) {

@@ -32,6 +32,8 @@ typedef struct body_scratch {
 } body_scratch;
 
 cutis_result body_build(body *b, const mesh *m, arena *memory, cutis_error *error);
+/* Positions of the mesh (mesh point_count x 3), then the middles of the holes. placed: (point_count x 3). */
+void body_place(const body *b, const float *positions, float *placed);
 bool body_scratch_create(body_scratch *scratch, const body *b, arena *memory);
 
 /*

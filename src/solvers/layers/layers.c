@@ -226,6 +226,7 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     s.volume.directions = carve(memory, &used, n * 3 + 1, sizeof(float));
     s.volume.lambdas = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
     s.volume.totals = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
+    s.volume.freedom = carve(memory, &used, (size_t)m->volumes.count, sizeof(float));
     size_t parts = m->volumes.count > 0 ? (size_t)m->volumes.part_first[m->volumes.count] : 0;
     s.volume.sums = carve(memory, &used, 3 * parts, sizeof(double));
     s.volume.components = carve(memory, &used, (size_t)m->mesh->component_count, sizeof(layers_component_sum));
@@ -664,6 +665,10 @@ static void freedom_find(layers_run *run)
         }
         memcpy(run->w.free, run->w.free_next, (size_t)m->point_count * sizeof(float));
     }
+    if (held > 0)
+        layers_volume_freedom(&m->volumes, m->point_count, run->w.free, run->w.volume.freedom);
+    else
+        memcpy(run->w.volume.freedom, m->volumes.freedom, (size_t)m->volumes.count * sizeof(float));
 }
 
 /*
@@ -693,8 +698,9 @@ static void volumes_keep(layers_run *run)
         layers_volume_project(&m->volumes, m->point_count, work, run->input->jobs);
     if (m->volume_iterations > 0) layers_volume_total(&m->volumes, m->mesh, work);
     float keep = (float)det_exp(-PRESSURE_RATE * run->h);
+    /* What the free points did shall all of them do. */
     for (int p = 0; p < m->volumes.count; p++)
-        run->s.pressures[p] = CLAMP(run->s.pressures[p] * keep + work->totals[p], -0.05f, 0.05f);
+        run->s.pressures[p] = CLAMP(run->s.pressures[p] * keep + work->freedom[p] * work->totals[p], -0.05f, 0.05f);
 }
 
 /* The skin to where volume and contact put it, but for wholly frozen points; the layers below follow by depth. */
@@ -914,7 +920,10 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     stats->part_ms[PART_OTHER] += lap(&clock);
     bool sound = *run->s.recovering == 0;
     if (m->volume_on && m->volumes.count > 0 && sound) volumes_keep(run);
-    if (!sound) memset(run->s.pressures, 0, (size_t)m->volumes.count * sizeof(float));
+    if (!sound) {
+        memset(run->s.pressures, 0, (size_t)m->volumes.count * sizeof(float));
+        memcpy(run->w.volume.freedom, m->volumes.freedom, (size_t)m->volumes.count * sizeof(float));
+    }
     stats->part_ms[PART_VOLUME] += lap(&clock);
     if (m->self_contact) {
         contact_search_options options = search_options(m);

@@ -110,6 +110,9 @@ typedef struct layers_volumes {
     int *point_volumes;
     float *point_shares; /* sum to 1 for each point */
     float *softness;     /* (point_count) how much the point gives way, 0..1 */
+    float *areas;        /* (point_count) at rest */
+    double *give;        /* (count) areas x softness x shares of all points, frozen or not */
+    float *freedom;      /* (count) what part of that is not frozen */
 } layers_volumes;
 
 /* Sums over a closed component. */
@@ -128,11 +131,15 @@ typedef struct layers_volume_work {
     float *lambdas;                   /* (count) */
     float *totals;                    /* (count) lambdas added up over the iterations */
     layers_component_sum *components; /* (component_count) */
+    float *freedom;                   /* (count) what part of the piece is neither frozen nor held, 0..1 */
 } layers_volume_work;
 
 /* directions: unit normals of the current skin times softness times free (point_count, 0..1). */
 void layers_volume_directions(const layers_volumes *volumes, const mesh *m, const float *free, layers_volume_work *work,
                               const cutis_jobs *jobs);
+/* freedom (count): what part of each piece is free. free: (point_count, 0..1), NULL: all of it, but for frozen points.
+ */
+void layers_volume_freedom(const layers_volumes *volumes, int point_count, const float *free, float *freedom);
 /* One iteration: each volume back to its rest value, to first order. */
 void layers_volume_project(const layers_volumes *volumes, int point_count, layers_volume_work *work,
                            const cutis_jobs *jobs);

@@ -30,6 +30,9 @@ static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
  * stiffness falls with the square of depth over radius, so that a finely modelled face would swim on its skull. The
  * arm and the man of the zoo are below this nearly everywhere.
  */
+/* Rings around a place that intersects itself at rest that are frozen with it, and over which it is let go. */
+enum { TANGLE_RINGS = 5, TANGLE_FADE = 5 };
+static const float TANGLE_FREEZE = 0.999f;
 static const float SLENDER = 2.5f;
 /* Rings around places without room over which the flesh grows to its depth; in the first half there is none. */
 enum { ROOM_RINGS = 6 };
@@ -461,6 +464,32 @@ static cutis_result frozen_build(builder *b, arena *scratch, cutis_error *error)
                           b->build->memory, error);
 }
 
+/*
+ * Where the rest pose intersects itself (toes modelled into each other) there is no side that contact could keep, and
+ * flesh of its own would only tangle further: the skin is frozen there, and so intersects as it was modelled, and is
+ * let go over the rings around. Returns whether there is such a place.
+ */
+static bool tangles_freeze(const layers_model *model, float *freeze, float *next)
+{
+    const mesh *m = model->mesh;
+    int n = model->point_count, count = 0;
+    for (int k = 0; k < n; k++) count += model->surface.tangle[k] >= 0;
+    if (count == 0) return false;
+    for (int k = 0; k < n; k++)
+        if (model->surface.tangle[k] >= 0) freeze[k] = MAX(freeze[k], TANGLE_FREEZE);
+    for (int pass = 0; pass < TANGLE_RINGS + TANGLE_FADE; pass++) {
+        float fade = pass < TANGLE_RINGS ? 0 : 1.0f / (TANGLE_FADE + 1);
+        for (int k = 0; k < n; k++) {
+            float most = 0;
+            for (int i = m->point_neighbour_first[k]; i < m->point_neighbour_first[k + 1]; i++)
+                most = MAX(most, freeze[m->point_neighbours[i]]);
+            next[k] = MAX(freeze[k], most - fade);
+        }
+        memcpy(freeze, next, (size_t)n * sizeof(float));
+    }
+    return true;
+}
+
 static cutis_result maps_build(builder *b, float *map, arena *scratch, cutis_error *error)
 {
     layers_model *model = b->model;
@@ -469,7 +498,11 @@ static cutis_result maps_build(builder *b, float *map, arena *scratch, cutis_err
         model->press = arena_copy(b->build->memory, map, (size_t)n, sizeof(float));
         if (!model->press) return error_memory(error, "the painted depths of solver layers");
     }
-    if (!map_gather(b, "freeze", 0, map)) return CUTIS_OK;
+    bool painted = map_gather(b, "freeze", 0, map);
+    float *next = ARENA_ARRAY(scratch, float, n);
+    if (!next) return error_memory(error, "the frozen points of solver layers");
+    bool tangled = model->self_contact && tangles_freeze(model, map, next);
+    if (!painted && !tangled) return CUTIS_OK;
     model->freeze = arena_copy(b->build->memory, map, (size_t)n, sizeof(float));
     if (!model->freeze) return error_memory(error, "the frozen points of solver layers");
     return frozen_build(b, scratch, error);
@@ -561,6 +594,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     if (result == CUTIS_OK) result = layers_volumes_build(build, model, error);
     if (result == CUTIS_OK) result = drive_build(b, scratch, error);
     if (result == CUTIS_OK) result = maps_build(b, map, scratch, error);
+    if (result == CUTIS_OK) layers_volume_freedom(&model->volumes, n, NULL, model->volumes.freedom);
     if (result == CUTIS_OK && model->mesh->triangle_count > 0) {
         result = bvh_build(&model->tree, model->mesh->triangle_count, model->mesh->triangles, model->mesh->positions,
                            build->memory, error);

@@ -473,6 +473,14 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
         deepest = MAX(deepest, v->softness[k]);
     }
     for (size_t k = 0; k < n; k++) v->softness[k] = MAX(v->softness[k] / deepest, 0.05f);
+    v->areas = ARENA_ARRAY(memory, float, n);
+    v->give = ARENA_ARRAY(memory, double, v->count + 1);
+    v->freedom = ARENA_ARRAY(memory, float, v->count + 1);
+    if (memory->failed) return error_memory(error, "the sub-volumes of solver layers");
+    mesh_point_areas(m, m->positions, v->areas);
+    for (size_t k = 0; k < n; k++)
+        for (int s = v->point_first[k]; s < v->point_first[k + 1]; s++)
+            v->give[v->point_volumes[s]] += (double)(v->areas[k] * v->softness[k] * v->point_shares[s]);
     return CUTIS_OK;
 }
 
@@ -526,6 +534,9 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
 
 /* ---- the loop ---- */
 
+/* Part of a piece that must be free for its volume to be kept within a substep. */
+static const float FREEDOM_LEAST = 0.3f;
+
 typedef struct volume_task {
     const layers_volumes *v;
     int n;
@@ -549,6 +560,18 @@ void layers_volume_directions(const layers_volumes *volumes, const mesh *m, cons
     volume_task task = {.v = volumes, .n = m->point_count, .work = work, .free = free};
     mesh_normals(m, work->positions, work->directions, jobs);
     parallel_for(jobs, m->point_count, POINT_GRAIN, directions_scale, &task);
+}
+
+void layers_volume_freedom(const layers_volumes *volumes, int point_count, const float *free, float *freedom)
+{
+    for (int p = 0; p < volumes->count; p++) freedom[p] = 0;
+    for (int k = 0; k < point_count; k++) {
+        float give = volumes->areas[k] * volumes->softness[k] * (free ? free[k] : 1);
+        for (int s = volumes->point_first[k]; s < volumes->point_first[k + 1]; s++)
+            freedom[volumes->point_volumes[s]] += give * volumes->point_shares[s];
+    }
+    for (int p = 0; p < volumes->count; p++)
+        freedom[p] = volumes->give[p] > 0 ? MIN((float)(freedom[p] / volumes->give[p]), 1.0f) : 0;
 }
 
 static void parts_sum(void *context, int begin, int end)
@@ -575,8 +598,12 @@ static void lambdas_find(volume_task *task, const cutis_jobs *jobs)
         for (int part = v->part_first[p]; part < v->part_first[p + 1]; part++)
             for (int i = 0; i < 3; i++) sums[i] += task->work->sums[3 * part + i] / 6;
         double wanted = task->velocities ? -sums[2] : v->rest[p] - sums[0];
-        /* A piece whose points are nearly all held cannot be helped: no step beyond a fiftieth of a size. */
+        /*
+         * A piece whose points are nearly all held cannot be helped: the few others would have to make room for all,
+         * and burst. They go FREEDOM_LEAST^-1 times as far at most as all would have to, and a fiftieth of a size.
+         */
         double lambda = v->rest[p] != 0 && sums[1] > 0 ? wanted / sums[1] : 0;
+        lambda *= MIN(task->work->freedom[p] / FREEDOM_LEAST, 1.0f);
         if (!task->velocities) lambda = CLAMP(lambda, -0.02, 0.02);
         task->work->lambdas[p] = (float)lambda;
     }
