@@ -30,10 +30,10 @@ static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
  * stiffness falls with the square of depth over radius, so that a finely modelled face would swim on its skull. The
  * arm and the man of the zoo are below this nearly everywhere.
  */
+static const float SLENDER = 2.5f;
 /* Rings around a place that intersects itself at rest that are frozen with it, and over which it is let go. */
 enum { TANGLE_RINGS = 5, TANGLE_FADE = 5 };
 static const float TANGLE_FREEZE = 0.999f;
-static const float SLENDER = 2.5f;
 /* Rings around places without room over which the flesh grows to its depth; in the first half there is none. */
 enum { ROOM_RINGS = 6 };
 
