@@ -61,7 +61,7 @@ tells files.json "[p['name'] for p in r['props'][3:]] == ['rock_2', 'cup_2', 'pe
 tells files.json "r['props'][0]['start'] == [1, 2, 3] and r['props'][3]['start'] == [0.5, 1, 2.5]"
 
 # ---- a thing lies where the clip reaches for it, in a file too; a clip that reaches for none has it in front ----
-run 0 make hand --resolution 0.1 -q -o focus.glb
+run 0 make hand --resolution 0.1 --quiet -o focus.glb
 run 0 bake focus.glb --solver lbs --clip grasp --fps 2 --prop cube -q --report focus.json -o focus.pc2
 tells focus.json "max(abs(a - b) for a, b in zip(r['props'][0]['start'], [0, -0.09, 0.08])) < 1e-6"
 run 0 bake focus.glb --solver lbs --clip fist --fps 2 --prop cube -q --report fist.json -o focus.pc2
