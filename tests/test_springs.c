@@ -21,7 +21,7 @@ typedef struct one_edge {
 static void edge_open(one_edge *e, float stretch, float bend)
 {
     *e = (one_edge){0};
-    const float values[6] = {1, stretch, bend, 0.2f, 0.1f, 0.1f};
+    const float values[6] = {1, stretch, bend, 0.2f, 10, 10};
     for (int lane = 0; lane < LANES; lane++) {
         for (int k = 0; k < 4; k++) {
             e->nodes[k * LANES + lane] = NODE * k;
@@ -37,7 +37,7 @@ static void edge_open(one_edge *e, float stretch, float bend)
                                      .stretch = e->arrays[1],
                                      .bend = e->arrays[2],
                                      .fold = e->arrays[3],
-                                     .height = {e->arrays[4], e->arrays[5]}};
+                                     .low = {e->arrays[4], e->arrays[5]}};
     e->run = (springs_run){.m = &e->model, .input = &e->input, .at = e->x};
     e->run.w.edge_forces = e->forces;
     static const float places[4][3] = {{0, 0, 0}, {1.2f, 0.1f, 0}, {0.4f, 0.9f, 0.3f}, {0.6f, -0.8f, 0.2f}};

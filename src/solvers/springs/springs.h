@@ -50,7 +50,7 @@ typedef struct springs_edges {
     float *stretch;    /* N per size */
     float *bend;       /* N x size: moment of one radian */
     float *fold;       /* 2 sin(angle / 2) at rest */
-    float *height[2];  /* of A and D over the edge below which the moment fades: 0.7 of that at rest */
+    float *low[2];     /* 1 / height of A and D over the edge below which the moment fades: 0.7 of that at rest */
 } springs_edges;
 
 /* ---- props (springs_prop.c, springs_soft.c) ---- */

@@ -203,8 +203,7 @@ static cutis_result edges_build(builder *b, cutis_error *error)
     size_t lanes = (size_t)edges->blocks * LANES;
     edges->nodes = ARENA_ARRAY(memory, int, 4 * lanes);
     edges->slots = ARENA_ARRAY(memory, int, 4 * lanes);
-    float **arrays[] = {&edges->rest, &edges->stretch,   &edges->bend,
-                        &edges->fold, &edges->height[0], &edges->height[1]};
+    float **arrays[] = {&edges->rest, &edges->stretch, &edges->bend, &edges->fold, &edges->low[0], &edges->low[1]};
     for (int i = 0; i < COUNT_OF(arrays); i++) *arrays[i] = ARENA_ARRAY(memory, float, lanes);
     m->incident_first = ARENA_ARRAY(memory, int, (size_t)m->point_count + 2);
     if (memory->failed) return error_memory(error, "the springs of the skin");
@@ -237,7 +236,7 @@ static cutis_result edges_build(builder *b, cutis_error *error)
         edges->rest[i] = length;
         edges->fold[i] = hinge ? edge_fold(p[0], p[1], p[2], p[3], heights) : 0;
         bool flat = hinge && heights[0] > 0.02f * length && heights[1] > 0.02f * length;
-        for (int k = 0; k < 2; k++) edges->height[k][i] = MAX(0.7f * heights[k], 1e-12f);
+        for (int k = 0; k < 2; k++) edges->low[k][i] = 1 / MAX(0.7f * heights[k], 1e-12f);
         if ((int)i >= edges->count) continue;
         double depth = 0, modulus = 0, stretch = 0, bend = 0;
         for (int k = 0; k < 2; k++) {
@@ -257,7 +256,7 @@ static cutis_result edges_build(builder *b, cutis_error *error)
         /* A plate of stiffness B bends over the strip of the two triangles: moment = B length / width per radian. */
         double width = 0.5 * ((double)heights[0] + (double)heights[1]) / 1.5;
         if (flat) {
-            float ga = 1 / edges->height[0][i], gd = 1 / edges->height[1][i], row = 2 * MAX(ga, gd) * (ga + gd);
+            float ga = edges->low[0][i], gd = edges->low[1][i], row = 2 * MAX(ga, gd) * (ga + gd);
             float hold = 0;
             for (int k = 0; k < 4; k++) hold += 0.25f * m->anchor[ends[k]];
             edges->bend[i] = (float)(modulus * bend * depth * depth * depth * (double)length / width) * tension;
@@ -267,7 +266,7 @@ static cutis_result edges_build(builder *b, cutis_error *error)
         /* Bounds of the rows: 2 k for a spring, |g_i| sum |g_j| for a moment of gradient g. */
         for (int k = 0; k < 2; k++) m->diagonal[ends[k]] += 2 * edges->stretch[i];
         if (flat) {
-            float ga = 1 / edges->height[0][i], gd = 1 / edges->height[1][i],
+            float ga = edges->low[0][i], gd = edges->low[1][i],
                   sum = 4 * (ga + gd); /* twice, for the moment's own turn */
             for (int k = 0; k < 2; k++) m->diagonal[ends[k]] += edges->bend[i] * 0.6f * (ga + gd) * sum;
             m->diagonal[ends[2]] += edges->bend[i] * ga * sum;

@@ -487,6 +487,23 @@ static springs_report *side_report(springs_run *run, const springs_contact *c, i
     return run->s.reports + (prop >= 0 ? run->m->props[prop].index : run->m->collider_index[-2 - prop]);
 }
 
+/*
+ * How deep the sides of a contact are in each other at the end of the substep. Of a pair by the points that are nearest
+ * then, and where they lie inside both features: along the line that the contact was made on, what slides around a
+ * corner would seem to sink in.
+ */
+static float contact_depth(const springs_run *run, const springs_contact *c)
+{
+    if (c->key[1] < 0) return c->gap - run->m->thickness - vec3_dot(c->normal, contact_difference(run, c, run->s.x));
+    bool edges = c->key[0] < 0;
+    contact_pair pair = {.kind = edges ? CONTACT_EDGE_EDGE : CONTACT_POINT_TRIANGLE,
+                         .v = {edges ? -2 - c->key[0] : c->key[0], c->key[1], c->key[2], c->key[3]}};
+    contact_pair_nearest(&pair, run->w.end);
+    for (int i = 0; i < 4; i++)
+        if (!(fabsf(pair.weights[i]) > 0)) return 0;
+    return vec3_dot(pair.normal, c->normal) < 0 ? pair.distance : 0;
+}
+
 void springs_contacts_keep(springs_run *run)
 {
     const springs_model *m = run->m;
@@ -502,9 +519,7 @@ void springs_contacts_keep(springs_run *run)
         for (int side = 0; side < 2; side++) {
             springs_report *report = side_report(run, c, side);
             if (!report) continue;
-            float surface = c->key[1] < 0 ? c->gap - m->thickness : 0;
-            float depth = surface - vec3_dot(c->normal, contact_difference(run, c, run->s.x));
-            report->penetration = MAX(report->penetration, depth);
+            report->penetration = MAX(report->penetration, contact_depth(run, c));
         }
         if (!(c->lambda > 0)) continue;
         vec3 force = vec3_madd(c->shear, c->normal, c->lambda);

@@ -63,34 +63,35 @@ static void edges_force(void *context, int begin, int end)
         vvec b = vv_gather(x, nodes), c = vv_gather(x, nodes + LANES);
         vvec a = vv_sub(vv_gather(x, nodes + 2 * LANES), b), d = vv_sub(vv_gather(x, nodes + 3 * LANES), b);
         vvec e = vv_sub(c, b);
-        vfloat length2 = v_max(vv_dot(e, e), tiny), length = v_sqrt(length2);
+        vfloat length = v_sqrt(v_max(vv_dot(e, e), tiny)), over = one / length;
 
         /* Elasticity: pulls B towards C when longer than at rest. */
         vfloat longer = length - v_load(edges->rest + at);
         longer = v_max(longer, longer * v_set(WRINKLING));
-        vvec pull = vv_scale(e, v_load(edges->stretch + at) * longer / length);
+        vvec unit = vv_scale(e, over), pull = vv_scale(unit, v_load(edges->stretch + at) * longer);
 
         /* Curvature. */
         vvec na = vv_cross(e, a), nd = vv_cross(d, e);
         vfloat la = v_sqrt(v_max(vv_dot(na, na), tiny)), ld = v_sqrt(v_max(vv_dot(nd, nd), tiny));
-        na = vv_scale(na, one / la), nd = vv_scale(nd, one / ld);
+        vfloat over_la = one / la, over_ld = one / ld;
+        na = vv_scale(na, over_la), nd = vv_scale(nd, over_ld);
         vvec difference = vv_sub(na, nd);
         vfloat fold = v_sqrt(vv_dot(difference, difference));
         fold = v_select(v_less(vv_dot(vv_cross(nd, na), e), v_set(0)), -fold, fold);
-        vfloat ha = la / length, hd = ld / length;
-        vfloat ra = v_min(ha / v_load(edges->height[0] + at), one), rd = v_min(hd / v_load(edges->height[1] + at), one);
+        vfloat over_ha = length * over_la, over_hd = length * over_ld; /* 1 / heights */
+        vfloat ra = v_min(la * over * v_load(edges->low[0] + at), one),
+               rd = v_min(ld * over * v_load(edges->low[1] + at), one);
         vfloat tall = ra * ra * (rd * rd);
         vfloat bend = v_load(edges->bend + at), far = v_load(edges->fold + at) - fold;
         vfloat turn = v_max(v_min(far, one), -one);
         vfloat moment = bend * turn * tall * v_sqrt(v_max(one - v_set(0.25f) * fold * fold, v_set(0)));
         /* Low triangles: -2 energy / height, the energy's derivative. */
         vfloat energy = bend * turn * (turn - far - far) * tall;
-        vfloat pa = v_select(v_less(ra, one), energy / ha, v_set(0)),
-               pd = v_select(v_less(rd, one), energy / hd, v_set(0));
-        vvec unit = vv_scale(e, one / length);
-        vvec fa = vv_add(vv_scale(na, moment / ha), vv_scale(vv_cross(na, unit), pa));
-        vvec fd = vv_add(vv_scale(nd, moment / hd), vv_scale(vv_cross(unit, nd), pd));
-        vfloat sa = vv_dot(a, e) / length2, sd = vv_dot(d, e) / length2;
+        vfloat pa = v_select(v_less(ra, one), energy * over_ha, v_set(0)),
+               pd = v_select(v_less(rd, one), energy * over_hd, v_set(0));
+        vvec fa = vv_add(vv_scale(na, moment * over_ha), vv_scale(vv_cross(na, unit), pa));
+        vvec fd = vv_add(vv_scale(nd, moment * over_hd), vv_scale(vv_cross(unit, nd), pd));
+        vfloat sa = vv_dot(a, unit) * over, sd = vv_dot(d, unit) * over;
         vvec fc = vv_add(vv_scale(fa, -sa), vv_scale(fd, -sd));
         vvec fb = vv_sub(vv_sub(vv_scale(fa, v_set(-1)), fd), fc);
         vv_scatter(forces, slots, vv_add(fb, pull));
