@@ -78,9 +78,9 @@ def edge(path):
     fb = add([-(1 - shares[0]) * x for x in fa], fd, -(1 - shares[1]))
 
     def place(p):
-        return (300 + 110 * p[0] + 35 * p[2], 150 - 110 * p[1] + 40 * p[2] - 28 * p[0])
+        return (300 + 110 * p[0] + 35 * p[2], 60 - 110 * p[1] + 40 * p[2] - 28 * p[0])
 
-    drawing = Drawing(620, 330)
+    drawing = Drawing(620, 240)
     drawing.polygon([place(p) for p in (a, b, c)], COLORS["face"])
     drawing.polygon([place(p) for p in (d, b, c)], COLORS["face"])
     for p, share, name, dx in ((a, shares[0], "A'", -14), (d, shares[1], "D'", 14)):
@@ -100,17 +100,17 @@ def edge(path):
 
 def response(path):
     """A contact: what comes is split along and across the contact surface."""
-    drawing = Drawing(620, 300)
+    drawing = Drawing(660, 300)
     drawing.polygon([(60, 290), (60, 235), (180, 205), (310, 190), (440, 205), (560, 235), (560, 290)], COLORS["other"])
     drawing.polygon([(200, 40), (160, 110), (200, 165), (310, 178), (420, 165), (460, 110), (420, 40)], COLORS["face"])
-    drawing.line((110, 184), (510, 184), dash="6 5")
-    drawing.text((516, 188), "contact surface", anchor="start")
+    drawing.line((40, 184), (530, 184), dash="6 5")
+    drawing.text((538, 188), "contact surface", anchor="start")
     point, lam, mu = (310, 178), 95, 0.6
     drawing.arrow((310 - 70, 178 - 105), (point[0] - 3, point[1] - 5), "line")
-    drawing.text((228, 70), "force of the springs", "#444")
-    drawing.arrow(point, (310, 178 - lam), "normal", "reaction: lambda N", 1)
+    drawing.text((272, 64), "force of the springs", "#444")
+    drawing.arrow(point, (310, 178 - lam), "normal", "reaction", 1)
     drawing.arrow(point, (310 - mu * lam, 178), "force", "", -1)
-    drawing.text((244, 200), "friction: s, |s| &#8804; friction x lambda", COLORS["force"], "end")
+    drawing.text((252, 160), "friction", COLORS["force"], "end")
     drawing.line((470, 178), (470, 190), "line")
     drawing.text((476, 172), "gap", "#444", "start")
     drawing.save(path)
