@@ -223,7 +223,7 @@ static int save_curves(const cutis_rig *rig, const char *path)
 static int save_rays(const cutis_character *character, int vertex, const char *path)
 {
     static const char *const RESULTS[2] = {"along the limb", "around the limb"};
-    char names[2 * (CUTIS_RIG_RAYS + 1)][16];
+    char names[2 * (CUTIS_RIG_RAYS + 1)][32];
     cutis_joint joints[2 * (CUTIS_RIG_RAYS + 1)];
     cutis_character given = *character, *made = NULL;
     cutis_rig_rays rays;
