@@ -2,10 +2,9 @@
  * test_curves.c: solver `curves`: the closed beam against its equation and its analytic vibration, rings on quads, and
  * in-betweens of example poses.
  */
-#include "testing.h"
+#include "curves_stage.h"
 
 #include "character/skinning.h"
-#include "mesh/mesh.h"
 #include "rig/curve_search.h"
 #include "solvers/curves/beam.h"
 
@@ -89,18 +88,7 @@ static void rings_close_and_visit_points_once(void **state)
         assert_int_equal(curve_search_run(c, NULL, NULL, &memory, search, &error), CUTIS_OK);
         mesh m = search->mesh;
         rings r = search->rings;
-        uint8_t *seen = ARENA_ARRAY(&memory, uint8_t, m.point_count);
-        for (int ring = 0; ring < r.count; ring++) {
-            int first = r.first[ring], count = r.first[ring + 1] - first;
-            for (int k = 0; k < count; k++) {
-                int p = r.points[first + k], q = r.points[first + (k + 1) % count];
-                bool joined = false;
-                assert_int_equal(seen[p]++, 0);
-                for (int e = m.point_neighbour_first[p]; e < m.point_neighbour_first[p + 1]; e++)
-                    joined = joined || m.point_neighbours[e] == q;
-                assert_true(joined);
-            }
-        }
+        rings_check(&m, &r, 0, &memory);
         print_message("%-8s %d rings, %.0f %% of the points, %d tests by rays, %d patches\n", names[i], r.count,
                       100.0 * r.first[r.count] / m.point_count, r.tests, search->limbs.patches.count);
         assert_true(r.count >= 50);
@@ -108,37 +96,6 @@ static void rings_close_and_visit_points_once(void **state)
         arena_destroy(&memory);
         cutis_character_destroy(c);
     }
-}
-
-typedef struct runner {
-    cutis_model *model;
-    cutis_state *state;
-} runner;
-
-static runner runner_make(const cutis_character *c, const char *solver, const cutis_setting *settings, int count)
-{
-    runner r = {0};
-    cutis_error error;
-    cutis_model_def def = cutis_model_def_default();
-    def.character = c;
-    def.solver = solver;
-    def.settings = settings;
-    def.setting_count = count;
-    if (cutis_model_build(&def, &r.model, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    assert_int_equal(cutis_state_create(r.model, NULL, &r.state, &error), CUTIS_OK);
-    return r;
-}
-
-static const float *runner_pose(runner *r, const float *joints)
-{
-    cutis_state_reset(r->model, r->state, joints);
-    return cutis_state_positions(r->model, r->state);
-}
-
-static void runner_free(runner *r)
-{
-    cutis_state_destroy(r->state);
-    cutis_model_destroy(r->model);
 }
 
 static double largest_difference(const float *a, const float *b, int count)

@@ -2,7 +2,7 @@
  * test_curves_triangles.c: curves around limbs on meshes of triangles, and the in-betweens that solver `curves` makes
  * of them: the zoo's bodies cut into triangles, and models from elsewhere.
  */
-#include "testing.h"
+#include "curves_stage.h"
 
 #include "character/skinning.h"
 #include "rig/level_rings.h"
@@ -69,20 +69,7 @@ static void curves_run_over_edges_and_visit_points_once(void **state)
         rings_trace(&q, &m, (vec3){0, 0, 0}, c->size, &r);
         assert_int_equal(r.count, 0);
         assert_int_equal(level_rings_trace(&m, c->size, &memory, &r, &error), CUTIS_OK);
-        uint8_t *seen = ARENA_ARRAY(&memory, uint8_t, m.point_count);
-        for (int ring = 0; ring < r.count; ring++) {
-            int first = r.first[ring], count = r.first[ring + 1] - first;
-            assert_true(count >= 5);
-            for (int k = 0; k < count; k++) {
-                int p = r.points[first + k], other = r.points[first + (k + 1) % count];
-                bool joined = false;
-                assert_int_equal(seen[p]++, 0);
-                assert_int_equal(r.ring_of[p], ring);
-                for (int e = m.point_neighbour_first[p]; e < m.point_neighbour_first[p + 1]; e++)
-                    joined = joined || m.point_neighbours[e] == other;
-                assert_true(joined);
-            }
-        }
+        rings_check(&m, &r, 5, &memory);
         double share = r.count ? (double)r.first[r.count] / m.point_count : 0;
         print_message("%-34s %5d points, %3d curves through %.0f %% of them\n", BODIES[i].name, m.point_count, r.count,
                       100 * share);
@@ -90,37 +77,6 @@ static void curves_run_over_edges_and_visit_points_once(void **state)
         arena_destroy(&memory);
         cutis_character_destroy(c);
     }
-}
-
-typedef struct runner {
-    cutis_model *model;
-    cutis_state *state;
-} runner;
-
-static runner runner_make(const cutis_character *c, const char *solver, const cutis_setting *settings, int count)
-{
-    runner r = {0};
-    cutis_error error;
-    cutis_model_def def = cutis_model_def_default();
-    def.character = c;
-    def.solver = solver;
-    def.settings = settings;
-    def.setting_count = count;
-    if (cutis_model_build(&def, &r.model, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    assert_int_equal(cutis_state_create(r.model, NULL, &r.state, &error), CUTIS_OK);
-    return r;
-}
-
-static const float *runner_pose(runner *r, const float *joints)
-{
-    cutis_state_reset(r->model, r->state, joints);
-    return cutis_state_positions(r->model, r->state);
-}
-
-static void runner_free(runner *r)
-{
-    cutis_state_destroy(r->state);
-    cutis_model_destroy(r->model);
 }
 
 /* The longest edge over what it is at the longer of both ends. */

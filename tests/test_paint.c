@@ -48,6 +48,22 @@ static float *simulate(const cutis_character *c, const char *solver, const char 
     return positions;
 }
 
+/* Both give finite results that differ. */
+static void expect_difference(const cutis_character *plain, const cutis_character *other, const char *solver,
+                              const char *output, const char *what)
+{
+    float *a = simulate(plain, solver, output), *b = simulate(other, solver, output);
+    double largest = 0;
+    for (int k = 0; k < 3 * plain->vertex_count; k++) {
+        assert_true(isfinite(b[k]));
+        largest = fmax(largest, fabs((double)a[k] - (double)b[k]));
+    }
+    print_message("%s, %s: %.2g %% of the size\n", solver, what, 100 * largest / (double)plain->size);
+    assert_true(largest > 1e-5 * (double)plain->size);
+    free(a);
+    free(b);
+}
+
 static void maps_change_what_they_are_for(void **unused)
 {
     (void)unused;
@@ -69,18 +85,7 @@ static void maps_change_what_they_are_for(void **unused)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cutis_character *plain = paint(cases[i].map, cases[i].unpainted, cases[i].unpainted);
         cutis_character *painted = paint(cases[i].map, cases[i].painted, cases[i].unpainted);
-        float *a = simulate(plain, cases[i].solver, cases[i].output),
-              *b = simulate(painted, cases[i].solver, cases[i].output);
-        double largest = 0;
-        for (int k = 0; k < 3 * plain->vertex_count; k++) {
-            assert_true(isfinite(b[k]));
-            largest = fmax(largest, fabs((double)a[k] - (double)b[k]));
-        }
-        print_message("%s, %s: %.2g %% of the size\n", cases[i].solver, cases[i].map,
-                      100 * largest / (double)plain->size);
-        assert_true(largest > 1e-5 * (double)plain->size);
-        free(a);
-        free(b);
+        expect_difference(plain, painted, cases[i].solver, cases[i].output, cases[i].map);
         cutis_character_destroy(plain);
         cutis_character_destroy(painted);
     }
@@ -106,15 +111,7 @@ static void joints_carry_parameters(void **unused)
         assert_int_equal(cutis_character_create(&with, NULL, &given, NULL), CUTIS_OK);
         assert_int_equal(cutis_character_save(given, path, NULL), CUTIS_OK);
         assert_int_equal(cutis_character_load(path, NULL, &loaded, NULL), CUTIS_OK);
-        float *a = simulate(plain, cases[i].solver, cases[i].output),
-              *b = simulate(loaded, cases[i].solver, cases[i].output);
-        double largest = 0;
-        for (int k = 0; k < 3 * plain->vertex_count; k++) largest = fmax(largest, fabs((double)a[k] - (double)b[k]));
-        print_message("%s, %s: %.2g %% of the size\n", cases[i].solver, cases[i].key,
-                      100 * largest / (double)plain->size);
-        assert_true(largest > 1e-5 * (double)plain->size);
-        free(a);
-        free(b);
+        expect_difference(plain, loaded, cases[i].solver, cases[i].output, cases[i].key);
         cutis_character_destroy(plain);
         cutis_character_destroy(given);
         cutis_character_destroy(loaded);
