@@ -1,9 +1,10 @@
 /*
  * contact_search.c: pairs of features of a deforming surface that come close within a step.
  *
- * The tree's boxes are swept over the step. Flat parts are left out, as by Volino and Magnenat-Thalmann 1994: a piece
- * whose normals all lie on one side of some plane, and whose outline does not cross itself in that plane's direction,
- * is a height field and cannot touch itself. Here this holds for the whole step, not for its ends only:
+ * The tree's boxes hold where points start and how they move. Flat parts are left out, as by Volino and
+ * Magnenat-Thalmann 1994: a piece whose normals all lie on one side of some plane, and whose outline does not cross
+ * itself in that plane's direction, is a height field and cannot touch itself. Here this holds for the whole step, not
+ * for its ends only:
  * - normals: that of a triangle whose corners move straight is quadratic in time; the bounds hold its three Bezier
  *   control vectors, as the continuous normal cones of Tang, Curtis, Yoon, Manocha 2009. Departure: the cone is a box
  *   around unit vectors, which merges by minima and needs no trigonometry;
@@ -11,7 +12,9 @@
  *   quadratic in time, too) and go round once: as the star-shaped contours of Schvartzman, Perez, Otaduy 2010. The
  *   number of layers over a place is how often the outline goes round it, and so is one at most.
  *
- * A bound is the box's minimum, minus its maximum, then the same of the normals: all merge by minima.
+ * A bound is the minimum of where the points start, minus their maximum, then the same of their motions and of the
+ * normals: all merge by minima. That motions have bounds of their own, instead of boxes swept over them, spares the
+ * parts of a hand that swings from meeting each other along their common way.
  */
 #include <string.h>
 
@@ -26,6 +29,8 @@ static const float FLAT_COSINE = 0.3f;
  * than twice this, and contact keeps it further apart.
  */
 static const float FLAT_STRAY = 0.2f;
+/* Where in a bound motions and normals stand. */
+enum { MOTIONS = 6, NORMALS = 12 };
 /* Pairs of nodes that wait: of each of at most 160 levels all but one pair of three children each. */
 enum { STACK = 160 * 8 + 1 };
 
@@ -71,7 +76,7 @@ static void points_load(void *context, int begin, int end)
         if (s->partial && !s->work->marks[p]) continue;
         float *a = s->work->starts + 4 * p, *b = s->work->ends + 4 * p;
         vec3_store(a, vec3_load(s->start + 3 * p));
-        vec3_store(b, vec3_sub(vec3_load(s->end + 3 * p), s->work->shift));
+        vec3_store(b, vec3_load(s->end + 3 * p));
         a[3] = b[3] = 0;
     }
 }
@@ -85,7 +90,7 @@ static void v_cross(const vfloat a[3], const vfloat b[3], vfloat out[3])
 static void triangles_bound(const search *s, int i)
 {
     const int *corners = s->surface->corners + 3 * i;
-    vfloat p[2][3][4], low[3], high[3], normal_low[3], normal_high[3];
+    vfloat p[2][3][4], low[3], high[3], motion_low[3], motion_high[3], normal_low[3], normal_high[3];
     int32_t index[LANES], to[LANES];
     for (int c = 0; c < 3; c++) {
         for (int lane = 0; lane < LANES; lane++) index[lane] = 4 * corners[3 * lane + c];
@@ -94,9 +99,11 @@ static void triangles_bound(const search *s, int i)
     }
     for (int k = 0; k < 3; k++) {
         low[k] = high[k] = p[0][0][k];
-        for (int c = 1; c < 6; c++) {
-            low[k] = v_min(low[k], p[c / 3][c % 3][k]);
-            high[k] = v_max(high[k], p[c / 3][c % 3][k]);
+        motion_low[k] = motion_high[k] = p[1][0][k] - p[0][0][k];
+        for (int c = 1; c < 3; c++) {
+            vfloat motion = p[1][c][k] - p[0][c][k];
+            low[k] = v_min(low[k], p[0][c][k]), high[k] = v_max(high[k], p[0][c][k]);
+            motion_low[k] = v_min(motion_low[k], motion), motion_high[k] = v_max(motion_high[k], motion);
         }
     }
     vfloat edges[2][2][3];
@@ -136,10 +143,14 @@ static void triangles_bound(const search *s, int i)
     /* Boxes grow by half of the margin each, so that two of them overlap when their features may be close. */
     vfloat grow = v_set(0.5f * s->options->margin);
     for (int k = 0; k < 3; k++) low[k] = low[k] - grow, high[k] = high[k] + grow;
-    const vfloat records[3][4] = {{low[0], low[1], low[2], -high[0]},
-                                  {-high[1], -high[2], normal_low[0], normal_low[1]},
-                                  {normal_low[2], -normal_high[0], -normal_high[1], -normal_high[2]}};
-    for (int r = 0; r < 3; r++) {
+    const vfloat records[CONTACT_BOUND / 4][4] = {
+        {low[0], low[1], low[2], -high[0]},
+        {-high[1], -high[2], motion_low[0], motion_low[1]},
+        {motion_low[2], -motion_high[0], -motion_high[1], -motion_high[2]},
+        {normal_low[0], normal_low[1], normal_low[2], -normal_high[0]},
+        {-normal_high[1], -normal_high[2], v_set(0), v_set(0)},
+    };
+    for (int r = 0; r < CONTACT_BOUND / 4; r++) {
         for (int lane = 0; lane < LANES; lane++) to[lane] = CONTACT_BOUND * (i + lane) + 4 * r;
         v_store4(s->work->triangles, to, records[r]);
     }
@@ -242,9 +253,9 @@ static bool nodes_flat(const search *s, const int *nodes, int count, contact_out
 {
     if (outline.count == 0 || s->options->exhaustive) return false;
     float low[6];
-    memcpy(low, s->work->nodes + (size_t)nodes[0] * CONTACT_BOUND + 6, sizeof low);
+    memcpy(low, s->work->nodes + (size_t)nodes[0] * CONTACT_BOUND + NORMALS, sizeof low);
     for (int i = 1; i < count; i++) {
-        const float *bound = s->work->nodes + (size_t)nodes[i] * CONTACT_BOUND + 6;
+        const float *bound = s->work->nodes + (size_t)nodes[i] * CONTACT_BOUND + NORMALS;
         for (int k = 0; k < 6; k++) low[k] = MIN(low[k], bound[k]);
     }
     float middle[3], worst = 0, length2 = 0;
@@ -269,10 +280,18 @@ static bool union_flat(const search *s, int x, int y)
 
 /* ---- features ---- */
 
+/* Apart along an axis at the start, and by no less than their motions can close. */
+static bool axis_apart(const float *a, const float *b, int k)
+{
+    float room = a[k] + b[k + 3];
+    return room > 0 && room + a[MOTIONS + k] + b[MOTIONS + k + 3] > 0;
+}
+
 static bool boxes_apart(const float *a, const float *b)
 {
-    return a[0] + b[3] > 0 || b[0] + a[3] > 0 || a[1] + b[4] > 0 || b[1] + a[4] > 0 || a[2] + b[5] > 0 ||
-           b[2] + a[5] > 0;
+    for (int k = 0; k < 3; k++)
+        if (axis_apart(a, b, k) || axis_apart(b, a, k)) return true;
+    return false;
 }
 
 /* Whether a side's points all belong to the same tangle as the other side's. */
@@ -465,13 +484,6 @@ static int search_run(search *s, int count, const cutis_jobs *jobs)
     const contact_surface *surface = s->surface;
     contact_work *work = s->work;
     int n = surface->mesh->point_count;
-    if (!s->partial) {
-        double shift[3] = {0};
-        for (int p = 0; p < n; p++)
-            for (int k = 0; k < 3; k++) shift[k] += (double)s->end[3 * p + k] - s->start[3 * p + k];
-        work->shift = vec3_make((float)(shift[0] / n), (float)(shift[1] / n), (float)(shift[2] / n));
-    }
-
     parallel_for(jobs, n, 2048, points_load, s);
     parallel_for(jobs, surface->mesh->triangle_count, 1024, triangles_refit, s);
     parallel_for(jobs, surface->leaf_count, 512, leaves_refit, s);
