@@ -52,12 +52,17 @@ static float play(const contact_surface *surface, const contact_search_options *
     return surface->edge_mean > 0 ? all * scale / surface->edge_mean : all;
 }
 
+/* Where edges are as long as scale, for this gap; with the thickness for it the most that a pair can have there. */
+static float reach_of(const contact_surface *surface, const contact_search_options *options, float scale, float gap)
+{
+    return options->touching ? options->margin : MAX(gap, 0.1f * gap + play(surface, options, scale));
+}
+
 float contact_reach(const contact_surface *surface, const contact_search_options *options, const contact_pair *pair)
 {
-    if (options->touching) return options->margin;
     float scale = 0;
     for (int k = 0; k < 4; k++) scale = MAX(scale, surface->scales[pair->v[k]]);
-    return MAX(pair->gap, 0.1f * pair->gap + play(surface, options, scale));
+    return reach_of(surface, options, scale, pair->gap);
 }
 
 bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
@@ -305,8 +310,11 @@ static bool pair_tangled(const contact_surface *surface, const int v[4], int fir
     return false;
 }
 
-/* A pair that may come closer than the margin: to the list, when its nearest points say so too. */
-static void pair_consider(const search *s, int block, const int v[4], contact_kind kind, float limit)
+/*
+ * A pair that may come closer than its reach while its features move by `motion` against each other: to the list, when
+ * its nearest points say so too. reach: the most it can be.
+ */
+static void pair_consider(const search *s, int block, const int v[4], contact_kind kind, float reach, float motion)
 {
     const contact_search_options *options = s->options;
     int first = kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
@@ -314,12 +322,12 @@ static void pair_consider(const search *s, int block, const int v[4], contact_ki
     if (s->partial && !(marks[v[0]] | marks[v[1]] | marks[v[2]] | marks[v[3]])) return;
     contact_pair pair = {.v = {v[0], v[1], v[2], v[3]}, .kind = kind};
     contact_pair_nearest(&pair, s->start);
-    if (pair.distance > limit || pair_tangled(s->surface, v, first)) return;
+    if (pair.distance > reach + motion || pair_tangled(s->surface, v, first)) return;
     contact_pair rest = pair;
     contact_pair_nearest(&rest, s->surface->mesh->positions);
     pair.gap = MIN(options->thickness, 0.5f * rest.distance);
-    /* Neighbours on a fine mesh are always within the margin: what they may come to counts by their own gap. */
-    if (pair.distance > limit - options->margin + contact_reach(s->surface, options, &pair)) return;
+    /* Neighbours on a fine mesh are always near: what they may come to counts by their own gap. */
+    if (pair.distance > contact_reach(s->surface, options, &pair) + motion) return;
     /* Touching, now or at rest: no side to keep. */
     if (!options->touching && (!(pair.distance > 1e-3f * pair.gap) || pair.gap < 0.01f * options->thickness)) return;
 
@@ -338,6 +346,7 @@ typedef struct face {
     vec3 p[3], move[3];
     vec3 centre, mean; /* of start, of motion */
     float spread;
+    float scale; /* the largest of the corners' */
     unsigned owned;
 } face;
 
@@ -347,6 +356,7 @@ static face face_load(const search *s, int i)
     for (int c = 0; c < 3; c++) {
         f.p[c] = vec3_load(s->work->starts + 4 * f.v[c]);
         f.move[c] = vec3_sub(vec3_load(s->work->ends + 4 * f.v[c]), f.p[c]);
+        f.scale = MAX(f.scale, s->surface->scales[f.v[c]]);
     }
     f.centre = vec3_scale(vec3_add(vec3_add(f.p[0], f.p[1]), f.p[2]), 1.0f / 3);
     f.mean = vec3_load(s->work->motions + 4 * i);
@@ -354,39 +364,39 @@ static face face_load(const search *s, int i)
     return f;
 }
 
-/* The largest reach of the corners from the centre along a direction. */
-static float face_reach(const face *f, vec3 way)
+/* How far the corners extend from the centre along a direction. */
+static float face_extent(const face *f, vec3 way)
 {
-    float reach = vec3_dot(way, vec3_sub(f->p[0], f->centre));
-    for (int c = 1; c < 3; c++) reach = MAX(reach, vec3_dot(way, vec3_sub(f->p[c], f->centre)));
-    return reach;
+    float extent = vec3_dot(way, vec3_sub(f->p[0], f->centre));
+    for (int c = 1; c < 3; c++) extent = MAX(extent, vec3_dot(way, vec3_sub(f->p[c], f->centre)));
+    return extent;
 }
 
 /*
- * Whether two features stay more than `limit` apart: along the line of their centres, at the start. limit: the margin
+ * Whether two features stay more than `limit` apart: along the line of their centres, at the start. limit: their reach
  * and how far they move against each other. Nearly all neighbours on a surface are, and need no nearest points.
  */
-static bool along_apart(vec3 way, float reach, float limit)
+static bool along_apart(vec3 way, float extent, float limit)
 {
-    float length2 = vec3_length2(way), room = length2 - reach;
+    float length2 = vec3_length2(way), room = length2 - extent;
     return room > 0 && room * room > limit * limit * length2;
 }
 
 /* The owned points of a against b. */
-static void points_consider(const search *s, int block, const face *a, const face *b)
+static void points_consider(const search *s, int block, const face *a, const face *b, float reach)
 {
     for (int c = 0; c < 3; c++) {
         int p = a->v[c];
         if (!(a->owned >> c & 1) || p == b->v[0] || p == b->v[1] || p == b->v[2]) continue;
         s->work->block_counts[block].tests++;
-        float limit = s->options->margin + b->spread + vec3_distance(a->move[c], b->mean);
+        float motion = b->spread + vec3_distance(a->move[c], b->mean);
         vec3 way = vec3_sub(a->p[c], b->centre);
-        if (along_apart(way, face_reach(b, way), limit)) continue;
-        pair_consider(s, block, (int[4]){p, b->v[0], b->v[1], b->v[2]}, CONTACT_POINT_TRIANGLE, limit);
+        if (along_apart(way, face_extent(b, way), reach + motion)) continue;
+        pair_consider(s, block, (int[4]){p, b->v[0], b->v[1], b->v[2]}, CONTACT_POINT_TRIANGLE, reach, motion);
     }
 }
 
-static void edges_consider(const search *s, int block, const face *a, const face *b)
+static void edges_consider(const search *s, int block, const face *a, const face *b, float reach)
 {
     for (int c = 0; c < 3; c++) {
         if (!(a->owned >> (3 + c) & 1)) continue;
@@ -394,30 +404,31 @@ static void edges_consider(const search *s, int block, const face *a, const face
         vec3 half_a = vec3_scale(vec3_sub(a->p[(c + 1) % 3], a->p[c]), 0.5f), centre_a = vec3_add(a->p[c], half_a);
         vec3 turn_a = vec3_scale(vec3_sub(a->move[(c + 1) % 3], a->move[c]), 0.5f);
         vec3 move_a = vec3_add(a->move[c], turn_a);
-        float margin = s->options->margin + vec3_length(turn_a);
+        float spread = vec3_length(turn_a);
         for (int d = 0; d < 3; d++) {
             int b0 = b->v[d], b1 = b->v[(d + 1) % 3];
             if (!(b->owned >> (3 + d) & 1) || a0 == b0 || a0 == b1 || a1 == b0 || a1 == b1) continue;
             s->work->block_counts[block].tests++;
             vec3 half_b = vec3_scale(vec3_sub(b->p[(d + 1) % 3], b->p[d]), 0.5f), centre_b = vec3_add(b->p[d], half_b);
             vec3 turn_b = vec3_scale(vec3_sub(b->move[(d + 1) % 3], b->move[d]), 0.5f);
-            float limit = margin + vec3_length(turn_b) + vec3_distance(move_a, vec3_add(b->move[d], turn_b));
+            float motion = spread + vec3_length(turn_b) + vec3_distance(move_a, vec3_add(b->move[d], turn_b));
             vec3 way = vec3_sub(centre_a, centre_b);
-            if (along_apart(way, fabsf(vec3_dot(way, half_a)) + fabsf(vec3_dot(way, half_b)), limit)) continue;
+            if (along_apart(way, fabsf(vec3_dot(way, half_a)) + fabsf(vec3_dot(way, half_b)), reach + motion)) continue;
             pair_consider(s, block, (int[4]){MIN(a0, a1), MAX(a0, a1), MIN(b0, b1), MAX(b0, b1)}, CONTACT_EDGE_EDGE,
-                          limit);
+                          reach, motion);
         }
     }
 }
 
 static void faces_consider(const search *s, int block, const face *a, const face *b)
 {
-    float limit = s->options->margin + a->spread + b->spread + vec3_distance(a->mean, b->mean);
+    float reach = reach_of(s->surface, s->options, MAX(a->scale, b->scale), s->options->thickness);
+    float limit = reach + a->spread + b->spread + vec3_distance(a->mean, b->mean);
     vec3 way = vec3_sub(a->centre, b->centre);
-    if (along_apart(way, face_reach(a, vec3_scale(way, -1)) + face_reach(b, way), limit)) return;
-    points_consider(s, block, a, b);
-    points_consider(s, block, b, a);
-    edges_consider(s, block, a, b);
+    if (along_apart(way, face_extent(a, vec3_scale(way, -1)) + face_extent(b, way), limit)) return;
+    points_consider(s, block, a, b, reach);
+    points_consider(s, block, b, a, reach);
+    edges_consider(s, block, a, b, reach);
 }
 
 /* ---- nodes ---- */
