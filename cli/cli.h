@@ -187,6 +187,8 @@ int cli_check_output(const char *path, const char *input, bool folder_allowed);
 const char *cli_cache_endings(void);
 /* Whether `path` ends in `ending` (".glb"), letter case ignored. */
 bool cli_has_ending(const char *path, const char *ending);
+/* The first known solver of *rest, a stack such as "layers+slide", which it takes off; NULL when none is left. */
+const cutis_solver_info *cli_stack_next(const char **rest);
 /* Start the pool that --threads asks for (0: one per processor); NULL on failure, message printed. */
 cutis_pool *cli_create_pool(int thread_count);
 

@@ -1,10 +1,8 @@
 /*
  * cmd_bake.c: simulate a character through a clip and write the result.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bake.h"
 
@@ -32,63 +30,6 @@ static int check_paths(const cli_arguments *arguments, const bake_job *job, cons
     return cli_check_output(report, input, false);
 }
 
-/* Where no skin can lie well, deepest first. */
-static void print_bones(const bake_result *r)
-{
-    enum { SHOWN = 3 };
-    double last = INFINITY;
-    printf("  %-10s", "bones");
-    for (int shown = 0; shown < SHOWN && shown < r->bone_count; shown++) {
-        int best = -1;
-        for (int i = 0; i < r->bone_count; i++)
-            if (r->bones[i].depth < last && (best < 0 || r->bones[i].depth > r->bones[best].depth)) best = i;
-        if (best < 0) break;
-        last = r->bones[best].depth;
-        printf("%s %s runs into the flesh of %s (%d frame%s, %.2g %% of the size)", shown ? "," : "",
-               r->bone_names[2 * best], r->bone_names[2 * best + 1], r->bones[best].frames,
-               r->bones[best].frames == 1 ? "" : "s", 100 * last);
-    }
-    if (r->bone_count > SHOWN) printf(", and %d more", r->bone_count - SHOWN);
-    printf("\n");
-}
-
-static void print_summary(const bake_job *job, const bake_result *r)
-{
-    char count[32], seconds[32], bytes[32];
-    struct stat about;
-    printf("%s", job->output);
-    if (stat(job->output, &about) == 0 && S_ISREG(about.st_mode))
-        printf(" (%s)", cli_format_bytes((double)about.st_size, bytes));
-    printf("\n  %-10s %s, %s %s", "solver", r->solver, cli_format_count(r->element_count, count),
-           r->element ? r->element : "elements");
-    if (r->substep > 0) printf(", substep %.9g s, lead-in %.9g s", r->substep, r->lead_in);
-    printf("\n  %-10s %s, %d at %.9g per second, %s vertices\n", "frames", r->clip ? r->clip : "idle pose", r->frames,
-           r->fps, cli_format_count(r->vertices, count));
-    printf("  %-10s %.3g ms a frame (median; slowest %.3g), ", "time", r->step_median * 1e3, r->step_max * 1e3);
-    printf("build %s, ", cli_format_seconds(r->build_seconds, seconds));
-    printf("all %s, %d thread%s\n", cli_format_seconds(r->total_seconds, seconds), r->threads,
-           r->threads == 1 ? "" : "s");
-    if (!isnan(r->volume_min))
-        printf("  %-10s %.2f %% to %.2f %% of rest\n", "volume", 100 * r->volume_min, 100 * r->volume_max);
-    if (r->bone_count > 0) print_bones(r);
-    if (r->has_loop && r->substep > 0)
-        printf("  %-10s seam %.2g %% of the size, %.2g %% of the speed, after %d period%s%s\n", "loop",
-               100 * r->loop.position_seam, 100 * r->loop.velocity_seam, r->loop.periods,
-               r->loop.periods == 1 ? "" : "s", r->loop.accelerated ? " (accelerated)" : "");
-    if (r->has_morphs) {
-        printf("  %-10s %d, which leave %.3g %% of the size at most, %.3g %% RMS (without them %.3g %%)\n", "targets",
-               r->morphs.target_count, 100 * r->morphs.max_error, 100 * r->morphs.rms_error, 100 * r->morphs.residual);
-        if (r->morphs.max_error > job->tolerance && !job->exact)
-            printf("  %-10s the error is above %.3g %%: allow more --targets, or --exact%s\n", "", 100 * job->tolerance,
-                   r->morphs.flat_blends > 0 ? "; opposite twists flatten the skin there, which targets cannot undo"
-                                             : "");
-    }
-    printf("  %-10s %s at most\n", "memory", cli_format_bytes(r->peak_bytes, bytes));
-    if (r->repairs || r->unconverged)
-        printf("  %-10s %ld values put back, %ld substeps not converged\n", "trouble", r->repairs, r->unconverged);
-    printf("  %-10s %016llx\n", "hash", (unsigned long long)r->hash);
-}
-
 static int run_job(const cli_arguments *arguments, bake_job *job)
 {
     const char *report = cli_text(arguments, "report");
@@ -97,7 +38,7 @@ static int run_job(const cli_arguments *arguments, bake_job *job)
     bake_result result;
     status = bake_run(job, &result);
     if (status != CLI_OK) return status;
-    if (!job->quiet) print_summary(job, &result);
+    if (!job->quiet) bake_print_summary(job, &result);
     if (report) status = cli_json_save(json_incref(result.report), report);
     if (result.failed_checks) {
         quality_print_failures(job->checks, job->check_count);
