@@ -6,16 +6,6 @@
 
 #include "bake.h"
 
-/* "from=to" into its two halves; `copy` keeps the text. */
-static void split_pair(const char *pair, char **copy, const char **left, const char **right)
-{
-    *copy = cli_format("%s", pair);
-    char *middle = strchr(*copy, '=');
-    *middle = 0;
-    *left = *copy;
-    *right = middle + 1;
-}
-
 static int check_paths(const cli_arguments *arguments, const bake_job *job, const char *report)
 {
     if (!job->output) return cli_usage_error(arguments, "the output is missing: -o OUT (%s)", cli_cache_endings());
@@ -60,22 +50,14 @@ static int run_job(const cli_arguments *arguments, bake_job *job)
 static int run(const cli_arguments *arguments)
 {
     const char *slide_output = cli_text(arguments, "slide-output");
-    int setting_count = cli_text_count(arguments, "set"), map_count = cli_text_count(arguments, "map");
-    cutis_setting *settings = cli_allocate((size_t)setting_count + 1, sizeof *settings);
+    int prop_count, example_count, setting_count, map_count;
+    const char **props = cli_texts(arguments, "prop", &prop_count);
+    const char **examples = cli_texts(arguments, "example", &example_count);
+    cutis_setting *settings = cli_pairs(arguments, "set", &setting_count);
+    cutis_setting *pairs = cli_pairs(arguments, "map", &map_count);
     cutis_name_pair *map = cli_allocate((size_t)map_count, sizeof *map);
-    char **copies = cli_allocate((size_t)setting_count + (size_t)map_count, sizeof *copies);
-    int prop_count = cli_text_count(arguments, "prop");
-    const char **props = cli_allocate((size_t)prop_count, sizeof *props);
-    for (int i = 0; i < prop_count; i++) props[i] = cli_text_at(arguments, "prop", i);
-    for (int i = 0; i < setting_count; i++)
-        split_pair(cli_text_at(arguments, "set", i), &copies[i], &settings[i].key, &settings[i].value);
-    for (int i = 0; i < map_count; i++)
-        split_pair(cli_text_at(arguments, "map", i), &copies[setting_count + i], &map[i].from, &map[i].to);
-
+    for (int i = 0; i < map_count; i++) map[i] = (cutis_name_pair){pairs[i].key, pairs[i].value};
     settings[setting_count] = (cutis_setting){"slide.output", slide_output};
-    int example_count = cli_text_count(arguments, "example");
-    const char **examples = cli_allocate((size_t)example_count + 1, sizeof *examples);
-    for (int i = 0; i < example_count; i++) examples[i] = cli_text_at(arguments, "example", i);
 
     bake_job job = {
         .input = arguments->positionals[0],
@@ -110,37 +92,28 @@ static int run(const cli_arguments *arguments)
     int status = checks ? quality_parse(checks, &job.checks, &job.check_count) : CLI_OK;
     if (status == CLI_OK) status = run_job(arguments, &job);
     free(job.checks);
-    for (int i = 0; i < setting_count + map_count; i++) free(copies[i]);
-    free(copies);
-    free(examples);
-    free(settings);
     free(map);
+    free(pairs);
+    free(settings);
+    free(examples);
     free(props);
     return status;
 }
 
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .value = "OUT",
-     .help = "what to write; its ending chooses the format"},
+    CLI_OPTION_OUTPUT("OUT", "what to write; its ending chooses the format"),
     {.name = "solver",
      .letter = 's',
      .kind = CLI_TEXT,
      .value = "S",
      .help = "solver, or a stack such as layers+slide (default layers; lbs for a mesh without a skin)"},
-    {.name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = "clip to bake; the first when not given"},
+    CLI_OPTION_CLIP("clip to bake; the first when not given"),
     {.name = "motion",
      .kind = CLI_TEXT,
      .value = "FILE.bvh",
      .help = "take the motion from this file instead of a clip; a mesh without a skeleton gets one"},
     {.name = "map", .kind = CLI_PAIR, .value = "FROM=TO", .help = "let joint FROM of the motion drive joint TO"},
-    {.name = "example",
-     .kind = CLI_TEXT,
-     .repeats = true,
-     .value = "FILE",
-     .help = "the mesh in another pose, for solver curves; a mesh without a skeleton gets one"},
+    CLI_OPTION_EXAMPLE("the mesh in another pose, for solver curves; a mesh without a skeleton gets one"),
     {.name = "example-time",
      .kind = CLI_NUMBER,
      .value = "S",
@@ -148,23 +121,14 @@ static const cli_option options[] = {
      .fallback = "1",
      .min = 0.01,
      .max = 1000},
-    {.name = "fps",
-     .kind = CLI_NUMBER,
-     .value = "F",
-     .help = "frames written per second; does not change the simulation",
-     .fallback = "30",
-     .min = 0.01,
-     .max = 10000},
+    CLI_OPTION_FPS("frames written per second; does not change the simulation", "30"),
     {.name = "substep",
      .kind = CLI_NUMBER,
      .value = "SECONDS",
      .help = "the solver's own step in time; its default when not given",
      .min = 0.0005,
      .max = 0.05},
-    {.name = "set",
-     .kind = CLI_PAIR,
-     .value = "KEY=VALUE",
-     .help = "a parameter of the solver, or bones.NAME.KEY=VALUE for one joint"},
+    CLI_OPTION_SET("a parameter of the solver, or bones.NAME.KEY=VALUE for one joint"),
     CLI_OPTION_PROP,
     {.name = "outputs",
      .kind = CLI_TEXT,
@@ -211,7 +175,7 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "R.json",
      .help = "write parameters, timings, memory and hash to a file"},
-    {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing but errors"},
+    CLI_OPTION_QUIET("print nothing but errors"),
 };
 
 const cli_command cmd_bake = {
