@@ -57,6 +57,29 @@ float contact_pair_project(contact_pair *pair, const float *inverse_masses, floa
 void contact_pair_velocity(const contact_pair *pair, const float *inverse_masses, float friction, float restitution,
                            float approach, float impulse, float *velocities);
 
+/* ---- the rest shape ---- */
+
+typedef struct contact_untangle_options {
+    float touch;          /* triangles that are no further apart touch */
+    float gap;            /* what triangles that cross or touch are given */
+    float limit;          /* how far a point may be moved */
+    const uint8_t *fixed; /* (point_count) not 0: the point stays; NULL: none does */
+} contact_untangle_options;
+
+typedef struct contact_untangle_stats {
+    int moved;      /* points */
+    float distance; /* the furthest of them */
+    int left;       /* points of triangles that were left as they are, since they would have to go further */
+} contact_untangle_stats;
+
+/*
+ * Part the triangles without common points that cross or touch, by moving their points (point_count x 3) a little.
+ * Groups of them that cannot be parted within the limit are left to the bit. parted: (point_count) 1 for the points of
+ * triangles that crossed or touched and were parted, else 0.
+ */
+cutis_result contact_untangle(const mesh *m, const contact_untangle_options *options, const cutis_allocator *allocator,
+                              float *positions, uint8_t *parted, contact_untangle_stats *stats, cutis_error *error);
+
 /* ---- the surface ---- */
 
 /* Triangles of a leaf at most, points of an outline at most, floats of a bound. */
