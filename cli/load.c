@@ -17,6 +17,11 @@ bool cli_has_ending(const char *path, const char *ending)
     return length > ending_length && strcasecmp(path + length - ending_length, ending) == 0;
 }
 
+bool cli_is_gltf(const char *path)
+{
+    return cli_has_ending(path, ".glb") || cli_has_ending(path, ".gltf") || cli_has_ending(path, ".vrm");
+}
+
 bool cli_is_built_in(const char *name)
 {
     for (int i = 0; i < cutis_zoo_count(); i++)
@@ -80,9 +85,19 @@ int cli_find_clip(const cutis_character *character, const char *name)
     const char *nearest = cli_nearest(name, names, character->clip_count);
     if (nearest)
         cli_error("there is no clip '%s'; did you mean '%s'?", name, nearest);
-    else
+    else if (character->clip_count <= 8) {
+        char *list = cli_format("%s", names[0]);
+        for (int i = 1; i < character->clip_count; i++) {
+            char *longer = cli_format("%s, %s", list, names[i]);
+            free(list);
+            list = longer;
+        }
+        cli_error("there is no clip '%s'; there %s %s", name, character->clip_count == 1 ? "is only" : "are", list);
+        free(list);
+    } else {
         cli_error("there is no clip '%s'; the first of %d is '%s' ('cutis info' lists them)", name,
                   character->clip_count, names[0]);
+    }
     free(names);
     return -1;
 }

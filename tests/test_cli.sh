@@ -95,6 +95,47 @@ run 2 bake arm -o x.pc2 --clip flex --solver lbz
 shows "did you mean .*lbs" err
 run 2 bake arm -o x.pc2 --clip flex --set nosuchkey=1
 shows "nosuchkey" err
+run 2 bake arm -o x.pc2 --clip jump
+says "there is no clip 'jump'; there are flex, twist, shake"
+run 2 bake arm -o x.pc2 --clip flex --solver layers --set stifness=0.5
+says "solver layers has no parameter 'stifness'; did you mean 'skin_stiffness'?"
+run 2 bake arm -o x.pc2 --clip flex --solver layers --set bones.nose.skin_stiffness=0.5
+says "there is no joint 'nose'; 'cutis info' lists them"
+run 2 bake arm x.glb
+says "unexpected argument 'x.glb'; if it is to be written, say -o x.glb"
+run 2 bake arm -o x.gltf
+shows "glTF is written as .glb" err
+run 2 bake arm -o x.mp4
+shows "'cutis render' draws pictures" err
+# Files of other programs: what to do with them.
+for ending in fbx blend dae stl bvh; do : >"hero.$ending"; done
+run 2 bake hero.fbx -o x.glb
+shows "export it as glTF 2.0" err
+run 2 bake hero.blend -o x.glb
+shows "export it as glTF 2.0" err
+run 2 bake hero.bvh -o x.glb
+shows "with --motion" err
+run 2 info hero.stl
+shows "save it as .obj or .glb" err
+rm hero.*
+printf 'Kaydara FBX Binary  \0' >hero.glb
+run 1 info hero.glb
+says "hero.glb: it is not a glTF file: it is an FBX file; export it as glTF 2.0 (.glb) instead"
+printf 'version https://git-lfs.github.com/spec/v1\n' >hero.glb
+run 1 info hero.glb
+shows "git lfs pull" err
+: >hero.glb
+run 1 info hero.glb
+says "hero.glb: it is not a glTF file: it is empty"
+: >hero.gltf
+run 1 info hero.gltf
+says "hero.gltf: it is not a glTF file: it is empty"
+rm hero.*
+# The configuration that the help shows is one that works.
+"$program" bake --help | tr '\n' ' ' | sed 's/.*same options: \({.*}}\).*/\1/; s/"Spine"/"forearm"/' >help.json
+run 0 make arm --resolution 0.1 -o tiny.glb
+run 0 bake tiny.glb --config help.json --fps 1 -q -o x.npy
+rm tiny.glb x.npy help.json
 run 2 solvers lsb
 says "unknown solver 'lsb'; did you mean 'lbs'?"
 run 2 bench lsb
@@ -127,6 +168,10 @@ points=$(value points out)
 run 0 make arm -o arm.glb
 run 0 info arm.glb --json
 same "$(value points out)" "$points" "points of arm.glb" # vertices are more: the file splits texture seams
+cp arm.glb arm.vrm
+run 0 info arm.vrm --json
+same "$(value points out)" "$points" "points of arm.vrm"
+rm arm.vrm
 run 0 make arm --resolution 0.2 -o small.obj
 shows 'small\.obj: '
 : >file
