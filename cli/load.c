@@ -72,6 +72,24 @@ cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *s
     return character;
 }
 
+cutis_cache *cli_load_cache(const char *path, const cutis_character *character, const char *clip)
+{
+    cutis_cache *cache = NULL;
+    cutis_error error;
+    cutis_result result = cli_is_gltf(path)
+                              ? cutis_cache_play(path, clip, 0, character->vertex_count, NULL, &cache, &error)
+                              : cutis_cache_load(path, NULL, &cache, &error);
+    if (result != CUTIS_OK) {
+        cli_library_error(&error);
+        return NULL;
+    }
+    if (cache->vertex_count == character->vertex_count) return cache;
+    cli_error("'%s' has %d vertices, %s has %d: it was made from another character", path, cache->vertex_count,
+              character->name, character->vertex_count);
+    cutis_cache_destroy(cache);
+    return NULL;
+}
+
 int cli_find_clip(const cutis_character *character, const char *name)
 {
     int clip = cutis_character_find_clip(character, name);

@@ -365,6 +365,22 @@ shows '^volume_error_max  *[0-9.e-]*  largest'
 run 1 measure hand a.pc2
 shows "made from another character" err
 run 1 measure arm nofile.pc2
+# A bake into a .glb is read back like any other, played as players play it.
+run 0 bake arm --solver dqs --clip flex --fps 8 --exact -q -o played.glb
+run 0 bake arm --solver dqs --clip flex --fps 8 -q -o played.mdd
+for file in played.glb played.mdd; do
+    run 0 measure arm $file --json
+    for key in frames fps vertices volume_error_max stretch_p99; do
+        value $key out | cut -c 1-5
+    done >$file.figures
+done
+equal played.glb.figures played.mdd.figures "figures of a .glb and of a cache"
+run 0 render arm played.glb played.mdd --frame 9 --size 64x64 --quality 1 -o played.png
+run 1 measure arm played.glb --clip flx
+says "played.glb has no clip 'flx'"
+run 1 measure hand played.glb
+shows "made from another character" err
+rm played*
 
 # ---- a failing or interrupted run leaves everything as it was ----
 mkdir safe
