@@ -229,8 +229,14 @@ int state_copy_pose(const cutis_model *m, float *to, const float *from)
     const float stretch_limit = 1e4f, distance_limit = 1e6f * m->character->size;
     int repairs = 0;
     for (int j = 0; j < m->character->joint_count; j++) {
+        const float *a = from + 12 * j, *b = m->character->joints[j].inverse_bind;
         bool fine = true;
-        for (int e = 0; e < 12; e++) fine &= fabsf(from[12 * j + e]) < (e % 4 == 3 ? distance_limit : stretch_limit);
+        for (int r = 0; r < 3; r++) {
+            fine &= fabsf(a[4 * r + 3]) < distance_limit;
+            /* Against rest: above a joint may stand a change of units, a thousand or a hundred thousand times. */
+            for (int k = 0; k < 3; k++)
+                fine &= fabsf(a[4 * r] * b[k] + a[4 * r + 1] * b[4 + k] + a[4 * r + 2] * b[8 + k]) < stretch_limit;
+        }
         if (fine) {
             memcpy(to + 12 * j, from + 12 * j, 12 * sizeof(float));
         } else {

@@ -103,14 +103,14 @@ static cutis_result flesh_make(cutis_model *m, worn *w, int flesh_count, cutis_e
 static void warn(cutis_model *m, const worn_points *found)
 {
     const cutis_character *c = m->character;
+    int others = found->piece_count - 1;
     const char *name = part_name(c, c->point_vertices[found->example]);
     const char *by = part_name(c, c->point_vertices[found->carrier]);
-    char *others =
-        arena_format(&m->memory, found->piece_count > 2 ? " and %d other pieces lie" : " and another piece lie",
-                     found->piece_count - 1);
-    char *sentence = arena_format(&m->memory, "%s%s on or in the flesh of %s: carried along, not simulated", name,
-                                  found->piece_count > 1 ? others : " lies", by);
-    if (others && sentence && m->warning_count < COUNT_OF(m->warnings)) m->warnings[m->warning_count++] = sentence;
+    const char *lie = others == 0 ? "lies" : others == 1 ? "and another piece lie" : "and other pieces lie";
+    if (strcmp(name, by) == 0) name = others == 0 ? "a piece" : "pieces", lie = others == 0 ? "lies" : "lie";
+    char *sentence =
+        arena_format(&m->memory, "%s %s on or in the flesh of %s: carried along, not simulated", name, lie, by);
+    if (sentence && m->warning_count < COUNT_OF(m->warnings)) m->warnings[m->warning_count++] = sentence;
 }
 
 /* Vertices sorted into flesh and worn, with the anchors of the latter. */
