@@ -225,6 +225,13 @@ double cli_frame_count(const cutis_clip *clip, double fps);
 int cli_check_output(const char *path, const char *input, bool folder_allowed);
 /* The endings that a cache may have, for messages: ".pc2, .mdd, ..." */
 const char *cli_cache_endings(void);
+/*
+ * Load what 'cutis bake' wrote for a character, also a .glb, which is played: its clip `clip` (NULL: the baked one).
+ * NULL when it cannot be, with the message printed.
+ */
+cutis_cache *cli_load_cache(const char *path, const cutis_character *character, const char *clip);
+/* Whether `path` names a file of glTF: .glb, .gltf, .vrm. */
+bool cli_is_gltf(const char *path);
 /* Whether `path` ends in `ending` (".glb"), letter case ignored. */
 bool cli_has_ending(const char *path, const char *ending);
 /* The first known solver of *rest, a stack such as "layers+slide", which it takes off; NULL when none is left. */
