@@ -193,6 +193,8 @@ void cli_warnings(const char *const *warnings, int warning_count);
 void cli_catch_interrupts(void);
 /* Loops look here, discard what is half done and return CLI_INTERRUPTED. */
 bool cli_interrupted(void);
+/* Whether Ctrl-C may end the program on the spot: while no file is open and nobody looks at the flag. */
+void cli_interrupt_at_once(bool may);
 
 /* ---- characters and files ---- */
 

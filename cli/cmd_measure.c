@@ -61,10 +61,11 @@ static int measure(const cli_arguments *arguments, const cutis_character *charac
     double fps = cli_given(arguments, "fps") ? cli_number(arguments, "fps") : cache->fps;
     cutis_quality quality;
     cutis_error error;
+    cli_interrupt_at_once(true);
     cutis_result result = cutis_measure(character, cache->positions, cache->frame_count, fps, cutis_pool_jobs(pool),
                                         NULL, &quality, &error);
+    cli_interrupt_at_once(false);
     if (result != CUTIS_OK) return cli_library_error(&error);
-    if (cli_interrupted()) return CLI_INTERRUPTED;
     if (cli_flag(arguments, "json")) return cli_json_print(quality_json(&quality, fps));
     print_text(&quality, fps);
     return CLI_OK;
