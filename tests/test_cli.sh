@@ -45,6 +45,8 @@ done
 
 run 2 bkae
 says "unknown command 'bkae'; did you mean 'bake'?"
+run 2 hero.glb
+says "unknown command 'hero.glb'; to simulate a file: cutis bake hero.glb -o OUT.glb"
 run 2 bake
 says "what to work on is missing; usage: cutis bake FILE|NAME -o OUT [--solver S] [--clip C] [options]"
 run 2 bake arm
@@ -379,6 +381,9 @@ equal played.glb.figures played.mdd.figures "figures of a .glb and of a cache"
 run 0 render arm played.glb played.mdd --frame 9 --size 64x64 --quality 1 -o played.png
 run 1 measure arm played.glb --clip flx
 says "played.glb has no clip 'flx'"
+run 0 measure played.glb --json
+same "$(value frames out)" 21 "frames of a .glb alone"
+run 2 measure arm
 run 1 measure hand played.glb
 shows "made from another character" err
 rm played*
