@@ -193,6 +193,8 @@ void cli_warnings(const char *const *warnings, int warning_count);
 void cli_catch_interrupts(void);
 /* Loops look here, discard what is half done and return CLI_INTERRUPTED. */
 bool cli_interrupted(void);
+/* Whether Ctrl-C may end the program on the spot: while no file is open and nobody looks at the flag. */
+void cli_interrupt_at_once(bool may);
 
 /* ---- characters and files ---- */
 
@@ -213,6 +215,7 @@ int cli_add_given_props(const cli_arguments *arguments, int clip, bool quiet, cu
 /* Whether the zoo has a character of that name. */
 bool cli_is_built_in(const char *name);
 /* "there is no built-in character ..." with the nearest name; returns CLI_USAGE. */
+int cli_unknown_solver(const char *name);
 int cli_unknown_character(const char *name, bool file_allowed);
 /* The index of a clip, with the nearest name when there is none; -1 on failure, message printed. */
 int cli_find_clip(const cutis_character *character, const char *name);

@@ -101,7 +101,15 @@ static int read_option(batch_job *job, int index, const char *key, json_t *value
     if (strcmp(name, "bones") == 0 && json_is_object(value))
         return add_pairs(job, "set", "bones", value) ? CLI_OK : cli_error("job %d: 'bones' holds a list", index);
     const cli_option *option = cli_find_option(&cmd_bake, name);
-    if (!option || strcmp(name, "report") == 0) return cli_error("job %d: a bake has no option '%s'", index, key);
+    if (!option || strcmp(name, "report") == 0) {
+        const char *names[64];
+        int count = 0;
+        for (int i = 0; i < cmd_bake.option_count && i < CLI_COUNT(names); i++)
+            names[count++] = cmd_bake.options[i].name;
+        const char *nearest = cli_nearest(name, names, count);
+        return cli_error("job %d: a bake has no option '%s'%s%s%s", index, key, nearest ? "; did you mean '" : "",
+                         nearest ? nearest : "", nearest ? "'?" : "");
+    }
     if (json_is_object(value))
         return add_pairs(job, name, "", value) ? CLI_OK : cli_error("job %d: '%s' holds a list", index, key);
     if (option->kind == CLI_FLAG) {

@@ -44,6 +44,20 @@ int cli_unknown_character(const char *name, bool file_allowed)
     return CLI_USAGE;
 }
 
+int cli_unknown_solver(const char *name)
+{
+    int count = cutis_solver_count();
+    const char **names = cli_allocate((size_t)count, sizeof *names);
+    for (int i = 0; i < count; i++) names[i] = cutis_solver(i)->name;
+    const char *nearest = cli_nearest(name, names, count);
+    if (nearest)
+        cli_error("there is no solver '%s'; did you mean '%s'?", name, nearest);
+    else
+        cli_error("there is no solver '%s'; 'cutis solvers' lists them", name);
+    free(names);
+    return CLI_USAGE;
+}
+
 cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *status)
 {
     cutis_character *character = NULL;

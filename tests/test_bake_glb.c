@@ -379,10 +379,32 @@ static void test_a_bake_is_read_back_as_a_cache(void **state)
     cutis_character_destroy(c);
 }
 
+static bool third_time(void *asked) { return ++*(int *)asked >= 3; }
+
+static void test_an_interrupted_bake_writes_nothing(void **state)
+{
+    (void)state;
+    char path[100];
+    snprintf(path, sizeof path, "/tmp/cutis_stop_%d.glb", (int)getpid());
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_zoo_make("arm", 0.1, NULL, &c, NULL), CUTIS_OK);
+    scene s = scene_make(c, 1, 12.5, 20);
+    int asked = 0;
+    cutis_bake_def def = scene_def(&s, NULL);
+    def.interrupted = third_time, def.context = &asked;
+    cutis_bake_info info;
+    assert_int_equal(cutis_bake_save(&def, path, &info, NULL), CUTIS_OK);
+    assert_true(info.interrupted);
+    assert_int_equal(access(path, F_OK), -1);
+    scene_free(&s);
+    cutis_character_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_bake_is_read_back_as_a_cache),
+        cmocka_unit_test(test_an_interrupted_bake_writes_nothing),
         cmocka_unit_test(zoo_characters_play_what_was_simulated),
         cmocka_unit_test(files_play_what_was_simulated),
         cmocka_unit_test(second_bake_keeps_the_first),

@@ -45,6 +45,8 @@ done
 
 run 2 bkae
 says "unknown command 'bkae'; did you mean 'bake'?"
+run 2 hero.glb
+says "unknown command 'hero.glb'; to simulate a file: cutis bake hero.glb -o OUT.glb"
 run 2 bake
 says "what to work on is missing; usage: cutis bake FILE|NAME -o OUT [--solver S] [--clip C] [options]"
 run 2 bake arm
@@ -286,6 +288,18 @@ Frame Time: 0.1
 END
 for i in 0 2 4 2 0; do echo "0 0 0 ${i}0" >>arm.bvh; done
 run 0 make man --resolution 0.3 -o bare.obj
+# The same mesh with z up, as other programs write it: told, and turned.
+awk '$1 == "v" { print "v", $2, -$4, $3; next } { print }' bare.obj >lying.obj
+run 0 rig bare.obj -o t.glb
+checks=$((checks + 1))
+! grep -q "does not stand" out || fail "a standing man does not stand"
+cp out standing
+run 0 rig lying.obj -o t.glb
+shows "no body was recognised: .*--up z"
+run 0 rig lying.obj --up z -o t.glb
+same "$(grep -c "does not stand" out) $(sed -n '2,3p' out)" "0 $(sed -n '2,3p' standing)" "a man with z up, turned"
+run 2 rig t.glb --up z -o u.glb
+rm lying.obj standing
 run 0 bake bare.obj --solver lbs --motion arm.bvh -o t.glb --report t.json
 shows "bare has no skeleton" out
 shows "a biped" out
@@ -367,6 +381,9 @@ equal played.glb.figures played.mdd.figures "figures of a .glb and of a cache"
 run 0 render arm played.glb played.mdd --frame 9 --size 64x64 --quality 1 -o played.png
 run 1 measure arm played.glb --clip flx
 says "played.glb has no clip 'flx'"
+run 0 measure played.glb --json
+same "$(value frames out)" 21 "frames of a .glb alone"
+run 2 measure arm
 run 1 measure hand played.glb
 shows "made from another character" err
 rm played*

@@ -246,8 +246,7 @@ static void a_skeleton_in_other_units_moves(void **unused)
     given.positions = positions, given.joints = joints;
     assert_int_equal(cutis_character_create(&given, NULL, &scaled, NULL), CUTIS_OK);
     cutis_model *model = test_build(scaled, "lbs", NULL);
-    cutis_state *state = NULL;
-    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    cutis_state *state = test_state(model, NULL);
     cutis_clip_motion motion = {.character = scaled, .clip = 0};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
     cutis_state_step(model, state, &input, 0.3);

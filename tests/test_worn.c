@@ -87,17 +87,12 @@ typedef struct stage {
 
 static cutis_model *model_make(const cutis_character *c, const char *solver)
 {
-    cutis_model *model = NULL;
-    cutis_error error = {0};
-    cutis_setting quick = {"iterations", "4"}, collide = {"self_collision", "on"};
-    bool lattice = strcmp(solver, "lattice with contact") == 0;
-    cutis_model_def def = {.character = c, .solver = lattice ? "lattice" : solver};
-    def.settings = lattice ? &collide : &quick;
-    def.setting_count = lattice || strcmp(solver, "layers") == 0;
-    cutis_result result = cutis_model_build(&def, &model, &error);
-    if (result) print_error("%s\n", error.text);
-    assert_int_equal(result, CUTIS_OK);
-    return model;
+    bool lattice = strcmp(solver, "lattice with contact") == 0, layers = strcmp(solver, "layers") == 0;
+    cutis_setting setting = {lattice ? "self_collision" : "iterations", lattice ? "on" : "4"};
+    return test_build_def((cutis_model_def){.character = c,
+                                            .solver = lattice ? "lattice" : solver,
+                                            .settings = &setting,
+                                            .setting_count = lattice || layers});
 }
 
 static stage stage_make(const char *solver)
@@ -106,7 +101,7 @@ static stage stage_make(const char *solver)
     assert_int_equal(test_tube(NULL, &s.tube, NULL), CUTIS_OK);
     assert_int_equal(dressed_make(s.tube, NULL, &s.dressed, NULL), CUTIS_OK);
     s.model = model_make(s.dressed, solver);
-    assert_int_equal(cutis_state_create(s.model, NULL, &s.state, NULL), CUTIS_OK);
+    s.state = test_state(s.model, NULL);
     return s;
 }
 
@@ -145,8 +140,7 @@ static void coat_and_cube_go_with_the_flesh(void **unused)
         run(s.model, s.state, s.dressed, 20, 1.0 / 30, NULL);
         const float *x = cutis_state_positions(s.model, s.state);
         cutis_model *bare = model_make(s.dressed, "lbs");
-        cutis_state *skinned;
-        assert_int_equal(cutis_state_create(bare, NULL, &skinned, NULL), CUTIS_OK);
+        cutis_state *skinned = test_state(bare, NULL);
         run(bare, skinned, s.dressed, 20, 1.0 / 30, NULL);
         const float *y = cutis_state_positions(bare, skinned);
         float moved = 0, gap_low = 1, gap_high = 0;
@@ -186,10 +180,8 @@ static void snapshots_rates_and_places_work_as_without(void **unused)
 {
     (void)unused;
     stage s = stage_make("layers");
-    cutis_state *other, *quick;
+    cutis_state *other = test_state(s.model, NULL), *quick = test_state(s.model, NULL);
     size_t bytes = ALL * 3 * sizeof(float);
-    assert_int_equal(cutis_state_create(s.model, NULL, &other, NULL), CUTIS_OK);
-    assert_int_equal(cutis_state_create(s.model, NULL, &quick, NULL), CUTIS_OK);
     assert_true(cutis_state_hash(s.model, s.state) == cutis_state_hash(s.model, other));
 
     run(s.model, s.state, s.dressed, 6, 0.05, NULL);
@@ -261,10 +253,9 @@ static void a_loop_closes_with_its_coat(void **unused)
 {
     (void)unused;
     stage s = stage_make("layers");
-    cutis_state *seam;
+    cutis_state *seam = test_state(s.model, NULL);
     cutis_error error = {0};
     cutis_loop_info info;
-    assert_int_equal(cutis_state_create(s.model, NULL, &seam, NULL), CUTIS_OK);
     cutis_clip_motion bend = {.character = s.dressed, .clip = cutis_character_find_clip(s.dressed, "bend")};
     cutis_loop_def def = {.motion = {&bend, cutis_clip_motion_sample}, .period = 1, .seam = seam, .period_limit = 3};
     assert_int_equal(cutis_state_find_loop(s.model, s.state, &def, NULL, &info, &error), CUTIS_OK);
@@ -279,8 +270,7 @@ static void a_step_never_allocates(void **unused)
     stage s = stage_make("springs");
     test_memory memory = {0};
     cutis_allocator allocator = test_allocator(&memory);
-    cutis_state *state;
-    assert_int_equal(cutis_state_create(s.model, &allocator, &state, NULL), CUTIS_OK);
+    cutis_state *state = test_state(s.model, &allocator);
     long before = atomic_load(&memory.allocations);
     run(s.model, state, s.dressed, 2, 1.0 / 30, NULL);
     assert_int_equal(atomic_load(&memory.allocations), before);

@@ -103,6 +103,8 @@ typedef struct cutis_bake_def {
      * ones with morph targets of their own; props that the source does not have get nodes.
      */
     const cutis_bake_prop *props;
+    bool (*interrupted)(void *context); /* asked now and then; NULL: never */
+    void *context;
     const cutis_jobs *jobs;
     const cutis_allocator *allocator;
 } cutis_bake_def;
@@ -114,6 +116,7 @@ typedef struct cutis_bake_info {
     int worst_frame;
     double flat_blends; /* share of vertices and frames whose blend of skin matrices is nearly flat (opposite twists) */
     size_t file_bytes;
+    bool interrupted; /* given up, and nothing written */
 } cutis_bake_info;
 
 /*
