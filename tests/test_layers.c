@@ -616,6 +616,161 @@ static void frozen_points_follow_linear_skinning(void **unused)
     assert_true(off[2] < 1e-6);
 }
 
+/*
+ * Sub-volumes of a bar that bends in the middle: two tubes. A patch on one side of the lower one, with as many
+ * triangles as a piece needs, that belongs to the upper bone is no third.
+ */
+static void patches_are_no_sub_volumes(void **unused)
+{
+    (void)unused;
+    for (int patch = 0; patch < 2; patch++) {
+        bar b = bar_make(16, 24, 2);
+        int moved = 0;
+        for (int v = 0; v < b.given.vertex_count && patch; v++) {
+            const float *p = b.positions + 3 * v;
+            if (p[0] < 0.05f || p[1] < 0.05f || p[1] > 0.2f) continue;
+            b.influence_weights[2 * v] = 0, b.influence_weights[2 * v + 1] = 1, moved++;
+        }
+        assert_true(moved > 20 * patch - 1);
+        cutis_character *c = NULL;
+        assert_int_equal(cutis_character_create(&b.given, NULL, &c, NULL), CUTIS_OK);
+        bar_free(&b);
+        cutis_model *model = make_model(c, "layers", 0, NULL, 0);
+        cutis_state *state = make_state(model);
+        cutis_output pieces;
+        assert_true(cutis_state_output(model, state, "piece", &pieces));
+        int seen[8] = {0}, count = 0;
+        for (int v = 0; v < pieces.count; v++) {
+            assert_in_range((int)pieces.values[v], 0, 7);
+            count += seen[(int)pieces.values[v]]++ == 0;
+        }
+        assert_int_equal(count, 2);
+        cutis_state_destroy(state);
+        cutis_model_destroy(model);
+        cutis_character_destroy(c);
+    }
+}
+
+/* ---- rest shapes that touch or cross themselves ---- */
+
+enum { LEAF_CELLS = 8, LEAF_POINTS = (LEAF_CELLS + 1) * (LEAF_CELLS + 1), LEAF_FACES = 2 * LEAF_CELLS * LEAF_CELLS };
+
+/* Mirrored halves whose borders reach a little beyond their plane of symmetry; u and v in 0..1. */
+static vec3 lip_place(int leaf, float u, float v)
+{
+    float x = 0.5f * u - 0.0007f;
+    return vec3_make(leaf ? -x : x, 0.2f * x + 0.05f * v * v, v);
+}
+
+/* Sheets that lie on each other exactly, the second on the first. */
+static vec3 coincident_place(int leaf, float u, float v)
+{
+    float shift = leaf ? 0.03f : 0;
+    return vec3_make(u + shift, 0, v + shift);
+}
+
+/*
+ * Two leaves of quads that face each other, with two joints: "root" below and "tip" above. apart: each leaf on its own
+ * joint; else both on both, by v.
+ */
+static cutis_character *make_leaves(vec3 (*place)(int leaf, float u, float v), bool apart)
+{
+    float positions[2 * LEAF_POINTS * 3], weights[4 * LEAF_POINTS];
+    int influence_first[2 * LEAF_POINTS + 1], influences[4 * LEAF_POINTS], face_first[LEAF_FACES + 1];
+    int corners[4 * LEAF_FACES], count = 0;
+    for (int p = 0; p < 2 * LEAF_POINTS; p++) {
+        int leaf = p / LEAF_POINTS, i = p % LEAF_POINTS % (LEAF_CELLS + 1), j = p % LEAF_POINTS / (LEAF_CELLS + 1);
+        float v = (float)j / LEAF_CELLS;
+        vec3_store(positions + 3 * p, place(leaf, (float)i / LEAF_CELLS, v));
+        influence_first[p] = 2 * p;
+        influences[2 * p] = 0, influences[2 * p + 1] = 1;
+        weights[2 * p + 1] = apart ? (float)leaf : v, weights[2 * p] = 1 - weights[2 * p + 1];
+    }
+    influence_first[2 * LEAF_POINTS] = 4 * LEAF_POINTS;
+    for (int leaf = 0; leaf < 2; leaf++)
+        for (int j = 0; j < LEAF_CELLS; j++)
+            for (int i = 0; i < LEAF_CELLS; i++, count++) {
+                int a = leaf * LEAF_POINTS + j * (LEAF_CELLS + 1) + i, c = a + LEAF_CELLS + 1;
+                const int faces[2][4] = {{a, c, c + 1, a + 1}, {a, a + 1, c + 1, c}};
+                memcpy(corners + 4 * count, faces[leaf], sizeof faces[leaf]);
+                face_first[count] = 4 * count;
+            }
+    face_first[count] = 4 * count;
+    cutis_joint joints[2] = {{.name = "root", .parent = -1}, {.name = "tip", .parent = 0}};
+    for (int j = 0; j < 2; j++) {
+        const float height = j ? 0.2f : -0.2f;
+        const float inverse[12] = {1, 0, 0, 0, 0, 1, 0, -height, 0, 0, 1, -0.5f};
+        joints[j].rest = (cutis_transform){{0, j ? 0.4f : -0.2f, j ? 0 : 0.5f}, {0, 0, 0, 1}, {1, 1, 1}};
+        joints[j].idle = joints[j].rest;
+        memcpy(joints[j].inverse_bind, inverse, sizeof inverse);
+    }
+    const cutis_character given = {.name = "leaves",
+                                   .vertex_count = 2 * LEAF_POINTS,
+                                   .positions = positions,
+                                   .face_count = LEAF_FACES,
+                                   .face_first = face_first,
+                                   .corners = corners,
+                                   .influence_first = influence_first,
+                                   .influence_joints = influences,
+                                   .influence_weights = weights,
+                                   .joint_count = 2,
+                                   .joints = joints};
+    cutis_character *c = NULL;
+    cutis_error error;
+    if (cutis_character_create(&given, NULL, &c, &error)) fail_msg("%s", error.text);
+    return c;
+}
+
+/* The most intersecting pairs while the tip presses down, turns and lifts, by frame; `rest`: of the shape as it is. */
+static int leaves_move(const cutis_character *c, const char *name, int *rest)
+{
+    enum { FRAMES = 30 };
+    cutis_model *model = make_model(c, name, 0, NULL, 0);
+    cutis_state *state = make_state(model);
+    size_t floats = 3 * (size_t)c->vertex_count;
+    float *frames = malloc(FRAMES * floats * sizeof(float)), joints[24];
+    for (int f = 0; f < FRAMES; f++) {
+        double t = 6.283185307 * f / FRAMES;
+        cutis_pose_rest(c, joints);
+        float sine = (float)sin(0.3 * sin(t)), cosine = (float)cos(0.3 * sin(t));
+        const float turn[12] = {cosine, -sine, 0, 0, sine, cosine, 0, 0, 0, 0, 1, 0};
+        for (int row = 0; row < 3; row++)
+            for (int k = 0; k < 3; k++) joints[12 + 4 * row + k] = turn[4 * row + k];
+        joints[12 + 7] -= (float)(0.02 * sin(t));
+        const cutis_step_input input = {.joints = joints};
+        cutis_state_step(model, state, &input, 1 / 30.0);
+        memcpy(frames + (size_t)f * floats, cutis_state_positions(model, state), floats * sizeof(float));
+    }
+    cutis_quality quality = measure(c, frames, FRAMES, 30);
+    assert_int_equal(quality.non_finite, 0);
+    free(frames);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    *rest = quality.self_intersections_rest;
+    return quality.self_intersections_max;
+}
+
+static void touching_sheets_do_not_cross(void **unused)
+{
+    (void)unused;
+    const struct {
+        const char *name;
+        vec3 (*place)(int leaf, float u, float v);
+        bool apart;
+    } cases[] = {{"mirrored halves", lip_place, false},
+                 {"mirrored halves on two bones", lip_place, true},
+                 {"coincident sheets", coincident_place, false},
+                 {"coincident sheets on two bones", coincident_place, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cutis_character *c = make_leaves(cases[i].place, cases[i].apart);
+        int rest, linear = leaves_move(c, "lbs", &rest), soft = leaves_move(c, "layers", &rest);
+        print_message("%s: %d pairs at rest, lbs up to %d, layers up to %d\n", cases[i].name, rest, linear, soft);
+        assert_true(linear >= MAX(rest, 1));
+        assert_int_equal(soft, 0);
+        cutis_character_destroy(c);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1) cmocka_set_test_filter(argv[1]);
@@ -625,6 +780,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(flexed_arm_keeps_volume_and_does_not_intersect),
         cmocka_unit_test(fist_does_not_intersect),
         cmocka_unit_test(twisted_arm_keeps_its_sections),
+        cmocka_unit_test(patches_are_no_sub_volumes),
         cmocka_unit_test(soft_flesh_swings_on_slower_and_comes_to_rest),
         cmocka_unit_test(stiffness_does_not_depend_on_substep_or_iterations),
         cmocka_unit_test(size_of_the_character_does_not_matter),
@@ -634,6 +790,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(reset_into_a_pose_is_clean),
         cmocka_unit_test(props_press_into_flesh_as_deep_as_painted),
         cmocka_unit_test(frozen_points_follow_linear_skinning),
+        cmocka_unit_test(touching_sheets_do_not_cross),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

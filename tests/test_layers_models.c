@@ -4,6 +4,8 @@
  */
 #include "testing.h"
 
+#include "math/math3.h"
+
 typedef struct model_case {
     const char *file, *clip;
     double from, seconds; /* the piece of the clip, which a reset leads into */
@@ -41,19 +43,36 @@ static int clip_find(const cutis_character *character, const char *name)
     return -1;
 }
 
-/* No more intersections than at rest, and the volume, at every frame of the piece. */
-static void piece_hold(const model_case *c)
+static void layers_create(const cutis_character *character, cutis_model **model, cutis_state **state)
 {
-    cutis_character *character = character_load(c->file);
-    if (!character) return;
     cutis_error error = {0};
     cutis_model_def def = cutis_model_def_default();
     def.character = character;
     def.solver = "layers";
+    assert_int_equal(cutis_model_build(&def, model, &error), CUTIS_OK);
+    assert_int_equal(cutis_state_create(*model, NULL, state, &error), CUTIS_OK);
+}
+
+/* No intersections, be there some at rest or not, and the volume, at every frame. */
+static void frames_hold(const cutis_character *character, const char *name, const float *positions, int frames,
+                        double fps, double volume_error)
+{
+    cutis_quality quality;
+    assert_int_equal(cutis_measure(character, positions, frames, fps, NULL, NULL, &quality, NULL), CUTIS_OK);
+    print_message("%s %s: volume error %.3f %%, %d intersecting pairs, %d at rest\n", character->name, name,
+                  100 * quality.volume_error_max, quality.self_intersections_max, quality.self_intersections_rest);
+    assert_int_equal(quality.non_finite, 0);
+    assert_int_equal(quality.self_intersections_max, 0);
+    if (!isnan(volume_error)) assert_true(quality.volume_error_max <= volume_error);
+}
+
+static void piece_hold(const model_case *c)
+{
+    cutis_character *character = character_load(c->file);
+    if (!character) return;
     cutis_model *model = NULL;
     cutis_state *state = NULL;
-    assert_int_equal(cutis_model_build(&def, &model, &error), CUTIS_OK);
-    assert_int_equal(cutis_state_create(model, NULL, &state, &error), CUTIS_OK);
+    layers_create(character, &model, &state);
     piece_motion piece = {{character, clip_find(character, c->clip), 0}, c->from};
     float *joints = malloc((size_t)character->joint_count * 12 * sizeof(float));
     piece_sample(&piece, 0, joints);
@@ -67,13 +86,7 @@ static void piece_hold(const model_case *c)
         if (i > 0) cutis_state_step(model, state, &input, i / fps - cutis_state_time(state));
         memcpy(positions + (size_t)i * floats, cutis_state_positions(model, state), floats * sizeof(float));
     }
-    cutis_quality quality;
-    assert_int_equal(cutis_measure(character, positions, frames, fps, NULL, NULL, &quality, &error), CUTIS_OK);
-    print_message("%s %s: volume error %.3f %%, %d intersecting pairs, %d at rest\n", c->file, c->clip,
-                  100 * quality.volume_error_max, quality.self_intersections_max, quality.self_intersections_rest);
-    assert_int_equal(quality.non_finite, 0);
-    assert_true(quality.self_intersections_max <= quality.self_intersections_rest);
-    if (!isnan(c->volume_error)) assert_true(quality.volume_error_max <= c->volume_error);
+    frames_hold(character, c->clip, positions, frames, fps, c->volume_error);
     free(positions);
     free(joints);
     cutis_state_destroy(state);
@@ -88,11 +101,14 @@ static void small_characters_keep_clear_of_themselves(void **unused)
         {"khronos-CesiumMan/CesiumMan.glb", "clip_0", 0.2, 0.5, 0.015},
         {"khronos-Fox/Fox.glb", "Run", 0, 1.15, 0.015},
         {"mesh2motion-horse/horse.glb", "Run", 0, 0.3, 0.015},
+        /* Open; the mirrored halves of its jaw cross at rest. */
+        {"mesh2motion-kaiju/kaiju.glb", "Walk", 0, 0.7, NAN},
+        {"mesh2motion-kaiju/kaiju.glb", "Roar", 1, 0.7, NAN},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) piece_hold(&cases[i]);
 }
 
-/* The captured motion drives the right thumb into the lower back; toes pass through each other at rest already. */
+/* The captured motion drives the right thumb into the lower back; toes pass through each other at rest. */
 static void thumb_in_the_back_stays_out_of_it(void **unused)
 {
     (void)unused;
@@ -127,10 +143,75 @@ static void thumb_in_the_back_is_named(void **unused)
     cutis_character_destroy(character);
 }
 
+/*
+ * The pose of a hand of WebXR's joints, which all hang on one node, with its fingers curled by a share of a fist. A
+ * joint bends about its own x axis, and takes along what is beyond it.
+ */
+static void fist_pose(const cutis_character *character, const float *rest, double share, float *joints)
+{
+    static const char *const fingers[] = {"index-finger", "middle-finger", "ring-finger", "pinky-finger", "thumb"};
+    static const char *const parts[] = {"metacarpal", "phalanx-proximal", "phalanx-intermediate", "phalanx-distal",
+                                        "tip"};
+    static const double finger_angles[] = {0, 80, 95, 60, 0}, thumb_angles[] = {15, 20, 0, 40, 0};
+    memcpy(joints, rest, (size_t)character->joint_count * 12 * sizeof(float));
+    for (int finger = 0; finger < 5; finger++) {
+        mat34 carried = {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}; /* how the joints before move those beyond */
+        for (int part = 0; part < 5; part++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s-%s", fingers[finger], parts[part]);
+            int j = cutis_character_find_joint(character, name);
+            if (j < 0) continue; /* a thumb has no intermediate phalanx */
+            double angle = -share * (finger < 4 ? finger_angles : thumb_angles)[part] * 3.14159265358979 / 180;
+            float c = (float)cos(angle), s = (float)sin(angle);
+            mat34 turn = {{1, 0, 0, 0, 0, c, -s, 0, 0, s, c, 0}}, own, inverse;
+            memcpy(own.m, rest + 12 * j, sizeof own.m);
+            mat34 pose = mat34_multiply(mat34_multiply(carried, own), turn);
+            assert_true(mat34_inverse(own, &inverse));
+            carried = mat34_multiply(pose, inverse);
+            memcpy(joints + 12 * j, pose.m, sizeof pose.m);
+        }
+    }
+}
+
+/* Hands come without clips: stepped live, from the pose they are in to a fist, and held there. */
+static void hands_make_a_fist(void **unused)
+{
+    (void)unused;
+    static const char *const files[] = {"webxr-generic-hand/left.glb", "webxr-generic-hand/right.glb"};
+    enum { CLOSING = 24, FRAMES = 34 };
+    for (int i = 0; i < 2; i++) {
+        cutis_character *character = character_load(files[i]);
+        if (!character) return;
+        cutis_model *model = NULL;
+        cutis_state *state = NULL;
+        layers_create(character, &model, &state);
+        size_t floats = 3 * (size_t)character->vertex_count, joint_floats = (size_t)character->joint_count * 12;
+        float *positions = malloc(FRAMES * floats * sizeof(float)), *rest = malloc(2 * joint_floats * sizeof(float));
+        float *joints = rest + joint_floats, moved = 0;
+        cutis_pose_rest(character, rest);
+        for (int f = 0; f < FRAMES; f++) {
+            fist_pose(character, rest, fmin((double)f / CLOSING, 1), joints);
+            const cutis_step_input input = {.joints = joints};
+            cutis_state_step(model, state, &input, f ? 1 / 30.0 : 0);
+            memcpy(positions + (size_t)f * floats, cutis_state_positions(model, state), floats * sizeof(float));
+        }
+        for (size_t v = 0; v < floats; v++)
+            moved = fmaxf(moved, fabsf(positions[(FRAMES - 1) * floats + v] - positions[v]));
+        assert_true(moved > 0.25f * character->size); /* the fingertips have gone where they were told */
+        frames_hold(character, "fist", positions, FRAMES, 30, 0.015);
+        free(positions);
+        free(rest);
+        cutis_state_destroy(state);
+        cutis_model_destroy(model);
+        cutis_character_destroy(character);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_characters_keep_clear_of_themselves),
+        cmocka_unit_test(hands_make_a_fist),
         cmocka_unit_test(thumb_in_the_back_stays_out_of_it),
         cmocka_unit_test(thumb_in_the_back_is_named),
     };

@@ -11,7 +11,9 @@
  * - The joints' unilateral distances are given to points that both of a joint's bones move, up to one and a half
  *   times as far from the joint as from the bone. While one bone twists against the other, all points that both move
  *   also keep their distance from the bone's line: wrung flesh closes in on its bone, arms do not.
+ * - A rest shape that crosses or touches itself a little is parted first (contact_untangle.c).
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "solvers/layers/layers.h"
@@ -31,6 +33,11 @@ static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
  * arm and the man of the zoo are below this nearly everywhere.
  */
 static const float SLENDER = 2.5f;
+/*
+ * The rest shape is parted where it crosses or touches itself: over the thickness, up to where the search takes
+ * features for touching, and to where; and how far a point may be moved for it, in sizes: more would be seen.
+ */
+static const float UNTANGLE_TOUCH = 0.02f, UNTANGLE_GAP = 0.1f, UNTANGLE_LIMIT = 2e-3f;
 /* Rings around a place that intersects itself at rest that are frozen with it, and over which it is let go. */
 enum { TANGLE_RINGS = 5, TANGLE_FADE = 5 };
 static const float TANGLE_FREEZE = 0.999f;
@@ -50,7 +57,8 @@ typedef struct builder {
     vec3 *axis;     /* (point_count) by place: nearest point of the bones' centre lines */
     float *weights; /* of the point in hand */
     float *layer_positions, *areas;
-    float *room; /* (point_count) for flesh, 0..1 */
+    float *room;     /* (point_count) for flesh, 0..1 */
+    uint8_t *parted; /* (point_count) not 0: where the rest shape crossed or touched itself and was parted */
 } builder;
 
 static vec3 to_sizes(const layers_model *model, vec3 p)
@@ -465,18 +473,22 @@ static cutis_result frozen_build(builder *b, arena *scratch, cutis_error *error)
 }
 
 /*
- * Where the rest pose intersects itself (toes modelled into each other) there is no side that contact could keep, and
- * flesh of its own would only tangle further: the skin is frozen there, and so intersects as it was modelled, and is
- * let go over the rings around. Returns whether there is such a place.
+ * Where the rest pose intersects itself there is no side that contact could keep, and flesh of its own would only
+ * tangle further: the skin is frozen there, and so intersects as it was modelled, and is let go over the rings around.
+ * So it is where the rest pose was parted (toes, mirrored halves of a jaw): what was modelled in touch stays in touch,
+ * and contact does the rest. Returns whether there is such a place.
  */
-static bool tangles_freeze(const layers_model *model, float *freeze, float *next)
+static bool tangles_freeze(const builder *b, float *freeze, float *next)
 {
+    const layers_model *model = b->model;
     const mesh *m = model->mesh;
     int n = model->point_count, count = 0;
-    for (int k = 0; k < n; k++) count += model->surface.tangle[k] >= 0;
+    for (int k = 0; k < n; k++) {
+        if (model->surface.tangle[k] < 0 && !b->parted[k]) continue;
+        freeze[k] = MAX(freeze[k], TANGLE_FREEZE);
+        count++;
+    }
     if (count == 0) return false;
-    for (int k = 0; k < n; k++)
-        if (model->surface.tangle[k] >= 0) freeze[k] = MAX(freeze[k], TANGLE_FREEZE);
     for (int pass = 0; pass < TANGLE_RINGS + TANGLE_FADE; pass++) {
         float fade = pass < TANGLE_RINGS ? 0 : 1.0f / (TANGLE_FADE + 1);
         for (int k = 0; k < n; k++) {
@@ -501,7 +513,7 @@ static cutis_result maps_build(builder *b, float *map, arena *scratch, cutis_err
     bool painted = map_gather(b, "freeze", 0, map);
     float *next = ARENA_ARRAY(scratch, float, n);
     if (!next) return error_memory(error, "the frozen points of solver layers");
-    bool tangled = model->self_contact && tangles_freeze(model, map, next);
+    bool tangled = model->self_contact && tangles_freeze(b, map, next);
     if (!painted && !tangled) return CUTIS_OK;
     model->freeze = arena_copy(b->build->memory, map, (size_t)n, sizeof(float));
     if (!model->freeze) return error_memory(error, "the frozen points of solver layers");
@@ -509,6 +521,46 @@ static cutis_result maps_build(builder *b, float *map, arena *scratch, cutis_err
 }
 
 /* ---- all of it ---- */
+
+/*
+ * Take small intersections out of the rest shape, for contact to have a side to keep. Points painted as frozen follow
+ * the skeleton as they were modelled, and stay.
+ */
+static cutis_result surface_untangle(builder *b, mesh *own, float *positions, arena *scratch, cutis_error *error)
+{
+    layers_model *model = b->model;
+    int n = model->point_count;
+    float *freeze = ARENA_ARRAY(scratch, float, n);
+    uint8_t *fixed = ARENA_ARRAY(scratch, uint8_t, n);
+    b->parted = ARENA_ARRAY(scratch, uint8_t, n);
+    if (scratch->failed) return error_memory(error, "the surface of solver layers");
+    map_gather(b, "freeze", 0, freeze);
+    for (int k = 0; k < n; k++) fixed[k] = freeze[k] >= 1;
+    contact_untangle_options options = {.touch = UNTANGLE_TOUCH * model->thickness,
+                                        .gap = UNTANGLE_GAP * model->thickness,
+                                        .limit = UNTANGLE_LIMIT,
+                                        .fixed = fixed};
+    contact_untangle_stats stats;
+    cutis_result result = contact_untangle(own, &options, &b->build->allocator, positions, b->parted, &stats, error);
+    if (result != CUTIS_OK) return result;
+    char sentence[200];
+    if (stats.moved > 0 && b->build->warn) {
+        snprintf(sentence, sizeof sentence,
+                 "layers: the rest shape crosses or touches itself; %d points were moved by up to %.2g %% of the size "
+                 "to part it",
+                 stats.moved, 100 * (double)stats.distance);
+        b->build->warn(b->build->warn_context, sentence);
+    }
+    if (stats.left > 0 && b->build->warn) {
+        snprintf(sentence, sizeof sentence,
+                 "layers: the rest shape passes through itself at %d points; there the skin follows linear skinning",
+                 stats.left);
+        b->build->warn(b->build->warn_context, sentence);
+    }
+    if (stats.moved == 0) return CUTIS_OK;
+    own->positions = arena_copy(b->build->memory, positions, 3 * (size_t)n, sizeof(float));
+    return own->positions ? CUTIS_OK : error_memory(error, "the surface of solver layers");
+}
 
 /* The surface in place order, in sizes. */
 static cutis_result surface_build(builder *b, arena *scratch, cutis_error *error)
@@ -524,7 +576,10 @@ static cutis_result surface_build(builder *b, arena *scratch, cutis_error *error
     mesh *own = ARENA_ARRAY(b->build->memory, mesh, 1);
     if (!own) return error_memory(error, "the surface of solver layers");
     model->mesh = own;
-    return mesh_build(own, m->point_count, positions, m->triangle_count, triangles, b->build->memory, error);
+    cutis_result result =
+        mesh_build(own, m->point_count, positions, m->triangle_count, triangles, b->build->memory, error);
+    if (result == CUTIS_OK && model->self_contact) result = surface_untangle(b, own, positions, scratch, error);
+    return result;
 }
 
 static bool arrays_push(layers_model *model, arena *memory)
