@@ -78,6 +78,8 @@ typedef struct bake_result {
 /* Run a job. Prints errors and returns an exit code; *result is only filled on CLI_OK, free it with bake_result_free.
  */
 int bake_run(const bake_job *job, bake_result *result);
+/* What a bake came to, in a few lines on stdout. */
+void bake_print_summary(const bake_job *job, const bake_result *result);
 void bake_result_free(bake_result *result);
 
 #endif

@@ -51,11 +51,55 @@ typedef struct cli_option {
     bool repeats;         /* may be given several times (CLI_PAIR always may) */
 } cli_option;
 
-/* The row of every command that computes with several threads: cli_create_pool(cli_integer(arguments, "threads")). */
+/* ---- rows that several commands have in their tables ---- */
+
+/* `text` is the help, where commands say it in their own words. */
+#define CLI_OPTION_OUTPUT(what, text)                                                  \
+    {                                                                                  \
+        .name = "output", .letter = 'o', .kind = CLI_TEXT, .value = what, .help = text \
+    }
+#define CLI_OPTION_CLIP(text)                                                       \
+    {                                                                               \
+        .name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = text \
+    }
+#define CLI_OPTION_QUIET(text)                                         \
+    {                                                                  \
+        .name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = text \
+    }
+/* otherwise: "30", or NULL where what is read may tell. */
+#define CLI_OPTION_FPS(text, otherwise)                                                                    \
+    {                                                                                                      \
+        .name = "fps", .kind = CLI_NUMBER, .value = "F", .help = text, .fallback = otherwise, .min = 0.01, \
+        .max = 10000                                                                                       \
+    }
+#define CLI_OPTION_SET(text)                                                \
+    {                                                                       \
+        .name = "set", .kind = CLI_PAIR, .value = "KEY=VALUE", .help = text \
+    }
+#define CLI_OPTION_EXAMPLE(text)                                                            \
+    {                                                                                       \
+        .name = "example", .kind = CLI_TEXT, .value = "FILE", .help = text, .repeats = true \
+    }
+#define CLI_OPTION_SOLVERS                                                                                       \
+    {                                                                                                            \
+        .name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; all when not given" \
+    }
+#define CLI_OPTION_JSON                                        \
+    {                                                          \
+        .name = "json", .kind = CLI_FLAG, .help = "print JSON" \
+    }
+/* cli_create_pool(cli_integer(arguments, "threads")) */
 #define CLI_OPTION_THREADS                                                                                        \
     {                                                                                                             \
         .name = "threads", .letter = 'j', .kind = CLI_INTEGER, .value = "N",                                      \
         .help = "threads; 0 for one per processor; the result is the same", .fallback = "0", .min = 0, .max = 256 \
+    }
+/* cli_add_given_props */
+#define CLI_OPTION_PROP                                                                                        \
+    {                                                                                                          \
+        .name = "prop", .kind = CLI_TEXT, .value = "NAME|FILE.glb",                                            \
+        .help = "a thing to touch: cube, ball, table or a file; NAME@X,Y,Z or NAME@X,Y,Z,SCALE puts it there", \
+        .repeats = true                                                                                        \
     }
 
 typedef struct cli_arguments cli_arguments;
@@ -118,6 +162,9 @@ int cli_integer(const cli_arguments *arguments, const char *name);      /* 0 whe
 /* Repeated options: how many, and each in the order given. */
 int cli_text_count(const cli_arguments *arguments, const char *name);
 const char *cli_text_at(const cli_arguments *arguments, const char *name, int index);
+/* All of them, in one block to free(): texts, and KEY=VALUE halved, with room for one pair more. */
+const char **cli_texts(const cli_arguments *arguments, const char *name, int *count);
+cutis_setting *cli_pairs(const cli_arguments *arguments, const char *name, int *count);
 
 /* "640x480" with "x", "30,15" with ",": exactly `count` finite numbers, nothing else. */
 bool cli_parse_numbers(const char *text, char separator, int count, double *numbers);
@@ -163,13 +210,6 @@ cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *s
 int cli_add_props(const char *const *texts, int text_count, int clip, bool quiet, cutis_character **character);
 /* The same from the arguments of a command that has the option. */
 int cli_add_given_props(const cli_arguments *arguments, int clip, bool quiet, cutis_character **character);
-/* Its entry in a table of options. */
-#define CLI_OPTION_PROP                                                                                        \
-    {                                                                                                          \
-        .name = "prop", .kind = CLI_TEXT, .value = "NAME|FILE.glb",                                            \
-        .help = "a thing to touch: cube, ball, table or a file; NAME@X,Y,Z or NAME@X,Y,Z,SCALE puts it there", \
-        .repeats = true                                                                                        \
-    }
 /* Whether the zoo has a character of that name. */
 bool cli_is_built_in(const char *name);
 /* "there is no built-in character ..." with the nearest name; returns CLI_USAGE. */
@@ -187,6 +227,8 @@ int cli_check_output(const char *path, const char *input, bool folder_allowed);
 const char *cli_cache_endings(void);
 /* Whether `path` ends in `ending` (".glb"), letter case ignored. */
 bool cli_has_ending(const char *path, const char *ending);
+/* The first known solver of *rest, a stack such as "layers+slide", which it takes off; NULL when none is left. */
+const cutis_solver_info *cli_stack_next(const char **rest);
 /* Start the pool that --threads asks for (0: one per processor); NULL on failure, message printed. */
 cutis_pool *cli_create_pool(int thread_count);
 

@@ -1,22 +1,10 @@
 /*
  * cmd_bake.c: simulate a character through a clip and write the result.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bake.h"
-
-/* "from=to" into its two halves; `copy` keeps the text. */
-static void split_pair(const char *pair, char **copy, const char **left, const char **right)
-{
-    *copy = cli_format("%s", pair);
-    char *middle = strchr(*copy, '=');
-    *middle = 0;
-    *left = *copy;
-    *right = middle + 1;
-}
 
 static int check_paths(const cli_arguments *arguments, const bake_job *job, const char *report)
 {
@@ -32,63 +20,6 @@ static int check_paths(const cli_arguments *arguments, const bake_job *job, cons
     return cli_check_output(report, input, false);
 }
 
-/* Where no skin can lie well, deepest first. */
-static void print_bones(const bake_result *r)
-{
-    enum { SHOWN = 3 };
-    double last = INFINITY;
-    printf("  %-10s", "bones");
-    for (int shown = 0; shown < SHOWN && shown < r->bone_count; shown++) {
-        int best = -1;
-        for (int i = 0; i < r->bone_count; i++)
-            if (r->bones[i].depth < last && (best < 0 || r->bones[i].depth > r->bones[best].depth)) best = i;
-        if (best < 0) break;
-        last = r->bones[best].depth;
-        printf("%s %s runs into the flesh of %s (%d frame%s, %.2g %% of the size)", shown ? "," : "",
-               r->bone_names[2 * best], r->bone_names[2 * best + 1], r->bones[best].frames,
-               r->bones[best].frames == 1 ? "" : "s", 100 * last);
-    }
-    if (r->bone_count > SHOWN) printf(", and %d more", r->bone_count - SHOWN);
-    printf("\n");
-}
-
-static void print_summary(const bake_job *job, const bake_result *r)
-{
-    char count[32], seconds[32], bytes[32];
-    struct stat about;
-    printf("%s", job->output);
-    if (stat(job->output, &about) == 0 && S_ISREG(about.st_mode))
-        printf(" (%s)", cli_format_bytes((double)about.st_size, bytes));
-    printf("\n  %-10s %s, %s %s", "solver", r->solver, cli_format_count(r->element_count, count),
-           r->element ? r->element : "elements");
-    if (r->substep > 0) printf(", substep %.9g s, lead-in %.9g s", r->substep, r->lead_in);
-    printf("\n  %-10s %s, %d at %.9g per second, %s vertices\n", "frames", r->clip ? r->clip : "idle pose", r->frames,
-           r->fps, cli_format_count(r->vertices, count));
-    printf("  %-10s %.3g ms a frame (median; slowest %.3g), ", "time", r->step_median * 1e3, r->step_max * 1e3);
-    printf("build %s, ", cli_format_seconds(r->build_seconds, seconds));
-    printf("all %s, %d thread%s\n", cli_format_seconds(r->total_seconds, seconds), r->threads,
-           r->threads == 1 ? "" : "s");
-    if (!isnan(r->volume_min))
-        printf("  %-10s %.2f %% to %.2f %% of rest\n", "volume", 100 * r->volume_min, 100 * r->volume_max);
-    if (r->bone_count > 0) print_bones(r);
-    if (r->has_loop && r->substep > 0)
-        printf("  %-10s seam %.2g %% of the size, %.2g %% of the speed, after %d period%s%s\n", "loop",
-               100 * r->loop.position_seam, 100 * r->loop.velocity_seam, r->loop.periods,
-               r->loop.periods == 1 ? "" : "s", r->loop.accelerated ? " (accelerated)" : "");
-    if (r->has_morphs) {
-        printf("  %-10s %d, which leave %.3g %% of the size at most, %.3g %% RMS (without them %.3g %%)\n", "targets",
-               r->morphs.target_count, 100 * r->morphs.max_error, 100 * r->morphs.rms_error, 100 * r->morphs.residual);
-        if (r->morphs.max_error > job->tolerance && !job->exact)
-            printf("  %-10s the error is above %.3g %%: allow more --targets, or --exact%s\n", "", 100 * job->tolerance,
-                   r->morphs.flat_blends > 0 ? "; opposite twists flatten the skin there, which targets cannot undo"
-                                             : "");
-    }
-    printf("  %-10s %s at most\n", "memory", cli_format_bytes(r->peak_bytes, bytes));
-    if (r->repairs || r->unconverged)
-        printf("  %-10s %ld values put back, %ld substeps not converged\n", "trouble", r->repairs, r->unconverged);
-    printf("  %-10s %016llx\n", "hash", (unsigned long long)r->hash);
-}
-
 static int run_job(const cli_arguments *arguments, bake_job *job)
 {
     const char *report = cli_text(arguments, "report");
@@ -97,7 +28,7 @@ static int run_job(const cli_arguments *arguments, bake_job *job)
     bake_result result;
     status = bake_run(job, &result);
     if (status != CLI_OK) return status;
-    if (!job->quiet) print_summary(job, &result);
+    if (!job->quiet) bake_print_summary(job, &result);
     if (report) status = cli_json_save(json_incref(result.report), report);
     if (result.failed_checks) {
         quality_print_failures(job->checks, job->check_count);
@@ -119,22 +50,14 @@ static int run_job(const cli_arguments *arguments, bake_job *job)
 static int run(const cli_arguments *arguments)
 {
     const char *slide_output = cli_text(arguments, "slide-output");
-    int setting_count = cli_text_count(arguments, "set"), map_count = cli_text_count(arguments, "map");
-    cutis_setting *settings = cli_allocate((size_t)setting_count + 1, sizeof *settings);
+    int prop_count, example_count, setting_count, map_count;
+    const char **props = cli_texts(arguments, "prop", &prop_count);
+    const char **examples = cli_texts(arguments, "example", &example_count);
+    cutis_setting *settings = cli_pairs(arguments, "set", &setting_count);
+    cutis_setting *pairs = cli_pairs(arguments, "map", &map_count);
     cutis_name_pair *map = cli_allocate((size_t)map_count, sizeof *map);
-    char **copies = cli_allocate((size_t)setting_count + (size_t)map_count, sizeof *copies);
-    int prop_count = cli_text_count(arguments, "prop");
-    const char **props = cli_allocate((size_t)prop_count, sizeof *props);
-    for (int i = 0; i < prop_count; i++) props[i] = cli_text_at(arguments, "prop", i);
-    for (int i = 0; i < setting_count; i++)
-        split_pair(cli_text_at(arguments, "set", i), &copies[i], &settings[i].key, &settings[i].value);
-    for (int i = 0; i < map_count; i++)
-        split_pair(cli_text_at(arguments, "map", i), &copies[setting_count + i], &map[i].from, &map[i].to);
-
+    for (int i = 0; i < map_count; i++) map[i] = (cutis_name_pair){pairs[i].key, pairs[i].value};
     settings[setting_count] = (cutis_setting){"slide.output", slide_output};
-    int example_count = cli_text_count(arguments, "example");
-    const char **examples = cli_allocate((size_t)example_count + 1, sizeof *examples);
-    for (int i = 0; i < example_count; i++) examples[i] = cli_text_at(arguments, "example", i);
 
     bake_job job = {
         .input = arguments->positionals[0],
@@ -169,37 +92,28 @@ static int run(const cli_arguments *arguments)
     int status = checks ? quality_parse(checks, &job.checks, &job.check_count) : CLI_OK;
     if (status == CLI_OK) status = run_job(arguments, &job);
     free(job.checks);
-    for (int i = 0; i < setting_count + map_count; i++) free(copies[i]);
-    free(copies);
-    free(examples);
-    free(settings);
     free(map);
+    free(pairs);
+    free(settings);
+    free(examples);
     free(props);
     return status;
 }
 
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .value = "OUT",
-     .help = "what to write; its ending chooses the format"},
+    CLI_OPTION_OUTPUT("OUT", "what to write; its ending chooses the format"),
     {.name = "solver",
      .letter = 's',
      .kind = CLI_TEXT,
      .value = "S",
      .help = "solver, or a stack such as layers+slide (default layers; lbs for a mesh without a skin)"},
-    {.name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = "clip to bake; the first when not given"},
+    CLI_OPTION_CLIP("clip to bake; the first when not given"),
     {.name = "motion",
      .kind = CLI_TEXT,
      .value = "FILE.bvh",
      .help = "take the motion from this file instead of a clip; a mesh without a skeleton gets one"},
     {.name = "map", .kind = CLI_PAIR, .value = "FROM=TO", .help = "let joint FROM of the motion drive joint TO"},
-    {.name = "example",
-     .kind = CLI_TEXT,
-     .repeats = true,
-     .value = "FILE",
-     .help = "the mesh in another pose, for solver curves; a mesh without a skeleton gets one"},
+    CLI_OPTION_EXAMPLE("the mesh in another pose, for solver curves; a mesh without a skeleton gets one"),
     {.name = "example-time",
      .kind = CLI_NUMBER,
      .value = "S",
@@ -207,23 +121,14 @@ static const cli_option options[] = {
      .fallback = "1",
      .min = 0.01,
      .max = 1000},
-    {.name = "fps",
-     .kind = CLI_NUMBER,
-     .value = "F",
-     .help = "frames written per second; does not change the simulation",
-     .fallback = "30",
-     .min = 0.01,
-     .max = 10000},
+    CLI_OPTION_FPS("frames written per second; does not change the simulation", "30"),
     {.name = "substep",
      .kind = CLI_NUMBER,
      .value = "SECONDS",
      .help = "the solver's own step in time; its default when not given",
      .min = 0.0005,
      .max = 0.05},
-    {.name = "set",
-     .kind = CLI_PAIR,
-     .value = "KEY=VALUE",
-     .help = "a parameter of the solver, or bones.NAME.KEY=VALUE for one joint"},
+    CLI_OPTION_SET("a parameter of the solver, or bones.NAME.KEY=VALUE for one joint"),
     CLI_OPTION_PROP,
     {.name = "outputs",
      .kind = CLI_TEXT,
@@ -270,7 +175,7 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "R.json",
      .help = "write parameters, timings, memory and hash to a file"},
-    {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing but errors"},
+    CLI_OPTION_QUIET("print nothing but errors"),
 };
 
 const cli_command cmd_bake = {

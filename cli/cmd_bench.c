@@ -241,7 +241,7 @@ static const cli_option options[] = {
      .min = 0,
      .max = 600},
     {.name = "list", .kind = CLI_FLAG, .help = "list the benchmarks and stop"},
-    {.name = "json", .kind = CLI_FLAG, .help = "print JSON"},
+    CLI_OPTION_JSON,
 };
 
 const cli_command cmd_bench = {

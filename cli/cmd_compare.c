@@ -77,9 +77,8 @@ static int run_solvers(comparison *c)
     const cli_arguments *arguments = c->arguments;
     int done = 0;
     bake_result base;
-    int prop_count = cli_text_count(arguments, "prop");
-    const char **props = cli_allocate((size_t)prop_count, sizeof *props);
-    for (int i = 0; i < prop_count; i++) props[i] = cli_text_at(arguments, "prop", i);
+    int prop_count;
+    const char **props = cli_texts(arguments, "prop", &prop_count);
     bake_job job = {.props = props,
                     .prop_count = prop_count,
                     .input = c->input,
@@ -379,27 +378,13 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .value = "DIR",
-     .help = "folder for the page, the sheet and the caches"},
-    {.name = "clip",
-     .letter = 'c',
-     .kind = CLI_TEXT,
-     .value = "C",
-     .help = "clip to compare; the first when not given"},
+    CLI_OPTION_OUTPUT("DIR", "folder for the page, the sheet and the caches"),
+    CLI_OPTION_CLIP("clip to compare; the first when not given"),
     CLI_OPTION_PROP,
-    {.name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; all when not given"},
-    {.name = "fps",
-     .kind = CLI_NUMBER,
-     .value = "F",
-     .help = "frames per second",
-     .fallback = "30",
-     .min = 0.01,
-     .max = 10000},
+    CLI_OPTION_SOLVERS,
+    CLI_OPTION_FPS("frames per second", "30"),
     CLI_OPTION_THREADS,
-    {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing but the table and errors"},
+    CLI_OPTION_QUIET("print nothing but the table and errors"),
 };
 
 const cli_command cmd_compare = {

@@ -283,7 +283,7 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     {.name = "joints", .kind = CLI_FLAG, .help = "list the joints even when they are more than 100"},
-    {.name = "json", .kind = CLI_FLAG, .help = "print JSON"},
+    CLI_OPTION_JSON,
 };
 
 const cli_command cmd_info = {

@@ -33,7 +33,7 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {.name = "output", .letter = 'o', .kind = CLI_TEXT, .value = "FILE", .help = "what to write: .glb or .obj"},
+    CLI_OPTION_OUTPUT("FILE", "what to write: .glb or .obj"),
     {.name = "resolution",
      .kind = CLI_NUMBER,
      .value = "R",

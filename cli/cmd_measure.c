@@ -95,14 +95,9 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {.name = "fps",
-     .kind = CLI_NUMBER,
-     .value = "F",
-     .help = "frames per second, for caches that do not tell (.npy, .obj: 30 is assumed)",
-     .min = 0.01,
-     .max = 10000},
+    CLI_OPTION_FPS("frames per second, for caches that do not tell (.npy, .obj: 30 is assumed)", NULL),
     CLI_OPTION_THREADS,
-    {.name = "json", .kind = CLI_FLAG, .help = "print JSON"},
+    CLI_OPTION_JSON,
 };
 
 const cli_command cmd_measure = {

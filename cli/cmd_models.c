@@ -66,7 +66,7 @@ static int run(const cli_arguments *arguments)
     return status;
 }
 
-static const cli_option options[] = {{.name = "json", .kind = CLI_FLAG, .help = "print JSON"}};
+static const cli_option options[] = {CLI_OPTION_JSON};
 
 const cli_command cmd_models = {
     .name = "models",

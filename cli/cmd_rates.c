@@ -88,8 +88,8 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {.name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = "clip; the first when not given"},
-    {.name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; all when not given"},
+    CLI_OPTION_CLIP("clip; the first when not given"),
+    CLI_OPTION_SOLVERS,
     CLI_OPTION_THREADS,
 };
 

@@ -298,16 +298,7 @@ static int render_run(picture_job *r)
 static int run(const cli_arguments *arguments)
 {
     picture_job r = {.arguments = arguments};
-    int setting_count = cli_text_count(arguments, "set");
-    cutis_setting *settings = cli_allocate((size_t)setting_count, sizeof *settings);
-    char **copies = cli_allocate((size_t)setting_count, sizeof *copies);
-    for (int i = 0; i < setting_count; i++) {
-        copies[i] = cli_format("%s", cli_text_at(arguments, "set", i));
-        char *middle = strchr(copies[i], '=');
-        *middle = 0;
-        settings[i] = (cutis_setting){copies[i], middle + 1};
-    }
-    r.settings = settings, r.setting_count = setting_count;
+    r.settings = cli_pairs(arguments, "set", &r.setting_count);
     int status = render_run(&r);
     for (int i = 0; i < r.source_count; i++) picture_source_close(&r.sources[i]);
     picture_body_destroy(&r.body);
@@ -322,36 +313,21 @@ static int run(const cli_arguments *arguments)
     free(r.colors);
     free(r.joints);
     free(r.prop_points);
-    for (int i = 0; i < setting_count; i++) free(copies[i]);
-    free(copies);
-    free(settings);
+    free(r.settings);
     return status;
 }
 
 static const cli_option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = CLI_TEXT,
-     .value = "OUT",
-     .help = "picture (.png) or video (.mp4, .webm, .gif)"},
+    CLI_OPTION_OUTPUT("OUT", "picture (.png) or video (.mp4, .webm, .gif)"),
     {.name = "frame", .kind = CLI_INTEGER, .value = "N", .help = "the frame shown, from 0; -1 is the last"},
     {.name = "frames",
      .kind = CLI_TEXT,
      .value = "A:B:STEP",
      .help = "the frames of a video or a sheet; each part may be left out"},
-    {.name = "clip",
-     .letter = 'c',
-     .kind = CLI_TEXT,
-     .value = "C",
-     .help = "clip for solvers and bones; the first when not given"},
+    CLI_OPTION_CLIP("clip for solvers and bones; the first when not given"),
     {.name = "time", .kind = CLI_NUMBER, .value = "SECONDS", .help = "an instant of the clip instead of a frame"},
-    {.name = "fps",
-     .kind = CLI_NUMBER,
-     .value = "F",
-     .help = "frames per second of clips, and of caches that do not tell",
-     .min = 0.01,
-     .max = 10000},
-    {.name = "set", .kind = CLI_PAIR, .value = "KEY=VALUE", .help = "a parameter of the solvers that run here"},
+    CLI_OPTION_FPS("frames per second of clips, and of caches that do not tell", NULL),
+    CLI_OPTION_SET("a parameter of the solvers that run here"),
     CLI_OPTION_PROP,
     {.name = "sheet", .kind = CLI_FLAG, .help = "a contact sheet: frames in a row, caches one under the other"},
     {.name = "columns", .kind = CLI_INTEGER, .value = "N", .help = "panels in a row", .min = 1, .max = 100},
@@ -442,7 +418,7 @@ static const cli_option options[] = {
      .min = 1,
      .max = 8},
     CLI_OPTION_THREADS,
-    {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing but errors"},
+    CLI_OPTION_QUIET("print nothing but errors"),
 };
 
 const cli_command cmd_render = {

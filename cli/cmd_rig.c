@@ -299,10 +299,9 @@ static int run(const cli_arguments *arguments)
     cutis_rig *rig = NULL;
     cutis_error error;
     cutis_pool *pool = cli_create_pool(cli_integer(arguments, "threads"));
-    int example_count = cli_text_count(arguments, "example");
-    const char **paths = cli_allocate((size_t)example_count + 1, sizeof *paths);
+    int example_count;
+    const char **paths = cli_texts(arguments, "example", &example_count);
     example_set examples = {0};
-    for (int i = 0; i < example_count; i++) paths[i] = cli_text_at(arguments, "example", i);
     status = pool ? examples_load(character, example_count, paths, &examples) : CLI_FAILURE;
     if (status == CLI_OK && cli_given(arguments, "landmarks"))
         status = load_landmarks(cli_text(arguments, "landmarks"), &landmarks);
@@ -337,7 +336,7 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {.name = "output", .letter = 'o', .kind = CLI_TEXT, .value = "OUT.glb", .help = "the rigged character"},
+    CLI_OPTION_OUTPUT("OUT.glb", "the rigged character"),
     {.name = "template",
      .letter = 't',
      .kind = CLI_CHOICE,
@@ -356,11 +355,8 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "FILE.json",
      .help = "places of joints that you know: {\"knee_l\": [x, y, z], ...}"},
-    {.name = "example",
-     .kind = CLI_TEXT,
-     .repeats = true,
-     .value = "FILE",
-     .help = "the mesh in another pose: joints go where it bends most, and the pose is saved for solver curves"},
+    CLI_OPTION_EXAMPLE(
+        "the mesh in another pose: joints go where it bends most, and the pose is saved for solver curves"),
     {.name = "keep", .kind = CLI_FLAG, .help = "keep the skeleton and the clips, make new weights only"},
     {.name = "influences",
      .kind = CLI_INTEGER,
@@ -386,7 +382,7 @@ static const cli_option options[] = {
      .help = "table of joint errors against the input's own skeleton; with --keep, of positions over all clips"},
     {.name = "against", .kind = CLI_TEXT, .value = "FILE|NAME", .help = "table of joint errors against this rig"},
     CLI_OPTION_THREADS,
-    {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print nothing but errors and comparisons"},
+    CLI_OPTION_QUIET("print nothing but errors and comparisons"),
 };
 
 const cli_command cmd_rig = {

@@ -164,7 +164,7 @@ static int run(const cli_arguments *arguments)
     return CLI_OK;
 }
 
-static const cli_option options[] = {{.name = "json", .kind = CLI_FLAG, .help = "print JSON"}};
+static const cli_option options[] = {CLI_OPTION_JSON};
 
 const cli_command cmd_solvers = {
     .name = "solvers",

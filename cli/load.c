@@ -126,6 +126,19 @@ int cli_check_output(const char *path, const char *input, bool folder_allowed)
 
 const char *cli_cache_endings(void) { return ".glb, .usda, .pc2, .mdd, .npy, .vat, .obj (a folder)"; }
 
+const cutis_solver_info *cli_stack_next(const char **rest)
+{
+    const cutis_solver_info *solver = NULL;
+    while (*rest && !solver) {
+        char name[64];
+        size_t length = strcspn(*rest, "+");
+        snprintf(name, sizeof name, "%.*s", (int)length, *rest);
+        solver = cutis_solver_find(name);
+        *rest = (*rest)[length] ? *rest + length + 1 : NULL;
+    }
+    return solver;
+}
+
 cutis_pool *cli_create_pool(int thread_count)
 {
     cutis_pool *pool = NULL;

@@ -311,6 +311,32 @@ const char *cli_text_at(const cli_arguments *arguments, const char *name, int in
     return NULL;
 }
 
+const char **cli_texts(const cli_arguments *arguments, const char *name, int *count)
+{
+    *count = cli_text_count(arguments, name);
+    const char **texts = cli_allocate((size_t)*count, sizeof *texts);
+    for (int i = 0; i < *count; i++) texts[i] = cli_text_at(arguments, name, i);
+    return texts;
+}
+
+cutis_setting *cli_pairs(const cli_arguments *arguments, const char *name, int *count)
+{
+    const char **texts = cli_texts(arguments, name, count);
+    size_t bytes = 0;
+    for (int i = 0; i < *count; i++) bytes += strlen(texts[i]) + 1;
+    cutis_setting *pairs = cli_allocate(1, ((size_t)*count + 1) * sizeof *pairs + bytes);
+    char *at = (char *)(pairs + *count + 1);
+    for (int i = 0; i < *count; i++) {
+        strcpy(at, texts[i]);
+        char *middle = strchr(at, '='); /* a pair has one: it was checked when it was parsed */
+        *middle = 0;
+        pairs[i] = (cutis_setting){at, middle + 1};
+        at += strlen(texts[i]) + 1;
+    }
+    free(texts);
+    return pairs;
+}
+
 /* ---- help ---- */
 
 void cli_print_help(const cli_command *command)

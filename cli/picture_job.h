@@ -51,8 +51,8 @@ typedef struct picture_job {
     float *joints;           /* (joint_count x 12) of the panel in work */
     float *prop_points;      /* (prop_point_count x 3) of the props at all frames */
     int prop_point_count;
-    pvec up, low, high;            /* bounds of all that is shown */
-    const cutis_setting *settings; /* of solvers that run here */
+    pvec up, low, high;      /* bounds of all that is shown */
+    cutis_setting *settings; /* of solvers that run here */
     int setting_count;
 
     picture_paint paint;

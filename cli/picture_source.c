@@ -10,48 +10,23 @@
 
 const char *const source_tissues[SOURCE_TISSUES] = {"fat", "muscle", "bone"};
 
-/* Calls `use` for each solver of a stack until it returns true. */
-static bool stack_any(const char *stack, bool (*use)(const cutis_solver_info *info, const char *context),
-                      const char *context)
-{
-    for (const char *at = stack; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
-        char name[64];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "+"), at);
-        const cutis_solver_info *info = cutis_solver_find(name);
-        if (info && use(info, context)) return true;
-    }
-    return false;
-}
-
-static bool is_any(const cutis_solver_info *info, const char *context)
-{
-    (void)context;
-    return info != NULL;
-}
-
-static bool has_output(const cutis_solver_info *info, const char *name)
-{
-    for (int i = 0; i < info->output_count; i++)
-        if (strcmp(info->outputs[i], name) == 0) return true;
-    return false;
-}
-
 bool picture_source_has_output(const picture_source *source, const char *name)
 {
-    return source->kind == SOURCE_SOLVER && stack_any(source->name, has_output, name);
-}
-
-static bool has_parameter(const cutis_solver_info *info, const char *name)
-{
-    for (int i = 0; i < info->parameter_count; i++)
-        if (strcmp(info->parameters[i].name, name) == 0) return true;
+    const cutis_solver_info *solver;
+    for (const char *rest = source->kind == SOURCE_SOLVER ? source->name : NULL; (solver = cli_stack_next(&rest));)
+        for (int i = 0; i < solver->output_count; i++)
+            if (strcmp(solver->outputs[i], name) == 0) return true;
     return false;
 }
 
 bool picture_source_has_parameter(const picture_source *source, const char *key)
 {
-    const char *dot = strrchr(key, '.');
-    return source->kind == SOURCE_SOLVER && stack_any(source->name, has_parameter, dot ? dot + 1 : key);
+    const cutis_solver_info *solver;
+    const char *dot = strrchr(key, '.'), *name = dot ? dot + 1 : key;
+    for (const char *rest = source->kind == SOURCE_SOLVER ? source->name : NULL; (solver = cli_stack_next(&rest));)
+        for (int i = 0; i < solver->parameter_count; i++)
+            if (strcmp(solver->parameters[i].name, name) == 0) return true;
+    return false;
 }
 
 static int unknown_source(const char *word)
@@ -70,8 +45,9 @@ int picture_source_open(const cutis_character *character, const char *word, pict
 {
     *source = (picture_source){.name = word};
     struct stat about;
+    const char *stack = word;
     bool exists = stat(word, &about) == 0;
-    if (strcmp(word, "rest") == 0 || (!exists && stack_any(word, is_any, NULL))) {
+    if (strcmp(word, "rest") == 0 || (!exists && cli_stack_next(&stack))) {
         source->kind = strcmp(word, "rest") == 0 ? SOURCE_REST : SOURCE_SOLVER;
         source->label = cli_format("%s", word);
         return CLI_OK;

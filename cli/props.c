@@ -87,9 +87,8 @@ int cli_add_props(const char *const *texts, int text_count, int clip, bool quiet
 
 int cli_add_given_props(const cli_arguments *arguments, int clip, bool quiet, cutis_character **character)
 {
-    int count = cli_text_count(arguments, "prop");
-    const char **texts = cli_allocate((size_t)count, sizeof *texts);
-    for (int i = 0; i < count; i++) texts[i] = cli_text_at(arguments, "prop", i);
+    int count;
+    const char **texts = cli_texts(arguments, "prop", &count);
     int status = cli_add_props(texts, count, clip, quiet, character);
     free(texts);
     return status;

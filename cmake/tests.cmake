@@ -52,7 +52,6 @@ add_check(golden_2 unit sh tests/check_golden.sh $<TARGET_FILE:golden> 2)
 add_check(golden_3 golden sh tests/check_golden.sh $<TARGET_FILE:golden> 3)
 
 if(TARGET cutis)
-  add_check(check_gltf project sh tests/check_gltf.sh $<TARGET_FILE:cutis>)
   # Scripts that try the program; each works in a temporary folder of its own.
   file(GLOB CUTIS_TEST_SCRIPTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.sh)
   foreach(script ${CUTIS_TEST_SCRIPTS})

@@ -36,16 +36,9 @@ typedef struct runner {
 
 static inline runner runner_make(const cutis_character *c, const char *solver, const cutis_setting *settings, int count)
 {
-    runner r = {0};
-    cutis_error error;
-    cutis_model_def def = cutis_model_def_default();
-    def.character = c;
-    def.solver = solver;
-    def.settings = settings;
-    def.setting_count = count;
-    if (cutis_model_build(&def, &r.model, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    assert_int_equal(cutis_state_create(r.model, NULL, &r.state, &error), CUTIS_OK);
-    return r;
+    cutis_model *model = test_build_def(
+        (cutis_model_def){.character = c, .solver = solver, .settings = settings, .setting_count = count});
+    return (runner){model, test_state(model, NULL)};
 }
 
 static inline const float *runner_pose(runner *r, const float *joints)

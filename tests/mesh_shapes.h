@@ -1,11 +1,10 @@
 /*
- * mesh_shapes.h: small surfaces and an allocator that counts and fails, for the tests of meshes and measures.
+ * mesh_shapes.h: small surfaces, for the tests of meshes and measures. Brings testing.h along.
  */
 #ifndef TESTS_MESH_SHAPES_H
 #define TESTS_MESH_SHAPES_H
 
-#include <stdlib.h>
-#include <string.h>
+#include "testing.h"
 
 #include "mesh/mesh.h"
 
@@ -137,37 +136,6 @@ static inline void shape_soup(shape *s, int count, float size)
             shape_point(s, x + size * shape_random(), y + size * shape_random(), z + size * shape_random());
         shape_triangle(s, first, first + 1, first + 2);
     }
-}
-
-/* ---- an allocator that counts blocks and bytes and fails at a chosen request ---- */
-
-typedef struct counting {
-    long requests, fail_at; /* the request of this number (from 0) and all after it fail; -1: none */
-    long blocks;
-    size_t bytes;
-} counting;
-
-static inline void *counting_allocate(void *context, size_t size, size_t alignment)
-{
-    counting *c = context;
-    if (c->fail_at >= 0 && c->requests >= c->fail_at) return NULL;
-    c->requests++;
-    c->blocks++;
-    c->bytes += size;
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-
-static inline void counting_release(void *context, void *block, size_t size)
-{
-    counting *c = context;
-    c->blocks--;
-    c->bytes -= size;
-    free(block);
-}
-
-static inline cutis_allocator counting_allocator(counting *c)
-{
-    return (cutis_allocator){c, counting_allocate, counting_release};
 }
 
 #endif

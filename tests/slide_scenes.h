@@ -72,45 +72,12 @@ static inline cutis_character *scene_paint(cutis_character *c, const char *name,
     return painted;
 }
 
-static inline cutis_character *scene_zoo(const char *name, double resolution)
-{
-    cutis_character *c = NULL;
-    cutis_error error;
-    assert_int_equal(cutis_zoo_make(name, resolution, NULL, &c, &error), CUTIS_OK);
-    return c;
-}
-
-/* settings: "key=value", ended by NULL. */
-static inline cutis_model *scene_model(const cutis_character *c, const char *stack, const char *const *settings)
-{
-    cutis_setting list[32];
-    char texts[32][128];
-    int count = 0;
-    for (; settings && settings[count]; count++) {
-        snprintf(texts[count], sizeof texts[count], "%s", settings[count]);
-        char *middle = strchr(texts[count], '=');
-        *middle = 0;
-        list[count] = (cutis_setting){texts[count], middle + 1};
-    }
-    cutis_model_def def = cutis_model_def_default();
-    def.character = c;
-    def.solver = stack;
-    def.settings = list;
-    def.setting_count = count;
-    cutis_model *model = NULL;
-    cutis_error error = {0};
-    if (cutis_model_build(&def, &model, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    return model;
-}
-
 /* Positions (count x vertex_count x 3) at the instants given, in order; free them. */
 static inline float *scene_run(const cutis_character *c, const char *stack, const char *const *settings,
                                const scene_motion *motion, const double *times, int count)
 {
-    cutis_model *model = scene_model(c, stack, settings);
-    cutis_state *state = NULL;
-    cutis_error error;
-    assert_int_equal(cutis_state_create(model, NULL, &state, &error), CUTIS_OK);
+    cutis_model *model = test_build(c, stack, settings);
+    cutis_state *state = test_state(model, NULL);
     scene_motion own = *motion;
     float *joints = malloc((size_t)c->joint_count * 12 * sizeof *joints);
     scene_sample(&own, 0, joints);

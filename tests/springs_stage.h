@@ -95,22 +95,8 @@ static inline springs_scene *stage_open(cutis_character *base, const char *clip,
     s->first_node = joints;
     s->clip = clip ? cutis_character_find_clip(s->character, clip) : -1;
 
-    cutis_setting pairs[STAGE_SETTINGS];
-    char texts[STAGE_SETTINGS][64];
-    int count = 0;
-    for (; settings && settings[count]; count++) {
-        snprintf(texts[count], sizeof texts[count], "%s", settings[count]);
-        char *equals = strchr(texts[count], '=');
-        *equals = 0;
-        pairs[count] = (cutis_setting){texts[count], equals + 1};
-    }
-    cutis_model_def def = cutis_model_def_default();
-    def.character = s->character;
-    def.solver = "springs";
-    def.settings = pairs;
-    def.setting_count = count;
-    if (cutis_model_build(&def, &s->model, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    assert_int_equal(cutis_state_create(s->model, NULL, &s->state, NULL), CUTIS_OK);
+    s->model = test_build(s->character, "springs", settings);
+    s->state = test_state(s->model, NULL);
 
     s->memory = arena_create(NULL);
     assert_int_equal(mesh_build_character(&s->mesh, s->character, &s->memory, NULL), CUTIS_OK);
@@ -197,14 +183,6 @@ static inline double stage_depth_soft(springs_scene *s, int index)
     }
     arena_destroy(&memory);
     return deepest;
-}
-
-static inline cutis_character *stage_zoo(const char *name, double resolution)
-{
-    cutis_character *c = NULL;
-    cutis_error error;
-    if (cutis_zoo_make(name, resolution, NULL, &c, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    return c;
 }
 
 static inline double stage_ramp(double time, double begin, double end)

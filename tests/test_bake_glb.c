@@ -13,12 +13,8 @@ typedef struct scene {
 /* lbs with the clip's own morph weights: what a player of the file shows. */
 static void play(const cutis_character *c, int clip, double time, float *positions)
 {
-    cutis_model_def def = cutis_model_def_default();
-    cutis_model *model = NULL;
-    cutis_state *state = NULL;
-    def.character = c;
-    assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
-    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    cutis_model *model = test_build(c, "lbs", NULL);
+    cutis_state *state = test_state(model, NULL);
     float *joints = malloc(((size_t)c->joint_count + 1) * 12 * sizeof(float));
     float *weights = malloc(((size_t)c->morph_count + 1) * sizeof(float));
     cutis_pose_sample(c, clip, time, joints);
@@ -139,8 +135,7 @@ static void zoo_characters_play_what_was_simulated(void **unused)
 {
     (void)unused;
     for (int i = 0; i < cutis_zoo_count(); i++) {
-        cutis_character *c = NULL;
-        assert_int_equal(cutis_zoo_make(cutis_zoo(i).name, 0.3, NULL, &c, NULL), CUTIS_OK);
+        cutis_character *c = test_zoo(cutis_zoo(i).name, 0.3);
         scene s = scene_make(c, c->clip_count ? 0 : -1, 12, 16);
         check_bake(&s, NULL, cutis_zoo(i).name);
         scene_free(&s);
@@ -177,9 +172,9 @@ static void second_bake_keeps_the_first(void **unused)
 {
     (void)unused;
     const char *once = temporary("once.glb"), *twice = temporary("twice.glb");
-    cutis_character *c = NULL, *between = NULL, *after = NULL;
+    cutis_character *between = NULL, *after = NULL;
     cutis_bake_info info;
-    assert_int_equal(cutis_zoo_make("arm", 0.2, NULL, &c, NULL), CUTIS_OK);
+    cutis_character *c = test_zoo("arm", 0.2);
     assert_true(c->clip_count >= 2);
     scene first = scene_make(c, 0, 12, 20);
     cutis_bake_def def = scene_def(&first, NULL);
@@ -270,8 +265,7 @@ static void one_mesh_in_two_places(void **unused)
 static void threads_do_not_change_the_file(void **unused)
 {
     (void)unused;
-    cutis_character *c = NULL;
-    assert_int_equal(cutis_zoo_make("arm", 1, NULL, &c, NULL), CUTIS_OK);
+    cutis_character *c = test_zoo("arm", 1);
     scene s = scene_make(c, 0, 12, 12);
     const char *paths[2] = {temporary("a.glb"), temporary("b.glb")};
     char *bytes[2];
@@ -300,8 +294,8 @@ static void flat_blends_do_not_blow_up(void **unused)
 {
     (void)unused;
     const char *path = temporary("twist.glb");
-    cutis_character *c = NULL, *loaded = NULL;
-    assert_int_equal(cutis_zoo_make("arm", 0.5, NULL, &c, NULL), CUTIS_OK);
+    cutis_character *loaded = NULL;
+    cutis_character *c = test_zoo("arm", 0.5);
     scene s = scene_make(c, cutis_character_find_clip(c, "twist"), 15, 40);
     cutis_bake_def def = scene_def(&s, NULL);
     cutis_bake_info info;
@@ -323,8 +317,7 @@ static void flat_blends_do_not_blow_up(void **unused)
 static void nonsense_is_refused(void **unused)
 {
     (void)unused;
-    cutis_character *c = NULL;
-    assert_int_equal(cutis_zoo_make("arm", 0.2, NULL, &c, NULL), CUTIS_OK);
+    cutis_character *c = test_zoo("arm", 0.2);
     scene s = scene_make(c, 0, 12, 2);
     cutis_error error;
     cutis_bake_def def = scene_def(&s, NULL);

@@ -1,11 +1,4 @@
 /* The tree of boxes against searches over all triangles. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "mesh_shapes.h"
 
 static const vec3 zero3 = {0, 0, 0};

@@ -172,9 +172,9 @@ static void test_names_that_mean_the_same_match(void **state)
         "   CHANNELS 1 Zrotation\n   JOINT LeftElbow\n   {\n    OFFSET 3 0 0\n    CHANNELS 1 Yrotation\n"
         "    JOINT LeftWrist\n    {\n     OFFSET 3 0 0\n     CHANNELS 0\n     End Site\n     {\n      OFFSET 1 0 0\n"
         "     }\n    }\n   }\n  }\n }\n}\nMOTION\nFrames: 1\nFrame Time: 0.04\n0 0 0 40 -70\n";
-    cutis_character *man, *moved;
+    cutis_character *moved;
     cutis_error error = {0};
-    assert_int_equal(cutis_zoo_make("man", 0.2, NULL, &man, &error), CUTIS_OK);
+    cutis_character *man = test_zoo("man", 0.2);
     assert_int_equal(bvh_motion_add(man, text, sizeof text - 1, "arm.bvh", NULL, 0, NULL, &moved, &error), CUTIS_OK);
     float *joints = malloc(12 * sizeof(float) * (size_t)moved->joint_count);
     assert_non_null(joints);

@@ -1,16 +1,8 @@
 /* Characters from a host's arrays, their clips, and the two skinning kernels. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include "bar.h"
 #include "character/skinning.h"
-#include "cutis/cutis.h"
 #include "math/math3.h"
 
 static void create_accepts_what_it_should_and_names_what_it_refuses(void **unused)
@@ -172,13 +164,8 @@ static void rest_pose_gives_the_rest_shape(void **unused)
     assert_int_equal(cutis_character_create(&t.given, NULL, &c, NULL), CUTIS_OK);
     const char *names[] = {"lbs", "dqs"};
     for (int i = 0; i < 2; i++) {
-        cutis_model_def def = cutis_model_def_default();
-        def.character = c;
-        def.solver = names[i];
-        cutis_model *model = NULL;
-        cutis_state *state = NULL;
-        assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
-        assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+        cutis_model *model = test_build(c, names[i], NULL);
+        cutis_state *state = test_state(model, NULL);
         const float *positions = cutis_state_positions(model, state);
         for (int e = 0; e < 3 * c->vertex_count; e++) {
             assert_true(fabsf(positions[e] - c->positions[e]) < 1e-6f * c->size);

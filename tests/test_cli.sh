@@ -5,17 +5,6 @@
 python=
 [ -x /usr/bin/python3 ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null && python=/usr/bin/python3
 
-# stdout (or the file $2) has a line that matches.
-shows() {
-    checks=$((checks + 1))
-    grep -q -e "$1" "${2:-out}" || { fail "no '$1' in:"; cat "${2:-out}"; }
-}
-
-same() {
-    checks=$((checks + 1))
-    [ "$1" = "$2" ] || fail "$3: '$1' is not '$2'"
-}
-
 silent() {
     checks=$((checks + 1))
     [ ! -s out ] && [ ! -s err ] || fail "$1 prints something"

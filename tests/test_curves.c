@@ -79,9 +79,8 @@ static void rings_close_and_visit_points_once(void **state)
     static const char *const names[] = {"man", "cat", "dancer", "hand", "arm"};
     (void)state;
     for (int i = 0; i < 5; i++) {
-        cutis_character *c;
         cutis_error error;
-        assert_int_equal(cutis_zoo_make(names[i], 1, NULL, &c, &error), CUTIS_OK);
+        cutis_character *c = test_zoo(names[i], 1);
         arena memory = arena_create(NULL);
         curve_search *search = ARENA_ARRAY(&memory, curve_search, 1);
         assert_int_equal(curve_search_prepare(c, &memory, search, &error), CUTIS_OK);
@@ -113,9 +112,7 @@ static void examples_are_met_exactly(void **state)
     } scenes[] = {{"arm", "3", 3}, {"cat", "2", 2}, {"dancer", "1", 1}};
     (void)state;
     for (int s = 0; s < 3; s++) {
-        cutis_character *c;
-        cutis_error error;
-        assert_int_equal(cutis_zoo_make(scenes[s].name, 1, NULL, &c, &error), CUTIS_OK);
+        cutis_character *c = test_zoo(scenes[s].name, 1);
         const cutis_setting settings[] = {{"clip", "0"}, {"examples", scenes[s].examples}};
         runner curves = runner_make(c, "curves", settings, 2), lbs = runner_make(c, "lbs", NULL, 0);
         float *joints = malloc(12 * (size_t)c->joint_count * sizeof *joints);
@@ -160,10 +157,10 @@ static void posed_shapes_are_met_exactly_and_passed_without_a_stop(void **state)
     static const char *const names[] = {"cat", "dancer", "arm"};
     (void)state;
     for (int i = 0; i < 3; i++) {
-        cutis_character *c, *moved;
+        cutis_character *moved;
         cutis_error error;
         float *shapes[2];
-        assert_int_equal(cutis_zoo_make(names[i], 1, NULL, &c, &error), CUTIS_OK);
+        cutis_character *c = test_zoo(names[i], 1);
         sculpt(c, "lbs", 0, 2, shapes);
         const float *const given[] = {shapes[0], shapes[1]};
         if (cutis_rig_examples(c, 2, given, 0.5, NULL, &moved, &error) != CUTIS_OK) fail_msg("%s", error.text);
@@ -217,9 +214,9 @@ static void velocity_is_continuous_through_a_middle_example(void **state)
 {
     /* The arm bends on and on: its pose goes straight through the middle example, its shape does not. */
     (void)state;
-    cutis_character *c, *moved;
+    cutis_character *moved;
     cutis_error error;
-    assert_int_equal(cutis_zoo_make("arm", 1, NULL, &c, &error), CUTIS_OK);
+    cutis_character *c = test_zoo("arm", 1);
     int n = c->vertex_count;
     float *joints = malloc(12 * (size_t)c->joint_count * sizeof *joints), *shapes[2], *frames[3];
     runner lbs = runner_make(c, "lbs", NULL, 0);
@@ -275,9 +272,7 @@ static void volume_between_examples_is_near_the_mean_of_the_ends(void **state)
     print_message("volume between examples, distance from the way between the ends, %% of the volume\n");
     print_message("%-8s %6s %8s %8s %8s %8s\n", "", "place", "curves", "lbs", "dqs", "blend");
     for (int s = 0; s < 3; s++) {
-        cutis_character *c;
-        cutis_error error;
-        assert_int_equal(cutis_zoo_make(scenes[s].name, 1, NULL, &c, &error), CUTIS_OK);
+        cutis_character *c = test_zoo(scenes[s].name, 1);
         const cutis_setting settings[] = {{"clip", "0"}, {"examples", scenes[s].examples}};
         runner all[3] = {runner_make(c, "curves", settings, 2), runner_make(c, "lbs", NULL, 0),
                          runner_make(c, "dqs", NULL, 0)};
@@ -314,17 +309,10 @@ static void a_thousand_frames_take_no_more_memory_than_one(void **state)
     (void)state;
     test_memory memory = {0};
     cutis_allocator allocator = test_allocator(&memory);
-    cutis_character *dancer;
-    cutis_error error;
-    cutis_model *model;
-    cutis_state *frames;
-    cutis_model_def def = cutis_model_def_default();
-    assert_int_equal(cutis_zoo_make("dancer", 1, NULL, &dancer, &error), CUTIS_OK);
-    def.character = dancer;
-    def.solver = "curves";
-    def.allocator = &allocator;
-    assert_int_equal(cutis_model_build(&def, &model, &error), CUTIS_OK);
-    assert_int_equal(cutis_state_create(model, &allocator, &frames, &error), CUTIS_OK);
+    cutis_character *dancer = test_zoo("dancer", 1);
+    cutis_model *model =
+        test_build_def((cutis_model_def){.character = dancer, .solver = "curves", .allocator = &allocator});
+    cutis_state *frames = test_state(model, &allocator);
     cutis_clip_motion clip = {dancer, 0, 0};
     cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}};
     cutis_state_step(model, frames, &input, 1e-3);
@@ -350,26 +338,12 @@ static bool examples_small(void *context, const cutis_allocator *allocator)
     return made;
 }
 
-static bool build_small(void *context, const cutis_allocator *allocator)
-{
-    cutis_model_def def = cutis_model_def_default();
-    cutis_model *model = NULL;
-    cutis_error error;
-    def.character = context;
-    def.solver = "curves";
-    def.allocator = allocator;
-    bool built = cutis_model_build(&def, &model, &error) == CUTIS_OK;
-    cutis_model_destroy(model);
-    return built;
-}
-
 static void building_survives_every_failed_allocation(void **state)
 {
-    cutis_character *arm;
-    cutis_error error;
     (void)state;
-    assert_int_equal(cutis_zoo_make("arm", 0.15, NULL, &arm, &error), CUTIS_OK);
-    print_message("%ld allocations\n", test_every_allocation(build_small, arm));
+    cutis_character *arm = test_zoo("arm", 0.15);
+    cutis_model_def def = {.character = arm, .solver = "curves"};
+    print_message("%ld allocations\n", test_every_allocation(test_build_and_step, &def));
     print_message("%ld allocations\n", test_every_allocation(examples_small, arm));
     cutis_character_destroy(arm);
 }

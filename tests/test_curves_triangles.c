@@ -10,9 +10,9 @@
 /* A zoo character whose faces are triangles. */
 static cutis_character *triangulated(const char *name, double resolution)
 {
-    cutis_character *c, *cut;
+    cutis_character *cut;
     cutis_error error;
-    assert_int_equal(cutis_zoo_make(name, resolution, NULL, &c, &error), CUTIS_OK);
+    cutis_character *c = test_zoo(name, resolution);
     cutis_character given = *c;
     int *first = malloc(((size_t)c->triangle_count + 1) * sizeof *first);
     for (int t = 0; t <= c->triangle_count; t++) first[t] = 3 * t;
@@ -158,25 +158,15 @@ static void in_betweens_of_triangles_meet_their_ends_and_keep_volume(void **stat
     }
 }
 
-static bool build_small(void *context, const cutis_allocator *allocator)
-{
-    cutis_model_def def = cutis_model_def_default();
-    cutis_model *model = NULL;
-    cutis_error error;
-    def.character = context;
-    def.solver = "curves";
-    def.allocator = allocator;
-    bool built = cutis_model_build(&def, &model, &error) == CUTIS_OK;
-    if (built) assert_true(cutis_model_get_info(model).element_count > 0);
-    cutis_model_destroy(model);
-    return built;
-}
-
 static void building_survives_every_failed_allocation(void **state)
 {
     cutis_character *arm = triangulated("arm", 0.3);
     (void)state;
-    print_message("%ld allocations\n", test_every_allocation(build_small, arm));
+    cutis_model_def def = {.character = arm, .solver = "curves"};
+    cutis_model *model = test_build_def(def);
+    assert_true(cutis_model_get_info(model).element_count > 0);
+    cutis_model_destroy(model);
+    print_message("%ld allocations\n", test_every_allocation(test_build_and_step, &def));
     cutis_character_destroy(arm);
 }
 

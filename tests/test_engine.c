@@ -25,17 +25,6 @@ static cutis_character *make_bar(int rings)
     return c;
 }
 
-static cutis_model *make_model(const cutis_character *c, const char *solver)
-{
-    cutis_model_def def = cutis_model_def_default();
-    def.character = c;
-    def.solver = solver;
-    cutis_model *model = NULL;
-    cutis_error error;
-    if (cutis_model_build(&def, &model, &error)) fail_msg("%s", error.text);
-    return model;
-}
-
 static void bad_definitions_are_refused_with_a_hint(void **unused)
 {
     (void)unused;
@@ -74,8 +63,7 @@ static void bad_definitions_are_refused_with_a_hint(void **unused)
 /* Every solver of the table, with the clip at 60 frames per second: the hash of the state at the end. */
 static uint64_t run(const cutis_model *model, const cutis_character *c, const cutis_jobs *jobs, int frames)
 {
-    cutis_state *state = NULL;
-    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    cutis_state *state = test_state(model, NULL);
     cutis_clip_motion clip = {c, 0, 0.1};
     cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}, .jobs = jobs};
     for (int i = 0; i < frames; i++) cutis_state_step(model, state, &input, 1.0 / 60);
@@ -89,7 +77,7 @@ static void the_number_of_threads_does_not_change_a_bit(void **unused)
     (void)unused;
     cutis_character *c = make_bar(64);
     for (int s = 0; s < cutis_solver_count(); s++) {
-        cutis_model *model = make_model(c, cutis_solver(s)->name);
+        cutis_model *model = test_build(c, cutis_solver(s)->name, NULL);
         uint64_t serial = run(model, c, NULL, 20);
         assert_true(serial == run(model, c, &test_jobs_backward, 20));
         assert_true(serial != run(model, c, NULL, 19));
@@ -111,10 +99,8 @@ static void a_restored_snapshot_goes_on_as_the_original_did(void **unused)
     (void)unused;
     cutis_character *c = make_bar(20);
     for (int s = 0; s < cutis_solver_count(); s++) {
-        cutis_model *model = make_model(c, cutis_solver(s)->name);
-        cutis_state *a = NULL, *b = NULL;
-        assert_int_equal(cutis_state_create(model, NULL, &a, NULL), CUTIS_OK);
-        assert_int_equal(cutis_state_create(model, NULL, &b, NULL), CUTIS_OK);
+        cutis_model *model = test_build(c, cutis_solver(s)->name, NULL);
+        cutis_state *a = test_state(model, NULL), *b = test_state(model, NULL);
         cutis_clip_motion clip = {c, 0, 0};
         cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}};
         for (int i = 0; i < 10; i++) cutis_state_step(model, a, &input, 0.013);
@@ -142,12 +128,11 @@ static void the_frame_rate_only_picks_instants(void **unused)
     (void)unused;
     cutis_character *c = make_bar(20);
     for (int s = 0; s < cutis_solver_count(); s++) {
-        cutis_model *model = make_model(c, cutis_solver(s)->name);
+        cutis_model *model = test_build(c, cutis_solver(s)->name, NULL);
         uint64_t expected = 0;
         const int rates[] = {24, 30, 60, 120, 144};
         for (int r = 0; r < 5; r++) {
-            cutis_state *state = NULL;
-            assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+            cutis_state *state = test_state(model, NULL);
             cutis_clip_motion clip = {c, 0, 0};
             cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}};
             for (int i = 1; i <= rates[r] / 2; i++) {
@@ -176,11 +161,9 @@ static void a_step_never_allocates(void **unused)
     for (int s = 0; s < cutis_solver_count(); s++) {
         test_memory memory = {0};
         cutis_allocator allocator = test_allocator(&memory);
-        cutis_model_def def = {.character = c, .solver = cutis_solver(s)->name, .allocator = &allocator};
-        cutis_model *model = NULL;
-        cutis_state *state = NULL;
-        assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
-        assert_int_equal(cutis_state_create(model, &allocator, &state, NULL), CUTIS_OK);
+        cutis_model *model =
+            test_build_def((cutis_model_def){.character = c, .solver = cutis_solver(s)->name, .allocator = &allocator});
+        cutis_state *state = test_state(model, &allocator);
         long before = atomic_load(&memory.allocations);
         cutis_clip_motion clip = {c, 0, 0};
         cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}};
@@ -222,9 +205,8 @@ static void wild_live_poses_leave_finite_results(void **unused)
     (void)unused;
     cutis_character *c = make_bar(20);
     for (int s = 0; s < cutis_solver_count(); s++) {
-        cutis_model *model = make_model(c, cutis_solver(s)->name);
-        cutis_state *state = NULL;
-        assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+        cutis_model *model = test_build(c, cutis_solver(s)->name, NULL);
+        cutis_state *state = test_state(model, NULL);
         float joints[12 * 3];
         cutis_pose_rest(c, joints);
         cutis_step_input input = {.joints = joints};
@@ -251,10 +233,8 @@ static void teleport_moves_without_exciting(void **unused)
     quat turn = quat_axis_angle((vec3){0.6f, 0.8f, 0}, 1.2);
     mat34 move = mat34_compose((vec3){3, -2, 5}, turn, (vec3){1, 1, 1});
     for (int s = 0; s < cutis_solver_count(); s++) {
-        cutis_model *model = make_model(c, cutis_solver(s)->name);
-        cutis_state *a = NULL, *b = NULL;
-        assert_int_equal(cutis_state_create(model, NULL, &a, NULL), CUTIS_OK);
-        assert_int_equal(cutis_state_create(model, NULL, &b, NULL), CUTIS_OK);
+        cutis_model *model = test_build(c, cutis_solver(s)->name, NULL);
+        cutis_state *a = test_state(model, NULL), *b = test_state(model, NULL);
         float joints[36], moved[36];
         for (int i = 0; i < 30; i++) {
             cutis_pose_sample(c, 0, i / 60.0, joints);
@@ -287,9 +267,8 @@ static void normals_are_unit_and_point_outwards(void **unused)
 {
     (void)unused;
     cutis_character *c = make_bar(20);
-    cutis_model *model = make_model(c, "lbs");
-    cutis_state *state = NULL;
-    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    cutis_model *model = test_build(c, "lbs", NULL);
+    cutis_state *state = test_state(model, NULL);
     float *normals = calloc((size_t)c->vertex_count * 3, sizeof *normals);
     cutis_state_normals(model, state, normals);
     for (int v = 0; v < c->vertex_count; v++) {

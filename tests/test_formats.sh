@@ -1,18 +1,13 @@
 #!/bin/sh
 # test_formats.sh PROGRAM: .usda and .vat hold what .npy holds.
-set -u
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-for ending in npy usda vat; do
-    "$1" bake arm --solver dqs --clip flex --fps 3 -q -o "$folder/arm.$ending" || exit 1
-done
-python3 - "$folder" <<'END' || exit 1
-import json, re, struct, sys, zlib
-folder = sys.argv[1]
-data = open(folder + "/arm.npy", "rb").read()
-start = 10 + data[8] + 256 * data[9]
-frames, vertices, _ = eval(data[10:start])["shape"]
-values = struct.unpack("<%df" % (frames * vertices * 3), data[start:])
+
+. "$(dirname "$0")/shell.sh"
+
+for ending in npy usda vat; do run 0 bake arm --solver dqs --clip flex --fps 3 -q -o arm.$ending; done
+holds ".usda and .vat hold what .npy holds" <<'END'
+import json, re, struct, zlib
+from read_npy import read_npy
+(frames, vertices, _), values = read_npy("arm.npy")
 
 def png(path):
     """Rows of 16-bit numbers; every chunk's check sum is checked."""
@@ -30,11 +25,11 @@ def png(path):
     assert len(raw) == row * height
     return width, height, [struct.unpack(">%dH" % (3 * width), raw[y * row + 1:(y + 1) * row]) for y in range(height)]
 
-about = json.load(open(folder + "/arm.vat"))
+about = json.load(open("arm.vat"))
 assert about["vertices"] == vertices and about["frames"] == frames and about["fps"] == 3
-width, height, rows = png(folder + "/" + about["positions"])
+width, height, rows = png(about["positions"])
 assert (width, height) == (about["width"], about["height"])
-_, _, normals = png(folder + "/" + about["normals"])
+_, _, normals = png(about["normals"])
 worst = 0
 for f in range(frames):
     for i in range(vertices):
@@ -47,7 +42,7 @@ for f in range(frames):
         assert abs(sum(c * c for c in n) - 1) < 1e-3
 assert worst < 0.6 / 65535, worst
 
-text = open(folder + "/arm.usda").read()
+text = open("arm.usda").read()
 assert text.startswith("#usda 1.0") and text.count("{") == text.count("}") and text.count("[") == text.count("]")
 block = re.search(r"points.timeSamples = \{(.*?)\n        \}", text, re.S).group(1)
 samples = re.findall(r"(\d+): \[(.*?)\],", block)
@@ -60,4 +55,4 @@ counts = re.search(r"faceVertexCounts = \[(.*?)\]", text).group(1).split(",")
 indices = re.search(r"faceVertexIndices = \[(.*?)\]", text).group(1).split(",")
 assert sum(map(int, counts)) == len(indices) and max(map(int, indices)) < vertices
 END
-echo "== test_formats: fine"
+finish

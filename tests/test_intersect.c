@@ -1,13 +1,7 @@
 /* Exact signs, triangles through triangles, and the number of them in a mesh. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "mesh_shapes.h"
 
 #include "mesh/predicates.h"
-#include "mesh_shapes.h"
 
 typedef __int128 wide;
 

@@ -19,22 +19,14 @@ static scene scene_make_on(cutis_character *character, const char *const *texts,
     int count = 0;
     for (; texts && texts[2 * count]; count++)
         settings[count] = (cutis_setting){texts[2 * count], texts[2 * count + 1]};
-    cutis_error error = {0};
-    scene s = {.character = character};
-    cutis_model_def def = cutis_model_def_default();
-    def.character = character, def.solver = "lattice", def.settings = settings, def.setting_count = count;
-    def.substep = substep;
-    if (cutis_model_build(&def, &s.model, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    assert_int_equal(cutis_state_create(s.model, NULL, &s.state, &error), CUTIS_OK);
-    return s;
+    cutis_model *model = test_build_def((cutis_model_def){
+        .character = character, .solver = "lattice", .substep = substep, .settings = settings, .setting_count = count});
+    return (scene){.character = character, .model = model, .state = test_state(model, NULL)};
 }
 
 static scene scene_make(const char *name, const char *const *texts)
 {
-    cutis_character *character = NULL;
-    cutis_error error = {0};
-    if (cutis_zoo_make(name, 1, NULL, &character, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    return scene_make_on(character, texts, 0);
+    return scene_make_on(test_zoo(name, 1), texts, 0);
 }
 
 static void scene_free(scene *s)
@@ -587,8 +579,7 @@ static void teleport_moves_everything_along(void **unused)
 {
     (void)unused;
     scene s = scene_make("arm", NULL);
-    cutis_state *other;
-    assert_int_equal(cutis_state_create(s.model, NULL, &other, NULL), CUTIS_OK);
+    cutis_state *other = test_state(s.model, NULL);
     scene_play(&s, "shake", 60, 70, NULL);
     cutis_state_copy(s.model, other, s.state);
     mat34 move = mat34_compose(vec3_make(3, -1, 2), quat_axis_angle(vec3_make(0, 1, 0), 2), vec3_make(1, 1, 1));
@@ -639,8 +630,7 @@ static void substep_hardly_matters(void **unused)
     double jiggle[3];
     static const double substeps[3] = {1.0 / 120, 1.0 / 240, 1.0 / 480};
     for (int i = 0; i < 3; i++) {
-        cutis_character *character;
-        assert_int_equal(cutis_zoo_make("arm", 1, NULL, &character, NULL), CUTIS_OK);
+        cutis_character *character = test_zoo("arm", 1);
         scene s = scene_make_on(character, NULL, substeps[i]);
         cutis_clip_motion motion = {character, cutis_character_find_clip(character, "shake"), 0.25};
         cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
@@ -838,29 +828,14 @@ static void a_painted_depth_bounds_the_dent(void **unused)
 
 /* ---- memory ---- */
 
-static bool build_and_step(void *context, const cutis_allocator *allocator)
-{
-    const cutis_character *character = context;
-    static const cutis_setting settings[] = {{"resolution", "6"}, {"adaptive", "on"}, {"self_collision", "on"}};
-    cutis_model *model = NULL;
-    cutis_state *state = NULL;
-    cutis_model_def def = cutis_model_def_default();
-    def.character = character, def.solver = "lattice", def.allocator = allocator;
-    def.settings = settings, def.setting_count = 3;
-    bool done = cutis_model_build(&def, &model, NULL) == CUTIS_OK &&
-                cutis_state_create(model, allocator, &state, NULL) == CUTIS_OK;
-    cutis_state_destroy(state);
-    cutis_model_destroy(model);
-    return done;
-}
-
 static void every_failing_allocation_is_survived(void **unused)
 {
     (void)unused;
     cutis_character *tube;
     assert_int_equal(test_tube(NULL, &tube, NULL), CUTIS_OK);
-    long count = test_every_allocation(build_and_step, tube);
-    assert_true(count > 3);
+    static const cutis_setting settings[] = {{"resolution", "6"}, {"adaptive", "on"}, {"self_collision", "on"}};
+    cutis_model_def def = {.character = tube, .solver = "lattice", .settings = settings, .setting_count = 3};
+    assert_true(test_every_allocation(test_build_and_step, &def) > 3);
     cutis_character_destroy(tube);
 }
 
@@ -870,13 +845,10 @@ static void a_step_allocates_nothing(void **unused)
     test_memory memory = {0};
     cutis_allocator allocator = test_allocator(&memory);
     cutis_character *tube;
-    cutis_model *model;
-    cutis_state *state;
     assert_int_equal(test_tube(&allocator, &tube, NULL), CUTIS_OK);
-    cutis_model_def def = cutis_model_def_default();
-    def.character = tube, def.solver = "lattice", def.allocator = &allocator;
-    assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
-    assert_int_equal(cutis_state_create(model, &allocator, &state, NULL), CUTIS_OK);
+    cutis_model *model =
+        test_build_def((cutis_model_def){.character = tube, .solver = "lattice", .allocator = &allocator});
+    cutis_state *state = test_state(model, &allocator);
     long before = atomic_load(&memory.allocations);
     cutis_clip_motion motion = {tube, 0, 0.25};
     cutis_drag drag = {5, {0, 1, 0}, 0.5f};

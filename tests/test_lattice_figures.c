@@ -16,28 +16,15 @@ typedef struct run {
 static run run_make(const cutis_character *character, const char *solver, const cutis_setting *settings, int count,
                     double substep)
 {
-    run r = {0};
-    cutis_error error = {0};
-    cutis_model_def def = cutis_model_def_default();
-    def.character = character, def.solver = solver, def.settings = settings, def.setting_count = count;
-    def.substep = substep;
-    if (cutis_model_build(&def, &r.model, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    assert_int_equal(cutis_state_create(r.model, NULL, &r.state, &error), CUTIS_OK);
-    return r;
+    cutis_model *model = test_build_def((cutis_model_def){
+        .character = character, .solver = solver, .substep = substep, .settings = settings, .setting_count = count});
+    return (run){model, test_state(model, NULL)};
 }
 
 static void run_free(run *r)
 {
     cutis_state_destroy(r->state);
     cutis_model_destroy(r->model);
-}
-
-static cutis_character *zoo(const char *name)
-{
-    cutis_character *character = NULL;
-    cutis_error error = {0};
-    if (cutis_zoo_make(name, 1, NULL, &character, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    return character;
 }
 
 static double uniform(uint32_t *seed)
@@ -164,7 +151,7 @@ static void layers_show_what_the_paper_says(const cutis_character *c, const char
 static void bunny_dance_layers(void **unused)
 {
     (void)unused;
-    cutis_character *c = zoo("bunny");
+    cutis_character *c = test_zoo("bunny", 1);
     layers_show_what_the_paper_says(c, "bunny", "dance", 3);
     cutis_character_destroy(c);
 }
@@ -172,7 +159,7 @@ static void bunny_dance_layers(void **unused)
 static void man_jump_layers(void **unused)
 {
     (void)unused;
-    cutis_character *c = zoo("man");
+    cutis_character *c = test_zoo("man", 1);
     layers_show_what_the_paper_says(c, "man", "jump", 3);
     cutis_character_destroy(c);
 }
@@ -195,7 +182,7 @@ static void cost_does_not_grow_with_the_region(void **unused)
 {
     (void)unused;
     static const char *const widths[5] = {"2", "3", "4", "5", "6"};
-    cutis_character *c = zoo("bunny");
+    cutis_character *c = test_zoo("bunny", 1);
     run runs[5];
     double best[5];
     for (int i = 0; i < 5; i++) {
@@ -258,7 +245,7 @@ static void noisy_live_motion_is_calmer_than_skinning(void **unused)
     (void)unused;
     static const char *const names[] = {"bunny", "man"}, *const clips[] = {"dance", "walk"};
     for (int k = 0; k < 2; k++) {
-        cutis_character *c = zoo(names[k]);
+        cutis_character *c = test_zoo(names[k], 1);
         assert_true(c->joint_count <= 256);
         int clip = cutis_character_find_clip(c, clips[k]);
         run runs[2] = {run_make(c, "lbs", NULL, 0, 0), run_make(c, "lattice", NULL, 0, 0)};
@@ -299,7 +286,7 @@ static void noisy_live_motion_is_calmer_than_skinning(void **unused)
 static void a_dragged_belly_follows_and_returns(void **unused)
 {
     (void)unused;
-    cutis_character *c = zoo("man");
+    cutis_character *c = test_zoo("man", 1);
     run r = run_make(c, "lattice", NULL, 0, 0);
     /* The point of the belly: furthest forward. */
     int belly = 0;
@@ -371,7 +358,7 @@ static void volume_is_kept_in_all_zoo_clips(void **unused)
     (void)unused;
     double worst = 0;
     for (int i = 0; i < cutis_zoo_count(); i++) {
-        cutis_character *c = zoo(cutis_zoo(i).name);
+        cutis_character *c = test_zoo(cutis_zoo(i).name, 1);
         cutis_topology topology;
         assert_int_equal(cutis_character_topology(c, NULL, &topology, NULL), CUTIS_OK);
         run r = run_make(c, "lattice", NULL, 0, 0);
@@ -429,7 +416,7 @@ static void cruelty_is_survived(void **unused)
         {0, {"resolution", "16", "inertia", "1", "muscle_damping", "0", "fat_damping", "0", NULL}, 600},
         {0, {"resolution", "12", "adaptive", "on", "iterations", "3", NULL}, 300},
     };
-    cutis_character *c = zoo("man");
+    cutis_character *c = test_zoo("man", 1);
     float *joints = malloc(sizeof(float) * 12 * c->joint_count);
     for (int k = 0; k < COUNT_OF(cases); k++) {
         cutis_setting settings[8];

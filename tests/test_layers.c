@@ -616,6 +616,41 @@ static void frozen_points_follow_linear_skinning(void **unused)
     assert_true(off[2] < 1e-6);
 }
 
+/*
+ * Sub-volumes of a bar that bends in the middle: two tubes. A patch on one side of the lower one, with as many
+ * triangles as a piece needs, that belongs to the upper bone is no third.
+ */
+static void patches_are_no_sub_volumes(void **unused)
+{
+    (void)unused;
+    for (int patch = 0; patch < 2; patch++) {
+        bar b = bar_make(16, 24, 2);
+        int moved = 0;
+        for (int v = 0; v < b.given.vertex_count && patch; v++) {
+            const float *p = b.positions + 3 * v;
+            if (p[0] < 0.05f || p[1] < 0.05f || p[1] > 0.2f) continue;
+            b.influence_weights[2 * v] = 0, b.influence_weights[2 * v + 1] = 1, moved++;
+        }
+        assert_true(moved > 20 * patch - 1);
+        cutis_character *c = NULL;
+        assert_int_equal(cutis_character_create(&b.given, NULL, &c, NULL), CUTIS_OK);
+        bar_free(&b);
+        cutis_model *model = make_model(c, "layers", 0, NULL, 0);
+        cutis_state *state = make_state(model);
+        cutis_output pieces;
+        assert_true(cutis_state_output(model, state, "piece", &pieces));
+        int seen[8] = {0}, count = 0;
+        for (int v = 0; v < pieces.count; v++) {
+            assert_in_range((int)pieces.values[v], 0, 7);
+            count += seen[(int)pieces.values[v]]++ == 0;
+        }
+        assert_int_equal(count, 2);
+        cutis_state_destroy(state);
+        cutis_model_destroy(model);
+        cutis_character_destroy(c);
+    }
+}
+
 /* ---- rest shapes that touch or cross themselves ---- */
 
 enum { LEAF_CELLS = 8, LEAF_POINTS = (LEAF_CELLS + 1) * (LEAF_CELLS + 1), LEAF_FACES = 2 * LEAF_CELLS * LEAF_CELLS };
@@ -745,6 +780,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(flexed_arm_keeps_volume_and_does_not_intersect),
         cmocka_unit_test(fist_does_not_intersect),
         cmocka_unit_test(twisted_arm_keeps_its_sections),
+        cmocka_unit_test(patches_are_no_sub_volumes),
         cmocka_unit_test(soft_flesh_swings_on_slower_and_comes_to_rest),
         cmocka_unit_test(stiffness_does_not_depend_on_substep_or_iterations),
         cmocka_unit_test(size_of_the_character_does_not_matter),

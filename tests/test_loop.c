@@ -15,20 +15,17 @@ static looped looped_make(const char *name, double resolution, const char *clip,
                           const cutis_setting *settings, int setting_count)
 {
     looped l = {0};
-    cutis_error error;
-    assert_int_equal(cutis_zoo_make(name, resolution, NULL, &l.character, NULL), CUTIS_OK);
+    l.character = test_zoo(name, resolution);
     int index = cutis_character_find_clip(l.character, clip);
     assert_true(index >= 0);
     l.motion = (cutis_clip_motion){l.character, index, 0};
     l.period = (double)l.character->clips[index].end - (double)l.character->clips[index].start;
-    cutis_model_def def = cutis_model_def_default();
-    def.character = l.character;
-    def.solver = by;
-    def.settings = settings;
-    def.setting_count = setting_count;
-    def.substep = l.period / ceil(l.period / substep);
-    if (cutis_model_build(&def, &l.model, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    assert_int_equal(cutis_state_create(l.model, NULL, &l.state, NULL), CUTIS_OK);
+    l.model = test_build_def((cutis_model_def){.character = l.character,
+                                               .solver = by,
+                                               .substep = l.period / ceil(l.period / substep),
+                                               .settings = settings,
+                                               .setting_count = setting_count});
+    l.state = test_state(l.model, NULL);
     float *joints = malloc((size_t)l.character->joint_count * 12 * sizeof(float));
     cutis_clip_motion_sample(&l.motion, 0, joints);
     cutis_state_reset(l.model, l.state, joints);
@@ -73,8 +70,7 @@ static void a_period_depends_on_the_state_alone(void **unused)
     (void)unused;
     for (int i = 0; i < 2; i++) {
         looped l = i ? looped_layers("cat", "walk") : looped_lattice("man", "walk");
-        cutis_state *other = NULL;
-        assert_int_equal(cutis_state_create(l.model, NULL, &other, NULL), CUTIS_OK);
+        cutis_state *other = test_state(l.model, NULL);
         run_substeps(&l, other, 3); /* its scratch holds other things */
         run_substeps(&l, l.state, 12);
         cutis_state_copy(l.model, other, l.state);
@@ -91,8 +87,7 @@ static void contact_does_not_magnify_rounding(void **unused)
 {
     (void)unused;
     looped l = looped_layers("cat", "walk");
-    cutis_state *other = NULL;
-    assert_int_equal(cutis_state_create(l.model, NULL, &other, NULL), CUTIS_OK);
+    cutis_state *other = test_state(l.model, NULL);
     run_substeps(&l, l.state, 10);
     assert_true(cutis_state_stats(l.model, l.state)->contacts > 0);
     cutis_state_copy(l.model, other, l.state);
@@ -124,7 +119,7 @@ static void the_seam_may_be_anywhere(void **unused)
     looped l = looped_layers("cat", "walk");
     cutis_loop_def def = looped_def(&l);
     cutis_loop_info info;
-    assert_int_equal(cutis_state_create(l.model, NULL, &def.seam, NULL), CUTIS_OK);
+    def.seam = test_state(l.model, NULL);
     def.position_tolerance = 1e-5, def.velocity_tolerance = 1e-3; /* below what the clip's start allows */
     def.period_limit = 3;
     assert_int_equal(cutis_state_find_loop(l.model, l.state, &def, NULL, &info, NULL), CUTIS_OK);
@@ -237,7 +232,7 @@ static void memory_may_run_out(void **unused)
 {
     (void)unused;
     looped l = looped_lattice("cylinder", "twist");
-    assert_int_equal(cutis_state_create(l.model, NULL, &l.seam, NULL), CUTIS_OK);
+    l.seam = test_state(l.model, NULL);
     assert_true(test_every_allocation(search_with, &l) > 2);
     looped_free(&l);
 }

@@ -1,14 +1,8 @@
 /* The figures of the quality report on motions whose figures are known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "mesh_shapes.h"
 
 #include "cutis/measure.h"
 #include "measure/body.h"
-#include "mesh_shapes.h"
 
 static const vec3 zero3 = {0, 0, 0};
 static const double pi = 3.14159265358979323846;
@@ -545,34 +539,37 @@ static void threads_do_not_change_a_bit(void **unused)
     free(s);
 }
 
+typedef struct measured {
+    cutis_character *character;
+    float *frames;
+    int frame_count;
+    cutis_quality expected;
+} measured;
+
+static bool measure_with(void *context, const cutis_allocator *allocator)
+{
+    const measured *m = context;
+    cutis_quality q;
+    memset(&q, 0, sizeof q);
+    cutis_error error = {0};
+    cutis_result result = cutis_measure(m->character, m->frames, m->frame_count, 30, NULL, allocator, &q, &error);
+    if (result == CUTIS_OK)
+        assert_memory_equal(&q, &m->expected, sizeof q);
+    else
+        assert_true(result == CUTIS_ERROR_MEMORY && error.code == CUTIS_ERROR_MEMORY);
+    return result == CUTIS_OK;
+}
+
 static void every_failing_allocation_is_survived(void **unused)
 {
     (void)unused;
-    enum { FRAMES = 3 };
     shape *s = shape_create();
     shape_tube(s, 3, 0.25, 12, 30, false);
-    cutis_character *c = shape_character(s, 3, 1, 0.3);
-    float *frames = rolling_frames(s, FRAMES);
-    cutis_quality expected = quality_of(c, frames, FRAMES, 30);
-    for (long fail_at = 0;; fail_at++) {
-        counting counts = {.fail_at = fail_at};
-        cutis_allocator allocator = counting_allocator(&counts);
-        cutis_quality q;
-        memset(&q, 0, sizeof q);
-        cutis_error error = {0};
-        cutis_result result = cutis_measure(c, frames, FRAMES, 30, NULL, &allocator, &q, &error);
-        assert_int_equal(counts.blocks, 0);
-        assert_int_equal(counts.bytes, 0);
-        if (result == CUTIS_OK) {
-            assert_memory_equal(&q, &expected, sizeof q);
-            assert_true(fail_at > 10);
-            break;
-        }
-        assert_int_equal(result, CUTIS_ERROR_MEMORY);
-        assert_int_equal(error.code, CUTIS_ERROR_MEMORY);
-    }
-    free(frames);
-    cutis_character_destroy(c);
+    measured m = {.character = shape_character(s, 3, 1, 0.3), .frames = rolling_frames(s, 3), .frame_count = 3};
+    m.expected = quality_of(m.character, m.frames, m.frame_count, 30);
+    assert_true(test_every_allocation(measure_with, &m) > 10);
+    free(m.frames);
+    cutis_character_destroy(m.character);
     free(s);
 }
 

@@ -1,29 +1,10 @@
 /* Topology and volume of characters that others made, against the figures that came with them. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "cutis/cutis.h"
-
-#define MODELS "../shared/models/"
+#include "testing.h"
 
 static cutis_character *model_load(const char *name)
 {
-    char path[500];
-    snprintf(path, sizeof path, MODELS "%s", name);
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        print_message("skipped: %s is not there\n", path);
-        skip();
-    }
-    fclose(file);
+    const char *path = test_model(name);
+    if (!path) skip();
     cutis_character *character = NULL;
     cutis_error error = {0};
     if (cutis_character_load(path, NULL, &character, &error) != CUTIS_OK) print_error("%s\n", error.text);
@@ -75,13 +56,8 @@ static cutis_quality skinned_quality(const cutis_character *character, const cha
     size_t frame_size = 3 * (size_t)character->vertex_count;
     float *frames = malloc((size_t)frame_count * frame_size * sizeof *frames);
     float *joints = malloc(12 * (size_t)character->joint_count * sizeof *joints);
-    cutis_model_def def = cutis_model_def_default();
-    def.character = character;
-    def.solver = solver;
-    cutis_model *model = NULL;
-    cutis_state *state = NULL;
-    assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
-    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    cutis_model *model = test_build(character, solver, NULL);
+    cutis_state *state = test_state(model, NULL);
     for (int f = 0; f < frame_count; f++) {
         cutis_pose_sample(character, clip, c->start + f / fps, joints);
         cutis_state_reset(model, state, joints);

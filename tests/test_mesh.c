@@ -1,11 +1,4 @@
 /* Topology, welding, volume, areas, normals, nearest points and winding numbers. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "mesh_shapes.h"
 
 static const vec3 zero3 = {0, 0, 0};
@@ -120,38 +113,31 @@ static void bad_indices_are_refused_with_their_place(void **unused)
     arena_destroy(&memory);
 }
 
+static bool build_and_weld(void *context, const cutis_allocator *allocator)
+{
+    const shape *s = context;
+    int *points = calloc((size_t)s->point_count, sizeof *points), welded = -1;
+    arena memory = arena_create(allocator);
+    mesh m;
+    bvh tree;
+    cutis_error error = {0};
+    cutis_result result =
+        mesh_build(&m, s->point_count, s->positions, s->triangle_count, s->triangles, &memory, &error);
+    if (result == CUTIS_OK) result = bvh_build(&tree, m.triangle_count, m.triangles, m.positions, &memory, &error);
+    if (result == CUTIS_OK) welded = weld_positions(s->point_count, s->positions, 0, NULL, NULL, allocator, points);
+    if (result != CUTIS_OK) assert_true(result == CUTIS_ERROR_MEMORY && error.code == CUTIS_ERROR_MEMORY);
+    if (welded >= 0) assert_int_equal(welded, s->point_count);
+    arena_destroy(&memory);
+    free(points);
+    return welded >= 0;
+}
+
 static void every_failing_allocation_is_survived(void **unused)
 {
     (void)unused;
     shape *s = shape_create();
     shape_sphere(s, zero3, 1, 40, 30);
-    int *points = calloc((size_t)s->point_count, sizeof *points);
-    for (long fail_at = 0;; fail_at++) {
-        counting c = {.fail_at = fail_at};
-        cutis_allocator allocator = counting_allocator(&c);
-        arena memory = arena_create(&allocator);
-        mesh m;
-        bvh tree;
-        cutis_error error = {0};
-        cutis_result result =
-            mesh_build(&m, s->point_count, s->positions, s->triangle_count, s->triangles, &memory, &error);
-        if (result == CUTIS_OK) result = bvh_build(&tree, m.triangle_count, m.triangles, m.positions, &memory, &error);
-        int welded =
-            result == CUTIS_OK ? weld_positions(s->point_count, s->positions, 0, NULL, NULL, &allocator, points) : -1;
-        arena_destroy(&memory);
-        assert_int_equal(c.blocks, 0);
-        assert_int_equal(c.bytes, 0);
-        if (welded >= 0) {
-            assert_int_equal(welded, s->point_count);
-            assert_true(fail_at > 8); /* it did fail before */
-            break;
-        }
-        if (result != CUTIS_OK) {
-            assert_int_equal(result, CUTIS_ERROR_MEMORY);
-            assert_int_equal(error.code, CUTIS_ERROR_MEMORY);
-        }
-    }
-    free(points);
+    assert_true(test_every_allocation(build_and_weld, s) > 8);
     free(s);
 }
 

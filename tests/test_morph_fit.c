@@ -12,14 +12,9 @@ static const double FPS = 10;
 /* Frames of a clip under dqs. */
 static float *simulate(const cutis_character *c, int clip)
 {
-    cutis_model_def def = cutis_model_def_default();
-    cutis_model *model = NULL;
-    cutis_state *state = NULL;
     size_t floats = (size_t)c->vertex_count * 3;
-    def.character = c;
-    def.solver = "dqs";
-    assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
-    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    cutis_model *model = test_build(c, "dqs", NULL);
+    cutis_state *state = test_state(model, NULL);
     cutis_clip_motion motion = {c, clip, 0};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
     float *frames = malloc(FRAMES * floats * sizeof *frames);
@@ -32,22 +27,48 @@ static float *simulate(const cutis_character *c, int clip)
     return frames;
 }
 
-static morph_fit_def fit_def(const cutis_character *c, int clip, const float *frames)
+/* The arm in a clip, and what is asked of its targets. */
+typedef struct scene {
+    cutis_character *character;
+    float *frames;
+    morph_fit_def def;
+} scene;
+
+static scene scene_open(double resolution, const char *clip_name)
 {
-    return (morph_fit_def){.character = c,
-                           .clip = clip,
-                           .start = (double)c->clips[clip].start,
-                           .fps = FPS,
-                           .frame_count = FRAMES,
-                           .frames = frames,
-                           .tolerance = 1e-3 * (double)c->size,
-                           .limit = 32,
-                           .normals = true};
+    cutis_character *c = test_zoo("arm", resolution);
+    int clip = cutis_character_find_clip(c, clip_name);
+    float *frames = simulate(c, clip);
+    return (scene){c,
+                   frames,
+                   {.character = c,
+                    .clip = clip,
+                    .start = (double)c->clips[clip].start,
+                    .fps = FPS,
+                    .frame_count = FRAMES,
+                    .frames = frames,
+                    .tolerance = 1e-3 * (double)c->size,
+                    .limit = 32,
+                    .normals = true}};
+}
+
+static void scene_close(scene *s)
+{
+    free(s->frames);
+    cutis_character_destroy(s->character);
+}
+
+static morph_fit fit_make(const morph_fit_def *def, arena *memory)
+{
+    morph_fit fit;
+    assert_int_equal(morph_fit_make(def, memory, &fit, NULL), CUTIS_OK);
+    return fit;
 }
 
 /* Mean angle in radians between the normals that a player shades with, targets or not, and those of the surface. */
-static double normal_error(const cutis_character *c, int clip, const float *frames, const morph_fit *fit, bool use)
+static double normal_error(const scene *s, const morph_fit *fit, bool use)
 {
+    const cutis_character *c = s->character;
     size_t floats = (size_t)c->vertex_count * 3;
     float *scratch = malloc((size_t)c->point_count * 3 * sizeof(float)), *rest = malloc(floats * sizeof(float));
     float *wanted = malloc(floats * sizeof(float)), *skin = malloc((size_t)c->joint_count * 12 * sizeof(float));
@@ -55,9 +76,9 @@ static double normal_error(const cutis_character *c, int clip, const float *fram
     double sum = 0;
     character_normals(c, c->positions, scratch, rest);
     for (int f = 0; f < FRAMES; f++) {
-        cutis_pose_sample(c, clip, (double)c->clips[clip].start + f / FPS, joints);
+        cutis_pose_sample(c, s->def.clip, s->def.start + f / FPS, joints);
         skin_matrices(c, joints, skin);
-        character_normals(c, frames + (size_t)f * floats, scratch, wanted);
+        character_normals(c, s->frames + (size_t)f * floats, scratch, wanted);
         for (int v = 0; v < c->vertex_count; v++) {
             vec3 n = vec3_load(rest + 3 * v), shown = {0, 0, 0};
             for (int k = 0; use && k < fit->count; k++)
@@ -80,47 +101,36 @@ static double normal_error(const cutis_character *c, int clip, const float *fram
 static void normals_follow(void **unused)
 {
     (void)unused;
-    cutis_character *c = NULL;
-    assert_int_equal(cutis_zoo_make("arm", 0.3, NULL, &c, NULL), CUTIS_OK);
-    int clip = cutis_character_find_clip(c, "flex");
-    float *frames = simulate(c, clip);
-    morph_fit_def def = fit_def(c, clip, frames);
+    scene s = scene_open(0.3, "flex");
     arena memory = arena_create(NULL);
-    morph_fit fit;
-    assert_int_equal(morph_fit_make(&def, &memory, &fit, NULL), CUTIS_OK);
-    double without = normal_error(c, clip, frames, &fit, false), with = normal_error(c, clip, frames, &fit, true);
+    morph_fit fit = fit_make(&s.def, &memory);
+    double without = normal_error(&s, &fit, false), with = normal_error(&s, &fit, true);
     print_message("normals are off by %.3f degrees in the mean, %.3f without targets\n", with * 57.3, without * 57.3);
     assert_true(with < 0.5 * without);
     arena_destroy(&memory);
-    free(frames);
-    cutis_character_destroy(c);
+    scene_close(&s);
 }
 
 static void tolerance_and_limit_are_kept(void **unused)
 {
     (void)unused;
-    cutis_character *c = NULL;
-    assert_int_equal(cutis_zoo_make("arm", 0.3, NULL, &c, NULL), CUTIS_OK);
-    int clip = cutis_character_find_clip(c, "flex"), last = 0;
-    float *frames = simulate(c, clip);
+    scene s = scene_open(0.3, "flex");
+    int last = 0;
     for (double tolerance = 1e-2; tolerance > 1e-5; tolerance /= 10) {
-        morph_fit_def def = fit_def(c, clip, frames);
-        def.tolerance = tolerance * (double)c->size;
+        morph_fit_def def = s.def;
+        def.tolerance = tolerance * (double)s.character->size;
         arena memory = arena_create(NULL);
-        morph_fit fit;
-        assert_int_equal(morph_fit_make(&def, &memory, &fit, NULL), CUTIS_OK);
+        morph_fit fit = fit_make(&def, &memory);
         assert_true(fit.count >= last);
         assert_true(fit.max <= def.tolerance);
         last = fit.count;
         for (int i = 0; i < FRAMES * fit.count; i++) assert_true(fabsf(fit.weights[i]) <= 1);
         def.limit = 1;
-        assert_int_equal(morph_fit_make(&def, &memory, &fit, NULL), CUTIS_OK);
-        assert_true(fit.count <= 1);
+        assert_true(fit_make(&def, &memory).count <= 1);
         arena_destroy(&memory);
     }
     assert_true(last > 1);
-    free(frames);
-    cutis_character_destroy(c);
+    scene_close(&s);
 }
 
 /*
@@ -130,38 +140,25 @@ static void tolerance_and_limit_are_kept(void **unused)
 static void few_targets_serve_a_full_twist(void **unused)
 {
     (void)unused;
-    cutis_character *c = NULL;
-    assert_int_equal(cutis_zoo_make("arm", 0.3, NULL, &c, NULL), CUTIS_OK);
-    int clip = cutis_character_find_clip(c, "twist");
-    float *frames = simulate(c, clip);
-    morph_fit_def def = fit_def(c, clip, frames);
-    def.limit = 8;
+    scene s = scene_open(0.3, "twist");
+    double size = (double)s.character->size;
     arena memory = arena_create(NULL);
-    morph_fit fit;
-    assert_int_equal(morph_fit_make(&def, &memory, &fit, NULL), CUTIS_OK);
-    print_message("8 targets for a twist leave %.3f %% of the size, %.2f %% without\n", 100 * fit.max / (double)c->size,
-                  100 * fit.residual / (double)c->size);
+    s.def.limit = 8;
+    morph_fit fit = fit_make(&s.def, &memory);
+    print_message("8 targets for a twist leave %.3f %% of the size, %.2f %% without\n", 100 * fit.max / size,
+                  100 * fit.residual / size);
     assert_true(fit.flat_blends > 0);
-    assert_true(fit.max < 2e-3 * (double)c->size);
+    assert_true(fit.max < 2e-3 * size);
     for (int i = 0; i < FRAMES * fit.count; i++) assert_true(fit.weights[i] >= -1e-6f && fit.weights[i] <= 1 + 1e-6f);
     arena_destroy(&memory);
-    free(frames);
-    cutis_character_destroy(c);
+    scene_close(&s);
 }
-
-typedef struct fit_context {
-    cutis_character *character;
-    float *frames;
-} fit_context;
 
 static bool fit_with(void *context, const cutis_allocator *allocator)
 {
-    fit_context *f = context;
-    morph_fit_def def = fit_def(f->character, 0, f->frames);
-    def.limit = 2; /* too few: every branch is taken */
     arena memory = arena_create(allocator);
     morph_fit fit;
-    bool fine = morph_fit_make(&def, &memory, &fit, NULL) == CUTIS_OK;
+    bool fine = morph_fit_make(context, &memory, &fit, NULL) == CUTIS_OK;
     arena_destroy(&memory);
     return fine;
 }
@@ -169,12 +166,10 @@ static bool fit_with(void *context, const cutis_allocator *allocator)
 static void memory_may_run_out(void **unused)
 {
     (void)unused;
-    fit_context f = {0};
-    assert_int_equal(cutis_zoo_make("arm", 0.1, NULL, &f.character, NULL), CUTIS_OK);
-    f.frames = simulate(f.character, 0);
-    assert_true(test_every_allocation(fit_with, &f) > 3);
-    free(f.frames);
-    cutis_character_destroy(f.character);
+    scene s = scene_open(0.1, "flex");
+    s.def.limit = 2; /* too few: every branch is taken */
+    assert_true(test_every_allocation(fit_with, &s.def) > 3);
+    scene_close(&s);
 }
 
 int main(void)

@@ -21,12 +21,8 @@ static void morphs_are_added_turned_along(void **unused)
     for (int s = 0; s < solver_table_count; s++) {
         const char *name = solver_table[s]->info.name;
         if (strcmp(name, "curves") == 0) continue; /* morph targets are its examples */
-        cutis_model_def def = {.character = c, .solver = name};
-        cutis_model *model = NULL;
-        cutis_state *plain = NULL, *fat = NULL;
-        assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
-        assert_int_equal(cutis_state_create(model, NULL, &plain, NULL), CUTIS_OK);
-        assert_int_equal(cutis_state_create(model, NULL, &fat, NULL), CUTIS_OK);
+        cutis_model *model = test_build(c, name, NULL);
+        cutis_state *plain = test_state(model, NULL), *fat = test_state(model, NULL);
         cutis_clip_motion motion = {c, 0, 0};
         cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
         for (int i = 1; i <= 30; i++) {

@@ -6,8 +6,8 @@
 /* The zoo's arm with one map: `value` beyond the middle of its length, `other` before. */
 static cutis_character *paint(const char *map_name, float value, float other)
 {
-    cutis_character *plain = NULL, *painted = NULL;
-    assert_int_equal(cutis_zoo_make("arm", 0.15, NULL, &plain, NULL), CUTIS_OK);
+    cutis_character *painted = NULL;
+    cutis_character *plain = test_zoo("arm", 0.15);
     cutis_character given = *plain;
     float *values = malloc((size_t)plain->vertex_count * sizeof *values);
     int axis = 0;
@@ -27,14 +27,8 @@ static cutis_character *paint(const char *map_name, float value, float other)
 /* Positions after half a second, or an output of three numbers a vertex. */
 static float *simulate(const cutis_character *c, const char *solver, const char *output_name)
 {
-    cutis_model_def def = cutis_model_def_default();
-    cutis_model *model = NULL;
-    cutis_state *state = NULL;
-    cutis_error error;
-    def.character = c;
-    def.solver = solver;
-    if (cutis_model_build(&def, &model, &error) != CUTIS_OK) fail_msg("%s: %s", solver, error.text);
-    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    cutis_model *model = test_build(c, solver, NULL);
+    cutis_state *state = test_state(model, NULL);
     cutis_clip_motion motion = {c, cutis_character_find_clip(c, "flex"), 0};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
     for (int i = 1; i <= 5; i++) cutis_state_step(model, state, &input, 0.1);

@@ -307,14 +307,10 @@ static void mesh_skin(const skinned_mesh *mesh, const matrix *worlds, double *po
 static double compare(const char *path, int *frames)
 {
     cutis_character *character;
-    cutis_model *model;
-    cutis_state *state;
     cutis_error error = {0};
     assert_int_equal(cutis_character_load(path, NULL, &character, &error), CUTIS_OK);
-    cutis_model_def def = cutis_model_def_default();
-    def.character = character;
-    assert_int_equal(cutis_model_build(&def, &model, &error), CUTIS_OK);
-    assert_int_equal(cutis_state_create(model, NULL, &state, &error), CUTIS_OK);
+    cutis_model *model = test_build(character, "lbs", NULL);
+    cutis_state *state = test_state(model, NULL);
     document d = document_open(path);
     skinned_mesh mesh = mesh_read(&d);
     assert_int_equal(mesh.vertex_count, character->vertex_count);

@@ -9,14 +9,6 @@
 
 #include "character/skinning.h"
 
-static cutis_character *zoo(const char *name)
-{
-    cutis_character *character = NULL;
-    cutis_error error;
-    assert_int_equal(cutis_zoo_make(name, 1, NULL, &character, &error), CUTIS_OK);
-    return character;
-}
-
 static void assert_full_weights(const cutis_character *c)
 {
     for (int v = 0; v < c->vertex_count; v++) {
@@ -83,7 +75,7 @@ static void heat_comes_near_hand_made_weights(void **state)
     static const char *const names[] = {"arm", "man", "hand", "cat", "dancer"};
     (void)state;
     for (int i = 0; i < 5; i++) {
-        cutis_character *character = zoo(names[i]);
+        cutis_character *character = test_zoo(names[i], 1);
         cutis_rig *rig = bind(character, CUTIS_RIG_AUTO);
         double error = clip_error(character, rig->character);
         print_message("%-12s heat weights %6.1f ms, mean error %.2f %% of the size\n", names[i], rig->weight_ms,
@@ -97,7 +89,7 @@ static void heat_comes_near_hand_made_weights(void **state)
 static void voxels_alone_weigh_everything(void **state)
 {
     (void)state;
-    cutis_character *character = zoo("man");
+    cutis_character *character = test_zoo("man", 1);
     cutis_rig *rig = bind(character, CUTIS_RIG_VOXEL);
     double error = clip_error(character, rig->character);
     print_message("man: voxel weights %.1f ms, mean error %.2f %% of the size\n", rig->weight_ms, 100 * error);
@@ -152,7 +144,7 @@ static void zoo_skeletons_are_found_within_three_percent(void **state)
         {"man", "biped"}, {"dancer", "biped"}, {"cat", "quadruped"}, {"hand", "hand"}};
     (void)state;
     for (int i = 0; i < 4; i++) {
-        cutis_character *character = zoo(names[i][0]);
+        cutis_character *character = test_zoo(names[i][0], 1);
         cutis_rig *rig = create(character, NULL);
         double error = joint_error(rig->character, character);
         print_message("%-8s %-10s joints %.2f %% of the height\n", names[i][0], rig->skeleton, 100 * error);
@@ -166,7 +158,7 @@ static void zoo_skeletons_are_found_within_three_percent(void **state)
 static void skeletons_of_symmetric_bodies_are_symmetric(void **state)
 {
     (void)state;
-    cutis_character *character = zoo("man");
+    cutis_character *character = test_zoo("man", 1);
     cutis_rig *rig = create(character, NULL);
     const cutis_character *c = rig->character;
     int l = cutis_character_find_joint(c, "forearm_l"), r = cutis_character_find_joint(c, "forearm_r");
@@ -182,7 +174,7 @@ static void skeletons_of_symmetric_bodies_are_symmetric(void **state)
 static void landmarks_and_templates_are_obeyed(void **state)
 {
     (void)state;
-    cutis_character *character = zoo("man");
+    cutis_character *character = test_zoo("man", 1);
     cutis_rig_def def = cutis_rig_def_default();
     cutis_rig_landmark landmark = {"head", {0.01f, 1.6f, 0.02f}};
     cutis_rig *rig;
@@ -267,7 +259,7 @@ static cutis_character *broken_man(const cutis_character *man)
 static void broken_meshes_get_full_weights_and_sentences(void **state)
 {
     (void)state;
-    cutis_character *man = zoo("man"), *broken = broken_man(man);
+    cutis_character *man = test_zoo("man", 1), *broken = broken_man(man);
     for (int method = 0; method < 3; method++) {
         cutis_rig *rig = bind(broken, (cutis_rig_method)method);
         assert_true(says(rig, "holes"));
@@ -320,10 +312,8 @@ static bool rig_small(void *context, const cutis_allocator *allocator)
 
 static void rigging_survives_every_failed_allocation(void **state)
 {
-    cutis_character *arm;
-    cutis_error error;
     (void)state;
-    assert_int_equal(cutis_zoo_make("arm", 0.15, NULL, &arm, &error), CUTIS_OK);
+    cutis_character *arm = test_zoo("arm", 0.15);
     print_message("%ld allocations\n", test_every_allocation(rig_small, arm));
     cutis_character_destroy(arm);
 }
@@ -331,7 +321,7 @@ static void rigging_survives_every_failed_allocation(void **state)
 static void threads_do_not_change_a_rig(void **state)
 {
     (void)state;
-    cutis_character *cat = zoo("cat");
+    cutis_character *cat = test_zoo("cat", 1);
     cutis_rig_def def = cutis_rig_def_default();
     cutis_rig *a, *b;
     cutis_error error;

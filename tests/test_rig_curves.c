@@ -110,11 +110,10 @@ static void rays_along_the_section_are_rays_against_the_mesh(void **state)
     static const char *const names[] = {"cat", "man", "arm"};
     (void)state;
     for (int i = 0; i < 3; i++) {
-        cutis_character *c;
         cutis_error error;
         bvh tree;
         int tested = 0, same = 0, around = 0, decided = 0;
-        assert_int_equal(cutis_zoo_make(names[i], 1, NULL, &c, &error), CUTIS_OK);
+        cutis_character *c = test_zoo(names[i], 1);
         arena memory = arena_create(NULL);
         const curve_search *s = search(c, &memory);
         const mesh *m = &s->mesh;
@@ -153,9 +152,7 @@ static void rays_along_the_section_are_rays_against_the_mesh(void **state)
 static void rays_decide_on_a_torus(void **state)
 {
     (void)state;
-    cutis_character *c;
-    cutis_error error;
-    assert_int_equal(cutis_zoo_make("torus", 1, NULL, &c, &error), CUTIS_OK);
+    cutis_character *c = test_zoo("torus", 1);
     arena memory = arena_create(NULL);
     const curve_search *s = search(c, &memory);
     double longest = 0;
@@ -279,13 +276,12 @@ static void other_poses_move_joints_to_where_limbs_bend(void **state)
 
 static void rays_of_a_vertex_name_the_curve_around_its_limb(void **state)
 {
-    cutis_character *c;
     cutis_error error;
     cutis_rig_rays rays;
     arena memory = arena_create(NULL);
     int asked = 0, right = 0;
     (void)state;
-    assert_int_equal(cutis_zoo_make("cat", 1, NULL, &c, &error), CUTIS_OK);
+    cutis_character *c = test_zoo("cat", 1);
     const curve_search *s = search(c, &memory);
     assert_int_equal(cutis_rig_shoot_rays(c, -1, NULL, &rays, &error), CUTIS_ERROR_ARGUMENT);
     assert_int_equal(cutis_rig_shoot_rays(c, c->vertex_count, NULL, &rays, &error), CUTIS_ERROR_ARGUMENT);
@@ -312,12 +308,11 @@ static void rays_of_a_vertex_name_the_curve_around_its_limb(void **state)
 
 static void a_skeleton_needs_no_curves(void **state)
 {
-    cutis_character *c;
     cutis_rig *with, *without;
     cutis_error error;
     cutis_rig_def def = cutis_rig_def_default();
     (void)state;
-    assert_int_equal(cutis_zoo_make("cat", 1, NULL, &c, &error), CUTIS_OK);
+    cutis_character *c = test_zoo("cat", 1);
     def.character = c;
     assert_int_equal(cutis_rig_create(&def, &with, &error), CUTIS_OK);
     def.no_curves = true;

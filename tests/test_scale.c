@@ -60,16 +60,9 @@ static float *simulate(const cutis_character *c, const char *solver, int clip, d
 {
     /* Skin that slides is seen in positions only when it moves them. */
     cutis_setting seen = {"output", "vertices"};
-    cutis_model_def def = cutis_model_def_default();
-    cutis_model *model = NULL;
-    cutis_state *state = NULL;
-    cutis_error error;
-    def.character = c;
-    def.solver = solver;
-    def.settings = &seen;
-    def.setting_count = strstr(solver, "slide") != NULL;
-    if (cutis_model_build(&def, &model, &error) != CUTIS_OK) fail_msg("%s: %s", solver, error.text);
-    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+    cutis_model *model = test_build_def((cutis_model_def){
+        .character = c, .solver = solver, .settings = &seen, .setting_count = strstr(solver, "slide") != NULL});
+    cutis_state *state = test_state(model, NULL);
     cutis_clip_motion motion = {c, clip, 0};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
     size_t floats = 3 * (size_t)c->vertex_count;
@@ -96,8 +89,7 @@ static void units_do_not_matter(void **unused)
 {
     (void)unused;
     static const float scales[] = {100, 39.3700787f, 0.001f};
-    cutis_character *c = NULL;
-    assert_int_equal(cutis_zoo_make("arm", 0.15, NULL, &c, NULL), CUTIS_OK);
+    cutis_character *c = test_zoo("arm", 0.15);
     const char *solver;
     for (int n = 0; (solver = solver_name(n)); n++) {
         float *metres = simulate(c, solver, 0, 0.4, 1, 10);
@@ -120,8 +112,7 @@ static void rates_do_not_matter(void **unused)
 {
     (void)unused;
     static const double rates[] = {24, 30, 60, 120, 144};
-    cutis_character *c = NULL;
-    assert_int_equal(cutis_zoo_make("arm", 0.15, NULL, &c, NULL), CUTIS_OK);
+    cutis_character *c = test_zoo("arm", 0.15);
     size_t floats = 3 * (size_t)c->vertex_count;
     const char *solver;
     for (int n = 0; (solver = solver_name(n)); n++) {

@@ -255,21 +255,13 @@ static void materials_agree_for_small_strain(void **state)
 
 /* ---- charts ---- */
 
-static cutis_character *zoo(const char *name, double resolution)
-{
-    cutis_character *character = NULL;
-    cutis_error error;
-    assert_int_equal(cutis_zoo_make(name, resolution, NULL, &character, &error), CUTIS_OK);
-    return character;
-}
-
 /* There and back again along a straight way is the same place, whatever is crossed in between. */
 static void ways_can_be_gone_back(void **state)
 {
     (void)state;
     static const char *const names[] = {"torus", "hand", "neck"};
     for (int n = 0; n < COUNT_OF(names); n++) {
-        cutis_character *c = zoo(names[n], 0.3);
+        cutis_character *c = test_zoo(names[n], 0.3);
         arena memory = arena_create(NULL);
         mesh m;
         slide_atlas atlas;
@@ -303,23 +295,6 @@ static void ways_can_be_gone_back(void **state)
 }
 
 /* ---- the linear system ---- */
-
-static cutis_model *build_model(const cutis_character *c, const char *stack, const char *const *settings)
-{
-    cutis_setting list[24];
-    int count = 0;
-    for (; settings && settings[2 * count]; count++)
-        list[count] = (cutis_setting){settings[2 * count], settings[2 * count + 1]};
-    cutis_model_def def = cutis_model_def_default();
-    def.character = c;
-    def.solver = stack;
-    def.settings = list;
-    def.setting_count = count;
-    cutis_model *model = NULL;
-    cutis_error error = {0};
-    if (cutis_model_build(&def, &model, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    return model;
-}
 
 /* Dense Gauss elimination with pivots, of n unknowns. */
 static void solve_dense(double *a, double *b, int n)
@@ -375,7 +350,7 @@ static int dense_system(const slide_model *model, slide_scratch *s, const slide_
 static void elimination_is_the_kkt_system(void **state)
 {
     (void)state;
-    cutis_character *plain = zoo("torus", 0.1), *c = NULL;
+    cutis_character *plain = test_zoo("torus", 0.1), *c = NULL;
     /* Some points attached, a closed ring of them a curve. */
     float *freeze = calloc((size_t)plain->vertex_count, sizeof(float)),
           *curve = calloc((size_t)plain->vertex_count, sizeof(float));
@@ -391,7 +366,7 @@ static void elimination_is_the_kkt_system(void **state)
     given.maps = maps, given.map_count = 2;
     cutis_error error;
     assert_int_equal(cutis_character_create(&given, NULL, &c, &error), CUTIS_OK);
-    cutis_model *tied = build_model(c, "slide", NULL), *loose = build_model(plain, "slide", NULL);
+    cutis_model *tied = test_build(c, "slide", NULL), *loose = test_build(plain, "slide", NULL);
     const slide_model *mt = tied->stages[1].data, *ml = loose->stages[1].data;
     void *block_t = aligned_alloc(64, (mt->scratch_size + 63) / 64 * 64),
          *block_l = aligned_alloc(64, (ml->scratch_size + 63) / 64 * 64);
@@ -466,9 +441,9 @@ static void elimination_is_the_kkt_system(void **state)
 static void force_is_the_derivative_of_energy(void **state)
 {
     (void)state;
-    cutis_character *c = zoo("torus", 0.1);
-    static const char *const settings[] = {"ligament", "30", "slack", "0.001", NULL, NULL};
-    cutis_model *model = build_model(c, "slide", settings);
+    cutis_character *c = test_zoo("torus", 0.1);
+    static const char *const settings[] = {"ligament=30", "slack=0.001", NULL};
+    cutis_model *model = test_build(c, "slide", settings);
     const slide_model *m = model->stages[1].data;
     void *block = aligned_alloc(64, (m->scratch_size + 63) / 64 * 64);
     slide_scratch s;

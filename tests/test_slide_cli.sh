@@ -1,31 +1,22 @@
 #!/bin/sh
 # test_slide_cli.sh PROGRAM: --outputs, --body and --slide-output of bake.
-set -u
-program=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-bake() { "$program" bake "$folder/torus.glb" --clip squash --fps 5 --lead-in 0 --threads 1 -q "$@" || exit 1; }
-"$program" make torus --resolution 0.1 -o "$folder/torus.glb" > "$folder/out" || exit 1
-bake --solver lbs -o "$folder/lbs.npy"
-bake --solver slide --outputs texcoords,sliding,stress,wrinkle -o "$folder/slide.npy"
-bake --solver slide --slide-output vertices -o "$folder/moved.npy"
-bake --solver slide --set output=vertices -o "$folder/set.npy"
-# A body from a cache: the same motion as lbs, but straight between its frames. (.mdd tells its rate, .pc2 does not.)
-"$program" bake "$folder/torus.glb" --clip squash --fps 100 --solver lbs --threads 1 -q -o "$folder/body.mdd" || exit 1
-bake --solver slide --body "$folder/body.mdd" --outputs sliding -o "$folder/given.npy"
-bake --solver slide --slide-output texture --outputs texcoords -o "$folder/slide.usda"
-python3 - "$folder" <<'END' || exit 1
-import struct, sys
-folder = sys.argv[1]
 
-def load(name):
-    data = open(folder + "/" + name + ".npy", "rb").read()
-    start = 10 + data[8] + 256 * data[9]
-    shape = eval(data[10:start])["shape"]
-    count = 1
-    for n in shape: count *= n
-    assert len(data) == start + 4 * count, name
-    return shape, struct.unpack("<%df" % count, data[start:])
+. "$(dirname "$0")/shell.sh"
+
+run 0 make torus --resolution 0.1 -o torus.glb
+bake="bake torus.glb --clip squash --fps 5 --lead-in 0 --threads 1 -q"
+run 0 $bake --solver lbs -o lbs.npy
+run 0 $bake --solver slide --outputs texcoords,sliding,stress,wrinkle -o slide.npy
+run 0 $bake --solver slide --slide-output vertices -o moved.npy
+run 0 $bake --solver slide --set output=vertices -o set.npy
+# A body from a cache: the same motion as lbs, but straight between its frames. (.mdd tells its rate, .pc2 does not.)
+run 0 bake torus.glb --clip squash --fps 100 --solver lbs --threads 1 -q -o body.mdd
+run 0 $bake --solver slide --body body.mdd --outputs sliding -o given.npy
+run 0 $bake --solver slide --slide-output texture --outputs texcoords -o slide.usda
+holds "outputs, bodies and moved vertices are what they should be" <<'END'
+from read_npy import read_npy
+
+def load(name): return read_npy(name + ".npy")
 
 def apart(a, b): return max(abs(x - y) for x, y in zip(a, b))
 
@@ -55,20 +46,23 @@ assert apart(given, lbs) < 1e-4, "the body is the cache"
 near = apart(load("given.npy.sliding")[1], sliding)
 assert near < 0.2 * max(map(abs, sliding)), near
 
-text = open(folder + "/slide.usda").read()
+text = open("slide.usda").read()
 assert "primvars:st.timeSamples" in text and text.count("{") == text.count("}")
 END
-# What cannot be is refused with a sentence.
-expect_error() {
-    "$program" bake "$folder/torus.glb" -q "$@" -o "$folder/no.npy" > "$folder/out" 2>&1 && { echo "$* is accepted"; exit 1; }
-    [ -s "$folder/out" ] && [ ! -e "$folder/no.npy" ] || { echo "$*: no sentence, or a file"; exit 1; }
+# What cannot be is refused with a sentence, and nothing is written.
+refused() {
+    code=$1
+    shift
+    run "$code" bake torus.glb -q "$@" -o no.npy
+    shows "^cutis: error: " err
+    [ ! -e no.npy ] || fail "$*: a file is written"
 }
-expect_error --solver slide --outputs nothing
-expect_error --solver lbs --outputs sliding
-expect_error --solver slide --slide-output nowhere
-expect_error --solver slide --body "$folder/absent.pc2"
-expect_error --solver lbs --slide-output vertices
-"$program" make torus --resolution 0.2 -o "$folder/other.glb" > "$folder/out" || exit 1
-"$program" bake "$folder/other.glb" --clip squash --fps 5 -q -o "$folder/other.pc2" || exit 1
-expect_error --solver slide --body "$folder/other.pc2"
-echo "outputs, bodies and moved vertices are what they should be"
+refused 1 --solver slide --outputs nothing
+refused 1 --solver lbs --outputs sliding
+refused 2 --solver slide --slide-output nowhere
+refused 1 --solver slide --body absent.pc2
+refused 2 --solver lbs --slide-output vertices
+run 0 make torus --resolution 0.2 -o other.glb
+run 0 bake other.glb --clip squash --fps 5 -q -o other.pc2
+refused 1 --solver slide --body other.pc2
+finish

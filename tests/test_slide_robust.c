@@ -22,13 +22,11 @@ static void energy_never_grows(void **state)
     (void)state;
     static const char *const kinds[] = {"material=stvk", "material=neohookean", "material=fung"};
     for (int k = 0; k < 3; k++) {
-        cutis_character *c = scene_zoo("torus", 0.3);
+        cutis_character *c = test_zoo("torus", 0.3);
         const char *const settings[] = {kinds[k], "damping=0", NULL};
-        cutis_model *model = scene_model(c, "slide", settings);
+        cutis_model *model = test_build(c, "slide", settings);
         const slide_model *m = model->stages[1].data;
-        cutis_state *run = NULL;
-        cutis_error error;
-        assert_int_equal(cutis_state_create(model, NULL, &run, &error), CUTIS_OK);
+        cutis_state *run = test_state(model, NULL);
         /* The body is squashed and stands still; the skin starts where plain texture would be, strained. */
         float *joints = malloc((size_t)c->joint_count * 12 * sizeof *joints);
         cutis_pose_sample(c, cutis_character_find_clip(c, "squash"), 1, joints);
@@ -112,13 +110,11 @@ static void wild_bodies_do_no_harm(void **state)
         {"zeta=1", "material=neohookean", "boundary=free", "gravity=10", "area=20", NULL},
     };
     random_state = 99;
-    cutis_character *c = scene_zoo("torus", 0.1);
+    cutis_character *c = test_zoo("torus", 0.1);
     for (int k = 0; k < 3; k++) {
-        cutis_model *model = scene_model(c, "slide", sets[k]);
+        cutis_model *model = test_build(c, "slide", sets[k]);
         const slide_model *m = model->stages[1].data;
-        cutis_state *run = NULL;
-        cutis_error error;
-        assert_int_equal(cutis_state_create(model, NULL, &run, &error), CUTIS_OK);
+        cutis_state *run = test_state(model, NULL);
         wild_body body = {c, 0};
         for (int i = 0; i < 1000; i++) {
             cutis_step_input input = {.body = {&body, sample_wild}};
@@ -165,9 +161,8 @@ static void degenerate_meshes_are_borne(void **state)
     cutis_error error;
     assert_int_equal(cutis_character_create(&given, NULL, &c, &error), CUTIS_OK);
     const char *const settings[] = {"zeta=0", "boundary=free", "output=vertices", NULL};
-    cutis_model *model = scene_model(c, "slide", settings);
-    cutis_state *run = NULL;
-    assert_int_equal(cutis_state_create(model, NULL, &run, &error), CUTIS_OK);
+    cutis_model *model = test_build(c, "slide", settings);
+    cutis_state *run = test_state(model, NULL);
     wild_body body = {c, 0};
     random_state = 4;
     for (int i = 0; i < 500; i++) {
@@ -186,10 +181,8 @@ static void degenerate_meshes_are_borne(void **state)
 static uint64_t hash_of_run(const cutis_character *c, const cutis_jobs *jobs, double dt, int steps)
 {
     const char *const settings[] = {"zeta=0.5", NULL};
-    cutis_model *model = scene_model(c, "slide", settings);
-    cutis_state *run = NULL;
-    cutis_error error;
-    assert_int_equal(cutis_state_create(model, NULL, &run, &error), CUTIS_OK);
+    cutis_model *model = test_build(c, "slide", settings);
+    cutis_state *run = test_state(model, NULL);
     scene_motion motion = {c, 0, 0, NULL, 0, NULL};
     for (int i = 0; i < steps; i++) {
         cutis_step_input input = {.motion = {&motion, scene_sample}, .jobs = jobs};
@@ -204,7 +197,7 @@ static uint64_t hash_of_run(const cutis_character *c, const cutis_jobs *jobs, do
 static void bits_depend_on_nothing(void **state)
 {
     (void)state;
-    cutis_character *c = scene_zoo("neck", 0.2);
+    cutis_character *c = test_zoo("neck", 0.2);
     uint64_t hash = hash_of_run(c, NULL, 0.016, 10);
     assert_true(hash == hash_of_run(c, &test_jobs_backward, 0.016, 10));
     assert_true(hash == hash_of_run(c, NULL, 0.032, 5));
@@ -217,31 +210,12 @@ static void bits_depend_on_nothing(void **state)
     cutis_character_destroy(c);
 }
 
-static bool build_and_run(void *context, const cutis_allocator *allocator)
-{
-    cutis_model_def def = cutis_model_def_default();
-    def.character = context;
-    def.solver = "slide";
-    def.allocator = allocator;
-    cutis_model *model = NULL;
-    cutis_state *run = NULL;
-    cutis_error error;
-    bool fine = cutis_model_build(&def, &model, &error) == CUTIS_OK &&
-                cutis_state_create(model, allocator, &run, &error) == CUTIS_OK;
-    if (fine) {
-        cutis_step_input input = {0};
-        cutis_state_step(model, run, &input, 0.003);
-    }
-    cutis_state_destroy(run);
-    cutis_model_destroy(model);
-    return fine;
-}
-
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    cutis_character *c = scene_zoo("torus", 0.1);
-    assert_true(test_every_allocation(build_and_run, c) > 3);
+    cutis_character *c = test_zoo("torus", 0.1);
+    cutis_model_def def = {.character = c, .solver = "slide"};
+    assert_true(test_every_allocation(test_build_and_step, &def) > 3);
     cutis_character_destroy(c);
 }
 
@@ -275,13 +249,11 @@ static float left_end(const cutis_character *c, int v) { return c->positions[3 *
 static void faces_cross_seams_whole(void **state)
 {
     (void)state;
-    cutis_character *c = scene_paint(scene_zoo("cylinder", 0.4), "freeze", left_end);
+    cutis_character *c = scene_paint(test_zoo("cylinder", 0.4), "freeze", left_end);
     const char *const settings[] = {"zeta=0", NULL};
-    cutis_model *model = scene_model(c, "slide", settings);
-    cutis_state *run = NULL;
-    cutis_error error;
+    cutis_model *model = test_build(c, "slide", settings);
     cutis_output output;
-    assert_int_equal(cutis_state_create(model, NULL, &run, &error), CUTIS_OK);
+    cutis_state *run = test_state(model, NULL);
     assert_true(cutis_state_output(model, run, "texcoords", &output));
     assert_int_equal(output.count, c->corner_count);
     assert_memory_equal(output.values, c->texcoords, (size_t)c->corner_count * 8);
@@ -308,11 +280,9 @@ static void faces_cross_seams_whole(void **state)
 static double mean_slide(const cutis_character *c, const char *a, const char *b, double *wrinkle, double *stress)
 {
     const char *const settings[] = {a, b, NULL};
-    cutis_model *model = scene_model(c, "slide", settings);
-    cutis_state *run = NULL;
-    cutis_error error;
+    cutis_model *model = test_build(c, "slide", settings);
     cutis_output output;
-    assert_int_equal(cutis_state_create(model, NULL, &run, &error), CUTIS_OK);
+    cutis_state *run = test_state(model, NULL);
     scene_motion motion = {c, 0, 0, NULL, 0, NULL};
     cutis_step_input input = {.motion = {&motion, scene_sample}};
     cutis_state_step(model, run, &input, 1.0);
@@ -335,7 +305,7 @@ static double mean_slide(const cutis_character *c, const char *a, const char *b,
 static void ligaments_hold_and_compression_wrinkles(void **state)
 {
     (void)state;
-    cutis_character *c = scene_zoo("torus", 0.3);
+    cutis_character *c = test_zoo("torus", 0.3);
     double wrinkle, stress, tight, held_wrinkle;
     double loose = mean_slide(c, "ligament=0", NULL, &wrinkle, &stress);
     double held = mean_slide(c, "ligament=200", "slack=0.005", &held_wrinkle, &stress);
@@ -357,7 +327,7 @@ static void ligaments_hold_and_compression_wrinkles(void **state)
 static void skin_slides_on_other_bodies(void **state)
 {
     (void)state;
-    cutis_character *c = scene_zoo("torus", 0.2);
+    cutis_character *c = test_zoo("torus", 0.2);
     scene_motion motion = {c, 0, 0, NULL, 0, NULL};
     const double times[] = {0.05};
     for (int i = 0; i < cutis_solver_count(); i++) {

@@ -37,7 +37,7 @@ static double area_deviation(const cutis_character *c, const float *p)
 static void torus_spreads_its_distortion(void **state)
 {
     (void)state;
-    cutis_character *c = scene_zoo("torus", 0.5);
+    cutis_character *c = test_zoo("torus", 0.5);
     keep(c, "torus");
     scene_motion motion = {c, cutis_character_find_clip(c, "squash"), 0, NULL, 0, NULL};
     const double times[] = {1.39};
@@ -90,7 +90,7 @@ static void cylinder_twists_or_stays(void **state)
     (void)state;
     double plain_right, fixed_right, free_right;
     const double times[] = {1.75};
-    cutis_character *c = scene_paint(scene_zoo("cylinder", 0.6), "freeze", both_ends);
+    cutis_character *c = scene_paint(test_zoo("cylinder", 0.6), "freeze", both_ends);
     scene_motion motion = {c, cutis_character_find_clip(c, "twist"), 0, NULL, 0, NULL};
     const char *const settings[] = {"output=vertices", NULL};
     const char *const loose[] = {"output=vertices", "zeta=0", NULL};
@@ -103,7 +103,7 @@ static void cylinder_twists_or_stays(void **state)
     free(skin);
     cutis_character_destroy(c);
 
-    c = scene_paint(scene_zoo("cylinder", 0.6), "freeze", left_end);
+    c = scene_paint(test_zoo("cylinder", 0.6), "freeze", left_end);
     motion.character = c;
     keep(c, "cylinder_loose");
     skin = scene_run(c, "slide", loose, &motion, times, 1);
@@ -202,7 +202,7 @@ static float lower_edge(const cutis_character *c, int v) { return c->positions[3
 static void neck_skin_follows_the_head_not_the_larynx(void **state)
 {
     (void)state;
-    cutis_character *c = scene_paint(scene_zoo("neck", 0.4), "freeze", lower_edge);
+    cutis_character *c = scene_paint(test_zoo("neck", 0.4), "freeze", lower_edge);
     const char *const settings[] = {"output=vertices", "bones.head.attach=1", NULL};
     keep(c, "neck_skin");
     scene_motion motion = {c, cutis_character_find_clip(c, "look_up"), 0, NULL, 0, NULL};
@@ -242,7 +242,7 @@ static void flex_finger(const scene_motion *m, double time, float *joints)
 static void hand_skin_moves_towards_the_flexing_finger(void **state)
 {
     (void)state;
-    cutis_character *c = scene_zoo("hand", 0.3);
+    cutis_character *c = test_zoo("hand", 0.3);
     keep(c, "hand");
     static const char *const fingers[] = {"pinky", "index"};
     const char *const settings[] = {
@@ -335,7 +335,7 @@ static double largest_strain(const cutis_character *c, const float *p)
 static void shirt_shares_its_stretch(void **state)
 {
     (void)state;
-    cutis_character *c = scene_paint(scene_zoo("man", 0.25), "freeze", not_shirt);
+    cutis_character *c = scene_paint(test_zoo("man", 0.25), "freeze", not_shirt);
     const char *const settings[] = {"output=vertices", NULL};
     const double times[] = {1.2};
     static const struct {
@@ -363,7 +363,7 @@ static void zeta_ties_the_skin(void **state)
     (void)state;
     enum { COUNT = 64 };
     static const char *const values[] = {"zeta=0", "zeta=0.5", "zeta=1"};
-    cutis_character *c = scene_zoo("torus", 0.5);
+    cutis_character *c = test_zoo("torus", 0.5);
     scene_motion motion = {c, cutis_character_find_clip(c, "shake"), 0, NULL, 0, NULL};
     double times[COUNT], largest[3], lag[3], over[3];
     for (int i = 0; i < COUNT; i++) times[i] = 0.05 * (i + 1);
@@ -412,9 +412,8 @@ static void dinosaur_jiggles_after_the_stop(void **state)
     assert_int_equal(cutis_character_load(path, NULL, &c, &error), CUTIS_OK);
     scene_motion motion = {c, cutis_character_find_clip(c, "Walk"), 0.7, NULL, 0, NULL};
     const char *const settings[] = {"zeta=0.3", NULL};
-    cutis_model *model = scene_model(c, "slide", settings);
-    cutis_state *run = NULL;
-    assert_int_equal(cutis_state_create(model, NULL, &run, &error), CUTIS_OK);
+    cutis_model *model = test_build(c, "slide", settings);
+    cutis_state *run = test_state(model, NULL);
     cutis_step_input input = {.motion = {&motion, scene_sample}};
     float *joints = malloc((size_t)c->joint_count * 12 * sizeof *joints);
     scene_sample(&motion, 0, joints);
@@ -464,7 +463,7 @@ static void nothing_slides_without_deformation(void **state)
     const char *const settings[] = {"output=vertices", NULL};
     double worst[2] = {0, 0};
     for (int n = 0; n < 3; n++) {
-        cutis_character *c = scene_zoo(names[n], 0.2);
+        cutis_character *c = test_zoo(names[n], 0.2);
         for (int rigid = 0; rigid < 2; rigid++) {
             scene_motion motion = {c, -1, 0, rigid ? rigid_turn : NULL, 2, NULL};
             float *plain = scene_run(c, "lbs", NULL, &motion, times, 2),

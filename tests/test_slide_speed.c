@@ -39,7 +39,7 @@ static cutis_character *make_character(const scene *s)
         if (!path) return NULL;
         assert_int_equal(cutis_character_load(path, NULL, &c, &error), CUTIS_OK);
     } else {
-        assert_int_equal(cutis_zoo_make(s->character, s->resolution, NULL, &c, &error), CUTIS_OK);
+        c = test_zoo(s->character, s->resolution);
     }
     if (!(s->paper_ms > 0)) return c;
     coarse = coarsen(c, s->dofs / 2);
@@ -56,21 +56,14 @@ static double time_scene(const scene *s, int *dofs, double *iterations_each)
 {
     cutis_character *c = make_character(s);
     if (!c) return 0;
-    cutis_model *model;
-    cutis_state *state, *begin;
-    cutis_error error;
     const cutis_setting settings[] = {{s->settings[0], s->settings[1]}, {s->settings[2], s->settings[3]}};
-    cutis_model_def def = cutis_model_def_default();
-    def.character = c;
-    def.solver = "slide";
-    def.settings = settings;
-    def.setting_count = (s->settings[0] != NULL) + (s->settings[2] != NULL);
-    assert_int_equal(cutis_model_build(&def, &model, &error), CUTIS_OK);
-    assert_int_equal(cutis_state_create(model, NULL, &state, &error), CUTIS_OK);
+    int setting_count = (s->settings[0] != NULL) + (s->settings[2] != NULL);
+    cutis_model *model = test_build_def(
+        (cutis_model_def){.character = c, .solver = "slide", .settings = settings, .setting_count = setting_count});
+    cutis_state *state = test_state(model, NULL), *begin = test_state(model, NULL);
     cutis_clip_motion motion = {c, cutis_character_find_clip(c, s->clip), 0};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
     cutis_state_step(model, state, &input, s->start);
-    assert_int_equal(cutis_state_create(model, NULL, &begin, &error), CUTIS_OK);
     cutis_state_copy(model, begin, state);
     /* The same pieces of the clip again and again: what else the machine does falls out of the least time of each. */
     double least[PIECES], parts[PIECES][4], stop = processor_ms() + 500, ms = 0, part_ms[4] = {0};
@@ -214,13 +207,9 @@ static void conjugate_gradients_beat_a_factorisation(void **unused)
         double resolution, start;
     } cases[] = {{"torus", "squash", 0.52, 0.2}, {"man", "shimmy", 0.2, 0.3}, {"torus", "squash", 7, 0.2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cutis_character *c = NULL;
-        cutis_model *model = NULL;
-        cutis_state *state = NULL;
-        assert_int_equal(cutis_zoo_make(cases[i].character, cases[i].resolution, NULL, &c, NULL), CUTIS_OK);
-        cutis_model_def def = {.character = c, .solver = "slide"};
-        assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
-        assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
+        cutis_character *c = test_zoo(cases[i].character, cases[i].resolution);
+        cutis_model *model = test_build(c, "slide", NULL);
+        cutis_state *state = test_state(model, NULL);
         cutis_clip_motion motion = {c, cutis_character_find_clip(c, cases[i].clip), 0};
         cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
         cutis_state_step(model, state, &input, cases[i].start);

@@ -142,7 +142,7 @@ static void runge_kutta_is_of_fourth_order(void **unused)
 {
     (void)unused;
     static const char *const settings[] = {"integrator=rk4", "contact=off", "bend=0", NULL};
-    springs_scene *s = stage_open(stage_zoo("arm", 0.1), NULL, NULL, 0, settings);
+    springs_scene *s = stage_open(test_zoo("arm", 0.1), NULL, NULL, 0, settings);
     int n = s->character->point_count * 3;
     double *exact = rk_run(s->model, 64), errors[3];
     for (int i = 0; i < 3; i++) {
@@ -165,8 +165,8 @@ static void both_integrators_reach_the_same_shape(void **unused)
     (void)unused;
     static const char *const fast[] = {"iterations=1000", NULL};
     static const char *const rk4[] = {"iterations=1000", "integrator=rk4", NULL};
-    springs_scene *a = stage_open(stage_zoo("arm", 0.1), "flex", NULL, 0, fast);
-    springs_scene *b = stage_open(stage_zoo("arm", 0.1), "flex", NULL, 0, rk4);
+    springs_scene *a = stage_open(test_zoo("arm", 0.1), "flex", NULL, 0, fast);
+    springs_scene *b = stage_open(test_zoo("arm", 0.1), "flex", NULL, 0, rk4);
     double difference = 0, moved = 0;
     stage_counts counts[2] = {{0}};
     for (int f = 1; f <= 24; f++) {
@@ -192,7 +192,7 @@ static void rest_pose_is_the_reference_to_the_bit(void **unused)
     (void)unused;
     static const char *const names[] = {"arm", "hand", "man"};
     for (int i = 0; i < 3; i++) {
-        springs_scene *s = stage_open(stage_zoo(names[i], 0.1), NULL, NULL, 0, NULL);
+        springs_scene *s = stage_open(test_zoo(names[i], 0.1), NULL, NULL, 0, NULL);
         stage_step(s, 0.5);
         assert_int_equal(cutis_state_stats(s->model, s->state)->iterations, 0);
         const springs_model *m = s->model->stages[0].data;
@@ -247,7 +247,7 @@ static void corrections_conserve_momentum(void **unused)
 static void cones_prune_what_cannot_touch(void **unused)
 {
     (void)unused;
-    springs_scene *s = stage_open(stage_zoo("hand", 1), NULL, NULL, 0, NULL);
+    springs_scene *s = stage_open(test_zoo("hand", 1), NULL, NULL, 0, NULL);
     const springs_model *m = s->model->stages[0].data;
     size_t bytes = contact_work_size(&m->surface);
     void *memory = memory_allocate(NULL, bytes, 1);
@@ -281,7 +281,7 @@ static void press_pose(springs_scene *s, double time, float *joints)
 /* A ball pressed onto the arm's middle from above; with a map of one value painted on all. */
 static void ball_press(const char *map, float value, double *force, double *off)
 {
-    cutis_character *arm = stage_zoo("arm", 0.2), *painted = NULL;
+    cutis_character *arm = test_zoo("arm", 0.2), *painted = NULL;
     float top = -1e9f, *values = malloc((size_t)arm->vertex_count * sizeof(float));
     for (int v = 0; v < arm->vertex_count; v++) {
         values[v] = value;
@@ -352,7 +352,7 @@ static void props_come_to_rest_on_a_table(void **unused)
          {0.1f, 0.71f, 1}},
     };
     static const char *const settings[] = {"stand=off", NULL};
-    springs_scene *s = stage_open(stage_zoo("arm", 0.1), NULL, props, 4, settings);
+    springs_scene *s = stage_open(test_zoo("arm", 0.1), NULL, props, 4, settings);
     for (int f = 1; f <= 60; f++) stage_step(s, f / 30.0);
     double before[3], y[3];
     for (int i = 0; i < 3; i++) before[i] = (double)stage_prop_state(s, i + 1).motion[7];
@@ -429,7 +429,7 @@ static void soft_mesh_is_filled_and_comes_to_rest(void **unused)
          {0, 0.61f, 1}},
     };
     static const char *const settings[] = {"stand=off", NULL};
-    springs_scene *s = stage_open(stage_zoo("arm", 0.1), NULL, props, 2, settings);
+    springs_scene *s = stage_open(test_zoo("arm", 0.1), NULL, props, 2, settings);
     const springs_model *m = s->model->stages[0].data;
     assert_true(m->props[0].inner_count > 10);
     for (int f = 1; f <= 45; f++) stage_step(s, f / 30.0);
@@ -452,9 +452,9 @@ static void far_prop_changes_nothing(void **unused)
     (void)unused;
     const stage_prop far = {{.role = CUTIS_PROP_SOFT, .shape = CUTIS_PROP_BOX, .size = {0.03f, 0.03f, 0.03f}},
                             {0, 5, 5}};
-    springs_scene *with = stage_open(stage_zoo("hand", 0.1), "fist", &far, 1, NULL);
-    springs_scene *without = stage_open(stage_zoo("hand", 0.1), "fist", NULL, 0, NULL);
-    cutis_character *once = stage_zoo("hand", 0.1);
+    springs_scene *with = stage_open(test_zoo("hand", 0.1), "fist", &far, 1, NULL);
+    springs_scene *without = stage_open(test_zoo("hand", 0.1), "fist", NULL, 0, NULL);
+    cutis_character *once = test_zoo("hand", 0.1);
     double weights = 0, points = 0;
     for (int i = 0; i < once->influence_first[once->vertex_count]; i++)
         weights =
@@ -475,7 +475,7 @@ static void far_prop_changes_nothing(void **unused)
 
 static uint64_t grasp_hash(const cutis_jobs *jobs)
 {
-    springs_scene *s = stage_open(stage_zoo("hand", 0.1), "grasp", &cube, 1, NULL);
+    springs_scene *s = stage_open(test_zoo("hand", 0.1), "grasp", &cube, 1, NULL);
     cutis_step_input input = {.motion = {s, stage_sample}, .jobs = jobs};
     for (int f = 1; f <= 42; f++) cutis_state_step(s->model, s->state, &input, f / 30.0 - cutis_state_time(s->state));
     uint64_t hash = cutis_state_hash(s->model, s->state);
@@ -497,12 +497,10 @@ static void threads_do_not_matter(void **unused)
 static void snapshot_continues_alike_and_nothing_is_allocated(void **unused)
 {
     (void)unused;
-    springs_scene *s = stage_open(stage_zoo("hand", 0.1), "grasp", &cube, 1, NULL);
+    springs_scene *s = stage_open(test_zoo("hand", 0.1), "grasp", &cube, 1, NULL);
     test_memory memory = {0};
     cutis_allocator allocator = test_allocator(&memory);
-    cutis_state *own = NULL, *copy = NULL;
-    assert_int_equal(cutis_state_create(s->model, &allocator, &own, NULL), CUTIS_OK);
-    assert_int_equal(cutis_state_create(s->model, &allocator, &copy, NULL), CUTIS_OK);
+    cutis_state *own = test_state(s->model, &allocator), *copy = test_state(s->model, &allocator);
     long before = atomic_load(&memory.allocations);
     cutis_step_input input = {.motion = {s, stage_sample}};
     cutis_state_step(s->model, own, &input, 1.3);
@@ -520,7 +518,7 @@ static void snapshot_continues_alike_and_nothing_is_allocated(void **unused)
 static void cruelty_leaves_everything_finite(void **unused)
 {
     (void)unused;
-    springs_scene *s = stage_open(stage_zoo("hand", 0.1), "grasp", &cube, 1, NULL);
+    springs_scene *s = stage_open(test_zoo("hand", 0.1), "grasp", &cube, 1, NULL);
     int joints = s->character->joint_count;
     float *pose = calloc((size_t)joints * 12, sizeof(float));
     uint32_t seed = 7;
@@ -555,34 +553,19 @@ static void cruelty_leaves_everything_finite(void **unused)
     stage_close(s);
 }
 
-static bool build_whole(void *context, const cutis_allocator *allocator)
-{
-    cutis_model_def def = cutis_model_def_default();
-    cutis_model *model = NULL;
-    cutis_state *state = NULL;
-    cutis_error error;
-    def.character = context;
-    def.solver = "springs";
-    def.allocator = allocator;
-    bool fine = cutis_model_build(&def, &model, &error) == CUTIS_OK &&
-                cutis_state_create(model, allocator, &state, &error) == CUTIS_OK;
-    cutis_state_destroy(state);
-    cutis_model_destroy(model);
-    return fine;
-}
-
 static void failed_allocations_are_survived(void **unused)
 {
     (void)unused;
-    springs_scene *s = stage_open(stage_zoo("hand", 0.1), NULL, &cube, 1, NULL);
-    assert_true(test_every_allocation(build_whole, s->character) > 3);
+    springs_scene *s = stage_open(test_zoo("hand", 0.1), NULL, &cube, 1, NULL);
+    cutis_model_def def = {.character = s->character, .solver = "springs"};
+    assert_true(test_every_allocation(test_build_and_step, &def) > 3);
     stage_close(s);
 }
 
 static void props_that_make_no_sense_are_refused(void **unused)
 {
     (void)unused;
-    cutis_character *arm = stage_zoo("arm", 0.1), *c = NULL;
+    cutis_character *arm = test_zoo("arm", 0.1), *c = NULL;
     cutis_prop plane = {.name = "sea", .role = CUTIS_PROP_RIGID, .shape = CUTIS_PROP_PLANE, .joint = -1};
     cutis_character given = *arm;
     given.props = &plane, given.prop_count = 1;

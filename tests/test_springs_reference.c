@@ -25,7 +25,7 @@ static void no_warning(void *context, const char *sentence)
 static void subject_start(subject *s, const char *name, double resolution, const cutis_allocator *allocator)
 {
     memset(s, 0, sizeof *s);
-    assert_int_equal(cutis_zoo_make(name, resolution, NULL, &s->character, NULL), CUTIS_OK);
+    s->character = test_zoo(name, resolution);
     s->memory = arena_create(allocator);
 }
 

@@ -30,7 +30,7 @@ static void finger_pose(springs_scene *s, double time, float *joints)
 /* Height of the lowest point of the hand, were nothing in its way. */
 static double finger_lowest(double time)
 {
-    springs_scene *s = stage_open(stage_zoo("hand", 0.28), NULL, NULL, 0, NULL);
+    springs_scene *s = stage_open(test_zoo("hand", 0.28), NULL, NULL, 0, NULL);
     s->pose = finger_pose;
     stage_step(s, time);
     double lowest = 1e9;
@@ -49,7 +49,7 @@ static void finger_flattens_on_a_table(void **unused)
                          .friction = -1,
                          .restitution = -1},
                         {0, (float)top - 0.02f, 0.16f}};
-    springs_scene *s = stage_open(stage_zoo("hand", 0.28), NULL, &table, 1, NULL);
+    springs_scene *s = stage_open(test_zoo("hand", 0.28), NULL, &table, 1, NULL);
     s->pose = finger_pose;
     int touched = 0, frames = 0;
     double sum[3];
@@ -86,14 +86,14 @@ static void finger_and_soft_table_both_give_way(void **unused)
                          .restitution = -1,
                          .stiffness = 0.6f},
                         {-0.02f, (float)top - 0.015f, 0.155f}};
-    springs_scene *s = stage_open(stage_zoo("hand", 0.28), NULL, &table, 1, NULL);
+    springs_scene *s = stage_open(test_zoo("hand", 0.28), NULL, &table, 1, NULL);
     s->pose = finger_pose;
     for (int f = 1; f <= 30; f++) {
         stage_step(s, f / 30.0);
         deepest = fmax(deepest, stage_depth_soft(s, 0));
     }
     /* Against the reference shape, which is what the skin would be without contact. */
-    springs_scene *alone = stage_open(stage_zoo("hand", 0.28), NULL, NULL, 0, NULL);
+    springs_scene *alone = stage_open(test_zoo("hand", 0.28), NULL, NULL, 0, NULL);
     alone->pose = finger_pose;
     stage_step(alone, 1);
     double skin = 0, soft = 0, size = (double)s->character->size;
@@ -133,7 +133,7 @@ static void ball_pose(springs_scene *s, double time, float *joints)
 static void body_gives_way_to_a_rigid_ball(void **unused)
 {
     (void)unused;
-    cutis_character *man = stage_zoo("man", 0.68);
+    cutis_character *man = test_zoo("man", 0.68);
     float front = -1e9f;
     for (int v = 0; v < man->vertex_count; v++) {
         const float *x = man->positions + 3 * v;
@@ -177,7 +177,7 @@ static void body_gives_way_to_a_rigid_ball(void **unused)
 static void hand_lifts(const stage_prop *thing, const char *what, double resolution)
 {
     static const char *const settings[] = {"friction=0.8", NULL};
-    springs_scene *s = stage_open(stage_zoo("hand", resolution), "grasp", thing, 1, settings);
+    springs_scene *s = stage_open(test_zoo("hand", resolution), "grasp", thing, 1, settings);
     double size = (double)s->character->size, deepest = 0, error = 0, sum[3], weight = 0.2 * 9.81;
     double held = 0, end = 0;
     stage_counts counts = {0};
@@ -227,7 +227,7 @@ static void cube_falls_without_friction(void **unused)
 {
     (void)unused;
     static const char *const settings[] = {"friction=0", NULL};
-    springs_scene *s = stage_open(stage_zoo("hand", 0.28), "grasp", &cube, 1, settings);
+    springs_scene *s = stage_open(test_zoo("hand", 0.28), "grasp", &cube, 1, settings);
     for (int f = 1; f <= 120; f++) stage_step(s, f / 30.0);
     double lift = (double)stage_prop_state(s, 0).motion[7] + 0.09;
     print_message("grasp at friction 0: cube ends %.1f mm from where it stood\n", 1e3 * lift);
@@ -349,7 +349,7 @@ static void folds_do_not_intersect(void **unused)
     static const char *const scenes[][2] = {{"arm", "flex"}, {"hand", "fist"}};
     static const double resolutions[] = {0.3, 0.28};
     for (int i = 0; i < 2; i++) {
-        springs_scene *s = stage_open(stage_zoo(scenes[i][0], resolutions[i]), scenes[i][1], NULL, 0, NULL);
+        springs_scene *s = stage_open(test_zoo(scenes[i][0], resolutions[i]), scenes[i][1], NULL, 0, NULL);
         double length = (double)s->character->clips[s->clip].end;
         int most = 0;
         stage_counts counts = {0};

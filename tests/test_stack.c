@@ -19,23 +19,6 @@ static cutis_character *make_bar(void)
     return c;
 }
 
-static cutis_model *make_model(const cutis_character *c, const char *name, double substep,
-                               const cutis_allocator *allocator)
-{
-    cutis_model_def def = {.character = c, .solver = name, .substep = substep, .allocator = allocator};
-    cutis_model *model = NULL;
-    cutis_error error;
-    if (cutis_model_build(&def, &model, &error)) fail_msg("%s: %s", name, error.text);
-    return model;
-}
-
-static cutis_state *make_state(const cutis_model *model, const cutis_allocator *allocator)
-{
-    cutis_state *state = NULL;
-    assert_int_equal(cutis_state_create(model, allocator, &state, NULL), CUTIS_OK);
-    return state;
-}
-
 static void go_to(const cutis_model *model, cutis_state *state, cutis_step_input *input, double time)
 {
     cutis_state_step(model, state, input, time - cutis_state_time(state));
@@ -59,10 +42,10 @@ static void for_every_body(void (*test)(const cutis_character *c, const solver *
 static void compare_with_alone(const cutis_character *c, const solver *body, const char *stack)
 {
     if (!(body->info.substep > 0)) return;
-    cutis_model *alone = make_model(c, body->info.name, 0, NULL), *both = make_model(c, stack, 0, NULL);
+    cutis_model *alone = test_build(c, body->info.name, NULL), *both = test_build(c, stack, NULL);
     double h = cutis_model_get_info(both).substep;
     assert_true(h == body->info.substep && h == cutis_model_get_info(alone).substep);
-    cutis_state *a = make_state(alone, NULL), *b = make_state(both, NULL);
+    cutis_state *a = test_state(alone, NULL), *b = test_state(both, NULL);
     cutis_clip_motion clip = {c, 0, 0};
     cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}};
     size_t floats = 3 * (size_t)c->vertex_count;
@@ -105,8 +88,9 @@ static void the_substep_asked_for_is_the_bodys(void **unused)
     } cases[] = {{"layers+slide", 0, 20},      {"layers+slide", 0.01, 20}, {"layers+slide", 0.0025, 24},
                  {"layers+slide", 0.0005, 40}, {"lbs+slide", 0.002, 10},   {"slide", 0, 20}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cutis_model *model = make_model(c, cases[i].stack, cases[i].asked, NULL);
-        cutis_state *state = make_state(model, NULL);
+        cutis_model *model =
+            test_build_def((cutis_model_def){.character = c, .solver = cases[i].stack, .substep = cases[i].asked});
+        cutis_state *state = test_state(model, NULL);
         if (cases[i].asked > 0) assert_true(cutis_model_get_info(model).substep == cases[i].asked);
         cutis_state_step(model, state, &(cutis_step_input){0}, 0.02);
         assert_int_equal(cutis_state_stats(model, state)->substeps, cases[i].taken);
@@ -121,13 +105,13 @@ static void the_substep_asked_for_is_the_bodys(void **unused)
 /* The whole state has the same bits, however it came to the instant, also in the middle of a body's substep. */
 static void compare_rates(const cutis_character *c, const solver *body, const char *stack)
 {
-    cutis_model *model = make_model(c, stack, 0, NULL);
+    cutis_model *model = test_build(c, stack, NULL);
     double own = body->info.substep > 0 ? body->info.substep : 0.005;
     const double instants[] = {12 * own, 12 * own + (body->info.substep > 0 ? own / ceil(own / 0.001 - 1e-6) : 0.001)};
     for (int k = 0; k < 2; k++) {
         uint64_t expected = 0;
         for (int frames = 1; frames <= 7; frames += 2) {
-            cutis_state *state = make_state(model, NULL);
+            cutis_state *state = test_state(model, NULL);
             cutis_clip_motion clip = {c, 0, 0};
             cutis_step_input input = {.motion = {&clip, cutis_clip_motion_sample}};
             for (int i = 1; i < frames; i++) go_to(model, state, &input, instants[k] * i / frames);
@@ -166,8 +150,8 @@ static void compare_restored(const cutis_character *c, const solver *body, const
     (void)body;
     test_memory memory = {0};
     cutis_allocator allocator = test_allocator(&memory);
-    cutis_model *model = make_model(c, stack, 0, &allocator);
-    cutis_state *a = make_state(model, &allocator), *b = make_state(model, &allocator);
+    cutis_model *model = test_build_def((cutis_model_def){.character = c, .solver = stack, .allocator = &allocator});
+    cutis_state *a = test_state(model, &allocator), *b = test_state(model, &allocator);
     cutis_pool *pool = NULL;
     assert_int_equal(cutis_pool_create(3, NULL, &pool, NULL), CUTIS_OK);
     long before = atomic_load(&memory.allocations);
@@ -215,8 +199,8 @@ static void compare_moved(const cutis_character *c, const solver *body, const ch
 {
     (void)body;
     static const float motion[12] = {0, 0, 1, 3, 0, 1, 0, -2, -1, 0, 0, 1}; /* a quarter turn about Y, and away */
-    cutis_model *model = make_model(c, stack, 0, NULL);
-    cutis_state *a = make_state(model, NULL), *b = make_state(model, NULL);
+    cutis_model *model = test_build(c, stack, NULL);
+    cutis_state *a = test_state(model, NULL), *b = test_state(model, NULL);
     moved_clip at_home = {{c, 0, 0}, NULL}, away = {{c, 0, 0}, motion};
     cutis_step_input input = {.motion = {&at_home, sample_moved}};
     go_to(model, a, &input, 0.0137);
@@ -244,8 +228,8 @@ static void a_teleport_within_a_bodys_substep_excites_nothing(void **unused)
 static void run_live(const cutis_character *c, const solver *body, const char *stack)
 {
     (void)body;
-    cutis_model *model = make_model(c, stack, 0, NULL);
-    cutis_state *state = make_state(model, NULL);
+    cutis_model *model = test_build(c, stack, NULL);
+    cutis_state *state = test_state(model, NULL);
     float joints[3 * 12];
     cutis_step_input input = {.joints = joints};
     for (int i = 0; i < 20; i++) {
@@ -257,8 +241,8 @@ static void run_live(const cutis_character *c, const solver *body, const char *s
     }
     /* Held long enough, the body is where the pose wants it: the pose it saw last is the one given. */
     for (int i = 0; i < 300; i++) cutis_state_step(model, state, &input, 0.01);
-    cutis_model *still = make_model(c, body->info.name, 0, NULL);
-    cutis_state *settled = make_state(still, NULL);
+    cutis_model *still = test_build(c, body->info.name, NULL);
+    cutis_state *settled = test_state(still, NULL);
     for (int i = 0; i < 320; i++) cutis_state_step(still, settled, &input, 0.01);
     for (int v = 0; v < c->vertex_count; v++) {
         vec3 p = vec3_load(cutis_state_positions(model, state) + 3 * v);

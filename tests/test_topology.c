@@ -1,13 +1,24 @@
 /* The report on a character's surface, on hand-made cases of everything that can be wrong with one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "mesh_shapes.h"
 
+typedef struct reported {
+    const cutis_character *character;
+    const cutis_topology *topology;
+} reported;
+
+static bool report_again(void *context, const cutis_allocator *allocator)
+{
+    const reported *r = context;
+    cutis_topology again;
+    cutis_result result = cutis_character_topology(r->character, allocator, &again, NULL);
+    if (result == CUTIS_OK)
+        assert_memory_equal(&again, r->topology, sizeof again);
+    else
+        assert_int_equal(result, CUTIS_ERROR_MEMORY);
+    return result == CUTIS_OK;
+}
+
+/* The report, which is the same with every allocation failing in turn before it succeeds. */
 static cutis_topology report(const shape *s)
 {
     static int firsts[SHAPE_TRIANGLES + 1];
@@ -26,19 +37,8 @@ static cutis_topology report(const shape *s)
     cutis_topology topology;
     assert_int_equal(cutis_character_topology(character, NULL, &topology, &error), CUTIS_OK);
 
-    /* and with every allocation failing in turn */
-    for (long fail_at = 0;; fail_at++) {
-        counting c = {.fail_at = fail_at};
-        cutis_allocator allocator = counting_allocator(&c);
-        cutis_topology again;
-        result = cutis_character_topology(character, &allocator, &again, &error);
-        assert_int_equal(c.blocks, 0);
-        if (result == CUTIS_OK) {
-            assert_memory_equal(&again, &topology, sizeof again);
-            break;
-        }
-        assert_int_equal(result, CUTIS_ERROR_MEMORY);
-    }
+    reported r = {character, &topology};
+    test_every_allocation(report_again, &r);
     cutis_character_destroy(character);
     return topology;
 }

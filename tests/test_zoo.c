@@ -1,18 +1,9 @@
 /*
  * test_zoo.c: the built-in characters are what zoo.h and the issue promise.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/core.h"
-#include "cutis/cutis.h"
 #include "math/math3.h"
 #include "mesh/mesh.h"
 
@@ -50,14 +41,6 @@ static const promise promises[] = {
     {"neck", 0, {"look_up", "swallow"}, {"chest", "neck", "head", "larynx"}},
 };
 
-static cutis_character *make(const char *name, double resolution)
-{
-    cutis_character *c = NULL;
-    cutis_error error = {0};
-    if (cutis_zoo_make(name, resolution, NULL, &c, &error) != CUTIS_OK) fail_msg("%s: %s", name, error.text);
-    return c;
-}
-
 /* ---- shape ---- */
 
 static void zoo_lists_all_characters_with_a_summary(void **state)
@@ -76,7 +59,7 @@ static void vertex_counts_are_near_the_promised_ones_and_grow_with_resolution(vo
 {
     (void)state;
     for (int i = 0; i < COUNT_OF(promises); i++) {
-        cutis_character *one = make(promises[i].name, 1), *four = make(promises[i].name, 4);
+        cutis_character *one = test_zoo(promises[i].name, 1), *four = test_zoo(promises[i].name, 4);
         int wanted = promises[i].vertices;
         if (wanted && abs(one->vertex_count - wanted) > wanted / 20)
             fail_msg("%s has %d vertices instead of %d", one->name, one->vertex_count, wanted);
@@ -93,7 +76,7 @@ static void surfaces_are_closed_manifold_quads_without_self_intersection_at_ever
     static const double resolutions[] = {0.1, 0.5, 1, 2, 5};
     for (int i = 0; i < COUNT_OF(promises); i++)
         for (int r = 0; r < COUNT_OF(resolutions); r++) {
-            cutis_character *c = make(promises[i].name, resolutions[r]);
+            cutis_character *c = test_zoo(promises[i].name, resolutions[r]);
             cutis_topology t;
             cutis_error error;
             assert_int_equal(cutis_character_topology(c, NULL, &t, &error), CUTIS_OK);
@@ -121,7 +104,7 @@ static void shape_does_not_depend_on_resolution(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT_OF(promises); i++) {
-        cutis_character *one = make(promises[i].name, 1), *fine = make(promises[i].name, 4);
+        cutis_character *one = test_zoo(promises[i].name, 1), *fine = test_zoo(promises[i].name, 4);
         cutis_topology a, b;
         assert_int_equal(cutis_character_topology(one, NULL, &a, NULL), CUTIS_OK);
         assert_int_equal(cutis_character_topology(fine, NULL, &b, NULL), CUTIS_OK);
@@ -136,7 +119,7 @@ static void quads_are_neither_slivers_nor_folded(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT_OF(promises); i++) {
-        cutis_character *c = make(promises[i].name, 1);
+        cutis_character *c = test_zoo(promises[i].name, 1);
         int folded = 0;
         for (int f = 0; f < c->face_count; f++) {
             const int *q = c->corners + 4 * f;
@@ -162,7 +145,7 @@ static void texture_coordinates_lie_in_the_square_and_no_face_is_degenerate(void
 {
     (void)state;
     for (int i = 0; i < COUNT_OF(promises); i++) {
-        cutis_character *c = make(promises[i].name, 1);
+        cutis_character *c = test_zoo(promises[i].name, 1);
         assert_non_null(c->texcoords);
         for (int f = 0; f < c->face_count; f++) {
             double area = 0;
@@ -190,7 +173,7 @@ static void weights_sum_to_one_and_are_smooth(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT_OF(promises); i++) {
-        cutis_character *c = make(promises[i].name, 1);
+        cutis_character *c = test_zoo(promises[i].name, 1);
         float steepest = 0;
         for (int v = 0; v < c->vertex_count; v++) {
             int first = c->influence_first[v], last = c->influence_first[v + 1];
@@ -220,7 +203,7 @@ static void weights_sum_to_one_and_are_smooth(void **state)
 static void weights_do_not_leak_from_leg_to_leg(void **state)
 {
     (void)state;
-    cutis_character *c = make("man", 1);
+    cutis_character *c = test_zoo("man", 1);
     int left = cutis_character_find_joint(c, "thigh_l"), right = cutis_character_find_joint(c, "shin_r");
     for (int v = 0; v < c->vertex_count; v++) {
         float x = c->positions[3 * v], y = c->positions[3 * v + 1];
@@ -237,7 +220,7 @@ static void joints_and_clips_have_the_promised_names(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT_OF(promises); i++) {
-        cutis_character *c = make(promises[i].name, 0.1);
+        cutis_character *c = test_zoo(promises[i].name, 0.1);
         int clips = 0;
         for (; clips < 4 && promises[i].clips[clips]; clips++)
             if (cutis_character_find_clip(c, promises[i].clips[clips]) < 0)
@@ -260,7 +243,7 @@ static void every_joint_but_roots_moves_some_vertex(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT_OF(promises); i++) {
-        cutis_character *c = make(promises[i].name, 1);
+        cutis_character *c = test_zoo(promises[i].name, 1);
         for (int j = 0; j < c->joint_count; j++)
             if (c->joints[j].parent >= 0 && !c->joints[j].deforms)
                 fail_msg("%s: joint %s moves nothing", c->name, c->joints[j].name);
@@ -303,7 +286,7 @@ static double widest_turn(const cutis_character *c, const char *clip_name, const
 static void arm_bends_by_140_and_twists_by_180_degrees(void **state)
 {
     (void)state;
-    cutis_character *c = make("arm", 0.1);
+    cutis_character *c = test_zoo("arm", 0.1);
     double bend = widest_turn(c, "flex", "forearm"), twist = widest_turn(c, "twist", "forearm");
     print_message("elbow bends %.2f, forearm twists %.2f degrees\n", bend, twist);
     assert_true(fabs(bend - 140) < 0.1);
@@ -330,7 +313,7 @@ static void walks_close_in_position_and_velocity(void **state)
     (void)state;
     static const char *const walkers[] = {"man", "dancer", "cat"};
     for (int i = 0; i < COUNT_OF(walkers); i++) {
-        cutis_character *c = make(walkers[i], 0.1);
+        cutis_character *c = test_zoo(walkers[i], 0.1);
         int walk = cutis_character_find_clip(c, "walk");
         const cutis_clip *clip = &c->clips[walk];
         assert_true(clip->track_count > 10);
@@ -359,7 +342,7 @@ static void walks_close_in_position_and_velocity(void **state)
 static void walking_feet_do_not_slide(void **state)
 {
     (void)state;
-    cutis_character *c = make("man", 0.1);
+    cutis_character *c = test_zoo("man", 0.1);
     int walk = cutis_character_find_clip(c, "walk"), toe = cutis_character_find_joint(c, "toe_l");
     float pose[12 * 64], rest[12 * 64];
     cutis_pose_rest(c, rest);
@@ -400,7 +383,7 @@ static void walking_limbs_keep_clear_of_the_body(void **state)
     (void)state;
     static const char *const walkers[] = {"man", "dancer"};
     for (int i = 0; i < COUNT_OF(walkers); i++) {
-        cutis_character *c = make(walkers[i], 1);
+        cutis_character *c = test_zoo(walkers[i], 1);
         int walk = cutis_character_find_clip(c, "walk");
         arena memory = arena_create(NULL);
         mesh m;
@@ -424,7 +407,7 @@ static void shimmy_holds_still_for_its_last_one_and_a_half_seconds(void **state)
     (void)state;
     static const char *const names[] = {"man", "dancer"};
     for (int i = 0; i < COUNT_OF(names); i++) {
-        cutis_character *c = make(names[i], 0.1);
+        cutis_character *c = test_zoo(names[i], 0.1);
         int clip = cutis_character_find_clip(c, "shimmy");
         float pose[12 * 64], still[12 * 64];
         double end = c->clips[clip].end, moved = 0;
@@ -446,7 +429,7 @@ static void jump_leaves_the_ground_and_grasp_lifts_by_30_centimetres(void **stat
 {
     (void)state;
     float pose[12 * 64];
-    cutis_character *c = make("man", 0.1);
+    cutis_character *c = test_zoo("man", 0.1);
     int clip = cutis_character_find_clip(c, "jump"), toe = cutis_character_find_joint(c, "toe_l");
     float highest = 0;
     for (int k = 0; k <= 240; k++) {
@@ -456,7 +439,7 @@ static void jump_leaves_the_ground_and_grasp_lifts_by_30_centimetres(void **stat
     assert_true(highest > 0.25f);
     cutis_character_destroy(c);
 
-    c = make("hand", 0.1);
+    c = test_zoo("hand", 0.1);
     clip = cutis_character_find_clip(c, "grasp");
     cutis_pose_sample(c, clip, 0, pose);
     float before = pose[7];
@@ -468,7 +451,7 @@ static void jump_leaves_the_ground_and_grasp_lifts_by_30_centimetres(void **stat
 static void swallowing_moves_the_larynx_by_two_centimetres_and_nothing_else_as_far(void **state)
 {
     (void)state;
-    cutis_character *c = make("neck", 1);
+    cutis_character *c = test_zoo("neck", 1);
     int clip = cutis_character_find_clip(c, "swallow"), larynx = cutis_character_find_joint(c, "larynx");
     float rest[12 * 64], pose[12 * 64], most = 0;
     cutis_pose_rest(c, rest);
@@ -504,7 +487,7 @@ static void making_a_character_twice_gives_the_same_bits(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT_OF(promises); i++) {
-        cutis_character *a = make(promises[i].name, 1), *b = make(promises[i].name, 1);
+        cutis_character *a = test_zoo(promises[i].name, 1), *b = test_zoo(promises[i].name, 1);
         print_message("%s %016llx\n", a->name, (unsigned long long)character_hash(a));
         assert_true(character_hash(a) == character_hash(b));
         cutis_character_destroy(a);
@@ -528,43 +511,20 @@ static void bad_names_and_resolutions_are_refused_with_a_sentence(void **state)
     assert_null(c);
 }
 
-/* An allocator that fails at one call, and counts what is still held. */
-typedef struct failing {
-    int calls, fail_at, held;
-} failing;
-
-static void *failing_allocate(void *context, size_t size, size_t alignment)
+static bool make_with(void *context, const cutis_allocator *allocator)
 {
-    failing *f = context;
-    if (f->calls++ == f->fail_at) return NULL;
-    f->held++;
-    return aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
-}
-
-static void failing_release(void *context, void *block, size_t size)
-{
-    (void)size;
-    if (block) ((failing *)context)->held--;
-    free(block);
+    cutis_character *c = NULL;
+    cutis_result result = cutis_zoo_make(context, 0.1, allocator, &c, NULL);
+    assert_true(result == CUTIS_OK || result == CUTIS_ERROR_MEMORY);
+    cutis_character_destroy(c);
+    return result == CUTIS_OK;
 }
 
 static void every_failing_allocation_is_survived_without_a_leak(void **state)
 {
     (void)state;
-    static const char *const names[] = {"arm", "torus"};
-    for (int i = 0; i < COUNT_OF(names); i++)
-        for (int fail_at = 0;; fail_at++) {
-            failing f = {0, fail_at, 0};
-            cutis_allocator allocator = {&f, failing_allocate, failing_release};
-            cutis_character *c = NULL;
-            cutis_error error;
-            cutis_result result = cutis_zoo_make(names[i], 0.1, &allocator, &c, &error);
-            bool all = f.calls <= fail_at;
-            assert_int_equal(result, all ? CUTIS_OK : CUTIS_ERROR_MEMORY);
-            if (all) cutis_character_destroy(c);
-            assert_int_equal(f.held, 0);
-            if (all) break;
-        }
+    test_every_allocation(make_with, "arm");
+    test_every_allocation(make_with, "torus");
 }
 
 int main(void)

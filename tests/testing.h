@@ -106,6 +106,65 @@ static inline long test_every_allocation(bool (*body)(void *context, const cutis
     }
 }
 
+/* ---- characters, models and states: made, or the test fails with the library's sentence ---- */
+
+static inline cutis_character *test_zoo(const char *name, double resolution)
+{
+    cutis_character *character = NULL;
+    cutis_error error;
+    if (cutis_zoo_make(name, resolution, NULL, &character, &error) != CUTIS_OK) fail_msg("%s: %s", name, error.text);
+    return character;
+}
+
+static inline cutis_model *test_build_def(cutis_model_def def)
+{
+    cutis_model *model = NULL;
+    cutis_error error;
+    if (cutis_model_build(&def, &model, &error) != CUTIS_OK) fail_msg("%s: %s", def.solver, error.text);
+    return model;
+}
+
+/* settings: texts "key=value", ended by NULL; or NULL. */
+static inline cutis_model *test_build(const cutis_character *character, const char *name, const char *const *settings)
+{
+    enum { LIMIT = 32 };
+    cutis_setting pairs[LIMIT];
+    char texts[LIMIT][128];
+    int count = 0;
+    for (; settings && settings[count]; count++) {
+        assert_true(count < LIMIT && strlen(settings[count]) < sizeof texts[0]);
+        strcpy(texts[count], settings[count]);
+        char *middle = strchr(texts[count], '=');
+        assert_non_null(middle);
+        *middle = 0;
+        pairs[count] = (cutis_setting){texts[count], middle + 1};
+    }
+    return test_build_def(
+        (cutis_model_def){.character = character, .solver = name, .settings = pairs, .setting_count = count});
+}
+
+static inline cutis_state *test_state(const cutis_model *model, const cutis_allocator *allocator)
+{
+    cutis_state *state = NULL;
+    assert_int_equal(cutis_state_create(model, allocator, &state, NULL), CUTIS_OK);
+    return state;
+}
+
+/* For test_every_allocation: model and state of a cutis_model_def, and a step. */
+static inline bool test_build_and_step(void *context, const cutis_allocator *allocator)
+{
+    cutis_model_def def = *(const cutis_model_def *)context;
+    cutis_model *model = NULL;
+    cutis_state *state = NULL;
+    def.allocator = allocator;
+    bool fine = cutis_model_build(&def, &model, NULL) == CUTIS_OK &&
+                cutis_state_create(model, allocator, &state, NULL) == CUTIS_OK;
+    if (fine) cutis_state_step(model, state, &(cutis_step_input){0}, 0.003);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return fine;
+}
+
 /* ---- job systems ---- */
 
 /* The caller's thread, last index first: finds code that counts on the order of jobs. */

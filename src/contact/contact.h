@@ -1,7 +1,7 @@
 /*
  * contact.h: contact of a deforming triangle surface with itself and with props.
  *
- * The surface is searched by a tree of swept boxes with bounds of normals; what comes close is reported as
+ * The surface is searched by a tree of boxes with bounds of motions and normals; what comes close is reported as
  * pairs of a point and a triangle or of two edges, each with the normal, weights and distance at the start of
  * the step, where the surface is free of intersections: so the side of a pair is never in doubt. A solver
  * projects pairs inside its own loop (contact_pair_project), and at its end lets contact_resolve make the
@@ -83,7 +83,7 @@ cutis_result contact_untangle(const mesh *m, const contact_untangle_options *opt
 /* ---- the surface ---- */
 
 /* Triangles of a leaf at most, points of an outline at most, floats of a bound. */
-enum { CONTACT_LEAF = 8, CONTACT_OUTLINE = 64, CONTACT_BOUND = 12 };
+enum { CONTACT_LEAF = 8, CONTACT_OUTLINE = 64, CONTACT_BOUND = 20 };
 
 /* The loop of points around some triangles; count 0: none that is simple and star-shaped. */
 typedef struct contact_outline {
@@ -133,8 +133,7 @@ typedef struct contact_work {
     float *triangles; /* (triangle_count x CONTACT_BOUND) the same, in the order of leaves */
     float *motions;   /* (triangle_count x 4) mean motion, and how far the corners' are from it */
     float *starts;    /* (point_count x 4) start */
-    float *ends;      /* (point_count x 4) end, less the mean motion */
-    vec3 shift;       /* the mean motion, which changes no distance and would only swell the boxes */
+    float *ends;      /* (point_count x 4) end */
     contact_pair *pairs;
     contact_block *block_counts; /* (block_count) */
     int pair_count;
@@ -162,8 +161,8 @@ typedef struct contact_search_options {
 } contact_search_options;
 
 /*
- * How close the features of a pair must come to be reported: the margin, but less of it where edges are shorter than
- * their mean, and at least the pair's gap. So neighbours on a fine mesh do not fill the list.
+ * How close the features of a pair must come to be reported: the margin, but less of it on the side whose edges are
+ * shorter than their mean, and at least the pair's gap. So neighbours on a fine mesh do not fill the list.
  */
 float contact_reach(const contact_surface *surface, const contact_search_options *options, const contact_pair *pair);
 

@@ -1,9 +1,10 @@
 /*
  * contact_search.c: pairs of features of a deforming surface that come close within a step.
  *
- * The tree's boxes are swept over the step. Flat parts are left out, as by Volino and Magnenat-Thalmann 1994: a piece
- * whose normals all lie on one side of some plane, and whose outline does not cross itself in that plane's direction,
- * is a height field and cannot touch itself. Here this holds for the whole step, not for its ends only:
+ * The tree's boxes hold where points start and how they move. Flat parts are left out, as by Volino and
+ * Magnenat-Thalmann 1994: a piece whose normals all lie on one side of some plane, and whose outline does not cross
+ * itself in that plane's direction, is a height field and cannot touch itself. Here this holds for the whole step, not
+ * for its ends only:
  * - normals: that of a triangle whose corners move straight is quadratic in time; the bounds hold its three Bezier
  *   control vectors, as the continuous normal cones of Tang, Curtis, Yoon, Manocha 2009. Departure: the cone is a box
  *   around unit vectors, which merges by minima and needs no trigonometry;
@@ -11,7 +12,9 @@
  *   quadratic in time, too) and go round once: as the star-shaped contours of Schvartzman, Perez, Otaduy 2010. The
  *   number of layers over a place is how often the outline goes round it, and so is one at most.
  *
- * A bound is the box's minimum, minus its maximum, then the same of the normals: all merge by minima.
+ * A bound is the minimum of where the points start, minus their maximum, then the same of their motions and of the
+ * normals: all merge by minima. That motions have bounds of their own, instead of boxes swept over them, spares the
+ * parts of a hand that swings from meeting each other along their common way.
  */
 #include <string.h>
 
@@ -26,6 +29,8 @@ static const float FLAT_COSINE = 0.3f;
  * than twice this, and contact keeps it further apart.
  */
 static const float FLAT_STRAY = 0.2f;
+/* Where in a bound motions and normals stand. */
+enum { MOTIONS = 6, NORMALS = 12 };
 /* Pairs of nodes that wait: of each of at most 160 levels all but one pair of three children each. */
 enum { STACK = 160 * 8 + 1 };
 
@@ -47,12 +52,19 @@ static float play(const contact_surface *surface, const contact_search_options *
     return surface->edge_mean > 0 ? all * scale / surface->edge_mean : all;
 }
 
+/* What a side of a pair adds to its reach: half of the gap, or of the hard gap and what its own points may stray by. */
+static float side_reach(const contact_surface *surface, const contact_search_options *options, float scale, float gap)
+{
+    return options->touching ? 0.5f * options->margin
+                             : MAX(0.5f * gap, 0.05f * gap + 0.5f * play(surface, options, scale));
+}
+
 float contact_reach(const contact_surface *surface, const contact_search_options *options, const contact_pair *pair)
 {
-    if (options->touching) return options->margin;
-    float scale = 0;
-    for (int k = 0; k < 4; k++) scale = MAX(scale, surface->scales[pair->v[k]]);
-    return MAX(pair->gap, 0.1f * pair->gap + play(surface, options, scale));
+    float scales[2] = {0};
+    int first = pair->kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
+    for (int k = 0; k < 4; k++) scales[k >= first] = MAX(scales[k >= first], surface->scales[pair->v[k]]);
+    return side_reach(surface, options, scales[0], pair->gap) + side_reach(surface, options, scales[1], pair->gap);
 }
 
 bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
@@ -71,7 +83,7 @@ static void points_load(void *context, int begin, int end)
         if (s->partial && !s->work->marks[p]) continue;
         float *a = s->work->starts + 4 * p, *b = s->work->ends + 4 * p;
         vec3_store(a, vec3_load(s->start + 3 * p));
-        vec3_store(b, vec3_sub(vec3_load(s->end + 3 * p), s->work->shift));
+        vec3_store(b, vec3_load(s->end + 3 * p));
         a[3] = b[3] = 0;
     }
 }
@@ -81,11 +93,19 @@ static void v_cross(const vfloat a[3], const vfloat b[3], vfloat out[3])
     for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
+/* The most that features of the triangle add to a pair's reach. */
+static float triangle_reach(const search *s, const int *corners)
+{
+    float scale = 0;
+    for (int c = 0; c < 3; c++) scale = MAX(scale, s->surface->scales[corners[c]]);
+    return side_reach(s->surface, s->options, scale, s->options->thickness);
+}
+
 /* Bounds and motions of LANES triangles from i on. */
 static void triangles_bound(const search *s, int i)
 {
     const int *corners = s->surface->corners + 3 * i;
-    vfloat p[2][3][4], low[3], high[3], normal_low[3], normal_high[3];
+    vfloat p[2][3][4], low[3], high[3], motion_low[3], motion_high[3], normal_low[3], normal_high[3];
     int32_t index[LANES], to[LANES];
     for (int c = 0; c < 3; c++) {
         for (int lane = 0; lane < LANES; lane++) index[lane] = 4 * corners[3 * lane + c];
@@ -94,9 +114,11 @@ static void triangles_bound(const search *s, int i)
     }
     for (int k = 0; k < 3; k++) {
         low[k] = high[k] = p[0][0][k];
-        for (int c = 1; c < 6; c++) {
-            low[k] = v_min(low[k], p[c / 3][c % 3][k]);
-            high[k] = v_max(high[k], p[c / 3][c % 3][k]);
+        motion_low[k] = motion_high[k] = p[1][0][k] - p[0][0][k];
+        for (int c = 1; c < 3; c++) {
+            vfloat motion = p[1][c][k] - p[0][c][k];
+            low[k] = v_min(low[k], p[0][c][k]), high[k] = v_max(high[k], p[0][c][k]);
+            motion_low[k] = v_min(motion_low[k], motion), motion_high[k] = v_max(motion_high[k], motion);
         }
     }
     vfloat edges[2][2][3];
@@ -133,13 +155,19 @@ static void triangles_bound(const search *s, int i)
         spread = v_max(spread, d2);
     }
     mean[3] = v_sqrt(spread);
-    /* Boxes grow by half of the margin each, so that two of them overlap when their features may be close. */
-    vfloat grow = v_set(0.5f * s->options->margin);
+    /* Boxes grow by their part of the reach, so that two of them overlap when their features may be close. */
+    float reaches[LANES];
+    for (int lane = 0; lane < LANES; lane++) reaches[lane] = triangle_reach(s, corners + 3 * lane);
+    vfloat grow = v_load(reaches);
     for (int k = 0; k < 3; k++) low[k] = low[k] - grow, high[k] = high[k] + grow;
-    const vfloat records[3][4] = {{low[0], low[1], low[2], -high[0]},
-                                  {-high[1], -high[2], normal_low[0], normal_low[1]},
-                                  {normal_low[2], -normal_high[0], -normal_high[1], -normal_high[2]}};
-    for (int r = 0; r < 3; r++) {
+    const vfloat records[CONTACT_BOUND / 4][4] = {
+        {low[0], low[1], low[2], -high[0]},
+        {-high[1], -high[2], motion_low[0], motion_low[1]},
+        {motion_low[2], -motion_high[0], -motion_high[1], -motion_high[2]},
+        {normal_low[0], normal_low[1], normal_low[2], -normal_high[0]},
+        {-normal_high[1], -normal_high[2], v_set(0), v_set(0)},
+    };
+    for (int r = 0; r < CONTACT_BOUND / 4; r++) {
         for (int lane = 0; lane < LANES; lane++) to[lane] = CONTACT_BOUND * (i + lane) + 4 * r;
         v_store4(s->work->triangles, to, records[r]);
     }
@@ -242,9 +270,9 @@ static bool nodes_flat(const search *s, const int *nodes, int count, contact_out
 {
     if (outline.count == 0 || s->options->exhaustive) return false;
     float low[6];
-    memcpy(low, s->work->nodes + (size_t)nodes[0] * CONTACT_BOUND + 6, sizeof low);
+    memcpy(low, s->work->nodes + (size_t)nodes[0] * CONTACT_BOUND + NORMALS, sizeof low);
     for (int i = 1; i < count; i++) {
-        const float *bound = s->work->nodes + (size_t)nodes[i] * CONTACT_BOUND + 6;
+        const float *bound = s->work->nodes + (size_t)nodes[i] * CONTACT_BOUND + NORMALS;
         for (int k = 0; k < 6; k++) low[k] = MIN(low[k], bound[k]);
     }
     float middle[3], worst = 0, length2 = 0;
@@ -269,10 +297,18 @@ static bool union_flat(const search *s, int x, int y)
 
 /* ---- features ---- */
 
+/* Apart along an axis at the start, and by no less than their motions can close. */
+static bool axis_apart(const float *a, const float *b, int k)
+{
+    float room = a[k] + b[k + 3];
+    return room > 0 && room + a[MOTIONS + k] + b[MOTIONS + k + 3] > 0;
+}
+
 static bool boxes_apart(const float *a, const float *b)
 {
-    return a[0] + b[3] > 0 || b[0] + a[3] > 0 || a[1] + b[4] > 0 || b[1] + a[4] > 0 || a[2] + b[5] > 0 ||
-           b[2] + a[5] > 0;
+    for (int k = 0; k < 3; k++)
+        if (axis_apart(a, b, k) || axis_apart(b, a, k)) return true;
+    return false;
 }
 
 /* Whether a side's points all belong to the same tangle as the other side's. */
@@ -286,8 +322,11 @@ static bool pair_tangled(const contact_surface *surface, const int v[4], int fir
     return false;
 }
 
-/* A pair that may come closer than the margin: to the list, when its nearest points say so too. */
-static void pair_consider(const search *s, int block, const int v[4], contact_kind kind, float limit)
+/*
+ * A pair that may come closer than its reach while its features move by `motion` against each other: to the list, when
+ * its nearest points say so too. reach: the most it can be.
+ */
+static void pair_consider(const search *s, int block, const int v[4], contact_kind kind, float reach, float motion)
 {
     const contact_search_options *options = s->options;
     int first = kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
@@ -295,12 +334,12 @@ static void pair_consider(const search *s, int block, const int v[4], contact_ki
     if (s->partial && !(marks[v[0]] | marks[v[1]] | marks[v[2]] | marks[v[3]])) return;
     contact_pair pair = {.v = {v[0], v[1], v[2], v[3]}, .kind = kind};
     contact_pair_nearest(&pair, s->start);
-    if (pair.distance > limit || pair_tangled(s->surface, v, first)) return;
+    if (pair.distance > reach + motion || pair_tangled(s->surface, v, first)) return;
     contact_pair rest = pair;
     contact_pair_nearest(&rest, s->surface->mesh->positions);
     pair.gap = MIN(options->thickness, 0.5f * rest.distance);
-    /* Neighbours on a fine mesh are always within the margin: what they may come to counts by their own gap. */
-    if (pair.distance > limit - options->margin + contact_reach(s->surface, options, &pair)) return;
+    /* Neighbours on a fine mesh are always near: what they may come to counts by their own gap. */
+    if (pair.distance > contact_reach(s->surface, options, &pair) + motion) return;
     /* Touching, now or at rest: no side to keep. */
     if (!options->touching && (!(pair.distance > 1e-3f * pair.gap) || pair.gap < 0.01f * options->thickness)) return;
 
@@ -319,6 +358,7 @@ typedef struct face {
     vec3 p[3], move[3];
     vec3 centre, mean; /* of start, of motion */
     float spread;
+    float reach; /* see triangle_reach */
     unsigned owned;
 } face;
 
@@ -332,42 +372,43 @@ static face face_load(const search *s, int i)
     f.centre = vec3_scale(vec3_add(vec3_add(f.p[0], f.p[1]), f.p[2]), 1.0f / 3);
     f.mean = vec3_load(s->work->motions + 4 * i);
     f.spread = s->work->motions[4 * i + 3];
+    f.reach = triangle_reach(s, f.v);
     return f;
 }
 
-/* The largest reach of the corners from the centre along a direction. */
-static float face_reach(const face *f, vec3 way)
+/* How far the corners extend from the centre along a direction. */
+static float face_extent(const face *f, vec3 way)
 {
-    float reach = vec3_dot(way, vec3_sub(f->p[0], f->centre));
-    for (int c = 1; c < 3; c++) reach = MAX(reach, vec3_dot(way, vec3_sub(f->p[c], f->centre)));
-    return reach;
+    float extent = vec3_dot(way, vec3_sub(f->p[0], f->centre));
+    for (int c = 1; c < 3; c++) extent = MAX(extent, vec3_dot(way, vec3_sub(f->p[c], f->centre)));
+    return extent;
 }
 
 /*
- * Whether two features stay more than `limit` apart: along the line of their centres, at the start. limit: the margin
+ * Whether two features stay more than `limit` apart: along the line of their centres, at the start. limit: their reach
  * and how far they move against each other. Nearly all neighbours on a surface are, and need no nearest points.
  */
-static bool along_apart(vec3 way, float reach, float limit)
+static bool along_apart(vec3 way, float extent, float limit)
 {
-    float length2 = vec3_length2(way), room = length2 - reach;
+    float length2 = vec3_length2(way), room = length2 - extent;
     return room > 0 && room * room > limit * limit * length2;
 }
 
 /* The owned points of a against b. */
-static void points_consider(const search *s, int block, const face *a, const face *b)
+static void points_consider(const search *s, int block, const face *a, const face *b, float reach)
 {
     for (int c = 0; c < 3; c++) {
         int p = a->v[c];
         if (!(a->owned >> c & 1) || p == b->v[0] || p == b->v[1] || p == b->v[2]) continue;
         s->work->block_counts[block].tests++;
-        float limit = s->options->margin + b->spread + vec3_distance(a->move[c], b->mean);
+        float motion = b->spread + vec3_distance(a->move[c], b->mean);
         vec3 way = vec3_sub(a->p[c], b->centre);
-        if (along_apart(way, face_reach(b, way), limit)) continue;
-        pair_consider(s, block, (int[4]){p, b->v[0], b->v[1], b->v[2]}, CONTACT_POINT_TRIANGLE, limit);
+        if (along_apart(way, face_extent(b, way), reach + motion)) continue;
+        pair_consider(s, block, (int[4]){p, b->v[0], b->v[1], b->v[2]}, CONTACT_POINT_TRIANGLE, reach, motion);
     }
 }
 
-static void edges_consider(const search *s, int block, const face *a, const face *b)
+static void edges_consider(const search *s, int block, const face *a, const face *b, float reach)
 {
     for (int c = 0; c < 3; c++) {
         if (!(a->owned >> (3 + c) & 1)) continue;
@@ -375,30 +416,31 @@ static void edges_consider(const search *s, int block, const face *a, const face
         vec3 half_a = vec3_scale(vec3_sub(a->p[(c + 1) % 3], a->p[c]), 0.5f), centre_a = vec3_add(a->p[c], half_a);
         vec3 turn_a = vec3_scale(vec3_sub(a->move[(c + 1) % 3], a->move[c]), 0.5f);
         vec3 move_a = vec3_add(a->move[c], turn_a);
-        float margin = s->options->margin + vec3_length(turn_a);
+        float spread = vec3_length(turn_a);
         for (int d = 0; d < 3; d++) {
             int b0 = b->v[d], b1 = b->v[(d + 1) % 3];
             if (!(b->owned >> (3 + d) & 1) || a0 == b0 || a0 == b1 || a1 == b0 || a1 == b1) continue;
             s->work->block_counts[block].tests++;
             vec3 half_b = vec3_scale(vec3_sub(b->p[(d + 1) % 3], b->p[d]), 0.5f), centre_b = vec3_add(b->p[d], half_b);
             vec3 turn_b = vec3_scale(vec3_sub(b->move[(d + 1) % 3], b->move[d]), 0.5f);
-            float limit = margin + vec3_length(turn_b) + vec3_distance(move_a, vec3_add(b->move[d], turn_b));
+            float motion = spread + vec3_length(turn_b) + vec3_distance(move_a, vec3_add(b->move[d], turn_b));
             vec3 way = vec3_sub(centre_a, centre_b);
-            if (along_apart(way, fabsf(vec3_dot(way, half_a)) + fabsf(vec3_dot(way, half_b)), limit)) continue;
+            if (along_apart(way, fabsf(vec3_dot(way, half_a)) + fabsf(vec3_dot(way, half_b)), reach + motion)) continue;
             pair_consider(s, block, (int[4]){MIN(a0, a1), MAX(a0, a1), MIN(b0, b1), MAX(b0, b1)}, CONTACT_EDGE_EDGE,
-                          limit);
+                          reach, motion);
         }
     }
 }
 
 static void faces_consider(const search *s, int block, const face *a, const face *b)
 {
-    float limit = s->options->margin + a->spread + b->spread + vec3_distance(a->mean, b->mean);
+    float reach = a->reach + b->reach;
+    float limit = reach + a->spread + b->spread + vec3_distance(a->mean, b->mean);
     vec3 way = vec3_sub(a->centre, b->centre);
-    if (along_apart(way, face_reach(a, vec3_scale(way, -1)) + face_reach(b, way), limit)) return;
-    points_consider(s, block, a, b);
-    points_consider(s, block, b, a);
-    edges_consider(s, block, a, b);
+    if (along_apart(way, face_extent(a, vec3_scale(way, -1)) + face_extent(b, way), limit)) return;
+    points_consider(s, block, a, b, reach);
+    points_consider(s, block, b, a, reach);
+    edges_consider(s, block, a, b, reach);
 }
 
 /* ---- nodes ---- */
@@ -465,13 +507,6 @@ static int search_run(search *s, int count, const cutis_jobs *jobs)
     const contact_surface *surface = s->surface;
     contact_work *work = s->work;
     int n = surface->mesh->point_count;
-    if (!s->partial) {
-        double shift[3] = {0};
-        for (int p = 0; p < n; p++)
-            for (int k = 0; k < 3; k++) shift[k] += (double)s->end[3 * p + k] - s->start[3 * p + k];
-        work->shift = vec3_make((float)(shift[0] / n), (float)(shift[1] / n), (float)(shift[2] / n));
-    }
-
     parallel_for(jobs, n, 2048, points_load, s);
     parallel_for(jobs, surface->mesh->triangle_count, 1024, triangles_refit, s);
     parallel_for(jobs, surface->leaf_count, 512, leaves_refit, s);

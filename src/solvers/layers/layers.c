@@ -115,6 +115,8 @@ static const float REACH_LIMIT = 0.04f, REACH_RATE = 3;
 static const float HELD = 0.05f;
 /* At this rate, in 1/s, a pressure that is no longer needed goes. */
 static const double PRESSURE_RATE = 4;
+/* A pressure's most, over the depth of its piece. */
+static const float PRESSURE_LIMIT = 0.3f;
 /*
  * Substeps over which a reset walks from the rest pose to the pose it is asked for, and their least length in seconds:
  * long, so that inertia does not hold soft flesh back.
@@ -699,8 +701,10 @@ static void volumes_keep(layers_run *run)
     if (m->volume_iterations > 0) layers_volume_total(&m->volumes, m->mesh, work);
     float keep = (float)det_exp(-PRESSURE_RATE * run->h);
     /* What the free points did shall all of them do. */
-    for (int p = 0; p < m->volumes.count; p++)
-        run->s.pressures[p] = CLAMP(run->s.pressures[p] * keep + work->freedom[p] * work->totals[p], -0.05f, 0.05f);
+    for (int p = 0; p < m->volumes.count; p++) {
+        float limit = PRESSURE_LIMIT * (float)m->volumes.depths[p];
+        run->s.pressures[p] = CLAMP(run->s.pressures[p] * keep + work->freedom[p] * work->totals[p], -limit, limit);
+    }
 }
 
 /* The skin to where volume and contact put it, but for wholly frozen points; the layers below follow by depth. */

@@ -112,7 +112,8 @@ typedef struct layers_volumes {
     float *softness;     /* (point_count) how much the point gives way, 0..1 */
     float *areas;        /* (point_count) at rest */
     double *give;        /* (count) areas x softness x shares of all points, frozen or not */
-    float *freedom;      /* (count) what part of that is not frozen */
+    double *depths;      /* (count) rest over give: how far the skin would go for all of the volume */
+    float *freedom;      /* (count) what part of give is not frozen */
 } layers_volumes;
 
 /* Sums over a closed component. */

@@ -10,12 +10,15 @@
  * - A correction moves points along their normals, scaled by the depth of flesh under them, and is shared out
  *   smoothly between neighbouring pieces, so that no step shows at a cut. The inner layers follow it by depth.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "solvers/layers/layers.h"
 
-/* Pieces of fewer triangles are joined to the neighbour with the longest common border. */
+/* Pieces of fewer triangles are none of their own, see pieces_join. */
 enum { LEAST_TRIANGLES = 32 };
+/* Nor those whose triangles look the same way by more than this: 0 for a tube, 0.5 for half a sphere, 1 for a plane. */
+static const float PATCH = 0.6f;
 /* Rings over which the shares of neighbouring pieces blend. */
 enum { SHARE_RINGS = 6, SHARE_LIMIT = 4 };
 /* Triangles that a thread sums at once, and the sums that they go to in turn: a whole number of vectors each. */
@@ -98,33 +101,69 @@ static void pieces_flood(pieces *b, int *parents)
     }
 }
 
-/* Join small pieces to the neighbour they share most edges with, smallest first by number, until none is small. */
-static void pieces_join(const mesh *m, int *parents, int *sizes, int *borders)
+/* What decides whether a run of triangles is a piece of its own. */
+typedef struct piece_shape {
+    int triangles;
+    vec3 area;    /* the sum of its triangles' areas as vectors */
+    float skin;   /* and that of their lengths */
+    float border; /* in common with the piece in hand */
+    bool alone;   /* without neighbours */
+} piece_shape;
+
+static void shapes_find(const mesh *m, int *parents, piece_shape *shapes)
 {
-    bool changed = true;
-    while (changed) {
-        changed = false;
-        for (int t = 0; t < m->triangle_count; t++) sizes[t] = 0;
-        for (int t = 0; t < m->triangle_count; t++) sizes[root_of(parents, t)]++;
+    for (int t = 0; t < m->triangle_count; t++) shapes[t] = (piece_shape){.alone = shapes[t].alone};
+    for (int t = 0; t < m->triangle_count; t++) {
+        const int *c = m->triangles + 3 * t;
+        vec3 p = vec3_load(m->positions + 3 * c[0]), q = vec3_load(m->positions + 3 * c[1]);
+        vec3 area = vec3_cross(vec3_sub(q, p), vec3_sub(vec3_load(m->positions + 3 * c[2]), p));
+        piece_shape *shape = shapes + root_of(parents, t);
+        shape->triangles++;
+        shape->area = vec3_add(shape->area, area);
+        shape->skin += vec3_length(area);
+    }
+}
+
+/* The neighbour with the longest border in common with `piece`, -1: none. */
+static int piece_neighbour(const mesh *m, int *parents, piece_shape *shapes, int piece)
+{
+    int best = -1;
+    for (int e = 0; e < m->edge_count; e++) {
+        int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
+        if (s < 0 || t < 0) continue;
+        s = root_of(parents, s), t = root_of(parents, t);
+        if (s == t || (s != piece && t != piece)) continue;
+        const int *ends = m->edges + 2 * e;
+        int other = s == piece ? t : s;
+        shapes[other].border +=
+            vec3_distance(vec3_load(m->positions + 3 * ends[0]), vec3_load(m->positions + 3 * ends[1]));
+        if (best < 0 || shapes[other].border > shapes[best].border) best = other;
+    }
+    return best;
+}
+
+/*
+ * Join what is no volume of its own to the neighbour with the longest common border, the smallest first: pieces of few
+ * triangles, and patches, which do not go round their joint (the skin of a throat, or between the thighs). The volume
+ * under a patch is what its fans make of it, and its own skin could hardly answer for that.
+ */
+static void pieces_join(const mesh *m, int *parents, piece_shape *shapes)
+{
+    for (;;) {
+        int piece = -1;
+        shapes_find(m, parents, shapes);
         for (int root = 0; root < m->triangle_count; root++) {
-            if (sizes[root] == 0 || sizes[root] >= LEAST_TRIANGLES || parents[root] != root) continue;
-            int best = -1;
-            for (int t = 0; t < m->triangle_count; t++) borders[t] = 0;
-            for (int e = 0; e < m->edge_count; e++) {
-                int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
-                if (s < 0 || t < 0) continue;
-                s = root_of(parents, s), t = root_of(parents, t);
-                if (s == t || (s != root && t != root)) continue;
-                int other = s == root ? t : s;
-                borders[other]++;
-                if (best < 0 || borders[other] > borders[best] || (borders[other] == borders[best] && other < best))
-                    best = other;
-            }
-            if (best < 0) continue;
-            parents[MAX(root, best)] = MIN(root, best);
-            changed = true;
-            break;
+            const piece_shape *shape = shapes + root;
+            if (shape->triangles == 0 || shape->alone) continue;
+            if (shape->triangles >= LEAST_TRIANGLES && vec3_length(shape->area) <= PATCH * shape->skin) continue;
+            if (piece < 0 || shape->skin < shapes[piece].skin) piece = root;
         }
+        if (piece < 0) return;
+        int other = piece_neighbour(m, parents, shapes, piece);
+        if (other < 0)
+            shapes[piece].alone = true;
+        else
+            parents[MAX(piece, other)] = MIN(piece, other);
     }
 }
 
@@ -338,19 +377,19 @@ static cutis_result pieces_find(pieces *b, arena *scratch, cutis_error *error)
     const cutis_character *character = b->build->character;
     vec3 *joints = ARENA_ARRAY(scratch, vec3, character->joint_count + 1);
     int *parents = ARENA_ARRAY(scratch, int, m->triangle_count + 1);
-    int *sizes = ARENA_ARRAY(scratch, int, m->triangle_count + 1);
-    int *borders = ARENA_ARRAY(scratch, int, m->triangle_count + 1);
+    int *numbers = ARENA_ARRAY(scratch, int, m->triangle_count + 1);
+    piece_shape *shapes = ARENA_ARRAY(scratch, piece_shape, m->triangle_count + 1);
     b->labels = ARENA_ARRAY(scratch, int, m->point_count);
     b->piece = ARENA_ARRAY(scratch, int, m->triangle_count + 1);
     if (scratch->failed) return error_memory(error, "the sub-volumes of solver layers");
     for (int j = 0; j < character->joint_count; j++) joints[j] = joint_rest(character, j);
     for (int k = 0; k < m->point_count; k++) b->labels[k] = point_label(b, joints, b->model->paths.points[k]);
     pieces_flood(b, parents);
-    pieces_join(m, parents, sizes, borders);
+    pieces_join(m, parents, shapes);
     for (int t = 0; t < m->triangle_count; t++) {
         int root = root_of(parents, t);
-        if (root == t) sizes[t] = b->count++;
-        b->piece[t] = sizes[root]; /* roots come before what hangs on them */
+        if (root == t) numbers[t] = b->count++;
+        b->piece[t] = numbers[root]; /* roots come before what hangs on them */
     }
     return CUTIS_OK;
 }
@@ -475,6 +514,7 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
     for (size_t k = 0; k < n; k++) v->softness[k] = MAX(v->softness[k] / deepest, 0.05f);
     v->areas = ARENA_ARRAY(memory, float, n);
     v->give = ARENA_ARRAY(memory, double, v->count + 1);
+    v->depths = ARENA_ARRAY(memory, double, v->count + 1);
     v->freedom = ARENA_ARRAY(memory, float, v->count + 1);
     if (memory->failed) return error_memory(error, "the sub-volumes of solver layers");
     mesh_point_areas(m, m->positions, v->areas);
@@ -522,6 +562,7 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
                           positions, NULL, NULL, sums);
             v->rest[p] = sums[0] / 6;
             if (!piece_closed(v, p, positions)) v->rest[p] = 0, dropped++;
+            v->depths[p] = v->give[p] > 0 ? fabs(v->rest[p]) / v->give[p] : 0;
         }
         if (dropped > 0 && build->warn)
             build->warn(build->warn_context,
@@ -536,6 +577,8 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
 
 /* Part of a piece that must be free for its volume to be kept within a substep. */
 static const float FREEDOM_LEAST = 0.3f;
+/* How far a projection may go, over the piece's depth. */
+static const double STEP_LIMIT = 0.1;
 
 typedef struct volume_task {
     const layers_volumes *v;
@@ -600,11 +643,12 @@ static void lambdas_find(volume_task *task, const cutis_jobs *jobs)
         double wanted = task->velocities ? -sums[2] : v->rest[p] - sums[0];
         /*
          * A piece whose points are nearly all held cannot be helped: the few others would have to make room for all,
-         * and burst. They go FREEDOM_LEAST^-1 times as far at most as all would have to, and a fiftieth of a size.
+         * and burst. They go FREEDOM_LEAST^-1 times as far at most as all would have to, and a part of the depth.
          */
         double lambda = v->rest[p] != 0 && sums[1] > 0 ? wanted / sums[1] : 0;
         lambda *= MIN(task->work->freedom[p] / FREEDOM_LEAST, 1.0f);
-        if (!task->velocities) lambda = CLAMP(lambda, -0.02, 0.02);
+        double limit = STEP_LIMIT * v->depths[p];
+        if (!task->velocities) lambda = CLAMP(lambda, -limit, limit);
         task->work->lambdas[p] = (float)lambda;
     }
 }

@@ -1,0 +1,245 @@
+/*
+ * bake_loop.c: a clip as a loop: whether it closes, the key that it lacks, its travel, and the seam of what is written.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bake_private.h"
+
+/* ---- the clip ---- */
+
+/*
+ * Whether the clip ends in the pose it began with, perhaps elsewhere: then `travel` is the rigid motion in between.
+ * Returns the largest gap of a joint that remains, over the size.
+ */
+static double find_travel(bake *b)
+{
+    const cutis_character *c = b->character;
+    size_t floats = 12 * (size_t)c->joint_count;
+    float *first = cli_allocate(floats + 1, sizeof *first), *last = cli_allocate(floats + 1, sizeof *last);
+    cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].start, first);
+    cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].end, last);
+    b->travels = false;
+    double best = HUGE_VAL;
+    /* No travel at all, or that of one of the first joints. */
+    for (int root = -1; root < c->joint_count && root < 8; root++) {
+        double m[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, gap = 0;
+        if (root >= 0) {
+            const float *a = first + 12 * root, *z = last + 12 * root;
+            double scale = 0;
+            for (int k = 0; k < 3; k++) scale += (double)a[4 * k] * (double)a[4 * k];
+            if (!(scale > 0)) continue;
+            /* z x inverse of a, both a rotation times one scale */
+            for (int i = 0; i < 3; i++) {
+                for (int j = 0; j < 3; j++) {
+                    m[4 * i + j] = 0;
+                    for (int k = 0; k < 3; k++) m[4 * i + j] += (double)z[4 * i + k] * (double)a[4 * j + k] / scale;
+                }
+                m[4 * i + 3] = (double)z[4 * i + 3];
+                for (int j = 0; j < 3; j++) m[4 * i + 3] -= m[4 * i + j] * (double)a[4 * j + 3];
+            }
+        }
+        for (int j = 0; j < c->joint_count; j++) {
+            if (!c->joints[j].deforms) continue;
+            double d2 = 0;
+            for (int i = 0; i < 3; i++) {
+                double x = m[4 * i + 3];
+                for (int k = 0; k < 3; k++) x += m[4 * i + k] * (double)first[12 * j + 4 * k + 3];
+                d2 += pow(x - (double)last[12 * j + 4 * i + 3], 2);
+            }
+            gap = fmax(gap, sqrt(d2) / (double)c->size);
+        }
+        if (gap < 0.5 * best || (root >= 0 && best > 1e-4 && gap < best)) {
+            best = gap;
+            b->travels = root >= 0;
+            for (int i = 0; i < 12; i++) b->travel[i] = (float)m[i];
+        }
+        if (best < 1e-4) break;
+    }
+    if (best > 0.01) b->travels = false;
+    free(first);
+    free(last);
+    return best;
+}
+
+/* Seconds between the last two keys of the track that has the most. */
+static double last_interval(const cutis_clip *clip)
+{
+    const cutis_track *most = NULL;
+    for (int t = 0; t < clip->track_count; t++)
+        if (!most || clip->tracks[t].key_count > most->key_count) most = &clip->tracks[t];
+    if (!most || most->key_count < 3) return 0;
+    return (double)most->times[most->key_count - 1] - (double)most->times[most->key_count - 2];
+}
+
+/* How far the deforming joints come, at most, in the clip's last `interval` seconds, over the size. */
+static double last_move(const bake *b, double interval)
+{
+    const cutis_character *c = b->character;
+    float *a = cli_allocate(12 * (size_t)c->joint_count, sizeof *a),
+          *z = cli_allocate(12 * (size_t)c->joint_count, sizeof *z);
+    double end = (double)c->clips[b->clip].end, largest = 0;
+    cutis_pose_sample(c, b->clip, end - interval, a);
+    cutis_pose_sample(c, b->clip, end, z);
+    for (int j = 0; j < c->joint_count; j++) {
+        double d2 = 0;
+        for (int i = 3; i < 12; i += 4) d2 += pow((double)a[12 * j + i] - (double)z[12 * j + i], 2);
+        if (c->joints[j].deforms) largest = fmax(largest, sqrt(d2) / (double)c->size);
+    }
+    free(a);
+    free(z);
+    return largest;
+}
+
+/* A copy of a track that goes on to its first value, `interval` seconds behind the clip's end. */
+static cutis_track close_track(const cutis_track *track, float end, double interval)
+{
+    int components = track->path == CUTIS_PATH_ROTATION ? 4 : track->path == CUTIS_PATH_MORPH ? 1 : 3;
+    size_t row = (size_t)components * (track->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1);
+    size_t count = (size_t)track->key_count;
+    float *times = cli_allocate(count + 2, sizeof *times), *values = cli_allocate((count + 2) * row, sizeof *values);
+    memcpy(times, track->times, count * sizeof *times);
+    memcpy(values, track->values, count * row * sizeof *values);
+    if (times[count - 1] < end - 1e-6f) { /* held until the end */
+        times[count] = end;
+        memcpy(values + count * row, values + (count - 1) * row, row * sizeof *values);
+        count++;
+    }
+    times[count] = (float)((double)end + interval);
+    memcpy(values + count * row, track->values, row * sizeof *values);
+    cutis_track closed = *track;
+    closed.key_count = (int)count + 1;
+    closed.times = times;
+    closed.values = values;
+    return closed;
+}
+
+/*
+ * Clips are often saved without the key that repeats the first, one interval short of a period. A copy of the
+ * character has it.
+ */
+static int close_clip(bake *b, double interval)
+{
+    const cutis_character *c = b->character;
+    const cutis_clip *clip = &c->clips[b->clip];
+    cutis_clip *clips = cli_allocate((size_t)c->clip_count, sizeof *clips);
+    cutis_track *tracks = cli_allocate((size_t)clip->track_count, sizeof *tracks);
+    memcpy(clips, c->clips, (size_t)c->clip_count * sizeof *clips);
+    for (int t = 0; t < clip->track_count; t++) tracks[t] = close_track(&clip->tracks[t], clip->end, interval);
+    clips[b->clip].tracks = tracks;
+    cutis_character given = *c, *closed = NULL;
+    given.clips = clips;
+    cutis_error error;
+    cutis_result result = cutis_character_create(&given, NULL, &closed, &error);
+    for (int t = 0; t < clip->track_count; t++) {
+        free((void *)tracks[t].times);
+        free((void *)tracks[t].values);
+    }
+    free(tracks);
+    free(clips);
+    if (result != CUTIS_OK) return cli_library_error(&error);
+    b->original = b->character;
+    b->character = closed;
+    return CLI_OK;
+}
+
+int bake_loop_prepare(bake *b)
+{
+    const cutis_clip *clip = b->clip >= 0 ? &b->character->clips[b->clip] : NULL;
+    if (!clip || !(clip->end > clip->start))
+        return cli_error("--loop needs a clip that lasts longer than 0 s; %s", clip ? clip->name : "there is none");
+    double gap = find_travel(b), interval = last_interval(clip);
+    if (gap > 1e-3 && interval > 0 && gap < 3 * last_move(b, interval)) {
+        int status = close_clip(b, interval);
+        if (status != CLI_OK) return status;
+        clip = &b->character->clips[b->clip];
+        b->closed_by = interval;
+        gap = find_travel(b);
+    }
+    b->jump = gap > 1e-3 ? gap : 0;
+    if (b->jump > 0 && !b->job->quiet)
+        cli_warning(
+            "clip '%s' does not end as it began: a joint is off by %.2g %% of the size, so the loop jumps there",
+            clip->name, 100 * gap);
+    b->period = (double)clip->end - (double)clip->start;
+    return CLI_OK;
+}
+
+double bake_loop_substep(const bake *b)
+{
+    double substep = 0;
+    const cutis_solver_info *solver;
+    for (const char *rest = b->solver; substep == 0 && (solver = cli_stack_next(&rest));)
+        if (solver->substep > 0) substep = solver->substep; /* the body's is the longest */
+    if (substep > 0 && b->job->substep > 0) substep = b->job->substep;
+    if (substep == 0) return 0;
+    double divided = b->period / ceil(b->period / substep - 1e-6);
+    return divided >= 0.0005 ? divided : substep;
+}
+
+/* ---- the motion ---- */
+
+static bool loop_interrupted(void *unused)
+{
+    (void)unused;
+    return cli_interrupted();
+}
+
+int bake_loop_find(bake *b)
+{
+    bake_result *r = b->result;
+    cutis_error error;
+    if (r->substep == 0) return CLI_OK;
+    if (cutis_state_create(b->model, NULL, &b->seam, &error) != CUTIS_OK) return cli_library_error(&error);
+    b->motion.lead_in = 0; /* from here on time counts from the start of the period */
+    cutis_loop_def def = {.motion = {&b->motion, cutis_clip_motion_sample},
+                          .period = b->period,
+                          .travel = b->travels ? b->travel : NULL,
+                          .position_tolerance = BAKE_SEAM_POSITION,
+                          .velocity_tolerance = BAKE_SEAM_VELOCITY,
+                          .seam = b->seam,
+                          .interrupted = loop_interrupted,
+                          .jobs = cutis_pool_jobs(b->pool)};
+    double start = cli_clock();
+    if (cutis_state_find_loop(b->model, b->state, &def, NULL, &r->loop, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    r->lead_in_seconds += cli_clock() - start;
+    return r->loop.interrupted ? CLI_INTERRUPTED : CLI_OK;
+}
+
+/*
+ * The seam of the period that was written, in position: its end against its start, or the search's, which ran this very
+ * period, looked at more than vertices and may have put the seam elsewhere. That in velocity is the search's.
+ */
+void bake_loop_join(bake *b)
+{
+    bake_result *r = b->result;
+    size_t floats = 3 * (size_t)r->vertices;
+    float *first = b->batch, *last = b->batch + (size_t)(r->frames - 1) * floats;
+    double largest = 0;
+    for (size_t i = 0; i < floats; i += 3) {
+        double d2 = 0;
+        for (int k = 0; k < 3; k++) {
+            double x = first[i + (size_t)k];
+            if (b->travels) {
+                const float *m = b->travel + 4 * k;
+                x = (double)m[0] * (double)first[i] + (double)m[1] * (double)first[i + 1] +
+                    (double)m[2] * (double)first[i + 2] + (double)m[3];
+            }
+            d2 += pow(x - (double)last[i + (size_t)k], 2);
+        }
+        largest = fmax(largest, d2);
+    }
+    double seam = sqrt(largest) / (double)b->character->size;
+    r->loop.position_seam = fmax(fmax(r->loop.position_seam, seam), b->jump);
+    r->loop.closed =
+        r->loop.position_seam <= BAKE_SEAM_POSITION && (r->substep == 0 || r->loop.velocity_seam <= BAKE_SEAM_VELOCITY);
+    /* The last key is the first, unless the character has walked on. */
+    if (!b->travels) memcpy(last, first, floats * sizeof(float));
+    cutis_output moving;
+    if (b->texcoords && cutis_state_output(b->model, b->state, "texcoords", &moving)) {
+        size_t row = (size_t)moving.count * 2;
+        memcpy(b->texcoords + (size_t)(r->frames - 1) * row, b->texcoords, row * sizeof(float));
+    }
+}
