@@ -338,6 +338,14 @@ run 0 bake arm -o t.npy --config c.json --report t.json -q
 same "$(value solver t.json) $(value fps t.json)" "dqs 15.5" "configured solver and fps"
 run 0 bake arm -o t.npy --config c.json --fps 20 --report t.json -q
 same "$(value fps t.json)" 20.0 "the command line wins"
+cp c.json before
+run 1 bake arm -o t.npy --config c.json --report ./c.json
+says "'./c.json' is read as well; choose another output"
+equal c.json before "a configuration after a bake"
+run 0 bake arm --clip flex --solver lbs --fps 5 -q -o body.npy
+run 1 bake arm --clip flex --solver slide --body body.npy -o body.npy
+says "'body.npy' is read as well; choose another output"
+rm before body.npy
 echo '{"slover": "dqs"}' >c.json
 run 2 bake arm -o t.npy --config c.json
 says "configuration 'c.json': unknown key 'slover'; did you mean 'solver'?"
