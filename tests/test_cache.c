@@ -132,6 +132,17 @@ static float as_float(uint32_t bits)
     return value;
 }
 
+/* The bytes of a cache of two frames at 25 per second; returns their number. */
+static size_t write_and_read(const char *path, const cutis_character *tube, double start, uint8_t *data, size_t limit)
+{
+    write_cache(path, tube, 2, start, 25);
+    FILE *file = fopen(path, "rb");
+    size_t size = fread(data, 1, limit, file);
+    fclose(file);
+    remove(path);
+    return size;
+}
+
 /* The layouts as Blender's Mesh Cache modifier and NumPy read them, byte by byte. */
 static void test_layouts_are_those_of_other_programs(void **state)
 {
@@ -143,12 +154,7 @@ static void test_layouts_are_those_of_other_programs(void **state)
     make_frame(0, tube->vertex_count, first);
     make_frame(1, tube->vertex_count, last);
 
-    const char *path = in_folder("b.pc2");
-    write_cache(path, tube, 2, 1.5, 25);
-    FILE *file = fopen(path, "rb");
-    size_t size = fread(data, 1, sizeof data, file);
-    fclose(file);
-    remove(path);
+    size_t size = write_and_read(in_folder("b.pc2"), tube, 1.5, data, sizeof data);
     struct {
         char magic[12];
         int32_t version, vertices;
@@ -163,23 +169,13 @@ static void test_layouts_are_those_of_other_programs(void **state)
     assert_int_equal(size, 32 + 2 * n * 12);
     assert_memory_equal(data + 32 + n * 12, last, n * 12);
 
-    path = in_folder("b.mdd");
-    write_cache(path, tube, 2, 1.5, 25);
-    file = fopen(path, "rb");
-    size = fread(data, 1, sizeof data, file);
-    fclose(file);
-    remove(path);
+    size = write_and_read(in_folder("b.mdd"), tube, 1.5, data, sizeof data);
     assert_int_equal(size, 8 + 8 + 2 * n * 12);
     assert_true(big(data) == 2 && big(data + 4) == n);
     assert_true(as_float(big(data + 8)) == 1.5f && as_float(big(data + 12)) == 1.54f);
     for (size_t i = 0; i < 3 * n; i++) assert_true(as_float(big(data + 16 + 4 * i)) == first[i]);
 
-    path = in_folder("b.npy");
-    write_cache(path, tube, 2, 0, 25);
-    file = fopen(path, "rb");
-    size = fread(data, 1, sizeof data, file);
-    fclose(file);
-    remove(path);
+    size = write_and_read(in_folder("b.npy"), tube, 0, data, sizeof data);
     assert_memory_equal(data, "\x93NUMPY\x01\x00", 8);
     size_t header = data[8] | (size_t)data[9] << 8;
     assert_int_equal((10 + header) % 64, 0);

@@ -1,8 +1,9 @@
-/* Rotations, polar decomposition, eigenvalues and the deterministic elementary functions. */
+/* Rotations, polar decomposition, eigenvalues, small systems and the deterministic elementary functions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -146,6 +147,26 @@ static void vectors_do_in_each_lane_what_a_float_does(void **unused)
     }
 }
 
+static void cholesky_solves_what_is_definite_and_refuses_the_rest(void **unused)
+{
+    (void)unused;
+    enum { N = 7 };
+    double a[N * N], factor[N * N], b[N], x[N];
+    for (int i = 0; i < N; i++) {
+        b[i] = x[i] = (double)random_unit();
+        for (int j = 0; j <= i; j++) a[i * N + j] = a[j * N + i] = (double)random_unit() + (i == j ? N : 0);
+    }
+    memcpy(factor, a, sizeof a);
+    assert_true(cholesky_solve(factor, x, N));
+    for (int i = 0; i < N; i++) {
+        double sum = 0;
+        for (int j = 0; j < N; j++) sum += a[i * N + j] * x[j];
+        assert_true(fabs(sum - b[i]) < 1e-12);
+    }
+    a[(N - 1) * N + N - 1] = -1;
+    assert_false(cholesky_solve(a, x, N));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +175,7 @@ int main(void)
         cmocka_unit_test(transforms_invert_and_decompose),
         cmocka_unit_test(polar_rotation_finds_the_rotation_of_stretched_matrices),
         cmocka_unit_test(eigenvectors_diagonalise),
+        cmocka_unit_test(cholesky_solves_what_is_definite_and_refuses_the_rest),
         cmocka_unit_test(vectors_do_in_each_lane_what_a_float_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -357,13 +357,12 @@ static cutis_result copy_clips(character_build *b)
 
 /* ---- everything else ---- */
 
-static cutis_result copy_extras(character_build *b)
+/* Parts: runs of vertices and faces. */
+static cutis_result copy_parts(character_build *b)
 {
     const cutis_character *g = b->given;
     cutis_character *c = b->c;
     arena *memory = b->memory;
-
-    /* Parts: runs of vertices and faces. */
     int part_count = MAX(g->part_count, 1);
     cutis_part *parts = ARENA_ARRAY(memory, cutis_part, part_count);
     if (!parts) return error_memory(b->error, "parts");
@@ -381,8 +380,15 @@ static cutis_result copy_extras(character_build *b)
     }
     c->part_count = part_count;
     c->parts = parts;
+    return CUTIS_OK;
+}
 
-    /* Painted maps, clamped to 0..1. */
+/* Painted maps, clamped to 0..1. */
+static void copy_maps(character_build *b)
+{
+    const cutis_character *g = b->given;
+    cutis_character *c = b->c;
+    arena *memory = b->memory;
     cutis_map *maps = arena_copy(memory, g->maps, (size_t)MAX(g->map_count, 0), sizeof *maps);
     for (int i = 0; maps && i < g->map_count; i++) {
         float *values = arena_copy(memory, maps[i].values, (size_t)c->vertex_count, sizeof *values);
@@ -401,7 +407,13 @@ static cutis_result copy_extras(character_build *b)
     }
     c->map_count = MAX(g->map_count, 0);
     c->maps = maps;
+}
 
+static cutis_result copy_morphs(character_build *b)
+{
+    const cutis_character *g = b->given;
+    cutis_character *c = b->c;
+    arena *memory = b->memory;
     cutis_morph *morphs = arena_copy(memory, g->morphs, (size_t)MAX(g->morph_count, 0), sizeof *morphs);
     for (int i = 0; morphs && i < g->morph_count; i++) {
         if (find_wild(morphs[i].deltas, (size_t)c->vertex_count * 3) >= 0) {
@@ -412,7 +424,14 @@ static cutis_result copy_extras(character_build *b)
     }
     c->morph_count = MAX(g->morph_count, 0);
     c->morphs = morphs;
+    return CUTIS_OK;
+}
 
+static cutis_result copy_props(character_build *b)
+{
+    const cutis_character *g = b->given;
+    cutis_character *c = b->c;
+    arena *memory = b->memory;
     cutis_prop *props = arena_copy(memory, g->props, (size_t)MAX(g->prop_count, 0), sizeof *props);
     for (int i = 0; props && i < g->prop_count; i++) {
         cutis_prop *p = &props[i];
@@ -430,7 +449,19 @@ static cutis_result copy_extras(character_build *b)
     }
     c->prop_count = MAX(g->prop_count, 0);
     c->props = props;
+    return CUTIS_OK;
+}
 
+static cutis_result copy_extras(character_build *b)
+{
+    const cutis_character *g = b->given;
+    cutis_character *c = b->c;
+    arena *memory = b->memory;
+    cutis_result result = copy_parts(b);
+    if (result == CUTIS_OK) copy_maps(b);
+    if (result == CUTIS_OK) result = copy_morphs(b);
+    if (result == CUTIS_OK) result = copy_props(b);
+    if (result != CUTIS_OK) return result;
     cutis_setting *settings = arena_copy(memory, g->settings, (size_t)MAX(g->setting_count, 0), sizeof *settings);
     for (int i = 0; settings && i < g->setting_count; i++) {
         settings[i].key = arena_string(memory, settings[i].key);

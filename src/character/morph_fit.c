@@ -418,28 +418,6 @@ static void weigh(fit_work *w)
 
 /* ---- targets of vertices whose blend is flat at some frame ---- */
 
-/* Solve the symmetric positive definite system in place by Cholesky; false when it is not definite. */
-static bool cholesky_solve(double *a, double *x, int n)
-{
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j <= i; j++) {
-            double sum = a[i * n + j];
-            for (int k = 0; k < j; k++) sum -= a[i * n + k] * a[j * n + k];
-            if (i == j && !(sum > 0)) return false;
-            a[i * n + j] = i == j ? sqrt(sum) : sum / a[j * n + j];
-        }
-    }
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < i; k++) x[i] -= a[i * n + k] * x[k];
-        x[i] /= a[i * n + i];
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int k = i + 1; k < n; k++) x[i] -= a[k * n + i] * x[k];
-        x[i] /= a[i * n + i];
-    }
-    return true;
-}
-
 static void refit_vertex(fit_work *w, int v)
 {
     int count = w->count, n = 3 * count;

@@ -130,23 +130,8 @@ static bool mixing_weights(const loop_search *s, double *weights)
     for (int i = 0; i < n; i++) trace += a[i * n + i];
     if (!(trace > 0)) return false;
     for (int i = 0; i < n; i++) a[i * n + i] += 1e-8 * trace, x[i] = 1;
-    /* Cholesky; the constrained minimum is the solution for ones, scaled to the sum 1. */
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j <= i; j++) {
-            double sum = a[i * n + j];
-            for (int k = 0; k < j; k++) sum -= a[i * n + k] * a[j * n + k];
-            if (i == j && !(sum > 0)) return false;
-            a[i * n + j] = i == j ? sqrt(sum) : sum / a[j * n + j];
-        }
-    }
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < i; k++) x[i] -= a[i * n + k] * x[k];
-        x[i] /= a[i * n + i];
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int k = i + 1; k < n; k++) x[i] -= a[k * n + i] * x[k];
-        x[i] /= a[i * n + i];
-    }
+    /* The constrained minimum is the solution for ones, scaled to the sum 1. */
+    if (!cholesky_solve(a, x, n)) return false;
     double sum = 0;
     for (int i = 0; i < n; i++) sum += x[i];
     if (!(fabs(sum) > 0)) return false;

@@ -1,4 +1,4 @@
-/* math3.c: matrices, rotations, polar decomposition and the symmetric eigenproblem. */
+/* math3.c: matrices, rotations, polar decomposition, the symmetric eigenproblem and small symmetric systems. */
 #include "math/math3.h"
 
 #include <string.h>
@@ -265,4 +265,25 @@ void eigen_symmetric(mat3 a, float values[3], mat3 *vectors)
         values[column] = (float)m[order[column]][order[column]];
         for (int row = 0; row < 3; row++) vectors->m[3 * row + column] = (float)v[row][order[column]];
     }
+}
+
+bool cholesky_solve(double *a, double *x, int n)
+{
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j <= i; j++) {
+            double sum = a[i * n + j];
+            for (int k = 0; k < j; k++) sum -= a[i * n + k] * a[j * n + k];
+            if (i == j && !(sum > 0)) return false;
+            a[i * n + j] = i == j ? sqrt(sum) : sum / a[j * n + j];
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++) x[i] -= a[i * n + k] * x[k];
+        x[i] /= a[i * n + i];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++) x[i] -= a[k * n + i] * x[k];
+        x[i] /= a[i * n + i];
+    }
+    return true;
 }

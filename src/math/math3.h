@@ -1,5 +1,5 @@
 /*
- * math3.h: small vectors, matrices and quaternions, and sin/cos/atan2 that give the same bits everywhere.
+ * math3.h: small vectors, matrices, quaternions and systems, and sin/cos/atan2 that give the same bits everywhere.
  */
 #ifndef MATH_MATH3_H
 #define MATH_MATH3_H
@@ -115,6 +115,12 @@ quat polar_rotation(mat3 a, quat guess, int iterations);
 
 /* Eigenvalues (descending) and unit eigenvectors (columns) of a symmetric 3 x 3 matrix, by Jacobi rotations. */
 void eigen_symmetric(mat3 a, float values[3], mat3 *vectors);
+
+/*
+ * Solve a x = b by Cholesky factorisation. a: (n x n) symmetric, its lower half is read and becomes the factor; x: b on
+ * entry. False when a is not positive definite.
+ */
+bool cholesky_solve(double *a, double *x, int n);
 
 /* ---- elementary functions with the same bits on every compiler and machine; error below 2 ulp of a float ---- */
 

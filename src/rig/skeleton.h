@@ -21,9 +21,6 @@ typedef struct skeleton {
     skeleton_joint joints[SKELETON_MAX];
 } skeleton;
 
-/* The place of a limb's centre curve at surface distance d from the tip, smoothed; straight on beyond `last`. */
-vec3 limb_place(const limb *l, float d, float last);
-
 /* Put the template of that name (NULL: the one that fits) into the body. ARGUMENT for an unknown name. */
 cutis_result skeleton_fit(const mesh *m, const limbs *f, const char *name, const cutis_rig_landmark *landmarks,
                           int landmark_count, rig_report *report, skeleton *s, cutis_error *error);

@@ -38,6 +38,15 @@ zoo_frame biped_hand_frame(const biped *b, float side)
                        biped_mirror(up, side)};
 }
 
+zoo_frame biped_hand_scaled(const biped *b, float side)
+{
+    zoo_frame frame = biped_hand_frame(b, side);
+    frame.a = vec3_scale(frame.a, b->hand_scale);
+    frame.b = vec3_scale(frame.b, b->hand_scale);
+    frame.c = vec3_scale(frame.c, b->hand_scale);
+    return frame;
+}
+
 static void arm_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
 {
     int region = side > 0 ? BIPED_ARM_L : BIPED_ARM_R;
@@ -53,10 +62,7 @@ static void arm_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
     for (int i = 0; i < COUNT_OF(sections); i++) sections[i] = section_mirror(sections[i], side);
     patch = zoo_patch_loft(kit, patch, sections, COUNT_OF(sections), region);
     if (b->hand_scale > 0) {
-        zoo_frame frame = biped_hand_frame(b, side);
-        frame.a = vec3_scale(frame.a, b->hand_scale);
-        frame.b = vec3_scale(frame.b, b->hand_scale);
-        frame.c = vec3_scale(frame.c, b->hand_scale);
+        zoo_frame frame = biped_hand_scaled(b, side);
         zoo_hand_cage(kit, patch, &frame, side > 0 ? BIPED_HAND_L : BIPED_HAND_R);
         return;
     }
@@ -199,7 +205,8 @@ void biped_cage(zoo_kit *kit, const biped *b)
     }
 }
 
-void biped_joints(zoo_kit *kit, const biped *b)
+/* The spine from the hips to the head. */
+static void trunk_joints(zoo_kit *kit, const biped *b)
 {
     unsigned all = ZOO_ALL_REGIONS;
     float trunk = b->neck.y - b->hips.y;
@@ -214,67 +221,80 @@ void biped_joints(zoo_kit *kit, const biped *b)
     zoo_joint_add(kit, "neck", "chest", b->neck, vec3_sub(b->head, b->neck), 0.40f * vec3_distance(b->head, b->neck),
                   1u << BIPED_HEAD | 1u << BIPED_EAR_L | 1u << BIPED_EAR_R);
     zoo_joint_add(kit, "head", "neck", b->head, axis_y, 0.35f * vec3_distance(b->head, b->neck), head);
-    for (int k = 0; k < 2; k++) {
-        float side = k == 0 ? 1 : -1;
-        const char *suffix = k == 0 ? "_l" : "_r";
-        int arm_region = BIPED_ARM_L + k, leg_region = BIPED_LEG_L + k, foot_region = BIPED_FOOT_L + k;
-        int hand_region = k == 0 ? BIPED_HAND_L : BIPED_HAND_R;
-        unsigned hand = 0x3fu << hand_region, arm = 1u << arm_region | hand;
-        unsigned foot = 1u << foot_region, leg = 1u << leg_region | foot;
-        vec3 clavicle = biped_mirror(b->clavicle, side), shoulder = biped_mirror(b->shoulder, side);
-        vec3 elbow = biped_mirror(b->elbow, side), wrist = biped_mirror(b->wrist, side);
-        vec3 hip = biped_mirror(b->hip, side), knee = biped_mirror(b->knee, side), ankle = biped_mirror(b->ankle, side);
-        vec3 ball = biped_mirror(b->ball, side), toe = biped_mirror(b->toe, side);
+}
 
-        // The shoulder girdle takes a soft ball of the torso around the arm's root.
-        const char *names[4] = {zoo_name(kit, "shoulder", suffix), zoo_name(kit, "upper_arm", suffix),
-                                zoo_name(kit, "forearm", suffix), zoo_name(kit, "hand", suffix)};
-        int girdle =
-            zoo_joint_add(kit, names[0], "chest", clavicle, vec3_sub(shoulder, clavicle), 0, arm | 1u << BIPED_TORSO);
-        kit->joints[girdle].center = shoulder;
-        kit->joints[girdle].radius = 1.7f * b->arm[0] + 0.5f * vec3_distance(shoulder, clavicle);
-        kit->joints[girdle].ball_regions = 1u << BIPED_TORSO;
-        kit->joints[girdle].full_regions = arm;
-        int upper_arm = zoo_joint_add(kit, names[1], names[0], shoulder, vec3_sub(elbow, shoulder), 1.1f * b->arm[0],
-                                      arm | 1u << BIPED_TORSO);
-        kit->joints[upper_arm].center = vec3_lerp(shoulder, elbow, 0.15f);
-        kit->joints[upper_arm].radius = 1.7f * b->arm[0];
-        kit->joints[upper_arm].ball_regions = 1u << BIPED_TORSO;
-        zoo_joint_add(kit, names[2], names[1], elbow, vec3_sub(wrist, elbow), 1.1f * b->arm[2], arm);
-        zoo_joint_add(kit, names[3], names[2], wrist, vec3_sub(wrist, elbow), 1.0f * b->arm[3], arm);
-        if (b->hand_scale > 0) {
-            zoo_frame frame = biped_hand_frame(b, side);
-            frame.a = vec3_scale(frame.a, b->hand_scale);
-            frame.b = vec3_scale(frame.b, b->hand_scale);
-            frame.c = vec3_scale(frame.c, b->hand_scale);
-            zoo_hand_joints(kit, names[3], suffix, &frame, hand_region);
-        }
+static void arm_joints(zoo_kit *kit, const biped *b, float side)
+{
+    const char *suffix = side > 0 ? "_l" : "_r";
+    const char *names[4] = {zoo_name(kit, "shoulder", suffix), zoo_name(kit, "upper_arm", suffix),
+                            zoo_name(kit, "forearm", suffix), zoo_name(kit, "hand", suffix)};
+    int hand_region = side > 0 ? BIPED_HAND_L : BIPED_HAND_R;
+    unsigned hand = 0x3fu << hand_region, arm = 1u << (side > 0 ? BIPED_ARM_L : BIPED_ARM_R) | hand;
+    vec3 clavicle = biped_mirror(b->clavicle, side), shoulder = biped_mirror(b->shoulder, side);
+    vec3 elbow = biped_mirror(b->elbow, side), wrist = biped_mirror(b->wrist, side);
 
-        const char *low[4] = {zoo_name(kit, "thigh", suffix), zoo_name(kit, "shin", suffix),
-                              zoo_name(kit, "foot", suffix), zoo_name(kit, "toe", suffix)};
-        // The thigh takes a soft ball of the pelvis along, on its own side.
-        int thigh =
-            zoo_joint_add(kit, low[0], "hips", hip, vec3_sub(knee, hip), 1.1f * b->leg[0], leg | 1u << BIPED_TORSO);
-        kit->joints[thigh].center = vec3_lerp(hip, knee, 0.08f);
-        kit->joints[thigh].radius = 1.9f * b->leg[0];
-        kit->joints[thigh].ball_regions = 1u << BIPED_TORSO;
-        kit->joints[thigh].gate = 0.35f * b->leg[0];
-        zoo_joint_add(kit, low[1], low[0], knee, vec3_sub(ankle, knee), 1.0f * b->leg[2], leg);
-        zoo_joint_add(kit, low[2], low[1], ankle, vec3_normalize(vec3_sub(ball, ankle)), 0.9f * b->leg[3], leg);
-        zoo_joint_add(kit, low[3], low[2], ball, vec3_sub(toe, ball), 0.35f * b->foot_width, foot);
+    // The shoulder girdle takes a soft ball of the torso around the arm's root.
+    int girdle =
+        zoo_joint_add(kit, names[0], "chest", clavicle, vec3_sub(shoulder, clavicle), 0, arm | 1u << BIPED_TORSO);
+    kit->joints[girdle].center = shoulder;
+    kit->joints[girdle].radius = 1.7f * b->arm[0] + 0.5f * vec3_distance(shoulder, clavicle);
+    kit->joints[girdle].ball_regions = 1u << BIPED_TORSO;
+    kit->joints[girdle].full_regions = arm;
+    int upper_arm = zoo_joint_add(kit, names[1], names[0], shoulder, vec3_sub(elbow, shoulder), 1.1f * b->arm[0],
+                                  arm | 1u << BIPED_TORSO);
+    kit->joints[upper_arm].center = vec3_lerp(shoulder, elbow, 0.15f);
+    kit->joints[upper_arm].radius = 1.7f * b->arm[0];
+    kit->joints[upper_arm].ball_regions = 1u << BIPED_TORSO;
+    zoo_joint_add(kit, names[2], names[1], elbow, vec3_sub(wrist, elbow), 1.1f * b->arm[2], arm);
+    zoo_joint_add(kit, names[3], names[2], wrist, vec3_sub(wrist, elbow), 1.0f * b->arm[3], arm);
+    if (b->hand_scale > 0) {
+        zoo_frame frame = biped_hand_scaled(b, side);
+        zoo_hand_joints(kit, names[3], suffix, &frame, hand_region);
     }
-    if (b->ears)
-        for (int k = 0; k < 2; k++) {
-            float side = k == 0 ? 1 : -1;
-            const char *suffix = k == 0 ? "_l" : "_r", *above = "head";
-            vec3 root = biped_mirror(vec3_make(0.45f * b->skull[4].width, b->crown.y, b->crown.z), side);
-            vec3 along = biped_mirror(vec3_make(0.075f, 0.27f, -0.02f), side);
-            static const char *const names[3] = {"ear_1", "ear_2", "ear_3"};
-            for (int i = 0; i < 3; i++) {
-                const char *name = zoo_name(kit, names[i], suffix);
-                zoo_joint_add(kit, name, above, vec3_madd(root, along, 0.04f + 0.31f * (float)i), along, 0.035f,
-                              1u << (BIPED_EAR_L + k));
-                above = name;
-            }
-        }
+}
+
+static void leg_joints(zoo_kit *kit, const biped *b, float side)
+{
+    const char *suffix = side > 0 ? "_l" : "_r";
+    const char *names[4] = {zoo_name(kit, "thigh", suffix), zoo_name(kit, "shin", suffix),
+                            zoo_name(kit, "foot", suffix), zoo_name(kit, "toe", suffix)};
+    unsigned foot = 1u << (side > 0 ? BIPED_FOOT_L : BIPED_FOOT_R);
+    unsigned leg = 1u << (side > 0 ? BIPED_LEG_L : BIPED_LEG_R) | foot;
+    vec3 hip = biped_mirror(b->hip, side), knee = biped_mirror(b->knee, side), ankle = biped_mirror(b->ankle, side);
+    vec3 ball = biped_mirror(b->ball, side), toe = biped_mirror(b->toe, side);
+
+    // The thigh takes a soft ball of the pelvis along, on its own side.
+    int thigh =
+        zoo_joint_add(kit, names[0], "hips", hip, vec3_sub(knee, hip), 1.1f * b->leg[0], leg | 1u << BIPED_TORSO);
+    kit->joints[thigh].center = vec3_lerp(hip, knee, 0.08f);
+    kit->joints[thigh].radius = 1.9f * b->leg[0];
+    kit->joints[thigh].ball_regions = 1u << BIPED_TORSO;
+    kit->joints[thigh].gate = 0.35f * b->leg[0];
+    zoo_joint_add(kit, names[1], names[0], knee, vec3_sub(ankle, knee), 1.0f * b->leg[2], leg);
+    zoo_joint_add(kit, names[2], names[1], ankle, vec3_normalize(vec3_sub(ball, ankle)), 0.9f * b->leg[3], leg);
+    zoo_joint_add(kit, names[3], names[2], ball, vec3_sub(toe, ball), 0.35f * b->foot_width, foot);
+}
+
+static void ear_joints(zoo_kit *kit, const biped *b, float side)
+{
+    static const char *const names[3] = {"ear_1", "ear_2", "ear_3"};
+    const char *above = "head";
+    vec3 root = biped_mirror(vec3_make(0.45f * b->skull[4].width, b->crown.y, b->crown.z), side);
+    vec3 along = biped_mirror(vec3_make(0.075f, 0.27f, -0.02f), side);
+    for (int i = 0; i < 3; i++) {
+        const char *name = zoo_name(kit, names[i], side > 0 ? "_l" : "_r");
+        zoo_joint_add(kit, name, above, vec3_madd(root, along, 0.04f + 0.31f * (float)i), along, 0.035f,
+                      1u << (side > 0 ? BIPED_EAR_L : BIPED_EAR_R));
+        above = name;
+    }
+}
+
+void biped_joints(zoo_kit *kit, const biped *b)
+{
+    trunk_joints(kit, b);
+    for (int side = 1; side >= -1; side -= 2) {
+        arm_joints(kit, b, (float)side);
+        leg_joints(kit, b, (float)side);
+    }
+    for (int side = 1; side >= -1 && b->ears; side -= 2) ear_joints(kit, b, (float)side);
 }

@@ -30,6 +30,16 @@ typedef struct biped_ring {
     float y, width, depth, z, tilt;
 } biped_ring;
 
+/* How it moves. */
+typedef struct biped_style {
+    double stride;    /* metres from heel to heel of one foot's step, over the leg's length */
+    double bounce;    /* metres */
+    double sway;      /* metres sideways */
+    double arm_swing; /* degrees */
+    double arms_down; /* degrees that the arms drop from the A pose */
+    double hip_turn;  /* degrees */
+} biped_style;
+
 /* Landmarks of the left side, and the cage around them. */
 typedef struct biped {
     vec3 hips, spine, chest, neck, head, crown;
@@ -47,27 +57,18 @@ typedef struct biped {
     float knob_radius;
     bool knob_on_head;
     bool short_legs; /* two rings a leg, not seven */
+    biped_style style;
 } biped;
 
 void biped_cage(zoo_kit *kit, const biped *b);
 void biped_joints(zoo_kit *kit, const biped *b);
-/* Frame of the left (side 1) or right (side -1) hand; directions of length 1. */
+/* Frame of the left (side 1) or right (side -1) hand; directions of length 1, or scaled to the hand. */
 zoo_frame biped_hand_frame(const biped *b, float side);
+zoo_frame biped_hand_scaled(const biped *b, float side);
 static inline vec3 biped_mirror(vec3 p, float side) { return vec3_make(p.x * side, p.y, p.z); }
 
-/* Motions, by landmarks, so that legs of any length walk. */
-typedef struct biped_style {
-    double stride;    /* metres from heel to heel of one foot's step, over the leg's length */
-    double bounce;    /* metres */
-    double sway;      /* metres sideways */
-    double arm_swing; /* degrees */
-    double arms_down; /* degrees that the arms drop from the A pose */
-    double hip_turn;  /* degrees */
-} biped_style;
-
-void biped_walk(const zoo_kit *kit, const biped *b, const biped_style *style, double phase, zoo_pose *pose);
-void biped_jump(const zoo_kit *kit, const biped *b, const biped_style *style, double time, zoo_pose *pose);
-void biped_shimmy(const zoo_kit *kit, const biped *b, const biped_style *style, double time, zoo_pose *pose);
+/* The clips walk, jump and shimmy, by landmarks, so that legs of any length walk. */
+void biped_motions(zoo_kit *kit, const biped *b);
 /* Put a foot (ankle joint) at `target` with the foot turned by `pitch` degrees (toes down positive). */
 void biped_leg(const zoo_kit *kit, float side, vec3 target, double pitch, zoo_pose *pose);
 /* Lower the arms, swing them (degrees, forward positive), bend the elbow, turn the wrist in. */

@@ -40,10 +40,8 @@ static const biped dancer = {
     .foot_width = 0.035f,
     .foot_height = 0.062f,
     .hand_scale = 0.86f,
+    .style = {.stride = 0.66, .bounce = 0.018, .sway = 0.022, .arm_swing = 24, .arms_down = 25, .hip_turn = 9},
 };
-
-static const biped_style style = {
-    .stride = 0.66, .bounce = 0.018, .sway = 0.022, .arm_swing = 24, .arms_down = 25, .hip_turn = 9};
 
 static vec3 v(float x, float y, float z) { return vec3_make(x, y, z); }
 
@@ -94,8 +92,7 @@ static void arm_field(zoo_kit *kit, int body, float s)
     zoo_field_cone(kit, arm, elbow, 0.028f, wrist, 0.0185f, 0.03f);
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(elbow, wrist, 0.28f), out, 0.004f), vec3_scale(f.a, 0.080f),
                    vec3_scale(out, 0.028f), vec3_scale(front, 0.032f), 0.03f); // forearm
-    zoo_frame hand = {f.origin, vec3_scale(f.a, dancer.hand_scale), vec3_scale(f.b, dancer.hand_scale),
-                      vec3_scale(f.c, dancer.hand_scale)};
+    zoo_frame hand = biped_hand_scaled(&dancer, s);
     zoo_hand_field(kit, arm, &hand);
 }
 
@@ -122,16 +119,6 @@ static void leg_field(zoo_kit *kit, int legs, float s)
     zoo_field_ellipsoid(kit, leg, v(s * 0.105f, 0.017f, 0.130f), v(0.014f, 0.015f, 0.024f), 0.012f); // big toe
 }
 
-static void pose_walk(const zoo_kit *kit, double time, zoo_pose *pose)
-{
-    biped_walk(kit, &dancer, &style, time / 1.1, pose);
-}
-static void pose_jump(const zoo_kit *kit, double time, zoo_pose *pose) { biped_jump(kit, &dancer, &style, time, pose); }
-static void pose_shimmy(const zoo_kit *kit, double time, zoo_pose *pose)
-{
-    biped_shimmy(kit, &dancer, &style, time, pose);
-}
-
 void zoo_describe_dancer(zoo_kit *kit)
 {
     kit->target_count = 13200;
@@ -148,7 +135,5 @@ void zoo_describe_dancer(zoo_kit *kit)
         leg_field(kit, legs, k == 0 ? 1 : -1);
     }
     biped_joints(kit, &dancer);
-    zoo_motion_add(kit, "walk", 1.1, 34, true, pose_walk);
-    zoo_motion_add(kit, "jump", 2.4, 73, false, pose_jump);
-    zoo_motion_add(kit, "shimmy", 4.0, 121, false, pose_shimmy);
+    biped_motions(kit, &dancer);
 }

@@ -67,8 +67,13 @@ static void foot_path(const biped *b, double phase, double step, float side, vec
     *target = vec3_make(side * b->ankle.x * 0.72f, (float)(b->ankle.y + y), (float)(b->ankle.z + z));
 }
 
-void biped_walk(const zoo_kit *kit, const biped *b, const biped_style *style, double phase, zoo_pose *pose)
+static const double walk_seconds = 1.1; /* two steps */
+
+static void pose_walk(const zoo_kit *kit, double time, zoo_pose *pose)
 {
+    const biped *b = kit->biped;
+    const biped_style *style = &b->style;
+    double phase = time / walk_seconds;
     double leg = vec3_distance(b->hip, b->knee) + vec3_distance(b->knee, b->ankle), step = style->stride * leg;
     double left = zoo_cos(phase), twice = zoo_cos(2 * phase - 0.1);
 
@@ -97,8 +102,9 @@ void biped_walk(const zoo_kit *kit, const biped *b, const biped_style *style, do
     }
 }
 
-void biped_jump(const zoo_kit *kit, const biped *b, const biped_style *style, double time, zoo_pose *pose)
+static void pose_jump(const zoo_kit *kit, double time, zoo_pose *pose)
 {
+    const biped *b = kit->biped;
     // Crouch to 0.7 s, push to 0.85, in the air until 1.35, land and settle.
     double leg = vec3_distance(b->hip, b->knee) + vec3_distance(b->knee, b->ankle);
     static const double off = 0.86, down = 1.36;
@@ -128,14 +134,15 @@ void biped_jump(const zoo_kit *kit, const biped *b, const biped_style *style, do
         double back = zoo_ramp(time, 0.15, 0.60) - zoo_ramp(time, 0.62, 0.84);
         double thrown = zoo_ramp(time, 0.66, 0.98) - zoo_ramp(time, 1.10, 1.55);
         double front = zoo_ramp(time, 1.25, 1.5) - zoo_ramp(time, 1.6, 2.2);
-        biped_arm(kit, b, side, style->arms_down * (0.6 + 0.3 * (back + front)) - 25 * thrown,
+        biped_arm(kit, b, side, b->style.arms_down * (0.6 + 0.3 * (back + front)) - 25 * thrown,
                   -48 * back + 105 * thrown + 28 * front, 14 + 22 * back + 18 * thrown + 25 * front, pose);
         fingers_curl(kit, b, side, 0.8 - 0.6 * rise, pose);
     }
 }
 
-void biped_shimmy(const zoo_kit *kit, const biped *b, const biped_style *style, double time, zoo_pose *pose)
+static void pose_shimmy(const zoo_kit *kit, double time, zoo_pose *pose)
 {
+    const biped *b = kit->biped;
     // Shake from 0.3 to 2.1 s, stop at 2.2 s, hold still to the end (4 s).
     double strength = zoo_ramp(time, 0.1, 0.7) * (1 - zoo_ramp(time, 2.0, 2.2));
     double ready = zoo_ramp(time, 0, 0.6);
@@ -155,8 +162,16 @@ void biped_shimmy(const zoo_kit *kit, const biped *b, const biped_style *style, 
     for (int k = 0; k < 2; k++) {
         float side = k == 0 ? 1 : -1;
         biped_leg(kit, side, biped_mirror(b->ankle, side), 0, pose);
-        biped_arm(kit, b, side, (style->arms_down - 12) * ready - 6 * strength * side * late,
+        biped_arm(kit, b, side, (b->style.arms_down - 12) * ready - 6 * strength * side * late,
                   16 * ready + 5 * strength * beat, 62 * ready + 6 * strength * side * beat, pose);
         fingers_curl(kit, b, side, 0.9 * ready, pose);
     }
+}
+
+void biped_motions(zoo_kit *kit, const biped *b)
+{
+    kit->biped = b;
+    zoo_motion_add(kit, "walk", walk_seconds, 34, true, pose_walk);
+    zoo_motion_add(kit, "jump", 2.4, 73, false, pose_jump);
+    zoo_motion_add(kit, "shimmy", 4.0, 121, false, pose_shimmy);
 }

@@ -172,6 +172,7 @@ struct zoo_kit {
 
     int motion_count;
     zoo_motion motions[ZOO_MAX_CLIPS];
+    const struct biped *biped; /* who moves, for motions that several characters have; or NULL */
 };
 
 /* zoo_cage.c */

@@ -37,10 +37,8 @@ static const biped man = {
     .foot_width = 0.044f,
     .foot_height = 0.075f,
     .hand_scale = 1.02f,
+    .style = {.stride = 0.62, .bounce = 0.022, .sway = 0.028, .arm_swing = 22, .arms_down = 27, .hip_turn = 7},
 };
-
-static const biped_style style = {
-    .stride = 0.62, .bounce = 0.022, .sway = 0.028, .arm_swing = 22, .arms_down = 27, .hip_turn = 7};
 
 static vec3 v(float x, float y, float z) { return vec3_make(x, y, z); }
 
@@ -90,8 +88,7 @@ static void arm_field(zoo_kit *kit, int body, float s)
     zoo_field_cone(kit, arm, elbow, 0.038f, wrist, 0.024f, 0.03f);
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(elbow, wrist, 0.27f), out, 0.006f), vec3_scale(f.a, 0.090f),
                    vec3_scale(out, 0.038f), vec3_scale(front, 0.043f), 0.03f); // forearm
-    zoo_frame hand = {f.origin, vec3_scale(f.a, man.hand_scale), vec3_scale(f.b, man.hand_scale),
-                      vec3_scale(f.c, man.hand_scale)};
+    zoo_frame hand = biped_hand_scaled(&man, s);
     zoo_hand_field(kit, arm, &hand);
 }
 
@@ -119,16 +116,6 @@ static void leg_field(zoo_kit *kit, int legs, float s)
     zoo_field_ellipsoid(kit, leg, v(s * 0.166f, 0.021f, 0.155f), v(0.019f, 0.019f, 0.030f), 0.014f); // big toe
 }
 
-static void pose_walk(const zoo_kit *kit, double time, zoo_pose *pose)
-{
-    biped_walk(kit, &man, &style, time / 1.1, pose);
-}
-static void pose_jump(const zoo_kit *kit, double time, zoo_pose *pose) { biped_jump(kit, &man, &style, time, pose); }
-static void pose_shimmy(const zoo_kit *kit, double time, zoo_pose *pose)
-{
-    biped_shimmy(kit, &man, &style, time, pose);
-}
-
 void zoo_describe_man(zoo_kit *kit)
 {
     kit->target_count = 8600;
@@ -145,7 +132,5 @@ void zoo_describe_man(zoo_kit *kit)
         leg_field(kit, legs, k == 0 ? 1 : -1);
     }
     biped_joints(kit, &man);
-    zoo_motion_add(kit, "walk", 1.1, 34, true, pose_walk);
-    zoo_motion_add(kit, "jump", 2.4, 73, false, pose_jump);
-    zoo_motion_add(kit, "shimmy", 4.0, 121, false, pose_shimmy);
+    biped_motions(kit, &man);
 }

@@ -426,27 +426,82 @@ static cutis_result stretch_tables(builder *b, cutis_error *error)
     return CUTIS_OK;
 }
 
+/* The tables of the volume constraint while they are filled. */
+typedef struct volume_fill {
+    int32_t *ends[LATTICE_DIRECTIONS];
+    float *weights[LATTICE_DIRECTIONS], *flat[3];
+    float *rest_volume, *least, *memories;
+    int *givers;
+    quad *own_ends;
+    float *own;   /* a voxel's share */
+    float memory; /* of a substep */
+} volume_fill;
+
+/* Neighbours of a voxel on both sides along each axis, and the volume that they span at rest. */
+static void volume_row(builder *b, const volume_fill *f, int v)
+{
+    const lattice_model *m = b->model;
+    const lattice_graph *graph = &b->graph;
+    float d[9] = {0}, gradients[9];
+    bool whole = true; /* flesh on some side along each axis, all of it the voxel's own part */
+    for (int axis = 0; axis < 3; axis++) {
+        int at[2];
+        for (int side = 0; side < 2; side++) {
+            int direction = 2 * axis + side, next = v < m->count ? lattice_link(graph, v, direction) : -1;
+            /* Where several parts meet one voxel, it belongs to one of them alone. */
+            if (next >= 0 && lattice_link(graph, next, direction ^ 1) != v) next = -1, whole = false;
+            at[side] = next >= 0 ? next : v;
+            f->ends[direction][v] = 4 * at[side];
+        }
+        if (at[0] == at[1]) {
+            f->flat[axis][v] = v < m->count ? 2 * graph->rest[4 * v + 3] : 0;
+            d[3 * axis + axis] = f->flat[axis][v];
+            b->turned[v] = 1;
+            whole = false;
+            continue;
+        }
+        for (int side = 0; side < 2; side++) {
+            f->weights[2 * axis + side][v] = f->own[at[side]];
+            if (at[side] == v)
+                f->own_ends[v][axis] = side ? 1 : -1;
+            else
+                f->givers[LATTICE_DIRECTIONS * at[side] + 2 * axis + side] = v;
+        }
+        for (int k = 0; k < 3; k++) d[3 * axis + k] = m->rest[at[1]][k] - m->rest[at[0]][k];
+    }
+    f->rest_volume[v] = lattice_volume_of(d, d + 3, d + 6, gradients);
+    /* Where parts meet or flesh is one voxel thin, voxels are held too loosely: the constraint would drive them to
+     * and fro. It is left out there. */
+    f->memories[v] = whole ? f->memory : 0;
+    /* A twentieth of the sum of squares at rest. */
+    for (int axis = 0; axis < 3; axis++)
+        for (int k = 0; k < 3; k++)
+            f->least[v] += 0.05f * (f->weights[2 * axis][v] + f->weights[2 * axis + 1][v]) * gradients[3 * axis + k] *
+                           gradients[3 * axis + k];
+    f->least[v] = whole ? fmaxf(f->least[v], 1e-30f) : 1e30f;
+}
+
 static cutis_result volume_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
-    const lattice_graph *graph = &b->graph;
     int padded = m->padded;
     double frequency = b->build->values[LATTICE_VOLUME];
     m->has_volume = frequency > 0;
     if (!m->has_volume) return CUTIS_OK;
-    int32_t *ends[LATTICE_DIRECTIONS];
-    float *weights[LATTICE_DIRECTIONS], *flat[3];
+    volume_fill f;
     for (int d = 0; d < LATTICE_DIRECTIONS; d++) {
-        ends[d] = ARENA_ARRAY(b->memory, int32_t, padded);
-        weights[d] = ARENA_ARRAY(b->memory, float, padded);
-        m->volume.ends[d] = ends[d], m->volume.end_weights[d] = weights[d];
+        f.ends[d] = ARENA_ARRAY(b->memory, int32_t, padded);
+        f.weights[d] = ARENA_ARRAY(b->memory, float, padded);
+        m->volume.ends[d] = f.ends[d], m->volume.end_weights[d] = f.weights[d];
     }
-    for (int k = 0; k < 3; k++) m->volume.flat[k] = flat[k] = ARENA_ARRAY(b->memory, float, padded);
-    float *rest_volume = ARENA_ARRAY(b->memory, float, padded), *least = ARENA_ARRAY(b->memory, float, padded),
-          *memories = ARENA_ARRAY(b->memory, float, padded), *gains = ARENA_ARRAY(b->memory, float, m->count),
-          *own = ARENA_ARRAY(&b->temporary, float, m->count);
-    int *givers = ARENA_ARRAY(b->memory, int, (size_t)LATTICE_DIRECTIONS * m->count);
-    quad *own_ends = ARENA_ARRAY(b->memory, quad, m->count);
+    for (int k = 0; k < 3; k++) m->volume.flat[k] = f.flat[k] = ARENA_ARRAY(b->memory, float, padded);
+    m->volume.rest_volume = f.rest_volume = ARENA_ARRAY(b->memory, float, padded);
+    m->volume.least = f.least = ARENA_ARRAY(b->memory, float, padded);
+    m->volume.memories = f.memories = ARENA_ARRAY(b->memory, float, padded);
+    float *gains = ARENA_ARRAY(b->memory, float, m->count);
+    f.own = ARENA_ARRAY(&b->temporary, float, m->count);
+    m->volume.givers = f.givers = ARENA_ARRAY(b->memory, int, (size_t)LATTICE_DIRECTIONS * m->count);
+    m->volume.own_ends = f.own_ends = ARENA_ARRAY(b->memory, quad, m->count);
     if (b->memory->failed || b->temporary.failed) return error_memory(error, "the lattice");
 
     /* Equation 13. A voxel deepest inside would not take part at all; it keeps a tenth. */
@@ -454,60 +509,19 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
     for (int v = 0; v < m->count; v++)
         deepest = fmaxf(deepest, b->layers.skin_depth[v] < FLT_MAX ? b->layers.skin_depth[v] : 0);
     for (int v = m->bone_count; v < m->count; v++)
-        own[v] = deepest > 0 ? fmaxf(1 - b->layers.skin_depth[v] / deepest, 0.1f) : 1;
+        f.own[v] = deepest > 0 ? fmaxf(1 - b->layers.skin_depth[v] / deepest, 0.1f) : 1;
 
-    for (int i = 0; i < LATTICE_DIRECTIONS * m->count; i++) givers[i] = padded;
-    float memory = (float)(1 - det_exp(-m->substep / VOLUME_MEMORY));
-    for (int v = 0; v < padded; v++) {
-        float d[9] = {0}, gradients[9];
-        bool whole = true; /* flesh on some side along each axis, all of it the voxel's own part */
-        for (int axis = 0; axis < 3; axis++) {
-            int at[2];
-            for (int side = 0; side < 2; side++) {
-                int direction = 2 * axis + side, next = v < m->count ? lattice_link(graph, v, direction) : -1;
-                /* Where several parts meet one voxel, it belongs to one of them alone. */
-                if (next >= 0 && lattice_link(graph, next, direction ^ 1) != v) next = -1, whole = false;
-                at[side] = next >= 0 ? next : v;
-                ends[direction][v] = 4 * at[side];
-            }
-            if (at[0] == at[1]) {
-                flat[axis][v] = v < m->count ? 2 * graph->rest[4 * v + 3] : 0;
-                d[3 * axis + axis] = flat[axis][v];
-                b->turned[v] = 1;
-                whole = false;
-                continue;
-            }
-            for (int side = 0; side < 2; side++) {
-                weights[2 * axis + side][v] = own[at[side]];
-                int *giver = &givers[LATTICE_DIRECTIONS * at[side] + 2 * axis + side];
-                if (at[side] == v)
-                    own_ends[v][axis] = side ? 1 : -1;
-                else
-                    *giver = v;
-            }
-            for (int k = 0; k < 3; k++) d[3 * axis + k] = m->rest[at[1]][k] - m->rest[at[0]][k];
-        }
-        rest_volume[v] = lattice_volume_of(d, d + 3, d + 6, gradients);
-        /* Where parts meet or flesh is one voxel thin, voxels are held too loosely: the constraint would drive them to
-         * and fro. It is left out there. */
-        memories[v] = whole ? memory : 0;
-        /* A twentieth of the sum of squares at rest. */
-        for (int axis = 0; axis < 3; axis++)
-            for (int k = 0; k < 3; k++)
-                least[v] += 0.05f * (weights[2 * axis][v] + weights[2 * axis + 1][v]) * gradients[3 * axis + k] *
-                            gradients[3 * axis + k];
-        least[v] = whole ? fmaxf(least[v], 1e-30f) : 1e30f;
-    }
+    for (int i = 0; i < LATTICE_DIRECTIONS * m->count; i++) f.givers[i] = padded;
+    f.memory = (float)(1 - det_exp(-m->substep / VOLUME_MEMORY));
+    for (int v = 0; v < padded; v++) volume_row(b, &f, v);
     for (int v = m->bone_count; v < m->count; v++) {
         int n = 0;
-        for (int d = 0; d < LATTICE_DIRECTIONS; d++) n += givers[LATTICE_DIRECTIONS * v + d] < padded;
-        for (int axis = 0; axis < 3; axis++) n += own_ends[v][axis] != 0;
-        gains[v] = n ? own[v] * (float)gain_of(frequency, m->substep) * 2 / (float)n : 0;
+        for (int d = 0; d < LATTICE_DIRECTIONS; d++) n += f.givers[LATTICE_DIRECTIONS * v + d] < padded;
+        for (int axis = 0; axis < 3; axis++) n += f.own_ends[v][axis] != 0;
+        gains[v] = n ? f.own[v] * (float)gain_of(frequency, m->substep) * 2 / (float)n : 0;
     }
     m->volume.count = m->count, m->volume.first = m->bone_count, m->volume.padded = padded;
-    m->volume.rest_volume = rest_volume, m->volume.least = least, m->volume.givers = givers, m->volume.gains = gains;
-    m->volume.own_ends = own_ends;
-    m->volume.memories = memories;
+    m->volume.gains = gains;
     m->volume.fading = (float)det_exp(-m->substep / VOLUME_FADING);
     m->volume.bound = VOLUME_BOUND;
     return CUTIS_OK;

@@ -102,26 +102,27 @@ typedef struct sweep_pass {
     lattice_frame *out;
 } sweep_pass;
 
-/* Moments about the place `anchor`: a voxel at rest place x0 with value s and moments t about x0. */
-static inline void moments_add(lattice_frame *sum, const lattice_frame *in, quad offset)
+/* What a voxel adds to the sum of a window whose place is `anchor`. */
+typedef lattice_frame window_term(const sweep_pass *pass, int voxel, quad anchor);
+/* The same sum, told for the place `way` further. */
+typedef void window_move(lattice_frame *sum, quad way);
+
+static inline void frame_add(lattice_frame *sum, lattice_frame term)
 {
-    sum->b += in->b;
-    sum->r[0] += in->r[0] + in->b * offset[0];
-    sum->r[1] += in->r[1] + in->b * offset[1];
-    sum->r[2] += in->r[2] + in->b * offset[2];
+    sum->b += term.b;
+    for (int k = 0; k < 3; k++) sum->r[k] += term.r[k];
 }
 
-static inline void moments_remove(lattice_frame *sum, const lattice_frame *in, quad offset)
+static inline void frame_remove(lattice_frame *sum, lattice_frame term)
 {
-    sum->b -= in->b;
-    sum->r[0] -= in->r[0] + in->b * offset[0];
-    sum->r[1] -= in->r[1] + in->b * offset[1];
-    sum->r[2] -= in->r[2] + in->b * offset[2];
+    sum->b -= term.b;
+    for (int k = 0; k < 3; k++) sum->r[k] -= term.r[k];
 }
 
-static void moments_rods(void *context, int begin, int end)
+/* Slide the window along rods. Inlined, so that each kind of sum is compiled with its own term and move. */
+static inline __attribute__((always_inline)) void rods_slide(const sweep_pass *pass, int begin, int end,
+                                                             window_term *term, window_move *move)
 {
-    const sweep_pass *pass = context;
     const quad *rest = pass->sweep->rest;
     for (int c = begin; c < end; c++) {
         const lattice_chain *chain = &pass->sweep->chains[pass->axis][c];
@@ -130,97 +131,66 @@ static void moments_rods(void *context, int begin, int end)
         int first = chain->own_first, low = MAX(first - pass->back, 0),
             high = MIN(first + pass->ahead, chain->count - 1);
         quad anchor = rest[voxels[first]];
-        for (int i = low; i <= high; i++) moments_add(&sum, &pass->in[voxels[i]], rest[voxels[i]] - anchor);
+        for (int i = low; i <= high; i++) frame_add(&sum, term(pass, voxels[i], anchor));
         pass->out[voxels[first]] = sum;
         for (int i = first + 1; i <= chain->own_last; i++) {
-            quad next = rest[voxels[i]], shift = next - anchor;
-            sum.r[0] -= sum.b * shift[0], sum.r[1] -= sum.b * shift[1], sum.r[2] -= sum.b * shift[2];
+            quad next = rest[voxels[i]];
+            move(&sum, next - anchor);
             anchor = next;
             int leaves = i - 1 - pass->back, enters = i + pass->ahead;
-            if (leaves >= 0) moments_remove(&sum, &pass->in[voxels[leaves]], rest[voxels[leaves]] - anchor);
-            if (enters < chain->count) moments_add(&sum, &pass->in[voxels[enters]], rest[voxels[enters]] - anchor);
+            if (leaves >= 0) frame_remove(&sum, term(pass, voxels[leaves], anchor));
+            if (enters < chain->count) frame_add(&sum, term(pass, voxels[enters], anchor));
             pass->out[voxels[i]] = sum;
         }
     }
 }
 
-/* The same for the first pass, where a voxel is a bare position without moments. */
-static void moments_first_rods(void *context, int begin, int end)
+/* Moments: a voxel at rest place x0 has a value b and moments r about x0; here they are about the anchor. */
+static inline lattice_frame moments_term(const sweep_pass *pass, int voxel, quad anchor)
 {
-    const sweep_pass *pass = context;
-    const quad *rest = pass->sweep->rest;
-    for (int c = begin; c < end; c++) {
-        const lattice_chain *chain = &pass->sweep->chains[pass->axis][c];
-        const int *voxels = pass->sweep->chain_voxels[pass->axis] + chain->first;
-        lattice_frame sum = {{0}, {{0}, {0}, {0}}};
-        int first = chain->own_first, low = MAX(first - pass->back, 0),
-            high = MIN(first + pass->ahead, chain->count - 1);
-        quad anchor = rest[voxels[first]];
-        for (int i = low; i <= high; i++) {
-            quad s = pass->positions[voxels[i]], o = rest[voxels[i]] - anchor;
-            sum.b += s, sum.r[0] += s * o[0], sum.r[1] += s * o[1], sum.r[2] += s * o[2];
-        }
-        pass->out[voxels[first]] = sum;
-        for (int i = first + 1; i <= chain->own_last; i++) {
-            quad next = rest[voxels[i]], shift = next - anchor;
-            sum.r[0] -= sum.b * shift[0], sum.r[1] -= sum.b * shift[1], sum.r[2] -= sum.b * shift[2];
-            anchor = next;
-            int leaves = i - 1 - pass->back, enters = i + pass->ahead;
-            if (leaves >= 0) {
-                quad s = pass->positions[voxels[leaves]], o = rest[voxels[leaves]] - anchor;
-                sum.b -= s, sum.r[0] -= s * o[0], sum.r[1] -= s * o[1], sum.r[2] -= s * o[2];
-            }
-            if (enters < chain->count) {
-                quad s = pass->positions[voxels[enters]], o = rest[voxels[enters]] - anchor;
-                sum.b += s, sum.r[0] += s * o[0], sum.r[1] += s * o[1], sum.r[2] += s * o[2];
-            }
-            pass->out[voxels[i]] = sum;
-        }
-    }
+    const lattice_frame *in = &pass->in[voxel];
+    quad offset = pass->sweep->rest[voxel] - anchor;
+    return (lattice_frame){in->b,
+                           {in->r[0] + in->b * offset[0], in->r[1] + in->b * offset[1], in->r[2] + in->b * offset[2]}};
 }
 
-/* Sum of affine maps, each given by its value at its own rest place, at the place of the window's voxel. */
+/* In the first pass a voxel is a bare position without moments. */
+static inline lattice_frame position_term(const sweep_pass *pass, int voxel, quad anchor)
+{
+    quad s = pass->positions[voxel], offset = pass->sweep->rest[voxel] - anchor;
+    return (lattice_frame){s, {s * offset[0], s * offset[1], s * offset[2]}};
+}
+
+static inline void moments_move(lattice_frame *sum, quad way)
+{
+    for (int k = 0; k < 3; k++) sum->r[k] -= sum->b * way[k];
+}
+
+/* Affine maps r, each given by its value b at its own rest place; here at the anchor. */
 static inline quad frame_at(const lattice_frame *frame, quad offset)
 {
     return frame->b + frame->r[0] * offset[0] + frame->r[1] * offset[1] + frame->r[2] * offset[2];
 }
 
-static void frames_rods(void *context, int begin, int end)
+static inline lattice_frame map_term(const sweep_pass *pass, int voxel, quad anchor)
 {
-    const sweep_pass *pass = context;
-    const quad *rest = pass->sweep->rest;
-    for (int c = begin; c < end; c++) {
-        const lattice_chain *chain = &pass->sweep->chains[pass->axis][c];
-        const int *voxels = pass->sweep->chain_voxels[pass->axis] + chain->first;
-        lattice_frame sum = {{0}, {{0}, {0}, {0}}};
-        int first = chain->own_first, low = MAX(first - pass->back, 0),
-            high = MIN(first + pass->ahead, chain->count - 1);
-        quad anchor = rest[voxels[first]];
-        for (int i = low; i <= high; i++) {
-            const lattice_frame *in = &pass->in[voxels[i]];
-            sum.b += frame_at(in, anchor - rest[voxels[i]]);
-            for (int k = 0; k < 3; k++) sum.r[k] += in->r[k];
-        }
-        pass->out[voxels[first]] = sum;
-        for (int i = first + 1; i <= chain->own_last; i++) {
-            quad next = rest[voxels[i]];
-            sum.b = frame_at(&sum, next - anchor);
-            anchor = next;
-            int leaves = i - 1 - pass->back, enters = i + pass->ahead;
-            if (leaves >= 0) {
-                const lattice_frame *in = &pass->in[voxels[leaves]];
-                sum.b -= frame_at(in, anchor - rest[voxels[leaves]]);
-                for (int k = 0; k < 3; k++) sum.r[k] -= in->r[k];
-            }
-            if (enters < chain->count) {
-                const lattice_frame *in = &pass->in[voxels[enters]];
-                sum.b += frame_at(in, anchor - rest[voxels[enters]]);
-                for (int k = 0; k < 3; k++) sum.r[k] += in->r[k];
-            }
-            pass->out[voxels[i]] = sum;
-        }
-    }
+    const lattice_frame *in = &pass->in[voxel];
+    return (lattice_frame){frame_at(in, anchor - pass->sweep->rest[voxel]), {in->r[0], in->r[1], in->r[2]}};
 }
+
+static inline void map_move(lattice_frame *sum, quad way) { sum->b = frame_at(sum, way); }
+
+static void position_rods(void *context, int begin, int end)
+{
+    rods_slide(context, begin, end, position_term, moments_move);
+}
+
+static void moments_rods(void *context, int begin, int end)
+{
+    rods_slide(context, begin, end, moments_term, moments_move);
+}
+
+static void map_rods(void *context, int begin, int end) { rods_slide(context, begin, end, map_term, map_move); }
 
 /* Rods in one block of work: their length varies, but not so much as to matter. */
 #define ROD_GRAIN 64
@@ -231,7 +201,7 @@ void lattice_sum_moments(const lattice_sweep *sweep, const quad *positions, latt
     int back = (sweep->region - 1) / 2, ahead = sweep->region / 2;
     sweep_pass x = {sweep, 0, back, ahead, positions, NULL, a}, y = {sweep, 1, back, ahead, NULL, a, b},
                z = {sweep, 2, back, ahead, NULL, b, a};
-    parallel_for(jobs, sweep->chain_counts[0], ROD_GRAIN, moments_first_rods, &x);
+    parallel_for(jobs, sweep->chain_counts[0], ROD_GRAIN, position_rods, &x);
     parallel_for(jobs, sweep->chain_counts[1], ROD_GRAIN, moments_rods, &y);
     parallel_for(jobs, sweep->chain_counts[2], ROD_GRAIN, moments_rods, &z);
 }
@@ -243,7 +213,7 @@ void lattice_sum_frames(const lattice_sweep *sweep, const lattice_frame *in, lat
     int back = sweep->region / 2, ahead = (sweep->region - 1) / 2;
     sweep_pass x = {sweep, 0, back, ahead, NULL, in, a}, y = {sweep, 1, back, ahead, NULL, a, b},
                z = {sweep, 2, back, ahead, NULL, b, a};
-    parallel_for(jobs, sweep->chain_counts[0], ROD_GRAIN, frames_rods, &x);
-    parallel_for(jobs, sweep->chain_counts[1], ROD_GRAIN, frames_rods, &y);
-    parallel_for(jobs, sweep->chain_counts[2], ROD_GRAIN, frames_rods, &z);
+    parallel_for(jobs, sweep->chain_counts[0], ROD_GRAIN, map_rods, &x);
+    parallel_for(jobs, sweep->chain_counts[1], ROD_GRAIN, map_rods, &y);
+    parallel_for(jobs, sweep->chain_counts[2], ROD_GRAIN, map_rods, &z);
 }

@@ -77,8 +77,8 @@ static double nearest_in_triangle(const slide_model *model, int triangle, const 
 }
 
 /*
- * Where on the body the skin of rest position `goal` lies, from where it lay. The triangles around the nearest corner are
- * tried too: at a ridge several come near, and which one holds the point must not depend on how it came there.
+ * Where on the body the skin of rest position `goal` lies, from where it lay. The triangles around the nearest corner
+ * are tried too: at a ridge several come near, and which one holds the point must not depend on how it came there.
  */
 static void follow(const slide_model *model, slide_place *track, const double *skin, const double *goal)
 {

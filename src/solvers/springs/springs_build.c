@@ -192,88 +192,84 @@ static bool runs(const int *triangle, int b, int c)
     return false;
 }
 
-static cutis_result edges_build(builder *b, cutis_error *error)
+/* An edge and the triangles at its sides, at rest. */
+typedef struct edge_rest {
+    int nodes[4];     /* B, C, A, D */
+    int sides[2];     /* triangles; -1: none */
+    bool hinge, flat; /* two triangles; and neither is a sliver */
+    float length, heights[2], fold;
+} edge_rest;
+
+static edge_rest edge_look(const builder *b, int e)
+{
+    const mesh *skin = b->build->mesh;
+    const int *sides = skin->edge_triangles + 2 * e;
+    edge_rest r = {.nodes = {skin->edges[2 * e], skin->edges[2 * e + 1]},
+                   .sides = {sides[0], sides[1]},
+                   .hinge = skin->edge_triangle_counts[e] == 2,
+                   .heights = {1, 1}};
+    for (int k = 0; k < 2; k++)
+        r.nodes[2 + k] = sides[k] >= 0 ? opposite(skin->triangles + 3 * sides[k], r.nodes[0], r.nodes[1]) : r.nodes[k];
+    /* A lies to the left of B C as seen from outside. */
+    if (r.hinge && !runs(skin->triangles + 3 * sides[0], r.nodes[0], r.nodes[1])) {
+        int swap = r.nodes[2];
+        r.nodes[2] = r.nodes[3], r.nodes[3] = swap;
+    }
+    vec3 p[4];
+    for (int k = 0; k < 4; k++) p[k] = vec3_load(b->rest + 3 * r.nodes[k]);
+    r.length = vec3_distance(p[0], p[1]);
+    if (r.hinge) r.fold = edge_fold(p[0], p[1], p[2], p[3], r.heights);
+    r.flat = r.hinge && r.heights[0] > 0.02f * r.length && r.heights[1] > 0.02f * r.length;
+    return r;
+}
+
+/* How strongly edge i resists stretch and bend, from the flesh at its ends. */
+static void edge_strengthen(builder *b, const edge_rest *r, size_t i)
 {
     springs_model *m = b->model;
-    const mesh *skin = b->build->mesh;
     springs_edges *edges = &m->edges;
-    arena *memory = b->build->memory;
-    edges->count = skin->edge_count;
-    edges->blocks = LANE_BLOCKS(edges->count);
-    size_t lanes = (size_t)edges->blocks * LANES;
-    edges->nodes = ARENA_ARRAY(memory, int, 4 * lanes);
-    edges->slots = ARENA_ARRAY(memory, int, 4 * lanes);
-    float **arrays[] = {&edges->rest, &edges->stretch, &edges->bend, &edges->fold, &edges->low[0], &edges->low[1]};
-    for (int i = 0; i < COUNT_OF(arrays); i++) *arrays[i] = ARENA_ARRAY(memory, float, lanes);
-    m->incident_first = ARENA_ARRAY(memory, int, (size_t)m->point_count + 2);
-    if (memory->failed) return error_memory(error, "the springs of the skin");
-    if (lanes * EDGE > INT32_MAX)
-        return error_set(error, CUTIS_ERROR_UNSUPPORTED,
-                         "solver springs takes at most 134 million edges; this mesh "
-                         "has %d: simplify it",
-                         edges->count);
     float tension = m->metres * m->metres; /* E d: N per metre of width; x metres^2: N per size */
-    for (size_t i = 0; i < lanes; i++) {
-        size_t block = i / LANES, lane = i % LANES;
-        int e = MIN((int)i, edges->count - 1); /* lanes beyond the end work on the last edge without strength */
-        int ends[4] = {skin->edges[2 * e], skin->edges[2 * e + 1], 0, 0};
-        const int *sides = skin->edge_triangles + 2 * e;
-        bool hinge = skin->edge_triangle_counts[e] == 2;
-        for (int k = 0; k < 2; k++)
-            ends[2 + k] = sides[k] >= 0 ? opposite(skin->triangles + 3 * sides[k], ends[0], ends[1]) : ends[k];
-        /* A lies to the left of B C as seen from outside. */
-        if (hinge && !runs(skin->triangles + 3 * sides[0], ends[0], ends[1])) {
-            int swap = ends[2];
-            ends[2] = ends[3], ends[3] = swap;
-        }
-        for (size_t k = 0; k < 4; k++) {
-            edges->nodes[(block * 4 + k) * LANES + lane] = NODE * ends[k];
-            edges->slots[(block * 4 + k) * LANES + lane] = (int)(EDGE * i + 4 * k);
-        }
-        vec3 p[4];
-        for (int k = 0; k < 4; k++) p[k] = vec3_load(b->rest + 3 * ends[k]);
-        float heights[2] = {1, 1}, length = vec3_distance(p[0], p[1]);
-        edges->rest[i] = length;
-        edges->fold[i] = hinge ? edge_fold(p[0], p[1], p[2], p[3], heights) : 0;
-        bool flat = hinge && heights[0] > 0.02f * length && heights[1] > 0.02f * length;
-        for (int k = 0; k < 2; k++) edges->low[k][i] = 1 / MAX(0.7f * heights[k], 1e-12f);
-        if ((int)i >= edges->count) continue;
-        double depth = 0, modulus = 0, stretch = 0, bend = 0;
-        for (int k = 0; k < 2; k++) {
-            int q = ends[k];
-            float painted = MAX(map_value(b, "stiffness", q, 1), 0.01f);
-            depth += 0.5 * (double)b->depths[q];
-            modulus += 500 * point_value(b, q, SPRINGS_FLESH) * (double)painted;
-            stretch += 0.5 * point_value(b, q, SPRINGS_STRETCH);
-            bend += 0.5 * point_value(b, q, SPRINGS_BEND);
-        }
-        /* Springs along the edges of a net stand for a membrane by the area of the edge's two triangles. */
-        double area = 0.5 * (double)length *
-                      ((sides[0] >= 0 ? (double)heights[0] : 0) + (sides[1] >= 0 ? (double)heights[1] : 0));
-        if (!hinge) area = 0.4 * (double)length * (double)length;
-        double share = length > 0 ? CLAMP(area / ((double)length * (double)length), 0.1, 2) : 0;
-        edges->stretch[i] = (float)(modulus * stretch * depth * share) * tension;
-        /* A plate of stiffness B bends over the strip of the two triangles: moment = B length / width per radian. */
-        double width = 0.5 * ((double)heights[0] + (double)heights[1]) / 1.5;
-        if (flat) {
-            float ga = edges->low[0][i], gd = edges->low[1][i], row = 2 * MAX(ga, gd) * (ga + gd);
-            float hold = 0;
-            for (int k = 0; k < 4; k++) hold += 0.25f * m->anchor[ends[k]];
-            edges->bend[i] = (float)(modulus * bend * depth * depth * depth * (double)length / width) * tension;
-            edges->bend[i] = MIN(edges->bend[i], BEND_LIMIT * hold / row);
-        }
-
-        /* Bounds of the rows: 2 k for a spring, |g_i| sum |g_j| for a moment of gradient g. */
-        for (int k = 0; k < 2; k++) m->diagonal[ends[k]] += 2 * edges->stretch[i];
-        if (flat) {
-            float ga = edges->low[0][i], gd = edges->low[1][i],
-                  sum = 4 * (ga + gd); /* twice, for the moment's own turn */
-            for (int k = 0; k < 2; k++) m->diagonal[ends[k]] += edges->bend[i] * 0.6f * (ga + gd) * sum;
-            m->diagonal[ends[2]] += edges->bend[i] * ga * sum;
-            m->diagonal[ends[3]] += edges->bend[i] * gd * sum;
-        }
-        for (int k = 0; k < 4; k++) m->incident_first[ends[k] + 1] += k < 2 || edges->bend[i] > 0;
+    double depth = 0, modulus = 0, stretch = 0, bend = 0, length = (double)r->length;
+    for (int k = 0; k < 2; k++) {
+        int q = r->nodes[k];
+        float painted = MAX(map_value(b, "stiffness", q, 1), 0.01f);
+        depth += 0.5 * (double)b->depths[q];
+        modulus += 500 * point_value(b, q, SPRINGS_FLESH) * (double)painted;
+        stretch += 0.5 * point_value(b, q, SPRINGS_STRETCH);
+        bend += 0.5 * point_value(b, q, SPRINGS_BEND);
     }
+    /* Springs along the edges of a net stand for a membrane by the area of the edge's two triangles. */
+    double area = 0.5 * length *
+                  ((r->sides[0] >= 0 ? (double)r->heights[0] : 0) + (r->sides[1] >= 0 ? (double)r->heights[1] : 0));
+    if (!r->hinge) area = 0.4 * length * length;
+    double share = r->length > 0 ? CLAMP(area / (length * length), 0.1, 2) : 0;
+    edges->stretch[i] = (float)(modulus * stretch * depth * share) * tension;
+    if (!r->flat) return;
+    /* A plate of stiffness B bends over the strip of the two triangles: moment = B length / width per radian. */
+    double width = 0.5 * ((double)r->heights[0] + (double)r->heights[1]) / 1.5;
+    float ga = edges->low[0][i], gd = edges->low[1][i], row = 2 * MAX(ga, gd) * (ga + gd);
+    float hold = 0;
+    for (int k = 0; k < 4; k++) hold += 0.25f * m->anchor[r->nodes[k]];
+    edges->bend[i] = (float)(modulus * bend * depth * depth * depth * length / width) * tension;
+    edges->bend[i] = MIN(edges->bend[i], BEND_LIMIT * hold / row);
+}
+
+/* Bounds of the rows: 2 k for a spring, |g_i| sum |g_j| for a moment of gradient g. */
+static void edge_bound(springs_model *m, const edge_rest *r, size_t i)
+{
+    const springs_edges *edges = &m->edges;
+    for (int k = 0; k < 2; k++) m->diagonal[r->nodes[k]] += 2 * edges->stretch[i];
+    if (!r->flat) return;
+    float ga = edges->low[0][i], gd = edges->low[1][i], sum = 4 * (ga + gd); /* twice, for the moment's own turn */
+    for (int k = 0; k < 2; k++) m->diagonal[r->nodes[k]] += edges->bend[i] * 0.6f * (ga + gd) * sum;
+    m->diagonal[r->nodes[2]] += edges->bend[i] * ga * sum;
+    m->diagonal[r->nodes[3]] += edges->bend[i] * gd * sum;
+}
+
+/* The forces that act on each point, by the counts in incident_first. */
+static cutis_result incident_build(springs_model *m, arena *memory, cutis_error *error)
+{
+    const springs_edges *edges = &m->edges;
     for (int p = 0; p < m->point_count; p++) m->incident_first[p + 1] += m->incident_first[p];
     m->incident = ARENA_ARRAY(memory, int, m->incident_first[m->point_count] + 1);
     if (memory->failed) return error_memory(error, "the springs of the skin");
@@ -287,6 +283,44 @@ static cutis_result edges_build(builder *b, cutis_error *error)
     for (int p = m->point_count; p > 0; p--) m->incident_first[p] = m->incident_first[p - 1];
     m->incident_first[0] = 0;
     return CUTIS_OK;
+}
+
+static cutis_result edges_build(builder *b, cutis_error *error)
+{
+    springs_model *m = b->model;
+    springs_edges *edges = &m->edges;
+    arena *memory = b->build->memory;
+    edges->count = b->build->mesh->edge_count;
+    edges->blocks = LANE_BLOCKS(edges->count);
+    size_t lanes = (size_t)edges->blocks * LANES;
+    edges->nodes = ARENA_ARRAY(memory, int, 4 * lanes);
+    edges->slots = ARENA_ARRAY(memory, int, 4 * lanes);
+    float **arrays[] = {&edges->rest, &edges->stretch, &edges->bend, &edges->fold, &edges->low[0], &edges->low[1]};
+    for (int i = 0; i < COUNT_OF(arrays); i++) *arrays[i] = ARENA_ARRAY(memory, float, lanes);
+    m->incident_first = ARENA_ARRAY(memory, int, (size_t)m->point_count + 2);
+    if (memory->failed) return error_memory(error, "the springs of the skin");
+    if (lanes * EDGE > INT32_MAX)
+        return error_set(error, CUTIS_ERROR_UNSUPPORTED,
+                         "solver springs takes at most 134 million edges; this mesh "
+                         "has %d: simplify it",
+                         edges->count);
+    for (size_t i = 0; i < lanes; i++) {
+        /* Lanes beyond the end work on the last edge without strength. */
+        edge_rest r = edge_look(b, MIN((int)i, edges->count - 1));
+        size_t block = i / LANES, lane = i % LANES;
+        for (size_t k = 0; k < 4; k++) {
+            edges->nodes[(block * 4 + k) * LANES + lane] = NODE * r.nodes[k];
+            edges->slots[(block * 4 + k) * LANES + lane] = (int)(EDGE * i + 4 * k);
+        }
+        edges->rest[i] = r.length;
+        edges->fold[i] = r.fold;
+        for (int k = 0; k < 2; k++) edges->low[k][i] = 1 / MAX(0.7f * r.heights[k], 1e-12f);
+        if ((int)i >= edges->count) continue;
+        edge_strengthen(b, &r, i);
+        edge_bound(m, &r, i);
+        for (int k = 0; k < 4; k++) m->incident_first[r.nodes[k] + 1] += k < 2 || edges->bend[i] > 0;
+    }
+    return incident_build(m, memory, error);
 }
 
 /*
