@@ -53,8 +53,7 @@ static int load_character(bake *b)
 {
     const bake_job *job = b->job;
     int status;
-    bool gltf = cli_has_ending(job->input, ".glb") || cli_has_ending(job->input, ".gltf");
-    b->source = gltf && !cli_is_built_in(job->input) ? job->input : NULL;
+    b->source = cli_is_gltf(job->input) && !cli_is_built_in(job->input) ? job->input : NULL;
     b->character = cli_load_character(job->input, job->quiet, &status);
     if (!b->character) return status;
     example_set examples;

@@ -98,6 +98,12 @@ int bake_output_append(bake *b)
     return b->batch_count == b->batch_capacity && b->batch_capacity < b->result->frames ? bake_output_flush(b) : CLI_OK;
 }
 
+static bool save_interrupted(void *unused)
+{
+    (void)unused;
+    return cli_interrupted();
+}
+
 /* The frames as morph targets of the file they were made from. */
 static int write_morphs(bake *b)
 {
@@ -117,6 +123,7 @@ static int write_morphs(bake *b)
                           .target_limit = job->targets,
                           .exact = job->exact,
                           .positions_only = job->safe,
+                          .interrupted = save_interrupted,
                           .jobs = cutis_pool_jobs(b->pool)};
     cutis_bake_prop *props = cli_allocate((size_t)b->character->prop_count + 1, sizeof *props);
     for (int i = 0; i < b->character->prop_count; i++) {
@@ -127,7 +134,8 @@ static int write_morphs(bake *b)
     r->has_morphs = true;
     cutis_result result = cutis_bake_save(&def, job->output, &r->morphs, &error);
     free(props);
-    return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+    if (result != CUTIS_OK) return cli_library_error(&error);
+    return r->morphs.interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 
 int bake_output_finish(bake *b)

@@ -193,6 +193,8 @@ void cli_warnings(const char *const *warnings, int warning_count);
 void cli_catch_interrupts(void);
 /* Loops look here, discard what is half done and return CLI_INTERRUPTED. */
 bool cli_interrupted(void);
+/* Whether Ctrl-C may end the program on the spot: while no file is open and nobody looks at the flag. */
+void cli_interrupt_at_once(bool may);
 
 /* ---- characters and files ---- */
 
@@ -213,6 +215,7 @@ int cli_add_given_props(const cli_arguments *arguments, int clip, bool quiet, cu
 /* Whether the zoo has a character of that name. */
 bool cli_is_built_in(const char *name);
 /* "there is no built-in character ..." with the nearest name; returns CLI_USAGE. */
+int cli_unknown_solver(const char *name);
 int cli_unknown_character(const char *name, bool file_allowed);
 /* The index of a clip, with the nearest name when there is none; -1 on failure, message printed. */
 int cli_find_clip(const cutis_character *character, const char *name);
@@ -225,6 +228,13 @@ double cli_frame_count(const cutis_clip *clip, double fps);
 int cli_check_output(const char *path, const char *input, bool folder_allowed);
 /* The endings that a cache may have, for messages: ".pc2, .mdd, ..." */
 const char *cli_cache_endings(void);
+/*
+ * Load what 'cutis bake' wrote for a character, also a .glb, which is played: its clip `clip` (NULL: the baked one).
+ * NULL when it cannot be, with the message printed.
+ */
+cutis_cache *cli_load_cache(const char *path, const cutis_character *character, const char *clip);
+/* Whether `path` names a file of glTF: .glb, .gltf, .vrm. */
+bool cli_is_gltf(const char *path);
 /* Whether `path` ends in `ending` (".glb"), letter case ignored. */
 bool cli_has_ending(const char *path, const char *ending);
 /* The first known solver of *rest, a stack such as "layers+slide", which it takes off; NULL when none is left. */

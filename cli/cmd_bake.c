@@ -6,12 +6,24 @@
 
 #include "bake.h"
 
+/* The ending that somebody who asks for `path` may want instead. */
+static const char *ending_hint(const char *path)
+{
+    if (cli_has_ending(path, ".gltf") || cli_has_ending(path, ".vrm")) return "; glTF is written as .glb";
+    if (cli_has_ending(path, ".usd") || cli_has_ending(path, ".usdc") || cli_has_ending(path, ".usdz"))
+        return "; USD is written as .usda";
+    if (cli_has_ending(path, ".png") || cli_has_ending(path, ".mp4") || cli_has_ending(path, ".gif") ||
+        cli_has_ending(path, ".webm"))
+        return "; 'cutis render' draws pictures and videos";
+    return "";
+}
+
 static int check_paths(const cli_arguments *arguments, const bake_job *job, const char *report)
 {
     if (!job->output) return cli_usage_error(arguments, "the output is missing: -o OUT (%s)", cli_cache_endings());
     if (!cutis_cache_known(job->output) && !cli_has_ending(job->output, ".glb"))
-        return cli_usage_error(arguments, "the ending of '%s' tells no format; use one of %s", job->output,
-                               cli_cache_endings());
+        return cli_usage_error(arguments, "the ending of '%s' tells no format; use one of %s%s", job->output,
+                               cli_cache_endings(), ending_hint(job->output));
     const char *input = cli_is_built_in(job->input) ? NULL : job->input;
     int status = cli_check_output(job->output, input, cli_has_ending(job->output, ".obj"));
     if (status != CLI_OK || !report) return status;
@@ -190,8 +202,8 @@ const cli_command cmd_bake = {
         "--prop puts a thing beside the character: cube (soft), ball (rigid), table (fixed) or the nodes of a .glb; "
         "the "
         "report tells where it went, and solvers with a map of touch how hard each part of the skin was pressed.\n"
-        "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"stiffness\": "
-        "0.5}, \"bones\": {\"Spine\": {\"stiffness\": 0.9}}}.",
+        "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": "
+        "{\"fat_stiffness\": 0.5}, \"bones\": {\"Spine\": {\"skin_stiffness\": 0.9}}}.",
     .examples = "cutis bake arm -o arm.glb\n"
                 "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"
                 "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"

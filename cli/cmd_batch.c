@@ -101,7 +101,15 @@ static int read_option(batch_job *job, int index, const char *key, json_t *value
     if (strcmp(name, "bones") == 0 && json_is_object(value))
         return add_pairs(job, "set", "bones", value) ? CLI_OK : cli_error("job %d: 'bones' holds a list", index);
     const cli_option *option = cli_find_option(&cmd_bake, name);
-    if (!option || strcmp(name, "report") == 0) return cli_error("job %d: a bake has no option '%s'", index, key);
+    if (!option || strcmp(name, "report") == 0) {
+        const char *names[64];
+        int count = 0;
+        for (int i = 0; i < cmd_bake.option_count && i < CLI_COUNT(names); i++)
+            names[count++] = cmd_bake.options[i].name;
+        const char *nearest = cli_nearest(name, names, count);
+        return cli_error("job %d: a bake has no option '%s'%s%s%s", index, key, nearest ? "; did you mean '" : "",
+                         nearest ? nearest : "", nearest ? "'?" : "");
+    }
     if (json_is_object(value))
         return add_pairs(job, name, "", value) ? CLI_OK : cli_error("job %d: '%s' holds a list", index, key);
     if (option->kind == CLI_FLAG) {
@@ -448,8 +456,8 @@ const cli_command cmd_batch = {
     .summary = "run a list of bakes, resume what is left when run again",
     .description =
         "JOBS.json: {\"defaults\": {\"solver\": \"layers\"}, \"jobs\": [{\"input\": \"hero.glb\", \"clip\": \"walk\", "
-        "\"output\": \"walk.glb\", \"loop\": true, \"check\": \"volume_error_max<0.01\", \"set\": {\"stiffness\": "
-        "0.5}}, "
+        "\"output\": \"walk.glb\", \"loop\": true, \"check\": \"volume_error_max<0.01\", \"set\": "
+        "{\"fat_stiffness\": 0.5}}, "
         "...]}. Keys are the options of 'cutis bake'; a job's win over the defaults.\n"
         "Each bake is a process of its own. OUTPUT.job.json beside each output records what it was made from: when the "
         "list is run again, jobs with the same inputs, parameters and version are skipped. It may be killed at any "

@@ -33,6 +33,8 @@ typedef struct comparison {
 
 static void add_solver(comparison *c, const char *name, size_t length)
 {
+    while (length > 0 && name[0] == ' ') name++, length--;
+    while (length > 0 && name[length - 1] == ' ') length--;
     if (c->count == SOLVER_LIMIT || length == 0 || length >= sizeof c->entries[0].solver) return;
     snprintf(c->entries[c->count].solver, sizeof c->entries[0].solver, "%.*s", (int)length, name);
     c->count++;
@@ -49,6 +51,18 @@ static void choose_solvers(comparison *c)
         add_solver(c, list, length);
         list += length + (list[length] == ',');
     }
+}
+
+/* Names are looked at before anything takes time. */
+static int check_solvers(const comparison *c)
+{
+    for (int i = 0; i < c->count; i++) {
+        char stack[sizeof c->entries[0].solver];
+        strcpy(stack, c->entries[i].solver);
+        for (char *name = strtok(stack, "+"); name; name = strtok(NULL, "+"))
+            if (!cutis_solver_find(name)) return cli_unknown_solver(name);
+    }
+    return CLI_OK;
 }
 
 /*
@@ -344,13 +358,19 @@ static int run(const cli_arguments *arguments)
     comparison c = {
         .arguments = arguments, .input = arguments->positionals[0], .folder = cli_text(arguments, "output")};
     if (!c.folder) return cli_usage_error(arguments, "the output is missing: -o DIR");
-    if (mkdir(c.folder, 0777) != 0 && errno != EEXIST)
-        return cli_error("cannot make the folder '%s': %s", c.folder, strerror(errno));
     c.entries = cli_allocate(SOLVER_LIMIT, sizeof *c.entries);
     choose_solvers(&c);
+    int status = c.count ? check_solvers(&c) : cli_usage_error(arguments, "--solvers names no solver");
+    if (status == CLI_OK) status = cli_check_output(c.folder, NULL, true);
+    if (status == CLI_OK && mkdir(c.folder, 0777) != 0 && errno != EEXIST)
+        status = cli_error("cannot make the folder '%s': %s", c.folder, strerror(errno));
+    if (status != CLI_OK) {
+        free(c.entries);
+        return status;
+    }
     char *sheet = cli_format("%s/sheet.png", c.folder), *bend = cli_format("%s/bend.png", c.folder);
     char *page = cli_format("%s/index.html", c.folder), *report = cli_format("%s/compare.json", c.folder);
-    int status = c.count ? run_solvers(&c) : cli_usage_error(arguments, "--solvers names no solver");
+    status = run_solvers(&c);
     if (status == CLI_OK) {
         int frames = 1;
         for (int i = 0; i < c.count; i++)

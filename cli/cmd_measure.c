@@ -58,17 +58,14 @@ static void print_text(const cutis_quality *q, double fps)
 static int measure(const cli_arguments *arguments, const cutis_character *character, const cutis_cache *cache,
                    cutis_pool *pool)
 {
-    const char *path = arguments->positionals[1];
     double fps = cli_given(arguments, "fps") ? cli_number(arguments, "fps") : cache->fps;
-    if (cache->vertex_count != character->vertex_count)
-        return cli_error("'%s' has %d vertices, %s has %d: this cache was made from another character", path,
-                         cache->vertex_count, character->name, character->vertex_count);
     cutis_quality quality;
     cutis_error error;
+    cli_interrupt_at_once(true);
     cutis_result result = cutis_measure(character, cache->positions, cache->frame_count, fps, cutis_pool_jobs(pool),
                                         NULL, &quality, &error);
+    cli_interrupt_at_once(false);
     if (result != CUTIS_OK) return cli_library_error(&error);
-    if (cli_interrupted()) return CLI_INTERRUPTED;
     if (cli_flag(arguments, "json")) return cli_json_print(quality_json(&quality, fps));
     print_text(&quality, fps);
     return CLI_OK;
@@ -77,13 +74,16 @@ static int measure(const cli_arguments *arguments, const cutis_character *charac
 static int run(const cli_arguments *arguments)
 {
     int status;
-    cutis_error error;
     cutis_cache *cache = NULL;
     cutis_pool *pool = NULL;
     cutis_character *character = cli_load_character(arguments->positionals[0], cli_flag(arguments, "json"), &status);
     if (!character) return status;
-    if (cutis_cache_load(arguments->positionals[1], NULL, &cache, &error) != CUTIS_OK)
-        status = cli_library_error(&error);
+    /* A bake into a .glb holds its own rest pose. */
+    const char *path = arguments->positionals[arguments->positional_count - 1];
+    if (arguments->positional_count < 2 && !cli_is_gltf(path))
+        status = cli_usage_error(arguments, "what to measure is missing: a cache of %s", path);
+    else if (!(cache = cli_load_cache(path, character, cli_text(arguments, "clip"))))
+        status = CLI_FAILURE;
     else if (!(pool = cli_create_pool(cli_integer(arguments, "threads"))))
         status = CLI_FAILURE;
     else
@@ -95,6 +95,7 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
+    CLI_OPTION_CLIP("clip of a .glb; the baked one when not given"),
     CLI_OPTION_FPS("frames per second, for caches that do not tell (.npy, .obj: 30 is assumed)", NULL),
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
@@ -102,12 +103,14 @@ static const cli_option options[] = {
 
 const cli_command cmd_measure = {
     .name = "measure",
-    .usage = "FILE|NAME CACHE [--fps F] [--json]",
+    .usage = "FILE|NAME [CACHE] [--clip C] [--fps F] [--json]",
     .summary = "quality of a baked result, against its rest pose",
-    .examples = "cutis measure arm arm.pc2\ncutis measure hero.glb hero.npy --fps 60 --json",
+    .description = "A CACHE is a file that 'cutis bake' wrote; a .glb is played, and may stand alone.",
+    .examples = "cutis measure arm arm.pc2\ncutis measure hero.glb hero.npy --fps 60 --json\n"
+                "cutis measure hero_flesh.glb",
     .options = options,
     .option_count = CLI_COUNT(options),
-    .positional_min = 2,
+    .positional_min = 1,
     .positional_max = 2,
     .run = run,
 };

@@ -124,7 +124,7 @@ static int sources_open(picture_job *r)
     r->sources = cli_allocate((size_t)(count > 0 ? count : 1), sizeof *r->sources);
     do {
         const char *word = count > 0 ? a->positionals[r->source_count + 1] : fallback;
-        status = picture_source_open(r->character, word, &r->sources[r->source_count++]);
+        status = picture_source_open(r->character, word, cli_text(a, "clip"), &r->sources[r->source_count++]);
     } while (status == CLI_OK && r->source_count < count);
     return status;
 }
@@ -426,8 +426,8 @@ const cli_command cmd_render = {
     .usage = "FILE|NAME [CACHE ...] -o OUT.png|.mp4|.webm|.gif [options]",
     .summary = "draw a character, its caches side by side, or a video",
     .description =
-        "A CACHE is a file that 'cutis bake' wrote, the name of a solver, which then runs here along the clip, or "
-        "'rest'. "
+        "A CACHE is a file that 'cutis bake' wrote (a .glb is played), the name of a solver, which then runs here "
+        "along the clip, or 'rest'. "
         "Several stand side by side under their names. Without any, the clip is shown under linear blend skinning, or "
         "the rest pose when neither a clip nor frames are asked for.\n"
         "Everything in a picture is seen by the same camera. --size is the size of the whole picture.\n"

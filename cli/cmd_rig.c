@@ -176,7 +176,7 @@ static int save(const cutis_character *character, const char *source, const char
 {
     cutis_error error;
     cutis_result result = CUTIS_ERROR_UNSUPPORTED;
-    if (!kept && (cli_has_ending(source, ".glb") || cli_has_ending(source, ".gltf"))) {
+    if (!kept && cli_is_gltf(source)) {
         result = cutis_character_save_rig(character, source, path, &error);
         if (result == CUTIS_ERROR_UNSUPPORTED) cli_warning("materials are kept by name only: %s", error.text);
     }
@@ -270,6 +270,23 @@ static int save_rays(const cutis_character *character, int vertex, const char *p
     return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
 }
 
+/* A mesh whose +Z points up, turned so that +Y does, as glTF wants it. */
+static cutis_character *turn_up(cutis_character *character, int *status)
+{
+    cutis_character given = *character, *turned = NULL;
+    cutis_error error;
+    float *positions = cli_allocate(3 * (size_t)given.vertex_count, sizeof *positions);
+    for (int v = 0; v < given.vertex_count; v++) {
+        const float *from = character->positions + 3 * (size_t)v;
+        positions[3 * v] = from[0], positions[3 * v + 1] = from[2], positions[3 * v + 2] = -from[1];
+    }
+    given.positions = positions;
+    if (cutis_character_create(&given, NULL, &turned, &error) != CUTIS_OK) *status = cli_library_error(&error);
+    free(positions);
+    cutis_character_destroy(character);
+    return turned;
+}
+
 static int run(const cli_arguments *arguments)
 {
     static const char *const methods[] = {"auto", "heat", "voxel"};
@@ -287,6 +304,14 @@ static int run(const cli_arguments *arguments)
     if (path && (status = cli_check_output(path, name, false)) != CLI_OK) return status;
     cutis_character *character = cli_load_character(name, true, &status);
     if (!character) return status;
+    if (strcmp(cli_text(arguments, "up"), "z") == 0) {
+        if (cli_is_gltf(name) || cli_given(arguments, "example")) {
+            cutis_character_destroy(character);
+            return cli_usage_error(arguments, "--up z is for a single .obj; in glTF files +Y points up");
+        }
+        character = turn_up(character, &status);
+        if (!character) return status;
+    }
     if (cli_given(arguments, "rays")) {
         status = path ? save_rays(character, cli_integer(arguments, "rays"), path)
                       : cli_usage_error(arguments, "--rays needs -o");
@@ -357,6 +382,12 @@ static const cli_option options[] = {
      .help = "places of joints that you know: {\"knee_l\": [x, y, z], ...}"},
     CLI_OPTION_EXAMPLE(
         "the mesh in another pose: joints go where it bends most, and the pose is saved for solver curves"),
+    {.name = "up",
+     .kind = CLI_CHOICE,
+     .value = "AXIS",
+     .help = "the axis of an .obj that points up; z is turned to y",
+     .fallback = "y",
+     .choices = "y|z"},
     {.name = "keep", .kind = CLI_FLAG, .help = "keep the skeleton and the clips, make new weights only"},
     {.name = "influences",
      .kind = CLI_INTEGER,
@@ -394,7 +425,8 @@ const cli_command cmd_rig = {
         "and weighs "
         "every vertex by bone heat, or through voxels where heat cannot reach. The report says what was found and "
         "which method served where. Joints that come out wrong are put right by --landmarks.",
-    .examples = "cutis rig statue.obj -o statue.glb --picture statue.png\ncutis rig man --compare\n"
+    .examples = "cutis rig statue.obj -o statue.glb --picture statue.png\ncutis rig scan.obj --up z -o scan.glb\ncutis "
+                "rig man --compare\n"
                 "cutis rig mesh.obj --against hand_made.glb -o mesh.glb",
     .options = options,
     .option_count = CLI_COUNT(options),

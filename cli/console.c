@@ -65,11 +65,16 @@ void cli_warnings(const char *const *warnings, int warning_count)
 
 /* ---- interruption ---- */
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, at_once;
 
 static void on_interrupt(int number)
 {
+    static const char message[] = "cutis: interrupted\n";
     interrupted = 1;
+    if (at_once) {
+        if (write(STDERR_FILENO, message, sizeof message - 1) < 0) _exit(CLI_FAILURE);
+        _exit(CLI_INTERRUPTED);
+    }
     signal(number, SIG_DFL);
 }
 
@@ -85,6 +90,8 @@ void cli_catch_interrupts(void)
         sigaction(signals[i], &action, NULL);
     }
 }
+
+void cli_interrupt_at_once(bool may) { at_once = may; }
 
 bool cli_interrupted(void) { return interrupted != 0; }
 

@@ -17,6 +17,11 @@ bool cli_has_ending(const char *path, const char *ending)
     return length > ending_length && strcasecmp(path + length - ending_length, ending) == 0;
 }
 
+bool cli_is_gltf(const char *path)
+{
+    return cli_has_ending(path, ".glb") || cli_has_ending(path, ".gltf") || cli_has_ending(path, ".vrm");
+}
+
 bool cli_is_built_in(const char *name)
 {
     for (int i = 0; i < cutis_zoo_count(); i++)
@@ -35,6 +40,20 @@ int cli_unknown_character(const char *name, bool file_allowed)
         cli_error("there is no %s '%s'; did you mean '%s'?", what, name, nearest);
     else
         cli_error("there is no %s '%s'; 'cutis models' lists the built-in ones", what, name);
+    free(names);
+    return CLI_USAGE;
+}
+
+int cli_unknown_solver(const char *name)
+{
+    int count = cutis_solver_count();
+    const char **names = cli_allocate((size_t)count, sizeof *names);
+    for (int i = 0; i < count; i++) names[i] = cutis_solver(i)->name;
+    const char *nearest = cli_nearest(name, names, count);
+    if (nearest)
+        cli_error("there is no solver '%s'; did you mean '%s'?", name, nearest);
+    else
+        cli_error("there is no solver '%s'; 'cutis solvers' lists them", name);
     free(names);
     return CLI_USAGE;
 }
@@ -67,6 +86,24 @@ cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *s
     return character;
 }
 
+cutis_cache *cli_load_cache(const char *path, const cutis_character *character, const char *clip)
+{
+    cutis_cache *cache = NULL;
+    cutis_error error;
+    cutis_result result = cli_is_gltf(path)
+                              ? cutis_cache_play(path, clip, 0, character->vertex_count, NULL, &cache, &error)
+                              : cutis_cache_load(path, NULL, &cache, &error);
+    if (result != CUTIS_OK) {
+        cli_library_error(&error);
+        return NULL;
+    }
+    if (cache->vertex_count == character->vertex_count) return cache;
+    cli_error("'%s' has %d vertices, %s has %d: it was made from another character", path, cache->vertex_count,
+              character->name, character->vertex_count);
+    cutis_cache_destroy(cache);
+    return NULL;
+}
+
 int cli_find_clip(const cutis_character *character, const char *name)
 {
     int clip = cutis_character_find_clip(character, name);
@@ -80,9 +117,19 @@ int cli_find_clip(const cutis_character *character, const char *name)
     const char *nearest = cli_nearest(name, names, character->clip_count);
     if (nearest)
         cli_error("there is no clip '%s'; did you mean '%s'?", name, nearest);
-    else
+    else if (character->clip_count <= 8) {
+        char *list = cli_format("%s", names[0]);
+        for (int i = 1; i < character->clip_count; i++) {
+            char *longer = cli_format("%s, %s", list, names[i]);
+            free(list);
+            list = longer;
+        }
+        cli_error("there is no clip '%s'; there %s %s", name, character->clip_count == 1 ? "is only" : "are", list);
+        free(list);
+    } else {
         cli_error("there is no clip '%s'; the first of %d is '%s' ('cutis info' lists them)", name,
                   character->clip_count, names[0]);
+    }
     free(names);
     return -1;
 }

@@ -49,6 +49,8 @@ static int unknown_command(const char *name)
     const char *nearest = cli_nearest(name, names, count);
     if (nearest)
         cli_error("unknown command '%s'; did you mean '%s'?", name, nearest);
+    else if (strchr(name, '.'))
+        cli_error("unknown command '%s'; to simulate a file: cutis bake %s -o OUT.glb", name, name);
     else
         cli_error("unknown command '%s'", name);
     fprintf(stderr, "Try 'cutis help'.\n");

@@ -14,13 +14,13 @@
 
 /* ---- names ---- */
 
+enum { NAME_LIMIT = 63 };
+
 /* Edit distance (insert, delete, replace, swap of neighbours) of two short names, letter case ignored. */
-static int edit_distance(const char *a, const char *b)
+static int edit_distance(const char *a, int a_length, const char *b, int b_length)
 {
-    enum { LIMIT = 63 };
-    int rows[3][LIMIT + 1];
-    int a_length = (int)strlen(a), b_length = (int)strlen(b);
-    if (a_length > LIMIT || b_length > LIMIT) return LIMIT;
+    int rows[3][NAME_LIMIT + 1];
+    if (a_length > NAME_LIMIT || b_length > NAME_LIMIT) return NAME_LIMIT;
     for (int j = 0; j <= b_length; j++) rows[0][j] = j;
     for (int i = 1; i <= a_length; i++) {
         int *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
@@ -38,13 +38,36 @@ static int edit_distance(const char *a, const char *b)
     return rows[a_length % 3][b_length];
 }
 
+static bool is_letter(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (unsigned char)c >= 128;
+}
+
+/* Least distance to one word of a name: "walk" is near "Armature|Walk". Less than the whole name costs one. */
+static int words_distance(const char *name, const char *other)
+{
+    int length = (int)strlen(name), best = edit_distance(name, length, other, (int)strlen(other));
+    for (const char *at = other; length >= 3 && *at;) {
+        if (!is_letter(*at)) {
+            at++;
+            continue;
+        }
+        int word = 0;
+        while (is_letter(at[word])) word++;
+        int distance = 1 + edit_distance(name, length, at, word);
+        if (distance < best) best = distance;
+        at += word;
+    }
+    return best;
+}
+
 const char *cli_nearest(const char *name, const char *const *names, int name_count)
 {
     const char *nearest = NULL;
     size_t length = strlen(name);
     int best = length <= 3 ? 2 : (int)(length + 2) / 3 + 1; /* one edit in short names, a third of the longer ones */
     for (int i = 0; i < name_count; i++) {
-        int distance = edit_distance(name, names[i]);
+        int distance = words_distance(name, names[i]);
         /* A beginning is a good guess as well: "res" for "resolution". */
         if (length >= 2 && strncmp(name, names[i], length) == 0) distance = distance < 1 ? distance : 1;
         if (distance < best) {
@@ -188,6 +211,16 @@ static int add_given(cli_arguments *arguments, const cli_option *option, const c
 
 /* ---- the parser ---- */
 
+/* Most programs take the output as the last argument; here it is an option. */
+static int unexpected_argument(const cli_arguments *arguments, const char *argument)
+{
+    bool output = cli_find_option(arguments->command, "output") && !cli_given(arguments, "output");
+    if (output && strchr(argument, '.'))
+        return cli_usage_error(arguments, "unexpected argument '%s'; if it is to be written, say -o %s", argument,
+                               argument);
+    return cli_usage_error(arguments, "unexpected argument '%s'", argument);
+}
+
 int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *arguments, bool *help)
 {
     *arguments = (cli_arguments){.command = command};
@@ -240,7 +273,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *
                                arguments->positional_count ? "an argument is missing" : "what to work on is missing",
                                command->name, command->usage);
     if (command->positional_max >= 0 && arguments->positional_count > command->positional_max)
-        return cli_usage_error(arguments, "unexpected argument '%s'", arguments->positionals[command->positional_max]);
+        return unexpected_argument(arguments, arguments->positionals[command->positional_max]);
     return CLI_OK;
 }
 

@@ -41,7 +41,7 @@ static int unknown_source(const char *word)
     return cli_error("there is no cache '%s'; give a file that 'cutis bake' wrote, a solver's name or 'rest'", word);
 }
 
-int picture_source_open(const cutis_character *character, const char *word, picture_source *source)
+int picture_source_open(const cutis_character *character, const char *word, const char *clip, picture_source *source)
 {
     *source = (picture_source){.name = word};
     struct stat about;
@@ -54,11 +54,8 @@ int picture_source_open(const cutis_character *character, const char *word, pict
     }
     if (!exists) return unknown_source(word);
     source->kind = SOURCE_CACHE;
-    cutis_error error;
-    if (cutis_cache_load(word, NULL, &source->cache, &error) != CUTIS_OK) return cli_library_error(&error);
-    if (source->cache->vertex_count != character->vertex_count)
-        return cli_error("%s has %d vertices, but %s has %d; it is not a cache of this character", word,
-                         source->cache->vertex_count, character->name, character->vertex_count);
+    source->cache = cli_load_cache(word, character, clip);
+    if (!source->cache) return CLI_FAILURE;
     if (source->cache->frame_count < 1) return cli_error("%s has no frames", word);
     /* The file's name without folder and ending. */
     const char *base = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;

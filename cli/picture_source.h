@@ -57,8 +57,11 @@ typedef struct picture_wants {
     bool texcoords, tissues, elements;
 } picture_wants;
 
-/* What a word of the command line names; loads caches. CLI_OK, or an exit code with the message printed. */
-int picture_source_open(const cutis_character *character, const char *word, picture_source *source);
+/*
+ * What a word of the command line names; loads caches, and of a .glb the clip (NULL: the baked one). CLI_OK, or an exit
+ * code with the message printed.
+ */
+int picture_source_open(const cutis_character *character, const char *word, const char *clip, picture_source *source);
 void picture_source_close(picture_source *source);
 /* Whether a solver (stack) that runs here has an output of that name. */
 bool picture_source_has_output(const picture_source *source, const char *name);

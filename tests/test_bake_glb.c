@@ -333,9 +333,78 @@ static void nonsense_is_refused(void **unused)
     cutis_character_destroy(c);
 }
 
+/* Read back as a cache: the frames of the bake, at its instants, in the character's vertices. */
+static bool play_once(void *path, const cutis_allocator *allocator)
+{
+    cutis_cache *cache = NULL;
+    cutis_error error = {0};
+    cutis_result result = cutis_cache_play(path, NULL, 0, 0, allocator, &cache, &error);
+    if (result) assert_int_equal(error.code, CUTIS_ERROR_MEMORY);
+    cutis_cache_destroy(cache);
+    return !result;
+}
+
+static void test_a_bake_is_read_back_as_a_cache(void **state)
+{
+    (void)state;
+    char path[100];
+    snprintf(path, sizeof path, "/tmp/cutis_play_%d.glb", (int)getpid());
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_zoo_make("arm", 0.1, NULL, &c, NULL), CUTIS_OK);
+    scene s = scene_make(c, 1, 12.5, 20); /* not the first clip: the one with moving morph targets is played */
+    cutis_bake_def def = scene_def(&s, NULL);
+    def.exact = true;
+    cutis_bake_info info;
+    cutis_error error;
+    assert_int_equal(cutis_bake_save(&def, path, &info, NULL), CUTIS_OK);
+    cutis_cache *cache = NULL;
+    assert_int_equal(cutis_cache_play(path, NULL, 0, c->vertex_count, NULL, &cache, NULL), CUTIS_OK);
+    assert_int_equal(cache->vertex_count, c->vertex_count);
+    assert_int_equal(cache->frame_count, s.frame_count);
+    assert_true(fabs(cache->fps - 12.5) < 1e-3 && fabs(cache->start - s.start) < 1e-6);
+    for (int i = 0; i < 3 * c->vertex_count * s.frame_count; i++)
+        assert_true(fabsf(cache->positions[i] - s.frames[i]) <= 1e-5f * c->size);
+    cutis_cache_destroy(cache);
+    assert_int_equal(cutis_cache_load(path, NULL, &cache, NULL), CUTIS_OK);
+    assert_true(cache->vertex_count >= c->vertex_count); /* with the copies for texture seams */
+    cutis_cache_destroy(cache);
+    assert_int_equal(cutis_cache_play(path, c->clips[0].name, 10, 0, NULL, &cache, NULL), CUTIS_OK);
+    assert_true(cache->fps == 10);
+    cutis_cache_destroy(cache);
+    assert_int_equal(cutis_cache_play(path, "none", 0, 0, NULL, &cache, &error), CUTIS_ERROR_ARGUMENT);
+    assert_int_equal(cutis_cache_play(path, NULL, 0, 1000000, NULL, &cache, &error), CUTIS_ERROR_DATA);
+    assert_true(test_every_allocation(play_once, path) > 3);
+    remove(path);
+    scene_free(&s);
+    cutis_character_destroy(c);
+}
+
+static bool third_time(void *asked) { return ++*(int *)asked >= 3; }
+
+static void test_an_interrupted_bake_writes_nothing(void **state)
+{
+    (void)state;
+    char path[100];
+    snprintf(path, sizeof path, "/tmp/cutis_stop_%d.glb", (int)getpid());
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_zoo_make("arm", 0.1, NULL, &c, NULL), CUTIS_OK);
+    scene s = scene_make(c, 1, 12.5, 20);
+    int asked = 0;
+    cutis_bake_def def = scene_def(&s, NULL);
+    def.interrupted = third_time, def.context = &asked;
+    cutis_bake_info info;
+    assert_int_equal(cutis_bake_save(&def, path, &info, NULL), CUTIS_OK);
+    assert_true(info.interrupted);
+    assert_int_equal(access(path, F_OK), -1);
+    scene_free(&s);
+    cutis_character_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_bake_is_read_back_as_a_cache),
+        cmocka_unit_test(test_an_interrupted_bake_writes_nothing),
         cmocka_unit_test(zoo_characters_play_what_was_simulated),
         cmocka_unit_test(files_play_what_was_simulated),
         cmocka_unit_test(second_bake_keeps_the_first),

@@ -77,7 +77,12 @@ for file in index.html sheet.png compare.json lbs.npy dqs.npy; do written compar
 same "$(grep -c 'src="data:image/png;base64,' compare/index.html)" 2 "pictures of the page"
 same "$(grep -c '<polyline' compare/index.html)" 4 "curves of the page"
 same "$(grep -c 'src="[^d]\|href=' compare/index.html)" 0 "pointers of the page to elsewhere"
-run 1 compare arm --solvers nonsense -q -o none
+run 2 compare arm --solvers lbs,latice -q -o none
+says "there is no solver 'latice'; did you mean 'lattice'?"
+[ ! -e none ] || fail "a folder is left"
+run 0 compare arm --clip flex --solvers "lbs, dqs" --fps 2 -q -o spaces
+grep -q "^dqs " out || fail "a space before a name"
+run 1 compare arm --solvers lbs -q -o out
 run 0 rates cylinder --solvers lbs
 same "$(grep -c '^lbs ' out)" 5 "rates"
 tidy

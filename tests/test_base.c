@@ -73,6 +73,26 @@ static void nearest_name_finds_slips_and_nothing_else(void **unused)
     assert_null(nearest_solver(""));
 }
 
+static const char *nearest_of_words(const char *name)
+{
+    const char *names[] = {"fat_stiffness", "skin_damping", "Armature|Walk", "mixamorig:LeftUpLeg", "Hips"};
+    name_search search = name_search_start(name);
+    for (int i = 0; i < 5; i++) name_search_offer(&search, names[i]);
+    return search.nearest;
+}
+
+static void nearest_name_knows_words_of_names(void **unused)
+{
+    (void)unused;
+    assert_string_equal(nearest_of_words("stiffness"), "fat_stiffness");
+    assert_string_equal(nearest_of_words("stifness"), "fat_stiffness");
+    assert_string_equal(nearest_of_words("damping"), "skin_damping");
+    assert_string_equal(nearest_of_words("walk"), "Armature|Walk");
+    assert_string_equal(nearest_of_words("UpLeg"), "mixamorig:LeftUpLeg");
+    assert_string_equal(nearest_of_words("hips"), "Hips");
+    assert_null(nearest_of_words("head"));
+}
+
 static void error_text_is_one_line(void **unused)
 {
     (void)unused;
@@ -128,6 +148,7 @@ int main(void)
         cmocka_unit_test(arena_refuses_sizes_that_overflow),
         cmocka_unit_test(hash_depends_on_every_byte),
         cmocka_unit_test(nearest_name_finds_slips_and_nothing_else),
+        cmocka_unit_test(nearest_name_knows_words_of_names),
         cmocka_unit_test(error_text_is_one_line),
         cmocka_unit_test(parallel_for_visits_each_item_once_for_any_thread_count),
     };

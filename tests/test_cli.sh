@@ -45,6 +45,8 @@ done
 
 run 2 bkae
 says "unknown command 'bkae'; did you mean 'bake'?"
+run 2 hero.glb
+says "unknown command 'hero.glb'; to simulate a file: cutis bake hero.glb -o OUT.glb"
 run 2 bake
 says "what to work on is missing; usage: cutis bake FILE|NAME -o OUT [--solver S] [--clip C] [options]"
 run 2 bake arm
@@ -84,6 +86,47 @@ run 2 bake arm -o x.pc2 --clip flex --solver lbz
 shows "did you mean .*lbs" err
 run 2 bake arm -o x.pc2 --clip flex --set nosuchkey=1
 shows "nosuchkey" err
+run 2 bake arm -o x.pc2 --clip jump
+says "there is no clip 'jump'; there are flex, twist, shake"
+run 2 bake arm -o x.pc2 --clip flex --solver layers --set stifness=0.5
+says "solver layers has no parameter 'stifness'; did you mean 'skin_stiffness'?"
+run 2 bake arm -o x.pc2 --clip flex --solver layers --set bones.nose.skin_stiffness=0.5
+says "there is no joint 'nose'; 'cutis info' lists them"
+run 2 bake arm x.glb
+says "unexpected argument 'x.glb'; if it is to be written, say -o x.glb"
+run 2 bake arm -o x.gltf
+shows "glTF is written as .glb" err
+run 2 bake arm -o x.mp4
+shows "'cutis render' draws pictures" err
+# Files of other programs: what to do with them.
+for ending in fbx blend dae stl bvh; do : >"hero.$ending"; done
+run 2 bake hero.fbx -o x.glb
+shows "export it as glTF 2.0" err
+run 2 bake hero.blend -o x.glb
+shows "export it as glTF 2.0" err
+run 2 bake hero.bvh -o x.glb
+shows "with --motion" err
+run 2 info hero.stl
+shows "save it as .obj or .glb" err
+rm hero.*
+printf 'Kaydara FBX Binary  \0' >hero.glb
+run 1 info hero.glb
+says "hero.glb: it is not a glTF file: it is an FBX file; export it as glTF 2.0 (.glb) instead"
+printf 'version https://git-lfs.github.com/spec/v1\n' >hero.glb
+run 1 info hero.glb
+shows "git lfs pull" err
+: >hero.glb
+run 1 info hero.glb
+says "hero.glb: it is not a glTF file: it is empty"
+: >hero.gltf
+run 1 info hero.gltf
+says "hero.gltf: it is not a glTF file: it is empty"
+rm hero.*
+# The configuration that the help shows is one that works.
+"$program" bake --help | tr '\n' ' ' | sed 's/.*same options: \({.*}}\).*/\1/; s/"Spine"/"forearm"/' >help.json
+run 0 make arm --resolution 0.1 -o tiny.glb
+run 0 bake tiny.glb --config help.json --fps 1 -q -o x.npy
+rm tiny.glb x.npy help.json
 run 2 solvers lsb
 says "unknown solver 'lsb'; did you mean 'lbs'?"
 run 2 bench lsb
@@ -116,6 +159,10 @@ points=$(value points out)
 run 0 make arm -o arm.glb
 run 0 info arm.glb --json
 same "$(value points out)" "$points" "points of arm.glb" # vertices are more: the file splits texture seams
+cp arm.glb arm.vrm
+run 0 info arm.vrm --json
+same "$(value points out)" "$points" "points of arm.vrm"
+rm arm.vrm
 run 0 make arm --resolution 0.2 -o small.obj
 shows 'small\.obj: '
 : >file
@@ -241,6 +288,18 @@ Frame Time: 0.1
 END
 for i in 0 2 4 2 0; do echo "0 0 0 ${i}0" >>arm.bvh; done
 run 0 make man --resolution 0.3 -o bare.obj
+# The same mesh with z up, as other programs write it: told, and turned.
+awk '$1 == "v" { print "v", $2, -$4, $3; next } { print }' bare.obj >lying.obj
+run 0 rig bare.obj -o t.glb
+checks=$((checks + 1))
+! grep -q "does not stand" out || fail "a standing man does not stand"
+cp out standing
+run 0 rig lying.obj -o t.glb
+shows "no body was recognised: .*--up z"
+run 0 rig lying.obj --up z -o t.glb
+same "$(grep -c "does not stand" out) $(sed -n '2,3p' out)" "0 $(sed -n '2,3p' standing)" "a man with z up, turned"
+run 2 rig t.glb --up z -o u.glb
+rm lying.obj standing
 run 0 bake bare.obj --solver lbs --motion arm.bvh -o t.glb --report t.json
 shows "bare has no skeleton" out
 shows "a biped" out
@@ -309,6 +368,25 @@ shows '^volume_error_max  *[0-9.e-]*  largest'
 run 1 measure hand a.pc2
 shows "made from another character" err
 run 1 measure arm nofile.pc2
+# A bake into a .glb is read back like any other, played as players play it.
+run 0 bake arm --solver dqs --clip flex --fps 8 --exact -q -o played.glb
+run 0 bake arm --solver dqs --clip flex --fps 8 -q -o played.mdd
+for file in played.glb played.mdd; do
+    run 0 measure arm $file --json
+    for key in frames fps vertices volume_error_max stretch_p99; do
+        value $key out | cut -c 1-5
+    done >$file.figures
+done
+equal played.glb.figures played.mdd.figures "figures of a .glb and of a cache"
+run 0 render arm played.glb played.mdd --frame 9 --size 64x64 --quality 1 -o played.png
+run 1 measure arm played.glb --clip flx
+says "played.glb has no clip 'flx'"
+run 0 measure played.glb --json
+same "$(value frames out)" 21 "frames of a .glb alone"
+run 2 measure arm
+run 1 measure hand played.glb
+shows "made from another character" err
+rm played*
 
 # ---- a failing or interrupted run leaves everything as it was ----
 mkdir safe

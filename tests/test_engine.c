@@ -225,6 +225,44 @@ static void wild_live_poses_leave_finite_results(void **unused)
     cutis_character_destroy(c);
 }
 
+/* A node above the skeleton that scales a hundred thousand times is a change of units, not a wild pose. */
+static void a_skeleton_in_other_units_moves(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar(20), *scaled = NULL;
+    const float scale = 1e5f;
+    float *positions = malloc((size_t)c->vertex_count * 3 * sizeof(float));
+    cutis_joint *joints = malloc((size_t)c->joint_count * sizeof *joints);
+    for (int i = 0; i < 3 * c->vertex_count; i++) positions[i] = scale * c->positions[i];
+    memcpy(joints, c->joints, (size_t)c->joint_count * sizeof *joints);
+    for (int j = 0; j < c->joint_count; j++) {
+        for (int e = 0; e < 12; e++) joints[j].inverse_bind[e] *= e % 4 == 3 ? 1 : 1 / scale;
+        for (int k = 0; joints[j].parent < 0 && k < 3; k++) {
+            joints[j].rest.scale[k] *= scale, joints[j].rest.translation[k] *= scale;
+            joints[j].idle.scale[k] *= scale, joints[j].idle.translation[k] *= scale;
+        }
+    }
+    cutis_character given = *c;
+    given.positions = positions, given.joints = joints;
+    assert_int_equal(cutis_character_create(&given, NULL, &scaled, NULL), CUTIS_OK);
+    cutis_model *model = test_build(scaled, "lbs", NULL);
+    cutis_state *state = test_state(model, NULL);
+    cutis_clip_motion motion = {.character = scaled, .clip = 0};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+    cutis_state_step(model, state, &input, 0.3);
+    assert_int_equal(cutis_state_stats(model, state)->repairs, 0);
+    float moved = 0;
+    for (int i = 0; i < 3 * c->vertex_count; i++)
+        moved = fmaxf(moved, fabsf(cutis_state_positions(model, state)[i] - positions[i]));
+    assert_true(moved > 0.05f * scaled->size);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(scaled);
+    cutis_character_destroy(c);
+    free(positions);
+    free(joints);
+}
+
 /* Moved by teleport = moved from the start. */
 static void teleport_moves_without_exciting(void **unused)
 {
@@ -309,6 +347,7 @@ int main(void)
         cmocka_unit_test(a_step_never_allocates),
         cmocka_unit_test(every_failing_allocation_is_survived),
         cmocka_unit_test(wild_live_poses_leave_finite_results),
+        cmocka_unit_test(a_skeleton_in_other_units_moves),
         cmocka_unit_test(teleport_moves_without_exciting),
         cmocka_unit_test(normals_are_unit_and_point_outwards),
         cmocka_unit_test(a_lead_in_starts_at_rest_and_ends_at_the_clip),

@@ -62,7 +62,7 @@ equal f30.png cache.png "a cache and the solver that made it"
 run 1 arm torus.pc2 $small -o no.png
 arm=$("$program" info arm --json | awk -F '[:,]' '/"vertices"/ { print $2 + 0; exit }')
 torus=$("$program" info torus --json | awk -F '[:,]' '/"vertices"/ { print $2 + 0; exit }')
-says "torus.pc2 has $torus vertices, but arm has $arm; it is not a cache of this character"
+says "'torus.pc2' has $torus vertices, arm has $arm: it was made from another character"
 run 1 arm lbs.pc2 --frame 1000 $small -o no.png
 says "there is no frame 1000; the frames are 0 to 78"
 run 1 arm lbs.pc2 --frames 10:1000 $small -o no.png

@@ -17,7 +17,7 @@ extern "C" {
 /* ---- characters ---- */
 
 /*
- * Load .glb, .gltf or .obj, by the file's ending. Vertices are in the file's order: of glTF the mesh nodes as the
+ * Load .glb, .gltf, .vrm (a .glb) or .obj, by the file's ending. Vertices are in the file's order: of glTF the mesh nodes as the
  * scene is traversed, each with its primitives in order, where primitives of one node with the same attributes
  * share their vertices and count once.
  */
@@ -103,6 +103,8 @@ typedef struct cutis_bake_def {
      * ones with morph targets of their own; props that the source does not have get nodes.
      */
     const cutis_bake_prop *props;
+    bool (*interrupted)(void *context); /* asked now and then; NULL: never */
+    void *context;
     const cutis_jobs *jobs;
     const cutis_allocator *allocator;
 } cutis_bake_def;
@@ -114,6 +116,7 @@ typedef struct cutis_bake_info {
     int worst_frame;
     double flat_blends; /* share of vertices and frames whose blend of skin matrices is nearly flat (opposite twists) */
     size_t file_bytes;
+    bool interrupted; /* given up, and nothing written */
 } cutis_bake_info;
 
 /*
@@ -163,9 +166,20 @@ typedef struct cutis_cache {
     const float *positions; /* (frame_count x vertex_count x 3) */
 } cutis_cache;
 
-/* Read a cache that cutis (or another program) wrote, in any of the formats above. */
+/*
+ * Read a cache that cutis (or another program) wrote: .pc2, .mdd, .npy, a folder .obj, or a .glb or .gltf, which is
+ * played (cutis_cache_play with all its choices left open).
+ */
 CUTIS_API cutis_result cutis_cache_load(const char *path, const cutis_allocator *allocator, cutis_cache **cache,
                                         cutis_error *error);
+/*
+ * Play a .glb or .gltf, such as cutis_bake_save wrote: skeleton, skin and morph targets at every frame, as any player
+ * shows them. clip: NULL = the first whose morph targets move, else the first; a file without clips is one frame. fps: 0
+ * = where the keys of the morph targets are, else 30. vertex_count: 0 = all; else only the first so many, for a
+ * character whose file has copies of vertices behind them (cutis_character_save). ARGUMENT for an unknown clip.
+ */
+CUTIS_API cutis_result cutis_cache_play(const char *path, const char *clip, double fps, int vertex_count,
+                                        const cutis_allocator *allocator, cutis_cache **cache, cutis_error *error);
 CUTIS_API void cutis_cache_destroy(cutis_cache *cache); /* NULL is allowed */
 
 #ifdef __cplusplus

@@ -37,10 +37,9 @@ cutis_result error_memory(cutis_error *error, const char *what)
 enum { NAME_LIMIT = 64 };
 
 /* Edit distance with swaps of neighbours counted as one, letters compared without case. */
-static int edit_distance(const char *a, const char *b)
+static int edit_distance(const char *a, int length_a, const char *b, int length_b)
 {
     int rows[3][NAME_LIMIT + 1];
-    int length_a = (int)strlen(a), length_b = (int)strlen(b);
     int *before = rows[0], *last = rows[1], *row = rows[2];
     for (int j = 0; j <= length_b; j++) last[j] = j;
     for (int i = 1; i <= length_a; i++) {
@@ -61,6 +60,36 @@ static int edit_distance(const char *a, const char *b)
     return last[length_b];
 }
 
+/* Whether a word begins at b[i]: "skin_stiffness", "Armature|Walk", "mixamorig:LeftArm" have two or three. */
+static bool word_begins(const char *b, int i)
+{
+    if (i == 0) return true;
+    unsigned char before = (unsigned char)b[i - 1], here = (unsigned char)b[i];
+    return isalnum(here) && (!isalnum(before) || (isupper(here) && islower(before)));
+}
+
+static bool word_ends(const char *b, int length, int end)
+{
+    return end == length ||
+           (isalnum((unsigned char)b[end - 1]) && (!isalnum((unsigned char)b[end]) || word_begins(b, end)));
+}
+
+/* The least distance from `name` to whole words of `candidate` that follow each other; fewer than all cost one more. */
+static int words_distance(const char *name, int length, const char *candidate)
+{
+    int end_of_all = (int)strlen(candidate);
+    int best = edit_distance(name, length, candidate, end_of_all);
+    if (length < 3) return best;
+    for (int begin = 0; begin < end_of_all; begin++) {
+        if (!word_begins(candidate, begin)) continue;
+        for (int end = begin + 1; end <= end_of_all; end++) {
+            if (word_ends(candidate, end_of_all, end))
+                best = MIN(best, 1 + edit_distance(name, length, candidate + begin, end - begin));
+        }
+    }
+    return best;
+}
+
 name_search name_search_start(const char *name)
 {
     size_t length = strlen(name);
@@ -72,9 +101,9 @@ name_search name_search_start(const char *name)
 void name_search_offer(name_search *search, const char *candidate)
 {
     if (search->distance == 0 || strlen(candidate) > NAME_LIMIT) return;
-    int distance = edit_distance(search->name, candidate);
-    /* A beginning of the name is a good guess too. */
     size_t length = strlen(search->name);
+    int distance = words_distance(search->name, (int)length, candidate);
+    /* A beginning of the name is a good guess too. */
     if (length >= 3 && strncmp(search->name, candidate, length) == 0) distance = MIN(distance, 1);
     if (distance < search->distance) search->distance = distance, search->nearest = candidate;
 }

@@ -289,6 +289,8 @@ static void rotate_to_components(fit_work *w)
     }
 }
 
+static bool is_interrupted(const fit_work *w) { return w->def->interrupted && w->def->interrupted(w->def->context); }
+
 static void find_components(fit_work *w)
 {
     const cutis_jobs *jobs = w->def->jobs;
@@ -298,7 +300,7 @@ static void find_components(fit_work *w)
         for (int k = 0; k < w->side; k++)
             w->b[(size_t)i * (size_t)w->side + (size_t)k] = bits >> (k & 63) & 1 ? 1.0f : -1.0f;
     }
-    for (int i = 0; i < ITERATIONS; i++) {
+    for (int i = 0; i < ITERATIONS && !is_interrupted(w); i++) {
         parallel_for(jobs, w->frames, FRAME_GRAIN, multiply_rows, w);
         orthonormalize(w);
         parallel_for(jobs, w->columns, COLUMN_GRAIN, multiply_columns, w);
@@ -543,7 +545,7 @@ static void weigh_components(fit_work *w, int limit, float *deltas, float *weigh
     memcpy(next_deltas, deltas, (size_t)limit * (size_t)w->columns * sizeof(float));
     memcpy(next_weights, weights, (size_t)w->frames * (size_t)limit * sizeof(float));
     w->deltas = w->refit = next_deltas, w->weights = w->frame_weights = next_weights;
-    for (int round = 0; round <= ROUNDS; round++) {
+    for (int round = 0; round <= ROUNDS && !is_interrupted(w); round++) {
         if (round > 0) {
             weigh(w);
             parallel_for(w->def->jobs, w->frames, FRAME_GRAIN, refit_frames, w);
@@ -705,6 +707,7 @@ static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, m
     w->deltas = deltas;
     w->weights = weights;
     w->count = limit;
+    if (is_interrupted(w)) return CUTIS_OK;
     measure(w, true, fit);
     bool enough;
     fit->count = choose_count(w, w->def->tolerance * (1 - THIN), &enough);
@@ -715,7 +718,7 @@ static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, m
         weigh_components(w, limit, deltas, weights, next_deltas, next_weights, fit);
     }
 
-    if (fit->count == 0) return CUTIS_OK;
+    if (fit->count == 0 || is_interrupted(w)) return CUTIS_OK;
     size_t count = (size_t)fit->count, columns = (size_t)w->columns;
     fit->deltas = ARENA_ARRAY(memory, float, (count + 1) * columns);
     if (w->def->normals) fit->normals = ARENA_ARRAY(memory, float, (count + 1) * columns);
@@ -770,6 +773,8 @@ static cutis_result fit_all(fit_work *w, arena *memory, arena *scratch, morph_fi
     cutis_result result =
         w->def->exact ? fit_exact(w, memory, scratch, fit, error) : fit_components(w, memory, scratch, fit, error);
     if (result != CUTIS_OK) return result;
+    fit->interrupted = is_interrupted(w);
+    if (fit->interrupted) return CUTIS_OK;
     w->deltas = fit->deltas;
     w->weights = fit->weights;
     w->count = fit->count;

@@ -10,14 +10,16 @@
 
 typedef struct morph_fit_def {
     const cutis_character *character;
-    int clip;            /* whose poses the frames were made with; -1: the idle pose */
-    double start, fps;   /* frame i shows the clip at start + i / fps */
-    int frame_count;     /* at least 1 */
-    const float *frames; /* (frame_count x vertex_count x 3) */
-    double tolerance;    /* largest distance of a vertex, in the character's units */
-    int limit;           /* of targets */
-    bool exact;          /* one target a frame, whatever the limit */
-    bool normals;        /* fit normals too */
+    int clip;                           /* whose poses the frames were made with; -1: the idle pose */
+    double start, fps;                  /* frame i shows the clip at start + i / fps */
+    int frame_count;                    /* at least 1 */
+    const float *frames;                /* (frame_count x vertex_count x 3) */
+    double tolerance;                   /* largest distance of a vertex, in the character's units */
+    int limit;                          /* of targets */
+    bool exact;                         /* one target a frame, whatever the limit */
+    bool normals;                       /* fit normals too */
+    bool (*interrupted)(void *context); /* asked now and then; NULL: never */
+    void *context;
     const cutis_jobs *jobs;
 } morph_fit_def;
 
@@ -29,6 +31,7 @@ typedef struct morph_fit {
     double rms, max;    /* distance of the vertices that the targets give from those wanted */
     double residual;    /* the largest distance without any target */
     int worst_frame;    /* of max */
+    bool interrupted;   /* given up: the rest means nothing */
     double flat_blends; /* share of vertices and frames whose blended skin matrix is nearly flat */
 } morph_fit;
 

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/model_object.h"
+#include "engine/worn.h"
 #include "math/math3.h"
 
 enum { HISTORY = 4, DEFAULT_LIMIT = 64, PATIENCE = 4, HOPE = 16, PHASES = 48 };
@@ -374,6 +374,7 @@ static void best_give(loop_search *s, cutis_state *state, cutis_loop_info *info)
 cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state, const cutis_loop_def *def,
                                    const cutis_allocator *allocator, cutis_loop_info *info, cutis_error *error)
 {
+    if (model->worn) return worn_find_loop(model, state, def, allocator, info, error);
     *info = (cutis_loop_info){.closed = true};
     if (!(def->period > 0) || !def->motion.sample)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "a loop needs a motion and a period of more than 0 s");

@@ -1,12 +1,12 @@
 /* model.c: builds a model: parses the stack, sets the parameters, lets each solver build, lays out the state. */
 #include <string.h>
 
-#include "engine/model_object.h"
+#include "engine/worn.h"
 
 /* Where a state's own fields end and its arrays begin. */
 static size_t align_up(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
-static size_t take(size_t *end, size_t bytes)
+size_t model_take(size_t *end, size_t bytes)
 {
     size_t at = align_up(*end);
     *end = at + bytes;
@@ -168,7 +168,8 @@ static cutis_result apply_file_settings(cutis_model *m, solver_values *values, c
     return CUTIS_OK;
 }
 
-static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cutis_error *error)
+/* The values in force of every stage. */
+static cutis_result build_values(cutis_model *m, const cutis_model_def *def, cutis_error *error)
 {
     solver_values values[STAGE_LIMIT];
     for (int i = 0; i < m->stage_count; i++) values[i] = (solver_values){.solver = m->stages[i].solver};
@@ -177,14 +178,31 @@ static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cut
     if (!result) {
         result = settings_apply(values, m->stage_count, m->character, def->settings, def->setting_count, error);
     }
+    for (int i = 0; i < m->stage_count; i++) m->stages[i].values = values[i];
+    return result;
+}
+
+/* Whether the body's skin collides with itself: then nothing may lie on or in it. */
+static bool collides(const cutis_model *m)
+{
+    static const char *const names[] = {"contact", "self_collision"};
+    for (int i = 0; i < COUNT_OF(names); i++) {
+        int p = solver_parameter_index(m->stages[0].solver, names[i]);
+        if (p >= 0 && m->stages[0].values.values[p] > 0) return true;
+    }
+    return false;
+}
+
+static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cutis_error *error)
+{
+    cutis_result result = CUTIS_OK;
     for (int i = 0; !result && i < m->stage_count; i++) {
         stage *s = &m->stages[i];
-        s->values = values[i];
         solver_build build = {.character = m->character,
                               .mesh = &m->mesh,
                               .weights = &m->weights,
-                              .values = values[i].values,
-                              .bone_values = values[i].bone_values,
+                              .values = s->values.values,
+                              .bone_values = s->values.bone_values,
                               .parameter_count = s->solver->info.parameter_count,
                               .substep = s->substep,
                               .jobs = def->jobs,
@@ -202,30 +220,31 @@ static void lay_out_state(cutis_model *m)
     size_t joint_bytes = (size_t)m->character->joint_count * 12 * sizeof(float);
     size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
     size_t end = sizeof(cutis_state), scratch = 0;
-    m->joints = take(&end, joint_bytes);
-    m->joints_old = take(&end, joint_bytes);
-    m->joints_given = take(&end, joint_bytes);
-    m->vertices = take(&end, (size_t)m->character->vertex_count * 3 * sizeof(float));
-    m->skin = take(&scratch, joint_bytes);
-    m->target = take(&scratch, joint_bytes);
-    m->morphed = take(&scratch, m->character->morph_count ? (size_t)m->character->vertex_count * 3 * sizeof(float) : 0);
-    m->surface = take(&scratch, m->parts > 1 ? point_bytes : 0);
+    m->joints = model_take(&end, joint_bytes);
+    m->joints_old = model_take(&end, joint_bytes);
+    m->joints_given = model_take(&end, joint_bytes);
+    m->vertices = model_take(&end, (size_t)m->character->vertex_count * 3 * sizeof(float));
+    m->skin = model_take(&scratch, joint_bytes);
+    m->target = model_take(&scratch, joint_bytes);
+    m->morphed =
+        model_take(&scratch, m->character->morph_count ? (size_t)m->character->vertex_count * 3 * sizeof(float) : 0);
+    m->surface = model_take(&scratch, m->parts > 1 ? point_bytes : 0);
     for (int i = 0; i < m->stage_count; i++) {
         stage *s = &m->stages[i];
-        s->joints = s->span > 1 ? take(&end, joint_bytes) : m->joints;
-        s->joints_old = s->span > 1 ? take(&end, joint_bytes) : m->joints_old;
+        s->joints = s->span > 1 ? model_take(&end, joint_bytes) : m->joints;
+        s->joints_old = s->span > 1 ? model_take(&end, joint_bytes) : m->joints_old;
         /* A geometric stage in a stack has points too: the surface for the next. */
         bool has_points = !is_geometric(s) || m->stage_count > 1;
-        s->points_old = take(&end, has_points ? point_bytes : 0);
-        s->points = take(&end, has_points ? point_bytes : 0);
-        s->state = take(&end, s->solver->state_size(s->data));
-        s->scratch = take(&scratch, s->solver->scratch_size(s->data));
+        s->points_old = model_take(&end, has_points ? point_bytes : 0);
+        s->points = model_take(&end, has_points ? point_bytes : 0);
+        s->state = model_take(&end, s->solver->state_size(s->data));
+        s->scratch = model_take(&scratch, s->solver->scratch_size(s->data));
     }
     m->state_bytes = align_up(end);
     m->scratch_bytes = align_up(scratch);
 }
 
-cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_model, cutis_error *error)
+static cutis_result build(const cutis_model_def *def, bool whole, cutis_model **result_model, cutis_error *error)
 {
     *result_model = NULL;
     if (!def->character || !def->solver) {
@@ -246,27 +265,52 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
         result = mesh_build_character(&m->mesh, m->character, &m->memory, error);
     }
     if (!result) result = build_point_weights(m, error);
-    if (!result) result = build_stages(m, def, error);
+    if (!result) result = build_values(m, def, error);
+    if (!result && !whole && collides(m)) result = worn_build(m, def, error);
+    if (!result && !m->worn) result = build_stages(m, def, error);
     if (!result && m->memory.failed) result = error_memory(error, "a model");
     if (result) {
         cutis_model_destroy(m);
         return result;
     }
-    lay_out_state(m);
+    if (m->worn) {
+        worn_lay_out(m);
+    } else {
+        lay_out_state(m);
+    }
     *result_model = m;
     return CUTIS_OK;
+}
+
+cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **model, cutis_error *error)
+{
+    return build(def, false, model, error);
+}
+
+cutis_result model_build_whole(const cutis_model_def *def, cutis_model **model, cutis_error *error)
+{
+    return build(def, true, model, error);
 }
 
 void cutis_model_destroy(cutis_model *model)
 {
     if (!model) return;
     cutis_allocator allocator = model->memory.allocator;
+    worn_destroy(model->worn);
     arena_destroy(&model->memory);
     memory_release(&allocator, model, 1, sizeof *model);
 }
 
 cutis_model_info cutis_model_get_info(const cutis_model *model)
 {
+    if (model->worn) {
+        cutis_model_info info = cutis_model_get_info(model->worn->inner);
+        info.model_bytes += model->memory.bytes;
+        info.state_bytes = model->state_bytes + model->scratch_bytes;
+        info.warning_count = model->warning_count;
+        info.warnings = model->warnings;
+        return info;
+    }
     /* A surface solver that stands alone has an lbs below it that nobody named. */
     const char *below = model->stages[0].solver->info.name;
     bool named = strncmp(model->solver_name, below, strlen(below)) == 0;

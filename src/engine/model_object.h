@@ -29,6 +29,8 @@ typedef struct stage {
     size_t scratch;            /* offset into the scratch */
 } stage;
 
+typedef struct worn worn;
+
 struct cutis_model {
     arena memory;
     const cutis_character *character;
@@ -44,6 +46,7 @@ struct cutis_model {
     size_t skin, target, scratch_bytes;                /* offsets into the scratch: two poses; its size */
     size_t morphed;                                    /* offset into the scratch: morphed rest positions, or offsets */
     size_t surface; /* offset into the scratch: points between two substeps of a stage */
+    worn *worn;     /* parts that are carried along by a model of the rest (worn.h); NULL: none, all below is used */
     const char *warnings[32];
     int warning_count;
 };
@@ -57,5 +60,21 @@ struct cutis_state {
     int64_t substeps; /* of the last stage, taken since reset */
     cutis_step_stats stats;
 };
+
+/* Build a model of which no part is worn. */
+cutis_result model_build_whole(const cutis_model_def *def, cutis_model **model, cutis_error *error);
+/* Room for `bytes` behind *end, which moves behind it, at a line of memory. Returns its offset. */
+size_t model_take(size_t *end, size_t bytes);
+
+/*
+ * Copy a pose; a joint whose matrix makes no sense keeps what `to` holds: not finite, stretched ten thousand
+ * times, or a million sizes away, where floats no longer tell a finger from an arm. Returns their number.
+ */
+int state_copy_pose(const cutis_model *m, float *to, const float *from);
+/* `base` (vertex_count x 3; NULL: zeros) plus all morphs by their weights, into scratch. NULL when none counts. */
+float *state_morph_sum(const cutis_model *m, cutis_state *state, const float *weights, const float *base);
+/* Move a pose (joint_count x 12), or points (count x 3), rigidly. */
+void state_move_joints(const cutis_model *m, float *joints, const float motion[12]);
+void state_move_points(float *points, int count, const float motion[12]);
 
 #endif

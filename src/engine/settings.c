@@ -112,7 +112,7 @@ static cutis_result key_parse(const solver_values *stages, int stage_count, cons
         return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no joint '%s'; did you mean '%s'?", text,
                          search.nearest);
     }
-    return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no joint '%s'", text);
+    return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no joint '%s'; 'cutis info' lists them", text);
 }
 
 /* "there is no parameter 'stifness'; did you mean 'stiffness'?" */

@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "engine/model_object.h"
+#include "engine/worn.h"
 #include "math/math3.h"
 
 /* An instant this near a substep's end, in substeps, is that end. */
@@ -37,6 +37,7 @@ cutis_result cutis_state_create(const cutis_model *model, const cutis_allocator 
     if (!state) return error_memory(error, "a state");
     state->allocator = memory_resolve(allocator);
     state->block_bytes = bytes;
+    if (model->worn) worn_create(model, state);
     cutis_state_reset(model, state, NULL);
     return CUTIS_OK;
 }
@@ -56,6 +57,7 @@ void cutis_state_copy(const cutis_model *model, cutis_state *to, const cutis_sta
 
 uint64_t cutis_state_hash(const cutis_model *model, const cutis_state *state)
 {
+    if (model->worn) return cutis_state_hash(model->worn->inner, worn_inner(model, state));
     /* The statistics hold times, which no two runs share. */
     uint64_t hash = hash_bytes(&state->time, sizeof state->time, 0);
     hash = hash_bytes(&state->substeps, sizeof state->substeps, hash);
@@ -162,8 +164,7 @@ static void write_vertices(const cutis_model *m, cutis_state *state, double alph
 
 /* ---- morphs ---- */
 
-/* `base` (vertex_count x 3; NULL: zeros) plus all morphs by their weights, into scratch. NULL when none counts. */
-static float *morph_sum(const cutis_model *m, cutis_state *state, const float *weights, const float *base)
+float *state_morph_sum(const cutis_model *m, cutis_state *state, const float *weights, const float *base)
 {
     const cutis_character *c = m->character;
     bool any = false;
@@ -193,7 +194,7 @@ static float *morph_sum(const cutis_model *m, cutis_state *state, const float *w
 static void add_morphs(const cutis_model *m, cutis_state *state, const float *weights)
 {
     const cutis_character *c = m->character;
-    const float *offsets = morph_sum(m, state, weights, NULL);
+    const float *offsets = state_morph_sum(m, state, weights, NULL);
     if (!offsets) return;
     const float *skin = state_scratch(m, state, m->skin);
     float *vertices = state_floats(state, m->vertices);
@@ -223,17 +224,19 @@ static void forget_old_points(const cutis_model *m, cutis_state *state)
 
 /* ---- poses ---- */
 
-/*
- * Copy a pose; a joint whose matrix makes no sense keeps what `to` holds: not finite, stretched ten thousand
- * times, or a million sizes away, where floats no longer tell a finger from an arm. Returns their number.
- */
-static int copy_pose(const cutis_model *m, float *to, const float *from)
+int state_copy_pose(const cutis_model *m, float *to, const float *from)
 {
     const float stretch_limit = 1e4f, distance_limit = 1e6f * m->character->size;
     int repairs = 0;
     for (int j = 0; j < m->character->joint_count; j++) {
+        const float *a = from + 12 * j, *b = m->character->joints[j].inverse_bind;
         bool fine = true;
-        for (int e = 0; e < 12; e++) fine &= fabsf(from[12 * j + e]) < (e % 4 == 3 ? distance_limit : stretch_limit);
+        for (int r = 0; r < 3; r++) {
+            fine &= fabsf(a[4 * r + 3]) < distance_limit;
+            /* Against rest: above a joint may stand a change of units, a thousand or a hundred thousand times. */
+            for (int k = 0; k < 3; k++)
+                fine &= fabsf(a[4 * r] * b[k] + a[4 * r + 1] * b[4 + k] + a[4 * r + 2] * b[8 + k]) < stretch_limit;
+        }
         if (fine) {
             memcpy(to + 12 * j, from + 12 * j, 12 * sizeof(float));
         } else {
@@ -283,7 +286,7 @@ static void pose_at(const cutis_model *m, cutis_state *state, const step_span *s
         blend_poses(m, state_floats(state, m->joints_given), target, CLAMP(t, 0, 1), joints);
     } else if (input->motion.sample) {
         input->motion.sample(input->motion.context, instant, target);
-        state->stats.repairs += copy_pose(m, joints, target);
+        state->stats.repairs += state_copy_pose(m, joints, target);
     }
 }
 
@@ -291,13 +294,17 @@ static void pose_at(const cutis_model *m, cutis_state *state, const step_span *s
 
 void cutis_state_reset(const cutis_model *model, cutis_state *state, const float *joints)
 {
+    if (model->worn) {
+        worn_reset(model, state, joints);
+        return;
+    }
     float *own = state_floats(state, model->joints);
     size_t joint_bytes = (size_t)model->character->joint_count * 12 * sizeof(float);
     state->time = 0;
     state->substeps = 0;
     state->stats = (cutis_step_stats){0};
     cutis_pose_rest(model->character, own);
-    if (joints) state->stats.repairs = copy_pose(model, own, joints);
+    if (joints) state->stats.repairs = state_copy_pose(model, own, joints);
     memcpy(state_floats(state, model->joints_old), own, joint_bytes);
     memcpy(state_floats(state, model->joints_given), own, joint_bytes);
     solver_input input = {0};
@@ -349,6 +356,10 @@ static void substep(const cutis_model *m, cutis_state *state, const step_span *s
 
 void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double dt)
 {
+    if (model->worn) {
+        worn_step(model, state, input, dt);
+        return;
+    }
     size_t joint_bytes = (size_t)model->character->joint_count * 12 * sizeof(float);
     float *given = state_floats(state, model->joints_given);
     state->stats = (cutis_step_stats){0};
@@ -357,14 +368,14 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
         float *target = state_scratch(model, state, model->target);
         dt = MIN(dt, LIVE_LIMIT);
         memcpy(target, given, joint_bytes);
-        state->stats.repairs = copy_pose(model, target, input->joints);
+        state->stats.repairs = state_copy_pose(model, target, input->joints);
     }
     double begin = state->time, end = begin + dt;
     state->time = end;
     step_span span = {input, begin, end};
     solver_input work = {.drags = input->drags, .drag_count = input->drag_count, .jobs = input->jobs};
     bool morphs_first = model->stages[0].solver->flags & SOLVER_GEOMETRIC;
-    if (morphs_first) work.rest = morph_sum(model, state, input->morphs, model->character->positions);
+    if (morphs_first) work.rest = state_morph_sum(model, state, input->morphs, model->character->positions);
     if (model->substep == 0) {
         /* No past: the pose at the end is all that counts. */
         pose_at(model, state, &span, end, model->joints, model->joints_old);
@@ -390,15 +401,29 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
            joint_bytes);
 }
 
-static void move_points(float *points, int count, const float motion[12])
+void state_move_points(float *points, int count, const float motion[12])
 {
     for (int i = 0; i < count; i++) vec3_store(points + 3 * i, mat34_point(motion, vec3_load(points + 3 * i)));
 }
 
-void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float motion[12])
+void state_move_joints(const cutis_model *m, float *joints, const float motion[12])
 {
     mat34 move;
     memcpy(&move, motion, sizeof move);
+    for (int j = 0; j < m->character->joint_count; j++) {
+        mat34 own;
+        memcpy(&own, joints + 12 * j, sizeof own);
+        own = mat34_multiply(move, own);
+        memcpy(joints + 12 * j, &own, sizeof own);
+    }
+}
+
+void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float motion[12])
+{
+    if (model->worn) {
+        worn_teleport(model, state, motion);
+        return;
+    }
     size_t poses[3 + 2 * STAGE_LIMIT] = {model->joints, model->joints_old, model->joints_given};
     int pose_count = 3;
     for (int i = 0; i < model->stage_count; i++) {
@@ -407,21 +432,13 @@ void cutis_state_teleport(const cutis_model *model, cutis_state *state, const fl
         poses[pose_count++] = s->joints;
         poses[pose_count++] = s->joints_old;
     }
-    for (int i = 0; i < pose_count; i++) {
-        float *joints = state_floats(state, poses[i]);
-        for (int j = 0; j < model->character->joint_count; j++) {
-            mat34 m;
-            memcpy(&m, joints + 12 * j, sizeof m);
-            m = mat34_multiply(move, m);
-            memcpy(joints + 12 * j, &m, sizeof m);
-        }
-    }
-    move_points(state_floats(state, model->vertices), model->character->vertex_count, motion);
+    for (int i = 0; i < pose_count; i++) state_move_joints(model, state_floats(state, poses[i]), motion);
+    state_move_points(state_floats(state, model->vertices), model->character->vertex_count, motion);
     for (int i = 0; i < model->stage_count; i++) {
         const stage *s = &model->stages[i];
         if (!(s->solver->flags & SOLVER_GEOMETRIC) || model->stage_count > 1) {
-            move_points(state_floats(state, s->points_old), model->character->point_count, motion);
-            move_points(state_floats(state, s->points), model->character->point_count, motion);
+            state_move_points(state_floats(state, s->points_old), model->character->point_count, motion);
+            state_move_points(state_floats(state, s->points), model->character->point_count, motion);
         }
         if (s->solver->teleport) s->solver->teleport(s->data, state_floats(state, s->state), motion);
     }
@@ -468,6 +485,7 @@ const cutis_step_stats *cutis_state_stats(const cutis_model *model, const cutis_
 
 bool cutis_state_output(const cutis_model *model, const cutis_state *state, const char *name, cutis_output *output)
 {
+    if (model->worn) return worn_output(model, state, name, output);
     /* The last stage that has it wins: it is nearest to the surface that is shown. */
     for (int i = model->stage_count - 1; i >= 0; i--) {
         const stage *s = &model->stages[i];
@@ -482,6 +500,10 @@ bool cutis_state_output(const cutis_model *model, const cutis_state *state, cons
 
 void cutis_state_prop(const cutis_model *model, const cutis_state *state, int index, cutis_prop_state *prop)
 {
+    if (model->worn) {
+        cutis_state_prop(model->worn->inner, worn_inner(model, state), index, prop);
+        return;
+    }
     static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     const cutis_prop *source = &model->character->props[index];
     *prop = (cutis_prop_state){0};

@@ -42,6 +42,12 @@ cache_format cache_format_of(const char *path);
 /* The number in "frame_NUMBER.obj"; -1 for any other name. */
 int cache_frame_number(const char *name);
 
+/* Rates are stored as float32 periods: 1/30 comes back as 29.9999995, which is meant to be 30. */
+double cache_rate_round(double fps);
+/* A cache with room for its positions, to be filled. */
+cutis_result cache_make(size_t frames, size_t vertices, const cutis_allocator *allocator, cutis_cache **cache,
+                        cutis_error *error);
+
 /* Read all but a folder from memory. name: tells the format, and what messages call it. */
 cutis_result cache_read_memory(const void *data, size_t size, const char *name, const cutis_allocator *allocator,
                                cutis_cache **cache, cutis_error *error);

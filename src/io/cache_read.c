@@ -23,17 +23,15 @@ static cutis_result cache_error(cutis_error *error, const char *name, const char
     return error_set(error, CUTIS_ERROR_FORMAT, "%.200s: %s", path_base(name), sentence);
 }
 
-/* Rates are stored as float32 periods: 1/30 comes back as 29.9999995, which is meant to be 30. */
-static double rate_round(double fps)
+double cache_rate_round(double fps)
 {
     if (!(fps > 0) || !isfinite(fps)) return 30;
     double near = floor(fps + 0.5);
     return near >= 1 && fabs(fps - near) < 1e-4 * near ? near : fps;
 }
 
-/* A cache with room for its positions. */
-static cutis_result cache_make(size_t frames, size_t vertices, const cutis_allocator *allocator, cutis_cache **cache,
-                               cutis_error *error)
+cutis_result cache_make(size_t frames, size_t vertices, const cutis_allocator *allocator, cutis_cache **cache,
+                        cutis_error *error)
 {
     cache_object *object = memory_allocate(allocator, 1, sizeof *object);
     if (!object) return error_memory(error, "a cache");
@@ -77,7 +75,7 @@ static cutis_result pc2_read(const uint8_t *data, size_t size, const char *name,
     float start = bytes_float(bytes_u32(data + 20)), rate = bytes_float(bytes_u32(data + 24));
     /* In frames. A rate below half a frame can only be meant in seconds, which some programs write. */
     if (rate > 0 && rate < 0.5f) {
-        (*cache)->fps = rate_round(1 / (double)rate);
+        (*cache)->fps = cache_rate_round(1 / (double)rate);
         (*cache)->start = isfinite(start) ? (double)start : 0;
     } else {
         (*cache)->start = isfinite(start) ? (double)start / (*cache)->fps : 0;
@@ -100,7 +98,7 @@ static cutis_result mdd_read(const uint8_t *data, size_t size, const char *name,
     double first = (double)bytes_float(bytes_u32_big(times));
     double last = (double)bytes_float(bytes_u32_big(times + 4 * (size_t)(frames - 1)));
     (*cache)->start = isfinite(first) ? first : 0;
-    if (frames > 1) (*cache)->fps = rate_round((frames - 1) / (last - first));
+    if (frames > 1) (*cache)->fps = cache_rate_round((frames - 1) / (last - first));
     return CUTIS_OK;
 }
 
@@ -171,7 +169,8 @@ cutis_result cache_read_memory(const void *data, size_t size, const char *name, 
         return npy_read(data, size, name, allocator, cache, error);
     default:
         return error_set(error, CUTIS_ERROR_ARGUMENT,
-                         "'%.300s' has no ending that a cache can have: .pc2, .mdd, .npy or .obj (a folder)", name);
+                         "'%.300s' has no ending that a cache is read from: .glb, .pc2, .mdd, .npy or .obj (a folder)",
+                         name);
     }
 }
 
@@ -260,6 +259,7 @@ cutis_result cutis_cache_load(const char *path, const cutis_allocator *allocator
                               cutis_error *error)
 {
     *cache = NULL;
+    if (path_is_gltf(path)) return cutis_cache_play(path, NULL, 0, 0, allocator, cache, error);
     cache_format format = cache_format_of(path);
     if (format == CACHE_UNKNOWN) return cache_read_memory(NULL, 0, path, allocator, cache, error);
     if (format == CACHE_OBJ) return folder_read(path, allocator, cache, error);

@@ -9,14 +9,29 @@
 #include "io/gltf_write.h"
 #include "io/obj_file.h"
 
+/* What makes a .glb of a file that cutis does not read. */
+static const char *way_to_gltf(const char *path)
+{
+    static const char *const scenes[] = {".fbx", ".blend", ".dae", ".usd", ".usda", ".usdc", ".usdz",
+                                         ".abc", ".ma",    ".mb",  ".max", ".c4d",  ".3ds",  ".x"};
+    static const char *const meshes[] = {".stl", ".ply", ".off", ".ztl", ".zpr"};
+    if (path_ends(path, ".bvh")) return "; it is a motion: give the character, and this with --motion";
+    for (int i = 0; i < COUNT_OF(scenes); i++)
+        if (path_ends(path, scenes[i]))
+            return "; open it in Blender (or where it comes from) and export it as glTF 2.0 (.glb)";
+    for (int i = 0; i < COUNT_OF(meshes); i++)
+        if (path_ends(path, meshes[i])) return "; save it as .obj or .glb";
+    return "";
+}
+
 static cutis_result load(const void *data, size_t size, const char *path, bool external,
                          const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
 {
     *character = NULL;
-    if (path_ends(path, ".glb") || path_ends(path, ".gltf"))
-        return gltf_character_read(data, size, path, external, allocator, character, error);
+    if (path_is_gltf(path)) return gltf_character_read(data, size, path, external, allocator, character, error);
     if (path_ends(path, ".obj")) return obj_character_read(data, size, path, allocator, character, error);
-    return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' has no ending that cutis reads: .glb, .gltf or .obj", path);
+    return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' has no ending that cutis reads: .glb, .gltf or .obj%s",
+                     path, way_to_gltf(path));
 }
 
 cutis_result cutis_character_load(const char *path, const cutis_allocator *allocator, cutis_character **character,
@@ -24,8 +39,7 @@ cutis_result cutis_character_load(const char *path, const cutis_allocator *alloc
 {
     *character = NULL;
     file_data file = {0};
-    if (!path_ends(path, ".glb") && !path_ends(path, ".gltf") && !path_ends(path, ".obj"))
-        return load(NULL, 0, path, true, allocator, character, error);
+    if (!path_is_gltf(path) && !path_ends(path, ".obj")) return load(NULL, 0, path, true, allocator, character, error);
     cutis_result result = file_read(path, 0, allocator, &file, error);
     if (result == CUTIS_OK) result = load(file.bytes, file.size, path, true, allocator, character, error);
     file_release(&file);
@@ -68,7 +82,7 @@ cutis_result cutis_character_save_rig(const cutis_character *character, const ch
 {
     file_data file = {0};
     if (!path_ends(path, ".glb")) return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' must end in .glb", path);
-    if (!path_ends(source, ".glb") && !path_ends(source, ".gltf"))
+    if (!path_is_gltf(source))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' must end in .glb or .gltf", source);
     if (character->joint_count == 0 || !character->influence_first)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "the character has no skeleton or no weights to write");

@@ -30,6 +30,11 @@ bool path_ends(const char *path, const char *ending)
     return true;
 }
 
+bool path_is_gltf(const char *path)
+{
+    return path_ends(path, ".glb") || path_ends(path, ".gltf") || path_ends(path, ".vrm");
+}
+
 char *path_stem(arena *memory, const char *path)
 {
     char *stem = arena_string(memory, path_base(path));

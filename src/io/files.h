@@ -14,6 +14,8 @@
 const char *path_base(const char *path);
 /* Whether a path ends so, letter case ignored: path_ends(p, ".glb"). */
 bool path_ends(const char *path, const char *ending);
+/* Whether a path names a glTF file: .glb, .gltf, or .vrm, which is a .glb. */
+bool path_is_gltf(const char *path);
 /* The base name without its last ending, in the arena. */
 char *path_stem(arena *memory, const char *path);
 

@@ -558,6 +558,8 @@ cutis_result cutis_bake_save(const cutis_bake_def *def, const char *path, cutis_
                          .limit = def->target_limit ? def->target_limit : TARGET_LIMIT,
                          .exact = def->exact,
                          .normals = !def->positions_only,
+                         .interrupted = def->interrupted,
+                         .context = def->context,
                          .jobs = def->jobs};
     arena memory = arena_create(def->allocator);
     result = morph_fit_make(&fit, &memory, &e.fit, error);
@@ -567,7 +569,13 @@ cutis_result cutis_bake_save(const cutis_bake_def *def, const char *path, cutis_
     info->residual = e.fit.residual / (double)c->size;
     info->worst_frame = e.fit.worst_frame;
     info->flat_blends = e.fit.flat_blends;
+    info->interrupted = e.fit.interrupted;
 
+    if (info->interrupted) {
+        gltf_builder_destroy(&e.out);
+        arena_destroy(&memory);
+        return result;
+    }
     if (result == CUTIS_OK && def->source && !path_ends(def->source, ".obj")) {
         file_data file = {0};
         result = file_read(def->source, 0, def->allocator, &file, error);

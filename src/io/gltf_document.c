@@ -368,6 +368,26 @@ static cutis_result json_parse(gltf_document *document, const char *text, size_t
     return CUTIS_OK;
 }
 
+/* What a file is that calls itself glTF and is not, by how it begins; NULL: nothing known. */
+static const char *stranger_name(const uint8_t *bytes, size_t size, const char *path)
+{
+    static const struct {
+        const char *start, *name;
+    } known[] = {{"Kaydara FBX", "an FBX file; export it as glTF 2.0 (.glb) instead"},
+                 {"; FBX", "an FBX file; export it as glTF 2.0 (.glb) instead"},
+                 {"BLENDER", "a Blender file; export it as glTF 2.0 (.glb) instead"},
+                 {"version https://git-lfs", "a placeholder of Git LFS; run 'git lfs pull' to fetch the file itself"},
+                 {"<", "a web page or XML; the download may have failed"},
+                 {"PK", "a zip archive; unpack it"},
+                 {"\x1f\x8b", "a gzip archive; unpack it"}};
+    if (size == 0) return "empty";
+    for (int i = 0; i < COUNT_OF(known); i++) {
+        size_t length = strlen(known[i].start);
+        if (size >= length && memcmp(bytes, known[i].start, length) == 0) return known[i].name;
+    }
+    return bytes[0] == '{' && !path_ends(path, ".gltf") ? "JSON; call it .gltf" : NULL;
+}
+
 cutis_result gltf_document_parse(gltf_document *document, const void *data, size_t size, const char *path,
                                  bool external, const cutis_allocator *allocator, cutis_error *error)
 {
@@ -382,7 +402,10 @@ cutis_result gltf_document_parse(gltf_document *document, const void *data, size
         result = glb_split(document, bytes, size, &json, &json_size, &chunk, &chunk_size);
         if (result != CUTIS_OK) return result;
         while (json_size && json[json_size - 1] == 0) json_size--; /* some exporters pad with zeros, not spaces */
-    } else if (path_ends(path, ".glb")) {
+    } else if (stranger_name(bytes, size, path)) {
+        return gltf_error(document, CUTIS_ERROR_FORMAT, "it is not a glTF file: it is %s",
+                          stranger_name(bytes, size, path));
+    } else if (!path_ends(path, ".gltf")) {
         return gltf_error(document, CUTIS_ERROR_FORMAT, "it is not a .glb file: it does not start with 'glTF'");
     } else if (size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {
         json += 3, json_size -= 3;

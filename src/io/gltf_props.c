@@ -53,7 +53,7 @@ cutis_result cutis_props_load(const char *path, const cutis_allocator *allocator
                               cutis_error *error)
 {
     *props = NULL;
-    if (!path_ends(path, ".glb") && !path_ends(path, ".gltf"))
+    if (!path_is_gltf(path))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' has no ending that props are read from: .glb or .gltf",
                          path);
     file_data file = {0};

@@ -143,6 +143,27 @@ static cutis_result bind_kept(const cutis_rig_def *def, rig_report *report, rig_
     return result;
 }
 
+static const skeleton_joint *joint_named(const skeleton *s, const char *name)
+{
+    for (int j = 0; j < s->count; j++)
+        if (strcmp(s->joints[j].name, name) == 0) return &s->joints[j];
+    return NULL;
+}
+
+/*
+ * Whether feet stand in the lower third of the body, on legs at least half as long as the hips are wide. A mesh whose
+ * up is another axis, as many programs write .obj files, has limbs too, but lies.
+ */
+static bool stands_on_feet(const cutis_character *c, const skeleton *s)
+{
+    const skeleton_joint *left = joint_named(s, "thigh_l"), *right = joint_named(s, "thigh_r");
+    const skeleton_joint *foot = joint_named(s, "foot_l");
+    if (!left || !right || !foot) return true;
+    float height = c->bounds_max[1] - c->bounds_min[1];
+    return foot->position.y < c->bounds_min[1] + height / 3 &&
+           vec3_distance(left->position, right->position) < 2 * vec3_distance(left->position, foot->position);
+}
+
 /* Limbs, then the template that fits them, then weights. */
 static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_object *object, cutis_error *error)
 {
@@ -200,6 +221,15 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
         object->rig.skeleton = s->name;
         rig_say(report, "template %s: %d joints from %d rings of %d limbs", s->name, n, object->rig.ring_count,
                 found->count);
+        bool chosen = def->skeleton && strcmp(def->skeleton, "auto") != 0;
+        if (!chosen && strcmp(s->name, "chain") == 0 && found->count >= 4)
+            rig_say(report,
+                    "it has %d limbs, but no body was recognised: it must stand upright along +Y and be "
+                    "symmetric across x or z ('cutis rig --up z' turns a mesh whose +Z points up)",
+                    found->count);
+        else if (!chosen && !stands_on_feet(c, s))
+            rig_say(report, "it does not stand on its feet: +Y must point up ('cutis rig --up z' turns a mesh whose +Z "
+                            "does)");
         if (def->pose_count) rig_say(report, "%d other poses of the mesh tell where its limbs bend", def->pose_count);
         if (search->rings.count)
             rig_say(report, "%d closed curves run over the edges of %s", search->rings.count,

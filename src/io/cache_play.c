@@ -1,0 +1,119 @@
+/*
+ * cache_play.c: a .glb or .gltf played as any player does (skeleton, skin, morph targets), as a cache. A bake into a
+ * .glb is thus read back like one into a .npy, within the error that the bake tells.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cutis/model.h"
+#include "io/cache_file.h"
+
+/* What plays: the character of the file, under linear blending. */
+typedef struct cache_player {
+    cutis_character *character;
+    cutis_model *model;
+    cutis_state *state;
+    int clip; /* -1: none, one frame of the idle pose */
+    double start, fps;
+    size_t frame_count;
+} cache_player;
+
+/* The first track of a clip that moves a morph target; NULL when there is none. */
+static const cutis_track *morph_track(const cutis_clip *clip)
+{
+    for (int i = 0; i < clip->track_count; i++)
+        if (clip->tracks[i].path == CUTIS_PATH_MORPH) return &clip->tracks[i];
+    return NULL;
+}
+
+static cutis_result clip_choose(cache_player *p, const char *path, const char *name, cutis_error *error)
+{
+    const cutis_character *c = p->character;
+    p->clip = c->clip_count > 0 ? 0 : -1;
+    if (name) {
+        p->clip = cutis_character_find_clip(c, name);
+        if (p->clip >= 0) return CUTIS_OK;
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "%.200s has no clip '%.100s'", path_base(path), name);
+    }
+    for (int i = c->clip_count - 1; i >= 0; i--)
+        if (morph_track(&c->clips[i])) p->clip = i;
+    return CUTIS_OK;
+}
+
+/* A bake has keys of its morph targets at every frame: they tell where its frames are. */
+static cutis_result times_choose(cache_player *p, const char *path, double fps, cutis_error *error)
+{
+    p->start = 0, p->fps = fps > 0 ? fps : 30, p->frame_count = 1;
+    if (p->clip < 0) return CUTIS_OK;
+    const cutis_clip *clip = &p->character->clips[p->clip];
+    const cutis_track *track = morph_track(clip);
+    double end = (double)clip->end;
+    p->start = (double)clip->start;
+    if (track && track->key_count > 1 && !(fps > 0)) {
+        p->start = (double)track->times[0], end = (double)track->times[track->key_count - 1];
+        p->fps = cache_rate_round((track->key_count - 1) / (end - p->start));
+    }
+    /* Keys are floats: one that lies a thousandth of a frame early counts. */
+    double frames = floor((end - p->start) * p->fps + 1e-3) + 1;
+    if (!(frames * p->character->vertex_count < 3e8))
+        return error_set(error, CUTIS_ERROR_DATA, "%.200s: clip '%.100s' has too many frames, %.0f at %g per second",
+                         path_base(path), clip->name, frames, p->fps);
+    p->frame_count = (size_t)frames;
+    return CUTIS_OK;
+}
+
+static cutis_result play(cache_player *p, size_t vertex_count, const cutis_allocator *allocator, cutis_cache *cache,
+                         cutis_error *error)
+{
+    const cutis_character *c = p->character;
+    arena memory = arena_create(allocator);
+    float *joints = ARENA_ARRAY(&memory, float, (size_t)c->joint_count * 12 + 1);
+    float *morphs = ARENA_ARRAY(&memory, float, (size_t)c->morph_count + 1);
+    if (!memory.failed) {
+        for (size_t f = 0; f < p->frame_count; f++) {
+            double time = p->start + (double)f / p->fps;
+            cutis_pose_sample(c, p->clip, time, joints);
+            cutis_pose_morphs(c, p->clip, time, morphs);
+            cutis_step_input input = {.joints = joints, .morphs = morphs};
+            cutis_state_step(p->model, p->state, &input, 1 / p->fps);
+            memcpy((float *)cache->positions + f * vertex_count * 3, cutis_state_positions(p->model, p->state),
+                   vertex_count * 3 * sizeof(float));
+        }
+    }
+    bool failed = memory.failed;
+    arena_destroy(&memory);
+    return failed ? error_memory(error, "a cache") : CUTIS_OK;
+}
+
+cutis_result cutis_cache_play(const char *path, const char *clip, double fps, int vertex_count,
+                              const cutis_allocator *allocator, cutis_cache **cache, cutis_error *error)
+{
+    cache_player p = {0};
+    *cache = NULL;
+    if (!path_is_gltf(path))
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' cannot be played: it must end in .glb or .gltf", path);
+    cutis_result result = cutis_character_load(path, allocator, &p.character, error);
+    cutis_model_def def = {.character = p.character, .solver = "lbs", .allocator = allocator};
+    if (!result) result = clip_choose(&p, path, clip, error);
+    if (!result) result = times_choose(&p, path, fps, error);
+    if (!result && vertex_count > p.character->vertex_count)
+        result = error_set(error, CUTIS_ERROR_DATA,
+                           "%.200s has %d vertices, %d are asked for: it was made from another character",
+                           path_base(path), p.character->vertex_count, vertex_count);
+    size_t count = vertex_count > 0 ? (size_t)vertex_count : p.character ? (size_t)p.character->vertex_count : 0;
+    if (!result) result = cutis_model_build(&def, &p.model, error);
+    if (!result) result = cutis_state_create(p.model, allocator, &p.state, error);
+    if (!result) result = cache_make(p.frame_count, count, allocator, cache, error);
+    if (!result) {
+        (*cache)->start = p.start, (*cache)->fps = p.fps;
+        result = play(&p, count, allocator, *cache, error);
+    }
+    cutis_state_destroy(p.state);
+    cutis_model_destroy(p.model);
+    cutis_character_destroy(p.character);
+    if (result) {
+        cutis_cache_destroy(*cache);
+        *cache = NULL;
+    }
+    return result;
+}

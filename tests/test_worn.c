@@ -1,0 +1,317 @@
+/* Clothes, eyes and the like: what lies on or in flesh is carried along by it, and the flesh does not notice. */
+#include "testing.h"
+
+/* The tube; around it a coat, made of the tube itself 7 % wider; in it a cube on the lower joint; apart a stone. */
+enum {
+    BODY = TEST_TUBE_VERTICES,
+    COAT = BODY,
+    CUBE = 2 * BODY,
+    STONE = CUBE + 8,
+    ALL = STONE + 8,
+    FACES = 2 * TEST_TUBE_FACES + 12,
+    CORNERS = 8 * TEST_TUBE_FACES + 48
+};
+
+static void box_add(int first_vertex, const float middle[3], float half, float *positions, int *face_first,
+                    int *corners, int *face, int *corner)
+{
+    static const int sides[6][4] = {{0, 1, 3, 2}, {4, 6, 7, 5}, {0, 4, 5, 1}, {2, 3, 7, 6}, {0, 2, 6, 4}, {1, 5, 7, 3}};
+    for (int i = 0; i < 8; i++)
+        for (int k = 0; k < 3; k++)
+            positions[3 * (first_vertex + i) + k] = middle[k] + (i >> (2 - k) & 1 ? half : -half);
+    for (int f = 0; f < 6; f++) {
+        face_first[(*face)++] = *corner;
+        for (int k = 0; k < 4; k++) corners[(*corner)++] = first_vertex + sides[f][k];
+    }
+}
+
+static cutis_result dressed_make(const cutis_character *tube, const cutis_allocator *allocator, cutis_character **made,
+                                 cutis_error *error)
+{
+    static float positions[ALL * 3], weights[ALL * 2], deltas[ALL * 3], map[ALL];
+    static int first[ALL + 1], joints[ALL * 2], face_first[FACES + 1], corners[CORNERS];
+    int face = 0, corner = 0;
+    for (int copy = 0; copy < 2; copy++) {
+        for (int v = 0; v < BODY; v++) {
+            const float *p = tube->positions + 3 * v;
+            float *q = positions + 3 * (copy * BODY + v);
+            q[0] = copy ? 1 + (p[0] - 1) * 1.02f : p[0];
+            q[1] = copy ? p[1] * 1.07f : p[1];
+            q[2] = copy ? p[2] * 1.07f : p[2];
+        }
+        for (int f = 0; f < tube->face_count; f++) {
+            face_first[face++] = corner;
+            for (int k = tube->face_first[f]; k < tube->face_first[f + 1]; k++)
+                corners[corner++] = copy * BODY + tube->corners[k];
+        }
+    }
+    box_add(CUBE, (const float[3]){1.6f, 0.05f, 0}, 0.08f, positions, face_first, corners, &face, &corner);
+    box_add(STONE, (const float[3]){1, 1.5f, 0}, 0.1f, positions, face_first, corners, &face, &corner);
+    face_first[face] = corner;
+    int count = 0;
+    for (int v = 0; v < ALL; v++) {
+        first[v] = count;
+        map[v] = 1;
+        deltas[3 * v + 1] = 0.1f;
+        if (v >= CUBE) {
+            joints[count] = v < STONE ? 1 : 0, weights[count++] = 1;
+            continue;
+        }
+        int from = tube->influence_first[v % BODY], end = tube->influence_first[v % BODY + 1];
+        for (int k = from; k < end; k++)
+            joints[count] = tube->influence_joints[k], weights[count++] = tube->influence_weights[k];
+    }
+    first[ALL] = count;
+    cutis_part parts[4] = {{"body", "", 0, BODY, 0, TEST_TUBE_FACES},
+                           {"coat", "", COAT, BODY, TEST_TUBE_FACES, TEST_TUBE_FACES},
+                           {"cube", "", CUBE, 8, 2 * TEST_TUBE_FACES, 6},
+                           {"stone", "", STONE, 8, 2 * TEST_TUBE_FACES + 6, 6}};
+    cutis_map maps[1] = {{"stiffness", map}};
+    cutis_morph morphs[1] = {{"lift", deltas}};
+    cutis_character given = *tube;
+    given.name = "dressed";
+    given.vertex_count = ALL, given.positions = positions;
+    given.face_count = face, given.face_first = face_first, given.corners = corners, given.texcoords = NULL;
+    given.influence_first = first, given.influence_joints = joints, given.influence_weights = weights;
+    given.part_count = 4, given.parts = parts;
+    given.map_count = 1, given.maps = maps;
+    given.morph_count = 1, given.morphs = morphs;
+    return cutis_character_create(&given, allocator, made, error);
+}
+
+typedef struct stage {
+    cutis_character *tube, *dressed;
+    cutis_model *model;
+    cutis_state *state;
+} stage;
+
+static cutis_model *model_make(const cutis_character *c, const char *solver)
+{
+    bool lattice = strcmp(solver, "lattice with contact") == 0, layers = strcmp(solver, "layers") == 0;
+    cutis_setting setting = {lattice ? "self_collision" : "iterations", lattice ? "on" : "4"};
+    return test_build_def((cutis_model_def){.character = c,
+                                            .solver = lattice ? "lattice" : solver,
+                                            .settings = &setting,
+                                            .setting_count = lattice || layers});
+}
+
+static stage stage_make(const char *solver)
+{
+    stage s;
+    assert_int_equal(test_tube(NULL, &s.tube, NULL), CUTIS_OK);
+    assert_int_equal(dressed_make(s.tube, NULL, &s.dressed, NULL), CUTIS_OK);
+    s.model = model_make(s.dressed, solver);
+    s.state = test_state(s.model, NULL);
+    return s;
+}
+
+static void stage_free(stage *s)
+{
+    cutis_state_destroy(s->state);
+    cutis_model_destroy(s->model);
+    cutis_character_destroy(s->dressed);
+    cutis_character_destroy(s->tube);
+}
+
+static void run(const cutis_model *model, cutis_state *state, const cutis_character *c, int frames, double dt,
+                const float *morphs)
+{
+    cutis_clip_motion bend = {.character = c, .clip = cutis_character_find_clip(c, "bend")};
+    cutis_step_input input = {.motion = {&bend, cutis_clip_motion_sample}, .morphs = morphs};
+    for (int i = 0; i < frames; i++) cutis_state_step(model, state, &input, dt);
+}
+
+static float distance(const float *a, const float *b)
+{
+    return sqrtf((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+static void coat_and_cube_go_with_the_flesh(void **unused)
+{
+    (void)unused;
+    const char *solvers[] = {"layers", "springs"};
+    for (int i = 0; i < 2; i++) {
+        stage s = stage_make(solvers[i]);
+        cutis_model_info info = cutis_model_get_info(s.model);
+        assert_int_equal(info.warning_count, 1);
+        assert_string_equal(info.warnings[0],
+                            "coat and another piece lie on or in the flesh of body: carried along, not simulated");
+
+        run(s.model, s.state, s.dressed, 20, 1.0 / 30, NULL);
+        const float *x = cutis_state_positions(s.model, s.state);
+        cutis_model *bare = model_make(s.dressed, "lbs");
+        cutis_state *skinned = test_state(bare, NULL);
+        run(bare, skinned, s.dressed, 20, 1.0 / 30, NULL);
+        const float *y = cutis_state_positions(bare, skinned);
+        float moved = 0, gap_low = 1, gap_high = 0;
+        for (int v = 0; v < BODY; v++) {
+            moved = fmaxf(moved, distance(x + 3 * v, y + 3 * v));
+            float gap = distance(x + 3 * v, x + 3 * (COAT + v)) /
+                        distance(s.dressed->positions + 3 * v, s.dressed->positions + 3 * (COAT + v));
+            gap_low = fminf(gap_low, gap), gap_high = fmaxf(gap_high, gap);
+        }
+        print_message("%s: flesh moved %g, gap to the coat %g to %g\n", solvers[i], (double)moved, (double)gap_low,
+                      (double)gap_high);
+        assert_true(moved > 0.005f);                    /* it is simulated, */
+        assert_true(gap_low > 0.3f && gap_high < 3.0f); /* the coat goes with it, */
+        for (int v = CUBE; v < STONE; v++) assert_true(distance(x + 3 * v, y + 3 * v) < 1e-6f); /* the cube is rigid */
+        cutis_state_destroy(skinned);
+        cutis_model_destroy(bare);
+        stage_free(&s);
+    }
+}
+
+/* Skinning, and skin without contact, take everything as it is. */
+static void without_contact_nothing_is_worn(void **unused)
+{
+    (void)unused;
+    const char *solvers[] = {"lbs", "dqs", "lattice"};
+    stage s = stage_make("lbs");
+    for (int i = 0; i < 3; i++) {
+        cutis_model *model = model_make(s.dressed, solvers[i]);
+        for (int k = 0; k < cutis_model_get_info(model).warning_count; k++)
+            assert_null(strstr(cutis_model_get_info(model).warnings[k], "carried"));
+        cutis_model_destroy(model);
+    }
+    stage_free(&s);
+}
+
+static void snapshots_rates_and_places_work_as_without(void **unused)
+{
+    (void)unused;
+    stage s = stage_make("layers");
+    cutis_state *other = test_state(s.model, NULL), *quick = test_state(s.model, NULL);
+    size_t bytes = ALL * 3 * sizeof(float);
+    assert_true(cutis_state_hash(s.model, s.state) == cutis_state_hash(s.model, other));
+
+    run(s.model, s.state, s.dressed, 6, 0.05, NULL);
+    assert_true(cutis_state_hash(s.model, s.state) != cutis_state_hash(s.model, other));
+    cutis_state_copy(s.model, other, s.state);
+    assert_memory_equal(cutis_state_positions(s.model, other), cutis_state_positions(s.model, s.state), bytes);
+    assert_true(cutis_state_time(other) == cutis_state_time(s.state));
+    run(s.model, s.state, s.dressed, 3, 0.05, NULL);
+    run(s.model, other, s.dressed, 3, 0.05, NULL);
+    assert_memory_equal(cutis_state_positions(s.model, other), cutis_state_positions(s.model, s.state), bytes);
+    assert_true(cutis_state_hash(s.model, s.state) == cutis_state_hash(s.model, other));
+
+    run(s.model, quick, s.dressed, 18, 0.025, NULL);
+    assert_memory_equal(cutis_state_positions(s.model, quick), cutis_state_positions(s.model, s.state), bytes);
+
+    const float shift[12] = {1, 0, 0, 5, 0, 1, 0, 0, 0, 0, 1, 0};
+    cutis_state_teleport(s.model, other, shift);
+    for (int v = 0; v < ALL; v++) {
+        const float *a = cutis_state_positions(s.model, s.state) + 3 * v;
+        const float *b = cutis_state_positions(s.model, other) + 3 * v;
+        assert_true(fabsf(a[0] + 5 - b[0]) < 1e-5f && fabsf(a[1] - b[1]) < 1e-5f);
+    }
+
+    cutis_output output;
+    assert_true(cutis_state_output(s.model, s.state, "contact", &output));
+    assert_int_equal(output.count, ALL);
+    for (int v = COAT; v < STONE; v++) assert_true(output.values[v * output.components] == 0);
+    cutis_output second;
+    assert_true(cutis_state_output(s.model, s.state, "fat", &second));
+    assert_true(second.values != output.values && second.count == ALL);
+    assert_false(cutis_state_output(s.model, s.state, "nothing", &output));
+
+    /* Back to rest, to the bit of a float. */
+    cutis_state_reset(s.model, s.state, NULL);
+    for (int i = 0; i < ALL * 3; i++)
+        assert_true(fabsf(cutis_state_positions(s.model, s.state)[i] - s.dressed->positions[i]) < 1e-5f);
+    cutis_state_destroy(other);
+    cutis_state_destroy(quick);
+    stage_free(&s);
+}
+
+/* A morph that lifts all lifts each part once. */
+static void morphs_move_all_alike(void **unused)
+{
+    (void)unused;
+    stage s = stage_make("layers");
+    cutis_step_input input = {.morphs = (const float[1]){0.5f}};
+    cutis_state_step(s.model, s.state, &input, 0.01);
+    for (int v = 0; v < ALL; v++)
+        assert_true(fabsf(cutis_state_positions(s.model, s.state)[3 * v + 1] - s.dressed->positions[3 * v + 1] -
+                          0.05f) < 1e-4f);
+    stage_free(&s);
+}
+
+static void a_coat_is_dragged_by_the_flesh_below(void **unused)
+{
+    (void)unused;
+    stage s = stage_make("lattice with contact");
+    int vertex = COAT + 10 * TEST_TUBE_SIDES;
+    const float *rest = s.dressed->positions + 3 * vertex;
+    cutis_drag drags[2] = {{vertex, {rest[0], rest[1] + 0.1f, rest[2] + 0.1f}, 1}, {CUBE, {0, 0, 0}, 0}};
+    cutis_step_input input = {.drags = drags, .drag_count = 2};
+    for (int i = 0; i < 10; i++) cutis_state_step(s.model, s.state, &input, 0.02);
+    assert_true(distance(cutis_state_positions(s.model, s.state) + 3 * vertex, rest) > 0.02f);
+    stage_free(&s);
+}
+
+static void a_loop_closes_with_its_coat(void **unused)
+{
+    (void)unused;
+    stage s = stage_make("layers");
+    cutis_state *seam = test_state(s.model, NULL);
+    cutis_error error = {0};
+    cutis_loop_info info;
+    cutis_clip_motion bend = {.character = s.dressed, .clip = cutis_character_find_clip(s.dressed, "bend")};
+    cutis_loop_def def = {.motion = {&bend, cutis_clip_motion_sample}, .period = 1, .seam = seam, .period_limit = 3};
+    assert_int_equal(cutis_state_find_loop(s.model, s.state, &def, NULL, &info, &error), CUTIS_OK);
+    assert_true(info.periods > 0 && cutis_state_time(s.state) == 0);
+    stage_free(&s);
+    cutis_state_destroy(seam);
+}
+
+static void a_step_never_allocates(void **unused)
+{
+    (void)unused;
+    stage s = stage_make("springs");
+    test_memory memory = {0};
+    cutis_allocator allocator = test_allocator(&memory);
+    cutis_state *state = test_state(s.model, &allocator);
+    long before = atomic_load(&memory.allocations);
+    run(s.model, state, s.dressed, 2, 1.0 / 30, NULL);
+    assert_int_equal(atomic_load(&memory.allocations), before);
+    cutis_state_destroy(state);
+    assert_memory_clean(&memory);
+    stage_free(&s);
+}
+
+static bool build_once(void *context, const cutis_allocator *allocator)
+{
+    cutis_model *model = NULL;
+    cutis_state *state = NULL;
+    cutis_error error = {0};
+    cutis_model_def def = {.character = context, .solver = "springs", .allocator = allocator};
+    cutis_result result = cutis_model_build(&def, &model, &error);
+    if (!result) result = cutis_state_create(model, allocator, &state, &error);
+    if (result) assert_int_equal(error.code, CUTIS_ERROR_MEMORY);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return !result;
+}
+
+static void every_failing_allocation_is_survived(void **unused)
+{
+    (void)unused;
+    stage s = stage_make("lbs");
+    assert_true(test_every_allocation(build_once, s.dressed) > 10);
+    stage_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(coat_and_cube_go_with_the_flesh),
+        cmocka_unit_test(without_contact_nothing_is_worn),
+        cmocka_unit_test(snapshots_rates_and_places_work_as_without),
+        cmocka_unit_test(morphs_move_all_alike),
+        cmocka_unit_test(a_coat_is_dragged_by_the_flesh_below),
+        cmocka_unit_test(a_loop_closes_with_its_coat),
+        cmocka_unit_test(a_step_never_allocates),
+        cmocka_unit_test(every_failing_allocation_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
