@@ -162,8 +162,8 @@ typedef struct contact_search_options {
 } contact_search_options;
 
 /*
- * How close the features of a pair must come to be reported: the margin, but less of it on the side whose edges are
- * shorter than their mean, and at least the pair's gap. So neighbours on a fine mesh do not fill the list.
+ * How close the features of a pair must come to be reported: the margin, but less of it where edges are shorter than
+ * their mean, and at least the pair's gap. So neighbours on a fine mesh do not fill the list.
  */
 float contact_reach(const contact_surface *surface, const contact_search_options *options, const contact_pair *pair);
 

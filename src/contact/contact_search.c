@@ -54,19 +54,17 @@ static float play(const contact_surface *surface, const contact_search_options *
     return surface->edge_mean > 0 ? all * scale / surface->edge_mean : all;
 }
 
-/* What a side of a pair adds to its reach: half of the gap, or of the hard gap and what its own points may stray by. */
-static float side_reach(const contact_surface *surface, const contact_search_options *options, float scale, float gap)
+/* Where edges are as long as scale, for this gap; with the thickness for it the most that a pair can have there. */
+static float reach_of(const contact_surface *surface, const contact_search_options *options, float scale, float gap)
 {
-    return options->touching ? 0.5f * options->margin
-                             : MAX(0.5f * gap, 0.05f * gap + 0.5f * play(surface, options, scale));
+    return options->touching ? options->margin : MAX(gap, 0.1f * gap + play(surface, options, scale));
 }
 
 float contact_reach(const contact_surface *surface, const contact_search_options *options, const contact_pair *pair)
 {
-    float scales[2] = {0};
-    int first = pair->kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
-    for (int k = 0; k < 4; k++) scales[k >= first] = MAX(scales[k >= first], surface->scales[pair->v[k]]);
-    return side_reach(surface, options, scales[0], pair->gap) + side_reach(surface, options, scales[1], pair->gap);
+    float scale = 0;
+    for (int k = 0; k < 4; k++) scale = MAX(scale, surface->scales[pair->v[k]]);
+    return reach_of(surface, options, scale, pair->gap);
 }
 
 bool contact_strayed(const contact_surface *surface, const contact_work *work, const float *end,
@@ -94,14 +92,6 @@ static void points_load(void *context, int begin, int end)
 static void v_cross(const vfloat a[3], const vfloat b[3], vfloat out[3])
 {
     for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-
-/* The most that features of the triangle add to a pair's reach. */
-static float triangle_reach(const search *s, const int *corners)
-{
-    float scale = 0;
-    for (int c = 0; c < 3; c++) scale = MAX(scale, s->surface->scales[corners[c]]);
-    return side_reach(s->surface, s->options, scale, s->options->thickness);
 }
 
 /* Bounds and motions of LANES triangles from i on. */
@@ -158,10 +148,8 @@ static void triangles_bound(const search *s, int i)
         spread = v_max(spread, d2);
     }
     mean[3] = v_sqrt(spread);
-    /* Boxes grow by their part of the reach, so that two of them overlap when their features may be close. */
-    float reaches[LANES];
-    for (int lane = 0; lane < LANES; lane++) reaches[lane] = triangle_reach(s, corners + 3 * lane);
-    vfloat grow = v_load(reaches);
+    /* Boxes grow by half of the margin each, so that two of them overlap when their features may be close. */
+    vfloat grow = v_set(0.5f * s->options->margin);
     for (int k = 0; k < 3; k++) low[k] = low[k] - grow, high[k] = high[k] + grow;
     const vfloat records[CONTACT_BOUND / 4][4] = {
         {low[0], low[1], low[2], -high[0]},
@@ -361,7 +349,7 @@ typedef struct face {
     vec3 p[3], move[3];
     vec3 centre, mean; /* of start, of motion */
     float spread;
-    float reach; /* see triangle_reach */
+    float scale; /* the largest of the corners' */
     unsigned owned;
 } face;
 
@@ -371,11 +359,11 @@ static face face_load(const search *s, int i)
     for (int c = 0; c < 3; c++) {
         f.p[c] = vec3_load(s->work->starts + 4 * f.v[c]);
         f.move[c] = vec3_sub(vec3_load(s->work->ends + 4 * f.v[c]), f.p[c]);
+        f.scale = MAX(f.scale, s->surface->scales[f.v[c]]);
     }
     f.centre = vec3_scale(vec3_add(vec3_add(f.p[0], f.p[1]), f.p[2]), 1.0f / 3);
     f.mean = vec3_load(s->work->motions + 4 * i);
     f.spread = s->work->motions[4 * i + 3];
-    f.reach = triangle_reach(s, f.v);
     return f;
 }
 
@@ -437,7 +425,7 @@ static void edges_consider(const search *s, int block, const face *a, const face
 
 static void faces_consider(const search *s, int block, const face *a, const face *b)
 {
-    float reach = a->reach + b->reach;
+    float reach = reach_of(s->surface, s->options, MAX(a->scale, b->scale), s->options->thickness);
     float limit = reach + a->spread + b->spread + vec3_distance(a->mean, b->mean);
     vec3 way = vec3_sub(a->centre, b->centre);
     if (along_apart(way, face_extent(a, vec3_scale(way, -1)) + face_extent(b, way), limit)) return;
