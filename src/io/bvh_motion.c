@@ -1,5 +1,5 @@
 /*
- * bvh_motion.c: reads a .bvh file and turns its motion to the rest pose of a character.
+ * bvh_motion.c: turns the motion of a .bvh file to the rest pose of a character.
  *
  * A BVH skeleton has no rest rotations: with all channels at 0 its bones lie along their offsets. The
  * character's bones may lie otherwise (an A pose against a T pose), and its joints have axes of their own. So
@@ -17,323 +17,17 @@
  */
 #include "io/bvh_motion.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "character/joint_parts.h"
 #include "io/affine.h"
-#include "io/files.h"
+#include "io/bvh_read.h"
 #include "math/math3.h"
-
-enum { CHANNEL_LIMIT = 6, JOINT_LIMIT = 1 << 20 };
 
 static const double SPREAD_LIMIT = 0.6; /* radians, about 35 degrees */
 static const double TRUNK_BONE = 0.5;   /* between a spine bone (1/3 of a thigh) and an upper arm (3/5) */
-
-/* Channels: 0..2 position x, y, z; 3..5 rotation about x, y, z. */
-typedef struct bvh_joint {
-    const char *name; /* "" for an End Site */
-    int parent;
-    double offset[3];
-    double place[3]; /* in the zero pose */
-    int channel_count, first_channel;
-    int channels[CHANNEL_LIMIT];
-    uint64_t key; /* hash of the name as it is compared */
-} bvh_joint;
-
-typedef struct bvh_reader {
-    const char *name;
-    const char *cursor, *end;
-    int line;
-    arena memory;
-    cutis_error *error;
-    bvh_joint *joints;
-    int joint_count, channel_count;
-    int frame_count;
-    double frame_time;
-    float *values; /* (frame_count x channel_count) */
-} bvh_reader;
-
-/* ---- text ---- */
-
-static cutis_result bvh_error(const bvh_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static cutis_result bvh_error(const bvh_reader *r, const char *format, ...)
-{
-    char text[300];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return error_set(r->error, CUTIS_ERROR_FORMAT, "%.150s: line %d: %s", r->name, r->line, text);
-}
-
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v'; }
-
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
-
-static void skip_space(bvh_reader *r)
-{
-    for (; r->cursor < r->end && is_space(*r->cursor); r->cursor++)
-        if (*r->cursor == '\n') r->line++;
-}
-
-/* The next word; empty at the end of the text. */
-static size_t next_word(bvh_reader *r, const char **word)
-{
-    skip_space(r);
-    *word = r->cursor;
-    while (r->cursor < r->end && !is_space(*r->cursor)) r->cursor++;
-    return (size_t)(r->cursor - *word);
-}
-
-static bool word_is(const char *word, size_t length, const char *expected)
-{
-    if (strlen(expected) != length) return false;
-    for (size_t i = 0; i < length; i++)
-        if (lower(word[i]) != lower(expected[i])) return false;
-    return true;
-}
-
-static cutis_result expect_word(bvh_reader *r, const char *expected)
-{
-    const char *word;
-    size_t length = next_word(r, &word);
-    if (word_is(word, length, expected)) return CUTIS_OK;
-    return bvh_error(r, "'%s' is expected, not '%.*s'", expected, (int)MIN(length, 40), word);
-}
-
-static cutis_result expect_number(bvh_reader *r, const char *what, double *value)
-{
-    skip_space(r);
-    if (!text_number(&r->cursor, r->end, value) || !(fabs(*value) < 1e15))
-        return bvh_error(r, "%s is not a finite number", what);
-    return CUTIS_OK;
-}
-
-/* The rest of the line as a name. */
-static cutis_result read_name(bvh_reader *r, const char **name)
-{
-    while (r->cursor < r->end && (*r->cursor == ' ' || *r->cursor == '\t')) r->cursor++;
-    const char *begin = r->cursor;
-    while (r->cursor < r->end && *r->cursor != '\n' && *r->cursor != '{') r->cursor++;
-    const char *last = r->cursor;
-    while (last > begin && is_space(last[-1])) last--;
-    size_t length = (size_t)MIN(last - begin, 200);
-    char *copy = arena_push(&r->memory, length + 1, 1);
-    if (!copy) return error_memory(r->error, "a BVH file");
-    if (length) memcpy(copy, begin, length);
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)copy[i] < 32) copy[i] = '_';
-    *name = copy;
-    return CUTIS_OK;
-}
-
-/* ---- names ---- */
-
-/* Hash of a name without letter case, separators and the prefix that Mixamo puts before its joints. */
-static uint64_t name_key(const char *name)
-{
-    static const char prefix[] = "mixamorig";
-    char plain[256];
-    size_t length = 0;
-    for (; *name && length < sizeof plain - 1; name++)
-        if (!strchr("_.:-| ", *name)) plain[length++] = lower(*name);
-    plain[length] = 0;
-    char *start = plain;
-    if (strncmp(plain, prefix, sizeof prefix - 1) == 0) {
-        start += sizeof prefix - 1;
-        while (*start >= '0' && *start <= '9') start++;
-        if (!*start) start = plain;
-    }
-    return hash_bytes(start, strlen(start), 1);
-}
-
-/* ---- hierarchy ---- */
-
-static cutis_result read_channels(bvh_reader *r, bvh_joint *joint)
-{
-    static const char *const names[] = {"Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation"};
-    double count;
-    cutis_result result = expect_number(r, "the number of channels", &count);
-    if (result != CUTIS_OK) return result;
-    if (count != floor(count) || count < 0 || count > CHANNEL_LIMIT)
-        return bvh_error(r, "a joint has 0 to %d channels, not %g", CHANNEL_LIMIT, count);
-    joint->channel_count = (int)count;
-    joint->first_channel = r->channel_count;
-    r->channel_count += joint->channel_count;
-    for (int i = 0; i < joint->channel_count; i++) {
-        const char *word;
-        size_t length = next_word(r, &word);
-        joint->channels[i] = -1;
-        for (int k = 0; k < COUNT_OF(names); k++)
-            if (word_is(word, length, names[k])) joint->channels[i] = k;
-        if (joint->channels[i] < 0) return bvh_error(r, "'%.*s' is not a channel", (int)MIN(length, 40), word);
-    }
-    return CUTIS_OK;
-}
-
-static cutis_result start_joint(bvh_reader *r, bool end_site, int parent)
-{
-    bvh_joint *joint = &r->joints[r->joint_count];
-    cutis_result result;
-    if (end_site) {
-        result = expect_word(r, "Site");
-        joint->name = "";
-    } else {
-        result = read_name(r, &joint->name);
-        joint->key = result == CUTIS_OK ? name_key(joint->name) : 0;
-    }
-    if (result == CUTIS_OK) result = expect_word(r, "{");
-    joint->parent = parent;
-    r->joint_count++;
-    return result;
-}
-
-static cutis_result read_hierarchy(bvh_reader *r)
-{
-    /* Every joint opens a brace, so braces bound their number. */
-    size_t capacity = 0;
-    for (const char *p = r->cursor; p < r->end; p++) capacity += *p == '{';
-    if (capacity > JOINT_LIMIT) return bvh_error(r, "there are more than %d joints", JOINT_LIMIT);
-    r->joints = ARENA_ARRAY(&r->memory, bvh_joint, capacity);
-    if (!r->joints) return error_memory(r->error, "a BVH file");
-    cutis_result result = expect_word(r, "HIERARCHY");
-    int current = -1; /* the joint whose braces are open */
-    while (result == CUTIS_OK) {
-        const char *word;
-        size_t length = next_word(r, &word);
-        bool root = word_is(word, length, "ROOT"), joint = word_is(word, length, "JOINT"),
-             end = word_is(word, length, "End");
-        if (root || joint || end) {
-            if (root != (current < 0)) return bvh_error(r, "'%.*s' does not belong here", (int)length, word);
-            /* A name may hold a brace that was counted for another joint. */
-            if ((size_t)r->joint_count == capacity) return bvh_error(r, "a joint has no braces");
-            result = start_joint(r, end, current);
-            current = r->joint_count - 1;
-        } else if (word_is(word, length, "OFFSET") && current >= 0) {
-            for (int k = 0; k < 3 && result == CUTIS_OK; k++)
-                result = expect_number(r, "an offset", &r->joints[current].offset[k]);
-        } else if (word_is(word, length, "CHANNELS") && current >= 0) {
-            if (r->joints[current].channel_count) return bvh_error(r, "a joint has channels twice");
-            result = read_channels(r, &r->joints[current]);
-        } else if (word_is(word, length, "}") && current >= 0) {
-            current = r->joints[current].parent;
-        } else if (word_is(word, length, "MOTION") && current < 0) {
-            break;
-        } else if (length == 0) {
-            return bvh_error(r, "the file is cut short: there is no MOTION");
-        } else {
-            return bvh_error(r, "'%.*s' does not belong here", (int)MIN(length, 40), word);
-        }
-    }
-    if (result == CUTIS_OK && r->joint_count == 0) return bvh_error(r, "there are no joints");
-    for (int i = 0; i < r->joint_count && result == CUTIS_OK; i++)
-        for (int k = 0; k < 3; k++)
-            r->joints[i].place[k] =
-                r->joints[i].offset[k] + (r->joints[i].parent >= 0 ? r->joints[r->joints[i].parent].place[k] : 0);
-    return result;
-}
-
-static cutis_result read_motion(bvh_reader *r)
-{
-    double frames;
-    cutis_result result = expect_word(r, "Frames:");
-    if (result == CUTIS_OK) result = expect_number(r, "the number of frames", &frames);
-    if (result == CUTIS_OK) result = expect_word(r, "Frame");
-    if (result == CUTIS_OK) result = expect_word(r, "Time:");
-    if (result == CUTIS_OK) result = expect_number(r, "the frame time", &r->frame_time);
-    if (result != CUTIS_OK) return result;
-    if (!(r->frame_time > 1e-6 && r->frame_time < 1e3))
-        return bvh_error(r, "a frame time of %g s is not usable", r->frame_time);
-    if (r->channel_count == 0) return bvh_error(r, "its joints have no channels");
-    /* Each number takes two bytes at least, so the text bounds what is worth allocating. */
-    double needed = frames * r->channel_count;
-    if (frames != floor(frames) || frames < 1 || needed > ((double)(r->end - r->cursor) + 1) / 2)
-        return bvh_error(r, "%g frames are declared, more than the file holds", frames);
-    r->frame_count = (int)frames;
-    r->values = ARENA_ARRAY(&r->memory, float, (size_t)r->frame_count *(size_t)r->channel_count);
-    if (!r->values) return error_memory(r->error, "a BVH file");
-    for (size_t i = 0; i < (size_t)r->frame_count * (size_t)r->channel_count; i++) {
-        double value;
-        skip_space(r);
-        if (r->cursor == r->end)
-            return bvh_error(r, "the file is cut short: it holds %zu of %d frames", i / (size_t)r->channel_count,
-                             r->frame_count);
-        result = expect_number(r, "a channel", &value);
-        if (result != CUTIS_OK) return result;
-        r->values[i] = (float)value;
-    }
-    return CUTIS_OK;
-}
-
-/* World rotations and places of all joints at a frame. */
-static void pose_frame(const bvh_reader *r, int frame, double (*rotations)[4], double (*places)[3])
-{
-    const float *values = r->values + (size_t)frame * (size_t)r->channel_count;
-    for (int j = 0; j < r->joint_count; j++) {
-        const bvh_joint *joint = &r->joints[j];
-        double local[4] = {0, 0, 0, 1}, offset[3];
-        memcpy(offset, joint->offset, sizeof offset);
-        for (int c = 0; c < joint->channel_count; c++) {
-            double value = values[joint->first_channel + c];
-            int channel = joint->channels[c];
-            if (channel < 3) {
-                offset[channel] += value;
-                continue;
-            }
-            double half = value * (3.14159265358979323846 / 360), turn[4] = {0, 0, 0, det_cos(half)};
-            turn[channel - 3] = det_sin(half);
-            rotation_multiply(local, turn, local);
-        }
-        if (joint->parent < 0) {
-            memcpy(rotations[j], local, sizeof local);
-            memcpy(places[j], offset, sizeof offset);
-            continue;
-        }
-        rotation_multiply(rotations[joint->parent], local, rotations[j]);
-        rotation_apply(rotations[joint->parent], offset, places[j]);
-        for (int k = 0; k < 3; k++) places[j][k] += places[joint->parent][k];
-    }
-}
-
-/*
- * Captures often begin with one frame of a T pose, which is no part of the motion: flesh would be torn from it to the
- * second frame. Such a first frame differs from the next by far more than any two others do.
- */
-static cutis_result drop_calibration(bvh_reader *r, warning_list *warnings)
-{
-    static const double least = 0.35, times = 4; /* radians; against the largest other change */
-    enum { FRAMES_LEAST = 10 };
-    if (r->frame_count < FRAMES_LEAST) return CUTIS_OK;
-    double(*rotations[2])[4], first = 0, other = 0;
-    for (int i = 0; i < 2; i++) rotations[i] = arena_push(&r->memory, (size_t)r->joint_count, sizeof **rotations);
-    double(*places)[3] = arena_push(&r->memory, (size_t)r->joint_count, sizeof *places);
-    if (r->memory.failed) return error_memory(r->error, "a motion");
-    pose_frame(r, 0, rotations[0], places);
-    for (int f = 1; f < r->frame_count; f++) {
-        double(*before)[4] = rotations[(f - 1) % 2], (*now)[4] = rotations[f % 2], largest = 0;
-        pose_frame(r, f, now, places);
-        for (int j = 0; j < r->joint_count; j++) {
-            double dot = 0;
-            for (int k = 0; k < 4; k++) dot += before[j][k] * now[j][k];
-            largest = MAX(largest, 2 * det_acos(MIN(fabs(dot), 1)));
-        }
-        if (f == 1)
-            first = largest;
-        else
-            other = MAX(other, largest);
-    }
-    if (first <= least || first <= times * other) return CUTIS_OK;
-    r->values += r->channel_count;
-    r->frame_count--;
-    warning_add(warnings,
-                "%s: its first frame is a pose apart from the motion, %.0f degrees from the next, and is left out",
-                r->name, first * (180 / 3.14159265358979323846));
-    return CUTIS_OK;
-}
 
 /* ---- matching ---- */
 
@@ -355,7 +49,7 @@ static int find_source(const bvh_reader *r, const char *name)
 {
     for (int j = 0; j < r->joint_count; j++)
         if (r->joints[j].name[0] && strcmp(r->joints[j].name, name) == 0) return j;
-    uint64_t key = name_key(name);
+    uint64_t key = bvh_name_key(name);
     for (int j = 0; j < r->joint_count; j++)
         if (r->joints[j].name[0] && r->joints[j].key == key) return j;
     return -1;
@@ -365,9 +59,9 @@ static int find_target(const cutis_character *c, const char *name)
 {
     int joint = cutis_character_find_joint(c, name);
     if (joint >= 0) return joint;
-    uint64_t key = name_key(name);
+    uint64_t key = bvh_name_key(name);
     for (int j = 0; j < c->joint_count; j++)
-        if (name_key(c->joints[j].name) == key) return j;
+        if (bvh_name_key(c->joints[j].name) == key) return j;
     return -1;
 }
 
@@ -606,7 +300,7 @@ typedef struct clip_maker {
 static void clip_frame(clip_maker *m, int frame)
 {
     const cutis_character *c = m->character;
-    pose_frame(m->reader, frame, m->bvh_rotations, m->bvh_places);
+    bvh_pose(m->reader, frame, m->bvh_rotations, m->bvh_places);
     m->times[frame] = (float)(frame * m->reader->frame_time);
     for (int k = 0; k < 3; k++) m->places[frame][k] = m->ratio * m->bvh_places[m->targets[m->top].source][k];
     m->lowest[frame] = INFINITY;
@@ -724,10 +418,9 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     if (c->joint_count == 0)
         return error_set(r->error, CUTIS_ERROR_ARGUMENT, "%.150s: the character has no skeleton that it could move",
                          r->name);
-    cutis_result code = read_hierarchy(r);
-    if (code == CUTIS_OK) code = read_motion(r);
+    cutis_result code = bvh_read(r);
     warning_list warnings = {.memory = &r->memory};
-    if (code == CUTIS_OK) code = drop_calibration(r, &warnings);
+    if (code == CUTIS_OK) code = bvh_drop_calibration(r, &warnings);
     if (code != CUTIS_OK) return code;
 
     target_joint *targets = ARENA_ARRAY(&r->memory, target_joint, c->joint_count);

@@ -1,5 +1,5 @@
 /*
- * gltf_mesh.c: vertices, faces, weights, maps, morph targets and props of a glTF document.
+ * gltf_mesh.c: vertices, faces, weights, maps and morph targets of a glTF document.
  *
  * Two passes: the first opens and checks every primitive of the surface and counts, the second fills arrays of
  * the exact size. Vertices of a skin are stored in rest scene space (see gltf_scene.c), those of an unskinned mesh
@@ -9,16 +9,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "io/gltf_read.h"
+#include "io/gltf_primitive.h"
 
 enum {
-    VERTEX_LIMIT = 1 << 27,
     NGON_LIMIT = 4096,  /* corners of one face, as cutis_character_create allows */
     SHARED_SEARCH = 16, /* how many blocks with the same POSITION are compared for sharing */
     SET_LIMIT = 64      /* JOINTS_0 .. JOINTS_63 */
 };
-
-enum { MODE_TRIANGLES = 4, MODE_STRIP = 5, MODE_FAN = 6 };
 
 /* A run of vertices: one node's instance of one set of attributes. */
 typedef struct vertex_block {
@@ -32,22 +29,11 @@ typedef struct vertex_block {
     float *texcoords;
 } vertex_block;
 
-/* A primitive of the surface. */
-typedef struct surface_primitive {
-    int mesh, index; /* in the file */
-    int block, mode, material;
-    int index_accessor; /* -1: none */
-    int index_count;
-    bool ngons;
-    gltf_place place;
-    const char *name;
-} surface_primitive;
-
 typedef struct surface {
     gltf_reader *reader;
     vertex_block *blocks;
     int block_count;
-    surface_primitive *primitives;
+    gltf_primitive *primitives;
     int primitive_count;
     int *last_block; /* (accessor_count) the last block whose POSITION is that accessor, -1: none */
     size_t vertex_count, triangle_count, influence_count;
@@ -66,41 +52,6 @@ typedef struct surface {
     int negative;   /* weights below 0 */
 } surface;
 
-/* ---- primitives ---- */
-
-static json_t *mesh_primitives(const gltf_document *document, int mesh)
-{
-    return json_object_get(json_array_get(document->meshes, (size_t)mesh), "primitives");
-}
-
-/* The triangles of `count` indices. */
-static int mode_triangle_count(int mode, int count) { return mode == MODE_TRIANGLES ? count / 3 : MAX(count - 2, 0); }
-
-static void mode_triangle(int mode, int triangle, int corner[3])
-{
-    int odd = triangle % 2;
-    corner[0] = mode == MODE_TRIANGLES ? 3 * triangle : mode == MODE_STRIP ? triangle : triangle + 1;
-    corner[1] = mode == MODE_TRIANGLES ? 3 * triangle + 1 : mode == MODE_STRIP ? triangle + 1 + odd : triangle + 2;
-    corner[2] = mode == MODE_TRIANGLES ? 3 * triangle + 2 : mode == MODE_STRIP ? triangle + 2 - odd : 0;
-}
-
-/* Open the POSITION accessor; NULL bytes would make vertices out of nothing. */
-static cutis_result positions_open(gltf_document *document, const json_t *attributes, const char *place,
-                                   gltf_accessor *accessor)
-{
-    int index;
-    cutis_result result =
-        gltf_get_index(document, attributes, "POSITION", place, document->accessor_count, true, &index);
-    if (result != CUTIS_OK) return result;
-    gltf_place use = gltf_place_make("POSITION of %.120s", place);
-    result = gltf_accessor_open(document, index, use.text, 3, accessor);
-    if (result != CUTIS_OK) return result;
-    if (!accessor->bytes && accessor->sparse_count < accessor->count)
-        return gltf_error(document, CUTIS_ERROR_DATA,
-                          "accessor %d (%s): has no buffer view, so its positions are missing", index, use.text);
-    return CUTIS_OK;
-}
-
 /* Open an attribute that must have one element for each vertex; *found is false when it is absent. */
 static cutis_result attribute_open(gltf_document *document, const json_t *attributes, const char *key,
                                    const char *place, int components, int count, gltf_accessor *accessor, bool *found)
@@ -115,69 +66,6 @@ static cutis_result attribute_open(gltf_document *document, const json_t *attrib
         return gltf_error(document, CUTIS_ERROR_FORMAT, "accessor %d (%s): has %d elements for %d vertices", index,
                           use.text, accessor->count, count);
     return result;
-}
-
-/* Mode and index count of a primitive; *usable is false for one that cutis leaves out, with a warning. */
-static cutis_result primitive_open(gltf_reader *reader, const json_t *object, const char *place, int vertex_count,
-                                   surface_primitive *primitive, bool *usable)
-{
-    gltf_document *document = reader->document;
-    size_t mode;
-    cutis_result result = gltf_get_size(document, object, "mode", place, MODE_TRIANGLES, &mode);
-    if (result == CUTIS_OK)
-        result =
-            gltf_get_index(document, object, "material", place, document->material_count, false, &primitive->material);
-    if (result == CUTIS_OK)
-        result = gltf_get_index(document, object, "indices", place, document->accessor_count, false,
-                                &primitive->index_accessor);
-    if (result != CUTIS_OK) return result;
-    if (mode > MODE_FAN)
-        return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: mode %zu is not one of glTF", place, mode);
-    *usable = mode >= MODE_TRIANGLES;
-    primitive->mode = (int)mode;
-    primitive->index_count = vertex_count;
-    if (!*usable) {
-        warning_add(&reader->warnings, "%s: points and lines are left out", place);
-        return CUTIS_OK;
-    }
-    if (primitive->index_accessor >= 0) {
-        gltf_place use = gltf_place_make("indices of %.120s", place);
-        gltf_accessor accessor;
-        result = gltf_accessor_open(document, primitive->index_accessor, use.text, 1, &accessor);
-        if (result != CUTIS_OK) return result;
-        if (!accessor.bytes)
-            return gltf_error(document, CUTIS_ERROR_DATA,
-                              "accessor %d (%s): has no buffer view, so its indices are missing",
-                              primitive->index_accessor, use.text);
-        primitive->index_count = accessor.count;
-    }
-    if (mode == MODE_TRIANGLES && primitive->index_count % 3 != 0)
-        warning_add(&reader->warnings, "%s: %d indices are not whole triangles; the last ones are left out", place,
-                    primitive->index_count);
-    return CUTIS_OK;
-}
-
-/* The vertex numbers of a primitive, each below vertex_count. */
-static cutis_result indices_read(gltf_document *document, const surface_primitive *primitive, int vertex_count,
-                                 uint32_t **indices)
-{
-    *indices = gltf_allocate(document, (size_t)primitive->index_count, sizeof(uint32_t));
-    if (!*indices) return gltf_error_memory(document);
-    if (primitive->index_accessor < 0) {
-        for (int i = 0; i < primitive->index_count; i++) (*indices)[i] = (uint32_t)i;
-        return CUTIS_OK;
-    }
-    gltf_place use = gltf_place_make("indices of %.120s", primitive->place.text);
-    gltf_accessor accessor;
-    cutis_result result = gltf_accessor_open(document, primitive->index_accessor, use.text, 1, &accessor);
-    if (result == CUTIS_OK) result = gltf_accessor_integers(document, &accessor, use.text, *indices);
-    if (result != CUTIS_OK) return result;
-    for (int i = 0; i < primitive->index_count; i++)
-        if ((*indices)[i] >= (uint32_t)vertex_count)
-            return gltf_error(document, CUTIS_ERROR_FORMAT,
-                              "accessor %d (%s): index %d is %u, but there are only %d vertices", accessor.index,
-                              use.text, i, (unsigned)(*indices)[i], vertex_count);
-    return CUTIS_OK;
 }
 
 /* ---- first pass: count ---- */
@@ -225,7 +113,7 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
 {
     gltf_reader *reader = s->reader;
     gltf_document *document = reader->document;
-    json_t *object = json_array_get(mesh_primitives(document, mesh), (size_t)index);
+    json_t *object = json_array_get(gltf_primitives(document, mesh), (size_t)index);
     json_t *attributes = json_object_get(object, "attributes"), *targets = json_object_get(object, "targets");
     gltf_place place = gltf_place_make("mesh %d primitive %d", mesh, index);
     if (!json_object_get(attributes, "POSITION")) {
@@ -233,17 +121,17 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
         return CUTIS_OK;
     }
     gltf_accessor positions;
-    cutis_result result = positions_open(document, attributes, place.text, &positions);
+    cutis_result result = gltf_positions_open(document, attributes, place.text, &positions);
     if (result != CUTIS_OK) return result;
-    surface_primitive *primitive = &s->primitives[s->primitive_count];
+    gltf_primitive *primitive = &s->primitives[s->primitive_count];
     bool usable;
-    result = primitive_open(reader, object, place.text, positions.count, primitive, &usable);
+    result = gltf_primitive_open(reader, object, place.text, positions.count, primitive, &usable);
     if (result != CUTIS_OK || !usable) return result;
     primitive->place = place;
     primitive->mesh = mesh;
     primitive->index = index;
     primitive->ngons =
-        primitive->mode == MODE_TRIANGLES && json_object_get(json_object_get(object, "extensions"), "FB_ngon_encoding");
+        primitive->mode == GLTF_TRIANGLES && json_object_get(json_object_get(object, "extensions"), "FB_ngon_encoding");
     primitive->name = gltf_get_string(gltf_get_extras(object), "part");
     if (!primitive->name || !*primitive->name) primitive->name = gltf_get_string(reader->nodes[node].object, "name");
     if (!primitive->name || !*primitive->name)
@@ -266,12 +154,12 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
         result = block_count_sets(s, block);
         if (result != CUTIS_OK) return result;
     }
-    s->triangle_count += (size_t)mode_triangle_count(primitive->mode, primitive->index_count);
-    if (s->vertex_count > VERTEX_LIMIT || s->triangle_count > VERTEX_LIMIT ||
-        s->influence_count > (size_t)2 * VERTEX_LIMIT)
+    s->triangle_count += (size_t)gltf_triangle_count(primitive->mode, primitive->index_count);
+    if (s->vertex_count > GLTF_VERTEX_LIMIT || s->triangle_count > GLTF_VERTEX_LIMIT ||
+        s->influence_count > (size_t)2 * GLTF_VERTEX_LIMIT)
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
                           "%s: with it the mesh grows beyond %d million vertices or triangles", place.text,
-                          VERTEX_LIMIT >> 20);
+                          GLTF_VERTEX_LIMIT >> 20);
     s->primitive_count++;
     return CUTIS_OK;
 }
@@ -280,13 +168,13 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
 static cutis_result node_count_morphs(gltf_reader *reader, gltf_node *node, int *morph_count)
 {
     gltf_document *document = reader->document;
-    json_t *primitives = mesh_primitives(document, node->mesh);
+    json_t *primitives = gltf_primitives(document, node->mesh);
     for (size_t p = 0; p < json_array_size(primitives); p++) {
         size_t targets = json_array_size(json_object_get(json_array_get(primitives, p), "targets"));
         node->morph_count = MAX(node->morph_count, (int)targets);
     }
     node->first_morph = *morph_count;
-    if (node->morph_count > VERTEX_LIMIT - *morph_count)
+    if (node->morph_count > GLTF_VERTEX_LIMIT - *morph_count)
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "mesh %d: it has too many morph targets", node->mesh);
     *morph_count += node->morph_count;
     float *defaults = gltf_allocate(document, (size_t)node->morph_count, sizeof(float));
@@ -308,9 +196,9 @@ static cutis_result surface_count(surface *s)
     size_t capacity = 0;
     for (int i = 0; i < document->node_count; i++)
         if (reader->nodes[i].in_scene && reader->nodes[i].mesh >= 0 && !reader->nodes[i].is_prop)
-            capacity += json_array_size(mesh_primitives(document, reader->nodes[i].mesh));
+            capacity += json_array_size(gltf_primitives(document, reader->nodes[i].mesh));
     s->blocks = gltf_allocate(document, capacity, sizeof(vertex_block));
-    s->primitives = gltf_allocate(document, capacity, sizeof(surface_primitive));
+    s->primitives = gltf_allocate(document, capacity, sizeof(gltf_primitive));
     s->last_block = gltf_allocate(document, (size_t)document->accessor_count, sizeof(int));
     if (!s->blocks || !s->primitives || !s->last_block) return gltf_error_memory(document);
     for (int i = 0; i < document->accessor_count; i++) s->last_block[i] = -1;
@@ -318,7 +206,7 @@ static cutis_result surface_count(surface *s)
     for (int i = 0; i < document->node_count; i++) {
         gltf_node *node = &reader->nodes[reader->order[i]];
         if (!node->in_scene || node->mesh < 0 || node->is_prop) continue;
-        int count = (int)json_array_size(mesh_primitives(document, node->mesh));
+        int count = (int)json_array_size(gltf_primitives(document, node->mesh));
         if (count == 0) warning_add(&reader->warnings, "mesh %d: is empty and is left out", node->mesh);
         cutis_result result = node_count_morphs(reader, node, &reader->given.morph_count);
         for (int p = 0; p < count && result == CUTIS_OK; p++)
@@ -543,14 +431,14 @@ static void face_end(surface *s, int first, bool mirrored)
     s->face_first[s->face_count++] = first;
 }
 
-static void primitive_fill_faces(surface *s, const surface_primitive *primitive, const uint32_t *indices, bool mirrored)
+static void primitive_fill_faces(surface *s, const gltf_primitive *primitive, const uint32_t *indices, bool mirrored)
 {
     int base = s->blocks[primitive->block].first;
-    int triangles = mode_triangle_count(primitive->mode, primitive->index_count);
+    int triangles = gltf_triangle_count(primitive->mode, primitive->index_count);
     int first = s->corner_count;
     for (int t = 0; t < triangles; t++) {
         int at[3];
-        mode_triangle(primitive->mode, t, at);
+        gltf_triangle(primitive->mode, t, at);
         int a = base + (int)indices[at[0]], b = base + (int)indices[at[1]], c = base + (int)indices[at[2]];
         /* FB_ngon_encoding: a fan around one vertex is one polygon. */
         int open = s->corner_count - first;
@@ -571,10 +459,10 @@ static void primitive_fill_faces(surface *s, const surface_primitive *primitive,
 static cutis_result primitive_fill(surface *s, int index, name_set *names)
 {
     gltf_document *document = s->reader->document;
-    const surface_primitive *primitive = &s->primitives[index];
+    const gltf_primitive *primitive = &s->primitives[index];
     const vertex_block *block = &s->blocks[primitive->block];
     uint32_t *indices;
-    cutis_result result = indices_read(document, primitive, block->count, &indices);
+    cutis_result result = gltf_indices_read(document, primitive, block->count, &indices);
     if (result != CUTIS_OK) return result;
     affine placement = gltf_node_placement(s->reader, &s->reader->nodes[block->node]);
     cutis_part *part = &s->parts[index];
@@ -690,153 +578,5 @@ cutis_result gltf_read_surface(gltf_reader *reader)
     given->parts = s.parts;
     given->maps = s.maps;
     given->morphs = s.morphs;
-    return CUTIS_OK;
-}
-
-/* ---- props ---- */
-
-/* Index of a string among names; -1 when it is absent, an error that lists them when it is another. */
-static cutis_result choice_get(const gltf_reader *reader, int node, const json_t *extras, const char *key,
-                               const char *const *names, int count, int *choice)
-{
-    const json_t *value = json_object_get(extras, key);
-    const char *text = json_string_value(value);
-    *choice = -1;
-    if (!value) return CUTIS_OK;
-    for (int i = 0; text && i < count; i++)
-        if (strcmp(text, names[i]) == 0) *choice = i;
-    if (*choice >= 0) return CUTIS_OK;
-    char list[120] = "";
-    for (int i = 0; i < count; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
-    return gltf_error(reader->document, CUTIS_ERROR_DATA, "%s: extras.cutis.%s '%.40s' is not one of %s",
-                      gltf_node_place(reader, node).text, key, text ? text : "(no text)", list);
-}
-
-static cutis_result prop_number(const gltf_reader *reader, int node, const json_t *extras, const char *key, double low,
-                                double high, float *number)
-{
-    const json_t *value = json_object_get(extras, key);
-    if (!value) return CUTIS_OK;
-    double x = json_number_value(value);
-    if (!json_is_number(value) || !(x >= low && x <= high))
-        return gltf_error(reader->document, CUTIS_ERROR_DATA, "%s: extras.cutis.%s is not a number from %g to %g",
-                          gltf_node_place(reader, node).text, key, low, high);
-    *number = (float)x;
-    return CUTIS_OK;
-}
-
-/* All triangles of the node's mesh, in the node's space. */
-static cutis_result prop_read_mesh(gltf_reader *reader, int mesh, cutis_prop *prop)
-{
-    gltf_document *document = reader->document;
-    json_t *list = mesh_primitives(document, mesh);
-    int count = (int)json_array_size(list);
-    size_t vertices = 0, triangles = 0;
-    float *positions = NULL;
-    int *corners = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass == 1) {
-            if (triangles == 0 || vertices > VERTEX_LIMIT || triangles > VERTEX_LIMIT)
-                return gltf_error(document, CUTIS_ERROR_DATA, "mesh %d: is empty or too large for a prop", mesh);
-            positions = gltf_allocate(document, vertices * 3, sizeof(float));
-            corners = gltf_allocate(document, triangles * 3, sizeof(int));
-            if (!positions || !corners) return gltf_error_memory(document);
-            vertices = triangles = 0;
-        }
-        for (int p = 0; p < count; p++) {
-            const json_t *object = json_array_get(list, (size_t)p);
-            surface_primitive primitive = {.place = gltf_place_make("mesh %d primitive %d", mesh, p)};
-            gltf_accessor accessor;
-            bool usable;
-            cutis_result result =
-                positions_open(document, json_object_get(object, "attributes"), primitive.place.text, &accessor);
-            if (result == CUTIS_OK)
-                result = primitive_open(reader, object, primitive.place.text, accessor.count, &primitive, &usable);
-            if (result != CUTIS_OK) return result;
-            if (!usable) continue;
-            int here = mode_triangle_count(primitive.mode, primitive.index_count);
-            if (pass == 1) {
-                uint32_t *indices;
-                result = indices_read(document, &primitive, accessor.count, &indices);
-                if (result == CUTIS_OK)
-                    result = gltf_accessor_floats(document, &accessor, primitive.place.text, positions + 3 * vertices);
-                if (result != CUTIS_OK) return result;
-                for (int t = 0; t < here; t++) {
-                    int at[3];
-                    mode_triangle(primitive.mode, t, at);
-                    for (int k = 0; k < 3; k++)
-                        corners[3 * (triangles + (size_t)t) + (size_t)k] = (int)vertices + (int)indices[at[k]];
-                }
-            }
-            vertices += (size_t)accessor.count;
-            triangles += (size_t)here;
-        }
-    }
-    prop->vertex_count = (int)vertices;
-    prop->triangle_count = (int)triangles;
-    prop->positions = positions;
-    prop->triangles = corners;
-    return CUTIS_OK;
-}
-
-static cutis_result prop_read(gltf_reader *reader, int index, cutis_prop *prop)
-{
-    static const char *const roles[] = {"collider", "rigid", "soft"};
-    static const char *const shapes[] = {"mesh", "plane", "sphere", "capsule", "box"};
-    static const int sizes[] = {0, 0, 1, 2, 3}; /* numbers that each shape needs */
-    gltf_document *document = reader->document;
-    const gltf_node *node = &reader->nodes[index];
-    json_t *extras = gltf_get_extras(node->object);
-    gltf_place place = gltf_node_place(reader, index);
-    int role, shape;
-    *prop = (cutis_prop){.name = reader->joints[node->first_joint].name,
-                         .joint = node->first_joint,
-                         .friction = -1,
-                         .restitution = -1,
-                         .stiffness = 0.5f};
-    cutis_result result = choice_get(reader, index, extras, "role", roles, COUNT_OF(roles), &role);
-    if (result == CUTIS_OK) result = choice_get(reader, index, extras, "shape", shapes, COUNT_OF(shapes), &shape);
-    if (result == CUTIS_OK) result = prop_number(reader, index, extras, "mass", 0, 1e9, &prop->mass);
-    if (result == CUTIS_OK) result = prop_number(reader, index, extras, "friction", 0, 2, &prop->friction);
-    if (result == CUTIS_OK) result = prop_number(reader, index, extras, "restitution", 0, 1, &prop->restitution);
-    if (result == CUTIS_OK) result = prop_number(reader, index, extras, "stiffness", 0, 1, &prop->stiffness);
-    if (result != CUTIS_OK) return result;
-    prop->role = role >= 0 ? (cutis_prop_role)role : CUTIS_PROP_COLLIDER;
-    prop->shape = shape >= 0 ? (cutis_prop_shape)shape : CUTIS_PROP_MESH;
-
-    const json_t *size = json_object_get(extras, "size");
-    for (int k = 0; k < sizes[prop->shape]; k++) {
-        const json_t *value = json_is_number(size) && k == 0 ? size : json_array_get(size, (size_t)k);
-        double x = json_number_value(value);
-        if (!json_is_number(value) || !(x >= 0 && x < 1e9))
-            return gltf_error(document, CUTIS_ERROR_DATA,
-                              "%s: extras.cutis.size needs %d numbers of 0 or more for a %s", place.text,
-                              sizes[prop->shape], shapes[prop->shape]);
-        prop->size[k] = (float)x;
-    }
-    if (prop->shape != CUTIS_PROP_MESH) return CUTIS_OK;
-    if (node->mesh < 0)
-        return gltf_error(document, CUTIS_ERROR_DATA, "%s: is a %s but has neither a mesh nor extras.cutis.shape",
-                          place.text, roles[prop->role]);
-    if (node->skin >= 0) warning_add(&reader->warnings, "%s: the skin of a prop is left out", place.text);
-    return prop_read_mesh(reader, node->mesh, prop);
-}
-
-cutis_result gltf_read_props(gltf_reader *reader)
-{
-    gltf_document *document = reader->document;
-    int count = 0;
-    for (int i = 0; i < document->node_count; i++) count += reader->nodes[i].is_prop;
-    cutis_prop *props = gltf_allocate(document, (size_t)count, sizeof(cutis_prop));
-    if (!props) return gltf_error_memory(document);
-    for (int i = 0; i < document->node_count; i++) {
-        int index = reader->order[i];
-        if (!reader->nodes[index].is_prop) continue;
-        cutis_result result = prop_read(reader, index, &props[reader->given.prop_count]);
-        if (result != CUTIS_OK) return result;
-        reader->given.prop_count++;
-    }
-    reader->given.props = props;
     return CUTIS_OK;
 }
