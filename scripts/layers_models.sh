@@ -6,7 +6,7 @@ set -eu
 program=${1:-build/release/bin/cutis}
 models=${2:-../shared/models}
 [ $# -gt 2 ] && shift 2 || set --
-names=${*:-"ces fox horse kick kaiju roar average highjump lambada left right"}
+names=${*:-"ces fox horse kick kaiju roar tail average highjump lambada left right"}
 [ -d "$models" ] || { echo "skipped: $models is not there" && exit 0; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -39,6 +39,7 @@ row horse mesh2motion-horse/horse.glb Run
 row kick mesh2motion-horse/horse.glb Kick
 row kaiju mesh2motion-kaiju/kaiju.glb Walk
 row roar mesh2motion-kaiju/kaiju.glb Roar
+row tail mesh2motion-kaiju/kaiju.glb "Tail Attack"
 row left webxr-generic-hand/left.glb
 row right webxr-generic-hand/right.glb
 row average makehuman-cmu-average/mh_average.glb run
