@@ -135,6 +135,10 @@ static int write_morphs(bake *b)
     cutis_result result = cutis_bake_save(&def, job->output, &r->morphs, &error);
     free(props);
     if (result != CUTIS_OK) return cli_library_error(&error);
+    if (r->morphs.image_count && !job->quiet)
+        cli_warning("%d %s could not be read and %s not part of %s", r->morphs.image_count,
+                    r->morphs.image_count == 1 ? "image" : "images", r->morphs.image_count == 1 ? "is" : "are",
+                    job->output);
     return r->morphs.interrupted ? CLI_INTERRUPTED : CLI_OK;
 }
 

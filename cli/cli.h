@@ -226,6 +226,8 @@ double cli_frame_count(const cutis_clip *clip, double fps);
  * folder is what will be written), it is not `input` (may be NULL). CLI_OK or CLI_FAILURE, message printed.
  */
 int cli_check_output(const char *path, const char *input, bool folder_allowed);
+/* CLI_OK unless `path`, which is to be written, is the file `other`, which is read (NULL: none). */
+int cli_check_apart(const char *path, const char *other);
 /* The endings that a cache may have, for messages: ".pc2, .mdd, ..." */
 const char *cli_cache_endings(void);
 /*

@@ -18,6 +18,17 @@ static const char *ending_hint(const char *path)
     return "";
 }
 
+/* What is read beside the input must not be written over. */
+static int check_others(const cli_arguments *arguments, const bake_job *job, const char *output)
+{
+    const char *read[] = {job->motion, job->body, cli_text(arguments, "config")};
+    int status = CLI_OK;
+    for (int i = 0; i < CLI_COUNT(read) && status == CLI_OK; i++) status = cli_check_apart(output, read[i]);
+    for (int i = 0; i < job->example_count && status == CLI_OK; i++) status = cli_check_apart(output, job->examples[i]);
+    for (int i = 0; i < job->prop_count && status == CLI_OK; i++) status = cli_check_apart(output, job->props[i]);
+    return status;
+}
+
 static int check_paths(const cli_arguments *arguments, const bake_job *job, const char *report)
 {
     if (!job->output) return cli_usage_error(arguments, "the output is missing: -o OUT (%s)", cli_cache_endings());
@@ -26,10 +37,12 @@ static int check_paths(const cli_arguments *arguments, const bake_job *job, cons
                                cli_cache_endings(), ending_hint(job->output));
     const char *input = cli_is_built_in(job->input) ? NULL : job->input;
     int status = cli_check_output(job->output, input, cli_has_ending(job->output, ".obj"));
+    if (status == CLI_OK) status = check_others(arguments, job, job->output);
     if (status != CLI_OK || !report) return status;
     if (strcmp(report, job->output) == 0)
         return cli_usage_error(arguments, "--report and -o name the same file, '%s'", report);
-    return cli_check_output(report, input, false);
+    status = cli_check_output(report, input, false);
+    return status == CLI_OK ? check_others(arguments, job, report) : status;
 }
 
 static int run_job(const cli_arguments *arguments, bake_job *job)

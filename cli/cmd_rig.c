@@ -176,6 +176,7 @@ static int save(const cutis_character *character, const char *source, const char
 {
     cutis_error error;
     cutis_result result = CUTIS_ERROR_UNSUPPORTED;
+    if (kept && cli_is_gltf(source)) cli_warning("materials are kept by name only, textures are left out");
     if (!kept && cli_is_gltf(source)) {
         result = cutis_character_save_rig(character, source, path, &error);
         if (result == CUTIS_ERROR_UNSUPPORTED) cli_warning("materials are kept by name only: %s", error.text);

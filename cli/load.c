@@ -141,6 +141,14 @@ double cli_frame_count(const cutis_clip *clip, double fps)
     return floor(((double)clip->end - (double)clip->start) * fps + rounding) + 1;
 }
 
+int cli_check_apart(const char *path, const char *other)
+{
+    struct stat one, two;
+    if (!other || stat(path, &one) != 0 || stat(other, &two) != 0) return CLI_OK;
+    if (one.st_dev != two.st_dev || one.st_ino != two.st_ino) return CLI_OK;
+    return cli_error("'%s' is read as well; choose another output", path);
+}
+
 int cli_check_output(const char *path, const char *input, bool folder_allowed)
 {
     struct stat about, other;

@@ -23,18 +23,18 @@ const gltf = await new Promise((resolve, reject) => new GLTFLoader().parse(buffe
 const meshes = [];
 gltf.scene.traverse(node => { if (node.isMesh) meshes.push(node); });
 const mixer = new THREE.AnimationMixer(gltf.scene);
-const clip = gltf.animations.find(animation => animation.name === name);
+const clip = gltf.animations.find(animation => animation.name === name) ?? gltf.animations[0]; // nameless ones are numbered
+const first = Math.min(...clip.tracks.map(track => track.times[0])); // a bake begins with the clip's first key
 const action = mixer.clipAction(clip);
 action.setLoop(THREE.LoopOnce);
 action.clampWhenFinished = true;
 action.play();
 
 let worst = 0;
-const bounds = new THREE.Box3();
-for (const mesh of meshes) bounds.union(new THREE.Box3().setFromBufferAttribute(mesh.geometry.attributes.position));
-const point = new THREE.Vector3();
+const bounds = new THREE.Box3(), point = new THREE.Vector3();
+for (let i = 0; i < shape[1]; i++) bounds.expandByPoint(point.set(at(0, i, 0), at(0, i, 1), at(0, i, 2)));
 for (let frame = 0; frame < shape[0]; frame++) {
-    mixer.setTime(Math.min(frame / Number(rate), clip.duration));
+    mixer.setTime(Math.min(first + frame / Number(rate), clip.duration));
     gltf.scene.updateMatrixWorld(true);
     let vertex = 0;
     for (const mesh of meshes) {

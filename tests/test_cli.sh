@@ -227,6 +227,36 @@ same "$(value frames t.json) $(value solver t.json)" "1 lbs" "frames without a c
 run 0 bake arm --solver lbs --clip flex --fps 5 -o frames.obj -q
 [ -f frames.obj/frame_0000.obj ] || fail "no frames.obj/frame_0000.obj"
 
+# Textures in files beside a .gltf, with a space in the name as Blender writes it, go into the .glb; lost ones are told.
+if [ -n "$python" ]; then
+    mkdir textured
+    cat >textured.py <<'END'
+import base64, json, struct, sys
+data = open('arm.glb', 'rb').read()
+size = struct.unpack('<I', data[12:16])[0]
+root = json.loads(data[20:20 + size])
+root['buffers'][0]['uri'] = 'data:application/octet-stream;base64,' + base64.b64encode(data[28 + size:]).decode()
+root['images'] = [{'uri': 'base%20color.png'}]
+root['textures'] = [{'source': 0}]
+json.dump(root, open('textured/arm.gltf', 'w'))
+open('textured/base color.png', 'wb').write(b'\x89PNG is all that matters here')
+END
+    $python textured.py
+    run 0 bake textured/arm.gltf --solver lbs --clip flex --fps 2 -o t.glb
+    checks=$((checks + 2))
+    grep -q "PNG is all that matters" t.glb || fail "the texture is lost"
+    ! grep -q "base%20color" t.glb || fail "the texture is elsewhere"
+    run 0 rig textured/arm.gltf --keep -o t.glb
+    shows "warning: materials are kept by name only, textures are left out" err
+    run 0 rig textured/arm.gltf -o t.glb
+    checks=$((checks + 1))
+    grep -q "PNG is all that matters" t.glb || fail "rig: the texture is lost"
+    rm "textured/base color.png"
+    run 0 bake textured/arm.gltf --solver lbs --clip flex --fps 2 -o t.glb
+    shows "warning: 1 image could not be read and is not part of t.glb" err
+    rm -r textured textured.py
+fi
+
 # A motion from a file: by name, by a name map, and none that fits.
 cat >wave.bvh <<'END'
 HIERARCHY
@@ -338,6 +368,14 @@ run 0 bake arm -o t.npy --config c.json --report t.json -q
 same "$(value solver t.json) $(value fps t.json)" "dqs 15.5" "configured solver and fps"
 run 0 bake arm -o t.npy --config c.json --fps 20 --report t.json -q
 same "$(value fps t.json)" 20.0 "the command line wins"
+cp c.json before
+run 1 bake arm -o t.npy --config c.json --report ./c.json
+says "'./c.json' is read as well; choose another output"
+equal c.json before "a configuration after a bake"
+run 0 bake arm --clip flex --solver lbs --fps 5 -q -o body.npy
+run 1 bake arm --clip flex --solver slide --body body.npy -o body.npy
+says "'body.npy' is read as well; choose another output"
+rm before body.npy
 echo '{"slover": "dqs"}' >c.json
 run 2 bake arm -o t.npy --config c.json
 says "configuration 'c.json': unknown key 'slover'; did you mean 'solver'?"

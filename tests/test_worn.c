@@ -212,6 +212,8 @@ static void snapshots_rates_and_places_work_as_without(void **unused)
     cutis_output second;
     assert_true(cutis_state_output(s.model, s.state, "fat", &second));
     assert_true(second.values != output.values && second.count == ALL);
+    for (int v = COAT; v < STONE; v++) /* where it is itself, for pictures of cuts */
+        assert_true(distance(second.values + 3 * v, cutis_state_positions(s.model, s.state) + 3 * v) == 0);
     assert_false(cutis_state_output(s.model, s.state, "nothing", &output));
 
     /* Back to rest, to the bit of a float. */

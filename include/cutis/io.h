@@ -17,9 +17,9 @@ extern "C" {
 /* ---- characters ---- */
 
 /*
- * Load .glb, .gltf, .vrm (a .glb) or .obj, by the file's ending. Vertices are in the file's order: of glTF the mesh nodes as the
- * scene is traversed, each with its primitives in order, where primitives of one node with the same attributes
- * share their vertices and count once.
+ * Load .glb, .gltf, .vrm (a .glb) or .obj, by the file's ending. Vertices are in the file's order: of glTF the mesh
+ * nodes as the scene is traversed, each with its primitives in order, where primitives of one node with the same
+ * attributes share their vertices and count once.
  */
 CUTIS_API cutis_result cutis_character_load(const char *path, const cutis_allocator *allocator,
                                             cutis_character **character, cutis_error *error);
@@ -117,6 +117,7 @@ typedef struct cutis_bake_info {
     double flat_blends; /* share of vertices and frames whose blend of skin matrices is nearly flat (opposite twists) */
     size_t file_bytes;
     bool interrupted; /* given up, and nothing written */
+    int image_count;  /* images that the file still takes from elsewhere, because they could not be read */
 } cutis_bake_info;
 
 /*
@@ -174,8 +175,8 @@ CUTIS_API cutis_result cutis_cache_load(const char *path, const cutis_allocator 
                                         cutis_error *error);
 /*
  * Play a .glb or .gltf, such as cutis_bake_save wrote: skeleton, skin and morph targets at every frame, as any player
- * shows them. clip: NULL = the first whose morph targets move, else the first; a file without clips is one frame. fps: 0
- * = where the keys of the morph targets are, else 30. vertex_count: 0 = all; else only the first so many, for a
+ * shows them. clip: NULL = the first whose morph targets move, else the first; a file without clips is one frame. fps:
+ * 0 = where the keys of the morph targets are, else 30. vertex_count: 0 = all; else only the first so many, for a
  * character whose file has copies of vertices behind them (cutis_character_save). ARGUMENT for an unknown clip.
  */
 CUTIS_API cutis_result cutis_cache_play(const char *path, const char *clip, double fps, int vertex_count,

@@ -115,6 +115,7 @@ typedef struct contact_surface {
     const int *union_nodes;
     const int *tangle;   /* (point_count) group of triangles that intersect at rest, -1: none */
     const float *scales; /* (point_count) mean length of the edges there, at most edge_mean */
+    const float *widths; /* (point_count) of the narrowest triangle there, at rest */
     float edge_mean;
 } contact_surface;
 

@@ -24,11 +24,13 @@
 /* Cosine of the angle that all normals of a flat part stay within of their middle. */
 static const float FLAT_COSINE = 0.3f;
 /*
- * How far a point may go from the end that was searched, over the thickness. A part that was left out because it is
- * flat on the way to that end may fold on the way to another: it then touches itself only where it was closer to itself
- * than twice this, and contact keeps it further apart.
+ * How far a point may go from the end that was searched, over the thickness, and over the width of its narrowest
+ * triangle. A part that was left out because it is flat on the way to that end may fold on the way to another: it then
+ * touches itself only where it was closer to itself than twice this, and contact keeps it further apart; or where
+ * contact does not, on a fine mesh, a triangle of it has turned over, for which its points must go by some part of its
+ * width.
  */
-static const float FLAT_STRAY = 0.2f;
+static const float FLAT_STRAY = 0.2f, WIDTH_STRAY = 0.15f;
 /* Where in a bound motions and normals stand. */
 enum { MOTIONS = 6, NORMALS = 12 };
 /* Pairs of nodes that wait: of each of at most 160 levels all but one pair of three children each. */
@@ -71,6 +73,7 @@ bool contact_strayed(const contact_surface *surface, const contact_work *work, c
                      const contact_search_options *options, int p)
 {
     float stray = MIN(0.5f * play(surface, options, surface->scales[p]), FLAT_STRAY * options->thickness);
+    stray = MIN(stray, WIDTH_STRAY * surface->widths[p]);
     return !(vec3_length2(vec3_sub(vec3_load(work->saved + 3 * p), vec3_load(end + 3 * p))) <= stray * stray);
 }
 

@@ -550,6 +550,30 @@ static cutis_result tangles_find(const mesh *m, int *tangle, arena *scratch, cut
     return CUTIS_OK;
 }
 
+/* How fine the surface is at each point: the mean length of its edges, and the width of its narrowest triangle. */
+static void scales_find(const mesh *m, float edge_mean, float *scales, float *widths)
+{
+    for (int p = 0; p < m->point_count; p++) {
+        float sum = 0;
+        int first = m->point_neighbour_first[p], last = m->point_neighbour_first[p + 1];
+        for (int i = first; i < last; i++)
+            sum += vec3_distance(vec3_load(m->positions + 3 * p), vec3_load(m->positions + 3 * m->point_neighbours[i]));
+        scales[p] = last > first ? MIN(sum / (float)(last - first), edge_mean) : 0;
+        widths[p] = scales[p];
+    }
+    for (int t = 0; t < m->triangle_count; t++) {
+        const int *c = m->triangles + 3 * t;
+        vec3 sides[3];
+        float longest2 = 0;
+        for (int i = 0; i < 3; i++) {
+            sides[i] = vec3_sub(vec3_load(m->positions + 3 * c[(i + 1) % 3]), vec3_load(m->positions + 3 * c[i]));
+            longest2 = MAX(longest2, vec3_length2(sides[i]));
+        }
+        float width = longest2 > 0 ? vec3_length(vec3_cross(sides[0], sides[1])) / sqrtf(longest2) : 0;
+        for (int i = 0; i < 3; i++) widths[c[i]] = MIN(widths[c[i]], width);
+    }
+}
+
 /* ---- all of it ---- */
 
 static cutis_result tree_build(contact_surface *surface, arena *memory, arena *scratch, cutis_error *error)
@@ -590,21 +614,16 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
     *surface = (contact_surface){.mesh = m};
     int *tangle = ARENA_ARRAY(memory, int, m->point_count + 1);
     float *scales = ARENA_ARRAY(memory, float, m->point_count + 1);
+    float *widths = ARENA_ARRAY(memory, float, m->point_count + 1);
     if (memory->failed) return error_memory(error, "the contact surface");
-    surface->tangle = tangle, surface->scales = scales;
+    surface->tangle = tangle, surface->scales = scales, surface->widths = widths;
     if (m->triangle_count == 0) return CUTIS_OK;
     double length = 0;
     for (int e = 0; e < m->edge_count; e++)
         length += vec3_distance(vec3_load(m->positions + 3 * m->edges[2 * e]),
                                 vec3_load(m->positions + 3 * m->edges[2 * e + 1]));
     surface->edge_mean = m->edge_count > 0 ? (float)(length / m->edge_count) : 0;
-    for (int p = 0; p < m->point_count; p++) {
-        float sum = 0;
-        int first = m->point_neighbour_first[p], last = m->point_neighbour_first[p + 1];
-        for (int i = first; i < last; i++)
-            sum += vec3_distance(vec3_load(m->positions + 3 * p), vec3_load(m->positions + 3 * m->point_neighbours[i]));
-        scales[p] = last > first ? MIN(sum / (float)(last - first), surface->edge_mean) : 0;
-    }
+    scales_find(m, surface->edge_mean, scales, widths);
     arena scratch = arena_create(allocator);
     cutis_result result = tree_build(surface, memory, &scratch, error);
     if (result == CUTIS_OK) result = tangles_find(m, tangle, &scratch, error);

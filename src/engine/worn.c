@@ -310,6 +310,15 @@ void worn_teleport(const cutis_model *m, cutis_state *state, const float motion[
     state_move_points(floats_at(state, m->vertices), m->character->vertex_count, motion);
 }
 
+/* Outputs that tell where inner surfaces are: what is worn has none but itself. Of all others it has nothing. */
+static bool is_surface(const char *output)
+{
+    static const char *const names[] = {"fat", "muscle", "bone"};
+    for (int i = 0; i < COUNT_OF(names); i++)
+        if (strcmp(output, names[i]) == 0) return true;
+    return false;
+}
+
 bool worn_output(const cutis_model *m, const cutis_state *state, const char *name, cutis_output *output)
 {
     const worn *w = m->worn;
@@ -330,6 +339,8 @@ bool worn_output(const cutis_model *m, const cutis_state *state, const char *nam
     if (count * width > w->output_floats) return false;
     memset(all, 0, count * width * sizeof(float));
     if (corners && width == 2 && c->texcoords) memcpy(all, c->texcoords, count * width * sizeof(float));
+    if (!corners && width == 3 && is_surface(name))
+        memcpy(all, cutis_state_positions(m, state), count * width * sizeof(float));
     for (int i = 0; i < output->count; i++)
         memcpy(all + (size_t)(corners ? w->flesh_corners[i] : w->flesh_vertices[i]) * width,
                output->values + (size_t)i * width, width * sizeof(float));

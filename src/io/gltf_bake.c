@@ -28,6 +28,7 @@ typedef struct bake_edit {
     bool generated;       /* the document was made from the character */
     const int *originals; /* (read vertex count) the character's vertex; NULL: the same */
     morph_fit fit;
+    int image_count;   /* that stay in files of their own */
     json_t *animation; /* of the clip; borrowed from the document */
     int times;         /* accessor of the frames' times */
     cutis_error *error;
@@ -66,27 +67,17 @@ static void join_buffers(bake_edit *e)
     }
 }
 
-/* Extensions that name buffers or files of their own would point to the wrong place. */
-static const char *image_type(const char *uri)
-{
-    if (path_ends(uri, ".png")) return "image/png";
-    if (path_ends(uri, ".jpg") || path_ends(uri, ".jpeg")) return "image/jpeg";
-    return NULL;
-}
-
-/* Images in files beside the source go into the chunk; what cannot be read stays a reference. */
+/* Images in files beside the source go into the chunk; what cannot be read stays a reference, and is counted. */
 static void embed_images(bake_edit *e)
 {
     json_t *images = json_object_get(e->out.root, "images");
     for (size_t i = 0; i < json_array_size(images) && !e->out.failed; i++) {
         json_t *image = json_array_get(images, i);
-        const char *uri = gltf_get_string(image, "uri"), *type = uri ? image_type(uri) : NULL;
-        if (!type || !e->def->source || strchr(uri, ':') || strchr(uri, '%') || uri[0] == '/') continue;
-        size_t folder = (size_t)(path_base(e->def->source) - e->def->source);
-        char *path = arena_format(&e->out.memory, "%.*s%s", (int)folder, e->def->source, uri);
-        file_data file = {0};
-        if (!path || file_read(path, 0, NULL, &file, NULL) != CUTIS_OK) continue;
-        uint8_t *bytes = gltf_bytes_push(&e->out, file.size);
+        const char *uri = gltf_get_string(image, "uri");
+        if (!uri || !e->def->source || strncmp(uri, "data:", 5) == 0) continue;
+        file_data file;
+        const char *type = gltf_image_read(e->def->source, uri, &e->out.memory, &file);
+        uint8_t *bytes = type ? gltf_bytes_push(&e->out, file.size) : NULL;
         if (bytes) {
             memcpy(bytes, file.bytes, file.size);
             json_t *view = gltf_append_object(&e->out, e->out.views);
@@ -96,6 +87,8 @@ static void embed_images(bake_edit *e)
             gltf_put(&e->out, image, "bufferView", json_integer((json_int_t)json_array_size(e->out.views) - 1));
             if (!json_object_get(image, "mimeType")) gltf_put(&e->out, image, "mimeType", json_string(type));
             json_object_del(image, "uri");
+        } else {
+            e->image_count++;
         }
         file_release(&file);
     }
@@ -512,6 +505,7 @@ static cutis_result edit_source(bake_edit *e, const void *data, size_t size, con
                            "'%.200s' has %d vertices, but the character %d: it is not the file that it came from", name,
                            e->reader.given.vertex_count, expected);
     if (result == CUTIS_OK) result = edit_document(e);
+    info->image_count = e->image_count;
     if (result == CUTIS_OK && e->out.failed) result = error_memory(e->error, "a glTF document");
     uint8_t *packed = NULL;
     if (result == CUTIS_OK) result = gltf_builder_pack(&e->out, path, &packed, &info->file_bytes, e->error);

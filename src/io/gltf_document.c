@@ -207,6 +207,36 @@ static cutis_result buffer_read_data_uri(gltf_document *document, const char *ur
     return CUTIS_OK;
 }
 
+/* The path of a relative URI beside the file at `path`; NULL when memory runs out. */
+static char *uri_path(const char *path, const char *uri, arena *memory)
+{
+    size_t folder = (size_t)(path_base(path) - path), length = strlen(uri);
+    char *full = arena_push(memory, folder + length + 1, 1);
+    if (!full) return NULL;
+    memcpy(full, path, folder);
+    memcpy(full + folder, uri, length + 1);
+    percent_decode(full + folder);
+    return full;
+}
+
+const char *gltf_image_read(const char *path, const char *uri, arena *memory, file_data *file)
+{
+    static const struct {
+        const char *ending, *type;
+    } types[] = {{".png", "image/png"},
+                 {".jpg", "image/jpeg"},
+                 {".jpeg", "image/jpeg"},
+                 {".webp", "image/webp"},
+                 {".ktx2", "image/ktx2"}};
+    *file = (file_data){0};
+    if (uri_has_scheme(uri) || uri[0] == '/') return NULL;
+    char *full = uri_path(path, uri, memory);
+    for (int i = 0; full && i < COUNT_OF(types); i++)
+        if (path_ends(uri, types[i].ending))
+            return file_read(full, 0, NULL, file, NULL) == CUTIS_OK ? types[i].type : NULL;
+    return NULL;
+}
+
 static cutis_result buffer_read_file(gltf_document *document, const char *uri, const char *path, int index,
                                      gltf_buffer *buffer, size_t *available)
 {
@@ -216,12 +246,8 @@ static cutis_result buffer_read_file(gltf_document *document, const char *uri, c
     if (uri[0] == '/')
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
                           "buffer %d: '%.100s' is an absolute path; glTF wants one relative to the file", index, uri);
-    size_t folder = (size_t)(path_base(path) - path), length = strlen(uri);
-    char *full = arena_push(&document->memory, folder + length + 1, 1);
+    char *full = uri_path(path, uri, &document->memory);
     if (!full) return gltf_error_memory(document);
-    memcpy(full, path, folder);
-    memcpy(full + folder, uri, length + 1);
-    percent_decode(full + folder);
 
     cutis_error reason;
     cutis_result result = file_read(full, buffer->size, &document->memory.allocator, &buffer->file, &reason);

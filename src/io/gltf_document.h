@@ -44,6 +44,12 @@ cutis_result gltf_document_parse(gltf_document *document, const void *data, size
                                  bool external, const cutis_allocator *allocator, cutis_error *error);
 void gltf_document_destroy(gltf_document *document);
 
+/*
+ * Read the image that `uri` names beside the file at `path`. Returns its media type; NULL when it is elsewhere, of an
+ * unknown kind or cannot be read. file is to be released in any case.
+ */
+const char *gltf_image_read(const char *path, const char *uri, arena *memory, file_data *file);
+
 /* An error of this document: "hero.glb: " and the sentence. */
 cutis_result gltf_error(const gltf_document *document, cutis_result code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -95,6 +95,30 @@ static void buffers_join(rig_writer *w)
     }
 }
 
+/* Images in files beside the source go into the chunk; what cannot be read stays a reference. */
+static void images_embed(rig_writer *w, const char *source)
+{
+    json_t *images = json_object_get(w->document.root, "images");
+    for (size_t i = 0; i < json_array_size(images) && !w->failed; i++) {
+        json_t *image = json_array_get(images, i);
+        const char *uri = gltf_get_string(image, "uri");
+        if (!uri || strncmp(uri, "data:", 5) == 0) continue;
+        file_data file;
+        const char *type = gltf_image_read(source, uri, &w->document.memory, &file);
+        uint8_t *room = type ? chunk_push(w, file.size) : NULL;
+        if (room) {
+            memcpy(room, file.bytes, file.size);
+            int view = list_append(w, "bufferViews",
+                                   json_pack("{s:i, s:I, s:I}", "buffer", 0, "byteOffset",
+                                             (json_int_t)(room - w->bytes), "byteLength", (json_int_t)file.size));
+            if (json_object_set_new(image, "bufferView", json_integer(view)) != 0) w->failed = true;
+            if (json_object_set_new(image, "mimeType", json_string(type)) != 0) w->failed = true;
+            json_object_del(image, "uri");
+        }
+        file_release(&file);
+    }
+}
+
 /* Joints as new nodes, their roots in the active scene. */
 static void joints_append(rig_writer *w)
 {
@@ -279,6 +303,7 @@ cutis_result gltf_rig_write(const cutis_character *character, const void *data, 
         json_object_del(root, "animations");
         json_object_del(root, "skins");
         buffers_join(&w);
+        images_embed(&w, source);
         joints_append(&w);
         /* A node that keeps the number of a skin that is gone would be damage. */
         for (int i = 0; i < w.document.node_count; i++)
