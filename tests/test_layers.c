@@ -10,14 +10,6 @@
 
 /* ---- helpers ---- */
 
-static cutis_character *make_zoo(const char *name, double resolution)
-{
-    cutis_character *c = NULL;
-    cutis_error error;
-    if (cutis_zoo_make(name, resolution, NULL, &c, &error)) fail_msg("%s", error.text);
-    return c;
-}
-
 /* A closed bar of about 400 points, with a chain of joints. */
 static cutis_character *make_bar(int joints)
 {
@@ -31,19 +23,8 @@ static cutis_character *make_bar(int joints)
 static cutis_model *make_model(const cutis_character *c, const char *name, double substep,
                                const cutis_setting *settings, int count)
 {
-    cutis_model_def def = cutis_model_def_default();
-    def.character = c, def.solver = name, def.substep = substep, def.settings = settings, def.setting_count = count;
-    cutis_model *model = NULL;
-    cutis_error error;
-    if (cutis_model_build(&def, &model, &error)) fail_msg("%s", error.text);
-    return model;
-}
-
-static cutis_state *make_state(const cutis_model *model)
-{
-    cutis_state *state = NULL;
-    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
-    return state;
+    return test_build_def((cutis_model_def){
+        .character = c, .solver = name, .substep = substep, .settings = settings, .setting_count = count});
 }
 
 /* Bake a clip; frames: (count x vertex_count x 3), to be freed. */
@@ -51,7 +32,7 @@ static float *bake(const cutis_character *c, const char *name, const char *clip,
                    const cutis_setting *settings, int setting_count, int *count)
 {
     cutis_model *model = make_model(c, name, 0, settings, setting_count);
-    cutis_state *state = make_state(model);
+    cutis_state *state = test_state(model, NULL);
     cutis_clip_motion motion = {c, cutis_character_find_clip(c, clip), 0.25};
     assert_true(motion.clip >= 0);
     double length = motion.lead_in + c->clips[motion.clip].end - c->clips[motion.clip].start;
@@ -90,7 +71,7 @@ static double difference(const cutis_character *c, const float *a, const float *
 static void every_point_is_on_one_path_and_intervals_are_the_rings(void **unused)
 {
     (void)unused;
-    cutis_character *c = make_zoo("hand", 0.2);
+    cutis_character *c = test_zoo("hand", 0.2);
     arena memory = arena_create(NULL);
     mesh m;
     assert_int_equal(mesh_build_character(&m, c, &memory, NULL), CUTIS_OK);
@@ -130,12 +111,12 @@ static void every_point_is_on_one_path_and_intervals_are_the_rings(void **unused
 static void fast_sums_equal_naive_sums(void **unused)
 {
     (void)unused;
-    cutis_character *c = make_zoo("arm", 0.2);
+    cutis_character *c = test_zoo("arm", 0.2);
     for (int w = 1; w <= 4; w++) {
         const char *rings[] = {"1", "2", "3", "4"};
         const cutis_setting settings[] = {{"rings", rings[w - 1]}, {"contact", "off"}, {"summation", "naive"}};
         cutis_model *fast = make_model(c, "layers", 0, settings, 2), *naive = make_model(c, "layers", 0, settings, 3);
-        cutis_state *a = make_state(fast), *b = make_state(naive);
+        cutis_state *a = test_state(fast, NULL), *b = test_state(naive, NULL);
         cutis_clip_motion motion = {c, cutis_character_find_clip(c, "flex"), 0.1};
         cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
         double worst = 0;
@@ -161,7 +142,7 @@ static void fast_sums_equal_naive_sums(void **unused)
 static void flexed_arm_keeps_volume_and_does_not_intersect(void **unused)
 {
     (void)unused;
-    cutis_character *c = make_zoo("arm", 0.4);
+    cutis_character *c = test_zoo("arm", 0.4);
     const char *solvers[] = {"lbs", "dqs", "layers"};
     cutis_quality q[3];
     for (int s = 0; s < 3; s++) {
@@ -183,7 +164,7 @@ static void flexed_arm_keeps_volume_and_does_not_intersect(void **unused)
 static void fist_does_not_intersect(void **unused)
 {
     (void)unused;
-    cutis_character *c = make_zoo("hand", 0.25);
+    cutis_character *c = test_zoo("hand", 0.25);
     int count;
     float *frames = bake(c, "layers", "fist", 12, NULL, 0, &count);
     cutis_quality q = measure(c, frames, count, 12);
@@ -198,7 +179,7 @@ static void fist_does_not_intersect(void **unused)
 static void twisted_arm_keeps_its_sections(void **unused)
 {
     (void)unused;
-    cutis_character *c = make_zoo("arm", 0.4);
+    cutis_character *c = test_zoo("arm", 0.4);
     int count;
     for (int s = 0; s < 2; s++) {
         float *frames = bake(c, s ? "layers" : "lbs", "twist", 12, NULL, 0, &count);
@@ -229,7 +210,7 @@ static swing swing_measure(const cutis_setting *settings, int count, double subs
 {
     cutis_character *c = make_bar(2);
     cutis_model *model = make_model(c, "layers", substep, settings, count);
-    cutis_state *state = make_state(model);
+    cutis_state *state = test_state(model, NULL);
     float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
     swing result = {0};
     double before = 0, x = 0;
@@ -287,7 +268,7 @@ static double sag(double substep, const char *iterations)
                                       {"iterations", iterations}};
     cutis_character *c = make_bar(2);
     cutis_model *model = make_model(c, "layers", substep, settings, 5);
-    cutis_state *state = make_state(model);
+    cutis_state *state = test_state(model, NULL);
     for (int i = 0; i < 100; i++) {
         cutis_step_input input = {.joints = NULL};
         cutis_state_step(model, state, &input, 0.01);
@@ -341,7 +322,7 @@ static void size_of_the_character_does_not_matter(void **unused)
     for (int i = 0; i < 2; i++) {
         float scale = i ? 100.0f : 1.0f, joints[24];
         cutis_model *model = make_model(c[i], "layers", 0, NULL, 0);
-        cutis_state *state = make_state(model);
+        cutis_state *state = test_state(model, NULL);
         for (int f = 1; f <= 20; f++) {
             pose_shift(c[i], scale * 0.01f * (float)f, joints);
             cutis_step_input input = {.joints = joints};
@@ -381,7 +362,7 @@ static void nothing_breaks_it_and_it_comes_back(void **unused)
                                           {"bone_stiffness", stiffness},
                                           {"iterations", "8"}};
         cutis_model *model = make_model(c, "layers", substeps[i / 2], settings, 5);
-        cutis_state *state = make_state(model);
+        cutis_state *state = test_state(model, NULL);
         int frames = i / 2 == 2 ? 2 : 10;
         for (int f = 0; f < frames; f++) {
             pose_random(c, joints);
@@ -409,17 +390,13 @@ static void nothing_breaks_it_and_it_comes_back(void **unused)
 static void a_step_allocates_nothing_and_threads_do_not_matter(void **unused)
 {
     (void)unused;
-    cutis_character *c = make_zoo("arm", 0.15);
+    cutis_character *c = test_zoo("arm", 0.15);
     test_memory memory = {0};
     cutis_allocator allocator = test_allocator(&memory);
-    cutis_model_def def = cutis_model_def_default();
-    def.character = c, def.solver = "layers", def.allocator = &allocator;
-    cutis_model *model = NULL;
-    assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
+    cutis_model *model = test_build_def((cutis_model_def){.character = c, .solver = "layers", .allocator = &allocator});
     uint64_t hashes[3];
     for (int i = 0; i < 3; i++) {
-        cutis_state *state = NULL;
-        assert_int_equal(cutis_state_create(model, &allocator, &state, NULL), CUTIS_OK);
+        cutis_state *state = test_state(model, &allocator);
         cutis_pool *pool = NULL;
         if (i == 1) assert_int_equal(cutis_pool_create(3, NULL, &pool, NULL), CUTIS_OK);
         cutis_clip_motion motion = {c, cutis_character_find_clip(c, "flex"), 0.1};
@@ -440,16 +417,6 @@ static void a_step_allocates_nothing_and_threads_do_not_matter(void **unused)
     cutis_character_destroy(c);
 }
 
-static bool build_with(void *context, const cutis_allocator *allocator)
-{
-    cutis_model_def def = cutis_model_def_default();
-    def.character = context, def.solver = "layers", def.allocator = allocator;
-    cutis_model *model = NULL;
-    bool done = cutis_model_build(&def, &model, NULL) == CUTIS_OK;
-    if (done) cutis_model_destroy(model);
-    return done;
-}
-
 static void build_survives_every_failing_allocation(void **unused)
 {
     (void)unused;
@@ -457,7 +424,8 @@ static void build_survives_every_failing_allocation(void **unused)
     cutis_character *c = NULL;
     assert_int_equal(cutis_character_create(&b.given, NULL, &c, NULL), CUTIS_OK);
     bar_free(&b);
-    assert_true(test_every_allocation(build_with, c) > 3);
+    cutis_model_def def = {.character = c, .solver = "layers"};
+    assert_true(test_every_allocation(test_build_and_step, &def) > 3);
     cutis_character_destroy(c);
 }
 
@@ -465,9 +433,9 @@ static void build_survives_every_failing_allocation(void **unused)
 static void reset_into_a_pose_is_clean(void **unused)
 {
     (void)unused;
-    cutis_character *c = make_zoo("arm", 0.2);
+    cutis_character *c = test_zoo("arm", 0.2);
     cutis_model *model = make_model(c, "layers", 0, NULL, 0);
-    cutis_state *state = make_state(model);
+    cutis_state *state = test_state(model, NULL);
     float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
     int clip = cutis_character_find_clip(c, "flex");
     cutis_pose_sample(c, clip, 0.5 * (c->clips[clip].start + c->clips[clip].end), joints);
@@ -479,7 +447,7 @@ static void reset_into_a_pose_is_clean(void **unused)
     /* Teleported, it goes on as a twin that was not. */
     const float motion[12] = {0, 0, 1, 5, 0, 1, 0, -2, -1, 0, 0, 3};
     float *before = malloc((size_t)c->vertex_count * 3 * sizeof(float));
-    cutis_state *twin = make_state(model);
+    cutis_state *twin = test_state(model, NULL);
     cutis_state_copy(model, twin, state);
     cutis_step_input stay = {.joints = joints};
     cutis_state_step(model, twin, &stay, 0.005);
@@ -536,7 +504,7 @@ static void ball_press(float depth, double *deepest, double *dented)
     bar_free(&b);
     free(depths);
     cutis_model *model = make_model(c, "layers", 0, NULL, 0);
-    cutis_state *state = make_state(model);
+    cutis_state *state = test_state(model, NULL);
     float joints[24];
     /* The bar moves into the ball by a third of it. */
     *deepest = *dented = 0;
@@ -578,7 +546,7 @@ static void frozen_points_follow_linear_skinning(void **unused)
     (void)unused;
     double off[3];
     for (int i = 0; i < 3; i++) {
-        cutis_character *plain = make_zoo("arm", 0.15), *c = NULL;
+        cutis_character *plain = test_zoo("arm", 0.15), *c = NULL;
         cutis_character given = *plain;
         float *freeze = malloc((size_t)plain->vertex_count * sizeof(float));
         for (int v = 0; v < plain->vertex_count; v++) freeze[v] = plain->positions[3 * v] < 0.25f ? 0.5f * (float)i : 0;
@@ -587,7 +555,7 @@ static void frozen_points_follow_linear_skinning(void **unused)
         given.map_count = 1;
         assert_int_equal(cutis_character_create(&given, NULL, &c, NULL), CUTIS_OK);
         cutis_model *models[] = {make_model(c, "layers", 0, NULL, 0), make_model(c, "lbs", 0, NULL, 0)};
-        cutis_state *states[] = {make_state(models[0]), make_state(models[1])};
+        cutis_state *states[] = {test_state(models[0], NULL), test_state(models[1], NULL)};
         cutis_clip_motion motion = {c, cutis_character_find_clip(c, "shake"), 0.1};
         cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
         double others = 0;
@@ -637,7 +605,7 @@ static void patches_are_no_sub_volumes(void **unused)
         assert_int_equal(cutis_character_create(&b.given, NULL, &c, NULL), CUTIS_OK);
         bar_free(&b);
         cutis_model *model = make_model(c, "layers", 0, NULL, 0);
-        cutis_state *state = make_state(model);
+        cutis_state *state = test_state(model, NULL);
         cutis_output pieces;
         assert_true(cutis_state_output(model, state, "piece", &pieces));
         int seen[8] = {0}, count = 0;
@@ -730,7 +698,7 @@ static int leaves_move(const cutis_character *c, const char *name, int *rest)
     cutis_model *model = NULL;
     /* As pieces of one flesh: the engine would take one leaf for something that lies on the other. */
     assert_int_equal(model_build_whole(&def, &model, NULL), CUTIS_OK);
-    cutis_state *state = make_state(model);
+    cutis_state *state = test_state(model, NULL);
     size_t floats = 3 * (size_t)c->vertex_count;
     float *frames = malloc(FRAMES * floats * sizeof(float)), joints[24];
     for (int f = 0; f < FRAMES; f++) {

@@ -7,35 +7,17 @@
 
 static cutis_model *make_model(const cutis_character *c, double substep, const cutis_setting *settings, int count)
 {
-    cutis_model_def def = cutis_model_def_default();
-    def.character = c, def.solver = "layers", def.substep = substep, def.settings = settings, def.setting_count = count;
-    cutis_model *model = NULL;
-    cutis_error error;
-    if (cutis_model_build(&def, &model, &error)) fail_msg("%s", error.text);
-    return model;
-}
-
-static cutis_state *make_state(const cutis_model *model)
-{
-    cutis_state *state = NULL;
-    assert_int_equal(cutis_state_create(model, NULL, &state, NULL), CUTIS_OK);
-    return state;
-}
-
-static cutis_character *make_zoo(const char *name, double resolution)
-{
-    cutis_character *c = NULL;
-    assert_int_equal(cutis_zoo_make(name, resolution, NULL, &c, NULL), CUTIS_OK);
-    return c;
+    return test_build_def((cutis_model_def){
+        .character = c, .solver = "layers", .substep = substep, .settings = settings, .setting_count = count});
 }
 
 /* The clip's pose holds a half turn exactly from 1.2 to 1.5 s, where the shorter way round is a matter of rounding. */
 static void twisted_arm_keeps_its_sections_at_full_resolution(void **unused)
 {
     (void)unused;
-    cutis_character *c = make_zoo("arm", 1);
+    cutis_character *c = test_zoo("arm", 1);
     cutis_model *model = make_model(c, 0, NULL, 0);
-    cutis_state *state = make_state(model);
+    cutis_state *state = test_state(model, NULL);
     cutis_clip_motion motion = {c, cutis_character_find_clip(c, "twist"), 0.1};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
     double worst = 1e9;
@@ -74,10 +56,10 @@ typedef struct jiggle {
 /* How the belly of the man swings sideways after he stops shaking (at 2.2 s of shimmy). */
 static jiggle belly_jiggle(const char *fat_stiffness)
 {
-    cutis_character *c = make_zoo("man", 0.2);
+    cutis_character *c = test_zoo("man", 0.2);
     const cutis_setting settings[] = {{"fat_stiffness", fat_stiffness}};
     cutis_model *model = make_model(c, 0, settings, 1);
-    cutis_state *state = make_state(model);
+    cutis_state *state = test_state(model, NULL);
     /* The belly's tip: the vertex furthest in front near the height of the spine. */
     float height = 0;
     for (int j = 0; j < c->joint_count; j++)
@@ -156,7 +138,7 @@ static double cruelty(const char *stiffness, double substep, int frames, int hol
                                       {"bone_stiffness", stiffness},
                                       {"iterations", "8"}};
     cutis_model *model = make_model(c, substep, settings, 5);
-    cutis_state *state = make_state(model);
+    cutis_state *state = test_state(model, NULL);
     float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
     int left = 0;
     for (int f = 0; f < frames; f++) {
