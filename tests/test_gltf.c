@@ -407,6 +407,17 @@ static void test_what_is_odd_but_usable_is_warned_of(void **state)
     assert_non_null(strstr(c->warnings[0], "1 vertices have no weight"));
     assert_string_equal(c->joints[c->influence_joints[0]].name, "bone");
     cutis_character_destroy(c);
+    /* Without a weight, the joint that is named first counts, as in three.js; one that is not there does not. */
+    const int named[] = {1, 200};
+    for (int i = 0; i < 2; i++) {
+        s = sample_make();
+        memset(s.bin + SAMPLE_WEIGHTS, 0, 16);
+        s.bin[SAMPLE_JOINTS] = (uint8_t)named[i];
+        c = sample_load(&s);
+        int second = c->influence_joints[c->influence_first[5]]; /* all of the last vertex */
+        assert_true((c->influence_joints[0] == second) == (i == 0));
+        cutis_character_destroy(c);
+    }
 }
 
 /* ---- errors ---- */

@@ -302,8 +302,15 @@ static cutis_result block_fill_influences(surface *s, const vertex_block *block)
             s->influence_weights[s->influence_used++] = weight;
         }
         if (s->influence_used == first) { /* an unskinned node's own joint, or a vertex that was forgotten */
-            if (node->skin >= 0 && block->set_count > 0) s->unweighted++;
-            s->influence_joints[first] = node->skin >= 0 ? reader->skins[node->skin].joints[0] : node->first_joint;
+            int joint = node->first_joint;
+            if (node->skin >= 0) {
+                /* As three.js shows it: by the joint that it names first. */
+                const gltf_skin *skin = &reader->skins[node->skin];
+                uint32_t index = block->set_count > 0 ? joints[0][4 * (size_t)v] : 0;
+                joint = skin->joints[index < (uint32_t)skin->joint_count ? index : 0];
+                if (block->set_count > 0) s->unweighted++;
+            }
+            s->influence_joints[first] = joint;
             s->influence_weights[first] = 1;
             s->influence_used++;
         }
@@ -560,7 +567,7 @@ cutis_result gltf_read_surface(gltf_reader *reader)
     if (s.face_count == 0)
         return gltf_error(document, CUTIS_ERROR_DATA, "the mesh is empty: all its triangles have a vertex twice");
     if (s.unweighted)
-        warning_add(&reader->warnings, "%d vertices have no weight; they follow their skin's first joint",
+        warning_add(&reader->warnings, "%d vertices have no weight; they follow the joint that they name first",
                     s.unweighted);
     if (s.negative) warning_add(&reader->warnings, "%d weights are negative; they count as 0", s.negative);
 
