@@ -169,6 +169,7 @@ static int build_model(bake *b)
     def.substep = b->job->loop ? bake_loop_substep(b) : b->job->substep;
     def.settings = b->job->settings;
     def.setting_count = b->job->setting_count;
+    def.all_flesh = b->job->all_flesh;
     def.jobs = cutis_pool_jobs(b->pool);
     double start = cli_clock();
     if (cutis_model_build(&def, &b->model, &error) != CUTIS_OK) return cli_library_error(&error);

@@ -22,6 +22,7 @@ typedef struct bake_job {
     double example_seconds; /* from one to the next */
     double fps;
     double substep;      /* seconds; 0: the solver's own */
+    bool all_flesh;      /* nothing is carried along */
     double lead_in;      /* seconds; NAN: 0 for a solver without a past, else from its damping */
     const char *body;    /* cache whose surface takes the place of the body solver, or NULL */
     const char *outputs; /* names of outputs of the solver, separated by commas, or NULL: written to OUT.NAME.npy */

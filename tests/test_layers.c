@@ -2,7 +2,6 @@
 #include "testing.h"
 
 #include "bar.h"
-#include "engine/model_object.h"
 #include "math/math3.h"
 #include "mesh/mesh.h"
 #include "random_pose.h"
@@ -694,10 +693,10 @@ static cutis_character *make_leaves(vec3 (*place)(int leaf, float u, float v), b
 static int leaves_move(const cutis_character *c, const char *name, int *rest)
 {
     enum { FRAMES = 30 };
-    const cutis_model_def def = {.character = c, .solver = name};
+    const cutis_model_def def = {.character = c, .solver = name, .all_flesh = true};
     cutis_model *model = NULL;
     /* As pieces of one flesh: the engine would take one leaf for something that lies on the other. */
-    assert_int_equal(model_build_whole(&def, &model, NULL), CUTIS_OK);
+    assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);
     cutis_state *state = test_state(model, NULL);
     size_t floats = 3 * (size_t)c->vertex_count;
     float *frames = malloc(FRAMES * floats * sizeof(float)), joints[24];

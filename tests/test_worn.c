@@ -126,6 +126,18 @@ static float distance(const float *a, const float *b)
     return sqrtf((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
+/* Asked for, every piece is flesh, of four particles a point. */
+static void all_can_be_flesh(void **unused)
+{
+    (void)unused;
+    stage s = stage_make("layers");
+    cutis_model *all = test_build_def((cutis_model_def){.character = s.dressed, .solver = "layers", .all_flesh = true});
+    assert_true(cutis_model_get_info(s.model).element_count < 4 * s.dressed->point_count);
+    assert_int_equal(cutis_model_get_info(all).element_count, 4 * s.dressed->point_count);
+    cutis_model_destroy(all);
+    stage_free(&s);
+}
+
 static void coat_and_cube_go_with_the_flesh(void **unused)
 {
     (void)unused;
@@ -306,6 +318,7 @@ static void every_failing_allocation_is_survived(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_can_be_flesh),
         cmocka_unit_test(coat_and_cube_go_with_the_flesh),
         cmocka_unit_test(without_contact_nothing_is_worn),
         cmocka_unit_test(snapshots_rates_and_places_work_as_without),

@@ -65,6 +65,11 @@ typedef struct cutis_model_def {
     double substep;                   /* seconds, 0.0005 to 0.05; 0 = the solver's default; of a stack: the body's */
     const cutis_setting *settings;    /* win over the character's own; the last of equal keys wins */
     int setting_count;
+    /*
+     * Under solvers with contact, pieces of the mesh that lie on or in others (clothes, hair, eyes, teeth) are carried
+     * along by the flesh there, and a warning names them. true: every piece is flesh of its own.
+     */
+    bool all_flesh;
     const cutis_jobs *jobs;           /* threads for the build; NULL = the caller's */
     const cutis_allocator *allocator; /* NULL = malloc and free */
 } cutis_model_def;

@@ -244,7 +244,7 @@ static void lay_out_state(cutis_model *m)
     m->scratch_bytes = align_up(scratch);
 }
 
-static cutis_result build(const cutis_model_def *def, bool whole, cutis_model **result_model, cutis_error *error)
+cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_model, cutis_error *error)
 {
     *result_model = NULL;
     if (!def->character || !def->solver) {
@@ -266,7 +266,7 @@ static cutis_result build(const cutis_model_def *def, bool whole, cutis_model **
     }
     if (!result) result = build_point_weights(m, error);
     if (!result) result = build_values(m, def, error);
-    if (!result && !whole && collides(m)) result = worn_build(m, def, error);
+    if (!result && !def->all_flesh && collides(m)) result = worn_build(m, def, error);
     if (!result && !m->worn) result = build_stages(m, def, error);
     if (!result && m->memory.failed) result = error_memory(error, "a model");
     if (result) {
@@ -280,16 +280,6 @@ static cutis_result build(const cutis_model_def *def, bool whole, cutis_model **
     }
     *result_model = m;
     return CUTIS_OK;
-}
-
-cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **model, cutis_error *error)
-{
-    return build(def, false, model, error);
-}
-
-cutis_result model_build_whole(const cutis_model_def *def, cutis_model **model, cutis_error *error)
-{
-    return build(def, true, model, error);
 }
 
 void cutis_model_destroy(cutis_model *model)

@@ -61,8 +61,6 @@ struct cutis_state {
     cutis_step_stats stats;
 };
 
-/* Build a model of which no part is worn. */
-cutis_result model_build_whole(const cutis_model_def *def, cutis_model **model, cutis_error *error);
 /* Room for `bytes` behind *end, which moves behind it, at a line of memory. Returns its offset. */
 size_t model_take(size_t *end, size_t bytes);
 

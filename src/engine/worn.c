@@ -153,7 +153,8 @@ cutis_result worn_build(cutis_model *m, const cutis_model_def *def, cutis_error 
     result = flesh_make(m, w, flesh_count, error);
     cutis_model_def inner = *def;
     inner.character = w->flesh;
-    if (!result) result = model_build_whole(&inner, &w->inner, error);
+    inner.all_flesh = true;
+    if (!result) result = cutis_model_build(&inner, &w->inner, error);
     /* Those about settings stand here already. */
     for (int i = 0; !result && i < w->inner->warning_count && m->warning_count < COUNT_OF(m->warnings); i++) {
         bool known = false;
