@@ -24,3 +24,11 @@ render man lbs layers --clip walk --time 0.3 --cut x=-0.1 --view side --zoom 2.2
     --size 840x460 -o "$out/layers_groin.png"
 # The arm twisted by half a turn
 render arm lbs dqs layers --clip twist --time 1.3 --wire --size 1050x280 -o "$out/layers_twist.png"
+# A captured jump that drives the arms into the body
+heavy=../shared/models/makehuman-cmu-heavy/mh_heavy.glb
+if [ -f "$heavy" ]; then
+    render "$heavy" lbs layers --clip high_jump --time 1.9 --view 60,10 --no-floor --size 840x620 \
+        -o "$out/layers_jump.png"
+else
+    echo "skipped: layers_jump.png, $heavy is not there"
+fi
