@@ -619,6 +619,52 @@ static void patches_are_no_sub_volumes(void **unused)
     }
 }
 
+/*
+ * A bar whose lower two thirds are frozen, bent by 120 degrees: linear skinning takes volume from the bend. The flesh
+ * at its end, which only turns, does not make up for that.
+ */
+static void flesh_does_not_make_up_for_what_is_frozen(void **unused)
+{
+    (void)unused;
+    bar b = bar_make(16, 24, 4);
+    float *freeze = calloc((size_t)b.given.vertex_count, sizeof(float)), joints[48];
+    for (int v = 0; v < b.given.vertex_count; v++) freeze[v] = b.positions[3 * v + 1] < 0.64f;
+    cutis_map map = {"freeze", freeze};
+    b.given.maps = &map, b.given.map_count = 1;
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_create(&b.given, NULL, &c, NULL), CUTIS_OK);
+    bar_free(&b);
+    cutis_model *models[] = {make_model(c, "layers", 0, NULL, 0), make_model(c, "lbs", 0, NULL, 0)};
+    cutis_state *states[] = {test_state(models[0], NULL), test_state(models[1], NULL)};
+    for (int f = 1; f <= 60; f++) {
+        float angle = 2.0943951f * MIN((float)f / 30, 1), sine = sinf(angle), cosine = cosf(angle);
+        cutis_pose_rest(c, joints);
+        const float turn[3][3] = {{cosine, -sine, 0}, {sine, cosine, 0}, {0, 0, 1}};
+        for (int j = 1; j < 4; j++)
+            for (int row = 0; row < 3; row++) {
+                for (int k = 0; k < 3; k++) joints[12 * j + 4 * row + k] = turn[row][k];
+                joints[12 * j + 4 * row + 3] = (row == 1 ? 0.25f : 0) + 0.25f * (float)(j - 1) * turn[row][1];
+            }
+        for (int s = 0; s < 2; s++)
+            cutis_state_step(models[s], states[s], &(cutis_step_input){.joints = joints}, 1 / 30.0);
+    }
+    float off = 0, volumes[2];
+    for (int v = 0; v < c->vertex_count; v++) {
+        const float *x = cutis_state_positions(models[0], states[0]) + 3 * v;
+        off = MAX(off, vec3_distance(vec3_load(x), vec3_load(cutis_state_positions(models[1], states[1]) + 3 * v)));
+    }
+    for (int rest = 0; rest < 2; rest++)
+        volumes[rest] = (float)mesh_volume(c->triangle_count, c->triangles,
+                                           rest ? c->positions : cutis_state_positions(models[1], states[1]));
+    print_message("bar, frozen and bent: lbs keeps %.1f %% of its volume, flesh is %.2g of the size from lbs\n",
+                  100 * volumes[0] / volumes[1], (double)(off / c->size));
+    assert_true(volumes[0] < 0.97f * volumes[1]);
+    assert_true(off < 0.005f * c->size);
+    for (int s = 0; s < 2; s++) cutis_state_destroy(states[s]), cutis_model_destroy(models[s]);
+    free(freeze);
+    cutis_character_destroy(c);
+}
+
 /* ---- rest shapes that touch or cross themselves ---- */
 
 enum { LEAF_CELLS = 8, LEAF_POINTS = (LEAF_CELLS + 1) * (LEAF_CELLS + 1), LEAF_FACES = 2 * LEAF_CELLS * LEAF_CELLS };
@@ -761,6 +807,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(reset_into_a_pose_is_clean),
         cmocka_unit_test(props_press_into_flesh_as_deep_as_painted),
         cmocka_unit_test(frozen_points_follow_linear_skinning),
+        cmocka_unit_test(flesh_does_not_make_up_for_what_is_frozen),
         cmocka_unit_test(touching_sheets_do_not_cross),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

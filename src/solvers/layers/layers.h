@@ -138,6 +138,8 @@ typedef struct layers_volume_work {
 /* directions: unit normals of the current skin times softness times free (point_count, 0..1). */
 void layers_volume_directions(const layers_volumes *volumes, const mesh *m, const float *free, layers_volume_work *work,
                               const cutis_jobs *jobs);
+/* After maps are known: what is frozen for the most part has its volume from the skeleton, and it is not kept. */
+void layers_volumes_freeze(layers_volumes *volumes, const mesh *m);
 /* freedom (count): what part of each piece is free. free: (point_count, 0..1), NULL: all of it, but for frozen points.
  */
 void layers_volume_freedom(const layers_volumes *volumes, int point_count, const float *free, float *freedom);

@@ -649,7 +649,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     if (result == CUTIS_OK) result = layers_volumes_build(build, model, error);
     if (result == CUTIS_OK) result = drive_build(b, scratch, error);
     if (result == CUTIS_OK) result = maps_build(b, map, scratch, error);
-    if (result == CUTIS_OK) layers_volume_freedom(&model->volumes, n, NULL, model->volumes.freedom);
+    if (result == CUTIS_OK) layers_volumes_freeze(&model->volumes, model->mesh);
     if (result == CUTIS_OK && model->mesh->triangle_count > 0) {
         result = bvh_build(&model->tree, model->mesh->triangle_count, model->mesh->triangles, model->mesh->positions,
                            build->memory, error);

@@ -617,6 +617,17 @@ void layers_volume_freedom(const layers_volumes *volumes, int point_count, const
         freedom[p] = volumes->give[p] > 0 ? MIN((float)(freedom[p] / volumes->give[p]), 1.0f) : 0;
 }
 
+void layers_volumes_freeze(layers_volumes *volumes, const mesh *m)
+{
+    layers_volume_freedom(volumes, m->point_count, NULL, volumes->freedom);
+    for (int p = 0; p < volumes->count; p++) {
+        if (volumes->freedom[p] >= FREEDOM_LEAST || volumes->rest[p] == 0) continue;
+        volumes->rest[p] = 0;
+        /* Nor may others make up for it. */
+        volumes->total_rest[m->point_component[volumes->triangles[3 * volumes->triangle_first[p]]]] = 0;
+    }
+}
+
 static void parts_sum(void *context, int begin, int end)
 {
     const volume_task *task = context;
