@@ -3,6 +3,7 @@
 
 #include "contact/contact.h"
 #include "cutis/zoo.h"
+#include "leaves.h"
 #include "math/math3.h"
 
 /* A small generator of its own, so that the cases are the same everywhere. */
@@ -606,49 +607,24 @@ static void small_overlaps_are_parted_and_large_ones_left(void **unused)
     arena_destroy(&s.memory);
 }
 
-enum { LEAF_CELLS = 8, LEAF_POINTS = (LEAF_CELLS + 1) * (LEAF_CELLS + 1) };
-
-/* Two square grids, the second with its triangles turned the other way. place: u and v in 0..1. */
-static void leaves_make(mesh *m, arena *memory, vec3 (*place)(int leaf, float u, float v))
+static void leaves_make(mesh *m, arena *memory, leaf_place place)
 {
-    float positions[2 * LEAF_POINTS * 3];
-    int triangles[2 * LEAF_CELLS * LEAF_CELLS * 6], count = 0;
-    for (int p = 0; p < 2 * LEAF_POINTS; p++) {
-        int i = p % LEAF_POINTS % (LEAF_CELLS + 1), j = p % LEAF_POINTS / (LEAF_CELLS + 1);
-        vec3_store(positions + 3 * p, place(p / LEAF_POINTS, (float)i / LEAF_CELLS, (float)j / LEAF_CELLS));
-    }
-    for (int leaf = 0; leaf < 2; leaf++)
-        for (int j = 0; j < LEAF_CELLS; j++)
-            for (int i = 0; i < LEAF_CELLS; i++) {
-                int a = leaf * LEAF_POINTS + j * (LEAF_CELLS + 1) + i, c = a + LEAF_CELLS + 1;
-                const int faces[2][6] = {{a, a + 1, c, a + 1, c + 1, c}, {a, c, a + 1, a + 1, c, c + 1}};
-                memcpy(triangles + 3 * count, faces[leaf], sizeof faces[leaf]);
-                count += 2;
-            }
-    assert_int_equal(mesh_build(m, 2 * LEAF_POINTS, positions, count, triangles, memory, NULL), CUTIS_OK);
-}
-
-/* Mirrored halves whose borders reach a little beyond their plane of symmetry. */
-static vec3 lip_place(int leaf, float u, float v)
-{
-    float x = 0.5f * u - 0.0007f;
-    return vec3_make(leaf ? -x : x, 0.2f * x + 0.05f * v * v, v);
-}
-
-static vec3 coincident_place(int leaf, float u, float v)
-{
-    float shift = leaf ? 0.03f : 0;
-    return vec3_make(u + shift, 0, v + shift);
+    float positions[3 * LEAVES_POINTS];
+    int quads[4 * LEAVES_QUADS], triangles[6 * LEAVES_QUADS];
+    leaves_fill(place, positions, quads);
+    for (int q = 0; q < LEAVES_QUADS; q++)
+        for (int k = 0; k < 6; k++) triangles[6 * q + k] = quads[4 * q + (const int[]){0, 3, 1, 3, 2, 1}[k]];
+    assert_int_equal(mesh_build(m, LEAVES_POINTS, positions, 2 * LEAVES_QUADS, triangles, memory, NULL), CUTIS_OK);
 }
 
 static void mirrored_halves_and_coincident_sheets_are_parted(void **unused)
 {
     (void)unused;
-    vec3 (*places[])(int, float, float) = {lip_place, coincident_place};
+    leaf_place places[] = {leaf_lip, leaf_coincident};
     for (int i = 0; i < 2; i++) {
         arena memory = arena_create(NULL);
         mesh m;
-        float positions[2 * LEAF_POINTS * 3];
+        float positions[3 * LEAVES_POINTS];
         leaves_make(&m, &memory, places[i]);
         /* As it was modelled, edges meet edges exactly; anywhere else they cross. */
         int modelled = mesh_intersections(&m, m.positions, &memory);

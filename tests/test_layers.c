@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "bar.h"
+#include "leaves.h"
 #include "math/math3.h"
 #include "mesh/mesh.h"
 #include "random_pose.h"
@@ -667,49 +668,22 @@ static void flesh_does_not_make_up_for_what_is_frozen(void **unused)
 
 /* ---- rest shapes that touch or cross themselves ---- */
 
-enum { LEAF_CELLS = 8, LEAF_POINTS = (LEAF_CELLS + 1) * (LEAF_CELLS + 1), LEAF_FACES = 2 * LEAF_CELLS * LEAF_CELLS };
-
-/* Mirrored halves whose borders reach a little beyond their plane of symmetry; u and v in 0..1. */
-static vec3 lip_place(int leaf, float u, float v)
-{
-    float x = 0.5f * u - 0.0007f;
-    return vec3_make(leaf ? -x : x, 0.2f * x + 0.05f * v * v, v);
-}
-
-/* Sheets that lie on each other exactly, the second on the first. */
-static vec3 coincident_place(int leaf, float u, float v)
-{
-    float shift = leaf ? 0.03f : 0;
-    return vec3_make(u + shift, 0, v + shift);
-}
-
 /*
  * Two leaves of quads that face each other, with two joints: "root" below and "tip" above. apart: each leaf on its own
  * joint; else both on both, by v.
  */
-static cutis_character *make_leaves(vec3 (*place)(int leaf, float u, float v), bool apart)
+static cutis_character *make_leaves(leaf_place place, bool apart)
 {
-    float positions[2 * LEAF_POINTS * 3], weights[4 * LEAF_POINTS];
-    int influence_first[2 * LEAF_POINTS + 1], influences[4 * LEAF_POINTS], face_first[LEAF_FACES + 1];
-    int corners[4 * LEAF_FACES], count = 0;
-    for (int p = 0; p < 2 * LEAF_POINTS; p++) {
-        int leaf = p / LEAF_POINTS, i = p % LEAF_POINTS % (LEAF_CELLS + 1), j = p % LEAF_POINTS / (LEAF_CELLS + 1);
-        float v = (float)j / LEAF_CELLS;
-        vec3_store(positions + 3 * p, place(leaf, (float)i / LEAF_CELLS, v));
-        influence_first[p] = 2 * p;
+    float positions[3 * LEAVES_POINTS], weights[2 * LEAVES_POINTS];
+    int influence_first[LEAVES_POINTS + 1], influences[2 * LEAVES_POINTS], face_first[LEAVES_QUADS + 1];
+    int corners[4 * LEAVES_QUADS];
+    leaves_fill(place, positions, corners);
+    for (int p = 0; p <= LEAVES_POINTS; p++) influence_first[p] = 2 * p;
+    for (int p = 0; p < LEAVES_POINTS; p++) {
         influences[2 * p] = 0, influences[2 * p + 1] = 1;
-        weights[2 * p + 1] = apart ? (float)leaf : v, weights[2 * p] = 1 - weights[2 * p + 1];
+        weights[2 * p + 1] = apart ? (float)(p / LEAF_POINTS) : leaf_v(p), weights[2 * p] = 1 - weights[2 * p + 1];
     }
-    influence_first[2 * LEAF_POINTS] = 4 * LEAF_POINTS;
-    for (int leaf = 0; leaf < 2; leaf++)
-        for (int j = 0; j < LEAF_CELLS; j++)
-            for (int i = 0; i < LEAF_CELLS; i++, count++) {
-                int a = leaf * LEAF_POINTS + j * (LEAF_CELLS + 1) + i, c = a + LEAF_CELLS + 1;
-                const int faces[2][4] = {{a, c, c + 1, a + 1}, {a, a + 1, c + 1, c}};
-                memcpy(corners + 4 * count, faces[leaf], sizeof faces[leaf]);
-                face_first[count] = 4 * count;
-            }
-    face_first[count] = 4 * count;
+    for (int f = 0; f <= LEAVES_QUADS; f++) face_first[f] = 4 * f;
     cutis_joint joints[2] = {{.name = "root", .parent = -1}, {.name = "tip", .parent = 0}};
     for (int j = 0; j < 2; j++) {
         const float height = j ? 0.2f : -0.2f;
@@ -719,9 +693,9 @@ static cutis_character *make_leaves(vec3 (*place)(int leaf, float u, float v), b
         memcpy(joints[j].inverse_bind, inverse, sizeof inverse);
     }
     const cutis_character given = {.name = "leaves",
-                                   .vertex_count = 2 * LEAF_POINTS,
+                                   .vertex_count = LEAVES_POINTS,
                                    .positions = positions,
-                                   .face_count = LEAF_FACES,
+                                   .face_count = LEAVES_QUADS,
                                    .face_first = face_first,
                                    .corners = corners,
                                    .influence_first = influence_first,
@@ -772,12 +746,12 @@ static void touching_sheets_do_not_cross(void **unused)
     (void)unused;
     const struct {
         const char *name;
-        vec3 (*place)(int leaf, float u, float v);
+        leaf_place place;
         bool apart;
-    } cases[] = {{"mirrored halves", lip_place, false},
-                 {"mirrored halves on two bones", lip_place, true},
-                 {"coincident sheets", coincident_place, false},
-                 {"coincident sheets on two bones", coincident_place, true}};
+    } cases[] = {{"mirrored halves", leaf_lip, false},
+                 {"mirrored halves on two bones", leaf_lip, true},
+                 {"coincident sheets", leaf_coincident, false},
+                 {"coincident sheets on two bones", leaf_coincident, true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         cutis_character *c = make_leaves(cases[i].place, cases[i].apart);
         int rest, linear = leaves_move(c, "lbs", &rest), soft = leaves_move(c, "layers", &rest);

@@ -70,6 +70,22 @@ char *arena_format(arena *a, const char *format, ...) __attribute__((format(prin
 void *arena_copy(arena *a, const void *from, size_t count, size_t size); /* NULL from or 0 count: NULL */
 #define ARENA_ARRAY(a, type, count) ((type *)arena_push((a), (size_t)(count), sizeof(type)))
 
+/* ---- forests ---- */
+
+/* The root of `i` in a forest of parents, where roots are their own parents. Shortens the way on which it looks. */
+static inline int forest_root(int *parents, int i)
+{
+    while (parents[i] != i) i = parents[i] = parents[parents[i]];
+    return i;
+}
+
+/* Make the trees of a and b one. The lower root stays one, so that the order of joins does not matter. */
+static inline void forest_join(int *parents, int a, int b)
+{
+    a = forest_root(parents, a), b = forest_root(parents, b);
+    parents[MAX(a, b)] = MIN(a, b);
+}
+
 /* ---- hash ---- */
 
 /* 64-bit hash of bytes; the same on every little-endian machine. */

@@ -85,18 +85,11 @@ static bool pair_zoned(const contact_pair *pair, const int *zones)
     return MAX(MAX(zones[v[0]], zones[v[1]]), MAX(zones[v[2]], zones[v[3]])) >= 0;
 }
 
-static int zone_root(int *zones, int p)
-{
-    while (zones[p] != p) p = zones[p] = zones[zones[p]];
-    return p;
-}
-
 static void zone_join(int *zones, int a, int b)
 {
     if (zones[a] < 0) zones[a] = a;
     if (zones[b] < 0) zones[b] = b;
-    a = zone_root(zones, a), b = zone_root(zones, b);
-    zones[MAX(a, b)] = MIN(a, b);
+    forest_join(zones, a, b);
 }
 
 /*
@@ -110,7 +103,7 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
     int count = 0;
     for (int p = 0; p < n; p++) {
         if (zones[p] < 0) continue;
-        float *z = data + 16 * zone_root(zones, p);
+        float *z = data + 16 * forest_root(zones, p);
         if (zones[p] == p) memset(z, 0, 16 * sizeof(float));
         count++;
         float weight = inverse_masses[p] > 0 ? 1 : fixed;
@@ -120,7 +113,7 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
     /* Roots are the lowest points of their zones, so that they come first above and in the next loop. */
     for (int p = 0; p < n; p++) {
         if (zones[p] < 0) continue;
-        float *z = data + 16 * zone_root(zones, p);
+        float *z = data + 16 * forest_root(zones, p);
         if (zones[p] == p) {
             for (int k = 0; k < 6; k++) z[k] /= z[6];
             memset(z + 7, 0, 9 * sizeof(float));
@@ -132,7 +125,7 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
     }
     for (int p = 0; p < n; p++) {
         if (zones[p] < 0) continue;
-        float *z = data + 16 * zone_root(zones, p);
+        float *z = data + 16 * forest_root(zones, p);
         if (zones[p] == p) {
             mat3 a;
             memcpy(a.m, z + 7, sizeof a.m);
@@ -243,10 +236,10 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
             if (pass > 0 && !pair_zoned(pair, zones)) continue;
             if (pair_fixed(pair, inverse_masses)) continue;
             if (contact_pair_impact(pair, start, end, gap_hard(pair)) > 1) continue;
-            int first = zones[pair->v[0]] < 0 ? -1 : zone_root(zones, pair->v[0]);
+            int first = zones[pair->v[0]] < 0 ? -1 : forest_root(zones, pair->v[0]);
             bool rigid = first >= 0;
             for (int k = 1; k < 4 && rigid; k++)
-                rigid = zones[pair->v[k]] >= 0 && zone_root(zones, pair->v[k]) == first;
+                rigid = zones[pair->v[k]] >= 0 && forest_root(zones, pair->v[k]) == first;
             if (rigid) continue; /* a rigid turn only looks like an impact on straight ways */
             for (int k = 1; k < 4; k++) zone_join(zones, pair->v[0], pair->v[k]);
             hits++;

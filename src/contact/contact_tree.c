@@ -516,12 +516,6 @@ static cutis_result outlines_build(contact_surface *surface, tree_builder *b, ar
     return CUTIS_OK;
 }
 
-static int root_of(int *parents, int i)
-{
-    while (parents[i] != i) i = parents[i] = parents[parents[i]];
-    return i;
-}
-
 /* Groups of points whose triangles intersect at rest. */
 static cutis_result tangles_find(const mesh *m, int *tangle, arena *scratch, cutis_error *error)
 {
@@ -535,18 +529,18 @@ static cutis_result tangles_find(const mesh *m, int *tangle, arena *scratch, cut
     int count = mesh_self_intersections(m, &tree, m->positions, NULL, pairs, limit);
     for (int p = 0; p < m->point_count; p++) parents[p] = p, tangle[p] = -1;
     for (int i = 0; i < MIN(count, limit); i++) {
-        int root = root_of(parents, m->triangles[3 * pairs[2 * i]]);
+        int root = forest_root(parents, m->triangles[3 * pairs[2 * i]]);
         for (int side = 0; side < 2; side++)
             for (int c = 0; c < 3; c++) {
                 int p = m->triangles[3 * pairs[2 * i + side] + c];
-                int r = root_of(parents, p);
+                int r = forest_root(parents, p);
                 parents[MAX(r, root)] = MIN(r, root);
                 root = MIN(r, root);
                 tangle[p] = 0;
             }
     }
     for (int p = 0; p < m->point_count; p++)
-        if (tangle[p] == 0) tangle[p] = root_of(parents, p);
+        if (tangle[p] == 0) tangle[p] = forest_root(parents, p);
     return CUTIS_OK;
 }
 

@@ -33,18 +33,12 @@ typedef struct untangler {
     uint8_t *failed; /* (point_count) at the roots of groups */
 } untangler;
 
-static int group_root(int *groups, int p)
-{
-    while (groups[p] != p) p = groups[p] = groups[groups[p]];
-    return p;
-}
-
 static void groups_join(int *groups, const int *corners, int *root)
 {
     for (int c = 0; c < 3; c++) {
         int p = corners[c];
         if (groups[p] < 0) groups[p] = p;
-        p = group_root(groups, p);
+        p = forest_root(groups, p);
         if (*root < 0) *root = p;
         groups[MAX(p, *root)] = MIN(p, *root);
         *root = MIN(p, *root);
@@ -169,11 +163,11 @@ cutis_result contact_untangle(const mesh *m, const contact_untangle_options *opt
     /* What is free of crossings now, and has not gone too far, stays there. */
     for (int p = 0; p < m->point_count; p++) {
         float moved = vec3_distance(vec3_load(u.x + 3 * p), vec3_load(positions + 3 * p));
-        if (u.groups[p] >= 0 && !(moved <= options->limit)) u.failed[group_root(u.groups, p)] = 1;
+        if (u.groups[p] >= 0 && !(moved <= options->limit)) u.failed[forest_root(u.groups, p)] = 1;
     }
     for (int p = 0; p < m->point_count; p++) {
         if (u.groups[p] < 0) continue;
-        if (u.failed[group_root(u.groups, p)]) {
+        if (u.failed[forest_root(u.groups, p)]) {
             stats->left++;
             continue;
         }

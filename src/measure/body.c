@@ -27,12 +27,6 @@
 
 /* ---- build ---- */
 
-static int rim_root(int *parents, int i)
-{
-    while (parents[i] != i) i = parents[i] = parents[parents[i]];
-    return i;
-}
-
 /* How often more the triangles run along edge e from its lower to its higher point than back. */
 static int edge_balance(const mesh *m, int e)
 {
@@ -62,13 +56,12 @@ static bool body_close(body *b, arena *memory, int *parents, int *holes)
         passable[e] = balance == 0 && m->edge_triangle_counts[e] == 2;
         if (balance == 0) continue;
         cap_count += abs(balance);
-        int i = rim_root(parents, m->edges[2 * e]), j = rim_root(parents, m->edges[2 * e + 1]);
-        parents[MAX(i, j)] = MIN(i, j);
+        forest_join(parents, m->edges[2 * e], m->edges[2 * e + 1]);
         holes[m->edges[2 * e]] = holes[m->edges[2 * e + 1]] = -2; /* on a rim */
     }
     for (int p = 0; p < m->point_count; p++) {
         if (holes[p] == -1) continue;
-        int root = rim_root(parents, p);
+        int root = forest_root(parents, p);
         holes[p] = root == p ? hole_count++ : holes[root]; /* the root is the lowest, so it has its number */
         rim_count++;
     }

@@ -7,22 +7,6 @@
 #include "cutis/character.h"
 #include "mesh/mesh.h"
 
-/* The root of `i` in a forest of parents, its path made shorter on the way. */
-static int forest_root(int *parents, int i)
-{
-    while (parents[i] != i) {
-        parents[i] = parents[parents[i]];
-        i = parents[i];
-    }
-    return i;
-}
-
-static void forest_join(int *parents, int a, int b)
-{
-    a = forest_root(parents, a), b = forest_root(parents, b);
-    parents[MAX(a, b)] = MIN(a, b);
-}
-
 /* Whether triangle t runs along edge e from its lower to its higher point. */
 static bool triangle_runs_up(const mesh *m, int t, int e)
 {

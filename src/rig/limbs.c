@@ -80,15 +80,6 @@ typedef struct tree_work {
     int merge_count, join_count;
 } tree_work;
 
-static int set_find(int *up, int i)
-{
-    while (up[i] != i) {
-        up[i] = up[up[i]];
-        i = up[i];
-    }
-    return i;
-}
-
 /* Patches by falling distance, by counting; equal cells keep the order of the patches. */
 static void patches_sort(limbs *f, int *counts, int cells)
 {
@@ -154,7 +145,7 @@ static cutis_result tree_grow(tree_work *w, arena *memory, cutis_error *error)
         for (int e = g->link_first[p]; e < g->link_first[p + 1]; e++) {
             int q = g->links[e];
             if (w->up[q] < 0) continue;
-            int set = set_find(w->up, q);
+            int set = forest_root(w->up, q);
             bool known = set_count > 0 && sets[0] == set;
             for (int i = 1; i < set_count && !known; i++) known = sets[i] == set;
             if (!known && set_count < 16) sets[set_count++] = set;

@@ -40,12 +40,6 @@ static int edge_find(cage_edges *edges, int a, int b)
     return e;
 }
 
-static int chord_root(cage_edges *edges, int e)
-{
-    while (edges->chord[e] != e) e = edges->chord[e] = edges->chord[edges->chord[e]];
-    return e;
-}
-
 static void edges_build(const zoo_kit *kit, cage_edges *edges)
 {
     for (int i = 0; i < kit->point_count; i++) edges->first[i] = -1;
@@ -53,14 +47,11 @@ static void edges_build(const zoo_kit *kit, cage_edges *edges)
         for (int k = 0; k < 4; k++)
             edges->face_edges[f][k] = edge_find(edges, kit->faces[f].points[k], kit->faces[f].points[(k + 1) % 4]);
     for (int f = 0; f < kit->face_count; f++)
-        for (int k = 0; k < 2; k++) {
-            int a = chord_root(edges, edges->face_edges[f][k]), b = chord_root(edges, edges->face_edges[f][k + 2]);
-            if (a != b) edges->chord[MAX(a, b)] = MIN(a, b);
-        }
+        for (int k = 0; k < 2; k++) forest_join(edges->chord, edges->face_edges[f][k], edges->face_edges[f][k + 2]);
     int members[MAX_EDGES] = {0};
     for (int f = 0; f < kit->face_count; f++)
         for (int k = 0; k < 4; k++) {
-            int e = edges->face_edges[f][k], root = chord_root(edges, e);
+            int e = edges->face_edges[f][k], root = forest_root(edges->chord, e);
             float density = kit->density[kit->faces[f].region];
             edges->chord_length[root] += (density > 0 ? density : 1) *
                                          vec3_distance(kit->points[edges->ends[e][0]], kit->points[edges->ends[e][1]]);
@@ -75,7 +66,7 @@ static int edges_cut(const zoo_kit *kit, cage_edges *edges, float cell)
 {
     int count = kit->point_count;
     for (int e = 0; e < edges->edge_count; e++) {
-        int pieces = (int)floorf(edges->chord_length[chord_root(edges, e)] / cell + 0.5f);
+        int pieces = (int)floorf(edges->chord_length[forest_root(edges->chord, e)] / cell + 0.5f);
         edges->pieces[e] = CLAMP(pieces, 1, MAX_PIECES);
         count += edges->pieces[e] - 1;
     }

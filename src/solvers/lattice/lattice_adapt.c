@@ -24,12 +24,6 @@ typedef struct adapter {
     int *parents;    /* (count) union-find */
 } adapter;
 
-static int merged_root(int *parents, int v)
-{
-    while (parents[v] != v) parents[v] = parents[parents[v]], v = parents[v];
-    return v;
-}
-
 /* Integer place of a small voxel. */
 static void fine_place(const lattice_graph *fine, int v, int place[3])
 {
@@ -71,7 +65,7 @@ static void blocks_join(adapter *a, int level)
         for (int i = fine->link_first[v * LATTICE_DIRECTIONS]; i < end; i++) {
             int next = fine->links[i];
             if (a->levels[next] != level || !same_block(fine, v, next, level)) continue;
-            int x = merged_root(a->parents, v), y = merged_root(a->parents, next);
+            int x = forest_root(a->parents, v), y = forest_root(a->parents, next);
             if (x < y)
                 a->parents[y] = x;
             else
@@ -136,12 +130,12 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
     graph->count = 0;
     graph->cell = (float)(2 * fine->step);
     for (int v = 0; v < count; v++)
-        if (merged_root(a->parents, v) == v) merged[v] = graph->count++;
+        if (forest_root(a->parents, v) == v) merged[v] = graph->count++;
     graph->rest = ARENA_ARRAY(memory, float, (size_t)4 * graph->count);
     graph->point_voxels = ARENA_ARRAY(memory, int, point_count);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
     for (int v = 0; v < count; v++) {
-        int root = merged_root(a->parents, v), level = a->levels[v], place[3];
+        int root = forest_root(a->parents, v), level = a->levels[v], place[3];
         merged[v] = merged[root];
         fine_place(fine, v, place);
         float *rest = graph->rest + 4 * merged[v];

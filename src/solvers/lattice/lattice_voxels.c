@@ -44,25 +44,6 @@ typedef struct voxeliser {
     int *node_cells;
 } voxeliser;
 
-static int node_root(int *parents, int node)
-{
-    while (parents[node] != node) {
-        parents[node] = parents[parents[node]];
-        node = parents[node];
-    }
-    return node;
-}
-
-static void node_join(int *parents, int a, int b)
-{
-    a = node_root(parents, a), b = node_root(parents, b);
-    /* The lower one wins, so that the result does not depend on the order. */
-    if (a < b)
-        parents[b] = a;
-    else
-        parents[a] = b;
-}
-
 static size_t cell_index(const voxeliser *v, int x, int y, int z)
 {
     return ((size_t)z * v->dims[1] + y) * v->dims[0] + x;
@@ -105,12 +86,12 @@ static cutis_result surface_prepare(voxeliser *v, const double origin[3], double
         if (net[e] == 0) continue;
         open++;
         caps += abs(net[e]);
-        node_join(groups, m->edges[2 * e], m->edges[2 * e + 1]);
+        forest_join(groups, m->edges[2 * e], m->edges[2 * e + 1]);
     }
     *open_edges = open;
     int group_count = 0;
     for (int e = 0; e < m->edge_count; e++) {
-        int *group = &group_points[node_root(groups, m->edges[2 * e])];
+        int *group = &group_points[forest_root(groups, m->edges[2 * e])];
         if (net[e] != 0 && *group < 0) *group = group_count++;
     }
 
@@ -131,7 +112,7 @@ static cutis_result surface_prepare(voxeliser *v, const double origin[3], double
     for (int e = 0; e < m->edge_count; e++) {
         if (net[e] == 0) continue;
         int low = m->edges[2 * e], high = m->edges[2 * e + 1];
-        int group = group_points[node_root(groups, low)], tip = m->point_count + group;
+        int group = group_points[forest_root(groups, low)], tip = m->point_count + group;
         for (int k = 0; k < 3; k++) v->points[3 * tip + k] += v->points[3 * low + k] + v->points[3 * high + k];
         group_sizes[group] += 2;
         for (int i = 0; i < abs(net[e]); i++, at++) {
@@ -393,7 +374,7 @@ typedef struct link_list {
 static void nodes_meet(voxeliser *v, link_list *list, int a, int b, int axis)
 {
     if (v->node_cells[a] == v->node_cells[b]) {
-        node_join(v->parents, a, b);
+        forest_join(v->parents, a, b);
         return;
     }
     int pa[3], pb[3];
@@ -460,7 +441,7 @@ static void surface_join(voxeliser *v, link_list *list)
             if (q < 0) continue;
             cell_place(v, v->piece_cells[p], place);
             double centre[3] = {place[0] + 0.5, place[1] + 0.5, place[2] + 0.5};
-            if (triangle_overlaps(edge, centre, half)) node_join(v->parents, p, q);
+            if (triangle_overlaps(edge, centre, half)) forest_join(v->parents, p, q);
         }
     }
     int stride[3] = {1, v->dims[0], v->dims[0] * v->dims[1]};
@@ -539,7 +520,7 @@ static void strays_join(voxeliser *v, uint8_t *joined)
 {
     for (int p = 0; p < v->piece_count; p++) {
         /* Pieces with company of another kind, or alone in their cell, need no help. */
-        int root = node_root(v->parents, p), cell = v->piece_cells[p];
+        int root = forest_root(v->parents, p), cell = v->piece_cells[p];
         if (joined[root]) continue;
         int place[3], t = v->piece_triangles[p];
         double middle[3];
@@ -568,10 +549,10 @@ static void strays_join(voxeliser *v, uint8_t *joined)
             if (at < nearest) nearest = at, hit = other;
         }
         if (hit >= 0) {
-            int other = node_root(v->parents, hit);
+            int other = forest_root(v->parents, hit);
             uint8_t both = joined[root] | joined[other];
-            node_join(v->parents, p, hit);
-            joined[node_root(v->parents, p)] = both;
+            forest_join(v->parents, p, hit);
+            joined[forest_root(v->parents, p)] = both;
             continue;
         }
         int s = v->samples;
@@ -587,8 +568,8 @@ static void strays_join(voxeliser *v, uint8_t *joined)
                 if (v->cell_pieces[j] != p)
                     clear = triangle_hit(v, v->piece_triangles[v->cell_pieces[j]], start, d, 1) >= 1;
             if (!clear) continue;
-            node_join(v->parents, p, node);
-            joined[node_root(v->parents, p)] = 1;
+            forest_join(v->parents, p, node);
+            joined[forest_root(v->parents, p)] = 1;
             break;
         }
     }
@@ -609,14 +590,14 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
         int place[3], before = graph->count;
         cell_place(v, (int)c, place);
         for (int i = v->cell_first[c]; i < v->cell_first[c + 1]; i++) {
-            int root = node_root(v->parents, v->cell_pieces[i]);
+            int root = forest_root(v->parents, v->cell_pieces[i]);
             if (voxel_of[root] < 0) voxel_of[root] = graph->count++;
         }
         for (int i = 0; i < s * s * s; i++) {
             int sp[3] = {place[0] * s + i % s, place[1] * s + i / s % s, place[2] * s + i / s / s};
             int node = v->sample_nodes[sample_index(v, sp)];
             if (node < 0) continue;
-            int root = node_root(v->parents, node);
+            int root = forest_root(v->parents, node);
             if (voxel_of[root] < 0) voxel_of[root] = graph->count++;
         }
         graph->cell_voxels[c] = graph->count > before ? before : -1;
@@ -628,7 +609,7 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
     if (memory->failed || temporary->failed) return error_memory(error, "the lattice's voxels");
 
     for (int n = 0; n < v->node_count; n++) {
-        int voxel = voxel_of[node_root(v->parents, n)], place[3];
+        int voxel = voxel_of[forest_root(v->parents, n)], place[3];
         cell_place(v, v->node_cells[n], place);
         for (int k = 0; k < 3; k++)
             graph->rest[4 * voxel + k] = (float)(graph->origin[k] + (place[k] + 0.5) * graph->step);
@@ -636,7 +617,7 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
     }
     for (int i = 0; i < list->count; i++) {
         const int *link = list->links + 3 * (size_t)i;
-        int a = voxel_of[node_root(v->parents, link[0])], b = voxel_of[node_root(v->parents, link[1])];
+        int a = voxel_of[forest_root(v->parents, link[0])], b = voxel_of[forest_root(v->parents, link[1])];
         int *pair = pairs + 6 * (size_t)i;
         pair[0] = a * LATTICE_DIRECTIONS + 2 * link[2] + 1, pair[1] = b, pair[2] = 1;
         pair[3] = b * LATTICE_DIRECTIONS + 2 * link[2], pair[4] = a, pair[5] = 1;
@@ -644,7 +625,7 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
     size_t sample_count = v->cell_count * s * s * s;
     graph->sample_voxels = v->sample_nodes;
     for (size_t i = 0; i < sample_count; i++)
-        if (v->sample_nodes[i] >= 0) v->sample_nodes[i] = voxel_of[node_root(v->parents, v->sample_nodes[i])];
+        if (v->sample_nodes[i] >= 0) v->sample_nodes[i] = voxel_of[forest_root(v->parents, v->sample_nodes[i])];
 
     /* A point lies in the cell of some piece of a triangle around it. */
     const mesh *m = v->shape->mesh;
@@ -654,7 +635,7 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
         int cell = (int)cell_index(v, place[0], place[1], place[2]), piece = -1;
         for (int i = m->point_triangle_first[p]; i < m->point_triangle_first[p + 1] && piece < 0; i++)
             piece = piece_of(v, m->point_triangles[i], cell);
-        graph->point_voxels[p] = piece >= 0 ? voxel_of[node_root(v->parents, piece)] : -1;
+        graph->point_voxels[p] = piece >= 0 ? voxel_of[forest_root(v->parents, piece)] : -1;
     }
     return lattice_graph_link(graph, pairs, (size_t)2 * list->count, memory, error);
 }
@@ -713,7 +694,7 @@ static cutis_result voxelise(voxeliser *v, arena *memory, arena *temporary, latt
         if (temporary->failed) return error_memory(error, "the lattice's voxels");
         list.count = 0;
     }
-    for (int n = v->piece_count; n < v->node_count; n++) joined[node_root(v->parents, n)] = 1;
+    for (int n = v->piece_count; n < v->node_count; n++) joined[forest_root(v->parents, n)] = 1;
     strays_join(v, joined);
     return graph_fill(v, &list, memory, temporary, graph, error);
 }

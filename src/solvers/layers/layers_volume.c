@@ -10,7 +10,6 @@
  * - A correction moves points along their normals, scaled by the depth of flesh under them, and is shared out
  *   smoothly between neighbouring pieces, so that no step shows at a cut. The inner layers follow it by depth.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "solvers/layers/layers.h"
@@ -36,12 +35,6 @@ typedef struct pieces {
     int *piece;    /* (triangle_count) */
     int count;
 } pieces;
-
-static int root_of(int *parents, int i)
-{
-    while (parents[i] != i) i = parents[i] = parents[parents[i]];
-    return i;
-}
 
 static vec3 joint_rest(const cutis_character *character, int j)
 {
@@ -96,8 +89,7 @@ static void pieces_flood(pieces *b, int *parents)
     for (int e = 0; e < m->edge_count; e++) {
         int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
         if (s < 0 || t < 0 || b->piece[s] != b->piece[t]) continue;
-        s = root_of(parents, s), t = root_of(parents, t);
-        parents[MAX(s, t)] = MIN(s, t);
+        forest_join(parents, s, t);
     }
 }
 
@@ -107,31 +99,37 @@ typedef struct piece_shape {
     vec3 area;    /* the sum of its triangles' areas as vectors */
     float skin;   /* and that of their lengths */
     float border; /* in common with the piece in hand */
-    bool alone;   /* without neighbours */
+    bool bounded; /* has a neighbour */
 } piece_shape;
 
 static void shapes_find(const mesh *m, int *parents, piece_shape *shapes)
 {
-    for (int t = 0; t < m->triangle_count; t++) shapes[t] = (piece_shape){.alone = shapes[t].alone};
+    memset(shapes, 0, (size_t)m->triangle_count * sizeof *shapes);
     for (int t = 0; t < m->triangle_count; t++) {
         const int *c = m->triangles + 3 * t;
         vec3 p = vec3_load(m->positions + 3 * c[0]), q = vec3_load(m->positions + 3 * c[1]);
         vec3 area = vec3_cross(vec3_sub(q, p), vec3_sub(vec3_load(m->positions + 3 * c[2]), p));
-        piece_shape *shape = shapes + root_of(parents, t);
+        piece_shape *shape = shapes + forest_root(parents, t);
         shape->triangles++;
         shape->area = vec3_add(shape->area, area);
         shape->skin += vec3_length(area);
     }
+    for (int e = 0; e < m->edge_count; e++) {
+        int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
+        if (s < 0 || t < 0) continue;
+        s = forest_root(parents, s), t = forest_root(parents, t);
+        if (s != t) shapes[s].bounded = shapes[t].bounded = true;
+    }
 }
 
-/* The neighbour with the longest border in common with `piece`, -1: none. */
+/* The neighbour with the longest border in common with `piece`, which has one. */
 static int piece_neighbour(const mesh *m, int *parents, piece_shape *shapes, int piece)
 {
     int best = -1;
     for (int e = 0; e < m->edge_count; e++) {
         int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
         if (s < 0 || t < 0) continue;
-        s = root_of(parents, s), t = root_of(parents, t);
+        s = forest_root(parents, s), t = forest_root(parents, t);
         if (s == t || (s != piece && t != piece)) continue;
         const int *ends = m->edges + 2 * e;
         int other = s == piece ? t : s;
@@ -154,16 +152,12 @@ static void pieces_join(const mesh *m, int *parents, piece_shape *shapes)
         shapes_find(m, parents, shapes);
         for (int root = 0; root < m->triangle_count; root++) {
             const piece_shape *shape = shapes + root;
-            if (shape->triangles == 0 || shape->alone) continue;
+            if (!shape->bounded) continue;
             if (shape->triangles >= LEAST_TRIANGLES && vec3_length(shape->area) <= PATCH * shape->skin) continue;
             if (piece < 0 || shape->skin < shapes[piece].skin) piece = root;
         }
         if (piece < 0) return;
-        int other = piece_neighbour(m, parents, shapes, piece);
-        if (other < 0)
-            shapes[piece].alone = true;
-        else
-            parents[MAX(piece, other)] = MIN(piece, other);
+        forest_join(parents, piece, piece_neighbour(m, parents, shapes, piece));
     }
 }
 
@@ -199,15 +193,13 @@ static int piece_loops(const pieces *b, closing *c, int p, int first_centre)
         for (int k = 0; k < 3; k++) {
             int t = c->order[i];
             if (!half_edge_open(b, t, k)) continue;
-            int r = root_of(c->loops, m->triangles[3 * t + k]),
-                s = root_of(c->loops, m->triangles[3 * t + (k + 1) % 3]);
-            c->loops[MAX(r, s)] = MIN(r, s);
+            forest_join(c->loops, m->triangles[3 * t + k], m->triangles[3 * t + (k + 1) % 3]);
         }
     for (int i = c->first[p]; i < c->first[p + 1]; i++)
         for (int k = 0; k < 3; k++) {
             int t = c->order[i];
             if (!half_edge_open(b, t, k)) continue;
-            int r = root_of(c->loops, m->triangles[3 * t + k]);
+            int r = forest_root(c->loops, m->triangles[3 * t + k]);
             if (c->centres[r] < 0) c->centres[r] = centre++;
         }
     return centre;
@@ -225,7 +217,7 @@ static void centres_fill(const pieces *b, closing *c, int p, int first, int last
         for (int i = c->first[p]; i < c->first[p + 1]; i++)
             for (int k = 0; k < 3; k++) {
                 int t = c->order[i], point = m->triangles[3 * t + k];
-                if (!half_edge_open(b, t, k) || c->centres[root_of(c->loops, point)] != centre) continue;
+                if (!half_edge_open(b, t, k) || c->centres[forest_root(c->loops, point)] != centre) continue;
                 int original = b->model->paths.points[point];
                 for (int a = 0; a < 3; a++) sum[a] += b->build->mesh->positions[3 * original + a];
                 for (int w = weights->first[original]; w < weights->first[original + 1]; w++)
@@ -387,7 +379,7 @@ static cutis_result pieces_find(pieces *b, arena *scratch, cutis_error *error)
     pieces_flood(b, parents);
     pieces_join(m, parents, shapes);
     for (int t = 0; t < m->triangle_count; t++) {
-        int root = root_of(parents, t);
+        int root = forest_root(parents, t);
         if (root == t) numbers[t] = b->count++;
         b->piece[t] = numbers[root]; /* roots come before what hangs on them */
     }
@@ -454,7 +446,7 @@ static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
                 if (!half_edge_open(b, t, k)) continue;
                 int from = m->triangles[3 * t + k], to = m->triangles[3 * t + (k + 1) % 3];
                 int *fan = v->triangles + 3 * at++;
-                fan[0] = to, fan[1] = from, fan[2] = m->point_count + c.centres[root_of(c.loops, from)];
+                fan[0] = to, fan[1] = from, fan[2] = m->point_count + c.centres[forest_root(c.loops, from)];
             }
         }
     }
