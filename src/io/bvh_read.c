@@ -13,17 +13,7 @@ enum { JOINT_LIMIT = 1 << 20 };
 
 /* ---- text ---- */
 
-static cutis_result bvh_error(const bvh_reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static cutis_result bvh_error(const bvh_reader *r, const char *format, ...)
-{
-    char text[300];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return error_set(r->error, CUTIS_ERROR_FORMAT, "%.150s: line %d: %s", r->name, r->line, text);
-}
+#define bvh_error(text, ...) file_line_error((text)->error, (text)->name, (text)->line, __VA_ARGS__)
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v'; }
 

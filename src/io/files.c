@@ -52,6 +52,16 @@ const char *file_error_text(int number, char text[128])
     return text;
 }
 
+cutis_result file_line_error(cutis_error *error, const char *name, int line, const char *format, ...)
+{
+    char text[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return error_set(error, CUTIS_ERROR_FORMAT, "%.150s: line %d: %s", name, line, text);
+}
+
 cutis_result file_read(const char *path, size_t limit, const cutis_allocator *allocator, file_data *data,
                        cutis_error *error)
 {

@@ -54,6 +54,9 @@ void file_writer_print(file_writer *writer, const char *format, ...) __attribute
 cutis_result file_writer_finish(file_writer *writer, cutis_error *error);
 void file_writer_discard(file_writer *writer);
 
+/* What is wrong in a line of a text. */
+cutis_result file_line_error(cutis_error *error, const char *name, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* The text of an errno. */
 const char *file_error_text(int number, char text[128]);
 /* `path` with a suffix that no other process uses, for attempt 0, 1, ...; release with file_string_release. */

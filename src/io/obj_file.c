@@ -25,17 +25,7 @@ typedef struct obj_counts {
     bool has_texcoords;
 } obj_counts;
 
-static cutis_result obj_error(const obj_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static cutis_result obj_error(const obj_text *t, const char *format, ...)
-{
-    char text[300];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return error_set(t->error, CUTIS_ERROR_FORMAT, "%.150s: line %d: %s", t->name, t->line, text);
-}
+#define obj_error(text, ...) file_line_error((text)->error, (text)->name, (text)->line, __VA_ARGS__)
 
 /* Whether a backslash here continues the line. */
 static const char *continuation(const char *p, const char *end)
