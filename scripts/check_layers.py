@@ -18,7 +18,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # A module may include itself and those above it.
-ORDER = ["base", "math", "mesh", "character", "rig", "contact", "solvers", "engine", "io", "measure", "zoo"]
+ORDER = ["base", "math", "mesh", "character", "body", "rig", "contact", "solvers", "engine", "io", "measure", "zoo"]
 # Only the engine calls the solver table.
 FORBIDDEN = {("io", "solvers"), ("measure", "solvers"), ("zoo", "solvers")}
 
