@@ -66,7 +66,7 @@ typedef struct layers_regions {
 } layers_regions;
 
 /* What an iteration works on; all (point_count x LAYERS). */
-typedef struct layers_motion {
+typedef struct layers_iterate {
     float *x[3];      /* current iterate */
     float *inert[3];  /* where inertia would take the particle */
     float *last[3];   /* iterate before the current one, for the acceleration */
@@ -79,7 +79,7 @@ typedef struct layers_motion {
     double *base_sums; /* ((point_count + path_count) x SUM_STRIDE) prefix sums of its moments */
     float *sums;       /* the same shape: prefix sums of what was moved since; naive: the rotations of places */
     float *maps;       /* the same of the regions' rigid maps */
-} layers_motion;
+} layers_iterate;
 
 /* Lower bounds on the distance of a particle from a joint: from its centre, and, in a twist, from the bone's line. */
 typedef struct layers_hold {
@@ -225,6 +225,15 @@ enum {
     LAYERS_PARAMETER_COUNT
 };
 
+enum {
+    LAYERS_OUTPUT_FAT,
+    LAYERS_OUTPUT_MUSCLE,
+    LAYERS_OUTPUT_BONE,
+    LAYERS_OUTPUT_CONTACT,
+    LAYERS_OUTPUT_PIECE,
+    LAYERS_OUTPUT_COUNT
+};
+
 /* Seconds^-2 of a stiffness 0..1 (layers_match.c). */
 double layers_kappa(double stiffness);
 
@@ -232,17 +241,17 @@ double layers_kappa(double stiffness);
 void layers_regions_finish(const layers_paths *paths, const float *mass, layers_regions *regions);
 
 /* The first iterate: prefix sums of its moments, then the moments of regions. For path ranges. */
-void layers_match_base_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion,
+void layers_match_base_sums(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate,
                             int path_begin, int path_end);
-void layers_match_base(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int path_begin,
-                       int path_end);
+void layers_match_base(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate,
+                       int path_begin, int path_end);
 /* One iteration of shape matching for all particles: kernels of path ranges. coupling: of the bone layer to its target.
  */
-void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
+void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, bool naive,
                        int path_begin, int path_end);
-void layers_match_maps(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
+void layers_match_maps(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, bool naive,
                        int path_begin, int path_end);
-void layers_match_blend(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
+void layers_match_blend(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, bool naive,
                         double h, float omega, float coupling, int path_begin, int path_end);
 
 #endif

@@ -13,36 +13,11 @@
  *   also keep their distance from the bone's line: wrung flesh closes in on its bone, arms do not.
  * - A rest shape that crosses or touches itself a little is parted first (contact_untangle.c).
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "solvers/layers/layers.h"
-
-/* A weight below this share does not make a point part of a joint's surroundings. */
-static const float HOLD_WEIGHT = 0.02f;
-/* Depth of flesh, in sizes, whose frequency a stiffness gives: that of a belly, the default of `flesh`. */
-static const double DEEP_FLESH = 0.05;
-/* Stiffness that thin flesh is raised to at most. */
-static const double THIN_STIFFNESS = 0.8;
-/* Least thickness between layers and least particle mass, in sizes and in means. */
-static const float LEAST_DEPTH = 2e-4f, LEAST_MASS = 0.02f;
-
-/*
- * Depth of the flesh at most, in radii of its regions. A deep column of small regions bends like a reed: its shear
- * stiffness falls with the square of depth over radius, so that a finely modelled face would swim on its skull. The
- * arm and the man of the zoo are below this nearly everywhere.
- */
-static const float SLENDER = 2.5f;
-/*
- * The rest shape is parted where it crosses or touches itself: over the thickness, up to where the search takes
- * features for touching, and to where; and how far a point may be moved for it, in sizes: more would be seen.
- */
-static const float UNTANGLE_TOUCH = 0.02f, UNTANGLE_GAP = 0.1f, UNTANGLE_LIMIT = 2e-3f;
-/* Rings around a place that intersects itself at rest that are frozen with it, and over which it is let go. */
-enum { TANGLE_RINGS = 5, TANGLE_FADE = 5 };
-static const float TANGLE_FREEZE = 0.999f;
-/* Rings around places without room over which the flesh grows to its depth; in the first half there is none. */
-enum { ROOM_RINGS = 6 };
+#include "solvers/layers/layers_limits.h"
+#include "solvers/solver_kit.h"
 
 typedef struct centre_line {
     vec3 joint; /* rest position, sizes */
@@ -144,33 +119,18 @@ static vec3 bone_nearest(const centre_line *bone, vec3 p)
     return best;
 }
 
-/* ---- values by bone and by vertex ---- */
-
-/* A parameter of a point: the mean over its bones. */
-static double point_value(const builder *b, int point, int parameter)
-{
-    const point_weights *weights = b->build->weights;
-    double sum = 0, total = 0;
-    for (int i = weights->first[point]; i < weights->first[point + 1]; i++) {
-        sum += weights->weights[i] *
-               b->build->bone_values[(size_t)weights->joints[i] * LAYERS_PARAMETER_COUNT + (size_t)parameter];
-        total += weights->weights[i];
-    }
-    return total > 0 ? sum / total : b->build->values[parameter];
-}
+/* ---- painted maps ---- */
 
 /* The painted map of that name by place, `unpainted` where there is none. Returns whether it says anything else. */
 static bool map_gather(const builder *b, const char *name, float unpainted, float *values)
 {
     const cutis_character *character = b->build->character;
+    const float *map = kit_map_find(character, name);
     bool painted = false;
-    for (int k = 0; k < b->model->point_count; k++) values[k] = unpainted;
-    for (int i = 0; i < character->map_count; i++) {
-        if (strcmp(character->maps[i].name, name) != 0) continue;
-        for (int k = 0; k < b->model->point_count; k++)
-            values[k] = CLAMP(character->maps[i].values[character->point_vertices[b->model->paths.points[k]]], 0, 1);
+    for (int k = 0; k < b->model->point_count; k++) {
+        values[k] = kit_map_at(character, map, b->model->paths.points[k], unpainted);
+        painted = painted || values[k] != unpainted;
     }
-    for (int k = 0; k < b->model->point_count; k++) painted = painted || values[k] != unpainted;
     return painted;
 }
 
@@ -274,10 +234,10 @@ static void layers_place(builder *b, const float *normals, const float *radii)
         /* A point on its own bone, or without one, goes inwards. */
         if (!(length > LEAST_DEPTH)) way = vec3_scale(vec3_load(normals + 3 * k), -1), length = 0.02f;
         way = vec3_normalize(way);
-        float parameters[LAYERS] = {0, (float)point_value(b, point, LAYERS_FAT_DEPTH),
-                                    (float)point_value(b, point, LAYERS_MUSCLE_DEPTH),
-                                    (float)point_value(b, point, LAYERS_BONE_DEPTH)};
-        float flesh = (float)point_value(b, point, LAYERS_FLESH);
+        float parameters[LAYERS] = {0, (float)kit_point_value(b->build, point, LAYERS_FAT_DEPTH),
+                                    (float)kit_point_value(b->build, point, LAYERS_MUSCLE_DEPTH),
+                                    (float)kit_point_value(b->build, point, LAYERS_BONE_DEPTH)};
+        float flesh = (float)kit_point_value(b->build, point, LAYERS_FLESH);
         float deepest = MIN(MIN(parameters[LAYER_BONE] * length, flesh), SLENDER * radii[k]);
         deepest = MAX(deepest * b->room[k], 3 * LEAST_DEPTH);
         float bottom = MAX(parameters[LAYER_BONE], 1e-3f);
@@ -333,17 +293,17 @@ static void stiffness_find(builder *b, float *map, float *fat)
         double depth = vec3_distance(particle_rest(model, k, LAYER_SKIN), particle_rest(model, k, LAYER_BONE));
         double thin = MAX(DEEP_FLESH / depth, 1.0);
         for (int l = 0; l < LAYERS; l++) {
-            double stiffness = point_value(b, point, parameters[l]);
+            double stiffness = kit_point_value(b->build, point, parameters[l]);
             if (l == LAYER_FAT)
-                stiffness += (1 - fat[k]) * (point_value(b, point, LAYERS_MUSCLE_STIFFNESS) - stiffness);
+                stiffness += (1 - fat[k]) * (kit_point_value(b->build, point, LAYERS_MUSCLE_STIFFNESS) - stiffness);
             stiffness *= map[k];
             double kappa = layers_kappa(1 - (1 - stiffness) * b->room[k]);
             model->regions.kappa[4 * k + l] = (float)MAX(kappa, MIN(thin * thin * kappa, layers_kappa(THIN_STIFFNESS)));
         }
         int members = model->paths.member_first[k + 1] - model->paths.member_first[k];
         model->regions.siblings[k] = (float)(members * b->build->values[LAYERS_SIBLINGS]);
-        model->friction[k] = (float)point_value(b, point, LAYERS_FRICTION);
-        model->restitution[k] = (float)point_value(b, point, LAYERS_RESTITUTION);
+        model->friction[k] = (float)kit_point_value(b->build, point, LAYERS_FRICTION);
+        model->restitution[k] = (float)kit_point_value(b->build, point, LAYERS_RESTITUTION);
     }
 }
 
@@ -383,7 +343,7 @@ static cutis_result holds_build(builder *b, cutis_error *error)
             int joint = hold_joint(b, k);
             if (joint < 0) continue;
             vec3 skin = particle_rest(model, k, LAYER_SKIN), centre = b->bones[joint].joint;
-            float ratio = (float)point_value(b, model->paths.points[k], LAYERS_JOINT_DISTANCE);
+            float ratio = (float)kit_point_value(b->build, model->paths.points[k], LAYERS_JOINT_DISTANCE);
             bool near = vec3_distance(skin, centre) < 1.5f * vec3_distance(skin, b->axis[k]);
             for (int l = 0; l < LAYER_BONE && ratio > 0; l++) {
                 vec3 x = particle_rest(model, k, l);
@@ -543,20 +503,15 @@ static cutis_result surface_untangle(builder *b, mesh *own, float *positions, ar
     contact_untangle_stats stats;
     cutis_result result = contact_untangle(own, &options, &b->build->allocator, positions, b->parted, &stats, error);
     if (result != CUTIS_OK) return result;
-    char sentence[200];
-    if (stats.moved > 0 && b->build->warn) {
-        snprintf(sentence, sizeof sentence,
+    if (stats.moved > 0)
+        kit_warn(b->build,
                  "layers: the rest shape crosses or touches itself; %d points were moved by up to %.2g %% of the size "
                  "to part it",
                  stats.moved, 100 * (double)stats.distance);
-        b->build->warn(b->build->warn_context, sentence);
-    }
-    if (stats.left > 0 && b->build->warn) {
-        snprintf(sentence, sizeof sentence,
+    if (stats.left > 0)
+        kit_warn(b->build,
                  "layers: the rest shape passes through itself at %d points; there the skin follows linear skinning",
                  stats.left);
-        b->build->warn(b->build->warn_context, sentence);
-    }
     if (stats.moved == 0) return CUTIS_OK;
     own->positions = arena_copy(b->build->memory, positions, 3 * (size_t)n, sizeof(float));
     return own->positions ? CUTIS_OK : error_memory(error, "the surface of solver layers");

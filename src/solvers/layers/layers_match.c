@@ -190,16 +190,16 @@ static inline void moments_centre(const layers_regions *regions, int k, const d4
 }
 
 /* The moments of a region's particles at x, and of their rotations (in sums), by visiting each: the naive sum. */
-static void region_moments_naive(const layers_paths *paths, const layers_regions *regions, const layers_motion *motion,
-                                 int k, float *out)
+static void region_moments_naive(const layers_paths *paths, const layers_regions *regions,
+                                 const layers_iterate *iterate, int k, float *out)
 {
     d4 total[SUM_COMPONENTS] = {{0}}, terms[SUM_COMPONENTS];
     d4 above = d4_load(regions->take[0] + 4 * k), below = d4_load(regions->take[1] + 4 * k);
     for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++) {
         int member = paths->members[i];
         d4 moment = d4_load(regions->moments + 4 * member);
-        moment_terms(regions, motion->x, member, terms);
-        for (int c = 0; c < 9; c++) terms[c] += moment * d4_load(motion->sums + (size_t)member * SUM_STRIDE + 4 * c);
+        moment_terms(regions, iterate->x, member, terms);
+        for (int c = 0; c < 9; c++) terms[c] += moment * d4_load(iterate->sums + (size_t)member * SUM_STRIDE + 4 * c);
         for (int c = 0; c < SUM_COMPONENTS; c++) {
             total[c] += terms[c];
             if (member == k) total[c] += adjacent(terms[c], above, below);
@@ -209,40 +209,41 @@ static void region_moments_naive(const layers_paths *paths, const layers_regions
 }
 
 /* The same for the regions' maps, which lie one after the other in naive mode. */
-static void region_maps_naive(const layers_paths *paths, const layers_regions *regions, const layers_motion *motion,
+static void region_maps_naive(const layers_paths *paths, const layers_regions *regions, const layers_iterate *iterate,
                               int k, float *out)
 {
     d4 above = d4_load(regions->give[0] + 4 * k), below = d4_load(regions->give[1] + 4 * k);
     for (int c = 0; c < SUM_COMPONENTS; c++) {
         d4 total = {0};
         for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++)
-            total += d4_load(motion->maps + (size_t)paths->members[i] * SUM_STRIDE + 4 * c);
-        d4 own = d4_load(motion->maps + (size_t)k * SUM_STRIDE + 4 * c);
+            total += d4_load(iterate->maps + (size_t)paths->members[i] * SUM_STRIDE + 4 * c);
+        d4 own = d4_load(iterate->maps + (size_t)k * SUM_STRIDE + 4 * c);
         d4_store(out + 4 * c, total + adjacent(own, above, below));
     }
 }
 
-void layers_match_base_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion,
+void layers_match_base_sums(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate,
                             int path_begin, int path_end)
 {
     for (int path = path_begin; path < path_end; path++) {
         d4 running[SUM_COMPONENTS] = {{0}}, terms[SUM_COMPONENTS];
-        double *out = motion->base_sums + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
+        double *out = iterate->base_sums + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
         for (int c = 0; c < SUM_COMPONENTS; c++) d4_put(out + 4 * c, running[c]);
         for (int k = paths->path_first[path]; k < paths->path_first[path + 1]; k++) {
             out += SUM_STRIDE;
-            moment_terms(regions, motion->x, k, terms);
+            moment_terms(regions, iterate->x, k, terms);
             for (int c = 0; c < SUM_COMPONENTS; c++) d4_put(out + 4 * c, running[c] += terms[c]);
-            for (int c = 0; c < 3; c++) memcpy(motion->base_x[c] + 4 * k, motion->x[c] + 4 * k, LAYERS * sizeof(float));
+            for (int c = 0; c < 3; c++)
+                memcpy(iterate->base_x[c] + 4 * k, iterate->x[c] + 4 * k, LAYERS * sizeof(float));
         }
     }
 }
 
-void layers_match_base(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int path_begin,
-                       int path_end)
+void layers_match_base(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate,
+                       int path_begin, int path_end)
 {
     d4 total[SUM_COMPONENTS];
-    const double *prefix = motion->base_sums;
+    const double *prefix = iterate->base_sums;
     for (int k = paths->path_first[path_begin]; k < paths->path_first[path_end]; k++) {
         const double *own = prefix + (size_t)(k + paths->path_of[k]) * SUM_STRIDE;
         d4 above = d4_load(regions->take[0] + 4 * k), below = d4_load(regions->take[1] + 4 * k);
@@ -253,7 +254,7 @@ void layers_match_base(const layers_paths *paths, const layers_regions *regions,
             const double *b = prefix + (size_t)paths->intervals[i].end * SUM_STRIDE;
             for (int c = 0; c < SUM_COMPONENTS; c++) total[c] += d4_get(b + 4 * c) - d4_get(a + 4 * c);
         }
-        moments_centre(regions, k, total, motion->base + (size_t)k * SUM_STRIDE);
+        moments_centre(regions, k, total, iterate->base + (size_t)k * SUM_STRIDE);
     }
 }
 
@@ -334,39 +335,39 @@ static inline void pair_polar(const l8 a[9], const l8 r[9], l8 q[4])
 /* ---- an iteration ---- */
 
 /* What `count` places from k on add to the moments: what they have moved since the base, and their rotations. */
-static inline float *sums_run(const layers_regions *regions, const layers_motion *motion, int k, int count,
+static inline float *sums_run(const layers_regions *regions, const layers_iterate *iterate, int k, int count,
                               l8 running[SUM_VECTORS], float *out)
 {
     l8 q[4], r[9], x0[3], terms[SUM_COMPONENTS];
-    for (int c = 0; c < 4; c++) q[c] = pair_load(motion->q[c] + 4 * k, count);
+    for (int c = 0; c < 4; c++) q[c] = pair_load(iterate->q[c] + 4 * k, count);
     matrix_of(q, r);
     l8 mass = pair_load(regions->masses + 4 * k, count), moment = pair_load(regions->moments + 4 * k, count);
     for (int c = 0; c < 3; c++) x0[c] = pair_load(regions->rest[c] + 4 * k, count);
     for (int row = 0; row < 3; row++) {
-        l8 d = mass * (pair_load(motion->x[row] + 4 * k, count) - pair_load(motion->base_x[row] + 4 * k, count));
+        l8 d = mass * (pair_load(iterate->x[row] + 4 * k, count) - pair_load(iterate->base_x[row] + 4 * k, count));
         for (int c = 0; c < 3; c++) terms[3 * row + c] = d * x0[c] + moment * r[3 * row + c];
         terms[9 + row] = d;
     }
     return pair_run(terms, count, running, out);
 }
 
-void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
+void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, bool naive,
                        int path_begin, int path_end)
 {
     /* The naive sum visits particles, and wants their rotations alone. */
     for (int k = paths->path_first[path_begin]; k < paths->path_first[path_end] && naive; k++) {
         l8 q[4], r[9];
-        for (int c = 0; c < 4; c++) q[c] = l8_twice(motion->q[c] + 4 * k);
+        for (int c = 0; c < 4; c++) q[c] = l8_twice(iterate->q[c] + 4 * k);
         matrix_of(q, r);
-        for (int c = 0; c < 9; c++) pair_store(motion->sums + (size_t)k * SUM_STRIDE + 4 * c, r[c], 1);
+        for (int c = 0; c < 9; c++) pair_store(iterate->sums + (size_t)k * SUM_STRIDE + 4 * c, r[c], 1);
     }
     for (int path = path_begin; path < path_end && !naive; path++) {
         l8 running[SUM_VECTORS] = {{0}};
-        float *out = motion->sums + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
+        float *out = iterate->sums + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
         int k = paths->path_first[path], last = paths->path_first[path + 1];
         for (int c = 0; c < SUM_VECTORS; c++) l8_store(out + 8 * c, running[c]);
-        for (; k + PAIR <= last; k += PAIR) out = sums_run(regions, motion, k, PAIR, running, out);
-        if (k < last) sums_run(regions, motion, k, 1, running, out);
+        for (; k + PAIR <= last; k += PAIR) out = sums_run(regions, iterate, k, PAIR, running, out);
+        if (k < last) sums_run(regions, iterate, k, 1, running, out);
     }
 }
 
@@ -374,32 +375,32 @@ void layers_match_sums(const layers_paths *paths, const layers_regions *regions,
  * New rotations of the regions of `count` places from k on, from their moments about their centres and sums of m x,
  * and their maps kappa [R | c - R c0 - shift].
  */
-static inline void regions_match(const layers_regions *regions, layers_motion *motion, int k, int count,
+static inline void regions_match(const layers_regions *regions, layers_iterate *iterate, int k, int count,
                                  const l8 moments[SUM_COMPONENTS], l8 terms[SUM_COMPONENTS])
 {
     l8 q[4], r[9], c0[3];
-    for (int c = 0; c < 4; c++) q[c] = pair_load(motion->q[c] + 4 * k, count);
+    for (int c = 0; c < 4; c++) q[c] = pair_load(iterate->q[c] + 4 * k, count);
     matrix_of(q, r);
     pair_polar(moments, r, q);
     matrix_of(q, r);
-    for (int c = 0; c < 4; c++) pair_store(motion->q[c] + 4 * k, q[c], count);
+    for (int c = 0; c < 4; c++) pair_store(iterate->q[c] + 4 * k, q[c], count);
     l8 weight = pair_load(regions->weights + 4 * k, count), inverse = pair_load(regions->mass_inverse + 4 * k, count);
     for (int c = 0; c < 3; c++) c0[c] = pair_load(regions->centre[c] + 4 * k, count);
     for (int row = 0; row < 3; row++) {
         const l8 *of = r + 3 * row;
-        l8 centre = moments[9 + row] * inverse - motion->shift[row];
+        l8 centre = moments[9 + row] * inverse - iterate->shift[row];
         for (int c = 0; c < 3; c++) terms[3 * row + c] = weight * of[c];
         terms[9 + row] = weight * (centre - (of[0] * c0[0] + of[1] * c0[1] + of[2] * c0[2]));
     }
 }
 
 /* Moments of the regions of `count` places about their centres: those of the base, and what iterations have added. */
-static inline void region_moments(const layers_paths *paths, const layers_regions *regions, const layers_motion *motion,
-                                  int k, int count, l8 out[SUM_COMPONENTS])
+static inline void region_moments(const layers_paths *paths, const layers_regions *regions,
+                                  const layers_iterate *iterate, int k, int count, l8 out[SUM_COMPONENTS])
 {
-    const float *base = motion->base + (size_t)k * SUM_STRIDE;
+    const float *base = iterate->base + (size_t)k * SUM_STRIDE;
     l8 total[SUM_COMPONENTS], from[SUM_COMPONENTS];
-    pair_sum(paths, motion->sums, regions->take[0], regions->take[1], k, count, total);
+    pair_sum(paths, iterate->sums, regions->take[0], regions->take[1], k, count, total);
     for (int c = 0; c < SUM_VECTORS; c++)
         pair_exchange(l8_load(base + 8 * c), l8_load(base + (count - 1) * SUM_STRIDE + 8 * c), from + 2 * c,
                       from + 2 * c + 1);
@@ -411,46 +412,47 @@ static inline void region_moments(const layers_paths *paths, const layers_region
     }
 }
 
-static inline float *maps_run(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int k,
+static inline float *maps_run(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, int k,
                               int count, l8 running[SUM_VECTORS], float *out)
 {
     l8 moments[SUM_COMPONENTS], terms[SUM_COMPONENTS];
-    region_moments(paths, regions, motion, k, count, moments);
-    regions_match(regions, motion, k, count, moments, terms);
+    region_moments(paths, regions, iterate, k, count, moments);
+    regions_match(regions, iterate, k, count, moments, terms);
     return pair_run(terms, count, running, out);
 }
 
-static void maps_naive(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, int begin,
+static void maps_naive(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, int begin,
                        int end)
 {
     float total[SUM_STRIDE];
     l8 moments[SUM_COMPONENTS], terms[SUM_COMPONENTS];
     for (int k = begin; k < end; k++) {
-        region_moments_naive(paths, regions, motion, k, total);
+        region_moments_naive(paths, regions, iterate, k, total);
         for (int c = 0; c < SUM_COMPONENTS; c++) moments[c] = l8_twice(total + 4 * c);
-        regions_match(regions, motion, k, 1, moments, terms);
-        for (int c = 0; c < SUM_COMPONENTS; c++) pair_store(motion->maps + (size_t)k * SUM_STRIDE + 4 * c, terms[c], 1);
+        regions_match(regions, iterate, k, 1, moments, terms);
+        for (int c = 0; c < SUM_COMPONENTS; c++)
+            pair_store(iterate->maps + (size_t)k * SUM_STRIDE + 4 * c, terms[c], 1);
     }
 }
 
-void layers_match_maps(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
+void layers_match_maps(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, bool naive,
                        int path_begin, int path_end)
 {
-    if (naive) maps_naive(paths, regions, motion, paths->path_first[path_begin], paths->path_first[path_end]);
+    if (naive) maps_naive(paths, regions, iterate, paths->path_first[path_begin], paths->path_first[path_end]);
     for (int path = path_begin; path < path_end && !naive; path++) {
         l8 running[SUM_VECTORS] = {{0}};
-        float *out = motion->maps + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
+        float *out = iterate->maps + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
         int k = paths->path_first[path], last = paths->path_first[path + 1];
         for (int c = 0; c < SUM_VECTORS; c++) l8_store(out + 8 * c, running[c]);
-        for (; k + PAIR <= last; k += PAIR) out = maps_run(paths, regions, motion, k, PAIR, running, out);
-        if (k < last) maps_run(paths, regions, motion, k, 1, running, out);
+        for (; k + PAIR <= last; k += PAIR) out = maps_run(paths, regions, iterate, k, PAIR, running, out);
+        if (k < last) maps_run(paths, regions, iterate, k, 1, running, out);
     }
 }
 
 /* ---- goals ---- */
 
 /* The particles of `count` places from k on towards their goals. coupling: of the bone layer to its target. */
-static inline void places_blend(const layers_regions *regions, layers_motion *motion, const l8 total[SUM_COMPONENTS],
+static inline void places_blend(const layers_regions *regions, layers_iterate *iterate, const l8 total[SUM_COMPONENTS],
                                 float h2, float omega, float coupling, int k, int count)
 {
     l8 inverse = pair_load(regions->weight_inverse + 4 * k, count);
@@ -459,20 +461,20 @@ static inline void places_blend(const layers_regions *regions, layers_motion *mo
     for (int c = 0; c < 3; c++) x0[c] = pair_load(regions->rest[c] + 4 * k, count);
     for (int r = 0; r < 3; r++) {
         const l8 *row = total + 3 * r;
-        const float *pushes = motion->push[r] + k;
+        const float *pushes = iterate->push[r] + k;
         l8 goal = row[0] * x0[0] + row[1] * x0[1] + row[2] * x0[2] + total[9 + r];
-        goal = goal * inverse + motion->shift[r];
+        goal = goal * inverse + iterate->shift[r];
         l8 push = {pushes[0], 0, 0, 0, pushes[count - 1], 0, 0, 0};
-        l8 y = pair_load(motion->inert[r] + 4 * k, count), last = pair_load(motion->last[r] + 4 * k, count);
+        l8 y = pair_load(iterate->inert[r] + 4 * k, count), last = pair_load(iterate->last[r] + 4 * k, count);
         l8 next = y + (beta * (goal - y) + push) * share;
         next = last + omega * (next - last);
-        next += hold * (pair_load(motion->target[r] + 4 * k, count) - next);
-        pair_store(motion->last[r] + 4 * k, pair_load(motion->x[r] + 4 * k, count), count);
-        pair_store(motion->x[r] + 4 * k, next, count);
+        next += hold * (pair_load(iterate->target[r] + 4 * k, count) - next);
+        pair_store(iterate->last[r] + 4 * k, pair_load(iterate->x[r] + 4 * k, count), count);
+        pair_store(iterate->x[r] + 4 * k, next, count);
     }
 }
 
-void layers_match_blend(const layers_paths *paths, const layers_regions *regions, layers_motion *motion, bool naive,
+void layers_match_blend(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, bool naive,
                         double h, float omega, float coupling, int path_begin, int path_end)
 {
     float h2 = (float)(h * h);
@@ -480,17 +482,17 @@ void layers_match_blend(const layers_paths *paths, const layers_regions *regions
     int k = paths->path_first[path_begin], last = paths->path_first[path_end];
     for (; k < last && naive; k++) {
         float sums[SUM_STRIDE];
-        region_maps_naive(paths, regions, motion, k, sums);
+        region_maps_naive(paths, regions, iterate, k, sums);
         for (int c = 0; c < SUM_COMPONENTS; c++) total[c] = l8_twice(sums + 4 * c);
-        places_blend(regions, motion, total, h2, omega, coupling, k, 1);
+        places_blend(regions, iterate, total, h2, omega, coupling, k, 1);
     }
     for (; k + PAIR <= last; k += PAIR) {
-        pair_sum(paths, motion->maps, regions->give[0], regions->give[1], k, PAIR, total);
-        places_blend(regions, motion, total, h2, omega, coupling, k, PAIR);
+        pair_sum(paths, iterate->maps, regions->give[0], regions->give[1], k, PAIR, total);
+        places_blend(regions, iterate, total, h2, omega, coupling, k, PAIR);
     }
     if (k < last) {
-        pair_sum(paths, motion->maps, regions->give[0], regions->give[1], k, 1, total);
-        places_blend(regions, motion, total, h2, omega, coupling, k, 1);
+        pair_sum(paths, iterate->maps, regions->give[0], regions->give[1], k, 1, total);
+        places_blend(regions, iterate, total, h2, omega, coupling, k, 1);
     }
 }
 

@@ -13,13 +13,9 @@
 #include <string.h>
 
 #include "solvers/layers/layers.h"
+#include "solvers/layers/layers_limits.h"
+#include "solvers/solver_kit.h"
 
-/* Pieces of fewer triangles are none of their own, see pieces_join. */
-enum { LEAST_TRIANGLES = 32 };
-/* Nor those whose triangles look the same way by more than this: 0 for a tube, 0.5 for half a sphere, 1 for a plane. */
-static const float PATCH = 0.6f;
-/* Rings over which the shares of neighbouring pieces blend. */
-enum { SHARE_RINGS = 6, SHARE_LIMIT = 4 };
 /* Triangles that a thread sums at once, and the sums that they go to in turn: a whole number of vectors each. */
 enum { PART_TRIANGLES = 512, SLOTS = 8 };
 /* Points that a thread takes at once. */
@@ -44,11 +40,6 @@ static vec3 joint_rest(const cutis_character *character, int j)
     return vec3_make(bind.m[3], bind.m[7], bind.m[11]);
 }
 
-static double bone_value(const solver_build *build, int joint, int parameter)
-{
-    return build->bone_values[(size_t)joint * LAYERS_PARAMETER_COUNT + (size_t)parameter];
-}
-
 /* The joint on whose side of the bone's cutting plane the point lies. */
 static int point_label(const pieces *b, const vec3 *joints, int point)
 {
@@ -70,8 +61,8 @@ static int point_label(const pieces *b, const vec3 *joints, int point)
         float d2 = vec3_length2(vec3_sub(p, vec3_madd(joints[bone], way, clamped)));
         if (d2 < nearest) nearest = d2, end = c, along = t;
     }
-    int label = end >= 0 && along > bone_value(b->build, bone, LAYERS_CUT) ? end : bone;
-    while (bone_value(b->build, label, LAYERS_SHARE_VOLUME) != 0 && character->joints[label].parent >= 0)
+    int label = end >= 0 && along > kit_bone_value(b->build, bone, LAYERS_CUT) ? end : bone;
+    while (kit_bone_value(b->build, label, LAYERS_SHARE_VOLUME) != 0 && character->joints[label].parent >= 0)
         label = character->joints[label].parent;
     return label;
 }
@@ -153,7 +144,8 @@ static void pieces_join(const mesh *m, int *parents, piece_shape *shapes)
         for (int root = 0; root < m->triangle_count; root++) {
             const piece_shape *shape = shapes + root;
             if (!shape->bounded) continue;
-            if (shape->triangles >= LEAST_TRIANGLES && vec3_length(shape->area) <= PATCH * shape->skin) continue;
+            if (shape->triangles >= PIECE_TRIANGLES && vec3_length(shape->area) <= PATCH_FLATNESS * shape->skin)
+                continue;
             if (piece < 0 || shape->skin < shapes[piece].skin) piece = root;
         }
         if (piece < 0) return;
@@ -566,11 +558,6 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
 }
 
 /* ---- the loop ---- */
-
-/* Part of a piece that must be free for its volume to be kept within a substep. */
-static const float FREEDOM_LEAST = 0.3f;
-/* How far a projection may go, over the piece's depth. */
-static const double STEP_LIMIT = 0.1;
 
 typedef struct volume_task {
     const layers_volumes *v;

@@ -1,0 +1,106 @@
+/*
+ * layers_limits.h: every constant of the solver `layers` that is not a parameter: what it bounds, its unit, where it
+ * comes from, and the test that fails when it is wrong. None is chosen for a particular character. Lengths are shares
+ * of the character's size (the diagonal of its bounds at rest).
+ */
+#ifndef SOLVERS_LAYERS_LIMITS_H
+#define SOLVERS_LAYERS_LIMITS_H
+
+/* LIMIT(type, name, value, unit, meaning, origin, test); the tests are functions of tests/test_*.c. */
+/* clang-format off */
+#define LAYERS_LIMITS(LIMIT)                                                                                           \
+    /* ---- elasticity ---- */                                                                                         \
+    LIMIT(float, CHEBYSHEV_RADIUS, 0.8f, "",                                                                           \
+          "contraction of an iteration, by which Chebyshev's recurrence extrapolates",                                 \
+          "Wang 2015; less than most scenes have, so that it stays stable: 8 iterations leave the error of 15",        \
+          "stiffness_does_not_depend_on_substep_or_iterations")                                                        \
+    LIMIT(float, FAR_DISTANCE, 0.03f, "size",                                                                          \
+          "distance from its place under the skeleton from which flesh stiffens",                                      \
+          "as deep as flesh is, which no jiggle reaches; strained tissue stiffens",                                    \
+          "nothing_breaks_it_and_it_comes_back")                                                                       \
+    LIMIT(double, FAR_STIFFNESS, 158, "1/s2", "pull on flesh beyond FAR_DISTANCE",                                     \
+          "2 Hz: firm flesh does not feel it, the softest returns", "nothing_breaks_it_and_it_comes_back")             \
+    LIMIT(double, FAR_DAMPING, 25, "1/s", "damping of flesh beyond 2 FAR_DISTANCE",                                    \
+          "critical at 2 Hz", "nothing_breaks_it_and_it_comes_back")                                                   \
+    LIMIT(float, FREEZE_STIFFNESS, 632, "1/s2", "tie to linear skinning of a point painted half frozen",               \
+          "4 Hz, firmer than the default flesh", "frozen_points_follow_linear_skinning")                               \
+    LIMIT(float, TWIST_RADIUS, 0.96f, "",                                                                              \
+          "least distance from the bone's line in a full twist, over that at rest",                                    \
+          "its square: the section keeps nine tenths", "twisted_arm_keeps_its_sections")                               \
+    LIMIT(float, SPEED_LIMIT, 5, "size/s", "speed of flesh relative to its bones",                                     \
+          "above that of any jump or blow", "nothing_breaks_it_and_it_comes_back")                                     \
+    /* ---- contact ---- */                                                                                            \
+    LIMIT(float, REACH_LIMIT, 0.04f, "size", "motion of the skin in a substep relative to its mean",                   \
+          "a joint torn elsewhere drags its skin along over some substeps", "ten_thousand_random_poses_leave_no_trace") \
+    LIMIT(float, REACH_RATE, 3, "size/s", "the same, growing with the substep",                                        \
+          "below SPEED_LIMIT", "ten_thousand_random_poses_leave_no_trace")                                             \
+    LIMIT(float, HELD_PUSH, 0.05f, "thickness",                                                                        \
+          "push of contact from which on a point gives way to contact alone, not to volume",                           \
+          "above rounding, which else would switch the point's share of the volume on and off",                        \
+          "contact_does_not_magnify_rounding")                                                                           \
+    LIMIT(float, TORN_DISTANCE, 0.3f, "size", "distance of the skin from its place at which it counts as torn",        \
+          "ten times FAR_DISTANCE: out of reach of elasticity", "nothing_breaks_it_and_it_comes_back")                 \
+    LIMIT(float, SOUND_SHARE, 0.025f, "", "part of TORN_DISTANCE within which a torn skin is home again",              \
+          "below FAR_DISTANCE", "nothing_breaks_it_and_it_comes_back")                                                 \
+    LIMIT(double, RECOVERY_RATE, 10, "1/s", "rate at which a torn skin is brought home",                               \
+          "within a few frames, without a jump", "nothing_breaks_it_and_it_comes_back")                                \
+    /* ---- volume ---- */                                                                                             \
+    LIMIT(double, PRESSURE_RATE, 4, "1/s", "rate at which a pressure that is not needed goes",                         \
+          "the default of damping", "flexed_arm_keeps_volume_and_does_not_intersect")                                  \
+    LIMIT(float, PRESSURE_LIMIT, 0.3f, "depth", "largest pressure, over the depth of its sub-volume",                  \
+          "skin is not moved by more than a part of its flesh", "nothing_breaks_it_and_it_comes_back")                 \
+    LIMIT(float, FREEDOM_LEAST, 0.3f, "", "part of a sub-volume that must be free for it to be kept in a substep",     \
+          "the rest would have to move three times as far", "fist_does_not_intersect")                                 \
+    LIMIT(double, STEP_LIMIT, 0.1, "depth", "how far a projection of volume moves the skin",                           \
+          "within the range of its linearisation", "nothing_breaks_it_and_it_comes_back")                              \
+    LIMIT(float, PATCH_FLATNESS, 0.6f, "",                                                                             \
+          "mean of a piece's normals above which it is no sub-volume",                                                 \
+          "0 for a tube, 0.5 for half a sphere, 1 for a plane", "patches_are_no_sub_volumes")                          \
+    LIMIT(int, PIECE_TRIANGLES, 32, "triangles", "least size of a sub-volume",                                         \
+          "fewer do not enclose a limb", "patches_are_no_sub_volumes")                                                 \
+    /* ---- reset ---- */                                                                                              \
+    LIMIT(int, RESET_SUBSTEPS, 40, "substeps", "length of the walk from the rest pose",                                \
+          "a joint turns by 5 degrees in each at most", "reset_into_a_pose_is_clean")                                  \
+    LIMIT(double, RESET_SUBSTEP, 0.05, "s", "least substep of that walk",                                              \
+          "long, so that inertia does not hold soft flesh back", "reset_into_a_pose_is_clean")                         \
+    /* ---- build ---- */                                                                                              \
+    LIMIT(float, HOLD_WEIGHT, 0.02f, "", "weight from which on a point is of a joint's surroundings",                  \
+          "files round weights to 1/255; five times that", "twisted_arm_keeps_its_sections")                           \
+    LIMIT(double, DEEP_FLESH, 0.05, "size", "depth of flesh whose frequency a stiffness gives",                        \
+          "the default of `flesh`", "belly_swings_on_after_the_stop_slower_when_softer")                               \
+    LIMIT(double, THIN_STIFFNESS, 0.8, "", "stiffness that thin flesh is raised to at most",                           \
+          "that of the bone layer", "hands_make_a_fist")                                                               \
+    LIMIT(float, LEAST_DEPTH, 2e-4f, "size", "least thickness between layers",                                         \
+          "a tenth of a fingernail on a man", "build_survives_every_failing_allocation")                               \
+    LIMIT(float, LEAST_MASS, 0.02f, "mean", "least mass of a particle",                                                \
+          "keeps ratios of masses that an iteration can level", "size_of_the_character_does_not_matter")               \
+    LIMIT(float, SLENDER, 2.5f, "radii", "depth of flesh at most, in radii of its regions",                            \
+          "a deep column of small regions bends like a reed: shear falls with the square of depth over radius",        \
+          "size_of_the_character_does_not_matter")                                                                     \
+    LIMIT(float, UNTANGLE_TOUCH, 0.02f, "thickness", "distance up to which a rest shape is parted",                    \
+          "where the search takes features for touching", "touching_sheets_do_not_cross")                              \
+    LIMIT(float, UNTANGLE_GAP, 0.1f, "thickness", "distance to which it is parted",                                    \
+          "clear of UNTANGLE_TOUCH", "touching_sheets_do_not_cross")                                                   \
+    LIMIT(float, UNTANGLE_LIMIT, 2e-3f, "size", "how far a point is moved for it",                                     \
+          "more would be seen", "touching_sheets_do_not_cross")                                                        \
+    LIMIT(float, TANGLE_FREEZE, 0.999f, "", "how far a place that crosses itself at rest is frozen",                   \
+          "all but wholly: contact may still move it", "touching_sheets_do_not_cross")                                 \
+    LIMIT(int, TANGLE_RINGS, 5, "rings", "frozen with such a place",                                                   \
+          "wider than a contact's stencil", "touching_sheets_do_not_cross")                                            \
+    LIMIT(int, TANGLE_FADE, 5, "rings", "over which the freezing fades", "as TANGLE_RINGS",                            \
+          "touching_sheets_do_not_cross")                                                                              \
+    LIMIT(int, ROOM_RINGS, 6, "rings", "over which flesh grows to its depth around places without room",               \
+          "in the first half there is none", "touching_sheets_do_not_cross")                                           \
+    LIMIT(int, SHARE_RINGS, 6, "rings", "over which the shares of neighbouring sub-volumes blend",                     \
+          "no step shows at a cut", "flexed_arm_keeps_volume_and_does_not_intersect")                                  \
+    LIMIT(int, SHARE_LIMIT, 4, "sub-volumes", "that a point serves at most",                                           \
+          "as many as meet at a hip", "flexed_arm_keeps_volume_and_does_not_intersect")
+/* clang-format on */
+
+#define LAYERS_LIMIT_ENUM_int(name, value) enum { name = value };
+#define LAYERS_LIMIT_ENUM_float(name, value) static const float name = value;
+#define LAYERS_LIMIT_ENUM_double(name, value) static const double name = value;
+#define LAYERS_LIMIT_DECLARE(type, name, value, unit, meaning, origin, test) LAYERS_LIMIT_ENUM_##type(name, value)
+LAYERS_LIMITS(LAYERS_LIMIT_DECLARE)
+
+#endif

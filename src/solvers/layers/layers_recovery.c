@@ -1,0 +1,36 @@
+/*
+ * layers_recovery.c: the way back of a skin that is torn or tangled.
+ *
+ * Torn bones can leave the skin caught behind itself, where pairs would hold it for ever, or turned inside out, where
+ * elasticity would. Then contact rests, and the skeleton brings the flesh home, until it is where the skeleton has it
+ * and intersects no more than at rest.
+ */
+#include "solvers/layers/layers_step.h"
+
+void layers_recovery_update(layers_run *run)
+{
+    const layers_model *m = run->m;
+    const float *skin = run->w.volume.positions;
+    const float *home = run->w.drive;
+
+    /* a sound skin may be torn */
+    if (*run->s.recovering == 0) {
+        if (kit_skin_strays(skin, home, m->point_count, 3, TORN_DISTANCE)) *run->s.recovering = 1;
+        return;
+    }
+
+    /* a torn one may be home, and whole */
+    if (kit_skin_strays(skin, home, m->point_count, 3, SOUND_SHARE * TORN_DISTANCE)) return;
+    if (!kit_skin_tangled(m->mesh, &m->tree, run->w.nodes, skin, m->rest_intersections, run->input->jobs))
+        *run->s.recovering = 0;
+}
+
+void layers_recovery_pull(layers_run *run)
+{
+    float share = (float)(1 - det_exp(-RECOVERY_RATE * run->h));
+    for (int c = 0; c < 3; c++) {
+        float *x = run->w.iterate.x[c];
+        const float *target = run->w.iterate.target[c];
+        for (int i = 0; i < LAYERS * run->m->point_count; i++) x[i] += share * (target[i] - x[i]);
+    }
+}

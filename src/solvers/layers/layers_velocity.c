@@ -1,0 +1,167 @@
+/*
+ * layers_velocity.c: where inertia takes the particles, and the velocities that a substep leaves: damping, divergence,
+ * friction and restitution. After Deul and Bender 2013, algorithm 1, lines 1 to 4 and 14 to 18.
+ *
+ * Departures from the paper:
+ * - Velocities are damped relative to the skeleton's motion, by a rate in 1/s.
+ * - Tissue stiffens when it is strained far: flesh further from its place than FAR_DISTANCE is drawn there and damped.
+ */
+#include "solvers/layers/layers_step.h"
+
+/* ---- prediction ---- */
+
+/* Draw what inertia would carry too far from its place. */
+static void far_pull(layers_run *run, int begin, int end)
+{
+    layers_iterate *iterate = &run->w.iterate;
+    float pull = (float)(run->h * run->h * FAR_STIFFNESS);
+    float share = pull / (1 + pull);
+    for (int i = LAYERS * begin; i < LAYERS * end; i++) {
+        float away[3], away2 = 0;
+        for (int c = 0; c < 3; c++) away[c] = iterate->target[c][i] - iterate->inert[c][i];
+        for (int c = 0; c < 3; c++) away2 += away[c] * away[c];
+        if (!(away2 > FAR_DISTANCE * FAR_DISTANCE)) continue;
+        float step = share * (1 - FAR_DISTANCE / sqrtf(away2));
+        for (int c = 0; c < 3; c++) iterate->inert[c][i] += step * away[c];
+    }
+}
+
+static void predict_block(void *context, int begin, int end)
+{
+    layers_run *run = context;
+    const layers_model *m = run->m;
+    layers_iterate *iterate = &run->w.iterate;
+    float h = (float)run->h;
+    for (int c = 0; c < 3; c++) {
+        float fall = c == 1 ? -m->gravity * h : 0;
+        const float *x = run->s.x[c];
+        const float *v = run->s.v[c];
+        for (int i = LAYERS * begin; i < LAYERS * end; i++) {
+            int layer = i % LAYERS;
+            run->w.old[c][i] = x[i];
+            iterate->target[c][i] = layers_drive_at(m, run->w.drive, i / LAYERS, layer, c);
+            iterate->inert[c][i] = x[i] + h * (v[i] + fall);
+            iterate->x[c][i] = layer == LAYER_BONE ? iterate->target[c][i] : iterate->inert[c][i];
+            iterate->last[c][i] = iterate->x[c][i];
+        }
+        for (int k = begin; k < end; k++) run->w.skin_old[3 * k + c] = run->w.old[c][4 * k];
+    }
+    far_pull(run, begin, end);
+}
+
+void layers_predict(layers_run *run)
+{
+    parallel_for(run->input->jobs, run->m->point_count, POINT_GRAIN, predict_block, run);
+}
+
+/* ---- damping ---- */
+
+static void damp_block(void *context, int begin, int end)
+{
+    layers_run *run = context;
+    const layers_model *m = run->m;
+    const layers_iterate *iterate = &run->w.iterate;
+    float inverse = (float)(1 / run->h);
+    float keep = *run->s.recovering != 0 ? 0 : (float)det_exp(-(double)m->damping * run->h);
+    float keep_far = (float)det_exp(-FAR_DAMPING * run->h);
+    for (int i = LAYERS * begin; i < LAYERS * end; i++) {
+        /* relative to the bones, damped */
+        float relative[3], bone[3], length2 = 0, away2 = 0;
+        for (int c = 0; c < 3; c++) {
+            float away = iterate->x[c][i] - iterate->target[c][i];
+            float before = layers_drive_at(m, run->s.drive, i / LAYERS, i % LAYERS, c);
+            bone[c] = (iterate->target[c][i] - before) * inverse;
+            relative[c] = ((iterate->x[c][i] - run->w.old[c][i]) * inverse - bone[c]) * keep;
+            length2 += relative[c] * relative[c];
+            away2 += away * away;
+        }
+
+        /* more so far from its place */
+        if (away2 > FAR_DISTANCE * FAR_DISTANCE) {
+            float more = 1 - MIN(sqrtf(away2) / FAR_DISTANCE - 1, 1.0f) * (1 - keep_far);
+            for (int c = 0; c < 3; c++) relative[c] *= more;
+            length2 *= more * more;
+        }
+
+        /* no faster than flesh is */
+        float cut = length2 > SPEED_LIMIT * SPEED_LIMIT ? SPEED_LIMIT / sqrtf(length2) : 1;
+        for (int c = 0; c < 3; c++) run->s.v[c][i] = bone[c] + cut * relative[c];
+    }
+}
+
+/* ---- the skin: divergence, friction, restitution ---- */
+
+/* Take out what changes the volumes. */
+static void divergence_remove(layers_run *run, float *v)
+{
+    const layers_model *m = run->m;
+    int n = m->point_count;
+    float inverse = (float)(1 / run->h);
+    const float *now = run->w.drive + 6 * n;
+    const float *old = run->s.drive + 6 * n;
+    for (int i = 0; i < 3 * m->volumes.centre_count; i++) v[3 * n + i] = (now[i] - old[i]) * inverse;
+    layers_volume_velocity(&m->volumes, n, &run->w.volume, run->input->jobs, v);
+}
+
+/* Friction and restitution of a pair that presses. */
+static void pair_rub(layers_run *run, const contact_pair *pair, float *v)
+{
+    const layers_model *m = run->m;
+    float inverse = (float)(1 / run->h);
+    vec3 before = {0, 0, 0};
+    float friction = 0, restitution = 0, mass = 0;
+    for (int k = 0; k < 4; k++) {
+        int p = pair->v[k];
+        for (int c = 0; c < 3; c++)
+            (&before.x)[c] += pair->weights[k] * (run->w.iterate.inert[c][4 * p] - run->w.old[c][4 * p]) * inverse;
+        friction += 0.5f * fabsf(pair->weights[k]) * m->friction[p];
+        restitution += 0.5f * fabsf(pair->weights[k]) * m->restitution[p];
+        mass += m->inverse_masses[p] * pair->weights[k] * pair->weights[k];
+    }
+    contact_pair_velocity(pair, m->inverse_masses, friction, restitution, vec3_dot(before, pair->normal),
+                          pair->lambda * mass * inverse, v);
+}
+
+/* The same against a prop. */
+static void plane_rub(layers_run *run, const contact_plane *plane, float *v)
+{
+    float inverse = (float)(1 / run->h);
+    float *x = v + 3 * plane->point;
+    int i = LAYERS * plane->point;
+
+    /* Coulomb friction cuts the slip */
+    vec3 relative = vec3_sub(vec3_load(x), plane->velocity);
+    float normal = vec3_dot(relative, plane->normal);
+    vec3 slip = vec3_madd(relative, plane->normal, -normal);
+    float speed = vec3_length(slip);
+    float cut = speed > 0 ? MIN(plane->friction * plane->lambda * inverse, speed) / speed : 0;
+
+    /* the speed of approach comes back in part */
+    vec3 step = vec3_make(run->w.iterate.inert[0][i] - run->w.old[0][i], run->w.iterate.inert[1][i] - run->w.old[1][i],
+                          run->w.iterate.inert[2][i] - run->w.old[2][i]);
+    vec3 before = vec3_sub(step, vec3_scale(plane->velocity, (float)run->h));
+    float approach = vec3_dot(before, plane->normal) * inverse;
+    float wanted = approach < 0 ? -plane->restitution * approach : 0;
+    relative = vec3_madd(vec3_scale(slip, 1 - cut), plane->normal, MAX(normal, wanted));
+    vec3_store(x, vec3_add(relative, plane->velocity));
+}
+
+static void skin_correct(layers_run *run)
+{
+    const layers_model *m = run->m;
+    float *v = run->w.velocities;
+    for (int c = 0; c < 3; c++)
+        for (int k = 0; k < m->point_count; k++) v[3 * k + c] = run->s.v[c][4 * k];
+    if (m->volume_on && *run->s.recovering == 0) divergence_remove(run, v);
+    for (int i = 0; i < run->touch_count; i++) pair_rub(run, run->w.touches + i, v);
+    for (int i = 0; i < run->plane_count; i++)
+        if (run->w.planes[i].lambda > 0) plane_rub(run, run->w.planes + i, v);
+    for (int c = 0; c < 3; c++)
+        for (int k = 0; k < m->point_count; k++) run->s.v[c][4 * k] = v[3 * k + c];
+}
+
+void layers_velocities_find(layers_run *run)
+{
+    parallel_for(run->input->jobs, run->m->point_count, POINT_GRAIN, damp_block, run);
+    skin_correct(run);
+}
