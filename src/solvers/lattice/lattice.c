@@ -60,6 +60,7 @@ typedef struct lattice_scratch {
     quad *carried;       /* velocity of the targets */
     quad *weighted;
     lattice_frame *a, *b, *frames;
+    lattice_frame *loans;  /* (loan_most) of the sums */
     lattice_frame *turns;  /* r: how the skeleton turns a voxel, where the voxel needs it */
     lattice_frame *joints; /* (joint_count + 1) skinning maps, in sizes */
     quad *pushes;
@@ -99,6 +100,7 @@ static size_t scratch_carve(const lattice_model *m, char *block, lattice_scratch
     s->a = carve(block, &used, n, sizeof(lattice_frame));
     s->b = carve(block, &used, n, sizeof(lattice_frame));
     s->frames = carve(block, &used, n, sizeof(lattice_frame));
+    s->loans = carve(block, &used, (size_t)m->sweep.loan_most, sizeof(lattice_frame));
     s->turns = carve(block, &used, n, sizeof(lattice_frame));
     s->joints = carve(block, &used, (size_t)m->joint_count + 1, sizeof(lattice_frame));
     s->pushes = carve(block, &used, 3 * n + 3, sizeof(quad));
@@ -244,7 +246,7 @@ static void match(lattice_step_job *job)
     parallel_for(jobs, m->count, VOXEL_GRAIN, weigh_block, job);
     lattice_sum_moments(&m->sweep, job->t.weighted, job->t.a, job->t.b, jobs);
     lattice_rotations(&m->regions, &job->reference, job->t.a, job->t.turns, job->s.rotations, job->t.frames, jobs);
-    lattice_sum_frames(&m->sweep, job->t.frames, job->t.a, job->t.b, jobs);
+    lattice_sum_frames(&m->sweep, job->t.frames, job->t.a, job->t.b, job->t.loans, jobs);
     parallel_for(jobs, m->count, VOXEL_GRAIN, goal_block, job);
 }
 

@@ -122,6 +122,7 @@ void lattice_distance(const lattice_graph *graph, float *distance, int *sources,
 typedef struct lattice_chain {
     int first, count; /* in chain_voxels */
     int own_first, own_last;
+    int borrowed; /* number of its first borrowed entry among those of the axis */
 } lattice_chain;
 
 typedef struct lattice_sweep {
@@ -131,6 +132,10 @@ typedef struct lattice_sweep {
     int chain_counts[3];
     const lattice_chain *chains[3];
     const int *chain_voxels[3];
+    int lender_counts[3];
+    const int *lenders[3]; /* voxels that rods borrow, and the place of each one's copies in loans */
+    const int *loans[3];   /* numbers of borrowed entries */
+    int loan_most;         /* borrowed entries of an axis, at most */
 } lattice_sweep;
 
 cutis_result lattice_chains(const lattice_graph *graph, int region, const quad *rest, arena *memory,
@@ -143,11 +148,11 @@ cutis_result lattice_chains(const lattice_graph *graph, int region, const quad *
 void lattice_sum_moments(const lattice_sweep *sweep, const quad *positions, lattice_frame *a, lattice_frame *b,
                          const cutis_jobs *jobs);
 /*
- * Sum over the regions that hold a voxel of their affine maps, at the voxel's rest place. in is kept; the result
- * is a.
+ * Sum over the regions that hold a voxel of their affine maps, at the voxel's rest place: the transpose of the sum of
+ * moments. in is kept; the result is a. loans: (loan_most) scratch.
  */
 void lattice_sum_frames(const lattice_sweep *sweep, const lattice_frame *in, lattice_frame *a, lattice_frame *b,
-                        const cutis_jobs *jobs);
+                        lattice_frame *loans, const cutis_jobs *jobs);
 
 /* ---- shape matching, constraints ---- */
 

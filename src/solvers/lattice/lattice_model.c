@@ -309,7 +309,14 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     return CUTIS_OK;
 }
 
-/* Masses, centroids and thin axes of the regions: one sweep over the rest shape. */
+/*
+ * Masses, centroids and thin axes of the regions: one sweep over the rest shape.
+ *
+ * Rivers and James 2007 weigh a voxel in a region by m / |R|, |R| regions holding it. Here it weighs m: the pulls are
+ * then in balance for voxels of mass m |R|, so that a skin voxel, which fewer regions hold, is lighter. With m / |R|
+ * the flexed arm crosses itself at 290 instead of 150 pairs of triangles (linear blending: 168), for regions at the
+ * surface follow the surface instead of the flesh below.
+ */
 static cutis_result region_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
@@ -325,13 +332,17 @@ static cutis_result region_tables(builder *b, cutis_error *error)
                   *sums = ARENA_ARRAY(&b->temporary, lattice_frame, padded),
                   *other = ARENA_ARRAY(&b->temporary, lattice_frame, padded);
     if (b->memory->failed || b->temporary.failed) return error_memory(error, "the lattice");
+
+    /* how many regions hold a voxel */
+    lattice_frame *loans = ARENA_ARRAY(&b->temporary, lattice_frame, m->sweep.loan_most + 1);
+    if (b->temporary.failed) return error_memory(error, "the lattice");
+    for (int v = 0; v < m->count; v++) in[v].b = (quad){0, 0, 0, 1};
+    lattice_sum_frames(&m->sweep, in, sums, other, loans, NULL);
     for (int v = 0; v < m->count; v++) {
+        tables[7][v] = 1 / sums[v].b[3];
         places[v] = m->rest[v] * m->masses[v];
         places[v][3] = m->masses[v];
-        in[v].b = (quad){0, 0, 0, 1};
     }
-    lattice_sum_frames(&m->sweep, in, sums, other, NULL);
-    for (int v = 0; v < m->count; v++) tables[7][v] = 1 / sums[v].b[3];
     lattice_sum_moments(&m->sweep, places, sums, other, NULL);
     for (int v = 0; v < m->count; v++) {
         float mass = sums[v].b[3], h = b->graph.rest[4 * v + 3];

@@ -11,7 +11,13 @@
  * a step, makes single precision sufficient, and lets a rod turn aside, as it does where voxels of two sizes meet.
  *
  * Rods of parts that share a neighbour (two thighs below one pelvis) cannot both own it: it belongs to the rod of its
- * strongest contact, and the other rod ends in copies of it that are summed but not written ("borrowed" entries).
+ * strongest contact, and the other rod ends in copies of it ("borrowed" entries).
+ *
+ * The second sum is the exact transpose of the first, so that u is in the region of v exactly when v is among the
+ * regions that hold u. The first reads borrowed entries and writes owned ones, along x, y, z; the second reads owned
+ * entries and writes borrowed ones too, along z, y, x, with the window mirrored. What a voxel gets as a borrowed entry
+ * of other rods is added to what it gets in its own. Only so are the pulls of a region on its voxels in balance:
+ * momentum is kept, and shape matching is the gradient of an energy.
  */
 #include "solvers/lattice/lattice.h"
 
@@ -20,10 +26,11 @@
 /* ---- rods ---- */
 
 /* Entries of the rod through `voxel`, backwards and forwards; borrowed ones at both ends. Returns the entry count. */
-static int chain_collect(const lattice_graph *graph, int axis, int voxel, int borrow, int *entries,
+static int chain_collect(const lattice_graph *graph, int axis, int voxel, int region, int *entries,
                          lattice_chain *chain)
 {
     int back = 2 * axis, ahead = back + 1, count = 0;
+    int borrow_back = (region - 1) / 2, borrow_ahead = region / 2;
     /* To the first voxel of the rod: as long as the link is the first choice of both ends. */
     int first = voxel;
     for (;;) {
@@ -32,7 +39,8 @@ static int chain_collect(const lattice_graph *graph, int axis, int voxel, int bo
         first = before;
     }
     int before[16], before_count = 0;
-    for (int v = lattice_link(graph, first, back); v >= 0 && before_count < borrow; v = lattice_link(graph, v, back))
+    for (int v = lattice_link(graph, first, back); v >= 0 && before_count < borrow_back;
+         v = lattice_link(graph, v, back))
         before[before_count++] = v;
     for (int i = before_count - 1; i >= 0; i--, count++)
         if (entries) entries[count] = before[i];
@@ -47,7 +55,8 @@ static int chain_collect(const lattice_graph *graph, int axis, int voxel, int bo
     }
     chain->own_last = count - 1;
     int borrowed = 0;
-    for (int v = lattice_link(graph, last, ahead); v >= 0 && borrowed < borrow; v = lattice_link(graph, v, ahead)) {
+    for (int v = lattice_link(graph, last, ahead); v >= 0 && borrowed < borrow_ahead;
+         v = lattice_link(graph, v, ahead)) {
         if (entries) entries[count] = v;
         count++, borrowed++;
     }
@@ -61,6 +70,42 @@ static bool chain_starts(const lattice_graph *graph, int axis, int voxel)
     return before < 0 || lattice_link(graph, before, 2 * axis + 1) != voxel;
 }
 
+/* For each voxel that other rods borrow along an axis: which of the borrowed entries are its copies. */
+static void loans_list(lattice_sweep *sweep, int axis, int *first, int *entries, int *voxels)
+{
+    const int *rods = sweep->chain_voxels[axis];
+
+    /* count the copies of each voxel */
+    for (int v = 0; v <= sweep->count; v++) first[v] = 0;
+    for (int c = 0; c < sweep->chain_counts[axis]; c++) {
+        const lattice_chain *chain = &sweep->chains[axis][c];
+        for (int i = 0; i < chain->count; i++)
+            if (i < chain->own_first || i > chain->own_last) first[rods[chain->first + i]]++;
+    }
+
+    /* list the voxels that have some, with the place of the first copy of each */
+    int at = 0;
+    sweep->lender_counts[axis] = 0;
+    for (int v = 0; v < sweep->count; v++) {
+        int copies = first[v];
+        first[v] = at;
+        if (!copies) continue;
+        voxels[2 * sweep->lender_counts[axis]] = v;
+        voxels[2 * sweep->lender_counts[axis] + 1] = at;
+        sweep->lender_counts[axis]++;
+        at += copies;
+    }
+    voxels[2 * sweep->lender_counts[axis] + 1] = at;
+
+    /* a rod's borrowed entries are numbered in its order */
+    for (int c = 0; c < sweep->chain_counts[axis]; c++) {
+        const lattice_chain *chain = &sweep->chains[axis][c];
+        int entry = chain->borrowed;
+        for (int i = 0; i < chain->count; i++)
+            if (i < chain->own_first || i > chain->own_last) entries[first[rods[chain->first + i]]++] = entry++;
+    }
+}
+
 cutis_result lattice_chains(const lattice_graph *graph, int region, const quad *rest, arena *memory,
                             lattice_sweep *sweep, cutis_error *error)
 {
@@ -68,25 +113,37 @@ cutis_result lattice_chains(const lattice_graph *graph, int region, const quad *
     for (int axis = 0; axis < 3; axis++) {
         int chain_count = 0;
         size_t entry_count = 0;
-        lattice_chain chain = {0, 0, 0, 0};
+        int loan_count = 0;
+        lattice_chain chain = {0};
         for (int v = 0; v < graph->count; v++) {
             if (!chain_starts(graph, axis, v)) continue;
             chain_count++;
-            entry_count += chain_collect(graph, axis, v, region, NULL, &chain);
+            int entries = chain_collect(graph, axis, v, region, NULL, &chain);
+            entry_count += entries;
+            loan_count += entries - (chain.own_last - chain.own_first + 1);
         }
         lattice_chain *chains = ARENA_ARRAY(memory, lattice_chain, chain_count + 1);
         int *voxels = ARENA_ARRAY(memory, int, entry_count + 1);
+        int *loans = ARENA_ARRAY(memory, int, loan_count + 1);
+        int *lenders = ARENA_ARRAY(memory, int, 2 * (size_t)loan_count + 2);
+        int *cursor = ARENA_ARRAY(memory, int, graph->count + 1);
         if (memory->failed) return error_memory(error, "the lattice's rods");
-        int at = 0, n = 0;
+        int at = 0, n = 0, borrowed = 0;
         for (int v = 0; v < graph->count; v++) {
             if (!chain_starts(graph, axis, v)) continue;
             chains[n].first = at;
             chains[n].count = chain_collect(graph, axis, v, region, voxels + at, &chains[n]);
+            chains[n].borrowed = borrowed;
+            borrowed += chains[n].count - (chains[n].own_last - chains[n].own_first + 1);
             at += chains[n++].count;
         }
         sweep->chain_counts[axis] = chain_count;
         sweep->chains[axis] = chains;
         sweep->chain_voxels[axis] = voxels;
+        sweep->lenders[axis] = lenders;
+        sweep->loans[axis] = loans;
+        sweep->loan_most = MAX(sweep->loan_most, loan_count);
+        loans_list(sweep, axis, cursor, loans, lenders);
     }
     return CUTIS_OK;
 }
@@ -100,6 +157,7 @@ typedef struct sweep_pass {
     const quad *positions; /* first pass of the moments */
     const lattice_frame *in;
     lattice_frame *out;
+    lattice_frame *loans; /* of the transposed sum: what borrowed entries get */
 } sweep_pass;
 
 /* What a voxel adds to the sum of a window whose place is `anchor`. */
@@ -143,6 +201,52 @@ static inline __attribute__((always_inline)) void rods_slide(const sweep_pass *p
             pass->out[voxels[i]] = sum;
         }
     }
+}
+
+/* The transpose: the window holds owned entries and all entries are written, borrowed ones apart. */
+static inline __attribute__((always_inline)) void rods_slide_back(const sweep_pass *pass, int begin, int end,
+                                                                  window_term *term, window_move *move)
+{
+    const quad *rest = pass->sweep->rest;
+    for (int c = begin; c < end; c++) {
+        const lattice_chain *chain = &pass->sweep->chains[pass->axis][c];
+        const int *voxels = pass->sweep->chain_voxels[pass->axis] + chain->first;
+        int own_first = chain->own_first;
+        int own_last = chain->own_last;
+        lattice_frame *loan = pass->loans + chain->borrowed;
+
+        /* what the first entry is in */
+        lattice_frame sum = {{0}, {{0}, {0}, {0}}};
+        quad anchor = rest[voxels[0]];
+        for (int i = own_first; i <= MIN(pass->ahead, own_last); i++) frame_add(&sum, term(pass, voxels[i], anchor));
+
+        for (int i = 0;;) {
+            if (i >= own_first && i <= own_last)
+                pass->out[voxels[i]] = sum;
+            else
+                *loan++ = sum;
+            if (++i >= chain->count) break;
+
+            /* one entry leaves, one enters */
+            quad next = rest[voxels[i]];
+            move(&sum, next - anchor);
+            anchor = next;
+            int leaves = i - 1 - pass->back;
+            int enters = i + pass->ahead;
+            if (leaves >= own_first && leaves <= own_last) frame_remove(&sum, term(pass, voxels[leaves], anchor));
+            if (enters >= own_first && enters <= own_last) frame_add(&sum, term(pass, voxels[enters], anchor));
+        }
+    }
+}
+
+/* Add to each lender what its copies got. */
+static void loans_return(const sweep_pass *pass)
+{
+    const int *lenders = pass->sweep->lenders[pass->axis];
+    const int *loans = pass->sweep->loans[pass->axis];
+    for (int i = 0; i < pass->sweep->lender_counts[pass->axis]; i++)
+        for (int k = lenders[2 * i + 1]; k < lenders[2 * i + 3]; k++)
+            frame_add(&pass->out[lenders[2 * i]], pass->loans[loans[k]]);
 }
 
 /* Moments: a voxel at rest place x0 has a value b and moments r about x0; here they are about the anchor. */
@@ -190,7 +294,7 @@ static void moments_rods(void *context, int begin, int end)
     rods_slide(context, begin, end, moments_term, moments_move);
 }
 
-static void map_rods(void *context, int begin, int end) { rods_slide(context, begin, end, map_term, map_move); }
+static void map_rods(void *context, int begin, int end) { rods_slide_back(context, begin, end, map_term, map_move); }
 
 /* Rods in one block of work: their length varies, but not so much as to matter. */
 #define ROD_GRAIN 64
@@ -198,22 +302,26 @@ static void map_rods(void *context, int begin, int end) { rods_slide(context, be
 void lattice_sum_moments(const lattice_sweep *sweep, const quad *positions, lattice_frame *a, lattice_frame *b,
                          const cutis_jobs *jobs)
 {
-    int back = (sweep->region - 1) / 2, ahead = sweep->region / 2;
-    sweep_pass x = {sweep, 0, back, ahead, positions, NULL, a}, y = {sweep, 1, back, ahead, NULL, a, b},
-               z = {sweep, 2, back, ahead, NULL, b, a};
+    int back = (sweep->region - 1) / 2;
+    int ahead = sweep->region / 2;
+    sweep_pass x = {sweep, 0, back, ahead, positions, NULL, a, NULL};
+    sweep_pass y = {sweep, 1, back, ahead, NULL, a, b, NULL};
+    sweep_pass z = {sweep, 2, back, ahead, NULL, b, a, NULL};
     parallel_for(jobs, sweep->chain_counts[0], ROD_GRAIN, position_rods, &x);
     parallel_for(jobs, sweep->chain_counts[1], ROD_GRAIN, moments_rods, &y);
     parallel_for(jobs, sweep->chain_counts[2], ROD_GRAIN, moments_rods, &z);
 }
 
 void lattice_sum_frames(const lattice_sweep *sweep, const lattice_frame *in, lattice_frame *a, lattice_frame *b,
-                        const cutis_jobs *jobs)
+                        lattice_frame *loans, const cutis_jobs *jobs)
 {
-    /* The window mirrored: the regions that hold the voxel, not the voxels of its region. */
-    int back = sweep->region / 2, ahead = (sweep->region - 1) / 2;
-    sweep_pass x = {sweep, 0, back, ahead, NULL, in, a}, y = {sweep, 1, back, ahead, NULL, a, b},
-               z = {sweep, 2, back, ahead, NULL, b, a};
-    parallel_for(jobs, sweep->chain_counts[0], ROD_GRAIN, map_rods, &x);
-    parallel_for(jobs, sweep->chain_counts[1], ROD_GRAIN, map_rods, &y);
-    parallel_for(jobs, sweep->chain_counts[2], ROD_GRAIN, map_rods, &z);
+    int back = sweep->region / 2;
+    int ahead = (sweep->region - 1) / 2;
+    sweep_pass passes[3] = {{sweep, 2, back, ahead, NULL, in, a, loans},
+                            {sweep, 1, back, ahead, NULL, a, b, loans},
+                            {sweep, 0, back, ahead, NULL, b, a, loans}};
+    for (int i = 0; i < 3; i++) {
+        parallel_for(jobs, sweep->chain_counts[passes[i].axis], ROD_GRAIN, map_rods, &passes[i]);
+        loans_return(&passes[i]);
+    }
 }
