@@ -308,7 +308,8 @@ static int run(const cli_arguments *arguments)
     if (strcmp(cli_text(arguments, "up"), "z") == 0) {
         if (cli_is_gltf(name) || cli_given(arguments, "example")) {
             cutis_character_destroy(character);
-            return cli_usage_error(arguments, "--up z is for a single .obj; in glTF files +Y points up");
+            return cli_usage_error(
+                arguments, "--up z is for a single bare mesh (.obj, .ply, .stl, .off); in glTF files +Y points up");
         }
         character = turn_up(character, &status);
         if (!character) return status;
@@ -386,7 +387,7 @@ static const cli_option options[] = {
     {.name = "up",
      .kind = CLI_CHOICE,
      .value = "AXIS",
-     .help = "the axis of an .obj that points up; z is turned to y",
+     .help = "the axis of a bare mesh (.obj, .ply, .stl, .off) that points up; z is turned to y",
      .fallback = "y",
      .choices = "y|z"},
     {.name = "keep", .kind = CLI_FLAG, .help = "keep the skeleton and the clips, make new weights only"},

@@ -1,11 +1,11 @@
 #!/bin/sh
-# fuzz.sh [SECONDS [NAME...]]: run the libFuzzer drivers (gltf, obj, bvh, cache; all unless named) for some seconds each.
+# fuzz.sh [SECONDS [NAME...]]: run the libFuzzer drivers (gltf, obj, ply, stl, off, bvh, cache; all unless named) for some seconds each.
 # Needs clang. What is found stays in build/fuzz/NAME-corpus; a crash leaves its input beside it and ends with an error.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- gltf obj bvh cache
+[ $# -gt 0 ] || set -- gltf obj ply stl off bvh cache
 clang=$(command -v clang || command -v clang-14)
 mkdir -p build/fuzz
 for name in "$@"; do
@@ -17,6 +17,7 @@ for name in "$@"; do
     case $name in
     gltf) cp ../shared/models/khronos-SimpleSkin/*.gltf ../shared/models/khronos-RiggedSimple/*.glb build/fuzz/gltf-seeds/ 2>/dev/null || true ;;
     obj) printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 1\nf 1/1 2/1 3/1\n' >build/fuzz/obj-seeds/triangle.obj ;;
+    ply | stl | off) cp ../shared/models/formats/bare-assimp/*."$name" "build/fuzz/$name-seeds/" 2>/dev/null || true ;;
     bvh) sed 's/^Frames:.*/Frames: 2/' ../shared/models/cmu-mocap/02_01.bvh 2>/dev/null | head -189 >build/fuzz/bvh-seeds/walk.bvh || true ;;
     esac
     echo "== fuzz_$name, $seconds s"

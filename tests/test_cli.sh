@@ -99,14 +99,16 @@ shows "glTF is written as .glb" err
 run 2 bake arm -o x.mp4
 shows "'cutis render' draws pictures" err
 # Files of other programs: what to do with them.
-for ending in fbx blend dae stl bvh; do : >"hero.$ending"; done
+for ending in fbx blend dae stl ztl bvh; do : >"hero.$ending"; done
 run 2 bake hero.fbx -o x.glb
 shows "export it as glTF 2.0" err
 run 2 bake hero.blend -o x.glb
 shows "export it as glTF 2.0" err
 run 2 bake hero.bvh -o x.glb
 shows "with --motion" err
-run 2 info hero.stl
+run 1 info hero.stl
+shows "too short to be an STL file" err
+run 2 info hero.ztl
 shows "save it as .obj or .glb" err
 rm hero.*
 printf 'Kaydara FBX Binary  \0' >hero.glb

@@ -17,7 +17,8 @@ extern "C" {
 /* ---- characters ---- */
 
 /*
- * Load .glb, .gltf, .vrm (a .glb) or .obj, by the file's ending. Vertices are in the file's order: of glTF the mesh
+ * Load .glb, .gltf, .vrm (a .glb), .obj, .ply, .stl (equal positions are one vertex, in the order of their first use) or
+ * .off, by the file's ending. Vertices are in the file's order: of glTF the mesh
  * nodes as the scene is traversed, each with its primitives in order, where primitives of one node with the same
  * attributes share their vertices and count once.
  */

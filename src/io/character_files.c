@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cutis/io.h"
+#include "io/bare_mesh.h"
 #include "io/gltf_read.h"
 #include "io/gltf_rig.h"
 #include "io/gltf_write.h"
@@ -14,7 +15,7 @@ static const char *way_to_gltf(const char *path)
 {
     static const char *const scenes[] = {".fbx", ".blend", ".dae", ".usd", ".usda", ".usdc", ".usdz",
                                          ".abc", ".ma",    ".mb",  ".max", ".c4d",  ".3ds",  ".x"};
-    static const char *const meshes[] = {".stl", ".ply", ".off", ".ztl", ".zpr"};
+    static const char *const meshes[] = {".ztl", ".zpr"};
     if (path_ends(path, ".bvh")) return "; it is a motion: give the character, and this with --motion";
     for (int i = 0; i < COUNT_OF(scenes); i++)
         if (path_ends(path, scenes[i]))
@@ -24,14 +25,34 @@ static const char *way_to_gltf(const char *path)
     return "";
 }
 
+typedef cutis_result (*mesh_reader)(const void *data, size_t size, const char *path, const cutis_allocator *allocator,
+                                    cutis_character **character, cutis_error *error);
+
+/* The reader of a bare mesh, or NULL. */
+static mesh_reader find_mesh_reader(const char *path)
+{
+    static const struct {
+        const char *ending;
+        mesh_reader read;
+    } readers[] = {{".obj", obj_character_read},
+                   {".ply", ply_character_read},
+                   {".stl", stl_character_read},
+                   {".off", off_character_read}};
+    for (int i = 0; i < COUNT_OF(readers); i++)
+        if (path_ends(path, readers[i].ending)) return readers[i].read;
+    return NULL;
+}
+
 static cutis_result load(const void *data, size_t size, const char *path, bool external,
                          const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
 {
     *character = NULL;
     if (path_is_gltf(path)) return gltf_character_read(data, size, path, external, allocator, character, error);
-    if (path_ends(path, ".obj")) return obj_character_read(data, size, path, allocator, character, error);
-    return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' has no ending that cutis reads: .glb, .gltf or .obj%s",
-                     path, way_to_gltf(path));
+    mesh_reader read = find_mesh_reader(path);
+    if (read) return read(data, size, path, allocator, character, error);
+    return error_set(error, CUTIS_ERROR_ARGUMENT,
+                     "'%.300s' has no ending that cutis reads: .glb, .gltf, .vrm, .obj, .ply, .stl or .off%s", path,
+                     way_to_gltf(path));
 }
 
 cutis_result cutis_character_load(const char *path, const cutis_allocator *allocator, cutis_character **character,
@@ -39,7 +60,7 @@ cutis_result cutis_character_load(const char *path, const cutis_allocator *alloc
 {
     *character = NULL;
     file_data file = {0};
-    if (!path_is_gltf(path) && !path_ends(path, ".obj")) return load(NULL, 0, path, true, allocator, character, error);
+    if (!path_is_gltf(path) && !find_mesh_reader(path)) return load(NULL, 0, path, true, allocator, character, error);
     cutis_result result = file_read(path, 0, allocator, &file, error);
     if (result == CUTIS_OK) result = load(file.bytes, file.size, path, true, allocator, character, error);
     file_release(&file);

@@ -570,7 +570,7 @@ cutis_result cutis_bake_save(const cutis_bake_def *def, const char *path, cutis_
         arena_destroy(&memory);
         return result;
     }
-    if (result == CUTIS_OK && def->source && !path_ends(def->source, ".obj")) {
+    if (result == CUTIS_OK && def->source && path_is_gltf(def->source)) {
         file_data file = {0};
         result = file_read(def->source, 0, def->allocator, &file, error);
         if (result == CUTIS_OK) result = edit_source(&e, file.bytes, file.size, def->source, path, info);

@@ -337,7 +337,7 @@ static cutis_result obj_build(obj_reader *r, const char *path, const cutis_alloc
     return cutis_character_create(&given, allocator, character, r->text.error);
 }
 
-cutis_result obj_character_read(const char *data, size_t size, const char *path, const cutis_allocator *allocator,
+cutis_result obj_character_read(const void *data, size_t size, const char *path, const cutis_allocator *allocator,
                                 cutis_character **character, cutis_error *error)
 {
     obj_reader r = {.text = obj_open(data, size, path, error), .memory = arena_create(allocator)};

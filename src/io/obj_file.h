@@ -8,7 +8,7 @@
 #include "io/files.h"
 
 /* path: what messages call the file. */
-cutis_result obj_character_read(const char *data, size_t size, const char *path, const cutis_allocator *allocator,
+cutis_result obj_character_read(const void *data, size_t size, const char *path, const cutis_allocator *allocator,
                                 cutis_character **character, cutis_error *error);
 
 /* Only the positions, for a frame of a cache: *vertex_count and, when not NULL, positions (capacity x 3). */
