@@ -6,6 +6,8 @@
  * The other files of this folder hold its parts, each with its departures from the paper; docs/solvers/lattice.md
  * tells the whole. Departures in this file:
  *
+ * - The surface is the file's own skinning plus what the lattice adds (lattice_embed.c), and voxels are skinned with
+ * the file's weights, unless `weights` asks for those of equation 1.
  * - All voxels are skinned (equation 3), not only those of the bone layer: this target of a voxel tells how fast its
  *   body part moves. Damping acts on the velocity relative to that, so that a character carried along is not held
  *   back by the air the paper's k_d amounts to.
@@ -63,6 +65,9 @@ typedef struct lattice_scratch {
     lattice_frame *loans;  /* (loan_most) of the sums */
     lattice_frame *turns;  /* r: how the skeleton turns a voxel, where the voxel needs it */
     lattice_frame *joints; /* (joint_count + 1) skinning maps, in sizes */
+    quad *displacements;   /* of voxels from their targets */
+    float *skinning;       /* scratch of the surface's skinning */
+    float *base;           /* (point_count x 3) the surface without the lattice's doing */
     quad *pushes;
     int *repairs; /* by block of voxels */
     quad *wishes; /* of contact */
@@ -103,6 +108,9 @@ static size_t scratch_carve(const lattice_model *m, char *block, lattice_scratch
     s->loans = carve(block, &used, (size_t)m->sweep.loan_most, sizeof(lattice_frame));
     s->turns = carve(block, &used, n, sizeof(lattice_frame));
     s->joints = carve(block, &used, (size_t)m->joint_count + 1, sizeof(lattice_frame));
+    s->displacements = carve(block, &used, n, sizeof(quad));
+    s->skinning = carve(block, &used, skinning_scratch_count(&m->surface.base), sizeof(float));
+    s->base = carve(block, &used, 3 * (size_t)m->surface.point_count, sizeof(float));
     s->pushes = carve(block, &used, 3 * n + 3, sizeof(quad));
     s->repairs = carve(block, &used, n / VOXEL_GRAIN + 1, sizeof(int));
     const lattice_contact *contact = &m->contact;
@@ -142,7 +150,7 @@ typedef struct lattice_step_job {
     lattice_scratch t;
     const solver_input *input;
     lattice_frame reference; /* rigid motion that sums are relative to, from rest place to place */
-    const quad *shown;       /* the voxels that surface_write shows */
+    const quad *shown;       /* the voxels that displace_block shows */
     float h;
 } lattice_step_job;
 
@@ -250,19 +258,38 @@ static void match(lattice_step_job *job)
     parallel_for(jobs, m->count, VOXEL_GRAIN, goal_block, job);
 }
 
-/* Where a surface point is, from the guess and the regions' rotations. */
-static quad point_place(const lattice_step_job *job, int point)
+/* How far the voxels are from their targets; shown: the guess, or any other places. */
+static void displace_block(void *context, int begin, int end)
 {
-    const lattice_surface *surface = &job->m->surface;
+    lattice_step_job *job = context;
+    for (int v = begin; v < end; v++) job->t.displacements[v] = job->shown[v] - job->s.targets[v];
+}
+
+/* The surface without the lattice's doing. */
+static void base_write(lattice_step_job *job, float *points)
+{
+    skinning_linear(&job->m->surface.base, job->input->skin, job->t.skinning, job->input->jobs, points);
+}
+
+/* The surface that voxels at `shown` carry. */
+static void surface_write(lattice_step_job *job, const quad *shown, float *points)
+{
+    job->shown = shown;
+    base_write(job, points);
+    parallel_for(job->input->jobs, job->m->count, VOXEL_GRAIN, displace_block, job);
+    lattice_surface_displace(&job->m->surface, job->t.displacements, job->m->size, points, job->input->jobs);
+}
+
+/* Where a surface point is, in sizes, with the voxels at the guess; base: (point_count x 3). */
+static quad point_place(const lattice_step_job *job, const float *base, int point)
+{
+    const lattice_model *m = job->m;
+    const lattice_surface *surface = &m->surface;
     quad place = {0, 0, 0, 0};
+    for (int k = 0; k < 3; k++) place[k] = (base[3 * point + k] - m->origin[k]) / m->size;
     for (int i = surface->first[point]; i < surface->first[point + 1]; i++) {
         int v = surface->voxels[i];
-        const lattice_frame *frame = &job->t.frames[v];
-        quad rest = job->m->rest[v];
-        const float *at = surface->points + 3 * point;
-        quad carried = job->t.guess[v];
-        for (int k = 0; k < 3; k++) carried += (frame->r[k] + job->reference.r[k]) * (at[k] - rest[k]);
-        place += carried * surface->weights[i];
+        place += (job->t.guess[v] - job->s.targets[v]) * surface->weights[i];
     }
     return place;
 }
@@ -274,6 +301,7 @@ static quad point_place(const lattice_step_job *job, int point)
 static void drag(lattice_step_job *job)
 {
     const lattice_model *m = job->m;
+    if (job->input->drag_count > 0) base_write(job, job->t.base);
     for (int i = 0; i < job->input->drag_count; i++) {
         const cutis_drag *d = &job->input->drags[i];
         if (d->vertex < 0 || d->vertex >= m->character->vertex_count || !(d->strength > 0)) continue;
@@ -287,7 +315,7 @@ static void drag(lattice_step_job *job)
         }
         target[3] = 0;
         if (!finite) continue;
-        quad pull = (target - point_place(job, point)) * (float)strength;
+        quad pull = (target - point_place(job, job->t.base, point)) * (float)strength;
         float length = sqrtf(pull[0] * pull[0] + pull[1] * pull[1] + pull[2] * pull[2]), sum = 0;
         if (length > DRAG_REACH) pull *= quad_set(DRAG_REACH / length);
         int first = m->surface.first[point], last = m->surface.first[point + 1];
@@ -352,20 +380,6 @@ static void update_block(void *context, int begin, int end)
     }
 }
 
-/* The maps that carry the surface: from rest place to place, relative to the reference motion. */
-static void map_block(void *context, int begin, int end)
-{
-    lattice_step_job *job = context;
-    for (int v = begin; v < end; v++) {
-        const lattice_frame *frame = &job->t.frames[v];
-        quad rest = job->m->rest[v];
-        lattice_frame *map = &job->t.b[v];
-        map->b = job->shown[v] - reference_place(job, v) - frame->r[0] * rest[0] - frame->r[1] * rest[1] -
-                 frame->r[2] * rest[2];
-        for (int k = 0; k < 3; k++) map->r[k] = frame->r[k];
-    }
-}
-
 static void job_prepare(lattice_step_job *job, const void *data, void *state, void *scratch, const solver_input *input)
 {
     const lattice_model *m = data;
@@ -408,20 +422,11 @@ static lattice_frame reference_before(const lattice_step_job *job)
     return rigid_part(&joint);
 }
 
-/* The skin that voxels (the guess, or the targets) carry, turned as the regions are. */
-static void surface_write(lattice_step_job *job, const quad *shown, float *points)
-{
-    job->shown = shown;
-    parallel_for(job->input->jobs, job->m->count, VOXEL_GRAIN, map_block, job);
-    lattice_surface_evaluate(&job->m->surface, job->t.b, &job->reference, job->m->size, job->m->origin, points,
-                             job->input->jobs);
-}
-
 /* Let the voxels give way where the skin touches; start: the skin of the last substep. */
 static int collide(lattice_step_job *job, const lattice_frame *before, const float *start)
 {
     int contacts = 0;
-    if (job->m->contact.press) surface_write(job, job->s.targets, job->t.contact.places);
+    if (job->m->contact.press) base_write(job, job->t.contact.places);
     for (int round = 0; round < CONTACT_ROUNDS; round++) {
         surface_write(job, job->t.guess, job->t.contact.points);
         contacts = lattice_contact_wishes(job->m, &job->t.contact, job->input, before, &job->reference, start, round,

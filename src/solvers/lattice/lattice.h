@@ -12,6 +12,7 @@
 #ifndef LATTICE_LATTICE_H
 #define LATTICE_LATTICE_H
 
+#include "character/skinning.h"
 #include "math/simd.h"
 #include "solvers/solver.h"
 
@@ -99,6 +100,7 @@ typedef struct lattice_layer_rules {
     const float *ratio[LATTICE_INNER_COUNT]; /* (joint_count + 1) shares of muscle, fat, ... */
     const float *fat_map;                    /* (point_count) painted factor on the share of fat, or NULL */
     bool skin, mixed;
+    bool file_weights; /* voxels follow the weights of the surface around them, not those of equation 1 */
     float alpha, falloff;
 } lattice_layer_rules;
 
@@ -216,18 +218,27 @@ float lattice_volume_of(const float a[3], const float b[3], const float c[3], fl
 
 typedef struct lattice_surface {
     int point_count;
-    const float *points; /* (point_count x 3) rest, in sizes */
-    const int *first;    /* (point_count + 1) */
+    skinning base;    /* where the points are without the lattice's doing */
+    const int *first; /* (point_count + 1) */
     const int *voxels;
-    const float *weights; /* sum to 1 */
+    float *weights; /* sum to 1, less where the surface is frozen; some may be negative */
 } lattice_surface;
 
+/* Everything but the base. */
 cutis_result lattice_embed(const lattice_graph *graph, const float *points, int point_count, arena *memory,
                            lattice_surface *surface, cutis_error *error);
 
-/* Points of `surface` carried by maps (count) from rest place to place, each relative to `reference`, in scene space.
- */
-void lattice_surface_evaluate(const lattice_surface *surface, const lattice_frame *maps, const lattice_frame *reference,
-                              float size, const float origin[3], float *points, const cutis_jobs *jobs);
+/* What displacements (count) of the voxels make of a point. */
+static inline quad lattice_surface_displacement(const lattice_surface *surface, int point, const quad *displacements)
+{
+    quad sum = {0, 0, 0, 0};
+    for (int i = surface->first[point]; i < surface->first[point + 1]; i++)
+        sum += displacements[surface->voxels[i]] * surface->weights[i];
+    return sum;
+}
+
+/* Add size x displacements of the voxels, as they act on each point, to points (point_count x 3). */
+void lattice_surface_displace(const lattice_surface *surface, const quad *displacements, float size, float *points,
+                              const cutis_jobs *jobs);
 
 #endif

@@ -66,7 +66,7 @@ static void wish(const lattice_model *m, int point, vec3 move, quad *wishes)
 {
     const lattice_surface *s = &m->surface;
     for (int i = s->first[point]; i < s->first[point + 1]; i++) {
-        float w = s->weights[i];
+        float w = MAX(s->weights[i], 0.0f);
         wishes[s->voxels[i]] += (quad){move.x * w, move.y * w, move.z * w, w};
     }
 }

@@ -1,23 +1,32 @@
 /*
  * lattice_embed.c: the surface in the moving voxels.
  *
- * Each point is carried by the rigid maps of the voxels around it, blended with quadratic B-spline weights of its rest
- * place: smooth to the first derivative across voxels, so that the grid does not show, and exact at rest and under
- * rigid motion because the weights sum to 1. Voxels are found along links from the point's own one: a point of one
- * part never hangs on another part that happens to be near.
+ * A point is where linear blending puts it, plus what the lattice adds: the displacement of the voxels around it from
+ * their own targets. Where no voxel leaves its target the surface is plain skinning to the bit. The paper instead
+ * carries the surface by its voxels alone, which loses the artist's weights.
+ *
+ * Displacements are blended with cubic B-spline weights of the rest place, corrected so that a displacement which
+ * is linear in the rest place is met (moving least squares of first order; Lancaster and Salkauskas 1981): a point of
+ * the surface lies on the rim of its voxels, and their mean would lag behind it. The blend is smooth to the
+ * second derivative across voxels, so that the grid does not show. Voxels are found along links from the point's own one: a
+ * point of one part never hangs on another part that happens to be near.
  */
 #include "solvers/lattice/lattice.h"
 
 #include <string.h>
 
-/* Most voxels that carry one point: 27 on a full grid, more where voxels of two sizes meet. */
-#define CARRIERS 96
+/* Most voxels that carry one point: 64 on a full grid, more where voxels of two sizes meet. */
+#define CARRIERS 192
 
-/* The quadratic B-spline: support from -1.5 to 1.5. */
+/* Added to the variance of the voxels around a point, over their edge squared: where they lie in a plane or a row, a
+ * slope across it is not known, and is taken for 0. */
+#define LEAST_VARIANCE 0.005
+
+/* The cubic B-spline: support from -2 to 2, so that a point on the rim of its voxel reaches those behind it. */
 static double spline(double x)
 {
     x = fabs(x);
-    return x < 0.5 ? 0.75 - x * x : x < 1.5 ? 0.5 * (1.5 - x) * (1.5 - x) : 0;
+    return x < 1 ? 2.0 / 3 - x * x + 0.5 * x * x * x : x < 2 ? (2 - x) * (2 - x) * (2 - x) / 6 : 0;
 }
 
 static double spline_weight(const float rest[4], const float point[3])
@@ -25,6 +34,42 @@ static double spline_weight(const float rest[4], const float point[3])
     double weight = 1;
     for (int k = 0; k < 3; k++) weight *= spline(((double)point[k] - rest[k]) / rest[3]);
     return weight;
+}
+
+/* Correct blending weights that sum to 1 so that they meet linear functions at the point. */
+static void weights_correct(const lattice_graph *graph, const float point[3], const int *voxels, double *weights,
+                            int count)
+{
+    /* mean and variance of the voxels' rest places about the point, in edges of its own voxel */
+    double edge = graph->rest[4 * voxels[0] + 3];
+    double mean[3] = {0, 0, 0};
+    double v[6] = {LEAST_VARIANCE, 0, 0, LEAST_VARIANCE, 0, LEAST_VARIANCE};
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++) mean[k] += weights[i] * ((double)graph->rest[4 * voxels[i] + k] - point[k]) / edge;
+    for (int i = 0; i < count; i++) {
+        double d[3];
+        for (int k = 0; k < 3; k++) d[k] = ((double)graph->rest[4 * voxels[i] + k] - point[k]) / edge - mean[k];
+        for (int n = 0, k = 0; k < 3; k++)
+            for (int j = k; j < 3; j++, n++) v[n] += weights[i] * d[k] * d[j];
+    }
+
+    /* slope = variance^-1 mean, by cofactors; the variance is positive definite */
+    double c00 = v[3] * v[5] - v[4] * v[4];
+    double c01 = v[2] * v[4] - v[1] * v[5];
+    double c02 = v[1] * v[4] - v[2] * v[3];
+    double c11 = v[0] * v[5] - v[2] * v[2];
+    double c12 = v[1] * v[2] - v[0] * v[4];
+    double c22 = v[0] * v[3] - v[1] * v[1];
+    double det = v[0] * c00 + v[1] * c01 + v[2] * c02;
+    double slope[3] = {(c00 * mean[0] + c01 * mean[1] + c02 * mean[2]) / det,
+                       (c01 * mean[0] + c11 * mean[1] + c12 * mean[2]) / det,
+                       (c02 * mean[0] + c12 * mean[1] + c22 * mean[2]) / det};
+    for (int i = 0; i < count; i++) {
+        double along = 0;
+        for (int k = 0; k < 3; k++)
+            along += slope[k] * (((double)graph->rest[4 * voxels[i] + k] - point[k]) / edge - mean[k]);
+        weights[i] *= 1 - along;
+    }
 }
 
 /* The voxels that carry a point, from its own one outwards along links. Returns their number. */
@@ -51,6 +96,7 @@ static int carriers_find(const lattice_graph *graph, int home, const float point
     }
     for (int i = 0; i < count; i++) sum += weights[i], marks[voxels[i]] = 0;
     for (int i = 0; i < count; i++) weights[i] /= sum;
+    weights_correct(graph, point, voxels, weights, count);
     return count;
 }
 
@@ -82,16 +128,14 @@ cutis_result lattice_embed(const lattice_graph *graph, const float *points, int 
     }
     memory_release(&memory->allocator, marks, graph->count, 1);
     if (memory->failed) return error_memory(error, "the lattice's surface");
-    *surface = (lattice_surface){point_count, points, first, voxels, weights};
+    *surface = (lattice_surface){.point_count = point_count, .first = first, .voxels = voxels, .weights = weights};
     return CUTIS_OK;
 }
 
 typedef struct surface_job {
     const lattice_surface *surface;
-    const lattice_frame *maps;
-    const lattice_frame *reference;
+    const quad *displacements;
     float size;
-    const float *origin;
     float *points;
 } surface_job;
 
@@ -100,26 +144,14 @@ static void surface_block(void *context, int begin, int end)
     const surface_job *job = context;
     const lattice_surface *s = job->surface;
     for (int p = begin; p < end; p++) {
-        f8 low = f8_set(0), high = f8_set(0);
-        for (int i = s->first[p]; i < s->first[p + 1]; i++) {
-            const float *map = (const float *)&job->maps[s->voxels[i]];
-            f8 w = f8_set(s->weights[i]);
-            low = f8_add(low, f8_mul(f8_load(map), w));
-            high = f8_add(high, f8_mul(f8_load(map + 8), w));
-        }
-        lattice_frame sum;
-        f4_store((float *)&sum.b, f8_low(low)), f4_store((float *)&sum.r[0], f8_high(low));
-        f4_store((float *)&sum.r[1], f8_low(high)), f4_store((float *)&sum.r[2], f8_high(high));
-        const float *rest = s->points + 3 * p;
-        quad at = job->reference->b + sum.b;
-        for (int k = 0; k < 3; k++) at += (job->reference->r[k] + sum.r[k]) * rest[k];
-        for (int k = 0; k < 3; k++) job->points[3 * p + k] = job->origin[k] + job->size * at[k];
+        quad sum = lattice_surface_displacement(s, p, job->displacements);
+        for (int k = 0; k < 3; k++) job->points[3 * p + k] += job->size * sum[k];
     }
 }
 
-void lattice_surface_evaluate(const lattice_surface *surface, const lattice_frame *maps, const lattice_frame *reference,
-                              float size, const float origin[3], float *points, const cutis_jobs *jobs)
+void lattice_surface_displace(const lattice_surface *surface, const quad *displacements, float size, float *points,
+                              const cutis_jobs *jobs)
 {
-    surface_job job = {surface, maps, reference, size, origin, points};
+    surface_job job = {surface, displacements, size, points};
     parallel_for(jobs, surface->point_count, 256, surface_block, &job);
 }

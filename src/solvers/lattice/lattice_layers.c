@@ -289,6 +289,87 @@ static cutis_result loose_bind(classifier *c, const uint8_t *has_bone, cutis_err
     return CUTIS_OK;
 }
 
+/* ---- the file's weights ---- */
+
+/* Passes of the relaxation that carries weights inwards, and its factor beyond Gauss and Seidel's. */
+#define SPREAD_PASSES 40
+#define SPREAD_BEYOND 1.5f
+
+/* Carry the values of voxels with points, which `counts` tells, to the others: a harmonic function along links. */
+static void weights_spread(const lattice_graph *graph, const int *counts, const int *sources, float *values)
+{
+    for (int v = 0; v < graph->count; v++)
+        if (!counts[v]) values[v] = values[sources[v]];
+    for (int pass = 0; pass < SPREAD_PASSES; pass++) {
+        for (int i = 0; i < graph->count; i++) {
+            int v = pass & 1 ? graph->count - 1 - i : i;
+            if (counts[v]) continue;
+            int begin = graph->link_first[v * LATTICE_DIRECTIONS];
+            int end = graph->link_first[(v + 1) * LATTICE_DIRECTIONS];
+            if (begin == end) continue;
+            float sum = 0;
+            for (int k = begin; k < end; k++) sum += values[graph->links[k]];
+            float beyond = pass < SPREAD_PASSES - 2 ? SPREAD_BEYOND : 1;
+            values[v] += beyond * (sum / (float)(end - begin) - values[v]);
+            values[v] = CLAMP(values[v], 0.0f, 1.0f);
+        }
+    }
+}
+
+/*
+ * Let voxels follow the file's weights instead of those of equation 1: where the surface has points, the mean of
+ * theirs; between and inside, what is harmonic.
+ */
+static cutis_result file_bind(classifier *c, cutis_error *error)
+{
+    const lattice_graph *graph = c->graph;
+    const point_weights *w = c->build->weights;
+    int point_count = c->build->mesh->point_count;
+    int joint_count = c->build->character->joint_count;
+    arena temporary = arena_create(&c->build->allocator);
+    int *counts = ARENA_ARRAY(&temporary, int, graph->count + 1);
+    int *sources = ARENA_ARRAY(&temporary, int, graph->count + 1);
+    int *joint_first = ARENA_ARRAY(&temporary, int, joint_count + 2);
+    int *entries = ARENA_ARRAY(&temporary, int, 2 * (size_t)w->first[point_count] + 1);
+    float *values = ARENA_ARRAY(&temporary, float, graph->count + 1);
+    if (temporary.failed) {
+        arena_destroy(&temporary);
+        return error_memory(error, "the lattice's layers");
+    }
+
+    /* the points by joint, and the voxels that have points */
+    for (int p = 0; p < point_count; p++) counts[graph->point_voxels[p]]++;
+    for (int i = 0; i < w->first[point_count]; i++) joint_first[w->joints[i] + 1]++;
+    for (int j = 0; j < joint_count; j++) joint_first[j + 1] += joint_first[j];
+    for (int p = 0; p < point_count; p++)
+        for (int i = w->first[p]; i < w->first[p + 1]; i++) {
+            int *entry = entries + 2 * (size_t)joint_first[w->joints[i]]++;
+            entry[0] = p;
+            entry[1] = i;
+        }
+    for (int v = 0; v < graph->count; v++) c->distance[v] = counts[v] ? 0 : 1;
+    lattice_distance(graph, c->distance, sources, c->heap);
+
+    /* one joint after the other; filling left joint_first[j] at the end of j */
+    memset(c->layers->joints, 0, sizeof(int) * (size_t)LATTICE_JOINTS * graph->count);
+    memset(c->layers->weights, 0, sizeof(float) * (size_t)LATTICE_JOINTS * graph->count);
+    for (int j = 0, begin = 0; j < joint_count; j++) {
+        int end = joint_first[j];
+        if (begin == end) continue;
+        for (int v = 0; v < graph->count; v++) values[v] = 0;
+        for (int i = begin; i < end; i++) {
+            int voxel = graph->point_voxels[entries[2 * (size_t)i]];
+            values[voxel] += w->weights[entries[2 * (size_t)i + 1]] / (float)counts[voxel];
+        }
+        weights_spread(graph, counts, sources, values);
+        for (int v = 0; v < graph->count; v++)
+            if (values[v] > 1e-4f) influence_add(c->layers, v, j, values[v]);
+        begin = end;
+    }
+    arena_destroy(&temporary);
+    return CUTIS_OK;
+}
+
 /* A character without skeleton hangs on the voxel deepest inside each piece, which stays where it is. */
 static void still_bind(classifier *c, int component_count)
 {
@@ -432,6 +513,7 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
         still_bind(c, component_count);
     }
     cutis_result result = loose_bind(c, has_bone, error);
+    if (result == CUTIS_OK && c->rules->file_weights) result = file_bind(c, error);
     if (result != CUTIS_OK) return result;
     for (int v = 0; v < count; v++) influences_normalise(layers, v, character->joint_count);
 

@@ -30,6 +30,9 @@
 /* Width of a region when none is asked for, in sizes: 3 voxels for a man at resolution 32. */
 #define REGION_WIDTH 0.08f
 
+/* Choices of `weights`. */
+enum { LATTICE_WEIGHTS_FILE, LATTICE_WEIGHTS_DISTANCE };
+
 const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     {"resolution", CUTIS_PARAMETER_INT, 32, 4, 128, "", NULL, false, "voxels along the longest side"},
     {"adaptive", CUTIS_PARAMETER_BOOL, 0, 0, 1, "", NULL, false,
@@ -66,10 +69,12 @@ const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
      "how many neighbours stretch constraints run to: faces; and corners; edges, corners and missing ones; all"},
     {"volume_stiffness", CUTIS_PARAMETER_FLOAT, 40, 0, 1000, "Hz", NULL, false,
      "stiffness of the volume constraints; 0 leaves them out"},
+    {"weights", CUTIS_PARAMETER_CHOICE, LATTICE_WEIGHTS_FILE, 0, 1, "", "file|distance", false,
+     "skin weights: the file's own, or the paper's from distances to the bones"},
     {"weight_alpha", CUTIS_PARAMETER_FLOAT, 0.5, 0, 1, "", NULL, false,
-     "how fast a bone's influence falls off, alpha of equation 1"},
+     "how fast a bone's influence falls off with weights=distance, alpha of equation 1"},
     {"weight_falloff", CUTIS_PARAMETER_FLOAT, 0.02, 0.001, 1, "", NULL, false,
-     "unit of distance of a bone's influence, over the size"},
+     "unit of distance of a bone's influence with weights=distance, over the size"},
     {"self_collision", CUTIS_PARAMETER_BOOL, 0, 0, 1, "", NULL, false, "keep the skin from passing through itself"},
     {"props", CUTIS_PARAMETER_BOOL, 1, 0, 1, "", NULL, false, "collide with the character's props"},
     {"thickness", CUTIS_PARAMETER_FLOAT, 0.001, 0.00001, 0.02, "", NULL, false,
@@ -158,12 +163,21 @@ static bool map_points(const cutis_character *character, const char *name, float
     return found;
 }
 
+/* Whether voxels and surface follow the file's weights; a skeleton that moves no vertex yet has none. */
+static bool file_weights(const solver_build *build)
+{
+    bool skinned = false;
+    for (int j = 0; j < build->character->joint_count; j++) skinned |= build->character->joints[j].deforms;
+    return skinned && build->weights->first && build->values[LATTICE_WEIGHTS] == LATTICE_WEIGHTS_FILE;
+}
+
 static cutis_result layers_make(builder *b, cutis_error *error)
 {
     const solver_build *build = b->build;
     const cutis_character *character = build->character;
     lattice_layer_rules rules = {.skin = build->values[LATTICE_SKIN_LAYER] != 0,
                                  .mixed = build->values[LATTICE_MIXED] != 0,
+                                 .file_weights = file_weights(build),
                                  .alpha = (float)build->values[LATTICE_ALPHA],
                                  .falloff = (float)build->values[LATTICE_FALLOFF]};
     int joint_count = character->joint_count;
@@ -538,12 +552,70 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
     return CUTIS_OK;
 }
 
+/* Weights of the points, blended from those of the voxels around them. */
+static cutis_result base_blend(builder *b, cutis_error *error)
+{
+    lattice_model *m = b->model;
+    int point_count = m->surface.point_count;
+    int joint_count = m->joint_count;
+    int entry_most = LATTICE_JOINTS * m->surface.first[point_count];
+    int *first = ARENA_ARRAY(&b->temporary, int, point_count + 1);
+    int *joints = ARENA_ARRAY(&b->temporary, int, entry_most + 1);
+    float *weights = ARENA_ARRAY(&b->temporary, float, entry_most + 1);
+    float *sums = ARENA_ARRAY(&b->temporary, float, joint_count + 1);
+    if (b->temporary.failed) return error_memory(error, "the lattice");
+    for (int p = 0; p < point_count; p++) {
+        /* add up by joint; what hangs on the scene is left without weight */
+        int at = first[p];
+        float total = 0;
+        for (int i = m->surface.first[p]; i < m->surface.first[p + 1]; i++) {
+            int v = m->surface.voxels[i];
+            float share = MAX(m->surface.weights[i], 0.0f);
+            for (int k = 0; k < LATTICE_JOINTS; k++) {
+                int joint = m->joints[LATTICE_JOINTS * v + k];
+                float weight = share * m->weights[LATTICE_JOINTS * v + k];
+                if (weight <= 0 || joint >= joint_count) continue;
+                if (sums[joint] == 0) joints[at++] = joint;
+                sums[joint] += weight;
+                total += weight;
+            }
+        }
+
+        /* hand over, and clear the sums */
+        for (int i = first[p]; i < at; i++) {
+            weights[i] = sums[joints[i]] / total;
+            sums[joints[i]] = 0;
+        }
+        first[p + 1] = at;
+    }
+    return skinning_build(&m->surface.base, point_count, b->build->mesh->positions, first, joints, weights, joint_count,
+                          b->memory, error);
+}
+
 static cutis_result surface_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
     const cutis_character *character = m->character;
     cutis_result result =
         lattice_embed(&b->graph, b->points, b->build->mesh->point_count, b->memory, &m->surface, error);
+    if (result != CUTIS_OK) return result;
+
+    /* a point that is painted to be frozen gets nothing, even from voxels beside it that are not */
+    float *frozen = ARENA_ARRAY(&b->temporary, float, m->surface.point_count);
+    if (b->temporary.failed) return error_memory(error, "the lattice");
+    if (map_points(character, "freeze", frozen)) {
+        for (int p = 0; p < m->surface.point_count; p++)
+            for (int i = m->surface.first[p]; i < m->surface.first[p + 1]; i++)
+                m->surface.weights[i] *= MIN(1.0f, 4 * (1 - frozen[p]));
+    }
+
+    /* where the points are without the lattice's doing */
+    const point_weights *w = b->build->weights;
+    if (file_weights(b->build))
+        result = skinning_build(&m->surface.base, m->surface.point_count, b->build->mesh->positions, w->first,
+                                w->joints, w->weights, m->joint_count, b->memory, error);
+    else
+        result = base_blend(b, error);
     if (result != CUTIS_OK) return result;
     float *under = ARENA_ARRAY(b->memory, float, character->vertex_count);
     if (b->memory->failed) return error_memory(error, "the lattice");
