@@ -71,7 +71,8 @@ static void choose_solver(bake *b)
 {
     const cutis_character *c = b->character;
     bool skinned = c->influence_first && c->influence_first[c->vertex_count] > 0;
-    b->solver = b->job->solver ? b->job->solver : b->job->body ? "slide" : skinned ? "layers" : "lbs";
+    unsigned wanted = b->job->body ? CUTIS_SOLVER_SURFACE : skinned ? CUTIS_SOLVER_PREFERRED : CUTIS_SOLVER_BASELINE;
+    b->solver = b->job->solver ? b->job->solver : cutis_solver_with(wanted)->name;
     b->result->solver = b->solver;
 }
 
@@ -83,10 +84,11 @@ static int load_body(bake *b)
     if (b->body->vertex_count != b->character->vertex_count)
         return cli_error("'%s' has %d vertices, but %s has %d", b->job->body, b->body->vertex_count, b->character->name,
                          b->character->vertex_count);
-    if (!strstr(b->solver, "slide"))
-        return cli_error("--body gives a surface to slide on, which solver '%s' does not take; use --solver slide",
-                         b->solver);
-    return CLI_OK;
+    const cutis_solver_info *solver;
+    for (const char *rest = b->solver; (solver = cli_stack_next(&rest));)
+        if (solver->flags & CUTIS_SOLVER_SURFACE) return CLI_OK;
+    return cli_error("--body gives a surface to slide on, which solver '%s' does not take; use --solver %s", b->solver,
+                     cutis_solver_with(CUTIS_SOLVER_SURFACE)->name);
 }
 
 static int choose_clip(bake *b)
@@ -146,7 +148,7 @@ static double default_lead_in(const bake *b)
         char key[128];
         for (int i = 0; i < solver->parameter_count; i++) {
             const cutis_parameter *parameter = &solver->parameters[i];
-            if (!strstr(parameter->name, "damping") || strcmp(parameter->unit, "1/s") != 0) continue;
+            if (parameter->role != CUTIS_PARAMETER_DAMPING) continue;
             snprintf(key, sizeof key, "%s.%s", solver->name, parameter->name);
             double value = cutis_model_parameter(b->model, key);
             if (value >= 0 && value < least) least = value;

@@ -238,7 +238,7 @@ void bake_loop_join(bake *b)
     /* The last key is the first, unless the character has walked on. */
     if (!b->travels) memcpy(last, first, floats * sizeof(float));
     cutis_output moving;
-    if (b->texcoords && cutis_state_output(b->model, b->state, "texcoords", &moving)) {
+    if (b->texcoords && cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TEXCOORDS, 0, &moving)) {
         size_t row = (size_t)moving.count * 2;
         memcpy(b->texcoords + (size_t)(r->frames - 1) * row, b->texcoords, row * sizeof(float));
     }

@@ -44,8 +44,7 @@ int bake_output_open(bake *b)
     b->batch = cli_allocate((size_t)b->batch_capacity, frame_bytes);
     cutis_output moving;
     if (b->writer && cli_has_ending(b->job->output, ".usda") &&
-        cutis_state_output(b->model, b->state, "texcoords", &moving) && moving.domain == CUTIS_DOMAIN_CORNER &&
-        moving.components == 2)
+        cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TEXCOORDS, 0, &moving))
         b->texcoords = cli_allocate((size_t)b->batch_capacity * (size_t)moving.count * 2, sizeof *b->texcoords);
     return open_extras(b);
 }
@@ -90,7 +89,7 @@ int bake_output_append(bake *b)
     int status = write_extras(b);
     if (status != CLI_OK) return status;
     cutis_output moving;
-    if (b->texcoords && cutis_state_output(b->model, b->state, "texcoords", &moving))
+    if (b->texcoords && cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TEXCOORDS, 0, &moving))
         memcpy(b->texcoords + (size_t)b->batch_count * (size_t)moving.count * 2, moving.values,
                (size_t)moving.count * 2 * sizeof(float));
     memcpy(b->batch + (size_t)b->batch_count++ * frame_floats, cutis_state_positions(b->model, b->state),

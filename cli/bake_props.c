@@ -14,9 +14,7 @@ void bake_props_open(bake *b)
     for (int i = 0; b->glb && i < c->prop_count; i++)
         b->props[i].motions = cli_allocate((size_t)b->result->frames, 12 * sizeof(float));
     cutis_output touch;
-    if (!cutis_state_output(b->model, b->state, "touch", &touch) || touch.domain != CUTIS_DOMAIN_VERTEX ||
-        touch.components != 3 || !c->influence_first)
-        return;
+    if (!c->influence_first || !cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TOUCH, 0, &touch)) return;
     b->touches = cli_allocate((size_t)c->joint_count + 1, sizeof *b->touches);
     b->regions = cli_allocate((size_t)c->point_count + 1, sizeof *b->regions);
     for (int p = 0; p < c->point_count; p++) {
@@ -34,7 +32,7 @@ static void record_prop(bake *b, int index, int frame)
     cutis_prop_state now;
     cutis_state_prop(b->model, b->state, index, &now);
     for (int k = 0; k < 3; k++) {
-        p->end[k] = now.motion[4 * k + 3];
+        p->end[k] = now.transform[4 * k + 3];
         if (frame == 0) p->start[k] = p->end[k];
         p->force[k] = now.force[k];
     }
@@ -43,7 +41,7 @@ static void record_prop(bake *b, int index, int frame)
     if (given && (moved || now.vertex_count > 0)) b->result->props_moved = true;
     if ((double)now.penetration > p->penetration) p->penetration = (double)now.penetration;
     if (!p->motions) return;
-    memcpy(p->motions + 12 * (size_t)frame, now.motion, sizeof now.motion);
+    memcpy(p->motions + 12 * (size_t)frame, now.transform, sizeof now.transform);
     if (now.vertex_count == 0) return;
     size_t floats = 3 * (size_t)now.vertex_count;
     if (!p->shapes) {
@@ -59,7 +57,7 @@ static void record_touch(bake *b, int frame)
 {
     const cutis_character *c = b->character;
     cutis_output touch;
-    if (!b->touches || !cutis_state_output(b->model, b->state, "touch", &touch)) return;
+    if (!b->touches || !cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TOUCH, 0, &touch)) return;
     for (int j = 0; j < c->joint_count; j++) memset(b->touches[j].sum, 0, sizeof b->touches[j].sum);
     /* Vertices of one point tell the same force: it counts once. */
     for (int p = 0; p < c->point_count; p++)

@@ -74,7 +74,6 @@ static int run_job(const cli_arguments *arguments, bake_job *job)
 
 static int run(const cli_arguments *arguments)
 {
-    const char *slide_output = cli_text(arguments, "slide-output");
     int prop_count, example_count, setting_count, map_count;
     const char **props = cli_texts(arguments, "prop", &prop_count);
     const char **examples = cli_texts(arguments, "example", &example_count);
@@ -82,7 +81,6 @@ static int run(const cli_arguments *arguments)
     cutis_setting *pairs = cli_pairs(arguments, "map", &map_count);
     cutis_name_pair *map = cli_allocate((size_t)map_count, sizeof *map);
     for (int i = 0; i < map_count; i++) map[i] = (cutis_name_pair){pairs[i].key, pairs[i].value};
-    settings[setting_count] = (cutis_setting){"slide.output", slide_output};
 
     bake_job job = {
         .input = arguments->positionals[0],
@@ -104,7 +102,7 @@ static int run(const cli_arguments *arguments)
         .props = props,
         .prop_count = prop_count,
         .settings = settings,
-        .setting_count = setting_count + (slide_output != NULL),
+        .setting_count = setting_count,
         .tolerance = cli_number(arguments, "tolerance") / 100,
         .targets =
             cli_flag(arguments, "safe") && !cli_given(arguments, "targets") ? 8 : cli_integer(arguments, "targets"),
@@ -163,14 +161,10 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "NAMES",
      .help = "outputs of the solver to write as OUT.NAME.npy, separated by commas: texcoords,touch"},
-    {.name = "slide-output",
-     .kind = CLI_TEXT,
-     .value = "texture|vertices",
-     .help = "what shows the sliding of solver slide: the same as --set slide.output=..."},
     {.name = "body",
      .kind = CLI_TEXT,
      .value = "CACHE",
-     .help = "for solver slide: the body's surface from this cache instead of a clip"},
+     .help = "the body's surface from this cache instead of a clip, for skin to slide on"},
     {.name = "config", .kind = CLI_TEXT, .value = "F.json", .help = "read options from a file; those given here win"},
     {.name = "lead-in",
      .kind = CLI_NUMBER,

@@ -96,7 +96,7 @@ static int run_solvers(comparison *c)
     bake_job job = {.props = props,
                     .prop_count = prop_count,
                     .input = c->input,
-                    .solver = "lbs",
+                    .solver = cutis_model_def_default().solver,
                     .clip = cli_text(arguments, "clip"),
                     .fps = cli_number(arguments, "fps"),
                     .lead_in = (double)NAN,

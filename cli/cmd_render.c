@@ -119,7 +119,7 @@ static int sources_open(picture_job *r)
     /* Without a cache: the clip under linear blend skinning when there is a wish for one, else the rest pose. */
     bool moves = r->video || r->sheet || cli_given(a, "clip") || cli_given(a, "time") || cli_given(a, "frame") ||
                  cli_given(a, "frames");
-    const char *fallback = moves && r->character->clip_count > 0 ? "lbs" : "rest";
+    const char *fallback = moves && r->character->clip_count > 0 ? cutis_model_def_default().solver : "rest";
     int count = a->positional_count - 1;
     r->sources = cli_allocate((size_t)(count > 0 ? count : 1), sizeof *r->sources);
     do {

@@ -68,6 +68,21 @@ static json_t *names_json(const char *const *names, int count)
     return array;
 }
 
+static const char *const domain_names[] = {"vertex", "corner", "element"};
+
+static json_t *outputs_json(const cutis_solver_info *solver)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < solver->output_count; i++) {
+        const cutis_output_info *output = &solver->outputs[i];
+        json_t *object =
+            json_pack("{s:s, s:s, s:i, s:s, s:s}", "name", output->name, "domain", domain_names[output->domain],
+                      "components", output->components, "unit", output->unit, "help", output->help);
+        json_array_append_new(array, object);
+    }
+    return array;
+}
+
 static json_t *solver_json(const cutis_solver_info *solver)
 {
     json_t *parameters = json_array();
@@ -75,8 +90,26 @@ static json_t *solver_json(const cutis_solver_info *solver)
         json_array_append_new(parameters, parameter_json(&solver->parameters[i]));
     return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o}", "name", solver->name, "summary", solver->summary,
                      "paper", solver->paper, "element", solver->element, "substep", cli_json_real(solver->substep),
-                     "parts", names_json(solver->parts, solver->part_count), "outputs",
-                     names_json(solver->outputs, solver->output_count), "parameters", parameters);
+                     "parts", names_json(solver->parts, solver->part_count), "outputs", outputs_json(solver),
+                     "parameters", parameters);
+}
+
+static void print_outputs(const cutis_solver_info *solver)
+{
+    if (solver->output_count == 0) return;
+    cli_table *table = cli_table_create("lllll");
+    cli_table_heads(table, "output|one a|numbers|unit|what");
+    for (int i = 0; i < solver->output_count; i++) {
+        const cutis_output_info *output = &solver->outputs[i];
+        cli_table_cell(table, "%s", output->name);
+        cli_table_cell(table, "%s", domain_names[output->domain]);
+        cli_table_cell(table, "%d", output->components);
+        cli_table_cell(table, "%s", output->unit);
+        cli_table_cell(table, "%s", output->help);
+    }
+    putchar('\n');
+    cli_table_print(table, "");
+    printf("\nWrite outputs beside the result with 'cutis bake --outputs %s'.\n", solver->outputs[0].name);
 }
 
 static void print_solver(const cutis_solver_info *solver)
@@ -86,12 +119,7 @@ static void print_solver(const cutis_solver_info *solver)
     if (solver->substep > 0)
         printf("  substep %.9g s, counts %s\n", solver->substep, solver->element);
     else
-        printf("  no past: each frame depends on its pose alone; counts %s\n", solver->element);
-    if (solver->output_count) {
-        printf("  outputs besides positions:");
-        for (int i = 0; i < solver->output_count; i++) printf(" %s", solver->outputs[i]);
-        putchar('\n');
-    }
+        printf("  geometric: each frame depends on its pose alone; counts %s\n", solver->element);
     if (solver->parameter_count == 0) {
         printf("  no parameters\n");
         return;
@@ -122,6 +150,7 @@ static void print_solver(const cutis_solver_info *solver)
     printf("\nSet one with --set %s=VALUE", solver->parameters[0].name);
     if (any_bone) printf("; those marked * also for one bone, --set bones.NAME.parameter=VALUE");
     printf(".\n");
+    print_outputs(solver);
 }
 
 static int unknown_solver(const cli_arguments *arguments, const char *name)

@@ -21,12 +21,28 @@ int picture_job_joint(const picture_job *r, const char *name, const char *option
     return -1;
 }
 
-/* Whether some solver of the picture has an output of that name. */
-static bool output_known(const picture_job *r, const char *name)
+/* The output of that name of some solver of the picture; NULL: none has it. */
+static const cutis_output_info *output_find(const picture_job *r, const char *name)
 {
-    for (int i = 0; i < r->source_count; i++)
-        if (picture_source_has_output(&r->sources[i], name)) return true;
-    return false;
+    const cutis_output_info *found = NULL;
+    for (int i = 0; i < r->source_count && !found; i++) found = picture_source_output(&r->sources[i], name);
+    return found;
+}
+
+/* The colours of a solver's output, or of values from a file, which are told by their name alone. */
+static void values_choose(picture_job *r, const char *name, const cutis_output_info *output)
+{
+    static const picture_map maps[] = {[CUTIS_PALETTE_SEQUENTIAL] = PICTURE_MAP_SEQUENTIAL,
+                                       [CUTIS_PALETTE_TOUCH] = PICTURE_MAP_TOUCH,
+                                       [CUTIS_PALETTE_CATEGORY] = PICTURE_MAP_CATEGORY};
+    cutis_palette palette = output                          ? output->palette
+                            : strcmp(name, "layer") == 0    ? CUTIS_PALETTE_CATEGORY
+                            : strcmp(name, "pressure") == 0 ? CUTIS_PALETTE_TOUCH
+                                                            : CUTIS_PALETTE_SEQUENTIAL;
+    r->paint = PAINT_VALUES;
+    r->map = maps[palette];
+    bool given = output && output->range[0] < output->range[1];
+    for (int i = 0; i < 2; i++) r->range[i] = given ? output->range[i] : NAN; /* NAN: found from the values */
 }
 
 static int color_unknown(const picture_job *r, const char *name)
@@ -57,13 +73,8 @@ int picture_paint_choose(picture_job *r)
     r->range[0] = 0.5f, r->range[1] = 1.5f;
     if (strcmp(name, "none") == 0) {
         r->paint = PAINT_NONE;
-    } else if (cli_given(a, "values") || output_known(r, name)) {
-        r->paint = PAINT_VALUES;
-        r->map = strcmp(name, "layer") == 0 ? PICTURE_MAP_CATEGORY
-                 : strcmp(name, "pressure") == 0 || strcmp(name, "touch") == 0 || strcmp(name, "contact") == 0
-                     ? PICTURE_MAP_TOUCH
-                     : PICTURE_MAP_SEQUENTIAL;
-        r->range[0] = r->range[1] = NAN; /* found from the values */
+    } else if (cli_given(a, "values") || output_find(r, name)) {
+        values_choose(r, name, output_find(r, name));
     } else if (strcmp(name, "stretch") == 0) {
         r->paint = PAINT_STRETCH;
     } else if (strcmp(name, "area") == 0) {

@@ -8,15 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const char *const source_tissues[SOURCE_TISSUES] = {"fat", "muscle", "bone"};
-
-bool picture_source_has_output(const picture_source *source, const char *name)
+const cutis_output_info *picture_source_output(const picture_source *source, const char *name)
 {
     const cutis_solver_info *solver;
     for (const char *rest = source->kind == SOURCE_SOLVER ? source->name : NULL; (solver = cli_stack_next(&rest));)
         for (int i = 0; i < solver->output_count; i++)
-            if (strcmp(solver->outputs[i], name) == 0) return true;
-    return false;
+            if (strcmp(solver->outputs[i].name, name) == 0) return &solver->outputs[i];
+    return NULL;
 }
 
 bool picture_source_has_parameter(const picture_source *source, const char *key)
@@ -99,60 +97,52 @@ typedef struct source_run {
     const picture_times *times;
 } source_run;
 
-/*
- * Keep the i-th frame of an output in *kept, (times x count x components), which is made with the first frame. False
- * when the solver has no such output of this kind. components 0: a number, or the length of a vector.
- */
-static bool keep_output(const source_run *run, const char *name, cutis_domain domain, int count, int components, int i,
-                        float **kept)
+/* Keep the i-th frame of an output in *kept, (times x count x components), which is made with the first frame. */
+static void keep_values(const source_run *run, const cutis_output *output, int i, float **kept)
+{
+    size_t floats = (size_t)output->count * (size_t)output->components;
+    if (!*kept) *kept = cli_allocate((size_t)run->times->count, floats * sizeof(float));
+    memcpy(*kept + (size_t)i * floats, output->values, floats * sizeof(float));
+}
+
+/* The index-th output of a role, as far as the solver has it. */
+static void keep_role(const source_run *run, cutis_output_role role, int index, int i, float **kept)
 {
     cutis_output output;
-    if (!cutis_state_output(run->model, run->state, name, &output) || output.domain != domain ||
-        output.count != count || (components > 0 && output.components != components))
-        return false;
-    size_t width = components > 0 ? (size_t)components : 1;
-    if (!*kept) *kept = cli_allocate((size_t)run->times->count, (size_t)count * width * sizeof(float));
-    float *to = *kept + (size_t)i * (size_t)count * width;
-    if (components > 0 || output.components == 1) {
-        memcpy(to, output.values, (size_t)count * width * sizeof(float));
-        return true;
+    if (cutis_state_output_role(run->model, run->state, role, index, &output)) keep_values(run, &output, i, kept);
+}
+
+/* An output of vertices as one number each: the length of a vector. */
+static void keep_lengths(const source_run *run, const char *name, int i, float **kept)
+{
+    cutis_output output;
+    if (!cutis_state_output(run->model, run->state, name, &output) || output.domain != CUTIS_DOMAIN_VERTEX) return;
+    if (output.components == 1) {
+        keep_values(run, &output, i, kept);
+        return;
     }
-    for (int k = 0; k < count; k++) {
+    size_t count = (size_t)output.count;
+    if (!*kept) *kept = cli_allocate((size_t)run->times->count, count * sizeof(float));
+    for (size_t k = 0; k < count; k++) {
         double sum = 0;
         for (int c = 0; c < output.components; c++) {
-            double x = (double)output.values[(size_t)k * (size_t)output.components + (size_t)c];
+            double x = (double)output.values[k * (size_t)output.components + (size_t)c];
             sum += x * x;
         }
-        to[k] = (float)sqrt(sum);
+        (*kept)[(size_t)i * count + k] = (float)sqrt(sum);
     }
-    return true;
 }
 
-/* The first output that gives places to elements: voxels, particles. */
-static const char *element_output(const source_run *run, int *count)
-{
-    for (int s = 0; s < cutis_solver_count(); s++) {
-        const cutis_solver_info *info = cutis_solver(s);
-        for (int i = 0; i < info->output_count; i++) {
-            cutis_output output;
-            if (!picture_source_has_output(run->source, info->outputs[i]) ||
-                !cutis_state_output(run->model, run->state, info->outputs[i], &output) ||
-                output.domain != CUTIS_DOMAIN_ELEMENT || output.components != 3)
-                continue;
-            *count = output.count;
-            return info->outputs[i];
-        }
-    }
-    return NULL;
-}
-
+/* Voxels or particles. */
 static void keep_elements(const source_run *run, int i)
 {
     picture_source *s = run->source;
-    const char *name = element_output(run, &s->element_count);
-    if (!name || !keep_output(run, name, CUTIS_DOMAIN_ELEMENT, s->element_count, 3, i, &s->elements)) return;
-    keep_output(run, "layers", CUTIS_DOMAIN_ELEMENT, s->element_count, 1, i, &s->element_layers);
-    keep_output(run, "edges", CUTIS_DOMAIN_ELEMENT, s->element_count, 1, i, &s->element_edges);
+    cutis_output output;
+    if (!cutis_state_output_role(run->model, run->state, CUTIS_OUTPUT_ELEMENTS, 0, &output)) return;
+    s->element_count = output.count;
+    keep_values(run, &output, i, &s->elements);
+    keep_role(run, CUTIS_OUTPUT_ELEMENT_LAYER, 0, i, &s->element_layers);
+    keep_role(run, CUTIS_OUTPUT_ELEMENT_EDGE, 0, i, &s->element_edges);
 }
 
 static void keep_props(const source_run *run, int i)
@@ -168,7 +158,7 @@ static void keep_props(const source_run *run, int i)
         picture_prop *kept = &s->props[k];
         cutis_prop_state now;
         cutis_state_prop(run->model, run->state, k, &now);
-        memcpy(kept->motions + 12 * (size_t)i, now.motion, sizeof now.motion);
+        memcpy(kept->motions + 12 * (size_t)i, now.transform, sizeof now.transform);
         if (now.vertex_count == 0) continue;
         size_t floats = 3 * (size_t)now.vertex_count;
         if (!kept->shapes) {
@@ -186,14 +176,12 @@ static void keep_frame(const source_run *run, int i, const picture_wants *wants)
 {
     if (run->character->prop_count) keep_props(run, i);
     picture_source *s = run->source;
-    int vertices = run->character->vertex_count;
-    size_t floats = (size_t)vertices * 3;
+    size_t floats = (size_t)run->character->vertex_count * 3;
     memcpy(s->frames + (size_t)i * floats, cutis_state_positions(run->model, run->state), floats * sizeof(float));
-    if (wants->value) keep_output(run, wants->value, CUTIS_DOMAIN_VERTEX, vertices, 0, i, &s->values);
-    if (wants->texcoords)
-        keep_output(run, "texcoords", CUTIS_DOMAIN_CORNER, run->character->corner_count, 2, i, &s->texcoords);
+    if (wants->value) keep_lengths(run, wants->value, i, &s->values);
+    if (wants->texcoords) keep_role(run, CUTIS_OUTPUT_TEXCOORDS, 0, i, &s->texcoords);
     for (int t = 0; t < SOURCE_TISSUES && wants->tissues; t++)
-        keep_output(run, source_tissues[t], CUTIS_DOMAIN_VERTEX, vertices, 3, i, &s->tissues[t]);
+        keep_role(run, CUTIS_OUTPUT_TISSUE, t, i, &s->tissues[t]);
     if (wants->elements) keep_elements(run, i);
 }
 

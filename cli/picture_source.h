@@ -21,9 +21,8 @@ typedef struct picture_times {
 
 typedef enum source_kind { SOURCE_REST, SOURCE_CACHE, SOURCE_SOLVER } source_kind;
 
+/* Inner surfaces of a solver that a picture can show, from outside in: fat, muscle, bone. */
 enum { SOURCE_TISSUES = 3 };
-/* Outputs by which a solver tells where its inner surfaces are, from outside in: "fat", "muscle", "bone". */
-extern const char *const source_tissues[SOURCE_TISSUES];
 
 /* A prop as a solver moved it, at the frames shown. */
 typedef struct picture_prop {
@@ -63,8 +62,8 @@ typedef struct picture_wants {
  */
 int picture_source_open(const cutis_character *character, const char *word, const char *clip, picture_source *source);
 void picture_source_close(picture_source *source);
-/* Whether a solver (stack) that runs here has an output of that name. */
-bool picture_source_has_output(const picture_source *source, const char *name);
+/* The output of that name of a solver that is shown; NULL: it has none. */
+const cutis_output_info *picture_source_output(const picture_source *source, const char *name);
 /* Whether one of its solvers has the parameter of a setting's key: "name", "solver.name" or "bones.JOINT.name". */
 bool picture_source_has_parameter(const picture_source *source, const char *key);
 /*

@@ -3,6 +3,7 @@
 
 - Which module may include which: the order of dependence of docs/ARCHITECTURE.md.
 - Solvers never include each other; the program (cli) and the examples use only include/cutis.
+- No module names a solver but its own folder, the table, and benchmarks: what others need is declared in its entry.
 - The core needs nothing but libc, libm and threads; jansson stays in io and cli, SuiteSparse in rig, Embree and PNG
   in cli.
 - File names are unique in the tree. Intrinsics stay in src/math/simd*.h. Functions of libm whose bits differ between
@@ -43,7 +44,16 @@ MEMORY_CALL = re.compile(
 INTRINSIC = re.compile(r"\b_mm\d*_\w+|\b__m(?:64|128|256|512)[di]?\b|\bv(?:ld|st)\dq?_\w+\(|\bwasm_\w+\(|\w*intrin\.h")
 FAST_MATH = re.compile(r"fast-math|FP_CONTRACT\s+ON|optimize\s*\(")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^">]+)[">]', re.M)
+STRING = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 CODE = (".c", ".h", ".cpp", ".hpp")
+
+# Folders of solvers; each has the name of its solver.
+SOLVERS = sorted(name for name in os.listdir(os.path.join(ROOT, "src/solvers"))
+                 if os.path.isdir(os.path.join(ROOT, "src/solvers", name)))
+# A word that is a solver's name and means something else: the file, and why.
+NAMESAKES = {
+    ("cli/cmd_rig.c", "curves"): "an option of 'cutis rig': the curves found on the mesh",
+}
 
 breaches = []
 
@@ -124,11 +134,32 @@ def check_include(path, line, kind, name):
             breach(path, line, "a solver must not include another (%s)" % name)
 
 
+def check_solver_names(path, text):
+    """Strings that are a solver's name, or begin as a stack or a setting's key does, and symbols of its entry."""
+    parts = path.split("/")
+    if parts[0] not in ("src", "cli", "include") or re.match(r"cli/(bench/|bench_|cmd_bench)", path):
+        return
+    if path == "src/solvers/solver_table.c":
+        return
+    own = parts[2] if parts[:2] == ["src", "solvers"] and len(parts) > 3 else None
+    code = strip(text, strings=False)
+    for match in STRING.finditer(code):
+        word = re.match(r"(\w+)(?:[.+]\w.*)?$", match.group(1))
+        word = word and word.group(1)
+        if word in SOLVERS and word != own and (path, word) not in NAMESAKES:
+            breach(path, code.count("\n", 0, match.start()) + 1,
+                   "names solver %s: declare what is needed in its table entry" % match.group(0))
+    for match in re.finditer(r"\bsolver_(\w+)\b", strip(text)):
+        if match.group(1) in SOLVERS and match.group(1) != own:
+            breach(path, code.count("\n", 0, match.start()) + 1, "names %s" % match.group(0))
+
+
 def check_file(path):
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         text = file.read()
     for match in INCLUDE.finditer(strip(text, strings=False)):
         check_include(path, text.count("\n", 0, match.start()) + 1, match.group(1), match.group(2))
+    check_solver_names(path, text)
     code = strip(text)
     if path not in ("src/math/simd.h", "src/math/simd_double.h"):
         search(path, code, INTRINSIC, "intrinsics belong into src/math/simd*.h: %s")

@@ -125,7 +125,7 @@ static void layers_show_what_the_paper_says(const cutis_character *c, const char
     };
     run plain = run_make(c, "lattice", NULL, 0, 0);
     cutis_output classes;
-    assert_true(cutis_state_output(plain.model, plain.state, "layers", &classes));
+    assert_true(cutis_state_output(plain.model, plain.state, "layer", &classes));
     int clip = cutis_character_find_clip(c, clip_name);
     assert_true(clip >= 0);
     seconds = fmin(seconds, (double)c->clips[clip].end - c->clips[clip].start);

@@ -44,7 +44,7 @@ static void morphs_are_added_turned_along(void **unused)
         print_message("%s: morphs off by %.2g\n", name, worst);
         assert_true(worst < 1e-5);
         /* The morph is no force: the flesh has not felt it. */
-        if (!(solver_table[s]->flags & (SOLVER_GEOMETRIC | SOLVER_SURFACE))) {
+        if (!(solver_table[s]->info.flags & (CUTIS_SOLVER_GEOMETRIC | CUTIS_SOLVER_SURFACE))) {
             input.morphs = NULL;
             cutis_state_step(model, plain, &input, 0.02);
             cutis_state_step(model, fat, &input, 0.02);

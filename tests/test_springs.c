@@ -355,9 +355,9 @@ static void props_come_to_rest_on_a_table(void **unused)
     springs_scene *s = stage_open(test_zoo("arm", 0.1), NULL, props, 4, settings);
     for (int f = 1; f <= 60; f++) stage_step(s, f / 30.0);
     double before[3], y[3];
-    for (int i = 0; i < 3; i++) before[i] = (double)stage_prop_state(s, i + 1).motion[7];
+    for (int i = 0; i < 3; i++) before[i] = (double)stage_prop_state(s, i + 1).transform[7];
     for (int f = 61; f <= 75; f++) stage_step(s, f / 30.0);
-    for (int i = 0; i < 3; i++) y[i] = (double)stage_prop_state(s, i + 1).motion[7];
+    for (int i = 0; i < 3; i++) y[i] = (double)stage_prop_state(s, i + 1).transform[7];
     print_message("on a table of height 0.55: ball at %.4f, soft box at %.4f, box on it at %.4f\n", y[0], y[1], y[2]);
     assert_true(fabs(y[0] - 0.60) < 0.003);
     assert_true(y[1] < 0.601 && y[1] > 0.599);

@@ -64,7 +64,8 @@ static bool subject_build(subject *s, springs_shape shape, const cutis_allocator
                               .memory = memory,
                               .allocator = memory_resolve(allocator),
                               .warn = no_warning};
-    if (springs_reference_build(&s->build, 0, &s->reference, NULL)) return false;
+    if (springs_reference_build(&s->build, (springs_reference_parameters){0, -1, -1}, &s->reference, NULL))
+        return false;
     s->scratch = arena_push(memory, springs_reference_scratch_size(s->reference), 1);
     s->joints = ARENA_ARRAY(memory, float, 12 * c->joint_count);
     s->skin = ARENA_ARRAY(memory, float, 12 * c->joint_count);

@@ -104,7 +104,7 @@ static void finger_and_soft_table_both_give_way(void **unused)
         vec3 x = vec3_load(prop.positions + 3 * v);
         /* In its own space a box's points lie on its faces. */
         mat34 pose, inverse;
-        memcpy(pose.m, prop.motion, sizeof pose.m);
+        memcpy(pose.m, prop.transform, sizeof pose.m);
         mat34_inverse(pose, &inverse);
         vec3 local = mat34_point(inverse.m, x);
         double out =
@@ -186,8 +186,8 @@ static void hand_lifts(const stage_prop *thing, const char *what, double resolut
         cutis_prop_state prop = stage_prop_state(s, 0);
         if (f % 3 == 0 && prop.triangle_count > 0) deepest = fmax(deepest, stage_depth_soft(s, 0));
         if (prop.triangle_count == 0) deepest = fmax(deepest, (double)prop.penetration);
-        if (f == 60) held = (double)prop.motion[7];
-        if (f == 120) end = (double)prop.motion[7];
+        if (f == 60) held = (double)prop.transform[7];
+        if (f == 120) end = (double)prop.transform[7];
         if (f >= 105) {
             stage_touch(s, sum);
             error = fmax(error, fabs(-sum[1] - weight) / weight);
@@ -229,7 +229,7 @@ static void cube_falls_without_friction(void **unused)
     static const char *const settings[] = {"friction=0", NULL};
     springs_scene *s = stage_open(test_zoo("hand", 0.28), "grasp", &cube, 1, settings);
     for (int f = 1; f <= 120; f++) stage_step(s, f / 30.0);
-    double lift = (double)stage_prop_state(s, 0).motion[7] + 0.09;
+    double lift = (double)stage_prop_state(s, 0).transform[7] + 0.09;
     print_message("grasp at friction 0: cube ends %.1f mm from where it stood\n", 1e3 * lift);
     assert_true(lift < 0.01);
     stage_close(s);
@@ -322,7 +322,7 @@ static void block_slips_at_coulombs_angle(void **unused)
             stage_step(s, time);
             cutis_prop_state prop = stage_prop_state(s, 0);
             /* Along the slope. */
-            double along = (double)prop.motion[3] * cos(angle) + (double)prop.motion[7] * sin(angle);
+            double along = (double)prop.transform[3] * cos(angle) + (double)prop.transform[7] * sin(angle);
             double speed = (along - last) * 30;
             if (f == 33) start = along;
             if (time > 1.1 && slipped == 0) {

@@ -30,7 +30,7 @@ static void for_every_body(void (*test)(const cutis_character *c, const solver *
     cutis_character *c = make_bar();
     for (int i = 0; i < solver_table_count; i++) {
         char name[64];
-        if (solver_table[i]->flags & SOLVER_SURFACE) continue;
+        if (solver_table[i]->info.flags & CUTIS_SOLVER_SURFACE) continue;
         snprintf(name, sizeof name, "%s+slide", solver_table[i]->info.name);
         test(c, solver_table[i], name);
     }

@@ -25,6 +25,13 @@ typedef enum cutis_parameter_type {
     CUTIS_PARAMETER_CHOICE /* one of `choices` */
 } cutis_parameter_type;
 
+/* Meaning of a parameter that others than its solver act on, whatever its name. */
+typedef enum cutis_parameter_role {
+    CUTIS_PARAMETER_PLAIN,
+    CUTIS_PARAMETER_SELF_COLLISION, /* BOOL: the skin collides with itself */
+    CUTIS_PARAMETER_DAMPING /* 1/s: the rate at which motion dies away; the least of them tells how long it goes on */
+} cutis_parameter_role;
+
 typedef struct cutis_parameter {
     const char *name;
     cutis_parameter_type type;
@@ -33,8 +40,53 @@ typedef struct cutis_parameter {
     const char *unit;     /* "m", "s", "1/s", ... or "" when it has none */
     const char *choices;  /* CHOICE: names separated by '|'; else NULL */
     bool per_bone;        /* may be set for one joint: bones.NAME.parameter */
-    const char *help;     /* one line */
+    cutis_parameter_role role;
+    const char *help; /* one line */
 } cutis_parameter;
+
+/* ---- what a solver tells beyond positions and normals ---- */
+
+typedef enum cutis_domain { CUTIS_DOMAIN_VERTEX, CUTIS_DOMAIN_CORNER, CUTIS_DOMAIN_ELEMENT } cutis_domain;
+
+/* Meaning of an output that others than its solver act on, whatever its name. */
+typedef enum cutis_output_role {
+    CUTIS_OUTPUT_PLAIN,
+    CUTIS_OUTPUT_TEXCOORDS,     /* CORNER x 2: texture coordinates that take the place of the file's */
+    CUTIS_OUTPUT_SLIDING,       /* VERTEX x 3: how far the skin has slid, which positions do not show */
+    CUTIS_OUTPUT_TOUCH,         /* VERTEX x 3: force on the skin, newtons */
+    CUTIS_OUTPUT_TISSUE,        /* VERTEX x 3: an inner surface in scene space; listed from outside in */
+    CUTIS_OUTPUT_ELEMENTS,      /* ELEMENT x 3: places of particles or voxels in scene space */
+    CUTIS_OUTPUT_ELEMENT_LAYER, /* ELEMENT x 1: 0 bone, 1 muscle, 2 fat, 3 and 4 other inner layers, 5 skin */
+    CUTIS_OUTPUT_ELEMENT_EDGE   /* ELEMENT x 1: edge of a voxel, scene units */
+} cutis_output_role;
+
+/* How a picture colours values. */
+typedef enum cutis_palette {
+    CUTIS_PALETTE_SEQUENTIAL, /* from low to high */
+    CUTIS_PALETTE_TOUCH,      /* from 0, where the skin has its own colour */
+    CUTIS_PALETTE_CATEGORY    /* whole numbers, a colour each */
+} cutis_palette;
+
+typedef struct cutis_output_info {
+    const char *name;
+    cutis_output_role role;
+    cutis_domain domain;
+    int components;
+    const char *unit; /* as of a parameter */
+    cutis_palette palette;
+    float range[2]; /* of the colours of a picture, in the unit (of a vector: its length); equal: that of the values */
+    const char *help; /* one line */
+} cutis_output_info;
+
+/* ---- solvers ---- */
+
+enum {
+    CUTIS_SOLVER_GEOMETRIC = 1,    /* depends on the pose alone: evaluated once at the end of a step, no substeps */
+    CUTIS_SOLVER_SURFACE = 2,      /* runs on the surface of the solver before it in a stack, alone on the baseline's */
+    CUTIS_SOLVER_SELF_CONTACT = 4, /* its skin can collide with itself: a parameter of role SELF_COLLISION says so */
+    CUTIS_SOLVER_BASELINE = 8,  /* plain skinning: for meshes without a skin, below surface solvers, to compare with */
+    CUTIS_SOLVER_PREFERRED = 16 /* for a skinned character, when nobody says which */
+};
 
 typedef struct cutis_solver_info {
     const char *name;
@@ -43,17 +95,20 @@ typedef struct cutis_solver_info {
     const char *element;      /* what it counts: "vertices", "particles", "voxels", "dofs" */
     const char *const *parts; /* names of the timed parts of a step */
     int part_count;
-    double substep; /* default, seconds; 0 for a solver without a past (lbs, dqs) */
+    double substep; /* default, seconds; 0 for a GEOMETRIC solver */
     const cutis_parameter *parameters;
     int parameter_count;
-    const char *const *outputs; /* names that cutis_state_output knows, beyond positions and normals */
+    const cutis_output_info *outputs; /* beyond positions and normals */
     int output_count;
+    unsigned flags; /* CUTIS_SOLVER_... */
 } cutis_solver_info;
 
 CUTIS_API int cutis_solver_count(void);
 CUTIS_API const cutis_solver_info *cutis_solver(int index);
 /* The solver of that name (one, not a stack), or NULL. */
 CUTIS_API const cutis_solver_info *cutis_solver_find(const char *name);
+/* The first solver that has all of these flags, or NULL. */
+CUTIS_API const cutis_solver_info *cutis_solver_with(unsigned flags);
 
 /* ---- model ---- */
 
@@ -74,7 +129,7 @@ typedef struct cutis_model_def {
     const cutis_allocator *allocator; /* NULL = malloc and free */
 } cutis_model_def;
 
-/* A definition with solver "lbs" and all else zero. */
+/* A definition with the baseline solver (lbs) and all else zero. */
 CUTIS_API cutis_model_def cutis_model_def_default(void);
 
 /*
@@ -97,6 +152,9 @@ CUTIS_API cutis_model_info cutis_model_get_info(const cutis_model *model);
 /* The value in force of a parameter ("stiffness", or "slide.stiffness" in a stack); NAN if there is none. */
 CUTIS_API double cutis_model_parameter(const cutis_model *model, const char *name);
 
+/* The index-th output of that role, over the solvers of the model's stack; NULL behind the last one. */
+CUTIS_API const cutis_output_info *cutis_model_find_output(const cutis_model *model, cutis_output_role role, int index);
+
 /* ---- state ---- */
 
 typedef struct cutis_state cutis_state;
@@ -108,10 +166,10 @@ CUTIS_API void cutis_state_destroy(cutis_state *state); /* NULL is allowed */
 /* Put the state at time 0, at rest in this pose (joint_count x 12; NULL = the rest pose). */
 CUTIS_API void cutis_state_reset(const cutis_model *model, cutis_state *state, const float *joints);
 /*
- * Move the whole state by the rigid transform `motion` (3 x 4), velocities turned along: the character is
- * elsewhere, its flesh has not felt it. The next pose is expected there.
+ * Move the whole state by a rigid transform (3 x 4), velocities turned along: the character is elsewhere, without
+ * exciting the simulation. The next pose is expected there.
  */
-CUTIS_API void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float motion[12]);
+CUTIS_API void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float transform[12]);
 /* Make `to` equal to `from`; both of the same model. A snapshot is a second state. */
 CUTIS_API void cutis_state_copy(const cutis_model *model, cutis_state *to, const cutis_state *from);
 /* A hash of everything that influences the future: equal hashes, equal replays. */
@@ -192,10 +250,9 @@ CUTIS_API void cutis_state_step(const cutis_model *model, cutis_state *state, co
 /* ---- loops ---- */
 
 typedef struct cutis_loop_def {
-    cutis_motion motion; /* sampled from 0 to the period */
-    double period;       /* seconds, a whole number of the model's substeps */
-    const float
-        *travel; /* rigid motion (3 x 4) from the pose at 0 to that at the period; NULL: it ends where it began */
+    cutis_motion motion;       /* sampled from 0 to the period */
+    double period;             /* seconds, a whole number of the model's substeps */
+    const float *travel;       /* rigid transform (3 x 4) from the pose at 0 to that at the period; NULL: none */
     double position_tolerance; /* largest distance of start and end, over the size; 0 = 1e-4 */
     double velocity_tolerance; /* the same of velocities, over the RMS speed; 0 = 1e-2 */
     int period_limit;          /* periods to try; 0 = 64 */
@@ -239,8 +296,6 @@ CUTIS_API const float *cutis_state_positions(const cutis_model *model, const cut
 CUTIS_API void cutis_state_normals(const cutis_model *model, const cutis_state *state, float *normals);
 CUTIS_API const cutis_step_stats *cutis_state_stats(const cutis_model *model, const cutis_state *state);
 
-typedef enum cutis_domain { CUTIS_DOMAIN_VERTEX, CUTIS_DOMAIN_CORNER, CUTIS_DOMAIN_ELEMENT } cutis_domain;
-
 typedef struct cutis_output {
     cutis_domain domain;
     int count, components;
@@ -250,10 +305,13 @@ typedef struct cutis_output {
 /* One of the solver's own outputs by name; false when it has none of that name. */
 CUTIS_API bool cutis_state_output(const cutis_model *model, const cutis_state *state, const char *name,
                                   cutis_output *output);
+/* The same by role: the index-th output of that role. */
+CUTIS_API bool cutis_state_output_role(const cutis_model *model, const cutis_state *state, cutis_output_role role,
+                                       int index, cutis_output *output);
 
 /* A prop as it is now. */
 typedef struct cutis_prop_state {
-    float motion[12];                 /* its own space -> scene space; of a soft one the best rigid fit */
+    float transform[12];              /* its own space -> scene space; of a soft one the best rigid fit */
     int vertex_count, triangle_count; /* SOFT under a solver that moves it; else 0 */
     const float *positions;           /* (vertex_count x 3), scene space; the order of a MESH's own positions */
     const int *triangles;             /* (triangle_count x 3) */

@@ -8,7 +8,7 @@
  * periods. Mixed and plain periods take turns (Banerjee, Suryanarayana, Pask 2016, "Periodic Pulay method").
  *
  * Departures: coefficients come from what can be seen, the vertices and their velocities, and are then applied to the
- * whole state. Only states that declare themselves made of floats are mixed (SOLVER_FLOAT_STATE). A mixed state whose
+ * whole state. Only states that declare themselves made of floats are mixed (solver.float_state). A mixed state whose
  * residual has grown is thrown away for the plain one.
  *
  * The seam. Where flesh touches flesh the map is not smooth: rounding decides which pair meets first, and a period that
@@ -38,13 +38,7 @@ static float *floats_at(const cutis_state *state, size_t offset) { return (float
 /* ---- what can be seen of a state ---- */
 
 /* Whether skin slides over the surface, which vertices alone do not tell. */
-static bool skin_slides(const cutis_model *m)
-{
-    const cutis_solver_info *info = &m->stages[m->stage_count - 1].solver->info;
-    for (int i = 0; i < info->output_count; i++)
-        if (strcmp(info->outputs[i], "sliding") == 0) return true;
-    return false;
-}
+static bool skin_slides(const cutis_model *m) { return cutis_model_find_output(m, CUTIS_OUTPUT_SLIDING, 0) != NULL; }
 
 /*
  * A float array of what can be seen: positions of the vertices and, where skin slides, how far (scene units); then how
@@ -61,7 +55,7 @@ static void seen_take(const cutis_model *m, const cutis_state *state, float *see
     const float *x = floats_at(state, m->vertices);
     size_t half = seen_count(m) / 2, own = (size_t)m->character->vertex_count * 3;
     cutis_output sliding = {0};
-    if (half > own) cutis_state_output(m, state, "sliding", &sliding);
+    if (half > own) cutis_state_output_role(m, state, CUTIS_OUTPUT_SLIDING, 0, &sliding);
     for (size_t i = 0; i < half; i++) {
         float now = i < own ? x[i] : sliding.values ? sliding.values[i - own] : 0;
         seen[half + i] = now - seen[i];
@@ -247,7 +241,7 @@ static cutis_result search_start(loop_search *s, arena *memory, const cutis_allo
     s->substeps = (int)floor(def->period / m->substep + 0.5);
     s->phase_count = def->seam ? MIN(PHASES, s->substeps - 1) : 0;
     s->mixable = !def->plain;
-    for (int i = 0; i < m->stage_count; i++) s->mixable &= (m->stages[i].solver->flags & SOLVER_FLOAT_STATE) != 0;
+    for (int i = 0; i < m->stage_count; i++) s->mixable &= m->stages[i].solver->float_state;
     s->start = ARENA_ARRAY(memory, float, seen_count(m));
     s->seen = ARENA_ARRAY(memory, float, seen_count(m));
     s->phases = ARENA_ARRAY(memory, float, (size_t)s->phase_count *seen_count(m));

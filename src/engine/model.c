@@ -20,7 +20,10 @@ static void model_warn(void *context, const char *sentence)
     if (copy && m->warning_count < COUNT_OF(m->warnings)) m->warnings[m->warning_count++] = copy;
 }
 
-cutis_model_def cutis_model_def_default(void) { return (cutis_model_def){.solver = "lbs"}; }
+cutis_model_def cutis_model_def_default(void)
+{
+    return (cutis_model_def){.solver = cutis_solver_with(CUTIS_SOLVER_BASELINE)->name};
+}
 
 /* ---- the stack ---- */
 
@@ -44,7 +47,15 @@ static const solver *find_solver(const char *name, size_t length)
     return NULL;
 }
 
-/* "layers+slide" to stages. A surface solver in front runs on lbs. */
+static const solver *baseline(void)
+{
+    for (int i = 0; i < solver_table_count; i++) {
+        if (solver_table[i]->info.flags & CUTIS_SOLVER_BASELINE) return solver_table[i];
+    }
+    return NULL;
+}
+
+/* "body+skin" to stages. A surface solver in front runs on the baseline. */
 static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *error)
 {
     for (const char *at = text; at;) {
@@ -55,8 +66,8 @@ static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *e
             const char *name = arena_format(&m->memory, "%.*s", (int)MIN(length, 64), at);
             return name ? unknown_solver(name, error) : error_memory(error, "a model");
         }
-        bool surface = s->flags & SOLVER_SURFACE;
-        if (surface && m->stage_count == 0) m->stages[m->stage_count++].solver = find_solver("lbs", 3);
+        bool surface = s->info.flags & CUTIS_SOLVER_SURFACE;
+        if (surface && m->stage_count == 0) m->stages[m->stage_count++].solver = baseline();
         if (!surface && m->stage_count > 0) {
             return error_set(error, CUTIS_ERROR_ARGUMENT,
                              "solver '%s' makes a body of its own and cannot stand on another; put it first",
@@ -71,7 +82,7 @@ static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *e
     return CUTIS_OK;
 }
 
-static bool is_geometric(const stage *s) { return s->solver->flags & SOLVER_GEOMETRIC; }
+static bool is_geometric(const stage *s) { return s->solver->info.flags & CUTIS_SOLVER_GEOMETRIC; }
 
 /*
  * Every stage runs at its own substep: the first with a past at the one asked for, or its own, so that it moves as it
@@ -185,12 +196,10 @@ static cutis_result build_values(cutis_model *m, const cutis_model_def *def, cut
 /* Whether the body's skin collides with itself: then nothing may lie on or in it. */
 static bool collides(const cutis_model *m)
 {
-    static const char *const names[] = {"contact", "self_collision"};
-    for (int i = 0; i < COUNT_OF(names); i++) {
-        int p = solver_parameter_index(m->stages[0].solver, names[i]);
-        if (p >= 0 && m->stages[0].values.values[p] > 0) return true;
-    }
-    return false;
+    const stage *body = &m->stages[0];
+    if (!(body->solver->info.flags & CUTIS_SOLVER_SELF_CONTACT)) return false;
+    int p = solver_role_index(body->solver, CUTIS_PARAMETER_SELF_COLLISION);
+    return p < 0 || body->values.values[p] > 0;
 }
 
 static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cutis_error *error)
@@ -301,7 +310,7 @@ cutis_model_info cutis_model_get_info(const cutis_model *model)
         info.warnings = model->warnings;
         return info;
     }
-    /* A surface solver that stands alone has an lbs below it that nobody named. */
+    /* A surface solver that stands alone has a baseline below it that nobody named. */
     const char *below = model->stages[0].solver->info.name;
     bool named = strncmp(model->solver_name, below, strlen(below)) == 0;
     const stage *first = &model->stages[named ? 0 : 1];
@@ -325,4 +334,15 @@ double cutis_model_parameter(const cutis_model *model, const char *name)
         if (p >= 0) return s->values.values[p];
     }
     return NAN;
+}
+
+const cutis_output_info *cutis_model_find_output(const cutis_model *model, cutis_output_role role, int index)
+{
+    for (int i = 0; i < model->stage_count; i++) {
+        const cutis_solver_info *info = &model->stages[i].solver->info;
+        for (int k = 0; k < info->output_count; k++) {
+            if (info->outputs[k].role == role && index-- == 0) return &info->outputs[k];
+        }
+    }
+    return NULL;
 }

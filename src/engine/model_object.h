@@ -72,7 +72,7 @@ int state_copy_pose(const cutis_model *m, float *to, const float *from);
 /* `base` (vertex_count x 3; NULL: zeros) plus all morphs by their weights, into scratch. NULL when none counts. */
 float *state_morph_sum(const cutis_model *m, cutis_state *state, const float *weights, const float *base);
 /* Move a pose (joint_count x 12), or points (count x 3), rigidly. */
-void state_move_joints(const cutis_model *m, float *joints, const float motion[12]);
-void state_move_points(float *points, int count, const float motion[12]);
+void state_move_joints(const cutis_model *m, float *joints, const float transform[12]);
+void state_move_points(float *points, int count, const float transform[12]);
 
 #endif

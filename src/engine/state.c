@@ -117,7 +117,7 @@ static void set_pose(const cutis_model *m, cutis_state *state, const stage *s, s
 static void run_stage(const cutis_model *m, cutis_state *state, int index, solver_input *input, bool reset)
 {
     const stage *s = &m->stages[index];
-    bool geometric = s->solver->flags & SOLVER_GEOMETRIC, has_points = !geometric || m->stage_count > 1;
+    bool geometric = s->solver->info.flags & CUTIS_SOLVER_GEOMETRIC, has_points = !geometric || m->stage_count > 1;
     float *points = state_floats(state, s->points), *points_old = state_floats(state, s->points_old);
     float *result = geometric ? state_floats(state, m->vertices) : points;
     void *own = state_floats(state, s->state), *scratch = state_scratch(m, state, s->scratch);
@@ -150,7 +150,7 @@ static void finish_stages(const cutis_model *m, cutis_state *state, solver_input
 static void write_vertices(const cutis_model *m, cutis_state *state, double alpha)
 {
     const stage *last = &m->stages[m->stage_count - 1];
-    if (last->solver->flags & SOLVER_GEOMETRIC) return;
+    if (last->solver->info.flags & CUTIS_SOLVER_GEOMETRIC) return;
     const float *a = state_floats(state, last->points_old), *b = state_floats(state, last->points);
     float *vertices = state_floats(state, m->vertices);
     float t = (float)alpha;
@@ -215,7 +215,7 @@ static void forget_old_points(const cutis_model *m, cutis_state *state)
 {
     for (int i = 0; i < m->stage_count; i++) {
         const stage *s = &m->stages[i];
-        if ((s->solver->flags & SOLVER_GEOMETRIC) && m->stage_count == 1) continue;
+        if ((s->solver->info.flags & CUTIS_SOLVER_GEOMETRIC) && m->stage_count == 1) continue;
         if (state->substeps % s->span != 0) continue;
         memcpy(state_floats(state, s->points_old), state_floats(state, s->points),
                (size_t)m->character->point_count * 3 * sizeof(float));
@@ -374,7 +374,7 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
     state->time = end;
     step_span span = {input, begin, end};
     solver_input work = {.drags = input->drags, .drag_count = input->drag_count, .jobs = input->jobs};
-    bool morphs_first = model->stages[0].solver->flags & SOLVER_GEOMETRIC;
+    bool morphs_first = model->stages[0].solver->info.flags & CUTIS_SOLVER_GEOMETRIC;
     if (morphs_first) work.rest = state_morph_sum(model, state, input->morphs, model->character->positions);
     if (model->substep == 0) {
         /* No past: the pose at the end is all that counts. */
@@ -401,15 +401,15 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
            joint_bytes);
 }
 
-void state_move_points(float *points, int count, const float motion[12])
+void state_move_points(float *points, int count, const float transform[12])
 {
-    for (int i = 0; i < count; i++) vec3_store(points + 3 * i, mat34_point(motion, vec3_load(points + 3 * i)));
+    for (int i = 0; i < count; i++) vec3_store(points + 3 * i, mat34_point(transform, vec3_load(points + 3 * i)));
 }
 
-void state_move_joints(const cutis_model *m, float *joints, const float motion[12])
+void state_move_joints(const cutis_model *m, float *joints, const float transform[12])
 {
     mat34 move;
-    memcpy(&move, motion, sizeof move);
+    memcpy(&move, transform, sizeof move);
     for (int j = 0; j < m->character->joint_count; j++) {
         mat34 own;
         memcpy(&own, joints + 12 * j, sizeof own);
@@ -418,10 +418,10 @@ void state_move_joints(const cutis_model *m, float *joints, const float motion[1
     }
 }
 
-void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float motion[12])
+void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float transform[12])
 {
     if (model->worn) {
-        worn_teleport(model, state, motion);
+        worn_teleport(model, state, transform);
         return;
     }
     size_t poses[3 + 2 * STAGE_LIMIT] = {model->joints, model->joints_old, model->joints_given};
@@ -432,15 +432,15 @@ void cutis_state_teleport(const cutis_model *model, cutis_state *state, const fl
         poses[pose_count++] = s->joints;
         poses[pose_count++] = s->joints_old;
     }
-    for (int i = 0; i < pose_count; i++) state_move_joints(model, state_floats(state, poses[i]), motion);
-    state_move_points(state_floats(state, model->vertices), model->character->vertex_count, motion);
+    for (int i = 0; i < pose_count; i++) state_move_joints(model, state_floats(state, poses[i]), transform);
+    state_move_points(state_floats(state, model->vertices), model->character->vertex_count, transform);
     for (int i = 0; i < model->stage_count; i++) {
         const stage *s = &model->stages[i];
-        if (!(s->solver->flags & SOLVER_GEOMETRIC) || model->stage_count > 1) {
-            state_move_points(state_floats(state, s->points_old), model->character->point_count, motion);
-            state_move_points(state_floats(state, s->points), model->character->point_count, motion);
+        if (!(s->solver->info.flags & CUTIS_SOLVER_GEOMETRIC) || model->stage_count > 1) {
+            state_move_points(state_floats(state, s->points_old), model->character->point_count, transform);
+            state_move_points(state_floats(state, s->points), model->character->point_count, transform);
         }
-        if (s->solver->teleport) s->solver->teleport(s->data, state_floats(state, s->state), motion);
+        if (s->solver->teleport) s->solver->teleport(s->data, state_floats(state, s->state), transform);
     }
 }
 
@@ -490,12 +490,19 @@ bool cutis_state_output(const cutis_model *model, const cutis_state *state, cons
     for (int i = model->stage_count - 1; i >= 0; i--) {
         const stage *s = &model->stages[i];
         for (int k = 0; k < s->solver->info.output_count; k++) {
-            if (strcmp(s->solver->info.outputs[k], name) == 0) {
+            if (strcmp(s->solver->info.outputs[k].name, name) == 0) {
                 return s->solver->output(s->data, state_floats(state, s->state), k, output);
             }
         }
     }
     return false;
+}
+
+bool cutis_state_output_role(const cutis_model *model, const cutis_state *state, cutis_output_role role, int index,
+                             cutis_output *output)
+{
+    const cutis_output_info *info = cutis_model_find_output(model, role, index);
+    return info && cutis_state_output(model, state, info->name, output);
 }
 
 void cutis_state_prop(const cutis_model *model, const cutis_state *state, int index, cutis_prop_state *prop)
@@ -507,8 +514,8 @@ void cutis_state_prop(const cutis_model *model, const cutis_state *state, int in
     static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     const cutis_prop *source = &model->character->props[index];
     *prop = (cutis_prop_state){0};
-    const float *motion = source->joint >= 0 ? state_floats(state, model->joints) + 12 * source->joint : identity;
-    memcpy(prop->motion, motion, sizeof prop->motion);
+    const float *transform = source->joint >= 0 ? state_floats(state, model->joints) + 12 * source->joint : identity;
+    memcpy(prop->transform, transform, sizeof prop->transform);
     for (int i = 0; i < model->stage_count; i++) {
         const stage *s = &model->stages[i];
         if (s->solver->prop) s->solver->prop(s->data, state_floats(state, s->state), index, prop);

@@ -304,20 +304,23 @@ void worn_step(const cutis_model *m, cutis_state *state, const cutis_step_input 
     show(m, state, input->morphs);
 }
 
-void worn_teleport(const cutis_model *m, cutis_state *state, const float motion[12])
+void worn_teleport(const cutis_model *m, cutis_state *state, const float transform[12])
 {
-    cutis_state_teleport(m->worn->inner, worn_inner(m, state), motion);
-    state_move_joints(m, floats_at(state, m->joints), motion);
-    state_move_points(floats_at(state, m->vertices), m->character->vertex_count, motion);
+    cutis_state_teleport(m->worn->inner, worn_inner(m, state), transform);
+    state_move_joints(m, floats_at(state, m->joints), transform);
+    state_move_points(floats_at(state, m->vertices), m->character->vertex_count, transform);
 }
 
-/* Outputs that tell where inner surfaces are: what is worn has none but itself. Of all others it has nothing. */
-static bool is_surface(const char *output)
+/* The output of that name in a stack, the last stage's first, and its number; NULL: none. */
+static const cutis_output_info *output_find(const cutis_model *m, const char *name, int *number)
 {
-    static const char *const names[] = {"fat", "muscle", "bone"};
-    for (int i = 0; i < COUNT_OF(names); i++)
-        if (strcmp(output, names[i]) == 0) return true;
-    return false;
+    *number = 0;
+    for (int i = m->stage_count - 1; i >= 0; i--) {
+        const cutis_solver_info *info = &m->stages[i].solver->info;
+        for (int k = 0; k < info->output_count; k++, ++*number)
+            if (strcmp(info->outputs[k].name, name) == 0) return &info->outputs[k];
+    }
+    return NULL;
 }
 
 bool worn_output(const cutis_model *m, const cutis_state *state, const char *name, cutis_output *output)
@@ -327,20 +330,16 @@ bool worn_output(const cutis_model *m, const cutis_state *state, const char *nam
     if (!cutis_state_output(w->inner, worn_inner(m, state), name, output)) return false;
     if (output->domain == CUTIS_DOMAIN_ELEMENT) return true;
     /* A place of its own for every output, so that several can be looked at together. */
-    int slot = 0;
-    for (int i = 0; i < w->inner->stage_count; i++) {
-        const cutis_solver_info *info = &w->inner->stages[i].solver->info;
-        bool own = false;
-        for (int k = 0; k < info->output_count && !own; k++, slot += !own) own = strcmp(info->outputs[k], name) == 0;
-        if (own) break;
-    }
+    int slot;
+    const cutis_output_info *info = output_find(w->inner, name, &slot);
     float *all = floats_at((cutis_state *)state, m->state_bytes + w->outputs) + (size_t)slot * w->output_floats;
     bool corners = output->domain == CUTIS_DOMAIN_CORNER;
     size_t width = (size_t)output->components, count = (size_t)(corners ? c->corner_count : c->vertex_count);
     if (count * width > w->output_floats) return false;
     memset(all, 0, count * width * sizeof(float));
     if (corners && width == 2 && c->texcoords) memcpy(all, c->texcoords, count * width * sizeof(float));
-    if (!corners && width == 3 && is_surface(name))
+    /* of inner surfaces it has none but itself, of all others nothing */
+    if (info && info->role == CUTIS_OUTPUT_TISSUE)
         memcpy(all, cutis_state_positions(m, state), count * width * sizeof(float));
     for (int i = 0; i < output->count; i++)
         memcpy(all + (size_t)(corners ? w->flesh_corners[i] : w->flesh_vertices[i]) * width,

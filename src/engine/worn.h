@@ -41,7 +41,7 @@ void worn_lay_out(cutis_model *m);
 void worn_create(const cutis_model *m, cutis_state *state);
 void worn_reset(const cutis_model *m, cutis_state *state, const float *joints);
 void worn_step(const cutis_model *m, cutis_state *state, const cutis_step_input *input, double dt);
-void worn_teleport(const cutis_model *m, cutis_state *state, const float motion[12]);
+void worn_teleport(const cutis_model *m, cutis_state *state, const float transform[12]);
 bool worn_output(const cutis_model *m, const cutis_state *state, const char *name, cutis_output *output);
 cutis_result worn_find_loop(const cutis_model *m, cutis_state *state, const cutis_loop_def *def,
                             const cutis_allocator *allocator, cutis_loop_info *info, cutis_error *error);

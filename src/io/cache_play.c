@@ -93,7 +93,9 @@ cutis_result cutis_cache_play(const char *path, const char *clip, double fps, in
     if (!path_is_gltf(path))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' cannot be played: it must end in .glb or .gltf", path);
     cutis_result result = cutis_character_load(path, allocator, &p.character, error);
-    cutis_model_def def = {.character = p.character, .solver = "lbs", .allocator = allocator};
+    cutis_model_def def = cutis_model_def_default();
+    def.character = p.character;
+    def.allocator = allocator;
     if (!result) result = clip_choose(&p, path, clip, error);
     if (!result) result = times_choose(&p, path, fps, error);
     if (!result && vertex_count > p.character->vertex_count)

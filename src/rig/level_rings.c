@@ -150,7 +150,7 @@ cutis_result level_rings_trace(const mesh *m, float size, arena *memory, rings *
     w.smooth = ARENA_ARRAY(&scratch, float, n);
     w.ahead = ARENA_ARRAY(&scratch, int, n);
     w.path = ARENA_ARRAY(&scratch, int, n);
-    cutis_result result = scratch.failed ? error_memory(error, "curves") : CUTIS_OK;
+    cutis_result result = scratch.failed ? error_memory(error, "level rings") : CUTIS_OK;
     memset(found->ring_of, -1, n * sizeof *found->ring_of);
     found->count = 0;
     if (result == CUTIS_OK) result = limbs_find(m, size, true, NULL, &scratch, f, error);
@@ -163,7 +163,7 @@ cutis_result level_rings_trace(const mesh *m, float size, arena *memory, rings *
             if (l->main && m->positions[3 * l->tip + 1] > m->positions[3 * f->all[highest].tip + 1]) highest = k;
         }
         limb_take(&w, f, &f->all[highest], INFINITY, &scratch);
-        if (scratch.failed) result = error_memory(error, "curves");
+        if (scratch.failed) result = error_memory(error, "level rings");
     }
     arena_destroy(&scratch);
     /* A surface without extent has no curves; that is no error here. */

@@ -38,7 +38,7 @@ typedef struct solver_input {
     const float *joints;     /* (joint_count x 12) pose at the end of the substep */
     const float *joints_old; /* the same at its start */
     const float *skin;       /* (joint_count x 12) joints x inverse bind: rest scene space -> posed scene space */
-    const float *rest;       /* for a GEOMETRIC solver: morphed rest positions (vertex_count x 3), NULL: as built */
+    const float *rest;       /* for a geometric solver: morphed rest positions (vertex_count x 3), NULL: as built */
     const float *surface;    /* for a surface solver: the body's points at the end of the substep (point_count x 3) */
     double time;             /* at the end of the substep, seconds since reset */
     double h;                /* length, seconds */
@@ -48,15 +48,9 @@ typedef struct solver_input {
     const cutis_jobs *jobs;
 } solver_input;
 
-enum {
-    SOLVER_GEOMETRIC = 1,   /* no past: works on vertices, evaluated once at the end of a step, no substeps */
-    SOLVER_FLOAT_STATE = 4, /* the state is an array of floats, and a mean of near states is a state */
-    SOLVER_SURFACE = 2      /* runs on the surface of the solver before it in a stack (or on lbs when alone) */
-};
-
 typedef struct solver {
     cutis_solver_info info;
-    unsigned flags;
+    bool float_state; /* the state is an array of floats, and a mean of near states is a state */
     /* Fill *data (in build->memory). */
     cutis_result (*build)(const solver_build *build, void **data, cutis_error *error);
     long (*element_count)(const void *data);
@@ -66,7 +60,7 @@ typedef struct solver {
     /* Put the state at rest in the pose of input, and fill points. */
     void (*reset)(const void *data, void *state, void *scratch, const solver_input *input, float *points);
     /*
-     * Advance by one substep and fill points (point_count x 3; for a GEOMETRIC solver the vertices). points
+     * Advance by one substep and fill points (point_count x 3; for a geometric solver the vertices). points
      * holds the last result on entry. Never allocates, never leaves a non-finite value.
      */
     void (*step)(const void *data, void *state, void *scratch, const solver_input *input, float *points,
@@ -74,7 +68,7 @@ typedef struct solver {
     /* Fill what `output` gives, once after all substeps of a step and after a reset; NULL when step does so. */
     void (*finish)(const void *data, void *state, void *scratch, const solver_input *input);
     /* Move everything rigidly, velocities turned along; NULL for a solver without positions of its own. */
-    void (*teleport)(const void *data, void *state, const float motion[12]);
+    void (*teleport)(const void *data, void *state, const float transform[12]);
     /* One of info.outputs; NULL when there are none. */
     bool (*output)(const void *data, const void *state, int index, cutis_output *output);
     /*
@@ -89,5 +83,7 @@ extern const int solver_table_count;
 
 /* Index of a parameter in a solver's table; -1 when there is none. */
 int solver_parameter_index(const solver *s, const char *name);
+/* Index of the first parameter of a role; -1 when there is none. */
+int solver_role_index(const solver *s, cutis_parameter_role role);
 
 #endif

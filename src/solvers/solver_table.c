@@ -32,6 +32,14 @@ int solver_parameter_index(const solver *s, const char *name)
     return -1;
 }
 
+int solver_role_index(const solver *s, cutis_parameter_role role)
+{
+    for (int i = 0; i < s->info.parameter_count; i++) {
+        if (s->info.parameters[i].role == role) return i;
+    }
+    return -1;
+}
+
 int cutis_solver_count(void) { return solver_table_count; }
 
 const cutis_solver_info *cutis_solver(int index)
@@ -43,6 +51,14 @@ const cutis_solver_info *cutis_solver_find(const char *name)
 {
     for (int i = 0; i < solver_table_count; i++) {
         if (strcmp(solver_table[i]->info.name, name) == 0) return &solver_table[i]->info;
+    }
+    return NULL;
+}
+
+const cutis_solver_info *cutis_solver_with(unsigned flags)
+{
+    for (int i = 0; i < solver_table_count; i++) {
+        if ((solver_table[i]->info.flags & flags) == flags) return &solver_table[i]->info;
     }
     return NULL;
 }

@@ -24,24 +24,24 @@
 #include "rig/level_rings.h"
 #include "solvers/curves/beam.h"
 #include "solvers/curves/warp.h"
-#include "solvers/solver.h"
+#include "solvers/solver_kit.h"
 
 enum { LEVELS = 16, EXAMPLES_MAX = 16, SIZES_MAX = 512, SMOOTH = 30, EVEN_OUT = 6 };
 
 enum { P_YOUNG, P_POISSON, P_DENSITY, P_THICKNESS, P_GIRTH, P_DURATION, P_CLIP, P_EXAMPLES, P_WARP, P_COUNT };
 
 static const cutis_parameter PARAMETERS[P_COUNT] = {
-    {"young", CUTIS_PARAMETER_FLOAT, 420000, 1000, 1e8, "Pa", NULL, false, "Young's modulus of the skin"},
-    {"poisson", CUTIS_PARAMETER_FLOAT, 0.46, 0, 0.499, "", NULL, false, "Poisson's ratio of the skin"},
-    {"density", CUTIS_PARAMETER_FLOAT, 1100, 100, 10000, "kg/m3", NULL, false, "density of the skin"},
-    {"thickness", CUTIS_PARAMETER_FLOAT, 0.002, 0.0001, 0.1, "m", NULL, false, "thickness of the skin"},
-    {"girth", CUTIS_PARAMETER_FLOAT, 0.4, 0.01, 10, "m", NULL, false, "circumference that a curve stands for"},
-    {"duration", CUTIS_PARAMETER_FLOAT, 1, 0.01, 100, "s", NULL, false, "time from one example to the next"},
-    {"clip", CUTIS_PARAMETER_INT, 0, 0, 1000, "", NULL, false, "number of the clip whose poses the examples belong to"},
-    {"examples", CUTIS_PARAMETER_INT, 2, 1, EXAMPLES_MAX, "", NULL, false,
-     "poses of the clip to take as examples, when there are no morph targets"},
-    {"warp", CUTIS_PARAMETER_FLOAT, 1, 0, 1, "", NULL, false,
-     "the place between examples: 0 goes by the time, 1 by the progress of the volume"},
+    [P_YOUNG] = {PARAMETER_FLOAT("young", 420000, 1000, 1e8, "Pa"), .help = "Young's modulus of the skin"},
+    [P_POISSON] = {PARAMETER_FLOAT("poisson", 0.46, 0, 0.499, ""), .help = "Poisson's ratio of the skin"},
+    [P_DENSITY] = {PARAMETER_FLOAT("density", 1100, 100, 10000, "kg/m3"), .help = "density of the skin"},
+    [P_THICKNESS] = {PARAMETER_FLOAT("thickness", 0.002, 0.0001, 0.1, "m"), .help = "thickness of the skin"},
+    [P_GIRTH] = {PARAMETER_FLOAT("girth", 0.4, 0.01, 10, "m"), .help = "circumference that a curve stands for"},
+    [P_DURATION] = {PARAMETER_FLOAT("duration", 1, 0.01, 100, "s"), .help = "time from one example to the next"},
+    [P_CLIP] = {PARAMETER_INT("clip", 0, 0, 1000), .help = "number of the clip whose poses the examples belong to"},
+    [P_EXAMPLES] = {PARAMETER_INT("examples", 2, 1, EXAMPLES_MAX),
+                    .help = "poses of the clip to take as examples, when there are no morph targets"},
+    [P_WARP] = {PARAMETER_FLOAT("warp", 1, 0, 1, ""),
+                .help = "the place between examples: 0 goes by the time, 1 by the progress of the volume"},
 };
 
 typedef struct curves {
@@ -557,8 +557,8 @@ const solver solver_curves = {
                       "animated characters",
              .element = "curves",
              .parameters = PARAMETERS,
-             .parameter_count = P_COUNT},
-    .flags = SOLVER_GEOMETRIC,
+             .parameter_count = P_COUNT,
+             .flags = CUTIS_SOLVER_GEOMETRIC},
     .build = curves_build,
     .element_count = curves_element_count,
     .state_size = curves_state_size,

@@ -20,8 +20,8 @@ const solver solver_dqs = {
              .summary = "dual-quaternion skinning: rotations are blended, so that twists do not collapse",
              .paper =
                  "Kavan, Collins, Zara, O'Sullivan 2008, Geometric skinning with approximate dual quaternion blending",
-             .element = "vertices"},
-    .flags = SOLVER_GEOMETRIC,
+             .element = "vertices",
+             .flags = CUTIS_SOLVER_GEOMETRIC},
     .build = geometric_build,
     .element_count = geometric_element_count,
     .state_size = geometric_state_size,

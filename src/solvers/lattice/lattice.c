@@ -37,7 +37,42 @@ static const char *const part_names[PART_COUNT] = {"primary", "prediction", "mat
                                                    "volume",  "update",     "surface",  "contact"};
 
 enum { OUTPUT_VOXELS, OUTPUT_TARGETS, OUTPUT_LAYERS, OUTPUT_SHARES, OUTPUT_EDGES, OUTPUT_SOFTNESS, OUTPUT_COUNT };
-static const char *const output_names[OUTPUT_COUNT] = {"voxels", "targets", "layers", "shares", "edges", "softness"};
+static const cutis_output_info output_infos[OUTPUT_COUNT] = {
+    [OUTPUT_VOXELS] = {.name = "voxels",
+                       .role = CUTIS_OUTPUT_ELEMENTS,
+                       .domain = CUTIS_DOMAIN_ELEMENT,
+                       .components = 3,
+                       .unit = "m",
+                       .help = "middles of the voxels"},
+    [OUTPUT_TARGETS] = {.name = "targets",
+                        .domain = CUTIS_DOMAIN_ELEMENT,
+                        .components = 3,
+                        .unit = "m",
+                        .help = "where skinning alone puts them"},
+    [OUTPUT_LAYERS] = {.name = "layer",
+                       .role = CUTIS_OUTPUT_ELEMENT_LAYER,
+                       .domain = CUTIS_DOMAIN_ELEMENT,
+                       .components = 1,
+                       .unit = "",
+                       .palette = CUTIS_PALETTE_CATEGORY,
+                       .help = "layer of the voxel: 0 bone, 1 muscle, 2 fat, 3 and 4 other inner layers, 5 skin"},
+    [OUTPUT_SHARES] = {.name = "shares",
+                       .domain = CUTIS_DOMAIN_ELEMENT,
+                       .components = LATTICE_LAYERS,
+                       .unit = "",
+                       .help = "share of each layer in the voxel"},
+    [OUTPUT_EDGES] = {.name = "edges",
+                      .role = CUTIS_OUTPUT_ELEMENT_EDGE,
+                      .domain = CUTIS_DOMAIN_ELEMENT,
+                      .components = 1,
+                      .unit = "m",
+                      .help = "edge of the voxel"},
+    [OUTPUT_SOFTNESS] = {.name = "softness",
+                         .components = 1,
+                         .unit = "",
+                         .range = {0, 1},
+                         .help = "1 less the gain of the voxels that carry the vertex; 0 is bone"},
+};
 
 #define VOXEL_GRAIN 512
 /* How far a voxel may be from its target before it is put back, in sizes. */
@@ -534,19 +569,19 @@ static void lattice_reset(const void *data, void *state, void *scratch, const so
     surface_write(&job, job.t.guess, points);
 }
 
-static void lattice_teleport(const void *data, void *state, const float motion[12])
+static void lattice_teleport(const void *data, void *state, const float transform[12])
 {
     const lattice_model *m = data;
     lattice_state s;
     state_carve(m, state, &s);
     mat34 move;
-    memcpy(&move, motion, sizeof move);
-    vec3 translation, scale, moved = mat34_point(motion, vec3_load(m->origin));
+    memcpy(&move, transform, sizeof move);
+    vec3 translation, scale, moved = mat34_point(transform, vec3_load(m->origin));
     quat turn;
     mat34_decompose(move, &translation, &turn, &scale);
     quad c[3], shift = {(moved.x - m->origin[0]) / m->size, (moved.y - m->origin[1]) / m->size,
                         (moved.z - m->origin[2]) / m->size, 0};
-    for (int k = 0; k < 3; k++) c[k] = (quad){motion[k], motion[4 + k], motion[8 + k], 0};
+    for (int k = 0; k < 3; k++) c[k] = (quad){transform[k], transform[4 + k], transform[8 + k], 0};
     for (int v = 0; v < m->count; v++) {
         quad p = s.positions[v], u = s.velocities[v], t = s.targets[v];
         s.positions[v] = shift + c[0] * p[0] + c[1] * p[1] + c[2] * p[2];
@@ -556,8 +591,8 @@ static void lattice_teleport(const void *data, void *state, const float motion[1
         size_t n = m->padded;
         quat after = quat_normalize(quat_multiply(turn, (quat){q[0], q[n], q[2 * n], q[3 * n]}));
         q[0] = after.x, q[n] = after.y, q[2 * n] = after.z, q[3 * n] = after.w;
-        vec3_store(s.voxels + 3 * v, mat34_point(motion, vec3_load(s.voxels + 3 * v)));
-        vec3_store(s.scene_targets + 3 * v, mat34_point(motion, vec3_load(s.scene_targets + 3 * v)));
+        vec3_store(s.voxels + 3 * v, mat34_point(transform, vec3_load(s.voxels + 3 * v)));
+        vec3_store(s.scene_targets + 3 * v, mat34_point(transform, vec3_load(s.scene_targets + 3 * v)));
     }
 }
 
@@ -592,9 +627,10 @@ const solver solver_lattice = {
              .substep = 1.0 / 120,
              .parameters = lattice_parameters,
              .parameter_count = LATTICE_PARAMETERS,
-             .outputs = output_names,
-             .output_count = OUTPUT_COUNT},
-    .flags = SOLVER_FLOAT_STATE,
+             .outputs = output_infos,
+             .output_count = OUTPUT_COUNT,
+             .flags = CUTIS_SOLVER_SELF_CONTACT},
+    .float_state = true,
     .build = lattice_model_build,
     .element_count = lattice_element_count,
     .state_size = lattice_state_size,

@@ -44,11 +44,12 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
                          .help = "how firmly the bone layer is held by the skeleton"},
     [LAYERS_JOINT_DISTANCE] = {PARAMETER_FLOAT("joint_distance", 0.8, 0, 1, ""), .per_bone = true,
                                .help = "least distance of flesh from the joint it surrounds, over that at rest"},
-    [LAYERS_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 100, "1/s"),
+    [LAYERS_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 100, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
                         .help = "rate at which motion relative to the skeleton dies away"},
     [LAYERS_GRAVITY] = {PARAMETER_FLOAT("gravity", 0, -100, 100, "size/s2"),
                         .help = "pull downwards (-y); 0 because the modelled shape hangs already"},
-    [LAYERS_CONTACT] = {PARAMETER_BOOL("contact", 1), .help = "collision of the skin with itself"},
+    [LAYERS_CONTACT] = {PARAMETER_BOOL("contact", 1), .role = CUTIS_PARAMETER_SELF_COLLISION,
+                        .help = "collision of the skin with itself"},
     [LAYERS_THICKNESS] = {PARAMETER_FLOAT("thickness", 0.001, 0.00001, 0.02, "size"),
                           .help = "gap kept between touching parts, over the character's size"},
     [LAYERS_FRICTION] = {PARAMETER_FLOAT("friction", 0.3, 0, 2, ""), .per_bone = true,
@@ -64,7 +65,30 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
 
 enum { PART_ELASTICITY, PART_CONTACT, PART_VOLUME, PART_OTHER };
 static const char *const layers_parts[] = {"elasticity", "contact", "volume", "other"};
-static const char *const layers_outputs[LAYERS_OUTPUT_COUNT] = {"fat", "muscle", "bone", "contact", "piece"};
+static const cutis_output_info layers_outputs[LAYERS_OUTPUT_COUNT] = {
+    [LAYERS_OUTPUT_FAT] =
+        {.name = "fat", .role = CUTIS_OUTPUT_TISSUE, .components = 3, .unit = "m", .help = "surface of the fat layer"},
+    [LAYERS_OUTPUT_MUSCLE] = {.name = "muscle",
+                              .role = CUTIS_OUTPUT_TISSUE,
+                              .components = 3,
+                              .unit = "m",
+                              .help = "surface of the muscle layer"},
+    [LAYERS_OUTPUT_BONE] = {.name = "bone",
+                            .role = CUTIS_OUTPUT_TISSUE,
+                            .components = 3,
+                            .unit = "m",
+                            .help = "surface of the bone layer"},
+    [LAYERS_OUTPUT_CONTACT] = {.name = "contact",
+                               .components = 1,
+                               .unit = "size/s2",
+                               .palette = CUTIS_PALETTE_TOUCH,
+                               .help = "push of contact, over the mean mass of a particle"},
+    [LAYERS_OUTPUT_PIECE] = {.name = "piece",
+                             .components = 1,
+                             .unit = "",
+                             .palette = CUTIS_PALETTE_CATEGORY,
+                             .help = "number of the sub-volume that the vertex serves most"},
+};
 
 /* ---- elasticity, over paths ---- */
 
@@ -244,8 +268,9 @@ const solver solver_layers = {
              .parameters = layers_parameters,
              .parameter_count = LAYERS_PARAMETER_COUNT,
              .outputs = layers_outputs,
-             .output_count = LAYERS_OUTPUT_COUNT},
-    .flags = SOLVER_FLOAT_STATE,
+             .output_count = LAYERS_OUTPUT_COUNT,
+             .flags = CUTIS_SOLVER_SELF_CONTACT | CUTIS_SOLVER_PREFERRED},
+    .float_state = true,
     .build = layers_build,
     .element_count = layers_element_count,
     .state_size = layers_state_size,

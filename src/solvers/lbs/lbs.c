@@ -20,8 +20,8 @@ const solver solver_lbs = {
              .summary = "linear-blend skinning: the plain weighted sum of bone matrices",
              .paper = "Magnenat-Thalmann, Laperriere, Thalmann 1988, Joint-dependent local deformations for hand "
                       "animation and object grasping",
-             .element = "vertices"},
-    .flags = SOLVER_GEOMETRIC,
+             .element = "vertices",
+             .flags = CUTIS_SOLVER_GEOMETRIC | CUTIS_SOLVER_BASELINE},
     .build = geometric_build,
     .element_count = geometric_element_count,
     .state_size = geometric_state_size,

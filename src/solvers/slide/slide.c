@@ -18,6 +18,7 @@
  *   keeps an elastic step from turning a triangle over: beyond the paper.
  */
 #include "solvers/slide/slide.h"
+#include "solvers/solver_kit.h"
 
 #include <string.h>
 
@@ -307,12 +308,12 @@ static void finish(const void *data, void *state, void *scratch, const solver_in
     slide_outputs_fill(model, state, &s, input->jobs);
 }
 
-static void teleport(const void *data, void *state, const float motion[12])
+static void teleport(const void *data, void *state, const float transform[12])
 {
     const slide_model *model = data;
     float *surface = slide_at(state, model->surface);
     for (int i = 0; i < model->point_count; i++)
-        vec3_store(surface + 3 * i, mat34_point(motion, vec3_load(surface + 3 * i)));
+        vec3_store(surface + 3 * i, mat34_point(transform, vec3_load(surface + 3 * i)));
 }
 
 double slide_energy(const slide_model *model, void *state, void *scratch, const float *surface, double *kinetic)
@@ -334,7 +335,27 @@ static long element_count(const void *data) { return 2L * ((const slide_model *)
 static size_t state_size(const void *data) { return ((const slide_model *)data)->state_size; }
 static size_t scratch_size(const void *data) { return ((const slide_model *)data)->scratch_size; }
 
-static const char *const output_names[] = {"texcoords", "sliding", "stress", "wrinkle"};
+static const cutis_output_info output_infos[] = {
+    {.name = "texcoords",
+     .role = CUTIS_OUTPUT_TEXCOORDS,
+     .domain = CUTIS_DOMAIN_CORNER,
+     .components = 2,
+     .unit = "",
+     .help = "texture coordinates of the skin that lies at the corner now"},
+    {.name = "sliding",
+     .role = CUTIS_OUTPUT_SLIDING,
+     .components = 3,
+     .unit = "m",
+     .help = "rest place of the vertex less that of the skin that lies there now"},
+    {.name = "stress",
+     .components = 2,
+     .unit = "",
+     .help = "principal stresses over Young's modulus, the larger first; positive is tension"},
+    {.name = "wrinkle",
+     .components = 1,
+     .unit = "",
+     .help = "compressive part of the smaller stress: how much the skin should wrinkle"},
+};
 
 static bool output(const void *data, const void *state, int index, cutis_output *out)
 {
@@ -355,119 +376,37 @@ static bool output(const void *data, const void *state, int index, cutis_output 
 static const char *const parts[] = {"coupling", "elements", "linear solve", "advection"};
 
 static const cutis_parameter parameters[SLIDE_PARAMETER_COUNT] = {
-    [SLIDE_MATERIAL] = {.name = "material",
-                        .type = CUTIS_PARAMETER_CHOICE,
-                        .default_value = SLIDE_NEO_HOOKEAN,
-                        .unit = "",
-                        .choices = "stvk|neohookean|fung",
+    [SLIDE_MATERIAL] = {PARAMETER_CHOICE("material", SLIDE_NEO_HOOKEAN, "stvk|neohookean|fung"),
                         .help = "St. Venant-Kirchhoff as in the paper, stable neo-Hookean, or exponential (Fung)"},
-    [SLIDE_OUTPUT] = {.name = "output",
-                      .type = CUTIS_PARAMETER_CHOICE,
-                      .default_value = SLIDE_OUTPUT_TEXTURE,
-                      .unit = "",
-                      .choices = "texture|vertices",
+    [SLIDE_OUTPUT] = {PARAMETER_CHOICE("output", SLIDE_OUTPUT_TEXTURE, "texture|vertices"),
                       .help = "what shows the sliding: texture coordinates, or vertices moved with their skin"},
-    [SLIDE_BOUNDARY] = {.name = "boundary",
-                        .type = CUTIS_PARAMETER_CHOICE,
-                        .default_value = SLIDE_BOUNDARY_ALONG,
-                        .unit = "",
-                        .choices = "slide|fixed|free",
+    [SLIDE_BOUNDARY] = {PARAMETER_CHOICE("boundary", SLIDE_BOUNDARY_ALONG, "slide|fixed|free"),
                         .help = "skin at an open edge slides along it, is attached to it, or moves freely"},
-    [SLIDE_WAVE_SPEED] = {.name = "wave_speed",
-                          .type = CUTIS_PARAMETER_FLOAT,
-                          .default_value = 15,
-                          .min = 0.1,
-                          .max = 200,
-                          .unit = "1/s",
+    [SLIDE_WAVE_SPEED] = {PARAMETER_FLOAT("wave_speed", 15, 0.1, 200, "1/s"),
                           .help = "speed of stretch through the skin, in sizes of the character a second"},
-    [SLIDE_STIFFNESS] = {.name = "stiffness",
-                         .type = CUTIS_PARAMETER_FLOAT,
-                         .default_value = 1,
-                         .min = 0,
-                         .max = 100,
-                         .unit = "",
-                         .per_bone = true,
+    [SLIDE_STIFFNESS] = {PARAMETER_FLOAT("stiffness", 1, 0, 100, ""), .per_bone = true,
                          .help = "factor on the elastic modulus; times the painted map 'stiffness'"},
-    [SLIDE_POISSON] = {.name = "poisson",
-                       .type = CUTIS_PARAMETER_FLOAT,
-                       .default_value = 0.3,
-                       .min = 0,
-                       .max = 0.95,
-                       .unit = "",
+    [SLIDE_POISSON] = {PARAMETER_FLOAT("poisson", 0.3, 0, 0.95, ""),
                        .help = "Poisson's ratio in the plane of the skin"},
-    [SLIDE_FUNG_EXPONENT] = {.name = "fung",
-                             .type = CUTIS_PARAMETER_FLOAT,
-                             .default_value = 10,
-                             .min = 0.1,
-                             .max = 100,
-                             .unit = "",
+    [SLIDE_FUNG_EXPONENT] = {PARAMETER_FLOAT("fung", 10, 0.1, 100, ""),
                              .help = "exponent of the Fung material: how soon it stiffens"},
-    [SLIDE_AREA] = {.name = "area",
-                    .type = CUTIS_PARAMETER_FLOAT,
-                    .default_value = 0,
-                    .min = 0,
-                    .max = 100,
-                    .unit = "",
+    [SLIDE_AREA] = {PARAMETER_FLOAT("area", 0, 0, 100, ""),
                     .help = "resistance to change of area, in elastic moduli; 0 leaves it to the material"},
-    [SLIDE_TENSION] = {.name = "tension",
-                       .type = CUTIS_PARAMETER_FLOAT,
-                       .default_value = 0,
-                       .min = -0.5,
-                       .max = 1,
-                       .unit = "",
+    [SLIDE_TENSION] = {PARAMETER_FLOAT("tension", 0, -0.5, 1, ""),
                        .help = "strain of the skin at rest; positive is tight"},
-    [SLIDE_DAMPING] = {.name = "damping",
-                       .type = CUTIS_PARAMETER_FLOAT,
-                       .default_value = 4,
-                       .min = 0,
-                       .max = 1000,
-                       .unit = "1/s",
+    [SLIDE_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 1000, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
                        .help = "viscous resistance to sliding"},
-    [SLIDE_ZETA] = {.name = "zeta",
-                    .type = CUTIS_PARAMETER_FLOAT,
-                    .default_value = 1,
-                    .min = 0,
-                    .max = 1,
-                    .unit = "",
-                    .per_bone = true,
+    [SLIDE_ZETA] = {PARAMETER_FLOAT("zeta", 1, 0, 1, ""), .per_bone = true,
                     .help = "share of the body's sideways motion that carries the skin along; a map 'zeta' wins"},
-    [SLIDE_DELTA_MAX] = {.name = "delta_max",
-                         .type = CUTIS_PARAMETER_FLOAT,
-                         .default_value = 0,
-                         .min = 0,
-                         .max = 1000,
-                         .unit = "m/s",
-                         .per_bone = true,
+    [SLIDE_DELTA_MAX] = {PARAMETER_FLOAT("delta_max", 0, 0, 1000, "m/s"), .per_bone = true,
                          .help = "fastest sideways motion of the body that the skin follows; 0 is no limit"},
-    [SLIDE_ATTACH] = {.name = "attach",
-                      .type = CUTIS_PARAMETER_FLOAT,
-                      .default_value = 0,
-                      .min = 0,
-                      .max = 1,
-                      .unit = "",
-                      .per_bone = true,
+    [SLIDE_ATTACH] = {PARAMETER_FLOAT("attach", 0, 0, 1, ""), .per_bone = true,
                       .help = "1 attaches the skin to the body; from 0.5 on by weight, as the map 'freeze' does"},
-    [SLIDE_LIGAMENT] = {.name = "ligament",
-                        .type = CUTIS_PARAMETER_FLOAT,
-                        .default_value = 0,
-                        .min = 0,
-                        .max = 1000,
-                        .unit = "1/s",
+    [SLIDE_LIGAMENT] = {PARAMETER_FLOAT("ligament", 0, 0, 1000, "1/s"),
                         .help = "angular frequency of the springs that tie skin to its body point; 0 is none"},
-    [SLIDE_SLACK] = {.name = "slack",
-                     .type = CUTIS_PARAMETER_FLOAT,
-                     .default_value = 0.01,
-                     .min = 0,
-                     .max = 1,
-                     .unit = "",
+    [SLIDE_SLACK] = {PARAMETER_FLOAT("slack", 0.01, 0, 1, ""),
                      .help = "how far skin slides before ligaments pull, in sizes of the character"},
-    [SLIDE_GRAVITY] = {.name = "gravity",
-                       .type = CUTIS_PARAMETER_FLOAT,
-                       .default_value = 0,
-                       .min = -100,
-                       .max = 100,
-                       .unit = "m/s2",
-                       .help = "pull on the skin along -Y"},
+    [SLIDE_GRAVITY] = {PARAMETER_FLOAT("gravity", 0, -100, 100, "m/s2"), .help = "pull on the skin along -Y"},
 };
 
 extern const solver solver_slide;
@@ -481,9 +420,9 @@ const solver solver_slide = {
              .substep = 0.001,
              .parameters = parameters,
              .parameter_count = SLIDE_PARAMETER_COUNT,
-             .outputs = output_names,
-             .output_count = COUNT_OF(output_names)},
-    .flags = SOLVER_SURFACE,
+             .outputs = output_infos,
+             .output_count = COUNT_OF(output_infos),
+             .flags = CUTIS_SOLVER_SURFACE},
     .build = slide_build,
     .element_count = element_count,
     .state_size = state_size,

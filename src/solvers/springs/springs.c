@@ -12,73 +12,55 @@
 #include <string.h>
 
 #include "character/skinning.h"
+#include "solvers/solver_kit.h"
 #include "solvers/springs/springs.h"
 
-#define FLOAT_PARAMETER(name_, default_, min_, max_, unit_, bone_, help_)                                  \
-    {                                                                                                      \
-        .name = name_, .type = CUTIS_PARAMETER_FLOAT, .default_value = default_, .min = min_, .max = max_, \
-        .unit = unit_, .per_bone = bone_, .help = help_                                                    \
-    }
-#define BOOL_PARAMETER(name_, default_, help_)                                                                      \
-    {                                                                                                               \
-        .name = name_, .type = CUTIS_PARAMETER_BOOL, .default_value = default_, .max = 1, .unit = "", .help = help_ \
-    }
-
 static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
-    [SPRINGS_REFERENCE] = {.name = "reference",
-                           .type = CUTIS_PARAMETER_CHOICE,
-                           .max = SPRINGS_SHAPE_COUNT - 1,
-                           .unit = "",
-                           .choices = "lbs|dqs|metaballs|dffd",
-                           .per_bone = true,
+    [SPRINGS_REFERENCE] = {PARAMETER_CHOICE("reference", 0, "lbs|dqs|metaballs|dffd"), .per_bone = true,
                            .help = "shape that the skin is anchored to"},
-    [SPRINGS_INTEGRATOR] = {.name = "integrator",
-                            .type = CUTIS_PARAMETER_CHOICE,
-                            .max = 1,
-                            .unit = "",
-                            .choices = "fast|rk4",
+    [SPRINGS_INTEGRATOR] = {PARAMETER_CHOICE("integrator", 0, "fast|rk4"),
                             .help = "way to equilibrium: accelerated descent, or adaptive Runge-Kutta"},
-    [SPRINGS_ITERATIONS] = {.name = "iterations",
-                            .type = CUTIS_PARAMETER_INT,
-                            .default_value = 600,
-                            .min = 1,
-                            .max = 10000,
-                            .unit = "",
+    [SPRINGS_ITERATIONS] = {PARAMETER_INT("iterations", 600, 1, 10000),
                             .help = "most iterations a substep (of rk4: eight times as many steps)"},
-    [SPRINGS_TOLERANCE] = FLOAT_PARAMETER("tolerance", 5e-5, 1e-7, 0.01, "size", false,
-                                          "net force at rest, as the elongation of an anchor that it would cause"),
-    [SPRINGS_FLESH] =
-        FLOAT_PARAMETER("flesh", 30, 0.1, 10000, "kPa", true, "Young's modulus of the flesh between skin and bone"),
-    [SPRINGS_STRETCH] = FLOAT_PARAMETER("stretch", 0.2, 0, 100, "", true,
-                                        "stiffness of the skin against stretching, over flesh x depth"),
-    [SPRINGS_BEND] =
-        FLOAT_PARAMETER("bend", 0.001, 0, 100, "", true, "stiffness of the skin against bending, over flesh x depth^3"),
-    [SPRINGS_BONE] = FLOAT_PARAMETER("bone", 0.5, 0, 0.95, "", true,
-                                     "radius of the bone, over the distance of the nearest skin from its line"),
-    [SPRINGS_CONTACT] = BOOL_PARAMETER("contact", 1, "collision of the skin with itself"),
-    [SPRINGS_THICKNESS] = FLOAT_PARAMETER("thickness", 0.001, 0.00001, 0.02, "size", false,
-                                          "least distance of touching surfaces, over the character's size"),
-    [SPRINGS_FRICTION] = FLOAT_PARAMETER("friction", 0.5, 0, 2, "", true,
-                                         "Coulomb coefficient of the skin, and of props that have none"),
-    [SPRINGS_GRAVITY] = FLOAT_PARAMETER("gravity", 9.81, -100, 100, "m/s2", false, "pull on free props (-y)"),
-    [SPRINGS_DAMPING] =
-        FLOAT_PARAMETER("damping", 1, 0, 100, "1/s", false, "rate at which the motion of free props dies away"),
-    [SPRINGS_STAND] = BOOL_PARAMETER("stand", 1, "free props stand, where they start, on a floor as wide as they are"),
-    [SPRINGS_UNIT] = FLOAT_PARAMETER("unit", 1, 1e-6, 1e6, "m", false,
-                                     "metres in the file's unit of length, for weights and forces of props"),
-    [SPRINGS_CONTROL_RINGS] = {.name = "control_rings",
-                               .type = CUTIS_PARAMETER_INT,
-                               .max = 8,
-                               .unit = "",
-                               .per_bone = true,
+    [SPRINGS_TOLERANCE] = {PARAMETER_FLOAT("tolerance", 5e-5, 1e-7, 0.01, "size"),
+                           .help = "net force at rest, as the elongation of an anchor that it would cause"},
+    [SPRINGS_FLESH] = {PARAMETER_FLOAT("flesh", 30, 0.1, 10000, "kPa"), .per_bone = true,
+                       .help = "Young's modulus of the flesh between skin and bone"},
+    [SPRINGS_STRETCH] = {PARAMETER_FLOAT("stretch", 0.2, 0, 100, ""), .per_bone = true,
+                         .help = "stiffness of the skin against stretching, over flesh x depth"},
+    [SPRINGS_BEND] = {PARAMETER_FLOAT("bend", 0.001, 0, 100, ""), .per_bone = true,
+                      .help = "stiffness of the skin against bending, over flesh x depth^3"},
+    [SPRINGS_BONE] = {PARAMETER_FLOAT("bone", 0.5, 0, 0.95, ""), .per_bone = true,
+                      .help = "radius of the bone, over the distance of the nearest skin from its line"},
+    [SPRINGS_CONTACT] = {PARAMETER_BOOL("contact", 1), .role = CUTIS_PARAMETER_SELF_COLLISION,
+                         .help = "collision of the skin with itself"},
+    [SPRINGS_THICKNESS] = {PARAMETER_FLOAT("thickness", 0.001, 0.00001, 0.02, "size"),
+                           .help = "least distance of touching surfaces, over the character's size"},
+    [SPRINGS_FRICTION] = {PARAMETER_FLOAT("friction", 0.5, 0, 2, ""), .per_bone = true,
+                          .help = "Coulomb coefficient of the skin, and of props that have none"},
+    [SPRINGS_GRAVITY] = {PARAMETER_FLOAT("gravity", 9.81, -100, 100, "m/s2"), .help = "pull on free props (-y)"},
+    [SPRINGS_DAMPING] = {PARAMETER_FLOAT("damping", 1, 0, 100, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
+                         .help = "rate at which the motion of free props dies away"},
+    [SPRINGS_STAND] = {PARAMETER_BOOL("stand", 1),
+                       .help = "free props stand, where they start, on a floor as wide as they are"},
+    [SPRINGS_UNIT] = {PARAMETER_FLOAT("unit", 1, 1e-6, 1e6, "m"),
+                      .help = "metres in the file's unit of length, for weights and forces of props"},
+    [SPRINGS_CONTROL_RINGS] = {PARAMETER_INT("control_rings", 0, 0, 8), .per_bone = true,
                                .help = "dffd: rings of control points along a bone; 0: as many as suit it"},
-    [SPRINGS_CONTROL_RADIUS] = FLOAT_PARAMETER("control_radius", 1.25, 0.6, 3, "", true,
-                                               "dffd: radius of the rings, over that of the body there"),
+    [SPRINGS_CONTROL_RADIUS] = {PARAMETER_FLOAT("control_radius", 1.25, 0.6, 3, ""), .per_bone = true,
+                                .help = "dffd: radius of the rings, over that of the body there"},
 };
 
 static const char *const springs_parts[] = {"reference", "contact", "equilibrium", "adjustment", "other"};
 enum { PART_REFERENCE, PART_CONTACT, PART_EQUILIBRIUM, PART_ADJUSTMENT, PART_OTHER };
-static const char *const springs_outputs[] = {"touch"};
+static const cutis_output_info springs_outputs[] = {
+    {.name = "touch",
+     .role = CUTIS_OUTPUT_TOUCH,
+     .components = 3,
+     .unit = "N",
+     .palette = CUTIS_PALETTE_TOUCH,
+     .help = "force on the skin by what it touches"},
+};
 
 /* Distance of the skin from its reference at which it counts as torn, in sizes. */
 static const float TORN = 0.3f;
@@ -415,22 +397,22 @@ static void springs_reset(const void *data, void *state, void *scratch, const so
     springs_props_report(&run);
 }
 
-static void springs_teleport(const void *data, void *state, const float motion[12])
+static void springs_teleport(const void *data, void *state, const float transform[12])
 {
     const springs_model *m = data;
     springs_state s = state_view(m, state, NULL);
     vec3 translation, scale, centre = vec3_load(m->centre);
     quat rotation;
     mat34 matrix;
-    memcpy(matrix.m, motion, sizeof matrix.m);
+    memcpy(matrix.m, transform, sizeof matrix.m);
     mat34_decompose(matrix, &translation, &rotation, &scale);
     for (int i = 0; i < m->node_count; i++) {
         vec3 x = vec3_madd(centre, vec3_load(s.x + NODE * i), m->size);
-        vec3_store(s.x + NODE * i, vec3_scale(vec3_sub(mat34_point(motion, x), centre), 1 / m->size));
+        vec3_store(s.x + NODE * i, vec3_scale(vec3_sub(mat34_point(transform, x), centre), 1 / m->size));
     }
     for (int i = 0; i < m->point_count; i++) {
         vec3 x = vec3_madd(centre, vec3_load(s.reference + NODE * i), m->size);
-        vec3_store(s.reference + NODE * i, vec3_scale(vec3_sub(mat34_point(motion, x), centre), 1 / m->size));
+        vec3_store(s.reference + NODE * i, vec3_scale(vec3_sub(mat34_point(transform, x), centre), 1 / m->size));
     }
     for (int i = 0; i < m->point_count; i++)
         vec3_store(s.elongation + NODE * i, quat_rotate(rotation, vec3_load(s.elongation + NODE * i)));
@@ -439,14 +421,14 @@ static void springs_teleport(const void *data, void *state, const float motion[1
     for (int i = 0; i < m->prop_count; i++) {
         springs_body *body = s.bodies + i;
         vec3 x = vec3_madd(centre, vec3_load(body->centre), m->size);
-        vec3_store(body->centre, vec3_scale(vec3_sub(mat34_point(motion, x), centre), 1 / m->size));
+        vec3_store(body->centre, vec3_scale(vec3_sub(mat34_point(transform, x), centre), 1 / m->size));
         quat q = {body->rotation[0], body->rotation[1], body->rotation[2], body->rotation[3]};
         q = quat_normalize(quat_multiply(rotation, q));
         body->rotation[0] = q.x, body->rotation[1] = q.y, body->rotation[2] = q.z, body->rotation[3] = q.w;
         vec3_store(body->velocity, quat_rotate(rotation, vec3_load(body->velocity)));
         vec3_store(body->spin, quat_rotate(rotation, vec3_load(body->spin)));
         float *stand = s.reports[m->props[i].index].stand;
-        x = mat34_point(motion, vec3_madd(centre, vec3_load(stand), m->size));
+        x = mat34_point(transform, vec3_madd(centre, vec3_load(stand), m->size));
         vec3_store(stand, vec3_scale(vec3_sub(x, centre), 1 / m->size));
     }
     for (int i = 0; i < s.header[HEADER_MEMORIES]; i++)
@@ -454,7 +436,7 @@ static void springs_teleport(const void *data, void *state, const float motion[1
     for (int v = 0; v < m->character->vertex_count; v++)
         vec3_store(s.touch + 3 * v, quat_rotate(rotation, vec3_load(s.touch + 3 * v)));
     for (size_t i = 0; i < m->prop_vertex_count; i++)
-        vec3_store(s.prop_vertices + 3 * i, mat34_point(motion, vec3_load(s.prop_vertices + 3 * i)));
+        vec3_store(s.prop_vertices + 3 * i, mat34_point(transform, vec3_load(s.prop_vertices + 3 * i)));
 }
 
 /* ---- results ---- */
@@ -492,8 +474,8 @@ static void springs_prop_get(const void *data, const void *state, int index, cut
     vec3 origin = vec3_sub(vec3_load(body->centre), quat_rotate(q, own->centre));
     origin = vec3_madd(vec3_load(m->centre), origin, m->size);
     for (int row = 0; row < 3; row++) {
-        for (int k = 0; k < 3; k++) prop->motion[4 * row + k] = r.m[3 * row + k] * own->scale[k] * m->size;
-        prop->motion[4 * row + 3] = (&origin.x)[row];
+        for (int k = 0; k < 3; k++) prop->transform[4 * row + k] = r.m[3 * row + k] * own->scale[k] * m->size;
+        prop->transform[4 * row + 3] = (&origin.x)[row];
     }
     if (!own->soft) return;
     prop->vertex_count = own->vertex_count;
@@ -514,7 +496,8 @@ const solver solver_springs = {
              .parameters = springs_parameters,
              .parameter_count = SPRINGS_PARAMETER_COUNT,
              .outputs = springs_outputs,
-             .output_count = COUNT_OF(springs_outputs)},
+             .output_count = COUNT_OF(springs_outputs),
+             .flags = CUTIS_SOLVER_SELF_CONTACT},
     .build = springs_build,
     .element_count = springs_element_count,
     .state_size = springs_state_size,

@@ -371,7 +371,8 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
     model->gravity = (float)values[SPRINGS_GRAVITY] / model->metres;
     for (int k = 0; k < 3; k++) model->centre[k] = 0.5f * (character->bounds_min[k] + character->bounds_max[k]);
 
-    cutis_result result = springs_reference_build(build, SPRINGS_REFERENCE, &model->reference, error);
+    springs_reference_parameters shapes = {SPRINGS_REFERENCE, SPRINGS_CONTROL_RINGS, SPRINGS_CONTROL_RADIUS};
+    cutis_result result = springs_reference_build(build, shapes, &model->reference, error);
     if (result == CUTIS_OK) result = springs_props_build(build, model, error);
     if (result != CUTIS_OK) return result;
 

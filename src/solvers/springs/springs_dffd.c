@@ -19,6 +19,7 @@
  */
 #include <string.h>
 
+#include "solvers/solver_kit.h"
 #include "solvers/springs/springs_shapes.h"
 
 enum {
@@ -77,24 +78,12 @@ typedef struct dffd_builder {
     float *areas;
     control *controls;
     int count, capacity;
-    int rings_parameter, radius_parameter; /* -1: the usual */
+    springs_reference_parameters parameters;
 } dffd_builder;
-
-/* The index of a parameter of the solver springs, as far as this build has it. */
-static int parameter_find(const solver_build *build, const char *name)
-{
-    for (int i = 0; i < solver_table_count; i++) {
-        if (strcmp(solver_table[i]->info.name, "springs") != 0) continue;
-        int index = solver_parameter_index(solver_table[i], name);
-        return index < build->parameter_count ? index : -1;
-    }
-    return -1;
-}
 
 static double bone_value(const dffd_builder *b, int joint, int parameter, double usual)
 {
-    if (parameter < 0) return usual;
-    return b->build->bone_values[(size_t)joint * (size_t)b->build->parameter_count + (size_t)parameter];
+    return parameter < 0 ? usual : kit_bone_value(b->build, joint, parameter);
 }
 
 /* like: what moves it; its place is `rest`. */
@@ -168,8 +157,8 @@ static void bone_controls(dffd_builder *b, int index)
     int before = hinge_before(hinges, bone->joint), after = hinge_find(hinges, index);
     int above = b->bones->above[bone->joint];
     float length = vec3_distance(bone->a, bone->b);
-    float factor = (float)bone_value(b, bone->joint, b->radius_parameter, (double)usual_radius);
-    int rings = (int)bone_value(b, bone->joint, b->rings_parameter, 0);
+    float factor = (float)bone_value(b, bone->joint, b->parameters.control_radius, (double)usual_radius);
+    int rings = (int)bone_value(b, bone->joint, b->parameters.control_rings, 0);
     if (rings <= 0) rings = CLAMP((int)(length / (1.6f * bone->radius) + 0.5f), 1, 4);
     rings = MIN(rings, RING_LIMIT);
 
@@ -497,8 +486,6 @@ static cutis_result dffd_make(dffd_builder *b, const uint8_t *marks, cutis_error
     for (int i = 0; i < d->point_count; i++) vec3_store(d->rest + 3 * i, vec3_load(m->positions + 3 * d->points[i]));
 
     mesh_point_areas(m, m->positions, b->areas);
-    b->rings_parameter = parameter_find(b->build, "control_rings");
-    b->radius_parameter = parameter_find(b->build, "control_radius");
     for (int i = 0; i < bones->count; i++) bone_controls(b, i);
     int near_count = b->count;
     for (int j = 0; j < bones->joint_count && !result; j++) {
@@ -511,14 +498,15 @@ static cutis_result dffd_make(dffd_builder *b, const uint8_t *marks, cutis_error
     return result;
 }
 
-cutis_result springs_dffd_build(const solver_build *build, const springs_bones *bones, const uint8_t *marks,
-                                springs_dffd **dffd, cutis_error *error)
+cutis_result springs_dffd_build(const solver_build *build, springs_reference_parameters parameters,
+                                const springs_bones *bones, const uint8_t *marks, springs_dffd **dffd,
+                                cutis_error *error)
 {
     springs_dffd *d = ARENA_ARRAY(build->memory, springs_dffd, 1);
     if (!d) return error_memory(error, "control points");
     *dffd = d;
     arena temporary = arena_create(&build->allocator);
-    dffd_builder b = {.build = build, .bones = bones, .dffd = d, .temporary = &temporary};
+    dffd_builder b = {.build = build, .parameters = parameters, .bones = bones, .dffd = d, .temporary = &temporary};
     cutis_result result = dffd_make(&b, marks, error);
     arena_destroy(&temporary);
     return result;

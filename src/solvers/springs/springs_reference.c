@@ -60,7 +60,8 @@ static void shape_marks(const springs_reference *r, springs_shape shape, uint8_t
     for (int p = 0; p < r->point_count; p++) marks[p] = r->mix[(size_t)p * SPRINGS_SHAPE_COUNT + (size_t)shape] > 0;
 }
 
-static cutis_result shapes_build(const solver_build *build, springs_reference *r, arena *temporary, cutis_error *error)
+static cutis_result shapes_build(const solver_build *build, springs_reference_parameters parameters,
+                                 springs_reference *r, arena *temporary, cutis_error *error)
 {
     if (!r->used[SPRINGS_SHAPE_METABALLS] && !r->used[SPRINGS_SHAPE_DFFD]) return CUTIS_OK;
     springs_bones bones;
@@ -74,13 +75,13 @@ static cutis_result shapes_build(const solver_build *build, springs_reference *r
     }
     if (!result && r->used[SPRINGS_SHAPE_DFFD]) {
         shape_marks(r, SPRINGS_SHAPE_DFFD, marks);
-        result = springs_dffd_build(build, &bones, marks, &r->dffd, error);
+        result = springs_dffd_build(build, parameters, &bones, marks, &r->dffd, error);
     }
     return result;
 }
 
-cutis_result springs_reference_build(const solver_build *build, int parameter, springs_reference **reference,
-                                     cutis_error *error)
+cutis_result springs_reference_build(const solver_build *build, springs_reference_parameters parameters,
+                                     springs_reference **reference, cutis_error *error)
 {
     springs_reference *r = ARENA_ARRAY(build->memory, springs_reference, 1);
     if (!r) return error_memory(error, "a reference shape");
@@ -88,10 +89,10 @@ cutis_result springs_reference_build(const solver_build *build, int parameter, s
     cutis_result result =
         skinning_build(&r->skin, r->point_count, build->mesh->positions, build->weights->first, build->weights->joints,
                        build->weights->weights, build->character->joint_count, build->memory, error);
-    if (!result) result = mix_build(build, parameter, r, error);
+    if (!result) result = mix_build(build, parameters.reference, r, error);
     if (!result) {
         arena temporary = arena_create(&build->allocator);
-        result = shapes_build(build, r, &temporary, error);
+        result = shapes_build(build, parameters, r, &temporary, error);
         arena_destroy(&temporary);
     }
     if (!result) *reference = r;

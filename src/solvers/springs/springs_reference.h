@@ -20,9 +20,15 @@ typedef enum springs_shape {
 
 typedef struct springs_reference springs_reference;
 
-/* `parameter` is the index of `reference` in the solver's table. Immutable, in build->memory. */
-cutis_result springs_reference_build(const solver_build *build, int parameter, springs_reference **reference,
-                                     cutis_error *error);
+/* Where the parameters of the shapes stand in build->values; -1: not there, take the usual value. */
+typedef struct springs_reference_parameters {
+    int reference;
+    int control_rings, control_radius; /* of dffd */
+} springs_reference_parameters;
+
+/* Immutable, in build->memory. */
+cutis_result springs_reference_build(const solver_build *build, springs_reference_parameters parameters,
+                                     springs_reference **reference, cutis_error *error);
 size_t springs_reference_scratch_size(const springs_reference *reference);
 /* Fill points (point_count x 3), scene space, for a pose: skin (joint_count x 12) is joints x inverse bind. */
 void springs_reference_evaluate(const springs_reference *reference, const float *skin, void *scratch,

@@ -130,8 +130,9 @@ bool sibson_coordinates(int count, const float *sites, vec3 point, sibson_work *
 typedef struct springs_dffd springs_dffd;
 
 /* For the points whose mark (point_count) is set. */
-cutis_result springs_dffd_build(const solver_build *build, const springs_bones *bones, const uint8_t *marks,
-                                springs_dffd **dffd, cutis_error *error);
+cutis_result springs_dffd_build(const solver_build *build, springs_reference_parameters parameters,
+                                const springs_bones *bones, const uint8_t *marks, springs_dffd **dffd,
+                                cutis_error *error);
 size_t springs_dffd_scratch_size(const springs_dffd *dffd);
 /* Fill the marked points; the others stay as they are. */
 void springs_dffd_evaluate(const springs_dffd *dffd, const float *skin, void *scratch, const cutis_jobs *jobs,
