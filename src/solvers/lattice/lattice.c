@@ -19,7 +19,76 @@
 #include <math.h>
 #include <string.h>
 
-#include "solvers/lattice/lattice_model.h"
+#include "solvers/lattice/lattice_step.h"
+
+static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
+    [LATTICE_RESOLUTION] = {PARAMETER_INT("resolution", 32, 4, 128), .help = "voxels along the longest side"},
+    [LATTICE_ADAPTIVE] = {PARAMETER_BOOL("adaptive", 0),
+                          .help = "voxels of half the size where the body is thin, of twice the size deep inside"},
+    [LATTICE_REGION] = {PARAMETER_INT("region", 0, 0, 8),
+                        .help = "width d_r of a region in voxels, 2 to 8; 0 takes a twelfth of the size, at least 3"},
+    [LATTICE_ITERATIONS] = {PARAMETER_INT("iterations", 1, 1, 20),
+                            .help = "passes over all constraints in a substep, n_total"},
+    [LATTICE_BONE_WIDTH] = {PARAMETER_FLOAT("bone_width", 0.02, 0, 0.5, ""), .per_bone = true,
+                            .help = "Manhattan distance from the skeleton up to which voxels are bone, over the size"},
+    [LATTICE_RATIO] = {PARAMETER_FLOAT("muscle_ratio", 0.5, 0, 1, ""), .per_bone = true,
+                       .help = "share of muscle between bone and skin"},
+    [LATTICE_RATIO + 1] = {PARAMETER_FLOAT("fat_ratio", 0.5, 0, 1, ""), .per_bone = true,
+                           .help = "share of fat between bone and skin"},
+    [LATTICE_RATIO + 2] = {PARAMETER_FLOAT("inner3_ratio", 0, 0, 1, ""), .per_bone = true,
+                           .help = "share of a third layer between bone and skin"},
+    [LATTICE_RATIO + 3] = {PARAMETER_FLOAT("inner4_ratio", 0, 0, 1, ""), .per_bone = true,
+                           .help = "share of a fourth layer between bone and skin"},
+    [LATTICE_SKIN_LAYER] = {PARAMETER_BOOL("skin", 1), .help = "whether the outermost voxels are a skin layer"},
+    [LATTICE_MIXED] = {PARAMETER_BOOL("mixed", 1),
+                       .help = "voxels between two inner layers are of both, by their share"},
+    [LATTICE_STIFFNESS] = {PARAMETER_FLOAT("muscle_stiffness", 12, 0.5, 200, "Hz"), .per_bone = true,
+                           .help = "stiffness of muscle"},
+    [LATTICE_STIFFNESS + 1] = {PARAMETER_FLOAT("fat_stiffness", 4, 0.5, 200, "Hz"), .per_bone = true,
+                               .help = "stiffness of fat"},
+    [LATTICE_STIFFNESS + 2] = {PARAMETER_FLOAT("inner3_stiffness", 5, 0.5, 200, "Hz"), .per_bone = true,
+                               .help = "stiffness of the third inner layer"},
+    [LATTICE_STIFFNESS + 3] = {PARAMETER_FLOAT("inner4_stiffness", 5, 0.5, 200, "Hz"), .per_bone = true,
+                               .help = "stiffness of the fourth inner layer"},
+    [LATTICE_STIFFNESS + 4] = {PARAMETER_FLOAT("skin_stiffness", 8, 0.5, 200, "Hz"), .per_bone = true,
+                               .help = "stiffness of skin"},
+    [LATTICE_DAMPING] = {PARAMETER_FLOAT("muscle_damping", 12, 0, 200, "1/s"), .per_bone = true,
+                         .role = CUTIS_PARAMETER_DAMPING, .help = "damping of muscle"},
+    [LATTICE_DAMPING + 1] = {PARAMETER_FLOAT("fat_damping", 4, 0, 200, "1/s"), .per_bone = true,
+                             .role = CUTIS_PARAMETER_DAMPING, .help = "damping of fat"},
+    [LATTICE_DAMPING + 2] = {PARAMETER_FLOAT("inner3_damping", 4, 0, 200, "1/s"), .per_bone = true,
+                             .role = CUTIS_PARAMETER_DAMPING, .help = "damping of the third inner layer"},
+    [LATTICE_DAMPING + 3] = {PARAMETER_FLOAT("inner4_damping", 4, 0, 200, "1/s"), .per_bone = true,
+                             .role = CUTIS_PARAMETER_DAMPING, .help = "damping of the fourth inner layer"},
+    [LATTICE_DAMPING + 4] = {PARAMETER_FLOAT("skin_damping", 4, 0, 200, "1/s"), .per_bone = true,
+                             .role = CUTIS_PARAMETER_DAMPING, .help = "damping of skin"},
+    [LATTICE_GAIN] =
+        {PARAMETER_FLOAT("gain", 1, 0, 2, ""), .per_bone = true,
+         .help =
+             "factor on the stiffness k_s of every layer; beyond 1 goals are overshot, as with the paper's own values"},
+    [LATTICE_INERTIA] = {PARAMETER_FLOAT("inertia", 0.3, 0, 1, ""), .per_bone = true,
+                         .help = "share of a body part's acceleration that its flesh feels; less jiggles less"},
+    [LATTICE_STRETCH] = {PARAMETER_FLOAT("stretch_stiffness", 20, 0, 1000, "Hz"),
+                         .help = "stiffness of the stretch constraints; 0 leaves them out"},
+    [LATTICE_NEIGHBOUR_SET] = {PARAMETER_CHOICE("neighbours", 2, "6|14|20|26"),
+                               .help = "how many neighbours stretch constraints run to: faces; and corners; edges, "
+                                       "corners and missing ones; all"},
+    [LATTICE_VOLUME] = {PARAMETER_FLOAT("volume_stiffness", 40, 0, 1000, "Hz"),
+                        .help = "stiffness of the volume constraints; 0 leaves them out"},
+    [LATTICE_WEIGHTS] = {PARAMETER_CHOICE("weights", LATTICE_WEIGHTS_FILE, "file|distance"),
+                         .help = "skin weights: the file's own, or the paper's from distances to the bones"},
+    [LATTICE_ALPHA] = {PARAMETER_FLOAT("weight_alpha", 0.5, 0, 1, ""),
+                       .help = "how fast a bone's influence falls off with weights=distance, alpha of equation 1"},
+    [LATTICE_FALLOFF] = {PARAMETER_FLOAT("weight_falloff", 0.02, 0.001, 1, ""),
+                         .help = "unit of distance of a bone's influence with weights=distance, over the size"},
+    [LATTICE_SELF_COLLISION] = {PARAMETER_BOOL("self_collision", 0), .role = CUTIS_PARAMETER_SELF_COLLISION,
+                                .help = "keep the skin from passing through itself"},
+    [LATTICE_PROPS] = {PARAMETER_BOOL("props", 1), .help = "collide with the character's props"},
+    [LATTICE_THICKNESS] = {PARAMETER_FLOAT("thickness", 0.001, 0.00001, 0.02, ""),
+                           .help = "gap that contact keeps, over the size"},
+    [LATTICE_FRICTION] = {PARAMETER_FLOAT("friction", 0.5, 0, 2, ""),
+                          .help = "friction with props that do not tell their own"},
+};
 
 enum {
     PART_PRIMARY,
@@ -36,45 +105,44 @@ enum {
 static const char *const part_names[PART_COUNT] = {"primary", "prediction", "matching", "stretch",
                                                    "volume",  "update",     "surface",  "contact"};
 
-enum { OUTPUT_VOXELS, OUTPUT_TARGETS, OUTPUT_LAYERS, OUTPUT_SHARES, OUTPUT_EDGES, OUTPUT_SOFTNESS, OUTPUT_COUNT };
-static const cutis_output_info output_infos[OUTPUT_COUNT] = {
-    [OUTPUT_VOXELS] = {.name = "voxels",
-                       .role = CUTIS_OUTPUT_ELEMENTS,
-                       .domain = CUTIS_DOMAIN_ELEMENT,
-                       .components = 3,
-                       .unit = "m",
-                       .help = "middles of the voxels"},
-    [OUTPUT_TARGETS] = {.name = "targets",
-                        .domain = CUTIS_DOMAIN_ELEMENT,
-                        .components = 3,
-                        .unit = "m",
-                        .help = "where skinning alone puts them"},
-    [OUTPUT_LAYERS] = {.name = "layer",
-                       .role = CUTIS_OUTPUT_ELEMENT_LAYER,
-                       .domain = CUTIS_DOMAIN_ELEMENT,
-                       .components = 1,
-                       .unit = "",
-                       .palette = CUTIS_PALETTE_CATEGORY,
-                       .help = "layer of the voxel: 0 bone, 1 muscle, 2 fat, 3 and 4 other inner layers, 5 skin"},
-    [OUTPUT_SHARES] = {.name = "shares",
-                       .domain = CUTIS_DOMAIN_ELEMENT,
-                       .components = LATTICE_LAYERS,
-                       .unit = "",
-                       .help = "share of each layer in the voxel"},
-    [OUTPUT_EDGES] = {.name = "edges",
-                      .role = CUTIS_OUTPUT_ELEMENT_EDGE,
-                      .domain = CUTIS_DOMAIN_ELEMENT,
-                      .components = 1,
-                      .unit = "m",
-                      .help = "edge of the voxel"},
-    [OUTPUT_SOFTNESS] = {.name = "softness",
-                         .components = 1,
-                         .unit = "",
-                         .range = {0, 1},
-                         .help = "1 less the gain of the voxels that carry the vertex; 0 is bone"},
+static const cutis_output_info lattice_outputs[LATTICE_OUTPUT_COUNT] = {
+    [LATTICE_OUTPUT_VOXELS] = {.name = "voxels",
+                               .role = CUTIS_OUTPUT_ELEMENTS,
+                               .domain = CUTIS_DOMAIN_ELEMENT,
+                               .components = 3,
+                               .unit = "m",
+                               .help = "middles of the voxels"},
+    [LATTICE_OUTPUT_TARGETS] = {.name = "targets",
+                                .domain = CUTIS_DOMAIN_ELEMENT,
+                                .components = 3,
+                                .unit = "m",
+                                .help = "where skinning alone puts them"},
+    [LATTICE_OUTPUT_LAYERS] = {.name = "layer",
+                               .role = CUTIS_OUTPUT_ELEMENT_LAYER,
+                               .domain = CUTIS_DOMAIN_ELEMENT,
+                               .components = 1,
+                               .unit = "",
+                               .palette = CUTIS_PALETTE_CATEGORY,
+                               .help =
+                                   "layer of the voxel: 0 bone, 1 muscle, 2 fat, 3 and 4 other inner layers, 5 skin"},
+    [LATTICE_OUTPUT_SHARES] = {.name = "shares",
+                               .domain = CUTIS_DOMAIN_ELEMENT,
+                               .components = LATTICE_LAYERS,
+                               .unit = "",
+                               .help = "share of each layer in the voxel"},
+    [LATTICE_OUTPUT_EDGES] = {.name = "edges",
+                              .role = CUTIS_OUTPUT_ELEMENT_EDGE,
+                              .domain = CUTIS_DOMAIN_ELEMENT,
+                              .components = 1,
+                              .unit = "m",
+                              .help = "edge of the voxel"},
+    [LATTICE_OUTPUT_SOFTNESS] = {.name = "softness",
+                                 .components = 1,
+                                 .unit = "",
+                                 .range = {0, 1},
+                                 .help = "1 less the gain of the voxels that carry the vertex; 0 is bone"},
 };
 
-#define VOXEL_GRAIN 512
 /* How far a voxel may be from its target before it is put back, in sizes. */
 #define LEASH 1.0f
 /* Rounds of contact at voxel level in a substep. */
@@ -82,112 +150,7 @@ static const cutis_output_info output_infos[OUTPUT_COUNT] = {
 /* The furthest that a drag pulls in one substep, in sizes. */
 #define DRAG_REACH 0.5f
 
-/* ---- memory: all arrays are padded ---- */
-
-typedef struct lattice_state {
-    quad *positions, *velocities, *targets;
-    float *rotations; /* (4 x padded) of the regions */
-    float *errors;    /* (padded) of volume, remembered */
-    float *voxels;    /* (count x 3) outputs, scene space */
-    float *scene_targets;
-} lattice_state;
-
-typedef struct lattice_scratch {
-    quad *guess, *moved; /* predicted positions */
-    quad *carried;       /* velocity of the targets */
-    quad *weighted;
-    lattice_frame *a, *b, *frames;
-    lattice_frame *loans;  /* (loan_most) of the sums */
-    lattice_frame *turns;  /* r: how the skeleton turns a voxel, where the voxel needs it */
-    lattice_frame *joints; /* (joint_count + 1) skinning maps, in sizes */
-    quad *displacements;   /* of voxels from their targets */
-    float *skinning;       /* scratch of the surface's skinning */
-    float *base;           /* (point_count x 3) the surface without the lattice's doing */
-    quad *pushes;
-    int *repairs; /* by block of voxels */
-    quad *wishes; /* of contact */
-    lattice_contact_work contact;
-} lattice_scratch;
-
-/* The next array of a block, on a line of its own; with block NULL only its size counts. */
-static void *carve(char *block, size_t *used, size_t count, size_t size)
-{
-    void *here = block ? block + *used : NULL;
-    *used += (count * size + 63) / 64 * 64;
-    return here;
-}
-
-static size_t state_carve(const lattice_model *m, char *block, lattice_state *s)
-{
-    size_t n = (size_t)m->padded, used = 0;
-    s->positions = carve(block, &used, n, sizeof(quad));
-    s->velocities = carve(block, &used, n, sizeof(quad));
-    s->targets = carve(block, &used, n, sizeof(quad));
-    s->rotations = carve(block, &used, 4 * n, sizeof(float));
-    s->errors = carve(block, &used, n, sizeof(float));
-    s->voxels = carve(block, &used, 3 * (size_t)m->count, sizeof(float));
-    s->scene_targets = carve(block, &used, 3 * (size_t)m->count, sizeof(float));
-    return used;
-}
-
-static size_t scratch_carve(const lattice_model *m, char *block, lattice_scratch *s)
-{
-    size_t n = (size_t)m->padded + LATTICE_PAD, used = 0;
-    s->guess = carve(block, &used, n, sizeof(quad));
-    s->moved = carve(block, &used, n, sizeof(quad));
-    s->carried = carve(block, &used, n, sizeof(quad));
-    s->weighted = carve(block, &used, n, sizeof(quad));
-    s->a = carve(block, &used, n, sizeof(lattice_frame));
-    s->b = carve(block, &used, n, sizeof(lattice_frame));
-    s->frames = carve(block, &used, n, sizeof(lattice_frame));
-    s->loans = carve(block, &used, (size_t)m->sweep.loan_most, sizeof(lattice_frame));
-    s->turns = carve(block, &used, n, sizeof(lattice_frame));
-    s->joints = carve(block, &used, (size_t)m->joint_count + 1, sizeof(lattice_frame));
-    s->displacements = carve(block, &used, n, sizeof(quad));
-    s->skinning = carve(block, &used, skinning_scratch_count(&m->surface.base), sizeof(float));
-    s->base = carve(block, &used, 3 * (size_t)m->surface.point_count, sizeof(float));
-    s->pushes = carve(block, &used, 3 * n + 3, sizeof(quad));
-    s->repairs = carve(block, &used, n / VOXEL_GRAIN + 1, sizeof(int));
-    const lattice_contact *contact = &m->contact;
-    if (contact->self || contact->with_props) {
-        size_t points = (size_t)m->surface.point_count;
-        s->wishes = carve(block, &used, n, sizeof(quad));
-        s->contact.points = carve(block, &used, 3 * points, sizeof(float));
-        s->contact.start = carve(block, &used, 3 * points, sizeof(float));
-        s->contact.end = carve(block, &used, 3 * points, sizeof(float));
-        s->contact.places = carve(block, &used, contact->press ? 3 * points : 0, sizeof(float));
-        s->contact.planes = carve(block, &used, contact->with_props ? points : 0, sizeof(contact_plane));
-        void *work = carve(block, &used, contact->self ? contact_work_size(&contact->surface) : 0, 1);
-        if (contact->self && work) s->contact.work = contact_work_make(&contact->surface, work);
-    }
-    return used;
-}
-
-static size_t lattice_state_size(const void *data)
-{
-    lattice_state unused;
-    return state_carve(data, NULL, &unused);
-}
-
-static size_t lattice_scratch_size(const void *data)
-{
-    lattice_scratch unused;
-    return scratch_carve(data, NULL, &unused);
-}
-
-static long lattice_element_count(const void *data) { return ((const lattice_model *)data)->count; }
-
 /* ---- one substep ---- */
-
-typedef struct lattice_step_job {
-    const lattice_model *m;
-    lattice_state s;
-    lattice_scratch t;
-    const solver_input *input;
-    lattice_frame reference; /* rigid motion that sums are relative to, from rest place to place */
-    const quad *shown;       /* the voxels that displace_block shows */
-    float h;
-} lattice_step_job;
 
 /* A skinning matrix as a map in sizes, about the middle of the rest pose. */
 static void joint_map(const lattice_model *m, const float matrix[12], lattice_frame *joint)
@@ -368,21 +331,25 @@ static void constrain(lattice_step_job *job, cutis_step_stats *stats)
 {
     const lattice_model *m = job->m;
     const cutis_jobs *jobs = job->input->jobs;
+    double clock = clock_seconds();
     for (int i = 0; i < m->iterations; i++) {
-        double start = clock_seconds(), time;
+        /* stretch: corrections use the positions before any of them; bone voxels stay */
         if (m->has_stretch) {
-            /* The corrections use the positions before any of them; bone voxels stay. */
             lattice_stretch_solve(&m->stretch, job->t.guess, job->t.moved, jobs);
             memcpy(job->t.guess + m->bone_count, job->t.moved + m->bone_count,
                    (size_t)(m->count - m->bone_count) * sizeof(quad));
         }
-        time = clock_seconds(), stats->part_ms[PART_STRETCH] += (time - start) * 1e3, start = time;
+        kit_lap(&clock, stats, PART_STRETCH);
+
+        /* volume */
         if (m->has_volume)
             lattice_volume_solve(&m->volume, job->t.guess, job->t.turns, job->s.errors, job->t.pushes, jobs);
-        time = clock_seconds(), stats->part_ms[PART_VOLUME] += (time - start) * 1e3, start = time;
+        kit_lap(&clock, stats, PART_VOLUME);
+
+        /* shape matching, and what the user drags */
         match(job);
         drag(job);
-        time = clock_seconds(), stats->part_ms[PART_MATCHING] += (time - start) * 1e3;
+        kit_lap(&clock, stats, PART_MATCHING);
     }
 }
 
@@ -403,15 +370,17 @@ static void update_block(void *context, int begin, int end)
             quad speed = (p - job->s.positions[v]) * inverse_h;
             speed = carried + (speed - carried) * m->keeps[v];
             if (!(distance2 < LEASH * LEASH)) {
-                p = job->t.guess[v] = target, speed = carried;
+                p = target;
+                job->t.guess[v] = target;
+                speed = carried;
                 ++*repairs;
             }
             job->s.velocities[v] = speed - carried * (1 - m->inertias[v]);
         }
         job->s.positions[v] = p;
         quad scene = origin + p * scale, scene_target = origin + target * scale;
-        for (int k = 0; k < 3; k++)
-            job->s.voxels[3 * v + k] = scene[k], job->s.scene_targets[3 * v + k] = scene_target[k];
+        for (int k = 0; k < 3; k++) job->s.voxels[3 * v + k] = scene[k];
+        for (int k = 0; k < 3; k++) job->s.scene_targets[3 * v + k] = scene_target[k];
     }
 }
 
@@ -419,9 +388,11 @@ static void job_prepare(lattice_step_job *job, const void *data, void *state, vo
 {
     const lattice_model *m = data;
     memset(job, 0, sizeof *job);
-    job->m = m, job->input = input, job->h = (float)m->substep;
-    state_carve(m, state, &job->s);
-    scratch_carve(m, scratch, &job->t);
+    job->m = m;
+    job->input = input;
+    job->h = (float)m->substep;
+    lattice_state_view(m, state, &job->s);
+    lattice_scratch_view(m, scratch, &job->t);
     /* The regions' padding is computed with; nothing else ever writes it. */
     for (int v = m->count; v < m->padded; v++) job->t.a[v] = job->t.turns[v] = (lattice_frame){{0}, {{0}, {0}, {0}}};
     joints_prepare(m, input->skin, job->t.joints);
@@ -472,44 +443,56 @@ static int collide(lattice_step_job *job, const lattice_frame *before, const flo
     return contacts;
 }
 
+/* Algorithm 1. */
 static void lattice_step(const void *data, void *state, void *scratch, const solver_input *input, float *points,
                          cutis_step_stats *stats)
 {
     const lattice_model *m = data;
     lattice_step_job job;
-    double start = clock_seconds(), time;
+    double clock = clock_seconds();
+
+    /* primary deformation: where the skeleton has the voxels */
     job_prepare(&job, data, state, scratch, input);
     parallel_for(input->jobs, m->count, VOXEL_GRAIN, primary_block, &job);
     reference_choose(&job);
-    time = clock_seconds(), stats->part_ms[PART_PRIMARY] += (time - start) * 1e3, start = time;
-    parallel_for(input->jobs, m->count - m->bone_count, VOXEL_GRAIN, predict_block, &job);
-    time = clock_seconds(), stats->part_ms[PART_PREDICTION] += (time - start) * 1e3;
+    kit_lap(&clock, stats, PART_PRIMARY);
 
+    /* prediction */
+    parallel_for(input->jobs, m->count - m->bone_count, VOXEL_GRAIN, predict_block, &job);
+    kit_lap(&clock, stats, PART_PREDICTION);
+
+    /* stretch, volume and shape matching */
     constrain(&job, stats);
     stats->iterations += m->iterations;
 
-    start = clock_seconds();
+    /* contact, at the level of voxels */
+    clock = clock_seconds();
     bool touches = m->contact.self || m->contact.with_props;
-    lattice_frame before = job.reference;
-    if (touches) before = reference_before(&job), stats->contacts = collide(&job, &before, points);
-    time = clock_seconds(), stats->part_ms[PART_CONTACT] += (time - start) * 1e3, start = time;
+    if (touches) {
+        lattice_frame before = reference_before(&job);
+        stats->contacts = collide(&job, &before, points);
+    }
+    kit_lap(&clock, stats, PART_CONTACT);
+
+    /* velocities */
     parallel_for(input->jobs, m->count, VOXEL_GRAIN, update_block, &job);
     for (int i = 0; i * VOXEL_GRAIN < m->count; i++) stats->repairs += job.t.repairs[i];
-    time = clock_seconds(), stats->part_ms[PART_UPDATE] += (time - start) * 1e3, start = time;
+    kit_lap(&clock, stats, PART_UPDATE);
+
+    /* the surface; contact needs it of every substep: where it was, and where it goes */
     if (!touches) {
         if (!input->between) surface_write(&job, job.t.guess, points);
-        stats->part_ms[PART_SURFACE] += (clock_seconds() - start) * 1e3;
+        kit_lap(&clock, stats, PART_SURFACE);
         return;
     }
-    /* Contact needs the skin of every substep: where it was, and where it goes. */
     surface_write(&job, job.t.guess, job.t.contact.points);
-    time = clock_seconds(), stats->part_ms[PART_SURFACE] += (time - start) * 1e3, start = time;
+    kit_lap(&clock, stats, PART_SURFACE);
     lattice_contact_finish(m, &job.t.contact, input, &job.reference, points, job.t.contact.points);
     memcpy(points, job.t.contact.points, (size_t)m->surface.point_count * 3 * sizeof(float));
-    stats->part_ms[PART_CONTACT] += (clock_seconds() - start) * 1e3;
+    kit_lap(&clock, stats, PART_CONTACT);
 }
 
-/* ---- reset, teleport, outputs ---- */
+/* ---- reset ---- */
 
 /* Rotations of the regions as the skeleton turns them: the nearest rotation to each voxel's skinning map. */
 static void rotations_reset(lattice_step_job *job)
@@ -545,15 +528,21 @@ static void lattice_reset(const void *data, void *state, void *scratch, const so
     const lattice_model *m = data;
     lattice_step_job job;
     cutis_step_stats unused = {0};
+
+    /* every voxel where the skeleton has it */
     memset(state, 0, lattice_state_size(m));
     job_prepare(&job, data, state, scratch, input);
     primary_block(&job, 0, m->count);
     rotations_reset(&job);
     reference_choose(&job);
     for (int v = 0; v < m->count; v++) {
-        job.s.positions[v] = job.t.guess[v] = job.s.targets[v];
-        job.s.velocities[v] = job.t.carried[v] = (quad){0, 0, 0, 0};
+        job.t.guess[v] = job.s.targets[v];
+        job.s.positions[v] = job.s.targets[v];
+        job.t.carried[v] = (quad){0, 0, 0, 0};
+        job.s.velocities[v] = (quad){0, 0, 0, 0};
     }
+
+    /* constraints alone, until nothing moves */
     for (int i = 0; i < SETTLE_STEPS; i++) {
         float moved = 0;
         constrain(&job, &unused);
@@ -564,56 +553,16 @@ static void lattice_reset(const void *data, void *state, void *scratch, const so
         }
         if (!(moved > SETTLED)) break;
     }
+
+    /* at rest there */
     update_block(&job, 0, m->count);
     for (int v = 0; v < m->count; v++) job.s.velocities[v] = (quad){0, 0, 0, 0};
     surface_write(&job, job.t.guess, points);
 }
 
-static void lattice_teleport(const void *data, void *state, const float transform[12])
-{
-    const lattice_model *m = data;
-    lattice_state s;
-    state_carve(m, state, &s);
-    mat34 move;
-    memcpy(&move, transform, sizeof move);
-    vec3 translation, scale, moved = mat34_point(transform, vec3_load(m->origin));
-    quat turn;
-    mat34_decompose(move, &translation, &turn, &scale);
-    quad c[3], shift = {(moved.x - m->origin[0]) / m->size, (moved.y - m->origin[1]) / m->size,
-                        (moved.z - m->origin[2]) / m->size, 0};
-    for (int k = 0; k < 3; k++) c[k] = (quad){transform[k], transform[4 + k], transform[8 + k], 0};
-    for (int v = 0; v < m->count; v++) {
-        quad p = s.positions[v], u = s.velocities[v], t = s.targets[v];
-        s.positions[v] = shift + c[0] * p[0] + c[1] * p[1] + c[2] * p[2];
-        s.velocities[v] = c[0] * u[0] + c[1] * u[1] + c[2] * u[2];
-        s.targets[v] = shift + c[0] * t[0] + c[1] * t[1] + c[2] * t[2];
-        float *q = s.rotations + v;
-        size_t n = m->padded;
-        quat after = quat_normalize(quat_multiply(turn, (quat){q[0], q[n], q[2 * n], q[3 * n]}));
-        q[0] = after.x, q[n] = after.y, q[2 * n] = after.z, q[3 * n] = after.w;
-        vec3_store(s.voxels + 3 * v, mat34_point(transform, vec3_load(s.voxels + 3 * v)));
-        vec3_store(s.scene_targets + 3 * v, mat34_point(transform, vec3_load(s.scene_targets + 3 * v)));
-    }
-}
+/* ---- the table ---- */
 
-static bool lattice_output(const void *data, const void *state, int index, cutis_output *output)
-{
-    const lattice_model *m = data;
-    lattice_state s;
-    /* Only read through: the state is not changed. */
-    state_carve(m, (char *)state, &s);
-    const cutis_output outputs[OUTPUT_COUNT] = {
-        {CUTIS_DOMAIN_ELEMENT, m->count, 3, s.voxels},
-        {CUTIS_DOMAIN_ELEMENT, m->count, 3, s.scene_targets},
-        {CUTIS_DOMAIN_ELEMENT, m->count, 1, m->layers},
-        {CUTIS_DOMAIN_ELEMENT, m->count, LATTICE_LAYERS, m->shares},
-        {CUTIS_DOMAIN_ELEMENT, m->count, 1, m->edges},
-        {CUTIS_DOMAIN_VERTEX, m->character->vertex_count, 1, m->softness},
-    };
-    if (index < 0 || index >= OUTPUT_COUNT) return false;
-    *output = outputs[index];
-    return true;
-}
+static long lattice_element_count(const void *data) { return ((const lattice_model *)data)->count; }
 
 extern const solver solver_lattice;
 const solver solver_lattice = {
@@ -627,8 +576,8 @@ const solver solver_lattice = {
              .substep = 1.0 / 120,
              .parameters = lattice_parameters,
              .parameter_count = LATTICE_PARAMETERS,
-             .outputs = output_infos,
-             .output_count = OUTPUT_COUNT,
+             .outputs = lattice_outputs,
+             .output_count = LATTICE_OUTPUT_COUNT,
              .flags = CUTIS_SOLVER_SELF_CONTACT},
     .float_state = true,
     .build = lattice_model_build,

@@ -1,8 +1,8 @@
 /*
  * lattice_model.h: the built model of solver `lattice`, and its parameters.
  */
-#ifndef LATTICE_LATTICE_MODEL_H
-#define LATTICE_LATTICE_MODEL_H
+#ifndef SOLVERS_LATTICE_MODEL_H
+#define SOLVERS_LATTICE_MODEL_H
 
 #include "contact/contact.h"
 #include "solvers/lattice/lattice.h"
@@ -10,7 +10,7 @@
 /* Voxel arrays are padded to this many, whatever LANES is, so that a state has the same bytes everywhere. */
 #define LATTICE_PAD 8
 
-/* The parameters, in the order of the table in lattice_model.c. */
+/* The parameters, in the order of the table in lattice.c. */
 enum {
     LATTICE_RESOLUTION,
     LATTICE_ADAPTIVE,
@@ -37,7 +37,8 @@ enum {
     LATTICE_PARAMETERS
 };
 
-extern const cutis_parameter lattice_parameters[LATTICE_PARAMETERS];
+/* Choices of `weights`. */
+enum { LATTICE_WEIGHTS_FILE, LATTICE_WEIGHTS_DISTANCE };
 
 /* Contact of the skin. Lengths in scene units. */
 typedef struct lattice_contact {

@@ -1,5 +1,5 @@
 /*
- * lattice_model.c: the parameters of solver `lattice`, and the tables of a model: constraints, gains and order of the
+ * lattice_build.c: the parameters of solver `lattice`, and the tables of a model: constraints, gains and order of the
  * voxels.
  *
  * Stiffness. The paper's k_s and k_d of a step depend on the step's length and on the resolution. Here a layer's
@@ -31,78 +31,6 @@
 /* Width of a region when none is asked for, in sizes: 3 voxels for a man at resolution 32. */
 #define REGION_WIDTH 0.08f
 
-/* Choices of `weights`. */
-enum { LATTICE_WEIGHTS_FILE, LATTICE_WEIGHTS_DISTANCE };
-
-const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
-    [LATTICE_RESOLUTION] = {PARAMETER_INT("resolution", 32, 4, 128), .help = "voxels along the longest side"},
-    [LATTICE_ADAPTIVE] = {PARAMETER_BOOL("adaptive", 0),
-                          .help = "voxels of half the size where the body is thin, of twice the size deep inside"},
-    [LATTICE_REGION] = {PARAMETER_INT("region", 0, 0, 8),
-                        .help = "width d_r of a region in voxels, 2 to 8; 0 takes a twelfth of the size, at least 3"},
-    [LATTICE_ITERATIONS] = {PARAMETER_INT("iterations", 1, 1, 20),
-                            .help = "passes over all constraints in a substep, n_total"},
-    [LATTICE_BONE_WIDTH] = {PARAMETER_FLOAT("bone_width", 0.02, 0, 0.5, ""), .per_bone = true,
-                            .help = "Manhattan distance from the skeleton up to which voxels are bone, over the size"},
-    [LATTICE_RATIO] = {PARAMETER_FLOAT("muscle_ratio", 0.5, 0, 1, ""), .per_bone = true,
-                       .help = "share of muscle between bone and skin"},
-    [LATTICE_RATIO + 1] = {PARAMETER_FLOAT("fat_ratio", 0.5, 0, 1, ""), .per_bone = true,
-                           .help = "share of fat between bone and skin"},
-    [LATTICE_RATIO + 2] = {PARAMETER_FLOAT("inner3_ratio", 0, 0, 1, ""), .per_bone = true,
-                           .help = "share of a third layer between bone and skin"},
-    [LATTICE_RATIO + 3] = {PARAMETER_FLOAT("inner4_ratio", 0, 0, 1, ""), .per_bone = true,
-                           .help = "share of a fourth layer between bone and skin"},
-    [LATTICE_SKIN_LAYER] = {PARAMETER_BOOL("skin", 1), .help = "whether the outermost voxels are a skin layer"},
-    [LATTICE_MIXED] = {PARAMETER_BOOL("mixed", 1),
-                       .help = "voxels between two inner layers are of both, by their share"},
-    [LATTICE_STIFFNESS] = {PARAMETER_FLOAT("muscle_stiffness", 12, 0.5, 200, "Hz"), .per_bone = true,
-                           .help = "stiffness of muscle"},
-    [LATTICE_STIFFNESS + 1] = {PARAMETER_FLOAT("fat_stiffness", 4, 0.5, 200, "Hz"), .per_bone = true,
-                               .help = "stiffness of fat"},
-    [LATTICE_STIFFNESS + 2] = {PARAMETER_FLOAT("inner3_stiffness", 5, 0.5, 200, "Hz"), .per_bone = true,
-                               .help = "stiffness of the third inner layer"},
-    [LATTICE_STIFFNESS + 3] = {PARAMETER_FLOAT("inner4_stiffness", 5, 0.5, 200, "Hz"), .per_bone = true,
-                               .help = "stiffness of the fourth inner layer"},
-    [LATTICE_STIFFNESS + 4] = {PARAMETER_FLOAT("skin_stiffness", 8, 0.5, 200, "Hz"), .per_bone = true,
-                               .help = "stiffness of skin"},
-    [LATTICE_DAMPING] = {PARAMETER_FLOAT("muscle_damping", 12, 0, 200, "1/s"), .per_bone = true,
-                         .role = CUTIS_PARAMETER_DAMPING, .help = "damping of muscle"},
-    [LATTICE_DAMPING + 1] = {PARAMETER_FLOAT("fat_damping", 4, 0, 200, "1/s"), .per_bone = true,
-                             .role = CUTIS_PARAMETER_DAMPING, .help = "damping of fat"},
-    [LATTICE_DAMPING + 2] = {PARAMETER_FLOAT("inner3_damping", 4, 0, 200, "1/s"), .per_bone = true,
-                             .role = CUTIS_PARAMETER_DAMPING, .help = "damping of the third inner layer"},
-    [LATTICE_DAMPING + 3] = {PARAMETER_FLOAT("inner4_damping", 4, 0, 200, "1/s"), .per_bone = true,
-                             .role = CUTIS_PARAMETER_DAMPING, .help = "damping of the fourth inner layer"},
-    [LATTICE_DAMPING + 4] = {PARAMETER_FLOAT("skin_damping", 4, 0, 200, "1/s"), .per_bone = true,
-                             .role = CUTIS_PARAMETER_DAMPING, .help = "damping of skin"},
-    [LATTICE_GAIN] =
-        {PARAMETER_FLOAT("gain", 1, 0, 2, ""), .per_bone = true,
-         .help =
-             "factor on the stiffness k_s of every layer; beyond 1 goals are overshot, as with the paper's own values"},
-    [LATTICE_INERTIA] = {PARAMETER_FLOAT("inertia", 0.3, 0, 1, ""), .per_bone = true,
-                         .help = "share of a body part's acceleration that its flesh feels; less jiggles less"},
-    [LATTICE_STRETCH] = {PARAMETER_FLOAT("stretch_stiffness", 20, 0, 1000, "Hz"),
-                         .help = "stiffness of the stretch constraints; 0 leaves them out"},
-    [LATTICE_NEIGHBOUR_SET] = {PARAMETER_CHOICE("neighbours", 2, "6|14|20|26"),
-                               .help = "how many neighbours stretch constraints run to: faces; and corners; edges, "
-                                       "corners and missing ones; all"},
-    [LATTICE_VOLUME] = {PARAMETER_FLOAT("volume_stiffness", 40, 0, 1000, "Hz"),
-                        .help = "stiffness of the volume constraints; 0 leaves them out"},
-    [LATTICE_WEIGHTS] = {PARAMETER_CHOICE("weights", LATTICE_WEIGHTS_FILE, "file|distance"),
-                         .help = "skin weights: the file's own, or the paper's from distances to the bones"},
-    [LATTICE_ALPHA] = {PARAMETER_FLOAT("weight_alpha", 0.5, 0, 1, ""),
-                       .help = "how fast a bone's influence falls off with weights=distance, alpha of equation 1"},
-    [LATTICE_FALLOFF] = {PARAMETER_FLOAT("weight_falloff", 0.02, 0.001, 1, ""),
-                         .help = "unit of distance of a bone's influence with weights=distance, over the size"},
-    [LATTICE_SELF_COLLISION] = {PARAMETER_BOOL("self_collision", 0), .role = CUTIS_PARAMETER_SELF_COLLISION,
-                                .help = "keep the skin from passing through itself"},
-    [LATTICE_PROPS] = {PARAMETER_BOOL("props", 1), .help = "collide with the character's props"},
-    [LATTICE_THICKNESS] = {PARAMETER_FLOAT("thickness", 0.001, 0.00001, 0.02, ""),
-                           .help = "gap that contact keeps, over the size"},
-    [LATTICE_FRICTION] = {PARAMETER_FLOAT("friction", 0.5, 0, 2, ""),
-                          .help = "friction with props that do not tell their own"},
-};
-
 typedef struct builder {
     const solver_build *build;
     lattice_model *model;
@@ -117,7 +45,7 @@ typedef struct builder {
 static float bone_value(const builder *b, int joint, int parameter)
 {
     if (joint >= b->build->character->joint_count) return (float)b->build->values[parameter];
-    return (float)b->build->bone_values[(size_t)joint * LATTICE_PARAMETERS + parameter];
+    return (float)kit_bone_value(b->build, joint, parameter);
 }
 
 /* A parameter at a voxel: of its joints, by their weight. */
@@ -157,13 +85,9 @@ static cutis_result voxels_make(builder *b, cutis_error *error)
     cutis_result result =
         lattice_voxelise(&shape, adaptive ? 2 * resolution : resolution, &b->temporary, &fine, &open_edges, error);
     if (result != CUTIS_OK) return result;
-    if (open_edges && build->warn) {
-        char sentence[200];
-        snprintf(sentence, sizeof sentence,
-                 "the mesh is open at %d edges; each hole was closed by a cone to tell inside from outside",
+    if (open_edges)
+        kit_warn(build, "the mesh is open at %d edges; each hole was closed by a cone to tell inside from outside",
                  open_edges);
-        build->warn(build->warn_context, sentence);
-    }
     if (!adaptive) {
         b->graph = fine;
         return CUTIS_OK;
@@ -174,14 +98,9 @@ static cutis_result voxels_make(builder *b, cutis_error *error)
 /* A painted map at the points; false when the character has none of that name. */
 static bool map_points(const cutis_character *character, const char *name, float *values)
 {
-    bool found = false;
-    for (int i = 0; i < character->map_count; i++) {
-        if (strcmp(character->maps[i].name, name) != 0) continue;
-        for (int p = 0; p < character->point_count; p++)
-            values[p] = CLAMP(character->maps[i].values[character->point_vertices[p]], 0.0f, 1.0f);
-        found = true;
-    }
-    return found;
+    const float *map = kit_map_find(character, name);
+    for (int p = 0; p < character->point_count && map; p++) values[p] = kit_map_at(character, map, p, 0);
+    return map != NULL;
 }
 
 /* Whether voxels and surface follow the file's weights; a skeleton that moves no vertex yet has none. */
@@ -215,13 +134,9 @@ static cutis_result layers_make(builder *b, cutis_error *error)
     }
     if (map_points(character, "fat", fat)) rules.fat_map = fat;
     cutis_result result = lattice_classify(&b->graph, build, b->points, &rules, &b->temporary, &b->layers, error);
-    if (result == CUTIS_OK && b->layers.loose && build->warn) {
-        char sentence[200];
-        snprintf(sentence, sizeof sentence,
-                 "%d of %d voxels are in pieces that no bone runs through; they follow their skin weights",
+    if (result == CUTIS_OK && b->layers.loose)
+        kit_warn(build, "%d of %d voxels are in pieces that no bone runs through; they follow their skin weights",
                  b->layers.loose, b->graph.count);
-        build->warn(build->warn_context, sentence);
-    }
     return result;
 }
 
