@@ -157,16 +157,101 @@ static void parts_that_share_cells_do_not_fuse(void **unused)
     float *distance = arena_push(&memory, graph.count, sizeof(float));
     int *heap = arena_push(&memory, 2 * graph.count, sizeof(int));
     const double left[3] = {0.45, 0.05, 0.15}, right[3] = {0.55, 0.05, 0.15};
-    int from = lattice_locate(&graph, left), to = lattice_locate(&graph, right);
+    int from = lattice_locate(&graph, 0, left), to = lattice_locate(&graph, 0, right);
     assert_true(from >= 0 && to >= 0 && from != to);
     for (int v = 0; v < graph.count; v++) distance[v] = v != from;
     lattice_distance(&graph, distance, NULL, heap);
     assert_true(distance[to] > 1.5f);
     /* At a lower resolution than the legs are wide it still holds. */
     graph = voxelise(points, 24, triangles, 44, 5, &memory, &open_edges);
-    from = lattice_locate(&graph, left), to = lattice_locate(&graph, right);
+    from = lattice_locate(&graph, 0, left), to = lattice_locate(&graph, 0, right);
     assert_true(from >= 0 && to >= 0 && from != to);
     arena_destroy(&memory);
+}
+
+/* Two boxes that share half their room are two bodies, at any resolution; so is one surface that enters itself. */
+static void what_overlaps_does_not_fuse(void **unused)
+{
+    (void)unused;
+    float points[48];
+    int triangles[72], open_edges;
+    for (int i = 0; i < 8; i++)
+        for (int k = 0; k < 3; k++) {
+            points[3 * i + k] = box_points[3 * i + k];
+            points[24 + 3 * i + k] = box_points[3 * i + k] + (k == 0 ? 0.5f : 0.1f);
+        }
+    for (int i = 0; i < 36; i++) {
+        triangles[i] = box_triangles[i];
+        triangles[36 + i] = box_triangles[i] + 8;
+    }
+    arena memory = arena_create(NULL);
+    static const int resolutions[3] = {3, 8, 15};
+    for (int r = 0; r < 3; r++) {
+        lattice_graph graph = voxelise(points, 16, triangles, 24, resolutions[r], &memory, &open_edges);
+        for (int v = 0; v < graph.count; v++)
+            for (int i = graph.link_first[6 * v]; i < graph.link_first[6 * v + 6]; i++)
+                assert_int_equal(graph.components[v], graph.components[graph.links[i]]);
+        for (int p = 0; p < 16; p++) assert_int_equal(graph.components[graph.point_voxels[p]], p / 8);
+    }
+
+    /* the legs of one block, so close that they run into each other: still the way leads over the top */
+    float legs[72];
+    int leg_triangles[132];
+    legs_make(legs, leg_triangles);
+    for (int p = 0; p < 24; p++) {
+        bool low = legs[3 * p + 1] < 0.1f;
+        if (low && legs[3 * p] > 0.4f && legs[3 * p] < 0.5f) legs[3 * p] = 0.53f;
+        if (low && legs[3 * p] > 0.5f && legs[3 * p] < 0.52f) legs[3 * p] = 0.47f;
+    }
+    lattice_graph graph = voxelise(legs, 24, leg_triangles, 44, 16, &memory, &open_edges);
+    const double left[3] = {0.2, 0.05, 0.15}, right[3] = {0.8, 0.05, 0.15};
+    int from = lattice_locate(&graph, 0, left), to = lattice_locate(&graph, 0, right);
+    assert_true(from >= 0 && to >= 0);
+    float *distance = arena_push(&memory, graph.count, sizeof(float));
+    int *heap = arena_push(&memory, 2 * graph.count, sizeof(int));
+    for (int v = 0; v < graph.count; v++) distance[v] = v != from;
+    lattice_distance(&graph, distance, NULL, heap);
+    assert_true(distance[to] > 1.2f);
+    arena_destroy(&memory);
+}
+
+/* The knight's sword and helmet are hard, and are where the file's skinning puts them, while he swings. */
+static void what_is_hard_stays_hard(void **unused)
+{
+    (void)unused;
+    const char *path = test_model("rigs/kaykit-knight/Knight.glb");
+    if (!path) skip();
+    cutis_character *knight;
+    cutis_error error;
+    if (cutis_character_load(path, NULL, &knight, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    scene s = scene_make_on(knight, NULL, 0);
+    scene lbs = {.character = knight, .model = test_build(knight, "lbs", NULL)};
+    lbs.state = test_state(lbs.model, NULL);
+    cutis_clip_motion motion = {knight, 0, 0.25};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+    double hard = 0, most = 0;
+    int hard_count = 0;
+    for (int f = 0; f < 45; f++) {
+        cutis_state_step(s.model, s.state, &input, 1.0 / 30);
+        cutis_state_step(lbs.model, lbs.state, &input, 1.0 / 30);
+        const float *p = cutis_state_positions(s.model, s.state), *q = cutis_state_positions(lbs.model, lbs.state);
+        for (int part = 0; part < knight->part_count; part++) {
+            const char *name = knight->parts[part].name;
+            bool is_hard = strstr(name, "Sword") || strstr(name, "Shield") || strstr(name, "Helmet");
+            hard_count += is_hard;
+            for (int v = knight->parts[part].first_vertex;
+                 v < knight->parts[part].first_vertex + knight->parts[part].vertex_count; v++) {
+                double d = vec3_distance(vec3_load(p + 3 * v), vec3_load(q + 3 * v)) / knight->size;
+                most = fmax(most, d);
+                if (is_hard) hard = fmax(hard, d);
+            }
+        }
+    }
+    print_message("knight: hard parts within %.1e of linear blending, all within %.3f of the size\n", hard, most);
+    assert_true(hard_count > 0 && hard < 1e-6 && most > 0.001 && most < 0.08);
+    cutis_state_destroy(lbs.state);
+    cutis_model_destroy(lbs.model);
+    scene_free(&s);
 }
 
 /* ---- layers and weights ---- */
@@ -560,7 +645,7 @@ static void the_grid_does_not_show(void **unused)
         double place[3] = {0.1 + 0.8 * i / (STRIP - 1), 0.31, 1};
         for (int k = 0; k < 3; k++) points[3 * i + k] = (float)place[k];
         place[2] = 0.999;
-        graph.point_voxels[i] = lattice_locate(&graph, place);
+        graph.point_voxels[i] = lattice_locate(&graph, 0, place);
     }
     lattice_surface surface;
     assert_int_equal(lattice_embed(&graph, points, STRIP, &memory, &surface, NULL), CUTIS_OK);
@@ -985,6 +1070,8 @@ int main(void)
         cmocka_unit_test(a_box_is_full_of_voxels),
         cmocka_unit_test(holes_and_orientation_do_not_change_the_voxels),
         cmocka_unit_test(parts_that_share_cells_do_not_fuse),
+        cmocka_unit_test(what_overlaps_does_not_fuse),
+        cmocka_unit_test(what_is_hard_stays_hard),
         cmocka_unit_test(layers_lie_from_bone_to_skin),
         cmocka_unit_test(a_bone_is_as_wide_as_asked_for),
         cmocka_unit_test(painted_maps_tell_what_is_stiff_fat_and_frozen),

@@ -32,20 +32,27 @@ typedef struct lattice_frame {
 /* Directions of face links: -x, +x, -y, +y, -z, +z. */
 enum { LATTICE_DIRECTIONS = 6 };
 
+/* Finding the voxel of a place in one component of the surface: samples of its inside on a regular grid. */
+typedef struct lattice_grid {
+    int low[3], dims[3]; /* its cells among those of the graph */
+    int *sample_voxels;  /* (dims x samples^3), -1 outside */
+    int *cell_voxels;    /* (dims) first voxel of a cell, -1 for none */
+} lattice_grid;
+
 typedef struct lattice_graph {
     int count;
     float *rest;        /* (count x 4) centre, and edge length in w */
     int *link_first;    /* (count x 6 + 1) links of voxel v in direction d: link_first[6 v + d] up to the next */
     int *links;         /* voxels joined through the face, strongest contact first, then lowest index */
     int *point_voxels;  /* (point_count) the voxel each surface point lies in */
+    int *components;    /* (count) component of the surface that a voxel belongs to; links never leave it */
     float cell;         /* edge of a voxel of the asked-for resolution */
     int cell_conflicts; /* cells that hold more than one voxel */
 
-    /* Finding the voxel of a place: samples of the interior on a regular grid. */
     int dims[3], samples;   /* cells of the voxelised grid, samples along a cell's edge */
     double origin[3], step; /* place of the grid's corner, and edge of a grid cell */
-    int *sample_voxels;     /* (dims x samples^3), -1 outside */
-    int *cell_voxels;       /* (dims) first voxel of a cell, -1 for none */
+    int grid_count;         /* components of the surface; one without triangles has no cells */
+    lattice_grid *grids;
 } lattice_graph;
 
 typedef struct lattice_shape {
@@ -57,8 +64,8 @@ typedef struct lattice_shape {
 
 /*
  * Voxels of a surface: those that it passes through and those inside, at `resolution` voxels along the longest side.
- * A cell that separate flesh passes through gets a voxel for each. Everything lives in `memory`; *open_edges tells
- * how many boundary edges had to be closed.
+ * A cell that separate flesh passes through gets a voxel for each, and components of the surface share none. Everything
+ * lives in `memory`; *open_edges tells how many boundary edges had to be closed.
  */
 cutis_result lattice_voxelise(const lattice_shape *shape, int resolution, arena *memory, lattice_graph *graph,
                               int *open_edges, cutis_error *error);
@@ -70,8 +77,8 @@ cutis_result lattice_adapt(const lattice_graph *fine, int point_count, arena *me
  * than once add up their contacts.
  */
 cutis_result lattice_graph_link(lattice_graph *graph, int *pairs, size_t count, arena *memory, cutis_error *error);
-/* The voxel at a place (in sizes), -1 outside. */
-int lattice_locate(const lattice_graph *graph, const double place[3]);
+/* The voxel of a component at a place (in sizes), -1 outside. */
+int lattice_locate(const lattice_graph *graph, int component, const double place[3]);
 /* The first link of a voxel in a direction, -1 for none. */
 static inline int lattice_link(const lattice_graph *graph, int voxel, int direction)
 {

@@ -133,10 +133,12 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
         if (forest_root(a->parents, v) == v) merged[v] = graph->count++;
     graph->rest = ARENA_ARRAY(memory, float, (size_t)4 * graph->count);
     graph->point_voxels = ARENA_ARRAY(memory, int, point_count);
+    graph->components = ARENA_ARRAY(memory, int, graph->count);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
     for (int v = 0; v < count; v++) {
         int root = forest_root(a->parents, v), level = a->levels[v], place[3];
         merged[v] = merged[root];
+        graph->components[merged[v]] = fine->components[v];
         fine_place(fine, v, place);
         float *rest = graph->rest + 4 * merged[v];
         for (int k = 0; k < 3; k++)
@@ -144,11 +146,15 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
         rest[3] = (float)((1 << level) * fine->step);
     }
     for (int p = 0; p < point_count; p++) graph->point_voxels[p] = merged[fine->point_voxels[p]];
-    size_t samples = (size_t)fine->dims[0] * fine->dims[1] * fine->dims[2], per = fine->samples;
-    for (size_t i = 0; i < samples; i++)
-        if (graph->cell_voxels[i] >= 0) graph->cell_voxels[i] = merged[graph->cell_voxels[i]];
-    for (size_t i = 0; i < samples * per * per * per; i++)
-        if (graph->sample_voxels[i] >= 0) graph->sample_voxels[i] = merged[graph->sample_voxels[i]];
+    size_t per = (size_t)fine->samples * fine->samples * fine->samples;
+    for (int g = 0; g < graph->grid_count; g++) {
+        lattice_grid *grid = &graph->grids[g];
+        size_t cells = (size_t)grid->dims[0] * grid->dims[1] * grid->dims[2];
+        for (size_t i = 0; i < cells; i++)
+            if (grid->cell_voxels[i] >= 0) grid->cell_voxels[i] = merged[grid->cell_voxels[i]];
+        for (size_t i = 0; i < cells * per; i++)
+            if (grid->sample_voxels[i] >= 0) grid->sample_voxels[i] = merged[grid->sample_voxels[i]];
+    }
 
     size_t pair_count = 0;
     for (int v = 0; v < count; v++)

@@ -152,6 +152,7 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
     graph->link_first = ARENA_ARRAY(t, int, (size_t)LATTICE_DIRECTIONS *count + 1);
     graph->links = ARENA_ARRAY(t, int, old.link_first[LATTICE_DIRECTIONS * count] + 1);
     graph->point_voxels = ARENA_ARRAY(t, int, point_count);
+    graph->components = ARENA_ARRAY(t, int, count);
     layers->layer = ARENA_ARRAY(t, uint8_t, count);
     layers->shares = ARENA_ARRAY(t, float, (size_t)LATTICE_LAYERS *count);
     layers->joints = ARENA_ARRAY(t, int, (size_t)LATTICE_JOINTS *count);
@@ -185,6 +186,7 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
             for (int i = from; i < end; i++) graph->links[to + i - from] = places[old.links[i]];
         }
     for (int p = 0; p < point_count; p++) graph->point_voxels[p] = places[old.point_voxels[p]];
+    for (int v = 0; v < count; v++) graph->components[places[v]] = old.components[v];
     return CUTIS_OK;
 }
 

@@ -8,8 +8,8 @@
  * Displacements are blended with cubic B-spline weights of the rest place, corrected so that a displacement which
  * is linear in the rest place is met (moving least squares of first order; Lancaster and Salkauskas 1981): a point of
  * the surface lies on the rim of its voxels, and their mean would lag behind it. The blend is smooth to the
- * second derivative across voxels, so that the grid does not show. Voxels are found along links from the point's own one: a
- * point of one part never hangs on another part that happens to be near.
+ * second derivative across voxels, so that the grid does not show. Voxels are found along links from the point's own
+ * one: a point of one part never hangs on another part that happens to be near.
  */
 #include "solvers/lattice/lattice.h"
 

@@ -44,24 +44,32 @@ cutis_result lattice_graph_link(lattice_graph *graph, int *pairs, size_t count, 
     return CUTIS_OK;
 }
 
-int lattice_locate(const lattice_graph *graph, const double place[3])
+int lattice_locate(const lattice_graph *graph, int component, const double place[3])
 {
-    int cell[3], near = -1;
-    double local[3], nearest = 1e300;
+    /* the cell, and the place within the component's grid in samples */
+    const lattice_grid *grid = &graph->grids[component];
+    int cell[3];
+    double local[3];
     for (int k = 0; k < 3; k++) {
-        double at = (place[k] - graph->origin[k]) / graph->step;
-        if (!(at >= 0 && at < graph->dims[k])) return -1;
-        cell[k] = (int)at, local[k] = at * graph->samples;
+        double at = (place[k] - graph->origin[k]) / graph->step - grid->low[k];
+        if (!(at >= 0 && at < grid->dims[k])) return -1;
+        cell[k] = (int)at;
+        local[k] = at * graph->samples;
     }
-    /* The nearest sample of the same cell that is inside. */
+
+    /* the nearest sample of the same cell that is inside */
     int s = graph->samples;
+    int near = -1;
+    double nearest = 1e300;
     for (int i = 0; i < s * s * s; i++) {
         int at[3] = {cell[0] * s + i % s, cell[1] * s + i / s % s, cell[2] * s + i / s / s};
-        int voxel = graph->sample_voxels[((size_t)at[2] * graph->dims[1] * s + at[1]) * (graph->dims[0] * s) + at[0]];
+        int voxel = grid->sample_voxels[((size_t)at[2] * grid->dims[1] * s + at[1]) * (grid->dims[0] * s) + at[0]];
         double distance = 0;
         for (int k = 0; k < 3; k++) distance += (at[k] + 0.5 - local[k]) * (at[k] + 0.5 - local[k]);
-        if (voxel >= 0 && distance < nearest) nearest = distance, near = voxel;
+        if (voxel < 0 || distance >= nearest) continue;
+        nearest = distance;
+        near = voxel;
     }
     if (near >= 0) return near;
-    return graph->cell_voxels[((size_t)cell[2] * graph->dims[1] + cell[1]) * graph->dims[0] + cell[0]];
+    return grid->cell_voxels[((size_t)cell[2] * grid->dims[1] + cell[1]) * grid->dims[0] + cell[0]];
 }

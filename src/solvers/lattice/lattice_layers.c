@@ -90,14 +90,16 @@ typedef struct classifier {
     vec3 *tips;       /* (joint_count) end of a bone without children */
     uint8_t *is_bone; /* (joint_count) */
     uint8_t *is_leaf;
+    uint8_t *moves;  /* (components of the surface x joint_count) whether a joint moves points of it; NULL: all */
+    uint8_t *rigid;  /* (components of the surface) whether a single joint moves all of it */
     float *distance; /* (count) scratch */
     float *nearest;  /* (count) smallest distance minus width to any bone; <= 0 in the bone layer */
     int *heap;       /* (2 x count) */
     int *components; /* (count) */
 } classifier;
 
-/* Mark the voxels that a line touches; returns how many. */
-static int segment_mark(const classifier *c, vec3 from, vec3 to)
+/* Mark the voxels that a line touches, in the parts that the joint moves; returns how many. */
+static int segment_mark(const classifier *c, int joint, vec3 from, vec3 to)
 {
     int marked = 0, steps = (int)(vec3_distance(from, to) / c->graph->step * 8) + 1;
     steps = MIN(steps, 100000);
@@ -105,10 +107,13 @@ static int segment_mark(const classifier *c, vec3 from, vec3 to)
         double s = (double)i / steps;
         double place[3] = {from.x + s * ((double)to.x - from.x), from.y + s * ((double)to.y - from.y),
                            from.z + s * ((double)to.z - from.z)};
-        int voxel = lattice_locate(c->graph, place);
-        if (voxel < 0) continue;
-        marked += c->distance[voxel] != 0;
-        c->distance[voxel] = 0;
+        for (int g = 0; g < c->graph->grid_count; g++) {
+            if (c->moves && !c->moves[(size_t)g * c->build->character->joint_count + joint]) continue;
+            int voxel = lattice_locate(c->graph, g, place);
+            if (voxel < 0) continue;
+            marked += c->distance[voxel] != 0;
+            c->distance[voxel] = 0;
+        }
     }
     return marked;
 }
@@ -143,8 +148,8 @@ static int bone_mark(const classifier *c, int joint)
     for (int v = 0; v < c->graph->count; v++) c->distance[v] = FLT_MAX;
     for (int child = joint + 1; child < character->joint_count; child++)
         if (character->joints[child].parent == joint && c->is_bone[child])
-            marked += segment_mark(c, c->joints[joint], c->joints[child]);
-    if (c->is_leaf[joint]) marked += segment_mark(c, c->joints[joint], c->tips[joint]);
+            marked += segment_mark(c, joint, c->joints[joint], c->joints[child]);
+    if (c->is_leaf[joint]) marked += segment_mark(c, joint, c->joints[joint], c->tips[joint]);
     return marked ? marked : nearest_mark(c, joint);
 }
 
@@ -186,6 +191,28 @@ static void bones_find(classifier *c)
         vec3 middle = {(float)(sum[0] / total), (float)(sum[1] / total), (float)(sum[2] / total)};
         c->tips[j] = vec3_madd(c->joints[j], vec3_sub(middle, c->joints[j]), 1.5f);
     }
+}
+
+/*
+ * Which joints move which component of the surface, and which components are hard: those that hang on one joint as a
+ * whole, beside others that do not.
+ */
+static void parts_find(classifier *c)
+{
+    const point_weights *w = c->build->weights;
+    const mesh *m = c->build->mesh;
+    int joint_count = c->build->character->joint_count;
+    for (int p = 0; p < m->point_count; p++)
+        for (int i = w->first[p]; i < w->first[p + 1]; i++)
+            if (w->weights[i] > 0.01f) c->moves[(size_t)m->point_component[p] * joint_count + w->joints[i]] = 1;
+    bool soft = false;
+    for (int g = 0; g < m->component_count; g++) {
+        int count = 0;
+        for (int j = 0; j < joint_count; j++) count += c->moves[(size_t)g * joint_count + j];
+        c->rigid[g] = count <= 1;
+        soft |= count > 1;
+    }
+    for (int g = 0; g < m->component_count && !soft; g++) c->rigid[g] = 0;
 }
 
 /* Equation 1. */
@@ -495,6 +522,14 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
 
     /* Weights (equations 1 and 2) and the bone layer: voxels within the bone's width, and those it touches. */
     bones_find(c);
+    bool skinned = false;
+    for (int j = 0; j < character->joint_count; j++) skinned |= character->joints[j].deforms;
+    if (skinned && c->build->weights->first) {
+        c->moves = ARENA_ARRAY(temporary, uint8_t, (size_t)c->build->mesh->component_count * character->joint_count);
+        c->rigid = ARENA_ARRAY(temporary, uint8_t, c->build->mesh->component_count);
+        if (temporary->failed) return error_memory(error, "the lattice's layers");
+        parts_find(c);
+    }
     bool any = false;
     for (int j = 0; j < character->joint_count; j++) {
         if (!c->is_bone[j] || !bone_mark(c, j)) continue;
@@ -516,6 +551,10 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     if (result == CUTIS_OK && c->rules->file_weights) result = file_bind(c, error);
     if (result != CUTIS_OK) return result;
     for (int v = 0; v < count; v++) influences_normalise(layers, v, character->joint_count);
+
+    /* what is hard is bone throughout */
+    for (int v = 0; v < count && c->rigid; v++)
+        if (c->rigid[graph->components[v]]) c->nearest[v] = 0;
 
     for (int v = 0; v < count; v++) bone_distance[v] = c->nearest[v] <= 0 ? 0 : 1;
     lattice_distance(graph, bone_distance, NULL, c->heap);

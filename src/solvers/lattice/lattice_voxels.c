@@ -8,6 +8,10 @@
  * other. Each connected set of nodes of a cell is a voxel, and lines that cross a face of the cell are links. So
  * thigh and thigh, or arm and flank, get voxels of their own even when they touch.
  *
+ * Components of the surface never share a voxel, whether they touch or not: each is voxelised by itself, on the cells
+ * of one grid. Flesh of one component that is inside itself at rest (shut lips, a fist) is not joined there: where the
+ * winding number rises from 1 to 2 another part begins, and the overlap belongs to neither.
+ *
  * Inside is where the winding number is positive, summed along axis-parallel rays. Holes are closed, for this sum
  * alone, by a cone over each set of boundary edges: boundary and cone together are a closed surface whatever the hole
  * looks like, so the winding number is a whole number everywhere.
@@ -21,11 +25,14 @@
 
 /* Slack of the overlap tests, in cells: a surface that only touches a cell counts (the paper's "inclusive"). */
 #define TOUCH 1e-6
+/* Share of the inside that may be inside twice before that is taken for flesh of its own. */
+#define OVERLAP_MOST 0.3
 /* The samples stand a little beside the middle, so that symmetric characters do not put edges on the rays. */
 static const double jitter[3] = {1.7e-3, 2.3e-3, 3.1e-3};
 
 typedef struct voxeliser {
-    const lattice_shape *shape;
+    const lattice_shape *shape; /* of one component */
+    lattice_grid *grid;
     int dims[3], samples;
     size_t cell_count;
     int point_count, triangle_count; /* with those of the caps */
@@ -40,7 +47,8 @@ typedef struct voxeliser {
     int *piece_triangles;
     int *sample_nodes; /* node of each sample, -1 outside */
     int node_count;
-    int *parents; /* union-find over nodes */
+    bool overlaps; /* whether some of the inside is inside twice */
+    int *parents;  /* union-find over nodes */
     int *node_cells;
 } voxeliser;
 
@@ -344,20 +352,34 @@ static void samples_find(voxeliser *v, const rays *r)
 {
     int depth = v->dims[r->axis] * v->samples, place[3];
     size_t count = (size_t)r->width * r->height * depth;
+    size_t inside = 0, shared = 0;
     for (size_t i = 0; i < count; i++) v->sample_nodes[i] = -1;
     for (int y = 0; y < r->height; y++) {
         for (int x = 0; x < r->width; x++) {
             size_t ray = (size_t)y * r->width + x;
-            int at = r->first[ray], winding = 0;
+            int at = r->first[ray], winding = 0, entered = 0;
             place[r->u] = x, place[r->w] = y;
             for (int s = 0; s < depth; s++) {
                 double here = sample_place(v, r->axis, s);
-                for (; at < r->first[ray + 1] && r->crossings[at].depth < here; at++) winding += r->crossings[at].turn;
+                for (; at < r->first[ray + 1] && r->crossings[at].depth < here; at++) {
+                    int before = winding;
+                    winding += r->crossings[at].turn;
+                    if (before <= 0) entered = winding;
+                }
                 place[r->axis] = s;
                 if (winding > 0) v->sample_nodes[sample_index(v, place)] = 0;
+                if (winding > 0) inside++;
+                if (winding <= entered) continue;
+                v->sample_nodes[sample_index(v, place)] = -2;
+                shared++;
             }
         }
     }
+
+    /* what is mostly inside itself is a surface drawn twice, not parts that overlap */
+    v->overlaps = shared > 0 && shared < OVERLAP_MOST * inside;
+    for (size_t i = 0; i < count; i++)
+        if (v->sample_nodes[i] == -2) v->sample_nodes[i] = v->overlaps ? -1 : 0;
     v->node_count = v->piece_count;
     for (size_t i = 0; i < count; i++)
         if (v->sample_nodes[i] == 0) v->sample_nodes[i] = v->node_count++;
@@ -410,8 +432,11 @@ static void rays_join(voxeliser *v, const rays *r, link_list *list)
                     cell[r->axis] = CLAMP((int)floor(c->depth), 0, v->dims[r->axis] - 1);
                     if (c->triangle < v->shape->triangle_count)
                         node = piece_of(v, c->triangle, (int)cell_index(v, cell[0], cell[1], cell[2]));
-                    if (before > 0 && last >= 0 && node >= 0) nodes_meet(v, list, last, node, r->axis);
-                    if (winding > 0)
+                    if (before > 0 && last >= 0 && node >= 0 && (winding <= 0 || !v->overlaps))
+                        nodes_meet(v, list, last, node, r->axis);
+                    if (v->overlaps && before > 0)
+                        last = -1;
+                    else if (winding > 0)
                         last = node >= 0 ? node : before > 0 ? last : -1;
                     else
                         last = -1;
@@ -477,6 +502,20 @@ static double triangle_hit(const voxeliser *v, int t, const double p[3], const d
     double w = (d[0] * q[0] + d[1] * q[1] + d[2] * q[2]) / det;
     double at = (e2[0] * q[0] + e2[1] * q[1] + e2[2] * q[2]) / det;
     return u < 0 || w < 0 || u + w > 1 || at <= 0 || at >= limit ? limit : at;
+}
+
+/* Whether a line along d passes triangle t from outside to inside. */
+static bool triangle_entered(const voxeliser *v, int t, const double d[3])
+{
+    const double *c[3];
+    triangle_corners(v, t, c);
+    double e1[3], e2[3];
+    for (int k = 0; k < 3; k++) {
+        e1[k] = c[1][k] - c[0][k];
+        e2[k] = c[2][k] - c[0][k];
+    }
+    double n[3] = {e1[1] * e2[2] - e1[2] * e2[1], e1[2] * e2[0] - e1[0] * e2[2], e1[0] * e2[1] - e1[1] * e2[0]};
+    return v->turns[t] * (n[0] * d[0] + n[1] * d[1] + n[2] * d[2]) < 0;
 }
 
 /* A point of triangle t inside the box of a cell: the middle of the triangle cut by the box; false when it misses. */
@@ -548,6 +587,8 @@ static void strays_join(voxeliser *v, uint8_t *joined)
             double at = triangle_hit(v, v->piece_triangles[other], start, inward, nearest);
             if (at < nearest) nearest = at, hit = other;
         }
+        /* a surface that is entered there is that of another part */
+        if (hit >= 0 && v->overlaps && triangle_entered(v, v->piece_triangles[hit], inward)) continue;
         if (hit >= 0) {
             int other = forest_root(v->parents, hit);
             uint8_t both = joined[root] | joined[other];
@@ -582,7 +623,7 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
                                lattice_graph *graph, cutis_error *error)
 {
     int *voxel_of = ARENA_ARRAY(temporary, int, v->node_count + 1);
-    graph->cell_voxels = ARENA_ARRAY(memory, int, v->cell_count);
+    v->grid->cell_voxels = ARENA_ARRAY(memory, int, v->cell_count);
     if (memory->failed || temporary->failed) return error_memory(error, "the lattice's voxels");
     int s = v->samples;
     for (int n = 0; n < v->node_count; n++) voxel_of[n] = -1;
@@ -600,7 +641,7 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
             int root = forest_root(v->parents, node);
             if (voxel_of[root] < 0) voxel_of[root] = graph->count++;
         }
-        graph->cell_voxels[c] = graph->count > before ? before : -1;
+        v->grid->cell_voxels[c] = graph->count > before ? before : -1;
         graph->cell_conflicts += graph->count > before + 1;
     }
     graph->rest = ARENA_ARRAY(memory, float, (size_t)4 * graph->count + 4);
@@ -612,7 +653,7 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
         int voxel = voxel_of[forest_root(v->parents, n)], place[3];
         cell_place(v, v->node_cells[n], place);
         for (int k = 0; k < 3; k++)
-            graph->rest[4 * voxel + k] = (float)(graph->origin[k] + (place[k] + 0.5) * graph->step);
+            graph->rest[4 * voxel + k] = (float)(graph->origin[k] + (v->grid->low[k] + place[k] + 0.5) * graph->step);
         graph->rest[4 * voxel + 3] = (float)graph->step;
     }
     for (int i = 0; i < list->count; i++) {
@@ -623,7 +664,7 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
         pair[3] = b * LATTICE_DIRECTIONS + 2 * link[2], pair[4] = a, pair[5] = 1;
     }
     size_t sample_count = v->cell_count * s * s * s;
-    graph->sample_voxels = v->sample_nodes;
+    v->grid->sample_voxels = v->sample_nodes;
     for (size_t i = 0; i < sample_count; i++)
         if (v->sample_nodes[i] >= 0) v->sample_nodes[i] = voxel_of[forest_root(v->parents, v->sample_nodes[i])];
 
@@ -657,7 +698,9 @@ static void points_settle(const lattice_shape *shape, lattice_graph *graph)
 static cutis_result voxelise(voxeliser *v, arena *memory, arena *temporary, lattice_graph *graph, int *open_edges,
                              cutis_error *error)
 {
-    cutis_result result = surface_prepare(v, graph->origin, graph->step, temporary, open_edges, error);
+    double corner[3];
+    for (int k = 0; k < 3; k++) corner[k] = graph->origin[k] + v->grid->low[k] * graph->step;
+    cutis_result result = surface_prepare(v, corner, graph->step, temporary, open_edges, error);
     if (result == CUTIS_OK) result = pieces_find(v, temporary, error);
     if (result != CUTIS_OK) return result;
     int s = v->samples;
@@ -699,6 +742,163 @@ static cutis_result voxelise(voxeliser *v, arena *memory, arena *temporary, latt
     return graph_fill(v, &list, memory, temporary, graph, error);
 }
 
+/* ---- components ---- */
+
+/* The part of a shape that is one component, as a shape of its own. */
+typedef struct component_shape {
+    lattice_shape shape;
+    mesh mesh;
+    const int *points; /* (shape.point_count) in the whole shape */
+} component_shape;
+
+/* Points and triangles by component, in the order of their numbers. */
+typedef struct component_lists {
+    int *point_first, *points;       /* (component_count + 1), (point_count) */
+    int *triangle_first, *triangles; /* likewise */
+    int *places;                     /* (point_count) number of a point within its component */
+} component_lists;
+
+static cutis_result components_list(const mesh *m, arena *memory, component_lists *lists, cutis_error *error)
+{
+    lists->point_first = ARENA_ARRAY(memory, int, m->component_count + 2);
+    lists->points = ARENA_ARRAY(memory, int, m->point_count + 1);
+    lists->triangle_first = ARENA_ARRAY(memory, int, m->component_count + 2);
+    lists->triangles = ARENA_ARRAY(memory, int, m->triangle_count + 1);
+    lists->places = ARENA_ARRAY(memory, int, m->point_count + 1);
+    if (memory->failed) return error_memory(error, "the lattice's voxels");
+
+    /* count two places further on, so that filling leaves the starts behind */
+    for (int p = 0; p < m->point_count; p++) lists->point_first[m->point_component[p] + 1]++;
+    for (int t = 0; t < m->triangle_count; t++) lists->triangle_first[m->point_component[m->triangles[3 * t]] + 1]++;
+    for (int c = 0; c < m->component_count; c++) {
+        lists->point_first[c + 1] += lists->point_first[c];
+        lists->triangle_first[c + 1] += lists->triangle_first[c];
+    }
+    for (int p = m->point_count - 1; p >= 0; p--) lists->points[--lists->point_first[m->point_component[p] + 1]] = p;
+    for (int t = m->triangle_count - 1; t >= 0; t--)
+        lists->triangles[--lists->triangle_first[m->point_component[m->triangles[3 * t]] + 1]] = t;
+
+    /* filling backwards left the start of c at c + 1 */
+    for (int c = 0; c < m->component_count; c++) {
+        lists->point_first[c] = lists->point_first[c + 1];
+        lists->triangle_first[c] = lists->triangle_first[c + 1];
+    }
+    lists->point_first[m->component_count] = m->point_count;
+    lists->triangle_first[m->component_count] = m->triangle_count;
+    for (int c = 0; c < m->component_count; c++)
+        for (int i = lists->point_first[c]; i < lists->point_first[c + 1]; i++)
+            lists->places[lists->points[i]] = i - lists->point_first[c];
+    return CUTIS_OK;
+}
+
+static cutis_result component_take(const lattice_shape *shape, const component_lists *lists, int component,
+                                   arena *memory, component_shape *out, cutis_error *error)
+{
+    const int *points = lists->points + lists->point_first[component];
+    const int *triangles = lists->triangles + lists->triangle_first[component];
+    int point_count = lists->point_first[component + 1] - lists->point_first[component];
+    int triangle_count = lists->triangle_first[component + 1] - lists->triangle_first[component];
+    float *positions = ARENA_ARRAY(memory, float, 3 * (size_t)point_count + 1);
+    int *corners = ARENA_ARRAY(memory, int, 3 * (size_t)triangle_count + 1);
+    if (memory->failed) return error_memory(error, "the lattice's voxels");
+    for (int p = 0; p < point_count; p++) memcpy(positions + 3 * p, shape->points + 3 * points[p], 3 * sizeof(float));
+    for (int t = 0; t < triangle_count; t++)
+        for (int k = 0; k < 3; k++) corners[3 * t + k] = lists->places[shape->triangles[3 * triangles[t] + k]];
+    cutis_result result = mesh_build(&out->mesh, point_count, positions, triangle_count, corners, memory, error);
+    if (result != CUTIS_OK) return result;
+    out->shape = (lattice_shape){point_count, triangle_count, positions, out->mesh.triangles, &out->mesh};
+    out->points = points;
+    return CUTIS_OK;
+}
+
+/* The cells of a component, and its voxels as a graph that starts at 0. */
+static cutis_result component_voxelise(const component_shape *part, lattice_grid *grid, arena *memory, arena *temporary,
+                                       lattice_graph *graph, int *open_edges, cutis_error *error)
+{
+    voxeliser v = {.shape = &part->shape, .grid = grid, .cell_count = 1, .samples = graph->samples};
+    for (int k = 0; k < 3; k++) {
+        float low = part->shape.points[k], high = low;
+        for (int p = 1; p < part->shape.point_count; p++) {
+            low = fminf(low, part->shape.points[3 * p + k]);
+            high = fmaxf(high, part->shape.points[3 * p + k]);
+        }
+        grid->low[k] = CLAMP((int)floor((low - graph->origin[k]) / graph->step - 1e-6), 0, graph->dims[k] - 1);
+        int last = CLAMP((int)floor((high - graph->origin[k]) / graph->step + 1e-6), grid->low[k], graph->dims[k] - 1);
+        grid->dims[k] = last - grid->low[k] + 1;
+        v.dims[k] = grid->dims[k];
+        v.cell_count *= (size_t)v.dims[k];
+    }
+    return voxelise(&v, memory, temporary, graph, open_edges, error);
+}
+
+/* Append the graph of a component. */
+static void graph_append(lattice_graph *graph, const lattice_graph *part, const component_shape *shape, int component,
+                         lattice_grid *grid)
+{
+    int base = graph->count;
+    int link_base = graph->link_first[base * LATTICE_DIRECTIONS];
+    memcpy(graph->rest + 4 * (size_t)base, part->rest, 4 * sizeof(float) * (size_t)part->count);
+    for (int i = 0; i < part->count * LATTICE_DIRECTIONS; i++)
+        graph->link_first[base * LATTICE_DIRECTIONS + i + 1] = link_base + part->link_first[i + 1];
+    for (int i = 0; i < part->link_first[part->count * LATTICE_DIRECTIONS]; i++)
+        graph->links[link_base + i] = base + part->links[i];
+    for (int v = 0; v < part->count; v++) graph->components[base + v] = component;
+    for (int p = 0; p < shape->shape.point_count; p++)
+        graph->point_voxels[shape->points[p]] = part->point_voxels[p] < 0 ? -1 : base + part->point_voxels[p];
+    size_t cells = (size_t)grid->dims[0] * grid->dims[1] * grid->dims[2];
+    size_t samples = cells * graph->samples * graph->samples * graph->samples;
+    for (size_t i = 0; i < cells; i++)
+        if (grid->cell_voxels[i] >= 0) grid->cell_voxels[i] += base;
+    for (size_t i = 0; i < samples; i++)
+        if (grid->sample_voxels[i] >= 0) grid->sample_voxels[i] += base;
+    graph->count += part->count;
+    graph->cell_conflicts += part->cell_conflicts;
+}
+
+static cutis_result components_voxelise(const lattice_shape *shape, arena *memory, arena *temporary,
+                                        lattice_graph *graph, int *open_edges, cutis_error *error)
+{
+    const mesh *m = shape->mesh;
+    component_lists lists;
+    cutis_result result = components_list(m, temporary, &lists, error);
+    if (result != CUTIS_OK) return result;
+    graph->grids = ARENA_ARRAY(memory, lattice_grid, m->component_count);
+    lattice_graph *parts = ARENA_ARRAY(temporary, lattice_graph, m->component_count);
+    component_shape *shapes = ARENA_ARRAY(temporary, component_shape, m->component_count);
+    if (memory->failed || temporary->failed) return error_memory(error, "the lattice's voxels");
+
+    /* each by itself; the working memory of one is given back before the next */
+    int voxel_count = 0, link_count = 0;
+    *open_edges = 0;
+    for (int c = 0; c < m->component_count; c++) {
+        if (lists.triangle_first[c] == lists.triangle_first[c + 1]) continue;
+        int open = 0;
+        result = component_take(shape, &lists, c, temporary, &shapes[c], error);
+        if (result != CUTIS_OK) return result;
+        parts[c] = *graph;
+        arena work = arena_create(&memory->allocator);
+        result = component_voxelise(&shapes[c], &graph->grids[c], memory, &work, &parts[c], &open, error);
+        arena_destroy(&work);
+        if (result != CUTIS_OK) return result;
+        voxel_count += parts[c].count;
+        link_count += parts[c].link_first[parts[c].count * LATTICE_DIRECTIONS];
+        *open_edges += open;
+    }
+
+    /* one graph of them all */
+    graph->grid_count = m->component_count;
+    graph->rest = ARENA_ARRAY(memory, float, 4 * (size_t)voxel_count + 4);
+    graph->link_first = ARENA_ARRAY(memory, int, (size_t)LATTICE_DIRECTIONS *voxel_count + 1);
+    graph->links = ARENA_ARRAY(memory, int, link_count + 1);
+    graph->components = ARENA_ARRAY(memory, int, voxel_count + 1);
+    graph->point_voxels = ARENA_ARRAY(memory, int, m->point_count + 1);
+    if (memory->failed) return error_memory(error, "the lattice's voxels");
+    for (int p = 0; p < m->point_count; p++) graph->point_voxels[p] = -1;
+    for (int c = 0; c < m->component_count; c++)
+        if (parts[c].count) graph_append(graph, &parts[c], &shapes[c], c, &graph->grids[c]);
+    return CUTIS_OK;
+}
+
 cutis_result lattice_voxelise(const lattice_shape *shape, int resolution, arena *memory, lattice_graph *graph,
                               int *open_edges, cutis_error *error)
 {
@@ -715,19 +915,17 @@ cutis_result lattice_voxelise(const lattice_shape *shape, int resolution, arena 
 
     /* The longest side takes exactly `resolution` cells; the others are centred in whole ones. */
     memset(graph, 0, sizeof *graph);
-    voxeliser v = {.shape = shape, .cell_count = 1};
+    size_t cell_count = 1;
     graph->step = side / resolution * (1 + 1e-5);
     graph->cell = (float)graph->step;
     for (int k = 0; k < 3; k++) {
-        v.dims[k] = MAX((int)ceil((high[k] - low[k]) / graph->step - 1e-9), 1);
-        graph->origin[k] = 0.5 * (low[k] + high[k]) - 0.5 * v.dims[k] * graph->step;
-        graph->dims[k] = v.dims[k];
-        v.cell_count *= v.dims[k];
+        graph->dims[k] = MAX((int)ceil((high[k] - low[k]) / graph->step - 1e-9), 1);
+        graph->origin[k] = 0.5 * (low[k] + high[k]) - 0.5 * graph->dims[k] * graph->step;
+        cell_count *= graph->dims[k];
     }
-    v.samples = v.cell_count < 600000 ? 3 : 2;
-    graph->samples = v.samples;
+    graph->samples = cell_count < 600000 ? 3 : 2;
     arena temporary = arena_create(&memory->allocator);
-    cutis_result result = voxelise(&v, memory, &temporary, graph, open_edges, error);
+    cutis_result result = components_voxelise(shape, memory, &temporary, graph, open_edges, error);
     arena_destroy(&temporary);
     if (result == CUTIS_OK) points_settle(shape, graph);
     return result;
