@@ -6,7 +6,8 @@ set -u
 
 packages="build-essential cmake ninja-build pkg-config python3 python3-numpy
 clang clang-format clang-tidy cppcheck valgrind
-libjansson-dev libsuitesparse-dev libembree-dev libpng-dev libcmocka-dev ffmpeg"
+libjansson-dev libsuitesparse-dev libembree-dev libpng-dev libcmocka-dev ffmpeg
+libdraco-dev libmeshoptimizer-dev libassimp-dev"
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     command -v cmake >/dev/null && command -v ninja >/dev/null && command -v pkg-config >/dev/null &&

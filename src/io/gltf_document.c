@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "io/gltf_unpack.h"
+
 enum { GLB_MAGIC = 0x46546C67, GLB_JSON = 0x4E4F534A, GLB_BIN = 0x004E4942 };
 
 /* ---- messages and memory ---- */
@@ -259,6 +261,21 @@ static cutis_result buffer_read_file(gltf_document *document, const char *uri, c
     return CUTIS_OK;
 }
 
+/* Whether all views of a buffer are compressed elsewhere, so that it need not be there. */
+static bool buffer_is_placeholder(const gltf_document *document, int index)
+{
+    bool used = false;
+    for (int i = 0; i < document->view_count; i++) {
+        const json_t *view = json_array_get(document->buffer_views, (size_t)i);
+        const json_t *packing = gltf_view_packing(view);
+        if (packing && value_integer(json_object_get(packing, "buffer")) == index) return false;
+        if (value_integer(json_object_get(view, "buffer")) != index) continue;
+        if (!packing) return false;
+        used = true;
+    }
+    return used;
+}
+
 static cutis_result buffers_read(gltf_document *document, const char *path, bool external, const uint8_t *chunk,
                                  size_t chunk_size)
 {
@@ -274,6 +291,10 @@ static cutis_result buffers_read(gltf_document *document, const char *path, bool
         cutis_result result = gltf_get_size(document, object, "byteLength", place.text, 0, &buffer->size);
         if (result != CUTIS_OK) return result;
         if (buffer->size == 0) return gltf_error(document, CUTIS_ERROR_FORMAT, "buffer %d: has no 'byteLength'", i);
+        if (buffer_is_placeholder(document, i)) {
+            *buffer = (gltf_buffer){.bytes = (const uint8_t *)"", .size = 0};
+            continue;
+        }
 
         const char *uri = gltf_get_string(object, "uri");
         size_t available = 0;
@@ -307,7 +328,10 @@ static bool extension_known(const char *name)
 {
     static const char *const prefixes[] = {"KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_",
                                            "KHR_lights_",    "KHR_xmp",      "EXT_lights_"};
-    if (strcmp(name, "KHR_mesh_quantization") == 0 || strcmp(name, "FB_ngon_encoding") == 0) return true;
+    static const char *const names[] = {"KHR_mesh_quantization", "FB_ngon_encoding", "KHR_draco_mesh_compression",
+                                        "EXT_meshopt_compression", "KHR_meshopt_compression"};
+    for (int i = 0; i < COUNT_OF(names); i++)
+        if (strcmp(name, names[i]) == 0) return true;
     for (int i = 0; i < COUNT_OF(prefixes); i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) return true;
     return false;
@@ -320,10 +344,6 @@ static cutis_result extensions_check(const gltf_document *document)
         const char *name = json_string_value(json_array_get(required, i));
         if (!name) return gltf_error(document, CUTIS_ERROR_FORMAT, "extensionsRequired[%zu] is not a name", i);
         if (extension_known(name)) continue;
-        if (strcmp(name, "KHR_draco_mesh_compression") == 0 || strstr(name, "meshopt_compression"))
-            return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
-                              "its meshes are compressed with %s, which cutis does not read; save it uncompressed",
-                              name);
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
                           "it requires the extension %.100s, which cutis does not support", name);
     }
@@ -465,7 +485,8 @@ cutis_result gltf_document_parse(gltf_document *document, const void *data, size
         result = list_get(document, lists[i].key, lists[i].list, lists[i].count);
         if (result != CUTIS_OK) return result;
     }
-    return buffers_read(document, path, external, chunk, chunk_size);
+    result = buffers_read(document, path, external, chunk, chunk_size);
+    return result == CUTIS_OK ? gltf_document_unpack(document) : result;
 }
 
 void gltf_document_destroy(gltf_document *document)
@@ -478,7 +499,7 @@ void gltf_document_destroy(gltf_document *document)
 
 /* ---- accessors ---- */
 
-static size_t component_size(int type)
+size_t gltf_component_size(int type)
 {
     switch (type) {
     case GLTF_BYTE:
@@ -495,7 +516,7 @@ static size_t component_size(int type)
     }
 }
 
-static int type_components(const char *type)
+int gltf_type_components(const char *type)
 {
     static const struct {
         const char *name;
@@ -506,6 +527,25 @@ static int type_components(const char *type)
     return 0;
 }
 
+cutis_result gltf_view_bytes(const gltf_document *document, int index, const uint8_t **bytes, size_t *size)
+{
+    const json_t *view = json_array_get(document->buffer_views, (size_t)index);
+    gltf_place place = gltf_place_make("buffer view %d", index);
+    int buffer_index;
+    size_t offset;
+    cutis_result result =
+        gltf_get_index(document, view, "buffer", place.text, document->buffer_count, true, &buffer_index);
+    if (result == CUTIS_OK) result = gltf_get_size(document, view, "byteOffset", place.text, 0, &offset);
+    if (result == CUTIS_OK) result = gltf_get_size(document, view, "byteLength", place.text, 0, size);
+    if (result != CUTIS_OK) return result;
+    const gltf_buffer *buffer = &document->buffers[buffer_index];
+    if (offset > buffer->size || *size > buffer->size - offset)
+        return gltf_error(document, CUTIS_ERROR_FORMAT, "buffer view %d: goes beyond the %zu bytes of buffer %d", index,
+                          buffer->size, buffer_index);
+    *bytes = buffer->bytes + offset;
+    return CUTIS_OK;
+}
+
 /*
  * The bytes of `count` elements of `element` bytes in a buffer view, from `offset` on. stride is 0 for a tight
  * array and may be replaced by the view's own.
@@ -513,23 +553,17 @@ static int type_components(const char *type)
 static cutis_result view_open(const gltf_document *document, const json_t *object, const char *place, size_t count,
                               size_t element, bool strided, const uint8_t **bytes, size_t *stride)
 {
-    int index, buffer_index;
-    size_t offset, view_offset, view_size, view_stride;
+    int index;
+    size_t offset, view_size, view_stride;
+    const uint8_t *view_bytes;
     cutis_result result = gltf_get_index(document, object, "bufferView", place, document->view_count, true, &index);
     if (result != CUTIS_OK) return result;
     const json_t *view = json_array_get(document->buffer_views, (size_t)index);
     gltf_place view_place = gltf_place_make("buffer view %d", index);
-    result = gltf_get_index(document, view, "buffer", view_place.text, document->buffer_count, true, &buffer_index);
-    if (result == CUTIS_OK) result = gltf_get_size(document, object, "byteOffset", place, 0, &offset);
-    if (result == CUTIS_OK) result = gltf_get_size(document, view, "byteOffset", view_place.text, 0, &view_offset);
-    if (result == CUTIS_OK) result = gltf_get_size(document, view, "byteLength", view_place.text, 0, &view_size);
+    result = gltf_get_size(document, object, "byteOffset", place, 0, &offset);
     if (result == CUTIS_OK) result = gltf_get_size(document, view, "byteStride", view_place.text, 0, &view_stride);
+    if (result == CUTIS_OK) result = gltf_view_bytes(document, index, &view_bytes, &view_size);
     if (result != CUTIS_OK) return result;
-
-    const gltf_buffer *buffer = &document->buffers[buffer_index];
-    if (view_offset > buffer->size || view_size > buffer->size - view_offset)
-        return gltf_error(document, CUTIS_ERROR_FORMAT, "buffer view %d: goes beyond the %zu bytes of buffer %d", index,
-                          buffer->size, buffer_index);
     *stride = strided && view_stride ? view_stride : element;
     if (*stride < element || *stride > 4096)
         return gltf_error(document, CUTIS_ERROR_FORMAT,
@@ -539,7 +573,7 @@ static cutis_result view_open(const gltf_document *document, const json_t *objec
         return gltf_error(document, CUTIS_ERROR_FORMAT,
                           "%s: its %zu elements go beyond the %zu bytes of buffer view %d", place, count, view_size,
                           index);
-    *bytes = buffer->bytes + view_offset + offset;
+    *bytes = view_bytes + offset;
     return CUTIS_OK;
 }
 
@@ -563,11 +597,11 @@ static cutis_result sparse_open(const gltf_document *document, const json_t *spa
     if (type != GLTF_UNSIGNED_BYTE && type != GLTF_UNSIGNED_SHORT && type != GLTF_UNSIGNED_INT)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: its sparse indices are not unsigned integers", place);
     accessor->sparse_type = (int)type;
-    size_t index_size = component_size((int)type);
+    size_t index_size = gltf_component_size((int)type);
     result = view_open(document, indices, place, count, index_size, false, &accessor->sparse_indices, &stride);
     if (result == CUTIS_OK)
         result = view_open(document, json_object_get(sparse, "values"), place, count,
-                           component_size(accessor->type) * (size_t)accessor->components, false,
+                           gltf_component_size(accessor->type) * (size_t)accessor->components, false,
                            &accessor->sparse_values, &stride);
     if (result != CUTIS_OK) return result;
     for (size_t i = 0; i < count; i++) {
@@ -598,9 +632,9 @@ cutis_result gltf_accessor_open(gltf_document *document, int index, const char *
     if (count == 0) return gltf_error(document, CUTIS_ERROR_DATA, "%s: is empty", place.text);
     if (count > INT_MAX / 16)
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "%s: %zu elements are too many", place.text, count);
-    if (type > INT_MAX || component_size((int)type) == 0)
+    if (type > INT_MAX || gltf_component_size((int)type) == 0)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: componentType %zu is not one of glTF", place.text, type);
-    accessor->components = type_components(type_name);
+    accessor->components = gltf_type_components(type_name);
     if (accessor->components != components &&
         !(components == 34 && (accessor->components == 3 || accessor->components == 4)))
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: type %.20s is not what this needs", place.text,
@@ -611,7 +645,7 @@ cutis_result gltf_accessor_open(gltf_document *document, int index, const char *
 
     if (json_object_get(object, "bufferView")) {
         result = view_open(document, object, place.text, count,
-                           component_size(accessor->type) * (size_t)accessor->components, true, &accessor->bytes,
+                           gltf_component_size(accessor->type) * (size_t)accessor->components, true, &accessor->bytes,
                            &accessor->stride);
         if (result != CUTIS_OK) return result;
     }
@@ -643,7 +677,7 @@ static float component_float(const uint8_t *bytes, int type, bool normalized)
 
 static void element_floats(const gltf_accessor *accessor, const uint8_t *bytes, float *values)
 {
-    size_t size = component_size(accessor->type);
+    size_t size = gltf_component_size(accessor->type);
     for (int c = 0; c < accessor->components; c++)
         values[c] = component_float(bytes + (size_t)c * size, accessor->type, accessor->normalized);
 }
@@ -651,7 +685,7 @@ static void element_floats(const gltf_accessor *accessor, const uint8_t *bytes, 
 cutis_result gltf_accessor_floats(const gltf_document *document, const gltf_accessor *accessor, const char *use,
                                   float *values)
 {
-    size_t components = (size_t)accessor->components, element = component_size(accessor->type) * components;
+    size_t components = (size_t)accessor->components, element = gltf_component_size(accessor->type) * components;
     size_t total = (size_t)accessor->count * components;
     if (accessor->bytes)
         for (size_t i = 0; i < (size_t)accessor->count; i++)
@@ -659,8 +693,8 @@ cutis_result gltf_accessor_floats(const gltf_document *document, const gltf_acce
     else
         memset(values, 0, total * sizeof(float));
     for (size_t i = 0; i < (size_t)accessor->sparse_count; i++) {
-        size_t at =
-            read_unsigned(accessor->sparse_indices + i * component_size(accessor->sparse_type), accessor->sparse_type);
+        size_t at = read_unsigned(accessor->sparse_indices + i * gltf_component_size(accessor->sparse_type),
+                                  accessor->sparse_type);
         element_floats(accessor, accessor->sparse_values + i * element, values + at * components);
     }
     if (accessor->type == GLTF_FLOAT)
@@ -678,14 +712,14 @@ cutis_result gltf_accessor_integers(const gltf_document *document, const gltf_ac
         accessor->type != GLTF_UNSIGNED_INT)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "accessor %d (%s): its values are not unsigned integers",
                           accessor->index, use);
-    size_t components = (size_t)accessor->components, size = component_size(accessor->type);
+    size_t components = (size_t)accessor->components, size = gltf_component_size(accessor->type);
     for (size_t i = 0; i < (size_t)accessor->count; i++)
         for (size_t c = 0; c < components; c++)
             values[i * components + c] =
                 accessor->bytes ? read_unsigned(accessor->bytes + i * accessor->stride + c * size, accessor->type) : 0;
     for (size_t i = 0; i < (size_t)accessor->sparse_count; i++) {
-        size_t at =
-            read_unsigned(accessor->sparse_indices + i * component_size(accessor->sparse_type), accessor->sparse_type);
+        size_t at = read_unsigned(accessor->sparse_indices + i * gltf_component_size(accessor->sparse_type),
+                                  accessor->sparse_type);
         for (size_t c = 0; c < components; c++)
             values[at * components + c] =
                 read_unsigned(accessor->sparse_values + (i * components + c) * size, accessor->type);

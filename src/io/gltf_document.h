@@ -89,6 +89,12 @@ json_t *gltf_get_extras(const json_t *object);
 
 /* ---- accessors ---- */
 
+/* Bytes of a component type, and components of a type such as "VEC3"; 0 when it is not one of glTF. */
+size_t gltf_component_size(int type);
+int gltf_type_components(const char *type);
+/* The bytes of a buffer view, within its buffer. */
+cutis_result gltf_view_bytes(const gltf_document *document, int index, const uint8_t **bytes, size_t *size);
+
 enum {
     GLTF_BYTE = 5120,
     GLTF_UNSIGNED_BYTE = 5121,

@@ -1,0 +1,138 @@
+/*
+ * test_twins.c: one character in several packings and formats is one character: same shape, same motion. The files are
+ * those of ../shared/models; skips where they are not there.
+ */
+#include "testing.h"
+
+#include <unistd.h>
+
+typedef struct twin {
+    const char *file, *plain;
+    double rest, motion; /* bounds on the distance of a vertex from the twin's surface vertices, over the size */
+} twin;
+
+/* Draco keeps 14 bits of a position and 12 of a weight, the others 14 and 8. */
+static const twin twins[] = {
+    {"formats/gltf-CesiumMan/CesiumMan-draco-edgebreaker.glb", "khronos-CesiumMan/CesiumMan.glb", 3e-4, 1.2e-3},
+    {"formats/gltf-CesiumMan/CesiumMan-draco-sequential.glb", "khronos-CesiumMan/CesiumMan.glb", 3e-4, 1.2e-3},
+    {"formats/gltf-CesiumMan/CesiumMan-khr-meshopt.glb", "khronos-CesiumMan/CesiumMan.glb", 3e-4, 1.5e-3},
+    {"formats/gltf-CesiumMan/CesiumMan-meshopt-high.glb", "khronos-CesiumMan/CesiumMan.glb", 3e-4, 1.5e-3},
+    {"formats/gltf-CesiumMan/CesiumMan-meshopt-medium.glb", "khronos-CesiumMan/CesiumMan.glb", 3e-4, 1.5e-3},
+    {"formats/gltf-CesiumMan/CesiumMan-quantized.glb", "khronos-CesiumMan/CesiumMan.glb", 3e-4, 1.5e-3},
+    {"formats/gltf-horse/horse-draco-edgebreaker.glb", "mesh2motion-horse/horse.glb", 3e-4, 1.2e-3},
+    {"formats/gltf-horse/horse-khr-meshopt.glb", "mesh2motion-horse/horse.glb", 3e-4, 1.5e-3},
+    {"formats/gltf-horse/horse-meshopt-high.glb", "mesh2motion-horse/horse.glb", 3e-4, 1.5e-3},
+    {"formats/gltf-horse/horse-meshopt-medium.glb", "mesh2motion-horse/horse.glb", 3e-4, 1.5e-3},
+    {"formats/gltf-horse/horse-quantized.glb", "mesh2motion-horse/horse.glb", 3e-4, 1.5e-3},
+    {"formats/bare-spot/spot-be-double.ply", "crane-spot/spot/spot_triangulated.obj", 1e-6, 0},
+    {"formats/bare-spot/spot-le.ply", "crane-spot/spot/spot_triangulated.obj", 1e-6, 0},
+    {"formats/bare-spot/spot-quads-ascii.ply", "crane-spot/spot/spot_quadrangulated.obj", 1e-6, 0},
+    {"formats/bare-spot/spot-tristrips-be.ply", "crane-spot/spot/spot_triangulated.obj", 1e-6, 0},
+    {"formats/bare-spot/spot-binary.stl", "crane-spot/spot/spot_triangulated.obj", 1e-6, 0},
+    {"formats/bare-spot/spot-quads.off", "crane-spot/spot/spot_quadrangulated.obj", 1e-6, 0},
+};
+
+static cutis_character *load(const char *name)
+{
+    char path[512];
+    cutis_character *c = NULL;
+    cutis_error error = {0};
+    snprintf(path, sizeof path, "../shared/models/%s", name);
+    if (cutis_character_load(path, NULL, &c, &error) != CUTIS_OK) print_error("%s\n", error.text);
+    assert_non_null(c);
+    return c;
+}
+
+/* Linear-blend skinning in doubles, written again for the test. clip -1: the rest shape. */
+static float *pose(const cutis_character *c, int clip, double time)
+{
+    float *out = malloc((size_t)c->vertex_count * 3 * sizeof(float));
+    memcpy(out, c->positions, (size_t)c->vertex_count * 3 * sizeof(float));
+    if (clip < 0 || !c->influence_first) return out;
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    cutis_pose_sample(c, clip, time, joints);
+    for (int v = 0; v < c->vertex_count; v++) {
+        double sum[3] = {0, 0, 0};
+        const float *p = c->positions + 3 * (size_t)v;
+        for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++) {
+            const cutis_joint *joint = &c->joints[c->influence_joints[i]];
+            const float *m = joints + 12 * (size_t)c->influence_joints[i];
+            double local[3];
+            for (int k = 0; k < 3; k++)
+                local[k] = (double)joint->inverse_bind[4 * k] * p[0] + (double)joint->inverse_bind[4 * k + 1] * p[1] +
+                           (double)joint->inverse_bind[4 * k + 2] * p[2] + joint->inverse_bind[4 * k + 3];
+            for (int k = 0; k < 3; k++)
+                sum[k] += (double)c->influence_weights[i] * (m[4 * k] * local[0] + m[4 * k + 1] * local[1] +
+                                                             m[4 * k + 2] * local[2] + (double)m[4 * k + 3]);
+        }
+        if (c->influence_first[v + 1] > c->influence_first[v])
+            for (int k = 0; k < 3; k++) out[3 * (size_t)v + (size_t)k] = (float)sum[k];
+    }
+    free(joints);
+    return out;
+}
+
+/* Longest way from a vertex of a to the nearest vertex of b, over the size. */
+static double farthest(const float *a, int a_count, const float *b, int b_count, double size)
+{
+    double worst = 0;
+    for (int i = 0; i < a_count; i++) {
+        float best = INFINITY;
+        for (int j = 0; j < b_count; j++) {
+            float dx = a[3 * i] - b[3 * j], dy = a[3 * i + 1] - b[3 * j + 1], dz = a[3 * i + 2] - b[3 * j + 2];
+            best = fminf(best, dx * dx + dy * dy + dz * dz);
+        }
+        worst = fmax(worst, (double)best);
+    }
+    return sqrt(worst) / size;
+}
+
+static double difference(const cutis_character *a, const cutis_character *b, int clip_a, int clip_b, double time_a,
+                         double time_b)
+{
+    float *x = pose(a, clip_a, time_a), *y = pose(b, clip_b, time_b);
+    double one = farthest(x, a->vertex_count, y, b->vertex_count, (double)b->size);
+    double two = farthest(y, b->vertex_count, x, a->vertex_count, (double)b->size);
+    free(x);
+    free(y);
+    return fmax(one, two);
+}
+
+static void test_twins_are_alike(void **state)
+{
+    (void)state;
+    if (access("../shared/models/formats", R_OK) != 0) {
+        print_message("no ../shared/models/formats: skipped\n");
+        skip();
+    }
+    for (int i = 0; i < (int)(sizeof twins / sizeof twins[0]); i++) {
+#ifndef CUTIS_HAS_DRACO
+        if (strstr(twins[i].file, "draco")) continue;
+#endif
+        cutis_character *a = load(twins[i].file), *b = load(twins[i].plain);
+        double rest = difference(a, b, -1, -1, 0, 0), motion = 0;
+        assert_int_equal(a->triangle_count, b->triangle_count);
+        assert_int_equal(a->joint_count, b->joint_count);
+        assert_int_equal(a->clip_count, b->clip_count);
+        for (int c = 0; c < b->clip_count && c < 2; c++) {
+            int own = cutis_character_find_clip(a, b->clips[c].name);
+            assert_true(own >= 0);
+            assert_true(fabs((double)(a->clips[own].end - b->clips[c].end)) < 0.034); /* some are resampled at 30 Hz */
+            for (int f = 1; f <= 2; f++) {
+                double time = b->clips[c].start + (b->clips[c].end - b->clips[c].start) * f / 3.0;
+                motion = fmax(motion, difference(a, b, own, c, time, time));
+            }
+        }
+        print_message("%-62s rest %.1e motion %.1e\n", twins[i].file, rest, motion);
+        assert_true(rest <= twins[i].rest);
+        assert_true(motion <= twins[i].motion);
+        cutis_character_destroy(a);
+        cutis_character_destroy(b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_twins_are_alike)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
