@@ -205,12 +205,15 @@ void cli_interrupt_at_once(bool may);
  */
 cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *status);
 /*
- * Put what the --prop options name beside the character, which is replaced: built-in names and .glb files, each with an
- * optional place and scale: NAME@X,Y,Z[,SCALE]. clip: that will be shown, -1: none. CLI_OK, or an exit code with the
- * message printed and the character as it was.
+ * What the --prop options ask for: built-in names and .glb files, each with an optional place and scale:
+ * NAME@X,Y,Z[,SCALE]. To be freed in any case. CLI_OK or CLI_USAGE, message printed.
  */
-int cli_add_props(const char *const *texts, int text_count, int clip, bool quiet, cutis_character **character);
-/* The same from the arguments of a command that has the option. */
+int cli_prop_requests(const cli_arguments *arguments, cutis_prop_request **requests, int *count);
+void cli_prop_requests_free(cutis_prop_request *requests, int count);
+/*
+ * Put them beside the character, which is replaced. clip: that will be shown, -1: none. CLI_OK, or an exit code with
+ * the message printed and the character as it was.
+ */
 int cli_add_given_props(const cli_arguments *arguments, int clip, bool quiet, cutis_character **character);
 /* Whether the zoo has a character of that name. */
 bool cli_is_built_in(const char *name);
@@ -284,7 +287,8 @@ json_t *cli_json_real(double value);       /* null when not finite */
 json_t *cli_json_string(const char *text); /* bytes that are not UTF-8 become '?'; NULL becomes null */
 /* Pretty JSON on stdout, keys in the order they were set. Frees `value`. Returns an exit code. */
 int cli_json_print(json_t *value);
-/* The same into a file, put in place when whole. */
+/* A text, or the same JSON, into a file, put in place when whole. */
+int cli_text_save(const char *text, const char *path);
 int cli_json_save(json_t *value, const char *path);
 /* Read a file; NULL on failure, message with line and column printed. */
 json_t *cli_json_load(const char *path);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bake.h"
+#include "bake_face.h"
+#include "quality.h"
 
 /* The ending that somebody who asks for `path` may want instead. */
 static const char *ending_hint(const char *path)
@@ -19,108 +20,122 @@ static const char *ending_hint(const char *path)
 }
 
 /* What is read beside the input must not be written over. */
-static int check_others(const cli_arguments *arguments, const bake_job *job, const char *output)
+static int check_others(const cli_arguments *arguments, const cutis_bake_def *def, const char *output)
 {
-    const char *read[] = {job->motion, job->body, cli_text(arguments, "config")};
+    const char *read[] = {def->motion.name, def->surface.name, cli_text(arguments, "config")};
     int status = CLI_OK;
     for (int i = 0; i < CLI_COUNT(read) && status == CLI_OK; i++) status = cli_check_apart(output, read[i]);
-    for (int i = 0; i < job->example_count && status == CLI_OK; i++) status = cli_check_apart(output, job->examples[i]);
-    for (int i = 0; i < job->prop_count && status == CLI_OK; i++) status = cli_check_apart(output, job->props[i]);
+    for (int i = 0; i < def->example_count && status == CLI_OK; i++)
+        status = cli_check_apart(output, def->examples[i].name);
+    for (int i = 0; i < def->prop_count && status == CLI_OK; i++) status = cli_check_apart(output, def->props[i].name);
     return status;
 }
 
-static int check_paths(const cli_arguments *arguments, const bake_job *job, const char *report)
+static int check_paths(const cli_arguments *arguments, const cutis_bake_def *def, const char *report)
 {
-    if (!job->output) return cli_usage_error(arguments, "the output is missing: -o OUT (%s)", cli_cache_endings());
-    if (!cutis_cache_known(job->output) && !cli_has_ending(job->output, ".glb"))
-        return cli_usage_error(arguments, "the ending of '%s' tells no format; use one of %s%s", job->output,
-                               cli_cache_endings(), ending_hint(job->output));
-    const char *input = cli_is_built_in(job->input) ? NULL : job->input;
-    int status = cli_check_output(job->output, input, cli_has_ending(job->output, ".obj"));
-    if (status == CLI_OK) status = check_others(arguments, job, job->output);
+    const char *output = def->output;
+    if (!output) return cli_usage_error(arguments, "the output is missing: -o OUT (%s)", cli_cache_endings());
+    if (!cutis_cache_known(output) && !cli_has_ending(output, ".glb"))
+        return cli_usage_error(arguments, "the ending of '%s' tells no format; use one of %s%s", output,
+                               cli_cache_endings(), ending_hint(output));
+    const char *input = cli_is_built_in(arguments->positionals[0]) ? NULL : arguments->positionals[0];
+    int status = cli_check_output(output, input, cli_has_ending(output, ".obj"));
+    if (status == CLI_OK) status = check_others(arguments, def, output);
     if (status != CLI_OK || !report) return status;
-    if (strcmp(report, job->output) == 0)
+    if (strcmp(report, output) == 0)
         return cli_usage_error(arguments, "--report and -o name the same file, '%s'", report);
     status = cli_check_output(report, input, false);
-    return status == CLI_OK ? check_others(arguments, job, report) : status;
+    return status == CLI_OK ? check_others(arguments, def, report) : status;
 }
 
-static int run_job(const cli_arguments *arguments, bake_job *job)
+/* The exit code of a bake that came to its end. */
+static int judge(const cutis_bake_result *result)
 {
-    const char *report = cli_text(arguments, "report");
-    int status = check_paths(arguments, job, report);
-    if (status != CLI_OK) return status;
-    bake_result result;
-    status = bake_run(job, &result);
-    if (status != CLI_OK) return status;
-    if (!job->quiet) bake_print_summary(job, &result);
-    if (report) status = cli_json_save(json_incref(result.report), report);
-    if (result.failed_checks) {
-        quality_print_failures(job->checks, job->check_count);
-        if (status == CLI_OK) status = CLI_CHECK;
+    int status = CLI_OK;
+    if (result->failed_checks) {
+        quality_print_failures(result->checks, result->check_count);
+        status = CLI_CHECK;
     }
-    if (result.has_loop && !result.loop.closed) {
+    if (result->has_loop && !result->loop.closed) {
         fprintf(stderr,
                 "cutis: check failed: the loop does not close: its seam is %.2g %% of the size (at most %g %%) and "
                 "%.2g %% of the "
                 "speed (at most %g %%)\n",
-                100 * result.loop.position_seam, 100 * BAKE_SEAM_POSITION, 100 * result.loop.velocity_seam,
-                100 * BAKE_SEAM_VELOCITY);
-        if (status == CLI_OK) status = CLI_CHECK;
+                100 * result->loop.position_seam, 100 * CUTIS_BAKE_SEAM_POSITION, 100 * result->loop.velocity_seam,
+                100 * CUTIS_BAKE_SEAM_VELOCITY);
+        status = CLI_CHECK;
     }
-    bake_result_free(&result);
     return status;
+}
+
+static int run_def(const cli_arguments *arguments, const cutis_bake_def *def)
+{
+    const char *report = cli_text(arguments, "report");
+    bool quiet = cli_flag(arguments, "quiet");
+    int status = check_paths(arguments, def, report);
+    cutis_bake_result *result;
+    if (status == CLI_OK) status = bake_run(arguments->positionals[0], def, quiet, &result);
+    if (status != CLI_OK) return status;
+    if (!quiet) bake_print_summary(def, result);
+    if (report) status = cli_text_save(result->report, report);
+    int judgement = judge(result);
+    cutis_bake_destroy(result);
+    return status == CLI_OK ? judgement : status;
 }
 
 static int run(const cli_arguments *arguments)
 {
-    int prop_count, example_count, setting_count, map_count;
-    const char **props = cli_texts(arguments, "prop", &prop_count);
-    const char **examples = cli_texts(arguments, "example", &example_count);
-    cutis_setting *settings = cli_pairs(arguments, "set", &setting_count);
+    cutis_bake_def def = cutis_bake_def_default();
+
+    /* lists */
+    cutis_prop_request *props;
+    int example_count, map_count;
+    int status = cli_prop_requests(arguments, &props, &def.prop_count);
+    const char **paths = cli_texts(arguments, "example", &example_count);
+    cutis_file *examples = cli_allocate((size_t)example_count, sizeof *examples);
+    cutis_setting *settings = cli_pairs(arguments, "set", &def.setting_count);
     cutis_setting *pairs = cli_pairs(arguments, "map", &map_count);
     cutis_name_pair *map = cli_allocate((size_t)map_count, sizeof *map);
+    for (int i = 0; i < example_count; i++) examples[i].name = paths[i];
     for (int i = 0; i < map_count; i++) map[i] = (cutis_name_pair){pairs[i].key, pairs[i].value};
 
-    bake_job job = {
-        .input = arguments->positionals[0],
-        .output = cli_text(arguments, "output"),
-        .solver = cli_text(arguments, "solver"),
-        .clip = cli_text(arguments, "clip"),
-        .motion = cli_text(arguments, "motion"),
-        .map = map,
-        .map_count = map_count,
-        .examples = examples,
-        .example_count = example_count,
-        .example_seconds = cli_number(arguments, "example-time"),
-        .fps = cli_number(arguments, "fps"),
-        .substep = cli_given(arguments, "substep") ? cli_number(arguments, "substep") : 0,
-        .all_flesh = cli_flag(arguments, "all-flesh"),
-        .lead_in = cli_number(arguments, "lead-in"),
-        .body = cli_text(arguments, "body"),
-        .outputs = cli_text(arguments, "outputs"),
-        .props = props,
-        .prop_count = prop_count,
-        .settings = settings,
-        .setting_count = setting_count,
-        .tolerance = cli_number(arguments, "tolerance") / 100,
-        .targets =
-            cli_flag(arguments, "safe") && !cli_given(arguments, "targets") ? 8 : cli_integer(arguments, "targets"),
-        .safe = cli_flag(arguments, "safe"),
-        .exact = cli_flag(arguments, "exact"),
-        .loop = cli_flag(arguments, "loop"),
-        .threads = cli_integer(arguments, "threads"),
-        .quiet = cli_flag(arguments, "quiet"),
-    };
-    const char *checks = cli_text(arguments, "check");
-    int status = checks ? quality_parse(checks, &job.checks, &job.check_count) : CLI_OK;
-    if (status == CLI_OK) status = run_job(arguments, &job);
-    free(job.checks);
+    /* the motion */
+    def.clip = cli_text(arguments, "clip");
+    def.motion.name = cli_text(arguments, "motion");
+    def.map = map;
+    def.map_count = map_count;
+    def.examples = examples;
+    def.example_count = example_count;
+    def.example_seconds = cli_number(arguments, "example-time");
+    def.surface.name = cli_text(arguments, "body");
+    def.fps = cli_number(arguments, "fps");
+    def.lead_in = cli_number(arguments, "lead-in");
+    def.loop = cli_flag(arguments, "loop");
+    def.props = props;
+
+    /* the simulation */
+    def.solver = cli_text(arguments, "solver");
+    def.settings = settings;
+    def.substep = cli_given(arguments, "substep") ? cli_number(arguments, "substep") : 0;
+    def.all_flesh = cli_flag(arguments, "all-flesh");
+    def.threads = cli_integer(arguments, "threads");
+
+    /* the output */
+    bool safe = cli_flag(arguments, "safe");
+    def.output = cli_text(arguments, "output");
+    def.outputs = cli_text(arguments, "outputs");
+    def.tolerance = cli_number(arguments, "tolerance") / 100;
+    def.targets = safe && !cli_given(arguments, "targets") ? 8 : cli_integer(arguments, "targets");
+    def.positions_only = safe;
+    def.exact = cli_flag(arguments, "exact");
+    def.checks = cli_text(arguments, "check");
+    if (status == CLI_OK) status = run_def(arguments, &def);
     free(map);
     free(pairs);
     free(settings);
     free(examples);
-    free(props);
+    free(paths);
+    cli_prop_requests_free(props, def.prop_count);
     return status;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bake.h"
+#include "bake_face.h"
 
 extern const cli_command cmd_render; /* draws the pictures */
 
@@ -16,9 +16,8 @@ enum { SOLVER_LIMIT = 16 };
 /* One solver's run. */
 typedef struct compared {
     char solver[128];
-    char *cache; /* path */
-    bool done;
-    bake_result result;
+    char *cache;               /* path */
+    cutis_bake_result *result; /* NULL: it could not be done */
     double jiggle;
 } compared;
 
@@ -89,46 +88,40 @@ static double measure_jiggle(const float *frames, const float *base, int frame_c
 static int run_solvers(comparison *c)
 {
     const cli_arguments *arguments = c->arguments;
+    bool quiet = cli_flag(arguments, "quiet");
     int done = 0;
-    bake_result base;
-    int prop_count;
-    const char **props = cli_texts(arguments, "prop", &prop_count);
-    bake_job job = {.props = props,
-                    .prop_count = prop_count,
-                    .input = c->input,
-                    .solver = cutis_model_def_default().solver,
-                    .clip = cli_text(arguments, "clip"),
-                    .fps = cli_number(arguments, "fps"),
-                    .lead_in = (double)NAN,
-                    .threads = cli_integer(arguments, "threads"),
-                    .keep = true,
-                    .quiet = cli_flag(arguments, "quiet")};
-    int status = bake_run(&job, &base);
-    if (status != CLI_OK) {
-        free(props);
-        return status;
-    }
-    job.quiet = true;
-    job.measure = true;
-    for (int i = 0; i < c->count && status != CLI_INTERRUPTED; i++) {
+    cutis_bake_result *base = NULL;
+    cutis_prop_request *props;
+    cutis_bake_def def = cutis_bake_def_default();
+    int status = cli_prop_requests(arguments, &props, &def.prop_count);
+
+    /* linear-blend skinning, which the others are compared with */
+    def.props = props;
+    def.solver = cutis_solver_with(CUTIS_SOLVER_BASELINE)->name;
+    def.clip = cli_text(arguments, "clip");
+    def.fps = cli_number(arguments, "fps");
+    def.threads = cli_integer(arguments, "threads");
+    def.keep_frames = true;
+    if (status == CLI_OK) status = bake_run(c->input, &def, quiet, &base);
+
+    /* the solvers; one that cannot take this character says why, and is left out */
+    def.measure = true;
+    for (int i = 0; base && i < c->count && status != CLI_INTERRUPTED; i++) {
         compared *e = &c->entries[i];
-        if (!cli_flag(arguments, "quiet")) fprintf(stderr, "cutis: %s (%d of %d)\n", e->solver, i + 1, c->count);
+        if (!quiet) fprintf(stderr, "cutis: %s (%d of %d)\n", e->solver, i + 1, c->count);
         e->cache = cli_format("%s/%s.npy", c->folder, e->solver);
-        job.solver = e->solver;
-        job.output = e->cache;
-        /* A solver that cannot take this character says why, and is left out. */
-        status = bake_run(&job, &e->result);
+        def.solver = e->solver;
+        def.output = e->cache;
+        status = bake_run(c->input, &def, true, &e->result);
         if (status != CLI_OK) continue;
-        e->done = true;
         done++;
-        e->jiggle = measure_jiggle(e->result.positions, base.positions, base.frames, base.vertices, base.fps,
-                                   e->result.quality.size);
-        free(e->result.positions);
-        e->result.positions = NULL;
+        e->jiggle = measure_jiggle(e->result->positions, base->positions, base->frame_count, base->vertex_count,
+                                   base->fps, base->size);
     }
-    bake_result_free(&base);
-    free(props);
-    return status == CLI_INTERRUPTED ? status : done ? CLI_OK : CLI_FAILURE;
+    cutis_bake_destroy(base);
+    cli_prop_requests_free(props, def.prop_count);
+    if (status == CLI_INTERRUPTED || (!done && status != CLI_OK)) return status;
+    return done ? CLI_OK : CLI_FAILURE;
 }
 
 /* ---- table ---- */
@@ -140,16 +133,16 @@ static void print_table(const comparison *c)
     cli_table_heads(table, "solver|volume %|intersections|stretch p99|jitter 1/s2|jiggle 1/s|ms a frame|memory");
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
-        const cutis_quality *q = &e->result.quality;
-        if (!e->done) continue;
+        if (!e->result) continue;
+        const cutis_quality *q = &e->result->quality;
         cli_table_cell(table, "%s", e->solver);
         cli_table_cell(table, "%.2f", 100 * q->volume_error_max);
         cli_table_cell(table, "%d", q->self_intersections_max);
         cli_table_cell(table, "%.3f", q->stretch_p99);
         cli_table_cell(table, "%.2f", q->acceleration_rms);
         cli_table_cell(table, "%.4f", e->jiggle);
-        cli_table_cell(table, "%.3g", e->result.step_median * 1e3);
-        cli_table_cell(table, "%s", cli_format_bytes(e->result.model_bytes + e->result.state_bytes, bytes));
+        cli_table_cell(table, "%.3g", e->result->step_median * 1e3);
+        cli_table_cell(table, "%s", cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
     }
     cli_table_print(table, "");
 }
@@ -165,10 +158,10 @@ static int draw(const comparison *c, const char *output, const char *const *extr
     argv[argc++] = (char *)c->input;
     for (int i = 0; i < c->count; i++)
         /* A cache does not know where the props went: such a solver runs again for the picture. */
-        if (c->entries[i].done)
-            argv[argc++] = c->entries[i].result.props_moved ? c->entries[i].solver : c->entries[i].cache;
+        if (c->entries[i].result)
+            argv[argc++] = c->entries[i].result->props_moved ? c->entries[i].solver : c->entries[i].cache;
     for (int i = 0; i < c->count; i++) {
-        if (!c->entries[i].done) continue;
+        if (!c->entries[i].result) continue;
         argv[argc++] = (char *)"--caption";
         argv[argc++] = c->entries[i].solver;
     }
@@ -234,7 +227,7 @@ static void write_image(FILE *file, const char *path, const char *text)
 }
 
 /* What a plot shows of a frame: percent of the rest volume, or the decimal logarithm of milliseconds. */
-static double plot_value(const bake_result *r, int frame, bool volume)
+static double plot_value(const cutis_bake_result *r, int frame, bool volume)
 {
     return volume ? 100 * r->volume_ratios[frame] : log10(fmax(1e3 * r->step_series[frame], 1e-3));
 }
@@ -246,13 +239,13 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
     double low = HUGE_VAL, high = -HUGE_VAL;
     int frames = 1;
     for (int i = 0; i < c->count; i++) {
-        const bake_result *r = &c->entries[i].result;
-        for (int f = 0; c->entries[i].done && f < r->frames; f++) {
+        const cutis_bake_result *r = c->entries[i].result;
+        for (int f = 0; c->entries[i].result && f < r->frame_count; f++) {
             double y = plot_value(r, f, volume);
             if (!isfinite(y)) continue;
             low = fmin(low, y), high = fmax(high, y);
         }
-        if (c->entries[i].done && r->frames > frames) frames = r->frames;
+        if (c->entries[i].result && r->frame_count > frames) frames = r->frame_count;
     }
     if (!(high >= low)) return;
     double pad = fmax(0.05 * (high - low), 1e-3);
@@ -270,11 +263,11 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
         fprintf(file, "<text x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">%d</text>\n",
                 left + (width - 10 - left) * k / 4, height - 8, (frames - 1) * k / 4);
     for (int i = 0; i < c->count; i++) {
-        const bake_result *r = &c->entries[i].result;
-        if (!c->entries[i].done) continue;
+        const cutis_bake_result *r = c->entries[i].result;
+        if (!c->entries[i].result) continue;
         fprintf(file, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" points=\"",
                 colors[i % CLI_COUNT(colors)]);
-        for (int f = 0; f < r->frames; f++) {
+        for (int f = 0; f < r->frame_count; f++) {
             double y = plot_value(r, f, volume);
             if (!isfinite(y)) continue;
             fprintf(file, "%.1f,%.1f ", left + (width - 10 - left) * f / (frames > 1 ? frames - 1 : 1),
@@ -284,7 +277,7 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
     }
     fprintf(file, "</svg>\n<p class=\"legend\">");
     for (int i = 0; i < c->count; i++)
-        if (c->entries[i].done)
+        if (c->entries[i].result)
             fprintf(file, "<span style=\"color:%s\">&#9632;</span> %s &nbsp; ", colors[i % CLI_COUNT(colors)],
                     c->entries[i].solver);
     fprintf(file, "</p>\n");
@@ -297,11 +290,11 @@ static void write_table(FILE *file, const comparison *c)
                   "<th>jitter, 1/s&sup2;<th>jiggle, 1/s<th>ms a frame<th>memory</tr>\n");
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
-        const cutis_quality *q = &e->result.quality;
-        if (!e->done) continue;
+        if (!e->result) continue;
+        const cutis_quality *q = &e->result->quality;
         fprintf(file, "<tr><td>%s<td>%.2f %%<td>%d<td>%.3f<td>%.2f<td>%.4f<td>%.3g<td>%s</tr>\n", e->solver,
                 100 * q->volume_error_max, q->self_intersections_max, q->stretch_p99, q->acceleration_rms, e->jiggle,
-                e->result.step_median * 1e3, cli_format_bytes(e->result.model_bytes + e->result.state_bytes, bytes));
+                e->result->step_median * 1e3, cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
     }
     fprintf(file, "</table>\n");
 }
@@ -310,9 +303,9 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
 {
     FILE *file = fopen(path, "wb");
     if (!file) return cli_error("cannot write '%s': %s", path, strerror(errno));
-    const bake_result *first = NULL;
+    const cutis_bake_result *first = NULL;
     for (int i = 0; i < c->count && !first; i++)
-        if (c->entries[i].done) first = &c->entries[i].result;
+        if (c->entries[i].result) first = c->entries[i].result;
     fprintf(file, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
                   "content=\"width=device-width\"><title>");
     write_escaped(file, c->input);
@@ -326,8 +319,8 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
     write_escaped(file, c->input);
     fprintf(file, ", ");
     write_escaped(file, first->clip ? first->clip : "idle pose");
-    fprintf(file, "</h1>\n<p>%d frames at %.4g per second, %d vertices, cutis %s.</p>\n", first->frames, first->fps,
-            first->vertices, cutis_version());
+    fprintf(file, "</h1>\n<p>%d frames at %.4g per second, %d vertices, cutis %s.</p>\n", first->frame_count,
+            first->fps, first->vertex_count, cutis_version());
     write_table(file, c);
     write_image(file, bend, "the frame in the middle of the clip");
     write_plot(file, c, "Volume, percent of rest, over frames", true);
@@ -345,8 +338,8 @@ static json_t *reports(const comparison *c)
     json_object_set_new(root, "input", cli_json_string(c->input));
     json_object_set_new(root, "solvers", list);
     for (int i = 0; i < c->count; i++) {
-        if (!c->entries[i].done) continue;
-        json_t *report = json_incref(c->entries[i].result.report);
+        if (!c->entries[i].result) continue;
+        json_t *report = bake_report(c->entries[i].result);
         json_object_set_new(report, "jiggle", cli_json_real(c->entries[i].jiggle));
         json_object_set_new(list, c->entries[i].solver, report);
     }
@@ -374,7 +367,7 @@ static int run(const cli_arguments *arguments)
     if (status == CLI_OK) {
         int frames = 1;
         for (int i = 0; i < c.count; i++)
-            if (c.entries[i].done) frames = c.entries[i].result.frames;
+            if (c.entries[i].result) frames = c.entries[i].result->frame_count;
         char *middle = cli_format("%d", frames / 2);
         const char *one[] = {"--frame", middle, NULL}, *all[] = {"--sheet", NULL};
         print_table(&c);
@@ -387,7 +380,7 @@ static int run(const cli_arguments *arguments)
     if (status == CLI_OK && !cli_flag(arguments, "quiet")) printf("%s\n%s\n%s\n", page, sheet, report);
     for (int i = 0; i < c.count; i++) {
         free(c.entries[i].cache);
-        if (c.entries[i].done) bake_result_free(&c.entries[i].result);
+        cutis_bake_destroy(c.entries[i].result);
     }
     free(c.entries);
     free(sheet);

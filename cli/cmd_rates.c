@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bake.h"
+#include "bake_face.h"
 
 static const int rates[] = {24, 30, 60, 120, 144};
 enum { RATE_COUNT = CLI_COUNT(rates) };
@@ -16,14 +16,14 @@ typedef struct rate_difference {
     double largest;         /* distance over the size */
 } rate_difference;
 
-static void compare_pair(const bake_result *a, const bake_result *b, int rate_a, int rate_b, double size,
+static void compare_pair(const cutis_bake_result *a, const cutis_bake_result *b, int rate_a, int rate_b, double size,
                          rate_difference *difference)
 {
-    size_t floats = 3 * (size_t)a->vertices;
-    for (int i = 0; i < a->frames; i++) {
+    size_t floats = 3 * (size_t)a->vertex_count;
+    for (int i = 0; i < a->frame_count; i++) {
         if ((long)i * rate_b % rate_a != 0) continue;
         int j = (int)((long)i * rate_b / rate_a);
-        if (j >= b->frames) continue;
+        if (j >= b->frame_count) continue;
         const float *x = a->positions + (size_t)i * floats, *y = b->positions + (size_t)j * floats;
         difference->shared++;
         difference->identical += memcmp(x, y, floats * sizeof *x) == 0;
@@ -37,31 +37,29 @@ static void compare_pair(const bake_result *a, const bake_result *b, int rate_a,
 
 static int run_solver(const cli_arguments *arguments, const char *solver, double size, cli_table *table)
 {
-    bake_result results[RATE_COUNT];
+    cutis_bake_result *results[RATE_COUNT] = {0};
     int done = 0, status = CLI_OK;
     for (; done < RATE_COUNT && status == CLI_OK; done += status == CLI_OK) {
-        bake_job job = {.input = arguments->positionals[0],
-                        .solver = solver,
-                        .clip = cli_text(arguments, "clip"),
-                        .fps = rates[done],
-                        .lead_in = (double)NAN,
-                        .threads = cli_integer(arguments, "threads"),
-                        .keep = true,
-                        .quiet = true};
-        status = bake_run(&job, &results[done]);
+        cutis_bake_def def = cutis_bake_def_default();
+        def.solver = solver;
+        def.clip = cli_text(arguments, "clip");
+        def.fps = rates[done];
+        def.threads = cli_integer(arguments, "threads");
+        def.keep_frames = true;
+        status = bake_run(arguments->positionals[0], &def, true, &results[done]);
     }
     for (int i = 0; i < RATE_COUNT && status == CLI_OK; i++) {
         rate_difference difference = {0};
         for (int j = 0; j < RATE_COUNT; j++)
-            if (j != i) compare_pair(&results[i], &results[j], rates[i], rates[j], size, &difference);
+            if (j != i) compare_pair(results[i], results[j], rates[i], rates[j], size, &difference);
         cli_table_cell(table, "%s", solver);
         cli_table_cell(table, "%d", rates[i]);
-        cli_table_cell(table, "%d", results[i].frames);
+        cli_table_cell(table, "%d", results[i]->frame_count);
         cli_table_cell(table, "%ld", difference.shared);
         cli_table_cell(table, "%ld", difference.identical);
         cli_table_cell(table, "%.2g", 100 * difference.largest);
     }
-    for (int i = 0; i < done; i++) bake_result_free(&results[i]);
+    for (int i = 0; i < done; i++) cutis_bake_destroy(results[i]);
     return status;
 }
 

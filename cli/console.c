@@ -277,7 +277,7 @@ int cli_json_print(json_t *value)
     return status;
 }
 
-int cli_json_save(json_t *value, const char *path)
+int cli_text_save(const char *text, const char *path)
 {
     int status = CLI_FAILURE;
     char *temporary = cli_format("%s.%ld.tmp", path, (long)getpid());
@@ -286,7 +286,7 @@ int cli_json_save(json_t *value, const char *path)
         cli_error("cannot write '%s': %s", path, strerror(errno));
         goto done;
     }
-    bool written = json_dumpf(value, file, JSON_STYLE) == 0 && fputc('\n', file) != EOF;
+    bool written = fputs(text, file) != EOF;
     if (fclose(file) != 0) written = false;
     if (!written || rename(temporary, path) != 0) {
         cli_error("cannot write '%s': %s", path, strerror(errno));
@@ -296,7 +296,18 @@ int cli_json_save(json_t *value, const char *path)
     status = CLI_OK;
 done:
     free(temporary);
+    return status;
+}
+
+int cli_json_save(json_t *value, const char *path)
+{
+    char *dumped = json_dumps(value, JSON_STYLE);
     json_decref(value);
+    if (!dumped) return cli_error("cannot write '%s': out of memory", path);
+    char *text = cli_format("%s\n", dumped);
+    int status = cli_text_save(text, path);
+    free(text);
+    free(dumped);
     return status;
 }
 

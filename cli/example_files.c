@@ -32,33 +32,3 @@ void examples_free(example_set *set)
     free(set->positions);
     *set = (example_set){0};
 }
-
-int examples_rig(cutis_character **character, const example_set *set, bool quiet)
-{
-    cutis_error error;
-    cutis_rig *rig = NULL;
-    cutis_rig_def def = cutis_rig_def_default();
-    def.character = *character;
-    def.poses = set->positions;
-    def.pose_count = set->count;
-    if (cutis_rig_create(&def, &rig, &error) != CUTIS_OK) return cli_library_error(&error);
-    for (int i = 0; i < rig->sentence_count && !quiet; i++) printf("  rig: %s\n", rig->sentences[i]);
-    cutis_character *made;
-    cutis_result result = cutis_character_create(rig->character, NULL, &made, &error);
-    cutis_rig_destroy(rig);
-    if (result != CUTIS_OK) return cli_library_error(&error);
-    cutis_character_destroy(*character);
-    *character = made;
-    return CLI_OK;
-}
-
-int examples_add(cutis_character **character, const example_set *set, double seconds)
-{
-    cutis_error error;
-    cutis_character *made;
-    if (cutis_rig_examples(*character, set->count, set->positions, seconds, NULL, &made, &error) != CUTIS_OK)
-        return cli_library_error(&error);
-    cutis_character_destroy(*character);
-    *character = made;
-    return CLI_OK;
-}

@@ -18,11 +18,4 @@ typedef struct example_set {
 int examples_load(const cutis_character *character, int count, const char *const *paths, example_set *set);
 void examples_free(example_set *set);
 
-/* Give *character, a bare mesh, a skeleton and weights, which is told unless quiet; the examples help to find joints.
- */
-int examples_rig(cutis_character **character, const example_set *set, bool quiet);
-
-/* Put the character that goes through the examples, `seconds` apart, in the place of *character. */
-int examples_add(cutis_character **character, const example_set *set, double seconds);
-
 #endif

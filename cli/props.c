@@ -6,90 +6,73 @@
 
 #include "cli.h"
 
-/* "NAME@X,Y,Z,SCALE" taken apart. */
-typedef struct prop_wish {
-    char *name;
-    bool placed;
-    float position[3];
-    double scale;
-} prop_wish;
-
-static int wish_parse(const char *text, prop_wish *wish)
+/* "NAME@X,Y,Z,SCALE" taken apart; the name is to be freed. */
+static int request_parse(const char *text, cutis_prop_request *request)
 {
     double numbers[4];
     const char *at = strrchr(text, '@');
-    *wish = (prop_wish){.scale = 1};
+    *request = (cutis_prop_request){.scale = 1};
     /* An @ in a folder's name is none of ours. */
     if (at && strchr(at, '/')) at = NULL;
-    wish->name = cli_format("%.*s", at ? (int)(at - text) : (int)strlen(text), text);
-    if (!*wish->name) return cli_error("--prop '%s' names nothing: cube, ball, table, or a .glb file", text), CLI_USAGE;
+    request->name = cli_format("%.*s", at ? (int)(at - text) : (int)strlen(text), text);
+    if (!*request->name) {
+        cli_error("--prop '%s' names nothing: cube, ball, table, or a .glb file", text);
+        return CLI_USAGE;
+    }
     if (!at) return CLI_OK;
-    if (!cli_parse_numbers(at + 1, ',', 3, numbers) && !cli_parse_numbers(at + 1, ',', 4, numbers))
-        return cli_error("--prop %s: after the @ give X,Y,Z or X,Y,Z,SCALE", text), CLI_USAGE;
-    if (cli_parse_numbers(at + 1, ',', 4, numbers)) wish->scale = numbers[3];
-    if (!(wish->scale > 0)) return cli_error("--prop %s: the scale must be above 0", text), CLI_USAGE;
-    wish->placed = true;
-    for (int k = 0; k < 3; k++) wish->position[k] = (float)numbers[k];
+    if (!cli_parse_numbers(at + 1, ',', 3, numbers) && !cli_parse_numbers(at + 1, ',', 4, numbers)) {
+        cli_error("--prop %s: after the @ give X,Y,Z or X,Y,Z,SCALE", text);
+        return CLI_USAGE;
+    }
+    if (cli_parse_numbers(at + 1, ',', 4, numbers)) request->scale = numbers[3];
+    if (!(request->scale > 0)) {
+        cli_error("--prop %s: the scale must be above 0", text);
+        return CLI_USAGE;
+    }
+    request->placed = true;
+    for (int k = 0; k < 3; k++) request->position[k] = (float)numbers[k];
     return CLI_OK;
 }
 
-static int add(const cutis_placed_prop *props, int count, cutis_character **character)
+int cli_prop_requests(const cli_arguments *arguments, cutis_prop_request **requests, int *count)
 {
-    cutis_character *more;
-    cutis_error error;
-    if (cutis_character_add_props(*character, props, count, NULL, &more, &error) != CUTIS_OK)
-        return cli_library_error(&error);
-    cutis_character_destroy(*character);
-    *character = more;
-    return CLI_OK;
-}
-
-/* All props of a file, moved and scaled as one. */
-static int add_file(const prop_wish *wish, bool quiet, cutis_character **character)
-{
-    cutis_props *loaded;
-    cutis_error error;
-    if (cutis_props_load(wish->name, NULL, &loaded, &error) != CUTIS_OK) return cli_library_error(&error);
-    if (!quiet) cli_warnings(loaded->warnings, loaded->warning_count);
-    cutis_placed_prop *props = cli_allocate((size_t)loaded->count, sizeof *props);
-    memcpy(props, loaded->props, (size_t)loaded->count * sizeof *props);
-    for (int i = 0; i < loaded->count; i++) {
-        for (int k = 0; k < 12; k++) props[i].place[k] *= (float)wish->scale;
-        for (int k = 0; k < 3 && wish->placed; k++) props[i].place[4 * k + 3] += wish->position[k];
+    int status = CLI_OK, given = cli_text_count(arguments, "prop");
+    *requests = cli_allocate((size_t)given + 1, sizeof **requests);
+    *count = 0;
+    while (*count < given && status == CLI_OK) {
+        const char *text = cli_text_at(arguments, "prop", *count);
+        status = request_parse(text, &(*requests)[(*count)++]);
     }
-    int status = add(props, loaded->count, character);
-    free(props);
-    cutis_props_destroy(loaded);
     return status;
 }
 
-int cli_add_props(const char *const *texts, int text_count, int clip, bool quiet, cutis_character **character)
+void cli_prop_requests_free(cutis_prop_request *requests, int count)
 {
-    int status = CLI_OK;
-    for (int i = 0; i < text_count && status == CLI_OK; i++) {
-        prop_wish wish;
-        status = wish_parse(texts[i], &wish);
-        if (status == CLI_OK && strpbrk(wish.name, "./")) {
-            status = add_file(&wish, quiet, character);
-        } else if (status == CLI_OK) {
-            cutis_placed_prop prop;
-            cutis_error error;
-            const float *position = wish.placed ? wish.position : NULL;
-            if (cutis_zoo_prop_make(wish.name, *character, clip, position, wish.scale, NULL, &prop, &error) != CUTIS_OK)
-                status = cli_library_error(&error);
-            else
-                status = add(&prop, 1, character);
-        }
-        free(wish.name);
-    }
-    return status;
+    for (int i = 0; i < count; i++) free((void *)requests[i].name);
+    free(requests);
+}
+
+static void on_message(void *quiet, cutis_bake_message kind, const char *text)
+{
+    if (!*(bool *)quiet && kind == CUTIS_BAKE_WARNING) cli_warning("%s", text);
 }
 
 int cli_add_given_props(const cli_arguments *arguments, int clip, bool quiet, cutis_character **character)
 {
     int count;
-    const char **texts = cli_texts(arguments, "prop", &count);
-    int status = cli_add_props(texts, count, clip, quiet, character);
-    free(texts);
+    cutis_prop_request *requests;
+    int status = cli_prop_requests(arguments, &requests, &count);
+    cutis_character *more;
+    cutis_error error;
+    if (status == CLI_OK && count > 0) {
+        if (cutis_bake_add_props(*character, requests, count, clip, on_message, &quiet, NULL, &more, &error) ==
+            CUTIS_OK) {
+            cutis_character_destroy(*character);
+            *character = more;
+        } else {
+            status = cli_library_error(&error);
+        }
+    }
+    cli_prop_requests_free(requests, count);
     return status;
 }

@@ -19,16 +19,17 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # A module may include itself and those above it.
-ORDER = ["base", "math", "mesh", "character", "body", "rig", "contact", "solvers", "engine", "io", "measure", "zoo"]
+ORDER = ["base", "math", "mesh", "character", "body", "rig", "contact", "solvers", "engine", "io", "measure", "zoo",
+         "bake"]
 # Only the engine calls the solver table.
-FORBIDDEN = {("io", "solvers"), ("measure", "solvers"), ("zoo", "solvers")}
+FORBIDDEN = {("io", "solvers"), ("measure", "solvers"), ("zoo", "solvers"), ("bake", "solvers")}
 
 STANDARD = set(
     "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic "
     "stdbool stddef stdint stdio stdlib stdnoreturn string tgmath time uchar wchar wctype".split())
 # Beyond the C standard library, by module.
 SYSTEM = {
-    "base": ["pthread.h", "unistd.h", "sched.h"],
+    "base": ["pthread.h", "unistd.h", "sched.h", "sys/resource.h"],
     "math": ["immintrin.h"],
     "rig": ["suitesparse/"],
     "io": ["jansson.h", "draco/", "assimp/", "meshoptimizer.h", "cstdio", "exception", "memory", "unistd.h", "fcntl.h", "dirent.h", "sys/", "strings.h"],

@@ -56,10 +56,10 @@ static scene scene_make(cutis_character *c, int clip, double fps, int frame_limi
 
 static void scene_free(scene *s) { free(s->frames); }
 
-static cutis_bake_def scene_def(const scene *s, const char *source)
+static cutis_morphs_def scene_def(const scene *s, const char *source)
 {
-    return (cutis_bake_def){.character = s->character,
-                            .source = source,
+    return (cutis_morphs_def){.character = s->character,
+                            .source = {.name = source},
                             .clip = s->clip,
                             .start = s->start,
                             .fps = s->fps,
@@ -110,14 +110,14 @@ static void check_bake(const scene *s, const char *source, const char *label)
         bool exact, plain;
     } kinds[] = {{0, 0, false, false}, {0, 8, false, true}, {0, 0, true, true}};
     for (int i = 0; i < 3; i++) {
-        cutis_bake_def def = scene_def(s, source);
+        cutis_morphs_def def = scene_def(s, source);
         def.tolerance = kinds[i].tolerance;
         def.target_limit = kinds[i].limit;
         def.exact = kinds[i].exact;
         def.positions_only = kinds[i].plain;
-        cutis_bake_info info;
+        cutis_morphs_info info;
         cutis_error error;
-        if (cutis_bake_save(&def, path, &info, &error) != CUTIS_OK) fail_msg("%s: %s", label, error.text);
+        if (cutis_morphs_save(&def, path, &info, &error) != CUTIS_OK) fail_msg("%s: %s", label, error.text);
         double found = file_error(s, path, clip);
         if (found > info.max_error + 1e-6 || (i != 1 && found > 0.001))
             print_error("%s: %d targets, stated %g, found %g\n", label, info.target_count, info.max_error, found);
@@ -173,12 +173,12 @@ static void second_bake_keeps_the_first(void **unused)
     (void)unused;
     const char *once = temporary("once.glb"), *twice = temporary("twice.glb");
     cutis_character *between = NULL, *after = NULL;
-    cutis_bake_info info;
+    cutis_morphs_info info;
     cutis_character *c = test_zoo("arm", 0.2);
     assert_true(c->clip_count >= 2);
     scene first = scene_make(c, 0, 12, 20);
-    cutis_bake_def def = scene_def(&first, NULL);
-    assert_int_equal(cutis_bake_save(&def, once, &info, NULL), CUTIS_OK);
+    cutis_morphs_def def = scene_def(&first, NULL);
+    assert_int_equal(cutis_morphs_save(&def, once, &info, NULL), CUTIS_OK);
     int first_count = info.target_count;
     assert_true(first_count > 0);
 
@@ -187,7 +187,7 @@ static void second_bake_keeps_the_first(void **unused)
     int clip = cutis_character_find_clip(between, c->clips[1].name);
     scene second = scene_make(between, clip, 12, 20);
     def = scene_def(&second, once);
-    assert_int_equal(cutis_bake_save(&def, twice, &info, NULL), CUTIS_OK);
+    assert_int_equal(cutis_morphs_save(&def, twice, &info, NULL), CUTIS_OK);
     assert_true(file_error(&first, twice, c->clips[0].name) <= 0.001);
     assert_true(file_error(&second, twice, c->clips[1].name) <= info.max_error + 1e-6);
 
@@ -244,9 +244,9 @@ static void one_mesh_in_two_places(void **unused)
     check_bake(&s, source, "one mesh in two places");
 
     /* The other clip still plays what it did. */
-    cutis_bake_def def = scene_def(&s, source);
-    cutis_bake_info info;
-    assert_int_equal(cutis_bake_save(&def, path, &info, NULL), CUTIS_OK);
+    cutis_morphs_def def = scene_def(&s, source);
+    cutis_morphs_info info;
+    assert_int_equal(cutis_morphs_save(&def, path, &info, NULL), CUTIS_OK);
     assert_int_equal(cutis_character_load(path, NULL, &loaded, NULL), CUTIS_OK);
     assert_int_equal(loaded->morph_count, c->morph_count + 2 * info.target_count);
     float before[24], after[24];
@@ -269,11 +269,11 @@ static void threads_do_not_change_the_file(void **unused)
     scene s = scene_make(c, 0, 12, 12);
     const char *paths[2] = {temporary("a.glb"), temporary("b.glb")};
     char *bytes[2];
-    cutis_bake_info info[2];
+    cutis_morphs_info info[2];
     for (int i = 0; i < 2; i++) {
-        cutis_bake_def def = scene_def(&s, NULL);
+        cutis_morphs_def def = scene_def(&s, NULL);
         if (i == 1) def.jobs = &test_jobs_backward;
-        assert_int_equal(cutis_bake_save(&def, paths[i], &info[i], NULL), CUTIS_OK);
+        assert_int_equal(cutis_morphs_save(&def, paths[i], &info[i], NULL), CUTIS_OK);
         FILE *file = fopen(paths[i], "rb");
         bytes[i] = malloc(info[i].file_bytes);
         assert_int_equal(fread(bytes[i], 1, info[i].file_bytes, file), info[i].file_bytes);
@@ -297,9 +297,9 @@ static void flat_blends_do_not_blow_up(void **unused)
     cutis_character *loaded = NULL;
     cutis_character *c = test_zoo("arm", 0.5);
     scene s = scene_make(c, cutis_character_find_clip(c, "twist"), 15, 40);
-    cutis_bake_def def = scene_def(&s, NULL);
-    cutis_bake_info info;
-    assert_int_equal(cutis_bake_save(&def, path, &info, NULL), CUTIS_OK);
+    cutis_morphs_def def = scene_def(&s, NULL);
+    cutis_morphs_info info;
+    assert_int_equal(cutis_morphs_save(&def, path, &info, NULL), CUTIS_OK);
     assert_true(info.flat_blends > 0);
     double found = file_error(&s, path, "twist");
     assert_true(found <= info.max_error + 1e-6);
@@ -320,15 +320,15 @@ static void nonsense_is_refused(void **unused)
     cutis_character *c = test_zoo("arm", 0.2);
     scene s = scene_make(c, 0, 12, 2);
     cutis_error error;
-    cutis_bake_def def = scene_def(&s, NULL);
-    assert_int_equal(cutis_bake_save(&def, "x.fbx", NULL, &error), CUTIS_ERROR_ARGUMENT);
+    cutis_morphs_def def = scene_def(&s, NULL);
+    assert_int_equal(cutis_morphs_save(&def, "x.fbx", NULL, &error), CUTIS_ERROR_ARGUMENT);
     def.frame_count = 0;
-    assert_int_equal(cutis_bake_save(&def, "x.glb", NULL, &error), CUTIS_ERROR_ARGUMENT);
+    assert_int_equal(cutis_morphs_save(&def, "x.glb", NULL, &error), CUTIS_ERROR_ARGUMENT);
     def = scene_def(&s, NULL);
     def.target_limit = 99;
-    assert_int_equal(cutis_bake_save(&def, "x.glb", NULL, &error), CUTIS_ERROR_ARGUMENT);
+    assert_int_equal(cutis_morphs_save(&def, "x.glb", NULL, &error), CUTIS_ERROR_ARGUMENT);
     def = scene_def(&s, "no/such/file.glb");
-    assert_int_equal(cutis_bake_save(&def, temporary("no.glb"), NULL, &error), CUTIS_ERROR_FILE);
+    assert_int_equal(cutis_morphs_save(&def, temporary("no.glb"), NULL, &error), CUTIS_ERROR_FILE);
     scene_free(&s);
     cutis_character_destroy(c);
 }
@@ -352,11 +352,11 @@ static void test_a_bake_is_read_back_as_a_cache(void **state)
     cutis_character *c = NULL;
     assert_int_equal(cutis_zoo_make("arm", 0.1, NULL, &c, NULL), CUTIS_OK);
     scene s = scene_make(c, 1, 12.5, 20); /* not the first clip: the one with moving morph targets is played */
-    cutis_bake_def def = scene_def(&s, NULL);
+    cutis_morphs_def def = scene_def(&s, NULL);
     def.exact = true;
-    cutis_bake_info info;
+    cutis_morphs_info info;
     cutis_error error;
-    assert_int_equal(cutis_bake_save(&def, path, &info, NULL), CUTIS_OK);
+    assert_int_equal(cutis_morphs_save(&def, path, &info, NULL), CUTIS_OK);
     cutis_cache *cache = NULL;
     assert_int_equal(cutis_cache_play(path, NULL, 0, c->vertex_count, NULL, &cache, NULL), CUTIS_OK);
     assert_int_equal(cache->vertex_count, c->vertex_count);
@@ -390,10 +390,10 @@ static void test_an_interrupted_bake_writes_nothing(void **state)
     assert_int_equal(cutis_zoo_make("arm", 0.1, NULL, &c, NULL), CUTIS_OK);
     scene s = scene_make(c, 1, 12.5, 20);
     int asked = 0;
-    cutis_bake_def def = scene_def(&s, NULL);
+    cutis_morphs_def def = scene_def(&s, NULL);
     def.interrupted = third_time, def.context = &asked;
-    cutis_bake_info info;
-    assert_int_equal(cutis_bake_save(&def, path, &info, NULL), CUTIS_OK);
+    cutis_morphs_info info;
+    assert_int_equal(cutis_morphs_save(&def, path, &info, NULL), CUTIS_OK);
     assert_true(info.interrupted);
     assert_int_equal(access(path, F_OK), -1);
     scene_free(&s);

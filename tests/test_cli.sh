@@ -105,7 +105,7 @@ shows "export it as glTF 2.0" err
 run 2 bake hero.blend -o x.glb
 shows "export it as glTF 2.0" err
 run 2 bake hero.bvh -o x.glb
-shows "with --motion" err
+shows "as its motion" err
 run 1 info hero.stl
 shows "too short to be an STL file" err
 run 2 info hero.ztl

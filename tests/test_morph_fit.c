@@ -1,7 +1,7 @@
 /* Morph targets of a motion: few suffice for a motion of few components, and their normals follow the surface. */
 #include "testing.h"
 
-#include "character/morph_fit.h"
+#include "bake/morph_fit.h"
 #include "character/normals.h"
 #include "character/skinning.h"
 #include "math/math3.h"

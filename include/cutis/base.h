@@ -38,7 +38,8 @@ typedef enum cutis_result {
     CUTIS_ERROR_FILE,        /* a file cannot be opened, read or written */
     CUTIS_ERROR_FORMAT,      /* a file is damaged or breaks its format's rules */
     CUTIS_ERROR_UNSUPPORTED, /* valid, but asks for something cutis does not have */
-    CUTIS_ERROR_DATA         /* well formed, but not usable as a character (empty, not finite, ...) */
+    CUTIS_ERROR_DATA,        /* well formed, but not usable as a character (empty, not finite, ...) */
+    CUTIS_ERROR_INTERRUPTED  /* the host asked to stop */
 } cutis_result;
 
 /* What went wrong. Zero-initialise it or not: it is only written on failure. */

@@ -2,6 +2,7 @@
 #ifndef CUTIS_CUTIS_H
 #define CUTIS_CUTIS_H
 
+#include "bake.h"
 #include "base.h"
 #include "character.h"
 #include "io.h"

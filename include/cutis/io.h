@@ -78,57 +78,6 @@ CUTIS_API cutis_result cutis_character_save(const cutis_character *character, co
 CUTIS_API cutis_result cutis_character_save_rig(const cutis_character *character, const char *source, const char *path,
                                                 cutis_error *error);
 
-/* ---- bakes: a simulated clip as skeleton and morph targets ---- */
-
-/* A prop through the frames of a bake, as cutis_state_prop told them. */
-typedef struct cutis_bake_prop {
-    const float *motions;             /* (frame_count x 12) its own space -> scene space */
-    int vertex_count, triangle_count; /* of a soft one that was deformed; else 0 */
-    const float *positions;           /* (frame_count x vertex_count x 3), scene space */
-    const int *triangles;             /* (triangle_count x 3) */
-} cutis_bake_prop;
-
-typedef struct cutis_bake_def {
-    const cutis_character *character;
-    const char *source;  /* the .glb or .gltf that the character was loaded from, all of which is kept; else NULL */
-    int clip;            /* that was simulated; -1: the idle pose */
-    double start, fps;   /* frame i shows the clip at start + i / fps; start in the clip's own seconds */
-    int frame_count;     /* at least 1 */
-    const float *frames; /* (frame_count x vertex_count x 3) */
-    double tolerance;    /* largest distance of a vertex, over the size; 0 = 0.001 */
-    int target_limit;    /* 1 to 32; 0 = 32 */
-    bool exact;          /* one target for each frame instead */
-    bool positions_only; /* no normals in the targets */
-    /*
-     * (prop_count of the character), or NULL: props stay as they are in the file. Free ones become animated nodes, soft
-     * ones with morph targets of their own; props that the source does not have get nodes.
-     */
-    const cutis_bake_prop *props;
-    bool (*interrupted)(void *context); /* asked now and then; NULL: never */
-    void *context;
-    const cutis_jobs *jobs;
-    const cutis_allocator *allocator;
-} cutis_bake_def;
-
-typedef struct cutis_bake_info {
-    int target_count;
-    double rms_error, max_error; /* distance of the file's vertices from the frames, over the size */
-    double residual;             /* the same of skeleton and skin alone: largest distance */
-    int worst_frame;
-    double flat_blends; /* share of vertices and frames whose blend of skin matrices is nearly flat (opposite twists) */
-    size_t file_bytes;
-    bool interrupted; /* given up, and nothing written */
-    int image_count;  /* images that the file still takes from elsewhere, because they could not be read */
-} cutis_bake_info;
-
-/*
- * Write a .glb that plays the frames anywhere: the source with everything it holds (or the character), and in the
- * clip of the same name (added when the source does not have it) animated weights of as many morph targets as
- * the tolerance needs: the principal components of what linear-blend skinning misses.
- */
-CUTIS_API cutis_result cutis_bake_save(const cutis_bake_def *def, const char *path, cutis_bake_info *info,
-                                       cutis_error *error);
-
 /* ---- caches: positions of every vertex at every frame ---- */
 
 typedef struct cutis_cache_info {
@@ -175,7 +124,7 @@ typedef struct cutis_cache {
 CUTIS_API cutis_result cutis_cache_load(const char *path, const cutis_allocator *allocator, cutis_cache **cache,
                                         cutis_error *error);
 /*
- * Play a .glb or .gltf, such as cutis_bake_save wrote: skeleton, skin and morph targets at every frame, as any player
+ * Play a .glb or .gltf, such as cutis_morphs_save wrote: skeleton, skin and morph targets at every frame, as any player
  * shows them. clip: NULL = the first whose morph targets move, else the first; a file without clips is one frame. fps:
  * 0 = where the keys of the morph targets are, else 30. vertex_count: 0 = all; else only the first so many, for a
  * character whose file has copies of vertices behind them (cutis_character_save). ARGUMENT for an unknown clip.

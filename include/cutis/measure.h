@@ -35,6 +35,36 @@ CUTIS_API cutis_result cutis_measure(const cutis_character *character, const flo
                                      const cutis_jobs *jobs, const cutis_allocator *allocator, cutis_quality *quality,
                                      cutis_error *error);
 
+/* ---- bounds on figures ---- */
+
+/* A figure by its name. */
+typedef struct cutis_figure {
+    const char *name;
+    double value; /* NAN: the result has none */
+} cutis_figure;
+
+enum { CUTIS_QUALITY_FIGURES = 12 };
+/* The figures of a quality that can be bounded, by the names of docs/CONVENTIONS.md: (CUTIS_QUALITY_FIGURES). */
+CUTIS_API void cutis_quality_figures(const cutis_quality *quality, cutis_figure *figures);
+
+/* One bound: "volume_error_max<0.01". */
+typedef struct cutis_check {
+    char name[64];
+    char relation[4]; /* "<", "<=", ">", ">=" or "=" */
+    double bound;
+    double value; /* NAN: the result has no such figure */
+    bool passed;
+} cutis_check;
+
+/*
+ * Parse bounds separated by commas. names: (name_count) the figures that may be bounded. *count: all there are, of
+ * which at most capacity are written; at least one. ARGUMENT says what is wrong, with the nearest name.
+ */
+CUTIS_API cutis_result cutis_checks_parse(const char *text, const char *const *names, int name_count,
+                                          cutis_check *checks, int capacity, int *count, cutis_error *error);
+/* Look the figures up and decide. Returns the number of bounds that do not hold. */
+CUTIS_API int cutis_checks_decide(cutis_check *checks, int check_count, const cutis_figure *figures, int figure_count);
+
 /* Per frame, for plots: each array (frame_count), NULL to leave out. */
 CUTIS_API cutis_result cutis_measure_frames(const cutis_character *character, const float *frames, int frame_count,
                                             const cutis_jobs *jobs, const cutis_allocator *allocator,

@@ -50,6 +50,9 @@ void memory_release(const cutis_allocator *allocator, void *block, size_t count,
 /* The allocator to use for a possibly NULL one, by value, so that an object can keep it. */
 cutis_allocator memory_resolve(const cutis_allocator *allocator);
 
+/* The largest resident memory of this process so far, bytes; 0 where the system does not tell. */
+double memory_peak(void);
+
 /*
  * Memory that is freed all at once. Blocks are zeroed and 64-byte aligned. After a failed push, `failed`
  * stays true, so that a builder may check once at its end, as long as it does not touch NULL in between.

@@ -5,6 +5,10 @@
 
 #include "base/core.h"
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <sys/resource.h>
+#endif
+
 enum { ALIGNMENT = 64, CHUNK_BYTES = 1 << 16 };
 
 static void *default_allocate(void *context, size_t size, size_t alignment)
@@ -49,6 +53,19 @@ void memory_release(const cutis_allocator *allocator, void *block, size_t count,
     if (!block) return;
     cutis_allocator a = memory_resolve(allocator);
     a.release(a.context, block, block_bytes(count, size));
+}
+
+double memory_peak(void)
+{
+#if defined(__APPLE__)
+    struct rusage usage; /* in bytes there */
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss : 0;
+#elif defined(__unix__)
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
+#else
+    return 0;
+#endif
 }
 
 /* The header takes one alignment, so that what follows it is aligned too. */

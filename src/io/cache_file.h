@@ -28,6 +28,7 @@ typedef enum cache_format {
 
 /* All frames of a cache, for formats that need them at once. */
 typedef struct cache_frames {
+    file_store *store; /* takes the files; NULL: the disk */
     cutis_cache_info info;
     float *positions; /* (frame_count x vertex_count x 3) */
     float *texcoords; /* (frame_count x corner_count x 2), or NULL when they do not move */
@@ -37,6 +38,10 @@ cutis_result cache_write_usda(const cache_frames *frames, const char *path, cons
                               cutis_error *error);
 cutis_result cache_write_vat(const cache_frames *frames, const char *path, const cutis_allocator *allocator,
                              cutis_error *error);
+
+/* cutis_cache_create into a store, which must outlive the writer; NULL: the disk. */
+cutis_result cache_create_in(file_store *store, const char *path, const cutis_cache_info *info,
+                             const cutis_allocator *allocator, cutis_cache_writer **writer, cutis_error *error);
 
 cache_format cache_format_of(const char *path);
 /* The number in "frame_NUMBER.obj"; -1 for any other name. */

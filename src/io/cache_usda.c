@@ -87,7 +87,8 @@ cutis_result cache_write_usda(const cache_frames *f, const char *path, const cut
     float *scratch = ARENA_ARRAY(&memory, float, (size_t)c->point_count * 3);
     float *normals = ARENA_ARRAY(&memory, float, (size_t)c->vertex_count * 3);
     file_writer w;
-    cutis_result result = memory.failed ? error_memory(error, "a cache") : file_writer_open(&w, path, allocator, error);
+    cutis_result result =
+        memory.failed ? error_memory(error, "a cache") : file_writer_open(&w, f->store, path, allocator, error);
     if (result == CUTIS_OK) {
         char name[64], rate[32], first[32], last[32];
         double start = f->info.start * f->info.fps;

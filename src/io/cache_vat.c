@@ -108,7 +108,7 @@ static cutis_result texture_write(vat *v, const char *path, bool normals, const 
     int vertices = f->info.vertex_count, total = f->info.frame_count * v->rows;
     size_t size = 1 + 6 * (size_t)v->width;
     file_writer file;
-    cutis_result result = file_writer_open(&file, path, allocator, error);
+    cutis_result result = file_writer_open(&file, f->store, path, allocator, error);
     if (result != CUTIS_OK) return result;
     png_writer png;
     png_start(&png, &file, v->width, total);
@@ -146,7 +146,7 @@ static cutis_result description_write(const vat *v, const char *path, const cuti
     const cutis_cache_info *info = &v->frames->info;
     char fps[32], start[32];
     file_writer file;
-    cutis_result result = file_writer_open(&file, path, allocator, error);
+    cutis_result result = file_writer_open(&file, v->frames->store, path, allocator, error);
     if (result != CUTIS_OK) return result;
     text_from_float((float)info->fps, fps);
     text_from_float((float)info->start, start);

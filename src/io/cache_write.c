@@ -16,6 +16,7 @@
 struct cutis_cache_writer {
     cutis_allocator allocator;
     arena memory;
+    file_store *store; /* takes the files; NULL: the disk */
     cache_format format;
     cutis_cache_info info;
     int frame_count;     /* appended */
@@ -64,7 +65,7 @@ static cutis_result folder_start(cutis_cache_writer *writer, const char *path, c
                          "cannot write '%s': a folder of .obj needs the character whose %d vertices it shows", path,
                          writer->info.vertex_count);
     struct stat info;
-    if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+    if (!writer->store && stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
         return error_set(
             error, CUTIS_ERROR_FILE,
             "cannot write '%s': a cache of .obj frames is a folder, but this is a file; choose another name", path);
@@ -73,6 +74,7 @@ static cutis_result folder_start(cutis_cache_writer *writer, const char *path, c
         return error_memory(error, "a cache");
     size_t length = strlen(path);
     while (length > 1 && writer->path[length - 1] == '/') writer->path[--length] = 0;
+    if (writer->store) return CUTIS_OK;
     int failure = EEXIST;
     for (int attempt = 0; attempt < 100 && failure == EEXIST; attempt++) {
         char *name = file_temporary_name(writer->path, attempt, &writer->allocator);
@@ -89,10 +91,10 @@ static cutis_result folder_start(cutis_cache_writer *writer, const char *path, c
 
 static cutis_result folder_append(cutis_cache_writer *writer, const float *positions, cutis_error *error)
 {
-    char *path = frame_path(writer, writer->folder, writer->frame_count);
+    char *path = frame_path(writer, writer->store ? writer->path : writer->folder, writer->frame_count);
     if (!path) return error_memory(error, "a cache");
     file_writer file;
-    cutis_result result = file_writer_open(&file, path, &writer->allocator, error);
+    cutis_result result = file_writer_open(&file, writer->store, path, &writer->allocator, error);
     if (result != CUTIS_OK) return result;
     file.quick = true;
     char start[32], fps[32];
@@ -223,6 +225,7 @@ static cutis_result frames_start(cutis_cache_writer *writer, const char *path, c
     /* Not from the arena, whose blocks are zeroed and kept apart for speed. */
     writer->path = arena_string(&writer->memory, path);
     writer->frames.info = writer->info;
+    writer->frames.store = writer->store;
     writer->frames.positions =
         memory_allocate(&writer->allocator, (size_t)writer->info.frame_count * frame_floats(writer), sizeof(float));
     return writer->path && writer->frames.positions ? CUTIS_OK : error_memory(error, "a cache");
@@ -260,7 +263,7 @@ static cutis_result writer_start(cutis_cache_writer *writer, const char *path, c
     writer->row =
         memory_allocate(&writer->allocator, (size_t)writer->info.vertex_count, 4 * (size_t)writer->info.components);
     if (!writer->row) return error_memory(error, "a cache");
-    cutis_result result = file_writer_open(&writer->file, path, &writer->allocator, error);
+    cutis_result result = file_writer_open(&writer->file, writer->store, path, &writer->allocator, error);
     if (result != CUTIS_OK) return result;
     void (*const headers[])(cutis_cache_writer *) = {header_pc2, header_mdd, header_npy};
     headers[writer->format](writer);
@@ -277,8 +280,8 @@ static void writer_free(cutis_cache_writer *writer)
     memory_release(&allocator, writer, 1, sizeof *writer);
 }
 
-cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info, const cutis_allocator *allocator,
-                                cutis_cache_writer **writer, cutis_error *error)
+cutis_result cache_create_in(file_store *store, const char *path, const cutis_cache_info *info,
+                             const cutis_allocator *allocator, cutis_cache_writer **writer, cutis_error *error)
 {
     *writer = NULL;
     cache_format format = cache_format_of(path);
@@ -299,6 +302,7 @@ cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info, 
     if (!created) return error_memory(error, "a cache");
     created->allocator = memory_resolve(allocator);
     created->memory = arena_create(allocator);
+    created->store = store;
     created->format = format;
     created->info = *info;
     if (created->info.components == 0) created->info.components = 3;
@@ -308,6 +312,12 @@ cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info, 
     else
         *writer = created;
     return result;
+}
+
+cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info, const cutis_allocator *allocator,
+                                cutis_cache_writer **writer, cutis_error *error)
+{
+    return cache_create_in(NULL, path, info, allocator, writer, error);
 }
 
 cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positions, cutis_error *error)
@@ -361,7 +371,7 @@ cutis_result cutis_cache_finish(cutis_cache_writer *writer, cutis_error *error)
         return result;
     }
     if (writer->format == CACHE_OBJ) {
-        cutis_result result = folder_finish(writer, error);
+        cutis_result result = writer->store ? CUTIS_OK : folder_finish(writer, error);
         folder_discard(writer); /* what could not be put in place */
         writer_free(writer);
         return result;

@@ -16,7 +16,7 @@ static const char *way_to_gltf(const char *path)
     static const char *const scenes[] = {".fbx", ".blend", ".dae", ".usd", ".usda", ".usdc", ".usdz",
                                          ".abc", ".ma",    ".mb",  ".max", ".c4d",  ".3ds",  ".x"};
     static const char *const meshes[] = {".ztl", ".zpr"};
-    if (path_ends(path, ".bvh")) return "; it is a motion: give the character, and this with --motion";
+    if (path_ends(path, ".bvh")) return "; it is a motion: give a character, and this file as its motion";
     for (int i = 0; i < COUNT_OF(scenes); i++)
         if (path_ends(path, scenes[i]))
             return "; open it in Blender (or where it comes from) and export it as glTF 2.0 (.glb)";
@@ -81,7 +81,7 @@ static cutis_result save_obj(const cutis_character *character, const char *path,
     file_writer writer;
     cutis_result result = CUTIS_OK;
     if (!corner_split_make(character, &memory, &split)) result = error_memory(error, "an OBJ file");
-    if (result == CUTIS_OK) result = file_writer_open(&writer, path, NULL, error);
+    if (result == CUTIS_OK) result = file_writer_open(&writer, NULL, path, NULL, error);
     if (result == CUTIS_OK) {
         obj_write(&writer, character, character->positions, &split);
         result = file_writer_finish(&writer, error);
@@ -108,7 +108,7 @@ cutis_result cutis_character_save_rig(const cutis_character *character, const ch
     if (character->joint_count == 0 || !character->influence_first)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "the character has no skeleton or no weights to write");
     cutis_result result = file_read(source, 0, NULL, &file, error);
-    if (result == CUTIS_OK) result = gltf_rig_write(character, file.bytes, file.size, source, path, error);
+    if (result == CUTIS_OK) result = gltf_rig_write(character, file.bytes, file.size, source, true, NULL, path, error);
     file_release(&file);
     return result;
 }

@@ -119,13 +119,64 @@ static char *string_copy(const cutis_allocator *allocator, const char *text)
     return copy;
 }
 
-cutis_result file_writer_open(file_writer *writer, const char *path, const cutis_allocator *allocator,
-                              cutis_error *error)
+/* ---- files in memory ---- */
+
+static void stored_release(const cutis_allocator *allocator, file_stored *file)
+{
+    file_string_release(allocator, file->name);
+    memory_release(allocator, file->bytes, file->capacity, 1);
+    *file = (file_stored){0};
+}
+
+void file_store_release(file_store *store)
+{
+    for (int i = 0; i < store->count; i++) stored_release(&store->allocator, &store->files[i]);
+    memory_release(&store->allocator, store->files, (size_t)store->capacity, sizeof *store->files);
+    *store = (file_store){0};
+}
+
+/* Room for `size` bytes behind those that are there; NULL when memory runs out. */
+static uint8_t *stored_grow(const cutis_allocator *allocator, file_stored *file, size_t size)
+{
+    if (size > file->capacity - file->size) {
+        size_t capacity = MAX(2 * file->capacity, file->size + size + 4096);
+        uint8_t *larger = memory_allocate(allocator, capacity, 1);
+        if (!larger) return NULL;
+        if (file->size) memcpy(larger, file->bytes, file->size);
+        memory_release(allocator, file->bytes, file->capacity, 1);
+        file->bytes = larger;
+        file->capacity = capacity;
+    }
+    return file->bytes + file->size;
+}
+
+/* Hand a finished file to the store, which takes it over. */
+static bool store_add(file_store *store, file_stored *file)
+{
+    if (store->count == store->capacity) {
+        int capacity = store->capacity ? 2 * store->capacity : 8;
+        file_stored *larger = memory_allocate(&store->allocator, (size_t)capacity, sizeof *larger);
+        if (!larger) return false;
+        if (store->count) memcpy(larger, store->files, (size_t)store->count * sizeof *larger);
+        memory_release(&store->allocator, store->files, (size_t)store->capacity, sizeof *larger);
+        store->files = larger;
+        store->capacity = capacity;
+    }
+    store->files[store->count++] = *file;
+    *file = (file_stored){0};
+    return true;
+}
+
+/* ---- files that appear whole ---- */
+
+cutis_result file_writer_open(file_writer *writer, file_store *store, const char *path,
+                              const cutis_allocator *allocator, cutis_error *error)
 {
     char reason[128];
-    *writer = (file_writer){.allocator = memory_resolve(allocator)};
+    *writer = (file_writer){.allocator = memory_resolve(store ? &store->allocator : allocator), .store = store};
     writer->path = string_copy(&writer->allocator, path);
     if (!writer->path) return error_memory(error, "a path");
+    if (store) return CUTIS_OK;
     int descriptor = -1, failure = 0;
     for (int attempt = 0; attempt < 100 && descriptor < 0; attempt++) {
         file_string_release(&writer->allocator, writer->temporary);
@@ -156,6 +207,13 @@ cutis_result file_writer_open(file_writer *writer, const char *path, const cutis
 void file_writer_put(file_writer *writer, const void *data, size_t size)
 {
     if (writer->failed || size == 0) return;
+    if (writer->store) {
+        uint8_t *to = stored_grow(&writer->allocator, &writer->memory, size);
+        writer->failed = !to;
+        if (to) memcpy(to, data, size);
+        writer->memory.size += to ? size : 0;
+        return;
+    }
     if (fwrite(data, 1, size, writer->file) != size) {
         writer->failed = true;
         writer->failure = errno;
@@ -166,6 +224,19 @@ void file_writer_print(file_writer *writer, const char *format, ...)
 {
     if (writer->failed) return;
     va_list arguments;
+    if (writer->store) {
+        va_start(arguments, format);
+        int length = vsnprintf(NULL, 0, format, arguments);
+        va_end(arguments);
+        char *to = (char *)stored_grow(&writer->allocator, &writer->memory, (size_t)length + 1);
+        writer->failed = !to;
+        if (!to) return;
+        va_start(arguments, format);
+        vsnprintf(to, (size_t)length + 1, format, arguments);
+        va_end(arguments);
+        writer->memory.size += (size_t)length;
+        return;
+    }
     va_start(arguments, format);
     if (vfprintf(writer->file, format, arguments) < 0) {
         writer->failed = true;
@@ -180,6 +251,7 @@ void file_writer_discard(file_writer *writer)
         fclose(writer->file);
         unlink(writer->temporary);
     }
+    stored_release(&writer->allocator, &writer->memory);
     file_string_release(&writer->allocator, writer->temporary);
     file_string_release(&writer->allocator, writer->path);
     writer->file = NULL;
@@ -189,6 +261,13 @@ void file_writer_discard(file_writer *writer)
 cutis_result file_writer_finish(file_writer *writer, cutis_error *error)
 {
     char reason[128];
+    if (writer->store) {
+        writer->memory.name = writer->path;
+        writer->path = NULL;
+        bool fine = !writer->failed && store_add(writer->store, &writer->memory);
+        file_writer_discard(writer);
+        return fine ? CUTIS_OK : error_memory(error, "a file");
+    }
     /* To the disk before the rename, so that a power failure cannot leave an empty file under the name. */
     if (!writer->failed && (fflush(writer->file) != 0 || (!writer->quick && fsync(fileno(writer->file)) != 0))) {
         writer->failed = true;

@@ -33,11 +33,29 @@ cutis_result file_read(const char *path, size_t limit, const cutis_allocator *al
                        cutis_error *error);
 void file_release(file_data *data);
 
+/* A file that is kept in memory. */
+typedef struct file_stored {
+    char *name;
+    uint8_t *bytes;
+    size_t size, capacity;
+} file_stored;
+
+/* Where writers put files instead of on the disk. */
+typedef struct file_store {
+    cutis_allocator allocator;
+    file_stored *files; /* (count) in the order in which they were finished */
+    int count, capacity;
+} file_store;
+
+void file_store_release(file_store *store);
+
 /*
  * A file that appears whole or not at all: written under a temporary name beside `path`, renamed by finish.
  * A failed write is remembered and reported by finish.
  */
 typedef struct file_writer {
+    file_store *store;  /* takes the file; NULL: the disk */
+    file_stored memory; /* with a store: what was written so far */
     FILE *file;
     char *path, *temporary;
     bool quick; /* do not wait for the disk; for files whose folder is put in place as a whole */
@@ -46,8 +64,9 @@ typedef struct file_writer {
     cutis_allocator allocator;
 } file_writer;
 
-cutis_result file_writer_open(file_writer *writer, const char *path, const cutis_allocator *allocator,
-                              cutis_error *error);
+/* store: where the file goes instead of to the disk, or NULL. */
+cutis_result file_writer_open(file_writer *writer, file_store *store, const char *path,
+                              const cutis_allocator *allocator, cutis_error *error);
 void file_writer_put(file_writer *writer, const void *data, size_t size);
 void file_writer_print(file_writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Put the file in place, or remove what was written and say why. Frees in both cases. */

@@ -6,31 +6,29 @@
  * there, and their weights become a channel of the clip that was simulated. A character without a glTF file is
  * first written as one in memory and then takes the same way.
  */
+#include "io/gltf_bake.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "character/morph_fit.h"
 #include "io/gltf_bake_props.h"
 #include "io/gltf_build.h"
 #include "io/gltf_read.h"
 #include "io/gltf_write.h"
 #include "io/obj_file.h"
 
-enum { TARGET_LIMIT = 32 };
-static const double DEFAULT_TOLERANCE = 0.001; /* of the size */
-
 typedef struct bake_edit {
-    const cutis_bake_def *def;
+    const cutis_morphs_def *def;
+    const gltf_bake_def *targets;
     const cutis_character *character;
     gltf_document document;
     gltf_reader reader;
     gltf_builder out;
     bool generated;       /* the document was made from the character */
     const int *originals; /* (read vertex count) the character's vertex; NULL: the same */
-    morph_fit fit;
-    int image_count;   /* that stay in files of their own */
-    json_t *animation; /* of the clip; borrowed from the document */
-    int times;         /* accessor of the frames' times */
+    int image_count;      /* that stay in files of their own */
+    json_t *animation;    /* of the clip; borrowed from the document */
+    int times;            /* accessor of the frames' times */
     cutis_error *error;
 } bake_edit;
 
@@ -67,6 +65,9 @@ static void join_buffers(bake_edit *e)
     }
 }
 
+/* Where the source is on the disk, or NULL. */
+static const char *source_path(const bake_edit *e) { return e->def->source.data ? NULL : e->def->source.name; }
+
 /* Images in files beside the source go into the chunk; what cannot be read stays a reference, and is counted. */
 static void embed_images(bake_edit *e)
 {
@@ -74,9 +75,9 @@ static void embed_images(bake_edit *e)
     for (size_t i = 0; i < json_array_size(images) && !e->out.failed; i++) {
         json_t *image = json_array_get(images, i);
         const char *uri = gltf_get_string(image, "uri");
-        if (!uri || !e->def->source || strncmp(uri, "data:", 5) == 0) continue;
+        if (!uri || !source_path(e) || strncmp(uri, "data:", 5) == 0) continue;
         file_data file;
-        const char *type = gltf_image_read(e->def->source, uri, &e->out.memory, &file);
+        const char *type = gltf_image_read(source_path(e), uri, &e->out.memory, &file);
         uint8_t *bytes = type ? gltf_bytes_push(&e->out, file.size) : NULL;
         if (bytes) {
             memcpy(bytes, file.bytes, file.size);
@@ -202,14 +203,14 @@ static void primitive_edit(bake_edit *e, const gltf_run *run, json_t *object, js
     json_t *targets = json_object_get(object, "targets");
     if (!targets) targets = gltf_put_array(&e->out, object, "targets");
     if (run->count <= 0) return;
-    bool normals = e->fit.normals && json_object_get(json_object_get(object, "attributes"), "NORMAL");
+    bool normals = e->targets->normals && json_object_get(json_object_get(object, "attributes"), "NORMAL");
     float *values = ARENA_ARRAY(&e->out.memory, float, (size_t)run->count * 3);
     if (!values) {
         e->out.failed = true;
         return;
     }
     size_t plane = 3 * (size_t)e->character->vertex_count;
-    for (int k = 0; k < e->fit.count && !e->out.failed; k++) {
+    for (int k = 0; k < e->targets->target_count && !e->out.failed; k++) {
         /* Primitives with the same vertices share the target's accessors. */
         json_t *known = json_array_get(json_object_get(shared, "targets"), (size_t)k);
         if (known) {
@@ -217,10 +218,10 @@ static void primitive_edit(bake_edit *e, const gltf_run *run, json_t *object, js
             continue;
         }
         json_t *target = gltf_append_object(&e->out, targets);
-        if (run->first >= 0) run_values(e, run, e->fit.deltas + (size_t)k * plane, back, values);
+        if (run->first >= 0) run_values(e, run, e->targets->deltas + (size_t)k * plane, back, values);
         gltf_put(&e->out, target, "POSITION", json_integer(vectors_add(e, values, run->count)));
         if (!normals) continue;
-        if (run->first >= 0) run_values(e, run, e->fit.normals + (size_t)k * plane, turn, values);
+        if (run->first >= 0) run_values(e, run, e->targets->normals + (size_t)k * plane, turn, values);
         gltf_put(&e->out, target, "NORMAL", json_integer(vectors_add(e, values, run->count)));
     }
 }
@@ -231,7 +232,7 @@ static void weights_extend(bake_edit *e, json_t *object, int before)
     json_t *weights = json_object_get(object, "weights");
     if (!weights) return;
     while ((int)json_array_size(weights) > before) json_array_remove(weights, json_array_size(weights) - 1);
-    while ((int)json_array_size(weights) < before + e->fit.count && !e->out.failed)
+    while ((int)json_array_size(weights) < before + e->targets->target_count && !e->out.failed)
         gltf_append(&e->out, weights, json_integer(0));
 }
 
@@ -243,7 +244,7 @@ static void names_extend(bake_edit *e, json_t *mesh, int before)
     json_t *names = json_object_get(extras, "targetNames");
     if (!json_is_array(names)) names = gltf_put_array(&e->out, extras, "targetNames");
     for (int i = (int)json_array_size(names); i < before; i++) gltf_append(&e->out, names, json_sprintf("morph_%d", i));
-    for (int k = 0; k < e->fit.count; k++) gltf_append(&e->out, names, json_sprintf("cutis_%02d", k));
+    for (int k = 0; k < e->targets->target_count; k++) gltf_append(&e->out, names, json_sprintf("cutis_%02d", k));
 }
 
 /* Add the targets to the mesh of a node; a mesh that other nodes show, too, is copied first. */
@@ -299,7 +300,7 @@ static cutis_result channel_widen(bake_edit *e, json_t *animation, json_t *chann
     gltf_accessor accessor;
     cutis_result result = gltf_accessor_open(&e->document, output, "weights", 1, &accessor);
     if (result != CUTIS_OK) return result;
-    int keys = accessor.count / before, after = before + e->fit.count;
+    int keys = accessor.count / before, after = before + e->targets->target_count;
     float *values = ARENA_ARRAY(&e->out.memory, float, accessor.count);
     float *wide = ARENA_ARRAY(&e->out.memory, float, (size_t)keys *(size_t)after);
     json_t *sampler = gltf_keep(&e->out, json_deep_copy(old));
@@ -321,8 +322,8 @@ static cutis_result channel_widen(bake_edit *e, json_t *animation, json_t *chann
 static void channel_add(bake_edit *e, int node_index)
 {
     const gltf_node *node = &e->reader.nodes[node_index];
-    const cutis_bake_def *def = e->def;
-    int before = node->morph_count, after = before + e->fit.count;
+    const cutis_morphs_def *def = e->def;
+    int before = node->morph_count, after = before + e->targets->target_count;
     float *values = ARENA_ARRAY(&e->out.memory, float, (size_t)def->frame_count *(size_t)after);
     float *own = ARENA_ARRAY(&e->out.memory, float, e->character->morph_count + 1);
     if (!values || !own) {
@@ -335,7 +336,8 @@ static void channel_add(bake_edit *e, int node_index)
             cutis_pose_morphs(e->character, def->clip, def->start + f / def->fps, own);
             for (int m = 0; m < before; m++) row[m] = own[node->first_morph + m] + node->morph_defaults[m];
         }
-        memcpy(row + before, e->fit.weights + (size_t)f * (size_t)e->fit.count, (size_t)e->fit.count * sizeof(float));
+        memcpy(row + before, e->targets->weights + (size_t)f * (size_t)e->targets->target_count,
+               (size_t)e->targets->target_count * sizeof(float));
     }
     json_t *samplers = json_object_get(e->animation, "samplers"), *channels = json_object_get(e->animation, "channels");
     json_t *sampler = gltf_append_object(&e->out, samplers), *channel = gltf_append_object(&e->out, channels);
@@ -390,7 +392,7 @@ static void find_animation(bake_edit *e)
     for (int i = 0; clip && i < e->reader.given.clip_count; i++)
         if (strcmp(e->reader.given.clips[i].name, clip->name) == 0)
             e->animation = json_array_get(e->document.animations, (size_t)e->reader.clip_animations[i]);
-    if (e->animation || (!clip && e->fit.count == 0 && !e->def->props)) return;
+    if (e->animation || (!clip && e->targets->target_count == 0 && !e->def->props)) return;
     e->animation = gltf_append_object(&e->out, list_of(e, "animations"));
     gltf_put_string(&e->out, e->animation, "name", clip ? clip->name : "idle");
     gltf_put_array(&e->out, e->animation, "samplers");
@@ -400,7 +402,7 @@ static void find_animation(bake_edit *e)
 
 static void add_times(bake_edit *e)
 {
-    const cutis_bake_def *def = e->def;
+    const cutis_morphs_def *def = e->def;
     float *times = ARENA_ARRAY(&e->out.memory, float, def->frame_count);
     if (!times) {
         e->out.failed = true;
@@ -469,8 +471,8 @@ static cutis_result edit_document(bake_edit *e)
     embed_images(e);
     if (!e->out.failed) find_animation(e);
     bool props = e->def->props && e->character->prop_count > 0;
-    if ((e->fit.count > 0 || props) && !e->out.failed) add_times(e);
-    if (e->fit.count > 0 && !e->out.failed) {
+    if ((e->targets->target_count > 0 || props) && !e->out.failed) add_times(e);
+    if (e->targets->target_count > 0 && !e->out.failed) {
         /* Clips first: they read accessors of the document as it was. */
         cutis_result result = edit_clips(e);
         if (result != CUTIS_OK) return result;
@@ -485,11 +487,11 @@ static cutis_result edit_document(bake_edit *e)
     return CUTIS_OK;
 }
 
-static cutis_result edit_source(bake_edit *e, const void *data, size_t size, const char *name, const char *path,
-                                cutis_bake_info *info)
+static cutis_result edit_source(bake_edit *e, const void *data, size_t size, const char *name, file_store *store,
+                                const char *path, cutis_morphs_info *info)
 {
     cutis_result result =
-        gltf_document_parse(&e->document, data, size, name, e->def->source != NULL, e->def->allocator, e->error);
+        gltf_document_parse(&e->document, data, size, name, source_path(e) != NULL, e->def->allocator, e->error);
     e->reader = (gltf_reader){.document = &e->document};
     e->reader.warnings.memory = &e->document.memory;
     if (result == CUTIS_OK) result = gltf_read_all(&e->reader);
@@ -507,87 +509,38 @@ static cutis_result edit_source(bake_edit *e, const void *data, size_t size, con
     if (result == CUTIS_OK) result = edit_document(e);
     info->image_count = e->image_count;
     if (result == CUTIS_OK && e->out.failed) result = error_memory(e->error, "a glTF document");
-    uint8_t *packed = NULL;
-    if (result == CUTIS_OK) result = gltf_builder_pack(&e->out, path, &packed, &info->file_bytes, e->error);
-    file_writer writer;
-    if (result == CUTIS_OK) result = file_writer_open(&writer, path, NULL, e->error);
     if (result != CUTIS_OK) return result;
-    file_writer_put(&writer, packed, info->file_bytes);
-    return file_writer_finish(&writer, e->error);
+    return gltf_builder_save(&e->out, store, path, &info->file_bytes, e->error);
 }
 
-static cutis_result check_def(const cutis_bake_def *def, const char *path, cutis_error *error)
+cutis_result gltf_bake_write(const gltf_bake_def *def, file_store *store, const char *path, cutis_morphs_info *info,
+                             cutis_error *error)
 {
-    if (!def->character || !def->frames || def->frame_count < 1 || !(def->fps > 0) || !isfinite(def->start) ||
-        def->clip >= def->character->clip_count)
-        return error_set(error, CUTIS_ERROR_ARGUMENT,
-                         "a bake needs a character, one of its clips, at least one frame and a rate above 0");
-    if (!(def->tolerance >= 0) || def->target_limit < 0 || def->target_limit > TARGET_LIMIT)
-        return error_set(error, CUTIS_ERROR_ARGUMENT, "a bake needs a tolerance of 0 or more and 1 to %d targets",
-                         TARGET_LIMIT);
-    if (!path_ends(path, ".glb"))
-        return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' does not end in .glb, which a bake is written as",
-                         path);
-    return CUTIS_OK;
-}
-
-cutis_result cutis_bake_save(const cutis_bake_def *def, const char *path, cutis_bake_info *info, cutis_error *error)
-{
-    cutis_bake_info unused;
-    if (!info) info = &unused;
-    *info = (cutis_bake_info){0};
-    cutis_result result = check_def(def, path, error);
-    if (result != CUTIS_OK) return result;
-    const cutis_character *c = def->character;
-    bake_edit e = {.def = def, .character = c, .error = error};
-    e.out.memory = arena_create(def->allocator);
-    double tolerance = (def->tolerance > 0 ? def->tolerance : DEFAULT_TOLERANCE) * (double)c->size;
-    morph_fit_def fit = {.character = c,
-                         .clip = def->clip,
-                         .start = def->start,
-                         .fps = def->fps,
-                         .frame_count = def->frame_count,
-                         .frames = def->frames,
-                         .tolerance = tolerance,
-                         .limit = def->target_limit ? def->target_limit : TARGET_LIMIT,
-                         .exact = def->exact,
-                         .normals = !def->positions_only,
-                         .interrupted = def->interrupted,
-                         .context = def->context,
-                         .jobs = def->jobs};
-    arena memory = arena_create(def->allocator);
-    result = morph_fit_make(&fit, &memory, &e.fit, error);
-    info->target_count = e.fit.count;
-    info->rms_error = e.fit.rms / (double)c->size;
-    info->max_error = e.fit.max / (double)c->size;
-    info->residual = e.fit.residual / (double)c->size;
-    info->worst_frame = e.fit.worst_frame;
-    info->flat_blends = e.fit.flat_blends;
-    info->interrupted = e.fit.interrupted;
-
-    if (info->interrupted) {
-        gltf_builder_destroy(&e.out);
-        arena_destroy(&memory);
-        return result;
-    }
-    if (result == CUTIS_OK && def->source && path_is_gltf(def->source)) {
+    const cutis_file *source = &def->morphs->source;
+    bake_edit e = {.def = def->morphs, .targets = def, .character = def->morphs->character, .error = error};
+    e.out.memory = arena_create(def->morphs->allocator);
+    cutis_result result = CUTIS_OK;
+    if (source->name && path_is_gltf(source->name)) {
+        /* the file that is kept */
         file_data file = {0};
-        result = file_read(def->source, 0, def->allocator, &file, error);
-        if (result == CUTIS_OK) result = edit_source(&e, file.bytes, file.size, def->source, path, info);
+        if (!source->data) result = file_read(source->name, 0, def->morphs->allocator, &file, error);
+        const void *data = source->data ? source->data : file.bytes;
+        size_t size = source->data ? source->size : file.size;
+        if (result == CUTIS_OK) result = edit_source(&e, data, size, source->name, store, path, info);
         gltf_document_destroy(&e.document);
         file_release(&file);
-    } else if (result == CUTIS_OK) {
+    } else {
+        /* a document made from the character */
         gltf_builder plain;
         uint8_t *data = NULL;
         size_t size = 0;
         e.generated = true;
-        result = gltf_character_build(c, &plain, error);
+        result = gltf_character_build(e.character, &plain, error);
         if (result == CUTIS_OK) result = gltf_builder_pack(&plain, path, &data, &size, error);
-        if (result == CUTIS_OK) result = edit_source(&e, data, size, "character.glb", path, info);
+        if (result == CUTIS_OK) result = edit_source(&e, data, size, "character.glb", store, path, info);
         gltf_document_destroy(&e.document);
         gltf_builder_destroy(&plain);
     }
     gltf_builder_destroy(&e.out);
-    arena_destroy(&memory);
     return result;
 }

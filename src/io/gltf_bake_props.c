@@ -19,7 +19,7 @@ typedef struct props_edit {
     gltf_builder *out;
     const int *joint_nodes; /* (known_count) */
     int known_count;
-    const cutis_bake_def *def;
+    const cutis_morphs_def *def;
     json_t *animation;
     int times;
     float *pose; /* (joint_count x 12) */
@@ -84,7 +84,7 @@ static void surface_add(props_edit *e, json_t *node, const cutis_prop *prop)
 }
 
 /* The shape at a frame, in the node's space there. */
-static void shape_bring(const cutis_bake_prop *p, int frame, float *positions)
+static void shape_bring(const cutis_moving_prop *p, int frame, float *positions)
 {
     mat34 motion, inverse;
     memcpy(motion.m, p->motions + 12 * (size_t)frame, sizeof motion.m);
@@ -100,9 +100,9 @@ static int target_frame(int frame_count, int target_count, int k)
     return (int)((long)(k + 1) * (frame_count - 1) / target_count);
 }
 
-static void soft_add(props_edit *e, int node_index, json_t *node, const cutis_prop *prop, const cutis_bake_prop *p)
+static void soft_add(props_edit *e, int node_index, json_t *node, const cutis_prop *prop, const cutis_moving_prop *p)
 {
-    const cutis_bake_def *def = e->def;
+    const cutis_morphs_def *def = e->def;
     int limit = def->exact ? def->frame_count : def->target_limit ? def->target_limit : TARGET_LIMIT;
     int target_count = MIN(def->frame_count - 1, limit);
     size_t floats = 3 * (size_t)p->vertex_count;
@@ -156,9 +156,9 @@ static json_t *node_find(props_edit *e, const cutis_prop *prop, int *index)
     return node;
 }
 
-static void motion_add(props_edit *e, int index, json_t *node, const cutis_prop *prop, const cutis_bake_prop *p)
+static void motion_add(props_edit *e, int index, json_t *node, const cutis_prop *prop, const cutis_moving_prop *p)
 {
-    const cutis_bake_def *def = e->def;
+    const cutis_morphs_def *def = e->def;
     size_t frames = (size_t)def->frame_count;
     int parent = prop->joint >= 0 && prop->joint < e->known_count ? def->character->joints[prop->joint].parent : -1;
     float *translations = ARENA_ARRAY(&e->out->memory, float, 3 * frames);
@@ -201,7 +201,7 @@ static void motion_add(props_edit *e, int index, json_t *node, const cutis_prop 
     channel_add(e, index, "rotation", rotations, def->frame_count, 4);
 }
 
-void gltf_bake_props(gltf_builder *out, const int *joint_nodes, int known_count, const cutis_bake_def *def,
+void gltf_bake_props(gltf_builder *out, const int *joint_nodes, int known_count, const cutis_morphs_def *def,
                      json_t *animation, int times)
 {
     const cutis_character *c = def->character;
@@ -215,7 +215,7 @@ void gltf_bake_props(gltf_builder *out, const int *joint_nodes, int known_count,
     if (!e.pose) out->failed = true;
     for (int i = 0; i < c->prop_count && !out->failed; i++) {
         const cutis_prop *prop = &c->props[i];
-        const cutis_bake_prop *p = &def->props[i];
+        const cutis_moving_prop *p = &def->props[i];
         bool known = prop->joint >= 0 && prop->joint < known_count;
         int index;
         json_t *node = node_find(&e, prop, &index);

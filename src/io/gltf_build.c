@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "io/files.h"
 #include "io/gltf_document.h"
 
 /* ---- JSON and bytes; failures are remembered ---- */
@@ -169,16 +168,17 @@ cutis_result gltf_builder_pack(gltf_builder *w, const char *path, uint8_t **data
     return CUTIS_OK;
 }
 
-cutis_result gltf_builder_save(gltf_builder *w, const char *path, cutis_error *error)
+cutis_result gltf_builder_save(gltf_builder *w, file_store *store, const char *path, size_t *size, cutis_error *error)
 {
     uint8_t *data = NULL;
-    size_t size = 0;
-    cutis_result result = gltf_builder_pack(w, path, &data, &size, error);
+    size_t length = 0;
+    cutis_result result = gltf_builder_pack(w, path, &data, &length, error);
     if (result != CUTIS_OK) return result;
     file_writer writer;
-    result = file_writer_open(&writer, path, NULL, error);
+    result = file_writer_open(&writer, store, path, NULL, error);
     if (result != CUTIS_OK) return result;
-    file_writer_put(&writer, data, size);
+    file_writer_put(&writer, data, length);
+    if (size) *size = length;
     return file_writer_finish(&writer, error);
 }
 

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "base/core.h"
+#include "io/files.h"
 
 enum { GLTF_TARGET_NONE = 0, GLTF_TARGET_VERTICES = 34962, GLTF_TARGET_INDICES = 34963 };
 
@@ -26,8 +26,9 @@ void gltf_builder_destroy(gltf_builder *builder);
 /* The .glb as bytes, in the builder's memory. */
 cutis_result gltf_builder_pack(gltf_builder *builder, const char *path, uint8_t **data, size_t *size,
                                cutis_error *error);
-/* Write the .glb, put in place when whole. */
-cutis_result gltf_builder_save(gltf_builder *builder, const char *path, cutis_error *error);
+/* Write the .glb, put in place when whole, or into a store that is not NULL. size (may be NULL): of the file. */
+cutis_result gltf_builder_save(gltf_builder *builder, file_store *store, const char *path, size_t *size,
+                               cutis_error *error);
 
 /* ---- JSON; values are taken over in any case ---- */
 

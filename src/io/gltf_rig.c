@@ -259,7 +259,7 @@ static cutis_result surface_edit(rig_writer *w, bool check)
     return CUTIS_OK;
 }
 
-static cutis_result rig_save(rig_writer *w, const char *path, cutis_error *error)
+static cutis_result rig_save(rig_writer *w, file_store *store, const char *path, cutis_error *error)
 {
     json_t *root = w->document.root;
     size_t length = json_dumpb(root, NULL, 0, JSON_COMPACT), padded = (length + 3) & ~(size_t)3;
@@ -271,7 +271,7 @@ static cutis_result rig_save(rig_writer *w, const char *path, cutis_error *error
     if (total > UINT32_MAX)
         return error_set(error, CUTIS_ERROR_UNSUPPORTED, "cannot write '%s': a .glb file holds at most 4 GB", path);
     file_writer writer;
-    cutis_result result = file_writer_open(&writer, path, NULL, error);
+    cutis_result result = file_writer_open(&writer, store, path, NULL, error);
     if (result != CUTIS_OK) return result;
     uint8_t head[20];
     bytes_put_u32(head, 0x46546C67);
@@ -289,10 +289,10 @@ static cutis_result rig_save(rig_writer *w, const char *path, cutis_error *error
 }
 
 cutis_result gltf_rig_write(const cutis_character *character, const void *data, size_t size, const char *source,
-                            const char *path, cutis_error *error)
+                            bool external, file_store *store, const char *path, cutis_error *error)
 {
     rig_writer w = {.character = character};
-    cutis_result result = gltf_document_parse(&w.document, data, size, source, true, NULL, error);
+    cutis_result result = gltf_document_parse(&w.document, data, size, source, external, NULL, error);
     w.reader.document = &w.document;
     w.reader.warnings.memory = &w.document.memory;
     if (result == CUTIS_OK) result = gltf_read_nodes(&w.reader);
@@ -303,7 +303,7 @@ cutis_result gltf_rig_write(const cutis_character *character, const void *data, 
         json_object_del(root, "animations");
         json_object_del(root, "skins");
         buffers_join(&w);
-        images_embed(&w, source);
+        if (external) images_embed(&w, source);
         joints_append(&w);
         /* A node that keeps the number of a skin that is gone would be damage. */
         for (int i = 0; i < w.document.node_count; i++)
@@ -314,7 +314,7 @@ cutis_result gltf_rig_write(const cutis_character *character, const void *data, 
         if (!buffers || json_object_set_new(root, "buffers", buffers) != 0) w.failed = true;
         if (result == CUTIS_OK && w.failed) result = error_memory(error, "a glTF document");
     }
-    if (result == CUTIS_OK) result = rig_save(&w, path, error);
+    if (result == CUTIS_OK) result = rig_save(&w, store, path, error);
     memory_release(NULL, w.bytes, w.capacity, 1);
     gltf_document_destroy(&w.document);
     return result;

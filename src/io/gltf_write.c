@@ -687,7 +687,7 @@ cutis_result gltf_character_write(const cutis_character *character, const char *
 {
     gltf_builder builder;
     cutis_result result = gltf_character_build(character, &builder, error);
-    if (result == CUTIS_OK) result = gltf_builder_save(&builder, path, error);
+    if (result == CUTIS_OK) result = gltf_builder_save(&builder, NULL, path, NULL, error);
     gltf_builder_destroy(&builder);
     return result;
 }

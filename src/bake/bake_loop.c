@@ -2,10 +2,10 @@
  * bake_loop.c: a clip as a loop: whether it closes, the key that it lacks, its travel, and the seam of what is written.
  */
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "bake_private.h"
+#include "bake/bake_private.h"
 
 /* ---- the clip ---- */
 
@@ -17,7 +17,8 @@ static double find_travel(bake *b)
 {
     const cutis_character *c = b->character;
     size_t floats = 12 * (size_t)c->joint_count;
-    float *first = cli_allocate(floats + 1, sizeof *first), *last = cli_allocate(floats + 1, sizeof *last);
+    float *first = ARENA_ARRAY(&b->scratch, float, floats + 1), *last = ARENA_ARRAY(&b->scratch, float, floats + 1);
+    if (!first || !last) return 0;
     cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].start, first);
     cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].end, last);
     b->travels = false;
@@ -46,9 +47,10 @@ static double find_travel(bake *b)
             for (int i = 0; i < 3; i++) {
                 double x = m[4 * i + 3];
                 for (int k = 0; k < 3; k++) x += m[4 * i + k] * (double)first[12 * j + 4 * k + 3];
-                d2 += pow(x - (double)last[12 * j + 4 * i + 3], 2);
+                double d = x - (double)last[12 * j + 4 * i + 3];
+                d2 += d * d;
             }
-            gap = fmax(gap, sqrt(d2) / (double)c->size);
+            gap = MAX(gap, sqrt(d2) / (double)c->size);
         }
         if (gap < 0.5 * best || (root >= 0 && best > 1e-4 && gap < best)) {
             best = gap;
@@ -58,8 +60,6 @@ static double find_travel(bake *b)
         if (best < 1e-4) break;
     }
     if (best > 0.01) b->travels = false;
-    free(first);
-    free(last);
     return best;
 }
 
@@ -74,31 +74,34 @@ static double last_interval(const cutis_clip *clip)
 }
 
 /* How far the deforming joints come, at most, in the clip's last `interval` seconds, over the size. */
-static double last_move(const bake *b, double interval)
+static double last_move(bake *b, double interval)
 {
     const cutis_character *c = b->character;
-    float *a = cli_allocate(12 * (size_t)c->joint_count, sizeof *a),
-          *z = cli_allocate(12 * (size_t)c->joint_count, sizeof *z);
+    float *a = ARENA_ARRAY(&b->scratch, float, 12 * c->joint_count);
+    float *z = ARENA_ARRAY(&b->scratch, float, 12 * c->joint_count);
+    if (!a || !z) return 0;
     double end = (double)c->clips[b->clip].end, largest = 0;
     cutis_pose_sample(c, b->clip, end - interval, a);
     cutis_pose_sample(c, b->clip, end, z);
     for (int j = 0; j < c->joint_count; j++) {
         double d2 = 0;
-        for (int i = 3; i < 12; i += 4) d2 += pow((double)a[12 * j + i] - (double)z[12 * j + i], 2);
-        if (c->joints[j].deforms) largest = fmax(largest, sqrt(d2) / (double)c->size);
+        for (int i = 3; i < 12; i += 4) {
+            double d = (double)a[12 * j + i] - (double)z[12 * j + i];
+            d2 += d * d;
+        }
+        if (c->joints[j].deforms) largest = MAX(largest, sqrt(d2) / (double)c->size);
     }
-    free(a);
-    free(z);
     return largest;
 }
 
 /* A copy of a track that goes on to its first value, `interval` seconds behind the clip's end. */
-static cutis_track close_track(const cutis_track *track, float end, double interval)
+static cutis_track close_track(arena *memory, const cutis_track *track, float end, double interval)
 {
     int components = track->path == CUTIS_PATH_ROTATION ? 4 : track->path == CUTIS_PATH_MORPH ? 1 : 3;
     size_t row = (size_t)components * (track->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1);
     size_t count = (size_t)track->key_count;
-    float *times = cli_allocate(count + 2, sizeof *times), *values = cli_allocate((count + 2) * row, sizeof *values);
+    float *times = ARENA_ARRAY(memory, float, count + 2), *values = ARENA_ARRAY(memory, float, (count + 2) * row);
+    if (!times || !values) return *track;
     memcpy(times, track->times, count * sizeof *times);
     memcpy(values, track->values, count * row * sizeof *values);
     if (times[count - 1] < end - 1e-6f) { /* held until the end */
@@ -119,60 +122,65 @@ static cutis_track close_track(const cutis_track *track, float end, double inter
  * Clips are often saved without the key that repeats the first, one interval short of a period. A copy of the
  * character has it.
  */
-static int close_clip(bake *b, double interval)
+static cutis_result close_clip(bake *b, double interval)
 {
     const cutis_character *c = b->character;
     const cutis_clip *clip = &c->clips[b->clip];
-    cutis_clip *clips = cli_allocate((size_t)c->clip_count, sizeof *clips);
-    cutis_track *tracks = cli_allocate((size_t)clip->track_count, sizeof *tracks);
-    memcpy(clips, c->clips, (size_t)c->clip_count * sizeof *clips);
-    for (int t = 0; t < clip->track_count; t++) tracks[t] = close_track(&clip->tracks[t], clip->end, interval);
+    cutis_clip *clips = arena_copy(&b->scratch, c->clips, (size_t)c->clip_count, sizeof *clips);
+    cutis_track *tracks = ARENA_ARRAY(&b->scratch, cutis_track, clip->track_count);
+    for (int t = 0; tracks && t < clip->track_count; t++)
+        tracks[t] = close_track(&b->scratch, &clip->tracks[t], clip->end, interval);
+    if (b->scratch.failed) return error_memory(b->error, "a loop");
     clips[b->clip].tracks = tracks;
     cutis_character given = *c, *closed = NULL;
     given.clips = clips;
-    cutis_error error;
-    cutis_result result = cutis_character_create(&given, NULL, &closed, &error);
-    for (int t = 0; t < clip->track_count; t++) {
-        free((void *)tracks[t].times);
-        free((void *)tracks[t].values);
-    }
-    free(tracks);
-    free(clips);
-    if (result != CUTIS_OK) return cli_library_error(&error);
+    cutis_result result = cutis_character_create(&given, b->def->allocator, &closed, b->error);
+    if (result != CUTIS_OK) return result;
     b->original = b->character;
+    b->original_owned = b->owned;
+    b->owned = closed;
     b->character = closed;
-    return CLI_OK;
+    return CUTIS_OK;
 }
 
-int bake_loop_prepare(bake *b)
+cutis_result bake_loop_prepare(bake *b)
 {
     const cutis_clip *clip = b->clip >= 0 ? &b->character->clips[b->clip] : NULL;
     if (!clip || !(clip->end > clip->start))
-        return cli_error("--loop needs a clip that lasts longer than 0 s; %s", clip ? clip->name : "there is none");
+        return error_set(b->error, CUTIS_ERROR_DATA, "a loop needs a clip that lasts longer than 0 s; %.200s",
+                         clip ? clip->name : "there is none");
+
+    /* the key that repeats the first */
     double gap = find_travel(b), interval = last_interval(clip);
     if (gap > 1e-3 && interval > 0 && gap < 3 * last_move(b, interval)) {
-        int status = close_clip(b, interval);
-        if (status != CLI_OK) return status;
+        cutis_result result = close_clip(b, interval);
+        if (result != CUTIS_OK) return result;
         clip = &b->character->clips[b->clip];
         b->closed_by = interval;
         gap = find_travel(b);
     }
+
+    /* what remains */
     b->jump = gap > 1e-3 ? gap : 0;
-    if (b->jump > 0 && !b->job->quiet)
-        cli_warning(
-            "clip '%s' does not end as it began: a joint is off by %.2g %% of the size, so the loop jumps there",
-            clip->name, 100 * gap);
+    if (b->jump > 0) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "clip '%.200s' does not end as it began: a joint is off by %.2g %% of the size, so the loop jumps "
+                 "there",
+                 clip->name, 100 * gap);
+        bake_say(b, CUTIS_BAKE_WARNING, text);
+    }
     b->period = (double)clip->end - (double)clip->start;
-    return CLI_OK;
+    return b->scratch.failed ? error_memory(b->error, "a loop") : CUTIS_OK;
 }
 
 double bake_loop_substep(const bake *b)
 {
     double substep = 0;
     const cutis_solver_info *solver;
-    for (const char *rest = b->solver; substep == 0 && (solver = cli_stack_next(&rest));)
+    for (const char *rest = b->solver; substep == 0 && (solver = bake_stack_next(&rest));)
         if (solver->substep > 0) substep = solver->substep; /* the body's is the longest */
-    if (substep > 0 && b->job->substep > 0) substep = b->job->substep;
+    if (substep > 0 && b->def->substep > 0) substep = b->def->substep;
     if (substep == 0) return 0;
     double divided = b->period / ceil(b->period / substep - 1e-6);
     return divided >= 0.0005 ? divided : substep;
@@ -180,32 +188,28 @@ double bake_loop_substep(const bake *b)
 
 /* ---- the motion ---- */
 
-static bool loop_interrupted(void *unused)
-{
-    (void)unused;
-    return cli_interrupted();
-}
+static bool loop_interrupted(void *context) { return !bake_progress(context, CUTIS_BAKE_LOOP, 0, 0); }
 
-int bake_loop_find(bake *b)
+cutis_result bake_loop_find(bake *b)
 {
-    bake_result *r = b->result;
-    cutis_error error;
-    if (r->substep == 0) return CLI_OK;
-    if (cutis_state_create(b->model, NULL, &b->seam, &error) != CUTIS_OK) return cli_library_error(&error);
+    cutis_bake_result *r = b->result;
+    if (r->substep == 0) return CUTIS_OK;
+    cutis_result result = cutis_state_create(b->model, b->def->allocator, &b->seam, b->error);
+    if (result != CUTIS_OK) return result;
     b->motion.lead_in = 0; /* from here on time counts from the start of the period */
-    cutis_loop_def def = {.motion = {&b->motion, cutis_clip_motion_sample},
+    cutis_loop_def def = {.motion = {&b->motion, bake_motion_sample},
                           .period = b->period,
                           .travel = b->travels ? b->travel : NULL,
-                          .position_tolerance = BAKE_SEAM_POSITION,
-                          .velocity_tolerance = BAKE_SEAM_VELOCITY,
+                          .position_tolerance = CUTIS_BAKE_SEAM_POSITION,
+                          .velocity_tolerance = CUTIS_BAKE_SEAM_VELOCITY,
                           .seam = b->seam,
                           .interrupted = loop_interrupted,
-                          .jobs = cutis_pool_jobs(b->pool)};
-    double start = cli_clock();
-    if (cutis_state_find_loop(b->model, b->state, &def, NULL, &r->loop, &error) != CUTIS_OK)
-        return cli_library_error(&error);
-    r->lead_in_seconds += cli_clock() - start;
-    return r->loop.interrupted ? CLI_INTERRUPTED : CLI_OK;
+                          .context = b,
+                          .jobs = b->jobs};
+    double start = clock_seconds();
+    result = cutis_state_find_loop(b->model, b->state, &def, b->def->allocator, &r->loop, b->error);
+    r->lead_in_seconds += clock_seconds() - start;
+    return result == CUTIS_OK && r->loop.interrupted ? bake_interrupted(b) : result;
 }
 
 /*
@@ -214,9 +218,9 @@ int bake_loop_find(bake *b)
  */
 void bake_loop_join(bake *b)
 {
-    bake_result *r = b->result;
-    size_t floats = 3 * (size_t)r->vertices;
-    float *first = b->batch, *last = b->batch + (size_t)(r->frames - 1) * floats;
+    cutis_bake_result *r = b->result;
+    size_t floats = 3 * (size_t)r->vertex_count;
+    float *first = b->batch, *last = b->batch + (size_t)(r->frame_count - 1) * floats;
     double largest = 0;
     for (size_t i = 0; i < floats; i += 3) {
         double d2 = 0;
@@ -227,19 +231,17 @@ void bake_loop_join(bake *b)
                 x = (double)m[0] * (double)first[i] + (double)m[1] * (double)first[i + 1] +
                     (double)m[2] * (double)first[i + 2] + (double)m[3];
             }
-            d2 += pow(x - (double)last[i + (size_t)k], 2);
+            double d = x - (double)last[i + (size_t)k];
+            d2 += d * d;
         }
-        largest = fmax(largest, d2);
+        largest = MAX(largest, d2);
     }
     double seam = sqrt(largest) / (double)b->character->size;
-    r->loop.position_seam = fmax(fmax(r->loop.position_seam, seam), b->jump);
-    r->loop.closed =
-        r->loop.position_seam <= BAKE_SEAM_POSITION && (r->substep == 0 || r->loop.velocity_seam <= BAKE_SEAM_VELOCITY);
+    r->loop.position_seam = MAX(MAX(r->loop.position_seam, seam), b->jump);
+    r->loop.closed = r->loop.position_seam <= CUTIS_BAKE_SEAM_POSITION &&
+                     (r->substep == 0 || r->loop.velocity_seam <= CUTIS_BAKE_SEAM_VELOCITY);
     /* The last key is the first, unless the character has walked on. */
     if (!b->travels) memcpy(last, first, floats * sizeof(float));
-    cutis_output moving;
-    if (b->texcoords && cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TEXCOORDS, 0, &moving)) {
-        size_t row = (size_t)moving.count * 2;
-        memcpy(b->texcoords + (size_t)(r->frames - 1) * row, b->texcoords, row * sizeof(float));
-    }
+    size_t row = (size_t)b->texcoord_floats;
+    if (b->texcoords) memcpy(b->texcoords + (size_t)(r->frame_count - 1) * row, b->texcoords, row * sizeof(float));
 }

@@ -2,8 +2,8 @@
  * morph_fit.h: the few morph targets with animated weights that turn a character's linear-blend motion into
  * positions that were simulated.
  */
-#ifndef CHARACTER_MORPH_FIT_H
-#define CHARACTER_MORPH_FIT_H
+#ifndef BAKE_MORPH_FIT_H
+#define BAKE_MORPH_FIT_H
 
 #include "base/core.h"
 #include "cutis/character.h"

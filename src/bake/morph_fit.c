@@ -17,7 +17,7 @@
  * - Where the limit of targets leaves too much, targets and weights are refined in turns (alternating least squares),
  * and vertices and frames are weighed by their largest error (Lawson 1961), so that it is the largest that falls.
  */
-#include "character/morph_fit.h"
+#include "bake/morph_fit.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,31 +2,39 @@
  * bake_props.c: where the props go during a bake, and how hard the skin is touched.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "bake_private.h"
+#include "bake/bake_private.h"
 
-void bake_props_open(bake *b)
+cutis_result bake_props_open(bake *b)
 {
     const cutis_character *c = b->character;
-    b->props = cli_allocate((size_t)c->prop_count + 1, sizeof *b->props);
-    for (int i = 0; b->glb && i < c->prop_count; i++)
-        b->props[i].motions = cli_allocate((size_t)b->result->frames, 12 * sizeof(float));
+    b->props = ARENA_ARRAY(&b->scratch, bake_prop, c->prop_count + 1);
+    for (int i = 0; b->glb && b->props && i < c->prop_count; i++)
+        b->props[i].motions = ARENA_ARRAY(&b->scratch, float, (size_t)b->result->frame_count * 12);
+    if (b->scratch.failed) return error_memory(b->error, "props");
+
+    /* which joint moves a point most */
     cutis_output touch;
-    if (!c->influence_first || !cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TOUCH, 0, &touch)) return;
-    b->touches = cli_allocate((size_t)c->joint_count + 1, sizeof *b->touches);
-    b->regions = cli_allocate((size_t)c->point_count + 1, sizeof *b->regions);
+    if (!c->influence_first || !cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TOUCH, 0, &touch))
+        return CUTIS_OK;
+    b->touches = ARENA_ARRAY(&b->scratch, bake_touch, c->joint_count + 1);
+    b->regions = ARENA_ARRAY(&b->scratch, int, c->point_count + 1);
+    if (b->scratch.failed) return error_memory(b->error, "props");
     for (int p = 0; p < c->point_count; p++) {
         int v = c->point_vertices[p];
         float most = 0;
         b->regions[p] = -1;
-        for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++)
-            if (c->influence_weights[i] > most) most = c->influence_weights[i], b->regions[p] = c->influence_joints[i];
+        for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++) {
+            if (!(c->influence_weights[i] > most)) continue;
+            most = c->influence_weights[i];
+            b->regions[p] = c->influence_joints[i];
+        }
     }
+    return CUTIS_OK;
 }
 
-static void record_prop(bake *b, int index, int frame)
+static cutis_result record_prop(bake *b, int index, int frame)
 {
     bake_prop *p = &b->props[index];
     cutis_prop_state now;
@@ -40,17 +48,21 @@ static void record_prop(bake *b, int index, int frame)
     bool given = b->character->props[index].role != CUTIS_PROP_COLLIDER;
     if (given && (moved || now.vertex_count > 0)) b->result->props_moved = true;
     if ((double)now.penetration > p->penetration) p->penetration = (double)now.penetration;
-    if (!p->motions) return;
+    if (!p->motions) return CUTIS_OK;
+
+    /* its way through the frames, for a .glb */
     memcpy(p->motions + 12 * (size_t)frame, now.transform, sizeof now.transform);
-    if (now.vertex_count == 0) return;
+    if (now.vertex_count == 0) return CUTIS_OK;
     size_t floats = 3 * (size_t)now.vertex_count;
     if (!p->shapes) {
-        p->shapes = cli_allocate((size_t)b->result->frames * floats, sizeof(float));
+        p->shapes = ARENA_ARRAY(&b->scratch, float, (size_t)b->result->frame_count *floats);
+        if (!p->shapes) return error_memory(b->error, "props");
         p->vertex_count = now.vertex_count;
         p->triangle_count = now.triangle_count;
         p->triangles = now.triangles;
     }
     memcpy(p->shapes + (size_t)frame * floats, now.positions, floats * sizeof(float));
+    return CUTIS_OK;
 }
 
 static void record_touch(bake *b, int frame)
@@ -66,23 +78,18 @@ static void record_touch(bake *b, int frame)
     for (int j = 0; j < c->joint_count; j++) {
         const double *f = b->touches[j].sum;
         double length = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
-        if (length > b->touches[j].most) b->touches[j].most = length, b->touches[j].frame = frame;
+        if (!(length > b->touches[j].most)) continue;
+        b->touches[j].most = length;
+        b->touches[j].frame = frame;
     }
 }
 
-void bake_props_record(bake *b, int frame)
+cutis_result bake_props_record(bake *b, int frame)
 {
-    for (int i = 0; i < b->character->prop_count; i++) record_prop(b, i, frame);
+    for (int i = 0; i < b->character->prop_count; i++) {
+        cutis_result result = record_prop(b, i, frame);
+        if (result != CUTIS_OK) return result;
+    }
     record_touch(b, frame);
-}
-
-void bake_props_close(bake *b)
-{
-    for (int i = 0; b->props && i < b->character->prop_count; i++) {
-        free(b->props[i].motions);
-        free(b->props[i].shapes);
-    }
-    free(b->props);
-    free(b->touches);
-    free(b->regions);
+    return CUTIS_OK;
 }

@@ -1,0 +1,166 @@
+/*
+ * bake_face.c: the library's bake with the program's face.
+ */
+#include "bake_face.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { WARNINGS_SHOWN = 10 };
+
+typedef struct face {
+    bool quiet;
+    int warnings;
+    cutis_bake_stage stage; /* whose bar is shown */
+    cli_progress bar;
+} face;
+
+static bool on_progress(void *context, cutis_bake_stage stage, long done, long total)
+{
+    face *f = context;
+
+    /* while a model is built nobody looks at the flag, and no file is open */
+    cli_interrupt_at_once((stage == CUTIS_BAKE_LOAD || stage == CUTIS_BAKE_BUILD) && done == 0);
+
+    /* one bar a stage */
+    static const char *const labels[] = {
+        [CUTIS_BAKE_LEAD_IN] = "leading in", [CUTIS_BAKE_FRAMES] = "baking", [CUTIS_BAKE_WRITE] = NULL};
+    if (stage != f->stage) {
+        cli_progress_end(&f->bar);
+        f->stage = stage;
+        if (labels[stage]) cli_progress_begin(&f->bar, labels[stage], total, f->quiet);
+    }
+    if (labels[stage]) cli_progress_update(&f->bar, done);
+    return !cli_interrupted();
+}
+
+static void on_message(void *context, cutis_bake_message kind, const char *text)
+{
+    face *f = context;
+    if (f->quiet) return;
+    if (kind == CUTIS_BAKE_NOTE)
+        printf("%s\n", text);
+    else if (f->warnings++ < WARNINGS_SHOWN)
+        cli_warning("%s", text);
+}
+
+/* What is baked when nobody said so. */
+static int note_clip(const cutis_bake_def *def, const cutis_character *character, bool quiet)
+{
+    if (def->motion.name || def->example_count) return CLI_OK;
+    if (def->clip) return cli_find_clip(character, def->clip) < 0 ? CLI_USAGE : CLI_OK;
+    if (def->surface.name || quiet) return CLI_OK;
+    if (character->clip_count == 0)
+        cli_warning("%s has no clip, so one frame of its idle pose is baked; --motion FILE.bvh adds a motion%s",
+                    character->name, character->joint_count ? "" : " and the skeleton for it");
+    else if (character->clip_count > 1)
+        fprintf(stderr, "cutis: baking '%s', the first of %d clips; --clip chooses another\n", character->clips[0].name,
+                character->clip_count);
+    return CLI_OK;
+}
+
+int bake_run(const char *input, const cutis_bake_def *given, bool quiet, cutis_bake_result **result)
+{
+    *result = NULL;
+    cutis_bake_def def = *given;
+
+    /* the character */
+    int status;
+    cli_interrupt_at_once(true);
+    cutis_character *character = cli_load_character(input, quiet, &status);
+    cli_interrupt_at_once(false);
+    if (!character) return status;
+    status = note_clip(&def, character, quiet);
+
+    /* the bake */
+    face f = {.quiet = quiet};
+    def.character = character;
+    def.source.name = input;
+    def.progress = on_progress;
+    def.message = on_message;
+    def.context = &f;
+    cutis_error error;
+    cutis_result code = status == CLI_OK ? cutis_bake(&def, result, &error) : CUTIS_OK;
+    cli_interrupt_at_once(false);
+    cli_progress_end(&f.bar);
+    cutis_character_destroy(character);
+    if (f.warnings > WARNINGS_SHOWN) cli_warning("and %d more", f.warnings - WARNINGS_SHOWN);
+    if (status != CLI_OK || code == CUTIS_OK) return status;
+    return code == CUTIS_ERROR_INTERRUPTED ? CLI_INTERRUPTED : cli_library_error(&error);
+}
+
+json_t *bake_report(const cutis_bake_result *result)
+{
+    json_error_t error;
+    json_t *report = json_loads(result->report, 0, &error);
+    return report ? report : json_null();
+}
+
+/* ---- the summary ---- */
+
+/* Where no skin can lie well, deepest first. */
+static void print_bones(const cutis_bake_result *r)
+{
+    enum { SHOWN = 3 };
+    double last = INFINITY;
+    printf("  %-10s", "bones");
+    for (int shown = 0; shown < SHOWN && shown < r->bone_count; shown++) {
+        int best = -1;
+        for (int i = 0; i < r->bone_count; i++)
+            if (r->bones[i].depth < last && (best < 0 || r->bones[i].depth > r->bones[best].depth)) best = i;
+        if (best < 0) break;
+        last = r->bones[best].depth;
+        printf("%s %s runs into the flesh of %s (%d frame%s, %.2g %% of the size)", shown ? "," : "",
+               r->bone_names[2 * best], r->bone_names[2 * best + 1], r->bones[best].frames,
+               r->bones[best].frames == 1 ? "" : "s", 100 * last);
+    }
+    if (r->bone_count > SHOWN) printf(", and %d more", r->bone_count - SHOWN);
+    printf("\n");
+}
+
+static void print_morphs(const cutis_bake_def *def, const cutis_morphs_info *m)
+{
+    printf("  %-10s %d, which leave %.3g %% of the size at most, %.3g %% RMS (without them %.3g %%)\n", "targets",
+           m->target_count, 100 * m->max_error, 100 * m->rms_error, 100 * m->residual);
+    if (m->max_error > def->tolerance && !def->exact)
+        printf("  %-10s the error is above %.3g %%: allow more --targets, or --exact%s\n", "", 100 * def->tolerance,
+               m->flat_blends > 0 ? "; opposite twists flatten the skin there, which targets cannot undo" : "");
+}
+
+void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
+{
+    char count[32], seconds[32], bytes[32];
+    struct stat about;
+
+    /* what it is */
+    printf("%s", def->output);
+    if (stat(def->output, &about) == 0 && S_ISREG(about.st_mode))
+        printf(" (%s)", cli_format_bytes((double)about.st_size, bytes));
+    printf("\n  %-10s %s, %s %s", "solver", r->solver, cli_format_count(r->element_count, count),
+           r->element ? r->element : "elements");
+    if (r->substep > 0) printf(", substep %.9g s, lead-in %.9g s", r->substep, r->lead_in);
+    printf("\n  %-10s %s, %d at %.9g per second, %s vertices\n", "frames", r->clip ? r->clip : "idle pose",
+           r->frame_count, r->fps, cli_format_count(r->vertex_count, count));
+
+    /* what it took */
+    printf("  %-10s %.3g ms a frame (median; slowest %.3g), ", "time", r->step_median * 1e3, r->step_max * 1e3);
+    printf("build %s, ", cli_format_seconds(r->build_seconds, seconds));
+    printf("all %s, %d thread%s\n", cli_format_seconds(r->total_seconds, seconds), r->threads,
+           r->threads == 1 ? "" : "s");
+
+    /* what came of it */
+    if (!isnan(r->volume_min))
+        printf("  %-10s %.2f %% to %.2f %% of rest\n", "volume", 100 * r->volume_min, 100 * r->volume_max);
+    if (r->bone_count > 0) print_bones(r);
+    if (r->has_loop && r->substep > 0)
+        printf("  %-10s seam %.2g %% of the size, %.2g %% of the speed, after %d period%s%s\n", "loop",
+               100 * r->loop.position_seam, 100 * r->loop.velocity_seam, r->loop.periods,
+               r->loop.periods == 1 ? "" : "s", r->loop.accelerated ? " (accelerated)" : "");
+    if (r->has_morphs) print_morphs(def, &r->morphs);
+    printf("  %-10s %s at most\n", "memory", cli_format_bytes(r->peak_bytes, bytes));
+    if (r->repairs || r->unconverged)
+        printf("  %-10s %ld values put back, %ld substeps not converged\n", "trouble", r->repairs, r->unconverged);
+    printf("  %-10s %016llx\n", "hash", (unsigned long long)r->hash);
+}
