@@ -150,6 +150,24 @@ vec3 kit_transform(const float transform[12], vec3 centre, float size, vec3 x)
 
 /* ---- recovery ---- */
 
+void kit_skin_limit(const float *before, int point_count, float reach, float *skin)
+{
+    /* the mean motion */
+    double sum[3] = {0};
+    for (int p = 0; p < point_count; p++)
+        for (int c = 0; c < 3; c++) sum[c] += (double)skin[3 * p + c] - (double)before[3 * p + c];
+    int n = MAX(point_count, 1);
+    vec3 mean = {(float)(sum[0] / n), (float)(sum[1] / n), (float)(sum[2] / n)};
+
+    /* no point further from it than its reach */
+    for (int p = 0; p < point_count; p++) {
+        vec3 old = vec3_add(vec3_load(before + 3 * p), mean);
+        vec3 way = vec3_sub(vec3_load(skin + 3 * p), old);
+        float length2 = vec3_length2(way);
+        if (length2 > reach * reach) vec3_store(skin + 3 * p, vec3_madd(old, way, reach / sqrtf(length2)));
+    }
+}
+
 bool kit_skin_strays(const float *skin, const float *places, int point_count, int stride, float limit)
 {
     for (int p = 0; p < point_count; p++) {

@@ -93,6 +93,11 @@ vec3 kit_transform(const float transform[12], vec3 centre, float size, vec3 x);
 
 /* ---- recovery ---- */
 
+/*
+ * Bound the skin's motion from `before` relative to its mean by `reach`, so that a bone that is torn elsewhere drags
+ * its skin along over some substeps instead of sweeping it through everything at once. Both (point_count x 3).
+ */
+void kit_skin_limit(const float *before, int point_count, float reach, float *skin);
 /* Whether some point of the skin is further than `limit` from its place. Arrays of `stride` floats a point. */
 bool kit_skin_strays(const float *skin, const float *places, int point_count, int stride, float limit);
 /* Whether the skin intersects itself in more pairs of triangles than at rest. nodes: scratch of the tree's size. */

@@ -39,28 +39,10 @@ static int drag_place(const layers_model *m, const cutis_drag *drag)
     return m->paths.places[m->character->vertex_points[drag->vertex]];
 }
 
-/*
- * Bound the skin's motion in a substep relative to its mean, so that a bone that is torn elsewhere drags its skin
- * along over some substeps instead of sweeping it through everything at once.
- */
+/* See kit_skin_limit. */
 static void skin_limit(const layers_run *run, float *skin)
 {
-    const layers_model *m = run->m;
-    float reach = REACH_LIMIT + REACH_RATE * (float)run->h;
-
-    /* the mean motion */
-    double sum[3] = {0};
-    for (int k = 0; k < m->point_count; k++)
-        for (int c = 0; c < 3; c++) sum[c] += (double)skin[3 * k + c] - run->w.skin_old[3 * k + c];
-    vec3 mean = {(float)(sum[0] / m->point_count), (float)(sum[1] / m->point_count), (float)(sum[2] / m->point_count)};
-
-    /* no point further from it than its reach */
-    for (int k = 0; k < m->point_count; k++) {
-        vec3 old = vec3_add(vec3_load(run->w.skin_old + 3 * k), mean);
-        vec3 way = vec3_sub(vec3_load(skin + 3 * k), old);
-        float length2 = vec3_length2(way);
-        if (length2 > reach * reach) vec3_store(skin + 3 * k, vec3_madd(old, way, reach / sqrtf(length2)));
-    }
+    kit_skin_limit(run->w.skin_old, run->m->point_count, REACH_LIMIT + REACH_RATE * (float)run->h, skin);
 }
 
 /* A prop presses a point no further from its place than is painted; beyond that it enters the flesh. */

@@ -245,7 +245,7 @@ typedef struct springs_scratch {
     int table_size;
     int memory_capacity;
     double *partial; /* per block of nodes */
-    float *joints;   /* (joint_count x 36) of a reset */
+    float *walk;     /* poses of a reset */
     bvh_node *nodes; /* of the skin's tree */
     void *reference;
     contact_work contact;
@@ -270,6 +270,11 @@ enum { NODE_GRAIN = 512, EDGE_GRAIN = 128 /* blocks */ };
 
 /* What a substep works with: views of the state's and the scratch memory. */
 springs_run springs_run_make(const void *data, void *state, void *scratch, const solver_input *input);
+size_t springs_state_size(const void *data);
+size_t springs_scratch_size(const void *data);
+void springs_teleport(const void *data, void *state, const float transform[12]);
+bool springs_output(const void *data, const void *state, int index, cutis_output *output);
+void springs_prop_get(const void *data, const void *state, int index, cutis_prop_state *prop);
 /* Forces of edges at run->at into edge_forces, of soft springs into spring_forces. */
 void springs_forces(springs_run *run);
 /* Net forces at run->at into w.force, and run->residual. Calls springs_forces. */

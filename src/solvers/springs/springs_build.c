@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "solvers/solver_kit.h"
 #include "solvers/springs/springs.h"
 
 /* Least depth, in sizes, and greatest. */
@@ -102,33 +103,17 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
                 classes[(int)(MIN(d, 1.0f) * RADIUS_CLASSES)]++, count++;
             }
         while (at < RADIUS_CLASSES && (sum += classes[at]) * 10 < count) at++;
-        double share = b->build->bone_values[(size_t)j * SPRINGS_PARAMETER_COUNT + SPRINGS_BONE];
+        double share = kit_bone_value(b->build, j, SPRINGS_BONE);
         b->bones[j].radius = (float)share * GREATEST_DEPTH * ((float)at + 0.5f) / RADIUS_CLASSES;
     }
     return CUTIS_OK;
 }
 
-/* A parameter of a point: the mean over its bones. */
-static double point_value(const builder *b, int point, int parameter)
-{
-    const point_weights *weights = b->build->weights;
-    double sum = 0, total = 0;
-    for (int i = weights->first[point]; i < weights->first[point + 1]; i++) {
-        sum += (double)weights->weights[i] *
-               b->build->bone_values[(size_t)weights->joints[i] * SPRINGS_PARAMETER_COUNT + (size_t)parameter];
-        total += (double)weights->weights[i];
-    }
-    return total > 0 ? sum / total : b->build->values[parameter];
-}
-
-/* A painted map at a point, or `fallback`. */
-static float map_value(const builder *b, const char *name, int point, float fallback)
+/* A painted map at a point, `unpainted` where there is none. */
+static float map_value(const builder *b, const char *name, int point, float unpainted)
 {
     const cutis_character *character = b->build->character;
-    for (int i = 0; i < character->map_count; i++)
-        if (strcmp(character->maps[i].name, name) == 0)
-            return CLAMP(character->maps[i].values[character->point_vertices[point]], 0.0f, 1.0f);
-    return fallback;
+    return kit_map_at(character, kit_map_find(character, name), point, unpainted);
 }
 
 static void depths_find(builder *b)
@@ -155,7 +140,8 @@ static void anchors_build(builder *b)
     double mean = 0;
     for (int p = 0; p < m->point_count; p++) mean += (double)b->areas[p] / MAX(m->point_count, 1);
     for (int p = 0; p < m->point_count; p++) {
-        float modulus = 1000 * (float)point_value(b, p, SPRINGS_FLESH) * MAX(map_value(b, "stiffness", p, 1), 0.01f);
+        float modulus =
+            1000 * (float)kit_point_value(b->build, p, SPRINGS_FLESH) * MAX(map_value(b, "stiffness", p, 1), 0.01f);
         float freeze = map_value(b, "freeze", p, 0);
         float area = MAX(b->areas[p], 0.1f * (float)mean);
         if (!(area > 0)) area = 1e-6f;
@@ -234,9 +220,9 @@ static void edge_strengthen(builder *b, const edge_rest *r, size_t i)
         int q = r->nodes[k];
         float painted = MAX(map_value(b, "stiffness", q, 1), 0.01f);
         depth += 0.5 * (double)b->depths[q];
-        modulus += 500 * point_value(b, q, SPRINGS_FLESH) * (double)painted;
-        stretch += 0.5 * point_value(b, q, SPRINGS_STRETCH);
-        bend += 0.5 * point_value(b, q, SPRINGS_BEND);
+        modulus += 500 * kit_point_value(b->build, q, SPRINGS_FLESH) * (double)painted;
+        stretch += 0.5 * kit_point_value(b->build, q, SPRINGS_STRETCH);
+        bend += 0.5 * kit_point_value(b->build, q, SPRINGS_BEND);
     }
     /* Springs along the edges of a net stand for a membrane by the area of the edge's two triangles. */
     double area = 0.5 * length *
@@ -393,7 +379,7 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
         for (int v = 0; v < character->vertex_count; v++) counts[character->vertex_points[v]]++;
         for (int v = 0; v < character->vertex_count; v++)
             model->vertex_share[v] = 1 / (float)counts[character->vertex_points[v]];
-        for (int p = 0; p < n; p++) model->friction[p] = (float)point_value(&b, p, SPRINGS_FRICTION);
+        for (int p = 0; p < n; p++) model->friction[p] = (float)kit_point_value(build, p, SPRINGS_FRICTION);
         mesh_point_areas(build->mesh, b.rest, b.areas);
         depths_find(&b);
         anchors_build(&b);

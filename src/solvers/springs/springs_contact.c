@@ -15,6 +15,7 @@
  */
 #include <string.h>
 
+#include "solvers/solver_kit.h"
 #include "solvers/springs/springs.h"
 
 /* How far the skin may move in a substep relative to its mean motion: in sizes, and sizes a second. */
@@ -281,30 +282,10 @@ static void stands_add(springs_run *run)
     }
 }
 
-/*
- * Bound the skin's motion in a substep relative to its mean, so that a bone that is torn elsewhere drags its skin
- * along over some substeps instead of sweeping it through everything at once.
- */
-static void skin_limit(const springs_run *run, float *end)
-{
-    const springs_model *m = run->m;
-    float reach = REACH_LIMIT + REACH_RATE * run->h;
-    double sum[3] = {0};
-    for (int k = 0; k < m->point_count; k++)
-        for (int c = 0; c < 3; c++) sum[c] += (double)end[3 * k + c] - (double)run->w.start[3 * k + c];
-    int n = MAX(m->point_count, 1);
-    vec3 mean = {(float)(sum[0] / n), (float)(sum[1] / n), (float)(sum[2] / n)};
-    for (int k = 0; k < m->point_count; k++) {
-        vec3 old = vec3_add(vec3_load(run->w.start + 3 * k), mean), way = vec3_sub(vec3_load(end + 3 * k), old);
-        float length2 = vec3_length2(way);
-        if (length2 > reach * reach) vec3_store(end + 3 * k, vec3_madd(old, way, reach / sqrtf(length2)));
-    }
-}
-
 static void end_gather(springs_run *run)
 {
     for (int p = 0; p < run->m->contact_count; p++) memcpy(run->w.end + 3 * p, run->s.x + NODE * p, 3 * sizeof(float));
-    skin_limit(run, run->w.end);
+    kit_skin_limit(run->w.start, run->m->point_count, REACH_LIMIT + REACH_RATE * run->h, run->w.end);
 }
 
 /* Rigid props that something bears on are searched for where they would be without their weight. */
