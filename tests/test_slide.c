@@ -368,11 +368,11 @@ static void elimination_is_the_kkt_system(void **state)
     assert_int_equal(cutis_character_create(&given, NULL, &c, &error), CUTIS_OK);
     cutis_model *tied = test_build(c, "slide", NULL), *loose = test_build(plain, "slide", NULL);
     const slide_model *mt = tied->stages[1].data, *ml = loose->stages[1].data;
-    void *block_t = aligned_alloc(64, (mt->scratch_size + 63) / 64 * 64),
-         *block_l = aligned_alloc(64, (ml->scratch_size + 63) / 64 * 64);
+    void *block_t = aligned_alloc(64, (slide_scratch_size(mt) + 63) / 64 * 64),
+         *block_l = aligned_alloc(64, (slide_scratch_size(ml) + 63) / 64 * 64);
     slide_scratch st, sl;
-    slide_scratch_map(mt, block_t, &st);
-    slide_scratch_map(ml, block_l, &sl);
+    slide_scratch_view(mt, block_t, &st);
+    slide_scratch_view(ml, block_l, &sl);
 
     /* A body squeezed at random, skin slid at random where it may. */
     random_state = 11;
@@ -445,9 +445,9 @@ static void force_is_the_derivative_of_energy(void **state)
     static const char *const settings[] = {"ligament=30", "slack=0.001", NULL};
     cutis_model *model = test_build(c, "slide", settings);
     const slide_model *m = model->stages[1].data;
-    void *block = aligned_alloc(64, (m->scratch_size + 63) / 64 * 64);
+    void *block = aligned_alloc(64, (slide_scratch_size(m) + 63) / 64 * 64);
     slide_scratch s;
-    slide_scratch_map(m, block, &s);
+    slide_scratch_view(m, block, &s);
     int n = m->point_count;
     slide_place *places = calloc((size_t)n, sizeof *places);
     double *v = calloc(2 * (size_t)n, sizeof *v);

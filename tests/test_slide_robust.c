@@ -128,7 +128,9 @@ static void wild_bodies_do_no_harm(void **state)
                 for (int j = 0; j < output.count * output.components; j++) assert_true(isfinite(output.values[j]));
             }
             /* Places stay on the surface. */
-            const slide_place *places = slide_at((char *)run + model->stages[1].state, m->places);
+            slide_state view;
+            slide_state_view(m, (char *)run + model->stages[1].state, &view);
+            const slide_place *places = view.places;
             for (int j = 0; j < m->point_count; j++) {
                 double b1 = places[j].b[0], b2 = places[j].b[1];
                 assert_true(places[j].triangle >= 0 && places[j].triangle < m->triangle_count);

@@ -216,7 +216,7 @@ static void conjugate_gradients_beat_a_factorisation(void **unused)
         const stage *last = &model->stages[model->stage_count - 1];
         const slide_model *own = last->data;
         slide_scratch s;
-        slide_scratch_map(own, (char *)state + model->state_bytes + last->scratch, &s);
+        slide_scratch_view(own, (char *)state + model->state_bytes + last->scratch, &s);
         factor f = factor_analyze(own, &s);
         double iterated = HUGE_VAL, factored = HUGE_VAL, solved = HUGE_VAL, residual, apart = 0, size = 0;
         double *x = calloc((size_t)f.n, sizeof *x), *y = calloc((size_t)f.n, sizeof *y);

@@ -30,7 +30,10 @@ typedef enum slide_parameter {
     SLIDE_PARAMETER_COUNT
 } slide_parameter;
 
-enum { SLIDE_OUTPUT_TEXTURE, SLIDE_OUTPUT_VERTICES };
+/* Choices of the parameter `output`. */
+enum { SLIDE_SHOW_TEXTURE, SLIDE_SHOW_VERTICES };
+
+enum { SLIDE_OUTPUT_TEXCOORDS, SLIDE_OUTPUT_SLIDING, SLIDE_OUTPUT_STRESS, SLIDE_OUTPUT_WRINKLE, SLIDE_OUTPUT_COUNT };
 enum { SLIDE_BOUNDARY_ALONG, SLIDE_BOUNDARY_FIXED, SLIDE_BOUNDARY_FREE };
 
 typedef struct slide_model {
@@ -57,10 +60,6 @@ typedef struct slide_model {
     const float (*texcoords)[3][2]; /* (triangle_count) */
     const uint8_t *seams;           /* (triangle_count) bit k: texture breaks across the edge opposite corner k */
     const int *face_triangles;      /* (face_count) one triangle of each, or -1 */
-    /* Offsets in bytes, and sizes. */
-    size_t places, velocities, gains, calm, surface, tracks, faces, sliding, stress, wrinkle, corner_texcoords,
-        state_size;
-    size_t scratch_size;
 } slide_model;
 
 /* Everything that lives within a step. All doubles but where said. */
@@ -86,8 +85,41 @@ typedef struct slide_scratch {
     float *old_surface;                         /* (point_count x 3) the body before the step */
 } slide_scratch;
 
-/* Lay the scratch out over a block; block NULL: only the size. */
-size_t slide_scratch_map(const slide_model *model, void *block, slide_scratch *s);
+/* What changes. */
+typedef struct slide_state {
+    slide_place *places;     /* (point_count) of the skin that lies at each point */
+    double *velocities;      /* (2 point_count) in point frames, sizes a second */
+    double *gains;           /* (2 point_count) of the last substep's velocities */
+    double *calm;            /* (point_count) 1: as fast as it likes */
+    float *surface;          /* (point_count x 3) the body, scene space */
+    slide_place *tracks;     /* (point_count) where each point's own skin is; only for output=vertices */
+    slide_place *faces;      /* (face_count) where the middle of each face's skin is; only with texture */
+    float *sliding;          /* (vertex_count x 3) outputs */
+    float *stress;           /* (vertex_count x 2) */
+    float *wrinkle;          /* (vertex_count) */
+    float *corner_texcoords; /* (corner_count x 2) only with texture */
+} slide_state;
+
+/* ---- slide_state.c ---- */
+
+/* Views of a block; memory NULL: only the size, which they return. */
+size_t slide_state_view(const slide_model *model, void *memory, slide_state *s);
+size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch *s);
+size_t slide_state_size(const void *data);
+size_t slide_scratch_size(const void *data);
+void slide_teleport(const void *data, void *state, const float transform[12]);
+bool slide_output(const void *data, const void *state, int index, cutis_output *output);
+
+/* ---- slide_advection.c ---- */
+
+/* How far the skin is left behind by the body's displacement from old_surface: into s->moves. */
+void slide_slip(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+/*
+ * Places that come to the points when the skin moves by s->moves, into s->places. v (2 point_count): velocities that
+ * are carried along into s->velocities, the moves limited by the heights of triangles; NULL: the body slips.
+ */
+void slide_advect(const slide_model *model, slide_scratch *s, const slide_place *places, const double *v,
+                  const cutis_jobs *jobs);
 
 /* ---- slide_system.c ---- */
 
@@ -120,15 +152,13 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
 /* ---- slide_output.c ---- */
 
 /* Put tracks (places of the body where the material points are) and face references at rest. */
-void slide_tracks_reset(const slide_model *model, void *state);
+void slide_tracks_reset(const slide_model *model, slide_state *state);
 /* Follow the material points; `points` gets their positions on the surface. skin: rest positions of the places. */
-void slide_tracks_follow(const slide_model *model, void *state, const double *skin, const float *surface, float *points,
-                         const cutis_jobs *jobs);
+void slide_tracks_follow(const slide_model *model, slide_state *state, const double *skin, const float *surface,
+                         float *points, const cutis_jobs *jobs);
 /* Follow the middles of faces, from which texture coordinates are found. */
-void slide_faces_follow(const slide_model *model, void *state, const double *skin, const cutis_jobs *jobs);
+void slide_faces_follow(const slide_model *model, slide_state *state, const double *skin, const cutis_jobs *jobs);
 /* Fill all outputs of the state. */
-void slide_outputs_fill(const slide_model *model, void *state, slide_scratch *s, const cutis_jobs *jobs);
-
-static inline void *slide_at(void *state, size_t offset) { return (char *)state + offset; }
+void slide_outputs_fill(const slide_model *model, slide_state *state, slide_scratch *s, const cutis_jobs *jobs);
 
 #endif

@@ -1,37 +1,13 @@
 /*
  * slide_build.c: from a character to the model of the solver `slide`: charts, attachments, per-region values,
- * texture seams, and the layout of state and scratch.
+ * and texture seams.
  */
 #include <string.h>
 
 #include "solvers/slide/slide.h"
+#include "solvers/solver_kit.h"
 
 static int next3(int k) { return k == 2 ? 0 : k + 1; }
-
-/* ---- values per point ---- */
-
-static const float *find_map(const cutis_character *c, const char *name)
-{
-    for (int i = 0; i < c->map_count; i++)
-        if (strcmp(c->maps[i].name, name) == 0) return c->maps[i].values;
-    return NULL;
-}
-
-/* A parameter at a point: its bones' values blended by their weights; to the bit that value when all have the same. */
-static double blend_bones(const solver_build *build, int parameter, int point)
-{
-    const point_weights *w = build->weights;
-    double sum = 0, total = 0, first = build->values[parameter];
-    bool same = true;
-    for (int k = w->joints ? w->first[point] : 0; k < (w->joints ? w->first[point + 1] : 0); k++) {
-        double own = build->bone_values[w->joints[k] * SLIDE_PARAMETER_COUNT + parameter];
-        if (total == 0) first = own;
-        same &= own == first;
-        sum += (double)w->weights[k] * own;
-        total += (double)w->weights[k];
-    }
-    return same || !(total > 0) ? first : sum / total;
-}
 
 /* ---- attachments ---- */
 
@@ -39,7 +15,9 @@ static void allow_along(double allowed[3], const double tangent[2])
 {
     double length = sqrt(tangent[0] * tangent[0] + tangent[1] * tangent[1]);
     double x = length > 0 ? tangent[0] / length : 0, y = length > 0 ? tangent[1] / length : 0;
-    allowed[0] = x * x, allowed[1] = x * y, allowed[2] = y * y;
+    allowed[0] = x * x;
+    allowed[1] = x * y;
+    allowed[2] = y * y;
 }
 
 /* The direction of a painted curve at a point, in its frame: from one marked neighbour to the other. */
@@ -100,20 +78,22 @@ static bool is_tip(const slide_atlas *atlas, int point)
 static void build_attachments(slide_model *model, const solver_build *build, double (*allowed)[3])
 {
     const cutis_character *c = build->character;
-    const float *freeze = find_map(c, "freeze"), *curve = find_map(c, "curve");
+    const float *freeze = kit_map_find(c, "freeze"), *curve = kit_map_find(c, "curve");
     int boundary = (int)build->values[SLIDE_BOUNDARY];
     for (int i = 0; i < model->point_count; i++) {
         int vertex = c->point_vertices[i];
         uint8_t kind = model->atlas.boundary[i];
         double tangent[2];
-        allowed[i][0] = allowed[i][2] = 1, allowed[i][1] = 0;
+        allowed[i][0] = 1;
+        allowed[i][1] = 0;
+        allowed[i][2] = 1;
         if (kind == 1 && boundary == SLIDE_BOUNDARY_ALONG) allow_along(allowed[i], model->atlas.tangents[i]);
         if (curve && curve[vertex] >= 0.5f) {
             memset(allowed[i], 0, sizeof allowed[i]);
             if (curve_tangent(&model->atlas, c, curve, i, tangent)) allow_along(allowed[i], tangent);
         }
         if (kind == 2 || (kind == 1 && boundary == SLIDE_BOUNDARY_FIXED) || !(model->areas[i] > 0) ||
-            is_tip(&model->atlas, i) || blend_bones(build, SLIDE_ATTACH, i) >= 0.5 ||
+            is_tip(&model->atlas, i) || kit_point_value(build, i, SLIDE_ATTACH) >= 0.5 ||
             (freeze && freeze[vertex] >= 0.5f))
             memset(allowed[i], 0, sizeof allowed[i]);
         /* The trace of a projection is the number of directions it lets through. */
@@ -148,73 +128,6 @@ static void build_texture(slide_model *model, const cutis_character *c, float (*
             if (memcmp(a, a2, 8) != 0 || memcmp(b, b2, 8) != 0) seams[t] |= (uint8_t)(1 << k);
         }
     }
-}
-
-/* ---- layout ---- */
-
-static size_t take(size_t *end, size_t count, size_t size)
-{
-    size_t at = (*end + 63) & ~(size_t)63;
-    *end = at + count * size;
-    return at;
-}
-
-static void lay_out_state(slide_model *model)
-{
-    const cutis_character *c = model->character;
-    size_t points = (size_t)model->point_count, vertices = (size_t)c->vertex_count, end = 0;
-    model->places = take(&end, points, sizeof(slide_place));
-    model->velocities = take(&end, 2 * points, sizeof(double));
-    model->gains = take(&end, 2 * points, sizeof(double));
-    model->calm = take(&end, points, sizeof(double));
-    model->surface = take(&end, 3 * points, sizeof(float));
-    model->tracks = take(&end, model->vertices ? points : 0, sizeof(slide_place));
-    model->faces = take(&end, model->texcoords ? (size_t)c->face_count : 0, sizeof(slide_place));
-    model->sliding = take(&end, 3 * vertices, sizeof(float));
-    model->stress = take(&end, 2 * vertices, sizeof(float));
-    model->wrinkle = take(&end, vertices, sizeof(float));
-    model->corner_texcoords = take(&end, model->texcoords ? 2 * (size_t)c->corner_count : 0, sizeof(float));
-    model->state_size = end;
-}
-
-size_t slide_scratch_map(const slide_model *model, void *block, slide_scratch *s)
-{
-    size_t points = (size_t)model->point_count, triangles = (size_t)model->triangle_count, end = 0;
-    size_t entries = (size_t)model->atlas.mesh->point_neighbour_first[points];
-    slide_scratch none;
-    if (!s) s = &none;
-    *s = (slide_scratch){0};
-#define MAP(field, count)                                                   \
-    do {                                                                    \
-        size_t at = take(&end, (count), sizeof *s->field);                  \
-        s->field = block ? (void *)((char *)block + at) : (void *)s->field; \
-    } while (0)
-    MAP(x, 3 * points);
-    MAP(skin, 3 * points);
-    MAP(normals, 3 * points);
-    MAP(metric, triangles);
-    MAP(gammas, points);
-    MAP(jacobians, points);
-    MAP(inertia, points);
-    MAP(blocks, triangles);
-    MAP(altitudes, triangles);
-    MAP(stress, triangles);
-    MAP(diagonal, points);
-    MAP(rows, entries);
-    MAP(pivots, points);
-    MAP(inverse, points);
-    MAP(right, 2 * points);
-    MAP(residual, 2 * points);
-    MAP(search, 2 * points);
-    MAP(image, 2 * points);
-    MAP(smooth, 2 * points);
-    MAP(moves, 2 * points);
-    MAP(places, points);
-    MAP(old_places, points);
-    MAP(velocities, 2 * points);
-    MAP(old_surface, 3 * points);
-#undef MAP
-    return end;
 }
 
 /* ---- build ---- */
@@ -254,7 +167,8 @@ static void build_fans(const slide_model *model, double (*fans)[2], double (*ste
                 {0, 0},
                 {share * (co * slopes[0] + si * slopes[1]), share * (co * slopes[1] - si * slopes[0])},
                 {share * si * slopes[2], share * co * slopes[2]}};
-            fans[n][0] = co, fans[n][1] = si;
+            fans[n][0] = co;
+            fans[n][1] = si;
             for (int e = 0; e < 2; e++) {
                 corners[0][e] = -corners[1][e] - corners[2][e];
                 for (int o = 0; o < 2; o++)
@@ -269,11 +183,11 @@ static void build_values(slide_model *model, const solver_build *build, double *
 {
     const cutis_character *c = build->character;
     const mesh *m = build->mesh;
-    const float *painted = find_map(c, "stiffness"), *painted_zeta = find_map(c, "zeta");
+    const float *painted = kit_map_find(c, "stiffness"), *painted_zeta = kit_map_find(c, "zeta");
     for (int i = 0; i < m->point_count; i++) {
         int vertex = c->point_vertices[i];
-        zeta[i] = painted_zeta ? CLAMP((double)painted_zeta[vertex], 0, 1) : blend_bones(build, SLIDE_ZETA, i);
-        double limit = blend_bones(build, SLIDE_DELTA_MAX, i);
+        zeta[i] = painted_zeta ? CLAMP((double)painted_zeta[vertex], 0, 1) : kit_point_value(build, i, SLIDE_ZETA);
+        double limit = kit_point_value(build, i, SLIDE_DELTA_MAX);
         delta_max[i] = limit > 0 ? limit * build->substep / model->unit : HUGE_VAL;
         if (zeta[i] < 1 || limit > 0) model->slips = true;
         double sum = 0;
@@ -288,7 +202,7 @@ static void build_values(slide_model *model, const solver_build *build, double *
         double sum = 0;
         for (int k = 0; k < 3; k++) {
             int point = m->triangles[3 * t + k], vertex = c->point_vertices[point];
-            double own = blend_bones(build, SLIDE_STIFFNESS, point);
+            double own = kit_point_value(build, point, SLIDE_STIFFNESS);
             sum += own * (painted ? CLAMP((double)painted[vertex], 0, 1) : 1);
             areas[point] += model->atlas.charts[t].area / 3;
         }
@@ -328,7 +242,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     model->ligament = values[SLIDE_LIGAMENT];
     model->slack = values[SLIDE_SLACK];
     model->gravity = values[SLIDE_GRAVITY] / model->unit;
-    model->vertices = (int)values[SLIDE_OUTPUT] == SLIDE_OUTPUT_VERTICES;
+    model->vertices = (int)values[SLIDE_OUTPUT] == SLIDE_SHOW_VERTICES;
 
     size_t points = (size_t)m->point_count, triangles = (size_t)m->triangle_count;
     double *stiffness = ARENA_ARRAY(memory, double, triangles), *zeta = ARENA_ARRAY(memory, double, points);
@@ -340,13 +254,18 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     double(*stencils)[2] = arena_push(memory, (size_t)m->point_neighbour_first[points], sizeof *stencils);
     if (memory->failed) return error_memory(error, "solver slide");
     build_values(model, build, stiffness, zeta, delta_max, areas, edges);
-    model->stiffness = stiffness, model->zeta = zeta, model->delta_max = delta_max;
-    model->areas = areas, model->edges = edges, model->slots = slots;
+    model->stiffness = stiffness;
+    model->zeta = zeta;
+    model->delta_max = delta_max;
+    model->areas = areas;
+    model->edges = edges;
+    model->slots = slots;
     build_attachments(model, build, allowed);
     model->allowed = (const double(*)[3])allowed;
     build_slots(model, slots);
     build_fans(model, fans, stencils);
-    model->fans = (const double(*)[2])fans, model->stencils = (const double(*)[2])stencils;
+    model->fans = (const double(*)[2])fans;
+    model->stencils = (const double(*)[2])stencils;
 
     if (c->texcoords) {
         float(*texcoords)[3][2] = arena_push(memory, triangles, sizeof *texcoords);
@@ -355,10 +274,9 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
         if (memory->failed) return error_memory(error, "solver slide");
         build_texture(model, c, texcoords, seams, face_triangles);
         model->texcoords = (const float(*)[3][2])texcoords;
-        model->seams = seams, model->face_triangles = face_triangles;
+        model->seams = seams;
+        model->face_triangles = face_triangles;
     }
-    lay_out_state(model);
-    model->scratch_size = slide_scratch_map(model, NULL, NULL);
     *data = model;
     return CUTIS_OK;
 }

@@ -14,7 +14,7 @@ enum { GRAIN = 256, FOLLOW_LIMIT = 8, PLACE_LIMIT = 3 };
 
 typedef struct output_pass {
     const slide_model *model;
-    void *state;
+    slide_state *state;
     const double *skin;
     const float *surface;
     float *points;
@@ -23,15 +23,15 @@ typedef struct output_pass {
 
 /* ---- material points ---- */
 
-void slide_tracks_reset(const slide_model *model, void *state)
+void slide_tracks_reset(const slide_model *model, slide_state *state)
 {
     if (model->vertices) {
-        slide_place *tracks = slide_at(state, model->tracks);
-        const slide_place *places = slide_at(state, model->places);
+        slide_place *tracks = state->tracks;
+        const slide_place *places = state->places;
         memcpy(tracks, places, (size_t)model->point_count * sizeof *tracks);
     }
     if (model->texcoords) {
-        slide_place *faces = slide_at(state, model->faces);
+        slide_place *faces = state->faces;
         for (int f = 0; f < model->character->face_count; f++)
             faces[f] = (slide_place){.triangle = MAX(model->face_triangles[f], 0), .b = {1.0 / 3, 1.0 / 3}};
     }
@@ -102,7 +102,7 @@ static void follow_points(void *context, int begin, int end)
 {
     output_pass *p = context;
     const slide_model *model = p->model;
-    slide_place *tracks = slide_at(p->state, model->tracks);
+    slide_place *tracks = p->state->tracks;
     for (int i = begin; i < end; i++) {
         if (model->areas[i] > 0) follow(model, &tracks[i], p->skin, model->atlas.positions + 3 * i);
         double position[3];
@@ -111,8 +111,8 @@ static void follow_points(void *context, int begin, int end)
     }
 }
 
-void slide_tracks_follow(const slide_model *model, void *state, const double *skin, const float *surface, float *points,
-                         const cutis_jobs *jobs)
+void slide_tracks_follow(const slide_model *model, slide_state *state, const double *skin, const float *surface,
+                         float *points, const cutis_jobs *jobs)
 {
     output_pass p = {.model = model, .state = state, .skin = skin, .surface = surface, .points = points};
     parallel_for(jobs, model->point_count, GRAIN, follow_points, &p);
@@ -182,11 +182,11 @@ static slide_place find_middle(const slide_model *model, const double *skin, int
 static void follow_faces(void *context, int begin, int end)
 {
     output_pass *p = context;
-    slide_place *faces = slide_at(p->state, p->model->faces);
+    slide_place *faces = p->state->faces;
     for (int f = begin; f < end; f++) faces[f] = find_middle(p->model, p->skin, f, faces[f]);
 }
 
-void slide_faces_follow(const slide_model *model, void *state, const double *skin, const cutis_jobs *jobs)
+void slide_faces_follow(const slide_model *model, slide_state *state, const double *skin, const cutis_jobs *jobs)
 {
     output_pass p = {.model = model, .state = state, .skin = skin};
     if (model->texcoords && !model->vertices) parallel_for(jobs, model->character->face_count, GRAIN, follow_faces, &p);
@@ -197,8 +197,8 @@ static void texture_faces(void *context, int begin, int end)
     output_pass *p = context;
     const slide_model *model = p->model;
     const cutis_character *c = model->character;
-    const slide_place *faces = slide_at(p->state, model->faces);
-    float *out = slide_at(p->state, model->corner_texcoords);
+    const slide_place *faces = p->state->faces;
+    float *out = p->state->corner_texcoords;
     for (int f = begin; f < end; f++) {
         int t = model->face_triangles[f], first = c->face_first[f], last = c->face_first[f + 1];
         bool moved = false;
@@ -224,8 +224,8 @@ static void fill_vertices(void *context, int begin, int end)
     output_pass *p = context;
     const slide_model *model = p->model;
     const mesh *m = model->atlas.mesh;
-    float *sliding = slide_at(p->state, model->sliding), *stress = slide_at(p->state, model->stress);
-    float *wrinkle = slide_at(p->state, model->wrinkle);
+    float *sliding = p->state->sliding, *stress = p->state->stress;
+    float *wrinkle = p->state->wrinkle;
     for (int v = begin; v < end; v++) {
         int i = model->character->vertex_points[v];
         for (int e = 0; e < 3; e++)
@@ -244,7 +244,7 @@ static void fill_vertices(void *context, int begin, int end)
     }
 }
 
-void slide_outputs_fill(const slide_model *model, void *state, slide_scratch *s, const cutis_jobs *jobs)
+void slide_outputs_fill(const slide_model *model, slide_state *state, slide_scratch *s, const cutis_jobs *jobs)
 {
     output_pass p = {.model = model, .state = state, .skin = s->skin, .s = s};
     parallel_for(jobs, model->character->vertex_count, GRAIN, fill_vertices, &p);

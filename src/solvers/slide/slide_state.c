@@ -1,0 +1,108 @@
+/*
+ * slide_state.c: the state of the solver `slide` and its scratch as views of one block each; teleport and outputs.
+ */
+#include "math/math3.h"
+#include "solvers/slide/slide.h"
+#include "solvers/solver_kit.h"
+
+/* ---- views ---- */
+
+size_t slide_state_view(const slide_model *model, void *memory, slide_state *s)
+{
+    const cutis_character *c = model->character;
+    size_t points = (size_t)model->point_count;
+    size_t vertices = (size_t)c->vertex_count;
+    size_t faces = model->texcoords ? (size_t)c->face_count : 0;
+    size_t corners = model->texcoords ? (size_t)c->corner_count : 0;
+    kit_block block = {.memory = memory};
+
+    /* the skin on the body */
+    s->places = KIT_CARVE(&block, slide_place, points);
+    s->velocities = KIT_CARVE(&block, double, 2 * points);
+    s->gains = KIT_CARVE(&block, double, 2 * points);
+    s->calm = KIT_CARVE(&block, double, points);
+    s->surface = KIT_CARVE(&block, float, 3 * points);
+
+    /* where material points are */
+    s->tracks = KIT_CARVE(&block, slide_place, model->vertices ? points : 0);
+    s->faces = KIT_CARVE(&block, slide_place, faces);
+
+    /* outputs */
+    s->sliding = KIT_CARVE(&block, float, 3 * vertices);
+    s->stress = KIT_CARVE(&block, float, 2 * vertices);
+    s->wrinkle = KIT_CARVE(&block, float, vertices);
+    s->corner_texcoords = KIT_CARVE(&block, float, 2 * corners);
+    return block.used;
+}
+
+size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch *s)
+{
+    size_t points = (size_t)model->point_count;
+    size_t triangles = (size_t)model->triangle_count;
+    size_t entries = (size_t)model->atlas.mesh->point_neighbour_first[points];
+    kit_block block = {.memory = memory};
+    s->x = kit_carve(&block, 3 * points, sizeof *s->x);
+    s->skin = kit_carve(&block, 3 * points, sizeof *s->skin);
+    s->normals = kit_carve(&block, 3 * points, sizeof *s->normals);
+    s->metric = kit_carve(&block, triangles, sizeof *s->metric);
+    s->gammas = kit_carve(&block, points, sizeof *s->gammas);
+    s->jacobians = kit_carve(&block, points, sizeof *s->jacobians);
+    s->inertia = kit_carve(&block, points, sizeof *s->inertia);
+    s->blocks = kit_carve(&block, triangles, sizeof *s->blocks);
+    s->altitudes = kit_carve(&block, triangles, sizeof *s->altitudes);
+    s->stress = kit_carve(&block, triangles, sizeof *s->stress);
+    s->diagonal = kit_carve(&block, points, sizeof *s->diagonal);
+    s->rows = kit_carve(&block, entries, sizeof *s->rows);
+    s->pivots = kit_carve(&block, points, sizeof *s->pivots);
+    s->inverse = kit_carve(&block, points, sizeof *s->inverse);
+    s->right = kit_carve(&block, 2 * points, sizeof *s->right);
+    s->residual = kit_carve(&block, 2 * points, sizeof *s->residual);
+    s->search = kit_carve(&block, 2 * points, sizeof *s->search);
+    s->image = kit_carve(&block, 2 * points, sizeof *s->image);
+    s->smooth = kit_carve(&block, 2 * points, sizeof *s->smooth);
+    s->moves = kit_carve(&block, 2 * points, sizeof *s->moves);
+    s->places = kit_carve(&block, points, sizeof *s->places);
+    s->old_places = kit_carve(&block, points, sizeof *s->old_places);
+    s->velocities = kit_carve(&block, 2 * points, sizeof *s->velocities);
+    s->old_surface = kit_carve(&block, 3 * points, sizeof *s->old_surface);
+    return block.used;
+}
+
+size_t slide_state_size(const void *data)
+{
+    slide_state unused;
+    return slide_state_view(data, NULL, &unused);
+}
+
+size_t slide_scratch_size(const void *data)
+{
+    slide_scratch unused;
+    return slide_scratch_view(data, NULL, &unused);
+}
+
+/* ---- teleport, outputs ---- */
+
+void slide_teleport(const void *data, void *state, const float transform[12])
+{
+    const slide_model *model = data;
+    slide_state s;
+    slide_state_view(model, state, &s);
+    for (int i = 0; i < model->point_count; i++)
+        vec3_store(s.surface + 3 * i, mat34_point(transform, vec3_load(s.surface + 3 * i)));
+}
+
+bool slide_output(const void *data, const void *state, int index, cutis_output *output)
+{
+    const slide_model *model = data;
+    const cutis_character *c = model->character;
+    slide_state s;
+    slide_state_view(model, (void *)state, &s); /* only read through */
+    const cutis_output outputs[SLIDE_OUTPUT_COUNT] = {
+        [SLIDE_OUTPUT_TEXCOORDS] = {CUTIS_DOMAIN_CORNER, c->corner_count, 2, s.corner_texcoords},
+        [SLIDE_OUTPUT_SLIDING] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 3, s.sliding},
+        [SLIDE_OUTPUT_STRESS] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 2, s.stress},
+        [SLIDE_OUTPUT_WRINKLE] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 1, s.wrinkle}};
+    if (index == SLIDE_OUTPUT_TEXCOORDS && !model->texcoords) return false;
+    *output = outputs[index];
+    return true;
+}
