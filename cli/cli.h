@@ -72,6 +72,20 @@ typedef struct cli_option {
         .name = "fps", .kind = CLI_NUMBER, .value = "F", .help = text, .fallback = otherwise, .min = 0.01, \
         .max = 10000                                                                                       \
     }
+/* The range of a clip; cli_number gives NAN where it is not given. */
+#define CLI_OPTION_RANGE                                                               \
+    {.name = "start",                                                                  \
+     .kind = CLI_NUMBER,                                                               \
+     .value = "SECONDS",                                                               \
+     .help = "first instant of the clip that is shown; its first key when not given"}, \
+    {                                                                                  \
+        .name = "end", .kind = CLI_NUMBER, .value = "SECONDS",                         \
+        .help = "last instant of the clip that is shown; its last key when not given"  \
+    }
+#define CLI_OPTION_MOTION(text)                                               \
+    {                                                                         \
+        .name = "motion", .kind = CLI_TEXT, .value = "FILE.bvh", .help = text \
+    }
 #define CLI_OPTION_SET(text)                                                \
     {                                                                       \
         .name = "set", .kind = CLI_PAIR, .value = "KEY=VALUE", .help = text \

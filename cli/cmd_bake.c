@@ -51,10 +51,11 @@ static int check_paths(const cli_arguments *arguments, const cutis_bake_def *def
 /* The exit code of a bake that came to its end. */
 static int judge(const cutis_bake_result *result)
 {
-    int status = CLI_OK;
+    int status = result->interrupted ? CLI_INTERRUPTED : CLI_OK;
+    if (result->interrupted) fprintf(stderr, "cutis: interrupted: %d frames were written\n", result->frame_count);
     if (result->failed_checks) {
         quality_print_failures(result->checks, result->check_count);
-        status = CLI_CHECK;
+        if (status == CLI_OK) status = CLI_CHECK;
     }
     if (result->has_loop && !result->loop.closed) {
         fprintf(stderr,
@@ -109,6 +110,8 @@ static int run(const cli_arguments *arguments)
     def.example_seconds = cli_number(arguments, "example-time");
     def.surface.name = cli_text(arguments, "body");
     def.fps = cli_number(arguments, "fps");
+    def.start = cli_number(arguments, "start");
+    def.end = cli_number(arguments, "end");
     def.lead_in = cli_number(arguments, "lead-in");
     def.loop = cli_flag(arguments, "loop");
     def.props = props;
@@ -129,6 +132,7 @@ static int run(const cli_arguments *arguments)
     def.positions_only = safe;
     def.exact = cli_flag(arguments, "exact");
     def.checks = cli_text(arguments, "check");
+    def.partial = cli_flag(arguments, "partial");
     if (status == CLI_OK) status = run_def(arguments, &def);
     free(map);
     free(pairs);
@@ -147,10 +151,7 @@ static const cli_option options[] = {
      .value = "S",
      .help = "solver, or a stack such as layers+slide (default layers; lbs for a mesh without a skin)"},
     CLI_OPTION_CLIP("clip to bake; the first when not given"),
-    {.name = "motion",
-     .kind = CLI_TEXT,
-     .value = "FILE.bvh",
-     .help = "take the motion from this file instead of a clip; a mesh without a skeleton gets one"},
+    CLI_OPTION_MOTION("take the motion from this file instead of a clip; a mesh without a skeleton gets one"),
     {.name = "map", .kind = CLI_PAIR, .value = "FROM=TO", .help = "let joint FROM of the motion drive joint TO"},
     CLI_OPTION_EXAMPLE("the mesh in another pose, for solver curves; a mesh without a skeleton gets one"),
     {.name = "example-time",
@@ -161,6 +162,7 @@ static const cli_option options[] = {
      .min = 0.01,
      .max = 1000},
     CLI_OPTION_FPS("frames written per second; does not change the simulation", "30"),
+    CLI_OPTION_RANGE,
     {.name = "substep",
      .kind = CLI_NUMBER,
      .value = "SECONDS",
@@ -188,6 +190,9 @@ static const cli_option options[] = {
      .min = 0,
      .max = 60},
     {.name = "loop", .kind = CLI_FLAG, .help = "find the periodic motion and write exactly one period"},
+    {.name = "partial",
+     .kind = CLI_FLAG,
+     .help = "on Ctrl-C or SIGTERM, write the frames that are done (exit code 130)"},
     {.name = "check",
      .kind = CLI_TEXT,
      .value = "BOUNDS",
@@ -221,7 +226,9 @@ const cli_command cmd_bake = {
     .usage = "FILE|NAME -o OUT [--solver S] [--clip C] [options]",
     .summary = "simulate a character through a clip and write the result",
     .description =
-        "Frame i shows the clip at its start + i / F seconds, from the first key to the last. The character starts at "
+        "Frame i shows the clip at its start + i / F seconds, from the first key to the last, or from --start to "
+        "--end; "
+        "before a --start inside the clip, half a second of it is simulated and not written. The character starts at "
         "rest and is led into the clip's first pose before frame 0, so that nothing pops.\n"
         "A .glb is the input's own file with everything kept; morph targets with animated weights add what skinning "
         "misses, so that it plays in any engine. --loop writes one period of the periodic motion, last key = first.\n"

@@ -100,6 +100,8 @@ static int run_solvers(comparison *c)
     def.solver = cutis_solver_with(CUTIS_SOLVER_BASELINE)->name;
     def.clip = cli_text(arguments, "clip");
     def.fps = cli_number(arguments, "fps");
+    def.start = cli_number(arguments, "start");
+    def.end = cli_number(arguments, "end");
     def.threads = cli_integer(arguments, "threads");
     def.keep_frames = true;
     if (status == CLI_OK) status = bake_run(c->input, &def, quiet, &base);
@@ -153,13 +155,14 @@ static void print_table(const comparison *c)
 static int draw(const comparison *c, const char *output, const char *const *extra)
 {
     int prop_count = cli_text_count(c->arguments, "prop");
+    bool ranged = cli_given(c->arguments, "start") || cli_given(c->arguments, "end");
     char **argv = cli_allocate(3 * SOLVER_LIMIT + 32 + 2 * (size_t)prop_count, sizeof *argv);
     int argc = 0;
     argv[argc++] = (char *)c->input;
     for (int i = 0; i < c->count; i++)
-        /* A cache does not know where the props went: such a solver runs again for the picture. */
+        /* A cache does not know where the props went: such a solver runs again for the picture of a whole clip. */
         if (c->entries[i].result)
-            argv[argc++] = c->entries[i].result->props_moved ? c->entries[i].solver : c->entries[i].cache;
+            argv[argc++] = c->entries[i].result->props_moved && !ranged ? c->entries[i].solver : c->entries[i].cache;
     for (int i = 0; i < c->count; i++) {
         if (!c->entries[i].result) continue;
         argv[argc++] = (char *)"--caption";
@@ -396,6 +399,7 @@ static const cli_option options[] = {
     CLI_OPTION_PROP,
     CLI_OPTION_SOLVERS,
     CLI_OPTION_FPS("frames per second", "30"),
+    CLI_OPTION_RANGE,
     CLI_OPTION_THREADS,
     CLI_OPTION_QUIET("print nothing but the table and errors"),
 };

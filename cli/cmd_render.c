@@ -117,8 +117,8 @@ static int sources_open(picture_job *r)
     const cli_arguments *a = r->arguments;
     int status = CLI_OK;
     /* Without a cache: the clip under linear blend skinning when there is a wish for one, else the rest pose. */
-    bool moves = r->video || r->sheet || cli_given(a, "clip") || cli_given(a, "time") || cli_given(a, "frame") ||
-                 cli_given(a, "frames");
+    bool moves = r->video || cli_given(a, "motion") || cli_given(a, "start") || cli_given(a, "end") || r->sheet ||
+                 cli_given(a, "clip") || cli_given(a, "time") || cli_given(a, "frame") || cli_given(a, "frames");
     const char *fallback = moves && r->character->clip_count > 0 ? cutis_model_def_default().solver : "rest";
     int count = a->positional_count - 1;
     r->sources = cli_allocate((size_t)(count > 0 ? count : 1), sizeof *r->sources);
@@ -136,6 +136,22 @@ static int clip_choose(picture_job *r)
     if (!cli_given(r->arguments, "clip")) return CLI_OK;
     r->clip = cli_find_clip(c, cli_text(r->arguments, "clip"));
     return r->clip < 0 ? CLI_USAGE : CLI_OK;
+}
+
+/* The motion of a file, as the clip. */
+static int motion_add(picture_job *r)
+{
+    cutis_character *moved;
+    cutis_error error;
+    const char *path = cli_text(r->arguments, "motion");
+    if (r->character->joint_count == 0)
+        return cli_error("%s has no skeleton to move; 'cutis rig' makes one", r->character->name);
+    if (cutis_character_add_bvh(r->character, path, NULL, 0, NULL, &moved, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    cutis_character_destroy(r->character);
+    r->character = moved;
+    r->clip = moved->clip_count - 1;
+    return CLI_OK;
 }
 
 /* The --set options that concern a source's solvers; what is known to none of them is left to others. */
@@ -261,15 +277,18 @@ static int render_run(picture_job *r)
         status =
             cli_error("the program ffmpeg, which makes videos, is not found; install it, or write a .png with --sheet");
     if (status != CLI_OK) return status;
+    /* Until something is drawn no file is open. */
+    cli_interrupt_at_once(true);
     r->character = cli_load_character(input, r->quiet, &status);
     if (!r->character) return status;
     r->pool = cli_create_pool(cli_integer(a, "threads"));
     if (!r->pool) return CLI_FAILURE;
-    status = clip_choose(r);
+    status = cli_given(a, "motion") ? motion_add(r) : clip_choose(r);
     if (status == CLI_OK) status = cli_add_given_props(a, r->clip, r->quiet, &r->character);
     if (status == CLI_OK) status = sources_open(r);
     if (status == CLI_OK)
         status = picture_times_find(a, r->character, r->clip, r->sources, r->source_count, r->quiet, &r->times);
+    if (status == CLI_OK && (cli_given(a, "start") || cli_given(a, "end"))) status = picture_times_limit(a, &r->times);
     int spread = r->sheet ? (r->source_count * r->view_count > 1 ? SHEET_COLUMNS : SHEET_FRAMES) : 1;
     if (status == CLI_OK) status = picture_times_choose(a, r->video ? 0 : spread, &r->times);
     /* Everything that can be wrong with the options before anything that takes time. */
@@ -278,6 +297,7 @@ static int render_run(picture_job *r)
     if (status == CLI_OK) status = picture_panel_check(r);
     if (status == CLI_OK) status = sources_run(r);
     if (status == CLI_OK) status = body_prepare(r);
+    cli_interrupt_at_once(false);
     if (status != CLI_OK) return status;
     picture_page_bounds(r);
     status = picture_page_layout(r);
@@ -325,6 +345,8 @@ static const cli_option options[] = {
      .value = "A:B:STEP",
      .help = "the frames of a video or a sheet; each part may be left out"},
     CLI_OPTION_CLIP("clip for solvers and bones; the first when not given"),
+    CLI_OPTION_MOTION("take the motion from this file instead of a clip"),
+    CLI_OPTION_RANGE,
     {.name = "time", .kind = CLI_NUMBER, .value = "SECONDS", .help = "an instant of the clip instead of a frame"},
     CLI_OPTION_FPS("frames per second of clips, and of caches that do not tell", NULL),
     CLI_OPTION_SET("a parameter of the solvers that run here"),

@@ -4,6 +4,7 @@
 #include "picture_source.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -185,16 +186,45 @@ static void keep_frame(const source_run *run, int i, const picture_wants *wants)
     if (wants->elements) keep_elements(run, i);
 }
 
+/* A clip as a motion that leaves out its first seconds. */
+typedef struct source_motion {
+    cutis_clip_motion clip;
+    double skip;
+} source_motion;
+
+/* The first pose shown at the end of the lead-in, and the clip from there. */
+static void motion_sample(void *context, double time, float *joints)
+{
+    const source_motion *m = context;
+    const cutis_clip_motion *clip = &m->clip;
+    if (m->skip <= 0) {
+        cutis_clip_motion_sample((void *)clip, time, joints);
+        return;
+    }
+    double first = (double)clip->character->clips[clip->clip].start + m->skip, u = time / clip->lead_in;
+    if (time >= clip->lead_in)
+        cutis_pose_sample(clip->character, clip->clip, first + time - clip->lead_in, joints);
+    else
+        cutis_pose_blend(clip->character, clip->clip, first, (float)(u * u * u * (u * (6 * u - 15) + 10)), joints);
+}
+
+static void motion_morphs(const source_motion *m, double time, float *morphs)
+{
+    bool led_in = time < m->clip.lead_in;
+    cutis_clip_motion_morphs(&m->clip, led_in ? time : time + m->skip, morphs);
+}
+
 /* Bring a state to a time, in pieces, so that Ctrl-C is heard. */
 static int advance(const cutis_model *model, cutis_state *state, const cutis_step_input *given, double substep,
                    double time, float *morphs)
 {
+    enum { AT_ONCE = 2 }; /* substeps */
     cutis_step_input input = *given;
     for (bool last = false; !last;) {
         double left = time - cutis_state_time(state);
-        last = substep == 0 || left <= 8 * substep;
-        double dt = left < 0 ? 0 : last ? left : 8 * substep;
-        cutis_clip_motion_morphs(given->motion.context, cutis_state_time(state) + dt, morphs);
+        last = substep == 0 || left <= AT_ONCE * substep;
+        double dt = left < 0 ? 0 : last ? left : AT_ONCE * substep;
+        motion_morphs(given->motion.context, cutis_state_time(state) + dt, morphs);
         input.morphs = morphs;
         cutis_state_step(model, state, &input, dt);
         if (cli_interrupted()) return CLI_INTERRUPTED;
@@ -224,8 +254,10 @@ int picture_source_run(picture_source *source, const cutis_character *character,
     double substep = status == CLI_OK ? cutis_model_get_info(model).substep : 0;
     double lead_in = substep > 0 ? round(1.0 / substep) * substep : 0;
     double origin = clip >= 0 ? (double)character->clips[clip].start : 0;
-    cutis_clip_motion motion = {character, clip, lead_in};
-    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(pool)};
+    /* Half a second before the range, so that its first frame moves. */
+    double skip = substep > 0 ? fmax(0, times->skip - 0.5) : 0;
+    source_motion motion = {{character, clip, lead_in}, skip};
+    cutis_step_input input = {.motion = {&motion, motion_sample}, .jobs = cutis_pool_jobs(pool)};
     source->frames = cli_allocate((size_t)times->count, (size_t)character->vertex_count * 12);
     float *morphs = cli_allocate((size_t)character->morph_count + 1, sizeof *morphs);
     source_run run = {source, character, model, state, times};
@@ -233,7 +265,7 @@ int picture_source_run(picture_source *source, const cutis_character *character,
     cli_progress_begin(&progress, source->name, times->count, quiet || substep == 0);
     for (int i = 0; i < times->count && status == CLI_OK; i++) {
         double time = times->exact ? times->time - origin : times->frames[i] / times->fps;
-        status = advance(model, state, &input, substep, lead_in + (time < 0 ? 0 : time), morphs);
+        status = advance(model, state, &input, substep, lead_in + fmax(0, time - skip), morphs);
         if (status == CLI_OK) keep_frame(&run, i, wants);
         cli_progress_update(&progress, i + 1);
     }
@@ -340,6 +372,24 @@ int picture_times_find(const cli_arguments *arguments, const cutis_character *ch
     return CLI_OK;
 }
 
+int picture_times_limit(const cli_arguments *arguments, picture_times *t)
+{
+    double start = cli_number(arguments, "start"), end = cli_number(arguments, "end");
+    double last = t->start + (t->available - 1) / t->fps;
+    if (isnan(start)) start = t->start;
+    if (isnan(end)) end = last;
+    if (!(start <= end) || start < t->start - 1e-4 || end > last + 1 / t->fps)
+        return cli_error("the range from %g to %g s is not inside of the motion, which runs from %g to %g s", start,
+                         end, t->start, last);
+    t->first = (int)ceil((start - t->start) * t->fps - 1e-3);
+    int stop = (int)floor((end - t->start) * t->fps + 1e-3);
+    if (t->first >= t->available) t->first = t->available - 1;
+    if (stop >= t->available) stop = t->available - 1;
+    t->available = stop > t->first ? stop - t->first + 1 : 1;
+    t->skip = t->first / t->fps;
+    return CLI_OK;
+}
+
 static int frames_error(const picture_times *t, const char *text)
 {
     return cli_error("--frames %s: give FIRST:LAST or FIRST:LAST:STEP within 0:%d", text, t->available - 1);
@@ -371,12 +421,12 @@ static int frames_parse(const char *text, picture_times *t)
     return CLI_OK;
 }
 
-int picture_times_choose(const cli_arguments *arguments, int fallback, picture_times *t)
+static int frames_choose(const cli_arguments *arguments, int fallback, picture_times *t)
 {
     if (cli_given(arguments, "frames")) return frames_parse(cli_text(arguments, "frames"), t);
     if (fallback == 0) return frames_parse(":", t);
     if (cli_given(arguments, "time")) {
-        double end = t->start + (t->available - 1) / t->fps;
+        double end = t->start + (t->first + t->available - 1) / t->fps;
         t->exact = true;
         t->time = cli_number(arguments, "time");
         if (t->time < t->start - 1e-6 || t->time > end + 1 / t->fps)
@@ -395,6 +445,13 @@ int picture_times_choose(const cli_arguments *arguments, int fallback, picture_t
     if (t->frames[0] < 0 || t->frames[0] >= t->available)
         return cli_error("there is no frame %d; the frames are 0 to %d", frame, t->available - 1);
     return CLI_OK;
+}
+
+int picture_times_choose(const cli_arguments *arguments, int fallback, picture_times *t)
+{
+    int status = frames_choose(arguments, fallback, t);
+    for (int i = 0; status == CLI_OK && i < t->count; i++) t->frames[i] += t->first;
+    return status;
 }
 
 double picture_times_rate(const picture_times *t)

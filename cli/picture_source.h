@@ -13,6 +13,8 @@ typedef struct picture_times {
     double fps;
     double start;  /* seconds of frame 0 */
     int available; /* frames that all sources have */
+    int first;     /* of the range that --start and --end leave, which then has `available` frames */
+    double skip;   /* seconds of the clip that solvers leave out before they start */
     int count;     /* that are shown */
     int *frames;   /* (count) */
     bool exact;    /* one instant, `time`, instead of a frame */
@@ -86,6 +88,8 @@ int picture_source_read_texcoords(picture_source *source, const cutis_character 
 /* How many frames there are and at what rate: the caches tell, or else the clip. */
 int picture_times_find(const cli_arguments *arguments, const cutis_character *character, int clip,
                        const picture_source *sources, int source_count, bool quiet, picture_times *times);
+/* Leave the frames from --start to --end, which then count from 0. */
+int picture_times_limit(const cli_arguments *arguments, picture_times *times);
 /* Choose by --frame, --frames or --time; without them `fallback` frames spread over all, 0 for every frame. */
 int picture_times_choose(const cli_arguments *arguments, int fallback, picture_times *times);
 /* Frames per second of a video of the frames shown: left-out frames do not speed it up. */
