@@ -1,45 +1,65 @@
-# Thin front of CMake. Each command installs what is missing first (Debian packages), then builds what it needs.
+# Thin front of CMake. Each command installs what it needs and is missing (Debian packages), then builds what it needs.
+#   make          the library and the program
 #   make demo     the flexed arm under every solver: table and pictures
-#   make test     all tests
-# Further: build, check (the tests without the build matrix), bench, lint, golden, format, install, clean.
+#   make check    the tests of one build that take seconds
+#   make test     all tests: other compilers, sanitizers, installation; the large extras below where they are installed
+# Further: bench, lint, golden, format, install, clean. Large extras, which each install what they run:
+#   make test-blender    Blender plays what was baked
 
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 RELEASE = build/release
+INSTALL = @mkdir -p build && sh scripts/install-deps.sh
 
-.PHONY: build demo test check bench lint golden format install clean deps
-build: deps
-	@cmake --preset release >build/configure.log || { cat build/configure.log; exit 1; }
-	@cmake --build --preset release -j $(JOBS)
+# $(call build,OPTIONS,TARGETS): configure the release build, then build.
+define build
+@cmake --preset release $(1) >build/configure.log || { cat build/configure.log; exit 1; }
+@cmake --build --preset release -j $(JOBS) --target $(2)
+endef
 
-deps:
-	@sh scripts/install-deps.sh
-	@mkdir -p build
+.PHONY: build demo tests test check bench lint golden format install clean test-blender
+build:
+	$(INSTALL) build
+	$(call build,-DCUTIS_TESTS=OFF,all)
 
-demo: build
+demo:
+	$(INSTALL) build demo
+	$(call build,-DCUTIS_TESTS=OFF,cutis)
 	@sh scripts/demo.sh $(RELEASE)/bin/cutis
 
-test: build
+tests:
+	$(INSTALL) build test
+	$(call build,-DCUTIS_TESTS=ON,all)
+
+test: tests
 	@sh scripts/validator.sh
 	@sh scripts/test.sh $(RELEASE) -j $(JOBS)
 
-check: build
-	@sh scripts/test.sh $(RELEASE) -LE matrix -j $(JOBS)
+check: tests
+	@sh scripts/test.sh $(RELEASE) -LE "matrix|slow" -j $(JOBS)
 
-bench: build
+test-blender: tests
+	$(INSTALL) blender
+	@sh scripts/test.sh $(RELEASE) -R blender
+
+bench:
+	$(INSTALL) build
+	$(call build,-DCUTIS_TESTS=OFF,cutis)
 	@$(RELEASE)/bin/cutis bench
 
-lint: build
+lint: tests
+	$(INSTALL) lint
 	@sh scripts/lint.sh $(RELEASE)
 
 # After a change that is meant to change results: say why in the commit.
-golden: deps
-	@cmake --preset release >build/configure.log || { cat build/configure.log; exit 1; }
-	@cmake --build --preset release -j $(JOBS) --target golden
+golden:
+	$(INSTALL) build test
+	$(call build,-DCUTIS_TESTS=ON,golden)
 	@$(RELEASE)/bin/golden 1 >tests/golden.txt
 	@git diff --stat tests/golden.txt
 
-format: deps
+format:
+	$(INSTALL) lint
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 install: build

@@ -1,28 +1,37 @@
 #!/bin/sh
-# install-deps.sh: install the Debian packages that building, testing and the demo need and that are missing.
-# Quick and silent when nothing is missing. Uses sudo when not root. On a system without apt it prints the list and
-# goes on, so that whatever is there is used.
+# install-deps.sh SET...: install the Debian packages of the named sets that are missing. Quick and silent when nothing
+# is missing. Uses sudo when not root. On a system without apt it prints the list and goes on, so that whatever is there
+# is used.
+#   build    the library and the program      demo     what the demo runs      test     what `make test` needs
+#   lint     formatting and static checks     blender  a large extra of a test of its own
 set -u
 
-packages="build-essential cmake ninja-build pkg-config python3 python3-numpy
-clang clang-format clang-tidy cppcheck valgrind
-libjansson-dev libsuitesparse-dev libembree-dev libpng-dev libcmocka-dev ffmpeg
-libdraco-dev libmeshoptimizer-dev libassimp-dev"
+packages=""
+for set in "$@"; do
+    case $set in
+    build) packages="$packages build-essential cmake ninja-build pkg-config
+        libjansson-dev libsuitesparse-dev libembree-dev libpng-dev" ;;
+    demo) packages="$packages python3 ffmpeg" ;;
+    test) packages="$packages python3 python3-numpy clang libcmocka-dev ffmpeg"
+        # Node may come from elsewhere than Debian.
+        command -v node >/dev/null || packages="$packages nodejs"
+        command -v npm >/dev/null || packages="$packages npm"
+        # The sanitizers' run-time library of clang carries its version in its name.
+        version=$(clang --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
+        packages="$packages libclang-rt-${version:-14}-dev" ;;
+    lint) packages="$packages clang-format clang-tidy cppcheck python3" ;;
+    blender) packages="$packages blender python3-numpy" ;;
+    *) echo "install-deps.sh: no set $set" >&2 && exit 1 ;;
+    esac
+done
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     command -v cmake >/dev/null && command -v ninja >/dev/null && command -v pkg-config >/dev/null &&
-        pkg-config --exists jansson libpng cmocka && exit 0
+        pkg-config --exists jansson libpng && exit 0
     echo "This system has no apt. cutis needs, under their Debian names (some may be there already):" >&2
-    echo $packages nodejs npm >&2
+    echo $packages >&2
     exit 0
 fi
-
-# Node may come from elsewhere than Debian.
-command -v node >/dev/null || packages="$packages nodejs"
-command -v npm >/dev/null || packages="$packages npm"
-# The sanitizers' run-time library of clang carries its version in its name.
-clang_version=$(clang --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
-packages="$packages libclang-rt-${clang_version:-14}-dev"
 
 missing=""
 installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' 2>/dev/null | sed -n 's/^installed //p')

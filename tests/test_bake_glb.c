@@ -134,6 +134,7 @@ static void check_bake(const scene *s, const char *source, const char *label)
 static void zoo_characters_play_what_was_simulated(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     for (int i = 0; i < cutis_zoo_count(); i++) {
         cutis_character *c = test_zoo(cutis_zoo(i).name, 0.3);
         scene s = scene_make(c, c->clip_count ? 0 : -1, 12, 16);

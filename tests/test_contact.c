@@ -453,6 +453,7 @@ static vec3 plain(float u, float v) { return vec3_make(u, v, 0); }
 static void pruning_loses_no_impact(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     static vec3 (*const shapes[])(float, float) = {stair, steep_stair, bellows, plain};
     static const int sizes[][2] = {{6, 60}, {2, 24}, {8, 96}, {24, 24}};
     int total = 0, pruned = 0, compared = 0;

@@ -78,13 +78,13 @@ static void the_number_of_threads_does_not_change_a_bit(void **unused)
     cutis_character *c = make_bar(64);
     for (int s = 0; s < cutis_solver_count(); s++) {
         cutis_model *model = test_build(c, cutis_solver(s)->name, NULL);
-        uint64_t serial = run(model, c, NULL, 20);
-        assert_true(serial == run(model, c, &test_jobs_backward, 20));
-        assert_true(serial != run(model, c, NULL, 19));
+        uint64_t serial = run(model, c, NULL, 8);
+        assert_true(serial == run(model, c, &test_jobs_backward, 8));
+        assert_true(serial != run(model, c, NULL, 7));
         for (int threads = 2; threads <= 3; threads++) {
             cutis_pool *pool = NULL;
             assert_int_equal(cutis_pool_create(threads, NULL, &pool, NULL), CUTIS_OK);
-            if (serial != run(model, c, cutis_pool_jobs(pool), 20)) {
+            if (serial != run(model, c, cutis_pool_jobs(pool), 8)) {
                 fail_msg("%s differs with %d threads", cutis_solver(s)->name, threads);
             }
             cutis_pool_destroy(pool);
@@ -126,6 +126,7 @@ static void a_restored_snapshot_goes_on_as_the_original_did(void **unused)
 static void the_frame_rate_only_picks_instants(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     cutis_character *c = make_bar(20);
     for (int s = 0; s < cutis_solver_count(); s++) {
         cutis_model *model = test_build(c, cutis_solver(s)->name, NULL);

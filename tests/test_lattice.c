@@ -441,6 +441,7 @@ static int region_voxels(const rod_index *rods, int voxel, int *voxels, int limi
 static void sweeps_equal_sums_over_each_region(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     static const char *const regions[] = {"2", "3", "4", "5", "6"};
     for (int i = 0; i < 5; i++) {
         const char *const texts[] = {"resolution", "20", "region", regions[i], i == 3 ? "adaptive" : NULL, "on", NULL};
@@ -829,6 +830,7 @@ static void frame_rate_does_not_matter(void **unused)
 static void substep_hardly_matters(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     double jiggle[3];
     static const double substeps[3] = {1.0 / 120, 1.0 / 240, 1.0 / 480};
     for (int i = 0; i < 3; i++) {
@@ -935,6 +937,7 @@ static void a_mesh_without_skeleton_stays_put(void **unused)
 static void skin_does_not_pass_through_itself(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     static const char *const texts[2][3] = {{NULL}, {"self_collision", "on", NULL}};
     int most[2] = {0};
     for (int i = 0; i < 2; i++) {

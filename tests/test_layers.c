@@ -111,6 +111,7 @@ static void every_point_is_on_one_path_and_intervals_are_the_rings(void **unused
 static void fast_sums_equal_naive_sums(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     cutis_character *c = test_zoo("arm", 0.2);
     for (int w = 1; w <= 4; w++) {
         const char *rings[] = {"1", "2", "3", "4"};
@@ -142,6 +143,7 @@ static void fast_sums_equal_naive_sums(void **unused)
 static void flexed_arm_keeps_volume_and_does_not_intersect(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     cutis_character *c = test_zoo("arm", 0.4);
     const char *solvers[] = {"lbs", "dqs", "layers"};
     cutis_quality q[3];
@@ -164,6 +166,7 @@ static void flexed_arm_keeps_volume_and_does_not_intersect(void **unused)
 static void fist_does_not_intersect(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     cutis_character *c = test_zoo("hand", 0.25);
     int count;
     float *frames = bake(c, "layers", "fist", 12, NULL, 0, &count);
@@ -179,6 +182,7 @@ static void fist_does_not_intersect(void **unused)
 static void twisted_arm_keeps_its_sections(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     cutis_character *c = test_zoo("arm", 0.4);
     int count;
     for (int s = 0; s < 2; s++) {
@@ -240,6 +244,7 @@ static swing swing_measure(const cutis_setting *settings, int count, double subs
 static void soft_flesh_swings_on_slower_and_comes_to_rest(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     const cutis_setting soft[] = {{"fat_stiffness", "0.1"},
                                   {"skin_stiffness", "0.3"},
                                   {"muscle_stiffness", "0.7"},
@@ -286,6 +291,7 @@ static double sag(double substep, const char *iterations)
 static void stiffness_does_not_depend_on_substep_or_iterations(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     double plain = sag(0.005, "20"), half = sag(0.0025, "20"), twice = sag(0.01, "20"), more = sag(0.005, "60");
     print_message("sag: 5 ms %.5f, 2.5 ms %.5f, 10 ms %.5f, three times the iterations %.5f of the size\n", plain, half,
                   twice, more);
@@ -544,6 +550,7 @@ static void props_press_into_flesh_as_deep_as_painted(void **unused)
 static void frozen_points_follow_linear_skinning(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     double off[3];
     for (int i = 0; i < 3; i++) {
         cutis_character *plain = test_zoo("arm", 0.15), *c = NULL;
@@ -627,6 +634,7 @@ static void patches_are_no_sub_volumes(void **unused)
 static void flesh_does_not_make_up_for_what_is_frozen(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     bar b = bar_make(16, 24, 4);
     float *freeze = calloc((size_t)b.given.vertex_count, sizeof(float)), joints[48];
     for (int v = 0; v < b.given.vertex_count; v++) freeze[v] = b.positions[3 * v + 1] < 0.64f;
@@ -744,6 +752,7 @@ static int leaves_move(const cutis_character *c, const char *name, int *rest)
 static void touching_sheets_do_not_cross(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     const struct {
         const char *name;
         leaf_place place;

@@ -86,6 +86,7 @@ static void a_period_depends_on_the_state_alone(void **unused)
 static void contact_does_not_magnify_rounding(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     looped l = looped_layers("cat", "walk");
     cutis_state *other = test_state(l.model, NULL);
     run_substeps(&l, l.state, 10);
@@ -116,6 +117,7 @@ static void contact_does_not_magnify_rounding(void **unused)
 static void the_seam_may_be_anywhere(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     looped l = looped_layers("cat", "walk");
     cutis_loop_def def = looped_def(&l);
     cutis_loop_info info;
@@ -182,6 +184,7 @@ static void one_period_leads_back(void **unused)
 static void acceleration_saves_periods(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     const cutis_setting soft[] = {{"muscle_damping", "0.1"}, {"fat_damping", "0.1"},    {"skin_damping", "0.1"},
                                   {"fat_stiffness", "3"},    {"muscle_stiffness", "4"}, {"inertia", "1"}};
     int periods[2];

@@ -136,6 +136,7 @@ static void rigid_motion_and_scaling_give_their_known_figures(void **unused)
 static void sections_show_the_candy_wrapper(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     shape *s = shape_create();
     shape_tube(s, 3, 0.5, 24, 60, true);
     cutis_character *c = shape_character(s, 3, 1, 0.4);
@@ -267,6 +268,7 @@ static void turn_inside_out(shape *s)
 static void penetration_is_how_far_things_were_pushed_in(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     for (int variant = 0; variant < 3; variant++) {
         /* wide slabs face to face */
         shape *s = shape_create();

@@ -61,6 +61,7 @@ static void expect_difference(const cutis_character *plain, const cutis_characte
 static void maps_change_what_they_are_for(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     /* unpainted: the value that counts where nothing is painted */
     static const struct {
         const char *solver, *map, *output; /* output: NULL for positions */
@@ -89,6 +90,7 @@ static void maps_change_what_they_are_for(void **unused)
 static void joints_carry_parameters(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     static const struct {
         const char *solver, *key, *value, *output;
     } cases[] = {{"layers", "bones.forearm.flesh", "0.01", NULL},

@@ -74,6 +74,7 @@ static void heat_comes_near_hand_made_weights(void **state)
 {
     static const char *const names[] = {"arm", "man", "hand", "cat", "dancer"};
     (void)state;
+    test_is_heavy();
     for (int i = 0; i < 5; i++) {
         cutis_character *character = test_zoo(names[i], 1);
         cutis_rig *rig = bind(character, CUTIS_RIG_AUTO);
@@ -143,6 +144,7 @@ static void zoo_skeletons_are_found_within_three_percent(void **state)
     static const char *const names[][2] = {
         {"man", "biped"}, {"dancer", "biped"}, {"cat", "quadruped"}, {"hand", "hand"}};
     (void)state;
+    test_is_heavy();
     for (int i = 0; i < 4; i++) {
         cutis_character *character = test_zoo(names[i][0], 1);
         cutis_rig *rig = create(character, NULL);

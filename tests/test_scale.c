@@ -88,6 +88,7 @@ static double largest_difference(const cutis_character *c, const float *a, const
 static void units_do_not_matter(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     static const float scales[] = {100, 39.3700787f, 0.001f};
     cutis_character *c = test_zoo("arm", 0.15);
     const char *solver;
@@ -111,6 +112,7 @@ static void units_do_not_matter(void **unused)
 static void rates_do_not_matter(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     static const double rates[] = {24, 30, 60, 120, 144};
     cutis_character *c = test_zoo("arm", 0.15);
     size_t floats = 3 * (size_t)c->vertex_count;

@@ -20,6 +20,7 @@ static double random_double(double low, double high)
 static void energy_never_grows(void **state)
 {
     (void)state;
+    test_is_heavy();
     static const char *const kinds[] = {"material=stvk", "material=neohookean", "material=fung"};
     for (int k = 0; k < 3; k++) {
         cutis_character *c = test_zoo("torus", 0.3);
@@ -307,6 +308,7 @@ static double mean_slide(const cutis_character *c, const char *a, const char *b,
 static void ligaments_hold_and_compression_wrinkles(void **state)
 {
     (void)state;
+    test_is_heavy();
     cutis_character *c = test_zoo("torus", 0.3);
     double wrinkle, stress, tight, held_wrinkle;
     double loose = mean_slide(c, "ligament=0", NULL, &wrinkle, &stress);

@@ -331,6 +331,7 @@ static void painted_maps_count(void **unused)
 static void props_come_to_rest_on_a_table(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     /* Beside the arm: a table, on it a rigid ball and a soft box, and a rigid box on that one. */
     const stage_prop props[] = {
         {{.role = CUTIS_PROP_COLLIDER, .shape = CUTIS_PROP_BOX, .size = {0.3f, 0.05f, 0.3f}, .friction = 0.5f},
@@ -450,6 +451,7 @@ static void soft_mesh_is_filled_and_comes_to_rest(void **unused)
 static void far_prop_changes_nothing(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     const stage_prop far = {{.role = CUTIS_PROP_SOFT, .shape = CUTIS_PROP_BOX, .size = {0.03f, 0.03f, 0.03f}},
                             {0, 5, 5}};
     springs_scene *with = stage_open(test_zoo("hand", 0.1), "fist", &far, 1, NULL);
@@ -522,14 +524,14 @@ static void cruelty_leaves_everything_finite(void **unused)
     int joints = s->character->joint_count;
     float *pose = calloc((size_t)joints * 12, sizeof(float));
     uint32_t seed = 7;
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < 6; round++) {
         cutis_pose_sample(s->character, s->clip, 0.1 * round, pose);
-        /* Bones flung about; every tenth time the whole character far away and back. */
+        /* Bones flung about; once the whole character far away and back. */
         for (int j = 0; j < joints; j++)
             for (int k = 3; k < 12; k += 4) {
                 seed = seed * 1664525u + 1013904223u;
                 float fling = (float)(seed >> 8) / 16777216.0f - 0.5f;
-                pose[12 * j + k] += round % 3 == 0 ? 0.6f * fling : round % 10 == 4 ? 50 : 0;
+                pose[12 * j + k] += round % 3 == 0 ? 0.6f * fling : round == 4 ? 50 : 0;
             }
         cutis_step_input input = {.joints = pose};
         cutis_state_step(s->model, s->state, &input, 1 / 30.0);

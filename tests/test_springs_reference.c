@@ -144,6 +144,7 @@ static void rest_pose_gives_rest_positions(void **state)
 static void rigid_motion_moves_the_shape_along(void **state)
 {
     (void)state;
+    test_is_heavy();
     quat turn = quat_axis_angle(vec3_normalize(vec3_make(1, 2, -1)), 2);
     mat34 motion = mat34_compose(vec3_make(0.3f, -0.2f, 0.5f), turn, vec3_make(1, 1, 1));
     for (int i = 0; i < COUNT_OF(all_shapes); i++) {
@@ -251,6 +252,7 @@ static void metaballs_are_smooth_over_the_surface(void **state)
 static void shapes_follow_the_pose_without_jumps(void **state)
 {
     (void)state;
+    test_is_heavy();
     for (int i = 0; i < COUNT_OF(all_shapes); i++) {
         subject s;
         subject_make(&s, "hand", 0.5, all_shapes[i]);
@@ -272,6 +274,7 @@ static void shapes_follow_the_pose_without_jumps(void **state)
 static void shapes_do_not_depend_on_threads(void **state)
 {
     (void)state;
+    test_is_heavy();
     for (int i = 0; i < COUNT_OF(all_shapes); i++) {
         subject s;
         subject_make(&s, "man", 0.5, all_shapes[i]);

@@ -140,6 +140,7 @@ static void compare_rates(const cutis_character *c, const solver *body, const ch
 static void the_frame_rate_only_picks_instants(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     for_every_body(compare_rates);
 }
 
@@ -258,6 +259,7 @@ static void run_live(const cutis_character *c, const solver *body, const char *s
 static void live_poses_reach_every_stage(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     for_every_body(run_live);
 }
 

@@ -266,6 +266,7 @@ static void a_coat_is_dragged_by_the_flesh_below(void **unused)
 static void a_loop_closes_with_its_coat(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     stage s = stage_make("layers");
     cutis_state *seam = test_state(s.model, NULL);
     cutis_error error = {0};

@@ -24,6 +24,23 @@
 #include "cutis/cutis.h"
 #include "tube.h"
 
+/* ---- time ---- */
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define TEST_SANITIZED 1
+#elif defined __has_feature
+#define TEST_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define TEST_SANITIZED 0
+#endif
+
+/* First line of a test of accuracy that takes a second or more: a sanitizer would take six times as long to find
+ * nothing that the golden scenes and the shorter tests do not show it. */
+static inline void test_is_heavy(void)
+{
+    if (TEST_SANITIZED) skip();
+}
+
 /* ---- memory ---- */
 
 /*
