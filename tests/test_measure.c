@@ -2,7 +2,7 @@
 #include "mesh_shapes.h"
 
 #include "cutis/measure.h"
-#include "measure/body.h"
+#include "measure/depth.h"
 
 static const vec3 zero3 = {0, 0, 0};
 static const double pi = 3.14159265358979323846;
@@ -347,14 +347,14 @@ static void buried_triangles_agree_with_solid_angles(void **unused)
         }
         arena memory = arena_create(NULL);
         mesh m;
-        body b;
-        body_scratch scratch;
+        depth_solid b;
+        depth_scratch scratch;
         assert_int_equal(mesh_build(&m, s->point_count, s->positions, s->triangle_count, s->triangles, &memory, NULL),
                          CUTIS_OK);
-        assert_int_equal(body_build(&b, &m, &memory, NULL), CUTIS_OK);
-        assert_true(body_scratch_create(&scratch, &b, &memory));
+        assert_int_equal(depth_build(&b, &m, &memory, NULL), CUTIS_OK);
+        assert_true(depth_scratch_create(&scratch, &b, &memory));
         double penetration;
-        body_examine(&b, &scratch, m.positions, &penetration);
+        depth_examine(&b, &scratch, m.positions, &penetration);
         assert_true(penetration == 0); /* all of it is there at rest */
         int buried = 0, wrong = 0;
         for (int t = round; t < m.triangle_count; t += 7) {
@@ -397,18 +397,18 @@ static void a_fold_through_itself_is_as_deep_as_it_is_wide(void **unused)
         }
     arena memory = arena_create(NULL);
     mesh m;
-    body b;
-    body_scratch scratch;
+    depth_solid b;
+    depth_scratch scratch;
     assert_int_equal(mesh_build(&m, s->point_count, s->positions, s->triangle_count, s->triangles, &memory, NULL),
                      CUTIS_OK);
-    assert_int_equal(body_build(&b, &m, &memory, NULL), CUTIS_OK);
-    assert_true(body_scratch_create(&scratch, &b, &memory));
+    assert_int_equal(depth_build(&b, &m, &memory, NULL), CUTIS_OK);
+    assert_true(depth_scratch_create(&scratch, &b, &memory));
     for (int p = 0; p < s->point_count; p++) {
         float *x = s->positions + 3 * p;
         if (fabsf(x[0]) < 0.5f) x[0] *= 2.1f * x[1] - 1.1f;
     }
     double penetration;
-    assert_true(body_examine(&b, &scratch, s->positions, &penetration) > 0);
+    assert_true(depth_examine(&b, &scratch, s->positions, &penetration) > 0);
     assert_true(penetration > 0.15 && penetration <= 0.53);
     int walls = 0;
     for (int t = 0; t < m.triangle_count; t++) {

@@ -14,7 +14,7 @@
 #include "character/skinning.h"
 #include "cutis/measure.h"
 #include "math/math3.h"
-#include "measure/body.h"
+#include "measure/depth.h"
 
 /* Samples of a line, and the least winding number of one part alone around a sample in it. Parts are open tubes. */
 enum { SAMPLES = 6 };
@@ -29,8 +29,8 @@ typedef struct bone_sample {
 typedef struct bone_search {
     const cutis_character *character;
     mesh m;
-    body b;
-    body_scratch scratch;
+    depth_solid b;
+    depth_scratch scratch;
     skinning points;
     int *parts;           /* (triangle_count) the joint that moves it most, -1: none */
     int *point_parts;     /* (point_count) */
@@ -146,7 +146,7 @@ static void frame_search(bone_search *q, const float *joints, int frame, const c
     const cutis_character *c = q->character;
     skin_matrices(c, joints, q->skin);
     skinning_linear(&q->points, q->skin, q->skinning_scratch, jobs, q->positions);
-    body_place(&q->b, q->positions, q->scratch.positions);
+    depth_place(&q->b, q->positions, q->scratch.positions);
     bvh_refit(&q->scratch.tree, q->scratch.positions, 0);
     for (int i = 0; i < q->sample_count; i++) {
         const bone_sample *sample = q->samples + i;
@@ -167,7 +167,7 @@ static cutis_result search_build(bone_search *q, arena *memory, cutis_error *err
 {
     const cutis_character *c = q->character;
     cutis_result result = mesh_build_character(&q->m, c, memory, error);
-    if (result == CUTIS_OK) result = body_build(&q->b, &q->m, memory, error);
+    if (result == CUTIS_OK) result = depth_build(&q->b, &q->m, memory, error);
     if (result != CUTIS_OK) return result;
     size_t n = (size_t)q->m.point_count, joints = (size_t)c->joint_count;
     q->parts = ARENA_ARRAY(memory, int, q->m.triangle_count);
@@ -182,7 +182,7 @@ static cutis_result search_build(bone_search *q, arena *memory, cutis_error *err
         *order = ARENA_ARRAY(memory, int, c->influence_first[c->vertex_count]);
     float *weights = ARENA_ARRAY(memory, float, c->influence_first[c->vertex_count]);
     float *rest = ARENA_ARRAY(memory, float, 12 * joints);
-    if (memory->failed || !body_scratch_create(&q->scratch, &q->b, memory))
+    if (memory->failed || !depth_scratch_create(&q->scratch, &q->b, memory))
         return error_memory(error, "the search for bones in flesh");
     for (int p = 0; p < q->m.point_count; p++) {
         int vertex = c->point_vertices[p], at = first[p];
@@ -199,7 +199,7 @@ static cutis_result search_build(bone_search *q, arena *memory, cutis_error *err
     q->skinning_scratch = ARENA_ARRAY(memory, float, skinning_scratch_count(&q->points));
     if (!q->skinning_scratch) return error_memory(error, "the search for bones in flesh");
     cutis_pose_rest(c, rest);
-    body_place(&q->b, q->m.positions, q->scratch.positions);
+    depth_place(&q->b, q->m.positions, q->scratch.positions);
     bvh_refit(&q->scratch.tree, q->scratch.positions, 0);
     samples_find(q, rest);
     return CUTIS_OK;

@@ -9,7 +9,7 @@
  *   exceed. Edges and triangles of no size at rest are left out; a ratio counts for at most MAX_RATIO.
  * - acceleration_rms: root of the mean over points and inner frames of |x(f-1) - 2 x(f) + x(f+1)|^2 fps^4,
  *   over the size.
- * - min_section_ratio: see section.c. penetration_max: see body.c.
+ * - min_section_ratio: see section.c. penetration_max: see depth.c.
  * A frame with a value that is not finite counts in non_finite and in nothing else.
  *
  * Frames are dealt out to a fixed number of blocks, each with its own scratch memory; every frame writes its
@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "measure/body.h"
+#include "measure/depth.h"
 #include "measure/section.h"
 
 enum {
@@ -45,7 +45,7 @@ typedef struct ratio_counts {
 } ratio_counts;
 
 typedef struct measure_block {
-    body_scratch body;
+    depth_scratch depth;
     float *points;                     /* (point_count x 3) */
     ratio_counts *counts[RATIO_KINDS]; /* with WANT_OTHERS */
 } measure_block;
@@ -63,7 +63,7 @@ typedef struct measurement {
     int frame_count, wanted, block_count;
     double fps;
     mesh m;
-    body b;
+    depth_solid b;
     section *sections;
     float *rest_sizes[RATIO_KINDS]; /* lengths of the edges, areas of the triangles */
     measure_block blocks[BLOCKS];
@@ -189,7 +189,7 @@ static void frames_block(void *context, int begin, int end)
             points_gather(q, f, block->points);
             if (q->wanted & WANT_VOLUME) result->volume = mesh_closed_volume(&q->m, block->points);
             if (q->wanted & (WANT_INTERSECTIONS | WANT_PENETRATION))
-                result->intersections = body_examine(&q->b, &block->body, block->points,
+                result->intersections = depth_examine(&q->b, &block->depth, block->points,
                                                      q->wanted & WANT_PENETRATION ? &result->penetration : NULL);
             if (!(q->wanted & WANT_OTHERS)) continue;
             result->section = sections_ratio(q->sections, block->points);
@@ -247,7 +247,7 @@ static cutis_result measurement_run(measurement *q, const cutis_jobs *jobs, aren
         return error_set(error, CUTIS_ERROR_ARGUMENT, "there are no frames to measure");
     cutis_result result = mesh_build_character(&q->m, q->character, memory, error);
     if (result == CUTIS_OK && q->wanted & (WANT_INTERSECTIONS | WANT_PENETRATION))
-        result = body_build(&q->b, &q->m, memory, error);
+        result = depth_build(&q->b, &q->m, memory, error);
     if (result == CUTIS_OK && q->wanted & WANT_OTHERS)
         result = sections_build(&q->sections, q->character, &q->m, memory, error);
     if (result != CUTIS_OK) return result;
@@ -257,7 +257,7 @@ static cutis_result measurement_run(measurement *q, const cutis_jobs *jobs, aren
     for (int b = 0; b < q->block_count; b++) {
         measure_block *block = &q->blocks[b];
         block->points = ARENA_ARRAY(memory, float, 3 * (size_t)q->m.point_count);
-        if (q->wanted & (WANT_INTERSECTIONS | WANT_PENETRATION)) body_scratch_create(&block->body, &q->b, memory);
+        if (q->wanted & (WANT_INTERSECTIONS | WANT_PENETRATION)) depth_scratch_create(&block->depth, &q->b, memory);
         for (int kind = 0; kind < RATIO_KINDS && q->wanted & WANT_OTHERS; kind++)
             block->counts[kind] = ARENA_ARRAY(memory, ratio_counts, 1);
     }
@@ -286,7 +286,7 @@ static void quality_fill(measurement *q, const cutis_jobs *jobs, cutis_quality *
                                .worst_intersection_frame = -1,
                                .worst_section_frame = -1,
                                .worst_penetration_frame = -1};
-    quality->self_intersections_rest = body_examine(&q->b, &q->blocks[0].body, q->m.positions, NULL);
+    quality->self_intersections_rest = depth_examine(&q->b, &q->blocks[0].depth, q->m.positions, NULL);
     double volume_sum = 0, intersection_sum = 0, acceleration_sum = 0, volume_min = INFINITY;
     int finite_count = 0, acceleration_count = 0;
     for (int f = 0; f < q->frame_count; f++) {

@@ -1,5 +1,5 @@
 /*
- * body.c: self-intersection and penetration of a surface taken as the skin of a solid body.
+ * depth.c: self-intersection and penetration of a surface taken as the skin of a solid body.
  *
  * Penetration. A triangle is BURIED when the winding number just outside its centre, on the side that its
  * normal points to, is 1 or more: there is flesh where there should be air. Buried triangles joined by edges
@@ -20,7 +20,7 @@
  * surface is cut by itself. Triangles between cuts are therefore flooded, and a region costs three rays
  * instead of one for each triangle.
  */
-#include "measure/body.h"
+#include "measure/depth.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int edge_balance(const mesh *m, int e)
 }
 
 /* Triangles of the mesh and of the closed holes. scratch: (point_count) each. */
-static bool body_close(body *b, arena *memory, int *parents, int *holes)
+static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
 {
     const mesh *m = b->m;
     uint8_t *passable = ARENA_ARRAY(memory, uint8_t, m->edge_count);
@@ -101,7 +101,7 @@ static bool body_close(body *b, arena *memory, int *parents, int *holes)
     return true;
 }
 
-void body_place(const body *b, const float *positions, float *placed)
+void depth_place(const depth_solid *b, const float *positions, float *placed)
 {
     memcpy(placed, positions, 3 * (size_t)b->m->point_count * sizeof *placed);
     for (int h = 0; h < b->point_count - b->m->point_count; h++) {
@@ -113,9 +113,9 @@ void body_place(const body *b, const float *positions, float *placed)
     }
 }
 
-cutis_result body_build(body *b, const mesh *m, arena *memory, cutis_error *error)
+cutis_result depth_build(depth_solid *b, const mesh *m, arena *memory, cutis_error *error)
 {
-    *b = (body){.m = m, .outside = 1};
+    *b = (depth_solid){.m = m, .outside = 1};
     size_t points = (size_t)m->point_count;
     int *scratch = memory_allocate(&memory->allocator, 2 * points, sizeof *scratch);
     bool ok = scratch && body_close(b, memory, scratch, scratch + points);
@@ -123,17 +123,17 @@ cutis_result body_build(body *b, const mesh *m, arena *memory, cutis_error *erro
     float *placed = ok ? ARENA_ARRAY(memory, float, 3 * (size_t)b->point_count) : NULL;
     b->rest_depths = ARENA_ARRAY(memory, float, m->triangle_count);
     if (!placed || memory->failed) return error_memory(error, "the measurement");
-    if (m->point_count) body_place(b, m->positions, placed);
+    if (m->point_count) depth_place(b, m->positions, placed);
     cutis_result result = bvh_build(&b->tree, b->triangle_count, b->triangles, placed, memory, error);
     if (result != CUTIS_OK) return result;
     if (mesh_volume(b->triangle_count, b->triangles, placed) < 0) b->outside = -1;
 
     /* What is inside already at rest. */
     arena temporary = arena_create(&memory->allocator);
-    body_scratch rest;
-    if (body_scratch_create(&rest, b, &temporary)) {
+    depth_scratch rest;
+    if (depth_scratch_create(&rest, b, &temporary)) {
         double penetration;
-        body_examine(b, &rest, m->positions, &penetration);
+        depth_examine(b, &rest, m->positions, &penetration);
         if (m->triangle_count) memcpy(b->rest_depths, rest.depths, (size_t)m->triangle_count * sizeof *rest.depths);
     } else {
         result = error_memory(error, "the measurement");
@@ -142,10 +142,10 @@ cutis_result body_build(body *b, const mesh *m, arena *memory, cutis_error *erro
     return result;
 }
 
-bool body_scratch_create(body_scratch *scratch, const body *b, arena *memory)
+bool depth_scratch_create(depth_scratch *scratch, const depth_solid *b, arena *memory)
 {
     size_t triangles = (size_t)b->triangle_count;
-    *scratch = (body_scratch){.tree = b->tree};
+    *scratch = (depth_scratch){.tree = b->tree};
     scratch->positions = ARENA_ARRAY(memory, float, 3 * (size_t)b->point_count);
     scratch->tree.nodes = arena_copy(memory, b->tree.nodes, (size_t)b->tree.node_count, sizeof *b->tree.nodes);
     scratch->cut = ARENA_ARRAY(memory, uint8_t, triangles);
@@ -160,8 +160,8 @@ bool body_scratch_create(body_scratch *scratch, const body *b, arena *memory)
 /* ---- examine ---- */
 
 typedef struct cut_search {
-    const body *b;
-    body_scratch *scratch;
+    const depth_solid *b;
+    depth_scratch *scratch;
 } cut_search;
 
 static int shared_points(const int *a, const int *b)
@@ -178,7 +178,7 @@ static int shared_points(const int *a, const int *b)
 static void cut_pair(void *context, int a, int b)
 {
     const cut_search *search = context;
-    body_scratch *scratch = search->scratch;
+    depth_scratch *scratch = search->scratch;
     const int *corner_a = search->b->triangles + 3 * (size_t)a, *corner_b = search->b->triangles + 3 * (size_t)b;
     int shared = shared_points(corner_a, corner_b);
     if (shared > 1) return;
@@ -195,7 +195,7 @@ static void cut_pair(void *context, int a, int b)
  * Flood from triangle `seed` over passable edges to triangles for which both conditions hold as for the seed:
  * label -1 so far, and value equal. Gives them `label`; returns how many there are, at the start of queue.
  */
-static int flood(const body *b, int seed, int label, const uint8_t *values, int *labels, int *queue)
+static int flood(const depth_solid *b, int seed, int label, const uint8_t *values, int *labels, int *queue)
 {
     const mesh *m = b->m;
     int queued = 0;
@@ -214,7 +214,7 @@ static int flood(const body *b, int seed, int label, const uint8_t *values, int 
     return queued;
 }
 
-static vec3 triangle_centre(const body *b, const float *positions, int t, vec3 *normal)
+static vec3 triangle_centre(const depth_solid *b, const float *positions, int t, vec3 *normal)
 {
     const int *corner = b->triangles + 3 * (size_t)t;
     vec3 p = vec3_load(positions + 3 * (size_t)corner[0]);
@@ -224,7 +224,7 @@ static vec3 triangle_centre(const body *b, const float *positions, int t, vec3 *
 }
 
 /* Winding number just outside of a triangle; INT32_MAX when it has no area to tell. */
-static int triangle_winding(const body *b, const body_scratch *scratch, int t)
+static int triangle_winding(const depth_solid *b, const depth_scratch *scratch, int t)
 {
     vec3 normal, centre = triangle_centre(b, scratch->positions, t, &normal);
     if (vec3_length2(normal) == 0) return INT32_MAX;
@@ -233,7 +233,7 @@ static int triangle_winding(const body *b, const body_scratch *scratch, int t)
 }
 
 /* The least of three triangles' numbers: one that lies against another sheet must not decide for all. */
-static int region_winding(const body *b, const body_scratch *scratch, const int *region, int count)
+static int region_winding(const depth_solid *b, const depth_scratch *scratch, const int *region, int count)
 {
     int least = INT32_MAX;
     for (int i = 0; i < 3; i++) {
@@ -244,7 +244,7 @@ static int region_winding(const body *b, const body_scratch *scratch, const int 
 }
 
 /* Whether a triangle around one of the corners of t has the label. */
-static bool near_label(const body *b, const int *labels, int t, int label)
+static bool near_label(const depth_solid *b, const int *labels, int t, int label)
 {
     const mesh *m = b->m;
     for (int k = 0; k < 3 && t < m->triangle_count; k++) {
@@ -260,7 +260,7 @@ static bool near_label(const body *b, const int *labels, int t, int label)
  * it, each by whether the triangle that cuts it is in or beside the patch too. Cut triangles that the rim
  * crosses have a corner on the buried side, so that "beside" is: with a corner in common.
  */
-static bool patch_cuts_itself(const body *b, const body_scratch *scratch, const int *patch, int count, int label)
+static bool patch_cuts_itself(const depth_solid *b, const depth_scratch *scratch, const int *patch, int count, int label)
 {
     const mesh *m = b->m;
     int votes = 0;
@@ -281,7 +281,7 @@ static bool patch_cuts_itself(const body *b, const body_scratch *scratch, const 
 }
 
 /* Depths of one patch, whose triangles stand at the start of queue; returns the largest beyond that at rest. */
-static double patch_depths(const body *b, body_scratch *scratch, int count)
+static double patch_depths(const depth_solid *b, depth_scratch *scratch, int count)
 {
     const int *patch = scratch->queue;
     int label = scratch->labels[patch[0]];
@@ -314,7 +314,7 @@ static double patch_depths(const body *b, body_scratch *scratch, int count)
 }
 
 /* Fill depths of all triangles; returns the largest depth beyond that at rest. */
-static double body_depths(const body *b, body_scratch *scratch)
+static double body_depths(const depth_solid *b, depth_scratch *scratch)
 {
     int count = b->m->triangle_count;
 
@@ -347,11 +347,11 @@ static double body_depths(const body *b, body_scratch *scratch)
     return deepest;
 }
 
-int body_examine(const body *b, body_scratch *scratch, const float *positions, double *penetration)
+int depth_examine(const depth_solid *b, depth_scratch *scratch, const float *positions, double *penetration)
 {
     if (penetration) *penetration = 0;
     if (b->triangle_count == 0) return 0;
-    body_place(b, positions, scratch->positions);
+    depth_place(b, positions, scratch->positions);
     bvh_refit(&scratch->tree, scratch->positions, 0);
     memset(scratch->cut, 0, (size_t)b->triangle_count);
     memset(scratch->partners, 0xFF, (size_t)b->triangle_count * sizeof *scratch->partners);
