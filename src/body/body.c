@@ -1,0 +1,597 @@
+/* body.c: builds the simulation body of a character and its embedding (see body.h). */
+#include "body/body.h"
+
+#include <string.h>
+
+#include "body/body_parts.h"
+#include "body/body_size.h"
+
+/* The drawn mesh is its own body up to this many times the budget, if it is even and fine enough. */
+static const double OWN_BODY_POINTS = 2.5;
+/* Longest edges of a drawn mesh that is its own body, over the local thickness: six around a limb. */
+static const float OWN_BODY_EDGE = 0.5f;
+/* Share of its edges that may be longer. */
+static const double OWN_BODY_LONG = 0.05;
+/* Edges of the surface on which thickness is measured, over the size. */
+static const float SAMPLE_EDGE = 0.015f;
+enum { SAMPLE_LIMIT = 60000, POINT_FLOOR = 24 };
+/* Carried points follow fully when nearer than this to flesh, over the size, and not at all beyond four times that. */
+static const float CARRIED_NEAR = 0.015f;
+/* Influences below this are dropped from a body's point. */
+static const float WEIGHT_FLOOR = 2e-3f;
+
+/* One piece of flesh on its way from the drawn mesh to the body. */
+typedef struct flesh {
+    const base_piece *piece;
+    surface sampled; /* the piece, refined: where thickness and lengths are known */
+    surface even;    /* the body's surface */
+    int first_point; /* of the body */
+    bvh tree;        /* of `even` */
+    float *normals;  /* of `even`'s triangles, unit */
+} flesh;
+
+typedef struct work {
+    const body_def *def;
+    base base;
+    part_role *roles;
+    int flesh_count;
+    flesh *flesh;
+    int *piece_flesh; /* (pieces) index of flesh; -1 */
+    int point_count, triangle_count;
+    arena *scratch;
+} work;
+
+/* ---- the surface ---- */
+
+static cutis_result sample_flesh(work *w, float **thickness, cutis_error *error)
+{
+    const cutis_character *c = w->def->character;
+    for (int i = 0; i < w->flesh_count; i++) {
+        flesh *f = &w->flesh[i];
+        int limit = MAX(SAMPLE_LIMIT / w->flesh_count, 2 * f->piece->surface.point_count);
+        cutis_result result =
+            surface_refine(&f->piece->surface, SAMPLE_EDGE * c->size, limit, w->scratch, &f->sampled, error);
+        if (result) return result;
+        thickness[i] = ARENA_ARRAY(w->scratch, float, f->sampled.point_count);
+        if (!thickness[i]) return error_memory(error, "a simulation body");
+        result = surface_thickness(&f->sampled, w->def->jobs, w->scratch, thickness[i], error);
+        if (result) return result;
+    }
+    return CUTIS_OK;
+}
+
+/* Whether the drawn mesh can be simulated as it is. */
+static cutis_result is_own_body(const work *w, const float *thickness, int budget, bool *own, cutis_error *error)
+{
+    const mesh *m = w->def->mesh;
+    *own = false;
+    if (w->flesh_count != 1 || w->base.piece_count != 1) return CUTIS_OK;
+    const base_piece *p = w->flesh[0].piece;
+    if (p->cap_count > 0 || p->surface.point_count != m->point_count) return CUTIS_OK;
+    if (m->point_count > OWN_BODY_POINTS * budget || !m->component_closed[0]) return CUTIS_OK;
+    for (int h = 0; h < 3 * m->triangle_count; h++)
+        if (p->sources[p->surface.triangles[h]] != m->triangles[h]) return CUTIS_OK; /* turned */
+
+    /* fine enough everywhere; the first points of the sampled surface are those of the piece */
+    int long_count = 0;
+    for (int h = 0; h < 3 * m->triangle_count; h++) {
+        int a = p->surface.triangles[h];
+        int b = p->surface.triangles[h % 3 == 2 ? h - 2 : h + 1];
+        const float *x = p->surface.positions;
+        float length = vec3_distance(vec3_load(x + 3 * (size_t)a), vec3_load(x + 3 * (size_t)b));
+        long_count += length > OWN_BODY_EDGE * MIN(thickness[a], thickness[b]);
+    }
+    if (long_count > OWN_BODY_LONG * 3 * m->triangle_count) return CUTIS_OK;
+
+    /* and free of intersections */
+    bvh tree;
+    cutis_result result = bvh_build(&tree, m->triangle_count, m->triangles, m->positions, w->scratch, error);
+    if (!result) *own = mesh_self_intersections(m, &tree, m->positions, w->def->jobs, NULL, 0) == 0;
+    return result;
+}
+
+static cutis_result remesh_flesh(work *w, float *const *thickness, int budget, cutis_error *error)
+{
+    surface *sampled = ARENA_ARRAY(w->scratch, surface, w->flesh_count);
+    if (!sampled) return error_memory(error, "a simulation body");
+    for (int i = 0; i < w->flesh_count; i++) sampled[i] = w->flesh[i].sampled;
+    cutis_result result =
+        surface_sizes(sampled, thickness, w->flesh_count, budget, w->def->character->size, w->scratch, error);
+    for (int i = 0; !result && i < w->flesh_count; i++) {
+        flesh *f = &w->flesh[i];
+        f->sampled = sampled[i];
+        int limit = 2 * (int)surface_point_estimate(&sampled[i]) + POINT_FLOOR;
+        result = surface_remesh(&f->sampled, limit, w->scratch, &f->even, error);
+        f->first_point = w->point_count;
+        w->point_count += f->even.point_count;
+        w->triangle_count += f->even.triangle_count;
+    }
+    return result;
+}
+
+/* ---- what the body takes over from the drawn mesh ---- */
+
+/* The share of each drawn point in a place of a base piece, added up by a visitor. */
+typedef void (*share_visit)(void *context, int drawn_point, float share);
+
+static void shares_of(const base_piece *p, bvh_hit hit, share_visit visit, void *context)
+{
+    const int *corners = p->surface.triangles + 3 * (size_t)hit.triangle;
+    float shares[3] = {1 - hit.u - hit.v, hit.u, hit.v};
+    for (int k = 0; k < 3; k++) {
+        int source = p->sources[corners[k]];
+        if (source >= 0) {
+            visit(context, source, shares[k]);
+            continue;
+        }
+        /* the centre of a cap is the mean of its loop */
+        int cap = corners[k] - (p->surface.point_count - p->cap_count);
+        int count = p->cap_first[cap + 1] - p->cap_first[cap];
+        for (int i = p->cap_first[cap]; i < p->cap_first[cap + 1]; i++)
+            visit(context, p->cap_points[i], shares[k] / (float)count);
+    }
+}
+
+typedef struct gathering {
+    const cutis_character *drawn;
+    float *joints; /* (joint_count) summed weights */
+    float *maps;   /* (map_count) summed values */
+} gathering;
+
+static void gather(void *context, int point, float share)
+{
+    gathering *g = context;
+    const cutis_character *c = g->drawn;
+    int vertex = c->point_vertices[point];
+    for (int m = 0; m < c->map_count; m++) g->maps[m] += share * c->maps[m].values[vertex];
+    if (!c->influence_first) return;
+    for (int k = c->influence_first[vertex]; k < c->influence_first[vertex + 1]; k++)
+        g->joints[c->influence_joints[k]] += share * c->influence_weights[k];
+}
+
+/* The arrays of the body's character while it is put together. */
+typedef struct draft {
+    float *positions;
+    int *face_first, *corners;
+    int *influence_first, *joints;
+    float *weights;
+    int influence_count, influence_limit;
+    cutis_map *maps;
+    float **map_values;
+} draft;
+
+static void take_influences(draft *d, const gathering *g, int vertex)
+{
+    int joint_count = g->drawn->joint_count;
+    float sum = 0;
+    d->influence_first[vertex] = d->influence_count;
+    for (int j = 0; j < joint_count; j++) {
+        if (g->joints[j] >= WEIGHT_FLOOR) sum += g->joints[j];
+    }
+    for (int j = 0; j < joint_count && d->influence_count < d->influence_limit; j++) {
+        if (g->joints[j] < WEIGHT_FLOOR) continue;
+        d->joints[d->influence_count] = j;
+        d->weights[d->influence_count++] = g->joints[j] / sum;
+    }
+}
+
+static bool draft_allocate(draft *d, const work *w)
+{
+    const cutis_character *c = w->def->character;
+    arena *a = w->scratch;
+    d->influence_limit = w->point_count * MIN(c->joint_count, 32);
+    d->positions = ARENA_ARRAY(a, float, 3 * (size_t)w->point_count);
+    d->face_first = ARENA_ARRAY(a, int, w->triangle_count + 1);
+    d->corners = ARENA_ARRAY(a, int, 3 * (size_t)w->triangle_count);
+    d->influence_first = ARENA_ARRAY(a, int, w->point_count + 1);
+    d->joints = ARENA_ARRAY(a, int, d->influence_limit);
+    d->weights = ARENA_ARRAY(a, float, d->influence_limit);
+    d->maps = ARENA_ARRAY(a, cutis_map, c->map_count);
+    d->map_values = ARENA_ARRAY(a, float *, c->map_count);
+    for (int m = 0; !a->failed && m < c->map_count; m++) {
+        d->map_values[m] = ARENA_ARRAY(a, float, w->point_count);
+        d->maps[m] = (cutis_map){c->maps[m].name, d->map_values[m]};
+    }
+    return !a->failed;
+}
+
+/* Positions, faces, weights and painted maps of one piece. */
+static cutis_result draft_flesh(draft *d, const work *w, const flesh *f, int first_triangle, cutis_error *error)
+{
+    const cutis_character *c = w->def->character;
+    const surface *from = &f->piece->surface;
+    bvh tree;
+    cutis_result result = bvh_build(&tree, from->triangle_count, from->triangles, from->positions, w->scratch, error);
+    gathering g = {c, ARENA_ARRAY(w->scratch, float, c->joint_count), ARENA_ARRAY(w->scratch, float, c->map_count)};
+    if (!result && w->scratch->failed) result = error_memory(error, "a simulation body");
+    if (result) return result;
+    for (int i = 0; i < f->even.point_count; i++) {
+        int vertex = f->first_point + i;
+        memset(g.joints, 0, (size_t)c->joint_count * sizeof(float));
+        if (g.maps) memset(g.maps, 0, (size_t)c->map_count * sizeof(float));
+        vec3 x = vec3_load(f->even.positions + 3 * (size_t)i);
+        bvh_hit hit = bvh_closest(&tree, from->positions, x, INFINITY);
+        if (hit.triangle >= 0) shares_of(f->piece, hit, gather, &g);
+        vec3_store(d->positions + 3 * (size_t)vertex, x);
+        take_influences(d, &g, vertex);
+        for (int m = 0; m < c->map_count; m++) d->map_values[m][vertex] = CLAMP(g.maps[m], 0, 1);
+    }
+    for (int t = 0; t < f->even.triangle_count; t++) {
+        d->face_first[first_triangle + t] = 3 * (first_triangle + t);
+        for (int k = 0; k < 3; k++)
+            d->corners[3 * (first_triangle + t) + k] = f->first_point + f->even.triangles[3 * (size_t)t + (size_t)k];
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result make_character(const work *w, sim_body *b, arena *memory, cutis_error *error)
+{
+    const cutis_character *c = w->def->character;
+    draft d = {0};
+    if (!draft_allocate(&d, w)) return error_memory(error, "a simulation body");
+    int triangle = 0;
+    for (int i = 0; i < w->flesh_count; i++) {
+        cutis_result result = draft_flesh(&d, w, &w->flesh[i], triangle, error);
+        if (result) return result;
+        triangle += w->flesh[i].even.triangle_count;
+    }
+    d.influence_first[w->point_count] = d.influence_count;
+    d.face_first[triangle] = 3 * triangle;
+
+    /* skeleton, clips, props and settings are the drawn character's */
+    cutis_character given = *c;
+    given.vertex_count = w->point_count;
+    given.positions = d.positions;
+    given.face_count = triangle;
+    given.face_first = d.face_first;
+    given.corners = d.corners;
+    given.texcoords = NULL;
+    given.influence_first = c->influence_first ? d.influence_first : NULL;
+    given.influence_joints = d.joints;
+    given.influence_weights = d.weights;
+    given.part_count = 0;
+    given.parts = NULL;
+    given.maps = d.maps;
+    given.morph_count = 0;
+    given.morphs = NULL;
+    given.warning_count = 0;
+    given.warnings = NULL;
+    return cutis_character_create(&given, &memory->allocator, &b->character, error);
+}
+
+/* ---- embedding ---- */
+
+typedef struct near_search {
+    const flesh *flesh;
+    vec3 x, normal;
+    float distance;
+    bvh_hit hit;
+} near_search;
+
+static bool near_visit(void *context, int triangle)
+{
+    near_search *s = context;
+    const int *c = s->flesh->even.triangles + 3 * (size_t)triangle;
+    const float *p = s->flesh->even.positions;
+    if (vec3_dot(vec3_load(s->flesh->normals + 3 * (size_t)triangle), s->normal) <= 0) return true;
+    float weights[3];
+    vec3 place = triangle_closest(s->x, vec3_load(p + 3 * (size_t)c[0]), vec3_load(p + 3 * (size_t)c[1]),
+                                  vec3_load(p + 3 * (size_t)c[2]), weights);
+    float distance = vec3_distance(place, s->x);
+    if (distance >= s->distance) return true;
+    s->distance = distance;
+    s->hit = (bvh_hit){triangle, distance, weights[1], weights[2], place};
+    return true;
+}
+
+/* The nearest place of flesh that faces as the drawn point does, so that a finger is not tied to the next one. */
+static bvh_hit find_facing(const flesh *f, vec3 x, vec3 normal, float reach)
+{
+    near_search s = {f, x, normal, INFINITY, {.triangle = -1}};
+    vec3 box = vec3_make(reach, reach, reach);
+    bvh_overlap(&f->tree, vec3_sub(x, box), vec3_add(x, box), near_visit, &s);
+    if (s.hit.triangle >= 0) return s.hit;
+    return bvh_closest(&f->tree, f->even.positions, x, INFINITY);
+}
+
+/* Anchors of one drawn point while they are gathered. */
+enum { ANCHOR_LIMIT = 48 };
+typedef struct anchor_list {
+    int count;
+    int points[ANCHOR_LIMIT];
+    float weights[ANCHOR_LIMIT];
+} anchor_list;
+
+static void anchor_add(anchor_list *list, int point, float weight)
+{
+    if (!(weight > 0)) return;
+    for (int i = 0; i < list->count; i++) {
+        if (list->points[i] != point) continue;
+        list->weights[i] += weight;
+        return;
+    }
+    if (list->count == ANCHOR_LIMIT) {
+        /* the least gives way, so that near points count in whatever order they come */
+        int least = 0;
+        for (int i = 1; i < list->count; i++)
+            if (list->weights[i] < list->weights[least]) least = i;
+        if (list->weights[least] >= weight) return;
+        list->points[least] = point;
+        list->weights[least] = weight;
+        return;
+    }
+    list->points[list->count] = point;
+    list->weights[list->count++] = weight;
+}
+
+static void anchor_triangle(anchor_list *list, const flesh *f, bvh_hit hit, float weight)
+{
+    const int *c = f->even.triangles + 3 * (size_t)hit.triangle;
+    anchor_add(list, f->first_point + c[0], weight * (1 - hit.u - hit.v));
+    anchor_add(list, f->first_point + c[1], weight * hit.u);
+    anchor_add(list, f->first_point + c[2], weight * hit.v);
+}
+
+static void anchor_scale(anchor_list *list, float total)
+{
+    float sum = 0;
+    for (int i = 0; i < list->count; i++) sum += list->weights[i];
+    for (int i = 0; i < list->count; i++) list->weights[i] *= sum > 0 ? total / sum : 0;
+}
+
+static float smooth_fall(float u) { return u >= 1 ? 0 : u <= 0 ? 1 : 1 - u * u * (3 - 2 * u); }
+
+/*
+ * A point of flesh hangs on its own piece, and where it meets another piece on both alike: then borders that adjoin get
+ * the same deviation.
+ */
+static void anchor_flesh(const work *w, int own, vec3 x, vec3 normal, anchor_list *list)
+{
+    const flesh *f = &w->flesh[own];
+    bvh_hit hit = find_facing(f, x, normal, 2 * CARRIED_NEAR * w->def->character->size);
+    if (hit.triangle < 0) return;
+    float reach = 2 * f->even.lengths[f->even.triangles[3 * (size_t)hit.triangle]];
+    anchor_triangle(list, f, hit, 1);
+    for (int i = 0; i < w->flesh_count; i++) {
+        if (i == own) continue;
+        bvh_hit other = bvh_closest(&w->flesh[i].tree, w->flesh[i].even.positions, x, reach);
+        if (other.triangle >= 0) anchor_triangle(list, &w->flesh[i], other, smooth_fall(other.distance / reach));
+    }
+    anchor_scale(list, 1);
+}
+
+/* A carried point follows the flesh around it: the further away it is, the wider the place it follows. */
+static void anchor_carried(const work *w, vec3 x, anchor_list *list)
+{
+    float near = CARRIED_NEAR * w->def->character->size;
+    float distance = 4 * near, length = near;
+    for (int i = 0; i < w->flesh_count; i++) {
+        const flesh *f = &w->flesh[i];
+        bvh_hit hit = bvh_closest(&f->tree, f->even.positions, x, distance);
+        if (hit.triangle < 0) continue;
+        distance = hit.distance;
+        length = f->even.lengths[f->even.triangles[3 * (size_t)hit.triangle]];
+    }
+    float follow = smooth_fall((distance - near) / (3 * near));
+    if (follow == 0) return;
+    float radius = distance + MAX(1.5f * length, distance);
+    for (int i = 0; i < w->flesh_count; i++) {
+        const flesh *f = &w->flesh[i];
+        for (int p = 0; p < f->even.point_count; p++) {
+            float r = vec3_distance(vec3_load(f->even.positions + 3 * (size_t)p), x) / radius;
+            if (r < 1) anchor_add(list, f->first_point + p, (1 - r * r) * (1 - r * r));
+        }
+    }
+    anchor_scale(list, follow);
+}
+
+static cutis_result prepare_trees(work *w, cutis_error *error)
+{
+    for (int i = 0; i < w->flesh_count; i++) {
+        flesh *f = &w->flesh[i];
+        const surface *s = &f->even;
+        cutis_result result = bvh_build(&f->tree, s->triangle_count, s->triangles, s->positions, w->scratch, error);
+        if (result) return result;
+        f->normals = ARENA_ARRAY(w->scratch, float, 3 * (size_t)s->triangle_count);
+        if (!f->normals) return error_memory(error, "a simulation body");
+        for (int t = 0; t < s->triangle_count; t++) {
+            const int *c = s->triangles + 3 * (size_t)t;
+            vec3 a = vec3_load(s->positions + 3 * (size_t)c[0]);
+            vec3 u = vec3_sub(vec3_load(s->positions + 3 * (size_t)c[1]), a);
+            vec3 v = vec3_sub(vec3_load(s->positions + 3 * (size_t)c[2]), a);
+            vec3_store(f->normals + 3 * (size_t)t, vec3_normalize(vec3_cross(u, v)));
+        }
+    }
+    return CUTIS_OK;
+}
+
+/* Unit normals of the drawn points, by the orientation of the base. */
+static float *drawn_normals(const work *w)
+{
+    int count = w->def->mesh->point_count;
+    float *normals = ARENA_ARRAY(w->scratch, float, 3 * (size_t)count);
+    if (!normals) return NULL;
+    for (int i = 0; i < w->base.piece_count; i++) {
+        const base_piece *p = &w->base.pieces[i];
+        for (int t = 0; t < p->drawn_triangle_count; t++) {
+            const int *c = p->surface.triangles + 3 * (size_t)t;
+            vec3 a = vec3_load(p->surface.positions + 3 * (size_t)c[0]);
+            vec3 u = vec3_sub(vec3_load(p->surface.positions + 3 * (size_t)c[1]), a);
+            vec3 v = vec3_sub(vec3_load(p->surface.positions + 3 * (size_t)c[2]), a);
+            vec3 n = vec3_cross(u, v);
+            for (int k = 0; k < 3; k++) {
+                float *sum = normals + 3 * (size_t)p->sources[c[k]];
+                vec3_store(sum, vec3_add(vec3_load(sum), n));
+            }
+        }
+    }
+    return normals;
+}
+
+/* Linear skinning of a character's points, each by its first vertex. */
+static cutis_result skin_points(skinning *s, const cutis_character *c, arena *scratch, arena *memory,
+                                cutis_error *error)
+{
+    float *rest = ARENA_ARRAY(scratch, float, 3 * (size_t)c->point_count);
+    int *first = c->influence_first ? ARENA_ARRAY(scratch, int, c->point_count + 1) : NULL;
+    int total = c->influence_first ? c->influence_first[c->vertex_count] : 0;
+    int *joints = ARENA_ARRAY(scratch, int, total);
+    float *weights = ARENA_ARRAY(scratch, float, total);
+    if (scratch->failed) return error_memory(error, "a simulation body");
+    for (int p = 0; p < c->point_count; p++) {
+        int v = c->point_vertices[p];
+        memcpy(rest + 3 * (size_t)p, c->positions + 3 * (size_t)v, 3 * sizeof(float));
+        if (!first) continue;
+        int count = c->influence_first[v + 1] - c->influence_first[v];
+        memcpy(joints + first[p], c->influence_joints + c->influence_first[v], (size_t)count * sizeof(int));
+        memcpy(weights + first[p], c->influence_weights + c->influence_first[v], (size_t)count * sizeof(float));
+        first[p + 1] = first[p] + count;
+    }
+    return skinning_build(s, c->point_count, rest, first, joints, weights, c->joint_count, memory, error);
+}
+
+static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *error)
+{
+    const mesh *m = w->def->mesh;
+    cutis_result result = prepare_trees(w, error);
+    if (result) return result;
+    float *normals = drawn_normals(w);
+    anchor_list *lists = ARENA_ARRAY(w->scratch, anchor_list, m->point_count);
+    int *first = ARENA_ARRAY(memory, int, m->point_count + 1);
+    if (!normals || !lists || !first) return error_memory(error, "a simulation body");
+
+    /* anchors of every drawn point */
+    b->example_carried = -1;
+    for (int p = 0; p < m->point_count; p++) {
+        int piece = w->base.point_pieces[p];
+        part_role role = piece >= 0 ? w->roles[piece] : PART_RIGID;
+        vec3 x = vec3_load(m->positions + 3 * (size_t)p);
+        if (role == PART_FLESH) {
+            anchor_flesh(w, w->piece_flesh[piece], x, vec3_normalize(vec3_load(normals + 3 * (size_t)p)), &lists[p]);
+        } else if (role == PART_CARRIED) {
+            anchor_carried(w, x, &lists[p]);
+            if (b->example_carried < 0) b->example_carried = w->def->character->point_vertices[p];
+        }
+        first[p + 1] = first[p] + lists[p].count;
+    }
+
+    /* packed */
+    int *anchors = ARENA_ARRAY(memory, int, MAX(first[m->point_count], 1));
+    float *weights = ARENA_ARRAY(memory, float, MAX(first[m->point_count], 1));
+    if (memory->failed) return error_memory(error, "a simulation body");
+    for (int p = 0; p < m->point_count; p++) {
+        for (int k = 0; k < lists[p].count; k++)
+            anchors[first[p] + k] = b->character->vertex_points[lists[p].points[k]];
+        memcpy(weights + first[p], lists[p].weights, (size_t)lists[p].count * sizeof(float));
+    }
+    b->anchor_first = first;
+    b->anchors = anchors;
+    b->anchor_weights = weights;
+
+    /* linear skinning of both meshes */
+    result = skin_points(&b->drawn_skinning, w->def->character, w->scratch, memory, error);
+    if (result) return result;
+    return skin_points(&b->body_skinning, b->character, w->scratch, memory, error);
+}
+
+/* ---- build ---- */
+
+static cutis_result find_flesh(work *w, sim_body *b, cutis_error *error)
+{
+    cutis_result result = base_build(w->def->mesh, w->scratch, &w->base, error);
+    if (result) return result;
+    w->roles = ARENA_ARRAY(w->scratch, part_role, w->base.piece_count);
+    w->flesh = ARENA_ARRAY(w->scratch, flesh, w->base.piece_count);
+    w->piece_flesh = ARENA_ARRAY(w->scratch, int, w->base.piece_count);
+    if (w->scratch->failed) return error_memory(error, "a simulation body");
+    result = parts_find(w->def->character, w->def->mesh, &w->base, w->scratch, w->roles, error);
+    for (int i = 0; !result && i < w->base.piece_count; i++) {
+        w->piece_flesh[i] = w->roles[i] == PART_FLESH ? w->flesh_count : -1;
+        if (w->roles[i] == PART_FLESH) w->flesh[w->flesh_count++].piece = &w->base.pieces[i];
+        b->rigid_count += w->roles[i] == PART_RIGID;
+        b->carried_count += w->roles[i] == PART_CARRIED;
+    }
+    b->flesh_count = w->flesh_count;
+    return result;
+}
+
+cutis_result body_build(const body_def *def, arena *memory, sim_body *result_body, cutis_error *error)
+{
+    *result_body = (sim_body){.example_carried = -1};
+    arena scratch = arena_create(&memory->allocator);
+    work w = {.def = def, .scratch = &scratch};
+    int budget = def->point_budget;
+    cutis_result result = find_flesh(&w, result_body, error);
+    float **thickness = ARENA_ARRAY(&scratch, float *, MAX(w.flesh_count, 1));
+    if (!result && !thickness) result = error_memory(error, "a simulation body");
+    if (!result && w.flesh_count > 0) {
+        bool own = false;
+        result = sample_flesh(&w, thickness, error);
+        if (!result) result = is_own_body(&w, thickness[0], budget, &own, error);
+        if (!result && !own) {
+            result = remesh_flesh(&w, thickness, budget, error);
+            if (!result) result = make_character(&w, result_body, memory, error);
+            if (!result) result = embed(&w, result_body, memory, error);
+        }
+    }
+    arena_destroy(&scratch);
+    if (result) body_release(result_body);
+    return result;
+}
+
+void body_release(sim_body *b)
+{
+    cutis_character_destroy(b->character);
+    b->character = NULL;
+}
+
+/* ---- showing ---- */
+
+size_t body_scratch_count(const sim_body *b)
+{
+    if (!b->character) return 0;
+    size_t skinning_count = MAX(skinning_scratch_count(&b->drawn_skinning), skinning_scratch_count(&b->body_skinning));
+    return 3 * (size_t)b->character->point_count + skinning_count;
+}
+
+void body_show(const sim_body *b, const float *skin, const float *body_points, float *scratch, const cutis_jobs *jobs,
+               float *points)
+{
+    /* how far each of the body's points is from its linear skinning */
+    int count = b->character->point_count;
+    float *deviation = scratch;
+    float *skinning_scratch = scratch + 3 * (size_t)count;
+    skinning_linear(&b->body_skinning, skin, skinning_scratch, jobs, deviation);
+    for (int i = 0; i < 3 * count; i++) deviation[i] = body_points[i] - deviation[i];
+
+    /* added to the linear skinning of the drawn points */
+    skinning_linear(&b->drawn_skinning, skin, skinning_scratch, jobs, points);
+    for (int p = 0; p < b->drawn_skinning.count; p++) {
+        vec3 x = vec3_load(points + 3 * (size_t)p);
+        for (int k = b->anchor_first[p]; k < b->anchor_first[p + 1]; k++)
+            x = vec3_madd(x, vec3_load(deviation + 3 * (size_t)b->anchors[k]), b->anchor_weights[k]);
+        vec3_store(points + 3 * (size_t)p, x);
+    }
+}
+
+void body_skin(const sim_body *b, const float *skin, float *scratch, const cutis_jobs *jobs, float *points)
+{
+    skinning_linear(&b->drawn_skinning, skin, scratch, jobs, points);
+}
+
+void body_spread(const sim_body *b, int point, const float *values, int width, float *result)
+{
+    for (int e = 0; e < width; e++) result[e] = 0;
+    for (int k = b->anchor_first[point]; k < b->anchor_first[point + 1]; k++) {
+        const float *from = values + (size_t)b->character->point_vertices[b->anchors[k]] * (size_t)width;
+        for (int e = 0; e < width; e++) result[e] += b->anchor_weights[k] * from[e];
+    }
+}
+
+int body_nearest(const sim_body *b, int point)
+{
+    int best = -1;
+    for (int k = b->anchor_first[point]; k < b->anchor_first[point + 1]; k++)
+        if (best < 0 || b->anchor_weights[k] > b->anchor_weights[best]) best = k;
+    return best < 0 ? -1 : b->anchors[best];
+}

@@ -1,0 +1,32 @@
+/*
+ * body_base.h: the drawn mesh as closed, oriented, manifold pieces.
+ *
+ * A file's mesh may be open, cut along edges of three triangles, or turned inside out in places. Every triangle of it
+ * is kept: pieces are oriented, cut apart where more than two triangles meet, and their holes are capped.
+ */
+#ifndef BODY_BODY_BASE_H
+#define BODY_BODY_BASE_H
+
+#include "body/remesh.h"
+
+/* One connected piece of the surface, caps included. */
+typedef struct base_piece {
+    surface surface; /* closed, turned outwards */
+    int *sources;    /* (surface.point_count) the drawn point; -1: centre of a cap */
+    int *cap_first;  /* (cap_count + 1) into cap_points */
+    int *cap_points; /* drawn points around each cap; caps have the last cap_count points of the surface */
+    int cap_count;
+    int drawn_triangle_count; /* the first triangles of the surface; caps follow */
+    double area, cap_area, volume;
+    vec3 low, high;
+} base_piece;
+
+typedef struct base {
+    int piece_count;
+    base_piece *pieces; /* in the order of their lowest drawn point */
+    int *point_pieces;  /* (drawn points) the piece of each; -1: of no triangle */
+} base;
+
+cutis_result base_build(const mesh *m, arena *memory, base *b, cutis_error *error);
+
+#endif
