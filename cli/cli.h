@@ -108,6 +108,12 @@ typedef struct cli_option {
         .name = "threads", .letter = 'j', .kind = CLI_INTEGER, .value = "N",                                      \
         .help = "threads; 0 for one per processor; the result is the same", .fallback = "0", .min = 0, .max = 256 \
     }
+/* cli_detail */
+#define CLI_OPTION_DETAIL                                                                                            \
+    {                                                                                                                \
+        .name = "detail", .kind = CLI_TEXT, .value = "N",                                                            \
+        .help = "points of the simulation body: a number, draft (1500), default (4000), or drawn: the file's mesh"   \
+    }
 /* cli_add_given_props */
 #define CLI_OPTION_PROP                                                                                        \
     {                                                                                                          \
@@ -171,6 +177,8 @@ const cli_option *cli_find_option(const cli_command *command, const char *name);
 bool cli_given(const cli_arguments *arguments, const char *name); /* stands on the command line */
 bool cli_flag(const cli_arguments *arguments, const char *name);
 const char *cli_text(const cli_arguments *arguments, const char *name); /* the last given, the fallback, or NULL */
+/* --detail as cutis_model_def has it; false with a message when it is none. */
+bool cli_detail(const cli_arguments *arguments, int *detail);
 double cli_number(const cli_arguments *arguments, const char *name);    /* NAN when neither given nor fallback */
 int cli_integer(const cli_arguments *arguments, const char *name);      /* 0 when neither given nor fallback */
 /* Repeated options: how many, and each in the order given. */

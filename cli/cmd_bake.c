@@ -87,6 +87,7 @@ static int run_def(const cli_arguments *arguments, const cutis_bake_def *def)
 static int run(const cli_arguments *arguments)
 {
     cutis_bake_def def = cutis_bake_def_default();
+    if (!cli_detail(arguments, &def.detail)) return CLI_USAGE;
 
     /* lists */
     cutis_prop_request *props;
@@ -120,7 +121,6 @@ static int run(const cli_arguments *arguments)
     def.solver = cli_text(arguments, "solver");
     def.settings = settings;
     def.substep = cli_given(arguments, "substep") ? cli_number(arguments, "substep") : 0;
-    def.all_flesh = cli_flag(arguments, "all-flesh");
     def.threads = cli_integer(arguments, "threads");
 
     /* the output */
@@ -170,9 +170,7 @@ static const cli_option options[] = {
      .min = 0.0005,
      .max = 0.05},
     CLI_OPTION_SET("a parameter of the solver, or bones.NAME.KEY=VALUE for one joint"),
-    {.name = "all-flesh",
-     .kind = CLI_FLAG,
-     .help = "simulate what lies on or in the body (clothes, hair, eyes), too, instead of carrying it along"},
+    CLI_OPTION_DETAIL,
     CLI_OPTION_PROP,
     {.name = "outputs",
      .kind = CLI_TEXT,

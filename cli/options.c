@@ -407,3 +407,27 @@ void cli_print_help(const cli_command *command)
     printf("\nexample%s:\n", strchr(command->examples, '\n') ? "s" : "");
     cli_print_wrapped(stdout, command->examples, 2, 1000);
 }
+
+bool cli_detail(const cli_arguments *arguments, int *detail)
+{
+    static const struct {
+        const char *name;
+        int detail;
+    } words[] = {{"drawn", CUTIS_DETAIL_DRAWN}, {"draft", CUTIS_DETAIL_DRAFT}, {"default", CUTIS_DETAIL_DEFAULT}};
+    const char *text = cli_text(arguments, "detail");
+    *detail = CUTIS_DETAIL_DEFAULT;
+    if (!text) return true;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(text, words[i].name) != 0) continue;
+        *detail = words[i].detail;
+        return true;
+    }
+    double number;
+    if (parse_number(text, &number) && number == floor(number) && number >= 1 && number <= CUTIS_DETAIL_LIMIT) {
+        *detail = (int)number;
+        return true;
+    }
+    cli_usage_error(arguments, "--detail takes draft, default, drawn or a number of points from 1 to %d, not '%s'",
+                    CUTIS_DETAIL_LIMIT, text);
+    return false;
+}

@@ -85,6 +85,7 @@ static int run(const cutis_character *character, int clip, const char *solver, b
     cutis_model *model = NULL;
     cutis_state *state = NULL;
     cutis_model_def def = cutis_model_def_default();
+    def.detail = CUTIS_DETAIL_DRAWN;
     def.character = character;
     def.solver = solver;
     def.jobs = jobs;

@@ -721,7 +721,7 @@ static cutis_character *make_leaves(leaf_place place, bool apart)
 static int leaves_move(const cutis_character *c, const char *name, int *rest)
 {
     enum { FRAMES = 30 };
-    const cutis_model_def def = {.character = c, .solver = name, .all_flesh = true};
+    const cutis_model_def def = {.character = c, .solver = name, .detail = CUTIS_DETAIL_DRAWN};
     cutis_model *model = NULL;
     /* As pieces of one flesh: the engine would take one leaf for something that lies on the other. */
     assert_int_equal(cutis_model_build(&def, &model, NULL), CUTIS_OK);

@@ -133,8 +133,10 @@ static inline cutis_character *test_zoo(const char *name, double resolution)
     return character;
 }
 
+/* Without a detail: on the drawn mesh, so that small scenes stay small. */
 static inline cutis_model *test_build_def(cutis_model_def def)
 {
+    if (def.detail == 0) def.detail = CUTIS_DETAIL_DRAWN;
     cutis_model *model = NULL;
     cutis_error error;
     if (cutis_model_build(&def, &model, &error) != CUTIS_OK) fail_msg("%s: %s", def.solver, error.text);
@@ -174,6 +176,7 @@ static inline bool test_build_and_step(void *context, const cutis_allocator *all
     cutis_model *model = NULL;
     cutis_state *state = NULL;
     def.allocator = allocator;
+    if (def.detail == 0) def.detail = CUTIS_DETAIL_DRAWN;
     bool fine = cutis_model_build(&def, &model, NULL) == CUTIS_OK &&
                 cutis_state_create(model, allocator, &state, NULL) == CUTIS_OK;
     if (fine) cutis_state_step(model, state, &(cutis_step_input){0}, 0.003);

@@ -79,7 +79,7 @@ typedef struct cutis_bake_def {
     const cutis_setting *settings; /* (setting_count), as in cutis_model_def */
     int setting_count;
     double substep; /* seconds; 0 = the solver's own */
-    bool all_flesh; /* as in cutis_model_def */
+    int detail; /* points of the simulation body, as in cutis_model_def */
 
     /* ---- the output ---- */
     const char *output;  /* path; its ending chooses the format (.glb or one of a cache, see io.h); NULL: no file */

@@ -85,7 +85,8 @@ enum {
     CUTIS_SOLVER_SURFACE = 2,      /* runs on the surface of the solver before it in a stack, alone on the baseline's */
     CUTIS_SOLVER_SELF_CONTACT = 4, /* its skin can collide with itself: a parameter of role SELF_COLLISION says so */
     CUTIS_SOLVER_BASELINE = 8,  /* plain skinning: for meshes without a skin, below surface solvers, to compare with */
-    CUTIS_SOLVER_PREFERRED = 16 /* for a skinned character, when nobody says which */
+    CUTIS_SOLVER_PREFERRED = 16, /* for a skinned character, when nobody says which */
+    CUTIS_SOLVER_BODY = 32 /* simulates flesh on the character's simulation body, see cutis_model_def.detail */
 };
 
 typedef struct cutis_solver_info {
@@ -114,6 +115,9 @@ CUTIS_API const cutis_solver_info *cutis_solver_with(unsigned flags);
 
 typedef struct cutis_model cutis_model;
 
+/* Points of the simulation body. */
+enum { CUTIS_DETAIL_DRAWN = -1, CUTIS_DETAIL_DRAFT = 1500, CUTIS_DETAIL_DEFAULT = 4000, CUTIS_DETAIL_LIMIT = 100000 };
+
 typedef struct cutis_model_def {
     const cutis_character *character; /* must outlive the model */
     const char *solver;               /* "layers", or a stack "layers+slide": a body solver, then surface solvers */
@@ -121,10 +125,11 @@ typedef struct cutis_model_def {
     const cutis_setting *settings;    /* win over the character's own; the last of equal keys wins */
     int setting_count;
     /*
-     * Under solvers with contact, pieces of the mesh that lie on or in others (clothes, hair, eyes, teeth) are carried
-     * along by the flesh there, and a warning names them. true: every piece is flesh of its own.
+     * Solvers of flesh run on a simulation body: an even surface of about `detail` points made from the parts that are
+     * flesh, or the drawn mesh itself where it is such a surface. Drawn vertices follow it; rigid things, clothing and
+     * hair are not simulated. 0 = CUTIS_DETAIL_DEFAULT; CUTIS_DETAIL_DRAWN: the drawn mesh itself, whatever it is.
      */
-    bool all_flesh;
+    int detail;
     const cutis_jobs *jobs;           /* threads for the build; NULL = the caller's */
     const cutis_allocator *allocator; /* NULL = malloc and free */
 } cutis_model_def;
@@ -143,6 +148,9 @@ typedef struct cutis_model_info {
     const char *solver; /* as given in the definition */
     double substep;     /* seconds; 0 for a solver without a past; of a stack: the body's, the longest */
     long element_count; /* particles, voxels, ... of the first solver of the stack */
+    int body_points;    /* points that are simulated; 0: nothing is */
+    bool body_is_drawn; /* they are the points of the drawn mesh */
+    int flesh_pieces, rigid_pieces, carried_pieces; /* of a simulation body; 0 where the drawn mesh is taken as it is */
     size_t model_bytes, state_bytes;
     int warning_count;
     const char *const *warnings;

@@ -251,7 +251,7 @@ static cutis_result build_model(bake *b)
     model.substep = def->loop ? bake_loop_substep(b) : def->substep;
     model.settings = def->settings;
     model.setting_count = def->setting_count;
-    model.all_flesh = def->all_flesh;
+    model.detail = def->detail;
     model.jobs = b->jobs;
     model.allocator = def->allocator;
     if (!bake_progress(b, CUTIS_BAKE_BUILD, 0, 1)) return bake_interrupted(b);

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/worn.h"
+#include "engine/model_object.h"
 #include "math/math3.h"
 
 enum { HISTORY = 4, DEFAULT_LIMIT = 64, PATIENCE = 4, HOPE = 16, PHASES = 48 };
@@ -159,6 +159,8 @@ static void mix_state(const loop_search *s, const double *weights, cutis_state *
         const stage *part = &m->stages[i];
         mix(s, weights, part->points_old, point_bytes, state);
         mix(s, weights, part->points, point_bytes, state);
+        if (part->on_body)
+            mix(s, weights, part->body_points, (size_t)m->body.character->point_count * 3 * sizeof(float), state);
         mix(s, weights, part->state, part->solver->state_size(part->data), state);
     }
 }
@@ -368,7 +370,6 @@ static void best_give(loop_search *s, cutis_state *state, cutis_loop_info *info)
 cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state, const cutis_loop_def *def,
                                    const cutis_allocator *allocator, cutis_loop_info *info, cutis_error *error)
 {
-    if (model->worn) return worn_find_loop(model, state, def, allocator, info, error);
     *info = (cutis_loop_info){.closed = true};
     if (!(def->period > 0) || !def->motion.sample)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "a loop needs a motion and a period of more than 0 s");

@@ -1,12 +1,14 @@
 /* model.c: builds a model: parses the stack, sets the parameters, lets each solver build, lays out the state. */
+#include <stdio.h>
 #include <string.h>
 
-#include "engine/worn.h"
+#include "engine/model_object.h"
 
 /* Where a state's own fields end and its arrays begin. */
 static size_t align_up(size_t bytes) { return (bytes + 63) & ~(size_t)63; }
 
-size_t model_take(size_t *end, size_t bytes)
+/* Room for `bytes` behind *end, which moves behind it, at a line of memory. Returns its offset. */
+static size_t take(size_t *end, size_t bytes)
 {
     size_t at = align_up(*end);
     *end = at + bytes;
@@ -113,12 +115,12 @@ static void divide_time(cutis_model *m, double asked)
 /* ---- weights of the points ---- */
 
 /* The average of the vertices that make a point; vertices of a point have nearly equal weights. */
-static cutis_result build_point_weights(cutis_model *m, cutis_error *error)
+static cutis_result build_point_weights(const cutis_character *c, arena *memory, point_weights *result,
+                                        cutis_error *error)
 {
-    const cutis_character *c = m->character;
-    int *first = ARENA_ARRAY(&m->memory, int, (size_t)c->point_count + 1);
+    int *first = ARENA_ARRAY(memory, int, (size_t)c->point_count + 1);
     if (!first) return error_memory(error, "weights");
-    m->weights = (point_weights){first, NULL, NULL};
+    *result = (point_weights){first, NULL, NULL};
     if (!c->influence_first) return CUTIS_OK;
 
     size_t total = 0;
@@ -128,9 +130,9 @@ static cutis_result build_point_weights(cutis_model *m, cutis_error *error)
         total += (size_t)(c->influence_first[v + 1] - c->influence_first[v]);
     }
     first[c->point_count] = (int)total;
-    int *joints = ARENA_ARRAY(&m->memory, int, total);
-    float *weights = ARENA_ARRAY(&m->memory, float, total);
-    if (m->memory.failed) return error_memory(error, "weights");
+    int *joints = ARENA_ARRAY(memory, int, total);
+    float *weights = ARENA_ARRAY(memory, float, total);
+    if (memory->failed) return error_memory(error, "weights");
 
     /* Joints of the first vertex; weights of all, as far as they share those joints. */
     for (int p = 0; p < c->point_count; p++) {
@@ -150,7 +152,7 @@ static cutis_result build_point_weights(cutis_model *m, cutis_error *error)
         for (int k = first[p]; k < first[p + 1]; k++) sum += weights[k];
         for (int k = first[p]; k < first[p + 1]; k++) weights[k] /= sum;
     }
-    m->weights = (point_weights){first, joints, weights};
+    *result = (point_weights){first, joints, weights};
     return CUTIS_OK;
 }
 
@@ -193,13 +195,69 @@ static cutis_result build_values(cutis_model *m, const cutis_model_def *def, cut
     return result;
 }
 
-/* Whether the body's skin collides with itself: then nothing may lie on or in it. */
-static bool collides(const cutis_model *m)
+/* ---- the simulation body ---- */
+
+static void warn_format(cutis_model *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void warn_format(cutis_model *m, const char *format, ...)
 {
-    const stage *body = &m->stages[0];
-    if (!(body->solver->info.flags & CUTIS_SOLVER_SELF_CONTACT)) return false;
-    int p = solver_role_index(body->solver, CUTIS_PARAMETER_SELF_COLLISION);
-    return p < 0 || body->values.values[p] > 0;
+    char sentence[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    model_warn(m, sentence);
+}
+
+static const char *piece_name(const cutis_character *c, int vertex)
+{
+    for (int i = 0; i < c->part_count; i++) {
+        const cutis_part *p = &c->parts[i];
+        if (vertex >= p->first_vertex && vertex - p->first_vertex < p->vertex_count) return p->name;
+    }
+    return c->name;
+}
+
+/* Nothing to simulate: the baseline takes the place of the first solver. */
+static cutis_result fall_back(cutis_model *m, cutis_error *error)
+{
+    model_warn(m, "no part of the character is flesh: all of it is rigid or thin, and shown by linear skinning");
+    solver_values values = {.solver = baseline()};
+    cutis_result result = settings_default(&values, 1, m->character, &m->memory, error);
+    m->stages[0].solver = values.solver;
+    m->stages[0].values = values;
+    return result;
+}
+
+/* The body that the first stage runs on, if it runs on one. */
+static cutis_result build_body(cutis_model *m, const cutis_model_def *def, cutis_error *error)
+{
+    const cutis_character *c = m->character;
+    if (!(m->stages[0].solver->info.flags & CUTIS_SOLVER_BODY) || def->detail == CUTIS_DETAIL_DRAWN) return CUTIS_OK;
+    if (c->point_triangle_count == 0) return CUTIS_OK;
+    body_def body = {.character = c,
+                     .mesh = &m->mesh,
+                     .point_budget = def->detail > 0 ? def->detail : CUTIS_DETAIL_DEFAULT,
+                     .jobs = def->jobs};
+    cutis_result result = body_build(&body, &m->memory, &m->body, error);
+    if (result) return result;
+    if (m->body.flesh_count == 0) return fall_back(m, error);
+    if (!m->body.character) return CUTIS_OK;
+
+    /* what the solver sees of it */
+    m->stages[0].on_body = true;
+    result = mesh_build_character(&m->body_mesh, m->body.character, &m->memory, error);
+    if (!result) result = build_point_weights(m->body.character, &m->memory, &m->body_weights, error);
+
+    /* what is not simulated */
+    if (m->body.rigid_count > 0)
+        warn_format(m, "%d rigid piece%s: shown exactly where skinning puts %s", m->body.rigid_count,
+                    m->body.rigid_count > 1 ? "s" : "", m->body.rigid_count > 1 ? "them" : "it");
+    if (m->body.carried_count > 0)
+        warn_format(m, "%d thin, small or outer piece%s (%s%s) follow%s the flesh and %s not simulated",
+                    m->body.carried_count, m->body.carried_count > 1 ? "s" : "", piece_name(c, m->body.example_carried),
+                    m->body.carried_count > 1 ? ", ..." : "", m->body.carried_count > 1 ? "" : "s",
+                    m->body.carried_count > 1 ? "are" : "is");
+    return result;
 }
 
 static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cutis_error *error)
@@ -207,9 +265,9 @@ static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cut
     cutis_result result = CUTIS_OK;
     for (int i = 0; !result && i < m->stage_count; i++) {
         stage *s = &m->stages[i];
-        solver_build build = {.character = m->character,
-                              .mesh = &m->mesh,
-                              .weights = &m->weights,
+        solver_build build = {.character = s->on_body ? m->body.character : m->character,
+                              .mesh = s->on_body ? &m->body_mesh : &m->mesh,
+                              .weights = s->on_body ? &m->body_weights : &m->weights,
                               .values = s->values.values,
                               .bone_values = s->values.bone_values,
                               .parameter_count = s->solver->info.parameter_count,
@@ -229,25 +287,32 @@ static void lay_out_state(cutis_model *m)
     size_t joint_bytes = (size_t)m->character->joint_count * 12 * sizeof(float);
     size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
     size_t end = sizeof(cutis_state), scratch = 0;
-    m->joints = model_take(&end, joint_bytes);
-    m->joints_old = model_take(&end, joint_bytes);
-    m->joints_given = model_take(&end, joint_bytes);
-    m->vertices = model_take(&end, (size_t)m->character->vertex_count * 3 * sizeof(float));
-    m->skin = model_take(&scratch, joint_bytes);
-    m->target = model_take(&scratch, joint_bytes);
-    m->morphed =
-        model_take(&scratch, m->character->morph_count ? (size_t)m->character->vertex_count * 3 * sizeof(float) : 0);
-    m->surface = model_take(&scratch, m->parts > 1 ? point_bytes : 0);
+    m->joints = take(&end, joint_bytes);
+    m->joints_old = take(&end, joint_bytes);
+    m->joints_given = take(&end, joint_bytes);
+    m->vertices = take(&end, (size_t)m->character->vertex_count * 3 * sizeof(float));
+    m->skin = take(&scratch, joint_bytes);
+    m->target = take(&scratch, joint_bytes);
+    m->morphed = take(&scratch, m->character->morph_count ? (size_t)m->character->vertex_count * 3 * sizeof(float) : 0);
+    m->surface = take(&scratch, m->parts > 1 ? point_bytes : 0);
+    if (m->stages[0].on_body) {
+        size_t outputs = (size_t)m->stages[0].solver->info.output_count;
+        m->show = take(&scratch, body_scratch_count(&m->body) * sizeof(float));
+        m->instant = take(&scratch, joint_bytes + 2 * point_bytes);
+        m->drags = take(&scratch, DRAG_LIMIT * sizeof(cutis_drag));
+        m->outputs = take(&scratch, outputs * (size_t)m->character->vertex_count * 3 * sizeof(float));
+    }
     for (int i = 0; i < m->stage_count; i++) {
         stage *s = &m->stages[i];
-        s->joints = s->span > 1 ? model_take(&end, joint_bytes) : m->joints;
-        s->joints_old = s->span > 1 ? model_take(&end, joint_bytes) : m->joints_old;
+        s->joints = s->span > 1 ? take(&end, joint_bytes) : m->joints;
+        s->joints_old = s->span > 1 ? take(&end, joint_bytes) : m->joints_old;
         /* A geometric stage in a stack has points too: the surface for the next. */
         bool has_points = !is_geometric(s) || m->stage_count > 1;
-        s->points_old = model_take(&end, has_points ? point_bytes : 0);
-        s->points = model_take(&end, has_points ? point_bytes : 0);
-        s->state = model_take(&end, s->solver->state_size(s->data));
-        s->scratch = model_take(&scratch, s->solver->scratch_size(s->data));
+        s->points_old = take(&end, has_points ? point_bytes : 0);
+        s->points = take(&end, has_points ? point_bytes : 0);
+        s->body_points = take(&end, s->on_body ? (size_t)m->body.character->point_count * 3 * sizeof(float) : 0);
+        s->state = take(&end, s->solver->state_size(s->data));
+        s->scratch = take(&scratch, s->solver->scratch_size(s->data));
     }
     m->state_bytes = align_up(end);
     m->scratch_bytes = align_up(scratch);
@@ -259,6 +324,10 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
     if (!def->character || !def->solver) {
         return error_set(error, CUTIS_ERROR_ARGUMENT, "a model needs a character and the name of a solver");
     }
+    if (def->detail < CUTIS_DETAIL_DRAWN || def->detail > CUTIS_DETAIL_LIMIT) {
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "a detail of %d points is out of range: 1 to %d", def->detail,
+                         CUTIS_DETAIL_LIMIT);
+    }
     if (def->substep != 0 && !(def->substep >= 0.0005 && def->substep <= 0.05)) {
         return error_set(error, CUTIS_ERROR_ARGUMENT, "a substep of %g s is out of range: 0.0005 to 0.05 s",
                          def->substep);
@@ -269,24 +338,20 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
     m->character = def->character;
     m->solver_name = arena_string(&m->memory, def->solver);
     cutis_result result = m->solver_name ? parse_stack(m, def->solver, error) : error_memory(error, "a model");
+    if (!result) result = mesh_build_character(&m->mesh, m->character, &m->memory, error);
+    if (!result) result = build_point_weights(m->character, &m->memory, &m->weights, error);
+    if (!result) result = build_values(m, def, error);
+    if (!result) result = build_body(m, def, error);
     if (!result) {
         divide_time(m, def->substep);
-        result = mesh_build_character(&m->mesh, m->character, &m->memory, error);
+        result = build_stages(m, def, error);
     }
-    if (!result) result = build_point_weights(m, error);
-    if (!result) result = build_values(m, def, error);
-    if (!result && !def->all_flesh && collides(m)) result = worn_build(m, def, error);
-    if (!result && !m->worn) result = build_stages(m, def, error);
     if (!result && m->memory.failed) result = error_memory(error, "a model");
     if (result) {
         cutis_model_destroy(m);
         return result;
     }
-    if (m->worn) {
-        worn_lay_out(m);
-    } else {
-        lay_out_state(m);
-    }
+    lay_out_state(m);
     *result_model = m;
     return CUTIS_OK;
 }
@@ -295,28 +360,28 @@ void cutis_model_destroy(cutis_model *model)
 {
     if (!model) return;
     cutis_allocator allocator = model->memory.allocator;
-    worn_destroy(model->worn);
+    body_release(&model->body);
     arena_destroy(&model->memory);
     memory_release(&allocator, model, 1, sizeof *model);
 }
 
 cutis_model_info cutis_model_get_info(const cutis_model *model)
 {
-    if (model->worn) {
-        cutis_model_info info = cutis_model_get_info(model->worn->inner);
-        info.model_bytes += model->memory.bytes;
-        info.state_bytes = model->state_bytes + model->scratch_bytes;
-        info.warning_count = model->warning_count;
-        info.warnings = model->warnings;
-        return info;
-    }
     /* A surface solver that stands alone has a baseline below it that nobody named. */
     const char *below = model->stages[0].solver->info.name;
     bool named = strncmp(model->solver_name, below, strlen(below)) == 0;
-    const stage *first = &model->stages[named ? 0 : 1];
+    const stage *first = &model->stages[named || model->stage_count == 1 ? 0 : 1];
+    bool geometric = is_geometric(&model->stages[0]);
     return (cutis_model_info){.solver = model->solver_name,
                               .substep = model->substep,
                               .element_count = first->solver->element_count(first->data),
+                              .body_points = geometric               ? 0
+                                             : model->body.character ? model->body.character->point_count
+                                                                     : model->character->point_count,
+                              .body_is_drawn = !geometric && !model->body.character,
+                              .flesh_pieces = model->body.flesh_count,
+                              .rigid_pieces = model->body.rigid_count,
+                              .carried_pieces = model->body.carried_count,
                               .model_bytes = model->memory.bytes,
                               .state_bytes = model->state_bytes + model->scratch_bytes,
                               .warning_count = model->warning_count,

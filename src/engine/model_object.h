@@ -6,15 +6,16 @@
  * copied nor hashed.
  *
  *     header | joints | joints_old | joints_given | vertices | stage 0: joints, joints_old (of a stage with a substep
- *     of its own), points_old, points, state | stage 1 ... || scratch
+ *     of its own), points_old, points, body_points (of one on a body), state | stage 1 ... || scratch
  */
 #ifndef ENGINE_MODEL_OBJECT_H
 #define ENGINE_MODEL_OBJECT_H
 
+#include "body/body.h"
 #include "character/skinning.h"
 #include "engine/settings.h"
 
-enum { STAGE_LIMIT = 4 };
+enum { STAGE_LIMIT = 4, DRAG_LIMIT = 256 };
 
 /* One solver of the stack. */
 typedef struct stage {
@@ -24,12 +25,12 @@ typedef struct stage {
     int span;                  /* substeps of the last stage that one of this stage takes */
     double substep;            /* seconds */
     size_t joints, joints_old; /* offsets: the poses at the ends of its own substep; the model's where the span is 1 */
-    size_t points_old, points; /* offsets; a geometric stage has none: its result is in vertices */
+    size_t points_old, points; /* offsets, of the drawn mesh; a geometric stage has none: its result is in vertices */
+    bool on_body;              /* runs on the simulation body: */
+    size_t body_points;        /* offset, of its points; the drawn points follow them */
     size_t state;              /* offset */
     size_t scratch;            /* offset into the scratch */
 } stage;
-
-typedef struct worn worn;
 
 struct cutis_model {
     arena memory;
@@ -46,7 +47,14 @@ struct cutis_model {
     size_t skin, target, scratch_bytes;                /* offsets into the scratch: two poses; its size */
     size_t morphed;                                    /* offset into the scratch: morphed rest positions, or offsets */
     size_t surface; /* offset into the scratch: points between two substeps of a stage */
-    worn *worn;     /* parts that are carried along by a model of the rest (worn.h); NULL: none, all below is used */
+    sim_body body;  /* of the first stage, where that runs on one */
+    mesh body_mesh;
+    point_weights body_weights;
+    size_t show; /* offset into the scratch: what body_show needs */
+    size_t
+        instant;  /* offset into the scratch: a pose and three times the drawn points, for instants between substeps */
+    size_t drags; /* offset into the scratch: (drag_limit) drags of the body's points */
+    size_t outputs; /* offset into the scratch: (outputs of the first stage x vertex_count x 3) on the drawn mesh */
     const char *warnings[32];
     int warning_count;
 };
@@ -60,19 +68,5 @@ struct cutis_state {
     int64_t substeps; /* of the last stage, taken since reset */
     cutis_step_stats stats;
 };
-
-/* Room for `bytes` behind *end, which moves behind it, at a line of memory. Returns its offset. */
-size_t model_take(size_t *end, size_t bytes);
-
-/*
- * Copy a pose; a joint whose matrix makes no sense keeps what `to` holds: not finite, stretched ten thousand
- * times, or a million sizes away, where floats no longer tell a finger from an arm. Returns their number.
- */
-int state_copy_pose(const cutis_model *m, float *to, const float *from);
-/* `base` (vertex_count x 3; NULL: zeros) plus all morphs by their weights, into scratch. NULL when none counts. */
-float *state_morph_sum(const cutis_model *m, cutis_state *state, const float *weights, const float *base);
-/* Move a pose (joint_count x 12), or points (count x 3), rigidly. */
-void state_move_joints(const cutis_model *m, float *joints, const float transform[12]);
-void state_move_points(float *points, int count, const float transform[12]);
 
 #endif

@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "engine/worn.h"
+#include "engine/model_object.h"
 #include "math/math3.h"
 
 /* An instant this near a substep's end, in substeps, is that end. */
@@ -37,7 +37,6 @@ cutis_result cutis_state_create(const cutis_model *model, const cutis_allocator 
     if (!state) return error_memory(error, "a state");
     state->allocator = memory_resolve(allocator);
     state->block_bytes = bytes;
-    if (model->worn) worn_create(model, state);
     cutis_state_reset(model, state, NULL);
     return CUTIS_OK;
 }
@@ -57,7 +56,6 @@ void cutis_state_copy(const cutis_model *model, cutis_state *to, const cutis_sta
 
 uint64_t cutis_state_hash(const cutis_model *model, const cutis_state *state)
 {
-    if (model->worn) return cutis_state_hash(model->worn->inner, worn_inner(model, state));
     /* The statistics hold times, which no two runs share. */
     uint64_t hash = hash_bytes(&state->time, sizeof state->time, 0);
     hash = hash_bytes(&state->substeps, sizeof state->substeps, hash);
@@ -113,6 +111,43 @@ static void set_pose(const cutis_model *m, cutis_state *state, const stage *s, s
     input->skin = skin;
 }
 
+/* Drags of drawn vertices as drags of the body's points that count most for them. */
+static void body_drags(const cutis_model *m, cutis_state *state, const stage *s, solver_input *input)
+{
+    const float *drawn = state_floats(state, s->points), *own = state_floats(state, s->body_points);
+    cutis_drag *drags = state_scratch(m, state, m->drags);
+    int count = 0;
+    for (int i = 0; i < input->drag_count && count < DRAG_LIMIT; i++) {
+        int point = m->character->vertex_points[input->drags[i].vertex];
+        int anchor = body_nearest(&m->body, point);
+        if (anchor < 0) continue;
+        drags[count] = input->drags[i];
+        drags[count].vertex = m->body.character->point_vertices[anchor];
+
+        /* the anchor keeps its distance from the vertex that is dragged */
+        for (int e = 0; e < 3; e++) drags[count].target[e] += own[3 * anchor + e] - drawn[3 * point + e];
+        count++;
+    }
+    input->drags = drags;
+    input->drag_count = count;
+}
+
+/* One substep, or reset, of a stage on the simulation body: the drawn points follow. */
+static void run_on_body(const cutis_model *m, cutis_state *state, const stage *s, const solver_input *given, bool reset)
+{
+    solver_input input = *given;
+    float *own = state_floats(state, s->body_points);
+    void *data = state_floats(state, s->state), *scratch = state_scratch(m, state, s->scratch);
+    if (input.drag_count > 0) body_drags(m, state, s, &input);
+    if (reset) {
+        s->solver->reset(s->data, data, scratch, &input, own);
+    } else {
+        s->solver->step(s->data, data, scratch, &input, own, &state->stats);
+    }
+    if (input.between) return;
+    body_show(&m->body, input.skin, own, state_scratch(m, state, m->show), input.jobs, state_floats(state, s->points));
+}
+
 /* Put every stage at rest in the pose of its joints, or let it take a substep to there; fill its points. */
 static void run_stage(const cutis_model *m, cutis_state *state, int index, solver_input *input, bool reset)
 {
@@ -124,7 +159,9 @@ static void run_stage(const cutis_model *m, cutis_state *state, int index, solve
     size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
     if (has_points) memcpy(points_old, points, point_bytes);
     set_pose(m, state, s, input);
-    if (reset) {
+    if (s->on_body) {
+        run_on_body(m, state, s, input, reset);
+    } else if (reset) {
         s->solver->reset(s->data, own, scratch, input, result);
     } else {
         s->solver->step(s->data, own, scratch, input, result, &state->stats);
@@ -164,7 +201,8 @@ static void write_vertices(const cutis_model *m, cutis_state *state, double alph
 
 /* ---- morphs ---- */
 
-float *state_morph_sum(const cutis_model *m, cutis_state *state, const float *weights, const float *base)
+/* `base` (vertex_count x 3; NULL: zeros) plus all morphs by their weights, into scratch. NULL when none counts. */
+static float *morph_sum(const cutis_model *m, cutis_state *state, const float *weights, const float *base)
 {
     const cutis_character *c = m->character;
     bool any = false;
@@ -194,7 +232,7 @@ float *state_morph_sum(const cutis_model *m, cutis_state *state, const float *we
 static void add_morphs(const cutis_model *m, cutis_state *state, const float *weights)
 {
     const cutis_character *c = m->character;
-    const float *offsets = state_morph_sum(m, state, weights, NULL);
+    const float *offsets = morph_sum(m, state, weights, NULL);
     if (!offsets) return;
     const float *skin = state_scratch(m, state, m->skin);
     float *vertices = state_floats(state, m->vertices);
@@ -224,7 +262,11 @@ static void forget_old_points(const cutis_model *m, cutis_state *state)
 
 /* ---- poses ---- */
 
-int state_copy_pose(const cutis_model *m, float *to, const float *from)
+/*
+ * Copy a pose; a joint whose matrix makes no sense keeps what `to` holds: not finite, stretched ten thousand
+ * times, or a million sizes away, where floats no longer tell a finger from an arm. Returns their number.
+ */
+static int copy_pose(const cutis_model *m, float *to, const float *from)
 {
     const float stretch_limit = 1e4f, distance_limit = 1e6f * m->character->size;
     int repairs = 0;
@@ -267,6 +309,8 @@ static void blend_poses(const cutis_model *m, const float *a, const float *b, do
     }
 }
 
+/* ---- instants between substeps ---- */
+
 /* A step as its caller gave it, and the times at which it begins and ends. */
 typedef struct step_span {
     const cutis_step_input *input;
@@ -286,7 +330,47 @@ static void pose_at(const cutis_model *m, cutis_state *state, const step_span *s
         blend_poses(m, state_floats(state, m->joints_given), target, CLAMP(t, 0, 1), joints);
     } else if (input->motion.sample) {
         input->motion.sample(input->motion.context, instant, target);
-        state->stats.repairs += state_copy_pose(m, joints, target);
+        state->stats.repairs += copy_pose(m, joints, target);
+    }
+}
+
+/*
+ * Vertices of a stage on the simulation body, alpha of the way through its last substep: the deviation from linear
+ * skinning is interpolated, and linear skinning is that of the instant itself, so that rigid pieces are exactly there.
+ */
+static void show_instant(const cutis_model *m, cutis_state *state, const step_span *span, double alpha)
+{
+    const cutis_character *c = m->character;
+    const stage *s = &m->stages[0];
+    const cutis_jobs *jobs = span->input->jobs;
+    size_t count = 3 * (size_t)c->point_count, joint_count = 12 * (size_t)c->joint_count;
+    float *joints = state_scratch(m, state, m->instant), *shown = joints + joint_count, *skinned = shown + count;
+    float *skin = state_scratch(m, state, m->skin), *target = state_scratch(m, state, m->target);
+    float *scratch = state_scratch(m, state, m->show), t = (float)alpha;
+    const float *ends[2] = {state_floats(state, s->points_old), state_floats(state, s->points)};
+    const size_t poses[2] = {m->joints_old, m->joints};
+
+    /* the deviation between the ends of the substep */
+    for (int end = 0; end < 2; end++) {
+        skin_matrices(c, state_floats(state, poses[end]), skin);
+        body_skin(&m->body, skin, scratch, jobs, skinned);
+        for (size_t i = 0; i < count; i++) {
+            float deviation = ends[end][i] - skinned[i];
+            shown[i] = end == 0 ? deviation : shown[i] + t * (deviation - shown[i]);
+        }
+    }
+
+    /* on the pose of the instant */
+    memcpy(joints, state_floats(state, m->joints), joint_count * sizeof(float));
+    if (span->input->motion.sample && !span->input->joints)
+        span->input->motion.sample(span->input->motion.context, span->end, target);
+    if (span->input->motion.sample || span->input->joints) copy_pose(m, joints, target);
+    skin_matrices(c, joints, skin);
+    body_skin(&m->body, skin, scratch, jobs, skinned);
+    float *vertices = state_floats(state, m->vertices);
+    for (int v = 0; v < c->vertex_count; v++) {
+        const size_t p = 3 * (size_t)c->vertex_points[v];
+        for (size_t e = 0; e < 3; e++) vertices[3 * (size_t)v + e] = skinned[p + e] + shown[p + e];
     }
 }
 
@@ -294,17 +378,13 @@ static void pose_at(const cutis_model *m, cutis_state *state, const step_span *s
 
 void cutis_state_reset(const cutis_model *model, cutis_state *state, const float *joints)
 {
-    if (model->worn) {
-        worn_reset(model, state, joints);
-        return;
-    }
     float *own = state_floats(state, model->joints);
     size_t joint_bytes = (size_t)model->character->joint_count * 12 * sizeof(float);
     state->time = 0;
     state->substeps = 0;
     state->stats = (cutis_step_stats){0};
     cutis_pose_rest(model->character, own);
-    if (joints) state->stats.repairs = state_copy_pose(model, own, joints);
+    if (joints) state->stats.repairs = copy_pose(model, own, joints);
     memcpy(state_floats(state, model->joints_old), own, joint_bytes);
     memcpy(state_floats(state, model->joints_given), own, joint_bytes);
     solver_input input = {0};
@@ -356,10 +436,6 @@ static void substep(const cutis_model *m, cutis_state *state, const step_span *s
 
 void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double dt)
 {
-    if (model->worn) {
-        worn_step(model, state, input, dt);
-        return;
-    }
     size_t joint_bytes = (size_t)model->character->joint_count * 12 * sizeof(float);
     float *given = state_floats(state, model->joints_given);
     state->stats = (cutis_step_stats){0};
@@ -368,14 +444,14 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
         float *target = state_scratch(model, state, model->target);
         dt = MIN(dt, LIVE_LIMIT);
         memcpy(target, given, joint_bytes);
-        state->stats.repairs = state_copy_pose(model, target, input->joints);
+        state->stats.repairs = copy_pose(model, target, input->joints);
     }
     double begin = state->time, end = begin + dt;
     state->time = end;
     step_span span = {input, begin, end};
     solver_input work = {.drags = input->drags, .drag_count = input->drag_count, .jobs = input->jobs};
     bool morphs_first = model->stages[0].solver->info.flags & CUTIS_SOLVER_GEOMETRIC;
-    if (morphs_first) work.rest = state_morph_sum(model, state, input->morphs, model->character->positions);
+    if (morphs_first) work.rest = morph_sum(model, state, input->morphs, model->character->positions);
     if (model->substep == 0) {
         /* No past: the pose at the end is all that counts. */
         pose_at(model, state, &span, end, model->joints, model->joints_old);
@@ -390,7 +466,13 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
             work.between = model->stage_count == 1 && state->substeps + 1 < (exact ? last : last - 1);
             substep(model, state, &span, &work);
         }
-        write_vertices(model, state, exact ? 1 : reached - (double)(state->substeps - 1));
+        double alpha = exact ? 1 : reached - (double)(state->substeps - 1);
+        if (!exact && model->stage_count == 1 && model->stages[0].on_body) {
+            show_instant(model, state, &span, alpha);
+            work.joints = NULL; /* the skin matrices are no longer those of a substep */
+        } else {
+            write_vertices(model, state, alpha);
+        }
         if (!morphs_first) add_morphs(model, state, input->morphs);
         if (exact) forget_old_points(model, state);
     }
@@ -401,12 +483,12 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
            joint_bytes);
 }
 
-void state_move_points(float *points, int count, const float transform[12])
+static void move_points(float *points, int count, const float transform[12])
 {
     for (int i = 0; i < count; i++) vec3_store(points + 3 * i, mat34_point(transform, vec3_load(points + 3 * i)));
 }
 
-void state_move_joints(const cutis_model *m, float *joints, const float transform[12])
+static void move_joints(const cutis_model *m, float *joints, const float transform[12])
 {
     mat34 move;
     memcpy(&move, transform, sizeof move);
@@ -420,10 +502,6 @@ void state_move_joints(const cutis_model *m, float *joints, const float transfor
 
 void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float transform[12])
 {
-    if (model->worn) {
-        worn_teleport(model, state, transform);
-        return;
-    }
     size_t poses[3 + 2 * STAGE_LIMIT] = {model->joints, model->joints_old, model->joints_given};
     int pose_count = 3;
     for (int i = 0; i < model->stage_count; i++) {
@@ -432,14 +510,15 @@ void cutis_state_teleport(const cutis_model *model, cutis_state *state, const fl
         poses[pose_count++] = s->joints;
         poses[pose_count++] = s->joints_old;
     }
-    for (int i = 0; i < pose_count; i++) state_move_joints(model, state_floats(state, poses[i]), transform);
-    state_move_points(state_floats(state, model->vertices), model->character->vertex_count, transform);
+    for (int i = 0; i < pose_count; i++) move_joints(model, state_floats(state, poses[i]), transform);
+    move_points(state_floats(state, model->vertices), model->character->vertex_count, transform);
     for (int i = 0; i < model->stage_count; i++) {
         const stage *s = &model->stages[i];
         if (!(s->solver->info.flags & CUTIS_SOLVER_GEOMETRIC) || model->stage_count > 1) {
-            state_move_points(state_floats(state, s->points_old), model->character->point_count, transform);
-            state_move_points(state_floats(state, s->points), model->character->point_count, transform);
+            move_points(state_floats(state, s->points_old), model->character->point_count, transform);
+            move_points(state_floats(state, s->points), model->character->point_count, transform);
         }
+        if (s->on_body) move_points(state_floats(state, s->body_points), model->body.character->point_count, transform);
         if (s->solver->teleport) s->solver->teleport(s->data, state_floats(state, s->state), transform);
     }
 }
@@ -483,15 +562,45 @@ const cutis_step_stats *cutis_state_stats(const cutis_model *model, const cutis_
     return &state->stats;
 }
 
+/* An output of the body's vertices on the drawn mesh. */
+static void output_show(const cutis_model *m, const cutis_state *state, const stage *s, int index, cutis_output *output)
+{
+    const cutis_character *c = m->character;
+    const float *vertices = state_floats(state, m->vertices), *own = state_floats(state, s->body_points);
+    const int *vertex_points = m->body.character->vertex_points;
+    int width = output->components;
+    bool place = s->solver->info.outputs[index].role == CUTIS_OUTPUT_TISSUE;
+    float *all = (float *)state_scratch(m, state, m->outputs) + (size_t)index * (size_t)c->vertex_count * 3;
+    for (int v = 0; v < c->vertex_count; v++) {
+        float *to = all + (size_t)v * (size_t)width;
+        int p = c->vertex_points[v];
+        if (!place) {
+            body_spread(&m->body, p, output->values, width, to);
+            continue;
+        }
+        /* an inner surface lies below the drawn vertex as it lies below the body's points */
+        memcpy(to, vertices + 3 * (size_t)v, 3 * sizeof(float));
+        for (int k = m->body.anchor_first[p]; k < m->body.anchor_first[p + 1]; k++) {
+            int from = m->body.character->point_vertices[m->body.anchors[k]];
+            for (int e = 0; e < 3; e++)
+                to[e] += m->body.anchor_weights[k] * (output->values[3 * from + e] - own[3 * vertex_points[from] + e]);
+        }
+    }
+    output->count = c->vertex_count;
+    output->values = all;
+}
+
 bool cutis_state_output(const cutis_model *model, const cutis_state *state, const char *name, cutis_output *output)
 {
-    if (model->worn) return worn_output(model, state, name, output);
     /* The last stage that has it wins: it is nearest to the surface that is shown. */
     for (int i = model->stage_count - 1; i >= 0; i--) {
         const stage *s = &model->stages[i];
         for (int k = 0; k < s->solver->info.output_count; k++) {
             if (strcmp(s->solver->info.outputs[k].name, name) == 0) {
-                return s->solver->output(s->data, state_floats(state, s->state), k, output);
+                if (!s->solver->output(s->data, state_floats(state, s->state), k, output)) return false;
+                if (s->on_body && output->domain == CUTIS_DOMAIN_VERTEX && output->components <= 3)
+                    output_show(model, state, s, k, output);
+                return true;
             }
         }
     }
@@ -507,10 +616,6 @@ bool cutis_state_output_role(const cutis_model *model, const cutis_state *state,
 
 void cutis_state_prop(const cutis_model *model, const cutis_state *state, int index, cutis_prop_state *prop)
 {
-    if (model->worn) {
-        cutis_state_prop(model->worn->inner, worn_inner(model, state), index, prop);
-        return;
-    }
     static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     const cutis_prop *source = &model->character->props[index];
     *prop = (cutis_prop_state){0};

@@ -1,5 +1,15 @@
-/* Clothes, eyes and the like: what lies on or in flesh is carried along by it, and the flesh does not notice. */
+/*
+ * The simulation body: closed, even and true to the drawn mesh; rigid and carried pieces follow it and leave it alone;
+ * a body without deviation shows the file's own skinning.
+ */
 #include "testing.h"
+
+#include "body/body.h"
+#include "body/body_base.h"
+#include "body/body_size.h"
+
+/* Points of the bodies in these tests. */
+enum { DETAIL = 500 };
 
 /* The tube; around it a coat, made of the tube itself 7 % wider; in it a cube on the lower joint; apart a stone. */
 enum {
@@ -91,6 +101,7 @@ static cutis_model *model_make(const cutis_character *c, const char *solver)
     cutis_setting setting = {lattice ? "self_collision" : "iterations", lattice ? "on" : "4"};
     return test_build_def((cutis_model_def){.character = c,
                                             .solver = lattice ? "lattice" : solver,
+                                            .detail = DETAIL,
                                             .settings = &setting,
                                             .setting_count = lattice || layers});
 }
@@ -126,14 +137,22 @@ static float distance(const float *a, const float *b)
     return sqrtf((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-/* Asked for, every piece is flesh, of four particles a point. */
-static void all_can_be_flesh(void **unused)
+/* Asked for, the drawn mesh is simulated as it is, of four particles a point. */
+static void the_drawn_mesh_can_be_the_body(void **unused)
 {
     (void)unused;
     stage s = stage_make("layers");
-    cutis_model *all = test_build_def((cutis_model_def){.character = s.dressed, .solver = "layers", .all_flesh = true});
-    assert_true(cutis_model_get_info(s.model).element_count < 4 * s.dressed->point_count);
+    cutis_model *all =
+        test_build_def((cutis_model_def){.character = s.dressed, .solver = "layers", .detail = CUTIS_DETAIL_DRAWN});
+    cutis_model_info info = cutis_model_get_info(s.model);
+    assert_int_equal(info.element_count, 4 * info.body_points);
+    assert_false(info.body_is_drawn);
+    assert_true(info.body_points > DETAIL / 2 && info.body_points < 2 * DETAIL);
+    assert_int_equal(info.flesh_pieces, 1);
+    assert_int_equal(info.rigid_pieces, 2);
+    assert_int_equal(info.carried_pieces, 1);
     assert_int_equal(cutis_model_get_info(all).element_count, 4 * s.dressed->point_count);
+    assert_true(cutis_model_get_info(all).body_is_drawn);
     cutis_model_destroy(all);
     stage_free(&s);
 }
@@ -145,9 +164,9 @@ static void coat_and_cube_go_with_the_flesh(void **unused)
     for (int i = 0; i < 2; i++) {
         stage s = stage_make(solvers[i]);
         cutis_model_info info = cutis_model_get_info(s.model);
-        assert_int_equal(info.warning_count, 1);
-        assert_string_equal(info.warnings[0],
-                            "coat and another piece lie on or in the flesh of body: carried along, not simulated");
+        assert_string_equal(info.warnings[0], "2 rigid pieces: shown exactly where skinning puts them");
+        assert_string_equal(info.warnings[1],
+                            "1 thin, small or outer piece (coat) follows the flesh and is not simulated");
 
         run(s.model, s.state, s.dressed, 20, 1.0 / 30, NULL);
         const float *x = cutis_state_positions(s.model, s.state);
@@ -173,16 +192,16 @@ static void coat_and_cube_go_with_the_flesh(void **unused)
     }
 }
 
-/* Skinning, and skin without contact, take everything as it is. */
-static void without_contact_nothing_is_worn(void **unused)
+/* Plain skinning takes everything as it is. */
+static void skinning_has_no_body(void **unused)
 {
     (void)unused;
-    const char *solvers[] = {"lbs", "dqs", "lattice"};
+    const char *solvers[] = {"lbs", "dqs"};
     stage s = stage_make("lbs");
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         cutis_model *model = model_make(s.dressed, solvers[i]);
-        for (int k = 0; k < cutis_model_get_info(model).warning_count; k++)
-            assert_null(strstr(cutis_model_get_info(model).warnings[k], "carried"));
+        assert_int_equal(cutis_model_get_info(model).warning_count, 0);
+        assert_int_equal(cutis_model_get_info(model).body_points, 0);
         cutis_model_destroy(model);
     }
     stage_free(&s);
@@ -220,11 +239,11 @@ static void snapshots_rates_and_places_work_as_without(void **unused)
     cutis_output output;
     assert_true(cutis_state_output(s.model, s.state, "contact", &output));
     assert_int_equal(output.count, ALL);
-    for (int v = COAT; v < STONE; v++) assert_true(output.values[v * output.components] == 0);
+    for (int v = CUBE; v < ALL; v++) assert_true(output.values[v * output.components] == 0);
     cutis_output second;
     assert_true(cutis_state_output(s.model, s.state, "fat", &second));
     assert_true(second.values != output.values && second.count == ALL);
-    for (int v = COAT; v < STONE; v++) /* where it is itself, for pictures of cuts */
+    for (int v = CUBE; v < ALL; v++) /* where it is itself, for pictures of cuts */
         assert_true(distance(second.values + 3 * v, cutis_state_positions(s.model, s.state) + 3 * v) == 0);
     assert_false(cutis_state_output(s.model, s.state, "nothing", &output));
 
@@ -253,7 +272,7 @@ static void morphs_move_all_alike(void **unused)
 static void a_coat_is_dragged_by_the_flesh_below(void **unused)
 {
     (void)unused;
-    stage s = stage_make("lattice with contact");
+    stage s = stage_make("layers");
     int vertex = COAT + 10 * TEST_TUBE_SIDES;
     const float *rest = s.dressed->positions + 3 * vertex;
     cutis_drag drags[2] = {{vertex, {rest[0], rest[1] + 0.1f, rest[2] + 0.1f}, 1}, {CUBE, {0, 0, 0}, 0}};
@@ -299,7 +318,7 @@ static bool build_once(void *context, const cutis_allocator *allocator)
     cutis_model *model = NULL;
     cutis_state *state = NULL;
     cutis_error error = {0};
-    cutis_model_def def = {.character = context, .solver = "springs", .allocator = allocator};
+    cutis_model_def def = {.character = context, .solver = "springs", .detail = DETAIL, .allocator = allocator};
     cutis_result result = cutis_model_build(&def, &model, &error);
     if (!result) result = cutis_state_create(model, allocator, &state, &error);
     if (result) assert_int_equal(error.code, CUTIS_ERROR_MEMORY);
@@ -316,12 +335,241 @@ static void every_failing_allocation_is_survived(void **unused)
     stage_free(&s);
 }
 
+/* ---- surfaces ---- */
+
+static const float octahedron[18] = {1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1, 0, 0, 0, 1, 0, 0, -1};
+static const int octahedron_triangles[24] = {0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5};
+
+/* Share of triangles whose shape, 1 for an equilateral one, is below a half. */
+static double bad_share(const surface *s)
+{
+    int bad = 0;
+    for (int t = 0; t < s->triangle_count; t++) {
+        const int *c = s->triangles + 3 * t;
+        float squares = 0;
+        for (int k = 0; k < 3; k++) {
+            float d = distance(s->positions + 3 * c[k], s->positions + 3 * c[(k + 1) % 3]);
+            squares += d * d;
+        }
+        bad += 4 * sqrt(3.0) * mesh_area(1, c, s->positions) < 0.5 * (double)squares;
+    }
+    return (double)bad / s->triangle_count;
+}
+
+/* Edges have the wanted length, the surface stays closed and where it was. */
+static void remeshed_surfaces_are_closed_and_even(void **unused)
+{
+    (void)unused;
+    const float lengths[3] = {0.08f, 0.16f, 0.32f};
+    for (int i = 0; i < 3; i++) {
+        arena memory = arena_create(NULL);
+        surface coarse = {6, 8, (float *)octahedron, (int *)octahedron_triangles, NULL}, fine, even;
+        assert_int_equal(surface_refine(&coarse, 0.2f, 10000, &memory, &fine, NULL), CUTIS_OK);
+        assert_true(fabs(mesh_volume(fine.triangle_count, fine.triangles, fine.positions) - 4.0 / 3) < 1e-5);
+        for (int p = 0; p < fine.point_count; p++) fine.lengths[p] = lengths[i];
+        assert_int_equal(surface_remesh(&fine, 10000, &memory, &even, NULL), CUTIS_OK);
+
+        mesh m;
+        assert_int_equal(
+            mesh_build(&m, even.point_count, even.positions, even.triangle_count, even.triangles, &memory, NULL),
+            CUTIS_OK);
+        assert_int_equal(m.component_count, 1);
+        assert_true(m.component_closed[0]);
+        assert_int_equal(even.point_count - m.edge_count + even.triangle_count, 2); /* Euler: a sphere */
+        double mean = 0;
+        for (int e = 0; e < m.edge_count; e++)
+            mean += (double)distance(even.positions + 3 * m.edges[2 * e], even.positions + 3 * m.edges[2 * e + 1]);
+        mean /= m.edge_count;
+        print_message("edges %g for %g, bad triangles %.2f %%\n", mean, (double)lengths[i], 100 * bad_share(&even));
+        assert_true(fabs(mean / (double)lengths[i] - 1) < 0.12);
+        assert_true(bad_share(&even) < 0.02);
+        /* on the octahedron: the sum of the coordinates' amounts is 1 */
+        for (int p = 0; p < even.point_count; p++) {
+            const float *x = even.positions + 3 * p;
+            assert_true(fabsf(fabsf(x[0]) + fabsf(x[1]) + fabsf(x[2]) - 1) < 1e-4f);
+        }
+        arena_destroy(&memory);
+    }
+}
+
+/* Two octahedra that share an edge, one with a hole and a triangle turned over. */
+static void damaged_meshes_become_closed_pieces(void **unused)
+{
+    (void)unused;
+    float positions[30];
+    int triangles[45];
+    memcpy(positions, octahedron, sizeof octahedron);
+    /* the second shares points 0 and 4 with the first: across that edge */
+    const int map[6] = {0, 6, 7, 8, 4, 9};
+    for (int i = 0; i < 6; i++) {
+        positions[3 * map[i]] = octahedron[3 * i] * (map[i] < 6 ? 1 : 1) + (map[i] < 6 ? 0 : 1);
+        positions[3 * map[i] + 1] = octahedron[3 * i + 1];
+        positions[3 * map[i] + 2] = octahedron[3 * i + 2] + (map[i] < 6 ? 0 : 1);
+    }
+    memcpy(triangles, octahedron_triangles, sizeof octahedron_triangles);
+    for (int t = 0; t < 7; t++) /* without the last triangle */
+        for (int k = 0; k < 3; k++) triangles[24 + 3 * t + k] = map[octahedron_triangles[3 * t + k]];
+    int first = triangles[24];
+    triangles[24] = triangles[25];
+    triangles[25] = first;
+
+    arena memory = arena_create(NULL);
+    mesh m;
+    base b;
+    assert_int_equal(mesh_build(&m, 10, positions, 15, triangles, &memory, NULL), CUTIS_OK);
+    assert_int_equal(base_build(&m, &memory, &b, NULL), CUTIS_OK);
+    int triangle_count = 0;
+    for (int i = 0; i < b.piece_count; i++) {
+        const base_piece *p = &b.pieces[i];
+        mesh own;
+        triangle_count += p->drawn_triangle_count;
+        assert_true(p->volume >= 0);
+        assert_int_equal(mesh_build(&own, p->surface.point_count, p->surface.positions, p->surface.triangle_count,
+                                    p->surface.triangles, &memory, NULL),
+                         CUTIS_OK);
+        surface fine;
+        assert_int_equal(surface_refine(&p->surface, 0.3f, 4000, &memory, &fine, NULL), CUTIS_OK);
+        assert_int_equal(
+            mesh_build(&own, fine.point_count, fine.positions, fine.triangle_count, fine.triangles, &memory, NULL),
+            CUTIS_OK);
+        for (int e = 0; e < own.edge_count; e++) assert_int_equal(own.edge_triangle_counts[e], 2);
+    }
+    assert_int_equal(triangle_count, 15);
+    arena_destroy(&memory);
+}
+
+/* Of a drawn mesh: a body without holes, folds or intersections, of the budget asked for. */
+static void check_body(const cutis_character *c, int budget)
+{
+    arena memory = arena_create(NULL);
+    mesh m;
+    sim_body body = {0};
+    cutis_error error = {0};
+    assert_int_equal(mesh_build_character(&m, c, &memory, NULL), CUTIS_OK);
+    body_def def = {.character = c, .mesh = &m, .point_budget = budget};
+    if (body_build(&def, &memory, &body, &error)) fail_msg("%s: %s", c->name, error.text);
+    if (body.character) {
+        cutis_topology t;
+        assert_int_equal(cutis_character_topology(body.character, NULL, &t, NULL), CUTIS_OK);
+        print_message("%s: %d points drawn, body %d, intersections %d\n", c->name, c->point_count,
+                      body.character->point_count, t.self_intersection_count);
+        assert_int_equal(t.closed_component_count, t.component_count);
+        assert_int_equal(t.self_intersection_count, 0);
+        assert_true(body.character->point_count > 0.6 * budget && body.character->point_count < 1.4 * budget);
+        /* every drawn point of one flesh hangs on it with weights that sum to 1 */
+        for (int p = 0; body.flesh_count == 1 && body.rigid_count + body.carried_count == 0 && p < c->point_count;
+             p++) {
+            float sum = 0;
+            for (int k = body.anchor_first[p]; k < body.anchor_first[p + 1]; k++) sum += body.anchor_weights[k];
+            assert_true(fabsf(sum - 1) < 1e-4f);
+        }
+    }
+    body_release(&body);
+    arena_destroy(&memory);
+}
+
+static void bodies_are_closed_at_every_resolution(void **unused)
+{
+    (void)unused;
+    const char *names[] = {"man", "cat", "hand", "bunny", "arm"};
+    const double resolutions[] = {0.1, 0.2, 0.5};
+    for (int i = 0; i < COUNT_OF(names); i++) {
+        for (int r = 0; r < COUNT_OF(resolutions); r++) {
+            cutis_character *c;
+            assert_int_equal(cutis_zoo_make(names[i], resolutions[r], NULL, &c, NULL), CUTIS_OK);
+            check_body(c, 1500 + 700 * r);
+            cutis_character_destroy(c);
+        }
+    }
+}
+
+/* The floor below which no result may fall: points at their linear skinning show linear skinning, in any pose. */
+static void without_deviation_the_files_skinning_is_shown(void **unused)
+{
+    (void)unused;
+    cutis_character *c;
+    assert_int_equal(cutis_zoo_make("man", 0.1, NULL, &c, NULL), CUTIS_OK);
+    arena memory = arena_create(NULL);
+    mesh m;
+    sim_body body;
+    assert_int_equal(mesh_build_character(&m, c, &memory, NULL), CUTIS_OK);
+    body_def def = {.character = c, .mesh = &m, .point_budget = DETAIL};
+    assert_int_equal(body_build(&def, &memory, &body, NULL), CUTIS_OK);
+    assert_non_null(body.character);
+    float *joints = ARENA_ARRAY(&memory, float, 12 * c->joint_count);
+    float *skin = ARENA_ARRAY(&memory, float, 12 * c->joint_count);
+    float *points = ARENA_ARRAY(&memory, float, 3 * body.character->point_count);
+    float *scratch = ARENA_ARRAY(&memory, float, body_scratch_count(&body));
+    float *shown = ARENA_ARRAY(&memory, float, 3 * c->point_count);
+    float *skinned = ARENA_ARRAY(&memory, float, 3 * c->point_count);
+    for (int frame = 0; frame < 20; frame++) {
+        cutis_pose_sample(c, frame % c->clip_count, 0.1 * frame, joints);
+        skin_matrices(c, joints, skin);
+        skinning_linear(&body.body_skinning, skin, scratch, NULL, points);
+        body_show(&body, skin, points, scratch, NULL, shown);
+        skinning_linear(&body.drawn_skinning, skin, scratch, NULL, skinned);
+        assert_memory_equal(shown, skinned, 3 * (size_t)c->point_count * sizeof(float));
+    }
+    body_release(&body);
+    arena_destroy(&memory);
+    cutis_character_destroy(c);
+}
+
+/* A robot: two boxes on a joint each. */
+static void a_wholly_rigid_character_is_skinned(void **unused)
+{
+    (void)unused;
+    stage s = stage_make("lbs");
+    float positions[48];
+    int face_first[13], corners[48], first[17], joints[16], face = 0, corner = 0;
+    float weights[16];
+    box_add(0, (const float[3]){0.5f, 0, 0}, 0.3f, positions, face_first, corners, &face, &corner);
+    box_add(8, (const float[3]){1.5f, 0, 0}, 0.3f, positions, face_first, corners, &face, &corner);
+    face_first[face] = corner;
+    for (int v = 0; v <= 16; v++) first[v] = v;
+    for (int v = 0; v < 16; v++) {
+        joints[v] = v / 8;
+        weights[v] = 1;
+    }
+    cutis_character given = *s.tube, *robot;
+    given.vertex_count = 16;
+    given.positions = positions;
+    given.face_count = face;
+    given.face_first = face_first;
+    given.corners = corners;
+    given.texcoords = NULL;
+    given.influence_first = first;
+    given.influence_joints = joints;
+    given.influence_weights = weights;
+    given.part_count = given.map_count = given.morph_count = 0;
+    assert_int_equal(cutis_character_create(&given, NULL, &robot, NULL), CUTIS_OK);
+    cutis_model *model = test_build_def((cutis_model_def){.character = robot, .solver = "layers", .detail = DETAIL});
+    cutis_model *plain = test_build_def((cutis_model_def){.character = robot, .solver = "lbs"});
+    assert_int_equal(cutis_model_get_info(model).warning_count, 1);
+    assert_non_null(strstr(cutis_model_get_info(model).warnings[0], "linear skinning"));
+    cutis_state *a = test_state(model, NULL), *b = test_state(plain, NULL);
+    run(model, a, robot, 10, 0.05, NULL);
+    run(plain, b, robot, 10, 0.05, NULL);
+    assert_memory_equal(cutis_state_positions(model, a), cutis_state_positions(plain, b), sizeof positions);
+    cutis_state_destroy(a);
+    cutis_state_destroy(b);
+    cutis_model_destroy(model);
+    cutis_model_destroy(plain);
+    cutis_character_destroy(robot);
+    stage_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_can_be_flesh),
+        cmocka_unit_test(remeshed_surfaces_are_closed_and_even),
+        cmocka_unit_test(damaged_meshes_become_closed_pieces),
+        cmocka_unit_test(bodies_are_closed_at_every_resolution),
+        cmocka_unit_test(without_deviation_the_files_skinning_is_shown),
+        cmocka_unit_test(a_wholly_rigid_character_is_skinned),
+        cmocka_unit_test(the_drawn_mesh_can_be_the_body),
         cmocka_unit_test(coat_and_cube_go_with_the_flesh),
-        cmocka_unit_test(without_contact_nothing_is_worn),
+        cmocka_unit_test(skinning_has_no_body),
         cmocka_unit_test(snapshots_rates_and_places_work_as_without),
         cmocka_unit_test(morphs_move_all_alike),
         cmocka_unit_test(a_coat_is_dragged_by_the_flesh_below),
