@@ -129,6 +129,19 @@ static void print_morphs(const cutis_bake_def *def, const cutis_morphs_info *m)
                m->flat_blends > 0 ? "; opposite twists flatten the skin there, which targets cannot undo" : "");
 }
 
+/* What the frames look like beside linear skinning. */
+static void print_verdict(const cutis_bake_result *r)
+{
+    enum { SHOWN = 3 }; /* findings beside the first */
+    const cutis_verdict *v = &r->verdict;
+    printf("  %-10s %s\n", "verdict", v->text);
+    for (int i = 1; i < v->finding_count && i <= SHOWN; i++) printf("  %-10s %s\n", "", v->findings[i].text);
+    if (v->intersections > 0)
+        printf("  %-10s %d pairs of triangles pass through each other, %d under linear skinning%s\n", "contact",
+               v->intersections, v->reference_intersections,
+               v->reference_intersections >= v->intersections ? ": the clip's own" : "");
+}
+
 void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
 {
     char count[32], seconds[32], bytes[32];
@@ -159,6 +172,7 @@ void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
                100 * r->loop.position_seam, 100 * r->loop.velocity_seam, r->loop.periods,
                r->loop.periods == 1 ? "" : "s", r->loop.accelerated ? " (accelerated)" : "");
     if (r->has_morphs) print_morphs(def, &r->morphs);
+    if (r->has_verdict) print_verdict(r);
     printf("  %-10s %s at most\n", "memory", cli_format_bytes(r->peak_bytes, bytes));
     if (r->repairs || r->unconverged)
         printf("  %-10s %ld values put back, %ld substeps not converged\n", "trouble", r->repairs, r->unconverged);

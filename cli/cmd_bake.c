@@ -57,6 +57,10 @@ static int judge(const cutis_bake_result *result)
         quality_print_failures(result->checks, result->check_count);
         if (status == CLI_OK) status = CLI_CHECK;
     }
+    if (result->check_count && result->has_verdict && result->verdict.level == CUTIS_BAD) {
+        fprintf(stderr, "cutis: check failed: the verdict is %s\n", result->verdict.text);
+        if (status == CLI_OK) status = CLI_CHECK;
+    }
     if (result->has_loop && !result->loop.closed) {
         fprintf(stderr,
                 "cutis: check failed: the loop does not close: its seam is %.2g %% of the size (at most %g %%) and "
@@ -194,7 +198,7 @@ static const cli_option options[] = {
     {.name = "check",
      .kind = CLI_TEXT,
      .value = "BOUNDS",
-     .help = "exit with 3 when a bound fails: \"volume_error_max<0.01,self_intersections_max<=0\""},
+     .help = "exit with 3 when a bound fails or the verdict is bad: \"verdict,volume_error_max<0.01\""},
     {.name = "tolerance",
      .kind = CLI_NUMBER,
      .value = "PERCENT",

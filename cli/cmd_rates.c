@@ -46,6 +46,7 @@ static int run_solver(const cli_arguments *arguments, const char *solver, double
         def.fps = rates[done];
         def.threads = cli_integer(arguments, "threads");
         def.keep_frames = true;
+        def.no_verdict = true;
         status = bake_run(arguments->positionals[0], &def, true, &results[done]);
     }
     for (int i = 0; i < RATE_COUNT && status == CLI_OK; i++) {

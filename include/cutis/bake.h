@@ -92,6 +92,7 @@ typedef struct cutis_bake_def {
     bool keep_frames;    /* leave all frames in the result */
     bool measure;        /* fill the result's quality; implied by checks */
     const char *checks;  /* bounds: "volume_error_max<0.01,unconverged<=0"; NULL: none */
+    bool no_verdict;     /* do not judge the frames against linear skinning */
     bool partial;        /* when progress asks to stop while frames are baked: finish with the frames there are */
 
     /* ---- the host ---- */
@@ -162,6 +163,8 @@ typedef struct cutis_bake_result {
     int contacts_max;
     double residual_max;
 
+    bool has_verdict; /* unless the definition says so, or nothing is skinned: */
+    cutis_verdict verdict;
     double volume_min, volume_max; /* relative to rest, over frames; NAN when nothing is closed */
     const double *volume_ratios;   /* (frame_count) */
     int bone_count;

@@ -88,6 +88,72 @@ CUTIS_API cutis_result cutis_measure_bones(const cutis_character *character, con
                                            const cutis_jobs *jobs, const cutis_allocator *allocator,
                                            cutis_bone_in_flesh *entries, int capacity, int *count, cutis_error *error);
 
+/* ---- verdict: a result against plain skinning of the same poses ---- */
+
+typedef enum cutis_level {
+    CUTIS_GOOD,
+    CUTIS_LOOK, /* somewhere, for some frames, worth a look */
+    CUTIS_BAD   /* worse than plain skinning */
+} cutis_level;
+
+/* What is looked at. Lengths are over the size; all are the worst of any frame. "Reference" is linear skinning. */
+typedef enum cutis_harm {
+    CUTIS_HARM_DISPLACEMENT_MAX, /* distance of a point from the reference */
+    CUTIS_HARM_DISPLACEMENT_P99, /* 99th percentile of that in a frame */
+    CUTIS_HARM_ANGLE_MAX,        /* degrees by which a patch of skin is turned against the reference */
+    CUTIS_HARM_ANGLE_P95,        /* 95th percentile of that over patches and frames */
+    CUTIS_HARM_TORN,          /* share of near pairs of points more than 2.5 times as far apart as in the reference */
+    CUTIS_HARM_GAP,           /* distance of the torn pair that is farthest apart */
+    CUTIS_HARM_STRETCH,       /* 99th percentile in a frame of edges over the longer of reference and rest */
+    CUTIS_HARM_BONE,          /* share of the innermost tissue that is outside of the skin; 0 where there is none */
+    CUTIS_HARM_INTERSECTIONS, /* pairs of triangles that intersect, beyond those of the reference; some frames */
+    CUTIS_HARM_FLOOR,         /* depth below the lowest place that the reference ever reaches, along y */
+    CUTIS_HARM_JITTER,        /* 99th percentile in a frame of what points tremble from frame to frame */
+    CUTIS_HARM_VOLUME,        /* |V / V_rest - 1| of the closed parts, where it is larger than the reference's */
+    CUTIS_HARM_NON_FINITE,    /* values that are not finite */
+    CUTIS_HARM_REPAIRS,       /* values that were not finite and were put back, as the solver told */
+    CUTIS_HARM_UNCONVERGED,   /* share of substeps that did not converge, as the solver told */
+    CUTIS_HARM_COUNT
+} cutis_harm;
+
+/* Name of a figure ("displacement_max") and the values above which it is worth a look, and bad. */
+CUTIS_API const char *cutis_harm_name(cutis_harm harm);
+CUTIS_API double cutis_harm_bound(cutis_harm harm, cutis_level level);
+
+/* A figure that is out of its bounds. */
+typedef struct cutis_finding {
+    cutis_harm harm;
+    cutis_level level;
+    double value, bound;
+    int first_frame, last_frame, worst_frame; /* around the worst; -1: of the result as a whole */
+    int vertex, joint, part;                  /* where it is worst, the joint that moves it most; -1: not known */
+    char text[200];                           /* "frames 12 to 18: left thumb, turned by 70 degrees ..." */
+} cutis_finding;
+
+typedef struct cutis_verdict {
+    cutis_level level;
+    char text[400];                   /* "good: ...", "look at frames ...", "bad: ..." */
+    double figures[CUTIS_HARM_COUNT]; /* NAN: not measured */
+    int worst_frames[CUTIS_HARM_COUNT];
+    int intersections, reference_intersections; /* in the frame that has the most, of those looked at */
+    int finding_count;
+    cutis_finding findings[CUTIS_HARM_COUNT]; /* worst first */
+} cutis_verdict;
+
+/* Judges frames as they come, so that a bake knows what it made. One thread at a time. */
+typedef struct cutis_judge cutis_judge;
+
+/* frame_count: that will come at most. jobs and character must outlive the judge. */
+CUTIS_API cutis_result cutis_judge_create(const cutis_character *character, int frame_count, const cutis_jobs *jobs,
+                                          const cutis_allocator *allocator, cutis_judge **judge, cutis_error *error);
+/* The next frame, each (vertex_count x 3): the result, the reference, and the innermost tissue or NULL. */
+CUTIS_API void cutis_judge_frame(cutis_judge *judge, const float *positions, const float *reference,
+                                 const float *inner);
+/* All frames seen. substeps may be 0: nothing is known of unconverged and repairs. */
+CUTIS_API void cutis_judge_finish(cutis_judge *judge, long substeps, long unconverged, long repairs,
+                                  cutis_verdict *verdict);
+CUTIS_API void cutis_judge_destroy(cutis_judge *judge); /* NULL is allowed */
+
 #ifdef __cplusplus
 }
 #endif

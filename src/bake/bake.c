@@ -321,7 +321,7 @@ void bake_motion_morphs(const bake_motion *m, double time, float *weights)
  * The cache's frames as a surface: from the rest pose to the first frame during the lead-in, eased like a clip's, then
  * linearly from frame to frame, the last one held.
  */
-static void sample_surface(void *context, double time, float *positions)
+void bake_surface_sample(void *context, double time, float *positions)
 {
     const bake *b = context;
     const cutis_cache *cache = b->surface;
@@ -344,7 +344,7 @@ static cutis_result advance(bake *b, double time, cutis_bake_stage stage, long d
 {
     cutis_bake_result *r = b->result;
     cutis_step_input input = {.motion = {&b->motion, bake_motion_sample}, .jobs = b->jobs};
-    if (b->surface) input.body = (cutis_body){b, sample_surface};
+    if (b->surface) input.body = (cutis_body){b, bake_surface_sample};
     double piece = r->substep > 0 ? SUBSTEPS_AT_ONCE * r->substep : HUGE_VAL;
     for (bool last = false; !last;) {
         double now = cutis_state_time(b->state), left = time - now;
@@ -407,7 +407,8 @@ static cutis_result run_frames(bake *b)
     for (int i = 0; i < r->frame_count && result == CUTIS_OK; i++) {
         double start = clock_seconds();
         bool last = i + 1 == r->frame_count;
-        result = advance_loop(b, origin + (last && b->period > 0 ? b->period : i / r->fps), i);
+        double time = origin + (last && b->period > 0 ? b->period : i / r->fps);
+        result = advance_loop(b, time, i);
         b->step_series[i] = clock_seconds() - start;
         if (result == CUTIS_ERROR_INTERRUPTED && b->def->partial && i > 0 && !b->def->loop) {
             /* what there is becomes the result */
@@ -416,6 +417,7 @@ static cutis_result run_frames(bake *b)
             result = CUTIS_OK;
             break;
         }
+        if (result == CUTIS_OK) bake_verdict_frame(b, time);
         if (result == CUTIS_OK) result = bake_props_record(b, i);
         if (result == CUTIS_OK) result = bake_output_append(b);
     }
@@ -539,6 +541,7 @@ static cutis_result run_all(bake *b)
     if (result == CUTIS_OK) plan_lead_in(b);
     if (result == CUTIS_OK) result = bake_output_open(b);
     if (result == CUTIS_OK) result = bake_props_open(b);
+    if (result == CUTIS_OK) result = bake_verdict_open(b);
     if (result == CUTIS_OK) result = run_lead_in(b);
     if (result == CUTIS_OK && b->def->loop) result = bake_loop_find(b);
     if (result == CUTIS_OK) result = run_frames(b);
@@ -556,6 +559,7 @@ static cutis_result run_all(bake *b)
     r->peak_bytes = memory_peak();
     result = sum_up(b);
     if (result != CUTIS_OK) return result;
+    bake_verdict_finish(b);
     bake_checks_decide(b);
     r->report = bake_report_make(b);
     return r->report ? CUTIS_OK : error_memory(b->error, "a report");
@@ -586,6 +590,7 @@ cutis_result cutis_bake(const cutis_bake_def *def, cutis_bake_result **result, c
         b.batch = NULL;
     }
     bake_output_close(&b);
+    bake_verdict_close(&b);
     bake_unload_surface(&b);
     cutis_state_destroy(b.state);
     cutis_state_destroy(b.seam);

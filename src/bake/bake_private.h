@@ -78,6 +78,13 @@ typedef struct bake {
     float *morphs; /* (morph_count) weights of the file's own morphs */
     double *volume_ratios, *step_series; /* (frames), of the result */
 
+    /* the verdict: linear skinning beside the solver */
+    cutis_judge *judge;
+    cutis_model *reference; /* NULL: a surface is the reference */
+    cutis_state *reference_state;
+    float *reference_surface; /* (vertex_count x 3) with a surface */
+    double judge_seconds;
+
     /* a loop */
     double period;     /* seconds; 0: no loop */
     cutis_state *seam; /* that goes on from the loop's seam; NULL: none */
@@ -122,6 +129,8 @@ const cutis_solver_info *bake_stack_next(const char **rest);
 /* The pose (context: a bake_motion) and the morph weights at a time of the state. */
 void bake_motion_sample(void *context, double time, float *joints);
 void bake_motion_morphs(const bake_motion *motion, double time, float *weights);
+/* The surface of the cache (context: a bake) in place of the body. */
+void bake_surface_sample(void *context, double time, float *positions);
 
 /* ---- bake_loop.c ---- */
 
@@ -139,6 +148,14 @@ void bake_loop_join(bake *b);
 cutis_result bake_props_open(bake *b);
 /* Note where the props are and what the skin feels at a frame. */
 cutis_result bake_props_record(bake *b, int frame);
+
+/* ---- bake_verdict.c ---- */
+
+cutis_result bake_verdict_open(bake *b);
+/* Judge the state's frame at a time of the state. */
+void bake_verdict_frame(bake *b, double time);
+void bake_verdict_finish(bake *b);
+void bake_verdict_close(bake *b);
 
 /* ---- bake_output.c ---- */
 

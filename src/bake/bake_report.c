@@ -16,7 +16,10 @@ enum { SCHEMA = 1 }; /* of the report; a key that changes its meaning raises it 
 static const char *const own_figures[] = {"frames",          "step_ms_median", "step_ms_max",   "peak_memory",
                                           "repairs",         "unconverged",    "morph_targets", "morph_error_max",
                                           "morph_error_rms", "file_bytes",     "seam_position", "seam_velocity"};
-enum { FIGURE_COUNT = CUTIS_QUALITY_FIGURES + COUNT_OF(own_figures) };
+enum {
+    OWN_COUNT = CUTIS_QUALITY_FIGURES + COUNT_OF(own_figures),
+    FIGURE_COUNT = OWN_COUNT + CUTIS_HARM_COUNT + 1 /* the verdict itself: 0 good, 1 look, 2 bad */
+};
 
 /* Every figure that can be bounded; NAN: this bake has none. */
 static void list_figures(const cutis_bake_result *r, cutis_figure figures[FIGURE_COUNT])
@@ -37,6 +40,10 @@ static void list_figures(const cutis_bake_result *r, cutis_figure figures[FIGURE
     cutis_quality_figures(&r->quality, figures);
     for (int i = 0; i < COUNT_OF(own_figures); i++)
         figures[CUTIS_QUALITY_FIGURES + i] = (cutis_figure){own_figures[i], own[i]};
+    for (int i = 0; i < CUTIS_HARM_COUNT; i++)
+        figures[OWN_COUNT + i] =
+            (cutis_figure){cutis_harm_name((cutis_harm)i), r->has_verdict ? r->verdict.figures[i] : none};
+    figures[FIGURE_COUNT - 1] = (cutis_figure){"verdict", r->has_verdict ? (double)r->verdict.level : none};
 }
 
 cutis_result bake_checks_open(bake *b)
@@ -275,6 +282,40 @@ static void report_quality(json_text *j, const cutis_bake_result *r)
     json_close(j, '}');
 }
 
+static void report_verdict(json_text *j, const bake *b)
+{
+    static const char *const levels[] = {"good", "look", "bad"};
+    const cutis_verdict *v = &b->result->verdict;
+    const cutis_character *c = b->character;
+    json_open(j, "verdict", '{');
+    json_put_string(j, "level", levels[v->level], -1);
+    json_put_string(j, "text", v->text, -1);
+    json_open(j, "figures", '{');
+    for (int i = 0; i < CUTIS_HARM_COUNT; i++) json_put_real(j, cutis_harm_name((cutis_harm)i), v->figures[i]);
+    json_close(j, '}');
+    json_put_integer(j, "intersections", v->intersections);
+    json_put_integer(j, "intersections_linear", v->reference_intersections);
+    json_open(j, "findings", '[');
+    for (int i = 0; i < v->finding_count; i++) {
+        const cutis_finding *f = &v->findings[i];
+        json_open(j, NULL, '{');
+        json_put_string(j, "figure", cutis_harm_name(f->harm), -1);
+        json_put_string(j, "level", levels[f->level], -1);
+        json_put_real(j, "value", f->value);
+        json_put_real(j, "bound", f->bound);
+        put_frame(j, "first_frame", f->first_frame);
+        put_frame(j, "last_frame", f->last_frame);
+        put_frame(j, "worst_frame", f->worst_frame);
+        json_put_string(j, "joint", f->joint >= 0 ? c->joints[f->joint].name : NULL, -1);
+        json_put_string(j, "part", f->part >= 0 ? c->parts[f->part].name : NULL, -1);
+        json_put_string(j, "text", f->text, -1);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_put_real(j, "ms", b->judge_seconds * 1e3);
+    json_close(j, '}');
+}
+
 static void report_checks(json_text *j, const cutis_bake_result *r)
 {
     json_open(j, "checks", '[');
@@ -363,6 +404,7 @@ const char *bake_report_make(bake *b)
     json_put_integer(j, "contacts_max", r->contacts_max);
     json_put_real(j, "residual_max", r->residual_max);
     json_close(j, '}');
+    if (r->has_verdict) report_verdict(j, b);
     if (r->has_loop) report_loop(j, b);
     if (b->character->prop_count) report_props(j, b);
     if (b->touches) report_touch(j, b);

@@ -30,6 +30,9 @@ void cutis_quality_figures(const cutis_quality *q, cutis_figure *figures)
 static cutis_result parse_one(char *text, const char *const *names, int name_count, cutis_check *check,
                               cutis_error *error)
 {
+    /* "verdict" alone: it is not bad */
+    if (strcmp(text + strspn(text, " "), "verdict") == 0) strcpy(text, "verdict<2");
+
     /* the name, the relation, the number */
     char *name = text + strspn(text, " ");
     char *end = name + strcspn(name, "<>= ");

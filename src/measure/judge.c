@@ -1,0 +1,785 @@
+/*
+ * judge.c: a result against linear skinning of the same poses: where, when and by how much it differs, in figures with
+ * bounds and in words.
+ *
+ * Skinning is what the animator saw, so flesh may bulge, lag and slide around it, but not leave it: points stay near,
+ * patches keep their direction, neighbours stay neighbours, nothing trembles, sinks through the floor, loses its
+ * volume or cuts itself where skinning does not. Every figure is taken per frame and point, so that the worst place has
+ * a bone, a part and a run of frames.
+ *
+ * - Near pairs are the four nearest points of each at rest, over parts too: a hand that leaves its arm is torn.
+ * - A patch is the points of one cell of a grid at rest; its rotation is the polar part of the covariance of reference
+ *   and result. A patch is left out where the reference itself has collapsed to less than half its width (a twisted
+ *   joint under linear skinning), or where its points lie on a line.
+ * - Trembling is the second difference of the displacement where it changes its direction from one frame to the next:
+ *   a swing of flesh of a few frames does not do that, noise does. The amplitude is a quarter of the difference.
+ * - Intersections are counted in a few frames only, for they cost more than all else.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "character/joint_parts.h"
+#include "cutis/measure.h"
+#include "math/math3.h"
+#include "mesh/mesh.h"
+
+enum {
+    NEAR = 4,          /* neighbours of a point */
+    PATCH_LEAST = 8,   /* points of a patch */
+    SAMPLES = 5,       /* frames in which intersections are counted */
+    ANGLE_BINS = 1800, /* of a tenth of a degree */
+    HISTORY = 3        /* displacements of frames before */
+};
+static const double PATCH_CELL = 0.06; /* of the size; twice that where points are few */
+static const double TORN_RATIO = 2.5, TORN_LEAST = 1e-3;
+static const double PATCH_WIDTH = 0.1;    /* least second extent of a patch over its first */
+static const double PATCH_SOUND = 0.9;    /* of the second extent at rest: above, the reference is taken as it is */
+static const double PATCH_COLLAPSE = 0.5; /* of the second extent at rest */
+static const double BONE_MARGIN = 1e-3;   /* of the size that a bone may be above the skin next to it */
+static const int INTERSECTION_SLACK = 4;  /* pairs more than the reference that are no finding */
+
+/* A figure, when it is worth a look and when it is bad, and its words. */
+typedef struct harm_row {
+    const char *name;
+    double look, bad;
+    double scale; /* of the value in the text */
+    const char *text;
+} harm_row;
+
+static const harm_row rows[CUTIS_HARM_COUNT] = {
+    {"displacement_max", 0.08, 0.2, 100, "%.2g %% of the size away from linear skinning"},
+    {"displacement_p99", 0.04, 0.1, 100,
+     "one point in a hundred is more than %.2g %% of the size from linear skinning"},
+    {"patch_angle_max", 45, 120, 1, "turned by %.0f degrees against linear skinning"},
+    {"patch_angle_p95", 12, 30, 1, "one patch in twenty is turned by %.0f degrees or more against linear skinning"},
+    {"torn", 0.0005, 0.01, 100, "%.2g %% of near points are torn apart"},
+    {"torn_gap", 0.03, 0.15, 100, "torn open by %.2g %% of the size"},
+    {"skin_stretch_p99", 1.6, 3, 1, "one edge in a hundred is stretched %.2g times or more"},
+    {"bone_outside", 0.02, 0.15, 100, "%.2g %% of the bone layer is outside of the skin"},
+    {"intersections_added", 0, 1000, 1, "%.0f pairs of triangles intersect that do not under linear skinning"},
+    {"floor_depth", 0.01, 0.05, 100, "%.2g %% of the size below the floor that linear skinning keeps"},
+    {"jitter", 0.003, 0.02, 100, "trembles by %.2g %% of the size"},
+    {"volume_error", 0.01, 0.1, 100, "the volume is off by %.2g %%"},
+    {"non_finite", 0, 0, 1, "%.0f values are not finite"},
+    {"repairs", 0, 1000, 1, "%.0f values were not finite and were put back"},
+    {"unconverged_share", 0.2, 2, 100, "%.2g %% of the substeps did not converge"},
+};
+
+const char *cutis_harm_name(cutis_harm harm) { return rows[harm].name; }
+double cutis_harm_bound(cutis_harm harm, cutis_level level)
+{
+    return level == CUTIS_BAD ? rows[harm].bad : level == CUTIS_LOOK ? rows[harm].look : 0;
+}
+
+typedef struct frame_figure {
+    float value;
+    int point; /* where; -1: nowhere in particular */
+} frame_figure;
+
+struct cutis_judge {
+    cutis_allocator allocator;
+    arena memory;
+    const cutis_character *character;
+    const cutis_jobs *jobs;
+    int capacity, frame_count;
+    frame_figure (*frames)[CUTIS_HARM_COUNT]; /* (capacity) */
+    double size;
+
+    mesh m;
+    bvh tree;
+    double outside;      /* 1; -1 when the normals of the whole surface point inwards */
+    int *near;           /* (point_count x NEAR), -1 where there is none */
+    float *rest_lengths; /* (edge_count) */
+    int patch_count;
+    int *patch_first, *patch_points; /* (patch_count + 1), points of each */
+    float *patch_width;              /* (patch_count) second extent at rest */
+    float *patch_slack;              /* (patch_count) by how much the reference has collapsed in this frame */
+    int *point_patch;                /* (point_count) -1: none */
+
+    float *points[2];             /* (point_count x 3) result and reference */
+    float *displacement[HISTORY]; /* (point_count x 3) of the last frames, the newest first */
+    float *places[HISTORY];       /* (point_count x 3) of the last frames, the newest first */
+    float *before[2];             /* (point_count x 3) second difference of places and displacements before */
+    float *values;                /* (max of points, edges, patches) scratch of percentiles */
+    long angle_bins[ANGLE_BINS];
+    long angle_count;
+    double floor;  /* lowest place of the reference so far */
+    float *lowest; /* (capacity) of the result */
+    int *lowest_points;
+    double rest_volume;
+    int intersections, reference_intersections;
+};
+
+/* ---- preparation ---- */
+
+static int compare_cells(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+/* Points by the cell of a grid: (point_count) of key, point; sorted. */
+static void cells_sort(const cutis_judge *j, double cell, int64_t (*cells)[2])
+{
+    const cutis_character *c = j->character;
+    for (int p = 0; p < j->m.point_count; p++) {
+        int64_t key = 0;
+        for (int k = 0; k < 3; k++) {
+            double at = ((double)j->m.positions[3 * (size_t)p + (size_t)k] - (double)c->bounds_min[k]) / cell;
+            key = key * 2097152 + (int64_t)CLAMP(at, 0, 2097151);
+        }
+        cells[p][0] = key;
+        cells[p][1] = p;
+    }
+    qsort(cells, (size_t)j->m.point_count, sizeof *cells, compare_cells);
+}
+
+/* Second extent of a set of points: the root of the second eigenvalue of their covariance; first: the first. */
+static double patch_extent(const float *x, const int *points, int count, double *first)
+{
+    double mean[3] = {0, 0, 0}, c[6] = {0, 0, 0, 0, 0, 0};
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++) mean[k] += (double)x[3 * (size_t)points[i] + (size_t)k] / count;
+    for (int i = 0; i < count; i++) {
+        const float *p = x + 3 * (size_t)points[i];
+        double d[3] = {(double)p[0] - mean[0], (double)p[1] - mean[1], (double)p[2] - mean[2]};
+        for (int k = 0, at = 0; k < 3; k++)
+            for (int l = k; l < 3; l++) c[at++] += d[k] * d[l] / count;
+    }
+    float values[3];
+    mat3 vectors, a = {{(float)c[0], (float)c[1], (float)c[2], (float)c[1], (float)c[3], (float)c[4], (float)c[2],
+                        (float)c[4], (float)c[5]}};
+    eigen_symmetric(a, values, &vectors);
+    if (first) *first = sqrt(MAX((double)values[0], 0));
+    return sqrt(MAX((double)values[1], 0));
+}
+
+/* Cells that hold enough points which do not lie on a line. Returns how many points they hold. */
+static int patches_make(cutis_judge *j, double cell, int64_t (*cells)[2])
+{
+    int held = 0;
+    cells_sort(j, cell, cells);
+    j->patch_count = 0;
+    for (int begin = 0, end; begin < j->m.point_count; begin = end) {
+        for (end = begin; end < j->m.point_count && cells[end][0] == cells[begin][0];) end++;
+        if (end - begin < PATCH_LEAST) continue;
+        int *points = j->patch_points + held;
+        for (int i = begin; i < end; i++) points[i - begin] = (int)cells[i][1];
+        double first, second = patch_extent(j->m.positions, points, end - begin, &first);
+        if (second < PATCH_WIDTH * first) continue;
+        j->patch_width[j->patch_count] = (float)second;
+        j->patch_first[j->patch_count++] = held;
+        held += end - begin;
+    }
+    j->patch_first[j->patch_count] = held;
+    return held;
+}
+
+/* Put a neighbour among the nearest of a point. */
+static void near_offer(int *near, double *distances, int point, double distance)
+{
+    if (distance >= distances[NEAR - 1]) return;
+    int at = NEAR - 1;
+    for (; at > 0 && distance < distances[at - 1]; at--) {
+        distances[at] = distances[at - 1];
+        near[at] = near[at - 1];
+    }
+    distances[at] = distance;
+    near[at] = point;
+}
+
+/* The first entry of a cell, or -1. */
+static int cell_find(int64_t (*cells)[2], int count, int64_t key)
+{
+    int low = 0, high = count;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (cells[middle][0] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && cells[low][0] == key ? low : -1;
+}
+
+/* The nearest points at rest, within the cells around a point: neighbours by edges first, so that none is missed. */
+static void near_make(cutis_judge *j, int64_t (*cells)[2])
+{
+    const mesh *m = &j->m;
+    double cell = 2 * j->size / sqrt(MAX(m->point_count, 1));
+    enum { CELL_LIMIT = 64 }; /* points looked at in a cell; denser cells have near ones among the first */
+    cells_sort(j, cell, cells);
+    for (int p = 0; p < m->point_count; p++) {
+        int *near = j->near + NEAR * (size_t)p;
+        double distances[NEAR];
+        for (int i = 0; i < NEAR; i++) {
+            near[i] = -1;
+            distances[i] = HUGE_VAL;
+        }
+        const float *a = m->positions + 3 * (size_t)p;
+        int64_t at[3];
+        for (int k = 0; k < 3; k++)
+            at[k] = (int64_t)CLAMP(((double)a[k] - (double)j->character->bounds_min[k]) / cell, 0, 2097151);
+        for (int n = 0; n < 27; n++) {
+            int64_t x = at[0] + n / 9 - 1, y = at[1] + n / 3 % 3 - 1, z = at[2] + n % 3 - 1;
+            if (x < 0 || y < 0 || z < 0) continue;
+            int64_t key = (x * 2097152 + y) * 2097152 + z;
+            int first = cell_find(cells, m->point_count, key);
+            for (int i = first; i >= 0 && i < m->point_count && cells[i][0] == key && i < first + CELL_LIMIT; i++) {
+                int q = (int)cells[i][1];
+                if (q == p) continue;
+                const float *b = m->positions + 3 * (size_t)q;
+                double dx = (double)a[0] - (double)b[0], dy = (double)a[1] - (double)b[1],
+                       dz = (double)a[2] - (double)b[2];
+                near_offer(near, distances, q, dx * dx + dy * dy + dz * dz);
+            }
+        }
+    }
+}
+
+static double distance(const float *x, int a, int b)
+{
+    const float *p = x + 3 * (size_t)a, *q = x + 3 * (size_t)b;
+    double dx = (double)p[0] - (double)q[0], dy = (double)p[1] - (double)q[1], dz = (double)p[2] - (double)q[2];
+    return sqrt(dx * dx + dy * dy + dz * dz);
+}
+
+static cutis_result judge_build(cutis_judge *j, cutis_error *error)
+{
+    arena *memory = &j->memory;
+    cutis_result result = mesh_build_character(&j->m, j->character, memory, error);
+    if (result == CUTIS_OK)
+        result = bvh_build(&j->tree, j->m.triangle_count, j->m.triangles, j->m.positions, memory, error);
+    if (result != CUTIS_OK) return result;
+
+    /* room */
+    int points = j->m.point_count;
+    int64_t(*cells)[2] = memory_allocate(&j->allocator, (size_t)points, sizeof *cells);
+    j->frames = arena_push(memory, (size_t)j->capacity, sizeof *j->frames);
+    j->near = ARENA_ARRAY(memory, int, NEAR *(size_t)points);
+    j->rest_lengths = ARENA_ARRAY(memory, float, j->m.edge_count);
+    j->patch_first = ARENA_ARRAY(memory, int, points + 1);
+    j->patch_points = ARENA_ARRAY(memory, int, points + 1);
+    j->patch_width = ARENA_ARRAY(memory, float, points + 1);
+    j->patch_slack = ARENA_ARRAY(memory, float, points + 1);
+    j->point_patch = ARENA_ARRAY(memory, int, points + 1);
+    for (int i = 0; i < 2; i++) j->points[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
+    for (int i = 0; i < HISTORY; i++) {
+        j->displacement[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
+        j->places[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
+    }
+    for (int i = 0; i < 2; i++) j->before[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
+    j->values = ARENA_ARRAY(memory, float, MAX(points, j->m.edge_count));
+    j->lowest = ARENA_ARRAY(memory, float, j->capacity);
+    j->lowest_points = ARENA_ARRAY(memory, int, j->capacity);
+    if (memory->failed || !cells) {
+        memory_release(&j->allocator, cells, (size_t)points, sizeof *cells);
+        return error_memory(error, "a verdict");
+    }
+
+    /* what is near, and what is a patch */
+    near_make(j, cells);
+    if (2 * patches_make(j, PATCH_CELL * j->size, cells) < points) patches_make(j, 2 * PATCH_CELL * j->size, cells);
+    memory_release(&j->allocator, cells, (size_t)points, sizeof *cells);
+    for (int e = 0; e < j->m.edge_count; e++)
+        j->rest_lengths[e] = (float)distance(j->m.positions, j->m.edges[2 * e], j->m.edges[2 * e + 1]);
+    for (int p = 0; p < points; p++) j->point_patch[p] = -1;
+    for (int i = 0; i < j->patch_count; i++)
+        for (int k = j->patch_first[i]; k < j->patch_first[i + 1]; k++) j->point_patch[j->patch_points[k]] = i;
+    j->rest_volume = mesh_closed_volume(&j->m, j->m.positions);
+    j->outside = mesh_volume(j->m.triangle_count, j->m.triangles, j->m.positions) < 0 ? -1 : 1;
+    j->floor = HUGE_VAL;
+    return CUTIS_OK;
+}
+
+cutis_result cutis_judge_create(const cutis_character *character, int frame_count, const cutis_jobs *jobs,
+                                const cutis_allocator *allocator, cutis_judge **judge, cutis_error *error)
+{
+    *judge = NULL;
+    if (frame_count < 1) return error_set(error, CUTIS_ERROR_ARGUMENT, "there are no frames to judge");
+    cutis_judge *j = memory_allocate(allocator, 1, sizeof *j);
+    if (!j) return error_memory(error, "a verdict");
+    j->allocator = memory_resolve(allocator);
+    j->memory = arena_create(allocator);
+    j->character = character;
+    j->jobs = jobs;
+    j->capacity = frame_count;
+    j->size = MAX((double)character->size, 1e-30);
+    cutis_result result = judge_build(j, error);
+    if (result == CUTIS_OK)
+        *judge = j;
+    else
+        cutis_judge_destroy(j);
+    return result;
+}
+
+void cutis_judge_destroy(cutis_judge *j)
+{
+    if (!j) return;
+    cutis_allocator allocator = j->allocator;
+    arena_destroy(&j->memory);
+    memory_release(&allocator, j, 1, sizeof *j);
+}
+
+/* ---- a frame ---- */
+
+/* The value that `share` of the values do not exceed; the values are put in another order. */
+static float percentile(float *values, int count, double share)
+{
+    if (count < 1) return 0;
+    int rank = (int)ceil(share * count) - 1, low = 0, high = count - 1;
+    rank = CLAMP(rank, 0, count - 1);
+    while (low < high) {
+        float pivot = values[low + (high - low) / 2];
+        int i = low, k = high;
+        while (i <= k) {
+            while (values[i] < pivot) i++;
+            while (values[k] > pivot) k--;
+            if (i > k) break;
+            float swap = values[i];
+            values[i++] = values[k];
+            values[k--] = swap;
+        }
+        if (rank <= k)
+            high = k;
+        else if (rank >= i)
+            low = i;
+        else
+            break;
+    }
+    return values[rank];
+}
+
+static void put(frame_figure *row, cutis_harm harm, double value, int point)
+{
+    row[harm] = (frame_figure){(float)value, point};
+}
+
+static void judge_displacement(cutis_judge *j, frame_figure *row)
+{
+    const float *x = j->points[0], *r = j->points[1];
+    int worst = 0;
+
+    /* the newest of the last frames */
+    float *history = j->displacement[HISTORY - 1], *places = j->places[HISTORY - 1];
+    for (int i = HISTORY - 1; i > 0; i--) {
+        j->displacement[i] = j->displacement[i - 1];
+        j->places[i] = j->places[i - 1];
+    }
+    j->displacement[0] = history;
+    j->places[0] = places;
+    memcpy(places, x, 3 * (size_t)j->m.point_count * sizeof(float));
+
+    for (int p = 0; p < j->m.point_count; p++) {
+        double d2 = 0;
+        for (size_t k = 3 * (size_t)p; k < 3 * (size_t)p + 3; k++) {
+            history[k] = x[k] - r[k];
+            d2 += (double)history[k] * (double)history[k];
+        }
+        /* Where the reference collapses, the result has to be elsewhere. */
+        double slack = j->point_patch[p] >= 0 ? (double)j->patch_slack[j->point_patch[p]] : 0;
+        j->values[p] = (float)(MAX(sqrt(d2) - slack, 0) / j->size);
+        if (j->values[p] > j->values[worst]) worst = p;
+    }
+    put(row, CUTIS_HARM_DISPLACEMENT_MAX, (double)j->values[worst], worst);
+    put(row, CUTIS_HARM_DISPLACEMENT_P99, (double)percentile(j->values, j->m.point_count, 0.99), worst);
+}
+
+/* Degrees by which a patch is turned; negative: it cannot be told. Notes by how much the reference has collapsed. */
+static double patch_angle(cutis_judge *j, int patch)
+{
+    const int *points = j->patch_points + j->patch_first[patch];
+    int count = j->patch_first[patch + 1] - j->patch_first[patch];
+    const float *x = j->points[0], *r = j->points[1];
+    double first, width = patch_extent(r, points, count, &first);
+    double lost = (double)j->patch_width[patch] - width;
+    j->patch_slack[patch] = lost > (1 - PATCH_SOUND) * (double)j->patch_width[patch] ? (float)(4 * lost) : 0;
+    if (width < PATCH_COLLAPSE * (double)j->patch_width[patch] || width < PATCH_WIDTH * first) return -1;
+
+    /* the rotation nearest to the covariance of result and reference, scaled to 1 */
+    double mean[2][3] = {{0}}, c[9] = {0}, norm = 0;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            mean[0][k] += (double)x[3 * (size_t)points[i] + (size_t)k] / count;
+            mean[1][k] += (double)r[3 * (size_t)points[i] + (size_t)k] / count;
+        }
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++)
+            for (int l = 0; l < 3; l++)
+                c[3 * k + l] += ((double)x[3 * (size_t)points[i] + (size_t)k] - mean[0][k]) *
+                                ((double)r[3 * (size_t)points[i] + (size_t)l] - mean[1][l]);
+    for (int k = 0; k < 9; k++) norm += c[k] * c[k];
+    if (!(norm > 0)) return -1;
+    norm = 1 / sqrt(norm);
+    mat3 a;
+    for (int k = 0; k < 9; k++) a.m[k] = (float)(c[k] * norm);
+    quat turn = polar_rotation(a, quat_identity(), 24);
+    double cosine = fabs((double)turn.w);
+    return 2 * det_acos(cosine) * 180 / 3.14159265358979323846;
+}
+
+static void judge_patches(cutis_judge *j, frame_figure *row)
+{
+    int count = 0, worst = -1;
+    float most = 0;
+    for (int i = 0; i < j->patch_count; i++) {
+        double angle = patch_angle(j, i);
+        if (angle < 0) continue;
+        j->values[count++] = (float)angle;
+        j->angle_bins[MIN((int)(angle * 10), ANGLE_BINS - 1)]++;
+        j->angle_count++;
+        if ((float)angle <= most) continue;
+        most = (float)angle;
+        worst = j->patch_points[j->patch_first[i]];
+    }
+    put(row, CUTIS_HARM_ANGLE_MAX, (double)most, worst);
+    put(row, CUTIS_HARM_ANGLE_P95, (double)percentile(j->values, count, 0.95), worst);
+}
+
+static void judge_pairs(cutis_judge *j, frame_figure *row)
+{
+    const float *x = j->points[0], *r = j->points[1];
+    long torn = 0, pairs = 0;
+    double most = 0;
+    int where = -1;
+    for (int p = 0; p < j->m.point_count; p++)
+        for (int i = 0; i < NEAR; i++) {
+            int q = j->near[NEAR * (size_t)p + (size_t)i];
+            if (q < 0) break;
+            double apart = distance(x, p, q);
+            pairs++;
+            double base = MAX(distance(r, p, q), distance(j->m.positions, p, q));
+            if (apart <= TORN_RATIO * base + TORN_LEAST * j->size) continue;
+            torn++;
+            if (apart <= most) continue;
+            most = apart;
+            where = p;
+        }
+    put(row, CUTIS_HARM_TORN, pairs ? (double)torn / (double)pairs : 0, where);
+    put(row, CUTIS_HARM_GAP, most / j->size, where);
+}
+
+static void judge_stretch(cutis_judge *j, frame_figure *row)
+{
+    const mesh *m = &j->m;
+    int count = 0, where = -1;
+    float most = 0;
+    for (int e = 0; e < m->edge_count; e++) {
+        int a = m->edges[2 * e], b = m->edges[2 * e + 1];
+        double base = MAX(distance(j->points[1], a, b), (double)j->rest_lengths[e]);
+        if (base < 1e-4 * j->size) continue; /* a speck that stretches shows nothing */
+        float ratio = (float)(distance(j->points[0], a, b) / base);
+        j->values[count++] = ratio;
+        if (ratio <= most) continue;
+        most = ratio;
+        where = a;
+    }
+    put(row, CUTIS_HARM_STRETCH, (double)percentile(j->values, count, 0.99), where);
+}
+
+/* The innermost tissue above the skin next to it. */
+static void judge_bone(cutis_judge *j, const float *inner, frame_figure *row)
+{
+    const mesh *m = &j->m;
+    const float *x = j->points[0];
+    long outside = 0, count = 0;
+    int where = -1;
+    double highest = 0;
+    for (int p = 0; p < m->point_count; p++) {
+        const float *b = inner + 3 * (size_t)j->character->point_vertices[p], *s = x + 3 * (size_t)p;
+        double n[3] = {0, 0, 0};
+        for (int i = m->point_triangle_first[p]; i < m->point_triangle_first[p + 1]; i++) {
+            const int *t = m->triangles + 3 * (size_t)m->point_triangles[i];
+            const float *u = x + 3 * (size_t)t[0], *v = x + 3 * (size_t)t[1], *w = x + 3 * (size_t)t[2];
+            double e[3], f[3];
+            for (int k = 0; k < 3; k++) {
+                e[k] = (double)v[k] - (double)u[k];
+                f[k] = (double)w[k] - (double)u[k];
+            }
+            n[0] += e[1] * f[2] - e[2] * f[1];
+            n[1] += e[2] * f[0] - e[0] * f[2];
+            n[2] += e[0] * f[1] - e[1] * f[0];
+        }
+        double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]), height = 0;
+        if (!(length > 0)) continue;
+        for (int k = 0; k < 3; k++) height += ((double)b[k] - (double)s[k]) * n[k] / length;
+        height *= j->outside;
+        count++;
+        if (height <= BONE_MARGIN * j->size) continue;
+        outside++;
+        if (height <= highest) continue;
+        highest = height;
+        where = p;
+    }
+    put(row, CUTIS_HARM_BONE, count ? (double)outside / (double)count : 0, where);
+}
+
+static void judge_floor(cutis_judge *j)
+{
+    int lowest = 0;
+    for (int p = 0; p < j->m.point_count; p++) {
+        j->floor = MIN(j->floor, (double)j->points[1][3 * (size_t)p + 1]);
+        if (j->points[0][3 * (size_t)p + 1] < j->points[0][3 * (size_t)lowest + 1]) lowest = p;
+    }
+    j->lowest[j->frame_count] = j->points[0][3 * (size_t)lowest + 1];
+    j->lowest_points[j->frame_count] = lowest;
+}
+
+/* How far a point trembles by the last three places of a series (the newest first) and the difference before. */
+static double tremble(float *const series[HISTORY], float *before, int point)
+{
+    double now2 = 0, then2 = 0, dot = 0;
+    for (size_t k = 3 * (size_t)point; k < 3 * (size_t)point + 3; k++) {
+        double now = (double)series[0][k] - 2 * (double)series[1][k] + (double)series[2][k];
+        double then = (double)before[k];
+        now2 += now * now;
+        then2 += then * then;
+        dot += now * then;
+        before[k] = (float)now;
+    }
+    return dot < 0 ? 0.25 * sqrt(MIN(now2, then2)) : 0;
+}
+
+/* Both by itself and against the reference: the reference may jump, and the motion may be sudden. */
+static void judge_jitter(cutis_judge *j, frame_figure *row)
+{
+    int worst = -1;
+    float most = 0;
+    for (int p = 0; p < j->m.point_count; p++) {
+        double by_itself = tremble(j->places, j->before[0], p);
+        double against = tremble(j->displacement, j->before[1], p);
+        float tremble = (float)(MIN(by_itself, against) / j->size);
+        j->values[p] = tremble;
+        if (tremble <= most) continue;
+        most = tremble;
+        worst = p;
+    }
+    put(row, CUTIS_HARM_JITTER, (double)percentile(j->values, j->m.point_count, 0.99), worst);
+}
+
+static void judge_intersections(cutis_judge *j, frame_figure *row)
+{
+    int counts[2], pair[2] = {-1, -1};
+    for (int i = 1; i >= 0; i--) {
+        bvh_refit(&j->tree, j->points[i], 0);
+        counts[i] = mesh_self_intersections(&j->m, &j->tree, j->points[i], j->jobs, i ? NULL : pair, i ? 0 : 1);
+    }
+    int added = counts[0] - counts[1];
+    int where = counts[0] > 0 && pair[0] >= 0 ? j->m.triangles[3 * (size_t)pair[0]] : -1;
+    put(row, CUTIS_HARM_INTERSECTIONS, added > INTERSECTION_SLACK ? added : 0, where);
+    if (counts[0] <= j->intersections) return;
+    j->intersections = counts[0];
+    j->reference_intersections = counts[1];
+}
+
+static void judge_volume(cutis_judge *j, frame_figure *row)
+{
+    if (j->rest_volume == 0) return;
+    double error = fabs(mesh_closed_volume(&j->m, j->points[0]) / j->rest_volume - 1);
+    double reference = fabs(mesh_closed_volume(&j->m, j->points[1]) / j->rest_volume - 1);
+    put(row, CUTIS_HARM_VOLUME, error > reference ? error : 0, -1);
+}
+
+/* Whether intersections are counted in a frame: in SAMPLES of them, spread evenly, not in the first. */
+static bool is_sample(const cutis_judge *j, int frame)
+{
+    long before = (long)frame * SAMPLES / j->capacity, after = ((long)frame + 1) * SAMPLES / j->capacity;
+    return after > before;
+}
+
+void cutis_judge_frame(cutis_judge *j, const float *positions, const float *reference, const float *inner)
+{
+    if (j->frame_count == j->capacity) return;
+    const cutis_character *c = j->character;
+    frame_figure *row = j->frames[j->frame_count];
+    for (int i = 0; i < CUTIS_HARM_COUNT; i++) row[i] = (frame_figure){0, -1};
+
+    /* the points of both; a frame that is not finite is judged by that alone */
+    long broken = 0;
+    for (size_t i = 0; i < 3 * (size_t)c->vertex_count; i++) broken += !isfinite(positions[i]);
+    put(row, CUTIS_HARM_NON_FINITE, (double)broken, -1);
+    for (int p = 0; p < j->m.point_count; p++) {
+        size_t from = 3 * (size_t)c->point_vertices[p];
+        memcpy(j->points[0] + 3 * (size_t)p, positions + from, 3 * sizeof(float));
+        memcpy(j->points[1] + 3 * (size_t)p, reference + from, 3 * sizeof(float));
+    }
+    j->lowest[j->frame_count] = (float)HUGE_VAL;
+    if (broken == 0 && j->m.point_count > 0) {
+        judge_patches(j, row);
+        judge_displacement(j, row);
+        judge_pairs(j, row);
+        judge_stretch(j, row);
+        if (inner) judge_bone(j, inner, row);
+        judge_floor(j);
+        if (j->frame_count >= HISTORY - 1) judge_jitter(j, row);
+        judge_volume(j, row);
+        if (is_sample(j, j->frame_count)) judge_intersections(j, row);
+    }
+    j->frame_count++;
+}
+
+/* ---- the verdict ---- */
+
+/* Where something is, in the field's words where the joint's name tells, else by that name. */
+static void place_words(const cutis_judge *j, const joint_part *parts, const cutis_finding *f, char *text, size_t size)
+{
+    static const char *const kinds[JOINT_KIND_COUNT] = {
+        [JOINT_HIPS] = "hips",          [JOINT_SPINE] = "torso",
+        [JOINT_NECK] = "neck",          [JOINT_HEAD] = "head",
+        [JOINT_COLLAR] = "shoulder",    [JOINT_UPPER_ARM] = "upper arm",
+        [JOINT_FOREARM] = "forearm",    [JOINT_HAND] = "hand",
+        [JOINT_UPPER_LEG] = "thigh",    [JOINT_LOWER_LEG] = "lower leg",
+        [JOINT_FOOT] = "foot",          [JOINT_TOE] = "toes",
+        [JOINT_TAIL] = "tail",          [JOINT_THUMB] = "thumb",
+        [JOINT_INDEX] = "index finger", [JOINT_MIDDLE] = "middle finger",
+        [JOINT_RING] = "ring finger",   [JOINT_PINKY] = "little finger"};
+    static const char *const sides[] = {"", "left ", "right "};
+    const cutis_character *c = j->character;
+    text[0] = 0;
+    if (f->joint >= 0) {
+        const joint_part *part = parts ? &parts[f->joint] : NULL;
+        const char *kind = part && kinds[part->kind] ? kinds[part->kind] : c->joints[f->joint].name;
+        const char *side = part && kinds[part->kind] ? sides[part->side] : "";
+        snprintf(text, size, "%s%.60s", side, kind);
+    }
+    size_t used = strlen(text);
+    if (f->part >= 0 && c->part_count > 1)
+        snprintf(text + used, size - used, "%s%.40s", used ? " of " : "", c->parts[f->part].name);
+}
+
+/* The frames around the worst in which the figure is above its bound. */
+static void finding_frames(const cutis_judge *j, cutis_finding *f, double bound)
+{
+    f->first_frame = f->worst_frame;
+    f->last_frame = f->worst_frame;
+    if (f->worst_frame < 0) return;
+    while (f->first_frame > 0 && (double)j->frames[f->first_frame - 1][f->harm].value > bound) f->first_frame--;
+    while (f->last_frame + 1 < j->frame_count && (double)j->frames[f->last_frame + 1][f->harm].value > bound)
+        f->last_frame++;
+}
+
+static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_finding *f)
+{
+    const cutis_character *c = j->character;
+    const harm_row *row = &rows[f->harm];
+
+    /* the place */
+    int point = f->worst_frame >= 0 ? j->frames[f->worst_frame][f->harm].point : -1;
+    f->vertex = point >= 0 ? c->point_vertices[point] : -1;
+    f->joint = -1;
+    f->part = -1;
+    float most = 0;
+    for (int i = f->vertex >= 0 && c->influence_first ? c->influence_first[f->vertex] : 0;
+         f->vertex >= 0 && c->influence_first && i < c->influence_first[f->vertex + 1]; i++) {
+        if (c->influence_weights[i] <= most) continue;
+        most = c->influence_weights[i];
+        f->joint = c->influence_joints[i];
+    }
+    for (int i = 0; f->vertex >= 0 && i < c->part_count; i++)
+        if (f->vertex >= c->parts[i].first_vertex && f->vertex < c->parts[i].first_vertex + c->parts[i].vertex_count)
+            f->part = i;
+
+    /* its words */
+    char frames[48] = "all frames", place[128], what[120];
+    if (f->worst_frame < 0 || (f->first_frame == 0 && f->last_frame == j->frame_count - 1))
+        ;
+    else if (f->first_frame == f->last_frame)
+        snprintf(frames, sizeof frames, "frame %d", f->first_frame);
+    else
+        snprintf(frames, sizeof frames, "frames %d to %d", f->first_frame, f->last_frame);
+    place_words(j, parts, f, place, sizeof place);
+    snprintf(what, sizeof what, row->text, f->value * row->scale);
+    snprintf(f->text, sizeof f->text, "%s: %s%s%s", frames, place, place[0] ? ", " : "", what);
+}
+
+/* How far a finding is out of its bounds, for the order. */
+static double finding_weight(const cutis_finding *f)
+{
+    double look = rows[f->harm].look;
+    return f->level * 1e6 + (look > 0 ? MIN(f->value / look, 1e5) : 1);
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    const cutis_finding *x = a, *y = b;
+    double u = finding_weight(x), v = finding_weight(y);
+    return u != v ? (u < v) - (u > v) : (int)x->harm - (int)y->harm;
+}
+
+/* What the joints are by their names; NULL when memory runs out. */
+static joint_part *parts_find(cutis_judge *j)
+{
+    const cutis_character *c = j->character;
+    joint_part *parts = ARENA_ARRAY(&j->memory, joint_part, c->joint_count + 1);
+    const char **names = ARENA_ARRAY(&j->memory, const char *, c->joint_count + 1);
+    int *parents = ARENA_ARRAY(&j->memory, int, c->joint_count + 1);
+    if (!parts || !names || !parents) return NULL;
+    for (int i = 0; i < c->joint_count; i++) {
+        names[i] = c->joints[i].name;
+        parents[i] = c->joints[i].parent;
+    }
+    joint_parts_find(c->joint_count, names, parents, parts);
+    return parts;
+}
+
+/* The figures of the whole, each with its worst frame. */
+static void figures_sum(cutis_judge *j, cutis_verdict *v)
+{
+    for (int f = 0; f < j->frame_count; f++) {
+        double depth = (j->floor - (double)j->lowest[f]) / j->size;
+        j->frames[f][CUTIS_HARM_FLOOR] = (frame_figure){(float)MAX(depth, 0), j->lowest_points[f]};
+    }
+    for (int h = 0; h < CUTIS_HARM_COUNT; h++) {
+        v->figures[h] = 0;
+        v->worst_frames[h] = -1;
+        for (int f = 0; f < j->frame_count; f++) {
+            if (!((double)j->frames[f][h].value > v->figures[h])) continue;
+            v->figures[h] = (double)j->frames[f][h].value;
+            v->worst_frames[h] = f;
+        }
+    }
+
+    /* the angle is a percentile over all frames */
+    long seen = 0, bin = 0;
+    while (bin < ANGLE_BINS - 1 && (double)(seen + j->angle_bins[bin]) < 0.95 * (double)j->angle_count)
+        seen += j->angle_bins[bin++];
+    v->figures[CUTIS_HARM_ANGLE_P95] = j->angle_count ? ((double)bin + 0.5) / 10 : 0;
+    if (v->figures[CUTIS_HARM_ANGLE_P95] < 0.1) v->figures[CUTIS_HARM_ANGLE_P95] = 0;
+}
+
+void cutis_judge_finish(cutis_judge *j, long substeps, long unconverged, long repairs, cutis_verdict *v)
+{
+    *v = (cutis_verdict){.intersections = j->intersections, .reference_intersections = j->reference_intersections};
+    figures_sum(j, v);
+    v->figures[CUTIS_HARM_REPAIRS] = (double)repairs;
+    v->figures[CUTIS_HARM_UNCONVERGED] = substeps > 0 ? (double)unconverged / (double)substeps : 0;
+
+    /* what is out of its bounds, worst first */
+    joint_part *parts = parts_find(j);
+    for (int h = 0; h < CUTIS_HARM_COUNT; h++) {
+        double value = v->figures[h];
+        cutis_level level = value > rows[h].bad ? CUTIS_BAD : value > rows[h].look ? CUTIS_LOOK : CUTIS_GOOD;
+        if (level == CUTIS_GOOD) continue;
+        cutis_finding *f = &v->findings[v->finding_count++];
+        *f = (cutis_finding){.harm = (cutis_harm)h, .level = level, .value = value};
+        f->bound = level == CUTIS_BAD ? rows[h].bad : rows[h].look;
+        f->worst_frame = v->worst_frames[h];
+        finding_frames(j, f, rows[h].look);
+        finding_fill(j, parts, f);
+        v->level = MAX(v->level, level);
+    }
+    qsort(v->findings, (size_t)v->finding_count, sizeof *v->findings, compare_findings);
+
+    /* in a sentence */
+    char more[48] = "";
+    if (v->finding_count > 1)
+        snprintf(more, sizeof more, " (and %d more finding%s)", v->finding_count - 1, v->finding_count > 2 ? "s" : "");
+    if (v->level == CUTIS_GOOD)
+        snprintf(v->text, sizeof v->text, "good: at most %.2g %% of the size from linear skinning",
+                 100 * v->figures[CUTIS_HARM_DISPLACEMENT_MAX]);
+    else
+        snprintf(v->text, sizeof v->text, "%s %s%s", v->level == CUTIS_BAD ? "bad:" : "look at", v->findings[0].text,
+                 more);
+}

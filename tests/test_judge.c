@@ -1,0 +1,284 @@
+/*
+ * test_judge.c: results broken on purpose are found, named and placed; linear skinning itself is good.
+ */
+#include "testing.h"
+
+enum { FRAMES = 24 };
+
+typedef struct stage {
+    cutis_character *character;
+    float *reference, *result, *inner; /* (FRAMES x vertex_count x 3) */
+    size_t floats;
+} stage;
+
+/* The man walking, linearly skinned. */
+static stage stage_make(void)
+{
+    stage s = {0};
+    assert_int_equal(cutis_zoo_make("man", 0.4, NULL, &s.character, NULL), CUTIS_OK);
+    const cutis_character *c = s.character;
+    s.floats = 3 * (size_t)c->vertex_count;
+    s.reference = malloc(FRAMES * s.floats * sizeof(float));
+    s.result = malloc(FRAMES * s.floats * sizeof(float));
+    cutis_bake_def def = cutis_bake_def_default();
+    def.character = c;
+    def.solver = "lbs";
+    def.clip = "walk";
+    def.fps = 30;
+    def.end = (FRAMES - 1) / 30.0;
+    def.keep_frames = true;
+    cutis_bake_result *baked;
+    cutis_error error = {0};
+    if (cutis_bake(&def, &baked, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    assert_int_equal(baked->frame_count, FRAMES);
+    assert_int_equal(baked->verdict.level, CUTIS_GOOD);
+    memcpy(s.reference, baked->positions, FRAMES * s.floats * sizeof(float));
+    memcpy(s.result, s.reference, FRAMES * s.floats * sizeof(float));
+    cutis_bake_destroy(baked);
+    return s;
+}
+
+static cutis_verdict stage_judge(stage *s)
+{
+    cutis_judge *judge;
+    cutis_verdict verdict;
+    assert_int_equal(cutis_judge_create(s->character, FRAMES, NULL, NULL, &judge, NULL), CUTIS_OK);
+    for (int f = 0; f < FRAMES; f++)
+        cutis_judge_frame(judge, s->result + (size_t)f * s->floats, s->reference + (size_t)f * s->floats,
+                          s->inner ? s->inner + (size_t)f * s->floats : NULL);
+    cutis_judge_finish(judge, 0, 0, 0, &verdict);
+    cutis_judge_destroy(judge);
+    cutis_character_destroy(s->character);
+    free(s->reference);
+    free(s->result);
+    free(s->inner);
+    return verdict;
+}
+
+/* Whether a vertex moves mostly with joints from `joint` outwards. */
+static bool moves_with(const cutis_character *c, int vertex, const char *joint)
+{
+    int root = cutis_character_find_joint(c, joint);
+    assert_true(root >= 0);
+    double share = 0;
+    for (int i = c->influence_first[vertex]; i < c->influence_first[vertex + 1]; i++)
+        for (int j = c->influence_joints[i]; j >= 0; j = c->joints[j].parent)
+            if (j == root) {
+                share += (double)c->influence_weights[i];
+                break;
+            }
+    return share > 0.5;
+}
+
+static const cutis_finding *find(const cutis_verdict *v, cutis_harm harm)
+{
+    for (int i = 0; i < v->finding_count; i++)
+        if (v->findings[i].harm == harm) return &v->findings[i];
+    fail_msg("%s is not found: %s", cutis_harm_name(harm), v->text);
+    return NULL;
+}
+
+static void linear_skinning_is_good(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    cutis_verdict v = stage_judge(&s);
+    assert_int_equal(v.level, CUTIS_GOOD);
+    assert_int_equal(v.finding_count, 0);
+    for (int i = 0; i < CUTIS_HARM_COUNT; i++)
+        if (i != CUTIS_HARM_STRETCH) assert_true(v.figures[i] == 0);
+}
+
+static void a_vertex_thrown_away_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    int vertex = 0;
+    while (!moves_with(s.character, vertex, "hand_l")) vertex++;
+    for (int f = 5; f <= 8; f++) s.result[(size_t)f * s.floats + 3 * (size_t)vertex] += 0.5f * s.character->size;
+    cutis_verdict v = stage_judge(&s);
+    assert_int_equal(v.level, CUTIS_BAD);
+    const cutis_finding *f = find(&v, CUTIS_HARM_DISPLACEMENT_MAX);
+    assert_int_equal(f->first_frame, 5);
+    assert_int_equal(f->last_frame, 8);
+    assert_int_equal(f->vertex, vertex);
+    assert_non_null(strstr(f->text, "frames 5 to 8: left "));
+    assert_true(fabs(f->value - 0.5) < 1e-3);
+    find(&v, CUTIS_HARM_GAP);
+}
+
+static void a_turned_patch_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    const cutis_character *c = s.character;
+    /* a quarter turn of the left hand about the x axis through its middle */
+    for (int f = 10; f <= 14; f++) {
+        float *x = s.result + (size_t)f * s.floats;
+        double mean[3] = {0, 0, 0};
+        int count = 0;
+        for (int v = 0; v < c->vertex_count; v++) {
+            if (!moves_with(c, v, "hand_l")) continue;
+            count++;
+            for (int k = 0; k < 3; k++) mean[k] += (double)x[3 * v + k];
+        }
+        for (int v = 0; v < c->vertex_count; v++) {
+            if (!moves_with(c, v, "hand_l")) continue;
+            double y = (double)x[3 * v + 1] - mean[1] / count, z = (double)x[3 * v + 2] - mean[2] / count;
+            x[3 * v + 1] = (float)(mean[1] / count - z);
+            x[3 * v + 2] = (float)(mean[2] / count + y);
+        }
+    }
+    cutis_verdict v = stage_judge(&s);
+    assert_true(v.level >= CUTIS_LOOK);
+    const cutis_finding *f = find(&v, CUTIS_HARM_ANGLE_MAX);
+    assert_int_equal(f->first_frame, 10);
+    assert_int_equal(f->last_frame, 14);
+    assert_true(f->value > 60 && f->value < 95);
+    assert_non_null(strstr(f->text, "left "));
+}
+
+static void a_torn_part_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    for (int f = 3; f <= 20; f++)
+        for (int v = 0; v < s.character->vertex_count; v++)
+            if (moves_with(s.character, v, "hand_r"))
+                s.result[(size_t)f * s.floats + 3 * (size_t)v + 1] -= 0.1f * s.character->size;
+    cutis_verdict v = stage_judge(&s);
+    assert_true(v.level >= CUTIS_LOOK);
+    const cutis_finding *f = find(&v, CUTIS_HARM_GAP);
+    assert_int_equal(f->first_frame, 3);
+    assert_int_equal(f->last_frame, 20);
+    assert_non_null(strstr(f->text, "right "));
+}
+
+static void a_frozen_limb_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    for (int f = 1; f < FRAMES; f++)
+        for (int v = 0; v < s.character->vertex_count; v++)
+            if (moves_with(s.character, v, "thigh_l"))
+                memcpy(s.result + (size_t)f * s.floats + 3 * (size_t)v, s.result + 3 * (size_t)v, 3 * sizeof(float));
+    cutis_verdict v = stage_judge(&s);
+    assert_true(v.level >= CUTIS_LOOK);
+    const cutis_finding *f = find(&v, CUTIS_HARM_DISPLACEMENT_P99);
+    assert_non_null(strstr(f->text, "left "));
+}
+
+static void trembling_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    for (int f = 8; f < 16; f++)
+        for (int v = 0; v < s.character->vertex_count; v++)
+            if (moves_with(s.character, v, "forearm_r"))
+                s.result[(size_t)f * s.floats + 3 * (size_t)v] += (f % 2 ? 0.005f : -0.005f) * s.character->size;
+    cutis_verdict v = stage_judge(&s);
+    assert_int_equal(v.level, CUTIS_LOOK);
+    const cutis_finding *f = find(&v, CUTIS_HARM_JITTER);
+    assert_true(f->first_frame >= 8 && f->last_frame <= 17);
+    assert_true(fabs(f->value - 0.005) < 0.002);
+    assert_non_null(strstr(f->text, "right "));
+}
+
+static void lost_volume_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    for (int f = 0; f < FRAMES; f++)
+        for (int v = 0; v < s.character->vertex_count; v++) {
+            float *x = s.result + (size_t)f * s.floats + 3 * (size_t)v;
+            x[0] *= 0.97f;
+        }
+    cutis_verdict v = stage_judge(&s);
+    assert_int_equal(v.level, CUTIS_LOOK);
+    assert_true(fabs(find(&v, CUTIS_HARM_VOLUME)->value - 0.03) < 0.02);
+}
+
+static void sinking_feet_are_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    for (int f = 10; f <= 14; f++)
+        for (int v = 0; v < s.character->vertex_count; v++)
+            if (moves_with(s.character, v, "shin_l") || moves_with(s.character, v, "shin_r"))
+                s.result[(size_t)f * s.floats + 3 * (size_t)v + 1] -= 0.03f * s.character->size;
+    cutis_verdict v = stage_judge(&s);
+    assert_true(v.level >= CUTIS_LOOK);
+    const cutis_finding *f = find(&v, CUTIS_HARM_FLOOR);
+    assert_true(f->first_frame >= 10 && f->last_frame <= 14);
+    assert_true(strstr(f->text, "foot") || strstr(f->text, "toes"));
+}
+
+static void values_that_are_not_finite_are_bad(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    s.result[7 * s.floats + 100] = NAN;
+    cutis_verdict v = stage_judge(&s);
+    assert_int_equal(v.level, CUTIS_BAD);
+    assert_int_equal(find(&v, CUTIS_HARM_NON_FINITE)->worst_frame, 7);
+}
+
+static void bone_outside_of_the_skin_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    const cutis_character *c = s.character;
+    s.inner = malloc(FRAMES * s.floats * sizeof(float));
+    memcpy(s.inner, s.reference, FRAMES * s.floats * sizeof(float));
+    /* bones of the left arm stick out: away from the middle of their limb */
+    int joint = cutis_character_find_joint(c, "forearm_l");
+    float *pose = malloc(12 * (size_t)c->joint_count * sizeof(float));
+    for (int f = 0; f < FRAMES; f++) {
+        cutis_pose_sample(c, cutis_character_find_clip(c, "walk"), f / 30.0, pose);
+        for (int v = 0; v < c->vertex_count; v++) {
+            float *x = s.inner + (size_t)f * s.floats + 3 * (size_t)v;
+            float by = moves_with(c, v, "forearm_l") ? 0.3f : -0.1f;
+            for (int k = 0; k < 3 && by > 0; k++) x[k] += by * (x[k] - pose[12 * joint + 4 * k + 3]);
+        }
+    }
+    free(pose);
+    cutis_verdict v = stage_judge(&s);
+    assert_true(v.level >= CUTIS_LOOK);
+    assert_non_null(strstr(find(&v, CUTIS_HARM_BONE)->text, "left "));
+}
+
+/* Every allocation of a judge may fail. */
+static bool judge_with(void *context, const cutis_allocator *allocator)
+{
+    cutis_judge *judge = NULL;
+    cutis_result result = cutis_judge_create(context, 2, NULL, allocator, &judge, NULL);
+    cutis_judge_destroy(judge);
+    return result == CUTIS_OK;
+}
+
+static void memory_may_fail(void **state)
+{
+    (void)state;
+    cutis_character *c;
+    assert_int_equal(cutis_zoo_make("cylinder", 1, NULL, &c, NULL), CUTIS_OK);
+    assert_true(test_every_allocation(judge_with, c) > 2);
+    cutis_character_destroy(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(linear_skinning_is_good),
+        cmocka_unit_test(a_vertex_thrown_away_is_found),
+        cmocka_unit_test(a_turned_patch_is_found),
+        cmocka_unit_test(a_torn_part_is_found),
+        cmocka_unit_test(a_frozen_limb_is_found),
+        cmocka_unit_test(trembling_is_found),
+        cmocka_unit_test(lost_volume_is_found),
+        cmocka_unit_test(sinking_feet_are_found),
+        cmocka_unit_test(values_that_are_not_finite_are_bad),
+        cmocka_unit_test(bone_outside_of_the_skin_is_found),
+        cmocka_unit_test(memory_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
