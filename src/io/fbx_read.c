@@ -1,0 +1,326 @@
+/*
+ * fbx_read.c: objects, connections and nodes of an FBX file, versions 6100 to 7700.
+ *
+ * A node's transform is T Roff Rp Rpre R Rpost^-1 Rp^-1 Soff Sp S Sp^-1 (Autodesk's FBX SDK), with pre- and
+ * post-rotation and the order of Euler angles in force only when RotationActive is set; it is folded into translation,
+ * rotation and scale. Geometric transforms belong to the mesh alone. A node that does not inherit its parent's scale
+ * (InheritType 2: Rrs, 0: RrSs) has it divided out. Axes are turned to y up, lengths made metres by UnitScaleFactor
+ * (centimetres).
+ */
+#include "io/fbx_read.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "io/fbx_scene.h"
+#include "math/math3.h"
+
+/* ---- objects ---- */
+
+/* Objects are known by number since version 7000, by name before. */
+static uint64_t id_of(const fbx_value *value)
+{
+    if (value->kind == FBX_STRING) return hash_bytes(value->text, value->length, 1) | 1;
+    return (uint64_t)value->integer;
+}
+
+static size_t slot_of(const fbx_reader *r, uint64_t id)
+{
+    size_t slot = (size_t)hash_bytes(&id, sizeof id, 0) & (r->slot_count - 1);
+    while (r->slots[slot] && r->objects[r->slots[slot] - 1].id != id) slot = (slot + 1) & (r->slot_count - 1);
+    return slot;
+}
+
+int fbx_find(const fbx_reader *r, const fbx_value *id) { return r->slots[slot_of(r, id_of(id))] - 1; }
+
+/* "Name\0\1Class" of the binary form and "Class::Name" of the text form are both Name. */
+static const char *object_name(const fbx_node *node, int index)
+{
+    const char *text = fbx_text(node, index, "");
+    const char *colons = strstr(text, "::");
+    return colons ? colons + 2 : text;
+}
+
+static cutis_result objects_list(fbx_reader *r)
+{
+    const fbx_node *list = fbx_child(r->file.root, "Objects");
+    size_t count = 0;
+    for (const fbx_node *n = list ? list->first_child : NULL; n; n = n->next) count++;
+    if (count > INT_MAX / 64) return fbx_error_memory(&r->file);
+    r->slot_count = 64;
+    while (r->slot_count < 2 * count + 2) r->slot_count *= 2;
+    r->slots = fbx_allocate(&r->file, r->slot_count, sizeof *r->slots);
+    r->objects = fbx_allocate(&r->file, count + 1, sizeof *r->objects);
+    if (!r->slots || !r->objects) return fbx_error_memory(&r->file);
+    for (const fbx_node *n = list ? list->first_child : NULL; n; n = n->next) {
+        if (n->value_count == 0 || n->values[0].kind == FBX_ARRAY) continue;
+        bool numbered = n->values[0].kind != FBX_STRING;
+        fbx_object *object = &r->objects[r->object_count];
+        *object = (fbx_object){.id = id_of(&n->values[0]),
+                               .node = n,
+                               .name = object_name(n, numbered ? 1 : 0),
+                               .subtype = fbx_text(n, numbered ? 2 : 1, ""),
+                               .index = -1,
+                               .first_child = -1};
+        size_t slot = slot_of(r, object->id);
+        if (r->slots[slot]) continue; /* a name that is taken: the first counts */
+        r->slots[slot] = ++r->object_count;
+    }
+    return CUTIS_OK;
+}
+
+static cutis_result links_list(fbx_reader *r)
+{
+    const fbx_node *list = fbx_child(r->file.root, "Connections");
+    size_t count = 0;
+    for (const fbx_node *n = list ? list->first_child : NULL; n; n = n->next) count++;
+    r->links = fbx_allocate(&r->file, count + 1, sizeof *r->links);
+    int *last = fbx_allocate(&r->file, (size_t)r->object_count + 1, sizeof *last);
+    if (!r->links || !last) return fbx_error_memory(&r->file);
+    for (int i = 0; i < r->object_count; i++) last[i] = -1;
+    for (const fbx_node *n = list ? list->first_child : NULL; n; n = n->next) {
+        if (n->value_count < 3) continue;
+        int child = fbx_find(r, &n->values[1]), parent = fbx_find(r, &n->values[2]);
+        if (child < 0 || parent < 0) continue;
+        int link = r->link_count++;
+        r->links[link] = (fbx_link){child, fbx_text(n, 3, NULL), -1};
+        if (last[parent] >= 0)
+            r->links[last[parent]].next = link;
+        else
+            r->objects[parent].first_child = link;
+        last[parent] = link;
+    }
+    return CUTIS_OK;
+}
+
+int fbx_next_child(const fbx_reader *r, int object, const char *type, int *cursor, const char **label)
+{
+    int link = *cursor == -2 ? r->objects[object].first_child : *cursor >= 0 ? r->links[*cursor].next : -1;
+    for (; link >= 0; link = r->links[link].next) {
+        *cursor = link;
+        int child = r->links[link].child;
+        if (strcmp(r->objects[child].node->name, type) != 0) continue;
+        if (label) *label = r->links[link].label;
+        return child;
+    }
+    *cursor = -1;
+    return -1;
+}
+
+const fbx_node *fbx_property(const fbx_node *object, const char *name, int *first)
+{
+    const fbx_node *list = fbx_child(object, "Properties70");
+    *first = 4;
+    if (!list) {
+        list = fbx_child(object, "Properties60");
+        *first = 3;
+    }
+    for (const fbx_node *n = list ? list->first_child : NULL; n; n = n->next)
+        if (strcmp(fbx_text(n, 0, ""), name) == 0) return n;
+    return NULL;
+}
+
+double fbx_property_number(const fbx_node *object, const char *name, double missing)
+{
+    int first;
+    const fbx_node *property = fbx_property(object, name, &first);
+    double value = fbx_number(property, first, missing);
+    return isfinite(value) ? value : missing;
+}
+
+void fbx_property_vector(const fbx_node *object, const char *name, double vector[3])
+{
+    int first;
+    const fbx_node *property = fbx_property(object, name, &first);
+    for (int k = 0; k < 3; k++) {
+        double value = fbx_number(property, first + k, vector[k]);
+        if (fabs(value) < 1e30) vector[k] = value;
+    }
+}
+
+/* ---- transforms ---- */
+
+/* Euler angles in degrees as a quaternion. order: 0 XYZ, 1 XZY, 2 YZX, 3 YXZ, 4 ZXY, 5 ZYX; the first turns first. */
+static void rotation_euler(const double angles[3], int order, double rotation[4])
+{
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}, {1, 0, 2}, {2, 0, 1}, {2, 1, 0}};
+    memcpy(rotation, (double[]){0, 0, 0, 1}, 4 * sizeof(double));
+    for (int i = 0; i < 3; i++) {
+        int axis = orders[order >= 0 && order < 6 ? order : 0][i];
+        double half = angles[axis] * (3.14159265358979323846 / 360);
+        double turn[4] = {0, 0, 0, det_cos(half)};
+        turn[axis] = det_sin(half);
+        rotation_multiply(turn, rotation, rotation);
+    }
+}
+
+static affine affine_move(const double v[3], double sign)
+{
+    affine a = affine_identity();
+    for (int k = 0; k < 3; k++) a.m[4 * k + 3] = sign * v[k];
+    return a;
+}
+
+static affine affine_stretch(const double v[3])
+{
+    affine a = affine_identity();
+    for (int k = 0; k < 3; k++) a.m[5 * k] = v[k];
+    return a;
+}
+
+static affine affine_turn(const double rotation[4])
+{
+    affine_parts parts = affine_parts_identity();
+    memcpy(parts.rotation, rotation, sizeof parts.rotation);
+    return affine_compose(&parts);
+}
+
+affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const double scale_above[3])
+{
+    double rotation[4];
+    rotation_euler(values[1], t->order, rotation);
+    rotation_multiply(t->pre, rotation, rotation);
+    rotation_multiply(rotation, t->post_inverse, rotation);
+    affine steps[12];
+    int count = 0;
+    steps[count++] = affine_move(values[0], 1);
+    if (t->inherit != 1) {
+        double inverse[3];
+        for (int k = 0; k < 3; k++) inverse[k] = fabs(scale_above[k]) > 1e-9 ? 1 / scale_above[k] : 1;
+        steps[count++] = affine_stretch(inverse);
+    }
+    steps[count++] = affine_move(t->rotation_offset, 1);
+    steps[count++] = affine_move(t->rotation_pivot, 1);
+    steps[count++] = affine_turn(rotation);
+    steps[count++] = affine_move(t->rotation_pivot, -1);
+    steps[count++] = affine_move(t->scaling_offset, 1);
+    steps[count++] = affine_move(t->scaling_pivot, 1);
+    if (t->inherit == 0) steps[count++] = affine_stretch(scale_above);
+    steps[count++] = affine_stretch(values[2]);
+    steps[count++] = affine_move(t->scaling_pivot, -1);
+    affine map = steps[0];
+    for (int i = 1; i < count; i++) map = affine_multiply(&map, &steps[i]);
+    affine_parts parts;
+    affine_decompose(&map, &parts);
+    return parts;
+}
+
+static void transform_read(const fbx_node *object, fbx_transform *t)
+{
+    *t =
+        (fbx_transform){.values = {{0, 0, 0}, {0, 0, 0}, {1, 1, 1}}, .pre = {0, 0, 0, 1}, .post_inverse = {0, 0, 0, 1}};
+    fbx_property_vector(object, "Lcl Translation", t->values[0]);
+    fbx_property_vector(object, "Lcl Rotation", t->values[1]);
+    fbx_property_vector(object, "Lcl Scaling", t->values[2]);
+    fbx_property_vector(object, "RotationOffset", t->rotation_offset);
+    fbx_property_vector(object, "RotationPivot", t->rotation_pivot);
+    fbx_property_vector(object, "ScalingOffset", t->scaling_offset);
+    fbx_property_vector(object, "ScalingPivot", t->scaling_pivot);
+    t->inherit = (int)fbx_property_number(object, "InheritType", 1);
+    if (fbx_property_number(object, "RotationActive", 0) == 0) return;
+    double angles[3] = {0, 0, 0};
+    fbx_property_vector(object, "PreRotation", angles);
+    rotation_euler(angles, 0, t->pre);
+    memset(angles, 0, sizeof angles);
+    fbx_property_vector(object, "PostRotation", angles);
+    rotation_euler(angles, 0, t->post_inverse);
+    rotation_conjugate(t->post_inverse, t->post_inverse);
+    t->order = (int)fbx_property_number(object, "RotationOrder", 0);
+}
+
+/* ---- nodes ---- */
+
+/* All models, parents before children. */
+static cutis_result nodes_read(fbx_reader *r)
+{
+    int capacity = r->object_count;
+    int *parents = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *parents);
+    int *depths = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *depths);
+    r->node_objects = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *r->node_objects);
+    r->transforms = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *r->transforms);
+    r->s.nodes = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *r->s.nodes);
+    if (!parents || !depths || !r->node_objects || !r->transforms || !r->s.nodes) return fbx_error_memory(&r->file);
+    for (int i = 0; i < capacity; i++) parents[i] = -1;
+    for (int i = 0; i < capacity; i++) {
+        if (strcmp(r->objects[i].node->name, "Model") != 0) continue;
+        int cursor = -2, child;
+        while ((child = fbx_next_child(r, i, "Model", &cursor, NULL)) >= 0)
+            if (parents[child] < 0 && child != i) parents[child] = i;
+    }
+    /* the depth of each; a way up that is longer than there are models is a circle, which is cut */
+    int deepest = 0;
+    for (int i = 0; i < capacity; i++) {
+        for (int p = parents[i]; p >= 0; p = parents[p])
+            if (++depths[i] > MIN(capacity, 2000))
+                return fbx_error(&r->file, CUTIS_ERROR_FORMAT, "model '%.60s' is its own ancestor", r->objects[i].name);
+        deepest = MAX(deepest, depths[i]);
+    }
+    /* breadth first keeps siblings in the file's order */
+    static const double one[3] = {1, 1, 1};
+    for (int depth = 0; depth <= deepest; depth++)
+        for (int i = 0; i < capacity; i++) {
+            fbx_object *object = &r->objects[i];
+            if (depths[i] != depth || strcmp(object->node->name, "Model") != 0) continue;
+            int index = r->s.node_count++;
+            int parent = parents[i] >= 0 ? r->objects[parents[i]].index : -1;
+            object->index = index;
+            r->node_objects[index] = i;
+            transform_read(object->node, &r->transforms[index]);
+            const double *above = parent >= 0 ? r->transforms[parent].values[2] : one;
+            r->s.nodes[index] = (scene_node){
+                .name = object->name,
+                .parent = parent,
+                .local = fbx_local(&r->transforms[index], r->transforms[index].values, above),
+                .is_bone = strcmp(object->subtype, "LimbNode") == 0 || strcmp(object->subtype, "Limb") == 0 ||
+                           strcmp(object->subtype, "Root") == 0,
+            };
+        }
+    return CUTIS_OK;
+}
+
+/* ---- axes and unit ---- */
+
+static void settings_read(fbx_reader *r)
+{
+    const fbx_node *settings = fbx_child(r->file.root, "GlobalSettings");
+    if (!settings) settings = fbx_child(fbx_child(r->file.root, "Objects"), "GlobalSettings");
+    double unit = fbx_property_number(settings, "UnitScaleFactor", 1) / 100;
+    r->s.unit = unit > 1e-9 && unit < 1e9 ? unit : 0.01;
+
+    /* rows: where x and y of the character come from; z follows */
+    int up = (int)fbx_property_number(settings, "UpAxis", 1);
+    int side = (int)fbx_property_number(settings, "CoordAxis", 0);
+    if (up < 0 || up > 2) up = 1;
+    if (side < 0 || side > 2 || side == up) side = (up + 2) % 3;
+    affine map = {{0}};
+    map.m[side] = fbx_property_number(settings, "CoordAxisSign", 1) < 0 ? -1 : 1;
+    map.m[4 + up] = fbx_property_number(settings, "UpAxisSign", 1) < 0 ? -1 : 1;
+    for (int k = 0; k < 3; k++)
+        map.m[8 + k] = map.m[(k + 1) % 3] * map.m[4 + (k + 2) % 3] - map.m[(k + 2) % 3] * map.m[4 + (k + 1) % 3];
+    affine_parts parts;
+    affine_decompose(&map, &parts);
+    memcpy(r->s.turn, parts.rotation, sizeof r->s.turn);
+}
+
+cutis_result fbx_character_read(const void *data, size_t size, const char *path, bool motion_only,
+                                const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
+{
+    fbx_reader r = {.object_count = 0};
+    cutis_result result = fbx_parse(&r.file, data, size, path, allocator, error);
+    r.warnings.memory = &r.file.memory;
+    r.s.name = r.file.name;
+    r.s.memory = &r.file.memory;
+    r.s.warnings = &r.warnings;
+    r.s.error = error;
+    r.s.motion_only = motion_only;
+    if (result == CUTIS_OK) result = objects_list(&r);
+    if (result == CUTIS_OK) result = links_list(&r);
+    if (result == CUTIS_OK) result = nodes_read(&r);
+    if (result == CUTIS_OK) settings_read(&r);
+    if (result == CUTIS_OK) result = fbx_read_meshes(&r);
+    if (result == CUTIS_OK) result = fbx_read_clips(&r);
+    if (result == CUTIS_OK) result = scene_build(&r.s, path, allocator, character);
+    fbx_destroy(&r.file);
+    return result;
+}

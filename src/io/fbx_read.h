@@ -1,0 +1,13 @@
+/*
+ * fbx_read.h: a character from an FBX file.
+ */
+#ifndef IO_FBX_READ_H
+#define IO_FBX_READ_H
+
+#include "cutis/io.h"
+
+/* motion_only: a file without a mesh will do; see scene_build.h. */
+cutis_result fbx_character_read(const void *data, size_t size, const char *path, bool motion_only,
+                                const cutis_allocator *allocator, cutis_character **character, cutis_error *error);
+
+#endif

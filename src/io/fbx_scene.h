@@ -1,0 +1,77 @@
+/*
+ * fbx_scene.h: what the parts of the FBX reader share: objects, connections, nodes, curves.
+ */
+#ifndef IO_FBX_SCENE_H
+#define IO_FBX_SCENE_H
+
+#include "io/fbx_parse.h"
+#include "io/scene_build.h"
+
+typedef struct fbx_object {
+    uint64_t id;
+    const fbx_node *node;
+    const char *name, *subtype;
+    int index;       /* of the scene's node, mesh or the like that it became; -1: none */
+    int first_child; /* connections whose parent it is, -1: none */
+} fbx_object;
+
+typedef struct fbx_link {
+    int child;         /* object */
+    const char *label; /* the property of the parent that it drives, or NULL */
+    int next;          /* of the same parent */
+} fbx_link;
+
+/* A curve over time of one number. Keys are in seconds. */
+typedef struct fbx_curve {
+    int key_count;
+    double *times, *values;
+    double (*tangents)[4]; /* slope behind the key, slope before the next, their weights (share of the interval) */
+    char *kinds; /* 's' step, 'n' step to the next value, 'l' linear, 'c' cubic, 'a' cubic, slopes to be found */
+} fbx_curve;
+
+/* What moves a node: curves of its translation, rotation and scaling, each may be NULL. */
+typedef struct fbx_motion {
+    const fbx_curve *curves[3][3];
+} fbx_motion;
+
+/* How a node's transform is put together. */
+typedef struct fbx_transform {
+    double values[3][3]; /* translation, rotation (degrees), scaling */
+    double pre[4], post_inverse[4];
+    double rotation_offset[3], rotation_pivot[3], scaling_offset[3], scaling_pivot[3];
+    int order, inherit;
+} fbx_transform;
+
+typedef struct fbx_reader {
+    fbx_file file;
+    scene s;
+    warning_list warnings;
+    fbx_object *objects;
+    int object_count;
+    int *slots; /* (slot_count) object + 1 by the hash of its id */
+    size_t slot_count;
+    fbx_link *links;
+    int link_count;
+    int *node_objects;         /* (s.node_count) */
+    fbx_transform *transforms; /* (s.node_count) */
+} fbx_reader;
+
+/* ---- objects ---- */
+
+int fbx_find(const fbx_reader *r, const fbx_value *id);
+/* The next object below `object` whose node has this name, from link *cursor on (start with -2); -1 at the end. */
+int fbx_next_child(const fbx_reader *r, int object, const char *type, int *cursor, const char **label);
+/* A property by name: its node, and the index of its first value; NULL when it is not set. */
+const fbx_node *fbx_property(const fbx_node *object, const char *name, int *first);
+double fbx_property_number(const fbx_node *object, const char *name, double missing);
+void fbx_property_vector(const fbx_node *object, const char *name, double vector[3]);
+
+/* The local transform of a node; scale_above: of its parent. */
+affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const double scale_above[3]);
+
+/* ---- the parts ---- */
+
+cutis_result fbx_read_meshes(fbx_reader *r);
+cutis_result fbx_read_clips(fbx_reader *r);
+
+#endif
