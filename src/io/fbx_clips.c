@@ -108,7 +108,15 @@ static double curve_value(const fbx_curve *curve, double time)
 /* Version 7000 and later: keys as arrays, their attributes in runs. */
 static const fbx_curve *curve_read(fbx_reader *r, const fbx_node *node)
 {
-    enum { CONSTANT = 2, LINEAR = 4, CUBIC = 8, NEXT = 256, WEIGHT_RIGHT = 1 << 24, WEIGHT_NEXT = 1 << 25 };
+    enum {
+        CONSTANT = 2,
+        CUBIC = 8,
+        NEXT = 256,
+        AUTOMATIC = 256,
+        USER = 1024,
+        WEIGHT_RIGHT = 1 << 24,
+        WEIGHT_NEXT = 1 << 25
+    };
     int time_count, value_count, flag_count, data_count, run_count;
     const double *times = fbx_numbers(&r->file, fbx_child(node, "KeyTime"), &time_count);
     const double *values = fbx_numbers(&r->file, fbx_child(node, "KeyValueFloat"), &value_count);
@@ -127,16 +135,16 @@ static const fbx_curve *curve_read(fbx_reader *r, const fbx_node *node)
         double raw = flags[run];
         unsigned flag = raw >= 0 && raw < 4294967296.0 ? (unsigned)raw : (unsigned)(int)CLAMP(raw, -2147483648.0, 0);
         curve->kinds[at] = flag & CONSTANT ? (flag & NEXT ? 'n' : 's') : flag & CUBIC ? 'c' : 'l';
-        if (4 * run + 3 >= data_count) {
-            if (curve->kinds[at] == 'c') curve->kinds[at] = 'a';
-            continue;
-        }
+        bool automatic = (flag & AUTOMATIC && !(flag & USER)) || 4 * run + 3 >= data_count;
+        if (automatic && curve->kinds[at] == 'c') curve->kinds[at] = 'a';
+        if (automatic) continue;
         for (int k = 0; k < 2; k++) {
             double slope = data[4 * run + k];
             curve->tangents[at][k] = fabs(slope) < 1e12 ? slope : 0;
         }
         /* two shares of the interval, as 16-bit integers of a ten-thousandth */
-        uint32_t weights = bytes_from_float((float)data[4 * run + 2]);
+        double packed = data[4 * run + 2]; /* the text form writes their bits as an integer */
+        uint32_t weights = packed >= 1e4 && packed < 4294967296.0 ? (uint32_t)packed : bytes_from_float((float)packed);
         if (flag & WEIGHT_RIGHT) curve->tangents[at][2] = CLAMP((double)(weights & 0xffff) / 9999, 1e-4, 1);
         if (flag & WEIGHT_NEXT) curve->tangents[at][3] = CLAMP((double)(weights >> 16) / 9999, 1e-4, 1);
     }
