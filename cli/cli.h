@@ -84,7 +84,7 @@ typedef struct cli_option {
     }
 #define CLI_OPTION_MOTION(text)                                               \
     {                                                                         \
-        .name = "motion", .kind = CLI_TEXT, .value = "FILE.bvh", .help = text \
+        .name = "motion", .kind = CLI_TEXT, .value = "FILE", .help = text \
     }
 #define CLI_OPTION_SET(text)                                                \
     {                                                                       \

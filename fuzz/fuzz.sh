@@ -1,11 +1,11 @@
 #!/bin/sh
-# fuzz.sh [SECONDS [NAME...]]: run the libFuzzer drivers (gltf, obj, ply, stl, off, bvh, cache; all unless named) for some seconds each.
+# fuzz.sh [SECONDS [NAME...]]: run the libFuzzer drivers (gltf, fbx, obj, ply, stl, off, bvh, cache; all unless named) for some seconds each.
 # Needs clang. What is found stays in build/fuzz/NAME-corpus; a crash leaves its input beside it and ends with an error.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- gltf obj ply stl off bvh cache
+[ $# -gt 0 ] || set -- gltf fbx obj ply stl off bvh cache
 clang=$(command -v clang || command -v clang-14)
 mkdir -p build/fuzz
 for name in "$@"; do

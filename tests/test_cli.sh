@@ -100,8 +100,8 @@ run 2 bake arm -o x.mp4
 shows "'cutis render' draws pictures" err
 # Files of other programs: what to do with them.
 for ending in fbx blend dae stl ztl bvh; do : >"hero.$ending"; done
-run 2 bake hero.fbx -o x.glb
-shows "export it as glTF 2.0" err
+run 1 bake hero.fbx -o x.glb
+shows "hero.fbx: it is not an FBX file" err
 run 2 bake hero.blend -o x.glb
 shows "export it as glTF 2.0" err
 run 2 bake hero.bvh -o x.glb
@@ -113,7 +113,7 @@ shows "save it as .obj or .glb" err
 rm hero.*
 printf 'Kaydara FBX Binary  \0' >hero.glb
 run 1 info hero.glb
-says "hero.glb: it is not a glTF file: it is an FBX file; export it as glTF 2.0 (.glb) instead"
+says "hero.glb: it is not a glTF file: it is an FBX file; call it .fbx"
 printf 'version https://git-lfs.github.com/spec/v1\n' >hero.glb
 run 1 info hero.glb
 shows "git lfs pull" err

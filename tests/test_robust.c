@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "fbx_sample.h"
 #include "gltf_sample.h"
 #include "io/bvh_motion.h"
 #include "io/cache_file.h"
@@ -129,6 +130,10 @@ static void input_draco(input *in)
 #endif
 }
 
+static void input_fbx(input *in) { input_text(in, fbx_sample); }
+
+static void input_fbx_binary(input *in) { in->size = fbx_sample_binary(in->bytes); }
+
 static void input_ply(input *in) { input_text(in, ply_text); }
 
 static void input_stl(input *in) { input_text(in, stl_text); }
@@ -224,6 +229,10 @@ static bool read_stl(const uint8_t *b, size_t n, const cutis_allocator *a, cutis
 {
     return read_character("a.stl", b, n, a, e);
 }
+static bool read_fbx(const uint8_t *b, size_t n, const cutis_allocator *a, cutis_error *e)
+{
+    return read_character("a.fbx", b, n, a, e);
+}
 static bool read_off(const uint8_t *b, size_t n, const cutis_allocator *a, cutis_error *e)
 {
     return read_character("a.off", b, n, a, e);
@@ -281,6 +290,8 @@ static const reader readers[] = {{"glb", input_glb, read_glb, 22, false},
                                  {"binary ply", input_ply_binary, read_ply, 4, false},
                                  {"stl", input_stl, read_stl, 4, true},
                                  {"binary stl", input_stl_binary, read_stl, 4, false},
+                                 {"fbx", input_fbx, read_fbx, 4, true},
+                                 {"binary fbx", input_fbx_binary, read_fbx, 4, false},
                                  {"meshopt", input_meshopt, read_glb, 4, false},
                                  {"draco", input_draco, read_glb, 4, false},
                                  {"off", input_off, read_off, 4, true}};

@@ -24,6 +24,7 @@
 #include "character/joint_parts.h"
 #include "io/affine.h"
 #include "io/bvh_read.h"
+#include "io/motion_source.h"
 #include "math/math3.h"
 
 static const double SPREAD_LIMIT = 0.6; /* radians, about 35 degrees */
@@ -418,7 +419,7 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     if (c->joint_count == 0)
         return error_set(r->error, CUTIS_ERROR_ARGUMENT, "%.150s: the character has no skeleton that it could move",
                          r->name);
-    cutis_result code = bvh_read(r);
+    cutis_result code = r->joints ? CUTIS_OK : bvh_read(r); /* or from a clip already */
     warning_list warnings = {.memory = &r->memory};
     if (code == CUTIS_OK) code = bvh_drop_calibration(r, &warnings);
     if (code != CUTIS_OK) return code;
@@ -477,11 +478,36 @@ cutis_result bvh_motion_add(const cutis_character *character, const char *data, 
     return code;
 }
 
+/* All clips of another file; the file's first one comes last, as the one that was asked for. */
+static cutis_result add_clips(const cutis_character *character, const char *path, const cutis_name_pair *pairs,
+                              int pair_count, const cutis_allocator *allocator, cutis_character **result,
+                              cutis_error *error)
+{
+    cutis_character *source;
+    cutis_result code = motion_source_load(path, allocator, &source, error);
+    const cutis_character *before = character;
+    for (int clip = code == CUTIS_OK ? source->clip_count - 1 : -1; clip >= 0 && code == CUTIS_OK; clip--) {
+        bvh_reader r = {.name = path_base(path), .error = error, .memory = arena_create(allocator)};
+        cutis_character *moved = NULL;
+        const char *name = source->clip_count > 1 ? arena_format(&r.memory, "%s.clip", source->clips[clip].name) : path;
+        code = name ? motion_source_read(&r, source, clip) : error_memory(error, "a motion");
+        if (code == CUTIS_OK) code = motion_add(&r, before, name, pairs, pair_count, allocator, &moved);
+        arena_destroy(&r.memory);
+        if (before != character) cutis_character_destroy(*result);
+        *result = moved;
+        before = moved;
+    }
+    cutis_character_destroy(source);
+    return code;
+}
+
 cutis_result cutis_character_add_bvh(const cutis_character *character, const char *path, const cutis_name_pair *pairs,
                                      int pair_count, const cutis_allocator *allocator, cutis_character **result,
                                      cutis_error *error)
 {
     *result = NULL;
+    if (path_is_gltf(path) || path_ends(path, ".fbx"))
+        return add_clips(character, path, pairs, pair_count, allocator, result, error);
     file_data file;
     cutis_result code = file_read(path, 0, allocator, &file, error);
     if (code != CUTIS_OK) return code;

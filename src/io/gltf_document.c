@@ -419,8 +419,8 @@ static const char *stranger_name(const uint8_t *bytes, size_t size, const char *
 {
     static const struct {
         const char *start, *name;
-    } known[] = {{"Kaydara FBX", "an FBX file; export it as glTF 2.0 (.glb) instead"},
-                 {"; FBX", "an FBX file; export it as glTF 2.0 (.glb) instead"},
+    } known[] = {{"Kaydara FBX", "an FBX file; call it .fbx"},
+                 {"; FBX", "an FBX file; call it .fbx"},
                  {"BLENDER", "a Blender file; export it as glTF 2.0 (.glb) instead"},
                  {"version https://git-lfs", "a placeholder of Git LFS; run 'git lfs pull' to fetch the file itself"},
                  {"<", "a web page or XML; the download may have failed"},

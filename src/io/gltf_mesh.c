@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "io/gltf_primitive.h"
+#include "io/scene_build.h"
 
 enum {
     NGON_LIMIT = 4096,  /* corners of one face, as cutis_character_create allows */
@@ -522,6 +523,10 @@ cutis_result gltf_read_surface(gltf_reader *reader)
 {
     gltf_document *document = reader->document;
     surface s = {.reader = reader};
+    if (reader->motion_only) { /* the clips alone are wanted */
+        scene_stand_in(&reader->given);
+        return CUTIS_OK;
+    }
     cutis_result result = surface_count(&s);
     if (result != CUTIS_OK) return result;
 

@@ -12,11 +12,11 @@ cutis_result gltf_read_all(gltf_reader *reader)
     return result;
 }
 
-cutis_result gltf_character_read(const void *data, size_t size, const char *path, bool external,
-                                 const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
+static cutis_result read_character(const void *data, size_t size, const char *path, bool external, bool motion_only,
+                                   const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
 {
     gltf_document document;
-    gltf_reader reader = {.document = &document};
+    gltf_reader reader = {.document = &document, .motion_only = motion_only};
     reader.warnings.memory = &document.memory;
     cutis_result result = gltf_document_parse(&document, data, size, path, external, allocator, error);
     if (result == CUTIS_OK) result = gltf_read_all(&reader);
@@ -31,4 +31,16 @@ cutis_result gltf_character_read(const void *data, size_t size, const char *path
     }
     gltf_document_destroy(&document);
     return result;
+}
+
+cutis_result gltf_character_read(const void *data, size_t size, const char *path, bool external,
+                                 const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
+{
+    return read_character(data, size, path, external, false, allocator, character, error);
+}
+
+cutis_result gltf_motion_read(const void *data, size_t size, const char *path, const cutis_allocator *allocator,
+                              cutis_character **character, cutis_error *error)
+{
+    return read_character(data, size, path, true, true, allocator, character, error);
 }

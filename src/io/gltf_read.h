@@ -59,6 +59,7 @@ typedef struct gltf_reader {
     gltf_run *runs;     /* (run_count) the primitives that the surface is made of */
     int run_count;
     int *clip_animations; /* (given.clip_count) */
+    bool motion_only;     /* every node is a joint, and a file without a mesh gets a triangle that nobody sees */
     bool all_props;       /* every node with a mesh is a prop, a collider unless it says otherwise */
 } gltf_reader;
 
@@ -75,6 +76,10 @@ affine gltf_node_placement(const gltf_reader *reader, const gltf_node *node);
 /* All of it: a character from the bytes of a .glb or .gltf. */
 cutis_result gltf_character_read(const void *data, size_t size, const char *path, bool external,
                                  const cutis_allocator *allocator, cutis_character **character, cutis_error *error);
+
+/* The same of a file whose clips alone are wanted: every node is a joint, and it need not hold a mesh. */
+cutis_result gltf_motion_read(const void *data, size_t size, const char *path, const cutis_allocator *allocator,
+                              cutis_character **character, cutis_error *error);
 
 /* Fill reader->given from a parsed document: all of the steps above in their order. */
 cutis_result gltf_read_all(gltf_reader *reader);

@@ -196,7 +196,7 @@ static cutis_result skeleton_mark(gltf_reader *reader, size_t *capacity)
         gltf_node *node = &reader->nodes[i];
         if (!node->in_scene) continue;
         if (node->is_prop) props++;
-        if (node->is_prop || (node->mesh >= 0 && node->skin < 0)) skeleton_include(reader, i);
+        if (reader->motion_only || node->is_prop || (node->mesh >= 0 && node->skin < 0)) skeleton_include(reader, i);
         if (node->is_prop || node->mesh < 0 || node->skin < 0 || reader->skins[node->skin].used) continue;
 
         gltf_skin *skin = &reader->skins[node->skin];
@@ -215,7 +215,7 @@ static cutis_result skeleton_mark(gltf_reader *reader, size_t *capacity)
         }
     }
     /* What nothing moves needs no joints: its vertices are placed in the scene once and for all. */
-    reader->has_skeleton = used_skins > 0 || document->animation_count > 0 || props > 0;
+    reader->has_skeleton = reader->motion_only || used_skins > 0 || document->animation_count > 0 || props > 0;
     return CUTIS_OK;
 }
 

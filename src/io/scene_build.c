@@ -501,17 +501,15 @@ static cutis_result skeleton_build(scene_builder *b)
     return CUTIS_OK;
 }
 
-/* A triangle that carries a motion without a mesh through the checks of a character. */
-static cutis_result surface_stand_in(scene_builder *b)
+void scene_stand_in(cutis_character *given)
 {
     static const float positions[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
     static const int corners[3] = {0, 1, 2}, face_first[2] = {0, 3};
-    b->given.vertex_count = 3;
-    b->given.positions = positions;
-    b->given.face_count = 1;
-    b->given.face_first = face_first;
-    b->given.corners = corners;
-    return CUTIS_OK;
+    given->vertex_count = 3;
+    given->positions = positions;
+    given->face_count = 1;
+    given->face_first = face_first;
+    given->corners = corners;
 }
 
 cutis_result scene_build(const scene *s, const char *path, const cutis_allocator *allocator,
@@ -566,7 +564,7 @@ cutis_result scene_build(const scene *s, const char *path, const cutis_allocator
             given->influence_weights = b.influence_weights;
         }
     } else {
-        surface_stand_in(&b);
+        scene_stand_in(given);
     }
     if (b.memory->failed) return builder_memory(&b);
     return cutis_character_create(given, allocator, character, s->error);

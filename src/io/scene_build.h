@@ -90,5 +90,7 @@ typedef struct scene {
 /* path: names the character. */
 cutis_result scene_build(const scene *s, const char *path, const cutis_allocator *allocator,
                          cutis_character **character);
+/* A triangle that carries a motion without a mesh through the checks of a character. */
+void scene_stand_in(cutis_character *given);
 
 #endif
