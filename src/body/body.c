@@ -38,6 +38,8 @@ typedef struct work {
     flesh *flesh;
     int *piece_flesh; /* (pieces) index of flesh; -1 */
     int point_count, triangle_count;
+    surface rigid; /* the rigid pieces together */
+    bvh rigid_tree;
     arena *scratch;
 } work;
 
@@ -342,6 +344,19 @@ static void anchor_scale(anchor_list *list, float total)
 static float smooth_fall(float u) { return u >= 1 ? 0 : u <= 0 ? 1 : 1 - u * u * (3 - 2 * u); }
 
 /*
+ * Flesh and what it carries come to the skinned pose where they meet a rigid piece, within two edges of it: a hand does
+ * not leave its bracelet, nor a neck the head.
+ */
+static void anchor_rigid(const work *w, vec3 x, float length, anchor_list *list)
+{
+    if (w->rigid.triangle_count == 0) return;
+    bvh_hit hit = bvh_closest(&w->rigid_tree, w->rigid.positions, x, 2 * length);
+    if (hit.triangle < 0) return;
+    float free = 1 - smooth_fall(hit.distance / (2 * length));
+    for (int i = 0; i < list->count; i++) list->weights[i] *= free;
+}
+
+/*
  * A point of flesh hangs on its own piece, and where it meets another piece on both alike: then borders that adjoin get
  * the same deviation.
  */
@@ -358,6 +373,7 @@ static void anchor_flesh(const work *w, int own, vec3 x, vec3 normal, anchor_lis
         if (other.triangle >= 0) anchor_triangle(list, &w->flesh[i], other, smooth_fall(other.distance / reach));
     }
     anchor_scale(list, 1);
+    anchor_rigid(w, x, 0.5f * reach, list);
 }
 
 /* A carried point follows the flesh around it: the further away it is, the wider the place it follows. */
@@ -383,10 +399,40 @@ static void anchor_carried(const work *w, vec3 x, anchor_list *list)
         }
     }
     anchor_scale(list, follow);
+    anchor_rigid(w, x, length, list);
+}
+
+/* All rigid pieces as one surface with a tree. */
+static cutis_result gather_rigid(work *w, cutis_error *error)
+{
+    int points = 0, triangles = 0;
+    for (int i = 0; i < w->base.piece_count; i++) {
+        if (w->roles[i] != PART_RIGID) continue;
+        points += w->base.pieces[i].surface.point_count;
+        triangles += w->base.pieces[i].drawn_triangle_count;
+    }
+    if (triangles == 0) return CUTIS_OK;
+    surface *r = &w->rigid;
+    r->positions = ARENA_ARRAY(w->scratch, float, 3 * (size_t)points);
+    r->triangles = ARENA_ARRAY(w->scratch, int, 3 * (size_t)triangles);
+    if (w->scratch->failed) return error_memory(error, "a simulation body");
+    for (int i = 0; i < w->base.piece_count; i++) {
+        const base_piece *p = &w->base.pieces[i];
+        if (w->roles[i] != PART_RIGID) continue;
+        memcpy(r->positions + 3 * (size_t)r->point_count, p->surface.positions,
+               3 * (size_t)p->surface.point_count * sizeof(float));
+        for (int k = 0; k < 3 * p->drawn_triangle_count; k++)
+            r->triangles[3 * r->triangle_count + k] = r->point_count + p->surface.triangles[k];
+        r->point_count += p->surface.point_count;
+        r->triangle_count += p->drawn_triangle_count;
+    }
+    return bvh_build(&w->rigid_tree, r->triangle_count, r->triangles, r->positions, w->scratch, error);
 }
 
 static cutis_result prepare_trees(work *w, cutis_error *error)
 {
+    cutis_result rigid = gather_rigid(w, error);
+    if (rigid) return rigid;
     for (int i = 0; i < w->flesh_count; i++) {
         flesh *f = &w->flesh[i];
         const surface *s = &f->even;
