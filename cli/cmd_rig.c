@@ -351,6 +351,10 @@ static int run(const cli_arguments *arguments)
     if (status == CLI_OK && curves) status = save_curves(rig, curves);
     if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
     if (status == CLI_OK && picture) status = draw(path, picture);
+    if (status == CLI_OK && !kept && !rig->recognised && !cli_flag(arguments, "accept")) {
+        cli_warning("the body was not recognised; look at the skeleton (--picture), or choose with --template");
+        status = CLI_CHECK;
+    }
 
     cutis_rig_destroy(rig);
     examples_free(&examples);
@@ -370,7 +374,7 @@ static const cli_option options[] = {
      .value = "T",
      .help = "the skeleton to put in",
      .fallback = "auto",
-     .choices = "auto|biped|quadruped|hand|snake|chain"},
+     .choices = "auto|biped|quadruped|bird|many_legs|fish|hand|snake|chain|tree"},
     {.name = "weights",
      .letter = 'w',
      .kind = CLI_CHOICE,
@@ -390,6 +394,7 @@ static const cli_option options[] = {
      .help = "the axis of a bare mesh (.obj, .ply, .stl, .off) that points up; z is turned to y",
      .fallback = "y",
      .choices = "y|z"},
+    {.name = "accept", .kind = CLI_FLAG, .help = "exit with 0 also when no template was recognised (else 3)"},
     {.name = "keep", .kind = CLI_FLAG, .help = "keep the skeleton and the clips, make new weights only"},
     {.name = "influences",
      .kind = CLI_INTEGER,

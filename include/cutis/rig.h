@@ -48,6 +48,8 @@ CUTIS_API cutis_rig_def cutis_rig_def_default(void);
 typedef struct cutis_rig {
     cutis_character *character; /* owned by the rig; mesh of the input, skeleton and weights of the rig */
     const char *skeleton;       /* name of the template that was used; "" when the skeleton was kept */
+    bool recognised;            /* false: no template fits well enough, the skeleton is a tree of limbs */
+    float score;                /* of the template, 0 to 1; below 0.5 is not recognised */
     int sentence_count;
     const char *const *sentences; /* what was done and found, in order */
     int ring_count;               /* rings of the limbs, by level sets */

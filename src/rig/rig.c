@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rig/curve_search.h"
+#include "rig/fit.h"
 #include "rig/level_rings.h"
 #include "rig/rigging.h"
 #include "rig/skeleton.h"
@@ -164,6 +165,113 @@ static bool stands_on_feet(const cutis_character *c, const skeleton *s)
            vec3_distance(left->position, right->position) < 2 * vec3_distance(left->position, foot->position);
 }
 
+/*
+ * A closed body of one part on which the limbs of the surface alone fit a template in proportion needs no solid: this
+ * is the quick path, a millisecond for tens of thousands of points.
+ */
+static bool quick_fits(const mesh *m, const cutis_character *c, const skeleton *s)
+{
+    if (m->component_count != 1 || !m->component_closed[0]) return false;
+    if (strcmp(s->name, "hand") == 0) return s->count >= 16;
+    const skeleton_joint *head = joint_named(s, "head");
+    const skeleton_joint *hips = joint_named(s, "hips");
+    if (!head || !hips || !stands_on_feet(c, s)) return false;
+    float height = c->bounds_max[1] - c->bounds_min[1];
+    if (strcmp(s->name, "biped") == 0) {
+        /* people in proportion: hips half way up, head on top, all fingers, ankles near the floor */
+        const skeleton_joint *foot = joint_named(s, "foot_l");
+        const skeleton_joint *arm = joint_named(s, "upper_arm_l");
+        const skeleton_joint *hand = joint_named(s, "hand_l");
+        if (!foot || !arm || !hand || s->count < 40) return false;
+        float reach = vec3_distance(arm->position, hand->position) / height;
+        float hip = (hips->position.y - c->bounds_min[1]) / height;
+        float ankle = (foot->position.y - c->bounds_min[1]) / height;
+        return hip > 0.48f && hip < 0.6f && ankle < 0.08f && reach > 0.22f && reach < 0.4f;
+    }
+
+    /* animals whose ears and tail tell which way they face */
+    return strcmp(s->name, "quadruped") == 0 && joint_named(s, "ear_l") && joint_named(s, "tail_1") &&
+           head->position.y > hips->position.y;
+}
+
+/* The skeleton of the template that fits the solid of all parts best, and the names of the best two. */
+static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, rig_report *report, rig_object *object,
+                                      skeleton *s, cutis_error *error)
+{
+    arena memory = arena_create(def->allocator);
+    shape *body = ARENA_ARRAY(&memory, shape, 1);
+    fit *fits = ARENA_ARRAY(&memory, fit, 2);
+    if (memory.failed) {
+        arena_destroy(&memory);
+        return error_memory(error, "a rig");
+    }
+    cutis_result result = shape_build(m->point_count, m->positions, m->triangle_count, m->triangles, FIT_CELLS,
+                                      def->jobs, &memory, body, error);
+    bool any = !def->skeleton || strcmp(def->skeleton, "auto") == 0;
+    s->count = 0;
+    if (result == CUTIS_OK && !fit_find(body, any ? NULL : def->skeleton, &memory, &fits[0], &fits[1]))
+        fits[0].score = 0;
+    if (result == CUTIS_OK && memory.failed) result = error_memory(error, "a rig");
+    if (result == CUTIS_OK && fits[0].score > 0) {
+        const char *next = fits[1].score > 0 ? fits[1].name : "nothing else";
+        object->rig.score = fits[0].score;
+        object->rig.recognised = !any || fits[0].score >= FIT_BOUND;
+        if (!object->rig.recognised) {
+            rig_say(report,
+                    "not recognised: the best templates are %s (%.2f) and %s (%.2f), below %.2f; the skeleton is a "
+                    "tree of its limbs. --template and --landmarks decide otherwise",
+                    fits[0].name, (double)fits[0].score, next, (double)MAX(fits[1].score, 0.0f), (double)FIT_BOUND);
+            if (!fit_find(body, "tree", &memory, &fits[0], &fits[1])) result = error_memory(error, "a rig");
+        } else {
+            rig_say(report, "recognised: %s, score %.2f; next best %s, %.2f", fits[0].name, (double)fits[0].score, next,
+                    (double)MAX(fits[1].score, 0.0f));
+        }
+        *s = fits[0].skeleton;
+        if (fits[0].up.z > 0) rig_say(report, "+Z points up");
+    }
+    arena_destroy(&memory);
+    return result;
+}
+
+/*
+ * Put a template into the body: by the limbs of the surface where these suffice, else by the solid of all parts. Hands
+ * and chains are found on the surface alone.
+ */
+static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_search *search, rig_report *report,
+                                       rig_object *object, skeleton *s, cutis_error *error)
+{
+    const cutis_character *c = def->character;
+    bool any = !def->skeleton || strcmp(def->skeleton, "auto") == 0;
+    bool surface = !any && (strcmp(def->skeleton, "hand") == 0 || strcmp(def->skeleton, "chain") == 0);
+    object->rig.recognised = true;
+    object->rig.score = 1;
+
+    /* the quick path */
+    rig_report quick = *report;
+    cutis_error unfit;
+    bool fits = skeleton_fit(&search->mesh, &search->limbs, def->skeleton, NULL, 0, &quick, s, &unfit) == CUTIS_OK;
+    if (unfit.code == CUTIS_ERROR_ARGUMENT && !fits) return error_set(error, CUTIS_ERROR_ARGUMENT, "%s", unfit.text);
+    if (fits && (surface || quick_fits(&search->mesh, c, s))) {
+        *report = quick;
+        return skeleton_landmarks(def->landmarks, def->landmark_count, s, error);
+    }
+    if (surface) return error_set(error, CUTIS_ERROR_DATA, "%s", unfit.text);
+
+    /* the solid; where it has no volume, the surface has to do */
+    cutis_result result = skeleton_on_solid(def, &search->mesh, report, object, s, error);
+    if (result == CUTIS_ERROR_DATA && any) {
+        result = skeleton_fit(&search->mesh, &search->limbs, "chain", NULL, 0, report, s, error);
+        object->rig.recognised = false;
+    }
+    if (result == CUTIS_OK && s->count == 0)
+        result = error_set(error, CUTIS_ERROR_DATA,
+                           "template '%s' does not fit: too few limbs stand out from this body; "
+                           "try --template auto or tree",
+                           any ? "auto" : def->skeleton);
+    if (result != CUTIS_OK) return result;
+    return skeleton_landmarks(def->landmarks, def->landmark_count, s, error);
+}
+
 /* Limbs, then the template that fits them, then weights. */
 static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_object *object, cutis_error *error)
 {
@@ -181,9 +289,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
     if (result == CUTIS_OK) result = curve_search_run(c, &poses, def->jobs, &memory, search, error);
     object->rig.curve_ms = (clock_seconds() - start) * 1e3;
     start = clock_seconds();
-    if (result == CUTIS_OK)
-        result = skeleton_fit(&search->mesh, &search->limbs, def->skeleton, def->landmarks, def->landmark_count, report,
-                              s, error);
+    if (result == CUTIS_OK) result = skeleton_find_best(def, search, report, object, s, error);
     object->rig.skeleton_ms = (clock_seconds() - start) * 1e3;
     /* Curves that the skeleton does not need are traced after it. */
     bool level_sets = result == CUTIS_OK && !def->no_curves && search->rings.count == 0;
@@ -221,15 +327,6 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
         object->rig.skeleton = s->name;
         rig_say(report, "template %s: %d joints from %d rings of %d limbs", s->name, n, object->rig.ring_count,
                 found->count);
-        bool chosen = def->skeleton && strcmp(def->skeleton, "auto") != 0;
-        if (!chosen && strcmp(s->name, "chain") == 0 && found->count >= 4)
-            rig_say(report,
-                    "it has %d limbs, but no body was recognised: it must stand upright along +Y and be "
-                    "symmetric across x or z ('cutis rig --up z' turns a mesh whose +Z points up)",
-                    found->count);
-        else if (!chosen && !stands_on_feet(c, s))
-            rig_say(report, "it does not stand on its feet: +Y must point up ('cutis rig --up z' turns a mesh whose +Z "
-                            "does)");
         if (def->pose_count) rig_say(report, "%d other poses of the mesh tell where its limbs bend", def->pose_count);
         if (search->rings.count)
             rig_say(report, "%d closed curves run over the edges of %s", search->rings.count,

@@ -164,6 +164,11 @@ static const template_entry TEMPLATES[] = {
     {{"hand", "a hand of five fingers of three joints, with a forearm where there is one"}, skeleton_fit_hand},
     {{"snake", "a spine from head to tail, with its root in the middle: snake, worm, eel"}, skeleton_fit_snake},
     {{"chain", "a row of joints: arm, tentacle, tail"}, skeleton_fit_chain},
+    /* found on the solid alone (fit.h) */
+    {{"bird", "two wings, two legs, neck and head, tail"}, NULL},
+    {{"many_legs", "six legs and more: insects, spiders, crabs"}, NULL},
+    {{"fish", "a spine from head to tail, and a pair of fins"}, NULL},
+    {{"tree", "a chain of joints for each limb of anything else"}, NULL},
 };
 
 int cutis_rig_template_count(void) { return COUNT_OF(TEMPLATES); }
@@ -174,7 +179,7 @@ cutis_rig_template cutis_rig_template_at(int index)
     return TEMPLATES[index].about;
 }
 
-static cutis_result landmarks_apply(const cutis_rig_landmark *landmarks, int count, skeleton *s, cutis_error *error)
+cutis_result skeleton_landmarks(const cutis_rig_landmark *landmarks, int count, skeleton *s, cutis_error *error)
 {
     for (int i = 0; i < count; i++) {
         int j = skeleton_find(s, landmarks[i].name);
@@ -200,19 +205,21 @@ cutis_result skeleton_fit(const mesh *m, const limbs *f, const char *name, const
         if (!any && strcmp(TEMPLATES[t].about.name, name) != 0) continue;
         known = true;
         s->name = TEMPLATES[t].about.name;
-        if (!TEMPLATES[t].fit(&b, report, s)) s->count = 0;
+        if (!TEMPLATES[t].fit || !TEMPLATES[t].fit(&b, report, s)) s->count = 0;
     }
     if (!known) {
         name_search search = name_search_start(name);
         for (int t = 0; t < COUNT_OF(TEMPLATES); t++) name_search_offer(&search, TEMPLATES[t].about.name);
-        return error_set(
-            error, CUTIS_ERROR_ARGUMENT,
-            "there is no template '%s'%s%s%s; the templates are biped, quadruped, hand, snake, chain and auto", name,
-            search.nearest ? ", did you mean '" : "", search.nearest ? search.nearest : "", search.nearest ? "'" : "");
+        return error_set(error, CUTIS_ERROR_ARGUMENT,
+                         "there is no template '%s'%s%s%s; the templates are biped, quadruped, bird, many_legs, fish, "
+                         "hand, snake, chain, "
+                         "tree and auto",
+                         name, search.nearest ? ", did you mean '" : "", search.nearest ? search.nearest : "",
+                         search.nearest ? "'" : "");
     }
     if (s->count == 0)
         return error_set(error, CUTIS_ERROR_DATA,
                          "template '%s' does not fit: %d limbs stand out from this body; try --template auto or chain",
                          name, f->main_count);
-    return landmarks_apply(landmarks, landmark_count, s, error);
+    return skeleton_landmarks(landmarks, landmark_count, s, error);
 }

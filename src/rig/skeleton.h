@@ -24,5 +24,7 @@ typedef struct skeleton {
 /* Put the template of that name (NULL: the one that fits) into the body. ARGUMENT for an unknown name. */
 cutis_result skeleton_fit(const mesh *m, const limbs *f, const char *name, const cutis_rig_landmark *landmarks,
                           int landmark_count, rig_report *report, skeleton *s, cutis_error *error);
+/* Put joints where the user knows them to be. ARGUMENT for a name that the skeleton has not. */
+cutis_result skeleton_landmarks(const cutis_rig_landmark *landmarks, int count, skeleton *s, cutis_error *error);
 
 #endif

@@ -76,6 +76,11 @@ bool skeleton_fit_hand(posture *b, rig_report *report, skeleton *s)
     int stump = -1;
     float widest = 0, first;
     if (f->count < 5) return false;
+
+    /* a body whose limbs are pairs in a mirror is no hand */
+    int pairs = 0;
+    for (int i = 0; i < MIN(f->count, 6); i++) pairs += b->mirror[i] >= 0 && b->mirror[i] != i;
+    if (b->symmetric && pairs >= 4) return false;
     int tips = MIN(f->count, 6);
     if (f->all[4].reach < 0.1f * f->farthest) return false;
 

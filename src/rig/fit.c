@@ -1,0 +1,356 @@
+/*
+ * fit.c: what the templates on solids share, and the choice among them.
+ */
+#include "rig/fit.h"
+
+#include <string.h>
+
+#include "rig/skeleton_template.h"
+
+/* Tips that stand out by less than this share of the farthest distance need no explanation: ears, fingers, folds. */
+static const float MAIN = 0.095f;
+
+float fit_alike(float a, float b, float worst)
+{
+    float low = MIN(a, b);
+    float high = MAX(a, b);
+    if (!(low > 0)) return 0;
+    float x = (high / low - 1) / (worst - 1);
+    return x >= 1 ? 0 : 1 - x * x;
+}
+
+float fit_within(float x, float low, float high, float slack)
+{
+    float away = x < low ? low - x : x > high ? x - high : 0;
+    float t = away / slack;
+    return t >= 1 ? 0 : 1 - t * t;
+}
+
+int fit_meet(const fit_body *b, int tip_a, int tip_b)
+{
+    const shape *s = b->shape;
+    int *up = b->scratch;
+    int first = s->tips[tip_a].node;
+    int second = s->tips[tip_b].node;
+    for (int i = 0; i < s->count; i++) up[i] = -1;
+    int row = s->solid.size[0];
+    int layer = row * s->solid.size[1];
+    for (int k = 0; k < s->count; k++) {
+        int node = b->order[k];
+        up[node] = node;
+        for (int n = 0; n < 27; n++) {
+            int other = s->nodes[s->cells[node] + n % 3 - 1 + (n / 3 % 3 - 1) * row + (n / 9 - 1) * layer];
+            if (other >= 0 && up[other] >= 0) forest_join(up, node, other);
+        }
+        for (int e = s->bridge_at[node]; e >= 0 && e < s->bridge_count && s->bridges[e].a == node; e++)
+            if (up[s->bridges[e].b] >= 0) forest_join(up, node, s->bridges[e].b);
+        if (up[first] >= 0 && up[second] >= 0 && forest_root(up, first) == forest_root(up, second)) return node;
+    }
+    return s->middle;
+}
+
+float fit_nearest(const shape_curve *c, vec3 place)
+{
+    float best = INFINITY;
+    float length = 0;
+    for (int i = 0; i < c->count; i++) {
+        float d = vec3_distance(c->places[i], place);
+        if (d >= best) continue;
+        best = d;
+        length = c->lengths[i];
+    }
+    return length;
+}
+
+float fit_explained(const fit_body *b, const fit_use *used, int used_count, int head, float height)
+{
+    const shape *s = b->shape;
+    float all = 0;
+    float told = 0;
+    for (int i = 0; i < s->tip_count; i++) {
+        float reach = s->tips[i].reach / s->farthest;
+        if (reach < MAIN) continue;
+        bool known = false;
+        for (int k = 0; k < used_count && !known; k++)
+            known = used[k].tip == i || b->joins[used[k].tip * s->tip_count + i] < used[k].limit;
+        if (!known && head >= 0 && fit_height(b, s->tips[i].place) > height) {
+            known = true;
+            for (int k = 0; k < used_count; k++)
+                known = known && (used[k].tip == head ||
+                                  b->between[i * s->tip_count + used[k].tip] > b->between[i * s->tip_count + head]);
+        }
+        all += reach;
+        told += known ? reach : 0;
+    }
+    return all > 0 ? told / all : 1;
+}
+
+float fit_rod(const fit_body *b, int tip, float from, float to)
+{
+    float worst = 0;
+    for (int k = 0; k <= 4; k++) {
+        float length = from + (to - from) * (float)k / 4;
+        float radius;
+        shape_curve_at(&b->curves[tip], length, &radius);
+        radius += 0.5f * b->shape->solid.spacing;
+        int bin = CLAMP((int)(length / b->bin), 0, FIT_BINS - 1);
+        worst += 0.2f * b->areas[tip * FIT_BINS + bin] / (3.14159265f * radius * radius);
+    }
+    return fit_within(worst, 0, 4, 8);
+}
+
+float fit_score(const fit_term *terms, int count)
+{
+    float sum = 0;
+    float weights = 0;
+    float worst = 1;
+    for (int i = 0; i < count; i++) {
+        sum += terms[i].value * terms[i].weight;
+        weights += terms[i].weight;
+        worst = MIN(worst, terms[i].value);
+    }
+    return sum / weights * (0.6f + 0.4f * worst);
+}
+
+float fit_inside(const fit_body *b, const skeleton *s)
+{
+    float slack = b->shape->solid.spacing;
+    float sum = 0;
+    int count = 0;
+    for (int j = 0; j < s->count; j++) {
+        bool inside = solid_sample(&b->shape->solid, s->joints[j].position) < slack;
+        sum += inside;
+        count++;
+        if (s->joints[j].parent < 0) continue;
+        float seen = shape_visible(b->shape, s->joints[s->joints[j].parent].position, s->joints[j].position, slack);
+        sum += seen;
+        count++;
+    }
+    return count ? sum / (float)count : 0;
+}
+
+static int joint_twin(const skeleton *s, int j)
+{
+    size_t length = strlen(s->joints[j].name);
+    if (length < 3 || s->joints[j].name[length - 2] != '_') return -1;
+    char side = s->joints[j].name[length - 1];
+    if (side != 'l' && side != 'r') return -1;
+    for (int k = 0; k < s->count; k++)
+        if (k != j && strlen(s->joints[k].name) == length &&
+            strncmp(s->joints[k].name, s->joints[j].name, length - 1) == 0)
+            return k;
+    return -1;
+}
+
+static vec3 mirrored(vec3 p, vec3 lateral, float plane)
+{
+    return vec3_madd(p, lateral, 2 * (plane - vec3_dot(p, lateral)));
+}
+
+/* Share of the cells, one in `stride`, whose mirror image is inside too. */
+static float mirror_share(const shape *s, vec3 lateral, float plane, int stride)
+{
+    int inside = 0;
+    int count = 0;
+    for (int i = 0; i < s->count; i += stride) {
+        inside += solid_sample(&s->solid, mirrored(s->places[i], lateral, plane)) < 0.5f * s->solid.spacing;
+        count++;
+    }
+    return (float)inside / (float)MAX(count, 1);
+}
+
+/* The plane of symmetry nearest to the given one: turned and shifted a little. Returns its share. */
+static float mirror_search(const fit_body *b, vec3 *lateral, float *plane)
+{
+    const shape *s = b->shape;
+    vec3 middle = s->places[s->middle];
+    vec3 given = *lateral;
+    float at = *plane - vec3_dot(middle, given);
+    float best = -1;
+    for (int turn = -6; turn <= 6; turn++) {
+        quat rotation = quat_axis_angle(b->up, 0.035 * turn);
+        vec3 normal = quat_rotate(rotation, given);
+        for (int shift = -4; shift <= 4; shift++) {
+            float offset = vec3_dot(middle, normal) + at + 0.5f * (float)shift * s->solid.spacing;
+            float share = mirror_share(s, normal, offset, 1 + s->count / 1500);
+            if (share <= best) continue;
+            best = share;
+            *lateral = normal;
+            *plane = offset;
+        }
+    }
+    return mirror_share(s, *lateral, *plane, 3);
+}
+
+void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s)
+{
+    /* the plane through the middles of the pairs */
+    float plane = 0;
+    int pairs = 0;
+    for (int j = 0; j < s->count; j++) {
+        int k = joint_twin(s, j);
+        s->joints[j].mirror = k >= 0 ? k : j;
+        if (k <= j) continue;
+        plane += 0.5f * vec3_dot(vec3_add(s->joints[j].position, s->joints[k].position), lateral);
+        pairs++;
+    }
+    if (pairs == 0) return;
+    plane /= (float)pairs;
+    if (mirror_search(b, &lateral, &plane) < 0.93f) return;
+    for (int j = 0; j < s->count; j++) {
+        skeleton_joint *joint = &s->joints[j];
+        int k = joint_twin(s, j);
+        if (k < 0) {
+            joint->position = vec3_madd(joint->position, lateral, plane - vec3_dot(joint->position, lateral));
+        } else if (k > j) {
+            joint->position = vec3_lerp(joint->position, mirrored(s->joints[k].position, lateral, plane), 0.5f);
+            s->joints[k].position = mirrored(joint->position, lateral, plane);
+        }
+    }
+}
+
+void fit_tail(const fit_body *b, int tip, float base, int parent, skeleton *s)
+{
+    static const char *const NAMES[5] = {"tail_1", "tail_2", "tail_3", "tail_4", "tail_5"};
+    for (int k = 0; k < 5; k++)
+        parent =
+            skeleton_add(s, NAMES[k], parent, shape_curve_at(&b->curves[tip], (0.98f - 0.19f * (float)k) * base, NULL));
+}
+
+/* ---- choice ---- */
+
+typedef struct fit_template {
+    const char *name;
+    bool (*run)(const fit_body *b, fit *best);
+} fit_template;
+
+static const fit_template TEMPLATES[] = {
+    {"biped", fit_biped}, {"quadruped", fit_quadruped}, {"bird", fit_bird}, {"many_legs", fit_many_legs},
+    {"fish", fit_fish},   {"snake", fit_snake},         {"tree", fit_tree},
+};
+
+/* Nodes by falling distance from the middle, by counting. */
+static void order_make(const shape *s, int *order, int *counts, int cells)
+{
+    float scale = (float)(cells - 1) / s->farthest;
+    for (int c = 0; c <= cells; c++) counts[c] = 0;
+    for (int i = 0; i < s->count; i++) counts[cells - (int)(s->distances[i] * scale)]++;
+    for (int c = 0; c < cells; c++) counts[c + 1] += counts[c];
+    for (int i = 0; i < s->count; i++) order[counts[cells - 1 - (int)(s->distances[i] * scale)]++] = i;
+}
+
+/* What the templates ask of each tip: its curve, ways, joins and sections. marks: (count). */
+static bool tip_measure(fit_body *b, int tip, float *distances, int *marks)
+{
+    const shape *s = b->shape;
+    int n = s->tip_count;
+    shape_curve_trace(s, s->tips[tip].node, &b->curves[tip]);
+    if (!shape_spread(s, s->tips[tip].node, distances)) return false;
+    for (int k = 0; k < n; k++) b->between[tip * n + k] = distances[s->tips[k].node];
+
+    /* sections */
+    float *areas = b->areas + tip * FIT_BINS;
+    float spacing = s->solid.spacing;
+    for (int k = 0; k < FIT_BINS; k++) areas[k] = 0;
+    for (int i = 0; i < s->count; i++) {
+        int bin = (int)(distances[i] / b->bin);
+        if (bin < FIT_BINS) areas[bin] += spacing * spacing * spacing / b->bin;
+    }
+
+    /* where the other curves join */
+    float length = 0;
+    for (int i = s->tips[tip].node; i >= 0; i = s->parents[i]) {
+        memcpy(&marks[i], &length, sizeof length);
+        if (s->parents[i] >= 0) length += vec3_distance(s->places[i], s->places[s->parents[i]]);
+    }
+    for (int k = 0; k < n; k++) {
+        int i = s->tips[k].node;
+        while (marks[i] == -1 && s->parents[i] >= 0) i = s->parents[i];
+        float join;
+        memcpy(&join, &marks[i], sizeof join);
+        b->joins[tip * n + k] = marks[i] == -1 ? length : join;
+    }
+    for (int i = s->tips[tip].node; i >= 0; i = s->parents[i]) marks[i] = -1;
+    return true;
+}
+
+/*
+ * The top of the body above its middle as a far end of its own, where none is near: heads with ears, horns or a hat
+ * have no far end at their crown.
+ */
+static void crown_add(const fit_body *b, shape *s)
+{
+    int best = -1;
+    float merit = -INFINITY;
+    vec3 middle = s->places[s->middle];
+    for (int i = 0; i < s->count; i++) {
+        vec3 d = vec3_sub(s->places[i], middle);
+        float m = vec3_dot(d, b->up) - vec3_length(fit_level(b, d));
+        if (m <= merit) continue;
+        merit = m;
+        best = i;
+    }
+    for (int k = 0; k < s->tip_count; k++)
+        if (vec3_distance(s->tips[k].place, s->places[best]) < 0.06f * b->height) return;
+    if (s->tip_count == SHAPE_TIPS) s->tip_count--;
+    s->tips[s->tip_count++] = (shape_tip){best, s->distances[best], 0, -1, -1, s->places[best]};
+}
+
+static void bounds_find(fit_body *b)
+{
+    b->ground = INFINITY;
+    b->top = -INFINITY;
+    for (int i = 0; i < b->shape->count; i++) {
+        float h = fit_height(b, b->shape->places[i]);
+        b->ground = MIN(b->ground, h);
+        b->top = MAX(b->top, h);
+    }
+    b->height = b->top - b->ground;
+}
+
+bool fit_find(const shape *given, const char *name, arena *memory, fit *best, fit *second)
+{
+    enum { CELLS = 4096 };
+    arena scratch = arena_create(&memory->allocator);
+    shape *s = ARENA_ARRAY(&scratch, shape, 1);
+    fit_body b = {.shape = s, .bin = given->farthest / FIT_BINS};
+    int n = SHAPE_TIPS;
+    b.curves = ARENA_ARRAY(&scratch, shape_curve, n);
+    b.between = ARENA_ARRAY(&scratch, float, n *n);
+    b.joins = ARENA_ARRAY(&scratch, float, n *n);
+    b.areas = ARENA_ARRAY(&scratch, float, n *FIT_BINS);
+    b.order = ARENA_ARRAY(&scratch, int, given->count);
+    b.scratch = ARENA_ARRAY(&scratch, int, given->count);
+    float *distances = ARENA_ARRAY(&scratch, float, given->count);
+    int *counts = ARENA_ARRAY(&scratch, int, CELLS + 2);
+    fit *made = ARENA_ARRAY(&scratch, fit, 1);
+    bool fine = !scratch.failed;
+    best->score = -1;
+    second->score = -1;
+    if (fine) order_make(given, b.order, counts, CELLS);
+
+    /* glTF has +Y up, many other files +Z */
+    for (int axis = 0; axis < 2 && fine && best->score < 0.75f; axis++) {
+        *s = *given;
+        b.up = axis ? (vec3){0, 0, 1} : (vec3){0, 1, 0};
+        bounds_find(&b);
+        crown_add(&b, s);
+        for (int i = 0; i < s->count; i++) b.scratch[i] = -1;
+        for (int i = 0; i < s->tip_count && fine; i++) fine = tip_measure(&b, i, distances, b.scratch);
+        for (int t = 0; t < COUNT_OF(TEMPLATES) && fine; t++) {
+            if (name && strcmp(name, TEMPLATES[t].name) != 0) continue;
+            *made = (fit){.name = TEMPLATES[t].name, .score = 0, .up = b.up};
+            if (!TEMPLATES[t].run(&b, made)) continue;
+            made->skeleton.name = TEMPLATES[t].name;
+            if (axis) made->score -= 0.15f;
+            if (made->score > best->score) {
+                if (best->score >= 0 && best->name != made->name) *second = *best;
+                *best = *made;
+            } else if (made->name != best->name && made->score > second->score) {
+                *second = *made;
+            }
+        }
+    }
+    arena_destroy(&scratch);
+    return fine && best->score >= 0;
+}

@@ -1,0 +1,95 @@
+/*
+ * fit.h: template skeletons put into the solid of a body, each with a score between 0 and 1.
+ *
+ * A template tries the ways in which the far ends of the solid may be its hands, feet, head ..., places the joints for
+ * the likely ones, and scores them: joints inside, bones inside, lengths in proportion, both sides alike, order of
+ * heights, far ends explained. The best score of all templates wins. Nothing depends on the direction that a body
+ * faces.
+ */
+#ifndef RIG_FIT_H
+#define RIG_FIT_H
+
+#include "rig/shape.h"
+#include "rig/skeleton.h"
+
+enum { FIT_BINS = 64, FIT_CELLS = 100 /* along the longest side */ };
+
+/* A body below this score is not recognised. */
+#define FIT_BOUND 0.5f
+
+typedef struct fit {
+    const char *name; /* of the template */
+    float score;
+    vec3 up, forward;
+    skeleton skeleton;
+} fit;
+
+/* What the fits of one body share. */
+typedef struct fit_body {
+    const shape *shape;
+    vec3 up;
+    float ground, top; /* heights of the lowest and highest cells */
+    float height;
+    shape_curve *curves; /* (tip_count) */
+    float *between;      /* (tip_count x tip_count) way through the solid from tip to tip */
+    float *joins;        /* (tip_count x tip_count) length along the first one's curve where the second's joins it */
+    float *areas;        /* (tip_count x FIT_BINS) section of the body by the way from the tip, in steps of bin */
+    float bin;
+    int *order;   /* (count) nodes, the farthest from the middle first */
+    int *scratch; /* (count) */
+} fit_body;
+
+static inline float fit_height(const fit_body *b, vec3 p) { return vec3_dot(p, b->up); }
+/* p without its part along up. */
+static inline vec3 fit_level(const fit_body *b, vec3 p) { return vec3_madd(p, b->up, -vec3_dot(p, b->up)); }
+/* 1 at equal sizes, falling to 0 when one is `worst` times the other. */
+float fit_alike(float a, float b, float worst);
+/* 1 within low..high, falling to 0 over `slack` on both sides. */
+float fit_within(float x, float low, float high, float slack);
+/* Where the branches of two tips meet as their cells grow towards the middle. */
+int fit_meet(const fit_body *b, int tip_a, int tip_b);
+/* Length along a curve at which it is nearest to a place. */
+float fit_nearest(const shape_curve *c, vec3 place);
+/* A tip that a template uses; it explains those whose curves join its own within `limit` of its end: fingers, ears. */
+typedef struct fit_use {
+    int tip;
+    float limit;
+} fit_use;
+
+/*
+ * Share of the reach of large tips that the used ones explain. head: a tip (or -1) that also explains all that is
+ * nearer to it than to the other used ones and above `height`: ears, horns, hair, a hat.
+ */
+float fit_explained(const fit_body *b, const fit_use *used, int used_count, int head, float height);
+/* 1 for a rod, 0 for a plate, by the sections of a limb between two lengths from its tip. */
+float fit_rod(const fit_body *b, int tip, float from, float to);
+/* Weighted mean of terms between 0 and 1, pulled down by the worst of them. */
+typedef struct fit_term {
+    float value, weight;
+} fit_term;
+float fit_score(const fit_term *terms, int count);
+/* Share of the joints inside, and of the bones that run inside. */
+float fit_inside(const fit_body *b, const skeleton *s);
+/*
+ * Where the solid is its own mirror image across the plane that halves the pairs (_l, _r), these are averaged and the
+ * rest is put on the plane; a posed body stays as it is. lateral: unit, to the left.
+ */
+void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s);
+/* A tail of five joints from the tip's base. */
+void fit_tail(const fit_body *b, int tip, float base, int parent, skeleton *s);
+
+bool fit_biped(const fit_body *b, fit *best);
+bool fit_quadruped(const fit_body *b, fit *best);
+bool fit_many_legs(const fit_body *b, fit *best);
+bool fit_bird(const fit_body *b, fit *best);
+bool fit_fish(const fit_body *b, fit *best);
+bool fit_snake(const fit_body *b, fit *best);
+bool fit_tree(const fit_body *b, fit *best);
+
+/*
+ * The best fit over all templates, or of the one named, with up along +Y or +Z. second: the next best template, score 0
+ * when there is none. False when memory runs out or nothing fits.
+ */
+bool fit_find(const shape *s, const char *name, arena *memory, fit *best, fit *second);
+
+#endif

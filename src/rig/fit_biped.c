@@ -1,0 +1,473 @@
+/*
+ * fit_biped.c: two legs, two arms, a head; a tail where there is one.
+ *
+ * Proportions are those of people (means over MakeHuman's bodies); what can be seen on the solid (crotch, shoulders,
+ * neck, sole, bends) comes before them.
+ */
+#include "rig/fit.h"
+
+#include <string.h>
+
+#include "rig/skeleton_template.h"
+
+enum { TRIES = 12 };
+
+typedef struct biped_tips {
+    int feet[2], hands[2], head;
+    float guess;
+} biped_tips;
+
+typedef struct limb_joints {
+    vec3 root, bend, end, tip; /* shoulder, elbow, wrist, finger tip; hip, knee, ankle, toe */
+    float length;              /* root to end */
+} limb_joints;
+
+/* ---- which tip is what ---- */
+
+/* A first guess from the places of the tips alone. */
+static float tips_guess(const fit_body *b, const biped_tips *t)
+{
+    const shape *s = b->shape;
+    const shape_tip *tips = s->tips;
+    float score = 0;
+
+    /* both sides alike */
+    float legs = fit_alike(tips[t->feet[0]].distance, tips[t->feet[1]].distance, 1.6f);
+    float arms = fit_alike(tips[t->hands[0]].distance, tips[t->hands[1]].distance, 1.6f);
+    int n = s->tip_count;
+    float to_hands = fit_alike(b->between[t->head * n + t->hands[0]], b->between[t->head * n + t->hands[1]], 1.5f);
+    float to_feet = fit_alike(b->between[t->head * n + t->feet[0]], b->between[t->head * n + t->feet[1]], 1.4f);
+    float straight =
+        fit_alike(b->between[t->hands[0] * n + t->feet[0]] + b->between[t->hands[1] * n + t->feet[1]],
+                  b->between[t->hands[0] * n + t->feet[1]] + b->between[t->hands[1] * n + t->feet[0]], 1.4f);
+    score += 1.5f * legs + 1.5f * arms + to_hands + to_feet + 0.5f * straight;
+
+    /* feet low, head high and above them */
+    float foot_height = 0;
+    vec3 between_feet = vec3_lerp(tips[t->feet[0]].place, tips[t->feet[1]].place, 0.5f);
+    for (int k = 0; k < 2; k++) foot_height += 0.5f * (fit_height(b, tips[t->feet[k]].place) - b->ground) / b->height;
+    float head_height = (fit_height(b, tips[t->head].place) - b->ground) / b->height;
+    score += 2 * fit_within(foot_height, 0, 0.1f, 0.4f);
+    score += 1.5f * fit_within(head_height, 0.85f, 1, 0.5f);
+    vec3 middle = s->places[s->middle];
+    float aside = vec3_length(fit_level(b, vec3_sub(tips[t->head].place, middle))) / b->height;
+    score += fit_within(aside, 0, 0.1f, 0.5f);
+    float lean = vec3_length(fit_level(b, vec3_sub(between_feet, middle))) / b->height;
+    score += 0.5f * fit_within(lean, 0, 0.1f, 0.6f);
+
+    /* hands above feet, below the top of the head as a rule; the arms grow out nearer to the head than to the feet */
+    for (int k = 0; k < 2; k++) {
+        float hand_height = (fit_height(b, tips[t->hands[k]].place) - b->ground) / b->height;
+        score += 0.7f * fit_within(hand_height, 0.3f, 1.2f, 0.35f);
+        float foot_way = b->between[t->hands[k] * n + t->feet[k]];
+        float head_way = b->between[t->hands[k] * n + t->head];
+        score += 0.4f * (foot_way > head_way ? 1 : MAX(0.0f, 2 * foot_way / head_way - 1));
+    }
+
+    /* a body that stands straight is symmetric: the planes between feet and between hands agree, the head is on them */
+    vec3 across_feet = fit_level(b, vec3_sub(tips[t->feet[0]].place, tips[t->feet[1]].place));
+    vec3 across_hands = fit_level(b, vec3_sub(tips[t->hands[0]].place, tips[t->hands[1]].place));
+    vec3 between_hands = vec3_lerp(tips[t->hands[0]].place, tips[t->hands[1]].place, 0.5f);
+    vec3 across = vec3_normalize(vec3_add(vec3_normalize(across_feet), vec3_normalize(across_hands)));
+    float level = fit_height(b, vec3_sub(tips[t->hands[0]].place, tips[t->hands[1]].place)) / b->height;
+    score += 0.5f * fit_within(vec3_dot(vec3_normalize(across_feet), vec3_normalize(across_hands)), 0.97f, 1, 1);
+    score += 0.5f * fit_within(vec3_dot(vec3_sub(between_hands, between_feet), across) / b->height, 0, 0, 0.3f);
+    score += 0.5f * fit_within(vec3_dot(vec3_sub(tips[t->head].place, between_feet), across) / b->height, 0, 0, 0.3f);
+    score += 0.5f * fit_within(level, 0, 0, 0.5f);
+
+    /* large tips first */
+    fit_use used[5];
+    for (int k = 0; k < 2; k++) {
+        used[k] = (fit_use){t->feet[k], 0.35f * tips[t->feet[k]].distance};
+        used[2 + k] = (fit_use){t->hands[k], 0.35f * tips[t->hands[k]].distance};
+    }
+    used[4] = (fit_use){t->head, 0.6f * tips[t->head].distance};
+    score += 2 * fit_explained(b, used, 5, t->head, MIN(fit_height(b, middle), fit_height(b, between_hands)));
+    return score;
+}
+
+/* The likeliest ways to name the tips, best first. Returns how many. */
+static int tips_try(const fit_body *b, biped_tips *tries)
+{
+    int n = MIN(b->shape->tip_count, 14);
+    int count = 0;
+    for (int f0 = 0; f0 < n; f0++)
+        for (int f1 = f0 + 1; f1 < n; f1++) {
+            const shape_tip *tips = b->shape->tips;
+            float low = MAX(fit_height(b, tips[f0].place), fit_height(b, tips[f1].place));
+            if (low > b->ground + 0.5f * b->height) continue;
+            if (!(fit_alike(tips[f0].distance, tips[f1].distance, 1.6f) > 0)) continue;
+            for (int h0 = 0; h0 < n; h0++)
+                for (int h1 = 0; h1 < n; h1++) {
+                    if (h0 == h1 || h0 == f0 || h0 == f1 || h1 == f0 || h1 == f1) continue;
+                    if (!(fit_alike(tips[h0].distance, tips[h1].distance, 1.6f) > 0)) continue;
+                    if (vec3_distance(tips[h0].place, tips[f0].place) + vec3_distance(tips[h1].place, tips[f1].place) >
+                        vec3_distance(tips[h0].place, tips[f1].place) + vec3_distance(tips[h1].place, tips[f0].place))
+                        continue;
+                    for (int head = 0; head < n; head++) {
+                        if (head == f0 || head == f1 || head == h0 || head == h1) continue;
+                        biped_tips t = {{f0, f1}, {h0, h1}, head, 0};
+                        t.guess = tips_guess(b, &t);
+                        int at = count;
+                        if (at == TRIES) {
+                            if (tries[at - 1].guess >= t.guess) continue;
+                            at--;
+                        } else {
+                            count++;
+                        }
+                        for (; at > 0 && tries[at - 1].guess < t.guess; at--) tries[at] = tries[at - 1];
+                        tries[at] = t;
+                    }
+                }
+        }
+    return count;
+}
+
+/* ---- limbs ---- */
+
+/* The place between `from` and `to` on a curve that is `ratio` times as far from `root` as from `end`. */
+static vec3 limb_halve(const shape_curve *c, float from, float to, vec3 root, vec3 end, float ratio)
+{
+    vec3 best = vec3_lerp(end, root, 1 / (1 + ratio));
+    float least = INFINITY;
+    for (int i = 0; i <= 64; i++) {
+        vec3 p = shape_curve_at(c, from + (to - from) * (float)i / 64, NULL);
+        float uneven = fabsf(vec3_distance(p, root) - ratio * vec3_distance(p, end));
+        if (uneven >= least) continue;
+        least = uneven;
+        best = p;
+    }
+    return best;
+}
+
+/* The lowest cell along a shin's axis within `around` of it, as a length along the axis from `a`. */
+static float sole_find(const fit_body *b, vec3 a, vec3 axis, float around, float reach)
+{
+    float sole = 0;
+    for (int i = 0; i < b->shape->count; i++) {
+        vec3 d = vec3_sub(b->shape->places[i], a);
+        float along = vec3_dot(d, axis);
+        if (along >= sole || along < -reach) continue;
+        if (vec3_length2(vec3_madd(d, axis, -along)) > around * around) continue;
+        sole = along;
+    }
+    return sole - 0.5f * b->shape->solid.spacing;
+}
+
+/*
+ * The raised ankle of a leg that stands on its toes: the place farthest back, well above the floor, where the leg turns
+ * by more than 40 degrees. Returns its length along the curve, 0 for a leg that stands on its foot.
+ */
+static float ankle_raised(const fit_body *b, const shape_curve *c, float crotch)
+{
+    vec3 tip = c->places[0];
+    vec3 top = shape_curve_at(c, 0.9f * crotch, NULL);
+    float height = fit_height(b, vec3_sub(top, tip));
+    vec3 back = vec3_normalize(fit_level(b, vec3_sub(shape_curve_at(c, 0.4f * crotch, NULL), tip)));
+    float farthest = -INFINITY;
+    float ankle = 0;
+    for (float x = 0.15f; x < 0.75f; x += 0.01f) {
+        vec3 d = vec3_sub(shape_curve_at(c, x * crotch, NULL), tip);
+        if (fit_height(b, d) < 0.22f * height || vec3_dot(d, back) <= farthest) continue;
+        farthest = vec3_dot(d, back);
+        ankle = x * crotch;
+    }
+    if (!(ankle > 0)) return 0;
+    vec3 at = shape_curve_at(c, ankle, NULL);
+    vec3 below = vec3_normalize(vec3_sub(at, shape_curve_at(c, MAX(ankle - 0.12f * crotch, 0.0f), NULL)));
+    vec3 above = vec3_normalize(vec3_sub(shape_curve_at(c, ankle + 0.25f * crotch, NULL), at));
+    return vec3_dot(below, above) < 0.766f && vec3_dot(below, b->up) > 0.35f && vec3_dot(above, back) < 0 ? ankle : 0;
+}
+
+static limb_joints leg_place(const fit_body *b, int tip, float crotch)
+{
+    const shape_curve *c = &b->curves[tip];
+    limb_joints leg = {.tip = b->shape->tips[tip].place};
+
+    /* the shin's axis, and the sole below it */
+    float radius;
+    vec3 low = shape_curve_at(c, 0.32f * crotch, &radius);
+    vec3 high = shape_curve_at(c, 0.52f * crotch, NULL);
+    vec3 axis = vec3_normalize(vec3_sub(high, low));
+    float sole = sole_find(b, low, axis, 2.0f * radius + b->shape->solid.spacing, 0.5f * crotch);
+    vec3 top = shape_curve_at(c, crotch, NULL);
+    float length = vec3_dot(vec3_sub(top, low), axis) - sole;
+    length = MAX(length, 0.5f * crotch);
+
+    /* the thigh's axis runs on beyond the crotch to the hip joint */
+    vec3 thigh =
+        vec3_normalize(vec3_sub(shape_curve_at(c, 0.92f * crotch, NULL), shape_curve_at(c, 0.66f * crotch, NULL)));
+    leg.root = vec3_madd(shape_curve_at(c, 0.92f * crotch, NULL), thigh, 0.08f * crotch + 0.04f * length);
+    leg.end = vec3_madd(low, axis, sole + 0.1f * length);
+    leg.bend = limb_halve(c, 0.25f * crotch, crotch, leg.root, leg.end, 1);
+    float raised = ankle_raised(b, c, crotch);
+    if (raised > 0) {
+        leg.end = shape_curve_at(c, raised, NULL);
+        leg.bend = limb_halve(c, raised, crotch, leg.root, leg.end, 1);
+    }
+    leg.length = vec3_distance(leg.root, leg.bend) + vec3_distance(leg.bend, leg.end);
+    return leg;
+}
+
+/*
+ * An arm by its share of half the way from hand to hand, which hardly differs between bodies: over 24 rigged people and
+ * cartoons the shoulder stands at 0.82 (0.76 to 0.86), the elbow at 0.53 (0.49 to 0.59), the wrist at 0.23 (0.11 to
+ * 0.32).
+ */
+static limb_joints arm_place(const fit_body *b, int tip, float half)
+{
+    const shape_curve *c = &b->curves[tip];
+    limb_joints arm = {.tip = b->shape->tips[tip].place};
+
+    /* the upper arm's axis run on to the shoulder: the curve itself turns into the trunk before */
+    vec3 outer = shape_curve_at(c, 0.52f * half, NULL);
+    vec3 inner = shape_curve_at(c, 0.72f * half, NULL);
+    arm.root = vec3_madd(inner, vec3_normalize(vec3_sub(inner, outer)), 0.1f * half);
+    arm.bend = shape_curve_at(c, 0.53f * half, NULL);
+
+    /* the wrist: the thinnest place around */
+    float wrist = 0.24f * half;
+    float least = INFINITY;
+    for (float x = 0.17f; x < 0.3f; x += 0.01f) {
+        float radius;
+        shape_curve_at(c, x * half, &radius);
+        radius *= 1 + 3 * fabsf(x - 0.24f);
+        if (radius >= least) continue;
+        least = radius;
+        wrist = x * half;
+    }
+    arm.end = shape_curve_at(c, wrist, NULL);
+    arm.length = vec3_distance(arm.root, arm.bend) + vec3_distance(arm.bend, arm.end);
+    return arm;
+}
+
+/* ---- trunk and head ---- */
+
+typedef struct head_joints {
+    vec3 neck, head, top;
+} head_joints;
+
+/* The way from the head's tip to the pelvis: its own curve, and a leg's from the middle of the body down. */
+static void spine_trace(const fit_body *b, int head, int foot, vec3 pelvis, shape_curve *way)
+{
+    const shape_curve *up = &b->curves[head];
+    const shape_curve *down = &b->curves[foot];
+    int step = 1 + (up->count + down->count) / SHAPE_CURVE;
+    int count = 0;
+    for (int i = 0; i < up->count; i += step) {
+        way->places[count] = up->places[i];
+        way->radii[count++] = up->radii[i];
+    }
+    float end = fit_nearest(down, pelvis);
+    for (int i = down->count - 1; i >= 0 && down->lengths[i] >= end; i -= step) {
+        /* what the two curves share is walked once */
+        if (b->joins[head * b->shape->tip_count + foot] < up->lengths[up->count - 1] - 1e-6f * b->height &&
+            down->lengths[i] > b->joins[foot * b->shape->tip_count + head])
+            continue;
+        way->places[count] = down->places[i];
+        way->radii[count++] = down->radii[i];
+    }
+    way->count = count;
+    way->lengths[0] = 0;
+    for (int i = 1; i < count; i++)
+        way->lengths[i] = way->lengths[i - 1] + vec3_distance(way->places[i], way->places[i - 1]);
+}
+
+static head_joints head_place(const fit_body *b, const biped_tips *t, vec3 chest, vec3 pelvis)
+{
+    shape_curve c;
+    spine_trace(b, t->head, t->feet[0], pelvis, &c);
+    head_joints h = {.top = b->shape->tips[t->head].place};
+    float way = fit_nearest(&c, chest);
+
+    /* the neck: the thinnest place between head and chest */
+    float least = INFINITY;
+    float thin = 0.75f * way;
+    for (float x = 0.3f; x < 0.98f; x += 0.02f) {
+        float radius;
+        shape_curve_at(&c, x * way, &radius);
+        radius *= 1 + 0.5f * fabsf(x - 0.75f);
+        if (radius >= least) continue;
+        least = radius;
+        thin = x * way;
+    }
+    vec3 narrow = shape_curve_at(&c, thin, NULL);
+    h.neck = vec3_lerp(chest, narrow, 0.75f);
+    h.head = shape_curve_at(&c, MAX(thin - MIN(0.12f * way, 0.15f * thin), 0.0f), NULL);
+    return h;
+}
+
+/* ---- the whole ---- */
+
+/* A large tip behind the pelvis, on the middle plane and below the shoulders: a tail. -1: none. */
+static int tail_find(const fit_body *b, const biped_tips *t, vec3 pelvis, vec3 forward, vec3 left)
+{
+    const shape *s = b->shape;
+    for (int i = 0; i < s->tip_count; i++) {
+        if (i == t->feet[0] || i == t->feet[1] || i == t->hands[0] || i == t->hands[1] || i == t->head) continue;
+        vec3 d = vec3_sub(s->tips[i].place, pelvis);
+        if (s->tips[i].reach < 0.2f * s->farthest || vec3_dot(d, forward) > -0.6f * vec3_length(d)) continue;
+        if (fabsf(vec3_dot(d, left)) > 0.5f * vec3_length(d) || vec3_dot(d, b->up) > 0.12f * b->height) continue;
+        vec3 base = shape_curve_at(&b->curves[i], fit_nearest(&b->curves[i], pelvis), NULL);
+        if (vec3_distance(base, pelvis) > 0.3f * vec3_length(d) || vec3_length(d) < 0.3f * b->height) continue;
+        if (fit_rod(b, i, 0.3f * vec3_length(d), 0.6f * vec3_length(d)) < 0.2f) continue;
+        return i;
+    }
+    return -1;
+}
+
+static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
+{
+    const shape *s = b->shape;
+    limb_joints legs[2];
+    limb_joints arms[2];
+
+    /* legs up to the crotch */
+    vec3 crotch = s->places[fit_meet(b, t->feet[0], t->feet[1])];
+    float crotch_length[2];
+    for (int k = 0; k < 2; k++) crotch_length[k] = fit_nearest(&b->curves[t->feet[k]], crotch);
+    float leg_way = MIN(crotch_length[0], crotch_length[1]);
+    for (int k = 0; k < 2; k++) crotch_length[k] = MIN(crotch_length[k], 1.1f * leg_way);
+    if (!(leg_way > 0.04f * b->height)) return false;
+    for (int k = 0; k < 2; k++) legs[k] = leg_place(b, t->feet[k], crotch_length[k]);
+    vec3 pelvis = vec3_lerp(legs[0].root, legs[1].root, 0.5f);
+
+    /* arms up to the shoulders; the way from hand to hand goes straight through them */
+    float half = 0.5f * b->between[t->hands[0] * s->tip_count + t->hands[1]];
+    if (!(half > 0.02f * b->height)) return false;
+    for (int k = 0; k < 2; k++) arms[k] = arm_place(b, t->hands[k], half);
+    vec3 chest = vec3_lerp(arms[0].root, arms[1].root, 0.5f);
+    head_joints head = head_place(b, t, chest, pelvis);
+
+    /* from hip to shoulder it is about as far as from shoulder to wrist: robes hide where the legs part */
+    float expected = 0.57f * half;
+    float trunk = vec3_distance(pelvis, chest);
+    if (trunk > 1.35f * expected && fit_height(b, vec3_sub(chest, pelvis)) > 0.8f * trunk) {
+        vec3 rise = vec3_scale(vec3_sub(chest, pelvis), 1 - 1.1f * expected / trunk);
+        for (int k = 0; k < 2; k++) {
+            legs[k].root = vec3_add(legs[k].root, rise);
+            legs[k].bend = vec3_lerp(legs[k].end, legs[k].root, 0.5f);
+            legs[k].length = vec3_distance(legs[k].end, legs[k].root);
+        }
+        pelvis = vec3_add(pelvis, rise);
+        trunk = vec3_distance(pelvis, chest);
+        leg_way = 0.5f * (legs[0].length + legs[1].length);
+    }
+
+    /* one leg's curve may go astray in a robe: hips stand level and apart */
+    float uneven = fabsf(fit_height(b, vec3_sub(legs[0].root, legs[1].root)));
+    float hip_width = vec3_distance(legs[0].root, legs[1].root);
+    float shoulder_width = vec3_distance(arms[0].root, arms[1].root);
+    bool standing = fit_height(b, vec3_sub(chest, pelvis)) > 0.8f * trunk;
+    if (standing &&
+        (uneven > 0.15f * trunk || hip_width < 0.2f * shoulder_width || hip_width > 1.1f * shoulder_width)) {
+        vec3 side = vec3_normalize(fit_level(b, vec3_sub(arms[0].root, arms[1].root)));
+        if (vec3_dot(side, vec3_sub(legs[0].end, legs[1].end)) < 0) side = vec3_scale(side, -1);
+        pelvis = shape_centre(s, pelvis, INFINITY);
+        vec3 level = vec3_madd(pelvis, side, vec3_dot(vec3_sub(chest, pelvis), side));
+        for (int k = 0; k < 2; k++) {
+            legs[k].root = vec3_madd(level, side, (k ? -0.27f : 0.27f) * shoulder_width);
+            legs[k].bend = vec3_lerp(legs[k].end, legs[k].root, 0.5f);
+        }
+        pelvis = level;
+    }
+
+    /* it faces where its toes point */
+    vec3 toes = {0, 0, 0};
+    for (int k = 0; k < 2; k++) toes = vec3_add(toes, fit_level(b, vec3_sub(legs[k].tip, legs[k].end)));
+    vec3 aside = vec3_add(vec3_scale(vec3_sub(arms[0].root, arms[1].root), 2), vec3_sub(legs[0].root, legs[1].root));
+    aside = vec3_add(aside, vec3_scale(vec3_sub(arms[0].tip, arms[1].tip), 0.5f));
+    aside = vec3_add(aside, vec3_scale(vec3_sub(legs[0].tip, legs[1].tip), 0.5f));
+    aside = vec3_normalize(fit_level(b, aside));
+    vec3 forward = vec3_cross(aside, b->up);
+    if (vec3_dot(forward, toes) < 0) forward = vec3_scale(forward, -1);
+    if (vec3_length(toes) < 0.05f * b->height) {
+        int behind = tail_find(b, t, pelvis, forward, aside);
+        int ahead = tail_find(b, t, pelvis, vec3_scale(forward, -1), aside);
+        if (behind < 0 && ahead >= 0) forward = vec3_scale(forward, -1);
+    }
+    made->forward = forward;
+    vec3 left = vec3_cross(b->up, forward);
+    int first = vec3_dot(aside, left) > 0 ? 0 : 1;
+
+    /* joints */
+    skeleton *k = &made->skeleton;
+    k->count = 0;
+    int hips = skeleton_add(k, "hips", -1, vec3_lerp(pelvis, head.neck, 0.02f));
+    int spine = skeleton_add(k, "spine", hips, vec3_lerp(pelvis, head.neck, 0.22f));
+    int upper = skeleton_add(k, "chest", spine, vec3_lerp(pelvis, head.neck, 0.52f));
+    int neck = skeleton_add(k, "neck", upper, head.neck);
+    skeleton_add(k, "head", neck, head.head);
+    for (int n = 0; n < 2; n++) {
+        int i = n ? 1 - first : first;
+        char side = n ? 'r' : 'l';
+        vec3 collar = vec3_lerp(vec3_lerp(chest, head.neck, 0.5f), arms[i].root, 0.22f);
+        int j = skeleton_add_side(k, "shoulder", side, upper, collar);
+        j = skeleton_add_side(k, "upper_arm", side, j, arms[i].root);
+        j = skeleton_add_side(k, "forearm", side, j, arms[i].bend);
+        skeleton_add_side(k, "hand", side, j, arms[i].end);
+        j = skeleton_add_side(k, "thigh", side, hips, legs[i].root);
+        j = skeleton_add_side(k, "shin", side, j, legs[i].bend);
+        j = skeleton_add_side(k, "foot", side, j, legs[i].end);
+        vec3 toe = vec3_lerp(legs[i].end, legs[i].tip, 0.68f);
+        skeleton_add_side(k, "toe", side, j, toe);
+    }
+    int tail = tail_find(b, t, pelvis, forward, left);
+    if (tail >= 0) fit_tail(b, tail, 0.85f * fit_nearest(&b->curves[tail], pelvis), hips, k);
+    fit_mirror(b, left, k);
+
+    /* the score */
+    float whole = vec3_distance(pelvis, head.top);
+    float upright = fit_height(b, vec3_sub(head.top, pelvis)) / whole;
+    hip_width = vec3_distance(legs[0].root, legs[1].root);
+    fit_use used[6];
+    int used_count = 5;
+    for (int i = 0; i < 2; i++) {
+        used[i] = (fit_use){t->feet[i], 0.6f * leg_way};
+        used[2 + i] = (fit_use){t->hands[i], 0.45f * half};
+    }
+    used[4] = (fit_use){t->head, fit_nearest(&b->curves[t->head], head.neck)};
+    if (tail >= 0) used[used_count++] = (fit_use){tail, 0.8f * s->tips[tail].distance};
+    float knees = 0;
+    for (int i = 0; i < 2; i++) {
+        knees += 0.25f * (fit_height(b, legs[i].root) > fit_height(b, legs[i].end));
+        knees += 0.25f * (fit_height(b, arms[i].root) > fit_height(b, legs[i].root));
+    }
+    fit_term terms[] = {
+        {fit_alike(legs[0].length, legs[1].length, 2), 1},
+        {fit_alike(arms[0].length, arms[1].length, 2), 1},
+        {fit_within(0.5f * (legs[0].length + legs[1].length) / whole, 0.5f, 1.4f, 0.7f), 1},
+        {fit_within(0.82f * half / leg_way, 0.55f, 1.6f, 0.9f), 1},
+        {fit_within(upright, 0.8f, 1, 0.6f), 1.5f},
+        {fit_within(trunk / whole, 0.25f, 0.75f, 0.25f), 0.7f},
+        {fit_within(shoulder_width / whole, 0.2f, 0.6f, 0.3f), 0.7f},
+        {fit_within(hip_width / whole, 0.05f, 0.5f, 0.3f), 0.5f},
+        {knees, 1.5f},
+        {fit_within((fit_height(b, vec3_lerp(legs[0].tip, legs[1].tip, 0.5f)) - b->ground) / b->height, 0, 0.1f, 0.5f),
+         1},
+        {fit_inside(b, k), 2},
+        {fit_explained(b, used, used_count, t->head, fit_height(b, chest)), 1.5f},
+        {fit_rod(b, t->hands[0], 0.3f * half, 0.7f * half), 0.7f},
+        {fit_rod(b, t->hands[1], 0.3f * half, 0.7f * half), 0.7f},
+    };
+    made->score = fit_score(terms, COUNT_OF(terms));
+    return true;
+}
+
+bool fit_biped(const fit_body *b, fit *best)
+{
+    biped_tips tries[TRIES];
+    fit made = *best;
+    int count = tips_try(b, tries);
+    bool found = false;
+    float top = count ? tries[0].guess : 0;
+    for (int i = 0; i < count; i++) {
+        /* the guess has a say too */
+        if (tries[i].guess < 0.85f * top || !tips_use(b, &tries[i], &made)) continue;
+        made.score *= tries[i].guess / top;
+        if (found && made.score <= best->score) continue;
+        *best = made;
+        found = true;
+    }
+    return found;
+}

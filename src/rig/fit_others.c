@@ -1,0 +1,419 @@
+/*
+ * fit_others.c: birds, fish and snakes, bodies of six legs and more, and the tree of limbs of anything else.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "rig/fit.h"
+#include "rig/skeleton_template.h"
+
+/* Joints along a curve, from the trunk (length `root` from the tip) outwards, at `parts` of it. Returns the last. */
+static int chain_add(const fit_body *b, int tip, float root, const float *parts, const char *const *names, int count,
+                     char side, int parent, skeleton *s)
+{
+    for (int k = 0; k < count; k++) {
+        vec3 place = shape_curve_at(&b->curves[tip], parts[k] * root, NULL);
+        parent = side ? skeleton_add_side(s, names[k], side, parent, place) : skeleton_add(s, names[k], parent, place);
+    }
+    return parent;
+}
+
+/* Whether two tips may be left and right of one another, 0 to 1: alike, level, and across the same axis. */
+static float pair_merit(const fit_body *b, int i, int k, vec3 axis)
+{
+    const shape_tip *one = &b->shape->tips[i];
+    const shape_tip *two = &b->shape->tips[k];
+    vec3 d = vec3_sub(one->place, two->place);
+    float length = vec3_length(d);
+    if (!(length > 0)) return 0;
+    float alike = fit_alike(one->distance, two->distance, 1.3f);
+    float across = 1 - fabsf(vec3_dot(d, axis)) / length;
+    float level = 1 - fabsf(vec3_dot(d, b->up)) / length;
+    return alike * across * across * level * level;
+}
+
+/* The length from a tip at which its curve has entered the trunk: its radius is near that of the middle. */
+static float limb_root(const fit_body *b, int tip)
+{
+    const shape_curve *c = &b->curves[tip];
+    float thick = c->radii[c->count - 1];
+    for (int i = 0; i < c->count; i++)
+        if (c->lengths[i] > 0.3f * c->lengths[c->count - 1] && c->radii[i] > 0.6f * thick) return c->lengths[i];
+    return 0.8f * c->lengths[c->count - 1];
+}
+
+/* The two tips farthest apart along a level axis: the ends of a trunk. */
+static bool trunk_ends(const fit_body *b, const bool *taken, int ends[2])
+{
+    const shape *s = b->shape;
+    float best = 0;
+    for (int i = 0; i < s->tip_count; i++)
+        for (int k = i + 1; k < s->tip_count; k++) {
+            if (taken[i] || taken[k] || !(s->tips[i].reach > 0) || !(s->tips[k].reach > 0)) continue;
+            float apart = b->between[i * s->tip_count + k];
+            if (apart <= best) continue;
+            best = apart;
+            ends[0] = i;
+            ends[1] = k;
+        }
+    return best > 0;
+}
+
+/* How much like a head an end is: thick near its tip, and high. */
+static float end_heading(const fit_body *b, int tip)
+{
+    float sum = 0;
+    for (int k = 1; k <= 6; k++) {
+        float radius;
+        shape_curve_at(&b->curves[tip], 0.08f * (float)k * b->shape->farthest, &radius);
+        sum += radius;
+    }
+    float height = (fit_height(b, b->shape->tips[tip].place) - b->ground) / b->height;
+    return sum / (0.3f * b->shape->size) + 0.15f * height;
+}
+
+/* ---- birds ---- */
+
+bool fit_bird(const fit_body *b, fit *made)
+{
+    const shape *s = b->shape;
+    int n = s->tip_count;
+    float best = 0;
+    int feet[2] = {-1, -1};
+    int wings[2] = {-1, -1};
+    vec3 across = {0, 0, 0};
+
+    /* wings: the pair farthest apart of those that do not stand; feet below and between them */
+    for (int i = 0; i < n; i++)
+        for (int k = i + 1; k < n; k++) {
+            vec3 d = fit_level(b, vec3_sub(s->tips[i].place, s->tips[k].place));
+            vec3 axis = vec3_normalize(vec3_cross(b->up, d));
+            float merit = pair_merit(b, i, k, axis) * vec3_length(d) / s->size;
+            if (fit_height(b, s->tips[i].place) < b->ground + 0.25f * b->height) continue;
+            if (merit <= best) continue;
+            best = merit;
+            wings[0] = i;
+            wings[1] = k;
+            across = vec3_normalize(d);
+        }
+    if (wings[0] < 0) return false;
+    vec3 axis = vec3_cross(b->up, across);
+    best = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = i + 1; k < n; k++) {
+            if (i == wings[0] || i == wings[1] || k == wings[0] || k == wings[1]) continue;
+            if (fit_height(b, s->tips[i].place) > b->ground + 0.25f * b->height) continue;
+            float merit = pair_merit(b, i, k, axis) + s->tips[i].reach / s->farthest;
+            if (merit <= best) continue;
+            best = merit;
+            feet[0] = i;
+            feet[1] = k;
+        }
+    if (feet[0] < 0) return false;
+    bool taken[SHAPE_TIPS] = {false};
+    for (int k = 0; k < 2; k++) {
+        taken[feet[k]] = true;
+        taken[wings[k]] = true;
+    }
+    int ends[2];
+    if (!trunk_ends(b, taken, ends)) return false;
+    int head = end_heading(b, ends[0]) >= end_heading(b, ends[1]) ? 0 : 1;
+    vec3 forward = vec3_normalize(fit_level(b, vec3_sub(s->tips[ends[head]].place, s->tips[ends[1 - head]].place)));
+    vec3 left = vec3_cross(b->up, forward);
+    made->forward = forward;
+
+    /* joints */
+    static const char *const WING[3] = {"upper_arm", "forearm", "hand"};
+    static const char *const LEG[4] = {"thigh", "shin", "foot", "toe"};
+    static const float WING_PARTS[3] = {1, 0.68f, 0.38f};
+    static const float LEG_PARTS[4] = {1, 0.7f, 0.35f, 0.12f};
+    skeleton *k = &made->skeleton;
+    k->count = 0;
+    vec3 middle = s->places[s->middle];
+    float wing_root = 0.42f * b->between[wings[0] * n + wings[1]];
+    vec3 shoulders = vec3_lerp(shape_curve_at(&b->curves[wings[0]], wing_root, NULL),
+                               shape_curve_at(&b->curves[wings[1]], wing_root, NULL), 0.5f);
+    float leg_root = 0.42f * b->between[feet[0] * n + feet[1]];
+    vec3 pelvis = vec3_lerp(shape_curve_at(&b->curves[feet[0]], leg_root, NULL),
+                            shape_curve_at(&b->curves[feet[1]], leg_root, NULL), 0.5f);
+    pelvis = vec3_lerp(pelvis, middle, 0.3f);
+    vec3 nose = s->tips[ends[head]].place;
+    int hips = skeleton_add(k, "hips", -1, pelvis);
+    int chest = skeleton_add(k, "chest", hips, shoulders);
+    int neck = skeleton_add(k, "neck", chest, vec3_lerp(shoulders, nose, 0.3f));
+    skeleton_add(k, "head", neck, vec3_lerp(shoulders, nose, 0.6f));
+    for (int i = 0; i < 2; i++) {
+        char side = vec3_dot(vec3_sub(s->tips[wings[i]].place, middle), left) > 0 ? 'l' : 'r';
+        chain_add(b, wings[i], wing_root, WING_PARTS, WING, 3, side, chest, k);
+        side = vec3_dot(vec3_sub(s->tips[feet[i]].place, s->tips[feet[1 - i]].place), left) > 0 ? 'l' : 'r';
+        chain_add(b, feet[i], leg_root, LEG_PARTS, LEG, 4, side, hips, k);
+    }
+    if (vec3_dot(vec3_sub(pelvis, s->tips[ends[1 - head]].place), forward) > 0.1f * s->size)
+        fit_tail(b, ends[1 - head], 0.7f * vec3_distance(pelvis, s->tips[ends[1 - head]].place), hips, k);
+    fit_mirror(b, left, k);
+
+    float span = vec3_distance(s->tips[wings[0]].place, s->tips[wings[1]].place);
+    float length = vec3_distance(s->tips[ends[0]].place, s->tips[ends[1]].place);
+    float plate = 1 - 0.5f * (fit_rod(b, wings[0], 0.4f * wing_root, 0.9f * wing_root) +
+                              fit_rod(b, wings[1], 0.4f * wing_root, 0.9f * wing_root));
+    float lean = fabsf(fit_height(b, vec3_sub(nose, s->tips[ends[1 - head]].place))) / length;
+    fit_use used[6];
+    for (int i = 0; i < 2; i++) {
+        used[i] = (fit_use){feet[i], leg_root};
+        used[2 + i] = (fit_use){wings[i], wing_root};
+        used[4 + i] = (fit_use){ends[i], 0.5f * s->tips[ends[i]].distance};
+    }
+    fit_term terms[] = {
+        {fit_alike(s->tips[wings[0]].distance, s->tips[wings[1]].distance, 1.5f), 1},
+        {fit_alike(s->tips[feet[0]].distance, s->tips[feet[1]].distance, 1.5f), 1},
+        {fit_within(lean, 0, 0.75f, 0.3f), 1},
+        {fit_within(MAX(plate, span / length - 0.6f), 0.4f, 10, 0.6f), 1.5f},
+        {fit_within(vec3_dot(vec3_normalize(across), left) * vec3_dot(vec3_normalize(across), left), 0.9f, 1, 0.5f), 1},
+        {fit_within((fit_height(b, shoulders) - b->ground) / b->height, 0.4f, 1, 0.3f), 1},
+        {fit_inside(b, k), 1.5f},
+        {fit_explained(b, used, 6, ends[head], fit_height(b, shoulders)), 1.5f},
+    };
+    made->score = 0.95f * fit_score(terms, COUNT_OF(terms));
+    return true;
+}
+
+/* ---- fish and snakes: a spine from head to tail ---- */
+
+bool fit_snake(const fit_body *b, fit *made)
+{
+    const shape *s = b->shape;
+    bool taken[SHAPE_TIPS] = {false};
+    int ends[2];
+    if (!trunk_ends(b, taken, ends)) return false;
+    int head = end_heading(b, ends[0]) >= end_heading(b, ends[1]) ? 0 : 1;
+
+    /* from the head's tip to the middle and on to the tail's */
+    const shape_curve *front = &b->curves[ends[head]];
+    const shape_curve *back = &b->curves[ends[1 - head]];
+    float lengths[2] = {front->lengths[front->count - 1], back->lengths[back->count - 1]};
+    skeleton *k = &made->skeleton;
+    k->count = 0;
+    int root = skeleton_add(k, "hips", -1, s->places[s->middle]);
+    int parent = root;
+    static const char *const SPINE[5] = {"spine", "chest", "upper_chest", "neck", "head"};
+    static const char *const TAIL[5] = {"tail_1", "tail_2", "tail_3", "tail_4", "tail_5"};
+    for (int i = 0; i < 5; i++)
+        parent =
+            skeleton_add(k, SPINE[i], parent, shape_curve_at(front, (0.84f - 0.17f * (float)i) * lengths[0], NULL));
+    parent = root;
+    for (int i = 0; i < 5; i++)
+        parent = skeleton_add(k, TAIL[i], parent, shape_curve_at(back, (0.84f - 0.18f * (float)i) * lengths[1], NULL));
+    made->forward = vec3_normalize(vec3_sub(s->tips[ends[head]].place, s->tips[ends[1 - head]].place));
+
+    /* nothing else stands out, and it is long */
+    float radius = s->depths[s->middle];
+    fit_use used[2] = {{ends[0], 0.3f * lengths[0]}, {ends[1], 0.3f * lengths[1]}};
+    fit_term terms[] = {
+        {fit_within((lengths[0] + lengths[1]) / MAX(radius, 1e-9f), 9, 1000, 6), 1},
+        {fit_explained(b, used, 2, -1, 0), 2.5f},
+        {fit_inside(b, k), 1},
+        {fit_alike(lengths[0], lengths[1], 3), 0.5f},
+    };
+    made->score = 0.9f * fit_score(terms, COUNT_OF(terms));
+    return true;
+}
+
+bool fit_fish(const fit_body *b, fit *made)
+{
+    if (!fit_snake(b, made)) return false;
+
+    /* fins: pairs beside the trunk that stand out less than it is long */
+    const shape *s = b->shape;
+    skeleton *k = &made->skeleton;
+    vec3 left = vec3_normalize(vec3_cross(b->up, made->forward));
+    int fins[2] = {-1, -1};
+    float best = 0.3f;
+    for (int i = 0; i < s->tip_count; i++)
+        for (int j = i + 1; j < s->tip_count; j++) {
+            float merit = pair_merit(b, i, j, made->forward) * fit_alike(s->tips[i].reach, s->tips[j].reach, 3);
+            float near = MIN(s->tips[i].distance, s->tips[j].distance) / s->farthest;
+            if (merit * (1.3f - near) <= best) continue;
+            best = merit * (1.3f - near);
+            fins[0] = i;
+            fins[1] = j;
+        }
+    if (fins[0] < 0) return false;
+    static const char *const FIN[2] = {"fin", "fin_end"};
+    static const float PARTS[2] = {1, 0.5f};
+    fit_use used[4];
+    float grown = 0;
+    for (int i = 0; i < 2; i++) {
+        float root = limb_root(b, fins[i]);
+        char side = vec3_dot(vec3_sub(s->tips[fins[i]].place, s->places[s->middle]), left) > 0 ? 'l' : 'r';
+        chain_add(b, fins[i], root, PARTS, FIN, 2, side, 0, k);
+        used[i] = (fit_use){fins[i], root};
+        grown += 0.5f * s->tips[fins[i]].distance;
+    }
+    fit_mirror(b, left, k);
+    float length = 0;
+    for (int j = 0; j < k->count; j++)
+        if (k->joints[j].parent >= 0 && j < 11)
+            length += vec3_distance(k->joints[j].position, k->joints[k->joints[j].parent].position);
+    for (int i = 0; i < s->tip_count; i++) {
+        if (vec3_dot(vec3_sub(s->tips[i].place, s->places[s->middle]), made->forward) > 0.5f * s->farthest)
+            used[2] = (fit_use){i, 0.5f * s->farthest};
+        if (vec3_dot(vec3_sub(s->tips[i].place, s->places[s->middle]), made->forward) < -0.5f * s->farthest)
+            used[3] = (fit_use){i, 0.5f * s->farthest};
+    }
+    fit_term terms[] = {
+        {fit_within(fabsf(vec3_dot(made->forward, b->up)), 0, 0.4f, 0.4f), 1},
+        {fit_within(b->height / s->size, 0, 0.45f, 0.3f), 1},
+        {fit_within(grown / MAX(length, 1e-9f), 0.1f, 0.6f, 0.4f), 1},
+        {fit_explained(b, used, 4, -1, 0), 2.5f},
+        {fit_inside(b, k), 1},
+    };
+    made->score = 0.9f * fit_score(terms, COUNT_OF(terms));
+    return true;
+}
+
+/* ---- six legs and more ---- */
+
+bool fit_many_legs(const fit_body *b, fit *made)
+{
+    const shape *s = b->shape;
+    int legs[SHAPE_TIPS];
+    int count = 0;
+    for (int i = 0; i < s->tip_count; i++)
+        if (s->tips[i].reach > 0.45f * s->farthest && fit_height(b, s->tips[i].place) < b->ground + 0.8f * b->height)
+            legs[count++] = i;
+    if (count < 6) return false;
+
+    /* the axis across which most legs have a partner */
+    float best = -1;
+    vec3 forward = {0, 0, 0};
+    vec3 middle = s->places[s->middle];
+    for (int turn = 0; turn < 36; turn++) {
+        double angle = 3.14159265358979 * turn / 36;
+        vec3 one = vec3_orthogonal(b->up);
+        vec3 axis =
+            vec3_add(vec3_scale(one, (float)det_cos(angle)), vec3_scale(vec3_cross(b->up, one), (float)det_sin(angle)));
+        vec3 aside = vec3_cross(b->up, axis);
+        float sum = 0;
+        for (int i = 0; i < count; i++) {
+            vec3 p = s->tips[legs[i]].place;
+            vec3 image = vec3_madd(p, aside, -2 * vec3_dot(vec3_sub(p, middle), aside));
+            float nearest = INFINITY;
+            for (int k = 0; k < count; k++) nearest = MIN(nearest, vec3_distance(image, s->tips[legs[k]].place));
+            sum += fit_within(nearest / s->size, 0, 0, 0.15f) / (float)count;
+        }
+        if (sum <= best) continue;
+        best = sum;
+        forward = axis;
+    }
+
+    /* the head is where the body reaches less far behind its last legs: its own end with the larger volume is the
+     * abdomen */
+    int ahead = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->depths[i] > 0.5f * s->depths[s->middle])
+            ahead += vec3_dot(vec3_sub(s->places[i], middle), forward) > 0 ? -1 : 1;
+    if (ahead < 0) forward = vec3_scale(forward, -1);
+    vec3 left = vec3_cross(b->up, forward);
+    made->forward = forward;
+
+    skeleton *k = &made->skeleton;
+    k->count = 0;
+    int root = skeleton_add(k, "hips", -1, middle);
+    vec3 nose = middle;
+    vec3 stern = middle;
+    for (int i = 0; i < s->count; i++) {
+        if (s->depths[i] < 0.4f * s->depths[s->middle]) continue;
+        if (vec3_dot(vec3_sub(s->places[i], nose), forward) > 0) nose = s->places[i];
+        if (vec3_dot(vec3_sub(s->places[i], stern), forward) < 0) stern = s->places[i];
+    }
+    skeleton_add(k, "head", root, vec3_lerp(middle, nose, 0.7f));
+    skeleton_add(k, "tail_1", root, vec3_lerp(middle, stern, 0.6f));
+    int numbers[2] = {0, 0};
+    fit_use used[SHAPE_TIPS];
+
+    /* legs from the front to the back on each side */
+    bool done[SHAPE_TIPS] = {false};
+    for (int n = 0; n < count; n++) {
+        int next = -1;
+        for (int i = 0; i < count; i++)
+            if (!done[i] &&
+                (next < 0 || vec3_dot(s->tips[legs[i]].place, forward) > vec3_dot(s->tips[legs[next]].place, forward)))
+                next = i;
+        done[next] = true;
+        int tip = legs[next];
+        bool right = vec3_dot(vec3_sub(s->tips[tip].place, middle), left) < 0;
+        float leg_root = limb_root(b, tip);
+        static const float PARTS[4] = {0.95f, 0.72f, 0.4f, 0.15f};
+        static const char *const NAMES[4] = {"", "_upper", "_lower", "_end"};
+        int parent = root;
+        int number = ++numbers[right];
+        for (int i = 0; i < 4; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "leg_%d%s", number, NAMES[i]);
+            parent = skeleton_add_side(k, name, right ? 'r' : 'l', parent,
+                                       shape_curve_at(&b->curves[tip], PARTS[i] * leg_root, NULL));
+        }
+        used[n] = (fit_use){tip, 0.6f * leg_root};
+    }
+
+    /* ends of the trunk: head, jaws, abdomen */
+    int used_count = count;
+    for (int i = 0; i < s->tip_count && used_count < SHAPE_TIPS; i++) {
+        vec3 d = vec3_sub(s->tips[i].place, middle);
+        if (fabsf(vec3_dot(d, left)) < 0.3f * vec3_length(d)) used[used_count++] = (fit_use){i, 0};
+    }
+    fit_mirror(b, left, k);
+    fit_term terms[] = {
+        {best, 2},
+        {fit_alike((float)numbers[0], (float)numbers[1] + 0.001f, 2), 1},
+        {fit_explained(b, used, used_count, -1, 0), 2},
+        {fit_inside(b, k), 1},
+    };
+    made->score = fit_score(terms, COUNT_OF(terms));
+    return true;
+}
+
+/* ---- anything else ---- */
+
+bool fit_tree(const fit_body *b, fit *made)
+{
+    const shape *s = b->shape;
+    skeleton *k = &made->skeleton;
+    k->count = 0;
+    int root = skeleton_add(k, "root", -1, s->places[s->middle]);
+    int ends[SHAPE_TIPS];
+    int limb_count = 0;
+    for (int i = 0; i < s->tip_count && k->count < SKELETON_MAX - 6; i++) {
+        if (s->tips[i].reach < 0.095f * s->farthest) continue;
+        const shape_curve *c = &b->curves[i];
+        float length = c->lengths[c->count - 1];
+
+        /* a limb that grows out of another starts there */
+        int parent = root;
+        float start = length;
+        for (int l = 0; l < limb_count; l++) {
+            float join = b->joins[i * s->tip_count + ends[l]];
+            if (join >= start - 1e-6f * s->size) continue;
+            start = join;
+            vec3 place = shape_curve_at(c, join, NULL);
+            float nearest = INFINITY;
+            for (int j = 0; j < k->count; j++) {
+                float d = vec3_distance(k->joints[j].position, place);
+                if (d >= nearest) continue;
+                nearest = d;
+                parent = j;
+            }
+        }
+        int count = CLAMP((int)(start / (0.12f * s->size)) + 1, 2, 6);
+        ends[limb_count++] = i;
+        for (int n = 0; n < count; n++) {
+            char name[32];
+            snprintf(name, sizeof name, "limb_%d_%d", limb_count, n + 1);
+            float part = 0.92f - 0.85f * (float)n / (float)count;
+            parent = skeleton_add(k, name, parent, shape_curve_at(c, part * start, NULL));
+        }
+    }
+    made->forward = (vec3){0, 0, 1};
+    made->score = 0.3f;
+    return k->count > 1;
+}

@@ -1,0 +1,321 @@
+/*
+ * fit_quadruped.c: two pairs of legs, spine, neck and head; a tail and ears where there are any.
+ *
+ * The pairs of feet give the axis of the body; which end is the head is told by several cues: the thickness of both
+ * ends near their tips, what grows out of them (ears, horns), their height, and where the toes point.
+ */
+#include "rig/fit.h"
+
+#include <string.h>
+
+#include "rig/skeleton_template.h"
+
+enum { TRIES = 8 };
+
+typedef struct quadruped_tips {
+    int pairs[2][2]; /* feet of two girdles, the same side first in both */
+    float guess;
+} quadruped_tips;
+
+static float tips_guess(const fit_body *b, const quadruped_tips *t)
+{
+    const shape *s = b->shape;
+    const shape_tip *tips = s->tips;
+    int n = s->tip_count;
+    vec3 middles[2];
+    vec3 across[2];
+    float score = 0;
+    for (int k = 0; k < 2; k++) {
+        const shape_tip *one = &tips[t->pairs[k][0]];
+        const shape_tip *two = &tips[t->pairs[k][1]];
+        middles[k] = vec3_lerp(one->place, two->place, 0.5f);
+        across[k] = fit_level(b, vec3_sub(one->place, two->place));
+        score += fit_alike(one->distance, two->distance, 1.6f);
+        float height = (fit_height(b, middles[k]) - b->ground) / b->height;
+        score += fit_within(height, 0, 0.08f, 0.25f);
+    }
+
+    /* both pairs stand across one axis, and apart along it */
+    vec3 axis = fit_level(b, vec3_sub(middles[0], middles[1]));
+    float length = vec3_length(axis);
+    if (!(length > 0)) return -1;
+    axis = vec3_scale(axis, 1 / length);
+    for (int k = 0; k < 2; k++) {
+        float width = vec3_length(across[k]);
+        float along = fabsf(vec3_dot(across[k], axis));
+        score += 1 - MIN(1.0f, along / MAX(length, 1e-9f));
+        score += 0.5f * fit_within(width / length, 0.05f, 0.7f, 0.6f);
+    }
+    score += vec3_dot(vec3_normalize(across[0]), vec3_normalize(across[1]));
+
+    /* legs of one side are as far apart on both sides */
+    score += fit_alike(b->between[t->pairs[0][0] * n + t->pairs[1][0]], b->between[t->pairs[0][1] * n + t->pairs[1][1]],
+                       1.4f);
+    fit_use used[4];
+    for (int k = 0; k < 4; k++) {
+        int tip = t->pairs[k / 2][k % 2];
+        used[k] = (fit_use){tip, 0.35f * tips[tip].distance};
+    }
+    score += 2 * fit_explained(b, used, 4, -1, 0);
+    return score;
+}
+
+static int tips_try(const fit_body *b, quadruped_tips *tries)
+{
+    const shape_tip *tips = b->shape->tips;
+    int feet[12];
+    int n = 0;
+    for (int i = 0; i < b->shape->tip_count && n < 12; i++)
+        if (fit_height(b, tips[i].place) < b->ground + 0.3f * b->height) feet[n++] = i;
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++)
+            for (int k = i + 1; k < n; k++)
+                for (int l = 0; l < n; l++) {
+                    if (k == j || l == i || l == j || l == k || l < i) continue;
+                    if (vec3_distance(tips[feet[i]].place, tips[feet[k]].place) >
+                        vec3_distance(tips[feet[i]].place, tips[feet[l]].place))
+                        continue;
+                    quadruped_tips t = {{{feet[i], feet[j]}, {feet[k], feet[l]}}, 0};
+                    t.guess = tips_guess(b, &t);
+                    if (t.guess < 0) continue;
+                    int at = count;
+                    if (at == TRIES) {
+                        if (tries[at - 1].guess >= t.guess) continue;
+                        at--;
+                    } else {
+                        count++;
+                    }
+                    for (; at > 0 && tries[at - 1].guess < t.guess; at--) tries[at] = tries[at - 1];
+                    tries[at] = t;
+                }
+    return count;
+}
+
+/* An end of the trunk: its farthest tip, and how much like a head it is. */
+typedef struct trunk_end {
+    int tip;       /* -1: none stands out */
+    vec3 extreme;  /* farthest cell of the end near the middle plane */
+    float heading; /* larger: more like a head */
+    float thick;
+} trunk_end;
+
+static trunk_end end_find(const fit_body *b, const quadruped_tips *t, int which, vec3 axis, vec3 across, vec3 middle,
+                          float length)
+{
+    const shape *s = b->shape;
+    trunk_end end = {.tip = -1};
+    const int *own = t->pairs[which];
+    const int *other = t->pairs[1 - which];
+    float feet_at = vec3_dot(vec3_lerp(s->tips[own[0]].place, s->tips[own[1]].place, 0.5f), axis);
+    float farthest = -INFINITY;
+    int grown = 0;
+    for (int i = 0; i < s->tip_count; i++) {
+        if (i == own[0] || i == own[1] || i == other[0] || i == other[1]) continue;
+        const shape_tip *tip = &s->tips[i];
+        float along = vec3_dot(vec3_sub(tip->place, middle), axis);
+        float aside = fabsf(vec3_dot(vec3_sub(tip->place, middle), across));
+        if (along < 0.15f * length || aside > 0.6f * length) continue;
+        grown += tip->reach > 0;
+        float merit = tip->distance - 0.7f * aside;
+        if (merit <= farthest) continue;
+        farthest = merit;
+        end.tip = i;
+    }
+
+    /* the thickness of the end half way out from the legs */
+    float best = -INFINITY;
+    for (int i = 0; i < s->count; i++) {
+        vec3 d = vec3_sub(s->places[i], middle);
+        float along = vec3_dot(d, axis);
+        float aside = vec3_dot(d, across);
+        if (fit_height(b, s->places[i]) < b->ground + 0.25f * b->height) continue;
+        if (along - 2 * fabsf(aside) <= best) continue;
+        best = along - 2 * fabsf(aside);
+        end.extreme = s->places[i];
+    }
+    float out = best - (feet_at - vec3_dot(middle, axis));
+    float volume = 0;
+    int cells = 0;
+    for (int i = 0; i < s->count; i++) {
+        vec3 d = vec3_sub(s->places[i], middle);
+        float along = vec3_dot(d, axis) - (feet_at - vec3_dot(middle, axis));
+        if (along < 0.3f * out || out <= 0) continue;
+        if (fit_height(b, s->places[i]) < b->ground + 0.2f * b->height) continue;
+        volume += s->depths[i];
+        cells++;
+    }
+    end.thick = cells ? volume / (float)cells : 0;
+    float height = (fit_height(b, end.extreme) - b->ground) / b->height;
+    float size = (float)cells / (float)s->count;
+    end.heading = 2.5f * size + 0.25f * (float)MIN(grown - 1, 3) + 0.7f * height;
+    end.heading += end.thick / (0.05f * b->height + end.thick);
+    return end;
+}
+
+/* The length along a leg's curve at which it enters the trunk. */
+static float leg_seam(const fit_body *b, int leg, int twin)
+{
+    vec3 meet = b->shape->places[fit_meet(b, leg, twin)];
+    float seam = fit_nearest(&b->curves[leg], meet);
+
+    /* not beyond the height where the legs part */
+    const shape_curve *c = &b->curves[leg];
+    for (int i = 1; i < c->count; i++)
+        if (fit_height(b, c->places[i]) > fit_height(b, meet)) return MIN(seam, c->lengths[i]);
+    return seam;
+}
+
+static bool tips_use(const fit_body *b, const quadruped_tips *t, fit *made)
+{
+    const shape *s = b->shape;
+    vec3 middles[2];
+    for (int k = 0; k < 2; k++)
+        middles[k] = vec3_lerp(s->tips[t->pairs[k][0]].place, s->tips[t->pairs[k][1]].place, 0.5f);
+    vec3 axis = fit_level(b, vec3_sub(middles[0], middles[1]));
+    float length = vec3_length(axis);
+    if (!(length > 0.05f * b->height)) return false;
+    axis = vec3_scale(axis, 1 / length);
+    vec3 across = vec3_cross(b->up, axis);
+    vec3 middle = vec3_lerp(middles[0], middles[1], 0.5f);
+
+    /* head against tail */
+    trunk_end ends[2];
+    for (int k = 0; k < 2; k++) ends[k] = end_find(b, t, k, k ? vec3_scale(axis, -1) : axis, across, middle, length);
+    int head = ends[0].heading >= ends[1].heading ? 0 : 1;
+    vec3 forward = head ? vec3_scale(axis, -1) : axis;
+    vec3 left = vec3_cross(b->up, forward);
+    made->forward = forward;
+
+    /* the trunk between the pairs of legs */
+    float seams[2][2];
+    vec3 roots[2][2];
+    for (int k = 0; k < 2; k++) {
+        int girdle = k ? 1 - head : head;
+        for (int i = 0; i < 2; i++) seams[k][i] = leg_seam(b, t->pairs[girdle][i], t->pairs[girdle][1 - i]);
+        float mean = 0.5f * (seams[k][0] + seams[k][1]);
+        if (!(mean > 0.04f * b->height)) return false;
+        for (int i = 0; i < 2; i++) {
+            seams[k][i] = mean;
+            roots[k][i] = shape_curve_at(&b->curves[t->pairs[girdle][i]], mean, NULL);
+        }
+    }
+    vec3 front = vec3_lerp(roots[0][0], roots[0][1], 0.5f);
+    vec3 back = vec3_lerp(roots[1][0], roots[1][1], 0.5f);
+    vec3 trunk = vec3_lerp(front, back, 0.5f);
+    float low = INFINITY;
+    float high = -INFINITY;
+    for (int i = 0; i < s->count; i++) {
+        vec3 d = vec3_sub(s->places[i], trunk);
+        if (fabsf(vec3_dot(d, forward)) > 0.12f * length || fabsf(vec3_dot(d, left)) > 0.1f * length) continue;
+        float h = fit_height(b, s->places[i]);
+        low = MIN(low, h);
+        high = MAX(high, h);
+    }
+    if (!(high > low)) return false;
+    float spine_height = low + 0.69f * (high - low);
+    vec3 withers = vec3_madd(front, b->up, spine_height - fit_height(b, front));
+    vec3 rump = vec3_madd(back, b->up, spine_height - fit_height(b, back));
+
+    /* the head turns on the neck, two fifths of the way from its far end to the withers */
+    vec3 nose = ends[head].extreme;
+    if (ends[head].tip >= 0) {
+        vec3 tip = s->tips[ends[head].tip].place;
+        if (fabsf(vec3_dot(vec3_sub(tip, trunk), left)) < 0.12f * length) nose = tip;
+    }
+    vec3 skull = vec3_lerp(nose, withers, 0.42f);
+
+    skeleton *k = &made->skeleton;
+    k->count = 0;
+    int hips = skeleton_add(k, "hips", -1, rump);
+    int spine = skeleton_add(k, "spine", hips, vec3_lerp(rump, withers, 0.36f));
+    int chest = skeleton_add(k, "chest", spine, vec3_lerp(rump, withers, 0.71f));
+    int neck = skeleton_add(k, "neck", chest, vec3_lerp(withers, skull, 0.28f));
+    int skull_joint = skeleton_add(k, "head", neck, skull);
+    int tail = ends[1 - head].tip;
+    if (tail >= 0) {
+        const shape_curve *c = &b->curves[tail];
+        float base = fit_nearest(c, rump);
+        float radius = 0;
+        float thick = 0;
+        shape_curve_at(c, base, &thick);
+        for (int i = 0; i < c->count && c->lengths[i] < base; i++) {
+            radius = c->radii[i];
+            if (c->lengths[i] > 0.3f * base && radius > 0.6f * thick) {
+                base = c->lengths[i];
+                break;
+            }
+        }
+        if (base > 0.1f * length) fit_tail(b, tail, base, hips, k);
+    }
+    for (int n = 0; n < 2; n++) {
+        for (int i = 0; i < 2; i++) {
+            /* pairs were matched by side: index i is one side in both girdles */
+            int fore = t->pairs[head][i];
+            int hind = t->pairs[1 - head][i];
+            bool is_left = vec3_dot(vec3_sub(roots[0][i], front), left) > 0;
+            if (is_left != (n == 0)) continue;
+            char side = n ? 'r' : 'l';
+            const shape_curve *c = &b->curves[fore];
+            vec3 shoulder = vec3_madd(roots[0][i], b->up, 0.6f * (spine_height - fit_height(b, roots[0][i])));
+            int j = skeleton_add_side(k, "upper_arm", side, chest, shoulder);
+            j = skeleton_add_side(k, "forearm", side, j, shape_curve_at(c, 0.95f * seams[0][i], NULL));
+            skeleton_add_side(k, "hand", side, j, shape_curve_at(c, 0.42f * seams[0][i], NULL));
+            c = &b->curves[hind];
+            vec3 hip = vec3_madd(roots[1][i], b->up, 0.75f * (spine_height - fit_height(b, roots[1][i])));
+            vec3 hock = shape_curve_at(c, 0.5f * seams[1][i], NULL);
+            vec3 knee = shape_curve_at(c, 0.96f * seams[1][i], NULL);
+
+            /* equation 2: hip, knee and hock make a triangle similar to the template's */
+            vec3 similar = vec3_madd(vec3_lerp(hip, hock, 0.53f), forward, 0.25f * vec3_distance(hip, hock));
+            j = skeleton_add_side(k, "thigh", side, hips, hip);
+            j = skeleton_add_side(k, "shin", side, j, vec3_lerp(knee, similar, 0.5f));
+            j = skeleton_add_side(k, "foot", side, j, hock);
+            skeleton_add_side(k, "toe", side, j, shape_curve_at(c, 0.15f * seams[1][i], NULL));
+        }
+    }
+    (void)skull_joint;
+    fit_mirror(b, left, k);
+
+    /* the score */
+    fit_use used[6];
+    int used_count = 4;
+    for (int i = 0; i < 4; i++) used[i] = (fit_use){t->pairs[i / 2][i % 2], 0.6f * seams[0][0]};
+    for (int i = 0; i < 2; i++)
+        if (ends[i].tip >= 0) used[used_count++] = (fit_use){ends[i].tip, 0.7f * s->tips[ends[i].tip].distance};
+    float leg = 0.5f * (seams[0][0] + seams[1][0]);
+    vec3 spine_line = vec3_sub(withers, rump);
+    float spine_length = vec3_length(spine_line);
+    float level = spine_length > 0 ? fabsf(vec3_dot(spine_line, b->up)) / spine_length : 1;
+    float ahead = vec3_dot(vec3_sub(nose, front), forward) / length;
+    fit_term terms[] = {
+        {fit_alike(seams[0][0], seams[1][0], 2.5f), 1},
+        {fit_within(leg / length, 0.2f, 1.5f, 0.5f), 1},
+        {fit_within(level, 0, 0.4f, 0.5f), 1},
+        {fit_within(ahead, 0.1f, 1.2f, 0.5f), 1},
+        {fit_within(spine_length / length, 0.5f, 1.4f, 0.6f), 1},
+        {fit_within((high - low) / length, 0.2f, 0.9f, 0.5f), 0.7f},
+        {fit_within((low - b->ground) / b->height, 0.12f, 0.75f, 0.2f), 1},
+        {fit_inside(b, k), 2},
+        {fit_explained(b, used, used_count, ends[head].tip, fit_height(b, withers)), 2},
+    };
+    made->score = fit_score(terms, COUNT_OF(terms));
+    return true;
+}
+
+bool fit_quadruped(const fit_body *b, fit *best)
+{
+    quadruped_tips tries[TRIES];
+    fit made = *best;
+    int count = tips_try(b, tries);
+    bool found = false;
+    float top = count ? tries[0].guess : 0;
+    for (int i = 0; i < count; i++) {
+        if (tries[i].guess < 0.85f * top || !tips_use(b, &tries[i], &made)) continue;
+        made.score *= tries[i].guess / top;
+        if (found && made.score <= best->score) continue;
+        *best = made;
+        found = true;
+    }
+    return found;
+}

@@ -1,0 +1,570 @@
+/*
+ * shape.c: cells of a solid as a graph, its middle, far ends and centred curves.
+ *
+ * The middle is half way between the two cells that are farthest apart through the solid. Far ends are the maxima of
+ * the distance from it; going down from them, sets grow and meet, and what stands out by little before it meets a
+ * farther one is a bump. Curves run along shortest ways whose cost falls with the depth, and so along the middle of
+ * limbs.
+ */
+#include "rig/shape.h"
+
+#include <string.h>
+
+/* What stands out by less than this share of the farthest distance is a bump. */
+static const float BUMP = 0.035f;
+/* Parts farther apart than this share of the size are not joined. */
+static const float BRIDGE = 0.12f;
+
+enum { PARTS_MAX = 64 };
+
+/* ---- shortest ways ---- */
+
+typedef struct way {
+    float distance;
+    int node;
+} way;
+
+typedef struct way_heap {
+    way *entries;
+    int count;
+    size_t capacity;
+} way_heap;
+
+static bool way_before(way a, way b) { return a.distance != b.distance ? a.distance < b.distance : a.node < b.node; }
+
+static bool heap_push(way_heap *q, way entry, const cutis_allocator *allocator)
+{
+    if ((size_t)q->count == q->capacity) {
+        size_t capacity = q->capacity ? 2 * q->capacity : 4096;
+        way *grown = memory_allocate(allocator, capacity, sizeof *grown);
+        if (!grown) return false;
+        if (q->count) memcpy(grown, q->entries, (size_t)q->count * sizeof *grown);
+        memory_release(allocator, q->entries, q->capacity, sizeof *grown);
+        q->entries = grown;
+        q->capacity = capacity;
+    }
+    int i = q->count++;
+    for (; i > 0 && way_before(entry, q->entries[(i - 1) / 2]); i = (i - 1) / 2)
+        q->entries[i] = q->entries[(i - 1) / 2];
+    q->entries[i] = entry;
+    return true;
+}
+
+static way heap_pop(way_heap *q)
+{
+    way top = q->entries[0];
+    way last = q->entries[--q->count];
+    int i = 0;
+    int child;
+    while ((child = 2 * i + 1) < q->count) {
+        if (child + 1 < q->count && way_before(q->entries[child + 1], q->entries[child])) child++;
+        if (!way_before(q->entries[child], last)) break;
+        q->entries[i] = q->entries[child];
+        i = child;
+    }
+    q->entries[i] = last;
+    return top;
+}
+
+/* Neighbours of a node: 26 cells and bridges. Returns how many; at most 32. */
+static int node_neighbours(const shape *s, int node, int *others, float *lengths)
+{
+    static const float STEPS[4] = {0, 1, 1.41421356f, 1.73205081f};
+    const int *size = s->solid.size;
+    int row = size[0];
+    int layer = size[0] * size[1];
+    int cell = s->cells[node];
+    int count = 0;
+
+    /* nodes never lie on the border of the grid */
+    for (int k = -1; k <= 1; k++)
+        for (int j = -1; j <= 1; j++)
+            for (int i = -1; i <= 1; i++) {
+                int other = s->nodes[cell + i + j * row + k * layer];
+                if (other < 0 || other == node) continue;
+                others[count] = other;
+                lengths[count++] = STEPS[(i != 0) + (j != 0) + (k != 0)] * s->solid.spacing;
+            }
+    for (int b = s->bridge_at[node]; b >= 0 && b < s->bridge_count && s->bridges[b].a == node && count < 32; b++) {
+        others[count] = s->bridges[b].b;
+        lengths[count++] = s->bridges[b].length;
+    }
+    return count;
+}
+
+/* Shortest ways from a node. central: steps cost less the deeper they run. parents: (count) or NULL. */
+static bool ways_find(const shape *s, int from, bool central, const cutis_allocator *allocator, float *distances,
+                      int *parents)
+{
+    way_heap q = {0};
+    for (int i = 0; i < s->count; i++) distances[i] = INFINITY;
+    distances[from] = 0;
+    if (parents) parents[from] = -1;
+    bool fine = heap_push(&q, (way){0, from}, allocator);
+    while (fine && q.count) {
+        way w = heap_pop(&q);
+        if (w.distance > distances[w.node]) continue;
+        int others[32];
+        float lengths[32];
+        int count = node_neighbours(s, w.node, others, lengths);
+        for (int k = 0; k < count && fine; k++) {
+            float cost = lengths[k];
+            if (central) {
+                float depth = (s->depths[others[k]] + 0.5f * s->solid.spacing) / s->solid.spacing;
+                cost /= depth * depth;
+            }
+            float d = w.distance + cost;
+            if (!(d < distances[others[k]])) continue;
+            distances[others[k]] = d;
+            if (parents) parents[others[k]] = w.node;
+            fine = heap_push(&q, (way){d, others[k]}, allocator);
+        }
+    }
+    memory_release(allocator, q.entries, q.capacity, sizeof *q.entries);
+    return fine;
+}
+
+/* ---- nodes and bridges ---- */
+
+/* Number the parts of the solid (cells joined by faces, edges and corners); labels: (cells), -1 outside. */
+static int parts_label(const shape *s, size_t cell_count, int *labels, int *stack, int *sizes, int limit)
+{
+    const int *size = s->solid.size;
+    int row = size[0];
+    int layer = size[0] * size[1];
+    int count = 0;
+    for (size_t c = 0; c < cell_count; c++) labels[c] = s->solid.distance[c] < 0 ? -2 : -1;
+    for (size_t c = 0; c < cell_count; c++) {
+        if (labels[c] != -2) continue;
+        int depth = 0;
+        int members = 0;
+        stack[depth++] = (int)c;
+        labels[c] = count;
+        while (depth > 0) {
+            int cell = stack[--depth];
+            members++;
+            for (int k = 0; k < 27; k++) {
+                int other = cell + k % 3 - 1 + (k / 3 % 3 - 1) * row + (k / 9 - 1) * layer;
+                if (labels[other] != -2) continue;
+                labels[other] = count;
+                stack[depth++] = other;
+            }
+        }
+        if (count < limit) sizes[count] = members;
+        count++;
+    }
+    return count;
+}
+
+typedef struct part_link {
+    int a, b;     /* parts */
+    int from, to; /* cells */
+    float length;
+} part_link;
+
+/*
+ * The shortest link between each two of the first `part_count` parts, by growing all of them through the air together.
+ * owners, sources: (cells). Returns how many.
+ */
+static int links_find(const shape *s, size_t cell_count, int part_count, const int *labels, int *owners, int *sources,
+                      int *queue, float limit, part_link *links, int link_limit)
+{
+    const int *size = s->solid.size;
+    int row = size[0];
+    int layer = size[0] * size[1];
+    size_t head = 0;
+    size_t tail = 0;
+    int count = 0;
+    for (size_t c = 0; c < cell_count; c++) {
+        owners[c] = labels[c] < part_count ? labels[c] : -1;
+        sources[c] = (int)c;
+        if (owners[c] >= 0) queue[tail++] = (int)c;
+    }
+    while (head < tail) {
+        int cell = queue[head++];
+        int x = cell % row;
+        int y = cell / row % size[1];
+        int z = cell / layer;
+        if (x == 0 || y == 0 || z == 0 || x + 1 == size[0] || y + 1 == size[1] || z + 1 == size[2]) continue;
+        for (int k = 0; k < 27; k++) {
+            int other = cell + k % 3 - 1 + (k / 3 % 3 - 1) * row + (k / 9 - 1) * layer;
+            if (owners[other] < 0) {
+                owners[other] = owners[cell];
+                sources[other] = sources[cell];
+                queue[tail++] = other;
+                continue;
+            }
+            if (owners[other] == owners[cell]) continue;
+
+            /* two parts meet */
+            int from = sources[cell];
+            int to = sources[other];
+            vec3 a = solid_centre(&s->solid, from % row, from / row % size[1], from / layer);
+            vec3 b = solid_centre(&s->solid, to % row, to / row % size[1], to / layer);
+            float length = vec3_distance(a, b);
+            if (length > limit) continue;
+            int low = MIN(owners[cell], owners[other]);
+            int high = MAX(owners[cell], owners[other]);
+            int at = 0;
+            while (at < count && (links[at].a != low || links[at].b != high)) at++;
+            if (at == link_limit || (at < count && links[at].length <= length)) continue;
+            bool turned = owners[cell] != low;
+            links[at] = (part_link){low, high, turned ? to : from, turned ? from : to, length};
+            if (at == count) count++;
+        }
+    }
+    return count;
+}
+
+/* Join the parts by the shortest links (Kruskal); keep the tree that holds the largest part. */
+static cutis_result parts_join(shape *s, size_t cell_count, arena *memory, arena *scratch, cutis_error *error)
+{
+    enum { LINK_LIMIT = 1024 };
+    int *labels = ARENA_ARRAY(scratch, int, cell_count);
+    int *stack = ARENA_ARRAY(scratch, int, cell_count);
+    int *owners = ARENA_ARRAY(scratch, int, cell_count);
+    int *sources = ARENA_ARRAY(scratch, int, cell_count);
+    int *sizes = ARENA_ARRAY(scratch, int, cell_count);
+    part_link *links = ARENA_ARRAY(scratch, part_link, LINK_LIMIT);
+    if (scratch->failed) return error_memory(error, "the shape of a body");
+    int all = parts_label(s, cell_count, labels, stack, sizes, (int)cell_count);
+
+    /* the largest parts get the low numbers; crumbs are left out */
+    int rank_count = 0;
+    for (; rank_count < PARTS_MAX; rank_count++) {
+        int best = -1;
+        for (int p = 0; p < all; p++)
+            if (sizes[p] > 0 && (best < 0 || sizes[p] > sizes[best])) best = p;
+        if (best < 0 || sizes[best] < MAX(3, s->solid.inside_count / 4000)) break;
+        sizes[best] = -1 - rank_count;
+    }
+    for (size_t c = 0; c < cell_count; c++)
+        if (labels[c] >= 0) labels[c] = sizes[labels[c]] < 0 ? -1 - sizes[labels[c]] : -1;
+    s->component_count = all;
+    if (rank_count == 0) return error_set(error, CUTIS_ERROR_DATA, "the surface encloses no volume");
+
+    /* links, shortest first */
+    int parents[PARTS_MAX];
+    part_link chosen[PARTS_MAX];
+    int chosen_count = 0;
+    for (int p = 0; p < rank_count; p++) parents[p] = p;
+    if (rank_count > 1) {
+        float limit = BRIDGE * s->size;
+        int count = links_find(s, cell_count, rank_count, labels, owners, sources, stack, limit, links, LINK_LIMIT);
+        for (;;) {
+            int best = -1;
+            for (int k = 0; k < count; k++)
+                if (forest_root(parents, links[k].a) != forest_root(parents, links[k].b) &&
+                    (best < 0 || links[k].length < links[best].length))
+                    best = k;
+            if (best < 0) break;
+            forest_join(parents, links[best].a, links[best].b);
+            chosen[chosen_count++] = links[best];
+        }
+    }
+
+    /* nodes: cells of parts joined with the largest */
+    s->nodes = ARENA_ARRAY(memory, int, cell_count);
+    s->cells = ARENA_ARRAY(memory, int, s->solid.inside_count);
+    if (memory->failed) return error_memory(error, "the shape of a body");
+    for (size_t c = 0; c < cell_count; c++) {
+        bool kept = labels[c] >= 0 && forest_root(parents, labels[c]) == forest_root(parents, 0);
+        s->nodes[c] = kept ? s->count : -1;
+        if (kept) s->cells[s->count++] = (int)c;
+    }
+    s->dropped_count = s->solid.inside_count - s->count;
+    s->bridges = ARENA_ARRAY(memory, shape_bridge, 2 * (size_t)chosen_count + 1);
+    s->bridge_at = ARENA_ARRAY(memory, int, s->count);
+    if (memory->failed) return error_memory(error, "the shape of a body");
+    memset(s->bridge_at, 0xFF, (size_t)s->count * sizeof *s->bridge_at);
+    for (int k = 0; k < 2 * chosen_count; k++) {
+        const part_link *link = &chosen[k / 2];
+        int a = s->nodes[k % 2 ? link->to : link->from];
+        int b = s->nodes[k % 2 ? link->from : link->to];
+        if (a < 0 || b < 0) continue;
+
+        /* by node, by insertion */
+        int at = s->bridge_count++;
+        for (; at > 0 && s->bridges[at - 1].a > a; at--) s->bridges[at] = s->bridges[at - 1];
+        s->bridges[at] = (shape_bridge){a, b, link->length};
+    }
+    for (int k = s->bridge_count - 1; k >= 0; k--) s->bridge_at[s->bridges[k].a] = k;
+    return CUTIS_OK;
+}
+
+/* ---- tips ---- */
+
+typedef struct tip_sort {
+    float distance;
+    int node;
+} tip_sort;
+
+/* By falling distance: a heap sort. */
+static void nodes_sort(tip_sort *items, int count)
+{
+    for (int end = -1, start = count / 2; end != 1;) {
+        if (end < 0) end = count;
+        int root;
+        if (start > 0) {
+            root = --start;
+        } else {
+            tip_sort swap = items[--end];
+            items[end] = items[0];
+            items[0] = swap;
+            root = 0;
+            if (end <= 1) break;
+        }
+        for (;;) {
+            int child = 2 * root + 1;
+            if (child >= end) break;
+            bool right =
+                child + 1 < end &&
+                (items[child + 1].distance < items[child].distance ||
+                 (items[child + 1].distance == items[child].distance && items[child + 1].node > items[child].node));
+            if (right) child++;
+            bool below = items[child].distance < items[root].distance ||
+                         (items[child].distance == items[root].distance && items[child].node > items[root].node);
+            if (!below) break;
+            tip_sort swap = items[child];
+            items[child] = items[root];
+            items[root] = swap;
+            root = child;
+        }
+    }
+}
+
+static void tip_offer(shape *s, shape_tip tip)
+{
+    int at = s->tip_count;
+    if (at == SHAPE_TIPS) {
+        if (s->tips[at - 1].reach >= tip.reach) return;
+        at--;
+    } else {
+        s->tip_count++;
+    }
+    for (; at > 0 && s->tips[at - 1].reach < tip.reach; at--) s->tips[at] = s->tips[at - 1];
+    s->tips[at] = tip;
+}
+
+static bool tips_find(shape *s, arena *scratch)
+{
+    tip_sort *order = ARENA_ARRAY(scratch, tip_sort, s->count);
+    int *up = ARENA_ARRAY(scratch, int, s->count);
+    int *tops = ARENA_ARRAY(scratch, int, s->count); /* farthest node of a set, by its root */
+    if (scratch->failed) return false;
+    for (int i = 0; i < s->count; i++) {
+        order[i] = (tip_sort){s->distances[i], i};
+        up[i] = -1;
+    }
+    nodes_sort(order, s->count);
+    s->farthest = order[0].distance;
+    for (int k = 0; k < s->count; k++) {
+        int node = order[k].node;
+        int others[32];
+        float lengths[32];
+        int count = node_neighbours(s, node, others, lengths);
+        up[node] = node;
+        tops[node] = node;
+        for (int i = 0; i < count; i++) {
+            if (up[others[i]] < 0) continue;
+            int a = forest_root(up, node);
+            int b = forest_root(up, others[i]);
+            if (a == b) continue;
+
+            /* the nearer top ends here */
+            int elder = tops[a];
+            int younger = tops[b];
+            if (s->distances[younger] > s->distances[elder] ||
+                (s->distances[younger] == s->distances[elder] && younger < elder)) {
+                int swap = elder;
+                elder = younger;
+                younger = swap;
+            }
+            float reach = s->distances[younger] - s->distances[node];
+            if (reach > BUMP * s->farthest && younger != node)
+                tip_offer(s, (shape_tip){younger, s->distances[younger], reach, elder, node, s->places[younger]});
+            forest_join(up, a, b);
+            tops[forest_root(up, a)] = elder;
+        }
+    }
+    int first = order[0].node;
+    tip_offer(s, (shape_tip){first, s->farthest, s->farthest, -1, -1, s->places[first]});
+
+    /* elders by their place among the tips */
+    for (int i = 0; i < s->tip_count; i++) {
+        int elder = -1;
+        for (int k = 0; k < s->tip_count && s->tips[i].elder >= 0; k++)
+            if (s->tips[k].node == s->tips[i].elder) elder = k;
+        s->tips[i].elder = elder;
+    }
+    return true;
+}
+
+/* ---- middle ---- */
+
+static int farthest_node(const shape *s, const float *distances)
+{
+    int best = 0;
+    for (int i = 1; i < s->count; i++)
+        if (distances[i] < INFINITY && distances[i] > distances[best]) best = i;
+    return best;
+}
+
+static bool middle_find(shape *s, arena *scratch)
+{
+    float *a = ARENA_ARRAY(scratch, float, s->count);
+    float *b = ARENA_ARRAY(scratch, float, s->count);
+    s->middle = 0;
+    for (int i = 1; i < s->count; i++)
+        if (s->depths[i] > s->depths[s->middle]) s->middle = i;
+    if (scratch->failed || !shape_spread(s, s->middle, b)) return false;
+    int first = farthest_node(s, b);
+    if (!shape_spread(s, first, a)) return false;
+    int second = farthest_node(s, a);
+    if (!shape_spread(s, second, b)) return false;
+
+    /* the deepest of the nodes half way */
+    float length = a[second];
+    float best = -1;
+    for (int i = 0; i < s->count; i++) {
+        if (a[i] + b[i] > 1.08f * length || fabsf(a[i] - b[i]) > 0.06f * length) continue;
+        if (s->depths[i] <= best) continue;
+        best = s->depths[i];
+        s->middle = i;
+    }
+    return true;
+}
+
+/* ---- build ---- */
+
+cutis_result shape_build(int point_count, const float *positions, int triangle_count, const int *triangles, int cells,
+                         const cutis_jobs *jobs, arena *memory, shape *out, cutis_error *error)
+{
+    *out = (shape){0};
+    vec3 low = {INFINITY, INFINITY, INFINITY};
+    vec3 high = {-INFINITY, -INFINITY, -INFINITY};
+    for (int i = 0; i < 3 * triangle_count; i++) {
+        vec3 p = vec3_load(positions + 3 * (size_t)triangles[i]);
+        low = vec3_min(low, p);
+        high = vec3_max(high, p);
+    }
+    vec3 extent = vec3_sub(high, low);
+    float longest = MAX(extent.x, MAX(extent.y, extent.z));
+    float spacing = longest / (float)cells;
+
+    /* a bulky body needs larger cells for the same time, and has no thin limbs to lose */
+    double box = (double)extent.x / spacing * (extent.y / spacing) * (extent.z / spacing);
+    double limit = 0.35 * cells * cells * cells;
+    if (box > limit) spacing *= (float)det_pow(box / limit, 1.0 / 3);
+    solid_def def = {point_count, positions, triangle_count, triangles, spacing, 2 * spacing, jobs};
+    cutis_result result = solid_build(&def, memory, &out->solid, error);
+    if (result != CUTIS_OK) return result;
+    out->size = vec3_length(extent);
+    out->allocator = &memory->allocator;
+    size_t cell_count = (size_t)out->solid.size[0] * (size_t)out->solid.size[1] * (size_t)out->solid.size[2];
+
+    arena scratch = arena_create(&memory->allocator);
+    result = parts_join(out, cell_count, memory, &scratch, error);
+    if (result == CUTIS_OK) {
+        out->places = ARENA_ARRAY(memory, vec3, out->count);
+        out->depths = ARENA_ARRAY(memory, float, out->count);
+        out->distances = ARENA_ARRAY(memory, float, out->count);
+        out->parents = ARENA_ARRAY(memory, int, out->count);
+        float *costs = ARENA_ARRAY(&scratch, float, out->count);
+        bool fine = !memory->failed && !scratch.failed;
+        out->low = high;
+        out->high = low;
+        for (int i = 0; i < out->count && fine; i++) {
+            int c = out->cells[i];
+            int row = out->solid.size[0];
+            out->places[i] =
+                solid_centre(&out->solid, c % row, c / row % out->solid.size[1], c / row / out->solid.size[1]);
+            out->depths[i] = -out->solid.distance[c];
+            out->low = vec3_min(out->low, out->places[i]);
+            out->high = vec3_max(out->high, out->places[i]);
+        }
+        fine = fine && middle_find(out, &scratch) && shape_spread(out, out->middle, out->distances);
+        fine = fine && ways_find(out, out->middle, true, &memory->allocator, costs, out->parents);
+        fine = fine && tips_find(out, &scratch);
+        if (!fine) result = error_memory(error, "the shape of a body");
+    }
+    arena_destroy(&scratch);
+    return result;
+}
+
+bool shape_spread(const shape *s, int from, float *distances)
+{
+    return ways_find(s, from, false, s->allocator, distances, NULL);
+}
+
+/* ---- curves ---- */
+
+void shape_curve_trace(const shape *s, int node, shape_curve *curve)
+{
+    /* the way in nodes, thinned to what fits */
+    int steps = 0;
+    for (int i = node; i >= 0; i = s->parents[i]) steps++;
+    int stride = 1 + (steps - 1) / (SHAPE_CURVE - 2);
+    int count = 0;
+    int step = 0;
+    for (int i = node; i >= 0; i = s->parents[i], step++) {
+        if (step % stride && s->parents[i] >= 0) continue;
+        curve->nodes[count] = i;
+        curve->places[count] = s->places[i];
+        curve->radii[count++] = s->depths[i];
+    }
+    curve->count = count;
+
+    /* smooth, with the ends held */
+    for (int round = 0; round < 6; round++) {
+        vec3 before = curve->places[0];
+        float radius_before = curve->radii[0];
+        for (int i = 1; i + 1 < count; i++) {
+            vec3 mean = vec3_lerp(before, curve->places[i + 1], 0.5f);
+            float radius = 0.5f * (radius_before + curve->radii[i + 1]);
+            before = curve->places[i];
+            radius_before = curve->radii[i];
+            curve->places[i] = vec3_lerp(curve->places[i], mean, 0.5f);
+            curve->radii[i] = 0.5f * (curve->radii[i] + radius);
+        }
+    }
+    curve->lengths[0] = 0;
+    for (int i = 1; i < count; i++)
+        curve->lengths[i] = curve->lengths[i - 1] + vec3_distance(curve->places[i], curve->places[i - 1]);
+}
+
+vec3 shape_curve_at(const shape_curve *c, float length, float *radius)
+{
+    int i = 1;
+    while (i + 1 < c->count && c->lengths[i] < length) i++;
+    if (c->count < 2) {
+        if (radius) *radius = c->radii[0];
+        return c->places[0];
+    }
+    float step = c->lengths[i] - c->lengths[i - 1];
+    float t = step > 0 ? (length - c->lengths[i - 1]) / step : 0;
+    t = CLAMP(t, 0, 1);
+    if (radius) *radius = c->radii[i - 1] + t * (c->radii[i] - c->radii[i - 1]);
+    return vec3_lerp(c->places[i - 1], c->places[i], t);
+}
+
+float shape_visible(const shape *s, vec3 a, vec3 b, float slack)
+{
+    int steps = (int)(vec3_distance(a, b) / (0.5f * s->solid.spacing)) + 2;
+    int inside = 0;
+    for (int i = 0; i <= steps; i++)
+        inside += solid_sample(&s->solid, vec3_lerp(a, b, (float)i / (float)steps)) < slack;
+    return (float)inside / (float)(steps + 1);
+}
+
+vec3 shape_centre(const shape *s, vec3 place, float depth)
+{
+    for (int round = 0; round < 40; round++) {
+        float distance = solid_sample(&s->solid, place);
+        if (distance <= -depth) break;
+        vec3 next = vec3_madd(place, vec3_normalize(solid_gradient(&s->solid, place)), -0.5f * s->solid.spacing);
+        if (solid_sample(&s->solid, next) >= distance) break;
+        place = next;
+    }
+    return place;
+}
