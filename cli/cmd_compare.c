@@ -131,8 +131,9 @@ static int run_solvers(comparison *c)
 static void print_table(const comparison *c)
 {
     char bytes[32];
-    cli_table *table = cli_table_create("lrrrrrrr");
-    cli_table_heads(table, "solver|volume %|intersections|stretch p99|jitter 1/s2|jiggle 1/s|ms a frame|memory");
+    cli_table *table = cli_table_create("lrrrrrrrrrrl");
+    cli_table_heads(table, "solver|volume %|intersections|stretch p99|jitter 1/s2|jiggle 1/s|off %|turned|torn %|ms a "
+                           "frame|memory|verdict");
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
         if (!e->result) continue;
@@ -143,8 +144,13 @@ static void print_table(const comparison *c)
         cli_table_cell(table, "%.3f", q->stretch_p99);
         cli_table_cell(table, "%.2f", q->acceleration_rms);
         cli_table_cell(table, "%.4f", e->jiggle);
+        const double *harm = e->result->verdict.figures;
+        cli_table_cell(table, "%.2f", 100 * harm[CUTIS_HARM_DISPLACEMENT_MAX]);
+        cli_table_cell(table, "%.1f", harm[CUTIS_HARM_ANGLE_P95]);
+        cli_table_cell(table, "%.2f", 100 * harm[CUTIS_HARM_TORN]);
         cli_table_cell(table, "%.3g", e->result->step_median * 1e3);
         cli_table_cell(table, "%s", cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
+        cli_table_cell(table, "%s", e->result->verdict.text);
     }
     cli_table_print(table, "");
 }
@@ -290,14 +296,19 @@ static void write_table(FILE *file, const comparison *c)
 {
     char bytes[32];
     fprintf(file, "<table><tr><th>solver<th>volume error, largest<th>intersections, most<th>stretch, 99th percentile"
-                  "<th>jitter, 1/s&sup2;<th>jiggle, 1/s<th>ms a frame<th>memory</tr>\n");
+                  "<th>jitter, 1/s&sup2;<th>jiggle, 1/s<th>from linear skinning, largest<th>turned, 95th percentile"
+                  "<th>ms a frame<th>memory<th>verdict</tr>\n");
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
         if (!e->result) continue;
         const cutis_quality *q = &e->result->quality;
-        fprintf(file, "<tr><td>%s<td>%.2f %%<td>%d<td>%.3f<td>%.2f<td>%.4f<td>%.3g<td>%s</tr>\n", e->solver,
-                100 * q->volume_error_max, q->self_intersections_max, q->stretch_p99, q->acceleration_rms, e->jiggle,
+        const double *harm = e->result->verdict.figures;
+        fprintf(file, "<tr><td>%s<td>%.2f %%<td>%d<td>%.3f<td>%.2f<td>%.4f<td>%.2f %%<td>%.1f&deg;<td>%.3g<td>%s<td>",
+                e->solver, 100 * q->volume_error_max, q->self_intersections_max, q->stretch_p99, q->acceleration_rms,
+                e->jiggle, 100 * harm[CUTIS_HARM_DISPLACEMENT_MAX], harm[CUTIS_HARM_ANGLE_P95],
                 e->result->step_median * 1e3, cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
+        write_escaped(file, e->result->verdict.text);
+        fprintf(file, "</tr>\n");
     }
     fprintf(file, "</table>\n");
 }
@@ -413,7 +424,10 @@ const cli_command cmd_compare = {
         "pictures and plots), DIR/sheet.png, DIR/compare.json (the report of each bake) and a cache each.\n"
         "volume: largest change against rest. intersections: the most pairs of triangles in a frame. stretch: 99th "
         "percentile over edges and frames. jitter: RMS acceleration over the size. jiggle: RMS speed of the flesh "
-        "against linear-blend skinning, over the size. memory: of model and state.",
+        "against linear-blend skinning, over the size. off: largest distance from it, percent of the size; turned: "
+        "95th "
+        "percentile of the rotation of patches against it, degrees; torn: near points torn apart. memory: of model and "
+        "state.",
     .examples = "cutis compare arm --clip flex -o out/arm\n"
                 "cutis compare hero.glb --solvers lbs,layers,layers+slide -o out/hero",
     .options = options,

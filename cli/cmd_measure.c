@@ -2,6 +2,8 @@
  * cmd_measure.c: the quality of a baked result, against the character's rest pose.
  */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "quality.h"
 
@@ -55,6 +57,83 @@ static void print_text(const cutis_quality *q, double fps)
     cli_table_print(table, "");
 }
 
+/* ---- against linear skinning ---- */
+
+/* The clip that the frames show: the one asked for, or the first when it has as many frames. -1: none. */
+static int find_clip(const cli_arguments *arguments, const cutis_character *character, const cutis_cache *cache,
+                     double fps)
+{
+    const char *name = cli_text(arguments, "clip");
+    if (name) return cutis_character_find_clip(character, name);
+    if (character->clip_count == 0) return -1;
+    return cli_frame_count(&character->clips[0], fps) == cache->frame_count ? 0 : -1;
+}
+
+/* Judge the frames beside linear skinning of the clip; false when there is nothing to compare with. */
+static bool judge(const cli_arguments *arguments, const cutis_character *character, const cutis_cache *cache,
+                  double fps, cutis_pool *pool, cutis_verdict *verdict)
+{
+    int clip = find_clip(arguments, character, cache, fps);
+    cutis_model_def def = cutis_model_def_default();
+    cutis_model *model = NULL;
+    cutis_state *state = NULL;
+    cutis_judge *judge = NULL;
+    def.character = character;
+    bool fine =
+        clip >= 0 && cutis_model_build(&def, &model, NULL) == CUTIS_OK &&
+        cutis_state_create(model, NULL, &state, NULL) == CUTIS_OK &&
+        cutis_judge_create(character, cache->frame_count, cutis_pool_jobs(pool), NULL, &judge, NULL) == CUTIS_OK;
+
+    /* the file's own morphs, without those of a bake */
+    float *morphs = cli_allocate((size_t)character->morph_count + 1, sizeof *morphs);
+    cutis_clip_motion motion = {character, clip, 0};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .morphs = morphs};
+    double skip =
+        cli_given(arguments, "start") ? cli_number(arguments, "start") - (double)character->clips[clip].start : 0;
+    for (int f = 0; fine && f < cache->frame_count; f++) {
+        double time = fmax(0, skip + f / fps);
+        cutis_clip_motion_morphs(&motion, time, morphs);
+        for (int m = 0; m < character->morph_count; m++)
+            if (strncmp(character->morphs[m].name, "cutis_", 6) == 0) morphs[m] = 0;
+        cutis_state_reset(model, state, NULL);
+        cutis_state_step(model, state, &input, time);
+        cutis_judge_frame(judge, cache->positions + (size_t)f * 3 * (size_t)cache->vertex_count,
+                          cutis_state_positions(model, state), NULL);
+    }
+    if (fine) cutis_judge_finish(judge, 0, 0, 0, verdict);
+    free(morphs);
+    cutis_judge_destroy(judge);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return fine;
+}
+
+static void print_verdict(const cutis_verdict *v)
+{
+    cli_table *table = cli_table_create("lrll");
+    printf("\nagainst linear skinning of the clip: %s\n", v->text);
+    for (int i = 0; i < CUTIS_HARM_REPAIRS; i++) {
+        if (i == CUTIS_HARM_BONE || i == CUTIS_HARM_NON_FINITE) continue; /* a cache does not tell */
+        cli_table_cell(table, "%s", cutis_harm_name((cutis_harm)i));
+        cli_table_cell(table, "%.4g", v->figures[i]);
+        cli_table_cell(table, "a look above %g, bad above %g", cutis_harm_bound((cutis_harm)i, CUTIS_LOOK),
+                       cutis_harm_bound((cutis_harm)i, CUTIS_BAD));
+        cell_frame(table, v->worst_frames[i]);
+    }
+    cli_table_print(table, "");
+}
+
+static json_t *verdict_json(const cutis_verdict *v)
+{
+    static const char *const levels[] = {"good", "look", "bad"};
+    json_t *figures = json_object();
+    for (int i = 0; i < CUTIS_HARM_REPAIRS; i++)
+        if (i != CUTIS_HARM_BONE)
+            json_object_set_new(figures, cutis_harm_name((cutis_harm)i), cli_json_real(v->figures[i]));
+    return json_pack("{s:s, s:o, s:o}", "level", levels[v->level], "text", cli_json_string(v->text), "figures",
+                     figures);
+}
+
 static int measure(const cli_arguments *arguments, const cutis_character *character, const cutis_cache *cache,
                    cutis_pool *pool)
 {
@@ -64,10 +143,17 @@ static int measure(const cli_arguments *arguments, const cutis_character *charac
     cli_interrupt_at_once(true);
     cutis_result result = cutis_measure(character, cache->positions, cache->frame_count, fps, cutis_pool_jobs(pool),
                                         NULL, &quality, &error);
+    cutis_verdict verdict;
+    bool judged = result == CUTIS_OK && judge(arguments, character, cache, fps, pool, &verdict);
     cli_interrupt_at_once(false);
     if (result != CUTIS_OK) return cli_library_error(&error);
-    if (cli_flag(arguments, "json")) return cli_json_print(quality_json(&quality, fps));
+    if (cli_flag(arguments, "json")) {
+        json_t *root = quality_json(&quality, fps);
+        if (judged) json_object_set_new(root, "verdict", verdict_json(&verdict));
+        return cli_json_print(root);
+    }
     print_text(&quality, fps);
+    if (judged) print_verdict(&verdict);
     return CLI_OK;
 }
 
@@ -95,7 +181,8 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    CLI_OPTION_CLIP("clip of a .glb; the baked one when not given"),
+    CLI_OPTION_CLIP("clip that the frames show, for the comparison with linear skinning; of a .glb: that is played"),
+    {.name = "start", .kind = CLI_NUMBER, .value = "SECONDS", .help = "instant of the clip that frame 0 shows"},
     CLI_OPTION_FPS("frames per second, for caches that do not tell (.npy, .obj: 30 is assumed)", NULL),
     CLI_OPTION_THREADS,
     CLI_OPTION_JSON,
@@ -105,7 +192,9 @@ const cli_command cmd_measure = {
     .name = "measure",
     .usage = "FILE|NAME [CACHE] [--clip C] [--fps F] [--json]",
     .summary = "quality of a baked result, against its rest pose",
-    .description = "A CACHE is a file that 'cutis bake' wrote; a .glb is played, and may stand alone.",
+    .description = "A CACHE is a file that 'cutis bake' wrote; a .glb is played, and may stand alone. "
+                   "With --clip, or when the first clip has as many frames, every frame is also judged against linear "
+                   "skinning of the clip, as a bake does.",
     .examples = "cutis measure arm arm.pc2\ncutis measure hero.glb hero.npy --fps 60 --json\n"
                 "cutis measure hero_flesh.glb",
     .options = options,
