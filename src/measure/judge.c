@@ -9,8 +9,8 @@
  *
  * - Near pairs are the four nearest points of each at rest, over parts too: a hand that leaves its arm is torn.
  * - A patch is the points of one cell of a grid at rest; its rotation is the polar part of the covariance of reference
- *   and result. A patch is left out where the reference itself has collapsed to less than half its width (a twisted
- *   joint under linear skinning), or where its points lie on a line.
+ *   and result. A patch is left out where the reference itself does not move it like one piece: bent in a fold, or
+ *   collapsed to less than half its width (a twisted joint under linear skinning), or where its points lie on a line.
  * - Trembling is the second difference of the displacement where it changes its direction from one frame to the next:
  *   a swing of flesh of a few frames does not do that, noise does. The amplitude is a quarter of the difference.
  * - Intersections are counted in a few frames only, for they cost more than all else.
@@ -34,8 +34,10 @@ enum {
 };
 static const double PATCH_CELL = 0.06; /* of the size; twice that where points are few */
 static const double TORN_RATIO = 2.5, TORN_LEAST = 1e-3;
-static const double PATCH_WIDTH = 0.1;    /* least second extent of a patch over its first */
-static const double PATCH_SOUND = 0.9;    /* of the second extent at rest: above, the reference is taken as it is */
+static const double PATCH_WIDTH = 0.1; /* least second extent of a patch over its first */
+static const double PATCH_SOUND = 0.9; /* of the second extent at rest: above, the reference is taken as it is */
+static const double PATCH_BENT =
+    0.25; /* RMS over the extent: above, the reference bends a patch too much to have a direction */
 static const double PATCH_COLLAPSE = 0.5; /* of the second extent at rest */
 static const double BONE_MARGIN = 1e-3;   /* of the size that a bone may be above the skin next to it */
 static const int INTERSECTION_SLACK = 4;  /* pairs more than the reference that are no finding */
@@ -387,37 +389,66 @@ static void judge_displacement(cutis_judge *j, frame_figure *row)
     put(row, CUTIS_HARM_DISPLACEMENT_P99, (double)percentile(j->values, j->m.point_count, 0.99), worst);
 }
 
-/* Degrees by which a patch is turned; negative: it cannot be told. Notes by how much the reference has collapsed. */
+/*
+ * The rotation that brings a patch from `from` nearest to where it is in `to`; residual: RMS distance that it leaves,
+ * over the RMS extent of the patch.
+ */
+static quat patch_turn(const float *from, const float *to, const int *points, int count, double *residual)
+{
+    double mean[2][3] = {{0}}, c[9] = {0}, norm = 0, extent[2] = {0, 0};
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            mean[0][k] += (double)to[3 * (size_t)points[i] + (size_t)k] / count;
+            mean[1][k] += (double)from[3 * (size_t)points[i] + (size_t)k] / count;
+        }
+    for (int i = 0; i < count; i++) {
+        double d[2][3];
+        for (int k = 0; k < 3; k++) {
+            d[0][k] = (double)to[3 * (size_t)points[i] + (size_t)k] - mean[0][k];
+            d[1][k] = (double)from[3 * (size_t)points[i] + (size_t)k] - mean[1][k];
+            extent[0] += d[0][k] * d[0][k];
+            extent[1] += d[1][k] * d[1][k];
+        }
+        for (int k = 0; k < 9; k++) c[k] += d[0][k / 3] * d[1][k % 3];
+    }
+    *residual = 1;
+    for (int k = 0; k < 9; k++) norm += c[k] * c[k];
+    if (!(norm > 0)) return quat_identity();
+
+    /* the polar part of the covariance, scaled to 1 */
+    mat3 a;
+    for (int k = 0; k < 9; k++) a.m[k] = (float)(c[k] / sqrt(norm));
+    quat turn = polar_rotation(a, quat_identity(), 24);
+    mat3 rotation = quat_matrix(turn);
+    double trace = 0;
+    for (int k = 0; k < 9; k++) trace += (double)rotation.m[k] * c[k];
+    *residual = sqrt(MAX(extent[0] + extent[1] - 2 * trace, 0) / extent[1]);
+    return turn;
+}
+
+/*
+ * Degrees by which a patch is turned; negative: it cannot be told, for the reference does not move it like one piece.
+ * Notes by how much the reference is bent or collapsed there.
+ */
 static double patch_angle(cutis_judge *j, int patch)
 {
     const int *points = j->patch_points + j->patch_first[patch];
     int count = j->patch_first[patch + 1] - j->patch_first[patch];
     const float *x = j->points[0], *r = j->points[1];
-    double first, width = patch_extent(r, points, count, &first);
-    double lost = (double)j->patch_width[patch] - width;
-    j->patch_slack[patch] = lost > (1 - PATCH_SOUND) * (double)j->patch_width[patch] ? (float)(4 * lost) : 0;
-    if (width < PATCH_COLLAPSE * (double)j->patch_width[patch] || width < PATCH_WIDTH * first) return -1;
 
-    /* the rotation nearest to the covariance of result and reference, scaled to 1 */
-    double mean[2][3] = {{0}}, c[9] = {0}, norm = 0;
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < 3; k++) {
-            mean[0][k] += (double)x[3 * (size_t)points[i] + (size_t)k] / count;
-            mean[1][k] += (double)r[3 * (size_t)points[i] + (size_t)k] / count;
-        }
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < 3; k++)
-            for (int l = 0; l < 3; l++)
-                c[3 * k + l] += ((double)x[3 * (size_t)points[i] + (size_t)k] - mean[0][k]) *
-                                ((double)r[3 * (size_t)points[i] + (size_t)l] - mean[1][l]);
-    for (int k = 0; k < 9; k++) norm += c[k] * c[k];
-    if (!(norm > 0)) return -1;
-    norm = 1 / sqrt(norm);
-    mat3 a;
-    for (int k = 0; k < 9; k++) a.m[k] = (float)(c[k] * norm);
-    quat turn = polar_rotation(a, quat_identity(), 24);
-    double cosine = fabs((double)turn.w);
-    return 2 * det_acos(cosine) * 180 / 3.14159265358979323846;
+    /* the reference against rest */
+    double first, bent, residual, width = patch_extent(r, points, count, &first);
+    double lost = (double)j->patch_width[patch] - width;
+    patch_turn(j->m.positions, r, points, count, &bent);
+    double slack = lost > (1 - PATCH_SOUND) * (double)j->patch_width[patch] ? 4 * lost : 0;
+    if (bent > PATCH_BENT) slack = MAX(slack, 2 * bent * first);
+    j->patch_slack[patch] = (float)slack;
+    if (width < PATCH_COLLAPSE * (double)j->patch_width[patch] || width < PATCH_WIDTH * first || bent > PATCH_BENT)
+        return -1;
+
+    /* the result against the reference */
+    quat turn = patch_turn(r, x, points, count, &residual);
+    return 2 * det_acos(fabs((double)turn.w)) * 180 / 3.14159265358979323846;
 }
 
 static void judge_patches(cutis_judge *j, frame_figure *row)
