@@ -154,6 +154,9 @@ void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
     printf("\n  %-10s %s, %s %s", "solver", r->solver, cli_format_count(r->element_count, count),
            r->element ? r->element : "elements");
     if (r->substep > 0) printf(", substep %.9g s, lead-in %.9g s", r->substep, r->lead_in);
+    if (r->body_points > 0)
+        printf("\n  %-10s %s points; %d rigid and %d carried pieces", "body", cli_format_count(r->body_points, count),
+               r->rigid_pieces, r->carried_pieces);
     printf("\n  %-10s %s, %d at %.9g per second, %s vertices\n", "frames", r->clip ? r->clip : "idle pose",
            r->frame_count, r->fps, cli_format_count(r->vertex_count, count));
 

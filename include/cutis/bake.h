@@ -145,6 +145,8 @@ typedef struct cutis_bake_result {
     const char *clip;    /* name; NULL for the idle pose */
     const char *element; /* what element_count counts: particles, voxels, ... */
     long element_count;
+    int body_points; /* of a simulation body apart from the drawn mesh; 0: there is none */
+    int rigid_pieces, carried_pieces; /* of the drawn mesh, which are not simulated */
     double size; /* of the character */
 
     const float *positions; /* (frame_count x vertex_count x 3) with keep_frames; else NULL */

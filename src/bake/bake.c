@@ -269,6 +269,9 @@ static cutis_result build_model(bake *b)
     for (const char *rest = b->solver; !r->element && (solver = bake_stack_next(&rest));) r->element = solver->element;
     r->substep = b->info.substep;
     r->element_count = b->info.element_count;
+    r->body_points = b->info.body_is_drawn ? 0 : b->info.body_points;
+    r->rigid_pieces = b->info.rigid_pieces;
+    r->carried_pieces = b->info.carried_pieces;
     r->model_bytes = (double)b->info.model_bytes;
     r->state_bytes = (double)b->info.state_bytes;
     b->morphs = ARENA_ARRAY(&b->scratch, float, b->character->morph_count + 1);

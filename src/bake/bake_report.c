@@ -372,6 +372,9 @@ static void report_subject(json_text *j, const bake *b)
     json_put_real(j, "substep", r->substep);
     json_put_integer(j, "threads", r->threads);
     if (r->element) json_put_integer(j, r->element, r->element_count);
+    if (r->body_points > 0) json_put_integer(j, "body_points", r->body_points);
+    if (r->rigid_pieces > 0) json_put_integer(j, "rigid_pieces", r->rigid_pieces);
+    if (r->carried_pieces > 0) json_put_integer(j, "carried_pieces", r->carried_pieces);
 }
 
 const char *bake_report_make(bake *b)
