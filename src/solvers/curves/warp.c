@@ -5,7 +5,7 @@
  */
 #include "solvers/curves/warp.h"
 
-#include <string.h>
+#include "solvers/solver_kit.h"
 
 enum { PLACES = 8 };
 
@@ -24,35 +24,6 @@ cutis_result warp_prepare(const solver_build *build, arena *memory, warp_work *w
     work->posed = ARENA_ARRAY(memory, float, 3 * (size_t)m->point_count);
     work->scratch = ARENA_ARRAY(memory, float, skinning_scratch_count(&work->points));
     return memory->failed ? error_memory(error, "curves") : CUTIS_OK;
-}
-
-/* The pose `along` the way between two, joint by joint. */
-static void pose_between(const cutis_character *c, const float *from, const float *to, float along, float *pose)
-{
-    for (int j = 0; j < c->joint_count; j++) {
-        const float *ends[2] = {from, to};
-        int parent = c->joints[j].parent;
-        vec3 translations[2], scales[2];
-        quat rotations[2];
-        for (int k = 0; k < 2; k++) {
-            mat34 local, above, inverse;
-            memcpy(&local, ends[k] + 12 * j, sizeof local);
-            if (parent >= 0) {
-                memcpy(&above, ends[k] + 12 * parent, sizeof above);
-                if (mat34_inverse(above, &inverse)) local = mat34_multiply(inverse, local);
-            }
-            mat34_decompose(local, &translations[k], &rotations[k], &scales[k]);
-        }
-        mat34 made =
-            mat34_compose(vec3_lerp(translations[0], translations[1], along),
-                          quat_slerp(rotations[0], rotations[1], along), vec3_lerp(scales[0], scales[1], along));
-        if (parent >= 0) {
-            mat34 above;
-            memcpy(&above, pose + 12 * parent, sizeof above);
-            made = mat34_multiply(above, made);
-        }
-        memcpy(pose + 12 * j, &made, sizeof made);
-    }
 }
 
 static double volume_of(warp_work *w, const float *shape)
@@ -82,7 +53,10 @@ static double level_of_volume(warp_work *w, const float *levels, int level_count
         double off = volume_of(w, levels + (size_t)level * stride) - target;
         if (level > 0 && (off >= 0) != (last >= 0)) {
             double at = level - 2 + 2 * last / (last - off);
-            if (fabs(at - guess) < nearest) nearest = fabs(at - guess), best = at;
+            if (fabs(at - guess) < nearest) {
+                nearest = fabs(at - guess);
+                best = at;
+            }
         }
         last = off;
     }
@@ -107,7 +81,7 @@ void warp_find(warp_work *w, const float *levels, int level_count, const float *
         double along = (double)i / PLACES;
         at[i] = level_at(girth, level_count, along);
         if (w->closed) {
-            pose_between(c, pose_from, pose_to, (float)along, w->pose);
+            kit_pose_between(c, pose_from, pose_to, (float)along, w->pose);
             skin_matrices(c, w->pose, w->skin);
             at[i] = level_of_volume(w, levels, level_count, ends[0] + (ends[1] - ends[0]) * along, at[i]);
         }

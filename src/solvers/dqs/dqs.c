@@ -4,7 +4,8 @@
 static void dqs_step(const void *data, void *state, void *scratch, const solver_input *input, float *points,
                      cutis_step_stats *stats)
 {
-    (void)state, (void)stats;
+    (void)state;
+    (void)stats;
     skinning morphed = geometric_morphed(data, input);
     skinning_dual(&morphed, input->skin, scratch, input->jobs, points);
 }
