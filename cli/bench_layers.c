@@ -50,7 +50,7 @@ static int sums_run(bench_context *context)
 {
 #define SUMS_SCENE(name, rings, summation)                                                                             \
     {                                                                                                                  \
-        name, "arm", "flex", 0.2, {{"rings", rings}, {"summation", summation}, {"contact", "off"}, {"volume", "off"}}, \
+        name, "arm", "flex", 0.2, {{"rings", rings}, {"summation", summation}, {"self_collision", "off"}, {"volume", "off"}}, \
             4, 0, 0, 0, 1                                                                                              \
     }
     static const layers_scene scenes[] = {

@@ -238,7 +238,7 @@ const cli_command cmd_bake = {
         "the "
         "report tells where it went, and solvers with a map of touch how hard each part of the skin was pressed.\n"
         "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": "
-        "{\"fat_stiffness\": 0.5}, \"bones\": {\"Spine\": {\"skin_stiffness\": 0.9}}}.",
+        "{\"layers\": {\"fat_stiffness\": 10}}, \"bones\": {\"Spine\": {\"friction\": 0.9}}}.",
     .examples = "cutis bake arm -o arm.glb\n"
                 "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"
                 "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"

@@ -457,7 +457,7 @@ const cli_command cmd_batch = {
     .description =
         "JOBS.json: {\"defaults\": {\"solver\": \"layers\"}, \"jobs\": [{\"input\": \"hero.glb\", \"clip\": \"walk\", "
         "\"output\": \"walk.glb\", \"loop\": true, \"check\": \"volume_error_max<0.01\", \"set\": "
-        "{\"fat_stiffness\": 0.5}}, "
+        "{\"layers\": {\"fat_stiffness\": 10}}}, "
         "...]}. Keys are the options of 'cutis bake'; a job's win over the defaults.\n"
         "Each bake is a process of its own. OUTPUT.job.json beside each output records what it was made from: when the "
         "list is run again, jobs with the same inputs, parameters and version are skipped. It may be killed at any "

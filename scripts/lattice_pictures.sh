@@ -49,15 +49,15 @@ render bunny "$work/drag.pc2" --frames 0:100:16 --sheet --columns 7 --view 50,8 
 # Figure 13: with and without secondary motion
 render bunny lbs lattice --clip dance --frames 24:110:14 --fps 30 --sheet --size 1100x520 -o "$out/lattice_dance.png"
 # Figure 14: one layer at the stiffness of muscle, the same with a higher gain, and all layers
-render bunny lattice --clip dance --frame 60 --fps 30 --set fat_ratio=0 --set skin=off --set inertia=1 \
+render bunny lattice --clip dance --frame 60 --fps 30 --set fat_ratio=0 --set skin_layer=off --set inertia=1 \
     --set muscle_stiffness=2 --set stretch_stiffness=0 --caption "one soft layer" --size 320x400 -o "$work/soft.png"
-render bunny lattice --clip dance --frame 60 --fps 30 --set fat_ratio=0 --set skin=off --set inertia=1 \
+render bunny lattice --clip dance --frame 60 --fps 30 --set fat_ratio=0 --set skin_layer=off --set inertia=1 \
     --set gain=1.8 --set stretch_stiffness=0 --caption "one layer, high gain" --size 320x400 -o "$work/high.png"
 render bunny lattice --clip dance --frame 60 --fps 30 --set inertia=1 --caption "all layers" --size 320x400 \
     -o "$work/all.png"
 side_by_side lattice_stiffness.png "$work/soft.png" "$work/high.png" "$work/all.png"
 # Figure 15: without and with the skin layer
-render bunny lattice --clip dance --frame 48 --fps 30 --set skin=off --set inertia=1 --color area --range 0.5,2 \
+render bunny lattice --clip dance --frame 48 --fps 30 --set skin_layer=off --set inertia=1 --color area --range 0.5,2 \
     --caption "no skin layer" --size 400x400 --zoom 1.5 --focus head -o "$work/bare.png"
 render bunny lattice --clip dance --frame 48 --fps 30 --set inertia=1 --color area --range 0.5,2 --caption "all layers" \
     --size 400x400 --zoom 1.5 --focus head -o "$work/skin.png"

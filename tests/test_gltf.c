@@ -353,8 +353,8 @@ static void test_props_and_settings(void **state)
 {
     (void)state;
     sample s = sample_make();
-    sample_edit(&s, "'scenes':[{'nodes':[0,3]}]", "'scenes':[{'nodes':[0,3,4],'extras':{'cutis':{'gravity':9.5}}}]");
-    sample_edit(&s, "{'name':'tip',", "{'extras':{'cutis':{'stiffness':0.25,'soft':true,'mode':'slow'}},'name':'tip',");
+    sample_edit(&s, "'scenes':[{'nodes':[0,3]}]", "'scenes':[{'nodes':[0,3,4],'extras':{'cutis':{'gravity':9.5,'layers':{'damping':3}}}}]");
+    sample_edit(&s, "{'name':'tip',", "{'extras':{'cutis':{'stiffness':0.25,'soft':true,'mode':'slow','layers':{'friction':0.5}}},'name':'tip',");
     sample_edit(
         &s, "'translation':[50,0,0]}",
         "'translation':[50,0,0]},{'name':'ball','children':[5],'extras':{'cutis':{'role':'rigid','shape':'sphere',"
@@ -370,12 +370,14 @@ static void test_props_and_settings(void **state)
     assert_int_equal(c->props[1].shape, CUTIS_PROP_MESH);
     assert_int_equal(c->props[1].triangle_count, 4);
     assert_string_equal(c->joints[c->props[1].joint].name, "wall");
-    assert_int_equal(c->setting_count, 4);
+    assert_int_equal(c->setting_count, 6);
     assert_string_equal(c->settings[0].key, "gravity");
     assert_string_equal(c->settings[0].value, "9.5");
-    assert_string_equal(c->settings[1].key, "bones.tip.stiffness");
-    assert_string_equal(c->settings[2].value, "on");
-    assert_string_equal(c->settings[3].value, "slow");
+    assert_string_equal(c->settings[1].key, "layers.damping");
+    assert_string_equal(c->settings[2].key, "bones.tip.stiffness");
+    assert_string_equal(c->settings[3].value, "on");
+    assert_string_equal(c->settings[4].value, "slow");
+    assert_string_equal(c->settings[5].key, "layers.bones.tip.friction");
     cutis_character_destroy(c);
 }
 

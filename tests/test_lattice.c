@@ -283,7 +283,7 @@ static void layers_lie_from_bone_to_skin(void **unused)
     for (int v = 0; v < m->count; v++) counts[(int)m->layers[v]]++;
     assert_true(counts[LATTICE_INNER3] > 20);
     scene_free(&s);
-    static const char *const one[] = {"fat_ratio", "0", "skin", "off", NULL};
+    static const char *const one[] = {"fat_ratio", "0", "skin_layer", "off", NULL};
     s = scene_make("man", one);
     m = scene_lattice(&s);
     for (int v = m->bone_count; v < m->count; v++) assert_int_equal(m->layers[v], LATTICE_MUSCLE);

@@ -115,13 +115,13 @@ static void layers_show_what_the_paper_says(const cutis_character *c, const char
         const char *name, *texts[14];
     } rows[ROWS] = {
         [LAYERS] = {"all layers", {NULL}},
-        [STIFF] = {"one layer, stiffness of muscle", {"fat_ratio", "0", "skin", "off", NULL}},
+        [STIFF] = {"one layer, stiffness of muscle", {"fat_ratio", "0", "skin_layer", "off", NULL}},
         [OVERDRIVEN] = {"the same, higher gain, no stretch constraints",
-                        {"fat_ratio", "0", "skin", "off", "stretch_stiffness", "0", "gain", "1.8", NULL}},
+                        {"fat_ratio", "0", "skin_layer", "off", "stretch_stiffness", "0", "gain", "1.8", NULL}},
         [SOFT] = {"one layer, stiffness of fat",
-                  {"fat_ratio", "0", "skin", "off", "muscle_stiffness", "4", "muscle_damping", "4", NULL}},
+                  {"fat_ratio", "0", "skin_layer", "off", "muscle_stiffness", "4", "muscle_damping", "4", NULL}},
         [LOOSE] = {"all layers, no stretch constraints", {"stretch_stiffness", "0", NULL}},
-        [BARE] = {"bone, muscle and fat, no skin layer", {"skin", "off", NULL}},
+        [BARE] = {"bone, muscle and fat, no skin layer", {"skin_layer", "off", NULL}},
     };
     run plain = run_make(c, "lattice", NULL, 0, 0);
     cutis_output classes;

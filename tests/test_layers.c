@@ -115,7 +115,7 @@ static void fast_sums_equal_naive_sums(void **unused)
     cutis_character *c = test_zoo("arm", 0.2);
     for (int w = 1; w <= 4; w++) {
         const char *rings[] = {"1", "2", "3", "4"};
-        const cutis_setting settings[] = {{"rings", rings[w - 1]}, {"contact", "off"}, {"summation", "naive"}};
+        const cutis_setting settings[] = {{"rings", rings[w - 1]}, {"self_collision", "off"}, {"summation", "naive"}};
         cutis_model *fast = make_model(c, "layers", 0, settings, 2), *naive = make_model(c, "layers", 0, settings, 3);
         cutis_state *a = test_state(fast, NULL), *b = test_state(naive, NULL);
         cutis_clip_motion motion = {c, cutis_character_find_clip(c, "flex"), 0.1};
@@ -245,14 +245,14 @@ static void soft_flesh_swings_on_slower_and_comes_to_rest(void **unused)
 {
     (void)unused;
     test_is_heavy();
-    const cutis_setting soft[] = {{"fat_stiffness", "0.1"},
-                                  {"skin_stiffness", "0.3"},
-                                  {"muscle_stiffness", "0.7"},
+    const cutis_setting soft[] = {{"fat_stiffness", "3.241"},
+                                  {"skin_stiffness", "8.513"},
+                                  {"muscle_stiffness", "58.73"},
                                   {"damping", "1"},
                                   {"volume", "off"}};
-    const cutis_setting firm[] = {{"fat_stiffness", "0.4"},
-                                  {"skin_stiffness", "0.3"},
-                                  {"muscle_stiffness", "0.7"},
+    const cutis_setting firm[] = {{"fat_stiffness", "13.8"},
+                                  {"skin_stiffness", "8.513"},
+                                  {"muscle_stiffness", "58.73"},
                                   {"damping", "1"},
                                   {"volume", "off"}};
     swing a = swing_measure(soft, 5, 0), b = swing_measure(firm, 5, 0);
@@ -266,12 +266,14 @@ static void soft_flesh_swings_on_slower_and_comes_to_rest(void **unused)
 /* Sag under gravity, and the swing's frequency, are the material's and not the substep's or the iterations'. */
 static double sag(double substep, const char *iterations)
 {
-    const cutis_setting settings[] = {{"gravity", "5"},
-                                      {"fat_stiffness", "0.3"},
-                                      {"skin_stiffness", "0.3"},
-                                      {"muscle_stiffness", "0.3"},
-                                      {"iterations", iterations}};
+    char gravity[32];
     cutis_character *c = make_bar(2);
+    snprintf(gravity, sizeof gravity, "%g", 5 * (double)c->size); /* five sizes a second squared */
+    const cutis_setting settings[] = {{"gravity", gravity},
+                                      {"fat_stiffness", "8.513"},
+                                      {"skin_stiffness", "8.513"},
+                                      {"muscle_stiffness", "8.513"},
+                                      {"iterations", iterations}};
     cutis_model *model = make_model(c, "layers", substep, settings, 5);
     cutis_state *state = test_state(model, NULL);
     for (int i = 0; i < 100; i++) {
@@ -299,9 +301,9 @@ static void stiffness_does_not_depend_on_substep_or_iterations(void **unused)
     assert_true(fabs(half / plain - 1) < 0.1);
     assert_true(fabs(twice / plain - 1) < 0.1);
     assert_true(fabs(more / plain - 1) < 0.1);
-    const cutis_setting soft[] = {{"fat_stiffness", "0.1"},
-                                  {"skin_stiffness", "0.3"},
-                                  {"muscle_stiffness", "0.7"},
+    const cutis_setting soft[] = {{"fat_stiffness", "3.241"},
+                                  {"skin_stiffness", "8.513"},
+                                  {"muscle_stiffness", "58.73"},
                                   {"damping", "1"},
                                   {"volume", "off"}};
     swing a = swing_measure(soft, 5, 0.005), b = swing_measure(soft, 5, 0.0025);
@@ -361,7 +363,7 @@ static void nothing_breaks_it_and_it_comes_back(void **unused)
     float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
     seed = 5;
     for (int i = 0; i < 6; i++) {
-        const char *stiffness = i % 2 ? "1" : "0";
+        const char *stiffness = i % 2 ? "250" : "2";
         const cutis_setting settings[] = {{"skin_stiffness", stiffness},
                                           {"fat_stiffness", stiffness},
                                           {"muscle_stiffness", stiffness},

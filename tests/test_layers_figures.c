@@ -110,7 +110,7 @@ static jiggle belly_jiggle(const char *fat_stiffness)
 static void belly_swings_on_after_the_stop_slower_when_softer(void **unused)
 {
     (void)unused;
-    const char *stiffness[] = {"0.4", "0.3"}; /* the default, and softer */
+    const char *stiffness[] = {"13.8", "8.513"}; /* the default, and softer */
     jiggle j[2];
     for (int i = 0; i < 2; i++) {
         j[i] = belly_jiggle(stiffness[i]);
@@ -168,9 +168,9 @@ static void ten_thousand_random_poses_leave_no_trace(void **unused)
         const char *stiffness;
         double substep;
         int frames, hold;
-    } runs[] = {{"0", 0.033, 4000, 1},  {"1", 0.033, 4000, 1}, {"0", 0.033, 700, 20}, {"1", 0.033, 700, 20},
-                {"0.4", 0.015, 300, 8}, {"0", 0.005, 100, 4},  {"1", 0.005, 100, 4},  {"0.4", 0.002, 40, 4},
-                {"0", 0.001, 30, 1},    {"0.7", 0.001, 30, 1}};
+    } runs[] = {{"2", 0.033, 4000, 1},   {"250", 0.033, 4000, 1}, {"2", 0.033, 700, 20},  {"250", 0.033, 700, 20},
+                {"13.8", 0.015, 300, 8}, {"2", 0.005, 100, 4},    {"250", 0.005, 100, 4}, {"13.8", 0.002, 40, 4},
+                {"2", 0.001, 30, 1},     {"58.7", 0.001, 30, 1}};
     int frames = 0;
     double worst = 0;
     seed = 11;

@@ -442,7 +442,7 @@ static void force_is_the_derivative_of_energy(void **state)
 {
     (void)state;
     cutis_character *c = test_zoo("torus", 0.1);
-    static const char *const settings[] = {"ligament=30", "slack=0.001", NULL};
+    static const char *const settings[] = {"ligament_stiffness=4.77", "slack=0.001", NULL};
     cutis_model *model = test_build(c, "slide", settings);
     const slide_model *m = model->stages[1].data;
     void *block = aligned_alloc(64, (slide_scratch_size(m) + 63) / 64 * 64);

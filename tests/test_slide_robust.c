@@ -107,7 +107,7 @@ static void wild_bodies_do_no_harm(void **state)
     (void)state;
     static const char *const sets[][6] = {
         {"zeta=0", "material=stvk", "output=vertices", NULL},
-        {"zeta=0.5", "material=fung", "ligament=50", "tension=0.3", "delta_max=1", NULL},
+        {"zeta=0.5", "material=fung", "ligament_stiffness=8", "tension=0.3", "delta_max=1", NULL},
         {"zeta=1", "material=neohookean", "boundary=free", "gravity=10", "area=20", NULL},
     };
     random_state = 99;
@@ -311,8 +311,8 @@ static void ligaments_hold_and_compression_wrinkles(void **state)
     test_is_heavy();
     cutis_character *c = test_zoo("torus", 0.3);
     double wrinkle, stress, tight, held_wrinkle;
-    double loose = mean_slide(c, "ligament=0", NULL, &wrinkle, &stress);
-    double held = mean_slide(c, "ligament=200", "slack=0.005", &held_wrinkle, &stress);
+    double loose = mean_slide(c, "ligament_stiffness=0", NULL, &wrinkle, &stress);
+    double held = mean_slide(c, "ligament_stiffness=31.8", "slack=0.005", &held_wrinkle, &stress);
     double stuck = mean_slide(c, "attach=1", NULL, &held_wrinkle, &stress);
     mean_slide(c, "tension=0.3", NULL, &tight, &stress);
     print_message("torus: mean slide %.4f, with ligaments of slack 0.005 %.4f, attached %.4f; wrinkles %.3f, of tight "

@@ -19,6 +19,40 @@ static void parameters_are_declared_in_full(void **unused)
     }
 }
 
+/* One vocabulary: a name means the same in every solver, in a unit of a short list. */
+static void names_and_units_mean_the_same_everywhere(void **unused)
+{
+    (void)unused;
+    static const char *const units[] = {"",    "m", "m/s",   "m/s2", "s",      "1/s",    "Hz",
+                                        "kPa", "N", "kg/m3", "size", "size/s", "size/s2"};
+    for (int s = 0; s < solver_table_count; s++) {
+        const cutis_solver_info *info = &solver_table[s]->info;
+        for (int i = 0; i < info->parameter_count; i++) {
+            const cutis_parameter *p = &info->parameters[i];
+            bool known = false;
+            for (size_t u = 0; u < sizeof units / sizeof *units; u++) known |= strcmp(units[u], p->unit) == 0;
+            if (!known) fail_msg("%s.%s: unit '%s'", info->name, p->name, p->unit);
+            for (int other = 0; other < s; other++) {
+                int index = solver_parameter_index(solver_table[other], p->name);
+                if (index < 0) continue;
+                const cutis_parameter *q = &solver_table[other]->info.parameters[index];
+                if (p->type != q->type || strcmp(p->unit, q->unit) != 0)
+                    fail_msg("%s: '%s' in %s, '%s' in %s", p->name, p->unit, info->name, q->unit,
+                             solver_table[other]->info.name);
+            }
+
+            /* a name of before is no name of now, and belongs to one parameter */
+            if (p->former) assert_int_equal(solver_parameter_index(solver_table[s], p->former), -1);
+        }
+        for (int i = 0; i < info->output_count; i++) {
+            bool known = false;
+            for (size_t u = 0; u < sizeof units / sizeof *units; u++)
+                known |= strcmp(units[u], info->outputs[i].unit) == 0;
+            assert_true(known);
+        }
+    }
+}
+
 static void roles_and_flags_agree(void **unused)
 {
     (void)unused;
@@ -101,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parameters_are_declared_in_full),
+        cmocka_unit_test(names_and_units_mean_the_same_everywhere),
         cmocka_unit_test(roles_and_flags_agree),
         cmocka_unit_test(outputs_are_what_they_are_declared_to_be),
     };

@@ -141,7 +141,7 @@ static double *rk_run(const cutis_model *model, int steps)
 static void runge_kutta_is_of_fourth_order(void **unused)
 {
     (void)unused;
-    static const char *const settings[] = {"integrator=rk4", "contact=off", "bend=0", NULL};
+    static const char *const settings[] = {"integrator=rk4", "self_collision=off", "bend=0", NULL};
     springs_scene *s = stage_open(test_zoo("arm", 0.1), NULL, NULL, 0, settings);
     int n = s->character->point_count * 3;
     double *exact = rk_run(s->model, 64), errors[3];

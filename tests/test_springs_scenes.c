@@ -313,7 +313,7 @@ static void block_slips_at_coulombs_angle(void **unused)
                              .friction = (float)coefficients[i],
                              .restitution = -1},
                             {0, 0.0105f, 0}};
-        static const char *const settings[] = {"stand=off", "thickness=0.001", NULL};
+        static const char *const settings[] = {"stand=off", "contact_gap=0.001", NULL};
         springs_scene *s = stage_open(patch_make(), NULL, &block, 1, settings);
         s->pose = slope_pose;
         double last = 0, drift = 0, start = 0;

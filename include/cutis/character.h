@@ -87,7 +87,10 @@ typedef struct cutis_morph {
     const float *deltas; /* (vertex_count x 3), added to the rest position */
 } cutis_morph;
 
-/* A parameter as text. Keys: "stiffness", or "bones.NAME.stiffness" for one joint. */
+/*
+ * A parameter as text. Keys: "stiffness", or "bones.NAME.stiffness" for one joint; "layers.stiffness" and
+ * "layers.bones.NAME.stiffness" for one solver.
+ */
 typedef struct cutis_setting {
     const char *key;
     const char *value;

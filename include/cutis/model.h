@@ -37,11 +37,12 @@ typedef struct cutis_parameter {
     cutis_parameter_type type;
     double default_value; /* CHOICE: index into choices */
     double min, max;      /* FLOAT and INT, both inclusive */
-    const char *unit;     /* "m", "s", "1/s", ... or "" when it has none */
+    const char *unit;     /* "m", "s", "1/s", "Hz", "size" (the character's), ... or "" when it has none */
     const char *choices;  /* CHOICE: names separated by '|'; else NULL */
     bool per_bone;        /* may be set for one joint: bones.NAME.parameter */
     cutis_parameter_role role;
-    const char *help; /* one line */
+    const char *former; /* names that it had before, separated by '|', so that an error can say the new one; or NULL */
+    const char *help;   /* one line */
 } cutis_parameter;
 
 /* ---- what a solver tells beyond positions and normals ---- */

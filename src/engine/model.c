@@ -166,11 +166,11 @@ static cutis_result apply_file_settings(cutis_model *m, solver_values *values, c
 {
     const cutis_character *c = m->character;
     for (int i = 0; i < c->setting_count; i++) {
-        const char *key = c->settings[i].key, *dot = strrchr(key, '.'), *name = dot ? dot + 1 : key;
-        bool here = false, anywhere = false;
-        for (int s = 0; s < m->stage_count; s++) here |= solver_parameter_index(m->stages[s].solver, name) >= 0;
-        for (int s = 0; s < solver_table_count; s++) anywhere |= solver_parameter_index(solver_table[s], name) >= 0;
-        if (here) {
+        const char *key = c->settings[i].key;
+        bool anywhere = false;
+        for (int s = 0; s < solver_table_count; s++)
+            anywhere |= settings_concern(&(solver_values){.solver = solver_table[s]}, 1, key);
+        if (settings_concern(values, m->stage_count, key)) {
             cutis_result result = settings_apply(values, m->stage_count, c, &c->settings[i], 1, error);
             if (result) return result;
         } else if (!anywhere) {

@@ -79,19 +79,38 @@ typedef struct setting_target {
     const char *parameter;
 } setting_target;
 
+/* Whether a key begins with "NAME."; what follows in *rest. */
+static bool key_has_prefix(const char *key, const char *name, const char **rest)
+{
+    size_t n = strlen(name);
+    if (strncmp(key, name, n) != 0 || key[n] != '.') return false;
+    *rest = key + n + 1;
+    return true;
+}
+
+/* The solver that a key names, NULL for none; *rest is what follows. */
+static const solver *key_solver(const char *key, const char **rest)
+{
+    *rest = key;
+    for (int i = 0; i < solver_table_count; i++)
+        if (key_has_prefix(key, solver_table[i]->info.name, rest)) return solver_table[i];
+    return NULL;
+}
+
 static cutis_result key_parse(const solver_values *stages, int stage_count, const cutis_character *character,
                               const char *key, setting_target *target, cutis_error *error)
 {
+    /* the solver */
     *target = (setting_target){-1, -1, key};
-    for (int i = 0; i < stage_count; i++) {
-        size_t n = strlen(stages[i].solver->info.name);
-        if (strncmp(key, stages[i].solver->info.name, n) == 0 && key[n] == '.') {
-            target->stage = i;
-            key += n + 1;
-            break;
-        }
-    }
-    target->parameter = key;
+    const solver *named = key_solver(key, &target->parameter);
+    for (int i = 0; i < stage_count && named; i++)
+        if (stages[i].solver == named) target->stage = i;
+    if (named && target->stage < 0)
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "'%s': solver %s is not one of those that run here", key,
+                         named->info.name);
+
+    /* the joint */
+    key = target->parameter;
     if (strncmp(key, "bones.", 6) != 0) return CUTIS_OK;
 
     /* A joint's name may hold dots: the parameter is what follows the last one. */
@@ -115,17 +134,39 @@ static cutis_result key_parse(const solver_values *stages, int stage_count, cons
     return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no joint '%s'; 'cutis info' lists them", text);
 }
 
+/* The parameter of a solver that once had this name; NULL: none had. */
+static const cutis_parameter *former_find(const solver *s, const char *name)
+{
+    for (int i = 0; i < s->info.parameter_count; i++) {
+        const cutis_parameter *p = &s->info.parameters[i];
+        if (p->former && choice_find(p->former, name) >= 0) return p;
+    }
+    return NULL;
+}
+
 /* "there is no parameter 'stifness'; did you mean 'stiffness'?" */
 static cutis_result unknown_parameter(const solver_values *stages, int stage_count, const setting_target *target,
                                       cutis_error *error)
 {
-    const char *owner = stages[target->stage >= 0 ? target->stage : 0].solver->info.name;
+    const char *owner = stages[target->stage >= 0 ? target->stage : stage_count - 1].solver->info.name;
     name_search search = name_search_start(target->parameter);
     for (int i = 0; i < stage_count; i++) {
         const cutis_solver_info *info = &stages[i].solver->info;
         if (target->stage >= 0 && target->stage != i) continue;
+
+        /* a name of before */
+        const cutis_parameter *renamed = former_find(stages[i].solver, target->parameter);
+        if (renamed)
+            return error_set(error, CUTIS_ERROR_ARGUMENT, "parameter '%s' of solver %s is now called '%s'%s%s%s",
+                             target->parameter, info->name, renamed->name, renamed->unit[0] ? " (" : "", renamed->unit,
+                             renamed->unit[0] ? ")" : "");
         for (int p = 0; p < info->parameter_count; p++) name_search_offer(&search, info->parameters[p].name);
+        if (info->parameter_count > 0) owner = info->name;
     }
+    if (target->stage < 0 && stage_count > 1 && !search.nearest)
+        return error_set(error, CUTIS_ERROR_ARGUMENT,
+                         "no solver here has a parameter '%s'; 'cutis solvers %s' lists them", target->parameter,
+                         owner);
     if (search.nearest) {
         return error_set(error, CUTIS_ERROR_ARGUMENT, "solver %s has no parameter '%s'; did you mean '%s'?", owner,
                          target->parameter, search.nearest);
@@ -134,36 +175,90 @@ static cutis_result unknown_parameter(const solver_values *stages, int stage_cou
                      owner, target->parameter, owner);
 }
 
+/* A key without a solver stands for all of a stack, which must mean the same by it. */
+static cutis_result meaning_check(const solver_values *stages, int stage_count, const char *name, cutis_error *error)
+{
+    const cutis_parameter *first = NULL;
+    const char *owner = NULL;
+    for (int i = 0; i < stage_count; i++) {
+        int index = solver_parameter_index(stages[i].solver, name);
+        if (index < 0) continue;
+        const cutis_parameter *p = &stages[i].solver->info.parameters[index];
+        if (first && (first->type != p->type || strcmp(first->unit, p->unit) != 0))
+            return error_set(error, CUTIS_ERROR_ARGUMENT,
+                             "'%s' is not the same for solvers %s and %s: write %s.%s or %s.%s", name, owner,
+                             stages[i].solver->info.name, owner, name, stages[i].solver->info.name, name);
+        first = p;
+        owner = stages[i].solver->info.name;
+    }
+    return CUTIS_OK;
+}
+
+bool settings_concern(const solver_values *stages, int stage_count, const char *key)
+{
+    const char *rest;
+    const solver *named = key_solver(key, &rest);
+    const char *dot = strrchr(rest, '.');
+    const char *name = dot ? dot + 1 : rest;
+    for (int i = 0; i < stage_count; i++) {
+        const solver *own = stages[i].solver;
+        if (named) {
+            if (own == named) return true;
+        } else if (solver_parameter_index(own, name) >= 0 || former_find(own, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A value into a stage, for all joints or one. */
+static cutis_result value_set(solver_values *stage, const cutis_character *character, const setting_target *target,
+                              int index, const cutis_setting *setting, cutis_error *error)
+{
+    const cutis_parameter *parameter = &stage->solver->info.parameters[index];
+    size_t count = (size_t)stage->solver->info.parameter_count;
+    double value;
+    cutis_result result = value_parse(parameter, setting, &value, error);
+    if (result) return result;
+    if (target->joint >= 0 && !parameter->per_bone)
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "%s: '%s' cannot be set for one joint", setting->key,
+                         target->parameter);
+    if (target->joint < 0) stage->values[index] = value;
+    for (int j = 0; j < character->joint_count; j++)
+        if (target->joint < 0 || target->joint == j) stage->bone_values[(size_t)j * count + (size_t)index] = value;
+    return CUTIS_OK;
+}
+
+/* One setting into all stages that it means. */
+static cutis_result setting_apply(solver_values *stages, int stage_count, const cutis_character *character,
+                                  const setting_target *target, const cutis_setting *setting, cutis_error *error)
+{
+    bool found = false;
+    if (target->stage < 0) {
+        cutis_result result = meaning_check(stages, stage_count, target->parameter, error);
+        if (result) return result;
+    }
+    for (int s = 0; s < stage_count; s++) {
+        int index = solver_parameter_index(stages[s].solver, target->parameter);
+        if (index < 0 || (target->stage >= 0 && target->stage != s)) continue;
+        found = true;
+        cutis_result result = value_set(&stages[s], character, target, index, setting, error);
+        if (result) return result;
+    }
+    return found ? CUTIS_OK : unknown_parameter(stages, stage_count, target, error);
+}
+
 cutis_result settings_apply(solver_values *stages, int stage_count, const cutis_character *character,
                             const cutis_setting *settings, int setting_count, cutis_error *error)
 {
+    /* values of all joints first, then those of one */
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < setting_count; i++) {
             setting_target target;
             cutis_result result = key_parse(stages, stage_count, character, settings[i].key, &target, error);
+            if (!result && (target.joint >= 0) == (pass == 1))
+                result = setting_apply(stages, stage_count, character, &target, &settings[i], error);
             if (result) return result;
-            if ((target.joint >= 0) != (pass == 1)) continue;
-            bool found = false;
-            for (int s = 0; s < stage_count; s++) {
-                const cutis_solver_info *info = &stages[s].solver->info;
-                int p = solver_parameter_index(stages[s].solver, target.parameter);
-                if (p < 0 || (target.stage >= 0 && target.stage != s)) continue;
-                found = true;
-                double value;
-                result = value_parse(&info->parameters[p], &settings[i], &value, error);
-                if (result) return result;
-                if (target.joint >= 0 && !info->parameters[p].per_bone) {
-                    return error_set(error, CUTIS_ERROR_ARGUMENT, "%s: '%s' cannot be set for one joint",
-                                     settings[i].key, target.parameter);
-                }
-                if (target.joint < 0) stages[s].values[p] = value;
-                for (int j = 0; j < character->joint_count; j++) {
-                    if (target.joint < 0 || target.joint == j) {
-                        stages[s].bone_values[(size_t)j * (size_t)info->parameter_count + (size_t)p] = value;
-                    }
-                }
-            }
-            if (!found) return unknown_parameter(stages, stage_count, &target, error);
         }
     }
     return CUTIS_OK;

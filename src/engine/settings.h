@@ -18,9 +18,14 @@ cutis_result settings_default(solver_values *stages, int stage_count, const cuti
                               cutis_error *error);
 /*
  * Put settings in, in order. Keys: NAME, bones.JOINT.NAME, and both with "SOLVER." before them to mean one
- * solver of a stack. Values for all joints are applied before those for one, whatever their order.
+ * solver of a stack. Without one, all solvers that have the parameter are meant, and must mean the same by it (type and
+ * unit). Values for all joints are applied before those for one, whatever their order. A name that a parameter had
+ * before is an error that says the new one.
  */
 cutis_result settings_apply(solver_values *stages, int stage_count, const cutis_character *character,
                             const cutis_setting *settings, int setting_count, cutis_error *error);
+
+/* Whether a key is about one of these solvers: it names one, or a parameter (also by a former name) of one. */
+bool settings_concern(const solver_values *stages, int stage_count, const char *key);
 
 #endif

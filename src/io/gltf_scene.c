@@ -444,39 +444,72 @@ static const char *setting_text(arena *memory, const json_t *value)
     return arena_string(memory, text);
 }
 
+/* One value as a setting, of a joint when it has a name, of one solver when that has one ("" for none). */
+static cutis_result setting_add(gltf_reader *reader, const char *solver, const char *joint, const char *key,
+                                const json_t *value, cutis_setting *settings)
+{
+    arena *memory = &reader->document->memory;
+    const char *dot = *solver ? "." : "";
+    const char *text = setting_text(memory, value);
+    if (memory->failed) return gltf_error_memory(reader->document);
+    if (!text) {
+        warning_add(&reader->warnings, "extras.cutis.%.60s%s%.60s%s%.60s is not a number, a string or a boolean",
+                    solver, dot, key, joint ? " of joint " : "", joint ? joint : "");
+        return CUTIS_OK;
+    }
+    cutis_setting *setting = &settings[reader->given.setting_count++];
+    setting->value = text;
+    setting->key = joint ? arena_format(memory, "%.60s%sbones.%s.%.200s", solver, dot, joint, key)
+                         : arena_format(memory, "%.60s%s%.200s", solver, dot, key);
+    return setting->key ? CUTIS_OK : gltf_error_memory(reader->document);
+}
+
+/* {"KEY": value, "SOLVER": {"KEY": value}} */
 static cutis_result settings_collect(gltf_reader *reader, json_t *extras, const char *joint, bool is_prop,
                                      cutis_setting *settings)
 {
-    arena *memory = &reader->document->memory;
-    const char *key;
-    json_t *value;
+    const char *key, *inner;
+    json_t *value, *own;
+    cutis_result result = CUTIS_OK;
     json_object_foreach(extras, key, value)
     {
         if (joint && key_is_prop(key, is_prop)) continue;
-        const char *text = setting_text(memory, value);
-        if (memory->failed) return gltf_error_memory(reader->document);
-        if (!text) {
-            warning_add(&reader->warnings, "extras.cutis.%.60s%s%.60s is not a number, a string or a boolean", key,
-                        joint ? " of joint " : "", joint ? joint : "");
-            continue;
+        if (!json_is_object(value)) {
+            result = setting_add(reader, "", joint, key, value, settings);
+        } else {
+            json_object_foreach(value, inner, own)
+            {
+                result = setting_add(reader, key, joint, inner, own, settings);
+                if (result) break;
+            }
         }
-        cutis_setting *setting = &settings[reader->given.setting_count++];
-        setting->value = text;
-        setting->key = joint ? arena_format(memory, "bones.%s.%.200s", joint, key) : arena_string(memory, key);
-        if (!setting->key) return gltf_error_memory(reader->document);
+        if (result) return result;
     }
     return CUTIS_OK;
 }
 
-/* extras.cutis of the active scene hold settings of the whole, those of joint nodes settings of one bone. */
+/* How many settings there are at most. */
+static size_t settings_count(json_t *extras)
+{
+    const char *key;
+    json_t *value;
+    size_t count = 0;
+    json_object_foreach(extras, key, value) count += json_is_object(value) ? json_object_size(value) : 1;
+    return count;
+}
+
+/*
+ * extras.cutis of the active scene hold settings of the whole, those of joint nodes settings of one bone; in an object
+ * of a solver's name those of that solver.
+ */
 cutis_result gltf_read_settings(gltf_reader *reader)
 {
     gltf_document *document = reader->document;
     json_t *scene_index = json_object_get(document->root, "scene");
     json_t *scene = json_array_get(document->scenes, (size_t)json_integer_value(scene_index));
-    size_t capacity = json_object_size(gltf_get_extras(scene));
+    size_t capacity = settings_count(gltf_get_extras(scene));
     for (int i = 0; i < reader->joint_count; i++)
-        capacity += json_object_size(gltf_get_extras(reader->nodes[reader->joint_nodes[i]].object));
+        capacity += settings_count(gltf_get_extras(reader->nodes[reader->joint_nodes[i]].object));
     cutis_setting *settings = gltf_allocate(document, capacity, sizeof(cutis_setting));
     if (!settings) return gltf_error_memory(document);
     cutis_result result = settings_collect(reader, gltf_get_extras(scene), NULL, false, settings);

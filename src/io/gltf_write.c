@@ -6,6 +6,7 @@
  * the same rest pose even when the idle pose is another. Polygons are fans marked by FB_ngon_encoding.
  * What glTF has no word for (part names, props, settings) is kept in extras.cutis.
  */
+#include "cutis/model.h"
 #include "io/gltf_write.h"
 
 #include <jansson.h>
@@ -381,22 +382,45 @@ static void setting_put(gltf_writer *w, json_t *object, const char *key, const c
     gltf_put_string(&w->out, object, key, text);
 }
 
+/* The joint of a key "bones.JOINT.NAME", -1 for none; *name is what follows. A joint's name may hold dots. */
+static int setting_joint(const cutis_character *c, const char *key, const char **name)
+{
+    int joint = -1;
+    size_t longest = 0;
+    *name = key;
+    if (strncmp(key, "bones.", 6) != 0) return -1;
+    for (int j = 0; j < c->joint_count; j++) {
+        size_t length = strlen(c->joints[j].name);
+        if (length < longest || strncmp(key + 6, c->joints[j].name, length) != 0 || key[6 + length] != '.') continue;
+        joint = j;
+        longest = length;
+    }
+    if (joint >= 0) *name = key + 6 + longest + 1;
+    return joint;
+}
+
+/* Settings of one solver go into an object of its name. */
 static void settings_write(gltf_writer *w, json_t *scene)
 {
     const cutis_character *c = w->character;
     for (int i = 0; i < c->setting_count; i++) {
         const char *key = c->settings[i].key;
-        int joint = -1;
-        size_t longest = 0;
-        for (int j = 0; strncmp(key, "bones.", 6) == 0 && j < c->joint_count; j++) {
-            size_t length = strlen(c->joints[j].name);
-            if (length < longest || strncmp(key + 6, c->joints[j].name, length) != 0 || key[6 + length] != '.')
-                continue;
-            joint = j;
-            longest = length;
+        char solver[64] = "";
+        size_t length = strcspn(key, ".");
+        if (key[length] && length < sizeof solver) {
+            memcpy(solver, key, length);
+            solver[length] = 0;
         }
-        json_t *object = joint >= 0 ? json_array_get(w->nodes, (size_t)joint) : scene;
-        setting_put(w, extras_get(&w->out, object), joint >= 0 ? key + 6 + longest + 1 : key, c->settings[i].value);
+        bool named = solver[0] && cutis_solver_find(solver);
+        if (named) key += length + 1;
+
+        int joint = setting_joint(c, key, &key);
+        json_t *object = extras_get(&w->out, joint >= 0 ? json_array_get(w->nodes, (size_t)joint) : scene);
+        if (named) {
+            json_t *own = json_object_get(object, solver);
+            object = json_is_object(own) ? own : gltf_put_object(&w->out, object, solver);
+        }
+        setting_put(w, object, key, c->settings[i].value);
     }
 }
 

@@ -25,6 +25,11 @@
 #define PARAMETER_CHOICE(name_, default_, choices_) \
     .name = name_, .type = CUTIS_PARAMETER_CHOICE, .default_value = default_, .unit = "", .choices = choices_
 
+/* For every solver that knows accelerations, speeds or forces: files may be in centimetres. */
+#define KIT_PARAMETER_UNIT                                                                                        \
+    PARAMETER_FLOAT("unit", 1, 1e-6, 1e6, "m"), .help = "length of the file's unit, for parameters in metres or " \
+                                                        "newtons"
+
 /* ---- memory ---- */
 
 /*

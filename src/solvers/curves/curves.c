@@ -22,10 +22,13 @@
 #include "solvers/curves/curves.h"
 
 static const cutis_parameter curves_parameters[CURVES_PARAMETER_COUNT] = {
-    [CURVES_YOUNG] = {PARAMETER_FLOAT("young", 420000, 1000, 1e8, "Pa"), .help = "Young's modulus of the skin"},
+    [CURVES_SKIN_YOUNG] = {PARAMETER_FLOAT("skin_young", 420, 1, 1e5, "kPa"), .former = "young",
+                           .help = "Young's modulus of the skin"},
     [CURVES_POISSON] = {PARAMETER_FLOAT("poisson", 0.46, 0, 0.499, ""), .help = "Poisson's ratio of the skin"},
-    [CURVES_DENSITY] = {PARAMETER_FLOAT("density", 1100, 100, 10000, "kg/m3"), .help = "density of the skin"},
-    [CURVES_THICKNESS] = {PARAMETER_FLOAT("thickness", 0.002, 0.0001, 0.1, "m"), .help = "thickness of the skin"},
+    [CURVES_SKIN_DENSITY] = {PARAMETER_FLOAT("skin_density", 1100, 100, 10000, "kg/m3"), .former = "density",
+                             .help = "density of the skin"},
+    [CURVES_SKIN_THICKNESS] = {PARAMETER_FLOAT("skin_thickness", 0.002, 0.0001, 0.1, "m"), .former = "thickness",
+                               .help = "thickness of the skin"},
     [CURVES_GIRTH] = {PARAMETER_FLOAT("girth", 0.4, 0.01, 10, "m"), .help = "circumference that a curve stands for"},
     [CURVES_DURATION] = {PARAMETER_FLOAT("duration", 1, 0.01, 100, "s"), .help = "time from one example to the next"},
     [CURVES_CLIP] = {PARAMETER_INT("clip", 0, 0, 1000),

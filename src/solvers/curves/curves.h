@@ -14,10 +14,10 @@ enum { EXAMPLES_MAX = 16 };
 
 /* Which parameter stands where in solver_build.values. */
 enum {
-    CURVES_YOUNG,
+    CURVES_SKIN_YOUNG,
     CURVES_POISSON,
-    CURVES_DENSITY,
-    CURVES_THICKNESS,
+    CURVES_SKIN_DENSITY,
+    CURVES_SKIN_THICKNESS,
     CURVES_GIRTH,
     CURVES_DURATION,
     CURVES_CLIP,

@@ -185,9 +185,10 @@ static cutis_result example_make(const solver_build *b, int clip, int index, int
 /* EI / (rho A) of a strip of skin, bent as a plate is, over the girth: the curve's own length is 1. */
 static double stiffness_of(const double *v)
 {
-    double girth = v[CURVES_GIRTH], thickness = v[CURVES_THICKNESS];
-    return v[CURVES_YOUNG] * thickness * thickness /
-           (12 * v[CURVES_DENSITY] * (1 - v[CURVES_POISSON] * v[CURVES_POISSON])) / (girth * girth * girth * girth);
+    double girth = v[CURVES_GIRTH], thickness = v[CURVES_SKIN_THICKNESS];
+    return 1000 * v[CURVES_SKIN_YOUNG] * thickness * thickness /
+           (12 * v[CURVES_SKIN_DENSITY] * (1 - v[CURVES_POISSON] * v[CURVES_POISSON])) /
+           (girth * girth * girth * girth);
 }
 
 /*

@@ -595,7 +595,7 @@ static cutis_result contact_tables(builder *b, cutis_error *error)
     cutis_result result = press_table(b, error);
     if (result != CUTIS_OK) return result;
     return lattice_contact_build(&b->model->contact, b->build, values[LATTICE_SELF_COLLISION] != 0,
-                                 values[LATTICE_PROPS] != 0, (float)values[LATTICE_THICKNESS],
+                                 values[LATTICE_PROPS] != 0, (float)values[LATTICE_CONTACT_GAP],
                                  (float)values[LATTICE_FRICTION], error);
 }
 

@@ -189,7 +189,7 @@ typedef struct layers_model {
     /* Parameters in force. */
     int iterations, volume_iterations;
     bool naive, drive_linear, self_contact, volume_on;
-    float damping, coupling, thickness, gravity;
+    float damping, coupling, thickness, gravity; /* gravity in sizes / s^2 */
 } layers_model;
 
 cutis_result layers_model_build(const solver_build *build, layers_model *model, cutis_error *error);
@@ -209,19 +209,20 @@ enum {
     LAYERS_FAT_DEPTH,
     LAYERS_MUSCLE_DEPTH,
     LAYERS_BONE_DEPTH,
-    LAYERS_FLESH,
+    LAYERS_FLESH_DEPTH,
     LAYERS_SIBLINGS,
     LAYERS_COUPLING,
     LAYERS_JOINT_DISTANCE,
     LAYERS_DAMPING,
     LAYERS_GRAVITY,
-    LAYERS_CONTACT,
-    LAYERS_THICKNESS,
+    LAYERS_SELF_COLLISION,
+    LAYERS_CONTACT_GAP,
     LAYERS_FRICTION,
     LAYERS_RESTITUTION,
     LAYERS_VOLUME,
     LAYERS_CUT,
     LAYERS_SHARE_VOLUME,
+    LAYERS_UNIT,
     LAYERS_PARAMETER_COUNT
 };
 
@@ -234,8 +235,10 @@ enum {
     LAYERS_OUTPUT_COUNT
 };
 
-/* Seconds^-2 of a stiffness 0..1 (layers_match.c). */
-double layers_kappa(double stiffness);
+/* Where a frequency (Hz) lies between the softest flesh, 0, and the firmest, 1, evenly in the logarithm; and back, as
+ * the square of the angular frequency, 1/s^2 (layers_match.c). */
+double layers_level(double hertz);
+double layers_kappa(double level);
 
 /* Constants that follow from masses, rest positions, moments and kappa. Fills masses too (m over regions). */
 void layers_regions_finish(const layers_paths *paths, const float *mass, layers_regions *regions);

@@ -237,7 +237,7 @@ static void layers_place(builder *b, const float *normals, const float *radii)
         float parameters[LAYERS] = {0, (float)kit_point_value(b->build, point, LAYERS_FAT_DEPTH),
                                     (float)kit_point_value(b->build, point, LAYERS_MUSCLE_DEPTH),
                                     (float)kit_point_value(b->build, point, LAYERS_BONE_DEPTH)};
-        float flesh = (float)kit_point_value(b->build, point, LAYERS_FLESH);
+        float flesh = (float)kit_point_value(b->build, point, LAYERS_FLESH_DEPTH);
         float deepest = MIN(MIN(parameters[LAYER_BONE] * length, flesh), SLENDER * radii[k]);
         deepest = MAX(deepest * b->room[k], 3 * LEAST_DEPTH);
         float bottom = MAX(parameters[LAYER_BONE], 1e-3f);
@@ -292,13 +292,14 @@ static void stiffness_find(builder *b, float *map, float *fat)
         int point = model->paths.points[k];
         double depth = vec3_distance(particle_rest(model, k, LAYER_SKIN), particle_rest(model, k, LAYER_BONE));
         double thin = MAX(DEEP_FLESH / depth, 1.0);
+        double muscle = layers_level(kit_point_value(b->build, point, LAYERS_MUSCLE_STIFFNESS));
         for (int l = 0; l < LAYERS; l++) {
-            double stiffness = kit_point_value(b->build, point, parameters[l]);
-            if (l == LAYER_FAT)
-                stiffness += (1 - fat[k]) * (kit_point_value(b->build, point, LAYERS_MUSCLE_STIFFNESS) - stiffness);
+            double stiffness = layers_level(kit_point_value(b->build, point, parameters[l]));
+            if (l == LAYER_FAT) stiffness += (1 - fat[k]) * (muscle - stiffness);
             stiffness *= map[k];
             double kappa = layers_kappa(1 - (1 - stiffness) * b->room[k]);
-            model->regions.kappa[4 * k + l] = (float)MAX(kappa, MIN(thin * thin * kappa, layers_kappa(THIN_STIFFNESS)));
+            model->regions.kappa[4 * k + l] =
+                (float)MAX(kappa, MIN(thin * thin * kappa, layers_kappa(layers_level(THIN_STIFFNESS))));
         }
         int members = model->paths.member_first[k + 1] - model->paths.member_first[k];
         model->regions.siblings[k] = (float)(members * b->build->values[LAYERS_SIBLINGS]);
@@ -560,12 +561,12 @@ static void parameters_read(const solver_build *build, layers_model *model)
     model->volume_iterations = (int)v[LAYERS_VOLUME_ITERATIONS];
     model->naive = v[LAYERS_SUMMATION] == 1;
     model->drive_linear = v[LAYERS_DRIVE] == 1;
-    model->self_contact = v[LAYERS_CONTACT] != 0;
+    model->self_contact = v[LAYERS_SELF_COLLISION] != 0;
     model->volume_on = v[LAYERS_VOLUME] != 0;
     model->damping = (float)v[LAYERS_DAMPING];
     model->coupling = (float)v[LAYERS_COUPLING];
-    model->thickness = (float)v[LAYERS_THICKNESS];
-    model->gravity = (float)v[LAYERS_GRAVITY];
+    model->thickness = (float)v[LAYERS_CONTACT_GAP];
+    model->gravity = (float)(v[LAYERS_GRAVITY] / (v[LAYERS_UNIT] * (double)model->size));
 }
 
 static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)

@@ -67,8 +67,8 @@
     LIMIT(float, HOLD_WEIGHT, 0.02f, "", "weight from which on a point is of a joint's surroundings",                  \
           "files round weights to 1/255; five times that", "twisted_arm_keeps_its_sections")                           \
     LIMIT(double, DEEP_FLESH, 0.05, "size", "depth of flesh whose frequency a stiffness gives",                        \
-          "the default of `flesh`", "belly_swings_on_after_the_stop_slower_when_softer")                               \
-    LIMIT(double, THIN_STIFFNESS, 0.8, "", "stiffness that thin flesh is raised to at most",                           \
+          "the default of `flesh_depth`", "belly_swings_on_after_the_stop_slower_when_softer")                               \
+    LIMIT(double, THIN_STIFFNESS, 95.2, "Hz", "stiffness that thin flesh is raised to at most",                           \
           "that of the bone layer", "hands_make_a_fist")                                                               \
     LIMIT(float, LEAST_DEPTH, 2e-4f, "size", "least thickness between layers",                                         \
           "a tenth of a fingernail on a man", "build_survives_every_failing_allocation")                               \

@@ -111,10 +111,14 @@ static inline void pair_exchange(l8 a, l8 b, l8 *low, l8 *high)
     *high = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
 }
 
-double layers_kappa(double stiffness)
+/* From flesh that swings at 2 Hz to tissue that no motion of a character strains. */
+static const double SOFTEST = 2, RANGE = 125;
+
+double layers_level(double hertz) { return CLAMP(det_log(hertz / SOFTEST) / det_log(RANGE), 0.0, 1.0); }
+
+double layers_kappa(double level)
 {
-    /* From flesh that swings at 2 Hz to tissue that no motion of a character strains, evenly in the logarithm. */
-    double hertz = 2 * det_pow(125.0, CLAMP(stiffness, 0.0, 1.0));
+    double hertz = SOFTEST * det_pow(RANGE, CLAMP(level, 0.0, 1.0));
     double omega = 6.283185307179586 * hertz;
     return omega * omega;
 }

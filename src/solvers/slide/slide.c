@@ -29,8 +29,8 @@ static const cutis_parameter slide_parameters[SLIDE_PARAMETER_COUNT] = {
                       .help = "what shows the sliding: texture coordinates, or vertices moved with their skin"},
     [SLIDE_BOUNDARY] = {PARAMETER_CHOICE("boundary", SLIDE_BOUNDARY_ALONG, "slide|fixed|free"),
                         .help = "skin at an open edge slides along it, is attached to it, or moves freely"},
-    [SLIDE_WAVE_SPEED] = {PARAMETER_FLOAT("wave_speed", 15, 0.1, 200, "1/s"),
-                          .help = "speed of stretch through the skin, in sizes of the character a second"},
+    [SLIDE_WAVE_SPEED] = {PARAMETER_FLOAT("wave_speed", 15, 0.1, 200, "size/s"),
+                          .help = "speed at which a stretch travels through the skin"},
     [SLIDE_STIFFNESS] = {PARAMETER_FLOAT("stiffness", 1, 0, 100, ""), .per_bone = true,
                          .help = "factor on the elastic modulus; times the painted map 'stiffness'"},
     [SLIDE_POISSON] = {PARAMETER_FLOAT("poisson", 0.3, 0, 0.95, ""),
@@ -49,11 +49,11 @@ static const cutis_parameter slide_parameters[SLIDE_PARAMETER_COUNT] = {
                          .help = "fastest sideways motion of the body that the skin follows; 0 is no limit"},
     [SLIDE_ATTACH] = {PARAMETER_FLOAT("attach", 0, 0, 1, ""), .per_bone = true,
                       .help = "1 attaches the skin to the body; from 0.5 on by weight, as the map 'freeze' does"},
-    [SLIDE_LIGAMENT] = {PARAMETER_FLOAT("ligament", 0, 0, 1000, "1/s"),
-                        .help = "angular frequency of the springs that tie skin to its body point; 0 is none"},
-    [SLIDE_SLACK] = {PARAMETER_FLOAT("slack", 0.01, 0, 1, ""),
-                     .help = "how far skin slides before ligaments pull, in sizes of the character"},
+    [SLIDE_LIGAMENT_STIFFNESS] = {PARAMETER_FLOAT("ligament_stiffness", 0, 0, 160, "Hz"), .former = "ligament",
+                                  .help = "frequency of the springs that tie skin to its place on the body; 0 is none"},
+    [SLIDE_SLACK] = {PARAMETER_FLOAT("slack", 0.01, 0, 1, "size"), .help = "how far skin slides before ligaments pull"},
     [SLIDE_GRAVITY] = {PARAMETER_FLOAT("gravity", 0, -100, 100, "m/s2"), .help = "pull on the skin along -Y"},
+    [SLIDE_UNIT] = {KIT_PARAMETER_UNIT},
 };
 
 enum { PART_COUPLING, PART_ELEMENTS, PART_SOLVE, PART_ADVECTION };

@@ -24,9 +24,10 @@ typedef enum slide_parameter {
     SLIDE_ZETA,
     SLIDE_DELTA_MAX,
     SLIDE_ATTACH,
-    SLIDE_LIGAMENT,
+    SLIDE_LIGAMENT_STIFFNESS,
     SLIDE_SLACK,
     SLIDE_GRAVITY,
+    SLIDE_UNIT,
     SLIDE_PARAMETER_COUNT
 } slide_parameter;
 
@@ -43,7 +44,7 @@ typedef struct slide_model {
     double unit; /* file units of one size */
     double h;
     slide_material material;
-    double damping, ligament, slack, gravity; /* gravity in sizes / s^2 */
+    double damping, ligament, slack, gravity; /* ligament in radians / s, gravity in sizes / s^2 */
     double young;                             /* by which stresses are told */
     bool vertices;                            /* output */
     bool slips;                               /* some point does not follow the body wholly */

@@ -188,7 +188,7 @@ static void build_values(slide_model *model, const solver_build *build, double *
         int vertex = c->point_vertices[i];
         zeta[i] = painted_zeta ? CLAMP((double)painted_zeta[vertex], 0, 1) : kit_point_value(build, i, SLIDE_ZETA);
         double limit = kit_point_value(build, i, SLIDE_DELTA_MAX);
-        delta_max[i] = limit > 0 ? limit * build->substep / model->unit : HUGE_VAL;
+        delta_max[i] = limit > 0 ? limit * build->substep / (build->values[SLIDE_UNIT] * model->unit) : HUGE_VAL;
         if (zeta[i] < 1 || limit > 0) model->slips = true;
         double sum = 0;
         int first = m->point_neighbour_first[i], count = m->point_neighbour_first[i + 1] - first;
@@ -239,9 +239,9 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
                                        .area = young * values[SLIDE_AREA],
                                        .stretch = 1 + values[SLIDE_TENSION]};
     model->damping = values[SLIDE_DAMPING];
-    model->ligament = values[SLIDE_LIGAMENT];
+    model->ligament = 6.283185307179586 * values[SLIDE_LIGAMENT_STIFFNESS];
     model->slack = values[SLIDE_SLACK];
-    model->gravity = values[SLIDE_GRAVITY] / model->unit;
+    model->gravity = values[SLIDE_GRAVITY] / (values[SLIDE_UNIT] * model->unit);
     model->vertices = (int)values[SLIDE_OUTPUT] == SLIDE_SHOW_VERTICES;
 
     size_t points = (size_t)m->point_count, triangles = (size_t)m->triangle_count;

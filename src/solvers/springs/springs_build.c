@@ -103,7 +103,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
                 classes[(int)(MIN(d, 1.0f) * RADIUS_CLASSES)]++, count++;
             }
         while (at < RADIUS_CLASSES && (sum += classes[at]) * 10 < count) at++;
-        double share = kit_bone_value(b->build, j, SPRINGS_BONE);
+        double share = kit_bone_value(b->build, j, SPRINGS_BONE_RADIUS);
         b->bones[j].radius = (float)share * GREATEST_DEPTH * ((float)at + 0.5f) / RADIUS_CLASSES;
     }
     return CUTIS_OK;
@@ -140,8 +140,8 @@ static void anchors_build(builder *b)
     double mean = 0;
     for (int p = 0; p < m->point_count; p++) mean += (double)b->areas[p] / MAX(m->point_count, 1);
     for (int p = 0; p < m->point_count; p++) {
-        float modulus =
-            1000 * (float)kit_point_value(b->build, p, SPRINGS_FLESH) * MAX(map_value(b, "stiffness", p, 1), 0.01f);
+        float modulus = 1000 * (float)kit_point_value(b->build, p, SPRINGS_FLESH_YOUNG) *
+                        MAX(map_value(b, "stiffness", p, 1), 0.01f);
         float freeze = map_value(b, "freeze", p, 0);
         float area = MAX(b->areas[p], 0.1f * (float)mean);
         if (!(area > 0)) area = 1e-6f;
@@ -220,7 +220,7 @@ static void edge_strengthen(builder *b, const edge_rest *r, size_t i)
         int q = r->nodes[k];
         float painted = MAX(map_value(b, "stiffness", q, 1), 0.01f);
         depth += 0.5 * (double)b->depths[q];
-        modulus += 500 * kit_point_value(b->build, q, SPRINGS_FLESH) * (double)painted;
+        modulus += 500 * kit_point_value(b->build, q, SPRINGS_FLESH_YOUNG) * (double)painted;
         stretch += 0.5 * kit_point_value(b->build, q, SPRINGS_STRETCH);
         bend += 0.5 * kit_point_value(b->build, q, SPRINGS_BEND);
     }
@@ -345,12 +345,12 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
                              .joint_count = character->joint_count,
                              .size = character->size,
                              .rk4 = values[SPRINGS_INTEGRATOR] > 0.5,
-                             .self_contact = values[SPRINGS_CONTACT] > 0.5,
+                             .self_contact = values[SPRINGS_SELF_COLLISION] > 0.5,
                              .stand = values[SPRINGS_STAND] > 0.5,
                              .iterations = (int)values[SPRINGS_ITERATIONS],
                              .tolerance = (float)values[SPRINGS_TOLERANCE],
-                             .thickness = (float)values[SPRINGS_THICKNESS],
-                             .damping = (float)values[SPRINGS_DAMPING],
+                             .thickness = (float)values[SPRINGS_CONTACT_GAP],
+                             .damping = (float)values[SPRINGS_PROP_DAMPING],
                              .friction_default = (float)values[SPRINGS_FRICTION]};
     if (!(model->size > 0)) model->size = 1;
     model->metres = (float)((double)model->size * values[SPRINGS_UNIT]);
