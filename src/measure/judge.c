@@ -428,7 +428,7 @@ static quat patch_turn(const float *from, const float *to, const int *points, in
 
 /*
  * Degrees by which a patch is turned; negative: it cannot be told, for the reference does not move it like one piece.
- * Notes by how much the reference is bent or collapsed there.
+ * Notes by how much the reference has collapsed there.
  */
 static double patch_angle(cutis_judge *j, int patch)
 {
@@ -440,9 +440,7 @@ static double patch_angle(cutis_judge *j, int patch)
     double first, bent, residual, width = patch_extent(r, points, count, &first);
     double lost = (double)j->patch_width[patch] - width;
     patch_turn(j->m.positions, r, points, count, &bent);
-    double slack = lost > (1 - PATCH_SOUND) * (double)j->patch_width[patch] ? 4 * lost : 0;
-    if (bent > PATCH_BENT) slack = MAX(slack, 2 * bent * first);
-    j->patch_slack[patch] = (float)slack;
+    j->patch_slack[patch] = lost > (1 - PATCH_SOUND) * (double)j->patch_width[patch] ? (float)(2 * lost) : 0;
     if (width < PATCH_COLLAPSE * (double)j->patch_width[patch] || width < PATCH_WIDTH * first || bent > PATCH_BENT)
         return -1;
 
