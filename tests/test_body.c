@@ -7,6 +7,7 @@
 #include "body/body.h"
 #include "body/body_base.h"
 #include "body/body_size.h"
+#include "body/body_union.h"
 
 /* Points of the bodies in these tests. */
 enum { DETAIL = 500 };
@@ -438,6 +439,55 @@ static void damaged_meshes_become_closed_pieces(void **unused)
     arena_destroy(&memory);
 }
 
+/* Two octahedra that cross become one closed surface around both; apart they stay two. */
+static void crossing_pieces_are_united(void **unused)
+{
+    (void)unused;
+    const float shifts[2] = {0.9f, 3.0f};
+    for (int i = 0; i < 2; i++) {
+        float positions[36];
+        int triangles[48];
+        for (int k = 0; k < 18; k++) {
+            positions[k] = octahedron[k];
+            positions[18 + k] = octahedron[k] + (k % 3 == 0 ? shifts[i] : 0);
+        }
+        for (int k = 0; k < 24; k++) {
+            triangles[k] = octahedron_triangles[k];
+            triangles[24 + k] = octahedron_triangles[k] + 6;
+        }
+        arena memory = arena_create(NULL);
+        mesh m, own;
+        base b;
+        bool needed;
+        assert_int_equal(mesh_build(&m, 12, positions, 16, triangles, &memory, NULL), CUTIS_OK);
+        assert_int_equal(base_build(&m, &memory, &b, NULL), CUTIS_OK);
+        assert_int_equal(b.piece_count, 2);
+        const base_piece *pieces[2] = {&b.pieces[0], &b.pieces[1]};
+        assert_int_equal(union_needed(pieces, 2, &memory, &needed, NULL), CUTIS_OK);
+        assert_int_equal(needed, i == 0);
+        surface s;
+        assert_int_equal(union_surface(pieces, 2, 0.05f, NULL, &memory, &s, NULL), CUTIS_OK);
+        assert_int_equal(mesh_build(&own, s.point_count, s.positions, s.triangle_count, s.triangles, &memory, NULL),
+                         CUTIS_OK);
+        assert_int_equal(own.component_count, i == 0 ? 1 : 2);
+        for (int k = 0; k < own.component_count; k++) assert_true(own.component_closed[k]);
+
+        /* two octahedra less their overlap, which is an octahedron of (2 - shift) / 2 */
+        double overlap = i == 0 ? pow((2 - 0.9) / 2, 3) : 0, expected = 4.0 / 3 * (2 - overlap);
+        double volume = mesh_volume(s.triangle_count, s.triangles, s.positions);
+        print_message("union: volume %g, expected %g\n", volume, expected);
+        assert_true(fabs(volume / expected - 1) < 0.03);
+
+        /* as one piece, all points and triangles are there */
+        base_piece all;
+        assert_int_equal(union_pieces(pieces, 2, &memory, &all, NULL), CUTIS_OK);
+        assert_int_equal(all.surface.point_count, 12);
+        assert_true(fabs(mesh_volume(all.surface.triangle_count, all.surface.triangles, all.surface.positions) -
+                         8.0 / 3) < 1e-5);
+        arena_destroy(&memory);
+    }
+}
+
 /* Of a drawn mesh: a body without holes, folds or intersections, of the budget asked for. */
 static void check_body(const cutis_character *c, int budget)
 {
@@ -564,6 +614,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(remeshed_surfaces_are_closed_and_even),
         cmocka_unit_test(damaged_meshes_become_closed_pieces),
+        cmocka_unit_test(crossing_pieces_are_united),
         cmocka_unit_test(bodies_are_closed_at_every_resolution),
         cmocka_unit_test(without_deviation_the_files_skinning_is_shown),
         cmocka_unit_test(a_wholly_rigid_character_is_skinned),

@@ -5,6 +5,7 @@
 
 #include "body/body_parts.h"
 #include "body/body_size.h"
+#include "body/body_union.h"
 
 /* The drawn mesh is its own body up to this many times the budget, if it is even and fine enough. */
 static const double OWN_BODY_POINTS = 2.5;
@@ -17,17 +18,21 @@ static const float SAMPLE_EDGE = 0.015f;
 enum { SAMPLE_LIMIT = 60000, POINT_FLOOR = 24 };
 /* Carried points follow fully when nearer than this to flesh, over the size, and not at all beyond four times that. */
 static const float CARRIED_NEAR = 0.015f;
+/* Cells of the grid for the union of pieces: their edge over the size at least, and their number at most, about. */
+static const float UNION_SPACING = 0.004f;
+static const double UNION_CELLS = 4e6;
 /* Influences below this are dropped from a body's point. */
 static const float WEIGHT_FLOOR = 2e-3f;
 
 /* One piece of flesh on its way from the drawn mesh to the body. */
 typedef struct flesh {
-    const base_piece *piece;
-    surface sampled; /* the piece, refined: where thickness and lengths are known */
-    surface even;    /* the body's surface */
-    int first_point; /* of the body */
-    bvh tree;        /* of `even` */
-    float *normals;  /* of `even`'s triangles, unit */
+    const base_piece *piece; /* what weights and painted maps come from */
+    const surface *shape;    /* its surface, or the union of several */
+    surface sampled;         /* the shape, refined: where thickness and lengths are known */
+    surface even;            /* the body's surface */
+    int first_point;         /* of the body */
+    bvh tree;                /* of `even` */
+    float *normals;          /* of `even`'s triangles, unit */
 } flesh;
 
 typedef struct work {
@@ -50,9 +55,8 @@ static cutis_result sample_flesh(work *w, float **thickness, cutis_error *error)
     const cutis_character *c = w->def->character;
     for (int i = 0; i < w->flesh_count; i++) {
         flesh *f = &w->flesh[i];
-        int limit = MAX(SAMPLE_LIMIT / w->flesh_count, 2 * f->piece->surface.point_count);
-        cutis_result result =
-            surface_refine(&f->piece->surface, SAMPLE_EDGE * c->size, limit, w->scratch, &f->sampled, error);
+        int limit = MAX(SAMPLE_LIMIT / w->flesh_count, 2 * f->shape->point_count);
+        cutis_result result = surface_refine(f->shape, SAMPLE_EDGE * c->size, limit, w->scratch, &f->sampled, error);
         if (result) return result;
         thickness[i] = ARENA_ARRAY(w->scratch, float, f->sampled.point_count);
         if (!thickness[i]) return error_memory(error, "a simulation body");
@@ -542,6 +546,38 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
 
 /* ---- build ---- */
 
+/* Pieces of flesh that pass through each other become one. */
+static cutis_result unite_flesh(work *w, cutis_error *error)
+{
+    const base_piece **pieces = ARENA_ARRAY(w->scratch, const base_piece *, w->flesh_count);
+    base_piece *all = ARENA_ARRAY(w->scratch, base_piece, 1);
+    surface *shape = ARENA_ARRAY(w->scratch, surface, 1);
+    if (w->scratch->failed) return error_memory(error, "a simulation body");
+    for (int i = 0; i < w->flesh_count; i++) pieces[i] = w->flesh[i].piece;
+    bool needed;
+    cutis_result result = union_needed(pieces, w->flesh_count, w->scratch, &needed, error);
+    if (result || !needed) return result;
+
+    /* cells: fine enough for fingers, as far as memory and time allow */
+    vec3 low = pieces[0]->low, high = pieces[0]->high;
+    for (int i = 1; i < w->flesh_count; i++) {
+        low = vec3_min(low, pieces[i]->low);
+        high = vec3_max(high, pieces[i]->high);
+    }
+    vec3 extent = vec3_sub(high, low);
+    float room = extent.x * extent.y * extent.z;
+    float spacing =
+        MAX(UNION_SPACING * w->def->character->size, (float)det_pow((double)room / UNION_CELLS + 1e-30, 1.0 / 3));
+    result = union_pieces(pieces, w->flesh_count, w->scratch, all, error);
+    if (!result) result = union_surface(pieces, w->flesh_count, spacing, w->def->jobs, w->scratch, shape, error);
+    if (result) return result;
+    w->flesh_count = 1;
+    w->flesh[0] = (flesh){.piece = all, .shape = shape};
+    for (int i = 0; i < w->base.piece_count; i++)
+        if (w->piece_flesh[i] >= 0) w->piece_flesh[i] = 0;
+    return CUTIS_OK;
+}
+
 static cutis_result find_flesh(work *w, sim_body *b, cutis_error *error)
 {
     cutis_result result = base_build(w->def->mesh, w->scratch, &w->base, error);
@@ -553,11 +589,15 @@ static cutis_result find_flesh(work *w, sim_body *b, cutis_error *error)
     result = parts_find(w->def->character, w->def->mesh, &w->base, w->scratch, w->roles, error);
     for (int i = 0; !result && i < w->base.piece_count; i++) {
         w->piece_flesh[i] = w->roles[i] == PART_FLESH ? w->flesh_count : -1;
-        if (w->roles[i] == PART_FLESH) w->flesh[w->flesh_count++].piece = &w->base.pieces[i];
+        if (w->roles[i] == PART_FLESH) {
+            w->flesh[w->flesh_count].shape = &w->base.pieces[i].surface;
+            w->flesh[w->flesh_count++].piece = &w->base.pieces[i];
+        }
         b->rigid_count += w->roles[i] == PART_RIGID;
         b->carried_count += w->roles[i] == PART_CARRIED;
     }
     b->flesh_count = w->flesh_count;
+    if (!result && w->flesh_count > 1) result = unite_flesh(w, error);
     return result;
 }
 
