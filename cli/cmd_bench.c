@@ -18,6 +18,7 @@
     ENTRY(layers_sums) \
     ENTRY(springs)     \
     ENTRY(slide)       \
+    ENTRY(solvers)     \
     ENTRY(rig)
 
 #define DECLARE(name) extern const bench bench_##name;

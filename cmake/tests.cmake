@@ -54,6 +54,11 @@ add_check(golden_2 unit sh tests/check_golden.sh $<TARGET_FILE:golden> 2)
 add_check(golden_3 golden sh tests/check_golden.sh $<TARGET_FILE:golden> 3)
 
 if(TARGET cutis)
+  # The program with a table of solvers that holds one more. Its table comes before the library's.
+  file(GLOB CUTIS_TOY_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/toy_solver/*.c)
+  add_executable(cutis_toy $<TARGET_OBJECTS:cutis_program> ${CUTIS_TOY_SOURCES})
+  target_link_libraries(cutis_toy PRIVATE ${CUTIS_PROGRAM_LIBRARIES})
+
   # Scripts that try the program; each works in a temporary folder of its own.
   file(GLOB CUTIS_TEST_SCRIPTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/test_*.sh)
   foreach(script ${CUTIS_TEST_SCRIPTS})

@@ -3,25 +3,24 @@
 
 #include <string.h>
 
-extern const solver solver_lbs;
-extern const solver solver_dqs;
-extern const solver solver_layers;
-extern const solver solver_springs;
-extern const solver solver_curves;
-extern const solver solver_slide;
-extern const solver solver_lattice;
-
+/* A test brings a list of its own. */
+#ifndef SOLVER_LIST
 /* clang-format off */
-const solver *const solver_table[] = {
-    &solver_lbs,
-    &solver_dqs,
-    &solver_layers,
-    &solver_springs,
-    &solver_curves,
-    &solver_slide,
-    &solver_lattice,
-};
+#define SOLVER_LIST(ENTRY) \
+    ENTRY(lbs)             \
+    ENTRY(dqs)             \
+    ENTRY(layers)          \
+    ENTRY(springs)         \
+    ENTRY(curves)          \
+    ENTRY(slide)           \
+    ENTRY(lattice)
 /* clang-format on */
+#endif
+
+#define DECLARE(name) extern const solver solver_##name;
+#define LIST(name) &solver_##name,
+SOLVER_LIST(DECLARE)
+const solver *const solver_table[] = {SOLVER_LIST(LIST)};
 const int solver_table_count = COUNT_OF(solver_table);
 
 int solver_parameter_index(const solver *s, const char *name)
