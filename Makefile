@@ -5,6 +5,7 @@
 #   make test     all tests: other compilers, sanitizers, installation; the large extras below where they are installed
 # Further: bench, lint, golden, format, install, clean. Large extras, which each install what they run:
 #   make test-blender    Blender plays what was baked
+#   make python          the Python wheel, in build/; `pip install ./python` makes and installs it
 
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -17,7 +18,7 @@ define build
 @cmake --build --preset release -j $(JOBS) --target $(2)
 endef
 
-.PHONY: build demo tests test check bench lint golden format install clean test-blender
+.PHONY: build demo tests test check bench lint golden format install clean test-blender python
 build:
 	$(INSTALL) build
 	$(call build,-DCUTIS_TESTS=OFF,all)
@@ -41,6 +42,11 @@ check: tests
 test-blender: tests
 	$(INSTALL) blender
 	@sh scripts/test.sh $(RELEASE) -R blender
+
+python:
+	$(INSTALL) build
+	$(call build,-DCUTIS_TESTS=OFF,cutis_shared)
+	@cd python && /usr/bin/env python3 -c "import build_wheel_here as b; print('build/' + b.build_wheel('../build'))"
 
 bench:
 	$(INSTALL) build

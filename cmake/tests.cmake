@@ -83,3 +83,12 @@ if(CUTIS_MATRIX)
   set_tests_properties(asan PROPERTIES COST 3000)
   set_tests_properties(tsan PROPERTIES COST 2000)
 endif()
+
+# The Python package as it is installed, from a staged copy of it.
+if(CUTIS_SANITIZE STREQUAL "" AND CUTIS_IO)
+  add_custom_target(cutis_python ALL DEPENDS cutis_shared
+                    COMMAND ${PYTHON3} ${PROJECT_SOURCE_DIR}/scripts/python_stage.py
+                            ${CMAKE_BINARY_DIR}/libcutis.so ${CMAKE_BINARY_DIR}/python VERBATIM)
+  add_check(test_python program ${CMAKE_COMMAND} -E env PYTHONPATH=${CMAKE_BINARY_DIR}/python PYTHONDONTWRITEBYTECODE=1
+            ${PYTHON3} tests/test_python.py)
+endif()

@@ -79,7 +79,7 @@ typedef struct cutis_bake_def {
     const cutis_setting *settings; /* (setting_count), as in cutis_model_def */
     int setting_count;
     double substep; /* seconds; 0 = the solver's own */
-    int detail; /* points of the simulation body, as in cutis_model_def */
+    int detail;     /* points of the simulation body, as in cutis_model_def */
 
     /* ---- the output ---- */
     const char *output;  /* path; its ending chooses the format (.glb or one of a cache, see io.h); NULL: no file */
@@ -192,6 +192,10 @@ CUTIS_API cutis_result cutis_bake(const cutis_bake_def *def, cutis_bake_result *
 CUTIS_API void cutis_bake_destroy(cutis_bake_result *result); /* NULL is allowed */
 
 /* ---- pieces, for hosts that drive a state themselves ---- */
+
+/* Seconds from rest to a clip's first pose that a bake of this model takes by default; 0 for a solver without a past.
+ */
+CUTIS_API double cutis_bake_lead_in(const cutis_model *model);
 
 /*
  * A copy of `character` with props beside its own. clip: that will be shown, -1: none. message (may be NULL) hears

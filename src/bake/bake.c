@@ -212,22 +212,26 @@ static cutis_result count_frames(bake *b)
 }
 
 /* From the material: four times the decay time of the least damped tissue, after the way there. */
-static double default_lead_in(const bake *b)
+double cutis_bake_lead_in(const cutis_model *model)
 {
+    cutis_model_info info = cutis_model_get_info(model);
+    if (!(info.substep > 0)) return 0;
+
     double least = HUGE_VAL;
     const cutis_solver_info *solver;
-    for (const char *rest = b->solver; (solver = bake_stack_next(&rest));) {
+    for (const char *rest = info.solver; (solver = bake_stack_next(&rest));) {
         char key[128];
         for (int i = 0; i < solver->parameter_count; i++) {
             const cutis_parameter *parameter = &solver->parameters[i];
             if (parameter->role != CUTIS_PARAMETER_DAMPING) continue;
             snprintf(key, sizeof key, "%s.%s", solver->name, parameter->name);
-            double value = cutis_model_parameter(b->model, key);
+            double value = cutis_model_parameter(model, key);
             if (value >= 0 && value < least) least = value;
         }
     }
     double seconds = LEAD_IN_WAY + (least < HUGE_VAL ? 4 / MAX(least, 0.1) : LEAD_IN_LEAST);
-    return CLAMP(seconds, LEAD_IN_LEAST, LEAD_IN_MOST);
+    seconds = CLAMP(seconds, LEAD_IN_LEAST, LEAD_IN_MOST);
+    return floor(seconds / info.substep + 0.5) * info.substep;
 }
 
 static cutis_result build_model(bake *b)
@@ -287,7 +291,7 @@ static void plan_lead_in(bake *b)
     double skip = r->start - first;
 
     /* Whole substeps, so that the clip's first instant falls on one at every frame rate. */
-    r->lead_in = !isnan(b->def->lead_in) ? b->def->lead_in : r->substep > 0 ? default_lead_in(b) : 0;
+    r->lead_in = isnan(b->def->lead_in) ? cutis_bake_lead_in(b->model) : b->def->lead_in;
     if (r->substep > 0) {
         r->lead_in = floor(r->lead_in / r->substep + 0.5) * r->substep;
         b->run_up = floor(MIN(RUN_UP, skip) / r->substep) * r->substep;

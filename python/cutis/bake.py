@@ -1,0 +1,158 @@
+"""A character through a clip in one call."""
+import ctypes
+import json
+from ctypes import POINTER, byref
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _structs as c
+from .character import Character
+from .core import array, call, decode, encode, library, settings_array, view
+from .tools import quality_of
+
+STAGES = ("load", "build", "lead_in", "loop", "frames", "measure", "write")
+_PLAIN = ("frame_count", "vertex_count", "fps", "start", "lead_in", "substep", "interrupted", "threads", "element_count",
+          "size", "load_seconds", "build_seconds", "lead_in_seconds", "total_seconds", "step_min", "step_median",
+          "step_mean", "step_max", "model_bytes", "state_bytes", "peak_bytes", "substeps", "iterations", "unconverged",
+          "repairs", "contacts_max", "residual_max", "volume_min", "volume_max", "props_moved", "failed_checks", "hash")
+
+
+class BakeResult:
+    """What a bake gives. Fields are those of cutis_bake_result; times in seconds."""
+
+    def __init__(self, handle: Any):
+        self._handle = handle
+        made = handle.contents
+        for name in _PLAIN:
+            setattr(self, name, getattr(made, name))
+        self.solver = decode(made.solver)
+        self.clip = decode(made.clip) if made.clip else None
+        self.element = decode(made.element)
+        self.report: Dict[str, Any] = json.loads(decode(made.report))
+        self.warnings: List[str] = [decode(made.warnings[i]) for i in range(made.warning_count)]
+        self.quality = quality_of(made.quality) if made.has_quality else None
+        self.loop = {n: getattr(made.loop, n) for n, _ in made.loop._fields_} if made.has_loop else None
+        self.morphs = {n: getattr(made.morphs, n) for n, _ in made.morphs._fields_} if made.has_morphs else None
+        self.checks = [(decode(k.name), decode(k.relation), k.bound, k.value, k.passed)
+                       for k in (made.checks[i] for i in range(made.check_count))]
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            library.cutis_bake_destroy(self._handle)
+            self._handle = None
+
+    @property
+    def positions(self) -> Optional[np.ndarray]:
+        """(frames x vertices x 3) with keep_frames; a view."""
+        made = self._handle.contents
+        return view(made.positions, (self.frame_count, self.vertex_count, 3), self) if made.positions else None
+
+    @property
+    def volume_ratios(self) -> np.ndarray:
+        """(frames); a view."""
+        return view(self._handle.contents.volume_ratios, (self.frame_count,), self, "<f8")
+
+    @property
+    def step_series(self) -> np.ndarray:
+        """(frames) seconds; a view."""
+        return view(self._handle.contents.step_series, (self.frame_count,), self, "<f8")
+
+    @property
+    def files(self) -> Dict[str, bytes]:
+        """Files in memory, with format."""
+        made = self._handle.contents
+        return {decode(made.files[i].name): ctypes.string_at(made.files[i].data, made.files[i].size)
+                for i in range(made.file_count)}
+
+
+def bake(source: Union[str, Character], output: Optional[str] = None, *, solver: Optional[str] = None,
+         clip: Optional[str] = None, settings: Any = None, fps: float = 0.0, start: Optional[float] = None,
+         end: Optional[float] = None, lead_in: Optional[float] = None, loop: bool = False, motion: Optional[str] = None,
+         joint_map: Optional[Dict[str, str]] = None, props: Sequence[Any] = (), substep: float = 0.0, detail: int = 0,
+         format: Optional[str] = None, outputs: Optional[str] = None, tolerance: float = 0.0, targets: int = 0,
+         positions_only: bool = False, exact: bool = False, keep_frames: Optional[bool] = None, measure: bool = False,
+         checks: Optional[str] = None, partial: bool = False, threads: int = 0,
+         progress: Optional[Callable[[str, int, int], Any]] = None,
+         message: Optional[Callable[[str, str], Any]] = None) -> BakeResult:
+    """Simulate a character (or a file) through a clip, write `output`, and return figures and frames.
+
+    Options are those of cutis_bake_def (include/cutis/bake.h). keep_frames: None = when there is no output. progress
+    (stage, done, total) is called several times a second and stops the bake by returning False; message (kind,
+    sentence) hears notes and warnings. Whatever either raises stops the bake and comes out of this call.
+    """
+    definition = library.cutis_bake_def_default()
+    failures: List[BaseException] = []
+
+    # the character and its motion
+    if isinstance(source, Character):
+        definition.character = source._handle
+    else:
+        definition.source.name = encode(source, "source")
+    definition.clip = encode(clip)
+    definition.motion.name = encode(motion)
+    pairs = (c.cutis_name_pair * max(1, len(joint_map or {})))()
+    for to, (one, two) in zip(pairs, (joint_map or {}).items()):
+        setattr(to, "from", encode(one))
+        to.to = encode(two)
+    definition.map, definition.map_count = pairs, len(joint_map or {})
+    for name, value in (("start", start), ("end", end), ("lead_in", lead_in)):
+        if value is not None:
+            setattr(definition, name, float(value))
+    definition.fps = float(fps)
+    definition.loop = bool(loop)
+
+    # props: a name, or (name, position) or (name, position, scale)
+    requests = (c.cutis_prop_request * max(1, len(props)))()
+    for to, prop in zip(requests, props):
+        prop = (prop,) if isinstance(prop, str) else tuple(prop)
+        to.name = encode(prop[0], "the name of a prop")
+        if len(prop) > 1 and prop[1] is not None:
+            to.placed = True
+            to.position[:] = array("the position of a prop", prop[1], np.float32, (3,)).tolist()
+        to.scale = float(prop[2]) if len(prop) > 2 else 0
+    definition.props, definition.prop_count = requests, len(props)
+
+    # the simulation and the output
+    definition.solver = encode(solver)
+    definition.settings, definition.setting_count, _alive = settings_array(settings)
+    definition.substep, definition.detail = float(substep), int(detail)
+    definition.output, definition.format = encode(output, "output"), encode(format)
+    definition.outputs, definition.checks = encode(outputs), encode(checks)
+    definition.tolerance, definition.targets = float(tolerance), int(targets)
+    definition.positions_only, definition.exact = bool(positions_only), bool(exact)
+    definition.keep_frames = output is None and format is None if keep_frames is None else bool(keep_frames)
+    definition.measure, definition.partial, definition.threads = bool(measure), bool(partial), int(threads)
+
+    # the host
+    def on_progress(_context, stage, done, total):
+        if failures:
+            return False
+        try:
+            return progress(STAGES[stage], done, total) is not False
+        except BaseException as failure:  # never through C
+            failures.append(failure)
+            return False
+
+    def on_message(_context, kind, text):
+        try:
+            message("note" if kind == c.CUTIS_BAKE_NOTE else "warning", decode(text))
+        except BaseException as failure:
+            failures.append(failure)
+
+    if progress is not None or message is not None:
+        progress = progress or (lambda *_: True)
+        definition.progress = dict(definition._fields_)["progress"](on_progress)
+    if message is not None:
+        definition.message = dict(definition._fields_)["message"](on_message)
+    handle = POINTER(c.cutis_bake_result)()
+    try:
+        call("cutis_bake", byref(definition), byref(handle))
+    except Exception:
+        if failures:
+            raise failures[0] from None
+        raise
+    if failures:
+        library.cutis_bake_destroy(handle)
+        raise failures[0]
+    return BakeResult(handle)

@@ -1,0 +1,161 @@
+"""Errors, arrays and thread pools, shared by the other modules."""
+import ctypes
+from ctypes import POINTER, byref
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _library, _structs as c
+
+library = _library.library
+
+
+class Error(Exception):
+    """What the library says went wrong: one sentence, with what to do."""
+
+
+class ArgumentError(Error, ValueError):
+    """A name, option or value that is not valid."""
+
+
+class MemoryError(Error):  # noqa: A001 (the library's own word)
+    """No memory."""
+
+
+class FileError(Error, OSError):
+    """A file cannot be opened, read or written."""
+
+
+class FormatError(Error, ValueError):
+    """A file is damaged or breaks its format's rules."""
+
+
+class UnsupportedError(Error):
+    """Valid, but asks for something cutis does not have."""
+
+
+class DataError(Error, ValueError):
+    """Well formed, but not usable as a character."""
+
+
+class Interrupted(Error):
+    """The caller asked to stop."""
+
+
+_ERRORS = {c.CUTIS_ERROR_ARGUMENT: ArgumentError, c.CUTIS_ERROR_MEMORY: MemoryError, c.CUTIS_ERROR_FILE: FileError,
+           c.CUTIS_ERROR_FORMAT: FormatError, c.CUTIS_ERROR_UNSUPPORTED: UnsupportedError,
+           c.CUTIS_ERROR_DATA: DataError, c.CUTIS_ERROR_INTERRUPTED: Interrupted}
+
+
+def call(name: str, *arguments: Any) -> None:
+    """Call a function that returns a cutis_result and takes a cutis_error last; raise when it fails."""
+    error = c.cutis_error()
+    code = getattr(library, name)(*arguments, byref(error))
+    if code:
+        raise _ERRORS.get(code, Error)(error.text.decode("utf-8", "replace"))
+
+
+def encode(text: Optional[str], what: str = "a name") -> Optional[bytes]:
+    """Text (or a path) as the library takes it."""
+    if text is None:
+        return None
+    if hasattr(text, "__fspath__"):
+        text = text.__fspath__()
+    if not isinstance(text, str):
+        raise TypeError("%s must be text, not %s" % (what, type(text).__name__))
+    if "\0" in text:
+        raise ValueError("%s holds a NUL character" % what)
+    return text.encode("utf-8")
+
+
+def decode(text: Optional[bytes]) -> str:
+    return text.decode("utf-8", "replace") if text else ""
+
+
+def array(what: str, values: Any, dtype: Any, shape: Sequence[Optional[int]]) -> np.ndarray:
+    """A contiguous array of that type and shape (None: any length), or an exception that names it."""
+    try:
+        made = np.asarray(values)
+        if made.dtype == object or made.dtype.kind not in "fiub":
+            raise TypeError
+    except (TypeError, ValueError):
+        raise TypeError("%s must be an array of numbers" % what) from None
+    if made.size == 0 and len(shape) > 1 and made.ndim != len(shape):
+        made = made.reshape([0 if s is None else s for s in shape])
+    if made.ndim != len(shape) or any(s is not None and s != n for s, n in zip(shape, made.shape)):
+        wanted = " x ".join("n" if s is None else str(s) for s in shape)
+        raise ValueError("%s must have the shape %s, not %s" % (what, wanted, " x ".join(map(str, made.shape)) or "()"))
+    if np.issubdtype(dtype, np.integer) and made.dtype.kind == "f":
+        raise TypeError("%s must be whole numbers" % what)
+    return np.ascontiguousarray(made, dtype)
+
+
+def pointer(values: Optional[np.ndarray], kind: Any) -> Any:
+    """Pointer to an array's numbers; NULL for none. The array must outlive its use."""
+    return None if values is None or values.size == 0 else values.ctypes.data_as(POINTER(kind))
+
+
+class _View:
+    """Memory of the library as NumPy sees it, with what owns it."""
+
+    def __init__(self, address: int, shape: Tuple[int, ...], kind: str, owner: Any):
+        self.__array_interface__ = {"data": (address, True), "shape": shape, "typestr": kind, "version": 3}
+        self.owner = owner
+
+
+def view(at: Any, shape: Tuple[int, ...], owner: Any, kind: str = "<f4") -> np.ndarray:
+    """A read-only array over the library's memory, which keeps the owner alive."""
+    if not at or 0 in shape:
+        return np.zeros(shape, kind)
+    return np.asarray(_View(ctypes.cast(at, ctypes.c_void_p).value, shape, kind, owner))
+
+
+def settings_array(settings: Any) -> Tuple[Any, int, list]:
+    """{"fat_stiffness": 0.5, "bones.Spine.skin_stiffness": "0.9"} as cutis_setting, and what must stay alive."""
+    pairs = list(settings.items() if hasattr(settings, "items") else settings or ())
+    made = (c.cutis_setting * max(1, len(pairs)))()
+    for i, (key, value) in enumerate(pairs):
+        if isinstance(value, (bool, np.bool_)):
+            value = "on" if value else "off"
+        elif isinstance(value, (float, np.floating)):
+            value = "%.9g" % value
+        made[i].key = encode(key, "the key of a setting")
+        made[i].value = encode(str(value))
+    return made, len(pairs), [made]
+
+
+class Pool:
+    """Threads for models and states; one pool serves one caller at a time. 0: one thread per processor."""
+
+    def __init__(self, threads: int = 0):
+        self._pool = POINTER(c.cutis_pool)()
+        call("cutis_pool_create", int(threads), None, byref(self._pool))
+
+    @property
+    def threads(self) -> int:
+        return library.cutis_pool_thread_count(self._pool)
+
+    @property
+    def jobs(self) -> Any:
+        return library.cutis_pool_jobs(self._pool)
+
+    def __del__(self):
+        if getattr(self, "_pool", None):
+            library.cutis_pool_destroy(self._pool)
+            self._pool = None
+
+
+def jobs_of(pool: Optional[Pool]) -> Any:
+    if pool is not None and not isinstance(pool, Pool):
+        raise TypeError("pool must be a cutis.Pool, not %s" % type(pool).__name__)
+    return pool.jobs if pool else None
+
+
+def version() -> str:
+    """Version of the library that is loaded."""
+    return decode(library.cutis_version())
+
+
+def library_path() -> str:
+    """Where the library was loaded from."""
+    return _library.path
