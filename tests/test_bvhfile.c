@@ -218,23 +218,27 @@ static void test_mocap_lands_where_the_packaged_clip_is(void **state)
         int packaged = cutis_character_find_clip(moved, cases[i].clip), own = moved->clip_count - 1;
         assert_true(packaged >= 0);
         float a[31 * 12], b[31 * 12];
-        double largest = 0, root = 0, height = 0;
+        double largest = 0, legs = 0, root = 0, height = 0;
         for (double t = 0; t < (double)moved->clips[packaged].end; t += 0.1) {
             cutis_pose_sample(moved, packaged, t, a);
             cutis_pose_sample(moved, own, t, b);
             for (int j = 0; j < moved->joint_count; j++) {
                 /* Hands and feet roll about their bones as each way of aligning has it: their tips may differ. */
                 bool tip = strstr(moved->joints[j].name, "Finger") || strstr(moved->joints[j].name, "Thumb");
+                bool leg = strstr(moved->joints[j].name, "Leg") || strstr(moved->joints[j].name, "Foot") ||
+                           strstr(moved->joints[j].name, "Toe");
                 double d = 0;
                 for (int k = 3; k < 12; k += 4) d += pow((a[12 * j + k] - a[k]) - (b[12 * j + k] - b[k]), 2);
-                if (!tip) largest = fmax(largest, sqrt(d));
+                if (leg) legs = fmax(legs, sqrt(d)); /* feet that slide in the packaged clip stand in this one */
+                if (!tip && !leg) largest = fmax(largest, sqrt(d));
             }
             root = fmax(root, fmax(fabs(a[3] - b[3]), fabs(a[11] - b[11])));
             height = fmax(height, fabs(a[7] - b[7]));
         }
-        print_message("%s: joints within %.2g m of the packaged clip, path within %.2g m, height within %.2g m\n",
-                      cases[i].capture, largest, root, height);
-        assert_true(largest < 0.001 && root < 0.05 && height < 0.02);
+        print_message("%s: joints within %.2g m of the packaged clip, legs within %.2g m, path within %.2g m, height "
+                      "within %.2g m\n",
+                      cases[i].capture, largest, legs, root, height);
+        assert_true(largest < 0.001 && legs < 0.08 && root < 0.05 && height < 0.03);
         cutis_character_destroy(moved);
     }
     cutis_character_destroy(c);

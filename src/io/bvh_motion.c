@@ -12,8 +12,7 @@
  * not: hips, spine, neck and the short bones that carry the limbs differ between skeletons by proportion,
  * not by pose, and following them would tilt the body. The trunk is what hangs together with the topmost
  * joint and has no bone longer than TRUNK_BONE times the longest. Its S is the identity, unless the two skeletons face
- * or stand differently (SPREAD_LIMIT). Only the topmost matched joint is moved, by its path in the BVH times the ratio
- * of leg lengths; the ground is the lowest point of the character at rest.
+ * or stand differently (SPREAD_LIMIT). motion_retarget.c makes the clip.
  */
 #include "io/bvh_motion.h"
 
@@ -24,6 +23,7 @@
 #include "character/joint_parts.h"
 #include "io/affine.h"
 #include "io/bvh_read.h"
+#include "io/motion_retarget.h"
 #include "io/motion_source.h"
 #include "math/math3.h"
 
@@ -31,20 +31,6 @@ static const double SPREAD_LIMIT = 0.6; /* radians, about 35 degrees */
 static const double TRUNK_BONE = 0.5;   /* between a spine bone (1/3 of a thigh) and an upper arm (3/5) */
 
 /* ---- matching ---- */
-
-/* What the character's side knows of one joint. */
-typedef struct target_joint {
-    int source;        /* BVH joint that drives it, -1: none */
-    int driven_parent; /* nearest driven ancestor, -1: none */
-    double place[3];   /* at rest */
-    double rest[4];    /* world rotation at rest */
-    double align[4];   /* S of the top of this file */
-    double spread[9];  /* sum of bvh direction x character direction (3 x 3), over its bones */
-    int bone_count;
-    double longest_bone; /* to a joint right below it */
-    bool trunk;
-    double lead[2][3]; /* the directions of the first bone: character's, BVH's */
-} target_joint;
 
 static int find_source(const bvh_reader *r, const char *name)
 {
@@ -162,12 +148,6 @@ static int match_names(const bvh_reader *r, const cutis_character *c, const cuti
 
 /* ---- the two rest poses ---- */
 
-static double distance(const double a[3], const double b[3])
-{
-    double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
-    return sqrt(x * x + y * y + z * z);
-}
-
 static void bone_add(target_joint *joint, const double from[3], const double to[3])
 {
     double a = sqrt(from[0] * from[0] + from[1] * from[1] + from[2] * from[2]);
@@ -180,31 +160,35 @@ static void bone_add(target_joint *joint, const double from[3], const double to[
     }
 }
 
-/* Places and world rotations at rest, and the nearest driven ancestor of each joint. */
-static cutis_result rest_measure(const bvh_reader *r, const cutis_character *c, arena *memory, target_joint *targets)
+/* Places and world rotations at rest, the joint that carries each, and the nearest driven joint above it. */
+static cutis_result rest_measure(const bvh_reader *r, const cutis_character *c, const joint_part *parts, arena *memory,
+                                 target_joint *targets, int *order)
 {
-    affine *worlds = ARENA_ARRAY(memory, affine, c->joint_count);
-    if (!worlds) return error_memory(r->error, "a motion");
     for (int j = 0; j < c->joint_count; j++) {
         int parent = c->joints[j].parent;
-        affine_parts parts = affine_parts_load(&c->joints[j].rest);
-        worlds[j] = affine_compose(&parts);
-        memcpy(targets[j].rest, parts.rotation, sizeof parts.rotation);
-        targets[j].driven_parent = parent;
+        affine_parts local = affine_parts_load(&c->joints[j].rest);
+        targets[j].world = affine_compose(&local);
+        memcpy(targets[j].rest, local.rotation, sizeof local.rotation);
         if (parent >= 0) {
-            worlds[j] = affine_multiply(&worlds[parent], &worlds[j]);
-            rotation_multiply(targets[parent].rest, parts.rotation, targets[j].rest);
-            if (targets[parent].source < 0) targets[j].driven_parent = targets[parent].driven_parent;
+            targets[j].world = affine_multiply(&targets[parent].world, &targets[j].world);
+            rotation_multiply(targets[parent].rest, local.rotation, targets[j].rest);
         }
-        for (int k = 0; k < 3; k++) targets[j].place[k] = worlds[j].m[4 * k + 3];
+        for (int k = 0; k < 3; k++) targets[j].place[k] = targets[j].world.m[4 * k + 3];
+    }
+    if (!motion_carriers_find(c, parts, memory, targets, order)) return error_memory(r->error, "a motion");
+    for (int i = 0; i < c->joint_count; i++) {
+        int j = order[i];
+        int above = targets[j].carrier;
+        targets[j].driven_parent = above < 0 || targets[above].source >= 0 ? above : targets[above].driven_parent;
     }
     return CUTIS_OK;
 }
 
-static void align_make(const bvh_reader *r, const cutis_character *c, target_joint *targets)
+static void align_make(const bvh_reader *r, const cutis_character *c, const joint_part *parts, const int *order,
+                       target_joint *targets)
 {
     double size = (double)c->size, reach = 0;
-    for (int j = 0; j < r->joint_count; j++) reach = MAX(reach, distance(r->joints[j].place, r->joints[0].place));
+    for (int j = 0; j < r->joint_count; j++) reach = MAX(reach, place_distance(r->joints[j].place, r->joints[0].place));
     double tiny = 1e-4 * size, tiny_source = 1e-4 * reach;
 
     /* Collect the bones: from each driven joint to the driven one above it, when that is elsewhere. */
@@ -213,30 +197,48 @@ static void align_make(const bvh_reader *r, const cutis_character *c, target_joi
         const double *place = r->joints[targets[j].source].place;
         for (int p = targets[j].driven_parent; p >= 0; p = targets[p].driven_parent) {
             const double *above = r->joints[targets[p].source].place;
-            if (distance(targets[j].place, targets[p].place) <= tiny || distance(place, above) <= tiny_source) break;
+            if (place_distance(targets[j].place, targets[p].place) <= tiny ||
+                place_distance(place, above) <= tiny_source)
+                break;
             double from[3], to[3];
             for (int k = 0; k < 3; k++)
                 from[k] = targets[j].place[k] - targets[p].place[k], to[k] = place[k] - above[k];
             bone_add(&targets[p], from, to);
             if (p == targets[j].driven_parent)
-                targets[p].longest_bone = MAX(targets[p].longest_bone, distance(targets[j].place, targets[p].place));
+                targets[p].longest_bone =
+                    MAX(targets[p].longest_bone, place_distance(targets[j].place, targets[p].place));
             /* Joints further up at the same place (hips and the heads of hip bones) share the bone. */
             int next = targets[p].driven_parent;
-            if (next < 0 || distance(above, r->joints[targets[next].source].place) > tiny_source) break;
+            if (next < 0 || place_distance(above, r->joints[targets[next].source].place) > tiny_source) break;
         }
     }
     double longest = 0;
     for (int j = 0; j < c->joint_count; j++) longest = MAX(longest, targets[j].longest_bone);
-    for (int j = 0; j < c->joint_count; j++) {
-        target_joint *joint = &targets[j];
+    for (int i = 0; i < c->joint_count; i++) {
+        target_joint *joint = &targets[order[i]];
         const target_joint *parent = joint->driven_parent >= 0 ? &targets[joint->driven_parent] : NULL;
         double before[4] = {0, 0, 0, 1};
         if (parent) memcpy(before, parent->align, sizeof before);
         memcpy(joint->align, before, sizeof before);
         if (joint->source < 0) continue;
         joint->trunk = !parent || (parent->trunk && joint->longest_bone <= TRUNK_BONE * longest);
-        if (joint->bone_count == 0 || (joint->trunk && parent)) continue;
         double fit[4], turned[3], inverse[4], difference[4];
+        int kind = parts[order[i]].kind;
+        if (kind == JOINT_FOOT || kind == JOINT_TOE) {
+            /* soles lie on the floor in both rest poses: ankles of other heights tell nothing, where toes point does */
+            double from[3] = {joint->lead[0][0], 0, joint->lead[0][2]};
+            double to[3] = {joint->lead[1][0], 0, joint->lead[1][2]};
+            double tilt = fabs(joint->lead[0][1]) + fabs(joint->lead[1][1]);
+            bool level = joint->bone_count > 0 && tilt < 3 * (place_distance(from, (double[3]){0, 0, 0}) +
+                                                              place_distance(to, (double[3]){0, 0, 0}));
+            if (level) rotation_between(from, to, joint->align);
+            if (level) continue;
+            int top = order[i];
+            while (targets[top].driven_parent >= 0) top = targets[top].driven_parent;
+            memcpy(joint->align, targets[top].align, sizeof joint->align);
+            continue;
+        }
+        if (joint->bone_count == 0 || (joint->trunk && parent)) continue;
         if (joint->bone_count == 1) {
             rotation_apply(before, joint->lead[0], turned);
             rotation_between(turned, joint->lead[1], difference);
@@ -254,153 +256,6 @@ static void align_make(const bvh_reader *r, const cutis_character *c, target_joi
         rotation_normalize(fit);
         memcpy(joint->align, fit, sizeof fit);
     }
-}
-
-/* Ratio of the lengths of the chains from `top` to the lowest driven joint; of all bones when there is no such. */
-static double size_ratio(const bvh_reader *r, const cutis_character *c, const target_joint *targets, int top)
-{
-    int lowest = -1;
-    double own_all = 0, other_all = 0;
-    for (int j = 0; j < c->joint_count; j++) {
-        int p = targets[j].driven_parent;
-        if (targets[j].source < 0 || p < 0) continue;
-        own_all += distance(targets[j].place, targets[p].place);
-        other_all += distance(r->joints[targets[j].source].place, r->joints[targets[p].source].place);
-        int above = j;
-        while (targets[above].driven_parent >= 0) above = targets[above].driven_parent;
-        if (above == top && (lowest < 0 || targets[j].place[1] < targets[lowest].place[1])) lowest = j;
-    }
-    double own = 0, other = 0;
-    for (int j = lowest; j >= 0 && targets[j].driven_parent >= 0; j = targets[j].driven_parent) {
-        int p = targets[j].driven_parent;
-        own += distance(targets[j].place, targets[p].place);
-        other += distance(r->joints[targets[j].source].place, r->joints[targets[p].source].place);
-    }
-    if (own > 0 && other > 0) return own / other;
-    return own_all > 0 && other_all > 0 ? own_all / other_all : 1;
-}
-
-/* ---- the clip ---- */
-
-typedef struct clip_maker {
-    const bvh_reader *reader;
-    const cutis_character *character;
-    const target_joint *targets;
-    int top; /* the topmost driven joint */
-    double ratio;
-    float *times;
-    float **rotations;   /* (joint_count) of (frame_count x 4), NULL for a joint that is not driven */
-    double (*places)[3]; /* (frame_count) of the topmost joint in the scene */
-    double *lowest;      /* (frame_count) height of the lowest driven joint */
-    double (*bvh_rotations)[4], (*bvh_places)[3];
-    double (*turns)[4]; /* world rotations of the character's joints */
-    affine *worlds;
-} clip_maker;
-
-/* Rotations and places of one frame. */
-static void clip_frame(clip_maker *m, int frame)
-{
-    const cutis_character *c = m->character;
-    bvh_pose(m->reader, frame, m->bvh_rotations, m->bvh_places);
-    m->times[frame] = (float)(frame * m->reader->frame_time);
-    for (int k = 0; k < 3; k++) m->places[frame][k] = m->ratio * m->bvh_places[m->targets[m->top].source][k];
-    m->lowest[frame] = INFINITY;
-    for (int j = 0; j < c->joint_count; j++) {
-        int parent = c->joints[j].parent, source = m->targets[j].source;
-        affine_parts parts = affine_parts_load(&c->joints[j].idle);
-        double up[4] = {0, 0, 0, 1};
-        if (parent >= 0) memcpy(up, m->turns[parent], sizeof up);
-        if (source < 0) {
-            rotation_multiply(up, parts.rotation, m->turns[j]);
-        } else {
-            rotation_multiply(m->bvh_rotations[source], m->targets[j].align, m->turns[j]);
-            rotation_multiply(m->turns[j], m->targets[j].rest, m->turns[j]);
-            rotation_conjugate(up, up);
-            rotation_multiply(up, m->turns[j], parts.rotation);
-            rotation_normalize(parts.rotation);
-            /* The sign that lies nearer to the frame before, so that any interpolation goes the short way. */
-            float *out = m->rotations[j] + 4 * (size_t)frame;
-            double dot = 0;
-            for (int k = 0; frame > 0 && k < 4; k++) dot += parts.rotation[k] * (double)out[k - 4];
-            for (int k = 0; k < 4; k++) out[k] = (float)(dot < 0 ? -parts.rotation[k] : parts.rotation[k]);
-        }
-        affine local = affine_compose(&parts);
-        m->worlds[j] = parent >= 0 ? affine_multiply(&m->worlds[parent], &local) : local;
-        for (int k = 0; j == m->top && k < 3; k++) m->worlds[j].m[4 * k + 3] = m->places[frame][k];
-        if (source >= 0 && m->targets[j].driven_parent >= 0)
-            m->lowest[frame] = MIN(m->lowest[frame], m->worlds[j].m[7]);
-    }
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* How much higher the whole clip must be for its median lowest joint to be where it is at rest. */
-static double clip_lift(clip_maker *m)
-{
-    double rest = INFINITY;
-    for (int j = 0; j < m->character->joint_count; j++)
-        if (m->targets[j].source >= 0 && m->targets[j].driven_parent >= 0) rest = MIN(rest, m->targets[j].place[1]);
-    qsort(m->lowest, (size_t)m->reader->frame_count, sizeof(double), compare_doubles);
-    double lift = rest - m->lowest[m->reader->frame_count / 2];
-    return isfinite(lift) ? lift : (double)m->character->bounds_min[1];
-}
-
-static cutis_result clip_make(const bvh_reader *r, const cutis_character *c, const target_joint *targets,
-                              int driven_count, arena *memory, cutis_clip *clip)
-{
-    size_t frames = (size_t)r->frame_count;
-    clip_maker m = {.reader = r, .character = c, .targets = targets, .top = -1};
-    cutis_track *tracks = ARENA_ARRAY(memory, cutis_track, driven_count + 1);
-    float *translations = ARENA_ARRAY(memory, float, 3 * frames);
-    m.times = ARENA_ARRAY(memory, float, frames);
-    m.rotations = ARENA_ARRAY(memory, float *, c->joint_count);
-    m.places = arena_push(memory, frames, sizeof *m.places);
-    m.lowest = ARENA_ARRAY(memory, double, frames);
-    m.bvh_rotations = arena_push(memory, (size_t)r->joint_count, sizeof *m.bvh_rotations);
-    m.bvh_places = arena_push(memory, (size_t)r->joint_count, sizeof *m.bvh_places);
-    m.turns = arena_push(memory, (size_t)c->joint_count, sizeof *m.turns);
-    m.worlds = ARENA_ARRAY(memory, affine, c->joint_count);
-    if (memory->failed) return error_memory(r->error, "a motion");
-    int count = 0;
-    for (int j = 0; j < c->joint_count; j++) {
-        if (targets[j].source < 0) continue;
-        m.rotations[j] = ARENA_ARRAY(memory, float, 4 * frames);
-        if (!m.rotations[j]) return error_memory(r->error, "a motion");
-        tracks[count++] =
-            (cutis_track){j, CUTIS_PATH_ROTATION, CUTIS_INTERPOLATION_LINEAR, r->frame_count, m.times, m.rotations[j]};
-        if (m.top < 0) m.top = j;
-    }
-    tracks[count++] =
-        (cutis_track){m.top, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_LINEAR, r->frame_count, m.times, translations};
-    m.ratio = size_ratio(r, c, targets, m.top);
-    for (int f = 0; f < r->frame_count; f++) clip_frame(&m, f);
-    double lift = clip_lift(&m);
-
-    /* What carries the topmost joint does not move. */
-    affine above = affine_identity(), inverse;
-    for (int p = c->joints[m.top].parent; p >= 0; p = c->joints[p].parent) {
-        affine_parts parts = affine_parts_load(&c->joints[p].idle);
-        affine local = affine_compose(&parts);
-        above = affine_multiply(&local, &above);
-    }
-    affine_inverse(&above, &inverse);
-    for (size_t f = 0; f < frames; f++) {
-        double local[3];
-        m.places[f][1] += lift;
-        affine_point(&inverse, m.places[f], local);
-        for (size_t k = 0; k < 3; k++) {
-            translations[3 * f + k] = (float)local[k];
-            if (!isfinite(translations[3 * f + k]))
-                return error_set(r->error, CUTIS_ERROR_DATA, "%.150s: frame %zu does not lie at a finite place",
-                                 r->name, f);
-        }
-    }
-    *clip = (cutis_clip){.track_count = count, .tracks = tracks};
-    return CUTIS_OK;
 }
 
 /* The file's name, with a number when the character has a clip of that name. */
@@ -437,14 +292,16 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
             "%.150s: no joint of the motion (such as '%.60s') can be told to be a joint of the character (such as "
             "'%.60s'); give a name map",
             r->name, r->joints[0].name, c->joints[0].name);
-    code = rest_measure(r, c, &r->memory, targets);
+    int *order = ARENA_ARRAY(&r->memory, int, c->joint_count);
+    if (!order) return error_memory(r->error, "a motion");
+    code = rest_measure(r, c, parts.targets, &r->memory, targets, order);
     if (code != CUTIS_OK) return code;
-    align_make(r, c, targets);
+    align_make(r, c, parts.targets, order, targets);
 
     cutis_clip *clips = ARENA_ARRAY(&r->memory, cutis_clip, c->clip_count + 1);
     if (!clips) return error_memory(r->error, "a motion");
     if (c->clip_count) memcpy(clips, c->clips, (size_t)c->clip_count * sizeof *clips);
-    code = clip_make(r, c, targets, driven, &r->memory, &clips[c->clip_count]);
+    code = motion_retarget(r, c, parts.targets, targets, order, &r->memory, &clips[c->clip_count]);
     if (code != CUTIS_OK) return code;
     clips[c->clip_count].name = clip_name(c, path, &r->memory);
 

@@ -1,0 +1,229 @@
+/* Motions on any skeleton: bones keep their length, feet stand, for every rigged person with every capture. */
+#include "testing.h"
+
+#include "character/joint_parts.h"
+#include "io/bvh_read.h"
+
+static const char *const PEOPLE[] = {
+    "rigs/kaykit-knight/Knight-body.glb",
+    "rigs/kaykit-mage/Mage-body.glb",
+    "rigs/makehuman-child-8/mh_child_8.glb",
+    "rigs/makehuman-woman-average/mh_woman_average.glb",
+    "rigs/mesh2motion-human-female/human-female.glb",
+    "rigs/mesh2motion-human-male/human-male.glb",
+    "rigs/mesh2motion-human-zombie/human-zombie.glb",
+    "rigs/quaternius-knight/KnightCharacter.glb",
+    "rigs/quaternius-man-adventurer/Adventurer.glb",
+    "rigs/quaternius-man-farmer/Farmer.glb",
+    "rigs/quaternius-platformer/Character.glb",
+    "rigs/quaternius-woman-formal/Formal.glb",
+    "rigs/quaternius-woman-medieval/Medieval.glb",
+    "khronos-CesiumMan/CesiumMan.glb",
+};
+static const char *const CAPTURES[] = {
+    "cmu-mocap/02_01.bvh", "cmu-mocap/02_03.bvh", "cmu-mocap/02_04.bvh", "cmu-mocap/07_01.bvh",
+    "cmu-mocap/16_03.bvh", "cmu-mocap/22_16.bvh", "cmu-mocap/55_02.bvh",
+};
+
+static joint_part *parts_of(const cutis_character *c)
+{
+    const char **names = malloc((size_t)c->joint_count * sizeof *names);
+    int *parents = malloc((size_t)c->joint_count * sizeof *parents);
+    joint_part *parts = calloc((size_t)c->joint_count, sizeof *parts);
+    for (int j = 0; j < c->joint_count; j++) {
+        names[j] = c->joints[j].name;
+        parents[j] = c->joints[j].parent;
+    }
+    joint_parts_find(c->joint_count, names, parents, parts);
+    free(names);
+    free(parents);
+    return parts;
+}
+
+static int part_find(const joint_part *parts, int count, int kind, int side)
+{
+    for (int j = 0; j < count; j++)
+        if (parts[j].kind == kind && parts[j].side == side && parts[j].index == 0) return j;
+    return -1;
+}
+
+static double joint_distance(const float *pose, int a, int b)
+{
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        double d = (double)pose[12 * a + 4 * k + 3] - pose[12 * b + 4 * k + 3];
+        square += d * d;
+    }
+    return sqrt(square);
+}
+
+/* Bones: joints with their parents where both move skin, and the limbs by what joints are. Returns how many. */
+static int bones_find(const cutis_character *c, const joint_part *parts, int (*bones)[2])
+{
+    static const int CHAINS[][2] = {
+        {JOINT_HIPS, JOINT_UPPER_LEG},    {JOINT_UPPER_LEG, JOINT_LOWER_LEG}, {JOINT_LOWER_LEG, JOINT_FOOT},
+        {JOINT_UPPER_ARM, JOINT_FOREARM}, {JOINT_FOREARM, JOINT_HAND},        {JOINT_SPINE, JOINT_HIPS},
+    };
+    int count = 0;
+    for (int j = 0; j < c->joint_count; j++)
+        if (c->joints[j].parent >= 0 && c->joints[j].deforms && c->joints[c->joints[j].parent].deforms) {
+            bones[count][0] = j;
+            bones[count++][1] = c->joints[j].parent;
+        }
+    for (int i = 0; i < (int)(sizeof CHAINS / sizeof *CHAINS); i++)
+        for (int side = 1; side < JOINT_SIDE_COUNT; side++) {
+            int a = part_find(parts, c->joint_count, CHAINS[i][0], side);
+            int b = part_find(parts, c->joint_count, CHAINS[i][1], side);
+            if (a < 0) a = part_find(parts, c->joint_count, CHAINS[i][0], JOINT_SIDE_NONE);
+            if (b < 0) b = part_find(parts, c->joint_count, CHAINS[i][1], JOINT_SIDE_NONE);
+            if (a < 0 || b < 0) continue;
+            bones[count][0] = a;
+            bones[count++][1] = b;
+        }
+    return count;
+}
+
+/* Places of the capture's feet in each frame (frame_count x 2 x 3), and its height. */
+static double (*capture_feet(const char *path, int *frame_count, double *frame_time, double *height))[2][3]
+{
+    FILE *file = fopen(path, "rb");
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    rewind(file);
+    char *text = malloc((size_t)size);
+    assert_int_equal(fread(text, 1, (size_t)size, file), size);
+    fclose(file);
+    cutis_error error;
+    bvh_reader r = {.name = "capture", .cursor = text, .end = text + size, .line = 1, .error = &error};
+    r.memory = arena_create(NULL);
+    warning_list warnings = {.memory = &r.memory};
+    assert_int_equal(bvh_read(&r), CUTIS_OK);
+    assert_int_equal(bvh_drop_calibration(&r, &warnings), CUTIS_OK);
+    double(*feet)[2][3] = malloc((size_t)r.frame_count * sizeof *feet);
+    double(*rotations)[4] = malloc((size_t)r.joint_count * sizeof *rotations);
+    double(*places)[3] = malloc((size_t)r.joint_count * sizeof *places);
+    int joints[2] = {-1, -1};
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (int j = 0; j < r.joint_count; j++) {
+        if (strcmp(r.joints[j].name, "LeftFoot") == 0) joints[0] = j;
+        if (strcmp(r.joints[j].name, "RightFoot") == 0) joints[1] = j;
+        low = fmin(low, r.joints[j].place[1]);
+        high = fmax(high, r.joints[j].place[1]);
+    }
+    assert_true(joints[0] >= 0 && joints[1] >= 0);
+    for (int f = 0; f < r.frame_count; f++) {
+        bvh_pose(&r, f, rotations, places);
+        for (int side = 0; side < 2; side++) memcpy(feet[f][side], places[joints[side]], sizeof feet[f][side]);
+    }
+    *frame_count = r.frame_count;
+    *frame_time = r.frame_time;
+    *height = high - low;
+    free(rotations);
+    free(places);
+    arena_destroy(&r.memory);
+    free(text);
+    return feet;
+}
+
+typedef struct pair_result {
+    double stretch; /* largest change of a bone's length */
+    int bone;
+    double slip; /* how far a foot moves beyond the capture's while that stands, over the height */
+} pair_result;
+
+static pair_result pair_measure(const cutis_character *c, const char *capture)
+{
+    pair_result result = {0, -1, 0};
+    cutis_character *moved = NULL;
+    cutis_error error;
+    if (cutis_character_add_bvh(c, capture, NULL, 0, NULL, &moved, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    int frame_count;
+    double frame_time;
+    double height;
+    double(*feet)[2][3] = capture_feet(capture, &frame_count, &frame_time, &height);
+    joint_part *parts = parts_of(c);
+    int(*bones)[2] = malloc(2 * (size_t)(c->joint_count + 32) * sizeof *bones);
+    int bone_count = bones_find(c, parts, bones);
+    float *rest = malloc(12 * (size_t)c->joint_count * sizeof *rest);
+    float *pose = malloc(12 * (size_t)c->joint_count * sizeof *pose);
+    cutis_pose_rest(c, rest);
+    double own_height = (double)c->bounds_max[1] - c->bounds_min[1];
+    int ankles[2];
+    double starts[2][3];
+    int begins[2] = {-1, -1};
+    for (int side = 0; side < 2; side++)
+        ankles[side] = part_find(parts, c->joint_count, JOINT_FOOT, JOINT_SIDE_LEFT + side);
+
+    int step = MAX(1, (int)(1.0 / 30 / frame_time + 0.5));
+    for (int f = 0; f < frame_count; f += step) {
+        cutis_pose_sample(moved, moved->clip_count - 1, f * frame_time, pose);
+        for (int b = 0; b < bone_count; b++) {
+            double length = joint_distance(rest, bones[b][0], bones[b][1]);
+            if (length < 0.01 * own_height) continue;
+            double change = fabs(joint_distance(pose, bones[b][0], bones[b][1]) / length - 1);
+            if (change <= result.stretch) continue;
+            result.stretch = change;
+            result.bone = bones[b][0];
+        }
+
+        /* a stand: the capture's foot stays within 0.5 % of its height */
+        for (int side = 0; side < 2; side++) {
+            if (ankles[side] < 0) continue;
+            double place[3];
+            double own = 0;
+            double other = 0;
+            for (int k = 0; k < 3; k++) place[k] = pose[12 * ankles[side] + 4 * k + 3];
+            for (int k = 0; k < 3 && begins[side] >= 0; k++) {
+                own += (place[k] - starts[side][k]) * (place[k] - starts[side][k]);
+                double d = feet[f][side][k] - feet[begins[side]][side][k];
+                other += d * d;
+            }
+            if (begins[side] < 0 || sqrt(other) > 0.005 * height) {
+                begins[side] = f;
+                memcpy(starts[side], place, sizeof place);
+                continue;
+            }
+            result.slip = fmax(result.slip, sqrt(own) / own_height);
+        }
+    }
+    free(feet);
+    free(parts);
+    free(bones);
+    free(rest);
+    free(pose);
+    cutis_character_destroy(moved);
+    return result;
+}
+
+static void bones_keep_their_length_and_feet_stand(void **unused)
+{
+    (void)unused;
+    int pairs = 0;
+    int bad = 0;
+    for (int p = 0; p < (int)(sizeof PEOPLE / sizeof *PEOPLE); p++) {
+        const char *path = test_model(PEOPLE[p]);
+        if (!path) skip();
+        cutis_character *c = NULL;
+        assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
+        for (int m = 0; m < (int)(sizeof CAPTURES / sizeof *CAPTURES); m++) {
+            const char *capture = test_model(CAPTURES[m]);
+            if (!capture) skip();
+            pair_result r = pair_measure(c, capture);
+            pairs++;
+            if (r.stretch <= 0.01 && r.slip <= 0.01) continue;
+            bad++;
+            print_message("%s, %s: stretch %.2f %% (%s), slip %.2f %%\n", PEOPLE[p], CAPTURES[m], 100 * r.stretch,
+                          r.bone >= 0 ? c->joints[r.bone].name : "-", 100 * r.slip);
+        }
+        cutis_character_destroy(c);
+    }
+    print_message("%d pairs, %d beyond 1 %%\n", pairs, bad);
+    assert_int_equal(bad, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bones_keep_their_length_and_feet_stand)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
