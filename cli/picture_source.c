@@ -250,7 +250,7 @@ int picture_source_run(picture_source *source, const cutis_character *character,
         cutis_state_create(model, NULL, &state, &error) != CUTIS_OK)
         status = cli_library_error(&error);
 
-    /* As in a bake: a lead-in of whole substeps, about a second, for solvers with a past. */
+    /* As in a bake: a lead-in of whole substeps, about a second, for dynamic solvers. */
     double substep = status == CLI_OK ? cutis_model_get_info(model).substep : 0;
     double lead_in = substep > 0 ? round(1.0 / substep) * substep : 0;
     double origin = clip >= 0 ? (double)character->clips[clip].start : 0;

@@ -118,7 +118,7 @@ static void wild_bodies_do_no_harm(void **state)
         cutis_state *run = test_state(model, NULL);
         wild_body body = {c, 0};
         for (int i = 0; i < 1000; i++) {
-            cutis_step_input input = {.body = {&body, sample_wild}};
+            cutis_step_input input = {.surface = {&body, sample_wild}};
             cutis_state_step(model, run, &input, 0.004);
             const float *p = cutis_state_positions(model, run);
             for (int j = 0; j < 3 * c->vertex_count; j++) assert_true(isfinite(p[j]));
@@ -169,7 +169,7 @@ static void degenerate_meshes_are_borne(void **state)
     wild_body body = {c, 0};
     random_state = 4;
     for (int i = 0; i < 500; i++) {
-        cutis_step_input input = {.body = {&body, sample_wild}};
+        cutis_step_input input = {.surface = {&body, sample_wild}};
         cutis_state_step(model, run, &input, 0.002);
         const float *p = cutis_state_positions(model, run);
         for (int j = 0; j < 3 * c->vertex_count; j++) assert_true(isfinite(p[j]));

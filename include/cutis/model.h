@@ -85,9 +85,9 @@ enum {
     CUTIS_SOLVER_GEOMETRIC = 1,    /* depends on the pose alone: evaluated once at the end of a step, no substeps */
     CUTIS_SOLVER_SURFACE = 2,      /* runs on the surface of the solver before it in a stack, alone on the baseline's */
     CUTIS_SOLVER_SELF_CONTACT = 4, /* its skin can collide with itself: a parameter of role SELF_COLLISION says so */
-    CUTIS_SOLVER_BASELINE = 8,  /* plain skinning: for meshes without a skin, below surface solvers, to compare with */
+    CUTIS_SOLVER_BASELINE = 8,   /* plain skinning: for meshes without a skin, below surface solvers, to compare with */
     CUTIS_SOLVER_PREFERRED = 16, /* for a skinned character, when nobody says which */
-    CUTIS_SOLVER_BODY = 32 /* simulates flesh on the character's simulation body, see cutis_model_def.detail */
+    CUTIS_SOLVER_BODY = 32       /* simulates flesh on the character's simulation body, see cutis_model_def.detail */
 };
 
 typedef struct cutis_solver_info {
@@ -147,7 +147,7 @@ CUTIS_API void cutis_model_destroy(cutis_model *model); /* NULL is allowed; stat
 
 typedef struct cutis_model_info {
     const char *solver; /* as given in the definition */
-    double substep;     /* seconds; 0 for a solver without a past; of a stack: the body's, the longest */
+    double substep;     /* seconds; 0 for a geometric solver; of a stack: the body's, the longest */
     long element_count; /* particles, voxels, ... of the first solver of the stack */
     int body_points;    /* points that are simulated; 0: nothing is */
     bool body_is_drawn; /* they are the points of the drawn mesh */
@@ -208,14 +208,14 @@ CUTIS_API void cutis_clip_motion_sample(void *clip_motion, double time, float *j
 CUTIS_API void cutis_clip_motion_morphs(const cutis_clip_motion *clip_motion, double time, float *weights);
 
 /*
- * The body's own surface, known in advance: fills positions (vertex_count x 3) for a time in the state's seconds. In
- * place of the first solver of a stack (of lbs, when a surface solver such as slide stands alone), so that skin can
- * slide on whatever another program made. Other solvers ignore it.
+ * A surface known in advance: fills positions (vertex_count x 3) for a time in the state's seconds. It replaces the
+ * first solver of a stack (or the baseline below a surface solver that stands alone), so that skin can slide on what
+ * another program made. Other solvers ignore it.
  */
-typedef struct cutis_body {
+typedef struct cutis_surface {
     void *context;
     void (*sample)(void *context, double time, float *positions);
-} cutis_body;
+} cutis_surface;
 
 /* Pull a vertex towards a place, as with the mouse. */
 typedef struct cutis_drag {
@@ -230,10 +230,10 @@ typedef struct cutis_step_input {
     /* Or, when joints is NULL: sampled at every substep, so that the frame rate does not matter. */
     cutis_motion motion;
     /* For surface solvers, when its sample is not NULL: the surface at every substep. */
-    cutis_body body;
+    cutis_surface surface;
     /*
-     * Morph weights at the end of this step (morph_count); NULL = all 0. A solver without a past deforms the
-     * morphed rest shape; for the others the morphs are added to the surface, turned along with it.
+     * Morph weights at the end of this step (morph_count); NULL = all 0. A geometric solver deforms the
+     * morphed rest shape; under a dynamic one the morphs are added to the surface, turned along with it.
      */
     const float *morphs;
     const cutis_drag *drags;
@@ -249,7 +249,7 @@ typedef struct cutis_step_stats {
     int contacts;                    /* in the last substep */
     double residual;                 /* of the last substep, in the solver's own measure; 0 when it has none */
     int unconverged;                 /* substeps whose tolerance was not met within the allowed work */
-    int repairs;                     /* values that were not finite and were put back */
+    int repairs;                     /* non-finite values reset */
     double part_ms[CUTIS_MAX_PARTS]; /* time in each part, cutis_solver_info.parts; summed over the stack */
 } cutis_step_stats;
 
@@ -286,8 +286,8 @@ typedef struct cutis_loop_info {
 /*
  * Find the periodic motion: repeat the motion from the state given until its end is its start, faster than by plain
  * repetition where that is slow. The search aims at a tenth of the tolerances and takes the best period when that is
- * not to be had. The state is then at time 0, the start of that period: run again, it ends with the seam told. A solver
- * without a past has nothing to find. Not to close within the limit is no error: see info.
+ * not to be had. The state is then at time 0, the start of that period: run again, it ends with the seam told. A
+ * geometric solver has nothing to find. A loop that does not close within the limit is no error: see info.
  *
  * Where flesh touches, seams close worse than elsewhere. With def->seam the period may begin and end at any instant:
  * run the state from 0 to info->seam_time, copy def->seam into it there (a step as large as the seam told), and run on

@@ -351,7 +351,7 @@ static cutis_result advance(bake *b, double time, cutis_bake_stage stage, long d
 {
     cutis_bake_result *r = b->result;
     cutis_step_input input = {.motion = {&b->motion, bake_motion_sample}, .jobs = b->jobs};
-    if (b->surface) input.body = (cutis_body){b, bake_surface_sample};
+    if (b->surface) input.surface = (cutis_surface){b, bake_surface_sample};
     double piece = r->substep > 0 ? SUBSTEPS_AT_ONCE * r->substep : HUGE_VAL;
     for (bool last = false; !last;) {
         double now = cutis_state_time(b->state), left = time - now;
@@ -392,7 +392,7 @@ static cutis_result run_lead_in(bake *b)
     enum { AT_ONCE = 8 }; /* substeps between two updates of the progress */
     cutis_bake_result *r = b->result;
     double start = clock_seconds(), seconds = r->lead_in + b->run_up;
-    /* A solver without a past gets there in one step. */
+    /* A geometric solver gets there in one step. */
     long total = r->substep > 0 ? (long)floor(seconds / r->substep + 0.5) : seconds > 0;
     cutis_result result = CUTIS_OK;
     for (long done = 0; done < total && result == CUTIS_OK;) {

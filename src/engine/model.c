@@ -87,9 +87,9 @@ static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *e
 static bool is_geometric(const stage *s) { return s->solver->info.flags & CUTIS_SOLVER_GEOMETRIC; }
 
 /*
- * Every stage runs at its own substep: the first with a past at the one asked for, or its own, so that it moves as it
+ * Every stage runs at its own substep: the first dynamic one at the one asked for, or its own, so that it moves as it
  * does alone; those that follow at the largest whole part of the substep before that is not longer than their own. A
- * stage without a past is evaluated whenever the last one runs.
+ * geometric stage is evaluated whenever the last one runs.
  */
 static void divide_time(cutis_model *m, double asked)
 {

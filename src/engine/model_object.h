@@ -38,7 +38,7 @@ struct cutis_model {
     const char *solver_name;
     mesh mesh;
     point_weights weights;
-    double substep; /* of the first stage with a past, a whole number of those of the last; 0: no stage has a past */
+    double substep; /* of the first dynamic stage, a whole number of those of the last; 0: all are geometric */
     int parts;      /* substeps of the last stage in it */
     int stage_count;
     stage stages[STAGE_LIMIT];

@@ -1,7 +1,7 @@
 /*
  * state.c: states and steps.
  *
- * Time. A solver with a past advances in substeps of fixed length h. A step to time t takes substeps until
+ * Time. A dynamic solver advances in substeps of fixed length h. A step to time t takes substeps until
  * one ends at or behind t, and the result is interpolated between the last two: so the frame rate only picks
  * which instants are read, and an instant that falls on a substep is that substep's result to the bit. With a
  * motion known in advance every substep samples it. In a stack each stage has a substep of its own: a body that takes
@@ -76,11 +76,11 @@ static void gather_points(const cutis_model *m, const float *vertices, float *po
 }
 
 /* A surface from outside in place of the first stage; what is not finite stays where it was. */
-static void sample_body(const cutis_model *m, cutis_state *state, const cutis_body *body, double time)
+static void sample_surface(const cutis_model *m, cutis_state *state, const cutis_surface *surface, double time)
 {
     float *vertices = state_floats(state, m->vertices), *points = state_floats(state, m->stages[0].points);
     memcpy(state_floats(state, m->stages[0].points_old), points, (size_t)m->character->point_count * 3 * sizeof(float));
-    body->sample(body->context, time, vertices);
+    surface->sample(surface->context, time, vertices);
     for (int p = 0; p < m->character->point_count; p++) {
         const float *from = vertices + 3 * m->character->point_vertices[p];
         bool fine = fabsf(from[0]) < 1e15f && fabsf(from[1]) < 1e15f && fabsf(from[2]) < 1e15f;
@@ -405,7 +405,7 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
 static void substep(const cutis_model *m, cutis_state *state, const step_span *span, solver_input *work)
 {
     const stage *last = &m->stages[m->stage_count - 1];
-    const cutis_body *body = &span->input->body;
+    const cutis_surface *surface = &span->input->surface;
     int64_t at = ++state->substeps;
     state->stats.substeps++;
     pose_at(m, state, span, (double)at * last->substep, m->joints, m->joints_old);
@@ -414,11 +414,11 @@ static void substep(const cutis_model *m, cutis_state *state, const step_span *s
     for (int i = 0; i < m->stage_count; i++) {
         const stage *s = &m->stages[i];
         int64_t index = (at - 1) / s->span + 1; /* of its own substep that ends at or behind this instant */
-        bool begins = (at - 1) % s->span == 0, given = i == 0 && body->sample && m->stage_count > 1;
+        bool begins = (at - 1) % s->span == 0, given = i == 0 && surface->sample && m->stage_count > 1;
         work->h = s->substep;
         work->time = (double)index * s->substep;
         if (given) {
-            sample_body(m, state, body, (double)at * last->substep);
+            sample_surface(m, state, surface, (double)at * last->substep);
             work->surface = state_floats(state, s->points);
             continue;
         }

@@ -24,12 +24,12 @@ static zoo_section limb_section(vec3 a, vec3 b, float t, vec3 u, vec3 v, float w
 
 static zoo_section section_mirror(zoo_section s, float side)
 {
-    return (zoo_section){biped_mirror(s.center, side), biped_mirror(s.u, side), biped_mirror(s.v, side), s.square};
+    return (zoo_section){biped_mirror(s.centre, side), biped_mirror(s.u, side), biped_mirror(s.v, side), s.square};
 }
 
 zoo_frame biped_hand_frame(const biped *b, float side)
 {
-    // The thumb points forwards and the palm to the body.
+    /* The thumb points forwards and the palm to the body. */
     vec3 along = vec3_normalize(vec3_sub(b->wrist, b->elbow));
     vec3 across = vec3_scale(axis_z, -1);
     across = vec3_normalize(vec3_madd(across, along, -vec3_dot(across, along)));
@@ -88,7 +88,7 @@ static void leg_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
         limb_section(k, a, 0.12f, u, v, r[2], r[2]), limb_section(k, a, 0.45f, u, v, r[2], r[2]),
         limb_section(k, a, 0.85f, u, v, r[3], r[3]),
     };
-    // Round the heel: one slanted ring, then upright ones to the toes.
+    /* Round the heel: one slanted ring, then upright ones to the toes. */
     zoo_section ends[] = {
         {{a.x, 0.48f * a.y + 0.01f, a.z - 0.15f * heel}, {w * 0.85f, 0, 0}, {0, 0.55f * a.y, heel}, 0.2f},
         {{0.5f * (a.x + b->ball.x), 0.55f * top, 0.45f * a.z + 0.55f * b->ball.z},
@@ -122,7 +122,7 @@ static void ear_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
     static const float stops[5] = {0.12f, 0.35f, 0.6f, 0.82f, 0.95f},
                        widths[5] = {0.024f, 0.034f, 0.038f, 0.030f, 0.018f};
     for (int i = 0; i < 5; i++) {
-        // One column, two rows; u across the ear, v to its back.
+        /* One column, two rows; u across the ear, v to its back. */
         zoo_section s =
             limb_section(root, tip, stops[i], vec3_make(1, 0, 0), vec3_make(0, 0, -1), widths[i], 0.5f * widths[i]);
         patch = zoo_patch_extrude(kit, &patch, section_mirror(s, side), region, 0);
@@ -149,7 +149,7 @@ static void knob_cage(zoo_kit *kit, const biped *b, const zoo_patch *low, const 
 
 void biped_cage(zoo_kit *kit, const biped *b)
 {
-    enum { SIDES = 0xf0 | 0xf000 }; // loop edges 4..7 and 12..15: the left and right side
+    enum { SIDES = 0xf0 | 0xf000 }; /* loop edges 4..7 and 12..15: the left and right side */
     zoo_patch levels[BIPED_TORSO_LEVELS];
     levels[0] = zoo_patch_start(kit, 4, 4, ring_section(&b->torso[0]));
     bool tail = b->knob_radius > 0 && !b->knob_on_head, bun = b->knob_radius > 0 && b->knob_on_head;
@@ -159,11 +159,11 @@ void biped_cage(zoo_kit *kit, const biped *b)
     }
     if (tail) knob_cage(kit, b, &levels[0], &levels[1], 9, BIPED_TORSO);
 
-    // Top: the shoulders' outer columns are closed, the two in the middle go on as neck and head.
+    /* Top: the shoulders' outer columns are closed, the two in the middle go on as neck and head. */
     const zoo_patch *top = &levels[BIPED_TORSO_LEVELS - 1];
     zoo_patch_close(kit, top, BIPED_TORSO, 0x6666);
     zoo_patch head = zoo_patch_part(top, 1, 3, 0, 4);
-    head.bias = 0.25f; // the face needs more columns than the back of the head
+    head.bias = 0.25f; /* the face needs more columns than the back of the head */
     for (int i = 0; i < BIPED_HEAD_LEVELS; i++) {
         zoo_patch below = head;
         bool here = bun && i == 4;
@@ -175,25 +175,25 @@ void biped_cage(zoo_kit *kit, const biped *b)
     for (int k = 0; k < 2; k++) {
         float side = k == 0 ? 1 : -1;
 
-        // Arms: columns from front to back, rows upwards.
+        /* Arms: columns from front to back, rows upwards. */
         zoo_patch arm = {.cols = 4, .rows = 2, .flip = side < 0, .chart = -1};
         for (int r = 0; r < 3; r++)
             for (int c = 0; c <= 4; c++)
                 arm.points[5 * r + c] = zoo_patch_loop(&levels[4 + r], side > 0 ? 4 + c : 16 - c);
         arm_cage(kit, b, arm, side);
 
-        // Legs: columns outwards from the middle, rows from back to front.
+        /* Legs: columns outwards from the middle, rows from back to front. */
         zoo_patch leg = {.cols = 2, .rows = 4, .flip = side < 0, .chart = -1};
         for (int r = 0; r <= 4; r++)
             for (int c = 0; c <= 2; c++)
                 leg.points[3 * r + c] = levels[0].points[5 * (4 - r) + (side > 0 ? 2 + c : 2 - c)];
         leg_cage(kit, b, leg, side);
 
-        // Ears: one column of the crown each, its two middle rows.
+        /* Ears: one column of the crown each, its two middle rows. */
         if (b->ears) {
             zoo_patch ear = zoo_patch_part(&head, side > 0 ? 1 : 0, side > 0 ? 2 : 1, 1, 3);
             if (side < 0) {
-                // Mirrored: columns run outwards on both sides.
+                /* Mirrored: columns run outwards on both sides. */
                 for (int r = 0; r < 3; r++) {
                     int swap = ear.points[2 * r];
                     ear.points[2 * r] = ear.points[2 * r + 1], ear.points[2 * r + 1] = swap;
@@ -213,7 +213,7 @@ static void trunk_joints(zoo_kit *kit, const biped *b)
     unsigned head = 1u << BIPED_TORSO | 1u << BIPED_HEAD | 1u << BIPED_EAR_L | 1u << BIPED_EAR_R;
     zoo_joint_add(kit, "hips", NULL, b->hips, axis_y, 0, all);
     unsigned upper = all & ~(1u << BIPED_LEG_L | 1u << BIPED_LEG_R | 1u << BIPED_FOOT_L | 1u << BIPED_FOOT_R);
-    // Hanging arms reach below the planes of the spine, and yet follow the chest.
+    /* Hanging arms reach below the planes of the spine, and yet follow the chest. */
     int spine = zoo_joint_add(kit, "spine", "hips", b->spine, axis_y, 0.16f * trunk, upper);
     int chest = zoo_joint_add(kit, "chest", "spine", b->chest, axis_y, 0.16f * trunk, upper);
     kit->joints[spine].full_regions = kit->joints[chest].full_regions =
@@ -233,16 +233,16 @@ static void arm_joints(zoo_kit *kit, const biped *b, float side)
     vec3 clavicle = biped_mirror(b->clavicle, side), shoulder = biped_mirror(b->shoulder, side);
     vec3 elbow = biped_mirror(b->elbow, side), wrist = biped_mirror(b->wrist, side);
 
-    // The shoulder girdle takes a soft ball of the torso around the arm's root.
+    /* The shoulder girdle takes a soft ball of the torso around the arm's root. */
     int girdle =
         zoo_joint_add(kit, names[0], "chest", clavicle, vec3_sub(shoulder, clavicle), 0, arm | 1u << BIPED_TORSO);
-    kit->joints[girdle].center = shoulder;
+    kit->joints[girdle].centre = shoulder;
     kit->joints[girdle].radius = 1.7f * b->arm[0] + 0.5f * vec3_distance(shoulder, clavicle);
     kit->joints[girdle].ball_regions = 1u << BIPED_TORSO;
     kit->joints[girdle].full_regions = arm;
     int upper_arm = zoo_joint_add(kit, names[1], names[0], shoulder, vec3_sub(elbow, shoulder), 1.1f * b->arm[0],
                                   arm | 1u << BIPED_TORSO);
-    kit->joints[upper_arm].center = vec3_lerp(shoulder, elbow, 0.15f);
+    kit->joints[upper_arm].centre = vec3_lerp(shoulder, elbow, 0.15f);
     kit->joints[upper_arm].radius = 1.7f * b->arm[0];
     kit->joints[upper_arm].ball_regions = 1u << BIPED_TORSO;
     zoo_joint_add(kit, names[2], names[1], elbow, vec3_sub(wrist, elbow), 1.1f * b->arm[2], arm);
@@ -263,10 +263,10 @@ static void leg_joints(zoo_kit *kit, const biped *b, float side)
     vec3 hip = biped_mirror(b->hip, side), knee = biped_mirror(b->knee, side), ankle = biped_mirror(b->ankle, side);
     vec3 ball = biped_mirror(b->ball, side), toe = biped_mirror(b->toe, side);
 
-    // The thigh takes a soft ball of the pelvis along, on its own side.
+    /* The thigh takes a soft ball of the pelvis along, on its own side. */
     int thigh =
         zoo_joint_add(kit, names[0], "hips", hip, vec3_sub(knee, hip), 1.1f * b->leg[0], leg | 1u << BIPED_TORSO);
-    kit->joints[thigh].center = vec3_lerp(hip, knee, 0.08f);
+    kit->joints[thigh].centre = vec3_lerp(hip, knee, 0.08f);
     kit->joints[thigh].radius = 1.9f * b->leg[0];
     kit->joints[thigh].ball_regions = 1u << BIPED_TORSO;
     kit->joints[thigh].gate = 0.35f * b->leg[0];

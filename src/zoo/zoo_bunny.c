@@ -49,29 +49,29 @@ static void bunny_field(zoo_kit *kit)
 {
     int body = zoo_field_node(kit, -1, 0);
     zoo_field_ellipsoid(kit, body, v(0, 0.225f, 0.004f), v(0.130f, 0.122f, 0.116f), 0.02f);
-    zoo_field_ellipsoid(kit, body, v(0, 0.212f, 0.050f), v(0.102f, 0.094f, 0.092f), 0.06f); // belly
+    zoo_field_ellipsoid(kit, body, v(0, 0.212f, 0.050f), v(0.102f, 0.094f, 0.092f), 0.06f); /* belly */
     zoo_field_cone(kit, body, v(0, 0.275f, 0.005f), 0.088f, v(0, 0.385f, 0), 0.054f, 0.06f);
-    zoo_field_ellipsoid(kit, body, bunny.knob, v(0.040f, 0.040f, 0.038f), 0.012f); // tail
+    zoo_field_ellipsoid(kit, body, bunny.knob, v(0.040f, 0.040f, 0.038f), 0.012f); /* tail */
 
-    // A round head with full cheeks, a muzzle, a button nose and eyes that stand out.
+    /* A round head with full cheeks, a muzzle, a button nose and eyes that stand out. */
     int head = zoo_field_node(kit, body, 0.022f);
     zoo_field_ellipsoid(kit, head, v(0, 0.540f, 0), v(0.124f, 0.114f, 0.110f), 0.02f);
     zoo_field_ellipsoid(kit, head, v(0, 0.482f, 0.014f), v(0.112f, 0.070f, 0.094f), 0.05f);
     zoo_field_ellipsoid(kit, head, v(0, 0.484f, 0.086f), v(0.058f, 0.038f, 0.040f), 0.025f);
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
-        zoo_field_ellipsoid(kit, head, v(s * 0.072f, 0.486f, 0.048f), v(0.056f, 0.046f, 0.052f), 0.04f);  // cheek
-        zoo_field_ellipsoid(kit, head, v(s * 0.024f, 0.482f, 0.104f), v(0.030f, 0.026f, 0.028f), 0.010f); // muzzle
-        zoo_field_ellipsoid(kit, head, v(s * 0.049f, 0.556f, 0.092f), v(0.025f, 0.033f, 0.024f), 0.005f); // eye
+        zoo_field_ellipsoid(kit, head, v(s * 0.072f, 0.486f, 0.048f), v(0.056f, 0.046f, 0.052f), 0.04f);  /* cheek */
+        zoo_field_ellipsoid(kit, head, v(s * 0.024f, 0.482f, 0.104f), v(0.030f, 0.026f, 0.028f), 0.010f); /* muzzle */
+        zoo_field_ellipsoid(kit, head, v(s * 0.049f, 0.556f, 0.092f), v(0.025f, 0.033f, 0.024f), 0.005f); /* eye */
     }
-    zoo_field_ellipsoid(kit, head, v(0, 0.452f, 0.098f), v(0.022f, 0.018f, 0.020f), 0.012f); // chin
-    zoo_field_ellipsoid(kit, head, v(0, 0.513f, 0.122f), v(0.020f, 0.015f, 0.016f), 0.005f); // nose
+    zoo_field_ellipsoid(kit, head, v(0, 0.452f, 0.098f), v(0.022f, 0.018f, 0.020f), 0.012f); /* chin */
+    zoo_field_ellipsoid(kit, head, v(0, 0.513f, 0.122f), v(0.020f, 0.015f, 0.016f), 0.005f); /* nose */
 
     int ears = zoo_field_node(kit, head, 0.024f);
     int legs = zoo_field_node(kit, body, 0.022f);
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
-        // Ear: a leaf on a short stem, hollowed in front.
+        /* Ear: a leaf on a short stem, hollowed in front. */
         int ear = zoo_field_node(kit, ears, 0.006f);
         vec3 root = v(s * 0.043f, 0.620f, -0.010f), tip = v(s * 0.118f, 0.925f, -0.030f);
         vec3 up = vec3_normalize(vec3_sub(tip, root)), across = vec3_normalize(vec3_cross(up, v(0, 0, s)));
@@ -82,7 +82,7 @@ static void bunny_field(zoo_kit *kit)
                        vec3_scale(up, 0.105f), vec3_cross(vec3_scale(across, 0.016f), up), 0.014f);
         zoo_field_carve(kit);
 
-        // Arm: thin, with a ball of a paw and a thumb's hint.
+        /* Arm: thin, with a ball of a paw and a thumb's hint. */
         zoo_frame f = biped_hand_frame(&bunny, s);
         vec3 shoulder = biped_mirror(bunny.shoulder, s), elbow = biped_mirror(bunny.elbow, s),
              wrist = biped_mirror(bunny.wrist, s);
@@ -94,7 +94,7 @@ static void bunny_field(zoo_kit *kit)
         zoo_field_blob(kit, arm, zoo_frame_point(&f, 0.020f, -0.024f, -0.004f), vec3_scale(f.a, 0.015f),
                        vec3_scale(f.b, 0.014f), vec3_scale(f.c, 0.012f), 0.012f);
 
-        // Leg: short and stout, on a long foot.
+        /* Leg: short and stout, on a long foot. */
         int leg = zoo_field_node(kit, legs, 0.006f);
         vec3 hip = biped_mirror(bunny.hip, s), knee = biped_mirror(bunny.knee, s), ankle = biped_mirror(bunny.ankle, s);
         zoo_field_cone(kit, leg, hip, 0.054f, knee, 0.046f, 0.01f);

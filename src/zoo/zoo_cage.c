@@ -13,7 +13,7 @@ static vec3 section_point(zoo_section section, float s, float t)
 {
     float x = s * sqrtf(1 - 0.5f * t * t), y = t * sqrtf(1 - 0.5f * s * s);
     x += (s - x) * section.square, y += (t - y) * section.square;
-    return vec3_madd(vec3_madd(section.center, section.u, x), section.v, y);
+    return vec3_madd(vec3_madd(section.centre, section.u, x), section.v, y);
 }
 
 int zoo_point_add(zoo_kit *kit, vec3 position)
@@ -85,7 +85,7 @@ zoo_patch zoo_patch_extrude(zoo_kit *kit, const zoo_patch *patch, zoo_section se
     patch_place(kit, &end, section);
     int count = zoo_patch_loop_count(patch);
 
-    // A new chart takes its width from the ring that begins it.
+    /* A new chart takes its width from the ring that begins it. */
     if (end.chart < 0) {
         end.along = 0;
         end.around[0] = 0;
@@ -132,7 +132,7 @@ void zoo_patch_close(zoo_kit *kit, const zoo_patch *patch, int region, unsigned 
     int cols = patch->cols, rows = patch->rows;
     const int *p = patch->points;
 
-    // The cap's chart is a rectangle with the mean lengths of its two directions.
+    /* The cap's chart is a rectangle with the mean lengths of its two directions. */
     float width = 0, height = 0;
     for (int c = 0; c < cols; c++)
         width +=

@@ -33,7 +33,7 @@ static vec3 mirror(vec3 p, float side) { return vec3_make(p.x * side, p.y, p.z);
 
 static zoo_section mirror_section(zoo_section s, float side)
 {
-    return (zoo_section){mirror(s.center, side), mirror(s.u, side), mirror(s.v, side), s.square};
+    return (zoo_section){mirror(s.centre, side), mirror(s.u, side), mirror(s.v, side), s.square};
 }
 
 /* A leg downwards from its patch: stations along the bones with half widths, u outwards, v to the front. */
@@ -41,7 +41,7 @@ static void leg_cage(zoo_kit *kit, zoo_patch patch, float side, const float (*st
 {
     for (int i = 0; i < count; i++) {
         const float *s = stations[i];
-        // centre, half width, half length, slant of the section (rise of its front)
+        /* centre, half width, half length, slant of the section (rise of its front) */
         zoo_section section = {{s[0], s[1], s[2]}, {s[3], 0, 0}, {0, s[5], s[4]}, 0.1f};
         patch = zoo_patch_extrude(kit, &patch, mirror_section(section, side), region, 0);
     }
@@ -50,15 +50,15 @@ static void leg_cage(zoo_kit *kit, zoo_patch patch, float side, const float (*st
 
 static void cat_cage(zoo_kit *kit)
 {
-    // z and y of the centre, half width, half height, slant (how much farther forward its top is)
+    /* z and y of the centre, half width, half height, slant (how much farther forward its top is) */
     static const float rings[RINGS][5] = {
-        {-0.226f, 0.244f, 0.036f, 0.040f, 0}, // rump
+        {-0.226f, 0.244f, 0.036f, 0.040f, 0}, /* rump */
         {-0.205f, 0.236f, 0.054f, 0.060f, 0},      {-0.165f, 0.232f, 0.062f, 0.068f, 0},
         {-0.118f, 0.234f, 0.062f, 0.066f, 0},      {-0.060f, 0.236f, 0.058f, 0.062f, 0},
         {0.000f, 0.236f, 0.058f, 0.064f, 0},       {0.060f, 0.234f, 0.058f, 0.068f, 0},
         {0.105f, 0.236f, 0.056f, 0.068f, 0},       {0.145f, 0.246f, 0.050f, 0.060f, -0.010f},
-        {0.172f, 0.274f, 0.042f, 0.050f, -0.036f}, {0.196f, 0.312f, 0.046f, 0.046f, -0.018f}, // behind the ears
-        {0.228f, 0.330f, 0.052f, 0.046f, 0},                                                  // before the ears
+        {0.172f, 0.274f, 0.042f, 0.050f, -0.036f}, {0.196f, 0.312f, 0.046f, 0.046f, -0.018f}, /* behind the ears */
+        {0.228f, 0.330f, 0.052f, 0.046f, 0},                                                  /* before the ears */
         {0.258f, 0.322f, 0.044f, 0.040f, 0},       {0.282f, 0.308f, 0.026f, 0.024f, 0},
     };
     enum { BELLY_RIGHT = 3, BELLY_LEFT = 12, EAR_LEFT = 1 << 6, EAR_RIGHT = 1 << 9 };
@@ -77,17 +77,17 @@ static void cat_cage(zoo_kit *kit)
     }
     zoo_patch_close(kit, &levels[RINGS - 1], REGION_HEAD, 0);
 
-    // Rump with the tail in the middle of its upper half.
+    /* Rump with the tail in the middle of its upper half. */
     zoo_patch rump = zoo_patch_reverse(&levels[0]);
     zoo_patch_close(kit, &rump, REGION_BODY, 0x60);
     zoo_patch end = zoo_patch_part(&rump, 1, 3, 1, 2);
     for (int i = 1; i < TAIL_POINTS; i++) {
         vec3 along = vec3_normalize(vec3_sub(tail[MIN(i + 1, TAIL_POINTS - 1)], tail[i - 1]));
-        vec3 up = vec3_cross(axis_x, along); // seen from behind: the patch is reversed
+        vec3 up = vec3_cross(axis_x, along); /* seen from behind: the patch is reversed */
         zoo_section section = {tail[i], vec3_scale(axis_x, 0.013f), vec3_scale(up, 0.013f), 0};
-        // The last ring lies near the very tip, so that the cap is pulled onto it from outside.
+        /* The last ring lies near the very tip, so that the cap is pulled onto it from outside. */
         if (i == TAIL_POINTS - 1) {
-            section.center = vec3_madd(section.center, along, 0.008f);
+            section.centre = vec3_madd(section.centre, along, 0.008f);
             section.u = vec3_scale(axis_x, 0.006f), section.v = vec3_scale(up, 0.006f);
         }
         end = zoo_patch_extrude(kit, &end, section, REGION_TAIL, 0);
@@ -106,7 +106,7 @@ static void cat_cage(zoo_kit *kit)
     for (int k = 0; k < 2; k++) {
         float side = k == 0 ? 1 : -1;
         for (int pair = 0; pair < 2; pair++) {
-            // Columns outwards from the middle, rows from back to front.
+            /* Columns outwards from the middle, rows from back to front. */
             zoo_patch leg = {.cols = 2, .rows = 2, .flip = side < 0, .chart = -1};
             int first = pair == 0 ? 6 : 1;
             for (int r = 0; r < 3; r++)
@@ -117,7 +117,7 @@ static void cat_cage(zoo_kit *kit)
             else
                 leg_cage(kit, leg, side, hind, COUNT_OF(hind), REGION_HIND_L + k);
         }
-        // Ears: column outwards, row from front to back.
+        /* Ears: column outwards, row from front to back. */
         zoo_patch ear = {.cols = 1, .rows = 1, .flip = side < 0, .chart = -1};
         int inner = side > 0 ? 7 : 9, outer = side > 0 ? 6 : 10;
         ear.points[0] = zoo_patch_loop(&levels[11], inner), ear.points[1] = zoo_patch_loop(&levels[11], outer);
@@ -136,13 +136,13 @@ static void cat_cage(zoo_kit *kit)
 static void cat_field(zoo_kit *kit)
 {
     int body = zoo_field_node(kit, -1, 0);
-    // Trunk: deep chest, drawn-in waist, round rump; shoulders and thighs show on its sides.
+    /* Trunk: deep chest, drawn-in waist, round rump; shoulders and thighs show on its sides. */
     static const vec3 trunk[] = {{0, 0.240f, -0.190f}, {0, 0.241f, -0.130f}, {0, 0.242f, -0.060f},
                                  {0, 0.237f, 0.020f},  {0, 0.236f, 0.085f},  {0, 0.247f, 0.130f}};
     static const float girth[] = {0.046f, 0.0545f, 0.0520f, 0.0550f, 0.0565f, 0.047f};
     zoo_field_tube(kit, body, trunk, girth, COUNT_OF(trunk), axis_y, 1.14f, 0.025f);
-    zoo_field_ellipsoid(kit, body, v(0, 0.214f, 0.070f), v(0.050f, 0.058f, 0.080f), 0.04f);  // chest
-    zoo_field_ellipsoid(kit, body, v(0, 0.212f, -0.030f), v(0.046f, 0.046f, 0.100f), 0.04f); // belly
+    zoo_field_ellipsoid(kit, body, v(0, 0.214f, 0.070f), v(0.050f, 0.058f, 0.080f), 0.04f);  /* chest */
+    zoo_field_ellipsoid(kit, body, v(0, 0.212f, -0.030f), v(0.046f, 0.046f, 0.100f), 0.04f); /* belly */
 
     int neck = zoo_field_node(kit, body, 0.030f);
     static const vec3 nape[] = {{0, 0.246f, 0.105f}, {0, 0.276f, 0.158f}, {0, 0.316f, 0.200f}};
@@ -152,18 +152,19 @@ static void cat_field(zoo_kit *kit)
     zoo_field_ellipsoid(kit, head, v(0, 0.332f, 0.222f), v(0.050f, 0.044f, 0.050f), 0.01f);
     zoo_field_ellipsoid(kit, head, v(0, 0.316f, 0.246f), v(0.040f, 0.030f, 0.034f), 0.02f);
     zoo_field_cone(kit, head, v(0, 0.340f, 0.256f), 0.012f, v(0, 0.317f, 0.284f), 0.0085f,
-                   0.012f); // bridge of the nose
+                   0.012f); /* bridge of the nose */
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
-        zoo_field_ellipsoid(kit, head, v(s * 0.030f, 0.318f, 0.236f), v(0.021f, 0.020f, 0.024f), 0.018f); // cheek
+        zoo_field_ellipsoid(kit, head, v(s * 0.030f, 0.318f, 0.236f), v(0.021f, 0.020f, 0.024f), 0.018f); /* cheek */
         zoo_field_ellipsoid(kit, head, v(s * 0.0125f, 0.304f, 0.275f), v(0.015f, 0.0125f, 0.014f),
-                            0.006f); // whisker pad
+                            0.006f); /* whisker pad */
         zoo_field_ellipsoid(kit, head, v(s * 0.024f, 0.336f, 0.272f), v(0.015f, 0.012f, 0.012f), 0.008f);
-        zoo_field_carve(kit); // eye socket
-        zoo_field_ellipsoid(kit, head, v(s * 0.0235f, 0.3350f, 0.2585f), v(0.0140f, 0.0125f, 0.0120f), 0.003f); // eye
+        zoo_field_carve(kit); /* eye socket */
+        zoo_field_ellipsoid(kit, head, v(s * 0.0235f, 0.3350f, 0.2585f), v(0.0140f, 0.0125f, 0.0120f),
+                            0.003f); /* eye */
     }
-    zoo_field_ellipsoid(kit, head, v(0, 0.315f, 0.288f), v(0.0075f, 0.0055f, 0.0060f), 0.004f); // nose
-    zoo_field_ellipsoid(kit, head, v(0, 0.292f, 0.268f), v(0.014f, 0.010f, 0.013f), 0.008f);    // chin
+    zoo_field_ellipsoid(kit, head, v(0, 0.315f, 0.288f), v(0.0075f, 0.0055f, 0.0060f), 0.004f); /* nose */
+    zoo_field_ellipsoid(kit, head, v(0, 0.292f, 0.268f), v(0.014f, 0.010f, 0.013f), 0.008f);    /* chin */
 
     int rear = zoo_field_node(kit, body, 0.020f);
     static const float thick[TAIL_POINTS] = {0.020f, 0.0165f, 0.0155f, 0.0150f, 0.0145f, 0.0135f, 0.0105f};
@@ -172,7 +173,7 @@ static void cat_field(zoo_kit *kit)
     int fore = zoo_field_node(kit, body, 0.026f), aft = zoo_field_node(kit, body, 0.034f);
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
-        // Ear: a thin triangle, hollowed in front.
+        /* Ear: a thin triangle, hollowed in front. */
         int ear = zoo_field_node(kit, head, 0.010f);
         zoo_field_flat_cone(kit, ear, v(s * 0.031f, 0.362f, 0.212f), 0.0095f, v(s * 0.0455f, 0.420f, 0.208f), 0.0032f,
                             vec3_normalize(v(s * 1, -0.25f, 0)), 2.2f, 0.004f);
@@ -180,7 +181,7 @@ static void cat_field(zoo_kit *kit)
                        v(0, 0, 0.0095f), 0.005f);
         zoo_field_carve(kit);
 
-        // Front leg: shoulder blade, upper arm, forearm, paw.
+        /* Front leg: shoulder blade, upper arm, forearm, paw. */
         int front = zoo_field_node(kit, fore, 0.006f);
         zoo_field_ellipsoid(kit, front, v(s * 0.042f, 0.222f, 0.112f), v(0.024f, 0.052f, 0.038f), 0.02f);
         zoo_field_cone(kit, front, mirror(vec3_lerp(shoulder, elbow, 0.3f), s), 0.028f, mirror(elbow, s), 0.021f,
@@ -189,7 +190,7 @@ static void cat_field(zoo_kit *kit)
         zoo_field_cone(kit, front, mirror(wrist, s), 0.0150f, v(s * 0.050f, 0.020f, 0.116f), 0.0160f, 0.010f);
         zoo_field_ellipsoid(kit, front, v(s * 0.050f, 0.015f, 0.124f), v(0.0185f, 0.0140f, 0.0230f), 0.010f);
 
-        // Hind leg: thigh, shin, the long foot, paw.
+        /* Hind leg: thigh, shin, the long foot, paw. */
         int rear_leg = zoo_field_node(kit, aft, 0.006f);
         zoo_field_ellipsoid(kit, rear_leg, v(s * 0.042f, 0.205f, -0.152f), v(0.032f, 0.064f, 0.054f), 0.02f);
         zoo_field_cone(kit, rear_leg, mirror(vec3_lerp(hip, knee, 0.35f), s), 0.040f, mirror(knee, s), 0.0225f, 0.03f);
@@ -223,10 +224,10 @@ static void cat_joints(zoo_kit *kit)
         unsigned front = 1u << (REGION_FRONT_L + k), hind = 1u << (REGION_HIND_L + k), ear = 1u << (REGION_EAR_L + k);
         const char *arm[3] = {zoo_name(kit, "upper_arm", suffix), zoo_name(kit, "forearm", suffix),
                               zoo_name(kit, "hand", suffix)};
-        // The shoulder blade takes a soft ball of the chest along.
+        /* The shoulder blade takes a soft ball of the chest along. */
         int upper = zoo_joint_add(kit, arm[0], "chest", mirror(shoulder, s), mirror(vec3_sub(elbow, shoulder), s),
                                   0.034f, front | 1u << REGION_BODY);
-        kit->joints[upper].center = v(s * 0.060f, 0.195f, 0.108f);
+        kit->joints[upper].centre = v(s * 0.060f, 0.195f, 0.108f);
         kit->joints[upper].radius = 0.062f;
         kit->joints[upper].ball_regions = 1u << REGION_BODY;
         zoo_joint_add(kit, arm[1], arm[0], mirror(elbow, s), mirror(vec3_sub(wrist, elbow), s), 0.020f, front);
@@ -235,7 +236,7 @@ static void cat_joints(zoo_kit *kit)
                               zoo_name(kit, "foot", suffix), zoo_name(kit, "toe", suffix)};
         int thigh = zoo_joint_add(kit, leg[0], "hips", mirror(hip, s), mirror(vec3_sub(knee, hip), s), 0.040f,
                                   hind | 1u << REGION_BODY);
-        kit->joints[thigh].center = v(s * 0.066f, 0.190f, -0.145f);
+        kit->joints[thigh].centre = v(s * 0.066f, 0.190f, -0.145f);
         kit->joints[thigh].radius = 0.070f;
         kit->joints[thigh].ball_regions = 1u << REGION_BODY;
         zoo_joint_add(kit, leg[1], leg[0], mirror(knee, s), mirror(vec3_sub(hock, knee), s), 0.022f, hind);

@@ -51,19 +51,19 @@ static void torso_field(zoo_kit *kit, int body)
     zoo_field_flat_cone(kit, body, v(0, 0.930f, -0.010f), 0.088f, v(0, 1.060f, 0.000f), 0.072f, x, 1.48f, 0.03f);
     zoo_field_flat_cone(kit, body, v(0, 1.060f, 0.000f), 0.071f, v(0, 1.235f, -0.010f), 0.086f, x, 1.40f, 0.06f);
     zoo_field_flat_cone(kit, body, v(0, 1.235f, -0.010f), 0.084f, v(0, 1.335f, -0.026f), 0.056f, x, 1.75f, 0.05f);
-    zoo_field_ellipsoid(kit, body, v(0, 0.985f, 0.030f), v(0.085f, 0.085f, 0.058f), 0.06f); // abdomen
-    zoo_field_ellipsoid(kit, body, v(0, 1.190f, 0.028f), v(0.085f, 0.090f, 0.050f), 0.06f); // ribs
+    zoo_field_ellipsoid(kit, body, v(0, 0.985f, 0.030f), v(0.085f, 0.085f, 0.058f), 0.06f); /* abdomen */
+    zoo_field_ellipsoid(kit, body, v(0, 1.190f, 0.028f), v(0.085f, 0.090f, 0.050f), 0.06f); /* ribs */
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
-        zoo_field_ellipsoid(kit, body, v(s * 0.062f, 0.905f, -0.052f), v(0.068f, 0.076f, 0.060f), 0.045f); // seat
-        zoo_field_ellipsoid(kit, body, v(s * 0.086f, 0.920f, -0.004f), v(0.054f, 0.090f, 0.070f), 0.06f);  // hip
-        zoo_field_ellipsoid(kit, body, v(s * 0.056f, 1.236f, 0.062f), v(0.050f, 0.048f, 0.036f), 0.035f);  // breast
+        zoo_field_ellipsoid(kit, body, v(s * 0.062f, 0.905f, -0.052f), v(0.068f, 0.076f, 0.060f), 0.045f); /* seat */
+        zoo_field_ellipsoid(kit, body, v(s * 0.086f, 0.920f, -0.004f), v(0.054f, 0.090f, 0.070f), 0.06f);  /* hip */
+        zoo_field_ellipsoid(kit, body, v(s * 0.056f, 1.236f, 0.062f), v(0.050f, 0.048f, 0.036f), 0.035f);  /* breast */
         zoo_field_ellipsoid(kit, body, v(s * 0.068f, 1.280f, -0.070f), v(0.052f, 0.075f, 0.026f),
-                            0.05f); // shoulder blade
+                            0.05f); /* shoulder blade */
         zoo_field_cone(kit, body, v(s * 0.020f, 1.400f, -0.030f), 0.030f, v(s * 0.128f, 1.358f, -0.024f), 0.032f,
                        0.05f);
         zoo_field_cone(kit, body, v(s * 0.020f, 1.352f, 0.026f), 0.008f, v(s * 0.120f, 1.366f, -0.006f), 0.009f,
-                       0.022f); // collar bone
+                       0.022f); /* collar bone */
     }
 }
 
@@ -72,7 +72,7 @@ static void head_field(zoo_kit *kit, int body)
     int neck = zoo_field_node(kit, body, 0.045f);
     zoo_field_cone(kit, neck, v(0, 1.350f, -0.028f), 0.049f, v(0, 1.490f, -0.008f), 0.045f, 0.01f);
     int head = zoo_head_field(kit, neck, v(0, 1.560f, 0.000f), 0.94f, &(zoo_head){0.96f, 0.86f, 0.85f, 0});
-    zoo_field_ellipsoid(kit, head, dancer.knob, v(0.036f, 0.036f, 0.034f), 0.010f); // bun
+    zoo_field_ellipsoid(kit, head, dancer.knob, v(0.036f, 0.036f, 0.034f), 0.010f); /* bun */
 }
 
 static void arm_field(zoo_kit *kit, int body, float s)
@@ -84,14 +84,14 @@ static void arm_field(zoo_kit *kit, int body, float s)
     int arm = zoo_field_node(kit, body, 0.042f);
     zoo_field_cone(kit, arm, shoulder, 0.044f, elbow, 0.029f, 0.02f);
     zoo_field_blob(kit, arm, vec3_madd(vec3_madd(shoulder, upper, 0.024f), out, 0.006f), vec3_scale(upper, 0.070f),
-                   vec3_scale(out, 0.039f), vec3_scale(front, 0.042f), 0.03f); // deltoid
+                   vec3_scale(out, 0.039f), vec3_scale(front, 0.042f), 0.03f); /* deltoid */
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.60f), front, 0.010f), vec3_scale(upper, 0.075f),
-                   vec3_scale(out, 0.026f), vec3_scale(front, 0.025f), 0.03f); // biceps
+                   vec3_scale(out, 0.026f), vec3_scale(front, 0.025f), 0.03f); /* biceps */
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.50f), front, -0.010f), vec3_scale(upper, 0.085f),
-                   vec3_scale(out, 0.027f), vec3_scale(front, 0.027f), 0.03f); // triceps
+                   vec3_scale(out, 0.027f), vec3_scale(front, 0.027f), 0.03f); /* triceps */
     zoo_field_cone(kit, arm, elbow, 0.028f, wrist, 0.0185f, 0.03f);
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(elbow, wrist, 0.28f), out, 0.004f), vec3_scale(f.a, 0.080f),
-                   vec3_scale(out, 0.028f), vec3_scale(front, 0.032f), 0.03f); // forearm
+                   vec3_scale(out, 0.028f), vec3_scale(front, 0.032f), 0.03f); /* forearm */
     zoo_frame hand = biped_hand_scaled(&dancer, s);
     zoo_hand_field(kit, arm, &hand);
 }
@@ -106,17 +106,17 @@ static void leg_field(zoo_kit *kit, int legs, float s)
         v(s * 0.099f, 0.435f, 0.006f),  v(s * 0.101f, 0.330f, -0.004f), v(s * 0.103f, 0.180f, -0.014f), ankle};
     static const float girth[] = {0.075f, 0.068f, 0.051f, 0.0420f, 0.0425f, 0.0450f, 0.0305f, 0.0260f};
     zoo_field_tube(kit, leg, line, girth, COUNT_OF(line), x, 1, 0.035f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.093f, 0.690f, 0.020f), v(0.050f, 0.150f, 0.050f), 0.04f);   // quadriceps
-    zoo_field_ellipsoid(kit, leg, v(s * 0.090f, 0.690f, -0.026f), v(0.048f, 0.145f, 0.044f), 0.04f);  // hamstrings
-    zoo_field_ellipsoid(kit, leg, v(s * 0.098f, 0.504f, 0.036f), v(0.022f, 0.030f, 0.018f), 0.025f);  // kneecap
-    zoo_field_ellipsoid(kit, leg, v(s * 0.101f, 0.365f, -0.024f), v(0.041f, 0.105f, 0.036f), 0.035f); // calf
+    zoo_field_ellipsoid(kit, leg, v(s * 0.093f, 0.690f, 0.020f), v(0.050f, 0.150f, 0.050f), 0.04f);   /* quadriceps */
+    zoo_field_ellipsoid(kit, leg, v(s * 0.090f, 0.690f, -0.026f), v(0.048f, 0.145f, 0.044f), 0.04f);  /* hamstrings */
+    zoo_field_ellipsoid(kit, leg, v(s * 0.098f, 0.504f, 0.036f), v(0.022f, 0.030f, 0.018f), 0.025f);  /* kneecap */
+    zoo_field_ellipsoid(kit, leg, v(s * 0.101f, 0.365f, -0.024f), v(0.041f, 0.105f, 0.036f), 0.035f); /* calf */
     zoo_field_cone(kit, leg, v(s * 0.122f, 0.074f, -0.024f), 0.011f, v(s * 0.122f, 0.074f, -0.024f), 0.011f, 0.022f);
     zoo_field_cone(kit, leg, v(s * 0.086f, 0.082f, -0.018f), 0.011f, v(s * 0.086f, 0.082f, -0.018f), 0.011f, 0.022f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.104f, 0.030f, -0.044f), v(0.026f, 0.030f, 0.030f), 0.025f); // heel
+    zoo_field_ellipsoid(kit, leg, v(s * 0.104f, 0.030f, -0.044f), v(0.026f, 0.030f, 0.030f), 0.025f); /* heel */
     zoo_field_flat_cone(kit, leg, v(s * 0.105f, 0.052f, -0.014f), 0.030f, ball, 0.023f, x, 1.22f, 0.025f);
     zoo_field_flat_cone(kit, leg, v(s * 0.116f, 0.022f, 0.066f), 0.021f, vec3_madd(toe, v(0, 0, 1), -0.022f), 0.015f, x,
                         1.85f, 0.025f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.105f, 0.017f, 0.130f), v(0.014f, 0.015f, 0.024f), 0.012f); // big toe
+    zoo_field_ellipsoid(kit, leg, v(s * 0.105f, 0.017f, 0.130f), v(0.014f, 0.015f, 0.024f), 0.012f); /* big toe */
 }
 
 void zoo_describe_dancer(zoo_kit *kit)

@@ -45,11 +45,11 @@ static zoo_shape *shape_add(zoo_kit *kit, int node, float blend)
 }
 
 /* Let the shape's box hold a ball. */
-static void shape_bound(zoo_shape *shape, vec3 center, float radius)
+static void shape_bound(zoo_shape *shape, vec3 centre, float radius)
 {
     vec3 r = {radius, radius, radius};
-    shape->low = vec3_min(shape->low, vec3_sub(center, r));
-    shape->high = vec3_max(shape->high, vec3_add(center, r));
+    shape->low = vec3_min(shape->low, vec3_sub(centre, r));
+    shape->high = vec3_max(shape->high, vec3_add(centre, r));
 }
 
 /* The map that makes everything `factor` times as thin along the unit vector `axis`. */
@@ -69,7 +69,7 @@ void zoo_field_flat_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b,
     shape_bound(shape, b, radius_b * MAX(factor, 1.0f));
     shape->origin = a;
 
-    // Squeeze along the axis, then turn the squeezed a -> b onto +y.
+    /* Squeeze along the axis, then turn the squeezed a -> b onto +y. */
     mat3 squash = squash_along(axis, factor);
     vec3 along = mat3_vector(squash, vec3_sub(b, a));
     shape->length = vec3_length(along);
@@ -117,27 +117,27 @@ void zoo_field_tube(zoo_kit *kit, int node, const vec3 *points, const float *rad
     shape->tube_count = kit->tube_count - shape->tube_first;
 }
 
-void zoo_field_blob(zoo_kit *kit, int node, vec3 center, vec3 a, vec3 b, vec3 c, float blend)
+void zoo_field_blob(zoo_kit *kit, int node, vec3 centre, vec3 a, vec3 b, vec3 c, float blend)
 {
     zoo_shape *shape = shape_add(kit, node, blend);
     vec3 x = vec3_scale(a, 1 / vec3_length2(a)), y = vec3_scale(b, 1 / vec3_length2(b)),
          z = vec3_scale(c, 1 / vec3_length2(c));
-    shape->origin = center;
-    shape_bound(shape, center, sqrtf(MAX(vec3_length2(a), MAX(vec3_length2(b), vec3_length2(c)))));
+    shape->origin = centre;
+    shape_bound(shape, centre, sqrtf(MAX(vec3_length2(a), MAX(vec3_length2(b), vec3_length2(c)))));
     shape->radius_a = shape->radius_b = 1;
     shape->to_local = (mat3){{x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z}};
 }
 
-void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 center, vec3 radii, float blend)
+void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 centre, vec3 radii, float blend)
 {
-    zoo_field_blob(kit, node, center, vec3_make(radii.x, 0, 0), vec3_make(0, radii.y, 0), vec3_make(0, 0, radii.z),
+    zoo_field_blob(kit, node, centre, vec3_make(radii.x, 0, 0), vec3_make(0, radii.y, 0), vec3_make(0, 0, radii.z),
                    blend);
 }
 
-void zoo_field_magnet(zoo_kit *kit, vec3 center, float radius, float strength)
+void zoo_field_magnet(zoo_kit *kit, vec3 centre, float radius, float strength)
 {
     assert(kit->magnet_count < ZOO_MAX_MAGNETS);
-    kit->magnets[kit->magnet_count++] = (zoo_magnet){center, radius, strength};
+    kit->magnets[kit->magnet_count++] = (zoo_magnet){centre, radius, strength};
 }
 
 void zoo_field_carve(zoo_kit *kit) { kit->shapes[kit->shape_count - 1].carve = true; }
@@ -159,7 +159,7 @@ void zoo_field_finish(zoo_kit *kit)
                kit->shapes[node->first_shape + node->shape_count].node == n)
             node->shape_count++;
     }
-    // A shape acts at most over its own blend and those of the nodes above it.
+    /* A shape acts at most over its own blend and those of the nodes above it. */
     for (int i = 0; i < kit->shape_count; i++) {
         zoo_shape *shape = &kit->shapes[i];
         shape->reach = 1.25f * shape->blend;
@@ -168,7 +168,7 @@ void zoo_field_finish(zoo_kit *kit)
             kit->nodes[n].reach = MAX(kit->nodes[n].reach, shape->reach);
     }
     for (int n = kit->node_count - 1; n >= 0; n--) {
-        // Backwards, so that siblings stand in ascending order.
+        /* Backwards, so that siblings stand in ascending order. */
         zoo_node *node = &kit->nodes[n];
         if (node->parent >= 0) {
             node->next_sibling = kit->nodes[node->parent].first_child;
@@ -256,7 +256,7 @@ static sample node_value(const zoo_kit *kit, int n, vec3 p, float near)
     for (int i = 0; i < node->shape_count; i++) {
         const zoo_shape *shape = &kit->shapes[node->first_shape + i];
         if (shape->carve) {
-            // a minus b = -min(-a, b)
+            /* a minus b = -min(-a, b) */
             if (box_far(p, shape->low, shape->high, shape->blend - best.value)) continue;
             sample a = {-best.value, vec3_scale(best.gradient, -1)};
             a = smooth_min(a, shape_value(kit, shape, p), shape->blend);
@@ -275,7 +275,7 @@ static sample node_value(const zoo_kit *kit, int n, vec3 p, float near)
 
 float zoo_field_value(const zoo_kit *kit, vec3 p, float near, vec3 *gradient)
 {
-    // Where the value is below `near`, nothing much farther off can have an influence on it.
+    /* Where the value is below `near`, nothing much farther off can have an influence on it. */
     sample s = node_value(kit, 0, p, near);
     if (s.value > near || s.value < -near) s = node_value(kit, 0, p, 1e9f);
     *gradient = s.gradient;

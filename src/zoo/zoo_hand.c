@@ -38,7 +38,7 @@ static void finger_chain(int index, vec3 chain[4])
     const finger *f = &fingers[index];
     chain[0] = vec3_load(f->knuckle);
     for (int i = 0; i < 3; i++) {
-        // Each bone hangs a little more towards the palm than the one before.
+        /* Each bone hangs a little more towards the palm than the one before. */
         vec3 step = {1, f->side, f->droop - 0.14f * (float)i};
         if (index == 0)
             step = vec3_make(0.80f + 0.16f * (float)i, -0.78f + 0.18f * (float)i, -0.28f + 0.04f * (float)i);
@@ -51,9 +51,9 @@ static float finger_radius(int index, int joint) { return fingers[index].radius 
 static vec3 to_scene(const zoo_frame *f, vec3 p) { return zoo_frame_point(f, p.x, p.y, p.z); }
 static vec3 to_scene_vector(const zoo_frame *f, vec3 p) { return zoo_frame_vector(f, p.x, p.y, p.z); }
 
-static zoo_section frame_section(const zoo_frame *f, vec3 center, vec3 u, vec3 v, float square)
+static zoo_section frame_section(const zoo_frame *f, vec3 centre, vec3 u, vec3 v, float square)
 {
-    return (zoo_section){to_scene(f, center), to_scene_vector(f, u), to_scene_vector(f, v), square};
+    return (zoo_section){to_scene(f, centre), to_scene_vector(f, u), to_scene_vector(f, v), square};
 }
 
 /* ---- cage ---- */
@@ -61,20 +61,20 @@ static zoo_section frame_section(const zoo_frame *f, vec3 center, vec3 u, vec3 v
 /* A finger from its patch (1 x 2): sections halfway the first bone, at its joints, and before the tip. */
 static void finger_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, int index, int region)
 {
-    static const float stops[4] = {0.55f, 1.0f, 2.0f, 2.98f}; // the last so near the tip that the cap goes onto it
+    static const float stops[4] = {0.55f, 1.0f, 2.0f, 2.98f}; /* the last so near the tip that the cap goes onto it */
     vec3 chain[4];
     finger_chain(index, chain);
     for (int i = 0; i < 4; i++) {
         int bone = MIN((int)stops[i], 2);
         float t = stops[i] - (float)bone;
         if (index == 0 && i == 0) t = 0.72f;
-        vec3 center = vec3_lerp(chain[bone], chain[bone + 1], t);
+        vec3 centre = vec3_lerp(chain[bone], chain[bone + 1], t);
         vec3 along = vec3_normalize(vec3_sub(chain[bone + 1], chain[bone]));
         vec3 up = {0, 0, 1}, u;
         up = vec3_normalize(vec3_madd(up, along, -vec3_dot(up, along)));
-        u = vec3_cross(up, along); // u x up = along
+        u = vec3_cross(up, along); /* u x up = along */
         float r = finger_radius(index, bone) * (i == 3 ? 0.55f : 0.9f);
-        patch = zoo_patch_extrude(kit, &patch, frame_section(frame, center, vec3_scale(u, r), vec3_scale(up, r), 0.25f),
+        patch = zoo_patch_extrude(kit, &patch, frame_section(frame, centre, vec3_scale(u, r), vec3_scale(up, r), 0.25f),
                                   region, 0);
     }
     zoo_patch_close(kit, &patch, region, 0);
@@ -82,7 +82,8 @@ static void finger_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, i
 
 void zoo_hand_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, int region)
 {
-    // Wrist, heel of the hand, middle of the palm, and the row of finger roots, which falls off to the little finger.
+    /* Wrist, heel of the hand, middle of the palm, and the row of finger roots, which falls off to the little finger.
+     */
     zoo_section rings[4] = {
         frame_section(frame, vec3_make(0.002f, 0, 0), vec3_make(0, 0.027f, 0), vec3_make(0, 0, 0.018f), 0.2f),
         frame_section(frame, vec3_make(0.022f, 0, 0), vec3_make(0, 0.033f, 0), vec3_make(0, 0, 0.017f), 0.4f),
@@ -96,13 +97,13 @@ void zoo_hand_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, int re
     zoo_patch middle = zoo_patch_extrude(kit, &heel, rings[2], region + PALM, THUMB_EDGES);
     zoo_patch roots = zoo_patch_extrude(kit, &middle, rings[3], region + PALM, 0);
 
-    // The last ring of the palm belongs to the fingers, column by column, because the knuckles lie in it.
+    /* The last ring of the palm belongs to the fingers, column by column, because the knuckles lie in it. */
     static const int column[12] = {0, 1, 2, 3, 3, 3, 3, 2, 1, 0, 0, 0};
     for (int i = 0; i < 12; i++) kit->faces[kit->face_count - 12 + i].region = region + 2 + column[i];
 
     for (int i = 0; i < 4; i++) finger_cage(kit, zoo_patch_part(&roots, i, i + 1, 0, 2), frame, i + 1, region + 2 + i);
 
-    // Thumb: the hole between heel and middle, columns along the hand, rows from palm to back.
+    /* Thumb: the hole between heel and middle, columns along the hand, rows from palm to back. */
     zoo_patch hole = {.cols = 1, .rows = 2, .flip = patch.flip, .chart = -1};
     static const int loop[3] = {0, 11, 10};
     for (int r = 0; r < 3; r++) {
@@ -121,9 +122,9 @@ static void cone(zoo_kit *kit, int node, const zoo_frame *f, vec3 a, float radiu
     zoo_field_cone(kit, node, to_scene(f, a), radius_a * scale, to_scene(f, b), radius_b * scale, blend * scale);
 }
 
-static void blob(zoo_kit *kit, int node, const zoo_frame *f, vec3 center, vec3 a, vec3 b, vec3 c, float blend)
+static void blob(zoo_kit *kit, int node, const zoo_frame *f, vec3 centre, vec3 a, vec3 b, vec3 c, float blend)
 {
-    zoo_field_blob(kit, node, to_scene(f, center), to_scene_vector(f, a), to_scene_vector(f, b), to_scene_vector(f, c),
+    zoo_field_blob(kit, node, to_scene(f, centre), to_scene_vector(f, a), to_scene_vector(f, b), to_scene_vector(f, c),
                    blend * vec3_length(f->a));
 }
 
@@ -132,7 +133,7 @@ void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame)
     float scale = vec3_length(frame->a);
     int palm = zoo_field_node(kit, node, 0.018f * scale);
 
-    // The palm: wrist, the four metacarpals side by side, the two pads at its heel.
+    /* The palm: wrist, the four metacarpals side by side, the two pads at its heel. */
     zoo_field_flat_cone(kit, palm, to_scene(frame, vec3_make(0, 0, 0)), 0.0165f * scale,
                         to_scene(frame, vec3_make(0.045f, 0.001f, -0.002f)), 0.0130f * scale, vec3_normalize(frame->b),
                         1.75f, 0.01f * scale);
@@ -153,7 +154,7 @@ void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame)
         vec3 chain[4];
         finger_chain(i, chain);
         int node_finger = zoo_field_node(kit, palm, (i == 0 ? 0.014f : 0.0065f) * scale);
-        // A tube through joints and middles of the bones, where it is slimmer, so that the joints show.
+        /* A tube through joints and middles of the bones, where it is slimmer, so that the joints show. */
         vec3 points[6];
         float radii[6];
         for (int k = 0; k < 6; k++) {
@@ -167,7 +168,7 @@ void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame)
         }
         if (i == 0) radii[0] = 0.0150f * scale;
         zoo_field_tube(kit, node_finger, points, radii, 6, vec3_make(0, 1, 0), 1, 0.004f * scale);
-        // The pad of the fingertip.
+        /* The pad of the fingertip. */
         vec3 pad = vec3_lerp(chain[2], chain[3], 0.55f);
         pad.z -= 0.0018f;
         cone(kit, node_finger, frame, pad, finger_radius(i, 3) * 0.94f, pad, finger_radius(i, 3) * 0.94f, 0.003f);
@@ -190,9 +191,10 @@ void zoo_hand_joints(zoo_kit *kit, const char *parent, const char *suffix, const
             vec3 axis = to_scene_vector(frame, vec3_normalize(vec3_sub(chain[j + 1], chain[j])));
             float width = j == 0 ? (i == 0 ? 0.016f : 0.011f) : 0.0085f;
             int added = zoo_joint_add(kit, name, above, to_scene(frame, chain[j]), axis, width * scale, mask);
-            // The thumb's root moves a soft ball of the palm around its first bone, not all that lies beyond a plane.
+            /* The thumb's root moves a soft ball of the palm around its first bone, not all that lies beyond a plane.
+             */
             if (i == 0 && j == 0) {
-                kit->joints[added].center = to_scene(frame, vec3_lerp(chain[0], chain[1], 0.9f));
+                kit->joints[added].centre = to_scene(frame, vec3_lerp(chain[0], chain[1], 0.9f));
                 kit->joints[added].radius = 0.048f * scale;
                 kit->joints[added].ball_regions = 1u << region;
             }
@@ -207,13 +209,13 @@ void zoo_hand_pose(const zoo_kit *kit, zoo_pose *pose, const zoo_frame *frame, c
     vec3 chain[4];
     finger_chain(index, chain);
     double bends[3] = {bend_1, bend_2, bend_3};
-    // A mirrored frame turns the other way round.
+    /* A mirrored frame turns the other way round. */
     double hand = vec3_dot(vec3_cross(frame->a, frame->b), frame->c) < 0 ? -1 : 1;
     for (int j = 0; j < 3; j++) {
         char name[24];
         snprintf(name, sizeof(name), "%s%s", fingers[index].joints[j], suffix);
         vec3 along = vec3_normalize(vec3_sub(chain[j + 1], chain[j])), up = {0, 0, 1};
-        // Fingers close about the line across them; the thumb folds towards the little finger.
+        /* Fingers close about the line across them; the thumb folds towards the little finger. */
         if (index == 0) up = vec3_normalize(vec3_make(0.30f, -0.62f, 0.72f));
         vec3 hinge = vec3_normalize(vec3_cross(up, along));
         zoo_pose_turn(kit, pose, name, to_scene_vector(frame, hinge), hand * bends[j]);
@@ -245,7 +247,7 @@ static void pose_fist(const zoo_kit *kit, double time, zoo_pose *pose)
         static const double gather[FINGER_COUNT] = {0, -9, 0, -5, -12};
         zoo_hand_pose(kit, pose, &hand_frame, "", i, 0, 0, 0, gather[i] * close);
     }
-    // The thumb swings under the palm and lies down across the fingers.
+    /* The thumb swings under the palm and lies down across the fingers. */
     zoo_pose_turn(kit, pose, "thumb_1", hand_frame.a, 40 * swing);
     zoo_pose_turn(kit, pose, "thumb_1", hand_frame.b, 36 * swing);
     zoo_pose_turn(kit, pose, "thumb_2", hand_frame.c, 50 * late);
@@ -270,7 +272,7 @@ static void pose_grasp(const zoo_kit *kit, double time, zoo_pose *pose)
 {
     double ready = zoo_ramp(time, 0, 0.7), close = zoo_ramp(time, 0.8, 1.5), lift = zoo_ramp(time, 2.0, 3.2);
     pose_all(kit, pose, 46 * ready + 12 * close, 8 * ready + 14 * close, 4 * ready + 8 * close);
-    // The thumb swings down to stand against the fingers, then moves towards them.
+    /* The thumb swings down to stand against the fingers, then moves towards them. */
     zoo_pose_turn(kit, pose, "thumb_1", hand_frame.a, 52 * ready);
     zoo_pose_turn(kit, pose, "thumb_1", hand_frame.b, 44 * ready - 12 * close);
     zoo_hand_pose(kit, pose, &hand_frame, "", 0, 0, 6 * ready + 4 * close, 4 * ready + 6 * close, 0);
@@ -282,7 +284,7 @@ void zoo_describe_hand(zoo_kit *kit)
     static const vec3 axis_z = {0, 0, 1};
     kit->target_count = 5400;
 
-    // A stub of the forearm, closed, then the hand.
+    /* A stub of the forearm, closed, then the hand. */
     zoo_patch patch = zoo_patch_start(kit, 4, 2, (zoo_section){{0, 0, -0.072f}, {0.020f, 0, 0}, {0, 0.014f, 0}, 0});
     zoo_patch end = zoo_patch_reverse(&patch);
     zoo_patch_close(kit, &end, REGION_WRIST, 0);

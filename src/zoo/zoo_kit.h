@@ -40,7 +40,7 @@ enum {
 
 /* A cross-section: points (s, t) of the square -1..1 go to an ellipse around the centre. */
 typedef struct zoo_section {
-    vec3 center;
+    vec3 centre;
     vec3 u, v;    /* half axes; u x v points out of the end of the tube */
     float square; /* 0: an ellipse, 1: a rectangle */
 } zoo_section;
@@ -93,7 +93,7 @@ typedef struct zoo_node {
 
 /* A ball in which the mesh shall be finer: cells shrink to 1 / (1 + strength) at its centre. */
 typedef struct zoo_magnet {
-    vec3 center;
+    vec3 centre;
     float radius, strength;
 } zoo_magnet;
 
@@ -110,7 +110,7 @@ typedef struct zoo_joint {
     vec3 position;
     vec3 axis;   /* towards the child: the joint's +Y, and the normal of its weight plane */
     float width; /* half the distance over which weight passes from parent to child; 0: takes none */
-    vec3 center; /* in ball_regions the weight is a soft ball instead of a plane */
+    vec3 centre; /* in ball_regions the weight is a soft ball instead of a plane */
     float radius;
     unsigned ball_regions;
     float gate;       /* with a gate, the ball fades out over this distance on both sides of the plane x = 0; 0: none */
@@ -203,10 +203,10 @@ void zoo_field_flat_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b,
 /* A smooth tube through points (count >= 2), flattened as a flat cone is. */
 void zoo_field_tube(zoo_kit *kit, int node, const vec3 *points, const float *radii, int count, vec3 axis, float factor,
                     float blend);
-void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 center, vec3 radii, float blend);
+void zoo_field_ellipsoid(zoo_kit *kit, int node, vec3 centre, vec3 radii, float blend);
 /* An ellipsoid with half axes a, b, c, at right angles to each other. */
-void zoo_field_blob(zoo_kit *kit, int node, vec3 center, vec3 a, vec3 b, vec3 c, float blend);
-void zoo_field_magnet(zoo_kit *kit, vec3 center, float radius, float strength);
+void zoo_field_blob(zoo_kit *kit, int node, vec3 centre, vec3 a, vec3 b, vec3 c, float blend);
+void zoo_field_magnet(zoo_kit *kit, vec3 centre, float radius, float strength);
 /* Turn the last shape added into one that is taken away. */
 void zoo_field_carve(zoo_kit *kit);
 void zoo_field_finish(zoo_kit *kit);

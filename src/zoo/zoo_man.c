@@ -45,20 +45,21 @@ static vec3 v(float x, float y, float z) { return vec3_make(x, y, z); }
 static void torso_field(zoo_kit *kit, int body)
 {
     vec3 x = {1, 0, 0};
-    // Pelvis, back, chest.
+    /* Pelvis, back, chest. */
     zoo_field_flat_cone(kit, body, v(0, 0.930f, -0.005f), 0.112f, v(0, 1.10f, -0.005f), 0.118f, x, 1.50f, 0.03f);
     zoo_field_flat_cone(kit, body, v(0, 1.10f, -0.005f), 0.118f, v(0, 1.31f, -0.012f), 0.118f, x, 1.52f, 0.05f);
     zoo_field_flat_cone(kit, body, v(0, 1.31f, -0.012f), 0.112f, v(0, 1.40f, -0.022f), 0.080f, x, 1.75f, 0.04f);
-    // The belly, hanging a little over the belt.
+    /* The belly, hanging a little over the belt. */
     zoo_field_ellipsoid(kit, body, v(0, 1.055f, 0.062f), v(0.158f, 0.140f, 0.128f), 0.08f);
     zoo_field_ellipsoid(kit, body, v(0, 1.000f, 0.070f), v(0.120f, 0.085f, 0.095f), 0.06f);
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
-        zoo_field_ellipsoid(kit, body, v(s * 0.078f, 0.900f, -0.062f), v(0.086f, 0.092f, 0.078f), 0.05f); // seat
-        zoo_field_ellipsoid(kit, body, v(s * 0.150f, 1.035f, 0.000f), v(0.045f, 0.060f, 0.080f), 0.06f);  // love handle
-        zoo_field_ellipsoid(kit, body, v(s * 0.085f, 1.298f, 0.078f), v(0.088f, 0.060f, 0.046f), 0.05f);  // chest
+        zoo_field_ellipsoid(kit, body, v(s * 0.078f, 0.900f, -0.062f), v(0.086f, 0.092f, 0.078f), 0.05f); /* seat */
+        zoo_field_ellipsoid(kit, body, v(s * 0.150f, 1.035f, 0.000f), v(0.045f, 0.060f, 0.080f),
+                            0.06f); /* love handle */
+        zoo_field_ellipsoid(kit, body, v(s * 0.085f, 1.298f, 0.078f), v(0.088f, 0.060f, 0.046f), 0.05f); /* chest */
         zoo_field_ellipsoid(kit, body, v(s * 0.095f, 1.330f, -0.085f), v(0.075f, 0.090f, 0.040f),
-                            0.06f); // shoulder blade
+                            0.06f); /* shoulder blade */
         zoo_field_cone(kit, body, v(s * 0.030f, 1.475f, -0.030f), 0.048f, v(s * 0.165f, 1.415f, -0.022f), 0.050f,
                        0.06f);
     }
@@ -80,14 +81,14 @@ static void arm_field(zoo_kit *kit, int body, float s)
     int arm = zoo_field_node(kit, body, 0.050f);
     zoo_field_cone(kit, arm, shoulder, 0.062f, elbow, 0.040f, 0.02f);
     zoo_field_blob(kit, arm, vec3_madd(vec3_madd(shoulder, upper, 0.030f), out, 0.010f), vec3_scale(upper, 0.085f),
-                   vec3_scale(out, 0.060f), vec3_scale(front, 0.062f), 0.04f); // deltoid
+                   vec3_scale(out, 0.060f), vec3_scale(front, 0.062f), 0.04f); /* deltoid */
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.58f), front, 0.018f), vec3_scale(upper, 0.085f),
-                   vec3_scale(out, 0.036f), vec3_scale(front, 0.036f), 0.03f); // biceps
+                   vec3_scale(out, 0.036f), vec3_scale(front, 0.036f), 0.03f); /* biceps */
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.52f), front, -0.018f), vec3_scale(upper, 0.100f),
-                   vec3_scale(out, 0.038f), vec3_scale(front, 0.036f), 0.03f); // triceps
+                   vec3_scale(out, 0.038f), vec3_scale(front, 0.036f), 0.03f); /* triceps */
     zoo_field_cone(kit, arm, elbow, 0.038f, wrist, 0.024f, 0.03f);
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(elbow, wrist, 0.27f), out, 0.006f), vec3_scale(f.a, 0.090f),
-                   vec3_scale(out, 0.038f), vec3_scale(front, 0.043f), 0.03f); // forearm
+                   vec3_scale(out, 0.038f), vec3_scale(front, 0.043f), 0.03f); /* forearm */
     zoo_frame hand = biped_hand_scaled(&man, s);
     zoo_hand_field(kit, arm, &hand);
 }
@@ -102,18 +103,18 @@ static void leg_field(zoo_kit *kit, int legs, float s)
         v(s * 0.141f, 0.430f, 0.004f),  v(s * 0.147f, 0.330f, -0.004f), v(s * 0.156f, 0.190f, -0.014f), ankle};
     static const float girth[] = {0.100f, 0.089f, 0.066f, 0.0550f, 0.0560f, 0.0580f, 0.0415f, 0.0360f};
     zoo_field_tube(kit, leg, line, girth, COUNT_OF(line), x, 1, 0.035f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.122f, 0.680f, 0.030f), v(0.062f, 0.140f, 0.060f), 0.05f);  // quadriceps
-    zoo_field_ellipsoid(kit, leg, v(s * 0.116f, 0.690f, -0.034f), v(0.060f, 0.140f, 0.054f), 0.05f); // hamstrings
-    zoo_field_ellipsoid(kit, leg, v(s * 0.138f, 0.502f, 0.044f), v(0.030f, 0.036f, 0.024f), 0.03f);  // kneecap
-    zoo_field_ellipsoid(kit, leg, v(s * 0.143f, 0.362f, -0.030f), v(0.052f, 0.105f, 0.044f), 0.04f); // calf
+    zoo_field_ellipsoid(kit, leg, v(s * 0.122f, 0.680f, 0.030f), v(0.062f, 0.140f, 0.060f), 0.05f);  /* quadriceps */
+    zoo_field_ellipsoid(kit, leg, v(s * 0.116f, 0.690f, -0.034f), v(0.060f, 0.140f, 0.054f), 0.05f); /* hamstrings */
+    zoo_field_ellipsoid(kit, leg, v(s * 0.138f, 0.502f, 0.044f), v(0.030f, 0.036f, 0.024f), 0.03f);  /* kneecap */
+    zoo_field_ellipsoid(kit, leg, v(s * 0.143f, 0.362f, -0.030f), v(0.052f, 0.105f, 0.044f), 0.04f); /* calf */
     zoo_field_cone(kit, leg, v(s * 0.186f, 0.085f, -0.024f), 0.014f, v(s * 0.186f, 0.085f, -0.024f), 0.014f, 0.03f);
     zoo_field_cone(kit, leg, v(s * 0.136f, 0.095f, -0.016f), 0.014f, v(s * 0.136f, 0.095f, -0.016f), 0.014f, 0.03f);
-    // Foot: heel, instep, ball, toes.
+    /* Foot: heel, instep, ball, toes. */
     zoo_field_ellipsoid(kit, leg, v(s * 0.160f, 0.036f, -0.050f), v(0.034f, 0.036f, 0.038f), 0.03f);
     zoo_field_flat_cone(kit, leg, v(s * 0.162f, 0.060f, -0.010f), 0.038f, ball, 0.027f, x, 1.25f, 0.03f);
     zoo_field_flat_cone(kit, leg, v(s * 0.180f, 0.026f, 0.080f), 0.025f, vec3_madd(toe, v(0, 0, 1), -0.025f), 0.019f, x,
                         1.90f, 0.03f);
-    zoo_field_ellipsoid(kit, leg, v(s * 0.166f, 0.021f, 0.155f), v(0.019f, 0.019f, 0.030f), 0.014f); // big toe
+    zoo_field_ellipsoid(kit, leg, v(s * 0.166f, 0.021f, 0.155f), v(0.019f, 0.019f, 0.030f), 0.014f); /* big toe */
 }
 
 void zoo_describe_man(zoo_kit *kit)

@@ -32,7 +32,7 @@ double zoo_stride(double phase, double stance)
 {
     phase -= floor(phase);
     if (phase < stance) return 0.5 - phase / stance;
-    // A cubic that leaves and meets the ground at the ground's speed.
+    /* A cubic that leaves and meets the ground at the ground's speed. */
     double t = (phase - stance) / (1 - stance), speed = -(1 - stance) / stance;
     return -0.5 + t * t * (3 - 2 * t) + speed * t * (1 - t) * (1 - 2 * t);
 }
@@ -109,14 +109,14 @@ void zoo_pose_reach(const zoo_kit *kit, zoo_pose *pose, const char *upper, const
     vec3 hip = kit->joints[top].position, knee = kit->joints[middle].position, ankle = kit->joints[end].position;
     float thigh = vec3_distance(hip, knee), shin = vec3_distance(knee, ankle);
 
-    // The root of the limb moves with the body; everything is then seen in the body's turned axes.
+    /* The root of the limb moves with the body; everything is then seen in the body's turned axes. */
     quat body;
     vec3 from = zoo_pose_point(kit, pose, kit->joints[top].parent, hip, &body);
     vec3 reach = quat_rotate(quat_conjugate(body), vec3_sub(target, from));
     float distance = vec3_length(reach), longest = 0.998f * (thigh + shin);
     if (distance > longest) reach = vec3_scale(reach, longest / distance), distance = longest;
 
-    // The triangle of both bones and the way to the target: law of cosines.
+    /* The triangle of both bones and the way to the target: law of cosines. */
     vec3 line = vec3_scale(reach, 1 / distance);
     bend = vec3_normalize(vec3_madd(bend, line, -vec3_dot(bend, line)));
     float along = (thigh * thigh - shin * shin + distance * distance) / (2 * distance);

@@ -171,7 +171,7 @@ static cutis_result grid_build(const zoo_kit *kit, const cage_edges *edges, aren
             }
     }
 
-    // In a closed, consistently turned surface the edges that leave a vertex, face by face, are all its edges.
+    /* In a closed, consistently turned surface the edges that leave a vertex, face by face, are all its edges. */
     for (int pass = 0; pass < 2; pass++) {
         for (int f = 0; f < kit->face_count; f++)
             for (int j = 0; j < g->rows[f]; j++)
@@ -218,7 +218,8 @@ static void grid_project(const zoo_kit *kit, grid *g, int steps, float limit)
             float value = zoo_field_value(kit, g->positions[v], limit, &g->normals[v]);
             value /= MAX(vec3_length2(g->normals[v]), 0.25f);
             g->positions[v] = vec3_madd(g->positions[v], g->normals[v], -CLAMP(value, -limit, limit));
-            // Newton's error falls with the square: from a thousandth of the limit the next step would change nothing.
+            /* Newton's error falls with the square: from a thousandth of the limit the next step would change nothing.
+             */
             if (fabsf(value) < 1e-3f * limit) break;
         }
 }
@@ -257,7 +258,7 @@ static void grid_attract(const zoo_kit *kit, grid *g)
         for (int i = 0; i < kit->magnet_count; i++) {
             const zoo_magnet *magnet = &kit->magnets[i];
             float distance2 =
-                vec3_length2(vec3_sub(g->positions[v], magnet->center)) / (magnet->radius * magnet->radius);
+                vec3_length2(vec3_sub(g->positions[v], magnet->centre)) / (magnet->radius * magnet->radius);
             if (distance2 < 1) pull += magnet->strength * (1 - distance2) * (1 - distance2);
         }
         g->pull[v] = pull;
@@ -307,8 +308,8 @@ static float joint_share(const zoo_joint *joint, vec3 p, int region)
     if (joint->parent < 0 || joint->full_regions >> region & 1) return 1;
     if (!(joint->regions >> region & 1)) return 0;
     if (joint->ball_regions >> region & 1) {
-        double share = zoo_smooth(1.25 * (1 - vec3_distance(p, joint->center) / joint->radius));
-        if (joint->gate > 0) share *= zoo_smooth(0.5 + 0.5 * (joint->center.x > 0 ? p.x : -p.x) / joint->gate);
+        double share = zoo_smooth(1.25 * (1 - vec3_distance(p, joint->centre) / joint->radius));
+        if (joint->gate > 0) share *= zoo_smooth(0.5 + 0.5 * (joint->centre.x > 0 ? p.x : -p.x) / joint->gate);
         return (float)share;
     }
     if (joint->width <= 0) return 0;
@@ -497,7 +498,7 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
     if (!edges) return error_memory(error, "a cage");
     edges_build(kit, edges);
 
-    // The base, at resolution 1.
+    /* The base, at resolution 1. */
     grid base = {0}, fine = {0};
     edges_fit(kit, edges, kit->target_count);
     cutis_result result = grid_build(kit, edges, memory, &base, error);
@@ -511,7 +512,7 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
     float *weights = grid_weights(kit, &base, memory);
     if (!weights) return error_memory(error, "weights");
 
-    // The resolution asked for; a much finer one by way of grids between, so that relaxation keeps up.
+    /* The resolution asked for; a much finer one by way of grids between, so that relaxation keeps up. */
     grid *g = &base, between = base;
     for (double reached = 1; reached != resolution;) {
         reached = resolution > 2.5 * reached ? 2.5 * reached : resolution;
@@ -529,7 +530,7 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
         g = &fine;
     }
 
-    // Hand over.
+    /* Hand over. */
     cutis_joint *joints = ARENA_ARRAY(memory, cutis_joint, kit->joint_count);
     cutis_clip *clips = ARENA_ARRAY(memory, cutis_clip, MAX(kit->motion_count, 1));
     if (memory->failed) return error_memory(error, "a skeleton");

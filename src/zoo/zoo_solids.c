@@ -59,7 +59,7 @@ static void pose_squash(const zoo_kit *kit, double time, zoo_pose *pose)
         squash_line(turns + 0.01, amount, &x1, &y1);
         zoo_pose_shift(kit, pose, torus_joints[i], vec3_make((float)x - p.x, (float)y - p.y, 0));
 
-        // Turn with the line: the angle from the old tangent to the new one.
+        /* Turn with the line: the angle from the old tangent to the new one. */
         double tx = -zoo_sin(turns), ty = zoo_cos(turns), dx = x1 - x0, dy = y1 - y0;
         double angle = det_atan2(tx * dy - ty * dx, tx * dx + ty * dy);
         zoo_pose_turn(kit, pose, torus_joints[i], axis_z, angle * 57.29577951308232);
@@ -124,14 +124,14 @@ static vec3 cylinder_place(const zoo_kit *kit, int face, float s, float t)
     float inner = cylinder_radius - cylinder_rim;
     int ring = (face - 4) / CYLINDER_SIDES;
     if (face < 4 || ring >= CYLINDER_RINGS) {
-        // A quarter of a cap. The left cap is seen from the back: its first edge runs along rows, not columns.
+        /* A quarter of a cap. The left cap is seen from the back: its first edge runs along rows, not columns. */
         bool left = face < 4;
         int cap = left ? face : face - 4 - CYLINDER_RINGS * CYLINDER_SIDES;
         float x = (float)(cap % 2) + (left ? t : s) - 1, y = (float)(cap / 2) + (left ? s : t) - 1;
         return vec3_make(left ? -cylinder_half : cylinder_half, inner * x * sqrtf(1 - 0.5f * y * y),
                          inner * y * sqrtf(1 - 0.5f * x * x));
     }
-    // Loop point 0 is the corner (-1, -1) of the section, at 225 degrees from +y towards +z.
+    /* Loop point 0 is the corner (-1, -1) of the section, at 225 degrees from +y towards +z. */
     double turns = (5 + (face - 4) % CYLINDER_SIDES + (double)s) / CYLINDER_SIDES;
     float x = ring_start(ring) + (ring_start(ring + 1) - ring_start(ring)) * t, radius = cylinder_radius;
     if (ring == 0 || ring == CYLINDER_RINGS - 1) {
@@ -165,7 +165,7 @@ void zoo_describe_cylinder(zoo_kit *kit)
     kit->weight_passes = 0;
     kit->place = cylinder_place;
 
-    // Planes as wide as their distance, so that the turn grows evenly from the middle to the right end.
+    /* Planes as wide as their distance, so that the turn grows evenly from the middle to the right end. */
     float step = cylinder_half / CYLINDER_JOINTS;
     zoo_joint_add(kit, "base", NULL, vec3_make(-cylinder_half, 0, 0), axis_x, 0, ZOO_ALL_REGIONS);
     for (int i = 0; i < CYLINDER_JOINTS; i++)
