@@ -66,6 +66,12 @@ typedef struct cli_option {
     {                                                                  \
         .name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = text \
     }
+#define CLI_OPTION_COMPRESS                                                                          \
+    {                                                                                                \
+        .name = "compress", .kind = CLI_TEXT, .value = "none|meshopt",                               \
+        .help = ".glb: small by EXT_meshopt_compression; positions are rounded to 1e-5 of the size", \
+        .fallback = "none"                                                                           \
+    }
 /* otherwise: "30", or NULL where what is read may tell. */
 #define CLI_OPTION_FPS(text, otherwise)                                                                    \
     {                                                                                                      \
@@ -82,8 +88,8 @@ typedef struct cli_option {
         .name = "end", .kind = CLI_NUMBER, .value = "SECONDS",                         \
         .help = "last instant of the clip that is shown; its last key when not given"  \
     }
-#define CLI_OPTION_MOTION(text)                                               \
-    {                                                                         \
+#define CLI_OPTION_MOTION(text)                                           \
+    {                                                                     \
         .name = "motion", .kind = CLI_TEXT, .value = "FILE", .help = text \
     }
 #define CLI_OPTION_SET(text)                                                \
@@ -109,10 +115,10 @@ typedef struct cli_option {
         .help = "threads; 0 for one per processor; the result is the same", .fallback = "0", .min = 0, .max = 256 \
     }
 /* cli_detail */
-#define CLI_OPTION_DETAIL                                                                                            \
-    {                                                                                                                \
-        .name = "detail", .kind = CLI_TEXT, .value = "N",                                                            \
-        .help = "points of the simulation body: a number, draft (1500), default (4000), or drawn: the file's mesh"   \
+#define CLI_OPTION_DETAIL                                                                                          \
+    {                                                                                                              \
+        .name = "detail", .kind = CLI_TEXT, .value = "N",                                                          \
+        .help = "points of the simulation body: a number, draft (1500), default (4000), or drawn: the file's mesh" \
     }
 /* cli_add_given_props */
 #define CLI_OPTION_PROP                                                                                        \
@@ -179,8 +185,8 @@ bool cli_flag(const cli_arguments *arguments, const char *name);
 const char *cli_text(const cli_arguments *arguments, const char *name); /* the last given, the fallback, or NULL */
 /* --detail as cutis_model_def has it; false with a message when it is none. */
 bool cli_detail(const cli_arguments *arguments, int *detail);
-double cli_number(const cli_arguments *arguments, const char *name);    /* NAN when neither given nor fallback */
-int cli_integer(const cli_arguments *arguments, const char *name);      /* 0 when neither given nor fallback */
+double cli_number(const cli_arguments *arguments, const char *name); /* NAN when neither given nor fallback */
+int cli_integer(const cli_arguments *arguments, const char *name);   /* 0 when neither given nor fallback */
 /* Repeated options: how many, and each in the order given. */
 int cli_text_count(const cli_arguments *arguments, const char *name);
 const char *cli_text_at(const cli_arguments *arguments, const char *name, int index);
@@ -253,6 +259,8 @@ double cli_frame_count(const cutis_clip *clip, double fps);
 int cli_check_output(const char *path, const char *input, bool folder_allowed);
 /* CLI_OK unless `path`, which is to be written, is the file `other`, which is read (NULL: none). */
 int cli_check_apart(const char *path, const char *other);
+/* Compress a .glb that was written, in place, and say so. CLI_OK or CLI_FAILURE, message printed. */
+int cli_compress(const char *path, bool quiet);
 /* The endings that a cache may have, for messages: ".pc2, .mdd, ..." */
 const char *cli_cache_endings(void);
 /*

@@ -137,7 +137,15 @@ static int run(const cli_arguments *arguments)
     def.exact = cli_flag(arguments, "exact");
     def.checks = cli_text(arguments, "check");
     def.partial = cli_flag(arguments, "partial");
+    bool compressed = strcmp(cli_text(arguments, "compress"), "none") != 0;
+    if (compressed &&
+        (strcmp(cli_text(arguments, "compress"), "meshopt") != 0 || !def.output || !cli_has_ending(def.output, ".glb")))
+        status = cli_usage_error(arguments, "--compress: give none, or meshopt with a .glb as output");
     if (status == CLI_OK) status = run_def(arguments, &def);
+    if (compressed && (status == CLI_OK || status == CLI_CHECK)) {
+        int packed = cli_compress(def.output, cli_flag(arguments, "quiet"));
+        if (packed != CLI_OK) status = packed;
+    }
     free(map);
     free(pairs);
     free(settings);
@@ -214,6 +222,7 @@ static const cli_option options[] = {
      .min = 1,
      .max = 32},
     {.name = "safe", .kind = CLI_FLAG, .help = ".glb: 8 targets of positions alone, which every player shows"},
+    CLI_OPTION_COMPRESS,
     {.name = "exact", .kind = CLI_FLAG, .help = ".glb: one target for each frame"},
     CLI_OPTION_THREADS,
     {.name = "report",

@@ -117,12 +117,22 @@ static void print_parts(const cutis_character *character)
     if (character->part_count > SHOWN) printf("  and %d more\n", character->part_count - SHOWN);
 }
 
-static void print_text(const cutis_character *character, const findings *f, bool all_joints)
+static void print_details(const cutis_file_details *details)
+{
+    if (!details) return;
+    printf("read by    %s\n", details->reader);
+    for (int i = 0; i < details->extension_count; i++) printf("%s%s", i ? ", " : "extensions ", details->extensions[i]);
+    if (details->extension_count) printf("\n");
+}
+
+static void print_text(const cutis_character *character, const findings *f, const cutis_file_details *details,
+                       bool all_joints)
 {
     const cutis_topology *t = &f->topology;
     char a[32], b[32], c[32];
     const float *low = character->bounds_min, *high = character->bounds_max;
     printf("%s\n", character->name);
+    print_details(details);
     printf("mesh       %s vertices, %s points, %s faces", cli_format_count(character->vertex_count, a),
            cli_format_count(character->point_count, b), cli_format_count(character->face_count, c));
     if (t->quad_count == character->face_count)
@@ -264,6 +274,23 @@ static json_t *info_json(const cutis_character *character, const findings *f)
     return root;
 }
 
+/* The reader and the extensions of a file; NULL for a built-in character. */
+static cutis_file_details *find_details(const char *name)
+{
+    cutis_file_details *details = NULL;
+    if (strpbrk(name, "./")) cutis_file_details_load(name, NULL, &details, NULL);
+    return details;
+}
+
+static void details_json(json_t *root, const cutis_file_details *details)
+{
+    json_t *extensions = json_array();
+    for (int i = 0; details && i < details->extension_count; i++)
+        json_array_append_new(extensions, cli_json_string(details->extensions[i]));
+    json_object_set_new(root, "reader", cli_json_string(details ? details->reader : NULL));
+    json_object_set_new(root, "extensions", extensions);
+}
+
 static int run(const cli_arguments *arguments)
 {
     int status;
@@ -271,10 +298,15 @@ static int run(const cli_arguments *arguments)
     cutis_character *character = cli_load_character(arguments->positionals[0], true, &status);
     if (!character) return status;
     status = find_all(character, &f);
-    if (status == CLI_OK && cli_flag(arguments, "json"))
-        status = cli_json_print(info_json(character, &f));
-    else if (status == CLI_OK)
-        print_text(character, &f, cli_flag(arguments, "joints"));
+    cutis_file_details *details = find_details(arguments->positionals[0]);
+    if (status == CLI_OK && cli_flag(arguments, "json")) {
+        json_t *root = info_json(character, &f);
+        details_json(root, details);
+        status = cli_json_print(root);
+    } else if (status == CLI_OK) {
+        print_text(character, &f, details, cli_flag(arguments, "joints"));
+    }
+    cutis_file_details_destroy(details);
     for (int i = 0; i < f.problem_count; i++) free(f.problems[i]);
     free(f.problems);
     cutis_character_destroy(character);

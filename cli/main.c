@@ -11,6 +11,7 @@
 #define COMMANDS(ENTRY) \
     ENTRY(models)       \
     ENTRY(make)         \
+    ENTRY(convert)      \
     ENTRY(info)         \
     ENTRY(solvers)      \
     ENTRY(bake)         \

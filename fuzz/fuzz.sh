@@ -7,20 +7,29 @@ seconds=${1:-60}
 [ $# -gt 0 ] && shift
 [ $# -gt 0 ] || set -- gltf fbx obj ply stl off bvh cache
 clang=$(command -v clang || command -v clang-14)
+cxx=$(command -v clang++ || command -v clang++-14)
 mkdir -p build/fuzz
+cmake -S . -B build/fuzz/tree -G Ninja -DCMAKE_C_COMPILER="$clang" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release \
+    -DCUTIS_SANITIZE=fuzzer-no-link,address,undefined -DCUTIS_CLI=OFF -DCUTIS_TESTS=OFF >build/fuzz/configure.log
+cmake --build build/fuzz/tree --target cutis_private >build/fuzz/build.log || { tail -n 20 build/fuzz/build.log; exit 1; }
+draco=""
+grep -q "CUTIS_DRACO:BOOL=ON" build/fuzz/tree/CMakeCache.txt && draco="-ldraco"
 for name in "$@"; do
-    "$clang" -std=c17 -O1 -g -D_POSIX_C_SOURCE=200809L -ffp-contract=off -march=x86-64-v3 -Iinclude -Isrc \
-        -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-        "fuzz/fuzz_$name.c" src/base/*.c src/math/*.c src/mesh/*.c src/character/*.c src/io/*.c \
-        -o "build/fuzz/fuzz_$name" -ljansson -lpthread -lm
+    "$clang" -std=c17 -O1 -g -D_POSIX_C_SOURCE=200809L -Iinclude -fsanitize=address,undefined -c "fuzz/fuzz_$name.c" \
+        -o "build/fuzz/fuzz_$name.o"
+    "$cxx" -fsanitize=fuzzer,address,undefined "build/fuzz/fuzz_$name.o" build/fuzz/tree/libcutis_private.a \
+        -o "build/fuzz/fuzz_$name" -ljansson -lldl -lamd $draco -lpthread -lm
     mkdir -p "build/fuzz/$name-corpus" "build/fuzz/$name-seeds"
     case $name in
-    gltf) cp ../shared/models/khronos-SimpleSkin/*.gltf ../shared/models/khronos-RiggedSimple/*.glb build/fuzz/gltf-seeds/ 2>/dev/null || true ;;
+    gltf)
+        cp ../shared/models/khronos-SimpleSkin/*.gltf ../shared/models/khronos-RiggedSimple/*.glb build/fuzz/gltf-seeds/ 2>/dev/null || true
+        ;;
+    fbx) cp ../shared/models/formats/fbx-ufbx/m*.fbx build/fuzz/fbx-seeds/ 2>/dev/null || true ;;
     obj) printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 1\nf 1/1 2/1 3/1\n' >build/fuzz/obj-seeds/triangle.obj ;;
     ply | stl | off) cp ../shared/models/formats/bare-assimp/*."$name" "build/fuzz/$name-seeds/" 2>/dev/null || true ;;
     bvh) sed 's/^Frames:.*/Frames: 2/' ../shared/models/cmu-mocap/02_01.bvh 2>/dev/null | head -189 >build/fuzz/bvh-seeds/walk.bvh || true ;;
     esac
     echo "== fuzz_$name, $seconds s"
-    (cd build/fuzz && "./fuzz_$name" -max_total_time="$seconds" -max_len=20000 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    (cd build/fuzz && "./fuzz_$name" -max_total_time="$seconds" -max_len=80000 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
         -verbosity=0 "$name-corpus" "$name-seeds")
 done

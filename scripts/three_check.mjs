@@ -10,6 +10,8 @@ const THREE = await import(pathToFileURL(require.resolve('three').replace('three
 globalThis.self = globalThis; // the loader asks for a window's objects only when there are textures
 const loaderPath = require.resolve('three/examples/jsm/loaders/GLTFLoader.js');
 const { GLTFLoader } = await import(pathToFileURL(loaderPath));
+const decoderPath = require.resolve('three/examples/jsm/libs/meshopt_decoder.module.js');
+const { MeshoptDecoder } = await import(pathToFileURL(decoderPath));
 
 const [glb, npy, name, rate, tolerance] = process.argv.slice(2);
 const data = readFileSync(npy), start = 10 + data.readUInt16LE(8);
@@ -19,7 +21,7 @@ const at = (frame, vertex, k) => data.readFloatLE(start + 4 * ((frame * shape[1]
 
 const bytes = readFileSync(glb);
 const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
-const gltf = await new Promise((resolve, reject) => new GLTFLoader().parse(buffer, '', resolve, reject));
+const gltf = await new Promise((resolve, reject) => new GLTFLoader().setMeshoptDecoder(MeshoptDecoder).parse(buffer, '', resolve, reject));
 const meshes = [];
 gltf.scene.traverse(node => { if (node.isMesh) meshes.push(node); });
 const mixer = new THREE.AnimationMixer(gltf.scene);

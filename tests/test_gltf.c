@@ -614,13 +614,28 @@ static void test_external_and_embedded_buffers(void **state)
     cutis_character_destroy(c);
 }
 
+static void test_hidden_nodes_are_left_out(void **state)
+{
+    (void)state;
+    sample s = sample_make();
+    sample_edit(&s, "{'asset'", "{'extensionsRequired':['KHR_node_visibility'],'asset'");
+    sample_edit(&s, "'nodes':[0,3]", "'nodes':[0,3,4]");
+    sample_edit(&s, "'translation':[50,0,0]}",
+                "'translation':[50,0,0]},{'name':'veil','extensions':{'KHR_node_visibility':{'visible':false}},"
+                "'children':[5]},{'name':'under','mesh':0}");
+    cutis_character *c = sample_load(&s);
+    assert_int_equal(c->vertex_count, 6); /* once, not twice */
+    assert_true(cutis_character_find_joint(c, "under") < 0);
+    cutis_character_destroy(c);
+}
+
 static void test_unknown_endings_are_named(void **state)
 {
     (void)state;
     cutis_character *c;
     cutis_error error;
     assert_int_equal(cutis_character_load("hero.blend", NULL, &c, &error), CUTIS_ERROR_ARGUMENT);
-    assert_non_null(strstr(error.text, ".glb, .gltf, .vrm, .obj"));
+    assert_non_null(strstr(error.text, ".glb, .gltf, .vrm, .fbx, .obj"));
     assert_int_equal(cutis_character_load("/nowhere/hero.glb", NULL, &c, &error), CUTIS_ERROR_FILE);
     assert_int_equal(cutis_character_load("/tmp.glb/", NULL, &c, &error), CUTIS_ERROR_ARGUMENT);
 }
@@ -873,6 +888,7 @@ int main(void)
         cmocka_unit_test(test_cycles_and_wild_numbers_are_refused),
         cmocka_unit_test(test_container_lengths_are_checked),
         cmocka_unit_test(test_external_and_embedded_buffers),
+        cmocka_unit_test(test_hidden_nodes_are_left_out),
         cmocka_unit_test(test_unknown_endings_are_named),
         cmocka_unit_test(test_saving_and_loading_gives_the_same_character),
         cmocka_unit_test(test_vertices_without_weights_and_several_roots_survive_saving),

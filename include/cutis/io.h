@@ -79,6 +79,35 @@ CUTIS_API cutis_result cutis_character_save(const cutis_character *character, co
 CUTIS_API cutis_result cutis_character_save_rig(const cutis_character *character, const char *source, const char *path,
                                                 cutis_error *error);
 
+typedef enum cutis_compression {
+    CUTIS_COMPRESSION_NONE,
+    CUTIS_COMPRESSION_MESHOPT /* EXT_meshopt_compression; needs a library built with meshoptimizer */
+} cutis_compression;
+
+typedef struct cutis_convert_info {
+    size_t file_bytes;     /* of a .glb made from a glTF file or compressed; else 0 */
+    double position_error; /* largest rounding of a coordinate by the compression, in the file's unit */
+    int image_count;       /* images that the file still takes from elsewhere, because they could not be read */
+} cutis_convert_info;
+
+/*
+ * Write any file that can be loaded as .glb (.vrm) or .obj. A glTF file keeps all it holds, unpacked and with the
+ * images beside it; of others the character is written. The target may be the source. info: may be NULL.
+ */
+CUTIS_API cutis_result cutis_convert(const char *source, const char *path, cutis_compression compression,
+                                     const cutis_allocator *allocator, cutis_convert_info *info, cutis_error *error);
+
+/* What a file is made of. */
+typedef struct cutis_file_details {
+    const char *reader; /* what reads it: "glTF reader, libdraco" */
+    int extension_count;
+    const char *const *extensions; /* that a glTF file uses */
+} cutis_file_details;
+
+CUTIS_API cutis_result cutis_file_details_load(const char *path, const cutis_allocator *allocator,
+                                               cutis_file_details **details, cutis_error *error);
+CUTIS_API void cutis_file_details_destroy(cutis_file_details *details); /* NULL is allowed */
+
 /* ---- caches: positions of every vertex at every frame ---- */
 
 typedef struct cutis_cache_info {

@@ -328,8 +328,10 @@ static bool extension_known(const char *name)
 {
     static const char *const prefixes[] = {"KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_",
                                            "KHR_lights_",    "KHR_xmp",      "EXT_lights_"};
-    static const char *const names[] = {"KHR_mesh_quantization", "FB_ngon_encoding", "KHR_draco_mesh_compression",
-                                        "EXT_meshopt_compression", "KHR_meshopt_compression"};
+    static const char *const names[] = {
+        "KHR_mesh_quantization",   "FB_ngon_encoding",        "KHR_draco_mesh_compression",
+        "EXT_meshopt_compression", "KHR_meshopt_compression", "KHR_node_visibility",
+        "KHR_animation_pointer",   "KHR_node_selectability",  "KHR_node_hoverability"};
     for (int i = 0; i < COUNT_OF(names); i++)
         if (strcmp(name, names[i]) == 0) return true;
     for (int i = 0; i < COUNT_OF(prefixes); i++)
@@ -347,6 +349,23 @@ static cutis_result extensions_check(const gltf_document *document)
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
                           "it requires the extension %.100s, which cutis does not support", name);
     }
+    return CUTIS_OK;
+}
+
+/* Remember their names: unpacking takes some out of the JSON. */
+static cutis_result extensions_list(gltf_document *document)
+{
+    const json_t *used = json_object_get(document->root, "extensionsUsed");
+    size_t count = MIN(json_array_size(used), (size_t)1000);
+    const char **names = gltf_allocate(document, count + 1, sizeof *names);
+    if (!names) return gltf_error_memory(document);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(used, i));
+        if (!name) continue;
+        names[document->extension_count] = arena_string(&document->memory, name);
+        if (!names[document->extension_count++]) return gltf_error_memory(document);
+    }
+    document->extensions = names;
     return CUTIS_OK;
 }
 
@@ -464,6 +483,7 @@ cutis_result gltf_document_parse(gltf_document *document, const void *data, size
     if (strncmp(version, "2.", 2) != 0)
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "it is glTF %.20s; only glTF 2 is known", version);
     result = extensions_check(document);
+    if (result == CUTIS_OK) result = extensions_list(document);
     if (result != CUTIS_OK) return result;
 
     json_t *buffers;

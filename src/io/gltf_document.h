@@ -29,6 +29,8 @@ typedef struct gltf_document {
     int scene_count, node_count, mesh_count, skin_count, animation_count, accessor_count, view_count, material_count;
     gltf_buffer *buffers;
     int buffer_count;
+    const char *const *extensions; /* (extension_count) used by the file, also those that were unpacked */
+    int extension_count;
     arena memory;       /* of decoded buffers and of whoever reads the document */
     size_t input_bytes; /* of the file and its external buffers */
     size_t charged;     /* see gltf_charge */

@@ -21,6 +21,7 @@ typedef struct gltf_node {
     int mesh, skin; /* -1: none */
     affine_parts parts;
     affine world;  /* in the file's default pose */
+    bool hidden;   /* it or a node above it is not to be shown */
     bool in_scene; /* reached from the active scene */
     bool in_skeleton;
     bool is_prop;    /* carries something the character touches, not its surface */

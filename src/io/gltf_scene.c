@@ -150,9 +150,20 @@ cutis_result gltf_read_nodes(gltf_reader *reader)
     if (result == CUTIS_OK) result = nodes_order(reader);
     if (result != CUTIS_OK) return result;
 
+    int hidden_meshes = 0;
     for (int i = 0; i < document->node_count; i++) {
         gltf_node *node = &reader->nodes[reader->order[i]];
         affine local = affine_compose(&node->parts);
+
+        /* what the file hides is not there, but may carry what is */
+        const json_t *visibility = json_object_get(json_object_get(node->object, "extensions"), "KHR_node_visibility");
+        node->hidden = json_is_false(json_object_get(visibility, "visible")) ||
+                       (node->parent >= 0 && reader->nodes[node->parent].hidden);
+        if (node->hidden && node->mesh >= 0) {
+            hidden_meshes++;
+            node->mesh = -1;
+            node->skin = -1;
+        }
         node->world = local;
         if (node->parent >= 0) {
             node->world = affine_multiply(&reader->nodes[node->parent].world, &local);
@@ -162,8 +173,11 @@ cutis_result gltf_read_nodes(gltf_reader *reader)
             return gltf_error(document, CUTIS_ERROR_DATA, "%s: its place in the scene is not finite",
                               gltf_node_place(reader, reader->order[i]).text);
         bool role = json_object_get(gltf_get_extras(node->object), "role") != NULL;
-        node->is_prop = node->in_scene && (role || (reader->all_props && node->mesh >= 0));
+        node->is_prop = node->in_scene && !node->hidden && (role || (reader->all_props && node->mesh >= 0));
     }
+    if (hidden_meshes)
+        warning_add(&reader->warnings, "%d meshes are hidden by their nodes (KHR_node_visibility) and are left out",
+                    hidden_meshes);
     return CUTIS_OK;
 }
 
