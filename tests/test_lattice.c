@@ -2,7 +2,7 @@
 #include "testing.h"
 
 #include "engine/model_object.h"
-#include "solvers/lattice/lattice_model.h"
+#include "solvers/lattice/lattice_step.h"
 
 /* ---- helpers ---- */
 
@@ -600,14 +600,15 @@ static void region_rotations_are_polar_decompositions(void **unused)
 {
     (void)unused;
     enum { N = 64 };
-    static float offset[3][N], inverse_mass[N], shape[6][N], prior[3][N], rotations[4 * N], counts[N];
+    static float offset[3][N], inverse_mass[N], shape[6][N], prior[3][N], rotations[4 * N], counts[N], stiffness[N];
     static uint8_t thin[N];
     static lattice_frame moments[N], priors[N], frames[N];
     lattice_regions regions = {
         .count = N, .padded = N, .inverse_mass = inverse_mass, .thin = thin, .inverse_counts = counts};
     for (int k = 0; k < 3; k++) regions.offset[k] = offset[k], regions.prior[k] = prior[k];
     for (int i = 0; i < 6; i++) regions.shape[i] = shape[i];
-    lattice_frame reference = {{0}, {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+    for (int v = 0; v < N; v++) stiffness[v] = 1;
+    regions.stiffness = stiffness;
     uint32_t seed = 11;
     mat3 a[N];
     for (int v = 0; v < N; v++) {
@@ -622,7 +623,7 @@ static void region_rotations_are_polar_decompositions(void **unused)
         for (int k = 0; k < 3; k++)
             for (int i = 0; i < 3; i++) moments[v].r[k][i] = a[v].m[3 * i + k];
     }
-    for (int i = 0; i < 4; i++) lattice_rotations(&regions, &reference, moments, priors, rotations, frames, NULL);
+    for (int i = 0; i < 4; i++) lattice_rotations(&regions, moments, priors, rotations, frames, NULL);
     for (int v = 0; v < N; v++) {
         mat3 r = quat_matrix(polar_rotation(a[v], quat_identity(), 100));
         for (int k = 0; k < 3; k++)
@@ -928,8 +929,256 @@ static void a_mesh_without_skeleton_stays_put(void **unused)
     assert_float_equal(p[18], 1.5, 0.02);
     input.drag_count = 0;
     for (int i = 0; i < 240; i++) cutis_state_step(s.model, s.state, &input, 1.0 / 60);
-    assert_true(distance_max(cutis_state_positions(s.model, s.state), box_points, 8) < 0.01);
+    double back = distance_max(cutis_state_positions(s.model, s.state), box_points, 8);
+    print_message("box, dragged by a corner and let go: back within %.3f\n", back);
+    assert_true(back < 0.05);
     scene_free(&s);
+}
+
+/* ---- frequency, damping, energy ---- */
+
+static lattice_state scene_state(const scene *s)
+{
+    lattice_state view;
+    lattice_state_view(scene_lattice(s), (char *)s->state + s->model->stages[0].state, &view);
+    return view;
+}
+
+/*
+ * A slab whose lower half is frozen, so that flesh a tenth of the size thick swings on it. One stiffness throughout, no
+ * damping unless told.
+ */
+static scene slab_make(const char *stiffness, const char *damping, const char *resolution, const char *region,
+                       double substep)
+{
+    float points[24], freeze[8];
+    int face_first[13], corners[36];
+    for (int f = 0; f <= 12; f++) face_first[f] = 3 * f;
+    memcpy(corners, box_triangles, sizeof corners);
+    /* 0.6 x 0.1732 x 0.6: the thickness is a fifth of the diagonal */
+    for (int i = 0; i < 8; i++) {
+        for (int k = 0; k < 3; k++) points[3 * i + k] = box_points[3 * i + k] * (k == 1 ? 0.1732f : 0.6f);
+        freeze[i] = points[3 * i + 1] > 0.1f ? 0.0f : 1.0f;
+    }
+    const cutis_map map = {"freeze", freeze};
+    cutis_character given = {.name = "slab",
+                             .vertex_count = 8,
+                             .positions = points,
+                             .face_count = 12,
+                             .face_first = face_first,
+                             .corners = corners,
+                             .maps = &map,
+                             .map_count = 1};
+    cutis_character *slab;
+    assert_int_equal(cutis_character_create(&given, NULL, &slab, NULL), CUTIS_OK);
+    const char *const texts[] = {"resolution",
+                                 resolution,
+                                 "region",
+                                 region,
+                                 "muscle_stiffness",
+                                 stiffness,
+                                 "fat_stiffness",
+                                 stiffness,
+                                 "skin_stiffness",
+                                 stiffness,
+                                 "muscle_damping",
+                                 damping,
+                                 "fat_damping",
+                                 damping,
+                                 "skin_damping",
+                                 damping,
+                                 NULL};
+    scene s = scene_make_on(slab, texts, substep);
+    /* the map goes to the nearest points; here height decides */
+    const lattice_model *m = scene_lattice(&s);
+    float *freezes = (float *)m->freezes;
+    for (int v = 0; v < m->count; v++) freezes[v] = m->rest[v][1] > 0 ? 0.0f : 1.0f;
+    return s;
+}
+
+/* Frequency of the slab after a kick to the side, from `periods` periods of its top. */
+static double slab_frequency(scene *s, int periods)
+{
+    const lattice_model *m = scene_lattice(s);
+    lattice_state state = scene_state(s);
+    double thickness = 0.0866 / s->character->size, top = 0;
+    for (int v = 0; v < m->count; v++) top = fmax(top, m->rest[v][1]);
+    for (int v = m->bone_count; v < m->count; v++)
+        if (m->rest[v][1] > 0) state.velocities[v][0] = 0.01f * (float)sin(1.5708 * m->rest[v][1] / thickness);
+    double last = 0, first_crossing = -1, crossing = -1;
+    int crossings = 0;
+    cutis_step_input input = {0};
+    for (int i = 1; i < 100000 && crossings < 2 * periods + 1; i++) {
+        cutis_state_step(s->model, s->state, &input, m->substep);
+        double mean = 0;
+        int count = 0;
+        for (int v = m->bone_count; v < m->count; v++) {
+            if (m->rest[v][1] < top - 1e-4 || fabs(m->rest[v][0]) > 0.15 || fabs(m->rest[v][2]) > 0.15) continue;
+            mean += state.deviations[v][0];
+            count++;
+        }
+        mean /= count;
+        if (i > 1 && (mean > 0) != (last > 0)) {
+            crossing = (i - mean / (mean - last)) * m->substep;
+            if (first_crossing < 0) first_crossing = crossing;
+            crossings++;
+        }
+        last = mean;
+    }
+    return periods / (crossing - first_crossing);
+}
+
+/* A layer's stiffness is the frequency at which its flesh swings, at any substep, resolution and region width. */
+static void stiffness_is_a_frequency(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *stiffness, *resolution, *region;
+        double substep;
+    } cases[] = {{"4", "28", "3", 1.0 / 120}, {"4", "28", "3", 1.0 / 240}, {"4", "28", "3", 1.0 / 480},
+                 {"4", "28", "5", 1.0 / 120}, {"4", "56", "5", 1.0 / 120}, {"4", "56", "7", 1.0 / 120},
+                 {"4", "56", "3", 1.0 / 480}, {"4", "28", "5", 1.0 / 60},  {"2", "28", "3", 1.0 / 120},
+                 {"8", "28", "5", 1.0 / 240}, {"4", "42", "4", 1.0 / 240}};
+    double worst = 0;
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        scene s = slab_make(cases[i].stiffness, "0", cases[i].resolution, cases[i].region, cases[i].substep);
+        double asked = strtod(cases[i].stiffness, NULL), found = slab_frequency(&s, 4);
+        print_message("%s Hz, resolution %s, region %s, substep 1/%.0f: %.2f Hz\n", cases[i].stiffness,
+                      cases[i].resolution, cases[i].region, 1 / cases[i].substep, found);
+        worst = fmax(worst, fabs(found / asked - 1));
+        scene_free(&s);
+    }
+    assert_true(worst < 0.1);
+}
+
+/* Kinetic energy of the flesh; the mass of a voxel is that which shape matching implies. */
+static double flesh_energy(const scene *s)
+{
+    const lattice_model *m = scene_lattice(s);
+    lattice_state state = scene_state(s);
+    double sum = 0;
+    for (int v = m->bone_count; v < m->count; v++)
+        for (int k = 0; k < 3; k++)
+            sum +=
+                (double)state.velocities[v][k] * state.velocities[v][k] * m->masses[v] / m->regions.inverse_counts[v];
+    return sum;
+}
+
+/* Damping is what is asked for: exp(-c t) of the energy, slow or fast. */
+static void damping_is_what_is_asked_for(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *stiffness, *damping, *region;
+        double substep;
+    } cases[] = {{"2", "2", "3", 1.0 / 120},  {"4", "2", "3", 1.0 / 120}, {"8", "4", "5", 1.0 / 120},
+                 {"14", "6", "8", 1.0 / 120}, {"14", "6", "8", 1.0 / 60}, {"4", "4", "3", 1.0 / 480}};
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        double damping = strtod(cases[i].damping, NULL), frequency = strtod(cases[i].stiffness, NULL);
+        scene s = slab_make(cases[i].stiffness, cases[i].damping, "28", cases[i].region, cases[i].substep);
+        slab_frequency(&s, 1);
+        cutis_step_input input = {0};
+        double energies[2] = {0, 0};
+        /* two stretches of a whole number of half periods, one after the other */
+        int steps = (int)(ceil(1.6 / damping * 2 * frequency) / (2 * frequency) / cases[i].substep + 0.5);
+        for (int n = 0; n < 2 * steps; n++) {
+            cutis_state_step(s.model, s.state, &input, cases[i].substep);
+            energies[n / steps] += flesh_energy(&s);
+        }
+        double found = log(energies[0] / energies[1]) / (steps * cases[i].substep);
+        print_message("%s Hz at 1/%.0f s: energy falls by %.2f 1/s, asked for %.2f\n", cases[i].stiffness,
+                      1 / cases[i].substep, found, damping);
+        assert_true(fabs(found / damping - 1) < 0.2);
+        scene_free(&s);
+    }
+}
+
+/* Without damping, kicked flesh neither gains energy nor loses much of it, however long it rings. */
+static void undamped_flesh_keeps_its_energy(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *name, *resolution, *shape;
+        double substep;
+        int seconds;
+    } cases[] = {{"torus", "20", "skinning", 1.0 / 60, 60},  {"torus", "20", "skinning", 1.0 / 120, 60},
+                 {"torus", "12", "skinning", 1.0 / 480, 60}, {"man", "24", "skinning", 1.0 / 120, 60},
+                 {"hand", "20", "skinning", 1.0 / 120, 60},  {"bunny", "20", "lattice", 1.0 / 60, 60}};
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        const char *const texts[] = {"resolution", cases[i].resolution, "shape", cases[i].shape, "fat_damping",
+                                     "0",          "muscle_damping",    "0",     "skin_damping", "0",
+                                     NULL};
+        scene s = scene_make_on(test_zoo(cases[i].name, 1), texts, cases[i].substep);
+        const lattice_model *m = scene_lattice(&s);
+        lattice_state state = scene_state(&s);
+        uint32_t seed = 9;
+        /* a smooth kick, and noise on it */
+        for (int v = m->bone_count; v < m->count; v++)
+            for (int k = 0; k < 3; k++)
+                state.velocities[v][k] = 0.1f * sinf(20 * m->rest[v][(k + 1) % 3]) + 0.02f * noise(&seed);
+        float *joints = malloc(sizeof(float) * 12 * (s.character->joint_count + 1));
+        cutis_pose_rest(s.character, joints);
+        cutis_step_input input = {.joints = joints};
+        double first = 0, second = 0, most = 0, last = 0;
+        int repairs = 0;
+        for (int t = 0; t < cases[i].seconds; t++) {
+            double sum = 0;
+            int steps = (int)(1 / cases[i].substep + 0.5);
+            for (int f = 0; f < steps; f++) {
+                cutis_state_step(s.model, s.state, &input, cases[i].substep);
+                repairs += (int)cutis_state_stats(s.model, s.state)->repairs;
+                sum += flesh_energy(&s) / steps;
+            }
+            if (t == 0) first = sum;
+            if (t == 1) second = sum;
+            if (t > 0) most = fmax(most, sum);
+            last = sum;
+        }
+        print_message("%s, 1/%.0f s: energy of the second second %.3f of the first; after %d s %.3f, at most %.3f\n",
+                      cases[i].name, 1 / cases[i].substep, second / first, cases[i].seconds, last / second,
+                      most / first);
+        assert_true(most < 1.05 * first && second > 0.9 * first && repairs == 0);
+        free(joints);
+        scene_free(&s);
+    }
+}
+
+/* Joints that scale, together or one by one, evenly or not, mirrored or not: the surface is that of skinning. */
+static void joints_may_scale(void **unused)
+{
+    (void)unused;
+    static const float factors[][3] = {{1.5f, 1.5f, 1.5f}, {0.5f, 0.5f, 0.5f}, {2, 1, 1}, {-1, 1, 1}, {0, 1, 1}};
+    for (int i = 0; i < COUNT_OF(factors); i++) {
+        scene s = scene_make("man", NULL);
+        scene lbs = {.character = s.character, .model = test_build(s.character, "lbs", NULL)};
+        lbs.state = test_state(lbs.model, NULL);
+        const cutis_character *c = s.character;
+        float *joints = malloc(sizeof(float) * 12 * c->joint_count);
+        cutis_step_input input = {.joints = joints};
+        /* grown within a second, then held for three */
+        for (int f = 0; f < 240; f++) {
+            cutis_pose_rest(c, joints);
+            float t = MIN((float)f / 60, 1.0f);
+            for (int j = 0; j < c->joint_count; j++)
+                for (int k = 0; k < 9; k++) joints[12 * j + k / 3 * 4 + k % 3] *= 1 + t * (factors[i][k / 3] - 1);
+            for (int j = 0; j < c->joint_count; j++)
+                for (int k = 0; k < 3; k++) joints[12 * j + 4 * k + 3] *= 1 + t * (factors[i][k] - 1);
+            cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+            cutis_state_step(lbs.model, lbs.state, &input, 1.0 / 60);
+        }
+        const float *p = cutis_state_positions(s.model, s.state), *q = cutis_state_positions(lbs.model, lbs.state);
+        double ratio = mesh_closed_volume(&s.model->mesh, p) / mesh_closed_volume(&s.model->mesh, q);
+        double most = distance_max(p, q, c->vertex_count) / c->size;
+        print_message("man times %g %g %g: volume %.3f of that of linear blending, within %.4f of the size\n",
+                      factors[i][0], factors[i][1], factors[i][2], ratio, most);
+        for (int v = 0; v < 3 * c->vertex_count; v++) assert_true(isfinite(p[v]));
+        if (i < 2) assert_true(fabs(ratio - 1) < 0.01 && most < 0.01);
+        if (i == 3) assert_true(fabs(ratio - 1) < 0.02);
+        free(joints);
+        cutis_state_destroy(lbs.state);
+        cutis_model_destroy(lbs.model);
+        scene_free(&s);
+    }
 }
 
 /* ---- contact ---- */
@@ -1093,6 +1342,10 @@ int main(void)
         cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(a_mesh_without_skeleton_stays_put),
+        cmocka_unit_test(stiffness_is_a_frequency),
+        cmocka_unit_test(damping_is_what_is_asked_for),
+        cmocka_unit_test(undamped_flesh_keeps_its_energy),
+        cmocka_unit_test(joints_may_scale),
         cmocka_unit_test(skin_does_not_pass_through_itself),
         cmocka_unit_test(skin_stays_out_of_props),
         cmocka_unit_test(a_painted_depth_bounds_the_dent),

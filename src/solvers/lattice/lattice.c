@@ -2,12 +2,20 @@
  * lattice.c: solver `lattice`: a body of voxels in layers of bone, muscle, fat and skin, for motion in real time.
  *
  * Iwamoto, Shum, Yang, Morishima 2015, "Multi-layer lattice model for real-time dynamic character deformation".
- * The step is Algorithm 1: predict, then stretch, volume and lattice shape matching n_total times, then velocities.
+ * A substep is Algorithm 1 with stretch, volume and lattice shape matching taken once, at its start.
  * The other files of this folder hold its parts, each with its departures from the paper; docs/solvers/lattice.md
  * tells the whole. Departures in this file:
  *
  * - The surface is the file's own skinning plus what the lattice adds (lattice_embed.c), and voxels are skinned with
- * the file's weights, unless `weights` asks for those of equation 1.
+ *   the file's weights, unless `weights` asks for those of equation 1.
+ * - Flesh rests where skinning puts it: the regions match the deviations of voxels from their targets, each turned back
+ *   into the rest pose by the voxel's frame, so that a lattice at rest in a pose adds nothing to what the artist made
+ *   but bulges where skinning loses volume. With `shape` = lattice they match the places themselves, turned back as a
+ * whole, and flesh rests where it settles around its bones, as in the paper.
+ * - Forces are taken where the voxels are at the start of a substep, not where they are predicted: the leapfrog of
+ *   Verlet. It is of second order, keeps the energy, and is stable as long as no mode has more than 4 / s^2
+ *   (lattice_build.c sees to it), so that damping is what the user asked for. Equation 5 on predicted places is
+ * implicit Euler, which takes most of the energy in a second. n_total is gone: a shorter substep is its like.
  * - All voxels are skinned (equation 3), not only those of the bone layer: this target of a voxel tells how fast its
  *   body part moves. Damping acts on the velocity relative to that, so that a character carried along is not held
  *   back by the air the paper's k_d amounts to.
@@ -27,8 +35,6 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
                           .help = "voxels of half the size where the body is thin, of twice the size deep inside"},
     [LATTICE_REGION] = {PARAMETER_INT("region", 0, 0, 8),
                         .help = "width d_r of a region in voxels, 2 to 8; 0 takes a twelfth of the size, at least 3"},
-    [LATTICE_ITERATIONS] = {PARAMETER_INT("iterations", 1, 1, 20),
-                            .help = "passes over all constraints in a substep, n_total"},
     [LATTICE_BONE_WIDTH] = {PARAMETER_FLOAT("bone_width", 0.02, 0, 0.5, "size"), .per_bone = true,
                             .help = "Manhattan distance from the skeleton up to which voxels are bone"},
     [LATTICE_RATIO] = {PARAMETER_FLOAT("muscle_ratio", 0.5, 0, 1, ""), .per_bone = true,
@@ -43,39 +49,41 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
                             .help = "whether the outermost voxels are a skin layer"},
     [LATTICE_MIXED] = {PARAMETER_BOOL("mixed", 1),
                        .help = "voxels between two inner layers are of both, by their share"},
-    [LATTICE_STIFFNESS] = {PARAMETER_FLOAT("muscle_stiffness", 12, 0.5, 200, "Hz"), .per_bone = true,
+    [LATTICE_STIFFNESS] = {PARAMETER_FLOAT("muscle_stiffness", 6, 0.5, 200, "Hz"), .per_bone = true,
                            .help = "stiffness of muscle"},
-    [LATTICE_STIFFNESS + 1] = {PARAMETER_FLOAT("fat_stiffness", 4, 0.5, 200, "Hz"), .per_bone = true,
+    [LATTICE_STIFFNESS + 1] = {PARAMETER_FLOAT("fat_stiffness", 3, 0.5, 200, "Hz"), .per_bone = true,
                                .help = "stiffness of fat"},
     [LATTICE_STIFFNESS + 2] = {PARAMETER_FLOAT("inner3_stiffness", 5, 0.5, 200, "Hz"), .per_bone = true,
                                .help = "stiffness of the third inner layer"},
     [LATTICE_STIFFNESS + 3] = {PARAMETER_FLOAT("inner4_stiffness", 5, 0.5, 200, "Hz"), .per_bone = true,
                                .help = "stiffness of the fourth inner layer"},
-    [LATTICE_STIFFNESS + 4] = {PARAMETER_FLOAT("skin_stiffness", 8, 0.5, 200, "Hz"), .per_bone = true,
+    [LATTICE_STIFFNESS + 4] = {PARAMETER_FLOAT("skin_stiffness", 5, 0.5, 200, "Hz"), .per_bone = true,
                                .help = "stiffness of skin"},
     [LATTICE_DAMPING] = {PARAMETER_FLOAT("muscle_damping", 12, 0, 200, "1/s"), .per_bone = true,
                          .role = CUTIS_PARAMETER_DAMPING, .help = "damping of muscle"},
-    [LATTICE_DAMPING + 1] = {PARAMETER_FLOAT("fat_damping", 4, 0, 200, "1/s"), .per_bone = true,
+    [LATTICE_DAMPING + 1] = {PARAMETER_FLOAT("fat_damping", 6, 0, 200, "1/s"), .per_bone = true,
                              .role = CUTIS_PARAMETER_DAMPING, .help = "damping of fat"},
     [LATTICE_DAMPING + 2] = {PARAMETER_FLOAT("inner3_damping", 4, 0, 200, "1/s"), .per_bone = true,
                              .role = CUTIS_PARAMETER_DAMPING, .help = "damping of the third inner layer"},
     [LATTICE_DAMPING + 3] = {PARAMETER_FLOAT("inner4_damping", 4, 0, 200, "1/s"), .per_bone = true,
                              .role = CUTIS_PARAMETER_DAMPING, .help = "damping of the fourth inner layer"},
-    [LATTICE_DAMPING + 4] = {PARAMETER_FLOAT("skin_damping", 4, 0, 200, "1/s"), .per_bone = true,
+    [LATTICE_DAMPING + 4] = {PARAMETER_FLOAT("skin_damping", 6, 0, 200, "1/s"), .per_bone = true,
                              .role = CUTIS_PARAMETER_DAMPING, .help = "damping of skin"},
-    [LATTICE_GAIN] =
-        {PARAMETER_FLOAT("gain", 1, 0, 2, ""), .per_bone = true,
-         .help =
-             "factor on the stiffness k_s of every layer; beyond 1 goals are overshot, as with the paper's own values"},
+    [LATTICE_GAIN] = {PARAMETER_FLOAT("gain", 1, 0, 4, ""), .per_bone = true,
+                      .help =
+                          "factor on the stiffness k_s of every layer; what it makes unstable stays so, as with the "
+                          "paper's own values"},
     [LATTICE_INERTIA] = {PARAMETER_FLOAT("inertia", 0.3, 0, 1, ""), .per_bone = true,
                          .help = "share of a body part's acceleration that its flesh feels; less jiggles less"},
-    [LATTICE_STRETCH] = {PARAMETER_FLOAT("stretch_stiffness", 20, 0, 1000, "Hz"),
+    [LATTICE_STRETCH] = {PARAMETER_FLOAT("stretch_stiffness", 0, 0, 1000, "Hz"),
                          .help = "stiffness of the stretch constraints; 0 leaves them out"},
     [LATTICE_NEIGHBOUR_SET] = {PARAMETER_CHOICE("neighbours", 2, "6|14|20|26"),
                                .help = "how many neighbours stretch constraints run to: faces; and corners; edges, "
                                        "corners and missing ones; all"},
     [LATTICE_VOLUME] = {PARAMETER_FLOAT("volume_stiffness", 40, 0, 1000, "Hz"),
                         .help = "stiffness of the volume constraints; 0 leaves them out"},
+    [LATTICE_SHAPE] = {PARAMETER_CHOICE("shape", LATTICE_SHAPE_SKINNING, "skinning|lattice"),
+                       .help = "where flesh rests in a pose: where skinning puts it, or as the lattice settles"},
     [LATTICE_WEIGHTS] = {PARAMETER_CHOICE("weights", LATTICE_WEIGHTS_FILE, "file|distance"),
                          .help = "skin weights: the file's own, or the paper's from distances to the bones"},
     [LATTICE_ALPHA] = {PARAMETER_FLOAT("weight_alpha", 0.5, 0, 1, ""),
@@ -150,6 +158,10 @@ static const cutis_output_info lattice_outputs[LATTICE_OUTPUT_COUNT] = {
 #define CONTACT_ROUNDS 2
 /* The furthest that a drag pulls in one substep, in sizes. */
 #define DRAG_REACH 0.5f
+/* The furthest that flesh bulges to keep the volume of a pose, in sizes, and how much of the way to its neighbours' a
+ * bulge takes in a substep, so that it is smooth. */
+#define BULGE_MOST 0.02f
+#define BULGE_SPREAD 0.3f
 
 /* ---- one substep ---- */
 
@@ -162,55 +174,68 @@ static void joint_map(const lattice_model *m, const float matrix[12], lattice_fr
     for (int k = 0; k < 3; k++) joint->r[k] = (quad){matrix[k], matrix[4 + k], matrix[8 + k], 0};
 }
 
+/* Scale of a joint's map: the cube root of its determinant, and exactly 1 where it is so up to rounding. */
+static float joint_scale(const lattice_frame *joint)
+{
+    const quad *r = joint->r;
+    double det = (double)r[0][0] * ((double)r[1][1] * r[2][2] - (double)r[1][2] * r[2][1]) -
+                 (double)r[1][0] * ((double)r[0][1] * r[2][2] - (double)r[0][2] * r[2][1]) +
+                 (double)r[2][0] * ((double)r[0][1] * r[1][2] - (double)r[0][2] * r[1][1]);
+    if (fabs(det - 1) < 1e-4) return 1;
+    double scale = det_pow(fmax(fabs(det), 1e-9), 1.0 / 3);
+    return (float)(det < 0 ? -scale : scale);
+}
+
 /* All of them; the last one is the scene. */
-static void joints_prepare(const lattice_model *m, const float *skin, lattice_frame *joints)
+static void joints_prepare(const lattice_model *m, const float *skin, lattice_frame *joints, float *scales)
 {
     static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     for (int j = 0; j < m->joint_count; j++) joint_map(m, skin + 12 * j, &joints[j]);
     joint_map(m, identity, &joints[m->joint_count]);
+    for (int j = 0; j <= m->joint_count; j++) scales[j] = joint_scale(&joints[j]);
 }
 
-/* Equation 3 for all voxels; bone voxels go to their place. */
-static void primary_block(void *context, int begin, int end)
+static inline float quad_dot(quad a, quad b)
 {
-    lattice_step_job *job = context;
-    const lattice_model *m = job->m;
-    quad inverse_h = quad_set(1 / job->h);
-    for (int v = begin; v < end; v++) {
-        const int *joints = m->joints + LATTICE_JOINTS * v;
-        const float *weights = m->weights + LATTICE_JOINTS * v;
-        lattice_frame map = {{0}, {{0}, {0}, {0}}};
-        for (int i = 0; i < LATTICE_JOINTS && weights[i] > 0; i++) {
-            const lattice_frame *joint = &job->t.joints[joints[i]];
-            quad w = quad_set(weights[i]);
-            map.b += joint->b * w;
-            for (int k = 0; k < 3; k++) map.r[k] += joint->r[k] * w;
-        }
-        quad rest = m->rest[v], target = map.b + map.r[0] * rest[0] + map.r[1] * rest[1] + map.r[2] * rest[2];
-        quad speed = (target - job->s.targets[v]) * inverse_h;
-        job->s.targets[v] = target;
-        job->t.carried[v] = speed;
-        if (v < m->bone_count) job->t.guess[v] = target;
-        for (int k = 0; k < 3 && m->turned[v]; k++) {
-            quad column = map.r[k];
-            float length = sqrtf(column[0] * column[0] + column[1] * column[1] + column[2] * column[2]);
-            job->t.turns[v].r[k] = column * (length > 1e-6f ? 1 / length : 0);
-        }
-    }
+    quad products = a * b;
+    return products[0] + products[1] + products[2];
 }
 
-static void predict_block(void *context, int begin, int end)
+static inline quad quad_cross(quad a, quad b)
 {
-    lattice_step_job *job = context;
-    quad h = quad_set(job->h);
-    for (int i = begin; i < end; i++) {
-        int v = job->m->bone_count + i;
-        quad speed = job->s.velocities[v] + job->t.carried[v] * (1 - job->m->inertias[v]);
-        job->t.guess[v] = job->s.positions[v] + speed * h;
-    }
+    return (quad){a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0], 0};
 }
 
-/* Where the reference motion puts a voxel. */
+/* The frame of a map that blends rotations: its columns made orthogonal, times `scale`, mirrored where that is less
+ * than 0. A column that the blend has cancelled is taken from `stand_in`. */
+static inline lattice_frame frame_of(const quad r[3], float scale, const quad stand_in[3])
+{
+    float size = fabsf(scale);
+    quad x = r[0];
+    float length2 = quad_dot(x, x);
+    if (!(length2 > 1e-4f * size * size)) {
+        x = stand_in[0];
+        length2 = quad_dot(x, x);
+    }
+    x *= 1 / sqrtf(fmaxf(length2, 1e-20f));
+    quad y = r[1] - x * quad_dot(x, r[1]);
+    length2 = quad_dot(y, y);
+    if (!(length2 > 1e-4f * size * size)) {
+        y = stand_in[1] - x * quad_dot(x, stand_in[1]);
+        length2 = quad_dot(y, y);
+    }
+    if (!(length2 > 1e-8f * size * size)) {
+        quad axis = fabsf(x[0]) < 0.7f ? (quad){1, 0, 0, 0} : (quad){0, 1, 0, 0};
+        y = quad_cross(x, axis);
+        length2 = quad_dot(y, y);
+    }
+    y *= 1 / sqrtf(length2);
+    quad z = quad_cross(x, y);
+    lattice_frame frame = {{1 / (size * size), scale * size * size, 0, 0}, {x * size, y * size, z * scale}};
+    return frame;
+}
+
+/* Where the motion of the whole body puts a voxel. */
 static inline quad reference_place(const lattice_step_job *job, int v)
 {
     quad rest = job->m->rest[v];
@@ -218,43 +243,176 @@ static inline quad reference_place(const lattice_step_job *job, int v)
            job->reference.r[2] * rest[2];
 }
 
+/* A vector of the scene in a voxel's frame at rest, and back. */
+static inline quad frame_enter(const lattice_frame *frame, quad x)
+{
+    return (quad){quad_dot(frame->r[0], x), quad_dot(frame->r[1], x), quad_dot(frame->r[2], x), 0} * frame->b[0];
+}
+
+static inline quad frame_leave(const lattice_frame *frame, quad x)
+{
+    return frame->r[0] * x[0] + frame->r[1] * x[1] + frame->r[2] * x[2];
+}
+
+/* Equation 3 for all voxels: targets, how fast they move, and the frames. */
+static void primary_block(void *context, int begin, int end)
+{
+    lattice_step_job *job = context;
+    const lattice_model *m = job->m;
+    quad inverse_h = quad_set(1 / job->h);
+    for (int v = begin; v < end; v++) {
+        /* the blend of the joints */
+        const int *joints = m->joints + LATTICE_JOINTS * v;
+        const float *weights = m->weights + LATTICE_JOINTS * v;
+        lattice_frame map = {{0}, {{0}, {0}, {0}}};
+        float scale = 0;
+        for (int i = 0; i < LATTICE_JOINTS && weights[i] > 0; i++) {
+            const lattice_frame *joint = &job->t.joints[joints[i]];
+            quad w = quad_set(weights[i]);
+            map.b += joint->b * w;
+            for (int k = 0; k < 3; k++) map.r[k] += joint->r[k] * w;
+            scale += weights[i] * job->t.scales[joints[i]];
+        }
+
+        /* the target, and how fast it moves */
+        quad rest = m->rest[v];
+        quad target = map.b + map.r[0] * rest[0] + map.r[1] * rest[1] + map.r[2] * rest[2];
+        job->t.carried[v] = (target - job->s.targets[v]) * inverse_h;
+        job->s.targets[v] = target;
+
+        /* the frame; that of the whole body where the lattice has a shape of its own */
+        if (fabsf(scale) < 1e-3f) scale = scale < 0 ? -1e-3f : 1e-3f;
+        const lattice_frame *strongest = &job->t.joints[joints[0]];
+        if (m->own_shape) {
+            lattice_frame own = frame_of(map.r, 1, strongest->r);
+            for (int k = 0; k < 3; k++) job->s.priors[v].r[k] = frame_enter(&job->whole, own.r[k] * job->whole_size);
+            job->t.turns[v] = job->whole;
+        } else {
+            job->t.turns[v] = frame_of(map.r, scale, strongest->r);
+        }
+    }
+}
+
+/* Targets with their bulges, and the volumes that the voxels should have. */
+static void bulged_block(void *context, int begin, int end)
+{
+    lattice_step_job *job = context;
+    for (int v = begin; v < end; v++) {
+        job->t.bulged[v] = job->s.targets[v] + frame_leave(&job->t.turns[v], job->s.bulges[v]);
+        job->t.wanted[v] = job->m->volume.rest_volume[v] * job->t.turns[v].b[1];
+    }
+}
+
+/* A step of the bulges down the error of volume, and towards each other. */
+static void bulge_block(void *context, int begin, int end)
+{
+    lattice_step_job *job = context;
+    const lattice_model *m = job->m;
+    for (int i = begin; i < end; i++) {
+        int v = m->bone_count + i;
+
+        /* the mean of the neighbours' */
+        quad mean = {0, 0, 0, 0};
+        for (int d = 0; d < LATTICE_DIRECTIONS; d++) mean += job->s.bulges[m->volume.ends[d][v] / 4];
+        quad bulge = job->s.bulges[v];
+        bulge += (mean * (1.0f / LATTICE_DIRECTIONS) - bulge) * BULGE_SPREAD;
+        bulge += frame_enter(&job->t.turns[v], job->t.pushes[v]) * m->bulge_gain;
+        bulge *= m->bulge_keep;
+        if (m->freezes) bulge *= 1 - m->freezes[v];
+
+        /* never further than a share of the size */
+        float length2 = quad_dot(bulge, bulge);
+        if (!(length2 < BULGE_MOST * BULGE_MOST)) bulge *= BULGE_MOST / sqrtf(fmaxf(length2, 1e-20f));
+        if (!(length2 < 1e6f)) bulge = (quad){0, 0, 0, 0};
+        job->t.pulls[v] = bulge;
+    }
+}
+
+/*
+ * What the pose does to the volume is made good by bulges of the flesh: displacements of where it rests, that follow
+ * the gradient of the error without inertia. They depend on the pose alone, not on how the flesh moves: they can give
+ * it no energy. Each pass takes one step.
+ */
+static void bulges_follow(lattice_step_job *job)
+{
+    const lattice_model *m = job->m;
+    const cutis_jobs *jobs = job->input->jobs;
+    if (!m->has_volume) return;
+    parallel_for(jobs, m->count, VOXEL_GRAIN, bulged_block, job);
+    if (m->own_shape) {
+        memcpy(job->s.volumes, job->t.wanted, (size_t)m->count * sizeof(float));
+        return;
+    }
+    lattice_volume_push(&m->volume, job->t.bulged, job->t.wanted, job->s.volumes, job->t.intact, job->t.shares,
+                        job->t.pushes, jobs);
+    parallel_for(jobs, m->count - m->bone_count, VOXEL_GRAIN, bulge_block, job);
+    memcpy(job->s.bulges + m->bone_count, job->t.pulls + m->bone_count,
+           (size_t)(m->count - m->bone_count) * sizeof(quad));
+}
+
+/* Deviations, as what the regions sum and as places. */
 static void weigh_block(void *context, int begin, int end)
 {
     lattice_step_job *job = context;
     for (int v = begin; v < end; v++) {
-        quad p = job->t.guess[v] - reference_place(job, v);
-        p[3] = 1;
-        job->t.weighted[v] = p * job->m->masses[v];
+        quad d = job->s.deviations[v];
+        job->t.places[v] = job->m->rest[v] + d;
+        d[3] = 1;
+        job->t.weighted[v] = d * job->m->masses[v];
     }
 }
 
-/* Equations 4 and 5. */
-static void goal_block(void *context, int begin, int end)
-{
-    lattice_step_job *job = context;
-    const lattice_model *m = job->m;
-    for (int v = begin; v < end; v++) {
-        const lattice_frame *sum = &job->t.a[v];
-        quad share = quad_set(m->regions.inverse_counts[v]);
-        if (v < m->bone_count) continue;
-        quad goal = sum->b * share + reference_place(job, v);
-        goal[3] = 0;
-        quad p = job->t.guess[v];
-        p += (goal - p) * m->gains[v];
-        if (m->freezes) p += (job->s.targets[v] - p) * m->freezes[v];
-        job->t.guess[v] = p;
-    }
-}
-
-static void match(lattice_step_job *job)
+/* All forces on the voxels where they are: shape matching into a, stretch into pulls, volume into pushes. */
+static void forces(lattice_step_job *job, cutis_step_stats *stats)
 {
     const lattice_model *m = job->m;
     const cutis_jobs *jobs = job->input->jobs;
+    double clock = clock_seconds();
+
+    /* volume */
+    if (m->has_volume)
+        lattice_volume_push(&m->volume, job->s.positions, job->s.volumes, job->t.found, job->t.intact, job->t.shares,
+                            job->t.pushes, jobs);
+    kit_lap(&clock, stats, PART_VOLUME);
+
+    /* stretch */
     parallel_for(jobs, m->count, VOXEL_GRAIN, weigh_block, job);
+    if (m->has_stretch) lattice_stretch_pull(&m->stretch, job->t.places, job->t.intact, job->t.pulls, jobs);
+    kit_lap(&clock, stats, PART_STRETCH);
+
+    /* shape matching */
     lattice_sum_moments(&m->sweep, job->t.weighted, job->t.a, job->t.b, jobs);
-    lattice_rotations(&m->regions, &job->reference, job->t.a, job->t.turns, job->s.rotations, job->t.frames, jobs);
+    lattice_rotations(&m->regions, job->t.a, m->own_shape ? job->s.priors : NULL, job->s.rotations, job->t.frames,
+                      jobs);
     lattice_sum_frames(&m->sweep, job->t.frames, job->t.a, job->t.b, job->t.loans, jobs);
-    parallel_for(jobs, m->count, VOXEL_GRAIN, goal_block, job);
+    kit_lap(&clock, stats, PART_MATCHING);
+}
+
+/* Equations 4 and 5, and the way of a substep. */
+static void advance_block(void *context, int begin, int end)
+{
+    lattice_step_job *job = context;
+    const lattice_model *m = job->m;
+    quad h = quad_set(job->settling ? 0 : job->h);
+    for (int v = begin; v < end; v++) {
+        if (v < m->bone_count) {
+            job->t.guess[v] = job->s.targets[v];
+            continue;
+        }
+
+        /* the sum of all regions' pulls: each region's stiffness times the way to where it puts the voxel */
+        quad pull = job->t.a[v].b * m->regions.inverse_counts[v] - job->s.deviations[v] * m->gains[v];
+        if (m->has_stretch) pull += job->t.pulls[v];
+        quad way = frame_leave(&job->t.turns[v], pull);
+        if (m->has_volume) way += job->t.pushes[v];
+
+        /* what moves on, what is pulled, what is frozen */
+        quad speed = job->s.velocities[v] + job->t.carried[v] * (1 - m->inertias[v]);
+        quad p = job->s.positions[v] + speed * h + way * job->step;
+        p[3] = 0;
+        if (m->freezes) p += (job->s.targets[v] - p) * m->freezes[v];
+        job->t.guess[v] = p;
+    }
 }
 
 /* How far the voxels are from their targets; shown: the guess, or any other places. */
@@ -327,33 +485,6 @@ static void drag(lattice_step_job *job)
     }
 }
 
-/* Stretch, volume and shape matching, n_total times. */
-static void constrain(lattice_step_job *job, cutis_step_stats *stats)
-{
-    const lattice_model *m = job->m;
-    const cutis_jobs *jobs = job->input->jobs;
-    double clock = clock_seconds();
-    for (int i = 0; i < m->iterations; i++) {
-        /* stretch: corrections use the positions before any of them; bone voxels stay */
-        if (m->has_stretch) {
-            lattice_stretch_solve(&m->stretch, job->t.guess, job->t.moved, jobs);
-            memcpy(job->t.guess + m->bone_count, job->t.moved + m->bone_count,
-                   (size_t)(m->count - m->bone_count) * sizeof(quad));
-        }
-        kit_lap(&clock, stats, PART_STRETCH);
-
-        /* volume */
-        if (m->has_volume)
-            lattice_volume_solve(&m->volume, job->t.guess, job->t.turns, job->s.errors, job->t.pushes, jobs);
-        kit_lap(&clock, stats, PART_VOLUME);
-
-        /* shape matching, and what the user drags */
-        match(job);
-        drag(job);
-        kit_lap(&clock, stats, PART_MATCHING);
-    }
-}
-
 /* Velocities and damping. */
 static void update_block(void *context, int begin, int end)
 {
@@ -379,24 +510,12 @@ static void update_block(void *context, int begin, int end)
             job->s.velocities[v] = speed - carried * (1 - m->inertias[v]);
         }
         job->s.positions[v] = p;
+        quad base = m->own_shape ? reference_place(job, v) : target;
+        job->s.deviations[v] = frame_enter(&job->t.turns[v], p - base) - job->s.bulges[v];
         quad scene = origin + p * scale, scene_target = origin + target * scale;
         for (int k = 0; k < 3; k++) job->s.voxels[3 * v + k] = scene[k];
         for (int k = 0; k < 3; k++) job->s.scene_targets[3 * v + k] = scene_target[k];
     }
-}
-
-static void job_prepare(lattice_step_job *job, const void *data, void *state, void *scratch, const solver_input *input)
-{
-    const lattice_model *m = data;
-    memset(job, 0, sizeof *job);
-    job->m = m;
-    job->input = input;
-    job->h = (float)m->substep;
-    lattice_state_view(m, state, &job->s);
-    lattice_scratch_view(m, scratch, &job->t);
-    /* The regions' padding is computed with; nothing else ever writes it. */
-    for (int v = m->count; v < m->padded; v++) job->t.a[v] = job->t.turns[v] = (lattice_frame){{0}, {{0}, {0}, {0}}};
-    joints_prepare(m, input->skin, job->t.joints);
 }
 
 /* The rigid part of a joint's motion. */
@@ -413,9 +532,31 @@ static lattice_frame rigid_part(const lattice_frame *joint)
     return rigid;
 }
 
-static void reference_choose(lattice_step_job *job) { job->reference = rigid_part(&job->t.joints[job->m->reference]); }
+static void job_prepare(lattice_step_job *job, const void *data, void *state, void *scratch, const solver_input *input)
+{
+    const lattice_model *m = data;
+    memset(job, 0, sizeof *job);
+    job->m = m;
+    job->input = input;
+    job->h = (float)m->substep;
+    lattice_state_view(m, state, &job->s);
+    lattice_scratch_view(m, scratch, &job->t);
+    /* The regions' padding is computed with; nothing else ever writes it. */
+    for (int v = m->count; v < m->padded; v++) job->t.a[v] = (lattice_frame){{0}, {{0}, {0}, {0}}};
+    joints_prepare(m, input->skin, job->t.joints, job->t.scales);
+    job->step = 1;
+    if (!m->has_volume)
+        for (int v = 0; v < m->padded; v++) job->t.intact[v] = 1;
 
-/* The same at the start of the substep. */
+    /* how the body as a whole has moved */
+    float scale = job->t.scales[m->reference];
+    job->reference = rigid_part(&job->t.joints[m->reference]);
+    job->whole_size = fabsf(scale);
+    job->whole = frame_of(job->reference.r, scale, job->reference.r);
+    for (int k = 0; k < 3; k++) job->reference.r[k] = job->whole.r[k];
+}
+
+/* How the body as a whole had moved at the start of the substep. */
 static lattice_frame reference_before(const lattice_step_job *job)
 {
     const lattice_model *m = job->m;
@@ -452,22 +593,25 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
     lattice_step_job job;
     double clock = clock_seconds();
 
-    /* primary deformation: where the skeleton has the voxels */
+    /* stretch, volume and shape matching where the voxels are */
     job_prepare(&job, data, state, scratch, input);
+    forces(&job, stats);
+
+    /* primary deformation: where the skeleton has the voxels at the end of the substep */
+    clock = clock_seconds();
     parallel_for(input->jobs, m->count, VOXEL_GRAIN, primary_block, &job);
-    reference_choose(&job);
     kit_lap(&clock, stats, PART_PRIMARY);
 
-    /* prediction */
-    parallel_for(input->jobs, m->count - m->bone_count, VOXEL_GRAIN, predict_block, &job);
+    /* where the voxels go, and what the user drags */
+    parallel_for(input->jobs, m->count, VOXEL_GRAIN, advance_block, &job);
+    drag(&job);
     kit_lap(&clock, stats, PART_PREDICTION);
 
-    /* stretch, volume and shape matching */
-    constrain(&job, stats);
-    stats->iterations += m->iterations;
+    /* the volume of the pose */
+    bulges_follow(&job);
+    kit_lap(&clock, stats, PART_VOLUME);
 
     /* contact, at the level of voxels */
-    clock = clock_seconds();
     bool touches = m->contact.self || m->contact.with_props;
     if (touches) {
         lattice_frame before = reference_before(&job);
@@ -495,25 +639,16 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
 
 /* ---- reset ---- */
 
-/* Rotations of the regions as the skeleton turns them: the nearest rotation to each voxel's skinning map. */
+/* Rotations of the regions as the skeleton turns them, in the frame that they are in. */
 static void rotations_reset(lattice_step_job *job)
 {
     const lattice_model *m = job->m;
     for (int v = 0; v < m->padded; v++) {
         quat q = quat_identity();
-        if (v < m->count) {
-            mat3 sum = {{0}};
-            for (int i = 0; i < LATTICE_JOINTS; i++)
-                for (int k = 0; k < 9; k++)
-                    sum.m[k] += m->weights[LATTICE_JOINTS * v + i] *
-                                job->t.joints[m->joints[LATTICE_JOINTS * v + i]].r[k % 3][k / 3];
-            /* Start from the strongest joint, so that half turns are no trouble. */
-            const lattice_frame *joint = &job->t.joints[m->joints[LATTICE_JOINTS * v]];
-            mat34 strongest = {{0}};
-            for (int k = 0; k < 9; k++) strongest.m[k / 3 * 4 + k % 3] = joint->r[k % 3][k / 3];
-            vec3 translation, scale;
-            mat34_decompose(strongest, &translation, &q, &scale);
-            q = polar_rotation(sum, q, 20);
+        if (v < m->count && m->own_shape) {
+            mat3 turn;
+            for (int k = 0; k < 9; k++) turn.m[k] = job->s.priors[v].r[k % 3][k / 3];
+            q = polar_rotation(turn, quat_identity(), 60);
         }
         const float parts[4] = {q.x, q.y, q.z, q.w};
         for (int i = 0; i < 4; i++) job->s.rotations[(size_t)i * m->padded + v] = parts[i];
@@ -529,39 +664,44 @@ static void lattice_reset(const void *data, void *state, void *scratch, const so
     const lattice_model *m = data;
     lattice_step_job job;
     cutis_step_stats unused = {0};
-
-    /* every voxel where the skeleton has it */
     memset(state, 0, lattice_state_size(m));
     job_prepare(&job, data, state, scratch, input);
+
+    /* on the targets */
     primary_block(&job, 0, m->count);
     rotations_reset(&job);
-    reference_choose(&job);
+    job.settling = true;
+    job.step = m->settle;
     for (int v = 0; v < m->count; v++) {
         job.t.guess[v] = job.s.targets[v];
         job.s.positions[v] = job.s.targets[v];
         job.t.carried[v] = (quad){0, 0, 0, 0};
-        job.s.velocities[v] = (quad){0, 0, 0, 0};
     }
+    for (int begin = 0; begin < m->count; begin += VOXEL_GRAIN)
+        update_block(&job, begin, MIN(begin + VOXEL_GRAIN, m->count));
 
-    /* constraints alone, until nothing moves */
+    /* bulges that keep the volume of the pose, then down to where the forces are in balance */
+    for (int i = 0; i < SETTLE_STEPS; i++) bulges_follow(&job);
+    for (int v = m->bone_count; v < m->count && !m->own_shape; v++) {
+        job.t.guess[v] += frame_leave(&job.t.turns[v], job.s.bulges[v]);
+        job.s.positions[v] = job.t.guess[v];
+        job.s.deviations[v] = (quad){0, 0, 0, 0};
+    }
     for (int i = 0; i < SETTLE_STEPS; i++) {
         float moved = 0;
-        constrain(&job, &unused);
+        forces(&job, &unused);
+        advance_block(&job, 0, m->count);
         for (int v = m->bone_count; v < m->count; v++) {
             quad d = job.t.guess[v] - job.s.positions[v];
             moved = fmaxf(moved, fmaxf(fabsf(d[0]), fmaxf(fabsf(d[1]), fabsf(d[2]))));
-            job.s.positions[v] = job.t.guess[v];
         }
+        for (int begin = 0; begin < m->count; begin += VOXEL_GRAIN)
+            update_block(&job, begin, MIN(begin + VOXEL_GRAIN, m->count));
         if (!(moved > SETTLED)) break;
     }
-
-    /* at rest there */
-    update_block(&job, 0, m->count);
     for (int v = 0; v < m->count; v++) job.s.velocities[v] = (quad){0, 0, 0, 0};
     surface_write(&job, job.t.guess, points);
 }
-
-/* ---- the table ---- */
 
 static long lattice_element_count(const void *data) { return ((const lattice_model *)data)->count; }
 

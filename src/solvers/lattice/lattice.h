@@ -5,7 +5,7 @@
  *         lattice_classify  bones, layers, lattice weights (lattice_layers.c)
  *         lattice_chains    rods of voxels along each axis, for the sweeps (lattice_sweep.c)
  *         lattice_embed     surface points in the voxels (lattice_embed.c)
- * Step:   lattice_stretch, lattice_volume (lattice_constraints.c), lattice_match (lattice_match.c)
+ * Step:   lattice_stretch_pull, lattice_volume_push (lattice_constraints.c), lattice_rotations (lattice_match.c)
  *
  * Lengths inside the solver are in units of the character's size, around the centre of its bounds.
  */
@@ -173,16 +173,18 @@ typedef struct lattice_regions {
     const float *shape[6];       /* (padded) second moments of the rest shape: xx xy xz yy yz zz */
     const float *prior[3];       /* (padded) weight of the skeleton's rotation where a region has no width */
     const uint8_t *thin;         /* (padded) for each block of LANES: whether any prior is not 0 */
+    const float *stiffness;      /* (padded) of the region, for one substep */
     const float *inverse_counts; /* (padded) one over the number of regions that hold the voxel */
 } lattice_regions;
 
 /*
  * The rotation of each region, warm-started from rotations (4 x padded, x y z w one after the other), and its map.
- * moments are those of positions minus the rigid motion `reference` of their rest places, and the maps are relative to
- * it as well: frames[v].b = where the region puts its own voxel, .r = its rotation's columns, minus the reference's.
+ * moments are those of the deviations from the rest places, and the maps are minus the identity: frames[v].b = how far
+ * the region puts its own voxel from its rest place, .r = its rotation's columns, minus the identity's; all times the
+ * region's stiffness, which is also in w of b. priors: rotations for regions without width; NULL: the identity.
  */
-void lattice_rotations(const lattice_regions *regions, const lattice_frame *reference, const lattice_frame *moments,
-                       const lattice_frame *priors, float *rotations, lattice_frame *frames, const cutis_jobs *jobs);
+void lattice_rotations(const lattice_regions *regions, const lattice_frame *moments, const lattice_frame *priors,
+                       float *rotations, lattice_frame *frames, const cutis_jobs *jobs);
 
 #define LATTICE_NEIGHBOURS 26
 
@@ -190,34 +192,33 @@ typedef struct lattice_stretch {
     int first, last, slot_count; /* voxels that move, slots of each */
     int padded;                  /* entries of one slot */
     const int32_t *neighbours;   /* (slot_count x padded) 4 x voxel; the voxel itself where there is none */
-    const float *lengths;        /* (slot_count x padded) rest length, negative when the neighbour is bone */
-    const float *gains;          /* (padded) stiffness over the number of neighbours */
+    const float *lengths;        /* (slot_count x padded) rest length */
+    float *gains;                /* (padded) stiffness over mass; 0 behind the last */
 } lattice_stretch;
 
-/* Satisfy the stretch constraints of from (count x 4) once into to. */
-void lattice_stretch_solve(const lattice_stretch *stretch, const quad *from, quad *to, const cutis_jobs *jobs);
+/* Pull of the stretch constraints between voxels at places (count x 4), into pulls (count x 4). intact: (padded) as
+ * lattice_volume_push leaves it. */
+void lattice_stretch_pull(const lattice_stretch *stretch, const quad *places, const float *intact, quad *pulls,
+                          const cutis_jobs *jobs);
 
 typedef struct lattice_volume {
     int count, first, padded;
     const int32_t *ends[LATTICE_DIRECTIONS];      /* (padded) 4 x voxel at each end of the central difference */
-    const float *flat[3];                         /* (padded) length to assume along an axis without neighbours */
-    const float *rest_volume;                     /* (padded) */
-    const float *least;                           /* (padded) bound of the denominator of equation 6 */
-    const float *end_weights[LATTICE_DIRECTIONS]; /* (padded) equation 13 of the voxel at that end; 0 for bone */
-    const int *givers;     /* (count x 6) voxel whose end in that direction this voxel is; padded for none */
-    const quad *own_ends;  /* (count) per axis: 1 where the voxel is its own plus end, -1 its own minus end */
-    const float *gains;    /* (count) weight of the voxel x stiffness over the number of its constraints */
-    const float *memories; /* (padded) share of the error that is added to its memory in a substep */
-    float fading;          /* share of the memory that is kept in a substep */
-    float bound;           /* of the memory, over the rest volume */
+    const float *rest_volume;                     /* (padded) 0 where there is no constraint */
+    const float *least;                           /* (padded) denominator of equation 6 at rest */
+    const float *end_weights[LATTICE_DIRECTIONS]; /* (padded) inverse mass of the voxel at that end; 0 for bone */
+    const int *givers;    /* (count x 6) voxel whose end in that direction this voxel is; padded for none */
+    const quad *own_ends; /* (count) per axis: 1 where the voxel is its own plus end, -1 its own minus end */
+    float *gains;         /* (count) stiffness over mass */
 } lattice_volume;
 
 /*
- * Satisfy the volume constraints once, in place. errors: (padded) what is remembered of earlier errors. pushes:
- * (padded + 1) x 3 quads of scratch.
+ * Push of the volume constraints on voxels at positions, into pushes (count). wanted: (padded) the volumes they should
+ * have, negative for what is mirrored; found: (padded) those they have. intact: (padded) 1, or 0 for a voxel that is
+ * turned inside out. shares: (padded + 1) x 3 quads of scratch.
  */
-void lattice_volume_solve(const lattice_volume *volume, quad *positions, const lattice_frame *frames, float *errors,
-                          quad *pushes, const cutis_jobs *jobs);
+void lattice_volume_push(const lattice_volume *volume, const quad *positions, const float *wanted, float *found,
+                         float *intact, quad *shares, quad *pushes, const cutis_jobs *jobs);
 /* Volume of a voxel from its three central differences (equation 11), and its gradient to each. */
 float lattice_volume_of(const float a[3], const float b[3], const float c[3], float gradients[9]);
 

@@ -4,13 +4,21 @@
  *
  * Stiffness. The paper's k_s and k_d of a step depend on the step's length and on the resolution. Here a layer's
  * stiffness is a frequency f: that at which flesh of the layer, LENGTH_REFERENCE thick and fixed to bone on one side,
- * swings. A voxel's goal is an average over two windows of width d_r h, so that for smooth displacements u
- *     g - p = (d_r^2 - 1) / 12 h^2 u'',
- * and the quarter wave that fits into the thickness L has (d_r^2 - 1) / 12 (pi h / 2 L)^2 of a single voxel's
- * stiffness. Hence the frequency w of a single voxel about its goal, and from the implicit Euler step of that
- * oscillator the gain of one substep of length s, w = 2 pi f / (pi h / 2 L sqrt((d_r^2 - 1) / 12)),   k_s = (w s)^2 /
- * (1 + (w s)^2). Damping c (1/s) leaves exp(-c s) of the velocity. So both mean the same at any substep, resolution and
- * region width, until k_s comes near 1: what is stiffer than that needs a wider region or more iterations.
+ * swings to and fro. That is a quarter wave of shear, u_y = sin(theta x / h) with theta = pi h / 2 L. A region of width
+ * d_r takes part of it for its own motion, and the mean of the regions that hold a voxel part of that:
+ *     S = sin(d_r theta / 2) / (d_r sin(theta / 2))                   moved,
+ *     D^2 / 2 I,  D = mean of j sin(theta j),  I = mean of j^2        turned, j from -(d_r - 1) / 2 to (d_r - 1) / 2,
+ * and what is left, l = 1 - S^2 - D^2 / 2 I, is pulled back. (Pressed instead of sheared, nothing is turned and about
+ * twice as much is left: the same flesh is sqrt 2 as fast to the press, before volume is kept.) Leapfrog with steps s
+ * of ddx = -k l x / s^2 has the frequency 2 sin(pi f s) = sqrt(k l), hence k_s = 4 sin^2(pi f s) / l. Stretch
+ * constraints add to that; what they add is taken off. Damping c (1/s) leaves exp(-c s) of the velocity. So both mean
+ * the same at any substep, resolution and region width, as long as k_s stays below STIFFNESS_MOST; a warning tells when
+ * a wider region or a shorter substep is needed.
+ *
+ * Stability. A region pulls with the stiffness of the voxel that it is the region of, where the paper has the stiffness
+ * of the voxel that is pulled: then the pulls of a region are in balance. All forces are those of one energy for voxels
+ * of mass m |R|, m the voxel's volume and |R| the number of regions that hold it. Leapfrog is stable while the modes of
+ * force over mass stay below 4: shape matching has at most its k_s, stretch and volume what a power iteration finds.
  */
 #include "solvers/lattice/lattice_model.h"
 #include "solvers/solver_kit.h"
@@ -21,11 +29,25 @@
 
 /* Thickness of the flesh whose frequency is the stiffness, in sizes. */
 #define LENGTH_REFERENCE 0.1
-/* Seconds in which a lasting error of volume is felt twice, seconds in which it is forgotten, and how much of a voxel's
- * volume it may add up to. */
-#define VOLUME_MEMORY 0.04
-#define VOLUME_FADING 0.4
-#define VOLUME_BOUND 0.5f
+/* Greatest stiffness per substep of shape matching, of the stretch and of the volume constraints: together below 4. */
+#define STIFFNESS_MOST 1.5
+#define STRETCH_MOST 0.3
+#define VOLUME_MOST 0.8
+/* How fast bulges follow the volume of the pose: the rate of the stiffest mode, 1/s, and the time in which they fade.
+ */
+#define BULGE_RATE 100.0
+#define BULGE_FADING 0.5
+/* Damping that is always there, 1/s: more than the tenth of a percent a second that large deflections add to the energy
+ * at the longest substeps. */
+#define LOSS 0.004
+#define PI 3.14159265358979323846
+/* How much faster than its quarter wave a slab has to be made: its free side, where regions are cut, is softer.
+ * Measured, and the same at any resolution, region and substep (test stiffness_is_a_frequency). */
+#define FREE_SIDE 1.1
+/* Passes of the power iteration that finds a constraint's stiffest mode. */
+#define MODE_PASSES 40
+/* Stiffness of unit springs to 20 neighbours against shear of unit slope: sum of (d_x d_y / d)^2 / 2 over them. */
+#define STRETCH_SHEAR 2.333
 /* Weight of a bone voxel's own rotation in its region, against that of the voxels around it (about 2/3 for d_r = 3). */
 #define BONE_GRIP 4.0f
 /* Width of a region when none is asked for, in sizes: 3 voxels for a man at resolution 32. */
@@ -39,7 +61,10 @@ typedef struct builder {
     float *points;   /* (point_count x 3), in sizes */
     lattice_graph graph;
     lattice_layers layers;
-    uint8_t *turned; /* the model's, while it is filled */
+    float *stiffness; /* the model's, while they are filled */
+    float *gains;
+    double stretch;        /* of one spring, for one substep */
+    float *inverse_masses; /* (count) against that of a voxel deep inside; 0 for bone */
 } builder;
 
 static float bone_value(const builder *b, int joint, int parameter)
@@ -192,10 +217,27 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
 
 /* ---- tables ---- */
 
-static double gain_of(double frequency, double substep)
+/* How much of a quarter wave of shear in LENGTH_REFERENCE shape matching pulls back, for voxels of edge h. */
+static double shear_left(int region, double h)
 {
-    double w = 2 * 3.14159265358979323846 * frequency * substep;
-    return w * w / (1 + w * w);
+    double theta = PI * h / (2 * LENGTH_REFERENCE);
+    double moved = det_sin(region * theta / 2) / (region * det_sin(theta / 2));
+    double turned = 0, width = 0;
+    for (int i = 0; i < region; i++) {
+        double j = i - (region - 1) / 2.0;
+        turned += j * det_sin(theta * j) / region;
+        width += j * j / region;
+    }
+    return fmax(1 - moved * moved - turned * turned / (2 * width), 1e-6);
+}
+
+/* Stiffness of one substep that swings at a frequency: 4 sin^2(pi f s), at most 4. */
+static double step_stiffness(double frequency, double substep)
+{
+    double phase = PI * frequency * substep;
+    if (phase >= PI / 2) return 4;
+    double sine = det_sin(phase);
+    return 4 * sine * sine;
 }
 
 static cutis_result voxel_tables(builder *b, cutis_error *error)
@@ -217,20 +259,18 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     if (b->memory->failed) return error_memory(error, "the lattice");
     m->rest = rest, m->masses = masses, m->gains = gains, m->keeps = keeps, m->layers = layers, m->edges = edges;
     m->inertias = inertias;
-    int region = m->region;
+    b->gains = gains;
     /* The reference motion is that of the joint that carries most. */
     float *carried = ARENA_ARRAY(&b->temporary, float, m->joint_count + 1);
     if (b->temporary.failed) return error_memory(error, "the lattice");
     for (int i = 0; i < LATTICE_JOINTS * count; i++) carried[m->joints[i]] += m->weights[i];
     for (int j = 0; j <= m->joint_count; j++)
         if (carried[j] > carried[m->reference]) m->reference = j;
-    /* Painted maps: a factor on stiffness, and how far voxels only follow the skeleton. */
-    float *painted = ARENA_ARRAY(&b->temporary, float, m->character->point_count), *softer = NULL, *frozen = NULL;
+    /* A painted map tells how far voxels only follow the skeleton. */
+    float *painted = ARENA_ARRAY(&b->temporary, float, m->character->point_count), *frozen = NULL;
     if (b->temporary.failed) return error_memory(error, "the lattice");
     cutis_result result = CUTIS_OK;
-    if (map_points(m->character, "stiffness", painted))
-        result = lattice_spread(&b->graph, m->character->point_count, painted, &b->temporary, &softer, error);
-    if (result == CUTIS_OK && map_points(m->character, "freeze", painted))
+    if (map_points(m->character, "freeze", painted))
         result = lattice_spread(&b->graph, m->character->point_count, painted, &b->temporary, &frozen, error);
     float *freezes = frozen ? ARENA_ARRAY(b->memory, float, m->padded) : NULL;
     if (result == CUTIS_OK && b->memory->failed) result = error_memory(error, "the lattice");
@@ -244,18 +284,13 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
         layers[v] = b->layers.layer[v];
         edges[v] = at[3] * m->size;
         if (v < m->bone_count) continue;
-        double frequency = 0, damping = 0;
+        double damping = 0;
         for (int i = LATTICE_MUSCLE; i < LATTICE_LAYERS; i++) {
             float share = b->layers.shares[LATTICE_LAYERS * v + i];
-            if (share <= 0) continue;
-            frequency += share * voxel_value(b, v, LATTICE_STIFFNESS + i - 1);
-            damping += share * voxel_value(b, v, LATTICE_DAMPING + i - 1);
+            if (share > 0) damping += share * voxel_value(b, v, LATTICE_DAMPING + i - 1);
         }
-        if (softer) frequency *= softer[v];
         if (frozen) freezes[v] = frozen[v] >= 1 ? 1 : (float)(1 - det_pow(1 - (double)frozen[v], 60 * m->substep));
-        double wave = 3.14159265358979323846 * at[3] / (2 * LENGTH_REFERENCE) * sqrt((region * region - 1) / 12.0);
-        gains[v] = (float)gain_of(frequency / wave, m->substep) * voxel_value(b, v, LATTICE_GAIN);
-        keeps[v] = (float)det_exp(-damping * m->substep);
+        keeps[v] = (float)det_exp(-(damping + LOSS) * m->substep);
         inertias[v] = voxel_value(b, v, LATTICE_INERTIA);
     }
     return CUTIS_OK;
@@ -278,7 +313,9 @@ static cutis_result region_tables(builder *b, cutis_error *error)
     float *tables[8], *shape[6];
     for (int i = 0; i < 8; i++) tables[i] = ARENA_ARRAY(b->memory, float, padded);
     for (int i = 0; i < 6; i++) m->regions.shape[i] = shape[i] = ARENA_ARRAY(b->memory, float, padded);
-    uint8_t *thin = ARENA_ARRAY(b->memory, uint8_t, padded), *turned = ARENA_ARRAY(b->memory, uint8_t, padded);
+    uint8_t *thin = ARENA_ARRAY(b->memory, uint8_t, padded);
+    b->stiffness = ARENA_ARRAY(b->memory, float, padded);
+    b->inverse_masses = ARENA_ARRAY(&b->temporary, float, padded);
     quad *places = ARENA_ARRAY(&b->temporary, quad, padded);
     lattice_frame *in = ARENA_ARRAY(&b->temporary, lattice_frame, padded),
                   *sums = ARENA_ARRAY(&b->temporary, lattice_frame, padded),
@@ -292,6 +329,8 @@ static cutis_result region_tables(builder *b, cutis_error *error)
     lattice_sum_frames(&m->sweep, in, sums, other, loans, NULL);
     for (int v = 0; v < m->count; v++) {
         tables[7][v] = 1 / sums[v].b[3];
+        float full = (float)(m->region * m->region * m->region);
+        b->inverse_masses[v] = v < m->bone_count ? 0 : full * tables[7][v] / m->masses[v];
         places[v] = m->rest[v] * m->masses[v];
         places[v][3] = m->masses[v];
     }
@@ -314,12 +353,12 @@ static cutis_result region_tables(builder *b, cutis_error *error)
                 tables[4 + k][v] = 0.25f * mass * h * h;
             else
                 continue;
-            thin[v / LANES] = 1, turned[v] = 1;
+            thin[v / LANES] = 1;
         }
     }
     m->regions.count = m->count, m->regions.padded = padded, m->regions.thin = thin;
     for (int k = 0; k < 3; k++) m->regions.offset[k] = tables[k], m->regions.prior[k] = tables[4 + k];
-    m->turned = b->turned = turned;
+    m->regions.stiffness = b->stiffness;
     m->regions.inverse_mass = tables[3], m->regions.inverse_counts = tables[7];
     return CUTIS_OK;
 }
@@ -361,43 +400,190 @@ static int neighbours_find(const lattice_graph *graph, int voxel, int set, int f
     return count;
 }
 
+/* ---- modes ---- */
+
+/* The greatest stiffness of a constraint's modes, force over mass, by power iteration about the rest shape. */
+typedef void mode_force(const lattice_model *m, const quad *places, quad *forces, void *scratch);
+
+static cutis_result mode_greatest(builder *b, mode_force *force, double *greatest, cutis_error *error)
+{
+    const lattice_model *m = b->model;
+    size_t n = (size_t)m->padded + LATTICE_PAD;
+    const float small = 1e-3f * b->graph.cell;
+    quad *mode = ARENA_ARRAY(&b->temporary, quad, n);
+    quad *places = ARENA_ARRAY(&b->temporary, quad, n);
+    quad *forces = ARENA_ARRAY(&b->temporary, quad, n);
+    quad *scratch = ARENA_ARRAY(&b->temporary, quad, 4 * n + 3);
+    if (b->temporary.failed) return error_memory(error, "the lattice");
+
+    /* begin with all modes: numbers that do not repeat */
+    for (int v = m->bone_count; v < m->count; v++)
+        for (int k = 0; k < 3; k++) mode[v][k] = (float)((v * 7919 + k * 104729) % 1009) / 504.5f - 1;
+    *greatest = 0;
+    for (int pass = 0; pass < MODE_PASSES; pass++) {
+        double before = 0, after = 0;
+        for (int v = 0; v < m->count; v++)
+            for (int k = 0; k < 3 && v >= m->bone_count; k++)
+                before += (double)mode[v][k] * mode[v][k] / b->inverse_masses[v];
+        if (!(before > 0)) return CUTIS_OK;
+        float scale = (float)(small * sqrt((double)(m->count - m->bone_count) / before));
+        for (int v = 0; v < m->count; v++) {
+            forces[v] = (quad){0, 0, 0, 0};
+            places[v] = m->rest[v] + (v < m->bone_count ? (quad){0, 0, 0, 0} : mode[v] * scale);
+        }
+        force(m, places, forces, scratch);
+        for (int v = m->bone_count; v < m->count; v++) {
+            mode[v] = -forces[v];
+            for (int k = 0; k < 3; k++) after += (double)mode[v][k] * mode[v][k] / b->inverse_masses[v];
+        }
+        *greatest = sqrt(after / before) / scale;
+    }
+    return CUTIS_OK;
+}
+
+static void stretch_force(const lattice_model *m, const quad *places, quad *forces, void *scratch)
+{
+    float *intact = scratch;
+    for (int v = 0; v < m->padded + LATTICE_PAD; v++) intact[v] = 1;
+    lattice_stretch_pull(&m->stretch, places, intact, forces, NULL);
+}
+
+static void volume_force(const lattice_model *m, const quad *places, quad *forces, void *scratch)
+{
+    quad *shares = scratch;
+    float *intact = (float *)(shares + 3 * ((size_t)m->padded + 1));
+    float *found = intact + m->padded;
+    lattice_volume_push(&m->volume, places, m->volume.rest_volume, found, intact, shares, forces, NULL);
+}
+
+/* ---- stretch ---- */
+
+/* Neighbours of all voxels; whoever has a neighbour is one to it, so that the pulls of a pair are in balance. */
+static void neighbours_agree(const builder *b, int set, int *counts, int *lists)
+{
+    int found[LATTICE_NEIGHBOURS], count = b->model->count;
+    for (int v = 0; v < count; v++) {
+        int n = neighbours_find(&b->graph, v, set, found);
+        for (int i = 0; i < n; i++) {
+            int pair[2] = {v, found[i]};
+            bool room = counts[v] < LATTICE_NEIGHBOURS && counts[found[i]] < LATTICE_NEIGHBOURS;
+            bool known = false;
+            for (int k = 0; k < counts[v]; k++) known |= lists[LATTICE_NEIGHBOURS * v + k] == found[i];
+            for (int k = 0; k < 2 && room && !known; k++)
+                lists[LATTICE_NEIGHBOURS * pair[k] + counts[pair[k]]++] = pair[1 - k];
+        }
+    }
+}
+
 static cutis_result stretch_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
-    int first = m->bone_count, count = m->count - first, set = (int)b->build->values[LATTICE_NEIGHBOUR_SET];
-    int padded = (count + LATTICE_PAD - 1) / LATTICE_PAD * LATTICE_PAD, slots = 0, found[LATTICE_NEIGHBOURS];
+    int first = m->bone_count, count = m->count - first, slots = 0;
+    int padded = (count + LATTICE_PAD - 1) / LATTICE_PAD * LATTICE_PAD;
     double frequency = b->build->values[LATTICE_STRETCH];
     m->has_stretch = frequency > 0 && count > 0;
     if (!m->has_stretch) return CUTIS_OK;
-    for (int v = first; v < m->count; v++) slots = MAX(slots, neighbours_find(&b->graph, v, set, found));
+    int *counts = ARENA_ARRAY(&b->temporary, int, m->count);
+    int *lists = ARENA_ARRAY(&b->temporary, int, (size_t)LATTICE_NEIGHBOURS * m->count);
+    if (b->temporary.failed) return error_memory(error, "the lattice");
+    neighbours_agree(b, (int)b->build->values[LATTICE_NEIGHBOUR_SET], counts, lists);
+    for (int v = first; v < m->count; v++) slots = MAX(slots, counts[v]);
     int32_t *neighbours = ARENA_ARRAY(b->memory, int32_t, (size_t)slots * padded + 1);
     float *lengths = ARENA_ARRAY(b->memory, float, (size_t)slots *padded + 1);
     float *gains = ARENA_ARRAY(b->memory, float, padded + 1);
     if (b->memory->failed) return error_memory(error, "the lattice");
     for (int i = 0; i < padded; i++) {
-        int v = first + MIN(i, count - 1), n = i < count ? neighbours_find(&b->graph, v, set, found) : 0;
+        int v = first + MIN(i, count - 1), n = i < count ? counts[v] : 0;
         for (int slot = 0; slot < slots; slot++) {
-            int other = slot < n ? found[slot] : v;
+            int other = slot < n ? lists[LATTICE_NEIGHBOURS * v + slot] : v;
             quad d = m->rest[v] - m->rest[other];
-            float length = sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
             neighbours[(size_t)slot * padded + i] = 4 * (slot < n ? other : first + i);
-            lengths[(size_t)slot * padded + i] = other < m->bone_count ? -length : length;
+            lengths[(size_t)slot * padded + i] = sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
         }
-        gains[i] = n ? (float)gain_of(frequency, m->substep) / (float)n : 0;
+        gains[i] = i < count ? b->inverse_masses[v] : 0;
     }
     m->stretch = (lattice_stretch){first, m->count, slots, padded, neighbours, lengths, gains};
+
+    /* the stiffest mode swings at the frequency that is asked for */
+    double greatest = 0;
+    cutis_result result = mode_greatest(b, stretch_force, &greatest, error);
+    double stiffness = MIN(step_stiffness(frequency, m->substep), STRETCH_MOST);
+    b->stretch = greatest > 0 ? stiffness / greatest : 0;
+    for (int i = 0; i < padded; i++) gains[i] *= (float)b->stretch;
+    return result;
+}
+
+/* ---- stiffness ---- */
+
+/* Frequency of the flesh of a voxel, of all its layers and joints; bone holds on as muscle does. */
+static double voxel_frequency(const builder *b, int v)
+{
+    if (v < b->model->bone_count) return voxel_value(b, v, LATTICE_STIFFNESS);
+    double frequency = 0;
+    for (int i = LATTICE_MUSCLE; i < LATTICE_LAYERS; i++) {
+        float share = b->layers.shares[LATTICE_LAYERS * v + i];
+        if (share > 0) frequency += share * voxel_value(b, v, LATTICE_STIFFNESS + i - 1);
+    }
+    return frequency;
+}
+
+static cutis_result stiffness_tables(builder *b, cutis_error *error)
+{
+    lattice_model *m = b->model;
+    float *painted = ARENA_ARRAY(&b->temporary, float, m->character->point_count), *softer = NULL;
+    lattice_frame *in = ARENA_ARRAY(&b->temporary, lattice_frame, m->padded),
+                  *sums = ARENA_ARRAY(&b->temporary, lattice_frame, m->padded),
+                  *other = ARENA_ARRAY(&b->temporary, lattice_frame, m->padded),
+                  *loans = ARENA_ARRAY(&b->temporary, lattice_frame, m->sweep.loan_most + 1);
+    if (b->temporary.failed) return error_memory(error, "the lattice");
+    cutis_result result = CUTIS_OK;
+    if (map_points(m->character, "stiffness", painted))
+        result = lattice_spread(&b->graph, m->character->point_count, painted, &b->temporary, &softer, error);
+    if (result != CUTIS_OK) return result;
+
+    /* the stiffness of each region */
+    double asked = 0, reached = 0;
+    float stiffest = 0;
+    for (int v = 0; v < m->count; v++) {
+        double h = b->graph.rest[4 * v + 3];
+        double frequency = FREE_SIDE * voxel_frequency(b, v) * (softer ? softer[v] : 1);
+        double theta = PI * h / (2 * LENGTH_REFERENCE);
+        double left = shear_left(m->region, h);
+        double by_stretch = m->has_stretch ? STRETCH_SHEAR * b->stretch * theta * theta : 0;
+        double wanted = step_stiffness(frequency, m->substep);
+        double k = fmax(wanted - by_stretch, 0.1 * wanted) / left;
+        if (k > STIFFNESS_MOST && frequency > asked) {
+            asked = frequency;
+            double phase = sqrt(STIFFNESS_MOST * left + by_stretch) / 2;
+            reached = det_atan2(phase, sqrt(fmax(1 - phase * phase, 0))) / (PI * m->substep);
+        }
+        b->stiffness[v] = (float)fmin(k, STIFFNESS_MOST) * voxel_value(b, v, LATTICE_GAIN);
+        stiffest = MAX(stiffest, b->stiffness[v]);
+        in[v].b = (quad){0, 0, 0, b->stiffness[v]};
+    }
+    if (asked > 0)
+        kit_warn(
+            b->build,
+            "flesh of %.3g Hz is as stiff as %.3g Hz only, with regions of %d voxels and substeps of %.4g s; take a "
+            "wider region or a shorter substep",
+            asked, reached, m->region, m->substep);
+    m->settle = 1.9f / fmaxf(stiffest + (float)(STRETCH_MOST + VOLUME_MOST), 1.9f);
+
+    /* what the regions that hold a voxel have on average */
+    lattice_sum_frames(&m->sweep, in, sums, other, loans, NULL);
+    for (int v = m->bone_count; v < m->count; v++) b->gains[v] = sums[v].b[3] * m->regions.inverse_counts[v];
     return CUTIS_OK;
 }
+
+/* ---- volume ---- */
 
 /* The tables of the volume constraint while they are filled. */
 typedef struct volume_fill {
     int32_t *ends[LATTICE_DIRECTIONS];
-    float *weights[LATTICE_DIRECTIONS], *flat[3];
-    float *rest_volume, *least, *memories;
+    float *weights[LATTICE_DIRECTIONS];
+    float *rest_volume, *least;
     int *givers;
     quad *own_ends;
-    float *own;   /* a voxel's share */
-    float memory; /* of a substep */
 } volume_fill;
 
 /* Neighbours of a voxel on both sides along each axis, and the volume that they span at rest. */
@@ -406,42 +592,38 @@ static void volume_row(builder *b, const volume_fill *f, int v)
     const lattice_model *m = b->model;
     const lattice_graph *graph = &b->graph;
     float d[9] = {0}, gradients[9];
-    bool whole = true; /* flesh on some side along each axis, all of it the voxel's own part */
-    for (int axis = 0; axis < 3; axis++) {
-        int at[2];
-        for (int side = 0; side < 2; side++) {
-            int direction = 2 * axis + side, next = v < m->count ? lattice_link(graph, v, direction) : -1;
-            /* Where several parts meet one voxel, it belongs to one of them alone. */
-            if (next >= 0 && lattice_link(graph, next, direction ^ 1) != v) next = -1, whole = false;
-            at[side] = next >= 0 ? next : v;
-            f->ends[direction][v] = 4 * at[side];
-        }
-        if (at[0] == at[1]) {
-            f->flat[axis][v] = v < m->count ? 2 * graph->rest[4 * v + 3] : 0;
-            d[3 * axis + axis] = f->flat[axis][v];
-            b->turned[v] = 1;
-            whole = false;
-            continue;
-        }
-        for (int side = 0; side < 2; side++) {
-            f->weights[2 * axis + side][v] = f->own[at[side]];
-            if (at[side] == v)
-                f->own_ends[v][axis] = side ? 1 : -1;
-            else
-                f->givers[LATTICE_DIRECTIONS * at[side] + 2 * axis + side] = v;
-        }
-        for (int k = 0; k < 3; k++) d[3 * axis + k] = m->rest[at[1]][k] - m->rest[at[0]][k];
+    int at[LATTICE_DIRECTIONS];
+
+    /* flesh on some side along each axis, all of it the voxel's own part; where parts meet or flesh is one voxel thin,
+     * voxels are held too loosely, and there is no constraint */
+    bool whole = v < m->count;
+    for (int direction = 0; direction < LATTICE_DIRECTIONS; direction++) {
+        int next = v < m->count ? lattice_link(graph, v, direction) : -1;
+        if (next >= 0 && lattice_link(graph, next, direction ^ 1) != v) whole = false;
+        at[direction] = next >= 0 ? next : MIN(v, m->count - 1);
+        f->ends[direction][v] = 4 * at[direction];
     }
-    f->rest_volume[v] = lattice_volume_of(d, d + 3, d + 6, gradients);
-    /* Where parts meet or flesh is one voxel thin, voxels are held too loosely: the constraint would drive them to
-     * and fro. It is left out there. */
-    f->memories[v] = whole ? f->memory : 0;
-    /* A twentieth of the sum of squares at rest. */
+    for (int axis = 0; axis < 3; axis++) whole &= at[2 * axis] != at[2 * axis + 1];
+    f->least[v] = 1;
+    if (!whole) return;
+
+    for (int direction = 0; direction < LATTICE_DIRECTIONS; direction++) {
+        int axis = direction / 2;
+        f->weights[direction][v] = b->inverse_masses[at[direction]];
+        if (at[direction] == v)
+            f->own_ends[v][axis] = direction & 1 ? 1 : -1;
+        else
+            f->givers[LATTICE_DIRECTIONS * at[direction] + direction] = v;
+    }
     for (int axis = 0; axis < 3; axis++)
-        for (int k = 0; k < 3; k++)
-            f->least[v] += 0.05f * (f->weights[2 * axis][v] + f->weights[2 * axis + 1][v]) * gradients[3 * axis + k] *
-                           gradients[3 * axis + k];
-    f->least[v] = whole ? fmaxf(f->least[v], 1e-30f) : 1e30f;
+        for (int k = 0; k < 3; k++) d[3 * axis + k] = m->rest[at[2 * axis + 1]][k] - m->rest[at[2 * axis]][k];
+    f->rest_volume[v] = lattice_volume_of(d, d + 3, d + 6, gradients);
+
+    /* the denominator of equation 6 */
+    float sum = 0;
+    for (int i = 0; i < 9; i++)
+        sum += (f->weights[2 * (i / 3)][v] + f->weights[2 * (i / 3) + 1][v]) * gradients[i] * gradients[i];
+    f->least[v] = fmaxf(sum, 1e-30f);
 }
 
 static cutis_result volume_tables(builder *b, cutis_error *error)
@@ -453,41 +635,31 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
     if (!m->has_volume) return CUTIS_OK;
     volume_fill f;
     for (int d = 0; d < LATTICE_DIRECTIONS; d++) {
-        f.ends[d] = ARENA_ARRAY(b->memory, int32_t, padded);
-        f.weights[d] = ARENA_ARRAY(b->memory, float, padded);
-        m->volume.ends[d] = f.ends[d], m->volume.end_weights[d] = f.weights[d];
+        m->volume.ends[d] = f.ends[d] = ARENA_ARRAY(b->memory, int32_t, padded);
+        m->volume.end_weights[d] = f.weights[d] = ARENA_ARRAY(b->memory, float, padded);
     }
-    for (int k = 0; k < 3; k++) m->volume.flat[k] = f.flat[k] = ARENA_ARRAY(b->memory, float, padded);
     m->volume.rest_volume = f.rest_volume = ARENA_ARRAY(b->memory, float, padded);
     m->volume.least = f.least = ARENA_ARRAY(b->memory, float, padded);
-    m->volume.memories = f.memories = ARENA_ARRAY(b->memory, float, padded);
-    float *gains = ARENA_ARRAY(b->memory, float, m->count);
-    f.own = ARENA_ARRAY(&b->temporary, float, m->count);
     m->volume.givers = f.givers = ARENA_ARRAY(b->memory, int, (size_t)LATTICE_DIRECTIONS * m->count);
     m->volume.own_ends = f.own_ends = ARENA_ARRAY(b->memory, quad, m->count);
-    if (b->memory->failed || b->temporary.failed) return error_memory(error, "the lattice");
-
-    /* Equation 13. A voxel deepest inside would not take part at all; it keeps a tenth. */
-    float deepest = 0;
-    for (int v = 0; v < m->count; v++)
-        deepest = fmaxf(deepest, b->layers.skin_depth[v] < FLT_MAX ? b->layers.skin_depth[v] : 0);
-    for (int v = m->bone_count; v < m->count; v++)
-        f.own[v] = deepest > 0 ? fmaxf(1 - b->layers.skin_depth[v] / deepest, 0.1f) : 1;
-
+    float *gains = ARENA_ARRAY(b->memory, float, m->count);
+    if (b->memory->failed) return error_memory(error, "the lattice");
     for (int i = 0; i < LATTICE_DIRECTIONS * m->count; i++) f.givers[i] = padded;
-    f.memory = (float)(1 - det_exp(-m->substep / VOLUME_MEMORY));
     for (int v = 0; v < padded; v++) volume_row(b, &f, v);
-    for (int v = m->bone_count; v < m->count; v++) {
-        int n = 0;
-        for (int d = 0; d < LATTICE_DIRECTIONS; d++) n += f.givers[LATTICE_DIRECTIONS * v + d] < padded;
-        for (int axis = 0; axis < 3; axis++) n += f.own_ends[v][axis] != 0;
-        gains[v] = n ? f.own[v] * (float)gain_of(frequency, m->substep) * 2 / (float)n : 0;
-    }
-    m->volume.count = m->count, m->volume.first = m->bone_count, m->volume.padded = padded;
+    m->volume.count = m->count;
+    m->volume.first = m->bone_count;
+    m->volume.padded = padded;
     m->volume.gains = gains;
-    m->volume.fading = (float)det_exp(-m->substep / VOLUME_FADING);
-    m->volume.bound = VOLUME_BOUND;
-    return CUTIS_OK;
+    for (int v = 0; v < m->count; v++) gains[v] = b->inverse_masses[v];
+
+    /* the stiffest mode swings at the frequency that is asked for */
+    double greatest = 0;
+    cutis_result result = mode_greatest(b, volume_force, &greatest, error);
+    double stiffness = MIN(step_stiffness(frequency, m->substep), VOLUME_MOST);
+    for (int v = 0; v < m->count; v++) gains[v] *= greatest > 0 ? (float)(stiffness / greatest) : 0;
+    m->bulge_gain = (float)(MIN(BULGE_RATE * m->substep, 1.5) / stiffness);
+    m->bulge_keep = (float)det_exp(-m->substep / BULGE_FADING);
+    return result;
 }
 
 /* Weights of the points, blended from those of the voxels around them. */
@@ -562,7 +734,7 @@ static cutis_result surface_tables(builder *b, cutis_error *error)
         int p = character->vertex_points[v];
         for (int i = m->surface.first[p]; i < m->surface.first[p + 1]; i++)
             under[v] += m->surface.weights[i] *
-                        (1 - (m->surface.voxels[i] < m->bone_count ? 1 : m->gains[m->surface.voxels[i]]));
+                        (1 - (m->surface.voxels[i] < m->bone_count ? 1 : MIN(m->gains[m->surface.voxels[i]], 1.0f)));
     }
     m->softness = under;
     return CUTIS_OK;
@@ -606,12 +778,12 @@ cutis_result lattice_model_build(const solver_build *build, void **data, cutis_e
     *data = m;
     m->character = build->character;
     m->joint_count = build->character->joint_count;
-    m->iterations = (int)build->values[LATTICE_ITERATIONS];
+    m->own_shape = build->values[LATTICE_SHAPE] == LATTICE_SHAPE_LATTICE;
     m->substep = build->substep;
     builder b = {.build = build, .model = m, .memory = build->memory, .temporary = arena_create(&build->allocator)};
-    cutis_result (*const stages[])(builder *, cutis_error *) = {voxels_make,   layers_make,    voxels_order,
-                                                                voxel_tables,  region_tables,  stretch_tables,
-                                                                volume_tables, surface_tables, contact_tables};
+    cutis_result (*const stages[])(builder *, cutis_error *) = {
+        voxels_make,    layers_make,      voxels_order,  voxel_tables,   region_tables,
+        stretch_tables, stiffness_tables, volume_tables, surface_tables, contact_tables};
     cutis_result result = CUTIS_OK;
     for (int i = 0; i < COUNT_OF(stages) && result == CUTIS_OK; i++) result = stages[i](&b, error);
     arena_destroy(&b.temporary);

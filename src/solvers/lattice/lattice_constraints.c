@@ -1,9 +1,13 @@
 /*
  * lattice_constraints.c: the stretch and volume constraints (section 6.2 of the paper).
  *
- * Stretch. Equation 9 for each neighbour, and the mean of the corrections. The paper counts "20 neighbours that share
+ * The paper projects positions. Here both are forces of an energy, k C^2 / 2 for each constraint C, of equal size on
+ * both ends and divided by the mass that shape matching implies (lattice_build.c): without damping nothing gains or
+ * loses. Equation 13's weights are left out for that; the skin is lighter than the inside already.
+ *
+ * Stretch. The direction of equation 9 for each neighbour. The paper counts "20 neighbours that share
  * either a face or a corner"; a cube has 6 face neighbours, 12 more that share an edge and 8 more that share only a
- * corner. lattice.c fills up to 20 places: edge and corner neighbours first (12 + 8 inside the body), then face
+ * corner. lattice_build.c fills up to 20 places: edge and corner neighbours first (12 + 8 inside the body), then face
  * neighbours where others are missing, so that thin parts, for which the paper wants more than 6, use all they have.
  *
  * Volume. Equation 11 as printed has one wrong sign (its third term must start from p^x-, see the test); corrected,
@@ -23,42 +27,46 @@
 
 typedef struct stretch_job {
     const lattice_stretch *stretch;
-    const quad *from;
-    quad *to;
+    const quad *places;
+    const float *intact;
+    quad *pulls;
 } stretch_job;
 
 static void stretch_block(void *context, int begin, int end)
 {
     const stretch_job *job = context;
     const lattice_stretch *s = job->stretch;
-    const float *from = (const float *)job->from;
+    const float *from = (const float *)job->places;
     int32_t own[LANES];
     for (int v = begin; v < end; v += LANES) {
         for (int lane = 0; lane < LANES; lane++) own[lane] = 4 * (s->first + v + lane);
         vfloat here[4], there[4];
         v_load4(from, own, here);
-        vfloat sx = v_set(0), sy = v_set(0), sz = v_set(0), half = v_set(0.5f), one = v_set(1), zero = v_set(0);
+        vfloat sx = v_set(0), sy = v_set(0), sz = v_set(0), one = v_set(1), zero = v_set(0);
         for (int slot = 0; slot < s->slot_count; slot++) {
             const int32_t *neighbour = s->neighbours + (size_t)slot * s->padded + v;
             vfloat length = v_load(s->lengths + (size_t)slot * s->padded + v);
             v_load4(from, neighbour, there);
             vfloat dx = here[0] - there[0], dy = here[1] - there[1], dz = here[2] - there[2];
             vfloat now = v_sqrt(dx * dx + dy * dy + dz * dz);
-            /* w_i / (w_i + w_j): all of the correction beside a bone, which does not give way. */
-            vfloat share = v_select(v_less(length, zero), one, half);
-            vfloat factor = share * (v_abs(length) / v_max(now, v_set(1e-12f)) - one);
+            vfloat factor = length / v_max(now, v_set(1e-12f)) - one;
             factor = v_select(v_less(zero, now), factor, zero);
-            sx = sx + factor * dx, sy = sy + factor * dy, sz = sz + factor * dz;
+            sx = sx + factor * dx;
+            sy = sy + factor * dy;
+            sz = sz + factor * dz;
         }
-        vfloat gain = v_load(s->gains + v);
-        vfloat moved[4] = {here[0] + gain * sx, here[1] + gain * sy, here[2] + gain * sz, zero};
-        v_store4((float *)job->to, own, moved);
+
+        /* a voxel turned inside out has its lengths all the same: they must not hold it there */
+        vfloat gain = v_load(s->gains + v) * v_load(job->intact + s->first + v);
+        vfloat pull[4] = {gain * sx, gain * sy, gain * sz, zero};
+        v_store4((float *)job->pulls, own, pull);
     }
 }
 
-void lattice_stretch_solve(const lattice_stretch *stretch, const quad *from, quad *to, const cutis_jobs *jobs)
+void lattice_stretch_pull(const lattice_stretch *stretch, const quad *places, const float *intact, quad *pulls,
+                          const cutis_jobs *jobs)
 {
-    stretch_job job = {stretch, from, to};
+    stretch_job job = {stretch, places, intact, pulls};
     parallel_for(jobs, LANE_ROUND(stretch->last - stretch->first), VOXEL_GRAIN, stretch_block, &job);
 }
 
@@ -75,12 +83,18 @@ float lattice_volume_of(const float a[3], const float b[3], const float c[3], fl
     return a[0] * gradients[0] + a[1] * gradients[1] + a[2] * gradients[2];
 }
 
+/* Share of its volume below which a voxel counts as turned inside out. */
+#define INSIDE_OUT 0.05f
+/* Share of a voxel's volume beyond which its push no longer grows: what skinning has folded is not thrown about. */
+#define ERROR_MOST 0.5f
+
 typedef struct volume_job {
     const lattice_volume *volume;
-    quad *positions;
-    const lattice_frame *frames;
-    float *errors;
-    quad *pushes; /* (count x 3) multiplier x gradient to the plus point of each axis */
+    const quad *positions;
+    const float *wanted;
+    float *found, *intact;
+    quad *shares; /* (count x 3) multiplier x gradient to the plus point of each axis */
+    quad *pushes;
 } volume_job;
 
 /* The multiplier of each voxel's constraint (equation 6), times its gradients. */
@@ -89,18 +103,16 @@ static void volume_block(void *context, int begin, int end)
     const volume_job *job = context;
     const lattice_volume *vol = job->volume;
     const float *p = (const float *)job->positions;
-    int stride = (int)(sizeof(lattice_frame) / sizeof(float));
-    int32_t index[LANES], triple[LANES];
-    for (int lane = 0; lane < LANES; lane++) index[lane] = lane * stride, triple[lane] = 12 * lane;
+    int32_t triple[LANES];
+    for (int lane = 0; lane < LANES; lane++) triple[lane] = 12 * lane;
     for (int v = begin; v < end; v += LANES) {
+        /* the three central differences, and the gradients */
         vfloat d[9], g[9];
         for (int axis = 0; axis < 3; axis++) {
-            const int32_t *plus = vol->ends[2 * axis + 1] + v, *minus = vol->ends[2 * axis] + v;
-            vfloat flat = v_load(vol->flat[axis] + v);
-            vfloat a[4], b[4], column[4];
-            v_load4(p, plus, a), v_load4(p, minus, b);
-            v_load4((const float *)&job->frames[v].r[axis], index, column);
-            for (int k = 0; k < 3; k++) d[3 * axis + k] = a[k] - b[k] + flat * column[k];
+            vfloat a[4], b[4];
+            v_load4(p, vol->ends[2 * axis + 1] + v, a);
+            v_load4(p, vol->ends[2 * axis] + v, b);
+            for (int k = 0; k < 3; k++) d[3 * axis + k] = a[k] - b[k];
         }
         for (int k = 0; k < 3; k++) {
             int u = (k + 1) % 3, w = (k + 2) % 3;
@@ -108,26 +120,31 @@ static void volume_block(void *context, int begin, int end)
             g[3 + k] = d[6 + u] * d[w] - d[6 + w] * d[u];
             g[6 + k] = d[u] * d[3 + w] - d[w] * d[3 + u];
         }
+
+        /* the error; a voxel without a constraint has rest volume 0 */
         vfloat rest = v_load(vol->rest_volume + v);
-        vfloat c = d[0] * g[0] + d[1] * g[1] + d[2] * g[2] - rest;
-        /* An error that shape matching brings back in each substep adds up until it is outweighed. */
-        vfloat bound = v_set(vol->bound) * rest;
-        vfloat error = v_set(vol->fading) * v_load(job->errors + v) + v_load(vol->memories + v) * c;
-        error = v_min(v_max(error, -bound), bound);
-        v_store(job->errors + v, error);
-        c = c + error;
+        vfloat wanted = v_load(job->wanted + v);
+        vfloat volume = d[0] * g[0] + d[1] * g[1] + d[2] * g[2];
+        vfloat bound = v_set(ERROR_MOST) * v_max(v_abs(wanted), rest);
+        vfloat c = v_min(v_max(volume - wanted, -bound), bound);
+        c = v_select(v_less(v_set(0), rest), c, v_set(0));
+        vint inverted = v_less(volume * wanted, v_set(INSIDE_OUT) * wanted * wanted);
+        v_store(job->intact + v, v_select(inverted, v_set(0), v_set(1)));
+        v_store(job->found + v, volume);
+
+        /* the denominator of rest makes it the force of an energy; where the gradient grows it grows along, so that
+         * what is blown up is not thrown about (without that a kicked torus explodes at 1/60 s) */
         vfloat sum = v_set(0);
         for (int axis = 0; axis < 3; axis++) {
             vfloat length2 =
                 g[3 * axis] * g[3 * axis] + g[3 * axis + 1] * g[3 * axis + 1] + g[3 * axis + 2] * g[3 * axis + 2];
             sum = sum + (v_load(vol->end_weights[2 * axis] + v) + v_load(vol->end_weights[2 * axis + 1] + v)) * length2;
         }
-        /* A voxel pressed flat has almost no gradient; its correction must not explode. */
         vfloat multiplier = c / v_max(sum, v_load(vol->least + v));
         for (int axis = 0; axis < 3; axis++) {
             vfloat push[4] = {multiplier * g[3 * axis], multiplier * g[3 * axis + 1], multiplier * g[3 * axis + 2],
                               v_set(0)};
-            v_store4((float *)&job->pushes[3 * v + axis], triple, push);
+            v_store4((float *)&job->shares[3 * v + axis], triple, push);
         }
     }
 }
@@ -142,20 +159,20 @@ static void volume_collect(void *context, int begin, int end)
         const int *givers = vol->givers + LATTICE_DIRECTIONS * (size_t)v;
         quad sum = {0, 0, 0, 0};
         for (int axis = 0; axis < 3; axis++) {
-            sum += job->pushes[3 * givers[2 * axis] + axis];
-            sum -= job->pushes[3 * givers[2 * axis + 1] + axis];
-            sum -= job->pushes[3 * v + axis] * vol->own_ends[v][axis];
+            sum += job->shares[3 * givers[2 * axis] + axis];
+            sum -= job->shares[3 * givers[2 * axis + 1] + axis];
+            sum -= job->shares[3 * v + axis] * vol->own_ends[v][axis];
         }
-        job->positions[v] += sum * vol->gains[v];
+        job->pushes[v] = sum * vol->gains[v];
     }
 }
 
-void lattice_volume_solve(const lattice_volume *volume, quad *positions, const lattice_frame *frames, float *errors,
-                          quad *pushes, const cutis_jobs *jobs)
+void lattice_volume_push(const lattice_volume *volume, const quad *positions, const float *wanted, float *found,
+                         float *intact, quad *shares, quad *pushes, const cutis_jobs *jobs)
 {
-    volume_job job = {volume, positions, frames, errors, pushes};
+    volume_job job = {volume, positions, wanted, found, intact, shares, pushes};
     parallel_for(jobs, LANE_ROUND(volume->count), VOXEL_GRAIN, volume_block, &job);
     /* The last entry stands for no giver. */
-    for (int axis = 0; axis < 3; axis++) pushes[3 * volume->padded + axis] = (quad){0, 0, 0, 0};
+    for (int axis = 0; axis < 3; axis++) shares[3 * volume->padded + axis] = (quad){0, 0, 0, 0};
     parallel_for(jobs, volume->count - volume->first, VOXEL_GRAIN, volume_collect, &job);
 }

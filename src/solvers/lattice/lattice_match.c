@@ -7,8 +7,8 @@
  * the turns of one substep. Where the second derivative is not positive (a region turned inside out) the step of
  * Mueller, Bender, Chentanez and Macklin 2016 stands in, which is stable always.
  *
- * Positions come as differences from a rigid reference motion of the whole rest shape, and leave so: what is summed
- * is small where the body moves as one, and a body at rest or in rigid motion is exact to the last digits.
+ * Positions come as deviations from the rest places, in the frame of each voxel, and leave so: what is summed is small,
+ * and a body that rests in its pose is exact to the last digits.
  *
  * A region that is one voxel thin along an axis has no moment there, and does not know its own twist; one that is a
  * mere row would hang like a chain. It takes the missing columns from how the skeleton turns its voxel. In the same way
@@ -23,7 +23,7 @@
 
 typedef struct rotation_job {
     const lattice_regions *regions;
-    const lattice_frame *reference, *moments, *priors;
+    const lattice_frame *moments, *priors;
     float *rotations;
     lattice_frame *frames;
 } rotation_job;
@@ -89,27 +89,26 @@ static void rotations_block(void *context, int begin, int end)
     int stride = (int)(sizeof(lattice_frame) / sizeof(float)), padded = regions->padded;
     int32_t index[LANES];
     for (int lane = 0; lane < LANES; lane++) index[lane] = lane * stride;
-    vfloat turn[9];
-    for (int i = 0; i < 9; i++) turn[i] = v_set(job->reference->r[i % 3][i / 3]);
     for (int v = begin; v < end; v += LANES) {
         const float *moments = (const float *)&job->moments[v];
         vfloat sum[4], column[4], shape[6], a[9], q[4], offset[3];
         v_load4(moments, index, sum);
         for (int i = 0; i < 3; i++) offset[i] = v_load(regions->offset[i] + v);
         for (int i = 0; i < 6; i++) shape[i] = v_load(regions->shape[i] + v);
-        /* A = sum of x (x0 - c0)^T, of which the reference motion's share is its rotation times the rest shape. */
+        /* A = sum of x (x0 - c0)^T, of which the rest places' share is the rest shape. */
         static const int symmetric[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
         for (int k = 0; k < 3; k++) {
             v_load4(moments + 4 * (k + 1), index, column);
-            for (int i = 0; i < 3; i++)
-                a[3 * i + k] = column[i] - sum[i] * offset[k] +
-                               (turn[3 * i] * shape[symmetric[k]] + turn[3 * i + 1] * shape[symmetric[3 + k]] +
-                                turn[3 * i + 2] * shape[symmetric[6 + k]]);
+            for (int i = 0; i < 3; i++) a[3 * i + k] = column[i] - sum[i] * offset[k] + shape[symmetric[3 * i + k]];
         }
         /* The skeleton's rotation where a region is thin, or bone. */
         if (regions->thin[v / LANES]) {
             for (int k = 0; k < 3; k++) {
                 vfloat prior = v_load(regions->prior[k] + v);
+                if (!job->priors) {
+                    a[4 * k] = a[4 * k] + prior;
+                    continue;
+                }
                 v_load4((const float *)&job->priors[v].r[k], index, column);
                 for (int i = 0; i < 3; i++) a[3 * i + k] = a[3 * i + k] + prior * column[i];
             }
@@ -118,25 +117,27 @@ static void rotations_block(void *context, int begin, int end)
         for (int i = 0; i < POLAR_STEPS; i++) polar_step(a, q);
         for (int i = 0; i < 4; i++) v_store(job->rotations + (size_t)i * padded + v, q[i]);
 
-        /* The map relative to the reference: where it puts its own voxel, and the difference of rotations. */
+        /* The map minus the identity: where it puts its own voxel, and its rotation; times the region's stiffness. */
         vrotation r = rotation_of(q);
-        for (int i = 0; i < 9; i++) r.m[i] = r.m[i] - turn[i];
-        vfloat inverse_mass = v_load(regions->inverse_mass + v), place[4];
+        for (int i = 0; i < 9; i += 4) r.m[i] = r.m[i] - v_set(1);
+        vfloat inverse_mass = v_load(regions->inverse_mass + v);
+        vfloat stiffness = v_load(regions->stiffness + v);
+        vfloat place[4];
         for (int i = 0; i < 3; i++)
-            place[i] = sum[i] * inverse_mass -
-                       (r.m[3 * i] * offset[0] + r.m[3 * i + 1] * offset[1] + r.m[3 * i + 2] * offset[2]);
-        place[3] = v_set(1);
+            place[i] = stiffness * (sum[i] * inverse_mass -
+                                    (r.m[3 * i] * offset[0] + r.m[3 * i + 1] * offset[1] + r.m[3 * i + 2] * offset[2]));
+        place[3] = stiffness;
         v_store4((float *)&job->frames[v], index, place);
         for (int k = 0; k < 3; k++) {
-            vfloat out[4] = {r.m[k], r.m[3 + k], r.m[6 + k], v_set(0)};
+            vfloat out[4] = {stiffness * r.m[k], stiffness * r.m[3 + k], stiffness * r.m[6 + k], v_set(0)};
             v_store4((float *)&job->frames[v].r[k], index, out);
         }
     }
 }
 
-void lattice_rotations(const lattice_regions *regions, const lattice_frame *reference, const lattice_frame *moments,
-                       const lattice_frame *priors, float *rotations, lattice_frame *frames, const cutis_jobs *jobs)
+void lattice_rotations(const lattice_regions *regions, const lattice_frame *moments, const lattice_frame *priors,
+                       float *rotations, lattice_frame *frames, const cutis_jobs *jobs)
 {
-    rotation_job job = {regions, reference, moments, priors, rotations, frames};
+    rotation_job job = {regions, moments, priors, rotations, frames};
     parallel_for(jobs, regions->padded, REGION_GRAIN, rotations_block, &job);
 }

@@ -15,7 +15,6 @@ enum {
     LATTICE_RESOLUTION,
     LATTICE_ADAPTIVE,
     LATTICE_REGION,
-    LATTICE_ITERATIONS,
     LATTICE_BONE_WIDTH,
     LATTICE_RATIO, /* muscle, fat, inner3, inner4 */
     LATTICE_SKIN_LAYER = LATTICE_RATIO + LATTICE_INNER_COUNT,
@@ -27,6 +26,7 @@ enum {
     LATTICE_STRETCH,
     LATTICE_NEIGHBOUR_SET,
     LATTICE_VOLUME,
+    LATTICE_SHAPE,
     LATTICE_WEIGHTS,
     LATTICE_ALPHA,
     LATTICE_FALLOFF,
@@ -37,7 +37,8 @@ enum {
     LATTICE_PARAMETERS
 };
 
-/* Choices of `weights`. */
+/* Choices of `shape` and `weights`. */
+enum { LATTICE_SHAPE_SKINNING, LATTICE_SHAPE_LATTICE };
 enum { LATTICE_WEIGHTS_FILE, LATTICE_WEIGHTS_DISTANCE };
 
 /* Contact of the skin. Lengths in scene units. */
@@ -62,8 +63,9 @@ typedef struct lattice_contact_work {
 typedef struct lattice_model {
     const cutis_character *character;
     int count, bone_count, padded; /* voxels; bone voxels come first */
-    int joint_count, iterations, region;
-    int reference;         /* joint whose motion sums are relative to; joint_count: the scene */
+    int joint_count, region;
+    int reference;         /* joint that moves the body as a whole; joint_count: the scene */
+    bool own_shape;        /* flesh rests where the lattice settles around its bones, not where skinning puts it */
     float origin[3], size; /* scene place = origin + size x place */
     double substep;
 
@@ -71,8 +73,7 @@ typedef struct lattice_model {
     const float *masses;   /* (padded) */
     const int *joints;     /* (count x LATTICE_JOINTS) */
     const float *weights;  /* (count x LATTICE_JOINTS) */
-    const uint8_t *turned; /* (count) whether the skeleton's rotation of the voxel is needed */
-    const float *gains;    /* (padded) of equation 5, for one substep; 0 for bone */
+    const float *gains;    /* (padded) k_s of equation 5 as the regions around make it, for one substep; 0 for bone */
     const float *keeps;    /* (padded) share of the velocity that damping leaves */
     const float *inertias; /* (padded) share of the target's acceleration that is felt */
     const float *freezes;  /* (padded) share of the way to the target that a voxel is put each substep; NULL: none */
@@ -85,6 +86,9 @@ typedef struct lattice_model {
     lattice_stretch stretch;
     lattice_volume volume;
     lattice_surface surface;
+    float bulge_gain;      /* factor on the push of volume that bulges take in a substep */
+    float bulge_keep;      /* share of them that is kept */
+    float settle;          /* share of all forces that settles without overshooting */
     const float *softness; /* (vertex_count) output: 1 minus the gain of what carries the vertex; 0 is bone */
     bool has_stretch, has_volume;
     lattice_contact contact;

@@ -14,8 +14,11 @@ size_t lattice_state_view(const lattice_model *m, void *memory, lattice_state *s
     s->positions = KIT_CARVE(&block, quad, n);
     s->velocities = KIT_CARVE(&block, quad, n);
     s->targets = KIT_CARVE(&block, quad, n);
+    s->deviations = KIT_CARVE(&block, quad, n);
+    s->bulges = KIT_CARVE(&block, quad, n);
     s->rotations = KIT_CARVE(&block, float, 4 * n);
-    s->errors = KIT_CARVE(&block, float, n);
+    s->volumes = KIT_CARVE(&block, float, n);
+    s->priors = KIT_CARVE(&block, lattice_frame, m->own_shape ? n : 0);
     s->voxels = KIT_CARVE(&block, float, 3 * (size_t)m->count);
     s->scene_targets = KIT_CARVE(&block, float, 3 * (size_t)m->count);
     return block.used;
@@ -26,9 +29,15 @@ size_t lattice_scratch_view(const lattice_model *m, void *memory, lattice_scratc
     kit_block block = {.memory = memory};
     size_t n = (size_t)m->padded + LATTICE_PAD;
     s->guess = KIT_CARVE(&block, quad, n);
-    s->moved = KIT_CARVE(&block, quad, n);
     s->carried = KIT_CARVE(&block, quad, n);
     s->weighted = KIT_CARVE(&block, quad, n);
+    s->places = KIT_CARVE(&block, quad, n);
+    s->pulls = KIT_CARVE(&block, quad, n);
+    s->pushes = KIT_CARVE(&block, quad, n);
+    s->bulged = KIT_CARVE(&block, quad, n);
+    s->wanted = KIT_CARVE(&block, float, n);
+    s->found = KIT_CARVE(&block, float, n);
+    s->intact = KIT_CARVE(&block, float, n);
     s->a = KIT_CARVE(&block, lattice_frame, n);
     s->b = KIT_CARVE(&block, lattice_frame, n);
     s->frames = KIT_CARVE(&block, lattice_frame, n);
@@ -38,7 +47,8 @@ size_t lattice_scratch_view(const lattice_model *m, void *memory, lattice_scratc
     s->displacements = KIT_CARVE(&block, quad, n);
     s->skinning = KIT_CARVE(&block, float, skinning_scratch_count(&m->surface.base));
     s->base = KIT_CARVE(&block, float, 3 * (size_t)m->surface.point_count);
-    s->pushes = KIT_CARVE(&block, quad, 3 * n + 3);
+    s->shares = KIT_CARVE(&block, quad, 3 * n + 3);
+    s->scales = KIT_CARVE(&block, float, (size_t)m->joint_count + 1);
     s->repairs = KIT_CARVE(&block, int, n / VOXEL_GRAIN + 1);
     const lattice_contact *contact = &m->contact;
     if (contact->self || contact->with_props) {
@@ -74,11 +84,7 @@ void lattice_teleport(const void *data, void *state, const float transform[12])
     const lattice_model *m = data;
     lattice_state s;
     lattice_state_view(m, state, &s);
-    mat34 move;
-    memcpy(&move, transform, sizeof move);
-    vec3 translation, scale, moved = mat34_point(transform, vec3_load(m->origin));
-    quat turn;
-    mat34_decompose(move, &translation, &turn, &scale);
+    vec3 moved = mat34_point(transform, vec3_load(m->origin));
     quad c[3], shift = {(moved.x - m->origin[0]) / m->size, (moved.y - m->origin[1]) / m->size,
                         (moved.z - m->origin[2]) / m->size, 0};
     for (int k = 0; k < 3; k++) c[k] = (quad){transform[k], transform[4 + k], transform[8 + k], 0};
@@ -87,10 +93,6 @@ void lattice_teleport(const void *data, void *state, const float transform[12])
         s.positions[v] = shift + c[0] * p[0] + c[1] * p[1] + c[2] * p[2];
         s.velocities[v] = c[0] * u[0] + c[1] * u[1] + c[2] * u[2];
         s.targets[v] = shift + c[0] * t[0] + c[1] * t[1] + c[2] * t[2];
-        float *q = s.rotations + v;
-        size_t n = m->padded;
-        quat after = quat_normalize(quat_multiply(turn, (quat){q[0], q[n], q[2 * n], q[3 * n]}));
-        for (int i = 0; i < 4; i++) q[i * n] = (&after.x)[i];
         vec3_store(s.voxels + 3 * v, mat34_point(transform, vec3_load(s.voxels + 3 * v)));
         vec3_store(s.scene_targets + 3 * v, mat34_point(transform, vec3_load(s.scene_targets + 3 * v)));
     }

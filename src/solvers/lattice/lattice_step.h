@@ -24,26 +24,37 @@ enum {
 
 typedef struct lattice_state {
     quad *positions, *velocities, *targets;
-    float *rotations; /* (4 x padded) of the regions */
-    float *errors;    /* (padded) of volume, remembered */
-    float *voxels;    /* (count x 3) outputs, scene space */
+    quad *deviations; /* of positions from where flesh rests in the pose, in the frame of the voxel at rest */
+    quad *bulges;     /* (padded) how far flesh rests from its target so that the pose keeps its volume, same frame */
+    float *rotations; /* (4 x padded) of the regions, in the same frame */
+    float *volumes;   /* (padded) of the voxels where flesh rests in the pose, negative where joints mirror */
+    lattice_frame *priors; /* (padded) r: how the skeleton turns a voxel in that frame; only with its own shape */
+    float *voxels;         /* (count x 3) outputs, scene space */
     float *scene_targets;
 } lattice_state;
 
 typedef struct lattice_scratch {
-    quad *guess, *moved; /* predicted positions */
-    quad *carried;       /* velocity of the targets */
+    quad *guess;   /* predicted positions */
+    quad *carried; /* velocity of the targets */
     quad *weighted;
+    quad *places;  /* rest places plus deviations */
+    quad *pulls;   /* of stretch, in the frame at rest */
+    quad *pushes;  /* of volume */
+    quad *bulged;  /* targets with their bulges */
+    float *wanted; /* volumes at rest, as the joints' scale makes them */
+    float *found;  /* volumes as they are */
+    float *intact;
     lattice_frame *a, *b, *frames;
     lattice_frame *loans;  /* (loan_most) of the sums */
-    lattice_frame *turns;  /* r: how the skeleton turns a voxel, where the voxel needs it */
+    lattice_frame *turns;  /* r: the voxel's frame now, its columns times the joints' scale; b: 1 / scale^2, scale^3 */
     lattice_frame *joints; /* (joint_count + 1) skinning maps, in sizes */
     quad *displacements;   /* of voxels from their targets */
     float *skinning;       /* scratch of the surface's skinning */
     float *base;           /* (point_count x 3) the surface without the lattice's doing */
-    quad *pushes;
-    int *repairs; /* by block of voxels */
-    quad *wishes; /* of contact */
+    quad *shares;          /* scratch of the volume constraints */
+    float *scales;         /* (joint_count + 1) of the joints, negative where they mirror */
+    int *repairs;          /* by block of voxels */
+    quad *wishes;          /* of contact */
     lattice_contact_work contact;
 } lattice_scratch;
 
@@ -52,9 +63,13 @@ typedef struct lattice_step_job {
     lattice_state s;
     lattice_scratch t;
     const solver_input *input;
-    lattice_frame reference; /* rigid motion that sums are relative to, from rest place to place */
+    lattice_frame reference; /* rigid motion of the body as a whole, from rest place to place */
+    lattice_frame whole;     /* its frame */
+    float whole_size;        /* its scale */
     const quad *shown;       /* the voxels that displace_block shows */
     float h;
+    float step;    /* share of the forces that is taken: 1, less while settling */
+    bool settling; /* without velocities */
 } lattice_step_job;
 
 /* Views of a block; with memory NULL only its size, which they return. */
