@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "bench/bench.h"
 
 /* Every benchmark, in the order it is run: NAME stands for bench_NAME of bench_NAME.c (or of its family's file). */
 #define BENCHES(ENTRY) \

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "picture_job.h"
+#include "picture/picture_job.h"
 
 enum {
     MAX_SIDE = 16384,  /* pixels */

@@ -220,57 +220,6 @@ static int save_curves(const cutis_rig *rig, const char *path)
     return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
 }
 
-/* The mesh with the rays of one vertex as a skeleton: in each plane a joint in the middle and one at every hit. */
-static int save_rays(const cutis_character *character, int vertex, const char *path)
-{
-    static const char *const RESULTS[2] = {"along the limb", "around the limb"};
-    char names[2 * (CUTIS_RIG_RAYS + 1)][32];
-    cutis_joint joints[2 * (CUTIS_RIG_RAYS + 1)];
-    cutis_character given = *character, *made = NULL;
-    cutis_rig_rays rays;
-    cutis_error error;
-    int count = 0;
-    if (cutis_rig_shoot_rays(character, vertex, NULL, &rays, &error) != CUTIS_OK) return cli_library_error(&error);
-    for (int plane = 0; plane < 2; plane++) {
-        if (!(rays.spreads[plane] < HUGE_VALF)) continue;
-        float middle[3] = {0, 0, 0};
-        int root = count;
-        printf("plane %d: d_max - d_min %.4g of the size, %s\n", plane + 1,
-               (double)(rays.spreads[plane] / character->size),
-               RESULTS[rays.spreads[plane] <= rays.spreads[1 - plane]]);
-        for (int k = 0; k < CUTIS_RIG_RAYS; k++)
-            for (int i = 0; i < 3; i++) middle[i] += rays.hits[plane][k][i] / CUTIS_RIG_RAYS;
-        for (int k = -1; k < CUTIS_RIG_RAYS; k++, count++) {
-            const float *at = k < 0 ? middle : rays.hits[plane][k];
-            cutis_joint *joint = &joints[count];
-            snprintf(names[count], sizeof names[0], k < 0 ? "middle_%d" : "ray_%d_%d", plane + 1, k + 1);
-            *joint = (cutis_joint){.name = names[count], .parent = k < 0 ? -1 : root};
-            joint->rest = (cutis_transform){.rotation = {0, 0, 0, 1}, .scale = {1, 1, 1}};
-            for (int i = 0; i < 3; i++) {
-                joint->rest.translation[i] = k < 0 ? at[i] : at[i] - middle[i];
-                joint->inverse_bind[5 * i] = 1;
-                joint->inverse_bind[4 * i + 3] = -at[i];
-            }
-            joint->idle = joint->rest;
-        }
-    }
-    if (count == 0) return cli_error("vertex %d: neither plane cuts the skin in a closed line", vertex);
-    int *first = cli_allocate((size_t)given.vertex_count + 1, sizeof *first);
-    int *owners = cli_allocate((size_t)given.vertex_count, sizeof *owners);
-    float *weights = cli_allocate((size_t)given.vertex_count, sizeof *weights);
-    for (int v = 0; v <= given.vertex_count; v++) first[v] = v;
-    /* Every joint holds some vertices: pictures leave out those that hold none. */
-    for (int v = 0; v < given.vertex_count; v++) owners[v] = v % count, weights[v] = 1;
-    given.influence_first = first, given.influence_joints = owners, given.influence_weights = weights;
-    given.joints = joints, given.joint_count = count;
-    given.clip_count = given.prop_count = given.setting_count = 0;
-    cutis_result result = cutis_character_create(&given, NULL, &made, &error);
-    if (result == CUTIS_OK) result = cutis_character_save(made, path, &error);
-    cutis_character_destroy(made);
-    free(first), free(owners), free(weights);
-    return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
-}
-
 /* A mesh whose +Z points up, turned so that +Y does, as glTF wants it. */
 static cutis_character *turn_up(cutis_character *character, int *status)
 {
@@ -314,13 +263,6 @@ static int run(const cli_arguments *arguments)
         character = turn_up(character, &status);
         if (!character) return status;
     }
-    if (cli_given(arguments, "rays")) {
-        status = path ? save_rays(character, cli_integer(arguments, "rays"), path)
-                      : cli_usage_error(arguments, "--rays needs -o");
-        cutis_character_destroy(character);
-        return status;
-    }
-
     cutis_rig_def def = cutis_rig_def_default();
     landmark_list landmarks = {0};
     cutis_rig *rig = NULL;
@@ -408,13 +350,6 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "C.npy",
      .help = "write which closed curve each vertex is on, for render --values"},
-    {.name = "rays",
-     .kind = CLI_INTEGER,
-     .value = "VERTEX",
-     .help = "write instead the 20 rays that tell which curve through this vertex goes around, as a skeleton",
-     .fallback = "0",
-     .min = 0,
-     .max = 1e9},
     {.name = "compare",
      .kind = CLI_FLAG,
      .help = "table of joint errors against the input's own skeleton; with --keep, of positions over all clips"},

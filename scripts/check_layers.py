@@ -19,7 +19,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # A module may include itself and those above it.
-ORDER = ["base", "math", "mesh", "character", "body", "rig", "contact", "solvers", "engine", "io", "measure", "zoo",
+ORDER = ["base", "math", "mesh", "character", "limbs", "body", "rig", "contact", "solvers", "engine", "io", "measure", "zoo",
          "bake"]
 # Only the engine calls the solver table.
 FORBIDDEN = {("io", "solvers"), ("measure", "solvers"), ("zoo", "solvers"), ("bake", "solvers")}
@@ -92,7 +92,8 @@ def files():
 def check_include(path, line, kind, name):
     parts = path.split("/")
     if parts[0] in ("cli", "examples"):
-        local = "/" not in name and os.path.exists(os.path.join(ROOT, parts[0], name))
+        local = os.path.exists(os.path.join(ROOT, parts[0], name)) or os.path.exists(
+            os.path.join(ROOT, os.path.dirname(path), name))
         inside = os.path.exists(os.path.join(ROOT, "src", name)) or name.startswith("..")
         if kind == '"' and not local and not name.startswith("cutis/") or inside:
             breach(path, line, "%s may include only cutis/*.h, not \"%s\"" % (parts[0], name))

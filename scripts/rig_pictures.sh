@@ -33,11 +33,7 @@ render "$work/cat.obj" rest --values "$work/cat.npy" --wire --no-legend --view 7
 render "$work/dancer.obj" rest --values "$work/dancer.npy" --wire --no-legend --view 20,5 --size 330x430 \
     -o "$out/rig_curves_dancer.png"
 
-# Figure 2: the 20 rays in both planes at a vertex of the front leg, and the leg cut open there
-"$cutis" rig "$work/cat.obj" --rays 220 -o "$work/rays.glb" > /dev/null
-render "$work/rays.glb" rest --skeleton --view 75,12 --zoom 1.5 --focus 0.045,0.2,0.05 --size 400x320 -o "$out/rig_rays.png"
-render "$work/rays.glb" rest --skeleton --wire --cut 0,1,0,0.128 --view 60,60 --zoom 7 --focus 0.045,0.12,0.12 \
-    --size 400x320 -o "$out/rig_rays_cut.png"
+
 
 # Figures 4 and 9: skeletons from one pose
 for name in cat dancer hand man; do

@@ -5,7 +5,7 @@
 #include "curves_stage.h"
 
 #include "character/skinning.h"
-#include "rig/curve_search.h"
+#include "limbs/curve_search.h"
 #include "solvers/curves/beam.h"
 
 static const double TURN = 6.283185307179586;

@@ -5,7 +5,7 @@
 #include "curves_stage.h"
 
 #include "character/skinning.h"
-#include "rig/level_rings.h"
+#include "limbs/level_rings.h"
 
 /* A zoo character whose faces are triangles. */
 static cutis_character *triangulated(const char *name, double resolution)

@@ -79,21 +79,6 @@ CUTIS_API cutis_result cutis_rig_examples(const cutis_character *character, int 
                                           double seconds, const cutis_allocator *allocator, cutis_character **made,
                                           cutis_error *error);
 
-/*
- * The test that tells which of the two curves of quads through a vertex goes around its limb (Bian et al. 2018, figure
- * 2): where 20 rays from the middle of the limb meet the skin in the plane of each curve, and how unevenly far that is,
- * d_max - d_min, INFINITY where the plane's section is open. The curve of the smaller one goes around. ARGUMENT for a
- * vertex that is not there, DATA where other than four quads meet.
- */
-enum { CUTIS_RIG_RAYS = 20 };
-typedef struct cutis_rig_rays {
-    float hits[2][CUTIS_RIG_RAYS][3];
-    float spreads[2];
-} cutis_rig_rays;
-
-CUTIS_API cutis_result cutis_rig_shoot_rays(const cutis_character *character, int vertex,
-                                            const cutis_allocator *allocator, cutis_rig_rays *rays, cutis_error *error);
-
 /* The templates. */
 typedef struct cutis_rig_template {
     const char *name;

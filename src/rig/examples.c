@@ -11,7 +11,7 @@
 #include "character/skinning.h"
 #include "cutis/rig.h"
 #include "math/math3.h"
-#include "rig/carry.h"
+#include "character/carry.h"
 
 static mat34 joint_bind(const cutis_joint *joint)
 {

@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
-#include "rig/curve_search.h"
+#include "limbs/curve_search.h"
 #include "rig/fit.h"
-#include "rig/level_rings.h"
+#include "limbs/level_rings.h"
 #include "rig/rigging.h"
 #include "rig/skeleton.h"
 

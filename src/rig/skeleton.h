@@ -4,7 +4,8 @@
 #ifndef RIG_SKELETON_H
 #define RIG_SKELETON_H
 
-#include "rig/limbs.h"
+#include "limbs/limbs.h"
+#include "rig/rigging.h"
 
 enum { SKELETON_MAX = 96 };
 

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "rig/carry.h"
-#include "rig/level_rings.h"
+#include "character/carry.h"
+#include "limbs/level_rings.h"
 #include "solvers/curves/beam.h"
 #include "solvers/curves/curves.h"
 #include "solvers/curves/warp.h"

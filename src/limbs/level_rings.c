@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "rig/level_rings.h"
-#include "rig/limbs.h"
+#include "limbs/level_rings.h"
+#include "limbs/limbs.h"
 
 enum { SMOOTHING = 6, LEVELS_MAX = 400 };
 

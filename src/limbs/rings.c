@@ -12,8 +12,8 @@
  */
 #include <string.h>
 
-#include "rig/ray_test.h"
-#include "rig/rings.h"
+#include "limbs/ray_test.h"
+#include "limbs/rings.h"
 
 enum { RING_MAX = 512, RING_MIN = 5 };
 

@@ -1,11 +1,11 @@
 /*
  * curve_search.h: all curves of a body: its limbs with their level sets, and the iso-parametric curves of its quads.
  */
-#ifndef RIG_CURVE_SEARCH_H
-#define RIG_CURVE_SEARCH_H
+#ifndef LIMBS_CURVE_SEARCH_H
+#define LIMBS_CURVE_SEARCH_H
 
-#include "rig/limbs.h"
-#include "rig/rings.h"
+#include "limbs/limbs.h"
+#include "limbs/rings.h"
 
 typedef struct curve_search {
     bool bare; /* set before: limbs alone, which is what a skeleton needs */

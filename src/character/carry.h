@@ -1,8 +1,8 @@
 /*
  * carry.h: take the motion of the bones out of a posed shape.
  */
-#ifndef RIG_CARRY_H
-#define RIG_CARRY_H
+#ifndef CHARACTER_CARRY_H
+#define CHARACTER_CARRY_H
 
 #include "base/core.h"
 

@@ -2,10 +2,10 @@
  * patches.h: the points of a surface in small patches of neighbours, and the graph of these: what the search for limbs
  * walks over instead of every point.
  */
-#ifndef RIG_PATCHES_H
-#define RIG_PATCHES_H
+#ifndef LIMBS_PATCHES_H
+#define LIMBS_PATCHES_H
 
-#include "rig/rigging.h"
+#include "mesh/mesh.h"
 
 /* Patches of the largest component; other points are in none. */
 typedef struct patches {

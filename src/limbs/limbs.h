@@ -1,10 +1,10 @@
 /*
  * limbs.h: the far ends of a body, the rings that lead from them to the trunk, and the curves through their centres.
  */
-#ifndef RIG_LIMBS_H
-#define RIG_LIMBS_H
+#ifndef LIMBS_LIMBS_H
+#define LIMBS_LIMBS_H
 
-#include "rig/patches.h"
+#include "limbs/patches.h"
 
 enum { LIMBS_MAX = 24, LIMB_RINGS_MAX = 160 };
 

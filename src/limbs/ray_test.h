@@ -2,8 +2,8 @@
  * ray_test.h: the paper's test of a direction on a surface: how unevenly far the skin is, seen from the middle of the
  * body, in one plane.
  */
-#ifndef RIG_RAY_TEST_H
-#define RIG_RAY_TEST_H
+#ifndef LIMBS_RAY_TEST_H
+#define LIMBS_RAY_TEST_H
 
 #include "mesh/mesh.h"
 

@@ -1,5 +1,5 @@
 /* quads.c: half-edges of a character's quads. */
-#include "rig/quads.h"
+#include "limbs/quads.h"
 
 /* Match the half-edges of each pair of points; where more than two meet, or both run the same way, none is matched. */
 static void twins_match(quads *q, const int *first, const int *halves, int point_count)

@@ -1,10 +1,10 @@
 /*
  * rings.h: iso-parametric curves of a quad mesh: closed loops of points around limbs and trunk.
  */
-#ifndef RIG_RINGS_H
-#define RIG_RINGS_H
+#ifndef LIMBS_RINGS_H
+#define LIMBS_RINGS_H
 
-#include "rig/quads.h"
+#include "limbs/quads.h"
 
 typedef struct rings {
     int count;

@@ -5,7 +5,7 @@
  * the plane cuts the surface: this line is followed from triangle to triangle, which takes as long as the line has
  * triangles and needs no tree. What another part of the body would put between is not seen, and need not be.
  */
-#include "rig/ray_test.h"
+#include "limbs/ray_test.h"
 
 enum { SECTION_MAX = 1024 };
 

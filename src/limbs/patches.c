@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "rig/patches.h"
+#include "limbs/patches.h"
 
 /* Points a mesh may have for patches of depth 0, 1, 2, ...: each makes some 600 to 2,500 patches. */
 static const int DEPTH_POINTS[] = {2500, 6000, 20000, 30000, 200000};

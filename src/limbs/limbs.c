@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "rig/limbs.h"
+#include "limbs/limbs.h"
 
 /* What stands out less than this part of the farthest distance is a bump, below the second no limb of its own. */
 static const float BUMP = 0.022f, MAIN = 0.095f;

@@ -4,8 +4,8 @@
  *
  * Half-edge 4 q + k runs from corner k of quad q to the next corner.
  */
-#ifndef RIG_QUADS_H
-#define RIG_QUADS_H
+#ifndef LIMBS_QUADS_H
+#define LIMBS_QUADS_H
 
 #include "mesh/mesh.h"
 

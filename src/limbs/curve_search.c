@@ -1,5 +1,5 @@
 /* curve_search.c: the two searches for curves, side by side: neither needs the other. */
-#include "rig/curve_search.h"
+#include "limbs/curve_search.h"
 
 cutis_result curve_search_prepare(const cutis_character *character, arena *memory, curve_search *search,
                                   cutis_error *error)

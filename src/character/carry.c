@@ -2,7 +2,7 @@
  * carry.c: the inverse of dual-quaternion skinning. For one position it is a rigid motion (with what the joints
  * stretch), which four places near the position give.
  */
-#include "rig/carry.h"
+#include "character/carry.h"
 
 #include <string.h>
 
