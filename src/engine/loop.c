@@ -123,7 +123,10 @@ static bool mixing_weights(const loop_search *s, double *weights)
         for (int j = 0; j < n; j++) a[i * n + j] = dot(s->residuals[i], s->residuals[j], length);
     for (int i = 0; i < n; i++) trace += a[i * n + i];
     if (!(trace > 0)) return false;
-    for (int i = 0; i < n; i++) a[i * n + i] += 1e-8 * trace, x[i] = 1;
+    for (int i = 0; i < n; i++) {
+        a[i * n + i] += 1e-8 * trace;
+        x[i] = 1;
+    }
     /* The constrained minimum is the solution for ones, scaled to the sum 1. */
     if (!cholesky_solve(a, x, n)) return false;
     double sum = 0;
@@ -295,7 +298,10 @@ static void best_take(loop_search *s, double value, int phase, const cutis_loop_
 static bool accelerate(loop_search *s, cutis_state *state, bool slow, bool spoilt)
 {
     s->newest = (s->newest + 1) % HISTORY;
-    if (spoilt) s->count = 0, s->newest = 0;
+    if (spoilt) {
+        s->count = 0;
+        s->newest = 0;
+    }
     s->count = MIN(s->count + 1, HISTORY);
     cutis_state_copy(s->model, s->ends[s->newest], state);
     memcpy(s->seen_ends[s->newest], s->seen, seen_count(s->model) * sizeof(float));

@@ -164,7 +164,9 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
                 int other = merged[fine->links[i]];
                 if (other == merged[v]) continue;
                 int *pair = pairs + 3 * pair_count++;
-                pair[0] = merged[v] * LATTICE_DIRECTIONS + d, pair[1] = other, pair[2] = 1;
+                pair[0] = merged[v] * LATTICE_DIRECTIONS + d;
+                pair[1] = other;
+                pair[2] = 1;
             }
     return lattice_graph_link(graph, pairs, pair_count, memory, error);
 }

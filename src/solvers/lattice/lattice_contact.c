@@ -17,7 +17,8 @@ cutis_result lattice_contact_build(lattice_contact *contact, const solver_build 
     static const float origin[3] = {0, 0, 0};
     int colliders = 0, count = build->mesh->point_count;
     for (int i = 0; i < character->prop_count; i++) colliders += character->props[i].role == CUTIS_PROP_COLLIDER;
-    contact->self = self, contact->with_props = props && colliders > 0;
+    contact->self = self;
+    contact->with_props = props && colliders > 0;
     contact->thickness = thickness * character->size;
     if (!contact->self && !contact->with_props) return CUTIS_OK;
     float *masses = ARENA_ARRAY(build->memory, float, count);

@@ -78,7 +78,8 @@ static int carriers_find(const lattice_graph *graph, int home, const float point
 {
     int count = 0;
     double sum = 0;
-    voxels[count] = home, weights[count] = spline_weight(graph->rest + 4 * home, point);
+    voxels[count] = home;
+    weights[count] = spline_weight(graph->rest + 4 * home, point);
     /* A point outside its voxel's reach (of no triangle, or rounded away) hangs on that voxel alone. */
     if (!(weights[0] > 0)) weights[0] = 1;
     count++;
@@ -91,10 +92,14 @@ static int carriers_find(const lattice_graph *graph, int home, const float point
             double weight = spline_weight(graph->rest + 4 * next, point);
             if (!(weight > 0)) continue;
             marks[next] = 1;
-            voxels[count] = next, weights[count++] = weight;
+            voxels[count] = next;
+            weights[count++] = weight;
         }
     }
-    for (int i = 0; i < count; i++) sum += weights[i], marks[voxels[i]] = 0;
+    for (int i = 0; i < count; i++) {
+        sum += weights[i];
+        marks[voxels[i]] = 0;
+    }
     for (int i = 0; i < count; i++) weights[i] /= sum;
     weights_correct(graph, point, voxels, weights, count);
     return count;

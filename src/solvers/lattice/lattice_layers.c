@@ -27,10 +27,12 @@ static void heap_lift(const float *distance, int *heap, int *place, int at)
 {
     int voxel = heap[at];
     while (at > 0 && heap_before(distance, voxel, heap[(at - 1) / 2])) {
-        heap[at] = heap[(at - 1) / 2], place[heap[at]] = at;
+        heap[at] = heap[(at - 1) / 2];
+        place[heap[at]] = at;
         at = (at - 1) / 2;
     }
-    heap[at] = voxel, place[voxel] = at;
+    heap[at] = voxel;
+    place[voxel] = at;
 }
 
 static int heap_take(const float *distance, int *heap, int *place, int *count)
@@ -41,10 +43,12 @@ static int heap_take(const float *distance, int *heap, int *place, int *count)
         if (child >= *count) break;
         if (child + 1 < *count && heap_before(distance, heap[child + 1], heap[child])) child++;
         if (!heap_before(distance, heap[child], last)) break;
-        heap[at] = heap[child], place[heap[at]] = at;
+        heap[at] = heap[child];
+        place[heap[at]] = at;
         at = child;
     }
-    heap[at] = last, place[last] = at;
+    heap[at] = last;
+    place[last] = at;
     place[first] = -1;
     return first;
 }
@@ -55,9 +59,11 @@ void lattice_distance(const lattice_graph *graph, float *distance, int *sources,
     for (int v = 0; v < graph->count; v++) {
         place[v] = -1;
         if (sources) sources[v] = v;
-        if (distance[v] == 0)
-            heap[count] = v, place[v] = count, count++;
-        else
+        if (distance[v] == 0) {
+            heap[count] = v;
+            place[v] = count;
+            count++;
+        } else
             distance[v] = FLT_MAX;
     }
     while (count > 0) {
@@ -72,7 +78,10 @@ void lattice_distance(const lattice_graph *graph, float *distance, int *sources,
             if (length >= distance[next]) continue;
             distance[next] = length;
             if (sources) sources[next] = sources[v];
-            if (place[next] < 0) heap[count] = next, place[next] = count++;
+            if (place[next] < 0) {
+                heap[count] = next;
+                place[next] = count++;
+            }
             heap_lift(distance, heap, place, place[next]);
         }
     }
@@ -230,8 +239,14 @@ static void influence_add(lattice_layers *layers, int voxel, int joint, float we
     float *weights = layers->weights + LATTICE_JOINTS * voxel;
     int at = LATTICE_JOINTS;
     while (at > 0 && weight > weights[at - 1]) at--;
-    for (int i = LATTICE_JOINTS - 1; i > at; i--) joints[i] = joints[i - 1], weights[i] = weights[i - 1];
-    if (at < LATTICE_JOINTS) joints[at] = joint, weights[at] = weight;
+    for (int i = LATTICE_JOINTS - 1; i > at; i--) {
+        joints[i] = joints[i - 1];
+        weights[i] = weights[i - 1];
+    }
+    if (at < LATTICE_JOINTS) {
+        joints[at] = joint;
+        weights[at] = weight;
+    }
 }
 
 /* Make the weights sum to 1. What no joint moves hangs on `still`, the index after the last joint. */
@@ -240,7 +255,10 @@ static void influences_normalise(lattice_layers *layers, int voxel, int still)
     float *weights = layers->weights + LATTICE_JOINTS * voxel, sum = 0;
     for (int i = 0; i < LATTICE_JOINTS; i++) sum += weights[i];
     for (int i = 0; i < LATTICE_JOINTS && sum > 0; i++) weights[i] /= sum;
-    if (!(sum > 0)) layers->joints[LATTICE_JOINTS * voxel] = still, weights[0] = 1;
+    if (!(sum > 0)) {
+        layers->joints[LATTICE_JOINTS * voxel] = still;
+        weights[0] = 1;
+    }
 }
 
 /* ---- pieces without bones ---- */
@@ -253,7 +271,8 @@ static int components_find(classifier *c)
     for (int start = 0; start < c->graph->count; start++) {
         if (c->components[start] >= 0) continue;
         int top = 0;
-        c->heap[top++] = start, c->components[start] = count;
+        c->heap[top++] = start;
+        c->components[start] = count;
         while (top > 0) {
             int v = c->heap[--top], end = c->graph->link_first[(v + 1) * LATTICE_DIRECTIONS];
             for (int i = c->graph->link_first[v * LATTICE_DIRECTIONS]; i < end; i++) {
@@ -294,7 +313,8 @@ static cutis_result loose_bind(classifier *c, const uint8_t *has_bone, cutis_err
         for (int i = begin; i < end; i++)
             for (int k = w->first[list[i]]; k < w->first[list[i] + 1]; k++) {
                 sums[w->joints[k]] += w->weights[k];
-                low = MIN(low, w->joints[k]), high = MAX(high, w->joints[k]);
+                low = MIN(low, w->joints[k]);
+                high = MAX(high, w->joints[k]);
             }
         for (int j = low; j <= high; j++) {
             if (sums[j] > 0) influence_add(c->layers, v, j, sums[j]);
@@ -478,7 +498,10 @@ cutis_result lattice_spread(const lattice_graph *graph, int point_count, const f
     int *counts = ARENA_ARRAY(memory, int, graph->count), *sources = ARENA_ARRAY(memory, int, graph->count),
         *heap = ARENA_ARRAY(memory, int, (size_t)2 * graph->count);
     if (memory->failed) return error_memory(error, "the lattice's painted maps");
-    for (int p = 0; p < point_count; p++) result[graph->point_voxels[p]] += values[p], counts[graph->point_voxels[p]]++;
+    for (int p = 0; p < point_count; p++) {
+        result[graph->point_voxels[p]] += values[p];
+        counts[graph->point_voxels[p]]++;
+    }
     for (int v = 0; v < graph->count; v++) {
         if (counts[v]) result[v] /= (float)counts[v];
         distance[v] = counts[v] ? 0 : 1;

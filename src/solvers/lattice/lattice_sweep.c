@@ -58,7 +58,8 @@ static int chain_collect(const lattice_graph *graph, int axis, int voxel, int re
     for (int v = lattice_link(graph, last, ahead); v >= 0 && borrowed < borrow_ahead;
          v = lattice_link(graph, v, ahead)) {
         if (entries) entries[count] = v;
-        count++, borrowed++;
+        count++;
+        borrowed++;
     }
     return count;
 }

@@ -88,7 +88,10 @@ static cutis_result surface_prepare(voxeliser *v, const double origin[3], double
     if (memory->failed) return error_memory(error, "the lattice's voxels");
 
     edge_imbalance(m, net);
-    for (int p = 0; p < m->point_count; p++) groups[p] = p, group_points[p] = -1;
+    for (int p = 0; p < m->point_count; p++) {
+        groups[p] = p;
+        group_points[p] = -1;
+    }
     int caps = 0, open = 0;
     for (int e = 0; e < m->edge_count; e++) {
         if (net[e] == 0) continue;
@@ -156,7 +159,9 @@ static bool triangle_overlaps(const double *const corner[3], const double centre
     for (int k = 0; k < 3; k++) {
         if (fmin(p[0][k], fmin(p[1][k], p[2][k])) > half[k] || fmax(p[0][k], fmax(p[1][k], p[2][k])) < -half[k])
             return false;
-        e[0][k] = p[1][k] - p[0][k], e[1][k] = p[2][k] - p[1][k], e[2][k] = p[0][k] - p[2][k];
+        e[0][k] = p[1][k] - p[0][k];
+        e[1][k] = p[2][k] - p[1][k];
+        e[2][k] = p[0][k] - p[2][k];
     }
     double n[3] = {e[0][1] * e[1][2] - e[0][2] * e[1][1], e[0][2] * e[1][0] - e[0][0] * e[1][2],
                    e[0][0] * e[1][1] - e[0][1] * e[1][0]};
@@ -317,8 +322,11 @@ static bool crossing_before(const crossing *a, const crossing *b)
 
 static cutis_result rays_cast(const voxeliser *v, int axis, arena *memory, rays *r, cutis_error *error)
 {
-    r->axis = axis, r->u = (axis + 1) % 3, r->w = (axis + 2) % 3;
-    r->width = v->dims[r->u] * v->samples, r->height = v->dims[r->w] * v->samples;
+    r->axis = axis;
+    r->u = (axis + 1) % 3;
+    r->w = (axis + 2) % 3;
+    r->width = v->dims[r->u] * v->samples;
+    r->height = v->dims[r->w] * v->samples;
     size_t count = (size_t)r->width * r->height;
     r->first = ARENA_ARRAY(memory, int, count + 1);
     int *cursor = ARENA_ARRAY(memory, int, count + 1);
@@ -358,7 +366,8 @@ static void samples_find(voxeliser *v, const rays *r)
         for (int x = 0; x < r->width; x++) {
             size_t ray = (size_t)y * r->width + x;
             int at = r->first[ray], winding = 0, entered = 0;
-            place[r->u] = x, place[r->w] = y;
+            place[r->u] = x;
+            place[r->w] = y;
             for (int s = 0; s < depth; s++) {
                 double here = sample_place(v, r->axis, s);
                 for (; at < r->first[ray + 1] && r->crossings[at].depth < here; at++) {
@@ -407,7 +416,9 @@ static void nodes_meet(voxeliser *v, link_list *list, int a, int b, int axis)
         return;
     if (list->links) {
         int *link = list->links + 3 * (size_t)list->count;
-        link[0] = step > 0 ? a : b, link[1] = step > 0 ? b : a, link[2] = axis;
+        link[0] = step > 0 ? a : b;
+        link[1] = step > 0 ? b : a;
+        link[2] = axis;
     }
     list->count++;
 }
@@ -421,8 +432,10 @@ static void rays_join(voxeliser *v, const rays *r, link_list *list)
             size_t ray = (size_t)y * r->width + x;
             int at = r->first[ray], end = r->first[ray + 1], winding = 0, last = -1;
             if (at == end) continue;
-            place[r->u] = x, place[r->w] = y;
-            cell[r->u] = x / v->samples, cell[r->w] = y / v->samples;
+            place[r->u] = x;
+            place[r->w] = y;
+            cell[r->u] = x / v->samples;
+            cell[r->w] = y / v->samples;
             for (int s = 0; s <= depth; s++) {
                 double here = s < depth ? sample_place(v, r->axis, s) : 1e300;
                 for (; at < end && r->crossings[at].depth < here; at++) {
@@ -480,7 +493,8 @@ static void surface_join(voxeliser *v, link_list *list)
             int q = piece_of(v, t, v->piece_cells[p] + stride[axis]);
             if (q < 0) continue;
             double centre[3] = {place[0] + 0.5, place[1] + 0.5, place[2] + 0.5}, flat[3] = {0.5, 0.5, 0.5};
-            centre[axis] += 0.5, flat[axis] = TOUCH;
+            centre[axis] += 0.5;
+            flat[axis] = TOUCH;
             if (triangle_overlaps(corner, centre, flat)) nodes_meet(v, list, p, q, axis);
         }
     }
@@ -492,8 +506,11 @@ static double triangle_hit(const voxeliser *v, int t, const double p[3], const d
     const double *corner[3];
     triangle_corners(v, t, corner);
     double e1[3], e2[3], s[3];
-    for (int k = 0; k < 3; k++)
-        e1[k] = corner[1][k] - corner[0][k], e2[k] = corner[2][k] - corner[0][k], s[k] = p[k] - corner[0][k];
+    for (int k = 0; k < 3; k++) {
+        e1[k] = corner[1][k] - corner[0][k];
+        e2[k] = corner[2][k] - corner[0][k];
+        s[k] = p[k] - corner[0][k];
+    }
     double h[3] = {d[1] * e2[2] - d[2] * e2[1], d[2] * e2[0] - d[0] * e2[2], d[0] * e2[1] - d[1] * e2[0]};
     double det = e1[0] * h[0] + e1[1] * h[1] + e1[2] * h[2];
     if (det == 0) return limit;
@@ -568,12 +585,18 @@ static void strays_join(voxeliser *v, uint8_t *joined)
         const double *c[3];
         triangle_corners(v, t, c);
         double e1[3], e2[3];
-        for (int k = 0; k < 3; k++) e1[k] = c[1][k] - c[0][k], e2[k] = c[2][k] - c[0][k];
+        for (int k = 0; k < 3; k++) {
+            e1[k] = c[1][k] - c[0][k];
+            e2[k] = c[2][k] - c[0][k];
+        }
         double n[3] = {e1[1] * e2[2] - e1[2] * e2[1], e1[2] * e2[0] - e1[0] * e2[2], e1[0] * e2[1] - e1[1] * e2[0]};
         double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         if (length == 0) continue;
         double inward[3], start[3];
-        for (int k = 0; k < 3; k++) inward[k] = -n[k] / length * v->turns[t], start[k] = middle[k] + 1e-4 * inward[k];
+        for (int k = 0; k < 3; k++) {
+            inward[k] = -n[k] / length * v->turns[t];
+            start[k] = middle[k] + 1e-4 * inward[k];
+        }
         /* How far to the cell's wall, and what is hit before it. */
         double nearest = 2;
         int hit = -1;
@@ -585,7 +608,10 @@ static void strays_join(voxeliser *v, uint8_t *joined)
             int other = v->cell_pieces[i];
             if (v->piece_triangles[other] == t) continue;
             double at = triangle_hit(v, v->piece_triangles[other], start, inward, nearest);
-            if (at < nearest) nearest = at, hit = other;
+            if (at < nearest) {
+                nearest = at;
+                hit = other;
+            }
         }
         /* a surface that is entered there is that of another part */
         if (hit >= 0 && v->overlaps && triangle_entered(v, v->piece_triangles[hit], inward)) continue;
@@ -660,8 +686,12 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
         const int *link = list->links + 3 * (size_t)i;
         int a = voxel_of[forest_root(v->parents, link[0])], b = voxel_of[forest_root(v->parents, link[1])];
         int *pair = pairs + 6 * (size_t)i;
-        pair[0] = a * LATTICE_DIRECTIONS + 2 * link[2] + 1, pair[1] = b, pair[2] = 1;
-        pair[3] = b * LATTICE_DIRECTIONS + 2 * link[2], pair[4] = a, pair[5] = 1;
+        pair[0] = a * LATTICE_DIRECTIONS + 2 * link[2] + 1;
+        pair[1] = b;
+        pair[2] = 1;
+        pair[3] = b * LATTICE_DIRECTIONS + 2 * link[2];
+        pair[4] = a;
+        pair[5] = 1;
     }
     size_t sample_count = v->cell_count * s * s * s;
     v->grid->sample_voxels = v->sample_nodes;
@@ -690,7 +720,10 @@ static void points_settle(const lattice_shape *shape, lattice_graph *graph)
         float nearest = INFINITY;
         for (int i = 0; i < graph->count; i++) {
             float distance = vec3_length2(vec3_sub(vec3_load(graph->rest + 4 * i), at));
-            if (distance < nearest) nearest = distance, graph->point_voxels[p] = i;
+            if (distance < nearest) {
+                nearest = distance;
+                graph->point_voxels[p] = i;
+            }
         }
     }
 }

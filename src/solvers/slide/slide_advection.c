@@ -35,11 +35,17 @@ static void slip_points(void *context, int begin, int end)
         double xx = 0, xy = 0, yy = 0, r0 = 0, r1 = 0;
         for (int e = 0; e < 3; e++) {
             double d = p->s->x[3 * i + e] - (double)p->s->old_surface[3 * i + e] / model->unit;
-            xx += g[2 * e] * g[2 * e], xy += g[2 * e] * g[2 * e + 1], yy += g[2 * e + 1] * g[2 * e + 1];
-            r0 += g[2 * e] * d, r1 += g[2 * e + 1] * d;
+            xx += g[2 * e] * g[2 * e];
+            xy += g[2 * e] * g[2 * e + 1];
+            yy += g[2 * e + 1] * g[2 * e + 1];
+            r0 += g[2 * e] * d;
+            r1 += g[2 * e + 1] * d;
         }
         double det = xx * yy - xy * xy, u = 0, v = 0;
-        if (det > 1e-8 * (xx + yy) * (xx + yy)) u = (yy * r0 - xy * r1) / det, v = (xx * r1 - xy * r0) / det;
+        if (det > 1e-8 * (xx + yy) * (xx + yy)) {
+            u = (yy * r0 - xy * r1) / det;
+            v = (xx * r1 - xy * r0) / det;
+        }
         double length = sqrt(xx * u * u + 2 * xy * u * v + yy * v * v);
         double followed = model->zeta[i] * (length > model->delta_max[i] ? model->delta_max[i] / length : 1);
         double behind = 1 - followed, flat = sqrt(u * u + v * v) * behind, most = slip_edges * model->edges[i];
@@ -80,7 +86,8 @@ static void advect_points(void *context, int begin, int end)
             double most = slide_max(altitude_part * height, edge_part * model->edges[i]);
             if (size > most * most) slowed = most / sqrt(size);
             for (int e = 0; e < 3; e++) mean[e] *= slowed;
-            move[0] *= slowed, move[1] *= slowed;
+            move[0] *= slowed;
+            move[1] *= slowed;
             size *= slowed * slowed;
         }
 

@@ -25,8 +25,11 @@ static slide_chart make_chart(const double *a, const double *b, const double *c)
     slide_chart chart = {.across = {-1, -1, -1}};
     double d1[3], d2[3], dot = 0, l1 = 0, l2 = 0;
     for (int e = 0; e < 3; e++) {
-        d1[e] = b[e] - a[e], d2[e] = c[e] - a[e];
-        l1 += d1[e] * d1[e], l2 += d2[e] * d2[e], dot += d1[e] * d2[e];
+        d1[e] = b[e] - a[e];
+        d2[e] = c[e] - a[e];
+        l1 += d1[e] * d1[e];
+        l2 += d2[e] * d2[e];
+        dot += d1[e] * d2[e];
     }
     double longest = sqrt(slide_max(slide_max(l1, l2), l1 + l2 - 2 * dot));
     if (!(longest > 1e-12)) longest = 1e-12;
@@ -63,9 +66,13 @@ static void join_charts(const mesh *m, slide_chart *charts)
         for (int i = 0; i < 2; i++) {
             int t = m->edge_triangles[2 * e + i];
             const int *p = m->triangles + 3 * t;
-            corner[i] = -1, start[i] = -1;
+            corner[i] = -1;
+            start[i] = -1;
             for (int k = 0; k < 3; k++) {
-                if (p[k] != m->edges[2 * e] && p[k] != m->edges[2 * e + 1]) corner[i] = k, start[i] = p[next3(k)];
+                if (p[k] != m->edges[2 * e] && p[k] != m->edges[2 * e + 1]) {
+                    corner[i] = k;
+                    start[i] = p[next3(k)];
+                }
             }
         }
         if (corner[0] < 0 || corner[1] < 0 || start[0] == start[1]) continue;
@@ -235,7 +242,8 @@ void slide_flatten(const slide_atlas *atlas, int triangle, const double vector[3
     double got = flat[0] * flat[0] + flat[1] * flat[1];
     if (got > 1e-6 * length) {
         double scale = sqrt(length / got);
-        flat[0] *= scale, flat[1] *= scale;
+        flat[0] *= scale;
+        flat[1] *= scale;
     }
 }
 
@@ -252,7 +260,10 @@ void slide_turn_flat(const slide_atlas *atlas, int triangle, const double vector
         length += vector[e] * vector[e];
     }
     along = alike > -0.9 ? along / (1 + alike) : 0;
-    for (int e = 0; e < 3; e++) turned[e] -= along * (n[e] + m[e]), left += turned[e] * turned[e];
+    for (int e = 0; e < 3; e++) {
+        turned[e] -= along * (n[e] + m[e]);
+        left += turned[e] * turned[e];
+    }
     if (left > 1e-6 * length) {
         double scale = sqrt(length / left);
         for (int e = 0; e < 3; e++) turned[e] *= scale;
@@ -290,14 +301,16 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
             }
         }
         for (int k = 0; k < 3; k++) w[k] = slide_max(w[k] + reach * rate[k], 0);
-        way[0] *= 1 - reach, way[1] *= 1 - reach;
+        way[0] *= 1 - reach;
+        way[1] *= 1 - reach;
         if (exit < 0) break;
         w[exit] = 0;
         if (stops && stops[t] >> exit & 1) break;
         const double *edge = chart->along[exit];
         if (chart->across[exit] < 0) {
             double along = way[0] * edge[0] + way[1] * edge[1];
-            way[0] = along * edge[0], way[1] = along * edge[1];
+            way[0] = along * edge[0];
+            way[1] = along * edge[1];
             /* At the end of the edge, too: nowhere to go on in this chart but around the corner. */
             int corner = along > 0 ? next3(next3(exit)) : next3(exit), other = 3 - exit - corner;
             if (w[other] <= 1e-14) {
@@ -337,8 +350,11 @@ slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const dou
         const double *e1 = chart->along[next3(next3(k))], *e2 = chart->along[next3(k)];
         double inside = slide_min(e1[0] * y - e1[1] * x, e2[0] * y - e2[1] * x);
         if (inside > best_inside) {
-            best_inside = inside, best = t, best_corner = k;
-            best_way[0] = x, best_way[1] = y;
+            best_inside = inside;
+            best = t;
+            best_corner = k;
+            best_way[0] = x;
+            best_way[1] = y;
             if (inside >= 0) break;
         }
     }
@@ -354,6 +370,7 @@ slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const dou
         for (int e = 0; e < 2; e++) best_way[e] = a1 >= a2 ? a1 * e1[e] : -a2 * e2[e];
     }
     slide_walk(atlas, &place, best_way, c, NULL);
-    carried[0] = c[0], carried[1] = c[1];
+    carried[0] = c[0];
+    carried[1] = c[1];
     return place;
 }

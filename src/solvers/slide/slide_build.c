@@ -39,9 +39,11 @@ static bool curve_tangent(const slide_atlas *atlas, const cutis_character *c, co
             const double *turn = atlas->turns[t][own];
             double x, y;
             if (p[next3(own)] == other) {
-                x = atlas->charts[t].along[next3(next3(own))][0], y = atlas->charts[t].along[next3(next3(own))][1];
+                x = atlas->charts[t].along[next3(next3(own))][0];
+                y = atlas->charts[t].along[next3(next3(own))][1];
             } else if (p[next3(next3(own))] == other) {
-                x = -atlas->charts[t].along[next3(own)][0], y = -atlas->charts[t].along[next3(own)][1];
+                x = -atlas->charts[t].along[next3(own)][0];
+                y = -atlas->charts[t].along[next3(own)][1];
             } else {
                 continue;
             }

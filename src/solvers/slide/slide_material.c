@@ -181,7 +181,10 @@ slide_body slide_body_make(const d4 x[3][3], double stretch)
 {
     slide_body body;
     d4 d1[3], d2[3], n[3], zero = d4_set(0), one = d4_set(1);
-    for (int e = 0; e < 3; e++) d1[e] = x[1][e] - x[0][e], d2[e] = x[2][e] - x[0][e];
+    for (int e = 0; e < 3; e++) {
+        d1[e] = x[1][e] - x[0][e];
+        d2[e] = x[2][e] - x[0][e];
+    }
     cross3(d1, d2, n);
     d4 l11 = d4_sqrt(dot3(d1, d1)), twice = d4_sqrt(dot3(n, n));
     d4_mask some = (twice > 0) & (l11 > 0);
@@ -200,26 +203,42 @@ slide_body slide_body_make(const d4 x[3][3], double stretch)
 static void make_degenerate_frame(const d4 d1[3], const d4 normal[3], int lane, d4 frame[3][3])
 {
     double unit[3], t[3], m[3], size = 0, length = 0;
-    for (int e = 0; e < 3; e++) unit[e] = normal[e][lane], size += unit[e] * unit[e];
+    for (int e = 0; e < 3; e++) {
+        unit[e] = normal[e][lane];
+        size += unit[e] * unit[e];
+    }
     for (int e = 0; e < 3; e++) unit[e] = size > 0 ? unit[e] / sqrt(size) : e == 2;
-    for (int e = 0; e < 3; e++) t[e] = d1[e][lane], length += t[e] * t[e];
+    for (int e = 0; e < 3; e++) {
+        t[e] = d1[e][lane];
+        length += t[e] * t[e];
+    }
     if (!(length > 1e-60)) {
         /* The axis that lies flattest, made tangent. */
         int k = fabs(unit[0]) < fabs(unit[1]) ? 0 : 1;
         if (fabs(unit[2]) < fabs(unit[k])) k = 2;
         length = 0;
-        for (int e = 0; e < 3; e++) t[e] = (e == k) - unit[k] * unit[e], length += t[e] * t[e];
+        for (int e = 0; e < 3; e++) {
+            t[e] = (e == k) - unit[k] * unit[e];
+            length += t[e] * t[e];
+        }
     }
     for (int e = 0; e < 3; e++) t[e] /= sqrt(length);
     double along = unit[0] * t[0] + unit[1] * t[1] + unit[2] * t[2], left = 0;
-    for (int e = 0; e < 3; e++) m[e] = unit[e] - along * t[e], left += m[e] * m[e];
+    for (int e = 0; e < 3; e++) {
+        m[e] = unit[e] - along * t[e];
+        left += m[e] * m[e];
+    }
     if (!(left > 1e-18)) {
         const double axis[3] = {fabs(t[0]) < 0.7, !(fabs(t[0]) < 0.7), 0};
-        m[0] = t[1] * axis[2] - t[2] * axis[1], m[1] = t[2] * axis[0] - t[0] * axis[2];
+        m[0] = t[1] * axis[2] - t[2] * axis[1];
+        m[1] = t[2] * axis[0] - t[0] * axis[2];
         m[2] = t[0] * axis[1] - t[1] * axis[0];
         left = m[0] * m[0] + m[1] * m[1] + m[2] * m[2];
     }
-    for (int e = 0; e < 3; e++) frame[0][e][lane] = t[e], frame[2][e][lane] = m[e] / sqrt(left);
+    for (int e = 0; e < 3; e++) {
+        frame[0][e][lane] = t[e];
+        frame[2][e][lane] = m[e] / sqrt(left);
+    }
 }
 
 /* An orthonormal frame of the skin triangle, the third axis on the side of `normal`, also when it has no area. */
@@ -231,7 +250,10 @@ static void make_frame(const d4 d1[3], const d4 d2[3], const d4 normal[3], d4 fr
     d4_mask fine = (area > 1e-9 * (square + dot3(d2, d2))) & (area > 1e-60) & (square > 1e-60);
     d4 along = 1 / d4_sqrt(d4_select(fine, square, one)), out = 1 / d4_select(fine, area, one);
     out = d4_select(dot3(n, normal) < zero, -out, out);
-    for (int e = 0; e < 3; e++) frame[0][e] = d1[e] * along, frame[2][e] = n[e] * out;
+    for (int e = 0; e < 3; e++) {
+        frame[0][e] = d1[e] * along;
+        frame[2][e] = n[e] * out;
+    }
     if (d4_any(~fine)) {
         for (int lane = 0; lane < 4; lane++)
             if (!fine[lane]) make_degenerate_frame(d1, normal, lane, frame);
@@ -251,11 +273,18 @@ static flat_triangle flatten(const slide_body *body, const d4 places[3][3], cons
     flat_triangle p;
     d4 d1[3], d2[3];
     const d4(*b)[2] = body->b;
-    for (int e = 0; e < 3; e++) d1[e] = places[1][e] - places[0][e], d2[e] = places[2][e] - places[0][e];
+    for (int e = 0; e < 3; e++) {
+        d1[e] = places[1][e] - places[0][e];
+        d2[e] = places[2][e] - places[0][e];
+    }
     make_frame(d1, d2, normal, frame);
-    p.r11 = dot3(d1, frame[0]), p.r12 = dot3(d2, frame[0]), p.r22 = dot3(d2, frame[1]);
-    p.a = p.r11 * b[1][0] + p.r12 * b[2][0], p.b = p.r11 * b[1][1] + p.r12 * b[2][1];
-    p.c = p.r22 * b[2][0], p.d = p.r22 * b[2][1];
+    p.r11 = dot3(d1, frame[0]);
+    p.r12 = dot3(d2, frame[0]);
+    p.r22 = dot3(d2, frame[1]);
+    p.a = p.r11 * b[1][0] + p.r12 * b[2][0];
+    p.b = p.r11 * b[1][1] + p.r12 * b[2][1];
+    p.c = p.r22 * b[2][0];
+    p.d = p.r22 * b[2][1];
     p.s = p.a * p.a + p.b * p.b + p.c * p.c + p.d * p.d;
     p.j = p.a * p.d - p.b * p.c;
     return p;
@@ -310,7 +339,10 @@ void slide_element_make(const slide_material *material, d4 stiffness, const slid
     d4 q = normalize2(0.5 * (p.a + p.d), 0.5 * (p.c - p.b), eh),
        r = normalize2(0.5 * (p.a - p.d), 0.5 * (p.b + p.c), fg);
     const double root = 0.70710678118654752440;
-    for (int e = 0; e < 2; e++) eh[e] *= root, fg[e] *= root;
+    for (int e = 0; e < 2; e++) {
+        eh[e] *= root;
+        fg[e] *= root;
+    }
     /* Unit 2 x 2 matrices: along the rotation, the reflection, and the turns of both. */
     const d4 nq[4] = {eh[0], -eh[1], eh[1], eh[0]}, nr[4] = {fg[0], fg[1], fg[1], -fg[0]};
     const d4 nq_turn[4] = {-eh[1], -eh[0], eh[0], -eh[1]}, nr_turn[4] = {-fg[1], fg[0], fg[0], fg[1]};

@@ -46,11 +46,17 @@ static double nearest_in_triangle(const slide_model *model, int triangle, const 
     double aa = 0, ab = 0, bb = 0, ra = 0, rb = 0, best = HUGE_VAL;
     for (int e = 0; e < 3; e++) {
         double a = x[1][e] - x[0][e], b = x[2][e] - x[0][e], r = goal[e] - x[0][e];
-        aa += a * a, ab += a * b, bb += b * b, ra += r * a, rb += r * b;
+        aa += a * a;
+        ab += a * b;
+        bb += b * b;
+        ra += r * a;
+        rb += r * b;
     }
     double det = aa * bb - ab * ab, u = bb * ra - ab * rb, v = aa * rb - ab * ra;
     if (det > 1e-12 * (aa + bb) * (aa + bb) && u >= 0 && v >= 0 && u + v <= det) {
-        weights[1] = u / det, weights[2] = v / det, weights[0] = 1 - weights[1] - weights[2];
+        weights[1] = u / det;
+        weights[2] = v / det;
+        weights[0] = 1 - weights[1] - weights[2];
         double d2 = 0;
         for (int e = 0; e < 3; e++) {
             double d = goal[e] - x[0][e] - weights[1] * (x[1][e] - x[0][e]) - weights[2] * (x[2][e] - x[0][e]);
@@ -62,8 +68,10 @@ static double nearest_in_triangle(const slide_model *model, int triangle, const 
     for (int k = 0; k < 3; k++) {
         const double *from = x[k], *to = x[k == 2 ? 0 : k + 1];
         double length = 0, along = 0, d2 = 0;
-        for (int e = 0; e < 3; e++)
-            length += (to[e] - from[e]) * (to[e] - from[e]), along += (goal[e] - from[e]) * (to[e] - from[e]);
+        for (int e = 0; e < 3; e++) {
+            length += (to[e] - from[e]) * (to[e] - from[e]);
+            along += (goal[e] - from[e]) * (to[e] - from[e]);
+        }
         double t = length > 0 ? slide_min(slide_max(along / length, 0), 1) : 0;
         for (int e = 0; e < 3; e++) {
             double d = goal[e] - from[e] - t * (to[e] - from[e]);
@@ -71,7 +79,9 @@ static double nearest_in_triangle(const slide_model *model, int triangle, const 
         }
         if (d2 >= best) continue;
         best = d2;
-        weights[k] = 1 - t, weights[k == 2 ? 0 : k + 1] = t, weights[k == 0 ? 2 : k - 1] = 0;
+        weights[k] = 1 - t;
+        weights[k == 2 ? 0 : k + 1] = t;
+        weights[k == 0 ? 2 : k - 1] = 0;
     }
     return best;
 }
@@ -90,12 +100,14 @@ static void follow(const slide_model *model, slide_place *track, const double *s
         for (int n = m->point_triangle_first[corner]; n < m->point_triangle_first[corner + 1]; n++) {
             double other[3], d2 = nearest_in_triangle(model, m->point_triangles[n], skin, goal, other);
             if (!(d2 < distance * (1 - 1e-6))) continue;
-            distance = d2, track->triangle = m->point_triangles[n];
+            distance = d2;
+            track->triangle = m->point_triangles[n];
             memcpy(w, other, sizeof w);
         }
         if (track->triangle == from) break;
     }
-    track->b[0] = w[1], track->b[1] = w[2];
+    track->b[0] = w[1];
+    track->b[1] = w[2];
 }
 
 static void follow_points(void *context, int begin, int end)
@@ -134,7 +146,10 @@ static void approach(const slide_model *model, slide_place *place, const double 
     for (int k = 0; k < PLACE_LIMIT; k++) {
         double at[3], way[2], length = 0;
         slide_place_position(&model->atlas, place, at);
-        for (int e = 0; e < 3; e++) at[e] = goal[e] - at[e], length += at[e] * at[e];
+        for (int e = 0; e < 3; e++) {
+            at[e] = goal[e] - at[e];
+            length += at[e] * at[e];
+        }
         if (length < 1e-16) return;
         /* Only the part in the plane: the rest is how far the chord lies under the surface. */
         const double *n = model->atlas.charts[place->triangle].normal;
@@ -234,7 +249,8 @@ static void fill_vertices(void *context, int begin, int end)
         for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
             int t = m->point_triangles[n];
             double weight = model->atlas.charts[t].area;
-            sum[0] += weight * p->s->stress[t][0], sum[1] += weight * p->s->stress[t][1];
+            sum[0] += weight * p->s->stress[t][0];
+            sum[1] += weight * p->s->stress[t][1];
             area += weight;
         }
         double scale = area > 0 ? 1 / (area * model->young) : 0;

@@ -96,9 +96,13 @@ static inline void differentiate_at(const slide_model *model, const double *posi
     for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
         const double *other = positions + 3 * m->point_neighbours[n], *c = model->stencils[n];
         d4 d = (d4){other[0], other[1], other[2], 0} - a;
-        x += c[0] * d, y += c[1] * d;
+        x += c[0] * d;
+        y += c[1] * d;
     }
-    for (int e = 0; e < 3; e++) mean[2 * e] = x[e], mean[2 * e + 1] = y[e];
+    for (int e = 0; e < 3; e++) {
+        mean[2 * e] = x[e];
+        mean[2 * e + 1] = y[e];
+    }
 }
 
 static void point_body(void *context, int begin, int end)
@@ -127,7 +131,10 @@ static void point_skin(void *context, int begin, int end)
         /* A place moves along the surface; the rounded normal does not jump where the chart changes. */
         const double *q = model->allowed[i];
         double n[3], size = 0;
-        for (int e = 0; e < 3; e++) n[e] = s->normals[3 * i + e], size += n[e] * n[e];
+        for (int e = 0; e < 3; e++) {
+            n[e] = s->normals[3 * i + e];
+            size += n[e] * n[e];
+        }
         double scale = size > 0 ? 1 / size : 0;
         double n0 = scale * (n[0] * mean[0] + n[1] * mean[2] + n[2] * mean[4]);
         double n1 = scale * (n[0] * mean[1] + n[1] * mean[3] + n[2] * mean[5]);
@@ -227,7 +234,8 @@ static void element_block(const pass *p, int t, int end)
         to[lane] = own < end ? s->blocks[own] : unused;
         if (own >= end) continue;
         s->altitudes[own] = altitude[lane];
-        s->stress[own][0] = larger[lane], s->stress[own][1] = smaller[lane];
+        s->stress[own][0] = larger[lane];
+        s->stress[own][1] = smaller[lane];
     }
     /* The factors and the gradient by the unknowns: along the axes of the skin triangle. */
     d4 f[6][6], block[BLOCK_SIZE];
@@ -349,9 +357,12 @@ static void point_rows(void *context, int begin, int end)
             const int *c = m->triangles + 3 * t;
             int own = c[0] == i ? 0 : c[1] == i ? 1 : 2;
             const double *block = s->blocks[t], *h6 = block + 6;
-            f[0] += block[2 * own], f[1] += block[2 * own + 1];
+            f[0] += block[2 * own];
+            f[1] += block[2 * own + 1];
             const uint8_t *u = upper[own][own];
-            k[0] += h6[u[0]], k[1] += h6[u[1]], k[2] += h6[u[3]];
+            k[0] += h6[u[0]];
+            k[1] += h6[u[1]];
+            k[2] += h6[u[3]];
             for (int o = 0, other = next3(own); o < 2; o++, other = next3(other)) {
                 double *row = s->rows[model->slots[6 * t + 2 * own + o]];
                 u = upper[own][other];
@@ -365,7 +376,8 @@ static void point_rows(void *context, int begin, int end)
         double r0 = mass[0] * v0 + mass[1] * v1 + h * f[0], r1 = mass[1] * v0 + mass[2] * v1 + h * f[1];
         if (model->gravity != 0) {
             const double *g = s->gammas[i], weight = h * model->gravity * model->areas[i];
-            r0 -= weight * g[2], r1 -= weight * g[3];
+            r0 -= weight * g[2];
+            r1 -= weight * g[3];
         }
         double damp = 1 + h * model->damping;
         double a = mass[0] * q[0] + mass[1] * q[1], b = mass[0] * q[1] + mass[1] * q[2];
@@ -393,7 +405,8 @@ void slide_system_assemble(const slide_model *model, slide_scratch *s, const dou
         for (int e = 0; e < 3; e++) {
             double pull = strength * ((double)drags[i].target[e] / model->unit - s->x[3 * point + e]);
             if (!(fabs(pull) < 1e15)) pull = 0;
-            f[0] += g[2 * e] * pull, f[1] += g[2 * e + 1] * pull;
+            f[0] += g[2 * e] * pull;
+            f[1] += g[2 * e + 1] * pull;
         }
         s->right[2 * point] += q[0] * f[0] + q[1] * f[1];
         s->right[2 * point + 1] += q[1] * f[0] + q[2] * f[1];
@@ -456,13 +469,24 @@ static void precondition_make(const slide_model *model, slide_scratch *s)
             const double *a = s->rows[n], *e = s->inverse[k];
             double p = a[0] * e[0] + a[1] * e[1], q = a[0] * e[1] + a[1] * e[2];
             double r = a[2] * e[0] + a[3] * e[1], t = a[2] * e[1] + a[3] * e[2];
-            xx -= p * a[0] + q * a[1], xy -= p * a[2] + q * a[3], yy -= r * a[2] + t * a[3];
+            xx -= p * a[0] + q * a[1];
+            xy -= p * a[2] + q * a[3];
+            yy -= r * a[2] + t * a[3];
         }
         double det = xx * yy - xy * xy;
-        if (!(xx > 0 && yy > 0 && det > 1e-3 * level)) xx = d[0], xy = d[1], yy = d[2], det = level;
+        if (!(xx > 0 && yy > 0 && det > 1e-3 * level)) {
+            xx = d[0];
+            xy = d[1];
+            yy = d[2];
+            det = level;
+        }
         double scale = det > 0 ? 1 / det : 0;
-        s->pivots[i][0] = xx, s->pivots[i][1] = xy, s->pivots[i][2] = yy;
-        s->inverse[i][0] = yy * scale, s->inverse[i][1] = -xy * scale, s->inverse[i][2] = xx * scale;
+        s->pivots[i][0] = xx;
+        s->pivots[i][1] = xy;
+        s->pivots[i][2] = yy;
+        s->inverse[i][0] = yy * scale;
+        s->inverse[i][1] = -xy * scale;
+        s->inverse[i][2] = xx * scale;
     }
 }
 
@@ -475,10 +499,12 @@ static void solve_forward(const slide_model *model, const slide_scratch *s, cons
         double u = r[2 * i], v = r[2 * i + 1];
         for (int n = first[i]; n < first[i + 1] && neighbours[n] < i; n++) {
             const double *a = s->rows[n], *w = x + 2 * neighbours[n];
-            u -= a[0] * w[0] + a[1] * w[1], v -= a[2] * w[0] + a[3] * w[1];
+            u -= a[0] * w[0] + a[1] * w[1];
+            v -= a[2] * w[0] + a[3] * w[1];
         }
         const double *e = s->inverse[i];
-        x[2 * i] = e[0] * u + e[1] * v, x[2 * i + 1] = e[1] * u + e[2] * v;
+        x[2 * i] = e[0] * u + e[1] * v;
+        x[2 * i + 1] = e[1] * u + e[2] * v;
     }
 }
 
@@ -491,10 +517,12 @@ static void solve_backward(const slide_model *model, const slide_scratch *s, con
         double u = r[2 * i], v = r[2 * i + 1];
         for (int n = first[i + 1] - 1; n >= first[i] && neighbours[n] > i; n--) {
             const double *a = s->rows[n], *w = x + 2 * neighbours[n];
-            u -= a[0] * w[0] + a[1] * w[1], v -= a[2] * w[0] + a[3] * w[1];
+            u -= a[0] * w[0] + a[1] * w[1];
+            v -= a[2] * w[0] + a[3] * w[1];
         }
         const double *e = s->inverse[i];
-        x[2 * i] = e[0] * u + e[1] * v, x[2 * i + 1] = e[1] * u + e[2] * v;
+        x[2 * i] = e[0] * u + e[1] * v;
+        x[2 * i + 1] = e[1] * u + e[2] * v;
     }
 }
 
@@ -506,8 +534,10 @@ static double weigh(const slide_model *model, const slide_scratch *s, const doub
     double sum[2] = {0, 0};
     for (int i = 0; i < model->point_count; i++) {
         const double *e = s->pivots[i], u = r[2 * i], v = r[2 * i + 1];
-        z[2 * i] = e[0] * u + e[1] * v, z[2 * i + 1] = e[1] * u + e[2] * v;
-        sum[0] += u * z[2 * i], sum[1] += v * z[2 * i + 1];
+        z[2 * i] = e[0] * u + e[1] * v;
+        z[2 * i + 1] = e[1] * u + e[2] * v;
+        sum[0] += u * z[2 * i];
+        sum[1] += v * z[2 * i + 1];
     }
     return sum[0] + sum[1];
 }
@@ -546,7 +576,10 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
         double curvature = dot(p, w, count);
         if (!(curvature > 0)) break;
         double alpha = rz / curvature, last = rz;
-        for (int i = 0; i < count; i++) v[i] += alpha * t[i], r[i] -= alpha * w[i];
+        for (int i = 0; i < count; i++) {
+            v[i] += alpha * t[i];
+            r[i] -= alpha * w[i];
+        }
         rz = weigh(model, s, r, z);
         iterations++;
         double beta = rz / last;

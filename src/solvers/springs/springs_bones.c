@@ -106,7 +106,10 @@ cutis_result springs_bones_build(const solver_build *build, springs_bones *bones
                 const springs_bone *bone = &bones->bones[b];
                 vec3 q = vec3_lerp(bone->a, bone->b, springs_bone_nearest(bone, x));
                 float d2 = vec3_length2(vec3_sub(x, q));
-                if (d2 < best2) best2 = d2, best = b;
+                if (d2 < best2) {
+                    best2 = d2;
+                    best = b;
+                }
             }
             bones->point_bones[i] = best;
             if (best < 0) continue;
@@ -138,7 +141,10 @@ static float falloff(float u)
 /* Semi-axes along two directions across the bone: a ring of radius r has variance r^2 / 2. */
 static void moments_axes(const moments *s, float radius, float radii[2], float turn[2], float centre[2])
 {
-    radii[0] = radii[1] = radius, turn[0] = 1, turn[1] = 0, centre[0] = centre[1] = 0;
+    radii[0] = radii[1] = radius;
+    turn[0] = 1;
+    turn[1] = 0;
+    centre[0] = centre[1] = 0;
     if (!(s->weight > 0)) return;
     double x = s->mean[0] / s->weight, y = s->mean[1] / s->weight;
     double xx = s->square[0] / s->weight - x * x, xy = s->square[1] / s->weight - x * y;
@@ -147,13 +153,18 @@ static void moments_axes(const moments *s, float radius, float radii[2], float t
     /* The direction of the larger variance, by half-angle formulas. */
     double cosine = spread > 0 ? half / spread : 1;
     double c = sqrt(MAX(0.5 * (1 + cosine), 0)), d = sqrt(MAX(0.5 * (1 - cosine), 0));
-    turn[0] = (float)c, turn[1] = (float)(xy < 0 ? -d : d);
+    turn[0] = (float)c;
+    turn[1] = (float)(xy < 0 ? -d : d);
     float large = (float)sqrt(MAX(2 * (middle + spread), 0)), small = (float)sqrt(MAX(2 * (middle - spread), 0));
     radii[0] = CLAMP(large, 0.4f * radius, 3 * radius);
     radii[1] = CLAMP(MAX(small, 0.35f * large), 0.4f * radius, 3 * radius);
-    centre[0] = (float)x, centre[1] = (float)y;
+    centre[0] = (float)x;
+    centre[1] = (float)y;
     float off = sqrtf(centre[0] * centre[0] + centre[1] * centre[1]);
-    if (off > radius) centre[0] *= radius / off, centre[1] *= radius / off;
+    if (off > radius) {
+        centre[0] *= radius / off;
+        centre[1] *= radius / off;
+    }
 }
 
 void springs_bone_sections(const solver_build *build, const springs_bones *bones, int index, const float *areas,
@@ -178,8 +189,11 @@ void springs_bone_sections(const solver_build *build, const springs_bones *bones
                 double w = areas[p] * weights->weights[i] * falloff(fabsf(t - places[k]) / width);
                 moments *s = &sums[k];
                 s->weight += w;
-                s->mean[0] += w * xu, s->mean[1] += w * xv;
-                s->square[0] += w * xu * xu, s->square[1] += w * xu * xv, s->square[2] += w * xv * xv;
+                s->mean[0] += w * xu;
+                s->mean[1] += w * xv;
+                s->square[0] += w * xu * xu;
+                s->square[1] += w * xu * xv;
+                s->square[2] += w * xv * xv;
             }
         }
     }

@@ -100,7 +100,8 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
             for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
                 if (weights->joints[i] != j || weights->weights[i] < BONE_WEIGHT) continue;
                 float d = bone_distance(b->bones + j, vec3_load(b->rest + 3 * p)) / GREATEST_DEPTH;
-                classes[(int)(MIN(d, 1.0f) * RADIUS_CLASSES)]++, count++;
+                classes[(int)(MIN(d, 1.0f) * RADIUS_CLASSES)]++;
+                count++;
             }
         while (at < RADIUS_CLASSES && (sum += classes[at]) * 10 < count) at++;
         double share = kit_bone_value(b->build, j, SPRINGS_BONE_RADIUS);
@@ -157,9 +158,11 @@ static float edge_fold(vec3 b, vec3 c, vec3 a, vec3 d, float heights[2])
 {
     vec3 e = vec3_sub(c, b), na = vec3_cross(e, vec3_sub(a, b)), nd = vec3_cross(vec3_sub(d, b), e);
     float length = vec3_length(e), la = vec3_length(na), ld = vec3_length(nd);
-    heights[0] = length > 0 ? la / length : 0, heights[1] = length > 0 ? ld / length : 0;
+    heights[0] = length > 0 ? la / length : 0;
+    heights[1] = length > 0 ? ld / length : 0;
     if (!(la > 0) || !(ld > 0)) return 0;
-    na = vec3_scale(na, 1 / la), nd = vec3_scale(nd, 1 / ld);
+    na = vec3_scale(na, 1 / la);
+    nd = vec3_scale(nd, 1 / ld);
     float fold = vec3_length(vec3_sub(na, nd));
     return vec3_dot(vec3_cross(nd, na), e) < 0 ? -fold : fold;
 }
@@ -199,7 +202,8 @@ static edge_rest edge_look(const builder *b, int e)
     /* A lies to the left of B C as seen from outside. */
     if (r.hinge && !runs(skin->triangles + 3 * sides[0], r.nodes[0], r.nodes[1])) {
         int swap = r.nodes[2];
-        r.nodes[2] = r.nodes[3], r.nodes[3] = swap;
+        r.nodes[2] = r.nodes[3];
+        r.nodes[3] = swap;
     }
     vec3 p[4];
     for (int k = 0; k < 4; k++) p[k] = vec3_load(b->rest + 3 * r.nodes[k]);

@@ -45,7 +45,10 @@ static contact_search_options search_options(const springs_model *m)
 static unsigned key_hash(const int key[4])
 {
     uint32_t h = 2166136261u;
-    for (int i = 0; i < 4; i++) h = (h ^ (uint32_t)key[i]) * 16777619u, h ^= h >> 15;
+    for (int i = 0; i < 4; i++) {
+        h = (h ^ (uint32_t)key[i]) * 16777619u;
+        h ^= h >> 15;
+    }
     return h;
 }
 
@@ -206,9 +209,10 @@ static float pair_friction(const springs_model *m, const contact_pair *pair, int
     for (int i = 0; i < 4; i++) {
         int prop = m->owner[pair->v[i]];
         float w = fabsf(pair->weights[i]);
-        if (prop < 0)
-            skin += w * m->friction[pair->v[i]], total += w;
-        else
+        if (prop < 0) {
+            skin += w * m->friction[pair->v[i]];
+            total += w;
+        } else
             own = MAX(own, m->props[prop].friction);
     }
     (void)first;
@@ -255,7 +259,8 @@ static void colliders_add(springs_run *run)
     contact_search_options options = search_options(m);
     for (int i = 0; i < m->colliders.count; i++) {
         contact_props one = m->colliders;
-        one.count = 1, one.props += i;
+        one.count = 1;
+        one.props += i;
         int count = contact_props_search(&one, run->input->joints_old, run->input->joints, (double)run->h,
                                          m->contact_count, run->w.start, run->w.end, options.margin, m->thickness,
                                          run->w.planes, run->w.plane_capacity);

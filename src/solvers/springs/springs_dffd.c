@@ -170,8 +170,10 @@ static void bone_controls(dffd_builder *b, int index)
         /* Out of the way of those beside the ends. */
         for (int k = 0; k < rings; k++) places[k] = 2 * beside + (length - 4 * beside) * (float)k / (float)(rings - 1);
     }
-    places[rings] = length, places[rings + 1] = 0;
-    places[rings + 2] = length - beside, places[rings + 3] = beside;
+    places[rings] = length;
+    places[rings + 1] = 0;
+    places[rings + 2] = length - beside;
+    places[rings + 3] = beside;
     springs_bone_sections(b->build, b->bones, index, b->areas, places, rings + 4,
                           MAX(0.7f * length / (float)rings, 0.7f * bone->radius), sections);
     const springs_section *end = &sections[rings], *start = &sections[rings + 1];
@@ -182,7 +184,8 @@ static void bone_controls(dffd_builder *b, int index)
     if (bone->child >= 0 && bone_is_limb(bone)) {
         control like = {.joints = {bone->joint, bone->child}, .turn = 0.5f, .hinge = after};
         ring_add(b, end, factor, like);
-        like.turn = 0.15f, like.hinge = -1;
+        like.turn = 0.15f;
+        like.hinge = -1;
         if (after >= 0) ring_add(b, &sections[rings + 2], factor, like);
     }
     if (before >= 0) {
@@ -226,7 +229,10 @@ static bool control_near(const springs_bones *bones, const control *c, int joint
 
 static void box_grow(float low[3], float high[3], const float *p)
 {
-    for (int a = 0; a < 3; a++) low[a] = MIN(low[a], p[a]), high[a] = MAX(high[a], p[a]);
+    for (int a = 0; a < 3; a++) {
+        low[a] = MIN(low[a], p[a]);
+        high[a] = MAX(high[a], p[a]);
+    }
 }
 
 static cutis_result diagram_build(dffd_builder *b, int joint, int near_count, diagram *d, cutis_error *error)
@@ -234,7 +240,10 @@ static cutis_result diagram_build(dffd_builder *b, int joint, int near_count, di
     d->controls = ARENA_ARRAY(b->temporary, int, near_count + 8);
     d->sites = ARENA_ARRAY(b->temporary, float, 3 * ((size_t)near_count + 8));
     if (!d->controls || !d->sites) return error_memory(error, "control points");
-    for (int a = 0; a < 3; a++) d->low[a] = INFINITY, d->high[a] = -INFINITY;
+    for (int a = 0; a < 3; a++) {
+        d->low[a] = INFINITY;
+        d->high[a] = -INFINITY;
+    }
     for (int i = 0; i < b->count; i++) {
         const control *c = &b->controls[i];
         if (c->far || !control_near(b->bones, c, joint)) continue;
@@ -248,7 +257,10 @@ static cutis_result diagram_build(dffd_builder *b, int joint, int near_count, di
             if (weights->joints[i] == joint) box_grow(d->low, d->high, b->build->mesh->positions + 3 * p);
     float widest = 0;
     for (int a = 0; a < 3; a++) widest = MAX(widest, d->high[a] - d->low[a]);
-    for (int a = 0; a < 3; a++) d->low[a] -= enclosure_margin * widest, d->high[a] += enclosure_margin * widest;
+    for (int a = 0; a < 3; a++) {
+        d->low[a] -= enclosure_margin * widest;
+        d->high[a] += enclosure_margin * widest;
+    }
     d->enclosure = b->count;
     for (int k = 0; k < 8; k++) {
         vec3 x = {k & 1 ? d->high[0] : d->low[0], k & 2 ? d->high[1] : d->low[1], k & 4 ? d->high[2] : d->low[2]};
@@ -412,8 +424,12 @@ static cutis_result controls_finish(dffd_builder *b, cutis_error *error)
         vec3_store(d->controls + 3 * i, c->rest);
         d->hinge_of[i] = c->hinge;
         first[i] = at;
-        joints[at] = c->joints[0], weights[at++] = two ? 1 - c->turn : 1;
-        if (two) joints[at] = c->joints[1], weights[at++] = c->turn;
+        joints[at] = c->joints[0];
+        weights[at++] = two ? 1 - c->turn : 1;
+        if (two) {
+            joints[at] = c->joints[1];
+            weights[at++] = c->turn;
+        }
     }
     first[n] = at;
     for (int pass = 0; pass < 2; pass++) {

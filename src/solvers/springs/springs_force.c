@@ -74,7 +74,8 @@ static void edges_force(void *context, int begin, int end)
         vvec na = vv_cross(e, a), nd = vv_cross(d, e);
         vfloat la = v_sqrt(v_max(vv_dot(na, na), tiny)), ld = v_sqrt(v_max(vv_dot(nd, nd), tiny));
         vfloat over_la = one / la, over_ld = one / ld;
-        na = vv_scale(na, over_la), nd = vv_scale(nd, over_ld);
+        na = vv_scale(na, over_la);
+        nd = vv_scale(nd, over_ld);
         vvec difference = vv_sub(na, nd);
         vfloat fold = v_sqrt(vv_dot(difference, difference));
         fold = v_select(v_less(vv_dot(vv_cross(nd, na), e), v_set(0)), -fold, fold);

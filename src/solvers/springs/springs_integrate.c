@@ -148,7 +148,10 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
             return;
         }
         /* An acceleration that makes things worse is begun anew. */
-        if (run->residual > 4 * best) since = 0, best = run->residual;
+        if (run->residual > 4 * best) {
+            since = 0;
+            best = run->residual;
+        }
         best = MIN(best, run->residual);
         float rho2 = m->spectral * m->spectral;
         run->omega = since < PLAIN_ITERATIONS    ? 1

@@ -121,7 +121,9 @@ static inline vfloat field_at(const springs_metaballs *m, int block, const float
             vfloat q = one / (one + (u * u + v * v + w * w));
             vfloat q2 = q * q, f = (gate * s[12]) * (q2 * q2), slope = f * q;
             sum = sum + f;
-            u = u * slope, v = v * slope, w = w * slope;
+            u = u * slope;
+            v = v * slope;
+            w = w * slope;
             g[0] = g[0] + ((s[0] * u + s[3] * v) + s[6] * w);
             g[1] = g[1] + ((s[1] * u + s[4] * v) + s[7] * w);
             g[2] = g[2] + ((s[2] * u + s[5] * v) + s[8] * w);
@@ -204,7 +206,10 @@ static int strongest_joint(const point_weights *weights, int p)
     int best = -1;
     float most = 0;
     for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
-        if (weights->weights[i] > most) most = weights->weights[i], best = weights->joints[i];
+        if (weights->weights[i] > most) {
+            most = weights->weights[i];
+            best = weights->joints[i];
+        }
     }
     return best;
 }
@@ -276,7 +281,10 @@ static cutis_result blocks_build(const solver_build *build, const springs_bones 
         int best = -1;
         float most = 0;
         for (int k = build->weights->first[p]; k < build->weights->first[p + 1]; k++) {
-            if (build->weights->weights[k] > most) most = build->weights->weights[k], best = bones->point_bones[k];
+            if (build->weights->weights[k] > most) {
+                most = build->weights->weights[k];
+                best = bones->point_bones[k];
+            }
         }
         m->reaches[i] = 0;
         if (best < 0) continue;
@@ -313,7 +321,8 @@ static cutis_result strengths_fit(const solver_build *build, springs_metaballs *
                         float r2 = vec3_length2(mat3_vector(m->balls[b].shape, off));
                         float q = 1 / (1 + r2);
                         double w = (double)build->weights->weights[i] * (q * q) * (q * q);
-                        sums[2 * b] += w, sums[2 * b + 1] += w * v_lane(value, lane);
+                        sums[2 * b] += w;
+                        sums[2 * b + 1] += w * v_lane(value, lane);
                     }
                 }
             }

@@ -177,7 +177,10 @@ static quat body_rotation(const springs_body *body)
 static void rotation_store(springs_body *body, quat q)
 {
     q = quat_normalize(q);
-    body->rotation[0] = q.x, body->rotation[1] = q.y, body->rotation[2] = q.z, body->rotation[3] = q.w;
+    body->rotation[0] = q.x;
+    body->rotation[1] = q.y;
+    body->rotation[2] = q.z;
+    body->rotation[3] = q.w;
 }
 
 /* A turn given as axis times angle. */
@@ -213,7 +216,9 @@ void springs_props_reset(springs_run *run, const float *joints)
             lowest = MIN(lowest, p.y);
         }
         springs_report *report = run->s.reports + prop->index;
-        report->stand[0] = body->centre[0], report->stand[1] = lowest, report->stand[2] = body->centre[2];
+        report->stand[0] = body->centre[0];
+        report->stand[1] = lowest;
+        report->stand[2] = body->centre[2];
     }
     memset(run->s.velocity, 0, (size_t)m->soft.node_count * NODE * sizeof(float));
 }

@@ -135,7 +135,10 @@ static void mix_block(void *context, int begin, int end)
             total += mix[s];
         }
         /* Without bones and without lbs among the shapes, every shape has the point at rest. */
-        if (!(total > 0)) sum = vec3_load(job->reference->skin.rest + 3 * (size_t)p), total = 1;
+        if (!(total > 0)) {
+            sum = vec3_load(job->reference->skin.rest + 3 * (size_t)p);
+            total = 1;
+        }
         vec3_store(job->points + 3 * (size_t)p, vec3_scale(sum, 1 / total));
     }
 }

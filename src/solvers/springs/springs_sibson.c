@@ -112,7 +112,9 @@ static void cap_close(const cap *c, const double normal[3], polyhedron *p)
     int axis = fabs(normal[0]) > fabs(normal[1]) ? 0 : 1;
     if (fabs(normal[2]) > fabs(normal[axis])) axis = 2;
     int next = (axis + 1) % 3, last = (axis + 2) % 3;
-    u[axis] = -normal[next], u[next] = normal[axis], u[last] = 0;
+    u[axis] = -normal[next];
+    u[next] = normal[axis];
+    u[last] = 0;
     v[0] = normal[1] * u[2] - normal[2] * u[1];
     v[1] = normal[2] * u[0] - normal[0] * u[2];
     v[2] = normal[0] * u[1] - normal[1] * u[0];
@@ -121,8 +123,12 @@ static void cap_close(const cap *c, const double normal[3], polyhedron *p)
         const double *x = c->corners[i].x, d[3] = {x[0] - middle[0], x[1] - middle[1], x[2] - middle[2]};
         double angle = pseudo_angle(dot3(d, u) / u_length, dot3(d, v) / v_length);
         int at = i;
-        for (; at > 0 && angles[at - 1] > angle; at--) angles[at] = angles[at - 1], order[at] = order[at - 1];
-        angles[at] = angle, order[at] = i;
+        for (; at > 0 && angles[at - 1] > angle; at--) {
+            angles[at] = angles[at - 1];
+            order[at] = order[at - 1];
+        }
+        angles[at] = angle;
+        order[at] = i;
     }
     int face = p->face_count++;
     p->corner_counts[face] = MIN(c->count, CORNER_LIMIT);
@@ -163,7 +169,8 @@ static bool polyhedron_clip(const polyhedron *in, const double normal[3], double
             }
             if (side <= slack && kept < CORNER_LIMIT) to[kept++] = *at;
             if (fabs(side) <= slack) cap_corner(&edge, at, 2 * tolerance);
-            from = at, from_side = side;
+            from = at;
+            from_side = side;
         }
         /* A face of which only an edge or a corner is left, on the plane. */
         if (kept < 3) continue;
@@ -278,7 +285,8 @@ bool sibson_coordinates(int count, const float *sites, vec3 point, sibson_work *
             double offset = 0.5 * (w->squares[w->neighbours[m]] - w->squares[w->neighbours[n]]);
             if (!polyhedron_clip(part, normal, offset, tolerance, next)) continue;
             polyhedron *swap = part;
-            part = next, next = swap;
+            part = next;
+            next = swap;
         }
         double volume = part->face_count >= 4 ? polyhedron_volume(part) : 0;
         shares[w->neighbours[n]] = volume;

@@ -130,8 +130,10 @@ static cutis_result filled_build(const solver_build *build, springs_prop *prop, 
     cutis_result result = bvh_build(&tree, s->triangle_count, s->triangles, s->nodes, memory, error);
     if (result != CUTIS_OK) return result;
     vec3 low = vec3_load(s->nodes), high = low;
-    for (int p = 1; p < s->point_count; p++)
-        low = vec3_min(low, vec3_load(s->nodes + 3 * p)), high = vec3_max(high, vec3_load(s->nodes + 3 * p));
+    for (int p = 1; p < s->point_count; p++) {
+        low = vec3_min(low, vec3_load(s->nodes + 3 * p));
+        high = vec3_max(high, vec3_load(s->nodes + 3 * p));
+    }
     for (float z = low.z + 0.5f * spacing; z < high.z; z += spacing)
         for (float y = low.y + 0.5f * spacing; y < high.y; y += spacing)
             for (float x = low.x + 0.5f * spacing; x < high.x && s->inner_count < MOST_INNER; x += spacing) {
@@ -261,8 +263,12 @@ static int nearest_find(const shape *s, int node, int first, int count, int limi
         int at = known;
         if (known == limit && d >= distances[known - 1]) continue;
         if (known == limit) at--;
-        for (; at > 0 && distances[at - 1] > d; at--) distances[at] = distances[at - 1], found[at] = found[at - 1];
-        distances[at] = d, found[at] = i;
+        for (; at > 0 && distances[at - 1] > d; at--) {
+            distances[at] = distances[at - 1];
+            found[at] = found[at - 1];
+        }
+        distances[at] = d;
+        found[at] = i;
         if (known < limit) known++;
     }
     return known;
@@ -346,10 +352,16 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
     double weights = 0.5 * s->point_count + s->inner_count;
     for (int i = 0; i < nodes; i++)
         mass[soft->node_count + i] = (float)((double)prop->mass * (i < s->point_count ? 0.5 : 1) / weights);
-    prop->first_spring = soft->spring_count, prop->spring_count = list.count;
+    prop->first_spring = soft->spring_count;
+    prop->spring_count = list.count;
     prop->first_soft = soft->node_count;
-    soft->spring_count = total, soft->node_count = all;
-    soft->ends = ends, soft->rest = rest, soft->stiff = stiff, soft->nodes = own, soft->mass = mass;
+    soft->spring_count = total;
+    soft->node_count = all;
+    soft->ends = ends;
+    soft->rest = rest;
+    soft->stiff = stiff;
+    soft->nodes = own;
+    soft->mass = mass;
     arena_destroy(&scratch);
     return CUTIS_OK;
 }
@@ -365,7 +377,8 @@ cutis_result springs_shape_build(const solver_build *build, springs_model *m, sp
         vec3 low = {1e30f, 1e30f, 1e30f}, high = {-1e30f, -1e30f, -1e30f};
         for (int v = 0; v < source->vertex_count; v++) {
             vec3 p = vec3_mul(vec3_load(source->positions + 3 * v), vec3_load(prop->scale));
-            low = vec3_min(low, p), high = vec3_max(high, p);
+            low = vec3_min(low, p);
+            high = vec3_max(high, p);
         }
         vec3 extent = vec3_sub(high, low);
         float spacing = (float)det_pow((double)MAX(extent.x * extent.y * extent.z, 1e-12f), 1.0 / 3) / CELLS;
@@ -385,7 +398,8 @@ cutis_result springs_shape_build(const solver_build *build, springs_model *m, sp
     }
     if (result == CUTIS_OK) result = masses_find(m, prop, &s, &volume, error);
     if (result == CUTIS_OK) {
-        prop->point_count = s.point_count, prop->inner_count = prop->soft ? s.inner_count : 0;
+        prop->point_count = s.point_count;
+        prop->inner_count = prop->soft ? s.inner_count : 0;
         prop->triangle_count = s.triangle_count;
         prop->rest = arena_copy(memory, s.nodes, 3 * (size_t)(prop->point_count + prop->inner_count), sizeof(float));
         prop->triangles = arena_copy(memory, s.triangles, 3 * (size_t)s.triangle_count, sizeof(int));
