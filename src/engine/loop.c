@@ -101,6 +101,7 @@ typedef struct loop_search {
 static void residual_take(const loop_search *s, float *residual)
 {
     size_t count = seen_count(s->model);
+
     /* Velocities count like the path they cover in a tenth of a second, about a swing of soft flesh. */
     float weight = (float)(0.1 / s->model->substep);
     for (size_t i = 0; i < count; i++) residual[i] = (s->seen[i] - s->start[i]) * (i < count / 2 ? 1 : weight);
@@ -127,6 +128,7 @@ static bool mixing_weights(const loop_search *s, double *weights)
         a[i * n + i] += 1e-8 * trace;
         x[i] = 1;
     }
+
     /* The constrained minimum is the solution for ones, scaled to the sum 1. */
     if (!cholesky_solve(a, x, n)) return false;
     double sum = 0;
@@ -319,6 +321,7 @@ static bool search(loop_search *s, cutis_state *state, cutis_loop_info *info)
     int limit = s->def->period_limit > 0 ? s->def->period_limit : DEFAULT_LIMIT, since = 0;
     double least = HUGE_VAL, last = HUGE_VAL, last_end = HUGE_VAL;
     bool mixed = false, accelerated = false;
+
     /* At first at rest in the pose: nothing moves. */
     size_t count = seen_count(m), half = count / 2;
     seen_take(m, state, s->seen);
@@ -339,6 +342,7 @@ static bool search(loop_search *s, cutis_state *state, cutis_loop_info *info)
                                largest_difference(s->start + half, s->seen + half, half), &found),
                now = end;
         best_take(s, end, -1, &found, &least, info);
+
         /* A period that goes on from the one before makes a loop with it, cut at any instant. */
         bool whole = !mixed;
         for (int i = 0; i < s->phase_count && period > 1 && whole && end > AIM; i++) {

@@ -306,6 +306,7 @@ static void lay_out_state(cutis_model *m)
         stage *s = &m->stages[i];
         s->joints = s->span > 1 ? take(&end, joint_bytes) : m->joints;
         s->joints_old = s->span > 1 ? take(&end, joint_bytes) : m->joints_old;
+
         /* A geometric stage in a stack has points too: the surface for the next. */
         bool has_points = !is_geometric(s) || m->stage_count > 1;
         s->points_old = take(&end, has_points ? point_bytes : 0);

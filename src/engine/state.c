@@ -426,6 +426,7 @@ static void substep(const cutis_model *m, cutis_state *state, const step_span *s
             if (s->span > 1) pose_at(m, state, span, work->time, s->joints, s->joints_old);
             run_stage(m, state, i, work, false);
         }
+
         /* The next stage sees this one at the end of its own substep. */
         if (i + 1 < m->stage_count) {
             int next = m->stages[i + 1].span;
@@ -477,6 +478,7 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
         if (exact) forget_old_points(model, state);
     }
     if (state->stats.substeps > 0) finish_stages(model, state, &work);
+
     /* What the next live step starts from. */
     memcpy(given,
            input->joints ? (float *)state_scratch(model, state, model->target) : state_floats(state, model->joints),
@@ -534,6 +536,7 @@ void cutis_state_normals(const cutis_model *model, const cutis_state *state, flo
 {
     const cutis_character *c = model->character;
     const float *vertices = state_floats(state, model->vertices);
+
     /* Sum over the triangles of a point, at the point's first vertex; then unit length, for all its vertices. */
     memset(normals, 0, (size_t)c->vertex_count * 3 * sizeof *normals);
     for (int t = 0; t < c->triangle_count; t++) {
@@ -578,6 +581,7 @@ static void output_show(const cutis_model *m, const cutis_state *state, const st
             body_spread(&m->body, p, output->values, width, to);
             continue;
         }
+
         /* an inner surface lies below the drawn vertex as it lies below the body's points */
         memcpy(to, vertices + 3 * (size_t)v, 3 * sizeof(float));
         for (int k = m->body.anchor_first[p]; k < m->body.anchor_first[p + 1]; k++) {

@@ -44,6 +44,7 @@ bool beam_factor(beam *b, int count, double stiffness, arena *memory)
             b->last[r][j] = value / pivot;
         }
     }
+
     /* The corner of the two full rows. */
     double corner[3] = {entry(b, m, m), entry(b, m + 1, m), entry(b, m + 1, m + 1)};
     for (int j = 0; j < m; j++) {

@@ -29,14 +29,14 @@ static const cutis_parameter curves_parameters[CURVES_PARAMETER_COUNT] = {
                              .help = "density of the skin"},
     [CURVES_SKIN_THICKNESS] = {PARAMETER_FLOAT("skin_thickness", 0.002, 0.0001, 0.1, "m"), .former = "thickness",
                                .help = "thickness of the skin"},
-    [CURVES_GIRTH] = {PARAMETER_FLOAT("girth", 0.4, 0.01, 10, "m"), .help = "circumference that a curve stands for"},
+    [CURVES_GIRTH] = {PARAMETER_FLOAT("girth", 0.4, 0.01, 10, "m"), .help = "circumference that a curve represents"},
     [CURVES_DURATION] = {PARAMETER_FLOAT("duration", 1, 0.01, 100, "s"), .help = "time from one example to the next"},
     [CURVES_CLIP] = {PARAMETER_INT("clip", 0, 0, 1000),
-                     .help = "number of the clip whose poses the examples belong to"},
+                     .help = "index of the clip that holds the poses of the examples"},
     [CURVES_EXAMPLES] = {PARAMETER_INT("examples", 2, 1, EXAMPLES_MAX),
-                         .help = "poses of the clip to take as examples, when there are no morph targets"},
+                         .help = "number of clip poses used as examples when there are no morph targets"},
     [CURVES_WARP] = {PARAMETER_FLOAT("warp", 1, 0, 1, ""),
-                     .help = "the place between examples: 0 goes by the time, 1 by the progress of the volume"},
+                     .help = "timing between examples: 0 even in time, 1 by the progress of volume"},
 };
 
 /* ---- the pose's place ---- */
@@ -128,6 +128,7 @@ static void shares_find(const curves *c, int segment, float along, blend_job *jo
     if (along >= 1) t = 1;
     double in = t * (1 - t) * (1 - t), out = -t * t * (1 - t), end = t * t * (3 - 2 * t);
     double shares[4] = {0, 1 - end, end, 0};
+
     /* Slopes times h, as sums of the differences between neighbours; at the very ends, of one difference. */
     double before = 0, at_first = 1, at_last = 1, after = 0;
     if (!first) {

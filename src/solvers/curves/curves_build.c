@@ -123,6 +123,7 @@ static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, 
                         (float)q[(size_t)level * (size_t)n + (size_t)i];
         }
     }
+
     /*
      * Off the curves: what the neighbours do beyond the even motion, continued harmonically. Curves along level sets
      * zigzag from edge to edge: there, what they do themselves is evened out a little afterwards.

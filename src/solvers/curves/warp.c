@@ -87,6 +87,7 @@ void warp_find(warp_work *w, const float *levels, int level_count, const float *
         }
         at[i] = (1 - share) * along * last + share * at[i];
     }
+
     /* Time never stands still nor runs back. */
     double least = 0.25 * last / PLACES;
     for (int i = 1; i < PLACES; i++) at[i] = MIN(MAX(at[i], at[i - 1] + least), last - least * (PLACES - i));

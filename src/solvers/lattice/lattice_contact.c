@@ -119,6 +119,7 @@ int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, c
     if (contact->self) {
         contact_search_options options = search_options(m);
         points_enter(m, reference, work->points, work->end);
+
         /* One search serves all rounds, and the end of the substep. */
         if (round == 0) {
             points_enter(m, old_reference, start, work->start);
@@ -137,6 +138,7 @@ int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, c
             contacts++;
         }
     }
+
     /* The mean, and nothing for bones. */
     for (int v = 0; v < m->padded; v++) {
         float w = wishes[v][3];

@@ -80,6 +80,7 @@ static int carriers_find(const lattice_graph *graph, int home, const float point
     double sum = 0;
     voxels[count] = home;
     weights[count] = spline_weight(graph->rest + 4 * home, point);
+
     /* A point outside its voxel's reach (of no triangle, or rounded away) hangs on that voxel alone. */
     if (!(weights[0] > 0)) weights[0] = 1;
     count++;

@@ -174,6 +174,7 @@ static void bones_find(classifier *c)
         mat34 inverse_bind, bind;
         memcpy(inverse_bind.m, character->joints[j].inverse_bind, sizeof inverse_bind.m);
         bool regular = mat34_inverse(inverse_bind, &bind);
+
         /* A skeleton that moves no vertex yet is bound here, as Dionne and de Lasa do. */
         c->is_bone[j] = regular && (character->joints[j].deforms || !skinned);
         vec3 at = {bind.m[3], bind.m[7], bind.m[11]};
@@ -185,6 +186,7 @@ static void bones_find(classifier *c)
             if (character->joints[child].parent == j && c->is_bone[child]) c->is_leaf[j] = 0;
         c->tips[j] = c->joints[j];
     }
+
     /* The tip lies beyond the middle of the points that follow the joint: a hand or a head has no bone of its own. */
     if (!w->first) return;
     for (int j = 0; j < character->joint_count; j++) {
@@ -304,6 +306,7 @@ static cutis_result loose_bind(classifier *c, const uint8_t *has_bone, cutis_err
     for (int p = 0; p < c->build->mesh->point_count; p++) first[graph->point_voxels[p] + 1]++;
     for (int v = 0; v < graph->count; v++) first[v + 1] += first[v];
     for (int p = c->build->mesh->point_count - 1; p >= 0; p--) list[--first[graph->point_voxels[p] + 1]] = p;
+
     /* Filling backwards left first[v + 1] at the start of v. */
     for (int v = 0; v < graph->count; v++) {
         int begin = first[v + 1], end = v + 1 < graph->count ? first[v + 2] : c->build->mesh->point_count;

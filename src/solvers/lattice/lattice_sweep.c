@@ -31,6 +31,7 @@ static int chain_collect(const lattice_graph *graph, int axis, int voxel, int re
 {
     int back = 2 * axis, ahead = back + 1, count = 0;
     int borrow_back = (region - 1) / 2, borrow_ahead = region / 2;
+
     /* To the first voxel of the rod: as long as the link is the first choice of both ends. */
     int first = voxel;
     for (;;) {

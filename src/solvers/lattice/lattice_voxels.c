@@ -597,6 +597,7 @@ static void strays_join(voxeliser *v, uint8_t *joined)
             inward[k] = -n[k] / length * v->turns[t];
             start[k] = middle[k] + 1e-4 * inward[k];
         }
+
         /* How far to the cell's wall, and what is hit before it. */
         double nearest = 2;
         int hit = -1;
@@ -613,6 +614,7 @@ static void strays_join(voxeliser *v, uint8_t *joined)
                 hit = other;
             }
         }
+
         /* a surface that is entered there is that of another part */
         if (hit >= 0 && v->overlaps && triangle_entered(v, v->piece_triangles[hit], inward)) continue;
         if (hit >= 0) {

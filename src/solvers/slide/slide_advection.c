@@ -95,6 +95,7 @@ static void advect_points(void *context, int begin, int end)
         slide_place from = slide_walk_from_point(atlas, i, back, axis);
         const int *c = m->triangles + 3 * from.triangle;
         double w[3] = {1 - from.b[0] - from.b[1], from.b[0], from.b[1]};
+
         /* Start from the point itself when it is a corner, else from the nearest corner. */
         int near = c[0] == i ? 0 : c[1] == i ? 1 : c[2] == i ? 2 : -1;
         if (near < 0) near = w[0] >= w[1] && w[0] >= w[2] ? 0 : w[1] >= w[2] ? 1 : 2;
@@ -106,6 +107,7 @@ static void advect_points(void *context, int begin, int end)
             chord[e] = to - s->skin[3 * base + e];
             apart += off * off;
         }
+
         /*
          * Where the skin is folded, the triangle upwind has another derivative than the point, and would carry the
          * place against the force; there the point's own derivative, by which the force was found, is taken.
@@ -122,6 +124,7 @@ static void advect_points(void *context, int begin, int end)
         slide_walk(atlas, &place, flat, NULL, NULL);
         s->places[i] = place;
         if (!p->v) continue;
+
         /* Velocities of the corners, turned into the chart and from there into the point's frame. */
         double x = 0, y = 0;
         for (int k = 0; k < 3; k++) {

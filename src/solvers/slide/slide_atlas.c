@@ -103,6 +103,7 @@ static void make_fan(const mesh *m, const slide_chart *charts, int point, double
     int first = m->point_triangle_first[point], count = m->point_triangle_first[point + 1] - first;
     boundary[point] = 2;
     if (count == 0) return;
+
     /* Back to the beginning of the fan: across the edge to corner k + 1, which is opposite k + 2. */
     int start = m->point_triangles[first];
     bool open = false;
@@ -137,6 +138,7 @@ static void make_fan(const mesh *m, const slide_chart *charts, int point, double
         int k = corner_of(m, t, point);
         double from, angle;
         corner_angles(&charts[t], k, &from, &angle);
+
         /* The middle of the triangle's angle points the same way in both frames. */
         double turn = from + 0.5 * angle - (reached + 0.5 * angle * spread);
         turns[t][k][0] = det_cos(turn);
@@ -346,6 +348,7 @@ slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const dou
         const slide_chart *chart = &atlas->charts[t];
         const double *turn = atlas->turns[t][k];
         double x = turn[0] * way[0] - turn[1] * way[1], y = turn[1] * way[0] + turn[0] * way[1];
+
         /* How far the way lies inside of the two edges at the corner; inwards of an edge is to its left. */
         const double *e1 = chart->along[next3(next3(k))], *e2 = chart->along[next3(k)];
         double inside = slide_min(e1[0] * y - e1[1] * x, e2[0] * y - e2[1] * x);

@@ -98,6 +98,7 @@ static void build_attachments(slide_model *model, const solver_build *build, dou
             is_tip(&model->atlas, i) || kit_point_value(build, i, SLIDE_ATTACH) >= 0.5 ||
             (freeze && freeze[vertex] >= 0.5f))
             memset(allowed[i], 0, sizeof allowed[i]);
+
         /* The trace of a projection is the number of directions it lets through. */
         model->constraint_count += 2 - (int)(allowed[i][0] + allowed[i][2] + 0.5);
     }
@@ -119,6 +120,7 @@ static void build_texture(slide_model *model, const cutis_character *c, float (*
         if (face_triangles[c->triangle_faces[t]] < 0) face_triangles[c->triangle_faces[t]] = at;
         at++;
     }
+
     /* A seam is an edge whose ends have other coordinates on its two sides; a boundary ends the walk by itself. */
     for (int t = 0; t < m->triangle_count; t++) {
         for (int k = 0; k < 3; k++) {

@@ -155,6 +155,7 @@ static void eigen2(d4 a, d4 b, d4 c, d4 values[2], d4 vector[2])
     d4 middle = 0.5 * (a + c), half = 0.5 * (a - c), radius = d4_sqrt(half * half + b * b);
     values[0] = middle + radius;
     values[1] = middle - radius;
+
     /* The longer of two formulas for the same direction. */
     d4_mask wide = half >= 0;
     d4 x = d4_select(wide, half + radius, b), y = d4_select(wide, b, radius - half), length = d4_sqrt(x * x + y * y);
@@ -343,6 +344,7 @@ void slide_element_make(const slide_material *material, d4 stiffness, const slid
         eh[e] *= root;
         fg[e] *= root;
     }
+
     /* Unit 2 x 2 matrices: along the rotation, the reflection, and the turns of both. */
     const d4 nq[4] = {eh[0], -eh[1], eh[1], eh[0]}, nr[4] = {fg[0], fg[1], fg[1], -fg[0]};
     const d4 nq_turn[4] = {-eh[1], -eh[0], eh[0], -eh[1]}, nr_turn[4] = {-fg[1], fg[0], fg[0], fg[1]};

@@ -64,6 +64,7 @@ static double nearest_in_triangle(const slide_model *model, int triangle, const 
         }
         return d2;
     }
+
     /* On one of the edges. */
     for (int k = 0; k < 3; k++) {
         const double *from = x[k], *to = x[k == 2 ? 0 : k + 1];
@@ -151,6 +152,7 @@ static void approach(const slide_model *model, slide_place *place, const double 
             length += at[e] * at[e];
         }
         if (length < 1e-16) return;
+
         /* Only the part in the plane: the rest is how far the chord lies under the surface. */
         const double *n = model->atlas.charts[place->triangle].normal;
         double out = at[0] * n[0] + at[1] * n[1] + at[2] * n[2];
@@ -221,6 +223,7 @@ static void texture_faces(void *context, int begin, int end)
             int point = c->vertex_points[c->corners[k]];
             for (int e = 0; e < 3; e++) moved |= p->skin[3 * point + e] != model->atlas.positions[3 * point + e];
         }
+
         /* Where nothing slides, the coordinates keep their bits. */
         if (t < 0 || !moved || model->vertices) {
             memcpy(out + 2 * first, c->texcoords + 2 * first, 2 * (size_t)(last - first) * sizeof *out);

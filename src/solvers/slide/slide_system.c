@@ -78,6 +78,7 @@ static void triangle_metric(void *context, int begin, int end)
         d4 fall[2], gamma[2];
         differentiate(slopes, s->x + 3 * c[0], s->x + 3 * c[1], s->x + 3 * c[2], gamma);
         differentiate(slopes, s->skin + 3 * c[0], s->skin + 3 * c[1], s->skin + 3 * c[2], fall);
+
         /* A third of the mass of the skin that lies on the triangle; a floor keeps every point movable. */
         double xy = dot3(fall[0], fall[1]), spread2 = dot3(fall[0], fall[0]) * dot3(fall[1], fall[1]) - xy * xy;
         double mass = slopes[3] * (sqrt(slide_max(spread2, 1e-4)) / 3), floor = 1e-3 * mass;
@@ -128,6 +129,7 @@ static void point_skin(void *context, int begin, int end)
             inertia[1] += co * ay + si * by;
             inertia[2] += co * by - si * ay;
         }
+
         /* A place moves along the surface; the rounded normal does not jump where the chart changes. */
         const double *q = model->allowed[i];
         double n[3], size = 0;
@@ -237,6 +239,7 @@ static void element_block(const pass *p, int t, int end)
         s->stress[own][0] = larger[lane];
         s->stress[own][1] = smaller[lane];
     }
+
     /* The factors and the gradient by the unknowns: along the axes of the skin triangle. */
     d4 f[6][6], block[BLOCK_SIZE];
     for (int k = 0; k < 3; k++) {
@@ -257,6 +260,7 @@ static void element_block(const pass *p, int t, int end)
             for (int i = 4; i < 6; i++) f[i][2 * k + e] = local[2][e] * element.factors[i][k][0];
         }
     }
+
     /* Sum of weighted squares: the upper triangle. */
     for (int i = 0; i < 6; i++) element.weights[i] = d4_select(in.whole, element.weights[i], zero);
     int at = 6;
@@ -370,6 +374,7 @@ static void point_rows(void *context, int begin, int end)
             }
         }
         if (model->ligament > 0) add_ligament(model, s, i, f, k);
+
         /* Inertia and right side in the directions that may move; the others are put to zero by (I - Q). */
         const double *q = model->allowed[i], *mass = s->inertia[i];
         double v0 = p->v[2 * i], v1 = p->v[2 * i + 1];

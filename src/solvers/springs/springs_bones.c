@@ -50,6 +50,7 @@ static vec3 tip_find(const solver_build *build, int joint, vec3 from)
             reach = MAX(reach, vec3_dot(vec3_sub(vec3_load(build->mesh->positions + 3 * p), from), way));
         }
     }
+
     /* The line ends inside, about as far from the tip as from the sides. */
     return vec3_madd(from, way, 0.8f * reach);
 }
@@ -150,6 +151,7 @@ static void moments_axes(const moments *s, float radius, float radii[2], float t
     double xx = s->square[0] / s->weight - x * x, xy = s->square[1] / s->weight - x * y;
     double yy = s->square[2] / s->weight - y * y;
     double half = 0.5 * (xx - yy), middle = 0.5 * (xx + yy), spread = sqrt(half * half + xy * xy);
+
     /* The direction of the larger variance, by half-angle formulas. */
     double cosine = spread > 0 ? half / spread : 1;
     double c = sqrt(MAX(0.5 * (1 + cosine), 0)), d = sqrt(MAX(0.5 * (1 - cosine), 0));
@@ -239,6 +241,7 @@ cutis_result springs_hinges_build(const springs_bones *bones, springs_hinges *hi
         h->after = bones_direction(bones, bone->child, &radius);
         h->cosine = vec3_dot(h->before, h->after);
         h->radius = 0.5f * (radius + bone->radius);
+
         /* Only slender bones in line fold like a finger; hips and the thumb's root turn in the middle of a body. */
         h->slender = springs_ramp((vec3_distance(bone->a, bone->b) / bone->radius - 1.8f) / 0.8f) *
                      springs_ramp((h->cosine - 0.7f) / 0.2f);
@@ -308,11 +311,13 @@ float springs_fold_apply(const springs_hinges *hinges, const springs_fold *folds
         float radius = hinges->hinges[side->hinge].radius;
         vec3 off = vec3_sub(vec3_load(x), f->place);
         float sign = side->side < 0 ? -1.0f : 1.0f, s = sign * vec3_dot(off, f->across) - side->rest;
+
         /* Inside of the bend, seen from the bone's line, and not beside the limb. */
         float height = vec3_dot(off, f->inwards) - MAX(s, 0.0f) * f->slope;
         float inside = f->strength * side->gate * springs_ramp(height / (0.5f * radius)) *
                        (1 - springs_ramp(fabsf(vec3_dot(off, f->axis)) / radius - 1.5f));
         most = MAX(most, inside);
+
         /* A hyperbola that nears the plane from the own side: smooth, and order is kept. */
         float share = inside * fabsf(side->side), soft = fold_gap * radius;
         float beyond = 0.5f * (sqrtf(s * s + soft * soft) - s);

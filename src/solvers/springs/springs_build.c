@@ -92,6 +92,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
         }
         used += bone->end_count;
     }
+
     /* The distance that a tenth of the bone's points undercut. */
     for (int j = 0; j < n; j++) {
         int count = 0, sum = 0, at = 0;
@@ -199,6 +200,7 @@ static edge_rest edge_look(const builder *b, int e)
                    .heights = {1, 1}};
     for (int k = 0; k < 2; k++)
         r.nodes[2 + k] = sides[k] >= 0 ? opposite(skin->triangles + 3 * sides[k], r.nodes[0], r.nodes[1]) : r.nodes[k];
+
     /* A lies to the left of B C as seen from outside. */
     if (r.hinge && !runs(skin->triangles + 3 * sides[0], r.nodes[0], r.nodes[1])) {
         int swap = r.nodes[2];
@@ -228,6 +230,7 @@ static void edge_strengthen(builder *b, const edge_rest *r, size_t i)
         stretch += 0.5 * kit_point_value(b->build, q, SPRINGS_STRETCH);
         bend += 0.5 * kit_point_value(b->build, q, SPRINGS_BEND);
     }
+
     /* Springs along the edges of a net stand for a membrane by the area of the edge's two triangles. */
     double area = 0.5 * length *
                   ((r->sides[0] >= 0 ? (double)r->heights[0] : 0) + (r->sides[1] >= 0 ? (double)r->heights[1] : 0));
@@ -235,6 +238,7 @@ static void edge_strengthen(builder *b, const edge_rest *r, size_t i)
     double share = r->length > 0 ? CLAMP(area / (length * length), 0.1, 2) : 0;
     edges->stretch[i] = (float)(modulus * stretch * depth * share) * tension;
     if (!r->flat) return;
+
     /* A plate of stiffness B bends over the strip of the two triangles: moment = B length / width per radian. */
     double width = 0.5 * ((double)r->heights[0] + (double)r->heights[1]) / 1.5;
     float ga = edges->low[0][i], gd = edges->low[1][i], row = 2 * MAX(ga, gd) * (ga + gd);
@@ -395,6 +399,7 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
         }
     }
     if (result == CUTIS_OK) model->spectral = spectral_find(model, build->substep, &scratch);
+
     /* The skin's own tree and its intersections at rest, to know when a torn skin is whole again. */
     if (result == CUTIS_OK && build->mesh->triangle_count > 0)
         result = bvh_build(&model->tree, build->mesh->triangle_count, build->mesh->triangles, b.rest, memory, error);

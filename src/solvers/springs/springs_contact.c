@@ -329,12 +329,14 @@ static float contact_correct(springs_run *run, springs_contact *c, float *x)
     vec3 d = contact_difference(run, c, x);
     float value = c->value = vec3_dot(c->normal, d) - c->gap;
     if (value >= 0 && c->lambda <= 0) return 0;
+
     /* Reaction. */
     float mobility = c->nodes + c->mobility;
     if (!(mobility > 0)) return 0;
     float next = MAX(c->lambda - (value + c->cushion * c->lambda) / (mobility + c->cushion), 0.0f);
     float change = next - c->lambda;
     c->lambda = next;
+
     /* Friction: back to where it was across, by at most the bound. The normal's part does not change across. */
     vec3 slip = vec3_sub(d, c->start);
     slip = vec3_madd(slip, c->normal, -vec3_dot(slip, c->normal));
@@ -376,6 +378,7 @@ static void bodies_step(springs_run *run)
                 for (int j = 0; j < 9; j++) holds.m[j] += k * ((j % 4 == 0 ? length2 : 0) - arm[j / 3] * arm[j % 3]);
             }
         }
+
         /* With W the inverse inertia and T = holds: (1/W + T)^-1 = W (1 + T W)^-1, and no W is divided by. */
         mat3 w = run->w.inertia[b], product = mat3_multiply(holds, w);
         mat34 sum = {{0}}, inverse;
@@ -437,6 +440,7 @@ bool springs_contacts_adjust(springs_run *run)
     const springs_model *m = run->m;
     contact_search_options options = search_options(m);
     contact_resolve_stats stats = {0};
+
     /*
      * Of the pairs of the first search only impacts matter now. The narrow margin makes points count as strayed sooner:
      * a patch that was too flat to be searched in may have folded since, by less than the usual margin.
@@ -448,6 +452,7 @@ bool springs_contacts_adjust(springs_run *run)
             stats = contact_resolve(&m->surface, &run->w.contact, run->w.start, run->w.end, run->w.give, &options,
                                     pass == 0, run->input->jobs);
         }
+
         /* What went through a collider meanwhile comes back, and may push others. */
         bool moved = false;
         for (int i = 0; i < run->contact_count; i++) {
@@ -525,6 +530,7 @@ void springs_contacts_keep(springs_run *run)
             vec3_store(report->force, vec3_madd(sum, force, side ? -fresh : fresh));
         }
     }
+
     /* What is not in use is zero, so that equal states have equal bytes. */
     if (kept < run->s.header[HEADER_MEMORIES])
         memset(run->s.memories + kept, 0, (size_t)(run->s.header[HEADER_MEMORIES] - kept) * sizeof(springs_memory));

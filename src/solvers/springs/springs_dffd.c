@@ -198,6 +198,7 @@ static void bone_controls(dffd_builder *b, int index)
         ring_add(b, end, factor, own);
         control_add(b, vec3_madd(bone->a, end->along, high + 0.3f * bone->radius), own);
     }
+
     /* Where the body does not bend like a limb, the bone begins with a ring that turns by half. */
     if (above >= 0 && !joint_is_led_to(b->bones, bone->joint)) {
         control like = {.joints = {bone->joint, above}, .turn = 0.5f, .hinge = -1};
@@ -350,6 +351,7 @@ static void shares_correct(const dffd_builder *b, vec3 x, const int *entries, do
         }
     }
     m[0][4] += 1;
+
     /* Elimination; the matrix is symmetric and positive when the control points do not lie in a plane. */
     for (int k = 0; k < 4; k++) {
         if (!(m[k][k] > 1e-12)) return;

@@ -86,6 +86,7 @@ static void edges_force(void *context, int begin, int end)
         vfloat bend = v_load(edges->bend + at), far = v_load(edges->fold + at) - fold;
         vfloat turn = v_max(v_min(far, one), -one);
         vfloat moment = bend * turn * tall * v_sqrt(v_max(one - v_set(0.25f) * fold * fold, v_set(0)));
+
         /* Low triangles: -2 energy / height, the energy's derivative. */
         vfloat energy = bend * turn * (turn - far - far) * tall;
         vfloat pa = v_select(v_less(ra, one), energy * over_ha, v_set(0)),

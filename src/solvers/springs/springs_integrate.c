@@ -111,6 +111,7 @@ static void chebyshev_step(void *context, int begin, int end)
     springs_run *run = context;
     for (int node = begin; node < end; node++) {
         size_t at = (size_t)node * NODE;
+
         /* Nodes in contact are left to their contacts: what is extrapolated goes through, and comes back as force. */
         bool held = vec3_length2(vec3_load(run->w.push + at)) > 0;
         float omega = held ? 1 : run->omega;
@@ -147,6 +148,7 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
             stats->iterations += i;
             return;
         }
+
         /* An acceleration that makes things worse is begun anew. */
         if (run->residual > 4 * best) {
             since = 0;
@@ -177,6 +179,7 @@ static void rk_iterate(springs_run *run, cutis_step_stats *stats)
         }
         if (i == 0 && run->residual < (double)m->tolerance && run->contact_count == 0) return;
         if (i >= 8 * m->iterations) break;
+
         /* Far from rest the way itself does not matter: the error may be a share of what is left to go. */
         double limit = MAX(allowed, 0.05 * run->residual);
         if (error <= limit || t <= RK_SHORTEST) {

@@ -131,6 +131,7 @@ static inline vfloat field_at(const springs_metaballs *m, int block, const float
         for (int a = 0; a < 3; a++) gradient[a] = gradient[a] + g[a];
         *steepness = *steepness + v_sqrt(dot(g, g));
     }
+
     /* d F / d x = -8 sum of f q M^T (M x - m) */
     for (int a = 0; a < 3; a++) gradient[a] = -8 * gradient[a];
     *steepness = 8 * *steepness;
@@ -507,6 +508,7 @@ static void balls_block(void *context, int begin, int end)
             way = way + v_min(v_max(length, -reach * step_reach), reach * step_reach);
             for (int a = 0; a < 3; a++) x[a] = start[a] + ray[a] * way;
         }
+
         /* As far as the field is to be trusted, and never far: the bound sets in smoothly. */
         vfloat share = way / v_max(reach * total_reach, v_set(1e-30f));
         way = way * free / v_sqrt(1 + share * share);

@@ -310,6 +310,7 @@ void springs_props_finish(springs_run *run)
         vec3_store(next.centre, vec3_add(vec3_load(next.centre), motion->shift));
         rotation_store(&next, quat_multiply(turn_quat(motion->turn), body_rotation(&next)));
         vec3 velocity = vec3_scale(vec3_sub(vec3_load(next.centre), vec3_load(body->centre)), inverse * keep);
+
         /* The turn from the old rotation to the new one, as a rate. */
         quat way = quat_multiply(body_rotation(&next), quat_conjugate(body_rotation(body)));
         float sign = way.w < 0 ? -1.0f : 1.0f;
@@ -322,6 +323,7 @@ void springs_props_finish(springs_run *run)
         if (rate > SPIN_LIMIT) spin = vec3_scale(spin, SPIN_LIMIT / rate);
         vec3_store(next.velocity, velocity);
         vec3_store(next.spin, spin);
+
         /* A mishap leaves it where it was, at rest. */
         bool fine = vec3_length2(vec3_load(next.centre)) < 1e12f && speed < 1e12f && rate < 1e12f;
         if (!fine) {

@@ -42,12 +42,14 @@ static cutis_result mix_build(const solver_build *build, int parameter, springs_
             own[shape] += weights->weights[i];
             if (weights->weights[i] > 0) r->used[shape] = true;
         }
+
         /* A point that no bone moves is at rest in every shape. */
         if (weights->first[p] == weights->first[p + 1]) own[SPRINGS_SHAPE_LBS] = 1;
     }
     int kinds = 0;
     for (int s = 0; s < SPRINGS_SHAPE_COUNT; s++) kinds += r->used[s];
     if (kinds == 0) r->used[SPRINGS_SHAPE_LBS] = true;
+
     /* Points without bones are marked lbs: any single shape leaves them at rest too. */
     r->mixed = kinds > 1;
     r->mix = mix;
@@ -110,6 +112,7 @@ static size_t point_floats(const springs_reference *r) { return whole_floats((si
 size_t springs_reference_scratch_size(const springs_reference *r)
 {
     size_t floats = skin_floats(r) + (r->mixed ? SPRINGS_SHAPE_COUNT * point_floats(r) : 0);
+
     /* One after the other in the same place. */
     size_t balls = r->metaballs ? springs_metaballs_scratch_size(r->metaballs) : 0;
     size_t controls = r->dffd ? springs_dffd_scratch_size(r->dffd) : 0;
@@ -134,6 +137,7 @@ static void mix_block(void *context, int begin, int end)
             sum = vec3_madd(sum, vec3_load(job->shapes[s] + 3 * (size_t)p), mix[s]);
             total += mix[s];
         }
+
         /* Without bones and without lbs among the shapes, every shape has the point at rest. */
         if (!(total > 0)) {
             sum = vec3_load(job->reference->skin.rest + 3 * (size_t)p);
@@ -157,6 +161,7 @@ void springs_reference_evaluate(const springs_reference *r, const float *skin, v
     }
     if (r->used[SPRINGS_SHAPE_LBS]) skinning_linear(&r->skin, skin, work, jobs, shapes[SPRINGS_SHAPE_LBS]);
     if (r->used[SPRINGS_SHAPE_DQS]) skinning_dual(&r->skin, skin, work, jobs, shapes[SPRINGS_SHAPE_DQS]);
+
     /* The other two fill the points that they serve; those that no bone moves are at rest. */
     if (!r->mixed && (r->metaballs || r->dffd))
         memcpy(points, r->skin.rest, (size_t)r->point_count * 3 * sizeof(float));

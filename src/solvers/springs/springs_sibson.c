@@ -108,6 +108,7 @@ static void cap_close(const cap *c, const double normal[3], polyhedron *p)
     int order[FACE_LIMIT];
     for (int i = 0; i < c->count; i++)
         for (int a = 0; a < 3; a++) middle[a] += c->corners[i].x[a] / c->count;
+
     /* Two directions in the plane: away from the axis that is nearest to the normal. */
     int axis = fabs(normal[0]) > fabs(normal[1]) ? 0 : 1;
     if (fabs(normal[2]) > fabs(normal[axis])) axis = 2;
@@ -172,6 +173,7 @@ static bool polyhedron_clip(const polyhedron *in, const double normal[3], double
             from = at;
             from_side = side;
         }
+
         /* A face of which only an edge or a corner is left, on the plane. */
         if (kept < 3) continue;
         out->corner_counts[out->face_count++] = kept;
@@ -269,6 +271,7 @@ bool sibson_coordinates(int count, const float *sites, vec3 point, sibson_work *
         w->neighbours[neighbour_count++] = site;
         if (w->cell.face_count >= FACE_LIMIT) return false;
     }
+
     /* A cell that still has a corner of the box is open: the point is outside of the sites. */
     if (reach2 > 0.99 * half * half) return false;
 

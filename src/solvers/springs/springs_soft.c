@@ -40,6 +40,7 @@ static vec3 shape_bend(const springs_prop *prop, vec3 u)
     } else {
         float shell = MAX(MAX(fabsf(u.x), fabsf(u.y)), fabsf(u.z)), length = vec3_length(u);
         p = length > 0 ? vec3_scale(u, size[0] * shell / length) : u;
+
         /* A capsule is a ball drawn apart. */
         if (prop->source->shape == CUTIS_PROP_CAPSULE) p.y += size[1] * CLAMP(2 * u.y, -1.0f, 1.0f);
     }
@@ -53,6 +54,7 @@ static cutis_result lattice_build(const springs_prop *prop, float spacing, shape
         float half = prop->source->shape == CUTIS_PROP_BOX ? size[k] : size[0];
         if (prop->source->shape == CUTIS_PROP_CAPSULE && k == 1) half += size[1];
         s->cells[k] = (int)CLAMP(2 * half * prop->scale[k] / spacing + 0.5f, 2, MOST_CELLS);
+
         /* A capsule's middle is a row of its own. */
         if (prop->source->shape != CUTIS_PROP_BOX) s->cells[k] = MAX(s->cells[k] + s->cells[k] % 2, 6);
     }
@@ -63,6 +65,7 @@ static cutis_result lattice_build(const springs_prop *prop, float spacing, shape
     s->triangle_count = 4 * (c[0] * c[1] + c[1] * c[2] + c[2] * c[0]);
     s->triangles = ARENA_ARRAY(memory, int, 3 * s->triangle_count);
     if (memory->failed) return error_memory(error, "a prop");
+
     /* The surface first. */
     int node = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -282,6 +285,7 @@ static void filled_springs(const shape *s, spring_list *list)
             int a = s->triangles[3 * t + k], b = s->triangles[3 * t + (k + 1) % 3];
             if (a < b) spring_add(list, a, b); /* each edge is run both ways in a closed surface */
         }
+
     /* A body too thin for inner nodes is tied together across. */
     int first = s->inner_count >= 4 ? s->point_count : 0;
     int count = s->inner_count >= 4 ? s->inner_count : s->point_count;
@@ -315,6 +319,7 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
         lattice_springs(s, &list);
     else
         filled_springs(s, &list);
+
     /* Grow the arrays of all soft props; there are few. */
     int total = soft->spring_count + list.count, all = soft->node_count + nodes;
     int *ends = ARENA_ARRAY(build->memory, int, 2 * (size_t)total + 2), *own = ARENA_ARRAY(build->memory, int, all + 1);
@@ -340,12 +345,14 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
         rest[soft->spring_count + i] = l;
         length += (double)l;
     }
+
     /* E from 2 kPa (jelly) over 20 (foam) to 200 (rubber); c = 6 volume E / sum of lengths. */
     double modulus = 2000 * det_pow(100, (double)CLAMP(prop->source->stiffness, 0.0f, 1.0f));
     double c = 6 * volume * modulus / length * (double)m->metres * (double)m->metres;
     for (int i = 0; i < list.count; i++) {
         int at = soft->spring_count + i;
         stiff[at] = (float)(c / MAX((double)rest[at], 1e-6));
+
         /* Local numbers now; nodes when all props are placed. */
         for (int k = 0; k < 2; k++) ends[2 * at + k] = list.ends[2 * i + k];
     }
