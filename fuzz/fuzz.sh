@@ -1,11 +1,11 @@
 #!/bin/sh
-# fuzz.sh [SECONDS [NAME...]]: run the libFuzzer drivers (gltf, fbx, obj, ply, stl, off, bvh, cache; all unless named) for some seconds each.
+# fuzz.sh [SECONDS [NAME...]]: run the libFuzzer drivers (gltf, fbx, dae, obj, ply, stl, off, bvh, cache; all unless named) for some seconds each.
 # Needs clang. What is found stays in build/fuzz/NAME-corpus; a crash leaves its input beside it and ends with an error.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- gltf fbx obj ply stl off bvh cache
+[ $# -gt 0 ] || set -- gltf fbx dae obj ply stl off bvh cache
 clang=$(command -v clang || command -v clang-14)
 cxx=$(command -v clang++ || command -v clang++-14)
 mkdir -p build/fuzz
@@ -24,6 +24,7 @@ for name in "$@"; do
     gltf)
         cp ../shared/models/khronos-SimpleSkin/*.gltf ../shared/models/khronos-RiggedSimple/*.glb build/fuzz/gltf-seeds/ 2>/dev/null || true
         ;;
+    dae) cp ../shared/models/formats/dae-assimp/*.dae build/fuzz/dae-seeds/ 2>/dev/null || true ;;
     fbx) cp ../shared/models/formats/fbx-ufbx/m*.fbx build/fuzz/fbx-seeds/ 2>/dev/null || true ;;
     obj) printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 1\nf 1/1 2/1 3/1\n' >build/fuzz/obj-seeds/triangle.obj ;;
     ply | stl | off) cp ../shared/models/formats/bare-assimp/*."$name" "build/fuzz/$name-seeds/" 2>/dev/null || true ;;

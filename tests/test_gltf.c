@@ -635,7 +635,7 @@ static void test_unknown_endings_are_named(void **state)
     cutis_character *c;
     cutis_error error;
     assert_int_equal(cutis_character_load("hero.blend", NULL, &c, &error), CUTIS_ERROR_ARGUMENT);
-    assert_non_null(strstr(error.text, ".glb, .gltf, .vrm, .fbx, .obj"));
+    assert_non_null(strstr(error.text, ".glb, .gltf, .vrm, .fbx, .dae, .obj"));
     assert_int_equal(cutis_character_load("/nowhere/hero.glb", NULL, &c, &error), CUTIS_ERROR_FILE);
     assert_int_equal(cutis_character_load("/tmp.glb/", NULL, &c, &error), CUTIS_ERROR_ARGUMENT);
 }

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "dae_sample.h"
 #include "fbx_sample.h"
 #include "gltf_sample.h"
 #include "io/bvh_motion.h"
@@ -130,6 +131,8 @@ static void input_draco(input *in)
 #endif
 }
 
+static void input_dae(input *in) { input_text(in, dae_sample); }
+
 static void input_fbx(input *in) { input_text(in, fbx_sample); }
 
 static void input_fbx_binary(input *in) { in->size = fbx_sample_binary(in->bytes); }
@@ -233,6 +236,10 @@ static bool read_fbx(const uint8_t *b, size_t n, const cutis_allocator *a, cutis
 {
     return read_character("a.fbx", b, n, a, e);
 }
+static bool read_dae(const uint8_t *b, size_t n, const cutis_allocator *a, cutis_error *e)
+{
+    return read_character("a.dae", b, n, a, e);
+}
 static bool read_off(const uint8_t *b, size_t n, const cutis_allocator *a, cutis_error *e)
 {
     return read_character("a.off", b, n, a, e);
@@ -290,6 +297,7 @@ static const reader readers[] = {{"glb", input_glb, read_glb, 22, false},
                                  {"binary ply", input_ply_binary, read_ply, 4, false},
                                  {"stl", input_stl, read_stl, 4, true},
                                  {"binary stl", input_stl_binary, read_stl, 4, false},
+                                 {"dae", input_dae, read_dae, 4, true},
                                  {"fbx", input_fbx, read_fbx, 4, true},
                                  {"binary fbx", input_fbx_binary, read_fbx, 4, false},
                                  {"meshopt", input_meshopt, read_glb, 4, false},

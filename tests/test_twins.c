@@ -31,6 +31,8 @@ static const twin twins[] = {
     {"formats/bare-spot/spot-binary.stl", "crane-spot/spot/spot_triangulated.obj", 1e-6, 0},
     {"formats/bare-spot/spot-quads.off", "crane-spot/spot/spot_quadrangulated.obj", 1e-6, 0},
 
+    /* the file has no keys for jaw and toes, which its own pose leaves open: they are what is off in motion */
+    {"formats/dae-fox/fox-walk.dae", "rigs/mesh2motion-fox-fox/fox-fox.glb", 1e-5, 6e-2},
     /* both by our own reader: the old form against the new one */
     {"formats/fbx-ufbx/maya_game_sausage_6100_binary_combined.fbx",
      "formats/fbx-ufbx/maya_game_sausage_7500_ascii_combined.fbx", 1e-5, 5e-3} /* its slopes are "automatic" */,
@@ -129,6 +131,7 @@ static void compare(const twin *t, int clips)
 {
     cutis_character *a = load(t->file), *b = load(t->plain);
     double rest = difference(a, b, -1, -1, 0, 0), motion = 0;
+    int compared = 0;
     assert_int_equal(a->triangle_count, b->triangle_count);
     for (int c = 0; c < b->clip_count && c < clips; c++) {
         const cutis_clip *clip = &b->clips[c];
@@ -136,12 +139,16 @@ static void compare(const twin *t, int clips)
         if (own < 0) print_error("%s has no clip '%s'\n", t->file, clip->name);
         assert_true(own >= 0);
         double length = clip->end - clip->start;
+        bool other = a->clip_count == 1 && fabs(a->clips[0].end - a->clips[0].start - length) > 0.034;
+        if (other && b->clip_count > 1) continue; /* the file holds one clip of several */
+        compared++;
         assert_true(fabs(a->clips[own].end - a->clips[own].start - length) < 0.034); /* some are resampled at 30 Hz */
         for (int f = 1; f <= 2; f++)
             motion = fmax(motion, difference(a, b, own, c, a->clips[own].start + length * f / 3.0,
                                              clip->start + length * f / 3.0));
     }
     print_message("%-62s rest %.1e motion %.1e\n", t->file, rest, motion);
+    assert_true(compared > 0 || b->clip_count == 0);
     assert_true(rest <= t->rest);
     assert_true(motion <= t->motion);
     cutis_character_destroy(a);

@@ -17,10 +17,10 @@ extern "C" {
 /* ---- characters ---- */
 
 /*
- * Load .glb, .gltf, .vrm (a .glb), .fbx (6.1 to 7.7, in metres and y up), .obj, .ply, .stl (equal positions are one
- * vertex, in the order of their first use) or .off, by the file's ending. Vertices are in the file's order: of glTF the
- * mesh nodes as the scene is traversed, each with its primitives in order, where primitives of one node with the same
- * attributes share their vertices and count once.
+ * Load .glb, .gltf, .vrm (a .glb), .fbx (6.1 to 7.7) and .dae (in metres and y up), .obj, .ply, .stl (equal positions
+ * are one vertex, in the order of their first use) or .off, by the file's ending. Vertices are in the file's order: of
+ * glTF the mesh nodes as the scene is traversed, each with its primitives in order, where primitives of one node with
+ * the same attributes share their vertices and count once.
  */
 CUTIS_API cutis_result cutis_character_load(const char *path, const cutis_allocator *allocator,
                                             cutis_character **character, cutis_error *error);
@@ -55,10 +55,10 @@ typedef struct cutis_name_pair {
 
 /*
  * A copy of `character` with the motion of a .bvh file added as one more clip, named after the file; or with the clips
- * of another character (.glb, .gltf, .vrm, .fbx, with or without a mesh), its first one last. Joints are matched by
- * name (pairs first, then equal names, letter case and separators ignored, then what the names mean: LeftForeArm drives
- * forearm_l and lowerarm.L); the motion is turned to the character's rest pose and scaled to its legs. Fails when no
- * joint matches.
+ * of another character (.glb, .gltf, .vrm, .fbx, .dae, with or without a mesh), its first one last. Joints are matched
+ * by name (pairs first, then equal names, letter case and separators ignored, then what the names mean: LeftForeArm
+ * drives forearm_l and lowerarm.L); the motion is turned to the character's rest pose and scaled to its legs. Fails
+ * when no joint matches.
  */
 CUTIS_API cutis_result cutis_character_add_bvh(const cutis_character *character, const char *path,
                                                const cutis_name_pair *pairs, int pair_count,

@@ -363,7 +363,7 @@ cutis_result cutis_character_add_bvh(const cutis_character *character, const cha
                                      cutis_error *error)
 {
     *result = NULL;
-    if (path_is_gltf(path) || path_ends(path, ".fbx"))
+    if (path_is_gltf(path) || path_ends(path, ".fbx") || path_ends(path, ".dae"))
         return add_clips(character, path, pairs, pair_count, allocator, result, error);
     file_data file;
     cutis_result code = file_read(path, 0, allocator, &file, error);

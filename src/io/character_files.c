@@ -5,6 +5,7 @@
 
 #include "cutis/io.h"
 #include "io/bare_mesh.h"
+#include "io/dae_read.h"
 #include "io/fbx_read.h"
 #include "io/gltf_read.h"
 #include "io/gltf_rig.h"
@@ -14,8 +15,8 @@
 /* What makes a .glb of a file that cutis does not read. */
 static const char *way_to_gltf(const char *path)
 {
-    static const char *const scenes[] = {".blend", ".dae", ".usd", ".usda", ".usdc", ".usdz", ".abc",
-                                         ".ma",    ".mb",  ".max", ".c4d",  ".3ds",  ".x"};
+    static const char *const scenes[] = {".blend", ".usd", ".usda", ".usdc", ".usdz", ".abc",
+                                         ".ma",    ".mb",  ".max",  ".c4d",  ".3ds",  ".x"};
     static const char *const meshes[] = {".ztl", ".zpr"};
     if (path_ends(path, ".bvh")) return "; it is a motion: give a character, and this file as its motion";
     for (int i = 0; i < COUNT_OF(scenes); i++)
@@ -36,17 +37,21 @@ static cutis_result fbx_read_character(const void *data, size_t size, const char
     return fbx_character_read(data, size, path, false, allocator, character, error);
 }
 
+static cutis_result dae_read_character(const void *data, size_t size, const char *path,
+                                       const cutis_allocator *allocator, cutis_character **character,
+                                       cutis_error *error)
+{
+    return dae_character_read(data, size, path, false, allocator, character, error);
+}
+
 /* The reader of a file other than glTF, or NULL. */
 static other_reader find_other_reader(const char *path)
 {
     static const struct {
         const char *ending;
         other_reader read;
-    } readers[] = {{".obj", obj_character_read},
-                   {".ply", ply_character_read},
-                   {".stl", stl_character_read},
-                   {".off", off_character_read},
-                   {".fbx", fbx_read_character}};
+    } readers[] = {{".obj", obj_character_read}, {".ply", ply_character_read}, {".stl", stl_character_read},
+                   {".off", off_character_read}, {".fbx", fbx_read_character}, {".dae", dae_read_character}};
     for (int i = 0; i < COUNT_OF(readers); i++)
         if (path_ends(path, readers[i].ending)) return readers[i].read;
     return NULL;
@@ -59,9 +64,10 @@ static cutis_result load(const void *data, size_t size, const char *path, bool e
     if (path_is_gltf(path)) return gltf_character_read(data, size, path, external, allocator, character, error);
     other_reader read = find_other_reader(path);
     if (read) return read(data, size, path, allocator, character, error);
-    return error_set(error, CUTIS_ERROR_ARGUMENT,
-                     "'%.300s' has no ending that cutis reads: .glb, .gltf, .vrm, .fbx, .obj, .ply, .stl or .off%s",
-                     path, way_to_gltf(path));
+    return error_set(
+        error, CUTIS_ERROR_ARGUMENT,
+        "'%.300s' has no ending that cutis reads: .glb, .gltf, .vrm, .fbx, .dae, .obj, .ply, .stl or .off%s", path,
+        way_to_gltf(path));
 }
 
 cutis_result cutis_character_load(const char *path, const cutis_allocator *allocator, cutis_character **character,

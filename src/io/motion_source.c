@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "io/affine.h"
+#include "io/dae_read.h"
 #include "io/fbx_read.h"
 #include "io/gltf_read.h"
 #include "math/math3.h"
