@@ -13,6 +13,7 @@
 
 #include "io/gltf_bake_props.h"
 #include "io/gltf_build.h"
+#include "io/gltf_edit.h"
 #include "io/gltf_read.h"
 #include "io/gltf_write.h"
 #include "io/obj_file.h"
@@ -32,68 +33,8 @@ typedef struct bake_edit {
     cutis_error *error;
 } bake_edit;
 
-/* ---- one buffer ---- */
-
-static json_t *list_of(bake_edit *e, const char *key)
-{
-    json_t *list = json_object_get(e->out.root, key);
-    return list ? list : gltf_put_array(&e->out, e->out.root, key);
-}
-
-/* Append the document's buffers to the binary chunk and let all views point there. */
-static void join_buffers(bake_edit *e)
-{
-    gltf_document *d = &e->document;
-    size_t *offsets = ARENA_ARRAY(&e->out.memory, size_t, d->buffer_count + 1);
-    if (!offsets) {
-        e->out.failed = true;
-        return;
-    }
-    for (int i = 0; i < d->buffer_count; i++) {
-        uint8_t *bytes = gltf_bytes_push(&e->out, d->buffers[i].size);
-        if (!bytes) return;
-        offsets[i] = (size_t)(bytes - e->out.bytes);
-        memcpy(bytes, d->buffers[i].bytes, d->buffers[i].size);
-    }
-    for (size_t i = 0; i < json_array_size(e->out.views); i++) {
-        json_t *view = json_array_get(e->out.views, i);
-        json_int_t buffer = json_integer_value(json_object_get(view, "buffer"));
-        if (buffer < 0 || buffer >= d->buffer_count) continue;
-        json_int_t offset = (json_int_t)json_number_value(json_object_get(view, "byteOffset"));
-        gltf_put(&e->out, view, "buffer", json_integer(0));
-        gltf_put(&e->out, view, "byteOffset", json_integer(offset + (json_int_t)offsets[buffer]));
-    }
-}
-
 /* Where the source is on the disk, or NULL. */
 static const char *source_path(const bake_edit *e) { return e->def->source.data ? NULL : e->def->source.name; }
-
-/* Images in files beside the source go into the chunk; what cannot be read stays a reference, and is counted. */
-static void embed_images(bake_edit *e)
-{
-    json_t *images = json_object_get(e->out.root, "images");
-    for (size_t i = 0; i < json_array_size(images) && !e->out.failed; i++) {
-        json_t *image = json_array_get(images, i);
-        const char *uri = gltf_get_string(image, "uri");
-        if (!uri || !source_path(e) || strncmp(uri, "data:", 5) == 0) continue;
-        file_data file;
-        const char *type = gltf_image_read(source_path(e), uri, &e->out.memory, &file);
-        uint8_t *bytes = type ? gltf_bytes_push(&e->out, file.size) : NULL;
-        if (bytes) {
-            memcpy(bytes, file.bytes, file.size);
-            json_t *view = gltf_append_object(&e->out, e->out.views);
-            gltf_put(&e->out, view, "buffer", json_integer(0));
-            gltf_put(&e->out, view, "byteOffset", json_integer((json_int_t)(bytes - e->out.bytes)));
-            gltf_put(&e->out, view, "byteLength", json_integer((json_int_t)file.size));
-            gltf_put(&e->out, image, "bufferView", json_integer((json_int_t)json_array_size(e->out.views) - 1));
-            if (!json_object_get(image, "mimeType")) gltf_put(&e->out, image, "mimeType", json_string(type));
-            json_object_del(image, "uri");
-        } else {
-            e->image_count++;
-        }
-        file_release(&file);
-    }
-}
 
 /* ---- targets ---- */
 
@@ -393,7 +334,7 @@ static void find_animation(bake_edit *e)
         if (strcmp(e->reader.given.clips[i].name, clip->name) == 0)
             e->animation = json_array_get(e->document.animations, (size_t)e->reader.clip_animations[i]);
     if (e->animation || (!clip && e->targets->target_count == 0 && !e->def->props)) return;
-    e->animation = gltf_append_object(&e->out, list_of(e, "animations"));
+    e->animation = gltf_append_object(&e->out, gltf_edit_list(&e->out, "animations"));
     gltf_put_string(&e->out, e->animation, "name", clip ? clip->name : "idle");
     gltf_put_array(&e->out, e->animation, "samplers");
     gltf_put_array(&e->out, e->animation, "channels");
@@ -464,11 +405,8 @@ static void edit_props(bake_edit *e)
 
 static cutis_result edit_document(bake_edit *e)
 {
-    e->out.root = json_incref(e->document.root);
-    e->out.accessors = list_of(e, "accessors");
-    e->out.views = list_of(e, "bufferViews");
-    join_buffers(e);
-    embed_images(e);
+    gltf_edit_begin(&e->out, &e->document);
+    e->image_count = gltf_edit_images(&e->out, source_path(e));
     if (!e->out.failed) find_animation(e);
     bool props = e->def->props && e->character->prop_count > 0;
     if ((e->targets->target_count > 0 || props) && !e->out.failed) add_times(e);
@@ -480,10 +418,7 @@ static cutis_result edit_document(bake_edit *e)
             if (node_has_surface(e, i)) node_edit(e, i);
     }
     if (props && !e->out.failed) edit_props(e);
-    gltf_bytes_push(&e->out, 0);
-    if (e->out.size == 0) return CUTIS_OK;
-    json_t *buffer = gltf_append_object(&e->out, gltf_put_array(&e->out, e->out.root, "buffers"));
-    gltf_put(&e->out, buffer, "byteLength", json_integer((json_int_t)e->out.size));
+    gltf_edit_end(&e->out);
     return CUTIS_OK;
 }
 
