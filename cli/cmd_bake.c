@@ -253,7 +253,7 @@ const cli_command cmd_bake = {
                 "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"
                 "cutis bake hero.glb --solver lbs --fps 60 --report hero.json -o hero.npy\n"
                 "cutis bake torus --solver slide --outputs texcoords -o torus.pc2\n"
-                "cutis bake hand --solver springs --clip grasp --prop cube --set friction=0.8 -o grasp.glb\n"
+                "cutis bake hand --solver springs --clip grasp --prop cube -o grasp.glb\n"
                 "cutis bake hero.glb --motion walk.bvh --map Hips=pelvis -o walk.mdd",
     .options = options,
     .option_count = CLI_COUNT(options),

@@ -114,5 +114,14 @@ run 1 $bake --prop short.glb -o props.pc2
 run 2 render hand --prop cub $small -o bad.png
 says "there is no built-in prop 'cub'; did you mean 'cube'?"
 equal props.pc2 before.pc2 "a failed bake changed its output"
+# ---- the grasp of the README holds, at the default of everything ----
+grasp=$(sed -n 's/^cutis \(bake hand .*--prop cube\)$/\1/p' "$root/README.md")
+run 0 $grasp -q --report grasp.json
+tells grasp.json "0.285 < r['props'][0]['lift'] < 0.315"
+# Without friction it slips.
+run 0 make hand --resolution 0.3 --quiet -o coarse.glb
+run 0 bake coarse.glb --solver springs --clip grasp --prop cube --set friction=0 -q --report slip.json -o slip.npy
+tells slip.json "r['props'][0]['lift'] < 0.1"
+rm -f grasp.glb grasp.json coarse.glb slip.json slip.npy
 tidy
 finish

@@ -36,7 +36,7 @@ static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
                                 .role = CUTIS_PARAMETER_SELF_COLLISION, .help = "self-collision of the skin"},
     [SPRINGS_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",
                              .help = "least distance that contact keeps"},
-    [SPRINGS_FRICTION] = {PARAMETER_FLOAT("friction", 0.5, 0, 2, ""), .per_bone = true,
+    [SPRINGS_FRICTION] = {PARAMETER_FLOAT("friction", 0.8, 0, 2, ""), .per_bone = true,
                           .help = "Coulomb friction coefficient of the skin, and of props without their own"},
     [SPRINGS_GRAVITY] = {PARAMETER_FLOAT("gravity", 9.81, -100, 100, "m/s2"),
                          .help = "acceleration of free props along -y"},
