@@ -243,12 +243,18 @@ static cutis_result search_start(loop_search *s, arena *memory, const cutis_allo
     const cutis_model *m = s->model;
     const cutis_loop_def *def = s->def;
     cutis_result result = CUTIS_OK;
+
+    /* what is asked for */
     s->position_limit = def->position_tolerance > 0 ? def->position_tolerance : DEFAULT_POSITION;
     s->velocity_limit = def->velocity_tolerance > 0 ? def->velocity_tolerance : DEFAULT_VELOCITY;
     s->substeps = (int)floor(def->period / m->substep + 0.5);
     s->phase_count = def->seam ? MIN(PHASES, s->substeps - 1) : 0;
+
+    /* whether states may be mixed */
     s->mixable = !def->plain;
     for (int i = 0; i < m->stage_count; i++) s->mixable &= m->stages[i].solver->float_state;
+
+    /* what is seen of states */
     s->start = ARENA_ARRAY(memory, float, seen_count(m));
     s->seen = ARENA_ARRAY(memory, float, seen_count(m));
     s->phases = ARENA_ARRAY(memory, float, (size_t)s->phase_count *seen_count(m));
@@ -259,6 +265,8 @@ static cutis_result search_start(loop_search *s, arena *memory, const cutis_allo
         s->seen_ends[i] = ARENA_ARRAY(memory, float, seen_count(m));
         result = cutis_state_create(m, allocator, &s->ends[i], error);
     }
+
+    /* the states that are kept */
     cutis_state **const states[] = {&s->begin, &s->before, &s->best, &s->best_before};
     for (int i = 0; i < COUNT_OF(states) && result == CUTIS_OK; i++)
         result = cutis_state_create(m, allocator, states[i], error);

@@ -68,6 +68,8 @@ static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *e
             const char *name = arena_format(&m->memory, "%.*s", (int)MIN(length, 64), at);
             return name ? unknown_solver(name, error) : error_memory(error, "a model");
         }
+
+        /* one body first, then surfaces on it */
         bool surface = s->info.flags & CUTIS_SOLVER_SURFACE;
         if (surface && m->stage_count == 0) m->stages[m->stage_count++].solver = baseline();
         if (!surface && m->stage_count > 0) {
@@ -75,6 +77,8 @@ static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *e
                              "solver '%s' makes a body of its own and cannot stand on another; put it first",
                              s->info.name);
         }
+
+        /* the next of the stack */
         if (m->stage_count == STAGE_LIMIT) {
             return error_set(error, CUTIS_ERROR_ARGUMENT, "'%s': a stack has at most %d solvers", text, STAGE_LIMIT);
         }
@@ -333,11 +337,15 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
         return error_set(error, CUTIS_ERROR_ARGUMENT, "a substep of %g s is out of range: 0.0005 to 0.05 s",
                          def->substep);
     }
+
+    /* what the model is of */
     cutis_model *m = memory_allocate(def->allocator, 1, sizeof *m);
     if (!m) return error_memory(error, "a model");
     m->memory = arena_create(def->allocator);
     m->character = def->character;
     m->solver_name = arena_string(&m->memory, def->solver);
+
+    /* stack, points, parameters, body, then the solvers themselves */
     cutis_result result = m->solver_name ? parse_stack(m, def->solver, error) : error_memory(error, "a model");
     if (!result) result = mesh_build_character(&m->mesh, m->character, &m->memory, error);
     if (!result) result = build_point_weights(m->character, &m->memory, &m->weights, error);
@@ -348,6 +356,8 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
         result = build_stages(m, def, error);
     }
     if (!result && m->memory.failed) result = error_memory(error, "a model");
+
+    /* all of it or nothing */
     if (result) {
         cutis_model_destroy(m);
         return result;

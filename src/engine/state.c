@@ -208,6 +208,8 @@ static float *morph_sum(const cutis_model *m, cutis_state *state, const float *w
     bool any = false;
     for (int k = 0; weights && k < c->morph_count; k++) any |= weights[k] != 0;
     if (!any) return NULL;
+
+    /* start from the base */
     float *sum = state_scratch(m, state, m->morphed);
     size_t count = (size_t)c->vertex_count * 3;
     if (base) {
@@ -215,6 +217,8 @@ static float *morph_sum(const cutis_model *m, cutis_state *state, const float *w
     } else {
         memset(sum, 0, count * sizeof *sum);
     }
+
+    /* add what counts and is finite */
     for (int k = 0; k < c->morph_count; k++) {
         float w = weights[k];
         if (!(fabsf(w) < 1e15f)) {
@@ -383,10 +387,14 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
     state->time = 0;
     state->substeps = 0;
     state->stats = (cutis_step_stats){0};
+
+    /* the pose, still */
     cutis_pose_rest(model->character, own);
     if (joints) state->stats.repairs = copy_pose(model, own, joints);
     memcpy(state_floats(state, model->joints_old), own, joint_bytes);
     memcpy(state_floats(state, model->joints_given), own, joint_bytes);
+
+    /* every solver at rest in it */
     solver_input input = {0};
     for (int i = 0; i < model->stage_count; i++) {
         const stage *s = &model->stages[i];
@@ -397,6 +405,8 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
         input.h = s->substep;
         run_stage(model, state, i, &input, true);
     }
+
+    /* outputs and vertices */
     finish_stages(model, state, &input);
     write_vertices(model, state, 1);
 }

@@ -41,15 +41,21 @@ static void slip_points(void *context, int begin, int end)
             r0 += g[2 * e] * d;
             r1 += g[2 * e + 1] * d;
         }
+
+        /* the displacement of the body in the frame of the point */
         double det = xx * yy - xy * xy, u = 0, v = 0;
         if (det > 1e-8 * (xx + yy) * (xx + yy)) {
             u = (yy * r0 - xy * r1) / det;
             v = (xx * r1 - xy * r0) / det;
         }
+
+        /* what the skin does not follow, at most half an edge */
         double length = sqrt(xx * u * u + 2 * xy * u * v + yy * v * v);
         double followed = model->zeta[i] * (length > model->delta_max[i] ? model->delta_max[i] / length : 1);
         double behind = 1 - followed, flat = sqrt(u * u + v * v) * behind, most = slip_edges * model->edges[i];
         if (flat > most) behind *= most / flat;
+
+        /* in the directions that may move */
         double m0 = -behind * u, m1 = -behind * v;
         p->s->moves[2 * i] = q[0] * m0 + q[1] * m1;
         p->s->moves[2 * i + 1] = q[1] * m0 + q[2] * m1;

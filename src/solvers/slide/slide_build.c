@@ -194,6 +194,8 @@ static void build_values(slide_model *model, const solver_build *build, double *
         double limit = kit_point_value(build, i, SLIDE_DELTA_MAX);
         delta_max[i] = limit > 0 ? limit * build->substep / (build->values[SLIDE_UNIT] * model->unit) : HUGE_VAL;
         if (zeta[i] < 1 || limit > 0) model->slips = true;
+
+        /* mean length of the edges around */
         double sum = 0;
         int first = m->point_neighbour_first[i], count = m->point_neighbour_first[i + 1] - first;
         for (int n = first; n < first + count; n++) {
@@ -202,6 +204,8 @@ static void build_values(slide_model *model, const solver_build *build, double *
         }
         edges[i] = count > 0 ? sum / count / model->unit : 0;
     }
+
+    /* stiffness of triangles, areas of points */
     for (int t = 0; t < m->triangle_count; t++) {
         double sum = 0;
         for (int k = 0; k < 3; k++) {

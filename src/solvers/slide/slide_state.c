@@ -41,6 +41,8 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     size_t triangles = (size_t)model->triangle_count;
     size_t entries = (size_t)model->atlas.mesh->point_neighbour_first[points];
     kit_block block = {.memory = memory};
+
+    /* body, skin and their derivatives */
     s->x = kit_carve(&block, 3 * points, sizeof *s->x);
     s->skin = kit_carve(&block, 3 * points, sizeof *s->skin);
     s->normals = kit_carve(&block, 3 * points, sizeof *s->normals);
@@ -48,9 +50,13 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->gammas = kit_carve(&block, points, sizeof *s->gammas);
     s->jacobians = kit_carve(&block, points, sizeof *s->jacobians);
     s->inertia = kit_carve(&block, points, sizeof *s->inertia);
+
+    /* elements */
     s->blocks = kit_carve(&block, triangles, sizeof *s->blocks);
     s->altitudes = kit_carve(&block, triangles, sizeof *s->altitudes);
     s->stress = kit_carve(&block, triangles, sizeof *s->stress);
+
+    /* the linear system and its solution */
     s->diagonal = kit_carve(&block, points, sizeof *s->diagonal);
     s->rows = kit_carve(&block, entries, sizeof *s->rows);
     s->pivots = kit_carve(&block, points, sizeof *s->pivots);
@@ -60,6 +66,8 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->search = kit_carve(&block, 2 * points, sizeof *s->search);
     s->image = kit_carve(&block, 2 * points, sizeof *s->image);
     s->smooth = kit_carve(&block, 2 * points, sizeof *s->smooth);
+
+    /* advection */
     s->moves = kit_carve(&block, 2 * points, sizeof *s->moves);
     s->places = kit_carve(&block, points, sizeof *s->places);
     s->old_places = kit_carve(&block, points, sizeof *s->old_places);

@@ -179,6 +179,8 @@ void springs_bone_sections(const solver_build *build, const springs_bones *bones
     vec3 along = vec3_normalize(vec3_sub(bone->b, bone->a));
     if (vec3_length2(along) == 0) along = vec3_make(0, 1, 0);
     vec3 u = vec3_orthogonal(along), v = vec3_cross(along, u);
+
+    /* moments of the skin around the bone, near each place */
     moments sums[LIMIT] = {{0}};
     count = MIN(count, LIMIT);
     for (int p = 0; p < build->mesh->point_count; p++) {
@@ -199,6 +201,8 @@ void springs_bone_sections(const solver_build *build, const springs_bones *bones
             }
         }
     }
+
+    /* their ellipses */
     for (int k = 0; k < count; k++) {
         springs_section *s = &sections[k];
         float turn[2], centre[2];

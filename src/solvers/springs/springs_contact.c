@@ -413,8 +413,12 @@ float springs_contacts_correct(springs_run *run, float *x)
 {
     float moved = 0, settled = SETTLED * run->m->tolerance;
     int active = 0;
+
+    /* how easily each contact moves */
     for (int i = 0; i < run->contact_count; i++) run->w.contacts[i].nodes = nodes_mobility(run, run->w.contacts + i);
     if (run->m->rigid_points > 0) bodies_step(run);
+
+    /* one sweep over all, which tells those that bear */
     for (int i = 0; i < run->contact_count; i++) {
         springs_contact *c = run->w.contacts + i;
         if (run->m->rigid_points > 0) mobility_find(run, c);
@@ -422,6 +426,8 @@ float springs_contacts_correct(springs_run *run, float *x)
         moved = MAX(moved, way);
         if (c->lambda > 0 || c->value < run->m->thickness) run->w.active[active++] = i;
     }
+
+    /* further sweeps over these, until they settle */
     float largest = moved;
     for (int sweep = 1; sweep < SWEEPS && moved > settled; sweep++) {
         moved = 0;

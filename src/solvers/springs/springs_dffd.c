@@ -245,6 +245,8 @@ static cutis_result diagram_build(dffd_builder *b, int joint, int near_count, di
         d->low[a] = INFINITY;
         d->high[a] = -INFINITY;
     }
+
+    /* the control points near the joint */
     for (int i = 0; i < b->count; i++) {
         const control *c = &b->controls[i];
         if (c->far || !control_near(b->bones, c, joint)) continue;
@@ -252,6 +254,8 @@ static cutis_result diagram_build(dffd_builder *b, int joint, int near_count, di
         box_grow(d->low, d->high, d->sites + 3 * d->count);
         d->controls[d->count++] = i;
     }
+
+    /* a box around them and the points that it moves, with a margin */
     const point_weights *weights = b->build->weights;
     for (int p = 0; p < b->build->mesh->point_count; p++)
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++)
@@ -262,6 +266,8 @@ static cutis_result diagram_build(dffd_builder *b, int joint, int near_count, di
         d->low[a] -= enclosure_margin * widest;
         d->high[a] += enclosure_margin * widest;
     }
+
+    /* its corners are control points too, so that every point lies inside */
     d->enclosure = b->count;
     for (int k = 0; k < 8; k++) {
         vec3 x = {k & 1 ? d->high[0] : d->low[0], k & 2 ? d->high[1] : d->low[1], k & 4 ? d->high[2] : d->low[2]};

@@ -110,6 +110,8 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
     const cutis_character *character = build->character;
     arena *memory = build->memory, scratch = arena_create(&build->allocator);
     cutis_result result = CUTIS_OK;
+
+    /* memory */
     for (int i = 0; i < character->prop_count; i++) m->prop_count += character->props[i].role != CUTIS_PROP_COLLIDER;
     m->props = ARENA_ARRAY(memory, springs_prop, m->prop_count + 1);
     m->prop_of = ARENA_ARRAY(memory, int, character->prop_count + 1);
@@ -117,6 +119,8 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
     float *joints = ARENA_ARRAY(&scratch, float, 12 * (size_t)m->joint_count + 12);
     if (memory->failed || scratch.failed) result = error_memory(error, "the props");
     if (result == CUTIS_OK) cutis_pose_rest(character, joints);
+
+    /* shapes of the free props; colliders are only counted */
     int at = 0, collider = 0;
     for (int i = 0; i < character->prop_count && result == CUTIS_OK; i++) {
         const cutis_prop *source = character->props + i;
@@ -138,6 +142,8 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
         prop->output_first = m->prop_vertex_count;
         m->prop_vertex_count += (size_t)prop->vertex_count;
     }
+
+    /* nodes of all props behind those of the skin */
     if (result == CUTIS_OK) {
         nodes_assign(m);
         m->diagonal = ARENA_ARRAY(memory, float, m->node_count + 1);
@@ -154,6 +160,8 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
             }
         result = soft_finish(m, memory, &scratch, error);
     }
+
+    /* one surface for contact, and the colliders */
     if (result == CUTIS_OK) result = mesh_join(build, m, &scratch, error);
     if (result == CUTIS_OK)
         result = contact_props_build(&m->colliders, character, 1 / m->size, m->centre, -1, 0, memory, error);

@@ -116,18 +116,24 @@ static cutis_result filled_build(const solver_build *build, springs_prop *prop, 
     s->triangles = ARENA_ARRAY(memory, int, 3 * (size_t)source->triangle_count + 3);
     s->nodes = ARENA_ARRAY(memory, float, 3 * ((size_t)source->vertex_count + MOST_INNER) + 3);
     if (memory->failed || build->memory->failed) return error_memory(error, "a prop");
+
+    /* weld vertices at the same place */
     for (int i = 0; i < 3 * source->vertex_count; i++) scaled[i] = source->positions[i] * prop->scale[i % 3];
     s->point_count =
         weld_positions(source->vertex_count, scaled, 0, NULL, NULL, &build->allocator, prop->vertex_points);
     if (s->point_count < 0) return error_memory(error, "a prop");
     for (int v = 0; v < source->vertex_count; v++)
         memcpy(s->nodes + 3 * prop->vertex_points[v], scaled + 3 * v, 3 * sizeof(float));
+
+    /* triangles of the welded points */
     for (int t = 0; t < source->triangle_count; t++) {
         int c[3];
         for (int k = 0; k < 3; k++) c[k] = prop->vertex_points[source->triangles[3 * t + k]];
         if (c[0] == c[1] || c[1] == c[2] || c[2] == c[0]) continue;
         memcpy(s->triangles + 3 * s->triangle_count++, c, sizeof c);
     }
+
+    /* a rigid prop needs no more */
     if (!prop->soft || s->triangle_count == 0) return CUTIS_OK;
     bvh tree;
     cutis_result result = bvh_build(&tree, s->triangle_count, s->triangles, s->nodes, memory, error);
@@ -137,6 +143,8 @@ static cutis_result filled_build(const solver_build *build, springs_prop *prop, 
         low = vec3_min(low, vec3_load(s->nodes + 3 * p));
         high = vec3_max(high, vec3_load(s->nodes + 3 * p));
     }
+
+    /* inner nodes on a grid, clear of the surface */
     for (float z = low.z + 0.5f * spacing; z < high.z; z += spacing)
         for (float y = low.y + 0.5f * spacing; y < high.y; y += spacing)
             for (float x = low.x + 0.5f * spacing; x < high.x && s->inner_count < MOST_INNER; x += spacing) {
@@ -380,6 +388,8 @@ cutis_result springs_shape_build(const solver_build *build, springs_model *m, sp
     const cutis_prop *source = prop->source;
     cutis_result result;
     double volume = 0;
+
+    /* a surface with nodes inside: of a mesh, or of a primitive by a lattice */
     if (source->shape == CUTIS_PROP_MESH) {
         vec3 low = {1e30f, 1e30f, 1e30f}, high = {-1e30f, -1e30f, -1e30f};
         for (int v = 0; v < source->vertex_count; v++) {
@@ -403,6 +413,8 @@ cutis_result springs_shape_build(const solver_build *build, springs_model *m, sp
         extents *= (double)k[0] * (double)k[1] * (double)k[2];
         result = lattice_build(prop, (float)det_pow(MAX(extents, 1e-15), 1.0 / 3) / CELLS, &s, &scratch, error);
     }
+
+    /* mass and inertia */
     if (result == CUTIS_OK) result = masses_find(m, prop, &s, &volume, error);
     if (result == CUTIS_OK) {
         prop->point_count = s.point_count;
@@ -412,6 +424,8 @@ cutis_result springs_shape_build(const solver_build *build, springs_model *m, sp
         prop->triangles = arena_copy(memory, s.triangles, 3 * (size_t)s.triangle_count, sizeof(int));
         if (memory->failed) result = error_memory(error, "a prop");
     }
+
+    /* springs between the nodes of a soft one */
     if (result == CUTIS_OK && prop->soft) result = soft_add(build, m, prop, &s, volume, error);
     arena_destroy(&scratch);
     return result;

@@ -40,27 +40,37 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     size_t nodes = (size_t)m->node_count * NODE;
     size_t points = (size_t)m->contact_count;
     size_t soft = (size_t)m->soft.node_count * NODE;
+
+    /* forces */
     s.edge_forces = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES *EDGE);
     s.spring_forces = KIT_CARVE(&block, float, (size_t)m->soft.spring_count * 4);
     s.push = KIT_CARVE(&block, float, nodes);
     s.force = KIT_CARVE(&block, float, nodes);
     s.give = KIT_CARVE(&block, float, m->node_count);
+
+    /* iterates */
     s.next = KIT_CARVE(&block, float, nodes);
     s.last = KIT_CARVE(&block, float, nodes);
     s.inert = KIT_CARVE(&block, float, soft);
     s.before = KIT_CARVE(&block, float, soft);
     s.stages = KIT_CARVE(&block, float, m->rk4 ? 6 * nodes : 0);
+
+    /* where things are and go */
     s.start = KIT_CARVE(&block, float, points * 3);
     s.end = KIT_CARVE(&block, float, points * 3);
     s.points = KIT_CARVE(&block, float, (size_t)m->point_count * 3);
     s.motions = KIT_CARVE(&block, springs_motion, m->prop_count);
     s.predicted = KIT_CARVE(&block, springs_body, m->prop_count);
     s.inertia = KIT_CARVE(&block, mat3, m->prop_count);
+
+    /* contacts */
     s.contacts = KIT_CARVE(&block, springs_contact, s.contact_capacity);
     s.active = KIT_CARVE(&block, int, s.contact_capacity);
     s.planes = KIT_CARVE(&block, contact_plane, m->colliders.count > 0 ? (size_t)s.plane_capacity : 0);
     s.table = KIT_CARVE(&block, int, s.table_size);
     s.partial = KIT_CARVE(&block, double, 2 * (size_t)NODE_BLOCKS(m->node_count) + 2);
+
+    /* reset, recovery, reference shape */
     s.walk = KIT_CARVE(&block, float, kit_walk_floats(m->character));
     s.nodes = KIT_CARVE(&block, bvh_node, m->tree.node_count);
     s.reference = KIT_CARVE(&block, char, springs_reference_scratch_size(m->reference));
@@ -103,6 +113,8 @@ void springs_teleport(const void *data, void *state, const float transform[12])
     mat34 matrix;
     memcpy(matrix.m, transform, sizeof matrix.m);
     mat34_decompose(matrix, &translation, &rotation, &scale);
+
+    /* skin and soft props */
     for (int i = 0; i < m->node_count; i++) {
         vec3_store(s.x + NODE * i, kit_transform(transform, centre, m->size, vec3_load(s.x + NODE * i)));
     }
@@ -114,6 +126,8 @@ void springs_teleport(const void *data, void *state, const float transform[12])
         vec3_store(s.elongation + NODE * i, quat_rotate(rotation, vec3_load(s.elongation + NODE * i)));
     for (int i = 0; i < m->soft.node_count; i++)
         vec3_store(s.velocity + NODE * i, quat_rotate(rotation, vec3_load(s.velocity + NODE * i)));
+
+    /* rigid props, and the floors they stand on */
     for (int i = 0; i < m->prop_count; i++) {
         springs_body *body = s.bodies + i;
         vec3_store(body->centre, kit_transform(transform, centre, m->size, vec3_load(body->centre)));
@@ -125,6 +139,8 @@ void springs_teleport(const void *data, void *state, const float transform[12])
         float *stand = s.reports[m->props[i].index].stand;
         vec3_store(stand, kit_transform(transform, centre, m->size, vec3_load(stand)));
     }
+
+    /* forces, and what is shown */
     for (int i = 0; i < s.header[HEADER_MEMORIES]; i++)
         vec3_store(s.memories[i].shear, quat_rotate(rotation, vec3_load(s.memories[i].shear)));
     for (int v = 0; v < m->character->vertex_count; v++)
