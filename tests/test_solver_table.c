@@ -1,6 +1,9 @@
 /* The table of solvers: every entry declares itself fully, and outputs are what their entries say. */
 #include "testing.h"
 
+#include <glob.h>
+
+#include "solvers/layers/layers_limits.h"
 #include "solvers/solver.h"
 
 static void parameters_are_declared_in_full(void **unused)
@@ -131,6 +134,42 @@ static void outputs_are_what_they_are_declared_to_be(void **unused)
     cutis_character_destroy(c);
 }
 
+/* ---- constants ---- */
+
+#define NAME_OF_TEST(type, name, value, unit, meaning, origin, test) {#name, unit, meaning, origin, test},
+
+/* Whether some tests/test_*.c has a test of that name. */
+static bool test_exists(const char *name)
+{
+    char wanted[160];
+    bool found = false;
+    glob_t files;
+    snprintf(wanted, sizeof wanted, "static void %s(void **", name);
+    if (glob("tests/test_*.c", 0, NULL, &files)) return false;
+    for (size_t i = 0; i < files.gl_pathc && !found; i++) {
+        static char text[1 << 18];
+        FILE *file = fopen(files.gl_pathv[i], "r");
+        if (!file) continue;
+        text[fread(text, 1, sizeof text - 1, file)] = 0;
+        fclose(file);
+        found = strstr(text, wanted) != NULL;
+    }
+    globfree(&files);
+    return found;
+}
+
+static void every_limit_says_where_it_comes_from_and_which_test_holds_it(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *name, *unit, *meaning, *origin, *test;
+    } limits[] = {LAYERS_LIMITS(NAME_OF_TEST)};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        assert_true(limits[i].meaning[0] && limits[i].origin[0]);
+        if (!test_exists(limits[i].test)) fail_msg("%s: there is no test %s", limits[i].name, limits[i].test);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +177,7 @@ int main(void)
         cmocka_unit_test(names_and_units_mean_the_same_everywhere),
         cmocka_unit_test(roles_and_flags_agree),
         cmocka_unit_test(outputs_are_what_they_are_declared_to_be),
+        cmocka_unit_test(every_limit_says_where_it_comes_from_and_which_test_holds_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
