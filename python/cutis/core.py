@@ -111,7 +111,7 @@ def view(at: Any, shape: Tuple[int, ...], owner: Any, kind: str = "<f4") -> np.n
 
 
 def settings_array(settings: Any) -> Tuple[Any, int, list]:
-    """{"fat_stiffness": 0.5, "bones.Spine.skin_stiffness": "0.9"} as cutis_setting, and what must stay alive."""
+    """{"fat_stiffness": 10, "bones.Spine.skin_stiffness": "20"} as cutis_setting, and what must stay alive."""
     pairs = list(settings.items() if hasattr(settings, "items") else settings or ())
     made = (c.cutis_setting * max(1, len(pairs)))()
     for i, (key, value) in enumerate(pairs):

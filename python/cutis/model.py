@@ -159,13 +159,13 @@ class State:
             joints = joints.reshape(-1, 3, 4)
         return array("joints", joints, np.float32, (self.model.character.joint_count, 3, 4))
 
-    def step(self, dt: float, joints: Any = None, *, motion: Any = None, body: Optional[Callable[[float], Any]] = None,
-             morphs: Any = None, drags: Sequence[Tuple[int, Sequence[float], float]] = (),
+    def step(self, dt: float, joints: Any = None, *, motion: Any = None,
+             surface: Optional[Callable[[float], Any]] = None, morphs: Any = None, drags: Sequence[Tuple[int, Sequence[float], float]] = (),
              pool: Optional[Pool] = None) -> None:
         """Advance by dt seconds.
 
         joints: the pose at the end (joints x 3 x 4), interpolated in between; or motion: a ClipMotion, or a function of
-        the time that returns such a pose. body: a function of the time that returns the surface (vertices x 3), for
+        the time that returns such a pose. surface: a function of the time that returns positions (vertices x 3), for
         surface solvers. drags: (vertex, target, strength).
         """
         step = c.cutis_step_input()
@@ -191,10 +191,11 @@ class State:
         else:
             step.motion.sample = _sampler(c.cutis_motion, motion, self._pose, self.model.character.joint_count * 12,
                                           failures)
-        if body is not None:
+        if surface is not None:
             vertices = self.model.character.vertex_count
-            step.body.sample = _sampler(c.cutis_body, body, lambda given: array("body", given, np.float32, (vertices, 3)),
-                                        vertices * 3, failures)
+            step.surface.sample = _sampler(c.cutis_surface, surface,
+                                           lambda given: array("surface", given, np.float32, (vertices, 3)),
+                                           vertices * 3, failures)
 
         # the rest
         if morphs is not None:
