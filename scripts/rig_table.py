@@ -10,8 +10,10 @@ each body, and exits with 1 when a body was not rigged at all.
 """
 import argparse
 import glob
+import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -21,22 +23,61 @@ MAJOR = re.compile(r"^(hips|head|neck|(upper_arm|forearm|hand|thigh|shin|foot)(_
 ROW = re.compile(r"^\s+(\S+)\s{2,}(\S.*?)\s{2,}([0-9.]+)\s*$")
 
 
+CHAINS = [("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")]
+
+
+def hierarchy(path):
+    """Joint name to its ancestors' names, of a .glb."""
+    with open(path, "rb") as file:
+        data = file.read()
+    length = struct.unpack_from("<I", data, 12)[0]
+    nodes = json.loads(data[20:20 + length]).get("nodes", [])
+    parents = {child: i for i, node in enumerate(nodes) for child in node.get("children", [])}
+    above = {}
+    for i, node in enumerate(nodes):
+        names = set()
+        k = i
+        while k in parents:
+            k = parents[k]
+            names.add(nodes[k].get("name", ""))
+        above[node.get("name", "")] = names
+    return above
+
+
+def ambiguous(path, truth):
+    """Joints whose true counterparts do not follow one another in the order of a limb: names that mislead."""
+    above = hierarchy(path)
+    bad = set()
+    for chain in CHAINS:
+        for side in ("_l", "_r"):
+            names = [part + side for part in chain if part + side in truth]
+            for i, low in enumerate(names):
+                for high in names[i + 1:]:
+                    if truth[high] in above.get(truth[low], set()):
+                        bad.update(part + side for part in chain)
+    return bad
+
+
 def rig(program, path):
     """Joint errors by name, template, and the recogniser's sentence."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out.glb")
         done = subprocess.run([program, "rig", path, "--compare", "-j", "1", "-o", out], capture_output=True, text=True)
     errors = {}
+    truth = {}
     template = "none"
     for line in done.stdout.splitlines():
         row = ROW.match(line)
         if row:
             errors[row.group(1)] = float(row.group(3))
+            truth[row.group(1)] = row.group(2)
         found = re.search(r", template (\S+)$", line)
         if found:
             template = found.group(1)
     if done.returncode == 3:
         template += "?"
+    for joint in ambiguous(path, truth):
+        errors.pop(joint, None)
     return errors, template, done
 
 

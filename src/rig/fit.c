@@ -308,7 +308,7 @@ static void bounds_find(fit_body *b)
     b->height = b->top - b->ground;
 }
 
-bool fit_find(const shape *given, const char *name, arena *memory, fit *best, fit *second)
+bool fit_find(const shape *given, const char *name, quat turn, arena *memory, fit *best, fit *second)
 {
     enum { CELLS = 4096 };
     arena scratch = arena_create(&memory->allocator);
@@ -332,7 +332,8 @@ bool fit_find(const shape *given, const char *name, arena *memory, fit *best, fi
     /* glTF has +Y up, many other files +Z */
     for (int axis = 0; axis < 2 && fine && best->score < 0.75f; axis++) {
         *s = *given;
-        b.up = axis ? (vec3){0, 0, 1} : (vec3){0, 1, 0};
+        b.up = axis ? quat_rotate(turn, (vec3){0, 0, 1}) : (vec3){0, 1, 0};
+        b.ahead = quat_rotate(turn, axis ? (vec3){0, -1, 0} : (vec3){0, 0, 1});
         bounds_find(&b);
         crown_add(&b, s);
         for (int i = 0; i < s->count; i++) b.scratch[i] = -1;
@@ -342,7 +343,7 @@ bool fit_find(const shape *given, const char *name, arena *memory, fit *best, fi
             *made = (fit){.name = TEMPLATES[t].name, .score = 0, .up = b.up};
             if (!TEMPLATES[t].run(&b, made)) continue;
             made->skeleton.name = TEMPLATES[t].name;
-            if (axis) made->score -= 0.15f;
+            if (axis) made->score -= 0.25f;
             if (made->score > best->score) {
                 if (best->score >= 0 && best->name != made->name) *second = *best;
                 *best = *made;
@@ -353,4 +354,80 @@ bool fit_find(const shape *given, const char *name, arena *memory, fit *best, fi
     }
     arena_destroy(&scratch);
     return fine && best->score >= 0;
+}
+
+quat fit_turn(int point_count, const float *positions, int triangle_count, const int *triangles)
+{
+    (void)point_count;
+
+    /* second moments of the surface in the level plane */
+    double sum[3] = {0, 0, 0};
+    double xx = 0;
+    double zz = 0;
+    double xz = 0;
+    for (int round = 0; round < 2; round++)
+        for (int t = 0; t < triangle_count; t++) {
+            vec3 p[3];
+            for (int k = 0; k < 3; k++) p[k] = vec3_load(positions + 3 * (size_t)triangles[3 * (size_t)t + k]);
+            double area = vec3_length(vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0])));
+            double x = ((double)p[0].x + p[1].x + p[2].x) / 3;
+            double z = ((double)p[0].z + p[1].z + p[2].z) / 3;
+            if (round == 0) {
+                sum[0] += area;
+                sum[1] += area * x;
+                sum[2] += area * z;
+                continue;
+            }
+            x -= sum[1] / sum[0];
+            z -= sum[2] / sum[0];
+            xx += area * x * x;
+            zz += area * z * z;
+            xz += area * x * z;
+        }
+    if (!(sum[0] > 0)) return quat_identity();
+    double angle = 0.5 * det_atan2(2 * xz, xx - zz);
+    return quat_axis_angle((vec3){0, 1, 0}, angle);
+}
+
+static void fit_turn_back(fit *f, quat back)
+{
+    if (f->score < 0) return;
+    f->up = quat_rotate(back, f->up);
+    f->forward = quat_rotate(back, f->forward);
+    for (int j = 0; j < f->skeleton.count; j++)
+        f->skeleton.joints[j].position = quat_rotate(back, f->skeleton.joints[j].position);
+}
+
+cutis_result fit_surface(int point_count, const float *positions, int triangle_count, const int *triangles,
+                         const char *name, const cutis_jobs *jobs, arena *memory, fit *best, fit *second,
+                         cutis_error *error)
+{
+    arena scratch = arena_create(&memory->allocator);
+    shape *body = ARENA_ARRAY(&scratch, shape, 1);
+    float *turned = ARENA_ARRAY(&scratch, float, 3 * (size_t)point_count);
+    cutis_result result = scratch.failed ? error_memory(error, "a rig") : CUTIS_OK;
+    best->score = -1;
+    second->score = -1;
+    if (result == CUTIS_OK) {
+        quat turn = fit_turn(point_count, positions, triangle_count, triangles);
+        for (int i = 0; i < point_count; i++)
+            vec3_store(turned + 3 * (size_t)i, quat_rotate(turn, vec3_load(positions + 3 * (size_t)i)));
+        result = shape_build(point_count, turned, triangle_count, triangles, FIT_CELLS, jobs, &scratch, body, error);
+        if (result == CUTIS_OK) {
+            bool found = fit_find(body, name, turn, &scratch, best, second);
+            if (found && !name && best->score < FIT_BOUND) {
+                /* not recognised: the tree of its limbs, with the name and the score of the best template */
+                fit *tree = ARENA_ARRAY(&scratch, fit, 2);
+                if (tree && fit_find(body, "tree", turn, &scratch, &tree[0], &tree[1]))
+                    best->skeleton = tree[0].skeleton;
+                else
+                    result = error_memory(error, "a rig");
+            }
+            if (!found && scratch.failed) result = error_memory(error, "a rig");
+            fit_turn_back(best, quat_conjugate(turn));
+            fit_turn_back(second, quat_conjugate(turn));
+        }
+    }
+    arena_destroy(&scratch);
+    return result;
 }

@@ -28,6 +28,7 @@ typedef struct fit {
 typedef struct fit_body {
     const shape *shape;
     vec3 up;
+    vec3 ahead;        /* where a body faces whose shape does not tell: +Z of the file */
     float ground, top; /* heights of the lowest and highest cells */
     float height;
     shape_curve *curves; /* (tip_count) */
@@ -87,9 +88,18 @@ bool fit_snake(const fit_body *b, fit *best);
 bool fit_tree(const fit_body *b, fit *best);
 
 /*
- * The best fit over all templates, or of the one named, with up along +Y or +Z. second: the next best template, score 0
- * when there is none. False when memory runs out or nothing fits.
+ * The turn about +Y that lays the longer side of a body along x, so that the cells of a body do not depend on the way
+ * it faces. positions: (point_count x 3).
  */
-bool fit_find(const shape *s, const char *name, arena *memory, fit *best, fit *second);
+quat fit_turn(int point_count, const float *positions, int triangle_count, const int *triangles);
+/*
+ * The best fit over all templates, or of the one named, with up along +Y or +Z before `turn`. second: the next best
+ * template, score 0 when there is none. False when memory runs out or nothing fits.
+ */
+bool fit_find(const shape *s, const char *name, quat turn, arena *memory, fit *best, fit *second);
+/* The same in one call, from a surface: the solid is built of the turned body, and the skeletons are turned back. */
+cutis_result fit_surface(int point_count, const float *positions, int triangle_count, const int *triangles,
+                         const char *name, const cutis_jobs *jobs, arena *memory, fit *best, fit *second,
+                         cutis_error *error);
 
 #endif

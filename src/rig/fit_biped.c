@@ -10,7 +10,7 @@
 
 #include "rig/skeleton_template.h"
 
-enum { TRIES = 12 };
+enum { TRIES = 16 };
 
 typedef struct biped_tips {
     int feet[2], hands[2], head;
@@ -48,10 +48,10 @@ static float tips_guess(const fit_body *b, const biped_tips *t)
     for (int k = 0; k < 2; k++) foot_height += 0.5f * (fit_height(b, tips[t->feet[k]].place) - b->ground) / b->height;
     float head_height = (fit_height(b, tips[t->head].place) - b->ground) / b->height;
     score += 2 * fit_within(foot_height, 0, 0.1f, 0.4f);
-    score += 1.5f * fit_within(head_height, 0.85f, 1, 0.5f);
+    score += 1.5f * fit_within(head_height, 0.97f, 1, 0.6f);
     vec3 middle = s->places[s->middle];
     float aside = vec3_length(fit_level(b, vec3_sub(tips[t->head].place, middle))) / b->height;
-    score += fit_within(aside, 0, 0.1f, 0.5f);
+    score += fit_within(aside, 0, 0.03f, 0.5f);
     float lean = vec3_length(fit_level(b, vec3_sub(between_feet, middle))) / b->height;
     score += 0.5f * fit_within(lean, 0, 0.1f, 0.6f);
 
@@ -63,6 +63,11 @@ static float tips_guess(const fit_body *b, const biped_tips *t)
         float head_way = b->between[t->hands[k] * n + t->head];
         score += 0.4f * (foot_way > head_way ? 1 : MAX(0.0f, 2 * foot_way / head_way - 1));
     }
+
+    /* ears and horns are above the head, hands rarely both */
+    float head_top = fit_height(b, tips[t->head].place);
+    bool above = fit_height(b, tips[t->hands[0]].place) > head_top && fit_height(b, tips[t->hands[1]].place) > head_top;
+    score += above ? 0 : 0.8f;
 
     /* a body that stands straight is symmetric: the planes between feet and between hands agree, the head is on them */
     vec3 across_feet = fit_level(b, vec3_sub(tips[t->feet[0]].place, tips[t->feet[1]].place));
@@ -89,7 +94,7 @@ static float tips_guess(const fit_body *b, const biped_tips *t)
 /* The likeliest ways to name the tips, best first. Returns how many. */
 static int tips_try(const fit_body *b, biped_tips *tries)
 {
-    int n = MIN(b->shape->tip_count, 14);
+    int n = MIN(b->shape->tip_count, 16);
     int count = 0;
     for (int f0 = 0; f0 < n; f0++)
         for (int f1 = f0 + 1; f1 < n; f1++) {
@@ -104,20 +109,23 @@ static int tips_try(const fit_body *b, biped_tips *tries)
                     if (vec3_distance(tips[h0].place, tips[f0].place) + vec3_distance(tips[h1].place, tips[f1].place) >
                         vec3_distance(tips[h0].place, tips[f1].place) + vec3_distance(tips[h1].place, tips[f0].place))
                         continue;
+                    biped_tips t = {{f0, f1}, {h0, h1}, -1, -1};
                     for (int head = 0; head < n; head++) {
                         if (head == f0 || head == f1 || head == h0 || head == h1) continue;
-                        biped_tips t = {{f0, f1}, {h0, h1}, head, 0};
-                        t.guess = tips_guess(b, &t);
-                        int at = count;
-                        if (at == TRIES) {
-                            if (tries[at - 1].guess >= t.guess) continue;
-                            at--;
-                        } else {
-                            count++;
-                        }
-                        for (; at > 0 && tries[at - 1].guess < t.guess; at--) tries[at] = tries[at - 1];
-                        tries[at] = t;
+                        biped_tips next = {{f0, f1}, {h0, h1}, head, 0};
+                        next.guess = tips_guess(b, &next);
+                        if (next.guess > t.guess) t = next;
                     }
+                    if (t.head < 0) continue;
+                    int at = count;
+                    if (at == TRIES) {
+                        if (tries[at - 1].guess >= t.guess) continue;
+                        at--;
+                    } else {
+                        count++;
+                    }
+                    for (; at > 0 && tries[at - 1].guess < t.guess; at--) tries[at] = tries[at - 1];
+                    tries[at] = t;
                 }
         }
     return count;
@@ -381,10 +389,12 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
     aside = vec3_normalize(fit_level(b, aside));
     vec3 forward = vec3_cross(aside, b->up);
     if (vec3_dot(forward, toes) < 0) forward = vec3_scale(forward, -1);
-    if (vec3_length(toes) < 0.05f * b->height) {
+    if (fabsf(vec3_dot(forward, toes)) < 0.06f * b->height) {
+        /* feet that do not tell: a tail, or else the file's own way */
         int behind = tail_find(b, t, pelvis, forward, aside);
-        int ahead = tail_find(b, t, pelvis, vec3_scale(forward, -1), aside);
-        if (behind < 0 && ahead >= 0) forward = vec3_scale(forward, -1);
+        int before = tail_find(b, t, pelvis, vec3_scale(forward, -1), aside);
+        bool turn = behind < 0 && before < 0 ? vec3_dot(forward, b->ahead) < -0.5f : behind < 0;
+        if (turn) forward = vec3_scale(forward, -1);
     }
     made->forward = forward;
     vec3 left = vec3_cross(b->up, forward);

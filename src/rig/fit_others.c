@@ -241,6 +241,7 @@ bool fit_fish(const fit_body *b, fit *made)
     static const char *const FIN[2] = {"fin", "fin_end"};
     static const float PARTS[2] = {1, 0.5f};
     fit_use used[4];
+    for (int i = 0; i < 4; i++) used[i] = (fit_use){fins[0], 0};
     float grown = 0;
     for (int i = 0; i < 2; i++) {
         float root = limb_root(b, fins[i]);

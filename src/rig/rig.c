@@ -199,19 +199,15 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
                                       skeleton *s, cutis_error *error)
 {
     arena memory = arena_create(def->allocator);
-    shape *body = ARENA_ARRAY(&memory, shape, 1);
     fit *fits = ARENA_ARRAY(&memory, fit, 2);
     if (memory.failed) {
         arena_destroy(&memory);
         return error_memory(error, "a rig");
     }
-    cutis_result result = shape_build(m->point_count, m->positions, m->triangle_count, m->triangles, FIT_CELLS,
-                                      def->jobs, &memory, body, error);
     bool any = !def->skeleton || strcmp(def->skeleton, "auto") == 0;
+    cutis_result result = fit_surface(m->point_count, m->positions, m->triangle_count, m->triangles,
+                                      any ? NULL : def->skeleton, def->jobs, &memory, &fits[0], &fits[1], error);
     s->count = 0;
-    if (result == CUTIS_OK && !fit_find(body, any ? NULL : def->skeleton, &memory, &fits[0], &fits[1]))
-        fits[0].score = 0;
-    if (result == CUTIS_OK && memory.failed) result = error_memory(error, "a rig");
     if (result == CUTIS_OK && fits[0].score > 0) {
         const char *next = fits[1].score > 0 ? fits[1].name : "nothing else";
         object->rig.score = fits[0].score;
@@ -221,13 +217,12 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
                     "not recognised: the best templates are %s (%.2f) and %s (%.2f), below %.2f; the skeleton is a "
                     "tree of its limbs. --template and --landmarks decide otherwise",
                     fits[0].name, (double)fits[0].score, next, (double)MAX(fits[1].score, 0.0f), (double)FIT_BOUND);
-            if (!fit_find(body, "tree", &memory, &fits[0], &fits[1])) result = error_memory(error, "a rig");
         } else {
             rig_say(report, "recognised: %s, score %.2f; next best %s, %.2f", fits[0].name, (double)fits[0].score, next,
                     (double)MAX(fits[1].score, 0.0f));
         }
         *s = fits[0].skeleton;
-        if (fits[0].up.z > 0) rig_say(report, "+Z points up");
+        if (fits[0].up.z > 0.5f) rig_say(report, "+Z points up");
     }
     arena_destroy(&memory);
     return result;
