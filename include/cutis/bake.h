@@ -60,7 +60,8 @@ typedef struct cutis_bake_def {
 
     /* ---- the motion ---- */
     const char *clip;           /* name; NULL: the motion that is given here, else the first */
-    cutis_file motion;          /* .bvh that becomes the clip; a mesh without a skeleton gets one */
+    cutis_file motion;          /* .bvh (or, from its file, another character) that becomes the clip; a bare mesh gets
+                                   a skeleton */
     const cutis_name_pair *map; /* (map_count) joints of the motion and of the character */
     int map_count;
     const cutis_file *examples; /* (example_count) the mesh in other poses, which become the clip, for solver curves */

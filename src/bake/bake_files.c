@@ -51,6 +51,10 @@ cutis_result bake_add_motion(bake *b)
     const cutis_bake_def *def = b->def;
     const cutis_file *motion = &def->motion;
     cutis_character *moved;
+    if (motion->data && !path_ends(motion->name, ".bvh"))
+        return error_set(b->error, CUTIS_ERROR_UNSUPPORTED,
+                         "'%.300s': a motion in memory must be a .bvh; other formats are read from their files",
+                         motion->name);
     cutis_result result = motion->data ? bvh_motion_add(b->character, motion->data, motion->size, motion->name,
                                                         def->map, def->map_count, def->allocator, &moved, b->error)
                                        : cutis_character_add_bvh(b->character, motion->name, def->map, def->map_count,
