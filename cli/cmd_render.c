@@ -53,7 +53,7 @@ static int view_parse(const cli_arguments *arguments, const char *word, picture_
                            word);
 }
 
-/* --views: names and "AZ,EL" between commas or blanks; a number takes the next one with it. */
+/* --view: names and "AZ,EL" between commas or blanks; a number takes the next one with it. */
 static int views_parse(picture_job *r, const char *text)
 {
     char *copy = cli_format("%s", text), *word = copy;
@@ -71,7 +71,7 @@ static int views_parse(picture_job *r, const char *text)
         word = next;
     }
     free(copy);
-    if (status == CLI_OK && r->view_count == 0) status = cli_usage_error(r->arguments, "--views names no view");
+    if (status == CLI_OK && r->view_count == 0) status = cli_usage_error(r->arguments, "--view names no view");
     return status;
 }
 
@@ -87,12 +87,10 @@ static int options_check(picture_job *r)
     r->sheet = cli_flag(a, "sheet");
     r->quiet = cli_flag(a, "quiet");
     if (r->sheet && r->video) return cli_usage_error(a, "--sheet makes a .png, not a video");
-    if (cli_given(a, "frame") + cli_given(a, "frames") + cli_given(a, "time") > 1)
-        return cli_usage_error(a, "only one of --frame, --frames and --time can be given");
-    if (r->video && (cli_given(a, "frame") || cli_given(a, "time")))
-        return cli_usage_error(a, "a video shows many frames; choose them by --frames A:B:STEP");
-    if (cli_given(a, "view") && cli_given(a, "views"))
-        return cli_usage_error(a, "--view and --views exclude each other");
+    if (cli_given(a, "frame") && cli_given(a, "time"))
+        return cli_usage_error(a, "only one of --frame and --time can be given");
+    if (r->video && (cli_given(a, "time") || (cli_given(a, "frame") && !strchr(cli_text(a, "frame"), ':'))))
+        return cli_usage_error(a, "a video shows many frames; choose them by --frame A:B:STEP");
     if (cli_given(a, "values") && cli_text_count(a, "values") > 1 &&
         cli_text_count(a, "values") != a->positional_count - 1)
         return cli_usage_error(a, "give one --values for all caches, or one for each");
@@ -105,9 +103,7 @@ static int options_check(picture_job *r)
         r->width = (int)size[0], r->height = (int)size[1];
     }
     r->up = strcmp(cli_text(a, "up"), "z") == 0 ? pvec_make(0, 0, 1) : pvec_make(0, 1, 0);
-    if (cli_given(a, "views")) return views_parse(r, cli_text(a, "views"));
-    r->view_count = 1;
-    return view_parse(a, cli_text(a, "view"), &r->views[0]);
+    return views_parse(r, cli_text(a, "view"));
 }
 
 /* ---- sources and frames ---- */
@@ -118,7 +114,7 @@ static int sources_open(picture_job *r)
     int status = CLI_OK;
     /* Without a cache: the clip under linear blend skinning when there is a wish for one, else the rest pose. */
     bool moves = r->video || cli_given(a, "motion") || cli_given(a, "start") || cli_given(a, "end") || r->sheet ||
-                 cli_given(a, "clip") || cli_given(a, "time") || cli_given(a, "frame") || cli_given(a, "frames");
+                 cli_given(a, "clip") || cli_given(a, "time") || cli_given(a, "frame");
     const char *fallback = moves && r->character->clip_count > 0 ? cutis_model_def_default().solver : "rest";
     int count = a->positional_count - 1;
     r->sources = cli_allocate((size_t)(count > 0 ? count : 1), sizeof *r->sources);
@@ -188,7 +184,7 @@ static int sources_run(picture_job *r)
             picture_wants wants = {.value = r->paint == PAINT_VALUES && !file ? r->color_name : NULL,
                                    .texcoords = strcmp(cli_text(a, "texture"), "none") != 0,
                                    .tissues = cli_given(a, "cut"),
-                                   .elements = cli_flag(a, "elements")};
+                                   .elements = cli_given(a, "elements")};
             cutis_setting *settings = cli_allocate((size_t)r->setting_count, sizeof *settings);
             int setting_count = settings_pick(r, s, settings);
             status = picture_source_run(s, r->character, r->clip, &r->times, settings, setting_count, r->pool, &wants,
@@ -203,7 +199,7 @@ static int sources_run(picture_job *r)
         for (int t = 0; t < SOURCE_TISSUES; t++) r->tissues |= s->tissues[t] != NULL;
         r->elements |= s->elements != NULL;
     }
-    if (status == CLI_OK && cli_flag(a, "elements") && !r->elements)
+    if (status == CLI_OK && cli_given(a, "elements") && !r->elements)
         status = cli_error("--elements: none of the sources is a solver that has voxels or particles to show");
     if (status == CLI_OK) picture_paint_range(r);
     return status;
@@ -339,11 +335,10 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     CLI_OPTION_OUTPUT("OUT", "picture (.png) or video (.mp4, .webm, .gif)"),
-    {.name = "frame", .kind = CLI_INTEGER, .value = "N", .help = "the frame shown, from 0; -1 is the last"},
-    {.name = "frames",
+    {.name = "frame",
      .kind = CLI_TEXT,
-     .value = "A:B:STEP",
-     .help = "the frames of a video or a sheet; each part may be left out"},
+     .value = "N|A:B:STEP",
+     .help = "the frame shown, from 0 (-1 is the last), or frames of a video or sheet; parts may be left out"},
     CLI_OPTION_CLIP("clip for solvers and bones; the first when not given"),
     CLI_OPTION_MOTION("take the motion from this file instead of a clip"),
     CLI_OPTION_RANGE,
@@ -360,12 +355,9 @@ static const cli_option options[] = {
     {.name = "view",
      .kind = CLI_TEXT,
      .value = "AZ,EL",
-     .help = "azimuth (0 sees the front, 90 the left side) and elevation in degrees, or a name",
+     .help = "azimuth (0 sees the front, 90 the left side) and elevation in degrees, or front, side, top, ...; "
+             "several: A B",
      .fallback = "30,12"},
-    {.name = "views",
-     .kind = CLI_TEXT,
-     .value = "LIST",
-     .help = "several: front,side,back,top,three-quarter or AZ,EL pairs"},
     {.name = "zoom",
      .kind = CLI_NUMBER,
      .value = "X",
@@ -377,21 +369,18 @@ static const cli_option options[] = {
     {.name = "color",
      .kind = CLI_TEXT,
      .value = "WHAT",
-     .help = "none, stretch, area, volume, weights, part, layer, pressure, or a painted map or output by name",
+     .help = "none, stretch, area, volume, weights, weights:JOINT, part, layer, pressure, or a map or output by name",
      .fallback = "none"},
     {.name = "values",
      .kind = CLI_TEXT,
      .value = "FILE.npy",
      .help = "colour by these numbers, (frames x vertices); one for all caches or one for each",
      .repeats = true},
-    {.name = "joint", .kind = CLI_TEXT, .value = "NAME", .help = "the joint whose weights --color weights shows"},
     {.name = "range", .kind = CLI_TEXT, .value = "LOW,HIGH", .help = "values at the ends of the colour bar"},
-    {.name = "elements", .kind = CLI_FLAG, .help = "draw the voxels or particles of solvers instead of the skin"},
-    {.name = "layer",
+    {.name = "elements",
      .kind = CLI_CHOICE,
-     .value = "L",
-     .help = "with --elements, only those of one layer",
-     .fallback = "all",
+     .value = "LAYER",
+     .help = "draw the voxels or particles of solvers instead of the skin: all, or those of one layer",
      .choices = "all|bone|muscle|fat|inner3|inner4|skin"},
     {.name = "no-legend", .kind = CLI_FLAG, .help = "no colour bar"},
     {.name = "wire", .kind = CLI_FLAG, .help = "draw the edges of the faces"},
@@ -467,7 +456,7 @@ const cli_command cmd_render = {
                 "-o both.png\n"
                 "cutis render arm rest lbs dqs --clip twist --frame 40 --color volume -o twist.png\n"
                 "cutis render man lbs --clip walk --sheet -o walk.png\n"
-                "cutis render man --views front,side,back,three-quarter --wire -o man.png\n"
+                "cutis render man --view front,side,back,three-quarter --wire -o man.png\n"
                 "cutis render hero.glb hero.pc2 --cut x --size 1280x720 -o hero.mp4",
     .options = options,
     .option_count = CLI_COUNT(options),

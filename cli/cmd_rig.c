@@ -131,8 +131,8 @@ static int load_landmarks(const char *path, landmark_list *list)
 
 static int draw(const char *rigged_path, const char *picture)
 {
-    char *arguments[] = {(char *)rigged_path, "--skeleton", "--views", "front,side,back", "--size",
-                         "1200x600",          "-q",         "-o",      (char *)picture};
+    char *arguments[] = {(char *)rigged_path, "--skeleton", "--view", "front,side,back", "--size",
+                         "1200x600",          "-q",         "-o",     (char *)picture};
     cli_arguments parsed;
     bool help;
     int status = cli_parse(&cmd_render, CLI_COUNT(arguments), arguments, &parsed, &help);

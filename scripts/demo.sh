@@ -39,5 +39,5 @@ picture arm_flex.png --frame $((frames / 2)) --columns 3 "$@"
 picture arm_flex_volume.png --frame $((frames / 2)) --columns 3 --color volume "$@"
 picture arm_flex_sheet.png --sheet "$@"
 if command -v ffmpeg >/dev/null; then
-    picture arm_flex.mp4 --frames ::2 --columns 3 --size 960x540 --quality 1 "$@"
+    picture arm_flex.mp4 --frame ::2 --columns 3 --size 960x540 --quality 1 "$@"
 fi

@@ -24,17 +24,17 @@ side_by_side() {
 }
 
 # Figure 3: voxels of three characters
-for who in bunny dancer man; do render "$who" lattice --elements --no-legend --size 320x400 -o "$work/$who.png"; done
+for who in bunny dancer man; do render "$who" lattice --elements all --no-legend --size 320x400 -o "$work/$who.png"; done
 side_by_side lattice_voxels.png "$work/bunny.png" "$work/dancer.png" "$work/man.png"
 # Figures 4 and 10: layers, cut open and one by one
-render bunny lattice --elements --cut z --view 15,8 --set resolution=40 --size 320x400 -o "$work/cut.png"
+render bunny lattice --elements all --cut z --view 15,8 --set resolution=40 --size 320x400 -o "$work/cut.png"
 for layer in bone muscle fat skin; do
-    render bunny lattice --elements --layer $layer --set resolution=40 --view 15,8 --no-legend --size 240x400 \
+    render bunny lattice --elements $layer --set resolution=40 --view 15,8 --no-legend --size 240x400 \
         -o "$work/$layer.png"
 done
 side_by_side lattice_layers.png "$work/cut.png" "$work/bone.png" "$work/muscle.png" "$work/fat.png" "$work/skin.png"
 # Figure 5: the bone layer, moved by lattice-based skinning
-render man lattice --clip jump --frames 0:72:18 --fps 30 --elements --layer bone --sheet --columns 5 --no-legend \
+render man lattice --clip jump --frame 0:72:18 --fps 30 --elements bone --sheet --columns 5 --no-legend \
     --size 1100x320 -o "$out/lattice_bones.png"
 # Figure 9: low against normal resolution
 render man lattice --clip jump --time 1.2 --fps 60 --set resolution=12 --caption "resolution 12" --size 360x440 \
@@ -45,9 +45,9 @@ side_by_side lattice_resolution.png "$work/low.png" "$work/normal.png"
 drag="$work/drag"
 ${CC:-cc} -O1 -Iinclude examples/drag.c "$build/libcutis_private.a" -ljansson -lpthread -lm -o "$drag"
 "$drag" bunny spine "$work/drag.pc2"
-render bunny "$work/drag.pc2" --frames 0:100:16 --sheet --columns 7 --view 50,8 --no-legend --size 1120x260 -o "$out/lattice_drag.png"
+render bunny "$work/drag.pc2" --frame 0:100:16 --sheet --columns 7 --view 50,8 --no-legend --size 1120x260 -o "$out/lattice_drag.png"
 # Figure 13: with and without secondary motion
-render bunny lbs lattice --clip dance --frames 24:110:14 --fps 30 --sheet --size 1100x520 -o "$out/lattice_dance.png"
+render bunny lbs lattice --clip dance --frame 24:110:14 --fps 30 --sheet --size 1100x520 -o "$out/lattice_dance.png"
 # Figure 14: one layer at the stiffness of muscle, the same with a higher gain, and all layers
 render bunny lattice --clip dance --frame 60 --fps 30 --set fat_ratio=0 --set skin_layer=off --set inertia=1 \
     --set muscle_stiffness=2 --set stretch_stiffness=0 --caption "one soft layer" --size 320x400 -o "$work/soft.png"

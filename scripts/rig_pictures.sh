@@ -39,9 +39,9 @@ render "$work/dancer.obj" rest --values "$work/dancer.npy" --wire --no-legend --
 for name in cat dancer hand man; do
     "$cutis" rig "$work/$name.obj" -q -o "$work/$name.glb"
 done
-render "$work/man.glb" rest --skeleton --views front,side --size 560x330 -o "$out/rig_man.png"
-render "$work/cat.glb" rest --skeleton --views 70,10 --size 400x310 -o "$out/rig_cat.png"
-render "$work/hand.glb" rest --skeleton --views top --size 260x340 -o "$out/rig_hand.png"
+render "$work/man.glb" rest --skeleton --view front,side --size 560x330 -o "$out/rig_man.png"
+render "$work/cat.glb" rest --skeleton --view 70,10 --size 400x310 -o "$out/rig_cat.png"
+render "$work/hand.glb" rest --skeleton --view top --size 260x340 -o "$out/rig_hand.png"
 # Figure 8: the skeleton of 32,660 vertices
 "$cutis" rig "$work/man_fine.obj" -q -o "$work/man_fine.glb"
 render "$work/man_fine.glb" rest --skeleton --wire --view front --size 320x400 -o "$out/rig_man_fine.png"
@@ -49,11 +49,11 @@ render "$work/man_fine.glb" rest --skeleton --wire --view front --size 320x400 -
 # Figure 5: two poses of the dancer and what lies between; figure 6: three of the cat
 dancer_end=$(ls -d "$work"/dancer_poses.obj/* | sed -n 2p)
 "$cutis" bake "$work/dancer.obj" --solver curves --example "$dancer_end" --fps 4 -q -o "$work/dancer.pc2"
-render "$work/dancer.obj" "$work/dancer.pc2" --sheet --frames 0:4:1 --columns 5 --view 20,5 --size 900x310 \
+render "$work/dancer.obj" "$work/dancer.pc2" --sheet --frame 0:4:1 --columns 5 --view 20,5 --size 900x310 \
     -o "$out/curves_dancer.png"
 "$cutis" bake "$work/cat.obj" --solver curves --example "$work/cat_poses.obj/frame_0001.obj" \
     --example "$work/cat_poses.obj/frame_0003.obj" --fps 4 -q -o "$work/cat.pc2"
-render "$work/cat.obj" "$work/cat.pc2" --sheet --frames 0:8:1 --columns 5 --view 70,10 --size 900x380 \
+render "$work/cat.obj" "$work/cat.pc2" --sheet --frame 0:8:1 --columns 5 --view 70,10 --size 900x380 \
     -o "$out/curves_cat.png"
 
 # Figure 10: the arm half-way between two examples, beside linear blending and dual quaternions
@@ -70,7 +70,7 @@ for file in khronos-CesiumMan/CesiumMan.glb khronos-Fox/Fox.glb mesh2motion-hors
     [ -f "$models/$file" ] || continue
     name=$(basename "$file" | sed 's/[.].*//')
     "$cutis" rig "$models/$file" -q -o "$work/$name.glb" --curves "$work/$name.npy"
-    render "$work/$name.glb" rest --skeleton --views front,side --size 800x460 -o "$fetched/rig_$name.png"
+    render "$work/$name.glb" rest --skeleton --view front,side --size 800x460 -o "$fetched/rig_$name.png"
     render "$models/$file" rest --values "$work/$name.npy" --wire --no-legend --view 20,5 --size 620x760 \
         -o "$fetched/rig_curves_$name.png"
 done

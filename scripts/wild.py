@@ -160,7 +160,7 @@ class Wild:
         return json.loads(out) if code == 0 else None
 
     def sheet(self, subject, linear, baked, solver, path):
-        code, _, err, _ = run([self.program, "render", subject["path"], linear, baked, "--sheet", "--frames",
+        code, _, err, _ = run([self.program, "render", subject["path"], linear, baked, "--sheet", "--frame",
                                self.frames_shown(linear), "--caption", "linear skinning", "--caption", solver,
                                "--fps", str(FPS), "--quality", "2", "-q", "-o", path], 300)
         return "" if code == 0 else first_line(err) or "render exits with %s" % code

@@ -22,7 +22,7 @@ size plain.png "640 480"
 [ ! -s out ] || fail "--quiet prints something"
 run 0 arm lbs dqs --clip flex --frame 20 --size 128x60 --quality 1 -o pair.png
 size pair.png "128 60"
-run 0 arm lbs dqs --clip flex --sheet --frames 0:40:20 --size 200x120 --quality 1 -o sheet.png
+run 0 arm lbs dqs --clip flex --sheet --frame 0:40:20 --size 200x120 --quality 1 -o sheet.png
 size sheet.png "200 120"
 
 # ---- frames, views and colours change the picture; threads and repetition do not ----
@@ -46,7 +46,7 @@ for option in "--wire" "--skeleton" "--cut y" "--texture checker" "--color weigh
     run 0 arm $small $option -o option.png
     differ rest.png option.png "$option"
 done
-for color in stretch area volume "weights --joint hand" part; do
+for color in stretch area volume "weights:hand" part; do
     run 0 arm lbs --clip flex --frame 30 $small --color $color -o color.png
     differ f30.png color.png "--color $color"
 done
@@ -65,8 +65,8 @@ torus=$("$program" info torus --json | awk -F '[:,]' '/"vertices"/ { print $2 + 
 says "'torus.pc2' has $torus vertices, arm has $arm: it was made from another character"
 run 1 arm lbs.pc2 --frame 1000 $small -o no.png
 says "there is no frame 1000; the frames are 0 to 78"
-run 1 arm lbs.pc2 --frames 10:1000 $small -o no.png
-says "--frames 10:1000: give FIRST:LAST or FIRST:LAST:STEP within 0:78"
+run 1 arm lbs.pc2 --frame 10:1000 $small -o no.png
+says "--frame 10:1000: give N, FIRST:LAST or FIRST:LAST:STEP within 0:78"
 head -c 1000 lbs.pc2 >short.pc2
 run 1 arm short.pc2 $small -o no.png
 
@@ -99,14 +99,14 @@ says "lbs.pc2 is not a NumPy file (.npy)"
 # ---- video ----
 if command -v ffmpeg >/dev/null; then
     for ending in mp4 gif webm; do
-        run 0 arm lbs --clip flex --frames 0:30:15 $small -o "film.$ending"
+        run 0 arm lbs --clip flex --frame 0:30:15 $small -o "film.$ending"
         checks=$((checks + 1))
         [ -s "film.$ending" ] || fail "film.$ending is empty"
     done
 fi
 mkdir empty
 checks=$((checks + 1))
-PATH=$folder/empty "$program" render arm --clip flex --frames 0:1 $small -o film2.mp4 >out 2>err
+PATH=$folder/empty "$program" render arm --clip flex --frame 0:1 $small -o film2.mp4 >out 2>err
 [ $? -eq 1 ] || fail "a missing ffmpeg is not an error"
 says "the program ffmpeg, which makes videos, is not found; install it, or write a .png with --sheet"
 [ ! -e film2.mp4 ] || fail "a film without ffmpeg"
@@ -127,8 +127,8 @@ run 2 arm --cut w -o no.png
 run 2 arm --clip flx -o no.png
 run 2 arm lbs --clip flex --set stiffnes=1 -o no.png
 says "--set stiffnes=1: no solver shown has such a parameter"
-run 2 arm --color weights --joint hnad -o no.png
-run 2 arm --frame 1 --frames 1:2 -o no.png
+run 2 arm --color weights:hnad -o no.png
+run 2 arm --frame 1 --time 1 -o no.png
 run 1 arm -o missing/no.png
 checks=$((checks + 1))
 [ ! -e no.png ] || fail "a failed run left a picture"

@@ -81,12 +81,12 @@ int picture_paint_choose(picture_job *r)
         r->paint = PAINT_AREA;
     } else if (strcmp(name, "volume") == 0) {
         r->paint = PAINT_VOLUME;
-    } else if (strcmp(name, "weights") == 0) {
-        r->paint = cli_given(a, "joint") ? PAINT_WEIGHT : PAINT_WEIGHTS;
+    } else if (strcmp(name, "weights") == 0 || strncmp(name, "weights:", 8) == 0) {
+        r->paint = name[7] ? PAINT_WEIGHT : PAINT_WEIGHTS;
         r->map = PICTURE_MAP_SEQUENTIAL;
         r->range[0] = 0, r->range[1] = 1;
         if (!c->influence_first) return cli_error("%s has no weights to colour by", c->name);
-        r->joint = r->paint == PAINT_WEIGHT ? picture_job_joint(r, cli_text(a, "joint"), "--joint") : 0;
+        r->joint = r->paint == PAINT_WEIGHT ? picture_job_joint(r, name + 8, "--color weights") : 0;
         if (r->joint < 0) return CLI_USAGE;
         if (r->paint == PAINT_WEIGHT) r->color_name = c->joints[r->joint].name;
     } else if (strcmp(name, "part") == 0) {

@@ -176,7 +176,7 @@ static void panel_add_elements(const picture_job *r, const picture_source *sourc
     static const char *const layers[] = {"bone", "muscle", "fat", "inner3", "inner4", "skin"};
     elements.only = -1;
     for (int i = 0; i < CLI_COUNT(layers); i++)
-        if (strcmp(cli_text(r->arguments, "layer"), layers[i]) == 0) elements.only = i;
+        if (strcmp(cli_text(r->arguments, "elements"), layers[i]) == 0) elements.only = i;
     float *vertices, *colors;
     int *triangles;
     if (picture_elements_mesh(&elements, scene, &p->meshes[p->mesh_count], &vertices, &colors, &triangles))

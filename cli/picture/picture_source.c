@@ -392,7 +392,7 @@ int picture_times_limit(const cli_arguments *arguments, picture_times *t)
 
 static int frames_error(const picture_times *t, const char *text)
 {
-    return cli_error("--frames %s: give FIRST:LAST or FIRST:LAST:STEP within 0:%d", text, t->available - 1);
+    return cli_error("--frame %s: give N, FIRST:LAST or FIRST:LAST:STEP within 0:%d", text, t->available - 1);
 }
 
 /* "A:B:STEP"; a part that is left out is the first frame, the last, or 1. */
@@ -423,7 +423,8 @@ static int frames_parse(const char *text, picture_times *t)
 
 static int frames_choose(const cli_arguments *arguments, int fallback, picture_times *t)
 {
-    if (cli_given(arguments, "frames")) return frames_parse(cli_text(arguments, "frames"), t);
+    const char *frame_text = cli_text(arguments, "frame");
+    if (frame_text && strspn(frame_text, "-0123456789") != strlen(frame_text)) return frames_parse(frame_text, t);
     if (fallback == 0) return frames_parse(":", t);
     if (cli_given(arguments, "time")) {
         double end = t->start + (t->first + t->available - 1) / t->fps;
@@ -438,8 +439,8 @@ static int frames_choose(const cli_arguments *arguments, int fallback, picture_t
     /* Spread evenly over the motion, both ends included. */
     for (int i = 0; i < t->count; i++)
         t->frames[i] = t->count > 1 ? (int)((long)i * (t->available - 1) / (t->count - 1)) : 0;
-    if (!cli_given(arguments, "frame")) return CLI_OK;
-    int frame = cli_integer(arguments, "frame");
+    if (!frame_text) return CLI_OK;
+    int frame = atoi(frame_text);
     t->count = 1;
     t->frames[0] = frame < 0 ? frame + t->available : frame;
     if (t->frames[0] < 0 || t->frames[0] >= t->available)

@@ -90,7 +90,7 @@ int picture_times_find(const cli_arguments *arguments, const cutis_character *ch
                        const picture_source *sources, int source_count, bool quiet, picture_times *times);
 /* Leave the frames from --start to --end, which then count from 0. */
 int picture_times_limit(const cli_arguments *arguments, picture_times *times);
-/* Choose by --frame, --frames or --time; without them `fallback` frames spread over all, 0 for every frame. */
+/* Choose by --frame or --time; without them `fallback` frames spread over all, 0 for every frame. */
 int picture_times_choose(const cli_arguments *arguments, int fallback, picture_times *times);
 /* Frames per second of a video of the frames shown: left-out frames do not speed it up. */
 double picture_times_rate(const picture_times *times);
