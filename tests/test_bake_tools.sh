@@ -49,7 +49,7 @@ if [ -e "$models/mesh2motion-horse/horse.glb" ]; then
 fi
 # Flesh that touches itself: the period begins where it closes best, and still goes from the clip's start to its end.
 run 0 make cat --resolution 0.12 -o cat.glb
-run 0 bake cat.glb -s layers -c walk --loop -q -o loop.npy --report loop.json --check "$closed"
+run 0 bake cat.glb -s layers -c walk --detail drawn --loop -q -o loop.npy --report loop.json --check "$closed"
 holds "the loop of layers" <<'END'
 import json
 from read_npy import read_npy

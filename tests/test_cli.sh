@@ -127,7 +127,7 @@ rm hero.*
 # The configuration that the help shows is one that works.
 "$program" bake --help | tr '\n' ' ' | sed 's/.*same options: \({.*}}\).*/\1/; s/"Spine"/"forearm"/' >help.json
 run 0 make arm --resolution 0.1 -o tiny.glb
-run 0 bake tiny.glb --config help.json --fps 1 -q -o x.npy
+run 0 bake tiny.glb --config help.json --detail drawn --fps 1 -q -o x.npy
 rm tiny.glb x.npy help.json
 run 2 solvers lsb
 says "unknown solver 'lsb'; did you mean 'lbs'?"
@@ -220,7 +220,7 @@ run 0 bake arm --solver lbs -o t.npy
 shows "baking 'flex', the first of" err
 # A character with a skin gets flesh without a word.
 run 0 make arm --resolution 0.3 -o little.glb
-run 0 bake little.glb --clip flex --fps 2 -o t.npy --report t.json -q
+run 0 bake little.glb --clip flex --detail drawn --fps 2 -o t.npy --report t.json -q
 same "$(value solver t.json)" layers "solver of a skinned character"
 # No clip: one frame. No skin: nothing to simulate.
 run 0 bake small.obj -o t.npy --report t.json
