@@ -93,9 +93,9 @@ static void joints_carry_parameters(void **unused)
     test_is_heavy();
     static const struct {
         const char *solver, *key, *value, *output;
-    } cases[] = {{"layers", "bones.forearm.flesh", "0.01", NULL},
+    } cases[] = {{"layers", "layers.bones.forearm.flesh_depth", "0.01", NULL},
                  {"lattice", "bones.forearm.bone_width", "0.06", NULL},
-                 {"springs", "bones.forearm.flesh", "0.5", NULL},
+                 {"springs", "bones.forearm.flesh_young", "0.5", NULL},
                  {"lbs+slide", "bones.forearm.attach", "1", "sliding"}};
     char path[64];
     snprintf(path, sizeof path, "/tmp/cutis_paint_joint_%ld.glb", (long)getpid());
@@ -103,7 +103,8 @@ static void joints_carry_parameters(void **unused)
         cutis_character *plain = paint("stiffness", 1, 1), *given = NULL, *loaded = NULL;
         cutis_setting setting = {cases[i].key, cases[i].value};
         cutis_character with = *plain;
-        with.settings = &setting, with.setting_count = 1;
+        with.settings = &setting;
+        with.setting_count = 1;
         assert_int_equal(cutis_character_create(&with, NULL, &given, NULL), CUTIS_OK);
         assert_int_equal(cutis_character_save(given, path, NULL), CUTIS_OK);
         assert_int_equal(cutis_character_load(path, NULL, &loaded, NULL), CUTIS_OK);

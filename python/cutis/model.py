@@ -160,8 +160,8 @@ class State:
         return array("joints", joints, np.float32, (self.model.character.joint_count, 3, 4))
 
     def step(self, dt: float, joints: Any = None, *, motion: Any = None,
-             surface: Optional[Callable[[float], Any]] = None, morphs: Any = None, drags: Sequence[Tuple[int, Sequence[float], float]] = (),
-             pool: Optional[Pool] = None) -> None:
+             surface: Optional[Callable[[float], Any]] = None, morphs: Any = None,
+             drags: Sequence[Tuple[int, Sequence[float], float]] = (), pool: Optional[Pool] = None) -> None:
         """Advance by dt seconds.
 
         joints: the pose at the end (joints x 3 x 4), interpolated in between; or motion: a ClipMotion, or a function of
