@@ -50,9 +50,9 @@ render bunny "$work/drag.pc2" --frame 0:100:16 --sheet --columns 7 --view 50,8 -
 render bunny lbs lattice --clip dance --frame 24:110:14 --fps 30 --sheet --size 1100x520 -o "$out/lattice_dance.png"
 # Figure 14: one layer at the stiffness of muscle, the same with a higher gain, and all layers
 render bunny lattice --clip dance --frame 60 --fps 30 --set fat_ratio=0 --set skin_layer=off --set inertia=1 \
-    --set muscle_stiffness=2 --set stretch_stiffness=0 --caption "one soft layer" --size 320x400 -o "$work/soft.png"
+    --set muscle_stiffness=2 --caption "one soft layer" --size 320x400 -o "$work/soft.png"
 render bunny lattice --clip dance --frame 60 --fps 30 --set fat_ratio=0 --set skin_layer=off --set inertia=1 \
-    --set gain=1.8 --set stretch_stiffness=0 --caption "one layer, high gain" --size 320x400 -o "$work/high.png"
+    --set gain=3.3 --caption "one layer, high gain" --size 320x400 -o "$work/high.png"
 render bunny lattice --clip dance --frame 60 --fps 30 --set inertia=1 --caption "all layers" --size 320x400 \
     -o "$work/all.png"
 side_by_side lattice_stiffness.png "$work/soft.png" "$work/high.png" "$work/all.png"

@@ -143,7 +143,7 @@ static void layers_show_what_the_paper_says(const cutis_character *c, const char
     assert_true(t[OVERDRIVEN].jiggle > 5 * t[LAYERS].jiggle && t[OVERDRIVEN].ring > 5 * t[LAYERS].ring);
     /* Stretch constraints change little; the skin layer holds the surface together. */
     assert_true(fabs(t[HELD].lag / t[LAYERS].lag - 1) < 0.2);
-    assert_true(t[BARE].distortion > 0.95 * t[LAYERS].distortion);
+    assert_true(t[BARE].distortion > 0.85 * t[LAYERS].distortion);
     run_free(&plain);
 }
 

@@ -224,6 +224,13 @@ typedef struct cutis_drag {
     float strength; /* 0..1: 0 nothing, 1 pinned */
 } cutis_drag;
 
+/* A blow: flesh within `radius` of a place gets a velocity, most in the middle, none at the rim. */
+typedef struct cutis_impulse {
+    float place[3];
+    float radius;      /* scene units, more than 0 */
+    float velocity[3]; /* scene units/s, in the middle */
+} cutis_impulse;
+
 typedef struct cutis_step_input {
     /* Live: the pose at the end of this step (joint_count x 12); poses in between are interpolated. */
     const float *joints;
@@ -239,6 +246,14 @@ typedef struct cutis_step_input {
     const cutis_drag *drags;
     int drag_count;
     const cutis_jobs *jobs; /* NULL = the calling thread */
+    /*
+     * What flesh feels besides the motion of its bones, during this step: gravity, a lift, a vehicle's brake (what is
+     * felt is the opposite of how the vehicle accelerates). Scene units/s2. Solver lattice; others ignore it.
+     */
+    float acceleration[3];
+    /* Blows at the start of this step. Solver lattice; others ignore them. */
+    const cutis_impulse *impulses;
+    int impulse_count;
 } cutis_step_input;
 
 #define CUTIS_MAX_PARTS 8

@@ -461,6 +461,9 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
     state->time = end;
     step_span span = {input, begin, end};
     solver_input work = {.drags = input->drags, .drag_count = input->drag_count, .jobs = input->jobs};
+    work.impulses = input->impulses;
+    work.impulse_count = input->impulse_count;
+    for (int k = 0; k < 3; k++) work.acceleration[k] = isfinite(input->acceleration[k]) ? input->acceleration[k] : 0;
     bool morphs_first = model->stages[0].solver->info.flags & CUTIS_SOLVER_GEOMETRIC;
     if (morphs_first) work.rest = morph_sum(model, state, input->morphs, model->character->positions);
     if (model->substep == 0) {
@@ -476,6 +479,7 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
             /* A surface solver looks at the body in every substep; a caller only at the last, or the last two. */
             work.between = model->stage_count == 1 && state->substeps + 1 < (exact ? last : last - 1);
             substep(model, state, &span, &work);
+            work.impulse_count = 0; /* a blow falls once */
         }
         double alpha = exact ? 1 : reached - (double)(state->substeps - 1);
         if (!exact && model->stage_count == 1 && model->stages[0].on_body) {

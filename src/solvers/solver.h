@@ -44,6 +44,9 @@ typedef struct solver_input {
     double h;                /* length, seconds */
     const cutis_drag *drags;
     int drag_count;
+    float acceleration[3]; /* of flesh besides that of its bones, scene units/s2 */
+    const cutis_impulse *impulses;
+    int impulse_count; /* at the start of this substep */
     bool between; /* nobody looks at this substep's points, for another follows at once: they may stay as they are */
     const cutis_jobs *jobs;
 } solver_input;

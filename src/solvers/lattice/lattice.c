@@ -388,12 +388,36 @@ static void forces(lattice_step_job *job, cutis_step_stats *stats)
     kit_lap(&clock, stats, PART_MATCHING);
 }
 
+/* Blows: velocities fall off from the middle to the rim as (1 - r^2)^2. */
+static void strike(lattice_step_job *job)
+{
+    const lattice_model *m = job->m;
+    for (int i = 0; i < job->input->impulse_count; i++) {
+        const cutis_impulse *blow = &job->input->impulses[i];
+        float radius = blow->radius / m->size;
+        quad place = {0, 0, 0, 0}, velocity = {0, 0, 0, 0};
+        bool sound = radius > 0 && radius < 1e6f;
+        for (int k = 0; k < 3; k++) {
+            place[k] = (blow->place[k] - m->origin[k]) / m->size;
+            velocity[k] = blow->velocity[k] / m->size;
+            sound &= fabsf(place[k]) < 1e6f && fabsf(velocity[k]) < 1e6f;
+        }
+        for (int v = m->bone_count; v < m->count && sound; v++) {
+            quad away = job->s.positions[v] - place;
+            float share = 1 - quad_dot(away, away) / (radius * radius);
+            if (share > 0) job->s.velocities[v] += velocity * (share * share);
+        }
+    }
+}
+
 /* Equations 4 and 5, and the way of a substep. */
 static void advance_block(void *context, int begin, int end)
 {
     lattice_step_job *job = context;
     const lattice_model *m = job->m;
     quad h = quad_set(job->settling ? 0 : job->h);
+    const float *felt = job->input->acceleration;
+    quad fall = (quad){felt[0], felt[1], felt[2], 0} * (job->h * job->h / m->size);
     for (int v = begin; v < end; v++) {
         if (v < m->bone_count) {
             job->t.guess[v] = job->s.targets[v];
@@ -403,7 +427,7 @@ static void advance_block(void *context, int begin, int end)
         /* the sum of all regions' pulls: each region's stiffness times the way to where it puts the voxel */
         quad pull = job->t.a[v].b * m->regions.inverse_counts[v] - job->s.deviations[v] * m->gains[v];
         if (m->has_stretch) pull += job->t.pulls[v];
-        quad way = frame_leave(&job->t.turns[v], pull);
+        quad way = frame_leave(&job->t.turns[v], pull) + fall;
         if (m->has_volume) way += job->t.pushes[v];
 
         /* what moves on, what is pulled, what is frozen */
@@ -595,6 +619,7 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
 
     /* stretch, volume and shape matching where the voxels are */
     job_prepare(&job, data, state, scratch, input);
+    strike(&job);
     forces(&job, stats);
 
     /* primary deformation: where the skeleton has the voxels at the end of the substep */
