@@ -141,7 +141,7 @@ static void layers_show_what_the_paper_says(const cutis_character *c, const char
     assert_true(t[SOFT].lag > 1.15 * t[LAYERS].lag);
     assert_true(t[STIFF].jiggle < 0.75 * t[LAYERS].jiggle);
     assert_true(t[OVERDRIVEN].jiggle > 5 * t[LAYERS].jiggle && t[OVERDRIVEN].ring > 5 * t[LAYERS].ring);
-    /* Stretch constraints change little; the skin layer holds the surface together. */
+    /* Stretch constraints change little, and so does the skin layer. */
     assert_true(fabs(t[HELD].lag / t[LAYERS].lag - 1) < 0.2);
     assert_true(t[BARE].distortion > 0.85 * t[LAYERS].distortion);
     run_free(&plain);
