@@ -6,6 +6,8 @@
 # Further: bench, lint, golden, format, install, clean. Large extras, which each install what they run:
 #   make test-blender    Blender plays what was baked
 #   make python          the Python wheel, in build/; `pip install ./python` makes and installs it
+#   make test-windows    the Windows build under wine; make windows packs it
+#   make test-arm64      the build for 64-bit ARM under qemu
 
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -18,7 +20,8 @@ define build
 @cmake --build --preset release -j $(JOBS) --target $(2)
 endef
 
-.PHONY: build demo tests test check bench lint golden format install clean test-blender python
+.PHONY: build demo tests test check bench lint golden format install clean python windows test-blender test-windows \
+        test-arm64
 build:
 	$(INSTALL) build
 	$(call build,-DCUTIS_TESTS=OFF,all)
@@ -47,6 +50,19 @@ python:
 	$(INSTALL) build
 	$(call build,-DCUTIS_TESTS=OFF,cutis_shared)
 	@cd python && /usr/bin/env python3 -c "import build_wheel_here as b; print('build/' + b.build_wheel('../build'))"
+
+test-windows: tests
+	$(INSTALL) windows wine
+	@sh scripts/test.sh $(RELEASE) -R "^windows$$"
+
+test-arm64: tests
+	$(INSTALL) arm64
+	@sh scripts/test.sh $(RELEASE) -R "^arm64$$"
+
+windows:
+	$(INSTALL) build windows
+	@JOBS=$(JOBS) sh scripts/cross.sh win64
+	@sh scripts/windows-zip.sh
 
 bench:
 	$(INSTALL) build

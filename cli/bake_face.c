@@ -2,11 +2,11 @@
  * bake_face.c: the library's bake with the program's face.
  */
 #include "bake_face.h"
+#include "base/system.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { WARNINGS_SHOWN = 10 };
 
@@ -145,12 +145,11 @@ static void print_verdict(const cutis_bake_result *r)
 void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
 {
     char count[32], seconds[32], bytes[32];
-    struct stat about;
+    system_file about;
 
     /* what it is */
     printf("%s", def->output);
-    if (stat(def->output, &about) == 0 && S_ISREG(about.st_mode))
-        printf(" (%s)", cli_format_bytes((double)about.st_size, bytes));
+    if (system_look(def->output, &about) && about.regular) printf(" (%s)", cli_format_bytes((double)about.size, bytes));
     printf("\n  %-10s %s, %s %s", "solver", r->solver, cli_format_count(r->element_count, count),
            r->element ? r->element : "elements");
     if (r->substep > 0) printf(", substep %.9g s, lead-in %.9g s", r->substep, r->lead_in);

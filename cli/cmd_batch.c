@@ -6,21 +6,14 @@
  * after it: it holds a key, the hash of everything that the result depends on. A job whose record has the key of
  * today, and whose output is still as large as then, is done and is skipped.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
+#include "base/system.h"
 #include "cli.h"
+#include "process.h"
 
 extern const cli_command cmd_bake;
 
@@ -34,7 +27,6 @@ typedef struct batch_job {
     char *record, *report; /* paths */
     char key[20];
     batch_status status;
-    pid_t process;
     FILE *messages; /* what it says on stderr */
     double start, seconds;
     int exit_code;
@@ -45,8 +37,9 @@ typedef struct batch {
     const cli_arguments *arguments;
     json_t *root;
     batch_job *jobs;
+    process *processes; /* (job_count) those that run */
     int job_count, parallel, finished;
-    char program[4096];
+    char program[SYSTEM_PATH_BYTES];
 } batch;
 
 /* ---- reading the list ---- */
@@ -127,7 +120,7 @@ static int read_option(batch_job *job, int index, const char *key, json_t *value
 static uint64_t hash_file(const char *path, uint64_t seed)
 {
     uint64_t hash = cli_hash(path, strlen(path), seed);
-    FILE *file = fopen(path, "rb");
+    FILE *file = system_open(path, "rb");
     char buffer[65536];
     size_t n;
     while (file && (n = fread(buffer, 1, sizeof buffer, file)) > 0) hash = cli_hash(buffer, n, hash);
@@ -211,6 +204,7 @@ static int read_list(batch *b)
     }
     b->job_count = (int)json_array_size(list);
     b->jobs = cli_allocate((size_t)b->job_count, sizeof *b->jobs);
+    b->processes = cli_allocate((size_t)b->job_count, sizeof *b->processes);
     int status = CLI_OK;
     for (int i = 0; i < b->job_count && status == CLI_OK; i++)
         status = read_job(b, i, json_array_get(list, (size_t)i), json_is_object(defaults) ? defaults : empty);
@@ -222,16 +216,24 @@ static int read_list(batch *b)
 
 static double output_bytes(const char *path)
 {
-    struct stat about;
-    return stat(path, &about) == 0 ? (double)about.st_size : -1;
+    system_file about;
+    return system_look(path, &about) ? (double)about.size : -1;
+}
+
+/* A JSON file, or NULL without a word. */
+static json_t *json_read(const char *path)
+{
+    json_error_t error;
+    FILE *file = system_open(path, "rb");
+    json_t *value = file ? json_loadf(file, 0, &error) : NULL;
+    if (file) fclose(file);
+    return value;
 }
 
 /* Whether the record says that this very job was done, and its output is still there. */
 static bool already_done(const batch_job *job)
 {
-    json_error_t error;
-    if (access(job->record, R_OK) != 0) return false;
-    json_t *record = json_load_file(job->record, 0, &error);
+    json_t *record = json_read(job->record);
     const char *key = json_string_value(json_object_get(record, "key"));
     double bytes = json_number_value(json_object_get(record, "output_bytes"));
     bool done = key && strcmp(key, job->key) == 0 && output_bytes(job->output) == bytes;
@@ -255,55 +257,36 @@ static void sweep(const batch_job *job)
 {
     const char *slash = strrchr(job->output, '/'), *base = slash ? slash + 1 : job->output;
     char *folder = slash ? cli_format("%.*s", (int)(slash - job->output + 1), job->output) : cli_format("./");
-    DIR *directory = opendir(folder);
-    struct dirent *entry;
+    system_listing listing;
     size_t length = strlen(base);
-    while (directory && (entry = readdir(directory))) {
-        const char *name = entry->d_name, *marks[] = {".tmp-", ".job.tmp.tmp-", ".job.json.tmp-"};
+    bool open = system_listing_open(&listing, folder);
+    for (const char *name; open && (name = system_listing_next(&listing));) {
+        static const char *const marks[] = {".tmp-", ".job.tmp.tmp-", ".job.json.tmp-"};
         if (strncmp(name, base, length) != 0) continue;
         for (int i = 0; i < CLI_COUNT(marks); i++) {
             if (strncmp(name + length, marks[i], strlen(marks[i])) != 0) continue;
-            long process = strtol(name + length + strlen(marks[i]), NULL, 10);
-            if (process <= 0 || kill((pid_t)process, 0) == 0 || errno != ESRCH) continue;
+            long owner = strtol(name + length + strlen(marks[i]), NULL, 10);
+            if (owner <= 0 || system_process_lives(owner)) continue;
             char *path = cli_format("%s%s", folder, name);
-            unlink(path);
+            system_remove(path);
             free(path);
         }
     }
-    if (directory) closedir(directory);
+    if (open) system_listing_close(&listing);
     free(folder);
 }
 
 static void start_job(batch *b, batch_job *job)
 {
-    job->messages = tmpfile();
+    job->messages = system_temporary();
     job->start = cli_clock();
-    fflush(NULL);
-    pid_t parent = getpid();
-    job->process = fork();
-    if (job->process < 0) {
-        job->status = BATCH_FAILED;
-        job->exit_code = CLI_FAILURE;
-        snprintf(job->reason, sizeof job->reason, "cannot start a process: %s", strerror(errno));
-        b->finished++;
-        say(b, job, "failed");
-        return;
-    }
-    if (job->process == 0) {
-#ifdef __linux__
-        /* A batch that is killed takes its bakes along. */
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) _exit(CLI_INTERRUPTED);
-#else
-        (void)parent;
-#endif
-        int null = open("/dev/null", O_WRONLY);
-        if (null >= 0) dup2(null, 1);
-        if (job->messages) dup2(fileno(job->messages), 2);
-        execvp(b->program, job->argv);
-        _exit(127);
-    }
     job->status = BATCH_RUNNING;
+    if (process_start(&b->processes[job - b->jobs], job->argv, job->messages)) return;
+    job->status = BATCH_FAILED;
+    job->exit_code = CLI_FAILURE;
+    snprintf(job->reason, sizeof job->reason, "cannot start a process: %s", strerror(errno));
+    b->finished++;
+    say(b, job, "failed");
 }
 
 /* The first line of what a process said, without the program's name. */
@@ -325,23 +308,22 @@ static void take_reason(batch_job *job)
     job->messages = NULL;
 }
 
-static void end_job(batch *b, batch_job *job, int state)
+static void end_job(batch *b, batch_job *job, int exit_code)
 {
     job->seconds = cli_clock() - job->start;
-    job->exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
-    if (WIFSIGNALED(state)) snprintf(job->reason, sizeof job->reason, "killed by signal %d", WTERMSIG(state));
+    job->exit_code = exit_code;
+    if (exit_code > 128) snprintf(job->reason, sizeof job->reason, "killed by signal %d", exit_code - 128);
     take_reason(job);
     job->status = job->exit_code == CLI_OK ? BATCH_DONE : BATCH_FAILED;
     if (job->status == BATCH_DONE) {
-        json_error_t error;
-        json_t *report = json_load_file(job->report, 0, &error), *record = json_object();
+        json_t *report = json_read(job->report), *record = json_object();
         json_object_set_new(record, "schema", json_integer(1));
         json_object_set_new(record, "key", cli_json_string(job->key));
         json_object_set_new(record, "output_bytes", cli_json_real(output_bytes(job->output)));
         json_object_set_new(record, "report", report ? report : json_null());
         cli_json_save(record, job->record);
     }
-    remove(job->report);
+    system_remove(job->report);
     b->finished++;
     say(b, job, job->status == BATCH_DONE ? "done" : "failed");
 }
@@ -363,14 +345,11 @@ static int run_jobs(batch *b)
             running += job->status == BATCH_RUNNING;
         }
         if (running == 0) break;
-        int state;
-        pid_t process = waitpid(-1, &state, 0);
-        if (process < 0 && errno != EINTR) return cli_error("lost a process: %s", strerror(errno));
-        for (int i = 0; process > 0 && i < b->job_count; i++) {
-            if (b->jobs[i].status != BATCH_RUNNING || b->jobs[i].process != process) continue;
-            end_job(b, &b->jobs[i], state);
-            running--;
-        }
+        int exit_code;
+        int ended = process_wait_any(b->processes, b->job_count, &exit_code);
+        if (ended < 0) return cli_error("lost a process: %s", strerror(errno));
+        end_job(b, &b->jobs[ended], exit_code);
+        running--;
     }
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
@@ -413,8 +392,8 @@ static int write_summary(const batch *b, int counts[5])
 static int run(const cli_arguments *arguments)
 {
     batch b = {.arguments = arguments, .parallel = cli_integer(arguments, "jobs")};
-    ssize_t length = readlink("/proc/self/exe", b.program, sizeof b.program - 1);
-    if (length <= 0) snprintf(b.program, sizeof b.program, "cutis"); /* from the path */
+    if (!system_program(b.program, sizeof b.program))
+        snprintf(b.program, sizeof b.program, "cutis"); /* from the path */
     int status = read_list(&b), counts[5] = {0};
     if (status == CLI_OK) status = run_jobs(&b);
     if (status == CLI_OK || status == CLI_INTERRUPTED) {
@@ -430,6 +409,7 @@ static int run(const cli_arguments *arguments)
         free(b.jobs[i].report);
     }
     free(b.jobs);
+    free(b.processes);
     json_decref(b.root);
     return status;
 }

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bake_face.h"
+#include "base/system.h"
 
 extern const cli_command cmd_render; /* draws the pictures */
 
@@ -219,7 +219,7 @@ static void write_escaped(FILE *file, const char *text)
 static void write_image(FILE *file, const char *path, const char *text)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    FILE *image = fopen(path, "rb");
+    FILE *image = system_open(path, "rb");
     if (!image) return;
     fprintf(file, "<figure><img alt=\"%s\" src=\"data:image/png;base64,", text);
     unsigned char in[3];
@@ -315,7 +315,7 @@ static void write_table(FILE *file, const comparison *c)
 
 static int write_page(const comparison *c, const char *path, const char *bend, const char *sheet)
 {
-    FILE *file = fopen(path, "wb");
+    FILE *file = system_open(path, "wb");
     if (!file) return cli_error("cannot write '%s': %s", path, strerror(errno));
     const cutis_bake_result *first = NULL;
     for (int i = 0; i < c->count && !first; i++)
@@ -369,7 +369,7 @@ static int run(const cli_arguments *arguments)
     choose_solvers(&c);
     int status = c.count ? check_solvers(&c) : cli_usage_error(arguments, "--solvers names no solver");
     if (status == CLI_OK) status = cli_check_output(c.folder, NULL, true);
-    if (status == CLI_OK && mkdir(c.folder, 0777) != 0 && errno != EEXIST)
+    if (status == CLI_OK && !system_folder_create(c.folder) && errno != EEXIST)
         status = cli_error("cannot make the folder '%s': %s", c.folder, strerror(errno));
     if (status != CLI_OK) {
         free(c.entries);

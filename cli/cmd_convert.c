@@ -2,21 +2,21 @@
  * cmd_convert.c: any file that cutis reads as a .glb or .obj.
  */
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/system.h"
 #include "cli.h"
 
 int cli_compress(const char *path, bool quiet)
 {
     cutis_convert_info info;
     cutis_error error;
-    struct stat before;
-    if (stat(path, &before) != 0) return CLI_OK;
+    system_file before;
+    if (!system_look(path, &before)) return CLI_OK;
     if (cutis_convert(path, path, CUTIS_COMPRESSION_MESHOPT, NULL, &info, &error) != CUTIS_OK)
         return cli_library_error(&error);
     if (!quiet)
         printf("  compressed %.3g MB from %.3g MB, positions rounded by at most %.2g units\n",
-               (double)info.file_bytes / 1e6, (double)before.st_size / 1e6, info.position_error);
+               (double)info.file_bytes / 1e6, (double)before.size / 1e6, info.position_error);
     return CLI_OK;
 }
 
@@ -25,23 +25,23 @@ static int run(const cli_arguments *arguments)
     const char *source = arguments->positionals[0], *path = arguments->positionals[1];
     const char *compress = cli_text(arguments, "compress");
     cutis_compression compression = CUTIS_COMPRESSION_NONE;
-    struct stat about;
+    system_file about;
     if (!cli_has_ending(path, ".glb") && !cli_has_ending(path, ".vrm") && !cli_has_ending(path, ".obj"))
         return cli_usage_error(arguments, "'%s' must end in .glb, .vrm or .obj", path);
     if (strcmp(compress, "meshopt") == 0)
         compression = CUTIS_COMPRESSION_MESHOPT;
     else if (strcmp(compress, "none") != 0)
         return cli_usage_error(arguments, "--compress %s: give none or meshopt", compress);
-    if (stat(source, &about) != 0) return cli_error("there is no file '%s'", source);
+    if (!system_look(source, &about)) return cli_error("there is no file '%s'", source);
     int status = cli_check_output(path, source, false);
     if (status != CLI_OK) return status;
 
     cutis_convert_info info;
     cutis_error error;
     if (cutis_convert(source, path, compression, NULL, &info, &error) != CUTIS_OK) return cli_library_error(&error);
-    struct stat written;
-    if (cli_flag(arguments, "quiet") || stat(path, &written) != 0) return CLI_OK;
-    printf("%s: %.3g MB from %.3g MB", path, (double)written.st_size / 1e6, (double)about.st_size / 1e6);
+    system_file written;
+    if (cli_flag(arguments, "quiet") || !system_look(path, &written)) return CLI_OK;
+    printf("%s: %.3g MB from %.3g MB", path, (double)written.size / 1e6, (double)about.size / 1e6);
     if (compression == CUTIS_COMPRESSION_MESHOPT)
         printf(", positions rounded by at most %.2g units", info.position_error);
     printf("\n");

@@ -210,6 +210,9 @@ static int sources_run(picture_job *r)
 static int body_prepare(picture_job *r)
 {
     const cutis_character *c = r->character;
+    if (!picture_possible())
+        return cli_error("this build of cutis draws no pictures, because it was built without Embree; "
+                         "baking, measuring and rigging work");
     r->tracer = picture_tracer_create();
     if (!r->tracer) return cli_error("the ray tracer (Embree) cannot be started");
     if (!picture_body_create(c, &r->body)) return cli_error("no memory is left");

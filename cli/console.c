@@ -7,11 +7,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "base/system.h"
 #include "cli.h"
+#include "process.h"
 
 /* ---- messages ---- */
 
@@ -67,29 +67,13 @@ void cli_warnings(const char *const *warnings, int warning_count)
 
 static volatile sig_atomic_t interrupted, at_once;
 
-static void on_interrupt(int number)
+static void on_interrupt(void)
 {
-    static const char message[] = "cutis: interrupted\n";
     interrupted = 1;
-    if (at_once) {
-        if (write(STDERR_FILENO, message, sizeof message - 1) < 0) _exit(CLI_FAILURE);
-        _exit(CLI_INTERRUPTED);
-    }
-    signal(number, SIG_DFL);
+    if (at_once) process_exit_now("cutis: interrupted\n", CLI_INTERRUPTED);
 }
 
-void cli_catch_interrupts(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    for (int i = 0; i < CLI_COUNT(signals); i++) {
-        /* What the parent told us to ignore (nohup), stays ignored. */
-        struct sigaction before;
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN && signals[i] == SIGHUP) continue;
-        sigaction(signals[i], &action, NULL);
-    }
-}
+void cli_catch_interrupts(void) { process_catch_interrupts(on_interrupt); }
 
 void cli_interrupt_at_once(bool may) { at_once = may; }
 
@@ -100,7 +84,7 @@ bool cli_interrupted(void) { return interrupted != 0; }
 void cli_progress_begin(cli_progress *progress, const char *label, long total, bool quiet)
 {
     double now = cli_clock();
-    *progress = (cli_progress){label, total, now, now, !quiet && total > 0 && isatty(STDERR_FILENO) != 0};
+    *progress = (cli_progress){label, total, now, now, !quiet && total > 0 && process_has_terminal()};
 }
 
 void cli_progress_update(cli_progress *progress, long done)
@@ -280,17 +264,17 @@ int cli_json_print(json_t *value)
 int cli_text_save(const char *text, const char *path)
 {
     int status = CLI_FAILURE;
-    char *temporary = cli_format("%s.%ld.tmp", path, (long)getpid());
-    FILE *file = fopen(temporary, "wb");
+    char *temporary = cli_format("%s.%ld.tmp", path, system_process());
+    FILE *file = system_open(temporary, "wb");
     if (!file) {
         cli_error("cannot write '%s': %s", path, strerror(errno));
         goto done;
     }
     bool written = fputs(text, file) != EOF;
     if (fclose(file) != 0) written = false;
-    if (!written || rename(temporary, path) != 0) {
+    if (!written || !system_rename(temporary, path)) {
         cli_error("cannot write '%s': %s", path, strerror(errno));
-        remove(temporary);
+        system_remove(temporary);
         goto done;
     }
     status = CLI_OK;
@@ -314,7 +298,7 @@ int cli_json_save(json_t *value, const char *path)
 json_t *cli_json_load(const char *path)
 {
     json_error_t error;
-    FILE *file = fopen(path, "rb");
+    FILE *file = system_open(path, "rb");
     if (!file) {
         cli_error("cannot read '%s': %s", path, strerror(errno));
         return NULL;
@@ -335,16 +319,12 @@ double cli_clock(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-double cli_peak_memory(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
-}
+double cli_peak_memory(void) { return system_peak_memory(); }
 
 int cli_processor_count(void)
 {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : count > 256 ? 256 : (int)count;
+    int count = system_processor_count();
+    return count > 256 ? 256 : count;
 }
 
 static uint64_t mix(uint64_t x)

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/system.h"
 #include "cli.h"
 
 bool cli_has_ending(const char *path, const char *ending)
@@ -63,12 +62,12 @@ cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *s
     cutis_character *character = NULL;
     cutis_error error;
     cutis_result result;
-    struct stat about;
+    system_file about;
     bool plain = !strpbrk(name_or_path, "./");
     *status = CLI_FAILURE;
     if (plain && cli_is_built_in(name_or_path)) {
         result = cutis_zoo_make(name_or_path, 1.0, NULL, &character, &error);
-    } else if (stat(name_or_path, &about) != 0 && errno == ENOENT) {
+    } else if (!system_look(name_or_path, &about) && errno == ENOENT) {
         if (plain)
             *status = cli_unknown_character(name_or_path, true);
         else
@@ -141,17 +140,22 @@ double cli_frame_count(const cutis_clip *clip, double fps)
     return floor(((double)clip->end - (double)clip->start) * fps + rounding) + 1;
 }
 
+/* Whether two paths lead to one file. */
+static bool same_file(const char *path, const char *other)
+{
+    system_file one, two;
+    return system_look(path, &one) && system_look(other, &two) && one.device == two.device && one.node == two.node;
+}
+
 int cli_check_apart(const char *path, const char *other)
 {
-    struct stat one, two;
-    if (!other || stat(path, &one) != 0 || stat(other, &two) != 0) return CLI_OK;
-    if (one.st_dev != two.st_dev || one.st_ino != two.st_ino) return CLI_OK;
+    if (!other || !same_file(path, other)) return CLI_OK;
     return cli_error("'%s' is read as well; choose another output", path);
 }
 
 int cli_check_output(const char *path, const char *input, bool folder_allowed)
 {
-    struct stat about, other;
+    system_file about;
     char *folder = cli_format("%s", path);
     char *slash = strrchr(folder, '/');
     if (slash == folder)
@@ -161,18 +165,18 @@ int cli_check_output(const char *path, const char *input, bool folder_allowed)
     else
         strcpy(folder, ".");
     int status = CLI_OK;
-    if (stat(folder, &about) != 0)
+    if (!system_look(folder, &about))
         status = cli_error("cannot write '%s': there is no folder '%s'", path, folder);
-    else if (!S_ISDIR(about.st_mode))
+    else if (!about.folder)
         status = cli_error("cannot write '%s': '%s' is not a folder", path, folder);
-    else if (access(folder, W_OK | X_OK) != 0)
+    else if (!system_folder_writable(folder))
         status = cli_error("cannot write '%s': no permission to write in '%s'", path, folder);
-    else if (stat(path, &about) == 0) {
-        if (input && stat(input, &other) == 0 && other.st_dev == about.st_dev && other.st_ino == about.st_ino)
+    else if (system_look(path, &about)) {
+        if (input && same_file(path, input))
             status = cli_error("'%s' is the input itself; choose another output", path);
-        else if (S_ISDIR(about.st_mode) && !folder_allowed)
+        else if (about.folder && !folder_allowed)
             status = cli_error("cannot write '%s': it is a folder", path);
-        else if (!S_ISDIR(about.st_mode) && folder_allowed)
+        else if (!about.folder && folder_allowed)
             status = cli_error("cannot write '%s': a folder is to be written, and it is a file", path);
     }
     free(folder);

@@ -2,10 +2,10 @@
  * main.c: the `cutis` program. Finds the command, parses its options, runs it.
  */
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "cli.h"
+#include "process.h"
 
 /* Every command, in the order of the overview: NAME stands for cmd_NAME of cmd_NAME.c. */
 #define COMMANDS(ENTRY) \
@@ -125,6 +125,7 @@ static int run_command(const cli_command *command, int argc, char **argv)
 int main(int argc, char **argv)
 {
     cli_catch_interrupts();
+    argv = process_arguments(argc, argv);
     int status;
     if (argc < 2) {
         print_overview(stderr);

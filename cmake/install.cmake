@@ -7,6 +7,10 @@ install(TARGETS cutis_shared cutis_static EXPORT cutis-targets
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
+if(WIN32)
+  install(FILES ${CMAKE_BINARY_DIR}/cutis.def DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
 # CMake package: find_package(cutis) gives cutis::cutis and cutis::cutis_static.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cutis)
 install(EXPORT cutis-targets NAMESPACE cutis:: DESTINATION ${package_dir})
@@ -23,9 +27,11 @@ install(FILES ${CMAKE_BINARY_DIR}/cutis.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/p
 
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# The program prints its own manual page and shell completion, from the tables that its --help uses.
 if(TARGET cutis)
   install(TARGETS cutis RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+# The program prints its own manual page and shell completion, from the tables that its --help uses.
+if(TARGET cutis AND NOT CMAKE_CROSSCOMPILING)
   foreach(pair manual:cutis.1 completion:cutis.bash)
     string(REPLACE ":" ";" pair ${pair})
     list(GET pair 0 command)

@@ -2,7 +2,8 @@
 """check_layers.py: the rules of the source tree that a compiler does not check.
 
 - Which module may include which: the order of dependence of docs/ARCHITECTURE.md.
-- Solvers never include each other; the program (cli) and the examples use only include/cutis.
+- Solvers never include each other; the program (cli) and the examples use only include/cutis; the program may ask
+  base/system.h, the one place for what differs between operating systems.
 - No module names a solver but its own folder, the table, and benchmarks: what others need is declared in its entry.
 - The core needs nothing but libc, libm and threads; jansson stays in io and cli, Draco and meshoptimizer in io, SuiteSparse in rig, Embree and PNG
   in cli.
@@ -29,10 +30,10 @@ STANDARD = set(
     "stdbool stddef stdint stdio stdlib stdnoreturn string tgmath time uchar wchar wctype".split())
 # Beyond the C standard library, by module.
 SYSTEM = {
-    "base": ["pthread.h", "unistd.h", "sched.h", "sys/resource.h"],
+    "base": ["pthread.h", "sched.h"],
     "math": ["immintrin.h"],
     "rig": ["suitesparse/"],
-    "io": ["jansson.h", "draco/", "meshoptimizer.h", "cstdio", "exception", "memory", "unistd.h", "fcntl.h", "dirent.h", "sys/", "strings.h"],
+    "io": ["jansson.h", "draco/", "meshoptimizer.h", "cstdio", "exception", "memory"],
 }
 
 LIBM = "sin cos tan sincos asin acos atan atan2 sinh cosh tanh exp exp2 exp10 expm1 log log2 log10 log1p pow cbrt hypot"
@@ -91,6 +92,8 @@ def files():
 
 def check_include(path, line, kind, name):
     parts = path.split("/")
+    if parts[0] == "cli" and name == "base/system.h":
+        return
     if parts[0] in ("cli", "examples"):
         local = os.path.exists(os.path.join(ROOT, parts[0], name)) or os.path.exists(
             os.path.join(ROOT, os.path.dirname(path), name))
@@ -110,6 +113,7 @@ def check_include(path, line, kind, name):
         return
     if kind == "<":
         allowed = name.endswith(".h") and name[:-2] in STANDARD
+        allowed = allowed or path.startswith("src/base/system_")
         allowed = allowed or any(name.startswith(prefix) for prefix in SYSTEM.get(module, []))
         if not allowed:
             breach(path, line, "src/%s must not need <%s>" % (module, name))

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/system.h"
 #include "bench.h"
 
 /*
@@ -36,7 +37,7 @@ static int time_rig(const bench_context *context, const cutis_character *charact
 {
     double end = cli_clock() + bench_seconds(context);
     warm_memory memory = {.size = (size_t)512 << 20};
-    memory.block = aligned_alloc(64, memory.size);
+    memory.block = system_allocate(memory.size, 64);
     if (!memory.block) return cli_error("out of memory for a benchmark");
     cutis_allocator allocator = {&memory, warm_allocate, warm_release};
     int status = CLI_OK;
@@ -58,7 +59,7 @@ static int time_rig(const bench_context *context, const cutis_character *charact
         *skeleton_ms = fmin(*skeleton_ms, rig->skeleton_ms);
         cutis_rig_destroy(rig);
     }
-    free(memory.block);
+    system_release(memory.block);
     return status;
 }
 

@@ -168,6 +168,9 @@ void picture_camera_stand(picture_camera *camera, const picture_frame *frame, fl
 bool picture_camera_project(const picture_camera *camera, int width, int height, pvec p, float *x, float *y,
                             float *depth);
 
+/* Whether this build has a ray tracer (Embree). */
+bool picture_possible(void);
+
 typedef struct picture_tracer picture_tracer;
 /* The ray tracer; one serves any number of pictures, one after the other. NULL when it cannot start. */
 picture_tracer *picture_tracer_create(void);
@@ -195,7 +198,13 @@ float *picture_smooth_once(const picture_mesh *mesh);
 /* Angle-weighted unit normals, (triangle_count x 3 x 3). */
 void picture_smooth_normals(const picture_smooth *smooth, const float *positions, float *corner_normals);
 
-/* ---- files (picture_file.c) ---- */
+/* ---- files (picture_file.c, picture_video.c) ---- */
+
+/* Fill an error and return the code. */
+cutis_result picture_fail(cutis_error *error, cutis_result code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "DIR/.NAME.PID.tmpENDING": hidden, beside the target, and known by its ending to ffmpeg. NULL: no memory. */
+char *picture_temporary_name(const char *path, const char *ending);
 
 /* Write a PNG under a temporary name and rename it when whole. */
 cutis_result picture_png_write(const char *path, const picture_image *image, cutis_error *error);

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "base/system.h"
 
 const cutis_output_info *picture_source_output(const picture_source *source, const char *name)
 {
@@ -43,9 +44,9 @@ static int unknown_source(const char *word)
 int picture_source_open(const cutis_character *character, const char *word, const char *clip, picture_source *source)
 {
     *source = (picture_source){.name = word};
-    struct stat about;
+    system_file about;
     const char *stack = word;
-    bool exists = stat(word, &about) == 0;
+    bool exists = system_look(word, &about);
     if (strcmp(word, "rest") == 0 || (!exists && cli_stack_next(&stack))) {
         source->kind = strcmp(word, "rest") == 0 ? SOURCE_REST : SOURCE_SOLVER;
         source->label = cli_format("%s", word);

@@ -20,7 +20,9 @@ extern "C" {
 #define CUTIS_VERSION_MINOR 1
 #define CUTIS_VERSION_PATCH 0
 
-#if defined(_WIN32)
+#if defined(_WIN32) && defined(CUTIS_BUILD)
+#define CUTIS_API __declspec(dllexport)
+#elif defined(_WIN32)
 #define CUTIS_API
 #elif defined(__GNUC__)
 #define CUTIS_API __attribute__((visibility("default")))

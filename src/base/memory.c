@@ -1,27 +1,22 @@
 /* memory.c: blocks from an allocator, and arenas of them. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/core.h"
-
-#if defined(__unix__) || defined(__APPLE__)
-#include <sys/resource.h>
-#endif
+#include "base/system.h"
 
 enum { ALIGNMENT = 64, CHUNK_BYTES = 1 << 16 };
 
 static void *default_allocate(void *context, size_t size, size_t alignment)
 {
     (void)context;
-    void *block = NULL;
-    return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
+    return system_allocate(size, alignment);
 }
 
 static void default_release(void *context, void *block, size_t size)
 {
     (void)context, (void)size;
-    free(block);
+    system_release(block);
 }
 
 cutis_allocator memory_resolve(const cutis_allocator *allocator)
@@ -55,18 +50,7 @@ void memory_release(const cutis_allocator *allocator, void *block, size_t count,
     a.release(a.context, block, block_bytes(count, size));
 }
 
-double memory_peak(void)
-{
-#if defined(__APPLE__)
-    struct rusage usage; /* in bytes there */
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss : 0;
-#elif defined(__unix__)
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
-#else
-    return 0;
-#endif
-}
+double memory_peak(void) { return system_peak_memory(); }
 
 /* The header takes one alignment, so that what follows it is aligned too. */
 typedef struct arena_chunk {

@@ -11,9 +11,9 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/core.h"
+#include "base/system.h"
 
 enum { THREAD_LIMIT = 256, SPIN_COUNT = 20000, CACHE_LINE = 64 };
 /* Flag of pool.entry; below it the number of workers in the run. */
@@ -126,7 +126,7 @@ cutis_result cutis_pool_create(int thread_count, const cutis_allocator *allocato
         return error_set(error, CUTIS_ERROR_ARGUMENT, "%d threads: the range is 0 (one per processor) to %d",
                          thread_count, THREAD_LIMIT);
     }
-    if (thread_count == 0) thread_count = (int)CLAMP(sysconf(_SC_NPROCESSORS_ONLN), 1, THREAD_LIMIT);
+    if (thread_count == 0) thread_count = MIN(system_processor_count(), THREAD_LIMIT);
     cutis_pool *pool = memory_allocate(allocator, 1, sizeof *pool);
     if (!pool) return error_memory(error, "a thread pool");
     pool->allocator = memory_resolve(allocator);

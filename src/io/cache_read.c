@@ -2,7 +2,6 @@
  * cache_read.c: caches in any of the formats of cache_file.h. Every count is checked against the length of
  * the file before memory is taken for it.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -224,19 +223,19 @@ static cutis_result folder_read(const char *folder, const cutis_allocator *alloc
                                 cutis_error *error)
 {
     char reason[128];
-    DIR *directory = opendir(folder);
-    if (!directory)
+    system_listing listing;
+    if (!system_listing_open(&listing, folder))
         return error_set(error, CUTIS_ERROR_FILE, "cannot open the folder '%s': %s", folder,
-                         file_error_text(errno, reason));
+                         system_error_text(errno, reason));
     /* Frames are numbered from 0 without a gap, so the largest number tells how many there are. */
     int count = 0, largest = -1;
-    for (struct dirent *entry; (entry = readdir(directory));) {
-        int number = cache_frame_number(entry->d_name);
+    for (const char *name; (name = system_listing_next(&listing));) {
+        int number = cache_frame_number(name);
         if (number < 0) continue;
         count++;
         largest = MAX(largest, number);
     }
-    closedir(directory);
+    system_listing_close(&listing);
     if (count == 0) return error_set(error, CUTIS_ERROR_FORMAT, "'%s' holds no frame_0000.obj", folder);
     if (largest != count - 1)
         return error_set(error, CUTIS_ERROR_FORMAT, "'%s' holds %d frames, but the last one is number %d", folder,

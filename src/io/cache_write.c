@@ -2,13 +2,10 @@
  * cache_write.c: positions of every vertex at every frame, written frame by frame. The target appears only
  * when it is whole.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "io/cache_file.h"
 #include "io/obj_file.h"
@@ -64,8 +61,8 @@ static cutis_result folder_start(cutis_cache_writer *writer, const char *path, c
         return error_set(error, CUTIS_ERROR_ARGUMENT,
                          "cannot write '%s': a folder of .obj needs the character whose %d vertices it shows", path,
                          writer->info.vertex_count);
-    struct stat info;
-    if (!writer->store && stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+    system_file info;
+    if (!writer->store && system_look(path, &info) && !info.folder)
         return error_set(
             error, CUTIS_ERROR_FILE,
             "cannot write '%s': a cache of .obj frames is a folder, but this is a file; choose another name", path);
@@ -81,11 +78,11 @@ static cutis_result folder_start(cutis_cache_writer *writer, const char *path, c
         char *folder = name ? arena_string(&writer->memory, name) : NULL;
         file_string_release(&writer->allocator, name);
         if (!folder) return error_memory(error, "a cache");
-        failure = mkdir(folder, 0777) == 0 ? 0 : errno;
+        failure = system_folder_create(folder) ? 0 : errno;
         if (failure == 0) writer->folder = folder;
     }
     if (failure)
-        return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", path, file_error_text(failure, reason));
+        return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", path, system_error_text(failure, reason));
     return CUTIS_OK;
 }
 
@@ -110,58 +107,57 @@ static void folder_discard(cutis_cache_writer *writer)
     if (!writer->folder) return;
     for (int i = 0; i <= writer->frame_count; i++) {
         char *path = frame_path(writer, writer->folder, i);
-        if (path) unlink(path);
+        if (path) system_remove(path);
     }
-    rmdir(writer->folder);
+    system_folder_remove(writer->folder);
     writer->folder = NULL;
 }
 
 /* Empty the folder that was replaced: frames go, whatever else was in it moves to the new one. */
 static void folder_clear(cutis_cache_writer *writer, const char *old)
 {
-    DIR *directory = opendir(old);
-    if (!directory) return;
-    struct dirent *entry;
-    while ((entry = readdir(directory))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        size_t length = strlen(old) + strlen(writer->path) + strlen(entry->d_name) + 2;
+    system_listing listing;
+    if (!system_listing_open(&listing, old)) return;
+    for (const char *name; (name = system_listing_next(&listing));) {
+        system_file other;
+        size_t length = strlen(old) + strlen(writer->path) + strlen(name) + 2;
         char *from = arena_push(&writer->memory, length, 1), *to = arena_push(&writer->memory, length, 1);
         if (!from || !to) break;
-        snprintf(from, length, "%s/%s", old, entry->d_name);
-        snprintf(to, length, "%s/%s", writer->path, entry->d_name);
-        if (cache_frame_number(entry->d_name) >= 0)
-            unlink(from);
-        else if (access(to, F_OK) != 0 && rename(from, to) != 0)
+        snprintf(from, length, "%s/%s", old, name);
+        snprintf(to, length, "%s/%s", writer->path, name);
+        if (cache_frame_number(name) >= 0)
+            system_remove(from);
+        else if (!system_look(to, &other) && !system_rename(from, to))
             break;
     }
-    closedir(directory);
-    rmdir(old); /* stays when something could not be moved */
+    system_listing_close(&listing);
+    system_folder_remove(old); /* stays when something could not be moved */
 }
 
 static cutis_result folder_finish(cutis_cache_writer *writer, cutis_error *error)
 {
     char reason[128];
-    struct stat info;
+    system_file info;
     char *old = NULL;
-    if (stat(writer->path, &info) == 0) {
+    if (system_look(writer->path, &info)) {
         for (int attempt = 100; attempt < 200 && !old; attempt++) {
             char *name = file_temporary_name(writer->path, attempt, &writer->allocator);
             char *candidate = name ? arena_string(&writer->memory, name) : NULL;
             file_string_release(&writer->allocator, name);
             if (!candidate) return error_memory(error, "a cache");
-            if (access(candidate, F_OK) != 0) old = candidate;
+            if (!system_look(candidate, &info)) old = candidate;
         }
-        if (!old || rename(writer->path, old) != 0)
+        if (!old || !system_rename(writer->path, old))
             return error_set(error, CUTIS_ERROR_FILE, "cannot replace '%s': %s", writer->path,
-                             file_error_text(errno, reason));
+                             system_error_text(errno, reason));
     }
-    if (rename(writer->folder, writer->path) != 0) {
+    if (!system_rename(writer->folder, writer->path)) {
         int failure = errno;
-        if (old && rename(old, writer->path) != 0)
+        if (old && !system_rename(old, writer->path))
             return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s'; what it held is now in '%s'", writer->path,
                              old);
         return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", writer->path,
-                         file_error_text(failure, reason));
+                         system_error_text(failure, reason));
     }
     writer->folder = NULL;
     if (old) folder_clear(writer, old);
@@ -347,7 +343,7 @@ cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positio
     if (writer->file.failed) {
         char reason[128];
         return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", writer->file.path,
-                         file_error_text(writer->file.failure, reason));
+                         system_error_text(writer->file.failure, reason));
     }
     return CUTIS_OK;
 }

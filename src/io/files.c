@@ -4,12 +4,9 @@
 #include "io/files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- paths ---- */
 
@@ -46,12 +43,6 @@ char *path_stem(arena *memory, const char *path)
 
 /* ---- whole files ---- */
 
-const char *file_error_text(int number, char text[128])
-{
-    if (strerror_r(number, text, 128) != 0) snprintf(text, 128, "error %d", number);
-    return text;
-}
-
 cutis_result file_line_error(cutis_error *error, const char *name, int line, const char *format, ...)
 {
     char text[300];
@@ -67,15 +58,15 @@ cutis_result file_read(const char *path, size_t limit, const cutis_allocator *al
 {
     char reason[128];
     *data = (file_data){.allocator = memory_resolve(allocator)};
-    FILE *file = fopen(path, "rb");
-    if (!file) return error_set(error, CUTIS_ERROR_FILE, "cannot open '%s': %s", path, file_error_text(errno, reason));
-    struct stat info;
-    if (fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode)) {
+    FILE *file = system_open(path, "rb");
+    if (!file)
+        return error_set(error, CUTIS_ERROR_FILE, "cannot open '%s': %s", path, system_error_text(errno, reason));
+    uint64_t bytes;
+    if (!system_size(file, &bytes)) {
         fclose(file);
         return error_set(error, CUTIS_ERROR_FILE, "'%s' is not a regular file", path);
     }
-    size_t size = (size_t)info.st_size;
-    if (limit && size > limit) size = limit;
+    size_t size = (size_t)(limit && bytes > limit ? limit : bytes);
     data->bytes = memory_allocate(&data->allocator, size + 1, 1);
     if (!data->bytes) {
         fclose(file);
@@ -100,9 +91,9 @@ void file_release(file_data *data)
 
 char *file_temporary_name(const char *path, int attempt, const cutis_allocator *allocator)
 {
-    int length = snprintf(NULL, 0, "%s.tmp-%ld-%d", path, (long)getpid(), attempt);
+    int length = snprintf(NULL, 0, "%s.tmp-%ld-%d", path, system_process(), attempt);
     char *name = memory_allocate(allocator, (size_t)length + 1, 1);
-    if (name) snprintf(name, (size_t)length + 1, "%s.tmp-%ld-%d", path, (long)getpid(), attempt);
+    if (name) snprintf(name, (size_t)length + 1, "%s.tmp-%ld-%d", path, system_process(), attempt);
     return name;
 }
 
@@ -177,29 +168,21 @@ cutis_result file_writer_open(file_writer *writer, file_store *store, const char
     writer->path = string_copy(&writer->allocator, path);
     if (!writer->path) return error_memory(error, "a path");
     if (store) return CUTIS_OK;
-    int descriptor = -1, failure = 0;
-    for (int attempt = 0; attempt < 100 && descriptor < 0; attempt++) {
+    int failure = 0;
+    for (int attempt = 0; attempt < 100 && !writer->file; attempt++) {
         file_string_release(&writer->allocator, writer->temporary);
         writer->temporary = file_temporary_name(path, attempt, &writer->allocator);
         if (!writer->temporary) {
             file_writer_discard(writer);
             return error_memory(error, "a path");
         }
-        descriptor = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        writer->file = system_create(writer->temporary);
         failure = errno;
-        if (descriptor < 0 && failure != EEXIST) break;
-    }
-    if (descriptor >= 0) {
-        writer->file = fdopen(descriptor, "wb");
-        failure = errno;
-        if (!writer->file) {
-            close(descriptor);
-            unlink(writer->temporary);
-        }
+        if (!writer->file && failure != EEXIST) break;
     }
     if (!writer->file) {
         file_writer_discard(writer);
-        return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", path, file_error_text(failure, reason));
+        return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", path, system_error_text(failure, reason));
     }
     return CUTIS_OK;
 }
@@ -249,7 +232,7 @@ void file_writer_discard(file_writer *writer)
 {
     if (writer->file) {
         fclose(writer->file);
-        unlink(writer->temporary);
+        system_remove(writer->temporary);
     }
     stored_release(&writer->allocator, &writer->memory);
     file_string_release(&writer->allocator, writer->temporary);
@@ -269,7 +252,7 @@ cutis_result file_writer_finish(file_writer *writer, cutis_error *error)
         return fine ? CUTIS_OK : error_memory(error, "a file");
     }
     /* To the disk before the rename, so that a power failure cannot leave an empty file under the name. */
-    if (!writer->failed && (fflush(writer->file) != 0 || (!writer->quick && fsync(fileno(writer->file)) != 0))) {
+    if (!writer->failed && (fflush(writer->file) != 0 || (!writer->quick && !system_sync(writer->file)))) {
         writer->failed = true;
         writer->failure = errno;
     }
@@ -278,15 +261,15 @@ cutis_result file_writer_finish(file_writer *writer, cutis_error *error)
         writer->failure = errno;
     }
     writer->file = NULL;
-    if (!writer->failed && rename(writer->temporary, writer->path) != 0) {
+    if (!writer->failed && !system_rename(writer->temporary, writer->path)) {
         writer->failed = true;
         writer->failure = errno;
     }
     cutis_result result = CUTIS_OK;
     if (writer->failed) {
-        unlink(writer->temporary);
+        system_remove(writer->temporary);
         result = error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", writer->path,
-                           file_error_text(writer->failure, reason));
+                           system_error_text(writer->failure, reason));
     }
     file_writer_discard(writer);
     return result;

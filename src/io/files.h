@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/core.h"
+#include "base/system.h"
 
 /* ---- paths ---- */
 
@@ -76,8 +77,6 @@ void file_writer_discard(file_writer *writer);
 /* What is wrong in a line of a text. */
 cutis_result file_line_error(cutis_error *error, const char *name, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The text of an errno. */
-const char *file_error_text(int number, char text[128]);
 /* `path` with a suffix that no other process uses, for attempt 0, 1, ...; release with file_string_release. */
 char *file_temporary_name(const char *path, int attempt, const cutis_allocator *allocator);
 void file_string_release(const cutis_allocator *allocator, char *text);

@@ -1,0 +1,9 @@
+# cross.cmake: what the toolchain files share: libraries come from build/cross/NAME alone (scripts/cross-deps.sh).
+get_filename_component(CUTIS_CROSS_PREFIX ${CMAKE_CURRENT_LIST_DIR}/../../build/cross/${CUTIS_CROSS_NAME} ABSOLUTE)
+set(ENV{PKG_CONFIG_LIBDIR} ${CUTIS_CROSS_PREFIX}/lib/pkgconfig)
+set(CMAKE_PREFIX_PATH ${CUTIS_CROSS_PREFIX})
+set(CMAKE_FIND_ROOT_PATH ${CUTIS_CROSS_PREFIX})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_C_STANDARD_INCLUDE_DIRECTORIES ${CUTIS_CROSS_PREFIX}/include)
