@@ -353,8 +353,11 @@ static void test_props_and_settings(void **state)
 {
     (void)state;
     sample s = sample_make();
-    sample_edit(&s, "'scenes':[{'nodes':[0,3]}]", "'scenes':[{'nodes':[0,3,4],'extras':{'cutis':{'gravity':9.5,'layers':{'damping':3}}}}]");
-    sample_edit(&s, "{'name':'tip',", "{'extras':{'cutis':{'stiffness':0.25,'soft':true,'mode':'slow','layers':{'friction':0.5}}},'name':'tip',");
+    sample_edit(&s, "'scenes':[{'nodes':[0,3]}]",
+                "'scenes':[{'nodes':[0,3,4],'extras':{'cutis':{'gravity':9.5,'layers':{'damping':3}}}}]");
+    sample_edit(
+        &s, "{'name':'tip',",
+        "{'extras':{'cutis':{'stiffness':0.25,'soft':true,'mode':'slow','layers':{'friction':0.5}}},'name':'tip',");
     sample_edit(
         &s, "'translation':[50,0,0]}",
         "'translation':[50,0,0]},{'name':'ball','children':[5],'extras':{'cutis':{'role':'rigid','shape':'sphere',"
@@ -612,6 +615,25 @@ static void test_external_and_embedded_buffers(void **state)
     assert_int_equal(cutis_character_load_memory(s.json, strlen(s.json), "a.gltf", NULL, &c, &error), CUTIS_OK);
     assert_skin(c, 0, 1.5, 0.6, 0.8);
     cutis_character_destroy(c);
+}
+
+static void test_humanoids_of_vrm_are_understood(void **state)
+{
+    (void)state;
+    static const char *const humanoids[] = {
+        "{'extensions':{'VRM':{'humanoid':{'humanBones':[{'bone':'leftUpperLeg','node':2},{'bone':'x','node':99}]}}},'"
+        "asset'",
+        "{'extensions':{'VRMC_vrm':{'humanoid':{'humanBones':{'leftUpperLeg':{'node':2},'hips':3}}}},'asset'"};
+    for (int i = 0; i < 2; i++) {
+        sample s = sample_make();
+        sample_edit(&s, "{'asset'", humanoids[i]);
+        cutis_character *c = sample_load(&s);
+        int tip = cutis_character_find_joint(c, "tip");
+        assert_non_null(c->joints[tip].role);
+        assert_string_equal(c->joints[tip].role, "leftUpperLeg");
+        assert_null(c->joints[0].role);
+        cutis_character_destroy(c);
+    }
 }
 
 static void test_hidden_nodes_are_left_out(void **state)
@@ -888,6 +910,7 @@ int main(void)
         cmocka_unit_test(test_cycles_and_wild_numbers_are_refused),
         cmocka_unit_test(test_container_lengths_are_checked),
         cmocka_unit_test(test_external_and_embedded_buffers),
+        cmocka_unit_test(test_humanoids_of_vrm_are_understood),
         cmocka_unit_test(test_hidden_nodes_are_left_out),
         cmocka_unit_test(test_unknown_endings_are_named),
         cmocka_unit_test(test_saving_and_loading_gives_the_same_character),

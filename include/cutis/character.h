@@ -36,6 +36,7 @@ typedef struct cutis_joint {
     cutis_transform idle;   /* local transform where a clip does not move it (the file's own) */
     float inverse_bind[12]; /* rest scene space -> joint space */
     bool deforms;           /* derived: some vertex has a weight for it */
+    const char *role;       /* the bone of a humanoid that the file says it is ("leftUpperLeg" of VRM), or NULL */
 } cutis_joint;
 
 typedef enum cutis_path {

@@ -214,7 +214,8 @@ static cutis_result copy_joints(character_build *b)
             return error_set(b->error, CUTIS_ERROR_DATA, "%s: joint %d has no name", c->name, j);
         }
         joints[j].name = arena_string(b->memory, joints[j].name);
-        if (!joints[j].name) return error_memory(b->error, "joint names");
+        if (joints[j].role) joints[j].role = arena_string(b->memory, joints[j].role);
+        if (b->memory->failed) return error_memory(b->error, "joint names");
         joints[j].deforms = false;
         if (joints[j].parent < -1 || joints[j].parent >= j) {
             return error_set(b->error, CUTIS_ERROR_DATA,

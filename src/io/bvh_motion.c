@@ -67,7 +67,15 @@ static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, ar
     if (memory->failed) return error_memory(r->error, "a motion");
     for (int j = 0; j < r->joint_count; j++) names[j] = r->joints[j].name, parents[j] = r->joints[j].parent;
     joint_parts_find(r->joint_count, names, parents, parts->sources);
-    for (int j = 0; j < c->joint_count; j++) names[j] = c->joints[j].name, parents[j] = c->joints[j].parent;
+
+    /* a file that says which joints make a humanoid is believed, and nothing else of it is one */
+    bool humanoid = false;
+    for (int j = 0; j < c->joint_count; j++) humanoid |= c->joints[j].role != NULL;
+    for (int j = 0; j < c->joint_count; j++) {
+        const cutis_joint *joint = &c->joints[j];
+        names[j] = !humanoid ? joint->name : joint->role ? joint->role : "";
+        parents[j] = joint->parent;
+    }
     joint_parts_find(c->joint_count, names, parents, parts->targets);
     return CUTIS_OK;
 }

@@ -396,6 +396,30 @@ static cutis_result joints_place(gltf_reader *reader)
     return CUTIS_OK;
 }
 
+/* Give the joints of a node the bone that it is. */
+static void role_give(gltf_reader *reader, const json_t *node, const char *bone)
+{
+    json_int_t index = json_is_integer(node) ? json_integer_value(node) : -1;
+    if (!bone || index < 0 || index >= reader->document->node_count) return;
+    for (int joint = reader->nodes[index].first_joint; joint >= 0; joint = reader->joint_next[joint])
+        reader->joints[joint].role = bone;
+}
+
+/* The humanoid of VRM: a list of bones in version 0, an object of them in version 1. */
+static void roles_read(gltf_reader *reader)
+{
+    const json_t *extensions = json_object_get(reader->document->root, "extensions");
+    const json_t *list = json_object_get(json_object_get(json_object_get(extensions, "VRM"), "humanoid"), "humanBones");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        role_give(reader, json_object_get(entry, "node"), gltf_get_string(entry, "bone"));
+    }
+    json_t *bones = json_object_get(json_object_get(json_object_get(extensions, "VRMC_vrm"), "humanoid"), "humanBones");
+    const char *bone;
+    json_t *entry;
+    json_object_foreach(bones, bone, entry) role_give(reader, json_object_get(entry, "node"), bone);
+}
+
 cutis_result gltf_read_skeleton(gltf_reader *reader)
 {
     gltf_document *document = reader->document;
@@ -431,6 +455,7 @@ cutis_result gltf_read_skeleton(gltf_reader *reader)
         reader->joints[i].name = name_set_add(&names, gltf_get_string(object, "name"), "joint", i);
         if (!reader->joints[i].name) return gltf_error_memory(document);
     }
+    roles_read(reader);
     reader->given.joint_count = reader->joint_count;
     reader->given.joints = reader->joints;
     return CUTIS_OK;
