@@ -62,7 +62,7 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"bone_outside", 0.02, 0.15, 100, "%.2g %% of the bone layer is outside of the skin"},
     {"intersections_added", 0, 1000, 1, "%.0f pairs of triangles intersect that do not under linear skinning"},
     {"floor_depth", 0.01, 0.05, 100, "%.2g %% of the size below the floor that linear skinning keeps"},
-    {"jitter", 0.003, 0.02, 100, "trembles by %.2g %% of the size"},
+    {"jitter", 0.003, 0.05, 100, "trembles by %.2g %% of the size"},
     {"volume_error", 0.01, 0.1, 100, "the volume is off by %.2g %%"},
     {"non_finite", 0, 0, 1, "%.0f values are not finite"},
     {"repairs", 0, 1000, 1, "%.0f values were not finite and were put back"},
