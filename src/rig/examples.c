@@ -8,10 +8,10 @@
  */
 #include <string.h>
 
+#include "character/carry.h"
 #include "character/skinning.h"
 #include "cutis/rig.h"
 #include "math/math3.h"
-#include "character/carry.h"
 
 static mat34 joint_bind(const cutis_joint *joint)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "limbs/curve_search.h"
-#include "rig/fit.h"
 #include "limbs/level_rings.h"
+#include "rig/fit.h"
 #include "rig/rigging.h"
 #include "rig/skeleton.h"
 
@@ -101,6 +101,8 @@ static cutis_result weigh(const cutis_rig_def *def, const mesh *m, const rig_joi
     double start = clock_seconds();
     cutis_result result = rig_weights_make(def, m, joints->count, joints->parents, joints->positions,
                                            joints->takes_part, joints->names, &memory, report, &weights, error);
+    if (result == CUTIS_OK && !keep_clips)
+        rig_sides_part(m, joints->count, joints->names, joints->positions, &weights.influences);
     object->rig.weight_ms = (clock_seconds() - start) * 1e3;
     if (result == CUTIS_OK)
         result = character_make(def, nodes, joints->count, keep_clips, &weights.influences, &memory,

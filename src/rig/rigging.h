@@ -81,4 +81,8 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint
                               const float *positions, const bool *takes_part, const char *const *names, arena *memory,
                               rig_report *report, rig_weights_result *result, cutis_error *error);
 
+/* Keep the weights of left and right joints on their own side of the body (sides.c). */
+void rig_sides_part(const mesh *m, int joint_count, const char *const *names, const float *positions,
+                    rig_influences *w);
+
 #endif
