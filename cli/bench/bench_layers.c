@@ -50,8 +50,8 @@ static int sums_run(bench_context *context)
 {
 #define SUMS_SCENE(name, rings, summation)                                                                             \
     {                                                                                                                  \
-        name, "arm", "flex", 0.2, {{"rings", rings}, {"summation", summation}, {"self_collision", "off"}, {"volume", "off"}}, \
-            4, 0, 0, 0, 1                                                                                              \
+        name, "arm", "flex", 0.2,                                                                                      \
+            {{"radius", rings}, {"summation", summation}, {"self_collision", "off"}, {"volume", "off"}}, 4, 0, 0, 0, 1 \
     }
     static const layers_scene scenes[] = {
         SUMS_SCENE("paths w=1", "1", "fast"),  SUMS_SCENE("paths w=2", "2", "fast"),

@@ -155,10 +155,11 @@ size_t contact_work_size(const contact_surface *surface);
 contact_work contact_work_make(const contact_surface *surface, void *memory);
 
 typedef struct contact_search_options {
-    float margin;    /* pairs whose features come this close are reported, see contact_reach */
-    float thickness; /* the gap to keep, where the rest pose is not closer */
-    bool exhaustive; /* flat parts are searched too: finds the same contacts, for tests */
-    bool touching;   /* pairs that touch at the start or at rest are reported, too */
+    float margin;          /* pairs whose features come this close are reported, see contact_reach */
+    float thickness;       /* the gap to keep, where the rest pose is not closer */
+    bool exhaustive;       /* flat parts are searched too: finds the same contacts, for tests */
+    bool touching;         /* pairs that touch at the start or at rest are reported, too */
+    const float *released; /* (point_count) pairs with points above 0 on both sides are left out; NULL: none */
 } contact_search_options;
 
 /*

@@ -313,6 +313,14 @@ static bool pair_tangled(const contact_surface *surface, const int v[4], int fir
     return false;
 }
 
+/* Whether contact rests at a point of each side. */
+static bool pair_released(const float *released, const int v[4], int first)
+{
+    bool sides[2] = {false, false};
+    for (int i = 0; i < 4; i++) sides[i >= first] = sides[i >= first] || released[v[i]] > 0;
+    return sides[0] && sides[1];
+}
+
 /*
  * A pair that may come closer than its reach while its features move by `motion` against each other: to the list, when
  * its nearest points say so too. reach: the most it can be.
@@ -323,6 +331,7 @@ static void pair_consider(const search *s, int block, const int v[4], contact_ki
     int first = kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
     const uint8_t *marks = s->work->marks;
     if (s->partial && !(marks[v[0]] | marks[v[1]] | marks[v[2]] | marks[v[3]])) return;
+    if (options->released && pair_released(options->released, v, first)) return;
     contact_pair pair = {.v = {v[0], v[1], v[2], v[3]}, .kind = kind};
     contact_pair_nearest(&pair, s->start);
     if (pair.distance > reach + motion || pair_tangled(s->surface, v, first)) return;

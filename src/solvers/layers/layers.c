@@ -17,14 +17,14 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
                            .help = "iterations of elasticity and contact per substep"},
     [LAYERS_VOLUME_ITERATIONS] = {PARAMETER_INT("volume_iterations", 4, 0, 50),
                                   .help = "iterations of volume conservation per substep"},
-    [LAYERS_RINGS] = {PARAMETER_INT("rings", 2, 1, 8),
-                      .help = "radius w of shape-matching regions, in rings of neighbours"},
+    [LAYERS_RADIUS] = {PARAMETER_FLOAT("radius", 1, 0.1, 4, ""),
+                       .help = "radius of shape-matching regions along the skin, over the depth of the flesh"},
     [LAYERS_SUMMATION] = {PARAMETER_CHOICE("summation", 0, "fast|naive"),
                           .help = "how region sums are computed: along paths, or one by one (slow, for checking)"},
-    [LAYERS_DRIVE] = {PARAMETER_CHOICE("drive", 0, "dqs|lbs"), .help = "how the skeleton moves the bone layer"},
-    [LAYERS_SKIN_STIFFNESS] = {PARAMETER_FLOAT("skin_stiffness", 13.8, 2, 250, "Hz"), .per_bone = true,
+    [LAYERS_DRIVE] = {PARAMETER_CHOICE("drive", 0, "dqs|lbs"), .help = "how the skeleton moves the flesh"},
+    [LAYERS_SKIN_STIFFNESS] = {PARAMETER_FLOAT("skin_stiffness", 22.4, 2, 250, "Hz"), .per_bone = true,
                                .help = "stiffness of the skin layer"},
-    [LAYERS_FAT_STIFFNESS] = {PARAMETER_FLOAT("fat_stiffness", 13.8, 2, 250, "Hz"), .per_bone = true,
+    [LAYERS_FAT_STIFFNESS] = {PARAMETER_FLOAT("fat_stiffness", 5.25, 2, 250, "Hz"), .per_bone = true,
                               .help = "stiffness of the fat layer"},
     [LAYERS_MUSCLE_STIFFNESS] = {PARAMETER_FLOAT("muscle_stiffness", 58.7, 2, 250, "Hz"), .per_bone = true,
                                  .help = "stiffness of the muscle layer"},
@@ -38,13 +38,9 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
                            .help = "depth of the bone layer, from skin (0) to the bone itself (1)"},
     [LAYERS_FLESH_DEPTH] = {PARAMETER_FLOAT("flesh_depth", 0.05, 0.001, 1, "size"), .former = "flesh", .per_bone = true,
                             .help = "greatest depth of the flesh, down to the bone layer"},
-    [LAYERS_SIBLINGS] = {PARAMETER_FLOAT("siblings", 0.3, 0.01, 4, ""),
-                         .help = "weight of the adjacent layers in a region, relative to its ring"},
-    [LAYERS_COUPLING] = {PARAMETER_FLOAT("coupling", 1, 0, 1, ""),
-                         .help = "how firmly the skeleton holds the bone layer"},
-    [LAYERS_JOINT_DISTANCE] = {PARAMETER_FLOAT("joint_distance", 0.8, 0, 1, ""), .per_bone = true,
-                               .help = "least distance of flesh from the joint it surrounds, relative to rest"},
-    [LAYERS_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 100, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
+    [LAYERS_GIVE] = {PARAMETER_FLOAT("give", 0.8, 0.01, 10, ""), .per_bone = true,
+                     .help = "how far flesh gives way from its skinned place, over its depth"},
+    [LAYERS_DAMPING] = {PARAMETER_FLOAT("damping", 10, 0, 100, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
                         .help = "decay rate of motion relative to the skeleton"},
     [LAYERS_GRAVITY] = {PARAMETER_FLOAT("gravity", 0, -100, 100, "m/s2"),
                         .help = "acceleration along -y; 0 because the modelled shape already includes it"},
@@ -84,6 +80,11 @@ static const cutis_output_info layers_outputs[LAYERS_OUTPUT_COUNT] = {
                                .unit = "size/s2",
                                .palette = CUTIS_PALETTE_TOUCH,
                                .help = "push of contact, over the mean mass of a particle"},
+    [LAYERS_OUTPUT_RELEASED] = {.name = "released",
+                                .components = 1,
+                                .unit = "",
+                                .palette = CUTIS_PALETTE_TOUCH,
+                                .help = "1 where contact rests, for bones are driven through flesh"},
     [LAYERS_OUTPUT_PIECE] = {.name = "piece",
                              .components = 1,
                              .unit = "",
@@ -121,8 +122,7 @@ static void iteration_blend(void *context, int begin, int end)
 {
     layers_run *run = context;
     const layers_model *m = run->m;
-    layers_match_blend(&m->paths, &m->regions, &run->w.iterate, m->naive, run->h, run->omega, m->coupling, begin, end);
-    layers_holds_project(run, begin, end);
+    layers_match_blend(&m->paths, &m->regions, &run->w.iterate, m->naive, run->h, run->omega, begin, end);
     layers_maps_project(run, m->paths.path_first[begin], m->paths.path_first[end]);
 }
 
@@ -130,9 +130,6 @@ static void elasticity_begin(layers_run *run)
 {
     const cutis_jobs *jobs = run->input->jobs;
     int paths = run->m->paths.path_count;
-    layers_shift_find(run);
-    layers_twists_find(run);
-    if (run->m->naive) return;
     parallel_for(jobs, paths, PATH_GRAIN, base_sums, run);
     parallel_for(jobs, paths, PATH_GRAIN, base_moments, run);
 }
@@ -199,6 +196,8 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     if (m->self_contact) {
         int zone_points = 0;
         bool failed = sound && layers_contacts_resolve(run, &zone_points);
+        run->impacts_left = failed;
+        if (sound && !run->walking) layers_yield_update(run);
         layers_recovery_update(run);
         stats->unconverged += failed || *run->s.recovering != 0;
         stats->residual = zone_points;
@@ -233,7 +232,9 @@ static void layers_reset(const void *data, void *state, void *scratch, const sol
 
     /* no velocity is left from one step of the walk to the next */
     run.h = MAX(run.h, RESET_SUBSTEP);
-    while (kit_walk_next(&walk)) {
+    run.walking = true;
+    for (int settled = walk.step_count > 0 ? 0 : RESET_SETTLING; settled < RESET_SETTLING;) {
+        settled += !kit_walk_next(&walk);
         cutis_step_stats stats = {0};
         substep(&run, &stats);
         for (int c = 0; c < 3; c++) memset(run.s.v[c], 0, (size_t)m->point_count * LAYERS * sizeof(float));

@@ -24,6 +24,8 @@ enum { LAYER_SKIN, LAYER_FAT, LAYER_MUSCLE, LAYER_BONE, LAYERS };
 enum { SUM_COMPONENTS = 12 };
 /* Numbers that one place takes in an array of sums: component by component, the four layers of each. */
 enum { SUM_STRIDE = SUM_COMPONENTS * LAYERS };
+/* The same for the sums of a substep's first iterate: moments, mass times deviation, mass times place. */
+enum { BASE_COMPONENTS = 15, BASE_STRIDE = BASE_COMPONENTS * LAYERS };
 
 /* ---- path layout (layers_paths.c) ---- */
 
@@ -37,20 +39,28 @@ typedef struct layers_paths {
     int *places;     /* (point_count) place of each point */
     int *path_first; /* (path_count + 1) first place of each path */
     int *path_of;    /* (point_count) path of each place */
-    /* The region of each place: rings of neighbours, as intervals of paths and, for the naive sum, as places. */
+    /* The region of each place: the places around it, as intervals of paths and, for the naive sum, as places. */
     int *interval_first; /* (point_count + 1) */
     layers_interval *intervals;
     int *member_first; /* (point_count + 1) */
     int *members;
 } layers_paths;
 
-cutis_result layers_paths_build(layers_paths *paths, const mesh *m, int rings, arena *memory,
-                                const cutis_allocator *allocator, cutis_error *error);
+/* The paths of a mesh; without regions. */
+cutis_result layers_paths_build(layers_paths *paths, const mesh *m, arena *memory, const cutis_allocator *allocator,
+                                cutis_error *error);
+/*
+ * The regions: places whose distance along edges is at most the radius of both, and neighbours in any case. m: the mesh
+ * in the order of places; radii: (point_count).
+ */
+cutis_result layers_paths_regions(layers_paths *paths, const mesh *m, const float *radii, arena *memory,
+                                  const cutis_allocator *allocator, cutis_error *error);
 
 /* ---- shape matching (layers_match.c) ---- */
 
-/* Constants of the regions, all (point_count x LAYERS), but for the last. */
+/* Constants of the regions, all (point_count x LAYERS). */
 typedef struct layers_regions {
+    float *mass;           /* m */
     float *masses;         /* m over the number of regions that hold the particle */
     float *rest[3];        /* x0 */
     float *moments;        /* a of A_i = a R_i */
@@ -59,10 +69,7 @@ typedef struct layers_regions {
     float *weights;        /* of the region in the goals of its particles: kappa, scaled */
     float *weight_inverse; /* 1 / sum of weights of the regions that hold the particle */
     float *mass_inverse;   /* 1 / sum of masses of the region */
-    float *centre[3];      /* c0 of the region */
-    float *take[2];        /* weight in the region of the centre's siblings in the layer above, below; 0: none */
-    float *give[2];        /* weight in the particle's goal of the maps of its siblings' regions, likewise */
-    float *siblings;       /* (point_count) weight of siblings of equal stiffness */
+    float *springs;        /* k between the particle and that of the next layer of its column, mass/s^2 */
 } layers_regions;
 
 /* What an iteration works on; all (point_count x LAYERS). */
@@ -72,22 +79,27 @@ typedef struct layers_iterate {
     float *last[3];   /* iterate before the current one, for the acceleration */
     float *q[4];      /* rotations of regions, x y z w */
     float *target[3]; /* where the skeleton wants the particle */
-    float *push[3];   /* contact impulses on the skin layer: what to add to (1 + beta) x (point_count each) */
-    float shift[3];   /* mean motion from rest, kept out of the maps */
+    float *push[3];   /* impulses on the skin layer times h, mass x size (point_count each) */
+    float *centre[3]; /* of the regions, under the skeleton */
+    float *columns;   /* (point_count x LAYERS x LAYERS) inverse of each column's matrix, diagonal by diagonal */
     /* The first iterate, and the moments of the regions there (point_count x SUM_STRIDE). */
     float *base_x[3], *base;
-    double *base_sums; /* ((point_count + path_count) x SUM_STRIDE) prefix sums of its moments */
-    float *sums;       /* the same shape: prefix sums of what was moved since; naive: the rotations of places */
-    float *maps;       /* the same of the regions' rigid maps */
+    double *base_sums; /* ((point_count + path_count) x BASE_STRIDE) prefix sums of what they are made of */
+    float *sums; /* ((point_count + path_count) x SUM_STRIDE) prefix sums of what was moved since; naive: the rotations
+                    of places */
+    float *maps; /* the same of the regions' rigid maps */
 } layers_iterate;
 
-/* Lower bounds on the distance of a particle from a joint: from its centre, and, in a twist, from the bone's line. */
-typedef struct layers_hold {
-    int particle; /* place x LAYERS + layer */
-    int joint;
-    float distance;  /* 0: none */
-    float radius[2]; /* distance at rest from the line of the bone that ends at the joint, and that begins there */
-} layers_hold;
+/* ---- columns (layers_columns.c) ---- */
+
+/*
+ * Springs between the layers. moduli: (point_count x 3) of the tissue from each layer to the next, as the frequency
+ * squared of a column of it, 1/s^2. frequencies: (point_count) squares of the columns' own, 1/s^2.
+ */
+void layers_columns_build(int point_count, const double *moduli, layers_regions *regions, float *frequencies);
+/* The columns' inverse matrices for a substep. ties: (point_count x LAYERS) stiffness of the tie to the skeleton. */
+void layers_columns_factor(const layers_regions *regions, const float *ties, double h, int begin, int end,
+                           layers_iterate *iterate);
 
 /* ---- volume (layers_volume.c) ---- */
 
@@ -164,17 +176,15 @@ typedef struct layers_model {
     float size, centre[3];
     layers_paths paths;
     layers_regions regions;
-    float *depths;         /* (point_count x LAYERS) depth of the particle over that of the bone layer, 0..1 */
-    float *mass;           /* (point_count x LAYERS) m */
-    float *inverse_masses; /* (point_count) of the skin */
-    int hold_count;
-    int *hold_first; /* (path_count + 1) */
-    layers_hold *holds;
-    vec3 *bone_axes; /* (joint_count x 2) rest directions of the bones that end and begin at a joint, unit or 0 */
+    float *depths;      /* (point_count x LAYERS) depth of the particle over that of the bone layer, 0..1 */
+    float *frequencies; /* (point_count) squares of those of the columns of flesh, 1/s^2 */
+    float *flesh;       /* (point_count) depth of the bone layer under the skin, sizes */
+    float *bounds;      /* (point_count) how far the skin gives way from its place under the skeleton, sizes */
     layers_volumes volumes;
     float *vertex_pieces; /* (vertex_count) the sub-volume that each vertex serves most */
     int *parents;         /* (joint_count) */
-    skinning drive;       /* skin by place, bone layer by place, then the centres of fans */
+    skinning drive;       /* skin by place, bone layer by place, then the centres of fans, then axis points */
+    skinning axis_drive;  /* axis points, linearly */
     /* Painted maps; arrays are NULL, and counts 0, where nothing is painted. */
     float *freeze; /* (point_count) how far the point follows linear blend skinning, 0..1 */
     float *press;  /* (point_count) how far into its flesh the point may be pressed, over its depth, 0..1 */
@@ -189,7 +199,7 @@ typedef struct layers_model {
     /* Parameters in force. */
     int iterations, volume_iterations;
     bool naive, drive_linear, self_contact, volume_on;
-    float damping, coupling, thickness, gravity; /* gravity in sizes / s^2 */
+    float damping, thickness, gravity; /* gravity in sizes / s^2 */
 } layers_model;
 
 cutis_result layers_model_build(const solver_build *build, layers_model *model, cutis_error *error);
@@ -199,7 +209,7 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
 enum {
     LAYERS_ITERATIONS,
     LAYERS_VOLUME_ITERATIONS,
-    LAYERS_RINGS,
+    LAYERS_RADIUS,
     LAYERS_SUMMATION,
     LAYERS_DRIVE,
     LAYERS_SKIN_STIFFNESS,
@@ -210,9 +220,7 @@ enum {
     LAYERS_MUSCLE_DEPTH,
     LAYERS_BONE_DEPTH,
     LAYERS_FLESH_DEPTH,
-    LAYERS_SIBLINGS,
-    LAYERS_COUPLING,
-    LAYERS_JOINT_DISTANCE,
+    LAYERS_GIVE,
     LAYERS_DAMPING,
     LAYERS_GRAVITY,
     LAYERS_SELF_COLLISION,
@@ -231,6 +239,7 @@ enum {
     LAYERS_OUTPUT_MUSCLE,
     LAYERS_OUTPUT_BONE,
     LAYERS_OUTPUT_CONTACT,
+    LAYERS_OUTPUT_RELEASED,
     LAYERS_OUTPUT_PIECE,
     LAYERS_OUTPUT_COUNT
 };
@@ -240,21 +249,20 @@ enum {
 double layers_level(double hertz);
 double layers_kappa(double level);
 
-/* Constants that follow from masses, rest positions, moments and kappa. Fills masses too (m over regions). */
-void layers_regions_finish(const layers_paths *paths, const float *mass, layers_regions *regions);
+/* Constants that follow from mass and kappa. */
+void layers_regions_finish(const layers_paths *paths, layers_regions *regions);
 
 /* The first iterate: prefix sums of its moments, then the moments of regions. For path ranges. */
 void layers_match_base_sums(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate,
                             int path_begin, int path_end);
 void layers_match_base(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate,
                        int path_begin, int path_end);
-/* One iteration of shape matching for all particles: kernels of path ranges. coupling: of the bone layer to its target.
- */
+/* One iteration of shape matching for all particles: kernels of path ranges. */
 void layers_match_sums(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, bool naive,
                        int path_begin, int path_end);
 void layers_match_maps(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, bool naive,
                        int path_begin, int path_end);
 void layers_match_blend(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, bool naive,
-                        double h, float omega, float coupling, int path_begin, int path_end);
+                        double h, float omega, int path_begin, int path_end);
 
 #endif

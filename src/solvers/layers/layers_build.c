@@ -8,9 +8,6 @@
  * - A joint without children has no centre line in the file: it gets one towards the mean of its points.
  * - The way to the bone is cut at `flesh` (in sizes), so that a torso has a rib cage and not flesh down to the
  *   spine, without being told.
- * - The joints' unilateral distances are given to points that both of a joint's bones move, up to one and a half
- *   times as far from the joint as from the bone. While one bone twists against the other, all points that both move
- *   also keep their distance from the bone's line: wrung flesh closes in on its bone, arms do not.
  * - A rest shape that crosses or touches itself a little is parted first (contact_untangle.c).
  */
 #include <string.h>
@@ -153,27 +150,6 @@ static void axis_find(builder *b)
     }
 }
 
-/*
- * Mean distance of a region's points from its centre, smoothed. radii: the second half is scratch (2 x point_count).
- */
-static void radii_find(const layers_model *model, float *radii)
-{
-    const layers_paths *paths = &model->paths;
-    int n = model->point_count;
-    for (int pass = 0; pass < 3; pass++) {
-        for (int k = 0; k < n; k++) {
-            vec3 x = vec3_load(model->mesh->positions + 3 * k);
-            float sum = 0;
-            for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++) {
-                int member = paths->members[i];
-                sum += pass > 0 ? radii[member] : vec3_distance(x, vec3_load(model->mesh->positions + 3 * member));
-            }
-            radii[n + k] = sum / (float)MAX(paths->member_first[k + 1] - paths->member_first[k], 1);
-        }
-        memcpy(radii, radii + n, (size_t)n * sizeof(float));
-    }
-}
-
 /* Mean length of the edges at a point. */
 static float edge_length(const mesh *m, int p)
 {
@@ -223,33 +199,78 @@ static cutis_result room_find(const builder *b, arena *scratch, cutis_error *err
     return CUTIS_OK;
 }
 
+/*
+ * Which way the flesh lies under each point, and how deep it is at most: down to near the bone, not further than
+ * `flesh`, and in thin parts (ears, fins, cloth) less than half through.
+ */
+static void depths_find(builder *b, const float *normals, vec3 *ways, float *depths, float *next)
+{
+    const layers_model *model = b->model;
+    const mesh *m = model->mesh;
+    for (int k = 0; k < model->point_count; k++) {
+        int point = model->paths.points[k];
+        vec3 x = vec3_load(m->positions + 3 * k), normal = vec3_load(normals + 3 * k);
+        vec3 way = vec3_sub(b->axis[k], x);
+        float length = vec3_length(way);
+
+        /* a point on its own bone, or without one, goes inwards; no flesh lies outside */
+        if (!(length > LEAST_DEPTH)) way = vec3_scale(normal, -1), length = 0.02f;
+        way = vec3_normalize(way);
+        float along = vec3_dot(way, normal);
+        if (along > -INWARDS) way = vec3_normalize(vec3_madd(way, normal, -INWARDS - along));
+        ways[k] = way;
+
+        float flesh = (float)kit_point_value(b->build, point, LAYERS_FLESH_DEPTH);
+        depths[k] = MIN((float)kit_point_value(b->build, point, LAYERS_BONE_DEPTH) * length, flesh);
+        if (m->triangle_count == 0) continue;
+        bvh_hit hit = bvh_ray(&model->tree, m->positions, x, way, LEAST_DEPTH, depths[k] / CHORD_SHARE);
+        if (hit.triangle >= 0) depths[k] = MIN(depths[k], CHORD_SHARE * hit.distance);
+    }
+
+    /* no steps: each at most the mean of those around it */
+    for (int pass = 0; pass < DEPTH_RINGS; pass++) {
+        for (int k = 0; k < model->point_count; k++) {
+            float sum = depths[k];
+            int first = m->point_neighbour_first[k], last = m->point_neighbour_first[k + 1];
+            for (int i = first; i < last; i++) sum += depths[m->point_neighbours[i]];
+            next[k] = MIN(depths[k], sum / (float)(last - first + 1));
+        }
+        memcpy(depths, next, (size_t)model->point_count * sizeof(float));
+    }
+}
+
 /* Rest positions of all particles. */
-static void layers_place(builder *b, const float *normals, const float *radii)
+static void layers_place(builder *b, const vec3 *ways, const float *depths)
 {
     layers_model *model = b->model;
     for (int k = 0; k < model->point_count; k++) {
         int point = model->paths.points[k];
-        vec3 x = vec3_load(model->mesh->positions + 3 * k), way = vec3_sub(b->axis[k], x);
-        float length = vec3_length(way);
-        /* A point on its own bone, or without one, goes inwards. */
-        if (!(length > LEAST_DEPTH)) way = vec3_scale(vec3_load(normals + 3 * k), -1), length = 0.02f;
-        way = vec3_normalize(way);
+        vec3 x = vec3_load(model->mesh->positions + 3 * k);
         float parameters[LAYERS] = {0, (float)kit_point_value(b->build, point, LAYERS_FAT_DEPTH),
                                     (float)kit_point_value(b->build, point, LAYERS_MUSCLE_DEPTH),
                                     (float)kit_point_value(b->build, point, LAYERS_BONE_DEPTH)};
-        float flesh = (float)kit_point_value(b->build, point, LAYERS_FLESH_DEPTH);
-        float deepest = MIN(MIN(parameters[LAYER_BONE] * length, flesh), SLENDER * radii[k]);
-        deepest = MAX(deepest * b->room[k], 3 * LEAST_DEPTH);
+        float deepest = MAX(depths[k] * b->room[k], 3 * LEAST_DEPTH);
         float bottom = MAX(parameters[LAYER_BONE], 1e-3f);
         for (int l = 0; l < LAYERS; l++) {
             float share = CLAMP(parameters[l] / bottom, l / 12.0f, 1 - (LAYER_BONE - l) / 12.0f);
-            vec3 p = vec3_madd(x, way, share * deepest);
+            vec3 p = vec3_madd(x, ways[k], share * deepest);
             model->depths[4 * k + l] = share;
             model->regions.rest[0][4 * k + l] = p.x;
             model->regions.rest[1][4 * k + l] = p.y;
             model->regions.rest[2][4 * k + l] = p.z;
         }
+        model->flesh[k] = deepest;
+        model->bounds[k] = (float)kit_point_value(b->build, point, LAYERS_GIVE) * deepest;
     }
+}
+
+/* Radii of regions: of the same length on coarse and fine meshes, as long as they hold a few points and not too many.
+ */
+static void radii_find(const builder *b, const float *depths, float *radii)
+{
+    const layers_model *model = b->model;
+    for (int k = 0; k < model->point_count; k++)
+        radii[k] = MIN((float)b->build->values[LAYERS_RADIUS] * depths[k], RADIUS_EDGES * edge_length(model->mesh, k));
 }
 
 static vec3 particle_rest(const layers_model *model, int k, int l)
@@ -272,94 +293,54 @@ static void masses_find(builder *b)
             if (l > 0) height += 0.5f * vec3_distance(particle_rest(model, k, l), particle_rest(model, k, l - 1));
             if (l + 1 < LAYERS)
                 height += 0.5f * vec3_distance(particle_rest(model, k, l), particle_rest(model, k, l + 1));
-            model->mass[4 * k + l] = b->areas[k] * height;
+            model->regions.mass[4 * k + l] = b->areas[k] * height;
             model->regions.moments[4 * k + l] = b->areas[k];
-            total += model->mass[4 * k + l];
+            total += model->regions.mass[4 * k + l];
         }
     }
     double mean = total > 0 ? total / (LAYERS * n) : 1;
-    for (int i = 0; i < LAYERS * n; i++) model->mass[i] = MAX((float)(model->mass[i] / mean), LEAST_MASS);
+    for (int i = 0; i < LAYERS * n; i++)
+        model->regions.mass[i] = MAX((float)(model->regions.mass[i] / mean), LEAST_MASS);
 }
 
-static void stiffness_find(builder *b, float *map, float *fat)
+/*
+ * Stiffness of regions and columns. Thin flesh is firmer, as a tissue of one modulus is; regions that had to be larger
+ * or smaller than they should be are softer or firmer, so that the layer as a whole is as stiff.
+ */
+static void stiffness_find(builder *b, const float *depths, float *map, float *fat, double *moduli)
 {
     layers_model *model = b->model;
+    const layers_paths *paths = &model->paths;
     static const int parameters[LAYERS] = {LAYERS_SKIN_STIFFNESS, LAYERS_FAT_STIFFNESS, LAYERS_MUSCLE_STIFFNESS,
                                            LAYERS_BONE_STIFFNESS};
     map_gather(b, "stiffness", 1, map);
     map_gather(b, "fat", 1, fat); /* without fat its layer is muscle */
     for (int k = 0; k < model->point_count; k++) {
-        int point = model->paths.points[k];
-        double depth = vec3_distance(particle_rest(model, k, LAYER_SKIN), particle_rest(model, k, LAYER_BONE));
-        double thin = MAX(DEEP_FLESH / depth, 1.0);
+        int point = paths->points[k];
+        vec3 x = particle_rest(model, k, LAYER_SKIN);
+        double depth = vec3_distance(x, particle_rest(model, k, LAYER_BONE));
+        double thin = MAX(DEEP_FLESH / depth, 1.0), kappas[LAYERS];
         double muscle = layers_level(kit_point_value(b->build, point, LAYERS_MUSCLE_STIFFNESS));
         for (int l = 0; l < LAYERS; l++) {
             double stiffness = layers_level(kit_point_value(b->build, point, parameters[l]));
             if (l == LAYER_FAT) stiffness += (1 - fat[k]) * (muscle - stiffness);
             stiffness *= map[k];
             double kappa = layers_kappa(1 - (1 - stiffness) * b->room[k]);
-            model->regions.kappa[4 * k + l] =
-                (float)MAX(kappa, MIN(thin * thin * kappa, layers_kappa(layers_level(THIN_STIFFNESS))));
+            kappas[l] = MAX(kappa, MIN(thin * thin * kappa, layers_kappa(layers_level(THIN_STIFFNESS))));
         }
-        int members = model->paths.member_first[k + 1] - model->paths.member_first[k];
-        model->regions.siblings[k] = (float)(members * b->build->values[LAYERS_SIBLINGS]);
+        for (int l = 0; l < LAYER_BONE; l++) moduli[3 * k + l] = MIN(kappas[l], kappas[l + 1]);
+
+        /* a disc of radius r has its points at r / sqrt 2 in the mean square */
+        double sum2 = 0, wanted = b->build->values[LAYERS_RADIUS] * depths[k];
+        int members = paths->member_first[k + 1] - paths->member_first[k];
+        for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++)
+            sum2 += vec3_length2(vec3_sub(particle_rest(model, paths->members[i], LAYER_SKIN), x));
+        double ratio = sum2 > 0 ? wanted * wanted * members / (2 * sum2) : 1;
+        for (int l = 0; l < LAYERS; l++)
+            model->regions.kappa[4 * k + l] = (float)(kappas[l] * CLAMP(ratio, 1.0 / RADIUS_RANGE, RADIUS_RANGE));
         model->friction[k] = (float)kit_point_value(b->build, point, LAYERS_FRICTION);
         model->restitution[k] = (float)kit_point_value(b->build, point, LAYERS_RESTITUTION);
     }
-}
-
-/* ---- joints ---- */
-
-/* The joint that point k surrounds, or -1: the one of the largest product of its bones' weights. */
-static int hold_joint(const builder *b, int k)
-{
-    const point_weights *weights = b->build->weights;
-    int point = b->model->paths.points[k], best = -1;
-    float best_share = HOLD_WEIGHT;
-    for (int i = weights->first[point]; i < weights->first[point + 1]; i++)
-        for (int p = weights->first[point]; p < weights->first[point + 1]; p++) {
-            if (b->build->character->joints[weights->joints[i]].parent != weights->joints[p]) continue;
-            float share = MIN(weights->weights[i], weights->weights[p]);
-            if (share > best_share) best = weights->joints[i], best_share = share;
-        }
-    return best;
-}
-
-static cutis_result holds_build(builder *b, cutis_error *error)
-{
-    layers_model *model = b->model;
-    model->hold_first = ARENA_ARRAY(b->build->memory, int, model->paths.path_count + 1);
-    model->holds = ARENA_ARRAY(b->build->memory, layers_hold, 3 * (size_t)model->point_count + 1);
-    model->bone_axes = ARENA_ARRAY(b->build->memory, vec3, 2 * (size_t)model->joint_count + 1);
-    if (b->build->memory->failed) return error_memory(error, "the joints of solver layers");
-    for (int j = 0; j < model->joint_count; j++) {
-        int parent = b->build->character->joints[j].parent;
-        const centre_line *bone = b->bones + j;
-        if (parent >= 0) model->bone_axes[2 * j] = vec3_normalize(vec3_sub(bone->joint, b->bones[parent].joint));
-        if (bone->end_count > 0) model->bone_axes[2 * j + 1] = vec3_normalize(vec3_sub(bone->ends[0], bone->joint));
-    }
-    for (int path = 0; path < model->paths.path_count; path++) {
-        model->hold_first[path] = model->hold_count;
-        for (int k = model->paths.path_first[path]; k < model->paths.path_first[path + 1]; k++) {
-            int joint = hold_joint(b, k);
-            if (joint < 0) continue;
-            vec3 skin = particle_rest(model, k, LAYER_SKIN), centre = b->bones[joint].joint;
-            float ratio = (float)kit_point_value(b->build, model->paths.points[k], LAYERS_JOINT_DISTANCE);
-            bool near = vec3_distance(skin, centre) < 1.5f * vec3_distance(skin, b->axis[k]);
-            for (int l = 0; l < LAYER_BONE && ratio > 0; l++) {
-                vec3 x = particle_rest(model, k, l);
-                layers_hold *hold = model->holds + model->hold_count++;
-                *hold = (layers_hold){
-                    .particle = 4 * k + l, .joint = joint, .distance = near ? ratio * vec3_distance(x, centre) : 0};
-                for (int side = 0; side < 2; side++) {
-                    vec3 line = model->bone_axes[2 * joint + side], way = vec3_sub(x, centre);
-                    hold->radius[side] = vec3_length(vec3_madd(way, line, -vec3_dot(way, line)));
-                }
-            }
-        }
-    }
-    model->hold_first[model->paths.path_count] = model->hold_count;
-    return CUTIS_OK;
 }
 
 /* ---- the drive ---- */
@@ -370,9 +351,9 @@ static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
     layers_model *model = b->model;
     const layers_volumes *volumes = &model->volumes;
     const point_weights *weights = b->build->weights;
-    int n = model->point_count, count = 2 * n + volumes->centre_count;
+    int n = model->point_count, axes = 2 * n + volumes->centre_count, count = axes + n;
     model->parents = ARENA_ARRAY(b->build->memory, int, model->joint_count + 1);
-    size_t influences = 2 * (size_t)weights->first[n] + (size_t)volumes->centre_first[volumes->centre_count];
+    size_t influences = 3 * (size_t)weights->first[n] + (size_t)volumes->centre_first[volumes->centre_count];
     float *rest = ARENA_ARRAY(scratch, float, 3 * (size_t)count), *values = ARENA_ARRAY(scratch, float, influences + 1);
     int *first = ARENA_ARRAY(scratch, int, count + 1), *joints = ARENA_ARRAY(scratch, int, influences + 1);
     if (scratch->failed || !model->parents) return error_memory(error, "the drive of solver layers");
@@ -380,9 +361,9 @@ static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
     int at = 0;
     for (int i = 0; i < count; i++) {
         first[i] = at;
-        if (i < 2 * n) {
-            int k = i % n, point = model->paths.points[k];
-            vec3 x = particle_rest(model, k, i < n ? LAYER_SKIN : LAYER_BONE);
+        if (i < 2 * n || i >= axes) {
+            int k = i < 2 * n ? i % n : i - axes, point = model->paths.points[k];
+            vec3 x = i >= axes ? b->axis[k] : particle_rest(model, k, i < n ? LAYER_SKIN : LAYER_BONE);
             vec3_store(rest + 3 * i, vec3_madd(vec3_load(model->centre), x, model->size));
             for (int w = weights->first[point]; w < weights->first[point + 1]; w++)
                 joints[at] = weights->joints[w], values[at++] = weights->weights[w];
@@ -394,8 +375,13 @@ static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
             joints[at] = volumes->centre_joints[w], values[at++] = volumes->centre_weights[w];
     }
     first[count] = at;
-    return skinning_build(&model->drive, count, rest, first, joints, values, model->joint_count, b->build->memory,
-                          error);
+    cutis_result result =
+        skinning_build(&model->drive, count, rest, first, joints, values, model->joint_count, b->build->memory, error);
+    if (result != CUTIS_OK) return result;
+    int start = first[axes];
+    for (int i = axes; i <= count; i++) first[i] -= start;
+    return skinning_build(&model->axis_drive, n, rest + 3 * axes, first + axes, joints + start, values + start,
+                          model->joint_count, b->build->memory, error);
 }
 
 /* ---- painted maps of places ---- */
@@ -410,7 +396,6 @@ static cutis_result frozen_build(builder *b, arena *scratch, cutis_error *error)
     for (int k = 0; k < n; k++) {
         int point = model->paths.points[k];
         if (model->freeze[k] > 0) influences += 2 * (weights->first[point + 1] - weights->first[point]);
-        model->inverse_masses[k] *= 1 - model->freeze[k];
         model->volumes.softness[k] *= 1 - model->freeze[k];
     }
     model->frozen_count = count;
@@ -542,15 +527,15 @@ static bool arrays_push(layers_model *model, arena *memory)
 {
     int n = model->point_count, particles = LAYERS * n;
     layers_regions *r = &model->regions;
-    float **arrays[] = {&r->masses,    &r->rest[0],    &r->rest[1],   &r->rest[2],        &r->moments,
-                        &r->kappa,     &r->kappa_mean, &r->weights,   &r->weight_inverse, &r->mass_inverse,
-                        &r->centre[0], &r->centre[1],  &r->centre[2], &model->depths,     &model->mass,
-                        &r->take[0],   &r->take[1],    &r->give[0],   &r->give[1]};
+    float **arrays[] = {&r->mass,    &r->masses,       &r->rest[0],    &r->rest[1], &r->rest[2],
+                        &r->moments, &r->kappa,        &r->kappa_mean, &r->weights, &r->weight_inverse,
+                        &r->springs, &r->mass_inverse, &model->depths};
     for (int i = 0; i < COUNT_OF(arrays); i++) *arrays[i] = ARENA_ARRAY(memory, float, particles);
-    r->siblings = ARENA_ARRAY(memory, float, n);
     model->friction = ARENA_ARRAY(memory, float, n);
     model->restitution = ARENA_ARRAY(memory, float, n);
-    model->inverse_masses = ARENA_ARRAY(memory, float, n);
+    model->frequencies = ARENA_ARRAY(memory, float, n);
+    model->bounds = ARENA_ARRAY(memory, float, n);
+    model->flesh = ARENA_ARRAY(memory, float, n);
     return !memory->failed;
 }
 
@@ -564,7 +549,6 @@ static void parameters_read(const solver_build *build, layers_model *model)
     model->self_contact = v[LAYERS_SELF_COLLISION] != 0;
     model->volume_on = v[LAYERS_VOLUME] != 0;
     model->damping = (float)v[LAYERS_DAMPING];
-    model->coupling = (float)v[LAYERS_COUPLING];
     model->thickness = (float)v[LAYERS_CONTACT_GAP];
     model->gravity = (float)(v[LAYERS_GRAVITY] / (v[LAYERS_UNIT] * (double)model->size));
 }
@@ -574,8 +558,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     const solver_build *build = b->build;
     layers_model *model = b->model;
     int n = model->point_count;
-    cutis_result result = layers_paths_build(&model->paths, build->mesh, (int)build->values[LAYERS_RINGS],
-                                             build->memory, &build->allocator, error);
+    cutis_result result = layers_paths_build(&model->paths, build->mesh, build->memory, &build->allocator, error);
     if (result == CUTIS_OK) result = surface_build(b, scratch, error);
     if (result == CUTIS_OK) result = bones_build(b, scratch, error);
     if (result != CUTIS_OK) return result;
@@ -584,35 +567,41 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     b->layer_positions = ARENA_ARRAY(scratch, float, 3 * (size_t)n);
     b->areas = ARENA_ARRAY(scratch, float, n);
     float *normals = ARENA_ARRAY(scratch, float, 3 * (size_t)n), *map = ARENA_ARRAY(scratch, float, n);
-    float *radii = ARENA_ARRAY(scratch, float, 2 * (size_t)n), *fat = ARENA_ARRAY(scratch, float, n);
+    float *radii = ARENA_ARRAY(scratch, float, n), *fat = ARENA_ARRAY(scratch, float, n);
+    float *depths = ARENA_ARRAY(scratch, float, n);
+    vec3 *ways = ARENA_ARRAY(scratch, vec3, n);
+    double *moduli = ARENA_ARRAY(scratch, double, 3 * (size_t)n);
     b->room = ARENA_ARRAY(scratch, float, n);
     if (scratch->failed || !arrays_push(model, build->memory)) return error_memory(error, "the layers");
     mesh_normals(model->mesh, model->mesh->positions, normals, NULL);
     axis_find(b);
-    radii_find(model, radii);
+    if (model->mesh->triangle_count > 0) {
+        result = bvh_build(&model->tree, model->mesh->triangle_count, model->mesh->triangles, model->mesh->positions,
+                           build->memory, error);
+        if (result != CUTIS_OK) return result;
+    }
+    depths_find(b, normals, ways, depths, map);
+    radii_find(b, depths, radii);
+    result = layers_paths_regions(&model->paths, model->mesh, radii, build->memory, &build->allocator, error);
+    if (result != CUTIS_OK) return result;
     result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
     if (result == CUTIS_OK) result = room_find(b, scratch, error);
     if (result != CUTIS_OK) return result;
-    layers_place(b, normals, radii);
+    layers_place(b, ways, depths);
     masses_find(b);
-    stiffness_find(b, map, fat);
-    layers_regions_finish(&model->paths, model->mass, &model->regions);
+    stiffness_find(b, depths, map, fat, moduli);
+    layers_columns_build(n, moduli, &model->regions, model->frequencies);
+    layers_regions_finish(&model->paths, &model->regions);
     for (int i = 0; i < LAYERS * n; i++) /* a ball's 2/5 r^2, halved for R's trace, of the particle's own area */
         model->regions.moments[i] = model->regions.masses[i] * 0.2f * model->regions.moments[i] / 3.14159265f;
-    for (int k = 0; k < n; k++) model->inverse_masses[k] = 1 / model->mass[4 * k + LAYER_SKIN];
 
-    result = holds_build(b, error);
-    if (result == CUTIS_OK) result = layers_volumes_build(build, model, error);
+    result = layers_volumes_build(build, model, error);
     if (result == CUTIS_OK) result = drive_build(b, scratch, error);
     if (result == CUTIS_OK) result = maps_build(b, map, scratch, error);
     if (result == CUTIS_OK) layers_volumes_freeze(&model->volumes, model->mesh);
-    if (result == CUTIS_OK && model->mesh->triangle_count > 0) {
-        result = bvh_build(&model->tree, model->mesh->triangle_count, model->mesh->triangles, model->mesh->positions,
-                           build->memory, error);
-        if (result == CUTIS_OK)
-            model->rest_intersections =
-                mesh_self_intersections(model->mesh, &model->tree, model->mesh->positions, build->jobs, NULL, 0);
-    }
+    if (result == CUTIS_OK && model->mesh->triangle_count > 0)
+        model->rest_intersections =
+            mesh_self_intersections(model->mesh, &model->tree, model->mesh->positions, build->jobs, NULL, 0);
     if (result == CUTIS_OK)
         result = contact_props_build(&model->props, build->character, 1 / model->size, model->centre,
                                      (float)build->values[LAYERS_FRICTION], (float)build->values[LAYERS_RESTITUTION],

@@ -20,9 +20,11 @@ void layers_skin_gather(const layers_run *run, float *positions)
 
 /* ---- search ---- */
 
-static contact_search_options search_options(const layers_model *m)
+static contact_search_options search_options(const layers_run *run)
 {
-    return (contact_search_options){.margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness};
+    const layers_model *m = run->m;
+    return (contact_search_options){
+        .margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness, .released = run->s.released};
 }
 
 static void point_activate(layers_run *run, int p)
@@ -63,7 +65,7 @@ static void planes_limit(layers_run *run)
 void layers_contacts_search(layers_run *run)
 {
     const layers_model *m = run->m;
-    contact_search_options options = search_options(m);
+    contact_search_options options = search_options(run);
     float *skin = run->w.volume.positions;
     layers_skin_gather(run, skin);
     skin_limit(run, skin);
@@ -91,13 +93,14 @@ void layers_contacts_search(layers_run *run)
 
 /* ---- projection ---- */
 
-static void plane_project(contact_plane *plane, float *positions)
+static void plane_project(contact_plane *plane, const float *inverses, float *positions)
 {
     float *x = positions + 3 * plane->point;
+    float inverse = inverses[plane->point];
     float value = vec3_dot(plane->normal, vec3_load(x)) - plane->offset;
-    if (value >= 0 && plane->lambda <= 0) return;
-    float next = MAX(plane->lambda - value, 0);
-    vec3_store(x, vec3_madd(vec3_load(x), plane->normal, next - plane->lambda));
+    if ((value >= 0 && plane->lambda <= 0) || !(inverse > 0)) return;
+    float next = MAX(plane->lambda - value / inverse, 0);
+    vec3_store(x, vec3_madd(vec3_load(x), plane->normal, (next - plane->lambda) * inverse));
     plane->lambda = next;
 }
 
@@ -120,27 +123,28 @@ static void drags_project(layers_run *run, float *positions)
 
 void layers_contacts_project(layers_run *run)
 {
-    const layers_model *m = run->m;
     float *skin = run->w.volume.positions;
-    float h2 = (float)(run->h * run->h);
     for (int a = 0; a < run->active_count; a++) {
         int k = run->w.active[a];
         for (int c = 0; c < 3; c++) skin[3 * k + c] = run->w.iterate.x[c][4 * k];
     }
 
     /* one pass of Gauss-Seidel */
-    for (int i = 0; i < run->pair_count; i++) contact_pair_project(run->w.contact.pairs + i, m->inverse_masses, skin);
-    for (int i = 0; i < run->plane_count; i++) plane_project(run->w.planes + i, skin);
+    for (int i = 0; i < run->pair_count; i++) contact_pair_project(run->w.contact.pairs + i, run->w.inverses, skin);
+    for (int i = 0; i < run->plane_count; i++) plane_project(run->w.planes + i, run->w.inverses, skin);
     drags_project(run, skin);
 
     /* what it moves stays in the particles' balance as an impulse */
     for (int a = 0; a < run->active_count; a++) {
         int k = run->w.active[a];
-        float weight = 1 + h2 * m->regions.kappa_mean[4 * k];
+        const float *column = run->w.iterate.columns + 16 * k;
         for (int c = 0; c < 3; c++) {
             float *x = run->w.iterate.x[c] + 4 * k;
-            run->w.iterate.push[c][k] += weight * (skin[3 * k + c] - *x);
-            *x = skin[3 * k + c];
+            float push = (skin[3 * k + c] - x[LAYER_SKIN]) / column[0];
+            run->w.iterate.push[c][k] += push;
+            x[LAYER_SKIN] = skin[3 * k + c];
+            x[LAYER_FAT] += push * column[4 * 3 + LAYER_FAT];
+            x[LAYER_MUSCLE] += push * column[4 * 2 + LAYER_MUSCLE];
         }
     }
 }
@@ -175,10 +179,10 @@ void layers_contacts_keep(layers_run *run)
 bool layers_contacts_resolve(layers_run *run, int *zone_points)
 {
     const layers_model *m = run->m;
-    contact_search_options options = search_options(m);
+    contact_search_options options = search_options(run);
     skin_limit(run, run->w.volume.positions);
     contact_resolve_stats stats =
-        contact_resolve(&m->surface, &run->w.contact, run->w.skin_old, run->w.volume.positions, m->inverse_masses,
+        contact_resolve(&m->surface, &run->w.contact, run->w.skin_old, run->w.volume.positions, run->w.inverses,
                         &options, true, run->input->jobs);
     *zone_points = stats.zone_points;
     return stats.failed;

@@ -1,11 +1,14 @@
 /*
- * layers_drive.c: what the skeleton asks of the flesh: places under skinning alone, distances from joints and from
- * twisted bones, and what painted maps say. After Deul and Bender 2013, sections 3 and 4.4.
+ * layers_drive.c: what the skeleton asks of the flesh: places under skinning alone, and what painted maps say. After
+ * Deul and Bender 2013, sections 3 and 4.4.
  *
  * Departures from the paper:
- * - The bone layer is driven by dual quaternions by default (parameter `drive`): driven linearly it collapses
- *   itself in a twist, and the flesh with it.
- * - In a twist the flesh keeps its distance from the bone's line, not only from the joint.
+ * - Flesh keeps no least distance from joints (the paper's section 4.4): it is held by its column of springs, and the
+ *   crease of a bent joint has to come near to it.
+ * - The skeleton moves flesh by the blended rotation of dual quaternions about the nearest
+ * point of the bones' lines, which goes where linear skinning has it (after Le and Hodgins 2016, who search for the
+ * centre of rotation of each vertex). Linear skinning alone collapses in a twist, and the flesh with it; dual
+ * quaternions alone bulge where bones bend.
  */
 #include <string.h>
 
@@ -27,6 +30,23 @@ static void frozen_place(layers_run *run, float *positions)
     }
 }
 
+/*
+ * Put the middle of each point's flesh, on the line of its bones, where linear skinning has it; the rotation about it
+ * stays that of the dual quaternion.
+ */
+static void axes_place(layers_run *run, float *positions)
+{
+    const layers_model *m = run->m;
+    int n = m->point_count;
+    const float *turned = positions + 3 * (2 * n + m->volumes.centre_count);
+    skinning_linear(&m->axis_drive, run->input->skin, run->w.skinning, run->input->jobs, run->w.axis);
+    for (int i = 0; i < 3 * n; i++) {
+        float move = run->w.axis[i] - turned[i];
+        positions[i] += move;
+        positions[3 * n + i] += move;
+    }
+}
+
 void layers_drive_find(layers_run *run, float *positions)
 {
     const layers_model *m = run->m;
@@ -37,6 +57,7 @@ void layers_drive_find(layers_run *run, float *positions)
         skinning_linear(&m->drive, skin, run->w.skinning, run->input->jobs, positions);
     else
         skinning_dual_on(&m->drive, skin, m->parents, run->s.turns, run->w.skinning, run->input->jobs, positions);
+    if (!m->drive_linear) axes_place(run, positions);
     if (m->frozen_count > 0) frozen_place(run, positions);
 
     /* in sizes */
@@ -50,99 +71,6 @@ float layers_drive_at(const layers_model *m, const float *drive, int k, int l, i
     float skin = drive[3 * k + c];
     float bone = drive[3 * (m->point_count + k) + c];
     return skin + m->depths[4 * k + l] * (bone - skin);
-}
-
-void layers_shift_find(layers_run *run)
-{
-    const layers_model *m = run->m;
-    double sum[3] = {0};
-    for (int k = 0; k < m->point_count; k++)
-        for (int c = 0; c < 3; c++) sum[c] += (double)run->w.drive[3 * k + c] - m->mesh->positions[3 * k + c];
-    for (int c = 0; c < 3; c++) run->w.iterate.shift[c] = (float)(sum[c] / m->point_count);
-}
-
-/* ---- joints ---- */
-
-/* The rotation of a skinning transform. */
-static quat skin_rotation(const float *transform)
-{
-    mat34 matrix;
-    vec3 translation, scale;
-    quat rotation;
-    memcpy(matrix.m, transform, sizeof matrix.m);
-    mat34_decompose(matrix, &translation, &rotation, &scale);
-    return rotation;
-}
-
-/* How much a turn of that axis (its length the sine of half the angle) is a twist about the bone, 0..1. */
-static float twist_amount(vec3 axis, float sine, vec3 bone)
-{
-    float along = fabsf(vec3_dot(axis, bone)) / sine;
-    return CLAMP((along - 0.7f) / 0.25f, 0.0f, 1.0f) * MIN(sine / 0.35f, 1.0f);
-}
-
-void layers_twists_find(layers_run *run)
-{
-    const layers_model *m = run->m;
-    for (int j = 0; j < m->joint_count; j++) {
-        layers_twist *twist = run->w.twists + j;
-        const float *joint = run->input->joints + 12 * j;
-        int parent = m->character->joints[j].parent;
-        *twist = (layers_twist){.centre = {(joint[3] - m->centre[0]) / m->size, (joint[7] - m->centre[1]) / m->size,
-                                           (joint[11] - m->centre[2]) / m->size}};
-        if (parent < 0) continue;
-
-        /* the joint's turn against its parent */
-        quat own = skin_rotation(run->input->skin + 12 * j);
-        quat above = skin_rotation(run->input->skin + 12 * parent);
-        quat turn = quat_multiply(quat_conjugate(above), own);
-        vec3 axis = {turn.x, turn.y, turn.z};
-        float sine = vec3_length(axis);
-        if (!(sine > 1e-4f)) continue;
-
-        /* about the bone that it twists most */
-        for (int side = 0; side < 2; side++) {
-            vec3 bone = m->bone_axes[2 * j + side];
-            float amount = twist_amount(axis, sine, bone);
-            if (!(amount > twist->amount)) continue;
-            twist->amount = amount;
-            twist->side = side;
-            twist->line = quat_rotate(own, bone);
-        }
-    }
-}
-
-void layers_holds_project(layers_run *run, int path_begin, int path_end)
-{
-    const layers_model *m = run->m;
-    float **x = run->w.iterate.x;
-    for (int i = m->hold_first[path_begin]; i < m->hold_first[path_end]; i++) {
-        const layers_hold *hold = m->holds + i;
-        const layers_twist *twist = run->w.twists + hold->joint;
-        bool twisted = twist->amount > 0;
-        if (!(hold->distance > 0) && !twisted) continue;
-
-        /* nearly all are far enough: spare their roots */
-        vec3 p = vec3_make(x[0][hold->particle], x[1][hold->particle], x[2][hold->particle]);
-        vec3 way = vec3_sub(p, twist->centre);
-        float length2 = vec3_length2(way);
-        bool near = length2 < 1.0001f * hold->distance * hold->distance;
-        if (!near && !twisted) continue;
-
-        /* out to the bound, along the ray from the joint's centre */
-        float length = sqrtf(length2);
-        if (length < hold->distance && length > 1e-6f) {
-            way = vec3_scale(way, hold->distance / length);
-            p = vec3_add(twist->centre, way);
-        }
-
-        /* and away from the line of a twisted bone */
-        vec3 radial = vec3_madd(way, twist->line, -vec3_dot(way, twist->line));
-        float radius = vec3_length(radial);
-        float least = TWIST_RADIUS * twist->amount * hold->radius[twist->side];
-        if (radius < least && radius > 1e-6f) p = vec3_madd(p, radial, least / radius - 1);
-        for (int c = 0; c < 3; c++) x[c][hold->particle] = (&p.x)[c];
-    }
 }
 
 /* ---- painted maps ---- */
@@ -173,19 +101,11 @@ static void press_limit(layers_run *run, int k)
     }
 }
 
-/* The tie of a frozen place joins inertia and elasticity in the particle's balance. */
-static void freeze_tie(layers_run *run, int k)
+/* A wholly frozen place stays with the skeleton; others are tied to it, see ties_find. */
+static void place_hold(layers_run *run, int k)
 {
-    const layers_model *m = run->m;
-    float **x = run->w.iterate.x;
-    float **target = run->w.iterate.target;
-    float h2 = (float)(run->h * run->h);
-    float share = m->freeze[k] / (1 - m->freeze[k]);
-    float tie = FREEZE_STIFFNESS * h2 * share * share;
-    for (int i = 4 * k; i < 4 * k + LAYERS; i++) {
-        float keep = m->freeze[k] >= 1 ? 0 : 1 / (1 + tie / (1 + h2 * m->regions.kappa_mean[i]));
-        for (int c = 0; c < 3; c++) x[c][i] = target[c][i] + keep * (x[c][i] - target[c][i]);
-    }
+    for (int c = 0; c < 3; c++)
+        memcpy(run->w.iterate.x[c] + LAYERS * k, run->w.iterate.target[c] + LAYERS * k, LAYERS * sizeof(float));
 }
 
 void layers_maps_project(layers_run *run, int begin, int end)
@@ -194,5 +114,5 @@ void layers_maps_project(layers_run *run, int begin, int end)
     for (int k = begin; k < end && m->press; k++)
         if (m->press[k] < 1) press_limit(run, k);
     for (int k = begin; k < end && m->freeze; k++)
-        if (m->freeze[k] > 0) freeze_tie(run, k);
+        if (m->freeze[k] >= 1) place_hold(run, k);
 }

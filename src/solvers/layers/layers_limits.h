@@ -14,19 +14,10 @@
           "contraction of an iteration, by which Chebyshev's recurrence extrapolates",                                 \
           "Wang 2015; less than most scenes have, so that it stays stable: 8 iterations leave the error of 15",        \
           "stiffness_does_not_depend_on_substep_or_iterations")                                                        \
-    LIMIT(float, FAR_DISTANCE, 0.03f, "size",                                                                          \
-          "distance from its place under the skeleton from which flesh stiffens",                                      \
-          "as deep as flesh is, which no jiggle reaches; strained tissue stiffens",                                    \
-          "nothing_breaks_it_and_it_comes_back")                                                                       \
-    LIMIT(double, FAR_STIFFNESS, 158, "1/s2", "pull on flesh beyond FAR_DISTANCE",                                     \
-          "2 Hz: firm flesh does not feel it, the softest returns", "nothing_breaks_it_and_it_comes_back")             \
-    LIMIT(double, FAR_DAMPING, 25, "1/s", "damping of flesh beyond 2 FAR_DISTANCE",                                    \
-          "critical at 2 Hz", "nothing_breaks_it_and_it_comes_back")                                                   \
-    LIMIT(float, FREEZE_STIFFNESS, 632, "1/s2", "tie to linear skinning of a point painted half frozen",               \
-          "4 Hz, firmer than the default flesh", "frozen_points_follow_linear_skinning")                               \
-    LIMIT(float, TWIST_RADIUS, 0.96f, "",                                                                              \
-          "least distance from the bone's line in a full twist, over that at rest",                                    \
-          "its square: the section keeps nine tenths", "twisted_arm_keeps_its_sections")                               \
+    LIMIT(float, TIE_LIMIT, 50, "", "stiffening of strained flesh, over the stiffness of its column",                  \
+          "7 times its frequency: stiff enough to hold any jump", "nothing_breaks_it_and_it_comes_back")                      \
+    LIMIT(float, FREEZE_MOST, 0.9999f, "", "painted freezing above which a point counts as wholly frozen in its tie",   \
+          "1e8 times as stiff: no motion is left", "frozen_points_follow_linear_skinning")                             \
     LIMIT(float, SPEED_LIMIT, 5, "size/s", "speed of flesh relative to its bones",                                     \
           "above that of any jump or blow", "nothing_breaks_it_and_it_comes_back")                                     \
     /* ---- contact ---- */                                                                                            \
@@ -34,14 +25,22 @@
           "a joint torn elsewhere drags its skin along over some substeps", "ten_thousand_random_poses_leave_no_trace") \
     LIMIT(float, REACH_RATE, 3, "size/s", "the same, growing with the substep",                                        \
           "below SPEED_LIMIT", "ten_thousand_random_poses_leave_no_trace")                                             \
+    LIMIT(float, YIELD_LEAST, 0.01f, "size", "least distance that contact pushes skin before it lets go",              \
+          "two centimetres on a man: fingers and ears bend out of the way", "touching_sheets_do_not_cross")    \
+    LIMIT(float, YIELD_THICKNESS, 1, "", "how far what presses gives way, over its depth",                       \
+          "down to its bone", "touching_sheets_do_not_cross")                        \
+    LIMIT(float, YIELD_SPREAD, 1.5f, "", "how far around contact lets go, over the distance that it pushes",           \
+          "more than the dent's radius", "touching_sheets_do_not_cross")                                       \
+    LIMIT(double, RELEASE_TIME, 0.1, "s", "time without crossings after which contact takes hold again",               \
+          "one swing of flesh", "touching_sheets_do_not_cross")                                                \
     LIMIT(float, HELD_PUSH, 0.05f, "thickness",                                                                        \
           "push of contact from which on a point gives way to contact alone, not to volume",                           \
           "above rounding, which else would switch the point's share of the volume on and off",                        \
           "contact_does_not_magnify_rounding")                                                                           \
     LIMIT(float, TORN_DISTANCE, 0.3f, "size", "distance of the skin from its place at which it counts as torn",        \
-          "ten times FAR_DISTANCE: out of reach of elasticity", "nothing_breaks_it_and_it_comes_back")                 \
+          "six times as deep as flesh is: out of reach of elasticity", "nothing_breaks_it_and_it_comes_back")                 \
     LIMIT(float, SOUND_SHARE, 0.025f, "", "part of TORN_DISTANCE within which a torn skin is home again",              \
-          "below FAR_DISTANCE", "nothing_breaks_it_and_it_comes_back")                                                 \
+          "within the flesh", "nothing_breaks_it_and_it_comes_back")                                                 \
     LIMIT(double, RECOVERY_RATE, 10, "1/s", "rate at which a torn skin is brought home",                               \
           "within a few frames, without a jump", "nothing_breaks_it_and_it_comes_back")                                \
     /* ---- volume ---- */                                                                                             \
@@ -61,11 +60,11 @@
     /* ---- reset ---- */                                                                                              \
     LIMIT(int, RESET_SUBSTEPS, 40, "substeps", "length of the walk from the rest pose",                                \
           "a joint turns by 5 degrees in each at most", "reset_into_a_pose_is_clean")                                  \
+    LIMIT(int, RESET_SETTLING, 10, "substeps", "at the end of that walk, for volumes to settle",                        \
+          "pressures have levelled by then", "reset_into_a_pose_is_clean")                                             \
     LIMIT(double, RESET_SUBSTEP, 0.05, "s", "least substep of that walk",                                              \
           "long, so that inertia does not hold soft flesh back", "reset_into_a_pose_is_clean")                         \
     /* ---- build ---- */                                                                                              \
-    LIMIT(float, HOLD_WEIGHT, 0.02f, "", "weight from which on a point is of a joint's surroundings",                  \
-          "files round weights to 1/255; five times that", "twisted_arm_keeps_its_sections")                           \
     LIMIT(double, DEEP_FLESH, 0.05, "size", "depth of flesh whose frequency a stiffness gives",                        \
           "the default of `flesh_depth`", "belly_swings_on_after_the_stop_slower_when_softer")                               \
     LIMIT(double, THIN_STIFFNESS, 95.2, "Hz", "stiffness that thin flesh is raised to at most",                           \
@@ -74,9 +73,16 @@
           "a tenth of a fingernail on a man", "build_survives_every_failing_allocation")                               \
     LIMIT(float, LEAST_MASS, 0.02f, "mean", "least mass of a particle",                                                \
           "keeps ratios of masses that an iteration can level", "size_of_the_character_does_not_matter")               \
-    LIMIT(float, SLENDER, 2.5f, "radii", "depth of flesh at most, in radii of its regions",                            \
-          "a deep column of small regions bends like a reed: shear falls with the square of depth over radius",        \
-          "size_of_the_character_does_not_matter")                                                                     \
+    LIMIT(float, CHORD_SHARE, 0.4f, "", "depth of flesh at most, over the thickness of the body there",                \
+          "less than half: the layers of two sides do not meet", "hands_make_a_fist")                         \
+    LIMIT(float, INWARDS, 0.3f, "", "least cosine of the flesh's way with the inner normal",                           \
+          "the bone of an ear lies outside of it", "hands_make_a_fist")                                       \
+    LIMIT(int, DEPTH_RINGS, 3, "rings", "over which the depth of the flesh has no steps",                              \
+          "as far as a region reaches", "hands_make_a_fist")                                                  \
+    LIMIT(float, RADIUS_EDGES, 3.2f, "edges", "radius of a region at most",                                            \
+          "three rings: more cost time and change little", "fast_sums_equal_naive_sums")                          \
+    LIMIT(double, RADIUS_RANGE, 8, "", "how many times softer or firmer a region gets for its size",                   \
+          "the square of three times the radius", "fast_sums_equal_naive_sums")                                   \
     LIMIT(float, UNTANGLE_TOUCH, 0.02f, "thickness", "distance up to which a rest shape is parted",                    \
           "where the search takes features for touching", "touching_sheets_do_not_cross")                              \
     LIMIT(float, UNTANGLE_GAP, 0.1f, "thickness", "distance to which it is parted",                                    \

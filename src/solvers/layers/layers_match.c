@@ -2,28 +2,29 @@
  * layers_match.c: shape matching of oriented particles over regions, by sums along paths.
  *
  * After Deul and Bender 2013, sections 4.2.1 and 4.3 (oriented particles: Mueller and Chentanez 2011). A
- * region r holds the w-ring of its centre and the siblings of the centre in the adjacent layers. With the
- * particles' moment matrices a R,
- *     A_r = sum_i (a_i R_i + m_i x_i x0_i^T) - (sum_i m_i x_i) c0_r^T,   R_r = polar(A_r),
- *     g_i = mean over regions r that hold i of  R_r x0_i + (c_r - R_r c0_r).
+ * region r holds the particles of one layer near its centre. With s_i the place of a particle under the skeleton
+ * alone, s_r the mean of those places and the particles' moment matrices a R,
+ *     A_r = sum_i (a_i R_i + m_i x_i s_i^T) - (sum_i m_i x_i) s_r^T,   R_r = polar(A_r),
+ *     g_i = mean over regions r that hold i of  R_r s_i + (c_r - R_r s_r).
  * Regions are symmetric (i in r(j) when j in r(i)), so both sums run over the same intervals.
  *
  * Departures from the paper:
- * - Instead of pulling x towards g by a fraction s in each iteration, which makes the material depend on the
+ * - The shape that a region is matched with is that of the posed skeleton, s, and not that of the rest pose. So flesh
+ *   that nothing touches comes to rest where the skeleton has it, on coarse and fine meshes alike. Matched with the
+ *   rest pose, a region that reaches across a joint is a splint: elbows of coarse meshes hardly bend.
+ * - Instead of pulling x towards g by a fraction in each iteration, which makes the material depend on the
  *   iteration count and the substep, an iteration is a step of block descent on the energy of the implicit
  *   Euler step,
- *       E(x, R, c) = sum_i m_i / 2 |x_i - y_i|^2 / h^2 + sum_r kappa_r sum_i (m_i / n_i) / 2 |x_i - T_r x0_i|^2,
- *   with y where inertia takes the particle and n_i the number of regions that hold it. The rotations are the
- *   exact minimum for given x, and the positions for given rotations are
- *       x_i = (y_i + beta_i g_i) / (1 + beta_i),   beta_i = h^2 mean(kappa_r),
- *   so that E never grows, the scheme is stable for every h and kappa, and its fixed point knows nothing of
- *   the number of iterations. kappa is an inverse time squared: halving h leaves the material as it is.
- * - Siblings count with a weight (parameter `siblings`, as a share of the region's ring) and the stiffness of the
- *   softer of the two layers. The paper counts a sibling like any of the tens of particles of the ring, with the
- *   region's stiffness: that makes the flesh between skin and bone tens of times softer than along the layer, and lets
- *   a firm skin stiffen the fat below it.
+ *       E(x, R, c) = sum_i m_i / 2 |x_i - y_i|^2 / h^2 + sum_r kappa_r sum_i (m_i / n_i) / 2 |x_i - T_r s_i|^2
+ *                    + sum over columns and layers l of  k_l / 2 |(x - s)_l - (x - s)_(l + 1)|^2,
+ *   with y where inertia takes the particle, n_i the number of regions that hold it, T_r the region's rigid map.
+ *   kappa is an inverse time squared: halving h leaves the material as it is.
+ * - The layers of a point are joined by springs (layers_columns.c), where the paper takes the siblings of a region's
+ *   centre into the region: a column of small regions bends like a reed, the deeper the softer, and so the flesh of a
+ *   fine mesh swims. The four positions of a column are solved for at once.
  * - Prefix sums of floats lose the small moments of a fine mesh. So the sums of the first iterate are taken once
- *   a substep, in double, and iterations only sum what they have moved since.
+ *   a substep, in double, and iterations only sum what they have moved since. Maps are kept as differences from the
+ *   identity.
  * - The rotation comes from one Newton step a visit, warm-started across iterations and substeps; where the
  *   Hessian is not positive definite, a step of Mueller et al. 2016 takes its place.
  */
@@ -69,21 +70,6 @@ static inline d4 d4_get(const double *from)
 
 static inline void d4_put(double *to, d4 a) { memcpy(to, &a, sizeof a); }
 
-/*
- * Weighted sum of the layer above and the layer below, for each layer: of one number, and of two. The weights of what
- * is not there are 0, so the rotations may bring anything.
- */
-static inline d4 adjacent(d4 a, d4 above, d4 below)
-{
-    return above * __builtin_shufflevector(a, a, 3, 0, 1, 2) + below * __builtin_shufflevector(a, a, 1, 2, 3, 0);
-}
-
-static inline l8 adjacent_pair(l8 a, l8 above, l8 below)
-{
-    return above * __builtin_shufflevector(a, a, 3, 0, 1, 2, 7, 4, 5, 6) +
-           below * __builtin_shufflevector(a, a, 1, 2, 3, 0, 5, 6, 7, 4);
-}
-
 /* Four weights twice. */
 static inline l8 l8_twice(const float *from)
 {
@@ -125,13 +111,11 @@ double layers_kappa(double level)
 
 /* ---- regional sums ---- */
 
-/* Sum over the region of place k of prefix sums, siblings included: two numbers in each vector of total. */
-static inline void region_sum(const layers_paths *paths, const float *prefix, const float *above_weights,
-                              const float *below_weights, int k, l8 total[SUM_VECTORS])
+/* Sum over the region of place k of prefix sums: two numbers in each vector of total. */
+static inline void region_sum(const layers_paths *paths, const float *prefix, int k, l8 total[SUM_VECTORS])
 {
     const layers_interval *i = paths->intervals + paths->interval_first[k];
     const layers_interval *end = paths->intervals + paths->interval_first[k + 1];
-    const float *own = prefix + (size_t)(k + paths->path_of[k]) * SUM_STRIDE;
     l8 s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0};
     for (; i < end; i++) {
         const float *a = prefix + (size_t)i->begin * SUM_STRIDE, *b = prefix + (size_t)i->end * SUM_STRIDE;
@@ -142,19 +126,15 @@ static inline void region_sum(const layers_paths *paths, const float *prefix, co
         s4 += l8_load(b + 32) - l8_load(a + 32);
         s5 += l8_load(b + 40) - l8_load(a + 40);
     }
-    l8 above = l8_twice(above_weights + 4 * k), below = l8_twice(below_weights + 4 * k);
-    l8 s[SUM_VECTORS] = {s0, s1, s2, s3, s4, s5};
-    for (int c = 0; c < SUM_VECTORS; c++)
-        total[c] = s[c] + adjacent_pair(l8_load(own + SUM_STRIDE + 8 * c) - l8_load(own + 8 * c), above, below);
+    total[0] = s0, total[1] = s1, total[2] = s2, total[3] = s3, total[4] = s4, total[5] = s5;
 }
 
 /* The sums of `count` places from k on (a single one twice), number by number. */
-static inline void pair_sum(const layers_paths *paths, const float *prefix, const float *above_weights,
-                            const float *below_weights, int k, int count, l8 total[SUM_COMPONENTS])
+static inline void pair_sum(const layers_paths *paths, const float *prefix, int k, int count, l8 total[SUM_COMPONENTS])
 {
     l8 first[SUM_VECTORS], second[SUM_VECTORS];
-    region_sum(paths, prefix, above_weights, below_weights, k, first);
-    if (count == PAIR) region_sum(paths, prefix, above_weights, below_weights, k + 1, second);
+    region_sum(paths, prefix, k, first);
+    if (count == PAIR) region_sum(paths, prefix, k + 1, second);
     for (int c = 0; c < SUM_VECTORS; c++)
         pair_exchange(first[c], count == PAIR ? second[c] : first[c], total + 2 * c, total + 2 * c + 1);
 }
@@ -173,56 +153,70 @@ static inline float *pair_run(const l8 terms[SUM_COMPONENTS], int count, l8 runn
     return out;
 }
 
-/* What the particles of place k add to the moments about the origin, from positions x. */
-static inline void moment_terms(const layers_regions *regions, float *const x[3], int k, d4 *terms)
+/*
+ * What the particles of place k add to a region: moments about the origin, mass times deviation from the skeleton, and
+ * mass times the skeleton's place.
+ */
+static inline void base_terms(const layers_regions *regions, const layers_iterate *iterate, int k,
+                              d4 terms[BASE_COMPONENTS])
 {
-    d4 mass = d4_load(regions->masses + 4 * k);
+    d4 mass = d4_load(regions->masses + 4 * k), place[3];
+    for (int c = 0; c < 3; c++) place[c] = d4_load(iterate->target[c] + 4 * k);
     for (int r = 0; r < 3; r++) {
-        terms[9 + r] = mass * d4_load(x[r] + 4 * k);
-        for (int c = 0; c < 3; c++) terms[3 * r + c] = terms[9 + r] * d4_load(regions->rest[c] + 4 * k);
+        d4 x = d4_load(iterate->x[r] + 4 * k);
+        for (int c = 0; c < 3; c++) terms[3 * r + c] = mass * x * place[c];
+        terms[9 + r] = mass * (x - place[r]);
+        terms[12 + r] = mass * place[r];
     }
 }
 
-/* Moments of a region about its centre from those about the origin. out: SUM_STRIDE floats. */
-static inline void moments_centre(const layers_regions *regions, int k, const d4 *total, float *out)
+/* The region's centre under the skeleton, and its moments about that from those about the origin. */
+static inline void base_centre(const layers_regions *regions, layers_iterate *iterate, int k,
+                               const d4 total[BASE_COMPONENTS])
 {
+    float *out = iterate->base + (size_t)k * SUM_STRIDE;
+    d4 inverse = d4_load(regions->mass_inverse + 4 * k), centre[3];
+    for (int c = 0; c < 3; c++) {
+        d4_store(iterate->centre[c] + 4 * k, total[12 + c] * inverse);
+        centre[c] = d4_load(iterate->centre[c] + 4 * k);
+    }
     for (int r = 0; r < 3; r++) {
         for (int c = 0; c < 3; c++)
-            d4_store(out + 4 * (3 * r + c), total[3 * r + c] - total[9 + r] * d4_load(regions->centre[c] + 4 * k));
+            d4_store(out + 4 * (3 * r + c), total[3 * r + c] - (total[9 + r] + total[12 + r]) * centre[c]);
         d4_store(out + 4 * (9 + r), total[9 + r]);
     }
 }
 
-/* The moments of a region's particles at x, and of their rotations (in sums), by visiting each: the naive sum. */
+/* What `count` particles moved since the base, and their rotations (in sums), summed by visiting each: the naive sum.
+ */
 static void region_moments_naive(const layers_paths *paths, const layers_regions *regions,
                                  const layers_iterate *iterate, int k, float *out)
 {
-    d4 total[SUM_COMPONENTS] = {{0}}, terms[SUM_COMPONENTS];
-    d4 above = d4_load(regions->take[0] + 4 * k), below = d4_load(regions->take[1] + 4 * k);
+    d4 total[SUM_COMPONENTS] = {{0}};
+    const float *base = iterate->base + (size_t)k * SUM_STRIDE;
     for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++) {
         int member = paths->members[i];
-        d4 moment = d4_load(regions->moments + 4 * member);
-        moment_terms(regions, iterate->x, member, terms);
-        for (int c = 0; c < 9; c++) terms[c] += moment * d4_load(iterate->sums + (size_t)member * SUM_STRIDE + 4 * c);
-        for (int c = 0; c < SUM_COMPONENTS; c++) {
-            total[c] += terms[c];
-            if (member == k) total[c] += adjacent(terms[c], above, below);
+        d4 moment = d4_load(regions->moments + 4 * member), mass = d4_load(regions->masses + 4 * member);
+        for (int r = 0; r < 3; r++) {
+            d4 moved = mass * (d4_load(iterate->x[r] + 4 * member) - d4_load(iterate->base_x[r] + 4 * member));
+            for (int c = 0; c < 3; c++)
+                total[3 * r + c] +=
+                    moved * (d4_load(iterate->target[c] + 4 * member) - d4_load(iterate->centre[c] + 4 * k)) +
+                    moment * d4_load(iterate->sums + (size_t)member * SUM_STRIDE + 4 * (3 * r + c));
+            total[9 + r] += moved;
         }
     }
-    moments_centre(regions, k, total, out);
+    for (int c = 0; c < SUM_COMPONENTS; c++) d4_store(out + 4 * c, d4_load(base + 4 * c) + total[c]);
 }
 
-/* The same for the regions' maps, which lie one after the other in naive mode. */
-static void region_maps_naive(const layers_paths *paths, const layers_regions *regions, const layers_iterate *iterate,
-                              int k, float *out)
+/* The sum of the regions' maps, which lie one after the other in naive mode. */
+static void region_maps_naive(const layers_paths *paths, const layers_iterate *iterate, int k, float *out)
 {
-    d4 above = d4_load(regions->give[0] + 4 * k), below = d4_load(regions->give[1] + 4 * k);
     for (int c = 0; c < SUM_COMPONENTS; c++) {
         d4 total = {0};
         for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++)
             total += d4_load(iterate->maps + (size_t)paths->members[i] * SUM_STRIDE + 4 * c);
-        d4 own = d4_load(iterate->maps + (size_t)k * SUM_STRIDE + 4 * c);
-        d4_store(out + 4 * c, total + adjacent(own, above, below));
+        d4_store(out + 4 * c, total);
     }
 }
 
@@ -230,13 +224,13 @@ void layers_match_base_sums(const layers_paths *paths, const layers_regions *reg
                             int path_begin, int path_end)
 {
     for (int path = path_begin; path < path_end; path++) {
-        d4 running[SUM_COMPONENTS] = {{0}}, terms[SUM_COMPONENTS];
-        double *out = iterate->base_sums + (size_t)(paths->path_first[path] + path) * SUM_STRIDE;
-        for (int c = 0; c < SUM_COMPONENTS; c++) d4_put(out + 4 * c, running[c]);
+        d4 running[BASE_COMPONENTS] = {{0}}, terms[BASE_COMPONENTS];
+        double *out = iterate->base_sums + (size_t)(paths->path_first[path] + path) * BASE_STRIDE;
+        for (int c = 0; c < BASE_COMPONENTS; c++) d4_put(out + 4 * c, running[c]);
         for (int k = paths->path_first[path]; k < paths->path_first[path + 1]; k++) {
-            out += SUM_STRIDE;
-            moment_terms(regions, iterate->x, k, terms);
-            for (int c = 0; c < SUM_COMPONENTS; c++) d4_put(out + 4 * c, running[c] += terms[c]);
+            out += BASE_STRIDE;
+            base_terms(regions, iterate, k, terms);
+            for (int c = 0; c < BASE_COMPONENTS; c++) d4_put(out + 4 * c, running[c] += terms[c]);
             for (int c = 0; c < 3; c++)
                 memcpy(iterate->base_x[c] + 4 * k, iterate->x[c] + 4 * k, LAYERS * sizeof(float));
         }
@@ -246,19 +240,15 @@ void layers_match_base_sums(const layers_paths *paths, const layers_regions *reg
 void layers_match_base(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate,
                        int path_begin, int path_end)
 {
-    d4 total[SUM_COMPONENTS];
     const double *prefix = iterate->base_sums;
     for (int k = paths->path_first[path_begin]; k < paths->path_first[path_end]; k++) {
-        const double *own = prefix + (size_t)(k + paths->path_of[k]) * SUM_STRIDE;
-        d4 above = d4_load(regions->take[0] + 4 * k), below = d4_load(regions->take[1] + 4 * k);
-        for (int c = 0; c < SUM_COMPONENTS; c++)
-            total[c] = adjacent(d4_get(own + SUM_STRIDE + 4 * c) - d4_get(own + 4 * c), above, below);
+        d4 total[BASE_COMPONENTS] = {{0}};
         for (int i = paths->interval_first[k]; i < paths->interval_first[k + 1]; i++) {
-            const double *a = prefix + (size_t)paths->intervals[i].begin * SUM_STRIDE;
-            const double *b = prefix + (size_t)paths->intervals[i].end * SUM_STRIDE;
-            for (int c = 0; c < SUM_COMPONENTS; c++) total[c] += d4_get(b + 4 * c) - d4_get(a + 4 * c);
+            const double *a = prefix + (size_t)paths->intervals[i].begin * BASE_STRIDE;
+            const double *b = prefix + (size_t)paths->intervals[i].end * BASE_STRIDE;
+            for (int c = 0; c < BASE_COMPONENTS; c++) total[c] += d4_get(b + 4 * c) - d4_get(a + 4 * c);
         }
-        moments_centre(regions, k, total, iterate->base + (size_t)k * SUM_STRIDE);
+        base_centre(regions, iterate, k, total);
     }
 }
 
@@ -346,7 +336,7 @@ static inline float *sums_run(const layers_regions *regions, const layers_iterat
     for (int c = 0; c < 4; c++) q[c] = pair_load(iterate->q[c] + 4 * k, count);
     matrix_of(q, r);
     l8 mass = pair_load(regions->masses + 4 * k, count), moment = pair_load(regions->moments + 4 * k, count);
-    for (int c = 0; c < 3; c++) x0[c] = pair_load(regions->rest[c] + 4 * k, count);
+    for (int c = 0; c < 3; c++) x0[c] = pair_load(iterate->target[c] + 4 * k, count);
     for (int row = 0; row < 3; row++) {
         l8 d = mass * (pair_load(iterate->x[row] + 4 * k, count) - pair_load(iterate->base_x[row] + 4 * k, count));
         for (int c = 0; c < 3; c++) terms[3 * row + c] = d * x0[c] + moment * r[3 * row + c];
@@ -376,8 +366,8 @@ void layers_match_sums(const layers_paths *paths, const layers_regions *regions,
 }
 
 /*
- * New rotations of the regions of `count` places from k on, from their moments about their centres and sums of m x,
- * and their maps kappa [R | c - R c0 - shift].
+ * New rotations of the regions of `count` places from k on, from their moments about their centres and sums
+ * of m (x - s), and their maps kappa [R - 1 | c - s_r - (R - 1) s_r].
  */
 static inline void regions_match(const layers_regions *regions, layers_iterate *iterate, int k, int count,
                                  const l8 moments[SUM_COMPONENTS], l8 terms[SUM_COMPONENTS])
@@ -389,29 +379,29 @@ static inline void regions_match(const layers_regions *regions, layers_iterate *
     matrix_of(q, r);
     for (int c = 0; c < 4; c++) pair_store(iterate->q[c] + 4 * k, q[c], count);
     l8 weight = pair_load(regions->weights + 4 * k, count), inverse = pair_load(regions->mass_inverse + 4 * k, count);
-    for (int c = 0; c < 3; c++) c0[c] = pair_load(regions->centre[c] + 4 * k, count);
+    for (int c = 0; c < 3; c++) c0[c] = pair_load(iterate->centre[c] + 4 * k, count);
     for (int row = 0; row < 3; row++) {
-        const l8 *of = r + 3 * row;
-        l8 centre = moments[9 + row] * inverse - iterate->shift[row];
+        l8 *of = r + 3 * row;
+        of[row] -= 1;
         for (int c = 0; c < 3; c++) terms[3 * row + c] = weight * of[c];
-        terms[9 + row] = weight * (centre - (of[0] * c0[0] + of[1] * c0[1] + of[2] * c0[2]));
+        terms[9 + row] = weight * (moments[9 + row] * inverse - (of[0] * c0[0] + of[1] * c0[1] + of[2] * c0[2]));
     }
 }
 
 /* Moments of the regions of `count` places about their centres: those of the base, and what iterations have added. */
-static inline void region_moments(const layers_paths *paths, const layers_regions *regions,
-                                  const layers_iterate *iterate, int k, int count, l8 out[SUM_COMPONENTS])
+static inline void region_moments(const layers_paths *paths, const layers_iterate *iterate, int k, int count,
+                                  l8 out[SUM_COMPONENTS])
 {
     const float *base = iterate->base + (size_t)k * SUM_STRIDE;
     l8 total[SUM_COMPONENTS], from[SUM_COMPONENTS];
-    pair_sum(paths, iterate->sums, regions->take[0], regions->take[1], k, count, total);
+    pair_sum(paths, iterate->sums, k, count, total);
     for (int c = 0; c < SUM_VECTORS; c++)
         pair_exchange(l8_load(base + 8 * c), l8_load(base + (count - 1) * SUM_STRIDE + 8 * c), from + 2 * c,
                       from + 2 * c + 1);
     for (int r = 0; r < 3; r++) {
         for (int c = 0; c < 3; c++)
             out[3 * r + c] =
-                from[3 * r + c] + (total[3 * r + c] - total[9 + r] * pair_load(regions->centre[c] + 4 * k, count));
+                from[3 * r + c] + (total[3 * r + c] - total[9 + r] * pair_load(iterate->centre[c] + 4 * k, count));
         out[9 + r] = from[9 + r] + total[9 + r];
     }
 }
@@ -420,7 +410,7 @@ static inline float *maps_run(const layers_paths *paths, const layers_regions *r
                               int count, l8 running[SUM_VECTORS], float *out)
 {
     l8 moments[SUM_COMPONENTS], terms[SUM_COMPONENTS];
-    region_moments(paths, regions, iterate, k, count, moments);
+    region_moments(paths, iterate, k, count, moments);
     regions_match(regions, iterate, k, count, moments, terms);
     return pair_run(terms, count, running, out);
 }
@@ -455,65 +445,67 @@ void layers_match_maps(const layers_paths *paths, const layers_regions *regions,
 
 /* ---- goals ---- */
 
-/* The particles of `count` places from k on towards their goals. coupling: of the bone layer to its target. */
-static inline void places_blend(const layers_regions *regions, layers_iterate *iterate, const l8 total[SUM_COMPONENTS],
-                                float h2, float omega, float coupling, int k, int count)
+/* A vector of two columns times their matrices, which lie diagonal by diagonal. */
+static inline l8 columns_solve(const l8 diagonals[LAYERS], l8 a)
 {
-    l8 inverse = pair_load(regions->weight_inverse + 4 * k, count);
-    l8 beta = pair_load(regions->kappa_mean + 4 * k, count) * h2, share = 1 / (1 + beta), x0[3];
-    l8 hold = {0, 0, 0, coupling, 0, 0, 0, coupling};
-    for (int c = 0; c < 3; c++) x0[c] = pair_load(regions->rest[c] + 4 * k, count);
+    return diagonals[0] * a + diagonals[1] * __builtin_shufflevector(a, a, 1, 2, 3, 0, 5, 6, 7, 4) +
+           diagonals[2] * __builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5) +
+           diagonals[3] * __builtin_shufflevector(a, a, 3, 0, 1, 2, 7, 4, 5, 6);
+}
+
+/* The particles of `count` places from k on to the balance of inertia, goals, springs of the column and pushes. */
+static inline void places_blend(const layers_regions *regions, layers_iterate *iterate, const l8 total[SUM_COMPONENTS],
+                                float h2, float omega, int k, int count)
+{
+    l8 inverse = pair_load(regions->weight_inverse + 4 * k, count), mass = pair_load(regions->mass + 4 * k, count);
+    l8 pull = mass * pair_load(regions->kappa_mean + 4 * k, count) * h2, place[3], diagonals[LAYERS];
+    for (int c = 0; c < 3; c++) place[c] = pair_load(iterate->target[c] + 4 * k, count);
+    for (int d = 0; d < LAYERS; d++) {
+        const float *from = iterate->columns + 16 * k + 4 * d;
+        diagonals[d] = __builtin_shufflevector(l4_load(from), l4_load(from + 16 * (count - 1)), 0, 1, 2, 3, 4, 5, 6, 7);
+    }
     for (int r = 0; r < 3; r++) {
         const l8 *row = total + 3 * r;
         const float *pushes = iterate->push[r] + k;
-        l8 goal = row[0] * x0[0] + row[1] * x0[1] + row[2] * x0[2] + total[9 + r];
-        goal = goal * inverse + iterate->shift[r];
+        l8 goal = (row[0] * place[0] + row[1] * place[1] + row[2] * place[2] + total[9 + r]) * inverse;
         l8 push = {pushes[0], 0, 0, 0, pushes[count - 1], 0, 0, 0};
-        l8 y = pair_load(iterate->inert[r] + 4 * k, count), last = pair_load(iterate->last[r] + 4 * k, count);
-        l8 next = y + (beta * (goal - y) + push) * share;
+        l8 inert = pair_load(iterate->inert[r] + 4 * k, count) - place[r];
+        l8 next = place[r] + columns_solve(diagonals, mass * inert + pull * goal + push);
+        l8 last = pair_load(iterate->last[r] + 4 * k, count);
         next = last + omega * (next - last);
-        next += hold * (pair_load(iterate->target[r] + 4 * k, count) - next);
         pair_store(iterate->last[r] + 4 * k, pair_load(iterate->x[r] + 4 * k, count), count);
         pair_store(iterate->x[r] + 4 * k, next, count);
     }
 }
 
 void layers_match_blend(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, bool naive,
-                        double h, float omega, float coupling, int path_begin, int path_end)
+                        double h, float omega, int path_begin, int path_end)
 {
     float h2 = (float)(h * h);
     l8 total[SUM_COMPONENTS];
     int k = paths->path_first[path_begin], last = paths->path_first[path_end];
     for (; k < last && naive; k++) {
         float sums[SUM_STRIDE];
-        region_maps_naive(paths, regions, iterate, k, sums);
+        region_maps_naive(paths, iterate, k, sums);
         for (int c = 0; c < SUM_COMPONENTS; c++) total[c] = l8_twice(sums + 4 * c);
-        places_blend(regions, iterate, total, h2, omega, coupling, k, 1);
+        places_blend(regions, iterate, total, h2, omega, k, 1);
     }
     for (; k + PAIR <= last; k += PAIR) {
-        pair_sum(paths, iterate->maps, regions->give[0], regions->give[1], k, PAIR, total);
-        places_blend(regions, iterate, total, h2, omega, coupling, k, PAIR);
+        pair_sum(paths, iterate->maps, k, PAIR, total);
+        places_blend(regions, iterate, total, h2, omega, k, PAIR);
     }
     if (k < last) {
-        pair_sum(paths, iterate->maps, regions->give[0], regions->give[1], k, 1, total);
-        places_blend(regions, iterate, total, h2, omega, coupling, k, 1);
+        pair_sum(paths, iterate->maps, k, 1, total);
+        places_blend(regions, iterate, total, h2, omega, k, 1);
     }
 }
 
 /* ---- constants ---- */
 
-/*
- * Stiffness between the particles of place k in layers l and l + 1: that of the softer tissue, for soft fat under a
- * firm skin shears and the skin does not help it.
- */
-static double kappa_between(const layers_regions *regions, int k, int l)
-{
-    return MIN(regions->kappa[4 * k + l], regions->kappa[4 * k + l + 1]);
-}
-
-void layers_regions_finish(const layers_paths *paths, const float *mass, layers_regions *regions)
+void layers_regions_finish(const layers_paths *paths, layers_regions *regions)
 {
     int n = paths->point_count;
+
     /*
      * Weights of regions in a goal. By the energy they are kappa; where kappa changes along a layer its root serves,
      * over the largest of the layer and no less than a fiftieth, for float sums would drown the soft in the stiff.
@@ -522,44 +514,27 @@ void layers_regions_finish(const layers_paths *paths, const float *mass, layers_
     for (int i = 0; i < LAYERS * n; i++) stiffest[i % LAYERS] = MAX(stiffest[i % LAYERS], regions->kappa[i]);
     for (int i = 0; i < LAYERS * n; i++)
         regions->weights[i] = MAX(sqrtf(regions->kappa[i] / stiffest[i % LAYERS]), 0.02f);
-    /* Regions that hold a particle: those of its ring, and those of the siblings. */
+
+    /* each particle's mass is shared out to the regions that hold it */
     for (int k = 0; k < n; k++)
         for (int l = 0; l < LAYERS; l++) {
             int members = paths->member_first[k + 1] - paths->member_first[k];
-            int sibling_count = (l > 0) + (l + 1 < LAYERS);
-            double held = members + (double)regions->siblings[k] * sibling_count;
-            regions->masses[4 * k + l] = (float)(mass[4 * k + l] / held);
+            regions->masses[4 * k + l] = regions->mass[4 * k + l] / (float)members;
         }
+
+    /* sums over regions, and over the regions that hold a particle */
     for (int k = 0; k < n; k++)
         for (int l = 0; l < LAYERS; l++) {
-            int p = 4 * k + l;
-            double sum = 0, centre[3] = {0}, kappa = 0, held = 0, weights = 0;
-            for (int i = paths->member_first[k]; i < paths->member_first[k + 1]; i++) {
+            double sum = 0, kappa = 0, weights = 0;
+            int first = paths->member_first[k], last = paths->member_first[k + 1];
+            for (int i = first; i < last; i++) {
                 int q = 4 * paths->members[i] + l;
                 sum += regions->masses[q];
                 kappa += regions->kappa[q];
                 weights += regions->weights[q];
-                held += 1;
-                for (int c = 0; c < 3; c++) centre[c] += (double)regions->masses[q] * regions->rest[c][q];
             }
-            for (int side = 0; side < 2; side++) {
-                int q = p + (side ? 1 : -1);
-                regions->take[side][p] = regions->give[side][p] = 0;
-                if (side ? l + 1 == LAYERS : l == 0) continue;
-                /* The pair's stiffness, over that of the region which takes the sibling in. */
-                double between = regions->siblings[k] * kappa_between(regions, k, side ? l : l - 1);
-                double take = between / regions->kappa[p], give = take * regions->weights[p];
-                regions->take[side][p] = (float)take;
-                regions->give[side][p] = (float)(give / regions->weights[q]);
-                sum += take * regions->masses[q];
-                kappa += between;
-                weights += give;
-                held += regions->siblings[k];
-                for (int c = 0; c < 3; c++) centre[c] += take * regions->masses[q] * regions->rest[c][q];
-            }
-            regions->mass_inverse[p] = (float)(1 / sum);
-            regions->kappa_mean[p] = (float)(kappa / held);
-            regions->weight_inverse[p] = (float)(1 / weights);
-            for (int c = 0; c < 3; c++) regions->centre[c][p] = (float)(centre[c] / sum);
+            regions->mass_inverse[4 * k + l] = (float)(1 / sum);
+            regions->kappa_mean[4 * k + l] = (float)(kappa / (last - first));
+            regions->weight_inverse[4 * k + l] = (float)(1 / weights);
         }
 }

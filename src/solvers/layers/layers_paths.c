@@ -140,13 +140,74 @@ static void sort_ints(int *values, int count)
         }
 }
 
-/* The region of place k as sorted places; returns their number. */
-static int region_gather(const layers_paths *paths, const mesh *m, int k, int rings, int *region, uint8_t *marks)
+/* Points on the way of a search along edges. */
+typedef struct front {
+    int *places;      /* found so far, in the order of their distance up to `settled` */
+    float *distances; /* (point_count) by place, negative: not found */
+    int count;
+} front;
+
+/* Places within `radius` of place k along edges, nearest first, by Dijkstra's method; regions are small. */
+static void front_spread(front *f, const mesh *m, int k, float radius)
 {
-    int count = mesh_rings(m, paths->points[k], rings, region, paths->point_count, marks);
-    for (int i = 0; i < count; i++) region[i] = paths->places[region[i]];
-    sort_ints(region, count);
-    return count;
+    f->count = 0;
+    f->places[f->count++] = k;
+    f->distances[k] = 0;
+    for (int settled = 0; settled < f->count; settled++) {
+        /* the nearest of the rest is next */
+        int best = settled;
+        for (int i = settled + 1; i < f->count; i++)
+            if (f->distances[f->places[i]] < f->distances[f->places[best]]) best = i;
+        int p = f->places[best];
+        f->places[best] = f->places[settled];
+        f->places[settled] = p;
+
+        /* its neighbours, by way of it */
+        for (int i = m->point_neighbour_first[p]; i < m->point_neighbour_first[p + 1]; i++) {
+            int q = m->point_neighbours[i];
+            float distance =
+                f->distances[p] + vec3_distance(vec3_load(m->positions + 3 * p), vec3_load(m->positions + 3 * q));
+            if (distance > radius) continue;
+            if (f->distances[q] < 0) f->places[f->count++] = q;
+            if (f->distances[q] < 0 || distance < f->distances[q]) f->distances[q] = distance;
+        }
+    }
+}
+
+static bool neighbours(const mesh *m, int p, int q)
+{
+    for (int i = m->point_neighbour_first[p]; i < m->point_neighbour_first[p + 1]; i++)
+        if (m->point_neighbours[i] == q) return true;
+    return false;
+}
+
+/*
+ * The pairs of places k < q of one region: calls for each, in either order. Searched from the lower one alone, for
+ * rounding must not make q one of k and not k one of q. visit NULL: counts only. Returns how many.
+ */
+static long pairs_visit(front *f, const mesh *m, const float *radii, int *counts, int *members)
+{
+    long pairs = 0;
+    for (int k = 0; k < m->point_count; k++) {
+        front_spread(f, m, k, radii[k]);
+        for (int i = 0; i < f->count; i++) {
+            int q = f->places[i];
+            bool in = q > k && f->distances[q] <= radii[q] && !neighbours(m, k, q);
+            f->distances[q] = -1;
+            if (!in) continue;
+            if (members) members[counts[k]] = q, members[counts[q]] = k;
+            counts[k]++, counts[q]++;
+            pairs++;
+        }
+        for (int i = m->point_neighbour_first[k]; i < m->point_neighbour_first[k + 1]; i++) {
+            int q = m->point_neighbours[i];
+            if (q <= k) continue;
+            if (members) members[counts[k]] = q, members[counts[q]] = k;
+            counts[k]++, counts[q]++;
+            pairs++;
+        }
+    }
+    return pairs;
 }
 
 static int region_intervals(const layers_paths *paths, const int *region, int count, layers_interval *out)
@@ -162,8 +223,8 @@ static int region_intervals(const layers_paths *paths, const int *region, int co
     return n;
 }
 
-cutis_result layers_paths_build(layers_paths *paths, const mesh *m, int rings, arena *memory,
-                                const cutis_allocator *allocator, cutis_error *error)
+cutis_result layers_paths_build(layers_paths *paths, const mesh *m, arena *memory, const cutis_allocator *allocator,
+                                cutis_error *error)
 {
     int n = m->point_count;
     *paths = (layers_paths){.point_count = n};
@@ -173,40 +234,61 @@ cutis_result layers_paths_build(layers_paths *paths, const mesh *m, int rings, a
                 .queue = ARENA_ARRAY(&scratch, int, n),
                 .on = ARENA_ARRAY(&scratch, uint8_t, n),
                 .ends = ARENA_ARRAY(&scratch, uint8_t, n)};
-    int *region = ARENA_ARRAY(&scratch, int, n);
-    uint8_t *marks = ARENA_ARRAY(&scratch, uint8_t, n);
     paths->points = l.points = ARENA_ARRAY(memory, int, n);
     paths->places = ARENA_ARRAY(memory, int, n);
     paths->path_of = ARENA_ARRAY(memory, int, n);
     paths->path_first = ARENA_ARRAY(memory, int, n + 1);
+    bool failed = scratch.failed || memory->failed;
+    for (int p = 0; p < n && !failed; p++) l.level[p] = -1;
+    for (int p = 0; p < n && !failed; p++)
+        if (l.level[p] < 0) component_cover(&l, p);
+    if (!failed) paths_cut(paths, l.ends);
+    for (int k = 0; k < n && !failed; k++) paths->places[paths->points[k]] = k;
+    arena_destroy(&scratch);
+    return failed ? error_memory(error, "the path layout of solver layers") : CUTIS_OK;
+}
+
+cutis_result layers_paths_regions(layers_paths *paths, const mesh *m, const float *radii, arena *memory,
+                                  const cutis_allocator *allocator, cutis_error *error)
+{
+    int n = paths->point_count;
+    arena scratch = arena_create(allocator);
+    front f = {.places = ARENA_ARRAY(&scratch, int, n), .distances = ARENA_ARRAY(&scratch, float, n)};
+    int *counts = ARENA_ARRAY(&scratch, int, n + 1);
     paths->interval_first = ARENA_ARRAY(memory, int, n + 1);
     paths->member_first = ARENA_ARRAY(memory, int, n + 1);
     if (scratch.failed || memory->failed) goto out_of_memory;
 
-    for (int p = 0; p < n; p++) l.level[p] = -1;
-    for (int p = 0; p < n; p++)
-        if (l.level[p] < 0) component_cover(&l, p);
-    paths_cut(paths, l.ends);
-    for (int k = 0; k < n; k++) paths->places[paths->points[k]] = k;
-
-    for (int k = 0; k < n; k++) {
-        int count = region_gather(paths, m, k, rings, region, marks);
-        paths->member_first[k + 1] = paths->member_first[k] + count;
-        paths->interval_first[k + 1] = paths->interval_first[k] + region_intervals(paths, region, count, NULL);
-    }
-    paths->members = ARENA_ARRAY(memory, int, paths->member_first[n]);
-    paths->intervals = ARENA_ARRAY(memory, layers_interval, paths->interval_first[n]);
+    /* how many places each region holds, itself included, then which */
+    for (int k = 0; k < n; k++) f.distances[k] = -1;
+    for (int k = 0; k < n; k++) counts[k] = 1;
+    pairs_visit(&f, m, radii, counts, NULL);
+    for (int k = 0; k < n; k++) paths->member_first[k + 1] = paths->member_first[k] + counts[k];
+    paths->members = ARENA_ARRAY(memory, int, paths->member_first[n] + 1);
     if (memory->failed) goto out_of_memory;
     for (int k = 0; k < n; k++) {
-        int *members = paths->members + paths->member_first[k];
-        int count = region_gather(paths, m, k, rings, region, marks);
-        for (int i = 0; i < count; i++) members[i] = region[i];
-        region_intervals(paths, region, count, paths->intervals + paths->interval_first[k]);
+        counts[k] = paths->member_first[k];
+        paths->members[counts[k]++] = k;
     }
+    pairs_visit(&f, m, radii, counts, paths->members);
+
+    /* as intervals of paths */
+    for (int k = 0; k < n; k++) {
+        int *members = paths->members + paths->member_first[k];
+        int count = paths->member_first[k + 1] - paths->member_first[k];
+        sort_ints(members, count);
+        paths->interval_first[k + 1] = paths->interval_first[k] + region_intervals(paths, members, count, NULL);
+    }
+    paths->intervals = ARENA_ARRAY(memory, layers_interval, paths->interval_first[n] + 1);
+    if (memory->failed) goto out_of_memory;
+    for (int k = 0; k < n; k++)
+        region_intervals(paths, paths->members + paths->member_first[k],
+                         paths->member_first[k + 1] - paths->member_first[k],
+                         paths->intervals + paths->interval_first[k]);
     arena_destroy(&scratch);
     return CUTIS_OK;
 
 out_of_memory:
     arena_destroy(&scratch);
-    return error_memory(error, "the path layout of solver layers");
+    return error_memory(error, "the regions of solver layers");
 }

@@ -18,6 +18,10 @@ void layers_pressures_apply(layers_run *run)
     for (int k = 0; k < m->point_count; k++) run->w.free[k] = 1;
     layers_volume_directions(&m->volumes, m->mesh, run->w.free, work, run->input->jobs);
     layers_volume_push(&m->volumes, m->point_count, work, run->s.pressures, run->input->jobs, run->w.iterate.push);
+
+    /* impulses that would move the skin so far if nothing held it */
+    for (int c = 0; c < 3; c++)
+        for (int k = 0; k < m->point_count; k++) run->w.iterate.push[c][k] *= m->regions.mass[4 * k];
 }
 
 /* Contact moved the point by this much in the substep, and so holds it. */
@@ -29,18 +33,18 @@ static void point_hold(layers_run *run, int k, float push)
 /* Mark the points that contact holds; returns how many times. */
 static int points_hold(layers_run *run)
 {
-    const layers_model *m = run->m;
     int held = 0;
     for (int i = 0; i < run->pair_count; i++) {
         const contact_pair *pair = run->w.contact.pairs + i;
         for (int v = 0; v < 4 && pair->lambda > 0; v++) {
-            point_hold(run, pair->v[v], pair->lambda * m->inverse_masses[pair->v[v]] * fabsf(pair->weights[v]));
+            point_hold(run, pair->v[v], pair->lambda * run->w.inverses[pair->v[v]] * fabsf(pair->weights[v]));
             held++;
         }
     }
     for (int i = 0; i < run->plane_count; i++) {
         if (!(run->w.planes[i].lambda > 0)) continue;
-        point_hold(run, run->w.planes[i].point, run->w.planes[i].lambda);
+        int k = run->w.planes[i].point;
+        point_hold(run, k, run->w.planes[i].lambda * run->w.inverses[k]);
         held++;
     }
     return held;

@@ -25,11 +25,12 @@ static layers_state state_view(const layers_model *m, void *memory, size_t *size
     /* what substeps hand on */
     s.pressures = KIT_CARVE(&block, float, m->volumes.count);
     s.recovering = KIT_CARVE(&block, float, 1);
+    s.released = KIT_CARVE(&block, float, m->point_count);
     s.turns = KIT_CARVE(&block, float, m->joint_count * 4);
     s.drive = KIT_CARVE(&block, float, m->drive.count * 3);
 
     /* results */
-    s.outputs = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 10);
+    s.outputs = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 11);
     if (size) *size = block.used;
     return s;
 }
@@ -47,9 +48,11 @@ static void iterate_view(const layers_model *m, kit_block *block, layers_scratch
         s->iterate.last[c] = KIT_CARVE(block, float, particles);
         s->iterate.target[c] = KIT_CARVE(block, float, particles);
         s->iterate.push[c] = KIT_CARVE(block, float, n);
+        s->iterate.centre[c] = KIT_CARVE(block, float, particles);
     }
     s->iterate.base = KIT_CARVE(block, float, n *SUM_STRIDE);
-    s->iterate.base_sums = KIT_CARVE(block, double, sums);
+    s->iterate.columns = KIT_CARVE(block, float, particles *LAYERS);
+    s->iterate.base_sums = KIT_CARVE(block, double, sums / SUM_STRIDE * BASE_STRIDE);
     s->iterate.sums = KIT_CARVE(block, float, sums);
     s->iterate.maps = KIT_CARVE(block, float, sums);
 }
@@ -79,14 +82,16 @@ static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *
     /* the skeleton's part */
     s.drive = KIT_CARVE(&block, float, m->drive.count * 3);
     s.skinning = KIT_CARVE(&block, float, skinning_scratch_count(&m->drive));
+    s.axis = KIT_CARVE(&block, float, n * 3);
     s.frozen = KIT_CARVE(&block, float, m->frozen_count * 6);
-    s.twists = KIT_CARVE(&block, layers_twist, m->joint_count);
     s.walk = KIT_CARVE(&block, float, kit_walk_floats(m->character));
 
     /* the skin */
     s.skin_old = KIT_CARVE(&block, float, n * 3);
     s.velocities = KIT_CARVE(&block, float, (n + (size_t)m->volumes.centre_count) * 3 + 1);
     s.before = KIT_CARVE(&block, float, n * 3);
+    s.ties = KIT_CARVE(&block, float, n *LAYERS);
+    s.inverses = KIT_CARVE(&block, float, n);
     s.free = KIT_CARVE(&block, float, n);
     s.free_next = KIT_CARVE(&block, float, n);
     s.pressure = KIT_CARVE(&block, float, n);
@@ -141,6 +146,7 @@ void layers_state_rest(layers_run *run)
 
     /* nothing presses */
     *run->s.recovering = 0;
+    memset(run->s.released, 0, (size_t)m->point_count * sizeof(float));
     memset(run->w.pressure, 0, (size_t)m->point_count * sizeof(float));
     memset(run->s.pressures, 0, (size_t)m->volumes.count * sizeof(float));
 
@@ -169,6 +175,7 @@ void layers_teleport(const void *data, void *state, const float transform[12])
         vec3 x = kit_transform(transform, centre, m->size, vec3_make(s.x[0][i], s.x[1][i], s.x[2][i]));
         vec3 v = mat3_vector(turn, vec3_make(s.v[0][i], s.v[1][i], s.v[2][i]));
         quat q = quat_multiply(rotation, (quat){s.q[0][i], s.q[1][i], s.q[2][i], s.q[3][i]});
+        q = quat_multiply(q, quat_conjugate(rotation));
         for (int c = 0; c < 3; c++) s.x[c][i] = (&x.x)[c];
         for (int c = 0; c < 3; c++) s.v[c][i] = (&v.x)[c];
         for (int c = 0; c < 4; c++) s.q[c][i] = (&q.x)[c];
@@ -227,6 +234,7 @@ static void vertices_write(void *context, int begin, int end)
                 run->s.outputs[(size_t)(l - 1) * vertices * 3 + 3 * (size_t)v + (size_t)c] =
                     run->s.x[c][4 * k + l] * m->size + m->centre[c];
         run->s.outputs[vertices * 9 + (size_t)v] = run->w.pressure[k];
+        run->s.outputs[vertices * 10 + (size_t)v] = run->s.released[k];
     }
 }
 
@@ -243,10 +251,10 @@ bool layers_output(const void *data, const void *state, int index, cutis_output 
     const layers_model *m = data;
     layers_state s = state_view(m, (void *)state, NULL);
     int vertices = m->character->vertex_count;
+    size_t at = (size_t)vertices * (size_t)(index <= LAYERS_OUTPUT_CONTACT ? 3 * index : 7 + index - 1);
     *output = (cutis_output){.domain = CUTIS_DOMAIN_VERTEX,
                              .count = vertices,
                              .components = index < LAYERS_OUTPUT_CONTACT ? 3 : 1,
-                             .values = index == LAYERS_OUTPUT_PIECE ? m->vertex_pieces
-                                                                    : s.outputs + (size_t)index * (size_t)vertices * 3};
+                             .values = index == LAYERS_OUTPUT_PIECE ? m->vertex_pieces : s.outputs + at};
     return true;
 }

@@ -18,30 +18,25 @@ typedef struct layers_state {
     float *x[3], *v[3], *q[4]; /* (point_count x LAYERS) */
     float *pressures;          /* (volumes.count) what keeps the sub-volumes, see layers_volumes_keep */
     float *recovering;         /* (1) not 0: the skin is torn or tangled, and contact rests until it is sound */
+    float *released;           /* (point_count) above 0: contact rests there, see layers_yield.c */
     float *turns;              /* (joint_count x 4) of joints against their parents, see skinning_dual_on */
     float *drive;              /* (drive.count x 3) skeleton's positions at the last substep, sizes */
     float *outputs;            /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
 } layers_state;
 
-/* A joint in the pose of the substep. */
-typedef struct layers_twist {
-    vec3 centre;  /* sizes */
-    vec3 line;    /* unit */
-    float amount; /* 0..1 */
-    int side;     /* whose line: 0 of the bone that ends at the joint, 1 of that which begins */
-} layers_twist;
-
 typedef struct layers_scratch {
-    layers_twist *twists; /* (joint_count) */
-    bvh_node *nodes;      /* of the tree that counts intersections */
+    bvh_node *nodes; /* of the tree that counts intersections */
     layers_iterate iterate;
     float *old[3]; /* (point_count x LAYERS) positions at the start of the substep */
     float *drive;  /* (drive.count x 3) at its end */
     float *skinning;
+    float *axis;       /* (point_count x 3) points of the bones' lines under linear skinning */
     float *frozen;     /* (frozen_count x 2 x 3) */
     float *skin_old;   /* (point_count x 3) */
     float *velocities; /* ((point_count + centre_count) x 3) */
     float *before;     /* (point_count x 3) skin before the volume loop */
+    float *ties;       /* (point_count x LAYERS) stiffness of the tie to the skeleton, 1/s^2 */
+    float *inverses;   /* (point_count) inverse mass of the skin in its column: how far an impulse moves it */
     float *free;       /* (point_count) 0: held by a contact */
     float *free_next;
     float *pressure; /* (point_count) */
@@ -62,7 +57,9 @@ typedef struct layers_run {
     layers_scratch w;
     const solver_input *input;
     double h;
-    float omega; /* of the acceleration, in this iteration */
+    float omega;       /* of the acceleration, in this iteration */
+    bool walking;      /* to the pose of a reset, at rest: contact does not let go */
+    bool impacts_left; /* the end of the substep is not proven free of crossings */
     int pair_count, plane_count, touch_count, active_count;
 } layers_run;
 
@@ -85,12 +82,6 @@ bool layers_output(const void *data, const void *state, int index, cutis_output 
 void layers_drive_find(layers_run *run, float *positions);
 /* A particle's position in a drive: between skin and bone layer by depth. */
 float layers_drive_at(const layers_model *m, const float *drive, int k, int l, int c);
-/* The mean motion of the skin's drive from rest. */
-void layers_shift_find(layers_run *run);
-/* How much the bones of each joint are twisted against each other, and about which line. */
-void layers_twists_find(layers_run *run);
-/* Unilateral distances of flesh from joints, for paths. */
-void layers_holds_project(layers_run *run, int path_begin, int path_end);
 /* Painted maps: frozen places stay with the skeleton, others are pressed in only so far. */
 void layers_maps_project(layers_run *run, int begin, int end);
 
@@ -115,6 +106,11 @@ void layers_contacts_keep(layers_run *run);
 bool layers_contacts_resolve(layers_run *run, int *zone_points);
 /* The skin of the iterate (point_count x 3). */
 void layers_skin_gather(const layers_run *run, float *positions);
+
+/* ---- yielding (layers_yield.c) ---- */
+
+/* Let contact go where it pushed too far, and take hold again where it can. */
+void layers_yield_update(layers_run *run);
 
 /* ---- recovery (layers_recovery.c) ---- */
 

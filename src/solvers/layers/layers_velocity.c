@@ -4,25 +4,33 @@
  *
  * Departures from the paper:
  * - Velocities are damped relative to the skeleton's motion, by a rate in 1/s.
- * - Tissue stiffens when it is strained far: flesh further from its place than FAR_DISTANCE is drawn there and damped.
+ * - Tissue stiffens when it is strained: flesh is tied to its place under the skeleton the more, the nearer it is to
+ * its bound (parameter `give`).
  */
 #include "solvers/layers/layers_step.h"
 
 /* ---- prediction ---- */
 
-/* Draw what inertia would carry too far from its place. */
-static void far_pull(layers_run *run, int begin, int end)
+/* Strained tissue stiffens: the tie of each particle to its place by the share of its bound that it is away. */
+static void ties_find(layers_run *run, int begin, int end)
 {
-    layers_iterate *iterate = &run->w.iterate;
-    float pull = (float)(run->h * run->h * FAR_STIFFNESS);
-    float share = pull / (1 + pull);
+    const layers_model *m = run->m;
+    const layers_iterate *iterate = &run->w.iterate;
     for (int i = LAYERS * begin; i < LAYERS * end; i++) {
-        float away[3], away2 = 0;
-        for (int c = 0; c < 3; c++) away[c] = iterate->target[c][i] - iterate->inert[c][i];
-        for (int c = 0; c < 3; c++) away2 += away[c] * away[c];
-        if (!(away2 > FAR_DISTANCE * FAR_DISTANCE)) continue;
-        float step = share * (1 - FAR_DISTANCE / sqrtf(away2));
-        for (int c = 0; c < 3; c++) iterate->inert[c][i] += step * away[c];
+        int k = i / LAYERS;
+        float bound = m->bounds[k] * (1 - m->depths[i]);
+        float away2 = 0;
+        for (int c = 0; c < 3; c++) {
+            float away = iterate->inert[c][i] - iterate->target[c][i];
+            away2 += away * away;
+        }
+        float share2 = bound > 0 ? MIN(away2 / (bound * bound), 1.0f) : 0;
+        float tie = MIN(share2 / MAX(1 - share2, 1e-3f), TIE_LIMIT);
+
+        /* what is painted half frozen is tied by as much again as its flesh holds it */
+        float freeze = m->freeze ? MIN(m->freeze[k], FREEZE_MOST) : 0;
+        float frozen = freeze / (1 - freeze);
+        run->w.ties[i] = m->frequencies[k] * (tie + frozen * frozen);
     }
 }
 
@@ -46,7 +54,12 @@ static void predict_block(void *context, int begin, int end)
         }
         for (int k = begin; k < end; k++) run->w.skin_old[3 * k + c] = run->w.old[c][4 * k];
     }
-    far_pull(run, begin, end);
+
+    /* the columns, stiffened by ties */
+    ties_find(run, begin, end);
+    layers_columns_factor(&m->regions, run->w.ties, run->h, begin, end, iterate);
+    for (int k = begin; k < end; k++)
+        run->w.inverses[k] = iterate->columns[16 * k] * (m->freeze ? 1 - m->freeze[k] : 1);
 }
 
 void layers_predict(layers_run *run)
@@ -63,24 +76,14 @@ static void damp_block(void *context, int begin, int end)
     const layers_iterate *iterate = &run->w.iterate;
     float inverse = (float)(1 / run->h);
     float keep = *run->s.recovering != 0 ? 0 : (float)det_exp(-(double)m->damping * run->h);
-    float keep_far = (float)det_exp(-FAR_DAMPING * run->h);
     for (int i = LAYERS * begin; i < LAYERS * end; i++) {
         /* relative to the bones, damped */
-        float relative[3], bone[3], length2 = 0, away2 = 0;
+        float relative[3], bone[3], length2 = 0;
         for (int c = 0; c < 3; c++) {
-            float away = iterate->x[c][i] - iterate->target[c][i];
             float before = layers_drive_at(m, run->s.drive, i / LAYERS, i % LAYERS, c);
             bone[c] = (iterate->target[c][i] - before) * inverse;
             relative[c] = ((iterate->x[c][i] - run->w.old[c][i]) * inverse - bone[c]) * keep;
             length2 += relative[c] * relative[c];
-            away2 += away * away;
-        }
-
-        /* more so far from its place */
-        if (away2 > FAR_DISTANCE * FAR_DISTANCE) {
-            float more = 1 - MIN(sqrtf(away2) / FAR_DISTANCE - 1, 1.0f) * (1 - keep_far);
-            for (int c = 0; c < 3; c++) relative[c] *= more;
-            length2 *= more * more;
         }
 
         /* no faster than flesh is */
@@ -116,9 +119,9 @@ static void pair_rub(layers_run *run, const contact_pair *pair, float *v)
             (&before.x)[c] += pair->weights[k] * (run->w.iterate.inert[c][4 * p] - run->w.old[c][4 * p]) * inverse;
         friction += 0.5f * fabsf(pair->weights[k]) * m->friction[p];
         restitution += 0.5f * fabsf(pair->weights[k]) * m->restitution[p];
-        mass += m->inverse_masses[p] * pair->weights[k] * pair->weights[k];
+        mass += run->w.inverses[p] * pair->weights[k] * pair->weights[k];
     }
-    contact_pair_velocity(pair, m->inverse_masses, friction, restitution, vec3_dot(before, pair->normal),
+    contact_pair_velocity(pair, run->w.inverses, friction, restitution, vec3_dot(before, pair->normal),
                           pair->lambda * mass * inverse, v);
 }
 
@@ -134,7 +137,8 @@ static void plane_rub(layers_run *run, const contact_plane *plane, float *v)
     float normal = vec3_dot(relative, plane->normal);
     vec3 slip = vec3_madd(relative, plane->normal, -normal);
     float speed = vec3_length(slip);
-    float cut = speed > 0 ? MIN(plane->friction * plane->lambda * inverse, speed) / speed : 0;
+    float cut =
+        speed > 0 ? MIN(plane->friction * plane->lambda * run->w.inverses[plane->point] * inverse, speed) / speed : 0;
 
     /* the speed of approach comes back in part */
     vec3 step = vec3_make(run->w.iterate.inert[0][i] - run->w.old[0][i], run->w.iterate.inert[1][i] - run->w.old[1][i],

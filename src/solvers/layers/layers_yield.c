@@ -1,0 +1,161 @@
+/*
+ * layers_yield.c: contact that lets go where a clip drives bones through flesh, and takes hold again afterwards.
+ *
+ * Poses are given, and a clip may ask for what no skin can do: an arm through the trunk, legs through each other.
+ * Contact that never gives way then drags the skin along, as far as the clip goes. Here flesh gives way down to its
+ * bone. Where contact has pushed the skin further than that, contact of that region with what presses it rests: the
+ * skin follows the skeleton through the other side, as plain skinning does. Contact takes hold again when the region
+ * neither crosses anything nor lies inside the body (after Baraff, Witkin, Kass 2003, who let go what is pinched
+ * between bodies).
+ *
+ * released is above 0 where contact rests, and falls from 1 to 0 over RELEASE_TIME once nothing crosses any more. Pairs
+ * with a released point on each side are left out by the search, so only triangles with released points can cross:
+ * releasing all points of crossing triangles keeps it so. Impacts that could not be resolved are released as well: what
+ * has crossed would be held on the wrong side.
+ */
+#include <string.h>
+
+#include "solvers/layers/layers_step.h"
+
+/* ---- where contact asks for too much ---- */
+
+/* Depth of the flesh at the deepest of a pair's points first..last. */
+static float flesh_depth(const layers_model *m, const contact_pair *pair, int first, int last)
+{
+    float depth = YIELD_LEAST;
+    for (int v = first; v < last; v++) depth = MAX(depth, m->flesh[pair->v[v]]);
+    return depth;
+}
+
+/*
+ * How far contact may push a side of a pair from its place under the skeleton: through its own flesh, and as far as
+ * what presses is thick.
+ */
+static float push_limit(const layers_model *m, const contact_pair *pair, int side)
+{
+    int middle = pair->kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
+    float depths[2] = {flesh_depth(m, pair, 0, middle), flesh_depth(m, pair, middle, 4)};
+    return depths[side] + YIELD_THICKNESS * depths[1 - side] + m->thickness;
+}
+
+/* Whether the pair's own direction leads one of its sides so far from its place. */
+static bool pair_overpushed(const layers_run *run, const contact_pair *pair)
+{
+    float pushed[2] = {0, 0};
+    for (int v = 0; v < 4; v++) {
+        const float *x = run->w.volume.positions + 3 * pair->v[v];
+        const float *place = run->w.drive + 3 * pair->v[v];
+        float along = vec3_dot(vec3_sub(vec3_load(x), vec3_load(place)), pair->normal);
+        pushed[pair->weights[v] < 0] += pair->weights[v] * along;
+    }
+    return pushed[0] > push_limit(run->m, pair, 0) || pushed[1] > push_limit(run->m, pair, 1);
+}
+
+/* Let go the points of pairs that press too far, and what lies around them within their flesh's depth. */
+static void regions_release(layers_run *run)
+{
+    const layers_model *m = run->m;
+    const mesh *skin = m->mesh;
+    int *queue = run->w.active;
+    float *left = run->w.free_next; /* how far the release still spreads */
+    int count = 0;
+    for (int k = 0; k < m->point_count; k++) left[k] = -1;
+    for (int i = 0; i < run->touch_count; i++) {
+        const contact_pair *pair = run->w.touches + i;
+        if (!pair_overpushed(run, pair)) continue;
+        for (int v = 0; v < 4; v++) {
+            int k = pair->v[v];
+            if (left[k] < 0) queue[count++] = k;
+            left[k] = YIELD_SPREAD * push_limit(m, pair, 0);
+        }
+    }
+
+    /* along the edges; a point is visited again when it is reached by a shorter way, which is rare */
+    for (int head = 0; head < count; head++) {
+        int k = queue[head];
+        run->s.released[k] = 1;
+        for (int i = skin->point_neighbour_first[k]; i < skin->point_neighbour_first[k + 1]; i++) {
+            int q = skin->point_neighbours[i];
+            float rest =
+                left[k] - vec3_distance(vec3_load(skin->positions + 3 * k), vec3_load(skin->positions + 3 * q));
+            if (!(rest > left[q])) continue;
+            if (left[q] < 0 && rest >= 0) queue[count++] = q;
+            left[q] = rest;
+        }
+    }
+}
+
+/* ---- where it may take hold again ---- */
+
+/* Whether a triangle has a point at which contact rests. */
+static bool triangle_released(const layers_run *run, const int *corners)
+{
+    const float *released = run->s.released;
+    return released[corners[0]] > 0 || released[corners[1]] > 0 || released[corners[2]] > 0;
+}
+
+/* Mark the points of two triangles that cross. */
+static void triangles_visit(void *context, int a, int b)
+{
+    layers_run *run = context;
+    const layers_model *m = run->m;
+    const int *first = m->mesh->triangles + 3 * a;
+    const int *second = m->mesh->triangles + 3 * b;
+    if (!run->impacts_left && (!triangle_released(run, first) || !triangle_released(run, second))) return;
+    if (triangles_share_point(first, second)) return;
+
+    /* those that cross at rest have contact of their own */
+    if (m->surface.tangle[first[0]] >= 0 && m->surface.tangle[second[0]] >= 0) return;
+    if (mesh_triangles_relate(first, second, run->w.volume.positions) != TRIANGLES_CROSS) return;
+    for (int c = 0; c < 3; c++) {
+        run->w.marks[first[c]] = 1;
+        run->w.marks[second[c]] = 1;
+    }
+}
+
+/* Whether the skin at a point lies inside the body. */
+static bool point_inside(const layers_run *run, const bvh *tree, int k)
+{
+    const mesh *skin = run->m->mesh;
+    const float *x = run->w.volume.positions;
+    if (skin->point_triangle_first[k] == skin->point_triangle_first[k + 1]) return false;
+    int triangle = skin->point_triangles[skin->point_triangle_first[k]];
+    const int *c = skin->triangles + 3 * triangle;
+    vec3 p = vec3_load(x + 3 * c[0]);
+    vec3 q = vec3_load(x + 3 * c[1]);
+    vec3 r = vec3_load(x + 3 * c[2]);
+    vec3 normal = vec3_cross(vec3_sub(q, p), vec3_sub(r, p));
+    vec3 middle = vec3_scale(vec3_add(vec3_add(p, q), r), 1.0f / 3);
+    if (!(vec3_length2(normal) > 0)) return false;
+    return bvh_ray_winding(tree, x, middle, vec3_normalize(normal), triangle) >= 1;
+}
+
+void layers_yield_update(layers_run *run)
+{
+    const layers_model *m = run->m;
+    float *released = run->s.released;
+    int n = m->point_count;
+    bool any = run->impacts_left;
+    regions_release(run);
+    for (int k = 0; k < n && !any; k++) any = released[k] > 0;
+    if (!any) return;
+
+    /* what crosses */
+    bvh tree = m->tree;
+    tree.nodes = run->w.nodes;
+    memcpy(tree.nodes, m->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
+    bvh_refit(&tree, run->w.volume.positions, 0);
+    memset(run->w.marks, 0, (size_t)n);
+    bvh_self_pairs(&tree, triangles_visit, run);
+
+    /* what does not takes hold again after a while, unless it is inside */
+    float fall = (float)(run->h / RELEASE_TIME);
+    for (int k = 0; k < n; k++) {
+        if (run->w.marks[k]) released[k] = 1;
+        if (run->w.marks[k] || !(released[k] > 0)) continue;
+        if (released[k] > fall)
+            released[k] -= fall;
+        else if (!point_inside(run, &tree, k))
+            released[k] = 0;
+    }
+}
