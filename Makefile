@@ -5,6 +5,7 @@
 #   make test     all tests: other compilers, sanitizers, installation; the large extras below where they are installed
 # Further: bench, lint, golden, format, install, clean. Large extras, which each install what they run:
 #   make test-blender    Blender plays what was baked
+#   make blender-addon   the Blender add-on, build/cutis_blender.zip, to be installed from Blender's preferences
 #   make python          the Python wheel, in build/; `pip install ./python` makes and installs it
 #   make test-windows    the Windows build under wine; make windows packs it
 #   make test-arm64      the build for 64-bit ARM under qemu
@@ -21,7 +22,7 @@ define build
 endef
 
 .PHONY: build demo tests test check bench lint golden format install clean python windows test-blender test-windows \
-        test-arm64
+        test-arm64 blender-addon
 build:
 	$(INSTALL) build
 	$(call build,-DCUTIS_TESTS=OFF,all)
@@ -63,6 +64,11 @@ windows:
 	$(INSTALL) build windows
 	@JOBS=$(JOBS) sh scripts/cross.sh win64
 	@sh scripts/windows-zip.sh
+
+blender-addon:
+	$(INSTALL) build
+	$(call build,-DCUTIS_TESTS=OFF,cutis_shared)
+	@python3 scripts/blender_zip.py $(RELEASE)/libcutis.so build/cutis_blender.zip
 
 bench:
 	$(INSTALL) build

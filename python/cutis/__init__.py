@@ -11,7 +11,7 @@ Errors of the library are exceptions (cutis.Error) with the library's own senten
 states may be stepped on several threads. Arrays that are views say so; they keep what they look at alive.
 """
 from .bake import BakeResult, bake
-from .character import Character, Clip, Joint, Prop
+from .character import Character, Clip, Joint, Prop, local_parts
 from .core import (ArgumentError, DataError, Error, FileError, FormatError, Interrupted, MemoryError, Pool,
                    UnsupportedError, library_path, version)
 from .model import ClipMotion, Model, Output, State, StepStats
@@ -22,4 +22,4 @@ __version__ = version()
 __all__ = ["ArgumentError", "BakeResult", "Character", "Clip", "ClipMotion", "DataError", "Error", "FileError",
            "FormatError", "Interrupted", "Joint", "MemoryError", "Model", "Output", "OutputInfo", "Parameter", "Pool",
            "Prop", "Quality", "Rig", "Solver", "State", "StepStats", "UnsupportedError", "bake", "bind", "library_path",
-           "measure", "measure_frames", "read_cache", "rig", "rig_templates", "solver", "solvers", "version", "zoo"]
+           "local_parts",            "measure", "measure_frames", "read_cache", "rig", "rig_templates", "solver", "solvers", "version", "zoo"]

@@ -12,6 +12,7 @@ from .core import array, call, decode, encode, library, settings_array, view
 from .tools import quality_of
 
 STAGES = ("load", "build", "lead_in", "loop", "frames", "measure", "write")
+LEVELS = ("good", "look", "bad")  # of a verdict
 _PLAIN = ("frame_count", "vertex_count", "fps", "start", "lead_in", "substep", "interrupted", "threads", "element_count",
           "size", "load_seconds", "build_seconds", "lead_in_seconds", "total_seconds", "step_min", "step_median",
           "step_mean", "step_max", "model_bytes", "state_bytes", "peak_bytes", "substeps", "iterations", "unconverged",
@@ -34,6 +35,12 @@ class BakeResult:
         self.quality = quality_of(made.quality) if made.has_quality else None
         self.loop = {n: getattr(made.loop, n) for n, _ in made.loop._fields_} if made.has_loop else None
         self.morphs = {n: getattr(made.morphs, n) for n, _ in made.morphs._fields_} if made.has_morphs else None
+        self.verdict: Optional[str] = decode(made.verdict.text) if made.has_verdict else None
+        self.level: Optional[str] = LEVELS[made.verdict.level] if made.has_verdict else None
+        self.findings: List[Dict[str, Any]] = [
+            {"text": decode(f.text), "level": LEVELS[f.level], "value": f.value, "bound": f.bound,
+             "frame": f.worst_frame, "vertex": f.vertex}
+            for f in (made.verdict.findings[i] for i in range(made.verdict.finding_count if made.has_verdict else 0))]
         self.checks = [(decode(k.name), decode(k.relation), k.bound, k.value, k.passed)
                        for k in (made.checks[i] for i in range(made.check_count))]
 

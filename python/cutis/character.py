@@ -36,9 +36,41 @@ def decompose(matrices: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]
             scales.reshape(shape + (3,)).astype(np.float32))
 
 
+def compose(translations: np.ndarray, rotations: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """Matrices (... x 4 x 4) of translations, quaternions and scales."""
+    x, y, z, w = np.moveaxis(np.asarray(rotations, float), -1, 0)
+    made = np.zeros(x.shape + (4, 4))
+    made[..., :3, :3] = np.stack([
+        np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)], -1),
+        np.stack([2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)], -1),
+        np.stack([2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)], -1)], -2)
+    made[..., :3, :3] *= np.asarray(scales, float)[..., None, :]
+    made[..., :3, 3] = translations
+    made[..., 3, 3] = 1
+    return made
+
+
+def local_parts(scene: Any, parents: Sequence[int]) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Translations, rotations and scales in the parents' space, of matrices in scene space (... x joints x 4 x 4).
+
+    Each joint makes up for the rounding of those above it, so that errors do not grow along a chain.
+    """
+    scene = np.asarray(scene, float)
+    stored = np.empty_like(scene)
+    parts = (np.empty(scene.shape[:-2] + (3,), np.float32), np.empty(scene.shape[:-2] + (4,), np.float32),
+             np.empty(scene.shape[:-2] + (3,), np.float32))
+    for j, parent in enumerate(parents):
+        above = stored[..., parent, :, :] if parent >= 0 else np.eye(4)
+        own = decompose((np.linalg.inv(above) @ scene[..., j, :, :])[..., :3, :])
+        for whole, part in zip(parts, own):
+            whole[..., j, :] = part
+        stored[..., j, :, :] = above @ compose(*own)
+    return parts
+
+
 @dataclass
 class Joint:
-    """A node of the skeleton. rest: local transform in the rest pose, 3 x 4 (or 4 x 4)."""
+    """A node of the skeleton. rest: local transform in the rest pose, 3 x 4 (or 4 x 4), or translation, rotation, scale."""
     name: str
     parent: int = -1
     rest: Any = field(default_factory=lambda: np.eye(4)[:3])
@@ -48,7 +80,8 @@ class Joint:
 
 @dataclass
 class Clip:
-    """Linear keys: local transforms (keys x joints x 3 x 4), and weights of morphs (keys x morphs)."""
+    """Linear keys: local transforms (keys x joints x 3 x 4, or the arrays of local_parts), and weights of morphs
+    (keys x morphs)."""
     name: str
     times: Any
     locals: Any
@@ -73,6 +106,10 @@ class Prop:
 
 
 def _set_transform(to: Any, matrix: Any, what: str) -> None:
+    if isinstance(matrix, tuple) and len(matrix) == 3:
+        for part, values, count in zip((to.translation, to.rotation, to.scale), matrix, (3, 4, 3)):
+            part[:] = array(what, values, np.float32, (count,)).tolist()
+        return
     matrix = np.asarray(matrix, float)
     if matrix.shape not in ((3, 4), (4, 4)):
         raise ValueError("%s must be a matrix of 3 x 4" % what)
@@ -197,7 +234,7 @@ class Character:
             if not -1 <= joint.parent < i:
                 raise ValueError("the parent of joint %d, %r, must come before it" % (i, joint.name))
             local = np.eye(4)
-            local[:3] = np.asarray(joint.rest, float)[:3]
+            local[:3] = (compose(*joint.rest) if isinstance(joint.rest, tuple) else np.asarray(joint.rest, float))[:3]
             scene.append(scene[joint.parent] @ local if joint.parent >= 0 else local)
             skeleton[i].name = encode(joint.name, "the name of a joint")
             skeleton[i].parent = joint.parent
@@ -415,10 +452,14 @@ def _tracks(clip: Clip, joint_count: int, morph_count: int) -> Tuple[Any, List[A
     chosen = list(range(joint_count)) if clip.joints is None else list(clip.joints)
     if any(not 0 <= j < joint_count for j in chosen):
         raise ValueError("clip %r keys a joint that is not there" % clip.name)
-    matrices = array("locals of clip %r" % clip.name, clip.locals, np.float64, (len(times), len(chosen), 3, 4))
+    what = "locals of clip %r" % clip.name
+    if isinstance(clip.locals, tuple) and len(clip.locals) == 3:
+        parts = [array(what, part, np.float32, (len(times), len(chosen), n)) for part, n in zip(clip.locals, (3, 4, 3))]
+    else:
+        parts = decompose(array(what, clip.locals, np.float64, (len(times), len(chosen), 3, 4)))
     weights = array("morphs of clip %r" % clip.name, np.zeros((len(times), 0)) if clip.morphs is None else clip.morphs,
                     np.float32, (len(times), morph_count if clip.morphs is not None else 0))
-    parts = [np.ascontiguousarray(np.swapaxes(part, 0, 1)) for part in decompose(matrices)]
+    parts = [np.ascontiguousarray(np.swapaxes(part, 0, 1)) for part in parts]
     columns = np.ascontiguousarray(weights.T)
     tracks = (c.cutis_track * max(1, 3 * len(chosen) + len(columns)))()
     n = 0

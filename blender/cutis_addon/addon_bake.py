@@ -1,0 +1,359 @@
+"""Bakes: in the background of the window, to a Mesh Cache, to shape keys, or to a .glb file; and their removal."""
+import json
+import os
+import threading
+
+import bpy
+import numpy as np
+
+from . import addon_compat, addon_live, cutis
+from .addon_read import KEYS, MODIFIER, Motion, Problem, Reading, armature_of, check_usable
+
+BAKED = "cutis bake"  # the modifier, and the action
+
+
+class Bake:
+    """One bake of one object: prepare and finish on Blender's thread, run on any."""
+
+    def __init__(self, scene, thing):
+        own = thing.cutis
+        check_usable(thing)
+        if armature_of(thing) is None:
+            raise Problem("%s has no armature; choose one, or use Rig to make one" % thing.name)
+        self.scene_name, self.thing_name = scene.name, thing.name
+        self.target, self.loop = own.target, own.loop
+        self.tolerance, self.targets = own.tolerance / 100, own.targets
+        self.lead_in = None if own.lead_in < 0 else own.lead_in
+        self.fraction, self.stage, self.stopped = 0.0, "", False
+        self.result = self.failure = None
+        if self.target == "keys":
+            self._check_keys(thing)
+        self.path = self._path(own.path, thing)
+
+        # what goes in, as live mode reads it
+        addon_live._busy += 1
+        now, part = scene.frame_current, scene.frame_subframe
+        try:
+            scene.frame_set(scene.frame_start)
+            self.reading = Reading(scene, thing)
+            self.motion = Motion(scene, thing, self.reading)
+        finally:
+            scene.frame_set(now, subframe=part)
+            addon_live._busy -= 1
+        self.character = self.reading.character(self.motion.clip("timeline"))
+
+    def _check_keys(self, thing):
+        if thing.data.users > 1:
+            raise Problem("the mesh of %s is used by %d objects; make it single-user, or bake to a Mesh Cache"
+                          % (thing.name, thing.data.users))
+        for modifier in thing.modifiers:
+            if modifier.type == "ARMATURE":
+                if modifier.use_deform_preserve_volume:
+                    raise Problem("shape keys replay on linear skinning: switch off Preserve Volume of modifier %s, or bake "
+                                  "to a Mesh Cache" % modifier.name)
+                break
+            if modifier.show_viewport and modifier.type not in ("MESH_CACHE",):
+                raise Problem("modifier %s lies above the armature; shape keys cannot replay through it: bake to a Mesh Cache"
+                              % modifier.name)
+
+    def _path(self, given, thing):
+        ending = ".glb" if self.target == "glb" else ".pc2"
+        if self.target == "keys":
+            return None
+        if not given:
+            if not bpy.data.filepath:
+                raise Problem("save the .blend first, or name a file for the bake")
+            given = "//%s_cutis%s" % (bpy.path.clean_name(thing.name), ending)
+        path = bpy.path.abspath(given)
+        if not path.lower().endswith(ending):
+            path += ending
+        if not os.path.isdir(os.path.dirname(path)):
+            raise Problem("there is no folder %s" % os.path.dirname(path))
+        return path
+
+    # ---- on a thread ----
+
+    def run(self):
+        weights = {"lead_in": (0.0, 0.2), "loop": (0.2, 0.5), "frames": (0.2, 0.9)}
+
+        def progress(stage, done, total):
+            low, high = weights.get(stage, (0.9, 1.0) if stage in ("measure", "write") else (0.0, 0.0))
+            self.fraction = low + (high - low) * (done / total if total else 0)
+            self.stage = stage
+            return not self.stopped
+
+        try:
+            output = self.path if self.target == "glb" else None
+            self.result = cutis.bake(
+                self.character, output, solver=self.reading.stack, clip="timeline", settings=self.reading.settings,
+                fps=self.motion.fps, lead_in=self.lead_in, loop=self.loop, detail=self.reading.detail, keep_frames=True,
+                measure=True, progress=progress, format=".glb" if self.target == "keys" else None,
+                tolerance=self.tolerance, targets=self.targets)
+        except BaseException as failure:
+            self.failure = failure
+
+    # ---- behind it ----
+
+    def finish(self):
+        """Put the result into the scene; returns a sentence."""
+        if self.failure is not None:
+            raise self.failure
+        thing = bpy.data.objects[self.thing_name]
+        result = self.result
+        text = "%d frames" % result.frame_count
+        if self.target == "cache":
+            self._finish_cache(thing)
+        elif self.target == "keys":
+            text += ", %d shape keys, off by at most %.3g %% of the size" % (
+                self._finish_keys(thing), 100 * result.morphs["max_error"])
+        else:
+            text += " in %s" % os.path.basename(self.path)
+        if result.loop:
+            text += "; seam %.2g of the size%s" % (result.loop["position_seam"], "" if result.loop["closed"] else " (not closed)")
+        quality = result.quality
+        thing.cutis.report = json.dumps({
+            "text": text, "verdict": result.verdict or "", "level": result.level or "good",
+            "volume": quality.volume_error_max, "intersections": int(quality.self_intersections_max),
+            "intersections_rest": int(quality.self_intersections_rest), "seconds": result.total_seconds,
+            "ms": 1000 * result.step_median, "start": self.motion.start,
+            "worst": int(next((f["frame"] for f in result.findings if f["frame"] >= 0),
+                              max(quality.worst_intersection_frame, quality.worst_volume_frame, -1))),
+            "findings": [f["text"] for f in result.findings], "warnings": self.reading.warnings + result.warnings})
+        if self.target != "glb":
+            thing.cutis.live = False  # the bake takes its place
+        return text
+
+    def _finish_cache(self, thing):
+        """Write beside the target and rename, so that a failure leaves the old file."""
+        frames = self.result.positions
+        temporary = self.path + ".tmp"
+        addon_live.write_header(temporary, frames.shape[1], self.motion.start, len(frames))
+        memory = np.memmap(temporary, "<f4", "r+", addon_live.HEADER, frames.shape)
+        for i, frame in enumerate(frames):
+            memory[i] = self.motion.to_object(min(i, self.motion.count - 1), frame)
+        memory.flush()
+        del memory
+        os.replace(temporary, self.path)
+        remove_keys(thing)
+        path = bpy.path.relpath(self.path) if bpy.data.filepath else self.path
+        addon_live.attach(thing, path, self.motion.start, BAKED)
+
+    def _finish_keys(self, thing):
+        """Shape keys and an action of their own, from the morph targets that the library fitted."""
+        made = cutis.Character.load("bake.glb", next(iter(self.result.files.values())))
+        names = [name for name in made.morphs if name not in self.reading.morphs]
+        order = list(made.morphs)
+        weights = np.stack([made.morph_weights("timeline", i / self.result.fps) for i in range(self.result.frame_count)])
+        remove_bake(thing)
+
+        # the keys
+        count = len(thing.data.vertices)
+        if thing.data.shape_keys is None:
+            thing.shape_key_add(name="Basis", from_mix=False)
+        base = np.empty(3 * count, np.float32)
+        thing.data.shape_keys.reference_key.data.foreach_get("co", base)
+        into = np.linalg.inv(self.reading.place[:3, :3])
+        blocks = []
+        for i, name in enumerate(names):
+            block = thing.shape_key_add(name="%s%02d" % (KEYS, i), from_mix=False)
+            delta = made.morphs[name][:count] @ into.T
+            block.data.foreach_set("co", (base.reshape(-1, 3) + delta).astype(np.float32).reshape(-1))
+            block.slider_min, block.slider_max = -10, 10
+            blocks.append(block)
+
+        # an action of their own: as the active one when there is none, else on a track of its own
+        action = bpy.data.actions.new(BAKED)
+        keys = thing.data.shape_keys
+        data = keys.animation_data_create()
+        if data.action is None:
+            data.action = action
+        else:
+            track = data.nla_tracks.new()
+            track.name = BAKED
+            strip = track.strips.new(BAKED, self.motion.start, action)
+        curves = addon_compat.action_curves(action, keys)
+        frames = np.arange(len(weights)) + float(self.motion.start)
+        for block, name in zip(blocks, names):
+            curve = curves.new('key_blocks["%s"].value' % block.name)
+            curve.keyframe_points.add(len(frames))
+            flat = np.stack([frames, weights[:, order.index(name)]], 1).reshape(-1)
+            curve.keyframe_points.foreach_set("co", flat)
+            for point in curve.keyframe_points:
+                point.interpolation = "LINEAR"
+            curve.update()
+        if data.action is not action:
+            strip.action_frame_start, strip.action_frame_end = frames[0], max(frames[-1], frames[0] + 1)
+            strip.frame_start, strip.frame_end = frames[0], max(frames[-1], frames[0] + 1)
+        return len(names)
+
+
+def remove_keys(thing):
+    blocks = thing.data.shape_keys
+    if not blocks:
+        return
+    data = blocks.animation_data
+    if data:
+        for track in [t for t in data.nla_tracks if t.name == BAKED]:
+            data.nla_tracks.remove(track)
+        if data.action and data.action.name.startswith(BAKED):
+            action = data.action
+            data.action = None
+            if action.users == 0:
+                bpy.data.actions.remove(action)
+    for block in [k for k in blocks.key_blocks if k.name.startswith(KEYS)]:
+        thing.shape_key_remove(block)
+    blocks = thing.data.shape_keys
+    if blocks and len(blocks.key_blocks) == 1 and "cutis" in str(thing.cutis.report):
+        thing.shape_key_clear()
+
+
+def remove_bake(thing):
+    addon_live.detach(thing, BAKED)
+    remove_keys(thing)
+
+
+class CUTIS_OT_bake(bpy.types.Operator):
+    bl_idname = "cutis.bake"
+    bl_label = "Bake"
+    bl_description = "Simulate the frame range of the scene. Esc stops"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def prepare(self, context):
+        try:
+            self.bake = Bake(context.scene, context.object)
+            return True
+        except (Problem, cutis.Error) as failure:
+            self.report({"ERROR"}, str(failure))
+            return False
+
+    def conclude(self):
+        try:
+            text = self.bake.finish()
+        except cutis.Interrupted:
+            self.report({"WARNING"}, "The bake was stopped; nothing has changed")
+            return {"CANCELLED"}
+        except (Problem, cutis.Error, OSError) as failure:
+            self.report({"ERROR"}, str(failure))
+            return {"CANCELLED"}
+        self.report({"INFO"}, "Baked " + text)
+        return {"FINISHED"}
+
+    def execute(self, context):
+        if not self.prepare(context):
+            return {"CANCELLED"}
+        self.bake.run()
+        return self.conclude()
+
+    def invoke(self, context, event):
+        if bpy.app.background:
+            return self.execute(context)
+        if not self.prepare(context):
+            return {"CANCELLED"}
+        self.thread = threading.Thread(target=self.bake.run, daemon=True)
+        self.thread.start()
+        manager = context.window_manager
+        manager.progress_begin(0, 100)
+        self.timer = manager.event_timer_add(0.1, window=context.window)
+        manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if event.type == "ESC":
+            self.bake.stopped = True
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        context.window_manager.progress_update(100 * self.bake.fraction)
+        context.workspace.status_text_set("cutis: %s, %d %%. Esc stops" % (self.bake.stage, 100 * self.bake.fraction))
+        if self.thread.is_alive():
+            return {"RUNNING_MODAL"}
+        context.window_manager.event_timer_remove(self.timer)
+        context.window_manager.progress_end()
+        context.workspace.status_text_set(None)
+        return self.conclude()
+
+
+class CUTIS_OT_remove(bpy.types.Operator):
+    bl_idname = "cutis.remove"
+    bl_label = "Remove"
+    bl_description = "Remove the bake and live mode from this object; nothing else is touched"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context):
+        thing = context.object
+        if thing is None or thing.type != "MESH":
+            self.report({"ERROR"}, "select a mesh object")
+            return {"CANCELLED"}
+        thing.cutis.live = False
+        remove_bake(thing)
+        addon_live.detach(thing, MODIFIER)
+        thing.cutis.report = ""
+        found = thing.data.color_attributes.get("cutis")
+        if found:
+            thing.data.color_attributes.remove(found)
+        return {"FINISHED"}
+
+
+class CUTIS_OT_worst(bpy.types.Operator):
+    bl_idname = "cutis.worst_frame"
+    bl_label = "Show worst frame"
+    bl_description = "Jump to the frame where the result is worst"
+
+    def execute(self, context):
+        report = json.loads(context.object.cutis.report or "{}")
+        if report.get("worst", -1) < 0:
+            self.report({"INFO"}, "No frame stands out")
+            return {"CANCELLED"}
+        context.scene.frame_set(report["start"] + report["worst"])
+        return {"FINISHED"}
+
+
+class CUTIS_OT_refresh(bpy.types.Operator):
+    bl_idname = "cutis.refresh"
+    bl_label = "Simulate again"
+    bl_description = "Read mesh, animation and props again"
+
+    def execute(self, context):
+        session = addon_live.sessions.get(context.object.name)
+        if session is None:
+            self.report({"ERROR"}, "switch Live on first")
+            return {"CANCELLED"}
+        try:
+            session.refresh(context.scene)
+            session.show(context.scene.frame_current)
+            addon_live.update_view(context.object)
+        except (Problem, cutis.Error) as failure:
+            self.report({"ERROR"}, str(failure))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class CUTIS_OT_add_map(bpy.types.Operator):
+    bl_idname = "cutis.add_map"
+    bl_label = "Paint"
+    bl_description = "Add the vertex group of this map, for Blender's weight paint"
+    bl_options = {"REGISTER", "UNDO"}
+    name: bpy.props.StringProperty()
+
+    def execute(self, context):
+        from .addon_properties import MAPS
+        thing = context.object
+        group = thing.vertex_groups.get("cutis_" + self.name)
+        if group is None:
+            group = thing.vertex_groups.new(name="cutis_" + self.name)
+            group.add(range(len(thing.data.vertices)), MAPS[self.name], "REPLACE")
+        thing.vertex_groups.active = group
+        addon_live.settings_changed()
+        return {"FINISHED"}
+
+
+CLASSES = (CUTIS_OT_bake, CUTIS_OT_remove, CUTIS_OT_worst, CUTIS_OT_refresh, CUTIS_OT_add_map)
+
+
+def register():
+    for one in CLASSES:
+        bpy.utils.register_class(one)
+
+
+def unregister():
+    for one in reversed(CLASSES):
+        bpy.utils.unregister_class(one)

@@ -1,0 +1,514 @@
+"""Live sessions: the flesh follows the timeline.
+
+A session samples the poses of all frames once, simulates frames in order when they are first asked for, and writes each
+into a .pc2 file that a Mesh Cache modifier behind the armature shows. The mesh itself is never touched. What was
+computed stays, so that scrubbing shows what a straight run shows; when the animation changes at some frame, the
+simulation goes on from the last snapshot before it. Frames that are not there yet show linear skinning.
+"""
+import os
+import struct
+import tempfile
+import time
+
+import bpy
+import numpy as np
+from bpy.app.handlers import persistent
+
+from . import addon_compat, cutis
+from .addon_read import BACK, MODIFIER, Motion, Problem, Reading, armature_index, armature_of, check_usable
+
+SNAPSHOT_BYTES = 256e6  # of all snapshots of a session
+HANDLER_SECONDS = 0.5  # that a frame change may take in the window before the rest is left to a timer
+HEADER = 32  # bytes of a .pc2 file before its positions
+
+sessions = {}  # by the name of the object
+_busy = 0
+_pool = None
+_drawing = None
+errors = {}  # sentences by the name of the object, for the panel
+
+
+def pool():
+    global _pool
+    if _pool is None:
+        _pool = cutis.Pool(0)
+    return _pool
+
+
+def write_header(path, vertices, start, frames):
+    """An empty .pc2 file of full length."""
+    with open(path, "wb") as file:
+        file.write(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, vertices, float(start), 1.0, frames))
+        file.truncate(HEADER + 12 * vertices * frames)
+
+
+def attach(thing, path, start, name=MODIFIER):
+    """A Mesh Cache modifier just behind the armature's, that shows a .pc2 file from a frame on."""
+    modifier = thing.modifiers.get(name)
+    if modifier is None:
+        modifier = thing.modifiers.new(name, "MESH_CACHE")
+        index, found = armature_index(thing)
+        addon_compat.move_modifier(thing, modifier.name, index + 1 if found else 0)
+    modifier.cache_format = "PC2"
+    modifier.filepath = path
+    modifier.frame_start = start
+    modifier.interpolation = "LINEAR"  # exact at whole frames, smooth in motion blur
+    modifier.show_viewport = modifier.show_render = True
+    return modifier
+
+
+def detach(thing, name=MODIFIER):
+    modifier = thing.modifiers.get(name)
+    if modifier is not None and modifier.type == "MESH_CACHE":
+        thing.modifiers.remove(modifier)
+
+
+class Session:
+    def __init__(self, name):
+        self.name = name
+        self.reading = self.motion = self.model = None
+        self.stale = True
+        handle, self.path = tempfile.mkstemp(".pc2", "cutis_")
+        os.close(handle)
+        self.frames = None  # memory of the file: (frames x vertices x 3)
+        self.done = 0  # frames that are simulated
+        self.preview = set()  # that show linear skinning meanwhile
+        self.seconds = []  # of each frame
+        self.overhead = []  # the same, of all but the solver
+
+    @property
+    def thing(self):
+        return bpy.data.objects.get(self.name)
+
+    def close(self):
+        self.frames = None
+        if os.path.exists(self.path):
+            os.remove(self.path)
+
+    # ---- building ----
+
+    def refresh(self, scene):
+        """Read what changed and keep what did not."""
+        global _busy
+        thing = self.thing
+        _busy += 1
+        now, part = scene.frame_current, scene.frame_subframe
+        try:
+            check_usable(thing)
+            if armature_of(thing) is None:
+                raise Problem("%s has no armature; choose one, or use Rig to make one" % thing.name)
+            scene.frame_set(scene.frame_start)
+            reading = Reading(scene, thing)
+            motion = Motion(scene, thing, reading)
+        finally:
+            scene.frame_set(now, subframe=part)
+            _busy -= 1
+
+        # the model, when the mesh or a setting is another
+        if self.reading is None or reading.digest != self.reading.digest or self.model is None:
+            self.model = None
+            self.character = reading.character()
+            self.model = cutis.Model(self.character, reading.stack, reading.settings, detail=reading.detail, pool=pool())
+            self.skinned = cutis.Model(self.character, "lbs").state()
+            self.state = self.model.state()
+            self.snapshots = {}
+            self.motion = None
+            self.done = 0
+        self.reading = reading
+        lead_in = thing.cutis.lead_in
+        lead_in = self.model.lead_in if lead_in < 0 else lead_in
+        if self.model.substep > 0:
+            lead_in = int(lead_in / self.model.substep + 0.5) * self.model.substep
+        else:
+            lead_in = 0.0 if thing.cutis.lead_in < 0 else lead_in
+
+        # the motion: frame i needs the poses up to i + 1, as a substep may end behind it
+        same = motion.same_until(self.motion)
+        if self.motion is not None and lead_in != self.lead_in:
+            same = 0
+        keep = same if self.motion is not None and same == self.motion.count == motion.count else max(0, same - 1)
+        self.lead_in, self.motion = lead_in, motion
+        self.dancer = reading.dancer(motion.clip("timeline"))
+        self.clip = self.dancer.motion("timeline", lead_in)
+        self.rewind(min(keep, self.done))
+        self.open_file(thing)
+        self.stale = False
+
+    def rewind(self, keep):
+        """Forget the frames from `keep` on, and go back to the last snapshot before."""
+        self.snapshots = {i: s for i, s in self.snapshots.items() if i <= keep}
+        if keep >= self.done and self.done > 0:
+            return
+        at = max(self.snapshots, default=-1)
+        if at >= 0:
+            self.state.restore(self.snapshots[at])
+            self.done = at
+        else:
+            self.state.reset()
+            self.done = 0
+            self.every = 10
+        self.seconds = self.seconds[:self.done]
+
+    def open_file(self, thing):
+        """The file of the right length, with the frames that are kept."""
+        shape = (self.motion.count, self.model.character.vertex_count, 3)
+        kept = np.array(self.frames[:self.done]) if self.frames is not None and self.done else None
+        if self.frames is None or self.frames.shape != shape:
+            self.frames = None
+            write_header(self.path, shape[1], self.motion.start, shape[0])
+            self.frames = np.memmap(self.path, "<f4", "r+", HEADER, shape)
+            if kept is not None and kept.shape[1:] == shape[1:]:
+                self.frames[:len(kept)] = kept
+        self.preview = set()
+        colored = thing.cutis.color != "none"
+        self.values = np.zeros(shape[:2], np.float32) if colored else None
+        self.prop_places = np.zeros((shape[0], len(self.reading.props), 3, 4), np.float32)
+        if (colored or self.reading.props) and self.done:
+            self.state.reset()
+            self.snapshots, self.done, self.every = {}, 0, 10
+        attach(thing, self.path, self.motion.start)
+
+    # ---- frames ----
+
+    def step(self):
+        """Simulate the next frame."""
+        begin = time.perf_counter()
+        index = self.done
+        if index == 0 and self.lead_in > 0:
+            self.run_lead_in()
+        self.state.run_to(self.lead_in + index / self.motion.fps, self.clip, pool())
+        solved = time.perf_counter()
+        self.frames[index] = self.motion.to_object(index, self.state.positions)
+        for i in range(len(self.reading.props)):
+            self.prop_places[index, i] = self.state.prop(i)
+        if self.values is not None:
+            self.values[index] = self.color_values()
+        self.done = index + 1
+        self.preview.discard(index)
+
+        # a snapshot now and then, farther apart when they take too much memory
+        if self.done % self.every == 0:
+            self.snapshots[self.done] = self.state.copy()
+            if len(self.snapshots) * self.model.state_bytes > SNAPSHOT_BYTES:
+                self.every *= 2
+                self.snapshots = {i: s for i, s in self.snapshots.items() if i % self.every == 0}
+        end = time.perf_counter()
+        self.seconds.append(end - begin)
+        self.overhead.append(end - solved)
+
+    def run_lead_in(self):
+        """From rest to the first pose, in the pieces of a bake."""
+        substep = self.model.substep
+        total = int(self.lead_in / substep + 0.5) if substep > 0 else 1
+        done = 0
+        while done < total:
+            done = min(done + 8, total)
+            self.state.run_to(self.lead_in * done / total, self.clip, pool())
+
+    def index(self, frame):
+        return min(max(int(frame) - self.motion.start, 0), self.motion.count - 1)
+
+    def show(self, frame, seconds=None):
+        """Have a frame in the file: simulated, or, when that takes longer than allowed, as linear skinning for now."""
+        index = self.index(frame)
+        begin = time.perf_counter()
+        while self.done <= index:
+            if seconds is not None and time.perf_counter() - begin > seconds:
+                break
+            self.step()
+        if self.done <= index and index not in self.preview:
+            pose = self.dancer.pose("timeline", index / self.motion.fps)
+            self.skinned.step(0, pose, morphs=self.motion.morphs[index] if self.motion.morphs.shape[1] else None)
+            self.frames[index] = self.motion.to_object(index, self.skinned.positions)
+            self.preview.add(index)
+        return self.done > index
+
+    # ---- colours and props ----
+
+    def color_values(self):
+        kind = self.thing.cutis.color
+        if kind == "stretch":
+            a, b = self.edges()
+            rest = self.character.positions
+            x = self.state.positions
+            ratio = np.linalg.norm(x[a] - x[b], axis=1) / np.maximum(np.linalg.norm(rest[a] - rest[b], axis=1), 1e-12)
+            total, count = np.zeros(len(x)), np.zeros(len(x))
+            for end in (a, b):
+                np.add.at(total, end, ratio)
+                np.add.at(count, end, 1)
+            return total / np.maximum(count, 1) - 1
+        names = {"pressure": ("contact", "touch"), "touch": ("touch", "contact")}[kind]
+        for name in names:
+            found = self.state.output(name)
+            if found and found.domain == "vertex":
+                return np.linalg.norm(found.values, axis=1)
+        return 0
+
+    def edges(self):
+        if not hasattr(self, "_edges"):
+            triangles = self.character.triangles
+            pairs = np.sort(np.concatenate([triangles[:, :2], triangles[:, 1:], triangles[:, ::2]]), 1)
+            pairs = np.unique(pairs, axis=0)
+            self._edges = pairs[:, 0], pairs[:, 1]
+        return self._edges
+
+    def show_extras(self, frame):
+        """Colours and free props of a frame, behind its evaluation."""
+        index = self.index(frame)
+        thing = self.thing
+        if index >= self.done:
+            return
+        if self.values is not None and len(thing.data.vertices) == self.values.shape[1]:
+            value = self.values[index]
+            if thing.cutis.color == "stretch":
+                t = np.clip(value / 0.3, -1, 1)
+                colors = np.stack([1 - np.maximum(-t, 0), 1 - np.abs(t), 1 - np.maximum(t, 0), np.ones_like(t)], 1)
+            else:
+                t = np.clip(value / max(float(self.values.max()), 1e-12), 0, 1)
+                colors = np.stack([0.7 + 0.3 * t, 0.7 * (1 - t), 0.7 * (1 - t), np.ones_like(t)], 1)
+            attribute = addon_compat.color_attribute(thing.data, "cutis")
+            attribute.data.foreach_set("color", colors.astype(np.float32).reshape(-1))
+        for i, name in enumerate(self.reading.prop_names):
+            prop = bpy.data.objects.get(name)
+            if prop is not None and prop.cutis.prop != "collider":
+                if "cutis_rest" not in prop:
+                    prop["cutis_rest"] = [x for row in prop.matrix_world for x in row]
+                place = np.eye(4)
+                place[:3] = self.prop_places[index, i]
+                prop.matrix_world = (BACK @ place).tolist()
+
+
+# ---- switching on and off ----
+
+
+def report_error(name, failure):
+    errors[name] = str(failure)
+
+
+def start(thing, scene=None):
+    """A live session for an object; raises Problem or cutis.Error."""
+    scene = scene or bpy.context.scene
+    stop(thing, keep_modifier=True)
+    session = Session(thing.name)
+    try:
+        session.refresh(scene)
+        session.show(scene.frame_current, None if bpy.app.background else HANDLER_SECONDS)
+    except Exception:
+        session.close()
+        detach(thing)
+        raise
+    sessions[thing.name] = session
+    errors.pop(thing.name, None)
+    update_view(thing)
+    return session
+
+
+def stop(thing, keep_modifier=False):
+    session = sessions.pop(thing.name, None)
+    if session:
+        session.close()
+        for name in session.reading.prop_names if session.reading and not keep_modifier else ():
+            prop = bpy.data.objects.get(name)
+            if prop is not None and "cutis_rest" in prop:
+                prop.matrix_world = np.array(prop["cutis_rest"]).reshape(4, 4).tolist()
+                del prop["cutis_rest"]
+    if not keep_modifier:
+        detach(thing)
+
+
+def live_switched(thing):
+    if _busy:
+        return
+    errors.pop(thing.name, None)
+    if not thing.cutis.live:
+        stop(thing)
+        return
+    try:
+        start(thing)
+    except (Problem, cutis.Error) as failure:
+        report_error(thing.name, failure)
+        thing.cutis["live"] = False
+
+
+def color_switched(thing):
+    session = sessions.get(thing.name)
+    if session:
+        session.stale = True
+        session.frames = None
+        wake()
+
+
+def settings_changed():
+    for session in sessions.values():
+        session.stale = True
+    wake()
+
+
+def update_view(thing):
+    thing.update_tag(refresh={"DATA"})
+    if not bpy.app.background:
+        for window in bpy.context.window_manager.windows:
+            for area in window.screen.areas:
+                area.tag_redraw()
+
+
+# ---- handlers ----
+
+
+@persistent
+def before_frame(scene, *_):
+    if _busy:
+        return
+    adopt(scene)
+    for name, session in list(sessions.items()):
+        thing = session.thing
+        if thing is None:
+            sessions.pop(name).close()
+            continue
+        try:
+            if session.stale:
+                if not bpy.app.background:
+                    wake()
+                    continue
+                session.refresh(scene)
+            if not session.show(scene.frame_current, None if bpy.app.background else HANDLER_SECONDS):
+                wake()
+        except (Problem, cutis.Error) as failure:
+            report_error(name, failure)
+            thing.cutis.live = False
+
+
+@persistent
+def after_frame(scene, *_):
+    if _busy:
+        return
+    for session in sessions.values():
+        if session.motion is not None and not session.stale:
+            session.show_extras(scene.frame_current)
+
+
+def adopt(scene):
+    """Sessions of objects that are live in a file that was opened, or after an undo."""
+    for thing in scene.objects:
+        if thing.type == "MESH" and thing.cutis.live and thing.name not in sessions:
+            sessions[thing.name] = Session(thing.name)
+            wake()
+
+
+@persistent
+def after_change(scene, graph):
+    """The user changed something: the animation, the mesh in an edit or paint mode, a prop."""
+    if _busy or not sessions:
+        return
+    for update in graph.updates:
+        real = update.id
+        for session in sessions.values():
+            thing = session.thing
+            if thing is None or session.reading is None:
+                continue
+            armature = armature_of(thing)
+            mine = isinstance(real, bpy.types.Action) or (armature and real.name == armature.name and isinstance(real, bpy.types.Object))
+            prop = isinstance(real, bpy.types.Object) and real.name in session.reading.prop_names and update.is_updated_transform \
+                and real.cutis.prop == "collider"
+            edited = isinstance(real, (bpy.types.Mesh, bpy.types.Object)) and thing.mode in ("EDIT", "WEIGHT_PAINT") \
+                and real.name in (thing.name, thing.data.name)
+            if (mine and not playing()) or (prop and not playing()) or edited:
+                session.stale = True
+                wake()
+
+
+def playing():
+    screen = getattr(bpy.context, "screen", None)
+    return bool(screen and screen.is_animation_playing)
+
+
+@persistent
+def after_load(*_):
+    for session in sessions.values():
+        session.close()
+    sessions.clear()
+    errors.clear()
+    for scene in bpy.data.scenes:
+        adopt(scene)
+
+
+@persistent
+def after_undo(scene, *_):
+    for name, session in list(sessions.items()):
+        if session.thing is None or not session.thing.cutis.live:
+            sessions.pop(name).close()
+        else:
+            session.stale = True
+    adopt(scene)
+    wake()
+
+
+def wake():
+    """Let a timer do what a frame change must not wait for. Without a window frame changes do it all."""
+    if not bpy.app.background and not bpy.app.timers.is_registered(work):
+        bpy.app.timers.register(work, first_interval=0.05)
+
+
+def work():
+    """Timer: refresh and catch up, a twentieth of a second at a time."""
+    scene = bpy.context.scene
+    again = False
+    for name, session in list(sessions.items()):
+        thing = session.thing
+        if thing is None or thing.mode in ("EDIT", "WEIGHT_PAINT"):
+            again = thing is not None
+            continue
+        if playing() and session.stale:
+            again = True
+            continue
+        try:
+            if session.stale:
+                session.refresh(scene)
+            if not session.show(scene.frame_current, 0.05):
+                again = True
+            update_view(thing)
+        except (Problem, cutis.Error) as failure:
+            report_error(name, failure)
+            thing.cutis.live = False
+    return 0.1 if again else None
+
+
+def draw_timeline():
+    """A bar over the frames that are simulated, in the timeline and the dope sheet."""
+    import gpu
+    from gpu_extras.batch import batch_for_shader
+    thing = bpy.context.object
+    session = sessions.get(thing.name) if thing else None
+    if not session or session.motion is None or not session.done:
+        return
+    view = bpy.context.region.view2d
+    left, _ = view.view_to_region(session.motion.start - 0.5, 0, clip=False)
+    right, _ = view.view_to_region(session.motion.start + session.done - 0.5, 0, clip=False)
+    shader = addon_compat.flat_shader()
+    batch = batch_for_shader(shader, "TRI_STRIP", {"pos": [(left, 2), (right, 2), (left, 6), (right, 6)]})
+    shader.bind()
+    shader.uniform_float("color", (0.9, 0.45, 0.35, 1))
+    batch.draw(shader)
+
+
+HANDLERS = ((bpy.app.handlers.frame_change_pre, before_frame), (bpy.app.handlers.frame_change_post, after_frame),
+            (bpy.app.handlers.depsgraph_update_post, after_change), (bpy.app.handlers.load_post, after_load),
+            (bpy.app.handlers.undo_post, after_undo), (bpy.app.handlers.redo_post, after_undo))
+
+
+def register():
+    global _drawing
+    for chain, function in HANDLERS:
+        chain.append(function)
+    if not bpy.app.background:
+        _drawing = bpy.types.SpaceDopeSheetEditor.draw_handler_add(draw_timeline, (), "WINDOW", "POST_PIXEL")
+
+
+def unregister():
+    if _drawing:
+        bpy.types.SpaceDopeSheetEditor.draw_handler_remove(_drawing, "WINDOW")
+    for chain, function in HANDLERS:
+        chain.remove(function)
+    for session in sessions.values():
+        session.close()
+    sessions.clear()

@@ -1,0 +1,217 @@
+"""Panels: the sidebar of the 3D view, the bone's own panel, the object's own panel for props."""
+import json
+
+import bpy
+
+from . import addon_live, cutis
+from .addon_properties import MAPS
+from .addon_read import armature_of
+
+
+class Sidebar:
+    bl_space_type, bl_region_type, bl_category = "VIEW_3D", "UI", "cutis"
+
+
+def mesh_of(context):
+    """The mesh that is meant: the active object, or one that the active armature moves."""
+    thing = context.object
+    if thing is not None and thing.type == "ARMATURE":
+        for other in context.scene.objects:
+            if other.type == "MESH" and armature_of(other) == thing:
+                return other
+    return thing if thing is not None and thing.type == "MESH" else None
+
+
+def wrap(layout, text, icon="NONE", width=46):
+    line = ""
+    for word in text.split():
+        if line and len(line) + len(word) >= width:
+            layout.label(text=line, icon=icon)
+            line, icon = "", "BLANK1" if icon != "NONE" else "NONE"
+        line += (" " if line else "") + word
+    if line:
+        layout.label(text=line, icon=icon)
+
+
+class CUTIS_PT_main(Sidebar, bpy.types.Panel):
+    bl_label = "cutis"
+
+    def draw(self, context):
+        layout = self.layout
+        thing = mesh_of(context)
+        if thing is None:
+            wrap(layout, "Select a mesh with an armature")
+            return
+        own = thing.cutis
+        layout.label(text=thing.name, icon="MESH_DATA")
+        armature = armature_of(thing)
+        layout.prop(own, "armature", text="Armature" if own.armature or not armature else "Armature (%s)" % armature.name)
+        layout.prop(own, "solver")
+        layout.prop(own, "surface")
+        layout.prop(own, "preset")
+        layout.prop(own, "live", toggle=True, icon="PLAY")
+        session = addon_live.sessions.get(thing.name)
+        if session and session.motion is not None:
+            row = layout.row()
+            row.label(text="%d of %d frames simulated" % (session.done, session.motion.count))
+            row.operator("cutis.refresh", text="", icon="FILE_REFRESH")
+            for text in session.reading.warnings + session.model.warnings:
+                wrap(layout, text, "INFO")
+        if thing.name in addon_live.errors:
+            wrap(layout.box(), addon_live.errors[thing.name], "ERROR")
+        layout.prop(own, "color")
+
+
+class CUTIS_PT_parameters(Sidebar, bpy.types.Panel):
+    bl_label = "Parameters"
+    bl_parent_id = "CUTIS_PT_main"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context):
+        return mesh_of(context) is not None
+
+    def draw(self, context):
+        own = mesh_of(context).cutis
+        column = self.layout.column()
+        column.prop(own, "detail")
+        column.prop(own, "drawn")
+        column.prop(own, "lead_in")
+        for solver in own.solvers():
+            column.separator()
+            column.label(text=solver.name)
+            group = getattr(own, "s_" + solver.name)
+            for parameter in solver.parameters:
+                column.prop(group, parameter.name)
+
+
+class CUTIS_PT_maps(Sidebar, bpy.types.Panel):
+    bl_label = "Painted maps"
+    bl_parent_id = "CUTIS_PT_main"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context):
+        return mesh_of(context) is not None
+
+    def draw(self, context):
+        thing = mesh_of(context)
+        for name in MAPS:
+            there = thing.vertex_groups.get("cutis_" + name) is not None
+            operator = self.layout.operator("cutis.add_map", text="cutis_" + name, icon="CHECKMARK" if there else "ADD")
+            operator.name = name
+
+
+class CUTIS_PT_bake(Sidebar, bpy.types.Panel):
+    bl_label = "Bake"
+    bl_parent_id = "CUTIS_PT_main"
+
+    @classmethod
+    def poll(cls, context):
+        return mesh_of(context) is not None
+
+    def draw(self, context):
+        own = mesh_of(context).cutis
+        column = self.layout.column()
+        column.prop(own, "target")
+        if own.target != "keys":
+            column.prop(own, "path")
+        if own.target != "cache":
+            column.prop(own, "tolerance")
+            column.prop(own, "targets")
+        column.prop(own, "loop")
+        column.operator("cutis.bake", icon="RENDER_ANIMATION")
+        column.operator("cutis.remove", icon="TRASH")
+
+
+class CUTIS_PT_report(Sidebar, bpy.types.Panel):
+    bl_label = "Report"
+    bl_parent_id = "CUTIS_PT_main"
+
+    @classmethod
+    def poll(cls, context):
+        thing = mesh_of(context)
+        return thing is not None and bool(thing.cutis.report)
+
+    def draw(self, context):
+        report = json.loads(mesh_of(context).cutis.report)
+        layout = self.layout
+        wrap(layout, report["text"])
+        if report["verdict"]:
+            wrap(layout, report["verdict"], {"good": "CHECKMARK", "look": "INFO"}.get(report["level"], "ERROR"))
+        layout.label(text="Volume: at most %.2g %% off" % (100 * report["volume"]))
+        layout.label(text="Intersections: %d (%d at rest)" % (report["intersections"], report["intersections_rest"]))
+        layout.label(text="Time: %.3g s, %.3g ms a frame" % (report["seconds"], report["ms"]))
+        for text in report["warnings"]:
+            wrap(layout, text, "INFO")
+        layout.operator("cutis.worst_frame", icon="VIEWZOOM")
+
+
+class CUTIS_PT_rig(Sidebar, bpy.types.Panel):
+    bl_label = "Rig"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context):
+        wrap(self.layout, "For a mesh without an armature, upright, facing the front view")
+        self.layout.operator("cutis.rig_joints", icon="EMPTY_DATA")
+        self.layout.operator("cutis.rig", icon="ARMATURE_DATA")
+
+
+class CUTIS_PT_prop(bpy.types.Panel):
+    bl_label = "cutis prop"
+    bl_space_type, bl_region_type, bl_context = "PROPERTIES", "WINDOW", "object"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context):
+        return context.object is not None and context.object.type == "MESH"
+
+    def draw(self, context):
+        own = context.object.cutis
+        self.layout.prop(own, "prop")
+        if own.prop != "none":
+            self.layout.prop(own, "friction")
+        if own.prop in ("rigid", "soft"):
+            self.layout.prop(own, "mass")
+        if own.prop == "soft":
+            self.layout.prop(own, "softness")
+
+
+class CUTIS_PT_bone(bpy.types.Panel):
+    bl_label = "cutis"
+    bl_space_type, bl_region_type, bl_context = "PROPERTIES", "WINDOW", "bone"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context):
+        return context.bone is not None
+
+    def draw(self, context):
+        bone = context.bone
+        armature = context.object
+        meshes = [o for o in context.scene.objects if o.type == "MESH" and armature_of(o) == armature]
+        solvers = meshes[0].cutis.solvers() if meshes else [s for s in cutis.solvers() if s.preferred]
+        for solver in solvers:
+            group = getattr(bone.cutis, "s_" + solver.name)
+            self.layout.label(text=solver.name)
+            for parameter in solver.parameters:
+                if parameter.per_bone:
+                    row = self.layout.row(align=True)
+                    row.prop(group, "use_" + parameter.name, text="")
+                    field = row.row()
+                    field.enabled = getattr(group, "use_" + parameter.name)
+                    field.prop(group, parameter.name)
+
+
+CLASSES = (CUTIS_PT_main, CUTIS_PT_parameters, CUTIS_PT_maps, CUTIS_PT_bake, CUTIS_PT_report, CUTIS_PT_rig, CUTIS_PT_prop,
+           CUTIS_PT_bone)
+
+
+def register():
+    for one in CLASSES:
+        bpy.utils.register_class(one)
+
+
+def unregister():
+    for one in reversed(CLASSES):
+        bpy.utils.unregister_class(one)
