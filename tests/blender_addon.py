@@ -298,9 +298,11 @@ def parameters_presets_and_bones_act():
     scene, body, armature = arm(frames=10)
     body.cutis.live = True
     one = raw(body, 10)
-    body.cutis.s_lattice.fat_stiffness = 1.0
+    solver = {s.name: s for s in addon_properties.SOLVERS}
+    usual = solver["lattice"].parameter("fat_stiffness").default
+    body.cutis.s_lattice.fat_stiffness = 0.3 * usual
     two = raw(body, 10)
-    body.cutis.s_lattice.fat_stiffness = 4.0
+    body.cutis.s_lattice.fat_stiffness = usual
     assert (raw(body, 10) == one).all() and (one != two).any()
     body.cutis.preset = "sturdy"
     assert (raw(body, 10) != one).any()
@@ -308,9 +310,8 @@ def parameters_presets_and_bones_act():
     assert (raw(body, 10) == one).all()
     bone = armature.data.bones[-1]
     bone.cutis.s_lattice.use_fat_stiffness = True
-    bone.cutis.s_lattice.fat_stiffness = 0.6
+    bone.cutis.s_lattice.fat_stiffness = 0.15 * usual
     assert (raw(body, 10) != one).any()
-    solver = {s.name: s for s in addon_properties.SOLVERS}
     for name, (_, factors) in addon_properties.PRESETS.items():
         for one_solver in ("layers", "lattice", "springs"):
             names = [p.name for p in solver[one_solver].parameters]
