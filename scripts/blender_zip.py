@@ -18,7 +18,7 @@ with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(out + ".tmp", "w",
                 path = os.path.join(at, file)
                 target.write(path, under + "/" + os.path.relpath(path, base).replace(os.sep, "/"))
     # the library for Windows, when it was built beside this one
-    windows = os.path.join(ROOT, "build", "windows", "libcutis.dll")
+    windows = os.path.join(ROOT, "build", "win64", "libcutis.dll")
     if os.path.exists(windows):
         target.write(windows, "cutis_addon/cutis/lib/libcutis.dll")
     target.write(os.path.join(ROOT, "LICENSE"), "cutis_addon/LICENSE")
