@@ -264,6 +264,7 @@ def a_bake_to_keys_replays_within_its_error():
     assert armature.animation_data.action == own and actions < {a.name for a in bpy.data.actions}
     assert bpy.ops.cutis.remove() == {"FINISHED"}
     assert {a.name for a in bpy.data.actions} == actions and len(body.modifiers) == plain_modifiers
+    assert body.data.shape_keys is None
 
 
 @check

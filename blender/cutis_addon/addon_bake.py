@@ -150,6 +150,7 @@ class Bake:
         count = len(thing.data.vertices)
         if thing.data.shape_keys is None:
             thing.shape_key_add(name="Basis", from_mix=False)
+            thing.data["cutis_basis"] = True  # to be taken away again with the others
         base = np.empty(3 * count, np.float32)
         thing.data.shape_keys.reference_key.data.foreach_get("co", base)
         into = np.linalg.inv(self.reading.place[:3, :3])
@@ -203,8 +204,9 @@ def remove_keys(thing):
     for block in [k for k in blocks.key_blocks if k.name.startswith(KEYS)]:
         thing.shape_key_remove(block)
     blocks = thing.data.shape_keys
-    if blocks and len(blocks.key_blocks) == 1 and "cutis" in str(thing.cutis.report):
+    if blocks and len(blocks.key_blocks) == 1 and thing.data.get("cutis_basis"):
         thing.shape_key_clear()
+    thing.data.pop("cutis_basis", None)
 
 
 def remove_bake(thing):
