@@ -245,6 +245,7 @@ static void other_poses_move_joints_to_where_limbs_bend(void **state)
         cutis_rig_def def = cutis_rig_def_default();
         cutis_rig *rig;
         cutis_error error;
+        def.skeleton = "chain"; /* a tentacle by itself is taken for a snake */
         def.character = tentacle;
         def.poses = with ? poses : NULL;
         def.pose_count = with;

@@ -248,7 +248,8 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
     cutis_error unfit;
     bool fits = skeleton_fit(&search->mesh, &search->limbs, def->skeleton, NULL, 0, &quick, s, &unfit) == CUTIS_OK;
     if (unfit.code == CUTIS_ERROR_ARGUMENT && !fits) return error_set(error, CUTIS_ERROR_ARGUMENT, "%s", unfit.text);
-    if (fits && (surface || quick_fits(&search->mesh, c, s))) {
+    /* posed shapes tell where limbs bend, and only the limbs of the surface are followed into them */
+    if (fits && (surface || def->pose_count > 0 || quick_fits(&search->mesh, c, s))) {
         *report = quick;
         return skeleton_landmarks(def->landmarks, def->landmark_count, s, error);
     }
