@@ -279,6 +279,25 @@ def a_bake_to_a_glb_and_a_loop():
 
 
 @check
+def a_bake_that_is_stopped_changes_nothing():
+    import threading
+    from cutis_addon import addon_bake, cutis
+    scene, body, _ = arm(frames=15)
+    body.cutis.path = os.path.join(FOLDER, "stopped.pc2")
+    bake = addon_bake.Bake(scene, body)
+    thread = threading.Thread(target=bake.run)  # as the window runs it
+    bake.stopped = True  # as Esc does
+    thread.start()
+    thread.join()
+    try:
+        bake.finish()
+        raise AssertionError("not stopped")
+    except cutis.Interrupted:
+        pass
+    assert len(body.modifiers) == 1 and not os.path.exists(body.cutis.path)
+
+
+@check
 def vertex_groups_paint_tissue():
     scene, body, _ = arm(frames=12)
     body.cutis.live = True
