@@ -90,7 +90,7 @@ if(CUTIS_MATRIX)
 endif()
 
 # The Python package as it is installed, from a staged copy of it.
-if(CUTIS_SANITIZE STREQUAL "" AND CUTIS_IO)
+if(CUTIS_SANITIZE STREQUAL "" AND CUTIS_IO AND NOT CMAKE_CROSSCOMPILING)
   add_custom_target(cutis_python ALL DEPENDS cutis_shared
                     COMMAND ${PYTHON3} ${PROJECT_SOURCE_DIR}/scripts/python_stage.py
                             ${CMAKE_BINARY_DIR}/libcutis.so ${CMAKE_BINARY_DIR}/python VERBATIM)
