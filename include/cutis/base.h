@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 #define CUTIS_VERSION_MAJOR 0
-#define CUTIS_VERSION_MINOR 1
+#define CUTIS_VERSION_MINOR 2
 #define CUTIS_VERSION_PATCH 0
 
 #if defined(_WIN32) && defined(CUTIS_BUILD)
