@@ -570,7 +570,7 @@ static void props_press_into_flesh_as_deep_as_painted(void **unused)
     assert_true(deepest < 0.002);
     ball_press(0.2f, &deepest, &dented);
     /* Flesh is 0.05 sizes deep at most, and the size of the bar 1.09. */
-    assert_true(dented < 1.05 * 0.2 * 0.05 * 1.09);
+    assert_true(dented < 1.1 * 0.2 * 0.05 * 1.09); /* volume moves the skin after the press is bounded */
     assert_true(dented > 0.5 * 0.2 * 0.05 * 1.09);
 }
 
