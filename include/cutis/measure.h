@@ -127,12 +127,12 @@ typedef struct cutis_finding {
     double value, bound;
     int first_frame, last_frame, worst_frame; /* around the worst; -1: of the result as a whole */
     int vertex, joint, part;                  /* where it is worst, the joint that moves it most; -1: not known */
-    char text[200];                           /* "frames 12 to 18: left thumb, turned by 70 degrees ..." */
+    char text[320];                           /* "frames 12 to 18: left thumb, turned by 70 degrees ..." */
 } cutis_finding;
 
 typedef struct cutis_verdict {
     cutis_level level;
-    char text[400];                   /* "good: ...", "look at frames ...", "bad: ..." */
+    char text[520];                   /* "good: ...", "look at frames ...", "bad: ..." */
     double figures[CUTIS_HARM_COUNT]; /* NAN: not measured */
     int worst_frames[CUTIS_HARM_COUNT];
     int intersections, reference_intersections; /* in the frame that has the most, of those looked at */
