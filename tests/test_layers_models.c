@@ -43,12 +43,14 @@ static int clip_find(const cutis_character *character, const char *name)
     return -1;
 }
 
+/* On the drawn mesh: a body of its own keeps apart its own surface, and what is drawn up to an edge of it. */
 static void state_make(const cutis_character *character, const char *solver, cutis_model **model, cutis_state **state)
 {
     cutis_error error = {0};
     cutis_model_def def = cutis_model_def_default();
     def.character = character;
     def.solver = solver;
+    def.detail = CUTIS_DETAIL_DRAWN;
     assert_int_equal(cutis_model_build(&def, model, &error), CUTIS_OK);
     assert_int_equal(cutis_state_create(*model, NULL, state, &error), CUTIS_OK);
 }

@@ -9,13 +9,18 @@
 
 /* The drawn mesh is its own body up to this many times the budget, if it is even and fine enough. */
 static const double OWN_BODY_POINTS = 2.5;
-/* Longest edges of a drawn mesh that is its own body, over the local thickness: six around a limb. */
-static const float OWN_BODY_EDGE = 0.5f;
+/* Longest edges of a drawn mesh that is its own body, over the local thickness: three around a limb. */
+static const float OWN_BODY_EDGE = 1.0f;
 /* Share of its edges that may be longer. */
-static const double OWN_BODY_LONG = 0.05;
+static const double OWN_BODY_LONG = 0.1;
 /* Edges of the surface on which thickness is measured, over the size. */
 static const float SAMPLE_EDGE = 0.015f;
 enum { SAMPLE_LIMIT = 60000, POINT_FLOOR = 24 };
+/* Growth of the body until the drawn points lie in it: rounds, and the most in each, over the edges there. */
+enum { GROWTH_ROUNDS = 1 };
+static const float GROWTH_LIMIT = 0.15f;
+/* Flesh that has moved by this many edges of the body shows no folds of the skinning any more. */
+static const float UNFOLD_EDGES = 0.5f;
 /* Carried points follow fully when nearer than this to flesh, over the size, and not at all beyond four times that. */
 static const float CARRIED_NEAR = 0.015f;
 /* Cells of the grid for the union of pieces: their edge over the size at least, and their number at most, about. */
@@ -433,10 +438,19 @@ static cutis_result gather_rigid(work *w, cutis_error *error)
     return bvh_build(&w->rigid_tree, r->triangle_count, r->triangles, r->positions, w->scratch, error);
 }
 
+static void triangle_normals(const surface *s, float *normals)
+{
+    for (int t = 0; t < s->triangle_count; t++) {
+        const int *c = s->triangles + 3 * (size_t)t;
+        vec3 a = vec3_load(s->positions + 3 * (size_t)c[0]);
+        vec3 u = vec3_sub(vec3_load(s->positions + 3 * (size_t)c[1]), a);
+        vec3 v = vec3_sub(vec3_load(s->positions + 3 * (size_t)c[2]), a);
+        vec3_store(normals + 3 * (size_t)t, vec3_normalize(vec3_cross(u, v)));
+    }
+}
+
 static cutis_result prepare_trees(work *w, cutis_error *error)
 {
-    cutis_result rigid = gather_rigid(w, error);
-    if (rigid) return rigid;
     for (int i = 0; i < w->flesh_count; i++) {
         flesh *f = &w->flesh[i];
         const surface *s = &f->even;
@@ -444,13 +458,7 @@ static cutis_result prepare_trees(work *w, cutis_error *error)
         if (result) return result;
         f->normals = ARENA_ARRAY(w->scratch, float, 3 * (size_t)s->triangle_count);
         if (!f->normals) return error_memory(error, "a simulation body");
-        for (int t = 0; t < s->triangle_count; t++) {
-            const int *c = s->triangles + 3 * (size_t)t;
-            vec3 a = vec3_load(s->positions + 3 * (size_t)c[0]);
-            vec3 u = vec3_sub(vec3_load(s->positions + 3 * (size_t)c[1]), a);
-            vec3 v = vec3_sub(vec3_load(s->positions + 3 * (size_t)c[2]), a);
-            vec3_store(f->normals + 3 * (size_t)t, vec3_normalize(vec3_cross(u, v)));
-        }
+        triangle_normals(s, f->normals);
     }
     return CUTIS_OK;
 }
@@ -478,6 +486,60 @@ static float *drawn_normals(const work *w)
     return normals;
 }
 
+/* How far drawn points stand out from the triangles of flesh that they lie over, at the corners of these. */
+static void find_heights(const work *w, const float *normals, float **heights)
+{
+    const mesh *m = w->def->mesh;
+    for (int p = 0; p < m->point_count; p++) {
+        int piece = w->base.point_pieces[p];
+        if (piece < 0 || w->roles[piece] != PART_FLESH) continue;
+        int own = w->piece_flesh[piece];
+        const flesh *f = &w->flesh[own];
+        vec3 x = vec3_load(m->positions + 3 * (size_t)p);
+        vec3 normal = vec3_normalize(vec3_load(normals + 3 * (size_t)p));
+        bvh_hit hit = find_facing(f, x, normal, 2 * CARRIED_NEAR * w->def->character->size);
+        if (hit.triangle < 0) continue;
+        float height = vec3_dot(vec3_sub(x, hit.point), vec3_load(f->normals + 3 * (size_t)hit.triangle));
+        const int *c = f->even.triangles + 3 * (size_t)hit.triangle;
+        for (int k = 0; k < 3; k++) heights[own][c[k]] = MAX(heights[own][c[k]], height);
+    }
+}
+
+/*
+ * An even surface cuts the corners of the one it was made from. Contact keeps the body's surfaces apart, so that what
+ * stands out from them could still cross: the body is grown until the drawn points lie in or on it.
+ */
+static cutis_result grow_flesh(work *w, cutis_error *error)
+{
+    float *normals = drawn_normals(w);
+    float **heights = ARENA_ARRAY(w->scratch, float *, w->flesh_count);
+    if (!normals || !heights) return error_memory(error, "a simulation body");
+    for (int round = 0; round < GROWTH_ROUNDS; round++) {
+        cutis_result result = prepare_trees(w, error);
+        for (int i = 0; !result && i < w->flesh_count; i++) {
+            heights[i] = ARENA_ARRAY(w->scratch, float, w->flesh[i].even.point_count);
+            if (!heights[i]) result = error_memory(error, "a simulation body");
+        }
+        if (result) return result;
+        find_heights(w, normals, heights);
+        for (int i = 0; i < w->flesh_count; i++) {
+            surface *s = &w->flesh[i].even;
+            float *sums = ARENA_ARRAY(w->scratch, float, 3 * (size_t)s->point_count);
+            if (!sums) return error_memory(error, "a simulation body");
+            for (int h = 0; h < 3 * s->triangle_count; h++) {
+                float *sum = sums + 3 * (size_t)s->triangles[h];
+                vec3_store(sum, vec3_add(vec3_load(sum), vec3_load(w->flesh[i].normals + 3 * (size_t)(h / 3))));
+            }
+            for (int p = 0; p < s->point_count; p++) {
+                float *x = s->positions + 3 * (size_t)p;
+                vec3 outwards = vec3_normalize(vec3_load(sums + 3 * (size_t)p));
+                vec3_store(x, vec3_madd(vec3_load(x), outwards, MIN(heights[i][p], GROWTH_LIMIT * s->lengths[p])));
+            }
+        }
+    }
+    return CUTIS_OK;
+}
+
 /* Linear skinning of a character's points, each by its first vertex. */
 static cutis_result skin_points(skinning *s, const cutis_character *c, arena *scratch, arena *memory,
                                 cutis_error *error)
@@ -500,15 +562,39 @@ static cutis_result skin_points(skinning *s, const cutis_character *c, arena *sc
     return skinning_build(s, c->point_count, rest, first, joints, weights, c->joint_count, memory, error);
 }
 
+/* Wanted edge length at a vertex of the body. */
+static float body_length(const work *w, int vertex)
+{
+    int i = 0;
+    while (i + 1 < w->flesh_count && vertex >= w->flesh[i + 1].first_point) i++;
+    return w->flesh[i].even.lengths[vertex - w->flesh[i].first_point];
+}
+
+/* Distance at rest of a drawn point from its place on the body; -1 where its anchors do not hold it wholly. */
+static float rest_offset(const cutis_character *own, const int *anchors, const float *weights, int count, vec3 x)
+{
+    vec3 place = {0, 0, 0};
+    float sum = 0;
+    for (int k = 0; k < count; k++) {
+        vec3 anchor = vec3_load(own->positions + 3 * (size_t)own->point_vertices[anchors[k]]);
+        place = vec3_madd(place, anchor, weights[k]);
+        sum += weights[k];
+    }
+    return sum > 0.999f ? vec3_distance(place, x) : -1;
+}
+
 static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *error)
 {
     const mesh *m = w->def->mesh;
     cutis_result result = prepare_trees(w, error);
+    if (!result) result = gather_rigid(w, error);
     if (result) return result;
     float *normals = drawn_normals(w);
     anchor_list *lists = ARENA_ARRAY(w->scratch, anchor_list, m->point_count);
     int *first = ARENA_ARRAY(memory, int, m->point_count + 1);
-    if (!normals || !lists || !first) return error_memory(error, "a simulation body");
+    float *offsets = ARENA_ARRAY(memory, float, m->point_count);
+    float *lengths = ARENA_ARRAY(memory, float, m->point_count);
+    if (!normals || !lists || memory->failed) return error_memory(error, "a simulation body");
 
     /* anchors of every drawn point */
     b->example_carried = -1;
@@ -534,9 +620,17 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
             anchors[first[p] + k] = b->character->vertex_points[lists[p].points[k]];
         memcpy(weights + first[p], lists[p].weights, (size_t)lists[p].count * sizeof(float));
     }
+    for (int p = 0; p < m->point_count; p++)
+        offsets[p] = rest_offset(b->character, anchors + first[p], weights + first[p], first[p + 1] - first[p],
+                                 vec3_load(m->positions + 3 * (size_t)p));
+    for (int p = 0; p < m->point_count; p++) {
+        for (int k = 0; k < lists[p].count; k++) lengths[p] += lists[p].weights[k] * body_length(w, lists[p].points[k]);
+    }
     b->anchor_first = first;
     b->anchors = anchors;
     b->anchor_weights = weights;
+    b->offsets = offsets;
+    b->lengths = lengths;
 
     /* linear skinning of both meshes */
     result = skin_points(&b->drawn_skinning, w->def->character, w->scratch, memory, error);
@@ -616,6 +710,7 @@ cutis_result body_build(const body_def *def, arena *memory, sim_body *result_bod
         if (!result) result = is_own_body(&w, thickness[0], budget, &own, error);
         if (!result && !own) {
             result = remesh_flesh(&w, thickness, budget, error);
+            if (!result) result = grow_flesh(&w, error);
             if (!result) result = make_character(&w, result_body, memory, error);
             if (!result) result = embed(&w, result_body, memory, error);
         }
@@ -640,6 +735,19 @@ size_t body_scratch_count(const sim_body *b)
     return 3 * (size_t)b->character->point_count + skinning_count;
 }
 
+/*
+ * A drawn point x beside its place on the body: skinning folds within one edge of the body carry it further away than
+ * it is at rest. The more the flesh has moved, over half an edge, the less of that is left.
+ */
+static vec3 unfold(const sim_body *b, int point, vec3 x, vec3 place, float moved)
+{
+    vec3 offset = vec3_sub(x, place);
+    float length = vec3_length(offset), least = b->offsets[point];
+    if (length <= least || moved == 0) return x;
+    float follow = 1 - smooth_fall(moved / (UNFOLD_EDGES * b->lengths[point]));
+    return vec3_madd(place, offset, 1 - follow * (1 - least / length));
+}
+
 void body_show(const sim_body *b, const float *skin, const float *body_points, float *scratch, const cutis_jobs *jobs,
                float *points)
 {
@@ -654,8 +762,16 @@ void body_show(const sim_body *b, const float *skin, const float *body_points, f
     skinning_linear(&b->drawn_skinning, skin, skinning_scratch, jobs, points);
     for (int p = 0; p < b->drawn_skinning.count; p++) {
         vec3 x = vec3_load(points + 3 * (size_t)p);
-        for (int k = b->anchor_first[p]; k < b->anchor_first[p + 1]; k++)
-            x = vec3_madd(x, vec3_load(deviation + 3 * (size_t)b->anchors[k]), b->anchor_weights[k]);
+        vec3 moved = {0, 0, 0}, place = {0, 0, 0};
+        for (int k = b->anchor_first[p]; k < b->anchor_first[p + 1]; k++) {
+            moved = vec3_madd(moved, vec3_load(deviation + 3 * (size_t)b->anchors[k]), b->anchor_weights[k]);
+            place = vec3_madd(place, vec3_load(body_points + 3 * (size_t)b->anchors[k]), b->anchor_weights[k]);
+        }
+        x = vec3_add(x, moved);
+
+        /* where flesh has left its skinned place, a fold of the skinning finer than the body's edges is no longer right
+         */
+        if (b->offsets[p] >= 0) x = unfold(b, p, x, place, vec3_length(moved));
         vec3_store(points + 3 * (size_t)p, x);
     }
 }

@@ -25,8 +25,11 @@ typedef struct sim_body {
     const int *anchor_first; /* (drawn point_count + 1) */
     const int *anchors;
     const float *anchor_weights; /* sum to 1 on flesh, less away from it, none for rigid pieces */
-    skinning drawn_skinning;     /* of the drawn points */
-    skinning body_skinning;      /* of the body's points */
+    const float *offsets; /* (drawn point_count) distance at rest of a drawn point of flesh from its place on the body,
+                             scene units; negative: not wholly on flesh */
+    const float *lengths; /* (drawn point_count) edge length of the body there, scene units */
+    skinning drawn_skinning; /* of the drawn points */
+    skinning body_skinning;  /* of the body's points */
 } sim_body;
 
 typedef struct body_def {
@@ -42,7 +45,10 @@ void body_release(sim_body *b); /* one that was never built is allowed */
 
 /* Floats of scratch that body_show needs. */
 size_t body_scratch_count(const sim_body *b);
-/* Drawn points (drawn point_count x 3) from the body's points in the pose of `skin` (joint_count x 12). */
+/*
+ * Drawn points (drawn point_count x 3) from the body's points in the pose of `skin` (joint_count x 12). scratch:
+ * body_scratch_count floats.
+ */
 void body_show(const sim_body *b, const float *skin, const float *body_points, float *scratch, const cutis_jobs *jobs,
                float *points);
 /* Linear skinning of the drawn points (point_count x 3). */

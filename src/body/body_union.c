@@ -17,6 +17,8 @@
 static const float END_MARGIN = 0.1f;
 /* Components of less than this part of the area are dropped: slivers of a gap. */
 static const double SCRAP_AREA = 0.01;
+/* So are those of less volume over area than this part of a cell: tatters of a sheet that the grid cannot hold. */
+static const double SCRAP_THICKNESS = 0.5;
 
 /* ---- overlap ---- */
 
@@ -254,24 +256,41 @@ static cutis_result march(const solid *s, arena *memory, surface *result, cutis_
     return CUTIS_OK;
 }
 
+/* Volume between a triangle and the first point of the surface; over a closed component they sum to its volume. */
+static double wedge_volume(const surface *s, int triangle)
+{
+    const float *origin = s->positions;
+    double x[3][3];
+    for (int k = 0; k < 3; k++) {
+        const float *p = s->positions + 3 * (size_t)s->triangles[3 * triangle + k];
+        for (int e = 0; e < 3; e++) x[k][e] = (double)p[e] - (double)origin[e];
+    }
+    return (x[0][0] * (x[1][1] * x[2][2] - x[1][2] * x[2][1]) + x[0][1] * (x[1][2] * x[2][0] - x[1][0] * x[2][2]) +
+            x[0][2] * (x[1][0] * x[2][1] - x[1][1] * x[2][0])) /
+           6;
+}
+
 /* Without the components that are only scraps, numbered anew in place. */
-static cutis_result drop_scraps(surface *s, arena *memory, cutis_error *error)
+static cutis_result drop_scraps(surface *s, float spacing, arena *memory, cutis_error *error)
 {
     mesh m;
     cutis_result result = mesh_build(&m, s->point_count, s->positions, s->triangle_count, s->triangles, memory, error);
     if (result) return result;
     double *areas = ARENA_ARRAY(memory, double, m.component_count);
+    double *volumes = ARENA_ARRAY(memory, double, m.component_count);
     int *index = ARENA_ARRAY(memory, int, s->point_count);
     if (memory->failed) return error_memory(error, "a simulation body");
     double total = 0;
     for (int t = 0; t < s->triangle_count; t++) {
         double area = mesh_area(1, s->triangles + 3 * (size_t)t, s->positions);
         areas[m.point_component[s->triangles[3 * t]]] += area;
+        volumes[m.point_component[s->triangles[3 * t]]] += wedge_volume(s, t);
         total += area;
     }
     int points = 0, triangles = 0;
     for (int p = 0; p < s->point_count; p++) {
-        bool kept = areas[m.point_component[p]] >= SCRAP_AREA * total;
+        int own = m.point_component[p];
+        bool kept = areas[own] >= SCRAP_AREA * total && volumes[own] >= SCRAP_THICKNESS * (double)spacing * areas[own];
         index[p] = kept ? points : -1;
         if (kept) memmove(s->positions + 3 * (size_t)points++, s->positions + 3 * (size_t)p, 3 * sizeof(float));
     }
@@ -304,7 +323,7 @@ cutis_result union_surface(const base_piece *const *pieces, int count, float spa
         status = solid_build(&def, &scratch, &s, error);
     }
     if (!status) status = march(&s, &scratch, &fine, error);
-    if (!status) status = drop_scraps(&fine, &scratch, error);
+    if (!status) status = drop_scraps(&fine, spacing, &scratch, error);
     if (!status) {
         fine.lengths = ARENA_ARRAY(&scratch, float, fine.point_count);
         if (!fine.lengths) status = error_memory(error, "a simulation body");
