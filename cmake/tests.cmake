@@ -74,7 +74,9 @@ endif()
 # longest start first. The sanitizers double as variants: ASan is built by clang -O1, TSan by gcc -O1, and both check the
 # golden hashes.
 if(CUTIS_MATRIX)
-  add_check(asan matrix sh tests/sanitize.sh asan -L "unit|program" -LE slow)
+  # Of the scripts, those that read files and mistyped options: the others run the same code on larger characters.
+  add_check(asan matrix sh tests/sanitize.sh asan -L "unit|program" -LE slow
+            -E "blender|import|wild|toy|valid|interrupt|render|props|batch|slide_cli")
   # Under ThreadSanitizer a solver's own tests take minutes each; the golden scenes run every solver on three threads.
   add_check(tsan matrix sh tests/sanitize.sh tsan -R "^(test_base|test_contact|test_measure|golden_3)$")
   foreach(variant clang-O3 scalar sse2) # gcc -O3 is the release build itself

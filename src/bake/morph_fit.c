@@ -318,7 +318,7 @@ static void measure_frames(void *context, int begin, int end)
     size_t plane = 3 * (size_t)w->vertices;
     for (int f = begin; f < end; f++) {
         double *sums = w->frame_sums + (size_t)f * (size_t)levels, *largest = w->frame_max + (size_t)f * (size_t)levels;
-        const float *weights = w->weights + (size_t)f * (size_t)w->count;
+        const float *weights = w->count > 0 ? w->weights + (size_t)f * (size_t)w->count : NULL;
         int used[REFIT_LIMIT], used_count = 0;
         for (int k = 0; k < w->count && !w->levels; k++)
             if (weights[k] != 0 && used_count < REFIT_LIMIT) used[used_count++] = k;

@@ -206,6 +206,13 @@ affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const 
     return parts;
 }
 
+/* A small whole number; the fallback where a damaged file holds none. */
+static int fbx_property_choice(const fbx_node *object, const char *name, int fallback)
+{
+    double value = fbx_property_number(object, name, fallback);
+    return value >= 0 && value <= 100 ? (int)value : fallback;
+}
+
 static void transform_read(const fbx_node *object, fbx_transform *t)
 {
     *t =
@@ -217,7 +224,7 @@ static void transform_read(const fbx_node *object, fbx_transform *t)
     fbx_property_vector(object, "RotationPivot", t->rotation_pivot);
     fbx_property_vector(object, "ScalingOffset", t->scaling_offset);
     fbx_property_vector(object, "ScalingPivot", t->scaling_pivot);
-    t->inherit = (int)fbx_property_number(object, "InheritType", 1);
+    t->inherit = fbx_property_choice(object, "InheritType", 1);
     if (fbx_property_number(object, "RotationActive", 0) == 0) return;
     double angles[3] = {0, 0, 0};
     fbx_property_vector(object, "PreRotation", angles);
@@ -226,7 +233,7 @@ static void transform_read(const fbx_node *object, fbx_transform *t)
     fbx_property_vector(object, "PostRotation", angles);
     rotation_euler(angles, 0, t->post_inverse);
     rotation_conjugate(t->post_inverse, t->post_inverse);
-    t->order = (int)fbx_property_number(object, "RotationOrder", 0);
+    t->order = fbx_property_choice(object, "RotationOrder", 0);
 }
 
 /* ---- nodes ---- */
@@ -289,8 +296,8 @@ static void settings_read(fbx_reader *r)
     r->s.unit = unit > 1e-9 && unit < 1e9 ? unit : 0.01;
 
     /* rows: where x and y of the character come from; z follows */
-    int up = (int)fbx_property_number(settings, "UpAxis", 1);
-    int side = (int)fbx_property_number(settings, "CoordAxis", 0);
+    int up = fbx_property_choice(settings, "UpAxis", 1);
+    int side = fbx_property_choice(settings, "CoordAxis", 0);
     if (up < 0 || up > 2) up = 1;
     if (side < 0 || side > 2 || side == up) side = (up + 2) % 3;
     affine map = {{0}};
