@@ -16,10 +16,6 @@
 #endif
 
 static const char MESHOPT[] = "EXT_meshopt_compression";
-static const double POSITION_STEP = 2e-5; /* of the size; half of it is the largest error of a coordinate */
-static const double NORMAL_STEP = 1.0 / 256;
-static const double TEXCOORD_STEP = 1.0 / 8192;
-static const double MOTION_STEP = 1.0 / 32768; /* of the largest value of a sampler: that of 16-bit integers */
 
 /* ---- one buffer ---- */
 
@@ -78,6 +74,10 @@ static void images_embed(gltf_builder *out, const char *source, cutis_convert_in
 /* ---- compression ---- */
 
 #ifdef CUTIS_HAS_MESHOPT
+static const double POSITION_STEP = 2e-5; /* of the size; half of it is the largest error of a coordinate */
+static const double NORMAL_STEP = 1.0 / 256;
+static const double TEXCOORD_STEP = 1.0 / 8192;
+static const double MOTION_STEP = 1.0 / 32768; /* of the largest value of a sampler: that of 16-bit integers */
 
 typedef enum view_use {
     USE_NONE,
