@@ -13,7 +13,7 @@ win64) cc=x86_64-w64-mingw32-gcc ar=x86_64-w64-mingw32-ar toolchain=$PWD/cmake/c
 wasm) cc=emcc ar=emar toolchain=/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake ;;
 *) echo "cross-deps.sh: no target $target" >&2 && exit 1 ;;
 esac
-flags="-O2 ${CROSS_FLAGS:-}"
+flags="-O2 -fPIC ${CROSS_FLAGS:-}"
 [ -e "$prefix/complete" ] && exit 0
 mkdir -p "$source/lists/partial" "$source/parts" "$prefix/lib/pkgconfig" "$prefix/include/suitesparse"
 exec 3>&1 >"$log" 2>&1
@@ -61,7 +61,7 @@ library amd $amd "$suite/SuiteSparse_config/SuiteSparse_config.c"
 library ldl "$suite/LDL/Source/ldl.c"
 
 # jansson by its own CMake files, which look at the target's headers
-CFLAGS="${CROSS_FLAGS:-}" cmake -S "$source/jansson" -B "$prefix/jansson" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_INSTALL_PREFIX="$prefix" \
+CFLAGS="-fPIC ${CROSS_FLAGS:-}" cmake -S "$source/jansson" -B "$prefix/jansson" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_INSTALL_PREFIX="$prefix" \
     -DCMAKE_BUILD_TYPE=Release -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
 cmake --build "$prefix/jansson" --target install
 rm -rf "$prefix/jansson"
