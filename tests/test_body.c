@@ -80,6 +80,19 @@ static cutis_result dressed_make(const cutis_character *tube, const cutis_alloca
     cutis_map maps[1] = {{"stiffness", map}};
     cutis_morph morphs[1] = {{"lift", deltas}};
     cutis_character given = *tube;
+
+    /* a clip that moves the morph, beside those of the tube */
+    cutis_clip clips[8];
+    assert_in_range(tube->clip_count, 0, 7);
+    memcpy(clips, tube->clips, (size_t)tube->clip_count * sizeof(cutis_clip));
+    cutis_track lift = {.path = CUTIS_PATH_MORPH,
+                        .interpolation = CUTIS_INTERPOLATION_LINEAR,
+                        .key_count = 2,
+                        .times = (const float[2]){0, 1},
+                        .values = (const float[2]){0, 1}};
+    clips[tube->clip_count] = (cutis_clip){.name = "lift", .track_count = 1, .tracks = &lift};
+    given.clips = clips;
+    given.clip_count = tube->clip_count + 1;
     given.name = "dressed";
     given.vertex_count = ALL, given.positions = positions;
     given.face_count = face, given.face_first = face_first, given.corners = corners, given.texcoords = NULL;

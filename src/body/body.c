@@ -19,8 +19,10 @@ enum { SAMPLE_LIMIT = 60000, POINT_FLOOR = 24 };
 /* Growth of the body until the drawn points lie in it: rounds, and the most in each, over the edges there. */
 enum { GROWTH_ROUNDS = 1 };
 static const float GROWTH_LIMIT = 0.15f;
-/* Flesh that has moved by this many edges of the body shows no folds of the skinning any more. */
-static const float UNFOLD_EDGES = 0.5f;
+/* Flesh that has moved by this many edges of the body shows no folds of the skinning any more, */
+static const float UNFOLD_EDGES = 0.15f;
+/* except where skin weights differ from the body's by more than this (eyelids, lips: finer than the body's edges). */
+static const float UNFOLD_WEIGHTS = 0.2f;
 /* Carried points follow fully when nearer than this to flesh, over the size, and not at all beyond four times that. */
 static const float CARRIED_NEAR = 0.015f;
 /* Cells of the grid for the union of pieces: their edge over the size at least, and their number at most, about. */
@@ -249,7 +251,7 @@ static cutis_result make_character(const work *w, sim_body *b, arena *memory, cu
     d.influence_first[w->point_count] = d.influence_count;
     d.face_first[triangle] = 3 * triangle;
 
-    /* skeleton, clips, props and settings are the drawn character's */
+    /* skeleton, props and settings are the drawn character's; its clips may move morphs, which a body does not have */
     cutis_character given = *c;
     given.vertex_count = w->point_count;
     given.positions = d.positions;
@@ -265,6 +267,8 @@ static cutis_result make_character(const work *w, sim_body *b, arena *memory, cu
     given.maps = d.maps;
     given.morph_count = 0;
     given.morphs = NULL;
+    given.clip_count = 0;
+    given.clips = NULL;
     given.warning_count = 0;
     given.warnings = NULL;
     return cutis_character_create(&given, &memory->allocator, &b->character, error);
@@ -570,17 +574,92 @@ static float body_length(const work *w, int vertex)
     return w->flesh[i].even.lengths[vertex - w->flesh[i].first_point];
 }
 
-/* Distance at rest of a drawn point from its place on the body; -1 where its anchors do not hold it wholly. */
-static float rest_offset(const cutis_character *own, const int *anchors, const float *weights, int count, vec3 x)
+/* Unit normals of the body's points: area-weighted means of the triangles around them. */
+static void point_normals(const mesh *m, const float *positions, float *normals)
 {
-    vec3 place = {0, 0, 0};
-    float sum = 0;
-    for (int k = 0; k < count; k++) {
-        vec3 anchor = vec3_load(own->positions + 3 * (size_t)own->point_vertices[anchors[k]]);
-        place = vec3_madd(place, anchor, weights[k]);
-        sum += weights[k];
+    memset(normals, 0, 3 * (size_t)m->point_count * sizeof(float));
+    for (int t = 0; t < m->triangle_count; t++) {
+        const int *c = m->triangles + 3 * (size_t)t;
+        vec3 a = vec3_load(positions + 3 * (size_t)c[0]);
+        vec3 u = vec3_sub(vec3_load(positions + 3 * (size_t)c[1]), a);
+        vec3 v = vec3_sub(vec3_load(positions + 3 * (size_t)c[2]), a);
+        vec3 n = vec3_cross(u, v);
+        for (int k = 0; k < 3; k++) {
+            float *sum = normals + 3 * (size_t)c[k];
+            vec3_store(sum, vec3_add(vec3_load(sum), n));
+        }
     }
-    return sum > 0.999f ? vec3_distance(place, x) : -1;
+    for (int p = 0; p < m->point_count; p++) {
+        float *n = normals + 3 * (size_t)p;
+        vec3_store(n, vec3_normalize(vec3_load(n)));
+    }
+}
+
+/* Add the skin weights of a vertex to sums over the joints. */
+static void add_weights(const cutis_character *c, int vertex, float factor, float *sums)
+{
+    if (!c->influence_first) return;
+    for (int i = c->influence_first[vertex]; i < c->influence_first[vertex + 1]; i++)
+        sums[c->influence_joints[i]] += factor * c->influence_weights[i];
+}
+
+/* Where a drawn point lies at rest over its place on the body: along the normal there, and beside it. */
+static void rest_offset(sim_body *b, int point, vec3 x, const float *normals, float *height, float *side)
+{
+    vec3 place = {0, 0, 0}, normal = {0, 0, 0};
+    for (int k = b->anchor_first[point]; k < b->anchor_first[point + 1]; k++) {
+        place = vec3_madd(place, vec3_load(b->mesh.positions + 3 * (size_t)b->anchors[k]), b->anchor_weights[k]);
+        normal = vec3_madd(normal, vec3_load(normals + 3 * (size_t)b->anchors[k]), b->anchor_weights[k]);
+    }
+    vec3 offset = vec3_sub(x, place);
+    normal = vec3_normalize(normal);
+    *height = vec3_dot(offset, normal);
+    *side = vec3_length(vec3_madd(offset, normal, -*height));
+}
+
+/*
+ * How far a drawn point can be held to its place on the body: wholly where its anchors hold it wholly and have its skin
+ * weights. sums: (joint_count), all 0 before and after.
+ */
+static float find_hold(const sim_body *b, const cutis_character *drawn, int point, float *sums)
+{
+    /* its own weights less those of its place */
+    float held = 0, apart = 0;
+    add_weights(drawn, drawn->point_vertices[point], 1, sums);
+    for (int k = b->anchor_first[point]; k < b->anchor_first[point + 1]; k++) {
+        add_weights(b->character, b->character->point_vertices[b->anchors[k]], -b->anchor_weights[k], sums);
+        held += b->anchor_weights[k];
+    }
+
+    for (int j = 0; j < drawn->joint_count; j++) {
+        apart += 0.5f * fabsf(sums[j]);
+        sums[j] = 0;
+    }
+    return held > 0.999f ? smooth_fall(apart / UNFOLD_WEIGHTS - 1) : 0;
+}
+
+/* Heights, sides and holds of all drawn points. */
+static cutis_result find_places(const work *w, sim_body *b, arena *memory, cutis_error *error)
+{
+    const mesh *m = w->def->mesh;
+    cutis_result result = mesh_build_character(&b->mesh, b->character, memory, error);
+    float *normals = ARENA_ARRAY(w->scratch, float, 3 * (size_t)b->character->point_count);
+    float *sums = ARENA_ARRAY(w->scratch, float, MAX(b->character->joint_count, 1));
+    float *heights = ARENA_ARRAY(memory, float, m->point_count);
+    float *sides = ARENA_ARRAY(memory, float, m->point_count);
+    float *holds = ARENA_ARRAY(memory, float, m->point_count);
+    if (!result && (memory->failed || w->scratch->failed)) result = error_memory(error, "a simulation body");
+    if (result) return result;
+
+    point_normals(&b->mesh, b->mesh.positions, normals);
+    for (int p = 0; p < m->point_count; p++) {
+        rest_offset(b, p, vec3_load(m->positions + 3 * (size_t)p), normals, &heights[p], &sides[p]);
+        holds[p] = find_hold(b, w->def->character, p, sums);
+    }
+    b->heights = heights;
+    b->sides = sides;
+    b->holds = holds;
+    return CUTIS_OK;
 }
 
 static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *error)
@@ -592,7 +671,6 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
     float *normals = drawn_normals(w);
     anchor_list *lists = ARENA_ARRAY(w->scratch, anchor_list, m->point_count);
     int *first = ARENA_ARRAY(memory, int, m->point_count + 1);
-    float *offsets = ARENA_ARRAY(memory, float, m->point_count);
     float *lengths = ARENA_ARRAY(memory, float, m->point_count);
     if (!normals || !lists || memory->failed) return error_memory(error, "a simulation body");
 
@@ -620,17 +698,15 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
             anchors[first[p] + k] = b->character->vertex_points[lists[p].points[k]];
         memcpy(weights + first[p], lists[p].weights, (size_t)lists[p].count * sizeof(float));
     }
-    for (int p = 0; p < m->point_count; p++)
-        offsets[p] = rest_offset(b->character, anchors + first[p], weights + first[p], first[p + 1] - first[p],
-                                 vec3_load(m->positions + 3 * (size_t)p));
     for (int p = 0; p < m->point_count; p++) {
         for (int k = 0; k < lists[p].count; k++) lengths[p] += lists[p].weights[k] * body_length(w, lists[p].points[k]);
     }
     b->anchor_first = first;
     b->anchors = anchors;
     b->anchor_weights = weights;
-    b->offsets = offsets;
     b->lengths = lengths;
+    result = find_places(w, b, memory, error);
+    if (result) return result;
 
     /* linear skinning of both meshes */
     result = skin_points(&b->drawn_skinning, w->def->character, w->scratch, memory, error);
@@ -732,20 +808,25 @@ size_t body_scratch_count(const sim_body *b)
 {
     if (!b->character) return 0;
     size_t skinning_count = MAX(skinning_scratch_count(&b->drawn_skinning), skinning_scratch_count(&b->body_skinning));
-    return 3 * (size_t)b->character->point_count + skinning_count;
+    return 6 * (size_t)b->character->point_count + skinning_count;
 }
 
 /*
- * A drawn point x beside its place on the body: skinning folds within one edge of the body carry it further away than
- * it is at rest. The more the flesh has moved, over half an edge, the less of that is left.
+ * A drawn point x beside its place on the body: skinning that folds within one edge of the body carries it through the
+ * body's surface. The more the flesh has moved, the nearer it comes to where it lies at rest: at its
+ * height over the surface, and no further beside.
  */
-static vec3 unfold(const sim_body *b, int point, vec3 x, vec3 place, float moved)
+static vec3 unfold(const sim_body *b, int point, vec3 x, vec3 place, vec3 normal, float moved)
 {
+    float follow = b->holds[point] * (1 - smooth_fall(moved / (UNFOLD_EDGES * b->lengths[point])));
+    if (follow == 0) return x;
     vec3 offset = vec3_sub(x, place);
-    float length = vec3_length(offset), least = b->offsets[point];
-    if (length <= least || moved == 0) return x;
-    float follow = 1 - smooth_fall(moved / (UNFOLD_EDGES * b->lengths[point]));
-    return vec3_madd(place, offset, 1 - follow * (1 - least / length));
+    float height = vec3_dot(offset, normal);
+    vec3 side = vec3_madd(offset, normal, -height);
+    float length = vec3_length(side), most = b->sides[point];
+    if (length > most) side = vec3_scale(side, most / length);
+    vec3 unfolded = vec3_add(vec3_madd(place, normal, b->heights[point]), side);
+    return vec3_lerp(x, unfolded, follow);
 }
 
 void body_show(const sim_body *b, const float *skin, const float *body_points, float *scratch, const cutis_jobs *jobs,
@@ -754,24 +835,25 @@ void body_show(const sim_body *b, const float *skin, const float *body_points, f
     /* how far each of the body's points is from its linear skinning */
     int count = b->character->point_count;
     float *deviation = scratch;
-    float *skinning_scratch = scratch + 3 * (size_t)count;
+    float *normals = deviation + 3 * (size_t)count;
+    float *skinning_scratch = normals + 3 * (size_t)count;
     skinning_linear(&b->body_skinning, skin, skinning_scratch, jobs, deviation);
     for (int i = 0; i < 3 * count; i++) deviation[i] = body_points[i] - deviation[i];
+    point_normals(&b->mesh, body_points, normals);
 
     /* added to the linear skinning of the drawn points */
     skinning_linear(&b->drawn_skinning, skin, skinning_scratch, jobs, points);
     for (int p = 0; p < b->drawn_skinning.count; p++) {
         vec3 x = vec3_load(points + 3 * (size_t)p);
-        vec3 moved = {0, 0, 0}, place = {0, 0, 0};
+        vec3 moved = {0, 0, 0}, place = {0, 0, 0}, normal = {0, 0, 0};
         for (int k = b->anchor_first[p]; k < b->anchor_first[p + 1]; k++) {
-            moved = vec3_madd(moved, vec3_load(deviation + 3 * (size_t)b->anchors[k]), b->anchor_weights[k]);
-            place = vec3_madd(place, vec3_load(body_points + 3 * (size_t)b->anchors[k]), b->anchor_weights[k]);
+            size_t anchor = 3 * (size_t)b->anchors[k];
+            moved = vec3_madd(moved, vec3_load(deviation + anchor), b->anchor_weights[k]);
+            place = vec3_madd(place, vec3_load(body_points + anchor), b->anchor_weights[k]);
+            normal = vec3_madd(normal, vec3_load(normals + anchor), b->anchor_weights[k]);
         }
         x = vec3_add(x, moved);
-
-        /* where flesh has left its skinned place, a fold of the skinning finer than the body's edges is no longer right
-         */
-        if (b->offsets[p] >= 0) x = unfold(b, p, x, place, vec3_length(moved));
+        if (b->holds[p] > 0) x = unfold(b, p, x, place, vec3_normalize(normal), vec3_length(moved));
         vec3_store(points + 3 * (size_t)p, x);
     }
 }

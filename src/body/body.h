@@ -25,9 +25,12 @@ typedef struct sim_body {
     const int *anchor_first; /* (drawn point_count + 1) */
     const int *anchors;
     const float *anchor_weights; /* sum to 1 on flesh, less away from it, none for rigid pieces */
-    const float *offsets; /* (drawn point_count) distance at rest of a drawn point of flesh from its place on the body,
-                             scene units; negative: not wholly on flesh */
-    const float *lengths; /* (drawn point_count) edge length of the body there, scene units */
+    const float
+        *heights;       /* (drawn point_count) at rest, along the normal of the body at its place there, scene units */
+    const float *sides; /* the same across the normal */
+    const float *holds; /* 0..1: how far it can be held there; 0: not wholly on flesh, or of other skin weights */
+    const float *lengths;    /* (drawn point_count) edge length of the body there, scene units */
+    mesh mesh;               /* of the body */
     skinning drawn_skinning; /* of the drawn points */
     skinning body_skinning;  /* of the body's points */
 } sim_body;

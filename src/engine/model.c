@@ -249,8 +249,7 @@ static cutis_result build_body(cutis_model *m, const cutis_model_def *def, cutis
 
     /* what the solver sees of it */
     m->stages[0].on_body = true;
-    result = mesh_build_character(&m->body_mesh, m->body.character, &m->memory, error);
-    if (!result) result = build_point_weights(m->body.character, &m->memory, &m->body_weights, error);
+    result = build_point_weights(m->body.character, &m->memory, &m->body_weights, error);
 
     /* what is not simulated */
     if (m->body.rigid_count > 0)
@@ -270,7 +269,7 @@ static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cut
     for (int i = 0; !result && i < m->stage_count; i++) {
         stage *s = &m->stages[i];
         solver_build build = {.character = s->on_body ? m->body.character : m->character,
-                              .mesh = s->on_body ? &m->body_mesh : &m->mesh,
+                              .mesh = s->on_body ? &m->body.mesh : &m->mesh,
                               .weights = s->on_body ? &m->body_weights : &m->weights,
                               .values = s->values.values,
                               .bone_values = s->values.bone_values,

@@ -48,7 +48,6 @@ struct cutis_model {
     size_t morphed;                                    /* offset into the scratch: morphed rest positions, or offsets */
     size_t surface; /* offset into the scratch: points between two substeps of a stage */
     sim_body body;  /* of the first stage, where that runs on one */
-    mesh body_mesh;
     point_weights body_weights;
     size_t show; /* offset into the scratch: what body_show needs */
     size_t
