@@ -62,10 +62,6 @@ typedef struct cli_option {
     {                                                                               \
         .name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = text \
     }
-#define CLI_OPTION_QUIET(text)                                         \
-    {                                                                  \
-        .name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = text \
-    }
 #define CLI_OPTION_COMPRESS                                                                          \
     {                                                                                                \
         .name = "compress", .kind = CLI_TEXT, .value = "none|meshopt",                               \
@@ -100,20 +96,6 @@ typedef struct cli_option {
     {                                                                                       \
         .name = "example", .kind = CLI_TEXT, .value = "FILE", .help = text, .repeats = true \
     }
-#define CLI_OPTION_SOLVERS                                                                                       \
-    {                                                                                                            \
-        .name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; all when not given" \
-    }
-#define CLI_OPTION_JSON                                        \
-    {                                                          \
-        .name = "json", .kind = CLI_FLAG, .help = "print JSON" \
-    }
-/* cli_create_pool(cli_integer(arguments, "threads")) */
-#define CLI_OPTION_THREADS                                                                                        \
-    {                                                                                                             \
-        .name = "threads", .letter = 'j', .kind = CLI_INTEGER, .value = "N",                                      \
-        .help = "threads; 0 for one per processor; the result is the same", .fallback = "0", .min = 0, .max = 256 \
-    }
 /* cli_detail */
 #define CLI_OPTION_DETAIL                                                                                          \
     {                                                                                                              \
@@ -140,6 +122,7 @@ typedef struct cli_command {
     int option_count;
     int positional_min, positional_max; /* number of plain arguments; max -1: any */
     int (*run)(const cli_arguments *arguments);
+    bool json;   /* takes --json */
     bool hidden; /* not in the overview */
 } cli_command;
 
@@ -176,6 +159,10 @@ void cli_arguments_free(cli_arguments *arguments);
 int cli_apply_config(cli_arguments *arguments, const char *path);
 /* The checks of one option on a value, wherever it came from. CLI_OK or CLI_USAGE, message printed. */
 int cli_check_value(const cli_arguments *arguments, const cli_option *option, const char *value);
+/* The command's own options, then those of every command; NULL behind the last. */
+const cli_option *cli_option_at(const cli_command *command, int index);
+/* How to say now what an option of an earlier version said; NULL: there was no such option. */
+const char *cli_former_option(const cli_command *command, const char *name);
 /* The command's option of that name, or NULL. */
 const cli_option *cli_find_option(const cli_command *command, const char *name);
 

@@ -1,6 +1,7 @@
 /*
  * cmd_bake.c: simulate a character through a clip and write the result.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,49 @@ static int run_def(const cli_arguments *arguments, const cutis_bake_def *def)
     return status == CLI_OK ? judgement : status;
 }
 
+/* --targets: a number, "safe": 8 of positions alone, or "exact": one for each frame. */
+static int targets_parse(const cli_arguments *arguments, cutis_bake_def *def)
+{
+    enum { SAFE_TARGETS = 8, MAX_TARGETS = 32 };
+    const char *text = cli_text(arguments, "targets");
+    double count = 0;
+    def->positions_only = strcmp(text, "safe") == 0;
+    def->exact = strcmp(text, "exact") == 0;
+    if (def->positions_only) count = SAFE_TARGETS;
+    if (def->exact) count = MAX_TARGETS;
+    if (count == 0 && !cli_parse_numbers(text, ',', 1, &count)) count = 0;
+    if (!(count >= 1 && count <= MAX_TARGETS && count == floor(count)))
+        return cli_usage_error(arguments, "--targets takes a number from 1 to %d, safe or exact, not '%s'", MAX_TARGETS,
+                               text);
+    def->targets = (int)count;
+    return CLI_OK;
+}
+
+/* Settings of the bake rather than of a solver: they leave the list. */
+static int bake_settings(const cli_arguments *arguments, cutis_setting *settings, cutis_bake_def *def)
+{
+    const struct {
+        const char *key;
+        double low, high;
+        double *value;
+    } own[] = {{"substep", 0.0005, 0.05, &def->substep}, {"example_time", 0.01, 1000, &def->example_seconds}};
+    int kept = 0;
+    for (int i = 0; i < def->setting_count; i++) {
+        int k = 0;
+        while (k < CLI_COUNT(own) && strcmp(settings[i].key, own[k].key) != 0) k++;
+        if (k == CLI_COUNT(own)) {
+            settings[kept++] = settings[i];
+            continue;
+        }
+        if (!cli_parse_numbers(settings[i].value, ',', 1, own[k].value) || *own[k].value < own[k].low ||
+            *own[k].value > own[k].high)
+            return cli_usage_error(arguments, "--set %s must lie in %g to %g seconds, not '%s'", own[k].key, own[k].low,
+                                   own[k].high, settings[i].value);
+    }
+    def->setting_count = kept;
+    return CLI_OK;
+}
+
 static int run(const cli_arguments *arguments)
 {
     cutis_bake_def def = cutis_bake_def_default();
@@ -107,13 +151,13 @@ static int run(const cli_arguments *arguments)
 
     /* the motion */
     def.clip = cli_text(arguments, "clip");
-    def.motion.name = cli_text(arguments, "motion");
+    const char *motion = cli_text(arguments, "motion");
+    bool surface = motion && cutis_cache_known(motion) && !cli_has_ending(motion, ".glb");
+    *(surface ? &def.surface.name : &def.motion.name) = motion;
     def.map = map;
     def.map_count = map_count;
     def.examples = examples;
     def.example_count = example_count;
-    def.example_seconds = cli_number(arguments, "example-time");
-    def.surface.name = cli_text(arguments, "body");
     def.fps = cli_number(arguments, "fps");
     def.start = cli_number(arguments, "start");
     def.end = cli_number(arguments, "end");
@@ -124,17 +168,14 @@ static int run(const cli_arguments *arguments)
     /* the simulation */
     def.solver = cli_text(arguments, "solver");
     def.settings = settings;
-    def.substep = cli_given(arguments, "substep") ? cli_number(arguments, "substep") : 0;
+    if (status == CLI_OK) status = bake_settings(arguments, settings, &def);
     def.threads = cli_integer(arguments, "threads");
 
     /* the output */
-    bool safe = cli_flag(arguments, "safe");
     def.output = cli_text(arguments, "output");
     def.outputs = cli_text(arguments, "outputs");
     def.tolerance = cli_number(arguments, "tolerance") / 100;
-    def.targets = safe && !cli_given(arguments, "targets") ? 8 : cli_integer(arguments, "targets");
-    def.positions_only = safe;
-    def.exact = cli_flag(arguments, "exact");
+    if (status == CLI_OK) status = targets_parse(arguments, &def);
     def.checks = cli_text(arguments, "check");
     def.partial = cli_flag(arguments, "partial");
     bool compressed = strcmp(cli_text(arguments, "compress"), "none") != 0;
@@ -163,35 +204,20 @@ static const cli_option options[] = {
      .value = "S",
      .help = "solver, or a stack such as layers+slide (default layers; lbs for a mesh without a skin)"},
     CLI_OPTION_CLIP("clip to bake; the first when not given"),
-    CLI_OPTION_MOTION("take the motion from this file instead of a clip; a mesh without a skeleton gets one"),
+    CLI_OPTION_MOTION(
+        "take the motion from this file instead of a clip; a mesh without a skeleton gets one; of a cache, "
+        "its surface, for skin to slide on"),
     {.name = "map", .kind = CLI_PAIR, .value = "FROM=TO", .help = "let joint FROM of the motion drive joint TO"},
     CLI_OPTION_EXAMPLE("the mesh in another pose, for solver curves; a mesh without a skeleton gets one"),
-    {.name = "example-time",
-     .kind = CLI_NUMBER,
-     .value = "S",
-     .help = "seconds from one example to the next",
-     .fallback = "1",
-     .min = 0.01,
-     .max = 1000},
     CLI_OPTION_FPS("frames written per second; does not change the simulation", "30"),
     CLI_OPTION_RANGE,
-    {.name = "substep",
-     .kind = CLI_NUMBER,
-     .value = "SECONDS",
-     .help = "the solver's own step in time; its default when not given",
-     .min = 0.0005,
-     .max = 0.05},
-    CLI_OPTION_SET("a parameter of the solver, or bones.NAME.KEY=VALUE for one joint"),
+    CLI_OPTION_SET("a parameter of the solver, bones.NAME.KEY=VALUE for one joint, substep or example_time in seconds"),
     CLI_OPTION_DETAIL,
     CLI_OPTION_PROP,
     {.name = "outputs",
      .kind = CLI_TEXT,
      .value = "NAMES",
      .help = "outputs of the solver to write as OUT.NAME.npy, separated by commas: texcoords,touch"},
-    {.name = "body",
-     .kind = CLI_TEXT,
-     .value = "CACHE",
-     .help = "the body's surface from this cache instead of a clip, for skin to slide on"},
     {.name = "config", .kind = CLI_TEXT, .value = "F.json", .help = "read options from a file; those given here win"},
     {.name = "lead-in",
      .kind = CLI_NUMBER,
@@ -215,21 +241,17 @@ static const cli_option options[] = {
      .min = 0.0001,
      .max = 100},
     {.name = "targets",
-     .kind = CLI_INTEGER,
-     .value = "K",
-     .help = ".glb: morph targets at most",
-     .fallback = "32",
-     .min = 1,
-     .max = 32},
-    {.name = "safe", .kind = CLI_FLAG, .help = ".glb: 8 targets of positions alone, which every player shows"},
+     .kind = CLI_TEXT,
+     .value = "K|safe|exact",
+     .help =
+         ".glb: morph targets at most, 1 to 32; safe: 8 of positions alone, which every player shows; exact: one for "
+         "each frame",
+     .fallback = "32"},
     CLI_OPTION_COMPRESS,
-    {.name = "exact", .kind = CLI_FLAG, .help = ".glb: one target for each frame"},
-    CLI_OPTION_THREADS,
     {.name = "report",
      .kind = CLI_TEXT,
      .value = "R.json",
      .help = "write parameters, timings, memory and hash to a file"},
-    CLI_OPTION_QUIET("print nothing but errors"),
 };
 
 const cli_command cmd_bake = {

@@ -202,12 +202,12 @@ static int unknown_bench(const cli_arguments *arguments, const char *name)
     for (int i = 0; i < CLI_COUNT(benches); i++) names[i] = benches[i]->name;
     const char *nearest = cli_nearest(name, names, CLI_COUNT(benches));
     if (nearest) return cli_usage_error(arguments, "unknown benchmark '%s'; did you mean '%s'?", name, nearest);
-    return cli_usage_error(arguments, "unknown benchmark '%s'; --list names them", name);
+    return cli_usage_error(arguments, "unknown benchmark '%s'; 'cutis bench list' names them", name);
 }
 
 static int run(const cli_arguments *arguments)
 {
-    if (cli_flag(arguments, "list")) {
+    if (arguments->positional_count == 1 && strcmp(arguments->positionals[0], "list") == 0) {
         for (int i = 0; i < CLI_COUNT(benches); i++) printf("%-10s %s\n", benches[i]->name, benches[i]->summary);
         return CLI_OK;
     }
@@ -241,18 +241,18 @@ static const cli_option options[] = {
      .fallback = "1",
      .min = 0,
      .max = 600},
-    {.name = "list", .kind = CLI_FLAG, .help = "list the benchmarks and stop"},
-    CLI_OPTION_JSON,
 };
 
 const cli_command cmd_bench = {
     .name = "bench",
-    .usage = "[NAME ...] [--json]",
+    .usage = "[NAME ...|list] [--json]",
     .summary = "the benchmark table",
-    .description = "Runs the named benchmarks, or all. A time is the minimum of many runs of one frame or step.",
+    .description =
+        "Runs the named benchmarks, or all; list names them. A time is the minimum of many runs of one frame or step.",
     .examples = "cutis bench lbs\ncutis bench --json",
     .options = options,
     .option_count = CLI_COUNT(options),
     .positional_max = -1,
     .run = run,
+    .json = true,
 };

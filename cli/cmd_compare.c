@@ -165,15 +165,19 @@ static int draw(const comparison *c, const char *output, const char *const *extr
     char **argv = cli_allocate(3 * SOLVER_LIMIT + 32 + 2 * (size_t)prop_count, sizeof *argv);
     int argc = 0;
     argv[argc++] = (char *)c->input;
-    for (int i = 0; i < c->count; i++)
-        /* A cache does not know where the props went: such a solver runs again for the picture of a whole clip. */
-        if (c->entries[i].result)
-            argv[argc++] = c->entries[i].result->props_moved && !ranged ? c->entries[i].solver : c->entries[i].cache;
+
+    /* A cache does not know where the props went: such a solver runs again for the picture of a whole clip. */
+    char *sources[SOLVER_LIMIT];
+    int source_count = 0;
     for (int i = 0; i < c->count; i++) {
-        if (!c->entries[i].result) continue;
-        argv[argc++] = (char *)"--caption";
-        argv[argc++] = c->entries[i].solver;
+        const compared *e = &c->entries[i];
+        if (!e->result) continue;
+        const char *shown = e->result->props_moved && !ranged ? e->solver : e->cache;
+        sources[source_count] = cli_format("%s=%s", e->solver, shown);
+        argv[argc++] = sources[source_count++];
     }
+
+    /* the same motion and props as in the bakes */
     char *fps = cli_format("%.9g", cli_number(c->arguments, "fps"));
     const char *fixed[] = {"--fps", fps, "--quiet", "-o", output, NULL};
     for (int i = 0; fixed[i]; i++) argv[argc++] = (char *)fixed[i];
@@ -186,6 +190,8 @@ static int draw(const comparison *c, const char *output, const char *const *extr
         argv[argc++] = (char *)cli_text_at(c->arguments, "prop", i);
     }
     for (int i = 0; extra[i]; i++) argv[argc++] = (char *)extra[i];
+
+    /* run it */
     cli_arguments arguments;
     bool help;
     int status = cli_parse(&cmd_render, argc, argv, &arguments, &help);
@@ -193,6 +199,7 @@ static int draw(const comparison *c, const char *output, const char *const *extr
         status = cmd_render.run(&arguments);
         cli_arguments_free(&arguments);
     }
+    for (int i = 0; i < source_count; i++) free(sources[i]);
     free(fps);
     free(argv);
     return status;
@@ -408,11 +415,9 @@ static const cli_option options[] = {
     CLI_OPTION_OUTPUT("DIR", "folder for the page, the sheet and the caches"),
     CLI_OPTION_CLIP("clip to compare; the first when not given"),
     CLI_OPTION_PROP,
-    CLI_OPTION_SOLVERS,
+    {.name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; all when not given"},
     CLI_OPTION_FPS("frames per second", "30"),
     CLI_OPTION_RANGE,
-    CLI_OPTION_THREADS,
-    CLI_OPTION_QUIET("print nothing but the table and errors"),
 };
 
 const cli_command cmd_compare = {

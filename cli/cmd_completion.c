@@ -19,13 +19,15 @@ static void print_values(const cli_option *option)
 static void print_command(const cli_command *command)
 {
     printf("    %s)\n        options=\"", command->name);
-    for (int i = 0; i < command->option_count; i++) {
-        if (command->options[i].letter) printf("-%c ", command->options[i].letter);
-        printf("--%s ", command->options[i].name);
+    const cli_option *option;
+    for (int i = 0; (option = cli_option_at(command, i)); i++) {
+        if (option->letter) printf("-%c ", option->letter);
+        printf("--%s ", option->name);
     }
-    printf("--help\"\n        case \"$previous\" in\n");
-    for (int i = 0; i < command->option_count; i++) {
-        const cli_option *option = &command->options[i];
+
+    /* values of options */
+    printf("\"\n        case \"$previous\" in\n");
+    for (int i = 0; (option = cli_option_at(command, i)); i++) {
         if (option->kind == CLI_FLAG) continue;
         printf("        --%s", option->name);
         if (option->letter) printf("|-%c", option->letter);
@@ -34,7 +36,8 @@ static void print_command(const cli_command *command)
         printf("\"; value=yes ;;\n");
     }
     printf("        esac\n");
-    /* Plain arguments. */
+
+    /* plain arguments */
     if (strcmp(command->name, "solvers") == 0) {
         printf("        plain=\"");
         for (int i = 0; i < cutis_solver_count(); i++) printf("%s ", cutis_solver(i)->name);

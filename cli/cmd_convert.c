@@ -53,7 +53,6 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     CLI_OPTION_COMPRESS,
-    CLI_OPTION_QUIET("print nothing but errors"),
 };
 
 const cli_command cmd_convert = {

@@ -125,8 +125,7 @@ static void print_details(const cutis_file_details *details)
     if (details->extension_count) printf("\n");
 }
 
-static void print_text(const cutis_character *character, const findings *f, const cutis_file_details *details,
-                       bool all_joints)
+static void print_text(const cutis_character *character, const findings *f, const cutis_file_details *details)
 {
     const cutis_topology *t = &f->topology;
     char a[32], b[32], c[32];
@@ -162,11 +161,9 @@ static void print_text(const cutis_character *character, const findings *f, cons
         printf("setting    %s=%s\n", character->settings[i].key, character->settings[i].value);
     print_parts(character);
 
-    if (character->joint_count && (all_joints || character->joint_count <= 100)) {
+    if (character->joint_count) {
         printf("joints\n");
         print_joints(character, -1, 0);
-    } else if (character->joint_count) {
-        printf("joints     more than 100; --joints lists them\n");
     }
     if (character->clip_count) {
         printf("clips\n");
@@ -304,7 +301,7 @@ static int run(const cli_arguments *arguments)
         details_json(root, details);
         status = cli_json_print(root);
     } else if (status == CLI_OK) {
-        print_text(character, &f, details, cli_flag(arguments, "joints"));
+        print_text(character, &f, details);
     }
     cutis_file_details_destroy(details);
     for (int i = 0; i < f.problem_count; i++) free(f.problems[i]);
@@ -313,11 +310,6 @@ static int run(const cli_arguments *arguments)
     return status;
 }
 
-static const cli_option options[] = {
-    {.name = "joints", .kind = CLI_FLAG, .help = "list the joints even when they are more than 100"},
-    CLI_OPTION_JSON,
-};
-
 const cli_command cmd_info = {
     .name = "info",
     .usage = "FILE|NAME [--json]",
@@ -325,9 +317,8 @@ const cli_command cmd_info = {
     .description = "Reads a character and says what it holds and what is wrong with it. A problem is not an error: "
                    "the exit code is 0 as long as the file can be used.",
     .examples = "cutis info hero.glb\ncutis info arm --json",
-    .options = options,
-    .option_count = CLI_COUNT(options),
     .positional_min = 1,
     .positional_max = 1,
     .run = run,
+    .json = true,
 };

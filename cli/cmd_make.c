@@ -41,7 +41,6 @@ static const cli_option options[] = {
      .fallback = "1",
      .min = 0.1,
      .max = 20},
-    {.name = "quiet", .kind = CLI_FLAG, .help = "print nothing but errors"},
 };
 
 const cli_command cmd_make = {

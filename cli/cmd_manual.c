@@ -5,6 +5,8 @@
 
 #include "cli.h"
 
+extern const cli_command cmd_manual;
+
 /* Text with what troff would take for its own escaped; a line must not begin with a dot or a quote. */
 static void print_text(const char *text)
 {
@@ -62,6 +64,7 @@ static void print_command(const cli_command *command)
         printf("\n");
     }
     for (int i = 0; i < command->option_count; i++) print_option(&command->options[i]);
+    if (command->json) print_option(cli_find_option(command, "json"));
     printf(".PP\n.nf\n.RS\n");
     print_text(command->examples);
     printf("\n.RE\n.fi\n");
@@ -79,6 +82,10 @@ static int run(const cli_arguments *arguments)
     printf(".SH COMMANDS\n");
     for (int i = 0; cli_commands[i]; i++)
         if (!cli_commands[i]->hidden) print_command(cli_commands[i]);
+    printf(".SH OPTIONS OF EVERY COMMAND\n");
+    print_option(cli_find_option(&cmd_manual, "quiet"));
+    print_option(cli_find_option(&cmd_manual, "threads"));
+    print_option(cli_find_option(&cmd_manual, "help"));
     printf(".SH SOLVERS\n");
     for (int i = 0; i < cutis_solver_count(); i++) {
         printf(".TP\n\\fB%s\\fR\n", cutis_solver(i)->name);

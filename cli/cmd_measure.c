@@ -184,8 +184,6 @@ static const cli_option options[] = {
     CLI_OPTION_CLIP("clip that the frames show, for the comparison with linear skinning; of a .glb: that is played"),
     {.name = "start", .kind = CLI_NUMBER, .value = "SECONDS", .help = "instant of the clip that frame 0 shows"},
     CLI_OPTION_FPS("frames per second, for caches that do not tell (.npy, .obj: 30 is assumed)", NULL),
-    CLI_OPTION_THREADS,
-    CLI_OPTION_JSON,
 };
 
 const cli_command cmd_measure = {
@@ -202,4 +200,5 @@ const cli_command cmd_measure = {
     .positional_min = 1,
     .positional_max = 2,
     .run = run,
+    .json = true,
 };

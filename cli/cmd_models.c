@@ -66,14 +66,11 @@ static int run(const cli_arguments *arguments)
     return status;
 }
 
-static const cli_option options[] = {CLI_OPTION_JSON};
-
 const cli_command cmd_models = {
     .name = "models",
     .usage = "[--json]",
     .summary = "the built-in characters and their clips",
     .examples = "cutis models",
-    .options = options,
-    .option_count = CLI_COUNT(options),
     .run = run,
+    .json = true,
 };

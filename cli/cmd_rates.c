@@ -73,7 +73,7 @@ static int run(const cli_arguments *arguments)
     cutis_character_destroy(character);
     cli_table *table = cli_table_create("lrrrrr");
     cli_table_heads(table, "solver|rate|frames|shared instants|identical|largest difference, % of the size");
-    const char *list = cli_text(arguments, "solvers");
+    const char *list = arguments->positional_count > 1 ? arguments->positionals[1] : NULL;
     for (int i = 0; !list && i < cutis_solver_count() && status == CLI_OK; i++)
         status = run_solver(arguments, cutis_solver(i)->name, size, table);
     while (list && *list && status == CLI_OK) {
@@ -88,22 +88,20 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     CLI_OPTION_CLIP("clip; the first when not given"),
-    CLI_OPTION_SOLVERS,
-    CLI_OPTION_THREADS,
 };
 
 const cli_command cmd_rates = {
     .name = "rates",
-    .usage = "FILE|NAME [--clip C] [--solvers A,B,...]",
+    .usage = "FILE|NAME [SOLVER,...] [--clip C]",
     .summary = "one clip at 24 to 144 frames per second: what differs",
     .description =
         "Bakes the clip at 24, 30, 60, 120 and 144 frames per second and compares every rate with all others at the "
         "instants that both have: how many there are, at how many the surfaces are the same to the bit, and how far "
         "they differ at most.",
-    .examples = "cutis rates arm --clip flex --solvers lbs,lattice",
+    .examples = "cutis rates arm lbs,lattice --clip flex",
     .options = options,
     .option_count = CLI_COUNT(options),
     .positional_min = 1,
-    .positional_max = 1,
+    .positional_max = 2,
     .run = run,
 };

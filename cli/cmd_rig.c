@@ -7,8 +7,6 @@
 
 #include "example_files.h"
 
-extern const cli_command cmd_render;
-
 static double longest_side(const cutis_character *c)
 {
     double longest = 0;
@@ -129,18 +127,6 @@ static int load_landmarks(const char *path, landmark_list *list)
     return CLI_OK;
 }
 
-static int draw(const char *rigged_path, const char *picture)
-{
-    char *arguments[] = {(char *)rigged_path, "--skeleton", "--view", "front,side,back", "--size",
-                         "1200x600",          "-q",         "-o",     (char *)picture};
-    cli_arguments parsed;
-    bool help;
-    int status = cli_parse(&cmd_render, CLI_COUNT(arguments), arguments, &parsed, &help);
-    if (status == CLI_OK) status = cmd_render.run(&parsed);
-    cli_arguments_free(&parsed);
-    return status;
-}
-
 static void print_report(const char *name, const cutis_rig *rig, bool kept)
 {
     char vertices[32];
@@ -154,21 +140,23 @@ static void print_report(const char *name, const cutis_rig *rig, bool kept)
                rig->weight_ms);
 }
 
+/* --against: the input's own rig, or that of another file. */
 static int compare_all(const cli_arguments *arguments, const cutis_character *character, const cutis_rig *rig,
                        bool kept)
 {
+    const char *against = cli_text(arguments, "against");
     int status = CLI_OK;
-    if (kept && character->clip_count > 0 && cli_flag(arguments, "compare"))
-        status = compare_weights(character, rig->character);
-    else if (cli_flag(arguments, "compare"))
+    if (!against) return CLI_OK;
+    if (strcmp(against, "own") == 0) {
+        if (kept && character->clip_count > 0) return compare_weights(character, rig->character);
         compare_joints(rig->character, character);
-    if (status == CLI_OK && cli_given(arguments, "against")) {
-        cutis_character *other = cli_load_character(cli_text(arguments, "against"), true, &status);
-        if (!other) return status;
-        compare_joints(rig->character, other);
-        cutis_character_destroy(other);
+        return CLI_OK;
     }
-    return status;
+    cutis_character *other = cli_load_character(against, true, &status);
+    if (!other) return status;
+    compare_joints(rig->character, other);
+    cutis_character_destroy(other);
+    return CLI_OK;
 }
 
 /* A glTF file keeps all that it holds; anything else is written anew. */
@@ -199,27 +187,6 @@ static int save_all(const cutis_character *character, const example_set *example
     return status;
 }
 
-/* One number a vertex: of the closed curve that it is on, from 1; 0 off the curves. */
-static int save_curves(const cutis_rig *rig, const char *path)
-{
-    int n = rig->character->vertex_count;
-    cutis_cache_info info = {.vertex_count = n, .frame_count = 1, .fps = 30, .components = 1};
-    cutis_cache_writer *writer = NULL;
-    cutis_error error;
-    float *numbers = cli_allocate((size_t)n, sizeof *numbers);
-    for (int v = 0; v < n && rig->vertex_curves; v++) numbers[v] = (float)(rig->vertex_curves[v] + 1);
-    cutis_result result = cutis_cache_create(path, &info, NULL, &writer, &error);
-    if (result == CUTIS_OK) {
-        result = cutis_cache_append(writer, numbers, &error);
-        if (result == CUTIS_OK)
-            result = cutis_cache_finish(writer, &error);
-        else
-            cutis_cache_discard(writer);
-    }
-    free(numbers);
-    return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
-}
-
 /* A mesh whose +Z points up, turned so that +Y does, as glTF wants it. */
 static cutis_character *turn_up(cutis_character *character, int *status)
 {
@@ -241,16 +208,12 @@ static int run(const cli_arguments *arguments)
 {
     static const char *const methods[] = {"auto", "heat", "voxel"};
     const char *name = arguments->positionals[0], *path = cli_text(arguments, "output");
-    const char *picture = cli_text(arguments, "picture"), *method = cli_text(arguments, "weights");
-    const char *curves = cli_text(arguments, "curves");
-    bool kept = cli_flag(arguments, "keep");
+    const char *method = cli_text(arguments, "weights");
+    bool kept = strcmp(cli_text(arguments, "template"), "own") == 0;
     int status;
-    if (curves && !cli_has_ending(curves, ".npy")) return cli_usage_error(arguments, "'%s' must end in .npy", curves);
-    if (curves && (status = cli_check_output(curves, name, false)) != CLI_OK) return status;
-    if (!path && !curves && !cli_flag(arguments, "compare") && !cli_given(arguments, "against"))
+    if (!path && !cli_given(arguments, "against"))
         return cli_usage_error(arguments, "the output is missing: -o FILE.glb");
     if (path && !cli_has_ending(path, ".glb")) return cli_usage_error(arguments, "'%s' must end in .glb", path);
-    if (picture && !path) return cli_usage_error(arguments, "--picture needs -o");
     if (path && (status = cli_check_output(path, name, false)) != CLI_OK) return status;
     cutis_character *character = cli_load_character(name, true, &status);
     if (!character) return status;
@@ -276,7 +239,7 @@ static int run(const cli_arguments *arguments)
         status = load_landmarks(cli_text(arguments, "landmarks"), &landmarks);
     if (status == CLI_OK) {
         def.character = character;
-        def.skeleton = cli_text(arguments, "template");
+        if (!kept) def.skeleton = cli_text(arguments, "template");
         def.landmarks = landmarks.items;
         def.landmark_count = landmarks.count;
         for (int i = 0; i < CLI_COUNT(methods); i++)
@@ -290,11 +253,12 @@ static int run(const cli_arguments *arguments)
     }
     if (status == CLI_OK && !cli_flag(arguments, "quiet")) print_report(path ? path : name, rig, kept);
     if (status == CLI_OK && path) status = save_all(rig->character, &examples, name, path, kept);
-    if (status == CLI_OK && curves) status = save_curves(rig, curves);
     if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
-    if (status == CLI_OK && picture) status = draw(path, picture);
     if (status == CLI_OK && !kept && !rig->recognised && !cli_flag(arguments, "accept")) {
-        cli_warning("the body was not recognised; look at the skeleton (--picture), or choose with --template");
+        cli_warning(
+            "the body was not recognised; look at the skeleton ('cutis render %s --style skeleton'), or choose with "
+            "--template",
+            path ? path : "OUT.glb");
         status = CLI_CHECK;
     }
 
@@ -314,9 +278,9 @@ static const cli_option options[] = {
      .letter = 't',
      .kind = CLI_CHOICE,
      .value = "T",
-     .help = "the skeleton to put in",
+     .help = "the skeleton to put in; own: keep the file's, with its clips, and make new weights only",
      .fallback = "auto",
-     .choices = "auto|biped|quadruped|bird|many_legs|fish|hand|snake|chain|tree"},
+     .choices = "auto|own|biped|quadruped|bird|many_legs|fish|hand|snake|chain|tree"},
     {.name = "weights",
      .letter = 'w',
      .kind = CLI_CHOICE,
@@ -337,7 +301,6 @@ static const cli_option options[] = {
      .fallback = "y",
      .choices = "y|z"},
     {.name = "accept", .kind = CLI_FLAG, .help = "exit with 0 also when no template was recognised (else 3)"},
-    {.name = "keep", .kind = CLI_FLAG, .help = "keep the skeleton and the clips, make new weights only"},
     {.name = "influences",
      .kind = CLI_INTEGER,
      .value = "N",
@@ -345,30 +308,25 @@ static const cli_option options[] = {
      .fallback = "4",
      .min = 1,
      .max = 8},
-    {.name = "picture", .kind = CLI_TEXT, .value = "P.png", .help = "draw the result with its skeleton"},
-    {.name = "curves",
+    {.name = "against",
      .kind = CLI_TEXT,
-     .value = "C.npy",
-     .help = "write which closed curve each vertex is on, for render --values"},
-    {.name = "compare",
-     .kind = CLI_FLAG,
-     .help = "table of joint errors against the input's own skeleton; with --keep, of positions over all clips"},
-    {.name = "against", .kind = CLI_TEXT, .value = "FILE|NAME", .help = "table of joint errors against this rig"},
-    CLI_OPTION_THREADS,
-    CLI_OPTION_QUIET("print nothing but errors and comparisons"),
+     .value = "own|FILE|NAME",
+     .help = "table of joint errors against this rig, or the input's own; with --template own, of positions over all "
+             "clips"},
 };
 
 const cli_command cmd_rig = {
     .name = "rig",
-    .usage = "FILE|NAME -o OUT.glb [--template T] [--weights W] [--landmarks F.json] [--picture P.png]",
+    .usage = "FILE|NAME -o OUT.glb [--template T] [--weights W] [--landmarks F.json]",
     .summary = "give a mesh a skeleton and weights",
     .description =
         "Finds the limbs of the mesh, puts the skeleton of a biped, a quadruped, a hand, a snake or a chain into it, "
         "and weighs "
         "every vertex by bone heat, or through voxels where heat cannot reach. The report says what was found and "
         "which method served where. Joints that come out wrong are put right by --landmarks.",
-    .examples = "cutis rig statue.obj -o statue.glb --picture statue.png\ncutis rig scan.obj --up z -o scan.glb\ncutis "
-                "rig man --compare\n"
+    .examples = "cutis rig statue.obj -o statue.glb\n"
+                "cutis rig scan.obj --up z -o scan.glb\n"
+                "cutis rig man --against own\n"
                 "cutis rig mesh.obj --against hand_made.glb -o mesh.glb",
     .options = options,
     .option_count = CLI_COUNT(options),

@@ -193,15 +193,12 @@ static int run(const cli_arguments *arguments)
     return CLI_OK;
 }
 
-static const cli_option options[] = {CLI_OPTION_JSON};
-
 const cli_command cmd_solvers = {
     .name = "solvers",
     .usage = "[NAME] [--json]",
     .summary = "the solvers; the parameter table of one",
     .examples = "cutis solvers\ncutis solvers lbs",
-    .options = options,
-    .option_count = CLI_COUNT(options),
     .positional_max = 1,
     .run = run,
+    .json = true,
 };

@@ -78,13 +78,30 @@ static int add_pairs(config *c, const cli_option *option, const char *prefix, js
     return CLI_OK;
 }
 
+/* lead_in and lead-in are the same option. */
+static void option_name(const char *key, char name[64])
+{
+    snprintf(name, 64, "%s", key);
+    for (char *at = name; *at; at++)
+        if (*at == '_') *at = '-';
+}
+
 static int unknown_key(const config *c, const char *key)
 {
     const cli_command *command = c->arguments->command;
+
+    /* an option of an earlier version */
+    char name[64];
+    option_name(key, name);
+    const char *now = cli_former_option(command, name);
+    if (now) return CONFIG_ERROR(c, "'%s' is now %s", key, now);
+
+    /* the nearest one */
     const char *names[64];
+    const cli_option *option;
     int count = 0;
-    for (int i = 0; i < command->option_count && count < 63; i++)
-        if (strcmp(command->options[i].name, "config") != 0) names[count++] = command->options[i].name;
+    for (int i = 0; count < 63 && (option = cli_option_at(command, i)); i++)
+        if (strcmp(option->name, "config") != 0) names[count++] = option->name;
     if (cli_find_option(command, "set")) names[count++] = "bones";
     const char *nearest = cli_nearest(key, names, count);
     if (nearest) return CONFIG_ERROR(c, "unknown key '%s'; did you mean '%s'?", key, nearest);
@@ -95,9 +112,7 @@ static int add_key(config *c, const char *key, json_t *value)
 {
     const cli_command *command = c->arguments->command;
     char name[64];
-    snprintf(name, sizeof name, "%s", key);
-    for (char *at = name; *at; at++)
-        if (*at == '_') *at = '-';
+    option_name(key, name);
     const char *prefix = strcmp(name, "bones") == 0 ? "bones" : "";
     const cli_option *option = cli_find_option(command, *prefix ? "set" : name);
     if (!option || strcmp(option->name, "config") == 0) return unknown_key(c, key);

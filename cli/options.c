@@ -78,11 +78,33 @@ const char *cli_nearest(const char *name, const char *const *names, int name_cou
     return nearest;
 }
 
+/* What every command takes; --json only those that print a table. */
+static const cli_option common_options[] = {
+    {.name = "quiet", .letter = 'q', .kind = CLI_FLAG, .help = "print results and errors only"},
+    {.name = "threads",
+     .letter = 'j',
+     .kind = CLI_INTEGER,
+     .value = "N",
+     .help = "threads; 0 for one per processor; the result is the same",
+     .fallback = "0",
+     .min = 0,
+     .max = 256},
+    {.name = "help", .kind = CLI_FLAG, .help = "print this help"},
+    {.name = "json", .kind = CLI_FLAG, .help = "print JSON in place of a table"},
+};
+
+const cli_option *cli_option_at(const cli_command *command, int index)
+{
+    if (index < command->option_count) return &command->options[index];
+    index -= command->option_count;
+    return index < CLI_COUNT(common_options) - !command->json ? &common_options[index] : NULL;
+}
+
 static const cli_option *find_option(const cli_command *command, const char *name, size_t length)
 {
-    for (int i = 0; i < command->option_count; i++)
-        if (strlen(command->options[i].name) == length && strncmp(command->options[i].name, name, length) == 0)
-            return &command->options[i];
+    const cli_option *option;
+    for (int i = 0; (option = cli_option_at(command, i)); i++)
+        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0) return option;
     return NULL;
 }
 
@@ -93,8 +115,50 @@ const cli_option *cli_find_option(const cli_command *command, const char *name)
 
 static const cli_option *find_letter(const cli_command *command, char letter)
 {
-    for (int i = 0; i < command->option_count; i++)
-        if (command->options[i].letter == letter) return &command->options[i];
+    const cli_option *option;
+    for (int i = 0; (option = cli_option_at(command, i)); i++)
+        if (option->letter == letter) return option;
+    return NULL;
+}
+
+/* Options of earlier versions, and the way to say the same now. */
+static const struct {
+    const char *command, *name, *now;
+} former_options[] = {
+    {"bake", "body", "--motion CACHE"},
+    {"bake", "example-time", "--set example_time=SECONDS"},
+    {"bake", "exact", "--targets exact"},
+    {"bake", "safe", "--targets safe"},
+    {"bake", "substep", "--set substep=SECONDS"},
+    {"bench", "list", "'cutis bench list'"},
+    {"info", "joints", "the default: all joints are listed"},
+    {"rates", "solvers", "an argument: cutis rates FILE lbs,lattice"},
+    {"render", "background", "--style white or --style transparent"},
+    {"render", "caption", "TEXT=CACHE in place of CACHE"},
+    {"render", "elements", "--style elements, or elements:LAYER"},
+    {"render", "end", "--frame 0.5s:1.5s"},
+    {"render", "focus", "--zoom 1@JOINT or --zoom 1@X,Y,Z"},
+    {"render", "no-floor", "--style no-floor"},
+    {"render", "no-legend", "--style no-legend"},
+    {"render", "range", "--color WHAT@LOW,HIGH"},
+    {"render", "skeleton", "--style skeleton"},
+    {"render", "start", "--frame 0.5s:1.5s"},
+    {"render", "texcoords", "read by itself from CACHE.texcoords.npy, where 'cutis bake --outputs texcoords' puts it"},
+    {"render", "texture-scale", "--texture NAME@N"},
+    {"render", "time", "--frame 1.5s"},
+    {"render", "values", "--color FILE.npy"},
+    {"render", "wire", "--style wire"},
+    {"rig", "compare", "--against own"},
+    {"rig", "curves", "in the Python package: cutis.rig(character).curves"},
+    {"rig", "keep", "--template own"},
+    {"rig", "picture", "'cutis render OUT.glb --style skeleton -o P.png'"},
+};
+
+const char *cli_former_option(const cli_command *command, const char *name)
+{
+    for (int i = 0; i < CLI_COUNT(former_options); i++)
+        if (strcmp(former_options[i].command, command->name) == 0 && strcmp(former_options[i].name, name) == 0)
+            return former_options[i].now;
     return NULL;
 }
 
@@ -102,12 +166,18 @@ static int unknown_option(const cli_arguments *arguments, const char *argument)
 {
     const cli_command *command = arguments->command;
     char name[64];
-    const char *names[64];
-    int name_count = 0;
     snprintf(name, sizeof name, "%s", argument + strspn(argument, "-"));
     name[strcspn(name, "=")] = 0;
-    for (int i = 0; i < command->option_count && name_count < 63; i++) names[name_count++] = command->options[i].name;
-    names[name_count++] = "help";
+
+    /* an option of an earlier version */
+    const char *now = cli_former_option(command, name);
+    if (now) return cli_usage_error(arguments, "--%s is now %s", name, now);
+
+    /* the nearest one */
+    const char *names[64];
+    const cli_option *option;
+    int name_count = 0;
+    while (name_count < 64 && (option = cli_option_at(command, name_count))) names[name_count++] = option->name;
     const char *nearest = cli_nearest(name, names, name_count);
     int dashes = argument[1] == '-' ? 2 : 1;
     if (nearest)
@@ -372,6 +442,26 @@ cutis_setting *cli_pairs(const cli_arguments *arguments, const char *name, int *
 
 /* ---- help ---- */
 
+static void print_option_help(const cli_option *option, int width)
+{
+    char left[128];
+    char right[512];
+    int used = option->letter ? snprintf(left, sizeof left, "-%c, --%s", option->letter, option->name)
+                              : snprintf(left, sizeof left, "    --%s", option->name);
+    if (option->value) snprintf(left + used, sizeof left - (size_t)used, " %s", option->value);
+
+    /* what it does, then what it takes */
+    used = snprintf(right, sizeof right, "%s", option->help);
+    if (option->choices && !strstr(option->help, option->choices))
+        used += snprintf(right + used, sizeof right - (size_t)used, ": %s", option->choices);
+    if (option->repeats || option->kind == CLI_PAIR)
+        used += snprintf(right + used, sizeof right - (size_t)used, "; may be repeated");
+    if (option->min != 0 || option->max != 0)
+        used += snprintf(right + used, sizeof right - (size_t)used, "; %.9g to %.9g", option->min, option->max);
+    if (option->fallback) snprintf(right + used, sizeof right - (size_t)used, " (default %s)", option->fallback);
+    printf("  %-*s  %s\n", width, left, right);
+}
+
 void cli_print_help(const cli_command *command)
 {
     printf("cutis %s: %s\n\nusage: cutis %s %s\n", command->name, command->summary, command->name, command->usage);
@@ -379,30 +469,22 @@ void cli_print_help(const cli_command *command)
         putchar('\n');
         cli_print_wrapped(stdout, command->description, 0, 100);
     }
-    printf("\noptions:\n");
-    int width = (int)strlen("    --help");
-    for (int i = 0; i < command->option_count; i++) {
-        const cli_option *option = &command->options[i];
+
+    /* how wide the left column is */
+    const cli_option *option;
+    int width = 0;
+    for (int i = 0; (option = cli_option_at(command, i)); i++) {
         int length = 6 + (int)strlen(option->name) + (option->value ? 1 + (int)strlen(option->value) : 0);
         if (length > width) width = length;
     }
-    for (int i = 0; i <= command->option_count; i++) {
-        static const cli_option help_option = {.name = "help", .help = "print this help"};
-        const cli_option *option = i < command->option_count ? &command->options[i] : &help_option;
-        char left[128], right[512];
-        int used = option->letter ? snprintf(left, sizeof left, "-%c, --%s", option->letter, option->name)
-                                  : snprintf(left, sizeof left, "    --%s", option->name);
-        if (option->value) snprintf(left + used, sizeof left - (size_t)used, " %s", option->value);
-        used = snprintf(right, sizeof right, "%s", option->help);
-        if (option->choices && !strstr(option->help, option->choices))
-            used += snprintf(right + used, sizeof right - (size_t)used, ": %s", option->choices);
-        if (option->repeats || option->kind == CLI_PAIR)
-            used += snprintf(right + used, sizeof right - (size_t)used, "; may be repeated");
-        if (option->min != 0 || option->max != 0)
-            used += snprintf(right + used, sizeof right - (size_t)used, "; %.9g to %.9g", option->min, option->max);
-        if (option->fallback) snprintf(right + used, sizeof right - (size_t)used, " (default %s)", option->fallback);
-        printf("  %-*s  %s\n", width, left, right);
+
+    /* the command's own options, then those of every command */
+    if (command->option_count) printf("\noptions:\n");
+    for (int i = 0; (option = cli_option_at(command, i)); i++) {
+        if (i == command->option_count) printf("\noptions of every command:\n");
+        print_option_help(option, width);
     }
+
     /* Each example on its own line. */
     printf("\nexample%s:\n", strchr(command->examples, '\n') ? "s" : "");
     cli_print_wrapped(stdout, command->examples, 2, 1000);

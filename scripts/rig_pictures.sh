@@ -23,14 +23,20 @@ render() { "$cutis" render "$@" -q --quality 2; }
 "$cutis" bake dancer --solver dqs --clip spin --fps 2 -q -o "$work/dancer_poses.obj" 2> /dev/null ||
     "$cutis" bake dancer --solver dqs --fps 2 -q -o "$work/dancer_poses.obj"
 
+# curves MESH OUT.npy: of each vertex the closed curve that it is on, from 1; 0 off the curves.
+curves() {
+    PYTHONPATH=$(dirname "$cutis")/../python python3 -c 'import sys, cutis, numpy
+numpy.save(sys.argv[2], cutis.rig(cutis.Character.load(sys.argv[1])).curves.astype("float32") + 1)' "$1" "$2"
+}
+
 # Figures 2 and 3: curves on the cat, by number from the far ends inwards, its leg from near, and on the dancer
 for name in cat dancer; do
-    "$cutis" rig "$work/$name.obj" -q --curves "$work/$name.npy"
+    curves "$work/$name.obj" "$work/$name.npy"
 done
-render "$work/cat.obj" rest --values "$work/cat.npy" --wire --no-legend --view 70,10 --zoom 4 --focus -0.05,0.09,0.12 \
+render "$work/cat.obj" rest --color "$work/cat.npy" --style wire,no-legend --view 70,10 --zoom 4@-0.05,0.09,0.12 \
     --size 420x320 -o "$out/rig_curves_leg.png"
-render "$work/cat.obj" rest --values "$work/cat.npy" --wire --no-legend --view 70,10 --size 560x390 -o "$out/rig_curves_cat.png"
-render "$work/dancer.obj" rest --values "$work/dancer.npy" --wire --no-legend --view 20,5 --size 330x430 \
+render "$work/cat.obj" rest --color "$work/cat.npy" --style wire,no-legend --view 70,10 --size 560x390 -o "$out/rig_curves_cat.png"
+render "$work/dancer.obj" rest --color "$work/dancer.npy" --style wire,no-legend --view 20,5 --size 330x430 \
     -o "$out/rig_curves_dancer.png"
 
 
@@ -39,12 +45,12 @@ render "$work/dancer.obj" rest --values "$work/dancer.npy" --wire --no-legend --
 for name in cat dancer hand man; do
     "$cutis" rig "$work/$name.obj" -q -o "$work/$name.glb"
 done
-render "$work/man.glb" rest --skeleton --view front,side --size 560x330 -o "$out/rig_man.png"
-render "$work/cat.glb" rest --skeleton --view 70,10 --size 400x310 -o "$out/rig_cat.png"
-render "$work/hand.glb" rest --skeleton --view top --size 260x340 -o "$out/rig_hand.png"
+render "$work/man.glb" rest --style skeleton --view front,side --size 560x330 -o "$out/rig_man.png"
+render "$work/cat.glb" rest --style skeleton --view 70,10 --size 400x310 -o "$out/rig_cat.png"
+render "$work/hand.glb" rest --style skeleton --view top --size 260x340 -o "$out/rig_hand.png"
 # Figure 8: the skeleton of 32,660 vertices
 "$cutis" rig "$work/man_fine.obj" -q -o "$work/man_fine.glb"
-render "$work/man_fine.glb" rest --skeleton --wire --view front --size 320x400 -o "$out/rig_man_fine.png"
+render "$work/man_fine.glb" rest --style skeleton,wire --view front --size 320x400 -o "$out/rig_man_fine.png"
 
 # Figure 5: two poses of the dancer and what lies between; figure 6: three of the cat
 dancer_end=$(ls -d "$work"/dancer_poses.obj/* | sed -n 2p)
@@ -57,8 +63,8 @@ render "$work/cat.obj" "$work/cat.pc2" --sheet --frame 0:8:1 --columns 5 --view 
     -o "$out/curves_cat.png"
 
 # Figure 10: the arm half-way between two examples, beside linear blending and dual quaternions
-render arm curves lbs dqs --clip flex --time 0.5 --set examples=2 --view 20,20 --zoom 1.6 --color volume \
-    --caption curves --caption "linear blend" --caption "dual quaternions" --size 840x300 -o "$out/curves_arm.png"
+render arm curves "linear blend=lbs" "dual quaternions=dqs" --clip flex --frame 0.5s --set examples=2 --view 20,20 --zoom 1.6 --color volume \
+    --size 840x300 -o "$out/curves_arm.png"
 
 # The same for fetched models, beside this repository
 [ -d "$models" ] || exit 0
@@ -69,8 +75,9 @@ for file in khronos-CesiumMan/CesiumMan.glb khronos-Fox/Fox.glb mesh2motion-hors
     makehuman-cmu-heavy/mh_heavy-body-quads.obj; do
     [ -f "$models/$file" ] || continue
     name=$(basename "$file" | sed 's/[.].*//')
-    "$cutis" rig "$models/$file" -q -o "$work/$name.glb" --curves "$work/$name.npy"
-    render "$work/$name.glb" rest --skeleton --view front,side --size 800x460 -o "$fetched/rig_$name.png"
-    render "$models/$file" rest --values "$work/$name.npy" --wire --no-legend --view 20,5 --size 620x760 \
+    "$cutis" rig "$models/$file" -q -o "$work/$name.glb"
+    curves "$models/$file" "$work/$name.npy"
+    render "$work/$name.glb" rest --style skeleton --view front,side --size 800x460 -o "$fetched/rig_$name.png"
+    render "$models/$file" rest --color "$work/$name.npy" --style wire,no-legend --view 20,5 --size 620x760 \
         -o "$fetched/rig_curves_$name.png"
 done

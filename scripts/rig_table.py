@@ -62,7 +62,7 @@ def rig(program, path):
     """Joint errors by name, template, and the recogniser's sentence."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "out.glb")
-        done = subprocess.run([program, "rig", path, "--compare", "-j", "1", "-o", out], capture_output=True, text=True)
+        done = subprocess.run([program, "rig", path, "--against", "own", "-j", "1", "-o", out], capture_output=True, text=True)
     errors = {}
     truth = {}
     template = "none"

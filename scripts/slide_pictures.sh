@@ -14,40 +14,40 @@ if [ -z "$work" ]; then
     "$build/bin/test_slide_scenes" "$work" > /dev/null
 fi
 mkdir -p "$out"
-render() { "$cutis" render "$@" -q --quality 2 --caption "plain texture" --caption "slide"; }
+render() { "$cutis" render "$@" -q --quality 2; }
 # Figure 3: the torus squashed
-render "$work/torus.glb" lbs slide --clip squash --time 1.3 --texture checker --texture-scale 32 --set area=30 \
+render "$work/torus.glb" "plain texture=lbs" slide --clip squash --frame 1.3s --texture checker@32 --set area=30 \
     --view front --size 900x400 -o "$out/slide_torus.png"
 # Figure 4: the cylinder twisted, both ends attached, then the right one loose
-render "$work/cylinder_fixed.glb" lbs slide --clip twist --time 1.7 --texture checker --texture-scale 32 \
+render "$work/cylinder_fixed.glb" "plain texture=lbs" slide --clip twist --frame 1.7s --texture checker@32 \
     --view 20,15 --size 900x360 -o "$out/slide_cylinder_fixed.png"
-render "$work/cylinder_loose.glb" lbs slide --clip twist --time 1.7 --texture checker --texture-scale 32 --set zeta=0 \
+render "$work/cylinder_loose.glb" "plain texture=lbs" slide --clip twist --frame 1.7s --texture checker@32 --set zeta=0 \
     --view 20,15 --size 900x360 -o "$out/slide_cylinder_loose.png"
 # Figures 1 and 5: looking up, swallowing, with a tattoo
 for scene in "look_up 1.6" "swallow 0.7"; do
     set -- $scene
-    render "$work/neck_skin.glb" lbs slide --clip "$1" --time "$2" --texture tattoo --texture-scale 30 \
-        --set bones.head.attach=1 --view 60,0 --zoom 2.2 --focus neck --size 900x520 -o "$out/slide_neck_$1.png"
+    render "$work/neck_skin.glb" "plain texture=lbs" slide --clip "$1" --frame "$2s" --texture tattoo@30 \
+        --set bones.head.attach=1 --view 60,0 --zoom 2.2@neck --size 900x520 -o "$out/slide_neck_$1.png"
 done
 # Figures 1 and 6: veins on the back of a hand, as a normal map
-render "$work/hand.glb" lbs slide --clip fist --time 0.9 --texture veins --texture-scale 8 \
+render "$work/hand.glb" "plain texture=lbs" slide --clip fist --frame 0.9s --texture veins@8 \
     --set bones.forearm.attach=1 --view top --size 900x520 -o "$out/slide_hand.png"
 # Figure 7: a tight shirt
-render "$work/man_shirt.glb" lbs slide --clip jump --time 1.0 --texture checker --texture-scale 48 \
-    --view front --zoom 1.6 --focus chest --size 900x520 -o "$out/slide_shirt.png"
+render "$work/man_shirt.glb" "plain texture=lbs" slide --clip jump --frame 1.0s --texture checker@48 \
+    --view front --zoom 1.6@chest --size 900x520 -o "$out/slide_shirt.png"
 # Figure 8: the torus shaken, how far the skin slides
 for zeta in 0 0.5 1; do
-    "$cutis" render "$work/torus.glb" slide --clip shake --time 0.9 --color sliding --range 0,0.03 --set zeta=$zeta \
-        --view front --size 420x360 -q --quality 2 --caption "zeta $zeta" -o "$work/zeta_$zeta.png"
+    "$cutis" render "$work/torus.glb" "zeta $zeta=slide" --clip shake --frame 0.9s --color sliding@0,0.03 --set zeta=$zeta \
+        --view front --size 420x360 -q --quality 2 -o "$work/zeta_$zeta.png"
 done
 ffmpeg -loglevel error -y -i "$work/zeta_0.png" -i "$work/zeta_0.5.png" -i "$work/zeta_1.png" \
     -filter_complex hstack=inputs=3 "$out/slide_shake.png"
 # Figure 1: animal skin
 kaiju=../shared/models/mesh2motion-kaiju/kaiju.glb
 if [ -f $kaiju ]; then
-    render $kaiju lbs slide --clip Walk --time 0.9 --texture checker --texture-scale 48 --set zeta=0.3 \
+    render $kaiju "plain texture=lbs" slide --clip Walk --frame 0.9s --texture checker@48 --set zeta=0.3 \
         --view 60,10 --size 900x420 -o "$out/slide_dinosaur.png"
 fi
 # Beyond the paper: wrinkles where skin is pressed together
-"$cutis" render "$work/torus.glb" slide --clip squash --time 1.3 --color wrinkle --view front --size 480x400 -q \
+"$cutis" render "$work/torus.glb" slide --clip squash --frame 1.3s --color wrinkle --view front --size 480x400 -q \
     --quality 2 -o "$out/slide_wrinkle.png"

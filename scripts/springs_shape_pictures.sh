@@ -5,12 +5,12 @@ set -eu
 program=${1:-build/release/bin/cutis}
 out=docs/images
 for shape in metaballs dffd; do
-    "$program" render arm lbs springs --set reference=$shape --clip flex --time 1 --wire --focus forearm --zoom 2.2 \
-        --quality 2 --threads 1 --size 800x400 --caption "linear blending" --caption "$shape" -q -o $out/springs_arm_$shape.png
-    "$program" render hand lbs springs --set reference=$shape --clip fist --time 1.0 --view=-30,-30 --quality 2 --threads 1 \
-        --size 800x400 --caption "linear blending" --caption "$shape" -q -o $out/springs_hand_$shape.png
+    "$program" render arm "linear blending=lbs" "$shape=springs" --set reference=$shape --clip flex --frame 1s --style wire --zoom 2.2@forearm \
+        --quality 2 --threads 1 --size 800x400 -q -o $out/springs_arm_$shape.png
+    "$program" render hand "linear blending=lbs" "$shape=springs" --set reference=$shape --clip fist --frame 1.0s --view=-30,-30 --quality 2 --threads 1 \
+        --size 800x400 -q -o $out/springs_hand_$shape.png
 done
-"$program" render man lbs springs --set reference=metaballs --clip jump --time 0.6 --view 60,10 --quality 2 --threads 1 --size 800x500 \
-    --caption "linear blending" --caption metaballs -q -o $out/springs_man_metaballs.png
-"$program" render man lbs springs --set reference=dffd --clip jump --time 0.6 --view 60,10 --quality 2 --threads 1 --size 800x500 \
-    --caption "linear blending" --caption dffd -q -o $out/springs_man_dffd.png
+"$program" render man "linear blending=lbs" "metaballs=springs" --set reference=metaballs --clip jump --frame 0.6s --view 60,10 --quality 2 --threads 1 --size 800x500 \
+    -q -o $out/springs_man_metaballs.png
+"$program" render man "linear blending=lbs" "dffd=springs" --set reference=dffd --clip jump --frame 0.6s --view 60,10 --quality 2 --threads 1 --size 800x500 \
+    -q -o $out/springs_man_dffd.png

@@ -160,9 +160,8 @@ class Wild:
         return json.loads(out) if code == 0 else None
 
     def sheet(self, subject, linear, baked, solver, path):
-        code, _, err, _ = run([self.program, "render", subject["path"], linear, baked, "--sheet", "--frame",
-                               self.frames_shown(linear), "--caption", "linear skinning", "--caption", solver,
-                               "--fps", str(FPS), "--quality", "2", "-q", "-o", path], 300)
+        code, _, err, _ = run([self.program, "render", subject["path"], "linear skinning=" + linear, solver + "=" + baked,
+                               "--sheet", "--frame", self.frames_shown(linear), "--fps", str(FPS), "--quality", "2", "-q", "-o", path], 300)
         return "" if code == 0 else first_line(err) or "render exits with %s" % code
 
     @staticmethod

@@ -83,7 +83,7 @@ says "there is no solver 'latice'; did you mean 'lattice'?"
 run 0 compare arm --clip flex --solvers "lbs, dqs" --fps 2 -q -o spaces
 grep -q "^dqs " out || fail "a space before a name"
 run 1 compare arm --solvers lbs -q -o out
-run 0 rates cylinder --solvers lbs
+run 0 rates cylinder lbs
 same "$(grep -c '^lbs ' out)" 5 "rates"
 tidy
 finish

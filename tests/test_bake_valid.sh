@@ -17,8 +17,8 @@ for name in $names $(find ../shared/models/ -name '*.glb' -o -name '*.gltf'); do
     base=$(basename "$name")
     "$program" bake "$name" --solver dqs --fps 8 -q -o "$folder/${base%.*}.glb" || exit 1
 done
-for profile in --safe --exact; do
-    "$program" bake arm --solver dqs --fps 8 -q $profile -o "$folder/arm$profile.glb" || exit 1
+for profile in safe exact; do
+    "$program" bake arm --solver dqs --fps 8 -q --targets $profile -o "$folder/arm-$profile.glb" || exit 1
 done
 "$program" bake "$folder/arm.glb" --solver dqs --clip twist --fps 8 -q -o "$folder/arm_twice.glb" || exit 1
 "$program" bake "$folder/arm.glb" --solver dqs --clip flex --fps 8 --prop cube --prop ball --prop table -q \

@@ -10,7 +10,7 @@ cat >jobs.json <<'END'
           {"input": "arm", "clip": "no_such_clip", "output": "bad.glb"},
           {"input": "arm", "clip": "twist", "solver": "lbs", "output": "twist.pc2", "check": "volume_error_max<0.5"},
           {"input": "arm", "clip": "twist", "output": "strict.pc2", "check": "self_intersections_max<0"},
-          {"input": "arm", "clip": "twist", "output": "safe.glb", "safe": true, "loop": true}]}
+          {"input": "arm", "clip": "twist", "output": "safe.glb", "targets": "safe", "loop": true}]}
 END
 run 1 jobs.json --jobs 2
 cat err >>out

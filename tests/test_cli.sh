@@ -248,7 +248,7 @@ END
     checks=$((checks + 2))
     grep -q "PNG is all that matters" t.glb || fail "the texture is lost"
     ! grep -q "base%20color" t.glb || fail "the texture is elsewhere"
-    run 0 rig textured/arm.gltf --keep -o t.glb
+    run 0 rig textured/arm.gltf --template own -o t.glb
     shows "warning: materials are kept by name only, textures are left out" err
     run 0 rig textured/arm.gltf -o t.glb
     checks=$((checks + 1))
@@ -376,7 +376,7 @@ run 1 bake arm -o t.npy --config c.json --report ./c.json
 says "'./c.json' is read as well; choose another output"
 equal c.json before "a configuration after a bake"
 run 0 bake arm --clip flex --solver lbs --fps 5 -q -o body.npy
-run 1 bake arm --clip flex --solver slide --body body.npy -o body.npy
+run 1 bake arm --clip flex --solver slide --motion body.npy -o body.npy
 says "'body.npy' is read as well; choose another output"
 rm before body.npy
 echo '{"slover": "dqs"}' >c.json
@@ -410,7 +410,7 @@ run 1 measure hand a.pc2
 shows "made from another character" err
 run 1 measure arm nofile.pc2
 # A bake into a .glb is read back like any other, played as players play it.
-run 0 bake arm --solver dqs --clip flex --fps 8 --exact -q -o played.glb
+run 0 bake arm --solver dqs --clip flex --fps 8 --targets exact -q -o played.glb
 run 0 bake arm --solver dqs --clip flex --fps 8 -q -o played.mdd
 for file in played.glb played.mdd; do
     run 0 measure arm $file --json
@@ -463,7 +463,7 @@ run 0 bench lbs dqs --seconds 0 --json
 valid_json out
 shows '"ns_per_vertex": [0-9]'
 same "$(grep -c '"name": ' out)" 4 "rows of the benchmark"
-run 0 bench --list
+run 0 bench list
 run 0 completion
 if command -v bash >/dev/null; then
     cp out completion.sh

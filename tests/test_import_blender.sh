@@ -14,7 +14,7 @@ bake() { "$program" bake "$folder/in.glb" --solver lattice --clip flex --fps 12 
 bake -o "$folder/arm.npy"
 bake -o "$folder/arm.pc2"
 bake -o "$folder/few.glb"
-bake --exact -o "$folder/exact.glb"
+bake --targets exact -o "$folder/exact.glb"
 for kind in few exact; do
     blender -b --factory-startup -noaudio -P scripts/blender_check.py -- \
         "$folder/$kind.glb" "$folder/arm.pc2" "$folder/arm.npy" flex 12 0.0012 > "$folder/log" 2>&1

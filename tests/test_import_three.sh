@@ -23,7 +23,7 @@ try() { # NAME|FILE SOLVER CLIP TOLERANCE [OPTIONS]
 }
 # The default tolerance of a bake is 0.1 % of the size; a little more for keys that are rounded.
 try arm lattice flex 0.0012
-try arm lattice flex 0.0002 --exact
+try arm lattice flex 0.0002 --targets exact
 try man dqs walk 0.0012
 # Files of others: clips that begin after 0, a mesh that lies below a turned node, no names, no indices.
 models=../shared/models

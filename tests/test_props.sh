@@ -83,7 +83,7 @@ small="--size 64x48 --quality 1 -q"
 run 0 render hand $small -o plain.png
 run 0 render hand --prop cube $small -o cube.png
 differ plain.png cube.png "the cube is not drawn"
-run 0 render hand lbs --clip grasp --time 1.5 --prop table $small -o table.png
+run 0 render hand lbs --clip grasp --frame 1.5s --prop table $small -o table.png
 run 0 render hand props.pc2 --prop table --clip grasp --frame 2 $small -o cache.png
 run 0 compare hand --clip grasp --solvers lbs,dqs --fps 2 --prop cube -q -o compared
 tells compared/compare.json "all(s['props'][0]['name'] == 'cube' for s in r['solvers'].values())"

@@ -29,7 +29,7 @@ size sheet.png "200 120"
 run 0 arm lbs --clip flex --frame 0 $small -o f0.png
 run 0 arm lbs --clip flex --frame 30 $small -o f30.png
 differ f0.png f30.png "two frames"
-run 0 arm --clip flex --time 1 $small -o t1.png
+run 0 arm --clip flex --frame 1s $small -o t1.png
 equal f30.png t1.png "frame 30 is 1 s"
 run 0 arm lbs --clip flex --frame -49 $small -o back.png
 equal f30.png back.png "frames from the end"
@@ -41,8 +41,8 @@ equal two.png again.png "the same again"
 run 0 arm --view 90,0 $small -o side.png
 run 0 arm --view side $small -o named.png
 differ rest.png side.png "another view"
-for option in "--wire" "--skeleton" "--cut y" "--texture checker" "--color weights" "--background white" "--zoom 2" \
-    "--color stretch --no-legend" "--no-floor" "--focus hand" "--cut 0,0,1,0" "--caption hello"; do
+for option in "--style wire" "--style skeleton" "--cut y" "--texture checker" "--color weights" "--style white" "--zoom 2" \
+    "--color stretch --style no-legend" "--style no-floor" "--zoom 1@hand" "--cut 0,0,1,0" "hello=rest"; do
     run 0 arm $small $option -o option.png
     differ rest.png option.png "$option"
 done
@@ -50,7 +50,7 @@ for color in stretch area volume "weights:hand" part; do
     run 0 arm lbs --clip flex --frame 30 $small --color $color -o color.png
     differ f30.png color.png "--color $color"
 done
-run 0 arm $small --background transparent -o clear.png
+run 0 arm $small --style transparent -o clear.png
 checks=$((checks + 1))
 [ "$(od -A n -t u1 -j 25 -N 1 clear.png | tr -d ' ')" = 6 ] || fail "a transparent picture has no alpha"
 
@@ -66,7 +66,7 @@ says "'torus.pc2' has $torus vertices, arm has $arm: it was made from another ch
 run 1 arm lbs.pc2 --frame 1000 $small -o no.png
 says "there is no frame 1000; the frames are 0 to 78"
 run 1 arm lbs.pc2 --frame 10:1000 $small -o no.png
-says "--frame 10:1000: give N, FIRST:LAST or FIRST:LAST:STEP within 0:78"
+says "--frame 10:1000: give N, FIRST:LAST or FIRST:LAST:STEP within 0:78, or seconds: 1.5s, 0.5s:2s"
 head -c 1000 lbs.pc2 >short.pc2
 run 1 arm short.pc2 $small -o no.png
 
@@ -86,15 +86,32 @@ numpy.save('broken.npy', broken)"
         run 0 arm broken.npy --frame $frame --color stretch --cut x $small -o broken.png
     done
     head -c 5000 values.npy >short.npy
-    run 1 arm lbs.pc2 --values short.npy $small -o no.png
+    run 1 arm lbs.pc2 --color short.npy $small -o no.png
     says "short.npy ends before its last number"
-    run 0 arm lbs.pc2 --frame 30 --values values.npy $small -o values.png
+    run 0 arm lbs.pc2 --frame 30 --color values.npy $small -o values.png
     differ f30.png values.png "values colour the surface"
-    run 1 arm lbs.pc2 --values wrong.npy $small -o no.png
+    run 1 arm lbs.pc2 --color wrong.npy $small -o no.png
     says "wrong.npy must hold one number for each vertex (frames x $arm), but it has 5 numbers in a row"
 fi
-run 1 arm --values lbs.pc2 $small -o no.png
-says "lbs.pc2 is not a NumPy file (.npy)"
+cp lbs.pc2 wrong.npy
+run 1 arm --color wrong.npy $small -o no.png
+says "wrong.npy is not a NumPy file (.npy)"
+
+# ---- what a bake wrote beside a cache ----
+"$program" bake torus --solver slide --end 0.5 --outputs texcoords,sliding --quiet -o torus_slide.pc2
+run 0 torus torus_slide.pc2 --frame -1 --texture checker@20 $small -o moved.png
+rm torus_slide.pc2.texcoords.npy
+run 0 torus torus_slide.pc2 --frame -1 --texture checker@20 $small -o still.png
+differ moved.png still.png "texture coordinates beside a cache"
+run 0 torus torus_slide.pc2 --frame -1 --color sliding@0,0.1 $small -o sliding.png
+differ still.png sliding.png "an output beside a cache"
+
+# ---- ranges of seconds ----
+run 0 arm lbs --clip flex --sheet --frame 0.5s:1.5s --size 200x120 --quality 1 -o range.png
+run 0 arm lbs --clip flex --sheet --frame 15:45:15 --size 200x120 --quality 1 -o steps.png
+run 0 arm lbs --clip flex --sheet --frame 0.5s:1.5s:15 --size 200x120 --quality 1 -o seconds.png
+equal steps.png seconds.png "a range in seconds"
+differ range.png seconds.png "steps of a range"
 
 # ---- video ----
 if command -v ffmpeg >/dev/null; then
@@ -128,7 +145,15 @@ run 2 arm --clip flx -o no.png
 run 2 arm lbs --clip flex --set stiffnes=1 -o no.png
 says "--set stiffnes=1: no solver shown has such a parameter"
 run 2 arm --color weights:hnad -o no.png
-run 2 arm --frame 1 --time 1 -o no.png
+run 2 arm --style wirre -o no.png
+says "--style does not know 'wirre'; did you mean wire?"
+run 2 arm --zoom 2@ -o no.png
+run 2 arm --texture checker@x -o no.png
+run 2 arm --color volume@2,1 -o no.png
+run 1 arm --frame 9s --clip flex -o no.png
+says "--frame 9s is out of range: the motion runs from 0 to 2.6 s"
+run 2 arm --wire -o no.png
+says "--wire is now --style wire"
 run 1 arm -o missing/no.png
 checks=$((checks + 1))
 [ ! -e no.png ] || fail "a failed run left a picture"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_slide_cli.sh PROGRAM: --outputs and --body of bake, and parameters of solver slide.
+# test_slide_cli.sh PROGRAM: --outputs and --motion CACHE of bake, and parameters of solver slide.
 
 . "$(dirname "$0")/shell.sh"
 
@@ -11,7 +11,7 @@ run 0 $bake --solver slide --set slide.output=vertices -o moved.npy
 run 0 $bake --solver slide --set output=vertices -o set.npy
 # A body from a cache: the same motion as lbs, but straight between its frames. (.mdd tells its rate, .pc2 does not.)
 run 0 bake torus.glb --clip squash --fps 100 --solver lbs --threads 1 -q -o body.mdd
-run 0 $bake --solver slide --body body.mdd --outputs sliding -o given.npy
+run 0 $bake --solver slide --motion body.mdd --outputs sliding -o given.npy
 run 0 $bake --solver slide --set output=texture --outputs texcoords -o slide.usda
 holds "outputs, bodies and moved vertices are what they should be" <<'END'
 from read_npy import read_npy
@@ -60,9 +60,9 @@ refused() {
 refused 1 --solver slide --outputs nothing
 refused 1 --solver lbs --outputs sliding
 refused 2 --solver slide --set output=nowhere
-refused 1 --solver slide --body absent.pc2
+refused 1 --solver slide --motion absent.pc2
 refused 2 --solver lbs --set slide.output=vertices
 run 0 make torus --resolution 0.2 -o other.glb
 run 0 bake other.glb --clip squash --fps 5 -q -o other.pc2
-refused 1 --solver slide --body other.pc2
+refused 1 --solver slide --motion other.pc2
 finish

@@ -30,10 +30,25 @@ typedef enum picture_paint {
     PAINT_VALUES /* from a file or from the solver */
 } picture_paint;
 
+/* What --style asks for. */
+typedef struct picture_style {
+    bool wire, skeleton, no_floor, no_legend;
+    bool elements;     /* voxels or particles of solvers instead of the skin */
+    int element_layer; /* those of one layer, 0 the bone; -1: all */
+    picture_background background;
+} picture_style;
+
 typedef struct picture_job {
     const cli_arguments *arguments;
     const char *output;
     bool video, sheet, quiet;
+    picture_style style;
+    float zoom;        /* magnification */
+    const char *focus; /* what stands in the middle: a joint or "X,Y,Z"; NULL: everything */
+    picture_texture texture;
+    float texture_scale; /* squares across the texture */
+    char color[256];     /* what --color names, without its range */
+    bool range_given;    /* `range` came with it */
     cutis_character *character;
     int clip; /* -1: none */
     picture_source *sources;
@@ -56,6 +71,7 @@ typedef struct picture_job {
     int setting_count;
 
     picture_paint paint;
+    bool values_from_files; /* PAINT_VALUES: of a .npy, or of one beside each cache */
     const char *color_name; /* for the legend */
     picture_map map;
     float range[2];
@@ -70,6 +86,9 @@ typedef struct picture_job {
 } picture_job;
 
 /* Functions return CLI_OK, or an exit code with the message printed. */
+
+/* Read the options into the job; says what is wrong with one (picture_options.c). */
+int picture_options_read(picture_job *r);
 
 /* The pose of the i-th frame shown, as far as it is known, into job->joints. */
 void picture_job_pose(picture_job *r, const picture_source *source, int i);

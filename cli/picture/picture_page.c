@@ -93,12 +93,12 @@ static float view_aspect(const picture_job *r, const picture_view *view)
 
 static bool captions_wanted(const picture_job *r)
 {
-    return r->sheet || r->source_count > 1 || r->view_count > 1 || cli_text_count(r->arguments, "caption") > 0;
+    return r->sheet || r->source_count > 1 || r->view_count > 1 || r->sources[0].named;
 }
 
 static bool legend_wanted(const picture_job *r)
 {
-    return (picture_paint_has_bar(r) || r->tissues || r->elements) && !cli_flag(r->arguments, "no-legend");
+    return (picture_paint_has_bar(r) || r->tissues || r->elements) && !r->style.no_legend;
 }
 
 int picture_page_layout(picture_job *r)
@@ -157,16 +157,15 @@ static void panel_place(const picture_job *r, int i, int *x, int *y, int *width,
     *height = (row + 1) * down / r->rows - row * down / r->rows - r->caption;
 }
 
-/* --focus: a place, or a joint at the first frame shown. */
+/* What --zoom puts in the middle: a place, or a joint at the first frame shown. */
 static int focus_find(picture_job *r, pvec *focus)
 {
-    const char *text = cli_text(r->arguments, "focus");
     double p[3];
-    if (cli_parse_numbers(text, ',', 3, p)) {
+    if (cli_parse_numbers(r->focus, ',', 3, p)) {
         *focus = pvec_make((float)p[0], (float)p[1], (float)p[2]);
         return CLI_OK;
     }
-    int joint = picture_job_joint(r, text, "--focus");
+    int joint = picture_job_joint(r, r->focus, "--zoom");
     if (joint < 0) return CLI_USAGE;
     picture_job_pose(r, &r->sources[0], 0);
     const float *m = r->joints + (size_t)joint * 12;
@@ -179,19 +178,19 @@ int picture_page_cameras(picture_job *r)
     int x, y, width, height;
     panel_place(r, 0, &x, &y, &width, &height);
     pvec focus = {0, 0, 0};
-    int status = cli_given(r->arguments, "focus") ? focus_find(r, &focus) : CLI_OK;
+    int status = r->focus ? focus_find(r, &focus) : CLI_OK;
     for (int i = 0; i < r->view_count && status == CLI_OK; i++) {
         picture_view *v = &r->views[i];
         v->camera = picture_camera_aim(v->azimuth, v->elevation, (float)width / (float)height, r->up);
         picture_frame frame = view_extent(r, &v->camera);
         picture_camera_stand(&v->camera, &frame, 0.13f);
-        if (cli_given(r->arguments, "focus")) {
+        if (r->focus) {
             pvec d = pvec_sub(focus, v->camera.position);
             v->camera.position = pvec_madd(v->camera.position, v->camera.right, pvec_dot(d, v->camera.right));
             v->camera.position = pvec_madd(v->camera.position, v->camera.up, pvec_dot(d, v->camera.up));
         }
-        float zoom = (float)cli_number(r->arguments, "zoom");
-        v->camera.tan_x /= zoom, v->camera.tan_y /= zoom;
+        v->camera.tan_x /= r->zoom;
+        v->camera.tan_y /= r->zoom;
     }
     return status;
 }
@@ -211,12 +210,9 @@ static void text_centre(picture_image *image, const char *text, float x, float w
 static void caption_draw(const picture_job *r, picture_image *page, int source, int view, int frame,
                          const float place[4])
 {
-    const cli_arguments *a = r->arguments;
-    int given = cli_text_count(a, "caption");
-    const char *label = source < given ? cli_text_at(a, "caption", source) : r->sources[source].label;
-    bool name = r->source_count > 1 || given > 0;
+    bool name = r->source_count > 1 || r->sources[0].named;
     char text[400] = "";
-    if (name) snprintf(text, sizeof text, "%s", label);
+    if (name) snprintf(text, sizeof text, "%s", r->sources[source].label);
     if (r->view_count > 1) {
         size_t end = strlen(text);
         snprintf(text + end, sizeof text - end, "%s%s", end ? ", " : "", r->views[view].name);
@@ -275,7 +271,7 @@ static void legend_draw(const picture_job *r, picture_image *page)
 /* All panels of one instant (or of a whole sheet) into the page. */
 int picture_page_draw(picture_job *r, int first_frame, picture_image *page, cli_progress *progress, long *done)
 {
-    bool clear = strcmp(cli_text(r->arguments, "background"), "transparent") == 0;
+    bool clear = r->style.background == PICTURE_BACKGROUND_TRANSPARENT;
     picture_image_fill(page, clear ? (picture_color){0, 0, 0, 0} : (picture_color){1, 1, 1, 1});
     int frames = r->sheet ? r->times.count : 1, status = CLI_OK, panel = 0;
     /* Rows of views or of sources; in a row, what differs most often. */

@@ -47,14 +47,13 @@ static void values_choose(picture_job *r, const char *name, const cutis_output_i
 
 static int color_unknown(const picture_job *r, const char *name)
 {
-    static const char *const known[] = {"none",   "layer",   "stretch", "area", "pressure",
-                                        "volume", "weights", "part",    "value"};
+    static const char *const known[] = {"none", "layer", "stretch", "area", "pressure", "volume", "weights", "part"};
     const char *nearest = cli_nearest(name, known, CLI_COUNT(known));
-    if (strcmp(name, "layer") == 0 || strcmp(name, "pressure") == 0 || strcmp(name, "value") == 0)
+    if (strcmp(name, "layer") == 0 || strcmp(name, "pressure") == 0)
         return cli_usage_error(r->arguments,
-                               "--color %s needs values: --values FILE.npy (frames x vertices), or a solver that gives "
-                               "them in place of a cache",
-                               name);
+                               "--color %s needs values: a solver that gives them, or a cache that 'cutis bake "
+                               "--outputs %s' wrote",
+                               name, name);
     if (nearest) return cli_usage_error(r->arguments, "there is no colouring '%s'; did you mean '%s'?", name, nearest);
     return cli_usage_error(
         r->arguments,
@@ -65,15 +64,20 @@ static int color_unknown(const picture_job *r, const char *name)
 
 int picture_paint_choose(picture_job *r)
 {
-    const cli_arguments *a = r->arguments;
-    const char *name = cli_given(a, "color") ? cli_text(a, "color") : cli_given(a, "values") ? "value" : "none";
+    const char *name = r->color;
     const cutis_character *c = r->character;
+    const float given[2] = {r->range[0], r->range[1]};
     r->color_name = name;
     r->map = PICTURE_MAP_DIVERGING;
-    r->range[0] = 0.5f, r->range[1] = 1.5f;
+    r->range[0] = 0.5f;
+    r->range[1] = 1.5f;
+    bool file = cli_has_ending(name, ".npy");
+    for (int i = 0; i < r->source_count; i++) r->values_from_files |= picture_source_has_values(&r->sources[i], name);
+    r->values_from_files |= file;
     if (strcmp(name, "none") == 0) {
         r->paint = PAINT_NONE;
-    } else if (cli_given(a, "values") || output_find(r, name)) {
+    } else if (r->values_from_files || output_find(r, name)) {
+        if (file) r->color_name = "value";
         values_choose(r, name, output_find(r, name));
     } else if (strcmp(name, "stretch") == 0) {
         r->paint = PAINT_STRETCH;
@@ -84,7 +88,8 @@ int picture_paint_choose(picture_job *r)
     } else if (strcmp(name, "weights") == 0 || strncmp(name, "weights:", 8) == 0) {
         r->paint = name[7] ? PAINT_WEIGHT : PAINT_WEIGHTS;
         r->map = PICTURE_MAP_SEQUENTIAL;
-        r->range[0] = 0, r->range[1] = 1;
+        r->range[0] = 0;
+        r->range[1] = 1;
         if (!c->influence_first) return cli_error("%s has no weights to colour by", c->name);
         r->joint = r->paint == PAINT_WEIGHT ? picture_job_joint(r, name + 8, "--color weights") : 0;
         if (r->joint < 0) return CLI_USAGE;
@@ -98,14 +103,10 @@ int picture_paint_choose(picture_job *r)
         r->paint = PAINT_MAP;
         r->joint = map;
         r->map = PICTURE_MAP_SEQUENTIAL;
-        r->range[0] = 0, r->range[1] = 1;
+        r->range[0] = 0;
+        r->range[1] = 1;
     }
-    if (cli_given(a, "range")) {
-        double range[2];
-        if (!cli_parse_numbers(cli_text(a, "range"), ',', 2, range) || !(range[0] < range[1]))
-            return cli_usage_error(a, "--range %s: give LOW,HIGH with LOW below HIGH", cli_text(a, "range"));
-        r->range[0] = (float)range[0], r->range[1] = (float)range[1];
-    }
+    for (int i = 0; i < 2 && r->range_given; i++) r->range[i] = given[i];
     return CLI_OK;
 }
 

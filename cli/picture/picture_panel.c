@@ -58,14 +58,14 @@ int picture_panel_check(const picture_job *r)
     picture_scene scene = {0};
     int status = cut_parse(r, &r->views[0], &scene);
     if (status != CLI_OK) return status;
-    if (strcmp(cli_text(r->arguments, "texture"), "none") != 0 && !c->texcoords)
+    if (r->texture != PICTURE_TEXTURE_NONE && !c->texcoords)
         return cli_error("--texture: %s has no texture coordinates", c->name);
-    if (!cli_flag(r->arguments, "skeleton")) return CLI_OK;
-    if (c->joint_count == 0) return cli_error("--skeleton: %s has no skeleton", c->name);
+    if (!r->style.skeleton) return CLI_OK;
+    if (c->joint_count == 0) return cli_error("--style skeleton: %s has no skeleton", c->name);
     for (int i = 0; i < r->source_count; i++)
         if (r->sources[i].kind == SOURCE_CACHE && c->clip_count > 1 && !cli_given(r->arguments, "clip"))
             return cli_usage_error(r->arguments,
-                                   "a cache does not tell the pose of the bones: --skeleton needs --clip");
+                                   "a cache does not tell the pose of the bones: --style skeleton needs --clip");
     return CLI_OK;
 }
 
@@ -98,18 +98,15 @@ static const float *texcoords_find(const picture_job *r, const picture_source *s
 /* The skin, and inside it what a cut shows: the solver's inner surfaces, from outside in. */
 static void panel_add_body(picture_job *r, const picture_source *source, int frame, panel_meshes *p)
 {
-    const cli_arguments *a = r->arguments;
     const cutis_character *c = r->character;
     const float *positions = picture_source_positions(source, c, &r->times, frame);
     picture_mesh *skin = &p->meshes[p->mesh_count++];
     *skin = picture_body_mesh(&r->body, positions, r->normals);
     picture_paint_apply(r, source, frame, positions, skin);
-    skin->wire = cli_flag(a, "wire");
+    skin->wire = r->style.wire;
     skin->corner_texcoords = texcoords_find(r, source, frame, p);
-    static const char *const textures[] = {"none", "checker", "grid", "tattoo", "veins"};
-    for (int i = 0; i < CLI_COUNT(textures); i++)
-        if (strcmp(cli_text(a, "texture"), textures[i]) == 0) skin->texture = (picture_texture)i;
-    skin->texture_scale = (float)cli_number(a, "texture-scale");
+    skin->texture = r->texture;
+    skin->texture_scale = r->texture_scale;
 
     for (int t = 0; t < SOURCE_TISSUES; t++) {
         if (!source->tissues[t]) continue;
@@ -173,10 +170,7 @@ static void panel_add_elements(const picture_job *r, const picture_source *sourc
     elements.positions = source->elements + (size_t)frame * (size_t)source->element_count * 3;
     elements.layers = source->element_layers;
     elements.edges = source->element_edges;
-    static const char *const layers[] = {"bone", "muscle", "fat", "inner3", "inner4", "skin"};
-    elements.only = -1;
-    for (int i = 0; i < CLI_COUNT(layers); i++)
-        if (strcmp(cli_text(r->arguments, "elements"), layers[i]) == 0) elements.only = i;
+    elements.only = r->style.element_layer;
     float *vertices, *colors;
     int *triangles;
     if (picture_elements_mesh(&elements, scene, &p->meshes[p->mesh_count], &vertices, &colors, &triangles))
@@ -200,11 +194,8 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     scene.floor = pvec_dot(r->low, r->up);
     /* Frames of a video are looked at for a moment. */
     scene.quality = cli_given(a, "quality") ? cli_integer(a, "quality") : r->video ? 2 : 3;
-    const char *background = cli_text(a, "background");
-    scene.background = strcmp(background, "white") == 0         ? PICTURE_BACKGROUND_WHITE
-                       : strcmp(background, "transparent") == 0 ? PICTURE_BACKGROUND_TRANSPARENT
-                                                                : PICTURE_BACKGROUND_STUDIO;
-    scene.ground = !cli_flag(a, "no-floor");
+    scene.background = r->style.background;
+    scene.ground = !r->style.no_floor;
     int status = cut_parse(r, v, &scene);
     if (status != CLI_OK) return status;
 
@@ -222,7 +213,7 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     scene.mesh_count = p.mesh_count;
     if (!picture_render(r->tracer, &scene, cutis_pool_jobs(r->pool), image))
         status = cli_error("no memory is left to draw %d x %d pixels", image->width, image->height);
-    if (status == CLI_OK && cli_flag(a, "skeleton")) picture_skeleton_draw(image, &v->camera, c, r->joints);
+    if (status == CLI_OK && r->style.skeleton) picture_skeleton_draw(image, &v->camera, c, r->joints);
     for (int i = 0; i < p.block_count; i++) free(p.blocks[i]);
     free(p.blocks);
     free(p.meshes);

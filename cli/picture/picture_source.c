@@ -41,31 +41,49 @@ static int unknown_source(const char *word)
     return cli_error("there is no cache '%s'; give a file that 'cutis bake' wrote, a solver's name or 'rest'", word);
 }
 
-int picture_source_open(const cutis_character *character, const char *word, const char *clip, picture_source *source)
+/* The caption of a cache: its file's name without folder and ending; arm_lbs.pc2 of the character arm is "lbs". */
+static char *cache_label(const cutis_character *character, const char *path)
 {
-    *source = (picture_source){.name = word};
-    system_file about;
-    const char *stack = word;
-    bool exists = system_look(word, &about);
-    if (strcmp(word, "rest") == 0 || (!exists && cli_stack_next(&stack))) {
-        source->kind = strcmp(word, "rest") == 0 ? SOURCE_REST : SOURCE_SOLVER;
-        source->label = cli_format("%s", word);
-        return CLI_OK;
-    }
-    if (!exists) return unknown_source(word);
-    source->kind = SOURCE_CACHE;
-    source->cache = cli_load_cache(word, character, clip);
-    if (!source->cache) return CLI_FAILURE;
-    if (source->cache->frame_count < 1) return cli_error("%s has no frames", word);
-    /* The file's name without folder and ending. */
-    const char *base = strrchr(word, '/') ? strrchr(word, '/') + 1 : word;
-    /* arm_lbs.pc2 of the character arm is "lbs". */
+    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     size_t length = strlen(character->name);
     if (strncmp(base, character->name, length) == 0 && (base[length] == '_' || base[length] == '-') &&
         base[length + 1] && base[length + 1] != '.')
         base += length + 1;
     const char *dot = strrchr(base, '.');
-    source->label = cli_format("%.*s", dot && dot > base ? (int)(dot - base) : (int)strlen(base), base);
+    return cli_format("%.*s", dot && dot > base ? (int)(dot - base) : (int)strlen(base), base);
+}
+
+int picture_source_open(const cutis_character *character, const char *word, const char *clip, picture_source *source)
+{
+    *source = (picture_source){.name = word};
+    system_file about;
+    bool exists = system_look(word, &about);
+
+    /* TEXT=CACHE, unless there is a file of that name */
+    const char *middle = exists ? NULL : strchr(word, '=');
+    if (middle) {
+        source->label = cli_format("%.*s", (int)(middle - word), word);
+        source->named = true;
+        word = middle + 1;
+        source->name = word;
+        exists = system_look(word, &about);
+    }
+
+    /* the rest pose or a solver */
+    const char *stack = word;
+    if (strcmp(word, "rest") == 0 || (!exists && cli_stack_next(&stack))) {
+        source->kind = strcmp(word, "rest") == 0 ? SOURCE_REST : SOURCE_SOLVER;
+        if (!source->label) source->label = cli_format("%s", word);
+        return CLI_OK;
+    }
+
+    /* a cache */
+    if (!exists) return unknown_source(word);
+    source->kind = SOURCE_CACHE;
+    source->cache = cli_load_cache(word, character, clip);
+    if (!source->cache) return CLI_FAILURE;
+    if (source->cache->frame_count < 1) return cli_error("%s has no frames", word);
+    if (!source->label) source->label = cache_label(character, word);
     return CLI_OK;
 }
 
@@ -310,38 +328,80 @@ static int copy_frames(const picture_array *array, long frames, size_t row, cons
     return CLI_OK;
 }
 
-int picture_source_read_values(picture_source *source, const cutis_character *character, const picture_times *times,
-                               const char *path)
+/* The file of an output that a bake wrote beside a cache; to free(), NULL when there is none. */
+static char *output_path(const picture_source *source, const char *name)
 {
+    system_file about;
+    char *path = source->kind == SOURCE_CACHE ? cli_format("%s.%s.npy", source->name, name) : NULL;
+    if (path && system_look(path, &about)) return path;
+    free(path);
+    return NULL;
+}
+
+/* (frames x vertices x 3) to (frames x vertices) lengths. */
+static void array_take_lengths(picture_array *array)
+{
+    if (array->dimension_count != 3 || array->shape[2] != 3) return;
+    size_t count = (size_t)array->shape[0] * (size_t)array->shape[1];
+    for (size_t i = 0; i < count; i++) {
+        const float *x = array->values + 3 * i;
+        array->values[i] = pvec_length(pvec_load(x));
+    }
+    array->dimension_count = 2;
+}
+
+bool picture_source_has_values(const picture_source *source, const char *name)
+{
+    char *path = output_path(source, name);
+    free(path);
+    return path != NULL;
+}
+
+int picture_source_read_values(picture_source *source, const cutis_character *character, const picture_times *times,
+                               const char *file_or_name)
+{
+    /* the file, if this source has one */
     picture_array array;
     cutis_error error;
-    if (picture_array_load(path, &array, &error) != CUTIS_OK) return cli_library_error(&error);
-    int last = array.dimension_count;
-    while (last > 1 && array.shape[last - 1] == 1) last--; /* (frames x vertices x 1) is as good */
-    long vertices = last > 0 ? array.shape[last - 1] : 0, frames = last == 2 ? array.shape[0] : 1;
-    int status;
-    if (last > 2 || vertices != character->vertex_count)
-        status = cli_error("%s must hold one number for each vertex (frames x %d), but it has %ld numbers in a row",
-                           path, character->vertex_count, vertices);
-    else
-        status = copy_frames(&array, frames, (size_t)vertices, times, path, &source->values);
-    picture_array_destroy(&array);
+    char *path =
+        cli_has_ending(file_or_name, ".npy") ? cli_format("%s", file_or_name) : output_path(source, file_or_name);
+    if (!path) return CLI_OK;
+    int status = picture_array_load(path, &array, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+
+    /* its shape: (frames x vertices x 1) is as good, and vectors count by their length */
+    if (status == CLI_OK) {
+        array_take_lengths(&array);
+        int last = array.dimension_count;
+        while (last > 1 && array.shape[last - 1] == 1) last--;
+        long vertices = last > 0 ? array.shape[last - 1] : 0;
+        long frames = last == 2 ? array.shape[0] : 1;
+        if (last > 2 || vertices != character->vertex_count)
+            status = cli_error("%s must hold one number for each vertex (frames x %d), but it has %ld numbers in a row",
+                               path, character->vertex_count, vertices);
+        else
+            status = copy_frames(&array, frames, (size_t)vertices, times, path, &source->values);
+        picture_array_destroy(&array);
+    }
+    free(path);
     return status;
 }
 
-int picture_source_read_texcoords(picture_source *source, const cutis_character *character, const picture_times *times,
-                                  const char *path)
+int picture_source_read_texcoords(picture_source *source, const cutis_character *character, const picture_times *times)
 {
     picture_array array;
     cutis_error error;
-    if (picture_array_load(path, &array, &error) != CUTIS_OK) return cli_library_error(&error);
-    int status;
-    if (array.dimension_count != 3 || array.shape[1] != character->corner_count || array.shape[2] != 2)
-        status = cli_error("%s must hold texture coordinates for each corner of the faces (frames x %d x 2)", path,
-                           character->corner_count);
-    else
-        status = copy_frames(&array, array.shape[0], (size_t)array.shape[1] * 2, times, path, &source->texcoords);
-    picture_array_destroy(&array);
+    char *path = output_path(source, "texcoords");
+    if (!path) return CLI_OK;
+    int status = picture_array_load(path, &array, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+    if (status == CLI_OK) {
+        if (array.dimension_count != 3 || array.shape[1] != character->corner_count || array.shape[2] != 2)
+            status = cli_error("%s must hold texture coordinates for each corner of the faces (frames x %d x 2)", path,
+                               character->corner_count);
+        else
+            status = copy_frames(&array, array.shape[0], (size_t)array.shape[1] * 2, times, path, &source->texcoords);
+        picture_array_destroy(&array);
+    }
+    free(path);
     return status;
 }
 
@@ -358,7 +418,11 @@ int picture_times_find(const cli_arguments *arguments, const cutis_character *ch
         if (sources[i].kind == SOURCE_SOLVER) moving = true;
         if (!cache) continue;
         uneven |= cached && (cache->frame_count != t->available || cache->fps != t->fps);
-        if (!cached) t->fps = cache->fps, t->start = cache->start, t->available = cache->frame_count;
+        if (!cached) {
+            t->fps = cache->fps;
+            t->start = cache->start;
+            t->available = cache->frame_count;
+        }
         if (cache->frame_count < t->available) t->available = cache->frame_count;
         cached = true;
     }
@@ -373,9 +437,9 @@ int picture_times_find(const cli_arguments *arguments, const cutis_character *ch
     return CLI_OK;
 }
 
-int picture_times_limit(const cli_arguments *arguments, picture_times *t)
+/* Leave the frames from `start` to `end` seconds, which then count from 0. */
+static int times_limit(double start, double end, picture_times *t)
 {
-    double start = cli_number(arguments, "start"), end = cli_number(arguments, "end");
     double last = t->start + (t->available - 1) / t->fps;
     if (isnan(start)) start = t->start;
     if (isnan(end)) end = last;
@@ -393,7 +457,8 @@ int picture_times_limit(const cli_arguments *arguments, picture_times *t)
 
 static int frames_error(const picture_times *t, const char *text)
 {
-    return cli_error("--frame %s: give N, FIRST:LAST or FIRST:LAST:STEP within 0:%d", text, t->available - 1);
+    return cli_error("--frame %s: give N, FIRST:LAST or FIRST:LAST:STEP within 0:%d, or seconds: 1.5s, 0.5s:2s", text,
+                     t->available - 1);
 }
 
 /* "A:B:STEP"; a part that is left out is the first frame, the last, or 1. */
@@ -422,30 +487,83 @@ static int frames_parse(const char *text, picture_times *t)
     return CLI_OK;
 }
 
+/* "1.5s" into seconds; false when it is none. */
+static bool seconds_parse(const char *text, size_t length, double *seconds)
+{
+    char number[32];
+    if (length < 2 || length > sizeof number || text[length - 1] != 's') return false;
+    snprintf(number, sizeof number, "%.*s", (int)length - 1, text);
+    return cli_parse_numbers(number, ',', 1, seconds);
+}
+
+/*
+ * "0.5s:2s", "0.5s:", ":2s", each with ":STEP" behind: limits the times to the range, and gives the step as a text of
+ * frames, or NULL. *is_range is false for what does not tell seconds.
+ */
+static int range_parse(const char *text, picture_times *t, bool *is_range, char steps[32])
+{
+    double ends[2] = {NAN, NAN};
+    size_t first = strcspn(text, ":");
+    *is_range = false;
+    steps[0] = 0;
+    if (text[first] == 0) return CLI_OK;
+    size_t second = strcspn(text + first + 1, ":");
+    const char *rest = text + first + 1 + second;
+    *is_range = seconds_parse(text, first, &ends[0]);
+    *is_range |= seconds_parse(text + first + 1, second, &ends[1]);
+    if (!*is_range) return CLI_OK;
+
+    /* a number without its s would be a frame */
+    if ((first > 0 && isnan(ends[0])) || (second > 0 && isnan(ends[1])))
+        return cli_error("--frame %s: give both ends in seconds, such as 0.5s:2s", text);
+    if (*rest) snprintf(steps, 32, ":%s", rest);
+    return times_limit(ends[0], ends[1], t);
+}
+
+/* --frame 1.5s. */
+static int instant_choose(double time, picture_times *t)
+{
+    double end = t->start + (t->available - 1) / t->fps;
+    if (time < t->start - 1e-6 || time > end + 1 / t->fps)
+        return cli_error("--frame %gs is out of range: the motion runs from %g to %g s", time, t->start, end);
+    t->exact = true;
+    t->time = time;
+    t->count = 1;
+    t->frames = cli_allocate(1, sizeof *t->frames);
+    return CLI_OK;
+}
+
 static int frames_choose(const cli_arguments *arguments, int fallback, picture_times *t)
 {
-    const char *frame_text = cli_text(arguments, "frame");
-    if (frame_text && strspn(frame_text, "-0123456789") != strlen(frame_text)) return frames_parse(frame_text, t);
+    const char *text = cli_text(arguments, "frame");
+    double time;
+    if (text && seconds_parse(text, strlen(text), &time)) return instant_choose(time, t);
+
+    /* a range of seconds, of which all, or some spread evenly, are shown */
+    char steps[32];
+    bool range = false;
+    int status = text ? range_parse(text, t, &range, steps) : CLI_OK;
+    if (status != CLI_OK) return status;
+    if (range) text = steps[0] ? steps : NULL;
+
+    /* frames by number */
+    if (text && strspn(text, "-0123456789") != strlen(text)) return frames_parse(text, t);
     if (fallback == 0) return frames_parse(":", t);
-    if (cli_given(arguments, "time")) {
-        double end = t->start + (t->first + t->available - 1) / t->fps;
-        t->exact = true;
-        t->time = cli_number(arguments, "time");
-        if (t->time < t->start - 1e-6 || t->time > end + 1 / t->fps)
-            return cli_error("--time %g is out of range: the motion runs from %g to %g s", t->time, t->start, end);
-        fallback = 1;
+    if (text) {
+        int frame = atoi(text);
+        t->count = 1;
+        t->frames = cli_allocate(1, sizeof *t->frames);
+        t->frames[0] = frame < 0 ? frame + t->available : frame;
+        if (t->frames[0] < 0 || t->frames[0] >= t->available)
+            return cli_error("there is no frame %d; the frames are 0 to %d", frame, t->available - 1);
+        return CLI_OK;
     }
+
+    /* spread evenly over the motion, both ends included */
     t->count = fallback < t->available ? fallback : t->available;
     t->frames = cli_allocate((size_t)t->count, sizeof *t->frames);
-    /* Spread evenly over the motion, both ends included. */
     for (int i = 0; i < t->count; i++)
         t->frames[i] = t->count > 1 ? (int)((long)i * (t->available - 1) / (t->count - 1)) : 0;
-    if (!frame_text) return CLI_OK;
-    int frame = atoi(frame_text);
-    t->count = 1;
-    t->frames[0] = frame < 0 ? frame + t->available : frame;
-    if (t->frames[0] < 0 || t->frames[0] >= t->available)
-        return cli_error("there is no frame %d; the frames are 0 to %d", frame, t->available - 1);
     return CLI_OK;
 }
 

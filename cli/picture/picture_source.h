@@ -13,7 +13,7 @@ typedef struct picture_times {
     double fps;
     double start;  /* seconds of frame 0 */
     int available; /* frames that all sources have */
-    int first;     /* of the range that --start and --end leave, which then has `available` frames */
+    int first;     /* of a range in seconds, which then has `available` frames */
     double skip;   /* seconds of the clip that solvers leave out before they start */
     int count;     /* that are shown */
     int *frames;   /* (count) */
@@ -38,6 +38,7 @@ typedef struct picture_source {
     source_kind kind;
     const char *name;   /* as given */
     char *label;        /* its caption */
+    bool named;         /* by "TEXT=" on the command line */
     cutis_cache *cache; /* SOURCE_CACHE */
     /* Of the frames shown, each NULL when there is none: */
     float *frames;                  /* SOURCE_SOLVER: (count x vertex_count x 3) */
@@ -78,19 +79,21 @@ int picture_source_run(picture_source *source, const cutis_character *character,
 /* Positions of the i-th frame shown. */
 const float *picture_source_positions(const picture_source *source, const cutis_character *character,
                                       const picture_times *times, int i);
-/* Read from a NumPy file values (frames x vertices), or (vertices) for all frames. */
+/* Whether a bake wrote an output of that name beside the cache: CACHE.NAME.npy. */
+bool picture_source_has_values(const picture_source *source, const char *name);
+/*
+ * Read values (frames x vertices), or (vertices) for all frames, from a NumPy file, or those of that name beside the
+ * cache.
+ */
 int picture_source_read_values(picture_source *source, const cutis_character *character, const picture_times *times,
-                               const char *path);
-/* Read from a NumPy file texture coordinates (frames x corners x 2). */
-int picture_source_read_texcoords(picture_source *source, const cutis_character *character, const picture_times *times,
-                                  const char *path);
+                               const char *file_or_name);
+/* Read the texture coordinates (frames x corners x 2) beside the cache, if there are any. */
+int picture_source_read_texcoords(picture_source *source, const cutis_character *character, const picture_times *times);
 
 /* How many frames there are and at what rate: the caches tell, or else the clip. */
 int picture_times_find(const cli_arguments *arguments, const cutis_character *character, int clip,
                        const picture_source *sources, int source_count, bool quiet, picture_times *times);
-/* Leave the frames from --start to --end, which then count from 0. */
-int picture_times_limit(const cli_arguments *arguments, picture_times *times);
-/* Choose by --frame or --time; without them `fallback` frames spread over all, 0 for every frame. */
+/* Choose by --frame; without it `fallback` frames spread over all, 0 for every frame. */
 int picture_times_choose(const cli_arguments *arguments, int fallback, picture_times *times);
 /* Frames per second of a video of the frames shown: left-out frames do not speed it up. */
 double picture_times_rate(const picture_times *times);

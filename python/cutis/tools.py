@@ -53,6 +53,9 @@ class Rig:
         self.character = Character(made.character, self)
         self.skeleton = decode(made.skeleton)
         self.sentences: List[str] = [decode(made.sentences[i]) for i in range(made.sentence_count)]
+        #: of each vertex, the closed curve around a limb that it is on, or -1; empty when there are none
+        count = self.character.vertex_count if made.vertex_curves else 0
+        self.curves = np.array(made.vertex_curves[:count], np.int32)
 
     def __del__(self):
         if getattr(self, "_handle", None):
