@@ -54,7 +54,7 @@ SOLVERS = sorted(name for name in os.listdir(os.path.join(ROOT, "src/solvers"))
                  if os.path.isdir(os.path.join(ROOT, "src/solvers", name)))
 # A word that is a solver's name and means something else: the file, and why.
 NAMESAKES = {
-    ("cli/cmd_rig.c", "curves"): "an option of 'cutis rig': the curves found on the mesh",
+    ("cli/options.c", "curves"): "a former option of 'cutis rig': the curves found on the mesh",
 }
 
 breaches = []
