@@ -107,8 +107,34 @@ static int targets_parse(const cli_arguments *arguments, cutis_bake_def *def)
     return CLI_OK;
 }
 
-/* Settings of the bake rather than of a solver: they leave the list. */
-static int bake_settings(const cli_arguments *arguments, cutis_setting *settings, cutis_bake_def *def)
+/* What acts on flesh besides its bones. Sets *known when the key is one of those. */
+static int force_setting(const cli_arguments *arguments, const cutis_setting *s, cutis_bake_def *def,
+                         cutis_bake_blow *blows, bool *known)
+{
+    double n[8];
+    bool acceleration = strcmp(s->key, "acceleration") == 0, wind = strcmp(s->key, "wind") == 0;
+    *known = acceleration || wind || strcmp(s->key, "blow") == 0;
+    if (!*known) return CLI_OK;
+    if (acceleration || wind) {
+        if (!cli_parse_numbers(s->value, ',', 3, n))
+            return cli_usage_error(arguments, "--set %s takes X,Y,Z, not '%s'", s->key, s->value);
+        for (int k = 0; k < 3; k++) (wind ? def->wind : def->acceleration)[k] = (float)n[k];
+        return CLI_OK;
+    }
+    if (!cli_parse_numbers(s->value, ',', 8, n))
+        return cli_usage_error(arguments, "--set blow takes TIME,X,Y,Z,RADIUS,VX,VY,VZ, not '%s'", s->value);
+    cutis_bake_blow *blow = &blows[def->blow_count++];
+    *blow = (cutis_bake_blow){.time = n[0], .impulse.radius = (float)n[4]};
+    for (int k = 0; k < 3; k++) {
+        blow->impulse.place[k] = (float)n[1 + k];
+        blow->impulse.velocity[k] = (float)n[5 + k];
+    }
+    return CLI_OK;
+}
+
+/* Settings of the bake rather than of a solver: they leave the list. blows: (setting_count) to be filled. */
+static int bake_settings(const cli_arguments *arguments, cutis_setting *settings, cutis_bake_def *def,
+                         cutis_bake_blow *blows)
 {
     const struct {
         const char *key;
@@ -118,6 +144,10 @@ static int bake_settings(const cli_arguments *arguments, cutis_setting *settings
     int kept = 0;
     for (int i = 0; i < def->setting_count; i++) {
         int k = 0;
+        bool known;
+        int status = force_setting(arguments, &settings[i], def, blows, &known);
+        if (status != CLI_OK) return status;
+        if (known) continue;
         while (k < CLI_COUNT(own) && strcmp(settings[i].key, own[k].key) != 0) k++;
         if (k == CLI_COUNT(own)) {
             settings[kept++] = settings[i];
@@ -168,7 +198,9 @@ static int run(const cli_arguments *arguments)
     /* the simulation */
     def.solver = cli_text(arguments, "solver");
     def.settings = settings;
-    if (status == CLI_OK) status = bake_settings(arguments, settings, &def);
+    cutis_bake_blow *blows = cli_allocate((size_t)def.setting_count, sizeof *blows);
+    def.blows = blows;
+    if (status == CLI_OK) status = bake_settings(arguments, settings, &def, blows);
     def.threads = cli_integer(arguments, "threads");
 
     /* the output */
@@ -189,6 +221,7 @@ static int run(const cli_arguments *arguments)
     }
     free(map);
     free(pairs);
+    free(blows);
     free(settings);
     free(examples);
     free(paths);
@@ -211,7 +244,8 @@ static const cli_option options[] = {
     CLI_OPTION_EXAMPLE("the mesh in another pose, for solver curves; a mesh without a skeleton gets one"),
     CLI_OPTION_FPS("frames written per second; does not change the simulation", "30"),
     CLI_OPTION_RANGE,
-    CLI_OPTION_SET("a parameter of the solver, bones.NAME.KEY=VALUE for one joint, substep or example_time in seconds"),
+    CLI_OPTION_SET("a parameter of the solver, bones.NAME.KEY=VALUE for one joint, substep or example_time in seconds, "
+                   "or what flesh feels: acceleration=X,Y,Z, wind=X,Y,Z, blow=TIME,X,Y,Z,RADIUS,VX,VY,VZ"),
     CLI_OPTION_DETAIL,
     CLI_OPTION_PROP,
     {.name = "outputs",
@@ -269,7 +303,10 @@ const cli_command cmd_bake = {
         "the "
         "report tells where it went, and solvers with a map of touch how hard each part of the skin was pressed.\n"
         "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": "
-        "{\"layers\": {\"fat_stiffness\": 10}}, \"bones\": {\"Spine\": {\"friction\": 0.9}}}.",
+        "{\"layers\": {\"fat_stiffness\": 10}, \"acceleration\": [0, -9.81, 0]}, \"bones\": {\"Spine\": "
+        "{\"friction\": 0.9}}}.\n"
+        "Flesh can be under gravity or in a vehicle (--set acceleration), in the wind, and struck (--set blow, as often "
+        "as wanted; --prop with a moving node strikes, too). Lengths are the file's, times those of the clip.",
     .examples = "cutis bake arm -o arm.glb\n"
                 "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"
                 "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"

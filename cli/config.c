@@ -55,6 +55,36 @@ static int add(config *c, const cli_option *option, char *text)
     return CLI_OK;
 }
 
+/* A list of numbers as it would stand on the command line, with commas; NULL for anything else. */
+static char *list_text(const json_t *list)
+{
+    char *text = cli_format("%s", "");
+    for (size_t i = 0; text && i < json_array_size(list); i++) {
+        char *number = json_is_number(json_array_get(list, i)) ? scalar_text(json_array_get(list, i)) : NULL;
+        char *longer = number ? cli_format("%s%s%s", text, i ? "," : "", number) : NULL;
+        free(number);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+/* One pair; a list of lists gives the key several times. */
+static int add_pair(config *c, const cli_option *option, const char *name, const json_t *value)
+{
+    if (json_is_array(value) && json_is_array(json_array_get(value, 0))) {
+        int status = CLI_OK;
+        for (size_t i = 0; i < json_array_size(value) && status == CLI_OK; i++)
+            status = add_pair(c, option, name, json_array_get(value, i));
+        return status;
+    }
+    char *text = json_is_array(value) ? list_text(value) : scalar_text(value);
+    int status = text ? add(c, option, cli_format("%s=%s", name, text))
+                      : CONFIG_ERROR(c, "'%s' must be a number, a truth value, a text or a list of numbers", name);
+    free(text);
+    return status;
+}
+
 /* {"a": {"b": 1}} behind `prefix` becomes prefix.a.b=1. */
 static int add_pairs(config *c, const cli_option *option, const char *prefix, json_t *object)
 {
@@ -64,14 +94,10 @@ static int add_pairs(config *c, const cli_option *option, const char *prefix, js
     {
         int status;
         char *name = *prefix ? cli_format("%s.%s", prefix, key) : cli_format("%s", key);
-        if (json_is_object(value)) {
+        if (json_is_object(value))
             status = add_pairs(c, option, name, value);
-        } else {
-            char *text = scalar_text(value);
-            status = text ? add(c, option, cli_format("%s=%s", name, text))
-                          : CONFIG_ERROR(c, "'%s' must be a number, a truth value or a text", name);
-            free(text);
-        }
+        else
+            status = add_pair(c, option, name, value);
         free(name);
         if (status != CLI_OK) return status;
     }

@@ -38,6 +38,12 @@ typedef struct cutis_prop_request {
     double scale;      /* above 0; 0 = 1 */
 } cutis_prop_request;
 
+/* A blow at an instant of the clip. */
+typedef struct cutis_bake_blow {
+    double time; /* seconds of the clip */
+    cutis_impulse impulse;
+} cutis_bake_blow;
+
 typedef enum cutis_bake_stage {
     CUTIS_BAKE_LOAD,    /* the character, its motion and props; told once, with 0 of 1 */
     CUTIS_BAKE_BUILD,   /* the model, in one piece: told before (0 of 1) and after; no file is open in between */
@@ -81,6 +87,10 @@ typedef struct cutis_bake_def {
     int setting_count;
     double substep; /* seconds; 0 = the solver's own */
     int detail;     /* points of the simulation body, as in cutis_model_def */
+    float acceleration[3];        /* of flesh all the time, as in cutis_step_input; scene units/s2 */
+    float wind[3];                /* likewise, scene units/s */
+    const cutis_bake_blow *blows; /* (blow_count); not together with loop */
+    int blow_count;
 
     /* ---- the output ---- */
     const char *output;  /* path; its ending chooses the format (.glb or one of a cache, see io.h); NULL: no file */

@@ -224,7 +224,9 @@ typedef struct cutis_drag {
     float strength; /* 0..1: 0 nothing, 1 pinned */
 } cutis_drag;
 
-/* A blow: flesh within `radius` of a place gets a velocity, most in the middle, none at the rim. */
+#define CUTIS_MAX_IMPULSES 16
+
+/* A blow: flesh within `radius` of a place gets a velocity, all of it in the middle, none at the rim. */
 typedef struct cutis_impulse {
     float place[3];
     float radius;      /* scene units, more than 0 */
@@ -248,10 +250,19 @@ typedef struct cutis_step_input {
     const cutis_jobs *jobs; /* NULL = the calling thread */
     /*
      * What flesh feels besides the motion of its bones, during this step: gravity, a lift, a vehicle's brake (what is
-     * felt is the opposite of how the vehicle accelerates). Scene units/s2. Solver lattice; others ignore it.
+     * felt is the opposite of how the vehicle accelerates). Scene units/s2, added to a solver's own gravity. Layers and
+     * lattice: all flesh; slide: the skin, along the body; springs: free props. Geometric solvers ignore it.
      */
     float acceleration[3];
-    /* Blows at the start of this step. Solver lattice; others ignore them. */
+    /*
+     * Velocity of the air, scene units/s: its pressure acts on what faces it, as on flesh a thousand times as dense.
+     * Layers, lattice.
+     */
+    float wind[3];
+    /*
+     * Blows at the start of this step, at most CUTIS_MAX_IMPULSES at once; the first substep that begins then feels
+     * them. The same solvers as acceleration.
+     */
     const cutis_impulse *impulses;
     int impulse_count;
 } cutis_step_input;
@@ -277,6 +288,8 @@ typedef struct cutis_loop_def {
     cutis_motion motion;       /* sampled from 0 to the period */
     double period;             /* seconds, a whole number of the model's substeps */
     const float *travel;       /* rigid transform (3 x 4) from the pose at 0 to that at the period; NULL: none */
+    float acceleration[3];     /* of flesh all the time, as in cutis_step_input */
+    float wind[3];             /* likewise */
     double position_tolerance; /* largest distance of start and end, over the size; 0 = 1e-4 */
     double velocity_tolerance; /* the same of velocities, over the RMS speed; 0 = 1e-2 */
     int period_limit;          /* periods to try; 0 = 64 */

@@ -161,12 +161,16 @@ class State:
 
     def step(self, dt: float, joints: Any = None, *, motion: Any = None,
              surface: Optional[Callable[[float], Any]] = None, morphs: Any = None,
-             drags: Sequence[Tuple[int, Sequence[float], float]] = (), pool: Optional[Pool] = None) -> None:
+             drags: Sequence[Tuple[int, Sequence[float], float]] = (), acceleration: Sequence[float] = (0, 0, 0),
+             wind: Sequence[float] = (0, 0, 0),
+             impulses: Sequence[Tuple[Sequence[float], float, Sequence[float]]] = (),
+             pool: Optional[Pool] = None) -> None:
         """Advance by dt seconds.
 
         joints: the pose at the end (joints x 3 x 4), interpolated in between; or motion: a ClipMotion, or a function of
         the time that returns such a pose. surface: a function of the time that returns positions (vertices x 3), for
-        surface solvers. drags: (vertex, target, strength).
+        surface solvers. drags: (vertex, target, strength). acceleration: what flesh feels besides the motion of its
+        bones; wind: velocity of the air; impulses: blows, (place, radius, velocity).
         """
         step = c.cutis_step_input()
         keep: List[Any] = []
@@ -209,6 +213,15 @@ class State:
                 to.vertex, to.strength = int(vertex), float(strength)
                 to.target[:] = [float(x) for x in target]
             step.drags, step.drag_count = made, len(drags)
+        step.acceleration[:] = [float(x) for x in acceleration]
+        step.wind[:] = [float(x) for x in wind]
+        if impulses:
+            blows = (c.cutis_impulse * len(impulses))()
+            for blow, (place, radius, velocity) in zip(blows, impulses):
+                blow.place[:] = [float(x) for x in place]
+                blow.radius = float(radius)
+                blow.velocity[:] = [float(x) for x in velocity]
+            step.impulses, step.impulse_count = blows, len(impulses)
         step.jobs = jobs_of(pool)
         library.cutis_state_step(self.model._handle, self._handle, byref(step), float(dt))
         if failures:

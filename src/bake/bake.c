@@ -299,6 +299,27 @@ static void plan_lead_in(bake *b)
     b->motion = (bake_motion){b->character, b->clip, r->lead_in, r->start - b->run_up};
 }
 
+/* A blow has an instant, which a loop does not; and it must be seen. */
+static cutis_result check_blows(bake *b)
+{
+    const cutis_bake_result *r = b->result;
+    if (b->def->blow_count == 0) return CUTIS_OK;
+    if (b->def->loop)
+        return error_set(b->error, CUTIS_ERROR_ARGUMENT, "a blow falls once, so it cannot be part of a loop");
+    double last = r->start + (r->frame_count - 1) / r->fps;
+    for (int i = 0; i < b->def->blow_count; i++) {
+        const cutis_bake_blow *blow = &b->def->blows[i];
+        if (!(blow->time >= r->start && blow->time <= last))
+            return error_set(b->error, CUTIS_ERROR_ARGUMENT,
+                             "the blow at %.9g s is not inside of what is baked, %.9g to %.9g s of the clip",
+                             blow->time, r->start, last);
+        if (!(blow->impulse.radius > 0))
+            return error_set(b->error, CUTIS_ERROR_ARGUMENT, "the blow at %.9g s needs a radius above 0, not %.9g",
+                             blow->time, (double)blow->impulse.radius);
+    }
+    return CUTIS_OK;
+}
+
 /* ---- the run ---- */
 
 /* From 0 to 1 during the lead-in, without a jerk at either end. */
@@ -346,15 +367,43 @@ void bake_surface_sample(void *context, double time, float *positions)
     }
 }
 
+/*
+ * The blows that fall now, and how far to go until the next or until the host is asked. A blow falls where its substep
+ * begins, so that the frame rate does not matter. Returns their number.
+ */
+static int bake_blows(bake *b, double now, double *piece, cutis_impulse blows[CUTIS_MAX_IMPULSES])
+{
+    double substep = b->result->substep;
+    int count = 0;
+    *piece = substep > 0 ? SUBSTEPS_AT_ONCE * substep : HUGE_VAL;
+    for (int i = 0; i < b->def->blow_count && substep > 0; i++) {
+        const cutis_bake_blow *blow = &b->def->blows[i];
+        double instant = floor((b->motion.lead_in + blow->time - b->motion.first) / substep + 0.5) * substep;
+        double left = instant - now;
+        bool falls = fabs(left) < 1e-3 * substep && now > b->struck;
+        if (falls && count < CUTIS_MAX_IMPULSES) blows[count++] = blow->impulse;
+        if (left > 1e-3 * substep) *piece = MIN(*piece, left);
+    }
+
+    /* once, however short the next steps are */
+    if (count > 0) b->struck = now + 0.5 * substep;
+    return count;
+}
+
 /* Bring the state to `time`, in pieces of whole substeps that can be interrupted in between. */
 static cutis_result advance(bake *b, double time, cutis_bake_stage stage, long done, long total)
 {
     cutis_bake_result *r = b->result;
     cutis_step_input input = {.motion = {&b->motion, bake_motion_sample}, .jobs = b->jobs};
     if (b->surface) input.surface = (cutis_surface){b, bake_surface_sample};
-    double piece = r->substep > 0 ? SUBSTEPS_AT_ONCE * r->substep : HUGE_VAL;
+    memcpy(input.acceleration, b->def->acceleration, sizeof input.acceleration);
+    memcpy(input.wind, b->def->wind, sizeof input.wind);
+    double piece;
     for (bool last = false; !last;) {
         double now = cutis_state_time(b->state), left = time - now;
+        cutis_impulse blows[CUTIS_MAX_IMPULSES];
+        input.impulses = blows;
+        input.impulse_count = bake_blows(b, now, &piece, blows);
         last = left <= piece;
         if (b->character->morph_count) {
             bake_motion_morphs(&b->motion, last ? time : now + piece, b->morphs);
@@ -542,6 +591,7 @@ static cutis_result run_all(bake *b)
     if (result == CUTIS_OK) result = add_props(b);
     if (result == CUTIS_OK && b->def->loop) result = bake_loop_prepare(b);
     if (result == CUTIS_OK) result = count_frames(b);
+    if (result == CUTIS_OK) result = check_blows(b);
 
     /* the simulation */
     if (result == CUTIS_OK) result = build_model(b);
@@ -578,7 +628,7 @@ cutis_result cutis_bake(const cutis_bake_def *def, cutis_bake_result **result, c
     bake_owner *owner = memory_allocate(def->allocator, 1, sizeof *owner);
     if (!owner) return error_memory(error, "a bake");
     owner->memory = arena_create(def->allocator);
-    bake b = {.def = def, .owner = owner, .result = &owner->result, .memory = &owner->memory, .error = error};
+    bake b = {.def = def, .owner = owner, .result = &owner->result, .memory = &owner->memory, .error = error, .struck = -1};
     b.scratch = arena_create(def->allocator);
     b.clip = -1;
 

@@ -206,6 +206,8 @@ cutis_result bake_loop_find(bake *b)
                           .interrupted = loop_interrupted,
                           .context = b,
                           .jobs = b->jobs};
+    memcpy(def.acceleration, b->def->acceleration, sizeof def.acceleration);
+    memcpy(def.wind, b->def->wind, sizeof def.wind);
     double start = clock_seconds();
     result = cutis_state_find_loop(b->model, b->state, &def, b->def->allocator, &r->loop, b->error);
     r->lead_in_seconds += clock_seconds() - start;

@@ -74,6 +74,7 @@ typedef struct bake {
     cutis_model_info info;
     cutis_state *state;
     bake_motion motion;
+    double struck; /* seconds of the state up to which blows have fallen */
     double run_up; /* seconds of the clip before the first frame that are simulated and not written */
     float *morphs; /* (morph_count) weights of the file's own morphs */
     double *volume_ratios, *step_series; /* (frames), of the result */

@@ -210,6 +210,8 @@ static bool run_substep(const loop_search *s, int index, cutis_state *state)
 {
     const cutis_model *m = s->model;
     cutis_step_input input = {.motion = s->def->motion, .jobs = s->def->jobs};
+    memcpy(input.acceleration, s->def->acceleration, sizeof input.acceleration);
+    memcpy(input.wind, s->def->wind, sizeof input.wind);
     cutis_state_step(m, state, &input, (double)index * m->substep - state->time);
     return !(s->def->interrupted && s->def->interrupted(s->def->context));
 }

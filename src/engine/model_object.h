@@ -58,6 +58,12 @@ struct cutis_model {
     int warning_count;
 };
 
+/* A blow, until all stages have begun a substep. */
+typedef struct pending_blow {
+    cutis_impulse impulse;
+    unsigned stages; /* bits of those that have not felt it */
+} pending_blow;
+
 struct cutis_state {
     /* Of this object: not part of the simulation. */
     cutis_allocator allocator;
@@ -66,6 +72,8 @@ struct cutis_state {
     double time;      /* seconds since reset */
     int64_t substeps; /* of the last stage, taken since reset */
     cutis_step_stats stats;
+    pending_blow blows[CUTIS_MAX_IMPULSES]; /* (blow_count) that not every stage has felt */
+    int blow_count;
 };
 
 #endif

@@ -18,6 +18,8 @@
 static const double INSTANT_TOLERANCE = 1e-6;
 /* A live step longer than this is a host's hiccup, not motion. */
 static const double LIVE_LIMIT = 0.25;
+/* Accelerations, winds and blows beyond this are a host's mistake, scene units and seconds. */
+static const float FORCE_LIMIT = 1e9f;
 
 /* ---- memory ---- */
 
@@ -59,6 +61,7 @@ uint64_t cutis_state_hash(const cutis_model *model, const cutis_state *state)
     /* The statistics hold times, which no two runs share. */
     uint64_t hash = hash_bytes(&state->time, sizeof state->time, 0);
     hash = hash_bytes(&state->substeps, sizeof state->substeps, hash);
+    hash = state->blow_count ? hash_bytes(state->blows, (size_t)state->blow_count * sizeof *state->blows, hash) : hash;
     size_t begin = model->joints;
     return hash_bytes((const char *)state + begin, model->state_bytes - begin, hash);
 }
@@ -387,6 +390,7 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
     state->time = 0;
     state->substeps = 0;
     state->stats = (cutis_step_stats){0};
+    state->blow_count = 0;
 
     /* the pose, still */
     cutis_pose_rest(model->character, own);
@@ -411,6 +415,41 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
     write_vertices(model, state, 1);
 }
 
+/* ---- blows ---- */
+
+static bool blow_sound(const cutis_impulse *blow)
+{
+    bool sound = blow->radius > 0 && blow->radius < FORCE_LIMIT;
+    for (int k = 0; k < 3; k++)
+        sound &= fabsf(blow->place[k]) < FORCE_LIMIT && fabsf(blow->velocity[k]) < FORCE_LIMIT;
+    return sound;
+}
+
+/* Keep the blows of a step until every dynamic stage begins a substep: a short step may hold no such instant. */
+static void blows_add(const cutis_model *m, cutis_state *state, const cutis_step_input *input)
+{
+    unsigned stages = 0;
+    for (int i = 0; i < m->stage_count; i++)
+        if (!(m->stages[i].solver->info.flags & CUTIS_SOLVER_GEOMETRIC)) stages |= 1u << i;
+    for (int i = 0; i < input->impulse_count && stages && state->blow_count < CUTIS_MAX_IMPULSES; i++)
+        if (blow_sound(&input->impulses[i]))
+            state->blows[state->blow_count++] = (pending_blow){input->impulses[i], stages};
+}
+
+/* The blows that a stage has not felt; they are gone when all have. Returns their number. */
+static int blows_take(cutis_state *state, int index, cutis_impulse taken[CUTIS_MAX_IMPULSES])
+{
+    int count = 0, kept = 0;
+    for (int i = 0; i < state->blow_count; i++) {
+        pending_blow blow = state->blows[i];
+        if (blow.stages & 1u << index) taken[count++] = blow.impulse;
+        blow.stages &= ~(1u << index);
+        if (blow.stages) state->blows[kept++] = blow;
+    }
+    state->blow_count = kept;
+    return count;
+}
+
 /* One substep of the last stage, and of every stage below it whose own begins here. */
 static void substep(const cutis_model *m, cutis_state *state, const step_span *span, solver_input *work)
 {
@@ -427,14 +466,19 @@ static void substep(const cutis_model *m, cutis_state *state, const step_span *s
         bool begins = (at - 1) % s->span == 0, given = i == 0 && surface->sample && m->stage_count > 1;
         work->h = s->substep;
         work->time = (double)index * s->substep;
+        cutis_impulse blows[CUTIS_MAX_IMPULSES];
         if (given) {
+            blows_take(state, i, blows); /* it is not moved by any */
             sample_surface(m, state, surface, (double)at * last->substep);
             work->surface = state_floats(state, s->points);
             continue;
         }
         if (begins) {
+            work->impulses = blows;
+            work->impulse_count = blows_take(state, i, blows);
             if (s->span > 1) pose_at(m, state, span, work->time, s->joints, s->joints_old);
             run_stage(m, state, i, work, false);
+            work->impulse_count = 0;
         }
 
         /* The next stage sees this one at the end of its own substep. */
@@ -461,9 +505,11 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
     state->time = end;
     step_span span = {input, begin, end};
     solver_input work = {.drags = input->drags, .drag_count = input->drag_count, .jobs = input->jobs};
-    work.impulses = input->impulses;
-    work.impulse_count = input->impulse_count;
-    for (int k = 0; k < 3; k++) work.acceleration[k] = isfinite(input->acceleration[k]) ? input->acceleration[k] : 0;
+    for (int k = 0; k < 3; k++) {
+        work.acceleration[k] = fabsf(input->acceleration[k]) < FORCE_LIMIT ? input->acceleration[k] : 0;
+        work.wind[k] = fabsf(input->wind[k]) < FORCE_LIMIT ? input->wind[k] : 0;
+    }
+    blows_add(model, state, input);
     bool morphs_first = model->stages[0].solver->info.flags & CUTIS_SOLVER_GEOMETRIC;
     if (morphs_first) work.rest = morph_sum(model, state, input->morphs, model->character->positions);
     if (model->substep == 0) {
@@ -479,7 +525,6 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
             /* A surface solver looks at the body in every substep; a caller only at the last, or the last two. */
             work.between = model->stage_count == 1 && state->substeps + 1 < (exact ? last : last - 1);
             substep(model, state, &span, &work);
-            work.impulse_count = 0; /* a blow falls once */
         }
         double alpha = exact ? 1 : reached - (double)(state->substeps - 1);
         if (!exact && model->stage_count == 1 && model->stages[0].on_body) {
@@ -527,6 +572,11 @@ void cutis_state_teleport(const cutis_model *model, cutis_state *state, const fl
         poses[pose_count++] = s->joints_old;
     }
     for (int i = 0; i < pose_count; i++) move_joints(model, state_floats(state, poses[i]), transform);
+    for (int i = 0; i < state->blow_count; i++) {
+        cutis_impulse *blow = &state->blows[i].impulse;
+        vec3_store(blow->place, mat34_point(transform, vec3_load(blow->place)));
+        vec3_store(blow->velocity, mat34_vector(transform, vec3_load(blow->velocity)));
+    }
     move_points(state_floats(state, model->vertices), model->character->vertex_count, transform);
     for (int i = 0; i < model->stage_count; i++) {
         const stage *s = &model->stages[i];

@@ -44,9 +44,10 @@ typedef struct solver_input {
     double h;                /* length, seconds */
     const cutis_drag *drags;
     int drag_count;
-    float acceleration[3]; /* of flesh besides that of its bones, scene units/s2 */
-    const cutis_impulse *impulses;
-    int impulse_count; /* at the start of this substep */
+    float acceleration[3];         /* of flesh besides that of its bones, scene units/s2 */
+    float wind[3];                 /* velocity of the air, scene units/s */
+    const cutis_impulse *impulses; /* (impulse_count) at the start of this substep; finite */
+    int impulse_count;
     bool between; /* nobody looks at this substep's points, for another follows at once: they may stay as they are */
     const cutis_jobs *jobs;
 } solver_input;

@@ -148,6 +148,36 @@ vec3 kit_transform(const float transform[12], vec3 centre, float size, vec3 x)
     return vec3_scale(vec3_sub(moved, centre), 1 / size);
 }
 
+/* ---- what acts on flesh besides its bones ---- */
+
+vec3 kit_blow(const solver_input *input, vec3 place)
+{
+    vec3 sum = {0, 0, 0};
+    for (int i = 0; i < input->impulse_count; i++) {
+        const cutis_impulse *blow = &input->impulses[i];
+        vec3 away = vec3_sub(place, vec3_load(blow->place));
+        float share = 1 - vec3_length2(away) / (blow->radius * blow->radius);
+        if (share > 0) sum = vec3_madd(sum, vec3_load(blow->velocity), share * share);
+    }
+    return sum;
+}
+
+bool kit_windy(const solver_input *input) { return input->wind[0] != 0 || input->wind[1] != 0 || input->wind[2] != 0; }
+
+/* Density of air over that of flesh. */
+#define AIR 0.0012f
+/* The greatest acceleration of thin flesh, so that a storm does not throw it away in one substep: 1/s2 of thickness. */
+#define WIND_MOST 1000.0f
+
+vec3 kit_wind(const solver_input *input, vec3 normal, vec3 velocity, float thickness)
+{
+    /* the dynamic pressure of the air that comes towards the skin, over the flesh's mass for each area */
+    float speed = vec3_dot(normal, vec3_sub(vec3_load(input->wind), velocity));
+    if (!(speed < 0) || !(thickness > 0)) return vec3_make(0, 0, 0);
+    float push = 0.5f * AIR * speed * speed / thickness;
+    return vec3_scale(normal, -MIN(push, WIND_MOST * thickness));
+}
+
 /* ---- recovery ---- */
 
 void kit_skin_limit(const float *before, int point_count, float reach, float *skin)

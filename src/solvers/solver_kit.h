@@ -96,6 +96,18 @@ bool kit_walk_next(kit_walk *walk);
 /* A position in units of `size` about `centre`, moved by a transform of scene space. */
 vec3 kit_transform(const float transform[12], vec3 centre, float size, vec3 x);
 
+/* ---- what acts on flesh besides its bones ---- */
+
+/* Velocity that the blows of this substep give to flesh at a place, scene units/s. */
+vec3 kit_blow(const solver_input *input, vec3 place);
+/* Whether any wind blows. */
+bool kit_windy(const solver_input *input);
+/*
+ * Acceleration by the wind's pressure of flesh that moves with a velocity under `thickness` of skin whose unit normal
+ * points outwards; scene units and seconds. What does not face the wind feels none.
+ */
+vec3 kit_wind(const solver_input *input, vec3 normal, vec3 velocity, float thickness);
+
 /* ---- recovery ---- */
 
 /*

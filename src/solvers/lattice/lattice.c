@@ -388,25 +388,29 @@ static void forces(lattice_step_job *job, cutis_step_stats *stats)
     kit_lap(&clock, stats, PART_MATCHING);
 }
 
-/* Blows: velocities fall off from the middle to the rim as (1 - r^2)^2. */
-static void strike(lattice_step_job *job)
+/* Blows, and the wind on what of the skin faces it. */
+static void strike_block(void *context, int begin, int end)
 {
+    lattice_step_job *job = context;
     const lattice_model *m = job->m;
-    for (int i = 0; i < job->input->impulse_count; i++) {
-        const cutis_impulse *blow = &job->input->impulses[i];
-        float radius = blow->radius / m->size;
-        quad place = {0, 0, 0, 0}, velocity = {0, 0, 0, 0};
-        bool sound = radius > 0 && radius < 1e6f;
-        for (int k = 0; k < 3; k++) {
-            place[k] = (blow->place[k] - m->origin[k]) / m->size;
-            velocity[k] = blow->velocity[k] / m->size;
-            sound &= fabsf(place[k]) < 1e6f && fabsf(velocity[k]) < 1e6f;
+    bool windy = kit_windy(job->input);
+    for (int v = MAX(begin, m->bone_count); v < end; v++) {
+        quad p = job->s.positions[v];
+        vec3 gain = {0, 0, 0};
+        if (job->input->impulse_count > 0) {
+            vec3 place = {m->origin[0] + m->size * p[0], m->origin[1] + m->size * p[1], m->origin[2] + m->size * p[2]};
+            gain = kit_blow(job->input, place);
         }
-        for (int v = m->bone_count; v < m->count && sound; v++) {
-            quad away = job->s.positions[v] - place;
-            float share = 1 - quad_dot(away, away) / (radius * radius);
-            if (share > 0) job->s.velocities[v] += velocity * (share * share);
+        float thickness = m->outward[v][3];
+        if (windy && thickness > 0) {
+            quad n = frame_leave(&job->t.turns[v], m->outward[v]);
+            n *= 1 / sqrtf(fmaxf(quad_dot(n, n), 1e-20f));
+            quad u = job->s.velocities[v] * m->size;
+            vec3 push = kit_wind(job->input, vec3_make(n[0], n[1], n[2]), vec3_make(u[0], u[1], u[2]),
+                                 thickness * m->size);
+            gain = vec3_madd(gain, push, job->h);
         }
+        job->s.velocities[v] += (quad){gain.x, gain.y, gain.z, 0} * (1 / m->size);
     }
 }
 
@@ -619,7 +623,6 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
 
     /* stretch, volume and shape matching where the voxels are */
     job_prepare(&job, data, state, scratch, input);
-    strike(&job);
     forces(&job, stats);
 
     /* primary deformation: where the skeleton has the voxels at the end of the substep */
@@ -627,7 +630,9 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
     parallel_for(input->jobs, m->count, VOXEL_GRAIN, primary_block, &job);
     kit_lap(&clock, stats, PART_PRIMARY);
 
-    /* where the voxels go, and what the user drags */
+    /* blows and wind, where the voxels go, and what the user drags */
+    if (input->impulse_count > 0 || kit_windy(input))
+        parallel_for(input->jobs, m->count, VOXEL_GRAIN, strike_block, &job);
     parallel_for(input->jobs, m->count, VOXEL_GRAIN, advance_block, &job);
     drag(&job);
     kit_lap(&clock, stats, PART_PREDICTION);

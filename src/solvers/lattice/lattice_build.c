@@ -702,12 +702,45 @@ static cutis_result base_blend(builder *b, cutis_error *error)
                           b->memory, error);
 }
 
+/* The skin that each voxel bears: normal, and the volume of flesh for its area. */
+static cutis_result outward_table(builder *b, cutis_error *error)
+{
+    lattice_model *m = b->model;
+    const lattice_surface *s = &m->surface;
+    const mesh *surface = b->build->mesh;
+    quad *outward = ARENA_ARRAY(b->memory, quad, m->padded);
+    if (!outward) return error_memory(error, "the lattice");
+    m->outward = outward;
+
+    /* a third of each triangle to each corner, and on to the voxels that carry it */
+    for (int t = 0; t < surface->triangle_count; t++) {
+        const int *corner = surface->triangles + 3 * (size_t)t;
+        vec3 p[3];
+        for (int e = 0; e < 3; e++) p[e] = vec3_load(b->points + 3 * (size_t)corner[e]);
+        vec3 area = vec3_scale(vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0])), 1.0f / 6);
+        for (int e = 0; e < 3; e++)
+            for (int i = s->first[corner[e]]; i < s->first[corner[e] + 1]; i++)
+                outward[s->voxels[i]] += (quad){area.x, area.y, area.z, 0} * s->weights[i];
+    }
+
+    /* unit normals; the volume of the voxel over its area is how thick its flesh is */
+    for (int v = 0; v < m->count; v++) {
+        quad n = outward[v];
+        float area = sqrtf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        float h = b->graph.rest[4 * v + 3];
+        outward[v] = area > 1e-3f * h * h ? n * (1 / area) : (quad){0, 0, 0, 0};
+        outward[v][3] = area > 1e-3f * h * h ? h * h * h / area : 0;
+    }
+    return CUTIS_OK;
+}
+
 static cutis_result surface_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
     const cutis_character *character = m->character;
     cutis_result result =
         lattice_embed(&b->graph, b->points, b->build->mesh->point_count, b->memory, &m->surface, error);
+    if (result == CUTIS_OK) result = outward_table(b, error);
     if (result != CUTIS_OK) return result;
 
     /* a point that is painted to be frozen gets nothing, even from voxels beside it that are not */

@@ -77,6 +77,7 @@ typedef struct lattice_model {
     const float *keeps;    /* (padded) share of the velocity that damping leaves */
     const float *inertias; /* (padded) share of the target's acceleration that is felt */
     const float *freezes;  /* (padded) share of the way to the target that a voxel is put each substep; NULL: none */
+    const quad *outward;   /* (padded) unit normal of the skin on a voxel at rest, and the flesh behind it in w; 0: none */
     const float *layers;   /* (count) output: the layer of each voxel */
     const float *shares;   /* (count x LATTICE_LAYERS) output */
     const float *edges;    /* (count) output: edge length, scene units */

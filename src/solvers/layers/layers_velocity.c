@@ -34,14 +34,57 @@ static void ties_find(layers_run *run, int begin, int end)
     }
 }
 
+/* Unit normal of the skin at a place, outwards. */
+static vec3 skin_normal(const layers_run *run, int k)
+{
+    const mesh *skin = run->m->mesh;
+    vec3 sum = {0, 0, 0};
+    for (int n = skin->point_triangle_first[k]; n < skin->point_triangle_first[k + 1]; n++) {
+        const int *corner = skin->triangles + 3 * (size_t)skin->point_triangles[n];
+        vec3 p[3];
+        for (int e = 0; e < 3; e++)
+            p[e] = vec3_make(run->s.x[0][LAYERS * corner[e]], run->s.x[1][LAYERS * corner[e]],
+                             run->s.x[2][LAYERS * corner[e]]);
+        sum = vec3_add(sum, vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0])));
+    }
+    float length = vec3_length(sum);
+    return length > 0 ? vec3_scale(sum, 1 / length) : sum;
+}
+
+/* Blows, and the wind on the skin, which all layers above the bone bear alike. */
+static void outer_forces(layers_run *run, int begin, int end)
+{
+    const layers_model *m = run->m;
+    const solver_input *input = run->input;
+    bool windy = kit_windy(input);
+    if (!windy && input->impulse_count == 0) return;
+    float h = (float)run->h;
+    for (int k = begin; k < end; k++) {
+        vec3 normal = windy ? skin_normal(run, k) : vec3_make(0, 0, 0);
+        for (int i = LAYERS * k; i < LAYERS * k + LAYER_BONE; i++) {
+            vec3 x = {run->s.x[0][i], run->s.x[1][i], run->s.x[2][i]};
+            vec3 v = {run->s.v[0][i], run->s.v[1][i], run->s.v[2][i]};
+            vec3 gain = kit_blow(input, vec3_madd(vec3_load(m->centre), x, m->size));
+            if (windy) {
+                vec3 wind = kit_wind(input, normal, vec3_scale(v, m->size), m->flesh[k] * m->size);
+                gain = vec3_madd(gain, wind, h);
+            }
+            run->s.v[0][i] += gain.x / m->size;
+            run->s.v[1][i] += gain.y / m->size;
+            run->s.v[2][i] += gain.z / m->size;
+        }
+    }
+}
+
 static void predict_block(void *context, int begin, int end)
 {
     layers_run *run = context;
     const layers_model *m = run->m;
     layers_iterate *iterate = &run->w.iterate;
     float h = (float)run->h;
+    outer_forces(run, begin, end);
     for (int c = 0; c < 3; c++) {
-        float fall = c == 1 ? -m->gravity * h : 0;
+        float fall = ((c == 1 ? -m->gravity : 0) + run->input->acceleration[c] / m->size) * h;
         const float *x = run->s.x[c];
         const float *v = run->s.v[c];
         for (int i = LAYERS * begin; i < LAYERS * end; i++) {

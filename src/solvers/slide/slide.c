@@ -147,7 +147,7 @@ static int body_move(const slide_model *model, slide_state *state, slide_scratch
     size_t count = (size_t)model->point_count;
     memcpy(s->old_surface, state->surface, 3 * count * sizeof(float));
     int repairs = load_surface(model, s, input->surface, state->surface);
-    if (model->slips || model->gravity != 0 || input->drag_count > 0) slide_system_body(model, s, input->jobs);
+    if (model->slips || slide_pushed(model, input)) slide_system_body(model, s, input->jobs);
     if (!model->slips) return repairs;
     slide_skin_points(model, s, state->places, input->jobs);
     slide_slip(model, s, input->jobs);
@@ -199,14 +199,15 @@ static void slide_step(const void *data, void *memory, void *scratch, const solv
     /* coupling with the body; where nothing acts from outside, the skin's energy is watched */
     stats->repairs += body_move(model, &state, &s, input);
     slide_system_skin(model, &s, state.places, jobs);
-    bool still = memcmp(s.old_surface, state.surface, 3 * count * sizeof(float)) == 0 && input->drag_count == 0 &&
-                 model->gravity == 0;
+    bool still =
+        memcmp(s.old_surface, state.surface, 3 * count * sizeof(float)) == 0 && !slide_pushed(model, input);
     double before = still ? slide_system_energy(model, &s, state.places) + kinetic_energy(model, &s, v) : 0;
     kit_lap(&clock, stats, PART_COUPLING);
 
     /* the linear system */
     slide_system_elements(model, &s, state.places, jobs);
     slide_system_assemble(model, &s, v, input->drags, input->drag_count, jobs);
+    slide_system_push(model, &s, input);
     kit_lap(&clock, stats, PART_ELEMENTS);
 
     /* its solution; forces change little from step to step, so the last gain is likely to come again */

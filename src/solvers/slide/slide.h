@@ -137,6 +137,10 @@ void slide_system_elements(const slide_model *model, slide_scratch *s, const sli
                            const cutis_jobs *jobs);
 void slide_system_assemble(const slide_model *model, slide_scratch *s, const double *v, const cutis_drag *drags,
                            int drag_count, const cutis_jobs *jobs);
+/* Whether something pushes the skin from outside: gravity, an acceleration, a drag or a blow. */
+bool slide_pushed(const slide_model *model, const solver_input *input);
+/* Add an acceleration and blows to the right side; they need slide_system_body. */
+void slide_system_push(const slide_model *model, slide_scratch *s, const solver_input *input);
 /* image = system x vector. */
 void slide_system_multiply(const slide_model *model, slide_scratch *s, const double *vector, double *image,
                            const cutis_jobs *jobs);

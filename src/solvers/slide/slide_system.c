@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "solvers/slide/slide.h"
+#include "solvers/solver_kit.h"
 
 enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512, ITERATION_LIMIT = 300, BLOCK_SIZE = 27 };
 
@@ -415,6 +416,38 @@ void slide_system_assemble(const slide_model *model, slide_scratch *s, const dou
         }
         s->right[2 * point] += q[0] * f[0] + q[1] * f[1];
         s->right[2 * point + 1] += q[1] * f[0] + q[2] * f[1];
+    }
+}
+
+static bool accelerated(const solver_input *input)
+{
+    return input->acceleration[0] != 0 || input->acceleration[1] != 0 || input->acceleration[2] != 0;
+}
+
+bool slide_pushed(const slide_model *model, const solver_input *input)
+{
+    return model->gravity != 0 || input->drag_count > 0 || input->impulse_count > 0 || accelerated(input);
+}
+
+void slide_system_push(const slide_model *model, slide_scratch *s, const solver_input *input)
+{
+    if (!accelerated(input) && input->impulse_count == 0) return;
+    for (int i = 0; i < model->point_count; i++) {
+        /* the gain of velocity, sizes/s; what is across the body does not move the skin */
+        const double *x = s->x + 3 * i;
+        vec3 place = {(float)(x[0] * model->unit), (float)(x[1] * model->unit), (float)(x[2] * model->unit)};
+        vec3 gain = vec3_madd(kit_blow(input, place), vec3_load(input->acceleration), (float)model->h);
+        const double along[3] = {gain.x / model->unit, gain.y / model->unit, gain.z / model->unit};
+
+        /* as a push of the point's mass, in the directions that may move */
+        const double *g = s->gammas[i], *q = model->allowed[i];
+        double f[2] = {0, 0};
+        for (int e = 0; e < 3; e++) {
+            f[0] += g[2 * e] * along[e] * model->areas[i];
+            f[1] += g[2 * e + 1] * along[e] * model->areas[i];
+        }
+        s->right[2 * i] += q[0] * f[0] + q[1] * f[1];
+        s->right[2 * i + 1] += q[1] * f[0] + q[2] * f[1];
     }
 }
 

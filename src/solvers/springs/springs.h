@@ -298,6 +298,8 @@ void springs_contacts_keep(springs_run *run);
 /* Free props: to their place in this pose; where inertia takes them; what their motion was. */
 void springs_props_reset(springs_run *run, const float *joints);
 void springs_props_predict(springs_run *run);
+/* Acceleration of free props, sizes/s2. */
+vec3 springs_fall(const springs_run *run);
 void springs_props_finish(springs_run *run);
 /* The same for soft ones: `before` (soft.node_count x 4) is where their nodes were. */
 void springs_soft_finish(springs_run *run, const float *before);

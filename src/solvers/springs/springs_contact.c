@@ -297,11 +297,12 @@ static void end_gather(springs_run *run)
 static void end_raise(springs_run *run)
 {
     const springs_model *m = run->m;
-    float fall = run->held ? 0 : m->gravity * run->h * run->h;
+    float h = run->held ? 0 : run->h;
+    vec3 weight = vec3_scale(vec3_scale(springs_fall(run), -h), h);
     for (int i = 0; i < m->prop_count; i++) {
         if (m->props[i].soft || run->s.bodies[i].touching == 0) continue;
         for (int p = m->props[i].first; p < m->props[i].first + m->props[i].point_count; p++)
-            run->w.end[3 * p + 1] += fall;
+            vec3_store(run->w.end + 3 * p, vec3_add(vec3_load(run->w.end + 3 * p), weight));
     }
 }
 

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "solvers/solver_kit.h"
 #include "solvers/springs/springs.h"
 
 /* Props of the contact mesh lie this far apart, in sizes, so that no pair of props or skin is close at rest. */
@@ -238,11 +239,25 @@ static mat3 inertia_turned(const springs_prop *prop, quat q, float factor)
     return result;
 }
 
+vec3 springs_fall(const springs_run *run)
+{
+    vec3 felt = vec3_scale(vec3_load(run->input->acceleration), 1 / run->m->size);
+    return vec3_add(felt, vec3_make(0, -run->m->gravity, 0));
+}
+
+/* Velocity that blows give to a place of a prop, sizes/s. */
+static vec3 springs_blow(const springs_run *run, const float *place)
+{
+    if (run->input->impulse_count == 0) return vec3_make(0, 0, 0);
+    vec3 scene = vec3_madd(vec3_load(run->m->centre), vec3_load(place), run->m->size);
+    return vec3_scale(kit_blow(run->input, scene), 1 / run->m->size);
+}
+
 void springs_props_predict(springs_run *run)
 {
     const springs_model *m = run->m;
     float h = run->h;
-    vec3 fall = vec3_make(0, -m->gravity * h, 0);
+    vec3 fall = vec3_scale(springs_fall(run), h);
     for (int i = 0; i < m->prop_count; i++) {
         const springs_prop *prop = m->props + i;
         if (prop->soft) continue;
@@ -251,6 +266,7 @@ void springs_props_predict(springs_run *run)
         run->w.inertia[i] = (mat3){{0}};
         if (!run->held) {
             vec3 velocity = vec3_add(vec3_load(next->velocity), fall);
+            velocity = vec3_add(velocity, springs_blow(run, next->centre));
             vec3_store(next->centre, vec3_madd(vec3_load(next->centre), velocity, h));
             rotation_store(next, quat_multiply(turn_quat(vec3_scale(vec3_load(next->spin), h)), body_rotation(next)));
             run->w.inertia[i] = inertia_turned(prop, body_rotation(next), h * h);
@@ -266,7 +282,8 @@ void springs_props_predict(springs_run *run)
         for (int i = prop->first_soft; prop->soft && i < prop->first_soft + prop->point_count + prop->inner_count;
              i++) {
             float *x = run->s.x + NODE * m->soft.nodes[i];
-            vec3 velocity = run->held ? vec3_make(0, 0, 0) : vec3_load(run->s.velocity + NODE * i);
+            vec3 velocity = vec3_make(0, 0, 0);
+            if (!run->held) velocity = vec3_add(vec3_load(run->s.velocity + NODE * i), springs_blow(run, x));
             vec3 level = vec3_madd(vec3_load(x), velocity, h);
             vec3 next = run->held ? level : vec3_madd(level, fall, h);
             vec3_store(run->w.inert + NODE * i, next);
