@@ -33,13 +33,13 @@ static void edge_open(one_edge *e, float stretch, float bend)
                                      .blocks = 1,
                                      .nodes = e->nodes,
                                      .slots = e->slots,
-                                     .rest = e->arrays[0],
                                      .stretch = e->arrays[1],
                                      .bend = e->arrays[2],
-                                     .fold = e->arrays[3],
                                      .low = {e->arrays[4], e->arrays[5]}};
     e->run = (springs_run){.m = &e->model, .input = &e->input, .at = e->x};
     e->run.w.edge_forces = e->forces;
+    e->run.w.rest = e->arrays[0];
+    e->run.w.fold = e->arrays[3];
     static const float places[4][3] = {{0, 0, 0}, {1.2f, 0.1f, 0}, {0.4f, 0.9f, 0.3f}, {0.6f, -0.8f, 0.2f}};
     for (int k = 0; k < 4; k++) memcpy(e->x + NODE * k, places[k], sizeof places[k]);
 }
@@ -202,7 +202,7 @@ static void rest_pose_is_the_reference_to_the_bit(void **unused)
         void *scratch = memory_allocate(NULL, bytes + 1, 1);
         cutis_pose_rest(s->character, joints);
         skin_matrices(s->character, joints, skin);
-        springs_reference_evaluate(m->reference, skin, scratch, NULL, points);
+        springs_reference_evaluate(m->reference, skin, NULL, scratch, NULL, points);
         assert_memory_equal(s->points, points, (size_t)m->point_count * 3 * sizeof(float));
         memory_release(NULL, scratch, bytes + 1, 1);
         free(joints), free(points);

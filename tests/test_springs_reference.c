@@ -93,7 +93,7 @@ static void subject_pose(subject *s, const char *clip, double time, const cutis_
         cutis_pose_rest(s->character, s->joints);
     }
     skin_matrices(s->character, s->joints, s->skin);
-    springs_reference_evaluate(s->reference, s->skin, s->scratch, jobs, s->points);
+    springs_reference_evaluate(s->reference, s->skin, NULL, s->scratch, jobs, s->points);
 }
 
 static double worst_distance(const float *a, const float *b, int count)
@@ -161,7 +161,7 @@ static void rigid_motion_moves_the_shape_along(void **state)
             own = mat34_multiply(motion, own);
             memcpy(s.skin + 12 * j, own.m, sizeof own.m);
         }
-        springs_reference_evaluate(s.reference, s.skin, s.scratch, NULL, s.points);
+        springs_reference_evaluate(s.reference, s.skin, NULL, s.scratch, NULL, s.points);
         assert_true(worst_distance(s.points, moved, s.mesh.point_count) < 2e-5 * s.character->size);
         free(moved);
         subject_end(&s);
@@ -301,7 +301,7 @@ static void flattened_bones_stay_finite(void **state)
         subject_pose(&s, "flex", 1, NULL);
         for (int variant = 0; variant < 3; variant++) {
             for (int e = 0; e < 12; e++) s.skin[12 * variant + e] *= variant == 2 && e % 4 < 3 ? -1 : e % 4 < 3 ? 0 : 1;
-            springs_reference_evaluate(s.reference, s.skin, s.scratch, NULL, s.points);
+            springs_reference_evaluate(s.reference, s.skin, NULL, s.scratch, NULL, s.points);
             for (int e = 0; e < 3 * s.mesh.point_count; e++) assert_true(isfinite(s.points[e]));
         }
         subject_end(&s);

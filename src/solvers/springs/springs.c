@@ -76,7 +76,8 @@ enum { RESET_SUBSTEPS = 40 };
 static void reference_follow(springs_run *run, bool whole)
 {
     const springs_model *m = run->m;
-    springs_reference_evaluate(m->reference, run->input->skin, run->w.reference, run->input->jobs, run->w.points);
+    springs_reference_evaluate(m->reference, run->input->skin, run->s.turns, run->w.reference, run->input->jobs,
+                               run->w.points);
     float scale = 1 / m->size;
     for (int p = 0; p < m->point_count; p++) {
         const float *touch = run->s.touch + 3 * m->character->point_vertices[p];
@@ -93,6 +94,7 @@ static void reference_follow(springs_run *run, bool whole)
             *old = next;
         }
     }
+    springs_rest(run);
 }
 
 /* How much each node gives way, for contacts; springs_net refines it. */

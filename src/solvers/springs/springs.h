@@ -46,10 +46,8 @@ typedef struct springs_edges {
     int count, blocks; /* blocks of LANES */
     int *nodes;        /* (blocks x 4 x LANES) offsets in positions of B, C, A, D */
     int *slots;        /* (blocks x 4 x LANES) offsets of their forces */
-    float *rest;       /* (blocks x LANES) length */
-    float *stretch;    /* N per size */
+    float *stretch;    /* (blocks x LANES) N per size */
     float *bend;       /* N x size: moment of one radian */
-    float *fold;       /* 2 sin(angle / 2) at rest */
     float *low[2];     /* 1 / height of A and D over the edge below which the moment fades: 0.7 of that at rest */
 } springs_edges;
 
@@ -210,6 +208,7 @@ typedef struct springs_state {
     float *x;                 /* (node_count x 4) */
     float *reference;         /* (point_count x 4) */
     float *elongation;        /* (point_count x 4) of the anchors, a substep before */
+    float *turns;             /* (joint_count x 4) see skinning_dual_on */
     float *velocity;          /* (soft.node_count x 4) */
     springs_body *bodies;     /* (prop_count) of soft ones the best fit */
     springs_report *reports;  /* (character's prop_count) */
@@ -222,6 +221,8 @@ typedef struct springs_state {
 enum { HEADER_MEMORIES, HEADER_RECOVERING, HEADER_COUNT };
 
 typedef struct springs_scratch {
+    float *rest;             /* (edges.blocks x LANES) length of each edge on the reference shape */
+    float *fold;             /* (edges.blocks x LANES) 2 sin(angle / 2) there */
     float *edge_forces;      /* (edges.blocks x LANES x EDGE) */
     float *spring_forces;    /* (soft.spring_count x 4) */
     float *push;             /* (node_count x 4) forces of contacts */
@@ -275,6 +276,8 @@ size_t springs_scratch_size(const void *data);
 void springs_teleport(const void *data, void *state, const float transform[12]);
 bool springs_output(const void *data, const void *state, int index, cutis_output *output);
 void springs_prop_get(const void *data, const void *state, int index, cutis_prop_state *prop);
+/* Lengths and angles of the edges on the reference shape, which the forces are measured from. */
+void springs_rest(springs_run *run);
 /* Forces of edges at run->at into edge_forces, of soft springs into spring_forces. */
 void springs_forces(springs_run *run);
 /* Net forces at run->at into w.force, and run->residual. Calls springs_forces. */

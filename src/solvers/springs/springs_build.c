@@ -154,18 +154,12 @@ static void anchors_build(builder *b)
     }
 }
 
-/* 2 sin(angle / 2) between the normals, with a sign, and the heights; as edges_force finds them. */
-static float edge_fold(vec3 b, vec3 c, vec3 a, vec3 d, float heights[2])
+/* Distance of a from the line through b and c. */
+static float edge_height(vec3 b, vec3 c, vec3 a)
 {
-    vec3 e = vec3_sub(c, b), na = vec3_cross(e, vec3_sub(a, b)), nd = vec3_cross(vec3_sub(d, b), e);
-    float length = vec3_length(e), la = vec3_length(na), ld = vec3_length(nd);
-    heights[0] = length > 0 ? la / length : 0;
-    heights[1] = length > 0 ? ld / length : 0;
-    if (!(la > 0) || !(ld > 0)) return 0;
-    na = vec3_scale(na, 1 / la);
-    nd = vec3_scale(nd, 1 / ld);
-    float fold = vec3_length(vec3_sub(na, nd));
-    return vec3_dot(vec3_cross(nd, na), e) < 0 ? -fold : fold;
+    vec3 e = vec3_sub(c, b);
+    float length = vec3_length(e);
+    return length > 0 ? vec3_length(vec3_cross(e, vec3_sub(a, b))) / length : 0;
 }
 
 static int opposite(const int *triangle, int b, int c)
@@ -187,7 +181,7 @@ typedef struct edge_rest {
     int nodes[4];     /* B, C, A, D */
     int sides[2];     /* triangles; -1: none */
     bool hinge, flat; /* two triangles; and neither is a sliver */
-    float length, heights[2], fold;
+    float length, heights[2];
 } edge_rest;
 
 static edge_rest edge_look(const builder *b, int e)
@@ -210,7 +204,7 @@ static edge_rest edge_look(const builder *b, int e)
     vec3 p[4];
     for (int k = 0; k < 4; k++) p[k] = vec3_load(b->rest + 3 * r.nodes[k]);
     r.length = vec3_distance(p[0], p[1]);
-    if (r.hinge) r.fold = edge_fold(p[0], p[1], p[2], p[3], r.heights);
+    for (int k = 0; k < 2 && r.hinge; k++) r.heights[k] = edge_height(p[0], p[1], p[2 + k]);
     r.flat = r.hinge && r.heights[0] > 0.02f * r.length && r.heights[1] > 0.02f * r.length;
     return r;
 }
@@ -289,7 +283,7 @@ static cutis_result edges_build(builder *b, cutis_error *error)
     size_t lanes = (size_t)edges->blocks * LANES;
     edges->nodes = ARENA_ARRAY(memory, int, 4 * lanes);
     edges->slots = ARENA_ARRAY(memory, int, 4 * lanes);
-    float **arrays[] = {&edges->rest, &edges->stretch, &edges->bend, &edges->fold, &edges->low[0], &edges->low[1]};
+    float **arrays[] = {&edges->stretch, &edges->bend, &edges->low[0], &edges->low[1]};
     for (int i = 0; i < COUNT_OF(arrays); i++) *arrays[i] = ARENA_ARRAY(memory, float, lanes);
     m->incident_first = ARENA_ARRAY(memory, int, (size_t)m->point_count + 2);
     if (memory->failed) return error_memory(error, "the springs of the skin");
@@ -306,8 +300,6 @@ static cutis_result edges_build(builder *b, cutis_error *error)
             edges->nodes[(block * 4 + k) * LANES + lane] = NODE * r.nodes[k];
             edges->slots[(block * 4 + k) * LANES + lane] = (int)(EDGE * i + 4 * k);
         }
-        edges->rest[i] = r.length;
-        edges->fold[i] = r.fold;
         for (int k = 0; k < 2; k++) edges->low[k][i] = 1 / MAX(0.7f * r.heights[k], 1e-12f);
         if ((int)i >= edges->count) continue;
         edge_strengthen(b, &r, i);

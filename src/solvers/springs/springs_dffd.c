@@ -591,14 +591,14 @@ static void dffd_block(void *context, int begin, int end)
     }
 }
 
-void springs_dffd_evaluate(const springs_dffd *d, const float *skin, void *scratch, const cutis_jobs *jobs,
+void springs_dffd_evaluate(const springs_dffd *d, const springs_pose *pose, void *scratch, const cutis_jobs *jobs,
                            float *points)
 {
     float *controls = scratch;
     springs_fold *folds = (springs_fold *)(controls + control_floats(d));
     float *work = (float *)folds + fold_floats(d);
-    skinning_dual(&d->skin, skin, work, jobs, controls);
-    springs_hinges_pose(&d->hinges, skin, folds);
+    springs_dual(&d->skin, pose, work, jobs, controls);
+    springs_hinges_pose(&d->hinges, pose->skin, folds);
     controls_move(d, folds, controls);
     dffd_job job = {d, controls, folds, points};
     parallel_for(jobs, d->point_count, GRAIN, dffd_block, &job);

@@ -4,7 +4,9 @@
  * Cordier and Magnenat-Thalmann, section 3: f_R = f_A + f_E + f_C.
  * - f_A, anchor: K (X_rest - X). Departure: it grows with the elongation u as K (1 + u^2 / depth^2), since flesh
  *   that is pressed towards the bone gets firmer.
- * - f_E, elasticity: a linear spring along each edge, weaker when pressed together, where skin wrinkles.
+ * - f_E, elasticity: a linear spring along each edge, weaker when pressed together, where skin wrinkles. Departure:
+ *   lengths and angles at rest are those of the reference shape in this pose, not of the bind pose. The skin grows
+ *   with the body under it; with the bind pose's lengths the springs undo what the shape does for a bent or twisted limb.
  * - f_C, curvature: over an edge BC between the triangles ABC and DCB, F_A = f(theta) / |AA'| N_A and
  *   F_D = f(theta) / |DD'| N_D; F_B and F_C follow from the balance of forces and moments:
  *   F_B = -(1-a) F_A - (1-d) F_D and F_C = -a F_A - d F_D, where a and d say where A' and D' lie between B and C.
@@ -50,50 +52,77 @@ static inline void vv_scatter(float *forces, const int *offsets, vvec f)
     v_store4(forces, offsets, c);
 }
 
+/* The geometry of LANES edges. */
+typedef struct edge_lanes {
+    vvec a, d; /* from B */
+    vvec unit; /* along the edge, from B to C */
+    vvec na, nd;
+    vfloat length, over;     /* and 1 / length */
+    vfloat la, ld;           /* heights x length */
+    vfloat over_ha, over_hd; /* 1 / heights */
+    vfloat fold;             /* 2 sin(angle / 2) */
+} edge_lanes;
+
+static inline edge_lanes edge_geometry(const float *x, const int *nodes)
+{
+    const vfloat tiny = v_set(1e-24f), one = v_set(1);
+    edge_lanes g;
+    vvec b = vv_gather(x, nodes), c = vv_gather(x, nodes + LANES), e = vv_sub(c, b);
+    g.a = vv_sub(vv_gather(x, nodes + 2 * LANES), b);
+    g.d = vv_sub(vv_gather(x, nodes + 3 * LANES), b);
+    g.length = v_sqrt(v_max(vv_dot(e, e), tiny));
+    g.over = one / g.length;
+    g.unit = vv_scale(e, g.over);
+
+    /* the normals of the two triangles, and the angle between them */
+    g.na = vv_cross(e, g.a);
+    g.nd = vv_cross(g.d, e);
+    g.la = v_sqrt(v_max(vv_dot(g.na, g.na), tiny));
+    g.ld = v_sqrt(v_max(vv_dot(g.nd, g.nd), tiny));
+    vfloat over_la = one / g.la, over_ld = one / g.ld;
+    g.na = vv_scale(g.na, over_la);
+    g.nd = vv_scale(g.nd, over_ld);
+    vvec difference = vv_sub(g.na, g.nd);
+    g.fold = v_sqrt(vv_dot(difference, difference));
+    g.fold = v_select(v_less(vv_dot(vv_cross(g.nd, g.na), e), v_set(0)), -g.fold, g.fold);
+    g.over_ha = g.length * over_la;
+    g.over_hd = g.length * over_ld;
+    return g;
+}
+
 static void edges_force(void *context, int begin, int end)
 {
     const springs_run *run = context;
     const springs_edges *edges = &run->m->edges;
-    const float *x = run->at;
     float *forces = run->w.edge_forces;
-    const vfloat tiny = v_set(1e-24f), one = v_set(1);
+    const vfloat one = v_set(1);
     for (int block = begin; block < end; block++) {
-        const int *nodes = edges->nodes + (size_t)block * 4 * LANES, *slots = edges->slots + (size_t)block * 4 * LANES;
+        const int *slots = edges->slots + (size_t)block * 4 * LANES;
         size_t at = (size_t)block * LANES;
-        vvec b = vv_gather(x, nodes), c = vv_gather(x, nodes + LANES);
-        vvec a = vv_sub(vv_gather(x, nodes + 2 * LANES), b), d = vv_sub(vv_gather(x, nodes + 3 * LANES), b);
-        vvec e = vv_sub(c, b);
-        vfloat length = v_sqrt(v_max(vv_dot(e, e), tiny)), over = one / length;
+        edge_lanes g = edge_geometry(run->at, edges->nodes + (size_t)block * 4 * LANES);
 
-        /* Elasticity: pulls B towards C when longer than at rest. */
-        vfloat longer = length - v_load(edges->rest + at);
+        /* Elasticity: pulls B towards C when longer than on the reference shape. */
+        vfloat longer = g.length - v_load(run->w.rest + at);
         longer = v_max(longer, longer * v_set(WRINKLING));
-        vvec unit = vv_scale(e, over), pull = vv_scale(unit, v_load(edges->stretch + at) * longer);
+        vvec pull = vv_scale(g.unit, v_load(edges->stretch + at) * longer);
 
         /* Curvature. */
-        vvec na = vv_cross(e, a), nd = vv_cross(d, e);
-        vfloat la = v_sqrt(v_max(vv_dot(na, na), tiny)), ld = v_sqrt(v_max(vv_dot(nd, nd), tiny));
-        vfloat over_la = one / la, over_ld = one / ld;
-        na = vv_scale(na, over_la);
-        nd = vv_scale(nd, over_ld);
-        vvec difference = vv_sub(na, nd);
-        vfloat fold = v_sqrt(vv_dot(difference, difference));
-        fold = v_select(v_less(vv_dot(vv_cross(nd, na), e), v_set(0)), -fold, fold);
-        vfloat over_ha = length * over_la, over_hd = length * over_ld; /* 1 / heights */
-        vfloat ra = v_min(la * over * v_load(edges->low[0] + at), one),
-               rd = v_min(ld * over * v_load(edges->low[1] + at), one);
+        vfloat ra = v_min(g.la * g.over * v_load(edges->low[0] + at), one),
+               rd = v_min(g.ld * g.over * v_load(edges->low[1] + at), one);
         vfloat tall = ra * ra * (rd * rd);
-        vfloat bend = v_load(edges->bend + at), far = v_load(edges->fold + at) - fold;
+        vfloat bend = v_load(edges->bend + at), far = v_load(run->w.fold + at) - g.fold;
         vfloat turn = v_max(v_min(far, one), -one);
-        vfloat moment = bend * turn * tall * v_sqrt(v_max(one - v_set(0.25f) * fold * fold, v_set(0)));
+        vfloat moment = bend * turn * tall * v_sqrt(v_max(one - v_set(0.25f) * g.fold * g.fold, v_set(0)));
 
         /* Low triangles: -2 energy / height, the energy's derivative. */
         vfloat energy = bend * turn * (turn - far - far) * tall;
-        vfloat pa = v_select(v_less(ra, one), energy * over_ha, v_set(0)),
-               pd = v_select(v_less(rd, one), energy * over_hd, v_set(0));
-        vvec fa = vv_add(vv_scale(na, moment * over_ha), vv_scale(vv_cross(na, unit), pa));
-        vvec fd = vv_add(vv_scale(nd, moment * over_hd), vv_scale(vv_cross(unit, nd), pd));
-        vfloat sa = vv_dot(a, unit) * over, sd = vv_dot(d, unit) * over;
+        vfloat pa = v_select(v_less(ra, one), energy * g.over_ha, v_set(0)),
+               pd = v_select(v_less(rd, one), energy * g.over_hd, v_set(0));
+        vvec fa = vv_add(vv_scale(g.na, moment * g.over_ha), vv_scale(vv_cross(g.na, g.unit), pa));
+        vvec fd = vv_add(vv_scale(g.nd, moment * g.over_hd), vv_scale(vv_cross(g.unit, g.nd), pd));
+
+        /* forces of all four nodes */
+        vfloat sa = vv_dot(g.a, g.unit) * g.over, sd = vv_dot(g.d, g.unit) * g.over;
         vvec fc = vv_add(vv_scale(fa, -sa), vv_scale(fd, -sd));
         vvec fb = vv_sub(vv_sub(vv_scale(fa, v_set(-1)), fd), fc);
         vv_scatter(forces, slots, vv_add(fb, pull));
@@ -101,6 +130,21 @@ static void edges_force(void *context, int begin, int end)
         vv_scatter(forces, slots + 2 * LANES, fa);
         vv_scatter(forces, slots + 3 * LANES, fd);
     }
+}
+
+static void edges_rest(void *context, int begin, int end)
+{
+    const springs_run *run = context;
+    for (int block = begin; block < end; block++) {
+        edge_lanes g = edge_geometry(run->s.reference, run->m->edges.nodes + (size_t)block * 4 * LANES);
+        v_store(run->w.rest + (size_t)block * LANES, g.length);
+        v_store(run->w.fold + (size_t)block * LANES, g.fold);
+    }
+}
+
+void springs_rest(springs_run *run)
+{
+    parallel_for(run->input->jobs, run->m->edges.blocks, EDGE_GRAIN, edges_rest, run);
 }
 
 /* The force on the first end. */

@@ -520,15 +520,15 @@ static void balls_block(void *context, int begin, int end)
     }
 }
 
-void springs_metaballs_evaluate(const springs_metaballs *m, const float *skin, void *scratch, const cutis_jobs *jobs,
-                                float *points)
+void springs_metaballs_evaluate(const springs_metaballs *m, const springs_pose *pose, void *scratch,
+                                const cutis_jobs *jobs, float *points)
 {
     float *posed = scratch;
     springs_fold *folds = (springs_fold *)(posed + posed_floats(m));
     float *starts = (float *)folds + fold_floats(m), *work = starts + start_floats(m);
-    balls_pose(m, skin, posed);
-    springs_hinges_pose(&m->hinges, skin, folds);
-    skinning_dual(&m->start, skin, work, jobs, starts);
+    balls_pose(m, pose->skin, posed);
+    springs_hinges_pose(&m->hinges, pose->skin, folds);
+    springs_dual(&m->start, pose, work, jobs, starts);
     balls_job job = {m, posed, folds, starts, points};
     parallel_for(jobs, m->used_count, BLOCK_GRAIN, balls_block, &job);
 }

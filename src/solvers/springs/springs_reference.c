@@ -19,6 +19,7 @@ struct springs_reference {
     bool mixed;       /* more than one shape is used */
     const float *mix; /* (point_count x SPRINGS_SHAPE_COUNT), when mixed */
     skinning skin;
+    int *parents; /* (joint_count) */
     springs_metaballs *metaballs;
     springs_dffd *dffd;
 };
@@ -87,6 +88,9 @@ cutis_result springs_reference_build(const solver_build *build, springs_referenc
 {
     springs_reference *r = ARENA_ARRAY(build->memory, springs_reference, 1);
     if (!r) return error_memory(error, "a reference shape");
+    r->parents = ARENA_ARRAY(build->memory, int, build->character->joint_count + 1);
+    if (!r->parents) return error_memory(error, "a reference shape");
+    for (int j = 0; j < build->character->joint_count; j++) r->parents[j] = build->character->joints[j].parent;
     r->point_count = build->mesh->point_count;
     cutis_result result =
         skinning_build(&r->skin, r->point_count, build->mesh->positions, build->weights->first, build->weights->joints,
@@ -147,9 +151,10 @@ static void mix_block(void *context, int begin, int end)
     }
 }
 
-void springs_reference_evaluate(const springs_reference *r, const float *skin, void *scratch, const cutis_jobs *jobs,
-                                float *points)
+void springs_reference_evaluate(const springs_reference *r, const float *skin, float *turns, void *scratch,
+                                const cutis_jobs *jobs, float *points)
 {
+    springs_pose pose = {skin, r->parents, turns};
     float *work = scratch;
     float *buffers = work + skin_floats(r);
     float *rest = buffers + (r->mixed ? SPRINGS_SHAPE_COUNT * point_floats(r) : 0);
@@ -160,12 +165,12 @@ void springs_reference_evaluate(const springs_reference *r, const float *skin, v
         if (r->used[s]) job.shapes[s] = shapes[s];
     }
     if (r->used[SPRINGS_SHAPE_LBS]) skinning_linear(&r->skin, skin, work, jobs, shapes[SPRINGS_SHAPE_LBS]);
-    if (r->used[SPRINGS_SHAPE_DQS]) skinning_dual(&r->skin, skin, work, jobs, shapes[SPRINGS_SHAPE_DQS]);
+    if (r->used[SPRINGS_SHAPE_DQS]) springs_dual(&r->skin, &pose, work, jobs, shapes[SPRINGS_SHAPE_DQS]);
 
     /* The other two fill the points that they serve; those that no bone moves are at rest. */
     if (!r->mixed && (r->metaballs || r->dffd))
         memcpy(points, r->skin.rest, (size_t)r->point_count * 3 * sizeof(float));
-    if (r->metaballs) springs_metaballs_evaluate(r->metaballs, skin, rest, jobs, shapes[SPRINGS_SHAPE_METABALLS]);
-    if (r->dffd) springs_dffd_evaluate(r->dffd, skin, rest, jobs, shapes[SPRINGS_SHAPE_DFFD]);
+    if (r->metaballs) springs_metaballs_evaluate(r->metaballs, &pose, rest, jobs, shapes[SPRINGS_SHAPE_METABALLS]);
+    if (r->dffd) springs_dffd_evaluate(r->dffd, &pose, rest, jobs, shapes[SPRINGS_SHAPE_DFFD]);
     if (r->mixed) parallel_for(jobs, r->point_count, GRAIN, mix_block, &job);
 }

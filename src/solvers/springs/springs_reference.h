@@ -30,8 +30,11 @@ typedef struct springs_reference_parameters {
 cutis_result springs_reference_build(const solver_build *build, springs_reference_parameters parameters,
                                      springs_reference **reference, cutis_error *error);
 size_t springs_reference_scratch_size(const springs_reference *reference);
-/* Fill points (point_count x 3), scene space, for a pose: skin (joint_count x 12) is joints x inverse bind. */
-void springs_reference_evaluate(const springs_reference *reference, const float *skin, void *scratch,
+/*
+ * Fill points (point_count x 3), scene space, for a pose: skin (joint_count x 12) is joints x inverse bind. turns: the
+ * memory of skinning_dual_on, so that a twist goes on past a half turn; NULL: none.
+ */
+void springs_reference_evaluate(const springs_reference *reference, const float *skin, float *turns, void *scratch,
                                 const cutis_jobs *jobs, float *points);
 
 #endif

@@ -8,6 +8,24 @@
 #include "character/skinning.h"
 #include "solvers/springs/springs_reference.h"
 
+/* ---- the pose ---- */
+
+typedef struct springs_pose {
+    const float *skin;  /* (joint_count x 12) joints x inverse bind */
+    const int *parents; /* (joint_count) */
+    float *turns;       /* (joint_count x 4) memory of skinning_dual_on; NULL: no memory */
+} springs_pose;
+
+/* Dual quaternions, which go on past a half turn where there is a memory. */
+static inline void springs_dual(const skinning *s, const springs_pose *pose, float *scratch, const cutis_jobs *jobs,
+                                float *points)
+{
+    if (pose->turns)
+        skinning_dual_on(s, pose->skin, pose->parents, pose->turns, scratch, jobs, points);
+    else
+        skinning_dual(s, pose->skin, scratch, jobs, points);
+}
+
 /* ---- bones (springs_bones.c) ---- */
 
 /* A straight piece of bone, in the rest pose. A joint has one towards each child, or one towards its points. */
@@ -110,7 +128,7 @@ cutis_result springs_metaballs_build(const solver_build *build, const springs_bo
                                      springs_metaballs **metaballs, cutis_error *error);
 size_t springs_metaballs_scratch_size(const springs_metaballs *metaballs);
 /* Fill the marked points; the others stay as they are. */
-void springs_metaballs_evaluate(const springs_metaballs *metaballs, const float *skin, void *scratch,
+void springs_metaballs_evaluate(const springs_metaballs *metaballs, const springs_pose *pose, void *scratch,
                                 const cutis_jobs *jobs, float *points);
 int springs_metaballs_count(const springs_metaballs *metaballs);
 
@@ -135,7 +153,7 @@ cutis_result springs_dffd_build(const solver_build *build, springs_reference_par
                                 cutis_error *error);
 size_t springs_dffd_scratch_size(const springs_dffd *dffd);
 /* Fill the marked points; the others stay as they are. */
-void springs_dffd_evaluate(const springs_dffd *dffd, const float *skin, void *scratch, const cutis_jobs *jobs,
+void springs_dffd_evaluate(const springs_dffd *dffd, const springs_pose *pose, void *scratch, const cutis_jobs *jobs,
                            float *points);
 /* The control points at rest: (count x 3). */
 const float *springs_dffd_controls(const springs_dffd *dffd, int *count);

@@ -19,6 +19,7 @@ static springs_state state_view(const springs_model *m, void *memory, size_t *si
     s.x = KIT_CARVE(&block, float, nodes);
     s.reference = KIT_CARVE(&block, float, (size_t)m->point_count *NODE);
     s.elongation = KIT_CARVE(&block, float, (size_t)m->point_count *NODE);
+    s.turns = KIT_CARVE(&block, float, (size_t)m->joint_count * 4);
     s.velocity = KIT_CARVE(&block, float, (size_t)m->soft.node_count *NODE);
     s.bodies = KIT_CARVE(&block, springs_body, m->prop_count);
     s.reports = KIT_CARVE(&block, springs_report, m->character->prop_count);
@@ -42,6 +43,8 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     size_t soft = (size_t)m->soft.node_count * NODE;
 
     /* forces */
+    s.rest = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES);
+    s.fold = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES);
     s.edge_forces = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES *EDGE);
     s.spring_forces = KIT_CARVE(&block, float, (size_t)m->soft.spring_count * 4);
     s.push = KIT_CARVE(&block, float, nodes);
