@@ -14,6 +14,8 @@ typedef struct subject {
     springs_reference *reference;
     void *scratch;
     float *joints, *skin, *points;
+    void (*note)(void *context, const char *sentence);
+    char *note_text;
 } subject;
 
 static void no_warning(void *context, const char *sentence)
@@ -63,7 +65,9 @@ static bool subject_build(subject *s, springs_shape shape, const cutis_allocator
                               .substep = 0.01,
                               .memory = memory,
                               .allocator = memory_resolve(allocator),
-                              .warn = no_warning};
+                              .warn = no_warning,
+                              .note = s->note,
+                              .warn_context = s->note_text};
     if (springs_reference_build(&s->build, (springs_reference_parameters){0, -1, -1}, &s->reference, NULL))
         return false;
     s->scratch = arena_push(memory, springs_reference_scratch_size(s->reference), 1);
@@ -424,6 +428,43 @@ static void build_survives_every_failed_allocation(void **state)
     }
 }
 
+/* Fingers get free-form deformation, a limb metaballs; a bone whose skin a shape would strain keeps skinning. */
+static void notes_keep(void *context, const char *sentence)
+{
+    snprintf(context, 256, "%s", sentence);
+}
+
+static void choice_follows_what_is_measured(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *sentence;
+    } cases[] = {{"arm", "reference shape: metaballs at 4 bones, dffd at 0"},
+                 {"hand", "reference shape: metaballs at 2 bones, dffd at 15"}};
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        char note[256] = "";
+        subject s;
+        subject_start(&s, cases[i].name, 0.2, NULL);
+        s.note = notes_keep;
+        s.note_text = note;
+        assert_true(subject_build(&s, SPRINGS_SHAPE_AUTO, NULL));
+        assert_string_equal(note, cases[i].sentence);
+        subject_end(&s);
+    }
+
+    /* every joint far beside its skin: metaballs would tear it */
+    subject s;
+    char note[256] = "";
+    subject_start(&s, "arm", 0.2, NULL);
+    cutis_joint *joints = (cutis_joint *)s.character->joints;
+    for (int j = 0; j < s.character->joint_count; j++) joints[j].inverse_bind[7] += 1.5f;
+    s.note = notes_keep;
+    s.note_text = note;
+    assert_true(subject_build(&s, SPRINGS_SHAPE_AUTO, NULL));
+    assert_non_null(strstr(note, "skinning at"));
+    subject_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -439,6 +480,7 @@ int main(void)
         cmocka_unit_test(natural_neighbours_are_known_in_simple_places),
         cmocka_unit_test(control_points_fold_without_passing_through),
         cmocka_unit_test(build_survives_every_failed_allocation),
+        cmocka_unit_test(choice_follows_what_is_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,6 +155,8 @@ typedef struct cutis_model_info {
     size_t model_bytes, state_bytes;
     int warning_count;
     const char *const *warnings;
+    int note_count; /* what the solver chose by itself, sentences */
+    const char *const *notes;
 } cutis_model_info;
 
 CUTIS_API cutis_model_info cutis_model_get_info(const cutis_model *model);

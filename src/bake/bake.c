@@ -266,6 +266,7 @@ static cutis_result build_model(bake *b)
     if (!bake_progress(b, CUTIS_BAKE_BUILD, 1, 1) && result == CUTIS_OK) result = bake_interrupted(b);
     if (result != CUTIS_OK) return result;
     b->info = cutis_model_get_info(b->model);
+    for (int i = 0; i < b->info.note_count; i++) bake_say(b, CUTIS_BAKE_NOTE, b->info.notes[i]);
     for (int i = 0; i < b->info.warning_count; i++) bake_say(b, CUTIS_BAKE_WARNING, b->info.warnings[i]);
 
     /* its figures */

@@ -22,6 +22,13 @@ static void model_warn(void *context, const char *sentence)
     if (copy && m->warning_count < COUNT_OF(m->warnings)) m->warnings[m->warning_count++] = copy;
 }
 
+static void model_note(void *context, const char *sentence)
+{
+    cutis_model *m = context;
+    const char *copy = arena_string(&m->memory, sentence);
+    if (copy && m->note_count < COUNT_OF(m->notes)) m->notes[m->note_count++] = copy;
+}
+
 cutis_model_def cutis_model_def_default(void)
 {
     return (cutis_model_def){.solver = cutis_solver_with(CUTIS_SOLVER_BASELINE)->name};
@@ -279,6 +286,7 @@ static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cut
                               .memory = &m->memory,
                               .allocator = m->memory.allocator,
                               .warn = model_warn,
+                              .note = model_note,
                               .warn_context = m};
         result = s->solver->build(&build, &s->data, error);
     }
@@ -395,7 +403,9 @@ cutis_model_info cutis_model_get_info(const cutis_model *model)
                               .model_bytes = model->memory.bytes,
                               .state_bytes = model->state_bytes + model->scratch_bytes,
                               .warning_count = model->warning_count,
-                              .warnings = model->warnings};
+                              .warnings = model->warnings,
+                              .note_count = model->note_count,
+                              .notes = model->notes};
 }
 
 double cutis_model_parameter(const cutis_model *model, const char *name)

@@ -56,6 +56,8 @@ struct cutis_model {
     size_t outputs; /* offset into the scratch: (outputs of the first stage x vertex_count x 3) on the drawn mesh */
     const char *warnings[32];
     int warning_count;
+    const char *notes[8];
+    int note_count;
 };
 
 /* A blow, until all stages have begun a substep. */

@@ -24,6 +24,17 @@ void kit_lap(double *clock, cutis_step_stats *stats, int part)
     *clock = now;
 }
 
+void kit_note(const solver_build *build, const char *format, ...)
+{
+    if (!build->note) return;
+    char sentence[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    build->note(build->warn_context, sentence);
+}
+
 void kit_warn(const solver_build *build, const char *format, ...)
 {
     if (!build->warn) return;

@@ -49,6 +49,8 @@ void *kit_carve(kit_block *block, size_t count, size_t size);
 /* Add the time since *clock to a part of the step, and set the clock to now. Begin with clock_seconds(). */
 void kit_lap(double *clock, cutis_step_stats *stats, int part);
 
+/* Tell what was chosen without being asked for; one sentence. */
+void kit_note(const solver_build *build, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Warn of something that the user should know; one sentence. */
 void kit_warn(const solver_build *build, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

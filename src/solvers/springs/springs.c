@@ -16,8 +16,8 @@
 #include "solvers/springs/springs.h"
 
 static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
-    [SPRINGS_REFERENCE] = {PARAMETER_CHOICE("reference", 0, "lbs|dqs|metaballs|dffd"), .per_bone = true,
-                           .help = "reference shape that the skin is anchored to"},
+    [SPRINGS_REFERENCE] = {PARAMETER_CHOICE("reference", 4, "lbs|dqs|metaballs|dffd|auto"), .per_bone = true,
+                           .help = "reference shape that the skin is anchored to; auto chooses for each bone by measuring"},
     [SPRINGS_INTEGRATOR] = {PARAMETER_CHOICE("integrator", 0, "fast|rk4"),
                             .help = "integrator: accelerated descent, or adaptive Runge-Kutta"},
     [SPRINGS_ITERATIONS] = {PARAMETER_INT("iterations", 600, 1, 10000),
@@ -204,6 +204,7 @@ static void substep(springs_run *run, cutis_step_stats *stats)
     stats->contacts = run->s.header[HEADER_MEMORIES];
     stats->repairs += nodes_repair(run);
     springs_soft_finish(run, run->w.before);
+    if (m->self_contact && !*recovering) springs_yield_update(run);
     recovery_update(run, contacts);
     if (failed && !*recovering) stats->unconverged++;
     kit_lap(&clock, stats, PART_ADJUSTMENT);

@@ -109,6 +109,7 @@ typedef struct springs_model {
     springs_reference *reference;
     float *anchor;       /* (point_count) N per size */
     float *depth;        /* (point_count) 1 / depth squared */
+    float *flesh;        /* (point_count) depth over the bone */
     float *diagonal;     /* (node_count) bound of the stiffness row without anchors' growth and inertia; 0: rigid */
     float *friction;     /* (contact_count) */
     int *owner;          /* (contact_count) prop, -1: skin */
@@ -212,6 +213,7 @@ typedef struct springs_state {
     float *velocity;          /* (soft.node_count x 4) */
     springs_body *bodies;     /* (prop_count) of soft ones the best fit */
     springs_report *reports;  /* (character's prop_count) */
+    float *released;          /* (contact_count) above 0: contact with other released points rests */
     springs_memory *memories; /* (memory_capacity) */
     int *header;              /* memory count, recovering */
     float *touch;             /* (vertex_count x 3) newtons */
@@ -246,6 +248,8 @@ typedef struct springs_scratch {
     int table_size;
     int memory_capacity;
     double *partial; /* per block of nodes */
+    int *queue;      /* (point_count) */
+    uint8_t *marks;  /* (point_count) */
     float *walk;     /* poses of a reset */
     bvh_node *nodes; /* of the skin's tree */
     void *reference;
@@ -297,6 +301,9 @@ void springs_contact_shift(const springs_contact *c, const float *give, vec3 imp
 bool springs_contacts_adjust(springs_run *run);
 /* Keep what the next substep starts from, and add up the props' forces. */
 void springs_contacts_keep(springs_run *run);
+
+/* Contact lets go where it pushes skin through its own bones. Returns the number of points where contact rests. */
+int springs_yield_update(springs_run *run);
 
 /* Free props: to their place in this pose; where inertia takes them; what their motion was. */
 void springs_props_reset(springs_run *run, const float *joints);

@@ -151,6 +151,7 @@ static void anchors_build(builder *b)
         m->frozen[p] = freeze > 0.999f;
         float depth = b->depths[p] * MAX(map_value(b, "depth", p, 1), 0.01f);
         m->depth[p] = 1 / (depth * depth);
+        m->flesh[p] = b->depths[p];
     }
 }
 
@@ -368,6 +369,7 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
     b.areas = ARENA_ARRAY(&scratch, float, n + 1);
     model->anchor = ARENA_ARRAY(memory, float, n + 1);
     model->depth = ARENA_ARRAY(memory, float, n + 1);
+    model->flesh = ARENA_ARRAY(memory, float, n + 1);
     model->frozen = ARENA_ARRAY(memory, uint8_t, n + 1);
     model->vertex_share = ARENA_ARRAY(memory, float, character->vertex_count + 1);
     int *counts = ARENA_ARRAY(&scratch, int, n + 1);

@@ -35,9 +35,11 @@ static const float HOLD = 0.02f;
 /* Rate at which the mean force on a prop forgets, 1/s: about that of a frame, and the same at every frame rate. */
 static const double FORCE_RATE = 60;
 
-static contact_search_options search_options(const springs_model *m)
+static contact_search_options search_options(const springs_run *run)
 {
-    return (contact_search_options){.margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness};
+    const springs_model *m = run->m;
+    return (contact_search_options){
+        .margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness, .released = run->s.released};
 }
 
 /* ---- memory of the last substep ---- */
@@ -256,7 +258,7 @@ static void plane_add(springs_run *run, int point, vec3 normal, float offset, ve
 static void colliders_add(springs_run *run)
 {
     const springs_model *m = run->m;
-    contact_search_options options = search_options(m);
+    contact_search_options options = search_options(run);
     for (int i = 0; i < m->colliders.count; i++) {
         contact_props one = m->colliders;
         one.count = 1;
@@ -309,7 +311,7 @@ static void end_raise(springs_run *run)
 void springs_contacts_find(springs_run *run)
 {
     const springs_model *m = run->m;
-    contact_search_options options = search_options(m);
+    contact_search_options options = search_options(run);
     run->contact_count = 0;
     table_fill(run);
     end_gather(run);
@@ -445,7 +447,7 @@ float springs_contacts_correct(springs_run *run, float *x)
 bool springs_contacts_adjust(springs_run *run)
 {
     const springs_model *m = run->m;
-    contact_search_options options = search_options(m);
+    contact_search_options options = search_options(run);
     contact_resolve_stats stats = {0};
 
     /*

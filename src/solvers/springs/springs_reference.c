@@ -7,8 +7,10 @@
  */
 #include "solvers/springs/springs_reference.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "solvers/solver_kit.h"
 #include "solvers/springs/springs_shapes.h"
 
 enum { GRAIN = 2048 }; /* points a block */
@@ -31,7 +33,8 @@ static springs_shape bone_shape(const solver_build *build, int joint, int parame
     return (springs_shape)build->bone_values[(size_t)joint * (size_t)build->parameter_count + (size_t)parameter];
 }
 
-static cutis_result mix_build(const solver_build *build, int parameter, springs_reference *r, cutis_error *error)
+static cutis_result mix_build(const solver_build *build, const springs_shape *shapes, springs_reference *r,
+                              cutis_error *error)
 {
     const point_weights *weights = build->weights;
     float *mix = ARENA_ARRAY(build->memory, float, (size_t)r->point_count *SPRINGS_SHAPE_COUNT);
@@ -39,7 +42,7 @@ static cutis_result mix_build(const solver_build *build, int parameter, springs_
     for (int p = 0; p < r->point_count; p++) {
         float *own = mix + (size_t)p * SPRINGS_SHAPE_COUNT;
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
-            springs_shape shape = bone_shape(build, weights->joints[i], parameter);
+            springs_shape shape = shapes[weights->joints[i]];
             own[shape] += weights->weights[i];
             if (weights->weights[i] > 0) r->used[shape] = true;
         }
@@ -64,22 +67,115 @@ static void shape_marks(const springs_reference *r, springs_shape shape, uint8_t
 }
 
 static cutis_result shapes_build(const solver_build *build, springs_reference_parameters parameters,
-                                 springs_reference *r, arena *temporary, cutis_error *error)
+                                 const springs_bones *bones, springs_reference *r, arena *temporary, cutis_error *error)
 {
-    if (!r->used[SPRINGS_SHAPE_METABALLS] && !r->used[SPRINGS_SHAPE_DFFD]) return CUTIS_OK;
-    springs_bones bones;
-    cutis_result result = springs_bones_build(build, &bones, temporary, error);
-    if (result) return result;
+    cutis_result result = CUTIS_OK;
     uint8_t *marks = ARENA_ARRAY(temporary, uint8_t, r->point_count + 1);
     if (!marks) return error_memory(error, "a reference shape");
     if (r->used[SPRINGS_SHAPE_METABALLS]) {
         shape_marks(r, SPRINGS_SHAPE_METABALLS, marks);
-        result = springs_metaballs_build(build, &bones, marks, &r->metaballs, error);
+        result = springs_metaballs_build(build, bones, marks, &r->metaballs, error);
     }
     if (!result && r->used[SPRINGS_SHAPE_DFFD]) {
         shape_marks(r, SPRINGS_SHAPE_DFFD, marks);
-        result = springs_dffd_build(build, parameters, &bones, marks, &r->dffd, error);
+        result = springs_dffd_build(build, parameters, bones, marks, &r->dffd, error);
     }
+    return result;
+}
+
+/* ---- the choice ---- */
+
+/* Say what was chosen, and where skinning stays. */
+static void choice_tell(const solver_build *build, int parameter, const springs_bones *bones,
+                        const springs_shape *chosen)
+{
+    const cutis_character *c = build->character;
+    int counts[SPRINGS_SHAPE_COUNT] = {0}, total = 0;
+    char names[128] = "";
+    size_t used = 0;
+    for (int j = 0; j < c->joint_count; j++) {
+        if (bones->first[j] == bones->first[j + 1] || bone_shape(build, j, parameter) != SPRINGS_SHAPE_AUTO) continue;
+        counts[chosen[j]]++;
+        total++;
+        if (chosen[j] != SPRINGS_SHAPE_LBS || counts[SPRINGS_SHAPE_LBS] > 3 || !c->joints[j].name) continue;
+        int length = snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", c->joints[j].name);
+        if (length > 0) used = MIN(used + (size_t)length, sizeof names - 1);
+    }
+    if (counts[SPRINGS_SHAPE_LBS] == 0) {
+        kit_note(build, "reference shape: metaballs at %d bones, dffd at %d", counts[SPRINGS_SHAPE_METABALLS],
+                 counts[SPRINGS_SHAPE_DFFD]);
+        return;
+    }
+    kit_note(build,
+             "reference shape: metaballs at %d bones, dffd at %d, skinning at %d where it strains the skin less (%s%s)",
+             counts[SPRINGS_SHAPE_METABALLS], counts[SPRINGS_SHAPE_DFFD], counts[SPRINGS_SHAPE_LBS], names,
+             counts[SPRINGS_SHAPE_LBS] > 3 ? ", ..." : "");
+}
+
+/* Replace SPRINGS_SHAPE_AUTO by the shape that suits each joint. */
+static cutis_result choice_make(const solver_build *build, springs_reference_parameters parameters,
+                                const springs_bones *bones, const springs_reference *r, springs_shape *shapes,
+                                cutis_error *error)
+{
+    const point_weights *weights = build->weights;
+    int joint_count = build->character->joint_count;
+    arena trial = arena_create(&build->allocator), temporary = arena_create(&build->allocator);
+    solver_build tried = *build;
+    tried.memory = &trial;
+    springs_metaballs *metaballs = NULL;
+    springs_dffd *dffd = NULL;
+    uint8_t *marks = ARENA_ARRAY(&temporary, uint8_t, r->point_count + 1);
+    int *hands = ARENA_ARRAY(&temporary, int, joint_count + 1);
+    springs_shape *chosen = ARENA_ARRAY(&temporary, springs_shape, joint_count + 1);
+    cutis_result result = temporary.failed ? error_memory(error, "the choice of a reference shape") : CUTIS_OK;
+
+    /* metaballs for all points */
+    if (!result) {
+        memset(marks, 1, (size_t)r->point_count);
+        result = springs_metaballs_build(&tried, bones, marks, &metaballs, error);
+    }
+
+    /* dffd for those of fingers */
+    bool any = false;
+    if (!result) {
+        springs_fingers_find(bones, hands);
+        for (int p = 0; p < r->point_count; p++) {
+            marks[p] = 0;
+            for (int i = weights->first[p]; i < weights->first[p + 1]; i++)
+                marks[p] |= weights->weights[i] > 0 && hands[weights->joints[i]] >= 0;
+            any = any || marks[p];
+        }
+        if (any) result = springs_dffd_build(&tried, parameters, bones, marks, &dffd, error);
+    }
+    if (!result)
+        result = springs_shapes_choose(build, &r->skin, r->parents, metaballs, dffd, hands, &temporary, chosen, error);
+    for (int j = 0; j < joint_count && !result; j++)
+        if (shapes[j] == SPRINGS_SHAPE_AUTO) shapes[j] = chosen[j];
+    if (!result) choice_tell(build, parameters.reference, bones, shapes);
+    arena_destroy(&trial);
+    arena_destroy(&temporary);
+    return result;
+}
+
+static cutis_result reference_make(const solver_build *build, springs_reference_parameters parameters,
+                                   springs_reference *r, arena *temporary, cutis_error *error)
+{
+    int joint_count = build->character->joint_count;
+    springs_bones bones = {0};
+    springs_shape *shapes = ARENA_ARRAY(temporary, springs_shape, joint_count + 1);
+    if (!shapes) return error_memory(error, "a reference shape");
+    bool choose = false, fitted = false;
+    for (int j = 0; j < joint_count; j++) {
+        shapes[j] = bone_shape(build, j, parameters.reference);
+        choose = choose || shapes[j] == SPRINGS_SHAPE_AUTO;
+        fitted = fitted || shapes[j] >= SPRINGS_SHAPE_METABALLS;
+    }
+    cutis_result result = CUTIS_OK;
+    if (fitted) result = springs_bones_build(build, &bones, temporary, error);
+    if (!result && choose) result = choice_make(build, parameters, &bones, r, shapes, error);
+    if (!result) result = mix_build(build, shapes, r, error);
+    if (!result && (r->used[SPRINGS_SHAPE_METABALLS] || r->used[SPRINGS_SHAPE_DFFD]))
+        result = shapes_build(build, parameters, &bones, r, temporary, error);
     return result;
 }
 
@@ -95,10 +191,9 @@ cutis_result springs_reference_build(const solver_build *build, springs_referenc
     cutis_result result =
         skinning_build(&r->skin, r->point_count, build->mesh->positions, build->weights->first, build->weights->joints,
                        build->weights->weights, build->character->joint_count, build->memory, error);
-    if (!result) result = mix_build(build, parameters.reference, r, error);
     if (!result) {
         arena temporary = arena_create(&build->allocator);
-        result = shapes_build(build, parameters, r, &temporary, error);
+        result = reference_make(build, parameters, r, &temporary, error);
         arena_destroy(&temporary);
     }
     if (!result) *reference = r;

@@ -9,13 +9,14 @@
 
 #include "solvers/solver.h"
 
-/* In the order of the parameter's choices: "lbs|dqs|metaballs|dffd". */
+/* In the order of the parameter's choices: "lbs|dqs|metaballs|dffd|auto". */
 typedef enum springs_shape {
     SPRINGS_SHAPE_LBS,
     SPRINGS_SHAPE_DQS,
     SPRINGS_SHAPE_METABALLS,
     SPRINGS_SHAPE_DFFD,
-    SPRINGS_SHAPE_COUNT
+    SPRINGS_SHAPE_COUNT,
+    SPRINGS_SHAPE_AUTO = SPRINGS_SHAPE_COUNT /* one of these for each bone, by measuring */
 } springs_shape;
 
 typedef struct springs_reference springs_reference;

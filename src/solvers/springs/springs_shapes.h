@@ -158,4 +158,16 @@ void springs_dffd_evaluate(const springs_dffd *dffd, const springs_pose *pose, v
 /* The control points at rest: (count x 3). */
 const float *springs_dffd_controls(const springs_dffd *dffd, int *count);
 
+/* ---- which shape suits a bone (springs_choice.c) ---- */
+
+/* The joint that each joint (joint_count) of a finger springs from, in a chain beside two others or more; -1: none. */
+void springs_fingers_find(const springs_bones *bones, int *hands);
+/*
+ * The shape of each joint (joint_count) that strains the skin least in some poses: metaballs (which serve all points),
+ * dffd (those of fingers; may be NULL), or linear skinning where neither is better.
+ */
+cutis_result springs_shapes_choose(const solver_build *build, const skinning *skin, const int *parents,
+                                   const springs_metaballs *metaballs, const springs_dffd *dffd, const int *hands,
+                                   arena *temporary, springs_shape *chosen, cutis_error *error);
+
 #endif

@@ -23,6 +23,7 @@ static springs_state state_view(const springs_model *m, void *memory, size_t *si
     s.velocity = KIT_CARVE(&block, float, (size_t)m->soft.node_count *NODE);
     s.bodies = KIT_CARVE(&block, springs_body, m->prop_count);
     s.reports = KIT_CARVE(&block, springs_report, m->character->prop_count);
+    s.released = KIT_CARVE(&block, float, m->contact_count);
     s.memories = KIT_CARVE(&block, springs_memory, (size_t)memory_capacity(m));
     s.touch = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 3);
     s.prop_vertices = KIT_CARVE(&block, float, m->prop_vertex_count * 3);
@@ -71,6 +72,8 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.active = KIT_CARVE(&block, int, s.contact_capacity);
     s.planes = KIT_CARVE(&block, contact_plane, m->colliders.count > 0 ? (size_t)s.plane_capacity : 0);
     s.table = KIT_CARVE(&block, int, s.table_size);
+    s.queue = KIT_CARVE(&block, int, m->point_count);
+    s.marks = KIT_CARVE(&block, uint8_t, m->point_count);
     s.partial = KIT_CARVE(&block, double, 2 * (size_t)NODE_BLOCKS(m->node_count) + 2);
 
     /* reset, recovery, reference shape */
