@@ -326,8 +326,8 @@ static cutis_result buffers_read(gltf_document *document, const char *path, bool
 /* What changes neither shape nor motion may be required by a file: materials, textures, lights. */
 static bool extension_known(const char *name)
 {
-    static const char *const prefixes[] = {"KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_",
-                                           "KHR_lights_",    "KHR_xmp",      "EXT_lights_"};
+    static const char *const prefixes[] = {"KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_", "KHR_lights_",
+                                           "KHR_xmp",        "EXT_lights_",  "VRM",          "ADOBE_materials_"};
     static const char *const names[] = {
         "KHR_mesh_quantization",   "FB_ngon_encoding",        "KHR_draco_mesh_compression",
         "EXT_meshopt_compression", "KHR_meshopt_compression", "KHR_node_visibility",
@@ -339,13 +339,30 @@ static bool extension_known(const char *name)
     return false;
 }
 
+/* Whether some object of the document, `depth` levels down at most, holds something of this extension. */
+static bool extension_used(json_t *value, const char *name, int depth)
+{
+    if (depth == 0) return true;
+    size_t index;
+    const char *key;
+    json_t *inner;
+    if (json_is_array(value)) {
+        json_array_foreach(value, index, inner) if (extension_used(inner, name, depth - 1)) return true;
+    } else if (json_is_object(value)) {
+        if (json_object_get(json_object_get(value, "extensions"), name)) return true;
+        json_object_foreach(value, key, inner) if (extension_used(inner, name, depth - 1)) return true;
+    }
+    return false;
+}
+
+/* A file may list as required what none of its objects uses. */
 static cutis_result extensions_check(const gltf_document *document)
 {
     const json_t *required = json_object_get(document->root, "extensionsRequired");
     for (size_t i = 0; i < json_array_size(required); i++) {
         const char *name = json_string_value(json_array_get(required, i));
         if (!name) return gltf_error(document, CUTIS_ERROR_FORMAT, "extensionsRequired[%zu] is not a name", i);
-        if (extension_known(name)) continue;
+        if (extension_known(name) || !extension_used(document->root, name, 64)) continue;
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
                           "it requires the extension %.100s, which cutis does not support", name);
     }
