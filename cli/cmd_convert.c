@@ -36,6 +36,12 @@ static int run(const cli_arguments *arguments)
     int status = cli_check_output(path, source, false);
     if (status != CLI_OK) return status;
 
+    /* what a reader leaves out is told; a glTF file is kept as it is */
+    if (!cli_is_gltf(source)) {
+        cutis_character *character = cli_load_character(source, cli_flag(arguments, "quiet"), &status);
+        if (!character) return status;
+        cutis_character_destroy(character);
+    }
     cutis_convert_info info;
     cutis_error error;
     if (cutis_convert(source, path, compression, NULL, &info, &error) != CUTIS_OK) return cli_library_error(&error);

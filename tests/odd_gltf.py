@@ -724,4 +724,5 @@ def main():
             print(f"{name}.{ending}", clip, tolerance, file=out)
 
 
-main()
+if __name__ == "__main__":
+    main()

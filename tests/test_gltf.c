@@ -434,8 +434,8 @@ static void test_errors_name_the_place(void **state)
         const char *from, *to, *text;
         cutis_result code;
     } cases[] = {
-        {"{'asset'", "{'extensionsRequired':['ACME_magic'],'extensions':{'ACME_magic':{}},'asset'", "requires the extension ACME_magic",
-         CUTIS_ERROR_UNSUPPORTED},
+        {"{'asset'", "{'extensionsRequired':['ACME_magic'],'extensions':{'ACME_magic':{}},'asset'",
+         "requires the extension ACME_magic", CUTIS_ERROR_UNSUPPORTED},
         {"'version':'2.0'", "'version':'1.0'", "glTF 1.0", CUTIS_ERROR_UNSUPPORTED},
         {"'byteLength':528}", "'byteLength':529}", "buffer 0: declares 529 bytes, but only 528", CUTIS_ERROR_FORMAT},
         {"'byteLength':528}", "'byteLength':528,'uri':'gone.bin'}", "buffer 0: 'gone.bin' is an external file",

@@ -77,6 +77,18 @@ typedef struct cutis_part {
     int first_face, face_count;
 } cutis_part;
 
+/*
+ * How parts of one material look, of files other than glTF (a glTF file is kept with its own materials). For writers
+ * alone: no solver reads it.
+ */
+typedef struct cutis_material {
+    const char *name;           /* as parts call it */
+    float color[4];             /* base colour and opacity, 0..1; multiplied with the image */
+    bool cutout;                /* the image's alpha cuts holes: hair, lashes */
+    const unsigned char *image; /* (image_size) a PNG or JPEG file of the base colour, or NULL */
+    size_t image_size;
+} cutis_material;
+
 /* A painted value per vertex, 0..1: glTF attribute _CUTIS_STIFFNESS has the name "stiffness". */
 typedef struct cutis_map {
     const char *name;
@@ -157,6 +169,8 @@ typedef struct cutis_character {
     const cutis_prop *props;
     int setting_count;
     const cutis_setting *settings; /* from the file itself (extras); a model's own settings win */
+    int material_count;
+    const cutis_material *materials; /* of parts that have one; may be fewer */
     int warning_count;
     const char *const *warnings; /* sentences; create adds its own */
 

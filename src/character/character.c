@@ -470,6 +470,13 @@ static cutis_result copy_extras(character_build *b)
     }
     c->setting_count = MAX(g->setting_count, 0);
     c->settings = settings;
+    cutis_material *materials = arena_copy(memory, g->materials, (size_t)MAX(g->material_count, 0), sizeof *materials);
+    for (int i = 0; materials && i < g->material_count; i++) {
+        materials[i].name = arena_string(memory, materials[i].name);
+        if (materials[i].image) materials[i].image = arena_copy(memory, materials[i].image, materials[i].image_size, 1);
+    }
+    c->material_count = MAX(g->material_count, 0);
+    c->materials = materials;
     return memory->failed ? error_memory(b->error, "the character") : CUTIS_OK;
 }
 

@@ -30,28 +30,16 @@ static const char *way_to_gltf(const char *path)
 typedef cutis_result (*other_reader)(const void *data, size_t size, const char *path, const cutis_allocator *allocator,
                                      cutis_character **character, cutis_error *error);
 
-static cutis_result fbx_read_character(const void *data, size_t size, const char *path,
-                                       const cutis_allocator *allocator, cutis_character **character,
-                                       cutis_error *error)
-{
-    return fbx_character_read(data, size, path, false, allocator, character, error);
-}
-
-static cutis_result dae_read_character(const void *data, size_t size, const char *path,
-                                       const cutis_allocator *allocator, cutis_character **character,
-                                       cutis_error *error)
-{
-    return dae_character_read(data, size, path, false, allocator, character, error);
-}
-
-/* The reader of a file other than glTF, or NULL. */
+/* The reader of a file that holds a mesh alone, or NULL. */
 static other_reader find_other_reader(const char *path)
 {
     static const struct {
         const char *ending;
         other_reader read;
-    } readers[] = {{".obj", obj_character_read}, {".ply", ply_character_read}, {".stl", stl_character_read},
-                   {".off", off_character_read}, {".fbx", fbx_read_character}, {".dae", dae_read_character}};
+    } readers[] = {{".obj", obj_character_read},
+                   {".ply", ply_character_read},
+                   {".stl", stl_character_read},
+                   {".off", off_character_read}};
     for (int i = 0; i < COUNT_OF(readers); i++)
         if (path_ends(path, readers[i].ending)) return readers[i].read;
     return NULL;
@@ -62,6 +50,10 @@ static cutis_result load(const void *data, size_t size, const char *path, bool e
 {
     *character = NULL;
     if (path_is_gltf(path)) return gltf_character_read(data, size, path, external, allocator, character, error);
+    if (path_ends(path, ".fbx"))
+        return fbx_character_read(data, size, path, false, external, allocator, character, error);
+    if (path_ends(path, ".dae"))
+        return dae_character_read(data, size, path, false, external, allocator, character, error);
     other_reader read = find_other_reader(path);
     if (read) return read(data, size, path, allocator, character, error);
     return error_set(
@@ -75,7 +67,8 @@ cutis_result cutis_character_load(const char *path, const cutis_allocator *alloc
 {
     *character = NULL;
     file_data file = {0};
-    if (!path_is_gltf(path) && !find_other_reader(path)) return load(NULL, 0, path, true, allocator, character, error);
+    bool known = path_is_gltf(path) || path_ends(path, ".fbx") || path_ends(path, ".dae") || find_other_reader(path);
+    if (!known) return load(NULL, 0, path, true, allocator, character, error);
     cutis_result result = file_read(path, 0, allocator, &file, error);
     if (result == CUTIS_OK) result = load(file.bytes, file.size, path, true, allocator, character, error);
     file_release(&file);

@@ -716,7 +716,7 @@ static cutis_result read_all(dae_reader *r, const void *data, size_t size)
     return result;
 }
 
-cutis_result dae_character_read(const void *data, size_t size, const char *path, bool motion_only,
+cutis_result dae_character_read(const void *data, size_t size, const char *path, bool motion_only, bool external,
                                 const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
 {
     dae_reader r = {.name = path_base(path), .error = error, .memory = arena_create(allocator)};
@@ -725,6 +725,10 @@ cutis_result dae_character_read(const void *data, size_t size, const char *path,
     r.s = (scene){
         .name = r.name, .memory = &r.memory, .warnings = &r.warnings, .error = error, .motion_only = motion_only};
     cutis_result result = read_all(&r, data, size);
+    if (result == CUTIS_OK && !motion_only) {
+        r.s.materials = dae_materials_read(r.root, external ? path : NULL, &r.memory, &r.warnings, &r.s.material_count);
+        if (!r.s.materials) result = dae_memory(&r);
+    }
     if (result == CUTIS_OK) result = scene_build(&r.s, path, allocator, character);
     arena_destroy(&r.memory);
     return result;

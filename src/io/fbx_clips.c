@@ -237,6 +237,20 @@ static void values_at(const fbx_transform *t, const fbx_motion *motion, double t
             if (motion->curves[path][k]) values[path][k] = curve_value(motion->curves[path][k], time);
 }
 
+void fbx_scale_above(const fbx_reader *r, int node, const fbx_motion *motions, double time, double scale[3])
+{
+    bool all = r->transforms[node].inherit == 0;
+    for (int k = 0; k < 3; k++) scale[k] = 1;
+    for (int n = r->s.nodes[node].parent; n >= 0; n = r->s.nodes[n].parent) {
+        for (int k = 0; k < 3; k++) {
+            const fbx_curve *curve = motions ? motions[n].curves[2][k] : NULL;
+            scale[k] *= curve ? curve_value(curve, time) : r->transforms[n].values[2][k];
+        }
+        if (!all) return;
+        if (r->transforms[n].inherit == 2 && r->s.nodes[n].parent >= 0) n = r->s.nodes[n].parent;
+    }
+}
+
 static const float *times_store(fbx_reader *r, const double *instants, int count)
 {
     float *times = fbx_allocate(&r->file, (size_t)count, sizeof *times);
@@ -260,10 +274,10 @@ static cutis_result node_sample(fbx_reader *r, int node, const fbx_motion *motio
     const float *times = times_store(r, instants, count);
     if (!keys || !times) return fbx_error_memory(&r->file);
     for (int i = 0; i < count; i++) {
-        double values[3][3], above[3][3] = {{0, 0, 0}, {0, 0, 0}, {1, 1, 1}};
+        double values[3][3], above[3];
         values_at(t, &motions[node], instants[i], values);
-        if (parent >= 0) values_at(&r->transforms[parent], &motions[parent], instants[i], above);
-        keys[i] = fbx_local(t, (const double(*)[3])values, above[2]);
+        fbx_scale_above(r, node, motions, instants[i], above);
+        keys[i] = fbx_local(t, (const double(*)[3])values, above);
     }
     tracks[clip->track_count++] = (scene_track){node, count, times, keys};
     return CUTIS_OK;

@@ -278,14 +278,52 @@ static cutis_result mesh_read(fbx_reader *r, const fbx_node *geometry, int owner
     return result;
 }
 
+/* Whether a node is not shown: hidden by itself or by one above, or a coarser level of detail than the first. */
+static bool node_hidden(const fbx_reader *r, int node)
+{
+    for (int n = node; n >= 0; n = r->s.nodes[n].parent) {
+        const fbx_node *model = r->objects[r->node_objects[n]].node;
+        bool own = n == node || fbx_property_number(model, "Visibility Inheritance", 1) != 0;
+        if (own && fbx_property_number(model, "Visibility", 1) <= 0) return true;
+        if (fbx_property_number(model, "Show", 1) == 0 && n == node) return true;
+        int parent = r->s.nodes[n].parent;
+        if (parent < 0 || strcmp(r->objects[r->node_objects[parent]].subtype, "LodGroup") != 0) continue;
+        int cursor = -2;
+        if (fbx_next_child(r, r->node_objects[parent], "Model", &cursor, NULL) != r->node_objects[n]) return true;
+    }
+    return false;
+}
+
+static bool node_has_polygons(const fbx_reader *r, int node)
+{
+    int model = r->node_objects[node], cursor = -2, geometry;
+    if (fbx_child(r->objects[model].node, "PolygonVertexIndex")) return true;
+    while ((geometry = fbx_next_child(r, model, "Geometry", &cursor, NULL)) >= 0)
+        if (fbx_child(r->objects[geometry].node, "PolygonVertexIndex")) return true;
+    return false;
+}
+
 cutis_result fbx_read_meshes(fbx_reader *r)
 {
+    /* what is hidden is left out, unless everything is */
+    int hidden = 0, shown = 0;
+    for (int n = 0; n < r->s.node_count; n++) {
+        if (!node_has_polygons(r, n)) continue;
+        if (node_hidden(r, n))
+            hidden++;
+        else
+            shown++;
+    }
+    bool leave_out = hidden > 0 && shown > 0;
+    if (leave_out) warning_add(&r->warnings, "%d meshes are hidden in the file and are left out", hidden);
+
     r->s.meshes = fbx_allocate(&r->file, (size_t)r->object_count + (size_t)r->link_count + 1, sizeof(scene_mesh));
     if (!r->s.meshes) return fbx_error_memory(&r->file);
     for (int n = 0; n < r->s.node_count; n++) {
         int model = r->node_objects[n], cursor = -2, geometry;
         const fbx_node *own = r->objects[model].node;
         scene_mesh *mesh = &r->s.meshes[r->s.mesh_count];
+        if (leave_out && node_hidden(r, n)) continue;
         if (fbx_child(own, "PolygonVertexIndex")) {
             cutis_result result = mesh_read(r, own, model, model, mesh);
             if (result != CUTIS_OK) return result;

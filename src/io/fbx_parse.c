@@ -409,24 +409,26 @@ cutis_result fbx_parse(fbx_file *file, const void *data, size_t size, const char
     file->memory = arena_create(allocator);
     file->root = node_make(file, "", 0);
     if (!file->root) return fbx_error_memory(file);
-    if (size >= 20 && memcmp(data, BINARY_MAGIC, 20) == 0) {
+    bool binary = size >= 20 && memcmp(data, BINARY_MAGIC, 20) == 0;
+    if (binary) {
         cutis_result result = parse_binary(file, data, size);
         if (result != CUTIS_OK) return result;
     } else {
         text_reader r = {.file = file, .at = data, .end = (const char *)data + size, .line = 1};
         cutis_result result = text_nodes(&r, 0, &file->root->first_child);
         if (result != CUTIS_OK) return result;
-        const fbx_node *head = fbx_child(file->root, "FBXHeaderExtension");
-        file->version = (int)CLAMP(fbx_number(fbx_child(head, "FBXVersion"), 0, 0), 0, 100000);
-        if (!head) return fbx_error(file, CUTIS_ERROR_FORMAT, "it is not an FBX file: it has no FBXHeaderExtension");
     }
-    if (file->version < 6000)
-        return fbx_error(
-            file, CUTIS_ERROR_UNSUPPORTED,
-            "it is FBX %d.%d of before 2006, which is not read; open it in Blender or where it comes from and "
-            "save it again",
-            file->version / 1000, file->version / 100 % 10);
-    return CUTIS_OK;
+
+    /* the binary form of old files tells its own version at the start, not the file's */
+    const fbx_node *head = fbx_child(file->root, "FBXHeaderExtension");
+    if (!head) return fbx_error(file, CUTIS_ERROR_FORMAT, "it is not an FBX file: it has no FBXHeaderExtension");
+    int told = (int)CLAMP(fbx_number(fbx_child(head, "FBXVersion"), 0, 0), 0, 100000);
+    if (told && (file->version < 6000 || !binary)) file->version = told;
+    if (file->version >= 6000) return CUTIS_OK;
+    if (file->version >= 5000) return fbx_lift_old(file);
+    return fbx_error(file, CUTIS_ERROR_UNSUPPORTED,
+                     "it is FBX %d.%d of before 2004, which is not read; open it where it comes from and save it again",
+                     file->version / 1000, file->version / 100 % 10);
 }
 
 void fbx_destroy(fbx_file *file) { arena_destroy(&file->memory); }

@@ -1,5 +1,5 @@
 /*
- * fbx_parse.h: an FBX file as a tree of named nodes with values, from the binary and the text form, versions 6100 to
+ * fbx_parse.h: an FBX file as a tree of named nodes with values, from the binary and the text form, versions 5000 to
  * 7700 (the structure; fbx_read.c knows what the nodes mean).
  */
 #ifndef IO_FBX_PARSE_H
@@ -38,6 +38,8 @@ typedef struct fbx_file {
 cutis_result fbx_parse(fbx_file *file, const void *data, size_t size, const char *path,
                        const cutis_allocator *allocator, cutis_error *error);
 void fbx_destroy(fbx_file *file);
+/* Bring the tree of a version before 6000 to the form of 6100; part of fbx_parse. */
+cutis_result fbx_lift_old(fbx_file *file);
 /* Whether data starts as an FBX file does. */
 bool fbx_recognize(const void *data, size_t size);
 

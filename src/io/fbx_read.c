@@ -1,10 +1,11 @@
 /*
- * fbx_read.c: objects, connections and nodes of an FBX file, versions 6100 to 7700.
+ * fbx_read.c: objects, connections and nodes of an FBX file, versions 5000 to 7700.
  *
  * A node's transform is T Roff Rp Rpre R Rpost^-1 Rp^-1 Soff Sp S Sp^-1 (Autodesk's FBX SDK), with pre- and
  * post-rotation and the order of Euler angles in force only when RotationActive is set; it is folded into translation,
  * rotation and scale. Geometric transforms belong to the mesh alone. A node that does not inherit its parent's scale
- * (InheritType 2: Rrs, 0: RrSs) has it divided out. Axes are turned to y up, lengths made metres by UnitScaleFactor
+ * (InheritType 2: Rrs) has it divided out; one that takes it behind its own rotation (0: RrSs) gets
+ * it there. Axes are turned to y up, lengths made metres by UnitScaleFactor
  * (centimetres).
  */
 #include "io/fbx_read.h"
@@ -184,8 +185,10 @@ affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const 
     rotation_multiply(rotation, t->post_inverse, rotation);
     affine steps[12];
     int count = 0;
+    bool even = scale_above[0] == scale_above[1] && scale_above[1] == scale_above[2];
+    bool shared = t->inherit == 0 && !even; /* an even scale above makes no difference */
     steps[count++] = affine_move(values[0], 1);
-    if (t->inherit != 1) {
+    if (shared || t->inherit == 2) {
         double inverse[3];
         for (int k = 0; k < 3; k++) inverse[k] = fabs(scale_above[k]) > 1e-9 ? 1 / scale_above[k] : 1;
         steps[count++] = affine_stretch(inverse);
@@ -196,7 +199,7 @@ affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const 
     steps[count++] = affine_move(t->rotation_pivot, -1);
     steps[count++] = affine_move(t->scaling_offset, 1);
     steps[count++] = affine_move(t->scaling_pivot, 1);
-    if (t->inherit == 0) steps[count++] = affine_stretch(scale_above);
+    if (shared) steps[count++] = affine_stretch(scale_above);
     steps[count++] = affine_stretch(values[2]);
     steps[count++] = affine_move(t->scaling_pivot, -1);
     affine map = steps[0];
@@ -213,7 +216,8 @@ static int fbx_property_choice(const fbx_node *object, const char *name, int fal
     return value >= 0 && value <= 100 ? (int)value : fallback;
 }
 
-static void transform_read(const fbx_node *object, fbx_transform *t)
+/* defaults: the file's template of nodes, or NULL; what neither sets is as in Autodesk's SDK. */
+static void transform_read(const fbx_node *object, const fbx_node *defaults, fbx_transform *t)
 {
     *t =
         (fbx_transform){.values = {{0, 0, 0}, {0, 0, 0}, {1, 1, 1}}, .pre = {0, 0, 0, 1}, .post_inverse = {0, 0, 0, 1}};
@@ -224,8 +228,10 @@ static void transform_read(const fbx_node *object, fbx_transform *t)
     fbx_property_vector(object, "RotationPivot", t->rotation_pivot);
     fbx_property_vector(object, "ScalingOffset", t->scaling_offset);
     fbx_property_vector(object, "ScalingPivot", t->scaling_pivot);
-    t->inherit = fbx_property_choice(object, "InheritType", 1);
-    if (fbx_property_number(object, "RotationActive", 0) == 0) return;
+    t->inherit = fbx_property_choice(object, "InheritType", fbx_property_choice(defaults, "InheritType", 0));
+    double active = fbx_property_number(defaults, "RotationActive", 0);
+    if (fbx_property_number(object, "RotationActive", active) == 0) return;
+    if (fbx_property_number(object, "RotationSpaceForLimitOnly", 0) != 0) return;
     double angles[3] = {0, 0, 0};
     fbx_property_vector(object, "PreRotation", angles);
     rotation_euler(angles, 0, t->pre);
@@ -237,6 +243,16 @@ static void transform_read(const fbx_node *object, fbx_transform *t)
 }
 
 /* ---- nodes ---- */
+
+/* The template of models: what their properties are when they do not say. */
+static const fbx_node *template_find(const fbx_reader *r)
+{
+    const fbx_node *definitions = fbx_child(r->file.root, "Definitions");
+    for (const fbx_node *n = definitions ? definitions->first_child : NULL; n; n = n->next)
+        if (strcmp(n->name, "ObjectType") == 0 && strcmp(fbx_text(n, 0, ""), "Model") == 0)
+            return fbx_child(n, "PropertyTemplate");
+    return NULL;
+}
 
 /* All models, parents before children. */
 static cutis_result nodes_read(fbx_reader *r)
@@ -264,7 +280,7 @@ static cutis_result nodes_read(fbx_reader *r)
         deepest = MAX(deepest, depths[i]);
     }
     /* breadth first keeps siblings in the file's order */
-    static const double one[3] = {1, 1, 1};
+    const fbx_node *defaults = template_find(r);
     for (int depth = 0; depth <= deepest; depth++)
         for (int i = 0; i < capacity; i++) {
             fbx_object *object = &r->objects[i];
@@ -273,15 +289,16 @@ static cutis_result nodes_read(fbx_reader *r)
             int parent = parents[i] >= 0 ? r->objects[parents[i]].index : -1;
             object->index = index;
             r->node_objects[index] = i;
-            transform_read(object->node, &r->transforms[index]);
-            const double *above = parent >= 0 ? r->transforms[parent].values[2] : one;
+            transform_read(object->node, defaults, &r->transforms[index]);
             r->s.nodes[index] = (scene_node){
                 .name = object->name,
                 .parent = parent,
-                .local = fbx_local(&r->transforms[index], r->transforms[index].values, above),
                 .is_bone = strcmp(object->subtype, "LimbNode") == 0 || strcmp(object->subtype, "Limb") == 0 ||
                            strcmp(object->subtype, "Root") == 0,
             };
+            double above[3];
+            fbx_scale_above(r, index, NULL, 0, above);
+            r->s.nodes[index].local = fbx_local(&r->transforms[index], r->transforms[index].values, above);
         }
     return CUTIS_OK;
 }
@@ -310,7 +327,7 @@ static void settings_read(fbx_reader *r)
     memcpy(r->s.turn, parts.rotation, sizeof r->s.turn);
 }
 
-cutis_result fbx_character_read(const void *data, size_t size, const char *path, bool motion_only,
+cutis_result fbx_character_read(const void *data, size_t size, const char *path, bool motion_only, bool external,
                                 const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
 {
     fbx_reader r = {.object_count = 0};
@@ -327,6 +344,7 @@ cutis_result fbx_character_read(const void *data, size_t size, const char *path,
     if (result == CUTIS_OK) settings_read(&r);
     if (result == CUTIS_OK) result = fbx_read_meshes(&r);
     if (result == CUTIS_OK) result = fbx_read_clips(&r);
+    if (result == CUTIS_OK && !motion_only) result = fbx_read_materials(&r, external ? path : NULL);
     if (result == CUTIS_OK) result = scene_build(&r.s, path, allocator, character);
     fbx_destroy(&r.file);
     return result;

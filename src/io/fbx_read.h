@@ -6,8 +6,10 @@
 
 #include "cutis/io.h"
 
-/* motion_only: a file without a mesh will do; see scene_build.h. */
-cutis_result fbx_character_read(const void *data, size_t size, const char *path, bool motion_only,
+/*
+ * motion_only: a file without a mesh will do; see scene_build.h. external: images may be read from files beside it.
+ */
+cutis_result fbx_character_read(const void *data, size_t size, const char *path, bool motion_only, bool external,
                                 const cutis_allocator *allocator, cutis_character **character, cutis_error *error);
 
 #endif

@@ -66,12 +66,19 @@ const fbx_node *fbx_property(const fbx_node *object, const char *name, int *firs
 double fbx_property_number(const fbx_node *object, const char *name, double missing);
 void fbx_property_vector(const fbx_node *object, const char *name, double vector[3]);
 
-/* The local transform of a node; scale_above: of its parent. */
+/*
+ * The scale that a node finds above it: its parent's own, or all of it where InheritType is 0 (RrSs). motions (may be
+ * NULL): the clip, at `time`.
+ */
+void fbx_scale_above(const fbx_reader *r, int node, const fbx_motion *motions, double time, double scale[3]);
+/* The local transform of a node below such a scale. */
 affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const double scale_above[3]);
 
 /* ---- the parts ---- */
 
 cutis_result fbx_read_meshes(fbx_reader *r);
 cutis_result fbx_read_clips(fbx_reader *r);
+/* path: the file, beside which images are looked for; NULL: nowhere. */
+cutis_result fbx_read_materials(fbx_reader *r, const char *path);
 
 #endif

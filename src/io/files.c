@@ -426,3 +426,33 @@ int warning_finish(warning_list *list)
     }
     return list->count;
 }
+
+/* ---- base64 ---- */
+
+static int base64_digit(char c)
+{
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+}
+
+bool base64_decode(const char *text, uint8_t *bytes, size_t *size)
+{
+    uint32_t bits = 0;
+    int filled = 0;
+    *size = 0;
+    for (; *text && *text != '='; text++) {
+        int digit = base64_digit(*text);
+        if (digit < 0) return false;
+        bits = bits << 6 | (uint32_t)digit;
+        filled += 6;
+        if (filled >= 8) {
+            filled -= 8;
+            bytes[(*size)++] = (uint8_t)(bits >> filled);
+        }
+    }
+    for (; *text == '='; text++) {
+    }
+    return *text == 0;
+}

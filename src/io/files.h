@@ -94,6 +94,9 @@ uint32_t bytes_from_float(float value);
 void bytes_put_u32(uint8_t *p, uint32_t value);
 void bytes_put_u32_big(uint8_t *p, uint32_t value);
 
+/* Decode up to the padding, 3 bytes for 4 characters; false for a character that does not belong there. */
+bool base64_decode(const char *text, uint8_t *bytes, size_t *size);
+
 /* ---- numbers as text, without the locale ---- */
 
 bool text_integer(const char **cursor, const char *end, long long *value);

@@ -137,35 +137,6 @@ json_t *gltf_get_extras(const json_t *object)
 
 /* ---- buffers ---- */
 
-static int base64_digit(char c)
-{
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
-    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
-}
-
-/* Decode up to the padding; false for a character that does not belong there. */
-static bool base64_decode(const char *text, uint8_t *bytes, size_t *size)
-{
-    uint32_t bits = 0;
-    int filled = 0;
-    *size = 0;
-    for (; *text && *text != '='; text++) {
-        int digit = base64_digit(*text);
-        if (digit < 0) return false;
-        bits = bits << 6 | (uint32_t)digit;
-        filled += 6;
-        if (filled >= 8) {
-            filled -= 8;
-            bytes[(*size)++] = (uint8_t)(bits >> filled);
-        }
-    }
-    for (; *text == '='; text++) {
-    }
-    return *text == 0;
-}
-
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9') return c - '0';
@@ -326,8 +297,9 @@ static cutis_result buffers_read(gltf_document *document, const char *path, bool
 /* What changes neither shape nor motion may be required by a file: materials, textures, lights. */
 static bool extension_known(const char *name)
 {
-    static const char *const prefixes[] = {"KHR_materials_", "KHR_texture_", "EXT_texture_", "MSFT_texture_", "KHR_lights_",
-                                           "KHR_xmp",        "EXT_lights_",  "VRM",          "ADOBE_materials_"};
+    static const char *const prefixes[] = {"KHR_materials_", "KHR_texture_", "EXT_texture_",
+                                           "MSFT_texture_",  "KHR_lights_",  "KHR_xmp",
+                                           "EXT_lights_",    "VRM",          "ADOBE_materials_"};
     static const char *const names[] = {
         "KHR_mesh_quantization",   "FB_ngon_encoding",        "KHR_draco_mesh_compression",
         "EXT_meshopt_compression", "KHR_meshopt_compression", "KHR_node_visibility",

@@ -6,8 +6,8 @@
  * the same rest pose even when the idle pose is another. Polygons are fans marked by FB_ngon_encoding.
  * What glTF has no word for (part names, props, settings) is kept in extras.cutis.
  */
-#include "cutis/model.h"
 #include "io/gltf_write.h"
+#include "cutis/model.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -33,6 +33,8 @@ typedef struct gltf_writer {
     corner_split split;
     bool has_skin, needs_static; /* the latter: some vertices have no weight in a character that has a skin */
     int mesh_node;
+    int *image_materials; /* (image_count) the material that each image was first written for */
+    int image_count;
 } gltf_writer;
 
 /* ---- vertices ---- */
@@ -180,6 +182,55 @@ static int fan_start(const int *corners, int first, int count, const int *triang
     return MAX(best, 0);
 }
 
+/* The base colour's image in a buffer view of its own; materials with the same bytes share it. Returns the texture. */
+static int image_write(gltf_writer *w, const cutis_material *material)
+{
+    const cutis_character *c = w->character;
+    for (int i = 0; i < w->image_count; i++) {
+        const cutis_material *other = &c->materials[w->image_materials[i]];
+        if (other->image_size == material->image_size &&
+            memcmp(other->image, material->image, material->image_size) == 0)
+            return i;
+    }
+    uint8_t *bytes = gltf_bytes_push(&w->out, material->image_size);
+    if (!bytes) return 0;
+    memcpy(bytes, material->image, material->image_size);
+    json_t *view = gltf_append_object(&w->out, w->out.views);
+    gltf_put(&w->out, view, "buffer", json_integer(0));
+    gltf_put(&w->out, view, "byteOffset", json_integer((json_int_t)(bytes - w->out.bytes)));
+    gltf_put(&w->out, view, "byteLength", json_integer((json_int_t)material->image_size));
+    if (w->image_count == 0) {
+        gltf_put_array(&w->out, w->out.root, "images");
+        gltf_put_array(&w->out, w->out.root, "textures");
+    }
+    json_t *image = gltf_append_object(&w->out, json_object_get(w->out.root, "images"));
+    gltf_put(&w->out, image, "bufferView", json_integer((json_int_t)json_array_size(w->out.views) - 1));
+    gltf_put(&w->out, image, "mimeType", json_string(material->image[0] == 0x89 ? "image/png" : "image/jpeg"));
+    json_t *texture = gltf_append_object(&w->out, json_object_get(w->out.root, "textures"));
+    gltf_put(&w->out, texture, "source", json_integer(w->image_count));
+    w->image_materials[w->image_count] = (int)(material - c->materials);
+    return w->image_count++;
+}
+
+static void material_write(gltf_writer *w, const char *name)
+{
+    const cutis_character *c = w->character;
+    json_t *object = gltf_append_object(&w->out, w->materials);
+    gltf_put_string(&w->out, object, "name", name);
+    json_t *look = gltf_put_object(&w->out, object, "pbrMetallicRoughness");
+    gltf_put(&w->out, look, "metallicFactor", json_integer(0));
+    for (int i = 0; i < c->material_count; i++) {
+        const cutis_material *material = &c->materials[i];
+        if (strcmp(material->name, name) != 0) continue;
+        gltf_put_floats(&w->out, look, "baseColorFactor", material->color, 4);
+        if (material->image && w->split.texcoords)
+            gltf_put(&w->out, gltf_put_object(&w->out, look, "baseColorTexture"), "index",
+                     json_integer(image_write(w, material)));
+        if (material->cutout) gltf_put(&w->out, object, "alphaMode", json_string("MASK"));
+        return;
+    }
+}
+
 static void part_write(gltf_writer *w, json_t *primitives, const cutis_part *part, const vertex_group *group)
 {
     const cutis_character *c = w->character;
@@ -219,12 +270,7 @@ static void part_write(gltf_writer *w, json_t *primitives, const cutis_part *par
         while (m < json_array_size(w->materials) &&
                strcmp(gltf_get_string(json_array_get(w->materials, m), "name"), part->material) != 0)
             m++;
-        if (m == json_array_size(w->materials)) {
-            json_t *material = gltf_append_object(&w->out, w->materials);
-            gltf_put_string(&w->out, material, "name", part->material);
-            gltf_put(&w->out, gltf_put_object(&w->out, material, "pbrMetallicRoughness"), "metallicFactor",
-                     json_integer(0));
-        }
+        if (m == json_array_size(w->materials)) material_write(w, part->material);
         gltf_put(&w->out, primitive, "material", json_integer((json_int_t)m));
     }
     if (polygons) {
@@ -676,6 +722,8 @@ static void document_make(gltf_writer *w)
     w->has_skin = c->joint_count > 0 && c->influence_first && c->influence_first[c->vertex_count] > 0;
     for (int v = 0; w->has_skin && v < c->vertex_count; v++) w->needs_static |= influence_count(w, v) == 0;
     if (!corner_split_make(c, &w->out.memory, &w->split)) w->out.failed = true;
+    w->image_materials = ARENA_ARRAY(&w->out.memory, int, c->material_count + 1);
+    if (!w->image_materials) w->out.failed = true;
     if (w->out.failed) return;
 
     mesh_write(w);

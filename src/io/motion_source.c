@@ -25,8 +25,12 @@ cutis_result motion_source_load(const char *path, const cutis_allocator *allocat
     *source = NULL;
     cutis_result result = file_read(path, 0, allocator, &file, error);
     if (result != CUTIS_OK) return result;
-    result = path_ends(path, ".fbx") ? fbx_character_read(file.bytes, file.size, path, true, allocator, source, error)
-                                     : gltf_motion_read(file.bytes, file.size, path, allocator, source, error);
+    if (path_ends(path, ".fbx"))
+        result = fbx_character_read(file.bytes, file.size, path, true, false, allocator, source, error);
+    else if (path_ends(path, ".dae"))
+        result = dae_character_read(file.bytes, file.size, path, true, false, allocator, source, error);
+    else
+        result = gltf_motion_read(file.bytes, file.size, path, allocator, source, error);
     file_release(&file);
     if (result == CUTIS_OK && (*source)->clip_count == 0) {
         cutis_character_destroy(*source);

@@ -549,6 +549,8 @@ cutis_result scene_build(const scene *s, const char *path, const cutis_allocator
     given->name = path_stem(b.memory, path);
     given->joint_count = b.joint_count;
     given->joints = b.joints;
+    given->material_count = s->material_count;
+    given->materials = s->materials;
     given->warning_count = warning_finish(s->warnings);
     given->warnings = s->warnings->sentences;
     if (s->mesh_count) {

@@ -84,6 +84,8 @@ typedef struct scene {
     scene_node *nodes;
     scene_mesh *meshes;
     scene_clip *clips;
+    int material_count;
+    const cutis_material *materials;
     bool motion_only; /* all nodes are joints, and a scene without meshes gets a triangle that nobody sees */
 } scene;
 
