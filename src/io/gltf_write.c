@@ -205,7 +205,8 @@ static int image_write(gltf_writer *w, const cutis_material *material)
     }
     json_t *image = gltf_append_object(&w->out, json_object_get(w->out.root, "images"));
     gltf_put(&w->out, image, "bufferView", json_integer((json_int_t)json_array_size(w->out.views) - 1));
-    gltf_put(&w->out, image, "mimeType", json_string(material->image[0] == 0x89 ? "image/png" : "image/jpeg"));
+    gltf_put(&w->out, image, "mimeType",
+             json_string(*(const uint8_t *)material->image == 0x89 ? "image/png" : "image/jpeg"));
     json_t *texture = gltf_append_object(&w->out, json_object_get(w->out.root, "textures"));
     gltf_put(&w->out, texture, "source", json_integer(w->image_count));
     w->image_materials[w->image_count] = (int)(material - c->materials);
