@@ -6,6 +6,7 @@
 
 #include "body/body.h"
 #include "body/body_base.h"
+#include "body/body_parts.h"
 #include "body/body_size.h"
 #include "body/body_union.h"
 
@@ -578,6 +579,72 @@ static void without_deviation_the_files_skinning_is_shown(void **unused)
     cutis_character_destroy(c);
 }
 
+/* Joints that no clip moves against each other hold a piece as one joint does; joints that bend do not. */
+static void joints_that_move_as_one_make_a_piece_rigid(void **unused)
+{
+    (void)unused;
+    cutis_character *tube, *boxes;
+    assert_int_equal(test_tube(NULL, &tube, NULL), CUTIS_OK);
+    float positions[72], weights[48];
+    int face_first[19], corners[72], first[25], joints[48], face = 0, corner = 0;
+    for (int i = 0; i < 3; i++) {
+        const float middle[3] = {0.4f + 0.8f * (float)i, 0, 0};
+        box_add(8 * i, middle, 0.3f, positions, face_first, corners, &face, &corner);
+    }
+    face_first[face] = corner;
+
+    /* half of each box on one joint, half on another: the last two joints move as one, the first bends against them */
+    static const int pairs[3][2] = {{1, 2}, {0, 1}, {0, 2}};
+    for (int v = 0; v < 24; v++) {
+        for (int k = 0; k < 2; k++) {
+            joints[2 * v + k] = pairs[v / 8][k];
+            weights[2 * v + k] = 0.5f;
+        }
+        first[v + 1] = 2 * (v + 1);
+    }
+    first[0] = 0;
+    cutis_joint chain[3] = {tube->joints[0], tube->joints[1], tube->joints[1]};
+    chain[2].name = "tip";
+    chain[2].parent = 1;
+    for (int k = 0; k < 3; k++) {
+        chain[2].rest.translation[k] = k == 0 ? 0.5f : 0;
+        chain[2].idle.translation[k] = chain[2].rest.translation[k];
+    }
+    chain[2].inverse_bind[3] -= 0.5f;
+    cutis_character given = *tube;
+    given.joint_count = 3;
+    given.joints = chain;
+    given.vertex_count = 24;
+    given.positions = positions;
+    given.face_count = face;
+    given.face_first = face_first;
+    given.corners = corners;
+    given.texcoords = NULL;
+    given.influence_first = first;
+    given.influence_joints = joints;
+    given.influence_weights = weights;
+    given.part_count = given.map_count = given.morph_count = 0;
+    for (int clips = 0; clips < 2; clips++) {
+        /* without clips nothing is known of the joints */
+        given.clip_count = clips ? tube->clip_count : 0;
+        assert_int_equal(cutis_character_create(&given, NULL, &boxes, NULL), CUTIS_OK);
+        arena memory = arena_create(NULL);
+        mesh m;
+        base b;
+        part_role roles[3];
+        assert_int_equal(mesh_build_character(&m, boxes, &memory, NULL), CUTIS_OK);
+        assert_int_equal(base_build(&m, &memory, &b, NULL), CUTIS_OK);
+        assert_int_equal(b.piece_count, 3);
+        assert_int_equal(parts_find(boxes, &b, &memory, roles, NULL), CUTIS_OK);
+        assert_int_equal(roles[0] == PART_RIGID, clips);
+        assert_int_not_equal(roles[1], PART_RIGID);
+        assert_int_not_equal(roles[2], PART_RIGID);
+        arena_destroy(&memory);
+        cutis_character_destroy(boxes);
+    }
+    cutis_character_destroy(tube);
+}
+
 /* A robot: two boxes on a joint each. */
 static void a_wholly_rigid_character_is_skinned(void **unused)
 {
@@ -630,6 +697,7 @@ int main(void)
         cmocka_unit_test(crossing_pieces_are_united),
         cmocka_unit_test(bodies_are_closed_at_every_resolution),
         cmocka_unit_test(without_deviation_the_files_skinning_is_shown),
+        cmocka_unit_test(joints_that_move_as_one_make_a_piece_rigid),
         cmocka_unit_test(a_wholly_rigid_character_is_skinned),
         cmocka_unit_test(the_drawn_mesh_can_be_the_body),
         cmocka_unit_test(coat_and_cube_go_with_the_flesh),

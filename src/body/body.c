@@ -756,7 +756,7 @@ static cutis_result find_flesh(work *w, sim_body *b, cutis_error *error)
     w->flesh = ARENA_ARRAY(w->scratch, flesh, w->base.piece_count);
     w->piece_flesh = ARENA_ARRAY(w->scratch, int, w->base.piece_count);
     if (w->scratch->failed) return error_memory(error, "a simulation body");
-    result = parts_find(w->def->character, w->def->mesh, &w->base, w->scratch, w->roles, error);
+    result = parts_find(w->def->character, &w->base, w->scratch, w->roles, error);
     for (int i = 0; !result && i < w->base.piece_count; i++) {
         w->piece_flesh[i] = w->roles[i] == PART_FLESH ? w->flesh_count : -1;
         if (w->roles[i] == PART_FLESH) {

@@ -9,8 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece is rigid when one joint has at least this weight in all of its points. */
+#include "character/skinning.h"
+
+/* A piece is rigid when one joint, or joints that move as one, have at least this weight in all of its points. */
 static const float RIGID_WEIGHT = 0.99f;
+/* Joints move as one when no corner of the character's box tells them apart by more than this, over the size. */
+static const float TOGETHER = 1e-3f;
+/* Poses in which that is looked at: of a clip, and of all. */
+enum { CLIP_POSES = 24, POSE_LIMIT = 400 };
+/* Share of the joints that the clips must bend for them to tell which never do. */
+static const double BENT_SHARE = 0.3;
 /* A piece whose holes need caps of more than this part of its own area is a sheet: a cape, a skirt, a strip of hair. */
 static const double SHEET_CAPS = 0.35;
 /* A piece whose volume over its area and the size is less than this is a sheet: half of a thousandth is its thickness.
@@ -39,24 +47,95 @@ static int candidate_compare(const void *a, const void *b)
     return p->piece - q->piece;
 }
 
-static bool is_rigid(const cutis_character *c, const base_piece *p)
+/* ---- joints that move as one ---- */
+
+/* How far two joints move a corner of the character's box, at most, apart. */
+static float joints_apart(const cutis_character *c, const float *a, const float *b)
 {
-    int joint = -2;
-    for (int i = 0; i < p->surface.point_count; i++) {
-        if (p->sources[i] < 0) continue;
-        int vertex = c->point_vertices[p->sources[i]];
-        int own = -1;
-        for (int k = c->influence_first ? c->influence_first[vertex] : 0;
-             c->influence_first && k < c->influence_first[vertex + 1]; k++) {
-            if (c->influence_weights[k] >= RIGID_WEIGHT) own = c->influence_joints[k];
-        }
-        bool skinned = c->influence_first && c->influence_first[vertex + 1] > c->influence_first[vertex];
-        if (skinned && own < 0) return false;
-        if (joint == -2) joint = own;
-        if (own != joint) return false;
+    float most = 0;
+    for (int corner = 0; corner < 8; corner++) {
+        vec3 x = vec3_make(corner & 1 ? c->bounds_max[0] : c->bounds_min[0],
+                           corner & 2 ? c->bounds_max[1] : c->bounds_min[1],
+                           corner & 4 ? c->bounds_max[2] : c->bounds_min[2]);
+        most = MAX(most, vec3_distance(mat34_point(a, x), mat34_point(b, x)));
+    }
+    return most;
+}
+
+/* Whether two joints move alike in all poses: (pose_count x joint_count x 12). */
+static bool joints_together(const cutis_character *c, const float *poses, int pose_count, int a, int b)
+{
+    for (int i = 0; i < pose_count; i++) {
+        const float *skin = poses + (size_t)i * 12 * (size_t)c->joint_count;
+        if (!(joints_apart(c, skin + 12 * (size_t)a, skin + 12 * (size_t)b) <= TOGETHER * c->size)) return false;
     }
     return true;
 }
+
+/*
+ * The first joint with which each moves as one over all clips; itself when there is none. Clips that bend few joints
+ * say nothing about the others: other motions may follow.
+ */
+static cutis_result group_joints(const cutis_character *c, arena *scratch, int *groups, cutis_error *error)
+{
+    for (int j = 0; j < c->joint_count; j++) groups[j] = j;
+    int samples = c->clip_count > 0 ? CLAMP(POSE_LIMIT / c->clip_count, 1, CLIP_POSES) : 0;
+    int pose_count = MIN(c->clip_count * samples, POSE_LIMIT);
+    float *joints = ARENA_ARRAY(scratch, float, 12 * (size_t)c->joint_count);
+    float *poses = ARENA_ARRAY(scratch, float, 12 * (size_t)c->joint_count * (size_t)pose_count);
+    if (scratch->failed) return error_memory(error, "a simulation body");
+    if (pose_count == 0 || c->joint_count == 0) return CUTIS_OK;
+
+    /* poses spread over all clips */
+    for (int i = 0; i < pose_count; i++) {
+        const cutis_clip *clip = &c->clips[i / samples];
+        double share = samples > 1 ? (double)(i % samples) / (samples - 1) : 0.5;
+        cutis_pose_sample(c, i / samples, (double)clip->start + share * (double)(clip->end - clip->start), joints);
+        skin_matrices(c, joints, poses + (size_t)i * 12 * (size_t)c->joint_count);
+    }
+
+    /* groups, and how many joints bend */
+    int bent = 0;
+    for (int j = 0; j < c->joint_count; j++) {
+        for (int k = 0; k < j && groups[j] == j; k++)
+            if (groups[k] == k && joints_together(c, poses, pose_count, j, k)) groups[j] = k;
+        int parent = c->joints[j].parent;
+        bent += parent >= 0 && groups[parent] != groups[j];
+    }
+    if (bent < BENT_SHARE * c->joint_count)
+        for (int j = 0; j < c->joint_count; j++) groups[j] = j;
+    return CUTIS_OK;
+}
+
+/* The group that moves a vertex alone; -1: more than one, -2: none. */
+static int vertex_group(const cutis_character *c, const int *groups, int vertex)
+{
+    int first = c->influence_first ? c->influence_first[vertex] : 0;
+    int end = c->influence_first ? c->influence_first[vertex + 1] : 0;
+    if (first == end) return -2;
+    int heaviest = first;
+    for (int k = first; k < end; k++)
+        if (c->influence_weights[k] > c->influence_weights[heaviest]) heaviest = k;
+    int group = groups[c->influence_joints[heaviest]];
+    float sum = 0;
+    for (int k = first; k < end; k++)
+        if (groups[c->influence_joints[k]] == group) sum += c->influence_weights[k];
+    return sum >= RIGID_WEIGHT ? group : -1;
+}
+
+static bool is_rigid(const cutis_character *c, const int *groups, const base_piece *p)
+{
+    int common = -3;
+    for (int i = 0; i < p->surface.point_count; i++) {
+        if (p->sources[i] < 0) continue;
+        int group = vertex_group(c, groups, c->point_vertices[p->sources[i]]);
+        if (common == -3) common = group;
+        if (group == -1 || group != common) return false;
+    }
+    return true;
+}
+
+/* ---- what lies on what ---- */
 
 /* Inside by most of three rays, so that one that runs along an edge does not decide. */
 static bool is_inside(const base_piece *b, const bvh *tree, vec3 x)
@@ -115,13 +194,14 @@ static cutis_result find_carried(const base *b, candidate *list, int count, floa
     return CUTIS_OK;
 }
 
-cutis_result parts_find(const cutis_character *character, const mesh *m, const base *b, arena *memory, part_role *roles,
+cutis_result parts_find(const cutis_character *character, const base *b, arena *memory, part_role *roles,
                         cutis_error *error)
 {
-    (void)m;
     arena scratch = arena_create(&memory->allocator);
     candidate *list = ARENA_ARRAY(&scratch, candidate, b->piece_count);
-    cutis_result result = list ? CUTIS_OK : error_memory(error, "a simulation body");
+    int *groups = ARENA_ARRAY(&scratch, int, MAX(character->joint_count, 1));
+    cutis_result result = scratch.failed ? error_memory(error, "a simulation body") : CUTIS_OK;
+    if (!result && b->piece_count > 1) result = group_joints(character, &scratch, groups, error);
     double total = 0;
     for (int i = 0; i < b->piece_count; i++) total += b->pieces[i].area;
     int count = 0;
@@ -130,9 +210,9 @@ cutis_result parts_find(const cutis_character *character, const mesh *m, const b
         bool sheet =
             p->cap_area > SHEET_CAPS * p->area || p->volume < SHEET_THICKNESS * p->area * (double)character->size;
         bool small = p->area < SMALL_AREA * total;
-        roles[i] = b->piece_count > 1 && is_rigid(character, p) ? PART_RIGID
-                   : sheet || small                             ? PART_CARRIED
-                                                                : PART_FLESH;
+        roles[i] = b->piece_count > 1 && is_rigid(character, groups, p) ? PART_RIGID
+                   : sheet || small                                     ? PART_CARRIED
+                                                                        : PART_FLESH;
         if (roles[i] == PART_FLESH) list[count++] = (candidate){.piece = i, .area = p->area};
     }
     if (!result) {

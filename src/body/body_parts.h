@@ -8,12 +8,12 @@
 
 typedef enum part_role {
     PART_FLESH,  /* simulated */
-    PART_RIGID,  /* moved by one joint: shown exactly where skinning puts it */
+    PART_RIGID,  /* moved by one joint, or by joints that move as one: shown exactly where skinning puts it */
     PART_CARRIED /* clothing, hair, sheets, small things: skinning plus what the flesh nearby does */
 } part_role;
 
 /* roles: (b->piece_count). */
-cutis_result parts_find(const cutis_character *character, const mesh *m, const base *b, arena *memory, part_role *roles,
+cutis_result parts_find(const cutis_character *character, const base *b, arena *memory, part_role *roles,
                         cutis_error *error);
 
 #endif

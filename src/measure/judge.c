@@ -40,6 +40,7 @@ static const double PATCH_BENT =
     0.25; /* RMS over the extent: above, the reference bends a patch too much to have a direction */
 static const double PATCH_COLLAPSE = 0.5; /* of the second extent at rest */
 static const double BONE_MARGIN = 1e-3;   /* of the size that a bone may be above the skin next to it */
+static const double VOLUME_SLACK = 1e-3;  /* of the volume that is no finding */
 static const int INTERSECTION_SLACK = 4;  /* pairs more than the reference that are no finding */
 
 /* A figure, when it is worth a look and when it is bad, and its words. */
@@ -508,35 +509,55 @@ static void judge_stretch(cutis_judge *j, frame_figure *row)
     put(row, CUTIS_HARM_STRETCH, (double)percentile(j->values, count, 0.99), where);
 }
 
-/* The innermost tissue above the skin next to it. */
-static void judge_bone(cutis_judge *j, const float *inner, frame_figure *row)
+/* The normal of the surface at a point, outwards, of any length. */
+static vec3 point_normal(const cutis_judge *j, int point)
 {
     const mesh *m = &j->m;
     const float *x = j->points[0];
+    vec3 sum = {0, 0, 0};
+    for (int i = m->point_triangle_first[point]; i < m->point_triangle_first[point + 1]; i++) {
+        const int *t = m->triangles + 3 * (size_t)m->point_triangles[i];
+        vec3 a = vec3_load(x + 3 * (size_t)t[0]);
+        vec3 u = vec3_sub(vec3_load(x + 3 * (size_t)t[1]), a);
+        vec3 v = vec3_sub(vec3_load(x + 3 * (size_t)t[2]), a);
+        sum = vec3_add(sum, vec3_cross(u, v));
+    }
+    return vec3_scale(sum, (float)j->outside);
+}
+
+/* Whether the surface encloses a place, by most of three rays; the tree is that of the result. */
+static bool is_enclosed(const cutis_judge *j, vec3 x)
+{
+    /* askew, so that rays seldom meet edges of models that are made along the axes */
+    static const float ways[3][3] = {{1, 0.0113f, 0.0271f}, {0.0191f, 1, 0.0137f}, {0.0173f, 0.0229f, 1}};
+    int votes = 0;
+    for (int i = 0; i < 3; i++) votes += bvh_ray_winding(&j->tree, j->points[0], x, vec3_load(ways[i]), -1) != 0;
+    return votes >= 2;
+}
+
+/*
+ * The innermost tissue above the skin next to it, and not enclosed by any: where a sheet or a coarse crease turns its
+ * normal away from the flesh, the bone below it is above it and inside all the same.
+ */
+static void judge_bone(cutis_judge *j, const float *inner, frame_figure *row)
+{
+    const mesh *m = &j->m;
     long outside = 0, count = 0;
     int where = -1;
-    double highest = 0;
+    float highest = 0;
+    bool fitted = false;
     for (int p = 0; p < m->point_count; p++) {
-        const float *b = inner + 3 * (size_t)j->character->point_vertices[p], *s = x + 3 * (size_t)p;
-        double n[3] = {0, 0, 0};
-        for (int i = m->point_triangle_first[p]; i < m->point_triangle_first[p + 1]; i++) {
-            const int *t = m->triangles + 3 * (size_t)m->point_triangles[i];
-            const float *u = x + 3 * (size_t)t[0], *v = x + 3 * (size_t)t[1], *w = x + 3 * (size_t)t[2];
-            double e[3], f[3];
-            for (int k = 0; k < 3; k++) {
-                e[k] = (double)v[k] - (double)u[k];
-                f[k] = (double)w[k] - (double)u[k];
-            }
-            n[0] += e[1] * f[2] - e[2] * f[1];
-            n[1] += e[2] * f[0] - e[0] * f[2];
-            n[2] += e[0] * f[1] - e[1] * f[0];
-        }
-        double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]), height = 0;
-        if (!(length > 0)) continue;
-        for (int k = 0; k < 3; k++) height += ((double)b[k] - (double)s[k]) * n[k] / length;
-        height *= j->outside;
+        vec3 bone = vec3_load(inner + 3 * (size_t)j->character->point_vertices[p]);
+        vec3 normal = point_normal(j, p);
+        if (!(vec3_length2(normal) > 0)) continue;
         count++;
-        if (height <= BONE_MARGIN * j->size) continue;
+
+        /* most bones are below the skin next to them */
+        float height = vec3_dot(vec3_sub(bone, vec3_load(j->points[0] + 3 * (size_t)p)), vec3_normalize(normal));
+        if ((double)height <= BONE_MARGIN * j->size) continue;
+        if (!fitted) bvh_refit(&j->tree, j->points[0], 0);
+        fitted = true;
+        if (is_enclosed(j, bone)) continue;
         outside++;
         if (height <= highest) continue;
         highest = height;
@@ -607,8 +628,10 @@ static void judge_volume(cutis_judge *j, frame_figure *row)
 {
     if (j->rest_volume == 0) return;
     double error = fabs(mesh_closed_volume(&j->m, j->points[0]) / j->rest_volume - 1);
+
+    /* morphs change the volume of the reference, too: what counts is what the result adds */
     double reference = fabs(mesh_closed_volume(&j->m, j->points[1]) / j->rest_volume - 1);
-    put(row, CUTIS_HARM_VOLUME, error > reference ? error : 0, -1);
+    put(row, CUTIS_HARM_VOLUME, error > reference + VOLUME_SLACK ? error : 0, -1);
 }
 
 /* Whether intersections are counted in a frame: in SAMPLES of them, spread evenly, not in the first. */
