@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """wild.py: bake every character that can be found, judge it, and draw it beside linear skinning.
 
-usage: scripts/wild.py [--program P] [--models DIR] [--output DIR] [--solver A,B] [--only PATTERN] [--clips first|all]
+usage: scripts/wild.py [--program P] [--models DIR] [--output DIR] [--solver A,B] [--only PATTERN] [--clips first|all|WORDS]
                        [--seconds S] [--timeout S] [--jobs N] [--short] [--no-sheets] [--again]
 
 Every file under DIR (default ../shared/models) with a skeleton and a clip is baked by each solver at its default
@@ -98,6 +98,16 @@ class Wild:
         return sorted(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".bvh")) if os.path.isdir(
             folder) else []
 
+    def chosen(self, clips):
+        """All clips, the first, or the first that has one of the words asked for in its name, the first word first."""
+        if self.options.clips == "all":
+            return clips
+        for word in [] if self.options.clips == "first" else self.options.clips.lower().split(","):
+            named = [clip for clip in clips if word in clip["name"].lower()]
+            if named:
+                return named[:1]
+        return clips[:1]
+
     def subjects(self):
         """Dictionaries of what is baked: label, path, arguments that choose the motion, seconds of the range."""
         motions = self.motions()
@@ -110,7 +120,7 @@ class Wild:
             if info.get("influences_max", 0) == 0:
                 continue
             clips = info.get("clips", [])
-            for clip in clips if self.options.clips == "all" else clips[:1]:
+            for clip in self.chosen(clips):
                 yield {"label": label, "path": path, "clip": clip["name"], "start": clip["start"], "end": clip["end"],
                        "motion": ["--clip", clip["name"]]}
             if not clips and motions:
@@ -254,7 +264,8 @@ def main():
     parser.add_argument("--output", default=os.path.join(ROOT, "build/wild"))
     parser.add_argument("--solver", default="layers,lattice,springs", help="solvers or stacks, separated by commas")
     parser.add_argument("--only", action="append", metavar="PATTERN", help="part of a path, * and ? allowed")
-    parser.add_argument("--clips", choices=["first", "all"], default="first")
+    parser.add_argument("--clips", default="first", metavar="first|all|WORDS",
+                        help="words: of each character the clip that has the first of them in its name, run,walk for one")
     parser.add_argument("--seconds", type=float, default=0, help="at most so much of each clip; 0 for all")
     parser.add_argument("--timeout", type=float, default=900, help="seconds for one bake")
     parser.add_argument("--jobs", type=int, default=1, help="bakes at a time")

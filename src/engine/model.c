@@ -307,12 +307,12 @@ static void lay_out_state(cutis_model *m)
     m->morphed = take(&scratch, m->character->morph_count ? (size_t)m->character->vertex_count * 3 * sizeof(float) : 0);
     m->surface = take(&scratch, m->parts > 1 ? point_bytes : 0);
     if (m->stages[0].on_body) {
-        size_t outputs = (size_t)m->stages[0].solver->info.output_count;
         m->show = take(&scratch, body_scratch_count(&m->body) * sizeof(float));
         m->instant = take(&scratch, joint_bytes + 2 * point_bytes);
         m->drags = take(&scratch, DRAG_LIMIT * sizeof(cutis_drag));
-        m->outputs = take(&scratch, outputs * (size_t)m->character->vertex_count * 3 * sizeof(float));
     }
+    size_t outputs = is_geometric(&m->stages[0]) ? 0 : (size_t)m->stages[0].solver->info.output_count;
+    m->outputs = take(&scratch, outputs * (size_t)m->character->vertex_count * 3 * sizeof(float));
     for (int i = 0; i < m->stage_count; i++) {
         stage *s = &m->stages[i];
         s->joints = s->span > 1 ? take(&end, joint_bytes) : m->joints;

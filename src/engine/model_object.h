@@ -53,7 +53,7 @@ struct cutis_model {
     size_t
         instant;  /* offset into the scratch: a pose and three times the drawn points, for instants between substeps */
     size_t drags; /* offset into the scratch: (drag_limit) drags of the body's points */
-    size_t outputs; /* offset into the scratch: (outputs of the first stage x vertex_count x 3) on the drawn mesh */
+    size_t outputs; /* offset into the scratch: (outputs of the first stage x vertex_count x 3) at the drawn vertices */
     const char *warnings[32];
     int warning_count;
     const char *notes[8];

@@ -658,6 +658,28 @@ static void output_show(const cutis_model *m, const cutis_state *state, const st
     output->values = all;
 }
 
+/*
+ * A place inside the body between two substeps: solvers tell those of the last one's end, and the vertices are of the
+ * instant, so what lies below a vertex goes along with it.
+ */
+static void output_shift(const cutis_model *m, const cutis_state *state, const stage *s, int index,
+                         cutis_output *output)
+{
+    double reached = state->time / s->substep;
+    if (!(reached < (double)state->substeps - INSTANT_TOLERANCE)) return;
+    const cutis_character *c = m->character;
+    const float *vertices = state_floats(state, m->vertices), *points = state_floats(state, s->points);
+    float *all = (float *)state_scratch(m, state, m->outputs) + (size_t)index * (size_t)c->vertex_count * 3;
+    for (int v = 0; v < c->vertex_count; v++) {
+        const float *point = points + 3 * (size_t)c->vertex_points[v];
+        for (size_t e = 0; e < 3; e++) {
+            size_t at = 3 * (size_t)v + e;
+            all[at] = vertices[at] + (output->values[at] - point[e]);
+        }
+    }
+    output->values = all;
+}
+
 bool cutis_state_output(const cutis_model *model, const cutis_state *state, const char *name, cutis_output *output)
 {
     /* The last stage that has it wins: it is nearest to the surface that is shown. */
@@ -668,6 +690,8 @@ bool cutis_state_output(const cutis_model *model, const cutis_state *state, cons
                 if (!s->solver->output(s->data, state_floats(state, s->state), k, output)) return false;
                 if (s->on_body && output->domain == CUTIS_DOMAIN_VERTEX && output->components <= 3)
                     output_show(model, state, s, k, output);
+                else if (model->stage_count == 1 && s->solver->info.outputs[k].role == CUTIS_OUTPUT_TISSUE)
+                    output_shift(model, state, s, k, output);
                 return true;
             }
         }
