@@ -247,6 +247,124 @@ static void bone_outside_of_the_skin_is_found(void **state)
     assert_non_null(strstr(find(&v, CUTIS_HARM_BONE)->text, "left "));
 }
 
+/* ---- bakes broken as solvers break them ---- */
+
+/* The middle of the points that move with a joint, in a frame. */
+static void limb_middle(const stage *s, int frame, const char *joint, double middle[3])
+{
+    const float *x = s->result + (size_t)frame * s->floats;
+    int count = 0;
+    for (int k = 0; k < 3; k++) middle[k] = 0;
+    for (int v = 0; v < s->character->vertex_count; v++) {
+        if (!moves_with(s->character, v, joint)) continue;
+        count++;
+        for (int k = 0; k < 3; k++) middle[k] += (double)x[3 * v + k];
+    }
+    assert_true(count > 0);
+    for (int k = 0; k < 3; k++) middle[k] /= count;
+}
+
+/* Scale a limb about its middle by a factor for each axis. */
+static void limb_scale(stage *s, int frame, const char *joint, const double factors[3])
+{
+    double middle[3];
+    limb_middle(s, frame, joint, middle);
+    float *x = s->result + (size_t)frame * s->floats;
+    for (int v = 0; v < s->character->vertex_count; v++)
+        for (int k = 0; k < 3 && moves_with(s->character, v, joint); k++)
+            x[3 * v + k] = (float)(middle[k] + factors[k] * ((double)x[3 * v + k] - middle[k]));
+}
+
+static void limb_move(stage *s, int frame, const char *joint, const double by[3])
+{
+    float *x = s->result + (size_t)frame * s->floats;
+    for (int v = 0; v < s->character->vertex_count; v++)
+        for (int k = 0; k < 3 && moves_with(s->character, v, joint); k++)
+            x[3 * v + k] += (float)(by[k] * (double)s->character->size);
+}
+
+/* The worst finding is at least that bad, in these frames, and says this place. */
+static void check_found(stage *s, cutis_level level, int first, int last, const char *place)
+{
+    cutis_verdict v = stage_judge(s);
+    print_message("%s\n", v.text);
+    assert_true(v.level >= level);
+    assert_null(strstr(v.text, "good"));
+    assert_true(v.findings[0].first_frame >= first && v.findings[0].last_frame <= last);
+    assert_non_null(strstr(v.findings[0].text, place));
+}
+
+/* One frame flies apart and the next is whole again. */
+static void an_exploded_frame_is_bad(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    limb_scale(&s, 9, "hips", (const double[3]){5, 5, 5});
+    check_found(&s, CUTIS_BAD, 9, 9, "frame 9");
+}
+
+static void a_thumb_blown_up_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    for (int f = 10; f <= 14; f++) limb_scale(&s, f, "thumb_1_l", (const double[3]){4, 4, 4});
+    check_found(&s, CUTIS_LOOK, 10, 14, "left ");
+}
+
+/* A dagger of skin: one point of the knee stands out. */
+static void a_spike_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    int vertex = 0;
+    while (!moves_with(s.character, vertex, "shin_r")) vertex++;
+    for (int f = 4; f <= 6; f++) s.result[(size_t)f * s.floats + 3 * (size_t)vertex] += 0.06f * s.character->size;
+    check_found(&s, CUTIS_LOOK, 4, 6, "right ");
+}
+
+static void a_crushed_head_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    for (int f = 2; f <= 12; f++) limb_scale(&s, f, "head", (const double[3]){1, 1, 0.05});
+    check_found(&s, CUTIS_LOOK, 2, 12, "head");
+}
+
+static void a_hand_turned_inside_out_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    for (int f = 5; f <= 9; f++) limb_scale(&s, f, "hand_l", (const double[3]){-1, -1, -1});
+    check_found(&s, CUTIS_LOOK, 5, 9, "left ");
+}
+
+/* An arm is elsewhere in one frame alone: small enough for every bound of distance. */
+static void a_pop_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    limb_move(&s, 12, "upper_arm_l", (const double[3]){0, 0.02, 0.02});
+    check_found(&s, CUTIS_LOOK, 11, 15, "left ");
+}
+
+/* An arm sinks into the trunk where skinning keeps it out. */
+static void an_arm_in_the_trunk_is_found(void **state)
+{
+    (void)state;
+    stage s = stage_make();
+    double trunk[3], arm[3], by[3];
+    for (int f = 0; f < FRAMES; f++) {
+        limb_middle(&s, f, "spine", trunk);
+        limb_middle(&s, f, "forearm_l", arm);
+        for (int k = 0; k < 3; k++) by[k] = 0.2 * (trunk[k] - arm[k]) / (double)s.character->size;
+        limb_move(&s, f, "upper_arm_l", by);
+    }
+    cutis_verdict v = stage_judge(&s);
+    assert_true(v.level >= CUTIS_LOOK);
+    assert_true(v.intersections > v.reference_intersections);
+    find(&v, CUTIS_HARM_INTERSECTIONS);
+}
+
 /* Every allocation of a judge may fail. */
 static bool judge_with(void *context, const cutis_allocator *allocator)
 {
@@ -278,6 +396,13 @@ int main(void)
         cmocka_unit_test(sinking_feet_are_found),
         cmocka_unit_test(values_that_are_not_finite_are_bad),
         cmocka_unit_test(bone_outside_of_the_skin_is_found),
+        cmocka_unit_test(an_exploded_frame_is_bad),
+        cmocka_unit_test(a_thumb_blown_up_is_found),
+        cmocka_unit_test(a_spike_is_found),
+        cmocka_unit_test(a_crushed_head_is_found),
+        cmocka_unit_test(a_hand_turned_inside_out_is_found),
+        cmocka_unit_test(a_pop_is_found),
+        cmocka_unit_test(an_arm_in_the_trunk_is_found),
         cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -631,7 +631,9 @@ static void judge_volume(cutis_judge *j, frame_figure *row)
 
     /* morphs change the volume of the reference, too: what counts is what the result adds */
     double reference = fabs(mesh_closed_volume(&j->m, j->points[1]) / j->rest_volume - 1);
-    put(row, CUTIS_HARM_VOLUME, error > reference + VOLUME_SLACK ? error : 0, -1);
+
+    /* a whole has no place, but what is furthest from the reference tells where to look */
+    put(row, CUTIS_HARM_VOLUME, error > reference + VOLUME_SLACK ? error : 0, row[CUTIS_HARM_DISPLACEMENT_MAX].point);
 }
 
 /* Whether intersections are counted in a frame: in SAMPLES of them, spread evenly, not in the first. */

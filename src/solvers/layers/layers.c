@@ -195,6 +195,7 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     /* no impacts on the way from the last substep */
     if (m->self_contact) {
         int zone_points = 0;
+        if (sound && !run->walking) layers_yield_slow(run);
         bool failed = sound && layers_contacts_resolve(run, &zone_points);
         run->impacts_left = failed;
         if (sound && !run->walking) layers_yield_update(run);

@@ -8,6 +8,8 @@
  * neither crosses anything nor lies inside the body (after Baraff, Witkin, Kass 2003, who let go what is pinched
  * between bodies).
  *
+ * Skin that was let go comes home slowly, so that nothing snaps.
+ *
  * released is above 0 where contact rests, and falls from 1 to 0 over RELEASE_TIME once nothing crosses any more. Pairs
  * with a released point on each side are left out by the search, so only triangles with released points can cross:
  * releasing all points of crossing triangles keeps it so. Impacts that could not be resolved are released as well: what
@@ -28,14 +30,14 @@ static float flesh_depth(const layers_model *m, const contact_pair *pair, int fi
 }
 
 /*
- * How far contact may push a side of a pair from its place under the skeleton: through its own flesh, and as far as
- * what presses is thick.
+ * How far contact may push a side of a pair from its place under the skeleton: through its own flesh, and little
+ * further, however thick what presses is. Skin beyond that has left its bone.
  */
 static float push_limit(const layers_model *m, const contact_pair *pair, int side)
 {
     int middle = pair->kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
-    float depths[2] = {flesh_depth(m, pair, 0, middle), flesh_depth(m, pair, middle, 4)};
-    return depths[side] + YIELD_THICKNESS * depths[1 - side] + m->thickness;
+    float depth = side == 0 ? flesh_depth(m, pair, 0, middle) : flesh_depth(m, pair, middle, 4);
+    return YIELD_SHARE * depth + m->thickness;
 }
 
 /* Whether the pair's own direction leads one of its sides so far from its place. */
@@ -66,7 +68,7 @@ static void regions_release(layers_run *run)
         for (int v = 0; v < 4; v++) {
             int k = pair->v[v];
             if (left[k] < 0) queue[count++] = k;
-            left[k] = YIELD_SPREAD * push_limit(m, pair, 0);
+            left[k] = YIELD_SPREAD * MAX(push_limit(m, pair, 0), push_limit(m, pair, 1));
         }
     }
 
@@ -128,6 +130,24 @@ static bool point_inside(const layers_run *run, const bvh *tree, int k)
     vec3 middle = vec3_scale(vec3_add(vec3_add(p, q), r), 1.0f / 3);
     if (!(vec3_length2(normal) > 0)) return false;
     return bvh_ray_winding(tree, x, middle, vec3_normalize(normal), triangle) >= 1;
+}
+
+void layers_yield_slow(layers_run *run)
+{
+    const layers_model *m = run->m;
+    float most = RELEASE_SPEED * (float)run->h;
+    for (int k = 0; k < m->point_count; k++) {
+        float *x = run->w.volume.positions + 3 * k;
+        vec3 place = vec3_load(run->w.drive + 3 * k);
+        vec3 moved = vec3_sub(place, vec3_load(run->s.drive + 3 * k));
+        vec3 carried = vec3_add(vec3_load(run->w.skin_old + 3 * k), moved);
+
+        /* home no faster than that; away from it contact and inertia may be */
+        vec3 step = vec3_sub(vec3_load(x), carried);
+        float length = vec3_length(step);
+        if (length <= most || vec3_distance(vec3_load(x), place) >= vec3_distance(carried, place)) continue;
+        vec3_store(x, vec3_madd(carried, step, most / length));
+    }
 }
 
 void layers_yield_update(layers_run *run)
