@@ -454,6 +454,38 @@ static void build_survives_every_failing_allocation(void **unused)
 }
 
 /* A reset into a pose arrives there without intersections, as a walk there would. */
+/* A point that is pulled out and let go does not snap back between two frames. */
+static void skin_comes_home_slowly(void **unused)
+{
+    (void)unused;
+    cutis_character *c = test_zoo("hand", 0.15);
+    cutis_model *model = make_model(c, "layers", 0, NULL, 0);
+    cutis_state *state = test_state(model, NULL);
+    const float *x = cutis_state_positions(model, state);
+    cutis_drag drag = {.vertex = 0, .strength = 1};
+    for (int k = 0; k < 3; k++) drag.target[k] = x[k] + (k == 1 ? 0.06f : 0) * c->size;
+    cutis_step_input pull = {.drags = &drag, .drag_count = 1}, still = {0};
+    for (int i = 0; i < 20; i++) cutis_state_step(model, state, &pull, 0.005);
+    double fastest = 0, away = 0, home = 0;
+    for (int i = 0; i < 100; i++) {
+        float before[3];
+        memcpy(before, cutis_state_positions(model, state), sizeof before);
+        cutis_state_step(model, state, &still, 0.005);
+        const float *now = cutis_state_positions(model, state);
+        double step = (double)vec3_distance(vec3_load(before), vec3_load(now)) / (double)c->size;
+        fastest = MAX(fastest, step / 0.005);
+        home = (double)vec3_distance(vec3_load(now), vec3_load(c->positions)) / (double)c->size;
+        if (i == 0) away = home;
+    }
+    print_message("pulled out by %.3f, at most %.2f of the size a second, %.4f off after 0.5 s\n", away, fastest, home);
+    assert_true(away > 0.02);
+    assert_true(fastest < 0.55);
+    assert_true(home < 0.1 * away);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+}
+
 static void reset_into_a_pose_is_clean(void **unused)
 {
     (void)unused;
@@ -818,6 +850,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(nothing_breaks_it_and_it_comes_back),
         cmocka_unit_test(a_step_allocates_nothing_and_threads_do_not_matter),
         cmocka_unit_test(build_survives_every_failing_allocation),
+        cmocka_unit_test(skin_comes_home_slowly),
         cmocka_unit_test(reset_into_a_pose_is_clean),
         cmocka_unit_test(props_press_into_flesh_as_deep_as_painted),
         cmocka_unit_test(frozen_points_follow_linear_skinning),

@@ -192,10 +192,10 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     if (!sound) layers_pressures_clear(run);
     kit_lap(&clock, stats, PART_VOLUME);
 
-    /* no impacts on the way from the last substep */
+    /* displaced skin comes home slowly; no impacts on the way from the last substep */
+    if (sound && !run->walking) layers_home_slow(run);
     if (m->self_contact) {
         int zone_points = 0;
-        if (sound && !run->walking) layers_yield_slow(run);
         bool failed = sound && layers_contacts_resolve(run, &zone_points);
         run->impacts_left = failed;
         if (sound && !run->walking) layers_yield_update(run);

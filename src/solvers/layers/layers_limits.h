@@ -25,14 +25,12 @@
           "a joint torn elsewhere drags its skin along over some substeps", "ten_thousand_random_poses_leave_no_trace") \
     LIMIT(float, REACH_RATE, 3, "size/s", "the same, growing with the substep",                                        \
           "below SPEED_LIMIT", "ten_thousand_random_poses_leave_no_trace")                                             \
-    LIMIT(float, YIELD_LEAST, 0.01f, "size", "least distance that contact pushes skin before it lets go",              \
-          "two centimetres on a man: fingers and ears bend out of the way", "touching_sheets_do_not_cross")    \
-    LIMIT(float, YIELD_SHARE, 1.5f, "", "how far contact pushes skin before it lets go, over the depth of its flesh",     \
-          "down to the bone, and half of that beyond: fat is pushed aside", "touching_sheets_do_not_cross")             \
+    LIMIT(float, YIELD_LEAST, 0.005f, "size", "least depth of flesh that contact counts with",                           \
+          "a centimetre on a man: fingers and ears bend out of the way", "touching_sheets_do_not_cross")              \
     LIMIT(float, YIELD_SPREAD, 1.5f, "", "how far around contact lets go, over the distance that it pushes",           \
           "more than the dent's radius", "touching_sheets_do_not_cross")                                       \
-    LIMIT(float, RELEASE_SPEED, 0.5f, "size/s", "speed at which displaced skin comes home, at most",                       \
-          "1 m/s on a man; flesh that stays by swings is slower", "touching_sheets_do_not_cross")             \
+    LIMIT(float, HOME_SPEED, 0.5f, "size/s", "speed at which displaced skin comes home, at most",                       \
+          "1 m/s on a man: swings of flesh are slower, thin skin that snaps back is not", "skin_comes_home_slowly")       \
     LIMIT(double, RELEASE_TIME, 0.1, "s", "time without crossings after which contact takes hold again",               \
           "one swing of flesh", "touching_sheets_do_not_cross")                                                \
     LIMIT(float, HELD_PUSH, 0.05f, "thickness",                                                                        \

@@ -109,8 +109,8 @@ void layers_skin_gather(const layers_run *run, float *positions);
 
 /* ---- yielding (layers_yield.c) ---- */
 
-/* Skin that contact has let go (w.volume.positions) comes home slowly. */
-void layers_yield_slow(layers_run *run);
+/* Displaced skin (w.volume.positions) comes home slowly. */
+void layers_home_slow(layers_run *run);
 /* Let contact go where it pushed too far, and take hold again where it can. */
 void layers_yield_update(layers_run *run);
 

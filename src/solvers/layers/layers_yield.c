@@ -8,7 +8,7 @@
  * neither crosses anything nor lies inside the body (after Baraff, Witkin, Kass 2003, who let go what is pinched
  * between bodies).
  *
- * Skin that was let go comes home slowly, so that nothing snaps.
+ * Displaced skin comes home slowly, so that nothing snaps.
  *
  * released is above 0 where contact rests, and falls from 1 to 0 over RELEASE_TIME once nothing crosses any more. Pairs
  * with a released point on each side are left out by the search, so only triangles with released points can cross:
@@ -30,14 +30,15 @@ static float flesh_depth(const layers_model *m, const contact_pair *pair, int fi
 }
 
 /*
- * How far contact may push a side of a pair from its place under the skeleton: through its own flesh, and little
- * further, however thick what presses is. Skin beyond that has left its bone.
+ * How far contact may push a side of a pair from its place under the skeleton: through its own flesh, and as far as
+ * what presses is thick, but no further than its own flesh is deep once more: a finger that the clip drives into a thigh
+ * does not leave its bones.
  */
 static float push_limit(const layers_model *m, const contact_pair *pair, int side)
 {
     int middle = pair->kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
-    float depth = side == 0 ? flesh_depth(m, pair, 0, middle) : flesh_depth(m, pair, middle, 4);
-    return YIELD_SHARE * depth + m->thickness;
+    float depths[2] = {flesh_depth(m, pair, 0, middle), flesh_depth(m, pair, middle, 4)};
+    return depths[side] + MIN(depths[1 - side], depths[side]) + m->thickness;
 }
 
 /* Whether the pair's own direction leads one of its sides so far from its place. */
@@ -132,10 +133,10 @@ static bool point_inside(const layers_run *run, const bvh *tree, int k)
     return bvh_ray_winding(tree, x, middle, vec3_normalize(normal), triangle) >= 1;
 }
 
-void layers_yield_slow(layers_run *run)
+void layers_home_slow(layers_run *run)
 {
     const layers_model *m = run->m;
-    float most = RELEASE_SPEED * (float)run->h;
+    float most = HOME_SPEED * (float)run->h;
     for (int k = 0; k < m->point_count; k++) {
         float *x = run->w.volume.positions + 3 * k;
         vec3 place = vec3_load(run->w.drive + 3 * k);
