@@ -90,9 +90,13 @@ static int read_option(batch_job *job, int index, const char *key, json_t *value
     char name[64];
     snprintf(name, sizeof name, "%s", key);
     for (char *c = name; *c; c++) *c = *c == '_' ? '-' : *c;
+
+    /* keys that are not options of a bake */
     if (strcmp(name, "input") == 0 || strcmp(name, "output") == 0 || strcmp(name, "name") == 0) return CLI_OK;
     if (strcmp(name, "bones") == 0 && json_is_object(value))
         return add_pairs(job, "set", "bones", value) ? CLI_OK : cli_error("job %d: 'bones' holds a list", index);
+
+    /* unknown options get the nearest name */
     const cli_option *option = cli_find_option(&cmd_bake, name);
     if (!option || strcmp(name, "report") == 0) {
         const char *names[64];
@@ -103,12 +107,15 @@ static int read_option(batch_job *job, int index, const char *key, json_t *value
         return cli_error("job %d: a bake has no option '%s'%s%s%s", index, key, nearest ? "; did you mean '" : "",
                          nearest ? nearest : "", nearest ? "'?" : "");
     }
+
+    /* objects become pairs, flags stand alone, all else is text */
     if (json_is_object(value))
         return add_pairs(job, name, "", value) ? CLI_OK : cli_error("job %d: '%s' holds a list", index, key);
     if (option->kind == CLI_FLAG) {
         if (json_is_true(value)) add_argument(job, cli_format("--%s", name));
         return CLI_OK;
     }
+
     char *text = value_text(value);
     if (!text) return cli_error("job %d: '%s' is neither a number nor a text", index, key);
     add_argument(job, cli_format("--%s", name));
@@ -154,19 +161,24 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
     json_object_update(all, given);
     json_array_append_new(json_object_get(b->root, "merged"), all);
     job->options = all;
+
     job->input = json_string_value(json_object_get(all, "input"));
     job->output = json_string_value(json_object_get(all, "output"));
     if (!job->input || !job->output) return cli_error("job %d: needs 'input' and 'output'", index);
     for (int i = 0; i < index; i++)
         if (strcmp(b->jobs[i].output, job->output) == 0)
             return cli_error("jobs %d and %d write the same file, '%s'", i, index, job->output);
+
     job->record = cli_format("%s.job.json", job->output);
     job->report = cli_format("%s.job.tmp", job->output);
+
+    /* the command line of the job, which is its key */
     add_argument(job, cli_format("%s", b->program));
     add_argument(job, cli_format("bake"));
     add_argument(job, cli_format("%s", job->input));
     add_argument(job, cli_format("-o"));
     add_argument(job, cli_format("%s", job->output));
+
     const char *key;
     json_t *value;
     int status = CLI_OK;

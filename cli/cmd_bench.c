@@ -81,6 +81,7 @@ int bench_steps(const bench_context *context, const cutis_model *model, cutis_st
         row->ms = ms;
         for (int p = 0; p < row->part_count; p++) row->part_ms[p] = parts[p] / steps;
     }
+
     cutis_state_destroy(start);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
@@ -96,6 +97,7 @@ int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *ro
     if (!pool) return status;
     if (cutis_zoo_make(clip->character, clip->resolution, NULL, &character, &error) != CUTIS_OK)
         return cli_library_error(&error);
+
     cutis_model_def def = cutis_model_def_default();
     def.character = character;
     def.solver = clip->solver;
@@ -106,6 +108,7 @@ int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *ro
         cutis_state_create(model, NULL, &state, &error) != CUTIS_OK) {
         status = cli_library_error(&error);
     } else {
+        /* step into the clip, then time */
         cutis_clip_motion motion = {character, cutis_character_find_clip(character, clip->clip), 0.25};
         cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(pool)};
         bool vertices = strcmp(row->element, "vertices") == 0;
@@ -114,6 +117,7 @@ int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *ro
         status = bench_steps(context, model, state, &input, clip->dt, clip->steps, row);
         if (status == CLI_OK) bench_add(context, row);
     }
+
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     cutis_character_destroy(character);
@@ -129,11 +133,13 @@ static json_t *rows_json(const bench_context *context)
         const bench_row *row = &context->rows[i];
         json_t *object = json_pack("{s:s, s:I, s:i, s:o}", "name", row->name, row->element, (json_int_t)row->count,
                                    "threads", row->threads, "ms", cli_json_real(row->ms));
+
         if (row->each) {
             char key[64];
             snprintf(key, sizeof key, "ns_per_%s", row->each);
             json_object_set_new(object, key, cli_json_real(row->ms * 1e6 / (double)row->count));
         }
+
         if (row->paper_ms > 0) json_object_set_new(object, "paper_ms", cli_json_real(row->paper_ms));
         if (row->part_count) {
             json_t *parts = json_array();
@@ -146,6 +152,7 @@ static json_t *rows_json(const bench_context *context)
             }
             json_object_set_new(object, "parts", parts);
         }
+
         json_array_append_new(rows, object);
     }
     return json_pack("{s:o}", "rows", rows);
@@ -156,6 +163,7 @@ static void print_rows(const bench_context *context)
     cli_table *table = cli_table_create("lrlrrrrr");
     char buffer[32];
     cli_table_heads(table, "name|size||threads|ms|ns each|paper ms|ratio");
+
     for (int i = 0; i < context->row_count; i++) {
         const bench_row *row = &context->rows[i];
         cli_table_cell(table, "%s", row->name);
@@ -167,6 +175,8 @@ static void print_rows(const bench_context *context)
             cli_table_cell(table, "%.2f", row->ms * 1e6 / (double)row->count);
         else
             cli_table_cell(table, "%s", "");
+
+        /* beside the paper's time, where it has one */
         if (row->paper_ms > 0) {
             cli_table_cell(table, "%.4g", row->paper_ms);
             cli_table_cell(table, "1/%.1f", row->paper_ms / row->ms);
@@ -174,6 +184,8 @@ static void print_rows(const bench_context *context)
             cli_table_cell(table, "%s", "");
             cli_table_cell(table, "%s", "");
         }
+
+        /* the parts of the row below it */
         for (int p = 0; p < row->part_count; p++) {
             cli_table_cell(table, "  %s", row->part_names[p]);
             for (int c = 0; c < 3; c++) cli_table_cell(table, "%s", "");
@@ -211,6 +223,7 @@ static int run(const cli_arguments *arguments)
         for (int i = 0; i < CLI_COUNT(benches); i++) printf("%-10s %s\n", benches[i]->name, benches[i]->summary);
         return CLI_OK;
     }
+
     int wanted = arguments->positional_count;
     for (int i = 0; i < wanted; i++)
         if (!find_bench(arguments->positionals[i])) return unknown_bench(arguments, arguments->positionals[i]);
@@ -224,6 +237,7 @@ static int run(const cli_arguments *arguments)
         status = (wanted ? find_bench(arguments->positionals[i]) : benches[i])->run(&context);
     }
     cli_progress_end(&progress);
+
     if (status == CLI_OK && cli_flag(arguments, "json"))
         status = cli_json_print(rows_json(&context));
     else if (status == CLI_OK)

@@ -134,6 +134,7 @@ static void print_table(const comparison *c)
     cli_table *table = cli_table_create("lrrrrrrrrrrl");
     cli_table_heads(table, "solver|volume %|intersections|stretch p99|jitter 1/s2|jiggle 1/s|off %|turned|torn %|ms a "
                            "frame|memory|verdict");
+
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
         if (!e->result) continue;
@@ -254,6 +255,8 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
     const double width = 720, height = 240, left = 60, bottom = 28, top = 12;
     double low = HUGE_VAL, high = -HUGE_VAL;
     int frames = 1;
+
+    /* the range of the values */
     for (int i = 0; i < c->count; i++) {
         const cutis_bake_result *r = c->entries[i].result;
         for (int f = 0; c->entries[i].result && f < r->frame_count; f++) {
@@ -267,6 +270,8 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
     double pad = fmax(0.05 * (high - low), 1e-3);
     low -= pad;
     high += pad;
+
+    /* grid lines with their values, and frames below */
     fprintf(file, "<h2>%s</h2>\n<svg viewBox=\"0 0 %g %g\" role=\"img\">\n", title, width, height);
     for (int k = 0; k <= 4; k++) {
         double value = low + (high - low) * k / 4, y = height - bottom - (height - bottom - top) * k / 4;
@@ -278,6 +283,8 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
     for (int k = 0; k <= 4; k++)
         fprintf(file, "<text x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">%d</text>\n",
                 left + (width - 10 - left) * k / 4, height - 8, (frames - 1) * k / 4);
+
+    /* one curve each */
     for (int i = 0; i < c->count; i++) {
         const cutis_bake_result *r = c->entries[i].result;
         if (!c->entries[i].result) continue;
@@ -291,6 +298,8 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
         }
         fprintf(file, "\"/>\n");
     }
+
+    /* the legend */
     fprintf(file, "</svg>\n<p class=\"legend\">");
     for (int i = 0; i < c->count; i++)
         if (c->entries[i].result)
@@ -327,6 +336,8 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
     const cutis_bake_result *first = NULL;
     for (int i = 0; i < c->count && !first; i++)
         if (c->entries[i].result) first = c->entries[i].result;
+
+    /* head */
     fprintf(file, "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
                   "content=\"width=device-width\"><title>");
     write_escaped(file, c->input);
@@ -340,6 +351,8 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
     write_escaped(file, c->input);
     fprintf(file, ", ");
     write_escaped(file, first->clip ? first->clip : "idle pose");
+
+    /* what was run, its figures, pictures and curves */
     fprintf(file, "</h1>\n<p>%d frames at %.4g per second, %d vertices, cutis %s.</p>\n", first->frame_count,
             first->fps, first->vertex_count, cutis_version());
     write_table(file, c);
@@ -347,6 +360,7 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
     write_plot(file, c, "Volume, percent of rest, over frames", true);
     write_plot(file, c, "Time of a frame, milliseconds, logarithmic", false);
     write_image(file, sheet, "the clip");
+
     bool failed = ferror(file);
     if (fclose(file) != 0 || failed) return cli_error("cannot write '%s'", path);
     return CLI_OK;
@@ -372,6 +386,8 @@ static int run(const cli_arguments *arguments)
     comparison c = {
         .arguments = arguments, .input = arguments->positionals[0], .folder = cli_text(arguments, "output")};
     if (!c.folder) return cli_usage_error(arguments, "the output is missing: -o DIR");
+
+    /* what to run, and where to */
     c.entries = cli_allocate(SOLVER_LIMIT, sizeof *c.entries);
     choose_solvers(&c);
     int status = c.count ? check_solvers(&c) : cli_usage_error(arguments, "--solvers names no solver");
@@ -382,8 +398,11 @@ static int run(const cli_arguments *arguments)
         free(c.entries);
         return status;
     }
+
     char *sheet = cli_format("%s/sheet.png", c.folder), *bend = cli_format("%s/bend.png", c.folder);
     char *page = cli_format("%s/index.html", c.folder), *report = cli_format("%s/compare.json", c.folder);
+
+    /* run, draw, write */
     status = run_solvers(&c);
     if (status == CLI_OK) {
         int frames = 1;
@@ -399,6 +418,7 @@ static int run(const cli_arguments *arguments)
     if (status == CLI_OK) status = cli_json_save(reports(&c), report);
     if (status == CLI_OK) status = write_page(&c, page, bend, sheet);
     if (status == CLI_OK && !cli_flag(arguments, "quiet")) printf("%s\n%s\n%s\n", page, sheet, report);
+
     for (int i = 0; i < c.count; i++) {
         free(c.entries[i].cache);
         cutis_bake_destroy(c.entries[i].result);

@@ -53,6 +53,8 @@ static void print_command(const cli_command *command)
 static int run(const cli_arguments *arguments)
 {
     (void)arguments;
+
+    /* words that do not depend on the command */
     printf("# bash completion for cutis %s, made by 'cutis completion'\n_cutis()\n{\n", cutis_version());
     printf("    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n");
     printf("    local commands=\"");
@@ -67,8 +69,11 @@ static int run(const cli_arguments *arguments)
            "        return\n"
            "    fi\n"
            "    case \"${COMP_WORDS[1]}\" in\n");
+
+    /* options and values of each command */
     for (int i = 0; cli_commands[i]; i++)
         if (!cli_commands[i]->hidden) print_command(cli_commands[i]);
+
     printf("    esac\n"
            "    if [ -n \"$value\" ]; then\n"
            "        COMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"

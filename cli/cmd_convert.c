@@ -45,6 +45,8 @@ static int run(const cli_arguments *arguments)
     cutis_convert_info info;
     cutis_error error;
     if (cutis_convert(source, path, compression, NULL, &info, &error) != CUTIS_OK) return cli_library_error(&error);
+
+    /* what was written */
     system_file written;
     if (cli_flag(arguments, "quiet") || !system_look(path, &written)) return CLI_OK;
     printf("%s: %.3g MB from %.3g MB", path, (double)written.size / 1e6, (double)about.size / 1e6);

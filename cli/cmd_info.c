@@ -27,7 +27,11 @@ static const char *plural(int count) { return count == 1 ? "" : "s"; }
 static void find_problems(const cutis_character *character, findings *f)
 {
     const cutis_topology *t = &f->topology;
+
+    /* what the reader found */
     for (int i = 0; i < character->warning_count; i++) add_problem(f, cli_format("%s", character->warnings[i]));
+
+    /* what the surface is like */
     const struct {
         int count;
         const char *what, *so;
@@ -44,8 +48,11 @@ static void find_problems(const cutis_character *character, findings *f)
         if (checks[i].count)
             add_problem(f, cli_format("%d %s%s%s%s", checks[i].count, checks[i].what, plural(checks[i].count),
                                       i == 0 ? ": " : " ", checks[i].so));
+
     if (t->boundary_edge_count == 0 && t->inconsistent_edge_count == 0 && t->volume < 0)
         add_problem(f, cli_format("the surface is inside out: its volume is negative"));
+
+    /* weights */
     if (character->joint_count && f->unskinned_vertex_count == character->vertex_count)
         add_problem(f, cli_format("there are joints, but no vertex has a weight"));
     else if (character->joint_count && f->unskinned_vertex_count)
@@ -130,6 +137,8 @@ static void print_text(const cutis_character *character, const findings *f, cons
     const cutis_topology *t = &f->topology;
     char a[32], b[32], c[32];
     const float *low = character->bounds_min, *high = character->bounds_max;
+
+    /* the surface */
     printf("%s\n", character->name);
     print_details(details);
     printf("mesh       %s vertices, %s points, %s faces", cli_format_count(character->vertex_count, a),
@@ -149,6 +158,8 @@ static void print_text(const cutis_character *character, const findings *f, cons
     printf(", area %.4g", t->area);
     if (t->closed_component_count) printf(", volume %.4g", t->volume);
     printf("\n");
+
+    /* what moves it, and what else the file holds */
     if (character->joint_count)
         printf("skeleton   %d joints, %d of them deform, at most %d influence%s a vertex\n", character->joint_count,
                f->deforming_joint_count, f->influence_max, plural(f->influence_max));
@@ -185,6 +196,7 @@ static void print_text(const cutis_character *character, const findings *f, cons
     } else {
         printf("clips      none\n");
     }
+
     printf(f->problem_count ? "problems\n" : "problems   none\n");
     for (int i = 0; i < f->problem_count; i++) printf("  %s\n", f->problems[i]);
 }
@@ -235,6 +247,8 @@ static json_t *info_json(const cutis_character *character, const findings *f)
 {
     json_t *parts = json_array(), *maps = json_array(), *morphs = json_array(), *problems = json_array();
     json_t *low = json_array(), *high = json_array();
+
+    /* lists */
     for (int i = 0; i < character->part_count; i++)
         json_array_append_new(parts,
                               json_pack("{s:o, s:o, s:i, s:i}", "name", cli_json_string(character->parts[i].name),
@@ -249,9 +263,11 @@ static json_t *info_json(const cutis_character *character, const findings *f)
         json_array_append_new(low, cli_json_real((double)character->bounds_min[i]));
         json_array_append_new(high, cli_json_real((double)character->bounds_max[i]));
     }
+
     json_t *settings = json_object();
     for (int i = 0; i < character->setting_count; i++)
         json_object_set_new(settings, character->settings[i].key, cli_json_string(character->settings[i].value));
+
     json_t *root = json_pack("{s:o, s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o, s:o}", "name",
                              cli_json_string(character->name), "vertices", character->vertex_count, "points",
                              character->point_count, "faces", character->face_count, "quads", f->topology.quad_count,

@@ -25,6 +25,7 @@ static void print_text(const char *text)
 
 static void print_option(const cli_option *option)
 {
+    /* its names and value */
     printf(".TP\n");
     if (option->letter) printf("\\fB\\-%c\\fR, ", option->letter);
     printf("\\fB\\-\\-");
@@ -35,6 +36,8 @@ static void print_option(const cli_option *option)
         print_text(option->value);
         printf("\\fR");
     }
+
+    /* what it does, with range and default */
     putchar('\n');
     print_text(option->help);
     if (option->choices && !strstr(option->help, option->choices)) {
@@ -79,19 +82,23 @@ static int run(const cli_arguments *arguments)
     printf(".SH DESCRIPTION\ncutis takes a character (mesh, skeleton and motion) and gives it back deformed by "
            "simulation. The name of a built\\-in character may stand wherever a file may. Results go to standard "
            "output, errors, warnings and progress to standard error.\n");
+
     printf(".SH COMMANDS\n");
     for (int i = 0; cli_commands[i]; i++)
         if (!cli_commands[i]->hidden) print_command(cli_commands[i]);
+
     printf(".SH OPTIONS OF EVERY COMMAND\n");
     print_option(cli_find_option(&cmd_manual, "quiet"));
     print_option(cli_find_option(&cmd_manual, "threads"));
     print_option(cli_find_option(&cmd_manual, "help"));
+
     printf(".SH SOLVERS\n");
     for (int i = 0; i < cutis_solver_count(); i++) {
         printf(".TP\n\\fB%s\\fR\n", cutis_solver(i)->name);
         print_text(cutis_solver(i)->summary);
         putchar('\n');
     }
+
     printf(".SH EXIT STATUS\n");
     const struct {
         int code;

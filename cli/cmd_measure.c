@@ -44,6 +44,7 @@ static void print_text(const cutis_quality *q, double fps)
         {"acceleration_rms", "jitter: acceleration over the size, 1/s^2", false, q->acceleration_rms, -1},
         {"non_finite", "values that are not finite", true, q->non_finite, -1},
     };
+
     cli_table *table = cli_table_create("lrll");
     for (int i = 0; i < CLI_COUNT(rows); i++) {
         cli_table_cell(table, "%s", rows[i].name);
@@ -100,6 +101,7 @@ static bool judge(const cli_arguments *arguments, const cutis_character *charact
         cutis_judge_frame(judge, cache->positions + (size_t)f * 3 * (size_t)cache->vertex_count,
                           cutis_state_positions(model, state), NULL);
     }
+
     if (fine) cutis_judge_finish(judge, 0, 0, 0, verdict);
     free(morphs);
     cutis_judge_destroy(judge);

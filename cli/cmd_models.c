@@ -39,6 +39,7 @@ static int run(const cli_arguments *arguments)
     json_t *models = json ? json_array() : NULL;
     cli_table *table = json ? NULL : cli_table_create("lrrrll");
     if (table) cli_table_heads(table, "name|vertices|faces|joints|clips|what");
+
     int status = CLI_OK;
     for (int i = 0; i < cutis_zoo_count() && status == CLI_OK; i++) {
         cutis_zoo_entry entry = cutis_zoo(i);
@@ -60,6 +61,7 @@ static int run(const cli_arguments *arguments)
         cutis_character_destroy(character);
         if (cli_interrupted()) status = CLI_INTERRUPTED;
     }
+
     if (table) cli_table_print(table, "");
     if (json && status == CLI_OK) return cli_json_print(json_pack("{s:o}", "models", models));
     json_decref(models);

@@ -26,6 +26,8 @@ static int time_scene(bench_context *context, const scene *s)
     cutis_state *state = NULL;
     const cutis_setting settings[] = {{"resolution", s->resolution}, {"region", s->region}};
     if (cutis_zoo_make(s->character, 1, NULL, &character, &error) != CUTIS_OK) return cli_library_error(&error);
+
+    /* the model at the scene's resolution */
     cutis_model_def def = cutis_model_def_default();
     def.character = character;
     def.solver = "lattice";
@@ -35,6 +37,7 @@ static int time_scene(bench_context *context, const scene *s)
         cutis_state_create(model, NULL, &state, &error) != CUTIS_OK) {
         status = cli_library_error(&error);
     } else {
+        /* past the lead-in, then the timed frames */
         cutis_clip_motion motion = {character, cutis_character_find_clip(character, s->clip), 0.5};
         cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
         bench_row row = {.name = s->name,
@@ -47,6 +50,7 @@ static int time_scene(bench_context *context, const scene *s)
         status = bench_steps(context, model, state, &input, 1.0 / 60, FRAMES, &row);
         if (status == CLI_OK) bench_add(context, &row);
     }
+
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     cutis_character_destroy(character);

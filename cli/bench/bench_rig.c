@@ -36,12 +36,16 @@ static int time_rig(const bench_context *context, const cutis_character *charact
                     bool no_curves, double *curve_ms, double *skeleton_ms)
 {
     double end = cli_clock() + bench_seconds(context);
+
+    /* one warm block for every run, so that page faults are not measured */
     warm_memory memory = {.size = (size_t)512 << 20};
     memory.block = system_allocate(memory.size, 64);
     if (!memory.block) return cli_error("out of memory for a benchmark");
     cutis_allocator allocator = {&memory, warm_allocate, warm_release};
     int status = CLI_OK;
     *curve_ms = *skeleton_ms = HUGE_VAL;
+
+    /* the least of the runs */
     for (int i = 0; (i < 3 || cli_clock() < end) && status == CLI_OK && !cli_interrupted(); i++) {
         cutis_rig_def def = cutis_rig_def_default();
         cutis_rig *rig;
@@ -59,6 +63,7 @@ static int time_rig(const bench_context *context, const cutis_character *charact
         *skeleton_ms = fmin(*skeleton_ms, rig->skeleton_ms);
         cutis_rig_destroy(rig);
     }
+
     system_release(memory.block);
     return status;
 }
@@ -98,6 +103,8 @@ static int time_character(bench_context *context, const char *name, const char *
     cutis_character *character;
     cutis_error error;
     if (cutis_zoo_make(name, resolution, NULL, &character, &error) != CUTIS_OK) return cli_library_error(&error);
+
+    /* each stage on its own */
     double parts[3] = {0, 0, 0};
     cutis_pool *pool = bench_pool(context, threads);
     int status = pool ? CLI_OK : CLI_FAILURE;
@@ -106,6 +113,8 @@ static int time_character(bench_context *context, const char *name, const char *
     if (status == CLI_OK && what == STAGES_ALL)
         status = time_deformation(context, character, cutis_pool_jobs(pool), &parts[2]);
     if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
+
+    /* one row with its parts */
     if (status == CLI_OK) {
         bench_row row = {.name = title,
                          .element = "vertices",
@@ -121,6 +130,7 @@ static int time_character(bench_context *context, const char *name, const char *
         }
         bench_add(context, &row);
     }
+
     cutis_character_destroy(character);
     return status;
 }

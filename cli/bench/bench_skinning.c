@@ -49,12 +49,15 @@ static cutis_character *make_tube(int rings, int around)
 {
     tube t = {0};
     int vertex_count = rings * around, face_count = (rings - 1) * around;
+
     t.positions = cli_allocate(3 * (size_t)vertex_count, sizeof(float));
     t.face_first = cli_allocate((size_t)face_count + 1, sizeof(int));
     t.corners = cli_allocate(4 * (size_t)face_count, sizeof(int));
     t.influence_first = cli_allocate((size_t)vertex_count + 1, sizeof(int));
     t.influence_joints = cli_allocate(INFLUENCES * (size_t)vertex_count, sizeof(int));
     t.influence_weights = cli_allocate(INFLUENCES * (size_t)vertex_count, sizeof(float));
+
+    /* rings of vertices, each held by the joints nearest in height */
     for (int r = 0; r < rings; r++)
         for (int a = 0; a < around; a++) {
             int v = r * around + a;
@@ -67,12 +70,16 @@ static cutis_character *make_tube(int rings, int around)
             t.influence_first[v + 1] = INFLUENCES * (v + 1);
             weigh(y, t.influence_joints + INFLUENCES * v, t.influence_weights + INFLUENCES * v);
         }
+
+    /* quads between the rings */
     for (int f = 0; f < face_count; f++) {
         int r = f / around, a = f % around, b = (a + 1) % around;
         const int corners[4] = {r * around + a, (r + 1) * around + a, (r + 1) * around + b, r * around + b};
         memcpy(t.corners + 4 * f, corners, sizeof corners);
         t.face_first[f + 1] = 4 * (f + 1);
     }
+
+    /* a chain of joints, one apart */
     for (int j = 0; j < JOINTS; j++) {
         snprintf(t.names[j], sizeof t.names[j], "joint_%d", j);
         cutis_transform rest = {{0, j ? 1.0f : 0.0f, 0}, {0, 0, 0, 1}, {1, 1, 1}};
@@ -80,6 +87,8 @@ static cutis_character *make_tube(int rings, int around)
         const float inverse_bind[12] = {1, 0, 0, 0, 0, 1, 0, -(float)j, 0, 0, 1, 0};
         memcpy(t.joints[j].inverse_bind, inverse_bind, sizeof inverse_bind);
     }
+
+    /* the library makes its own copy */
     cutis_character given = {
         .name = "tube",
         .vertex_count = vertex_count,
@@ -122,6 +131,7 @@ static int time_tube(bench_context *context, const char *solver, int rings, int 
     cutis_state *state = NULL;
     cutis_character *character = make_tube(rings, around);
     if (!character) return CLI_FAILURE;
+
     cutis_model_def def = cutis_model_def_default();
     def.character = character;
     def.solver = solver;
@@ -129,6 +139,7 @@ static int time_tube(bench_context *context, const char *solver, int rings, int 
         cutis_state_create(model, NULL, &state, &error) != CUTIS_OK) {
         status = cli_library_error(&error);
     } else {
+        /* two poses in turn, so that nothing is carried over from step to step */
         float poses[POSES][12 * JOINTS];
         bend_chain(0.04, poses[0]);
         bend_chain(0.08, poses[1]);
@@ -140,6 +151,7 @@ static int time_tube(bench_context *context, const char *solver, int rings, int 
             double seconds = cli_clock() - begin;
             best = seconds < best ? seconds : best;
         }
+
         bench_row row = {.name = solver,
                          .element = "vertices",
                          .count = character->vertex_count,
@@ -149,6 +161,7 @@ static int time_tube(bench_context *context, const char *solver, int rings, int 
         bench_add(context, &row);
         status = cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
     }
+
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     cutis_character_destroy(character);

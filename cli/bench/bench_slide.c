@@ -64,6 +64,8 @@ static int time_scene(bench_context *context, const scene *s)
     cutis_state *state = NULL;
     cutis_character *c = make_character(s);
     if (!c) return CLI_FAILURE;
+
+    /* the scene's own settings, at the paper's step */
     cutis_setting settings[2];
     int setting_count = 0;
     for (; setting_count < 2 && s->settings[2 * setting_count]; setting_count++)
@@ -79,6 +81,7 @@ static int time_scene(bench_context *context, const scene *s)
         cutis_state_create(model, NULL, &state, &error) != CUTIS_OK) {
         status = cli_library_error(&error);
     } else {
+        /* into the motion, then the timed steps */
         cutis_clip_motion motion = {c, cutis_character_find_clip(c, s->clip), 0};
         cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
         cutis_state_step(model, state, &input, s->start);
@@ -86,10 +89,13 @@ static int time_scene(bench_context *context, const scene *s)
         row.paper_ms = s->paper_ms;
         row.part_paper_ms[2] = s->paper_solve_ms;
         status = bench_steps(context, model, state, &input, STEPS * 0.001, 1, &row);
+
+        /* per step */
         row.ms /= STEPS;
         for (int i = 0; i < row.part_count; i++) row.part_ms[i] /= STEPS;
         if (status == CLI_OK) bench_add(context, &row);
     }
+
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     cutis_character_destroy(c);
