@@ -9,6 +9,7 @@
 #   make python          the Python wheel, in build/; `pip install ./python` makes and installs it
 #   make test-windows    the Windows build under wine; make windows packs it
 #   make test-arm64      the build for 64-bit ARM under qemu
+#   make dist            what is handed out, in build/dist: tarballs, Debian packages, wheel, add-on; make test-dist tries it
 
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -22,7 +23,7 @@ define build
 endef
 
 .PHONY: build demo tests test check bench lint golden format install clean python windows test-blender test-windows \
-        test-arm64 blender-addon
+        test-arm64 test-dist dist blender-addon
 build:
 	$(INSTALL) build
 	$(call build,-DCUTIS_TESTS=OFF,all)
@@ -59,6 +60,14 @@ test-windows: tests
 test-arm64: tests
 	$(INSTALL) arm64
 	@sh scripts/test.sh $(RELEASE) -R "^arm64$$"
+
+test-dist: tests
+	$(INSTALL) dist
+	@CUTIS_DIST_TWICE=1 sh scripts/test.sh $(RELEASE) -R "^dist$$"
+
+dist:
+	$(INSTALL) build dist
+	@JOBS=$(JOBS) sh scripts/dist.sh
 
 windows:
 	$(INSTALL) build windows

@@ -45,10 +45,14 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     with tempfile.TemporaryDirectory() as folder, \
             zipfile.ZipFile(os.path.join(wheel_directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
 
+        def write(path, data):
+            # without a time, so that the same sources give the same bytes
+            wheel.writestr(zipfile.ZipInfo(path), data, zipfile.ZIP_DEFLATED)
+
         def add(path, data):
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             rows.append("%s,sha256=%s,%d" % (path, digest, len(data)))
-            wheel.writestr(path, data)
+            write(path, data)
 
         # the package, then what pip wants to know of it
         package = stage(_library(), folder)
@@ -63,5 +67,5 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             "characters\nLicense: MIT\nRequires-Python: >=3.8\nRequires-Dist: numpy\n" % version).encode())
         add(information + "WHEEL", ("Wheel-Version: 1.0\nGenerator: cutis\nRoot-Is-Purelib: false\nTag: %s\n" % tag).encode())
         rows.append(information + "RECORD,,")
-        wheel.writestr(information + "RECORD", "\n".join(rows) + "\n")
+        write(information + "RECORD", "\n".join(rows) + "\n")
     return name

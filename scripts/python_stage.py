@@ -32,6 +32,18 @@ def needed(library):
     return found
 
 
+def bring(libraries, folder, licences):
+    """Copy shared libraries of others into `folder`, and the licence texts of their Debian packages into `licences`."""
+    os.makedirs(licences, exist_ok=True)
+    for path in libraries:
+        shutil.copy(os.path.realpath(path), os.path.join(folder, os.path.basename(path)))
+        try:
+            owner = subprocess.run(["dpkg", "-S", os.path.realpath(path)], capture_output=True, text=True).stdout.split(":")[0]
+            shutil.copy("/usr/share/doc/%s/copyright" % owner, os.path.join(licences, owner + ".txt"))
+        except OSError:
+            pass  # another system: the texts come with its own packages
+
+
 def stage(library, folder):
     package = os.path.join(folder, "cutis")
     shutil.rmtree(package, ignore_errors=True)
@@ -44,8 +56,7 @@ def stage(library, folder):
     name = os.path.basename(library)
     shutil.copy(library, os.path.join(held, name))
     others = needed(library)
-    for path in others:
-        shutil.copy(path, held)
+    bring(others, held, os.path.join(package, "licences"))
     with open(os.path.join(held, "order.txt"), "w") as file:
         file.write("".join(os.path.basename(path) + "\n" for path in others))
     return package
