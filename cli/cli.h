@@ -62,11 +62,11 @@ typedef struct cli_option {
     {                                                                               \
         .name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = text \
     }
-#define CLI_OPTION_COMPRESS                                                                          \
-    {                                                                                                \
-        .name = "compress", .kind = CLI_TEXT, .value = "none|meshopt",                               \
-        .help = ".glb: small by EXT_meshopt_compression; positions are rounded to 1e-5 of the size", \
-        .fallback = "none"                                                                           \
+#define CLI_OPTION_COMPRESS                                                                                 \
+    {                                                                                                       \
+        .name = "compress", .kind = CLI_TEXT, .value = "none|quantize|meshopt",                             \
+        .help = ".glb: two thirds as large by KHR_mesh_quantization, a quarter by EXT_meshopt_compression", \
+        .fallback = "none"                                                                                  \
     }
 /* otherwise: "30", or NULL where what is read may tell. */
 #define CLI_OPTION_FPS(text, otherwise)                                                                    \
@@ -246,8 +246,10 @@ double cli_frame_count(const cutis_clip *clip, double fps);
 int cli_check_output(const char *path, const char *input, bool folder_allowed);
 /* CLI_OK unless `path`, which is to be written, is the file `other`, which is read (NULL: none). */
 int cli_check_apart(const char *path, const char *other);
+/* none, quantize or meshopt; false for anything else, with none. */
+bool cli_compression(const char *text, cutis_compression *compression);
 /* Compress a .glb that was written, in place, and say so. CLI_OK or CLI_FAILURE, message printed. */
-int cli_compress(const char *path, bool quiet);
+int cli_compress(const char *path, cutis_compression compression, bool quiet);
 /* The endings that a cache may have, for messages: ".pc2, .mdd, ..." */
 const char *cli_cache_endings(void);
 /*

@@ -8,10 +8,13 @@
 #include "bake_face.h"
 #include "quality.h"
 
+static bool output_is_glb(const char *path) { return cli_has_ending(path, ".glb") || cli_has_ending(path, ".vrm"); }
+
 /* The ending that somebody who asks for `path` may want instead. */
 static const char *ending_hint(const char *path)
 {
-    if (cli_has_ending(path, ".gltf") || cli_has_ending(path, ".vrm")) return "; glTF is written as .glb";
+    if (cli_has_ending(path, ".gltf")) return "; glTF is written as .glb";
+    if (cli_has_ending(path, ".vrm")) return "; a .vrm is written from a .vrm alone";
     if (cli_has_ending(path, ".usd") || cli_has_ending(path, ".usdc") || cli_has_ending(path, ".usdz"))
         return "; USD is written as .usda";
     if (cli_has_ending(path, ".png") || cli_has_ending(path, ".mp4") || cli_has_ending(path, ".gif") ||
@@ -36,7 +39,8 @@ static int check_paths(const cli_arguments *arguments, const cutis_bake_def *def
 {
     const char *output = def->output;
     if (!output) return cli_usage_error(arguments, "the output is missing: -o OUT (%s)", cli_cache_endings());
-    if (!cutis_cache_known(output) && !cli_has_ending(output, ".glb"))
+    bool vrm = cli_has_ending(output, ".vrm") && cli_has_ending(arguments->positionals[0], ".vrm");
+    if (!cutis_cache_known(output) && !cli_has_ending(output, ".glb") && !vrm)
         return cli_usage_error(arguments, "the ending of '%s' tells no format; use one of %s%s", output,
                                cli_cache_endings(), ending_hint(output));
     const char *input = cli_is_built_in(arguments->positionals[0]) ? NULL : arguments->positionals[0];
@@ -210,13 +214,14 @@ static int run(const cli_arguments *arguments)
     if (status == CLI_OK) status = targets_parse(arguments, &def);
     def.checks = cli_text(arguments, "check");
     def.partial = cli_flag(arguments, "partial");
-    bool compressed = strcmp(cli_text(arguments, "compress"), "none") != 0;
-    if (compressed &&
-        (strcmp(cli_text(arguments, "compress"), "meshopt") != 0 || !def.output || !cli_has_ending(def.output, ".glb")))
-        status = cli_usage_error(arguments, "--compress: give none, or meshopt with a .glb as output");
+    cutis_compression compression;
+    bool known = cli_compression(cli_text(arguments, "compress"), &compression);
+    bool compressed = compression != CUTIS_COMPRESSION_NONE;
+    if (!known || (compressed && (!def.output || !output_is_glb(def.output))))
+        status = cli_usage_error(arguments, "--compress: give none, or quantize or meshopt with a .glb as output");
     if (status == CLI_OK) status = run_def(arguments, &def);
     if (compressed && (status == CLI_OK || status == CLI_CHECK)) {
-        int packed = cli_compress(def.output, cli_flag(arguments, "quiet"));
+        int packed = cli_compress(def.output, compression, cli_flag(arguments, "quiet"));
         if (packed != CLI_OK) status = packed;
     }
     free(map);
@@ -305,7 +310,8 @@ const cli_command cmd_bake = {
         "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": "
         "{\"layers\": {\"fat_stiffness\": 10}, \"acceleration\": [0, -9.81, 0]}, \"bones\": {\"Spine\": "
         "{\"friction\": 0.9}}}.\n"
-        "Flesh can be under gravity or in a vehicle (--set acceleration), in the wind, and struck (--set blow, as often "
+        "Flesh can be under gravity or in a vehicle (--set acceleration), in the wind, and struck (--set blow, as "
+        "often "
         "as wanted; --prop with a moving node strikes, too). Lengths are the file's, times those of the clip.",
     .examples = "cutis bake arm -o arm.glb\n"
                 "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"

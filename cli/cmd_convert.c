@@ -6,14 +6,30 @@
 #include "base/system.h"
 #include "cli.h"
 
-int cli_compress(const char *path, bool quiet)
+bool cli_compression(const char *text, cutis_compression *compression)
+{
+    static const struct {
+        const char *name;
+        cutis_compression value;
+    } known[] = {{"none", CUTIS_COMPRESSION_NONE},
+                 {"meshopt", CUTIS_COMPRESSION_MESHOPT},
+                 {"quantize", CUTIS_COMPRESSION_QUANTIZE}};
+    *compression = CUTIS_COMPRESSION_NONE;
+    for (int i = 0; i < CLI_COUNT(known); i++) {
+        if (strcmp(text, known[i].name) != 0) continue;
+        *compression = known[i].value;
+        return true;
+    }
+    return false;
+}
+
+int cli_compress(const char *path, cutis_compression compression, bool quiet)
 {
     cutis_convert_info info;
     cutis_error error;
     system_file before;
     if (!system_look(path, &before)) return CLI_OK;
-    if (cutis_convert(path, path, CUTIS_COMPRESSION_MESHOPT, NULL, &info, &error) != CUTIS_OK)
-        return cli_library_error(&error);
+    if (cutis_convert(path, path, compression, NULL, &info, &error) != CUTIS_OK) return cli_library_error(&error);
     if (!quiet)
         printf("  compressed %.3g MB from %.3g MB, positions rounded by at most %.2g units\n",
                (double)info.file_bytes / 1e6, (double)before.size / 1e6, info.position_error);
@@ -24,14 +40,12 @@ static int run(const cli_arguments *arguments)
 {
     const char *source = arguments->positionals[0], *path = arguments->positionals[1];
     const char *compress = cli_text(arguments, "compress");
-    cutis_compression compression = CUTIS_COMPRESSION_NONE;
+    cutis_compression compression;
     system_file about;
     if (!cli_has_ending(path, ".glb") && !cli_has_ending(path, ".vrm") && !cli_has_ending(path, ".obj"))
         return cli_usage_error(arguments, "'%s' must end in .glb, .vrm or .obj", path);
-    if (strcmp(compress, "meshopt") == 0)
-        compression = CUTIS_COMPRESSION_MESHOPT;
-    else if (strcmp(compress, "none") != 0)
-        return cli_usage_error(arguments, "--compress %s: give none or meshopt", compress);
+    if (!cli_compression(compress, &compression))
+        return cli_usage_error(arguments, "--compress %s: give none, quantize or meshopt", compress);
     if (!system_look(source, &about)) return cli_error("there is no file '%s'", source);
     int status = cli_check_output(path, source, false);
     if (status != CLI_OK) return status;
@@ -50,8 +64,7 @@ static int run(const cli_arguments *arguments)
     system_file written;
     if (cli_flag(arguments, "quiet") || !system_look(path, &written)) return CLI_OK;
     printf("%s: %.3g MB from %.3g MB", path, (double)written.size / 1e6, (double)about.size / 1e6);
-    if (compression == CUTIS_COMPRESSION_MESHOPT)
-        printf(", positions rounded by at most %.2g units", info.position_error);
+    if (compression != CUTIS_COMPRESSION_NONE) printf(", positions rounded by at most %.2g units", info.position_error);
     printf("\n");
     if (info.image_count)
         cli_warning("%d image%s could not be read and %s left where they are", info.image_count,
@@ -65,7 +78,7 @@ static const cli_option options[] = {
 
 const cli_command cmd_convert = {
     .name = "convert",
-    .usage = "IN OUT.glb|.obj [--compress meshopt]",
+    .usage = "IN OUT.glb|.obj [--compress quantize|meshopt]",
     .summary = "any file that cutis reads as .glb, or its rest mesh as .obj",
     .description =
         "A glTF file keeps all it holds; what is compressed (Draco, meshopt) is unpacked, images beside it are taken "

@@ -30,11 +30,63 @@ else
     shows "compressed"
 fi
 
+# rounded to integers: smaller, within 1e-4 of the size (3) in motion
+run 0 convert arm.glb integers.glb --compress quantize
+shows "positions rounded by at most"
+[ "$(wc -c <integers.glb)" -lt "$(($(wc -c <arm.glb) * 3 / 4))" ] || fail "quantised is not below three quarters"
+run 0 info integers.glb
+shows "extensions .*KHR_mesh_quantization"
+run 0 bake integers.glb --solver lbs -o integers.npy
+holds "integers move as floats do" <<'END'
+from read_npy import read_npy
+(shape, a), (_, b) = read_npy("arm.npy"), read_npy("integers.npy")
+size = max(a) - min(a)
+assert len(a) == len(b) and max(abs(x - y) for x, y in zip(a, b)) < 1e-4 * size
+END
+
+# VRM: all extensions are kept, and a spring bone goes when the bake moves its vertices itself
+holds "a .vrm" <<'END'
+import json, struct
+data = open("arm.glb", "rb").read()
+size = struct.unpack("<I", data[12:16])[0]
+root = json.loads(data[20:20 + size])
+names = [node.get("name") for node in root["nodes"]]
+joints = root["skins"][0]["joints"]
+last = max(joints)
+root["extensionsUsed"] = root.get("extensionsUsed", []) + ["VRM", "VRMC_vrm", "VRMC_springBone"]
+root["extensions"] = {
+    "VRM": {"meta": {"title": "arm"}, "secondaryAnimation": {"boneGroups": [{"comment": "flesh", "bones": [joints[1]]}]}},
+    "VRMC_vrm": {"specVersion": "1.0", "meta": {"name": "arm"}},
+    "VRMC_springBone": {"specVersion": "1.0", "springs": [{"joints": [{"node": joints[1]}]}, {"joints": [{"node": len(names) - 1}]}]}}
+text = json.dumps(root).encode()
+text += b" " * (-len(text) % 4)
+rest = data[20 + size:]
+open("arm.vrm", "wb").write(struct.pack("<III", 0x46546C67, 2, 20 + len(text) + len(rest)) + struct.pack("<II", len(text), 0x4E4F534A) + text + rest)
+END
+run 0 bake arm.vrm --solver lattice --clip flex --fps 8 -o flesh.vrm
+shows "2 spring bones are not part of the result"
+run 0 bake arm.vrm --solver lbs --clip flex --fps 8 -o skin.vrm
+run 0 convert arm.vrm kept.vrm
+holds "springs are kept where the skeleton moves them" <<'END'
+import json, struct
+def extensions(path):
+    data = open(path, "rb").read()
+    return json.loads(data[20:20 + struct.unpack("<I", data[12:16])[0]])["extensions"]
+given = extensions("arm.vrm")
+assert extensions("skin.vrm") == given and extensions("kept.vrm") == given
+flesh = extensions("flesh.vrm")
+assert flesh["VRMC_vrm"] == given["VRMC_vrm"] and flesh["VRM"]["meta"] == given["VRM"]["meta"]
+assert flesh["VRM"]["secondaryAnimation"]["boneGroups"][0]["bones"] == []
+assert flesh["VRMC_springBone"]["springs"] == given["VRMC_springBone"]["springs"][1:]
+END
+run 2 bake arm.glb --solver lbs -o arm2.vrm
+shows "written from a .vrm alone" err
+
 # mistakes
 run 2 convert arm.glb arm.fbx
 shows "must end in" err
 run 2 convert arm.glb x.glb --compress zip
-shows "none or meshopt" err
+shows "none, quantize or meshopt" err
 run 1 convert nothing.glb x.glb
 shows "there is no file" err
 run 1 convert arm.glb arm.glb

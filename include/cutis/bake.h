@@ -85,8 +85,8 @@ typedef struct cutis_bake_def {
     const char *solver;            /* or a stack "layers+slide"; NULL: chosen for the character */
     const cutis_setting *settings; /* (setting_count), as in cutis_model_def */
     int setting_count;
-    double substep; /* seconds; 0 = the solver's own */
-    int detail;     /* points of the simulation body, as in cutis_model_def */
+    double substep;               /* seconds; 0 = the solver's own */
+    int detail;                   /* points of the simulation body, as in cutis_model_def */
     float acceleration[3];        /* of flesh all the time, as in cutis_step_input; scene units/s2 */
     float wind[3];                /* likewise, scene units/s */
     const cutis_bake_blow *blows; /* (blow_count); not together with loop */
@@ -136,6 +136,7 @@ typedef struct cutis_morphs_info {
     size_t file_bytes;
     bool interrupted; /* given up, and nothing written */
     int image_count;  /* images that the file still takes from elsewhere, because they could not be read */
+    int spring_count; /* spring bones (VRM) left out, because the bake moves their vertices itself */
 } cutis_morphs_info;
 
 /* A file in memory. */
@@ -156,9 +157,9 @@ typedef struct cutis_bake_result {
     const char *clip;    /* name; NULL for the idle pose */
     const char *element; /* what element_count counts: particles, voxels, ... */
     long element_count;
-    int body_points; /* of a simulation body apart from the drawn mesh; 0: there is none */
+    int body_points;                  /* of a simulation body apart from the drawn mesh; 0: there is none */
     int rigid_pieces, carried_pieces; /* of the drawn mesh, which are not simulated */
-    double size; /* of the character */
+    double size;                      /* of the character */
 
     const float *positions; /* (frame_count x vertex_count x 3) with keep_frames; else NULL */
     int file_count;

@@ -81,7 +81,8 @@ CUTIS_API cutis_result cutis_character_save_rig(const cutis_character *character
 
 typedef enum cutis_compression {
     CUTIS_COMPRESSION_NONE,
-    CUTIS_COMPRESSION_MESHOPT /* EXT_meshopt_compression; needs a library built with meshoptimizer */
+    CUTIS_COMPRESSION_MESHOPT, /* EXT_meshopt_compression; needs a library built with meshoptimizer */
+    CUTIS_COMPRESSION_QUANTIZE /* KHR_mesh_quantization: 8- and 16-bit integers */
 } cutis_compression;
 
 typedef struct cutis_convert_info {

@@ -19,7 +19,7 @@ struct bake_files {
 };
 
 bool bake_is_gltf(const char *path) { return path_is_gltf(path); }
-bool bake_is_glb(const char *path) { return path_ends(path, ".glb"); }
+bool bake_is_glb(const char *path) { return path_ends(path, ".glb") || path_ends(path, ".vrm"); }
 
 cutis_result bake_check_format(const char *path, cutis_error *error)
 {
@@ -255,6 +255,13 @@ static cutis_result write_morphs(bake *b)
         snprintf(text, sizeof text, "%d %s could not be read and %s not part of %.300s", r->morphs.image_count,
                  one ? "image" : "images", one ? "is" : "are", b->path);
         bake_say(b, CUTIS_BAKE_WARNING, text);
+    }
+    if (r->morphs.spring_count) {
+        char text[300];
+        bool one = r->morphs.spring_count == 1;
+        snprintf(text, sizeof text, "%d spring %s not part of the result: the bake moves %s vertices itself",
+                 r->morphs.spring_count, one ? "bone is" : "bones are", one ? "its" : "their");
+        bake_say(b, CUTIS_BAKE_NOTE, text);
     }
     return CUTIS_OK;
 }

@@ -20,7 +20,7 @@ static cutis_result check_def(const cutis_morphs_def *def, const char *path, cut
     if (!(def->tolerance >= 0) || def->target_limit < 0 || def->target_limit > TARGET_LIMIT)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "a bake needs a tolerance of 0 or more and 1 to %d targets",
                          TARGET_LIMIT);
-    if (!path_ends(path, ".glb"))
+    if (!path_ends(path, ".glb") && !path_ends(path, ".vrm"))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' does not end in .glb, which a bake is written as",
                          path);
     return CUTIS_OK;

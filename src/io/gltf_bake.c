@@ -15,6 +15,7 @@
 #include "io/gltf_build.h"
 #include "io/gltf_edit.h"
 #include "io/gltf_read.h"
+#include "io/gltf_springs.h"
 #include "io/gltf_write.h"
 #include "io/obj_file.h"
 
@@ -28,6 +29,7 @@ typedef struct bake_edit {
     bool generated;       /* the document was made from the character */
     const int *originals; /* (read vertex count) the character's vertex; NULL: the same */
     int image_count;      /* that stay in files of their own */
+    int spring_count;     /* spring bones that the bake replaces */
     json_t *animation;    /* of the clip; borrowed from the document */
     int times;            /* accessor of the frames' times */
     cutis_error *error;
@@ -416,6 +418,7 @@ static cutis_result edit_document(bake_edit *e)
         if (result != CUTIS_OK) return result;
         for (int i = 0; i < e->document.node_count && !e->out.failed; i++)
             if (node_has_surface(e, i)) node_edit(e, i);
+        if (!e->out.failed) e->spring_count = gltf_springs_release(&e->out, &e->reader, e->targets);
     }
     if (props && !e->out.failed) edit_props(e);
     gltf_edit_end(&e->out);
@@ -443,6 +446,7 @@ static cutis_result edit_source(bake_edit *e, const void *data, size_t size, con
                            e->reader.given.vertex_count, expected);
     if (result == CUTIS_OK) result = edit_document(e);
     info->image_count = e->image_count;
+    info->spring_count = e->spring_count;
     if (result == CUTIS_OK && e->out.failed) result = error_memory(e->error, "a glTF document");
     if (result != CUTIS_OK) return result;
     return gltf_builder_save(&e->out, store, path, &info->file_bytes, e->error);

@@ -1,5 +1,5 @@
 /*
- * gltf_pack.c: a glTF document as one .glb, plain or compressed by EXT_meshopt_compression.
+ * gltf_pack.c: a glTF document as one .glb, plain, quantised or compressed by EXT_meshopt_compression.
  *
  * Compression works on buffer views. Floats of positions, normals and texture coordinates, of morph targets too, are
  * rounded to a fixed step (the exponential filter with one exponent for all of a view), everything else stays exact. A
@@ -7,6 +7,7 @@
  * fallback buffer allows, so the file requires the extension. The order of vertices and corners is kept.
  */
 #include "io/gltf_pack.h"
+#include "io/gltf_quantize.h"
 
 #include <math.h>
 #include <string.h>
@@ -387,9 +388,17 @@ cutis_result gltf_pack_save(gltf_document *document, const char *source, cutis_c
     out.views = json_object_get(out.root, "bufferViews");
     if (!out.accessors) out.accessors = gltf_put_array(&out, out.root, "accessors");
     if (!out.views) out.views = gltf_put_array(&out, out.root, "bufferViews");
+    cutis_result result = CUTIS_OK;
+    gltf_quantizer *quantizer = NULL;
+    if (compression == CUTIS_COMPRESSION_QUANTIZE) quantizer = gltf_quantize_read(&out, document, &result);
+    if (result != CUTIS_OK) {
+        gltf_builder_destroy(&out);
+        return result == CUTIS_ERROR_MEMORY ? error_memory(error, "a glTF document") : result;
+    }
     size_t *offsets = buffers_join(&out, document);
     views_move(&out, document, offsets);
     images_embed(&out, source, info);
+    if (quantizer && !out.failed) gltf_quantize_write(&out, quantizer, info);
     size_t fallback = 0;
 #ifdef CUTIS_HAS_MESHOPT
     if (compression == CUTIS_COMPRESSION_MESHOPT && !out.failed) fallback = compress(&out, info);
@@ -412,8 +421,8 @@ cutis_result gltf_pack_save(gltf_document *document, const char *source, cutis_c
         json_object_del(out.root, "bufferViews");
         json_object_del(out.root, "buffers");
     }
-    cutis_result result = out.failed ? error_memory(error, "a glTF document")
-                                     : gltf_builder_save(&out, NULL, path, &info->file_bytes, error);
+    result = out.failed ? error_memory(error, "a glTF document")
+                        : gltf_builder_save(&out, NULL, path, &info->file_bytes, error);
     gltf_builder_destroy(&out);
     return result;
 }

@@ -1,5 +1,6 @@
 /*
- * gltf_pack.h: any glTF document as one .glb, plain or compressed by EXT_meshopt_compression.
+ * gltf_pack.h: any glTF document as one .glb, plain, quantised or compressed by
+ * EXT_meshopt_compression.
  */
 #ifndef IO_GLTF_PACK_H
 #define IO_GLTF_PACK_H

@@ -8,7 +8,7 @@
  * skin that shares a joint with one before it takes the B that gives this joint the same inverse bind
  * matrix, so that body and clothes stay together. A joint that still needs two inverse bind matrices becomes
  * two joints. extras {"cutis": {"placement": "scene"}} on a skin says that its mesh is in scene space already: B
- * is the identity.
+ * is the identity; 16 numbers in place of "scene" are B itself.
  */
 #include <math.h>
 #include <string.h>
@@ -288,6 +288,13 @@ static affine skin_placement(const gltf_reader *reader, int skin_index, const in
     const char *placement = gltf_get_string(gltf_get_extras(object), "placement");
     if (placement && strcmp(placement, "scene") == 0) return affine_identity();
     affine map = affine_identity(), inverse;
+
+    /* or the way to scene space, column-major: of a file whose positions were rounded to integers */
+    const json_t *way = json_object_get(gltf_get_extras(object), "placement");
+    if (json_array_size(way) == 16) {
+        for (size_t i = 0; i < 12; i++) map.m[i] = json_number_value(json_array_get(way, 4 * (i % 4) + i / 4));
+        return affine_finite(&map) && affine_inverse(&map, &inverse) ? map : affine_identity();
+    }
     int top = 0;
     bool shared = false;
     for (int j = 0; j < skin->joint_count && !shared; j++) {
