@@ -10,6 +10,8 @@
 #   make test-windows    the Windows build under wine; make windows packs it
 #   make test-arm64      the build for 64-bit ARM under qemu
 #   make dist            what is handed out, in build/dist: tarballs, Debian packages, wheel, add-on; make test-dist tries it
+#   make web             the library as WebAssembly: the npm package, build/npm/cutis
+#   make studio          the page to try, tune and bake, served on this machine; make test-web tests all of it in Chromium
 
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -23,7 +25,7 @@ define build
 endef
 
 .PHONY: build demo tests test check bench lint golden format install clean python windows test-blender test-windows \
-        test-arm64 test-dist dist blender-addon
+        test-arm64 test-dist dist blender-addon web studio test-web
 build:
 	$(INSTALL) build
 	$(call build,-DCUTIS_TESTS=OFF,all)
@@ -68,6 +70,18 @@ test-dist: tests
 dist:
 	$(INSTALL) build dist
 	@JOBS=$(JOBS) sh scripts/dist.sh
+
+web:
+	$(INSTALL) build web
+	@JOBS=$(JOBS) sh scripts/web.sh
+
+studio: build web
+	@sh scripts/studio.sh
+	@$(RELEASE)/bin/cutis studio $(FILE)
+
+test-web: tests
+	$(INSTALL) web chromium
+	@sh scripts/test.sh $(RELEASE) -R "^web$$"
 
 windows:
 	$(INSTALL) build windows

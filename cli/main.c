@@ -21,6 +21,7 @@
     ENTRY(rates)        \
     ENTRY(rig)          \
     ENTRY(render)       \
+    ENTRY(studio)       \
     ENTRY(bench)        \
     ENTRY(help)         \
     ENTRY(version)      \

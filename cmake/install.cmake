@@ -27,6 +27,9 @@ install(FILES ${CMAKE_BINARY_DIR}/cutis.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/p
 
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# The page of `cutis studio`, where `make studio` has built it.
+install(DIRECTORY build/studio DESTINATION ${CMAKE_INSTALL_DATADIR}/cutis OPTIONAL)
+
 if(TARGET cutis)
   install(TARGETS cutis RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

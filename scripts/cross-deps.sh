@@ -10,7 +10,9 @@ log=$PWD/build/cross/$target.log
 case $target in
 arm64) cc=aarch64-linux-gnu-gcc ar=aarch64-linux-gnu-ar toolchain=$PWD/cmake/cross/arm64.cmake ;;
 win64) cc=x86_64-w64-mingw32-gcc ar=x86_64-w64-mingw32-ar toolchain=$PWD/cmake/cross/win64.cmake ;;
-wasm) cc=emcc ar=emar toolchain=/usr/share/emscripten/cmake/Modules/Platform/Emscripten.cmake ;;
+wasm) cc=emcc ar=emar toolchain=$PWD/cmake/cross/wasm.cmake
+    export NODE_PATH=/usr/share/nodejs
+    CROSS_FLAGS="-matomics -mbulk-memory" ;; # for modules with threads and without
 *) echo "cross-deps.sh: no target $target" >&2 && exit 1 ;;
 esac
 flags="-O2 -fPIC ${CROSS_FLAGS:-}"
@@ -60,11 +62,27 @@ done
 library amd $amd "$suite/SuiteSparse_config/SuiteSparse_config.c"
 library ldl "$suite/LDL/Source/ldl.c"
 
-# jansson by its own CMake files, which look at the target's headers
-CFLAGS="-fPIC ${CROSS_FLAGS:-}" cmake -S "$source/jansson" -B "$prefix/jansson" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_INSTALL_PREFIX="$prefix" \
-    -DCMAKE_BUILD_TYPE=Release -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
-cmake --build "$prefix/jansson" --target install
-rm -rf "$prefix/jansson"
+# jansson by its own CMake files, which look at the target's headers; where each look takes a second, by the
+# configuration that it has for Android, which needs none
+if [ "$target" = wasm ]; then
+    cp "$source/jansson/android/jansson_config.h" "$source/jansson/src/jansson.h" "$prefix/include"
+    mkdir -p "$prefix/private"
+    : >"$prefix/private/jansson_private_config.h"
+    extra="-DHAVE_CONFIG_H -DHAVE_STDINT_H -I$prefix/include -I$prefix/private"
+    library jansson "$source"/jansson/src/*.c
+    cat >"$prefix/lib/pkgconfig/jansson.pc" <<END
+Name: jansson
+Description: JSON
+Version: 2.14
+Libs: -L$prefix/lib -ljansson
+Cflags: -I$prefix/include
+END
+else
+    CFLAGS="-fPIC ${CROSS_FLAGS:-}" cmake -S "$source/jansson" -B "$prefix/jansson" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_INSTALL_PREFIX="$prefix" \
+        -DCMAKE_BUILD_TYPE=Release -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
+    cmake --build "$prefix/jansson" --target install
+    rm -rf "$prefix/jansson"
+fi
 
 # zlib and libpng, for pictures; a browser has its own
 if [ "$target" != wasm ]; then

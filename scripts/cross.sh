@@ -1,9 +1,10 @@
 #!/bin/sh
-# cross.sh TARGET: build library, program and golden hashes for another machine (arm64, win64) into build/TARGET, with
+# cross.sh TARGET: build library, program and golden hashes for another machine (arm64, win64, wasm) into build/TARGET, with
 # the libraries that scripts/cross-deps.sh makes. Uses JOBS processes at a time (default 1).
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p build
+[ "$1" = wasm ] && export NODE_PATH=/usr/share/nodejs # where Debian keeps what Emscripten runs
 sh scripts/cross-deps.sh "$1"
 log=build/$1.log
 cmake -G Ninja -S . -B "build/$1" -DCMAKE_TOOLCHAIN_FILE="cmake/cross/$1.cmake" -DCMAKE_BUILD_TYPE=Release \

@@ -3,7 +3,8 @@
 # is missing. Uses sudo when not root. On a system without apt it prints the list and goes on, so that whatever is there
 # is used.
 #   build    the library and the program      demo     what the demo runs      test     what `make test` needs
-#   lint     formatting and static checks     blender, windows, wine, arm64, dist   large extras of tests of their own
+#   lint     formatting and static checks     blender, windows, wine, arm64, dist, web, chromium   large extras of tests
+#   of their own
 set -u
 
 packages=""
@@ -25,6 +26,10 @@ for set in "$@"; do
     arm64) packages="$packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user dpkg-dev" ;;
     dist) packages="$packages dpkg-dev lintian debootstrap python3" ;;
     blender) packages="$packages blender python3-numpy" ;;
+    web) packages="$packages emscripten dpkg-dev python3"
+        command -v node >/dev/null || packages="$packages nodejs"
+        command -v npm >/dev/null || packages="$packages npm" ;;
+    chromium) packages="$packages chromium" ;;
     *) echo "install-deps.sh: no set $set" >&2 && exit 1 ;;
     esac
 done

@@ -1,0 +1,549 @@
+/*
+ * simulation.js: the worker that holds the library. It opens characters, builds models, runs states and answers the page.
+ *
+ * Time is counted in frames of 1/60 s. Undisturbed, frame n is the state that a bake has at n/60 s of the clip: the lead-in,
+ * then the clip in the pieces of a bake. Snapshots, one a second, lead back to any frame, to the bit. What a hand does
+ * (pulls, blows, a turned joint) disturbs: from there on nothing is kept until the clip starts again.
+ */
+import { Character, Model, Rig, State, load, unpackDraco, usesDraco } from "cutis";
+
+const RATE = 60;
+let cutis;
+let source = null; // { bytes, name } or { zoo }: what was opened
+let original = null; // character as opened or rigged
+let rig = null;
+let character = null; // original with props and painted maps
+let model = null;
+let state = null;
+let baseline = null; // { model, state } of plain skinning, for ghost and split view
+let setup = null; // of the last build
+let snapshots = new Map(); // frame -> State
+let frame = 0;
+let disturbed = false;
+let playing = false;
+let speed = 1;
+let looping = true;
+let clock = 0; // seconds of playing that are due
+let last = 0;
+let acknowledged = true;
+let spare = []; // buffers that come back from the page
+const view = { ghost: false, color: "material", elements: false };
+const hand = { drags: [], impulses: [], joint: null };
+let restEdges = null;
+
+// ---- answers ----
+
+const handlers = {
+  async start({ threads }) {
+    cutis = await load({ threads });
+    return { version: cutis.version, solvers: cutis.solvers, zoo: cutis.zoo, props: cutis.zooProps, templates: cutis.templates, threads: cutis.threads };
+  },
+
+  async open({ bytes, name, zoo }) {
+    let data = bytes ? new Uint8Array(bytes) : null;
+    if (data && usesDraco(data)) data = unpackDraco(data, await dracoDecoder());
+    const opened = zoo ? Character.make(cutis, zoo) : Character.load(cutis, data, name);
+    forget();
+    original?.dispose();
+    rig?.dispose();
+    rig = null;
+    original = opened;
+    source = zoo ? { zoo, name: zoo + ".glb", bytes: opened.save() } : { bytes: data, name };
+    return { ...describe(original), bytes: data ? data.slice() : null };
+  },
+
+  /** A skeleton and weights for what was opened; landmarks: joints that the user moved. */
+  makeRig({ skeleton, landmarks, motion }) {
+    const made = new Rig(cutis, rig ? rig.bare : original, { skeleton, landmarks });
+    made.bare = rig ? rig.bare : original;
+    forget();
+    if (rig && rig.character !== original) original.dispose();
+    rig = made;
+    original = motion ? made.character.withMotion(new Uint8Array(motion.bytes), motion.name) : made.character;
+    let bytes;
+    try {
+      bytes = /\.(glb|gltf|vrm)$/i.test(source.name) && !motion ? made.character.save(".glb", source.original ?? source.bytes) : original.save();
+    } catch {
+      bytes = original.save(); // a file that cannot be edited: written anew
+    }
+    source = { bytes, name: source.name.replace(/\.\w+$/, "") + ".glb", original: source.original ?? source.bytes };
+    return { ...describe(original), sentences: made.sentences, score: made.score, skeleton: made.skeleton, file: bytes.slice() };
+  },
+
+  /** A motion for a character that has a skeleton. */
+  addMotion({ bytes, name }) {
+    const made = original.withMotion(new Uint8Array(bytes), name);
+    forget();
+    if (!rig || rig.character !== original) original.dispose();
+    original = made;
+    source = { ...source, bytes: made.save(), name: source.name.replace(/\.\w+$/, "") + ".glb" };
+    return describe(original);
+  },
+
+  /** Prepare a solver. Keeps the frame; flesh settles for half a second before it is shown. */
+  build(given) {
+    const begun = performance.now();
+    const before = setup;
+    const restart = !before || before.clip !== given.clip || given.restart;
+    const next = prepare(given);
+    const made = new Model(next, given);
+    const kept = restart ? 0 : frame;
+    drop();
+    if (character !== original && character !== next) character?.dispose();
+    character = next;
+    model = made;
+    setup = given;
+    state = new State(model);
+    const clip = clipOf();
+    setup.leadIn = cutis.solver(given.solver.split("+")[0]).geometric ? 0 : model.leadIn;
+    setup.frames = clip ? Math.max(1, Math.round((clip.end - clip.start) * RATE)) : 0;
+    begin();
+    frame = Math.min(kept, setup.frames || kept);
+    if (frame > 0) settle(frame);
+    show(true);
+    return { info: model.info, seconds: (performance.now() - begun) / 1000, frames: setup.frames, leadIn: setup.leadIn, frame,
+      props: character.props.map((prop, i) => ({ ...prop, ...character.propSurface(i, character.size) })) };
+  },
+
+  play({ on }) {
+    playing = on;
+    last = performance.now();
+    clock = 0;
+    if (on) loop();
+  },
+  speed({ value }) { speed = value; },
+  looping({ on }) { looping = on; },
+  seek({ to }) {
+    playing = false;
+    goTo(Math.max(0, setup?.frames ? Math.min(setup.frames, to) : to));
+    show(true);
+    return { frame, hash: state.hash };
+  },
+  hash: () => ({ frame, hash: state.hash, disturbed }),
+  view(given) {
+    Object.assign(view, given);
+    if (state) show(true);
+  },
+  hand(given) {
+    Object.assign(hand, given);
+    if (hand.drags.length || hand.impulses.length || hand.joint) disturbed = true;
+  },
+  /** Where things may be put: the middle of a built-in prop. */
+  propPlace({ name, clip }) {
+    const made = original.withBuiltInProps([name], clip ?? null);
+    const index = made.props.length - 1;
+    const joint = made.joints[made.props[index].joint];
+    const place = joint.rest.translation;
+    made.dispose();
+    return place;
+  },
+  source: () => ({ name: source.name, bytes: bakeBytes() }),
+  memory: () => ({ bytes: cutis.memoryBytes }),
+  fast({ seconds }) {
+    // many rounds of the clip as fast as they go, for tests of memory
+    const frames = Math.round(seconds * RATE);
+    for (let i = 0; i < frames; i++) advance();
+    return { bytes: cutis.memoryBytes, frame };
+  },
+};
+
+onmessage = async ({ data }) => {
+  if (data.kind === "drawn") {
+    acknowledged = true;
+    spare.push(...data.buffers);
+    return;
+  }
+  try {
+    const result = await handlers[data.kind](data);
+    postMessage({ id: data.id, result });
+  } catch (error) {
+    postMessage({ id: data.id, error: error.message ?? String(error) });
+  }
+};
+
+async function dracoDecoder() {
+  const [{ default: create }, { default: url }] = await Promise.all([import("draco3d/draco_decoder_nodejs.js"), import("draco3d/draco_decoder.wasm?url")]);
+  const wasmBinary = await (await fetch(url)).arrayBuffer();
+  return create({ wasmBinary });
+}
+
+// ---- characters ----
+
+function describe(given) {
+  const weights = given.weights;
+  const main = new Int32Array(given.vertexCount).fill(-1);
+  if (weights) {
+    for (let v = 0; v < main.length; v++) {
+      let best = 0;
+      for (let k = weights.first[v]; k < weights.first[v + 1]; k++) {
+        if (weights.values[k] > best) {
+          best = weights.values[k];
+          main[v] = weights.joints[k];
+        }
+      }
+    }
+  }
+  return { name: given.name, vertexCount: given.vertexCount, positions: given.positions.slice(), triangles: given.triangles.slice(),
+    triangleFaces: given.triangleFaces.slice(), uv: vertexUv(given), parts: given.parts, joints: given.joints, clips: given.clips,
+    rest: given.restPose(), size: given.size, bounds: given.bounds, skinned: Boolean(weights), mainJoint: main, points: given.vertexPoints.slice(),
+    maps: Object.fromEntries(Object.entries(given.maps).map(([name, map]) => [name, map.slice()])), warnings: given.warnings, settings: given.settings };
+}
+
+/** Texture coordinates by vertex; null where a vertex has several or none. */
+function vertexUv(given) {
+  const texcoords = given.texcoords;
+  if (!texcoords) return null;
+  const corners = given.corners;
+  const uv = new Float32Array(2 * given.vertexCount).fill(NaN);
+  for (let c = 0; c < corners.length; c++) {
+    const v = corners[c];
+    if (!Number.isNaN(uv[2 * v]) && (uv[2 * v] !== texcoords[2 * c] || uv[2 * v + 1] !== texcoords[2 * c + 1])) return null;
+    uv[2 * v] = texcoords[2 * c];
+    uv[2 * v + 1] = texcoords[2 * c + 1];
+  }
+  return uv.map((value) => (Number.isNaN(value) ? 0 : value));
+}
+
+/** The character with painted maps and props. */
+function prepare({ maps = {}, props = [], clip }) {
+  let made = original;
+  if (Object.keys(maps).length) made = painted(made, maps);
+  if (props.length) {
+    const bare = made;
+    made = bare.withBuiltInProps(props, clip ?? null);
+    if (bare !== original) bare.dispose();
+  }
+  return made;
+}
+
+/** A file in memory with attributes _CUTIS_NAME, loaded again. */
+function painted(given, maps) {
+  return Character.load(cutis, withMaps(source.bytes, source.name, given, maps), source.name.replace(/\.\w+$/, ".glb"));
+}
+
+/** The bytes of the opened file with the painted maps, as a bake takes them. */
+function bakeBytes() {
+  const maps = setup?.maps ?? {};
+  return Object.keys(maps).length ? withMaps(source.bytes, source.name, original, maps) : source.bytes.slice();
+}
+
+/** A .glb with painted maps: vertex attributes of every primitive, in the order of the character's vertices. */
+function withMaps(bytes, name, given, maps) {
+  const isGlb = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) === 0x46546c67;
+  const glb = isGlb ? bytes : given.save();
+  const data = new DataView(glb.buffer, glb.byteOffset, glb.byteLength);
+  const length = data.getUint32(12, true);
+  const json = JSON.parse(new TextDecoder().decode(glb.slice(20, 20 + length)));
+  const binary = glb.subarray(28 + length);
+  const chunks = [binary];
+  let size = binary.byteLength;
+
+  // primitives in the order of the parts; those that share vertices get the same accessor
+  const primitives = scenePrimitives(json);
+  const parts = given.parts;
+  if (primitives.length !== parts.length) throw new Error("painted values cannot be stored in this file: its meshes stand in the scene more than once");
+  const made = new Map();
+  primitives.forEach((primitive, i) => {
+    for (const [map, values] of Object.entries(maps)) {
+      const count = json.accessors[primitive.attributes.POSITION].count;
+      const key = `${map} ${parts[i].firstVertex} ${count}`;
+      if (!made.has(key)) {
+        const own = new Float32Array(count);
+        own.set(values.subarray(parts[i].firstVertex, Math.min(values.length, parts[i].firstVertex + count)));
+        json.bufferViews.push({ buffer: 0, byteOffset: size, byteLength: own.byteLength });
+        json.accessors.push({ bufferView: json.bufferViews.length - 1, componentType: 5126, count, type: "SCALAR" });
+        chunks.push(new Uint8Array(own.buffer));
+        size += own.byteLength;
+        made.set(key, json.accessors.length - 1);
+      }
+      primitive.attributes[`_CUTIS_${map.toUpperCase()}`] = made.get(key);
+    }
+  });
+  json.buffers[0].byteLength = size;
+
+  // together again
+  const text = new TextEncoder().encode(JSON.stringify(json));
+  const padded = (text.byteLength + 3) & ~3;
+  const out = new Uint8Array(28 + padded + size).fill(32, 20, 20 + padded);
+  const head = new DataView(out.buffer);
+  [0x46546c67, 2, out.byteLength, padded, 0x4e4f534a].forEach((value, i) => head.setUint32(4 * i, value, true));
+  out.set(text, 20);
+  head.setUint32(20 + padded, size, true);
+  head.setUint32(24 + padded, 0x004e4942, true);
+  let at = 28 + padded;
+  for (const chunk of chunks) {
+    out.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return out;
+}
+
+/** Primitives with triangles as the scene is traversed. */
+function scenePrimitives(json) {
+  const found = [];
+  const visit = (index) => {
+    const node = json.nodes[index];
+    if (node.mesh !== undefined) found.push(...json.meshes[node.mesh].primitives.filter((p) => p.mode === undefined || p.mode >= 4));
+    (node.children ?? []).forEach(visit);
+  };
+  (json.scenes?.[json.scene ?? 0]?.nodes ?? []).forEach(visit);
+  return found;
+}
+
+// ---- time ----
+
+function clipOf() {
+  return setup.clip ? character.clips.find((clip) => clip.name === setup.clip) : null;
+}
+
+function drop() {
+  for (const snapshot of snapshots.values()) snapshot.dispose();
+  snapshots.clear();
+  state?.dispose();
+  state = null;
+  model?.dispose();
+  model = null;
+  baseline?.state.dispose();
+  baseline?.model.dispose();
+  baseline = null;
+}
+
+/** All of the opened character but itself. */
+function forget() {
+  playing = false;
+  drop();
+  if (character && character !== original) character.dispose();
+  character = null;
+  setup = null;
+  restEdges = null;
+  hand.drags = [];
+  hand.impulses = [];
+  hand.joint = null;
+}
+
+/** Frame 0: at rest, then the lead-in to the clip's first pose. */
+function begin() {
+  const first = snapshots.get(0);
+  if (first) {
+    state.restore(first);
+  } else {
+    state.reset();
+    state.runTo(setup.leadIn, { clip: setup.clip, leadIn: setup.leadIn });
+    snapshots.set(0, state.copy());
+  }
+  frame = 0;
+  disturbed = hand.drags.length > 0 || Boolean(hand.joint);
+}
+
+/** One frame further. */
+function advance() {
+  if (setup.frames && frame >= setup.frames) {
+    begin();
+    return;
+  }
+  frame++;
+  const input = { clip: setup.clip, leadIn: setup.leadIn, drags: hand.drags, impulses: hand.impulses };
+  if (hand.joint) state.step(1 / RATE, { joints: turned(frame / RATE), drags: hand.drags, impulses: hand.impulses });
+  else state.runTo(setup.leadIn + frame / RATE, input);
+  hand.impulses = [];
+  if (!disturbed && frame % RATE === 0 && !snapshots.has(frame) && snapshots.size < 64) snapshots.set(frame, state.copy());
+}
+
+function goTo(to) {
+  if (disturbed || to < frame) {
+    let from = 0;
+    for (const key of snapshots.keys()) if (key <= to && key > from) from = key;
+    if (snapshots.has(from)) state.restore(snapshots.get(from));
+    frame = from;
+    disturbed = false;
+  }
+  while (frame < to) advance();
+}
+
+/** After a change of parameters: half a second before the frame on, so that the flesh does not jump. */
+function settle(to) {
+  const from = Math.max(0, to - RATE / 2);
+  if (from > 0) {
+    state.reset(character.pose(setup.clip ?? null, clipTime(from)));
+    state.step(0, { joints: character.pose(setup.clip ?? null, clipTime(from)) });
+  }
+  frame = from;
+  disturbed = true; // replayed from the middle: near what a bake has here, not the same bits
+  for (let i = from; i < to; i++) {
+    frame++;
+    state.step(1 / RATE, { joints: character.pose(setup.clip ?? null, clipTime(frame)) });
+  }
+  model.live = true;
+}
+
+function clipTime(at) {
+  const clip = clipOf();
+  return clip ? clip.start + at / RATE : 0;
+}
+
+/** The pose with one joint turned about itself, and all that hangs from it. */
+function turned(time) {
+  const pose = character.pose(setup.clip ?? null, clipTime(time * RATE));
+  const { index, quaternion: [x, y, z, w] } = hand.joint;
+  const r = [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)];
+  const pivot = [pose[12 * index + 3], pose[12 * index + 7], pose[12 * index + 11]];
+  const parents = character.joints.map((joint) => joint.parent);
+  const below = parents.map(() => false);
+  below[index] = true;
+  for (let j = index + 1; j < parents.length; j++) below[j] = parents[j] >= 0 && below[parents[j]];
+  for (let j = 0; j < parents.length; j++) {
+    if (!below[j]) continue;
+    const m = pose.slice(12 * j, 12 * j + 12);
+    for (let k = 0; k < 3; k++) m[4 * k + 3] -= pivot[k];
+    for (let row = 0; row < 3; row++) {
+      for (let column = 0; column < 4; column++) {
+        pose[12 * j + 4 * row + column] = r[3 * row] * m[column] + r[3 * row + 1] * m[4 + column] + r[3 * row + 2] * m[8 + column] + (column === 3 ? pivot[row] : 0);
+      }
+    }
+  }
+  return pose;
+}
+
+/** Play: as many frames as are due, at most for 30 ms at a time, so that messages are heard. */
+function loop() {
+  if (!playing || !state) return;
+  const now = performance.now();
+  clock = Math.min(clock + speed * (now - last) / 1000, 0.25);
+  last = now;
+  const due = Math.floor(clock * RATE + 1e-9);
+  let done = 0;
+  while (done < due && performance.now() - now < 30) {
+    if (!looping && setup.frames && frame >= setup.frames) {
+      playing = false;
+      postMessage({ kind: "ended" });
+      break;
+    }
+    stepTime();
+    done++;
+  }
+  clock -= done / RATE;
+  if (done) show(false);
+  setTimeout(loop, done < due ? 0 : 4);
+}
+
+let frameMs = 0;
+function stepTime() {
+  const begun = performance.now();
+  advance();
+  frameMs = performance.now() - begun;
+}
+
+// ---- what the page draws ----
+
+function take(count) {
+  const found = spare.findIndex((buffer) => buffer.byteLength === 4 * count);
+  return new Float32Array(found < 0 ? new ArrayBuffer(4 * count) : spare.splice(found, 1)[0]);
+}
+
+function show(always) {
+  if (!state || (!always && !acknowledged)) return;
+  acknowledged = false;
+  const n = character.vertexCount;
+  const message = { kind: "frame", frame, time: frame / RATE, ms: frameMs, disturbed, playing, stats: state.stats };
+  const buffers = [];
+  const fill = (name, values) => {
+    message[name] = take(values.length);
+    message[name].set(values);
+    buffers.push(message[name].buffer);
+  };
+  fill("positions", state.positions);
+  fill("normals", state.normals);
+  message.volume = volume(message.positions);
+  if (view.ghost || view.color === "displacement") {
+    const pose = hand.joint ? turned(frame / RATE) : character.pose(setup.clip ?? null, clipTime(frame));
+    baseline ??= makeBaseline();
+    baseline.state.step(0, { joints: pose, morphs: character.morphCount ? character.morphWeights(setup.clip ?? null, clipTime(frame)) : undefined });
+    fill("ghost", baseline.state.positions);
+    fill("ghostNormals", baseline.state.normals);
+  }
+  message.joints = hand.joint ? turned(frame / RATE) : character.pose(setup.clip ?? null, clipTime(frame));
+  const values = colorValues(message);
+  if (values) fill("values", values);
+  if (view.elements) {
+    const places = state.outputRole("elements");
+    const layers = state.outputRole("element_layer");
+    if (places) fill("elements", places.values);
+    if (places && layers) fill("layers", layers.values);
+    message.tissue = [];
+    for (let i = 0; ; i++) {
+      const tissue = state.outputRole("tissue", i);
+      if (!tissue) break;
+      message.tissue.push(tissue.values.slice());
+    }
+  }
+  message.props = character.props.map((_, i) => {
+    const prop = state.prop(i);
+    return { transform: prop.transform, positions: prop.positions?.slice() ?? null };
+  });
+  message.vertexCount = n;
+  postMessage(message, buffers);
+}
+
+function makeBaseline() {
+  const name = cutis.solvers.find((solver) => solver.baseline).name;
+  const own = new Model(character, { solver: name });
+  return { model: own, state: new State(own) };
+}
+
+/** One number a vertex for the colours; null for the materials. */
+function colorValues(message) {
+  if (view.color === "material" || view.color === "plain") return null;
+  if (view.color.startsWith("map:")) return null; // the page has them
+  if (view.color === "displacement") {
+    const values = new Float32Array(message.positions.length / 3);
+    for (let v = 0; v < values.length; v++) {
+      values[v] = Math.hypot(message.positions[3 * v] - message.ghost[3 * v], message.positions[3 * v + 1] - message.ghost[3 * v + 1], message.positions[3 * v + 2] - message.ghost[3 * v + 2]) / character.size;
+    }
+    return values;
+  }
+  if (view.color === "stretch") return stretch(message.positions);
+  const output = state.output(view.color);
+  if (!output || output.domain !== "vertex") return null;
+  if (output.components === 1) return output.values;
+  const values = new Float32Array(output.count);
+  for (let v = 0; v < output.count; v++) values[v] = Math.hypot(...output.values.subarray(v * output.components, (v + 1) * output.components));
+  return values;
+}
+
+/** Mean of length over rest length of the edges of a vertex. */
+function stretch(positions) {
+  const triangles = character.triangles;
+  const length = (p, a, b) => Math.hypot(p[3 * a] - p[3 * b], p[3 * a + 1] - p[3 * b + 1], p[3 * a + 2] - p[3 * b + 2]);
+  if (!restEdges || restEdges.length !== triangles.length) {
+    const rest = character.positions;
+    restEdges = Float32Array.from(triangles, (a, i) => length(rest, a, triangles[i % 3 === 2 ? i - 2 : i + 1]));
+  }
+  const sums = new Float32Array(positions.length / 3);
+  const counts = new Float32Array(sums.length);
+  for (let i = 0; i < triangles.length; i++) {
+    const a = triangles[i];
+    const b = triangles[i % 3 === 2 ? i - 2 : i + 1];
+    const ratio = restEdges[i] > 0 ? length(positions, a, b) / restEdges[i] : 1;
+    sums[a] += ratio;
+    sums[b] += ratio;
+    counts[a]++;
+    counts[b]++;
+  }
+  return sums.map((sum, v) => (counts[v] ? sum / counts[v] : 1));
+}
+
+let restVolume = { of: null, value: 0 };
+/** Volume over that at rest, by the divergence theorem over all triangles. */
+function volume(positions) {
+  const triangles = character.triangles;
+  const of = (p) => {
+    let sum = 0;
+    for (let t = 0; t < triangles.length; t += 3) {
+      const [a, b, c] = [3 * triangles[t], 3 * triangles[t + 1], 3 * triangles[t + 2]];
+      sum += p[a] * (p[b + 1] * p[c + 2] - p[b + 2] * p[c + 1]) + p[a + 1] * (p[b + 2] * p[c] - p[b] * p[c + 2]) + p[a + 2] * (p[b] * p[c + 1] - p[b + 1] * p[c]);
+    }
+    return sum / 6;
+  };
+  if (restVolume.of !== character) restVolume = { of: character, value: of(character.positions) };
+  return restVolume.value ? of(positions) / restVolume.value : 1;
+}

@@ -1,0 +1,411 @@
+/*
+ * view.js: what is drawn: the character, plain skinning beside or behind it, skeleton, props, inner layers, floor; and what
+ * the pointer meets.
+ */
+import * as THREE from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { TransformControls } from "three/addons/controls/TransformControls.js";
+
+import { LAYERS, paintColors, scaleOf } from "./colors.js";
+import { partMaterials } from "./materials.js";
+
+const THEMES = {
+  dark: { background: 0x17191d, floor: 0x22252b, line: 0x343942, fog: 0x17191d },
+  light: { background: 0xe9ecf0, floor: 0xdfe3e8, line: 0xc3c9d1, fog: 0xe9ecf0 },
+};
+
+export class View {
+  constructor(host) {
+    this.host = host;
+    const probe = document.createElement("canvas").getContext("webgl2");
+    const about = probe?.getExtension("WEBGL_debug_renderer_info");
+    const name = about ? probe.getParameter(about.UNMASKED_RENDERER_WEBGL) : "";
+    this.software = /swiftshader|llvmpipe|software/i.test(name); // no antialiasing and no shadows there
+    this.renderer = new THREE.WebGLRenderer({ antialias: !this.software, powerPreference: "high-performance", preserveDrawingBuffer: true });
+    this.renderer.localClippingEnabled = true;
+    this.renderer.setPixelRatio(this.software ? 1 : Math.min(2, devicePixelRatio));
+    this.renderer.shadowMap.enabled = !this.software;
+    this.renderer.toneMapping = this.software ? THREE.NoToneMapping : THREE.NeutralToneMapping;
+    this.canvas = this.renderer.domElement;
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("aria-label", "the character in three dimensions");
+    host.append(this.canvas);
+
+    // camera, light, floor
+    this.scene = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(35, 1, 0.01, 100);
+    this.orbit = new OrbitControls(this.camera, this.canvas);
+    this.orbit.enableDamping = true;
+    this.orbit.dampingFactor = 0.12;
+    this.sky = new THREE.HemisphereLight(0xffffff, 0x8a7f78, 1.6);
+    this.sun = new THREE.DirectionalLight(0xfff4e8, 2.2);
+    this.rim = new THREE.DirectionalLight(0xbfd4ff, 0.9);
+    this.sun.castShadow = !this.software;
+    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.bias = -0.0006;
+    this.scene.add(this.sky, this.sun, this.sun.target, this.rim);
+    this.floor = new THREE.Mesh(new THREE.CircleGeometry(1, 64).rotateX(-Math.PI / 2), new THREE.MeshLambertMaterial({ polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }));
+    this.floor.receiveShadow = true;
+    this.scene.add(this.floor);
+
+    this.mode = "one"; // or ghost, split
+    this.divider = 0.5;
+    this.coloring = "material";
+    this.clip = new THREE.Plane(new THREE.Vector3(-1, 0, 0), 0);
+    this.raycaster = new THREE.Raycaster();
+    this.wire = false;
+    this.props = [];
+    this.gizmo = new TransformControls(this.camera, this.canvas);
+    this.gizmo.setSize(0.8);
+    this.gizmo.addEventListener("dragging-changed", (event) => (this.orbit.enabled = !event.value));
+    this.scene.add(this.gizmo.getHelper());
+    new ResizeObserver(() => this.resize()).observe(host);
+    this.resize();
+    this.rendered = 0;
+    this.dirty = true;
+    this.orbit.addEventListener("change", () => (this.dirty = true));
+    this.gizmo.addEventListener("change", () => (this.dirty = true));
+    this.renderer.setAnimationLoop(() => this.draw());
+  }
+
+  theme(name) {
+    const colors = THEMES[name];
+    this.scene.background = new THREE.Color(colors.background);
+    this.floor.material.color.set(colors.floor);
+    this.lineColor = colors.line;
+    this.makeGrid();
+    this.dirty = true;
+  }
+  makeGrid() {
+    if (this.grid) this.scene.remove(this.grid);
+    const size = this.size ?? 2;
+    this.grid = new THREE.PolarGridHelper(size * 1.6, 16, 8, 64, this.lineColor, this.lineColor);
+    this.grid.position.y = this.ground ?? 0;
+    this.scene.add(this.grid);
+  }
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.host;
+    if (!width || !height) return;
+    this.renderer.setSize(width, height);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+    this.dirty = true;
+  }
+
+  // ---- the character ----
+
+  async show(description) {
+    const materials = await partMaterials(description);
+    this.clear();
+    this.description = description;
+    const { bounds, size } = description;
+    this.size = size;
+    this.ground = bounds.min[1];
+    this.geometry = this.makeGeometry(description);
+    this.ghostGeometry = this.makeGeometry(description);
+    this.materials = materials;
+    this.plain = new THREE.MeshStandardMaterial({ color: 0xd8a48c, roughness: 0.6 });
+    this.colored = new THREE.MeshLambertMaterial({ vertexColors: true });
+    this.ghostMaterial = new THREE.MeshLambertMaterial({ color: 0x4d8dff, transparent: true, opacity: 0.35, depthWrite: false });
+    this.mesh = new THREE.Mesh(this.geometry, materials);
+    this.ghost = new THREE.Mesh(this.ghostGeometry, materials);
+    for (const mesh of [this.mesh, this.ghost]) Object.assign(mesh, { frustumCulled: false, castShadow: true, receiveShadow: true });
+    this.scene.add(this.mesh, this.ghost);
+    this.makeSkeleton(description);
+    this.elements = new THREE.Points(new THREE.BufferGeometry(), new THREE.PointsMaterial({ vertexColors: true, size: size * 0.009 }));
+    this.elements.frustumCulled = false;
+    this.elements.visible = false;
+    this.scene.add(this.elements);
+    this.tissue = new THREE.Group();
+    this.scene.add(this.tissue);
+    this.frameCamera();
+    this.floor.scale.setScalar(size * 1.6);
+    this.floor.position.y = this.ground;
+    this.makeGrid();
+    this.applyLook();
+  }
+  makeGeometry({ positions, triangles, triangleFaces, parts, uv, vertexCount }) {
+    const geometry = new THREE.BufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(positions.slice(), 3).setUsage(THREE.DynamicDrawUsage));
+    geometry.setAttribute("normal", new THREE.BufferAttribute(new Float32Array(3 * vertexCount), 3).setUsage(THREE.DynamicDrawUsage));
+    geometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(3 * vertexCount).fill(1), 3).setUsage(THREE.DynamicDrawUsage));
+    if (uv) geometry.setAttribute("uv", new THREE.BufferAttribute(uv, 2));
+    geometry.setIndex(new THREE.BufferAttribute(Uint32Array.from(triangles), 1));
+
+    // triangles of a part follow each other
+    let at = 0;
+    parts.forEach((part, i) => {
+      const begin = at;
+      while (at < triangleFaces.length && triangleFaces[at] < part.firstFace + part.faceCount) at++;
+      geometry.addGroup(3 * begin, 3 * (at - begin), i);
+    });
+    geometry.boundingSphere = new THREE.Sphere(new THREE.Vector3(), Infinity);
+    return geometry;
+  }
+  makeSkeleton({ joints }) {
+    const geometry = new THREE.BufferGeometry();
+    this.bonePairs = joints.map((joint, i) => [joint.parent, i]).filter(([parent]) => parent >= 0);
+    geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(6 * this.bonePairs.length), 3));
+    this.skeleton = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: 0xffb347, depthTest: false, transparent: true }));
+    this.skeleton.frustumCulled = false;
+    const dots = new THREE.BufferGeometry();
+    dots.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * joints.length), 3));
+    dots.setAttribute("color", new THREE.BufferAttribute(new Float32Array(3 * joints.length).fill(1), 3));
+    this.jointDots = new THREE.Points(dots, new THREE.PointsMaterial({ size: 7, sizeAttenuation: false, depthTest: false, transparent: true, vertexColors: true }));
+    this.jointDots.frustumCulled = false;
+    this.skeleton.renderOrder = 2;
+    this.jointDots.renderOrder = 3;
+    this.scene.add(this.skeleton, this.jointDots);
+    this.skeleton.visible = this.jointDots.visible = this.showSkeleton ?? false;
+  }
+  clear() {
+    for (const key of ["mesh", "ghost", "skeleton", "jointDots", "elements", "tissue"]) {
+      if (!this[key]) continue;
+      this.scene.remove(this[key]);
+      this[key].geometry?.dispose();
+      this[key] = null;
+    }
+    this.setProps([]);
+    this.gizmo.detach();
+  }
+  frameCamera() {
+    const { min, max } = this.description.bounds;
+    const middle = new THREE.Vector3((min[0] + max[0]) / 2, (min[1] + max[1]) / 2, (min[2] + max[2]) / 2);
+    const reach = (0.62 * this.size) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect);
+    this.camera.near = this.size / 200;
+    this.camera.far = this.size * 40;
+    this.camera.position.copy(middle).add(new THREE.Vector3(0.42, 0.16, 0.9).normalize().multiplyScalar(reach));
+    this.camera.updateProjectionMatrix();
+    this.orbit.target.copy(middle);
+    this.orbit.minDistance = this.size / 20;
+    this.orbit.maxDistance = this.size * 12;
+    const s = this.size;
+    this.sun.position.copy(middle).add(new THREE.Vector3(0.7 * s, 1.4 * s, 0.9 * s));
+    this.sun.target.position.copy(middle);
+    this.rim.position.copy(middle).add(new THREE.Vector3(-s, 0.6 * s, -s));
+    Object.assign(this.sun.shadow.camera, { left: -s, right: s, top: s, bottom: -s, near: 0.1 * s, far: 4 * s });
+    this.sun.shadow.camera.updateProjectionMatrix();
+    this.dirty = true;
+  }
+
+  // ---- how it looks ----
+
+  applyLook() {
+    if (!this.mesh) return;
+    const own = this.coloring === "material" ? this.materials : this.coloring === "plain" ? this.plain : this.colored;
+    const list = Array.isArray(own) ? own : [own];
+    this.mesh.material = own;
+    const all = [...list, this.ghostMaterial, ...this.materials, this.plain, this.colored];
+    for (const material of all) {
+      material.wireframe = this.wire;
+      material.clippingPlanes = this.cut ? [this.clip] : [];
+      if (material !== this.ghostMaterial && this.cut) material.side = THREE.DoubleSide;
+      material.transparent = material === this.ghostMaterial || (material.userData.wasTransparent ??= material.transparent) || Boolean(this.seeThrough);
+      if (material !== this.ghostMaterial) {
+        material.userData.ownOpacity ??= material.opacity;
+        material.opacity = this.seeThrough ? 0.28 * material.userData.ownOpacity : material.userData.ownOpacity;
+        material.depthWrite = !this.seeThrough;
+      }
+    }
+    this.ghost.material = this.mode === "ghost" ? this.ghostMaterial : this.coloring === "material" ? this.materials : this.plain;
+    this.ghost.visible = this.mode === "ghost";
+    this.skeleton.visible = this.jointDots.visible = Boolean(this.showSkeleton);
+    this.dirty = true;
+  }
+  setCut(on, axis = "x", at = 0.5) {
+    this.cut = on;
+    const k = { x: 0, y: 1, z: 2 }[axis];
+    const { min, max } = this.description?.bounds ?? { min: [0, 0, 0], max: [1, 1, 1] };
+    const normal = [0, 0, 0];
+    normal[k] = -1;
+    this.clip.normal.set(...normal);
+    this.clip.constant = min[k] + at * (max[k] - min[k]);
+    this.applyLook();
+  }
+
+  // ---- frames ----
+
+  frame(message, outputs) {
+    if (!this.mesh || message.vertexCount !== this.description.vertexCount) return;
+    const put = (geometry, name, values) => {
+      geometry.attributes[name].array.set(values);
+      geometry.attributes[name].needsUpdate = true;
+    };
+    put(this.geometry, "position", message.positions);
+    put(this.geometry, "normal", message.normals);
+    if (message.ghost) {
+      put(this.ghostGeometry, "position", message.ghost);
+      put(this.ghostGeometry, "normal", message.ghostNormals);
+    }
+    const values = message.values ?? (this.coloring.startsWith("map:") ? this.mapValues : null);
+    if (values && this.mesh.material === this.colored) {
+      this.scale = scaleOf(this.coloring, outputs.find((output) => output.name === this.coloring), values);
+      paintColors(values, this.scale, this.geometry.attributes.color.array);
+      this.geometry.attributes.color.needsUpdate = true;
+    }
+    this.placeJoints(message.joints);
+    this.placeProps(message.props);
+    this.placeElements(message);
+    this.dirty = true;
+  }
+  /** Values of the page's own, such as a painted map. */
+  setMap(values) {
+    this.mapValues = values;
+    if (!values || !this.mesh) return;
+    paintColors(values, scaleOf("map:", null, values), this.geometry.attributes.color.array);
+    this.geometry.attributes.color.needsUpdate = true;
+    this.dirty = true;
+  }
+  placeJoints(joints) {
+    this.pose = joints;
+    const at = (j, into, k) => [0, 1, 2].forEach((c) => (into[3 * k + c] = joints[12 * j + 4 * c + 3]));
+    const lines = this.skeleton.geometry.attributes.position;
+    this.bonePairs.forEach(([parent, child], i) => {
+      at(parent, lines.array, 2 * i);
+      at(child, lines.array, 2 * i + 1);
+    });
+    lines.needsUpdate = true;
+    const dots = this.jointDots.geometry.attributes.position;
+    for (let j = 0; j < dots.count; j++) at(j, dots.array, j);
+    dots.needsUpdate = true;
+  }
+  markJoint(chosen) {
+    const color = this.jointDots.geometry.attributes.color;
+    for (let j = 0; j < color.count; j++) color.setXYZ(j, 1, j === chosen ? 0.35 : 0.8, j === chosen ? 0.25 : 0.45);
+    color.needsUpdate = true;
+    this.dirty = true;
+  }
+  jointPlace(j) {
+    return new THREE.Vector3(this.pose[12 * j + 3], this.pose[12 * j + 7], this.pose[12 * j + 11]);
+  }
+  setProps(list) {
+    for (const prop of this.props) {
+      this.scene.remove(prop);
+      prop.geometry.dispose();
+    }
+    this.props = list.map(({ positions, triangles, name }) => {
+      const geometry = new THREE.BufferGeometry();
+      geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
+      geometry.setIndex(new THREE.BufferAttribute(Uint32Array.from(triangles), 1));
+      const flat = geometry.toNonIndexed();
+      flat.computeVertexNormals();
+      const mesh = new THREE.Mesh(flat, new THREE.MeshStandardMaterial({ color: 0x6f9bd1, roughness: 0.7 }));
+      mesh.name = name;
+      mesh.matrixAutoUpdate = false;
+      mesh.castShadow = mesh.receiveShadow = true;
+      this.scene.add(mesh);
+      return mesh;
+    });
+  }
+  placeProps(list) {
+    list.forEach(({ transform }, i) => {
+      if (!this.props[i]) return;
+      this.props[i].matrix.set(...transform, 0, 0, 0, 1);
+      this.props[i].matrixWorldNeedsUpdate = true;
+    });
+  }
+  placeElements(message) {
+    this.elements.visible = Boolean(message.elements);
+    if (message.elements) {
+      const geometry = this.elements.geometry;
+      const count = message.elements.length / 3;
+      if (geometry.attributes.position?.count !== count) {
+        geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * count), 3));
+        geometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(3 * count).fill(0.8), 3));
+      }
+      geometry.attributes.position.array.set(message.elements);
+      geometry.attributes.position.needsUpdate = true;
+      if (message.layers) {
+        for (let i = 0; i < count; i++) geometry.attributes.color.setXYZ(i, ...(LAYERS[Math.round(message.layers[i])] ?? LAYERS[5]));
+        geometry.attributes.color.needsUpdate = true;
+      }
+    }
+    const tissue = message.tissue ?? [];
+    while (this.tissue.children.length > tissue.length) this.tissue.remove(this.tissue.children.at(-1));
+    tissue.forEach((positions, i) => {
+      let mesh = this.tissue.children[i];
+      if (!mesh) {
+        const geometry = new THREE.BufferGeometry();
+        geometry.setAttribute("position", new THREE.BufferAttribute(positions, 3));
+        geometry.setIndex(this.geometry.index);
+        const color = LAYERS[Math.max(0, tissue.length - 1 - i)] ?? LAYERS[5];
+        mesh = new THREE.Mesh(geometry, new THREE.MeshLambertMaterial({ color: new THREE.Color(...color), flatShading: true }));
+        mesh.frustumCulled = false;
+        this.tissue.add(mesh);
+      }
+      mesh.geometry.attributes.position.array.set(positions);
+      mesh.geometry.attributes.position.needsUpdate = true;
+    });
+  }
+
+  draw() {
+    this.orbit.update();
+    if (!this.dirty) return;
+    this.dirty = false;
+    this.rendered++;
+    if (this.mode === "split" && this.mesh) {
+      // skinning on the left, flesh on the right
+      const { width, height } = this.renderer.getSize(new THREE.Vector2());
+      const at = Math.round(width * this.divider);
+      this.renderer.setScissorTest(true);
+      this.mesh.visible = false;
+      this.ghost.visible = true;
+      this.renderer.setScissor(0, 0, at, height);
+      this.renderer.render(this.scene, this.camera);
+      this.mesh.visible = true;
+      this.ghost.visible = false;
+      this.renderer.setScissor(at, 0, width - at, height);
+      this.renderer.render(this.scene, this.camera);
+      this.renderer.setScissorTest(false);
+    } else {
+      this.renderer.render(this.scene, this.camera);
+    }
+  }
+
+  // ---- pointer ----
+
+  ray(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const at = new THREE.Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
+    this.raycaster.setFromCamera(at, this.camera);
+    return this.raycaster;
+  }
+  /** The nearest vertex under the pointer: { vertex, point, normal }; null: none. */
+  pick(event) {
+    if (!this.mesh) return null;
+    const single = this.mesh.material;
+    this.mesh.material = this.plain;
+    const [hit] = this.ray(event).intersectObject(this.mesh, false);
+    this.mesh.material = single;
+    if (!hit) return null;
+    const positions = this.geometry.attributes.position;
+    const p = new THREE.Vector3();
+    let best = null;
+    for (const vertex of [hit.face.a, hit.face.b, hit.face.c]) {
+      const distance = p.fromBufferAttribute(positions, vertex).distanceTo(hit.point);
+      if (!best || distance < best.distance) best = { vertex, distance };
+    }
+    return { vertex: best.vertex, point: hit.point.clone(), normal: hit.face.normal.clone() };
+  }
+  /** Where the pointer is on the plane through `point` that faces the camera. */
+  onPlane(event, point) {
+    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(this.camera.getWorldDirection(new THREE.Vector3()), point);
+    return this.ray(event).ray.intersectPlane(plane, new THREE.Vector3());
+  }
+  /** The joint whose dot is nearest to the pointer, within 14 pixels; -1: none. */
+  pickJoint(event) {
+    if (!this.pose || !this.jointDots) return -1;
+    const box = this.canvas.getBoundingClientRect();
+    let best = -1;
+    let least = 14;
+    for (let j = 0; j < this.description.joints.length; j++) {
+      const p = this.jointPlace(j).project(this.camera);
+      const distance = Math.hypot(((p.x + 1) / 2) * box.width + box.left - event.clientX, ((1 - p.y) / 2) * box.height + box.top - event.clientY);
+      if (distance < least && p.z < 1) {
+        least = distance;
+        best = j;
+      }
+    }
+    return best;
+  }
+}

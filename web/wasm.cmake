@@ -1,0 +1,44 @@
+# wasm.cmake: the library as WebAssembly, for the npm package in web/cutis. Included by the root in place of libraries
+# and program when Emscripten compiles.
+#
+# Every source is compiled once, with atomic instructions, which a memory that is not shared takes as well, and linked
+# four times: `cutis` for one thread, `cutis-threads` with shared memory, `cutis-live` without files and rigging, and the
+# golden program. Loops over structs get slower by clang's vectoriser of straight code: it stays off.
+target_compile_options(cutis_flags INTERFACE -msimd128 -matomics -mbulk-memory -fno-slp-vectorize -Wno-unused-command-line-argument)
+find_program(PYTHON3 python3 REQUIRED)
+set(WEB ${PROJECT_SOURCE_DIR}/web)
+set(GENERATED ${CMAKE_BINARY_DIR}/generated)
+
+# What JavaScript knows of the C interface: layouts of structs, values of enums, names of functions.
+add_custom_command(OUTPUT ${GENERATED}/structs.js ${GENERATED}/layout.c
+                   COMMAND ${CMAKE_COMMAND} -E make_directory ${GENERATED}
+                   COMMAND ${PYTHON3} ${PROJECT_SOURCE_DIR}/scripts/web_structs.py ${PROJECT_SOURCE_DIR}/include/cutis ${GENERATED}
+                   DEPENDS ${PROJECT_SOURCE_DIR}/scripts/web_structs.py ${PROJECT_SOURCE_DIR}/scripts/python_structs.py
+                           ${PROJECT_SOURCE_DIR}/include/cutis/base.h ${PROJECT_SOURCE_DIR}/include/cutis/character.h
+                           ${PROJECT_SOURCE_DIR}/include/cutis/model.h ${PROJECT_SOURCE_DIR}/include/cutis/io.h
+                           ${PROJECT_SOURCE_DIR}/include/cutis/measure.h ${PROJECT_SOURCE_DIR}/include/cutis/rig.h
+                           ${PROJECT_SOURCE_DIR}/include/cutis/zoo.h ${PROJECT_SOURCE_DIR}/include/cutis/bake.h VERBATIM)
+add_library(web_glue OBJECT ${WEB}/glue.c ${GENERATED}/layout.c)
+target_link_libraries(web_glue PRIVATE cutis_flags)
+
+set(COMMON -O2 -sWASM_BIGINT=1 -sALLOW_MEMORY_GROWTH=1 -sTOTAL_STACK=4194304 -sINITIAL_MEMORY=33554432
+           -sASSERTIONS=0 -sABORTING_MALLOC=0)
+set(MODULE -sMODULARIZE=1 -sEXPORT_NAME=createCutis --no-entry)
+set(THREADS -sNODEJS_CATCH_EXIT=0 -sNODEJS_CATCH_REJECTION=0 -pthread -Wno-pthreads-mem-growth -sPTHREAD_POOL_SIZE=Module.threads-1 -sMAXIMUM_MEMORY=2147483648)
+
+# web_module(NAME FUNCTIONS OPTIONS...): NAME.js and NAME.wasm with the functions of a generated list.
+function(web_module name functions)
+  add_executable(${name} $<TARGET_OBJECTS:cutis_objects> $<TARGET_OBJECTS:web_glue>)
+  target_link_libraries(${name} PRIVATE ${CUTIS_LIBRARIES})
+  target_link_options(${name} PRIVATE ${COMMON} ${MODULE} -sEXPORTED_FUNCTIONS=@${GENERATED}/${functions} ${ARGN})
+endfunction()
+web_module(cutis all.exports -sENVIRONMENT=web,worker -sEXPORT_ES6=1 -sEXPORTED_RUNTIME_METHODS=FS,wasmMemory -sFORCE_FILESYSTEM=1)
+web_module(cutis-live live.exports -Oz -sENVIRONMENT=web,worker -sEXPORT_ES6=1 -sEXPORTED_RUNTIME_METHODS=wasmMemory -sFILESYSTEM=0)
+web_module(cutis-threads all.exports -sENVIRONMENT=web,worker,node -sEXPORTED_RUNTIME_METHODS=FS,wasmMemory -sFORCE_FILESYSTEM=1
+           ${THREADS})
+
+# The golden hashes, for Node and for a page, on one thread and on more.
+add_executable(golden ${PROJECT_SOURCE_DIR}/tests/golden.c $<TARGET_OBJECTS:cutis_objects>)
+target_link_libraries(golden PRIVATE cutis_flags ${CUTIS_LIBRARIES})
+target_link_options(golden PRIVATE ${COMMON} -O1 -sENVIRONMENT=web,worker,node -sEXIT_RUNTIME=1 -pthread -Wno-pthreads-mem-growth -sPTHREAD_POOL_SIZE=3
+                    -sMAXIMUM_MEMORY=2147483648)
