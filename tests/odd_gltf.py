@@ -700,6 +700,14 @@ def tangents_and_colours(d):
 
 
 @file()
+def texcoords_nan(d):
+    """Texture coordinates that are no numbers, as unwrapping degenerate faces leaves them."""
+    joints = character(d)
+    d.root["meshes"][0]["primitives"][0]["attributes"]["TEXCOORD_0"] = d.accessor([[float("nan"), 0.5]] * len(tube()[0]))
+    d.clip(bend(joints))
+
+
+@file()
 def tiny(d):
     top = d.node(name="root", scale=[1e-4, 1e-4, 1e-4])
     d.clip(bend(character(d, parent=top, placed=d.world(top))))

@@ -82,6 +82,72 @@ END
 run 2 bake arm.glb --solver lbs -o arm2.vrm
 shows "written from a .vrm alone" err
 
+# an .obj with a library of materials and an image beside it
+holds "an .obj" <<'END'
+from odd_fbx import PNG
+open("skin.png", "wb").write(PNG)
+open("look.mtl", "w").write("newmtl body\nKd 1 0 0\nmap_Kd -bm 1 C:\\art\\skin.png\nnewmtl eye\nKd 0.25 0.5 0.75\n")
+open("cube.obj", "w").write("mtllib look.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\n"
+                            "usemtl body\nf 1/1 3/1 2/1\nf 1/1 2/1 4/1\nusemtl eye\nf 1/1 4/1 3/1\nf 2/1 3/1 4/1\n")
+END
+run 0 convert cube.obj cube.glb
+holds "its colours and image are in the .glb" <<'END'
+import json, struct
+data = open("cube.glb", "rb").read()
+root = json.loads(data[20:20 + struct.unpack("<I", data[12:16])[0]])
+body, eye = (m["pbrMetallicRoughness"] for m in root["materials"])
+assert body["baseColorTexture"]["index"] == 0 and body["baseColorFactor"] == [1, 1, 1, 1] and len(root["images"]) == 1
+assert eye["baseColorFactor"] == [0.25, 0.5, 0.75, 1] and "baseColorTexture" not in eye
+END
+
+# images of the kind TGA become PNG: plain and run-length packed, upside down or not, with and without opacity
+holds "TGA files" <<'END'
+import random, struct
+random.seed(1)
+def pixel(x, y, n): return bytes([(x * 5 + y) % 256, x // 9 * 20 % 256, random.randrange(256) if x > 60 else y // 8, 200][:n])
+for name, n, packed, top in (("a", 3, False, False), ("b", 4, True, True), ("c", 3, True, False)):
+    rows = [[pixel(x, y, n) for x in range(70)] for y in range(50)]
+    open(name + ".rgb", "wb").write(b"".join(bytes([p[2], p[1], p[0]]) + p[3:] for row in rows for p in row))
+    body = b""
+    for row in rows if top else reversed(rows):
+        at = 0
+        while packed and at < 70:
+            run = 1
+            while at + run < 70 and run < 128 and row[at + run] == row[at]: run += 1
+            body += bytes([127 + run]) + row[at] if run > 1 else bytes([0]) + row[at]
+            at += run
+        if not packed: body += b"".join(row)
+    head = struct.pack("<BBBHHBHHHHBB", 3, 0, 10 if packed else 2, 0, 0, 0, 0, 0, 70, 50, 8 * n, 0x20 if top else 0)
+    open(name + ".tga", "wb").write(head + b"abc" + body)
+    open(name + ".mtl", "w").write("newmtl body\nmap_Kd %s.tga\n" % name)
+    open(name + ".obj", "w").write(open("cube.obj").read().replace("look", name))
+END
+for name in a b c; do run 0 convert $name.obj $name.glb; done
+holds "TGA is PNG then" <<'END'
+import json, struct, zlib
+for name, n in (("a", 3), ("b", 4), ("c", 3)):
+    data = open(name + ".glb", "rb").read()
+    size = struct.unpack("<I", data[12:16])[0]
+    root = json.loads(data[20:20 + size])
+    view = root["bufferViews"][root["images"][0]["bufferView"]]
+    png = data[28 + size + view["byteOffset"]:][:view["byteLength"]]
+    at, packed = 8, b""
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at:at + 8])
+        body = png[at + 8:at + 8 + length]
+        assert struct.unpack(">I", png[at + 8 + length:at + 12 + length])[0] == zlib.crc32(kind + body)
+        if kind == b"IHDR": assert struct.unpack(">IIBBBBB", body) == (70, 50, 8, 2 if n == 3 else 6, 0, 0, 0)
+        if kind == b"IDAT": packed += body
+        at += 12 + length
+    plain, out = bytearray(zlib.decompress(packed)), b""
+    for y in range(50):
+        row = plain[y * (70 * n + 1):(y + 1) * (70 * n + 1)]
+        assert row[0] == 1
+        for x in range(1 + n, len(row)): row[x] = (row[x] + row[x - n]) % 256
+        out += row[1:]
+    assert out == open(name + ".rgb", "rb").read(), name
+END
+
 # mistakes
 run 2 convert arm.glb arm.fbx
 shows "must end in" err

@@ -36,10 +36,7 @@ static other_reader find_other_reader(const char *path)
     static const struct {
         const char *ending;
         other_reader read;
-    } readers[] = {{".obj", obj_character_read},
-                   {".ply", ply_character_read},
-                   {".stl", stl_character_read},
-                   {".off", off_character_read}};
+    } readers[] = {{".ply", ply_character_read}, {".stl", stl_character_read}, {".off", off_character_read}};
     for (int i = 0; i < COUNT_OF(readers); i++)
         if (path_ends(path, readers[i].ending)) return readers[i].read;
     return NULL;
@@ -52,6 +49,7 @@ static cutis_result load(const void *data, size_t size, const char *path, bool e
     if (path_is_gltf(path)) return gltf_character_read(data, size, path, external, allocator, character, error);
     if (path_ends(path, ".fbx"))
         return fbx_character_read(data, size, path, false, external, allocator, character, error);
+    if (path_ends(path, ".obj")) return obj_character_read(data, size, path, external, allocator, character, error);
     if (path_ends(path, ".dae"))
         return dae_character_read(data, size, path, false, external, allocator, character, error);
     other_reader read = find_other_reader(path);
@@ -67,7 +65,8 @@ cutis_result cutis_character_load(const char *path, const cutis_allocator *alloc
 {
     *character = NULL;
     file_data file = {0};
-    bool known = path_is_gltf(path) || path_ends(path, ".fbx") || path_ends(path, ".dae") || find_other_reader(path);
+    bool known = path_is_gltf(path) || path_ends(path, ".fbx") || path_ends(path, ".dae") || path_ends(path, ".obj") ||
+                 find_other_reader(path);
     if (!known) return load(NULL, 0, path, true, allocator, character, error);
     cutis_result result = file_read(path, 0, allocator, &file, error);
     if (result == CUTIS_OK) result = load(file.bytes, file.size, path, true, allocator, character, error);

@@ -691,8 +691,7 @@ static void element_floats(const gltf_accessor *accessor, const uint8_t *bytes, 
         values[c] = component_float(bytes + (size_t)c * size, accessor->type, accessor->normalized);
 }
 
-cutis_result gltf_accessor_floats(const gltf_document *document, const gltf_accessor *accessor, const char *use,
-                                  float *values)
+void gltf_accessor_decode(const gltf_accessor *accessor, float *values)
 {
     size_t components = (size_t)accessor->components, element = gltf_component_size(accessor->type) * components;
     size_t total = (size_t)accessor->count * components;
@@ -706,6 +705,13 @@ cutis_result gltf_accessor_floats(const gltf_document *document, const gltf_acce
                                   accessor->sparse_type);
         element_floats(accessor, accessor->sparse_values + i * element, values + at * components);
     }
+}
+
+cutis_result gltf_accessor_floats(const gltf_document *document, const gltf_accessor *accessor, const char *use,
+                                  float *values)
+{
+    size_t components = (size_t)accessor->components, total = (size_t)accessor->count * components;
+    gltf_accessor_decode(accessor, values);
     if (accessor->type == GLTF_FLOAT)
         for (size_t i = 0; i < total; i++)
             if (!isfinite(values[i]))

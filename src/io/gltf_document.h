@@ -129,6 +129,8 @@ cutis_result gltf_accessor_open(gltf_document *document, int index, const char *
 /* Decode to floats, normalised integers to 0..1 or -1..1: (count x components). Fails on a value that is not finite. */
 cutis_result gltf_accessor_floats(const gltf_document *document, const gltf_accessor *accessor, const char *use,
                                   float *values);
+/* The same, whatever the values are. */
+void gltf_accessor_decode(const gltf_accessor *accessor, float *values);
 /* Decode unsigned integers. */
 cutis_result gltf_accessor_integers(const gltf_document *document, const gltf_accessor *accessor, const char *use,
                                     uint32_t *values);

@@ -329,8 +329,16 @@ static cutis_result block_fill_texcoords(surface *s, vertex_block *block)
     if (result != CUTIS_OK || !found) return result;
     block->texcoords = gltf_allocate(document, (size_t)block->count * 2, sizeof(float));
     if (!block->texcoords) return gltf_error_memory(document);
-    gltf_place use = gltf_place_make("TEXCOORD_0 of %.120s", block->place.text);
-    return gltf_accessor_floats(document, &accessor, use.text, block->texcoords);
+    /* what is not a number there spoils no shape */
+    size_t count = 2 * (size_t)block->count, wild = 0;
+    gltf_accessor_decode(&accessor, block->texcoords);
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(block->texcoords[i])) continue;
+        block->texcoords[i] = 0;
+        wild++;
+    }
+    if (wild) warning_add(&s->reader->warnings, "%s: %zu texture coordinates are no numbers", block->place.text, wild);
+    return CUTIS_OK;
 }
 
 /* The painted values that solvers know, with what holds where nothing was painted. */

@@ -170,6 +170,8 @@ typedef struct obj_reader {
     cutis_part *parts;
     int vertex_count, texcoord_count, face_count, corner_count, part_count;
     const char *group, *material;
+    const char *library; /* of materials: the last one named, or NULL */
+    bool external;
     bool part_ended; /* the next face starts a part */
     int short_faces;
     name_set names;
@@ -261,6 +263,9 @@ static cutis_result obj_fill(obj_reader *r)
             texcoord[1] = 1 - texcoord[1];
         } else if (keyword_is(word, length, "f")) {
             result = obj_read_face(r);
+        } else if (keyword_is(word, length, "mtllib")) {
+            r->library = obj_name(t, &r->memory);
+            if (!r->library) return error_memory(t->error, "an OBJ file");
         } else if (keyword_is(word, length, "o") || keyword_is(word, length, "g") ||
                    keyword_is(word, length, "usemtl")) {
             const char *name = obj_name(t, &r->memory);
@@ -322,7 +327,13 @@ static cutis_result obj_build(obj_reader *r, const char *path, const cutis_alloc
                 memcpy(texcoords + 2 * (size_t)c, r->texcoord_list + 2 * (size_t)r->corner_texcoords[c],
                        2 * sizeof(float));
     }
+    int material_count = 0;
+    const cutis_material *materials = NULL;
+    if (r->library && *r->library && *r->material && r->external)
+        materials = obj_materials_read(path, r->library, &r->memory, &r->warnings, &material_count);
     cutis_character given = {.name = path_stem(&r->memory, path),
+                             .material_count = material_count,
+                             .materials = materials,
                              .vertex_count = r->vertex_count,
                              .positions = r->positions,
                              .face_count = r->face_count,
@@ -337,10 +348,10 @@ static cutis_result obj_build(obj_reader *r, const char *path, const cutis_alloc
     return cutis_character_create(&given, allocator, character, r->text.error);
 }
 
-cutis_result obj_character_read(const void *data, size_t size, const char *path, const cutis_allocator *allocator,
-                                cutis_character **character, cutis_error *error)
+cutis_result obj_character_read(const void *data, size_t size, const char *path, bool external,
+                                const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
 {
-    obj_reader r = {.text = obj_open(data, size, path, error), .memory = arena_create(allocator)};
+    obj_reader r = {.text = obj_open(data, size, path, error), .memory = arena_create(allocator), .external = external};
     r.warnings.memory = &r.memory;
     r.names = name_set_create(&r.memory);
     cutis_result result = obj_build(&r, path, allocator, character);

@@ -7,9 +7,13 @@
 #include "cutis/io.h"
 #include "io/files.h"
 
-/* path: what messages call the file. */
-cutis_result obj_character_read(const void *data, size_t size, const char *path, const cutis_allocator *allocator,
-                                cutis_character **character, cutis_error *error);
+/* path: what messages call the file. external: its materials may be read from files beside it. */
+cutis_result obj_character_read(const void *data, size_t size, const char *path, bool external,
+                                const cutis_allocator *allocator, cutis_character **character, cutis_error *error);
+
+/* Materials of the library that the .obj at `path` names, and their images; NULL: there is none. */
+const cutis_material *obj_materials_read(const char *path, const char *library, arena *memory, warning_list *warnings,
+                                         int *count);
 
 /* Only the positions, for a frame of a cache: *vertex_count and, when not NULL, positions (capacity x 3). */
 cutis_result obj_positions_read(const char *data, size_t size, const char *path, int capacity, float *positions,
