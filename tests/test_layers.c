@@ -486,6 +486,33 @@ static void skin_comes_home_slowly(void **unused)
     cutis_character_destroy(c);
 }
 
+/* A clip that swells a limb is followed, though volumes are kept otherwise. */
+static void flesh_goes_along_with_scaled_joints(void **unused)
+{
+    (void)unused;
+    cutis_character *c = test_zoo("arm", 0.15);
+    cutis_model *models[2] = {make_model(c, "layers", 0, NULL, 0), make_model(c, "lbs", 0, NULL, 0)};
+    cutis_state *states[2] = {test_state(models[0], NULL), test_state(models[1], NULL)};
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    for (int i = 0; i <= 60; i++) {
+        /* all of it grows by a fifth within half a second, and stays so */
+        cutis_pose_rest(c, joints);
+        float scale = 1 + 0.2f * MIN((float)i / 30, 1.0f);
+        for (int k = 0; k < 12 * c->joint_count; k++) joints[k] *= scale;
+        cutis_step_input input = {.joints = joints};
+        for (int s = 0; s < 2; s++) cutis_state_step(models[s], states[s], &input, 1.0 / 60);
+    }
+    double off = difference(c, cutis_state_positions(models[0], states[0]), cutis_state_positions(models[1], states[1]));
+    print_message("grown by a fifth: %.2g of the size from linear skinning\n", off);
+    assert_true(off < 0.01);
+    for (int s = 0; s < 2; s++) {
+        cutis_state_destroy(states[s]);
+        cutis_model_destroy(models[s]);
+    }
+    free(joints);
+    cutis_character_destroy(c);
+}
+
 static void reset_into_a_pose_is_clean(void **unused)
 {
     (void)unused;
@@ -851,6 +878,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_step_allocates_nothing_and_threads_do_not_matter),
         cmocka_unit_test(build_survives_every_failing_allocation),
         cmocka_unit_test(skin_comes_home_slowly),
+        cmocka_unit_test(flesh_goes_along_with_scaled_joints),
         cmocka_unit_test(reset_into_a_pose_is_clean),
         cmocka_unit_test(props_press_into_flesh_as_deep_as_painted),
         cmocka_unit_test(frozen_points_follow_linear_skinning),

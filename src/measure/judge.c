@@ -41,6 +41,7 @@ static const double PATCH_BENT =
 static const double PATCH_COLLAPSE = 0.5; /* of the second extent at rest */
 static const double BONE_MARGIN = 1e-3;   /* of the size that a bone may be above the skin next to it */
 static const double VOLUME_SLACK = 1e-3;  /* of the volume that is no finding */
+static const double VOLUME_SCALED = 0.2;  /* of the volume: more is lost or gained by no joint that bends */
 static const int INTERSECTION_SLACK = 4;  /* pairs more than the reference that are no finding */
 
 /* A figure, when it is worth a look and when it is bad, and its words. */
@@ -627,13 +628,16 @@ static void judge_intersections(cutis_judge *j, frame_figure *row)
 static void judge_volume(cutis_judge *j, frame_figure *row)
 {
     if (j->rest_volume == 0) return;
-    double error = fabs(mesh_closed_volume(&j->m, j->points[0]) / j->rest_volume - 1);
+    double volume = mesh_closed_volume(&j->m, j->points[0]) / j->rest_volume;
+    double reference = mesh_closed_volume(&j->m, j->points[1]) / j->rest_volume;
 
-    /* morphs change the volume of the reference, too: what counts is what the result adds */
-    double reference = fabs(mesh_closed_volume(&j->m, j->points[1]) / j->rest_volume - 1);
+    /* morphs and scaled joints change the volume on purpose: then the reference tells how large the body is */
+    bool scaled = fabs(reference - 1) > VOLUME_SCALED && reference != 0;
+    double error = fabs(scaled ? volume / reference - 1 : volume - 1);
+    bool worse = scaled || error > fabs(reference - 1) + VOLUME_SLACK;
 
     /* a whole has no place, but what is furthest from the reference tells where to look */
-    put(row, CUTIS_HARM_VOLUME, error > reference + VOLUME_SLACK ? error : 0, row[CUTIS_HARM_DISPLACEMENT_MAX].point);
+    put(row, CUTIS_HARM_VOLUME, worse ? error : 0, row[CUTIS_HARM_DISPLACEMENT_MAX].point);
 }
 
 /* Whether intersections are counted in a frame: in SAMPLES of them, spread evenly, not in the first. */

@@ -57,6 +57,10 @@
           "0 for a tube, 0.5 for half a sphere, 1 for a plane", "patches_are_no_sub_volumes")                          \
     LIMIT(int, PIECE_TRIANGLES, 32, "triangles", "least size of a sub-volume",                                         \
           "fewer do not enclose a limb", "patches_are_no_sub_volumes")                                                 \
+    LIMIT(double, SCALE_LEAST, 0.02, "volume", "swelling of a joint up to which volumes are kept",                       \
+          "above rounding and the shear of retargeted joints", "flesh_goes_along_with_scaled_joints")                  \
+    LIMIT(double, SCALE_MOST, 0.1, "volume", "swelling of a joint from which on they are not",                           \
+          "a kept volume would undo what is asked for and be seen", "flesh_goes_along_with_scaled_joints")              \
     /* ---- reset ---- */                                                                                              \
     LIMIT(int, RESET_SUBSTEPS, 40, "substeps", "length of the walk from the rest pose",                                \
           "a joint turns by 5 degrees in each at most", "reset_into_a_pose_is_clean")                                  \

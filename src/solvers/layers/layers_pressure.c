@@ -4,11 +4,27 @@
  *
  * Departure from the paper: the pressure that kept a volume in the substeps before acts from the first iteration on, so
  * that elasticity and contact find their balance with it. It is the sum of the corrections so far, which forgets
- * slowly.
+ * slowly. Joints that a clip scales change the volume: the more they do, the less it is kept.
  */
 #include <string.h>
 
 #include "solvers/layers/layers_step.h"
+
+float layers_volume_share(const layers_run *run)
+{
+    const layers_model *m = run->m;
+    double most = 0;
+    for (int j = 0; j < m->joint_count; j++) {
+        if (!m->character->joints[j].deforms) continue;
+        const float *skin = run->input->skin + 12 * j;
+        vec3 columns[3];
+        for (int c = 0; c < 3; c++) columns[c] = vec3_make(skin[c], skin[4 + c], skin[8 + c]);
+        double volume = fabs((double)vec3_dot(columns[0], vec3_cross(columns[1], columns[2])));
+        most = MAX(most, fabs(volume - 1));
+    }
+    double u = CLAMP((most - SCALE_LEAST) / (SCALE_MOST - SCALE_LEAST), 0, 1);
+    return (float)(1 - u * u * (3 - 2 * u));
+}
 
 void layers_pressures_apply(layers_run *run)
 {
@@ -91,11 +107,17 @@ void layers_volumes_keep(layers_run *run)
         layers_volume_project(&m->volumes, m->point_count, work, run->input->jobs);
     if (m->volume_iterations > 0) layers_volume_total(&m->volumes, m->mesh, work);
 
+    /* a skeleton that swells or shrinks says itself how large the flesh is */
+    float share = layers_volume_share(run);
+    for (int i = 0; i < 3 * m->point_count && share < 1; i++)
+        work->positions[i] = run->w.before[i] + share * (work->positions[i] - run->w.before[i]);
+
     /* in the next substep all points do what the free ones did in this */
-    float keep = (float)det_exp(-PRESSURE_RATE * run->h);
+    float keep = share * (float)det_exp(-PRESSURE_RATE * run->h);
     for (int p = 0; p < m->volumes.count; p++) {
         float limit = PRESSURE_LIMIT * (float)m->volumes.depths[p];
-        run->s.pressures[p] = CLAMP(run->s.pressures[p] * keep + work->freedom[p] * work->totals[p], -limit, limit);
+        run->s.pressures[p] =
+            CLAMP(run->s.pressures[p] * keep + share * work->freedom[p] * work->totals[p], -limit, limit);
     }
 }
 

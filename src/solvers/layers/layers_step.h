@@ -123,6 +123,8 @@ void layers_recovery_pull(layers_run *run);
 
 /* ---- volume (layers_pressure.c) ---- */
 
+/* How far volumes are kept, 0..1: not where the skeleton swells or shrinks. */
+float layers_volume_share(const layers_run *run);
 /* The pressures of the substeps before, as impulses in this one. */
 void layers_pressures_apply(layers_run *run);
 /* The skin (w.volume.positions) back to its volumes, and the pressures that do so. */

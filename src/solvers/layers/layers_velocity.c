@@ -199,7 +199,7 @@ static void skin_correct(layers_run *run)
     float *v = run->w.velocities;
     for (int c = 0; c < 3; c++)
         for (int k = 0; k < m->point_count; k++) v[3 * k + c] = run->s.v[c][4 * k];
-    if (m->volume_on && *run->s.recovering == 0) divergence_remove(run, v);
+    if (m->volume_on && *run->s.recovering == 0 && layers_volume_share(run) == 1) divergence_remove(run, v);
     for (int i = 0; i < run->touch_count; i++) pair_rub(run, run->w.touches + i, v);
     for (int i = 0; i < run->plane_count; i++)
         if (run->w.planes[i].lambda > 0) plane_rub(run, run->w.planes + i, v);
