@@ -650,7 +650,7 @@ static void the_grid_does_not_show(void **unused)
         graph.point_voxels[i] = lattice_locate(&graph, 0, place);
     }
     lattice_surface surface;
-    assert_int_equal(lattice_embed(&graph, points, STRIP, &memory, &surface, NULL), CUTIS_OK);
+    assert_int_equal(lattice_embed(&graph, points, STRIP, NULL, &memory, &surface, NULL), CUTIS_OK);
     quad *displacements = ARENA_ARRAY(&memory, quad, graph.count);
     uint32_t seed = 5;
     for (int v = 0; v < graph.count; v++) displacements[v] = (quad){0, 0, 0.1f * noise(&seed), 0};
@@ -931,7 +931,7 @@ static void a_mesh_without_skeleton_stays_put(void **unused)
     for (int i = 0; i < 240; i++) cutis_state_step(s.model, s.state, &input, 1.0 / 60);
     double back = distance_max(cutis_state_positions(s.model, s.state), box_points, 8);
     print_message("box, dragged by a corner and let go: back within %.3f\n", back);
-    assert_true(back < 0.05);
+    assert_true(back < 0.01);
     scene_free(&s);
 }
 
@@ -1232,36 +1232,80 @@ static void joints_may_scale(void **unused)
 
 /* ---- contact ---- */
 
+/* The most intersecting pairs of triangles in a clip. */
+static int clip_pairs(scene *s, const char *clip, int frames, int every, const cutis_jobs *jobs)
+{
+    arena memory = arena_create(NULL);
+    mesh m;
+    bvh tree;
+    int most = 0;
+    float *points = ARENA_ARRAY(&memory, float, 3 * s->character->point_count);
+    assert_int_equal(mesh_build_character(&m, s->character, &memory, NULL), CUTIS_OK);
+    assert_int_equal(bvh_build(&tree, m.triangle_count, m.triangles, m.positions, &memory, NULL), CUTIS_OK);
+    cutis_clip_motion motion = {s->character, cutis_character_find_clip(s->character, clip), 0.25};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = jobs};
+    for (int f = 0; f < frames; f++) {
+        cutis_state_step(s->model, s->state, &input, 1.0 / 60);
+        if (f % every) continue;
+        const float *p = cutis_state_positions(s->model, s->state);
+        for (int k = 0; k < s->character->point_count; k++)
+            memcpy(points + 3 * k, p + 3 * s->character->point_vertices[k], 3 * sizeof(float));
+        bvh_refit(&tree, points, 0);
+        most = MAX(most, mesh_self_intersections(&m, &tree, points, NULL, NULL, 0));
+    }
+    arena_destroy(&memory);
+    return most;
+}
+
 static void skin_does_not_pass_through_itself(void **unused)
 {
     (void)unused;
     test_is_heavy();
     static const char *const texts[2][3] = {{NULL}, {"self_collision", "on", NULL}};
-    int most[2] = {0};
+    int most[2];
     for (int i = 0; i < 2; i++) {
         scene s = scene_make("arm", texts[i]);
-        arena memory = arena_create(NULL);
-        mesh m;
-        bvh tree;
-        float *points = ARENA_ARRAY(&memory, float, 3 * s.character->point_count);
-        assert_int_equal(mesh_build_character(&m, s.character, &memory, NULL), CUTIS_OK);
-        assert_int_equal(bvh_build(&tree, m.triangle_count, m.triangles, m.positions, &memory, NULL), CUTIS_OK);
-        cutis_clip_motion motion = {s.character, cutis_character_find_clip(s.character, "flex"), 0.25};
-        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
-        for (int f = 0; f < 100; f++) {
-            cutis_state_step(s.model, s.state, &input, 1.0 / 60);
-            if (f % 5) continue;
-            const float *p = cutis_state_positions(s.model, s.state);
-            for (int k = 0; k < s.character->point_count; k++)
-                memcpy(points + 3 * k, p + 3 * s.character->point_vertices[k], 3 * sizeof(float));
-            bvh_refit(&tree, points, 0);
-            most[i] = MAX(most[i], mesh_self_intersections(&m, &tree, points, NULL, NULL, 0));
-        }
-        arena_destroy(&memory);
+        most[i] = clip_pairs(&s, "flex", 100, 5, NULL);
         scene_free(&s);
     }
     print_message("arm flex: at most %d intersecting pairs without self-collision, %d with it\n", most[0], most[1]);
     assert_true(most[0] > 20 && most[1] == 0);
+}
+
+/* In real time parts that meet go out of each other, nowhere is worse than linear blending, and threads do not matter.
+ */
+static void parts_that_touch_give_way(void **unused)
+{
+    (void)unused;
+    test_is_heavy();
+    static const struct {
+        const char *name, *clip;
+        int frames;
+        double share; /* of linear blending's pairs, at most */
+    } cases[] = {{"man", "jump", 100, 0.3}, {"hand", "fist", 70, 0.8}, {"arm", "flex", 100, 1}};
+    static const char *const touch[] = {"touch", "on", NULL};
+    cutis_pool *pool;
+    assert_int_equal(cutis_pool_create(3, NULL, &pool, NULL), CUTIS_OK);
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        scene s = scene_make(cases[i].name, touch);
+        scene lbs = {.character = s.character, .model = test_build(s.character, "lbs", NULL)};
+        lbs.state = test_state(lbs.model, NULL);
+        int linear = clip_pairs(&lbs, cases[i].clip, cases[i].frames, 4, NULL);
+        int pairs = clip_pairs(&s, cases[i].clip, cases[i].frames, 4, NULL);
+        uint64_t hash = cutis_state_hash(s.model, s.state);
+        print_message("%s %s: at most %d intersecting pairs with touch, linear blending %d\n", cases[i].name,
+                      cases[i].clip, pairs, linear);
+        assert_true(linear > 20 && pairs <= cases[i].share * linear);
+        if (i == 0) {
+            cutis_state_reset(s.model, s.state, NULL);
+            clip_pairs(&s, cases[i].clip, cases[i].frames, 50, cutis_pool_jobs(pool));
+            assert_true(cutis_state_hash(s.model, s.state) == hash);
+        }
+        cutis_state_destroy(lbs.state);
+        cutis_model_destroy(lbs.model);
+        scene_free(&s);
+    }
+    cutis_pool_destroy(pool);
 }
 
 /* A ball where the end of the bent tube goes, the flesh painted with a depth; how deep in the ball some skin gets. */
@@ -1317,7 +1361,7 @@ static void skin_stays_out_of_props(void **unused)
     (void)unused;
     int contacts;
     assert_true(ball_press(1, &contacts) < 0.005);
-    assert_true(contacts > 0);
+    assert_true(contacts > 3);
 }
 
 /* What may not be pressed in lets the ball enter; half the depth, half as far. */
@@ -1336,8 +1380,9 @@ static void every_failing_allocation_is_survived(void **unused)
     (void)unused;
     cutis_character *tube;
     assert_int_equal(test_tube(NULL, &tube, NULL), CUTIS_OK);
-    static const cutis_setting settings[] = {{"resolution", "6"}, {"adaptive", "on"}, {"self_collision", "on"}};
-    cutis_model_def def = {.character = tube, .solver = "lattice", .settings = settings, .setting_count = 3};
+    static const cutis_setting settings[] = {
+        {"resolution", "6"}, {"adaptive", "on"}, {"self_collision", "on"}, {"touch", "on"}};
+    cutis_model_def def = {.character = tube, .solver = "lattice", .settings = settings, .setting_count = 4};
     assert_true(test_every_allocation(test_build_and_step, &def) > 3);
     cutis_character_destroy(tube);
 }
@@ -1397,6 +1442,7 @@ int main(void)
         cmocka_unit_test(flesh_feels_gravity_and_blows),
         cmocka_unit_test(joints_may_scale),
         cmocka_unit_test(skin_does_not_pass_through_itself),
+        cmocka_unit_test(parts_that_touch_give_way),
         cmocka_unit_test(skin_stays_out_of_props),
         cmocka_unit_test(a_painted_depth_bounds_the_dent),
         cmocka_unit_test(every_failing_allocation_is_survived),

@@ -61,10 +61,12 @@ static tracking track(const cutis_character *c, int clip, double seconds, const 
     cutis_setting settings[16];
     int count = 0, joints_size = 12 * c->joint_count, samples = 0;
     for (; texts[2 * count]; count++) settings[count] = (cutis_setting){texts[2 * count], texts[2 * count + 1]};
+    /* as in the paper, flesh gives way as far as it likes */
     settings[count] = (cutis_setting){"inertia", "1"};
-    run moving = run_make(c, "lattice", settings, count + 1, 0);
+    settings[count + 1] = (cutis_setting){"give", "10"};
+    run moving = run_make(c, "lattice", settings, count + 2, 0);
     settings[count] = (cutis_setting){"inertia", "0"};
-    run still = run_make(c, "lattice", settings, count + 1, 0);
+    run still = run_make(c, "lattice", settings, count + 2, 0);
     float *joints = malloc(sizeof(float) * joints_size);
     int frames = (int)(60 * seconds), stride = 3;
     float *stretches = malloc(sizeof(float) * (size_t)(frames + 1) * c->triangle_count);
@@ -108,8 +110,9 @@ static tracking track(const cutis_character *c, int clip, double seconds, const 
 
 enum { LAYERS, STIFF, OVERDRIVEN, SOFT, HELD, BARE, ROWS };
 
+/* bare: how much the surface distorts without a skin layer, against all layers, at least. */
 static void layers_show_what_the_paper_says(const cutis_character *c, const char *name, const char *clip_name,
-                                            double seconds)
+                                            double seconds, double bare)
 {
     static const struct {
         const char *name, *texts[14];
@@ -141,9 +144,9 @@ static void layers_show_what_the_paper_says(const cutis_character *c, const char
     assert_true(t[SOFT].lag > 1.15 * t[LAYERS].lag);
     assert_true(t[STIFF].jiggle < 0.75 * t[LAYERS].jiggle);
     assert_true(t[OVERDRIVEN].jiggle > 5 * t[LAYERS].jiggle && t[OVERDRIVEN].ring > 5 * t[LAYERS].ring);
-    /* Stretch constraints change little, and so does the skin layer. */
-    assert_true(fabs(t[HELD].lag / t[LAYERS].lag - 1) < 0.2);
-    assert_true(t[BARE].distortion > 0.85 * t[LAYERS].distortion);
+    /* Stretch constraints change little; the skin layer keeps the surface from distorting. */
+    assert_true(fabs(t[HELD].lag / t[LAYERS].lag - 1) < 0.05);
+    assert_true(t[BARE].distortion > bare * t[LAYERS].distortion);
     run_free(&plain);
 }
 
@@ -151,7 +154,7 @@ static void bunny_dance_layers(void **unused)
 {
     (void)unused;
     cutis_character *c = test_zoo("bunny", 1);
-    layers_show_what_the_paper_says(c, "bunny", "dance", 3);
+    layers_show_what_the_paper_says(c, "bunny", "dance", 3, 1.05);
     cutis_character_destroy(c);
 }
 
@@ -159,7 +162,7 @@ static void man_jump_layers(void **unused)
 {
     (void)unused;
     cutis_character *c = test_zoo("man", 1);
-    layers_show_what_the_paper_says(c, "man", "jump", 3);
+    layers_show_what_the_paper_says(c, "man", "jump", 3, 1.05);
     cutis_character_destroy(c);
 }
 
@@ -171,7 +174,8 @@ static void heavy_lambada_layers(void **unused)
     cutis_character *c = NULL;
     cutis_error error = {0};
     if (cutis_character_load(path, NULL, &c, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    layers_show_what_the_paper_says(c, "mh_heavy", "lambada", 3);
+    /* limbs of three voxels are skin and bone: there the layer takes the place of stiffer muscle */
+    layers_show_what_the_paper_says(c, "mh_heavy", "lambada", 3, 0.85);
     cutis_character_destroy(c);
 }
 
@@ -322,7 +326,7 @@ static void a_dragged_belly_follows_and_returns(void **unused)
         "drag: follows %.0f %% of the way at half strength (%.1f %% off when pinned), %.1f %% beyond a fifth of "
         "the size; back within 2 %% after %.2f s\n",
         100 * followed, 100 * pinned, 100 * far, seconds);
-    assert_true(followed > 0.2 && followed < 1.1 && pinned < 0.05 && far < 0.15 && seconds < 2 && after < 0.02);
+    assert_true(followed > 0.4 && followed < 1.1 && pinned < 0.05 && far < 0.15 && seconds < 2 && after < 0.02);
 
     /* Impossible wishes are no harm. */
     cutis_drag mad[4] = {{belly, {1e30f, 0, 0}, 1}, {-1, {0, 0, 0}, 1}, {1 << 30, {0, 0, 0}, 1}, {5, {NAN, 0, 0}, 7}};
@@ -439,7 +443,7 @@ static void cruelty_is_survived(void **unused)
         double error = rest_error(c, &r);
         print_message("cruelty %d: %d random poses, %ld voxels put back, %.1e of the size from rest after 2 s\n", k,
                       cases[k].frames, repairs, error);
-        assert_true(error < 0.02);
+        assert_true(error < 0.001);
         run_free(&r);
     }
     free(joints);

@@ -632,7 +632,8 @@ cutis_result cutis_bake(const cutis_bake_def *def, cutis_bake_result **result, c
     bake_owner *owner = memory_allocate(def->allocator, 1, sizeof *owner);
     if (!owner) return error_memory(error, "a bake");
     owner->memory = arena_create(def->allocator);
-    bake b = {.def = def, .owner = owner, .result = &owner->result, .memory = &owner->memory, .error = error, .struck = -1};
+    bake b = {.def = def, .owner = owner, .result = &owner->result, .memory = &owner->memory, .error = error};
+    b.struck = -1;
     b.scratch = arena_create(def->allocator);
     b.clip = -1;
 

@@ -75,6 +75,8 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
                           "paper's own values"},
     [LATTICE_INERTIA] = {PARAMETER_FLOAT("inertia", 0.3, 0, 1, ""), .per_bone = true,
                          .help = "share of a body part's acceleration that its flesh feels; less jiggles less"},
+    [LATTICE_GIVE] = {PARAMETER_FLOAT("give", 0.5, 0.01, 10, ""), .per_bone = true,
+                      .help = "how far flesh gives way from its skinned place, over its depth"},
     [LATTICE_STRETCH] = {PARAMETER_FLOAT("stretch_stiffness", 0, 0, 1000, "Hz"),
                          .help = "stiffness of the stretch constraints; 0 leaves them out"},
     [LATTICE_NEIGHBOUR_SET] = {PARAMETER_CHOICE("neighbours", 2, "6|14|20|26"),
@@ -91,7 +93,9 @@ static const cutis_parameter lattice_parameters[LATTICE_PARAMETERS] = {
     [LATTICE_FALLOFF] = {PARAMETER_FLOAT("weight_falloff", 0.02, 0.001, 1, "size"),
                          .help = "unit of distance of a bone's influence with weights=distance, over the size"},
     [LATTICE_SELF_COLLISION] = {PARAMETER_BOOL("self_collision", 0), .role = CUTIS_PARAMETER_SELF_COLLISION,
-                                .help = "keep the skin from passing through itself"},
+                                .help = "keep the skin from passing through itself; not for real time"},
+    [LATTICE_TOUCH] = {PARAMETER_BOOL("touch", 0),
+                       .help = "move parts of the body that meet out of each other, as well as real time allows"},
     [LATTICE_PROPS] = {PARAMETER_BOOL("props", 1), .help = "collide with the character's props"},
     [LATTICE_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",
                              .help = "least distance that contact keeps"},
@@ -158,9 +162,10 @@ static const cutis_output_info lattice_outputs[LATTICE_OUTPUT_COUNT] = {
 #define CONTACT_ROUNDS 2
 /* The furthest that a drag pulls in one substep, in sizes. */
 #define DRAG_REACH 0.5f
-/* The furthest that flesh bulges to keep the volume of a pose, in sizes, and how much of the way to its neighbours' a
- * bulge takes in a substep, so that it is smooth. */
+/* The furthest that flesh bulges to keep the volume of a pose, in sizes and of the way that it gives, and how much of
+ * the way to its neighbours' a bulge takes in a substep, so that it is smooth. */
 #define BULGE_MOST 0.02f
+#define BULGE_GIVE 0.8f
 #define BULGE_SPREAD 0.3f
 
 /* ---- one substep ---- */
@@ -322,7 +327,8 @@ static void bulge_block(void *context, int begin, int end)
 
         /* never further than a share of the size */
         float length2 = quad_dot(bulge, bulge);
-        if (!(length2 < BULGE_MOST * BULGE_MOST)) bulge *= BULGE_MOST / sqrtf(fmaxf(length2, 1e-20f));
+        float most = MIN(BULGE_MOST, BULGE_GIVE * m->bounds[v]);
+        if (!(length2 < most * most)) bulge *= most / sqrtf(fmaxf(length2, 1e-20f));
         if (!(length2 < 1e6f)) bulge = (quad){0, 0, 0, 0};
         job->t.pulls[v] = bulge;
     }
@@ -414,6 +420,19 @@ static void strike_block(void *context, int begin, int end)
     }
 }
 
+/* Flesh hardens beyond half of the way that it gives, and never gets beyond the whole. */
+static inline quad give_way(const lattice_step_job *job, int v, quad p)
+{
+    const lattice_frame *frame = &job->t.turns[v];
+    quad rest = job->s.targets[v] + frame_leave(frame, job->s.bulges[v]);
+    quad away = p - rest;
+    float half = 0.5f * job->m->bounds[v];
+    float length2 = quad_dot(away, away) * frame->b[0];
+    if (!(length2 > half * half) || !(length2 < 1e12f)) return p;
+    float over = sqrtf(length2) / half - 1;
+    return rest + away * ((1 + over / (1 + over)) / (1 + over));
+}
+
 /* Equations 4 and 5, and the way of a substep. */
 static void advance_block(void *context, int begin, int end)
 {
@@ -438,6 +457,7 @@ static void advance_block(void *context, int begin, int end)
         quad speed = job->s.velocities[v] + job->t.carried[v] * (1 - m->inertias[v]);
         quad p = job->s.positions[v] + speed * h + way * job->step;
         p[3] = 0;
+        if (m->bounds) p = give_way(job, v, p);
         if (m->freezes) p += (job->s.targets[v] - p) * m->freezes[v];
         job->t.guess[v] = p;
     }
@@ -481,7 +501,7 @@ static quad point_place(const lattice_step_job *job, const float *base, int poin
 
 /*
  * Pull surface points towards their targets: the constraint that the point is there, solved by equation 6 for the
- * voxels that carry it. A strength of 1 pins; less closes that share of the way in a 60th of a second.
+ * voxels that carry it. A strength of 1 pins; less closes that share of the way in a 120th of a second.
  */
 static void drag(lattice_step_job *job)
 {
@@ -491,7 +511,7 @@ static void drag(lattice_step_job *job)
         const cutis_drag *d = &job->input->drags[i];
         if (d->vertex < 0 || d->vertex >= m->character->vertex_count || !(d->strength > 0)) continue;
         int point = m->character->vertex_points[d->vertex];
-        double strength = d->strength >= 1 ? 1 : 1 - det_pow(1 - (double)d->strength, 60.0 * job->h);
+        double strength = d->strength >= 1 ? 1 : 1 - det_pow(1 - (double)d->strength, 120.0 * job->h);
         quad target;
         bool finite = true;
         for (int k = 0; k < 3; k++) {
@@ -643,9 +663,10 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
 
     /* contact, at the level of voxels */
     bool touches = m->contact.self || m->contact.with_props;
+    if (m->touch.on) stats->contacts = lattice_touch_voxels(m, &job.t, job.s.targets, input->jobs);
     if (touches) {
         lattice_frame before = reference_before(&job);
-        stats->contacts = collide(&job, &before, points);
+        stats->contacts += collide(&job, &before, points);
     }
     kit_lap(&clock, stats, PART_CONTACT);
 
@@ -658,10 +679,13 @@ static void lattice_step(const void *data, void *state, void *scratch, const sol
     if (!touches) {
         if (!input->between) surface_write(&job, job.t.guess, points);
         kit_lap(&clock, stats, PART_SURFACE);
+        if (!input->between && m->touch.on) lattice_touch_points(m, &job.t, points, input->jobs);
+        kit_lap(&clock, stats, PART_CONTACT);
         return;
     }
     surface_write(&job, job.t.guess, job.t.contact.points);
     kit_lap(&clock, stats, PART_SURFACE);
+    if (m->touch.on) lattice_touch_points(m, &job.t, job.t.contact.points, input->jobs);
     lattice_contact_finish(m, &job.t.contact, input, &job.reference, points, job.t.contact.points);
     memcpy(points, job.t.contact.points, (size_t)m->surface.point_count * 3 * sizeof(float));
     kit_lap(&clock, stats, PART_CONTACT);

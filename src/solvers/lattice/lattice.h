@@ -98,6 +98,8 @@ typedef struct lattice_layers {
     int *joints;       /* (count x LATTICE_JOINTS) */
     float *weights;    /* (count x LATTICE_JOINTS), sum to 1; joint_count stands for the scene */
     float *skin_depth; /* (count) Manhattan distance to the skin */
+    float *bone_depth; /* (count) to the bone layer; FLT_MAX: there is none */
+    uint8_t *hard;     /* (components of the mesh) parts that hang on one joint as a whole; NULL: none */
     int loose;         /* voxels of pieces that no bone runs through */
 } lattice_layers;
 
@@ -232,9 +234,18 @@ typedef struct lattice_surface {
     float *weights; /* sum to 1, less where the surface is frozen; some may be negative */
 } lattice_surface;
 
-/* Everything but the base. */
-cutis_result lattice_embed(const lattice_graph *graph, const float *points, int point_count, arena *memory,
-                           lattice_surface *surface, cutis_error *error);
+/* Skin weights of points and voxels, by which parts that lie on each other move as one. */
+typedef struct lattice_affinity {
+    const point_weights *points;
+    const int *joints;    /* (count x LATTICE_JOINTS) */
+    const float *weights; /* (count x LATTICE_JOINTS) */
+    const uint8_t *hard;  /* (components) parts that stay where skinning puts them; NULL: none */
+} lattice_affinity;
+
+/* Everything but the base. affinity: NULL for links alone. */
+cutis_result lattice_embed(const lattice_graph *graph, const float *points, int point_count,
+                           const lattice_affinity *affinity, arena *memory, lattice_surface *surface,
+                           cutis_error *error);
 
 /* What displacements (count) of the voxels make of a point. */
 static inline quad lattice_surface_displacement(const lattice_surface *surface, int point, const quad *displacements)

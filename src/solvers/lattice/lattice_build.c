@@ -31,6 +31,8 @@
 #define LENGTH_REFERENCE 0.1
 /* Greatest stiffness per substep of shape matching, of the stretch and of the volume constraints: together below 4. */
 #define STIFFNESS_MOST 1.5
+/* How much more has to be asked for before a warning tells: frequencies within a tenth. */
+#define STIFFNESS_TOLD 1.21
 #define STRETCH_MOST 0.3
 #define VOLUME_MOST 0.8
 /* How fast bulges follow the volume of the pose: the rate of the stiffest mode, 1/s, and the time in which they fade.
@@ -44,6 +46,8 @@
 /* How much faster than its quarter wave a slab has to be made: its free side, where regions are cut, is softer.
  * Measured, and the same at any resolution, region and substep (test stiffness_is_a_frequency). */
 #define FREE_SIDE 1.1
+/* Flesh deeper than this gives way no further, in sizes: a trunk is no softer than a thigh. */
+#define DEPTH_MOST 0.06f
 /* Passes of the power iteration that finds a constraint's stiffest mode. */
 #define MODE_PASSES 40
 /* Stiffness of unit springs to 20 neighbours against shear of unit slope: sum of (d_x d_y / d)^2 / 2 over them. */
@@ -183,6 +187,7 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
     layers->joints = ARENA_ARRAY(t, int, (size_t)LATTICE_JOINTS *count);
     layers->weights = ARENA_ARRAY(t, float, (size_t)LATTICE_JOINTS *count);
     layers->skin_depth = ARENA_ARRAY(t, float, count);
+    layers->bone_depth = ARENA_ARRAY(t, float, count);
     if (t->failed) return error_memory(error, "the lattice");
     for (int bone = 1; bone >= 0; bone--) {
         for (int v = 0; v < count; v++)
@@ -194,6 +199,7 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
         memcpy(graph->rest + 4 * to, old.rest + 4 * v, 4 * sizeof(float));
         layers->layer[to] = before.layer[v];
         layers->skin_depth[to] = before.skin_depth[v];
+        layers->bone_depth[to] = before.bone_depth[v];
         memcpy(layers->shares + LATTICE_LAYERS * to, before.shares + LATTICE_LAYERS * v,
                LATTICE_LAYERS * sizeof(float));
         memcpy(layers->joints + LATTICE_JOINTS * to, before.joints + LATTICE_JOINTS * v, LATTICE_JOINTS * sizeof(int));
@@ -273,9 +279,11 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     if (map_points(m->character, "freeze", painted))
         result = lattice_spread(&b->graph, m->character->point_count, painted, &b->temporary, &frozen, error);
     float *freezes = frozen ? ARENA_ARRAY(b->memory, float, m->padded) : NULL;
+    float *bounds = m->own_shape ? NULL : ARENA_ARRAY(b->memory, float, m->padded);
     if (result == CUTIS_OK && b->memory->failed) result = error_memory(error, "the lattice");
     if (result != CUTIS_OK) return result;
     m->freezes = freezes;
+    m->bounds = bounds;
     for (int v = 0; v < count; v++) {
         const float *at = b->graph.rest + 4 * v;
         float ratio = at[3] / b->graph.cell;
@@ -292,6 +300,7 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
         if (frozen) freezes[v] = frozen[v] >= 1 ? 1 : (float)(1 - det_pow(1 - (double)frozen[v], 60 * m->substep));
         keeps[v] = (float)det_exp(-(damping + LOSS) * m->substep);
         inertias[v] = voxel_value(b, v, LATTICE_INERTIA);
+        if (bounds) bounds[v] = voxel_value(b, v, LATTICE_GIVE) * MIN(b->layers.bone_depth[v], DEPTH_MOST);
     }
     return CUTIS_OK;
 }
@@ -552,7 +561,7 @@ static cutis_result stiffness_tables(builder *b, cutis_error *error)
         double by_stretch = m->has_stretch ? STRETCH_SHEAR * b->stretch * theta * theta : 0;
         double wanted = step_stiffness(frequency, m->substep);
         double k = fmax(wanted - by_stretch, 0.1 * wanted) / left;
-        if (k > STIFFNESS_MOST && frequency > asked) {
+        if (k > STIFFNESS_TOLD * STIFFNESS_MOST && frequency > asked) {
             asked = frequency;
             double phase = sqrt(STIFFNESS_MOST * left + by_stretch) / 2;
             reached = det_atan2(phase, sqrt(fmax(1 - phase * phase, 0))) / (PI * m->substep);
@@ -566,7 +575,7 @@ static cutis_result stiffness_tables(builder *b, cutis_error *error)
             b->build,
             "flesh of %.3g Hz is as stiff as %.3g Hz only, with regions of %d voxels and substeps of %.4g s; take a "
             "wider region or a shorter substep",
-            asked, reached, m->region, m->substep);
+            asked / FREE_SIDE, reached / FREE_SIDE, m->region, m->substep);
     m->settle = 1.9f / fmaxf(stiffest + (float)(STRETCH_MOST + VOLUME_MOST), 1.9f);
 
     /* what the regions that hold a voxel have on average */
@@ -738,8 +747,9 @@ static cutis_result surface_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
     const cutis_character *character = m->character;
-    cutis_result result =
-        lattice_embed(&b->graph, b->points, b->build->mesh->point_count, b->memory, &m->surface, error);
+    const lattice_affinity affinity = {b->build->weights, m->joints, m->weights, b->layers.hard};
+    cutis_result result = lattice_embed(&b->graph, b->points, b->build->mesh->point_count,
+                                        file_weights(b->build) ? &affinity : NULL, b->memory, &m->surface, error);
     if (result == CUTIS_OK) result = outward_table(b, error);
     if (result != CUTIS_OK) return result;
 
@@ -798,6 +808,11 @@ static cutis_result contact_tables(builder *b, cutis_error *error)
 {
     const double *values = b->build->values;
     cutis_result result = press_table(b, error);
+    if (result != CUTIS_OK) return result;
+    b->model->touch.on = values[LATTICE_TOUCH] != 0;
+    if (b->model->touch.on)
+        result = lattice_touch_build(b->model, b->build, b->points, b->graph.rest, (float)values[LATTICE_CONTACT_GAP],
+                                     error);
     if (result != CUTIS_OK) return result;
     return lattice_contact_build(&b->model->contact, b->build, values[LATTICE_SELF_COLLISION] != 0,
                                  values[LATTICE_PROPS] != 0, (float)values[LATTICE_CONTACT_GAP],

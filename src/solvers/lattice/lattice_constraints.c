@@ -130,6 +130,7 @@ static void volume_block(void *context, int begin, int end)
         c = v_select(v_less(v_set(0), rest), c, v_set(0));
         vint inverted = v_less(volume * wanted, v_set(INSIDE_OUT) * wanted * wanted);
         v_store(job->intact + v, v_select(inverted, v_set(0), v_set(1)));
+        c = v_select(inverted, v_set(0), c);
         v_store(job->found + v, volume);
 
         /* the denominator of rest makes it the force of an energy; where the gradient grows it grows along, so that

@@ -8,8 +8,16 @@
  * Displacements are blended with cubic B-spline weights of the rest place, corrected so that a displacement which
  * is linear in the rest place is met (moving least squares of first order; Lancaster and Salkauskas 1981): a point of
  * the surface lies on the rim of its voxels, and their mean would lag behind it. The blend is smooth to the
- * second derivative across voxels, so that the grid does not show. Voxels are found along links from the point's own
- * one: a point of one part never hangs on another part that happens to be near.
+ * second derivative across voxels, so that the grid does not show.
+ *
+ * Voxels are found along links from the point's own one: a point of one part never hangs on another part that happens
+ * to be near. Where cells are split, between an arm and the chest, a voxel counts no more than the way to it: with the
+ * least weight along the best path of links. So its share fades out as the path does, and the split does not show. On a
+ * full grid that changes nothing, because weights fall along every axis.
+ *
+ * What lies on each other and follows the same joints moves as one: a belt on a coat, an eye in its socket. Voxels that
+ * links do not reach count by how alike their skin weights are to the point's, so that layers of clothing are not torn
+ * apart, while lips, feet and fingers stay apart.
  */
 #include "solvers/lattice/lattice.h"
 
@@ -72,68 +80,194 @@ static void weights_correct(const lattice_graph *graph, const float point[3], co
     }
 }
 
-/* The voxels that carry a point, from its own one outwards along links. Returns their number. */
-static int carriers_find(const lattice_graph *graph, int home, const float point[3], uint8_t *marks, int *voxels,
-                         double *weights)
+/* ---- voxels by place ---- */
+
+/* Voxels by cells of a grid that are twice the largest edge: those that reach a point are in the 27 around its own. */
+typedef struct voxel_index {
+    float low[3], cell;
+    int dims[3];
+    int *first;  /* (cells + 1) */
+    int *voxels; /* (count) */
+} voxel_index;
+
+static int index_cell(const voxel_index *index, int axis, float x)
 {
-    int count = 0;
-    double sum = 0;
-    voxels[count] = home;
-    weights[count] = spline_weight(graph->rest + 4 * home, point);
+    return CLAMP((int)((x - index->low[axis]) / index->cell), 0, index->dims[axis] - 1);
+}
+
+static cutis_result voxel_index_build(voxel_index *index, const lattice_graph *graph, arena *memory, cutis_error *error)
+{
+    /* the extent */
+    float high[3] = {-1e30f, -1e30f, -1e30f};
+    for (int k = 0; k < 3; k++) index->low[k] = 1e30f;
+    for (int v = 0; v < graph->count; v++) {
+        const float *at = graph->rest + 4 * (size_t)v;
+        index->cell = MAX(index->cell, 2 * at[3]);
+        for (int k = 0; k < 3; k++) {
+            index->low[k] = MIN(index->low[k], at[k]);
+            high[k] = MAX(high[k], at[k]);
+        }
+    }
+    size_t cells = 1;
+    for (int k = 0; k < 3; k++) {
+        index->dims[k] = (int)((high[k] - index->low[k]) / index->cell) + 1;
+        cells *= (size_t)index->dims[k];
+    }
+
+    /* count, then place; filling moves first[c] to the end of c */
+    index->first = ARENA_ARRAY(memory, int, cells + 2);
+    index->voxels = ARENA_ARRAY(memory, int, graph->count + 1);
+    int *home = ARENA_ARRAY(memory, int, graph->count + 1);
+    if (memory->failed) return error_memory(error, "the lattice's surface");
+    for (int v = 0; v < graph->count; v++) {
+        const float *at = graph->rest + 4 * (size_t)v;
+        home[v] = (index_cell(index, 2, at[2]) * index->dims[1] + index_cell(index, 1, at[1])) * index->dims[0] +
+                  index_cell(index, 0, at[0]);
+        index->first[home[v] + 2]++;
+    }
+    for (size_t c = 0; c <= cells; c++) index->first[c + 1] += index->first[c];
+    for (int v = 0; v < graph->count; v++) index->voxels[index->first[home[v] + 1]++] = v;
+    return CUTIS_OK;
+}
+
+/* ---- carriers ---- */
+
+typedef struct embedder {
+    const lattice_graph *graph;
+    const lattice_affinity *affinity; /* NULL: links alone */
+    voxel_index index;
+    int *marks; /* (count) place of a voxel among the carriers plus 1; 0: none */
+} embedder;
+
+/* Skin weights that differ by less than ALIKE in sum are one part's, by more than UNLIKE those of parts that go apart. */
+#define ALIKE 0.4f
+#define UNLIKE 1.2f
+
+/* How far a voxel of another part moves along with a point, 0..1. */
+static double affinity_of(const lattice_affinity *affinity, int point, int voxel)
+{
+    const point_weights *w = affinity->points;
+    float difference = 0, common = 0, total = 0;
+    for (int i = w->first[point]; i < w->first[point + 1]; i++) {
+        float own = w->weights[i], other = 0;
+        for (int k = 0; k < LATTICE_JOINTS; k++)
+            if (affinity->joints[LATTICE_JOINTS * voxel + k] == w->joints[i])
+                other += affinity->weights[LATTICE_JOINTS * voxel + k];
+        difference += fabsf(own - other);
+        common += other;
+        total += own;
+    }
+    if (!(total > 0)) return 0;
+    difference += 1 - common;
+    return CLAMP((UNLIKE - difference) / (UNLIKE - ALIKE), 0.0f, 1.0f);
+}
+
+/* Voxels along links from the point's own one: the weight of each, or the least on the best way to it. */
+static int linked_find(const embedder *e, int home, const float point[3], int *voxels, double *weights)
+{
+    const lattice_graph *graph = e->graph;
+    uint8_t done[CARRIERS] = {0};
+    int count = 1;
+    voxels[0] = home;
+    weights[0] = spline_weight(graph->rest + 4 * (size_t)home, point);
 
     /* A point outside its voxel's reach (of no triangle, or rounded away) hangs on that voxel alone. */
     if (!(weights[0] > 0)) weights[0] = 1;
-    count++;
-    marks[home] = 1;
-    for (int at = 0; at < count; at++) {
+    e->marks[home] = 1;
+    for (;;) {
+        /* the widest way that has not been followed */
+        int at = -1;
+        for (int i = 0; i < count; i++)
+            if (!done[i] && (at < 0 || weights[i] > weights[at])) at = i;
+        if (at < 0) return count;
+        done[at] = 1;
         int end = graph->link_first[(voxels[at] + 1) * LATTICE_DIRECTIONS];
-        for (int i = graph->link_first[voxels[at] * LATTICE_DIRECTIONS]; i < end && count < CARRIERS; i++) {
+        for (int i = graph->link_first[voxels[at] * LATTICE_DIRECTIONS]; i < end; i++) {
             int next = graph->links[i];
-            if (marks[next]) continue;
-            double weight = spline_weight(graph->rest + 4 * next, point);
-            if (!(weight > 0)) continue;
-            marks[next] = 1;
+            double weight = MIN(spline_weight(graph->rest + 4 * (size_t)next, point), weights[at]);
+            int known = e->marks[next] - 1;
+            if (known >= 0 && weight > weights[known]) weights[known] = weight;
+            if (known >= 0 || !(weight > 0) || count == CARRIERS) continue;
+            e->marks[next] = count + 1;
             voxels[count] = next;
             weights[count++] = weight;
         }
     }
-    for (int i = 0; i < count; i++) {
-        sum += weights[i];
-        marks[voxels[i]] = 0;
+}
+
+/* Voxels that no way leads to, or only a narrow one, by their skin weights. Returns the count with them. */
+static int alike_find(const embedder *e, int p, const float point[3], int *voxels, double *weights, int count)
+{
+    const voxel_index *index = &e->index;
+    int low[3], high[3];
+    for (int k = 0; k < 3; k++) {
+        low[k] = index_cell(index, k, point[k] - index->cell);
+        high[k] = index_cell(index, k, point[k] + index->cell);
     }
-    for (int i = 0; i < count; i++) weights[i] /= sum;
-    weights_correct(graph, point, voxels, weights, count);
+    for (int z = low[2]; z <= high[2]; z++)
+        for (int y = low[1]; y <= high[1]; y++) {
+            int row = (z * index->dims[1] + y) * index->dims[0];
+            for (int i = index->first[row + low[0]]; i < index->first[row + high[0] + 1]; i++) {
+                int v = index->voxels[i], known = e->marks[v] - 1;
+                double weight = spline_weight(e->graph->rest + 4 * (size_t)v, point);
+                if (!(weight > 0) || (known >= 0 && weights[known] >= weight)) continue;
+                weight *= affinity_of(e->affinity, p, v);
+                if (known >= 0) {
+                    weights[known] = MAX(weights[known], weight);
+                } else if (weight > 0 && count < CARRIERS) {
+                    e->marks[v] = count + 1;
+                    voxels[count] = v;
+                    weights[count++] = weight;
+                }
+            }
+        }
     return count;
 }
 
-cutis_result lattice_embed(const lattice_graph *graph, const float *points, int point_count, arena *memory,
-                           lattice_surface *surface, cutis_error *error)
+/* The voxels that carry a point. Returns their number. */
+static int carriers_find(const embedder *e, int p, const float point[3], int *voxels, double *weights)
 {
-    int *first = ARENA_ARRAY(memory, int, point_count + 1);
-    uint8_t *marks = memory_allocate(&memory->allocator, graph->count, 1);
-    int *voxels = NULL;
-    float *weights = NULL;
-    if (memory->failed || !marks) {
-        memory_release(&memory->allocator, marks, graph->count, 1);
-        return error_memory(error, "the lattice's surface");
+    int home = e->graph->point_voxels[p];
+    int count = linked_find(e, home, point, voxels, weights);
+    bool hard = e->affinity && e->affinity->hard && e->affinity->hard[e->graph->components[home]];
+    if (e->affinity && !hard) count = alike_find(e, p, point, voxels, weights, count);
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        sum += weights[i];
+        e->marks[voxels[i]] = 0;
     }
+    for (int i = 0; i < count; i++) weights[i] /= sum;
+    weights_correct(e->graph, point, voxels, weights, count);
+    return count;
+}
+
+cutis_result lattice_embed(const lattice_graph *graph, const float *points, int point_count,
+                           const lattice_affinity *affinity, arena *memory, lattice_surface *surface,
+                           cutis_error *error)
+{
+    arena temporary = arena_create(&memory->allocator);
+    embedder e = {.graph = graph, .affinity = affinity, .marks = ARENA_ARRAY(&temporary, int, graph->count + 1)};
+    int *first = ARENA_ARRAY(memory, int, point_count + 1);
+    cutis_result result = memory->failed || temporary.failed ? error_memory(error, "the lattice's surface") : CUTIS_OK;
+    if (result == CUTIS_OK && affinity) result = voxel_index_build(&e.index, graph, &temporary, error);
+
+    /* once to count, once to fill */
     int found[CARRIERS];
     double shares[CARRIERS];
-    for (int p = 0; p < point_count; p++)
-        first[p + 1] = first[p] + carriers_find(graph, graph->point_voxels[p], points + 3 * p, marks, found, shares);
-    voxels = ARENA_ARRAY(memory, int, first[point_count] + 1);
-    weights = ARENA_ARRAY(memory, float, first[point_count] + 1);
-    if (!memory->failed) {
-        for (int p = 0; p < point_count; p++) {
-            int count = carriers_find(graph, graph->point_voxels[p], points + 3 * p, marks, found, shares);
-            for (int i = 0; i < count; i++) {
-                voxels[first[p] + i] = found[i];
-                weights[first[p] + i] = (float)shares[i];
-            }
+    for (int p = 0; p < point_count && result == CUTIS_OK; p++)
+        first[p + 1] = first[p] + carriers_find(&e, p, points + 3 * (size_t)p, found, shares);
+    int *voxels = ARENA_ARRAY(memory, int, result == CUTIS_OK ? first[point_count] + 1 : 1);
+    float *weights = ARENA_ARRAY(memory, float, result == CUTIS_OK ? first[point_count] + 1 : 1);
+    if (result == CUTIS_OK && memory->failed) result = error_memory(error, "the lattice's surface");
+    for (int p = 0; p < point_count && result == CUTIS_OK; p++) {
+        int count = carriers_find(&e, p, points + 3 * (size_t)p, found, shares);
+        for (int i = 0; i < count; i++) {
+            voxels[first[p] + i] = found[i];
+            weights[first[p] + i] = (float)shares[i];
         }
     }
-    memory_release(&memory->allocator, marks, graph->count, 1);
-    if (memory->failed) return error_memory(error, "the lattice's surface");
+    arena_destroy(&temporary);
+    if (result != CUTIS_OK) return result;
     *surface = (lattice_surface){.point_count = point_count, .first = first, .voxels = voxels, .weights = weights};
     return CUTIS_OK;
 }

@@ -226,6 +226,32 @@ static void parts_find(classifier *c)
     for (int g = 0; g < m->component_count && !soft; g++) c->rigid[g] = 0;
 }
 
+/* Share of a hard part's joint in flesh that the part holds. */
+#define HELD_SHARE 0.7f
+
+/* Whether a hard part that hangs on one of a voxel's own joints reaches into it, or into one beside it. */
+static bool is_held(const classifier *c, int voxel)
+{
+    const lattice_graph *graph = c->graph;
+    int joint_count = c->build->character->joint_count;
+    const float *rest = graph->rest + 4 * (size_t)voxel;
+    for (int g = 0; g < graph->grid_count; g++) {
+        if (!c->rigid[g]) continue;
+        float share = 0;
+        for (int k = 0; k < LATTICE_JOINTS; k++) {
+            int joint = c->layers->joints[LATTICE_JOINTS * voxel + k];
+            if (joint < joint_count && c->moves[(size_t)g * joint_count + joint])
+                share += c->layers->weights[LATTICE_JOINTS * voxel + k];
+        }
+        for (int i = 0; i < 7 && share > HELD_SHARE; i++) {
+            double place[3] = {rest[0], rest[1], rest[2]};
+            if (i > 0) place[(i - 1) / 2] += (i & 1 ? 1 : -1) * (double)rest[3];
+            if (lattice_locate(graph, g, place) >= 0) return true;
+        }
+    }
+    return false;
+}
+
 /* Equation 1. */
 static float influence(float distance, float alpha, float falloff)
 {
@@ -535,7 +561,7 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     c->nearest = ARENA_ARRAY(temporary, float, count);
     c->heap = ARENA_ARRAY(temporary, int, (size_t)2 * count);
     c->components = ARENA_ARRAY(temporary, int, count);
-    float *bone_distance = ARENA_ARRAY(temporary, float, count);
+    float *bone_distance = ARENA_ARRAY(memory, float, count);
     uint8_t *has_bone = ARENA_ARRAY(temporary, uint8_t, count);
     if (memory->failed || temporary->failed) return error_memory(error, "the lattice's layers");
 
@@ -552,8 +578,9 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     for (int j = 0; j < character->joint_count; j++) skinned |= character->joints[j].deforms;
     if (skinned && c->build->weights->first) {
         c->moves = ARENA_ARRAY(temporary, uint8_t, (size_t)c->build->mesh->component_count * character->joint_count);
-        c->rigid = ARENA_ARRAY(temporary, uint8_t, c->build->mesh->component_count);
-        if (temporary->failed) return error_memory(error, "the lattice's layers");
+        c->rigid = ARENA_ARRAY(memory, uint8_t, c->build->mesh->component_count);
+        layers->hard = c->rigid;
+        if (memory->failed || temporary->failed) return error_memory(error, "the lattice's layers");
         parts_find(c);
     }
     bool any = false;
@@ -582,6 +609,10 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     for (int v = 0; v < count && c->rigid; v++)
         if (c->rigid[graph->components[v]]) c->nearest[v] = 0;
 
+    /* and holds the flesh that it lies on: eyes do not leave their sockets, a helmet does not leave the head */
+    for (int v = 0; v < count && c->rigid; v++)
+        if (c->nearest[v] > 0 && is_held(c, v)) c->nearest[v] = 0;
+
     for (int v = 0; v < count; v++) bone_distance[v] = c->nearest[v] <= 0 ? 0 : 1;
     lattice_distance(graph, bone_distance, NULL, c->heap);
     float *fat = NULL;
@@ -589,6 +620,7 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
         result = lattice_spread(graph, c->build->mesh->point_count, c->rules->fat_map, temporary, &fat, error);
     if (result != CUTIS_OK) return result;
     layers_divide(c, bone_distance, layers->skin_depth, fat);
+    layers->bone_depth = bone_distance;
     return CUTIS_OK;
 }
 

@@ -23,6 +23,7 @@ enum {
     LATTICE_DAMPING = LATTICE_STIFFNESS + LATTICE_LAYERS - 1, /* the same */
     LATTICE_GAIN = LATTICE_DAMPING + LATTICE_LAYERS - 1,
     LATTICE_INERTIA,
+    LATTICE_GIVE,
     LATTICE_STRETCH,
     LATTICE_NEIGHBOUR_SET,
     LATTICE_VOLUME,
@@ -31,6 +32,7 @@ enum {
     LATTICE_ALPHA,
     LATTICE_FALLOFF,
     LATTICE_SELF_COLLISION,
+    LATTICE_TOUCH,
     LATTICE_PROPS,
     LATTICE_CONTACT_GAP,
     LATTICE_FRICTION,
@@ -60,6 +62,21 @@ typedef struct lattice_contact_work {
     float *places;         /* (point_count x 3) the skin where the skeleton has it; only with press */
 } lattice_contact_work;
 
+/* Contact of the skin with itself in real time: the skin as discs, lengths in sizes. */
+typedef struct lattice_touch {
+    bool on;
+    int count;           /* voxels that bear skin */
+    const int *voxels;   /* (count) */
+    const quad *rests;   /* (count) the middle of the skin at rest */
+    const quad *offsets; /* (count) the same from the voxel */
+    float edge;          /* mean of the voxels */
+    float width;         /* of a point's disc: the mean edge of the mesh */
+    float gap;
+    const mesh *surface;
+    const float *points; /* (point_count x 3) at rest */
+    int bucket_count, point_bucket_count;
+} lattice_touch;
+
 typedef struct lattice_model {
     const cutis_character *character;
     int count, bone_count, padded; /* voxels; bone voxels come first */
@@ -75,6 +92,7 @@ typedef struct lattice_model {
     const float *weights;  /* (count x LATTICE_JOINTS) */
     const float *gains;    /* (padded) k_s of equation 5 as the regions around make it, for one substep; 0 for bone */
     const float *keeps;    /* (padded) share of the velocity that damping leaves */
+    const float *bounds;   /* (padded) how far flesh gives way from where it rests, sizes; NULL: any way */
     const float *inertias; /* (padded) share of the target's acceleration that is felt */
     const float *freezes;  /* (padded) share of the way to the target that a voxel is put each substep; NULL: none */
     const quad *outward;   /* (padded) unit normal of the skin on a voxel at rest, and the flesh behind it in w; 0: none */
@@ -93,7 +111,12 @@ typedef struct lattice_model {
     const float *softness; /* (vertex_count) output: 1 minus the gain of what carries the vertex; 0 is bone */
     bool has_stretch, has_volume;
     lattice_contact contact;
+    lattice_touch touch;
 } lattice_model;
+
+/* rest: (count x 4) of the graph; points: (point_count x 3) in sizes, which must live as long as the model. */
+cutis_result lattice_touch_build(lattice_model *m, const solver_build *build, const float *points, const float *rest,
+                                 float gap, cutis_error *error);
 
 /* thickness in sizes. */
 cutis_result lattice_contact_build(lattice_contact *contact, const solver_build *build, bool self, bool props,

@@ -62,6 +62,7 @@ size_t lattice_scratch_view(const lattice_model *m, void *memory, lattice_scratc
         char *work = KIT_CARVE(&block, char, contact->self ? contact_work_size(&contact->surface) : 0);
         if (contact->self && work) s->contact.work = contact_work_make(&contact->surface, work);
     }
+    if (m->touch.on) lattice_touch_carve(m, &block, s);
     return block.used;
 }
 

@@ -33,6 +33,17 @@ typedef struct lattice_state {
     float *scene_targets;
 } lattice_state;
 
+/* Pieces of skin, and where to find them. */
+typedef struct lattice_discs {
+    int count, bucket_count;
+    float inverse_cell;
+    quad *places, *normals, *rests; /* (count) in sizes */
+    uint8_t *fixed;                 /* (count) it does not move */
+    int *first;                     /* (bucket_count + 1) */
+    int *order;                     /* (count) by bucket */
+    int *buckets;                   /* (count) */
+} lattice_discs;
+
 typedef struct lattice_scratch {
     quad *guess;   /* predicted positions */
     quad *carried; /* velocity of the targets */
@@ -56,6 +67,10 @@ typedef struct lattice_scratch {
     int *repairs;          /* by block of voxels */
     quad *wishes;          /* of contact */
     lattice_contact_work contact;
+    lattice_discs voxel_discs, point_discs;
+    quad *voxel_moves, *point_moves; /* of the discs; w above 0: it meets another */
+    int *point_list;                 /* points that are discs */
+    uint8_t *touched;                /* (padded) voxels that meet others */
 } lattice_scratch;
 
 typedef struct lattice_step_job {
@@ -71,6 +86,12 @@ typedef struct lattice_step_job {
     float step;    /* share of the forces that is taken: 1, less while settling */
     bool settling; /* without velocities */
 } lattice_step_job;
+
+/* Move voxels at the guess out of each other; fills touched. Returns the number of contacts. */
+int lattice_touch_voxels(const lattice_model *m, lattice_scratch *t, const quad *targets, const cutis_jobs *jobs);
+/* Move points (point_count x 3, scene) on voxels that were touched out of each other. */
+void lattice_touch_points(const lattice_model *m, lattice_scratch *t, float *points, const cutis_jobs *jobs);
+void lattice_touch_carve(const lattice_model *m, kit_block *block, lattice_scratch *t);
 
 /* Views of a block; with memory NULL only its size, which they return. */
 size_t lattice_state_view(const lattice_model *m, void *memory, lattice_state *s);
