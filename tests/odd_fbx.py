@@ -297,6 +297,26 @@ def maya():
 
 
 @file
+def maya_squash():
+    """Squash and stretch with segment scale compensation: each bone undoes its parent's uneven scale."""
+    s = Scene()
+    bones = chain(s, 3, RotationActive=1, PreRotation=[0, 0, 15], InheritType=2, S=[1, 1.3, 0.8])
+    for i, bone in enumerate(bones):
+        bone.curves["Lcl Scaling"] = [[1, 0.7, 1.2], [1.3, 1.6 - 0.2 * i, 1], [0.8, 1, 0.6]]
+    skinned(s, s.model("body", "Mesh"), bones)
+    return s
+
+
+@file
+def uneven_behind_rotation():
+    """The same under InheritType 0, turned about all axes."""
+    s = Scene(inherit_template=0)
+    bones = chain(s, 3, R=[10, 20, 30], S=[1.2, 0.9, 1], InheritType=0)
+    skinned(s, s.model("body", "Mesh", InheritType=0), bones)
+    return s
+
+
+@file
 def even_scales_default():
     """No InheritType anywhere: the template's 0, which even scales do not show."""
     s = Scene(inherit_template=0)

@@ -242,12 +242,19 @@ void fbx_scale_above(const fbx_reader *r, int node, const fbx_motion *motions, d
     bool all = r->transforms[node].inherit == 0;
     for (int k = 0; k < 3; k++) scale[k] = 1;
     for (int n = r->s.nodes[node].parent; n >= 0; n = r->s.nodes[n].parent) {
+        if (r->is_helper[n]) continue;
         for (int k = 0; k < 3; k++) {
             const fbx_curve *curve = motions ? motions[n].curves[2][k] : NULL;
             scale[k] *= curve ? curve_value(curve, time) : r->transforms[n].values[2][k];
         }
         if (!all) return;
-        if (r->transforms[n].inherit == 2 && r->s.nodes[n].parent >= 0) n = r->s.nodes[n].parent;
+        if (r->transforms[n].inherit != 2) continue;
+
+        /* such a node has its parent's own scale taken away */
+        int up = r->s.nodes[n].parent;
+        if (up >= 0 && r->is_helper[up]) up = r->s.nodes[up].parent;
+        if (up < 0) return;
+        n = up;
     }
 }
 
@@ -263,23 +270,27 @@ static cutis_result node_sample(fbx_reader *r, int node, const fbx_motion *motio
                                 scene_track *tracks)
 {
     const fbx_transform *t = &r->transforms[node];
-    int parent = r->s.nodes[node].parent;
+    int parent = r->s.nodes[node].parent, helper = r->helpers[node];
+    if (helper >= 0) parent = r->s.nodes[helper].parent;
     const fbx_curve *curves[12] = {NULL};
     for (int i = 0; i < 9; i++) curves[i] = motions[node].curves[i / 3][i % 3];
     for (int k = 0; parent >= 0 && t->inherit != 1 && k < 3; k++) curves[9 + k] = motions[parent].curves[2][k];
     int count;
     double *instants = instants_make(r, curves, 12, &count);
     if (!instants) return r->file.memory.failed ? fbx_error_memory(&r->file) : CUTIS_OK;
-    affine_parts *keys = fbx_allocate(&r->file, (size_t)count, sizeof *keys);
+    affine_parts *keys = fbx_allocate(&r->file, (size_t)count, sizeof *keys), *outer = NULL;
     const float *times = times_store(r, instants, count);
     if (!keys || !times) return fbx_error_memory(&r->file);
+    if (helper >= 0 && !(outer = fbx_allocate(&r->file, (size_t)count, sizeof *outer)))
+        return fbx_error_memory(&r->file);
     for (int i = 0; i < count; i++) {
         double values[3][3], above[3];
         values_at(t, &motions[node], instants[i], values);
         fbx_scale_above(r, node, motions, instants[i], above);
-        keys[i] = fbx_local(t, (const double(*)[3])values, above);
+        keys[i] = fbx_local(t, (const double(*)[3])values, above, outer ? &outer[i] : NULL);
     }
     tracks[clip->track_count++] = (scene_track){node, count, times, keys};
+    if (outer) tracks[clip->track_count++] = (scene_track){helper, count, times, outer};
     return CUTIS_OK;
 }
 

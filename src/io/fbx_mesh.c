@@ -259,7 +259,7 @@ static affine geometric_read(const fbx_node *model)
     fbx_property_vector(model, "GeometricTranslation", values[0]);
     fbx_property_vector(model, "GeometricRotation", values[1]);
     fbx_property_vector(model, "GeometricScaling", values[2]);
-    affine_parts parts = fbx_local(&t, (const double(*)[3])values, one);
+    affine_parts parts = fbx_local(&t, (const double(*)[3])values, one, NULL);
     return affine_compose(&parts);
 }
 
@@ -297,6 +297,7 @@ static bool node_hidden(const fbx_reader *r, int node)
 static bool node_has_polygons(const fbx_reader *r, int node)
 {
     int model = r->node_objects[node], cursor = -2, geometry;
+    if (r->is_helper[node]) return false;
     if (fbx_child(r->objects[model].node, "PolygonVertexIndex")) return true;
     while ((geometry = fbx_next_child(r, model, "Geometry", &cursor, NULL)) >= 0)
         if (fbx_child(r->objects[geometry].node, "PolygonVertexIndex")) return true;
@@ -323,7 +324,7 @@ cutis_result fbx_read_meshes(fbx_reader *r)
         int model = r->node_objects[n], cursor = -2, geometry;
         const fbx_node *own = r->objects[model].node;
         scene_mesh *mesh = &r->s.meshes[r->s.mesh_count];
-        if (leave_out && node_hidden(r, n)) continue;
+        if (r->is_helper[n] || (leave_out && node_hidden(r, n))) continue;
         if (fbx_child(own, "PolygonVertexIndex")) {
             cutis_result result = mesh_read(r, own, model, model, mesh);
             if (result != CUTIS_OK) return result;

@@ -177,22 +177,23 @@ static affine affine_turn(const double rotation[4])
     return affine_compose(&parts);
 }
 
-affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const double scale_above[3])
+affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const double scale_above[3],
+                       affine_parts *outer)
 {
-    double rotation[4];
+    double rotation[4], inverse[3];
+    bool even = scale_above[0] == scale_above[1] && scale_above[1] == scale_above[2];
+    bool shared = t->inherit == 0 && !even; /* an even scale above makes no difference */
     rotation_euler(values[1], t->order, rotation);
     rotation_multiply(t->pre, rotation, rotation);
     rotation_multiply(rotation, t->post_inverse, rotation);
-    affine steps[12];
+    for (int k = 0; k < 3; k++)
+        inverse[k] = (shared || t->inherit == 2) && fabs(scale_above[k]) > 1e-9 ? 1 / scale_above[k] : 1;
+
+    /* what is outside of the rotation, then the rest */
+    affine first = affine_move(values[0], 1), undone = affine_stretch(inverse);
+    first = affine_multiply(&first, &undone);
+    affine steps[9];
     int count = 0;
-    bool even = scale_above[0] == scale_above[1] && scale_above[1] == scale_above[2];
-    bool shared = t->inherit == 0 && !even; /* an even scale above makes no difference */
-    steps[count++] = affine_move(values[0], 1);
-    if (shared || t->inherit == 2) {
-        double inverse[3];
-        for (int k = 0; k < 3; k++) inverse[k] = fabs(scale_above[k]) > 1e-9 ? 1 / scale_above[k] : 1;
-        steps[count++] = affine_stretch(inverse);
-    }
     steps[count++] = affine_move(t->rotation_offset, 1);
     steps[count++] = affine_move(t->rotation_pivot, 1);
     steps[count++] = affine_turn(rotation);
@@ -202,8 +203,9 @@ affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const 
     if (shared) steps[count++] = affine_stretch(scale_above);
     steps[count++] = affine_stretch(values[2]);
     steps[count++] = affine_move(t->scaling_pivot, -1);
-    affine map = steps[0];
-    for (int i = 1; i < count; i++) map = affine_multiply(&map, &steps[i]);
+    affine map = outer ? affine_identity() : first;
+    for (int i = 0; i < count; i++) map = affine_multiply(&map, &steps[i]);
+    if (outer) affine_decompose(&first, outer);
     affine_parts parts;
     affine_decompose(&map, &parts);
     return parts;
@@ -254,16 +256,57 @@ static const fbx_node *template_find(const fbx_reader *r)
     return NULL;
 }
 
+/* Whether the axes of a model's scale differ, or do so at some key. */
+static bool scale_uneven(fbx_reader *r, int object)
+{
+    double scale[3] = {1, 1, 1};
+    fbx_property_vector(r->objects[object].node, "Lcl Scaling", scale);
+    if (fabs(scale[0] - scale[1]) > 1e-5 * fabs(scale[0]) || fabs(scale[0] - scale[2]) > 1e-5 * fabs(scale[0]))
+        return true;
+    int cursor = -2, node;
+    const char *label;
+    while ((node = fbx_next_child(r, object, "AnimationCurveNode", &cursor, &label)) >= 0) {
+        if (!label || strcmp(label, "Lcl Scaling") != 0) continue;
+        int inner = -2, curve, first_count = -1, count;
+        const double *first = NULL;
+        while ((curve = fbx_next_child(r, node, "AnimationCurve", &inner, NULL)) >= 0) {
+            const double *values = fbx_numbers(&r->file, fbx_child(r->objects[curve].node, "KeyValueFloat"), &count);
+            for (int i = 0; first && i < count && count == first_count; i++)
+                if (!(fabs(values[i] - first[i]) <= 1e-4 * fabs(first[i]))) return true;
+            if (first && count != first_count) return true;
+            first = values;
+            first_count = count;
+        }
+    }
+    return false;
+}
+
+/* Whether a node needs a helper that takes away what an uneven scale above would make a shear. */
+static bool helper_needed(const fbx_transform *t, const int *parents, const bool *uneven, int object)
+{
+    if (t->inherit == 1 || parents[object] < 0) return false;
+    if (t->inherit == 2) return uneven[parents[object]];
+    for (int p = parents[object]; p >= 0; p = parents[p])
+        if (uneven[p]) return true;
+    return false;
+}
+
 /* All models, parents before children. */
 static cutis_result nodes_read(fbx_reader *r)
 {
     int capacity = r->object_count;
     int *parents = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *parents);
     int *depths = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *depths);
-    r->node_objects = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *r->node_objects);
-    r->transforms = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *r->transforms);
-    r->s.nodes = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *r->s.nodes);
-    if (!parents || !depths || !r->node_objects || !r->transforms || !r->s.nodes) return fbx_error_memory(&r->file);
+    bool *uneven = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *uneven);
+    size_t most = 2 * (size_t)capacity + 1; /* each may have a helper */
+    r->node_objects = fbx_allocate(&r->file, most, sizeof *r->node_objects);
+    r->transforms = fbx_allocate(&r->file, most, sizeof *r->transforms);
+    r->helpers = fbx_allocate(&r->file, most, sizeof *r->helpers);
+    r->is_helper = fbx_allocate(&r->file, most, sizeof *r->is_helper);
+    r->s.nodes = fbx_allocate(&r->file, most, sizeof *r->s.nodes);
+    if (!parents || !depths || !uneven || !r->node_objects || !r->transforms || !r->helpers || !r->is_helper ||
+        !r->s.nodes)
+        return fbx_error_memory(&r->file);
     for (int i = 0; i < capacity; i++) parents[i] = -1;
     for (int i = 0; i < capacity; i++) {
         if (strcmp(r->objects[i].node->name, "Model") != 0) continue;
@@ -281,15 +324,31 @@ static cutis_result nodes_read(fbx_reader *r)
     }
     /* breadth first keeps siblings in the file's order */
     const fbx_node *defaults = template_find(r);
+    for (int i = 0; i < capacity; i++)
+        if (strcmp(r->objects[i].node->name, "Model") == 0) uneven[i] = scale_uneven(r, i);
     for (int depth = 0; depth <= deepest; depth++)
         for (int i = 0; i < capacity; i++) {
             fbx_object *object = &r->objects[i];
             if (depths[i] != depth || strcmp(object->node->name, "Model") != 0) continue;
+            int parent = parents[i] >= 0 ? r->objects[parents[i]].index : -1, helper = -1;
+            fbx_transform transform;
+            transform_read(object->node, defaults, &transform);
+            if (helper_needed(&transform, parents, uneven, i)) {
+                helper = r->s.node_count++;
+                r->node_objects[helper] = i;
+                r->helpers[helper] = -1;
+                r->is_helper[helper] = true;
+                r->transforms[helper] = (fbx_transform){.inherit = 1};
+                r->s.nodes[helper] =
+                    (scene_node){.name = arena_format(&r->file.memory, "%s_scale", object->name), .parent = parent};
+                if (!r->s.nodes[helper].name) return fbx_error_memory(&r->file);
+                parent = helper;
+            }
             int index = r->s.node_count++;
-            int parent = parents[i] >= 0 ? r->objects[parents[i]].index : -1;
             object->index = index;
             r->node_objects[index] = i;
-            transform_read(object->node, defaults, &r->transforms[index]);
+            r->helpers[index] = helper;
+            r->transforms[index] = transform;
             r->s.nodes[index] = (scene_node){
                 .name = object->name,
                 .parent = parent,
@@ -298,7 +357,8 @@ static cutis_result nodes_read(fbx_reader *r)
             };
             double above[3];
             fbx_scale_above(r, index, NULL, 0, above);
-            r->s.nodes[index].local = fbx_local(&r->transforms[index], r->transforms[index].values, above);
+            r->s.nodes[index].local =
+                fbx_local(&transform, transform.values, above, helper >= 0 ? &r->s.nodes[helper].local : NULL);
         }
     return CUTIS_OK;
 }

@@ -54,6 +54,8 @@ typedef struct fbx_reader {
     int link_count;
     int *node_objects;         /* (s.node_count) */
     fbx_transform *transforms; /* (s.node_count) */
+    int *helpers;              /* (s.node_count) the node between it and its parent that undoes uneven scale, or -1 */
+    bool *is_helper;           /* (s.node_count) */
 } fbx_reader;
 
 /* ---- objects ---- */
@@ -71,8 +73,12 @@ void fbx_property_vector(const fbx_node *object, const char *name, double vector
  * NULL): the clip, at `time`.
  */
 void fbx_scale_above(const fbx_reader *r, int node, const fbx_motion *motions, double time, double scale[3]);
-/* The local transform of a node below such a scale. */
-affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const double scale_above[3]);
+/*
+ * The local transform of a node below such a scale; outer (may be NULL): its first part, which a helper holds, so that
+ * the product has no shear.
+ */
+affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const double scale_above[3],
+                       affine_parts *outer);
 
 /* ---- the parts ---- */
 
