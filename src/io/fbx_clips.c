@@ -456,6 +456,36 @@ static void take_model_read(fbx_reader *r, const fbx_node *model, clip_maker *m)
     }
 }
 
+/* The keys of a channel's axis, by the letters of the path to it. */
+static const fbx_node *channel_find(const fbx_node *node, const char *name)
+{
+    for (const fbx_node *n = node ? node->first_child : NULL; n; n = n->next)
+        if (strcmp(n->name, "Channel") == 0 && strcmp(fbx_text(n, 0, ""), name) == 0) return n;
+    return NULL;
+}
+
+bool fbx_take_uneven(fbx_reader *r, int object)
+{
+    const fbx_node *takes = fbx_child(r->file.root, "Takes");
+    for (const fbx_node *take = takes ? takes->first_child : NULL; take; take = take->next)
+        for (const fbx_node *model = take->first_child; model; model = model->next) {
+            if (strcmp(model->name, "Model") != 0 || model->value_count == 0) continue;
+            if (fbx_find(r, &model->values[0]) != object) continue;
+            static const char *const axes[3] = {"X", "Y", "Z"};
+            const fbx_node *scale = channel_find(channel_find(model, "Transform"), "S");
+            const fbx_curve *curves[3];
+            for (int k = 0; k < 3; k++) curves[k] = take_curve_read(r, channel_find(scale, axes[k]));
+            for (int k = 1; k < 3; k++) {
+                if (!curves[0] && !curves[k]) continue;
+                if (!curves[0] || !curves[k] || curves[0]->key_count != curves[k]->key_count) return true;
+                for (int i = 0; i < curves[0]->key_count; i++)
+                    if (!(fabs(curves[k]->values[i] - curves[0]->values[i]) <= 1e-4 * fabs(curves[0]->values[i])))
+                        return true;
+            }
+        }
+    return false;
+}
+
 static cutis_result takes_read(fbx_reader *r)
 {
     const fbx_node *takes = fbx_child(r->file.root, "Takes");

@@ -263,6 +263,7 @@ static bool scale_uneven(fbx_reader *r, int object)
     fbx_property_vector(r->objects[object].node, "Lcl Scaling", scale);
     if (fabs(scale[0] - scale[1]) > 1e-5 * fabs(scale[0]) || fabs(scale[0] - scale[2]) > 1e-5 * fabs(scale[0]))
         return true;
+    if (r->file.version < 7000) return fbx_take_uneven(r, object);
     int cursor = -2, node;
     const char *label;
     while ((node = fbx_next_child(r, object, "AnimationCurveNode", &cursor, &label)) >= 0) {

@@ -80,6 +80,9 @@ void fbx_scale_above(const fbx_reader *r, int node, const fbx_motion *motions, d
 affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const double scale_above[3],
                        affine_parts *outer);
 
+/* Whether some take of a version before 7000 scales a model unevenly. */
+bool fbx_take_uneven(fbx_reader *r, int object);
+
 /* ---- the parts ---- */
 
 cutis_result fbx_read_meshes(fbx_reader *r);
