@@ -9,6 +9,7 @@
 #   make python          the Python wheel, in build/; `pip install ./python` makes and installs it
 #   make test-windows    the Windows build under wine; make windows packs it
 #   make test-arm64      the build for 64-bit ARM under qemu
+#   make test-farm       a list of bakes on a Slurm of one node
 #   make dist            what is handed out, in build/dist: tarballs, Debian packages, wheel, add-on; make test-dist tries it
 #   make web             the library as WebAssembly: the npm package, build/npm/cutis
 #   make studio          the page to try, tune and bake, served on this machine; make test-web tests all of it in Chromium
@@ -25,7 +26,7 @@ define build
 endef
 
 .PHONY: build demo tests test check bench lint golden format install clean python windows test-blender test-windows \
-        test-arm64 test-dist dist blender-addon web studio test-web
+        test-arm64 test-farm test-dist dist blender-addon web studio test-web
 build:
 	$(INSTALL) build
 	$(call build,-DCUTIS_TESTS=OFF,all)
@@ -62,6 +63,10 @@ test-windows: tests
 test-arm64: tests
 	$(INSTALL) arm64
 	@sh scripts/test.sh $(RELEASE) -R "^arm64$$"
+
+test-farm: tests
+	$(INSTALL) farm
+	@sh scripts/test.sh $(RELEASE) -R "^farm$$"
 
 test-dist: tests
 	$(INSTALL) dist

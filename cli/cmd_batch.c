@@ -11,36 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/system.h"
-#include "cli.h"
-#include "process.h"
+#include "batch.h"
 
 extern const cli_command cmd_bake;
 
-typedef enum batch_status { BATCH_WAITING, BATCH_RUNNING, BATCH_DONE, BATCH_SKIPPED, BATCH_FAILED } batch_status;
-
-typedef struct batch_job {
-    const char *input, *output; /* of the job's JSON */
-    json_t *options;            /* borrowed */
-    char **argv;                /* of the bake, NULL-terminated */
-    int argc;
-    char *record, *report; /* paths */
-    char key[20];
-    batch_status status;
-    FILE *messages; /* what it says on stderr */
-    double start, seconds;
-    int exit_code;
-    char reason[400];
-} batch_job;
-
-typedef struct batch {
-    const cli_arguments *arguments;
-    json_t *root;
-    batch_job *jobs;
-    process *processes; /* (job_count) those that run */
-    int job_count, parallel, finished;
-    char program[SYSTEM_PATH_BYTES];
-} batch;
+const char *const batch_status_names[BATCH_STATUS_COUNT] = {"waiting", "running", "done", "skipped", "failed"};
 
 /* ---- reading the list ---- */
 
@@ -171,6 +146,7 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
 
     job->record = cli_format("%s.job.json", job->output);
     job->report = cli_format("%s.job.tmp", job->output);
+    job->failure = cli_format("%s.job.failed.json", job->output);
 
     /* the command line of the job, which is its key */
     add_argument(job, cli_format("%s", b->program));
@@ -190,7 +166,8 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
     make_key(job);
     /* What does not change the result comes behind the key. */
     if (!json_object_get(all, "threads")) {
-        int threads = cli_processor_count() / b->parallel;
+        int wanted = cli_given(b->arguments, "threads") ? cli_integer(b->arguments, "threads") : 0;
+        int threads = wanted > 0 ? wanted : cli_processor_count() / b->parallel;
         add_argument(job, cli_format("--threads"));
         add_argument(job, cli_format("%d", threads > 1 ? threads : 1));
     }
@@ -232,8 +209,7 @@ static double output_bytes(const char *path)
     return system_look(path, &about) ? (double)about.size : -1;
 }
 
-/* A JSON file, or NULL without a word. */
-static json_t *json_read(const char *path)
+json_t *batch_json_read(const char *path)
 {
     json_error_t error;
     FILE *file = system_open(path, "rb");
@@ -242,15 +218,28 @@ static json_t *json_read(const char *path)
     return value;
 }
 
-/* Whether the record says that this very job was done, and its output is still there. */
-static bool already_done(const batch_job *job)
+bool batch_job_done(const batch_job *job)
 {
-    json_t *record = json_read(job->record);
+    json_t *record = batch_json_read(job->record);
     const char *key = json_string_value(json_object_get(record, "key"));
     double bytes = json_number_value(json_object_get(record, "output_bytes"));
     bool done = key && strcmp(key, job->key) == 0 && output_bytes(job->output) == bytes;
     json_decref(record);
     return done;
+}
+
+bool batch_job_failed(batch_job *job)
+{
+    json_t *failure = batch_json_read(job->failure);
+    const char *key = json_string_value(json_object_get(failure, "key"));
+    const char *reason = json_string_value(json_object_get(failure, "reason"));
+    bool failed = key && strcmp(key, job->key) == 0;
+    if (failed) {
+        job->exit_code = (int)json_integer_value(json_object_get(failure, "exit_code"));
+        snprintf(job->reason, sizeof job->reason, "%s", reason ? reason : "");
+    }
+    json_decref(failure);
+    return failed;
 }
 
 static void say(const batch *b, const batch_job *job, const char *what)
@@ -293,7 +282,8 @@ static void start_job(batch *b, batch_job *job)
     job->messages = system_temporary();
     job->start = cli_clock();
     job->status = BATCH_RUNNING;
-    if (process_start(&b->processes[job - b->jobs], job->argv, job->messages)) return;
+    system_remove(job->failure);
+    if (process_start(&b->processes[job - b->jobs], job->argv, NULL, job->messages)) return;
     job->status = BATCH_FAILED;
     job->exit_code = CLI_FAILURE;
     snprintf(job->reason, sizeof job->reason, "cannot start a process: %s", strerror(errno));
@@ -328,26 +318,33 @@ static void end_job(batch *b, batch_job *job, int exit_code)
     take_reason(job);
     job->status = job->exit_code == CLI_OK ? BATCH_DONE : BATCH_FAILED;
     if (job->status == BATCH_DONE) {
-        json_t *report = json_read(job->report), *record = json_object();
+        json_t *report = batch_json_read(job->report), *record = json_object();
         json_object_set_new(record, "schema", json_integer(1));
         json_object_set_new(record, "key", cli_json_string(job->key));
         json_object_set_new(record, "output_bytes", cli_json_real(output_bytes(job->output)));
         json_object_set_new(record, "report", report ? report : json_null());
         cli_json_save(record, job->record);
+    } else if (!cli_interrupted()) {
+        cli_json_save(json_pack("{s:i, s:s, s:i, s:o}", "schema", 1, "key", job->key, "exit_code", exit_code, "reason",
+                                cli_json_string(job->reason)),
+                      job->failure);
     }
     system_remove(job->report);
     b->finished++;
     say(b, job, job->status == BATCH_DONE ? "done" : "failed");
 }
 
-static int run_jobs(batch *b)
+/* Jobs first to last - 1, `parallel` at a time. */
+static int run_jobs(batch *b, int first, int last)
 {
-    int running = 0, next = 0;
-    while (running > 0 || next < b->job_count) {
-        while (running < b->parallel && next < b->job_count && !cli_interrupted()) {
+    int running = 0, next = first;
+    while (running > 0 || next < last) {
+        while (running < b->parallel && next < last && !cli_interrupted()) {
             batch_job *job = &b->jobs[next++];
+
+            /* what is done already */
             sweep(job);
-            if (!cli_flag(b->arguments, "force") && already_done(job)) {
+            if (!cli_flag(b->arguments, "force") && batch_job_done(job)) {
                 job->status = BATCH_SKIPPED;
                 b->finished++;
                 say(b, job, "skipped");
@@ -357,6 +354,8 @@ static int run_jobs(batch *b)
             running += job->status == BATCH_RUNNING;
         }
         if (running == 0) break;
+
+        /* the next one that ends */
         int exit_code;
         int ended = process_wait_any(b->processes, b->job_count, &exit_code);
         if (ended < 0) return cli_error("lost a process: %s", strerror(errno));
@@ -368,15 +367,23 @@ static int run_jobs(batch *b)
 
 /* ---- summary ---- */
 
-static int write_summary(const batch *b, int counts[5])
+/* One job of the list, as a task of a cluster runs it. */
+static int run_task(batch *b, int task)
 {
-    static const char *const names[] = {"waiting", "running", "done", "skipped", "failed"};
+    if (task >= b->job_count) return cli_error("the list has no job %d: the last is %d", task, b->job_count - 1);
+    int status = run_jobs(b, task, task + 1);
+    return status == CLI_OK && b->jobs[task].status == BATCH_FAILED ? CLI_FAILURE : status;
+}
+
+static int write_summary(const batch *b, int counts[BATCH_STATUS_COUNT])
+{
     char *path = cli_text(b->arguments, "summary") ? cli_format("%s", cli_text(b->arguments, "summary"))
                                                    : cli_format("%s.summary.json", b->arguments->positionals[0]);
     json_t *root = json_object(), *list = json_array();
     json_object_set_new(root, "schema", json_integer(1));
     json_object_set_new(root, "version", cli_json_string(cutis_version()));
-    for (int i = BATCH_DONE; i <= BATCH_FAILED; i++) json_object_set_new(root, names[i], json_integer(counts[i]));
+    for (int i = BATCH_DONE; i <= BATCH_FAILED; i++)
+        json_object_set_new(root, batch_status_names[i], json_integer(counts[i]));
     json_object_set_new(root, "left", json_integer(counts[BATCH_WAITING] + counts[BATCH_RUNNING]));
     json_object_set_new(root, "jobs", list);
     for (int i = 0; i < b->job_count; i++) {
@@ -384,7 +391,7 @@ static int write_summary(const batch *b, int counts[5])
         json_t *entry = json_object();
         json_object_set_new(entry, "input", cli_json_string(job->input));
         json_object_set_new(entry, "output", cli_json_string(job->output));
-        json_object_set_new(entry, "status", cli_json_string(names[job->status]));
+        json_object_set_new(entry, "status", cli_json_string(batch_status_names[job->status]));
         json_object_set_new(entry, "seconds", cli_json_real(job->seconds));
         json_object_set_new(entry, "record", cli_json_string(job->record));
         if (job->status == BATCH_FAILED) {
@@ -406,9 +413,20 @@ static int run(const cli_arguments *arguments)
     batch b = {.arguments = arguments, .parallel = cli_integer(arguments, "jobs")};
     if (!system_program(b.program, sizeof b.program))
         snprintf(b.program, sizeof b.program, "cutis"); /* from the path */
-    int status = read_list(&b), counts[5] = {0};
-    if (status == CLI_OK) status = run_jobs(&b);
-    if (status == CLI_OK || status == CLI_INTERRUPTED) {
+    int status = read_list(&b), counts[BATCH_STATUS_COUNT] = {0};
+    bool status_only = cli_flag(arguments, "status");
+    bool cluster = cli_flag(arguments, "slurm") || cli_flag(arguments, "resubmit");
+    if (status == CLI_OK && status_only) {
+        status = farm_status(&b);
+    } else if (status == CLI_OK && cluster) {
+        status = farm_submit(&b, cli_flag(arguments, "resubmit"));
+    } else if (status == CLI_OK && cli_given(arguments, "task")) {
+        status = run_task(&b, cli_integer(arguments, "task"));
+    } else if (status == CLI_OK) {
+        status = run_jobs(&b, 0, b.job_count);
+    }
+    bool here = !status_only && !cluster && !cli_given(arguments, "task");
+    if (here && (status == CLI_OK || status == CLI_INTERRUPTED)) {
         for (int i = 0; i < b.job_count; i++) counts[b.jobs[i].status]++;
         int written = write_summary(&b, counts);
         if (status == CLI_OK) status = written;
@@ -419,6 +437,7 @@ static int run(const cli_arguments *arguments)
         free(b.jobs[i].argv);
         free(b.jobs[i].record);
         free(b.jobs[i].report);
+        free(b.jobs[i].failure);
     }
     free(b.jobs);
     free(b.processes);
@@ -436,6 +455,21 @@ static const cli_option options[] = {
      .min = 1,
      .max = 256},
     {.name = "force", .kind = CLI_FLAG, .help = "bake again what is done already"},
+    {.name = "slurm",
+     .kind = CLI_FLAG,
+     .help = "submit what is left as one Slurm array of at most --jobs bakes at a time, and return"},
+    {.name = "sbatch",
+     .kind = CLI_TEXT,
+     .value = "OPTIONS",
+     .help = "options of sbatch, as in --sbatch='--partition=long --time=60 --cpus-per-task=2'"},
+    {.name = "status", .kind = CLI_FLAG, .help = "show what is done, running and failed, with reasons, and return"},
+    {.name = "resubmit", .kind = CLI_FLAG, .help = "as --slurm, but only what failed or was lost with its node"},
+    {.name = "task",
+     .kind = CLI_INTEGER,
+     .value = "N",
+     .help = "run job N of the list only, from 0",
+     .min = 0,
+     .max = 1e9},
     {.name = "summary",
      .kind = CLI_TEXT,
      .value = "S.json",
@@ -452,9 +486,13 @@ const cli_command cmd_batch = {
         "{\"layers\": {\"fat_stiffness\": 10}}}, "
         "...]}. Keys are the options of 'cutis bake'; a job's win over the defaults.\n"
         "Each bake is a process of its own. OUTPUT.job.json beside each output records what it was made from: when the "
-        "list is run again, jobs with the same inputs, parameters and version are skipped. It may be killed at any "
-        "moment; outputs are put in place when they are whole. Exit code 1 when a job failed.",
-    .examples = "cutis batch jobs.json --jobs 4",
+        "list is run again, jobs with the same inputs, parameters and version are skipped. It is safe to interrupt at "
+        "any time; outputs are put in place when they are whole. Exit code 1 when a job failed.\n"
+        "With --slurm the same list runs on a cluster: every task is one job of it, with the same records, so that "
+        "either may go on where the other stopped.",
+    .examples = "cutis batch jobs.json --jobs 4\n"
+                "cutis batch jobs.json --slurm --jobs 100 --sbatch='--partition=long --time=60'\n"
+                "cutis batch jobs.json --status",
     .options = options,
     .option_count = CLI_COUNT(options),
     .positional_min = 1,

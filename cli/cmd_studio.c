@@ -182,7 +182,7 @@ static void open_browser(const char *url)
     for (int i = 0; i < CLI_COUNT(programs); i++) {
         process started;
         char *words[] = {(char *)programs[i], (char *)url, NULL};
-        if (process_start(&started, words, NULL)) return;
+        if (process_start(&started, words, NULL, NULL)) return;
     }
 }
 

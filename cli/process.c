@@ -18,7 +18,7 @@ static void (*interrupt_handler)(void);
 #include <sys/prctl.h>
 #endif
 
-bool process_start(process *started, char *const *argv, FILE *messages)
+bool process_start(process *started, char *const *argv, FILE *output, FILE *messages)
 {
     fflush(NULL);
     pid_t parent = getpid();
@@ -32,8 +32,8 @@ bool process_start(process *started, char *const *argv, FILE *messages)
 #else
         (void)parent;
 #endif
-        int null = open("/dev/null", O_WRONLY);
-        if (null >= 0) dup2(null, 1);
+        int out = output ? fileno(output) : open("/dev/null", O_WRONLY);
+        if (out >= 0) dup2(out, 1);
         if (messages) dup2(fileno(messages), 2);
         execvp(argv[0], argv);
         _exit(127);
@@ -149,7 +149,7 @@ static HANDLE family(void)
     return job;
 }
 
-bool process_start(process *started, char *const *argv, FILE *messages)
+bool process_start(process *started, char *const *argv, FILE *output, FILE *messages)
 {
     wchar_t *line = command_line(argv);
     if (!line) {
@@ -162,10 +162,12 @@ bool process_start(process *started, char *const *argv, FILE *messages)
     SECURITY_ATTRIBUTES inherit = {sizeof inherit, NULL, TRUE};
     HANDLE null = CreateFileW(L"NUL", GENERIC_READ | GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherit,
                               OPEN_EXISTING, 0, NULL);
+    HANDLE out = output ? (HANDLE)_get_osfhandle(_fileno(output)) : null;
     HANDLE said = messages ? (HANDLE)_get_osfhandle(_fileno(messages)) : null;
+    SetHandleInformation(out, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
     SetHandleInformation(said, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
     STARTUPINFOW about = {
-        .cb = sizeof about, .dwFlags = STARTF_USESTDHANDLES, .hStdInput = null, .hStdOutput = null, .hStdError = said};
+        .cb = sizeof about, .dwFlags = STARTF_USESTDHANDLES, .hStdInput = null, .hStdOutput = out, .hStdError = said};
 
     PROCESS_INFORMATION info;
     bool fine = CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &about, &info);

@@ -14,10 +14,11 @@ typedef struct process {
 } process;
 
 /*
- * Start argv[0] (NULL-terminated words, UTF-8) without a shell. Its output goes nowhere, its messages to `messages`
- * (may be NULL). It ends when this program is killed, where the system can do that. False, with errno, on failure.
+ * Start argv[0] (NULL-terminated words, UTF-8) without a shell. Its output goes to `output` (NULL: nowhere), its
+ * messages to `messages` (NULL: where this program's go). It ends when this program is killed, where the system can do
+ * that. False, with errno, on failure.
  */
-bool process_start(process *started, char *const *argv, FILE *messages);
+bool process_start(process *started, char *const *argv, FILE *output, FILE *messages);
 /* Wait until one of them ends (those with id 0 are ignored). Returns its index and exit code, or -1 with errno. */
 int process_wait_any(process *processes, int count, int *exit_code);
 

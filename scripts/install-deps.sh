@@ -3,8 +3,8 @@
 # is missing. Uses sudo when not root. On a system without apt it prints the list and goes on, so that whatever is there
 # is used.
 #   build    the library and the program      demo     what the demo runs      test     what `make test` needs
-#   lint     formatting and static checks     blender, windows, wine, arm64, dist, web, chromium   large extras of tests
-#   of their own
+#   lint     formatting and static checks     blender, windows, wine, arm64, dist, farm, web, chromium   large extras of
+#   tests of their own
 set -u
 
 packages=""
@@ -25,6 +25,7 @@ for set in "$@"; do
     windows) packages="$packages gcc-mingw-w64-x86-64 dpkg-dev zip" ;;
     wine) packages="$packages wine wine64" ;;
     arm64) packages="$packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user dpkg-dev" ;;
+    farm) packages="$packages slurm-wlm munge" ;;
     dist) packages="$packages dpkg-dev lintian debootstrap python3" ;;
     blender) packages="$packages blender python3-numpy" ;;
     web) packages="$packages emscripten dpkg-dev python3"
