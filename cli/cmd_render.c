@@ -282,7 +282,7 @@ static const cli_option options[] = {
     {.name = "style",
      .kind = CLI_TEXT,
      .value = "A,B,...",
-     .help = "wire, skeleton, no-floor, no-legend, white or transparent (what is behind), elements or elements:LAYER "
+     .help = "wire, skeleton, numbers (of joints), no-floor, no-legend, white or transparent (what is behind), elements or elements:LAYER "
              "(voxels "
              "or particles of solvers: bone, muscle, fat, skin)"},
     {.name = "cut", .kind = CLI_TEXT, .value = "PLANE", .help = "cut it open: x, y, z, x=OFFSET, or NX,NY,NZ,D"},

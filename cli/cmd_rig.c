@@ -7,6 +7,8 @@
 
 #include "example_files.h"
 
+extern const cli_command cmd_render;
+
 static double longest_side(const cutis_character *c)
 {
     double longest = 0;
@@ -140,6 +142,33 @@ static void print_report(const char *name, const cutis_rig *rig, bool kept)
                rig->weight_ms);
 }
 
+/* Numbered joints from three sides by 'render', and the table that tells their names and places, as landmarks. */
+static int picture_draw(const cutis_character *c, const char *path, const char *picture, bool quiet)
+{
+    char *argv[] = {(char *)path, "--style", "numbers,no-floor,white", "--view", "front,side,top", "--size",
+                    "1800x700",   "-o",      (char *)picture,          "--quiet"};
+    cli_arguments arguments;
+    bool help;
+    int status = cli_parse(&cmd_render, CLI_COUNT(argv), argv, &arguments, &help);
+    if (status == CLI_OK) status = cmd_render.run(&arguments);
+    cli_arguments_free(&arguments);
+    if (status != CLI_OK || quiet) return status;
+
+    float *joints = cli_allocate(12 * (size_t)c->joint_count, sizeof *joints);
+    cutis_pose_rest(c, joints);
+    cli_table *table = cli_table_create("rlrrr");
+    cli_table_heads(table, "number|joint|x|y|z");
+    for (int j = 0; j < c->joint_count; j++) {
+        cli_table_cell(table, "%d", j);
+        cli_table_cell(table, "%s", c->joints[j].name);
+        for (int k = 0; k < 3; k++) cli_table_cell(table, "%.4g", joints[12 * j + 4 * k + 3]);
+    }
+    printf("%s shows:\n", picture);
+    cli_table_print(table, "  ");
+    free(joints);
+    return CLI_OK;
+}
+
 /* --against: the input's own rig, or that of another file. */
 static int compare_all(const cli_arguments *arguments, const cutis_character *character, const cutis_rig *rig,
                        bool kept)
@@ -209,8 +238,12 @@ static int run(const cli_arguments *arguments)
     static const char *const methods[] = {"auto", "heat", "voxel"};
     const char *name = arguments->positionals[0], *path = cli_text(arguments, "output");
     const char *method = cli_text(arguments, "weights");
-    bool kept = strcmp(cli_text(arguments, "template"), "own") == 0;
+    const char *template = cli_text(arguments, "template");
+    bool kept = strcmp(template, "own") == 0;
+    bool foreign = strchr(template, '.') != NULL;
     int status;
+    if (cli_given(arguments, "picture") && !path)
+        return cli_usage_error(arguments, "--picture shows what was written: give -o OUT.glb too");
     if (!path && !cli_given(arguments, "against"))
         return cli_usage_error(arguments, "the output is missing: -o FILE.glb");
     if (path && !cli_has_ending(path, ".glb")) return cli_usage_error(arguments, "'%s' must end in .glb", path);
@@ -229,17 +262,22 @@ static int run(const cli_arguments *arguments)
     cutis_rig_def def = cutis_rig_def_default();
     landmark_list landmarks = {0};
     cutis_rig *rig = NULL;
+    cutis_character *pattern = NULL;
     cutis_error error;
     cutis_pool *pool = cli_create_pool(cli_integer(arguments, "threads"));
     int example_count;
     const char **paths = cli_texts(arguments, "example", &example_count);
     example_set examples = {0};
     status = pool ? examples_load(character, example_count, paths, &examples) : CLI_FAILURE;
+    if (status == CLI_OK && foreign) pattern = cli_load_character(template, true, &status);
     if (status == CLI_OK && cli_given(arguments, "landmarks"))
         status = load_landmarks(cli_text(arguments, "landmarks"), &landmarks);
     if (status == CLI_OK) {
         def.character = character;
-        if (!kept) def.skeleton = cli_text(arguments, "template");
+        if (!kept && !foreign) def.skeleton = template;
+        def.pattern = pattern;
+        def.y_up = !cli_has_ending(name, ".obj") && !cli_has_ending(name, ".ply") && !cli_has_ending(name, ".stl") &&
+                   !cli_has_ending(name, ".off");
         def.landmarks = landmarks.items;
         def.landmark_count = landmarks.count;
         for (int i = 0; i < CLI_COUNT(methods); i++)
@@ -253,6 +291,8 @@ static int run(const cli_arguments *arguments)
     }
     if (status == CLI_OK && !cli_flag(arguments, "quiet")) print_report(path ? path : name, rig, kept);
     if (status == CLI_OK && path) status = save_all(rig->character, &examples, name, path, kept);
+    if (status == CLI_OK && cli_given(arguments, "picture"))
+        status = picture_draw(rig->character, path, cli_text(arguments, "picture"), cli_flag(arguments, "quiet"));
     if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
     if (status == CLI_OK && !kept && !rig->recognised && !cli_flag(arguments, "accept")) {
         cli_warning(
@@ -263,6 +303,7 @@ static int run(const cli_arguments *arguments)
     }
 
     cutis_rig_destroy(rig);
+    cutis_character_destroy(pattern);
     examples_free(&examples);
     free(paths);
     cutis_pool_destroy(pool);
@@ -276,11 +317,12 @@ static const cli_option options[] = {
     CLI_OPTION_OUTPUT("OUT.glb", "the rigged character"),
     {.name = "template",
      .letter = 't',
-     .kind = CLI_CHOICE,
-     .value = "T",
-     .help = "the skeleton to put in; own: keep the file's, with its clips, and make new weights only",
-     .fallback = "auto",
-     .choices = "auto|own|biped|quadruped|bird|many_legs|fish|hand|snake|chain|tree"},
+     .kind = CLI_TEXT,
+     .value = "T|FILE.glb",
+     .help =
+         "the skeleton to put in: auto, biped, quadruped, bird, many_legs, fish, hand, snake, chain, tree; own: keep "
+         "the file's, with its clips, and make new weights only; a file: fit the skeleton of that character",
+     .fallback = "auto"},
     {.name = "weights",
      .letter = 'w',
      .kind = CLI_CHOICE,
@@ -291,7 +333,13 @@ static const cli_option options[] = {
     {.name = "landmarks",
      .kind = CLI_TEXT,
      .value = "FILE.json",
-     .help = "places of joints that you know: {\"knee_l\": [x, y, z], ...}"},
+     .help =
+         "places of joints that you know, inside or on the surface: {\"shin_l\": [x, y, z], ...}; they lead the fit"},
+    {.name = "picture",
+     .kind = CLI_TEXT,
+     .value = "P.png",
+     .help =
+         "numbered joints in the body, from the front, the side and above; the report tells their names and places"},
     CLI_OPTION_EXAMPLE(
         "the mesh in another pose: joints go where it bends most, and the pose is saved for solver curves"),
     {.name = "up",

@@ -151,7 +151,6 @@ static const struct {
     {"rig", "compare", "--against own"},
     {"rig", "curves", "in the Python package: cutis.rig(character).curves"},
     {"rig", "keep", "--template own"},
-    {"rig", "picture", "'cutis render OUT.glb --style skeleton -o P.png'"},
 };
 
 const char *cli_former_option(const cli_command *command, const char *name)

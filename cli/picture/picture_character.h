@@ -45,9 +45,9 @@ void picture_colors_parts(const cutis_character *character, float *colors);
 
 /* ---- the skeleton ---- */
 
-/* Draw bones and joints over a picture; joints: (joint_count x 12), a pose. */
+/* Draw bones and joints over a picture, with their numbers if wanted; joints: (joint_count x 12), a pose. */
 void picture_skeleton_draw(picture_image *image, const picture_camera *camera, const cutis_character *character,
-                           const float *joints);
+                           const float *joints, bool numbers);
 
 /* ---- props ---- */
 

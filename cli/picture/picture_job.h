@@ -32,7 +32,7 @@ typedef enum picture_paint {
 
 /* What --style asks for. */
 typedef struct picture_style {
-    bool wire, skeleton, no_floor, no_legend;
+    bool wire, skeleton, numbers, no_floor, no_legend;
     bool elements;     /* voxels or particles of solvers instead of the skin */
     int element_layer; /* those of one layer, 0 the bone; -1: all */
     picture_background background;

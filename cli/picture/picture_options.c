@@ -79,9 +79,18 @@ static int views_parse(picture_job *r)
 
 /* ---- style ---- */
 
-enum { STYLE_WIRE, STYLE_SKELETON, STYLE_NO_FLOOR, STYLE_NO_LEGEND, STYLE_WHITE, STYLE_TRANSPARENT, STYLE_ELEMENTS };
+enum {
+    STYLE_WIRE,
+    STYLE_SKELETON,
+    STYLE_NO_FLOOR,
+    STYLE_NO_LEGEND,
+    STYLE_WHITE,
+    STYLE_TRANSPARENT,
+    STYLE_ELEMENTS,
+    STYLE_NUMBERS
+};
 static const char *const STYLE_WORDS[] = {"wire",  "skeleton",    "no-floor", "no-legend",
-                                          "white", "transparent", "elements"};
+                                          "white", "transparent", "elements", "numbers"};
 static const char *const ELEMENT_LAYERS[] = {"bone", "muscle", "fat", "inner3", "inner4", "skin"};
 
 /* The index of a word among names; -1: none. */
@@ -97,7 +106,7 @@ static int style_unknown(const picture_job *r, const char *word)
     const char *nearest = cli_nearest(word, STYLE_WORDS, CLI_COUNT(STYLE_WORDS));
     if (nearest) return cli_usage_error(r->arguments, "--style does not know '%s'; did you mean %s?", word, nearest);
     return cli_usage_error(r->arguments,
-                           "--style does not know '%s': it takes wire, skeleton, no-floor, no-legend, white, "
+                           "--style does not know '%s': it takes wire, skeleton, numbers, no-floor, no-legend, white, "
                            "transparent, elements, elements:LAYER",
                            word);
 }
@@ -113,6 +122,10 @@ static int style_add(picture_job *r, const char *word)
         break;
     case STYLE_SKELETON:
         s->skeleton = true;
+        break;
+    case STYLE_NUMBERS:
+        s->skeleton = true;
+        s->numbers = true;
         break;
     case STYLE_NO_FLOOR:
         s->no_floor = true;

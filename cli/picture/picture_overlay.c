@@ -4,12 +4,14 @@
  */
 #include "picture_character.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- the skeleton ---- */
 
 typedef struct bone {
+    int number;
     float x0, y0, x1, y1, depth;
     bool joint_only; /* a joint without a parent to draw from */
 } bone;
@@ -46,7 +48,7 @@ static void bone_draw(picture_image *image, const bone *b, float scale)
 }
 
 void picture_skeleton_draw(picture_image *image, const picture_camera *camera, const cutis_character *c,
-                           const float *joints)
+                           const float *joints, bool numbers)
 {
     /* Nodes that move no vertex and carry no joint that does are scaffolding, unless nothing is skinned yet. */
     bool *shown = calloc((size_t)c->joint_count + 1, sizeof *shown);
@@ -61,7 +63,7 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
     for (int j = 0; j < c->joint_count && shown && bones; j++) {
         if (any && !shown[j]) continue;
         const float *m = joints + (size_t)j * 12;
-        bone b = {0};
+        bone b = {.number = j};
         float depth, root_depth;
         if (!picture_camera_project(camera, image->width, image->height, pvec_make(m[3], m[7], m[11]), &b.x1, &b.y1,
                                     &depth))
@@ -85,6 +87,20 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
     float scale = (float)image->height / 480;
     scale = scale < 0.5f ? 0.5f : scale;
     for (int i = 0; i < count; i++) bone_draw(image, &bones[i], scale);
+    for (int i = 0; i < count && numbers; i++) {
+        /* beside the joint, away from the bone, on a light ground */
+        char text[16];
+        snprintf(text, sizeof text, "%d", bones[i].number);
+        float height = 7 * scale;
+        float width = picture_text_width(text, height);
+        bool left = !bones[i].joint_only && bones[i].x1 < bones[i].x0;
+        float x = bones[i].x1 + (left ? -5 * scale - width : 5 * scale);
+        float y = bones[i].y1 - 2 * scale;
+        const float box[8] = {x - 1,         y + 1.5f,          x + width + 1, y + 1.5f,
+                              x + width + 1, y - height - 1.5f, x - 1,         y - height - 1.5f};
+        picture_draw_polygon(image, box, 4, (picture_color){1, 1, 1, 0.6f});
+        picture_text_draw(image, x, y, height, (picture_color){0.6f, 0.05f, 0.05f, 1}, text);
+    }
     free(shown);
     free(bones);
 }

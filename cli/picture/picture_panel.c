@@ -213,7 +213,7 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     scene.mesh_count = p.mesh_count;
     if (!picture_render(r->tracer, &scene, cutis_pool_jobs(r->pool), image))
         status = cli_error("no memory is left to draw %d x %d pixels", image->width, image->height);
-    if (status == CLI_OK && r->style.skeleton) picture_skeleton_draw(image, &v->camera, c, r->joints);
+    if (status == CLI_OK && r->style.skeleton) picture_skeleton_draw(image, &v->camera, c, r->joints, r->style.numbers);
     for (int i = 0; i < p.block_count; i++) free(p.blocks[i]);
     free(p.blocks);
     free(p.meshes);

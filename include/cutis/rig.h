@@ -20,7 +20,11 @@ typedef enum cutis_rig_method {
     CUTIS_RIG_VOXEL /* geodesic voxel binding (Dionne and de Lasa 2013) everywhere */
 } cutis_rig_method;
 
-/* A place that the user knows better: joint `name` of the template stands at `position` (scene space). */
+/*
+ * A place that the user knows better: joint `name` of the template stands at `position` (scene space). A place on the
+ * surface stands for the middle of the body below it. Landmarks choose among the ways to see a body, and three or more
+ * lay a biped or quadruped through a body without limbs to see.
+ */
 typedef struct cutis_rig_landmark {
     const char *name;
     float position[3];
@@ -29,11 +33,14 @@ typedef struct cutis_rig_landmark {
 typedef struct cutis_rig_def {
     const cutis_character *character;    /* read during the call only */
     const char *skeleton;                /* name of a template; NULL or "auto": the one that fits best */
+    const cutis_character *pattern;      /* NULL, or a rigged character whose skeleton shall be fitted: its joints go */
+                                         /* where the template's of the same part go, and the others with them */
     const cutis_rig_landmark *landmarks; /* (landmark_count), or NULL */
     int landmark_count;
     const float *const
         *poses;     /* (pose_count) of (vertex_count x 3): other poses of the mesh, or NULL; joints are put */
     int pose_count; /* where the limbs bend most in any of them */
+    bool y_up;      /* +Y is known to point up, as in glTF; false: +Z is tried too */
     bool no_curves; /* leave out the curves of quads, which no skeleton needs: vertex_curves stays NULL */
     cutis_rig_method method;
     int max_influences;               /* 1 to 8 joints a vertex; default 4 */

@@ -10,6 +10,9 @@
 /* Tips that stand out by less than this share of the farthest distance need no explanation: ears, fingers, folds. */
 static const float MAIN = 0.095f;
 
+/* What a body costs whose +Z points up: +Y is the rule. */
+static const float LYING = 0.04f;
+
 float fit_alike(float a, float b, float worst)
 {
     float low = MIN(a, b);
@@ -72,17 +75,35 @@ float fit_explained(const fit_body *b, const fit_use *used, int used_count, int 
         if (reach < MAIN) continue;
         bool known = false;
         for (int k = 0; k < used_count && !known; k++)
-            known = used[k].tip == i || b->joins[used[k].tip * s->tip_count + i] < used[k].limit;
+            known = used[k].tip == i || b->joins[used[k].tip * SHAPE_TIPS + i] < used[k].limit;
         if (!known && head >= 0 && fit_height(b, s->tips[i].place) > height) {
             known = true;
             for (int k = 0; k < used_count; k++)
                 known = known && (used[k].tip == head ||
-                                  b->between[i * s->tip_count + used[k].tip] > b->between[i * s->tip_count + head]);
+                                  b->between[i * SHAPE_TIPS + used[k].tip] > b->between[i * SHAPE_TIPS + head]);
         }
         all += reach;
         told += known ? reach : 0;
     }
     return all > 0 ? told / all : 1;
+}
+
+int fit_other_feet(const fit_body *b, const fit_use *used, int used_count)
+{
+    const shape *s = b->shape;
+    int count = 0;
+    for (int i = 0; i < s->tip_count; i++) {
+        if (s->tips[i].reach < 0.18f * s->farthest) continue;
+        if (fit_height(b, s->tips[i].place) > b->ground + 0.08f * b->height) continue;
+
+        /* a cape is no leg */
+        if (fit_rod(b, i, 0.2f * s->tips[i].reach, 0.7f * s->tips[i].reach) < 0.8f) continue;
+        bool known = false;
+        for (int k = 0; k < used_count && !known; k++)
+            known = used[k].tip == i || b->joins[used[k].tip * SHAPE_TIPS + i] < used[k].limit;
+        count += !known;
+    }
+    return count;
 }
 
 float fit_rod(const fit_body *b, int tip, float from, float to)
@@ -112,6 +133,19 @@ float fit_score(const fit_term *terms, int count)
     return sum / weights * (0.6f + 0.4f * worst);
 }
 
+float fit_agree(const fit_body *b, const skeleton *s)
+{
+    float sum = 0;
+    if (b->landmark_count == 0) return 1;
+    for (int i = 0; i < b->landmark_count; i++)
+        for (int j = 0; j < s->count; j++) {
+            if (strcmp(s->joints[j].name, b->landmarks[i].name) != 0) continue;
+            float away = vec3_distance(s->joints[j].position, vec3_load(b->landmarks[i].position)) / b->shape->size;
+            sum += 1 / (1 + 100 * away * away);
+        }
+    return sum / (float)b->landmark_count;
+}
+
 float fit_inside(const fit_body *b, const skeleton *s)
 {
     float slack = b->shape->solid.spacing;
@@ -127,6 +161,64 @@ float fit_inside(const fit_body *b, const skeleton *s)
         count++;
     }
     return count ? sum / (float)count : 0;
+}
+
+typedef struct fit_bone {
+    vec3 a, b;
+} fit_bone;
+
+/* Bones from joint to joint, and from leaves on to the surface. Returns how many. */
+static int bones_list(const fit_body *b, const skeleton *s, fit_bone *bones)
+{
+    int count = 0;
+    float step = 0.5f * b->shape->solid.spacing;
+    for (int j = 0; j < s->count; j++) {
+        int parent = s->joints[j].parent;
+        bool leaf = true;
+        for (int k = j + 1; k < s->count && leaf; k++) leaf = s->joints[k].parent != j;
+        if (parent < 0) continue;
+        vec3 at = s->joints[j].position;
+        vec3 way = vec3_sub(at, s->joints[parent].position);
+        bones[count++] = (fit_bone){s->joints[parent].position, at};
+        if (!leaf) continue;
+        float longest = 3 * vec3_length(way);
+        way = vec3_normalize(way);
+        float length = 0;
+        while (length < longest && solid_sample(&b->shape->solid, vec3_madd(at, way, length + step)) < 0)
+            length += step;
+        bones[count++] = (fit_bone){at, vec3_madd(at, way, length)};
+    }
+    return count;
+}
+
+float fit_cover(const fit_body *b, const skeleton *s)
+{
+    enum { SAMPLES = 1500 };
+    const shape *body = b->shape;
+    fit_bone bones[2 * SKELETON_MAX];
+    int bone_count = bones_list(b, s, bones);
+    int stride = 1 + body->count / SAMPLES;
+    int told = 0;
+    int count = 0;
+    for (int i = 0; i < body->count; i += stride) {
+        vec3 p = body->places[i];
+        float least = INFINITY;
+        vec3 nearest = p;
+        for (int k = 0; k < bone_count; k++) {
+            rig_bone bone = {0, bones[k].a, bones[k].b};
+            vec3 q = rig_bone_closest(&bone, p);
+            float d = vec3_length2(vec3_sub(p, q));
+            if (d >= least) continue;
+            least = d;
+            nearest = q;
+        }
+        float depth =
+            MAX(-solid_sample(&body->solid, nearest), -solid_sample(&body->solid, vec3_lerp(nearest, p, 0.5f)));
+        float reach = 2 * MAX(depth, 0.0f) + 1.5f * body->solid.spacing;
+        told += least < reach * reach;
+        count++;
+    }
+    return (float)told / (float)MAX(count, 1);
 }
 
 static int joint_twin(const skeleton *s, int j)
@@ -196,14 +288,20 @@ void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s)
     }
     if (pairs == 0) return;
     plane /= (float)pairs;
-    if (mirror_search(b, &lateral, &plane) < 0.93f) return;
+    if (mirror_search(b, &lateral, &plane) < 0.85f) return;
+
+    /* a limb that is posed by itself stays where it is */
+    float near = 0.06f * b->shape->size;
     for (int j = 0; j < s->count; j++) {
         skeleton_joint *joint = &s->joints[j];
         int k = joint_twin(s, j);
         if (k < 0) {
-            joint->position = vec3_madd(joint->position, lateral, plane - vec3_dot(joint->position, lateral));
+            float away = plane - vec3_dot(joint->position, lateral);
+            if (fabsf(away) < near) joint->position = vec3_madd(joint->position, lateral, away);
         } else if (k > j) {
-            joint->position = vec3_lerp(joint->position, mirrored(s->joints[k].position, lateral, plane), 0.5f);
+            vec3 image = mirrored(s->joints[k].position, lateral, plane);
+            if (vec3_distance(joint->position, image) > near) continue;
+            joint->position = vec3_lerp(joint->position, image, 0.5f);
             s->joints[k].position = mirrored(joint->position, lateral, plane);
         }
     }
@@ -239,14 +337,16 @@ static void order_make(const shape *s, int *order, int *counts, int cells)
     for (int i = 0; i < s->count; i++) order[counts[cells - 1 - (int)(s->distances[i] * scale)]++] = i;
 }
 
-/* What the templates ask of each tip: its curve, ways, joins and sections. marks: (count). */
-static bool tip_measure(fit_body *b, int tip, float *distances, int *marks)
+/* What the templates ask of each tip that takes a search: its curve, ways and sections. Ways go both ways. */
+static bool tip_measure(fit_body *b, int tip, float *distances)
 {
     const shape *s = b->shape;
-    int n = s->tip_count;
     shape_curve_trace(s, s->tips[tip].node, &b->curves[tip]);
     if (!shape_spread(s, s->tips[tip].node, distances)) return false;
-    for (int k = 0; k < n; k++) b->between[tip * n + k] = distances[s->tips[k].node];
+    for (int k = 0; k < s->tip_count; k++) {
+        b->between[tip * SHAPE_TIPS + k] = distances[s->tips[k].node];
+        b->between[k * SHAPE_TIPS + tip] = distances[s->tips[k].node];
+    }
 
     /* sections */
     float *areas = b->areas + tip * FIT_BINS;
@@ -256,22 +356,26 @@ static bool tip_measure(fit_body *b, int tip, float *distances, int *marks)
         int bin = (int)(distances[i] / b->bin);
         if (bin < FIT_BINS) areas[bin] += spacing * spacing * spacing / b->bin;
     }
+    return true;
+}
 
-    /* where the other curves join */
+/* Where the other curves join that of a tip. marks: (count), -1 before and after. */
+static void tip_joins(fit_body *b, int tip, int *marks)
+{
+    const shape *s = b->shape;
     float length = 0;
     for (int i = s->tips[tip].node; i >= 0; i = s->parents[i]) {
         memcpy(&marks[i], &length, sizeof length);
         if (s->parents[i] >= 0) length += vec3_distance(s->places[i], s->places[s->parents[i]]);
     }
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < s->tip_count; k++) {
         int i = s->tips[k].node;
         while (marks[i] == -1 && s->parents[i] >= 0) i = s->parents[i];
         float join;
         memcpy(&join, &marks[i], sizeof join);
-        b->joins[tip * n + k] = marks[i] == -1 ? length : join;
+        b->joins[tip * SHAPE_TIPS + k] = marks[i] == -1 ? length : join;
     }
     for (int i = s->tips[tip].node; i >= 0; i = s->parents[i]) marks[i] = -1;
-    return true;
 }
 
 /*
@@ -308,12 +412,14 @@ static void bounds_find(fit_body *b)
     b->height = b->top - b->ground;
 }
 
-bool fit_find(const shape *given, const char *name, quat turn, arena *memory, fit *best, fit *second)
+bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const cutis_rig_landmark *landmarks,
+              int landmark_count, arena *memory, fit *best, fit *second)
 {
     enum { CELLS = 4096 };
     arena scratch = arena_create(&memory->allocator);
     shape *s = ARENA_ARRAY(&scratch, shape, 1);
-    fit_body b = {.shape = s, .bin = given->farthest / FIT_BINS};
+    fit_body b = {
+        .shape = s, .bin = given->farthest / FIT_BINS, .landmarks = landmarks, .landmark_count = landmark_count};
     int n = SHAPE_TIPS;
     b.curves = ARENA_ARRAY(&scratch, shape_curve, n);
     b.between = ARENA_ARRAY(&scratch, float, n *n);
@@ -327,23 +433,30 @@ bool fit_find(const shape *given, const char *name, quat turn, arena *memory, fi
     bool fine = !scratch.failed;
     best->score = -1;
     second->score = -1;
-    if (fine) order_make(given, b.order, counts, CELLS);
+    if (fine) {
+        order_make(given, b.order, counts, CELLS);
+        *s = *given;
+        for (int i = 0; i < s->tip_count && fine; i++) fine = tip_measure(&b, i, distances);
+    }
 
     /* glTF has +Y up, many other files +Z */
-    for (int axis = 0; axis < 2 && fine && best->score < 0.75f; axis++) {
+    for (int axis = 0; axis < (y_up ? 1 : 2) && fine; axis++) {
         *s = *given;
         b.up = axis ? quat_rotate(turn, (vec3){0, 0, 1}) : (vec3){0, 1, 0};
         b.ahead = quat_rotate(turn, axis ? (vec3){0, -1, 0} : (vec3){0, 0, 1});
         bounds_find(&b);
         crown_add(&b, s);
+        if (s->tip_count > given->tip_count || s->tip_count == SHAPE_TIPS)
+            fine = tip_measure(&b, s->tip_count - 1, distances);
         for (int i = 0; i < s->count; i++) b.scratch[i] = -1;
-        for (int i = 0; i < s->tip_count && fine; i++) fine = tip_measure(&b, i, distances, b.scratch);
+        for (int i = 0; i < s->tip_count && fine; i++) tip_joins(&b, i, b.scratch);
         for (int t = 0; t < COUNT_OF(TEMPLATES) && fine; t++) {
             if (name && strcmp(name, TEMPLATES[t].name) != 0) continue;
             *made = (fit){.name = TEMPLATES[t].name, .score = 0, .up = b.up};
             if (!TEMPLATES[t].run(&b, made)) continue;
             made->skeleton.name = TEMPLATES[t].name;
-            if (axis) made->score -= 0.25f;
+            made->score *= fit_agree(&b, &made->skeleton);
+            if (axis) made->score -= LYING;
             if (made->score > best->score) {
                 if (best->score >= 0 && best->name != made->name) *second = *best;
                 *best = *made;
@@ -398,9 +511,25 @@ static void fit_turn_back(fit *f, quat back)
         f->skeleton.joints[j].position = quat_rotate(back, f->skeleton.joints[j].position);
 }
 
+/* Landmarks in the turned body; those on the surface go to the middle of the body below them. */
+static void landmarks_settle(const shape *body, quat turn, cutis_rig_landmark *landmarks, int count)
+{
+    for (int i = 0; i < count; i++) {
+        vec3 p = quat_rotate(turn, vec3_load(landmarks[i].position));
+        if (solid_sample(&body->solid, p) > -1.2f * body->solid.spacing) p = shape_centre(body, p, INFINITY);
+        vec3_store(landmarks[i].position, p);
+    }
+}
+
+static void landmarks_turn(quat turn, cutis_rig_landmark *landmarks, int count)
+{
+    for (int i = 0; i < count; i++)
+        vec3_store(landmarks[i].position, quat_rotate(turn, vec3_load(landmarks[i].position)));
+}
+
 cutis_result fit_surface(int point_count, const float *positions, int triangle_count, const int *triangles,
-                         const char *name, const cutis_jobs *jobs, arena *memory, fit *best, fit *second,
-                         cutis_error *error)
+                         const char *name, bool y_up, cutis_rig_landmark *landmarks, int landmark_count,
+                         const cutis_jobs *jobs, arena *memory, fit *best, fit *second, cutis_error *error)
 {
     arena scratch = arena_create(&memory->allocator);
     shape *body = ARENA_ARRAY(&scratch, shape, 1);
@@ -414,18 +543,29 @@ cutis_result fit_surface(int point_count, const float *positions, int triangle_c
             vec3_store(turned + 3 * (size_t)i, quat_rotate(turn, vec3_load(positions + 3 * (size_t)i)));
         result = shape_build(point_count, turned, triangle_count, triangles, FIT_CELLS, jobs, &scratch, body, error);
         if (result == CUTIS_OK) {
-            bool found = fit_find(body, name, turn, &scratch, best, second);
-            if (found && !name && best->score < FIT_BOUND) {
+            landmarks_settle(body, turn, landmarks, landmark_count);
+            bool found = fit_find(body, name, turn, y_up, landmarks, landmark_count, &scratch, best, second);
+            if (found && !name && best->score < FIT_BOUND && landmark_count == 0) {
                 /* not recognised: the tree of its limbs, with the name and the score of the best template */
                 fit *tree = ARENA_ARRAY(&scratch, fit, 2);
-                if (tree && fit_find(body, "tree", turn, &scratch, &tree[0], &tree[1]))
+                if (tree && fit_find(body, "tree", turn, y_up, NULL, 0, &scratch, &tree[0], &tree[1]))
                     best->skeleton = tree[0].skeleton;
                 else
                     result = error_memory(error, "a rig");
             }
-            if (!found && scratch.failed) result = error_memory(error, "a rig");
+            if (!found && (scratch.failed || best->score >= 0)) result = error_memory(error, "a rig");
+
+            /* no limbs to see, or far from what the user knows: the typical body through the landmarks */
+            const char *wanted = name ? name : found ? best->name : "biped";
+            bool lost = result == CUTIS_OK && landmark_count >= 3 && (!found || best->score < FIT_BOUND);
+            if (lost && skeleton_typical(wanted, &best->skeleton)) {
+                best->name = best->skeleton.name;
+                best->up = (vec3){0, 1, 0};
+                best->score = FIT_BOUND;
+            }
             fit_turn_back(best, quat_conjugate(turn));
             fit_turn_back(second, quat_conjugate(turn));
+            landmarks_turn(quat_conjugate(turn), landmarks, landmark_count);
         }
     }
     arena_destroy(&scratch);

@@ -32,12 +32,14 @@ typedef struct fit_body {
     float ground, top; /* heights of the lowest and highest cells */
     float height;
     shape_curve *curves; /* (tip_count) */
-    float *between;      /* (tip_count x tip_count) way through the solid from tip to tip */
-    float *joins;        /* (tip_count x tip_count) length along the first one's curve where the second's joins it */
+    float *between;      /* (SHAPE_TIPS x SHAPE_TIPS) way through the solid from tip to tip */
+    float *joins;        /* (SHAPE_TIPS x SHAPE_TIPS) length along the first one's curve where the second's joins it */
     float *areas;        /* (tip_count x FIT_BINS) section of the body by the way from the tip, in steps of bin */
     float bin;
-    int *order;   /* (count) nodes, the farthest from the middle first */
-    int *scratch; /* (count) */
+    int landmark_count;
+    const cutis_rig_landmark *landmarks; /* what the user knows, in the turned body */
+    int *order;                          /* (count) nodes, the farthest from the middle first */
+    int *scratch;                        /* (count) */
 } fit_body;
 
 static inline float fit_height(const fit_body *b, vec3 p) { return vec3_dot(p, b->up); }
@@ -62,6 +64,8 @@ typedef struct fit_use {
  * nearer to it than to the other used ones and above `height`: ears, horns, hair, a hat.
  */
 float fit_explained(const fit_body *b, const fit_use *used, int used_count, int head, float height);
+/* How many large tips that the used ones do not explain stand on the ground: legs that a template leaves out. */
+int fit_other_feet(const fit_body *b, const fit_use *used, int used_count);
 /* 1 for a rod, 0 for a plate, by the sections of a limb between two lengths from its tip. */
 float fit_rod(const fit_body *b, int tip, float from, float to);
 /* Weighted mean of terms between 0 and 1, pulled down by the worst of them. */
@@ -69,11 +73,19 @@ typedef struct fit_term {
     float value, weight;
 } fit_term;
 float fit_score(const fit_term *terms, int count);
+/* How well a skeleton agrees with the landmarks, 0 to 1; 1 without any. Joints that it has not count against it. */
+float fit_agree(const fit_body *b, const skeleton *s);
 /* Share of the joints inside, and of the bones that run inside. */
 float fit_inside(const fit_body *b, const skeleton *s);
 /*
- * Where the solid is its own mirror image across the plane that halves the pairs (_l, _r), these are averaged and the
- * rest is put on the plane; a posed body stays as it is. lateral: unit, to the left.
+ * Share of the cells that the bones explain: nearer to a bone than about twice the depth of the body there. Leaves run
+ * on to the surface. A skeleton that sits in half of a body leaves the other half unexplained.
+ */
+float fit_cover(const fit_body *b, const skeleton *s);
+/*
+ * Where the solid is about its own mirror image across the plane that halves the pairs (_l, _r), pairs that are images
+ * of one another are averaged and the rest is put on the plane; posed limbs stay as they are. lateral: unit, to the
+ * left.
  */
 void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s);
 /* A tail of five joints from the tip's base. */
@@ -93,13 +105,18 @@ bool fit_tree(const fit_body *b, fit *best);
  */
 quat fit_turn(int point_count, const float *positions, int triangle_count, const int *triangles);
 /*
- * The best fit over all templates, or of the one named, with up along +Y or +Z before `turn`. second: the next best
- * template, score 0 when there is none. False when memory runs out or nothing fits.
+ * The best fit over all templates, or of the one named, with up along +Y or (unless y_up) +Z before `turn`. second: the
+ * next best template, score 0 when there is none. False when memory runs out or nothing fits.
  */
-bool fit_find(const shape *s, const char *name, quat turn, arena *memory, fit *best, fit *second);
-/* The same in one call, from a surface: the solid is built of the turned body, and the skeletons are turned back. */
+bool fit_find(const shape *s, const char *name, quat turn, bool y_up, const cutis_rig_landmark *landmarks,
+              int landmark_count, arena *memory, fit *best, fit *second);
+/*
+ * The same in one call, from a surface: the solid is built of the turned body, and the skeletons are turned back.
+ * landmarks: (landmark_count); those on the surface are moved to the middle of the body below it. A named template that
+ * does not fit is laid through three landmarks or more.
+ */
 cutis_result fit_surface(int point_count, const float *positions, int triangle_count, const int *triangles,
-                         const char *name, const cutis_jobs *jobs, arena *memory, fit *best, fit *second,
-                         cutis_error *error);
+                         const char *name, bool y_up, cutis_rig_landmark *landmarks, int landmark_count,
+                         const cutis_jobs *jobs, arena *memory, fit *best, fit *second, cutis_error *error);
 
 #endif

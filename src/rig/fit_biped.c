@@ -34,12 +34,13 @@ static float tips_guess(const fit_body *b, const biped_tips *t)
     /* both sides alike */
     float legs = fit_alike(tips[t->feet[0]].distance, tips[t->feet[1]].distance, 1.6f);
     float arms = fit_alike(tips[t->hands[0]].distance, tips[t->hands[1]].distance, 1.6f);
-    int n = s->tip_count;
-    float to_hands = fit_alike(b->between[t->head * n + t->hands[0]], b->between[t->head * n + t->hands[1]], 1.5f);
-    float to_feet = fit_alike(b->between[t->head * n + t->feet[0]], b->between[t->head * n + t->feet[1]], 1.4f);
-    float straight =
-        fit_alike(b->between[t->hands[0] * n + t->feet[0]] + b->between[t->hands[1] * n + t->feet[1]],
-                  b->between[t->hands[0] * n + t->feet[1]] + b->between[t->hands[1] * n + t->feet[0]], 1.4f);
+    float to_hands =
+        fit_alike(b->between[t->head * SHAPE_TIPS + t->hands[0]], b->between[t->head * SHAPE_TIPS + t->hands[1]], 1.5f);
+    float to_feet =
+        fit_alike(b->between[t->head * SHAPE_TIPS + t->feet[0]], b->between[t->head * SHAPE_TIPS + t->feet[1]], 1.4f);
+    float straight = fit_alike(
+        b->between[t->hands[0] * SHAPE_TIPS + t->feet[0]] + b->between[t->hands[1] * SHAPE_TIPS + t->feet[1]],
+        b->between[t->hands[0] * SHAPE_TIPS + t->feet[1]] + b->between[t->hands[1] * SHAPE_TIPS + t->feet[0]], 1.4f);
     score += 1.5f * legs + 1.5f * arms + to_hands + to_feet + 0.5f * straight;
 
     /* feet low, head high and above them */
@@ -59,8 +60,8 @@ static float tips_guess(const fit_body *b, const biped_tips *t)
     for (int k = 0; k < 2; k++) {
         float hand_height = (fit_height(b, tips[t->hands[k]].place) - b->ground) / b->height;
         score += 0.7f * fit_within(hand_height, 0.3f, 1.2f, 0.35f);
-        float foot_way = b->between[t->hands[k] * n + t->feet[k]];
-        float head_way = b->between[t->hands[k] * n + t->head];
+        float foot_way = b->between[t->hands[k] * SHAPE_TIPS + t->feet[k]];
+        float head_way = b->between[t->hands[k] * SHAPE_TIPS + t->head];
         score += 0.4f * (foot_way > head_way ? 1 : MAX(0.0f, 2 * foot_way / head_way - 1));
     }
 
@@ -96,16 +97,26 @@ static int tips_try(const fit_body *b, biped_tips *tries)
 {
     int n = MIN(b->shape->tip_count, 16);
     int count = 0;
+
+    /* fingers, thumbs and heels grow out of a limb near its end: the limb's own tip stands for them */
+    bool offshoot[SHAPE_TIPS] = {false};
+    for (int i = 0; i < n; i++) {
+        const shape_tip *tip = &b->shape->tips[i];
+        if (tip->elder < 0 || tip->reach > 0.15f * b->shape->farthest) continue;
+        offshoot[i] = b->joins[tip->elder * SHAPE_TIPS + i] < 0.25f * b->shape->tips[tip->elder].distance;
+    }
     for (int f0 = 0; f0 < n; f0++)
         for (int f1 = f0 + 1; f1 < n; f1++) {
+            if (offshoot[f0] || offshoot[f1]) continue;
             const shape_tip *tips = b->shape->tips;
             float low = MAX(fit_height(b, tips[f0].place), fit_height(b, tips[f1].place));
             if (low > b->ground + 0.5f * b->height) continue;
             if (!(fit_alike(tips[f0].distance, tips[f1].distance, 1.6f) > 0)) continue;
             for (int h0 = 0; h0 < n; h0++)
                 for (int h1 = 0; h1 < n; h1++) {
+                    if (offshoot[h0] || offshoot[h1]) continue;
                     if (h0 == h1 || h0 == f0 || h0 == f1 || h1 == f0 || h1 == f1) continue;
-                    if (!(fit_alike(tips[h0].distance, tips[h1].distance, 1.6f) > 0)) continue;
+                    if (!(fit_alike(tips[h0].distance, tips[h1].distance, 2.2f) > 0)) continue;
                     if (vec3_distance(tips[h0].place, tips[f0].place) + vec3_distance(tips[h1].place, tips[f1].place) >
                         vec3_distance(tips[h0].place, tips[f1].place) + vec3_distance(tips[h1].place, tips[f0].place))
                         continue;
@@ -192,12 +203,21 @@ static limb_joints leg_place(const fit_body *b, int tip, float crotch)
     const shape_curve *c = &b->curves[tip];
     limb_joints leg = {.tip = b->shape->tips[tip].place};
 
+    /* the curve leaves the foot where it turns up the leg; a short leg may be half foot */
+    float foot = 0.1f;
+    for (; foot < 0.45f; foot += 0.02f) {
+        vec3 at = shape_curve_at(c, foot * crotch, NULL);
+        vec3 next = vec3_normalize(vec3_sub(shape_curve_at(c, (foot + 0.1f) * crotch, NULL), at));
+        if (vec3_dot(next, vec3_normalize(vec3_sub(shape_curve_at(c, crotch, NULL), at))) > 0.85f) break;
+    }
+    foot = MAX(0.32f, foot + 0.05f);
+
     /* the shin's axis, and the sole below it */
     float radius;
-    vec3 low = shape_curve_at(c, 0.32f * crotch, &radius);
-    vec3 high = shape_curve_at(c, 0.52f * crotch, NULL);
+    vec3 low = shape_curve_at(c, foot * crotch, &radius);
+    vec3 high = shape_curve_at(c, (foot + 0.2f) * crotch, NULL);
     vec3 axis = vec3_normalize(vec3_sub(high, low));
-    float sole = sole_find(b, low, axis, 2.0f * radius + b->shape->solid.spacing, 0.5f * crotch);
+    float sole = sole_find(b, low, axis, 2.0f * radius + b->shape->solid.spacing, (foot + 0.04f) * crotch);
     vec3 top = shape_curve_at(c, crotch, NULL);
     float length = vec3_dot(vec3_sub(top, low), axis) - sole;
     length = MAX(length, 0.5f * crotch);
@@ -220,31 +240,31 @@ static limb_joints leg_place(const fit_body *b, int tip, float crotch)
 /*
  * An arm by its share of half the way from hand to hand, which hardly differs between bodies: over 24 rigged people and
  * cartoons the shoulder stands at 0.82 (0.76 to 0.86), the elbow at 0.53 (0.49 to 0.59), the wrist at 0.23 (0.11 to
- * 0.32).
+ * 0.32). held: the length of what the hand holds beyond it, a weapon or a staff.
  */
-static limb_joints arm_place(const fit_body *b, int tip, float half)
+static limb_joints arm_place(const fit_body *b, int tip, float half, float held)
 {
     const shape_curve *c = &b->curves[tip];
-    limb_joints arm = {.tip = b->shape->tips[tip].place};
+    limb_joints arm = {.tip = shape_curve_at(c, held, NULL)};
 
     /* the upper arm's axis run on to the shoulder: the curve itself turns into the trunk before */
-    vec3 outer = shape_curve_at(c, 0.52f * half, NULL);
-    vec3 inner = shape_curve_at(c, 0.72f * half, NULL);
+    vec3 outer = shape_curve_at(c, held + 0.52f * half, NULL);
+    vec3 inner = shape_curve_at(c, held + 0.72f * half, NULL);
     arm.root = vec3_madd(inner, vec3_normalize(vec3_sub(inner, outer)), 0.1f * half);
-    arm.bend = shape_curve_at(c, 0.53f * half, NULL);
+    arm.bend = shape_curve_at(c, held + 0.53f * half, NULL);
 
     /* the wrist: the thinnest place around */
     float wrist = 0.24f * half;
     float least = INFINITY;
     for (float x = 0.17f; x < 0.3f; x += 0.01f) {
         float radius;
-        shape_curve_at(c, x * half, &radius);
+        shape_curve_at(c, held + x * half, &radius);
         radius *= 1 + 3 * fabsf(x - 0.24f);
         if (radius >= least) continue;
         least = radius;
         wrist = x * half;
     }
-    arm.end = shape_curve_at(c, wrist, NULL);
+    arm.end = shape_curve_at(c, held + wrist, NULL);
     arm.length = vec3_distance(arm.root, arm.bend) + vec3_distance(arm.bend, arm.end);
     return arm;
 }
@@ -269,8 +289,8 @@ static void spine_trace(const fit_body *b, int head, int foot, vec3 pelvis, shap
     float end = fit_nearest(down, pelvis);
     for (int i = down->count - 1; i >= 0 && down->lengths[i] >= end; i -= step) {
         /* what the two curves share is walked once */
-        if (b->joins[head * b->shape->tip_count + foot] < up->lengths[up->count - 1] - 1e-6f * b->height &&
-            down->lengths[i] > b->joins[foot * b->shape->tip_count + head])
+        if (b->joins[head * SHAPE_TIPS + foot] < up->lengths[up->count - 1] - 1e-6f * b->height &&
+            down->lengths[i] > b->joins[foot * SHAPE_TIPS + head])
             continue;
         way->places[count] = down->places[i];
         way->radii[count++] = down->radii[i];
@@ -288,10 +308,19 @@ static head_joints head_place(const fit_body *b, const biped_tips *t, vec3 chest
     head_joints h = {.top = b->shape->tips[t->head].place};
     float way = fit_nearest(&c, chest);
 
-    /* the neck: the thinnest place between head and chest */
+    /* the thickest place of the head, and the neck: the thinnest place between that and the chest */
+    float bulge = 0;
+    float most = 0;
+    for (float x = 0.1f; x < 0.65f; x += 0.02f) {
+        float radius;
+        shape_curve_at(&c, x * way, &radius);
+        if (radius <= most) continue;
+        most = radius;
+        bulge = x;
+    }
     float least = INFINITY;
     float thin = 0.75f * way;
-    for (float x = 0.3f; x < 0.98f; x += 0.02f) {
+    for (float x = MAX(0.3f, bulge); x < 0.98f; x += 0.02f) {
         float radius;
         shape_curve_at(&c, x * way, &radius);
         radius *= 1 + 0.5f * fabsf(x - 0.75f);
@@ -315,13 +344,24 @@ static int tail_find(const fit_body *b, const biped_tips *t, vec3 pelvis, vec3 f
         if (i == t->feet[0] || i == t->feet[1] || i == t->hands[0] || i == t->hands[1] || i == t->head) continue;
         vec3 d = vec3_sub(s->tips[i].place, pelvis);
         if (s->tips[i].reach < 0.2f * s->farthest || vec3_dot(d, forward) > -0.6f * vec3_length(d)) continue;
-        if (fabsf(vec3_dot(d, left)) > 0.5f * vec3_length(d) || vec3_dot(d, b->up) > 0.12f * b->height) continue;
+        if (fabsf(vec3_dot(d, left)) > 0.2f * vec3_length(d) || vec3_dot(d, b->up) > 0.12f * b->height) continue;
         vec3 base = shape_curve_at(&b->curves[i], fit_nearest(&b->curves[i], pelvis), NULL);
         if (vec3_distance(base, pelvis) > 0.3f * vec3_length(d) || vec3_length(d) < 0.3f * b->height) continue;
         if (fit_rod(b, i, 0.3f * vec3_length(d), 0.6f * vec3_length(d)) < 0.2f) continue;
         return i;
     }
     return -1;
+}
+
+/* Whether two limbs are as thick as one another at a length from their tips, 0 to 1. */
+static float limbs_alike(const fit_body *b, const int tips[2], const float from[2], float length)
+{
+    float radii[2];
+    for (int k = 0; k < 2; k++) {
+        shape_curve_at(&b->curves[tips[k]], from[k] + length, &radii[k]);
+        radii[k] += b->shape->solid.spacing;
+    }
+    return fit_alike(radii[0], radii[1], 3);
 }
 
 static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
@@ -341,43 +381,73 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
     vec3 pelvis = vec3_lerp(legs[0].root, legs[1].root, 0.5f);
 
     /* arms up to the shoulders; the way from hand to hand goes straight through them */
-    float half = 0.5f * b->between[t->hands[0] * s->tip_count + t->hands[1]];
+    float half = 0.5f * b->between[t->hands[0] * SHAPE_TIPS + t->hands[1]];
+    float held[2] = {0, 0};
+    for (int k = 0; k < 2; k++) {
+        /* an arm that is longer than the other one holds something */
+        float excess = s->tips[t->hands[k]].distance - s->tips[t->hands[1 - k]].distance;
+        if (excess < 0.3f * s->tips[t->hands[1 - k]].distance) continue;
+        held[k] = excess;
+        half -= 0.5f * excess;
+    }
     if (!(half > 0.02f * b->height)) return false;
-    for (int k = 0; k < 2; k++) arms[k] = arm_place(b, t->hands[k], half);
+    for (int k = 0; k < 2; k++) arms[k] = arm_place(b, t->hands[k], half, held[k]);
     vec3 chest = vec3_lerp(arms[0].root, arms[1].root, 0.5f);
+
+    /* feet may cross, hips do not: legs are on the side of their roots */
+    int leg_tips[2] = {t->feet[0], t->feet[1]};
+    vec3 hips_across = vec3_madd(vec3_sub(legs[0].bend, legs[1].bend), vec3_sub(legs[0].root, legs[1].root), 2);
+    if (vec3_dot(hips_across, vec3_sub(arms[0].root, arms[1].root)) < 0) {
+        limb_joints swap = legs[0];
+        legs[0] = legs[1];
+        legs[1] = swap;
+        leg_tips[0] = t->feet[1];
+        leg_tips[1] = t->feet[0];
+    }
     head_joints head = head_place(b, t, chest, pelvis);
 
-    /* from hip to shoulder it is about as far as from shoulder to wrist: robes hide where the legs part */
-    float expected = 0.57f * half;
+    /*
+     * Hips by two cues: where the legs part (robes hide it, thin legs part higher, fat ones lower), and the arms: over
+     * 20 rigged bodies it is as far from hip to shoulder as 0.585 (0.50 to 0.68) of half the way from hand to hand.
+     */
+    float expected = 0.585f * half;
     float trunk = vec3_distance(pelvis, chest);
-    if (trunk > 1.35f * expected && fit_height(b, vec3_sub(chest, pelvis)) > 0.8f * trunk) {
-        vec3 rise = vec3_scale(vec3_sub(chest, pelvis), 1 - 1.1f * expected / trunk);
+    bool robe = trunk > 1.5f * expected;
+    if (fit_height(b, vec3_sub(chest, pelvis)) > 0.5f * trunk) {
+        float wanted = CLAMP(0.5f * (trunk + expected), 0.87f * expected, 1.13f * expected);
+        vec3 shift = vec3_scale(vec3_sub(chest, pelvis), 1 - wanted / trunk);
         for (int k = 0; k < 2; k++) {
-            legs[k].root = vec3_add(legs[k].root, rise);
+            const shape_curve *c = &b->curves[leg_tips[k]];
+            legs[k].root = vec3_add(legs[k].root, shift);
             legs[k].bend = vec3_lerp(legs[k].end, legs[k].root, 0.5f);
-            legs[k].length = vec3_distance(legs[k].end, legs[k].root);
+            if (!robe) legs[k].bend = limb_halve(c, 0.25f * leg_way, leg_way, legs[k].root, legs[k].end, 1);
+            legs[k].length = vec3_distance(legs[k].end, legs[k].bend) + vec3_distance(legs[k].bend, legs[k].root);
         }
-        pelvis = vec3_add(pelvis, rise);
-        trunk = vec3_distance(pelvis, chest);
-        leg_way = 0.5f * (legs[0].length + legs[1].length);
+        pelvis = vec3_add(pelvis, shift);
+        trunk = wanted;
+        if (robe) leg_way = 0.5f * (legs[0].length + legs[1].length);
     }
 
-    /* one leg's curve may go astray in a robe: hips stand level and apart */
-    float uneven = fabsf(fit_height(b, vec3_sub(legs[0].root, legs[1].root)));
-    float hip_width = vec3_distance(legs[0].root, legs[1].root);
+    /* hips lie level across the trunk, whatever the legs do; one leg's curve may go astray in a robe */
+    vec3 rise = vec3_normalize(vec3_sub(chest, pelvis));
+    vec3 side = vec3_normalize(vec3_sub(arms[0].root, arms[1].root));
+    vec3 apart = vec3_sub(legs[0].root, legs[1].root);
+    float uneven = fabsf(vec3_dot(apart, rise));
+    float hip_width = vec3_length(vec3_madd(apart, rise, -vec3_dot(apart, rise)));
     float shoulder_width = vec3_distance(arms[0].root, arms[1].root);
-    bool standing = fit_height(b, vec3_sub(chest, pelvis)) > 0.8f * trunk;
-    if (standing &&
-        (uneven > 0.15f * trunk || hip_width < 0.2f * shoulder_width || hip_width > 1.1f * shoulder_width)) {
-        vec3 side = vec3_normalize(fit_level(b, vec3_sub(arms[0].root, arms[1].root)));
-        if (vec3_dot(side, vec3_sub(legs[0].end, legs[1].end)) < 0) side = vec3_scale(side, -1);
-        pelvis = shape_centre(s, pelvis, INFINITY);
-        vec3 level = vec3_madd(pelvis, side, vec3_dot(vec3_sub(chest, pelvis), side));
-        for (int k = 0; k < 2; k++) {
-            legs[k].root = vec3_madd(level, side, (k ? -0.27f : 0.27f) * shoulder_width);
-            legs[k].bend = vec3_lerp(legs[k].end, legs[k].root, 0.5f);
-        }
-        pelvis = level;
+    bool astray = uneven > 0.35f * trunk || hip_width < 0.2f * shoulder_width || hip_width > 1.1f * shoulder_width;
+    if (astray) {
+        hip_width = 0.54f * shoulder_width;
+        vec3 centre = shape_centre(s, pelvis, INFINITY);
+        pelvis = vec3_madd(centre, side, vec3_dot(vec3_sub(chest, centre), side));
+    } else {
+        side = vec3_normalize(vec3_add(side, vec3_normalize(apart)));
+    }
+    side = vec3_normalize(vec3_madd(side, rise, -vec3_dot(side, rise)));
+    for (int k = 0; k < 2; k++) {
+        vec3 level = vec3_madd(pelvis, side, (k ? -0.5f : 0.5f) * hip_width);
+        legs[k].root = vec3_lerp(legs[k].root, level, astray ? 1 : 0.75f);
+        if (astray) legs[k].bend = vec3_lerp(legs[k].end, legs[k].root, 0.5f);
     }
 
     /* it faces where its toes point */
@@ -410,17 +480,17 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
     skeleton_add(k, "head", neck, head.head);
     for (int n = 0; n < 2; n++) {
         int i = n ? 1 - first : first;
-        char side = n ? 'r' : 'l';
+        char letter = n ? 'r' : 'l';
         vec3 collar = vec3_lerp(vec3_lerp(chest, head.neck, 0.5f), arms[i].root, 0.22f);
-        int j = skeleton_add_side(k, "shoulder", side, upper, collar);
-        j = skeleton_add_side(k, "upper_arm", side, j, arms[i].root);
-        j = skeleton_add_side(k, "forearm", side, j, arms[i].bend);
-        skeleton_add_side(k, "hand", side, j, arms[i].end);
-        j = skeleton_add_side(k, "thigh", side, hips, legs[i].root);
-        j = skeleton_add_side(k, "shin", side, j, legs[i].bend);
-        j = skeleton_add_side(k, "foot", side, j, legs[i].end);
+        int j = skeleton_add_side(k, "shoulder", letter, upper, collar);
+        j = skeleton_add_side(k, "upper_arm", letter, j, arms[i].root);
+        j = skeleton_add_side(k, "forearm", letter, j, arms[i].bend);
+        skeleton_add_side(k, "hand", letter, j, arms[i].end);
+        j = skeleton_add_side(k, "thigh", letter, hips, legs[i].root);
+        j = skeleton_add_side(k, "shin", letter, j, legs[i].bend);
+        j = skeleton_add_side(k, "foot", letter, j, legs[i].end);
         vec3 toe = vec3_lerp(legs[i].end, legs[i].tip, 0.68f);
-        skeleton_add_side(k, "toe", side, j, toe);
+        skeleton_add_side(k, "toe", letter, j, toe);
     }
     int tail = tail_find(b, t, pelvis, forward, left);
     if (tail >= 0) fit_tail(b, tail, 0.85f * fit_nearest(&b->curves[tail], pelvis), hips, k);
@@ -434,10 +504,27 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
     int used_count = 5;
     for (int i = 0; i < 2; i++) {
         used[i] = (fit_use){t->feet[i], 0.6f * leg_way};
-        used[2 + i] = (fit_use){t->hands[i], 0.45f * half};
+        used[2 + i] = (fit_use){t->hands[i], held[i] + 0.45f * half};
     }
     used[4] = (fit_use){t->head, fit_nearest(&b->curves[t->head], head.neck)};
     if (tail >= 0) used[used_count++] = (fit_use){tail, 0.8f * s->tips[tail].distance};
+
+    /* the trunk is a box: shoulders and hips lie across it, one above the other */
+    vec3 shoulders = vec3_normalize(vec3_sub(arms[0].root, arms[1].root));
+    vec3 hip_line = vec3_normalize(vec3_sub(legs[0].root, legs[1].root));
+    vec3 spine_line = vec3_normalize(vec3_sub(chest, pelvis));
+    float skew = MAX(fabsf(vec3_dot(spine_line, shoulders)), fabsf(vec3_dot(spine_line, hip_line)));
+    float flanks =
+        fit_alike(vec3_distance(arms[0].root, legs[0].root), vec3_distance(arms[1].root, legs[1].root), 1.6f);
+    float hand_low = INFINITY;
+    for (int i = 0; i < 2; i++) hand_low = MIN(hand_low, (fit_height(b, arms[i].tip) - b->ground) / b->height);
+    const float none[2] = {0, 0};
+    float thick = 1;
+    for (int i = 1; i <= 3; i++) {
+        thick = MIN(thick, limbs_alike(b, t->hands, held, 0.2f * (float)i * half));
+        thick = MIN(thick, limbs_alike(b, t->feet, none, 0.25f * (float)i * leg_way));
+    }
+    float wide = MAX(MAX(s->high.x - s->low.x, s->high.y - s->low.y), s->high.z - s->low.z);
     float knees = 0;
     for (int i = 0; i < 2; i++) {
         knees += 0.25f * (fit_height(b, legs[i].root) > fit_height(b, legs[i].end));
@@ -453,12 +540,20 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
         {fit_within(shoulder_width / whole, 0.2f, 0.6f, 0.3f), 0.7f},
         {fit_within(hip_width / whole, 0.05f, 0.5f, 0.3f), 0.5f},
         {knees, 1.5f},
+        {fit_within(vec3_dot(shoulders, hip_line), 0.85f, 1, 0.8f), 1},
+        {fit_within(skew, 0, 0.25f, 0.5f), 1},
+        {flanks, 1},
+        {thick, 1},
+        {fit_within(hand_low, 0.14f, 10, 0.12f), 1},
         {fit_within((fit_height(b, vec3_lerp(legs[0].tip, legs[1].tip, 0.5f)) - b->ground) / b->height, 0, 0.1f, 0.5f),
          1},
         {fit_inside(b, k), 2},
+        {fit_within(fit_cover(b, k), 0.88f, 1, 0.5f), 2},
+        {fit_within(b->height / wide, 0.6f, 10, 0.4f), 1},
         {fit_explained(b, used, used_count, t->head, fit_height(b, chest)), 1.5f},
-        {fit_rod(b, t->hands[0], 0.3f * half, 0.7f * half), 0.7f},
-        {fit_rod(b, t->hands[1], 0.3f * half, 0.7f * half), 0.7f},
+        {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, used_count)), 1},
+        {fit_rod(b, t->hands[0], held[0] + 0.3f * half, held[0] + 0.7f * half), 0.7f},
+        {fit_rod(b, t->hands[1], held[1] + 0.3f * half, held[1] + 0.7f * half), 0.7f},
     };
     made->score = fit_score(terms, COUNT_OF(terms));
     return true;
@@ -471,12 +566,15 @@ bool fit_biped(const fit_body *b, fit *best)
     int count = tips_try(b, tries);
     bool found = false;
     float top = count ? tries[0].guess : 0;
+    float most = 0;
     for (int i = 0; i < count; i++) {
         /* the guess has a say too */
-        if (tries[i].guess < 0.85f * top || !tips_use(b, &tries[i], &made)) continue;
-        made.score *= tries[i].guess / top;
-        if (found && made.score <= best->score) continue;
+        if ((b->landmark_count == 0 && tries[i].guess < 0.75f * top) || !tips_use(b, &tries[i], &made)) continue;
+        made.score *= 0.7f + 0.3f * tries[i].guess / top;
+        float merit = made.score * fit_agree(b, &made.skeleton);
+        if (found && merit <= most) continue;
         *best = made;
+        most = merit;
         found = true;
     }
     return found;

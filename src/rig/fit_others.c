@@ -50,7 +50,7 @@ static bool trunk_ends(const fit_body *b, const bool *taken, int ends[2])
     for (int i = 0; i < s->tip_count; i++)
         for (int k = i + 1; k < s->tip_count; k++) {
             if (taken[i] || taken[k] || !(s->tips[i].reach > 0) || !(s->tips[k].reach > 0)) continue;
-            float apart = b->between[i * s->tip_count + k];
+            float apart = b->between[i * SHAPE_TIPS + k];
             if (apart <= best) continue;
             best = apart;
             ends[0] = i;
@@ -130,14 +130,19 @@ bool fit_bird(const fit_body *b, fit *made)
     skeleton *k = &made->skeleton;
     k->count = 0;
     vec3 middle = s->places[s->middle];
-    float wing_root = 0.42f * b->between[wings[0] * n + wings[1]];
+    float wing_root = 0.42f * b->between[wings[0] * SHAPE_TIPS + wings[1]];
     vec3 shoulders = vec3_lerp(shape_curve_at(&b->curves[wings[0]], wing_root, NULL),
                                shape_curve_at(&b->curves[wings[1]], wing_root, NULL), 0.5f);
-    float leg_root = 0.42f * b->between[feet[0] * n + feet[1]];
+    float leg_root = 0.42f * b->between[feet[0] * SHAPE_TIPS + feet[1]];
     vec3 pelvis = vec3_lerp(shape_curve_at(&b->curves[feet[0]], leg_root, NULL),
                             shape_curve_at(&b->curves[feet[1]], leg_root, NULL), 0.5f);
-    pelvis = vec3_lerp(pelvis, middle, 0.3f);
     vec3 nose = s->tips[ends[head]].place;
+
+    /* hips stand on the spine, which runs from the shoulders to the tail, above the legs */
+    vec3 spine = vec3_sub(s->tips[ends[1 - head]].place, shoulders);
+    float along = vec3_dot(vec3_sub(pelvis, shoulders), spine) / MAX(vec3_length2(spine), 1e-12f);
+    vec3 above = vec3_madd(shoulders, spine, CLAMP(along, 0.15f, 0.7f));
+    if (fit_height(b, above) > fit_height(b, pelvis)) pelvis = vec3_lerp(pelvis, above, 0.8f);
     int hips = skeleton_add(k, "hips", -1, pelvis);
     int chest = skeleton_add(k, "chest", hips, shoulders);
     int neck = skeleton_add(k, "neck", chest, vec3_lerp(shoulders, nose, 0.3f));
@@ -156,6 +161,11 @@ bool fit_bird(const fit_body *b, fit *made)
     float length = vec3_distance(s->tips[ends[0]].place, s->tips[ends[1]].place);
     float plate = 1 - 0.5f * (fit_rod(b, wings[0], 0.4f * wing_root, 0.9f * wing_root) +
                               fit_rod(b, wings[1], 0.4f * wing_root, 0.9f * wing_root));
+
+    /* legs go down; flukes and fins do not */
+    vec3 leg_roots = vec3_lerp(shape_curve_at(&b->curves[feet[0]], leg_root, NULL),
+                               shape_curve_at(&b->curves[feet[1]], leg_root, NULL), 0.5f);
+    float drop = fit_height(b, vec3_sub(leg_roots, vec3_lerp(s->tips[feet[0]].place, s->tips[feet[1]].place, 0.5f)));
     float lean = fabsf(fit_height(b, vec3_sub(nose, s->tips[ends[1 - head]].place))) / length;
     fit_use used[6];
     for (int i = 0; i < 2; i++) {
@@ -166,12 +176,15 @@ bool fit_bird(const fit_body *b, fit *made)
     fit_term terms[] = {
         {fit_alike(s->tips[wings[0]].distance, s->tips[wings[1]].distance, 1.5f), 1},
         {fit_alike(s->tips[feet[0]].distance, s->tips[feet[1]].distance, 1.5f), 1},
+        {fit_within(drop / MAX(leg_root, 1e-9f), 0.3f, 10, 0.4f), 1},
         {fit_within(lean, 0, 0.75f, 0.3f), 1},
         {fit_within(MAX(plate, span / length - 0.6f), 0.4f, 10, 0.6f), 1.5f},
         {fit_within(vec3_dot(vec3_normalize(across), left) * vec3_dot(vec3_normalize(across), left), 0.9f, 1, 0.5f), 1},
         {fit_within((fit_height(b, shoulders) - b->ground) / b->height, 0.4f, 1, 0.3f), 1},
         {fit_inside(b, k), 1.5f},
+        {fit_within(fit_cover(b, k), 0.7f, 1, 0.5f), 2},
         {fit_explained(b, used, 6, ends[head], fit_height(b, shoulders)), 1.5f},
+        {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, 6)), 1},
     };
     made->score = 0.95f * fit_score(terms, COUNT_OF(terms));
     return true;
@@ -209,12 +222,13 @@ bool fit_snake(const fit_body *b, fit *made)
     float radius = s->depths[s->middle];
     fit_use used[2] = {{ends[0], 0.3f * lengths[0]}, {ends[1], 0.3f * lengths[1]}};
     fit_term terms[] = {
-        {fit_within((lengths[0] + lengths[1]) / MAX(radius, 1e-9f), 9, 1000, 6), 1},
+        {fit_within((lengths[0] + lengths[1]) / MAX(radius, 1e-9f), 14, 1000, 10), 1},
         {fit_explained(b, used, 2, -1, 0), 2.5f},
         {fit_inside(b, k), 1},
+        {fit_within(fit_cover(b, k), 0.85f, 1, 0.5f), 2},
         {fit_alike(lengths[0], lengths[1], 3), 0.5f},
     };
-    made->score = 0.9f * fit_score(terms, COUNT_OF(terms));
+    made->score = 0.86f * fit_score(terms, COUNT_OF(terms));
     return true;
 }
 
@@ -267,8 +281,9 @@ bool fit_fish(const fit_body *b, fit *made)
         {fit_within(grown / MAX(length, 1e-9f), 0.1f, 0.6f, 0.4f), 1},
         {fit_explained(b, used, 4, -1, 0), 2.5f},
         {fit_inside(b, k), 1},
+        {fit_within(fit_cover(b, k), 0.85f, 1, 0.5f), 2},
     };
-    made->score = 0.9f * fit_score(terms, COUNT_OF(terms));
+    made->score = 0.87f * fit_score(terms, COUNT_OF(terms));
     return true;
 }
 
@@ -369,6 +384,7 @@ bool fit_many_legs(const fit_body *b, fit *made)
         {fit_alike((float)numbers[0], (float)numbers[1] + 0.001f, 2), 1},
         {fit_explained(b, used, used_count, -1, 0), 2},
         {fit_inside(b, k), 1},
+        {fit_within(fit_cover(b, k), 0.85f, 1, 0.5f), 2},
     };
     made->score = fit_score(terms, COUNT_OF(terms));
     return true;
@@ -393,7 +409,7 @@ bool fit_tree(const fit_body *b, fit *made)
         int parent = root;
         float start = length;
         for (int l = 0; l < limb_count; l++) {
-            float join = b->joins[i * s->tip_count + ends[l]];
+            float join = b->joins[i * SHAPE_TIPS + ends[l]];
             if (join >= start - 1e-6f * s->size) continue;
             start = join;
             vec3 place = shape_curve_at(c, join, NULL);

@@ -10,7 +10,7 @@
 
 #include "rig/skeleton_template.h"
 
-enum { TRIES = 8 };
+enum { TRIES = 12 };
 
 typedef struct quadruped_tips {
     int pairs[2][2]; /* feet of two girdles, the same side first in both */
@@ -21,7 +21,6 @@ static float tips_guess(const fit_body *b, const quadruped_tips *t)
 {
     const shape *s = b->shape;
     const shape_tip *tips = s->tips;
-    int n = s->tip_count;
     vec3 middles[2];
     vec3 across[2];
     float score = 0;
@@ -49,8 +48,8 @@ static float tips_guess(const fit_body *b, const quadruped_tips *t)
     score += vec3_dot(vec3_normalize(across[0]), vec3_normalize(across[1]));
 
     /* legs of one side are as far apart on both sides */
-    score += fit_alike(b->between[t->pairs[0][0] * n + t->pairs[1][0]], b->between[t->pairs[0][1] * n + t->pairs[1][1]],
-                       1.4f);
+    score += fit_alike(b->between[t->pairs[0][0] * SHAPE_TIPS + t->pairs[1][0]],
+                       b->between[t->pairs[0][1] * SHAPE_TIPS + t->pairs[1][1]], 1.4f);
     fit_use used[4];
     for (int k = 0; k < 4; k++) {
         int tip = t->pairs[k / 2][k % 2];
@@ -101,13 +100,13 @@ typedef struct trunk_end {
 } trunk_end;
 
 static trunk_end end_find(const fit_body *b, const quadruped_tips *t, int which, vec3 axis, vec3 across, vec3 middle,
-                          float length)
+                          vec3 girdle, float length)
 {
     const shape *s = b->shape;
     trunk_end end = {.tip = -1};
     const int *own = t->pairs[which];
     const int *other = t->pairs[1 - which];
-    float feet_at = vec3_dot(vec3_lerp(s->tips[own[0]].place, s->tips[own[1]].place, 0.5f), axis);
+    float feet_at = vec3_dot(girdle, axis);
     float farthest = -INFINITY;
     int grown = 0;
     for (int i = 0; i < s->tip_count; i++) {
@@ -166,12 +165,66 @@ static float leg_seam(const fit_body *b, int leg, int twin)
     return seam;
 }
 
+/*
+ * The head turns on the neck where its far ends part: nose, ears and horns grow out of it. A head without ears turns
+ * where the curve from its nose to the withers is thinnest, or at two fifths of it. The neck begins at a quarter of the
+ * way back.
+ */
+static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, vec3 left, float length, vec3 *nose,
+                       vec3 *skull, vec3 *nape)
+{
+    const shape *s = b->shape;
+    if (end->tip < 0) {
+        *skull = vec3_lerp(*nose, withers, 0.42f);
+        *nape = vec3_lerp(withers, *skull, 0.28f);
+        return;
+    }
+    const shape_curve *c = &b->curves[end->tip];
+    float way = fit_nearest(c, withers);
+    if (fabsf(vec3_dot(vec3_sub(s->tips[end->tip].place, withers), left)) < 0.12f * length)
+        *nose = s->tips[end->tip].place;
+
+    /* where other far ends of the head join */
+    float parts = 0;
+    for (int i = 0; i < s->tip_count; i++) {
+        float join = b->joins[end->tip * SHAPE_TIPS + i];
+        if (i != end->tip && join > 0.15f * way && join < 0.9f * way) parts = MAX(parts, join);
+    }
+
+    /* the thinnest place of the neck */
+    float least = INFINITY;
+    float thin = 0.42f * way;
+    for (float x = 0.25f; x < 0.7f; x += 0.02f) {
+        float radius;
+        shape_curve_at(c, x * way, &radius);
+        radius *= 1 + 0.8f * fabsf(x - 0.42f);
+        if (radius >= least) continue;
+        least = radius;
+        thin = x * way;
+    }
+    float at = parts > 0 ? CLAMP(parts, 0.3f * way, 0.6f * way) : thin;
+    *skull = shape_curve_at(c, at, NULL);
+    *nape = shape_curve_at(c, way - 0.28f * (way - at), NULL);
+}
+
 static bool tips_use(const fit_body *b, const quadruped_tips *t, fit *made)
 {
     const shape *s = b->shape;
+
+    /* where the legs enter the trunk; these stand still while feet step */
+    float seams[2][2];
+    vec3 roots[2][2];
     vec3 middles[2];
-    for (int k = 0; k < 2; k++)
-        middles[k] = vec3_lerp(s->tips[t->pairs[k][0]].place, s->tips[t->pairs[k][1]].place, 0.5f);
+    for (int k = 0; k < 2; k++) {
+        float mean = 0;
+        for (int i = 0; i < 2; i++) mean += 0.5f * leg_seam(b, t->pairs[k][i], t->pairs[k][1 - i]);
+        if (!(mean > 0.04f * b->height)) return false;
+        for (int i = 0; i < 2; i++) {
+            seams[k][i] = mean;
+            roots[k][i] = shape_curve_at(&b->curves[t->pairs[k][i]], mean, NULL);
+        }
+        middles[k] = vec3_lerp(roots[k][0], roots[k][1], 0.5f);
+    }
     vec3 axis = fit_level(b, vec3_sub(middles[0], middles[1]));
     float length = vec3_length(axis);
     if (!(length > 0.05f * b->height)) return false;
@@ -181,23 +234,22 @@ static bool tips_use(const fit_body *b, const quadruped_tips *t, fit *made)
 
     /* head against tail */
     trunk_end ends[2];
-    for (int k = 0; k < 2; k++) ends[k] = end_find(b, t, k, k ? vec3_scale(axis, -1) : axis, across, middle, length);
+    for (int k = 0; k < 2; k++)
+        ends[k] = end_find(b, t, k, k ? vec3_scale(axis, -1) : axis, across, middle, middles[k], length);
     int head = ends[0].heading >= ends[1].heading ? 0 : 1;
     vec3 forward = head ? vec3_scale(axis, -1) : axis;
     vec3 left = vec3_cross(b->up, forward);
     made->forward = forward;
 
-    /* the trunk between the pairs of legs */
-    float seams[2][2];
-    vec3 roots[2][2];
-    for (int k = 0; k < 2; k++) {
-        int girdle = k ? 1 - head : head;
-        for (int i = 0; i < 2; i++) seams[k][i] = leg_seam(b, t->pairs[girdle][i], t->pairs[girdle][1 - i]);
-        float mean = 0.5f * (seams[k][0] + seams[k][1]);
-        if (!(mean > 0.04f * b->height)) return false;
+    /* the front first */
+    if (head) {
         for (int i = 0; i < 2; i++) {
-            seams[k][i] = mean;
-            roots[k][i] = shape_curve_at(&b->curves[t->pairs[girdle][i]], mean, NULL);
+            vec3 root = roots[0][i];
+            float seam = seams[0][i];
+            roots[0][i] = roots[1][i];
+            seams[0][i] = seams[1][i];
+            roots[1][i] = root;
+            seams[1][i] = seam;
         }
     }
     vec3 front = vec3_lerp(roots[0][0], roots[0][1], 0.5f);
@@ -217,64 +269,63 @@ static bool tips_use(const fit_body *b, const quadruped_tips *t, fit *made)
     vec3 withers = vec3_madd(front, b->up, spine_height - fit_height(b, front));
     vec3 rump = vec3_madd(back, b->up, spine_height - fit_height(b, back));
 
-    /* the head turns on the neck, two fifths of the way from its far end to the withers */
     vec3 nose = ends[head].extreme;
-    if (ends[head].tip >= 0) {
-        vec3 tip = s->tips[ends[head].tip].place;
-        if (fabsf(vec3_dot(vec3_sub(tip, trunk), left)) < 0.12f * length) nose = tip;
-    }
-    vec3 skull = vec3_lerp(nose, withers, 0.42f);
+    vec3 skull;
+    vec3 nape;
+    head_place(b, &ends[head], withers, left, length, &nose, &skull, &nape);
 
     skeleton *k = &made->skeleton;
     k->count = 0;
     int hips = skeleton_add(k, "hips", -1, rump);
     int spine = skeleton_add(k, "spine", hips, vec3_lerp(rump, withers, 0.36f));
     int chest = skeleton_add(k, "chest", spine, vec3_lerp(rump, withers, 0.71f));
-    int neck = skeleton_add(k, "neck", chest, vec3_lerp(withers, skull, 0.28f));
-    int skull_joint = skeleton_add(k, "head", neck, skull);
+    int neck = skeleton_add(k, "neck", chest, nape);
+    skeleton_add(k, "head", neck, skull);
     int tail = ends[1 - head].tip;
     if (tail >= 0) {
         const shape_curve *c = &b->curves[tail];
         float base = fit_nearest(c, rump);
-        float radius = 0;
-        float thick = 0;
-        shape_curve_at(c, base, &thick);
-        for (int i = 0; i < c->count && c->lengths[i] < base; i++) {
-            radius = c->radii[i];
-            if (c->lengths[i] > 0.3f * base && radius > 0.6f * thick) {
-                base = c->lengths[i];
-                break;
-            }
+
+        /* the tail's root: the narrow place nearest to the rump */
+        float least = INFINITY;
+        float root = base;
+        for (float x = 1; x > 0.35f; x -= 0.02f) {
+            float radius;
+            shape_curve_at(c, x * base, &radius);
+            radius += b->shape->solid.spacing;
+            radius *= 1 + 0.8f * (1 - x);
+            if (radius >= least) continue;
+            least = radius;
+            root = x * base;
         }
+        base = root;
         if (base > 0.1f * length) fit_tail(b, tail, base, hips, k);
     }
     for (int n = 0; n < 2; n++) {
-        for (int i = 0; i < 2; i++) {
-            /* pairs were matched by side: index i is one side in both girdles */
-            int fore = t->pairs[head][i];
-            int hind = t->pairs[1 - head][i];
-            bool is_left = vec3_dot(vec3_sub(roots[0][i], front), left) > 0;
-            if (is_left != (n == 0)) continue;
-            char side = n ? 'r' : 'l';
-            const shape_curve *c = &b->curves[fore];
-            vec3 shoulder = vec3_madd(roots[0][i], b->up, 0.6f * (spine_height - fit_height(b, roots[0][i])));
-            int j = skeleton_add_side(k, "upper_arm", side, chest, shoulder);
-            j = skeleton_add_side(k, "forearm", side, j, shape_curve_at(c, 0.95f * seams[0][i], NULL));
-            skeleton_add_side(k, "hand", side, j, shape_curve_at(c, 0.42f * seams[0][i], NULL));
-            c = &b->curves[hind];
-            vec3 hip = vec3_madd(roots[1][i], b->up, 0.75f * (spine_height - fit_height(b, roots[1][i])));
-            vec3 hock = shape_curve_at(c, 0.5f * seams[1][i], NULL);
-            vec3 knee = shape_curve_at(c, 0.96f * seams[1][i], NULL);
+        /* each girdle by itself: a step may bring feet of both sides together */
+        bool first_left = vec3_dot(vec3_sub(roots[0][0], roots[0][1]), left) > 0;
+        bool second_left = vec3_dot(vec3_sub(roots[1][0], roots[1][1]), left) > 0;
+        int f = first_left ? n : 1 - n;
+        int h = second_left ? n : 1 - n;
+        char side = n ? 'r' : 'l';
+        const shape_curve *c = &b->curves[t->pairs[head][f]];
+        vec3 shoulder = vec3_madd(roots[0][f], b->up, 0.5f * (spine_height - fit_height(b, roots[0][f])));
+        shoulder = shape_centre(s, vec3_madd(shoulder, forward, 0.06f * length), b->shape->solid.spacing);
+        int j = skeleton_add_side(k, "upper_arm", side, chest, shoulder);
+        j = skeleton_add_side(k, "forearm", side, j, shape_curve_at(c, 0.95f * seams[0][f], NULL));
+        skeleton_add_side(k, "hand", side, j, shape_curve_at(c, 0.42f * seams[0][f], NULL));
+        c = &b->curves[t->pairs[1 - head][h]];
+        vec3 hip = vec3_madd(roots[1][h], b->up, 0.75f * (spine_height - fit_height(b, roots[1][h])));
+        vec3 hock = shape_curve_at(c, 0.5f * seams[1][h], NULL);
+        vec3 knee = shape_curve_at(c, 0.96f * seams[1][h], NULL);
 
-            /* equation 2: hip, knee and hock make a triangle similar to the template's */
-            vec3 similar = vec3_madd(vec3_lerp(hip, hock, 0.53f), forward, 0.25f * vec3_distance(hip, hock));
-            j = skeleton_add_side(k, "thigh", side, hips, hip);
-            j = skeleton_add_side(k, "shin", side, j, vec3_lerp(knee, similar, 0.5f));
-            j = skeleton_add_side(k, "foot", side, j, hock);
-            skeleton_add_side(k, "toe", side, j, shape_curve_at(c, 0.15f * seams[1][i], NULL));
-        }
+        /* equation 2: hip, knee and hock make a triangle similar to the template's */
+        vec3 similar = vec3_madd(vec3_lerp(hip, hock, 0.53f), forward, 0.25f * vec3_distance(hip, hock));
+        j = skeleton_add_side(k, "thigh", side, hips, hip);
+        j = skeleton_add_side(k, "shin", side, j, vec3_lerp(knee, similar, 0.5f));
+        j = skeleton_add_side(k, "foot", side, j, hock);
+        skeleton_add_side(k, "toe", side, j, shape_curve_at(c, 0.15f * seams[1][h], NULL));
     }
-    (void)skull_joint;
     fit_mirror(b, left, k);
 
     /* the score */
@@ -292,11 +343,12 @@ static bool tips_use(const fit_body *b, const quadruped_tips *t, fit *made)
         {fit_alike(seams[0][0], seams[1][0], 2.5f), 1},
         {fit_within(leg / length, 0.2f, 1.5f, 0.5f), 1},
         {fit_within(level, 0, 0.4f, 0.5f), 1},
-        {fit_within(ahead, 0.1f, 1.2f, 0.5f), 1},
+        {fit_within(ahead, 0.1f, 2, 1), 1},
         {fit_within(spine_length / length, 0.5f, 1.4f, 0.6f), 1},
-        {fit_within((high - low) / length, 0.2f, 0.9f, 0.5f), 0.7f},
+        {fit_within((high - low) / length, 0.2f, 1.2f, 0.7f), 0.7f},
         {fit_within((low - b->ground) / b->height, 0.12f, 0.75f, 0.2f), 1},
         {fit_inside(b, k), 2},
+        {fit_within(fit_cover(b, k), 0.75f, 1, 0.45f), 2},
         {fit_explained(b, used, used_count, ends[head].tip, fit_height(b, withers)), 2},
     };
     made->score = fit_score(terms, COUNT_OF(terms));
@@ -310,11 +362,14 @@ bool fit_quadruped(const fit_body *b, fit *best)
     int count = tips_try(b, tries);
     bool found = false;
     float top = count ? tries[0].guess : 0;
+    float most = 0;
     for (int i = 0; i < count; i++) {
-        if (tries[i].guess < 0.85f * top || !tips_use(b, &tries[i], &made)) continue;
-        made.score *= tries[i].guess / top;
-        if (found && made.score <= best->score) continue;
+        if ((b->landmark_count == 0 && tries[i].guess < 0.6f * top) || !tips_use(b, &tries[i], &made)) continue;
+        made.score *= 0.8f + 0.2f * tries[i].guess / top;
+        float merit = made.score * fit_agree(b, &made.skeleton);
+        if (found && merit <= most) continue;
         *best = made;
+        most = merit;
         found = true;
     }
     return found;

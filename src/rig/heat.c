@@ -20,6 +20,9 @@
 
 enum { CANDIDATES = 4, SHARED = 4, BLOCK = 8, GRAIN = 256 };
 
+/* The least cotangent weight of an edge: the matrix stays positive definite, and weights between 0 and 1. */
+static const double LEAST_FLOW = 1e-3;
+
 typedef struct source {
     float heat;         /* H, 1 / distance^2; 0 when nothing is visible */
     int count;          /* joints that share it */
@@ -128,6 +131,9 @@ static void matrix_fill(const rig_body *body, const source *sources, const float
                 weight += 0.5 * cotangent(vec3_sub(vec3_load(m->positions + 3 * p), o),
                                           vec3_sub(vec3_load(m->positions + 3 * q), o));
             }
+
+            /* slivers and obtuse pairs would let heat flow uphill, or nowhere */
+            weight = MAX(weight, LEAST_FLOW);
             if (diagonal < 0 && q > p) diagonal = at++;
             s->rows[at] = s->row_of[q];
             s->values[at++] = -weight;

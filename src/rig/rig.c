@@ -8,7 +8,7 @@
 #include "limbs/level_rings.h"
 #include "rig/fit.h"
 #include "rig/rigging.h"
-#include "rig/skeleton.h"
+#include "rig/skeleton_template.h"
 
 typedef struct rig_object {
     cutis_rig rig;
@@ -42,6 +42,8 @@ static cutis_result def_check(const cutis_rig_def *def, cutis_error *error)
         for (int i = 0; i < 3 * def->character->vertex_count; i++)
             if (!isfinite(def->poses[k][i]))
                 return error_set(error, CUTIS_ERROR_DATA, "pose %d: vertex %d is not finite", k + 1, i / 3);
+    if (def->pattern && def->pattern->joint_count == 0)
+        return error_set(error, CUTIS_ERROR_DATA, "'%s' has no skeleton to be fitted", def->pattern->name);
     if (def->character->point_triangle_count == 0)
         return error_set(error, CUTIS_ERROR_DATA, "the character has no triangles to rig");
     return CUTIS_OK;
@@ -175,6 +177,11 @@ static bool quick_fits(const mesh *m, const cutis_character *c, const skeleton *
 {
     if (m->component_count != 1 || !m->component_closed[0]) return false;
     if (strcmp(s->name, "hand") == 0) return s->count >= 16;
+
+    /* the curves of quads follow the limbs; of other meshes the solid tells more */
+    int quad_count = 0;
+    for (int f = 0; f < c->face_count; f++) quad_count += c->face_first[f + 1] - c->face_first[f] == 4;
+    if (2 * quad_count < c->face_count) return false;
     const skeleton_joint *head = joint_named(s, "head");
     const skeleton_joint *hips = joint_named(s, "hips");
     if (!head || !hips || !stands_on_feet(c, s)) return false;
@@ -202,18 +209,24 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
 {
     arena memory = arena_create(def->allocator);
     fit *fits = ARENA_ARRAY(&memory, fit, 2);
+    cutis_rig_landmark *landmarks = ARENA_ARRAY(&memory, cutis_rig_landmark, def->landmark_count + 1);
     if (memory.failed) {
         arena_destroy(&memory);
         return error_memory(error, "a rig");
     }
     bool any = !def->skeleton || strcmp(def->skeleton, "auto") == 0;
-    cutis_result result = fit_surface(m->point_count, m->positions, m->triangle_count, m->triangles,
-                                      any ? NULL : def->skeleton, def->jobs, &memory, &fits[0], &fits[1], error);
+    for (int i = 0; i < def->landmark_count; i++) landmarks[i] = def->landmarks[i];
+    cutis_result result =
+        fit_surface(m->point_count, m->positions, m->triangle_count, m->triangles, any ? NULL : def->skeleton,
+                    def->y_up, landmarks, def->landmark_count, def->jobs, &memory, &fits[0], &fits[1], error);
     s->count = 0;
+
+    /* a name that no template has agrees with none: the likeliest skeleton tells what is meant */
+    if (result == CUTIS_OK && fits[0].score == 0) fits[0].score = 1e-6f;
     if (result == CUTIS_OK && fits[0].score > 0) {
         const char *next = fits[1].score > 0 ? fits[1].name : "nothing else";
         object->rig.score = fits[0].score;
-        object->rig.recognised = !any || fits[0].score >= FIT_BOUND;
+        object->rig.recognised = !any || fits[0].score >= FIT_BOUND || def->landmark_count >= 3;
         if (!object->rig.recognised) {
             rig_say(report,
                     "not recognised: the best templates are %s (%.2f) and %s (%.2f), below %.2f; the skeleton is a "
@@ -225,9 +238,39 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
         }
         *s = fits[0].skeleton;
         if (fits[0].up.z > 0.5f) rig_say(report, "+Z points up");
+        if (result == CUTIS_OK)
+            result = skeleton_landmarks(landmarks, def->landmark_count, 0.12f * def->character->size, s, error);
+        if (def->landmark_count) rig_say(report, "%d landmarks hold their joints", def->landmark_count);
     }
     arena_destroy(&memory);
     return result;
+}
+
+/* Fingers and ears of the surface's skeleton, where they were found on both sides, for the skeleton of the solid. */
+static void skeleton_graft(const mesh *m, const skeleton *surface, skeleton *s)
+{
+    static const char *const PARTS[] = {"thumb", "index", "middle", "ring", "pinky", "ear"};
+    bool fingers = strcmp(surface->name, "biped") == 0 && surface->count >= 40;
+    bool ears = strcmp(surface->name, "quadruped") == 0 && joint_named(surface, "ear_l");
+    if (m->component_count != 1 || strcmp(surface->name, s->name) != 0 || (!fingers && !ears)) return;
+
+    /* both skeletons must agree on where the hands or the head are */
+    const char *const ends[2] = {ears ? "head" : "hand_l", ears ? "head" : "hand_r"};
+    float size = vec3_distance(joint_named(s, "hips")->position, joint_named(s, "head")->position);
+    for (int k = 0; k < 2; k++) {
+        const skeleton_joint *one = joint_named(surface, ends[k]);
+        const skeleton_joint *two = joint_named(s, ends[k]);
+        if (!one || !two || vec3_distance(one->position, two->position) > 0.25f * size) return;
+    }
+    for (int j = 0; j < surface->count; j++) {
+        const skeleton_joint *joint = &surface->joints[j];
+        bool part = false;
+        for (int k = 0; k < COUNT_OF(PARTS); k++) part = part || strncmp(joint->name, PARTS[k], strlen(PARTS[k])) == 0;
+        if (!part) continue;
+        const char *parent = surface->joints[joint->parent].name;
+        int above = (int)(joint_named(s, parent) - s->joints);
+        skeleton_add(s, joint->name, above, joint->position);
+    }
 }
 
 /*
@@ -235,7 +278,7 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
  * and chains are found on the surface alone.
  */
 static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_search *search, rig_report *report,
-                                       rig_object *object, skeleton *s, cutis_error *error)
+                                       rig_object *object, skeleton *s, skeleton *surface_skeleton, cutis_error *error)
 {
     const cutis_character *c = def->character;
     bool any = !def->skeleton || strcmp(def->skeleton, "auto") == 0;
@@ -249,15 +292,18 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
     bool fits = skeleton_fit(&search->mesh, &search->limbs, def->skeleton, NULL, 0, &quick, s, &unfit) == CUTIS_OK;
     if (unfit.code == CUTIS_ERROR_ARGUMENT && !fits) return error_set(error, CUTIS_ERROR_ARGUMENT, "%s", unfit.text);
     /* posed shapes tell where limbs bend, and only the limbs of the surface are followed into them */
-    if (fits && (surface || def->pose_count > 0 || quick_fits(&search->mesh, c, s))) {
+    bool quick_enough = fits && def->landmark_count == 0 && quick_fits(&search->mesh, c, s);
+    if (fits && (surface || def->pose_count > 0 || quick_enough)) {
         *report = quick;
-        return skeleton_landmarks(def->landmarks, def->landmark_count, s, error);
+        return skeleton_landmarks(def->landmarks, def->landmark_count, 0, s, error);
     }
     if (surface) return error_set(error, CUTIS_ERROR_DATA, "%s", unfit.text);
 
     /* the solid; where it has no volume, the surface has to do */
+    *surface_skeleton = *s;
     cutis_result result = skeleton_on_solid(def, &search->mesh, report, object, s, error);
-    if (result == CUTIS_ERROR_DATA && any) {
+    if (result == CUTIS_OK && fits && s->count > 0) skeleton_graft(&search->mesh, surface_skeleton, s);
+    if (result == CUTIS_ERROR_DATA && any && search->limbs.count > 0) {
         result = skeleton_fit(&search->mesh, &search->limbs, "chain", NULL, 0, report, s, error);
         object->rig.recognised = false;
     }
@@ -266,8 +312,103 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
                            "template '%s' does not fit: too few limbs stand out from this body; "
                            "try --template auto or tree",
                            any ? "auto" : def->skeleton);
+    return result;
+}
+
+/* The joints that the new character gets. */
+typedef struct rig_plan {
+    rig_joints joints;
+    const cutis_joint *nodes;
+} rig_plan;
+
+/* Where the pattern's joints go: those of the same part as the template's to their places, the others with them. */
+static cutis_result pattern_place(const cutis_character *pattern, const skeleton *s, const int *parents,
+                                  const vec3 *from, vec3 *to, bool *held, rig_report *report, cutis_error *error)
+{
+    /* names and parents are all that matching reads */
+    cutis_joint joints[SKELETON_MAX] = {{0}};
+    int matches[SKELETON_MAX];
+    for (int j = 0; j < s->count; j++)
+        joints[j] = (cutis_joint){.name = s->joints[j].name, .parent = s->joints[j].parent};
+    cutis_character found = {.joint_count = s->count, .joints = joints};
+    cutis_result result = cutis_character_match_joints(&found, pattern, matches, error);
     if (result != CUTIS_OK) return result;
-    return skeleton_landmarks(def->landmarks, def->landmark_count, s, error);
+    int matched = 0;
+    for (int j = 0; j < s->count; j++) {
+        if (matches[j] < 0 || held[matches[j]]) continue;
+        held[matches[j]] = true;
+        to[matches[j]] = s->joints[j].position;
+        matched++;
+    }
+    if (matched < 3)
+        return error_set(error, CUTIS_ERROR_DATA,
+                         "the skeleton of '%s' shares %d joints with template %s by name; it takes three or more",
+                         pattern->name, matched, s->name);
+    skeleton_carry(pattern->joint_count, parents, from, held, false, to);
+    rig_say(report, "the skeleton of '%s': %d of its %d joints are found by name, the others go with them",
+            pattern->name, matched, pattern->joint_count);
+    return CUTIS_OK;
+}
+
+/* Joints of the template or of the pattern, in the places that were found. */
+static cutis_result plan_make(const cutis_rig_def *def, const skeleton *s, rig_report *report, arena *memory,
+                              rig_plan *plan, cutis_error *error)
+{
+    const cutis_character *pattern = def->pattern;
+    int n = pattern ? pattern->joint_count : s->count;
+    int *parents = ARENA_ARRAY(memory, int, n);
+    float *positions = ARENA_ARRAY(memory, float, 3 * (size_t)n);
+    bool *takes_part = ARENA_ARRAY(memory, bool, n);
+    bool *held = ARENA_ARRAY(memory, bool, n);
+    vec3 *from = ARENA_ARRAY(memory, vec3, n);
+    vec3 *to = ARENA_ARRAY(memory, vec3, n);
+    quat *turns = ARENA_ARRAY(memory, quat, n);
+    const char **names = ARENA_ARRAY(memory, const char *, n);
+    cutis_joint *nodes = ARENA_ARRAY(memory, cutis_joint, n);
+    if (memory->failed) return error_memory(error, "a rig");
+    bool any = false;
+    for (int j = 0; pattern && j < n; j++) any = any || pattern->joints[j].deforms;
+
+    /* names, parents, and how the joints are turned; a pattern keeps its own axes, so that its clips fit */
+    for (int j = 0; j < n; j++) {
+        turns[j] = quat_identity();
+        takes_part[j] = true;
+        if (!pattern) {
+            parents[j] = s->joints[j].parent;
+            names[j] = s->joints[j].name;
+            to[j] = s->joints[j].position;
+            continue;
+        }
+        mat34 inverse, bind;
+        vec3 scale;
+        memcpy(inverse.m, pattern->joints[j].inverse_bind, sizeof inverse.m);
+        mat34_inverse(inverse, &bind);
+        mat34_decompose(bind, &from[j], &turns[j], &scale);
+        parents[j] = pattern->joints[j].parent;
+        names[j] = pattern->joints[j].name;
+        takes_part[j] = !any || pattern->joints[j].deforms;
+    }
+    if (pattern) {
+        cutis_result result = pattern_place(pattern, s, parents, from, to, held, report, error);
+        if (result != CUTIS_OK) return result;
+    }
+
+    /* transforms from the parent's */
+    for (int j = 0; j < n; j++) {
+        quat above = parents[j] >= 0 ? quat_conjugate(turns[parents[j]]) : quat_identity();
+        vec3 local = parents[j] >= 0 ? quat_rotate(above, vec3_sub(to[j], to[parents[j]])) : to[j];
+        quat turn = quat_multiply(above, turns[j]);
+        cutis_transform rest = {{local.x, local.y, local.z}, {turn.x, turn.y, turn.z, turn.w}, {1, 1, 1}};
+        mat34 bind = mat34_compose(to[j], turns[j], (vec3){1, 1, 1});
+        mat34 inverse;
+        mat34_inverse(bind, &inverse);
+        vec3_store(positions + 3 * (size_t)j, to[j]);
+        nodes[j] = (cutis_joint){.name = names[j], .parent = parents[j], .rest = rest, .idle = rest};
+        memcpy(nodes[j].inverse_bind, inverse.m, sizeof inverse.m);
+    }
+    plan->joints = (rig_joints){n, parents, positions, takes_part, names};
+    plan->nodes = nodes;
+    return CUTIS_OK;
 }
 
 /* Limbs, then the template that fits them, then weights. */
@@ -276,7 +417,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
     const cutis_character *c = def->character;
     arena memory = arena_create(def->allocator);
     curve_search *search = ARENA_ARRAY(&memory, curve_search, 1);
-    skeleton *s = ARENA_ARRAY(&memory, skeleton, 1);
+    skeleton *s = ARENA_ARRAY(&memory, skeleton, 2);
     double start = clock_seconds();
     cutis_result result = memory.failed ? error_memory(error, "a rig") : CUTIS_OK;
     if (result == CUTIS_OK) search->bare = def->no_curves;
@@ -285,36 +426,20 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
     start = clock_seconds();
     limb_poses poses = {def->pose_count, def->poses, c->point_vertices};
     if (result == CUTIS_OK) result = curve_search_run(c, &poses, def->jobs, &memory, search, error);
+
+    /* a surface of loose triangles has no limbs of its own; the solid may */
+    if (result == CUTIS_ERROR_DATA && search->limbs.count == 0 && def->pose_count == 0) result = CUTIS_OK;
     object->rig.curve_ms = (clock_seconds() - start) * 1e3;
     start = clock_seconds();
-    if (result == CUTIS_OK) result = skeleton_find_best(def, search, report, object, s, error);
+    if (result == CUTIS_OK) result = skeleton_find_best(def, search, report, object, s, s + 1, error);
     object->rig.skeleton_ms = (clock_seconds() - start) * 1e3;
     /* Curves that the skeleton does not need are traced after it. */
     bool level_sets = result == CUTIS_OK && !def->no_curves && search->rings.count == 0;
     if (level_sets) result = level_rings_trace(&search->mesh, c->size, &memory, &search->rings, error);
+    rig_plan plan = {0};
+    if (result == CUTIS_OK) result = plan_make(def, s, report, &memory, &plan, error);
     if (result == CUTIS_OK) {
-        int n = s->count;
-        int *parents = ARENA_ARRAY(&memory, int, n);
-        float *positions = ARENA_ARRAY(&memory, float, 3 * (size_t)n);
-        bool *takes_part = ARENA_ARRAY(&memory, bool, n);
-        const char **names = ARENA_ARRAY(&memory, const char *, n);
-        cutis_joint *joints = ARENA_ARRAY(&memory, cutis_joint, n);
-        if (memory.failed) {
-            arena_destroy(&memory);
-            return error_memory(error, "a rig");
-        }
-        for (int j = 0; j < n; j++) {
-            vec3 at = s->joints[j].position;
-            vec3 local = s->joints[j].parent >= 0 ? vec3_sub(at, s->joints[s->joints[j].parent].position) : at;
-            cutis_transform rest = {{local.x, local.y, local.z}, {0, 0, 0, 1}, {1, 1, 1}};
-            const float inverse[12] = {1, 0, 0, -at.x, 0, 1, 0, -at.y, 0, 0, 1, -at.z};
-            parents[j] = s->joints[j].parent;
-            vec3_store(positions + 3 * j, at);
-            takes_part[j] = true;
-            names[j] = s->joints[j].name;
-            joints[j] = (cutis_joint){.name = names[j], .parent = parents[j], .rest = rest, .idle = rest};
-            memcpy(joints[j].inverse_bind, inverse, sizeof inverse);
-        }
+        int n = plan.joints.count;
         const limbs *found = &search->limbs;
         for (int k = 0; k < found->count; k++) object->rig.ring_count += found->all[k].ring_count;
         int *vertex_curves = def->no_curves ? NULL : ARENA_ARRAY(&object->memory, int, c->vertex_count);
@@ -329,8 +454,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
         if (search->rings.count)
             rig_say(report, "%d closed curves run over the edges of %s", search->rings.count,
                     level_sets ? "triangles" : "quads");
-        rig_joints rigged = {n, parents, positions, takes_part, names};
-        result = weigh(def, &search->mesh, &rigged, joints, false, report, object, error);
+        result = weigh(def, &search->mesh, &plan.joints, plan.nodes, false, report, object, error);
     }
     arena_destroy(&memory);
     return result;

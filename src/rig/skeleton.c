@@ -179,8 +179,68 @@ cutis_rig_template cutis_rig_template_at(int index)
     return TEMPLATES[index].about;
 }
 
-cutis_result skeleton_landmarks(const cutis_rig_landmark *landmarks, int count, skeleton *s, cutis_error *error)
+typedef struct typical_joint {
+    const char *name;
+    int parent;
+    float x, y, z; /* shares of the height; x > 0 is left, of a pair the left one stands for both */
+} typical_joint;
+
+/* Means over the rigged people and animals that the tests know. */
+static const typical_joint BIPED[] = {
+    {"hips", -1, 0, 0.53f, 0},          {"spine", 0, 0, 0.6f, 0},          {"chest", 1, 0, 0.7f, 0},
+    {"neck", 2, 0, 0.84f, 0},           {"head", 3, 0, 0.89f, 0.01f},      {"shoulder_l", 2, 0.03f, 0.82f, 0},
+    {"upper_arm_l", 5, 0.1f, 0.81f, 0}, {"forearm_l", 6, 0.25f, 0.81f, 0}, {"hand_l", 7, 0.39f, 0.81f, 0},
+    {"thigh_l", 0, 0.055f, 0.52f, 0},   {"shin_l", 9, 0.055f, 0.285f, 0},  {"foot_l", 10, 0.055f, 0.05f, -0.01f},
+    {"toe_l", 11, 0.06f, 0.01f, 0.07f},
+};
+static const typical_joint QUADRUPED[] = {
+    {"hips", -1, 0, 0.72f, -0.42f},      {"spine", 0, 0, 0.74f, -0.2f},      {"chest", 1, 0, 0.74f, 0.05f},
+    {"neck", 2, 0, 0.78f, 0.28f},        {"head", 3, 0, 0.9f, 0.45f},        {"upper_arm_l", 2, 0.1f, 0.55f, 0.2f},
+    {"forearm_l", 5, 0.1f, 0.4f, 0.14f}, {"hand_l", 6, 0.1f, 0.16f, 0.14f},  {"thigh_l", 0, 0.1f, 0.62f, -0.38f},
+    {"shin_l", 8, 0.1f, 0.42f, -0.32f},  {"foot_l", 9, 0.1f, 0.22f, -0.45f}, {"toe_l", 10, 0.1f, 0.05f, -0.42f},
+};
+
+bool skeleton_typical(const char *name, skeleton *s)
 {
+    bool biped = strcmp(name, "biped") == 0;
+    if (!biped && strcmp(name, "quadruped") != 0) return false;
+    const typical_joint *joints = biped ? BIPED : QUADRUPED;
+    int count = biped ? COUNT_OF(BIPED) : COUNT_OF(QUADRUPED);
+    s->count = 0;
+    s->name = biped ? "biped" : "quadruped";
+    for (int j = 0; j < count; j++)
+        skeleton_add(s, joints[j].name, joints[j].parent, (vec3){joints[j].x, joints[j].y, joints[j].z});
+
+    /* the right side */
+    for (int j = 0; j < count; j++) {
+        size_t length = strlen(joints[j].name);
+        if (joints[j].name[length - 2] != '_') continue;
+        char right[32];
+        memcpy(right, joints[j].name, length + 1);
+        right[length - 1] = 'r';
+        char above[32];
+        snprintf(above, sizeof above, "%s", joints[joints[j].parent].name);
+        size_t end = strlen(above);
+        if (above[end - 2] == '_') above[end - 1] = 'r';
+        skeleton_add(s, right, skeleton_find(s, above), (vec3){-joints[j].x, joints[j].y, joints[j].z});
+    }
+    return true;
+}
+
+cutis_result skeleton_landmarks(const cutis_rig_landmark *landmarks, int count, float far, skeleton *s,
+                                cutis_error *error)
+{
+    bool held[SKELETON_MAX] = {false};
+    int parents[SKELETON_MAX];
+    vec3 from[SKELETON_MAX];
+    vec3 to[SKELETON_MAX];
+    float away = 0;
+    if (count == 0) return CUTIS_OK;
+    for (int j = 0; j < s->count; j++) {
+        parents[j] = s->joints[j].parent;
+        from[j] = s->joints[j].position;
+        to[j] = from[j];
+    }
     for (int i = 0; i < count; i++) {
         int j = skeleton_find(s, landmarks[i].name);
         if (j < 0) {
@@ -190,8 +250,12 @@ cutis_result skeleton_landmarks(const cutis_rig_landmark *landmarks, int count, 
                              landmarks[i].name, s->name, search.nearest ? "; did you mean '" : "",
                              search.nearest ? search.nearest : "", search.nearest ? "'?" : "");
         }
-        s->joints[j].position = vec3_load(landmarks[i].position);
+        held[j] = true;
+        to[j] = vec3_load(landmarks[i].position);
+        away += vec3_distance(from[j], to[j]) / (float)count;
     }
+    skeleton_carry(s->count, parents, from, held, !(far > 0 && away > far && count >= 3), to);
+    for (int j = 0; j < s->count; j++) s->joints[j].position = to[j];
     return CUTIS_OK;
 }
 
@@ -199,13 +263,14 @@ cutis_result skeleton_fit(const mesh *m, const limbs *f, const char *name, const
                           int landmark_count, rig_report *report, skeleton *s, cutis_error *error)
 {
     bool any = !name || strcmp(name, "auto") == 0, known = any;
-    posture b = posture_find(m, f);
+    posture b = {0};
+    if (f->count > 0) b = posture_find(m, f);
     s->count = 0;
     for (int t = 0; t < COUNT_OF(TEMPLATES) && s->count == 0; t++) {
         if (!any && strcmp(TEMPLATES[t].about.name, name) != 0) continue;
         known = true;
         s->name = TEMPLATES[t].about.name;
-        if (!TEMPLATES[t].fit || !TEMPLATES[t].fit(&b, report, s)) s->count = 0;
+        if (f->count == 0 || !TEMPLATES[t].fit || !TEMPLATES[t].fit(&b, report, s)) s->count = 0;
     }
     if (!known) {
         name_search search = name_search_start(name);
@@ -221,5 +286,5 @@ cutis_result skeleton_fit(const mesh *m, const limbs *f, const char *name, const
         return error_set(error, CUTIS_ERROR_DATA,
                          "template '%s' does not fit: %d limbs stand out from this body; try --template auto or chain",
                          name, f->main_count);
-    return skeleton_landmarks(landmarks, landmark_count, s, error);
+    return skeleton_landmarks(landmarks, landmark_count, 0, s, error);
 }

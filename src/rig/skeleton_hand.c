@@ -111,6 +111,16 @@ bool skeleton_fit_hand(posture *b, rig_report *report, skeleton *s)
     for (int i = 2; i < 5; i++)
         if (vec3_distance(posture_tip(b, set.limbs[1]), posture_tip(b, set.limbs[i])) > 0.55f * b->size) return false;
 
+    /* and are about equally thick: a head is much thicker than an arm */
+    float thin = INFINITY;
+    float thick = 0;
+    for (int i = 0; i < 5; i++) {
+        float radius = limb_radius(&f->all[set.limbs[i]], 0.4f * finger_visible(b, &set, i));
+        thin = MIN(thin, radius);
+        thick = MAX(thick, radius);
+    }
+    if (thick > 1.6f * thin) return false;
+
     /* The wrist: as far behind the knuckles as the fingers are long, towards the forearm. */
     vec3 knuckles = {0, 0, 0}, places[3];
     for (int i = 1; i < 5; i++) {
