@@ -1,11 +1,11 @@
 #!/bin/sh
-# fuzz.sh [SECONDS [NAME...]]: run the libFuzzer drivers (gltf, fbx, dae, obj, ply, stl, off, bvh, cache; all unless named) for some seconds each.
+# fuzz.sh [SECONDS [NAME...]]: run the libFuzzer drivers (gltf, packed, fbx, dae, obj, ply, stl, off, bvh, cache; all unless named) for some seconds each.
 # Needs clang. What is found stays in build/fuzz/NAME-corpus; a crash leaves its input beside it and ends with an error.
 set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- gltf fbx dae obj ply stl off bvh cache
+[ $# -gt 0 ] || set -- gltf packed fbx dae obj ply stl off bvh cache
 clang=$(command -v clang || command -v clang-14)
 cxx=$(command -v clang++ || command -v clang++-14)
 mkdir -p build/fuzz
@@ -15,7 +15,9 @@ cmake --build build/fuzz/tree --target cutis_private >build/fuzz/build.log || { 
 draco=""
 grep -q "CUTIS_DRACO:BOOL=ON" build/fuzz/tree/CMakeCache.txt && draco="-ldraco"
 for name in "$@"; do
-    "$clang" -std=c17 -O1 -g -D_POSIX_C_SOURCE=200809L -Iinclude -fsanitize=address,undefined -c "fuzz/fuzz_$name.c" \
+    driver=$name
+    [ "$name" = packed ] && driver=gltf # the same reader, from files by Draco and meshopt
+    "$clang" -std=c17 -O1 -g -D_POSIX_C_SOURCE=200809L -Iinclude -fsanitize=address,undefined -c "fuzz/fuzz_$driver.c" \
         -o "build/fuzz/fuzz_$name.o"
     "$cxx" -fsanitize=fuzzer,address,undefined "build/fuzz/fuzz_$name.o" build/fuzz/tree/libcutis_private.a \
         -o "build/fuzz/fuzz_$name" -ljansson -lldl -lamd $draco -lpthread -lm
@@ -24,13 +26,17 @@ for name in "$@"; do
     gltf)
         cp ../shared/models/khronos-SimpleSkin/*.gltf ../shared/models/khronos-RiggedSimple/*.glb build/fuzz/gltf-seeds/ 2>/dev/null || true
         ;;
+    packed) cp ../shared/models/formats/gltf-*/*.glb build/fuzz/packed-seeds/ 2>/dev/null || true ;;
     dae) cp ../shared/models/formats/dae-assimp/*.dae build/fuzz/dae-seeds/ 2>/dev/null || true ;;
-    fbx) cp ../shared/models/formats/fbx-ufbx/m*.fbx build/fuzz/fbx-seeds/ 2>/dev/null || true ;;
+    fbx)
+        cp ../shared/models/formats/fbx-ufbx/m*.fbx build/fuzz/fbx-seeds/ 2>/dev/null || true
+        python3 tests/odd_fbx.py build/fuzz/fbx-seeds && rm build/fuzz/fbx-seeds/*.json
+        ;;
     obj) printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 1\nf 1/1 2/1 3/1\n' >build/fuzz/obj-seeds/triangle.obj ;;
     ply | stl | off) cp ../shared/models/formats/bare-assimp/*."$name" "build/fuzz/$name-seeds/" 2>/dev/null || true ;;
     bvh) sed 's/^Frames:.*/Frames: 2/' ../shared/models/cmu-mocap/02_01.bvh 2>/dev/null | head -189 >build/fuzz/bvh-seeds/walk.bvh || true ;;
     esac
     echo "== fuzz_$name, $seconds s"
-    (cd build/fuzz && "./fuzz_$name" -max_total_time="$seconds" -max_len=80000 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    (cd build/fuzz && "./fuzz_$name" -max_total_time="$seconds" -max_len=${FUZZ_LENGTH:-400000} -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
         -verbosity=0 "$name-corpus" "$name-seeds")
 done

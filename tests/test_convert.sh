@@ -100,6 +100,62 @@ assert body["baseColorTexture"]["index"] == 0 and body["baseColorFactor"] == [1,
 assert eye["baseColorFactor"] == [0.25, 0.5, 0.75, 1] and "baseColorTexture" not in eye
 END
 
+# COLLADA names its image by way of material, effect, sampler and surface
+holds "a .dae" <<'END'
+open("cube.dae", "w").write("""<COLLADA version="1.4.1"><library_images><image id="i"><init_from>file://skin.png</init_from></image></library_images>
+<library_effects><effect id="e"><profile_COMMON><newparam sid="f"><surface type="2D"><init_from>i</init_from></surface></newparam>
+<newparam sid="p"><sampler2D><source>f</source></sampler2D></newparam><technique sid="c"><phong><diffuse><texture texture="p" texcoord="u"/>
+</diffuse></phong></technique></profile_COMMON></effect><effect id="h"><profile_COMMON><technique sid="c"><lambert><diffuse>
+<color>0.25 0.5 0.75 1</color></diffuse></lambert></technique></profile_COMMON></effect></library_effects><library_materials>
+<material id="m"><instance_effect url="#e"/></material><material id="n"><instance_effect url="#h"/></material></library_materials>
+<library_geometries><geometry id="g"><mesh><source id="s"><float_array count="12">0 0 0 1 0 0 0 1 0 0 0 1</float_array><technique_common>
+<accessor source="#a" count="4" stride="3"/></technique_common></source><source id="t"><float_array count="2">0 0</float_array><technique_common>
+<accessor source="#b" count="1" stride="2"/></technique_common></source><vertices id="v"><input semantic="POSITION" source="#s"/></vertices>
+<triangles material="body" count="2"><input semantic="VERTEX" source="#v" offset="0"/><input semantic="TEXCOORD" source="#t" offset="1"/>
+<p>0 0 2 0 1 0 0 0 1 0 3 0</p></triangles><triangles material="eye" count="2"><input semantic="VERTEX" source="#v" offset="0"/><p>0 3 2 1 2 3</p>
+</triangles></mesh></geometry></library_geometries><library_visual_scenes><visual_scene id="x"><node id="k"><instance_geometry url="#g">
+<bind_material><technique_common><instance_material symbol="body" target="#m"/><instance_material symbol="eye" target="#n"/>
+</technique_common></bind_material></instance_geometry></node></visual_scene></library_visual_scenes><scene><instance_visual_scene url="#x"/>
+</scene></COLLADA>""")
+END
+run 0 convert cube.dae dae.glb
+holds "its colours and image are in the .glb" <<'END'
+import json, struct
+def looks(path):
+    data = open(path, "rb").read()
+    root = json.loads(data[20:20 + struct.unpack("<I", data[12:16])[0]])
+    return {m["name"]: m["pbrMetallicRoughness"] for m in root["materials"]}, len(root["images"])
+assert looks("dae.glb") == looks("cube.glb")
+END
+
+# images of other kinds are kept as they are
+holds "images of extensions" <<'END'
+from odd_gltf import Document, bend, character
+d = Document()
+d.clip(bend(character(d)))
+d.root["images"] = [{"uri": "one.webp"}, {"uri": "two.ktx2", "mimeType": "image/ktx2"}]
+d.root["textures"] = [{"extensions": {"EXT_texture_webp": {"source": 0}}}, {"extensions": {"KHR_texture_basisu": {"source": 1}}}]
+d.root["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0, "extensions": {"KHR_texture_transform": {"scale": [2, 2]}}}}}]
+d.root["extensionsUsed"] = d.root["extensionsRequired"] = ["EXT_texture_webp", "KHR_texture_basisu", "KHR_texture_transform"]
+open("one.webp", "wb").write(b"RIFF....WEBP")
+open("two.ktx2", "wb").write(b"\xabKTX 20\xbb")
+d.save("looks.gltf")
+END
+run 0 convert looks.gltf looks.glb
+run 0 bake looks.gltf --solver dqs --fps 4 -q -o looks_baked.glb
+holds "they are in the .glb" <<'END'
+import json, struct
+for path in ("looks.glb", "looks_baked.glb"):
+    data = open(path, "rb").read()
+    size = struct.unpack("<I", data[12:16])[0]
+    root = json.loads(data[20:20 + size])
+    for image, kind, content in zip(root["images"], ("image/webp", "image/ktx2"), (b"RIFF....WEBP", b"\xabKTX 20\xbb")):
+        view = root["bufferViews"][image["bufferView"]]
+        assert image["mimeType"] == kind and data[28 + size + view["byteOffset"]:][:view["byteLength"]] == content
+    assert root["textures"] == [{"extensions": {"EXT_texture_webp": {"source": 0}}}, {"extensions": {"KHR_texture_basisu": {"source": 1}}}]
+    assert len(root["extensionsRequired"]) == 3
+END
+
 # images of the kind TGA become PNG: plain and run-length packed, upside down or not, with and without opacity
 holds "TGA files" <<'END'
 import random, struct

@@ -53,6 +53,25 @@ static void refuse(const char *from, const char *to, const char *expected)
     free(text);
 }
 
+/* Another skeleton with the same names comes first: the one that the instance names counts. */
+static void test_names_of_two_skeletons(void **state)
+{
+    (void)state;
+    static const char decoy[] = "<node id=\"d1\" sid=\"lower\" name=\"other\" type=\"JOINT\">"
+                                "<node id=\"d2\" sid=\"upper\" name=\"other\" type=\"JOINT\"></node></node>";
+    static const char mark[] = "<visual_scene id=\"s\">";
+    char *text = malloc(sizeof dae_sample + sizeof decoy);
+    const char *at = strstr(dae_sample, mark) + strlen(mark);
+    sprintf(text, "%.*s%s%s", (int)(at - dae_sample), dae_sample, decoy, at);
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_load_memory(text, strlen(text), "a.dae", NULL, &c, NULL), CUTIS_OK);
+    assert_int_equal(c->joint_count, 4);
+    assert_string_equal(c->joints[c->influence_joints[c->influence_first[0]]].name, "lower");
+    assert_string_equal(c->joints[c->influence_joints[c->influence_first[5]]].name, "upper");
+    cutis_character_destroy(c);
+    free(text);
+}
+
 static void test_damage_is_named(void **state)
 {
     (void)state;
@@ -65,6 +84,7 @@ static void test_damage_is_named(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ladder), cmocka_unit_test(test_damage_is_named)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ladder), cmocka_unit_test(test_names_of_two_skeletons),
+                                       cmocka_unit_test(test_damage_is_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,42 @@ static void test_binary(void **state)
     cutis_character_destroy(c);
 }
 
+/* Version 5000: models at the top, with channels, children and links of their own. */
+static void test_version_5000(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "; FBX 5.0.0 project file\nFBXHeaderExtension:  {\n\tFBXVersion: 5000\n}\n"
+        "Model: \"root\" {\n\tType: \"Null\"\n\tChannel: \"Transform\" {\n\t\tChannel: \"T\" {\n"
+        "\t\t\tChannel: \"Y\" {\n\t\t\t\tDefault: 100\n\t\t\t}\n\t\t}\n\t}\n\tChildren: \"body\",\"lower\"\n}\n"
+        "Model: \"body\" {\n\tVertices: -5,0,0,5,0,0,-5,20,0,5,20,0\n\tPolygonVertexIndex: 0,1,3,-3\n"
+        "\tMaterialAssignation: \"AllSame\"\n\tMaterials: 0\n\tMaterial: \"hide\" {\n\t}\n"
+        "\tGeometryUVInfo:  {\n\t\tMappingInformationType: \"ByPolygon\"\n\t\tTextureUV: 0,0,1,0.25\n"
+        "\t\tTextureUVVerticeIndex: 0,1,1,0\n\t}\n"
+        "\tLink: \"lower\" {\n\t\tIndexes: 0,1\n\t\tWeights: 1,1\n\t\tTransform: 1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1\n"
+        "\t\tTransformLink: 1,0,0,0,0,1,0,0,0,0,1,0,0,100,0,1\n\t}\n"
+        "\tLink: \"upper\" {\n\t\tIndexes: 2,3\n\t\tWeights: 1,1\n\t\tTransform: 1,0,0,0,0,1,0,0,0,0,1,0,0,-10,0,1\n"
+        "\t\tTransformLink: 1,0,0,0,0,1,0,0,0,0,1,0,0,110,0,1\n\t}\n}\n"
+        "Model: \"lower\" {\n\tType: \"LimbNode\"\n\tChildren: \"upper\"\n}\n"
+        "Model: \"upper\" {\n\tType: \"LimbNode\"\n\tChannel: \"Transform\" {\n\t\tChannel: \"T\" {\n"
+        "\t\t\tChannel: \"Y\" {\n\t\t\t\tDefault: 10\n\t\t\t}\n\t\t}\n\t}\n}\n"
+        "Takes:  {\n\tTake: \"bend\" {\n\t\tModel: \"upper\" {\n\t\t\tChannel: \"Transform\" {\n\t\t\t\tChannel: \"R\" "
+        "{\n"
+        "\t\t\t\t\tChannel: \"Z\" {\n\t\t\t\t\t\tKey: "
+        "0,0,L,46186158000,90,L\n\t\t\t\t\t}\n\t\t\t\t}\n\t\t\t}\n\t\t}\n\t}\n}\n";
+    cutis_character *c = load(text, sizeof text - 1);
+    assert_int_equal(c->vertex_count, 4);
+    assert_string_equal(c->parts[0].material, "hide");
+    assert_true(c->texcoords[3] == 0.75f);
+    assert_near(c->positions + 9, 0.05f, 1.2f, 0);
+    assert_int_equal(c->joint_count, 3);
+    float joints[36], place[3];
+    cutis_pose_sample(c, 0, 1, joints);
+    skin(c, joints, 3, place);
+    assert_near(place, -0.1f, 1.15f, 0); /* (5, 10) from the bone, a quarter turn */
+    cutis_character_destroy(c);
+}
+
 static void refuse(const char *from, const char *to, const char *expected)
 {
     char *text = malloc(sizeof fbx_sample + 200);
@@ -140,6 +176,7 @@ static void test_inflate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_text), cmocka_unit_test(test_binary),
-                                       cmocka_unit_test(test_damage_is_named), cmocka_unit_test(test_inflate)};
+                                       cmocka_unit_test(test_version_5000), cmocka_unit_test(test_damage_is_named),
+                                       cmocka_unit_test(test_inflate)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

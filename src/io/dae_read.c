@@ -199,9 +199,14 @@ static cutis_result nodes_read(dae_reader *r, const xml_node *above, int parent)
     return CUTIS_OK;
 }
 
-static int find_node(const dae_reader *r, const char *key, const char *value, size_t length)
+/* The node with this attribute, among those below `top` (itself too; -1: all). */
+static int find_node(const dae_reader *r, int top, const char *key, const char *value, size_t length)
 {
-    for (int n = 0; n < r->s.node_count; n++) {
+    for (int n = MAX(top, 0); n < r->s.node_count; n++) {
+        /* a node's descendants follow it without a gap */
+        int up = n;
+        while (up > top && top >= 0) up = r->s.nodes[up].parent;
+        if (top >= 0 && up != top) break;
         const char *own = xml_attribute(r->nodes[n].element, key);
         if (strlen(own) == length && memcmp(own, value, length) == 0) return n;
     }
@@ -351,8 +356,24 @@ static cutis_result mesh_read(dae_reader *r, const xml_node *geometry, int node,
 
 /* ---- skins ---- */
 
+/* One node by the name that a skin gives it: first below its instance's skeletons, where names may repeat elsewhere. */
+static int skin_node(const dae_reader *r, const xml_node *instance, bool by_id, const char *word, size_t length)
+{
+    static const char *const keys[] = {"sid", "id", "name"};
+    int node = -1;
+    for (const xml_node *s = xml_child(instance, "skeleton"); s && node < 0; s = xml_next(s, "skeleton")) {
+        const char *start = s->text, *end = s->text_end;
+        while (start < end && ((unsigned char)*start <= 32 || *start == '#')) start++;
+        while (end > start && (unsigned char)end[-1] <= 32) end--;
+        int top = find_node(r, -1, "id", start, (size_t)(end - start));
+        for (int k = by_id; k < 3 && node < 0 && top >= 0; k++) node = find_node(r, top, keys[k], word, length);
+    }
+    for (int k = by_id; k < 3 && node < 0; k++) node = find_node(r, -1, keys[k], word, length);
+    return node;
+}
+
 /* The nodes that the names of a skin's joints stand for. */
-static int *skin_nodes(dae_reader *r, const xml_node *source, int *count)
+static int *skin_nodes(dae_reader *r, const xml_node *source, const xml_node *instance, int *count)
 {
     const xml_node *list = xml_child(source, "Name_array");
     bool by_id = list == NULL;
@@ -366,10 +387,7 @@ static int *skin_nodes(dae_reader *r, const xml_node *source, int *count)
         while (at < end && (unsigned char)*at > 32) at++;
         if (at == word) break;
         size_t length = (size_t)(at - word);
-        int node = by_id ? -1 : find_node(r, "sid", word, length);
-        if (node < 0) node = find_node(r, "id", word, length);
-        if (node < 0) node = find_node(r, "name", word, length);
-        nodes[(*count)++] = node;
+        nodes[(*count)++] = skin_node(r, instance, by_id, word, length);
     }
     return nodes;
 }
@@ -422,13 +440,13 @@ static cutis_result weights_fill(dae_reader *r, const xml_node *skin, const xml_
     return CUTIS_OK;
 }
 
-static cutis_result skin_read(dae_reader *r, const xml_node *skin, scene_mesh *mesh)
+static cutis_result skin_read(dae_reader *r, const xml_node *skin, const xml_node *instance, scene_mesh *mesh)
 {
     const xml_node *joints = xml_child(skin, "joints");
     const xml_node *names = find_url(r, skin, xml_attribute(find_input(joints, "JOINT"), "source"));
     const xml_node *binds = find_url(r, skin, xml_attribute(find_input(joints, "INV_BIND_MATRIX"), "source"));
     int joint_count, number_count, stride, shape_count;
-    const int *nodes = skin_nodes(r, names, &joint_count);
+    const int *nodes = skin_nodes(r, names, instance, &joint_count);
     const double *numbers = source_numbers(r, binds, &number_count, &stride);
     const double *shape = xml_numbers(xml_child(skin, "bind_shape_matrix"), &r->memory, &shape_count);
     scene_cluster *clusters = ARENA_ARRAY(&r->memory, scene_cluster, joint_count + 1);
@@ -474,7 +492,7 @@ static cutis_result meshes_read(dae_reader *r)
             if (!target || !xml_child(target, "mesh")) continue;
             scene_mesh *mesh = &r->s.meshes[r->s.mesh_count];
             cutis_result result = mesh_read(r, target, n, mesh);
-            if (result == CUTIS_OK && skin) result = skin_read(r, skin, mesh);
+            if (result == CUTIS_OK && skin) result = skin_read(r, skin, c, mesh);
             if (result != CUTIS_OK) return result;
             if (mesh->face_count) r->s.mesh_count++;
         }
@@ -488,7 +506,7 @@ static bool target_parse(const dae_reader *r, const char *target, dae_channel *c
 {
     const char *slash = strchr(target, '/');
     if (!slash) return false;
-    channel->node = find_node(r, "id", target, (size_t)(slash - target));
+    channel->node = find_node(r, -1, "id", target, (size_t)(slash - target));
     if (channel->node < 0) return false;
     const char *sid = slash + 1;
     size_t length = strcspn(sid, ".(");
