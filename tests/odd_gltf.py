@@ -708,6 +708,12 @@ def texcoords_nan(d):
 
 
 @file()
+def joints_of_floats(d):
+    """JOINTS_0 as floats, which glTF does not allow and players read."""
+    d.clip(bend(character(d, mesh_options={"joint_type": FLOAT})))
+
+
+@file()
 def tiny(d):
     top = d.node(name="root", scale=[1e-4, 1e-4, 1e-4])
     d.clip(bend(character(d, parent=top, placed=d.world(top))))

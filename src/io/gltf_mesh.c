@@ -250,6 +250,28 @@ static cutis_result block_fill_positions(surface *s, const vertex_block *block, 
     return CUTIS_OK;
 }
 
+/* Joints are unsigned integers; some exporters write them as floats or signed ones, which say the same. */
+static cutis_result joints_read(gltf_document *document, const gltf_accessor *accessor, const char *use,
+                                uint32_t *joints)
+{
+    if (accessor->type != GLTF_FLOAT && accessor->type != GLTF_BYTE && accessor->type != GLTF_SHORT)
+        return gltf_accessor_integers(document, accessor, use, joints);
+    size_t count = 4 * (size_t)accessor->count;
+    gltf_accessor plain = *accessor;
+    plain.normalized = false;
+    float *values = gltf_allocate(document, count, sizeof(float));
+    if (!values) return gltf_error_memory(document);
+    gltf_accessor_decode(&plain, values);
+    for (size_t i = 0; i < count; i++) {
+        if (!(values[i] >= 0 && values[i] <= 65535))
+            return gltf_error(document, CUTIS_ERROR_FORMAT,
+                              "accessor %d (%s): element %zu is not the number of a joint", accessor->index, use,
+                              i / 4);
+        joints[i] = (uint32_t)(values[i] + 0.5f);
+    }
+    return CUTIS_OK;
+}
+
 /* Decode JOINTS_n and WEIGHTS_n of all sets: (set_count) pointers to (count x 4). */
 static cutis_result block_read_sets(surface *s, const vertex_block *block, uint32_t **joints, float **weights)
 {
@@ -265,7 +287,7 @@ static cutis_result block_read_sets(surface *s, const vertex_block *block, uint3
         gltf_place use = gltf_place_make("%s of %.120s", key, block->place.text);
         cutis_result result =
             attribute_open(document, block->attributes, key, block->place.text, 4, block->count, &accessor, &found);
-        if (result == CUTIS_OK) result = gltf_accessor_integers(document, &accessor, use.text, joints[set]);
+        if (result == CUTIS_OK) result = joints_read(document, &accessor, use.text, joints[set]);
         if (result != CUTIS_OK) return result;
         snprintf(key, sizeof key, "WEIGHTS_%d", set);
         use = gltf_place_make("%s of %.120s", key, block->place.text);
