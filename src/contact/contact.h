@@ -82,8 +82,8 @@ cutis_result contact_untangle(const mesh *m, const contact_untangle_options *opt
 
 /* ---- the surface ---- */
 
-/* Triangles of a leaf at most, points of an outline at most, floats of a bound. */
-enum { CONTACT_LEAF = 8, CONTACT_OUTLINE = 64, CONTACT_BOUND = 20 };
+/* Triangles of a leaf at most, points of an outline at most, floats of a bound and of a triangle's shape. */
+enum { CONTACT_LEAF = 8, CONTACT_OUTLINE = 64, CONTACT_BOUND = 20, CONTACT_SHAPE = 17 };
 
 /* The loop of points around some triangles; count 0: none that is simple and star-shaped. */
 typedef struct contact_outline {
@@ -132,7 +132,8 @@ typedef struct contact_block {
 typedef struct contact_work {
     float *nodes;     /* (node_count x CONTACT_BOUND) see contact_search.c */
     float *triangles; /* (triangle_count x CONTACT_BOUND) the same, in the order of leaves */
-    float *motions;   /* (triangle_count x 4) mean motion, and how far the corners' are from it */
+    float *shapes;    /* (CONTACT_SHAPE x shape_stride) of triangles in the order of leaves, number by number */
+    int shape_stride;
     float *starts;    /* (point_count x 4) start */
     float *ends;      /* (point_count x 4) end */
     contact_pair *pairs;

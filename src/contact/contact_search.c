@@ -33,6 +33,12 @@ static const float FLAT_COSINE = 0.3f;
 static const float FLAT_STRAY = 0.2f, WIDTH_STRAY = 0.15f;
 /* Where in a bound motions and normals stand. */
 enum { MOTIONS = 6, NORMALS = 12 };
+/*
+ * Numbers of a triangle's shape, each an array over all triangles: where its centre starts, the corners from there, the
+ * mean motion and how far those of the corners are from it, and the largest scale of the corners. So a triangle is
+ * tested against all of a leaf at once.
+ */
+enum { SHAPE_CENTRE = 0, SHAPE_CORNERS = 3, SHAPE_MEAN = 12, SHAPE_SPREAD = 15, SHAPE_SCALE = 16 };
 /* Pairs of nodes that wait: of each of at most 160 levels all but one pair of three children each. */
 enum { STACK = 160 * 8 + 1 };
 
@@ -94,7 +100,46 @@ static void v_cross(const vfloat a[3], const vfloat b[3], vfloat out[3])
     for (int k = 0; k < 3; k++) out[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
-/* Bounds and motions of LANES triangles from i on. */
+/* The shapes of LANES triangles from i on. p: start and end of their corners. */
+static void shapes_store(const search *s, int i, vfloat p[2][3][4])
+{
+    float *shapes = s->work->shapes + i;
+    size_t stride = (size_t)s->work->shape_stride;
+    vfloat third = v_set(1.0f / 3);
+    vfloat mean[3];
+    for (int k = 0; k < 3; k++) {
+        vfloat centre = (p[0][0][k] + p[0][1][k] + p[0][2][k]) * third;
+        v_store(shapes + stride * (size_t)(SHAPE_CENTRE + k), centre);
+        for (int c = 0; c < 3; c++)
+            v_store(shapes + stride * (size_t)(SHAPE_CORNERS + 3 * c + k), p[0][c][k] - centre);
+        vfloat sum = p[1][0][k] - p[0][0][k];
+        for (int c = 1; c < 3; c++) sum = sum + (p[1][c][k] - p[0][c][k]);
+        mean[k] = sum * third;
+        v_store(shapes + stride * (size_t)(SHAPE_MEAN + k), mean[k]);
+    }
+
+    /* how far the corners' motions are from their mean */
+    vfloat spread = v_set(0);
+    for (int c = 0; c < 3; c++) {
+        vfloat d2 = v_set(0);
+        for (int k = 0; k < 3; k++) {
+            vfloat d = p[1][c][k] - p[0][c][k] - mean[k];
+            d2 = d2 + d * d;
+        }
+        spread = v_max(spread, d2);
+    }
+    v_store(shapes + stride * SHAPE_SPREAD, v_sqrt(spread));
+
+    /* the longest edges around the corners */
+    const int *corners = s->surface->corners + 3 * i;
+    for (int lane = 0; lane < LANES; lane++) {
+        float scale = 0;
+        for (int c = 0; c < 3; c++) scale = MAX(scale, s->surface->scales[corners[3 * lane + c]]);
+        shapes[stride * SHAPE_SCALE + (size_t)lane] = scale;
+    }
+}
+
+/* Bounds and shapes of LANES triangles from i on. */
 static void triangles_bound(const search *s, int i)
 {
     const int *corners = s->surface->corners + 3 * i;
@@ -133,21 +178,8 @@ static void triangles_bound(const search *s, int i)
             normal_high[k] = control == 0 ? unit : v_max(normal_high[k], unit);
         }
     }
-    vfloat mean[4], spread = v_set(0);
-    for (int k = 0; k < 3; k++) {
-        vfloat sum = p[1][0][k] - p[0][0][k];
-        for (int c = 1; c < 3; c++) sum = sum + (p[1][c][k] - p[0][c][k]);
-        mean[k] = sum * v_set(1.0f / 3);
-    }
-    for (int c = 0; c < 3; c++) {
-        vfloat d2 = v_set(0);
-        for (int k = 0; k < 3; k++) {
-            vfloat d = p[1][c][k] - p[0][c][k] - mean[k];
-            d2 = d2 + d * d;
-        }
-        spread = v_max(spread, d2);
-    }
-    mean[3] = v_sqrt(spread);
+    shapes_store(s, i, p);
+
     /* Boxes grow by half of the margin each, so that two of them overlap when their features may be close. */
     vfloat grow = v_set(0.5f * s->options->margin);
     for (int k = 0; k < 3; k++) low[k] = low[k] - grow, high[k] = high[k] + grow;
@@ -162,8 +194,6 @@ static void triangles_bound(const search *s, int i)
         for (int lane = 0; lane < LANES; lane++) to[lane] = CONTACT_BOUND * (i + lane) + 4 * r;
         v_store4(s->work->triangles, to, records[r]);
     }
-    for (int lane = 0; lane < LANES; lane++) to[lane] = 4 * (i + lane);
-    v_store4(s->work->motions, to, mean);
 }
 
 /* A grain is a whole number of LANES, and corners and bounds have room beyond their end. */
@@ -365,14 +395,18 @@ typedef struct face {
 static face face_load(const search *s, int i)
 {
     face f = {.v = s->surface->corners + 3 * i, .owned = s->surface->owned[i]};
+    const float *shape = s->work->shapes + i;
+    size_t stride = (size_t)s->work->shape_stride;
     for (int c = 0; c < 3; c++) {
         f.p[c] = vec3_load(s->work->starts + 4 * f.v[c]);
         f.move[c] = vec3_sub(vec3_load(s->work->ends + 4 * f.v[c]), f.p[c]);
-        f.scale = MAX(f.scale, s->surface->scales[f.v[c]]);
     }
-    f.centre = vec3_scale(vec3_add(vec3_add(f.p[0], f.p[1]), f.p[2]), 1.0f / 3);
-    f.mean = vec3_load(s->work->motions + 4 * i);
-    f.spread = s->work->motions[4 * i + 3];
+    for (int k = 0; k < 3; k++) {
+        (&f.centre.x)[k] = shape[stride * (size_t)(SHAPE_CENTRE + k)];
+        (&f.mean.x)[k] = shape[stride * (size_t)(SHAPE_MEAN + k)];
+    }
+    f.spread = shape[stride * SHAPE_SPREAD];
+    f.scale = shape[stride * SHAPE_SCALE];
     return f;
 }
 
@@ -435,9 +469,6 @@ static void edges_consider(const search *s, int block, const face *a, const face
 static void faces_consider(const search *s, int block, const face *a, const face *b)
 {
     float reach = reach_of(s->surface, s->options, MAX(a->scale, b->scale), s->options->thickness);
-    float limit = reach + a->spread + b->spread + vec3_distance(a->mean, b->mean);
-    vec3 way = vec3_sub(a->centre, b->centre);
-    if (along_apart(way, face_extent(a, vec3_scale(way, -1)) + face_extent(b, way), limit)) return;
     points_consider(s, block, a, b, reach);
     points_consider(s, block, b, a, reach);
     edges_consider(s, block, a, b, reach);
@@ -445,21 +476,83 @@ static void faces_consider(const search *s, int block, const face *a, const face
 
 /* ---- nodes ---- */
 
+/* The largest of the corners' extents from their centre along directions. corners: as in a shape. */
+static inline vfloat extents(const vfloat corners[9], const vfloat way[3])
+{
+    vfloat extent = corners[0] * way[0] + corners[1] * way[1] + corners[2] * way[2];
+    for (int c = 1; c < 3; c++)
+        extent = v_max(extent, corners[3 * c] * way[0] + corners[3 * c + 1] * way[1] + corners[3 * c + 2] * way[2]);
+    return extent;
+}
+
+/*
+ * Mask of the LANES triangles from j on that may come within reach of triangle i: along the line of the centres, at
+ * the start. Nearly all neighbours on a surface do not.
+ */
+static unsigned shapes_near(const search *s, int i, int j)
+{
+    const float *one = s->work->shapes + i, *others = s->work->shapes + j;
+    size_t stride = (size_t)s->work->shape_stride;
+    vfloat a[CONTACT_SHAPE], b[CONTACT_SHAPE];
+    for (int k = 0; k < CONTACT_SHAPE; k++) {
+        a[k] = v_set(one[stride * (size_t)k]);
+        b[k] = v_load(others + stride * (size_t)k);
+    }
+
+    /* the room between them */
+    vfloat way[3], back[3], length2 = v_set(0);
+    for (int k = 0; k < 3; k++) {
+        way[k] = a[SHAPE_CENTRE + k] - b[SHAPE_CENTRE + k];
+        back[k] = -way[k];
+        length2 = length2 + way[k] * way[k];
+    }
+    vfloat room = length2 - (extents(a + SHAPE_CORNERS, back) + extents(b + SHAPE_CORNERS, way));
+
+    /* their reach, and how far they move against each other */
+    const contact_search_options *options = s->options;
+    float slope = play(s->surface, options, 1), gap = options->thickness;
+    vfloat scale = v_max(a[SHAPE_SCALE], b[SHAPE_SCALE]);
+    vfloat reach = v_max(v_set(gap), v_set(0.1f * gap) + v_set(slope) * (s->surface->edge_mean > 0 ? scale : v_set(1)));
+    if (options->touching) reach = v_set(options->margin);
+    vfloat moved2 = v_set(0);
+    for (int k = 0; k < 3; k++) {
+        vfloat d = a[SHAPE_MEAN + k] - b[SHAPE_MEAN + k];
+        moved2 = moved2 + d * d;
+    }
+    vfloat limit = reach + a[SHAPE_SPREAD] + b[SHAPE_SPREAD] + v_sqrt(moved2);
+    vint apart = v_less(v_set(0), room) & v_less(limit * limit * length2, room * room);
+    return ~v_mask(apart) & ((1u << LANES) - 1);
+}
+
+/* Whether a point of the triangle strayed. */
+static bool triangle_marked(const search *s, int i)
+{
+    const int *v = s->surface->corners + 3 * i;
+    return s->work->marks[v[0]] | s->work->marks[v[1]] | s->work->marks[v[2]];
+}
+
 /* The triangles of two leaves, or of one. */
 static void leaves_consider(const search *s, int block, int leaf, int other)
 {
     const contact_surface *surface = s->surface;
     const float *bound = s->work->nodes + (size_t)other * CONTACT_BOUND;
+    int last = surface->leaf_first[other + 1];
     for (int i = surface->leaf_first[leaf]; i < surface->leaf_first[leaf + 1]; i++) {
         const float *triangle = s->work->triangles + (size_t)i * CONTACT_BOUND;
         if (boxes_apart(triangle, bound)) continue;
+        bool wanted = !s->partial || triangle_marked(s, i);
         face first;
         bool loaded = false;
-        for (int j = leaf == other ? i + 1 : surface->leaf_first[other]; j < surface->leaf_first[other + 1]; j++) {
-            if (boxes_apart(triangle, s->work->triangles + (size_t)j * CONTACT_BOUND)) continue;
-            if (!loaded) first = face_load(s, i), loaded = true;
-            face second = face_load(s, j);
-            faces_consider(s, block, &first, &second);
+        for (int j = leaf == other ? i + 1 : surface->leaf_first[other]; j < last; j += LANES) {
+            unsigned near = shapes_near(s, i, j);
+            for (int k = j; k < MIN(j + LANES, last); k++) {
+                if (!(near >> (k - j) & 1) || (!wanted && !triangle_marked(s, k))) continue;
+                if (boxes_apart(triangle, s->work->triangles + (size_t)k * CONTACT_BOUND)) continue;
+                if (!loaded) first = face_load(s, i);
+                loaded = true;
+                face second = face_load(s, k);
+                faces_consider(s, block, &first, &second);
+            }
         }
     }
 }

@@ -647,7 +647,8 @@ static contact_work work_carve(const contact_surface *surface, char *memory, siz
     w.pair_capacity = w.block_capacity * surface->block_count;
     w.nodes = carve(memory, used, (size_t)surface->node_count * CONTACT_BOUND * sizeof(float));
     w.triangles = carve(memory, used, (triangles + CONTACT_LEAF) * CONTACT_BOUND * sizeof(float));
-    w.motions = carve(memory, used, (triangles + CONTACT_LEAF) * 4 * sizeof(float));
+    w.shape_stride = (int)triangles + 2 * CONTACT_LEAF;
+    w.shapes = carve(memory, used, (size_t)w.shape_stride * CONTACT_SHAPE * sizeof(float));
     w.starts = carve(memory, used, points * 4 * sizeof(float));
     w.ends = carve(memory, used, points * 4 * sizeof(float));
     w.block_counts = carve(memory, used, (size_t)surface->block_count * sizeof(contact_block));

@@ -109,6 +109,22 @@ static inline vfloat v_max(vfloat a, vfloat b) { return v_select(v_less(b, a), a
 #endif
 static inline vfloat v_abs(vfloat a) { return v_max(a, -a); }
 
+/* A bit for each lane of a mask, that of lane 0 lowest. */
+static inline unsigned v_mask(vint mask)
+{
+#if LANES == 8 && defined(__AVX__)
+    return (unsigned)_mm256_movemask_ps((__m256)mask);
+#elif LANES == 4 && defined(__SSE2__)
+    return (unsigned)_mm_movemask_ps((__m128)mask);
+#elif LANES == 1
+    return mask != 0;
+#else
+    unsigned bits = 0;
+    for (int lane = 0; lane < LANES; lane++) bits |= (unsigned)(mask[lane] != 0) << lane;
+    return bits;
+#endif
+}
+
 /* from[index[lane]] for each lane. */
 static inline vfloat v_gather(const float *from, const int32_t *index)
 {

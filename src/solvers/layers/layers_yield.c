@@ -15,6 +15,7 @@
  * releasing all points of crossing triangles keeps it so. Impacts that could not be resolved are released as well: what
  * has crossed would be held on the wrong side.
  */
+#include <float.h>
 #include <string.h>
 
 #include "solvers/layers/layers_step.h"
@@ -97,6 +98,32 @@ static bool triangle_released(const layers_run *run, const int *corners)
     return released[corners[0]] > 0 || released[corners[1]] > 0 || released[corners[2]] > 0;
 }
 
+/* Empty the boxes of what holds on to contact, so that a search for crossings passes it by. */
+static void tree_keep_released(const layers_run *run, bvh *tree)
+{
+    const int *triangles = run->m->mesh->triangles;
+    for (int i = tree->node_count - 1; i >= 0; i--) {
+        bvh_node *node = tree->nodes + i;
+
+        /* a leaf: as it is, or empty */
+        bool kept = false;
+        for (int t = 0; t < node->count && !kept; t++)
+            kept = triangle_released(run, triangles + 3 * tree->order[node->first + t]);
+        for (int c = 0; c < 3 && node->count > 0 && !kept; c++) {
+            node->min[c] = FLT_MAX;
+            node->max[c] = -FLT_MAX;
+        }
+        if (node->count > 0) continue;
+
+        /* a node: around its children */
+        const bvh_node *child = tree->nodes + node->first;
+        for (int c = 0; c < 3; c++) {
+            node->min[c] = MIN(child[0].min[c], child[1].min[c]);
+            node->max[c] = MAX(child[0].max[c], child[1].max[c]);
+        }
+    }
+}
+
 /* Mark the points of two triangles that cross. */
 static void triangles_visit(void *context, int a, int b)
 {
@@ -166,17 +193,22 @@ void layers_yield_update(layers_run *run)
     tree.nodes = run->w.nodes;
     memcpy(tree.nodes, m->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
     bvh_refit(&tree, run->w.volume.positions, 0);
+    if (!run->impacts_left) tree_keep_released(run, &tree);
     memset(run->w.marks, 0, (size_t)n);
     bvh_self_pairs(&tree, triangles_visit, run);
 
-    /* what does not takes hold again after a while, unless it is inside */
+    /* what does not takes hold again after a while, unless it is inside: the whole tree tells, when it is asked */
     float fall = (float)(run->h / RELEASE_TIME);
+    bool whole = run->impacts_left;
     for (int k = 0; k < n; k++) {
         if (run->w.marks[k]) released[k] = 1;
         if (run->w.marks[k] || !(released[k] > 0)) continue;
-        if (released[k] > fall)
+        if (released[k] > fall) {
             released[k] -= fall;
-        else if (!point_inside(run, &tree, k))
-            released[k] = 0;
+            continue;
+        }
+        if (!whole) bvh_refit(&tree, run->w.volume.positions, 0);
+        whole = true;
+        if (!point_inside(run, &tree, k)) released[k] = 0;
     }
 }
