@@ -37,7 +37,7 @@ typedef struct contact_pair {
 void contact_pair_nearest(contact_pair *pair, const float *positions);
 /*
  * Time in 0..1 at which the features, each point moving straight from start to end, come closer than `gap`
- * (which must be less than their distance at the start); 2 when they do not. By conservative advancement (Li,
+ * (which must be less than pair->distance, that of the start); 2 when they do not. By conservative advancement (Li,
  * Kaufman, Jiang 2021): never misses an impact, and the distance at the time returned is at least gap.
  */
 float contact_pair_impact(const contact_pair *pair, const float *start, const float *end, float gap);
@@ -148,6 +148,7 @@ typedef struct contact_work {
     float *wishes;       /* (point_count x 3) */
     uint8_t *marks;      /* (point_count) strayed, in contact_search_update */
     uint8_t *node_marks; /* (node_count) holds such points */
+    float *times;        /* (pair_capacity) of the pairs' impacts, in contact_resolve */
     contact_pair *kept;  /* (kept_capacity) */
     int kept_capacity;
 } contact_work;

@@ -102,7 +102,7 @@ float contact_pair_impact(const contact_pair *pair, const float *start, const fl
     for (int step = 0; step < IMPACT_STEPS; step++) {
         vec3 q[2][4];
         for (int i = 0; i < 4; i++) q[0][i] = vec3_madd(p[i], d[i], t);
-        float distance = vec3_length(pair_difference(pair, q[0], weights));
+        float distance = step == 0 ? pair->distance : vec3_length(pair_difference(pair, q[0], weights));
         float room = distance - gap;
         if (step > 0 && room < 0.02f * gap) return t;
         float next = t + MAX(room, 0) / speed;

@@ -39,11 +39,48 @@ static bool strayed(const contact_surface *surface, const contact_work *work, co
     return false;
 }
 
+/* Whether a point of the pair was moved in this pass. */
+static bool pair_touched(const contact_pair *pair, const int *moved, int pass)
+{
+    const int *v = pair->v;
+    return MAX(MAX(moved[v[0]], moved[v[1]]), MAX(moved[v[2]], moved[v[3]])) >= pass;
+}
+
 /* Whether a point of the pair was moved in this pass or the one before: what has not hit then does not hit now. */
 static bool pair_moved(const contact_pair *pair, const int *moved, int pass)
 {
-    const int *v = pair->v;
-    return MAX(MAX(moved[v[0]], moved[v[1]]), MAX(moved[v[2]], moved[v[3]])) >= pass - 1;
+    return pair_touched(pair, moved, pass - 1);
+}
+
+/* Two bodies that go where they go: nothing can be done about it. */
+static bool pair_fixed(const contact_pair *pair, const float *inverse_masses)
+{
+    for (int k = 0; k < 4; k++)
+        if (inverse_masses[pair->v[k]] > 0) return false;
+    return true;
+}
+
+/* Pairs that a thread takes at once. */
+enum { PAIR_GRAIN = 256 };
+
+/* A pass over the pairs, as threads see it. */
+typedef struct impact_pass {
+    contact_work *work;
+    const float *start, *end, *inverse_masses;
+    const int *moved;
+    int pass;
+    bool all; /* not only pairs that were moved */
+} impact_pass;
+
+/* The times of impact from the ends that the pass begins with; 2: none. */
+static void impacts_find(void *context, int begin, int end)
+{
+    const impact_pass *p = context;
+    for (int i = begin; i < end; i++) {
+        const contact_pair *pair = p->work->pairs + i;
+        bool wanted = (p->all || pair_moved(pair, p->moved, p->pass)) && !pair_fixed(pair, p->inverse_masses);
+        p->work->times[i] = wanted ? contact_pair_impact(pair, p->start, p->end, gap_hard(pair)) : 2;
+    }
 }
 
 /* Impacts before this share of the step are lifted as if they were at it. */
@@ -68,14 +105,6 @@ static void impact_project(const contact_pair *pair, float t, const float *start
     float lift = MIN(pair->distance, 1.5f * gap_hard(pair)) - hit.distance;
     if (lift > 0) hit.gap = MAX(hit.gap, contact_pair_value(&hit, end) + lift / MAX(t, LEAST_TIME));
     contact_pair_project(&hit, inverse_masses, end);
-}
-
-/* Two bodies that go where they go: nothing can be done about it. */
-static bool pair_fixed(const contact_pair *pair, const float *inverse_masses)
-{
-    for (int k = 0; k < 4; k++)
-        if (inverse_masses[pair->v[k]] > 0) return false;
-    return true;
 }
 
 /* Whether a zone holds a point of the pair: others have not moved since the first pass looked at them. */
@@ -204,11 +233,15 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         fresh = true;
         budget -= work->pair_count;
         int hits = 0;
+
+        /* as the ends are now, by all threads; then in turn, anew for what the pass itself has moved */
+        impact_pass found = {work, start, end, inverse_masses, moved, pass, searching};
+        parallel_for(jobs, work->pair_count, PAIR_GRAIN, impacts_find, &found);
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
-            if (!searching && !pair_moved(pair, moved, pass)) continue;
-            if (pair_fixed(pair, inverse_masses)) continue;
-            float t = contact_pair_impact(pair, start, end, gap_hard(pair));
+            float t = work->times[i];
+            if (pair_touched(pair, moved, pass) && !pair_fixed(pair, inverse_masses))
+                t = contact_pair_impact(pair, start, end, gap_hard(pair));
             if (t > 1) continue;
             impact_project(pair, t, start, end, inverse_masses);
             for (int k = 0; k < 4; k++) moved[pair->v[k]] = pass;

@@ -658,6 +658,7 @@ static contact_work work_carve(const contact_surface *surface, char *memory, siz
     w.wishes = carve(memory, used, points * 3 * sizeof(float));
     w.marks = carve(memory, used, points);
     w.node_marks = carve(memory, used, (size_t)surface->node_count);
+    w.times = carve(memory, used, (size_t)w.pair_capacity * sizeof(float));
     w.kept_capacity = 4 * surface->mesh->point_count;
     w.kept = carve(memory, used, (size_t)w.kept_capacity * sizeof(contact_pair));
     w.pairs = carve(memory, used, (size_t)w.pair_capacity * sizeof(contact_pair));

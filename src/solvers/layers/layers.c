@@ -13,7 +13,7 @@
 #include "solvers/layers/layers_step.h"
 
 static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
-    [LAYERS_ITERATIONS] = {PARAMETER_INT("iterations", 15, 1, 200),
+    [LAYERS_ITERATIONS] = {PARAMETER_INT("iterations", 8, 1, 200),
                            .help = "iterations of elasticity and contact per substep"},
     [LAYERS_VOLUME_ITERATIONS] = {PARAMETER_INT("volume_iterations", 4, 0, 50),
                                   .help = "iterations of volume conservation per substep"},
@@ -267,7 +267,7 @@ const solver solver_layers = {
              .element = "particles",
              .parts = layers_parts,
              .part_count = COUNT_OF(layers_parts),
-             .substep = 0.005,
+             .substep = 1.0 / 120,
              .parameters = layers_parameters,
              .parameter_count = LAYERS_PARAMETER_COUNT,
              .outputs = layers_outputs,
