@@ -3,6 +3,7 @@
  *
  * Times are minima over many runs: on a shared machine everything that disturbs a run makes it longer.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,38 +87,65 @@ int bench_steps(const bench_context *context, const cutis_model *model, cutis_st
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
-int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *row)
+/* The clip's model on a character, and its state at the measured time. Returns an exit code, message printed. */
+static int clip_start(const bench_clip *clip, const cutis_character *character, const cutis_step_input *input,
+                      double duration, cutis_model **model, cutis_state **state)
 {
     cutis_error error;
-    cutis_character *character = NULL;
-    cutis_model *model = NULL;
-    cutis_state *state = NULL;
-    cutis_pool *pool = bench_pool(context, row->threads);
-    int status = CLI_FAILURE;
-    if (!pool) return status;
-    if (cutis_zoo_make(clip->character, clip->resolution, NULL, &character, &error) != CUTIS_OK)
-        return cli_library_error(&error);
-
     cutis_model_def def = cutis_model_def_default();
     def.character = character;
     def.solver = clip->solver;
     def.settings = clip->settings;
     def.setting_count = clip->setting_count;
-    def.jobs = cutis_pool_jobs(pool);
-    if (cutis_model_build(&def, &model, &error) != CUTIS_OK ||
-        cutis_state_create(model, NULL, &state, &error) != CUTIS_OK) {
-        status = cli_library_error(&error);
-    } else {
-        /* step into the clip, then time */
-        cutis_clip_motion motion = {character, cutis_character_find_clip(character, clip->clip), 0.25};
-        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(pool)};
+    def.substep = clip->substep;
+    def.jobs = input->jobs;
+    if (cutis_model_build(&def, model, &error) != CUTIS_OK ||
+        cutis_state_create(*model, NULL, state, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    cutis_state_step(*model, *state, input, duration);
+    return CLI_OK;
+}
+
+/* Rms distance of two states of a character, over its size. */
+static double states_distance(const cutis_character *character, const float *a, const float *b)
+{
+    double sum = 0;
+    for (int i = 0; i < 3 * character->vertex_count; i++) sum += ((double)a[i] - b[i]) * ((double)a[i] - b[i]);
+    return sqrt(sum / character->vertex_count) / character->size;
+}
+
+int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *row)
+{
+    cutis_error error;
+    cutis_character *character = NULL;
+    cutis_model *model = NULL, *exact_model = NULL;
+    cutis_state *state = NULL, *exact = NULL;
+    cutis_pool *pool = bench_pool(context, row->threads);
+    if (!pool) return CLI_FAILURE;
+    if (cutis_zoo_make(clip->character, clip->resolution, NULL, &character, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    cutis_clip_motion motion = {character, cutis_character_find_clip(character, clip->clip), 0.25};
+    cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(pool)};
+    double duration = motion.lead_in + clip->time;
+    int status = clip_start(clip, character, &input, duration, &model, &state);
+
+    /* the error there */
+    if (status == CLI_OK && clip->reference) {
+        status = clip_start(clip->reference, character, &input, duration, &exact_model, &exact);
+        if (status == CLI_OK)
+            row->error = states_distance(character, cutis_state_positions(model, state),
+                                         cutis_state_positions(exact_model, exact));
+    }
+
+    /* the time of steps from there on */
+    if (status == CLI_OK) {
         bool vertices = strcmp(row->element, "vertices") == 0;
         row->count = vertices ? character->vertex_count : cutis_model_get_info(model).element_count;
-        cutis_state_step(model, state, &input, motion.lead_in + clip->time);
         status = bench_steps(context, model, state, &input, clip->dt, clip->steps, row);
         if (status == CLI_OK) bench_add(context, row);
     }
-
+    cutis_state_destroy(exact);
+    cutis_model_destroy(exact_model);
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     cutis_character_destroy(character);
@@ -141,6 +169,7 @@ static json_t *rows_json(const bench_context *context)
         }
 
         if (row->paper_ms > 0) json_object_set_new(object, "paper_ms", cli_json_real(row->paper_ms));
+        if (row->error > 0) json_object_set_new(object, "error", cli_json_real(row->error));
         if (row->part_count) {
             json_t *parts = json_array();
             for (int p = 0; p < row->part_count; p++) {
@@ -160,10 +189,9 @@ static json_t *rows_json(const bench_context *context)
 
 static void print_rows(const bench_context *context)
 {
-    cli_table *table = cli_table_create("lrlrrrrr");
+    cli_table *table = cli_table_create("lrlrrrrrr");
     char buffer[32];
-    cli_table_heads(table, "name|size||threads|ms|ns each|paper ms|ratio");
-
+    cli_table_heads(table, "name|size||threads|ms|ns each|paper ms|ratio|error");
     for (int i = 0; i < context->row_count; i++) {
         const bench_row *row = &context->rows[i];
         cli_table_cell(table, "%s", row->name);
@@ -184,8 +212,10 @@ static void print_rows(const bench_context *context)
             cli_table_cell(table, "%s", "");
             cli_table_cell(table, "%s", "");
         }
-
-        /* the parts of the row below it */
+        if (row->error > 0)
+            cli_table_cell(table, "%.1e", row->error);
+        else
+            cli_table_cell(table, "%s", "");
         for (int p = 0; p < row->part_count; p++) {
             cli_table_cell(table, "  %s", row->part_names[p]);
             for (int c = 0; c < 3; c++) cli_table_cell(table, "%s", "");
@@ -195,7 +225,7 @@ static void print_rows(const bench_context *context)
                 cli_table_cell(table, "%.4g", row->part_paper_ms[p]);
             else
                 cli_table_cell(table, "%s", "");
-            cli_table_cell(table, "%s", "");
+            for (int c = 0; c < 2; c++) cli_table_cell(table, "%s", "");
         }
     }
     cli_table_print(table, "");

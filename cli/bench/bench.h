@@ -14,6 +14,7 @@ typedef struct bench_row {
     int threads;
     double ms;        /* of one frame or step: the minimum of all runs */
     double paper_ms;  /* what the paper reports; 0: nothing */
+    double error;     /* against a reference: rms distance over the size; 0: none was asked for */
     const char *each; /* "vertex": tell the nanoseconds per one of them as well; NULL: not */
     int part_count;   /* parts of the time, if told */
     const char *part_names[CUTIS_MAX_PARTS];
@@ -53,11 +54,13 @@ typedef struct bench_clip {
     int setting_count;
     double dt; /* of a step */
     int steps;
+    double substep;                     /* of the solver; 0: its default */
+    const struct bench_clip *reference; /* what the state at `time` is compared with, on the same character; or NULL */
 } bench_clip;
 
 /*
  * Build it on row->threads threads, time its steps and add the row. Fills count (vertices when that is the row's
- * element, else the solver's own elements), ms and parts. Returns an exit code, message printed.
+ * element, else the solver's own elements), ms, parts and error. Returns an exit code, message printed.
  */
 int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *row);
 

@@ -4,6 +4,9 @@
  * The paper's three models have their counterparts in the zoo, with about as many points: one 5 ms substep at the
  * moment of strongest contact of each clip, everything on, on two threads. The paper's times are of four cores of
  * 2011; it gives elasticity, volume and the total.
+ *
+ * Then whole frames at 30 a second, for substeps of several lengths and numbers of iterations, with their error against
+ * substeps of a quarter of the default and five times its iterations.
  */
 #include "bench.h"
 
@@ -26,10 +29,37 @@ static int scene_run(bench_context *context, const layers_scene *scene)
                        .settings = scene->settings,
                        .setting_count = scene->setting_count,
                        .dt = 0.005,
-                       .steps = 4};
+                       .steps = 4,
+                       .substep = 0.005};
     bench_row row = {.name = scene->name, .element = "particles", .threads = scene->threads, .paper_ms = scene->total};
     row.part_paper_ms[0] = scene->elasticity;
     row.part_paper_ms[2] = scene->volume;
+    return bench_clip_run(context, &clip, &row);
+}
+
+/* A frame at 30 a second. */
+typedef struct layers_frame {
+    const char *name, *character, *clip;
+    double resolution, time, substep; /* substep 0: the default */
+    const char *iterations;           /* NULL: the default */
+} layers_frame;
+
+static int frame_run(bench_context *context, const layers_frame *frame)
+{
+    const cutis_setting many = {"iterations", "40"}, few = {"iterations", frame->iterations};
+    bench_clip exact = {.solver = "layers", .settings = &many, .setting_count = 1, .substep = 1.0 / 480};
+    bench_clip clip = {.solver = "layers",
+                       .character = frame->character,
+                       .clip = frame->clip,
+                       .resolution = frame->resolution,
+                       .time = frame->time,
+                       .settings = &few,
+                       .setting_count = frame->iterations != NULL,
+                       .dt = 1.0 / 30,
+                       .steps = 2,
+                       .substep = frame->substep,
+                       .reference = &exact};
+    bench_row row = {.name = frame->name, .element = "particles", .threads = 2};
     return bench_clip_run(context, &clip, &row);
 }
 
@@ -40,8 +70,20 @@ static int layers_run(bench_context *context)
         {"layers hand", "hand", "fist", 1.2, {{"iterations", "15"}}, 1, 131.7, 3.7, 144.1, 2},
         {"layers man", "man", "walk", 0.5, {{"iterations", "15"}}, 1, 172.6, 4.8, 191.8, 2},
     };
+    static const layers_frame frames[] = {
+        {"frame arm flex", "arm", "flex", 1, 1.0, 0, NULL},
+        {"frame man walk", "man", "walk", 1, 0.5, 0, NULL},
+        {"frame shimmy", "man", "shimmy", 0.2, 0.6, 0, NULL},
+        {"  8.3 ms, 4 iterations", "man", "shimmy", 0.2, 0.6, 0, "4"},
+        {"  8.3 ms, 15 iterations", "man", "shimmy", 0.2, 0.6, 0, "15"},
+        {"  5 ms, 8 iterations", "man", "shimmy", 0.2, 0.6, 0.005, NULL},
+        {"  5 ms, 15 iterations", "man", "shimmy", 0.2, 0.6, 0.005, "15"},
+        {"  16.7 ms, 8 iterations", "man", "shimmy", 0.2, 0.6, 1.0 / 60, NULL},
+        {"  33 ms, 15 iterations", "man", "shimmy", 0.2, 0.6, 1.0 / 30, "15"},
+    };
     int status = CLI_OK;
     for (int i = 0; i < CLI_COUNT(scenes) && status == CLI_OK; i++) status = scene_run(context, scenes + i);
+    for (int i = 0; i < CLI_COUNT(frames) && status == CLI_OK; i++) status = frame_run(context, frames + i);
     return status;
 }
 

@@ -14,8 +14,8 @@ static int springs_run(bench_context *context)
         bench_clip clip;
         double paper_ms;
     } scenes[] = {
-        {"springs hand", {"springs", "hand", "fist", 0.305, 0.8, NULL, 0, 1 / 30.0, 10}, 1000},
-        {"springs man", {"springs", "man", "walk", 0.7, 0.4, NULL, 0, 1 / 30.0, 10}, 0},
+        {"springs hand", {"springs", "hand", "fist", 0.305, 0.8, NULL, 0, 1 / 30.0, 10, 0, NULL}, 1000},
+        {"springs man", {"springs", "man", "walk", 0.7, 0.4, NULL, 0, 1 / 30.0, 10, 0, NULL}, 0},
     };
     int status = CLI_OK;
     for (int i = 0; i < CLI_COUNT(scenes) && status == CLI_OK; i++) {
