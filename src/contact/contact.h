@@ -134,8 +134,8 @@ typedef struct contact_work {
     float *triangles; /* (triangle_count x CONTACT_BOUND) the same, in the order of leaves */
     float *shapes;    /* (CONTACT_SHAPE x shape_stride) of triangles in the order of leaves, number by number */
     int shape_stride;
-    float *starts;    /* (point_count x 4) start */
-    float *ends;      /* (point_count x 4) end */
+    float *starts; /* (point_count x 4) start */
+    float *ends;   /* (point_count x 4) end */
     contact_pair *pairs;
     contact_block *block_counts; /* (block_count) */
     int pair_count;

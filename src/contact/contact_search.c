@@ -110,8 +110,7 @@ static void shapes_store(const search *s, int i, vfloat p[2][3][4])
     for (int k = 0; k < 3; k++) {
         vfloat centre = (p[0][0][k] + p[0][1][k] + p[0][2][k]) * third;
         v_store(shapes + stride * (size_t)(SHAPE_CENTRE + k), centre);
-        for (int c = 0; c < 3; c++)
-            v_store(shapes + stride * (size_t)(SHAPE_CORNERS + 3 * c + k), p[0][c][k] - centre);
+        for (int c = 0; c < 3; c++) v_store(shapes + stride * (size_t)(SHAPE_CORNERS + 3 * c + k), p[0][c][k] - centre);
         vfloat sum = p[1][0][k] - p[0][0][k];
         for (int c = 1; c < 3; c++) sum = sum + (p[1][c][k] - p[0][c][k]);
         mean[k] = sum * third;

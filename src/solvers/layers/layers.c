@@ -15,8 +15,8 @@
 static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
     [LAYERS_ITERATIONS] = {PARAMETER_INT("iterations", 8, 1, 200),
                            .help = "iterations of elasticity and contact per substep"},
-    [LAYERS_VOLUME_ITERATIONS] = {PARAMETER_INT("volume_iterations", 4, 0, 50),
-                                  .help = "iterations of volume conservation per substep"},
+    [LAYERS_VOLUME_ITERATIONS] = {PARAMETER_INT("volume_iterations", 16, 0, 50),
+                                  .help = "iterations of volume conservation per substep, at most"},
     [LAYERS_RADIUS] = {PARAMETER_FLOAT("radius", 1, 0.1, 4, ""),
                        .help = "radius of shape-matching regions along the skin, over the depth of the flesh"},
     [LAYERS_SUMMATION] = {PARAMETER_CHOICE("summation", 0, "fast|naive"),
@@ -90,6 +90,11 @@ static const cutis_output_info layers_outputs[LAYERS_OUTPUT_COUNT] = {
                              .unit = "",
                              .palette = CUTIS_PALETTE_CATEGORY,
                              .help = "number of the sub-volume that the vertex serves most"},
+    [LAYERS_OUTPUT_VOLUME] = {.name = "volume",
+                              .components = 1,
+                              .unit = "",
+                              .palette = CUTIS_PALETTE_TOUCH,
+                              .help = "change of that sub-volume, over its rest value"},
 };
 
 /* ---- elasticity, over paths ---- */
@@ -186,14 +191,14 @@ static void substep(layers_run *run, cutis_step_stats *stats)
     layers_contacts_keep(run);
     kit_lap(&clock, stats, PART_OTHER);
 
-    /* volume conservation */
+    /* displaced skin comes home slowly; volume conservation */
     bool sound = *run->s.recovering == 0;
+    if (sound && !run->walking) layers_home_slow(run);
     if (m->volume_on && m->volumes.count > 0 && sound) layers_volumes_keep(run);
     if (!sound) layers_pressures_clear(run);
     kit_lap(&clock, stats, PART_VOLUME);
 
-    /* displaced skin comes home slowly; no impacts on the way from the last substep */
-    if (sound && !run->walking) layers_home_slow(run);
+    /* no impacts on the way from the last substep */
     if (m->self_contact) {
         int zone_points = 0;
         bool failed = sound && layers_contacts_resolve(run, &zone_points);
@@ -203,6 +208,8 @@ static void substep(layers_run *run, cutis_step_stats *stats)
         stats->unconverged += failed || *run->s.recovering != 0;
         stats->residual = zone_points;
     }
+    if (m->volumes.count > 0)
+        layers_volume_errors(&m->volumes, m->point_count, &run->w.volume, run->input->jobs, run->s.volume_errors);
     layers_skin_scatter(run);
     if (*run->s.recovering != 0) layers_recovery_pull(run);
     kit_lap(&clock, stats, PART_CONTACT);

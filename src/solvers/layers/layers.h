@@ -107,7 +107,6 @@ void layers_columns_factor(const layers_regions *regions, const float *ties, dou
 typedef struct layers_volumes {
     int count;
     double *rest;        /* (count) rest volumes, sizes cubed; 0: not kept */
-    double *total_rest;  /* (component_count) of whole closed components; 0: open */
     int *triangle_first; /* (count + 1) */
     int *triangles;      /* (x 3) corners: a place of the skin, or point_count + centre */
     float *shares;       /* (x 3, and one more) how far a corner's displacement serves this volume; 0 for centres */
@@ -128,23 +127,14 @@ typedef struct layers_volumes {
     float *freedom;      /* (count) what part of give is not frozen */
 } layers_volumes;
 
-/* Sums over a closed component. */
-typedef struct layers_component_sum {
-    double volume, gain; /* six times */
-    vec3 origin;         /* its first corner */
-    float lambda;
-    bool begun;
-} layers_component_sum;
-
 /* Scratch of the volume loop: sizes in brackets. Positions, directions and velocities have room for one float more. */
 typedef struct layers_volume_work {
-    float *positions;                 /* ((point_count + centre_count) x 3) skin by place, then the centres of fans */
-    float *directions;                /* (point_count x 3) along which each point gives way, at full softness */
-    double *sums;                     /* (part count x 3) */
-    float *lambdas;                   /* (count) */
-    float *totals;                    /* (count) lambdas added up over the iterations */
-    layers_component_sum *components; /* (component_count) */
-    float *freedom;                   /* (count) what part of the piece is neither frozen nor held, 0..1 */
+    float *positions;  /* ((point_count + centre_count) x 3) skin by place, then the centres of fans */
+    float *directions; /* (point_count x 3) along which each point gives way, at full softness */
+    double *sums;      /* (part count x 3) */
+    float *lambdas;    /* (count) */
+    float *totals;     /* (count) lambdas added up over the iterations */
+    float *freedom;    /* (count) what part of the piece is neither frozen nor held, 0..1 */
 } layers_volume_work;
 
 /* directions: unit normals of the current skin times softness times free (point_count, 0..1). */
@@ -155,11 +145,13 @@ void layers_volumes_freeze(layers_volumes *volumes, const mesh *m);
 /* freedom (count): what part of each piece is free. free: (point_count, 0..1), NULL: all of it, but for frozen points.
  */
 void layers_volume_freedom(const layers_volumes *volumes, int point_count, const float *free, float *freedom);
-/* One iteration: each volume back to its rest value, to first order. */
-void layers_volume_project(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+/* One iteration: each volume back to its rest value, to first order. Returns whether one was off by more than a slack.
+ */
+bool layers_volume_project(const layers_volumes *volumes, int point_count, layers_volume_work *work,
                            const cutis_jobs *jobs);
-/* One iteration for the volume of whole closed components, by the same directions. */
-void layers_volume_total(const layers_volumes *volumes, const mesh *m, layers_volume_work *work);
+/* errors (count): change of each kept volume, over its rest value; 0 where it is not kept. */
+void layers_volume_errors(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                          const cutis_jobs *jobs, float *errors);
 /* What pressures (count) push each point by, along the directions. push: three arrays (point_count). */
 void layers_volume_push(const layers_volumes *volumes, int point_count, layers_volume_work *work,
                         const float *pressures, const cutis_jobs *jobs, float *const push[3]);
@@ -241,6 +233,7 @@ enum {
     LAYERS_OUTPUT_CONTACT,
     LAYERS_OUTPUT_RELEASED,
     LAYERS_OUTPUT_PIECE,
+    LAYERS_OUTPUT_VOLUME,
     LAYERS_OUTPUT_COUNT
 };
 

@@ -48,8 +48,12 @@
           "the default of damping", "flexed_arm_keeps_volume_and_does_not_intersect")                                  \
     LIMIT(float, PRESSURE_LIMIT, 0.3f, "depth", "largest pressure, over the depth of its sub-volume",                  \
           "skin is not moved by more than a part of its flesh", "nothing_breaks_it_and_it_comes_back")                 \
+    LIMIT(double, PRESSURE_STEP, 0.005, "s", "substep that this pressure is of: it acts over a substep squared",         \
+          "so that the bound is the same force for all", "flexed_arm_keeps_volume_and_does_not_intersect")             \
     LIMIT(float, FREEDOM_LEAST, 0.3f, "", "part of a sub-volume that must be free for it to be kept in a substep",     \
           "the rest would have to move three times as far", "fist_does_not_intersect")                                 \
+    LIMIT(double, VOLUME_SLACK, 1e-4, "", "error of a sub-volume at which its iterations end",                           \
+          "below what is seen; pressures take the rest out in later substeps", "every_sub_volume_is_kept")             \
     LIMIT(double, STEP_LIMIT, 0.1, "depth", "how far a projection of volume moves the skin",                           \
           "within the range of its linearisation", "nothing_breaks_it_and_it_comes_back")                              \
     LIMIT(float, PATCH_FLATNESS, 0.6f, "",                                                                             \

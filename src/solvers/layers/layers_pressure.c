@@ -99,13 +99,13 @@ void layers_volumes_keep(layers_run *run)
     memcpy(work->positions + 3 * m->point_count, run->w.drive + 6 * m->point_count,
            (size_t)m->volumes.centre_count * 3 * sizeof(float));
 
-    /* sub-volumes, then whole components */
+    /* sub-volumes, which tile the body: with them its whole volume is kept */
     freedom_find(run);
     layers_volume_directions(&m->volumes, m->mesh, run->w.free, work, run->input->jobs);
     memset(work->totals, 0, (size_t)m->volumes.count * sizeof(float));
-    for (int i = 0; i < m->volume_iterations; i++)
-        layers_volume_project(&m->volumes, m->point_count, work, run->input->jobs);
-    if (m->volume_iterations > 0) layers_volume_total(&m->volumes, m->mesh, work);
+    bool off = true;
+    for (int i = 0; i < m->volume_iterations && off; i++)
+        off = layers_volume_project(&m->volumes, m->point_count, work, run->input->jobs);
 
     /* a skeleton that swells or shrinks says itself how large the flesh is */
     float share = layers_volume_share(run);
@@ -114,8 +114,9 @@ void layers_volumes_keep(layers_run *run)
 
     /* in the next substep all points do what the free ones did in this */
     float keep = share * (float)det_exp(-PRESSURE_RATE * run->h);
+    float reach = PRESSURE_LIMIT * (float)(run->h * run->h / (PRESSURE_STEP * PRESSURE_STEP));
     for (int p = 0; p < m->volumes.count; p++) {
-        float limit = PRESSURE_LIMIT * (float)m->volumes.depths[p];
+        float limit = reach * (float)m->volumes.depths[p];
         run->s.pressures[p] =
             CLAMP(run->s.pressures[p] * keep + share * work->freedom[p] * work->totals[p], -limit, limit);
     }

@@ -30,7 +30,8 @@ static layers_state state_view(const layers_model *m, void *memory, size_t *size
     s.drive = KIT_CARVE(&block, float, m->drive.count * 3);
 
     /* results */
-    s.outputs = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 11);
+    s.volume_errors = KIT_CARVE(&block, float, m->volumes.count);
+    s.outputs = KIT_CARVE(&block, float, (size_t)m->character->vertex_count * 12);
     if (size) *size = block.used;
     return s;
 }
@@ -69,7 +70,6 @@ static void volume_view(const layers_model *m, kit_block *block, layers_volume_w
     work->totals = KIT_CARVE(block, float, m->volumes.count);
     work->freedom = KIT_CARVE(block, float, m->volumes.count);
     work->sums = KIT_CARVE(block, double, 3 * runs);
-    work->components = KIT_CARVE(block, layers_component_sum, m->mesh->component_count);
 }
 
 static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *size)
@@ -235,6 +235,8 @@ static void vertices_write(void *context, int begin, int end)
                     run->s.x[c][4 * k + l] * m->size + m->centre[c];
         run->s.outputs[vertices * 9 + (size_t)v] = run->w.pressure[k];
         run->s.outputs[vertices * 10 + (size_t)v] = run->s.released[k];
+        run->s.outputs[vertices * 11 + (size_t)v] =
+            m->volumes.count > 0 ? run->s.volume_errors[(int)m->vertex_pieces[v]] : 0;
     }
 }
 
@@ -251,7 +253,8 @@ bool layers_output(const void *data, const void *state, int index, cutis_output 
     const layers_model *m = data;
     layers_state s = state_view(m, (void *)state, NULL);
     int vertices = m->character->vertex_count;
-    size_t at = (size_t)vertices * (size_t)(index <= LAYERS_OUTPUT_CONTACT ? 3 * index : 7 + index - 1);
+    static const int first[LAYERS_OUTPUT_COUNT] = {0, 3, 6, 9, 10, 0, 11}; /* in floats a vertex */
+    size_t at = (size_t)vertices * (size_t)first[index];
     *output = (cutis_output){.domain = CUTIS_DOMAIN_VERTEX,
                              .count = vertices,
                              .components = index < LAYERS_OUTPUT_CONTACT ? 3 : 1,

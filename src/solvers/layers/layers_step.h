@@ -21,7 +21,8 @@ typedef struct layers_state {
     float *released;           /* (point_count) above 0: contact rests there, see layers_yield.c */
     float *turns;              /* (joint_count x 4) of joints against their parents, see skinning_dual_on */
     float *drive;              /* (drive.count x 3) skeleton's positions at the last substep, sizes */
-    float *outputs;            /* (vertex_count x 3) of three layers, then (vertex_count) of contact */
+    float *volume_errors;      /* (volumes.count) change of each sub-volume over its rest value */
+    float *outputs; /* (vertex_count x 3) of three layers, then (vertex_count) of contact, releases, volume errors */
 } layers_state;
 
 typedef struct layers_scratch {

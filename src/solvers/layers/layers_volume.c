@@ -6,7 +6,8 @@
  * the skeleton. One constraint a piece, V(x) = V0, solved after the elastic loop, points in contact held.
  * Departures:
  * - A cut runs along the edges nearest to its plane, between the points that the plane parts, and pieces tile the
- *   whole surface, so that the total volume is kept too, also that of open parts (holes get fans like cuts).
+ *   whole body: cuts that meet share one centre, so that the total volume is that of the pieces, also that of open
+ * parts (holes get fans like cuts).
  * - A correction moves points along their normals, scaled by the depth of flesh under them, and is shared out
  *   smoothly between neighbouring pieces, so that no step shows at a cut. The inner layers follow it by depth.
  */
@@ -163,72 +164,79 @@ static bool half_edge_open(const pieces *b, int t, int corner)
     return other < 0 || b->piece[other] != b->piece[t];
 }
 
+/* Cut edges that hang together, and edges of holes, make a network; all its fans meet in one centre. */
 typedef struct closing {
-    int *order;   /* (triangle_count) triangles by piece */
-    int *first;   /* (count + 1) */
-    int *loops;   /* (point_count) union-find over the points of the piece in hand */
-    int *centres; /* (point_count) centre of each loop's root */
-    double *sums; /* (joint_count) weights of the loop in hand */
+    int *order;    /* (triangle_count) triangles by piece */
+    int *first;    /* (count + 2) */
+    int *networks; /* (point_count) union-find over the points of cut edges */
+    int *centres;  /* (point_count) centre of each network's root, else -1 */
+    double *sums;  /* (centre_count x (joint_count + 4)) position, count, and weights of each network's points */
 } closing;
 
-/* Loops of piece p: calls for each of its open half-edges with the loop's centre; counts centres. */
-static int piece_loops(const pieces *b, closing *c, int p, int first_centre)
+/*
+ * The networks of cut edges; returns how many. Pieces on both sides of an edge close it by the same triangle, so that
+ * they tile the body, also where three of them meet.
+ */
+static int networks_find(const pieces *b, closing *c)
 {
     const mesh *m = b->m;
-    int centre = first_centre;
-    for (int i = c->first[p]; i < c->first[p + 1]; i++)
+    int count = 0;
+    for (int v = 0; v < m->point_count; v++) {
+        c->networks[v] = v;
+        c->centres[v] = -1;
+    }
+    for (int t = 0; t < m->triangle_count; t++)
+        for (int k = 0; k < 3; k++)
+            if (half_edge_open(b, t, k))
+                forest_join(c->networks, m->triangles[3 * t + k], m->triangles[3 * t + (k + 1) % 3]);
+    for (int t = 0; t < m->triangle_count; t++)
         for (int k = 0; k < 3; k++) {
-            int v = m->triangles[3 * c->order[i] + k];
-            c->loops[v] = v, c->centres[v] = -1;
-        }
-    for (int i = c->first[p]; i < c->first[p + 1]; i++)
-        for (int k = 0; k < 3; k++) {
-            int t = c->order[i];
             if (!half_edge_open(b, t, k)) continue;
-            forest_join(c->loops, m->triangles[3 * t + k], m->triangles[3 * t + (k + 1) % 3]);
+            int root = forest_root(c->networks, m->triangles[3 * t + k]);
+            if (c->centres[root] < 0) c->centres[root] = count++;
         }
-    for (int i = c->first[p]; i < c->first[p + 1]; i++)
-        for (int k = 0; k < 3; k++) {
-            int t = c->order[i];
-            if (!half_edge_open(b, t, k)) continue;
-            int r = forest_root(c->loops, m->triangles[3 * t + k]);
-            if (c->centres[r] < 0) c->centres[r] = centre++;
-        }
-    return centre;
+    return count;
 }
 
-/* Position and weights of the centres first..last of piece p: means over the loop's half-edges. */
-static void centres_fill(const pieces *b, closing *c, int p, int first, int last)
+/* The centre of an open half-edge's network. */
+static int centre_of(const closing *c, int point) { return c->centres[forest_root(c->networks, point)]; }
+
+/* Positions and weights of the centres: means over the half-edges of their networks. */
+static void centres_fill(const pieces *b, closing *c)
 {
     layers_volumes *v = &b->model->volumes;
     const mesh *m = b->m;
     const point_weights *weights = b->build->weights;
-    for (int centre = first; centre < last; centre++) {
-        double sum[3] = {0}, total = 0;
-        memset(c->sums, 0, ((size_t)b->model->joint_count + 1) * sizeof(double));
-        for (int i = c->first[p]; i < c->first[p + 1]; i++)
-            for (int k = 0; k < 3; k++) {
-                int t = c->order[i], point = m->triangles[3 * t + k];
-                if (!half_edge_open(b, t, k) || c->centres[forest_root(c->loops, point)] != centre) continue;
-                int original = b->model->paths.points[point];
-                for (int a = 0; a < 3; a++) sum[a] += b->build->mesh->positions[3 * original + a];
-                for (int w = weights->first[original]; w < weights->first[original + 1]; w++)
-                    c->sums[weights->joints[w]] += weights->weights[w];
-                total += 1;
-            }
-        for (int a = 0; a < 3; a++) v->centre_rest[3 * centre + a] = (float)(sum[a] / total);
-        /* The heaviest eight joints. */
+    int joints = b->model->joint_count;
+
+    /* sums */
+    for (int t = 0; t < m->triangle_count; t++)
+        for (int k = 0; k < 3; k++) {
+            if (!half_edge_open(b, t, k)) continue;
+            int point = m->triangles[3 * t + k];
+            int original = b->model->paths.points[point];
+            double *sums = c->sums + (size_t)centre_of(c, point) * (size_t)(joints + 4);
+            for (int a = 0; a < 3; a++) sums[a] += b->build->mesh->positions[3 * original + a];
+            sums[3] += 1;
+            for (int w = weights->first[original]; w < weights->first[original + 1]; w++)
+                sums[4 + weights->joints[w]] += weights->weights[w];
+        }
+
+    /* means, and the heaviest eight joints */
+    for (int centre = 0; centre < v->centre_count; centre++) {
+        double *sums = c->sums + (size_t)centre * (size_t)(joints + 4);
+        for (int a = 0; a < 3; a++) v->centre_rest[3 * centre + a] = (float)(sums[a] / sums[3]);
         int at = v->centre_first[centre];
         double kept = 0;
         for (int slot = 0; slot < 8; slot++) {
             int best = -1;
-            for (int j = 0; j < b->model->joint_count; j++)
-                if (c->sums[j] > 0 && (best < 0 || c->sums[j] > c->sums[best])) best = j;
+            for (int j = 0; j < joints; j++)
+                if (sums[4 + j] > 0 && (best < 0 || sums[4 + j] > sums[4 + best])) best = j;
             if (best < 0) break;
             v->centre_joints[at] = best;
-            v->centre_weights[at++] = (float)c->sums[best];
-            kept += c->sums[best];
-            c->sums[best] = 0;
+            v->centre_weights[at++] = (float)sums[4 + best];
+            kept += sums[4 + best];
+            sums[4 + best] = 0;
         }
         for (int w = v->centre_first[centre]; w < at; w++) v->centre_weights[w] = (float)(v->centre_weights[w] / kept);
         v->centre_first[centre + 1] = at;
@@ -401,16 +409,16 @@ static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
     arena *memory = b->build->memory;
     closing c = {.order = ARENA_ARRAY(scratch, int, m->triangle_count + 1),
                  .first = ARENA_ARRAY(scratch, int, b->count + 2),
-                 .loops = ARENA_ARRAY(scratch, int, m->point_count),
-                 .centres = ARENA_ARRAY(scratch, int, m->point_count),
-                 .sums = ARENA_ARRAY(scratch, double, b->model->joint_count + 1)};
+                 .networks = ARENA_ARRAY(scratch, int, m->point_count),
+                 .centres = ARENA_ARRAY(scratch, int, m->point_count)};
     if (scratch->failed) return error_memory(error, "the sub-volumes of solver layers");
     for (int t = 0; t < m->triangle_count; t++) c.first[b->piece[t] + 2]++;
     for (int p = 0; p < b->count; p++) c.first[p + 2] += c.first[p + 1];
     for (int t = 0; t < m->triangle_count; t++) c.order[c.first[b->piece[t] + 1]++] = t;
 
-    int centres = 0, open = 0;
-    for (int p = 0; p < b->count; p++) centres = piece_loops(b, &c, p, centres);
+    int centres = networks_find(b, &c), open = 0;
+    c.sums = ARENA_ARRAY(scratch, double, (size_t)centres *(size_t)(b->model->joint_count + 4) + 1);
+    if (!c.sums) return error_memory(error, "the sub-volumes of solver layers");
     for (int t = 0; t < m->triangle_count; t++)
         for (int k = 0; k < 3; k++) open += half_edge_open(b, t, k);
     v->count = b->count;
@@ -425,12 +433,10 @@ static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
     v->centre_weights = ARENA_ARRAY(memory, float, 8 * (size_t)centres + 1);
     if (memory->failed) return error_memory(error, "the sub-volumes of solver layers");
 
-    int at = 0, centre = 0;
+    int at = 0;
+    centres_fill(b, &c);
     for (int p = 0; p < b->count; p++) {
         v->triangle_first[p] = at;
-        int last = piece_loops(b, &c, p, centre);
-        centres_fill(b, &c, p, centre, last);
-        centre = last;
         for (int i = c.first[p]; i < c.first[p + 1]; i++) {
             int t = c.order[i];
             memcpy(v->triangles + 3 * at++, m->triangles + 3 * t, 3 * sizeof(int));
@@ -438,7 +444,7 @@ static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
                 if (!half_edge_open(b, t, k)) continue;
                 int from = m->triangles[3 * t + k], to = m->triangles[3 * t + (k + 1) % 3];
                 int *fan = v->triangles + 3 * at++;
-                fan[0] = to, fan[1] = from, fan[2] = m->point_count + c.centres[forest_root(c.loops, from)];
+                fan[0] = to, fan[1] = from, fan[2] = m->point_count + centre_of(&c, from);
             }
         }
     }
@@ -520,25 +526,13 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
     int n = model->point_count;
     if (result == CUTIS_OK) {
         positions = ARENA_ARRAY(&scratch, float, 3 * (size_t)(n + v->centre_count) + 1);
-        v->total_rest = ARENA_ARRAY(build->memory, double, model->mesh->component_count + 1);
-        if (!positions || !v->total_rest) result = error_memory(error, "the sub-volumes of solver layers");
+        if (!positions) result = error_memory(error, "the sub-volumes of solver layers");
     }
     if (result == CUTIS_OK) {
         memcpy(positions, model->mesh->positions, 3 * (size_t)n * sizeof(float));
         for (int c = 0; c < v->centre_count; c++)
             for (int a = 0; a < 3; a++)
                 positions[3 * (n + c) + a] = (v->centre_rest[3 * c + a] - model->centre[a]) / model->size;
-        for (int c = 0; c < model->mesh->component_count; c++)
-            if (model->mesh->component_closed[c]) {
-                for (int t = 0; t < model->mesh->triangle_count; t++) {
-                    const int *corner = model->mesh->triangles + 3 * t;
-                    if (model->mesh->point_component[corner[0]] != c) continue;
-                    v->total_rest[c] += vec3_dot(vec3_load(positions + 3 * corner[0]),
-                                                 vec3_cross(vec3_load(positions + 3 * corner[1]),
-                                                            vec3_load(positions + 3 * corner[2]))) /
-                                        6;
-                }
-            }
         int dropped = 0;
         for (int p = 0; p < v->count; p++) {
             double sums[3];
@@ -599,12 +593,8 @@ void layers_volume_freedom(const layers_volumes *volumes, int point_count, const
 void layers_volumes_freeze(layers_volumes *volumes, const mesh *m)
 {
     layers_volume_freedom(volumes, m->point_count, NULL, volumes->freedom);
-    for (int p = 0; p < volumes->count; p++) {
-        if (volumes->freedom[p] >= FREEDOM_LEAST || volumes->rest[p] == 0) continue;
-        volumes->rest[p] = 0;
-        /* Nor may others make up for it. */
-        volumes->total_rest[m->point_component[volumes->triangles[3 * volumes->triangle_first[p]]]] = 0;
-    }
+    for (int p = 0; p < volumes->count; p++)
+        if (volumes->freedom[p] < FREEDOM_LEAST) volumes->rest[p] = 0;
 }
 
 static void parts_sum(void *context, int begin, int end)
@@ -621,10 +611,12 @@ static void parts_sum(void *context, int begin, int end)
     }
 }
 
-/* How far the points of each piece must go along their directions. */
-static void lambdas_find(volume_task *task, const cutis_jobs *jobs)
+/* How far the points of each piece must go along their directions. Returns the largest error of a piece that can move.
+ */
+static double lambdas_find(volume_task *task, const cutis_jobs *jobs)
 {
     const layers_volumes *v = task->v;
+    double worst = 0;
     parallel_for(jobs, v->part_first[v->count], 1, parts_sum, task);
     for (int p = 0; p < v->count; p++) {
         double sums[3] = {0};
@@ -640,7 +632,9 @@ static void lambdas_find(volume_task *task, const cutis_jobs *jobs)
         double limit = STEP_LIMIT * v->depths[p];
         if (!task->velocities) lambda = CLAMP(lambda, -limit, limit);
         task->work->lambdas[p] = (float)lambda;
+        if (lambda != 0) worst = MAX(worst, fabs(wanted / v->rest[p]));
     }
+    return worst;
 }
 
 /* The sum of the values of the pieces that point k serves, by its shares. */
@@ -663,43 +657,26 @@ static void field_apply(void *context, int begin, int end)
     }
 }
 
-void layers_volume_project(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+bool layers_volume_project(const layers_volumes *volumes, int point_count, layers_volume_work *work,
                            const cutis_jobs *jobs)
 {
     volume_task task = {.v = volumes, .n = point_count, .work = work, .values = work->lambdas};
-    lambdas_find(&task, jobs);
+    if (lambdas_find(&task, jobs) < VOLUME_SLACK) return false;
     parallel_for(jobs, point_count, POINT_GRAIN, field_apply, &task);
     for (int p = 0; p < volumes->count; p++) work->totals[p] += work->lambdas[p];
+    return true;
 }
 
-/*
- * The whole volume of each closed component. Fans of pieces that meet three at a point do not quite tile the body,
- * so that pieces may be right and their sum not: this takes the rest out, everywhere alike.
- */
-void layers_volume_total(const layers_volumes *volumes, const mesh *m, layers_volume_work *work)
+void layers_volume_errors(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                          const cutis_jobs *jobs, float *errors)
 {
-    memset(work->components, 0, (size_t)m->component_count * sizeof(layers_component_sum));
-    for (int t = 0; t < m->triangle_count; t++) {
-        const int *c = m->triangles + 3 * t;
-        layers_component_sum *sum = work->components + m->point_component[c[0]];
-        if (volumes->total_rest[m->point_component[c[0]]] == 0) continue;
-        if (!sum->begun) sum->origin = vec3_load(work->positions + 3 * c[0]), sum->begun = true;
-        vec3 a = vec3_sub(vec3_load(work->positions + 3 * c[0]), sum->origin);
-        vec3 b = vec3_sub(vec3_load(work->positions + 3 * c[1]), sum->origin);
-        vec3 d = vec3_sub(vec3_load(work->positions + 3 * c[2]), sum->origin);
-        vec3 area = vec3_cross(vec3_sub(b, a), vec3_sub(d, a)), way = vec3_load(work->directions + 3 * c[0]);
-        for (int k = 1; k < 3; k++) way = vec3_add(way, vec3_load(work->directions + 3 * c[k]));
-        sum->volume += vec3_dot(a, vec3_cross(b, d));
-        sum->gain += vec3_dot(area, way);
-    }
-    for (int c = 0; c < m->component_count; c++) {
-        layers_component_sum *sum = work->components + c;
-        double wanted = volumes->total_rest[c] - sum->volume / 6;
-        sum->lambda = sum->gain > 0 ? (float)CLAMP(wanted / (sum->gain / 6), -0.01, 0.01) : 0;
-    }
-    for (int k = 0; k < m->point_count; k++) {
-        float lambda = work->components[m->point_component[k]].lambda;
-        for (int c = 0; c < 3; c++) work->positions[3 * k + c] += lambda * work->directions[3 * k + c];
+    volume_task task = {.v = volumes, .n = point_count, .work = work};
+    parallel_for(jobs, volumes->part_first[volumes->count], 1, parts_sum, &task);
+    for (int p = 0; p < volumes->count; p++) {
+        double volume = 0;
+        for (int part = volumes->part_first[p]; part < volumes->part_first[p + 1]; part++)
+            volume += work->sums[3 * part] / 6;
+        errors[p] = volumes->rest[p] != 0 ? (float)(volume / volumes->rest[p] - 1) : 0;
     }
 }
 

@@ -32,8 +32,8 @@ static float flesh_depth(const layers_model *m, const contact_pair *pair, int fi
 
 /*
  * How far contact may push a side of a pair from its place under the skeleton: through its own flesh, and as far as
- * what presses is thick, but no further than its own flesh is deep once more: a finger that the clip drives into a thigh
- * does not leave its bones.
+ * what presses is thick, but no further than its own flesh is deep once more: a finger that the clip drives into a
+ * thigh does not leave its bones.
  */
 static float push_limit(const layers_model *m, const contact_pair *pair, int side)
 {

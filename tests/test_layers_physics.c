@@ -1,0 +1,265 @@
+/*
+ * Solver layers, mechanism by mechanism: sub-volumes, velocities without divergence, oriented particles, contact within
+ * the loop, friction and restitution. Each test fails when its mechanism is taken out (scripts/mutants.sh does so).
+ */
+#include "testing.h"
+
+#include "bar.h"
+#include "engine/model_object.h"
+#include "math/math3.h"
+#include "solvers/layers/layers.h"
+
+/* ---- volumes ---- */
+
+/* The largest error of a sub-volume, as the solver tells it. */
+static double volume_error(const cutis_model *model, const cutis_state *state)
+{
+    cutis_output output;
+    assert_true(cutis_state_output(model, state, "volume", &output));
+    const float *values = output.values;
+    double worst = 0;
+    for (int v = 0; v < output.count; v++) worst = fmax(worst, fabs((double)values[v]));
+    return worst;
+}
+
+/* Each piece keeps its own volume in the strongest bends, by default to half a percent. */
+static void every_sub_volume_is_kept(void **unused)
+{
+    (void)unused;
+    test_is_heavy();
+    const struct {
+        const char *name, *clip;
+        double resolution;
+    } cases[] = {{"arm", "flex", 0.3}, {"hand", "fist", 0.2}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cutis_character *c = test_zoo(cases[i].name, cases[i].resolution);
+        cutis_model *model = test_build_def((cutis_model_def){.character = c, .solver = "layers"});
+        cutis_state *state = test_state(model, NULL);
+        cutis_clip_motion motion = {c, cutis_character_find_clip(c, cases[i].clip), 0.25};
+        cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
+        double worst = 0;
+        int contacts = 0;
+        for (int f = 0; f < 36; f++) {
+            cutis_state_step(model, state, &input, 1 / 24.0);
+            worst = fmax(worst, volume_error(model, state));
+            contacts += cutis_state_stats(model, state)->contacts;
+        }
+        print_message("%s %s: a sub-volume is off by %.3f %% at most, %d contacts press\n", cases[i].name,
+                      cases[i].clip, 100 * worst, contacts);
+        assert_true(worst < 0.005);
+        assert_true(contacts > 100); /* within the loop, not only in the end */
+        cutis_state_destroy(state);
+        cutis_model_destroy(model);
+        cutis_character_destroy(c);
+    }
+}
+
+/* The layers of a character, with what the volume loop works on. */
+typedef struct volume_bench {
+    cutis_character *character;
+    cutis_model *model;
+    const layers_model *layers;
+    arena memory;
+    layers_volume_work work;
+    float *velocities; /* as the positions */
+    float *errors;
+} volume_bench;
+
+static volume_bench bench_make(const char *name, double resolution)
+{
+    volume_bench b = {.character = test_zoo(name, resolution), .memory = arena_create(NULL)};
+    b.model = test_build_def((cutis_model_def){.character = b.character, .solver = "layers"});
+    b.layers = b.model->stages[0].data;
+    const layers_volumes *v = &b.layers->volumes;
+    size_t n = (size_t)b.layers->point_count, all = 3 * (n + (size_t)v->centre_count) + 1;
+    b.work = (layers_volume_work){.positions = ARENA_ARRAY(&b.memory, float, all),
+                                  .directions = ARENA_ARRAY(&b.memory, float, 3 * n + 1),
+                                  .sums = ARENA_ARRAY(&b.memory, double, 3 * (size_t)v->part_first[v->count] + 1),
+                                  .lambdas = ARENA_ARRAY(&b.memory, float, v->count),
+                                  .totals = ARENA_ARRAY(&b.memory, float, v->count),
+                                  .freedom = ARENA_ARRAY(&b.memory, float, v->count)};
+    b.velocities = ARENA_ARRAY(&b.memory, float, all);
+    b.errors = ARENA_ARRAY(&b.memory, float, v->count);
+    float *free = ARENA_ARRAY(&b.memory, float, n);
+
+    /* at rest, all of it free */
+    memcpy(b.work.positions, b.layers->mesh->positions, 3 * n * sizeof(float));
+    for (int i = 0; i < 3 * v->centre_count; i++)
+        b.work.positions[3 * n + (size_t)i] = (v->centre_rest[i] - b.layers->centre[i % 3]) / b.layers->size;
+    for (size_t k = 0; k < n; k++) free[k] = 1;
+    for (int p = 0; p < v->count; p++) b.work.freedom[p] = 1;
+    layers_volume_directions(v, b.layers->mesh, free, &b.work, NULL);
+    return b;
+}
+
+static void bench_free(volume_bench *b)
+{
+    arena_destroy(&b->memory);
+    cutis_model_destroy(b->model);
+    cutis_character_destroy(b->character);
+}
+
+/* The pieces and their fans are the body: their volumes sum to its own, at rest and bent. */
+static void sub_volumes_tile_the_body(void **unused)
+{
+    (void)unused;
+    volume_bench b = bench_make("man", 0.12);
+    const layers_volumes *v = &b.layers->volumes;
+    const mesh *m = b.layers->mesh;
+    int n = b.layers->point_count;
+    assert_true(v->count > 5);
+    for (int bent = 0; bent < 2; bent++) {
+        /* any motion of points and centres will do */
+        for (int i = 0; i < 3 * (n + v->centre_count) && bent; i++)
+            b.work.positions[i] += 0.01f * sinf(40 * b.work.positions[i - i % 3] + (float)(i % 3));
+        double whole = 0, pieces = 0;
+        for (int t = 0; t < m->triangle_count; t++) {
+            const int *c = m->triangles + 3 * t;
+            vec3 p = vec3_load(b.work.positions + 3 * c[0]), q = vec3_load(b.work.positions + 3 * c[1]);
+            whole += vec3_dot(p, vec3_cross(q, vec3_load(b.work.positions + 3 * c[2]))) / 6;
+        }
+        layers_volume_errors(v, n, &b.work, NULL, b.errors);
+        for (int p = 0; p < v->count; p++) pieces += v->rest[p] * (1 + (double)b.errors[p]);
+        print_message("%d pieces: %.6f of the body\n", v->count, pieces / whole);
+        assert_true(fabs(pieces / whole - 1) < 1e-5);
+    }
+    bench_free(&b);
+}
+
+/* Velocities are freed of what changes the sub-volumes, each in its own place. */
+static void velocities_keep_the_volumes(void **unused)
+{
+    (void)unused;
+    volume_bench b = bench_make("arm", 0.2);
+    const layers_volumes *v = &b.layers->volumes;
+    int n = b.layers->point_count;
+    float *start = ARENA_ARRAY(&b.memory, float, 3 * (n + v->centre_count));
+    memcpy(start, b.work.positions, 3 * (size_t)(n + v->centre_count) * sizeof(float));
+    for (int i = 0; i < 3 * n; i++) b.velocities[i] = start[i] * (1 + 3 * start[i - i % 3]); /* it swells, unevenly */
+    double rates[2] = {0, 0};
+    for (int pass = 0; pass < 2; pass++) {
+        const float step = 1e-2f;
+        for (int i = 0; i < 3 * (n + v->centre_count); i++) b.work.positions[i] = start[i] + step * b.velocities[i];
+        layers_volume_errors(v, n, &b.work, NULL, b.errors);
+        for (int p = 0; p < v->count; p++) rates[pass] = fmax(rates[pass], fabs((double)(b.errors[p] / step)));
+        memcpy(b.work.positions, start, 3 * (size_t)(n + v->centre_count) * sizeof(float));
+        for (int i = 0; i < 4; i++) layers_volume_velocity(v, n, &b.work, NULL, b.velocities);
+    }
+    print_message("volumes grow by %.3g, after the projection by %.3g of themselves a second\n", rates[0], rates[1]);
+    assert_true(rates[0] > 0.5);
+    assert_true(rates[1] < 0.05 * rates[0]);
+    bench_free(&b);
+}
+
+/* ---- friction and restitution ---- */
+
+/* Coulomb's law on a slope: a pair pressed by N holds a slip of friction x N and lets a larger one go by as much. */
+static void pairs_slip_by_coulombs_law(void **unused)
+{
+    (void)unused;
+    const float inverse[4] = {1, 0.5f, 2, 1};
+    for (int degrees = 5; degrees < 60; degrees += 1) {
+        /* a point on a triangle in the plane y = 0, under gravity on a slope: N = cos, slip = sin */
+        const float x[12] = {0, 0.01f, 0, -1, 0, -1, 1, 0, -1, 0, 0, 1};
+        contact_pair pair = {.v = {0, 1, 2, 3}, .kind = CONTACT_POINT_TRIANGLE};
+        contact_pair_nearest(&pair, x);
+        float angle = (float)degrees * 0.01745329f, friction = 0.5f; /* slips from 26.6 degrees on */
+        float v[12] = {sinf(angle), 0, 0};
+        contact_pair_velocity(&pair, inverse, friction, 0, 0, cosf(angle), v);
+        float slip = 0;
+        for (int k = 0; k < 4; k++) slip += pair.weights[k] * v[3 * k];
+        float wanted = fmaxf(sinf(angle) - friction * cosf(angle), 0);
+        assert_true(fabsf(slip - wanted) < 1e-5f);
+        assert_true((slip > 1e-5f) == (degrees >= 27));
+    }
+}
+
+/* What comes back of the speed of approach: the height of a bounce goes with its square. */
+static void pairs_bounce_by_their_restitution(void **unused)
+{
+    (void)unused;
+    const float inverse[4] = {1, 0.5f, 2, 1};
+    const float x[12] = {0, 0.01f, 0, -1, 0, -1, 1, 0, -1, 0, 0, 1};
+    contact_pair pair = {.v = {0, 1, 2, 3}, .kind = CONTACT_POINT_TRIANGLE};
+    contact_pair_nearest(&pair, x);
+    for (float restitution = 0; restitution <= 1; restitution += 0.25f) {
+        float v[12] = {0}; /* contact has stopped it */
+        contact_pair_velocity(&pair, inverse, 0, restitution, -3, 1, v);
+        float speed = 0;
+        for (int k = 0; k < 4; k++) speed += pair.weights[k] * v[3 * k + 1];
+        double height = (double)(speed * speed) / 9;
+        assert_true(fabs(height - (double)(restitution * restitution)) <=
+                    0.05 * (double)(restitution * restitution) + 1e-6);
+    }
+}
+
+/* A bar is pressed against a ball and moves along it: how far the skin that touches stays behind, in the mean. */
+static double ball_rub(const char *friction)
+{
+    bar b = bar_make(24, 32, 2);
+    cutis_prop ball = {.name = "ball",
+                       .role = CUTIS_PROP_COLLIDER,
+                       .shape = CUTIS_PROP_SPHERE,
+                       .size = {0.1f},
+                       .joint = -1,
+                       .friction = -1,
+                       .restitution = -1};
+    for (int v = 0; v < b.given.vertex_count; v++) b.positions[3 * v] += 0.3f, b.positions[3 * v + 1] -= 0.5f;
+    b.joints[0].rest.translation[0] = b.joints[0].idle.translation[0] = 0.3f;
+    b.joints[0].rest.translation[1] = b.joints[0].idle.translation[1] = -0.5f;
+    for (int j = 0; j < 2; j++) b.joints[j].inverse_bind[3] -= 0.3f, b.joints[j].inverse_bind[7] += 0.5f;
+    b.given.props = &ball;
+    b.given.prop_count = 1;
+    cutis_character *c = NULL;
+    assert_int_equal(cutis_character_create(&b.given, NULL, &c, NULL), CUTIS_OK);
+    bar_free(&b);
+    cutis_setting setting = {"friction", friction};
+    cutis_model *model =
+        test_build_def((cutis_model_def){.character = c, .solver = "layers", .settings = &setting, .setting_count = 1});
+    cutis_state *state = test_state(model, NULL);
+
+    /* in by a third of the ball; then up */
+    double sum = 0;
+    int count = 0;
+    for (int f = 0; f < 60; f++) {
+        float joints[24];
+        cutis_pose_rest(c, joints);
+        float in = -0.085f * fminf((float)f / 20, 1), up = f > 25 ? 0.002f * (float)(f - 25) : 0;
+        for (int j = 0; j < 2; j++) {
+            joints[12 * j + 3] += in;
+            joints[12 * j + 7] += up;
+        }
+        cutis_step_input input = {.joints = joints};
+        cutis_state_step(model, state, &input, 0.01);
+        const float *x = cutis_state_positions(model, state);
+        for (int v = 0; v < c->vertex_count && f > 40; v++) {
+            vec3 rigid = vec3_add(vec3_load(c->positions + 3 * v), vec3_make(in, up, 0));
+            if (vec3_length(rigid) > 0.09f) continue; /* only what the ball pushes */
+            sum += (double)(rigid.y - x[3 * v + 1]);
+            count++;
+        }
+    }
+    assert_true(count > 50);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+    return sum / count;
+}
+
+static void props_drag_skin_by_friction(void **unused)
+{
+    (void)unused;
+    double smooth = ball_rub("0"), rough = ball_rub("2");
+    print_message("skin stays behind by %.4f on a smooth ball, by %.4f on a rough one\n", smooth, rough);
+    assert_true(rough > smooth + 0.001);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_sub_volume_is_kept),          cmocka_unit_test(sub_volumes_tile_the_body),
+        cmocka_unit_test(velocities_keep_the_volumes),       cmocka_unit_test(pairs_slip_by_coulombs_law),
+        cmocka_unit_test(pairs_bounce_by_their_restitution), cmocka_unit_test(props_drag_skin_by_friction),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
