@@ -579,6 +579,57 @@ static void without_deviation_the_files_skinning_is_shown(void **unused)
     cutis_character_destroy(c);
 }
 
+/* The end of a piece inside of another has no place on their common surface: it follows all that is around it. */
+static void what_lies_deep_in_a_union_follows_its_surroundings(void **unused)
+{
+    (void)unused;
+    cutis_character *tube, *boxes;
+    assert_int_equal(test_tube(NULL, &tube, NULL), CUTIS_OK);
+    float positions[48], weights[32];
+    int face_first[13], corners[48], first[17], joints[32], face = 0, corner = 0;
+    box_add(0, (const float[3]){0.5f, 0, 0}, 0.5f, positions, face_first, corners, &face, &corner);
+    box_add(8, (const float[3]){1.05f, 0, 0}, 0.2f, positions, face_first, corners, &face, &corner);
+    face_first[face] = corner;
+    first[0] = 0;
+    for (int v = 0; v < 16; v++) {
+        for (int k = 0; k < 2; k++) {
+            joints[2 * v + k] = k;
+            weights[2 * v + k] = 0.5f;
+        }
+        first[v + 1] = 2 * (v + 1);
+    }
+    cutis_character given = *tube;
+    given.vertex_count = 16;
+    given.positions = positions;
+    given.face_count = face;
+    given.face_first = face_first;
+    given.corners = corners;
+    given.texcoords = NULL;
+    given.influence_first = first;
+    given.influence_joints = joints;
+    given.influence_weights = weights;
+    given.part_count = given.map_count = given.morph_count = 0;
+    assert_int_equal(cutis_character_create(&given, NULL, &boxes, NULL), CUTIS_OK);
+    arena memory = arena_create(NULL);
+    mesh m;
+    sim_body body;
+    assert_int_equal(mesh_build_character(&m, boxes, &memory, NULL), CUTIS_OK);
+    body_def def = {.character = boxes, .mesh = &m, .point_budget = 2000};
+    assert_int_equal(body_build(&def, &memory, &body, NULL), CUTIS_OK);
+    assert_int_equal(body.flesh_count, 2);
+    for (int v = 0; v < 16; v++) {
+        int p = boxes->vertex_points[v];
+        bool inside = v >= 8 && positions[3 * v] < 1;
+        int count = body.anchor_first[p + 1] - body.anchor_first[p];
+        if (inside) assert_true(count == 0 || count > 3);
+        if (!inside) assert_in_range(count, 1, 3);
+    }
+    body_release(&body);
+    arena_destroy(&memory);
+    cutis_character_destroy(boxes);
+    cutis_character_destroy(tube);
+}
+
 /* Joints that no clip moves against each other hold a piece as one joint does; joints that bend do not. */
 static void joints_that_move_as_one_make_a_piece_rigid(void **unused)
 {
@@ -697,6 +748,7 @@ int main(void)
         cmocka_unit_test(crossing_pieces_are_united),
         cmocka_unit_test(bodies_are_closed_at_every_resolution),
         cmocka_unit_test(without_deviation_the_files_skinning_is_shown),
+        cmocka_unit_test(what_lies_deep_in_a_union_follows_its_surroundings),
         cmocka_unit_test(joints_that_move_as_one_make_a_piece_rigid),
         cmocka_unit_test(a_wholly_rigid_character_is_skinned),
         cmocka_unit_test(the_drawn_mesh_can_be_the_body),

@@ -23,6 +23,8 @@ static const float GROWTH_LIMIT = 0.15f;
 static const float UNFOLD_EDGES = 0.15f;
 /* except where skin weights differ from the body's by more than this (eyelids, lips: finer than the body's edges). */
 static const float UNFOLD_WEIGHTS = 0.2f;
+/* Drawn points further than this from the surface of a union lie in it, over the edges there. */
+static const float DEEP_EDGES = 1;
 /* Carried points follow fully when nearer than this to flesh, over the size, and not at all beyond four times that. */
 static const float CARRIED_NEAR = 0.015f;
 /* Cells of the grid for the union of pieces: their edge over the size at least, and their number at most, about. */
@@ -369,26 +371,6 @@ static void anchor_rigid(const work *w, vec3 x, float length, anchor_list *list)
     for (int i = 0; i < list->count; i++) list->weights[i] *= free;
 }
 
-/*
- * A point of flesh hangs on its own piece, and where it meets another piece on both alike: then borders that adjoin get
- * the same deviation.
- */
-static void anchor_flesh(const work *w, int own, vec3 x, vec3 normal, anchor_list *list)
-{
-    const flesh *f = &w->flesh[own];
-    bvh_hit hit = find_facing(f, x, normal, 2 * CARRIED_NEAR * w->def->character->size);
-    if (hit.triangle < 0) return;
-    float reach = 2 * f->even.lengths[f->even.triangles[3 * (size_t)hit.triangle]];
-    anchor_triangle(list, f, hit, 1);
-    for (int i = 0; i < w->flesh_count; i++) {
-        if (i == own) continue;
-        bvh_hit other = bvh_closest(&w->flesh[i].tree, w->flesh[i].even.positions, x, reach);
-        if (other.triangle >= 0) anchor_triangle(list, &w->flesh[i], other, smooth_fall(other.distance / reach));
-    }
-    anchor_scale(list, 1);
-    anchor_rigid(w, x, 0.5f * reach, list);
-}
-
 /* A carried point follows the flesh around it: the further away it is, the wider the place it follows. */
 static void anchor_carried(const work *w, vec3 x, anchor_list *list)
 {
@@ -413,6 +395,32 @@ static void anchor_carried(const work *w, vec3 x, anchor_list *list)
     }
     anchor_scale(list, follow);
     anchor_rigid(w, x, length, list);
+}
+
+/*
+ * A point of flesh hangs on its own piece, and where it meets another piece on both alike: then borders that adjoin get
+ * the same deviation. What lies deep in a union (the end of a leg inside of a robe) has no place on its surface, and
+ * follows what is around it.
+ */
+static void anchor_flesh(const work *w, int own, vec3 x, vec3 normal, anchor_list *list)
+{
+    const flesh *f = &w->flesh[own];
+    bvh_hit hit = find_facing(f, x, normal, 2 * CARRIED_NEAR * w->def->character->size);
+    if (hit.triangle < 0) return;
+    float reach = 2 * f->even.lengths[f->even.triangles[3 * (size_t)hit.triangle]];
+    bool united = f->shape != &f->piece->surface;
+    if (united && hit.distance > DEEP_EDGES * 0.5f * reach) {
+        anchor_carried(w, x, list);
+        return;
+    }
+    anchor_triangle(list, f, hit, 1);
+    for (int i = 0; i < w->flesh_count; i++) {
+        if (i == own) continue;
+        bvh_hit other = bvh_closest(&w->flesh[i].tree, w->flesh[i].even.positions, x, reach);
+        if (other.triangle >= 0) anchor_triangle(list, &w->flesh[i], other, smooth_fall(other.distance / reach));
+    }
+    anchor_scale(list, 1);
+    anchor_rigid(w, x, 0.5f * reach, list);
 }
 
 /* All rigid pieces as one surface with a tree. */
