@@ -177,6 +177,7 @@ if command -v x86_64-w64-mingw32-gcc >/dev/null && [ -z "${CUTIS_DIST_QUICK:-}" 
     JOBS=$jobs sh scripts/cross.sh win64
     sh scripts/windows-zip.sh
 fi
-if [ -d web/package ] && [ -e web/package/dist ]; then
-    (cd web/package && npm pack --silent --pack-destination "$dist")
+if command -v emcc >/dev/null && command -v npm >/dev/null && [ -z "${CUTIS_DIST_QUICK:-}" ]; then
+    JOBS=$jobs sh scripts/web.sh >"$work/web.log" || { tail -n 30 "$work/web.log" && exit 1; }
+    (cd build/npm/cutis && npm pack --silent --pack-destination "$dist")
 fi
