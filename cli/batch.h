@@ -27,6 +27,8 @@ typedef struct batch_job {
     int argc;
     char *record, *report; /* paths */
     char *failure;         /* path of what a bake that failed leaves behind */
+    int piece_count;       /* above 0: joins the so many jobs before it in the list */
+    int whole;             /* of a piece: jobs from here to the one that joins it; else 0 */
     char key[20];
     batch_status status;
     FILE *messages; /* what it says on stderr */
@@ -46,10 +48,16 @@ typedef struct batch {
 
 /* A JSON file, or NULL without a word. */
 json_t *batch_json_read(const char *path);
-/* Whether the record says that this very job was done, and its output is still there. */
+/* Whether the record says that this very job, or the whole it is a piece of, was done, and its output is still there.
+ */
 bool batch_job_done(const batch_job *job);
 /* Whether this very job was tried and failed; exit code and reason are those of then. */
 bool batch_job_failed(batch_job *job);
+
+/* Replace each job with "split" by its pieces and the job that joins them; the caller releases `expanded`. */
+int split_expand(json_t *jobs, json_t *defaults, json_t **expanded);
+/* Join the pieces before this job in the list; the seams go to its report. */
+int split_join(const batch_job *job);
 
 /* Submit what is left as one Slurm array: all that is neither done nor queued, or of that only what failed. */
 int farm_submit(batch *b, bool failed_only);

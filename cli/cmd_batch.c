@@ -67,7 +67,9 @@ static int read_option(batch_job *job, int index, const char *key, json_t *value
     for (char *c = name; *c; c++) *c = *c == '_' ? '-' : *c;
 
     /* keys that are not options of a bake */
-    if (strcmp(name, "input") == 0 || strcmp(name, "output") == 0 || strcmp(name, "name") == 0) return CLI_OK;
+    static const char *const own[] = {"input", "output", "name", "split", "pieces", "clip-start"};
+    for (int i = 0; i < CLI_COUNT(own); i++)
+        if (strcmp(name, own[i]) == 0) return CLI_OK;
     if (strcmp(name, "bones") == 0 && json_is_object(value))
         return add_pairs(job, "set", "bones", value) ? CLI_OK : cli_error("job %d: 'bones' holds a list", index);
 
@@ -148,6 +150,23 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
     job->report = cli_format("%s.job.tmp", job->output);
     job->failure = cli_format("%s.job.failed.json", job->output);
 
+    /* pieces that this job joins, in a process of its own */
+    job->piece_count = (int)json_array_size(json_object_get(all, "pieces"));
+    if (job->piece_count) {
+        uint64_t hash = cli_hash(job->output, strlen(job->output), 1);
+        for (int k = index - job->piece_count; k < index; k++) {
+            b->jobs[k].whole = index - k;
+            hash = cli_hash(b->jobs[k].key, strlen(b->jobs[k].key), hash);
+        }
+        snprintf(job->key, sizeof job->key, "%016llx", (unsigned long long)hash);
+        add_argument(job, cli_format("%s", b->program));
+        add_argument(job, cli_format("batch"));
+        add_argument(job, cli_format("%s", b->arguments->positionals[0]));
+        add_argument(job, cli_format("--task"));
+        add_argument(job, cli_format("%d", index));
+        return CLI_OK;
+    }
+
     /* the command line of the job, which is its key */
     add_argument(job, cli_format("%s", b->program));
     add_argument(job, cli_format("bake"));
@@ -191,10 +210,15 @@ static int read_list(batch *b)
         return cli_error("'%s' holds no jobs: {\"jobs\": [{\"input\": ..., \"output\": ...}, ...]}",
                          b->arguments->positionals[0]);
     }
+    /* clips that are split */
+    json_t *expanded;
+    int status = split_expand(list, json_is_object(defaults) ? defaults : empty, &expanded);
+    json_object_set_new(b->root, "expanded", expanded);
+    list = expanded;
+
     b->job_count = (int)json_array_size(list);
     b->jobs = cli_allocate((size_t)b->job_count, sizeof *b->jobs);
     b->processes = cli_allocate((size_t)b->job_count, sizeof *b->processes);
-    int status = CLI_OK;
     for (int i = 0; i < b->job_count && status == CLI_OK; i++)
         status = read_job(b, i, json_array_get(list, (size_t)i), json_is_object(defaults) ? defaults : empty);
     json_decref(empty);
@@ -220,6 +244,7 @@ json_t *batch_json_read(const char *path)
 
 bool batch_job_done(const batch_job *job)
 {
+    if (job->whole && batch_job_done(job + job->whole)) return true;
     json_t *record = batch_json_read(job->record);
     const char *key = json_string_value(json_object_get(record, "key"));
     double bytes = json_number_value(json_object_get(record, "output_bytes"));
@@ -249,6 +274,12 @@ static void say(const batch *b, const batch_job *job, const char *what)
     printf("[%*d/%d] %-7s %s", digits, b->finished, b->job_count, what, job->output);
     if (job->seconds > 0) printf("  %s", cli_format_seconds(job->seconds, seconds));
     if (job->status == BATCH_FAILED) printf("  (exit code %d) %s", job->exit_code, job->reason);
+    if (job->status == BATCH_DONE && job->piece_count) {
+        json_t *record = batch_json_read(job->record);
+        json_t *seam = json_object_get(json_object_get(record, "report"), "seam");
+        printf("  %d pieces, seam %.2g of the size", job->piece_count, json_number_value(seam));
+        json_decref(record);
+    }
     printf("\n");
     fflush(stdout);
 }
@@ -317,7 +348,9 @@ static void end_job(batch *b, batch_job *job, int exit_code)
     if (exit_code > 128) snprintf(job->reason, sizeof job->reason, "killed by signal %d", exit_code - 128);
     take_reason(job);
     job->status = job->exit_code == CLI_OK ? BATCH_DONE : BATCH_FAILED;
-    if (job->status == BATCH_DONE) {
+    if (job->status == BATCH_DONE && job->piece_count && batch_job_done(job)) {
+        /* the process that joined the pieces wrote its record */
+    } else if (job->status == BATCH_DONE) {
         json_t *report = batch_json_read(job->report), *record = json_object();
         json_object_set_new(record, "schema", json_integer(1));
         json_object_set_new(record, "key", cli_json_string(job->key));
@@ -340,7 +373,9 @@ static int run_jobs(batch *b, int first, int last)
     int running = 0, next = first;
     while (running > 0 || next < last) {
         while (running < b->parallel && next < last && !cli_interrupted()) {
-            batch_job *job = &b->jobs[next++];
+            batch_job *job = &b->jobs[next];
+            if (job->piece_count && running > 0) break; /* its pieces first */
+            next++;
 
             /* what is done already */
             sweep(job);
@@ -371,6 +406,15 @@ static int run_jobs(batch *b, int first, int last)
 static int run_task(batch *b, int task)
 {
     if (task >= b->job_count) return cli_error("the list has no job %d: the last is %d", task, b->job_count - 1);
+    batch_job *job = &b->jobs[task];
+    if (job->piece_count) {
+        if (!cli_flag(b->arguments, "force") && batch_job_done(job)) return CLI_OK;
+        job->start = cli_clock();
+        int joined = split_join(job);
+        if (joined != CLI_OK) snprintf(job->reason, sizeof job->reason, "the pieces cannot be joined");
+        end_job(b, job, joined);
+        return joined;
+    }
     int status = run_jobs(b, task, task + 1);
     return status == CLI_OK && b->jobs[task].status == BATCH_FAILED ? CLI_FAILURE : status;
 }
@@ -488,6 +532,7 @@ const cli_command cmd_batch = {
         "Each bake is a process of its own. OUTPUT.job.json beside each output records what it was made from: when the "
         "list is run again, jobs with the same inputs, parameters and version are skipped. It is safe to interrupt at "
         "any time; outputs are put in place when they are whole. Exit code 1 when a job failed.\n"
+        "A job with \"split\": SECONDS is baked in pieces side by side, which are joined.\n"
         "With --slurm the same list runs on a cluster: every task is one job of it, with the same records, so that "
         "either may go on where the other stopped.",
     .examples = "cutis batch jobs.json --jobs 4\n"

@@ -125,7 +125,7 @@ static char *shell_quote(const char *word)
 }
 
 /* The command line of sbatch for one array; the words that follow --sbatch come last, so that they win. */
-static char **sbatch_arguments(const batch *b, const char *array, const char *command, int *count)
+static char **sbatch_arguments(const batch *b, const char *array, const char *after, const char *command, int *count)
 {
     const char *given = cli_text(b->arguments, "sbatch");
     char *words = cli_format("%s", given ? given : "");
@@ -136,6 +136,7 @@ static char **sbatch_arguments(const batch *b, const char *array, const char *co
     argv[n++] = cli_format("--job-name=cutis");
     argv[n++] = cli_format("--output=/dev/null");
     argv[n++] = cli_format("--array=%s%%%d", array, b->parallel);
+    if (*after) argv[n++] = cli_format("--dependency=afterany%s", after);
     for (char *word = words; *word;) {
         word += strspn(word, " ");
         size_t length = strcspn(word, " ");
@@ -148,8 +149,11 @@ static char **sbatch_arguments(const batch *b, const char *array, const char *co
     return argv;
 }
 
-/* Submit the jobs of `tasks` (a JSON array of indices within one block of ARRAY_TASKS) and remember them. */
-static int array_submit(batch *b, json_t *memory, int offset, json_t *tasks)
+/*
+ * Submit the jobs of `tasks` (a JSON array of indices within one block of ARRAY_TASKS) and remember them. They wait for
+ * the arrays ":ID:ID..." of `after`; *id is their own.
+ */
+static int array_submit(batch *b, json_t *memory, int offset, json_t *tasks, const char *after, long long *id)
 {
     /* the indices of the array, and what one task runs */
     char *array = cli_format("%s", "");
@@ -165,16 +169,16 @@ static int array_submit(batch *b, json_t *memory, int offset, json_t *tasks)
                                "--threads ${SLURM_CPUS_PER_TASK:-1}%s",
                                program, list, offset, cli_flag(b->arguments, "force") ? " --force" : "");
     int argc;
-    char **argv = sbatch_arguments(b, array, command, &argc);
+    char **argv = sbatch_arguments(b, array, after, command, &argc);
 
     /* the number of the array is all that sbatch prints */
     char *answer = ask(argv);
-    long long id = answer ? strtoll(answer, NULL, 10) : 0;
-    int status = answer && id > 0 ? CLI_OK : CLI_FAILURE;
+    *id = answer ? strtoll(answer, NULL, 10) : 0;
+    int status = answer && *id > 0 ? CLI_OK : CLI_FAILURE;
     if (status == CLI_OK) {
-        printf("array %lld: %d job%s\n", id, (int)json_array_size(tasks), json_array_size(tasks) == 1 ? "" : "s");
+        printf("array %lld: %d job%s\n", *id, (int)json_array_size(tasks), json_array_size(tasks) == 1 ? "" : "s");
         json_array_append_new(json_object_get(memory, "arrays"),
-                              json_pack("{s:I, s:i, s:O}", "id", (json_int_t)id, "offset", offset, "tasks", tasks));
+                              json_pack("{s:I, s:i, s:O}", "id", (json_int_t)*id, "offset", offset, "tasks", tasks));
         char *path = memory_path(b);
         status = cli_json_save(json_incref(memory), path);
         free(path);
@@ -197,22 +201,34 @@ int farm_submit(batch *b, bool failed_only)
     int status = places ? CLI_OK : CLI_FAILURE;
     int done = 0, queued = 0, submitted = 0;
 
-    /* blocks of jobs, each an array of its own */
-    for (int first = 0; first < b->job_count && status == CLI_OK; first += ARRAY_TASKS) {
-        json_t *tasks = json_array();
-        for (int i = first; i < b->job_count && i < first + ARRAY_TASKS; i++) {
-            batch_job *job = &b->jobs[i];
-            bool is_done = !cli_flag(b->arguments, "force") && batch_job_done(job);
-            bool is_queued = !is_done && (places[i] == FARM_QUEUED || places[i] == FARM_RUNNING);
-            bool wanted = !failed_only || batch_job_failed(job) || places[i] == FARM_LEFT;
-            done += is_done;
-            queued += is_queued;
-            if (!is_done && !is_queued && wanted) json_array_append_new(tasks, json_integer(i));
+    /* blocks of jobs, each an array of its own; what joins pieces waits for all that was submitted before it */
+    char *after = cli_format("%s", "");
+    for (int joins = 0; joins < 2; joins++) {
+        for (int first = 0; first < b->job_count && status == CLI_OK; first += ARRAY_TASKS) {
+            json_t *tasks = json_array();
+            for (int i = first; i < b->job_count && i < first + ARRAY_TASKS; i++) {
+                batch_job *job = &b->jobs[i];
+                if ((job->piece_count > 0) != joins) continue;
+                bool is_done = !cli_flag(b->arguments, "force") && batch_job_done(job);
+                bool is_queued = !is_done && (places[i] == FARM_QUEUED || places[i] == FARM_RUNNING);
+                bool wanted = !failed_only || batch_job_failed(job) || places[i] == FARM_LEFT;
+                done += is_done;
+                queued += is_queued;
+                if (!is_done && !is_queued && wanted) json_array_append_new(tasks, json_integer(i));
+            }
+            submitted += (int)json_array_size(tasks);
+            if (json_array_size(tasks)) {
+                long long id;
+                status = array_submit(b, memory, first, tasks, joins ? after : "", &id);
+                char *longer = cli_format("%s:%lld", after, id);
+                free(after);
+                after = longer;
+            }
+            json_decref(tasks);
         }
-        submitted += (int)json_array_size(tasks);
-        if (json_array_size(tasks)) status = array_submit(b, memory, first, tasks);
-        json_decref(tasks);
     }
+    free(after);
+
     if (status == CLI_OK)
         printf(
             "%d submitted, %d done already, %d queued or running already; 'cutis batch %s --status' shows how far it "

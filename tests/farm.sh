@@ -143,6 +143,18 @@ sed 's/"output": "/"output": "here\//' jobs.json >here.json
 run 0 here.json --jobs 2
 for file in bad.npy slow.npy o1.npy o77.npy o198.npy; do equal "$file" "here/$file" "cluster and one machine"; done
 
+# ---- one clip in pieces, which are joined when all are done ----
+cat >split.json <<END
+{"jobs": [{"input": "arm", "clip": "flex", "solver": "lattice", "fps": 20, "split": 0.7, "output": "split.npy"}]}
+END
+run 0 split.json --slurm --jobs 2
+for try in $(seq 240); do
+    [ -z "$(squeue --noheader)" ] && break
+    sleep 0.5
+done
+run 0 split.json --status
+tells split.npy.job.json "r['report']['pieces'] >= 3 and r['report']['seam'] <= 1e-4"
+
 # a machine without Slurm says so
 checks=$((checks + 1))
 PATH=/nowhere "$program" batch jobs.json --slurm >out 2>err && fail "--slurm without Slurm succeeds"

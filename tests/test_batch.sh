@@ -29,6 +29,28 @@ rm safe.glb
 run 1 jobs.json
 shows '3 done, 0 skipped, 2 failed'
 
+# One clip in pieces: the whole has the frames of one bake, seams below 1e-4 of the size, and leaves no pieces behind.
+cat >split.json <<'END'
+{"defaults": {"input": "arm", "clip": "flex", "solver": "lattice", "set": {"lattice": {"resolution": 12}}, "fps": 30},
+ "jobs": [{"split": 0.5, "output": "split.npy"}, {"output": "whole.npy"}]}
+END
+run 0 split.json --jobs 2
+shows 'done .*split.npy .*pieces, seam'
+tells split.npy.job.json "r['report']['pieces'] >= 3 and r['report']['seam'] <= 1e-4"
+holds "pieces are joined frame by frame" <<'END'
+from read_npy import read_npy
+one, whole = read_npy("split.npy"), read_npy("whole.npy")
+assert one[0] == whole[0], (one[0], whole[0])
+worst = max(abs(a - b) for a, b in zip(one[1], whole[1]))
+assert worst < 5e-4, worst
+END
+same "$(ls | grep part-)" "" "pieces"
+run 0 split.json
+shows '0 done, .* skipped, 0 failed'
+sed 's/"split.npy"/"split.glb"/' split.json >glb.json
+run 1 glb.json
+says "job 0: a clip that is split becomes a cache ($("$program" bake arm 2>&1 | sed -n 's/.*-o OUT (\(.*\)).*/\1/p')), without a loop"
+
 # Killed at many moments, the list is done in the end, and every output is whole.
 cat >many.json <<END
 {"jobs": [$(for i in 1 2 3 4 5 6; do
