@@ -76,7 +76,7 @@ endif()
 if(CUTIS_MATRIX)
   # Of the scripts, those that read files and mistyped options: the others run the same code on larger characters.
   add_check(asan matrix sh tests/sanitize.sh asan -L "unit|program" -LE slow
-            -E "blender|import|wild|toy|valid|interrupt|render|props|batch|slide_cli")
+            -E "blender|import|wild|toy|valid|interrupt|render|props|batch|slide_cli|odd_files")
   # Under ThreadSanitizer a solver's own tests take minutes each; the golden scenes run every solver on three threads.
   add_check(tsan matrix sh tests/sanitize.sh tsan -R "^(test_base|test_contact|test_measure|golden_3)$")
   foreach(variant clang-O3 scalar sse2) # gcc -O3 is the release build itself
