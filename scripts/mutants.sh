@@ -1,0 +1,74 @@
+#!/bin/sh
+# mutants.sh [NAME...]: break the code on purpose, one place at a time, and see that a test fails. All mutants, or those named.
+#
+# A mutant is one line of the list below: name | file | sed script | test programs. The sources are copied to
+# build/mutants, each mutant is put in by sed, the tests are built and run, and the file is put back. A mutant that changes
+# nothing, does not compile or leaves all its tests green makes the exit code 1. Takes about a minute for each; run it by
+# hand after changing a solver or its tests, not in `make test`.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+top=$PWD/build/mutants
+mkdir -p "$top/tree"
+git ls-files -z | tar -c --null -T - | tar -x -C "$top/tree" || exit 1
+cd "$top" || exit 1
+cmake -S tree -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O2 -DCUTIS_TESTS=ON -DCUTIS_MATRIX=OFF \
+    >configure.log 2>&1 || { tail -5 configure.log; exit 1; }
+
+list() {
+    cat <<'END'
+layers-divergence | src/solvers/layers/layers_volume.c | /^void layers_volume_velocity/,/^}/s/parallel_for(jobs, point_count.*// | test_layers_physics
+layers-balloon | src/solvers/layers/layers_volume.c | s/task->values\[v->point_volumes\[s\]\]/task->values[0]/ | test_layers_physics
+layers-fans | src/solvers/layers/layers_volume.c | s/m->point_count + centre_of(&c, from)/m->point_count/ | test_layers_physics
+layers-late-contact | src/solvers/layers/layers.c | s/if (run->active_count > 0) layers_contacts_project(run);// | test_layers_physics
+layers-home-last | src/solvers/layers/layers.c | s/if (sound && !run->walking) layers_home_slow(run);//; s/\/\* no impacts on the way.*/if (sound \&\& !run->walking) layers_home_slow(run);/ | test_layers
+layers-prop-friction | src/solvers/layers/layers_velocity.c | s/if (run->w.planes\[i\].lambda > 0) plane_rub/if (0) plane_rub/ | test_layers_physics
+layers-moments | src/solvers/layers/layers_build.c | s/masses\[i\] \* 0.2f \*/masses[i] * 0.0f */ | test_layers_physics test_layers
+layers-columns | src/solvers/layers/layers_columns.c | s/off\[l\] = -h2 \* springs\[l\]/off[l] = h2 * springs[l]/ | test_layers
+layers-chebyshev | src/solvers/layers/layers_limits.h | s/CHEBYSHEV_RADIUS, 0.8f/CHEBYSHEV_RADIUS, 1.1f/ | test_layers
+layers-prefix-sums | src/solvers/layers/layers_match.c | s/terms\[9 + row\] = d;/terms[9 + row] = 0 * d;/ | test_layers
+layers-no-resolve | src/solvers/layers/layers.c | s/bool failed = sound \&\& layers_contacts_resolve(run, &zone_points);/bool failed = false;/ | test_layers
+contact-friction | src/contact/contact_pair.c | s/MIN(friction \* impulse, speed)/0 * MIN(friction * impulse, speed)/ | test_layers_physics
+contact-restitution | src/contact/contact_pair.c | s/-restitution \* approach : 0/0 * restitution : 0/ | test_layers_physics
+contact-pull | src/contact/contact_pair.c | s/float next = MAX(pair->lambda - value \/ mass, 0);/float next = pair->lambda - value \/ mass;/ | test_contact
+contact-motion | src/contact/contact_search.c | s/room > 0 \&\& room + a\[MOTIONS + k\] + b\[MOTIONS + k + 3\] > 0/room > 0/ | test_contact
+contact-near | src/contact/contact_search.c | s/ + v_sqrt(moved2);/;/ | test_contact
+contact-flat | src/contact/contact_search.c | s/return rounds == 1;/return true;/ | test_contact
+lattice-sums | src/solvers/lattice/lattice_sweep.c | s/sum->b -= term.b;/sum->b += term.b;/ | test_lattice
+lattice-identity | src/solvers/lattice/lattice_match.c | s/r.m\[i\] - v_set(1)/r.m[i] - v_set(0.9f)/ | test_lattice
+springs-pull | src/solvers/springs/springs_contact.c | s/float next = MAX(\(c->lambda - .*\), 0.0f);/float next = \1;/ | test_springs
+springs-gap | src/solvers/springs/springs_contact.c | s/vec3_dot(c->normal, d) - c->gap;/vec3_dot(c->normal, d) + c->gap;/ | test_springs
+slide-gradient | src/solvers/slide/slide_material.c | s/out->gradient\[k\]\[1\] = scale/out->gradient[k][1] = -scale/ | test_slide
+body-orient | src/body/solid.c | s/winding_tree_build(&w->tree, w->def, flips,/winding_tree_build(\&w->tree, w->def, NULL,/ | test_body
+body-relax | src/body/remesh.c | s/^\( *\)flip_pass(&m);/\1/ | test_body
+END
+}
+
+status=0
+list >list.txt
+while IFS='|' read -r name file script tests; do
+    name=$(echo $name) file=$(echo $file) tests=$(echo $tests)
+    script=$(printf '%s' "$script" | sed 's/^ //; s/ $//')
+    case " ${*:-$name} " in *" $name "*) ;; *) continue ;; esac
+    cp "tree/$file" kept
+    sed -i "$script" "tree/$file"
+    if cmp -s kept "tree/$file"; then
+        echo "$name: CHANGES NOTHING" && status=1
+        continue
+    fi
+    result=SURVIVED
+    if ninja -C build $tests >build.log 2>&1; then
+        for test in $tests; do
+            if ! timeout 300 "build/bin/$test" >"$name.log" 2>&1; then
+                failed=$(sed -n 's/^\[  FAILED  \] \([a-z_0-9]*\)$/\1/p' "$name.log" | sort -u | paste -sd ' ' -)
+                result="killed by $test${failed:+: $failed}"
+                break
+            fi
+        done
+    else
+        result="DOES NOT COMPILE"
+    fi
+    cp kept "tree/$file"
+    echo "$name: $result"
+    case $result in killed*) ;; *) status=1 ;; esac
+done <list.txt
+exit $status
