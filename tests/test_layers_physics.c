@@ -151,6 +151,56 @@ static void velocities_keep_the_volumes(void **unused)
     bench_free(&b);
 }
 
+/* ---- oriented particles ---- */
+
+/* The half angle about y of particle i, from its quaternion. */
+static double half_turn(const layers_iterate *iterate, int i) { return fabs((double)iterate->q[1][i]); }
+
+/*
+ * Places on a line do not tell how a region is turned about it; the particles' own orientations do. Regions turned this
+ * way and that are levelled out by their neighbours, and without moments would stay as they are.
+ */
+static void orientations_level_out_on_a_line(void **unused)
+{
+    (void)unused;
+    volume_bench b = bench_make("arm", 0.15);
+    const layers_model *m = b.layers;
+    size_t n = (size_t)m->point_count, particles = n * LAYERS, entries = n + (size_t)m->paths.path_count;
+    layers_iterate it = {.columns = ARENA_ARRAY(&b.memory, float, particles *LAYERS),
+                         .base = ARENA_ARRAY(&b.memory, float, n *SUM_STRIDE),
+                         .base_sums = ARENA_ARRAY(&b.memory, double, entries *BASE_STRIDE),
+                         .sums = ARENA_ARRAY(&b.memory, float, entries *SUM_STRIDE),
+                         .maps = ARENA_ARRAY(&b.memory, float, entries *SUM_STRIDE)};
+    float *ties = ARENA_ARRAY(&b.memory, float, particles);
+    float **arrays[] = {it.x, it.inert, it.last, it.target, it.centre, it.base_x};
+    for (size_t a = 0; a < sizeof arrays / sizeof arrays[0]; a++)
+        for (int c = 0; c < 3; c++) arrays[a][c] = ARENA_ARRAY(&b.memory, float, particles);
+    for (int c = 0; c < 3; c++) it.push[c] = ARENA_ARRAY(&b.memory, float, n);
+    for (int c = 0; c < 4; c++) it.q[c] = ARENA_ARRAY(&b.memory, float, particles);
+
+    /* all places on the axis y, where they should be; every other region turned about it */
+    double before = 0, after = 0;
+    for (size_t i = 0; i < particles; i++) {
+        it.x[1][i] = it.inert[1][i] = it.last[1][i] = it.target[1][i] = m->regions.rest[1][i];
+        it.q[1][i] = i / LAYERS % 2 ? 0.4f : -0.4f;
+        it.q[3][i] = sqrtf(1 - 0.16f);
+        before += half_turn(&it, (int)i) / (double)particles;
+    }
+    const double h = 0.005;
+    layers_columns_factor(&m->regions, ties, h, 0, (int)n, &it);
+    layers_match_base_sums(&m->paths, &m->regions, &it, 0, m->paths.path_count);
+    layers_match_base(&m->paths, &m->regions, &it, 0, m->paths.path_count);
+    for (int i = 0; i < 20; i++) {
+        layers_match_sums(&m->paths, &m->regions, &it, false, 0, m->paths.path_count);
+        layers_match_maps(&m->paths, &m->regions, &it, false, 0, m->paths.path_count);
+        layers_match_blend(&m->paths, &m->regions, &it, false, h, 1, 0, m->paths.path_count);
+    }
+    for (size_t i = 0; i < particles; i++) after += half_turn(&it, (int)i) / (double)particles;
+    print_message("regions on a line: turned by %.3f in the mean, after 20 iterations by %.3f\n", before, after);
+    assert_true(after < 0.5 * before);
+    bench_free(&b);
+}
+
 /* ---- friction and restitution ---- */
 
 /* Coulomb's law on a slope: a pair pressed by N holds a slip of friction x N and lets a larger one go by as much. */
@@ -257,9 +307,10 @@ static void props_drag_skin_by_friction(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_sub_volume_is_kept),          cmocka_unit_test(sub_volumes_tile_the_body),
-        cmocka_unit_test(velocities_keep_the_volumes),       cmocka_unit_test(pairs_slip_by_coulombs_law),
-        cmocka_unit_test(pairs_bounce_by_their_restitution), cmocka_unit_test(props_drag_skin_by_friction),
+        cmocka_unit_test(every_sub_volume_is_kept),    cmocka_unit_test(sub_volumes_tile_the_body),
+        cmocka_unit_test(velocities_keep_the_volumes), cmocka_unit_test(orientations_level_out_on_a_line),
+        cmocka_unit_test(pairs_slip_by_coulombs_law),  cmocka_unit_test(pairs_bounce_by_their_restitution),
+        cmocka_unit_test(props_drag_skin_by_friction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
