@@ -27,6 +27,7 @@ static int run(const cli_arguments *arguments)
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -110,10 +111,16 @@ static bool read_request(int client, char request[REQUEST_LIMIT])
 /* Whether the request is for this machine by name: a page of another site cannot say so. */
 static bool host_is_own(const char *request, int port)
 {
-    char names[2][64];
-    snprintf(names[0], sizeof names[0], "\r\nHost: 127.0.0.1:%d\r\n", port);
-    snprintf(names[1], sizeof names[1], "\r\nHost: localhost:%d\r\n", port);
-    return strstr(request, names[0]) || strstr(request, names[1]);
+    static const char *const names[] = {"127.0.0.1", "localhost"};
+    for (const char *line = strstr(request, "\r\n"); line; line = strstr(line + 2, "\r\n")) {
+        if (strncasecmp(line, "\r\nHost: ", 8) != 0) continue;
+        for (int i = 0; i < CLI_COUNT(names); i++) {
+            char own[64];
+            int length = snprintf(own, sizeof own, "%s:%d\r\n", names[i], port);
+            if (strncmp(line + 8, own, (size_t)length) == 0) return true;
+        }
+    }
+    return false;
 }
 
 static void answer(const studio *s, int client)

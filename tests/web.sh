@@ -45,6 +45,8 @@ mkdir -p "$folder/project/node_modules/@types"
 cp web/test/types.ts "$folder/project/"
 ln -s "$modules/three" "$folder/project/node_modules/three"
 ln -s "$modules/@types/three" "$folder/project/node_modules/@types/three"
+cp web/test/three.mjs "$folder/project/"
+(cd "$folder/project" && node three.mjs) || exit 1
 cat >"$folder/project/tsconfig.json" <<END
 { "compilerOptions": { "noEmit": true, "strict": true, "skipLibCheck": true, "types": [], "target": "es2022", "lib": ["es2022", "dom"],
   "module": "nodenext", "preserveSymlinks": true }, "files": ["types.ts"] }

@@ -3,8 +3,9 @@
  * Characters of ../shared/models are tried where they are. Screenshots go to build/web.
  */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -55,9 +56,11 @@ try {
     }
   });
 
+  const file = join(scratch, "arm.glb");
+  execFileSync(native, ["make", "arm", "--resolution", "0.12", "-o", file, "-q"]);
   const page = await open();
-  await test("a built-in character plays, scrubs back to the same hash, and never freezes the page", async () => {
-    await page.evaluate(() => window.app.open({ zoo: "arm" }));
+  await test("a character plays, scrubs back to the same hash, and never freezes the page", async () => {
+    await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
     await page.evaluate(() => window.app.setSolver("lattice"));
     await page.evaluate(() => window.app.setPlaying(true));
     await page.waitForFunction(() => window.app.timeline.frame > 70);
@@ -69,19 +72,161 @@ try {
     assert.notEqual(back.hash, there.hash);
   });
 
-  await test("a bake has the bytes of the native one", async () => {
-    const file = join(scratch, "arm.glb");
-    execFileSync(native, ["make", "arm", "--resolution", "0.3", "-o", file, "-q"]);
-    execFileSync(native, ["bake", file, "--solver", "lattice", "--clip", "flex", "--fps", "30", "-q", "-o", join(scratch, "native.glb")], { stdio: "ignore" });
-    await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
-    await page.evaluate(() => window.app.setSolver("lattice"));
+  await test("a bake with settings has the bytes of the native one with the page's project", async () => {
+    await page.evaluate(() => window.app.setSetting("fat_ratio", 0.4));
     await page.click("#tab_bake");
     await page.evaluate(() => window.app.bakePanel.run());
     const bytes = await page.evaluate(() => Array.from(window.app.bakePanel.last.files[0].bytes));
+    writeFileSync(join(scratch, "project.json"), await page.evaluate(() => JSON.stringify(window.app.bakePanel.config())));
+    execFileSync(native, ["bake", file, "--config", join(scratch, "project.json"), "-q", "-o", join(scratch, "native.glb")], { stdio: "ignore" });
     assert.ok(Buffer.from(bytes).equals(readFileSync(join(scratch, "native.glb"))), "the bytes differ");
     assert.ok(await page.isVisible("#panel_bake .note.good, #panel_bake .note.look, #panel_bake .note.bad"));
     assert.ok(await page.isVisible("text=Download"));
     await page.screenshot({ path: join(shots, "bake.png") });
+  });
+
+  await test("a cancelled bake leaves the page as it was", async () => {
+    const text = await page.evaluate(async () => {
+      const done = window.app.bakePanel.run();
+      await new Promise((go) => setTimeout(go, 50));
+      window.app.bakePanel.abort.abort();
+      await done;
+      return window.app.bakePanel.result.textContent;
+    });
+    assert.match(text, /cancelled/);
+  });
+
+  await test("the flesh is grabbed with the mouse, pulled and let go", async () => {
+    const calm = await ask(page, "seek", { to: 30 });
+    await page.keyboard.press("g");
+    const at = await page.evaluate(() => {
+      const { view } = window.app;
+      const p = view.jointPlace(1).project(view.camera);
+      const box = view.canvas.getBoundingClientRect();
+      return { x: box.left + ((p.x + 1) / 2) * box.width, y: box.top + ((1 - p.y) / 2) * box.height };
+    });
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.down();
+    await page.mouse.move(at.x + 60, at.y - 80, { steps: 4 });
+    await page.waitForFunction(() => window.app.timeline.frame !== 30);
+    const pulled = await ask(page, "hash");
+    assert.ok(pulled.disturbed, "the pull did not arrive");
+    await page.mouse.up();
+    await page.evaluate(() => window.app.setPlaying(false));
+    await page.keyboard.press("q");
+    assert.equal((await ask(page, "seek", { to: 30 })).hash, calm.hash);
+  });
+
+  await test("paint changes the flesh; undo and redo", async () => {
+    const before = await ask(page, "seek", { to: 20 });
+    const strokes = (kind) => page.evaluate(async (what) => {
+      const { app } = window;
+      if (what === "paint") {
+        app.painter.begin("freeze", app.description.vertexCount);
+        app.hand.brush.map = "freeze";
+        app.painter.dab(app.description.positions, { x: 0, y: 0, z: 0 }, 10 * app.description.size, 1, 1);
+        app.painter.end();
+      } else {
+        app.painter[what]();
+      }
+      await app.building;
+      return Object.keys(app.painter.given());
+    }, kind);
+    assert.deepEqual(await strokes("paint"), ["freeze"]);
+    await page.evaluate(() => window.app.build({ restart: true }));
+    const painted = await ask(page, "seek", { to: 20 });
+    assert.notEqual(painted.hash, before.hash);
+    assert.deepEqual(await strokes("undo"), []);
+    await page.evaluate(() => window.app.build({ restart: true }));
+    assert.equal((await ask(page, "seek", { to: 20 })).hash, before.hash);
+    assert.deepEqual(await strokes("redo"), ["freeze"]);
+    await page.evaluate(() => window.app.painter.undo());
+  });
+
+  await test("a bad file gives a message and the page lives on", async () => {
+    await page.evaluate(() => window.app.open({ bytes: new Uint8Array([103, 108, 84, 70, 1, 2, 3]).buffer, name: "broken.glb" }));
+    await page.evaluate(() => window.app.openProject("{ not json"));
+    assert.match(await page.textContent(".toasts"), /broken\.glb/);
+    assert.match(await page.textContent(".toasts"), /project/);
+    assert.ok((await ask(page, "seek", { to: 3 })).hash);
+    await page.evaluate(() => window.app.toasts.replaceChildren());
+  });
+
+  await test("a bare mesh is rigged", async () => {
+    execFileSync(native, ["make", "man", "--resolution", "0.4", "-o", join(scratch, "man.obj"), "-q"]);
+    await page.evaluate(() => window.app.openUrl("/scratch/man.obj"));
+    assert.ok(await page.isVisible("#panel_rig >> text=no skeleton yet"));
+    const made = await ask(page, "makeRig", { skeleton: null, landmarks: {} });
+    assert.ok(made.joints.length > 10 && made.sentences.length > 0);
+  });
+
+  await test("every shared character loads, is shown and plays", async () => {
+    const names = ["khronos-CesiumMan/CesiumMan.glb", "khronos-Fox/Fox.glb", "khronos-RiggedFigure/RiggedFigure.glb", "mesh2motion-horse/horse.glb", "mesh2motion-kaiju/kaiju.glb", "webxr-generic-hand/left.glb",
+      "rigs/quaternius-cow/Cow.glb", "rigs/kaykit-knight/Knight.glb", "formats/gltf-CesiumMan/CesiumMan-draco-edgebreaker.glb", "formats/fbx-rocketbox/Horse_Brown_01.fbx"];
+    for (const name of names.filter((one) => existsSync(join(models, one)))) {
+      const result = await page.evaluate(async (url) => {
+        const { app } = window;
+        const bytes = await (await fetch(`/models/${url}`)).arrayBuffer();
+        const description = await app.engine.ask("open", { bytes, name: url.split("/").at(-1) });
+        app.description = description;
+        await app.view.show(description);
+        await app.engine.ask("build", { solver: "lbs", settings: {}, detail: 0, clip: description.clips[0]?.name ?? null, props: [], maps: {}, restart: true });
+        await app.engine.ask("seek", { to: 10 });
+        const textured = app.view.materials.some((material) => material.map);
+        return { textured, finite: app.view.geometry.attributes.position.array.every(Number.isFinite), parts: description.parts.length };
+      }, name);
+      assert.ok(result.finite, name);
+      if (/CesiumMan.glb|Fox.glb/.test(name)) assert.ok(result.textured, `${name} lost its textures`);
+    }
+  });
+
+  await test("ten minutes in fast motion do not grow the memory", async () => {
+    await page.evaluate(() => window.app.openUrl("/scratch/arm.glb"));
+    await page.evaluate(() => window.app.setSolver("lattice"));
+    await page.evaluate(() => window.app.setPlaying(false));
+    const before = await ask(page, "fast", { seconds: 10 });
+    const after = await ask(page, "fast", { seconds: 600 });
+    assert.equal(after.bytes, before.bytes);
+  });
+
+  await test("sizes, themes and accessibility", async () => {
+    await page.evaluate(() => window.app.setMode("ghost"));
+    for (const [width, height, name] of [[820, 1180, "tablet"], [1024, 768, "small"], [1280, 720, "desktop"]]) {
+      await page.setViewportSize({ width, height });
+      await page.waitForFunction((w) => Math.abs(document.querySelector("#app").clientWidth - w) < 2, width);
+      const fits = await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth && document.querySelector("canvas").clientWidth > 300 && document.querySelector("canvas").clientHeight > 200);
+      assert.ok(fits, `${name} does not fit`);
+      await page.screenshot({ path: join(shots, `${name}.png`) });
+    }
+    await page.addScriptTag({ path: join(root, "build/npm/node_modules/axe-core/axe.min.js") });
+    for (const theme of ["dark", "light"]) {
+      if ((await page.evaluate(() => document.documentElement.dataset.theme)) !== theme) await page.keyboard.press("t");
+      for (const panel of ["solver", "look", "touch", "rig", "bake"]) {
+        await page.click(`#tab_${panel}`);
+        const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ["violations"] })).violations.map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 120)}`));
+        assert.deepEqual(found, [], `${theme}, ${panel}`);
+      }
+      await page.click("#tab_solver");
+      await page.screenshot({ path: join(shots, `${theme}.png`) });
+    }
+  });
+
+  await test("'cutis studio' serves the page to this machine alone", async () => {
+    const program = spawn(native, ["studio", join(scratch, "arm.glb"), "--no-browser"]);
+    try {
+      const url = await new Promise((go) => program.stdout.once("data", (data) => go(String(data).split("\n")[0])));
+      const answer = await fetch(url);
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers.get("cross-origin-embedder-policy"), "require-corp");
+      assert.match(await answer.text(), /cutis studio/);
+      const base = new URL(url);
+      assert.equal((await fetch(new URL(base.searchParams.get("open"), base))).status, 200);
+      assert.equal((await fetch(new URL("/nothing.js", base))).status, 404);
+      const foreign = await new Promise((go) => request({ host: "127.0.0.1", port: base.port, path: "/", headers: { Host: "evil.example" } }, (r) => go(r.statusCode)).end());
+      assert.equal(foreign, 403);
+    } finally {
+      program.kill();
+    }
   });
 
   assert.deepEqual(problems, []);

@@ -51,10 +51,10 @@ export class BakePanel {
     const { app, options } = this;
     const made = { solver: app.solverName(), fps: options.fps, set: app.project.settings };
     if (app.project.clip) made.clip = app.project.clip;
-    if (app.project.detail > 0) made.detail = app.project.detail;
+    if (app.project.detail) made.detail = app.project.detail < 0 ? "drawn" : app.project.detail;
     if (options.loop) made.loop = true;
     for (const [key, name] of [["start", "start"], ["end", "end"], ["leadIn", "lead_in"]]) if (options[key] !== "") made[name] = options[key];
-    if (app.project.props.length) made.prop = app.project.props.map(({ name, position, scale }) => `${name}${position ? `@${position.map((x) => Number(x.toFixed(5))).join(",")}` : ""}${position && scale !== 1 ? `@${scale}` : ""}`);
+    if (app.project.props.length) made.prop = app.project.props.map(({ name, position, scale }) => `${name}${position ? `@${[...position, ...(scale !== 1 ? [scale] : [])].map((x) => Number(x.toFixed(5))).join(",")}` : ""}`);
     if (!Object.keys(made.set).length) delete made.set;
     return made;
   }

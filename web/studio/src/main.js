@@ -6,7 +6,7 @@ import "./style.css";
 
 import { BakePanel } from "./bake_panel.js";
 import { gradient } from "./colors.js";
-import { element, fillSelect, icon, iconButton, row, segmented, select, toggle, fold } from "./dom.js";
+import { element, fillSelect, iconButton, row, segmented, select, toggle, fold } from "./dom.js";
 import { Engine } from "./engine.js";
 import { Hand } from "./hand.js";
 import { Painter, MAPS } from "./paint.js";
@@ -49,7 +49,7 @@ export class App {
       this.openFiles([...this.input.files]);
       this.input.value = "";
     } });
-    const top = element("header.top", {}, element("span.brand", {}, "cutis studio"),
+    const top = element("header.top", {}, element("h1.brand", {}, "cutis studio"),
       element("button", { type: "button", title: "open a character, a motion or a project (O)", onclick: () => this.input.click() }, "Open…"),
       this.fileLabel, this.clipSelect, element("span.grow"), this.modeControl, element("span.grow"),
       iconButton("sun", "light or dark (T)", () => this.toggleTheme()), iconButton("help", "keys and help (?)", () => this.help.showModal()), this.input);
@@ -62,11 +62,12 @@ export class App {
     this.hint = element("div.hint", { "aria-live": "polite" });
     this.scaleBar = element("div.bar");
     this.scaleEnds = element("div.ends");
-    this.scaleBox = element("div.scale.badge", { hidden: true }, this.scaleBar, this.scaleEnds);
+    this.scaleName = element("div");
+    this.scaleBox = element("div.scale.badge", { hidden: true }, this.scaleName, this.scaleBar, this.scaleEnds);
     this.divider = element("div.divider", { hidden: true, role: "separator", "aria-label": "between plain skinning and flesh", tabIndex: 0 }, element("span", {}, "skinning"), element("span", {}, "flesh"));
     this.busyBar = element("div.busy", { role: "progressbar", "aria-label": "working" });
     this.chips = element("div.chips");
-    this.welcome = element("div.drop", {}, element("div.card", {}, element("h1", {}, "Drop a character here"),
+    this.welcome = element("div.drop", {}, element("div.card", {}, element("h2", {}, "Drop a character here"),
       element("p.dim", {}, ".glb, .gltf, .vrm, .fbx, .dae, .obj, .ply, .stl or .off. Nothing leaves this computer."), this.chips));
     const view = element("main.view", {}, this.canvasHost, element("div.tools", { role: "toolbar", "aria-label": "tools" }, ...Object.values(this.toolButtons)),
       element("div.badges", {}, this.statusBadge, this.slowBadge), this.scaleBox, this.divider, this.hint, this.welcome, this.busyBar);
@@ -132,7 +133,7 @@ export class App {
   // ---- opening ----
 
   async start() {
-    const threads = globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency || 1) : 1;
+    const threads = globalThis.crossOriginIsolated ? Math.max(1, Math.min(4, (navigator.hardwareConcurrency || 2) - 1)) : 1; // one core draws
     this.tables = await this.busy(() => this.engine.ask("start", { threads }));
     if (!this.tables) return;
     this.chips.append(...this.tables.zoo.map(({ name, summary }) => element("button", { type: "button", title: summary, onclick: () => this.open({ zoo: name }) }, name)));
@@ -181,6 +182,7 @@ export class App {
     const description = await this.busy(() => this.engine.ask("open", given, given.bytes ? [given.bytes] : []));
     if (!description) return false;
     this.fileLabel.textContent = given.name ?? `${given.zoo} (built in)`;
+    this.rigPanel.forget();
     this.project = { ...this.project, settings: {}, props: [], over: "", solver: this.tables.solvers.find((solver) => solver.preferred).name };
     await this.take(description);
     return true;
@@ -261,6 +263,7 @@ export class App {
   }
   setClip(clip) {
     this.project.clip = clip || null;
+    this.clipSelect.value = clip;
     return this.build({ restart: true });
   }
 
@@ -323,9 +326,9 @@ export class App {
       const given = JSON.parse(text);
       const [solver, over = ""] = (given.solver ?? this.project.solver).split("+");
       if (!this.tables.solvers.some((one) => one.name === solver)) throw new Error(`the project names solver '${solver}', which there is not`);
-      Object.assign(this.project, { solver, over, settings: flatten(given.set ?? {}), detail: given.detail ?? 0 });
+      Object.assign(this.project, { solver, over, settings: flatten(given.set ?? {}), detail: given.detail === "drawn" ? -1 : Number(given.detail ?? 0) });
       if (given.clip && this.description?.clips.some((clip) => clip.name === given.clip)) this.project.clip = given.clip;
-      this.project.props = (given.prop ?? []).map((entry) => propOfText(entry));
+      this.project.props = (given.prop ?? []).map(propOfText);
       this.bakePanel.take(given);
       this.solverPanel();
       this.lookPanel();
@@ -504,6 +507,8 @@ export class App {
     this.playing = on;
     this.timeline.setPlaying(on);
     this.measured = { at: performance.now(), frame: this.timeline.frame, drawn: this.view?.rendered ?? 0, simulated: 0 };
+    this.slowBadge.textContent = "";
+    this.timeline.rate.textContent = "";
     return this.engine.ask("play", { on });
   }
   seek(to) {
@@ -531,7 +536,7 @@ export class App {
     const factor = this.measured.simulated / seconds;
     const fps = (this.view.rendered - this.measured.drawn) / seconds;
     this.fps = fps;
-    this.timeline.rate.textContent = `${factor.toFixed(2)}× real time · ${fps.toFixed(0)} pictures a second`;
+    this.timeline.rate.textContent = `${factor.toFixed(2)}× real time · ${fps.toFixed(0)} fps`;
     const speed = Number(this.timeline.element.querySelector("select").value);
     this.slowBadge.textContent = factor < 0.9 * speed ? `slower than real time: ${factor.toFixed(2)}×` : "";
     this.measured = { at: performance.now(), frame: message.frame, drawn: this.view.rendered, simulated: 0 };
@@ -542,7 +547,9 @@ export class App {
     if (!on) return;
     const { low, high, unit } = this.view.scale;
     this.scaleBar.style.background = gradient(this.view.scale);
-    this.scaleEnds.replaceChildren(element("span", {}, number(low)), element("span.dim", {}, `${this.view.coloring.replace("map:", "painted ").replaceAll("_", " ")}${unit ? ` [${unit}]` : ""}`), element("span", {}, number(high)));
+    const label = { displacement: "difference from skinning" }[this.view.coloring] ?? this.view.coloring.replace("map:", "painted ").replaceAll("_", " ");
+    this.scaleEnds.replaceChildren(element("span", {}, number(low)), element("span.grow"), element("span", {}, number(high)));
+    this.scaleName.textContent = `${label}${unit ? `, ${unit}` : ""}`;
   }
 
   keys() {
@@ -576,11 +583,11 @@ function flatten(object, prefix = "") {
   return Object.fromEntries(Object.entries(object).flatMap(([key, value]) => (value && typeof value === "object" ? Object.entries(flatten(value, `${prefix}${key}.`)) : [[prefix + key, value]])));
 }
 
-/** "ball", "ball@0,1,0" or "ball@0,1,0@2" of the command line. */
+/** "ball", "ball@0,1,0" or "ball@0,1,0,2" of the command line. */
 function propOfText(text) {
-  const [name, place, scale] = text.split("@");
-  return { name, position: place ? place.split(",").map(Number) : undefined, scale: scale ? Number(scale) : 1 };
+  const [name, place] = text.split("@");
+  const numbers = place ? place.split(",").map(Number) : [];
+  return { name, position: place ? numbers.slice(0, 3) : undefined, scale: numbers[3] ?? 1 };
 }
 
-export { icon };
 window.app = new App(document.getElementById("app"));

@@ -15,9 +15,9 @@ export function number(value) {
   return String(Number(value.toPrecision(3)));
 }
 
-/** Wide ranges are moved along by their logarithm. */
-function mapping({ min, max, type }) {
-  const wide = type === "float" && min >= 0 && max / Math.max(min, max * 1e-4) > 200;
+/** Ranges that reach far beyond the default are moved along by their logarithm. */
+function mapping({ min, max, type, default: usual }) {
+  const wide = type === "float" && min >= 0 && usual > 0 && max / usual > 20;
   if (!wide) return { to: (t) => min + t * (max - min), from: (v) => (v - min) / (max - min || 1) };
   const low = Math.max(min, max * 1e-4);
   const span = Math.log(max / low);

@@ -20,6 +20,7 @@ let setup = null; // of the last build
 let snapshots = new Map(); // frame -> State
 let frame = 0;
 let disturbed = false;
+let live = false; // frames are stepped by poses: after a change of parameters in the middle of the clip
 let playing = false;
 let speed = 1;
 let looping = true;
@@ -42,22 +43,33 @@ const handlers = {
   async open({ bytes, name, zoo }) {
     let data = bytes ? new Uint8Array(bytes) : null;
     if (data && usesDraco(data)) data = unpackDraco(data, await dracoDecoder());
-    const opened = zoo ? Character.make(cutis, zoo) : Character.load(cutis, data, name);
+    let opened = zoo ? Character.make(cutis, zoo) : Character.load(cutis, data, name);
+    let from = { bytes: data, name };
+
+    // what is no glTF is a .glb from here on, as `cutis convert` writes it: painted values and a rig have a place there
+    if (zoo || !/\.(glb|gltf|vrm)$/i.test(name)) {
+      from = { bytes: opened.save(), name: `${(zoo ?? name).replace(/\.\w+$/, "")}.glb` };
+      opened.dispose();
+      opened = Character.load(cutis, from.bytes, from.name);
+    }
     forget();
-    original?.dispose();
+    if (!rig || original !== rig.character) original?.dispose();
+    rig?.bare.dispose();
     rig?.dispose();
     rig = null;
     original = opened;
-    source = zoo ? { zoo, name: zoo + ".glb", bytes: opened.save() } : { bytes: data, name };
-    return { ...describe(original), bytes: data ? data.slice() : null };
+    source = from;
+    return { ...describe(original), bytes: data ? source.bytes.slice() : null };
   },
 
   /** A skeleton and weights for what was opened; landmarks: joints that the user moved. */
   makeRig({ skeleton, landmarks, motion }) {
-    const made = new Rig(cutis, rig ? rig.bare : original, { skeleton, landmarks });
-    made.bare = rig ? rig.bare : original;
+    const bare = rig ? rig.bare : original;
+    const made = new Rig(cutis, bare, { skeleton, landmarks });
+    made.bare = bare;
     forget();
     if (rig && rig.character !== original) original.dispose();
+    rig?.dispose();
     rig = made;
     original = motion ? made.character.withMotion(new Uint8Array(motion.bytes), motion.name) : made.character;
     let bytes;
@@ -218,19 +230,19 @@ function prepare({ maps = {}, props = [], clip }) {
 
 /** A file in memory with attributes _CUTIS_NAME, loaded again. */
 function painted(given, maps) {
-  return Character.load(cutis, withMaps(source.bytes, source.name, given, maps), source.name.replace(/\.\w+$/, ".glb"));
+  return Character.load(cutis, withMaps(source.bytes, given, maps), source.name.replace(/\.\w+$/, ".glb"));
 }
 
 /** The bytes of the opened file with the painted maps, as a bake takes them. */
 function bakeBytes() {
   const maps = setup?.maps ?? {};
-  return Object.keys(maps).length ? withMaps(source.bytes, source.name, original, maps) : source.bytes.slice();
+  return Object.keys(maps).length ? withMaps(source.bytes, original, maps) : source.bytes.slice();
 }
 
 /** A .glb with painted maps: vertex attributes of every primitive, in the order of the character's vertices. */
-function withMaps(bytes, name, given, maps) {
-  const isGlb = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) === 0x46546c67;
-  const glb = isGlb ? bytes : given.save();
+function withMaps(bytes, given, maps) {
+  if (new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) !== 0x46546c67) throw new Error("painted values need a .glb: convert the file with `cutis convert` first");
+  const glb = bytes;
   const data = new DataView(glb.buffer, glb.byteOffset, glb.byteLength);
   const length = data.getUint32(12, true);
   const json = JSON.parse(new TextDecoder().decode(glb.slice(20, 20 + length)));
@@ -332,6 +344,7 @@ function begin() {
     snapshots.set(0, state.copy());
   }
   frame = 0;
+  live = false;
   disturbed = hand.drags.length > 0 || Boolean(hand.joint);
 }
 
@@ -343,7 +356,7 @@ function advance() {
   }
   frame++;
   const input = { clip: setup.clip, leadIn: setup.leadIn, drags: hand.drags, impulses: hand.impulses };
-  if (hand.joint) state.step(1 / RATE, { joints: turned(frame / RATE), drags: hand.drags, impulses: hand.impulses });
+  if (hand.joint || live) state.step(1 / RATE, { joints: pose(), morphs: morphs(), drags: hand.drags, impulses: hand.impulses });
   else state.runTo(setup.leadIn + frame / RATE, input);
   hand.impulses = [];
   if (!disturbed && frame % RATE === 0 && !snapshots.has(frame) && snapshots.size < 64) snapshots.set(frame, state.copy());
@@ -356,24 +369,26 @@ function goTo(to) {
     if (snapshots.has(from)) state.restore(snapshots.get(from));
     frame = from;
     disturbed = false;
+    live = false;
   }
   while (frame < to) advance();
 }
 
 /** After a change of parameters: half a second before the frame on, so that the flesh does not jump. */
 function settle(to) {
-  const from = Math.max(0, to - RATE / 2);
-  if (from > 0) {
-    state.reset(character.pose(setup.clip ?? null, clipTime(from)));
-    state.step(0, { joints: character.pose(setup.clip ?? null, clipTime(from)) });
-  }
-  frame = from;
-  disturbed = true; // replayed from the middle: near what a bake has here, not the same bits
-  for (let i = from; i < to; i++) {
-    frame++;
-    state.step(1 / RATE, { joints: character.pose(setup.clip ?? null, clipTime(frame)) });
-  }
-  model.live = true;
+  frame = Math.max(0, to - RATE / 2);
+  live = true;
+  disturbed = true; // near what a bake has here, not the same bits
+  state.reset(pose());
+  while (frame < to) advance();
+}
+
+/** The pose of this frame, and the weights of its morphs. */
+function pose() {
+  return hand.joint ? turned() : character.pose(setup.clip ?? null, clipTime(frame));
+}
+function morphs() {
+  return character.morphCount ? character.morphWeights(setup.clip ?? null, clipTime(frame)) : undefined;
 }
 
 function clipTime(at) {
@@ -382,8 +397,8 @@ function clipTime(at) {
 }
 
 /** The pose with one joint turned about itself, and all that hangs from it. */
-function turned(time) {
-  const pose = character.pose(setup.clip ?? null, clipTime(time * RATE));
+function turned() {
+  const pose = character.pose(setup.clip ?? null, clipTime(frame));
   const { index, quaternion: [x, y, z, w] } = hand.joint;
   const r = [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)];
   const pivot = [pose[12 * index + 3], pose[12 * index + 7], pose[12 * index + 11]];
@@ -426,11 +441,11 @@ function loop() {
   setTimeout(loop, done < due ? 0 : 4);
 }
 
-let frameMs = 0;
+let log = []; // of frames that were simulated and not yet told
 function stepTime() {
   const begun = performance.now();
   advance();
-  frameMs = performance.now() - begun;
+  log.push({ frame, ms: performance.now() - begun, contacts: state.stats.contacts, volume: volume(state.positions) });
 }
 
 // ---- what the page draws ----
@@ -444,7 +459,8 @@ function show(always) {
   if (!state || (!always && !acknowledged)) return;
   acknowledged = false;
   const n = character.vertexCount;
-  const message = { kind: "frame", frame, time: frame / RATE, ms: frameMs, disturbed, playing, stats: state.stats };
+  const message = { kind: "frame", frame, disturbed, playing, log };
+  log = [];
   const buffers = [];
   const fill = (name, values) => {
     message[name] = take(values.length);
@@ -453,15 +469,13 @@ function show(always) {
   };
   fill("positions", state.positions);
   fill("normals", state.normals);
-  message.volume = volume(message.positions);
   if (view.ghost || view.color === "displacement") {
-    const pose = hand.joint ? turned(frame / RATE) : character.pose(setup.clip ?? null, clipTime(frame));
     baseline ??= makeBaseline();
-    baseline.state.step(0, { joints: pose, morphs: character.morphCount ? character.morphWeights(setup.clip ?? null, clipTime(frame)) : undefined });
+    baseline.state.step(0, { joints: pose(), morphs: morphs() });
     fill("ghost", baseline.state.positions);
     fill("ghostNormals", baseline.state.normals);
   }
-  message.joints = hand.joint ? turned(frame / RATE) : character.pose(setup.clip ?? null, clipTime(frame));
+  message.joints = pose();
   const values = colorValues(message);
   if (values) fill("values", values);
   if (view.elements) {

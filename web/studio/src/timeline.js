@@ -48,14 +48,17 @@ export class Timeline {
     for (const key of Object.keys(this.series)) this.series[key] = [];
     this.draw();
   }
-  update({ frame, ms, volume, stats }) {
+  update({ frame, log }) {
     this.frame = frame;
     this.scrub.value = String(frame);
     this.time.textContent = `${(frame / 60).toFixed(2)} s`;
     const at = Math.min(frame, 20000);
-    this.series.ms[at] = ms;
-    this.series.volume[at] = 100 * volume;
-    this.series.contacts[at] = stats.contacts;
+    for (const one of log) {
+      const k = Math.min(one.frame, 20000);
+      this.series.ms[k] = one.ms;
+      this.series.volume[k] = 100 * one.volume;
+      this.series.contacts[k] = one.contacts;
+    }
     this.legend.replaceChildren(...SERIES.map(({ name, label, unit, color, digits }) => element("span", { style: `--c: var(${color})` }, `${label} `, element("b", {}, `${(this.series[name][at] ?? 0).toFixed(digits)}${unit && " "}${unit}`))));
     this.draw();
   }

@@ -14,6 +14,18 @@ const THEMES = {
   light: { background: 0xe9ecf0, floor: 0xdfe3e8, line: 0xc3c9d1, fog: 0xe9ecf0 },
 };
 
+/** A white disc, for points. */
+function roundDot() {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 32;
+  const g = canvas.getContext("2d");
+  g.fillStyle = "#fff";
+  g.beginPath();
+  g.arc(16, 16, 15, 0, 7);
+  g.fill();
+  return new THREE.CanvasTexture(canvas);
+}
+
 export class View {
   constructor(host) {
     this.host = host;
@@ -151,11 +163,12 @@ export class View {
     const dots = new THREE.BufferGeometry();
     dots.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * joints.length), 3));
     dots.setAttribute("color", new THREE.BufferAttribute(new Float32Array(3 * joints.length).fill(1), 3));
-    this.jointDots = new THREE.Points(dots, new THREE.PointsMaterial({ size: 7, sizeAttenuation: false, depthTest: false, transparent: true, vertexColors: true }));
+    this.jointDots = new THREE.Points(dots, new THREE.PointsMaterial({ size: 8, sizeAttenuation: false, depthTest: false, transparent: true, vertexColors: true, map: roundDot(), alphaTest: 0.4 }));
     this.jointDots.frustumCulled = false;
     this.skeleton.renderOrder = 2;
     this.jointDots.renderOrder = 3;
     this.scene.add(this.skeleton, this.jointDots);
+    this.markJoint(-1);
     this.skeleton.visible = this.jointDots.visible = this.showSkeleton ?? false;
   }
   clear() {
@@ -171,7 +184,7 @@ export class View {
   frameCamera() {
     const { min, max } = this.description.bounds;
     const middle = new THREE.Vector3((min[0] + max[0]) / 2, (min[1] + max[1]) / 2, (min[2] + max[2]) / 2);
-    const reach = (0.62 * this.size) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect);
+    const reach = (0.53 * this.size) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect);
     this.camera.near = this.size / 200;
     this.camera.far = this.size * 40;
     this.camera.position.copy(middle).add(new THREE.Vector3(0.42, 0.16, 0.9).normalize().multiplyScalar(reach));
