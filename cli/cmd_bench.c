@@ -15,6 +15,7 @@
     ENTRY(dqs)         \
     ENTRY(lattice)     \
     ENTRY(region)      \
+    ENTRY(crowd)       \
     ENTRY(layers)      \
     ENTRY(layers_sums) \
     ENTRY(springs)     \

@@ -23,11 +23,12 @@ ENDINGS = (".glb", ".gltf", ".fbx")
 def scenes(options):
     """(name, arguments) of everything that is baked."""
     if options.scenes != "models":
-        out = subprocess.run([options.program, "zoo", "--json"], capture_output=True, text=True, check=True).stdout
-        for character in json.loads(out):
+        out = subprocess.run([options.program, "models", "--json"], capture_output=True, text=True, check=True).stdout
+        for character in json.loads(out)["models"]:
             for clip in character["clips"]:
-                name = clip if isinstance(clip, str) else clip["name"]
-                yield "%s %s" % (character["name"], name), [character["name"], "--clip", name]
+                end = min(clip["end"], clip["start"] + options.seconds)
+                yield "%s %s" % (character["name"], clip["name"]), [character["name"], "--clip", clip["name"], "--end",
+                                                                    str(end)]
     if options.scenes == "zoo":
         return
     for where, folders, names in os.walk(options.models):
@@ -76,8 +77,8 @@ def main():
                 verdict, volume = report["verdict"], report.get("volume") or {}
                 linear = verdict["intersections_linear"]
                 error = max(1 - (volume.get("min_ratio") or 1), (volume.get("max_ratio") or 1) - 1)
-                row = [verdict["intersections"], 100 * error, 100 * verdict["distance_p99"],
-                       report["timing"]["step_ms"]["median"]]
+                row = [verdict["intersections"], 100 * error, 100 * verdict["figures"]["displacement_p99"],
+                       report["timings"]["step_ms"]["median"]]
                 total[0] += row[0]
                 total[1] = max(total[1], row[1])
                 total[2] = max(total[2], row[2])

@@ -686,6 +686,72 @@ static void the_grid_does_not_show(void **unused)
     arena_destroy(&memory);
 }
 
+/* Two slabs that lie on each other and follow the same joints move as one, whatever their voxels do; if they follow
+ * others, each by itself. */
+static void what_lies_on_each_other_moves_as_one(void **unused)
+{
+    (void)unused;
+    for (int apart = 0; apart < 2; apart++) {
+        float points[48], weights[32];
+        int face_first[25], corners[72], first[17], influences[32];
+        for (int f = 0; f <= 24; f++) face_first[f] = 3 * f;
+        for (int i = 0; i < 16; i++) {
+            for (int k = 0; k < 3; k++) points[3 * i + k] = box_points[3 * (i % 8) + k] * (k == 1 ? 0.2f : 1);
+            points[3 * i + 1] += i < 8 ? 0 : 0.201f;
+            first[i] = 2 * i;
+            for (int k = 0; k < 2; k++) {
+                influences[2 * i + k] = (apart && i >= 8 ? 2 : 0) + k;
+                weights[2 * i + k] = (k == 0) == (points[3 * i] < 0.5f) ? 0.7f : 0.3f;
+            }
+        }
+        first[16] = 32;
+        for (int i = 0; i < 72; i++) corners[i] = box_triangles[i % 36] + (i < 36 ? 0 : 8);
+        cutis_joint joints[4];
+        for (int j = 0; j < 4; j++) {
+            cutis_transform place = {{0.2f + 0.6f * (j & 1), j < 2 ? 0.1f : 0.3f, 0.5f}, {0, 0, 0, 1}, {1, 1, 1}};
+            static const char *const names[4] = {"a", "b", "c", "d"};
+            joints[j] = (cutis_joint){.name = names[j], .parent = -1, .rest = place, .idle = place};
+            float *bind = joints[j].inverse_bind;
+            bind[0] = bind[5] = bind[10] = 1;
+            for (int k = 0; k < 3; k++) bind[4 * k + 3] = -place.translation[k];
+        }
+        cutis_character given = {.name = "slabs",
+                                 .vertex_count = 16,
+                                 .positions = points,
+                                 .face_count = 24,
+                                 .face_first = face_first,
+                                 .corners = corners,
+                                 .influence_first = first,
+                                 .influence_joints = influences,
+                                 .influence_weights = weights,
+                                 .joint_count = 4,
+                                 .joints = joints};
+        cutis_character *slabs;
+        cutis_error error;
+        if (cutis_character_create(&given, NULL, &slabs, &error) != CUTIS_OK) fail_msg("%s", error.text);
+        static const char *const texts[] = {"resolution", "10", NULL};
+        scene s = scene_make_on(slabs, texts, 0);
+        const lattice_model *m = scene_lattice(&s);
+
+        /* all voxels move at random; corners of the lower one's top, and of the upper one's bottom on them */
+        static const int top[4] = {2, 3, 6, 7}, bottom[4] = {8 + 1, 8 + 0, 8 + 5, 8 + 4};
+        quad *moves = calloc((size_t)m->padded, sizeof *moves);
+        uint32_t seed = 3;
+        for (int v = 0; v < m->count; v++) moves[v][1] = noise(&seed);
+        double moved = 0, torn = 0;
+        for (int i = 0; i < 4; i++) {
+            double a = lattice_surface_displacement(&m->surface, slabs->vertex_points[top[i]], moves)[1];
+            double b = lattice_surface_displacement(&m->surface, slabs->vertex_points[bottom[i]], moves)[1];
+            moved += 0.125 * (fabs(a) + fabs(b));
+            torn += 0.25 * fabs(a - b);
+        }
+        print_message("slabs of %s joints: move by %.3f, apart by %.3f\n", apart ? "other" : "the same", moved, torn);
+        assert_true(apart ? torn > 0.5 * moved : torn < 0.1 * moved);
+        free(moves);
+        scene_free(&s);
+    }
+}
+
 /* ---- motion ---- */
 
 static void rest_is_exact(void **unused)
@@ -1356,6 +1422,55 @@ static double ball_press(float depth, int *contacts)
     return deepest;
 }
 
+/* A ball that strikes the tube from the side and is gone: flesh goes on swinging, and comes to rest. */
+static void a_moving_collider_strikes_a_ripple(void **unused)
+{
+    (void)unused;
+    cutis_character *tube, *with;
+    assert_int_equal(test_tube(NULL, &tube, NULL), CUTIS_OK);
+    cutis_character given = *tube;
+    cutis_joint joints[3];
+    memcpy(joints, tube->joints, 2 * sizeof *joints);
+    cutis_transform far = {{1.5f, 0, 1}, {0, 0, 0, 1}, {1, 1, 1}};
+    joints[2] = (cutis_joint){.name = "ball", .parent = -1, .rest = far, .idle = far};
+    const float bind[12] = {1, 0, 0, -1.5f, 0, 1, 0, 0, 0, 0, 1, -1};
+    memcpy(joints[2].inverse_bind, bind, sizeof bind);
+    cutis_prop ball = {.name = "ball",
+                       .role = CUTIS_PROP_COLLIDER,
+                       .shape = CUTIS_PROP_SPHERE,
+                       .size = {0.3f, 0, 0},
+                       .joint = 2,
+                       .friction = -1,
+                       .restitution = -1};
+    given.joints = joints, given.joint_count = 3, given.props = &ball, given.prop_count = 1;
+    assert_int_equal(cutis_character_create(&given, NULL, &with, NULL), CUTIS_OK);
+    cutis_character_destroy(tube);
+    scene s = scene_make_on(with, NULL, 0);
+    const lattice_model *m = scene_lattice(&s);
+    lattice_state state = scene_state(&s);
+    float pose[36];
+    cutis_step_input input = {.joints = pose};
+    double after = 0, end = 0;
+    int struck = 0;
+    for (int f = 0; f < 240; f++) {
+        /* there within a tenth of a second, back within another */
+        double there = f < 6 ? f / 6.0 : f < 12 ? (12 - f) / 6.0 : 0;
+        cutis_pose_rest(with, pose);
+        pose[12 * 2 + 11] = (float)(1 - 0.5 * there);
+        cutis_state_step(s.model, s.state, &input, 1.0 / 60);
+        struck = MAX(struck, cutis_state_stats(s.model, s.state)->contacts);
+        double most = 0;
+        for (int v = m->bone_count; v < m->count; v++)
+            for (int k = 0; k < 3; k++) most = fmax(most, fabs(state.deviations[v][k]));
+        if (f >= 14 && f < 24) after = fmax(after, most);
+        end = most;
+    }
+    print_message("ball that strikes: %d contacts, flesh %.4f of the size away once it has gone, %.1e after 4 s\n", struck,
+                  after, end);
+    assert_true(struck > 3 && after > 0.002 && end < 1e-4);
+    scene_free(&s);
+}
+
 static void skin_stays_out_of_props(void **unused)
 {
     (void)unused;
@@ -1427,6 +1542,7 @@ int main(void)
         cmocka_unit_test(volume_and_gradient_are_those_of_the_corrected_equations),
         cmocka_unit_test(region_rotations_are_polar_decompositions),
         cmocka_unit_test(the_grid_does_not_show),
+        cmocka_unit_test(what_lies_on_each_other_moves_as_one),
         cmocka_unit_test(rest_is_exact),
         cmocka_unit_test(rigid_motion_leaves_no_deformation),
         cmocka_unit_test(travelling_evenly_leaves_no_deformation_at_all),
@@ -1443,6 +1559,7 @@ int main(void)
         cmocka_unit_test(joints_may_scale),
         cmocka_unit_test(skin_does_not_pass_through_itself),
         cmocka_unit_test(parts_that_touch_give_way),
+        cmocka_unit_test(a_moving_collider_strikes_a_ripple),
         cmocka_unit_test(skin_stays_out_of_props),
         cmocka_unit_test(a_painted_depth_bounds_the_dent),
         cmocka_unit_test(every_failing_allocation_is_survived),

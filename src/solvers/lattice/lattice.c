@@ -621,16 +621,17 @@ static lattice_frame reference_before(const lattice_step_job *job)
 /* Let the voxels give way where the skin touches; start: the skin of the last substep. */
 static int collide(lattice_step_job *job, const lattice_frame *before, const float *start)
 {
-    int contacts = 0;
+    int most = 0;
     if (job->m->contact.press) base_write(job, job->t.contact.places);
     for (int round = 0; round < CONTACT_ROUNDS; round++) {
         surface_write(job, job->t.guess, job->t.contact.points);
-        contacts = lattice_contact_wishes(job->m, &job->t.contact, job->input, before, &job->reference, start, round,
+        int contacts = lattice_contact_wishes(job->m, &job->t.contact, job->input, before, &job->reference, start, round,
                                           job->t.wishes);
         if (!contacts) break;
+        most = MAX(most, contacts);
         for (int v = job->m->bone_count; v < job->m->count; v++) job->t.guess[v] += job->t.wishes[v];
     }
-    return contacts;
+    return most;
 }
 
 /* Algorithm 1. */

@@ -26,6 +26,9 @@
 /* Most voxels that carry one point: 64 on a full grid, more where voxels of two sizes meet. */
 #define CARRIERS 192
 
+/* Shares of voxels below this are left out: half of the carriers are the corners of the spline, with next to nothing. */
+#define LEAST_SHARE 0.001
+
 /* Added to the variance of the voxels around a point, over their edge squared: where they lie in a plane or a row, a
  * slope across it is not known, and is taken for 0. */
 #define LEAST_VARIANCE 0.005
@@ -236,7 +239,19 @@ static int carriers_find(const embedder *e, int p, const float point[3], int *vo
         sum += weights[i];
         e->marks[voxels[i]] = 0;
     }
-    for (int i = 0; i < count; i++) weights[i] /= sum;
+
+    /* the least shares go, and others fade out towards that without a kink; the own voxel stays first */
+    int kept = 0;
+    double left = 0;
+    for (int i = 0; i < count; i++) {
+        double beyond = MAX(weights[i] / sum - LEAST_SHARE, i == 0 ? LEAST_SHARE : 0);
+        if (!(beyond > 0)) continue;
+        voxels[kept] = voxels[i];
+        weights[kept] = beyond * beyond / (beyond + LEAST_SHARE);
+        left += weights[kept++];
+    }
+    count = kept;
+    for (int i = 0; i < count; i++) weights[i] /= left;
     weights_correct(e->graph, point, voxels, weights, count);
     return count;
 }
