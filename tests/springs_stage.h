@@ -5,6 +5,7 @@
 #ifndef TESTS_SPRINGS_STAGE_H
 #define TESTS_SPRINGS_STAGE_H
 
+#include "math/math3.h"
 #include "mesh/mesh.h"
 
 enum { STAGE_PROPS = 4, STAGE_SETTINGS = 16 };
@@ -61,9 +62,9 @@ static const stage_prop cube = {{.role = CUTIS_PROP_SOFT,
                                  .stiffness = 0.5f},
                                 {0, -0.09f, 0.08f}};
 
-/* base is freed. settings: "key=value" texts, ended by NULL. */
-static inline springs_scene *stage_open(cutis_character *base, const char *clip, const stage_prop *props,
-                                        int prop_count, const char *const *settings)
+/* The same with props that are turned. base is freed. settings: "key=value" texts, ended by NULL. */
+static inline springs_scene *stage_open_turned(cutis_character *base, const char *clip, const stage_prop *props,
+                                               int prop_count, quat turn, const char *const *settings)
 {
     springs_scene *s = calloc(1, sizeof *s);
     cutis_error error;
@@ -74,7 +75,7 @@ static inline springs_scene *stage_open(cutis_character *base, const char *clip,
     if (joints > 0) memcpy(all, base->joints, (size_t)joints * sizeof *all);
     for (int i = 0; i < prop_count; i++) {
         const float *at = props[i].place;
-        cutis_transform rest = {{at[0], at[1], at[2]}, {0, 0, 0, 1}, {1, 1, 1}};
+        cutis_transform rest = {{at[0], at[1], at[2]}, {turn.x, turn.y, turn.z, turn.w}, {1, 1, 1}};
         all[joints + i] = (cutis_joint){.name = names[i],
                                         .parent = -1,
                                         .rest = rest,
@@ -104,6 +105,12 @@ static inline springs_scene *stage_open(cutis_character *base, const char *clip,
         bvh_build(&s->tree, s->mesh.triangle_count, s->mesh.triangles, s->mesh.positions, &s->memory, NULL), CUTIS_OK);
     s->points = calloc((size_t)s->character->point_count * 3, sizeof(float));
     return s;
+}
+
+static inline springs_scene *stage_open(cutis_character *base, const char *clip, const stage_prop *props,
+                                        int prop_count, const char *const *settings)
+{
+    return stage_open_turned(base, clip, props, prop_count, quat_identity(), settings);
 }
 
 static inline void stage_close(springs_scene *s)

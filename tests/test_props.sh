@@ -14,7 +14,7 @@ tells props.json "all(abs(a - b) < 1e-6 for a, b in zip(r['props'][0]['start'], 
 tells props.json "all(abs(a - b) < 1e-6 for a, b in zip(r['props'][1]['start'], [0.1, 0.2, -0.3]))"
 # Under a solver that moves nothing, nothing moves.
 tells props.json "all(p['start'] == p['end'] and p['lift'] == 0 and p['penetration'] == 0 for p in r['props'])"
-tells props.json "set(r['props'][0]) == {'name', 'role', 'start', 'end', 'lift', 'penetration', 'force'}"
+tells props.json "set(r['props'][0]) == {'name', 'role', 'start', 'end', 'lift', 'penetration', 'crossings', 'bone', 'bone_depth', 'force'}"
 # The table stands below hand and cube: the cube reaches down to -0.12.
 tells props.json "r['props'][2]['start'][1] < -0.12"
 # An option in a configuration file.

@@ -104,6 +104,40 @@ static void forces_of_an_edge_come_from_an_energy(void **unused)
     }
 }
 
+static double edge_angle(const float *x)
+{
+    vec3 b = vec3_load(x), c = vec3_load(x + NODE), a = vec3_load(x + 2 * NODE), d = vec3_load(x + 3 * NODE);
+    vec3 e = vec3_sub(c, b);
+    vec3 na = vec3_normalize(vec3_cross(e, vec3_sub(a, b))), nd = vec3_normalize(vec3_cross(vec3_sub(d, b), e));
+    double length = (double)vec3_length(vec3_sub(na, nd));
+    return vec3_dot(vec3_cross(nd, na), e) < 0 ? -length : length;
+}
+
+/* Along its own force an edge comes nearer to its rest length, and a fold to its rest angle, from either side. */
+static void forces_of_an_edge_restore(void **unused)
+{
+    (void)unused;
+    static one_edge e;
+    for (int side = 0; side < 2; side++) {
+        for (int kind = 0; kind < 2; kind++) {
+            edge_open(&e, kind == 0, kind == 1);
+            float length = vec3_distance(vec3_load(e.x), vec3_load(e.x + NODE));
+            double angle = edge_angle(e.x);
+            for (int lane = 0; lane < LANES; lane++) {
+                e.arrays[0][lane] = side ? 0.9f * length : 1.1f * length;
+                e.arrays[3][lane] = (float)angle + (side ? -0.1f : 0.1f);
+            }
+            springs_forces(&e.run);
+            double before = kind ? fabs(angle - (double)e.arrays[3][0]) : fabs((double)(length - e.arrays[0][0]));
+            for (int k = 0; k < 4; k++)
+                for (int c = 0; c < 3; c++) e.x[NODE * k + c] += 0.02f * e.forces[4 * k + c];
+            double now = kind ? edge_angle(e.x) : (double)vec3_distance(vec3_load(e.x), vec3_load(e.x + NODE));
+            double after = fabs(now - (double)(kind ? e.arrays[3][0] : e.arrays[0][0]));
+            assert_true(after < before - 1e-4);
+        }
+    }
+}
+
 /* ---- integration ---- */
 
 /* The same state, disturbed, brought forward by pseudo-time 8 in `steps` steps. */
@@ -155,21 +189,37 @@ static void runge_kutta_is_of_fourth_order(void **unused)
     double order = log2(errors[0] / errors[1]), next = log2(errors[1] / errors[2]);
     print_message("Runge-Kutta: errors %.2g %.2g %.2g of 4, 8 and 16 steps: order %.2f, %.2f\n", errors[0], errors[1],
                   errors[2], order, next);
-    assert_true(order > 3.5 && order < 6.5);
+    assert_true(order > 3.8 && order < 5.2);
     free(exact);
     stage_close(s);
 }
 
+/* The first prop goes down by 4 cm. */
+static void press_pose(springs_scene *s, double time, float *joints)
+{
+    joints[12 * s->first_node + 7] -= (float)(0.04 * stage_ramp(time, 0, 0.4));
+}
+
+/* A ball that is pressed onto the arm, under the two: free skin lies on its reference, so there must be contact. */
 static void both_integrators_reach_the_same_shape(void **unused)
 {
     (void)unused;
-    static const char *const fast[] = {"iterations=1000", NULL};
-    static const char *const rk4[] = {"iterations=1000", "integrator=rk4", NULL};
-    springs_scene *a = stage_open(test_zoo("arm", 0.1), "flex", NULL, 0, fast);
-    springs_scene *b = stage_open(test_zoo("arm", 0.1), "flex", NULL, 0, rk4);
+    static const char *const fast[] = {"iterations=2000", "tolerance=0.00001", NULL};
+    static const char *const rk4[] = {"iterations=2000", "tolerance=0.00001", "integrator=rk4", NULL};
+    stage_prop ball = {
+        {.role = CUTIS_PROP_COLLIDER, .shape = CUTIS_PROP_SPHERE, .size = {0.05f}, .friction = 0, .restitution = -1},
+        {0}};
+    cutis_character *arm = test_zoo("arm", 0.1);
+    ball.place[0] = 0.5f * (arm->bounds_min[0] + arm->bounds_max[0]);
+    ball.place[1] = arm->bounds_max[1] + 0.05f;
+    cutis_character_destroy(arm);
+    springs_scene *a = stage_open(test_zoo("arm", 0.1), NULL, &ball, 1, fast);
+    springs_scene *b = stage_open(test_zoo("arm", 0.1), NULL, &ball, 1, rk4);
+    a->pose = press_pose;
+    b->pose = press_pose;
     double difference = 0, moved = 0;
     stage_counts counts[2] = {{0}};
-    for (int f = 1; f <= 24; f++) {
+    for (int f = 1; f <= 15; f++) {
         stage_count(&counts[0], stage_step(a, f / 30.0));
         stage_count(&counts[1], stage_step(b, f / 30.0));
         for (int i = 0; i < 3 * a->character->point_count; i++) {
@@ -178,13 +228,54 @@ static void both_integrators_reach_the_same_shape(void **unused)
         }
     }
     double size = (double)a->character->size;
-    print_message("fast and rk4 differ by at most %.2g of the size; %d iterations and %d steps of six evaluations\n",
-                  difference / size, counts[0].iterations, counts[1].iterations);
+    print_message("fast and rk4 differ by at most %.2g of the size where a ball presses by %.2g; %d iterations and %d "
+                  "steps of six evaluations\n",
+                  difference / size, moved / size, counts[0].iterations, counts[1].iterations);
     assert_int_equal(counts[0].unconverged + counts[1].unconverged, 0);
-    assert_true(moved > 0.1 * size);
-    assert_true(difference < 1e-3 * size);
+    assert_true(moved > 0.005 * size);
+    assert_true(counts[0].iterations > 20);
+    assert_true(difference < 2e-4 * size);
     stage_close(a);
     stage_close(b);
+}
+
+/* Halving the tolerance changes the shape by less than twice the tolerance: pressed with friction, and in a fist. */
+static void tolerance_bounds_the_shape(void **unused)
+{
+    (void)unused;
+    static const char *const settings[2][3] = {{"tolerance=0.00005", "iterations=2000", NULL},
+                                               {"tolerance=0.000025", "iterations=2000", NULL}};
+    stage_prop ball = {
+        {.role = CUTIS_PROP_COLLIDER, .shape = CUTIS_PROP_SPHERE, .size = {0.05f}, .friction = 0.8f, .restitution = -1},
+        {0}};
+    cutis_character *arm = test_zoo("arm", 0.2);
+    ball.place[0] = 0.5f * (arm->bounds_min[0] + arm->bounds_max[0]);
+    ball.place[1] = arm->bounds_max[1] + 0.05f;
+    cutis_character_destroy(arm);
+    for (int kind = 0; kind < 3; kind++) {
+        springs_scene *s[2];
+        for (int i = 0; i < 2; i++) {
+            s[i] = kind == 0   ? stage_open(test_zoo("arm", 0.2), NULL, &ball, 1, settings[i])
+                   : kind == 1 ? stage_open(test_zoo("arm", 0.2), "flex", NULL, 0, settings[i])
+                               : stage_open(test_zoo("hand", 0.2), "fist", NULL, 0, settings[i]);
+            if (kind == 0) s[i]->pose = press_pose;
+        }
+        double worst = 0, moved = 0, size = (double)s[0]->character->size;
+        for (int f = 1; f <= (kind ? 42 : 15); f++) {
+            for (int i = 0; i < 2; i++) moved += stage_step(s[i], f / 30.0)->iterations;
+            for (int p = 0; p < s[0]->character->point_count; p++)
+                worst = fmax(worst,
+                             (double)vec3_distance(vec3_load(s[0]->points + 3 * p), vec3_load(s[1]->points + 3 * p)));
+        }
+        static const char *const names[] = {"ball on an arm", "arm flex", "fist"};
+        print_message("%s: half the tolerance of 5e-5 changes the shape by at most %.2g of the size\n", names[kind],
+                      worst / size);
+        assert_true(moved > 0);
+        /* a fist's skin folds, where several shapes are in balance within the bound of friction */
+        assert_true(worst < (kind == 2 ? 1e-3 : 2 * 5e-5) * size);
+        stage_close(s[0]);
+        stage_close(s[1]);
+    }
 }
 
 static void rest_pose_is_the_reference_to_the_bit(void **unused)
@@ -244,11 +335,63 @@ static void corrections_conserve_momentum(void **unused)
     assert_true(worst < 1e-6);
 }
 
+/* The same of a whole correction: a fist whose skin is pushed into itself, all contacts swept, friction included. */
+static void a_whole_correction_conserves_momentum(void **unused)
+{
+    (void)unused;
+    springs_scene *s = stage_open(test_zoo("hand", 0.2), "fist", NULL, 0, NULL);
+    const springs_model *m = s->model->stages[0].data;
+    const solver *table = s->model->stages[0].solver;
+    int joint_count = s->character->joint_count;
+    float *joints = calloc((size_t)joint_count * 24, sizeof(float)), *skin = joints + 12 * joint_count;
+    assert_non_null(joints);
+    stage_sample(s, 1.3, joints);
+    skin_matrices(s->character, joints, skin);
+    solver_input input = {.joints = joints, .joints_old = joints, .skin = skin, .h = s->model->substep};
+    size_t state_bytes = table->state_size(m), scratch_bytes = table->scratch_size(m);
+    void *state = memory_allocate(NULL, state_bytes, 1), *scratch = memory_allocate(NULL, scratch_bytes, 1);
+    float *points = calloc((size_t)m->point_count * 3, sizeof(float)), *x = calloc((size_t)m->node_count, 16);
+    assert_true(points && x);
+    table->reset(m, state, scratch, &input, points);
+    springs_run run = springs_run_make(m, state, scratch, &input);
+    for (int p = 0; p < m->contact_count; p++) memcpy(run.w.start + 3 * p, run.s.x + NODE * p, 3 * sizeof(float));
+    memset(run.w.push, 0, (size_t)m->node_count * NODE * sizeof(float));
+    springs_contacts_find(&run);
+    assert_true(run.contact_count > 10);
+
+    /* every contact is entered by a little */
+    for (int i = 0; i < run.contact_count; i++) run.w.contacts[i].gap += 0.5f * m->thickness;
+    memcpy(x, run.s.x, (size_t)m->node_count * NODE * sizeof(float));
+    float moved = springs_contacts_correct(&run, x);
+    double total[3] = {0}, size = 0;
+    for (int p = 0; p < m->point_count; p++)
+        for (int k = 0; k < 3; k++) {
+            double momentum = (double)(x[NODE * p + k] - run.s.x[NODE * p + k]) / (double)run.w.give[p];
+            total[k] += momentum;
+            size += fabs(momentum);
+        }
+    double worst = fmax(fabs(total[0]), fmax(fabs(total[1]), fabs(total[2]))) / size;
+    print_message("%d contacts move skin by up to %.2g: momentum off by %.2g of what was exchanged\n",
+                  run.contact_count, (double)moved, worst);
+    assert_true(moved > 1e-4f);
+    assert_true(worst < 1e-4);
+    memory_release(NULL, state, state_bytes, 1);
+    memory_release(NULL, scratch, scratch_bytes, 1);
+    free(joints);
+    free(points);
+    free(x);
+    stage_close(s);
+}
+
 static void cones_prune_what_cannot_touch(void **unused)
 {
     (void)unused;
-    springs_scene *s = stage_open(test_zoo("hand", 1), NULL, NULL, 0, NULL);
+    springs_scene *s = stage_open(test_zoo("hand", 0.5), "fist", NULL, 0, NULL);
     const springs_model *m = s->model->stages[0].data;
+    stage_step(s, 1.3);
+    float *x = calloc((size_t)m->point_count * 3, sizeof *x);
+    assert_non_null(x);
+    for (int i = 0; i < 3 * m->point_count; i++) x[i] = (s->points[i] - m->centre[i % 3]) / m->size;
     size_t bytes = contact_work_size(&m->surface);
     void *memory = memory_allocate(NULL, bytes, 1);
     contact_work work = contact_work_make(&m->surface, memory);
@@ -257,26 +400,22 @@ static void cones_prune_what_cannot_touch(void **unused)
     long tests[2];
     for (int i = 0; i < 2; i++) {
         options.exhaustive = i == 1;
-        int found = contact_search(&m->surface, &work, m->mesh.positions, m->mesh.positions, &options, NULL);
+        int found = contact_search(&m->surface, &work, x, x, &options, NULL);
         tests[i] = work.tests;
         contacts[i] = 0;
-        for (int k = 0; k < found; k++) contacts[i] += work.pairs[k].distance < work.pairs[k].gap;
+        for (int k = 0; k < found; k++) contacts[i] += work.pairs[k].distance < 1.2f * work.pairs[k].gap;
     }
-    print_message(
-        "hand of %d triangles at rest: %ld tests of pairs with normal cones, %ld without; %d and %d contacts\n",
-        m->mesh.triangle_count, tests[0], tests[1], contacts[0], contacts[1]);
-    assert_true(tests[0] * 10 <= tests[1]);
+    print_message("fist of %d triangles: %ld tests of pairs with normal cones, %ld without; %d and %d contacts\n",
+                  m->mesh.triangle_count, tests[0], tests[1], contacts[0], contacts[1]);
+    assert_true(tests[0] * 3 <= tests[1]);
+    assert_true(contacts[0] > 10);
     assert_int_equal(contacts[0], contacts[1]);
     memory_release(NULL, memory, bytes, 1);
+    free(x);
     stage_close(s);
 }
 
 /* ---- maps ---- */
-
-static void press_pose(springs_scene *s, double time, float *joints)
-{
-    joints[12 * s->first_node + 7] -= (float)(0.04 * stage_ramp(time, 0, 0.4));
-}
 
 /* A ball pressed onto the arm's middle from above; with a map of one value painted on all. */
 static void ball_press(const char *map, float value, double *force, double *off)
@@ -432,7 +571,7 @@ static void soft_mesh_is_filled_and_comes_to_rest(void **unused)
     static const char *const settings[] = {"stand=off", NULL};
     springs_scene *s = stage_open(test_zoo("arm", 0.1), NULL, props, 2, settings);
     const springs_model *m = s->model->stages[0].data;
-    assert_true(m->props[0].inner_count > 10);
+    assert_true(m->props[1].inner_count > 10);
     for (int f = 1; f <= 45; f++) stage_step(s, f / 30.0);
     cutis_prop_state prop = stage_prop_state(s, 1);
     assert_int_equal(prop.vertex_count, BALL_POINTS);
@@ -587,10 +726,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forces_of_an_edge_balance),
         cmocka_unit_test(forces_of_an_edge_come_from_an_energy),
+        cmocka_unit_test(forces_of_an_edge_restore),
         cmocka_unit_test(runge_kutta_is_of_fourth_order),
         cmocka_unit_test(both_integrators_reach_the_same_shape),
+        cmocka_unit_test(tolerance_bounds_the_shape),
         cmocka_unit_test(rest_pose_is_the_reference_to_the_bit),
         cmocka_unit_test(corrections_conserve_momentum),
+        cmocka_unit_test(a_whole_correction_conserves_momentum),
         cmocka_unit_test(cones_prune_what_cannot_touch),
         cmocka_unit_test(painted_maps_count),
         cmocka_unit_test(props_come_to_rest_on_a_table),

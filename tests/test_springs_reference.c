@@ -429,10 +429,7 @@ static void build_survives_every_failed_allocation(void **state)
 }
 
 /* Fingers get free-form deformation, a limb metaballs; a bone whose skin a shape would strain keeps skinning. */
-static void notes_keep(void *context, const char *sentence)
-{
-    snprintf(context, 256, "%s", sentence);
-}
+static void notes_keep(void *context, const char *sentence) { snprintf(context, 256, "%s", sentence); }
 
 static void choice_follows_what_is_measured(void **state)
 {

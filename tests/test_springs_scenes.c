@@ -196,7 +196,8 @@ static void hand_lifts(const stage_prop *thing, const char *what, double resolut
     double slip = fabs(0.3 - (end - held)) / 0.3;
     print_message(
         "hand of %d triangles, grasp of %s at friction 0.8: lifted by %.1f mm of 300, slip %.2f %%; vertical touch off "
-        "the weight by at most %.2f %%; deepest %.4f %%; %d of %d substeps not converged, %d iterations; %d intersections\n",
+        "the weight by at most %.2f %%; deepest %.4f %%; %d of %d substeps not converged, %d iterations; %d "
+        "intersections\n",
         s->mesh.triangle_count, what, 1e3 * (end - held), 100 * slip, 100 * error, 100 * deepest / size,
         counts.unconverged, counts.substeps, counts.iterations, stage_intersections(s));
     assert_true(slip < 0.02);
@@ -232,7 +233,7 @@ static void cube_falls_without_friction(void **unused)
     for (int f = 1; f <= 120; f++) stage_step(s, f / 30.0);
     double lift = (double)stage_prop_state(s, 0).transform[7] + 0.09;
     print_message("grasp at friction 0: cube ends %.1f mm from where it stood\n", 1e3 * lift);
-    assert_true(lift < 0.01);
+    assert_true(lift < -0.3);
     stage_close(s);
 }
 

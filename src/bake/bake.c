@@ -482,6 +482,7 @@ static cutis_result run_frames(bake *b)
         if (result == CUTIS_OK) result = bake_output_append(b);
     }
     if (result == CUTIS_OK && b->def->loop) bake_loop_join(b);
+    if (result == CUTIS_OK) bake_props_warn(b);
     return result == CUTIS_OK ? bake_output_flush(b) : result;
 }
 

@@ -21,6 +21,9 @@ typedef struct bake_prop {
     float start[3], end[3]; /* where its own space's origin is, in the scene */
     float force[3];         /* at the end, newtons */
     double penetration;     /* deepest */
+    int crossings;          /* most pairs of triangles of skin and prop that pass through each other in a frame */
+    int bone, bone_frame;   /* joint whose bone is deepest in it, -1: none */
+    double bone_depth;
     float *motions;         /* .glb: (frames x 12) */
     float *shapes;          /* .glb, soft: (frames x vertex_count x 3) */
     int vertex_count, triangle_count;
@@ -149,6 +152,8 @@ void bake_loop_join(bake *b);
 cutis_result bake_props_open(bake *b);
 /* Note where the props are and what the skin feels at a frame. */
 cutis_result bake_props_record(bake *b, int frame);
+/* Warn of bones that the motion drives into props. */
+void bake_props_warn(bake *b);
 
 /* ---- bake_verdict.c ---- */
 

@@ -2,6 +2,7 @@
  * bake_props.c: where the props go during a bake, and how hard the skin is touched.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bake/bake_private.h"
@@ -48,6 +49,13 @@ static cutis_result record_prop(bake *b, int index, int frame)
     bool given = b->character->props[index].role != CUTIS_PROP_COLLIDER;
     if (given && (moved || now.vertex_count > 0)) b->result->props_moved = true;
     if ((double)now.penetration > p->penetration) p->penetration = (double)now.penetration;
+    if (now.crossings > p->crossings) p->crossings = now.crossings;
+    if (frame == 0) p->bone = -1;
+    if (now.bone >= 0 && (double)now.bone_depth > p->bone_depth) {
+        p->bone = now.bone;
+        p->bone_depth = (double)now.bone_depth;
+        p->bone_frame = frame;
+    }
     if (!p->motions) return CUTIS_OK;
 
     /* its way through the frames, for a .glb */
@@ -63,6 +71,21 @@ static cutis_result record_prop(bake *b, int index, int frame)
     }
     memcpy(p->shapes + (size_t)frame * floats, now.positions, floats * sizeof(float));
     return CUTIS_OK;
+}
+
+/* Say which bones the motion drives into props: the skin lies on the prop there, beyond its bone. */
+void bake_props_warn(bake *b)
+{
+    for (int i = 0; b->props && i < b->character->prop_count; i++) {
+        const bake_prop *p = &b->props[i];
+        if (p->bone < 0 || !(p->bone_depth > 0.001 * (double)b->character->size)) continue;
+        char text[256];
+        snprintf(text, sizeof text,
+                 "bone '%s' enters prop '%s' by %.1f %% of the size (frame %d), deeper than its flesh",
+                 b->character->joints[p->bone].name, b->character->props[i].name,
+                 100 * p->bone_depth / (double)b->character->size, p->bone_frame);
+        bake_say(b, CUTIS_BAKE_WARNING, text);
+    }
 }
 
 static void record_touch(bake *b, int frame)

@@ -112,6 +112,9 @@ static void report_props(json_text *j, const bake *b)
         put_floats(j, "end", p->end);
         json_put_real(j, "lift", (double)p->end[1] - (double)p->start[1]);
         json_put_real(j, "penetration", p->penetration);
+        json_put_integer(j, "crossings", p->crossings);
+        json_put_string(j, "bone", p->bone >= 0 ? b->character->joints[p->bone].name : NULL, -1);
+        json_put_real(j, "bone_depth", p->bone_depth);
         put_floats(j, "force", p->force);
         json_close(j, '}');
     }

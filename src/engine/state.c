@@ -710,7 +710,7 @@ void cutis_state_prop(const cutis_model *model, const cutis_state *state, int in
 {
     static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     const cutis_prop *source = &model->character->props[index];
-    *prop = (cutis_prop_state){0};
+    *prop = (cutis_prop_state){.bone = -1};
     const float *transform = source->joint >= 0 ? state_floats(state, model->joints) + 12 * source->joint : identity;
     memcpy(prop->transform, transform, sizeof prop->transform);
     for (int i = 0; i < model->stage_count; i++) {

@@ -17,7 +17,8 @@
 
 static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
     [SPRINGS_REFERENCE] = {PARAMETER_CHOICE("reference", 4, "lbs|dqs|metaballs|dffd|auto"), .per_bone = true,
-                           .help = "reference shape that the skin is anchored to; auto chooses for each bone by measuring"},
+                           .help =
+                               "reference shape that the skin is anchored to; auto chooses for each bone by measuring"},
     [SPRINGS_INTEGRATOR] = {PARAMETER_CHOICE("integrator", 0, "fast|rk4"),
                             .help = "integrator: accelerated descent, or adaptive Runge-Kutta"},
     [SPRINGS_ITERATIONS] = {PARAMETER_INT("iterations", 600, 1, 10000),
@@ -106,6 +107,7 @@ static void gives_find(springs_run *run)
         float k = m->anchor[p] * (1 + 3 * vec3_length2(u) * m->depth[p]);
         run->w.give[p] = m->frozen[p] ? 0 : 1 / (m->diagonal[p] + k);
     }
+    for (int p = m->point_count + m->soft_points; p < m->contact_count; p++) run->w.give[p] = 0;
     for (int i = 0; i < m->soft.node_count; i++) {
         int node = m->soft.nodes[i];
         float k = m->soft.mass[i] / (run->h * run->h);
@@ -199,6 +201,7 @@ static void substep(springs_run *run, cutis_step_stats *stats)
 
     /* position adjustment, and what the next substep starts from */
     springs_props_finish(run);
+    if (!*recovering) springs_yield_return(run);
     bool failed = contacts && !*recovering && springs_contacts_adjust(run);
     springs_contacts_keep(run);
     stats->contacts = run->s.header[HEADER_MEMORIES];
@@ -207,6 +210,7 @@ static void substep(springs_run *run, cutis_step_stats *stats)
     if (m->self_contact && !*recovering) springs_yield_update(run);
     recovery_update(run, contacts);
     if (failed && !*recovering) stats->unconverged++;
+    springs_penetration_measure(run);
     kit_lap(&clock, stats, PART_ADJUSTMENT);
 }
 
@@ -242,8 +246,8 @@ static void springs_reset(const void *data, void *state, void *scratch, const so
     solver_input walked = *input;
     springs_run run = springs_run_make(data, state, scratch, &walked);
     memset(state, 0, springs_state_size(data));
-    springs_props_reset(&run, input->joints);
     kit_walk walk = kit_walk_start(m->character, run.w.walk, RESET_SUBSTEPS, &walked);
+    springs_props_reset(&run, input->joints);
     bool moves = walk.step_count > 0;
     reference_follow(&run, true);
 

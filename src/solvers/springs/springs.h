@@ -57,6 +57,7 @@ typedef struct springs_prop {
     const cutis_prop *source;
     int index;       /* in the character */
     bool soft;       /* else rigid */
+    bool fixed;      /* a collider: goes where its node goes */
     float scale[3];  /* of the node that carries it, in the rest pose, x 1 / size: own space -> sizes */
     float friction;  /* Coulomb; negative: the skin's */
     float mass;      /* kg x metres of a size: newtons per size/s2 */
@@ -69,6 +70,8 @@ typedef struct springs_prop {
     int inner_count;
     int triangle_count;
     int *triangles; /* (triangle_count x 3) over its points */
+    int *corners;   /* (triangle_count x 3) the same over contact points */
+    bvh tree;       /* of these */
     float *rest;    /* ((point_count + inner_count) x 3) relative to the centre of mass, scaled space */
     int first_soft; /* its nodes in springs_soft */
     int first_spring, spring_count;
@@ -114,18 +117,21 @@ typedef struct springs_model {
     float *friction;     /* (contact_count) */
     int *owner;          /* (contact_count) prop, -1: skin */
     uint8_t *frozen;     /* (point_count) */
+    int *bone;           /* (point_count) the joint that moves it most, -1: none */
     int *incident_first; /* (point_count + 1) */
     int *incident;       /* offsets in edge forces */
     springs_edges edges;
     springs_soft soft;
-    int prop_count; /* free ones */
+    int prop_count; /* free ones, and colliders that have a surface */
     springs_prop *props;
-    int *prop_of;        /* (character's prop_count) free prop, or -1 - collider */
+    bool bodies;         /* some of them are rigid and free */
+    int *prop_of;        /* (character's prop_count) one of props, or -1: a plane */
     int *collider_index; /* (collider count) index in the character */
     float friction_default;
     float *vertex_share; /* (vertex_count) 1 / vertices of its point */
     size_t prop_vertex_count;
-    mesh mesh; /* of contact, rest positions in sizes, props far apart */
+    int prop_nodes, prop_triangles; /* most of a prop's tree and surface */
+    mesh mesh;                      /* of contact, rest positions in sizes, props far apart */
     contact_surface surface;
     contact_props colliders;
     bvh tree; /* of the skin alone, scaled */
@@ -201,6 +207,9 @@ typedef struct springs_motion {
 typedef struct springs_report {
     float force[3];    /* newtons, mean over the last moments */
     float penetration; /* sizes */
+    float bone_depth;  /* sizes by which a bone is in it */
+    int bone;          /* joint of that bone */
+    int crossings;     /* pairs of triangles of skin and prop that pass through each other */
     float stand[3];    /* where it stood at reset: centre across, height of its lowest point; sizes */
 } springs_report;
 
@@ -247,11 +256,12 @@ typedef struct springs_scratch {
     int *table; /* (table_size) of memories by key */
     int table_size;
     int memory_capacity;
-    double *partial; /* per block of nodes */
-    int *queue;      /* (point_count) */
-    uint8_t *marks;  /* (point_count) */
-    float *walk;     /* poses of a reset */
-    bvh_node *nodes; /* of the skin's tree */
+    double *partial;      /* per block of nodes */
+    int *queue;           /* (point_count) */
+    uint8_t *marks;       /* (point_count) */
+    float *walk;          /* poses of a reset */
+    bvh_node *nodes;      /* of the skin's tree */
+    bvh_node *prop_nodes; /* of a prop's tree, the largest */
     void *reference;
     contact_work contact;
 } springs_scratch;
@@ -302,12 +312,16 @@ bool springs_contacts_adjust(springs_run *run);
 /* Keep what the next substep starts from, and add up the props' forces. */
 void springs_contacts_keep(springs_run *run);
 
+/* Skin whose contact rests goes back to equilibrium over a few substeps. */
+void springs_yield_return(springs_run *run);
 /* Contact lets go where it pushes skin through its own bones. Returns the number of points where contact rests. */
 int springs_yield_update(springs_run *run);
 
 /* Free props: to their place in this pose; where inertia takes them; what their motion was. */
 void springs_props_reset(springs_run *run, const float *joints);
 void springs_props_predict(springs_run *run);
+/* The rigid ones alone, again from the start of the substep. */
+void springs_bodies_predict(springs_run *run);
 /* Acceleration of free props, sizes/s2. */
 vec3 springs_fall(const springs_run *run);
 void springs_props_finish(springs_run *run);
@@ -315,7 +329,9 @@ void springs_props_finish(springs_run *run);
 void springs_soft_finish(springs_run *run, const float *before);
 /* Position of a rigid prop's surface point (relative to its centre of mass) on a body. */
 vec3 springs_body_point(const springs_body *body, const float *rest);
-/* Penetrations and what is shown. */
+/* How deep skin and props are in each other, by winding numbers and crossing triangles: whatever contact knew. */
+void springs_penetration_measure(springs_run *run);
+/* What is shown. */
 void springs_props_report(springs_run *run);
 
 #endif

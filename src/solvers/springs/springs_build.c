@@ -133,6 +133,20 @@ static void depths_find(builder *b)
     }
 }
 
+static void strongest_find(builder *b)
+{
+    const point_weights *weights = b->build->weights;
+    for (int p = 0; p < b->model->point_count; p++) {
+        float most = 0;
+        b->model->bone[p] = -1;
+        for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
+            if (!(weights->weights[i] > most)) continue;
+            most = weights->weights[i];
+            b->model->bone[p] = weights->joints[i];
+        }
+    }
+}
+
 /* Anchors: E A / d in newtons per size. A square size has metres^2, d metres, a size metres: E A / d scales by
  * metres^2. */
 static void anchors_build(builder *b)
@@ -370,6 +384,7 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
     model->anchor = ARENA_ARRAY(memory, float, n + 1);
     model->depth = ARENA_ARRAY(memory, float, n + 1);
     model->flesh = ARENA_ARRAY(memory, float, n + 1);
+    model->bone = ARENA_ARRAY(memory, int, n + 1);
     model->frozen = ARENA_ARRAY(memory, uint8_t, n + 1);
     model->vertex_share = ARENA_ARRAY(memory, float, character->vertex_count + 1);
     int *counts = ARENA_ARRAY(&scratch, int, n + 1);
@@ -384,6 +399,7 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
         for (int p = 0; p < n; p++) model->friction[p] = (float)kit_point_value(build, p, SPRINGS_FRICTION);
         mesh_point_areas(build->mesh, b.rest, b.areas);
         depths_find(&b);
+        strongest_find(&b);
         anchors_build(&b);
         if (build->mesh->edge_count > 0)
             result = edges_build(&b, error);

@@ -243,7 +243,8 @@ cutis_result springs_shapes_choose(const solver_build *build, const skinning *sk
     }
     for (int j = 0; j < c->joint_count; j++) {
         chosen[j] = shape_sound(scores + j, SPRINGS_SHAPE_METABALLS) ? SPRINGS_SHAPE_METABALLS : SPRINGS_SHAPE_LBS;
-        if (dffd && hands[j] >= 0 && hand_suits(scores, hands, c->joint_count, hands[j])) chosen[j] = SPRINGS_SHAPE_DFFD;
+        if (dffd && hands[j] >= 0 && hand_suits(scores, hands, c->joint_count, hands[j]))
+            chosen[j] = SPRINGS_SHAPE_DFFD;
     }
     return CUTIS_OK;
 }

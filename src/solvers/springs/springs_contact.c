@@ -222,13 +222,44 @@ static float pair_friction(const springs_model *m, const contact_pair *pair, int
     return total > 0 ? skin / total : m->friction_default;
 }
 
+/* Mean outward normal of the faces around a feature, at the start of the substep. */
+static vec3 feature_normal(const springs_run *run, const int *v, int count)
+{
+    const mesh *m = &run->m->mesh;
+    vec3 sum = {0, 0, 0};
+    for (int i = m->point_triangle_first[v[0]]; i < m->point_triangle_first[v[0] + 1]; i++) {
+        const int *t = m->triangles + 3 * m->point_triangles[i];
+        bool holds = true;
+        for (int k = 1; k < count; k++) holds = holds && (t[0] == v[k] || t[1] == v[k] || t[2] == v[k]);
+        if (!holds) continue;
+        vec3 p = vec3_load(run->w.start + 3 * t[0]), q = vec3_load(run->w.start + 3 * t[1]);
+        vec3 r = vec3_load(run->w.start + 3 * t[2]);
+        sum = vec3_add(sum, vec3_normalize(vec3_cross(vec3_sub(q, p), vec3_sub(r, p))));
+    }
+    return sum;
+}
+
+/*
+ * Whether the two sides of a pair have passed through each other already, as when a character is put into a collider:
+ * the way from one to the other leads inwards on both. Then they are to part the other way.
+ */
+static bool pair_inverted(const springs_run *run, const contact_pair *pair, int first)
+{
+    vec3 own = feature_normal(run, pair->v, first), other = feature_normal(run, pair->v + first, 4 - first);
+    return vec3_dot(pair->normal, own) > 0 && vec3_dot(pair->normal, other) < 0;
+}
+
 static void pair_add(springs_run *run, const contact_pair *pair)
 {
     const springs_model *m = run->m;
     int first = pair->kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
     int a = m->owner[pair->v[0]], b = m->owner[pair->v[3]];
     if (a == b && (a >= 0 || !m->self_contact)) return;
+    bool fixed[2] = {a >= 0 && m->props[a].fixed, b >= 0 && m->props[b].fixed};
+    if (fixed[0] && fixed[1]) return;
+    if (fixed[1] && first == 1) return; /* a point on a collider's face meets its plane, see colliders_add */
     springs_contact c = {.body = {-1, -1}, .normal = pair->normal, .gap = pair->gap};
+    if ((fixed[0] || fixed[1]) && pair_inverted(run, pair, first)) c.normal = vec3_scale(c.normal, -1);
     side_add(run, &c, 0, pair->v, pair->weights, first);
     side_add(run, &c, 1, pair->v + first, pair->weights + first, 4 - first);
     for (int i = 0; i < 4; i++) {
@@ -280,6 +311,7 @@ static void stands_add(springs_run *run)
     const springs_model *m = run->m;
     for (int i = 0; i < m->prop_count && m->stand; i++) {
         const springs_prop *prop = m->props + i;
+        if (prop->fixed) continue;
         const float *stand = run->s.reports[prop->index].stand, *centre = run->s.bodies[i].centre;
         float x = centre[0] - stand[0], z = centre[2] - stand[2];
         if (x * x + z * z > prop->radius * prop->radius || centre[1] < stand[1]) continue;
@@ -302,7 +334,7 @@ static void end_raise(springs_run *run)
     float h = run->held ? 0 : run->h;
     vec3 weight = vec3_scale(vec3_scale(springs_fall(run), -h), h);
     for (int i = 0; i < m->prop_count; i++) {
-        if (m->props[i].soft || run->s.bodies[i].touching == 0) continue;
+        if (m->props[i].soft || m->props[i].fixed || run->s.bodies[i].touching == 0) continue;
         for (int p = m->props[i].first; p < m->props[i].first + m->props[i].point_count; p++)
             vec3_store(run->w.end + 3 * p, vec3_add(vec3_load(run->w.end + 3 * p), weight));
     }
@@ -366,7 +398,7 @@ static void bodies_step(springs_run *run)
 {
     const springs_model *m = run->m;
     for (int b = 0; b < m->prop_count; b++) {
-        if (m->props[b].soft || run->held) continue;
+        if (m->props[b].soft || m->props[b].fixed || run->held) continue;
         springs_motion *motion = run->w.motions + b;
         float mass = m->props[b].mass / (run->h * run->h), hold = 0;
         mat3 holds = {{0}};
@@ -403,7 +435,7 @@ static void bodies_measure(springs_run *run)
     const springs_model *m = run->m;
     run->body_residual = 0;
     for (int b = 0; b < m->prop_count; b++) {
-        if (m->props[b].soft || run->held) continue;
+        if (m->props[b].soft || m->props[b].fixed || run->held) continue;
         vec3 move, turn;
         body_imbalance(run, b, &move, &turn);
         double net = (double)(vec3_length(move) + m->props[b].radius * vec3_length(turn));
@@ -419,12 +451,12 @@ float springs_contacts_correct(springs_run *run, float *x)
 
     /* how easily each contact moves */
     for (int i = 0; i < run->contact_count; i++) run->w.contacts[i].nodes = nodes_mobility(run, run->w.contacts + i);
-    if (run->m->rigid_points > 0) bodies_step(run);
+    if (run->m->bodies) bodies_step(run);
 
     /* one sweep over all, which tells those that bear */
     for (int i = 0; i < run->contact_count; i++) {
         springs_contact *c = run->w.contacts + i;
-        if (run->m->rigid_points > 0) mobility_find(run, c);
+        if (run->m->bodies) mobility_find(run, c);
         float way = contact_correct(run, c, x);
         moved = MAX(moved, way);
         if (c->lambda > 0 || c->value < run->m->thickness) run->w.active[active++] = i;
@@ -440,7 +472,7 @@ float springs_contacts_correct(springs_run *run, float *x)
         }
         largest = MAX(largest, moved);
     }
-    if (run->m->rigid_points > 0) bodies_measure(run);
+    if (run->m->bodies) bodies_measure(run);
     return largest;
 }
 
@@ -487,21 +519,40 @@ static springs_report *side_report(springs_run *run, const springs_contact *c, i
     return run->s.reports + (prop >= 0 ? run->m->props[prop].index : run->m->collider_index[-2 - prop]);
 }
 
-/*
- * How deep the sides of a contact are in each other at the end of the substep. Of a pair by the points that are nearest
- * then, and where they lie inside both features: along the line that the contact was made on, what slides around a
- * corner would seem to sink in.
+/* How far a contact has pushed its skin from the reference, less the depth of flesh: above 0 the bone is in the prop.
  */
-static float contact_depth(const springs_run *run, const springs_contact *c)
+static float bone_excess(const springs_run *run, const springs_contact *c)
 {
-    if (c->key[1] < 0) return c->gap - run->m->thickness - vec3_dot(c->normal, contact_difference(run, c, run->s.x));
-    bool edges = c->key[0] < 0;
-    contact_pair pair = {.kind = edges ? CONTACT_EDGE_EDGE : CONTACT_POINT_TRIANGLE,
-                         .v = {edges ? -2 - c->key[0] : c->key[0], c->key[1], c->key[2], c->key[3]}};
-    contact_pair_nearest(&pair, run->w.end);
-    for (int i = 0; i < 4; i++)
-        if (!(fabsf(pair.weights[i]) > 0)) return 0;
-    return vec3_dot(pair.normal, c->normal) < 0 ? pair.distance : 0;
+    const springs_model *m = run->m;
+    float flesh = 0, total = 0, along = 0;
+    for (int i = 0; i < c->count; i++) {
+        if (c->v[i] >= m->point_count) continue;
+        vec3 way = vec3_sub(vec3_load(run->s.reference + NODE * c->v[i]), vec3_load(run->s.x + NODE * c->v[i]));
+        along -= c->w[i] * vec3_dot(c->normal, way);
+        flesh += fabsf(c->w[i]) * m->flesh[c->v[i]];
+        total += fabsf(c->w[i]);
+    }
+    return total > 0 ? along - flesh / total : 0;
+}
+
+/* Keep the deepest bone in each prop. */
+static void bones_report(springs_run *run, const springs_contact *c)
+{
+    const springs_model *m = run->m;
+    for (int side = 0; side < 2; side++) {
+        springs_report *report = side_report(run, c, side);
+        if (!report) continue;
+        float depth = bone_excess(run, c) - m->thickness;
+        if (!(depth > report->bone_depth)) continue;
+
+        /* the bone of the point that bears most */
+        int best = -1;
+        for (int i = 0; i < c->count; i++)
+            if (c->v[i] < m->point_count && (best < 0 || fabsf(c->w[i]) > fabsf(c->w[best]))) best = i;
+        if (best < 0) continue;
+        report->bone_depth = depth;
+        report->bone = m->bone[c->v[best]];
+    }
 }
 
 void springs_contacts_keep(springs_run *run)
@@ -512,16 +563,13 @@ void springs_contacts_keep(springs_run *run)
     for (int i = 0; i < m->prop_count; i++) run->s.bodies[i].touching = 0;
     for (int i = 0; i < m->character->prop_count; i++) {
         for (int k = 0; k < 3; k++) run->s.reports[i].force[k] *= 1 - fresh;
-        run->s.reports[i].penetration = 0;
+        run->s.reports[i].bone_depth = 0;
+        run->s.reports[i].bone = -1;
     }
     for (int i = 0; i < run->contact_count; i++) {
         const springs_contact *c = run->w.contacts + i;
-        for (int side = 0; side < 2; side++) {
-            springs_report *report = side_report(run, c, side);
-            if (!report) continue;
-            report->penetration = MAX(report->penetration, contact_depth(run, c));
-        }
         if (!(c->lambda > 0)) continue;
+        bones_report(run, c);
         vec3 force = vec3_madd(c->shear, c->normal, c->lambda);
         if (!(vec3_length2(force) < FORCE_LIMIT * FORCE_LIMIT)) continue;
         if (kept < run->w.memory_capacity) {

@@ -6,7 +6,8 @@
  *   that is pressed towards the bone gets firmer.
  * - f_E, elasticity: a linear spring along each edge, weaker when pressed together, where skin wrinkles. Departure:
  *   lengths and angles at rest are those of the reference shape in this pose, not of the bind pose. The skin grows
- *   with the body under it; with the bind pose's lengths the springs undo what the shape does for a bent or twisted limb.
+ *   with the body under it; with the bind pose's lengths the springs undo what the shape does for a bent or twisted
+ * limb.
  * - f_C, curvature: over an edge BC between the triangles ABC and DCB, F_A = f(theta) / |AA'| N_A and
  *   F_D = f(theta) / |DD'| N_D; F_B and F_C follow from the balance of forces and moments:
  *   F_B = -(1-a) F_A - (1-d) F_D and F_C = -a F_A - d F_D, where a and d say where A' and D' lie between B and C.

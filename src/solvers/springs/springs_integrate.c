@@ -170,10 +170,11 @@ static void rk_iterate(springs_run *run, cutis_step_stats *stats)
     size_t bytes = (size_t)m->node_count * NODE * sizeof(float);
     float t = 1;
     double allowed = 0.3 * (double)m->tolerance;
+    float moved = 0; /* by the contacts, after the last step */
     for (int i = 0;; i++) {
         double error = springs_rk_step(run, run->s.x, t);
         run->residual = MAX(run->residual, run->body_residual);
-        if (run->residual < (double)m->tolerance && i > 0) {
+        if (run->residual < (double)m->tolerance && moved < m->tolerance && i > 0) {
             stats->iterations += i;
             return;
         }
@@ -184,7 +185,7 @@ static void rk_iterate(springs_run *run, cutis_step_stats *stats)
         double limit = MAX(allowed, 0.05 * run->residual);
         if (error <= limit || t <= RK_SHORTEST) {
             memcpy(run->s.x, run->w.next, bytes);
-            if (run->contact_count > 0) springs_contacts_correct(run, run->s.x);
+            if (run->contact_count > 0) moved = springs_contacts_correct(run, run->s.x);
         }
         double grow = error > 0 ? 0.9 * sqrt(sqrt(limit / error)) : 4;
         t = CLAMP(t * (float)CLAMP(grow, 0.2, 4), RK_SHORTEST, run->contact_count > 0 ? RK_TOUCHING : RK_LONGEST);

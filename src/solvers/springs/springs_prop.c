@@ -106,6 +106,36 @@ static cutis_result mesh_join(const solver_build *build, springs_model *m, arena
     return contact_surface_build(&m->surface, &m->mesh, build->memory, &build->allocator, error);
 }
 
+/* A collider without end: points meet its plane. */
+static bool prop_is_plane(const cutis_prop *prop)
+{
+    return prop->role == CUTIS_PROP_COLLIDER && prop->shape == CUTIS_PROP_PLANE;
+}
+
+/* Trees of the props' own surfaces, and the mean edge of the skin, which margins of contact go by. */
+static cutis_result trees_build(springs_model *m, arena *memory, cutis_error *error)
+{
+    for (int i = 0; i < m->prop_count; i++) {
+        springs_prop *prop = m->props + i;
+        prop->corners = ARENA_ARRAY(memory, int, 3 * (size_t)prop->triangle_count + 1);
+        if (!prop->corners) return error_memory(error, "the props");
+        for (int k = 0; k < 3 * prop->triangle_count; k++) prop->corners[k] = prop->first + prop->triangles[k];
+        m->prop_triangles = MAX(m->prop_triangles, prop->triangle_count);
+        if (prop->triangle_count == 0) continue;
+        cutis_result result =
+            bvh_build(&prop->tree, prop->triangle_count, prop->corners, m->mesh.positions, memory, error);
+        if (result) return result;
+        m->prop_nodes = MAX(m->prop_nodes, prop->tree.node_count);
+    }
+    double sum = 0;
+    const mesh *skin = m->skin;
+    for (int e = 0; e < skin->edge_count; e++)
+        sum += (double)vec3_distance(vec3_load(m->mesh.positions + 3 * skin->edges[2 * e]),
+                                     vec3_load(m->mesh.positions + 3 * skin->edges[2 * e + 1]));
+    if (skin->edge_count > 0) m->surface.edge_mean = (float)(sum / skin->edge_count);
+    return CUTIS_OK;
+}
+
 cutis_result springs_props_build(const solver_build *build, springs_model *m, cutis_error *error)
 {
     const cutis_character *character = build->character;
@@ -113,7 +143,7 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
     cutis_result result = CUTIS_OK;
 
     /* memory */
-    for (int i = 0; i < character->prop_count; i++) m->prop_count += character->props[i].role != CUTIS_PROP_COLLIDER;
+    for (int i = 0; i < character->prop_count; i++) m->prop_count += !prop_is_plane(character->props + i);
     m->props = ARENA_ARRAY(memory, springs_prop, m->prop_count + 1);
     m->prop_of = ARENA_ARRAY(memory, int, character->prop_count + 1);
     m->collider_index = ARENA_ARRAY(memory, int, character->prop_count + 1);
@@ -121,16 +151,20 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
     if (memory->failed || scratch.failed) result = error_memory(error, "the props");
     if (result == CUTIS_OK) cutis_pose_rest(character, joints);
 
-    /* shapes of the free props; colliders are only counted */
+    /* shapes of the props; colliders are counted, too */
     int at = 0, collider = 0;
     for (int i = 0; i < character->prop_count && result == CUTIS_OK; i++) {
         const cutis_prop *source = character->props + i;
-        m->prop_of[i] = -1 - collider;
+        m->prop_of[i] = -1;
         m->collider_index[collider] = i;
         collider += source->role == CUTIS_PROP_COLLIDER;
-        if (source->role == CUTIS_PROP_COLLIDER) continue;
+        if (prop_is_plane(source)) continue;
         springs_prop *prop = m->props + at;
-        *prop = (springs_prop){.source = source, .index = i, .soft = source->role == CUTIS_PROP_SOFT};
+        *prop = (springs_prop){.source = source,
+                               .index = i,
+                               .soft = source->role == CUTIS_PROP_SOFT,
+                               .fixed = source->role == CUTIS_PROP_COLLIDER};
+        m->bodies = m->bodies || source->role == CUTIS_PROP_RIGID;
         m->prop_of[i] = at++;
         prop->friction = source->friction;
         node_scale(build, m, prop, joints);
@@ -164,6 +198,7 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
 
     /* one surface for contact, and the colliders */
     if (result == CUTIS_OK) result = mesh_join(build, m, &scratch, error);
+    if (result == CUTIS_OK) result = trees_build(m, memory, error);
     if (result == CUTIS_OK)
         result = contact_props_build(&m->colliders, character, 1 / m->size, m->centre, -1, 0, memory, error);
     arena_destroy(&scratch);
@@ -200,23 +235,30 @@ static quat turn_quat(vec3 turn)
     return quat_axis_angle(vec3_scale(turn, 1 / angle), (double)angle);
 }
 
+/* A body where the node of its prop is. */
+static springs_body body_place(const springs_model *m, const springs_prop *prop, const float *joints)
+{
+    springs_body body = {.touching = 0};
+    vec3 translation = {0, 0, 0}, scale;
+    quat rotation = quat_identity();
+    if (prop->source->joint >= 0) {
+        mat34 pose;
+        memcpy(pose.m, joints + 12 * prop->source->joint, sizeof pose.m);
+        mat34_decompose(pose, &translation, &rotation, &scale);
+    }
+    rotation_store(&body, rotation);
+    vec3 origin = vec3_scale(vec3_sub(translation, vec3_load(m->centre)), 1 / m->size);
+    vec3_store(body.centre, vec3_add(origin, quat_rotate(body_rotation(&body), prop->centre)));
+    return body;
+}
+
 void springs_props_reset(springs_run *run, const float *joints)
 {
     const springs_model *m = run->m;
     for (int i = 0; i < m->prop_count; i++) {
         const springs_prop *prop = m->props + i;
         springs_body *body = run->s.bodies + i;
-        vec3 translation = {0, 0, 0}, scale;
-        quat rotation = quat_identity();
-        if (prop->source->joint >= 0) {
-            mat34 pose;
-            memcpy(pose.m, joints + 12 * prop->source->joint, sizeof pose.m);
-            mat34_decompose(pose, &translation, &rotation, &scale);
-        }
-        *body = (springs_body){.touching = 0};
-        rotation_store(body, rotation);
-        vec3 origin = vec3_scale(vec3_sub(translation, vec3_load(m->centre)), 1 / m->size);
-        vec3_store(body->centre, vec3_add(origin, quat_rotate(body_rotation(body), prop->centre)));
+        *body = body_place(m, prop, prop->fixed ? run->input->joints : joints);
         float lowest = 1e30f;
         for (int k = 0; k < prop->point_count + prop->inner_count; k++) {
             int node = k < prop->point_count ? prop->first + k : prop->first_inner + k - prop->point_count;
@@ -253,7 +295,7 @@ static vec3 springs_blow(const springs_run *run, const float *place)
     return vec3_scale(kit_blow(run->input, scene), 1 / run->m->size);
 }
 
-void springs_props_predict(springs_run *run)
+void springs_bodies_predict(springs_run *run)
 {
     const springs_model *m = run->m;
     float h = run->h;
@@ -264,18 +306,27 @@ void springs_props_predict(springs_run *run)
         springs_body *next = run->w.predicted + i;
         *next = run->s.bodies[i];
         run->w.inertia[i] = (mat3){{0}};
-        if (!run->held) {
+        bool still = run->held || prop->fixed;
+        if (prop->fixed) *next = body_place(m, prop, run->input->joints);
+        if (!still) {
             vec3 velocity = vec3_add(vec3_load(next->velocity), fall);
             velocity = vec3_add(velocity, springs_blow(run, next->centre));
             vec3_store(next->centre, vec3_madd(vec3_load(next->centre), velocity, h));
             rotation_store(next, quat_multiply(turn_quat(vec3_scale(vec3_load(next->spin), h)), body_rotation(next)));
             run->w.inertia[i] = inertia_turned(prop, body_rotation(next), h * h);
         }
-        run->w.motions[i] =
-            (springs_motion){.give = run->held ? 0 : h * h / prop->mass, .give_turn = run->w.inertia[i]};
+        run->w.motions[i] = (springs_motion){.give = still ? 0 : h * h / prop->mass, .give_turn = run->w.inertia[i]};
         for (int p = 0; p < prop->point_count; p++)
             vec3_store(run->s.x + NODE * (prop->first + p), springs_body_point(next, prop->rest + 3 * p));
     }
+}
+
+void springs_props_predict(springs_run *run)
+{
+    const springs_model *m = run->m;
+    float h = run->h;
+    vec3 fall = vec3_scale(springs_fall(run), h);
+    springs_bodies_predict(run);
     for (int k = 0; k < m->prop_count; k++) {
         const springs_prop *prop = m->props + k;
         bool touching = run->s.bodies[k].touching != 0;
@@ -329,7 +380,8 @@ void springs_props_finish(springs_run *run)
     for (int i = 0; i < m->prop_count; i++) {
         const springs_prop *prop = m->props + i;
         springs_body *body = run->s.bodies + i;
-        if (prop->soft || run->held) continue;
+        if (prop->fixed) *body = run->w.predicted[i];
+        if (prop->soft || prop->fixed || run->held) continue;
         springs_body next = run->w.predicted[i];
         const springs_motion *motion = run->w.motions + i;
         vec3_store(next.centre, vec3_add(vec3_load(next.centre), motion->shift));

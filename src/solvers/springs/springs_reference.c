@@ -72,11 +72,15 @@ static cutis_result shapes_build(const solver_build *build, springs_reference_pa
     cutis_result result = CUTIS_OK;
     uint8_t *marks = ARENA_ARRAY(temporary, uint8_t, r->point_count + 1);
     if (!marks) return error_memory(error, "a reference shape");
-    if (r->used[SPRINGS_SHAPE_METABALLS]) {
+    if (!r->used[SPRINGS_SHAPE_METABALLS])
+        r->metaballs = NULL;
+    else if (!r->metaballs) {
         shape_marks(r, SPRINGS_SHAPE_METABALLS, marks);
         result = springs_metaballs_build(build, bones, marks, &r->metaballs, error);
     }
-    if (!result && r->used[SPRINGS_SHAPE_DFFD]) {
+    if (!r->used[SPRINGS_SHAPE_DFFD])
+        r->dffd = NULL;
+    else if (!result && !r->dffd) {
         shape_marks(r, SPRINGS_SHAPE_DFFD, marks);
         result = springs_dffd_build(build, parameters, bones, marks, &r->dffd, error);
     }
@@ -112,18 +116,24 @@ static void choice_tell(const solver_build *build, int parameter, const springs_
              counts[SPRINGS_SHAPE_LBS] > 3 ? ", ..." : "");
 }
 
+/*
+ * Shapes that were made for the choice serve all points that could need them, and stay. An explicit dffd elsewhere
+ * needs more points than those of fingers: then it is made again.
+ */
+static void choice_release(const solver_build *build, springs_reference_parameters parameters, springs_reference *r)
+{
+    for (int j = 0; j < build->character->joint_count; j++)
+        if (bone_shape(build, j, parameters.reference) == SPRINGS_SHAPE_DFFD) r->dffd = NULL;
+}
+
 /* Replace SPRINGS_SHAPE_AUTO by the shape that suits each joint. */
 static cutis_result choice_make(const solver_build *build, springs_reference_parameters parameters,
-                                const springs_bones *bones, const springs_reference *r, springs_shape *shapes,
+                                const springs_bones *bones, springs_reference *r, springs_shape *shapes,
                                 cutis_error *error)
 {
     const point_weights *weights = build->weights;
     int joint_count = build->character->joint_count;
-    arena trial = arena_create(&build->allocator), temporary = arena_create(&build->allocator);
-    solver_build tried = *build;
-    tried.memory = &trial;
-    springs_metaballs *metaballs = NULL;
-    springs_dffd *dffd = NULL;
+    arena temporary = arena_create(&build->allocator);
     uint8_t *marks = ARENA_ARRAY(&temporary, uint8_t, r->point_count + 1);
     int *hands = ARENA_ARRAY(&temporary, int, joint_count + 1);
     springs_shape *chosen = ARENA_ARRAY(&temporary, springs_shape, joint_count + 1);
@@ -132,7 +142,7 @@ static cutis_result choice_make(const solver_build *build, springs_reference_par
     /* metaballs for all points */
     if (!result) {
         memset(marks, 1, (size_t)r->point_count);
-        result = springs_metaballs_build(&tried, bones, marks, &metaballs, error);
+        result = springs_metaballs_build(build, bones, marks, &r->metaballs, error);
     }
 
     /* dffd for those of fingers */
@@ -145,14 +155,15 @@ static cutis_result choice_make(const solver_build *build, springs_reference_par
                 marks[p] |= weights->weights[i] > 0 && hands[weights->joints[i]] >= 0;
             any = any || marks[p];
         }
-        if (any) result = springs_dffd_build(&tried, parameters, bones, marks, &dffd, error);
+        if (any) result = springs_dffd_build(build, parameters, bones, marks, &r->dffd, error);
     }
     if (!result)
-        result = springs_shapes_choose(build, &r->skin, r->parents, metaballs, dffd, hands, &temporary, chosen, error);
+        result =
+            springs_shapes_choose(build, &r->skin, r->parents, r->metaballs, r->dffd, hands, &temporary, chosen, error);
     for (int j = 0; j < joint_count && !result; j++)
         if (shapes[j] == SPRINGS_SHAPE_AUTO) shapes[j] = chosen[j];
     if (!result) choice_tell(build, parameters.reference, bones, shapes);
-    arena_destroy(&trial);
+    if (!result) choice_release(build, parameters, r);
     arena_destroy(&temporary);
     return result;
 }
@@ -174,8 +185,7 @@ static cutis_result reference_make(const solver_build *build, springs_reference_
     if (fitted) result = springs_bones_build(build, &bones, temporary, error);
     if (!result && choose) result = choice_make(build, parameters, &bones, r, shapes, error);
     if (!result) result = mix_build(build, shapes, r, error);
-    if (!result && (r->used[SPRINGS_SHAPE_METABALLS] || r->used[SPRINGS_SHAPE_DFFD]))
-        result = shapes_build(build, parameters, &bones, r, temporary, error);
+    if (!result && fitted) result = shapes_build(build, parameters, &bones, r, temporary, error);
     return result;
 }
 

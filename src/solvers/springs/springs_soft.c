@@ -206,12 +206,12 @@ static cutis_result masses_find(const springs_model *m, springs_prop *prop, shap
     bool solid = *volume > 1e-12;
     double cubic = (double)m->metres * (double)m->metres * (double)m->metres;
     double mass = (double)prop->source->mass;
-    if (!solid && (prop->soft || !(mass > 0)))
+    if (!solid && !prop->fixed && (prop->soft || !(mass > 0)))
         return error_set(error, CUTIS_ERROR_DATA,
                          "prop \"%s\" encloses no volume, so that it has no weight and cannot be filled: close its "
                          "surface, turn its faces outwards, or give a rigid one a mass",
                          prop->source->name);
-    if (!(mass > 0)) mass = 1000 * *volume * cubic;
+    if (!(mass > 0)) mass = solid ? 1000 * *volume * cubic : 1;
     prop->mass = (float)(mass * (double)m->metres);
     if (solid) {
         for (int k = 0; k < 3; k++) centre[k] /= *volume;

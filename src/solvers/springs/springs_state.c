@@ -79,6 +79,7 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     /* reset, recovery, reference shape */
     s.walk = KIT_CARVE(&block, float, kit_walk_floats(m->character));
     s.nodes = KIT_CARVE(&block, bvh_node, m->tree.node_count);
+    s.prop_nodes = KIT_CARVE(&block, bvh_node, m->prop_nodes);
     s.reference = KIT_CARVE(&block, char, springs_reference_scratch_size(m->reference));
     char *contact = KIT_CARVE(&block, char, contact_work_size(&m->surface));
     if (contact) s.contact = contact_work_make(&m->surface, contact);
@@ -174,8 +175,12 @@ void springs_prop_get(const void *data, const void *state, int index, cutis_prop
     const springs_report *report = s.reports + index;
     for (int c = 0; c < 3; c++) prop->force[c] = report->force[c];
     prop->penetration = report->penetration * m->size;
+    prop->crossings = report->crossings;
+    prop->bone = report->bone_depth > 0 ? report->bone : -1;
+    prop->bone_depth = report->bone_depth * m->size;
     if (m->prop_of[index] < 0) return;
     const springs_prop *own = m->props + m->prop_of[index];
+    if (own->fixed) return;
     const springs_body *body = s.bodies + m->prop_of[index];
     quat q = {body->rotation[0], body->rotation[1], body->rotation[2], body->rotation[3]};
     mat3 r = quat_matrix(q);

@@ -125,6 +125,18 @@ static bool point_inside(const springs_run *run, const bvh *tree, int p)
     return bvh_ray_winding(tree, x, middle, vec3_normalize(normal), triangle) >= 1;
 }
 
+void springs_yield_return(springs_run *run)
+{
+    const springs_model *m = run->m;
+    float keep = (float)det_exp(-(double)run->h / RETURN_TIME);
+    for (int p = 0; p < m->point_count; p++) {
+        if (!(run->s.released[p] > 0) || m->frozen[p]) continue;
+        float *x = run->s.x + NODE * p;
+        vec3 held = vec3_add(vec3_load(run->s.reference + NODE * p), vec3_load(run->s.elongation + NODE * p));
+        vec3_store(x, vec3_lerp(vec3_load(x), held, keep));
+    }
+}
+
 int springs_yield_update(springs_run *run)
 {
     const springs_model *m = run->m;
@@ -133,15 +145,6 @@ int springs_yield_update(springs_run *run)
     regions_release(run);
     for (int p = 0; p < n; p++) count += released[p] > 0;
     if (count == 0) return 0;
-
-    /* released skin goes back over a few substeps */
-    float keep = (float)det_exp(-(double)run->h / RETURN_TIME);
-    for (int p = 0; p < n; p++) {
-        float *x = run->s.x + NODE * p;
-        vec3 now = vec3_load(x), before = vec3_load(run->s.elongation + NODE * p);
-        vec3 held = vec3_add(vec3_load(run->s.reference + NODE * p), before);
-        if (released[p] > 0 && !m->frozen[p]) vec3_store(x, vec3_lerp(now, held, keep));
-    }
 
     /* what crosses */
     bvh tree = m->tree;
