@@ -31,6 +31,8 @@ static void print_text(const cutis_quality *q, double fps)
         {"volume_error_max", "largest |V / V_rest - 1|", false, q->volume_error_max, q->worst_volume_frame},
         {"volume_error_mean", "its mean over frames", false, q->volume_error_mean, -1},
         {"volume_min_ratio", "smallest V / V_rest", false, q->volume_min_ratio, -1},
+        {"volume_union", "largest error of the volume with overlaps counted once", false, q->volume_union,
+         q->worst_union_frame},
         {"self_intersections_rest", "intersecting pairs of triangles at rest", true, q->self_intersections_rest, -1},
         {"self_intersections_max", "the most in one frame", true, q->self_intersections_max,
          q->worst_intersection_frame},

@@ -20,6 +20,7 @@ json_t *quality_json(const cutis_quality *q, double fps)
     json_object_set_new(root, "volume_error_max", cli_json_real(q->volume_error_max));
     json_object_set_new(root, "volume_error_mean", cli_json_real(q->volume_error_mean));
     json_object_set_new(root, "volume_min_ratio", cli_json_real(q->volume_min_ratio));
+    json_object_set_new(root, "volume_union", cli_json_real(q->volume_union));
     json_object_set_new(root, "self_intersections_rest", json_integer(q->self_intersections_rest));
     json_object_set_new(root, "self_intersections_max", json_integer(q->self_intersections_max));
     json_object_set_new(root, "self_intersections_mean", cli_json_real(q->self_intersections_mean));

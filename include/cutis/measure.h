@@ -28,6 +28,8 @@ typedef struct cutis_quality {
     double penetration_max; /* deepest surface point inside the body, over the size */
     int non_finite;         /* values that are not finite */
     int worst_volume_frame, worst_intersection_frame, worst_section_frame, worst_penetration_frame; /* -1: none */
+    double volume_union;     /* largest |U/U_rest - 1| over frames, U the volume with overlaps counted once */
+    int worst_union_frame;   /* -1: none */
 } cutis_quality;
 
 /* Measure frames (frame_count x vertex_count x 3) against the rest pose. */
@@ -43,7 +45,7 @@ typedef struct cutis_figure {
     double value; /* NAN: the result has none */
 } cutis_figure;
 
-enum { CUTIS_QUALITY_FIGURES = 12 };
+enum { CUTIS_QUALITY_FIGURES = 13 };
 /* The figures of a quality that can be bounded, by the names of docs/CONVENTIONS.md: (CUTIS_QUALITY_FIGURES). */
 CUTIS_API void cutis_quality_figures(const cutis_quality *quality, cutis_figure *figures);
 

@@ -269,6 +269,7 @@ static void report_quality(json_text *j, const cutis_bake_result *r)
     json_put_real(j, "volume_error_max", q->volume_error_max);
     json_put_real(j, "volume_error_mean", q->volume_error_mean);
     json_put_real(j, "volume_min_ratio", q->volume_min_ratio);
+    json_put_real(j, "volume_union", q->volume_union);
     json_put_integer(j, "self_intersections_rest", q->self_intersections_rest);
     json_put_integer(j, "self_intersections_max", q->self_intersections_max);
     json_put_real(j, "self_intersections_mean", q->self_intersections_mean);

@@ -13,6 +13,7 @@ void cutis_quality_figures(const cutis_quality *q, cutis_figure *figures)
         {"volume_error_max", q->volume_error_max},
         {"volume_error_mean", q->volume_error_mean},
         {"volume_min_ratio", q->volume_min_ratio},
+        {"volume_union", q->volume_union},
         {"self_intersections_max", q->self_intersections_max},
         {"self_intersections_mean", q->self_intersections_mean},
         {"self_intersections_rest", q->self_intersections_rest},

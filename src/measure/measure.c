@@ -25,6 +25,7 @@
 
 #include "measure/depth.h"
 #include "measure/section.h"
+#include "measure/union.h"
 
 enum {
     BLOCKS = 16, /* at most this many frames at a time; each takes some 150 bytes a triangle */
@@ -47,13 +48,14 @@ typedef struct ratio_counts {
 typedef struct measure_block {
     depth_scratch depth;
     float *points;                     /* (point_count x 3) */
+    union_scratch overlap;             /* with WANT_OTHERS */
     ratio_counts *counts[RATIO_KINDS]; /* with WANT_OTHERS */
 } measure_block;
 
 typedef struct measure_frame {
     bool finite;
     int non_finite, intersections;
-    double volume, penetration, section;
+    double volume, volume_union, penetration, section;
     double acceleration2; /* sum over points; negative for a frame without two finite neighbours */
 } measure_frame;
 
@@ -193,6 +195,7 @@ static void frames_block(void *context, int begin, int end)
                                                      q->wanted & WANT_PENETRATION ? &result->penetration : NULL);
             if (!(q->wanted & WANT_OTHERS)) continue;
             result->section = sections_ratio(q->sections, block->points);
+            result->volume_union = union_volume(&q->m, block->points, &block->overlap);
             if (f > 0 && f + 1 < q->frame_count && q->results[f - 1].finite && q->results[f + 1].finite)
                 result->acceleration2 = acceleration2(q, f);
             for (int kind = 0; kind < RATIO_KINDS; kind++) ratios_count(q, kind, block->points, block->counts[kind]);
@@ -258,6 +261,7 @@ static cutis_result measurement_run(measurement *q, const cutis_jobs *jobs, aren
         measure_block *block = &q->blocks[b];
         block->points = ARENA_ARRAY(memory, float, 3 * (size_t)q->m.point_count);
         if (q->wanted & (WANT_INTERSECTIONS | WANT_PENETRATION)) depth_scratch_create(&block->depth, &q->b, memory);
+        if (q->wanted & WANT_OTHERS) union_scratch_create(&block->overlap, memory);
         for (int kind = 0; kind < RATIO_KINDS && q->wanted & WANT_OTHERS; kind++)
             block->counts[kind] = ARENA_ARRAY(memory, ratio_counts, 1);
     }
@@ -285,7 +289,9 @@ static void quality_fill(measurement *q, const cutis_jobs *jobs, cutis_quality *
                                .worst_volume_frame = -1,
                                .worst_intersection_frame = -1,
                                .worst_section_frame = -1,
-                               .worst_penetration_frame = -1};
+                               .worst_penetration_frame = -1,
+                               .worst_union_frame = -1};
+    double union_rest = union_volume(&q->m, q->m.positions, &q->blocks[0].overlap);
     quality->self_intersections_rest = depth_examine(&q->b, &q->blocks[0].depth, q->m.positions, NULL);
     double volume_sum = 0, intersection_sum = 0, acceleration_sum = 0, volume_min = INFINITY;
     int finite_count = 0, acceleration_count = 0;
@@ -300,6 +306,11 @@ static void quality_fill(measurement *q, const cutis_jobs *jobs, cutis_quality *
             volume_min = MIN(volume_min, ratio);
             if (quality->worst_volume_frame < 0 || error > quality->volume_error_max)
                 quality->volume_error_max = error, quality->worst_volume_frame = f;
+        }
+        if (quality->volume_rest != 0 && union_rest > 0 && !isnan(frame->volume_union)) {
+            double error = fabs(frame->volume_union / union_rest - 1);
+            if (quality->worst_union_frame < 0 || error > quality->volume_union)
+                quality->volume_union = error, quality->worst_union_frame = f;
         }
         intersection_sum += frame->intersections;
         if (frame->intersections > quality->self_intersections_max)
