@@ -217,7 +217,7 @@ void springs_bone_sections(const solver_build *build, const springs_bones *bones
 /* ---- folds ---- */
 
 /* Distance of the two sides of a fold at its edge, in radii. */
-static const float fold_gap = 0.15f;
+static const float fold_gap = 0.08f;
 
 /* The mean direction of a joint's bones. */
 static vec3 bones_direction(const springs_bones *bones, int joint, float *radius)

@@ -41,6 +41,8 @@ static const float surface_field = 1.0f / 16;
 static const float field_floor = 1e-20f;
 /* Rays along which the level rises by less than this in a distance from the bone are none. */
 static const float least_slope = 0.05f;
+/* Flesh of a bent limb keeps its volume, which the field does not know: of its pull inwards only this counts. */
+static const float inward_share = 0.5f;
 /* How far a step and all steps together may go, in distances of the point from its bone. */
 static const float step_reach = 0.4f, total_reach = 0.4f;
 
@@ -512,6 +514,7 @@ static void balls_block(void *context, int begin, int end)
         /* As far as the field is to be trusted, and never far: the bound sets in smoothly. */
         vfloat share = way / v_max(reach * total_reach, v_set(1e-30f));
         way = way * free / v_sqrt(1 + share * share);
+        way = v_select(v_less(way, v_set(0)), way * inward_share, way);
         for (int a = 0; a < 3; a++) v_store(at[a], start[a] + ray[a] * way);
         for (int lane = 0; lane < LANES; lane++) {
             int p = m->points[block * LANES + lane];
