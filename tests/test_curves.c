@@ -298,6 +298,34 @@ static void volume_between_examples_is_near_the_mean_of_the_ends(void **state)
             for (int k = 1; k < 4 && place == 2; k++) assert_true(volumes[0] < volumes[k]);
         }
         for (int k = 1; k < 4; k++) assert_true(sums[0] < sums[k]);
+
+        /* the same without the warp, and how far the skin's stiffness moves points half way, with the warp and without
+         */
+        double moved[2] = {0, 0};
+        for (int warp = 0; warp < 2; warp++) {
+            const cutis_setting soft[] = {settings[0], settings[1], {"warp", warp ? "1" : "0"}, {"skin_young", "4.2"}};
+            const cutis_setting stiff[] = {settings[0], settings[1], soft[2], {"skin_young", "42000"}};
+            runner two[3] = {runner_make(c, "curves", soft, 4), runner_make(c, "curves", stiff, 4),
+                             runner_make(c, "curves", soft, 3)};
+            for (int place = 1; place < 4 && !warp; place++) {
+                double even = first + (last - first) * 0.25 * place;
+                cutis_pose_blend(c, 0, time, 0.25f * (float)place, joints);
+                double volume = mesh_volume(c->triangle_count, c->triangles, runner_pose(&two[2], joints));
+                print_message("%-8s %6.2f %8.3f with warp = 0\n", scenes[s].name, 0.25 * place,
+                              100 * fabs(volume / even - 1));
+            }
+            cutis_pose_blend(c, 0, time, 0.5f, joints);
+            const float *a = runner_pose(&two[0], joints);
+            const float *b = runner_pose(&two[1], joints);
+            for (int i = 0; i < 3 * c->vertex_count; i++)
+                moved[warp] = fmax(moved[warp], fabs((double)a[i] - b[i]) / c->size);
+            for (int k = 0; k < 3; k++) runner_free(&two[k]);
+        }
+        print_message(
+            "%-8s skin_young 4.2 against 42000 kPa moves points by %.3f %% of the size without the warp, %.3f %% "
+            "with it\n",
+            scenes[s].name, 100 * moved[0], 100 * moved[1]);
+        assert_true(moved[0] > 0);
         free(joints), free(blend), free(end);
         for (int k = 0; k < 3; k++) runner_free(&all[k]);
         cutis_character_destroy(c);

@@ -9,6 +9,13 @@
 
 /* Of the points of a component, the least that must see a bone for heat to be trusted with it. */
 static const float HEAT_SHARE = 0.3f;
+/* A piece beside the largest one whose weight is for this share one joint's is a hard part of it: helmet, hair, boot.
+ * An open piece may go on in another one across a seam: it must be more clearly the joint's own. */
+static const double HARD_SHARE = 0.5;
+static const double HARD_SHARE_OPEN = 0.7;
+enum { HARD_POINTS = 8 };
+/* How far the last bone of a limb may reach through several parts, of the size. */
+static const float LEAF_REACH = 0.3f;
 /* A loose piece of less than this part of the points and of the size is moved as one rigid thing. */
 static const float ISLAND_SHARE = 0.05f, ISLAND_SIZE = 0.1f;
 
@@ -54,19 +61,29 @@ bool rig_influences_set(rig_influences *influences, int point, const double *val
     return count > 0;
 }
 
-/* Where a leaf's bone ends: most of the way to the surface in the direction that its parent comes from. */
-static vec3 leaf_tip(const mesh *m, const bvh *tree, vec3 from, vec3 joint)
+/*
+ * Where a leaf's bone ends: most of the way to the surface in the direction that its parent comes from. A body of
+ * several parts is left at the last of them, a head through its helmet.
+ */
+static vec3 leaf_tip(const mesh *m, const bvh *tree, float size, vec3 from, vec3 joint)
 {
     vec3 along = vec3_sub(joint, from);
     float length = vec3_length(along);
     if (!(length > 0)) return joint;
-    bvh_hit hit = bvh_ray(tree, m->positions, joint, along, 0, 3);
-    return vec3_madd(joint, along, hit.triangle >= 0 ? 0.8f * hit.distance : 0.5f);
+    bool parts = m->component_count > 1;
+    float reach = parts ? MAX(3.0f, LEAF_REACH * size / length) : 3;
+    bvh_hit hit = bvh_ray(tree, m->positions, joint, along, 0, reach);
+    float end = hit.triangle >= 0 ? hit.distance : -1;
+    for (int round = 0; round < 64 && parts && hit.triangle >= 0; round++) {
+        end = hit.distance;
+        hit = bvh_ray(tree, m->positions, joint, along, end + 1e-4f * size / length, reach);
+    }
+    return vec3_madd(joint, along, end >= 0 ? 0.8f * end : 0.5f);
 }
 
 cutis_result rig_bones_make(int joint_count, const int *parents, const float *positions, const bool *takes_part,
-                            const mesh *m, const bvh *tree, arena *memory, rig_bone **bones, int *bone_count,
-                            cutis_error *error)
+                            const mesh *m, const bvh *tree, float size, arena *memory, rig_bone **bones,
+                            int *bone_count, cutis_error *error)
 {
     bool *has_child = ARENA_ARRAY(memory, bool, joint_count);
     rig_bone *made = ARENA_ARRAY(memory, rig_bone, 2 * joint_count);
@@ -79,7 +96,7 @@ cutis_result rig_bones_make(int joint_count, const int *parents, const float *po
         if (parents[j] >= 0 && takes_part[parents[j]])
             made[count++] = (rig_bone){parents[j], vec3_load(positions + 3 * parents[j]), at};
         if (takes_part[j] && !has_child[j]) {
-            vec3 tip = parents[j] >= 0 ? leaf_tip(m, tree, vec3_load(positions + 3 * parents[j]), at) : at;
+            vec3 tip = parents[j] >= 0 ? leaf_tip(m, tree, size, vec3_load(positions + 3 * parents[j]), at) : at;
             made[count++] = (rig_bone){j, at, tip};
         }
     }
@@ -198,6 +215,55 @@ static void troubles_tell(const mesh *m, rig_report *report)
         rig_say(report, "%d edges join three or more triangles, where parts touch or are welded together", nonmanifold);
 }
 
+/*
+ * Hard parts: a component beside the largest one that belongs to one joint for the most part goes with that joint as a
+ * whole. Clothing, which spans several, stays soft, and so do shreds of a torn surface. members: (point_count) points
+ * by component; first: (component_count + 1). Returns how many.
+ */
+static int hard_parts_bind(const mesh *m, const component_facts *facts, const uint8_t *served, const int *first,
+                           const int *members, rig_influences *w, double *values, int joint_count)
+{
+    int largest = 0;
+    int count = 0;
+    for (int c = 1; c < m->component_count; c++)
+        if (facts[c].points > facts[largest].points) largest = c;
+    for (int c = 0; c < m->component_count; c++) {
+        if (c == largest || facts[c].points < HARD_POINTS) continue;
+
+        /* what each joint holds */
+        memset(values, 0, (size_t)joint_count * sizeof *values);
+        int most = 0;
+        for (int i = first[c]; i < first[c + 1]; i++) {
+            const int *joints = w->joints + members[i] * w->limit;
+            const float *weights = w->weights + members[i] * w->limit;
+
+            /* far from all bones the voxels' weights mix them: there the nearest one counts */
+            bool far = served[members[i]] == 2;
+            if (far) values[joints[0]] += 1;
+            for (int k = 0; k < w->limit && !far; k++) values[joints[k]] += weights[k];
+        }
+        for (int j = 1; j < joint_count; j++)
+            if (values[j] > values[most]) most = j;
+        double share = m->component_closed[c] ? HARD_SHARE : HARD_SHARE_OPEN;
+        if (!(values[most] > share * facts[c].points)) continue;
+
+        for (int j = 0; j < joint_count; j++) values[j] = j == most;
+        for (int i = first[c]; i < first[c + 1]; i++) rig_influences_set(w, members[i], values, joint_count);
+        count++;
+    }
+    return count;
+}
+
+/* Points by component, by counting. */
+static void members_list(const mesh *m, const component_facts *facts, int *first, int *members)
+{
+    first[0] = 0;
+    for (int c = 0; c < m->component_count; c++) first[c + 1] = first[c] + facts[c].points;
+    for (int p = 0; p < m->point_count; p++) members[first[m->point_component[p]]++] = p;
+    for (int c = m->component_count; c > 0; c--) first[c] = first[c - 1];
+    first[0] = 0;
+}
+
 typedef struct binding {
     const cutis_rig_def *def;
     rig_body body;
@@ -289,7 +355,7 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint
     b.body = (rig_body){
         .mesh = m, .tree = &tree, .joint_count = joint_count, .size = def->character->size, .jobs = def->jobs};
     if (status == CUTIS_OK)
-        status = rig_bones_make(joint_count, parents, positions, takes_part, m, &tree, &scratch, &bones,
+        status = rig_bones_make(joint_count, parents, positions, takes_part, m, &tree, b.body.size, &scratch, &bones,
                                 &b.body.bone_count, error);
     if (status == CUTIS_OK && b.body.bone_count == 0)
         status = error_set(error, CUTIS_ERROR_DATA, "the skeleton has no bone to weigh vertices with");
@@ -304,6 +370,8 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint
     b.served = ARENA_ARRAY(&scratch, uint8_t, m->point_count);
     b.component_hot = ARENA_ARRAY(&scratch, uint8_t, m->component_count);
     b.visible = ARENA_ARRAY(&scratch, float, m->component_count);
+    int *first = ARENA_ARRAY(&scratch, int, m->component_count + 1);
+    int *members = ARENA_ARRAY(&scratch, int, m->point_count);
     b.facts = components_look(m, b.body.size, &scratch);
     if (status == CUTIS_OK && (scratch.failed || memory->failed)) status = error_memory(error, "weights");
 
@@ -322,6 +390,9 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint
     if (status == CUTIS_OK) {
         for (int c = 0; c < m->component_count; c++)
             if (b.facts[c].island && b.facts[c].points > 1) component_stiffen(m, c, w, values, joint_count);
+        members_list(m, b.facts, first, members);
+        int hard = hard_parts_bind(m, b.facts, b.served, first, members, w, values, joint_count);
+        if (hard) rig_say(report, "%d parts are hard: each goes with one joint as a whole", hard);
         served_tell(&b, w, names, report, result);
     }
     arena_destroy(&scratch);

@@ -23,10 +23,14 @@ enum { CANDIDATES = 4, SHARED = 4, BLOCK = 8, GRAIN = 256 };
 /* The least cotangent weight of an edge: the matrix stays positive definite, and weights between 0 and 1. */
 static const double LEAST_FLOW = 1e-3;
 
+/* A bone that is this many times as far as the nearest one serves a point only because that one is hidden. */
+static const float DIRECT = 1.4f;
+
 typedef struct source {
     float heat;         /* H, 1 / distance^2; 0 when nothing is visible */
     int count;          /* joints that share it */
     int joints[SHARED]; /* equally near */
+    bool direct;        /* no bone is much nearer that is hidden */
 } source;
 
 typedef struct seek {
@@ -61,6 +65,7 @@ static void sources_find(void *context, int begin, int end)
         float distances[CANDIDATES];
         found->heat = 0;
         found->count = 0;
+        found->direct = false;
 
         /* The nearest bones, by insertion; equal distances keep the order of the bones. */
         for (int b = 0; b < body->bone_count; b++) {
@@ -82,6 +87,7 @@ static void sources_find(void *context, int begin, int end)
                 float floor2 = 1e-8f * body->size * body->size; /* a bone on the surface would be infinitely hot */
                 found->heat = 1 / MAX(distances[k], floor2);
                 limit = distances[k] * 1.0002f;
+                found->direct = distances[k] < DIRECT * DIRECT * distances[0];
             }
             bool known = false;
             for (int j = 0; j < found->count; j++) known = known || found->joints[j] == bone->joint;
@@ -297,10 +303,11 @@ cutis_result heat_weights(const rig_body *body, const cutis_allocator *allocator
         for (int c = 0; c < m->component_count; c++) visible_share[c] = 0, component_served[c] = 0;
         for (int p = 0; p < m->point_count; p++) {
             totals[m->point_component[p]]++;
-            if (sources[p].count) visible_share[m->point_component[p]]++;
+            if (sources[p].direct) visible_share[m->point_component[p]]++;
+            if (sources[p].count) component_served[m->point_component[p]] = 1;
         }
         for (int c = 0; c < m->component_count; c++) {
-            component_served[c] = visible_share[c] > 0 && totals[c] > 1;
+            component_served[c] = component_served[c] && totals[c] > 1;
             if (totals[c]) visible_share[c] /= (float)totals[c];
         }
         for (int p = 0; p < m->point_count; p++) {

@@ -55,7 +55,7 @@ bool rig_influences_set(rig_influences *influences, int point, const double *val
 
 /*
  * Bone heat. component_served[c] is set for every component that some bone is visible from; the points of the others
- * are left alone. visible_share[c] tells which part of a component's points saw a bone.
+ * are left alone. visible_share[c] tells which part of a component's points saw a bone that is about the nearest one.
  */
 cutis_result heat_weights(const rig_body *body, const cutis_allocator *allocator, rig_influences *influences,
                           uint8_t *component_served, float *visible_share, cutis_error *error);
@@ -68,8 +68,8 @@ cutis_result voxel_weights(const rig_body *body, int resolution, const cutis_all
 
 /* Bones of a skeleton: joints (joint_count x 3 positions), parents, and which take part. Leaves get a tip by a ray. */
 cutis_result rig_bones_make(int joint_count, const int *parents, const float *positions, const bool *takes_part,
-                            const mesh *m, const bvh *tree, arena *memory, rig_bone **bones, int *bone_count,
-                            cutis_error *error);
+                            const mesh *m, const bvh *tree, float size, arena *memory, rig_bone **bones,
+                            int *bone_count, cutis_error *error);
 
 /* Weights of all points by the method of the definition, with islands and gaps closed. */
 typedef struct rig_weights_result {

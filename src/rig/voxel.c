@@ -4,22 +4,23 @@
  * The body is cut into voxels; distances from each bone run through solid voxels only, so that they work where a
  * surface has holes, islands or crossings. Weights fall with the fourth power of the distance (their falloff 1).
  *
- * Departures: inside is what two of three axes call inside by parity, on the processor, so that a hole spoils one
- * axis only. One search spreads all bones together, and a voxel takes only the nearest few, which is all that the
- * weights need: the cost does not grow with the number of bones.
+ * Departures: inside is the solid of all parts (body/solid.h), on the processor, so that holes are closed and parts
+ * that overlap, a head in its helmet, are one. One search spreads all bones together, and a voxel takes only the
+ * nearest few, which is all that the weights need: the cost does not grow with the number of bones.
  */
 #include <string.h>
 
+#include "body/solid.h"
 #include "rig/rigging.h"
 
-enum { SLOTS = RIG_MAX_INFLUENCES, OUTSIDE = 0, VOTE = 1, SURFACE = 8, SOLID_VOTES = 2 };
+enum { SLOTS = RIG_MAX_INFLUENCES };
 
 typedef struct voxels {
     int n[3];
     size_t count;
     float h;
     vec3 origin;    /* lowest corner of voxel 0 */
-    uint8_t *cells; /* votes of the axes, and SURFACE */
+    uint8_t *cells; /* 1 inside and where the surface passes */
     int *solid;     /* (count) number among the solid voxels, -1 outside */
     int solid_count;
     int *cell_of;     /* (solid_count) */
@@ -112,66 +113,18 @@ static void surface_mark(const mesh *m, voxels *v)
                     vec3 centre = cell_centre(v, x, y, z);
                     vec3 away = vec3_sub(triangle_closest(centre, p[0], p[1], p[2], weights), centre);
                     if (fabsf(away.x) <= half && fabsf(away.y) <= half && fabsf(away.z) <= half)
-                        v->cells[cell_index(v, x, y, z)] |= SURFACE;
+                        v->cells[cell_index(v, x, y, z)] = 1;
                 }
     }
     for (int i = 0; i < m->point_count; i++) {
         int cell[3];
         cell_at(v, vec3_load(m->positions + 3 * i), cell);
-        v->cells[cell_index(v, cell[0], cell[1], cell[2])] |= SURFACE;
+        v->cells[cell_index(v, cell[0], cell[1], cell[2])] = 1;
     }
 }
 
-/* One vote for every voxel that lies behind an odd number of crossings along `axis`. toggles: (count), zeroed here. */
-static void parity_vote(const mesh *m, int axis, voxels *v, uint8_t *toggles)
-{
-    int u = (axis + 1) % 3, w = (axis + 2) % 3;
-    const float origin[3] = {v->origin.x, v->origin.y, v->origin.z};
-    memset(toggles, 0, v->count);
-    for (int t = 0; t < m->triangle_count; t++) {
-        double p[3][3];
-        int low[2], high[2];
-        for (int k = 0; k < 3; k++)
-            for (int a = 0; a < 3; a++) /* in voxels; the sample lines pass a little beside round numbers */
-                p[k][a] = (m->positions[3 * m->triangles[3 * t + k] + a] - origin[a]) / v->h - 0.5 - 1.37e-4 * (a + 1);
-        for (int i = 0; i < 2; i++) {
-            int a = i ? w : u;
-            low[i] = MAX((int)ceil(MIN(p[0][a], MIN(p[1][a], p[2][a]))), 0);
-            high[i] = MIN((int)floor(MAX(p[0][a], MAX(p[1][a], p[2][a]))), v->n[a] - 1);
-        }
-        double area = (p[1][u] - p[0][u]) * (p[2][w] - p[0][w]) - (p[2][u] - p[0][u]) * (p[1][w] - p[0][w]);
-        if (area == 0) continue;
-        for (int iw = low[1]; iw <= high[1]; iw++)
-            for (int iu = low[0]; iu <= high[0]; iu++) {
-                double weight[3];
-                bool inside = true;
-                for (int k = 0; k < 3; k++) {
-                    const double *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
-                    weight[k] = ((b[u] - a[u]) * (iw - a[w]) - (b[w] - a[w]) * (iu - a[u])) / area;
-                    inside = inside && weight[k] >= 0;
-                }
-                if (!inside) continue;
-                double depth = weight[0] * p[0][axis] + weight[1] * p[1][axis] + weight[2] * p[2][axis];
-                int cell[3];
-                cell[u] = iu;
-                cell[w] = iw;
-                cell[axis] = MAX((int)ceil(depth), 0);
-                if (cell[axis] < v->n[axis]) toggles[cell_index(v, cell[0], cell[1], cell[2])] ^= 1;
-            }
-    }
-    const size_t steps[3] = {1, (size_t)v->n[0], (size_t)v->n[0] * (size_t)v->n[1]};
-    for (int iw = 0; iw < v->n[w]; iw++)
-        for (int iu = 0; iu < v->n[u]; iu++) {
-            size_t at = (size_t)iw * steps[w] + (size_t)iu * steps[u];
-            uint8_t inside = 0;
-            for (int i = 0; i < v->n[axis]; i++, at += steps[axis]) {
-                inside ^= toggles[at];
-                v->cells[at] = (uint8_t)(v->cells[at] + inside * VOTE);
-            }
-        }
-}
-
-static cutis_result voxels_build(voxels *v, const mesh *m, int resolution, arena *memory, cutis_error *error)
+static cutis_result voxels_build(voxels *v, const mesh *m, int resolution, const cutis_jobs *jobs, arena *memory,
+                                 cutis_error *error)
 {
     vec3 low = vec3_load(m->positions), high = low;
     for (int i = 1; i < m->point_count; i++) {
@@ -189,12 +142,19 @@ static cutis_result voxels_build(voxels *v, const mesh *m, int resolution, arena
     v->count = (size_t)v->n[0] * (size_t)v->n[1] * (size_t)v->n[2];
     v->cells = ARENA_ARRAY(memory, uint8_t, v->count);
     v->solid = ARENA_ARRAY(memory, int, v->count);
-    uint8_t *toggles = ARENA_ARRAY(memory, uint8_t, v->count);
     if (memory->failed) return error_memory(error, "voxel weights");
 
-    for (int axis = 0; axis < 3; axis++) parity_vote(m, axis, v, toggles);
+    /* the solid of all parts, and what the surface passes: sheets have no inside */
+    solid inside;
+    solid_def def = {m->point_count, m->positions, m->triangle_count, m->triangles, v->h, 2 * v->h, jobs};
+    cutis_result result = solid_build(&def, memory, &inside, error);
+    if (result != CUTIS_OK) return result;
+    for (int z = 0; z < v->n[2]; z++)
+        for (int y = 0; y < v->n[1]; y++)
+            for (int x = 0; x < v->n[0]; x++)
+                v->cells[cell_index(v, x, y, z)] = solid_sample(&inside, cell_centre(v, x, y, z)) < 0;
     surface_mark(m, v);
-    for (size_t i = 0; i < v->count; i++) v->solid[i] = v->cells[i] >= SOLID_VOTES ? v->solid_count++ : -1;
+    for (size_t i = 0; i < v->count; i++) v->solid[i] = v->cells[i] ? v->solid_count++ : -1;
     v->cell_of = ARENA_ARRAY(memory, int, v->solid_count);
     v->distances = ARENA_ARRAY(memory, float, (size_t)v->solid_count *SLOTS);
     v->joints = ARENA_ARRAY(memory, int, (size_t)v->solid_count *SLOTS);
@@ -301,7 +261,7 @@ cutis_result voxel_weights(const rig_body *body, int resolution, const cutis_all
     voxels v = {0};
     heap queue = {.allocator = allocator};
     double *values = ARENA_ARRAY(&memory, double, body->joint_count);
-    cutis_result result = voxels_build(&v, m, resolution, &memory, error);
+    cutis_result result = voxels_build(&v, m, resolution, body->jobs, &memory, error);
     bool kept = values != NULL;
     if (result == CUTIS_OK) {
         for (int b = 0; b < body->bone_count && kept; b++) kept = bone_seed(&v, &body->bones[b], &queue);
