@@ -294,6 +294,82 @@ static void broken_meshes_get_full_weights_and_sentences(void **state)
     cutis_character_destroy(man);
 }
 
+/* A cylinder has no limbs to see: four landmarks lay a person through it, and hold. One on the surface goes inside. */
+static void landmarks_lay_a_body_where_no_limbs_are_seen(void **state)
+{
+    (void)state;
+    cutis_character *cylinder = test_zoo("cylinder", 1);
+    const float *low = cylinder->bounds_min;
+    const float *high = cylinder->bounds_max;
+    double height = (double)high[1] - low[1];
+    float middle[2] = {0.5f * (low[0] + high[0]), 0.5f * (low[2] + high[2])};
+    cutis_rig_landmark landmarks[4] = {{"hips", {middle[0], (float)(low[1] + 0.5 * height), middle[1]}},
+                                       {"head", {middle[0], (float)(low[1] + 0.9 * height), middle[1]}},
+                                       {"foot_l", {high[0], (float)(low[1] + 0.05 * height), middle[1]}},
+                                       {"foot_r", {low[0], (float)(low[1] + 0.05 * height), middle[1]}}};
+    cutis_rig_def def = cutis_rig_def_default();
+    cutis_rig *rig = NULL;
+    cutis_error error;
+    def.character = cylinder;
+    def.skeleton = "biped";
+    def.landmarks = landmarks;
+    def.landmark_count = 4;
+    if (cutis_rig_create(&def, &rig, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    const cutis_character *c = rig->character;
+    int hips = cutis_character_find_joint(c, "hips");
+    int neck = cutis_character_find_joint(c, "neck");
+    int foot = cutis_character_find_joint(c, "foot_l");
+    assert_true(neck >= 0 && foot >= 0 && c->joint_count == 21);
+    assert_true(fabsf(c->joints[hips].inverse_bind[7] + landmarks[0].position[1]) < 1e-4f * c->size);
+    assert_true(-c->joints[neck].inverse_bind[7] > landmarks[0].position[1]);
+    assert_true(-c->joints[foot].inverse_bind[3] < high[0] - 0.01f * c->size);
+    cutis_rig_destroy(rig);
+    cutis_character_destroy(cylinder);
+}
+
+/* The man's skeleton in the dancer: its names and joints, in the dancer's places. */
+static void a_foreign_skeleton_is_fitted(void **state)
+{
+    (void)state;
+    cutis_character *man = test_zoo("man", 1);
+    cutis_character *dancer = test_zoo("dancer", 1);
+    cutis_rig_def def = cutis_rig_def_default();
+    cutis_rig *rig = NULL;
+    cutis_error error;
+    def.character = dancer;
+    def.pattern = man;
+    if (cutis_rig_create(&def, &rig, &error) != CUTIS_OK) fail_msg("%s", error.text);
+    const cutis_character *c = rig->character;
+    assert_int_equal(c->joint_count, man->joint_count);
+    double worst = 0;
+    double height = (double)dancer->bounds_max[1] - dancer->bounds_min[1];
+    float *made = malloc(12 * (size_t)c->joint_count * sizeof *made);
+    float *truth = malloc(12 * (size_t)dancer->joint_count * sizeof *truth);
+    cutis_pose_rest(c, made);
+    cutis_pose_rest(dancer, truth);
+    for (int j = 0; j < c->joint_count; j++) {
+        assert_string_equal(c->joints[j].name, man->joints[j].name);
+        int k = cutis_character_find_joint(dancer, c->joints[j].name);
+        double square = 0;
+        for (int i = 0; i < 3 && k >= 0; i++)
+            square += pow((double)made[12 * j + 4 * i + 3] - truth[12 * k + 4 * i + 3], 2);
+        worst = fmax(worst, sqrt(square) / height);
+    }
+    print_message("the man's skeleton in the dancer: worst joint %.2f %% of the height\n", 100 * worst);
+    assert_true(worst < 0.06);
+    free(made);
+    free(truth);
+    cutis_rig_destroy(rig);
+
+    /* a skeleton that shares no part is refused with a sentence */
+    cutis_character *bar = test_zoo("torus", 1);
+    def.pattern = bar;
+    assert_int_not_equal(cutis_rig_create(&def, &rig, &error), CUTIS_OK);
+    cutis_character_destroy(bar);
+    cutis_character_destroy(man);
+    cutis_character_destroy(dancer);
+}
+
 static bool rig_small(void *context, const cutis_allocator *allocator)
 {
     cutis_rig_def def = cutis_rig_def_default();
@@ -378,6 +454,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heat_comes_near_hand_made_weights),
+        cmocka_unit_test(landmarks_lay_a_body_where_no_limbs_are_seen),
+        cmocka_unit_test(a_foreign_skeleton_is_fitted),
         cmocka_unit_test(voxels_alone_weigh_everything),
         cmocka_unit_test(zoo_skeletons_are_found_within_three_percent),
         cmocka_unit_test(skeletons_of_symmetric_bodies_are_symmetric),
