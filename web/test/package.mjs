@@ -49,6 +49,13 @@ try {
     });
   }
 
+  await test("acceleration and blows of a bake are those of the native one", () => {
+    write("bake", cutisFile, "--solver", "lattice", "--clip", "flex", "--fps", "6", "--set", "acceleration=0,-9.81,0", "--set", "blow=0.5,0,0,0,1,0,1,0", "-o", join(scratch, "b.npy"));
+    const made = one.bake(armBytes, { name: "arm.glb", solver: "lattice", clip: "flex", fps: 6, format: ".npy", acceleration: [0, -9.81, 0], blows: [{ time: 0.5, place: [0, 0, 0], radius: 1, velocity: [0, 1, 0] }] });
+    assert.ok(Buffer.from(made.files[0].bytes).equals(readFileSync(join(scratch, "b.npy"))), "the bytes differ");
+    made.dispose();
+  });
+
   await test("threads change nothing; a snapshot leads back to the same hash", () => {
     const hashes = [one, two].map((cutis) => {
       const character = Character.load(cutis, armBytes, "arm.glb");

@@ -9,8 +9,8 @@ const STAGES = ["load", "build", "lead_in", "loop", "frames", "measure", "write"
 export const LEVELS = ["good", "look", "bad"];
 // options that go to the field of their name as they are
 const PLAIN = ["clip", "exampleSeconds", "fps", "start", "end", "leadIn", "loop", "solver", "substep", "detail", "format", "outputs",
-  "tolerance", "targets", "positionsOnly", "exact", "keepFrames", "measure", "checks", "noVerdict", "partial"];
-const OTHERS = ["motion", "map", "examples", "surface", "props", "settings", "progress", "message", "signal", "name", "threads"];
+  "tolerance", "targets", "positionsOnly", "exact", "keepFrames", "measure", "checks", "noVerdict", "partial", "acceleration", "wind"];
+const OTHERS = ["motion", "map", "examples", "surface", "props", "blows", "settings", "progress", "message", "signal", "name", "threads"];
 
 /**
  * Bake. source: a Character, or the bytes of a file with options.name. The call returns when all is done: in a page run it
@@ -40,6 +40,9 @@ export function bakeNow(cutis, source, options = {}) {
     Object.assign(values, { examples: scope.structs("cutis_file", examples), example_count: examples.length });
     const props = (options.props ?? []).map(propRequest);
     Object.assign(values, { props: scope.structs("cutis_prop_request", props), prop_count: props.length });
+
+    const blows = (options.blows ?? []).map(({ time, ...impulse }) => ({ time, impulse }));
+    Object.assign(values, { blows: scope.structs("cutis_bake_blow", blows), blow_count: blows.length });
 
     // the simulation, the output, the host
     Object.assign(values, scope.settings(options.settings));

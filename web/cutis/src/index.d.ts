@@ -233,7 +233,10 @@ export interface StepOptions {
   drags?: Drag[];
   /** at most 16 */
   impulses?: Impulse[];
+  /** what flesh feels besides its bones, scene units/s2 */
   acceleration?: ArrayLike<number>;
+  /** scene units/s */
+  wind?: ArrayLike<number>;
 }
 export interface Output {
   domain: "vertex" | "corner" | "element";
@@ -290,6 +293,9 @@ export interface BakeOptions {
   leadIn?: number;
   loop?: boolean;
   props?: PropRequest[];
+  acceleration?: ArrayLike<number>;
+  wind?: ArrayLike<number>;
+  blows?: ({ time: number } & Impulse)[];
   solver?: string | null;
   settings?: Settings;
   substep?: number;

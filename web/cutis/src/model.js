@@ -104,10 +104,10 @@ export class State extends Owned {
    * Advance by dt seconds. Either joints: the pose at the end (joints x 12), or clip (and leadIn): sampled at every substep,
    * so that the frame rate does not matter.
    */
-  step(dt, { joints, clip, leadIn = 0, morphs, drags = [], impulses = [], acceleration = [0, 0, 0] } = {}) {
+  step(dt, { joints, clip, leadIn = 0, morphs, drags = [], impulses = [], acceleration = [0, 0, 0], wind = [0, 0, 0] } = {}) {
     const { memory } = this.cutis;
     if (!(dt >= 0)) throw new CutisError("dt must be 0 or more seconds");
-    const input = { joints: 0, motion: { context: 0, sample: 0 }, morphs: 0, drags: 0, drag_count: 0, impulses: 0, impulse_count: 0, acceleration };
+    const input = { joints: 0, motion: { context: 0, sample: 0 }, morphs: 0, drags: 0, drag_count: 0, impulses: 0, impulse_count: 0, acceleration, wind };
 
     // the pose
     if (joints) {
