@@ -6,6 +6,9 @@
 
 #include "testing.h"
 
+#include "engine/model_object.h"
+#include "solvers/slide/slide.h"
+
 /* A clip, or a motion made by code, or both: `pose` changes what the clip gives. */
 typedef struct scene_motion {
     const cutis_character *character;
@@ -72,6 +75,25 @@ static inline cutis_character *scene_paint(cutis_character *c, const char *name,
     return painted;
 }
 
+/* After a step: nothing was repaired, all converged, and no triangle of skin is inside out. */
+static inline void scene_assert_sound(const cutis_model *model, cutis_state *state)
+{
+    const cutis_step_stats *stats = cutis_state_stats(model, state);
+    const stage *last = &model->stages[model->stage_count - 1];
+    assert_int_equal(stats->repairs, 0);
+    assert_int_equal(stats->unconverged, 0);
+    if (strcmp(last->solver->info.name, "slide") != 0) return;
+    const slide_model *m = last->data;
+    slide_state own;
+    slide_scratch s;
+    slide_state_view(m, (char *)state + last->state, &own);
+    slide_scratch_view(m, (char *)state + model->state_bytes + last->scratch, &s);
+    for (int i = 0; i < 3 * m->point_count; i++) s.x[i] = (double)own.surface[i] / m->unit;
+    slide_system_shapes(m, &s, NULL);
+    slide_skin_points(m, &s, own.places, NULL);
+    assert_true(slide_system_energy(m, &s, NULL) < HUGE_VAL);
+}
+
 /* Positions (count x vertex_count x 3) at the instants given, in order; free them. */
 static inline float *scene_run(const cutis_character *c, const char *stack, const char *const *settings,
                                const scene_motion *motion, const double *times, int count)
@@ -88,6 +110,7 @@ static inline float *scene_run(const cutis_character *c, const char *stack, cons
     float *positions = malloc((size_t)count * frame * sizeof *positions);
     for (int i = 0; i < count; i++) {
         cutis_state_step(model, state, &input, times[i] - cutis_state_time(state));
+        scene_assert_sound(model, state);
         memcpy(positions + (size_t)i * frame, cutis_state_positions(model, state), frame * sizeof *positions);
     }
     for (size_t i = 0; i < (size_t)count * frame; i++) assert_true(isfinite(positions[i]));

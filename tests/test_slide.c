@@ -32,8 +32,8 @@ static void densities_have_their_derivatives(void **state)
     double worst = 0;
     for (int i = 0; i < 4000; i++) {
         const slide_material *m = &materials[i % COUNT_OF(materials)];
-        double j = random_double(-1.5, 2.5), s = 2 * fabs(j) + random_double(0, 2), e = 2e-6;
-        if (fabs(j - 0.2) < 0.01) continue; /* second derivatives may jump there */
+        double j = random_double(0.02, 4), s = 2 * j + random_double(0, 2), e = 2e-7;
+        if (fabs(j - 0.2) < 1e-3) continue; /* the second derivative of Fung's jumps there */
         /* Lanes: at s + e, s - e, j + e and j - e. */
         slide_density d = slide_density_at(m, d4_set(s), d4_set(j));
         slide_density n = slide_density_at(m, (d4){s + e, s - e, s, s}, (d4){j, j, j + e, j - e});
@@ -69,7 +69,7 @@ static one_element make_one(const slide_material *m, double stiffness, const dou
         wide_normal[e][lane] = normal[e];
     }
     wide_stiffness[lane] = stiffness;
-    slide_body body = slide_body_make((const d4(*)[3])wide_x, stretch);
+    slide_body body = slide_body_make((const d4(*)[3])wide_x, (const d4(*)[3])wide_x, stretch);
     slide_element wide;
     slide_element_make(m, wide_stiffness, &body, (const d4(*)[3])wide_places, wide_normal, project, &wide);
     d4 energy = slide_element_energy(m, wide_stiffness, &body, (const d4(*)[3])wide_places, wide_normal);
@@ -151,7 +151,7 @@ static void elements_have_their_derivatives(void **state)
         one_element element, moved;
         double gradient[6], hessian[6][6], plus[6], minus[6], e = 1e-5;
         element_at(m, &x, -1, 0, gradient, &element, false);
-        if (fabs(element.j - 0.2) < 0.02 || fabs(element.j) < 0.02) continue; /* kinks */
+        if (element.j < 0.03 || fabs(element.j - 0.2) < 1e-3) continue; /* too near to the barrier for differences */
         hessian_of(&element, &x, hessian);
         double gradient_size = 1e-6, hessian_size = 1e-6, gradient_error = 0, hessian_error = 0;
         for (int u = 0; u < 6; u++) {
@@ -206,20 +206,20 @@ static void energy_is_that_of_the_paper(void **state)
         double energy =
             0.5 * r11 * r22 * (0.5 * m->lambda * trace * trace + m->mu * (e11 * e11 + 2 * e12 * e12 + e22 * e22));
         one_element element = make_one(m, 1, (const double(*)[3])x, 1, (const double(*)[3])places, normal, true, 1);
-        assert_true(fabs(element.energy - energy) < 1e-12 + 1e-9 * energy);
+        if (element.j > 0.2 && element.j < 1.5) assert_true(fabs(element.energy - energy) < 1e-12 + 1e-9 * energy);
     }
 }
 
-/* Inside out, flat to a line, flat to a point: the force is finite and leads back. */
-static void inverted_skin_is_led_back(void **state)
+/* Towards having no area the energy grows and the force leads back; inside out it is infinite. */
+static void skin_is_not_turned_inside_out(void **state)
 {
     (void)state;
     double x[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, normal[3] = {0, 0, 1};
-    for (int i = 1; i < COUNT_OF(materials); i++) {
+    for (int i = 0; i < COUNT_OF(materials); i++) {
         slide_material material = materials[i];
         material.stretch = 1;
         double last = HUGE_VAL;
-        for (double y = -2; y <= 0.8; y += 0.05) {
+        for (double y = 0.01; y <= 0.8; y += 0.01) {
             double places[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, y, 0}};
             one_element element =
                 make_one(&material, 1, (const double(*)[3])x, 1, (const double(*)[3])places, normal, true, 2);
@@ -228,6 +228,10 @@ static void inverted_skin_is_led_back(void **state)
             assert_true(element.gradient[2][1] * element.axes[1][1] < 0);
             last = element.energy;
         }
+        double inverted[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, -0.5, 0}};
+        one_element element =
+            make_one(&material, 1, (const double(*)[3])x, 1, (const double(*)[3])inverted, normal, true, 2);
+        assert_true(element.energy == HUGE_VAL);
     }
     for (int i = 0; i < COUNT_OF(materials); i++) {
         double places[3][3] = {{0.2, 0.1, 0}, {0.2, 0.1, 0}, {0.2, 0.1, 0}};
@@ -235,6 +239,24 @@ static void inverted_skin_is_led_back(void **state)
             make_one(&materials[i], 1, (const double(*)[3])x, 1, (const double(*)[3])places, normal, true, 3);
         for (int k = 0; k < 3; k++) assert_true(isfinite(element.gradient[k][0]) && isfinite(element.gradient[k][1]));
         for (int k = 0; k < 6; k++) assert_true(element.weights[k] >= 0 && isfinite(element.weights[k]));
+    }
+}
+
+/* Skin that is pressed together resists the more the further: no material gives way. */
+static void pressed_skin_does_not_give_way(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT_OF(materials); i++) {
+        double last = 0;
+        for (double stretch = 0.95; stretch > 0.15; stretch -= 0.01) {
+            /* both ways; stress as energy of the skin by its stretch */
+            double p = 1 / stretch, q = 1 / (stretch - 1e-4);
+            double w0 = slide_density_at(&materials[i], d4_set(2 * p * p), d4_set(p * p)).value[0] / (p * p);
+            double w1 = slide_density_at(&materials[i], d4_set(2 * q * q), d4_set(q * q)).value[0] / (q * q);
+            double force = (w1 - w0) / 1e-4;
+            if (stretch < 0.6) assert_true(force > last);
+            last = stretch < 0.7 ? force : 0;
+        }
     }
 }
 
@@ -294,6 +316,55 @@ static void ways_can_be_gone_back(void **state)
     }
 }
 
+/* The rounded surface passes through the vertices, is continuous across edges, and has nearly one tangent plane there.
+ */
+static void rounded_surface_has_no_ridges(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"torus", "hand", "neck"};
+    for (int n = 0; n < COUNT_OF(names); n++) {
+        cutis_character *c = test_zoo(names[n], 0.3);
+        arena memory = arena_create(NULL);
+        mesh m;
+        slide_atlas atlas;
+        cutis_error error;
+        assert_int_equal(mesh_build_character(&m, c, &memory, &error), CUTIS_OK);
+        assert_int_equal(slide_atlas_build(&atlas, &m, (double)c->size, &memory, &error), CUTIS_OK);
+        double gap = 0, flat = 0, rounded = 0;
+        for (int t = 0; t < m.triangle_count; t++) {
+            for (int k = 0; k < 3; k++) {
+                slide_place corner = slide_place_of_corner(t, k);
+                double p[3], q[3], normal[3], other_normal[3];
+                slide_place_rounded(&atlas, &corner, p, normal);
+                for (int e = 0; e < 3; e++)
+                    gap = fmax(gap, fabs(p[e] - atlas.positions[3 * m.triangles[3 * t + k] + e]));
+
+                /* both sides of the middle of an edge */
+                int across = atlas.charts[t].across[k];
+                if (across < 0 || !(atlas.charts[t].area > 0) || !(atlas.charts[across / 3].area > 0)) continue;
+                slide_place here = {.triangle = t, .b = {k == 1 ? 0 : 0.5, k == 2 ? 0 : 0.5}};
+                slide_place there = {.triangle = across / 3,
+                                     .b = {across % 3 == 1 ? 0 : 0.5, across % 3 == 2 ? 0 : 0.5}};
+                slide_place_rounded(&atlas, &here, p, normal);
+                slide_place_rounded(&atlas, &there, q, other_normal);
+                double cosine = 0, plain = 0;
+                for (int e = 0; e < 3; e++) {
+                    gap = fmax(gap, fabs(p[e] - q[e]));
+                    cosine += normal[e] * other_normal[e];
+                    plain += atlas.charts[t].normal[e] * atlas.charts[across / 3].normal[e];
+                }
+                rounded += acos(fmin(cosine, 1)), flat += acos(fmin(plain, 1));
+            }
+        }
+        print_message("%s: rounded surface: largest gap %.2g, bend at edges %.2g of that of flat triangles\n", names[n],
+                      gap, rounded / flat);
+        assert_true(gap < 1e-12);
+        assert_true(rounded < 0.02 * flat);
+        arena_destroy(&memory);
+        cutis_character_destroy(c);
+    }
+}
+
 /* ---- the linear system ---- */
 
 /* Dense Gauss elimination with pivots, of n unknowns. */
@@ -322,23 +393,42 @@ static void solve_dense(double *a, double *b, int n)
     }
 }
 
+/* The system of the implicit Euler method with velocities v. */
+static void make_system(const slide_model *model, slide_scratch *s, const slide_place *places, const double *v)
+{
+    size_t n = 2 * (size_t)model->point_count;
+    memset(s->jacobians, 0, (size_t)model->point_count * sizeof *s->jacobians);
+    memset(s->right, 0, n * sizeof *s->right);
+    memset(s->moved, 0, n * sizeof *s->moved);
+    for (size_t i = 0; i < n; i++) s->goal[i] = model->h * v[i];
+    slide_system_body(model, s, NULL);
+    slide_system_outer(model, s, NULL, 0, 1);
+    slide_system_shapes(model, s, NULL);
+    slide_skin_points(model, s, places, NULL);
+    slide_system_jacobians(model, s, NULL);
+    slide_system_inertia(model, s, NULL);
+    slide_system_elements(model, s, NULL);
+    slide_increment increment = {1 / (model->h * model->h), 0, s->goal, s->moved, true};
+    slide_system_assemble(model, s, &increment, NULL);
+}
+
+static bool fixed_point(const slide_model *model, int i) { return model->allowed[i][0] + model->allowed[i][2] == 0; }
+
 /* The system of a model in a strained configuration, as a dense matrix and right side. */
 static int dense_system(const slide_model *model, slide_scratch *s, const slide_place *places, const double *v,
                         double **matrix, double **right)
 {
     int n = 2 * model->point_count;
-    slide_system_body(model, s, NULL);
-    slide_system_skin(model, s, places, NULL);
-    slide_system_elements(model, s, places, NULL);
-    slide_system_assemble(model, s, v, NULL, 0, NULL);
+    make_system(model, s, places, v);
     *matrix = calloc((size_t)n * (size_t)n, sizeof(double));
     *right = malloc((size_t)n * sizeof(double));
-    double *unit = calloc((size_t)n, sizeof(double)), *image = malloc((size_t)n * sizeof(double));
+    double *unit = calloc((size_t)n, sizeof(double)), *image = calloc((size_t)n, sizeof(double));
     for (int k = 0; k < n; k++) {
         unit[k] = 1;
         slide_system_multiply(model, s, unit, image, NULL);
         unit[k] = 0;
         for (int r = 0; r < n; r++) (*matrix)[r * n + k] = image[r];
+        if (fixed_point(model, k / 2)) (*matrix)[k * n + k] = 1;
     }
     memcpy(*right, s->right, (size_t)n * sizeof(double));
     free(unit);
@@ -457,29 +547,28 @@ static void force_is_the_derivative_of_energy(void **state)
         places[i] = slide_walk_from_point(&m->atlas, i, way, axis);
         for (int e = 0; e < 3; e++) s.x[3 * i + e] = m->atlas.positions[3 * i + e] * (e == 0 ? 1.3 : 0.9);
     }
-    slide_system_body(m, &s, NULL);
-    slide_system_skin(m, &s, places, NULL);
-    slide_system_elements(m, &s, places, NULL);
-    slide_system_assemble(m, &s, v, NULL, 0, NULL);
+    make_system(m, &s, places, v);
     double worst = 0, largest = 0, e = 1e-6;
     double *jacobians = malloc((size_t)n * sizeof s.jacobians[0]);
     memcpy(jacobians, s.jacobians, (size_t)n * sizeof s.jacobians[0]);
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < 2; k++) {
-            double energy[2], saved[3];
-            memcpy(saved, s.skin + 3 * i, sizeof saved);
+            double energy[2];
             for (int side = 0; side < 2; side++) {
-                for (int d = 0; d < 3; d++)
-                    s.skin[3 * i + d] = saved[d] - (side ? -e : e) * jacobians[6 * i + 2 * d + k];
-                energy[side] = slide_system_energy(m, &s, places);
+                /* along the rounded surface, as a step goes */
+                slide_place moved = places[i];
+                double way[3];
+                for (int d = 0; d < 3; d++) way[d] = -(side ? -e : e) * jacobians[6 * i + 2 * d + k];
+                slide_place_move(&m->atlas, &moved, way, s.skin + 3 * i, s.uprights + 3 * i);
+                energy[side] = slide_system_energy(m, &s, NULL);
             }
-            memcpy(s.skin + 3 * i, saved, sizeof saved);
-            double force = -(energy[0] - energy[1]) / (2 * e), own = s.right[2 * i + k] / m->h;
+            slide_place_rounded(&m->atlas, &places[i], s.skin + 3 * i, s.uprights + 3 * i);
+            double force = -(energy[0] - energy[1]) / (2 * e), own = s.right[2 * i + k];
             worst = fmax(worst, fabs(force - own)), largest = fmax(largest, fabs(own));
         }
     }
     print_message("forces: relative error %.2g\n", worst / largest);
-    assert_true(worst < 1e-5 * largest);
+    assert_true(worst < 1e-3 * largest);
     free(places), free(v), free(block), free(jacobians);
     cutis_model_destroy(model);
     cutis_character_destroy(c);
@@ -488,10 +577,16 @@ static void force_is_the_derivative_of_energy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(densities_have_their_derivatives), cmocka_unit_test(elements_have_their_derivatives),
-        cmocka_unit_test(energy_is_that_of_the_paper),      cmocka_unit_test(inverted_skin_is_led_back),
-        cmocka_unit_test(materials_agree_for_small_strain), cmocka_unit_test(ways_can_be_gone_back),
-        cmocka_unit_test(elimination_is_the_kkt_system),    cmocka_unit_test(force_is_the_derivative_of_energy),
+        cmocka_unit_test(densities_have_their_derivatives),
+        cmocka_unit_test(elements_have_their_derivatives),
+        cmocka_unit_test(energy_is_that_of_the_paper),
+        cmocka_unit_test(skin_is_not_turned_inside_out),
+        cmocka_unit_test(pressed_skin_does_not_give_way),
+        cmocka_unit_test(materials_agree_for_small_strain),
+        cmocka_unit_test(ways_can_be_gone_back),
+        cmocka_unit_test(rounded_surface_has_no_ridges),
+        cmocka_unit_test(elimination_is_the_kkt_system),
+        cmocka_unit_test(force_is_the_derivative_of_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,7 +93,7 @@ static void cylinder_twists_or_stays(void **state)
     cutis_character *c = scene_paint(test_zoo("cylinder", 0.6), "freeze", both_ends);
     scene_motion motion = {c, cutis_character_find_clip(c, "twist"), 0, NULL, 0, NULL};
     const char *const settings[] = {"output=vertices", NULL};
-    const char *const loose[] = {"output=vertices", "zeta=0", NULL};
+    const char *const loose[] = {"output=vertices", "zeta=0", "damping=0", NULL};
     keep(c, "cylinder_fixed");
     float *plain = scene_run(c, "lbs", NULL, &motion, times, 1);
     float *skin = scene_run(c, "slide", settings, &motion, times, 1);
@@ -392,7 +392,8 @@ static void zeta_ties_the_skin(void **state)
     for (int z = 0; z < 3; z++)
         print_message("torus shake, %s: largest slide %.2g of the size; mean lag %.2g, overshoot %.2g\n", values[z],
                       largest[z], lag[z], over[z]);
-    assert_true(largest[2] < 1e-6);
+    /* a body of floats trembles by their rounding, and the skin with it */
+    assert_true(largest[2] < 1e-4);
     assert_true(largest[0] > largest[1] && largest[1] > largest[2]);
     assert_true(lag[0] > 1e-3 && over[0] > 0.1 * lag[0]);
     free(body);
@@ -401,17 +402,21 @@ static void zeta_ties_the_skin(void **state)
 
 /* ---- dinosaur ---- */
 
+/*
+ * After the stop the skin swings: its velocity, in the measure of what it was at first, passes zero again and again,
+ * and its energy dies down at the rate that was asked for and not at once.
+ */
 static void dinosaur_jiggles_after_the_stop(void **state)
 {
     (void)state;
-    enum { COUNT = 120 };
+    enum { COUNT = 150 };
     const char *path = test_model("mesh2motion-kaiju/kaiju.glb");
     if (!path) skip();
     cutis_character *c = NULL;
     cutis_error error;
     assert_int_equal(cutis_character_load(path, NULL, &c, &error), CUTIS_OK);
     scene_motion motion = {c, cutis_character_find_clip(c, "Walk"), 0.7, NULL, 0, NULL};
-    const char *const settings[] = {"zeta=0.3", NULL};
+    const char *const settings[] = {"zeta=0.3", "wave_speed=4", NULL};
     cutis_model *model = test_build(c, "slide", settings);
     cutis_state *run = test_state(model, NULL);
     cutis_step_input input = {.motion = {&motion, scene_sample}};
@@ -419,28 +424,38 @@ static void dinosaur_jiggles_after_the_stop(void **state)
     scene_sample(&motion, 0, joints);
     cutis_state_reset(model, run, joints);
     free(joints);
-    double speed[COUNT] = {0};
-    float *last = calloc(3 * (size_t)c->vertex_count, sizeof *last);
+    size_t n = 3 * (size_t)c->vertex_count;
+    float *last = calloc(n, sizeof *last);
+    double *first = calloc(n, sizeof *first), along[COUNT] = {0}, speed[COUNT] = {0};
     for (int i = 0; i < COUNT; i++) {
         cutis_output sliding;
-        cutis_state_step(model, run, &input, i == 0 ? 0.7 : 0.02);
+        cutis_state_step(model, run, &input, i == 0 ? 0.7 : 0.008);
+        scene_assert_sound(model, run);
         assert_true(cutis_state_output(model, run, "sliding", &sliding));
-        for (int k = 0; k < 3 * c->vertex_count; k++) {
-            double d = ((double)sliding.values[k] - (double)last[k]) / 0.02 / (double)c->size;
-            speed[i] += d * d;
+        for (size_t k = 0; k < n; k++) {
+            double v = ((double)sliding.values[k] - (double)last[k]) / 0.008 / (double)c->size;
+            if (i == 2) first[k] = v;
+            along[i] += v * first[k];
+            speed[i] += v * v / c->vertex_count;
             last[k] = sliding.values[k];
         }
-        speed[i] = sqrt(speed[i] / c->vertex_count);
     }
-    double soon = 0, late = 0;
-    for (int i = 1; i <= 10; i++) soon = fmax(soon, speed[i]);
-    for (int i = COUNT - 10; i < COUNT; i++) late = fmax(late, speed[i]);
+    int turns = 0;
+    double soon = 0, later = 0, late = 0;
+    for (int i = 3; i < 75; i++) turns += along[i] * along[i - 1] < 0;
+    for (int i = 2; i < 12; i++) soon = fmax(soon, sqrt(speed[i]));
+    for (int i = 50; i < 60; i++) later = fmax(later, sqrt(speed[i]));
+    for (int i = COUNT - 10; i < COUNT; i++) late = fmax(late, sqrt(speed[i]));
+    double rate = log(soon / later) / (48 * 0.008);
     print_message(
-        "dinosaur: speed of the skin in sizes a second, in the first 0.2 s after the stop %.2g, 2.2 s later %.2g\n",
-        soon, late);
+        "dinosaur: speed of the skin %.2g sizes a second after the stop, %.2g after 0.4 s, %.2g after 1.2 s; it turns "
+        "%d times in 0.6 s and dies down at %.1f 1/s\n",
+        soon, later, late, turns, rate);
     assert_true(soon > 1e-3);
-    assert_true(late < 0.02 * soon);
-    free(last);
+    assert_true(turns >= 6);
+    assert_true(rate > 2 && rate < 12);
+    assert_true(late < 0.1 * soon);
+    free(last), free(first);
     cutis_state_destroy(run);
     cutis_model_destroy(model);
     cutis_character_destroy(c);

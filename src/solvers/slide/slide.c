@@ -3,19 +3,17 @@
  * "Thin Skin Elastodynamics", 2013.
  *
  * The mesh is fixed on the body (Eulerian): each point holds the place on the unstressed skin whose material lies
- * there now, and the skin's velocity along the body. A step (Algorithm 1) lets the body slip under the skin, moves
- * the skin by its elastic force through a linearly implicit solve, and carries velocity and places along with the
- * skin by semi-Lagrangian advection through the charts.
+ * there now, and the skin's velocity along the body. A step (Algorithm 1) gives the skin what it does not follow of the
+ * body's acceleration, moves it by its elastic force, and carries velocities along with it through the charts.
  *
  * Departures from the paper:
- * - Charts: one per triangle instead of rectangles (slide_atlas.h).
+ * - Charts: one per triangle instead of rectangles, rounded between the corners (slide_atlas.h).
  * - The Jacobian of a point is the mean of its triangles' (slide_system.c).
- * - Coupling (Eqs. 11 to 13): the body's tangential displacement is split into the part zeta min(|d|, Delta_max)
- *   that the skin takes part in and the rest, by which the skin is left behind; the paper describes the same split
- *   from the skin's side. Delta_max is given as a speed, so that it does not depend on the substep. v is then the
- *   velocity against the part that is followed: against the body for zeta = 1, in space for zeta = 0.
- * - Viscous damping, stiffness per region, prestretch, ligaments, materials that bear inversion, and a limit that
- *   keeps an elastic step from turning a triangle over: beyond the paper.
+ * - Coupling (Eqs. 11 to 13): velocities are those against the body, and the body's acceleration acts on them
+ *   (slide_advection.c). Delta_max is given as a speed, so that it does not depend on the substep.
+ * - Time integration: a minimisation with a line search, of second order for undamped skin (slide_step.c).
+ * - Viscous damping, stiffness per region, prestretch, ligaments, and materials that do not turn inside out
+ *   (slide_material.c): beyond the paper.
  */
 #include "solvers/slide/slide.h"
 #include "solvers/solver_kit.h"
@@ -43,7 +41,7 @@ static const cutis_parameter slide_parameters[SLIDE_PARAMETER_COUNT] = {
     [SLIDE_TENSION] = {PARAMETER_FLOAT("tension", 0, -0.5, 1, ""),
                        .help = "strain of the skin at rest; positive is tight"},
     [SLIDE_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 1000, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
-                       .help = "viscous resistance to sliding"},
+                       .help = "rate at which a jiggle of the skin dies down; 0 for none"},
     [SLIDE_ZETA] = {PARAMETER_FLOAT("zeta", 1, 0, 1, ""), .per_bone = true,
                     .help = "share of the body's tangential motion that the skin follows; a painted map 'zeta' wins"},
     [SLIDE_DELTA_MAX] = {PARAMETER_FLOAT("delta_max", 0, 0, 1000, "m/s"), .per_bone = true,
@@ -59,8 +57,10 @@ static const cutis_parameter slide_parameters[SLIDE_PARAMETER_COUNT] = {
     [SLIDE_UNIT] = {KIT_PARAMETER_UNIT},
 };
 
-enum { PART_COUPLING, PART_ELEMENTS, PART_SOLVE, PART_ADVECTION };
-static const char *const slide_parts[] = {"coupling", "elements", "linear solve", "advection"};
+static const char *const slide_parts[] = {[SLIDE_PART_COUPLING] = "coupling",
+                                          [SLIDE_PART_ELEMENTS] = "elements",
+                                          [SLIDE_PART_SOLVE] = "linear solve",
+                                          [SLIDE_PART_ADVECTION] = "advection"};
 
 static const cutis_output_info slide_outputs[SLIDE_OUTPUT_COUNT] = {
     [SLIDE_OUTPUT_TEXCOORDS] = {.name = "texcoords",
@@ -85,46 +85,7 @@ static const cutis_output_info slide_outputs[SLIDE_OUTPUT_COUNT] = {
 };
 
 /* Substeps between two looks at where the middles of faces are. */
-enum { FOLLOW_EVERY = 8 };
-/* Faster than this is no skin, in sizes a second. */
-static const double SPEED_LIMIT = 1000;
-/* Relative residual of the linear solve from which on a substep counts as unconverged. */
-static const double RESIDUAL_LIMIT = 1e-3;
-
-/*
- * At a ridge of the surface the force may point across from both sides, and the place would leap to and fro. A point
- * whose velocity turns round is slowed by half, and gains speed again when it does not, down to this part.
- */
-static const double LEAST_CALM = 1e-3;
-
-/* ---- energy ---- */
-
-static double kinetic_energy(const slide_model *model, const slide_scratch *s, const double *v)
-{
-    double sum = 0;
-    for (int i = 0; i < model->point_count; i++) {
-        const double *m = s->inertia[i], *w = v + 2 * i;
-        sum += 0.5 * (m[0] * w[0] * w[0] + 2 * m[1] * w[0] * w[1] + m[2] * w[1] * w[1]);
-    }
-    return sum;
-}
-
-/*
- * On a body that stands still the skin may only lose energy. What a step has gained by its discretisation is taken
- * from the velocity; if that is not enough, the step is taken back and the skin comes to rest. before: energy at its
- * beginning; old: the places then.
- */
-static void spend_gain(const slide_model *model, slide_scratch *s, slide_place *places, double *v, double before,
-                       const slide_place *old, const cutis_jobs *jobs)
-{
-    size_t count = (size_t)model->point_count;
-    slide_system_skin(model, s, places, jobs);
-    double elastic = slide_system_energy(model, s, places), kinetic = kinetic_energy(model, s, v);
-    if (elastic + kinetic <= before) return;
-    double scale = elastic < before && kinetic > 0 ? sqrt((before - elastic) / kinetic) * (1 - 1e-12) : 0;
-    for (size_t i = 0; i < 2 * count; i++) v[i] *= scale;
-    if (elastic > before) memcpy(places, old, count * sizeof *places);
-}
+enum { FOLLOW_EVERY = 2 };
 
 /* ---- the step ---- */
 
@@ -141,47 +102,6 @@ static int load_surface(const slide_model *model, slide_scratch *s, const float 
     return repairs;
 }
 
-/* The body moves; where the skin does not follow wholly, it is left behind. Returns values that were not finite. */
-static int body_move(const slide_model *model, slide_state *state, slide_scratch *s, const solver_input *input)
-{
-    size_t count = (size_t)model->point_count;
-    memcpy(s->old_surface, state->surface, 3 * count * sizeof(float));
-    int repairs = load_surface(model, s, input->surface, state->surface);
-    if (model->slips || slide_pushed(model, input)) slide_system_body(model, s, input->jobs);
-    if (!model->slips) return repairs;
-    slide_skin_points(model, s, state->places, input->jobs);
-    slide_slip(model, s, input->jobs);
-    slide_advect(model, s, state->places, NULL, input->jobs);
-    memcpy(state->places, s->places, count * sizeof *s->places);
-    return repairs;
-}
-
-/* New velocities, as far as they make sense, and the moves that follow. old: those before. Returns repairs. */
-static int velocities_take(const slide_model *model, slide_state *state, slide_scratch *s, const double *old_velocities)
-{
-    int repairs = 0;
-    for (int i = 0; i < model->point_count; i++) {
-        double *own = state->velocities + 2 * i;
-        const double *old = old_velocities + 2 * i;
-        for (int e = 0; e < 2; e++) state->gains[2 * i + e] = own[e] - old[e];
-        for (int e = 0; e < 2; e++) {
-            if (fabs(own[e]) < SPEED_LIMIT) continue;
-            own[e] = 0;
-            repairs++;
-        }
-
-        /* a velocity that turns round is slowed */
-        bool turns = own[0] * old[0] + own[1] * old[1] < 0;
-        double *calm = state->calm + i;
-        *calm = turns ? slide_max(0.5 * *calm, LEAST_CALM) : slide_min(1.15 * *calm, 1);
-        for (int e = 0; e < 2; e++) {
-            own[e] *= *calm;
-            s->moves[2 * i + e] = model->h * own[e];
-        }
-    }
-    return repairs;
-}
-
 /* Algorithm 1. */
 static void slide_step(const void *data, void *memory, void *scratch, const solver_input *input, float *points,
                        cutis_step_stats *stats)
@@ -193,51 +113,37 @@ static void slide_step(const void *data, void *memory, void *scratch, const solv
     slide_scratch s;
     slide_state_view(model, memory, &state);
     slide_scratch_view(model, scratch, &s);
-    double *v = state.velocities;
     double clock = clock_seconds();
 
-    /* coupling with the body; where nothing acts from outside, the skin's energy is watched */
-    stats->repairs += body_move(model, &state, &s, input);
-    slide_system_skin(model, &s, state.places, jobs);
-    bool still =
-        memcmp(s.old_surface, state.surface, 3 * count * sizeof(float)) == 0 && !slide_pushed(model, input);
-    double before = still ? slide_system_energy(model, &s, state.places) + kinetic_energy(model, &s, v) : 0;
-    kit_lap(&clock, stats, PART_COUPLING);
+    /* points that may not move are nothing to the skin's motion */
+    memset(s.jacobians, 0, count * sizeof *s.jacobians);
+    memset(s.right, 0, 2 * count * sizeof *s.right);
+    memset(s.goal, 0, 2 * count * sizeof *s.goal);
+    memset(s.guess, 0, 2 * count * sizeof *s.guess);
 
-    /* the linear system */
-    slide_system_elements(model, &s, state.places, jobs);
-    slide_system_assemble(model, &s, v, input->drags, input->drag_count, jobs);
-    slide_system_push(model, &s, input);
-    kit_lap(&clock, stats, PART_ELEMENTS);
+    /* coupling with the body */
+    memcpy(s.old_surface, state.surface, 3 * count * sizeof(float));
+    stats->repairs += load_surface(model, &s, input->surface, state.surface);
+    bool pushed = slide_pushed(input);
+    if (model->slips || model->gravity != 0 || input->drag_count > 0 || pushed) slide_system_body(model, &s, jobs);
+    if (model->slips) slide_couple(model, &state, &s, model->h, jobs);
+    if (pushed) slide_push(model, &state, &s, input);
+    kit_lap(&clock, stats, SLIDE_PART_COUPLING);
 
-    /* its solution; forces change little from step to step, so the last gain is likely to come again */
-    double residual;
-    memcpy(s.velocities, v, 2 * count * sizeof *v);
-    for (size_t i = 0; i < 2 * count; i++) v[i] += state.gains[i];
-    stats->iterations += slide_system_solve(model, &s, v, &residual, jobs);
-    stats->residual = residual;
-    stats->unconverged += residual > RESIDUAL_LIMIT;
-    stats->repairs += velocities_take(model, &state, &s, s.velocities);
-    kit_lap(&clock, stats, PART_SOLVE);
-
-    /* advection of places and velocities */
-    slide_advect(model, &s, state.places, v, jobs);
-    if (still) memcpy(s.old_places, state.places, count * sizeof *s.places);
-    memcpy(state.places, s.places, count * sizeof *s.places);
-    memcpy(v, s.velocities, 2 * count * sizeof *v);
-    if (still) spend_gain(model, &s, state.places, v, before, s.old_places, jobs);
+    /* the skin */
+    slide_advance(model, &state, &s, input, stats);
+    clock = clock_seconds();
 
     /* what is shown; faces now and then, at instants that do not depend on the frame rate */
     memcpy(points, state.surface, 3 * count * sizeof(float));
-    if (model->vertices) {
-        slide_skin_points(model, &s, state.places, jobs);
-        slide_tracks_follow(model, &state, s.skin, state.surface, points, jobs);
-    }
-    if (llround(input->time / model->h) % FOLLOW_EVERY == 0) slide_faces_follow(model, &state, s.skin, jobs);
-    kit_lap(&clock, stats, PART_ADVECTION);
+    bool follow = llround(input->time / model->h) % FOLLOW_EVERY == 0;
+    if (model->vertices || follow) slide_skin_points(model, &s, state.places, jobs);
+    if (model->vertices) slide_tracks_follow(model, &state, s.skin, state.surface, points, jobs);
+    if (follow) slide_faces_follow(model, &state, s.skin, jobs);
+    kit_lap(&clock, stats, SLIDE_PART_ADVECTION);
 }
 
-/* Outputs, once for all substeps of a step; stresses are those that moved the skin in the last substep. */
+/* Outputs, once for all substeps of a step. */
 static void slide_finish(const void *data, void *memory, void *scratch, const solver_input *input)
 {
     const slide_model *model = data;
@@ -245,7 +151,10 @@ static void slide_finish(const void *data, void *memory, void *scratch, const so
     slide_scratch s;
     slide_state_view(model, memory, &state);
     slide_scratch_view(model, scratch, &s);
+    for (int i = 0; i < 3 * model->point_count; i++) s.x[i] = (double)state.surface[i] / model->unit;
+    slide_system_shapes(model, &s, input->jobs);
     slide_skin_points(model, &s, state.places, input->jobs);
+    slide_system_stresses(model, &s, input->jobs);
     slide_outputs_fill(model, &state, &s, input->jobs);
 }
 
@@ -255,14 +164,12 @@ static void slide_reset(const void *data, void *memory, void *scratch, const sol
     const mesh *m = model->atlas.mesh;
     size_t surface_bytes = 3 * (size_t)model->point_count * sizeof(float);
     slide_state state;
-    slide_scratch s;
     slide_state_view(model, memory, &state);
-    slide_scratch_view(model, scratch, &s);
+    (void)scratch;
     memset(memory, 0, slide_state_size(model));
 
     /* every point holds its own skin */
     for (int i = 0; i < model->point_count; i++) {
-        state.calm[i] = 1;
         if (m->point_triangle_first[i] == m->point_triangle_first[i + 1]) continue;
         int t = m->point_triangles[m->point_triangle_first[i]];
         const int *c = m->triangles + 3 * t;
@@ -272,9 +179,6 @@ static void slide_reset(const void *data, void *memory, void *scratch, const sol
 
     /* on the body as it is */
     memcpy(state.surface, input->surface, surface_bytes);
-    for (int i = 0; i < 3 * model->point_count; i++) s.x[i] = (double)input->surface[i] / model->unit;
-    slide_system_skin(model, &s, state.places, input->jobs);
-    slide_system_elements(model, &s, state.places, input->jobs);
     memcpy(points, input->surface, surface_bytes);
 }
 
@@ -285,10 +189,11 @@ double slide_energy(const slide_model *model, void *memory, void *scratch, const
     slide_state_view(model, memory, &state);
     slide_scratch_view(model, scratch, &s);
     for (int i = 0; i < 3 * model->point_count; i++) s.x[i] = (double)surface[i] / model->unit;
-    slide_system_skin(model, &s, state.places, NULL);
-    double elastic = slide_system_energy(model, &s, state.places);
-    *kinetic = kinetic_energy(model, &s, state.velocities);
-    return elastic;
+    slide_system_shapes(model, &s, NULL);
+    slide_skin_points(model, &s, state.places, NULL);
+    slide_system_inertia(model, &s, NULL);
+    *kinetic = slide_kinetic(model, &s, state.velocities);
+    return slide_system_energy(model, &s, NULL);
 }
 
 /* ---- the table ---- */
@@ -303,7 +208,7 @@ const solver solver_slide = {
              .element = "dofs",
              .parts = slide_parts,
              .part_count = COUNT_OF(slide_parts),
-             .substep = 0.001,
+             .substep = 0.004,
              .parameters = slide_parameters,
              .parameter_count = SLIDE_PARAMETER_COUNT,
              .outputs = slide_outputs,

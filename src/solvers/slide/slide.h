@@ -44,12 +44,19 @@ typedef struct slide_model {
     double unit; /* file units of one size */
     double h;
     slide_material material;
-    double damping, ligament, slack, gravity; /* ligament in radians / s, gravity in sizes / s^2 */
-    double young;                             /* by which stresses are told */
-    bool vertices;                            /* output */
-    bool slips;                               /* some point does not follow the body wholly */
-    const double *stiffness;                  /* (triangle_count) */
-    const double *zeta, *delta_max;           /* (point_count); delta_max in sizes a substep */
+    double damping;                  /* 1 / s */
+    double viscosity;                /* s: stiffness-proportional damping */
+    double ligament, slack, gravity; /* ligament in radians / s, gravity in sizes / s^2 */
+    double noise;                    /* energy below which is rounding */
+    double young;                    /* by which stresses are told */
+    bool vertices;                   /* output */
+    bool slips;                      /* some point does not follow the body wholly */
+    const double *stiffness;         /* (triangle_count) */
+    const double *zeta, *delta_max;  /* (point_count); delta_max in sizes a second */
+    const int *free_points;          /* (free_count) that may move, in order */
+    const int *free_triangles;       /* (free_triangle_count) with a corner that may move, in order */
+    const int *all_triangles;        /* (triangle_count) */
+    int free_count, free_triangle_count;
     const double (*allowed)[3];  /* (point_count) symmetric projection xx, xy, yy on the directions that may move */
     const double *areas;         /* (point_count) a third of the triangles around, at rest */
     const double *edges;         /* (point_count) mean length of the edges */
@@ -67,39 +74,60 @@ typedef struct slide_model {
 typedef struct slide_scratch {
     double *x;                                  /* (point_count x 3) body, in sizes */
     double *skin;                               /* (point_count x 3) rest position of the skin's place */
-    double *normals;                            /* (point_count x 3) which side is out at the place */
+    double *uprights;                           /* (point_count x 3) normal of the rounded surface there */
+    double *normals;                            /* (point_count x 3) which side is out there */
     double (*metric)[3];                        /* (triangle_count) mass / 3 x gamma^T gamma */
     double (*gammas)[6];                        /* (point_count), 3 x 2 */
     double (*jacobians)[6];                     /* (point_count), constrained directions taken out */
     double (*inertia)[3];                       /* (point_count) */
+    double (*shapes)[4];                        /* (triangle_count) of the body: area and triangular factor */
     double (*blocks)[27];                       /* (triangle_count) 6 gradient, 21 upper triangle of the Hessian */
-    double *altitudes;                          /* (triangle_count) */
+    double *energies, *old_energies;            /* (triangle_count) */
     double (*stress)[2];                        /* (triangle_count) */
+    double (*pressed)[3];                       /* (triangle_count) direction of the smaller stress, in the skin */
     double (*diagonal)[3];                      /* (point_count) xx, xy, yy */
     double (*rows)[4];                          /* (neighbour entries) */
     double (*pivots)[3], (*inverse)[3];         /* (point_count) of the preconditioner */
     double *right;                              /* (2 point_count) */
     double *residual, *search, *image, *smooth; /* (2 point_count) of the conjugate gradients */
-    double *moves;                              /* (2 point_count) displacement in point frames */
-    slide_place *places, *old_places;           /* (point_count) */
-    double *velocities;                         /* (2 point_count) */
+    double *product;                            /* (2 point_count) likewise */
+    double *goal, *guess, *moved, *way;         /* (2 point_count) of a step, slide_step.c */
+    double *shares;                             /* (point_count) likewise */
+    uint8_t *grown, *blocked, *shortened;       /* (point_count) likewise */
+    double *first_forces, *outer_forces;        /* (2 point_count) elastic at its beginning; gravity and drags */
+    slide_place *places, *old_places;           /* (point_count) tried; before the step */
+    double *velocities, *old_velocities;        /* (2 point_count) */
+    double (*ranges)[2][2];                     /* (point_count) of velocities that are carried along */
+    double *old_gains, *first_gains;            /* (2 point_count) */
     float *old_surface;                         /* (point_count x 3) the body before the step */
 } slide_scratch;
 
 /* What changes. */
 typedef struct slide_state {
-    slide_place *places;     /* (point_count) of the skin that lies at each point */
-    double *velocities;      /* (2 point_count) in point frames, sizes a second */
-    double *gains;           /* (2 point_count) of the last substep's velocities */
-    double *calm;            /* (point_count) 1: as fast as it likes */
-    float *surface;          /* (point_count x 3) the body, scene space */
-    slide_place *tracks;     /* (point_count) where each point's own skin is; only for output=vertices */
-    slide_place *faces;      /* (face_count) where the middle of each face's skin is; only with texture */
-    float *sliding;          /* (vertex_count x 3) outputs */
-    float *stress;           /* (vertex_count x 2) */
-    float *wrinkle;          /* (vertex_count) */
+    slide_place *places; /* (point_count) of the skin that lies at each point */
+    double *velocities;  /* (2 point_count) against the body, in point frames, sizes a second */
+    double *gains;       /* (2 point_count) of the last step's velocities */
+    double *slips;       /* (point_count x 3) the part of the body's velocity that skin does not follow, sizes a s */
+    int *started;        /* (1) slips are known */
+    uint8_t *blocked;    /* (point_count) the point could not go where it is pulled to, slide_step.c */
+    float *surface;      /* (point_count x 3) the body, scene space */
+    slide_place *tracks; /* (point_count) where each point's own skin is; only for output=vertices */
+    slide_place *faces;  /* (face_count) where the middle of each face's skin is; only with texture */
+    float *sliding;      /* (vertex_count x 3) outputs */
+    float *stress;       /* (vertex_count x 2) */
+    float *wrinkle;      /* (vertex_count) */
     float *corner_texcoords; /* (corner_count x 2) only with texture */
 } slide_state;
+
+/* The inertial part of an increment: c M (goal - moved) + first_share x the force at the beginning. */
+typedef struct slide_increment {
+    double inertia, first_share;
+    const double *goal, *moved; /* (2 point_count) */
+    bool first;                 /* this is the beginning */
+} slide_increment;
+
+/* Parts of the time, as told. */
+enum { SLIDE_PART_COUPLING, SLIDE_PART_ELEMENTS, SLIDE_PART_SOLVE, SLIDE_PART_ADVECTION };
 
 /* ---- slide_state.c ---- */
 
@@ -113,41 +141,55 @@ bool slide_output(const void *data, const void *state, int index, cutis_output *
 
 /* ---- slide_advection.c ---- */
 
-/* How far the skin is left behind by the body's displacement from old_surface: into s->moves. */
-void slide_slip(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 /*
- * Places that come to the points when the skin moves by s->moves, into s->places. v (2 point_count): velocities that
- * are carried along into s->velocities, the moves limited by the heights of triangles; NULL: the body slips.
+ * The body has moved from s->old_surface to s->x within h: what the skin does not follow of the change of its velocity
+ * is taken from the skin's velocities.
  */
-void slide_advect(const slide_model *model, slide_scratch *s, const slide_place *places, const double *v,
-                  const cutis_jobs *jobs);
+void slide_couple(const slide_model *model, slide_state *state, slide_scratch *s, double h, const cutis_jobs *jobs);
+/* Whether an acceleration or a blow pushes the skin; then give it the velocity it gains. Needs slide_system_body. */
+bool slide_pushed(const solver_input *input);
+void slide_push(const slide_model *model, slide_state *state, const slide_scratch *s, const solver_input *input);
+/* Carry velocities v along with the skin's way (both 2 point_count), Eq. (8). */
+void slide_advect(const slide_model *model, slide_scratch *s, const double *way, double *v, const cutis_jobs *jobs);
 
 /* ---- slide_system.c ---- */
 
-/*
- * From x: the derivatives of the body's motion at points, which only slip, gravity and drags need. From x and the
- * places: those of the skin's, and inertia.
- */
+/* From x: the derivatives of the body's motion at points, which only slips, gravity and drags need. */
 void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
-void slide_system_skin(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
-/* Only the rest positions of places, into skin. */
+/* From x: shapes of the body's triangles, which all of the following need. */
+void slide_system_shapes(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+/* Rest positions of places: skin, uprights, normals. */
 void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
-/* Blocks of the triangles; then the linear system of a step with velocities v. */
-void slide_system_elements(const slide_model *model, slide_scratch *s, const slide_place *places,
+/* From these: derivatives of the places; and with x: inertia. */
+void slide_system_jacobians(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+void slide_system_inertia(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+/* Elastic energy, ligaments included, infinite for skin inside out; `elements` also makes the blocks of the triangles.
+ */
+double slide_system_elements(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+double slide_system_energy(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+/* Stresses of all triangles, for outputs. */
+void slide_system_stresses(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+/* Gravity and drags, times share. */
+void slide_system_outer(const slide_model *model, slide_scratch *s, const cutis_drag *drags, int drag_count,
+                        double share);
+/* The linear system, from blocks, inertia and outer forces. */
+void slide_system_assemble(const slide_model *model, slide_scratch *s, const slide_increment *increment,
                            const cutis_jobs *jobs);
-void slide_system_assemble(const slide_model *model, slide_scratch *s, const double *v, const cutis_drag *drags,
-                           int drag_count, const cutis_jobs *jobs);
-/* Whether something pushes the skin from outside: gravity, an acceleration, a drag or a blow. */
-bool slide_pushed(const slide_model *model, const solver_input *input);
-/* Add an acceleration and blows to the right side; they need slide_system_body. */
-void slide_system_push(const slide_model *model, slide_scratch *s, const solver_input *input);
+
+/* ---- slide_solve.c ---- */
+
 /* image = system x vector. */
 void slide_system_multiply(const slide_model *model, slide_scratch *s, const double *vector, double *image,
                            const cutis_jobs *jobs);
 /* Solve for v, starting from it. Returns the iterations; *residual is relative to the right side. */
 int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, double *residual, const cutis_jobs *jobs);
-/* Elastic energy, ligaments included. */
-double slide_system_energy(const slide_model *model, slide_scratch *s, const slide_place *places);
+
+/* ---- slide_step.c ---- */
+
+/* The skin moves within a substep, the body from s->old_surface to state->surface. */
+void slide_advance(const slide_model *model, slide_state *state, slide_scratch *s, const solver_input *input,
+                   cutis_step_stats *stats);
+double slide_kinetic(const slide_model *model, const slide_scratch *s, const double *v);
 /* Kinetic and elastic energy of a state over a surface, for tests. */
 double slide_energy(const slide_model *model, void *state, void *scratch, const float *surface, double *kinetic);
 

@@ -1,161 +1,200 @@
 /*
- * slide_advection.c: the skin is left behind by the body, and carried along with its own motion.
+ * slide_advection.c: the body pulls the skin along or not (Section 3.6), and velocities are carried along with the skin
+ * (Eq. 8).
  *
- * Li, Sueda, Neog, Pai 2013, sections 3.5 and 3.6; the departures are told in slide.c.
+ * The paper moves the mesh by the part of the body's tangential displacement that the skin follows (Eqs. 11 to 13), and
+ * so lets a body that glides at constant speed leave its skin behind for ever. Here velocities are those against the
+ * body, and of every change of the body's velocity the part 1 - zeta is taken from them: inertia, in the frame of the
+ * body. Skin then lags when the body starts, catches up, and overshoots when it stops; a constant velocity leaves no
+ * trace.
+ *
+ * Velocities are carried along by the method of MacCormack as made stable by Selle et al. (2008), one of those that the
+ * paper names: semi-Lagrangian forth and back, half of what then is missing is added, within the values around.
  */
 #include <string.h>
 
 #include "solvers/slide/slide.h"
+#include "solvers/solver_kit.h"
 
 enum { GRAIN = 256 };
 
-/* A point may move by this part of the least height of its triangles in one step: two such moves do not meet. */
-static const double altitude_part = 0.3;
-/* ... but always by this part of its mean edge, so that a sliver does not hold the skin fast for ever. */
-static const double edge_part = 0.01;
-/* The body may slip under a point by so many edges a step; more is a leap, not a motion, and would fold the skin. */
-static const double slip_edges = 0.5;
+/* A body that is faster than this leaps, and does not carry its skin along; sizes a second. */
+static const double slip_limit = 30;
+/* Ways shorter than this part of an edge carry nothing. */
+static const double shortest_way = 1e-5;
 
 typedef struct advection {
     const slide_model *model;
+    slide_state *state;
     slide_scratch *s;
-    const slide_place *places;
-    const double *v; /* NULL: the body slips, and velocities stay */
+    const double *way, *v;
+    double *to;
+    double h;
 } advection;
 
 /* ---- coupling ---- */
 
-/* moves = how far the skin is left behind by the body's displacement, in the frames of points. */
-static void slip_points(void *context, int begin, int end)
+/* The vector of a point's frame that the body carries to `vector`, as near as it comes (the pseudoinverse of gamma). */
+static void frame_vector(const double gamma[6], const double vector[3], double own[2])
+{
+    double xx = 0, xy = 0, yy = 0, r0 = 0, r1 = 0;
+    for (int e = 0; e < 3; e++) {
+        double a = gamma[2 * e], b = gamma[2 * e + 1];
+        xx += a * a;
+        xy += a * b;
+        yy += b * b;
+        r0 += a * vector[e];
+        r1 += b * vector[e];
+    }
+    double det = xx * yy - xy * xy;
+    bool fine = det > 1e-8 * (xx + yy) * (xx + yy);
+    own[0] = fine ? (yy * r0 - xy * r1) / det : 0;
+    own[1] = fine ? (xx * r1 - xy * r0) / det : 0;
+}
+
+static void couple_points(void *context, int begin, int end)
 {
     const advection *p = context;
     const slide_model *model = p->model;
-    for (int i = begin; i < end; i++) {
-        const double *g = p->s->gammas[i], *q = model->allowed[i];
-        double xx = 0, xy = 0, yy = 0, r0 = 0, r1 = 0;
+    for (int a = begin; a < end; a++) {
+        int i = model->free_points[a];
+        const double *gamma = p->s->gammas[i], *q = model->allowed[i];
+        double velocity[3], change[3], along[3], own[2], size = 0, speed = 0;
         for (int e = 0; e < 3; e++) {
-            double d = p->s->x[3 * i + e] - (double)p->s->old_surface[3 * i + e] / model->unit;
-            xx += g[2 * e] * g[2 * e];
-            xy += g[2 * e] * g[2 * e + 1];
-            yy += g[2 * e + 1] * g[2 * e + 1];
-            r0 += g[2 * e] * d;
-            r1 += g[2 * e + 1] * d;
+            velocity[e] = (p->s->x[3 * i + e] - (double)p->s->old_surface[3 * i + e] / model->unit) / p->h;
+            size += velocity[e] * velocity[e];
         }
 
-        /* the displacement of the body in the frame of the point */
-        double det = xx * yy - xy * xy, u = 0, v = 0;
-        if (det > 1e-8 * (xx + yy) * (xx + yy)) {
-            u = (yy * r0 - xy * r1) / det;
-            v = (xx * r1 - xy * r0) / det;
+        /* the tangential speed, of which the skin follows a part */
+        frame_vector(gamma, velocity, own);
+        for (int e = 0; e < 3; e++) {
+            along[e] = gamma[2 * e] * own[0] + gamma[2 * e + 1] * own[1];
+            speed += along[e] * along[e];
         }
+        speed = sqrt(speed);
+        double followed = model->zeta[i] * (speed > model->delta_max[i] ? model->delta_max[i] / speed : 1);
+        double left = size > slip_limit * slip_limit ? 0 : 1 - followed;
 
-        /* what the skin does not follow, at most half an edge */
-        double length = sqrt(xx * u * u + 2 * xy * u * v + yy * v * v);
-        double followed = model->zeta[i] * (length > model->delta_max[i] ? model->delta_max[i] / length : 1);
-        double behind = 1 - followed, flat = sqrt(u * u + v * v) * behind, most = slip_edges * model->edges[i];
-        if (flat > most) behind *= most / flat;
+        /* what it does not follow of the change */
+        for (int e = 0; e < 3; e++) {
+            double slip = left * velocity[e];
+            change[e] = slip - p->state->slips[3 * i + e];
+            p->state->slips[3 * i + e] = slip;
+        }
+        if (!*p->state->started) continue;
+        frame_vector(gamma, change, own);
+        p->state->velocities[2 * i] -= q[0] * own[0] + q[1] * own[1];
+        p->state->velocities[2 * i + 1] -= q[1] * own[0] + q[2] * own[1];
+    }
+}
 
-        /* in the directions that may move */
-        double m0 = -behind * u, m1 = -behind * v;
-        p->s->moves[2 * i] = q[0] * m0 + q[1] * m1;
-        p->s->moves[2 * i + 1] = q[1] * m0 + q[2] * m1;
+void slide_couple(const slide_model *model, slide_state *state, slide_scratch *s, double h, const cutis_jobs *jobs)
+{
+    advection pass = {.model = model, .state = state, .s = s, .h = h};
+    parallel_for(jobs, model->free_count, GRAIN, couple_points, &pass);
+    *state->started = 1;
+}
+
+bool slide_pushed(const solver_input *input)
+{
+    const float *a = input->acceleration;
+    return input->impulse_count > 0 || a[0] != 0 || a[1] != 0 || a[2] != 0;
+}
+
+void slide_push(const slide_model *model, slide_state *state, const slide_scratch *s, const solver_input *input)
+{
+    for (int k = 0; k < model->free_count; k++) {
+        /* the gain of velocity; what is across the body does not move the skin */
+        int i = model->free_points[k];
+        const double *x = s->x + 3 * i, *q = model->allowed[i];
+        vec3 place = {(float)(x[0] * model->unit), (float)(x[1] * model->unit), (float)(x[2] * model->unit)};
+        vec3 gain = vec3_madd(kit_blow(input, place), vec3_load(input->acceleration), (float)model->h);
+        const double along[3] = {gain.x / model->unit, gain.y / model->unit, gain.z / model->unit};
+        double own[2];
+        frame_vector(s->gammas[i], along, own);
+        state->velocities[2 * i] += q[0] * own[0] + q[1] * own[1];
+        state->velocities[2 * i + 1] += q[1] * own[0] + q[2] * own[1];
     }
 }
 
 /* ---- advection ---- */
 
-/* Semi-Lagrangian: what comes to point i when the skin moves by moves[i] was at -moves[i]. */
-static void advect_points(void *context, int begin, int end)
+/* Velocity at point i that was carried there along `way` by linear interpolation, and the range of what it is made of.
+ */
+static void carry(const slide_model *model, const double *v, int i, const double way[2], double carried[2],
+                  double range[2][2])
 {
-    const advection *p = context;
-    const slide_model *model = p->model;
-    const slide_scratch *s = p->s;
     const slide_atlas *atlas = &model->atlas;
-    const mesh *m = atlas->mesh;
-    for (int i = begin; i < end; i++) {
-        double move[2] = {s->moves[2 * i], s->moves[2 * i + 1]};
-        s->places[i] = p->places[i];
-        if (p->v) memcpy(s->velocities + 2 * i, p->v + 2 * i, 2 * sizeof(double));
-        if (move[0] == 0 && move[1] == 0) continue;
-
-        /* By how much the place would change by the point's own derivative, and how much of that is allowed. */
-        const double *j = s->jacobians[i];
-        double mean[3], size = 0, slowed = 1;
-        for (int e = 0; e < 3; e++) {
-            mean[e] = -j[2 * e] * move[0] - j[2 * e + 1] * move[1];
-            size += mean[e] * mean[e];
+    double axis[2] = {1, 0}, back[2] = {-way[0], -way[1]};
+    slide_place from = slide_walk_from_point(atlas, i, back, axis);
+    const int *c = atlas->mesh->triangles + 3 * from.triangle;
+    const double w[3] = {1 - from.b[0] - from.b[1], from.b[0], from.b[1]};
+    carried[0] = 0;
+    carried[1] = 0;
+    for (int k = 0; k < 3; k++) {
+        /* into the chart, and from there into the point's frame */
+        const double *turn = atlas->turns[from.triangle][k], *u = v + 2 * c[k];
+        double x = turn[0] * u[0] - turn[1] * u[1];
+        double y = turn[1] * u[0] + turn[0] * u[1];
+        double own[2] = {axis[0] * x + axis[1] * y, axis[0] * y - axis[1] * x};
+        for (int e = 0; e < 2; e++) {
+            carried[e] += w[k] * own[e];
+            range[0][e] = k == 0 ? own[e] : slide_min(range[0][e], own[e]);
+            range[1][e] = k == 0 ? own[e] : slide_max(range[1][e], own[e]);
         }
-        if (p->v) {
-            double height = model->edges[i];
-            for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++)
-                height = slide_min(height, s->altitudes[m->point_triangles[n]]);
-            double most = slide_max(altitude_part * height, edge_part * model->edges[i]);
-            if (size > most * most) slowed = most / sqrt(size);
-            for (int e = 0; e < 3; e++) mean[e] *= slowed;
-            move[0] *= slowed;
-            move[1] *= slowed;
-            size *= slowed * slowed;
-        }
-
-        double axis[2] = {1, 0}, back[2] = {-move[0], -move[1]};
-        slide_place from = slide_walk_from_point(atlas, i, back, axis);
-        const int *c = m->triangles + 3 * from.triangle;
-        double w[3] = {1 - from.b[0] - from.b[1], from.b[0], from.b[1]};
-
-        /* Start from the point itself when it is a corner, else from the nearest corner. */
-        int near = c[0] == i ? 0 : c[1] == i ? 1 : c[2] == i ? 2 : -1;
-        if (near < 0) near = w[0] >= w[1] && w[0] >= w[2] ? 0 : w[1] >= w[2] ? 1 : 2;
-        int base = c[near];
-        double chord[3], flat[2], apart = 0;
-        for (int e = 0; e < 3; e++) {
-            double to = w[0] * s->skin[3 * c[0] + e] + w[1] * s->skin[3 * c[1] + e] + w[2] * s->skin[3 * c[2] + e];
-            double off = to - s->skin[3 * i + e] - mean[e];
-            chord[e] = to - s->skin[3 * base + e];
-            apart += off * off;
-        }
-
-        /*
-         * Where the skin is folded, the triangle upwind has another derivative than the point, and would carry the
-         * place against the force; there the point's own derivative, by which the force was found, is taken.
-         */
-        if (p->v && apart > 0.25 * size) {
-            memcpy(chord, mean, sizeof chord);
-            base = i;
-        }
-        slide_place place = p->places[base];
-        const double *n = s->normals + 3 * base;
-        double unit[3], square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2], scale = square > 0 ? 1 / sqrt(square) : 0;
-        for (int e = 0; e < 3; e++) unit[e] = scale * n[e];
-        slide_turn_flat(atlas, place.triangle, chord, unit, flat);
-        slide_walk(atlas, &place, flat, NULL, NULL);
-        s->places[i] = place;
-        if (!p->v) continue;
-
-        /* Velocities of the corners, turned into the chart and from there into the point's frame. */
-        double x = 0, y = 0;
-        for (int k = 0; k < 3; k++) {
-            const double *turn = atlas->turns[from.triangle][k], *v = p->v + 2 * c[k];
-            x += w[k] * (turn[0] * v[0] - turn[1] * v[1]);
-            y += w[k] * (turn[1] * v[0] + turn[0] * v[1]);
-        }
-        s->velocities[2 * i] = axis[0] * x + axis[1] * y;
-        s->velocities[2 * i + 1] = axis[0] * y - axis[1] * x;
-        const double *q = model->allowed[i];
-        double v0 = slowed * s->velocities[2 * i], v1 = slowed * s->velocities[2 * i + 1];
-        s->velocities[2 * i] = q[0] * v0 + q[1] * v1;
-        s->velocities[2 * i + 1] = q[1] * v0 + q[2] * v1;
     }
 }
 
-void slide_slip(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
+static bool stays(const slide_model *model, const double *way, int i)
 {
-    advection pass = {.model = model, .s = s};
-    parallel_for(jobs, model->point_count, GRAIN, slip_points, &pass);
+    double least = shortest_way * model->edges[i];
+    return way[0] * way[0] + way[1] * way[1] <= least * least;
 }
 
-void slide_advect(const slide_model *model, slide_scratch *s, const slide_place *places, const double *v,
-                  const cutis_jobs *jobs)
+/* Forth. */
+static void carry_forth(void *context, int begin, int end)
 {
-    advection pass = {.model = model, .s = s, .places = places, .v = v};
-    parallel_for(jobs, model->point_count, GRAIN, advect_points, &pass);
+    const advection *p = context;
+    for (int a = begin; a < end; a++) {
+        int i = p->model->free_points[a];
+        const double *way = p->way + 2 * i;
+        memcpy(p->to + 2 * i, p->v + 2 * i, 2 * sizeof(double));
+        if (!stays(p->model, way, i)) carry(p->model, p->v, i, way, p->to + 2 * i, p->s->ranges[i]);
+    }
+}
+
+/* Back, and the correction; p->v is what was, p->to what was carried forth, the result goes to s->search. */
+static void carry_back(void *context, int begin, int end)
+{
+    const advection *p = context;
+    for (int a = begin; a < end; a++) {
+        int i = p->model->free_points[a];
+        const double *way = p->way + 2 * i, *q = p->model->allowed[i];
+        const double back[2] = {-way[0], -way[1]};
+        double *out = p->s->search + 2 * i;
+        memcpy(out, p->v + 2 * i, 2 * sizeof *out);
+        if (stays(p->model, way, i)) continue;
+        double again[2], ignored[2][2];
+        const double(*range)[2] = (const double(*)[2])p->s->ranges[i];
+        carry(p->model, p->to, i, back, again, ignored);
+        double v[2];
+        for (int e = 0; e < 2; e++) {
+            double corrected = p->to[2 * i + e] + 0.5 * (p->v[2 * i + e] - again[e]);
+            v[e] = slide_min(slide_max(corrected, range[0][e]), range[1][e]);
+        }
+        out[0] = q[0] * v[0] + q[1] * v[1];
+        out[1] = q[1] * v[0] + q[2] * v[1];
+    }
+}
+
+void slide_advect(const slide_model *model, slide_scratch *s, const double *way, double *v, const cutis_jobs *jobs)
+{
+    memcpy(s->velocities, v, 2 * (size_t)model->point_count * sizeof *v);
+    advection pass = {.model = model, .s = s, .way = way, .v = v, .to = s->velocities};
+    parallel_for(jobs, model->free_count, GRAIN, carry_forth, &pass);
+    parallel_for(jobs, model->free_count, GRAIN, carry_back, &pass);
+    for (int a = 0; a < model->free_count; a++) {
+        int i = model->free_points[a];
+        memcpy(v + 2 * i, s->search + 2 * i, 2 * sizeof *v);
+    }
 }

@@ -183,6 +183,8 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
     }
     join_charts(m, charts);
     for (int i = 0; i < m->point_count; i++) make_fan(m, charts, i, turns, boundary, tangents[i]);
+    double(*patches)[SLIDE_PATCH_SIZE] = arena_push(memory, (size_t)m->triangle_count, sizeof *patches);
+    if (memory->failed) return error_memory(error, "charts");
     *atlas = (slide_atlas){.mesh = m,
                            .positions = positions,
                            .normals = normals,
@@ -191,7 +193,7 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
                            .turns = (const double(*)[3][2])turns,
                            .boundary = boundary,
                            .tangents = (const double(*)[2])tangents};
-    return CUTIS_OK;
+    return slide_patches_build(atlas, patches, memory, error);
 }
 
 /* ---- places ---- */
@@ -247,30 +249,6 @@ void slide_flatten(const slide_atlas *atlas, int triangle, const double vector[3
         flat[0] *= scale;
         flat[1] *= scale;
     }
-}
-
-void slide_turn_flat(const slide_atlas *atlas, int triangle, const double vector[3], const double normal[3],
-                     double flat[2])
-{
-    /* The shortest turn that brings n to m, of a vector at right angles to n. */
-    const double *m = atlas->charts[triangle].normal, *n = normal;
-    double turned[3], out = vector[0] * n[0] + vector[1] * n[1] + vector[2] * n[2], length = 0, left = 0;
-    double alike = n[0] * m[0] + n[1] * m[1] + n[2] * m[2], along = 0;
-    for (int e = 0; e < 3; e++) {
-        turned[e] = vector[e] - out * n[e];
-        along += turned[e] * m[e];
-        length += vector[e] * vector[e];
-    }
-    along = alike > -0.9 ? along / (1 + alike) : 0;
-    for (int e = 0; e < 3; e++) {
-        turned[e] -= along * (n[e] + m[e]);
-        left += turned[e] * turned[e];
-    }
-    if (left > 1e-6 * length) {
-        double scale = sqrt(length / left);
-        for (int e = 0; e < 3; e++) turned[e] *= scale;
-    }
-    slide_flatten(atlas, triangle, turned, flat);
 }
 
 /* ---- ways ---- */

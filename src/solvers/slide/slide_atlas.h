@@ -23,12 +23,16 @@ typedef struct slide_chart {
     double area;        /* 0 for a triangle that is a line or a point; its chart is given a little height */
 } slide_chart;
 
+/* Numbers of a triangle's rounded surface: 19 control points, and one for reading in fours. */
+enum { SLIDE_PATCH_SIZE = 58 };
+
 typedef struct slide_atlas {
     const mesh *mesh;
     const double *positions;   /* (point_count x 3), rest, in sizes */
     const double *normals;     /* (point_count x 3), rest: the area-weighted mean of the triangles around */
     const slide_chart *charts; /* (triangle_count) */
     const double (*slopes)[4]; /* (triangle_count) inverse[0], [1] and [3] of the chart, its area; zeros without area */
+    const double (*patches)[SLIDE_PATCH_SIZE]; /* (triangle_count) the rounded surface */
     const double (*turns)[3][2]; /* (triangle_count) cosine and sine from each corner's point frame to the chart */
     const uint8_t *boundary;     /* (point_count) 1: on the boundary, 2: no single fan */
     const double (*tangents)[2]; /* (point_count) along the boundary, in the point's frame; zero elsewhere */
@@ -41,10 +45,18 @@ typedef struct slide_place {
     double b[2];
 } slide_place;
 
+/* Fill patches (triangle_count) for the atlas, all else of which is built. */
+cutis_result slide_patches_build(slide_atlas *atlas, double (*patches)[SLIDE_PATCH_SIZE], arena *memory,
+                                 cutis_error *error);
 cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, arena *memory, cutis_error *error);
 
 /* Where a place lies, at rest. */
 void slide_place_position(const slide_atlas *atlas, const slide_place *place, double position[3]);
+/* Where it lies on the rounded surface (slide_rounded.c), and the normal there (unit). */
+void slide_place_rounded(const slide_atlas *atlas, const slide_place *place, double position[3], double normal[3]);
+/* Move a place to where the rounded surface is nearest to its position there + way, if that is not far. */
+void slide_place_move(const slide_atlas *atlas, slide_place *place, const double way[3], double position[3],
+                      double normal[3]);
 /* Which side is out at a place: point normals, interpolated; of any length. */
 void slide_place_normal(const slide_atlas *atlas, const slide_place *place, double normal[3]);
 /* Where it lies for other positions (point_count x 3). */
@@ -58,13 +70,6 @@ slide_place slide_place_of_corner(int triangle, int corner);
  * way is what is left to go (otherwise zero). carried: a vector that is turned along from chart to chart, or NULL.
  */
 void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], double carried[2], const uint8_t *stops);
-/*
- * A tangent vector of the rounded surface, whose normal (unit) is given, laid into a chart, its length kept: the plane
- * is turned into the triangle's. So laid into the triangle on the other side of an edge it points the same way, which
- * it would not if each took its part in its own plane, and rounding would decide where skin at a ridge goes.
- */
-void slide_turn_flat(const slide_atlas *atlas, int triangle, const double vector[3], const double normal[3],
-                     double flat[2]);
 /* A vector in space laid into a chart, its length kept. */
 void slide_flatten(const slide_atlas *atlas, int triangle, const double vector[3], double flat[2]);
 /* Start at a point along `way`, a vector of the point's frame: the place reached, `way` turned along. */

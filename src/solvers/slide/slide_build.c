@@ -9,6 +9,9 @@
 
 static int next3(int k) { return k == 2 ? 0 : k + 1; }
 
+/* Skin that holds by itself to more than this share of the points is told of. */
+static const double warn_share = 0.02;
+
 /* ---- attachments ---- */
 
 static void allow_along(double allowed[3], const double tangent[2])
@@ -60,28 +63,39 @@ static bool curve_tangent(const slide_atlas *atlas, const cutis_character *c, co
 }
 
 /*
- * A tip (of a claw, an ear, a coarse finger) has no tangent plane to slide in: some triangle around it stands too
- * steeply on the mean of all. Skin holds to it.
+ * Points where the skin has no tangent plane to slide in: tips of claws, ears and coarse fingers, of which some
+ * triangle stands on the mean of all, and triangles that face away from the normals of their corners. The skin holds to
+ * them.
  */
-static bool is_tip(const slide_atlas *atlas, int point)
+static void mark_tips(const slide_atlas *atlas, uint8_t *tips)
 {
-    static const double steepest = 0.6; /* cosine: 53 degrees */
+    static const double steepest = 0.3; /* cosine: 73 degrees */
+    static const double away = -0.2;    /* cosine: 102 degrees; skin is inside out from 120 on */
     const mesh *m = atlas->mesh;
-    const double *n = atlas->normals + 3 * point;
-    for (int i = m->point_triangle_first[point]; i < m->point_triangle_first[point + 1]; i++) {
-        const slide_chart *chart = &atlas->charts[m->point_triangles[i]];
-        double dot = n[0] * chart->normal[0] + n[1] * chart->normal[1] + n[2] * chart->normal[2];
-        if (chart->area > 0 && dot < steepest) return true;
+    for (int t = 0; t < m->triangle_count; t++) {
+        const slide_chart *chart = &atlas->charts[t];
+        const int *c = m->triangles + 3 * t;
+        if (!(chart->area > 0)) continue;
+        double sum[3] = {0, 0, 0};
+        for (int k = 0; k < 3; k++) {
+            const double *n = atlas->normals + 3 * c[k];
+            for (int e = 0; e < 3; e++) sum[e] += n[e];
+            if (n[0] * chart->normal[0] + n[1] * chart->normal[1] + n[2] * chart->normal[2] < steepest) tips[c[k]] = 1;
+        }
+        double length = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
+        double dot = sum[0] * chart->normal[0] + sum[1] * chart->normal[1] + sum[2] * chart->normal[2];
+        for (int k = 0; k < 3 && dot < away * length; k++) tips[c[k]] = 1;
     }
-    return false;
 }
 
-/* Which directions each point may move in: all, along a curve, or none. */
-static void build_attachments(slide_model *model, const solver_build *build, double (*allowed)[3])
+/* Which directions each point may move in: all, along a curve, or none. tips (point_count): zeros. */
+static void build_attachments(slide_model *model, const solver_build *build, uint8_t *tips, double (*allowed)[3])
 {
     const cutis_character *c = build->character;
     const float *freeze = kit_map_find(c, "freeze"), *curve = kit_map_find(c, "curve");
     int boundary = (int)build->values[SLIDE_BOUNDARY];
+    int asked = 0, held = 0;
+    mark_tips(&model->atlas, tips);
     for (int i = 0; i < model->point_count; i++) {
         int vertex = c->point_vertices[i];
         uint8_t kind = model->atlas.boundary[i];
@@ -94,14 +108,42 @@ static void build_attachments(slide_model *model, const solver_build *build, dou
             memset(allowed[i], 0, sizeof allowed[i]);
             if (curve_tangent(&model->atlas, c, curve, i, tangent)) allow_along(allowed[i], tangent);
         }
-        if (kind == 2 || (kind == 1 && boundary == SLIDE_BOUNDARY_FIXED) || !(model->areas[i] > 0) ||
-            is_tip(&model->atlas, i) || kit_point_value(build, i, SLIDE_ATTACH) >= 0.5 ||
-            (freeze && freeze[vertex] >= 0.5f))
-            memset(allowed[i], 0, sizeof allowed[i]);
+        bool attached = (kind == 1 && boundary == SLIDE_BOUNDARY_FIXED) || (freeze && freeze[vertex] >= 0.5f) ||
+                        kit_point_value(build, i, SLIDE_ATTACH) >= 0.5;
+        bool tip = kind == 2 || !(model->areas[i] > 0) || tips[i];
+        if (attached || tip) memset(allowed[i], 0, sizeof allowed[i]);
+        asked += !attached;
+        held += !attached && tip;
 
         /* The trace of a projection is the number of directions it lets through. */
         model->constraint_count += 2 - (int)(allowed[i][0] + allowed[i][2] + 0.5);
     }
+    if (held > warn_share * asked)
+        kit_warn(
+            build,
+            "the skin holds to %d of %d points by itself: tips, where no tangent plane is to slide in, and points that "
+            "belong to several sheets of surface; render --color attached shows them",
+            held, asked);
+}
+
+/* What is simulated: points that may move, and the triangles around them. */
+static void build_region(slide_model *model, int *points, int *triangles, int *all_triangles)
+{
+    const mesh *m = model->atlas.mesh;
+    for (int i = 0; i < model->point_count; i++)
+        if (model->allowed[i][0] + model->allowed[i][2] > 0) points[model->free_count++] = i;
+    for (int t = 0; t < model->triangle_count; t++) {
+        bool moves = false;
+        for (int k = 0; k < 3; k++) {
+            const double *q = model->allowed[m->triangles[3 * t + k]];
+            moves |= q[0] + q[2] > 0;
+        }
+        all_triangles[t] = t;
+        if (moves) triangles[model->free_triangle_count++] = t;
+    }
+    model->free_points = points;
+    model->free_triangles = triangles;
+    model->all_triangles = all_triangles;
 }
 
 /* ---- texture ---- */
@@ -192,7 +234,7 @@ static void build_values(slide_model *model, const solver_build *build, double *
         int vertex = c->point_vertices[i];
         zeta[i] = painted_zeta ? CLAMP((double)painted_zeta[vertex], 0, 1) : kit_point_value(build, i, SLIDE_ZETA);
         double limit = kit_point_value(build, i, SLIDE_DELTA_MAX);
-        delta_max[i] = limit > 0 ? limit * build->substep / (build->values[SLIDE_UNIT] * model->unit) : HUGE_VAL;
+        delta_max[i] = limit > 0 ? limit / (build->values[SLIDE_UNIT] * model->unit) : HUGE_VAL;
         if (zeta[i] < 1 || limit > 0) model->slips = true;
 
         /* mean length of the edges around */
@@ -247,6 +289,10 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
                                        .area = young * values[SLIDE_AREA],
                                        .stretch = 1 + values[SLIDE_TENSION]};
     model->damping = values[SLIDE_DAMPING];
+
+    /* Rayleigh's damping: half by mass, half by stiffness, equal for a wave as long as the character */
+    double wave = 6.283185307179586 * values[SLIDE_WAVE_SPEED];
+    model->viscosity = model->damping / (wave * wave);
     model->ligament = 6.283185307179586 * values[SLIDE_LIGAMENT_STIFFNESS];
     model->slack = values[SLIDE_SLACK];
     model->gravity = values[SLIDE_GRAVITY] / (values[SLIDE_UNIT] * model->unit);
@@ -258,6 +304,10 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     double *edges = ARENA_ARRAY(memory, double, points);
     double(*allowed)[3] = arena_push(memory, points, sizeof *allowed);
     int *slots = ARENA_ARRAY(memory, int, 6 * triangles);
+    uint8_t *tips = ARENA_ARRAY(memory, uint8_t, points);
+    int *free_points = ARENA_ARRAY(memory, int, points);
+    int *free_triangles = ARENA_ARRAY(memory, int, triangles);
+    int *all_triangles = ARENA_ARRAY(memory, int, triangles);
     double(*fans)[2] = arena_push(memory, (size_t)m->point_triangle_first[points], sizeof *fans);
     double(*stencils)[2] = arena_push(memory, (size_t)m->point_neighbour_first[points], sizeof *stencils);
     if (memory->failed) return error_memory(error, "solver slide");
@@ -266,10 +316,12 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     model->zeta = zeta;
     model->delta_max = delta_max;
     model->areas = areas;
+    for (int i = 0; i < m->point_count; i++) model->noise += 1e-14 * young * areas[i];
     model->edges = edges;
     model->slots = slots;
-    build_attachments(model, build, allowed);
+    build_attachments(model, build, tips, allowed);
     model->allowed = (const double(*)[3])allowed;
+    build_region(model, free_points, free_triangles, all_triangles);
     build_slots(model, slots);
     build_fans(model, fans, stencils);
     model->fans = (const double(*)[2])fans;

@@ -16,9 +16,11 @@
  * plane do not mix with these in second order and add 2 Phi_S + Phi_J sigma_other / sigma_own along either principal
  * direction.
  *
- * Beyond the paper: powers 1 / J^n go over into their tangents below J = 0.2, so that skin that is pulled to more
- * than five times its area, or inside out, has a finite energy whose force leads back. The exponential of the
- * Fung-type material goes over into a parabola likewise.
+ * Beyond the paper, where a strain is beyond the material: below J = 0.2 (skin at five times its area) the powers
+ * 1 / J^n go on as parabolas and a logarithmic barrier is added, infinite at J = 0, so that skin is never turned inside
+ * out and yet the stiffness grows slowly. Skin that is pressed together beyond a limit is stiffened: the energy of
+ * St. Venant and Kirchhoff has none left for it (at 42 % it gives way), and that of the others little. The exponential
+ * of the Fung-type material ends at twenty times the stiffness at rest.
  */
 #include "solvers/slide/slide_material.h"
 
@@ -28,28 +30,42 @@
 
 /* ---- densities ---- */
 
-/* Below this skin area per body area, the energy is extrapolated. Larger is softer for extreme stretch. */
+/* Below this skin area per body area, powers are extrapolated and the barrier acts. Larger is softer for extreme
+ * stretch. */
 static const double least_j = 0.2;
-/* Where the exponential of the Fung-type material goes over into a parabola: e^3 is 20 times the initial stiffness. */
+/* Strength of the barrier in moduli lambda + 2 mu: about the energy at least_j where half of that is left. */
+static const double barrier_strength = 25;
+/* Above this skin area per body area, pressing skin together stiffens it; the first for neo-Hookean skin. */
+static const double largest_j[2] = {2.5, 1.5};
+/* Where the exponential of the Fung-type material stops growing as such: e^3 is 20 times the initial stiffness. */
 static const double largest_exponent = 3.0;
+
+/*
+ * Stretches of the body's triangles against rest are taken within these limits. Beyond them a triangle is a fold or a
+ * tear of the skinning, which tells nothing about the skin on it.
+ */
+static const double least_stretch = 0.2, largest_stretch = 5;
 
 /* A function of one variable with two derivatives. */
 typedef struct jet {
     d4 f, d, dd;
 } jet;
 
-/* 1 / j^n, n = 1 to 4, or its tangent. */
+/* 1 / j^n, n = 1 to 4, or its parabola. */
 static jet reciprocal(d4 j, int n)
 {
-    d4_mask inside = j > least_j;
-    d4 at = d4_select(inside, j, d4_set(least_j)), inverse = 1 / at, power = inverse;
+    d4 at = d4_max(j, d4_set(least_j));
+    d4 inverse = 1 / at;
+    d4 power = inverse;
     for (int i = 1; i < n; i++) power *= inverse;
-    jet r = {power, -n * power * inverse, d4_select(inside, n * (n + 1) * power * inverse * inverse, d4_set(0))};
-    r.f += r.d * (j - at);
+    d4 t = j - at;
+    jet r = {power, -n * power * inverse, n * (n + 1) * power * inverse * inverse};
+    r.f += r.d * t + 0.5 * r.dd * t * t;
+    r.d += r.dd * t;
     return r;
 }
 
-/* j, or beyond least_j a positive function of the same value and slope. */
+/* j, or below least_j a positive function of the same value and slope. */
 static jet positive(d4 j)
 {
     d4_mask inside = j >= least_j;
@@ -59,11 +75,43 @@ static jet positive(d4 j)
                  d4_select(inside, d4_set(0), 2 * e2 * inverse * inverse * inverse)};
 }
 
+/* -(j - a)^2 log(j / a) for 0 < j < a = least_j: twice differentiable, infinite at 0. Lanes with j <= 0 get any number.
+ */
+static jet barrier(d4 j)
+{
+    jet r = {d4_set(0), d4_set(0), d4_set(0)};
+    if (!d4_any(j < least_j)) return r;
+    for (int lane = 0; lane < 4; lane++) {
+        if (!(j[lane] < least_j && j[lane] > 0)) continue;
+        double t = j[lane] - least_j;
+        double ratio = t / j[lane];
+        double log = det_log(j[lane] / least_j);
+        r.f[lane] = -t * t * log;
+        r.d[lane] = -2 * t * log - t * ratio;
+        r.dd[lane] = -2 * log - 4 * ratio + ratio * ratio;
+    }
+    return r;
+}
+
+/* t^3 / (t + a) with t = j - a > 0: begins as a cube, goes on as a parabola. */
+static jet stiffening(d4 j, double a)
+{
+    d4 t = d4_max(j - a, d4_set(0));
+    d4 inverse = 1 / (t + a);
+    d4 slope = (2 * t + 3 * a) * t * t * inverse * inverse;
+    d4 curvature = (2 * t * t + 6 * a * t + 6 * a * a) * t * inverse * inverse * inverse;
+    return (jet){t * t * t * inverse, slope, curvature};
+}
+
+/* e^x, and beyond the largest exponent a hyperbola that goes on nearly straight. */
 static jet exponential(d4 x)
 {
-    d4 at = d4_min(x, d4_set(largest_exponent)), e, t = x - at;
+    d4 at = d4_min(x, d4_set(largest_exponent)), e;
     for (int lane = 0; lane < 4; lane++) e[lane] = det_exp(at[lane]);
-    return (jet){e * (1 + t + 0.5 * t * t), e * (1 + t), e};
+    d4 t = x - at;
+    d4 inverse = 1 / (1 + t);
+    d4 slope = 1 + 0.5 * t * (t + 2) * inverse * inverse;
+    return (jet){e * (1 + t + 0.5 * t * t * inverse), e * slope, e * inverse * inverse * inverse};
 }
 
 /* lambda / 2 tr(E)^2 + mu tr(E^2), times J (with 1 / J^3, 1 / J, J) or plain (with 1 / J^4, 1 / J^2, 1). */
@@ -135,6 +183,15 @@ slide_density slide_density_at(const slide_material *m, d4 s, d4 j)
         d.j += 0.5 * m->area * (r.d + 1);
         d.jj += 0.5 * m->area * r.dd;
     }
+
+    /* what is beyond the material */
+    double modulus = m->lambda + 2 * m->mu;
+    jet wall = barrier(j);
+    jet pressed = stiffening(j, largest_j[m->kind != SLIDE_NEO_HOOKEAN]);
+    d.value += modulus * (barrier_strength * wall.f + pressed.f);
+    d.j += modulus * (barrier_strength * wall.d + pressed.d);
+    d.jj += modulus * (barrier_strength * wall.dd + pressed.dd);
+    d.value = d4_select(j > 0, d.value, d4_set(HUGE_VAL));
     return d;
 }
 
@@ -178,21 +235,50 @@ static d4 normalize2(d4 x, d4 y, d4 unit[2])
 
 /* ---- elements ---- */
 
-slide_body slide_body_make(const d4 x[3][3], double stretch)
+/* Products of the edges of triangles from corner 0: 1.1, 1.2, 2.2. */
+static void edge_products(const d4 x[3][3], d4 g[3])
 {
-    slide_body body;
-    d4 d1[3], d2[3], n[3], zero = d4_set(0), one = d4_set(1);
+    d4 d1[3], d2[3];
     for (int e = 0; e < 3; e++) {
         d1[e] = x[1][e] - x[0][e];
         d2[e] = x[2][e] - x[0][e];
     }
-    cross3(d1, d2, n);
-    d4 l11 = d4_sqrt(dot3(d1, d1)), twice = d4_sqrt(dot3(n, n));
-    d4_mask some = (twice > 0) & (l11 > 0);
-    d4 inverse = 1 / d4_select(some, l11, one), narrow = 1 / (stretch * d4_select(some, twice, one));
-    d4 l12 = dot3(d1, d2) * inverse;
-    body.area = d4_select(some, 0.5 * twice, zero);
-    body.b[1][0] = d4_select(some, inverse / stretch, zero);
+    g[0] = dot3(d1, d1);
+    g[1] = dot3(d1, d2);
+    g[2] = dot3(d2, d2);
+}
+
+slide_body slide_body_make(const d4 rest[3][3], const d4 x[3][3], double stretch)
+{
+    d4 r[3], g[3], zero = d4_set(0), one = d4_set(1);
+    edge_products(rest, r);
+    edge_products(x, g);
+
+    /* products of x in an orthonormal frame of the triangle at rest, whose edges are the rows of [k11 0; k21 k22] */
+    d4_mask some = (r[0] > 0) & (r[0] * r[2] - r[1] * r[1] > 1e-12 * r[0] * r[2]);
+    d4 k11 = d4_sqrt(d4_select(some, r[0], one));
+    d4 k21 = d4_select(some, r[1], zero) / k11;
+    d4 k22 = d4_sqrt(d4_select(some, r[2] - k21 * k21, one));
+    d4 c11 = g[0] / (k11 * k11);
+    d4 c12 = (g[1] - k21 / k11 * g[0]) / (k11 * k22);
+    d4 c22 = (g[2] - 2 * (k21 / k11) * g[1] + k21 * k21 / (k11 * k11) * g[0]) / (k22 * k22);
+
+    /* principal stretches within the limits */
+    d4 values[2], u[2];
+    eigen2(c11, c12, c22, values, u);
+    d4 least = d4_set(least_stretch * least_stretch), most = d4_set(largest_stretch * largest_stretch);
+    for (int i = 0; i < 2; i++) values[i] = d4_min(d4_max(values[i], least), most);
+    d4 area = d4_sqrt(values[0] * values[1]) * k11 * k22;
+    c11 = values[0] * u[0] * u[0] + values[1] * u[1] * u[1];
+    c12 = (values[0] - values[1]) * u[0] * u[1];
+
+    /* the triangular factor of the edges */
+    d4 l11 = k11 * d4_sqrt(c11);
+    d4 l12 = k11 * (k21 * c11 + k22 * c12) / l11;
+    d4 narrow = 1 / (stretch * area);
+    slide_body body;
+    body.area = d4_select(some, 0.5 * area, zero);
+    body.b[1][0] = d4_select(some, 1 / (l11 * stretch), zero);
     body.b[1][1] = d4_select(some, -l12 * narrow, zero);
     body.b[2][0] = zero;
     body.b[2][1] = d4_select(some, l11 * narrow, zero);
@@ -242,15 +328,22 @@ static void make_degenerate_frame(const d4 d1[3], const d4 normal[3], int lane, 
     }
 }
 
+/*
+ * Where the surface bends sharply a triangle of skin may turn away from the normals of its corners; it is inside out
+ * when the cosine of the angle is less than this. On even ground a triangle cannot come there but through having no
+ * area.
+ */
+static const double facing = -0.5;
+
 /* An orthonormal frame of the skin triangle, the third axis on the side of `normal`, also when it has no area. */
 static void make_frame(const d4 d1[3], const d4 d2[3], const d4 normal[3], d4 frame[3][3])
 {
-    d4 n[3], square = dot3(d1, d1), zero = d4_set(0), one = d4_set(1);
+    d4 n[3], square = dot3(d1, d1), one = d4_set(1);
     cross3(d1, d2, n);
     d4 area = d4_sqrt(dot3(n, n));
     d4_mask fine = (area > 1e-9 * (square + dot3(d2, d2))) & (area > 1e-60) & (square > 1e-60);
     d4 along = 1 / d4_sqrt(d4_select(fine, square, one)), out = 1 / d4_select(fine, area, one);
-    out = d4_select(dot3(n, normal) < zero, -out, out);
+    out = d4_select(dot3(n, normal) < facing * area * d4_sqrt(dot3(normal, normal)), -out, out);
     for (int e = 0; e < 3; e++) {
         frame[0][e] = d1[e] * along;
         frame[2][e] = n[e] * out;
@@ -315,17 +408,10 @@ void slide_element_make(const slide_material *material, d4 stiffness, const slid
     flat_triangle p = flatten(body, places, normal, out->axes);
     const d4(*b)[2] = body->b;
     slide_density phi = slide_density_at(material, p.s, p.j);
-    d4 scale = body->area * stiffness, zero = d4_set(0), one = d4_set(1);
+    d4 scale = body->area * stiffness, zero = d4_set(0);
     out->s = p.s;
     out->j = p.j;
     out->energy = scale * phi.value;
-
-    /* Heights, for the limit of a step: twice the area over the longest edge. */
-    d4 longest = p.r11 * p.r11, edge = p.r12 - p.r11;
-    longest = d4_max(longest, p.r12 * p.r12 + p.r22 * p.r22);
-    longest = d4_max(longest, edge * edge + p.r22 * p.r22);
-    d4_mask some = longest > 0;
-    out->altitude = d4_select(some, d4_abs(p.r11 * p.r22) / d4_sqrt(d4_select(some, longest, one)), zero);
 
     /* Gradient. */
     d4 ga = 2 * phi.s * p.a + phi.j * p.d, gb = 2 * phi.s * p.b - phi.j * p.c;
@@ -379,4 +465,7 @@ void slide_element_make(const slide_material *material, d4 stiffness, const slid
     d4 common = phi.value - p.j * phi.j;
     out->stress[0] = stiffness * (common - 2 * phi.s * d4_max(squares[1], zero));
     out->stress[1] = stiffness * (common - 2 * phi.s * squares[0]);
+
+    /* in the skin it has the direction of P applied to the body's */
+    normalize2(p.a * principal[0] + p.b * principal[1], p.c * principal[0] + p.d * principal[1], out->pressed);
 }

@@ -26,7 +26,7 @@ typedef struct slide_material {
     double stretch;    /* by how much the skin is stretched where it lies as at rest; 1: not */
 } slide_material;
 
-/* Phi and its derivatives. */
+/* Phi and its derivatives. Infinite for j <= 0: skin does not turn inside out. */
 typedef struct slide_density {
     d4 value, s, j, ss, sj, jj;
 } slide_density;
@@ -39,14 +39,14 @@ typedef struct slide_body {
     d4 b[3][2]; /* rows of L^-1 for corners 1 and 2, and minus their sum for corner 0 */
 } slide_body;
 
-/* stretch: of the material. */
-slide_body slide_body_make(const d4 x[3][3], double stretch);
+/* rest: the corners at rest, whose principal stretches to x are taken within limits. stretch: of the material. */
+slide_body slide_body_make(const d4 rest[3][3], const d4 x[3][3], double stretch);
 
 typedef struct slide_element {
     d4 energy;
     d4 s, j;           /* at P */
     d4 stress[2];      /* principal Cauchy stresses over the density, the larger first */
-    d4 altitude;       /* least height of the skin triangle */
+    d4 pressed[2];     /* unit direction of the smaller stress in the skin, along the two axes in the plane */
     d4 axes[3][3];     /* two unit vectors in the plane of the skin triangle, and its normal */
     d4 gradient[3][2]; /* d energy / d X of each corner, along the two axes in the plane */
     /*
@@ -63,7 +63,7 @@ typedef struct slide_element {
  */
 void slide_element_make(const slide_material *material, d4 stiffness, const slide_body *body, const d4 places[3][3],
                         const d4 normal[3], bool project, slide_element *element);
-/* The energy alone. */
+/* The energy alone; infinite when the skin is inside out. */
 d4 slide_element_energy(const slide_material *material, d4 stiffness, const slide_body *body, const d4 places[3][3],
                         const d4 normal[3]);
 

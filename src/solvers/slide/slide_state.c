@@ -20,7 +20,9 @@ size_t slide_state_view(const slide_model *model, void *memory, slide_state *s)
     s->places = KIT_CARVE(&block, slide_place, points);
     s->velocities = KIT_CARVE(&block, double, 2 * points);
     s->gains = KIT_CARVE(&block, double, 2 * points);
-    s->calm = KIT_CARVE(&block, double, points);
+    s->slips = KIT_CARVE(&block, double, 3 * points);
+    s->started = KIT_CARVE(&block, int, 1);
+    s->blocked = KIT_CARVE(&block, uint8_t, points);
     s->surface = KIT_CARVE(&block, float, 3 * points);
 
     /* where material points are */
@@ -45,6 +47,7 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     /* body, skin and their derivatives */
     s->x = kit_carve(&block, 3 * points, sizeof *s->x);
     s->skin = kit_carve(&block, 3 * points, sizeof *s->skin);
+    s->uprights = kit_carve(&block, 3 * points, sizeof *s->uprights);
     s->normals = kit_carve(&block, 3 * points, sizeof *s->normals);
     s->metric = kit_carve(&block, triangles, sizeof *s->metric);
     s->gammas = kit_carve(&block, points, sizeof *s->gammas);
@@ -52,9 +55,12 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->inertia = kit_carve(&block, points, sizeof *s->inertia);
 
     /* elements */
+    s->shapes = kit_carve(&block, triangles, sizeof *s->shapes);
     s->blocks = kit_carve(&block, triangles, sizeof *s->blocks);
-    s->altitudes = kit_carve(&block, triangles, sizeof *s->altitudes);
+    s->energies = kit_carve(&block, triangles, sizeof *s->energies);
+    s->old_energies = kit_carve(&block, triangles, sizeof *s->old_energies);
     s->stress = kit_carve(&block, triangles, sizeof *s->stress);
+    s->pressed = kit_carve(&block, triangles, sizeof *s->pressed);
 
     /* the linear system and its solution */
     s->diagonal = kit_carve(&block, points, sizeof *s->diagonal);
@@ -67,11 +73,19 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->image = kit_carve(&block, 2 * points, sizeof *s->image);
     s->smooth = kit_carve(&block, 2 * points, sizeof *s->smooth);
 
-    /* advection */
-    s->moves = kit_carve(&block, 2 * points, sizeof *s->moves);
+    /* a step */
+    double **arrays[] = {&s->product,      &s->goal,         &s->guess,      &s->moved,          &s->way,
+                         &s->first_forces, &s->outer_forces, &s->velocities, &s->old_velocities, &s->old_gains,
+                         &s->first_gains};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        *arrays[i] = kit_carve(&block, 2 * points, sizeof **arrays[i]);
+    s->ranges = kit_carve(&block, points, sizeof *s->ranges);
+    s->shares = kit_carve(&block, points, sizeof *s->shares);
+    s->grown = kit_carve(&block, points, sizeof *s->grown);
+    s->blocked = kit_carve(&block, points, sizeof *s->blocked);
+    s->shortened = kit_carve(&block, points, sizeof *s->shortened);
     s->places = kit_carve(&block, points, sizeof *s->places);
     s->old_places = kit_carve(&block, points, sizeof *s->old_places);
-    s->velocities = kit_carve(&block, 2 * points, sizeof *s->velocities);
     s->old_surface = kit_carve(&block, 3 * points, sizeof *s->old_surface);
     return block.used;
 }
@@ -97,6 +111,13 @@ void slide_teleport(const void *data, void *state, const float transform[12])
     slide_state_view(model, state, &s);
     for (int i = 0; i < model->point_count; i++)
         vec3_store(s.surface + 3 * i, mat34_point(transform, vec3_load(s.surface + 3 * i)));
+    for (int i = 0; i < model->point_count; i++) {
+        double old[3] = {s.slips[3 * i], s.slips[3 * i + 1], s.slips[3 * i + 2]};
+        for (int e = 0; e < 3; e++) {
+            const float *row = transform + 4 * e;
+            s.slips[3 * i + e] = (double)row[0] * old[0] + (double)row[1] * old[1] + (double)row[2] * old[2];
+        }
+    }
 }
 
 bool slide_output(const void *data, const void *state, int index, cutis_output *output)

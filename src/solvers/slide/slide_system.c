@@ -1,32 +1,23 @@
 /*
- * slide_system.c: the linear system of one step (Eqs. 6, 7 and 10), and its solution.
+ * slide_system.c: the energy of a configuration, and the linear system of one Newton iteration (Eqs. 6, 7 and 10).
  *
- * With J = dX/du at a point (how the skin's rest place changes along the body), v the velocity of the skin along the
- * body, and g, H the gradient and Hessian of the energy in rest places X, moving the skin by v changes the place at
- * a point by -J v, so
+ * With J = dX/du at a point (how the skin's rest place changes along the body), q the way of the skin along the body in
+ * a step, and g, H the gradient and Hessian of the energy in rest places X, moving the skin by q changes the place at a
+ * point by -J q: the force is J^T g and the system (c M + J^T H J) dq = r, with c and r those of the time integration
+ * (slide_step.c). Where the paper takes J per triangle (Eq. 5), this takes its mean over the triangles at the point:
+ * only then is J^T g the exact derivative of the energy by the point's own movement (the difference does not vanish on
+ * finer meshes: it is the gradient of the energy density). Attachments are eliminated: with the projection Q of each
+ * point on the directions it may move in, the system Q A Q + (I - Q) with right side Q r has the solution of the KKT
+ * system of Eq. (10); a test compares the two.
  *
- *     (M + h^2 J^T H J) v' = M v + h (J^T g + b).
- *
- * Where the paper takes J per triangle (Eq. 5), this takes its mean over the triangles at the point: only then is
- * J^T g the exact derivative of the energy by the point's own movement (the difference does not vanish on finer
- * meshes: it is the gradient of the energy density). Attachments are eliminated: with the projection Q of each point
- * on the directions it may move in, the system Q A Q + (I - Q) with right side Q r has the solution of the KKT
- * system of Eq. (10) for g = 0; a test compares the two.
- *
- * The system is solved by preconditioned conjugate gradients from the last velocity on. Sums are taken in a fixed
- * order, so that the bits do not depend on threads.
+ * Points that may not move, and triangles all of whose corners may not, are left out.
  */
 #include <string.h>
 
 #include "solvers/slide/slide.h"
-#include "solvers/solver_kit.h"
 
-enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512, ITERATION_LIMIT = 300, BLOCK_SIZE = 27 };
+enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512, BLOCK_SIZE = 27 };
 
-/* The solution is accepted when the residual has fallen to this part of the right side. */
-static const double tolerance = 1e-4;
-/* A body triangle smaller than this part of its rest area has no elasticity: it is collapsed. */
-static const double least_area = 0.02;
 /* Acceleration of a drag of strength 1, per distance: it closes in within about a tenth of a second. */
 static const double drag_rate = 2500;
 
@@ -34,10 +25,7 @@ typedef struct pass {
     const slide_model *model;
     slide_scratch *s;
     const slide_place *places;
-    const double *v;
-    const double *a, *b;
-    double *c;
-    double alpha;
+    const slide_increment *increment;
 } pass;
 
 static int next3(int k) { return k == 2 ? 0 : k + 1; }
@@ -48,7 +36,7 @@ static void skin_points(void *context, int begin, int end)
 {
     pass *p = context;
     for (int i = begin; i < end; i++) {
-        slide_place_position(&p->model->atlas, &p->places[i], p->s->skin + 3 * i);
+        slide_place_rounded(&p->model->atlas, &p->places[i], p->s->skin + 3 * i, p->s->uprights + 3 * i);
         slide_place_normal(&p->model->atlas, &p->places[i], p->s->normals + 3 * i);
     }
 }
@@ -73,7 +61,8 @@ static void triangle_metric(void *context, int begin, int end)
     pass *p = context;
     slide_scratch *s = p->s;
     const slide_atlas *atlas = &p->model->atlas;
-    for (int t = begin; t < end; t++) {
+    for (int a = begin; a < end; a++) {
+        int t = p->model->free_triangles[a];
         const int *c = atlas->mesh->triangles + 3 * t;
         const double *slopes = atlas->slopes[t];
         d4 fall[2], gamma[2];
@@ -113,15 +102,15 @@ static void point_body(void *context, int begin, int end)
     for (int i = begin; i < end; i++) differentiate_at(p->model, p->s->x, i, p->s->gammas[i]);
 }
 
-static void point_skin(void *context, int begin, int end)
+static void point_inertia(void *context, int begin, int end)
 {
     pass *p = context;
     slide_scratch *s = p->s;
     const slide_model *model = p->model;
     const mesh *m = model->atlas.mesh;
-    for (int i = begin; i < end; i++) {
-        double mean[6], inertia[3] = {0};
-        differentiate_at(model, s->skin, i, mean);
+    for (int a = begin; a < end; a++) {
+        int i = model->free_points[a];
+        double inertia[3] = {0};
         for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
             const double *turn = model->fans[n], *metric = s->metric[m->point_triangles[n]];
             double co = turn[0], si = turn[1], xx = metric[0], xy = metric[1], yy = metric[2];
@@ -131,22 +120,30 @@ static void point_skin(void *context, int begin, int end)
             inertia[2] += co * by - si * ay;
         }
 
-        /* A place moves along the surface; the rounded normal does not jump where the chart changes. */
+        memcpy(s->inertia[i], inertia, sizeof inertia);
+    }
+}
+
+/* The derivative of the place at a point by the skin's way, in the tangent plane of the rounded surface. */
+static void point_jacobian(void *context, int begin, int end)
+{
+    pass *p = context;
+    slide_scratch *s = p->s;
+    const slide_model *model = p->model;
+    for (int a = begin; a < end; a++) {
+        int i = model->free_points[a];
+        double mean[6];
+        differentiate_at(model, s->skin, i, mean);
         const double *q = model->allowed[i];
-        double n[3], size = 0;
+        const double *n = s->uprights + 3 * i;
+        double n0 = n[0] * mean[0] + n[1] * mean[2] + n[2] * mean[4];
+        double n1 = n[0] * mean[1] + n[1] * mean[3] + n[2] * mean[5];
         for (int e = 0; e < 3; e++) {
-            n[e] = s->normals[3 * i + e];
-            size += n[e] * n[e];
-        }
-        double scale = size > 0 ? 1 / size : 0;
-        double n0 = scale * (n[0] * mean[0] + n[1] * mean[2] + n[2] * mean[4]);
-        double n1 = scale * (n[0] * mean[1] + n[1] * mean[3] + n[2] * mean[5]);
-        for (int e = 0; e < 3; e++) {
-            double x = mean[2 * e] - n0 * n[e], y = mean[2 * e + 1] - n1 * n[e];
+            double x = mean[2 * e] - n0 * n[e];
+            double y = mean[2 * e + 1] - n1 * n[e];
             s->jacobians[i][2 * e] = x * q[0] + y * q[1];
             s->jacobians[i][2 * e + 1] = x * q[1] + y * q[2];
         }
-        memcpy(s->inertia[i], inertia, sizeof inertia);
     }
 }
 
@@ -162,47 +159,93 @@ void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_j
     parallel_for(jobs, model->point_count, POINT_GRAIN, point_body, &p);
 }
 
-void slide_system_skin(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs)
+void slide_system_jacobians(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
 {
-    pass p = {.model = model, .s = s, .places = places};
-    parallel_for(jobs, model->point_count, POINT_GRAIN, skin_points, &p);
-    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, triangle_metric, &p);
-    parallel_for(jobs, model->point_count, POINT_GRAIN, point_skin, &p);
+    pass p = {.model = model, .s = s};
+    parallel_for(jobs, model->free_count, POINT_GRAIN, point_jacobian, &p);
+}
+
+void slide_system_inertia(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
+{
+    pass p = {.model = model, .s = s};
+    parallel_for(jobs, model->free_triangle_count, TRIANGLE_GRAIN, triangle_metric, &p);
+    parallel_for(jobs, model->free_count, POINT_GRAIN, point_inertia, &p);
 }
 
 /* ---- elements ---- */
 
+/* Shapes of the body's triangles, which stay as they are while the skin moves. */
+static void body_shapes(void *context, int begin, int end)
+{
+    const pass *p = context;
+    const mesh *m = p->model->atlas.mesh;
+    for (int t = begin; t < end; t += 4) {
+        d4 rest[3][3], x[3][3];
+        for (int lane = 0; lane < 4; lane++) {
+            const int *c = m->triangles + 3 * (t + lane < end ? t + lane : end - 1);
+            for (int k = 0; k < 3; k++) {
+                for (int e = 0; e < 3; e++) {
+                    rest[k][e][lane] = p->model->atlas.positions[3 * c[k] + e];
+                    x[k][e][lane] = p->s->x[3 * c[k] + e];
+                }
+            }
+        }
+        slide_body body = slide_body_make((const d4(*)[3])rest, (const d4(*)[3])x, p->model->material.stretch);
+        for (int lane = 0; lane < 4 && t + lane < end; lane++) {
+            double *shape = p->s->shapes[t + lane];
+            shape[0] = body.area[lane];
+            shape[1] = body.b[1][0][lane];
+            shape[2] = body.b[1][1][lane];
+            shape[3] = body.b[2][1][lane];
+        }
+    }
+}
+
+void slide_system_shapes(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
+{
+    pass p = {.model = model, .s = s};
+    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, body_shapes, &p);
+}
+
 /* Four triangles: what their elements are made of. */
 typedef struct element_input {
+    int triangles[4];
     slide_body body;
     d4 places[3][3], normal[3], stiffness;
-    d4_mask whole; /* not collapsed */
+    d4_mask whole; /* has an area at rest */
 } element_input;
 
-/* Triangles t to t + 3; those behind `end` repeat the last. */
-static void load_elements(const pass *p, int t, int end, element_input *in)
+/* Triangles list[at] to list[at + 3]; those behind `end` repeat the last. */
+static void load_elements(const slide_model *model, const slide_scratch *s, const int *list, int at, int end,
+                          element_input *in)
 {
-    const slide_scratch *s = p->s;
-    const slide_atlas *atlas = &p->model->atlas;
-    d4 x[3][3], area;
+    const slide_atlas *atlas = &model->atlas;
+    d4 shapes[4];
     const int *c[4];
     for (int lane = 0; lane < 4; lane++) {
-        int own = t + lane < end ? t + lane : end - 1;
+        int own = list[at + lane < end ? at + lane : end - 1];
+        in->triangles[lane] = own;
         c[lane] = atlas->mesh->triangles + 3 * own;
-        area[lane] = atlas->slopes[own][3];
-        in->stiffness[lane] = p->model->stiffness[own];
+        shapes[lane] = d4_load(s->shapes[own]);
+        in->stiffness[lane] = model->stiffness[own];
     }
     for (int k = 0; k < 3; k++) {
         int i0 = 3 * c[0][k], i1 = 3 * c[1][k], i2 = 3 * c[2][k], i3 = 3 * c[3][k];
         for (int e = 0; e < 3; e++) {
-            x[k][e] = (d4){s->x[i0 + e], s->x[i1 + e], s->x[i2 + e], s->x[i3 + e]};
             in->places[k][e] = (d4){s->skin[i0 + e], s->skin[i1 + e], s->skin[i2 + e], s->skin[i3 + e]};
             d4 n = {s->normals[i0 + e], s->normals[i1 + e], s->normals[i2 + e], s->normals[i3 + e]};
             in->normal[e] = k == 0 ? n : in->normal[e] + n;
         }
     }
-    in->body = slide_body_make((const d4(*)[3])x, p->model->material.stretch);
-    in->whole = (in->body.area > least_area * area) & (area > 0);
+    d4_transpose(shapes);
+    in->whole = shapes[0] > 0;
+    in->body.area = shapes[0];
+    in->body.b[1][0] = shapes[1];
+    in->body.b[1][1] = shapes[2];
+    in->body.b[2][0] = d4_set(0);
+    in->body.b[2][1] = shapes[3];
+    in->body.b[0][0] = -shapes[1];
+    in->body.b[0][1] = -shapes[2] - shapes[3];
 }
 
 /* One row of blocks for each of four triangles, from columns for all four. */
@@ -218,27 +261,24 @@ static void store_columns(double *const to[4], const d4 *columns, int count)
         for (int lane = 0; lane < 4; lane++) to[lane][i] = columns[i][lane];
 }
 
-/* Blocks of a pass's triangles t to t + 3 of those before end. */
-static void element_block(const pass *p, int t, int end)
+/* Blocks and energies of the free triangles at to at + 3 of those before end. */
+static void element_block(const pass *p, int at, int end)
 {
     slide_scratch *s = p->s;
     double unused[BLOCK_SIZE], *to[4];
     element_input in;
     slide_element element;
-    load_elements(p, t, end, &in);
+    load_elements(p->model, s, p->model->free_triangles, at, end, &in);
     slide_element_make(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal, true,
                        &element);
-    d4 zero = d4_set(0), altitude = d4_select(in.whole, element.altitude, d4_set(HUGE_VAL));
-    d4 larger = d4_select(in.whole, element.stress[0], zero), smaller = d4_select(in.whole, element.stress[1], zero);
+    d4 zero = d4_set(0);
+    d4 energy = d4_select(in.whole, element.energy, zero);
     const int *c[4];
     for (int lane = 0; lane < 4; lane++) {
-        int own = t + lane;
-        c[lane] = p->model->atlas.mesh->triangles + 3 * (own < end ? own : end - 1);
-        to[lane] = own < end ? s->blocks[own] : unused;
-        if (own >= end) continue;
-        s->altitudes[own] = altitude[lane];
-        s->stress[own][0] = larger[lane];
-        s->stress[own][1] = smaller[lane];
+        int own = in.triangles[lane];
+        c[lane] = p->model->atlas.mesh->triangles + 3 * own;
+        to[lane] = at + lane < end ? s->blocks[own] : unused;
+        s->energies[own] = energy[lane];
     }
 
     /* The factors and the gradient by the unknowns: along the axes of the skin triangle. */
@@ -264,14 +304,14 @@ static void element_block(const pass *p, int t, int end)
 
     /* Sum of weighted squares: the upper triangle. */
     for (int i = 0; i < 6; i++) element.weights[i] = d4_select(in.whole, element.weights[i], zero);
-    int at = 6;
+    int entry = 6;
     for (int a = 0; a < 6; a++) {
         d4 weighted[6];
         for (int i = 0; i < 6; i++) weighted[i] = element.weights[i] * f[i][a];
         for (int b = a; b < 6; b++) {
             d4 sum = weighted[0] * f[0][b];
             for (int i = 1; i < 6; i++) sum += weighted[i] * f[i][b];
-            block[at++] = sum;
+            block[entry++] = sum;
         }
     }
     store_columns(to, block, BLOCK_SIZE);
@@ -279,38 +319,83 @@ static void element_block(const pass *p, int t, int end)
 
 static void element_blocks(void *context, int begin, int end)
 {
-    for (int t = begin; t < end; t += 4) element_block(context, t, end);
+    for (int at = begin; at < end; at += 4) element_block(context, at, end);
 }
 
-void slide_system_elements(const slide_model *model, slide_scratch *s, const slide_place *places,
-                           const cutis_jobs *jobs)
+static void element_energies(void *context, int begin, int end)
 {
-    pass p = {.model = model, .s = s, .places = places};
-    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, element_blocks, &p);
-}
-
-double slide_system_energy(const slide_model *model, slide_scratch *s, const slide_place *places)
-{
-    pass p = {.model = model, .s = s, .places = places};
-    double sum = 0;
-    for (int t = 0; t < model->triangle_count; t += 4) {
+    const pass *p = context;
+    for (int at = begin; at < end; at += 4) {
         element_input in;
-        load_elements(&p, t, model->triangle_count, &in);
+        load_elements(p->model, p->s, p->model->free_triangles, at, end, &in);
         d4 energy =
-            slide_element_energy(&model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal);
-        for (int lane = 0; lane < 4 && t + lane < model->triangle_count; lane++)
-            if (in.whole[lane]) sum += energy[lane];
+            slide_element_energy(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal);
+        energy = d4_select(in.whole, energy, d4_set(0));
+        for (int lane = 0; lane < 4; lane++) p->s->energies[in.triangles[lane]] = energy[lane];
     }
-    for (int i = 0; i < model->point_count && model->ligament > 0; i++) {
-        double length = 0;
-        for (int e = 0; e < 3; e++) {
-            double d = s->skin[3 * i + e] - model->atlas.positions[3 * i + e];
-            length += d * d;
+}
+
+static void element_stresses(void *context, int begin, int end)
+{
+    const pass *p = context;
+    for (int at = begin; at < end; at += 4) {
+        element_input in;
+        slide_element element;
+        load_elements(p->model, p->s, p->model->all_triangles, at, end, &in);
+        slide_element_make(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal, true,
+                           &element);
+        for (int lane = 0; lane < 4; lane++) {
+            double *own = p->s->stress[in.triangles[lane]];
+            own[0] = in.whole[lane] ? element.stress[0][lane] : 0;
+            own[1] = in.whole[lane] ? element.stress[1][lane] : 0;
+            for (int e = 0; e < 3; e++) {
+                double axis = element.pressed[0][lane] * element.axes[0][e][lane];
+                axis += element.pressed[1][lane] * element.axes[1][e][lane];
+                p->s->pressed[in.triangles[lane]][e] = axis;
+            }
         }
-        double over = slide_max(sqrt(length) - model->slack, 0);
-        sum += 0.5 * model->ligament * model->ligament * model->areas[i] * over * over;
     }
+}
+
+/* The energy of a point's ligament. */
+static double ligament_energy(const slide_model *model, const slide_scratch *s, int i)
+{
+    double length = 0;
+    for (int e = 0; e < 3; e++) {
+        double d = s->skin[3 * i + e] - model->atlas.positions[3 * i + e];
+        length += d * d;
+    }
+    double over = slide_max(sqrt(length) - model->slack, 0);
+    return 0.5 * model->ligament * model->ligament * model->areas[i] * over * over;
+}
+
+static double energy_sum(const slide_model *model, const slide_scratch *s)
+{
+    double sum = 0;
+    for (int a = 0; a < model->free_triangle_count; a++) sum += s->energies[model->free_triangles[a]];
+    for (int a = 0; a < model->free_count && model->ligament > 0; a++)
+        sum += ligament_energy(model, s, model->free_points[a]);
     return sum;
+}
+
+double slide_system_elements(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
+{
+    pass p = {.model = model, .s = s};
+    parallel_for(jobs, model->free_triangle_count, TRIANGLE_GRAIN, element_blocks, &p);
+    return energy_sum(model, s);
+}
+
+double slide_system_energy(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
+{
+    pass p = {.model = model, .s = s};
+    parallel_for(jobs, model->free_triangle_count, TRIANGLE_GRAIN, element_energies, &p);
+    return energy_sum(model, s);
+}
+
+void slide_system_stresses(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
+{
+    pass p = {.model = model, .s = s};
+    parallel_for(jobs, model->triangle_count, TRIANGLE_GRAIN, element_stresses, &p);
 }
 
 /* ---- assembly ---- */
@@ -351,9 +436,12 @@ static void point_rows(void *context, int begin, int end)
     pass *p = context;
     slide_scratch *s = p->s;
     const slide_model *model = p->model;
+    const slide_increment *in = p->increment;
     const mesh *m = model->atlas.mesh;
-    double h = model->h, hh = h * h;
-    for (int i = begin; i < end; i++) {
+    for (int entry = begin; entry < end; entry++) {
+        int i = model->free_points[entry];
+
+        /* elastic force and Hessian */
         for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++)
             memset(s->rows[n], 0, sizeof s->rows[n]);
         double f[2] = {0, 0}, k[3] = {0, 0, 0};
@@ -371,258 +459,59 @@ static void point_rows(void *context, int begin, int end)
             for (int o = 0, other = next3(own); o < 2; o++, other = next3(other)) {
                 double *row = s->rows[model->slots[6 * t + 2 * own + o]];
                 u = upper[own][other];
-                for (int e = 0; e < 4; e++) row[e] += hh * h6[u[e]];
+                for (int e = 0; e < 4; e++) row[e] += h6[u[e]];
             }
         }
         if (model->ligament > 0) add_ligament(model, s, i, f, k);
+        double *first = s->first_forces + 2 * i;
+        if (in->first) memcpy(first, f, sizeof f);
 
-        /* Inertia and right side in the directions that may move; the others are put to zero by (I - Q). */
+        /* inertia and right side in the directions that may move; the others are put to zero by (I - Q) */
         const double *q = model->allowed[i], *mass = s->inertia[i];
-        double v0 = p->v[2 * i], v1 = p->v[2 * i + 1];
-        double r0 = mass[0] * v0 + mass[1] * v1 + h * f[0], r1 = mass[1] * v0 + mass[2] * v1 + h * f[1];
-        if (model->gravity != 0) {
-            const double *g = s->gammas[i], weight = h * model->gravity * model->areas[i];
-            r0 -= weight * g[2];
-            r1 -= weight * g[3];
-        }
-        double damp = 1 + h * model->damping;
+        double v0 = in->inertia * (in->goal[2 * i] - in->moved[2 * i]);
+        double v1 = in->inertia * (in->goal[2 * i + 1] - in->moved[2 * i + 1]);
+        double r0 = mass[0] * v0 + mass[1] * v1 + f[0] + in->first_share * first[0] + s->outer_forces[2 * i];
+        double r1 = mass[1] * v0 + mass[2] * v1 + f[1] + in->first_share * first[1] + s->outer_forces[2 * i + 1];
         double a = mass[0] * q[0] + mass[1] * q[1], b = mass[0] * q[1] + mass[1] * q[2];
         double c = mass[1] * q[0] + mass[2] * q[1], d = mass[1] * q[1] + mass[2] * q[2];
         double level = mass[0] + mass[2] > 0 ? mass[0] + mass[2] : 1;
-        s->diagonal[i][0] = damp * (q[0] * a + q[1] * c) + hh * k[0] + level * (1 - q[0]);
-        s->diagonal[i][1] = damp * (q[0] * b + q[1] * d) + hh * k[1] - level * q[1];
-        s->diagonal[i][2] = damp * (q[1] * b + q[2] * d) + hh * k[2] + level * (1 - q[2]);
+        s->diagonal[i][0] = in->inertia * (q[0] * a + q[1] * c + level * (1 - q[0])) + k[0];
+        s->diagonal[i][1] = in->inertia * (q[0] * b + q[1] * d - level * q[1]) + k[1];
+        s->diagonal[i][2] = in->inertia * (q[1] * b + q[2] * d + level * (1 - q[2])) + k[2];
         s->right[2 * i] = q[0] * r0 + q[1] * r1;
         s->right[2 * i + 1] = q[1] * r0 + q[2] * r1;
     }
 }
 
-void slide_system_assemble(const slide_model *model, slide_scratch *s, const double *v, const cutis_drag *drags,
-                           int drag_count, const cutis_jobs *jobs)
+void slide_system_assemble(const slide_model *model, slide_scratch *s, const slide_increment *increment,
+                           const cutis_jobs *jobs)
 {
-    pass p = {.model = model, .s = s, .v = v};
-    parallel_for(jobs, model->point_count, POINT_GRAIN, point_rows, &p);
+    pass p = {.model = model, .s = s, .increment = increment};
+    parallel_for(jobs, model->free_count, POINT_GRAIN, point_rows, &p);
+}
+
+void slide_system_outer(const slide_model *model, slide_scratch *s, const cutis_drag *drags, int drag_count,
+                        double share)
+{
+    /* gravity */
+    memset(s->outer_forces, 0, 2 * (size_t)model->point_count * sizeof(double));
+    for (int i = 0; i < model->point_count && model->gravity != 0; i++) {
+        double weight = share * model->gravity * model->areas[i];
+        s->outer_forces[2 * i] -= weight * s->gammas[i][2];
+        s->outer_forces[2 * i + 1] -= weight * s->gammas[i][3];
+    }
+
+    /* drags */
     for (int i = 0; i < drag_count; i++) {
         if (drags[i].vertex < 0 || drags[i].vertex >= model->character->vertex_count) continue;
         int point = model->character->vertex_points[drags[i].vertex];
-        const double *g = s->gammas[point], *q = model->allowed[point];
-        double f[2] = {0, 0}, strength = CLAMP((double)drags[i].strength, 0, 1);
-        strength *= model->h * drag_rate * model->areas[point];
+        const double *g = s->gammas[point];
+        double strength = share * drag_rate * model->areas[point] * CLAMP((double)drags[i].strength, 0, 1);
         for (int e = 0; e < 3; e++) {
             double pull = strength * ((double)drags[i].target[e] / model->unit - s->x[3 * point + e]);
             if (!(fabs(pull) < 1e15)) pull = 0;
-            f[0] += g[2 * e] * pull;
-            f[1] += g[2 * e + 1] * pull;
+            s->outer_forces[2 * point] += g[2 * e] * pull;
+            s->outer_forces[2 * point + 1] += g[2 * e + 1] * pull;
         }
-        s->right[2 * point] += q[0] * f[0] + q[1] * f[1];
-        s->right[2 * point + 1] += q[1] * f[0] + q[2] * f[1];
     }
-}
-
-static bool accelerated(const solver_input *input)
-{
-    return input->acceleration[0] != 0 || input->acceleration[1] != 0 || input->acceleration[2] != 0;
-}
-
-bool slide_pushed(const slide_model *model, const solver_input *input)
-{
-    return model->gravity != 0 || input->drag_count > 0 || input->impulse_count > 0 || accelerated(input);
-}
-
-void slide_system_push(const slide_model *model, slide_scratch *s, const solver_input *input)
-{
-    if (!accelerated(input) && input->impulse_count == 0) return;
-    for (int i = 0; i < model->point_count; i++) {
-        /* the gain of velocity, sizes/s; what is across the body does not move the skin */
-        const double *x = s->x + 3 * i;
-        vec3 place = {(float)(x[0] * model->unit), (float)(x[1] * model->unit), (float)(x[2] * model->unit)};
-        vec3 gain = vec3_madd(kit_blow(input, place), vec3_load(input->acceleration), (float)model->h);
-        const double along[3] = {gain.x / model->unit, gain.y / model->unit, gain.z / model->unit};
-
-        /* as a push of the point's mass, in the directions that may move */
-        const double *g = s->gammas[i], *q = model->allowed[i];
-        double f[2] = {0, 0};
-        for (int e = 0; e < 3; e++) {
-            f[0] += g[2 * e] * along[e] * model->areas[i];
-            f[1] += g[2 * e + 1] * along[e] * model->areas[i];
-        }
-        s->right[2 * i] += q[0] * f[0] + q[1] * f[1];
-        s->right[2 * i + 1] += q[1] * f[0] + q[2] * f[1];
-    }
-}
-
-/* ---- solution ---- */
-
-static void multiply_rows(void *context, int begin, int end)
-{
-    pass *p = context;
-    const slide_scratch *s = p->s;
-    const mesh *m = p->model->atlas.mesh;
-    const double *v = p->a;
-    for (int i = begin; i < end; i++) {
-        const double *d = s->diagonal[i];
-        double x = d[0] * v[2 * i] + d[1] * v[2 * i + 1], y = d[1] * v[2 * i] + d[2] * v[2 * i + 1];
-        for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
-            const double *row = s->rows[n], *w = v + 2 * m->point_neighbours[n];
-            x += row[0] * w[0] + row[1] * w[1];
-            y += row[2] * w[0] + row[3] * w[1];
-        }
-        p->c[2 * i] = x;
-        p->c[2 * i + 1] = y;
-    }
-}
-
-void slide_system_multiply(const slide_model *model, slide_scratch *s, const double *vector, double *image,
-                           const cutis_jobs *jobs)
-{
-    pass p = {.model = model, .s = s, .a = vector, .c = image};
-    parallel_for(jobs, model->point_count, POINT_GRAIN, multiply_rows, &p);
-}
-
-/* Sum of products in fixed blocks: four chains of additions, so that it does not wait for each. */
-static double dot(const double *a, const double *b, int count)
-{
-    double sum[4] = {0, 0, 0, 0};
-    int i = 0;
-    for (; i + 4 <= count; i += 4)
-        for (int k = 0; k < 4; k++) sum[k] += a[i + k] * b[i + k];
-    for (; i < count; i++) sum[0] += a[i] * b[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-/*
- * The preconditioner K E^-1 K^T with K = E + L, L the entries below the diagonal D of the system and E chosen such that
- * its diagonal is D: E_i = D_i - sum over k < i of A_ik E_k^-1 A_ki. A quarter of the work of an incomplete
- * factorisation, and nearly its effect.
- */
-static void precondition_make(const slide_model *model, slide_scratch *s)
-{
-    const mesh *m = model->atlas.mesh;
-    for (int i = 0; i < model->point_count; i++) {
-        const double *d = s->diagonal[i];
-        double xx = d[0], xy = d[1], yy = d[2], level = xx * yy - xy * xy;
-        for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
-            int k = m->point_neighbours[n];
-            if (k > i) break;
-            const double *a = s->rows[n], *e = s->inverse[k];
-            double p = a[0] * e[0] + a[1] * e[1], q = a[0] * e[1] + a[1] * e[2];
-            double r = a[2] * e[0] + a[3] * e[1], t = a[2] * e[1] + a[3] * e[2];
-            xx -= p * a[0] + q * a[1];
-            xy -= p * a[2] + q * a[3];
-            yy -= r * a[2] + t * a[3];
-        }
-        double det = xx * yy - xy * xy;
-        if (!(xx > 0 && yy > 0 && det > 1e-3 * level)) {
-            xx = d[0];
-            xy = d[1];
-            yy = d[2];
-            det = level;
-        }
-        double scale = det > 0 ? 1 / det : 0;
-        s->pivots[i][0] = xx;
-        s->pivots[i][1] = xy;
-        s->pivots[i][2] = yy;
-        s->inverse[i][0] = yy * scale;
-        s->inverse[i][1] = -xy * scale;
-        s->inverse[i][2] = xx * scale;
-    }
-}
-
-/* K x = r, from the first point to the last; x may be r. */
-static void solve_forward(const slide_model *model, const slide_scratch *s, const double *r, double *x)
-{
-    const mesh *m = model->atlas.mesh;
-    const int *first = m->point_neighbour_first, *neighbours = m->point_neighbours;
-    for (int i = 0; i < model->point_count; i++) {
-        double u = r[2 * i], v = r[2 * i + 1];
-        for (int n = first[i]; n < first[i + 1] && neighbours[n] < i; n++) {
-            const double *a = s->rows[n], *w = x + 2 * neighbours[n];
-            u -= a[0] * w[0] + a[1] * w[1];
-            v -= a[2] * w[0] + a[3] * w[1];
-        }
-        const double *e = s->inverse[i];
-        x[2 * i] = e[0] * u + e[1] * v;
-        x[2 * i + 1] = e[1] * u + e[2] * v;
-    }
-}
-
-/* K^T x = r, from the last point to the first. */
-static void solve_backward(const slide_model *model, const slide_scratch *s, const double *r, double *x)
-{
-    const mesh *m = model->atlas.mesh;
-    const int *first = m->point_neighbour_first, *neighbours = m->point_neighbours;
-    for (int i = model->point_count - 1; i >= 0; i--) {
-        double u = r[2 * i], v = r[2 * i + 1];
-        for (int n = first[i + 1] - 1; n >= first[i] && neighbours[n] > i; n--) {
-            const double *a = s->rows[n], *w = x + 2 * neighbours[n];
-            u -= a[0] * w[0] + a[1] * w[1];
-            v -= a[2] * w[0] + a[3] * w[1];
-        }
-        const double *e = s->inverse[i];
-        x[2 * i] = e[0] * u + e[1] * v;
-        x[2 * i + 1] = e[1] * u + e[2] * v;
-    }
-}
-
-/*
- * z = E r by blocks; returns r . z, which is the square of the residual in the norm of the preconditioner.
- */
-static double weigh(const slide_model *model, const slide_scratch *s, const double *r, double *z)
-{
-    double sum[2] = {0, 0};
-    for (int i = 0; i < model->point_count; i++) {
-        const double *e = s->pivots[i], u = r[2 * i], v = r[2 * i + 1];
-        z[2 * i] = e[0] * u + e[1] * v;
-        z[2 * i + 1] = e[1] * u + e[2] * v;
-        sum[0] += u * z[2 * i];
-        sum[1] += v * z[2 * i + 1];
-    }
-    return sum[0] + sum[1];
-}
-
-/*
- * Conjugate gradients for K^-1 A K^-T, by Eisenstat (1981, "Efficient implementation of a class of preconditioned
- * conjugate gradient methods"): as A = K + K^T + D - 2 E, its product with p is t + K^-1 (p + (D - 2 E) t) with
- * t = K^-T p, so that an iteration goes through the matrix once and not twice.
- */
-int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, double *residual, const cutis_jobs *jobs)
-{
-    int count = 2 * model->point_count, iterations = 0;
-    double *r = s->residual, *z = s->smooth, *p = s->search, *t = s->image, *w = s->moves;
-    double goal = tolerance * sqrt(dot(s->right, s->right, count));
-    slide_system_multiply(model, s, v, t, jobs);
-    for (int i = 0; i < count; i++) r[i] = s->right[i] - t[i];
-    double size = sqrt(dot(r, r, count));
-    *residual = goal > 0 ? size / goal * tolerance : 0;
-    /* What is not solved at all would add up from step to step: a start must be better than what is accepted later. */
-    if (!(size > 0.1 * goal)) return 0;
-
-    precondition_make(model, s);
-    solve_forward(model, s, r, r);
-    double rz = weigh(model, s, r, z), first = rz, enough = first * (goal / size) * (goal / size);
-    memcpy(p, z, (size_t)count * sizeof *p);
-    while ((rz > enough || iterations == 0) && iterations < ITERATION_LIMIT) {
-        solve_backward(model, s, p, t);
-        for (int i = 0; i < model->point_count; i++) {
-            const double *d = s->diagonal[i], *e = s->pivots[i], *own = t + 2 * i;
-            double xx = d[0] - 2 * e[0], xy = d[1] - 2 * e[1], yy = d[2] - 2 * e[2];
-            w[2 * i] = p[2 * i] + xx * own[0] + xy * own[1];
-            w[2 * i + 1] = p[2 * i + 1] + xy * own[0] + yy * own[1];
-        }
-        solve_forward(model, s, w, w);
-        for (int i = 0; i < count; i++) w[i] += t[i];
-        double curvature = dot(p, w, count);
-        if (!(curvature > 0)) break;
-        double alpha = rz / curvature, last = rz;
-        for (int i = 0; i < count; i++) {
-            v[i] += alpha * t[i];
-            r[i] -= alpha * w[i];
-        }
-        rz = weigh(model, s, r, z);
-        iterations++;
-        double beta = rz / last;
-        for (int i = 0; i < count; i++) p[i] = z[i] + beta * p[i];
-    }
-    *residual *= sqrt(rz / first);
-    return iterations;
 }

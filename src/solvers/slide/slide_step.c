@@ -1,0 +1,470 @@
+/*
+ * slide_step.c: one step of the skin in time.
+ *
+ * Over a step of length h the body is held at its new shape, and the way q of the skin along it is found by minimising
+ *
+ *     E(q) = c / 2 |q - h v|^2_M - (1 - b) / b f_0 . q - f_e . q / b + W(X(q)),    c = 1 / (b h)^2,
+ *
+ * by Newton's method with a line search; W is the elastic energy, f_0 its force at the beginning, f_e gravity and
+ * drags. The minimum is the step of the theta method, v' = (q / h - (1 - b) v) / b with b = theta: for b = 1/2 the
+ * trapezoidal rule, of second order and without loss, for b = 1 the implicit Euler method of the paper (Eq. 7), which
+ * loses what is fast. Viscosity e of the skin (stiffness-proportional damping) is the same as b = 1/2 + e / 2h, for
+ * both take (b - 1/2) (|v' - v|^2_M + |q|^2_H) out of a step; so one formula serves damped and undamped skin. W is
+ * infinite for skin that is inside out, so that no step leads there.
+ *
+ * What the energy of a step differs from what it should be, by the curvature of W, is put into or taken from the
+ * velocities by a common factor (a projection on the energy, as in Dinev et al. 2018): the undamped skin keeps its
+ * energy and none ever gains.
+ *
+ * Newton's method has arrived when the energy falls as its model foretold. A step in which the skin's acceleration
+ * changes much is taken again in two parts, and one in which Newton's method does not arrive with b = 1: then the old
+ * force does not push skin into what is stiff.
+ */
+#include <string.h>
+
+#include "solvers/slide/slide.h"
+#include "solvers/solver_kit.h"
+
+enum {
+    GRAIN = 256,
+    SHORT_LIMIT = 5,   /* iterations of Newton's method for the theta that is asked for ... */
+    NEWTON_LIMIT = 20, /* ... and for the implicit Euler method */
+    SEARCH_LIMIT = 16, /* shortenings of an iteration's way */
+    BLOCKED_STEPS = 8, /* after which a point that was blocked is tried again */
+};
+
+/* Newton's method has arrived when the energy falls as foretold within this part ... */
+static const double agreement = 0.1;
+/* ... or falls, or is foretold to fall, by less than this part of what it did at first, or of the energy at hand. */
+static const double late = 0.1;
+static const double negligible = 1e-6;
+/* A way is taken when E falls by this part of what was foretold. */
+static const double least_fall = 0.2;
+/* A point that may not even go this part of its way is blocked for the rest of the step. */
+static const double least_share = 0.05;
+/* The energy of a triangle may differ from what was foretold by this part of its change. */
+static const double surprise = 0.25;
+/* A part of a step may err by this part of a point's edges; the error is told from the change of acceleration. */
+static const double error_limit = 0.02;
+/* ... where the linear system was solved to this relative residual. */
+static const double residual_limit = 1e-3;
+/* Faster than this is no skin, in sizes a second. */
+static const double speed_limit = 1000;
+
+typedef struct move_pass {
+    const slide_model *model;
+    const slide_scratch *s;
+    const slide_place *from;
+    slide_place *to;
+} move_pass;
+
+static void move_points(void *context, int begin, int end)
+{
+    const move_pass *p = context;
+    for (int a = begin; a < end; a++) {
+        int i = p->model->free_points[a];
+        const double *j = p->s->jacobians[i];
+        const double *q = p->s->way + 2 * i;
+        double share = p->s->shares[i];
+        double way[3];
+        for (int e = 0; e < 3; e++) way[e] = -share * (j[2 * e] * q[0] + j[2 * e + 1] * q[1]);
+        p->to[i] = p->from[i];
+        slide_place_move(&p->model->atlas, &p->to[i], way, p->s->skin + 3 * i, p->s->uprights + 3 * i);
+        slide_place_normal(&p->model->atlas, &p->to[i], p->s->normals + 3 * i);
+    }
+}
+
+/* Sum of a . M b. */
+static double mass_product(const slide_model *model, const slide_scratch *s, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int k = 0; k < model->free_count; k++) {
+        int i = model->free_points[k];
+        const double *m = s->inertia[i], *x = a + 2 * i, *y = b + 2 * i;
+        sum += x[0] * (m[0] * y[0] + m[1] * y[1]) + x[1] * (m[1] * y[0] + m[2] * y[1]);
+    }
+    return sum;
+}
+
+static double product(const slide_model *model, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int k = 0; k < model->free_count; k++) {
+        int i = model->free_points[k];
+        sum += a[2 * i] * b[2 * i] + a[2 * i + 1] * b[2 * i + 1];
+    }
+    return sum;
+}
+
+double slide_kinetic(const slide_model *model, const slide_scratch *s, const double *v)
+{
+    return 0.5 * mass_product(model, s, v, v);
+}
+
+/* ---- the step ---- */
+
+/* What a step is about. */
+typedef struct motion {
+    const slide_model *model;
+    slide_scratch *s;
+    const cutis_jobs *jobs;
+    slide_increment increment;
+    double b;      /* theta */
+    double before; /* elastic energy at the beginning */
+    double after;  /* at the end */
+    bool arrived;
+} motion;
+
+/* How the energy of a triangle should change along shares of the way, and by which size that is told. */
+static double foretold_change(const slide_model *model, const slide_scratch *s, int triangle, double *size)
+{
+    const int *c = model->atlas.mesh->triangles + 3 * triangle;
+    const double *block = s->blocks[triangle];
+    double d[6], linear = 0, square = 0;
+    for (int k = 0; k < 6; k++) {
+        d[k] = s->shares[c[k / 2]] * s->way[2 * c[k / 2] + k % 2];
+        linear -= block[k] * d[k];
+    }
+    for (int a = 0, entry = 6; a < 6; a++)
+        for (int b = a; b < 6; b++, entry++) square += (a == b ? 0.5 : 1) * block[entry] * d[a] * d[b];
+    *size = fabs(linear) + square;
+    return linear + square;
+}
+
+/* Lessen the shares around triangles whose energy grew by more than foretold, most where skin would be inside out. */
+static int halve_shares(const slide_model *model, slide_scratch *s)
+{
+    int halved = 0;
+    for (int k = 0; k < model->free_count; k++) s->grown[model->free_points[k]] = 0;
+    for (int k = 0; k < model->free_triangle_count; k++) {
+        int t = model->free_triangles[k];
+        double size;
+        double change = foretold_change(model, s, t, &size);
+        if (s->energies[t] - s->old_energies[t] <= change + surprise * size) continue;
+        uint8_t grown = s->energies[t] < HUGE_VAL ? 1 : 2;
+        for (int e = 0; e < 3; e++) {
+            uint8_t *own = &s->grown[model->atlas.mesh->triangles[3 * t + e]];
+            *own = MAX(*own, grown);
+        }
+        halved++;
+    }
+    for (int k = 0; k < model->free_count; k++) {
+        int i = model->free_points[k];
+        if (!s->grown[i]) continue;
+        s->shares[i] *= s->grown[i] == 1 ? 0.5 : 0.2;
+        if (s->shares[i] < least_share) s->shares[i] = 0;
+    }
+    return halved;
+}
+
+/*
+ * Find a part of the way s->way that lowers E: places go to s->places. The way is shortened only where the energy does
+ * not follow its model. Returns the fall of E, 0 when there is none.
+ */
+static double line_search(motion *m, const slide_place *places, double elastic, double slope, double curvature)
+{
+    const slide_model *model = m->model;
+    slide_scratch *s = m->s;
+    memcpy(s->old_energies, s->energies, (size_t)model->triangle_count * sizeof(double));
+    for (int k = 0; k < model->free_count; k++) {
+        int i = model->free_points[k];
+        s->shares[i] = s->blocked[i] ? 0 : 1;
+    }
+    for (int i = 0; i < SEARCH_LIMIT; i++) {
+        move_pass pass = {model, s, places, s->places};
+        parallel_for(m->jobs, model->free_count, GRAIN, move_points, &pass);
+        double reached = slide_system_energy(model, s, m->jobs);
+
+        /* the inertial part of E, and what its model says, at these shares */
+        double inertial = 0, foretold = 0, share = curvature > 0 ? slope / curvature : 1;
+        for (int k = 0; k < model->free_count; k++) {
+            int p = model->free_points[k];
+            const double *mass = s->inertia[p];
+            double part = s->shares[p];
+            double x = part * s->way[2 * p], y = part * s->way[2 * p + 1];
+            double u = m->increment.goal[2 * p] - s->moved[2 * p] - 0.5 * x;
+            double v = m->increment.goal[2 * p + 1] - s->moved[2 * p + 1] - 0.5 * y;
+            double f0 = m->increment.inertia * (mass[0] * u + mass[1] * v);
+            double f1 = m->increment.inertia * (mass[1] * u + mass[2] * v);
+            f0 += m->increment.first_share * s->first_forces[2 * p] + s->outer_forces[2 * p];
+            f1 += m->increment.first_share * s->first_forces[2 * p + 1] + s->outer_forces[2 * p + 1];
+            inertial += x * f0 + y * f1;
+            foretold += (s->right[2 * p] * x + s->right[2 * p + 1] * y) * (1 - 0.5 * part / share);
+        }
+        double fall = elastic - reached + inertial;
+        if (fall > least_fall * foretold || (foretold <= model->noise && reached < HUGE_VAL)) {
+            m->after = reached;
+            m->arrived = i == 0 && fabs(fall - foretold) <= agreement * foretold + model->noise;
+            return slide_max(fall, model->noise);
+        }
+
+        /* shorter, where it is too long, or else everywhere */
+        if (halve_shares(model, s) > 0) continue;
+        for (int k = 0; k < model->free_count; k++) s->shares[model->free_points[k]] *= 0.5;
+    }
+
+    /* who was in the way is blocked */
+    for (int k = 0; k < model->free_count; k++) {
+        int i = model->free_points[k];
+        if (s->shares[i] < 1) s->shares[i] = 0;
+    }
+    return 0;
+}
+
+/* Newton's method: minimise E from the places at hand, which become those at the end. */
+static void minimise(motion *m, slide_place *places, const double *guess, double energy, cutis_step_stats *stats)
+{
+    const slide_model *model = m->model;
+    slide_scratch *s = m->s;
+    size_t count = 2 * (size_t)model->point_count;
+    memset(s->moved, 0, count * sizeof *s->moved);
+    memset(s->shortened, 0, (size_t)model->point_count);
+    m->arrived = false;
+    double least = 0, total = 0;
+    bool fresh = false; /* points have been blocked: what is left to do is to be seen anew */
+    int limit = m->b < 1 ? SHORT_LIMIT : NEWTON_LIMIT;
+    for (int iteration = 0; iteration < limit && !m->arrived; iteration++) {
+        /* the model of E at the places */
+        bool first = iteration == 0;
+        m->increment.first = first;
+        double clock = clock_seconds();
+        if (!first) slide_system_jacobians(model, s, m->jobs);
+        for (int k = 0; k < model->free_count; k++) {
+            int i = model->free_points[k];
+            if (s->blocked[i]) memset(s->jacobians[i], 0, sizeof s->jacobians[i]);
+        }
+        double elastic = slide_system_elements(model, s, m->jobs);
+        if (first) m->before = m->after = elastic;
+        slide_system_assemble(model, s, &m->increment, m->jobs);
+        for (int k = 0; k < model->free_count; k++) {
+            int i = model->free_points[k];
+            if (s->blocked[i]) memset(s->right + 2 * i, 0, 2 * sizeof *s->right);
+        }
+        kit_lap(&clock, stats, SLIDE_PART_ELEMENTS);
+
+        /* its minimum; a first guess may be so bad that the way does not lead down */
+        double residual, slope = 0;
+        for (int attempt = 0; attempt < 2 && !(slope > 0); attempt++) {
+            if (first && attempt == 0)
+                memcpy(s->way, guess, count * sizeof *guess);
+            else
+                memset(s->way, 0, count * sizeof *s->way);
+            stats->iterations += slide_system_solve(model, s, s->way, &residual, m->jobs);
+            slope = product(model, s->right, s->way);
+        }
+        stats->residual = residual;
+        slide_system_multiply(model, s, s->way, s->image, m->jobs);
+        double curvature = product(model, s->image, s->way);
+        kit_lap(&clock, stats, SLIDE_PART_SOLVE);
+
+        /* nothing left to do */
+        if (first || fresh) least = slide_max(late * slope, negligible * (energy + elastic) + model->noise);
+        fresh = false;
+        bool little = slope <= least;
+        if (!(slope > 0)) {
+            m->arrived = slope == 0;
+            break;
+        }
+
+        /* go there as far as E falls */
+        double fall = line_search(m, places, elastic, slope, curvature);
+        kit_lap(&clock, stats, SLIDE_PART_ADVECTION);
+        for (int k = 0; k < model->free_count; k++) {
+            int i = model->free_points[k];
+            s->shortened[i] |= s->shares[i] < 1;
+            fresh |= s->shares[i] == 0 && !s->blocked[i];
+            s->blocked[i] |= s->shares[i] == 0;
+            if (!(fall > 0)) continue;
+            s->moved[2 * i] += s->shares[i] * s->way[2 * i];
+            s->moved[2 * i + 1] += s->shares[i] * s->way[2 * i + 1];
+            places[i] = s->places[i];
+        }
+        total += fall;
+        little |= !first && fall > 0 && fall <= late * total;
+        m->arrived = ((m->arrived && residual <= residual_limit) || little) && !fresh;
+        if (fall > 0) continue;
+        slide_skin_points(model, s, places, m->jobs);
+        if (!fresh) break;
+    }
+}
+
+/*
+ * New velocities from the way s->moved; points whose way had to be shortened take those of the implicit Euler method.
+ * Returns the energy that the method would leave of a parabola.
+ */
+static double take_velocities(const motion *m, double h, double *v, double *gains)
+{
+    const slide_model *model = m->model;
+    slide_scratch *s = m->s;
+    double b = m->b;
+    double energy = slide_kinetic(model, s, v) + m->before;
+
+    /* what outer forces give */
+    double gift = 0;
+    for (int k = 0; k < model->free_count; k++) {
+        int i = model->free_points[k];
+        for (int e = 0; e < 2; e++) {
+            double old = v[2 * i + e];
+            double own = s->shortened[i] ? 1 : b;
+            v[2 * i + e] = s->blocked[i] ? 0 : (s->moved[2 * i + e] / h - (1 - own) * old) / own;
+            gains[2 * i + e] = v[2 * i + e] - old;
+            gift += s->outer_forces[2 * i + e] * b * s->moved[2 * i + e];
+        }
+    }
+    double wanted = slide_min(0.5 + 0.5 * model->viscosity / h, 1);
+    if (!(wanted > 0.5)) return energy + gift;
+
+    /* what is lost: (f_0 - f_1) . q with f_1 from the momentum, M (v' - v) = h ((1 - b) f_0 + b f_1 + f_e) */
+    double given = mass_product(model, s, gains, s->moved) / (b * h);
+    double first = product(model, s->first_forces, s->moved);
+    double stiff = slide_max((first + gift) / b - given, 0);
+    return energy + gift - (wanted - 0.5) * (mass_product(model, s, gains, gains) + stiff);
+}
+
+/* Bring the energy to what it should be by a common factor on the velocities. */
+static void settle_energy(const slide_model *model, const slide_scratch *s, double energy, double *v)
+{
+    double kinetic = slide_kinetic(model, s, v);
+    if (!(kinetic > 0)) return;
+    double wanted = sqrt(slide_max(energy, 0) / kinetic);
+
+    /* damped skin loses what it has gained somewhere, but not everywhere at once */
+    double factor = model->viscosity > 0 ? slide_max(slide_min(wanted, 1), 0.99) : slide_min(wanted, 10);
+    for (int k = 0; k < model->free_count; k++) {
+        int i = model->free_points[k];
+        v[2 * i] *= factor;
+        v[2 * i + 1] *= factor;
+    }
+}
+
+/* How far the step may err, in edges: by the change of acceleration, as the trapezoidal rule does. */
+static double step_error(const slide_model *model, const double *gains, const double *old_gains, double h)
+{
+    double worst = 0;
+    for (int k = 0; k < model->free_count; k++) {
+        int i = model->free_points[k];
+        double x = gains[2 * i] - old_gains[2 * i];
+        double y = gains[2 * i + 1] - old_gains[2 * i + 1];
+        worst = slide_max(worst, (x * x + y * y) / (model->edges[i] * model->edges[i]));
+    }
+    return h / 12 * sqrt(worst);
+}
+
+/* One part of a step, of length h. */
+static bool step_part(const slide_model *model, slide_state *state, slide_scratch *s, const solver_input *input,
+                      double h, double b, double *error, cutis_step_stats *stats)
+{
+    double clock = clock_seconds();
+    motion m = {.model = model, .s = s, .jobs = input->jobs, .b = b};
+    double *v = state->velocities;
+
+    /* what resists the sliding, and what pushes from outside */
+    double decay = model->damping > 0 ? det_exp(-model->damping * h) : 1;
+    for (int k = 0; k < model->free_count; k++) {
+        int i = model->free_points[k];
+        for (int e = 0; e < 2; e++) {
+            v[2 * i + e] *= decay;
+            s->goal[2 * i + e] = h * v[2 * i + e];
+            s->guess[2 * i + e] = h * (v[2 * i + e] + b * state->gains[2 * i + e]);
+        }
+    }
+    slide_system_outer(model, s, input->drags, input->drag_count, 1 / b);
+
+    /* the minimum of E */
+    slide_system_shapes(model, s, input->jobs);
+    slide_skin_points(model, s, state->places, input->jobs);
+    slide_system_jacobians(model, s, input->jobs);
+    slide_system_inertia(model, s, input->jobs);
+    m.increment = (slide_increment){
+        .inertia = 1 / (b * b * h * h), .first_share = (1 - b) / b, .goal = s->goal, .moved = s->moved};
+    int64_t step = llround(input->time / model->h);
+    for (int k = 0; k < model->free_count; k++) {
+        int i = model->free_points[k];
+        s->blocked[i] = state->blocked[i] && (step + i) % BLOCKED_STEPS != 0;
+    }
+    kit_lap(&clock, stats, SLIDE_PART_COUPLING);
+    minimise(&m, state->places, s->guess, slide_kinetic(model, s, v), stats);
+    clock = clock_seconds();
+
+    /* velocities, carried along with the skin */
+    memcpy(s->old_gains, state->gains, 2 * (size_t)model->point_count * sizeof(double));
+    double energy = take_velocities(&m, h, v, state->gains);
+    *error = step_error(model, state->gains, s->old_gains, h);
+    for (int k = 0; k < model->free_count; k++)
+        state->blocked[model->free_points[k]] = s->blocked[model->free_points[k]];
+    slide_advect(model, s, s->moved, v, input->jobs);
+    slide_system_inertia(model, s, input->jobs);
+    settle_energy(model, s, energy - m.after, v);
+    kit_lap(&clock, stats, SLIDE_PART_ADVECTION);
+
+    /* the implicit Euler method cannot take more than there is */
+    bool spent = b < 1 && m.after - energy > negligible * fabs(energy) + model->noise;
+    return m.arrived && !spent;
+}
+
+/* Velocities that are no numbers, or no skin's, are reset; returns how many. */
+static int repair(const slide_model *model, double *v)
+{
+    int repairs = 0;
+    for (int i = 0; i < 2 * model->point_count; i++) {
+        if (fabs(v[i]) < speed_limit) continue;
+        v[i] = 0;
+        repairs++;
+    }
+    return repairs;
+}
+
+/* A way to take a step. */
+typedef struct attempt {
+    int parts;
+    bool euler; /* theta = 1 */
+    bool exact; /* must not err too much */
+} attempt;
+
+void slide_advance(const slide_model *model, slide_state *state, slide_scratch *s, const solver_input *input,
+                   cutis_step_stats *stats)
+{
+    static const attempt attempts[] = {{1, false, true}, {2, false, false}, {1, true, false}, {4, true, false}};
+    enum { EXACT, FINER, ROBUST, LAST };
+    size_t count = (size_t)model->point_count;
+    size_t place_bytes = count * sizeof *state->places;
+    size_t velocity_bytes = 2 * count * sizeof *state->velocities;
+
+    /* as it was, should the step have to be taken again */
+    memcpy(s->places, state->places, place_bytes);
+    memcpy(s->old_places, state->places, place_bytes);
+    memcpy(s->old_velocities, state->velocities, velocity_bytes);
+    memcpy(s->first_gains, state->gains, velocity_bytes);
+    for (int way = EXACT, next = EXACT; next >= 0; way = next) {
+        const attempt *how = &attempts[way];
+        double h = model->h / how->parts;
+        double b = how->euler ? 1 : slide_min(0.5 + 0.5 * model->viscosity / h, 1);
+        next = -1;
+        if (way != EXACT) {
+            memcpy(state->places, s->old_places, place_bytes);
+            memcpy(state->velocities, s->old_velocities, velocity_bytes);
+            memcpy(state->gains, s->first_gains, velocity_bytes);
+        }
+        for (int part = 0; part < how->parts && next < 0; part++) {
+            /* the body goes straight */
+            double share = (double)(part + 1) / how->parts;
+            for (size_t i = 0; i < 3 * count; i++) {
+                double to = (double)state->surface[i];
+                double from = (double)s->old_surface[i];
+                s->x[i] = (part + 1 == how->parts ? to : from + share * (to - from)) / model->unit;
+            }
+
+            /* inexact: in parts; not arrived: the robust way, in parts at last */
+            double error;
+            if (!step_part(model, state, s, input, h, b, &error, stats)) {
+                if (way == LAST)
+                    stats->unconverged++;
+                else
+                    next = way == ROBUST ? LAST : ROBUST;
+            } else if (how->exact && error > error_limit) {
+                next = FINER;
+            }
+        }
+    }
+    stats->repairs += repair(model, state->velocities);
+}

@@ -1,0 +1,265 @@
+/*
+ * test_slide_motion.c: the motion of the skin in time: energy, waves (Eq. 6), advection (Eq. 8), constant velocities of
+ * the body, and constraints.
+ */
+#include "slide_scenes.h"
+
+/* ---- a strip in the plane ---- */
+
+/* Of length 1 along x and `rows` quads across, whose body is moved by code. */
+typedef struct strip {
+    cutis_character *character;
+    double stretch;  /* of the body along x */
+    double velocity; /* that the body takes up along x within 0.1 s, sizes a second */
+} strip;
+
+static strip make_strip(int columns, double stretch)
+{
+    enum { ROWS = 2 };
+    int vertices = (columns + 1) * (ROWS + 1), faces = columns * ROWS;
+    float *positions = calloc(3 * (size_t)vertices, sizeof *positions);
+    int *corners = malloc(4 * (size_t)faces * sizeof *corners), *first = malloc(((size_t)faces + 1) * sizeof *first);
+    for (int v = 0; v < vertices; v++) {
+        positions[3 * v] = (float)(v % (columns + 1)) / (float)columns;
+        positions[3 * v + 1] = 0.05f * (float)(v / (columns + 1)) / ROWS;
+    }
+    for (int f = 0; f < faces; f++) {
+        int at = f / columns * (columns + 1) + f % columns;
+        const int own[4] = {at, at + 1, at + columns + 2, at + columns + 1};
+        memcpy(corners + 4 * f, own, sizeof own);
+        first[f] = 4 * f;
+    }
+    first[faces] = 4 * faces;
+    cutis_character given = {.name = "strip",
+                             .vertex_count = vertices,
+                             .positions = positions,
+                             .face_count = faces,
+                             .face_first = first,
+                             .corners = corners};
+    strip s = {.stretch = stretch};
+    cutis_error error;
+    assert_int_equal(cutis_character_create(&given, NULL, &s.character, &error), CUTIS_OK);
+    free(positions), free(corners), free(first);
+    return s;
+}
+
+static void sample_strip(void *context, double time, float *positions)
+{
+    const strip *s = context;
+    double t = fmin(time, 0.1), shift = s->velocity * (0.5 * t - sin(31.415926535897932 * t) / 62.831853 + time - t);
+    for (int v = 0; v < s->character->vertex_count; v++) {
+        const float *p = s->character->positions + 3 * v;
+        positions[3 * v] = (float)(s->stretch * (double)p[0] + shift);
+        positions[3 * v + 1] = p[1];
+        positions[3 * v + 2] = p[2];
+    }
+}
+
+/* The frequency at which the skin swings along the strip after a pull, by the times at which its mean passes rest. */
+static double strip_frequency(int columns, double stretch, double substep)
+{
+    strip s = make_strip(columns, stretch);
+    static const cutis_setting settings[] = {{"zeta", "0"}, {"damping", "0"}};
+    cutis_model *model = test_build_def((cutis_model_def){
+        .character = s.character, .solver = "slide", .substep = substep, .settings = settings, .setting_count = 2});
+    cutis_state *state = test_state(model, NULL);
+    s.velocity = 0.03;
+
+    /* the body is as it will be from the beginning */
+    const slide_model *m = model->stages[1].data;
+    slide_state own;
+    slide_state_view(m, (char *)state + model->stages[1].state, &own);
+    sample_strip(&s, 0, own.surface);
+    cutis_step_input input = {.surface = {&s, sample_strip}};
+    double last = 0, first_time = 0, last_time = 0;
+    int crossings = 0;
+    for (double time = substep; time < 0.7; time += substep) {
+        cutis_output sliding;
+        cutis_state_step(model, state, &input, time - cutis_state_time(state));
+        assert_true(cutis_state_output(model, state, "sliding", &sliding));
+        double mean = 0;
+        for (int v = 0; v < s.character->vertex_count; v++) mean += (double)sliding.values[3 * v];
+        if (time > 0.12 && last * mean < 0) {
+            last_time = time - substep * mean / (mean - last);
+            if (crossings++ == 0) first_time = last_time;
+        }
+        if (fabs(mean) > 1e-6) last = mean;
+    }
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    cutis_character_destroy(s.character);
+    assert_true(crossings > 3);
+    return 0.5 * (crossings - 1) / (last_time - first_time);
+}
+
+/* The frequency that theory gives: sqrt(W'') / 2 for a length of 1, W the energy of the skin by its stretch. */
+static double wave_frequency(double stretch, double size)
+{
+    double young = 15 * 15, nu = 0.3, e = 1e-4, w[3];
+    slide_material m = {SLIDE_NEO_HOOKEAN, young * nu / (1 - nu * nu), young / (2 * (1 + nu)), 10, 0, 1};
+    for (int i = 0; i < 3; i++) {
+        double p = 1 / (stretch + (i - 1) * e);
+        w[i] = slide_density_at(&m, d4_set(p * p + 1), d4_set(p)).value[0] / p;
+    }
+    return 0.5 * sqrt((w[0] - 2 * w[1] + w[2]) / (e * e)) * size;
+}
+
+/* Eq. (6): a stretched body carries waves as the metric says; convergence in mesh and step. */
+static void waves_have_their_speed(void **state)
+{
+    (void)state;
+    double size = sqrt(1 + 0.05 * 0.05); /* of the strip; the wave speed is in sizes */
+    static const double stretches[] = {1, 1.2, 1.4};
+    for (int i = 0; i < 3; i++) {
+        double right = wave_frequency(stretches[i], size), got = strip_frequency(24, stretches[i], 0.002);
+        print_message("strip stretched to %.1f: %.3f Hz, theory %.3f Hz\n", stretches[i], got, right);
+        assert_true(fabs(got / right - 1) < 0.02);
+    }
+    double right = wave_frequency(1.2, size), steps[3], meshes[2];
+    for (int i = 0; i < 3; i++) steps[i] = strip_frequency(32, 1.2, 0.008 / (1 << i)) / right - 1;
+    for (int i = 0; i < 2; i++) meshes[i] = strip_frequency(8 << i, 1.2, 0.0005) / right - 1;
+    print_message("error of the frequency for steps of 8, 4, 2 ms: %.4f %.4f %.4f; for 8, 16 columns: %.4f %.4f\n",
+                  steps[0], steps[1], steps[2], meshes[0], meshes[1]);
+    assert_true(fabs(steps[1] - steps[2]) < 0.4 * fabs(steps[0] - steps[1]));
+    assert_true(fabs(meshes[1]) < 0.5 * fabs(meshes[0]) + 1e-3);
+}
+
+/* ---- advection ---- */
+
+/* Eq. (8): a wave of velocities that is carried along comes out where it should, the better the finer the mesh. */
+static double advection_error(int columns)
+{
+    strip s = make_strip(columns, 1);
+    cutis_model *model = test_build(s.character, "slide", (const char *const[]){"boundary=free", NULL});
+    const slide_model *m = model->stages[1].data;
+    void *block = aligned_alloc(64, (slide_scratch_size(m) + 63) / 64 * 64);
+    slide_scratch scratch;
+    slide_scratch_view(m, block, &scratch);
+    int n = m->point_count;
+    double *v = calloc(2 * (size_t)n, sizeof *v), *way = calloc(2 * (size_t)n, sizeof *way), worst = 0;
+    for (int i = 0; i < 3 * n; i++) scratch.x[i] = m->atlas.positions[i];
+    slide_system_body(m, &scratch, NULL);
+    double shift = 0.1, step = shift / 20;
+    for (int i = 0; i < n; i++) {
+        const double *g = scratch.gammas[i];
+        double x = m->atlas.positions[3 * i], wave = sin(12 * x);
+        for (int e = 0; e < 2; e++) v[2 * i + e] = wave * g[e], way[2 * i + e] = step * g[e];
+    }
+    for (int k = 0; k < 20; k++) slide_advect(m, &scratch, way, v, NULL);
+    for (int i = 0; i < n; i++) {
+        const double *g = scratch.gammas[i];
+        double x = m->atlas.positions[3 * i];
+        if (x < 0.3 || x > 0.9) continue;
+        worst = fmax(worst, fabs(g[0] * v[2 * i] + g[1] * v[2 * i + 1] - sin(12 * (x - shift))));
+    }
+    free(v), free(way), free(block);
+    cutis_model_destroy(model);
+    cutis_character_destroy(s.character);
+    return worst;
+}
+
+static void velocities_are_carried_along(void **state)
+{
+    (void)state;
+    double coarse = advection_error(32), fine = advection_error(64);
+    print_message("advection by a tenth: error %.4f, on half the mesh size %.4f\n", coarse, fine);
+    assert_true(fine < 0.02);
+    assert_true(fine < 0.4 * coarse);
+}
+
+/* ---- constant velocities ---- */
+
+static void glide(const scene_motion *m, double time, float *joints)
+{
+    for (int j = 0; j < m->character->joint_count; j++) {
+        joints[12 * j + 3] += (float)(m->amount * time);
+        joints[12 * j + 11] -= (float)(0.5 * m->amount * time);
+    }
+}
+
+/* Physics is the same in every frame that moves evenly. */
+static void gliding_leaves_no_trace(void **state)
+{
+    (void)state;
+    cutis_character *c = test_zoo("torus", 0.3);
+    const double times[] = {0.2, 0.8}, speeds[] = {0.3, 3};
+    for (int k = 0; k < 2; k++) {
+        const char *const settings[] = {"output=vertices", "zeta=0", NULL};
+        scene_motion motion = {c, -1, 0, glide, speeds[k] * (double)c->size, NULL};
+        float *plain = scene_run(c, "lbs", NULL, &motion, times, 2),
+              *skin = scene_run(c, "slide", settings, &motion, times, 2);
+        double worst = 0;
+        for (int i = 0; i < 6 * c->vertex_count; i++)
+            worst = fmax(worst, fabs((double)plain[i] - (double)skin[i]) / (double)c->size);
+        print_message("torus gliding at %.1f sizes a second: largest slide %.2g of the size\n", speeds[k], worst);
+        assert_true(worst < 1e-4);
+        free(plain), free(skin);
+    }
+    cutis_character_destroy(c);
+}
+
+/* ---- energy ---- */
+
+/* The body is squashed and stands still; the skin starts where plain texture would be, strained. */
+static void run_released(const char *kind, const char *damping, double seconds, double *first, double *lowest,
+                         double *highest, double *growth)
+{
+    cutis_character *c = test_zoo("torus", 0.2);
+    const char *const settings[] = {kind, damping, NULL};
+    cutis_model *model = test_build(c, "slide", settings);
+    const slide_model *m = model->stages[1].data;
+    cutis_state *run = test_state(model, NULL);
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof *joints);
+    cutis_pose_sample(c, cutis_character_find_clip(c, "squash"), 0.5, joints);
+    cutis_state_reset(model, run, joints);
+    void *own = (char *)run + model->stages[1].state;
+    void *scratch = (char *)run + model->state_bytes + model->stages[1].scratch;
+    const float *surface = (const float *)((char *)run + model->stages[0].points);
+    double kinetic, last = slide_energy(m, own, scratch, surface, &kinetic) + kinetic;
+    *first = *lowest = *highest = last;
+    *growth = 0;
+    for (int i = 0; i < seconds / m->h; i++) {
+        cutis_step_input input = {.joints = joints};
+        cutis_state_step(model, run, &input, m->h);
+        scene_assert_sound(model, run);
+        double total = slide_energy(m, own, scratch, surface, &kinetic) + kinetic;
+        *growth = fmax(*growth, (total - last) / *first);
+        *lowest = fmin(*lowest, total), *highest = fmax(*highest, total);
+        last = total;
+    }
+    free(joints);
+    cutis_state_destroy(run);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+}
+
+static void energy_is_kept_or_lost_but_never_gained(void **state)
+{
+    (void)state;
+    test_is_heavy();
+    static const char *const kinds[] = {"material=stvk", "material=neohookean", "material=fung"};
+    for (int k = 0; k < 3; k++) {
+        double first, lowest, highest, growth;
+        run_released(kinds[k], "damping=0", 1, &first, &lowest, &highest, &growth);
+        print_message("%s, undamped: energy within %+.4f %% and %+.4f %% of the first over a second\n", kinds[k],
+                      100 * (lowest / first - 1), 100 * (highest / first - 1));
+        assert_true(lowest > 0.99 * first && highest < 1.01 * first);
+        run_released(kinds[k], "damping=4", 0.5, &first, &lowest, &highest, &growth);
+        print_message("%s, damped: energy falls to %.2f, largest growth in a step %.2g of the first\n", kinds[k],
+                      lowest / first, growth);
+        assert_true(growth <= 1e-9);
+        assert_true(lowest < 0.95 * first);
+    }
+}
+
+int main(int count, char **arguments)
+{
+    if (count > 1) cmocka_set_test_filter(arguments[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waves_have_their_speed),
+        cmocka_unit_test(velocities_are_carried_along),
+        cmocka_unit_test(gliding_leaves_no_trace),
+        cmocka_unit_test(energy_is_kept_or_lost_but_never_gained),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
