@@ -22,7 +22,7 @@ render "$work/torus.glb" "plain texture=lbs" slide --clip squash --frame 1.3s --
 render "$work/cylinder_fixed.glb" "plain texture=lbs" slide --clip twist --frame 1.7s --texture checker@32 \
     --view 20,15 --size 900x360 -o "$out/slide_cylinder_fixed.png"
 render "$work/cylinder_loose.glb" "plain texture=lbs" slide --clip twist --frame 1.7s --texture checker@32 --set zeta=0 \
-    --view 20,15 --size 900x360 -o "$out/slide_cylinder_loose.png"
+    --set damping=0 --view 20,15 --size 900x360 -o "$out/slide_cylinder_loose.png"
 # Figures 1 and 5: looking up, swallowing, with a tattoo
 for scene in "look_up 1.6" "swallow 0.7"; do
     set -- $scene
@@ -47,6 +47,11 @@ kaiju=../shared/models/mesh2motion-kaiju/kaiju.glb
 if [ -f $kaiju ]; then
     render $kaiju "plain texture=lbs" slide --clip Walk --frame 0.9s --texture checker@48 --set zeta=0.3 \
         --view 60,10 --size 900x420 -o "$out/slide_dinosaur.png"
+fi
+# What the skin holds to by itself
+if [ -f $kaiju ]; then
+    "$cutis" render $kaiju slide --frame 0s --color attached@0,1 --view 60,10 --size 480x420 -q --quality 2 \
+        -o "$out/slide_attached.png"
 fi
 # Beyond the paper: wrinkles where skin is pressed together
 "$cutis" render "$work/torus.glb" slide --clip squash --frame 1.3s --color wrinkle --view front --size 480x400 -q \

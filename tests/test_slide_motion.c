@@ -198,6 +198,99 @@ static void gliding_leaves_no_trace(void **state)
     cutis_character_destroy(c);
 }
 
+/* ---- what is given ---- */
+
+static float bulge(const cutis_character *c, int v) { return 0.03f * sinf(3.14159265f * c->positions[3 * v]); }
+
+/* The strip with three maps of a name, of which x is `value` and the others are 0, and those of freeze. */
+static void paint_strip(strip *s, const char *const names[3], float (*value)(const cutis_character *c, int v),
+                        float (*freeze)(const cutis_character *c, int v))
+{
+    int count = s->character->vertex_count;
+    float *values = calloc(4 * (size_t)count, sizeof *values);
+    cutis_map maps[4] = {
+        {names[0], values}, {names[1], values + count}, {names[2], values + 2 * count}, {"freeze", values + 3 * count}};
+    for (int v = 0; v < count; v++) values[v] = value(s->character, v);
+    for (int v = 0; v < count && freeze; v++) values[3 * count + v] = freeze(s->character, v);
+    cutis_character given = *s->character, *painted = NULL;
+    cutis_error error;
+    given.maps = maps;
+    given.map_count = 4;
+    assert_int_equal(cutis_character_create(&given, NULL, &painted, &error), CUTIS_OK);
+    cutis_character_destroy(s->character);
+    s->character = painted;
+    free(values);
+}
+
+/* Strain at the beginning, u(0): the skin starts as painted and comes to rest where it is unstrained. */
+static void initial_strain_is_taken(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"slide_x", "slide_y", "slide_z"};
+    strip s = make_strip(24, 1);
+    paint_strip(&s, names, bulge, NULL);
+    cutis_model *model = test_build(s.character, "slide", NULL);
+    cutis_state *run = test_state(model, NULL);
+    cutis_output sliding;
+    double worst = 0, left = 0;
+    assert_true(cutis_state_output(model, run, "sliding", &sliding));
+    for (int v = 0; v < s.character->vertex_count; v++)
+        worst = fmax(worst, fabs((double)sliding.values[3 * v] - (double)bulge(s.character, v)));
+    cutis_step_input input = {.surface = {&s, sample_strip}};
+    for (int i = 0; i < 100; i++) {
+        cutis_state_step(model, run, &input, 0.02);
+        scene_assert_sound(model, run);
+    }
+    assert_true(cutis_state_output(model, run, "sliding", &sliding));
+    for (int v = 0; v < s.character->vertex_count; v++) left = fmax(left, fabs((double)sliding.values[3 * v]));
+    print_message("initial strain: taken within %.2g, after 2 s %.2g is left of 0.03\n", worst, left);
+    assert_true(worst < 1e-4);
+    assert_true(left < 3e-3);
+    cutis_state_destroy(run);
+    cutis_model_destroy(model);
+    cutis_character_destroy(s.character);
+}
+
+static float middle_column(const cutis_character *c, int v) { return fabsf(c->positions[3 * v] - 0.5f) < 0.01f; }
+static float pull_speed(const cutis_character *c, int v) { return 0.1f * middle_column(c, v); }
+
+/* Eq. (10) with g: attached skin goes at the velocity that is given, and the skin around evenly with it. */
+static void attached_skin_is_pulled(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"pull_x", "pull_y", "pull_z"};
+    strip s = make_strip(24, 1);
+    paint_strip(&s, names, pull_speed, middle_column);
+    cutis_model *model = test_build(s.character, "slide", NULL);
+    cutis_state *run = test_state(model, NULL);
+    cutis_step_input input = {.surface = {&s, sample_strip}};
+    for (int i = 0; i < 50; i++) {
+        cutis_state_step(model, run, &input, 0.02);
+        scene_assert_sound(model, run);
+    }
+    cutis_output sliding, attached;
+    double pulled = 0, half = 0;
+    int pulled_count = 0, half_count = 0;
+    assert_true(cutis_state_output(model, run, "sliding", &sliding));
+    assert_true(cutis_state_output(model, run, "attached", &attached));
+    for (int v = 0; v < s.character->vertex_count; v++) {
+        double x = (double)s.character->positions[3 * v];
+        if (middle_column(s.character, v) > 0) {
+            pulled += (double)sliding.values[3 * v], pulled_count++;
+            assert_true(attached.values[v] == 1);
+        } else if (fabs(x - 0.25) < 0.01) {
+            half += (double)sliding.values[3 * v], half_count++;
+        }
+    }
+    pulled /= pulled_count, half /= half_count;
+    print_message("pulled skin: %.4f after a second at 0.1 a second, half way to the end %.4f\n", pulled, half);
+    assert_true(fabs(pulled - 0.1) < 0.01);
+    assert_true(half > 0.3 * pulled && half < 0.7 * pulled);
+    cutis_state_destroy(run);
+    cutis_model_destroy(model);
+    cutis_character_destroy(s.character);
+}
+
 /* ---- energy ---- */
 
 /* The body is squashed and stands still; the skin starts where plain texture would be, strained. */
@@ -256,10 +349,9 @@ int main(int count, char **arguments)
 {
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waves_have_their_speed),
-        cmocka_unit_test(velocities_are_carried_along),
-        cmocka_unit_test(gliding_leaves_no_trace),
-        cmocka_unit_test(energy_is_kept_or_lost_but_never_gained),
+        cmocka_unit_test(waves_have_their_speed),  cmocka_unit_test(velocities_are_carried_along),
+        cmocka_unit_test(gliding_leaves_no_trace), cmocka_unit_test(initial_strain_is_taken),
+        cmocka_unit_test(attached_skin_is_pulled), cmocka_unit_test(energy_is_kept_or_lost_but_never_gained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,21 @@
 /*
- * bench_slide.c: one step of 1 ms of the solver slide, in scenes of the size of those of Table 2 of Li et al. 2013,
+ * bench_slide.c: one step of 4 ms of the solver slide, in scenes of the size of those of Table 2 of Li et al. 2013,
  * one thread; and of a tenfold mesh, for the growth of cost.
  *
+ * The paper gives its times "per frame" and takes steps of 1 ms, but does not tell how long a frame is. Rows "NAME"
+ * compare a step with the paper's time, rows "NAME, frame" a frame of 1/30 s, 8.3 steps, with it.
+ *
  * Meshes are those of the zoo nearest above the paper's count of unknowns (two a vertex); hand and dinosaur are not
- * made that coarse, so an arm stands for them. The time is the mean over the steps of a frame of 20 ms, its outputs
+ * made that coarse, so an arm stands for them. The time is the mean over the steps of 20 ms, their outputs
  * included, in a piece of the clip in which the body moves most.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "bench.h"
 
-enum { STEPS = 20 }; /* in a frame, of which outputs are made once */
+enum { STEPS = 5 }; /* that are timed at once, of which outputs are made once */
+static const double step_seconds = 0.004;
 
 typedef struct scene {
     const char *name, *character, *clip;
@@ -73,7 +78,7 @@ static int time_scene(bench_context *context, const scene *s)
     cutis_model_def def = cutis_model_def_default();
     def.character = c;
     def.solver = "slide";
-    def.substep = 0.001;
+    def.substep = step_seconds;
     def.settings = settings;
     def.setting_count = setting_count;
     int status;
@@ -88,12 +93,21 @@ static int time_scene(bench_context *context, const scene *s)
         bench_row row = {.name = s->name, .element = "dofs", .count = 2L * c->point_count, .threads = 1};
         row.paper_ms = s->paper_ms;
         row.part_paper_ms[2] = s->paper_solve_ms;
-        status = bench_steps(context, model, state, &input, STEPS * 0.001, 1, &row);
+        status = bench_steps(context, model, state, &input, STEPS * step_seconds, 1, &row);
 
         /* per step */
         row.ms /= STEPS;
         for (int i = 0; i < row.part_count; i++) row.part_ms[i] /= STEPS;
         if (status == CLI_OK) bench_add(context, &row);
+
+        /* the other reading of the paper's time */
+        static char names[CLI_COUNT(scenes)][48];
+        char *name = names[s - scenes];
+        snprintf(name, sizeof names[0], "%s, frame", s->name);
+        row.name = name;
+        row.ms /= 30 * step_seconds;
+        for (int i = 0; i < row.part_count; i++) row.part_ms[i] /= 30 * step_seconds;
+        if (status == CLI_OK && s->paper_ms > 0) bench_add(context, &row);
     }
 
     cutis_state_destroy(state);
@@ -109,4 +123,4 @@ static int run_slide(bench_context *context)
     return status;
 }
 
-const bench bench_slide = {"slide", "skin that slides over the body: one step of 1 ms, one thread", run_slide};
+const bench bench_slide = {"slide", "skin that slides over the body: one step of 4 ms, one thread", run_slide};

@@ -82,10 +82,19 @@ static const cutis_output_info slide_outputs[SLIDE_OUTPUT_COUNT] = {
                               .components = 1,
                               .unit = "",
                               .help = "compressive part of the smaller stress: how much the skin should wrinkle"},
+    [SLIDE_OUTPUT_FOLDS] = {.name = "folds",
+                            .components = 3,
+                            .unit = "",
+                            .help = "direction across wrinkles in the rest pose, as long as 'wrinkle' is large"},
+    [SLIDE_OUTPUT_ATTACHED] =
+        {.name = "attached",
+         .components = 1,
+         .unit = "",
+         .help = "1 where the skin is attached, 0.5 where it slides along a line, 0 where it is free"},
 };
 
 /* Substeps between two looks at where the middles of faces are. */
-enum { FOLLOW_EVERY = 2 };
+enum { FOLLOW_EVERY = 4 };
 
 /* ---- the step ---- */
 
@@ -128,6 +137,7 @@ static void slide_step(const void *data, void *memory, void *scratch, const solv
     if (model->slips || model->gravity != 0 || input->drag_count > 0 || pushed) slide_system_body(model, &s, jobs);
     if (model->slips) slide_couple(model, &state, &s, model->h, jobs);
     if (pushed) slide_push(model, &state, &s, input);
+    if (model->pull[0]) slide_pull(model, &state, &s, jobs);
     kit_lap(&clock, stats, SLIDE_PART_COUPLING);
 
     /* the skin */
@@ -158,14 +168,37 @@ static void slide_finish(const void *data, void *memory, void *scratch, const so
     slide_outputs_fill(model, &state, &s, input->jobs);
 }
 
+/* The skin begins with the painted strain, u(0), or with as much of it as does not turn it inside out. */
+static void start_slid(const slide_model *model, slide_state *state, slide_scratch *s, const cutis_jobs *jobs)
+{
+    size_t bytes = (size_t)model->point_count * sizeof *state->places;
+    memcpy(s->old_places, state->places, bytes);
+    for (int i = 0; i < 3 * model->point_count; i++) s->x[i] = model->atlas.positions[i];
+    slide_system_shapes(model, s, jobs);
+    for (double share = 1; share > 0.05; share *= 0.7) {
+        memcpy(state->places, s->old_places, bytes);
+        for (int i = 0; i < model->point_count; i++) {
+            double way[3], position[3], normal[3];
+            int vertex = model->character->point_vertices[i];
+            for (int e = 0; e < 3; e++) way[e] = -share * (double)model->first_slide[e][vertex] / model->unit;
+            bool fine = fabs(way[0]) + fabs(way[1]) + fabs(way[2]) < 10;
+            if (fine && model->areas[i] > 0) slide_place_move(&model->atlas, &state->places[i], way, position, normal);
+        }
+        slide_skin_points(model, s, state->places, jobs);
+        if (slide_system_energy(model, s, jobs) < HUGE_VAL) return;
+    }
+    memcpy(state->places, s->old_places, bytes);
+}
+
 static void slide_reset(const void *data, void *memory, void *scratch, const solver_input *input, float *points)
 {
     const slide_model *model = data;
     const mesh *m = model->atlas.mesh;
     size_t surface_bytes = 3 * (size_t)model->point_count * sizeof(float);
     slide_state state;
+    slide_scratch s;
     slide_state_view(model, memory, &state);
-    (void)scratch;
+    slide_scratch_view(model, scratch, &s);
     memset(memory, 0, slide_state_size(model));
 
     /* every point holds its own skin */
@@ -175,6 +208,7 @@ static void slide_reset(const void *data, void *memory, void *scratch, const sol
         const int *c = m->triangles + 3 * t;
         state.places[i] = slide_place_of_corner(t, c[0] == i ? 0 : c[1] == i ? 1 : 2);
     }
+    if (model->first_slide[0]) start_slid(model, &state, &s, input->jobs);
     slide_tracks_reset(model, &state);
 
     /* on the body as it is */

@@ -34,7 +34,15 @@ typedef enum slide_parameter {
 /* Choices of the parameter `output`. */
 enum { SLIDE_SHOW_TEXTURE, SLIDE_SHOW_VERTICES };
 
-enum { SLIDE_OUTPUT_TEXCOORDS, SLIDE_OUTPUT_SLIDING, SLIDE_OUTPUT_STRESS, SLIDE_OUTPUT_WRINKLE, SLIDE_OUTPUT_COUNT };
+enum {
+    SLIDE_OUTPUT_TEXCOORDS,
+    SLIDE_OUTPUT_SLIDING,
+    SLIDE_OUTPUT_STRESS,
+    SLIDE_OUTPUT_WRINKLE,
+    SLIDE_OUTPUT_FOLDS,
+    SLIDE_OUTPUT_ATTACHED,
+    SLIDE_OUTPUT_COUNT
+};
 enum { SLIDE_BOUNDARY_ALONG, SLIDE_BOUNDARY_FIXED, SLIDE_BOUNDARY_FREE };
 
 typedef struct slide_model {
@@ -63,7 +71,9 @@ typedef struct slide_model {
     const double (*fans)[2];     /* (entries of point_triangles) cosine and sine from the point's frame to the chart */
     const double (*stencils)[2]; /* (entries of neighbours) derivative at a point = sum of (neighbour - point) x this */
     const int *slots;            /* (triangle_count x 6) entry of corner k for corners k + 1 and k + 2 in the rows */
-    int constraint_count;        /* directions that may not move */
+    const float *first_slide[3]; /* (vertex_count) sliding at the beginning, file units; NULL: none */
+    const float *pull[3]; /* (vertex_count) velocity of attached skin along the body, file units / s; NULL: none */
+    int constraint_count; /* directions that may not move */
     /* Texture: NULL without texture coordinates. */
     const float (*texcoords)[3][2]; /* (triangle_count) */
     const uint8_t *seams;           /* (triangle_count) bit k: texture breaks across the edge opposite corner k */
@@ -116,6 +126,8 @@ typedef struct slide_state {
     float *sliding;      /* (vertex_count x 3) outputs */
     float *stress;       /* (vertex_count x 2) */
     float *wrinkle;      /* (vertex_count) */
+    float *folds;        /* (vertex_count x 3) */
+    float *attached;     /* (vertex_count) */
     float *corner_texcoords; /* (corner_count x 2) only with texture */
 } slide_state;
 
@@ -149,6 +161,8 @@ void slide_couple(const slide_model *model, slide_state *state, slide_scratch *s
 /* Whether an acceleration or a blow pushes the skin; then give it the velocity it gains. Needs slide_system_body. */
 bool slide_pushed(const solver_input *input);
 void slide_push(const slide_model *model, slide_state *state, const slide_scratch *s, const solver_input *input);
+/* A vector of space along the body at rest, in the frame of a point. */
+void slide_rest_vector(const slide_model *model, int point, const double vector[3], double own[2]);
 /* Carry velocities v along with the skin's way (both 2 point_count), Eq. (8). */
 void slide_advect(const slide_model *model, slide_scratch *s, const double *way, double *v, const cutis_jobs *jobs);
 
@@ -163,6 +177,8 @@ void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_p
 /* From these: derivatives of the places; and with x: inertia. */
 void slide_system_jacobians(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 void slide_system_inertia(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+/* The derivative of the place at one point (3 x 2), in all directions. */
+void slide_point_derivative(const slide_model *model, const slide_scratch *s, int point, double derivative[6]);
 /* Elastic energy, ligaments included, infinite for skin inside out; `elements` also makes the blocks of the triangles.
  */
 double slide_system_elements(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
@@ -189,6 +205,8 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
 /* The skin moves within a substep, the body from s->old_surface to state->surface. */
 void slide_advance(const slide_model *model, slide_state *state, slide_scratch *s, const solver_input *input,
                    cutis_step_stats *stats);
+/* Attached skin goes as it is pulled (Eq. 10 with g). */
+void slide_pull(const slide_model *model, slide_state *state, slide_scratch *s, const cutis_jobs *jobs);
 double slide_kinetic(const slide_model *model, const slide_scratch *s, const double *v);
 /* Kinetic and elastic energy of a state over a surface, for tests. */
 double slide_energy(const slide_model *model, void *state, void *scratch, const float *surface, double *kinetic);

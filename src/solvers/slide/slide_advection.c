@@ -21,7 +21,7 @@ enum { GRAIN = 256 };
 /* A body that is faster than this leaps, and does not carry its skin along; sizes a second. */
 static const double slip_limit = 30;
 /* Ways shorter than this part of an edge carry nothing. */
-static const double shortest_way = 1e-5;
+static const double shortest_way = 3e-4;
 
 typedef struct advection {
     const slide_model *model;
@@ -50,6 +50,21 @@ static void frame_vector(const double gamma[6], const double vector[3], double o
     bool fine = det > 1e-8 * (xx + yy) * (xx + yy);
     own[0] = fine ? (yy * r0 - xy * r1) / det : 0;
     own[1] = fine ? (xx * r1 - xy * r0) / det : 0;
+}
+
+void slide_rest_vector(const slide_model *model, int point, const double vector[3], double own[2])
+{
+    double gamma[6] = {0};
+    const mesh *m = model->atlas.mesh;
+    const double *x = model->atlas.positions;
+    for (int n = m->point_neighbour_first[point]; n < m->point_neighbour_first[point + 1]; n++) {
+        for (int e = 0; e < 3; e++) {
+            double d = x[3 * m->point_neighbours[n] + e] - x[3 * point + e];
+            gamma[2 * e] += model->stencils[n][0] * d;
+            gamma[2 * e + 1] += model->stencils[n][1] * d;
+        }
+    }
+    frame_vector(gamma, vector, own);
 }
 
 static void couple_points(void *context, int begin, int end)

@@ -321,6 +321,17 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     model->slots = slots;
     build_attachments(model, build, tips, allowed);
     model->allowed = (const double(*)[3])allowed;
+
+    /* strain at the beginning, and skin that is pulled along; all three coordinates or none */
+    static const char *const first_names[] = {"slide_x", "slide_y", "slide_z"}, *const pulls[] = {"pull_x", "pull_y",
+                                                                                                  "pull_z"};
+    const float *first[3], *pull[3];
+    for (int e = 0; e < 3; e++) {
+        first[e] = kit_map_find(c, first_names[e]);
+        pull[e] = kit_map_find(c, pulls[e]);
+    }
+    if (first[0] && first[1] && first[2]) memcpy(model->first_slide, first, sizeof first);
+    if (pull[0] && pull[1] && pull[2]) memcpy(model->pull, pull, sizeof pull);
     build_region(model, free_points, free_triangles, all_triangles);
     build_slots(model, slots);
     build_fans(model, fans, stencils);

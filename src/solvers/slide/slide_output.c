@@ -162,8 +162,13 @@ static void approach(const slide_model *model, slide_place *place, const double 
     }
 }
 
-static void texture_corner(const slide_model *model, slide_place from, const double goal[3], float *out)
+/* own: the place of the corner's skin, whose coordinates are taken to the bit where no seam lies between. */
+static void texture_corner(const slide_model *model, slide_place from, const double goal[3], const slide_place *own,
+                           float *out)
 {
+    float middle[2], exact[2];
+    texture_at(model, from.triangle, from.b[0], from.b[1], middle);
+    texture_at(model, own->triangle, own->b[0], own->b[1], exact);
     const slide_atlas *atlas = &model->atlas;
     double at[3], way[2];
     slide_place_position(atlas, &from, at);
@@ -182,6 +187,14 @@ static void texture_corner(const slide_model *model, slide_place from, const dou
     const slide_chart *chart = &atlas->charts[from.triangle];
     texture_at(model, from.triangle, from.b[0] + chart->inverse[0] * way[0] + chart->inverse[1] * way[1],
                from.b[1] + chart->inverse[3] * way[1], out);
+
+    /* neighbours that share the corner then have the same coordinates there */
+    float off = 0, length = 0;
+    for (int e = 0; e < 2; e++) {
+        off += (exact[e] - out[e]) * (exact[e] - out[e]);
+        length += (out[e] - middle[e]) * (out[e] - middle[e]);
+    }
+    if (off < 0.1f * length) memcpy(out, exact, sizeof exact);
 }
 
 /* Where the middle of a face lies on the skin, from where it was. */
@@ -231,11 +244,25 @@ static void texture_faces(void *context, int begin, int end)
         }
         slide_place middle = find_middle(model, p->skin, f, faces[f]);
         for (int k = first; k < last; k++)
-            texture_corner(model, middle, p->skin + 3 * c->vertex_points[c->corners[k]], out + 2 * k);
+            texture_corner(model, middle, p->skin + 3 * c->vertex_points[c->corners[k]],
+                           &p->state->places[c->vertex_points[c->corners[k]]], out + 2 * k);
     }
 }
 
 /* ---- vertices ---- */
+
+/* The direction in which skin is pressed together most, `amount` long: the column of the summed squares that is
+ * largest. */
+static void fold_direction(const double line[6], double amount, float fold[3])
+{
+    int k = line[0] >= line[1] && line[0] >= line[2] ? 0 : line[1] >= line[2] ? 1 : 2;
+    double d[3], length = 0;
+    d[k] = line[k];
+    d[(k + 1) % 3] = line[3 + k];
+    d[(k + 2) % 3] = line[3 + (k + 2) % 3];
+    for (int e = 0; e < 3; e++) length += d[e] * d[e];
+    for (int e = 0; e < 3; e++) fold[e] = length > 0 ? (float)(amount * d[e] / sqrt(length)) : 0;
+}
 
 static void fill_vertices(void *context, int begin, int end)
 {
@@ -243,23 +270,33 @@ static void fill_vertices(void *context, int begin, int end)
     const slide_model *model = p->model;
     const mesh *m = model->atlas.mesh;
     float *sliding = p->state->sliding, *stress = p->state->stress;
-    float *wrinkle = p->state->wrinkle;
+    float *wrinkle = p->state->wrinkle, *attached = p->state->attached, *folds = p->state->folds;
     for (int v = begin; v < end; v++) {
         int i = model->character->vertex_points[v];
         for (int e = 0; e < 3; e++)
             sliding[3 * v + e] = (float)((model->atlas.positions[3 * i + e] - p->skin[3 * i + e]) * model->unit);
-        double sum[2] = {0, 0}, area = 0;
+        double sum[2] = {0, 0}, area = 0, line[6] = {0};
         for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
             int t = m->point_triangles[n];
             double weight = model->atlas.charts[t].area;
             sum[0] += weight * p->s->stress[t][0];
             sum[1] += weight * p->s->stress[t][1];
             area += weight;
+
+            /* directions have no sign, so that their squares are summed */
+            const double *d = p->s->pressed[t];
+            double push = weight * slide_max(-p->s->stress[t][1], 0);
+            for (int e = 0; e < 3; e++) {
+                line[e] += push * d[e] * d[e];
+                line[3 + e] += push * d[e] * d[(e + 1) % 3];
+            }
         }
         double scale = area > 0 ? 1 / (area * model->young) : 0;
         stress[2 * v] = (float)(sum[0] * scale);
         stress[2 * v + 1] = (float)(sum[1] * scale);
         wrinkle[v] = (float)slide_max(-sum[1] * scale, 0);
+        attached[v] = (float)(1 - 0.5 * (model->allowed[i][0] + model->allowed[i][2]));
+        fold_direction(line, (double)wrinkle[v], folds + 3 * v);
     }
 }
 

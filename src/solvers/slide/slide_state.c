@@ -33,6 +33,8 @@ size_t slide_state_view(const slide_model *model, void *memory, slide_state *s)
     s->sliding = KIT_CARVE(&block, float, 3 * vertices);
     s->stress = KIT_CARVE(&block, float, 2 * vertices);
     s->wrinkle = KIT_CARVE(&block, float, vertices);
+    s->folds = KIT_CARVE(&block, float, 3 * vertices);
+    s->attached = KIT_CARVE(&block, float, vertices);
     s->corner_texcoords = KIT_CARVE(&block, float, 2 * corners);
     return block.used;
 }
@@ -130,7 +132,9 @@ bool slide_output(const void *data, const void *state, int index, cutis_output *
         [SLIDE_OUTPUT_TEXCOORDS] = {CUTIS_DOMAIN_CORNER, c->corner_count, 2, s.corner_texcoords},
         [SLIDE_OUTPUT_SLIDING] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 3, s.sliding},
         [SLIDE_OUTPUT_STRESS] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 2, s.stress},
-        [SLIDE_OUTPUT_WRINKLE] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 1, s.wrinkle}};
+        [SLIDE_OUTPUT_WRINKLE] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 1, s.wrinkle},
+        [SLIDE_OUTPUT_FOLDS] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 3, s.folds},
+        [SLIDE_OUTPUT_ATTACHED] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 1, s.attached}};
     if (index == SLIDE_OUTPUT_TEXCOORDS && !model->texcoords) return false;
     *output = outputs[index];
     return true;

@@ -414,6 +414,40 @@ static int repair(const slide_model *model, double *v)
     return repairs;
 }
 
+void slide_pull(const slide_model *model, slide_state *state, slide_scratch *s, const cutis_jobs *jobs)
+{
+    slide_system_shapes(model, s, jobs);
+    slide_skin_points(model, s, state->places, jobs);
+    memcpy(s->places, state->places, (size_t)model->point_count * sizeof *s->places);
+    for (int i = 0; i < model->point_count; i++) {
+        if (model->allowed[i][0] + model->allowed[i][2] > 0 || !(model->areas[i] > 0)) continue;
+
+        /* the way along the body at rest, and what it does to the place */
+        int vertex = model->character->point_vertices[i];
+        const double *n = model->atlas.normals + 3 * i;
+        double pull[3], out = 0, j[6], way[3], position[3], normal[3];
+        for (int e = 0; e < 3; e++) {
+            pull[e] = model->h * (double)model->pull[e][vertex] / model->unit;
+            out += pull[e] * n[e];
+        }
+        bool fine = fabs(pull[0]) + fabs(pull[1]) + fabs(pull[2]) < 1;
+        if (!fine) continue;
+        for (int e = 0; e < 3; e++) pull[e] -= out * n[e];
+        double own[2];
+        slide_rest_vector(model, i, pull, own);
+        slide_point_derivative(model, s, i, j);
+        for (int e = 0; e < 3; e++) way[e] = -(j[2 * e] * own[0] + j[2 * e + 1] * own[1]);
+        slide_place_move(&model->atlas, &s->places[i], way, position, normal);
+        state->velocities[2 * i] = own[0] / model->h;
+        state->velocities[2 * i + 1] = own[1] / model->h;
+    }
+
+    /* pulled as far as it goes */
+    slide_skin_points(model, s, s->places, jobs);
+    if (slide_system_energy(model, s, jobs) < HUGE_VAL)
+        memcpy(state->places, s->places, (size_t)model->point_count * sizeof *s->places);
+}
+
 /* A way to take a step. */
 typedef struct attempt {
     int parts;

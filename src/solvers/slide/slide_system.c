@@ -147,6 +147,11 @@ static void point_jacobian(void *context, int begin, int end)
     }
 }
 
+void slide_point_derivative(const slide_model *model, const slide_scratch *s, int point, double derivative[6])
+{
+    differentiate_at(model, s->skin, point, derivative);
+}
+
 void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs)
 {
     pass p = {.model = model, .s = s, .places = places};
