@@ -21,7 +21,7 @@ enum { GRAIN = 256 };
 /* A body that is faster than this leaps, and does not carry its skin along; sizes a second. */
 static const double slip_limit = 30;
 /* Ways shorter than this part of an edge carry nothing. */
-static const double shortest_way = 3e-4;
+static const double shortest_way = 1e-5;
 
 typedef struct advection {
     const slide_model *model;
