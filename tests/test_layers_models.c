@@ -73,6 +73,9 @@ static void quality_hold(cutis_quality quality, double volume_error)
     if (!isnan(volume_error)) assert_true(quality.volume_error_max <= volume_error);
 }
 
+/* Seconds between a reset and what is measured. */
+#define SETTLE 0.25
+
 static void piece_hold(const model_case *c)
 {
     cutis_character *character = character_load(c->file);
@@ -80,17 +83,21 @@ static void piece_hold(const model_case *c)
     cutis_model *model = NULL;
     cutis_state *state = NULL;
     state_make(character, "layers", &model, &state);
-    piece_motion piece = {{character, clip_find(character, c->clip), 0}, c->from};
+    piece_motion piece = {{character, clip_find(character, c->clip), 0}, c->from - SETTLE};
     float *joints = malloc((size_t)character->joint_count * 12 * sizeof(float));
-    piece_sample(&piece, 0, joints);
+    piece_sample(&piece, SETTLE, joints);
     cutis_state_reset(model, state, joints);
+
+    /* flesh is not yet settled after a reset into a pose: a quarter of a second in it */
+    cutis_step_input still = {.joints = joints};
+    cutis_state_step(model, state, &still, SETTLE);
     const double fps = 30;
     int frames = (int)(c->seconds * fps) + 1;
     size_t floats = 3 * (size_t)character->vertex_count;
     float *positions = malloc((size_t)frames * floats * sizeof(float));
     cutis_step_input input = {.motion = {&piece, piece_sample}};
     for (int i = 0; i < frames; i++) {
-        if (i > 0) cutis_state_step(model, state, &input, i / fps - cutis_state_time(state));
+        if (i > 0) cutis_state_step(model, state, &input, SETTLE + i / fps - cutis_state_time(state));
         memcpy(positions + (size_t)i * floats, cutis_state_positions(model, state), floats * sizeof(float));
     }
     quality_hold(frames_measure(character, c->clip, "layers", positions, frames, fps), c->volume_error);

@@ -5,6 +5,9 @@
 # four times: `cutis` for one thread, `cutis-threads` with shared memory, `cutis-live` without files and rigging, and the
 # golden program. Loops over structs get slower by clang's vectoriser of straight code: it stays off.
 target_compile_options(cutis_flags INTERFACE -msimd128 -matomics -mbulk-memory -fno-slp-vectorize -Wno-unused-command-line-argument)
+# What does not run in frames is compiled for size; the bits are the same.
+file(GLOB cold ${PROJECT_SOURCE_DIR}/src/zoo/*.c ${PROJECT_SOURCE_DIR}/src/io/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c)
+set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS -Os)
 find_program(PYTHON3 python3 REQUIRED)
 set(WEB ${PROJECT_SOURCE_DIR}/web)
 set(GENERATED ${CMAKE_BINARY_DIR}/generated)

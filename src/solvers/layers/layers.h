@@ -132,6 +132,7 @@ typedef struct layers_volume_work {
     float *positions;  /* ((point_count + centre_count) x 3) skin by place, then the centres of fans */
     float *directions; /* (point_count x 3) along which each point gives way, at full softness */
     double *sums;      /* (part count x 3) */
+    double *targets;   /* (count) what each volume is kept at in this substep; 0: not kept */
     float *lambdas;    /* (count) */
     float *totals;     /* (count) lambdas added up over the iterations */
     float *freedom;    /* (count) what part of the piece is neither frozen nor held, 0..1 */
@@ -145,7 +146,10 @@ void layers_volumes_freeze(layers_volumes *volumes, const mesh *m);
 /* freedom (count): what part of each piece is free. free: (point_count, 0..1), NULL: all of it, but for frozen points.
  */
 void layers_volume_freedom(const layers_volumes *volumes, int point_count, const float *free, float *freedom);
-/* One iteration: each volume back to its rest value, to first order. Returns whether one was off by more than a slack.
+/* Find the targets from the places of skin and centres under the skeleton alone, in work->positions. */
+void layers_volume_targets(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                           const cutis_jobs *jobs);
+/* One iteration: each volume back to its target, to first order. Returns whether one was off by more than a slack.
  */
 bool layers_volume_project(const layers_volumes *volumes, int point_count, layers_volume_work *work,
                            const cutis_jobs *jobs);

@@ -30,6 +30,14 @@ void layers_pressures_apply(layers_run *run)
 {
     const layers_model *m = run->m;
     layers_volume_work *work = &run->w.volume;
+
+    /* what the skeleton alone does to the volumes */
+    memcpy(work->positions, run->w.drive, (size_t)m->point_count * 3 * sizeof(float));
+    memcpy(work->positions + 3 * m->point_count, run->w.drive + 6 * m->point_count,
+           (size_t)m->volumes.centre_count * 3 * sizeof(float));
+    if (m->volumes.count > 0) layers_volume_targets(&m->volumes, m->point_count, work, run->input->jobs);
+
+    /* the pressures of before */
     memcpy(work->positions, run->w.skin_old, (size_t)m->point_count * 3 * sizeof(float));
     for (int k = 0; k < m->point_count; k++) run->w.free[k] = 1;
     layers_volume_directions(&m->volumes, m->mesh, run->w.free, work, run->input->jobs);

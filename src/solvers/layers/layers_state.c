@@ -70,6 +70,7 @@ static void volume_view(const layers_model *m, kit_block *block, layers_volume_w
     work->totals = KIT_CARVE(block, float, m->volumes.count);
     work->freedom = KIT_CARVE(block, float, m->volumes.count);
     work->sums = KIT_CARVE(block, double, 3 * runs);
+    work->targets = KIT_CARVE(block, double, m->volumes.count);
 }
 
 static layers_scratch scratch_view(const layers_model *m, void *memory, size_t *size)

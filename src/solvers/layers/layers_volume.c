@@ -611,6 +611,36 @@ static void parts_sum(void *context, int begin, int end)
     }
 }
 
+/* The volume of a piece, after parts_sum. */
+static double piece_volume(const volume_task *task, int p)
+{
+    double volume = 0;
+    for (int part = task->v->part_first[p]; part < task->v->part_first[p + 1]; part++)
+        volume += task->work->sums[3 * part] / 6;
+    return volume;
+}
+
+/*
+ * Where skinning alone changes a piece by a part of itself, flesh makes up for it. Where it changes it by more than
+ * half, no flesh was pressed: the cuts around the piece have moved, as in a rest pose far from the clip's or at the hem
+ * of an open skirt, and a thin limb would have to swell or shrink to half its size. The more it does, the less is made
+ * up for.
+ */
+void layers_volume_targets(const layers_volumes *volumes, int point_count, layers_volume_work *work,
+                           const cutis_jobs *jobs)
+{
+    volume_task task = {.v = volumes, .n = point_count, .work = work};
+    parallel_for(jobs, volumes->part_first[volumes->count], 1, parts_sum, &task);
+    for (int p = 0; p < volumes->count; p++) {
+        double rest = volumes->rest[p];
+        double skinned = piece_volume(&task, p);
+        double change = rest != 0 ? fabs(skinned / rest - 1) : 0;
+        double u = CLAMP((change - CHANGE_LEAST) / (CHANGE_MOST - CHANGE_LEAST), 0, 1);
+        double share = 1 - u * u * (3 - 2 * u);
+        work->targets[p] = rest != 0 ? skinned + share * (rest - skinned) : 0;
+    }
+}
+
 /* How far the points of each piece must go along their directions. Returns the largest error of a piece that can move.
  */
 static double lambdas_find(volume_task *task, const cutis_jobs *jobs)
@@ -622,17 +652,18 @@ static double lambdas_find(volume_task *task, const cutis_jobs *jobs)
         double sums[3] = {0};
         for (int part = v->part_first[p]; part < v->part_first[p + 1]; part++)
             for (int i = 0; i < 3; i++) sums[i] += task->work->sums[3 * part + i] / 6;
-        double wanted = task->velocities ? -sums[2] : v->rest[p] - sums[0];
+        double target = task->velocities ? v->rest[p] : task->work->targets[p];
+        double wanted = task->velocities ? -sums[2] : target - sums[0];
         /*
          * A piece whose points are nearly all held cannot be helped: the few others would have to make room for all,
          * and burst. They go FREEDOM_LEAST^-1 times as far at most as all would have to, and a part of the depth.
          */
-        double lambda = v->rest[p] != 0 && sums[1] > 0 ? wanted / sums[1] : 0;
+        double lambda = target != 0 && sums[1] > 0 ? wanted / sums[1] : 0;
         lambda *= MIN(task->work->freedom[p] / FREEDOM_LEAST, 1.0f);
         double limit = STEP_LIMIT * v->depths[p];
         if (!task->velocities) lambda = CLAMP(lambda, -limit, limit);
         task->work->lambdas[p] = (float)lambda;
-        if (lambda != 0) worst = MAX(worst, fabs(wanted / v->rest[p]));
+        if (lambda != 0) worst = MAX(worst, fabs(wanted / target));
     }
     return worst;
 }
@@ -673,10 +704,7 @@ void layers_volume_errors(const layers_volumes *volumes, int point_count, layers
     volume_task task = {.v = volumes, .n = point_count, .work = work};
     parallel_for(jobs, volumes->part_first[volumes->count], 1, parts_sum, &task);
     for (int p = 0; p < volumes->count; p++) {
-        double volume = 0;
-        for (int part = volumes->part_first[p]; part < volumes->part_first[p + 1]; part++)
-            volume += work->sums[3 * part] / 6;
-        errors[p] = volumes->rest[p] != 0 ? (float)(volume / volumes->rest[p] - 1) : 0;
+        errors[p] = volumes->rest[p] != 0 ? (float)(piece_volume(&task, p) / volumes->rest[p] - 1) : 0;
     }
 }
 
