@@ -30,6 +30,8 @@ function readModel(path) {
 function skinAll(mesh, index, point) {
     const { attributes } = mesh.geometry, rest = point.clone().fromBufferAttribute(attributes.position, index);
     const sum = new THREE.Vector3(), matrix = new THREE.Matrix4(), moved = new THREE.Vector3();
+    const morphs = mesh.geometry.morphAttributes.position ?? [], offset = new THREE.Vector3();
+    morphs.forEach((morph, k) => rest.addScaledVector(offset.fromBufferAttribute(morph, index), mesh.morphTargetInfluences[k]));
     let total = 0;
     for (const [joints, weights] of [[attributes.skinIndex, attributes.skinWeight], [attributes.joints_1, attributes.weights_1]])
         for (let k = 0; k < 4; k++) {
