@@ -132,6 +132,7 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
 {
     batch_job *job = &b->jobs[index];
     if (!json_is_object(given)) return cli_error("job %d is not an object", index);
+
     /* Defaults fill in what the job does not say. */
     json_t *all = json_object();
     json_object_update(all, defaults);
@@ -183,6 +184,7 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
     }
     if (status != CLI_OK) return status;
     make_key(job);
+
     /* What does not change the result comes behind the key. */
     if (!json_object_get(all, "threads")) {
         int wanted = cli_given(b->arguments, "threads") ? cli_integer(b->arguments, "threads") : 0;
@@ -210,6 +212,7 @@ static int read_list(batch *b)
         return cli_error("'%s' holds no jobs: {\"jobs\": [{\"input\": ..., \"output\": ...}, ...]}",
                          b->arguments->positionals[0]);
     }
+
     /* clips that are split */
     json_t *expanded;
     int status = split_expand(list, json_is_object(defaults) ? defaults : empty, &expanded);

@@ -132,8 +132,9 @@ static void print_table(const comparison *c)
 {
     char bytes[32];
     cli_table *table = cli_table_create("lrrrrrrrrrrrl");
-    cli_table_heads(table, "solver|volume %|union %|intersections|stretch p99|jitter 1/s2|jiggle 1/s|off %|turned|torn %|ms a "
-                           "frame|memory|verdict");
+    cli_table_heads(table,
+                    "solver|volume %|union %|intersections|stretch p99|jitter 1/s2|jiggle 1/s|off %|turned|torn %|ms a "
+                    "frame|memory|verdict");
 
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
@@ -312,7 +313,8 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
 static void write_table(FILE *file, const comparison *c)
 {
     char bytes[32];
-    fprintf(file, "<table><tr><th>solver<th>volume error, largest<th>the same, overlaps once<th>intersections, most<th>stretch, 99th percentile"
+    fprintf(file, "<table><tr><th>solver<th>volume error, largest<th>the same, overlaps once<th>intersections, "
+                  "most<th>stretch, 99th percentile"
                   "<th>jitter, 1/s&sup2;<th>jiggle, 1/s<th>from linear skinning, largest<th>turned, 95th percentile"
                   "<th>ms a frame<th>memory<th>verdict</tr>\n");
     for (int i = 0; i < c->count; i++) {
@@ -320,10 +322,12 @@ static void write_table(FILE *file, const comparison *c)
         if (!e->result) continue;
         const cutis_quality *q = &e->result->quality;
         const double *harm = e->result->verdict.figures;
-        fprintf(file, "<tr><td>%s<td>%.2f %%<td>%.2f %%<td>%d<td>%.3f<td>%.2f<td>%.4f<td>%.2f %%<td>%.1f&deg;<td>%.3g<td>%s<td>",
-                e->solver, 100 * q->volume_error_max, 100 * q->volume_union, q->self_intersections_max, q->stretch_p99, q->acceleration_rms,
-                e->jiggle, 100 * harm[CUTIS_HARM_DISPLACEMENT_MAX], harm[CUTIS_HARM_ANGLE_P95],
-                e->result->step_median * 1e3, cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
+        fprintf(
+            file,
+            "<tr><td>%s<td>%.2f %%<td>%.2f %%<td>%d<td>%.3f<td>%.2f<td>%.4f<td>%.2f %%<td>%.1f&deg;<td>%.3g<td>%s<td>",
+            e->solver, 100 * q->volume_error_max, 100 * q->volume_union, q->self_intersections_max, q->stretch_p99,
+            q->acceleration_rms, e->jiggle, 100 * harm[CUTIS_HARM_DISPLACEMENT_MAX], harm[CUTIS_HARM_ANGLE_P95],
+            e->result->step_median * 1e3, cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
         write_escaped(file, e->result->verdict.text);
         fprintf(file, "</tr>\n");
     }

@@ -168,6 +168,7 @@ static int run(const cli_arguments *arguments)
     cutis_pool *pool = NULL;
     cutis_character *character = cli_load_character(arguments->positionals[0], cli_flag(arguments, "json"), &status);
     if (!character) return status;
+
     /* A bake into a .glb holds its own rest pose. */
     const char *path = arguments->positionals[arguments->positional_count - 1];
     if (arguments->positional_count < 2 && !cli_is_gltf(path))

@@ -22,6 +22,7 @@ static int sources_open(picture_job *r)
 {
     const cli_arguments *a = r->arguments;
     int status = CLI_OK;
+
     /* Without a cache: the clip under linear blend skinning when there is a wish for one, else the rest pose. */
     bool moves = r->video || r->sheet || cli_given(a, "motion") || cli_given(a, "clip") || cli_given(a, "frame");
     const char *fallback = moves && r->character->clip_count > 0 ? cutis_model_def_default().solver : "rest";
@@ -183,6 +184,7 @@ static int render_run(picture_job *r)
         status =
             cli_error("the program ffmpeg, which makes videos, is not found; install it, or write a .png with --sheet");
     if (status != CLI_OK) return status;
+
     /* Until something is drawn no file is open. */
     cli_interrupt_at_once(true);
     r->character = cli_load_character(input, r->quiet, &status);
@@ -196,6 +198,7 @@ static int render_run(picture_job *r)
         status = picture_times_find(a, r->character, r->clip, r->sources, r->source_count, r->quiet, &r->times);
     int spread = r->sheet ? (r->source_count * r->view_count > 1 ? SHEET_COLUMNS : SHEET_FRAMES) : 1;
     if (status == CLI_OK) status = picture_times_choose(a, r->video ? 0 : spread, &r->times);
+
     /* Everything that can be wrong with the options before anything that takes time. */
     if (status == CLI_OK) status = picture_paint_choose(r);
     if (status == CLI_OK) status = settings_check(r);
@@ -282,7 +285,8 @@ static const cli_option options[] = {
     {.name = "style",
      .kind = CLI_TEXT,
      .value = "A,B,...",
-     .help = "wire, skeleton, numbers (of joints), no-floor, no-legend, white or transparent (what is behind), elements or elements:LAYER "
+     .help = "wire, skeleton, numbers (of joints), no-floor, no-legend, white or transparent (what is behind), "
+             "elements or elements:LAYER "
              "(voxels "
              "or particles of solvers: bone, muscle, fat, skin)"},
     {.name = "cut", .kind = CLI_TEXT, .value = "PLANE", .help = "cut it open: x, y, z, x=OFFSET, or NX,NY,NZ,D"},

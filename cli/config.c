@@ -34,6 +34,7 @@ static char *scalar_text(const json_t *value)
     if (json_is_integer(value)) return cli_format("%lld", (long long)json_integer_value(value));
     if (json_is_boolean(value)) return cli_format("%s", json_is_true(value) ? "on" : "off");
     if (!json_is_real(value)) return NULL;
+
     /* The shortest form that reads back as the same number. */
     char text[40];
     for (int digits = 6; digits <= 17; digits++) {
@@ -151,6 +152,7 @@ static int add_key(config *c, const char *key, json_t *value)
         if (!json_is_boolean(value)) return CONFIG_ERROR(c, "'%s' must be true or false", key);
         return json_is_true(value) ? add(c, option, cli_format("%s", "")) : CLI_OK;
     }
+
     /* One value, or a list where the option may be repeated. */
     bool list = option->repeats && json_is_array(value);
     size_t count = list ? json_array_size(value) : 1;

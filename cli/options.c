@@ -68,6 +68,7 @@ const char *cli_nearest(const char *name, const char *const *names, int name_cou
     int best = length <= 3 ? 2 : (int)(length + 2) / 3 + 1; /* one edit in short names, a third of the longer ones */
     for (int i = 0; i < name_count; i++) {
         int distance = words_distance(name, names[i]);
+
         /* A beginning is a good guess as well: "res" for "resolution". */
         if (length >= 2 && strncmp(name, names[i], length) == 0) distance = distance < 1 ? distance : 1;
         if (distance < best) {
@@ -296,6 +297,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *
     arguments->positionals = cli_allocate((size_t)argc + 1, sizeof *arguments->positionals);
     arguments->given = cli_allocate((size_t)argc + 1, sizeof *arguments->given);
     *help = false;
+
     /* Help wins over every mistake: whoever asks for it has not got the rest right yet. */
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "--help") == 0 || (strcmp(argv[i], "-h") == 0 && !find_letter(command, 'h'))) *help = true;
@@ -312,6 +314,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *
             plain_only = true;
             continue;
         }
+
         /* The option, and the value when it is part of the same argument. */
         const cli_option *option;
         const char *value = NULL;

@@ -12,6 +12,7 @@ static int request_parse(const char *text, cutis_prop_request *request)
     double numbers[4];
     const char *at = strrchr(text, '@');
     *request = (cutis_prop_request){.scale = 1};
+
     /* An @ in a folder's name is none of ours. */
     if (at && strchr(at, '/')) at = NULL;
     request->name = cli_format("%.*s", at ? (int)(at - text) : (int)strlen(text), text);

@@ -59,12 +59,12 @@ static void scene_free(scene *s) { free(s->frames); }
 static cutis_morphs_def scene_def(const scene *s, const char *source)
 {
     return (cutis_morphs_def){.character = s->character,
-                            .source = {.name = source},
-                            .clip = s->clip,
-                            .start = s->start,
-                            .fps = s->fps,
-                            .frame_count = s->frame_count,
-                            .frames = s->frames};
+                              .source = {.name = source},
+                              .clip = s->clip,
+                              .start = s->start,
+                              .fps = s->fps,
+                              .frame_count = s->frame_count,
+                              .frames = s->frames};
 }
 
 /* The largest distance of what a file plays from the frames, over the size. */

@@ -1465,8 +1465,8 @@ static void a_moving_collider_strikes_a_ripple(void **unused)
         if (f >= 14 && f < 24) after = fmax(after, most);
         end = most;
     }
-    print_message("ball that strikes: %d contacts, flesh %.4f of the size away once it has gone, %.1e after 4 s\n", struck,
-                  after, end);
+    print_message("ball that strikes: %d contacts, flesh %.4f of the size away once it has gone, %.1e after 4 s\n",
+                  struck, after, end);
     assert_true(struck > 3 && after > 0.002 && end < 1e-4);
     scene_free(&s);
 }

@@ -502,7 +502,8 @@ static void flesh_goes_along_with_scaled_joints(void **unused)
         cutis_step_input input = {.joints = joints};
         for (int s = 0; s < 2; s++) cutis_state_step(models[s], states[s], &input, 1.0 / 60);
     }
-    double off = difference(c, cutis_state_positions(models[0], states[0]), cutis_state_positions(models[1], states[1]));
+    double off =
+        difference(c, cutis_state_positions(models[0], states[0]), cutis_state_positions(models[1], states[1]));
     print_message("grown by a fifth: %.2g of the size from linear skinning\n", off);
     assert_true(off < 0.01);
     for (int s = 0; s < 2; s++) {

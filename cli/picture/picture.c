@@ -65,6 +65,7 @@ static box box_make(const picture_image *image, float x0, float y0, float x1, fl
 {
     float limit_x = (float)image->width, limit_y = (float)image->height;
     box b = {0, 0, 0, 0};
+
     /* Written so that NaN and infinite bounds give an empty or a cut box. */
     if (!(x1 > -1 && y1 > -1 && x0 < limit_x + 1 && y0 < limit_y + 1)) return b;
     b.x0 = x0 <= 1 ? 0 : (int)(x0 - 1);
@@ -154,6 +155,7 @@ picture_camera picture_camera_aim(float azimuth, float elevation, float aspect, 
     camera.forward = pvec_scale(back, -1);
     camera.right = pvec_sub(pvec_scale(side, ca), pvec_scale(front, sa));
     camera.up = pvec_cross(back, camera.right);
+
     /* A long lens, as for a portrait: 24 degrees along the picture's longer side. */
     const float reach = 0.2126f;
     camera.tan_x = aspect >= 1 ? reach : reach * aspect;
@@ -198,6 +200,7 @@ void picture_camera_stand(picture_camera *camera, const picture_frame *frame, fl
     if (frame->count == 0) depth = -1;
     camera->position = pvec_add(pvec_scale(camera->right, centre[0]),
                                 pvec_add(pvec_scale(camera->up, centre[1]), pvec_scale(camera->forward, depth)));
+
     /* The margin widens the lens, which keeps the perspective. */
     camera->tan_x *= 1 + margin, camera->tan_y *= 1 + margin;
 }

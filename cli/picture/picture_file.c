@@ -192,6 +192,7 @@ cutis_result picture_array_load(const char *path, picture_array *array, cutis_er
         result = picture_fail(error, CUTIS_ERROR_UNSUPPORTED, "%s is too large", path);
         goto done;
     }
+
     /* Read before allocating for the whole: a damaged shape must not ask for memory that the file cannot fill. */
     long here = ftell(file);
     fseek(file, 0, SEEK_END);

@@ -46,6 +46,7 @@ static uint32_t curve_index(uint32_t x, uint32_t y)
     uint32_t index = 0;
     for (int level = 4; level >= 0; level--) {
         uint32_t quadrant = ((y >> level) & 1) * 2 + ((x >> level) & 1);
+
         /* One of eight orders of the four quadrants: turned and mirrored. */
         uint32_t h = hash32(index + ((uint32_t)level << 28));
         if (h & 1) quadrant ^= 1;
@@ -76,10 +77,12 @@ void picture_lights_place(picture_work *w)
     const picture_scene *scene = w->scene;
     pvec back = pvec_scale(scene->camera.forward, -1);
     pvec level = pvec_madd(back, scene->up, -pvec_dot(back, scene->up));
+
     /* Seen from straight above, the picture's lower edge is the front. */
     if (pvec_length(level) < 0.05f) level = pvec_scale(scene->camera.up, -1);
     level = pvec_unit(level);
     pvec right = pvec_cross(scene->up, level);
+
     /* The key light: from the left of the camera, high; the rim light: from behind, at the right. */
     w->key = pvec_unit(
         pvec_add(pvec_scale(level, 0.62f), pvec_add(pvec_scale(right, -0.62f), pvec_scale(scene->up, 0.95f))));
@@ -141,6 +144,7 @@ static float sky_radiance(const picture_scene *scene, pvec direction, float heig
     float front = fmaxf(0, -pvec_dot(direction, scene->camera.forward));
     float above = 0.72f + 0.33f * up + 0.22f * front;
     if (up >= 0) return above;
+
     /* Near the floor, its own shadow dims what it sends back. */
     float lit = scene->ground ? height / (height + 0.35f * scene->radius) : 1;
     return 0.5f * (0.35f + 0.65f * lit) + 0.15f * front;
@@ -153,6 +157,7 @@ void picture_tile_light(picture_work *w, picture_tile *tile)
     memset(tile->lights, 0, count * sizeof *tile->lights);
     queue q;
     memset(&q, 0, sizeof q);
+
     /* Pass 0: the key light; 1: the rim light; 2 and on: the sky. Rays of one pass are alike, which is fast. */
     for (int pass = 0; pass < 2 + w->sky_rays; pass++) {
         enum RTCIntersectContextFlags flags =
@@ -164,12 +169,14 @@ void picture_tile_light(picture_work *w, picture_tile *tile)
                 if (s->kind == KIND_NONE || s->kind == KIND_CAP) continue;
                 picture_light *target = &tile->lights[at];
                 bool is_floor = s->kind == KIND_FLOOR;
+
                 /* The floor's light is smoothed more, so it needs fewer rays. */
                 int rays = is_floor ? (w->sky_rays + 1) / 2 : w->sky_rays;
                 if ((is_floor && pass == 1) || pass >= 2 + rays) continue;
                 uint32_t gx = (uint32_t)(tile->x0 + x + (1 << 20)), gy = (uint32_t)(tile->y0 + y + (1 << 20));
                 uint32_t salt = hash32((gx / PICTURE_BLOCK) * 7919u + (gy / PICTURE_BLOCK) * 104729u +
                                        (pass < 2 ? (uint32_t)pass : 2));
+
                 /* Each sample takes one point for a lamp, and `rays` in a row for the sky. */
                 size_t place = w->curve[(gy % PICTURE_BLOCK) * PICTURE_BLOCK + gx % PICTURE_BLOCK];
                 size_t slot = pass < 2 ? place : place * (size_t)rays + (size_t)(pass - 2);
@@ -184,6 +191,7 @@ void picture_tile_light(picture_work *w, picture_tile *tile)
                         direction = pvec_unit(pvec_add(w->key, pvec_add(pvec_scale(w->key_x, r * cosf(angle)),
                                                                         pvec_scale(w->key_y, r * sinf(angle)))));
                     }
+
                     /* Light enters skin and comes out near by: shadow rays of surfaces start a little above. */
                     float lift = is_floor ? 0 : 0.012f * scene->radius;
                     if (pvec_dot(s->normal, direction) <= (is_floor ? 0 : -0.25f)) continue;
@@ -196,6 +204,7 @@ void picture_tile_light(picture_work *w, picture_tile *tile)
                     pvec direction = pvec_add(pvec_scale(s->normal, up), pvec_add(pvec_scale(tx, r * cosf(angle)),
                                                                                   pvec_scale(ty, r * sinf(angle))));
                     float height = fmaxf(0, pvec_dot(s->position, scene->up) - scene->floor);
+
                     /* The floor compares with an empty studio, so it takes all light as equal. */
                     float radiance = is_floor ? 1 : sky_radiance(scene, direction, height);
                     queue_add(w, &q, flags, s->position, direction, target, LIGHT_SKY, radiance / (float)rays);
@@ -235,6 +244,7 @@ void picture_tile_smooth(const picture_work *w, picture_tile *tile)
                 int here = pass == 0 ? x : y, end = pass == 0 ? tile->width : tile->height;
                 picture_light sum = from[at];
                 float total = 1;
+
                 /* Shadows on the floor are soft everywhere. */
                 int reach = s->kind == KIND_FLOOR ? 2 * w->reach : w->reach;
                 for (int step = -reach; step <= reach; step++) {

@@ -71,6 +71,7 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
         int parent = c->joints[j].parent;
         b.depth = depth;
         b.joint_only = true;
+
         /* A root above the first bone that deforms (a scene node at the origin) is not a bone. */
         if (parent >= 0 && (!any || c->joints[parent].deforms)) {
             const float *p = joints + (size_t)parent * 12;
@@ -82,6 +83,7 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
         }
         bones[count++] = b;
     }
+
     /* Ties do not matter: equal bones look alike. Far ones first. */
     if (bones) qsort(bones, (size_t)count, sizeof *bones, bone_farther);
     float scale = (float)image->height / 480;
@@ -164,6 +166,7 @@ bool picture_elements_mesh(const picture_elements *elements, const picture_scene
         pvec p = pvec_load(elements->positions + e * 3);
         if (scene->cut && pvec_dot(p, scene->cut_normal) > scene->cut_offset) continue;
         if (elements->only >= 0 && elements->layers && (int)elements->layers[e] != elements->only) continue;
+
         /* A little smaller than their place, so that neighbours stay apart to the eye. */
         float half = 0.46f * (elements->edges ? elements->edges[e] : elements->edge);
         picture_color color = picture_tissue_color(elements->layers ? (int)elements->layers[e] : 5);

@@ -106,6 +106,7 @@ int picture_page_layout(picture_job *r)
     const cli_arguments *a = r->arguments;
     int frames = r->sheet ? r->times.count : 1, others = r->source_count * r->view_count;
     int panels = frames * others;
+
     /* Frames run along rows; without a sheet, sources do, or the views of a single source. */
     r->columns = r->sheet && others > 1 ? frames : r->source_count > 1 ? r->source_count : r->view_count;
     if (r->sheet && others == 1)
@@ -130,6 +131,7 @@ int picture_page_layout(picture_job *r)
             panel_width = (int)((float)panel_height * fminf(aspect, 1.4f));
             if (aspect > 1.4f) panel_height = (int)((float)panel_width / aspect);
         }
+
         /* A row of many panels shrinks to a width that a page can show. */
         float shrink = fminf(1, 2400.0f / (float)(panel_width * r->columns));
         r->width = (int)((float)panel_width * shrink) * r->columns + r->gap * (r->columns - 1);
@@ -274,6 +276,7 @@ int picture_page_draw(picture_job *r, int first_frame, picture_image *page, cli_
     bool clear = r->style.background == PICTURE_BACKGROUND_TRANSPARENT;
     picture_image_fill(page, clear ? (picture_color){0, 0, 0, 0} : (picture_color){1, 1, 1, 1});
     int frames = r->sheet ? r->times.count : 1, status = CLI_OK, panel = 0;
+
     /* Rows of views or of sources; in a row, what differs most often. */
     int outer_count = r->sheet ? r->source_count * r->view_count : r->view_count;
     int inner_count = r->sheet ? frames : r->source_count;

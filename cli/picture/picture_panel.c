@@ -34,6 +34,7 @@ static int cut_parse(const picture_job *r, const picture_view *view, picture_sce
         float normal[3] = {0, 0, 0};
         normal[axis] = 1;
         scene->cut_normal = pvec_load(normal);
+
         /* The half towards the viewer goes. */
         float side = pvec_dot(scene->cut_normal, view->camera.forward) > 0 ? -1.0f : 1.0f;
         scene->cut_normal = pvec_scale(scene->cut_normal, side);
@@ -119,6 +120,7 @@ static void panel_add_body(picture_job *r, const picture_source *source, int fra
         memcpy(tissue->color, rgb, sizeof rgb);
         memcpy(tissue->cap_color, rgb, sizeof rgb);
         memcpy(tissue->inside_color, rgb, sizeof rgb);
+
         /* Between skin and fat there is skin. */
         color = picture_tissue_color(5);
         const float outer[3] = {color.r, color.g, color.b};
@@ -192,6 +194,7 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     scene.radius = 0.5f * pvec_length(pvec_sub(r->high, r->low));
     if (!(scene.radius > 1e-15f)) scene.radius = 1;
     scene.floor = pvec_dot(r->low, r->up);
+
     /* Frames of a video are looked at for a moment. */
     scene.quality = cli_given(a, "quality") ? cli_integer(a, "quality") : r->video ? 2 : 3;
     scene.background = r->style.background;

@@ -19,11 +19,13 @@ static float tone(float x) { return x < 0.6f ? x : 0.6f + 0.4f * (1 - expf(-(x -
 static void shade(const picture_work *w, const picture_sample *s, const picture_light *l, pvec view, float rgb[3])
 {
     const picture_scene *scene = w->scene;
+
     /* The cut face is a diagram, not a thing: one even colour from wherever it is seen. */
     if (s->kind == KIND_CAP) {
         for (int c = 0; c < 3; c++) rgb[c] = s->albedo[c];
         return;
     }
+
     /* Skin lets light bleed over the edge of shade, red the farthest: wrapped cosines by channel. */
     static const float wrap[3] = {0.22f, 0.10f, 0.07f};
     static const float key_color[3] = {1.00f, 0.98f, 0.95f}, rim_color[3] = {0.86f, 0.93f, 1.0f};
@@ -32,6 +34,7 @@ static void shade(const picture_work *w, const picture_sample *s, const picture_
     const float sky_color[3] = {1.10f - 0.12f * up, 1.0f, 0.93f + 0.12f * up};
     float grazing = 1 - fmaxf(0, pvec_dot(s->normal, view));
     float fresnel = grazing * grazing * grazing * grazing;
+
     /* A soft shine from the key light. */
     pvec half = pvec_unit(pvec_add(view, w->key));
     float cosine = fmaxf(0, pvec_dot(s->normal, half));
@@ -40,8 +43,10 @@ static void shade(const picture_work *w, const picture_sample *s, const picture_
     for (int c = 0; c < 3; c++) {
         float albedo = s->albedo[c];
         float direct = fmaxf(0, (facing + wrap[c]) / (1 + wrap[c]));
+
         /* Light that other skin sends back where the sky is hidden. */
         float bounce = (1 - picture_clamp01(l->v[LIGHT_OPEN])) * albedo * 0.75f;
+
         /* Light that has been through skin has its colour twice; it is what fills shade. */
         float deep = albedo * (0.6f + 0.4f * albedo / strongest);
         float value =

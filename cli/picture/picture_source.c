@@ -273,6 +273,7 @@ int picture_source_run(picture_source *source, const cutis_character *character,
     double substep = status == CLI_OK ? cutis_model_get_info(model).substep : 0;
     double lead_in = substep > 0 ? round(1.0 / substep) * substep : 0;
     double origin = clip >= 0 ? (double)character->clips[clip].start : 0;
+
     /* Half a second before the range, so that its first frame moves. */
     double skip = substep > 0 ? fmax(0, times->skip - 0.5) : 0;
     source_motion motion = {{character, clip, lead_in}, skip};

@@ -88,6 +88,7 @@ pvec picture_texture_bump(const picture_mesh *mesh, const float *t, const pvec p
     pvec e1 = pvec_sub(p[1], p[0]), e2 = pvec_sub(p[2], p[0]);
     pvec along_u = pvec_scale(pvec_sub(pvec_scale(e1, dv2), pvec_scale(e2, dv1)), 1 / det);
     pvec along_v = pvec_scale(pvec_sub(pvec_scale(e2, du1), pvec_scale(e1, du2)), 1 / det);
+
     /* A vein stands out by 0.6 % of the length of a tile. */
     float s = mesh->texture_scale / 4, u = uv[0] * s, v = uv[1] * s, step = 0.002f;
     float slope_u = (vein_height(u + step, v) - vein_height(u - step, v)) / (2 * step) * 0.006f;

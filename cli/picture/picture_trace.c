@@ -35,6 +35,7 @@ picture_tracer *picture_tracer_create(void)
 {
     picture_tracer *tracer = calloc(1, sizeof *tracer);
     if (!tracer) return NULL;
+
     /* One building thread: the same tree every time, and the caller's jobs are the only threads. */
     tracer->device = rtcNewDevice("threads=1,set_affinity=0");
     if (!tracer->device) {
@@ -180,12 +181,14 @@ static void crossing_add(const struct RTCFilterFunctionNArguments *arguments)
 {
     crossings *c = (crossings *)arguments->context;
     arguments->valid[0] = 0;
+
     /* For single rays, as here, the layouts of the two structures are those of RTCRay and RTCHit. */
     const struct RTCRay *ray = (const struct RTCRay *)(const void *)arguments->ray;
     const struct RTCHit *hit = (const struct RTCHit *)(const void *)arguments->hit;
     if (c->count == MAX_CROSSINGS || hit->geomID >= MAX_SOLIDS) return;
     float facing = hit->Ng_x * ray->dir_x + hit->Ng_y * ray->dir_y + hit->Ng_z * ray->dir_z, t = ray->tfar;
     int8_t side = facing > 0 ? 1 : -1;
+
     /* A ray through an edge meets both of its triangles: that is one crossing. */
     for (int i = 0; i < c->count; i++)
         if (c->solids[i] == hit->geomID && c->sides[i] == side && fabsf(c->distances[i] - t) <= 1e-4f * t &&
@@ -288,6 +291,7 @@ static void tile_trace(const picture_work *w, picture_tile *tile)
                         surface_resolve(w, origins[i], directions[i], t, &h, s);
                     }
                 }
+
                 /* The floor is seen from above alone. */
                 float drop = pvec_dot(scene->up, directions[i]);
                 float height = pvec_dot(scene->up, origins[i]) - scene->floor;

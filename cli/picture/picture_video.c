@@ -143,6 +143,7 @@ static cutis_result encoder_wait(picture_video *video, cutis_error *error)
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return picture_fail(error, CUTIS_ERROR_UNSUPPORTED,
                             "the program ffmpeg, which makes videos, cannot be started");
+
     /* The last line that it said. */
     char line[200] = "", last[200] = "";
     FILE *log = fopen(video->log, "r");

@@ -135,6 +135,7 @@ static cutis_result choose_clip(bake *b)
         return error_set(b->error, CUTIS_ERROR_ARGUMENT, "there is no clip '%.150s'; the first of %d is '%.150s'",
                          def->clip, c->clip_count, c->clips[0].name);
     }
+
     /* A surface is the motion itself; a motion that was just added is the last clip. */
     b->clip = b->surface ? -1 : def->motion.name ? c->clip_count - 1 : c->clip_count ? 0 : -1;
     return CUTIS_OK;
@@ -445,6 +446,7 @@ static cutis_result run_lead_in(bake *b)
     enum { AT_ONCE = 8 }; /* substeps between two updates of the progress */
     cutis_bake_result *r = b->result;
     double start = clock_seconds(), seconds = r->lead_in + b->run_up;
+
     /* A geometric solver gets there in one step. */
     long total = r->substep > 0 ? (long)floor(seconds / r->substep + 0.5) : seconds > 0;
     cutis_result result = CUTIS_OK;

@@ -228,6 +228,7 @@ static cutis_result write_morphs(bake *b)
         const bake_prop *p = &b->props[i];
         props[i] = (cutis_moving_prop){p->motions, p->vertex_count, p->triangle_count, p->shapes, p->triangles};
     }
+
     /* A file that is kept plays its own clip, which holds its last pose where the closed one goes on. */
     cutis_morphs_def morphs = {.character = b->source.name && b->original ? b->original : b->character,
                                .source = b->source,

@@ -23,6 +23,7 @@ static double find_travel(bake *b)
     cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].end, last);
     b->travels = false;
     double best = HUGE_VAL;
+
     /* No travel at all, or that of one of the first joints. */
     for (int root = -1; root < c->joint_count && root < 8; root++) {
         double m[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, gap = 0;
@@ -31,6 +32,7 @@ static double find_travel(bake *b)
             double scale = 0;
             for (int k = 0; k < 3; k++) scale += (double)a[4 * k] * (double)a[4 * k];
             if (!(scale > 0)) continue;
+
             /* z x inverse of a, both a rotation times one scale */
             for (int i = 0; i < 3; i++) {
                 for (int j = 0; j < 3; j++) {
@@ -242,6 +244,7 @@ void bake_loop_join(bake *b)
     r->loop.position_seam = MAX(MAX(r->loop.position_seam, seam), b->jump);
     r->loop.closed = r->loop.position_seam <= CUTIS_BAKE_SEAM_POSITION &&
                      (r->substep == 0 || r->loop.velocity_seam <= CUTIS_BAKE_SEAM_VELOCITY);
+
     /* The last key is the first, unless the character has walked on. */
     if (!b->travels) memcpy(last, first, floats * sizeof(float));
     size_t row = (size_t)b->texcoord_floats;

@@ -24,8 +24,8 @@ typedef struct bake_prop {
     int crossings;          /* most pairs of triangles of skin and prop that pass through each other in a frame */
     int bone, bone_frame;   /* joint whose bone is deepest in it, -1: none */
     double bone_depth;
-    float *motions;         /* .glb: (frames x 12) */
-    float *shapes;          /* .glb, soft: (frames x vertex_count x 3) */
+    float *motions; /* .glb: (frames x 12) */
+    float *shapes;  /* .glb, soft: (frames x vertex_count x 3) */
     int vertex_count, triangle_count;
     const int *triangles; /* borrowed from the model */
 } bake_prop;

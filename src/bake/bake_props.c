@@ -94,6 +94,7 @@ static void record_touch(bake *b, int frame)
     cutis_output touch;
     if (!b->touches || !cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TOUCH, 0, &touch)) return;
     for (int j = 0; j < c->joint_count; j++) memset(b->touches[j].sum, 0, sizeof b->touches[j].sum);
+
     /* Vertices of one point tell the same force: it counts once. */
     for (int p = 0; p < c->point_count; p++)
         for (int k = 0; k < 3 && b->regions[p] >= 0; k++)

@@ -15,6 +15,7 @@ static bool is_reference(const bake *b)
 cutis_result bake_verdict_open(bake *b)
 {
     const cutis_bake_def *def = b->def;
+
     /* linear skinning itself has nothing to be judged by */
     if (def->no_verdict || (is_reference(b) && !b->surface)) return CUTIS_OK;
     double start = clock_seconds();

@@ -116,6 +116,7 @@ static bool blend_unskin(const float a[9], const float r[3], double flat, float 
     d[0] = d[1] = d[2] = 0;
     if (!(scale > 0)) return true;
     lambda = lambda * lambda + 1e-12 * norm2;
+
     /* A'A: xx, yy, zz, xy, xz, yz */
     for (int i = 0; i < 3; i++) {
         n[i] = lambda;
@@ -294,6 +295,7 @@ static bool is_interrupted(const fit_work *w) { return w->def->interrupted && w-
 static void find_components(fit_work *w)
 {
     const cutis_jobs *jobs = w->def->jobs;
+
     /* The start: signs from a hash, the same every time. */
     for (int i = 0; i < w->columns; i++) {
         uint64_t bits = hash_bytes(&i, sizeof i, 1);
@@ -451,6 +453,7 @@ static void refit_vertex(fit_work *w, int v)
     }
     double trace = 0;
     for (int i = 0; i < n; i++) trace += matrix[i * n + i];
+
     /* Large enough that no direction which all frames leave open is followed far. */
     for (int i = 0; i < n; i++) matrix[i * n + i] += 1e-5 * trace / n;
     if (!cholesky_solve(matrix, right, n)) return;
@@ -584,6 +587,7 @@ static cutis_result unskin_normals(fit_work *w, arena *scratch, cutis_error *err
             float a[9], r[3];
             vertex_blend(w, f, v, a, r);
             vec3 n = vec3_load(posed + 3 * (size_t)v);
+
             /* Normals are turned by the inverse transpose of A, so back by the transpose. */
             vec3 local = {a[0] * n.x + a[3] * n.y + a[6] * n.z, a[1] * n.x + a[4] * n.y + a[7] * n.z,
                           a[2] * n.x + a[5] * n.y + a[8] * n.z};
@@ -685,6 +689,7 @@ static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, m
     int limit = MIN(MIN(w->def->limit, SIDE_LIMIT - EXTRA) - may_add, MIN(w->frames, w->columns));
     w->side = MIN(limit + EXTRA, MIN(w->frames, w->columns));
     size_t side = (size_t)w->side;
+
     /* With room for the target that finish_targets may add: fit_normals uses them again. */
     w->q = ARENA_ARRAY(scratch, float, (size_t)w->frames *(side + 1));
     w->b = ARENA_ARRAY(scratch, float, (size_t)w->columns *(side + 1));

@@ -20,6 +20,7 @@ cutis_result error_set(cutis_error *error, cutis_result code, const char *format
         error->code = code;
         vsnprintf(error->text, sizeof error->text, format, arguments);
         va_end(arguments);
+
         /* A text from a file may hold control characters: an error stays one line. */
         for (char *c = error->text; *c; c++) {
             if (iscntrl((unsigned char)*c)) *c = '?';
@@ -93,6 +94,7 @@ static int words_distance(const char *name, int length, const char *candidate)
 name_search name_search_start(const char *name)
 {
     size_t length = strlen(name);
+
     /* Near: at most a third of the letters are wrong, and at least one slip is allowed. */
     int limit = length == 0 || length > NAME_LIMIT ? 0 : MAX(1, (int)length / 3) + 1;
     return (name_search){name, NULL, limit};
@@ -103,6 +105,7 @@ void name_search_offer(name_search *search, const char *candidate)
     if (search->distance == 0 || strlen(candidate) > NAME_LIMIT) return;
     size_t length = strlen(search->name);
     int distance = words_distance(search->name, (int)length, candidate);
+
     /* A beginning of the name is a good guess too. */
     if (length >= 3 && strncmp(search->name, candidate, length) == 0) distance = MIN(distance, 1);
     if (distance < search->distance) search->distance = distance, search->nearest = candidate;

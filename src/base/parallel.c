@@ -111,6 +111,7 @@ static void pool_run(void *context, int count, void (*job)(void *data, int index
     atomic_store(&pool->entry, ENTRY_OPEN);
     pool_post(pool);
     pool_work(pool, 0);
+
     /* Whoever joined must have left before the next run may change the fields. */
     atomic_fetch_sub(&pool->entry, ENTRY_OPEN);
     for (int spin = 0; atomic_load(&pool->entry) > 0; spin++) {

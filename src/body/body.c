@@ -139,6 +139,7 @@ static void shares_of(const base_piece *p, bvh_hit hit, share_visit visit, void 
             visit(context, source, shares[k]);
             continue;
         }
+
         /* the centre of a cap is the mean of its loop */
         int cap = corners[k] - (p->surface.point_count - p->cap_count);
         int count = p->cap_first[cap + 1] - p->cap_first[cap];

@@ -63,6 +63,7 @@ static void thickness_block(void *context, int begin, int end)
                 way = vec3_madd(way, v, CONE_SLOPE * ring[r - 1][1]);
             }
             way = vec3_normalize(way);
+
             /* leave the triangles at the point itself behind */
             bvh_hit hit = bvh_ray(w->tree, w->surface->positions, x, way, w->thickness[i], INFINITY);
             if (hit.triangle >= 0) lengths[count++] = hit.distance;

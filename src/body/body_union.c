@@ -239,6 +239,7 @@ static cutis_result march(const solid *s, arena *memory, surface *result, cutis_
                                          {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 4, 6, 7}};
     size_t count = find_cubes(s, NULL);
     size_t *cubes = ARENA_ARRAY(memory, size_t, MAX(count, 1));
+
     /* a cube has at most 19 edges with a crossing and 12 triangles; neighbours share most points */
     size_t slots = 64;
     while (slots < 20 * count) slots *= 2;

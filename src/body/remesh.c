@@ -319,6 +319,7 @@ static void flip_edge(half_edges *m, int h)
     m->corners[g] = c;
     m->corners[gn] = d;
     m->corners[gp] = b;
+
     /* h: d c, hn: c a, hp: a d; g: c d, gn: d b, gp: b c */
     int hp_twin = m->twins[hp], gp_twin = m->twins[gp];
     m->twins[hn] = hp_twin;
@@ -487,6 +488,7 @@ cutis_result surface_remesh(const surface *from, int point_limit, arena *memory,
         flip_pass(&m);
         relax_pass(&m, &o);
         relax_pass(&m, &o);
+
         /* removed points and triangles leave room for the next round */
         surface packed;
         if (!result) result = half_edges_pack(&m, &scratch, &packed, error);

@@ -165,6 +165,7 @@ static cutis_result triangulate(character_build *b)
             t++;
             continue;
         }
+
         /* The normal of a polygon that need not be flat (Newell). */
         vec3 normal = {0, 0, 0};
         int left[FACE_LIMIT];
@@ -269,6 +270,7 @@ static cutis_result copy_weights(character_build *b)
                                  c->name, v);
             }
             if (weight <= 0) continue;
+
             /* One joint named twice is one influence. */
             int at = first[v];
             while (at < out && joints[at] != joint) at++;
@@ -493,6 +495,7 @@ static bool same_influences(void *context, int a, int b)
         }
         difference += MAX(c->influence_weights[i] - other, 0);
     }
+
     /* Exporters quantise weights to bytes: a few steps of 1/255 are noise. */
     bool both =
         (c->influence_first[a + 1] > c->influence_first[a]) == (c->influence_first[b + 1] > c->influence_first[b]);

@@ -128,6 +128,7 @@ static int name_cut(const char *name, char words[WORD_LIMIT][WORD_LENGTH])
         do {
             if (length < WORD_LENGTH - 1) words[count][length++] = is_upper(*name) ? (char)(*name - 'A' + 'a') : *name;
             name++;
+
             /* A capital begins a word after a small letter, and before one: LHip is l and hip. */
             if (is_upper(*name) && (!is_upper(name[-1]) || (is_letter(name[1]) && !is_upper(name[1])))) break;
         } while (is_letter(*name));
@@ -186,6 +187,7 @@ static int name_kind(const char *name, int *side, int *index)
         }
     }
     if (front && (kind == DOUBT_LEG || (kind >= JOINT_UPPER_LEG && kind <= JOINT_TOE))) kind = DOUBT_ARM;
+
     /* The thumb is the one finger whose metacarpal bone moves freely. */
     if (kind == JOINT_THUMB && (metacarpal || *index >= 0))
         *index = metacarpal ? 0 : *index == 0 ? 1 : 2;

@@ -123,6 +123,7 @@ static void linear_block(void *context, int begin, int end)
     const float *columns = job->columns, *rest = job->s->rest, *weights = job->s->weights;
     const int *first = job->s->first, *offsets = job->s->offsets;
     float *positions = job->positions;
+
     /*
      * Four floats are stored where three are wanted: the next position overwrites the fourth. The last one of
      * the block must not touch its neighbour's, so it is done apart.
@@ -190,12 +191,14 @@ static void dual_some(const skinning_job *job, int begin, int end)
         float b[8];
         memcpy(b, &sum, sizeof b);
         float norm = sqrtf((b[0] * b[0] + b[1] * b[1]) + (b[2] * b[2] + b[3] * b[3]));
+
         /* The real parts lie nearly in one half space, so only rounding can bring the norm to zero. */
         if (!(norm > 1e-12f)) memcpy(b, pivot, sizeof b), norm = 1;
         float inverse = 1 / norm;
         for (int e = 0; e < 8; e++) b[e] *= inverse;
         quat real = {b[0], b[1], b[2], b[3]};
         vec3 rv = {b[0], b[1], b[2]}, dv = {b[4], b[5], b[6]};
+
         /* translation = 2 (w dv - dw rv + rv x dv) */
         vec3 t = vec3_sub(vec3_scale(dv, b[3]), vec3_scale(rv, b[7]));
         t = vec3_scale(vec3_add(t, vec3_cross(rv, dv)), 2);
@@ -307,6 +310,7 @@ static const float *duals_find(const skinning *s, const float *skin, float rigid
         vec3 translation, scale;
         quat guess;
         mat34_decompose(m, &translation, &guess, &scale);
+
         /* A mirrored matrix keeps its mirror in the stretch: rotation x stretch is the matrix in any case. */
         quat r = guess;
         float largest = stretch_find(r, linear, stretches + 9 * j);
@@ -315,6 +319,7 @@ static const float *duals_find(const skinning *s, const float *skin, float rigid
             largest = stretch_find(r, linear, stretches + 9 * j);
         }
         stretched = stretched || largest > 1e-5f;
+
         /* dual part = translation x real / 2 */
         quat t = {translation.x, translation.y, translation.z, 0};
         quat d = quat_multiply(t, r);

@@ -108,6 +108,7 @@ float contact_pair_impact(const contact_pair *pair, const float *start, const fl
         float next = t + MAX(room, 0) / speed;
         if (next >= 1) return 2;
         if (room <= 0) return t;
+
         /* Features that slide along each other, all but touching, would take endless steps: try longer ones. */
         for (float long_step = 1 - t; long_step > LEAST_GAIN * (next - t); long_step *= 0.25f) {
             for (int i = 0; i < 4; i++) q[1][i] = vec3_madd(p[i], d[i], t + long_step);

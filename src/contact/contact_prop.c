@@ -77,6 +77,7 @@ static float mesh_distance(const contact_prop *prop, vec3 p, float max_distance,
         if (weights[k] <= 1e-5f) continue;
         for (int i = prop->mesh.point_triangle_first[c[k]]; i < prop->mesh.point_triangle_first[c[k] + 1]; i++) {
             const int *t = prop->mesh.triangles + 3 * prop->mesh.point_triangles[i];
+
             /* Faces that hold all corners the nearest point leans on. */
             bool holds = true;
             for (int j = 0; j < 3; j++)
@@ -128,6 +129,7 @@ static float prop_entry(const contact_prop *prop, vec3 a, vec3 b, float skin, ve
         *normal = vec3_normalize(vec3_cross(vec3_sub(q, p), vec3_sub(r, p)));
         return vec3_dot(*normal, way) < 0 ? hit.distance : 2; /* leaving is free */
     }
+
     /* Sphere tracing: distances of primitives are exact. */
     float t = 0;
     for (int step = 0; step < 32; step++) {
@@ -144,6 +146,7 @@ static mat34 prop_pose(const contact_props *props, const contact_prop *prop, con
     mat34 pose = mat34_identity();
     if (prop->source->joint >= 0)
         for (int i = 0; i < 12; i++) pose.m[i] = joints[12 * prop->source->joint + i];
+
     /* To the caller's units. */
     for (int row = 0; row < 3; row++) {
         pose.m[4 * row + 3] -= props->origin[row];
@@ -161,6 +164,7 @@ int contact_props_search(const contact_props *props, const float *joints_old, co
         const contact_prop *prop = props->props + i;
         mat34 before = prop_pose(props, prop, joints_old), after = prop_pose(props, prop, joints), to_before, to_after;
         if (!mat34_inverse(before, &to_before) || !mat34_inverse(after, &to_after)) continue;
+
         /* Lengths in the prop's space over the caller's. */
         float unit = vec3_length(mat34_vector(to_after.m, vec3_make(0.57735f, 0.57735f, 0.57735f)));
         for (int p = 0; p < point_count && count < capacity; p++) {
@@ -180,6 +184,7 @@ int contact_props_search(const contact_props *props, const float *joints_old, co
                 contact = vec3_madd(b, normal, -d1);
             else
                 continue;
+
             /* A plane's normal goes with the inverse transpose. */
             vec3 world = vec3_normalize(
                 vec3_make(to_after.m[0] * normal.x + to_after.m[4] * normal.y + to_after.m[8] * normal.z,

@@ -101,6 +101,7 @@ static void impact_project(const contact_pair *pair, float t, const float *start
     memcpy(hit.v, pair->v, sizeof hit.v);
     hit.gap = MIN(0.5f * pair->gap, 2 * pair->distance);
     hit.lambda = 0;
+
     /* Where the end is fine, it is the way there that must be lifted, at the time of the impact. */
     float lift = MIN(pair->distance, 1.5f * gap_hard(pair)) - hit.distance;
     if (lift > 0) hit.gap = MAX(hit.gap, contact_pair_value(&hit, end) + lift / MAX(t, LEAST_TIME));
@@ -139,6 +140,7 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
         for (int k = 0; k < 3; k++) z[k] += weight * start[3 * p + k], z[3 + k] += weight * wish[3 * p + k];
         z[6] += weight;
     }
+
     /* Roots are the lowest points of their zones, so that they come first above and in the next loop. */
     for (int p = 0; p < n; p++) {
         if (zones[p] < 0) continue;
@@ -196,6 +198,7 @@ static bool motion_shorten(const contact_surface *surface, contact_work *work, c
             if (t > 1) continue;
             hit = true;
             first = pass == SHORTEN_PASSES ? MIN(first, t) : 1;
+
             /* Marked by a sign: each is shortened once a pass, however many impacts it has. */
             for (int k = 0; k < 4; k++) shares[pair->v[k]] = -fabsf(shares[pair->v[k]]);
         }

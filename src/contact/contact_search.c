@@ -272,6 +272,7 @@ static bool outline_star(const search *s, contact_outline outline, vec3 axis)
         }
         x[t][n] = x[t][0], y[t][n] = y[t][0];
     }
+
     /* Above the rounding of positions, which are at most a few hundred times larger than the outline. */
     float least = 1e-4f * largest * largest;
     int rounds = 0;
@@ -367,8 +368,10 @@ static void pair_consider(const search *s, int block, const int v[4], contact_ki
     contact_pair rest = pair;
     contact_pair_nearest(&rest, s->surface->mesh->positions);
     pair.gap = MIN(options->thickness, 0.5f * rest.distance);
+
     /* Neighbours on a fine mesh are always near: what they may come to counts by their own gap. */
     if (pair.distance > contact_reach(s->surface, options, &pair) + motion) return;
+
     /* Touching, now or at rest: no side to keep. */
     if (!options->touching && (!(pair.distance > 1e-3f * pair.gap) || pair.gap < 0.01f * options->thickness)) return;
 
@@ -616,6 +619,7 @@ static int search_run(search *s, int count, const cutis_jobs *jobs)
                 (size_t)found->pairs * sizeof(contact_pair));
         work->pair_count += found->pairs;
     }
+
     /* Blocks that had too many pairs, such as a hand of a fine mesh, take what others have left. */
     for (int block = 0; block < surface->block_count; block++) {
         if (work->block_counts[block].dropped == 0) continue;
@@ -676,6 +680,7 @@ int contact_search_update(const contact_surface *surface, contact_work *work, co
     if (2 * marked > n || kept > work->kept_capacity || work->dropped > 0 || surface->leaf_count == 0)
         return contact_search(surface, work, start, end, options, jobs);
     if (marked == 0) return work->pair_count;
+
     /* The others stay with the end they were searched for, from which they have not strayed. */
     for (int p = 0; p < n; p++)
         if (work->marks[p]) memcpy(work->saved + 3 * p, end + 3 * p, 3 * sizeof(float));

@@ -109,6 +109,7 @@ static int joints_find(tree_builder *b)
         else
             b->joints[count++] = b->joints[i];
     }
+
     /* Compact and flat is cheap. */
     for (int i = 0; i < count; i++) {
         joint_edge *joint = b->joints + i;
@@ -206,6 +207,7 @@ static int clusters_join(tree_builder *b, int count, int triangle_limit)
         }
     for (int k = 0; k < count; k++)
         if (b->joined[k] < 0) b->singles[singles++] = k;
+
     /* With few neighbours left, those that lie near each other. */
     if (next + singles > count - count / 8 && triangle_limit > CONTACT_LEAF) return singles_join(b, 0, singles, next);
     for (int i = 0; i < singles; i++) b->joined[b->singles[i]] = next++;
@@ -255,6 +257,7 @@ static void levels_order(tree_builder *b, contact_surface *surface, int *child_f
         for (int i = 0; i < below; i++) own[i] = firsts[names[b->parents[level - 1][i]]]++;
         memcpy(names, own, (size_t)below * sizeof(int));
     }
+
     /* The last of a level ends where the level above begins, where its own children end. */
     child_first[surface->node_count] = surface->node_count - b->counts[top];
     int n = b->m->triangle_count;

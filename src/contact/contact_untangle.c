@@ -61,6 +61,7 @@ static float axis_find(const vec3 a[3], const vec3 b[3], vec3 *axis)
         sides[1][i] = vec3_sub(b[(i + 1) % 3], b[i]);
     }
     vec3 normals[2] = {vec3_cross(sides[0][0], sides[0][1]), vec3_cross(sides[1][0], sides[1][1])};
+
     /* First the way out of both, which wins a tie: flesh lies behind skin, and coincident sheets face each other. */
     int count = 0;
     axes[count++] = vec3_scale(normals[0], -1), axes[count++] = normals[1];
@@ -116,6 +117,7 @@ static void triangles_part(void *context, int first, int second)
         if (cross) u->failed[root] = 1;
         return;
     }
+
     /* Both by half of it; but where one holds points that stay, the other by all. */
     float below = highest(axis, b), above = lowest(axis, a), middle = 0.5f * (below + above);
     bool a_fixed = corners_fixed(u, corners_a), b_fixed = corners_fixed(u, corners_b);

@@ -282,6 +282,7 @@ static int copy_pose(const cutis_model *m, float *to, const float *from)
         bool fine = true;
         for (int r = 0; r < 3; r++) {
             fine &= fabsf(a[4 * r + 3]) < distance_limit;
+
             /* Against rest: above a joint may stand a change of units, a thousand or a hundred thousand times. */
             for (int k = 0; k < 3; k++)
                 fine &= fabsf(a[4 * r] * b[k] + a[4 * r + 1] * b[4 + k] + a[4 * r + 2] * b[8 + k]) < stretch_limit;
@@ -420,8 +421,7 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
 static bool blow_sound(const cutis_impulse *blow)
 {
     bool sound = blow->radius > 0 && blow->radius < FORCE_LIMIT;
-    for (int k = 0; k < 3; k++)
-        sound &= fabsf(blow->place[k]) < FORCE_LIMIT && fabsf(blow->velocity[k]) < FORCE_LIMIT;
+    for (int k = 0; k < 3; k++) sound &= fabsf(blow->place[k]) < FORCE_LIMIT && fabsf(blow->velocity[k]) < FORCE_LIMIT;
     return sound;
 }
 

@@ -35,6 +35,7 @@ bool affine_finite(const affine *a)
 bool affine_inverse(const affine *a, affine *inverse)
 {
     const double *m = a->m;
+
     /* Singular relative to the size of the columns, so that small units do not count as flat. */
     double product = 1;
     for (int j = 0; j < 3; j++) product *= sqrt(m[j] * m[j] + m[4 + j] * m[4 + j] + m[8 + j] * m[8 + j]);
@@ -134,6 +135,7 @@ bool affine_decompose(const affine *a, affine_parts *parts)
         for (int i = 0; i < 3; i++) c[j][i] = flat[j] ? 0 : c[j][i] / length;
         parts->translation[j] = a->m[4 * j + 3];
     }
+
     /* A flattened axis gets the direction that the others leave. */
     for (int j = 0; j < 3; j++) {
         int k = (j + 1) % 3, l = (j + 2) % 3;
@@ -162,6 +164,7 @@ bool affine_decompose(const affine *a, affine_parts *parts)
         parts->scale[0] = -parts->scale[0];
         for (int i = 0; i < 3; i++) c[0][i] = -c[0][i];
     }
+
     /* Gram-Schmidt removes rounding, and shear if there is any. */
     double d = vector_dot(c[0], c[1]), length = 0;
     for (int i = 0; i < 3; i++) c[1][i] -= d * c[0][i], length += c[1][i] * c[1][i];

@@ -144,6 +144,7 @@ static int match_names(const bvh_reader *r, const cutis_character *c, const cuti
         if (targets[j].source >= 0) continue;
         int source = find_source(r, c->joints[j].name);
         if (source < 0 || taken[source]) continue;
+
         /* One name for two parts: a LeftShoulder may be the collar bone or the upper arm. */
         const joint_part *own = &parts->targets[j], *other = &parts->sources[source];
         if (own->kind != other->kind || own->side != other->side) continue;
@@ -215,6 +216,7 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const join
             if (p == targets[j].driven_parent)
                 targets[p].longest_bone =
                     MAX(targets[p].longest_bone, place_distance(targets[j].place, targets[p].place));
+
             /* Joints further up at the same place (hips and the heads of hip bones) share the bone. */
             int next = targets[p].driven_parent;
             if (next < 0 || place_distance(above, r->joints[targets[next].source].place) > tiny_source) break;

@@ -153,6 +153,7 @@ static cutis_result read_hierarchy(bvh_reader *r)
              end = word_is(word, length, "End");
         if (root || joint || end) {
             if (root != (current < 0)) return bvh_error(r, "'%.*s' does not belong here", (int)length, word);
+
             /* A name may hold a brace that was counted for another joint. */
             if ((size_t)r->joint_count == capacity) return bvh_error(r, "a joint has no braces");
             result = start_joint(r, end, current);
@@ -193,6 +194,7 @@ static cutis_result read_motion(bvh_reader *r)
     if (!(r->frame_time > 1e-6 && r->frame_time < 1e3))
         return bvh_error(r, "a frame time of %g s is not usable", r->frame_time);
     if (r->channel_count == 0) return bvh_error(r, "its joints have no channels");
+
     /* Each number takes two bytes at least, so the text bounds what is worth allocating. */
     double needed = frames * r->channel_count;
     if (frames != floor(frames) || frames < 1 || needed > ((double)(r->end - r->cursor) + 1) / 2)

@@ -53,6 +53,7 @@ static cutis_result times_choose(cache_player *p, const char *path, double fps, 
         p->start = (double)track->times[0], end = (double)track->times[track->key_count - 1];
         p->fps = cache_rate_round((track->key_count - 1) / (end - p->start));
     }
+
     /* Keys are floats: one that lies a thousandth of a frame early counts. */
     double frames = floor((end - p->start) * p->fps + 1e-3) + 1;
     if (!(frames * p->character->vertex_count < 3e8))

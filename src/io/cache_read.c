@@ -72,6 +72,7 @@ static cutis_result pc2_read(const uint8_t *data, size_t size, const char *name,
     float *positions = (float *)(*cache)->positions;
     for (size_t i = 0; i < (size_t)frames * vertices * 3; i++) positions[i] = bytes_float(bytes_u32(data + 32 + 4 * i));
     float start = bytes_float(bytes_u32(data + 20)), rate = bytes_float(bytes_u32(data + 24));
+
     /* In frames. A rate below half a frame can only be meant in seconds, which some programs write. */
     if (rate > 0 && rate < 0.5f) {
         (*cache)->fps = cache_rate_round(1 / (double)rate);
@@ -227,6 +228,7 @@ static cutis_result folder_read(const char *folder, const cutis_allocator *alloc
     if (!system_listing_open(&listing, folder))
         return error_set(error, CUTIS_ERROR_FILE, "cannot open the folder '%s': %s", folder,
                          system_error_text(errno, reason));
+
     /* Frames are numbered from 0 without a gap, so the largest number tells how many there are. */
     int count = 0, largest = -1;
     for (const char *name; (name = system_listing_next(&listing));) {

@@ -173,6 +173,7 @@ cutis_result cache_write_vat(const cache_frames *f, const char *path, const cuti
                          "cannot write '%s': %d frames of %d rows are more than the %d rows of a texture; use a lower "
                          "rate or another format",
                          path, f->info.frame_count, v.rows, HEIGHT_LIMIT);
+
     /* Bounds of everything, rounded to the floats that the description tells; never flat. */
     for (int k = 0; k < 3; k++) v.low[k] = HUGE_VAL, v.high[k] = -HUGE_VAL;
     for (size_t i = 0; i < (size_t)f->info.frame_count * (size_t)vertices * 3; i++) {

@@ -218,6 +218,7 @@ static cutis_result frames_start(cutis_cache_writer *writer, const char *path, c
     if (!character || character->vertex_count != writer->info.vertex_count)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "cannot write '%s': it needs the character of the %d vertices",
                          path, writer->info.vertex_count);
+
     /* Not from the arena, whose blocks are zeroed and kept apart for speed. */
     writer->path = arena_string(&writer->memory, path);
     writer->frames.info = writer->info;

@@ -142,6 +142,7 @@ static const fbx_curve *curve_read(fbx_reader *r, const fbx_node *node)
             double slope = data[4 * run + k];
             curve->tangents[at][k] = fabs(slope) < 1e12 ? slope : 0;
         }
+
         /* two shares of the interval, as 16-bit integers of a ten-thousandth */
         double packed = data[4 * run + 2]; /* the text form writes their bits as an integer */
         uint32_t weights = packed >= 1e4 && packed < 4294967296.0 ? (uint32_t)packed : bytes_from_float((float)packed);

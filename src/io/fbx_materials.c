@@ -73,6 +73,7 @@ static void texture_read(fbx_reader *r, int texture, const char *path, cutis_mat
         if (content_take(r, r->objects[video].node, material)) return;
         if (!*name) name = file_name(r->objects[video].node);
     }
+
     /* before version 7000 a video goes by the texture's media name, with its bytes nowhere linked */
     const char *media = fbx_text(fbx_child(r->objects[texture].node, "Media"), 0, "");
     for (int i = 0; *media && i < r->object_count; i++)

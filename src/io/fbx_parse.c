@@ -178,6 +178,7 @@ static cutis_result binary_value(binary_reader *r, fbx_value *value)
     *value = (fbx_value){.kind = letter == 'F' || letter == 'D' ? FBX_NUMBER : FBX_INTEGER,
                          .number = letter_value(letter, p)};
     value->integer = letter == 'L' ? (int64_t)bytes_u64(p) : value->kind == FBX_NUMBER ? 0 : (int64_t)value->number;
+
     /* a letter by itself, such as the kind of a key */
     if (letter == 'C' && p[0] >= 'A') {
         char *text = fbx_allocate(r->file, 2, 1);
@@ -318,6 +319,7 @@ static cutis_result text_value(text_reader *r, fbx_value *value)
     if (!text) return fbx_error_memory(r->file);
     memcpy(text, start, length);
     *value = (fbx_value){.kind = FBX_STRING, .text = text, .length = length};
+
     /* what C prints for numbers that are none */
     if (length >= 3 && (strstr(text, "#IN") || strstr(text, "nan") || strstr(text, "#QNAN")))
         *value = (fbx_value){.kind = FBX_NUMBER};

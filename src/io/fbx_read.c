@@ -315,6 +315,7 @@ static cutis_result nodes_read(fbx_reader *r)
         while ((child = fbx_next_child(r, i, "Model", &cursor, NULL)) >= 0)
             if (parents[child] < 0 && child != i) parents[child] = i;
     }
+
     /* the depth of each; a way up that is longer than there are models is a circle, which is cut */
     int deepest = 0;
     for (int i = 0; i < capacity; i++) {
@@ -323,6 +324,7 @@ static cutis_result nodes_read(fbx_reader *r)
                 return fbx_error(&r->file, CUTIS_ERROR_FORMAT, "model '%.60s' is its own ancestor", r->objects[i].name);
         deepest = MAX(deepest, depths[i]);
     }
+
     /* breadth first keeps siblings in the file's order */
     const fbx_node *defaults = template_find(r);
     for (int i = 0; i < capacity; i++)

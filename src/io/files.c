@@ -251,6 +251,7 @@ cutis_result file_writer_finish(file_writer *writer, cutis_error *error)
         file_writer_discard(writer);
         return fine ? CUTIS_OK : error_memory(error, "a file");
     }
+
     /* To the disk before the rename, so that a power failure cannot leave an empty file under the name. */
     if (!writer->failed && (fflush(writer->file) != 0 || (!writer->quick && !system_sync(writer->file)))) {
         writer->failed = true;
@@ -324,6 +325,7 @@ int text_from_float(float value, char text[32])
     int length = 0;
     for (int precision = 6; precision <= 9; precision += 3) {
         length = snprintf(text, 32, "%.*g", precision, (double)value);
+
         /* The locale may have put another sign for the point. */
         for (int i = 0; i < length; i++)
             if (!is_digit(text[i]) && !strchr("+-einfa", text[i])) text[i] = '.';
@@ -372,6 +374,7 @@ const char *name_set_add(name_set *set, const char *name, const char *prefix, in
     if (!base || !name_set_grow(set)) return NULL;
     for (char *c = base; *c; c++)
         if ((unsigned char)*c < 32 || *c == 127) *c = '_';
+
     /* A name of any length would do, but messages and numbered names need an end. Whole UTF-8 characters stay. */
     if (strlen(base) > NAME_BYTES) {
         int cut = NAME_BYTES;
@@ -385,6 +388,7 @@ const char *name_set_add(name_set *set, const char *name, const char *prefix, in
         set->count++;
         return base;
     }
+
     /* Each number is tried once for a name, so that many equal names do not cost their square. */
     for (;;) {
         char *numbered = arena_format(set->memory, "%s_%d", base, entry->next++);

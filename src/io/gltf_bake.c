@@ -397,6 +397,7 @@ static void edit_props(bake_edit *e)
     }
     for (int j = 0; j < count; j++) nodes[j] = e->generated ? j : e->reader.joint_nodes[j];
     gltf_bake_props(&e->out, nodes, count, e->def, e->animation, e->times);
+
     /* An animation that was made for props that stand still. */
     json_t *animations = json_object_get(e->out.root, "animations");
     if (!e->animation || json_array_size(json_object_get(e->animation, "channels")) > 0) return;

@@ -34,6 +34,7 @@ static json_t *list_of(props_edit *e, json_t *object, const char *key)
 static void channel_add(props_edit *e, int node, const char *path, const float *values, int count, int components)
 {
     json_t *samplers = json_object_get(e->animation, "samplers"), *channels = json_object_get(e->animation, "channels");
+
     /* What moved the node in the source does so no more. */
     for (size_t c = json_array_size(channels); c-- > 0;) {
         const json_t *target = json_object_get(json_array_get(channels, c), "target");
@@ -184,6 +185,7 @@ static void motion_add(props_edit *e, int index, json_t *node, const cutis_prop 
         quat q;
         mat34_decompose(motion, &translation, &q, &scale);
         q = quat_normalize(q);
+
         /* Of q and -q the one that is nearer to the frame before. */
         if (q.x * last.x + q.y * last.y + q.z * last.z + q.w * last.w < 0) q = (quat){-q.x, -q.y, -q.z, -q.w};
         last = q;

@@ -88,6 +88,7 @@ static cutis_result track_add(clip_reader *r, const cutis_track *track, int comp
 {
     gltf_document *document = r->reader->document;
     if (track->interpolation == CUTIS_INTERPOLATION_CUBIC) components *= 3;
+
     /* The character copies what tracks share. */
     if (!gltf_charge(document, (size_t)track->key_count * (size_t)(components + 1), sizeof(float)))
         return gltf_error_memory(document);

@@ -577,6 +577,7 @@ static cutis_result view_open(const gltf_document *document, const json_t *objec
     if (*stride < element || *stride > 4096)
         return gltf_error(document, CUTIS_ERROR_FORMAT,
                           "buffer view %d: byteStride %zu does not fit elements of %zu bytes", index, *stride, element);
+
     /* offset + stride (count - 1) + element <= view_size, without overflow */
     if (offset > view_size || element > view_size - offset || (count - 1) > (view_size - offset - element) / *stride)
         return gltf_error(document, CUTIS_ERROR_FORMAT,

@@ -225,6 +225,7 @@ affine gltf_node_placement(const gltf_reader *reader, const gltf_node *node)
 {
     if (!reader->has_skeleton) return node->world;
     if (node->skin >= 0) return reader->skins[node->skin].placement;
+
     /* The inverse of what the character will multiply with, to the last bit. */
     affine bind = affine_load(reader->joints[node->first_joint].inverse_bind), placement;
     affine_inverse(&bind, &placement);
@@ -351,6 +352,7 @@ static cutis_result block_fill_texcoords(surface *s, vertex_block *block)
     if (result != CUTIS_OK || !found) return result;
     block->texcoords = gltf_allocate(document, (size_t)block->count * 2, sizeof(float));
     if (!block->texcoords) return gltf_error_memory(document);
+
     /* what is not a number there spoils no shape */
     size_t count = 2 * (size_t)block->count, wild = 0;
     gltf_accessor_decode(&accessor, block->texcoords);
@@ -478,6 +480,7 @@ static void primitive_fill_faces(surface *s, const gltf_primitive *primitive, co
         int at[3];
         gltf_triangle(primitive->mode, t, at);
         int a = base + (int)indices[at[0]], b = base + (int)indices[at[1]], c = base + (int)indices[at[2]];
+
         /* FB_ngon_encoding: a fan around one vertex is one polygon. */
         int open = s->corner_count - first;
         if (primitive->ngons && open >= 3 && open < NGON_LIMIT && s->corners[first] == a &&

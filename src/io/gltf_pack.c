@@ -282,6 +282,7 @@ static bool view_encode(packer *p, pack_view *view, const uint8_t *bytes, size_t
         s->mode = "INDICES";
         return s->size > 0;
     }
+
     /* one accessor, or several of one stride */
     s->stride = stride;
     s->count = view->shared ? size / (stride ? stride : 1) : view->count;
@@ -415,6 +416,7 @@ cutis_result gltf_pack_save(gltf_document *document, const char *source, cutis_c
         json_t *note = gltf_put_object(&out, gltf_put_object(&out, placeholder, "extensions"), MESHOPT);
         gltf_put(&out, note, "fallback", json_true());
     }
+
     /* empty lists are not allowed */
     if (json_array_size(out.accessors) == 0) json_object_del(out.root, "accessors");
     if (json_array_size(out.views) == 0) {

@@ -225,6 +225,7 @@ static void element_round(const gltf_quantizer *q, const quant_accessor *a, cons
         sum += to[k];
         if (to[k] > to[largest]) largest = k;
     }
+
     /* weights must sum to 1 exactly */
     if (a->use == QUANT_WEIGHTS && sum > 0 && abs(sum - 65535) <= 4) to[largest] += 65535 - sum;
 }

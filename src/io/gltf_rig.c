@@ -171,6 +171,7 @@ cutis_result gltf_rig_write(const cutis_character *character, const void *data, 
         json_object_del(w.out.root, "skins");
         gltf_edit_images(&w.out, external ? source : NULL);
         joints_append(&w);
+
         /* A node that keeps the number of a skin that is gone would be damage. */
         for (int i = 0; i < w.document.node_count; i++)
             json_object_del(json_array_get(w.document.nodes, (size_t)i), "skin");

@@ -228,6 +228,7 @@ static cutis_result skeleton_mark(gltf_reader *reader, size_t *capacity)
             skeleton_include(reader, joint_node);
         }
     }
+
     /* What nothing moves needs no joints: its vertices are placed in the scene once and for all. */
     reader->has_skeleton = reader->motion_only || used_skins > 0 || document->animation_count > 0 || props > 0;
     return CUTIS_OK;
@@ -382,6 +383,7 @@ static cutis_result joints_place(gltf_reader *reader)
             affine local = affine_multiply(&inverse, &rest);
             affine_decompose(&local, &parts);
         }
+
         /* From the floats that the character will hold, so that children take up the rounding. */
         joint->rest = affine_parts_store(&parts);
         affine_parts stored = affine_parts_load(&joint->rest);
@@ -445,6 +447,7 @@ cutis_result gltf_read_skeleton(gltf_reader *reader)
         return gltf_error_memory(document);
     for (int i = 0; i < document->node_count; i++)
         if (reader->nodes[reader->order[i]].in_skeleton) joint_add(reader, reader->order[i]);
+
     /* In the order in which the scene uses them, so that the first mesh decides where the character rests. */
     for (int i = 0; i < document->node_count; i++) {
         const gltf_node *node = &reader->nodes[reader->order[i]];

@@ -85,6 +85,7 @@ static int groups_edit(springs_edit *e, json_t *groups)
             released++;
         }
     }
+
     /* a group without bones is left, as others may count them */
     return released;
 }

@@ -65,6 +65,7 @@ static float *normals_make(gltf_writer *w)
         const int *p = c->point_triangles + 3 * (size_t)t;
         vec3 x[3];
         for (int k = 0; k < 3; k++) x[k] = vec3_load(c->positions + 3 * (size_t)c->point_vertices[p[k]]);
+
         /* relative to the size, so that the square of tiny units does not vanish */
         vec3 e = vec3_scale(vec3_sub(x[1], x[0]), 1 / c->size), f = vec3_scale(vec3_sub(x[2], x[0]), 1 / c->size);
         for (int k = 0; k < 3; k++) points[p[k]] = vec3_add(points[p[k]], vec3_cross(e, f));
@@ -100,6 +101,7 @@ static void influences_add(gltf_writer *w, const vertex_group *group)
         }
         for (int v = 0; v < group->count; v++) {
             int vertex = w->split.originals[group->first + v], count = influence_count(w, vertex);
+
             /* Rounded to floats the weights must still sum to 1 for a validator: the first takes the difference. */
             double rest = 1;
             for (int i = 1; i < count; i++) rest -= (double)c->influence_weights[c->influence_first[vertex] + i];
@@ -245,6 +247,7 @@ static void part_write(gltf_writer *w, json_t *primitives, const cutis_part *par
         w->out.failed = true;
         return;
     }
+
     /* Triangles of the character lie in the order of its faces. */
     int triangle = first_corner - 2 * part->first_face, previous = -1;
     for (int f = part->first_face; f < part->first_face + part->face_count; f++) {
@@ -490,6 +493,7 @@ void gltf_prop_describe(gltf_builder *out, json_t *node, const cutis_prop *prop)
 static void prop_write(gltf_writer *w, const cutis_prop *prop)
 {
     json_t *node = prop->joint >= 0 ? json_array_get(w->nodes, (size_t)prop->joint) : NULL;
+
     /* The joint's own node when it is free, else a node of its own below it or in the scene. */
     if (!node || json_object_get(gltf_get_extras(node), "role") || json_object_get(node, "mesh")) {
         json_t *list = node ? json_object_get(node, "children") : w->scene_nodes;
@@ -534,6 +538,7 @@ static int times_write(gltf_writer *w, clip_writer *clip, const float *given, in
     }
     for (int i = 0; i < count; i++) {
         times[i] = given[i] + clip->shift;
+
         /* Times must grow: of two equal ones the later moves by the least possible. */
         if (i > 0 && !(times[i] > times[i - 1])) times[i] = nextafterf(times[i - 1], INFINITY);
     }
@@ -688,6 +693,7 @@ static void clips_write(gltf_writer *w)
                             .shift = MAX(-source->start, 0)};
         clip.written = ARENA_ARRAY(&w->out.memory, clip_times, (size_t)source->track_count + 1);
         if (!clip.written) w->out.failed = true;
+
         /* Of two tracks for one thing the later counts, as in a pose. */
         for (int t = 0; t < source->track_count; t++)
             if (source->tracks[t].path != CUTIS_PATH_MORPH)

@@ -191,6 +191,7 @@ static cutis_result mesh_bind(scene_builder *b, int index, const affine *placeme
         cluster_joints[c] = joint_bind(b, mesh->clusters[c].node, &map);
     }
     if (b->node_joints[mesh->node] < 0 || (mesh->cluster_count && !mesh_has_loose(b, mesh))) return CUTIS_OK;
+
     /* what has no weight follows the node, from where the mesh rests */
     affine to_node = affine_multiply(&mesh->to_node, &inverse);
     affine map = affine_multiply(&to_node, &b->whole_inverse);
@@ -423,6 +424,7 @@ static cutis_result clip_build(scene_builder *b, const scene_clip *from, cutis_c
                     j, (cutis_path)path, CUTIS_INTERPOLATION_LINEAR, track->key_count, track->times, values};
         }
     }
+
     /* a clip that holds still is one all the same, as long as its keys say */
     for (int t = 0; t < from->track_count && count == 0 && from->morph_track_count == 0; t++) {
         const scene_track *track = &from->tracks[t];

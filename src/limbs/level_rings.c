@@ -166,6 +166,7 @@ cutis_result level_rings_trace(const mesh *m, float size, arena *memory, rings *
         if (scratch.failed) result = error_memory(error, "level rings");
     }
     arena_destroy(&scratch);
+
     /* A surface without extent has no curves; that is no error here. */
     return result == CUTIS_ERROR_DATA ? CUTIS_OK : result;
 }

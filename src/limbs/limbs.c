@@ -133,6 +133,7 @@ static cutis_result tree_grow(tree_work *w, arena *memory, cutis_error *error)
 {
     limbs *f = w->found;
     const patches *g = &f->patches;
+
     /* Two maxima are never neighbours: at most every second patch opens a branch. */
     f->tree = ARENA_ARRAY(memory, limb_branch, g->count / 2 + 1 + 4 * LIMBS_MAX);
     if (!f->tree) return error_memory(error, "limbs");
@@ -188,6 +189,7 @@ static void limbs_collect(tree_work *w)
     }
     f->main_count = 0;
     for (int i = 0; i < f->count; i++) f->main_count += f->all[i].main;
+
     /* An elder's seam is where it first swallowed another main limb. */
     for (int i = 0; i < w->merge_count; i++) {
         limb *elder = NULL, *younger = NULL;
@@ -410,10 +412,12 @@ static void rings_make(const ring_job *job, const ring_work *w, limb *l, int tou
     for (int k = 0; k < touched_count; k++) {
         int i = touched[k], r = (int)(distances[i] * scale), points = g->sizes[i];
         if (!w->on_path[f->branches[i]] || r >= count) continue;
+
         /* A patch of a thin limb reaches around it: its own spread counts. */
         float square = vec3_length2(vec3_sub(g->centres[i], l->rings[r].centre)) + g->spreads[i];
         l->rings[r].radius += (float)points * sqrtf(square);
     }
+
     /* Close the gaps of empty bands. */
     int kept[LIMB_RINGS_MAX];
     l->ring_count = 0;

@@ -62,6 +62,7 @@ cutis_result quads_build(quads *q, const cutis_character *character, arena *memo
             q->corners[half_count++] = p;
         }
     }
+
     /* By the lower point of each; the firsts stand one place ahead while they are filled. */
     for (int h = 0; h < half_count; h++) first[MIN(quad_start(q, h), quad_end(q, h)) + 2]++;
     for (int p = 0; p < n; p++) first[p + 2] += first[p + 1];

@@ -105,6 +105,7 @@ static bool second_is_around(tracer *t, int p, int first, int second)
     vec3 a = vec3_sub(vec3_load(x + 3 * (size_t)quad_end(q, first)), at);
     vec3 b = vec3_sub(vec3_load(x + 3 * (size_t)quad_end(q, second)), at);
     t->found->tests++;
+
     /* Into the facet between the two edges; on a surface that is turned inside out, the other way. */
     for (int side = 0; side < 2; side++) {
         vec3 inward = side ? vec3_cross(a, b) : vec3_cross(b, a);

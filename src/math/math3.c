@@ -82,6 +82,7 @@ void mat34_decompose(mat34 m, vec3 *translation, quat *rotation, vec3 *scale)
         scale->x = -scale->x;
         x = vec3_scale(x, -1);
     }
+
     /* An axis of no length is made from the others. */
     if (vec3_length2(z) == 0) z = vec3_length2(x) > 0 && vec3_length2(y) > 0 ? vec3_cross(x, y) : z;
     if (vec3_length2(x) == 0) x = vec3_cross(y, z);
@@ -141,6 +142,7 @@ quat quat_slerp(quat a, quat b, float t)
     double sign = dot < 0 ? -1 : 1;
     dot = fabs(dot);
     double u = 1 - (double)t, v = (double)t;
+
     /* Below 2.5 degrees the chord and the arc are the same to a float. */
     if (dot < 0.99975) {
         double angle = det_acos(dot), s = det_sin(angle);
@@ -207,6 +209,7 @@ quat polar_rotation(mat3 a, quat guess, int iterations)
 {
     quat q = quat_normalize(guess);
     vec3 a0 = {a.m[0], a.m[3], a.m[6]}, a1 = {a.m[1], a.m[4], a.m[7]}, a2 = {a.m[2], a.m[5], a.m[8]};
+
     /* The iteration is the same for every scale of a; this guard only has to be far below the entries. */
     float guard = 1e-9f * (vec3_length(a0) + vec3_length(a1) + vec3_length(a2)) + 1e-30f;
     for (int i = 0; i < iterations; i++) {
@@ -217,6 +220,7 @@ quat polar_rotation(mat3 a, quat guess, int iterations)
         vec3 omega = vec3_scale(torque, 1 / (energy + guard));
         float angle = vec3_length(omega);
         if (!(angle > 1e-9f)) break;
+
         /* Far from the solution the quotient overshoots: a step is at most half a radian. */
         if (angle > 0.5f) omega = vec3_scale(omega, 0.5f / angle), angle = 0.5f;
         q = quat_normalize(quat_multiply(quat_axis_angle(vec3_scale(omega, 1 / angle), (double)angle), q));
@@ -235,6 +239,7 @@ void eigen_symmetric(mat3 a, float values[3], mat3 *vectors)
         for (int p = 0; p < 2; p++) {
             for (int q = p + 1; q < 3; q++) {
                 if (m[p][q] == 0) continue;
+
                 /* The rotation in plane p, q that makes m[p][q] vanish. */
                 double theta = (m[q][q] - m[p][p]) / (2 * m[p][q]);
                 double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));

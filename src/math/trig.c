@@ -45,6 +45,7 @@ static double sin_quarter(double x, int quarter)
 {
     if (!(fabs(x) < 1e9)) x = 0;
     double turns = floor(x * (2 / PI) + 0.5);
+
     /* pi/2 in two parts, so that the difference keeps its digits. */
     double r = (x - turns * 1.57079632673412561417) - turns * 6.07710050650619224932e-11;
     int q = (int)((int64_t)turns & 3) + quarter;
@@ -107,6 +108,7 @@ double det_log(double x)
     double m;
     memcpy(&m, &bits, sizeof m);
     if (m > 1.41421356237309504880) m *= 0.5, exponent++;
+
     /* log m = 2 atanh((m - 1) / (m + 1)), whose argument is at most 0.172. */
     double z = (m - 1) / (m + 1), y = z * z, s = 0;
     for (int k = 21; k >= 3; k -= 2) s = (s + 1.0 / k) * y;

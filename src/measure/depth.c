@@ -78,6 +78,7 @@ static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
     for (int h = 0; h < hole_count; h++) rim_first[h + 1] += rim_first[h];
     for (int p = m->point_count - 1; p >= 0; p--)
         if (holes[p] >= 0) rims[--rim_first[holes[p] + 1]] = p;
+
     /* Filling from the back has moved the ends to the beginnings, one place to the right. */
     for (int h = 0; h < hole_count; h++) rim_first[h] = rim_first[h + 1];
     rim_first[hole_count] = rim_count;
@@ -260,7 +261,8 @@ static bool near_label(const depth_solid *b, const int *labels, int t, int label
  * it, each by whether the triangle that cuts it is in or beside the patch too. Cut triangles that the rim
  * crosses have a corner on the buried side, so that "beside" is: with a corner in common.
  */
-static bool patch_cuts_itself(const depth_solid *b, const depth_scratch *scratch, const int *patch, int count, int label)
+static bool patch_cuts_itself(const depth_solid *b, const depth_scratch *scratch, const int *patch, int count,
+                              int label)
 {
     const mesh *m = b->m;
     int votes = 0;
@@ -292,6 +294,7 @@ static double patch_depths(const depth_solid *b, depth_scratch *scratch, int cou
     for (int i = 0; i < count; i++) {
         int t = patch[i];
         vec3 normal, centre = triangle_centre(b, scratch->positions, t, &normal);
+
         /* Triangles of the patch come in the order of the flood, so the last distance bounds the next. */
         float depth = 1.0001f * (last_distance + vec3_distance(centre, last_centre));
         if (fold) {
@@ -328,6 +331,7 @@ static double body_depths(const depth_solid *b, depth_scratch *scratch)
         int winding = region_winding(b, scratch, scratch->queue, region_count);
         for (int i = 0; i < region_count; i++) scratch->windings[scratch->queue[i]] = winding;
     }
+
     /* From here on `cut` says which triangles are buried. */
     memset(scratch->cut, 0, (size_t)b->triangle_count);
     for (int t = 0; t < count; t++) {

@@ -382,6 +382,7 @@ static void judge_displacement(cutis_judge *j, frame_figure *row)
             history[k] = x[k] - r[k];
             d2 += (double)history[k] * (double)history[k];
         }
+
         /* Where the reference collapses, the result has to be elsewhere. */
         double slack = j->point_patch[p] >= 0 ? (double)j->patch_slack[j->point_patch[p]] : 0;
         j->values[p] = (float)(MAX(sqrt(d2) - slack, 0) / j->size);

@@ -192,7 +192,7 @@ static void frames_block(void *context, int begin, int end)
             if (q->wanted & WANT_VOLUME) result->volume = mesh_closed_volume(&q->m, block->points);
             if (q->wanted & (WANT_INTERSECTIONS | WANT_PENETRATION))
                 result->intersections = depth_examine(&q->b, &block->depth, block->points,
-                                                     q->wanted & WANT_PENETRATION ? &result->penetration : NULL);
+                                                      q->wanted & WANT_PENETRATION ? &result->penetration : NULL);
             if (!(q->wanted & WANT_OTHERS)) continue;
             result->section = sections_ratio(q->sections, block->points);
             result->volume_union = union_volume(&q->m, block->points, &block->overlap);

@@ -95,6 +95,7 @@ static split split_find(const box *boxes, const int *order, int count, const box
             box_add(&bins[bin], b->min, b->max);
             counts[bin]++;
         }
+
         /* Area times count of all bins from b on, then the same from the left. */
         float right_cost[BIN_COUNT];
         box side = box_empty();
@@ -257,6 +258,7 @@ static inline bool ray_box(const ray *r, const bvh_node *node, double t0, double
         t1 = far < t1 ? far : t1;
     }
     *entry = t0;
+
     /* Within a few roundings. The test fails for t0 or -t1 infinite, a box beside a ray along an axis. */
     return t0 - t1 <= (fabs(t1) < INFINITY ? 1e-14 * fabs(t1) : 0);
 }
@@ -283,6 +285,7 @@ static inline int ray_triangle(const ray *r, const int *corner, const float *pos
         p[i][1] = (q[r->ky] - r->origin[r->ky]) - r->sy * z;
         p[i][2] = r->sz * z;
     }
+
     /* Edge functions opposite each corner: twice the areas as seen along the ray. */
     double w[3];
     for (int i = 0; i < 3; i++) {
@@ -332,6 +335,7 @@ bvh_hit bvh_ray(const bvh *tree, const float *positions, vec3 origin, vec3 direc
             }
             continue;
         }
+
         /* The nearer child is taken first. */
         int left = node->first;
         double entries[2];
@@ -444,6 +448,7 @@ bvh_hit bvh_closest_labelled(const bvh *tree, const float *positions, vec3 p, fl
             }
             continue;
         }
+
         /* The nearer child is taken first. */
         int left = node->first;
         float distances[2] = {box_distance2(tree->nodes + left, at), box_distance2(tree->nodes + left + 1, at)};
@@ -508,6 +513,7 @@ static int pair_expand(const bvh *tree, bvh_pair pair, bvh_pair children[3], boo
         const bvh_node *l = tree->nodes + left;
         return boxes_overlap(l[0].min, l[0].max, l[1].min, l[1].max) ? 3 : 2;
     }
+
     /* Go down in the larger of the two. */
     box box_a, box_b;
     memcpy(box_a.min, a->min, sizeof box_a.min), memcpy(box_a.max, a->max, sizeof box_a.max);
@@ -548,6 +554,7 @@ int bvh_pair_tasks(const bvh *tree, bvh_pair *tasks, int limit)
 {
     assert(limit >= 3);
     if (tree->node_count == 0) return 0;
+
     /* Expand the tasks in turn until there are enough; a pair of leaves stays. */
     int count = 0;
     tasks[count++] = (bvh_pair){0, 0};

@@ -74,6 +74,7 @@ triangles_relation mesh_triangles_relate(const int *corner_a, const int *corner_
         a[k] = positions + 3 * (size_t)corner_a[k];
         b[k] = positions + 3 * (size_t)corner_b[k];
     }
+
     /* The boxes apart along an axis. */
     for (int k = 0; k < 3; k++) {
         float a_min = MIN(MIN(a[0][k], a[1][k]), a[2][k]), a_max = MAX(MAX(a[0][k], a[1][k]), a[2][k]);

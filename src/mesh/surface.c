@@ -84,6 +84,7 @@ static double triangle_mixed_area(const int *corner, const float *positions, int
     double dot_p = dvec3_dot(pq, pr), dot_q = -dvec3_dot(pq, qr), dot_r = dvec3_dot(pr, qr);
     if (dot_p < 0) return area2 / 4;
     if (dot_q < 0 || dot_r < 0) return area2 / 8;
+
     /* (|pr|^2 cot q + |pq|^2 cot r) / 8 */
     return (dvec3_dot(pr, pr) * dot_q + dvec3_dot(pq, pq) * dot_r) / (8 * area2);
 }

@@ -114,6 +114,7 @@ cutis_result cutis_character_topology(const cutis_character *character, const cu
         topology->component_count = m.component_count;
         for (int c = 0; c < m.component_count; c++) topology->closed_component_count += m.component_closed[c];
         count_edges(&m, topology);
+
         /* Triangles that welding collapsed have no area either. */
         topology->degenerate_triangle_count = character->triangle_count - character->point_triangle_count;
         for (int t = 0; t < m.triangle_count; t++)

@@ -24,6 +24,7 @@ double mesh_winding(int triangle_count, const int *triangles, const float *posit
         double dot12 = r[1][0] * r[2][0] + r[1][1] * r[2][1] + r[1][2] * r[2][2];
         double dot20 = r[2][0] * r[0][0] + r[2][1] * r[0][1] + r[2][2] * r[0][2];
         double divisor = length[0] * length[1] * length[2] + dot01 * length[2] + dot12 * length[0] + dot20 * length[1];
+
         /* In the triangle's plane the angle is 0 or undefined: half on either side cancels out. */
         if (determinant != 0) sum += det_atan2(determinant, divisor);
     }

@@ -126,6 +126,7 @@ static void matrix_fill(const rig_body *body, const source *sources, const float
         for (int e = m->point_neighbour_first[p]; e < m->point_neighbour_first[p + 1]; e++) {
             int q = m->point_neighbours[e];
             double weight = 0;
+
             /* Both (or all, on a non-manifold edge) triangles at the edge p q. */
             for (int i = m->point_triangle_first[p]; i < m->point_triangle_first[p + 1]; i++) {
                 const int *t = m->triangles + 3 * m->point_triangles[i];

@@ -26,6 +26,7 @@ static vec3 limb_smooth_in(const limb *l, int pose, float d, float window, float
         if (radius) *radius = radii / weight;
         return vec3_scale(sum, 1 / weight);
     }
+
     /* No ring is near: the nearest one serves. */
     int nearest = 0;
     for (int r = 1; r < l->ring_count; r++)

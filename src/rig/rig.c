@@ -291,6 +291,7 @@ static cutis_result skeleton_find_best(const cutis_rig_def *def, const curve_sea
     cutis_error unfit;
     bool fits = skeleton_fit(&search->mesh, &search->limbs, def->skeleton, NULL, 0, &quick, s, &unfit) == CUTIS_OK;
     if (unfit.code == CUTIS_ERROR_ARGUMENT && !fits) return error_set(error, CUTIS_ERROR_ARGUMENT, "%s", unfit.text);
+
     /* posed shapes tell where limbs bend, and only the limbs of the surface are followed into them */
     bool quick_enough = fits && def->landmark_count == 0 && quick_fits(&search->mesh, c, s);
     if (fits && (surface || def->pose_count > 0 || quick_enough)) {
@@ -433,6 +434,7 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
     start = clock_seconds();
     if (result == CUTIS_OK) result = skeleton_find_best(def, search, report, object, s, s + 1, error);
     object->rig.skeleton_ms = (clock_seconds() - start) * 1e3;
+
     /* Curves that the skeleton does not need are traced after it. */
     bool level_sets = result == CUTIS_OK && !def->no_curves && search->rings.count == 0;
     if (level_sets) result = level_rings_trace(&search->mesh, c->size, &memory, &search->rings, error);

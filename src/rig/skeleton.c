@@ -27,6 +27,7 @@ static float mirror_find(posture *b)
         vec3 image = posture_mirror(b, posture_tip(b, i));
         float aside = fabsf(posture_axis(posture_tip(b, i), b->lateral) - b->plane), best = near_tip;
         bool middle = aside < near_plane;
+
         /* Near the plane it may be one of a pair of feet that stand close, if the other is just where it should be. */
         if (middle) best = 0.5f * aside;
         b->mirror[i] = middle ? i : -1;

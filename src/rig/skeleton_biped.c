@@ -38,6 +38,7 @@ static bool biped_find(const posture *b, biped_parts *parts)
         vec3 tip = posture_tip(b, i);
         int k = b->mirror[i];
         float aside = fabsf(posture_axis(tip, b->lateral) - b->plane);
+
         /* The head's far end may be an ear or the corner of a hat. */
         if (aside < 0.1f * b->size && (parts->head < 0 || tip.y > posture_tip(b, parts->head).y)) parts->head = i;
         if (k < 0 || k == i || posture_axis(tip, b->lateral) < b->plane || aside < 0.12f * posture_height(b)) continue;
@@ -77,6 +78,7 @@ static bool leg_on_toes(const posture *b, const limb *l, float crotch, float *an
         front = along;
         *knee = l->rings[r].distance;
     }
+
     /* A straight leg may lean by as much, but over its whole length: here it turns by more than 20 degrees. */
     float rise = limb_smooth(l, *knee, window, NULL).y - limb_smooth(l, *ankle, window, NULL).y;
     return front > back + MAX(0.1f * height, 0.364f * rise);
@@ -115,6 +117,7 @@ static leg_joints leg_place(const posture *b, const limb *l, float crotch)
         d += 0.5f * window;
     }
     leg.knee = limb_smooth(l, limb_bend(l, knee, 0.1f * length, 0.25f * length), 1.5f * window, NULL);
+
     /* Too few rings to tell: half of the way. */
     if (vec3_distance(leg.knee, leg.hip) < 0.2f * length || vec3_distance(leg.knee, leg.ankle) < 0.2f * length)
         leg.knee = vec3_lerp(leg.ankle, leg.hip, 0.5f);
@@ -135,6 +138,7 @@ static arm_joints arm_place(const posture *b, const limb *l, float seam)
 {
     arm_joints arm;
     float reach = limb_seam(l, 0.66f * seam, 1.3f * seam, 1.38f);
+
     /* Shoulders keep their distance from the middle, whatever the rings say. */
     while (reach > 0.6f * seam &&
            fabsf(posture_axis(limb_place(l, reach, 0.9f * reach), b->lateral) - b->plane) < 0.08f * posture_height(b))
@@ -176,6 +180,7 @@ bool skeleton_fit_biped(posture *b, rig_report *report, skeleton *s)
         legs[k] = leg_place(b, &all[feet[k]], crotch);
         arms[k] = arm_place(b, &all[hands[k]], seam);
     }
+
     /* A main limb on the middle plane that is no head is a tail. */
     vec3 waist = vec3_lerp(legs[0].hip, legs[1].hip, 0.5f);
     int tail = -1;
@@ -183,10 +188,12 @@ bool skeleton_fit_biped(posture *b, rig_report *report, skeleton *s)
         if (all[i].main && b->mirror[i] == i && i != parts.head && posture_tip(b, i).y < arms[0].shoulder.y &&
             vec3_distance(posture_tip(b, i), waist) > 0.25f * b->size)
             tail = i;
+
     /* It faces away from its tail, or where its toes point: claws may point both ways. */
     float ahead = posture_axis(posture_tip(b, feet[0]), b->forward) - posture_axis(legs[0].ankle, b->forward);
     if (tail >= 0) ahead = posture_axis(waist, b->forward) - posture_axis(posture_tip(b, tail), b->forward);
     b->sign = ahead < 0 ? -1 : 1;
+
     /* Left is up x forward. */
     bool first_left = (b->forward == 2) == (b->sign > 0);
 

@@ -61,11 +61,13 @@ bool skeleton_fit_chain(posture *b, rig_report *report, skeleton *s)
 {
     float radius;
     chain_way w = chain_find(b, &radius);
+
     /* A joint every four radii, at least three; near each, the 20-degree rule may move it onto a bend. */
     int count = CLAMP((int)(w.length / (4 * MAX(radius, 1e-6f))) + 1, 3, 24), parent = -1;
     float step = w.length / (float)count;
     for (int k = 0; k < count; k++) {
         char name[24];
+
         /* Rings near a blunt end are not whole: they lean to the side of the tip. */
         float at = MIN(2 * radius, 0.5f * step);
         if (k > 0) at = chain_bend(&w, step * (float)k, 0.4f * step, 0.6f * step, radius);

@@ -44,6 +44,7 @@ void fingers_order(const posture *b, finger_set *set, vec3 wrist)
 static float finger_visible(const posture *b, const finger_set *set, int i)
 {
     const limb *l = &b->f->all[set->limbs[i]];
+
     /* The longest finger may carry the whole arm; its neighbours tell where the fingers begin. */
     float near = 0;
     for (int k = 1; k < set->count; k++)
@@ -107,6 +108,7 @@ bool skeleton_fit_hand(posture *b, rig_report *report, skeleton *s)
         }
     }
     fingers_order(b, &set, end);
+
     /* Fingers lie side by side; limbs that spread over the whole body are none. */
     for (int i = 2; i < 5; i++)
         if (vec3_distance(posture_tip(b, set.limbs[1]), posture_tip(b, set.limbs[i])) > 0.55f * b->size) return false;

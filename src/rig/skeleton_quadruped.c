@@ -15,6 +15,7 @@ static bool quadruped_find(posture *b, quadruped_parts *parts)
 {
     int feet[4], count = posture_feet(b, feet);
     if (!b->symmetric || count < 2) return false;
+
     /* The legs farthest apart; the rest of the tips belong to head or tail. */
     int a = feet[0], c = feet[1];
     float a_at = posture_axis(posture_tip(b, a), b->forward), c_at = posture_axis(posture_tip(b, c), b->forward);
@@ -27,6 +28,7 @@ static bool quadruped_find(posture *b, quadruped_parts *parts)
         int end = posture_axis(tip, b->forward) > middle;
         if (ends[end] < 0 || b->f->all[i].reach > b->f->all[ends[end]].reach) ends[end] = i;
     }
+
     /* The head is the thicker end. */
     float thick[2] = {0, 0};
     for (int end = 0; end < 2; end++) {
@@ -106,6 +108,7 @@ static void ears_add(const posture *b, int head, vec3 skull, bool first_left, in
         if (all[k].main && k != head) continue;
         if (posture_tip(b, i).y < skull.y || vec3_distance(posture_tip(b, i), skull) > 0.3f * b->size) continue;
         if (!all[k].main && all[k].seam_distance < all[i].seam_distance) small = k;
+
         /* An ear is too small for rings: its joint is near the place where it meets the head. */
         vec3 seam = vec3_load(b->m->positions + 3 * (size_t)all[small].seam);
         vec3 place = vec3_lerp(posture_tip(b, small), seam, 0.85f);
@@ -160,6 +163,7 @@ bool skeleton_fit_quadruped(posture *b, rig_report *report, skeleton *s)
         j = skeleton_add_side(s, "forearm", side, j, places[1]);
         skeleton_add_side(s, "hand", side, j, places[2]);
         leg_chain(b, k ? b->mirror[parts.back] : parts.back, BACK, 4, spine_height, 0.83f, places);
+
         /* Equation 2: the knee makes a triangle with hip and foot that is similar to the template's. */
         vec3 knee = vec3_lerp(places[0], places[2], 0.53f);
         float out = 0.3f * vec3_distance(places[0], places[2]) * b->sign;

@@ -30,7 +30,8 @@ typedef struct solver_build {
     arena *memory;             /* all of the model's memory; freed by the engine */
     cutis_allocator allocator; /* for temporary memory */
     void (*warn)(void *warn_context, const char *sentence);
-    void (*note)(void *warn_context, const char *sentence); /* of a choice that is nothing to worry about; may be NULL */
+    void (*note)(void *warn_context,
+                 const char *sentence); /* of a choice that is nothing to worry about; may be NULL */
     void *warn_context;
 } solver_build;
 

@@ -50,9 +50,11 @@ static void arm_field(zoo_kit *kit)
     zoo_field_ellipsoid(kit, arm, vec3_make(0.012f, 0.006f, 0), vec3_make(0.090f, 0.060f, 0.059f), 0.030f);
     zoo_field_ellipsoid(kit, arm, vec3_make(0.172f, 0.022f, 0.004f), vec3_make(0.078f, 0.0335f, 0.0315f), 0.020f);
     zoo_field_ellipsoid(kit, arm, vec3_make(0.138f, -0.021f, -0.004f), vec3_make(0.108f, 0.0320f, 0.0345f), 0.022f);
+
     /* Elbow: the olecranon, and the crook's inner side. */
     zoo_field_cone(kit, arm, vec3_make(0.288f, -0.021f, -0.002f), 0.0135f, vec3_make(0.312f, -0.020f, -0.002f), 0.0130f,
                    0.020f);
+
     /* Forearm: bone, flat at the wrist, the muscle of the thumb side, flexors in front. */
     zoo_field_flat_cone(kit, arm, vec3_make(0.300f, 0, 0), 0.031f, wrist, 0.0195f, axis_y, 1.20f, 0.02f);
     zoo_field_ellipsoid(kit, arm, vec3_make(0.356f, 0.013f, -0.008f), vec3_make(0.080f, 0.0325f, 0.0290f), 0.022f);
@@ -75,6 +77,7 @@ static void arm_field(zoo_kit *kit)
         zoo_field_cone(kit, finger, vec3_make(x - 0.026f, y, 0.027f), thick * 0.96f, vec3_make(x - 0.040f, y, 0.016f),
                        thick * 0.9f, 0.004f);
     }
+
     /* The thumb lies close: a deep overhang could not be followed by the cage. */
     int thumb = zoo_field_node(kit, fist, 0.010f);
     zoo_field_cone(kit, thumb, vec3_make(0.582f, 0.018f, 0.006f), 0.018f, vec3_make(0.606f, 0.031f, 0.020f), 0.0145f,

@@ -88,6 +88,7 @@ static void leg_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
         limb_section(k, a, 0.12f, u, v, r[2], r[2]), limb_section(k, a, 0.45f, u, v, r[2], r[2]),
         limb_section(k, a, 0.85f, u, v, r[3], r[3]),
     };
+
     /* Round the heel: one slanted ring, then upright ones to the toes. */
     zoo_section ends[] = {
         {{a.x, 0.48f * a.y + 0.01f, a.z - 0.15f * heel}, {w * 0.85f, 0, 0}, {0, 0.55f * a.y, heel}, 0.2f},
@@ -213,6 +214,7 @@ static void trunk_joints(zoo_kit *kit, const biped *b)
     unsigned head = 1u << BIPED_TORSO | 1u << BIPED_HEAD | 1u << BIPED_EAR_L | 1u << BIPED_EAR_R;
     zoo_joint_add(kit, "hips", NULL, b->hips, axis_y, 0, all);
     unsigned upper = all & ~(1u << BIPED_LEG_L | 1u << BIPED_LEG_R | 1u << BIPED_FOOT_L | 1u << BIPED_FOOT_R);
+
     /* Hanging arms reach below the planes of the spine, and yet follow the chest. */
     int spine = zoo_joint_add(kit, "spine", "hips", b->spine, axis_y, 0.16f * trunk, upper);
     int chest = zoo_joint_add(kit, "chest", "spine", b->chest, axis_y, 0.16f * trunk, upper);

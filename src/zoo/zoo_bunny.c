@@ -71,6 +71,7 @@ static void bunny_field(zoo_kit *kit)
     int legs = zoo_field_node(kit, body, 0.022f);
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
+
         /* Ear: a leaf on a short stem, hollowed in front. */
         int ear = zoo_field_node(kit, ears, 0.006f);
         vec3 root = v(s * 0.043f, 0.620f, -0.010f), tip = v(s * 0.118f, 0.925f, -0.030f);

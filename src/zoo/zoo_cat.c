@@ -41,6 +41,7 @@ static void leg_cage(zoo_kit *kit, zoo_patch patch, float side, const float (*st
 {
     for (int i = 0; i < count; i++) {
         const float *s = stations[i];
+
         /* centre, half width, half length, slant of the section (rise of its front) */
         zoo_section section = {{s[0], s[1], s[2]}, {s[3], 0, 0}, {0, s[5], s[4]}, 0.1f};
         patch = zoo_patch_extrude(kit, &patch, mirror_section(section, side), region, 0);
@@ -85,6 +86,7 @@ static void cat_cage(zoo_kit *kit)
         vec3 along = vec3_normalize(vec3_sub(tail[MIN(i + 1, TAIL_POINTS - 1)], tail[i - 1]));
         vec3 up = vec3_cross(axis_x, along); /* seen from behind: the patch is reversed */
         zoo_section section = {tail[i], vec3_scale(axis_x, 0.013f), vec3_scale(up, 0.013f), 0};
+
         /* The last ring lies near the very tip, so that the cap is pulled onto it from outside. */
         if (i == TAIL_POINTS - 1) {
             section.centre = vec3_madd(section.centre, along, 0.008f);
@@ -117,6 +119,7 @@ static void cat_cage(zoo_kit *kit)
             else
                 leg_cage(kit, leg, side, hind, COUNT_OF(hind), REGION_HIND_L + k);
         }
+
         /* Ears: column outwards, row from front to back. */
         zoo_patch ear = {.cols = 1, .rows = 1, .flip = side < 0, .chart = -1};
         int inner = side > 0 ? 7 : 9, outer = side > 0 ? 6 : 10;
@@ -136,6 +139,7 @@ static void cat_cage(zoo_kit *kit)
 static void cat_field(zoo_kit *kit)
 {
     int body = zoo_field_node(kit, -1, 0);
+
     /* Trunk: deep chest, drawn-in waist, round rump; shoulders and thighs show on its sides. */
     static const vec3 trunk[] = {{0, 0.240f, -0.190f}, {0, 0.241f, -0.130f}, {0, 0.242f, -0.060f},
                                  {0, 0.237f, 0.020f},  {0, 0.236f, 0.085f},  {0, 0.247f, 0.130f}};
@@ -173,6 +177,7 @@ static void cat_field(zoo_kit *kit)
     int fore = zoo_field_node(kit, body, 0.026f), aft = zoo_field_node(kit, body, 0.034f);
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
+
         /* Ear: a thin triangle, hollowed in front. */
         int ear = zoo_field_node(kit, head, 0.010f);
         zoo_field_flat_cone(kit, ear, v(s * 0.031f, 0.362f, 0.212f), 0.0095f, v(s * 0.0455f, 0.420f, 0.208f), 0.0032f,
@@ -224,6 +229,7 @@ static void cat_joints(zoo_kit *kit)
         unsigned front = 1u << (REGION_FRONT_L + k), hind = 1u << (REGION_HIND_L + k), ear = 1u << (REGION_EAR_L + k);
         const char *arm[3] = {zoo_name(kit, "upper_arm", suffix), zoo_name(kit, "forearm", suffix),
                               zoo_name(kit, "hand", suffix)};
+
         /* The shoulder blade takes a soft ball of the chest along. */
         int upper = zoo_joint_add(kit, arm[0], "chest", mirror(shoulder, s), mirror(vec3_sub(elbow, shoulder), s),
                                   0.034f, front | 1u << REGION_BODY);

@@ -159,6 +159,7 @@ void zoo_field_finish(zoo_kit *kit)
                kit->shapes[node->first_shape + node->shape_count].node == n)
             node->shape_count++;
     }
+
     /* A shape acts at most over its own blend and those of the nodes above it. */
     for (int i = 0; i < kit->shape_count; i++) {
         zoo_shape *shape = &kit->shapes[i];

@@ -22,6 +22,7 @@ void biped_leg(const zoo_kit *kit, float side, vec3 target, double pitch, zoo_po
     zoo_pose_reach(kit, pose, side_name(thigh, "thigh", side), side_name(shin, "shin", side),
                    side_name(foot, "foot", side), target, vec3_make(0.12f * side, 0, 1),
                    quat_axis_angle(axis_x, pitch / degrees));
+
     /* The toes stay level when the heel rises. */
     zoo_pose_turn(kit, pose, side_name(toe, "toe", side), axis_x, -0.9 * MAX(pitch, 0));
 }
@@ -32,6 +33,7 @@ void biped_arm(const zoo_kit *kit, const biped *b, float side, double down, doub
     zoo_frame f = biped_hand_frame(b, side);
     zoo_pose_turn(kit, pose, side_name(text, "upper_arm", side), axis_z, -side * down);
     zoo_pose_turn(kit, pose, text, axis_x, -swing);
+
     /* The elbow closes towards the front, about the line across forearm and front. */
     vec3 hinge = vec3_cross(f.a, vec3_scale(f.b, -1));
     zoo_pose_turn(kit, pose, side_name(text, "forearm", side), hinge, bend);
@@ -59,6 +61,7 @@ static void foot_path(const biped *b, double phase, double step, float side, vec
     double z = step * zoo_stride(phase, stance);
     double y = 0.08 * vec3_distance(b->hip, b->ankle) * swing * swing * (1 - 0.3 * t);
     *pitch = zoo_cycle(pitches, 12, phase);
+
     /* A pitched foot turns about its ball or its heel, so its ankle goes up with it. */
     double up = *pitch > 0 ? *pitch : -0.35 * *pitch;
     double ball = b->ball.z - b->ankle.z;
@@ -105,6 +108,7 @@ static void pose_walk(const zoo_kit *kit, double time, zoo_pose *pose)
 static void pose_jump(const zoo_kit *kit, double time, zoo_pose *pose)
 {
     const biped *b = kit->biped;
+
     /* Crouch to 0.7 s, push to 0.85, in the air until 1.35, land and settle. */
     double leg = vec3_distance(b->hip, b->knee) + vec3_distance(b->knee, b->ankle);
     static const double off = 0.86, down = 1.36;
@@ -130,6 +134,7 @@ static void pose_jump(const zoo_kit *kit, double time, zoo_pose *pose)
                        (float)(b->ankle.y + height + tuck * leg + ball * det_sin(pitch / degrees) * 0.9),
                        (float)(b->ankle.z + ball * (1 - det_cos(pitch / degrees)) - 0.3 * tuck * leg)};
         biped_leg(kit, side, target, pitch, pose);
+
         /* Arms back in the crouch, thrown up in the air, forward at landing. */
         double back = zoo_ramp(time, 0.15, 0.60) - zoo_ramp(time, 0.62, 0.84);
         double thrown = zoo_ramp(time, 0.66, 0.98) - zoo_ramp(time, 1.10, 1.55);
@@ -143,6 +148,7 @@ static void pose_jump(const zoo_kit *kit, double time, zoo_pose *pose)
 static void pose_shimmy(const zoo_kit *kit, double time, zoo_pose *pose)
 {
     const biped *b = kit->biped;
+
     /* Shake from 0.3 to 2.1 s, stop at 2.2 s, hold still to the end (4 s). */
     double strength = zoo_ramp(time, 0.1, 0.7) * (1 - zoo_ramp(time, 2.0, 2.2));
     double ready = zoo_ramp(time, 0, 0.6);

@@ -154,6 +154,7 @@ void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame)
         vec3 chain[4];
         finger_chain(i, chain);
         int node_finger = zoo_field_node(kit, palm, (i == 0 ? 0.014f : 0.0065f) * scale);
+
         /* A tube through joints and middles of the bones, where it is slimmer, so that the joints show. */
         vec3 points[6];
         float radii[6];
@@ -168,6 +169,7 @@ void zoo_hand_field(zoo_kit *kit, int node, const zoo_frame *frame)
         }
         if (i == 0) radii[0] = 0.0150f * scale;
         zoo_field_tube(kit, node_finger, points, radii, 6, vec3_make(0, 1, 0), 1, 0.004f * scale);
+
         /* The pad of the fingertip. */
         vec3 pad = vec3_lerp(chain[2], chain[3], 0.55f);
         pad.z -= 0.0018f;
@@ -191,6 +193,7 @@ void zoo_hand_joints(zoo_kit *kit, const char *parent, const char *suffix, const
             vec3 axis = to_scene_vector(frame, vec3_normalize(vec3_sub(chain[j + 1], chain[j])));
             float width = j == 0 ? (i == 0 ? 0.016f : 0.011f) : 0.0085f;
             int added = zoo_joint_add(kit, name, above, to_scene(frame, chain[j]), axis, width * scale, mask);
+
             /* The thumb's root moves a soft ball of the palm around its first bone, not all that lies beyond a plane.
              */
             if (i == 0 && j == 0) {
@@ -209,12 +212,14 @@ void zoo_hand_pose(const zoo_kit *kit, zoo_pose *pose, const zoo_frame *frame, c
     vec3 chain[4];
     finger_chain(index, chain);
     double bends[3] = {bend_1, bend_2, bend_3};
+
     /* A mirrored frame turns the other way round. */
     double hand = vec3_dot(vec3_cross(frame->a, frame->b), frame->c) < 0 ? -1 : 1;
     for (int j = 0; j < 3; j++) {
         char name[24];
         snprintf(name, sizeof(name), "%s%s", fingers[index].joints[j], suffix);
         vec3 along = vec3_normalize(vec3_sub(chain[j + 1], chain[j])), up = {0, 0, 1};
+
         /* Fingers close about the line across them; the thumb folds towards the little finger. */
         if (index == 0) up = vec3_normalize(vec3_make(0.30f, -0.62f, 0.72f));
         vec3 hinge = vec3_normalize(vec3_cross(up, along));
@@ -247,6 +252,7 @@ static void pose_fist(const zoo_kit *kit, double time, zoo_pose *pose)
         static const double gather[FINGER_COUNT] = {0, -9, 0, -5, -12};
         zoo_hand_pose(kit, pose, &hand_frame, "", i, 0, 0, 0, gather[i] * close);
     }
+
     /* The thumb swings under the palm and lies down across the fingers. */
     zoo_pose_turn(kit, pose, "thumb_1", hand_frame.a, 40 * swing);
     zoo_pose_turn(kit, pose, "thumb_1", hand_frame.b, 36 * swing);
@@ -272,6 +278,7 @@ static void pose_grasp(const zoo_kit *kit, double time, zoo_pose *pose)
 {
     double ready = zoo_ramp(time, 0, 0.7), close = zoo_ramp(time, 0.8, 1.5), lift = zoo_ramp(time, 2.0, 3.2);
     pose_all(kit, pose, 46 * ready + 12 * close, 8 * ready + 14 * close, 4 * ready + 8 * close);
+
     /* The thumb swings down to stand against the fingers, then moves towards them. */
     zoo_pose_turn(kit, pose, "thumb_1", hand_frame.a, 52 * ready);
     zoo_pose_turn(kit, pose, "thumb_1", hand_frame.b, 44 * ready - 12 * close);

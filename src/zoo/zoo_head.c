@@ -54,6 +54,7 @@ int zoo_head_field(zoo_kit *kit, int parent, vec3 origin, float scale, const zoo
         zoo_field_carve(kit);
         ball(h, s * 0.031f, -0.004f, 0.0685f, 0.0160f, 0.0135f, 0.0135f, 0.004f);
     }
+
     /* Nose, mouth. */
     cone(h, 0, 0.012f, 0.079f, 0.0085f, 0, -0.033f, 0.0985f, 0.0112f, 0.013f);
     for (int k = 0; k < 2; k++) ball(h, k == 0 ? 0.0110f : -0.0110f, -0.036f, 0.087f, 0.0092f, 0.0082f, 0.011f, 0.009f);

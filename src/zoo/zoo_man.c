@@ -45,10 +45,12 @@ static vec3 v(float x, float y, float z) { return vec3_make(x, y, z); }
 static void torso_field(zoo_kit *kit, int body)
 {
     vec3 x = {1, 0, 0};
+
     /* Pelvis, back, chest. */
     zoo_field_flat_cone(kit, body, v(0, 0.930f, -0.005f), 0.112f, v(0, 1.10f, -0.005f), 0.118f, x, 1.50f, 0.03f);
     zoo_field_flat_cone(kit, body, v(0, 1.10f, -0.005f), 0.118f, v(0, 1.31f, -0.012f), 0.118f, x, 1.52f, 0.05f);
     zoo_field_flat_cone(kit, body, v(0, 1.31f, -0.012f), 0.112f, v(0, 1.40f, -0.022f), 0.080f, x, 1.75f, 0.04f);
+
     /* The belly, hanging a little over the belt. */
     zoo_field_ellipsoid(kit, body, v(0, 1.055f, 0.062f), v(0.158f, 0.140f, 0.128f), 0.08f);
     zoo_field_ellipsoid(kit, body, v(0, 1.000f, 0.070f), v(0.120f, 0.085f, 0.095f), 0.06f);
@@ -109,6 +111,7 @@ static void leg_field(zoo_kit *kit, int legs, float s)
     zoo_field_ellipsoid(kit, leg, v(s * 0.143f, 0.362f, -0.030f), v(0.052f, 0.105f, 0.044f), 0.04f); /* calf */
     zoo_field_cone(kit, leg, v(s * 0.186f, 0.085f, -0.024f), 0.014f, v(s * 0.186f, 0.085f, -0.024f), 0.014f, 0.03f);
     zoo_field_cone(kit, leg, v(s * 0.136f, 0.095f, -0.016f), 0.014f, v(s * 0.136f, 0.095f, -0.016f), 0.014f, 0.03f);
+
     /* Foot: heel, instep, ball, toes. */
     zoo_field_ellipsoid(kit, leg, v(s * 0.160f, 0.036f, -0.050f), v(0.034f, 0.036f, 0.038f), 0.03f);
     zoo_field_flat_cone(kit, leg, v(s * 0.162f, 0.060f, -0.010f), 0.038f, ball, 0.027f, x, 1.25f, 0.03f);

@@ -32,6 +32,7 @@ double zoo_stride(double phase, double stance)
 {
     phase -= floor(phase);
     if (phase < stance) return 0.5 - phase / stance;
+
     /* A cubic that leaves and meets the ground at the ground's speed. */
     double t = (phase - stance) / (1 - stance), speed = -(1 - stance) / stance;
     return -0.5 + t * t * (3 - 2 * t) + speed * t * (1 - t) * (1 - 2 * t);

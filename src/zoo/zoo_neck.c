@@ -39,6 +39,7 @@ static void neck_cage(zoo_kit *kit)
 static void neck_field(zoo_kit *kit)
 {
     int bust = zoo_field_node(kit, -1, 0);
+
     /* Chest, round shoulders, the slope of the neck muscle, collar bones. */
     zoo_field_flat_cone(kit, bust, v(0, 0.000f, -0.018f), 0.076f, v(0, -0.110f, -0.008f), 0.094f, v(1, 0, 0), 1.75f,
                         0.02f);
@@ -49,6 +50,7 @@ static void neck_field(zoo_kit *kit)
                        0.05f);
         zoo_field_cone(kit, bust, v(s * 0.016f, 0.062f, 0.035f), 0.008f, v(s * 0.125f, 0.058f, 0.002f), 0.008f, 0.022f);
     }
+
     /* A large ball cuts the bust off, all but flat. */
     zoo_field_ellipsoid(kit, bust, v(0, -2.090f, 0), v(2, 2, 2), 0.03f);
     zoo_field_carve(kit);
@@ -88,6 +90,7 @@ void zoo_describe_neck(zoo_kit *kit)
     neck_field(kit);
     zoo_joint_add(kit, "chest", NULL, v(0, -0.060f, -0.020f), axis_y, 0, ZOO_ALL_REGIONS);
     zoo_joint_add(kit, "neck", "chest", v(0, 0.100f, -0.024f), v(0, 1, 0.10f), 0.040f, ZOO_ALL_REGIONS);
+
     /* The weight plane of the head runs from under the chin up to the nape. */
     zoo_joint_add(kit, "head", "neck", v(0, 0.238f, -0.004f), v(0, 1, 0.35f), 0.045f, ZOO_ALL_REGIONS);
     int apple = zoo_joint_add(kit, "larynx", "neck", larynx, axis_y, 0, 1u << REGION_NECK);

@@ -218,6 +218,7 @@ static void grid_project(const zoo_kit *kit, grid *g, int steps, float limit)
             float value = zoo_field_value(kit, g->positions[v], limit, &g->normals[v]);
             value /= MAX(vec3_length2(g->normals[v]), 0.25f);
             g->positions[v] = vec3_madd(g->positions[v], g->normals[v], -CLAMP(value, -limit, limit));
+
             /* Newton's error falls with the square: from a thousandth of the limit the next step would change nothing.
              */
             if (fabsf(value) < 1e-3f * limit) break;

@@ -131,6 +131,7 @@ static vec3 cylinder_place(const zoo_kit *kit, int face, float s, float t)
         return vec3_make(left ? -cylinder_half : cylinder_half, inner * x * sqrtf(1 - 0.5f * y * y),
                          inner * y * sqrtf(1 - 0.5f * x * x));
     }
+
     /* Loop point 0 is the corner (-1, -1) of the section, at 225 degrees from +y towards +z. */
     double turns = (5 + (face - 4) % CYLINDER_SIDES + (double)s) / CYLINDER_SIDES;
     float x = ring_start(ring) + (ring_start(ring + 1) - ring_start(ring)) * t, radius = cylinder_radius;

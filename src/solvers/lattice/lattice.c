@@ -412,8 +412,8 @@ static void strike_block(void *context, int begin, int end)
             quad n = frame_leave(&job->t.turns[v], m->outward[v]);
             n *= 1 / sqrtf(fmaxf(quad_dot(n, n), 1e-20f));
             quad u = job->s.velocities[v] * m->size;
-            vec3 push = kit_wind(job->input, vec3_make(n[0], n[1], n[2]), vec3_make(u[0], u[1], u[2]),
-                                 thickness * m->size);
+            vec3 push =
+                kit_wind(job->input, vec3_make(n[0], n[1], n[2]), vec3_make(u[0], u[1], u[2]), thickness * m->size);
             gain = vec3_madd(gain, push, job->h);
         }
         job->s.velocities[v] += (quad){gain.x, gain.y, gain.z, 0} * (1 / m->size);
@@ -589,6 +589,7 @@ static void job_prepare(lattice_step_job *job, const void *data, void *state, vo
     job->h = (float)m->substep;
     lattice_state_view(m, state, &job->s);
     lattice_scratch_view(m, scratch, &job->t);
+
     /* The regions' padding is computed with; nothing else ever writes it. */
     for (int v = m->count; v < m->padded; v++) job->t.a[v] = (lattice_frame){{0}, {{0}, {0}, {0}}};
     joints_prepare(m, input->skin, job->t.joints, job->t.scales);
@@ -625,8 +626,8 @@ static int collide(lattice_step_job *job, const lattice_frame *before, const flo
     if (job->m->contact.press) base_write(job, job->t.contact.places);
     for (int round = 0; round < CONTACT_ROUNDS; round++) {
         surface_write(job, job->t.guess, job->t.contact.points);
-        int contacts = lattice_contact_wishes(job->m, &job->t.contact, job->input, before, &job->reference, start, round,
-                                          job->t.wishes);
+        int contacts = lattice_contact_wishes(job->m, &job->t.contact, job->input, before, &job->reference, start,
+                                              round, job->t.wishes);
         if (!contacts) break;
         most = MAX(most, contacts);
         for (int v = job->m->bone_count; v < job->m->count; v++) job->t.guess[v] += job->t.wishes[v];

@@ -266,12 +266,14 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     m->rest = rest, m->masses = masses, m->gains = gains, m->keeps = keeps, m->layers = layers, m->edges = edges;
     m->inertias = inertias;
     b->gains = gains;
+
     /* The reference motion is that of the joint that carries most. */
     float *carried = ARENA_ARRAY(&b->temporary, float, m->joint_count + 1);
     if (b->temporary.failed) return error_memory(error, "the lattice");
     for (int i = 0; i < LATTICE_JOINTS * count; i++) carried[m->joints[i]] += m->weights[i];
     for (int j = 0; j <= m->joint_count; j++)
         if (carried[j] > carried[m->reference]) m->reference = j;
+
     /* A painted map tells how far voxels only follow the skeleton. */
     float *painted = ARENA_ARRAY(&b->temporary, float, m->character->point_count), *frozen = NULL;
     if (b->temporary.failed) return error_memory(error, "the lattice");
@@ -351,6 +353,7 @@ static cutis_result region_tables(builder *b, cutis_error *error)
             float offset = sums[v].r[k][3] / mass; /* w of the moments: mass x rest offset */
             tables[k][v] = offset;
         }
+
         /* Second moments of the rest shape about its centroid. */
         for (int i = 0, k = 0; k < 3; k++)
             for (int j = k; j < 3; j++, i++) shape[i][v] = sums[v].r[k][j] - sums[v].b[j] * tables[k][v];
@@ -772,6 +775,7 @@ static cutis_result surface_tables(builder *b, cutis_error *error)
     if (result != CUTIS_OK) return result;
     float *under = ARENA_ARRAY(b->memory, float, character->vertex_count);
     if (b->memory->failed) return error_memory(error, "the lattice");
+
     /* How soft a vertex is: what its voxels' gains are on average. */
     for (int v = 0; v < character->vertex_count; v++) {
         int p = character->vertex_points[v];

@@ -173,6 +173,7 @@ void lattice_volume_push(const lattice_volume *volume, const quad *positions, co
 {
     volume_job job = {volume, positions, wanted, found, intact, shares, pushes};
     parallel_for(jobs, LANE_ROUND(volume->count), VOXEL_GRAIN, volume_block, &job);
+
     /* The last entry stands for no giver. */
     for (int axis = 0; axis < 3; axis++) shares[3 * volume->padded + axis] = (quad){0, 0, 0, 0};
     parallel_for(jobs, volume->count - volume->first, VOXEL_GRAIN, volume_collect, &job);

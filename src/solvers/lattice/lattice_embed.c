@@ -26,7 +26,8 @@
 /* Most voxels that carry one point: 64 on a full grid, more where voxels of two sizes meet. */
 #define CARRIERS 192
 
-/* Shares of voxels below this are left out: half of the carriers are the corners of the spline, with next to nothing. */
+/* Shares of voxels below this are left out: half of the carriers are the corners of the spline, with next to nothing.
+ */
 #define LEAST_SHARE 0.001
 
 /* Added to the variance of the voxels around a point, over their edge squared: where they lie in a plane or a row, a
@@ -142,7 +143,8 @@ typedef struct embedder {
     int *marks; /* (count) place of a voxel among the carriers plus 1; 0: none */
 } embedder;
 
-/* Skin weights that differ by less than ALIKE in sum are one part's, by more than UNLIKE those of parts that go apart. */
+/* Skin weights that differ by less than ALIKE in sum are one part's, by more than UNLIKE those of parts that go apart.
+ */
 #define ALIKE 0.4f
 #define UNLIKE 1.2f
 

@@ -45,6 +45,7 @@ static inline vrotation rotation_of(const vfloat q[4])
 static inline void polar_step(const vfloat a[9], vfloat q[4])
 {
     vrotation r = rotation_of(q);
+
     /* S = A R^T, its axial vector g and symmetric part. */
     vfloat s[9];
     for (int i = 0; i < 3; i++)
@@ -53,6 +54,7 @@ static inline void polar_step(const vfloat a[9], vfloat q[4])
     vfloat half = v_set(0.5f), zero = v_set(0);
     vfloat gx = s[7] - s[5], gy = s[2] - s[6], gz = s[3] - s[1];
     vfloat trace = s[0] + s[4] + s[8];
+
     /* G = tr(S) 1 - sym(S). */
     vfloat g00 = trace - s[0], g11 = trace - s[4], g22 = trace - s[8];
     vfloat g01 = -half * (s[1] + s[3]), g02 = -half * (s[2] + s[6]), g12 = -half * (s[5] + s[7]);
@@ -60,6 +62,7 @@ static inline void polar_step(const vfloat a[9], vfloat q[4])
     vfloat c11 = g00 * g22 - g02 * g02, c12 = g01 * g02 - g00 * g12, c22 = g00 * g11 - g01 * g01;
     vfloat det = g00 * c00 + g01 * c01 + g02 * c02;
     vfloat scale = v_abs(trace);
+
     /* Positive definite, and well enough so: leading minors against the trace. */
     vint sound = v_less(v_set(1e-3f) * scale, g00) & v_less(v_set(1e-3f) * scale * scale, c22) &
                  v_less(v_set(1e-4f) * scale * scale * scale, det);
@@ -68,6 +71,7 @@ static inline void polar_step(const vfloat a[9], vfloat q[4])
     vfloat wx = v_select(sound, (c00 * gx + c01 * gy + c02 * gz) * inverse, gx * fallback);
     vfloat wy = v_select(sound, (c01 * gx + c11 * gy + c12 * gz) * inverse, gy * fallback);
     vfloat wz = v_select(sound, (c02 * gx + c12 * gy + c22 * gz) * inverse, gz * fallback);
+
     /* At most about 114 degrees a step. */
     vfloat length2 = wx * wx + wy * wy + wz * wz;
     vfloat shrink = v_select(v_less(v_set(4), length2), v_set(2) / v_sqrt(v_max(length2, v_set(4))), v_set(1));
@@ -76,6 +80,7 @@ static inline void polar_step(const vfloat a[9], vfloat q[4])
     vfloat n[4] = {q[0] + wx * q[3] + wy * q[2] - wz * q[1], q[1] + wy * q[3] + wz * q[0] - wx * q[2],
                    q[2] + wz * q[3] + wx * q[1] - wy * q[0], q[3] - wx * q[0] - wy * q[1] - wz * q[2]};
     vfloat norm2 = n[0] * n[0] + n[1] * n[1] + n[2] * n[2] + n[3] * n[3];
+
     /* Moments that are not finite leave the rotation as it was. */
     vint finite = v_less(v_set(0.5f), norm2) & v_less(norm2, v_set(1e6f));
     vfloat norm = v_set(1) / v_sqrt(v_select(finite, norm2, v_set(1)));
@@ -95,12 +100,14 @@ static void rotations_block(void *context, int begin, int end)
         v_load4(moments, index, sum);
         for (int i = 0; i < 3; i++) offset[i] = v_load(regions->offset[i] + v);
         for (int i = 0; i < 6; i++) shape[i] = v_load(regions->shape[i] + v);
+
         /* A = sum of x (x0 - c0)^T, of which the rest places' share is the rest shape. */
         static const int symmetric[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
         for (int k = 0; k < 3; k++) {
             v_load4(moments + 4 * (k + 1), index, column);
             for (int i = 0; i < 3; i++) a[3 * i + k] = column[i] - sum[i] * offset[k] + shape[symmetric[3 * i + k]];
         }
+
         /* The skeleton's rotation where a region is thin, or bone. */
         if (regions->thin[v / LANES]) {
             for (int k = 0; k < 3; k++) {

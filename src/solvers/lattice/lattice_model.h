@@ -95,10 +95,11 @@ typedef struct lattice_model {
     const float *bounds;   /* (padded) how far flesh gives way from where it rests, sizes; NULL: any way */
     const float *inertias; /* (padded) share of the target's acceleration that is felt */
     const float *freezes;  /* (padded) share of the way to the target that a voxel is put each substep; NULL: none */
-    const quad *outward;   /* (padded) unit normal of the skin on a voxel at rest, and the flesh behind it in w; 0: none */
-    const float *layers;   /* (count) output: the layer of each voxel */
-    const float *shares;   /* (count x LATTICE_LAYERS) output */
-    const float *edges;    /* (count) output: edge length, scene units */
+    const quad
+        *outward; /* (padded) unit normal of the skin on a voxel at rest, and the flesh behind it in w; 0: none */
+    const float *layers; /* (count) output: the layer of each voxel */
+    const float *shares; /* (count x LATTICE_LAYERS) output */
+    const float *edges;  /* (count) output: edge length, scene units */
 
     lattice_sweep sweep;
     lattice_regions regions;

@@ -103,6 +103,7 @@ bool lattice_output(const void *data, const void *state, int index, cutis_output
 {
     const lattice_model *m = data;
     lattice_state s;
+
     /* Only read through: the state is not changed. */
     lattice_state_view(m, (void *)state, &s);
     const cutis_output outputs[LATTICE_OUTPUT_COUNT] = {

@@ -309,6 +309,7 @@ static void triangle_cross(const voxeliser *v, rays *r, int t, int *cursor)
             }
             double depth =
                 (side[0] * corner[0][r->axis] + side[1] * corner[1][r->axis] + side[2] * corner[2][r->axis]) / area;
+
             /* A normal along the ray leaves the flesh, one against it enters. */
             r->crossings[cursor[ray]++] = (crossing){depth, t, (left[0] ? -1 : 1) * v->turns[t]};
         }

@@ -64,6 +64,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
         mat34_inverse(inverse, &bind);
         b->bones[j].joint = to_sizes(b->model, vec3_make(bind.m[3], bind.m[7], bind.m[11]));
     }
+
     /* Children's joints are ends; a joint may have many. */
     int used = 0;
     for (int j = 0; j < n; j++) {
@@ -75,6 +76,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
             used++;
         }
     }
+
     /* Without children: towards the mean of its points, and as far beyond as they reach. */
     for (int p = 0; p < b->build->mesh->point_count; p++) {
         vec3 x = to_sizes(b->model, vec3_load(b->build->mesh->positions + 3 * p));
@@ -181,6 +183,7 @@ static cutis_result room_find(const builder *b, arena *scratch, cutis_error *err
         const contact_pair *pair = work.pairs + i;
         float edge = 0;
         for (int v = 0; v < 4; v++) edge = MAX(edge, edge_length(m, pair->v[v]));
+
         /* Half an edge is room enough for skin that is modelled that finely. */
         for (int v = 0; v < 4 && pair->distance <= 0.5f * edge; v++) room[pair->v[v]] = 0;
     }

@@ -276,6 +276,7 @@ static inline void polar_step(const vfloat a[9], const vfloat r[9], vfloat q[4])
     vfloat vx = b[7] - b[5], vy = b[2] - b[6], vz = b[3] - b[1];
     vfloat half = v_set(0.5f), trace = b[0] + b[4] + b[8];
     vfloat size = v_abs(b[0]) + v_abs(b[4]) + v_abs(b[8]) + v_set(1e-30f);
+
     /* The small term keeps directions that A does not determine where they were. */
     vfloat slack = size * v_set(1e-4f);
     vfloat kxx = trace - b[0] + slack, kyy = trace - b[4] + slack, kzz = trace - b[8] + slack;
@@ -290,6 +291,7 @@ static inline void polar_step(const vfloat a[9], const vfloat r[9], vfloat q[4])
     vfloat wx = v_select(newton, (cxx * vx + cxy * vy + cxz * vz) * inverse, vx * plain);
     vfloat wy = v_select(newton, (cxy * vx + cyy * vy + cyz * vz) * inverse, vy * plain);
     vfloat wz = v_select(newton, (cxz * vx + cyz * vy + czz * vz) * inverse, vz * plain);
+
     /* Half the vector, at most half a radian's worth. */
     vfloat length = v_sqrt(wx * wx + wy * wy + wz * wz);
     vfloat scale = half / v_max(length, v_set(1));

@@ -282,6 +282,7 @@ static void triangles_sum(const layers_volumes *v, int begin, int end, int n, ve
             v_load4(velocities, at[k], field);
             terms[2] = terms[2] + (area[k][0] * field[0] + area[k][1] * field[1] + area[k][2] * field[2]);
         }
+
         /* The slots depend on the triangle alone, whatever the number of lanes. */
         for (int i = 0; i < 3; i++) {
             float values[LANES];
@@ -474,6 +475,7 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
     }
     shares_smooth(m, v->count, shares, next);
     shares_pick(v, m->point_count, shares);
+
     /* For pictures. */
     const cutis_character *character = b->build->character;
     b->model->vertex_pieces = ARENA_ARRAY(memory, float, character->vertex_count + 1);
@@ -490,6 +492,7 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
                  s++)
                 if (v->point_volumes[s] == p) v->shares[i] = v->point_shares[s];
         }
+
     /* Flesh gives way by its depth; a thin cover of a bone does not. */
     float deepest = 0;
     for (size_t k = 0; k < n; k++) {
@@ -654,6 +657,7 @@ static double lambdas_find(volume_task *task, const cutis_jobs *jobs)
             for (int i = 0; i < 3; i++) sums[i] += task->work->sums[3 * part + i] / 6;
         double target = task->velocities ? v->rest[p] : task->work->targets[p];
         double wanted = task->velocities ? -sums[2] : target - sums[0];
+
         /*
          * A piece whose points are nearly all held cannot be helped: the few others would have to make room for all,
          * and burst. They go FREEDOM_LEAST^-1 times as far at most as all would have to, and a part of the depth.

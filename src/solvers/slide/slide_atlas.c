@@ -92,6 +92,7 @@ static void corner_angles(const slide_chart *chart, int k, double *start, double
 {
     const double *first = chart->along[next3(next3(k))], *last = chart->along[next3(k)];
     *start = det_atan2(first[1], first[0]);
+
     /* along[k + 1] runs from corner k + 2 to k. */
     *angle = det_atan2(-first[0] * last[1] + first[1] * last[0], -first[0] * last[0] - first[1] * last[1]);
 }
@@ -291,6 +292,7 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
             double along = way[0] * edge[0] + way[1] * edge[1];
             way[0] = along * edge[0];
             way[1] = along * edge[1];
+
             /* At the end of the edge, too: nowhere to go on in this chart but around the corner. */
             int corner = along > 0 ? next3(next3(exit)) : next3(exit), other = 3 - exit - corner;
             if (w[other] <= 1e-14) {

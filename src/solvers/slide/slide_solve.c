@@ -169,6 +169,7 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
     for (int i = 0; i < count; i++) r[i] = s->right[i] - t[i];
     double size = sqrt(dot(r, r, count));
     *residual = goal > 0 ? size / goal * tolerance : 0;
+
     /* what is not solved at all would add up from step to step: a start must be better than what is accepted later */
     if (!(size > 0.1 * goal)) return 0;
 

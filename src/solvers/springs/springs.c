@@ -89,6 +89,7 @@ static void reference_follow(springs_run *run, bool whole)
             float next = (run->w.points[3 * p + c] - m->centre[c]) * scale, u = *x - *old;
             if (!(fabsf(next) < 1e6f)) next = *old;
             float change = touched ? 0 : u - *last;
+
             /* Skin that lies on the reference stays on it to the bit. */
             *x = whole || m->frozen[p] || (u == 0 && change == 0) ? next : next + (u + change);
             *last = whole ? 0 : u;

@@ -580,6 +580,7 @@ void springs_contacts_keep(springs_run *run)
         }
         for (int side = 0; side < 2; side++) {
             if (c->prop[side] >= 0) run->s.bodies[c->prop[side]].touching = 1;
+
             /* What the skin does to props. */
             springs_report *report = side_report(run, c, side);
             if (!report) continue;

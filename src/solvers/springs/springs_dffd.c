@@ -326,6 +326,7 @@ static void coordinates_block(void *context, int begin, int end)
                     if (shares[s] > least_share) entry_add(job, i, d->controls[s], w * shares[s]);
                 continue;
             }
+
             /* Only when the diagram is too intricate: the coordinates in the enclosing box. */
             for (int c = 0; c < 8; c++) {
                 double share = w;
@@ -449,6 +450,7 @@ static cutis_result controls_finish(dffd_builder *b, cutis_error *error)
                 if (!springs_side_find(b->bones, &d->hinges, h, b->controls[i].rest, joints + first[i],
                                        weights + first[i], first[i + 1] - first[i], &side))
                     continue;
+
                 /* They lie a little outside of the skin, which is what shall meet. */
                 side.rest = MIN(side.rest, -fold_trespass * d->hinges.hinges[h].radius);
                 if (pass == 1) d->sides[total] = side;

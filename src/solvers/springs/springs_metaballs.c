@@ -503,6 +503,7 @@ static void balls_block(void *context, int begin, int end)
         for (int step = 0; step < STEPS; step++) {
             vfloat g[3], steepness, value = field_at(m, block, job->posed, x, g, &steepness), phi = level_of(value);
             if (step == 0) free = free * agreement(g, steepness, 0.5f, 0.9f);
+
             /* d phi / d ray = -(phi / F / 4) grad F . ray: levels rise outwards. Where they do not, the point stays. */
             vfloat slope = -0.25f * phi / v_max(value, v_set(field_floor)) * dot(g, ray);
             vfloat length = (level - phi) / v_max(slope, v_set(1e-30f));

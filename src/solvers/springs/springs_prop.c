@@ -338,6 +338,7 @@ void springs_props_predict(springs_run *run)
             vec3 level = vec3_madd(vec3_load(x), velocity, h);
             vec3 next = run->held ? level : vec3_madd(level, fall, h);
             vec3_store(run->w.inert + NODE * i, next);
+
             /* What is borne begins where its weight is borne, too. */
             vec3_store(x, touching ? level : next);
         }

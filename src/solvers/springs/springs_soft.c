@@ -95,6 +95,7 @@ static cutis_result lattice_build(const springs_prop *prop, float spacing, shape
                         at[(axis + 2) % 3] = j + (k >= 2);
                         q[k] = s->lattice[place(s, at[0], at[1], at[2])];
                     }
+
                     /* Outwards, the diagonals in turn. */
                     int turn = (i + j) % 2, order[6] = {0, 1, 2, 0, 2, 3}, other[6] = {0, 1, 3, 1, 2, 3};
                     for (int k = 0; k < 6; k++) {
