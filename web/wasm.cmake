@@ -6,7 +6,10 @@
 # golden program. Loops over structs get slower by clang's vectoriser of straight code: it stays off.
 target_compile_options(cutis_flags INTERFACE -msimd128 -matomics -mbulk-memory -fno-slp-vectorize -Wno-unused-command-line-argument)
 # What does not run in frames is compiled for size; the bits are the same.
-file(GLOB cold ${PROJECT_SOURCE_DIR}/src/zoo/*.c ${PROJECT_SOURCE_DIR}/src/io/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c)
+file(GLOB cold ${PROJECT_SOURCE_DIR}/src/zoo/*.c ${PROJECT_SOURCE_DIR}/src/io/*.c ${PROJECT_SOURCE_DIR}/src/measure/*.c
+     ${PROJECT_SOURCE_DIR}/src/body/body_*.c ${PROJECT_SOURCE_DIR}/src/body/solid*.c ${PROJECT_SOURCE_DIR}/src/body/remesh.c
+     ${PROJECT_SOURCE_DIR}/src/limbs/*.c ${PROJECT_SOURCE_DIR}/src/solvers/*/*_build.c
+     ${PROJECT_SOURCE_DIR}/src/solvers/lattice/lattice_voxels.c ${PROJECT_SOURCE_DIR}/src/solvers/lattice/lattice_layers.c)
 set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS -Os)
 find_program(PYTHON3 python3 REQUIRED)
 set(WEB ${PROJECT_SOURCE_DIR}/web)
