@@ -118,7 +118,7 @@ export class View {
     this.materials = materials;
     this.plain = new THREE.MeshStandardMaterial({ color: 0xd8a48c, roughness: 0.6 });
     this.colored = new THREE.MeshLambertMaterial({ vertexColors: true });
-    this.ghostMaterial = new THREE.MeshLambertMaterial({ color: 0x4d8dff, transparent: true, opacity: 0.35, depthWrite: false });
+    this.ghostMaterial = new THREE.MeshLambertMaterial({ color: 0x4d8dff, transparent: true, opacity: 0.35, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 });
     this.mesh = new THREE.Mesh(this.geometry, materials);
     this.ghost = new THREE.Mesh(this.ghostGeometry, materials);
     for (const mesh of [this.mesh, this.ghost]) Object.assign(mesh, { frustumCulled: false, castShadow: true, receiveShadow: true });
