@@ -165,6 +165,7 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
         add_argument(job, cli_format("%s", b->arguments->positionals[0]));
         add_argument(job, cli_format("--task"));
         add_argument(job, cli_format("%d", index));
+        if (cli_flag(b->arguments, "force")) add_argument(job, cli_format("--force"));
         return CLI_OK;
     }
 
@@ -351,16 +352,17 @@ static void end_job(batch *b, batch_job *job, int exit_code)
     if (exit_code > 128) snprintf(job->reason, sizeof job->reason, "killed by signal %d", exit_code - 128);
     take_reason(job);
     job->status = job->exit_code == CLI_OK ? BATCH_DONE : BATCH_FAILED;
-    if (job->status == BATCH_DONE && job->piece_count && batch_job_done(job)) {
-        /* the process that joined the pieces wrote its record */
-    } else if (job->status == BATCH_DONE) {
+
+    /* the process that joined pieces wrote its own record */
+    bool recorded = job->piece_count && batch_job_done(job);
+    if (job->status == BATCH_DONE && !recorded) {
         json_t *report = batch_json_read(job->report), *record = json_object();
         json_object_set_new(record, "schema", json_integer(1));
         json_object_set_new(record, "key", cli_json_string(job->key));
         json_object_set_new(record, "output_bytes", cli_json_real(output_bytes(job->output)));
         json_object_set_new(record, "report", report ? report : json_null());
         cli_json_save(record, job->record);
-    } else if (!cli_interrupted()) {
+    } else if (job->status == BATCH_FAILED && !cli_interrupted()) {
         cli_json_save(json_pack("{s:i, s:s, s:i, s:o}", "schema", 1, "key", job->key, "exit_code", exit_code, "reason",
                                 cli_json_string(job->reason)),
                       job->failure);
@@ -403,8 +405,6 @@ static int run_jobs(batch *b, int first, int last)
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
-/* ---- summary ---- */
-
 /* One job of the list, as a task of a cluster runs it. */
 static int run_task(batch *b, int task)
 {
@@ -421,6 +421,8 @@ static int run_task(batch *b, int task)
     int status = run_jobs(b, task, task + 1);
     return status == CLI_OK && b->jobs[task].status == BATCH_FAILED ? CLI_FAILURE : status;
 }
+
+/* ---- summary ---- */
 
 static int write_summary(const batch *b, int counts[BATCH_STATUS_COUNT])
 {

@@ -19,7 +19,7 @@ static const double SEAM = 1e-4;
 
 /* ---- the list ---- */
 
-/* The range of the clip that a job bakes, seconds, and the character's size. */
+/* The range of the clip that a job bakes, seconds. */
 static int range_find(const json_t *job, int index, double *start, double *end)
 {
     int status;

@@ -47,6 +47,9 @@ END
 same "$(ls | grep part-)" "" "pieces"
 run 0 split.json
 shows '0 done, .* skipped, 0 failed'
+run 0 split.json --force
+shows '0 skipped, 0 failed'
+same "$(ls | grep part-)" "" "pieces after --force"
 sed 's/"split.npy"/"split.glb"/' split.json >glb.json
 run 1 glb.json
 says "job 0: a clip that is split becomes a cache ($("$program" bake arm 2>&1 | sed -n 's/.*-o OUT (\(.*\)).*/\1/p')), without a loop"
