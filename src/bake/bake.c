@@ -79,6 +79,8 @@ static cutis_result prepare_character(bake *b)
     for (int i = 0; !def->character && i < b->character->warning_count; i++)
         bake_say(b, CUTIS_BAKE_WARNING, b->character->warnings[i]);
     if (def->example_count) result = bake_load_examples(b, &examples);
+
+    /* a skeleton, where a motion needs one and there is none */
     bool moves = def->example_count || def->motion.name;
     if (result == CUTIS_OK && b->character->joint_count == 0 && moves) {
         char text[300];
@@ -121,9 +123,13 @@ static cutis_result choose_clip(bake *b)
 {
     const cutis_character *c = b->character;
     const cutis_bake_def *def = b->def;
+
+    /* the clip named */
     if (def->clip) {
         b->clip = cutis_character_find_clip(c, def->clip);
         if (b->clip >= 0) return CUTIS_OK;
+
+        /* no such clip: name what there is */
         if (c->clip_count == 0)
             return error_set(b->error, CUTIS_ERROR_ARGUMENT, "there is no clip '%.150s': %.150s has none", def->clip,
                              c->name);
@@ -157,16 +163,22 @@ static cutis_result choose_range(bake *b, double *begin, double *end)
 {
     const cutis_bake_def *def = b->def;
     const cutis_clip *clip = b->clip >= 0 ? &b->character->clips[b->clip] : NULL;
+
+    /* from the first to the last key, or frame of a surface */
     double first = clip ? (double)clip->start : 0, last = clip ? (double)clip->end : 0;
     if (b->surface) {
         first = b->surface->start;
         last = first + (b->surface->frame_count - 1) / b->surface->fps;
     }
+
+    /* the part asked for */
     *begin = isnan(def->start) ? first : def->start;
     *end = isnan(def->end) ? last : def->end;
     if (isnan(def->start) && isnan(def->end)) return CUTIS_OK;
     if (def->loop)
         return error_set(b->error, CUTIS_ERROR_ARGUMENT, "a loop is the whole clip; leave out its start and end");
+
+    /* it lies within the clip, up to rounding */
     const double rounding = 1e-4;
     if (!(*begin <= *end) || *begin < first - rounding || *end > last + rounding)
         return error_set(b->error, CUTIS_ERROR_ARGUMENT,
@@ -191,6 +203,7 @@ static cutis_result count_frames(bake *b)
         return error_set(b->error, CUTIS_ERROR_ARGUMENT,
                          "clip '%.150s' lasts %.4g s, which is more than %d frames at %.9g per second",
                          clip ? clip->name : "", end - begin, FRAME_LIMIT, fps);
+
     r->frame_count = (int)frames;
     r->fps = fps;
     r->start = begin;
@@ -202,6 +215,8 @@ static cutis_result count_frames(bake *b)
         r->fps = intervals / b->period;
         if (fabs(r->fps - floor(r->fps + 0.5)) < 1e-5 * r->fps) r->fps = floor(r->fps + 0.5); /* rounding of keys */
     }
+
+    /* series, one value a frame */
     r->clip = clip ? arena_string(b->memory, clip->name) : NULL;
     r->vertex_count = b->character->vertex_count;
     r->size = (double)b->character->size;
@@ -221,6 +236,7 @@ double cutis_bake_lead_in(const cutis_model *model)
     cutis_model_info info = cutis_model_get_info(model);
     if (!(info.substep > 0)) return 0;
 
+    /* the least damping of the stack */
     double least = HUGE_VAL;
     const cutis_solver_info *solver;
     for (const char *rest = info.solver; (solver = bake_stack_next(&rest));) {
@@ -233,9 +249,25 @@ double cutis_bake_lead_in(const cutis_model *model)
             if (value >= 0 && value < least) least = value;
         }
     }
+
+    /* whole substeps */
     double seconds = LEAD_IN_WAY + (least < HUGE_VAL ? 2 / MAX(least, 0.1) : LEAD_IN_LEAST);
     seconds = CLAMP(seconds, LEAD_IN_LEAST, LEAD_IN_MOST);
     return floor(seconds / info.substep + 0.5) * info.substep;
+}
+
+static cutis_model_def model_definition(const bake *b)
+{
+    cutis_model_def model = cutis_model_def_default();
+    model.character = b->character;
+    model.solver = b->solver;
+    model.substep = b->def->loop ? bake_loop_substep(b) : b->def->substep;
+    model.settings = b->def->settings;
+    model.setting_count = b->def->setting_count;
+    model.detail = b->def->detail;
+    model.jobs = b->jobs;
+    model.allocator = b->def->allocator;
+    return model;
 }
 
 static cutis_result build_model(bake *b)
@@ -253,15 +285,7 @@ static cutis_result build_model(bake *b)
     }
 
     /* the model and its state */
-    cutis_model_def model = cutis_model_def_default();
-    model.character = b->character;
-    model.solver = b->solver;
-    model.substep = def->loop ? bake_loop_substep(b) : def->substep;
-    model.settings = def->settings;
-    model.setting_count = def->setting_count;
-    model.detail = def->detail;
-    model.jobs = b->jobs;
-    model.allocator = def->allocator;
+    cutis_model_def model = model_definition(b);
     if (!bake_progress(b, CUTIS_BAKE_BUILD, 0, 1)) return bake_interrupted(b);
     double start = clock_seconds();
     cutis_result result = cutis_model_build(&model, &b->model, b->error);
@@ -269,6 +293,8 @@ static cutis_result build_model(bake *b)
     r->build_seconds = clock_seconds() - start;
     if (!bake_progress(b, CUTIS_BAKE_BUILD, 1, 1) && result == CUTIS_OK) result = bake_interrupted(b);
     if (result != CUTIS_OK) return result;
+
+    /* what the build has to say */
     b->info = cutis_model_get_info(b->model);
     for (int i = 0; i < b->info.note_count; i++) bake_say(b, CUTIS_BAKE_NOTE, b->info.notes[i]);
     for (int i = 0; i < b->info.warning_count; i++) bake_say(b, CUTIS_BAKE_WARNING, b->info.warnings[i]);
@@ -308,9 +334,12 @@ static void plan_lead_in(bake *b)
 static cutis_result check_blows(bake *b)
 {
     const cutis_bake_result *r = b->result;
+
     if (b->def->blow_count == 0) return CUTIS_OK;
     if (b->def->loop)
         return error_set(b->error, CUTIS_ERROR_ARGUMENT, "a blow falls once, so it cannot be part of a loop");
+
+    /* each within what is baked */
     double last = r->start + (r->frame_count - 1) / r->fps;
     for (int i = 0; i < b->def->blow_count; i++) {
         const cutis_bake_blow *blow = &b->def->blows[i];
@@ -399,10 +428,14 @@ static int bake_blows(bake *b, double now, double *piece, cutis_impulse blows[CU
 static cutis_result advance(bake *b, double time, cutis_bake_stage stage, long done, long total)
 {
     cutis_bake_result *r = b->result;
+
+    /* forces that last */
     cutis_step_input input = {.motion = {&b->motion, bake_motion_sample}, .jobs = b->jobs};
     if (b->surface) input.surface = (cutis_surface){b, bake_surface_sample};
     memcpy(input.acceleration, b->def->acceleration, sizeof input.acceleration);
     memcpy(input.wind, b->def->wind, sizeof input.wind);
+
+    /* one piece after another, each ending at a substep or a blow */
     double piece;
     for (bool last = false; !last;) {
         double now = cutis_state_time(b->state), left = time - now;
@@ -415,6 +448,8 @@ static cutis_result advance(bake *b, double time, cutis_bake_stage stage, long d
             input.morphs = b->morphs;
         }
         cutis_state_step(b->model, b->state, &input, left < 0 ? 0 : last ? left : piece);
+
+        /* totals */
         const cutis_step_stats *stats = cutis_state_stats(b->model, b->state);
         r->substeps += stats->substeps;
         r->iterations += stats->iterations;
@@ -466,23 +501,29 @@ static cutis_result run_frames(bake *b)
     cutis_result result = CUTIS_OK;
     double origin =
         b->def->loop && r->substep > 0 ? 0 : r->lead_in + b->run_up; /* a loop's time starts with its period */
+
     for (int i = 0; i < r->frame_count && result == CUTIS_OK; i++) {
         double start = clock_seconds();
         bool last = i + 1 == r->frame_count;
         double time = origin + (last && b->period > 0 ? b->period : i / r->fps);
         result = advance_loop(b, time, i);
         b->step_series[i] = clock_seconds() - start;
+
+        /* after an interruption the finished frames become the result */
         if (result == CUTIS_ERROR_INTERRUPTED && b->def->partial && i > 0 && !b->def->loop) {
-            /* what there is becomes the result */
             r->frame_count = i;
             r->interrupted = true;
             result = CUTIS_OK;
             break;
         }
+
+        /* what the frame is good for, and where it goes */
         if (result == CUTIS_OK) bake_verdict_frame(b, time);
         if (result == CUTIS_OK) result = bake_props_record(b, i);
         if (result == CUTIS_OK) result = bake_output_append(b);
     }
+
+    /* what needs all frames */
     if (result == CUTIS_OK && b->def->loop) bake_loop_join(b);
     if (result == CUTIS_OK) bake_props_warn(b);
     return result == CUTIS_OK ? bake_output_flush(b) : result;
@@ -618,6 +659,8 @@ static cutis_result run_all(bake *b)
     if (result == CUTIS_OK && !bake_progress(b, CUTIS_BAKE_WRITE, 0, 0) && !r->interrupted)
         result = bake_interrupted(b);
     if (result == CUTIS_OK) result = bake_output_finish(b);
+
+    /* the report */
     if (result != CUTIS_OK) return result;
     r->total_seconds = clock_seconds() - start;
     r->peak_bytes = memory_peak();
@@ -632,6 +675,8 @@ static cutis_result run_all(bake *b)
 cutis_result cutis_bake(const cutis_bake_def *def, cutis_bake_result **result, cutis_error *error)
 {
     *result = NULL;
+
+    /* an owner of what outlives the bake */
     bake_owner *owner = memory_allocate(def->allocator, 1, sizeof *owner);
     if (!owner) return error_memory(error, "a bake");
     owner->memory = arena_create(def->allocator);
@@ -644,7 +689,10 @@ cutis_result cutis_bake(const cutis_bake_def *def, cutis_bake_result **result, c
     b.path = def->output;
     if (!b.path && def->format)
         b.path = arena_format(&b.scratch, "bake%s%s", def->format[0] == '.' ? "" : ".", def->format);
+
+    /* all of it */
     b.glb = b.path && bake_is_glb(b.path);
+
     cutis_result code = run_all(&b);
 
     /* frames that stay */
@@ -654,6 +702,8 @@ cutis_result cutis_bake(const cutis_bake_def *def, cutis_bake_result **result, c
         b.result->positions = b.batch;
         b.batch = NULL;
     }
+
+    /* release what the bake alone needed */
     bake_output_close(&b);
     bake_verdict_close(&b);
     bake_unload_surface(&b);
@@ -664,6 +714,8 @@ cutis_result cutis_bake(const cutis_bake_def *def, cutis_bake_result **result, c
     cutis_character_destroy(b.owned);
     cutis_character_destroy(b.original_owned);
     arena_destroy(&b.scratch);
+
+    /* all of it or nothing */
     if (code == CUTIS_OK)
         *result = &owner->result;
     else

@@ -81,6 +81,8 @@ cutis_result bake_load_examples(bake *b, const float ***positions)
     int count = b->def->example_count;
     *positions = ARENA_ARRAY(&b->scratch, const float *, count + 1);
     if (!*positions) return error_memory(b->error, "examples");
+
+    /* the vertices of each */
     for (int i = 0; i < count; i++) {
         cutis_character *example;
         const cutis_file *file = &b->def->examples[i];
@@ -90,6 +92,8 @@ cutis_result bake_load_examples(bake *b, const float ***positions)
         (*positions)[i] = arena_copy(&b->scratch, example->positions, (size_t)vertices * 3, sizeof(float));
         cutis_character_destroy(example);
         if (!(*positions)[i]) return error_memory(b->error, "examples");
+
+        /* an example is the same mesh in another pose */
         if (vertices != b->character->vertex_count)
             return error_set(
                 b->error, CUTIS_ERROR_DATA,
@@ -113,6 +117,8 @@ cutis_result bake_rig_source(bake *b)
                                 source->data ? source->size : file.size, source->name, !source->data, &store,
                                 source->name, b->error);
     file_release(&file);
+
+    /* without it the result still stands, with plain materials */
     if (result == CUTIS_ERROR_UNSUPPORTED) {
         char text[700];
         snprintf(text, sizeof text, "materials are kept by name only: %s", b->error ? b->error->text : "");
@@ -137,8 +143,11 @@ cutis_result bake_add_prop_file(const cutis_character *character, const cutis_pr
     cutis_props *loaded;
     cutis_result code = cutis_props_load(request->name, allocator, &loaded, error);
     if (code != CUTIS_OK) return code;
+
     for (int i = 0; i < loaded->warning_count && message; i++)
         message(context, CUTIS_BAKE_WARNING, loaded->warnings[i]);
+
+    /* each where the request wants it */
     cutis_placed_prop *props = memory_allocate(allocator, (size_t)loaded->count, sizeof *props);
     double scale = request->scale > 0 ? request->scale : 1;
     for (int i = 0; i < loaded->count && props; i++) {
@@ -146,6 +155,8 @@ cutis_result bake_add_prop_file(const cutis_character *character, const cutis_pr
         for (int k = 0; k < 12; k++) props[i].place[k] *= (float)scale;
         for (int k = 0; k < 3 && request->placed; k++) props[i].place[4 * k + 3] += request->position[k];
     }
+
+    /* a character that has them */
     code = props ? cutis_character_add_props(character, props, loaded->count, allocator, result, error)
                  : error_memory(error, "props");
     memory_release(allocator, props, (size_t)loaded->count, sizeof *props);
@@ -175,11 +186,14 @@ static cutis_result extra_open(bake *b, int index)
 cutis_result bake_files_open(bake *b)
 {
     const cutis_bake_result *r = b->result;
+
     struct bake_files *files = ARENA_ARRAY(&b->scratch, struct bake_files, 1);
     if (!files) return error_memory(b->error, "a bake");
     files->extras = ARENA_ARRAY(&b->scratch, cutis_cache_writer *, b->extra_count + 1);
     if (!files->extras) return error_memory(b->error, "a bake");
     b->files = files;
+
+    /* without a path the files stay in memory */
     if (!b->def->output) {
         files->store = memory_allocate(b->def->allocator, 1, sizeof *files->store);
         if (!files->store) return error_memory(b->error, "a bake");
@@ -187,6 +201,8 @@ cutis_result bake_files_open(bake *b)
         b->owner->store = files->store;
         b->owner->release_files = store_release;
     }
+
+    /* the cache, and one beside it for each extra output */
     cutis_cache_info info = {r->vertex_count, r->frame_count, r->start, r->fps, b->character, 3};
     cutis_result result = CUTIS_OK;
     if (!b->glb) result = cache_create_in(files->store, b->path, &info, b->def->allocator, &files->writer, b->error);
@@ -221,6 +237,8 @@ static cutis_result write_morphs(bake *b)
 {
     cutis_bake_result *r = b->result;
     const cutis_bake_def *def = b->def;
+
+    /* the ways of the props */
     int prop_count = b->character->prop_count;
     cutis_moving_prop *props = ARENA_ARRAY(&b->scratch, cutis_moving_prop, prop_count + 1);
     if (!props) return error_memory(b->error, "a bake");
@@ -246,10 +264,14 @@ static cutis_result write_morphs(bake *b)
                                .context = b,
                                .jobs = b->jobs,
                                .allocator = def->allocator};
+
+    /* fit and write */
     r->has_morphs = true;
     cutis_result result = morphs_save(&morphs, b->files->store, b->path, &r->morphs, b->error);
     if (result != CUTIS_OK) return result;
     if (r->morphs.interrupted) return bake_interrupted(b);
+
+    /* what could not be taken over */
     if (r->morphs.image_count) {
         char text[500];
         bool one = r->morphs.image_count == 1;

@@ -9,6 +9,43 @@
 
 /* ---- the clip ---- */
 
+/* The rigid motion m (3 x 4) that takes pose `a` of a joint to pose `z`. False when `a` is flat. */
+static bool rigid_between(const float a[12], const float z[12], double m[12])
+{
+    double scale = 0;
+    for (int k = 0; k < 3; k++) scale += (double)a[4 * k] * (double)a[4 * k];
+    if (!(scale > 0)) return false;
+
+    /* z x inverse of a, both a rotation times one scale */
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            m[4 * i + j] = 0;
+            for (int k = 0; k < 3; k++) m[4 * i + j] += (double)z[4 * i + k] * (double)a[4 * j + k] / scale;
+        }
+        m[4 * i + 3] = (double)z[4 * i + 3];
+        for (int j = 0; j < 3; j++) m[4 * i + 3] -= m[4 * i + j] * (double)a[4 * j + 3];
+    }
+    return true;
+}
+
+/* The largest distance of a deforming joint of pose `last` from the same joint of `first` moved by m, over the size. */
+static double largest_gap(const cutis_character *c, const float *first, const float *last, const double m[12])
+{
+    double gap = 0;
+    for (int j = 0; j < c->joint_count; j++) {
+        if (!c->joints[j].deforms) continue;
+        double d2 = 0;
+        for (int i = 0; i < 3; i++) {
+            double x = m[4 * i + 3];
+            for (int k = 0; k < 3; k++) x += m[4 * i + k] * (double)first[12 * j + 4 * k + 3];
+            double d = x - (double)last[12 * j + 4 * i + 3];
+            d2 += d * d;
+        }
+        gap = MAX(gap, sqrt(d2) / (double)c->size);
+    }
+    return gap;
+}
+
 /*
  * Whether the clip ends in the pose it began with, perhaps elsewhere: then `travel` is the rigid motion in between.
  * Returns the largest gap of a joint that remains, over the size.
@@ -16,8 +53,11 @@
 static double find_travel(bake *b)
 {
     const cutis_character *c = b->character;
+
+    /* the clip's first and last pose */
     size_t floats = 12 * (size_t)c->joint_count;
-    float *first = ARENA_ARRAY(&b->scratch, float, floats + 1), *last = ARENA_ARRAY(&b->scratch, float, floats + 1);
+    float *first = ARENA_ARRAY(&b->scratch, float, floats + 1);
+    float *last = ARENA_ARRAY(&b->scratch, float, floats + 1);
     if (!first || !last) return 0;
     cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].start, first);
     cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].end, last);
@@ -26,34 +66,11 @@ static double find_travel(bake *b)
 
     /* No travel at all, or that of one of the first joints. */
     for (int root = -1; root < c->joint_count && root < 8; root++) {
-        double m[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, gap = 0;
-        if (root >= 0) {
-            const float *a = first + 12 * root, *z = last + 12 * root;
-            double scale = 0;
-            for (int k = 0; k < 3; k++) scale += (double)a[4 * k] * (double)a[4 * k];
-            if (!(scale > 0)) continue;
+        double m[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+        if (root >= 0 && !rigid_between(first + 12 * root, last + 12 * root, m)) continue;
 
-            /* z x inverse of a, both a rotation times one scale */
-            for (int i = 0; i < 3; i++) {
-                for (int j = 0; j < 3; j++) {
-                    m[4 * i + j] = 0;
-                    for (int k = 0; k < 3; k++) m[4 * i + j] += (double)z[4 * i + k] * (double)a[4 * j + k] / scale;
-                }
-                m[4 * i + 3] = (double)z[4 * i + 3];
-                for (int j = 0; j < 3; j++) m[4 * i + 3] -= m[4 * i + j] * (double)a[4 * j + 3];
-            }
-        }
-        for (int j = 0; j < c->joint_count; j++) {
-            if (!c->joints[j].deforms) continue;
-            double d2 = 0;
-            for (int i = 0; i < 3; i++) {
-                double x = m[4 * i + 3];
-                for (int k = 0; k < 3; k++) x += m[4 * i + k] * (double)first[12 * j + 4 * k + 3];
-                double d = x - (double)last[12 * j + 4 * i + 3];
-                d2 += d * d;
-            }
-            gap = MAX(gap, sqrt(d2) / (double)c->size);
-        }
+        /* travel has to pay: standing still is preferred to a small gain */
+        double gap = largest_gap(c, first, last, m);
         if (gap < 0.5 * best || (root >= 0 && best > 1e-4 && gap < best)) {
             best = gap;
             b->travels = root >= 0;
@@ -106,11 +123,15 @@ static cutis_track close_track(arena *memory, const cutis_track *track, float en
     if (!times || !values) return *track;
     memcpy(times, track->times, count * sizeof *times);
     memcpy(values, track->values, count * row * sizeof *values);
+
+    /* a track that ends early holds its last value until the clip's end */
     if (times[count - 1] < end - 1e-6f) { /* held until the end */
         times[count] = end;
         memcpy(values + count * row, values + (count - 1) * row, row * sizeof *values);
         count++;
     }
+
+    /* then its first value again */
     times[count] = (float)((double)end + interval);
     memcpy(values + count * row, track->values, row * sizeof *values);
     cutis_track closed = *track;
@@ -126,6 +147,7 @@ static cutis_track close_track(arena *memory, const cutis_track *track, float en
  */
 static cutis_result close_clip(bake *b, double interval)
 {
+    /* its tracks, closed */
     const cutis_character *c = b->character;
     const cutis_clip *clip = &c->clips[b->clip];
     cutis_clip *clips = arena_copy(&b->scratch, c->clips, (size_t)c->clip_count, sizeof *clips);
@@ -133,6 +155,8 @@ static cutis_result close_clip(bake *b, double interval)
     for (int t = 0; tracks && t < clip->track_count; t++)
         tracks[t] = close_track(&b->scratch, &clip->tracks[t], clip->end, interval);
     if (b->scratch.failed) return error_memory(b->error, "a loop");
+
+    /* a character with the closed clip in place of the given one */
     clips[b->clip].tracks = tracks;
     cutis_character given = *c, *closed = NULL;
     given.clips = clips;
@@ -198,7 +222,9 @@ cutis_result bake_loop_find(bake *b)
     if (r->substep == 0) return CUTIS_OK;
     cutis_result result = cutis_state_create(b->model, b->def->allocator, &b->seam, b->error);
     if (result != CUTIS_OK) return result;
-    b->motion.lead_in = 0; /* from here on time counts from the start of the period */
+
+    /* from here on time counts from the start of the period */
+    b->motion.lead_in = 0;
     cutis_loop_def def = {.motion = {&b->motion, bake_motion_sample},
                           .period = b->period,
                           .travel = b->travels ? b->travel : NULL,
@@ -210,6 +236,8 @@ cutis_result bake_loop_find(bake *b)
                           .jobs = b->jobs};
     memcpy(def.acceleration, b->def->acceleration, sizeof def.acceleration);
     memcpy(def.wind, b->def->wind, sizeof def.wind);
+
+    /* the search takes the place of a longer lead-in */
     double start = clock_seconds();
     result = cutis_state_find_loop(b->model, b->state, &def, b->def->allocator, &r->loop, b->error);
     r->lead_in_seconds += clock_seconds() - start;
@@ -222,10 +250,12 @@ cutis_result bake_loop_find(bake *b)
  */
 void bake_loop_join(bake *b)
 {
+    /* the largest distance between end and start, as far as the character has not travelled */
     cutis_bake_result *r = b->result;
     size_t floats = 3 * (size_t)r->vertex_count;
     float *first = b->batch, *last = b->batch + (size_t)(r->frame_count - 1) * floats;
     double largest = 0;
+
     for (size_t i = 0; i < floats; i += 3) {
         double d2 = 0;
         for (int k = 0; k < 3; k++) {
@@ -240,6 +270,7 @@ void bake_loop_join(bake *b)
         }
         largest = MAX(largest, d2);
     }
+
     double seam = sqrt(largest) / (double)b->character->size;
     r->loop.position_seam = MAX(MAX(r->loop.position_seam, seam), b->jump);
     r->loop.closed = r->loop.position_seam <= CUTIS_BAKE_SEAM_POSITION &&

@@ -12,10 +12,14 @@ static cutis_result open_extras(bake *b)
 {
     const char *list = b->def->outputs;
     if (!list || !*list || !b->path) return CUTIS_OK;
+
+    /* room for all of the list */
     int capacity = 1;
     for (const char *at = list; *at; at++) capacity += *at == ',';
     b->extras = ARENA_ARRAY(&b->scratch, bake_extra, capacity);
     if (!b->extras) return error_memory(b->error, "a bake");
+
+    /* each by its name, as the model has it at rest */
     for (const char *at = list; *at;) {
         cutis_output output;
         int length = (int)strcspn(at, ",");
@@ -59,6 +63,7 @@ cutis_result bake_output_open(bake *b)
             memory_allocate(def->allocator, (size_t)b->batch_capacity * (size_t)b->texcoord_floats, sizeof(float));
         if (!b->texcoords) return error_memory(b->error, "the frames of a bake");
     }
+
     cutis_result result = open_extras(b);
     return result == CUTIS_OK && b->path && !b->late ? bake_files_open(b) : result;
 }

@@ -40,14 +40,20 @@ static cutis_result record_prop(bake *b, int index, int frame)
     bake_prop *p = &b->props[index];
     cutis_prop_state now;
     cutis_state_prop(b->model, b->state, index, &now);
+
+    /* place and force */
     for (int k = 0; k < 3; k++) {
         p->end[k] = now.transform[4 * k + 3];
         if (frame == 0) p->start[k] = p->end[k];
         p->force[k] = now.force[k];
     }
+
+    /* whether it took part at all */
     bool moved = p->end[0] != p->start[0] || p->end[1] != p->start[1] || p->end[2] != p->start[2];
     bool given = b->character->props[index].role != CUTIS_PROP_COLLIDER;
     if (given && (moved || now.vertex_count > 0)) b->result->props_moved = true;
+
+    /* the worst of all frames */
     if ((double)now.penetration > p->penetration) p->penetration = (double)now.penetration;
     if (now.crossings > p->crossings) p->crossings = now.crossings;
     if (frame == 0) p->bone = -1;
@@ -99,6 +105,8 @@ static void record_touch(bake *b, int frame)
     for (int p = 0; p < c->point_count; p++)
         for (int k = 0; k < 3 && b->regions[p] >= 0; k++)
             b->touches[b->regions[p]].sum[k] += (double)touch.values[3 * (size_t)c->point_vertices[p] + (size_t)k];
+
+    /* the largest force on each region, and when */
     for (int j = 0; j < c->joint_count; j++) {
         const double *f = b->touches[j].sum;
         double length = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);

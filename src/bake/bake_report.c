@@ -25,6 +25,8 @@ enum {
 static void list_figures(const cutis_bake_result *r, cutis_figure figures[FIGURE_COUNT])
 {
     const double none = (double)NAN;
+
+    /* of the bake itself */
     const double own[COUNT_OF(own_figures)] = {r->frame_count,
                                                r->step_median * 1e3,
                                                r->step_max * 1e3,
@@ -37,6 +39,8 @@ static void list_figures(const cutis_bake_result *r, cutis_figure figures[FIGURE
                                                r->has_morphs ? (double)r->morphs.file_bytes : none,
                                                r->has_loop ? r->loop.position_seam : none,
                                                r->has_loop ? r->loop.velocity_seam : none};
+
+    /* all of them: quality, the bake, the verdict */
     cutis_quality_figures(&r->quality, figures);
     for (int i = 0; i < COUNT_OF(own_figures); i++)
         figures[CUTIS_QUALITY_FIGURES + i] = (cutis_figure){own_figures[i], own[i]};
@@ -51,10 +55,14 @@ cutis_result bake_checks_open(bake *b)
     cutis_bake_result *r = b->result;
     const char *text = b->def->checks;
     if (!text) return CUTIS_OK;
+
+    /* the names that bounds may have */
     cutis_figure figures[FIGURE_COUNT];
     const char *names[FIGURE_COUNT];
     list_figures(r, figures);
     for (int i = 0; i < FIGURE_COUNT; i++) names[i] = figures[i].name;
+
+    /* the bounds */
     int capacity = 1, count;
     for (const char *c = text; *c; c++) capacity += *c == ',';
     cutis_check *checks = ARENA_ARRAY(b->memory, cutis_check, capacity);
@@ -217,11 +225,15 @@ static void report_settings(json_text *j, const bake *b)
 static void report_timings(json_text *j, const bake *b)
 {
     const cutis_bake_result *r = b->result;
+
+    /* each stage of the bake */
     json_open(j, "timings", '{');
     json_put_real(j, "load_ms", r->load_seconds * 1e3);
     json_put_real(j, "build_ms", r->build_seconds * 1e3);
     json_put_real(j, "lead_in_ms", r->lead_in_seconds * 1e3);
     json_put_real(j, "total_ms", r->total_seconds * 1e3);
+
+    /* a frame */
     json_open(j, "step_ms", '{');
     json_put_real(j, "min", r->step_min * 1e3);
     json_put_real(j, "median", r->step_median * 1e3);
@@ -260,25 +272,35 @@ static void report_loop(json_text *j, const bake *b)
 static void report_quality(json_text *j, const cutis_bake_result *r)
 {
     const cutis_quality *q = &r->quality;
+
+    /* what was measured */
     json_open(j, "quality", '{');
     json_put_integer(j, "frames", q->frames);
     json_put_real(j, "fps", r->fps);
     json_put_integer(j, "vertices", q->vertices);
     json_put_real(j, "size", q->size);
     json_put_real(j, "volume_rest", q->volume_rest);
+
+    /* volume */
     json_put_real(j, "volume_error_max", q->volume_error_max);
     json_put_real(j, "volume_error_mean", q->volume_error_mean);
     json_put_real(j, "volume_min_ratio", q->volume_min_ratio);
     json_put_real(j, "volume_union", q->volume_union);
+
+    /* self-intersection */
     json_put_integer(j, "self_intersections_rest", q->self_intersections_rest);
     json_put_integer(j, "self_intersections_max", q->self_intersections_max);
     json_put_real(j, "self_intersections_mean", q->self_intersections_mean);
+
+    /* shape */
     json_put_real(j, "stretch_p99", q->stretch_p99);
     json_put_real(j, "area_distortion_p99", q->area_distortion_p99);
     json_put_real(j, "acceleration_rms", q->acceleration_rms);
     json_put_real(j, "min_section_ratio", q->min_section_ratio);
     json_put_real(j, "penetration_max", q->penetration_max);
     json_put_integer(j, "non_finite", q->non_finite);
+
+    /* where to look */
     put_frame(j, "worst_volume_frame", q->worst_volume_frame);
     put_frame(j, "worst_intersection_frame", q->worst_intersection_frame);
     put_frame(j, "worst_section_frame", q->worst_section_frame);
@@ -291,14 +313,20 @@ static void report_verdict(json_text *j, const bake *b)
     static const char *const levels[] = {"good", "look", "bad"};
     const cutis_verdict *v = &b->result->verdict;
     const cutis_character *c = b->character;
+
+    /* the judgement in a word and a sentence */
     json_open(j, "verdict", '{');
     json_put_string(j, "level", levels[v->level], -1);
     json_put_string(j, "text", v->text, -1);
+
+    /* its figures */
     json_open(j, "figures", '{');
     for (int i = 0; i < CUTIS_HARM_COUNT; i++) json_put_real(j, cutis_harm_name((cutis_harm)i), v->figures[i]);
     json_close(j, '}');
     json_put_integer(j, "intersections", v->intersections);
     json_put_integer(j, "intersections_linear", v->reference_intersections);
+
+    /* what led to it, and where */
     json_open(j, "findings", '[');
     for (int i = 0; i < v->finding_count; i++) {
         const cutis_finding *f = &v->findings[i];
@@ -354,11 +382,15 @@ static void report_subject(json_text *j, const bake *b)
 {
     const cutis_bake_result *r = b->result;
     const cutis_character *c = b->character;
+
+    /* files */
     json_put_integer(j, "schema", SCHEMA);
     json_put_string(j, "version", cutis_version(), -1);
     json_put_string(j, "input", b->def->source.name ? b->def->source.name : c->name, -1);
     json_put_string(j, "output", b->path, -1);
     json_put_string(j, "solver", b->solver, -1);
+
+    /* the character */
     json_open(j, "character", '{');
     json_put_string(j, "name", c->name, -1);
     json_put_integer(j, "vertices", c->vertex_count);
@@ -367,6 +399,8 @@ static void report_subject(json_text *j, const bake *b)
     json_put_integer(j, "joints", c->joint_count);
     json_put_real(j, "size", (double)c->size);
     json_close(j, '}');
+
+    /* the motion */
     json_put_string(j, "clip", r->clip, -1);
     json_put_integer(j, "frames", r->frame_count);
     if (r->interrupted) json_put_bool(j, "interrupted", true);
@@ -375,6 +409,8 @@ static void report_subject(json_text *j, const bake *b)
     json_put_real(j, "lead_in", r->lead_in);
     json_put_real(j, "substep", r->substep);
     json_put_integer(j, "threads", r->threads);
+
+    /* the model */
     if (r->element) json_put_integer(j, r->element, r->element_count);
     if (r->body_points > 0) json_put_integer(j, "body_points", r->body_points);
     if (r->rigid_pieces > 0) json_put_integer(j, "rigid_pieces", r->rigid_pieces);
@@ -420,6 +456,7 @@ const char *bake_report_make(bake *b)
     if (r->check_count) report_checks(j, r);
     if (r->has_morphs) report_morphs(j, &r->morphs);
     json_put_string(j, "hash", hash, -1);
+
     json_open(j, "warnings", '[');
     for (int i = 0; b->def->character && i < b->def->character->warning_count; i++)
         json_put_string(j, NULL, b->def->character->warnings[i], -1);

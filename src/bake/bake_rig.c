@@ -10,17 +10,23 @@ cutis_result bake_rig(bake *b, const float *const *examples)
 {
     cutis_rig *rig = NULL;
     cutis_rig_def def = cutis_rig_def_default();
+
+    /* skeleton and weights, from the example poses where there are any */
     def.character = b->character;
     def.poses = examples;
     def.pose_count = b->def->example_count;
     def.allocator = b->def->allocator;
     cutis_result result = cutis_rig_create(&def, &rig, b->error);
     if (result != CUTIS_OK) return result;
+
+    /* what was recognised */
     for (int i = 0; i < rig->sentence_count; i++) {
         char text[600];
         snprintf(text, sizeof text, "  rig: %.550s", rig->sentences[i]);
         bake_say(b, CUTIS_BAKE_NOTE, text);
     }
+
+    /* the rig's character is the bake's from here on */
     cutis_character *made;
     result = cutis_character_create(rig->character, b->def->allocator, &made, b->error);
     cutis_rig_destroy(rig);

@@ -18,9 +18,12 @@ cutis_result bake_verdict_open(bake *b)
 
     /* linear skinning itself has nothing to be judged by */
     if (def->no_verdict || (is_reference(b) && !b->surface)) return CUTIS_OK;
+
     double start = clock_seconds();
     cutis_result result =
         cutis_judge_create(b->character, b->result->frame_count, b->jobs, def->allocator, &b->judge, b->error);
+
+    /* what it is judged against: the given surface, or linear skinning */
     if (result == CUTIS_OK && b->surface) {
         b->reference_surface = ARENA_ARRAY(&b->scratch, float, 3 * (size_t)b->character->vertex_count);
         if (!b->reference_surface) result = error_memory(b->error, "a verdict");

@@ -50,11 +50,15 @@ static void put_quoted(json_text *j, const char *text, size_t length)
         const unsigned char *c = (const unsigned char *)text + i;
         int count = sequence_length(c, length - i);
         char escape[8];
+
+        /* broken UTF-8 */
         if (count == 0) {
             put_text(j, "?");
             i++;
             continue;
         }
+
+        /* JSON's escapes */
         if (*c == '"' || *c == '\\')
             snprintf(escape, sizeof escape, "\\%c", *c);
         else if (*c == '\n')
@@ -63,6 +67,7 @@ static void put_quoted(json_text *j, const char *text, size_t length)
             snprintf(escape, sizeof escape, "\\u%04X", *c);
         else
             escape[0] = 0;
+
         if (escape[0])
             put_text(j, escape);
         else

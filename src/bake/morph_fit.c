@@ -79,6 +79,8 @@ static void vertex_blend(const fit_work *w, int frame, int v, float a[9], float 
     float m[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     int first = c->influence_first ? c->influence_first[v] : 0,
         end = c->influence_first ? c->influence_first[v + 1] : 0;
+
+    /* the blend of the joints' skin matrices */
     if (first < end) {
         const float *skin = w->skin + (size_t)frame * (size_t)c->joint_count * 12;
         memset(m, 0, sizeof m);
@@ -88,14 +90,20 @@ static void vertex_blend(const fit_work *w, int frame, int v, float a[9], float 
             for (int e = 0; e < 12; e++) m[e] += weight * s[e];
         }
     }
+
+    /* the rest place under the character's own morphs */
     vec3 rest = vec3_load(c->positions + 3 * (size_t)v);
     for (int k = 0; k < c->morph_count; k++) {
         float weight = w->own_weights[(size_t)frame * (size_t)c->morph_count + (size_t)k];
         if (weight != 0) rest = vec3_madd(rest, vec3_load(c->morphs[k].deltas + 3 * (size_t)v), weight);
     }
+
+    /* the distance to the frame */
     vec3 shown = mat34_point(m, rest);
     const float *wanted = w->def->frames + ((size_t)frame * (size_t)w->vertices + (size_t)v) * 3;
-    residual[0] = wanted[0] - shown.x, residual[1] = wanted[1] - shown.y, residual[2] = wanted[2] - shown.z;
+    residual[0] = wanted[0] - shown.x;
+    residual[1] = wanted[1] - shown.y;
+    residual[2] = wanted[2] - shown.z;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) a[3 * i + j] = m[4 * i + j];
 }
@@ -104,6 +112,8 @@ static void vertex_blend(const fit_work *w, int frame, int v, float a[9], float 
 static bool blend_unskin(const float a[9], const float r[3], double flat, float d[3])
 {
     double norm2 = 0, n[6], g[3];
+
+    /* how far the matrix is from flattening space: 1 for a rotation */
     for (int i = 0; i < 9; i++) norm2 += (double)a[i] * (double)a[i];
     double scale = sqrt(norm2 / 3);
     double det = (double)a[0] * ((double)a[4] * (double)a[8] - (double)a[5] * (double)a[7]) -
@@ -111,6 +121,8 @@ static bool blend_unskin(const float a[9], const float r[3], double flat, float 
                  (double)a[2] * ((double)a[3] * (double)a[7] - (double)a[4] * (double)a[6]);
     double soundness = scale > 0 ? fabs(det) / (scale * scale * scale) : 0;
     bool is_flat = soundness < flat;
+
+    /* damp what is nearly flat */
     double lambda = 0;
     if (is_flat) lambda = DAMPING * scale * (1 - soundness / flat);
     d[0] = d[1] = d[2] = 0;
@@ -132,6 +144,8 @@ static bool blend_unskin(const float a[9], const float r[3], double flat, float 
         n[4] += (double)a[3 * k] * (double)a[3 * k + 2];
         n[5] += (double)a[3 * k + 1] * (double)a[3 * k + 2];
     }
+
+    /* Cramer's rule on the symmetric system */
     double cx = n[1] * n[2] - n[5] * n[5], cy = n[4] * n[5] - n[3] * n[2], cz = n[3] * n[5] - n[4] * n[1];
     double determinant = n[0] * cx + n[3] * cy + n[4] * cz;
     if (!(determinant > 0)) return true;
@@ -139,6 +153,7 @@ static bool blend_unskin(const float a[9], const float r[3], double flat, float 
     d[0] = (float)((cx * g[0] + cy * g[1] + cz * g[2]) / determinant);
     d[1] = (float)((cy * g[0] + dy * g[1] + dz * g[2]) / determinant);
     d[2] = (float)((cz * g[0] + dz * g[1] + ez * g[2]) / determinant);
+
     for (int k = 0; k < 3; k++)
         if (!(fabsf(d[k]) < 1e15f)) d[k] = 0;
     return is_flat;
@@ -183,6 +198,7 @@ static void multiply_rows(void *context, int begin, int end)
         const float *row = w->x + (size_t)f * (size_t)w->columns;
         double *y = w->y + (size_t)f * side;
         memset(y, 0, side * sizeof *y);
+
         for (int from = 0; from < w->columns; from += 256) {
             float sum[SIDE_LIMIT] = {0};
             int to = MIN(from + 256, w->columns);
@@ -201,9 +217,13 @@ static void multiply_rows(void *context, int begin, int end)
 static void orthonormalize(fit_work *w)
 {
     size_t side = (size_t)w->side;
+
     for (size_t k = 0; k < side; k++) {
+        /* the column's own length */
         double before = 0;
         for (int f = 0; f < w->frames; f++) before += w->y[(size_t)f * side + k] * w->y[(size_t)f * side + k];
+
+        /* take away the columns before it */
         for (int pass = 0; pass < 2; pass++) {
             for (size_t j = 0; j < k; j++) {
                 double dot = 0;
@@ -211,6 +231,8 @@ static void orthonormalize(fit_work *w)
                 for (int f = 0; f < w->frames; f++) w->y[(size_t)f * side + k] -= dot * w->y[(size_t)f * side + j];
             }
         }
+
+        /* unit length, unless nothing but rounding is left */
         double after = 0;
         for (int f = 0; f < w->frames; f++) after += w->y[(size_t)f * side + k] * w->y[(size_t)f * side + k];
         double factor = after > 1e-14 * before && after > 0 ? 1 / sqrt(after) : 0;
@@ -224,6 +246,7 @@ static void jacobi(double *a, double *v, int n)
 {
     for (int i = 0; i < n * n; i++) v[i] = i / n == i % n;
     for (int sweep = 0; sweep < 30; sweep++) {
+        /* done when nothing is left off the diagonal */
         double off = 0, all = 0;
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) {
@@ -231,6 +254,8 @@ static void jacobi(double *a, double *v, int n)
                 all += a[i * n + j] * a[i * n + j];
             }
         if (off <= 1e-26 * all) return;
+
+        /* a rotation for each pair, which zeroes its entry */
         for (int p = 0; p < n; p++) {
             for (int q = p + 1; q < n; q++) {
                 double apq = a[p * n + q];
@@ -262,6 +287,8 @@ static void rotate_to_components(fit_work *w)
     int n = w->side;
     double gram[SIDE_LIMIT * SIDE_LIMIT] = {0}, vectors[SIDE_LIMIT * SIDE_LIMIT];
     int order[SIDE_LIMIT];
+
+    /* lengths and angles of the columns of b */
     for (int from = 0; from < w->columns; from++) {
         const float *b = w->b + (size_t)from * (size_t)n;
         for (int i = 0; i < n; i++)
@@ -269,12 +296,16 @@ static void rotate_to_components(fit_work *w)
     }
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++) gram[i * n + j] = gram[j * n + i];
+
+    /* its axes, longest first */
     jacobi(gram, vectors, n);
     for (int i = 0; i < n; i++) { /* insertion sort: ties keep their order */
         int at = i;
         for (; at > 0 && gram[order[at - 1] * n + order[at - 1]] < gram[i * n + i]; at--) order[at] = order[at - 1];
         order[at] = i;
     }
+
+    /* both tables in these axes */
     size_t rows[2] = {(size_t)w->frames, (size_t)w->columns};
     float *tables[2] = {w->q, w->b};
     for (int t = 0; t < 2; t++) {
@@ -321,14 +352,19 @@ static void measure_frames(void *context, int begin, int end)
     for (int f = begin; f < end; f++) {
         double *sums = w->frame_sums + (size_t)f * (size_t)levels, *largest = w->frame_max + (size_t)f * (size_t)levels;
         const float *weights = w->count > 0 ? w->weights + (size_t)f * (size_t)w->count : NULL;
+
+        /* the targets that this frame uses */
         int used[REFIT_LIMIT], used_count = 0;
         for (int k = 0; k < w->count && !w->levels; k++)
             if (weights[k] != 0 && used_count < REFIT_LIMIT) used[used_count++] = k;
         for (int i = 0; i < levels; i++) sums[i] = largest[i] = 0;
+
         for (int v = 0; v < w->vertices; v++) {
             float a[9], r[3];
             vertex_blend(w, f, v, a, r);
             vec3 sum = {0, 0, 0};
+
+            /* add targets one by one, or all of them at once */
             for (int k = 0; k < (w->levels ? levels : 1); k++) {
                 if (w->levels && k > 0)
                     sum =
@@ -336,6 +372,8 @@ static void measure_frames(void *context, int begin, int end)
                 for (int i = 0; !w->levels && i < used_count; i++)
                     sum = vec3_madd(sum, vec3_load(w->deltas + (size_t)used[i] * plane + 3 * (size_t)v),
                                     weights[used[i]]);
+
+                /* distance that remains */
                 double squared = 0;
                 for (int i = 0; i < 3; i++) {
                     double e = (double)r[i] - ((double)a[3 * i] * (double)sum.x + (double)a[3 * i + 1] * (double)sum.y +
@@ -392,9 +430,12 @@ static void measure_vertices(void *context, int begin, int end)
             const float *weights = w->weights + (size_t)f * (size_t)w->count;
             float a[9], r[3];
             vertex_blend(w, f, v, a, r);
+
+            /* where the targets put it */
             vec3 sum = {0, 0, 0};
             for (int k = 0; k < w->count; k++)
                 sum = vec3_madd(sum, vec3_load(w->deltas + (size_t)k * plane + 3 * (size_t)v), weights[k]);
+
             double squared = 0;
             for (int i = 0; i < 3; i++) {
                 float e = r[i] - (a[3 * i] * sum.x + a[3 * i + 1] * sum.y + a[3 * i + 2] * sum.z);
@@ -426,6 +467,8 @@ static void refit_vertex(fit_work *w, int v)
     double matrix[REFIT_LIMIT * REFIT_LIMIT], right[REFIT_LIMIT];
     memset(matrix, 0, (size_t)n * (size_t)n * sizeof *matrix);
     memset(right, 0, (size_t)n * sizeof *right);
+
+    /* normal equations of the targets' deltas at this vertex, summed over the frames */
     for (int f = 0; f < w->frames; f++) {
         const float *weights = w->weights + (size_t)f * (size_t)count;
         float a[9], r[3];
@@ -433,6 +476,7 @@ static void refit_vertex(fit_work *w, int v)
         vertex_blend(w, f, v, a, r);
         for (int i = 0; i < 9; i++) a[i] *= w->frame_scales[f];
         for (int i = 0; i < 3; i++) r[i] *= w->frame_scales[f];
+
         for (int i = 0; i < 3; i++) {
             atr[i] = 0;
             for (int k = 0; k < 3; k++) atr[i] += (double)a[3 * k + i] * (double)r[k];
@@ -441,6 +485,7 @@ static void refit_vertex(fit_work *w, int v)
                 for (int k = 0; k < 3; k++) ata[3 * i + j] += (double)a[3 * k + i] * (double)a[3 * k + j];
             }
         }
+
         for (int p = 0; p < count; p++) {
             double wp = (double)weights[p];
             for (int i = 0; i < 3; i++) right[3 * p + i] += wp * atr[i];
@@ -451,12 +496,14 @@ static void refit_vertex(fit_work *w, int v)
             }
         }
     }
+
     double trace = 0;
     for (int i = 0; i < n; i++) trace += matrix[i * n + i];
 
     /* Large enough that no direction which all frames leave open is followed far. */
     for (int i = 0; i < n; i++) matrix[i * n + i] += 1e-5 * trace / n;
     if (!cholesky_solve(matrix, right, n)) return;
+
     for (int p = 0; p < count; p++)
         for (int i = 0; i < 3; i++)
             w->refit[((size_t)p * (size_t)w->vertices + (size_t)v) * 3 + (size_t)i] = (float)right[3 * p + i];
@@ -486,6 +533,8 @@ static void refit_frames(void *context, int begin, int end)
     size_t plane = 3 * (size_t)w->vertices;
     for (int f = begin; f < end; f++) {
         double matrix[SIDE_LIMIT * SIDE_LIMIT] = {0}, right[SIDE_LIMIT] = {0};
+
+        /* normal equations of the frame's weights, summed over the vertices */
         for (int v = 0; v < w->vertices; v++) {
             float a[9], r[3], rows[3][SIDE_LIMIT], scale = w->vertex_scales[v];
             vertex_blend(w, f, v, a, r);
@@ -501,6 +550,8 @@ static void refit_frames(void *context, int begin, int end)
                     for (int q = 0; q <= p; q++) matrix[p * n + q] += value * (double)rows[i][q];
                 }
         }
+
+        /* slightly regularised, for targets that are nearly alike */
         double trace = 0;
         for (int i = 0; i < n; i++) trace += matrix[i * n + i];
         for (int i = 0; i < n; i++) matrix[i * n + i] += 1e-9 * trace / n;
@@ -514,6 +565,8 @@ static void weights_invert(fit_work *w)
 {
     int n = w->count;
     double gram[SIDE_LIMIT * SIDE_LIMIT], column[SIDE_LIMIT], trace = 0;
+
+    /* the Gram matrix of the weights */
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             double sum = 0;
@@ -523,8 +576,12 @@ static void weights_invert(fit_work *w)
                        (double)w->weights[(size_t)f * (size_t)n + (size_t)j];
             gram[i * n + j] = sum;
         }
+
+    /* slightly regularised */
     for (int i = 0; i < n; i++) trace += gram[i * n + i];
     for (int i = 0; i < n; i++) gram[i * n + i] += 1e-6 * trace / n;
+
+    /* solve it for each frame */
     w->side = n;
     for (int f = 0; f < w->frames; f++) {
         double factor[SIDE_LIMIT * SIDE_LIMIT];
@@ -544,11 +601,16 @@ static void weights_invert(fit_work *w)
 static void weigh_components(fit_work *w, int limit, float *deltas, float *weights, float *next_deltas,
                              float *next_weights, morph_fit *fit)
 {
+    /* start from the components */
     double best = HUGE_VAL, goal = w->def->tolerance * (1 - THIN);
     memcpy(next_deltas, deltas, (size_t)limit * (size_t)w->columns * sizeof(float));
     memcpy(next_weights, weights, (size_t)w->frames * (size_t)limit * sizeof(float));
-    w->deltas = w->refit = next_deltas, w->weights = w->frame_weights = next_weights;
+    w->deltas = next_deltas;
+    w->refit = next_deltas;
+    w->weights = next_weights;
+    w->frame_weights = next_weights;
     for (int round = 0; round <= ROUNDS && !is_interrupted(w); round++) {
+        /* weigh what is far off more, and fit frames and targets in turn */
         if (round > 0) {
             weigh(w);
             parallel_for(w->def->jobs, w->frames, FRAME_GRAIN, refit_frames, w);
@@ -559,8 +621,11 @@ static void weigh_components(fit_work *w, int limit, float *deltas, float *weigh
                     next_deltas[(size_t)k * (size_t)w->columns + (size_t)i] =
                         w->b[(size_t)i * (size_t)limit + (size_t)k];
         }
+
         if (fit->flat_blends > 0) parallel_for(w->def->jobs, w->vertices, VERTEX_GRAIN, refit_vertices, w);
         measure(w, false, fit);
+
+        /* keep the best */
         if (fit->max < best) {
             best = fit->max;
             memcpy(deltas, next_deltas, (size_t)limit * (size_t)w->columns * sizeof(float));
@@ -579,6 +644,7 @@ static cutis_result unskin_normals(fit_work *w, arena *scratch, cutis_error *err
     float *points = ARENA_ARRAY(scratch, float, (size_t)c->point_count * 3);
     float *rest = ARENA_ARRAY(scratch, float, w->columns), *posed = ARENA_ARRAY(scratch, float, w->columns);
     if (scratch->failed) return error_memory(error, "morph targets");
+
     character_normals(c, c->positions, points, rest);
     for (int f = 0; f < w->frames; f++) {
         float *row = w->x + (size_t)f * (size_t)w->columns;
@@ -629,6 +695,8 @@ static cutis_result finish_targets(const fit_work *w, const float *weights, bool
     size_t count = (size_t)fit->count, columns = (size_t)w->columns, frames = (size_t)w->frames;
     float offsets[SIDE_LIMIT], scales[SIDE_LIMIT];
     bool add = false;
+
+    /* range of each target's weights */
     for (size_t k = 0; k < count; k++) {
         float low = weights[k], high = low;
         for (size_t f = 1; f < frames; f++) {
@@ -641,6 +709,8 @@ static cutis_result finish_targets(const fit_work *w, const float *weights, bool
         if (scales[k] == 0) scales[k] = 1;
         add |= offsets[k] != 0;
     }
+
+    /* weights from 0 to 1 */
     size_t all = count + add;
     fit->count = (int)all;
     fit->weights = ARENA_ARRAY(memory, float, frames *all);
@@ -650,6 +720,8 @@ static cutis_result finish_targets(const fit_work *w, const float *weights, bool
             fit->weights[f * all + k] = (weights[f * count + k] - offsets[k]) / scales[k];
         if (add) fit->weights[f * all + count] = 1;
     }
+
+    /* deltas to match, without those too short to be seen */
     float thin = (float)(THIN * w->def->tolerance / fit->count);
     for (int v = 0; v < w->vertices; v++) {
         vec3 constant = vec3_make(0, 0, 0);
@@ -682,6 +754,55 @@ static cutis_result fit_exact(fit_work *w, arena *memory, arena *scratch, morph_
     return result;
 }
 
+/* Principal components of the residuals: the longest as targets (limit x columns) with weights (frames x limit). */
+static void components_take(fit_work *w, int limit, float *deltas, float *weights)
+{
+    size_t side = (size_t)w->side;
+    for (int f = 0; f < w->frames; f++) w->frame_scales[f] = 1;
+    for (int v = 0; v < w->vertices; v++) w->vertex_scales[v] = 1;
+    find_components(w);
+
+    /* w->b and w->q hold a few more than are wanted, a vertex or a frame in a row */
+    for (int k = 0; k < limit; k++)
+        for (int i = 0; i < w->columns; i++)
+            deltas[(size_t)k * (size_t)w->columns + (size_t)i] = w->b[(size_t)i * side + (size_t)k];
+    for (int f = 0; f < w->frames; f++)
+        for (int k = 0; k < limit; k++)
+            weights[(size_t)f * (size_t)limit + (size_t)k] = w->q[(size_t)f * side + (size_t)k];
+    w->deltas = deltas;
+    w->weights = weights;
+    w->count = limit;
+}
+
+/* The first fit->count of `limit` targets become the result. refit: fit them once more where the blend is flat. */
+static cutis_result components_give(fit_work *w, int limit, const float *deltas, const float *weights, bool refit,
+                                    arena *memory, arena *scratch, morph_fit *fit, cutis_error *error)
+{
+    size_t count = (size_t)fit->count, columns = (size_t)w->columns;
+
+    /* room, also for the target that finish_targets may add */
+    fit->deltas = ARENA_ARRAY(memory, float, (count + 1) * columns);
+    if (w->def->normals) fit->normals = ARENA_ARRAY(memory, float, (count + 1) * columns);
+    float *chosen = ARENA_ARRAY(scratch, float, (size_t)w->frames *count);
+    if (memory->failed || scratch->failed) return error_memory(error, "morph targets");
+
+    /* the targets and their weights */
+    memcpy(fit->deltas, deltas, count * columns * sizeof(float));
+    for (size_t f = 0; f < (size_t)w->frames; f++)
+        memcpy(chosen + f * count, weights + f * (size_t)limit, count * sizeof(float));
+    w->count = fit->count;
+    w->weights = chosen;
+    w->refit = fit->deltas;
+    if (refit) parallel_for(w->def->jobs, w->vertices, VERTEX_GRAIN, refit_vertices, w);
+    cutis_result result = finish_targets(w, chosen, w->def->limit > 1, memory, fit, error);
+    if (result != CUTIS_OK || !w->def->normals) return result;
+
+    /* normals, with the same weights */
+    result = unskin_normals(w, scratch, error);
+    if (result == CUTIS_OK) fit_normals(w, fit);
+    return result;
+}
+
 static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, morph_fit *fit, cutis_error *error)
 {
     /* One less than allowed: finish_targets may add one. */
@@ -694,53 +815,30 @@ static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, m
     w->q = ARENA_ARRAY(scratch, float, (size_t)w->frames *(side + 1));
     w->b = ARENA_ARRAY(scratch, float, (size_t)w->columns *(side + 1));
     w->y = ARENA_ARRAY(scratch, double, (size_t)w->frames *side);
-    float *deltas = ARENA_ARRAY(scratch, float, (size_t)limit *(size_t)w->columns);
-    float *weights = ARENA_ARRAY(scratch, float, (size_t)w->frames *(size_t)limit);
-    w->frame_scales = ARENA_ARRAY(scratch, float, w->frames),
+    w->frame_scales = ARENA_ARRAY(scratch, float, w->frames);
     w->vertex_scales = ARENA_ARRAY(scratch, float, w->vertices);
     w->vertex_max = ARENA_ARRAY(scratch, double, w->vertices);
+    float *deltas = ARENA_ARRAY(scratch, float, (size_t)limit *(size_t)w->columns);
+    float *weights = ARENA_ARRAY(scratch, float, (size_t)w->frames *(size_t)limit);
     if (scratch->failed) return error_memory(error, "morph targets");
-    for (int f = 0; f < w->frames; f++) w->frame_scales[f] = 1;
-    for (int v = 0; v < w->vertices; v++) w->vertex_scales[v] = 1;
-    find_components(w);
-    for (int k = 0; k < limit; k++)
-        for (int i = 0; i < w->columns; i++)
-            deltas[(size_t)k * (size_t)w->columns + (size_t)i] = w->b[(size_t)i * side + (size_t)k];
-    for (int f = 0; f < w->frames; f++)
-        for (int k = 0; k < limit; k++)
-            weights[(size_t)f * (size_t)limit + (size_t)k] = w->q[(size_t)f * side + (size_t)k];
-    w->deltas = deltas;
-    w->weights = weights;
-    w->count = limit;
+
+    /* the targets, and as many of them as the tolerance needs */
+    components_take(w, limit, deltas, weights);
     if (is_interrupted(w)) return CUTIS_OK;
     measure(w, true, fit);
     bool enough;
     fit->count = choose_count(w, w->def->tolerance * (1 - THIN), &enough);
+
+    /* if all do not suffice, improve them */
     if (!enough) {
         float *next_deltas = ARENA_ARRAY(scratch, float, (size_t)limit *(size_t)w->columns);
         float *next_weights = ARENA_ARRAY(scratch, float, (size_t)w->frames *(size_t)limit);
         if (scratch->failed) return error_memory(error, "morph targets");
         weigh_components(w, limit, deltas, weights, next_deltas, next_weights, fit);
     }
-
     if (fit->count == 0 || is_interrupted(w)) return CUTIS_OK;
-    size_t count = (size_t)fit->count, columns = (size_t)w->columns;
-    fit->deltas = ARENA_ARRAY(memory, float, (count + 1) * columns);
-    if (w->def->normals) fit->normals = ARENA_ARRAY(memory, float, (count + 1) * columns);
-    float *chosen = ARENA_ARRAY(scratch, float, (size_t)w->frames *count);
-    if (memory->failed || scratch->failed) return error_memory(error, "morph targets");
-    memcpy(fit->deltas, deltas, count * columns * sizeof(float));
-    for (size_t f = 0; f < (size_t)w->frames; f++)
-        memcpy(chosen + f * count, weights + f * (size_t)limit, count * sizeof(float));
-    w->count = fit->count;
-    w->weights = chosen;
-    w->refit = fit->deltas;
-    if (enough && fit->flat_blends > 0) parallel_for(w->def->jobs, w->vertices, VERTEX_GRAIN, refit_vertices, w);
-    cutis_result result = finish_targets(w, chosen, may_add, memory, fit, error);
-    if (result != CUTIS_OK || !w->def->normals) return result;
-    result = unskin_normals(w, scratch, error);
-    if (result == CUTIS_OK) fit_normals(w, fit);
-    return result;
+    bool refit = enough && fit->flat_blends > 0;
+    return components_give(w, limit, deltas, weights, refit, memory, scratch, fit, error);
 }
 
 static void sample_poses(fit_work *w, float *joints)
@@ -760,6 +858,7 @@ static cutis_result fit_all(fit_work *w, arena *memory, arena *scratch, morph_fi
 {
     const cutis_character *c = w->c;
     size_t frames = (size_t)w->frames;
+
     float *joints = ARENA_ARRAY(scratch, float, (size_t)c->joint_count * 12);
     w->skin = ARENA_ARRAY(scratch, float, frames *(size_t)c->joint_count * 12);
     w->own_weights = ARENA_ARRAY(scratch, float, frames *(size_t)c->morph_count);
@@ -768,18 +867,26 @@ static cutis_result fit_all(fit_work *w, arena *memory, arena *scratch, morph_fi
     w->frame_max = ARENA_ARRAY(scratch, double, frames *(SIDE_LIMIT + 1));
     w->frame_flats = ARENA_ARRAY(scratch, int, frames);
     if (scratch->failed) return error_memory(error, "morph targets");
+
+    /* the residual that linear skinning leaves, brought back to rest */
     sample_poses(w, joints);
     measure(w, false, fit); /* of no target: the residual itself */
     fit->residual = fit->max;
     parallel_for(w->def->jobs, w->frames, FRAME_GRAIN, unskin_frames, w);
+
+    /* share of vertices whose blend is flat */
     double flats = 0;
     for (int f = 0; f < w->frames; f++) flats += w->frame_flats[f];
     fit->flat_blends = flats / ((double)w->frames * (double)w->vertices);
+
+    /* targets and their weights */
     cutis_result result =
         w->def->exact ? fit_exact(w, memory, scratch, fit, error) : fit_components(w, memory, scratch, fit, error);
     if (result != CUTIS_OK) return result;
     fit->interrupted = is_interrupted(w);
     if (fit->interrupted) return CUTIS_OK;
+
+    /* what they leave */
     w->deltas = fit->deltas;
     w->weights = fit->weights;
     w->count = fit->count;

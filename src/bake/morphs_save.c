@@ -50,6 +50,8 @@ cutis_result morphs_save(const cutis_morphs_def *def, struct file_store *store, 
     morph_fit fit = {0};
     arena memory = arena_create(def->allocator);
     cutis_result result = morph_fit_make(&fit_def, &memory, &fit, error);
+
+    /* what the fit reached, over the size */
     info->target_count = fit.count;
     info->rms_error = fit.rms / (double)c->size;
     info->max_error = fit.max / (double)c->size;

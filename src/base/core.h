@@ -85,7 +85,8 @@ static inline int forest_root(int *parents, int i)
 /* Make the trees of a and b one. The lower root stays one, so that the order of joins does not matter. */
 static inline void forest_join(int *parents, int a, int b)
 {
-    a = forest_root(parents, a), b = forest_root(parents, b);
+    a = forest_root(parents, a);
+    b = forest_root(parents, b);
     parents[MAX(a, b)] = MIN(a, b);
 }
 

@@ -42,9 +42,12 @@ static int edit_distance(const char *a, int length_a, const char *b, int length_
 {
     int rows[3][NAME_LIMIT + 1];
     int *before = rows[0], *last = rows[1], *row = rows[2];
+
     for (int j = 0; j <= length_b; j++) last[j] = j;
     for (int i = 1; i <= length_a; i++) {
         row[0] = i;
+
+        /* keep, replace, delete or insert */
         for (int j = 1; j <= length_b; j++) {
             int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
             int best = last[j - 1] + (x != y);
@@ -55,8 +58,11 @@ static int edit_distance(const char *a, int length_a, const char *b, int length_
             if (swapped) best = MIN(best, before[j - 2] + 1);
             row[j] = best;
         }
+
         int *free_row = before;
-        before = last, last = row, row = free_row;
+        before = last;
+        last = row;
+        row = free_row;
     }
     return last[length_b];
 }
@@ -108,5 +114,8 @@ void name_search_offer(name_search *search, const char *candidate)
 
     /* A beginning of the name is a good guess too. */
     if (length >= 3 && strncmp(search->name, candidate, length) == 0) distance = MIN(distance, 1);
-    if (distance < search->distance) search->distance = distance, search->nearest = candidate;
+    if (distance < search->distance) {
+        search->distance = distance;
+        search->nearest = candidate;
+    }
 }

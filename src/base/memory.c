@@ -76,6 +76,8 @@ void *arena_push(arena *a, size_t count, size_t size)
         a->failed = true;
         return NULL;
     }
+
+    /* a new chunk when the last one is full */
     if (!a->chunks || a->chunks->bytes - a->used < bytes) {
         /* Chunks grow with what is already there, so that their number stays small. */
         size_t chunk_bytes = MAX(bytes + ALIGNMENT, MAX((size_t)CHUNK_BYTES, MIN(a->bytes, (size_t)1 << 24)));
@@ -88,6 +90,7 @@ void *arena_push(arena *a, size_t count, size_t size)
         a->chunks = chunk;
         a->used = ALIGNMENT;
     }
+
     void *block = (char *)a->chunks + a->used;
     a->used += bytes;
     a->bytes += bytes;

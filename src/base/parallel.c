@@ -99,15 +99,21 @@ static void pool_post(cutis_pool *pool)
 static void pool_run(void *context, int count, void (*job)(void *data, int index), void *data)
 {
     cutis_pool *pool = context;
+
     if (pool->started == 0 || count <= 1) {
         for (int index = 0; index < count; index++) job(data, index);
         return;
     }
-    pool->job = job, pool->data = data;
+
+    /* a span of jobs for each thread; who is done takes from others */
+    pool->job = job;
+    pool->data = data;
     for (int i = 0; i < pool->thread_count; i++) {
         atomic_store(&pool->spans[i].next, (int)((long long)count * i / pool->thread_count));
         pool->spans[i].end = (int)((long long)count * (i + 1) / pool->thread_count);
     }
+
+    /* open the run, and take part */
     atomic_store(&pool->entry, ENTRY_OPEN);
     pool_post(pool);
     pool_work(pool, 0);
@@ -123,11 +129,13 @@ cutis_result cutis_pool_create(int thread_count, const cutis_allocator *allocato
                                cutis_error *error)
 {
     *result = NULL;
+
     if (thread_count < 0 || thread_count > THREAD_LIMIT) {
         return error_set(error, CUTIS_ERROR_ARGUMENT, "%d threads: the range is 0 (one per processor) to %d",
                          thread_count, THREAD_LIMIT);
     }
     if (thread_count == 0) thread_count = MIN(system_processor_count(), THREAD_LIMIT);
+
     cutis_pool *pool = memory_allocate(allocator, 1, sizeof *pool);
     if (!pool) return error_memory(error, "a thread pool");
     pool->allocator = memory_resolve(allocator);
@@ -135,6 +143,8 @@ cutis_result cutis_pool_create(int thread_count, const cutis_allocator *allocato
     pool->thread_count = thread_count;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
+
+    /* the caller is one of the threads */
     for (int i = 0; i < thread_count - 1; i++) {
         pool->workers[i] = (pool_worker){pool, i + 1};
         if (pthread_create(&pool->threads[i], NULL, pool_thread, &pool->workers[i]) != 0) {
@@ -143,6 +153,7 @@ cutis_result cutis_pool_create(int thread_count, const cutis_allocator *allocato
         }
         pool->started++;
     }
+
     *result = pool;
     return CUTIS_OK;
 }

@@ -108,6 +108,7 @@ bool system_look(const char *path, system_file *about)
     HANDLE handle = CreateFileW(wide.text, 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
                                 OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
     if (handle == INVALID_HANDLE_VALUE) return done(FALSE);
+
     BY_HANDLE_FILE_INFORMATION info;
     bool fine = done(GetFileInformationByHandle(handle, &info));
     bool disk = GetFileType(handle) == FILE_TYPE_DISK;

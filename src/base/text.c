@@ -23,6 +23,8 @@ bool text_number(const char **cursor, const char *end, double *value)
     const char *p = *cursor;
     bool negative = false;
     if (p < end && (*p == '-' || *p == '+')) negative = *p++ == '-';
+
+    /* digits: 18 of them fit, more only scale */
     uint64_t mantissa = 0;
     int digits = 0, exponent = 0;
     bool any = false;
@@ -35,6 +37,8 @@ bool text_number(const char **cursor, const char *end, double *value)
             exponent++;
         }
     }
+
+    /* after the point */
     if (p < end && *p == '.') {
         p++;
         for (; p < end && is_digit(*p); p++) {
@@ -46,6 +50,8 @@ bool text_number(const char **cursor, const char *end, double *value)
         }
     }
     if (!any) return false;
+
+    /* exponent */
     if (p < end && (*p == 'e' || *p == 'E')) {
         const char *q = p + 1;
         bool minus = false;
@@ -58,6 +64,7 @@ bool text_number(const char **cursor, const char *end, double *value)
             p = q;
         }
     }
+
     double result = scale_decimal((double)mantissa, exponent);
     *value = negative ? -result : result;
     *cursor = p;

@@ -14,6 +14,8 @@ cutis_result carry_back(const carry_body *body, const float *skin, const float *
 {
     int n = body->count, at = 0;
     float step = 0.01f * body->size;
+
+    /* room */
     float *places = ARENA_ARRAY(scratch, float, 12 * (size_t)n), *moved = ARENA_ARRAY(scratch, float, 12 * (size_t)n);
     float *linear = posed ? NULL : ARENA_ARRAY(scratch, float, 12 * (size_t)n);
     int *first = ARENA_ARRAY(scratch, int, 4 * (size_t)n + 1);
@@ -22,16 +24,22 @@ cutis_result carry_back(const carry_body *body, const float *skin, const float *
     float *weights = ARENA_ARRAY(scratch, float, influences + 1);
     skinning four;
     if (scratch->failed) return error_memory(error, "examples");
+
+    /* each point four times: at rest, and a small step along each axis */
     for (int p = 0; p < n; p++)
         for (int k = 0; k < 4; k++) {
             float *place = places + 3 * (4 * (size_t)p + (size_t)k);
             memcpy(place, body->rest + 3 * (size_t)p, 3 * sizeof *place);
             if (k) place[k - 1] += step;
             first[4 * p + k] = at;
-            for (int i = body->first[p]; i < body->first[p + 1]; i++, at++)
-                joints[at] = body->joints[i], weights[at] = body->weights[i];
+            for (int i = body->first[p]; i < body->first[p + 1]; i++, at++) {
+                joints[at] = body->joints[i];
+                weights[at] = body->weights[i];
+            }
         }
     first[4 * n] = at;
+
+    /* skin them, rigidly blended (and linearly, where the pose is not given) */
     cutis_result result =
         skinning_build(&four, 4 * n, places, first, joints, weights, body->joint_count, scratch, error);
     if (result != CUTIS_OK) return result;
@@ -39,6 +47,8 @@ cutis_result carry_back(const carry_body *body, const float *skin, const float *
     if (!work) return error_memory(error, "examples");
     if (linear) skinning_linear(&four, skin, work, jobs, linear);
     skinning_dual(&four, skin, work, jobs, moved);
+
+    /* the four places give the frame of the skinning at a point; its inverse brings the point back */
     for (int p = 0; p < n; p++) {
         mat34 frame, inverse;
         const float *origin = moved + 12 * (size_t)p;

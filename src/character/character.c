@@ -58,6 +58,8 @@ static cutis_result copy_surface(character_build *b)
 {
     const cutis_character *g = b->given;
     cutis_character *c = b->c;
+
+    /* what a mesh needs */
     if (g->vertex_count <= 0 || g->face_count <= 0 || !g->positions || !g->face_first || !g->corners) {
         return data_error(b, "the mesh is empty; a character needs at least one face");
     }
@@ -69,6 +71,8 @@ static cutis_result copy_surface(character_build *b)
         return error_set(b->error, CUTIS_ERROR_DATA, "%s: the position of vertex %ld is not a finite number", c->name,
                          wild / 3);
     }
+
+    /* faces of sensible size, of vertices that exist */
     for (int f = 0; f < g->face_count; f++) {
         int n = g->face_first[f + 1] - g->face_first[f];
         if (g->face_first[f] < 0 || g->face_first[f] > COUNT_LIMIT || n < 3 || n > FACE_LIMIT ||
@@ -83,12 +87,16 @@ static cutis_result copy_surface(character_build *b)
             }
         }
     }
+
+    /* copies */
     c->vertex_count = g->vertex_count;
     c->face_count = g->face_count;
     c->corner_count = g->face_first[g->face_count];
     c->positions = arena_copy(b->memory, g->positions, (size_t)g->vertex_count * 3, sizeof(float));
     c->face_first = arena_copy(b->memory, g->face_first, (size_t)g->face_count + 1, sizeof(int));
     c->corners = arena_copy(b->memory, g->corners, (size_t)c->corner_count, sizeof(int));
+
+    /* without texture coordinates a character is still one */
     if (g->texcoords) {
         if (find_wild(g->texcoords, (size_t)c->corner_count * 2) >= 0) {
             add_warning(b, "texture coordinates that are not finite were left out");
@@ -98,6 +106,7 @@ static cutis_result copy_surface(character_build *b)
     }
     if (b->memory->failed) return error_memory(b->error, "the mesh");
 
+    /* the bounding box and its diagonal, the unit of lengths */
     vec3 low = vec3_load(c->positions), high = low;
     for (int v = 1; v < c->vertex_count; v++) {
         low = vec3_min(low, vec3_load(c->positions + 3 * v));
@@ -136,7 +145,9 @@ static bool is_ear(const cutis_character *c, const int *left, int count, int at,
 static void emit_triangle(const cutis_character *c, int face, int i, int j, int k, int *triangles, int *faces,
                           int *corners)
 {
-    corners[0] = i, corners[1] = j, corners[2] = k;
+    corners[0] = i;
+    corners[1] = j;
+    corners[2] = k;
     for (int e = 0; e < 3; e++) triangles[e] = c->corners[corners[e]];
     *faces = face;
 }
@@ -144,15 +155,19 @@ static void emit_triangle(const cutis_character *c, int face, int i, int j, int 
 /* Quads along the shorter diagonal, larger faces by clipping ears. */
 static cutis_result triangulate(character_build *b)
 {
+    /* room: a face of n corners has n - 2 triangles */
     cutis_character *c = b->c;
     int count = c->corner_count - 2 * c->face_count;
     int *triangles = ARENA_ARRAY(b->memory, int, (size_t)count * 3);
     int *faces = ARENA_ARRAY(b->memory, int, count);
     int *corners = ARENA_ARRAY(b->memory, int, (size_t)count * 3);
     if (b->memory->failed) return error_memory(b->error, "triangles");
+
     int t = 0;
     for (int f = 0; f < c->face_count; f++) {
         int first = c->face_first[f], n = c->face_first[f + 1] - first;
+
+        /* a quad */
         if (n == 4) {
             float d02 = vec3_distance(corner_position(c, first), corner_position(c, first + 2));
             float d13 = vec3_distance(corner_position(c, first + 1), corner_position(c, first + 3));
@@ -174,6 +189,8 @@ static cutis_result triangulate(character_build *b)
             normal =
                 vec3_add(normal, vec3_cross(corner_position(c, first + k), corner_position(c, first + (k + 1) % n)));
         }
+
+        /* cut off one ear after another */
         while (n > 3) {
             int ear = 0;
             while (ear < n && !is_ear(c, left, n, ear, normal)) ear++;
@@ -187,6 +204,7 @@ static cutis_result triangulate(character_build *b)
         emit_triangle(c, f, left[0], left[1], left[2], triangles + 3 * t, faces + t, corners + 3 * t);
         t++;
     }
+
     c->triangle_count = t;
     c->triangles = triangles;
     c->triangle_faces = faces;
@@ -206,10 +224,13 @@ static cutis_result copy_joints(character_build *b)
 {
     const cutis_character *g = b->given;
     cutis_character *c = b->c;
+
     if (g->joint_count < 0 || g->joint_count > COUNT_LIMIT / 16)
         return data_error(b, "the number of joints is not valid");
     cutis_joint *joints = arena_copy(b->memory, g->joints, (size_t)g->joint_count, sizeof *joints);
     if (b->memory->failed) return error_memory(b->error, "joints");
+
+    /* each is checked and brought into order */
     for (int j = 0; joints && j < g->joint_count; j++) {
         if (!joints[j].name || !joints[j].name[0]) {
             return error_set(b->error, CUTIS_ERROR_DATA, "%s: joint %d has no name", c->name, j);
@@ -218,15 +239,19 @@ static cutis_result copy_joints(character_build *b)
         if (joints[j].role) joints[j].role = arena_string(b->memory, joints[j].role);
         if (b->memory->failed) return error_memory(b->error, "joint names");
         joints[j].deforms = false;
+
+        /* parents come first */
         if (joints[j].parent < -1 || joints[j].parent >= j) {
             return error_set(b->error, CUTIS_ERROR_DATA,
                              "%s: joint '%s' comes before its parent or is its own ancestor", c->name, joints[j].name);
         }
+
         if (find_wild((const float *)&joints[j].rest, 10) >= 0 || find_wild((const float *)&joints[j].idle, 10) >= 0 ||
             find_wild(joints[j].inverse_bind, 12) >= 0) {
             return error_set(b->error, CUTIS_ERROR_DATA, "%s: the transform of joint '%s' is not finite", c->name,
                              joints[j].name);
         }
+
         normalize_transform(&joints[j].rest);
         normalize_transform(&joints[j].idle);
     }
@@ -239,6 +264,8 @@ static cutis_result copy_weights(character_build *b)
 {
     const cutis_character *g = b->given;
     cutis_character *c = b->c;
+
+    /* each vertex has its own run of influences */
     if (!g->influence_first || g->joint_count == 0) return CUTIS_OK;
     if (g->influence_first[0] != 0) return data_error(b, "the influences do not start at 0");
     for (int v = 0; v < g->vertex_count; v++) {
@@ -247,11 +274,13 @@ static cutis_result copy_weights(character_build *b)
                              v);
         }
     }
+
     int total = g->influence_first[g->vertex_count];
     int *first = ARENA_ARRAY(b->memory, int, (size_t)g->vertex_count + 1);
     int *joints = ARENA_ARRAY(b->memory, int, total);
     float *weights = ARENA_ARRAY(b->memory, float, total);
     if (b->memory->failed) return error_memory(b->error, "weights");
+
     cutis_joint *all_joints = (cutis_joint *)c->joints;
     int out = 0, uneven = 0, empty = 0;
     for (int v = 0; v < g->vertex_count; v++) {
@@ -278,6 +307,8 @@ static cutis_result copy_weights(character_build *b)
             weights[at] += weight;
             sum += (double)weight;
         }
+
+        /* weights sum to 1; joints that move anything deform */
         if (sum <= 0) {
             empty++;
             continue;
@@ -292,6 +323,8 @@ static cutis_result copy_weights(character_build *b)
     c->influence_first = first;
     c->influence_joints = joints;
     c->influence_weights = weights;
+
+    /* what had to be mended */
     if (uneven) {
         add_warning(b,
                     arena_format(b->memory, "the weights of %d vertices did not sum to 1 and were normalised", uneven));
@@ -309,6 +342,8 @@ static cutis_result copy_track(character_build *b, const char *clip, int index, 
     int limit = track->path == CUTIS_PATH_MORPH ? b->given->morph_count : b->given->joint_count;
     int components = track->path == CUTIS_PATH_ROTATION ? 4 : track->path == CUTIS_PATH_MORPH ? 1 : 3;
     if (track->interpolation == CUTIS_INTERPOLATION_CUBIC) components *= 3;
+
+    /* the first thing that is wrong with it */
     const char *problem = NULL;
     if (track->target < 0 || track->target >= limit)
         problem = "moves something that is not there";
@@ -322,6 +357,7 @@ static cutis_result copy_track(character_build *b, const char *clip, int index, 
     for (int k = 1; !problem && k < track->key_count; k++) {
         if (track->times[k] < track->times[k - 1]) problem = "has times that do not ascend";
     }
+
     if (problem) {
         return error_set(b->error, CUTIS_ERROR_DATA, "%s: clip '%s': track %d %s", b->c->name, clip, index, problem);
     }
@@ -333,9 +369,12 @@ static cutis_result copy_track(character_build *b, const char *clip, int index, 
 static cutis_result copy_clips(character_build *b)
 {
     const cutis_character *g = b->given;
+
     if (g->clip_count <= 0) return CUTIS_OK;
     cutis_clip *clips = arena_copy(b->memory, g->clips, (size_t)g->clip_count, sizeof *clips);
     if (!clips) return error_memory(b->error, "clips");
+
+    /* each with copies of what it refers to */
     for (int i = 0; i < g->clip_count; i++) {
         cutis_clip *clip = &clips[i];
         clip->name = arena_string(b->memory, clip->name && clip->name[0] ? clip->name : "clip");
@@ -344,6 +383,8 @@ static cutis_result copy_clips(character_build *b)
         clip->tracks = tracks;
         if (clip->focus) clip->focus = arena_copy(b->memory, clip->focus, 3, sizeof(float));
         if (b->memory->failed) return error_memory(b->error, "clips");
+
+        /* it lasts from the first key of all tracks to the last */
         clip->start = clip->end = 0;
         for (int k = 0; k < clip->track_count; k++) {
             cutis_result result = copy_track(b, clip->name, k, &tracks[k]);
@@ -353,6 +394,7 @@ static cutis_result copy_clips(character_build *b)
             clip->end = k ? MAX(clip->end, end) : end;
         }
     }
+
     b->c->clip_count = g->clip_count;
     b->c->clips = clips;
     return CUTIS_OK;
@@ -366,12 +408,16 @@ static cutis_result copy_parts(character_build *b)
     const cutis_character *g = b->given;
     cutis_character *c = b->c;
     arena *memory = b->memory;
+
+    /* without parts the whole mesh is one */
     int part_count = MAX(g->part_count, 1);
     cutis_part *parts = ARENA_ARRAY(memory, cutis_part, part_count);
     if (!parts) return error_memory(b->error, "parts");
     if (g->part_count <= 0) {
         parts[0] = (cutis_part){c->name, "", 0, c->vertex_count, 0, c->face_count};
     }
+
+    /* each within the mesh */
     for (int i = 0; i < g->part_count; i++) {
         parts[i] = g->parts[i];
         parts[i].name = arena_string(memory, parts[i].name ? parts[i].name : "part");
@@ -381,6 +427,7 @@ static cutis_result copy_parts(character_build *b)
                     parts[i].face_count >= 0 && parts[i].first_face <= c->face_count - parts[i].face_count;
         if (!fits) return error_set(b->error, CUTIS_ERROR_DATA, "%s: part %d is out of range", c->name, i);
     }
+
     c->part_count = part_count;
     c->parts = parts;
     return CUTIS_OK;
@@ -393,10 +440,13 @@ static void copy_maps(character_build *b)
     cutis_character *c = b->c;
     arena *memory = b->memory;
     cutis_map *maps = arena_copy(memory, g->maps, (size_t)MAX(g->map_count, 0), sizeof *maps);
+
     for (int i = 0; maps && i < g->map_count; i++) {
         float *values = arena_copy(memory, maps[i].values, (size_t)c->vertex_count, sizeof *values);
         maps[i].name = arena_string(memory, maps[i].name);
         if (!values || !maps[i].name) break;
+
+        /* a value that is not a number counts as 0 */
         int wild = 0;
         for (int v = 0; v < c->vertex_count; v++) {
             if (!(values[v] >= 0 && values[v] <= 1)) wild++;
@@ -408,6 +458,7 @@ static void copy_maps(character_build *b)
                                         maps[i].name, wild));
         }
     }
+
     c->map_count = MAX(g->map_count, 0);
     c->maps = maps;
 }
@@ -436,8 +487,11 @@ static cutis_result copy_props(character_build *b)
     cutis_character *c = b->c;
     arena *memory = b->memory;
     cutis_prop *props = arena_copy(memory, g->props, (size_t)MAX(g->prop_count, 0), sizeof *props);
+
     for (int i = 0; props && i < g->prop_count; i++) {
         cutis_prop *p = &props[i];
+
+        /* a joint that is not there: fixed in the scene */
         if (p->joint < -1 || p->joint >= c->joint_count) p->joint = -1;
         bool fine = p->vertex_count >= 0 && p->triangle_count >= 0 && p->vertex_count <= COUNT_LIMIT &&
                     p->triangle_count <= COUNT_LIMIT && find_wild(p->size, 3) < 0 &&
@@ -447,6 +501,7 @@ static cutis_result copy_props(character_build *b)
         }
         p->name = arena_string(memory, p->name ? p->name : "prop");
         if (!fine) return error_set(b->error, CUTIS_ERROR_DATA, "%s: the mesh of prop %d is not valid", c->name, i);
+
         p->positions = arena_copy(memory, p->positions, (size_t)p->vertex_count * 3, sizeof(float));
         p->triangles = arena_copy(memory, p->triangles, (size_t)p->triangle_count * 3, sizeof(int));
     }
@@ -460,11 +515,14 @@ static cutis_result copy_extras(character_build *b)
     const cutis_character *g = b->given;
     cutis_character *c = b->c;
     arena *memory = b->memory;
+
     cutis_result result = copy_parts(b);
     if (result == CUTIS_OK) copy_maps(b);
     if (result == CUTIS_OK) result = copy_morphs(b);
     if (result == CUTIS_OK) result = copy_props(b);
     if (result != CUTIS_OK) return result;
+
+    /* settings */
     cutis_setting *settings = arena_copy(memory, g->settings, (size_t)MAX(g->setting_count, 0), sizeof *settings);
     for (int i = 0; settings && i < g->setting_count; i++) {
         settings[i].key = arena_string(memory, settings[i].key);
@@ -472,6 +530,8 @@ static cutis_result copy_extras(character_build *b)
     }
     c->setting_count = MAX(g->setting_count, 0);
     c->settings = settings;
+
+    /* materials */
     cutis_material *materials = arena_copy(memory, g->materials, (size_t)MAX(g->material_count, 0), sizeof *materials);
     for (int i = 0; materials && i < g->material_count; i++) {
         materials[i].name = arena_string(memory, materials[i].name);
@@ -505,21 +565,28 @@ static bool same_influences(void *context, int a, int b)
 static cutis_result weld(character_build *b)
 {
     cutis_character *c = b->c;
+
+    /* vertices of one place and equal influences are one point */
     int *vertex_points = ARENA_ARRAY(b->memory, int, c->vertex_count);
     if (!vertex_points) return error_memory(b->error, "points");
     c->point_count = weld_positions(c->vertex_count, c->positions, 1e-6f * c->size, same_influences, c,
                                     &b->memory->allocator, vertex_points);
     if (c->point_count < 0) return error_memory(b->error, "points");
+
+    /* the first vertex of each point */
     int *point_vertices = ARENA_ARRAY(b->memory, int, c->point_count);
     int *triangles = ARENA_ARRAY(b->memory, int, (size_t)c->triangle_count * 3);
     if (b->memory->failed) return error_memory(b->error, "points");
     for (int v = c->vertex_count - 1; v >= 0; v--) point_vertices[vertex_points[v]] = v;
+
+    /* triangles of points, without those that have collapsed */
     for (int t = 0; t < c->triangle_count; t++) {
         int p[3];
         for (int e = 0; e < 3; e++) p[e] = vertex_points[c->triangles[3 * t + e]];
         if (p[0] == p[1] || p[1] == p[2] || p[2] == p[0]) continue;
         memcpy(triangles + 3 * c->point_triangle_count++, p, sizeof p);
     }
+
     c->vertex_points = vertex_points;
     c->point_vertices = point_vertices;
     c->point_triangles = triangles;
@@ -536,6 +603,7 @@ cutis_result cutis_character_create(const cutis_character *given, const cutis_al
     object->memory = arena_create(allocator);
     character_build b = {.given = given, .c = &object->character, .memory = &object->memory, .error = error};
 
+    /* name, and warnings of the reader */
     b.c->name = arena_string(b.memory, given->name && given->name[0] ? given->name : "character");
     b.warning_limit = MAX(given->warning_count, 0) + 16;
     b.warnings = ARENA_ARRAY(b.memory, const char *, b.warning_limit);
@@ -543,10 +611,14 @@ cutis_result cutis_character_create(const cutis_character *given, const cutis_al
     for (int i = 0; !result && i < given->warning_count; i++) {
         add_warning(&b, arena_string(b.memory, given->warnings[i]));
     }
+
+    /* every part in turn */
     cutis_result (*const steps[])(character_build *) = {copy_surface, triangulate, copy_joints, copy_weights,
                                                         copy_clips,   copy_extras, weld};
     for (int i = 0; !result && i < COUNT_OF(steps); i++) result = steps[i](&b);
     if (!result && b.memory->failed) result = error_memory(error, "a character");
+
+    /* all of it or nothing */
     if (result) {
         cutis_character_destroy(b.c);
         return result;

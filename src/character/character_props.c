@@ -20,11 +20,14 @@ static cutis_result props_append(const cutis_character *c, const cutis_placed_pr
                                  const cutis_allocator *allocator, arena *memory, cutis_character **result,
                                  cutis_error *error)
 {
+    /* the joints and props that there are */
     cutis_joint *joints = ARENA_ARRAY(memory, cutis_joint, (size_t)(c->joint_count + count) + 1);
     cutis_prop *all = ARENA_ARRAY(memory, cutis_prop, (size_t)(c->prop_count + count) + 1);
     if (!joints || !all) return error_memory(error, "props");
     if (c->joint_count) memcpy(joints, c->joints, (size_t)c->joint_count * sizeof *joints);
     if (c->prop_count) memcpy(all, c->props, (size_t)c->prop_count * sizeof *all);
+
+    /* each new prop has a joint of its own name */
     for (int i = 0; i < count; i++) {
         const cutis_placed_prop *from = &props[i];
         const char *base = from->prop.name && from->prop.name[0] ? from->prop.name : "prop", *name = base;
@@ -33,6 +36,8 @@ static cutis_result props_append(const cutis_character *c, const cutis_placed_pr
             name = arena_format(memory, "%s_%d", base, number);
             if (!name) return error_memory(error, "props");
         }
+
+        /* its place, which must have an inverse */
         mat34 place, inverse;
         memcpy(place.m, from->place, sizeof place.m);
         bool finite = true;
@@ -41,6 +46,8 @@ static cutis_result props_append(const cutis_character *c, const cutis_placed_pr
             return error_set(error, CUTIS_ERROR_DATA,
                              "the place of prop '%s' is flat or not finite; give it numbers and a scale above 0", base);
         }
+
+        /* the joint rests there */
         vec3 translation, scale;
         quat rotation;
         mat34_decompose(place, &translation, &rotation, &scale);
@@ -49,10 +56,12 @@ static cutis_result props_append(const cutis_character *c, const cutis_placed_pr
                                      {scale.x, scale.y, scale.z}};
         joints[joint] = (cutis_joint){.name = name, .parent = -1, .rest = transform, .idle = transform};
         memcpy(joints[joint].inverse_bind, inverse.m, sizeof inverse.m);
+
         all[c->prop_count + i] = from->prop;
         all[c->prop_count + i].name = name;
         all[c->prop_count + i].joint = joint;
     }
+
     cutis_character given = *c;
     given.joints = joints;
     given.joint_count += count;
@@ -89,9 +98,13 @@ static void box_make(const float low[3], const float high[3], float *positions, 
 static void capsule_make(float radius, float half, float *positions, int *triangles)
 {
     const double pi = 3.14159265358979323846;
+
+    /* poles */
     int last = 1 + (RINGS - 1) * SIDES, t = 0;
     vec3_store(positions, vec3_make(0, -half - radius, 0));
     vec3_store(positions + 3 * last, vec3_make(0, half + radius, 0));
+
+    /* rings */
     for (int i = 1; i < RINGS; i++) {
         double angle = ((double)i / RINGS - 0.5) * pi;
         float y = radius * (float)det_sin(angle) + (2 * i < RINGS ? -half : half), r = radius * (float)det_cos(angle);
@@ -101,6 +114,8 @@ static void capsule_make(float radius, float half, float *positions, int *triang
                        vec3_make(r * (float)det_sin(around), y, r * (float)det_cos(around)));
         }
     }
+
+    /* a fan at each pole, quads between the rings */
     for (int k = 0; k < SIDES; k++) {
         int next = (k + 1) % SIDES, top = 1 + (RINGS - 2) * SIDES;
         const int ends[6] = {0, 1 + next, 1 + k, last, top + k, top + next};
@@ -118,11 +133,14 @@ static void capsule_make(float radius, float half, float *positions, int *triang
 void cutis_prop_surface(const cutis_prop *prop, float plane, int *vertex_count, int *triangle_count, float *positions,
                         int *triangles)
 {
+    /* counts, which a first call asks for */
     bool mesh = prop->shape == CUTIS_PROP_MESH;
     bool round = prop->shape == CUTIS_PROP_SPHERE || prop->shape == CUTIS_PROP_CAPSULE;
     *vertex_count = mesh ? prop->vertex_count : round ? 2 + (RINGS - 1) * SIDES : 8;
     *triangle_count = mesh ? prop->triangle_count : round ? 2 * (RINGS - 1) * SIDES : 12;
     if (!positions || !triangles) return;
+
+    /* the surface */
     if (mesh) {
         if (prop->vertex_count) memcpy(positions, prop->positions, (size_t)prop->vertex_count * 3 * sizeof(float));
         if (prop->triangle_count) memcpy(triangles, prop->triangles, (size_t)prop->triangle_count * 3 * sizeof(int));

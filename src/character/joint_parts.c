@@ -118,12 +118,15 @@ static int name_cut(const char *name, char words[WORD_LIMIT][WORD_LENGTH])
 {
     for (const char *c = name; *c; c++)
         if ((*c == ':' || *c == '|') && c[1]) name = c + 1;
+
     int count = 0;
     while (*name && count < WORD_LIMIT) {
         if (!is_letter(*name)) {
             name++;
             continue;
         }
+
+        /* a run of letters */
         size_t length = 0;
         do {
             if (length < WORD_LENGTH - 1) words[count][length++] = is_upper(*name) ? (char)(*name - 'A' + 'a') : *name;
@@ -163,6 +166,8 @@ static int name_kind(const char *name, int *side, int *index)
     char words[WORD_LIMIT][WORD_LENGTH];
     int given = name_cut(name, words), count = 0;
     bool strange = false, front = false, metacarpal = false;
+
+    /* words that say a side, a place in a finger, or nothing */
     *side = JOINT_SIDE_NONE;
     *index = -1;
     for (int i = 0; i < given; i++) {
@@ -176,16 +181,18 @@ static int name_kind(const char *name, int *side, int *index)
         if (!words[i][0] || listed(words[i], SILENT, sizeof SILENT / sizeof *SILENT)) continue;
         memmove(words[count++], words[i], WORD_LENGTH);
     }
+
+    /* the longest run of words that has a meaning; what is meant stands behind what describes it */
     if (strange) return JOINT_OTHER;
     int kind = JOINT_OTHER;
     for (int run = count; run > 0 && kind == JOINT_OTHER; run--) {
-        for (int i = count - run; i >= 0 && kind == JOINT_OTHER;
-             i--) { /* what is meant stands behind what describes it */
+        for (int i = count - run; i >= 0 && kind == JOINT_OTHER; i--) {
             char joined[WORD_LIMIT * WORD_LENGTH] = "";
             for (int k = i; k < i + run; k++) strcat(joined, words[k]);
             kind = word_kind(joined);
         }
     }
+
     if (front && (kind == DOUBT_LEG || (kind >= JOINT_UPPER_LEG && kind <= JOINT_TOE))) kind = DOUBT_ARM;
 
     /* The thumb is the one finger whose metacarpal bone moves freely. */
@@ -255,9 +262,12 @@ static void hips_find(int count, const int *parents, joint_part *parts)
 
 void joint_parts_find(int count, const char *const *names, const int *parents, joint_part *parts)
 {
+    /* by the name, then by what the names around it mean */
     for (int j = 0; j < count; j++) parts[j].kind = name_kind(names[j], &parts[j].side, &parts[j].index);
     for (int side = 0; side < JOINT_SIDE_COUNT; side++) doubt_decide(count, parts, side);
     hips_find(count, parents, parts);
+
+    /* joints of one kind and side are a chain: count along it */
     int last[JOINT_KIND_COUNT][JOINT_SIDE_COUNT];
     memset(last, -1, sizeof last);
     for (int j = 0; j < count; j++) {
@@ -265,6 +275,7 @@ void joint_parts_find(int count, const char *const *names, const int *parents, j
         if (part->index >= 0 && part->kind != JOINT_OTHER) continue; /* by its name */
         part->index = 0;
         if (part->kind == JOINT_OTHER) continue;
+
         int *before = &last[part->kind][part->side], above = j;
         while (*before >= 0 && above > *before) above = parents[above];
         if (*before >= 0 && above != *before) {
@@ -280,6 +291,7 @@ cutis_result cutis_character_match_joints(const cutis_character *one, const cuti
                                           cutis_error *error)
 {
     const cutis_character *both[2] = {one, two};
+
     int most = MAX(one->joint_count, two->joint_count);
     arena memory = arena_create(NULL);
     const char **names = ARENA_ARRAY(&memory, const char *, most);
@@ -290,11 +302,17 @@ cutis_result cutis_character_match_joints(const cutis_character *one, const cuti
         arena_destroy(&memory);
         return error_memory(error, "matching joints");
     }
+
+    /* what each joint is */
     for (int i = 0; i < 2; i++) {
-        for (int j = 0; j < both[i]->joint_count; j++)
-            names[j] = both[i]->joints[j].name, parents[j] = both[i]->joints[j].parent;
+        for (int j = 0; j < both[i]->joint_count; j++) {
+            names[j] = both[i]->joints[j].name;
+            parents[j] = both[i]->joints[j].parent;
+        }
         joint_parts_find(both[i]->joint_count, names, parents, parts[i]);
     }
+
+    /* the same part of the other, or the same name where the part is unknown */
     for (int j = 0; j < one->joint_count; j++) {
         const joint_part *own = &parts[0][j];
         matches[j] = own->kind == JOINT_OTHER ? cutis_character_find_joint(two, one->joints[j].name) : -1;

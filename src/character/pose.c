@@ -35,16 +35,20 @@ static int track_find(const cutis_track *track, float time)
 /* The track's value at time, held before the first key and after the last. */
 static void track_sample(const cutis_track *track, double time, float *result)
 {
+    /* the key before, and its value between the tangents */
     int n = path_components(track->path);
     bool cubic = track->interpolation == CUTIS_INTERPOLATION_CUBIC;
     int stride = cubic ? 3 * n : n, offset = cubic ? n : 0;
     int key = track_find(track, (float)time);
     const float *a = track->values + (size_t)key * (size_t)stride + offset;
+
+    /* before the first key and after the last the value is held */
     float t0 = track->times[key];
     bool held = key + 1 == track->key_count || time <= (double)t0;
     if (held || track->interpolation == CUTIS_INTERPOLATION_STEP) {
         memcpy(result, a, (size_t)n * sizeof *a);
     } else {
+        /* how far on the way to the next key */
         const float *b = a + stride;
         double length = (double)track->times[key + 1] - (double)t0;
         double u = length > 0 ? CLAMP((time - (double)t0) / length, 0, 1) : 1;
@@ -65,6 +69,8 @@ static void track_sample(const cutis_track *track, double time, float *result)
             for (int i = 0; i < n; i++) result[i] = (float)((double)a[i] + u * ((double)b[i] - (double)a[i]));
         }
     }
+
+    /* rounding, and cubics, leave the unit sphere */
     if (track->path == CUTIS_PATH_ROTATION) {
         quat q = quat_normalize((quat){result[0], result[1], result[2], result[3]});
         memcpy(result, &q, sizeof q);
@@ -89,6 +95,7 @@ static void local_to_world(const cutis_character *character, int joint, float *j
 
 void cutis_pose_blend(const cutis_character *character, int clip, double time, float blend, float *joints)
 {
+    /* local transforms: idle, then as the tracks say */
     for (int j = 0; j < character->joint_count; j++) {
         memcpy(joints + 12 * j, &character->joints[j].idle, LOCAL_FLOATS * sizeof(float));
     }
@@ -103,6 +110,8 @@ void cutis_pose_blend(const cutis_character *character, int clip, double time, f
             track_sample(track, time, joints + 12 * track->target + offset);
         }
     }
+
+    /* towards the rest pose, then to the scene; parents come first */
     for (int j = 0; j < character->joint_count; j++) {
         float *row = joints + 12 * j;
         if (blend < 1) {

@@ -23,6 +23,7 @@ cutis_result skinning_build(skinning *s, int count, const float *rest, const int
     /* Runs of 2 to 4 influences take 4 places: most characters then have one kind of run. */
     int *own_first = ARENA_ARRAY(memory, int, count + 1);
     if (!own_first) return error_memory(error, "skinning weights");
+
     size_t total = 0;
     for (int i = 0; i < count; i++) {
         int n = first ? first[i + 1] - first[i] : 0;
@@ -31,11 +32,13 @@ cutis_result skinning_build(skinning *s, int count, const float *rest, const int
     }
     if (total > INT32_MAX) return error_memory(error, "skinning weights");
     own_first[count] = (int)total;
+
     int *own_offsets = ARENA_ARRAY(memory, int, total);
     float *own_weights = ARENA_ARRAY(memory, float, total);
     float *own_rest = arena_copy(memory, rest, (size_t)count * 3, sizeof(float));
     if (!own_offsets || !own_weights || !own_rest) return error_memory(error, "skinning weights");
 
+    /* the largest weight first: dual quaternions are turned to its side */
     for (int i = 0; first && i < count; i++) {
         int n = first[i + 1] - first[i], base = own_first[i];
         for (int k = 0; k < n; k++) {
@@ -49,6 +52,8 @@ cutis_result skinning_build(skinning *s, int count, const float *rest, const int
             own_weights[at] = weight;
             own_offsets[at] = COLUMN_FLOATS * joints[first[i] + k];
         }
+
+        /* the places that are left repeat the first joint with weight 0 */
         for (int k = n; k < own_first[i + 1] - base; k++) own_offsets[base + k] = own_offsets[base];
     }
     *s = (skinning){count, joint_count, own_rest, own_first, own_offsets, own_weights};
@@ -136,6 +141,7 @@ static void linear_block(void *context, int begin, int end)
         }
         for (; i < end - 1 && first[i + 1] != first[i] + 4; i++) linear_one(job, i, positions + 3 * (size_t)i);
     }
+
     float last[4];
     linear_one(job, i, last);
     memcpy(positions + 3 * (size_t)i, last, 3 * sizeof(float));
@@ -160,6 +166,7 @@ void skinning_linear(const skinning *s, const float *skin, float *scratch, const
 static void dual_some(const skinning_job *job, int begin, int end)
 {
     const skinning *s = job->s;
+
     for (int i = begin; i < end; i++) {
         int first = s->first[i], count = s->first[i + 1] - first;
         vec3 p = vec3_load(s->rest + 3 * i);
@@ -167,6 +174,7 @@ static void dual_some(const skinning_job *job, int begin, int end)
             vec3_store(job->positions + 3 * i, p);
             continue;
         }
+
         const int *offsets = s->offsets + first;
         const float *weights = s->weights + first;
 
@@ -188,12 +196,17 @@ static void dual_some(const skinning_job *job, int begin, int end)
             float dot = (pivot[0] * dq[0] + pivot[1] * dq[1]) + (pivot[2] * dq[2] + pivot[3] * dq[3]);
             sum = f8_add(sum, f8_mul(f8_set(dot < job->side ? -weights[k] : weights[k]), f8_load(dq)));
         }
+
         float b[8];
         memcpy(b, &sum, sizeof b);
         float norm = sqrtf((b[0] * b[0] + b[1] * b[1]) + (b[2] * b[2] + b[3] * b[3]));
 
         /* The real parts lie nearly in one half space, so only rounding can bring the norm to zero. */
-        if (!(norm > 1e-12f)) memcpy(b, pivot, sizeof b), norm = 1;
+        if (!(norm > 1e-12f)) {
+            memcpy(b, pivot, sizeof b);
+            norm = 1;
+        }
+
         float inverse = 1 / norm;
         for (int e = 0; e < 8; e++) b[e] *= inverse;
         quat real = {b[0], b[1], b[2], b[3]};
@@ -213,6 +226,8 @@ static void dual_lanes(const skinning_job *job, int i)
     int32_t places[LANES], joints[4][LANES];
     float shares[4][LANES];
     vfloat pivot[4], real[4], dual[4], p[4];
+
+    /* offsets and weights across the lanes; what is missing weighs 0 */
     for (int lane = 0; lane < LANES; lane++) {
         int at = s->first[i + lane], count = s->first[i + lane + 1] - at;
         for (int k = 0; k < 4; k++) {
@@ -220,18 +235,29 @@ static void dual_lanes(const skinning_job *job, int i)
             shares[k][lane] = k < count ? s->weights[at + (k < count ? k : 0)] : 0;
         }
     }
+
+    /* blend, each turned to the side of the first */
     for (int k = 0; k < 4; k++) {
         vfloat q[4], d[4], w = v_load(shares[k]);
         v_load4(job->columns, joints[k], q);
         v_load4(job->columns + 4, joints[k], d);
         if (k == 0) {
-            for (int e = 0; e < 4; e++) pivot[e] = q[e], real[e] = w * q[e], dual[e] = w * d[e];
+            for (int e = 0; e < 4; e++) {
+                pivot[e] = q[e];
+                real[e] = w * q[e];
+                dual[e] = w * d[e];
+            }
             continue;
         }
         vfloat dot = (pivot[0] * q[0] + pivot[1] * q[1]) + (pivot[2] * q[2] + pivot[3] * q[3]);
         w = v_select(v_less(dot, v_set(job->side)), -w, w);
-        for (int e = 0; e < 4; e++) real[e] = real[e] + w * q[e], dual[e] = dual[e] + w * d[e];
+        for (int e = 0; e < 4; e++) {
+            real[e] = real[e] + w * q[e];
+            dual[e] = dual[e] + w * d[e];
+        }
     }
+
+    /* a blend without length in any lane: one at a time */
     vfloat norm = v_sqrt((real[0] * real[0] + real[1] * real[1]) + (real[2] * real[2] + real[3] * real[3]));
     vint sound = v_less(v_set(1e-12f), norm);
     for (int lane = 0; lane < LANES; lane++)
@@ -239,8 +265,15 @@ static void dual_lanes(const skinning_job *job, int i)
             dual_some(job, i, i + LANES);
             return;
         }
+
+    /* unit length */
     vfloat inverse = v_set(1) / norm;
-    for (int e = 0; e < 4; e++) real[e] = real[e] * inverse, dual[e] = dual[e] * inverse;
+    for (int e = 0; e < 4; e++) {
+        real[e] = real[e] * inverse;
+        dual[e] = dual[e] * inverse;
+    }
+
+    /* rotate and translate the rest positions */
     for (int lane = 0; lane < LANES; lane++) places[lane] = 3 * (i + lane);
     v_load4(s->rest, places, p);
     vfloat result[4], turn[3];
@@ -254,6 +287,8 @@ static void dual_lanes(const skinning_job *job, int i)
         move = (move + (real[f] * dual[g] - real[g] * dual[f])) * v_set(2);
         result[e] = (p[e] + turn[e] * real[3] + (real[f] * turn[g] - real[g] * turn[f])) + move;
     }
+
+    /* back to three floats a position */
     result[3] = v_set(0);
     float records[4 * LANES];
     for (int lane = 0; lane < LANES; lane++) places[lane] = 4 * lane;
@@ -265,6 +300,7 @@ static void dual_lanes(const skinning_job *job, int i)
 static void dual_block(void *context, int begin, int end)
 {
     const skinning_job *job = context;
+
     const int *first = job->s->first;
     int i = begin;
     while (i < end) {
@@ -324,8 +360,14 @@ static const float *duals_find(const skinning *s, const float *skin, float rigid
         quat t = {translation.x, translation.y, translation.z, 0};
         quat d = quat_multiply(t, r);
         float *dq = scratch + COLUMN_FLOATS * j;
-        dq[0] = r.x, dq[1] = r.y, dq[2] = r.z, dq[3] = r.w;
-        dq[4] = d.x / 2, dq[5] = d.y / 2, dq[6] = d.z / 2, dq[7] = d.w / 2;
+        dq[0] = r.x;
+        dq[1] = r.y;
+        dq[2] = r.z;
+        dq[3] = r.w;
+        dq[4] = d.x / 2;
+        dq[5] = d.y / 2;
+        dq[6] = d.z / 2;
+        dq[7] = d.w / 2;
     }
     return stretched ? stretches : NULL;
 }
@@ -355,8 +397,10 @@ void skinning_dual_on(const skinning *s, const float *skin, const int *parents, 
         bool other = along != 0 ? along < 0 : turn.w < 0;
         if ((other ? -turn.w : turn.w) < TURN_SIDE) other = !other;
         for (int e = 0; e < 8 && other; e++) dq[e] = -dq[e];
-        last[0] = other ? -turn.x : turn.x, last[1] = other ? -turn.y : turn.y;
-        last[2] = other ? -turn.z : turn.z, last[3] = other ? -turn.w : turn.w;
+        last[0] = other ? -turn.x : turn.x;
+        last[1] = other ? -turn.y : turn.y;
+        last[2] = other ? -turn.z : turn.z;
+        last[3] = other ? -turn.w : turn.w;
     }
     parallel_for(jobs, s->count, GRAIN, dual_block, &job);
 }

@@ -120,6 +120,8 @@ static bool mixing_weights(const loop_search *s, double *weights)
     size_t length = seen_count(s->model);
     double a[HISTORY * HISTORY], x[HISTORY], trace = 0;
     int n = s->count;
+
+    /* the Gram matrix of the residuals, slightly regularised: late residuals are nearly parallel */
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) a[i * n + j] = dot(s->residuals[i], s->residuals[j], length);
     for (int i = 0; i < n; i++) trace += a[i * n + i];
@@ -134,6 +136,8 @@ static bool mixing_weights(const loop_search *s, double *weights)
     double sum = 0;
     for (int i = 0; i < n; i++) sum += x[i];
     if (!(fabs(sum) > 0)) return false;
+
+    /* weights this large would only amplify rounding */
     for (int i = 0; i < n; i++) weights[i] = x[i] / sum;
     for (int i = 0; i < n; i++)
         if (!(fabs(weights[i]) < 20)) return false;
@@ -221,12 +225,16 @@ static double run_period(const loop_search *s, cutis_state *state)
 {
     const cutis_model *m = s->model;
     double sum = 0;
+
+    /* the substeps, with what is seen at each phase that may become the seam */
     for (int i = 1, phase = 0; i <= s->substeps; i++) {
         if (!run_substep(s, i, state)) return -1;
         seen_take(m, state, s->seen);
         sum += path_squared(m, s->seen) / (m->substep * m->substep);
         if (phase < s->phase_count && phase_substep(s, phase) == i) phase_take(s, phase++);
     }
+
+    /* carry the state back to where the period began */
     if (s->def->travel) {
         mat34 travel, back;
         memcpy(&travel, s->def->travel, sizeof travel);
@@ -347,6 +355,8 @@ static bool search(loop_search *s, cutis_state *state, cutis_loop_info *info)
             info->interrupted = true;
             return false;
         }
+
+        /* the seam at the period's end */
         cutis_loop_info found = {.speed = sqrt(speed2)};
         double end = seam_take(s, largest_difference(s->start, s->seen, half),
                                largest_difference(s->start + half, s->seen + half, half), &found),
@@ -361,10 +371,14 @@ static bool search(loop_search *s, cutis_state *state, cutis_loop_info *info)
             now = MIN(now, value);
             best_take(s, value, i, &found, &least, info);
         }
+
+        /* stop when the seam is closed, or no longer improves */
         info->periods = period;
         info->accelerated = accelerated;
         since = least < IMPROVED * least_before ? 0 : since + 1;
         if (least <= AIM || since >= (least <= 1 ? PATIENCE : HOPE)) break;
+
+        /* the start of the next period: mixed from the last ones, or simply the end of this one */
         if (s->mixable) mixed = accelerate(s, state, whole && now > FAST * last, !whole && end > 2 * last_end);
         accelerated |= mixed;
         if (whole) last = now;
@@ -391,9 +405,13 @@ cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state,
                                    const cutis_allocator *allocator, cutis_loop_info *info, cutis_error *error)
 {
     *info = (cutis_loop_info){.closed = true};
+
+    /* what is asked for */
     if (!(def->period > 0) || !def->motion.sample)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "a loop needs a motion and a period of more than 0 s");
     if (model->substep == 0) return CUTIS_OK; /* no past, nothing to find */
+
+    /* the period has to be a whole number of substeps */
     double substeps = def->period / model->substep;
     if (fabs(substeps - floor(substeps + 0.5)) > 1e-6 * substeps)
         return error_set(
@@ -401,6 +419,8 @@ cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state,
             "a period of %.9g s is not a whole number of substeps of %.9g s; build the model with a substep "
             "of %.9g s",
             def->period, model->substep, def->period / ceil(substeps));
+
+    /* the search */
     loop_search s = {.model = model, .def = def, .newest = -1};
     arena memory = arena_create(allocator);
     cutis_result result = search_start(&s, &memory, allocator, error);

@@ -68,6 +68,7 @@ static const solver *baseline(void)
 static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *error)
 {
     for (const char *at = text; at;) {
+        /* the solver named up to the next plus */
         const char *plus = strchr(at, '+');
         size_t length = plus ? (size_t)(plus - at) : strlen(at);
         const solver *s = find_solver(at, length);
@@ -95,8 +96,6 @@ static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *e
     return CUTIS_OK;
 }
 
-static bool is_geometric(const stage *s) { return s->solver->info.flags & CUTIS_SOLVER_GEOMETRIC; }
-
 /*
  * Every stage runs at its own substep: the first dynamic one at the one asked for, or its own, so that it moves as it
  * does alone; those that follow at the largest whole part of the substep before that is not longer than their own. A
@@ -104,6 +103,7 @@ static bool is_geometric(const stage *s) { return s->solver->info.flags & CUTIS_
  */
 static void divide_time(cutis_model *m, double asked)
 {
+    /* the first dynamic stage sets the substep; the others divide it further */
     int parts[STAGE_LIMIT] = {0};
     m->parts = 1;
     for (int i = 0; i < m->stage_count; i++) {
@@ -116,6 +116,8 @@ static void divide_time(cutis_model *m, double asked)
         }
         parts[i] = m->parts;
     }
+
+    /* how many of the last stage's substeps each stage's own spans */
     for (int i = 0; i < m->stage_count; i++) {
         stage *s = &m->stages[i];
         s->span = parts[i] > 0 ? m->parts / parts[i] : 1;
@@ -134,6 +136,7 @@ static cutis_result build_point_weights(const cutis_character *c, arena *memory,
     *result = (point_weights){first, NULL, NULL};
     if (!c->influence_first) return CUTIS_OK;
 
+    /* room: as many influences as the first vertex of each point has */
     size_t total = 0;
     for (int p = 0; p < c->point_count; p++) {
         int v = c->point_vertices[p];
@@ -150,6 +153,7 @@ static cutis_result build_point_weights(const cutis_character *c, arena *memory,
         int from = c->influence_first[c->point_vertices[p]];
         for (int k = first[p]; k < first[p + 1]; k++) joints[k] = c->influence_joints[from + k - first[p]];
     }
+
     for (int v = 0; v < c->vertex_count; v++) {
         int p = c->vertex_points[v];
         for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++) {
@@ -158,6 +162,8 @@ static cutis_result build_point_weights(const cutis_character *c, arena *memory,
             }
         }
     }
+
+    /* weights of a point sum to 1 */
     for (int p = 0; p < c->point_count; p++) {
         float sum = 0;
         for (int k = first[p]; k < first[p + 1]; k++) sum += weights[k];
@@ -242,9 +248,12 @@ static cutis_result fall_back(cutis_model *m, cutis_error *error)
 /* The body that the first stage runs on, if it runs on one. */
 static cutis_result build_body(cutis_model *m, const cutis_model_def *def, cutis_error *error)
 {
+    /* whether it runs on one */
     const cutis_character *c = m->character;
     if (!(m->stages[0].solver->info.flags & CUTIS_SOLVER_BODY) || def->detail == CUTIS_DETAIL_DRAWN) return CUTIS_OK;
     if (c->point_triangle_count == 0) return CUTIS_OK;
+
+    /* pieces, roles, surface and embedding */
     body_def body = {.character = c,
                      .mesh = &m->mesh,
                      .point_budget = def->detail > 0 ? def->detail : CUTIS_DETAIL_DEFAULT,
@@ -295,6 +304,7 @@ static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cut
 
 static void lay_out_state(cutis_model *m)
 {
+    /* joints of the whole model, and its vertices */
     size_t joint_bytes = (size_t)m->character->joint_count * 12 * sizeof(float);
     size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
     size_t end = sizeof(cutis_state), scratch = 0;
@@ -302,6 +312,8 @@ static void lay_out_state(cutis_model *m)
     m->joints_old = take(&end, joint_bytes);
     m->joints_given = take(&end, joint_bytes);
     m->vertices = take(&end, (size_t)m->character->vertex_count * 3 * sizeof(float));
+
+    /* scratch that no stage owns */
     m->skin = take(&scratch, joint_bytes);
     m->target = take(&scratch, joint_bytes);
     m->morphed = take(&scratch, m->character->morph_count ? (size_t)m->character->vertex_count * 3 * sizeof(float) : 0);
@@ -311,21 +323,27 @@ static void lay_out_state(cutis_model *m)
         m->instant = take(&scratch, joint_bytes + 2 * point_bytes);
         m->drags = take(&scratch, DRAG_LIMIT * sizeof(cutis_drag));
     }
-    size_t outputs = is_geometric(&m->stages[0]) ? 0 : (size_t)m->stages[0].solver->info.output_count;
+
+    /* outputs of a body, spread over the drawn vertices */
+    size_t outputs = stage_is_geometric(&m->stages[0]) ? 0 : (size_t)m->stages[0].solver->info.output_count;
     m->outputs = take(&scratch, outputs * (size_t)m->character->vertex_count * 3 * sizeof(float));
+
+    /* each stage's own */
     for (int i = 0; i < m->stage_count; i++) {
         stage *s = &m->stages[i];
         s->joints = s->span > 1 ? take(&end, joint_bytes) : m->joints;
         s->joints_old = s->span > 1 ? take(&end, joint_bytes) : m->joints_old;
 
         /* A geometric stage in a stack has points too: the surface for the next. */
-        bool has_points = !is_geometric(s) || m->stage_count > 1;
+        bool has_points = !stage_is_geometric(s) || m->stage_count > 1;
         s->points_old = take(&end, has_points ? point_bytes : 0);
         s->points = take(&end, has_points ? point_bytes : 0);
         s->body_points = take(&end, s->on_body ? (size_t)m->body.character->point_count * 3 * sizeof(float) : 0);
         s->state = take(&end, s->solver->state_size(s->data));
         s->scratch = take(&scratch, s->solver->scratch_size(s->data));
     }
+
+    /* both blocks are aligned */
     m->state_bytes = align_up(end);
     m->scratch_bytes = align_up(scratch);
 }
@@ -333,6 +351,8 @@ static void lay_out_state(cutis_model *m)
 cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_model, cutis_error *error)
 {
     *result_model = NULL;
+
+    /* what is asked for */
     if (!def->character || !def->solver) {
         return error_set(error, CUTIS_ERROR_ARGUMENT, "a model needs a character and the name of a solver");
     }
@@ -389,7 +409,9 @@ cutis_model_info cutis_model_get_info(const cutis_model *model)
     const char *below = model->stages[0].solver->info.name;
     bool named = strncmp(model->solver_name, below, strlen(below)) == 0;
     const stage *first = &model->stages[named || model->stage_count == 1 ? 0 : 1];
-    bool geometric = is_geometric(&model->stages[0]);
+    bool geometric = stage_is_geometric(&model->stages[0]);
+
+    /* sizes, pieces, memory, and what the build had to say */
     return (cutis_model_info){.solver = model->solver_name,
                               .substep = model->substep,
                               .element_count = first->solver->element_count(first->data),

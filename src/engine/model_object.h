@@ -78,4 +78,7 @@ struct cutis_state {
     int blow_count;
 };
 
+/* A geometric stage depends on the pose alone. */
+static inline bool stage_is_geometric(const stage *s) { return s->solver->info.flags & CUTIS_SOLVER_GEOMETRIC; }
+
 #endif

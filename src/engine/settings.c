@@ -58,6 +58,8 @@ static cutis_result value_parse(const cutis_parameter *p, const cutis_setting *s
     case CUTIS_PARAMETER_FLOAT:
         break;
     }
+
+    /* a number, whole where it must be, within its range */
     const char *cursor = text, *end = text + strlen(text);
     if (!text_number(&cursor, end, value) || cursor != end) {
         return error_set(error, CUTIS_ERROR_ARGUMENT, "%s = '%s' is not a number", setting->key, text);
@@ -117,12 +119,15 @@ static cutis_result key_parse(const solver_values *stages, int stage_count, cons
     const char *name = key + 6, *dot = strrchr(name, '.');
     size_t n = dot ? (size_t)(dot - name) : 0;
     if (n == 0) return error_set(error, CUTIS_ERROR_ARGUMENT, "'%s': write bones.JOINT.PARAMETER", key);
+
     for (int j = 0; j < character->joint_count; j++) {
         const char *joint = character->joints[j].name;
         if (strlen(joint) == n && strncmp(joint, name, n) == 0) target->joint = j;
     }
     target->parameter = dot + 1;
     if (target->joint >= 0) return CUTIS_OK;
+
+    /* no such joint: offer the nearest name */
     char text[NAME_LIMIT];
     snprintf(text, sizeof text, "%.*s", (int)MIN(n, sizeof text - 1), name);
     name_search search = name_search_start(text);
@@ -163,6 +168,8 @@ static cutis_result unknown_parameter(const solver_values *stages, int stage_cou
         for (int p = 0; p < info->parameter_count; p++) name_search_offer(&search, info->parameters[p].name);
         if (info->parameter_count > 0) owner = info->name;
     }
+
+    /* no name alike in any, or the nearest one */
     if (target->stage < 0 && stage_count > 1 && !search.nearest)
         return error_set(error, CUTIS_ERROR_ARGUMENT,
                          "no solver here has a parameter '%s'; 'cutis solvers %s' lists them", target->parameter,

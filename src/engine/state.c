@@ -155,13 +155,17 @@ static void run_on_body(const cutis_model *m, cutis_state *state, const stage *s
 static void run_stage(const cutis_model *m, cutis_state *state, int index, solver_input *input, bool reset)
 {
     const stage *s = &m->stages[index];
-    bool geometric = s->solver->info.flags & CUTIS_SOLVER_GEOMETRIC, has_points = !geometric || m->stage_count > 1;
+    bool geometric = stage_is_geometric(s), has_points = !geometric || m->stage_count > 1;
     float *points = state_floats(state, s->points), *points_old = state_floats(state, s->points_old);
     float *result = geometric ? state_floats(state, m->vertices) : points;
     void *own = state_floats(state, s->state), *scratch = state_scratch(m, state, s->scratch);
     size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
+
+    /* keep the last points: a stage above may look between the two */
     if (has_points) memcpy(points_old, points, point_bytes);
     set_pose(m, state, s, input);
+
+    /* the solver itself, or its way over the simulation body */
     if (s->on_body) {
         run_on_body(m, state, s, input, reset);
     } else if (reset) {
@@ -169,6 +173,8 @@ static void run_stage(const cutis_model *m, cutis_state *state, int index, solve
     } else {
         s->solver->step(s->data, own, scratch, input, result, &state->stats);
     }
+
+    /* hand the surface to the next stage */
     if (has_points && geometric) gather_points(m, result, points);
     if (has_points && reset) memcpy(points_old, points, point_bytes);
     input->surface = has_points ? points : NULL;
@@ -300,6 +306,7 @@ static int copy_pose(const cutis_model *m, float *to, const float *from)
 static void blend_poses(const cutis_model *m, const float *a, const float *b, double t, float *joints)
 {
     for (int j = 0; j < m->character->joint_count; j++) {
+        /* an unchanged joint is copied to the bit */
         mat34 ma, mb;
         memcpy(&ma, a + 12 * j, sizeof ma);
         memcpy(&mb, b + 12 * j, sizeof mb);
@@ -307,6 +314,8 @@ static void blend_poses(const cutis_model *m, const float *a, const float *b, do
             memcpy(joints + 12 * j, &mb, sizeof mb);
             continue;
         }
+
+        /* position, rotation and scale apart */
         vec3 ta, tb, sa, sb;
         quat ra, rb;
         mat34_decompose(ma, &ta, &ra, &sa);
@@ -388,6 +397,8 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
 {
     float *own = state_floats(state, model->joints);
     size_t joint_bytes = (size_t)model->character->joint_count * 12 * sizeof(float);
+
+    /* time and counters */
     state->time = 0;
     state->substeps = 0;
     state->stats = (cutis_step_stats){0};
@@ -457,9 +468,13 @@ static void substep(const cutis_model *m, cutis_state *state, const step_span *s
     const cutis_surface *surface = &span->input->surface;
     int64_t at = ++state->substeps;
     state->stats.substeps++;
+
+    /* the pose at its end */
     pose_at(m, state, span, (double)at * last->substep, m->joints, m->joints_old);
     work->joints = NULL;
     work->surface = NULL;
+
+    /* each stage, from the body to the surface */
     for (int i = 0; i < m->stage_count; i++) {
         const stage *s = &m->stages[i];
         int64_t index = (at - 1) / s->span + 1; /* of its own substep that ends at or behind this instant */
@@ -467,12 +482,16 @@ static void substep(const cutis_model *m, cutis_state *state, const step_span *s
         work->h = s->substep;
         work->time = (double)index * s->substep;
         cutis_impulse blows[CUTIS_MAX_IMPULSES];
+
+        /* a surface given by the host takes the place of the first stage */
         if (given) {
             blows_take(state, i, blows); /* it is not moved by any */
             sample_surface(m, state, surface, (double)at * last->substep);
             work->surface = state_floats(state, s->points);
             continue;
         }
+
+        /* the stage's own substep, with the blows that wait for it */
         if (begins) {
             work->impulses = blows;
             work->impulse_count = blows_take(state, i, blows);
@@ -489,53 +508,78 @@ static void substep(const cutis_model *m, cutis_state *state, const step_span *s
     }
 }
 
+/* What solvers are given of a step's input: forces that are finite, and morphs where they come before the pose. */
+static solver_input solver_input_make(const cutis_model *m, cutis_state *state, const cutis_step_input *input)
+{
+    solver_input work = {.drags = input->drags, .drag_count = input->drag_count, .jobs = input->jobs};
+    for (int k = 0; k < 3; k++) {
+        work.acceleration[k] = fabsf(input->acceleration[k]) < FORCE_LIMIT ? input->acceleration[k] : 0;
+        work.wind[k] = fabsf(input->wind[k]) < FORCE_LIMIT ? input->wind[k] : 0;
+    }
+    if (stage_is_geometric(&m->stages[0])) work.rest = morph_sum(m, state, input->morphs, m->character->positions);
+    return work;
+}
+
+/* A stack without a dynamic stage: the pose at the end is all that counts. */
+static void step_geometric(const cutis_model *m, cutis_state *state, const step_span *span, solver_input *work)
+{
+    pose_at(m, state, span, span->end, m->joints, m->joints_old);
+    work->time = span->end;
+    for (int i = 0; i < m->stage_count; i++) run_stage(m, state, i, work, false);
+}
+
+/* Substeps until one ends at or behind the end of the span; vertices at that instant. */
+static void step_dynamic(const cutis_model *m, cutis_state *state, const step_span *span, solver_input *work)
+{
+    /* the last substep, and whether the instant falls on its end */
+    double reached = span->end / m->stages[m->stage_count - 1].substep;
+    int64_t last = (int64_t)ceil(reached - INSTANT_TOLERANCE);
+    bool exact = reached - (double)(last - 1) > 1 - INSTANT_TOLERANCE;
+
+    /* A surface solver looks at the body in every substep; a caller only at the last, or the last two. */
+    while (state->substeps < last) {
+        work->between = m->stage_count == 1 && state->substeps + 1 < (exact ? last : last - 1);
+        substep(m, state, span, work);
+    }
+
+    /* vertices of the instant, between the last two substeps */
+    double alpha = exact ? 1 : reached - (double)(state->substeps - 1);
+    if (!exact && m->stage_count == 1 && m->stages[0].on_body) {
+        show_instant(m, state, span, alpha);
+        work->joints = NULL; /* the skin matrices are no longer those of a substep */
+    } else {
+        write_vertices(m, state, alpha);
+    }
+    if (!stage_is_geometric(&m->stages[0])) add_morphs(m, state, span->input->morphs);
+    if (exact) forget_old_points(m, state);
+}
+
 void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double dt)
 {
     size_t joint_bytes = (size_t)model->character->joint_count * 12 * sizeof(float);
     float *given = state_floats(state, model->joints_given);
     state->stats = (cutis_step_stats){0};
     if (!(dt > 0)) dt = 0;
+
+    /* a live pose: joints that make no sense keep their last place */
     if (input->joints) {
         float *target = state_scratch(model, state, model->target);
         dt = MIN(dt, LIVE_LIMIT);
         memcpy(target, given, joint_bytes);
         state->stats.repairs = copy_pose(model, target, input->joints);
     }
-    double begin = state->time, end = begin + dt;
-    state->time = end;
-    step_span span = {input, begin, end};
-    solver_input work = {.drags = input->drags, .drag_count = input->drag_count, .jobs = input->jobs};
-    for (int k = 0; k < 3; k++) {
-        work.acceleration[k] = fabsf(input->acceleration[k]) < FORCE_LIMIT ? input->acceleration[k] : 0;
-        work.wind[k] = fabsf(input->wind[k]) < FORCE_LIMIT ? input->wind[k] : 0;
-    }
+
+    /* the span of time, and what acts in it */
+    step_span span = {input, state->time, state->time + dt};
+    state->time = span.end;
     blows_add(model, state, input);
-    bool morphs_first = model->stages[0].solver->info.flags & CUTIS_SOLVER_GEOMETRIC;
-    if (morphs_first) work.rest = morph_sum(model, state, input->morphs, model->character->positions);
-    if (model->substep == 0) {
-        /* No past: the pose at the end is all that counts. */
-        pose_at(model, state, &span, end, model->joints, model->joints_old);
-        work.time = end;
-        for (int i = 0; i < model->stage_count; i++) run_stage(model, state, i, &work, false);
-    } else {
-        double reached = end / model->stages[model->stage_count - 1].substep;
-        int64_t last = (int64_t)ceil(reached - INSTANT_TOLERANCE);
-        bool exact = reached - (double)(last - 1) > 1 - INSTANT_TOLERANCE;
-        while (state->substeps < last) {
-            /* A surface solver looks at the body in every substep; a caller only at the last, or the last two. */
-            work.between = model->stage_count == 1 && state->substeps + 1 < (exact ? last : last - 1);
-            substep(model, state, &span, &work);
-        }
-        double alpha = exact ? 1 : reached - (double)(state->substeps - 1);
-        if (!exact && model->stage_count == 1 && model->stages[0].on_body) {
-            show_instant(model, state, &span, alpha);
-            work.joints = NULL; /* the skin matrices are no longer those of a substep */
-        } else {
-            write_vertices(model, state, alpha);
-        }
-        if (!morphs_first) add_morphs(model, state, input->morphs);
-        if (exact) forget_old_points(model, state);
-    }
+    solver_input work = solver_input_make(model, state, input);
+
+    /* to its end */
+    if (model->substep == 0)
+        step_geometric(model, state, &span, &work);
+    else
+        step_dynamic(model, state, &span, &work);
     if (state->stats.substeps > 0) finish_stages(model, state, &work);
 
     /* What the next live step starts from. */
@@ -563,6 +607,7 @@ static void move_joints(const cutis_model *m, float *joints, const float transfo
 
 void cutis_state_teleport(const cutis_model *model, cutis_state *state, const float transform[12])
 {
+    /* poses: the model's, and those of stages that run at their own rate */
     size_t poses[3 + 2 * STAGE_LIMIT] = {model->joints, model->joints_old, model->joints_given};
     int pose_count = 3;
     for (int i = 0; i < model->stage_count; i++) {
@@ -572,15 +617,19 @@ void cutis_state_teleport(const cutis_model *model, cutis_state *state, const fl
         poses[pose_count++] = s->joints_old;
     }
     for (int i = 0; i < pose_count; i++) move_joints(model, state_floats(state, poses[i]), transform);
+
+    /* blows that have not fallen yet */
     for (int i = 0; i < state->blow_count; i++) {
         cutis_impulse *blow = &state->blows[i].impulse;
         vec3_store(blow->place, mat34_point(transform, vec3_load(blow->place)));
         vec3_store(blow->velocity, mat34_vector(transform, vec3_load(blow->velocity)));
     }
+
+    /* points, and what solvers keep */
     move_points(state_floats(state, model->vertices), model->character->vertex_count, transform);
     for (int i = 0; i < model->stage_count; i++) {
         const stage *s = &model->stages[i];
-        if (!(s->solver->info.flags & CUTIS_SOLVER_GEOMETRIC) || model->stage_count > 1) {
+        if (!stage_is_geometric(s) || model->stage_count > 1) {
             move_points(state_floats(state, s->points_old), model->character->point_count, transform);
             move_points(state_floats(state, s->points), model->character->point_count, transform);
         }

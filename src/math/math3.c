@@ -39,6 +39,8 @@ bool mat34_inverse(mat34 a, mat34 *inverse)
     /* In double: bind matrices of characters in millimetres lose too much in float. */
     double m[12], c[9];
     for (int i = 0; i < 12; i++) m[i] = (double)a.m[i];
+
+    /* cofactors */
     c[0] = m[5] * m[10] - m[6] * m[9];
     c[1] = m[2] * m[9] - m[1] * m[10];
     c[2] = m[1] * m[6] - m[2] * m[5];
@@ -48,11 +50,14 @@ bool mat34_inverse(mat34 a, mat34 *inverse)
     c[6] = m[4] * m[9] - m[5] * m[8];
     c[7] = m[1] * m[8] - m[0] * m[9];
     c[8] = m[0] * m[5] - m[1] * m[4];
+
     double determinant = m[0] * c[0] + m[1] * c[3] + m[2] * c[6];
     if (!(fabs(determinant) > 1e-30)) {
         *inverse = mat34_identity();
         return false;
     }
+
+    /* linear part, and the translation brought back by it */
     for (int row = 0; row < 3; row++) {
         double *r = c + 3 * row;
         for (int column = 0; column < 3; column++) {
@@ -77,7 +82,9 @@ void mat34_decompose(mat34 m, vec3 *translation, quat *rotation, vec3 *scale)
     *translation = vec3_make(m.m[3], m.m[7], m.m[11]);
     vec3 x = {m.m[0], m.m[4], m.m[8]}, y = {m.m[1], m.m[5], m.m[9]}, z = {m.m[2], m.m[6], m.m[10]};
     *scale = vec3_make(vec3_length(x), vec3_length(y), vec3_length(z));
-    x = vec3_normalize(x), y = vec3_normalize(y), z = vec3_normalize(z);
+    x = vec3_normalize(x);
+    y = vec3_normalize(y);
+    z = vec3_normalize(z);
     if (vec3_dot(vec3_cross(x, y), z) < 0) {
         scale->x = -scale->x;
         x = vec3_scale(x, -1);
@@ -212,7 +219,9 @@ quat polar_rotation(mat3 a, quat guess, int iterations)
 
     /* The iteration is the same for every scale of a; this guard only has to be far below the entries. */
     float guard = 1e-9f * (vec3_length(a0) + vec3_length(a1) + vec3_length(a2)) + 1e-30f;
+
     for (int i = 0; i < iterations; i++) {
+        /* the turn that lowers the energy */
         mat3 r = quat_matrix(q);
         vec3 r0 = {r.m[0], r.m[3], r.m[6]}, r1 = {r.m[1], r.m[4], r.m[7]}, r2 = {r.m[2], r.m[5], r.m[8]};
         vec3 torque = vec3_add(vec3_add(vec3_cross(r0, a0), vec3_cross(r1, a1)), vec3_cross(r2, a2));
@@ -222,7 +231,10 @@ quat polar_rotation(mat3 a, quat guess, int iterations)
         if (!(angle > 1e-9f)) break;
 
         /* Far from the solution the quotient overshoots: a step is at most half a radian. */
-        if (angle > 0.5f) omega = vec3_scale(omega, 0.5f / angle), angle = 0.5f;
+        if (angle > 0.5f) {
+            omega = vec3_scale(omega, 0.5f / angle);
+            angle = 0.5f;
+        }
         q = quat_normalize(quat_multiply(quat_axis_angle(vec3_scale(omega, 1 / angle), (double)angle), q));
     }
     return q;
@@ -231,8 +243,10 @@ quat polar_rotation(mat3 a, quat guess, int iterations)
 void eigen_symmetric(mat3 a, float values[3], mat3 *vectors)
 {
     double m[3][3], v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+
     for (int i = 0; i < 9; i++) m[i / 3][i % 3] = (double)a.m[i];
     for (int sweep = 0; sweep < 12; sweep++) {
+        /* done when nothing is left off the diagonal */
         double off = m[0][1] * m[0][1] + m[0][2] * m[0][2] + m[1][2] * m[1][2];
         double diagonal = m[0][0] * m[0][0] + m[1][1] * m[1][1] + m[2][2] * m[2][2];
         if (off <= 1e-26 * diagonal || off == 0) break;
@@ -246,26 +260,34 @@ void eigen_symmetric(mat3 a, float values[3], mat3 *vectors)
                 double c = 1 / sqrt(t * t + 1), s = t * c;
                 for (int k = 0; k < 3; k++) {
                     double x = m[k][p], y = m[k][q];
-                    m[k][p] = c * x - s * y, m[k][q] = s * x + c * y;
+                    m[k][p] = c * x - s * y;
+                    m[k][q] = s * x + c * y;
                 }
                 for (int k = 0; k < 3; k++) {
                     double x = m[p][k], y = m[q][k];
-                    m[p][k] = c * x - s * y, m[q][k] = s * x + c * y;
-                    x = v[k][p], y = v[k][q];
-                    v[k][p] = c * x - s * y, v[k][q] = s * x + c * y;
+                    m[p][k] = c * x - s * y;
+                    m[q][k] = s * x + c * y;
+                    x = v[k][p];
+                    y = v[k][q];
+                    v[k][p] = c * x - s * y;
+                    v[k][q] = s * x + c * y;
                 }
             }
         }
     }
+
+    /* in descending order */
     int order[3] = {0, 1, 2};
     for (int i = 0; i < 2; i++) {
         for (int j = 0; j < 2 - i; j++) {
             if (m[order[j]][order[j]] < m[order[j + 1]][order[j + 1]]) {
                 int swap = order[j];
-                order[j] = order[j + 1], order[j + 1] = swap;
+                order[j] = order[j + 1];
+                order[j + 1] = swap;
             }
         }
     }
+
     for (int column = 0; column < 3; column++) {
         values[column] = (float)m[order[column]][order[column]];
         for (int row = 0; row < 3; row++) vectors->m[3 * row + column] = (float)v[row][order[column]];
@@ -274,6 +296,7 @@ void eigen_symmetric(mat3 a, float values[3], mat3 *vectors)
 
 bool cholesky_solve(double *a, double *x, int n)
 {
+    /* a = L L', in place */
     for (int i = 0; i < n; i++) {
         for (int j = 0; j <= i; j++) {
             double sum = a[i * n + j];
@@ -282,6 +305,8 @@ bool cholesky_solve(double *a, double *x, int n)
             a[i * n + j] = i == j ? sqrt(sum) : sum / a[j * n + j];
         }
     }
+
+    /* forward, then back */
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < i; k++) x[i] -= a[i * n + k] * x[k];
         x[i] /= a[i * n + i];

@@ -47,7 +47,10 @@ static int point_part(const cutis_character *c, int point)
     int vertex = c->point_vertices[point], best = -1;
     float most = 0;
     for (int i = c->influence_first[vertex]; i < c->influence_first[vertex + 1]; i++)
-        if (c->influence_weights[i] > most) most = c->influence_weights[i], best = c->influence_joints[i];
+        if (c->influence_weights[i] > most) {
+            most = c->influence_weights[i];
+            best = c->influence_joints[i];
+        }
     return best;
 }
 
@@ -72,6 +75,7 @@ static void samples_find(bone_search *q, const float *rest)
 {
     const cutis_character *c = q->character;
     for (int j = 0; j < c->joint_count; j++) {
+        /* the flesh of the joint */
         double sum[3] = {0}, count = 0;
         for (int p = 0; p < q->m.point_count; p++) {
             if (q->point_parts[p] != j) continue;
@@ -79,6 +83,8 @@ static void samples_find(bone_search *q, const float *rest)
             count++;
         }
         if (count == 0) continue;
+
+        /* towards each child; a leaf goes as far beyond the middle of its flesh */
         vec3 from = vec3_make(rest[12 * j + 3], rest[12 * j + 7], rest[12 * j + 11]);
         bool leaf = true;
         for (int child = j + 1; child < c->joint_count; child++) {
@@ -109,6 +115,8 @@ static bool joints_adjacent(const cutis_character *c, int a, int b)
 static int part_around(const bone_search *q, int joint, vec3 x)
 {
     const float *positions = q->scratch.positions;
+
+    /* solid angle of each part as seen from x */
     for (int j = 0; j < q->character->joint_count; j++) q->windings[j] = 0;
     for (int t = 0; t < q->m.triangle_count; t++) {
         const int *corner = q->m.triangles + 3 * (size_t)t;
@@ -117,6 +125,8 @@ static int part_around(const bone_search *q, int joint, vec3 x)
                                                    vec3_sub(vec3_load(positions + 3 * corner[1]), x),
                                                    vec3_sub(vec3_load(positions + 3 * corner[2]), x));
     }
+
+    /* the part that is wound around x most */
     int best = -1;
     for (int j = 0; j < q->character->joint_count; j++) {
         if (j == joint) continue;
@@ -144,31 +154,42 @@ static double part_depth(const bone_search *q, int part, vec3 x)
 static void frame_search(bone_search *q, const float *joints, int frame, const cutis_jobs *jobs)
 {
     const cutis_character *c = q->character;
+
+    /* the surface in this pose */
     skin_matrices(c, joints, q->skin);
     skinning_linear(&q->points, q->skin, q->skinning_scratch, jobs, q->positions);
     depth_place(&q->b, q->positions, q->scratch.positions);
     bvh_refit(&q->scratch.tree, q->scratch.positions, 0);
+
+    /* samples that are deeper in flesh than at rest */
     for (int i = 0; i < q->sample_count; i++) {
         const bone_sample *sample = q->samples + i;
         vec3 x = mat34_point(q->skin + 12 * sample->joint, sample->rest);
         if (sample_winding(q, x) <= sample->winding) continue;
         int into = part_around(q, sample->joint, x);
         if (into < 0) continue;
+
         size_t at = (size_t)sample->joint * (size_t)c->joint_count + (size_t)into;
         cutis_bone_in_flesh *entry = q->entries + at;
         double depth = part_depth(q, into, x) / (c->size > 0 ? (double)c->size : 1);
         entry->frames += q->last_frames[at] != frame;
         q->last_frames[at] = frame;
-        if (depth > entry->depth) entry->depth = depth, entry->worst_frame = frame;
+        if (depth > entry->depth) {
+            entry->depth = depth;
+            entry->worst_frame = frame;
+        }
     }
 }
 
 static cutis_result search_build(bone_search *q, arena *memory, cutis_error *error)
 {
     const cutis_character *c = q->character;
+
     cutis_result result = mesh_build_character(&q->m, c, memory, error);
     if (result == CUTIS_OK) result = depth_build(&q->b, &q->m, memory, error);
     if (result != CUTIS_OK) return result;
+
+    /* room */
     size_t n = (size_t)q->m.point_count, joints = (size_t)c->joint_count;
     q->parts = ARENA_ARRAY(memory, int, q->m.triangle_count);
     q->point_parts = ARENA_ARRAY(memory, int, n);
@@ -184,20 +205,29 @@ static cutis_result search_build(bone_search *q, arena *memory, cutis_error *err
     float *rest = ARENA_ARRAY(memory, float, 12 * joints);
     if (memory->failed || !depth_scratch_create(&q->scratch, &q->b, memory))
         return error_memory(error, "the search for bones in flesh");
+
+    /* influences by point, and the part that each point belongs to */
     for (int p = 0; p < q->m.point_count; p++) {
         int vertex = c->point_vertices[p], at = first[p];
-        for (int i = c->influence_first[vertex]; i < c->influence_first[vertex + 1]; i++)
-            order[at] = c->influence_joints[i], weights[at++] = c->influence_weights[i];
+        for (int i = c->influence_first[vertex]; i < c->influence_first[vertex + 1]; i++) {
+            order[at] = c->influence_joints[i];
+            weights[at++] = c->influence_weights[i];
+        }
         first[p + 1] = at;
         q->point_parts[p] = point_part(c, p);
     }
+
     for (int t = 0; t < q->m.triangle_count; t++) q->parts[t] = q->point_parts[q->m.triangles[3 * (size_t)t]];
     for (size_t i = 0; i < joints * joints; i++) q->last_frames[i] = -1;
+
+    /* the skinning of frames */
     result = skinning_build(&q->points, q->m.point_count, q->m.positions, first, order, weights, c->joint_count, memory,
                             error);
     if (result != CUTIS_OK) return result;
     q->skinning_scratch = ARENA_ARRAY(memory, float, skinning_scratch_count(&q->points));
     if (!q->skinning_scratch) return error_memory(error, "the search for bones in flesh");
+
+    /* samples, with their winding numbers at rest */
     cutis_pose_rest(c, rest);
     depth_place(&q->b, q->m.positions, q->scratch.positions);
     bvh_refit(&q->scratch.tree, q->scratch.positions, 0);
@@ -211,17 +241,22 @@ cutis_result cutis_measure_bones(const cutis_character *character, const float *
 {
     assert(character && count && (frame_count == 0 || poses));
     *count = 0;
+
     if (!character->influence_first || character->joint_count == 0 || character->point_triangle_count == 0)
         return CUTIS_OK;
     arena memory = arena_create(allocator);
     bone_search q = {.character = character};
     cutis_result result = search_build(&q, &memory, error);
+
     size_t joints = (size_t)character->joint_count;
     for (int f = 0; f < frame_count && result == CUTIS_OK; f++)
         frame_search(&q, poses + (size_t)f * joints * 12, f, jobs);
+
+    /* the pairs that were met */
     for (size_t i = 0; i < joints * joints && result == CUTIS_OK; i++) {
         if (q.entries[i].frames == 0) continue;
-        q.entries[i].joint = (int)(i / joints), q.entries[i].into = (int)(i % joints);
+        q.entries[i].joint = (int)(i / joints);
+        q.entries[i].into = (int)(i % joints);
         if (*count < capacity) entries[*count] = q.entries[i];
         ++*count;
     }

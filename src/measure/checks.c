@@ -72,6 +72,7 @@ cutis_result cutis_checks_parse(const char *text, const char *const *names, int 
                                 int capacity, int *count, cutis_error *error)
 {
     *count = 0;
+
     while (*text) {
         char copy[128];
         size_t length = strcspn(text, ","), kept = MIN(length, sizeof copy - 1);

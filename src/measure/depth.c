@@ -50,7 +50,10 @@ static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
 
     /* Group the boundary: points joined by edges that do not cancel out. */
     int cap_count = 0, hole_count = 0, rim_count = 0;
-    for (int p = 0; p < m->point_count; p++) parents[p] = p, holes[p] = -1;
+    for (int p = 0; p < m->point_count; p++) {
+        parents[p] = p;
+        holes[p] = -1;
+    }
     for (int e = 0; e < m->edge_count; e++) {
         int balance = edge_balance(m, e);
         passable[e] = balance == 0 && m->edge_triangle_counts[e] == 2;
@@ -65,6 +68,7 @@ static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
         holes[p] = root == p ? hole_count++ : holes[root]; /* the root is the lowest, so it has its number */
         rim_count++;
     }
+
     if (cap_count > INT32_MAX / 6 - m->triangle_count) return false;
     b->point_count = m->point_count + hole_count;
     b->triangle_count = m->triangle_count + cap_count;
@@ -95,6 +99,7 @@ static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
             cap[2] = m->point_count + holes[m->edges[2 * e]];
         }
     }
+
     b->passable = passable;
     b->triangles = triangles;
     b->rim_first = rim_first;
@@ -118,9 +123,12 @@ cutis_result depth_build(depth_solid *b, const mesh *m, arena *memory, cutis_err
 {
     *b = (depth_solid){.m = m, .outside = 1};
     size_t points = (size_t)m->point_count;
+
+    /* close the holes */
     int *scratch = memory_allocate(&memory->allocator, 2 * points, sizeof *scratch);
     bool ok = scratch && body_close(b, memory, scratch, scratch + points);
     memory_release(&memory->allocator, scratch, 2 * points, sizeof *scratch);
+
     float *placed = ok ? ARENA_ARRAY(memory, float, 3 * (size_t)b->point_count) : NULL;
     b->rest_depths = ARENA_ARRAY(memory, float, m->triangle_count);
     if (!placed || memory->failed) return error_memory(error, "the measurement");
@@ -322,7 +330,10 @@ static double body_depths(const depth_solid *b, depth_scratch *scratch)
     int count = b->m->triangle_count;
 
     /* Winding numbers outside, a region between cuts at a time. */
-    for (int t = 0; t < b->triangle_count; t++) scratch->labels[t] = -1, scratch->depths[t] = 0;
+    for (int t = 0; t < b->triangle_count; t++) {
+        scratch->labels[t] = -1;
+        scratch->depths[t] = 0;
+    }
     int buried = 0;
     for (int t = 0; t < count; t++) {
         if (scratch->cut[t]) scratch->windings[t] = triangle_winding(b, scratch, t);

@@ -163,14 +163,20 @@ static double patch_extent(const float *x, const int *points, int count, double 
 /* Cells that hold enough points which do not lie on a line. Returns how many points they hold. */
 static int patches_make(cutis_judge *j, double cell, int64_t (*cells)[2])
 {
+    /* points by cell */
     int held = 0;
     cells_sort(j, cell, cells);
     j->patch_count = 0;
+
+    /* a run of equal cells each */
     for (int begin = 0, end; begin < j->m.point_count; begin = end) {
         for (end = begin; end < j->m.point_count && cells[end][0] == cells[begin][0];) end++;
+
         if (end - begin < PATCH_LEAST) continue;
         int *points = j->patch_points + held;
         for (int i = begin; i < end; i++) points[i - begin] = (int)cells[i][1];
+
+        /* a line has no orientation */
         double first, second = patch_extent(j->m.positions, points, end - begin, &first);
         if (second < PATCH_WIDTH * first) continue;
         j->patch_width[j->patch_count] = (float)second;
@@ -214,14 +220,18 @@ static void near_make(cutis_judge *j, int64_t (*cells)[2])
     const mesh *m = &j->m;
     double cell = 2 * j->size / sqrt(MAX(m->point_count, 1));
     enum { CELL_LIMIT = 64 }; /* points looked at in a cell; denser cells have near ones among the first */
+
     cells_sort(j, cell, cells);
     for (int p = 0; p < m->point_count; p++) {
+        /* its list, empty */
         int *near = j->near + NEAR * (size_t)p;
         double distances[NEAR];
         for (int i = 0; i < NEAR; i++) {
             near[i] = -1;
             distances[i] = HUGE_VAL;
         }
+
+        /* the cell, and those around it */
         const float *a = m->positions + 3 * (size_t)p;
         int64_t at[3];
         for (int k = 0; k < 3; k++)
@@ -234,6 +244,7 @@ static void near_make(cutis_judge *j, int64_t (*cells)[2])
             for (int i = first; i >= 0 && i < m->point_count && cells[i][0] == key && i < first + CELL_LIMIT; i++) {
                 int q = (int)cells[i][1];
                 if (q == p) continue;
+
                 const float *b = m->positions + 3 * (size_t)q;
                 double dx = (double)a[0] - (double)b[0], dy = (double)a[1] - (double)b[1],
                        dz = (double)a[2] - (double)b[2];
@@ -303,6 +314,7 @@ cutis_result cutis_judge_create(const cutis_character *character, int frame_coun
 {
     *judge = NULL;
     if (frame_count < 1) return error_set(error, CUTIS_ERROR_ARGUMENT, "there are no frames to judge");
+
     cutis_judge *j = memory_allocate(allocator, 1, sizeof *j);
     if (!j) return error_memory(error, "a verdict");
     j->allocator = memory_resolve(allocator);
@@ -311,6 +323,7 @@ cutis_result cutis_judge_create(const cutis_character *character, int frame_coun
     j->jobs = jobs;
     j->capacity = frame_count;
     j->size = MAX((double)character->size, 1e-30);
+
     cutis_result result = judge_build(j, error);
     if (result == CUTIS_OK)
         *judge = j;
@@ -336,6 +349,7 @@ static float percentile(float *values, int count, double share)
     int rank = (int)ceil(share * count) - 1, low = 0, high = count - 1;
     rank = CLAMP(rank, 0, count - 1);
     while (low < high) {
+        /* parts below and above the pivot */
         float pivot = values[low + (high - low) / 2];
         int i = low, k = high;
         while (i <= k) {
@@ -346,6 +360,8 @@ static float percentile(float *values, int count, double share)
             values[i++] = values[k];
             values[k--] = swap;
         }
+
+        /* go on where the rank lies */
         if (rank <= k)
             high = k;
         else if (rank >= i)
@@ -388,6 +404,7 @@ static void judge_displacement(cutis_judge *j, frame_figure *row)
         j->values[p] = (float)(MAX(sqrt(d2) - slack, 0) / j->size);
         if (j->values[p] > j->values[worst]) worst = p;
     }
+
     put(row, CUTIS_HARM_DISPLACEMENT_MAX, (double)j->values[worst], worst);
     put(row, CUTIS_HARM_DISPLACEMENT_P99, (double)percentile(j->values, j->m.point_count, 0.99), worst);
 }
@@ -398,12 +415,15 @@ static void judge_displacement(cutis_judge *j, frame_figure *row)
  */
 static quat patch_turn(const float *from, const float *to, const int *points, int count, double *residual)
 {
+    /* centres */
     double mean[2][3] = {{0}}, c[9] = {0}, norm = 0, extent[2] = {0, 0};
     for (int i = 0; i < count; i++)
         for (int k = 0; k < 3; k++) {
             mean[0][k] += (double)to[3 * (size_t)points[i] + (size_t)k] / count;
             mean[1][k] += (double)from[3 * (size_t)points[i] + (size_t)k] / count;
         }
+
+    /* covariance */
     for (int i = 0; i < count; i++) {
         double d[2][3];
         for (int k = 0; k < 3; k++) {
@@ -423,6 +443,8 @@ static quat patch_turn(const float *from, const float *to, const int *points, in
     for (int k = 0; k < 9; k++) a.m[k] = (float)(c[k] / sqrt(norm));
     quat turn = polar_rotation(a, quat_identity(), 24);
     mat3 rotation = quat_matrix(turn);
+
+    /* what it leaves */
     double trace = 0;
     for (int k = 0; k < 9; k++) trace += (double)rotation.m[k] * c[k];
     *residual = sqrt(MAX(extent[0] + extent[1] - 2 * trace, 0) / extent[1]);
@@ -476,12 +498,15 @@ static void judge_pairs(cutis_judge *j, frame_figure *row)
     long torn = 0, pairs = 0;
     double most = 0;
     int where = -1;
+
     for (int p = 0; p < j->m.point_count; p++)
         for (int i = 0; i < NEAR; i++) {
             int q = j->near[NEAR * (size_t)p + (size_t)i];
             if (q < 0) break;
             double apart = distance(x, p, q);
             pairs++;
+
+            /* both stretch and distance count: near points at rest that the reference has far apart are not torn */
             double base = MAX(distance(r, p, q), distance(j->m.positions, p, q));
             if (apart <= TORN_RATIO * base + TORN_LEAST * j->size) continue;
             torn++;
@@ -489,6 +514,7 @@ static void judge_pairs(cutis_judge *j, frame_figure *row)
             most = apart;
             where = p;
         }
+
     put(row, CUTIS_HARM_TORN, pairs ? (double)torn / (double)pairs : 0, where);
     put(row, CUTIS_HARM_GAP, most / j->size, where);
 }
@@ -560,6 +586,7 @@ static void judge_bone(cutis_judge *j, const float *inner, frame_figure *row)
         if (!fitted) bvh_refit(&j->tree, j->points[0], 0);
         fitted = true;
         if (is_enclosed(j, bone)) continue;
+
         outside++;
         if (height <= highest) continue;
         highest = height;
@@ -664,6 +691,8 @@ void cutis_judge_frame(cutis_judge *j, const float *positions, const float *refe
         memcpy(j->points[0] + 3 * (size_t)p, positions + from, 3 * sizeof(float));
         memcpy(j->points[1] + 3 * (size_t)p, reference + from, 3 * sizeof(float));
     }
+
+    /* every figure of the frame */
     j->lowest[j->frame_count] = (float)HUGE_VAL;
     if (broken == 0 && j->m.point_count > 0) {
         judge_patches(j, row);
@@ -695,6 +724,8 @@ static void place_words(const cutis_judge *j, const joint_part *parts, const cut
         [JOINT_INDEX] = "index finger", [JOINT_MIDDLE] = "middle finger",
         [JOINT_RING] = "ring finger",   [JOINT_PINKY] = "little finger"};
     static const char *const sides[] = {"", "left ", "right "};
+
+    /* the joint */
     const cutis_character *c = j->character;
     text[0] = 0;
     if (f->joint >= 0) {
@@ -703,6 +734,8 @@ static void place_words(const cutis_judge *j, const joint_part *parts, const cut
         const char *side = part && kinds[part->kind] ? sides[part->side] : "";
         snprintf(text, size, "%s%.60s", side, kind);
     }
+
+    /* the part, where there are several */
     size_t used = strlen(text);
     if (f->part >= 0 && c->part_count > 1)
         snprintf(text + used, size - used, "%s%.40s", used ? " of " : "", c->parts[f->part].name);
@@ -786,10 +819,13 @@ static joint_part *parts_find(cutis_judge *j)
 /* The figures of the whole, each with its worst frame. */
 static void figures_sum(cutis_judge *j, cutis_verdict *v)
 {
+    /* depth below the lowest floor of the clip */
     for (int f = 0; f < j->frame_count; f++) {
         double depth = (j->floor - (double)j->lowest[f]) / j->size;
         j->frames[f][CUTIS_HARM_FLOOR] = (frame_figure){(float)MAX(depth, 0), j->lowest_points[f]};
     }
+
+    /* the worst frame of each */
     for (int h = 0; h < CUTIS_HARM_COUNT; h++) {
         v->figures[h] = 0;
         v->worst_frames[h] = -1;

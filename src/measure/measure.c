@@ -182,17 +182,22 @@ static void frames_block(void *context, int begin, int end)
 {
     measurement *q = context;
     for (int b = begin; b < end; b++) {
+        /* every so manyth frame, so that blocks take equal time */
         measure_block *block = &q->blocks[b];
         for (int f = b; f < q->frame_count; f += q->block_count) {
             measure_frame *result = &q->results[f];
             result->acceleration2 = -1;
             result->section = NAN;
+
+            /* volume and self-intersection */
             if (!result->finite) continue;
             points_gather(q, f, block->points);
             if (q->wanted & WANT_VOLUME) result->volume = mesh_closed_volume(&q->m, block->points);
             if (q->wanted & (WANT_INTERSECTIONS | WANT_PENETRATION))
                 result->intersections = depth_examine(&q->b, &block->depth, block->points,
                                                       q->wanted & WANT_PENETRATION ? &result->penetration : NULL);
+
+            /* shape, and motion where both neighbours are there */
             if (!(q->wanted & WANT_OTHERS)) continue;
             result->section = sections_ratio(q->sections, block->points);
             result->volume_union = union_volume(&q->m, block->points, &block->overlap);
@@ -219,6 +224,7 @@ static void ratios_block(void *context, int begin, int end)
 /* The 99th percentiles, once frames_block has counted the upper bits. */
 static void percentiles(measurement *q, const cutis_jobs *jobs, double values[RATIO_KINDS])
 {
+    /* the bin of the upper bits that holds the rank */
     uint64_t ranks[RATIO_KINDS], totals[RATIO_KINDS];
     for (int kind = 0; kind < RATIO_KINDS; kind++) {
         ratio_counts *sum = ratios_sum(q, kind);
@@ -228,10 +234,14 @@ static void percentiles(measurement *q, const cutis_jobs *jobs, double values[RA
         if (ranks[kind] > 0) ranks[kind]--;
         q->bins[kind] = ratios_find(sum, &ranks[kind]);
     }
+
+    /* count the lower bits in that bin */
     for (int b = 0; b < q->block_count; b++)
         for (int kind = 0; kind < RATIO_KINDS; kind++) memset(q->blocks[b].counts[kind], 0, sizeof(ratio_counts));
     q->pass = 1;
     parallel_for(jobs, q->block_count, 1, ratios_block, q);
+
+    /* the ratio from all its bits */
     for (int kind = 0; kind < RATIO_KINDS; kind++) {
         uint32_t bits = q->bins[kind] << BIN_BITS | ratios_find(ratios_sum(q, kind), &ranks[kind]);
         bits += UINT32_C(0x3F800000);
@@ -248,6 +258,7 @@ static cutis_result measurement_run(measurement *q, const cutis_jobs *jobs, aren
 {
     if (q->frame_count < 0 || (q->frame_count > 0 && !q->frames))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "there are no frames to measure");
+
     cutis_result result = mesh_build_character(&q->m, q->character, memory, error);
     if (result == CUTIS_OK && q->wanted & (WANT_INTERSECTIONS | WANT_PENETRATION))
         result = depth_build(&q->b, &q->m, memory, error);
@@ -255,6 +266,7 @@ static cutis_result measurement_run(measurement *q, const cutis_jobs *jobs, aren
         result = sections_build(&q->sections, q->character, &q->m, memory, error);
     if (result != CUTIS_OK) return result;
 
+    /* scratch of each block */
     q->block_count = MAX(1, MIN(q->frame_count, BLOCKS));
     q->results = ARENA_ARRAY(memory, measure_frame, q->frame_count);
     for (int b = 0; b < q->block_count; b++) {
@@ -265,12 +277,16 @@ static cutis_result measurement_run(measurement *q, const cutis_jobs *jobs, aren
         for (int kind = 0; kind < RATIO_KINDS && q->wanted & WANT_OTHERS; kind++)
             block->counts[kind] = ARENA_ARRAY(memory, ratio_counts, 1);
     }
+
+    /* lengths and areas at rest */
     for (int kind = 0; kind < RATIO_KINDS && q->wanted & WANT_OTHERS; kind++) {
         int count = item_count(&q->m, kind);
         q->rest_sizes[kind] = ARENA_ARRAY(memory, float, count);
         for (int i = 0; i < count && !memory->failed; i++)
             q->rest_sizes[kind][i] = item_size(&q->m, kind, i, q->m.positions);
     }
+
+    /* the frames */
     if (memory->failed) return error_memory(error, "the measurement");
     parallel_for(jobs, q->frame_count, 1, finite_block, q);
     if (q->frame_count > 0) parallel_for(jobs, q->block_count, 1, frames_block, q);
@@ -279,6 +295,7 @@ static cutis_result measurement_run(measurement *q, const cutis_jobs *jobs, aren
 
 static void quality_fill(measurement *q, const cutis_jobs *jobs, cutis_quality *quality)
 {
+    /* no frame yet */
     const cutis_character *c = q->character;
     *quality = (cutis_quality){.frames = q->frame_count,
                                .vertices = c->vertex_count,
@@ -291,8 +308,12 @@ static void quality_fill(measurement *q, const cutis_jobs *jobs, cutis_quality *
                                .worst_section_frame = -1,
                                .worst_penetration_frame = -1,
                                .worst_union_frame = -1};
+
+    /* the rest pose */
     double union_rest = union_volume(&q->m, q->m.positions, &q->blocks[0].overlap);
     quality->self_intersections_rest = depth_examine(&q->b, &q->blocks[0].depth, q->m.positions, NULL);
+
+    /* sums and extremes over the frames that are finite */
     double volume_sum = 0, intersection_sum = 0, acceleration_sum = 0, volume_min = INFINITY;
     int finite_count = 0, acceleration_count = 0;
     for (int f = 0; f < q->frame_count; f++) {
@@ -300,36 +321,58 @@ static void quality_fill(measurement *q, const cutis_jobs *jobs, cutis_quality *
         quality->non_finite += frame->non_finite;
         if (!frame->finite) continue;
         finite_count++;
+
+        /* volume */
         if (quality->volume_rest != 0) {
             double ratio = frame->volume / quality->volume_rest, error = fabs(ratio - 1);
             volume_sum += error;
             volume_min = MIN(volume_min, ratio);
-            if (quality->worst_volume_frame < 0 || error > quality->volume_error_max)
-                quality->volume_error_max = error, quality->worst_volume_frame = f;
+            if (quality->worst_volume_frame < 0 || error > quality->volume_error_max) {
+                quality->volume_error_max = error;
+                quality->worst_volume_frame = f;
+            }
         }
         if (quality->volume_rest != 0 && union_rest > 0 && !isnan(frame->volume_union)) {
             double error = fabs(frame->volume_union / union_rest - 1);
-            if (quality->worst_union_frame < 0 || error > quality->volume_union)
-                quality->volume_union = error, quality->worst_union_frame = f;
+            if (quality->worst_union_frame < 0 || error > quality->volume_union) {
+                quality->volume_union = error;
+                quality->worst_union_frame = f;
+            }
         }
+
+        /* self-intersection and depth */
         intersection_sum += frame->intersections;
-        if (frame->intersections > quality->self_intersections_max)
-            quality->self_intersections_max = frame->intersections, quality->worst_intersection_frame = f;
-        if (frame->penetration > quality->penetration_max)
-            quality->penetration_max = frame->penetration, quality->worst_penetration_frame = f;
-        if (frame->section < quality->min_section_ratio || (quality->worst_section_frame < 0 && !isnan(frame->section)))
-            quality->min_section_ratio = frame->section, quality->worst_section_frame = f;
+        if (frame->intersections > quality->self_intersections_max) {
+            quality->self_intersections_max = frame->intersections;
+            quality->worst_intersection_frame = f;
+        }
+        if (frame->penetration > quality->penetration_max) {
+            quality->penetration_max = frame->penetration;
+            quality->worst_penetration_frame = f;
+        }
+
+        /* section and acceleration */
+        if (frame->section < quality->min_section_ratio ||
+            (quality->worst_section_frame < 0 && !isnan(frame->section))) {
+            quality->min_section_ratio = frame->section;
+            quality->worst_section_frame = f;
+        }
         if (frame->acceleration2 >= 0) acceleration_sum += frame->acceleration2, acceleration_count++;
     }
+
+    /* means */
     if (finite_count > 0) {
         quality->volume_error_mean = volume_sum / finite_count;
         quality->self_intersections_mean = intersection_sum / finite_count;
         if (quality->volume_rest != 0) quality->volume_min_ratio = volume_min;
     }
+
+    /* over the size */
     if (c->size > 0) quality->penetration_max /= c->size;
     if (acceleration_count > 0 && q->m.point_count > 0 && c->size > 0)
         quality->acceleration_rms =
             sqrt(acceleration_sum / ((double)acceleration_count * q->m.point_count)) * q->fps * q->fps / c->size;
+
     double values[RATIO_KINDS];
     percentiles(q, jobs, values);
     quality->stretch_p99 = values[RATIO_STRETCH];
@@ -356,10 +399,13 @@ cutis_result cutis_measure_frames(const cutis_character *character, const float 
 {
     assert(character);
     arena memory = arena_create(allocator);
+
     measurement q = {.character = character, .frames = frames, .frame_count = frame_count};
     q.wanted = (volume_ratios ? WANT_VOLUME : 0) | (self_intersections ? WANT_INTERSECTIONS : 0) |
                (penetrations ? WANT_PENETRATION : 0);
     cutis_result result = measurement_run(&q, jobs, &memory, error);
+
+    /* only those asked for */
     if (result == CUTIS_OK) {
         double rest = mesh_closed_volume(&q.m, q.m.positions);
         for (int f = 0; f < frame_count; f++) {

@@ -77,6 +77,8 @@ static double contour_area(const section_builder *b, int count, vec3 centre, vec
     vec3 u = vec3_orthogonal(axis), v = vec3_cross(axis, u);
     double area = 0, last_x = 0, last_y = 0;
     int turns = 0;
+
+    /* around once: twice the area, and turns by crossings of the half line y = 0 */
     for (int i = -1; i < count; i++) {
         int e = b->edges[i < 0 ? count - 1 : i];
         vec3 p = vec3_sub(edge_point(b->m->positions, b->m->edges + 2 * (size_t)e, edge_along(b, e)), centre);
@@ -87,7 +89,8 @@ static double contour_area(const section_builder *b, int count, vec3 centre, vec
             if (last_y <= 0 && y > 0 && cross > 0) turns++;
             if (last_y > 0 && y <= 0 && cross < 0) turns--;
         }
-        last_x = x, last_y = y;
+        last_x = x;
+        last_y = y;
     }
     *around = turns != 0;
     return fabs(area);
@@ -109,9 +112,13 @@ static bool contour_belongs(const section_builder *b, int count)
 static int section_find(section_builder *b, vec3 centre, vec3 axis)
 {
     const mesh *m = b->m;
+
+    /* heights above the plane */
     for (int p = 0; p < m->point_count; p++)
         b->heights[p] = vec3_dot(vec3_sub(vec3_load(m->positions + 3 * (size_t)p), centre), axis);
     memset(b->visited, 0, (size_t)m->triangle_count);
+
+    /* the smallest contour around the centre that belongs to the bone */
     int best_count = 0;
     double best_area = INFINITY;
     for (int t = 0; t < m->triangle_count; t++) {
@@ -188,8 +195,11 @@ static bool bone_sections(section_builder *b, int joint, vec3 end, vec3 before)
             vec3 half = vec3_add(direction, before);
             if (vec3_length(half) > 0.1f) axis = vec3_normalize(half);
         }
+
         int count = section_find(b, vec3_lerp(start, end, (float)station / STATIONS), axis);
         if (count == 0) continue;
+
+        /* as pairs of points, so that it can be found again in every frame */
         section *s = ARENA_ARRAY(b->memory, section, 1);
         int *ends = ARENA_ARRAY(b->memory, int, 2 * (size_t)count);
         float *along = ARENA_ARRAY(b->memory, float, count);
@@ -211,10 +221,13 @@ static bool bones_walk(section_builder *b)
     float min_length = 1e-3f * c->size;
     for (int j = 0; j < c->joint_count; j++) {
         if (!c->joints[j].deforms) continue;
+
         int parent = c->joints[j].parent;
         vec3 place = joint_place(b, j), before = {0, 0, 0};
         if (parent >= 0) before = vec3_normalize(vec3_sub(place, joint_place(b, parent)));
         shares_fill(b, j);
+
+        /* a section between the joint and each child */
         bool has_child = false;
         for (int child = j + 1; child < c->joint_count; child++) {
             if (c->joints[child].parent != j) continue;
@@ -223,6 +236,8 @@ static bool bones_walk(section_builder *b)
             has_child = true;
             if (!bone_sections(b, j, end, before)) return false;
         }
+
+        /* a bone without children goes on to the tip of its flesh */
         if (has_child || vec3_length2(before) == 0) continue;
         float reach = tip_distance(b, j, before);
         if (reach >= min_length && !bone_sections(b, j, vec3_madd(place, before, reach), before)) return false;
@@ -235,6 +250,8 @@ cutis_result sections_build(section **built, const cutis_character *character, c
 {
     *built = NULL;
     if (character->joint_count == 0 || !character->influence_first || m->triangle_count == 0) return CUTIS_OK;
+
+    /* scratch of the search */
     arena temporary = arena_create(&memory->allocator);
     section_builder b = {.character = character, .m = m, .memory = memory};
     b.min_area = 1e-6 * (double)character->size * character->size;
@@ -245,6 +262,8 @@ cutis_result sections_build(section **built, const cutis_character *character, c
     b.best = ARENA_ARRAY(&temporary, int, m->triangle_count);
     b.joints = ARENA_ARRAY(&temporary, float, 12 * (size_t)character->joint_count);
     b.near_bone = ARENA_ARRAY(&temporary, uint8_t, character->joint_count);
+
+    /* the sections of all bones, at rest */
     bool ok = !temporary.failed;
     if (ok) {
         cutis_pose_rest(character, b.joints);

@@ -28,18 +28,22 @@ typedef struct ray_grid {
 
 static ray_grid grid_make(const mesh *m, const float *positions)
 {
+    /* the bounding box */
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int p = 0; p < m->point_count; p++)
         for (int k = 0; k < 3; k++) {
             low[k] = fmin(low[k], (double)positions[3 * (size_t)p + (size_t)k]);
             high[k] = fmax(high[k], (double)positions[3 * (size_t)p + (size_t)k]);
         }
+
+    /* along its shortest side */
     ray_grid g = {.axis = 0};
     for (int k = 1; k < 3; k++)
         if (high[k] - low[k] < high[g.axis] - low[g.axis]) g.axis = k;
     g.u = (g.axis + 1) % 3;
     g.v = (g.axis + 2) % 3;
     memcpy(g.low, low, sizeof low);
+
     g.spacing = fmax(high[g.u] - low[g.u], high[g.v] - low[g.v]) / SIDE;
     g.counts[0] = g.spacing > 0 ? (int)fmin(ceil((high[g.u] - low[g.u]) / g.spacing), SIDE) : 0;
     g.counts[1] = g.spacing > 0 ? (int)fmin(ceil((high[g.v] - low[g.v]) / g.spacing), SIDE) : 0;
@@ -65,14 +69,19 @@ static void triangle_cross(const ray_grid *g, const float *const p[3], union_scr
     }
     double area = (u[1] - u[0]) * (v[2] - v[0]) - (u[2] - u[0]) * (v[1] - v[0]);
     if (area == 0) return;
+
+    /* the rays within its bounds */
     int across[2], up[2];
     ray_range(g, 0, fmin(u[0], fmin(u[1], u[2])), fmax(u[0], fmax(u[1], u[2])), across);
     ray_range(g, 1, fmin(v[0], fmin(v[1], v[2])), fmax(v[0], fmax(v[1], v[2])), up);
+
+    /* those that meet it */
     for (int j = up[0]; j <= up[1]; j++)
         for (int i = across[0]; i <= across[1]; i++) {
             double x = g->low[g->u] + (i + 0.5) * g->spacing, y = g->low[g->v] + (j + 0.5) * g->spacing;
             double b1 = ((x - u[0]) * (v[2] - v[0]) - (u[2] - u[0]) * (y - v[0])) / area;
             double b2 = ((u[1] - u[0]) * (y - v[0]) - (x - u[0]) * (v[1] - v[0])) / area;
+
             if (b1 < 0 || b2 < 0 || b1 + b2 > 1) continue;
             int ray = j * g->counts[0] + i;
             if (!fill) {

@@ -75,17 +75,21 @@ static inline int split_bin(const box *b, int axis, float low, float scale)
 
 static split split_find(const box *boxes, const int *order, int count, const box *node)
 {
+    /* bounds of the centres, doubled */
     box centres = box_empty();
     for (int i = 0; i < count; i++) {
         const box *b = boxes + order[i];
         float centre[3] = {b->min[0] + b->max[0], b->min[1] + b->max[1], b->min[2] + b->max[2]};
         box_add_point(&centres, centre);
     }
+
+    /* the cheapest cut of all axes; a leaf costs its triangles */
     split best = {.axis = -1};
     float best_cost = count <= LEAF_SIZE ? (float)(count - 1) * box_area(node) : INFINITY;
     for (int axis = 0; axis < 3; axis++) {
         float low = centres.min[axis], scale = BIN_COUNT / (centres.max[axis] - low);
         if (!(centres.max[axis] > low) || !(scale < INFINITY)) continue;
+
         box bins[BIN_COUNT];
         int counts[BIN_COUNT] = {0};
         for (int b = 0; b < BIN_COUNT; b++) bins[b] = box_empty();
@@ -105,6 +109,7 @@ static split split_find(const box *boxes, const int *order, int count, const box
             side_count += counts[b];
             right_cost[b] = side_count ? box_area(&side) * (float)side_count : INFINITY;
         }
+
         side = box_empty();
         side_count = 0;
         for (int b = 1; b < BIN_COUNT; b++) {
@@ -112,7 +117,10 @@ static split split_find(const box *boxes, const int *order, int count, const box
             side_count += counts[b - 1];
             if (side_count == 0) continue;
             float cost = box_area(&side) * (float)side_count + right_cost[b];
-            if (cost < best_cost) best_cost = cost, best = (split){axis, b, low, scale};
+            if (cost < best_cost) {
+                best_cost = cost;
+                best = (split){axis, b, low, scale};
+            }
         }
     }
     return best;
@@ -147,6 +155,8 @@ static void tree_build(bvh *tree, const box *boxes, int *spare)
     while (stacked > 0) {
         build_entry entry = stack[--stacked];
         bvh_node *node = tree->nodes + entry.node;
+
+        /* bounds */
         int *order = tree->order + node->first, count = node->count;
         box bounds = box_empty();
         for (int i = 0; i < count; i++) box_add(&bounds, boxes[order[i]].min, boxes[order[i]].max);
@@ -160,6 +170,7 @@ static void tree_build(bvh *tree, const box *boxes, int *spare)
         if (s.axis < 0 && count <= LEAF_SIZE) continue;
         int left = s.axis < 0 ? count / 2 : split_apply(&s, boxes, order, count, spare);
 
+        /* the two halves, left first */
         int child = tree->node_count;
         tree->node_count += 2;
         tree->nodes[child] = (bvh_node){.first = node->first, .count = left};
@@ -177,12 +188,16 @@ cutis_result bvh_build(bvh *tree, int triangle_count, const int *triangles, cons
     assert(triangle_count >= 0 && triangle_count <= INT32_MAX / 6);
     *tree = (bvh){.triangle_count = triangle_count, .triangles = triangles};
     if (triangle_count == 0) return CUTIS_OK;
+
+    /* the tree stays, boxes of triangles and a spare list go */
     size_t count = (size_t)triangle_count;
     tree->nodes = ARENA_ARRAY(memory, bvh_node, 2 * count - 1);
     tree->order = ARENA_ARRAY(memory, int, count);
     box *boxes = memory_allocate(&memory->allocator, count, sizeof *boxes);
     int *spare = memory_allocate(&memory->allocator, count, sizeof *spare);
     bool ok = tree->nodes && tree->order && boxes && spare;
+
+    /* from the root down */
     if (ok) {
         for (int t = 0; t < triangle_count; t++) {
             tree->order[t] = t;
@@ -204,7 +219,10 @@ void bvh_refit(bvh *tree, const float *positions, float margin)
         if (node->count > 0) {
             for (int i = 0; i < node->count; i++)
                 box_add_triangle(&b, tree->triangles + 3 * (size_t)tree->order[node->first + i], positions);
-            for (int k = 0; k < 3; k++) b.min[k] -= margin, b.max[k] += margin;
+            for (int k = 0; k < 3; k++) {
+                b.min[k] -= margin;
+                b.max[k] += margin;
+            }
         } else {
             const bvh_node *child = tree->nodes + node->first;
             box_add(&b, child[0].min, child[0].max);
@@ -226,17 +244,30 @@ typedef struct ray {
 
 static bool ray_prepare(ray *r, vec3 origin, vec3 direction)
 {
+    /* the longest axis of the direction is z */
     double d[3] = {direction.x, direction.y, direction.z};
-    r->origin[0] = origin.x, r->origin[1] = origin.y, r->origin[2] = origin.z;
+    r->origin[0] = origin.x;
+    r->origin[1] = origin.y;
+    r->origin[2] = origin.z;
     r->kz = fabs(d[0]) > fabs(d[1]) ? (fabs(d[0]) > fabs(d[2]) ? 0 : 2) : (fabs(d[1]) > fabs(d[2]) ? 1 : 2);
     if (!(fabs(d[r->kz]) > 0)) return false;
+
     r->kx = (r->kz + 1) % 3;
     r->ky = (r->kz + 2) % 3;
-    if (d[r->kz] < 0) { /* keep the sense of rotation */
+
+    /* keep the sense of rotation */
+    if (d[r->kz] < 0) {
         int swap = r->kx;
-        r->kx = r->ky, r->ky = swap;
+        r->kx = r->ky;
+        r->ky = swap;
     }
-    r->sx = d[r->kx] / d[r->kz], r->sy = d[r->ky] / d[r->kz], r->sz = 1 / d[r->kz];
+
+    /* shear to a ray along z */
+    r->sx = d[r->kx] / d[r->kz];
+    r->sy = d[r->ky] / d[r->kz];
+    r->sz = 1 / d[r->kz];
+
+    /* slabs of boxes */
     for (int k = 0; k < 3; k++) {
         r->inverse[k] = d[k] == 0 ? INFINITY : 1 / d[k]; /* also of -0, so that it fits `negative` */
         r->negative[k] = d[k] < 0;
@@ -277,6 +308,7 @@ static inline bool edge_owned(const double from[3], const double to[3], double f
 static inline int ray_triangle(const ray *r, const int *corner, const float *positions, bool owned, double *t,
                                double *u, double *v)
 {
+    /* the triangle as the ray sees it */
     double p[3][3];
     for (int i = 0; i < 3; i++) {
         const float *q = positions + 3 * (size_t)corner[i];
@@ -295,10 +327,13 @@ static inline int ray_triangle(const ray *r, const int *corner, const float *pos
     if ((w[0] < 0 || w[1] < 0 || w[2] < 0) && (w[0] > 0 || w[1] > 0 || w[2] > 0)) return 0;
     double sum = w[0] + w[1] + w[2];
     if (sum == 0) return 0;
+
+    /* a shared edge is counted for one of its triangles */
     if (owned) {
         for (int i = 0; i < 3; i++)
             if (w[i] == 0 && !edge_owned(p[(i + 1) % 3], p[(i + 2) % 3], sum > 0 ? 1 : -1)) return 0;
     }
+
     *t = (w[0] * p[0][2] + w[1] * p[1][2] + w[2] * p[2][2]) / sum;
     *u = w[1] / sum;
     *v = w[2] / sum;
@@ -312,6 +347,8 @@ bvh_hit bvh_ray(const bvh *tree, const float *positions, vec3 origin, vec3 direc
     double best = t_max, entry;
     if (tree->node_count == 0 || !ray_prepare(&r, origin, direction)) return hit;
     if (!ray_box(&r, tree->nodes, t_min, best, &entry)) return hit;
+
+    /* nearest box first */
     struct {
         int node;
         double entry;
@@ -320,17 +357,22 @@ bvh_hit bvh_ray(const bvh *tree, const float *positions, vec3 origin, vec3 direc
     stack[stacked].node = 0;
     stack[stacked++].entry = entry;
     double best_u = 0, best_v = 0;
+
     while (stacked > 0) {
         stacked--;
         if (stack[stacked].entry > best) continue;
         const bvh_node *node = tree->nodes + stack[stacked].node;
+
+        /* a leaf */
         if (node->count > 0) {
             for (int i = 0; i < node->count; i++) {
                 int triangle = tree->order[node->first + i];
                 double t, u, v;
                 if (!ray_triangle(&r, tree->triangles + 3 * (size_t)triangle, positions, false, &t, &u, &v)) continue;
                 if (t < t_min || t > best || (t == best && hit.triangle >= 0 && triangle > hit.triangle)) continue;
-                best = t, best_u = u, best_v = v;
+                best = t;
+                best_u = u;
+                best_v = v;
                 hit.triangle = triangle;
             }
             continue;
@@ -349,9 +391,11 @@ bvh_hit bvh_ray(const bvh *tree, const float *positions, vec3 origin, vec3 direc
             stack[stacked++].entry = entries[side];
         }
     }
+
     if (hit.triangle >= 0) {
         hit.distance = (float)best;
-        hit.u = (float)best_u, hit.v = (float)best_v;
+        hit.u = (float)best_u;
+        hit.v = (float)best_v;
         hit.point = vec3_madd(origin, direction, hit.distance);
     }
     return hit;
@@ -365,16 +409,21 @@ static void ray_crossings(const bvh *tree, const float *positions, vec3 origin, 
     ray r;
     double entry;
     if (tree->node_count == 0 || !ray_prepare(&r, origin, direction)) return;
+
+    /* every box on the way */
     int stack[STACK_SIZE], stacked = 0;
     stack[stacked++] = 0;
     while (stacked > 0) {
         const bvh_node *node = tree->nodes + stack[--stacked];
         if (!ray_box(&r, node, 0, INFINITY, &entry)) continue;
+
         if (node->count == 0) {
             stack[stacked++] = node->first + 1;
             stack[stacked++] = node->first;
             continue;
         }
+
+        /* a leaf */
         for (int i = 0; i < node->count; i++) {
             int triangle = tree->order[node->first + i];
             double t, u, v;
@@ -419,8 +468,11 @@ bvh_hit bvh_closest_labelled(const bvh *tree, const float *positions, vec3 p, fl
 {
     bvh_hit hit = {.triangle = -1, .distance = max_distance};
     if (tree->node_count == 0) return hit;
+
     float at[3] = {p.x, p.y, p.z};
     float best = max_distance * max_distance;
+
+    /* nearest box first */
     struct {
         int node;
         float distance2;
@@ -428,10 +480,13 @@ bvh_hit bvh_closest_labelled(const bvh *tree, const float *positions, vec3 p, fl
     int stacked = 0;
     stack[stacked].node = 0;
     stack[stacked++].distance2 = box_distance2(tree->nodes, at);
+
     while (stacked > 0) {
         stacked--;
         if (stack[stacked].distance2 > best) continue;
         const bvh_node *node = tree->nodes + stack[stacked].node;
+
+        /* a leaf */
         if (node->count > 0) {
             for (int i = 0; i < node->count; i++) {
                 int triangle = tree->order[node->first + i];
@@ -460,6 +515,7 @@ bvh_hit bvh_closest_labelled(const bvh *tree, const float *positions, vec3 p, fl
             stack[stacked++].distance2 = distances[side];
         }
     }
+
     if (hit.triangle >= 0) hit.distance = sqrtf(best);
     return hit;
 }
@@ -502,9 +558,12 @@ void bvh_overlap(const bvh *tree, vec3 box_min, vec3 box_max, bool (*visit)(void
  */
 static int pair_expand(const bvh *tree, bvh_pair pair, bvh_pair children[3], bool *leaves)
 {
+    /* two leaves are ready */
     const bvh_node *a = tree->nodes + pair.a, *b = tree->nodes + pair.b;
     *leaves = a->count > 0 && b->count > 0;
     if (*leaves) return 0;
+
+    /* a node with itself */
     if (pair.a == pair.b) {
         int left = a->first;
         children[0] = (bvh_pair){left, left};
@@ -518,6 +577,7 @@ static int pair_expand(const bvh *tree, bvh_pair pair, bvh_pair children[3], boo
     box box_a, box_b;
     memcpy(box_a.min, a->min, sizeof box_a.min), memcpy(box_a.max, a->max, sizeof box_a.max);
     memcpy(box_b.min, b->min, sizeof box_b.min), memcpy(box_b.max, b->max, sizeof box_b.max);
+
     bool down_a = b->count > 0 || (a->count == 0 && box_area(&box_a) > box_area(&box_b));
     const bvh_node *kept = down_a ? b : a;
     int count = 0, left = down_a ? a->first : b->first;
@@ -535,11 +595,13 @@ void bvh_pair_visit(const bvh *tree, bvh_pair pair, void (*visit)(void *context,
     int stacked = 0;
     stack[stacked++] = pair;
     while (stacked > 0) {
+        /* down to pairs of leaves */
         bvh_pair top = stack[--stacked], children[3];
         bool leaves;
         int count = pair_expand(tree, top, children, &leaves);
         for (int c = count - 1; c >= 0; c--) stack[stacked++] = children[c];
         if (!leaves) continue;
+
         const bvh_node *a = tree->nodes + top.a, *b = tree->nodes + top.b;
         for (int i = 0; i < a->count; i++) {
             for (int j = top.a == top.b ? i + 1 : 0; j < b->count; j++) {

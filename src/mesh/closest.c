@@ -10,7 +10,9 @@ static inline double dot3(const double a[3], const double b[3]) { return a[0] * 
 
 static inline void difference3(double d[3], vec3 a, vec3 b)
 {
-    d[0] = (double)a.x - b.x, d[1] = (double)a.y - b.y, d[2] = (double)a.z - b.z;
+    d[0] = (double)a.x - b.x;
+    d[1] = (double)a.y - b.y;
+    d[2] = (double)a.z - b.z;
 }
 
 /* Parameter in 0..1 of the nearest point of a segment: along = offset . edge, length2 = edge . edge. */
@@ -31,7 +33,8 @@ vec3 triangle_closest(vec3 p, vec3 a, vec3 b, vec3 c, float weights[3])
     double area2 = d00 * d11 - d01 * d01;
     double v = d11 * d20 - d01 * d21, w = d00 * d21 - d01 * d20;
     if (area2 > 1e-14 * d00 * d11 && v >= 0 && w >= 0 && v + w <= area2) {
-        v /= area2, w /= area2;
+        v /= area2;
+        w /= area2;
     } else {
         /* Outside, or of no area: the nearest of the three edges. Offsets are in the basis ab, ac. */
         double best = INFINITY, best_v = 0, best_w = 0;
@@ -43,10 +46,16 @@ vec3 triangle_closest(vec3 p, vec3 a, vec3 b, vec3 c, float weights[3])
             double e[3];
             for (int k = 0; k < 3; k++) e[k] = ap[k] - (tries[i][0] * ab[k] + tries[i][1] * ac[k]);
             double distance2 = dot3(e, e);
-            if (distance2 < best) best = distance2, best_v = tries[i][0], best_w = tries[i][1];
+            if (distance2 < best) {
+                best = distance2;
+                best_v = tries[i][0];
+                best_w = tries[i][1];
+            }
         }
-        v = best_v, w = best_w;
+        v = best_v;
+        w = best_w;
     }
+
     if (weights) {
         weights[0] = (float)MAX(1 - v - w, 0);
         weights[1] = (float)v;

@@ -107,7 +107,10 @@ static void count_pair(void *context, int a, int b)
     if (triangles_share_point(corner_a, corner_b)) return;
     if (mesh_triangles_relate(corner_a, corner_b, task->positions) != TRIANGLES_CROSS) return;
     int index = task->first + task->count++;
-    if (task->pairs && index < task->limit) task->pairs[2 * (size_t)index] = a, task->pairs[2 * (size_t)index + 1] = b;
+    if (task->pairs && index < task->limit) {
+        task->pairs[2 * (size_t)index] = a;
+        task->pairs[2 * (size_t)index + 1] = b;
+    }
 }
 
 static void count_block(void *context, int begin, int end)
@@ -119,10 +122,13 @@ static void count_block(void *context, int begin, int end)
 int mesh_self_intersections(const mesh *m, const bvh *tree, const float *positions, const cutis_jobs *jobs, int *pairs,
                             int limit)
 {
+    /* count, a task each */
     count_job job = {.tree = tree};
     int task_count = bvh_pair_tasks(tree, job.pairs, TASK_LIMIT);
     for (int i = 0; i < task_count; i++) job.tasks[i] = (count_task){.triangles = m->triangles, .positions = positions};
     parallel_for(jobs, task_count, 1, count_block, &job);
+
+    /* where the pairs of each task would start */
     int total = 0;
     for (int i = 0; i < task_count; i++) {
         count_task *task = &job.tasks[i];

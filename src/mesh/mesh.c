@@ -79,11 +79,14 @@ static bool edges_build(mesh *m, arena *memory)
                 half_edge_point(m->triangles, sorted[i], 1) == half_edge_point(m->triangles, sorted[i - 1], 1);
             other[i] = same ? edge_count - 1 : edge_count++; /* the edge of this half edge */
         }
+
         int *edges = ARENA_ARRAY(memory, int, 2 * (size_t)edge_count);
         int *edge_triangles = ARENA_ARRAY(memory, int, 2 * (size_t)edge_count);
         int *counts = ARENA_ARRAY(memory, int, edge_count);
         int *triangle_edges = ARENA_ARRAY(memory, int, list);
         ok = !memory->failed;
+
+        /* the lists themselves */
         if (ok) {
             for (int i = 0; i < 2 * edge_count; i++) edge_triangles[i] = -1;
             for (int i = 0; i < half_edge_count; i++) {
@@ -101,6 +104,7 @@ static bool edges_build(mesh *m, arena *memory)
             m->triangle_edges = triangle_edges;
         }
     }
+
     memory_release(allocator, firsts, (size_t)m->point_count + 1, sizeof *firsts);
     memory_release(allocator, other, list, sizeof *other);
     memory_release(allocator, sorted, list, sizeof *sorted);
@@ -136,6 +140,7 @@ static bool fans_build(mesh *m, arena *memory)
                 point_edges[at] = e;
             }
         }
+
         m->point_triangle_first = triangle_first;
         m->point_triangles = point_triangles;
         m->point_neighbour_first = neighbour_first;
@@ -154,10 +159,13 @@ static bool components_build(mesh *m, arena *memory)
     int *queue = memory_allocate(&memory->allocator, points, sizeof *queue);
     bool ok = !memory->failed && queue;
     int count = 0;
+
     if (ok) {
         for (int p = 0; p < m->point_count; p++) component[p] = -1;
         for (int seed = 0; seed < m->point_count; seed++) {
             if (component[seed] >= 0) continue;
+
+            /* a seed and all that can be reached from it */
             int queued = 0;
             queue[queued++] = seed;
             component[seed] = count;
@@ -173,6 +181,7 @@ static bool components_build(mesh *m, arena *memory)
             count++;
         }
     }
+
     memory_release(&memory->allocator, queue, points, sizeof *queue);
     int *closed = ARENA_ARRAY(memory, int, count);
     if (!ok || memory->failed) return false;
@@ -181,6 +190,7 @@ static bool components_build(mesh *m, arena *memory)
     for (int t = 0; t < m->triangle_count; t++) closed[component[m->triangles[3 * (size_t)t]]] = 1;
     for (int e = 0; e < m->edge_count; e++)
         if (m->edge_triangle_counts[e] != 2) closed[component[m->edges[2 * e]]] = 0;
+
     m->component_count = count;
     m->point_component = component;
     m->component_closed = closed;

@@ -17,7 +17,10 @@ static inline orient_plane orient_plane_make(const float *a, const float *b, con
 {
     orient_plane plane = {a, b, c, {0}, {0}};
     double u[3], v[3];
-    for (int k = 0; k < 3; k++) u[k] = (double)b[k] - a[k], v[k] = (double)c[k] - a[k];
+    for (int k = 0; k < 3; k++) {
+        u[k] = (double)b[k] - a[k];
+        v[k] = (double)c[k] - a[k];
+    }
     for (int k = 0; k < 3; k++) {
         int l = (k + 1) % 3, m = (k + 2) % 3;
         double p = u[l] * v[m], q = u[m] * v[l];

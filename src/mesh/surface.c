@@ -114,17 +114,25 @@ static void normals_block(void *context, int begin, int end)
     const mesh *m = job->m;
     for (int p = begin; p < end; p++) {
         dvec3 sum = {0, 0, 0};
+
         for (int i = m->point_triangle_first[p]; i < m->point_triangle_first[p + 1]; i++) {
             dvec3 cross = triangle_cross(m->triangles + 3 * (size_t)m->point_triangles[i], job->positions);
-            sum.x += cross.x, sum.y += cross.y, sum.z += cross.z;
+            sum.x += cross.x;
+            sum.y += cross.y;
+            sum.z += cross.z;
         }
+
+        /* a point without area points up */
         double length = sqrt(dvec3_dot(sum, sum));
         float *normal = job->normals + 3 * (size_t)p;
         if (length > 0) {
-            normal[0] = (float)(sum.x / length), normal[1] = (float)(sum.y / length);
+            normal[0] = (float)(sum.x / length);
+            normal[1] = (float)(sum.y / length);
             normal[2] = (float)(sum.z / length);
         } else {
-            normal[0] = 0, normal[1] = 1, normal[2] = 0;
+            normal[0] = 0;
+            normal[1] = 1;
+            normal[2] = 0;
         }
     }
 }
@@ -139,9 +147,11 @@ int mesh_rings(const mesh *m, int point, int rings, int *points, int limit, uint
 {
     assert(point >= 0 && point < m->point_count);
     if (limit <= 0) return 0;
+
     int count = 0, ring_begin = 0;
     points[count++] = point;
     marks[point] = 1;
+
     for (int ring = 0; ring < rings && count < limit; ring++) {
         int ring_end = count;
         for (int i = ring_begin; i < ring_end; i++) {
@@ -155,6 +165,8 @@ int mesh_rings(const mesh *m, int point, int rings, int *points, int limit, uint
         }
         ring_begin = ring_end;
     }
+
+    /* leave the marks as they were */
     for (int i = 0; i < count; i++) marks[points[i]] = 0;
     return count;
 }

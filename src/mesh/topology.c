@@ -33,6 +33,7 @@ static void count_edges(const mesh *m, cutis_topology *topology)
  */
 static int count_fans(const mesh *m, int p, int *fans, int *loops, int *ends)
 {
+    /* triangles joined by edges around the point */
     int first = m->point_triangle_first[p], last = m->point_triangle_first[p + 1];
     for (int i = first; i < last; i++) fans[m->point_triangles[i]] = m->point_triangles[i];
     int first_edge = m->point_neighbour_first[p], last_edge = m->point_neighbour_first[p + 1];
@@ -40,6 +41,7 @@ static int count_fans(const mesh *m, int p, int *fans, int *loops, int *ends)
         int e = m->point_edges[i];
         if (m->edge_triangle_counts[e] == 2) forest_join(fans, m->edge_triangles[2 * e], m->edge_triangles[2 * e + 1]);
     }
+
     int count = 0;
     for (int i = first; i < last; i++) count += fans[m->point_triangles[i]] == m->point_triangles[i];
 
@@ -59,10 +61,14 @@ static cutis_result count_points(const mesh *m, const cutis_allocator *allocator
                                  cutis_error *error)
 {
     size_t triangles = (size_t)m->triangle_count, edges = (size_t)m->edge_count;
+
+    /* parents of fans and loops */
     int *fans = memory_allocate(allocator, triangles, sizeof *fans);
     int *ends = memory_allocate(allocator, triangles, sizeof *ends);
     int *loops = memory_allocate(allocator, edges, sizeof *loops);
     bool ok = fans && ends && loops;
+
+    /* every point joins the boundary edges of its fans, so that loops are left */
     if (ok) {
         for (int t = 0; t < m->triangle_count; t++) ends[t] = -1;
         for (int e = 0; e < m->edge_count; e++) loops[e] = e;
@@ -103,12 +109,14 @@ cutis_result cutis_character_topology(const cutis_character *character, const cu
 {
     *topology =
         (cutis_topology){.point_count = character->point_count, .triangle_count = character->point_triangle_count};
+
     arena memory = arena_create(allocator);
     mesh m;
     bvh tree;
     cutis_result result = mesh_build_character(&m, character, &memory, error);
     if (result == CUTIS_OK) result = count_points(&m, &memory.allocator, topology, error);
     if (result == CUTIS_OK) result = bvh_build(&tree, m.triangle_count, m.triangles, m.positions, &memory, error);
+
     if (result == CUTIS_OK) {
         topology->edge_count = m.edge_count;
         topology->component_count = m.component_count;
@@ -119,6 +127,7 @@ cutis_result cutis_character_topology(const cutis_character *character, const cu
         topology->degenerate_triangle_count = character->triangle_count - character->point_triangle_count;
         for (int t = 0; t < m.triangle_count; t++)
             topology->degenerate_triangle_count += triangle_degenerate(m.triangles + 3 * (size_t)t, m.positions);
+
         for (int f = 0; f < character->face_count; f++)
             topology->quad_count += character->face_first[f + 1] - character->face_first[f] == 4;
         topology->self_intersection_count = mesh_self_intersections(&m, &tree, m.positions, NULL, NULL, 0);

@@ -58,6 +58,7 @@ int weld_positions(int vertex_count, const float *positions, float tolerance, bo
     table.heads = memory_allocate(allocator, bucket_count, sizeof *table.heads);
     table.next = memory_allocate(allocator, count, sizeof *table.next);
     table.first = memory_allocate(allocator, count, sizeof *table.first);
+
     int point_count = -1;
     if (table.heads && table.next && table.first) {
         point_count = 0;
@@ -80,6 +81,8 @@ int weld_positions(int vertex_count, const float *positions, float tolerance, bo
                 home = weld_bucket(&table, cell[0], cell[1], cell[2]);
                 point = weld_search(&table, home, v, positions, 0, same, context, -1);
             }
+
+            /* a new point */
             if (point < 0) {
                 point = point_count++;
                 table.first[point] = v;
@@ -89,6 +92,7 @@ int weld_positions(int vertex_count, const float *positions, float tolerance, bo
             vertex_points[v] = point;
         }
     }
+
     memory_release(allocator, table.first, count, sizeof *table.first);
     memory_release(allocator, table.next, count, sizeof *table.next);
     memory_release(allocator, table.heads, bucket_count, sizeof *table.heads);

@@ -11,12 +11,17 @@ double mesh_winding(int triangle_count, const int *triangles, const float *posit
 {
     double sum = 0;
     for (int t = 0; t < triangle_count; t++) {
+        /* corners as seen from p */
         double r[3][3], length[3];
         for (int k = 0; k < 3; k++) {
             const float *q = positions + 3 * (size_t)triangles[3 * (size_t)t + k];
-            r[k][0] = (double)q[0] - p.x, r[k][1] = (double)q[1] - p.y, r[k][2] = (double)q[2] - p.z;
+            r[k][0] = (double)q[0] - p.x;
+            r[k][1] = (double)q[1] - p.y;
+            r[k][2] = (double)q[2] - p.z;
             length[k] = sqrt(r[k][0] * r[k][0] + r[k][1] * r[k][1] + r[k][2] * r[k][2]);
         }
+
+        /* solid angle (van Oosterom and Strackee): tan(angle / 2) = determinant / divisor */
         double determinant = r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) +
                              r[0][1] * (r[1][2] * r[2][0] - r[1][0] * r[2][2]) +
                              r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]);

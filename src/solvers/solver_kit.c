@@ -131,6 +131,7 @@ kit_walk kit_walk_start(const cutis_character *character, float *memory, int ste
     walk.joints = walk.rest + floats;
     walk.skin = walk.joints + floats;
 
+    /* rest pose */
     cutis_pose_rest(character, walk.rest);
     memcpy(walk.joints, walk.rest, floats * sizeof(float));
     skin_matrices(character, walk.joints, walk.skin);

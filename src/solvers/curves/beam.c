@@ -17,6 +17,7 @@ static double entry(const beam *b, int row, int column)
 bool beam_factor(beam *b, int count, double stiffness, arena *memory)
 {
     int n = count, m = count - 2; /* the last two rows are full */
+
     b->count = count;
     b->stiffness = stiffness;
     b->diagonal = ARENA_ARRAY(memory, double, n);
@@ -25,18 +26,22 @@ bool beam_factor(beam *b, int count, double stiffness, arena *memory)
     b->last[0] = ARENA_ARRAY(memory, double, n);
     b->last[1] = ARENA_ARRAY(memory, double, n);
     if (memory->failed) return false;
+
+    /* columns of L and the diagonal, from the columns before */
     double *d = b->diagonal;
     for (int j = 0; j < m; j++) {
         double pivot = entry(b, j, j);
         if (j >= 1) pivot -= b->one[j - 1] * b->one[j - 1] * d[j - 1];
         if (j >= 2) pivot -= b->two[j - 2] * b->two[j - 2] * d[j - 2];
         d[j] = pivot;
+
         if (j + 1 < m) {
             double value = entry(b, j + 1, j);
             if (j >= 1) value -= b->two[j - 1] * b->one[j - 1] * d[j - 1];
             b->one[j] = value / pivot;
         }
         if (j + 2 < m) b->two[j] = entry(b, j + 2, j) / pivot;
+
         for (int r = 0; r < 2; r++) {
             double value = entry(b, m + r, j);
             if (j >= 1) value -= b->last[r][j - 1] * b->one[j - 1] * d[j - 1];
@@ -52,6 +57,7 @@ bool beam_factor(beam *b, int count, double stiffness, arena *memory)
         corner[1] -= b->last[1][j] * b->last[0][j] * d[j];
         corner[2] -= b->last[1][j] * b->last[1][j] * d[j];
     }
+
     d[m] = corner[0];
     b->last[1][m] = corner[1] / corner[0];
     d[m + 1] = corner[2] - b->last[1][m] * b->last[1][m] * d[m];

@@ -48,6 +48,7 @@ static void place_find(const curves *c, const float *features, int *segment, flo
     *segment = 0;
     *along = 0;
     for (int s = 0; s < c->segment_count; s++) {
+        /* the foot of the perpendicular */
         const float *a = c->features + (size_t)s * (size_t)c->feature_count, *b = a + c->feature_count;
         double dot = 0, length = 0, distance = 0;
         for (int i = 0; i < c->feature_count; i++) {
@@ -56,10 +57,14 @@ static void place_find(const curves *c, const float *features, int *segment, flo
             length += way * way;
         }
         double t = length > 0 ? CLAMP(dot / length, 0.0, 1.0) : 0;
+
+        /* its distance */
         for (int i = 0; i < c->feature_count; i++) {
             double d = features[i] - (a[i] + t * ((double)b[i] - a[i]));
             distance += d * d;
         }
+
+        /* the nearest so far */
         if (!(distance < best)) continue;
         best = distance;
         *segment = s;
@@ -120,11 +125,13 @@ static const float *level_shape(const curves *c, int segment, int level)
 /* The cubic between two levels whose slopes at both are those of parabolas through three levels each. */
 static void shares_find(const curves *c, int segment, float along, blend_job *job)
 {
+    /* the level before, and how far on the way to the next */
     int level = 0;
     while (level < LEVELS - 1 && warp_of(c, segment)[level + 1] <= along) level++;
     bool first = segment == 0 && level == 0, last = segment == c->segment_count - 1 && level == LEVELS - 1;
     double x1 = level_place(c, segment, level), x2 = level_place(c, segment, level + 1), h = x2 - x1;
     double t = h > 0 ? CLAMP((along * c->lengths[segment] - x1) / h, 0.0, 1.0) : 0;
+
     if (along >= 1) t = 1;
     double in = t * (1 - t) * (1 - t), out = -t * t * (1 - t), end = t * t * (3 - 2 * t);
     double shares[4] = {0, 1 - end, end, 0};
@@ -141,6 +148,8 @@ static void shares_find(const curves *c, int segment, float along, blend_job *jo
         at_last = h2 / (h + h2);
         after = h * h / (h2 * (h + h2));
     }
+
+    /* four neighbouring levels and their shares */
     shares[0] -= in * before;
     shares[1] += in * (before - at_first) - out * at_last;
     shares[2] += in * at_first + out * (at_last - after);

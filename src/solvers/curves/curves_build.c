@@ -84,6 +84,7 @@ static bool size_make(beam_size *size, int count, double stiffness, arena *memor
 /* The levels of one coordinate of one ring: q from 0 to `end`. q: ((LEVELS + 1) x count). work: (2 x count). */
 static void ring_bend(const beam_size *size, const double *end, double *work, double *q)
 {
+    /* the force that holds the end shape */
     int n = size->count;
     double *force = work, *scaled = work + n;
     for (int i = 0; i < n; i++) {
@@ -91,6 +92,8 @@ static void ring_bend(const beam_size *size, const double *end, double *work, do
         for (int k = 0; k < n; k++) sum += size->kernel[(i - k + n) % n] * end[k];
         force[i] = sum;
     }
+
+    /* let it grow from 0 to full */
     memset(q, 0, (size_t)n * sizeof *q);
     double *scratch = q + (size_t)(LEVELS + 1) * (size_t)n;
     for (int level = 0; level < LEVELS; level++) {
@@ -106,9 +109,12 @@ static void ring_bend(const beam_size *size, const double *end, double *work, do
 static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, const int *size_of, const float *from,
                          const float *to, const float *even, bool zigzag, double *work, float *levels)
 {
+    /* as if everything moved evenly */
     size_t stride = 3 * (size_t)m->point_count;
     for (int level = 0; level <= LEVELS; level++)
         for (size_t i = 0; i < stride; i++) levels[(size_t)level * stride + i] = even[level] * (to[i] - from[i]);
+
+    /* curves bend as beams do, a coordinate at a time */
     for (int ring = 0; ring < r->count; ring++) {
         const int *points = r->points + r->first[ring];
         const beam_size *size = &sizes[size_of[ring]];
@@ -148,6 +154,8 @@ static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, 
                 }
             }
     }
+
+    /* from deltas to positions */
     for (int level = 0; level <= LEVELS; level++)
         for (size_t i = 0; i < stride; i++) {
             float *value = &levels[(size_t)level * stride + i];
@@ -160,9 +168,13 @@ static cutis_result example_make(const solver_build *b, int clip, int index, int
                                  float *example, float *features, cutis_error *error)
 {
     const cutis_character *c = b->character;
+
+    /* the pose */
     double start = c->clips[clip].start, end = c->clips[clip].end;
     cutis_pose_sample(c, clip, start + (end - start) * index / count, joints);
     curves_features(c, joints, features);
+
+    /* its shape is a morph target, or what linear skinning makes of the pose */
     if (c->morph_count > 0) {
         for (int p = 0; p < b->mesh->point_count; p++)
             for (int k = 0; k < 3; k++)
@@ -170,6 +182,7 @@ static cutis_result example_make(const solver_build *b, int clip, int index, int
                     b->mesh->positions[3 * p + k] + c->morphs[index - 1].deltas[3 * c->point_vertices[p] + k];
         return CUTIS_OK;
     }
+
     float *skin = ARENA_ARRAY(scratch, float, 12 * (size_t)c->joint_count);
     if (!skin) return error_memory(error, "curves");
     skin_matrices(c, joints, skin);
@@ -214,6 +227,8 @@ static cutis_result beams_make(const solver_build *b, const rings *r, arena *scr
     *sizes = ARENA_ARRAY(scratch, beam_size, SIZES_MAX);
     if (!*sizes) return error_memory(error, "curves");
     *longest = 5;
+
+    /* curves of one size share their factors */
     for (int ring = 0; ring < r->count; ring++) {
         int n = r->first[ring + 1] - r->first[ring], at = 0;
         while (at < count && (*sizes)[at].count != n) at++;
@@ -240,6 +255,7 @@ static void velocities_join(curves *c)
     for (int e = 1; e < c->segment_count; e++) {
         float *before = c->levels + (size_t)(e - 1) * segment_stride, *after = before + segment_stride;
         double length[2] = {c->lengths[e - 1], c->lengths[e]}, straight = CLAMP(way_cosine(c, e), 0.0, 1.0);
+
         for (size_t i = 0; i < stride; i++) {
             /* The ends of a segment stay as they are, so that its mean velocity is right whatever was added before. */
             double mean[2] = {((double)before[LEVELS * stride + i] - before[i]) / length[0],
@@ -368,20 +384,26 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
 cutis_result curves_build(const solver_build *b, void **data, cutis_error *error)
 {
     const cutis_character *character = b->character;
+
     curves *c = ARENA_ARRAY(b->memory, curves, 1);
     if (!c) return error_memory(error, "curves");
     if (character->joint_count == 0)
         return error_set(error, CUTIS_ERROR_DATA, "curves: '%s' has no skeleton; 'cutis rig' makes one",
                          character->name);
+
     *data = c;
     c->character = character;
     c->point_count = b->mesh->point_count;
     c->seamless = character->vertex_count == character->point_count;
     for (int v = 0; v < character->vertex_count; v++) c->seamless = c->seamless && character->vertex_points[v] == v;
+
+    /* the skinning that shapes are carried by */
     cutis_result result = skinning_build(&c->base, character->vertex_count, character->positions,
                                          character->influence_first, character->influence_joints,
                                          character->influence_weights, character->joint_count, b->memory, error);
     if (result != CUTIS_OK) return result;
+
+    /* the shapes between the examples */
     arena scratch = arena_create(&b->allocator);
     result = examples_build(b, c, &scratch, error);
     arena_destroy(&scratch);

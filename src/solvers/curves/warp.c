@@ -66,6 +66,7 @@ static double level_of_volume(warp_work *w, const float *levels, int level_count
 void warp_find(warp_work *w, const float *levels, int level_count, const float *pose_from, const float *pose_to,
                const float *girth, double share, float *places)
 {
+    /* the volumes at both ends */
     const cutis_character *c = w->character;
     size_t stride = 3 * (size_t)w->mesh->point_count;
     double at[PLACES + 1], last = level_count - 1, ends[2] = {0, 0};
@@ -75,6 +76,8 @@ void warp_find(warp_work *w, const float *levels, int level_count, const float *
         skin_matrices(c, pose_to, w->skin);
         ends[1] = volume_of(w, levels + (size_t)(level_count - 1) * stride);
     }
+
+    /* levels of even time: by girth, or better by volume */
     at[0] = 0;
     at[PLACES] = last;
     for (int i = 1; i < PLACES; i++) {
