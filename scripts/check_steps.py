@@ -83,7 +83,8 @@ def main():
                 row["lines"] += len(body)
                 row["blank"] += sum(not text.strip() for text in body)
                 row["comment"] += sum(comments(body))
-                joined = [line + 1 + i for i, text in enumerate(body) if JOINED.match(text)]
+                joined = [line + 1 + i for i, text in enumerate(body)
+                          if JOINED.match(text) and not (i and body[i - 1].endswith(","))]
                 row["joined"] += len(joined)
                 row["long"] += len(body) > LONG
                 bare = len(body) > LONG and not has_step(body)

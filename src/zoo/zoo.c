@@ -34,6 +34,7 @@ cutis_zoo_entry cutis_zoo(int index)
 cutis_result cutis_zoo_make(const char *name, double resolution, const cutis_allocator *allocator,
                             cutis_character **character, cutis_error *error)
 {
+    /* the species, or the nearest name */
     const zoo_species *found = NULL;
     name_search search = name_search_start(name);
     for (int i = 0; i < COUNT_OF(species); i++) {
@@ -44,9 +45,11 @@ cutis_result cutis_zoo_make(const char *name, double resolution, const cutis_all
         return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no built-in character '%s'; did you mean '%s'?", name,
                          search.nearest);
     if (!found) return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no built-in character '%s'", name);
+
     if (!(resolution >= 0.1 && resolution <= 20))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "resolution %g is not between 0.1 and 20", resolution);
 
+    /* describe, then sculpt */
     zoo_kit *kit = memory_allocate(allocator, 1, sizeof(zoo_kit));
     if (!kit) return error_memory(error, "a character of the zoo");
     kit->name = found->entry.name;

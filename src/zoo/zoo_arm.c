@@ -21,10 +21,14 @@ static void arm_cage(zoo_kit *kit)
         {0.618f, 0.002f, 0.044f, 0.034f},
         {0.648f, 0, 0.038f, 0.028f},
     };
+
+    /* a closed end at the shoulder */
     zoo_patch patch = zoo_patch_start(
         kit, 3, 3, (zoo_section){{-0.050f, 0, 0}, vec3_scale(axis_y, 0.042f), vec3_scale(axis_z, 0.042f), 0});
     zoo_patch end = zoo_patch_reverse(&patch);
     zoo_patch_close(kit, &end, REGION_ARM, 0);
+
+    /* rings along the arm, then the fist */
     for (int i = 0; i < COUNT_OF(rings); i++)
         patch = zoo_patch_extrude(
             kit, &patch,
@@ -37,6 +41,7 @@ static void arm_cage(zoo_kit *kit)
             (zoo_section){
                 {fist[i][0], fist[i][1], 0.004f}, vec3_scale(axis_y, fist[i][2]), vec3_scale(axis_z, fist[i][3]), 0},
             REGION_FIST, 0);
+
     zoo_patch_close(kit, &patch, REGION_FIST, 0);
     kit->density[REGION_FIST] = 1.6f;
 }

@@ -59,13 +59,18 @@ static void arm_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
         limb_section(e, w, 0.15f, u, v, r[2], r[2]),        limb_section(e, w, 0.5f, u, v, r[2], r[2]),
         limb_section(e, w, 0.9f, u, v, r[3], r[3] * 0.75f),
     };
+
     for (int i = 0; i < COUNT_OF(sections); i++) sections[i] = section_mirror(sections[i], side);
     patch = zoo_patch_loft(kit, patch, sections, COUNT_OF(sections), region);
+
+    /* a hand with fingers */
     if (b->hand_scale > 0) {
         zoo_frame frame = biped_hand_scaled(b, side);
         zoo_hand_cage(kit, patch, &frame, side > 0 ? BIPED_HAND_L : BIPED_HAND_R);
         return;
     }
+
+    /* or a mitten */
     int mitten = side > 0 ? BIPED_HAND_L : BIPED_HAND_R;
     vec3 tip = vec3_madd(w, hand.a, b->mitten);
     zoo_section paw[] = {limb_section(w, tip, 0.35f, u, v, b->mitten * 0.5f, b->mitten * 0.42f),
@@ -102,12 +107,15 @@ static void leg_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
          {0, 0.26f * top, 0},
          0.3f},
     };
+
+    /* short legs have no thigh of their own */
     int count = COUNT_OF(sections);
     if (b->short_legs) {
         sections[0] = limb_section(k, a, 0, u, v, r[2], r[2]);
         sections[1] = limb_section(k, a, 0.6f, u, v, r[3], r[3]);
         count = 2;
     }
+
     for (int i = 0; i < count; i++) sections[i] = section_mirror(sections[i], side);
     for (int i = 0; i < COUNT_OF(ends); i++) ends[i] = section_mirror(ends[i], side);
     patch = zoo_patch_loft(kit, patch, sections, count, region);
@@ -152,6 +160,8 @@ void biped_cage(zoo_kit *kit, const biped *b)
 {
     enum { SIDES = 0xf0 | 0xf000 }; /* loop edges 4..7 and 12..15: the left and right side */
     zoo_patch levels[BIPED_TORSO_LEVELS];
+
+    /* rings of the torso, open where arms and tail begin */
     levels[0] = zoo_patch_start(kit, 4, 4, ring_section(&b->torso[0]));
     bool tail = b->knob_radius > 0 && !b->knob_on_head, bun = b->knob_radius > 0 && b->knob_on_head;
     for (int i = 1; i < BIPED_TORSO_LEVELS; i++) {
@@ -197,7 +207,8 @@ void biped_cage(zoo_kit *kit, const biped *b)
                 /* Mirrored: columns run outwards on both sides. */
                 for (int r = 0; r < 3; r++) {
                     int swap = ear.points[2 * r];
-                    ear.points[2 * r] = ear.points[2 * r + 1], ear.points[2 * r + 1] = swap;
+                    ear.points[2 * r] = ear.points[2 * r + 1];
+                    ear.points[2 * r + 1] = swap;
                 }
                 ear.flip = true;
             }
@@ -227,11 +238,13 @@ static void trunk_joints(zoo_kit *kit, const biped *b)
 
 static void arm_joints(zoo_kit *kit, const biped *b, float side)
 {
+    /* names and regions */
     const char *suffix = side > 0 ? "_l" : "_r";
     const char *names[4] = {zoo_name(kit, "shoulder", suffix), zoo_name(kit, "upper_arm", suffix),
                             zoo_name(kit, "forearm", suffix), zoo_name(kit, "hand", suffix)};
     int hand_region = side > 0 ? BIPED_HAND_L : BIPED_HAND_R;
     unsigned hand = 0x3fu << hand_region, arm = 1u << (side > 0 ? BIPED_ARM_L : BIPED_ARM_R) | hand;
+
     vec3 clavicle = biped_mirror(b->clavicle, side), shoulder = biped_mirror(b->shoulder, side);
     vec3 elbow = biped_mirror(b->elbow, side), wrist = biped_mirror(b->wrist, side);
 
@@ -242,11 +255,13 @@ static void arm_joints(zoo_kit *kit, const biped *b, float side)
     kit->joints[girdle].radius = 1.7f * b->arm[0] + 0.5f * vec3_distance(shoulder, clavicle);
     kit->joints[girdle].ball_regions = 1u << BIPED_TORSO;
     kit->joints[girdle].full_regions = arm;
+
     int upper_arm = zoo_joint_add(kit, names[1], names[0], shoulder, vec3_sub(elbow, shoulder), 1.1f * b->arm[0],
                                   arm | 1u << BIPED_TORSO);
     kit->joints[upper_arm].centre = vec3_lerp(shoulder, elbow, 0.15f);
     kit->joints[upper_arm].radius = 1.7f * b->arm[0];
     kit->joints[upper_arm].ball_regions = 1u << BIPED_TORSO;
+
     zoo_joint_add(kit, names[2], names[1], elbow, vec3_sub(wrist, elbow), 1.1f * b->arm[2], arm);
     zoo_joint_add(kit, names[3], names[2], wrist, vec3_sub(wrist, elbow), 1.0f * b->arm[3], arm);
     if (b->hand_scale > 0) {
@@ -260,8 +275,11 @@ static void leg_joints(zoo_kit *kit, const biped *b, float side)
     const char *suffix = side > 0 ? "_l" : "_r";
     const char *names[4] = {zoo_name(kit, "thigh", suffix), zoo_name(kit, "shin", suffix),
                             zoo_name(kit, "foot", suffix), zoo_name(kit, "toe", suffix)};
+
+    /* regions and places */
     unsigned foot = 1u << (side > 0 ? BIPED_FOOT_L : BIPED_FOOT_R);
     unsigned leg = 1u << (side > 0 ? BIPED_LEG_L : BIPED_LEG_R) | foot;
+
     vec3 hip = biped_mirror(b->hip, side), knee = biped_mirror(b->knee, side), ankle = biped_mirror(b->ankle, side);
     vec3 ball = biped_mirror(b->ball, side), toe = biped_mirror(b->toe, side);
 

@@ -48,6 +48,8 @@ static vec3 v(float x, float y, float z) { return vec3_make(x, y, z); }
 static void bunny_field(zoo_kit *kit)
 {
     int body = zoo_field_node(kit, -1, 0);
+
+    /* trunk and tail */
     zoo_field_ellipsoid(kit, body, v(0, 0.225f, 0.004f), v(0.130f, 0.122f, 0.116f), 0.02f);
     zoo_field_ellipsoid(kit, body, v(0, 0.212f, 0.050f), v(0.102f, 0.094f, 0.092f), 0.06f); /* belly */
     zoo_field_cone(kit, body, v(0, 0.275f, 0.005f), 0.088f, v(0, 0.385f, 0), 0.054f, 0.06f);
@@ -67,6 +69,7 @@ static void bunny_field(zoo_kit *kit)
     zoo_field_ellipsoid(kit, head, v(0, 0.452f, 0.098f), v(0.022f, 0.018f, 0.020f), 0.012f); /* chin */
     zoo_field_ellipsoid(kit, head, v(0, 0.513f, 0.122f), v(0.020f, 0.015f, 0.016f), 0.005f); /* nose */
 
+    /* ears, arms and legs */
     int ears = zoo_field_node(kit, head, 0.024f);
     int legs = zoo_field_node(kit, body, 0.022f);
     for (int k = 0; k < 2; k++) {
@@ -108,11 +111,14 @@ static void bunny_field(zoo_kit *kit)
 static void pose_dance(const zoo_kit *kit, double time, zoo_pose *pose)
 {
     static const vec3 x = {1, 0, 0}, y = {0, 1, 0}, z = {0, 0, 1};
+
+    /* how strongly, and where in the beat */
     double strength = zoo_ramp(time, 0, 0.5) * (1 - zoo_ramp(time, 4.4, 4.8));
     double beat = zoo_sin(time), side = zoo_sin(time), bounce = 0.5 - 0.5 * zoo_cos(2 * time);
     double hop = zoo_ramp(time, 2.0, 2.2) * (1 - zoo_ramp(time, 3.8, 4.0));
     double air = hop * MAX(0, zoo_sin(2 * time - 0.25));
 
+    /* trunk */
     zoo_pose_shift(kit, pose, "hips",
                    vec3_make((float)(0.030 * strength * side), (float)(strength * (-0.018 * bounce) + 0.055 * air), 0));
     zoo_pose_turn(kit, pose, "hips", z, -7 * strength * side);
@@ -123,23 +129,30 @@ static void pose_dance(const zoo_kit *kit, double time, zoo_pose *pose)
     zoo_pose_turn(kit, pose, "chest", y, -10 * strength * zoo_cos(time));
     zoo_pose_turn(kit, pose, "neck", z, -9 * strength * zoo_sin(time + 0.15));
     zoo_pose_turn(kit, pose, "head", x, 7 * strength * zoo_cos(2 * time + 0.15));
+
+    /* limbs */
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
         vec3 foot = biped_mirror(bunny.ankle, s);
+
         double kick = strength * (1 - hop) * MAX(0, s * -beat);
         foot.y += (float)(0.035 * kick + 0.055 * air);
         foot.z += (float)(0.030 * kick);
         foot.x += (float)(0.010 * kick) * s;
         biped_leg(kit, s, foot, -14 * kick + 20 * air, pose);
+
         double wave = zoo_sin(time + (k == 0 ? 0 : 0.5));
         biped_arm(kit, &bunny, s, strength * (-30 - 30 * wave), 26 * strength, strength * (38 + 26 * zoo_sin(2 * time)),
                   pose);
+
+        /* ears follow late */
         const char *suffix = k == 0 ? "_l" : "_r";
         static const char *const ears[3] = {"ear_1", "ear_2", "ear_3"};
         for (int i = 0; i < 3; i++) {
             char name[16] = {0};
             for (int c = 0; ears[i][c]; c++) name[c] = ears[i][c];
-            name[5] = suffix[0], name[6] = suffix[1];
+            name[5] = suffix[0];
+            name[6] = suffix[1];
             zoo_pose_turn(kit, pose, name, z, 7 * strength * zoo_sin(time - 0.12 * (i + 1)));
             zoo_pose_turn(kit, pose, name, x, 8 * strength * zoo_cos(2 * time - 0.12 * (i + 1)));
         }

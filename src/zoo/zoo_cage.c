@@ -12,7 +12,8 @@
 static vec3 section_point(zoo_section section, float s, float t)
 {
     float x = s * sqrtf(1 - 0.5f * t * t), y = t * sqrtf(1 - 0.5f * s * s);
-    x += (s - x) * section.square, y += (t - y) * section.square;
+    x += (s - x) * section.square;
+    y += (t - y) * section.square;
     return vec3_madd(vec3_madd(section.centre, section.u, x), section.v, y);
 }
 
@@ -50,14 +51,19 @@ int zoo_patch_loop_count(const zoo_patch *patch) { return 2 * (patch->cols + pat
 int zoo_patch_loop(const zoo_patch *patch, int index)
 {
     int cols = patch->cols, rows = patch->rows, i = index % (2 * (cols + rows)), c, r;
-    if (i < cols)
-        c = i, r = 0;
-    else if (i < cols + rows)
-        c = cols, r = i - cols;
-    else if (i < 2 * cols + rows)
-        c = 2 * cols + rows - i, r = rows;
-    else
-        c = 0, r = 2 * (cols + rows) - i;
+    if (i < cols) {
+        c = i;
+        r = 0;
+    } else if (i < cols + rows) {
+        c = cols;
+        r = i - cols;
+    } else if (i < 2 * cols + rows) {
+        c = 2 * cols + rows - i;
+        r = rows;
+    } else {
+        c = 0;
+        r = 2 * (cols + rows) - i;
+    }
     return patch->points[r * (cols + 1) + c];
 }
 
@@ -94,6 +100,8 @@ zoo_patch zoo_patch_extrude(zoo_kit *kit, const zoo_patch *patch, zoo_section se
                                                               kit->points[zoo_patch_loop(&end, i + 1)]);
         end.chart = zoo_chart_add(kit, end.around[count], 0);
     }
+
+    /* its height grows by the mean way of the points */
     float step = 0;
     for (int i = 0; i < count; i++)
         step += vec3_distance(kit->points[zoo_patch_loop(patch, i)], kit->points[zoo_patch_loop(&end, i)]);
@@ -101,6 +109,7 @@ zoo_patch zoo_patch_extrude(zoo_kit *kit, const zoo_patch *patch, zoo_section se
     end.along = high;
     kit->chart_sizes[end.chart][1] = high;
 
+    /* a face for each edge of the loop */
     for (int i = 0; i < count; i++) {
         if (skip >> i & 1) continue;
         int points[4] = {zoo_patch_loop(patch, i), zoo_patch_loop(patch, i + 1), zoo_patch_loop(&end, i + 1),
@@ -141,6 +150,7 @@ void zoo_patch_close(zoo_kit *kit, const zoo_patch *patch, int region, unsigned 
         height +=
             vec3_distance(kit->points[p[r * (cols + 1) + cols / 2]], kit->points[p[(r + 1) * (cols + 1) + cols / 2]]);
     int chart = zoo_chart_add(kit, width, height);
+
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < cols; c++) {
             if (skip >> (r * cols + c) & 1) continue;
@@ -165,31 +175,40 @@ zoo_patch zoo_patch_reverse(const zoo_patch *patch)
 static void charts_pack(zoo_kit *kit)
 {
     int order[ZOO_MAX_CHARTS];
+
     float area = 0, margin, widest = 0;
     for (int i = 0; i < kit->chart_count; i++) {
         order[i] = i;
         area += kit->chart_sizes[i][0] * kit->chart_sizes[i][1];
         widest = MAX(widest, kit->chart_sizes[i][0]);
     }
+
+    /* in descending height */
     for (int i = 1; i < kit->chart_count; i++)
         for (int j = i; j > 0 && kit->chart_sizes[order[j]][1] > kit->chart_sizes[order[j - 1]][1]; j--) {
             int swap = order[j];
-            order[j] = order[j - 1], order[j - 1] = swap;
+            order[j] = order[j - 1];
+            order[j - 1] = swap;
         }
+
+    /* from left to right, shelf by shelf */
     margin = 0.006f * sqrtf(area);
     float limit = MAX(widest, 1.15f * sqrtf(area)) + 2 * margin, x = margin, y = margin, shelf = 0, right = 0;
     for (int i = 0; i < kit->chart_count; i++) {
         float *size = kit->chart_sizes[order[i]], *place = kit->chart_places[order[i]];
+
         if (x + size[0] + margin > limit && x > margin) {
             x = margin;
             y += shelf + margin;
             shelf = 0;
         }
-        place[0] = x, place[1] = y;
+        place[0] = x;
+        place[1] = y;
         x += size[0] + margin;
         shelf = MAX(shelf, size[1]);
         right = MAX(right, x);
     }
+
     float scale = 1 / MAX(right, y + shelf + margin);
     for (int i = 0; i < kit->face_count; i++)
         for (int j = 0; j < 4; j++)

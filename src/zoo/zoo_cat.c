@@ -63,6 +63,8 @@ static void cat_cage(zoo_kit *kit)
         {0.258f, 0.322f, 0.044f, 0.040f, 0},       {0.282f, 0.308f, 0.026f, 0.024f, 0},
     };
     enum { BELLY_RIGHT = 3, BELLY_LEFT = 12, EAR_LEFT = 1 << 6, EAR_RIGHT = 1 << 9 };
+
+    /* from the rump to the nose, open where legs and ears begin */
     zoo_patch levels[RINGS];
     for (int i = 0; i < RINGS; i++) {
         const float *r = rings[i];
@@ -90,12 +92,14 @@ static void cat_cage(zoo_kit *kit)
         /* The last ring lies near the very tip, so that the cap is pulled onto it from outside. */
         if (i == TAIL_POINTS - 1) {
             section.centre = vec3_madd(section.centre, along, 0.008f);
-            section.u = vec3_scale(axis_x, 0.006f), section.v = vec3_scale(up, 0.006f);
+            section.u = vec3_scale(axis_x, 0.006f);
+            section.v = vec3_scale(up, 0.006f);
         }
         end = zoo_patch_extrude(kit, &end, section, REGION_TAIL, 0);
     }
     zoo_patch_close(kit, &end, REGION_TAIL, 0);
 
+    /* legs */
     static const float front[][6] = {
         {0.048f, 0.160f, 0.106f, 0.026f, 0.030f, 0.010f}, {0.050f, 0.120f, 0.094f, 0.018f, 0.020f, 0},
         {0.050f, 0.080f, 0.101f, 0.015f, 0.016f, 0},      {0.050f, 0.044f, 0.108f, 0.015f, 0.016f, 0},
@@ -123,8 +127,10 @@ static void cat_cage(zoo_kit *kit)
         /* Ears: column outwards, row from front to back. */
         zoo_patch ear = {.cols = 1, .rows = 1, .flip = side < 0, .chart = -1};
         int inner = side > 0 ? 7 : 9, outer = side > 0 ? 6 : 10;
-        ear.points[0] = zoo_patch_loop(&levels[11], inner), ear.points[1] = zoo_patch_loop(&levels[11], outer);
-        ear.points[2] = zoo_patch_loop(&levels[10], inner), ear.points[3] = zoo_patch_loop(&levels[10], outer);
+        ear.points[0] = zoo_patch_loop(&levels[11], inner);
+        ear.points[1] = zoo_patch_loop(&levels[11], outer);
+        ear.points[2] = zoo_patch_loop(&levels[10], inner);
+        ear.points[3] = zoo_patch_loop(&levels[10], outer);
         static const float ears[3][5] = {{0.034f, 0.378f, 0.212f, 0.018f, 0.009f},
                                          {0.040f, 0.400f, 0.210f, 0.012f, 0.006f},
                                          {0.045f, 0.421f, 0.208f, 0.004f, 0.003f}};
@@ -260,7 +266,9 @@ static void side_name(char *text, const char *name, float side)
 {
     int n = 0;
     for (; name[n]; n++) text[n] = name[n];
-    text[n] = '_', text[n + 1] = side > 0 ? 'l' : 'r', text[n + 2] = 0;
+    text[n] = '_';
+    text[n + 1] = side > 0 ? 'l' : 'r';
+    text[n + 2] = 0;
 }
 
 /* Put a front paw (wrist) or hind paw (hock) to its rest place plus an offset, its last bone pitched by degrees. */

@@ -48,11 +48,15 @@ static vec3 v(float x, float y, float z) { return vec3_make(x, y, z); }
 static void torso_field(zoo_kit *kit, int body)
 {
     vec3 x = {1, 0, 0};
+
+    /* pelvis, waist, ribs */
     zoo_field_flat_cone(kit, body, v(0, 0.930f, -0.010f), 0.088f, v(0, 1.060f, 0.000f), 0.072f, x, 1.48f, 0.03f);
     zoo_field_flat_cone(kit, body, v(0, 1.060f, 0.000f), 0.071f, v(0, 1.235f, -0.010f), 0.086f, x, 1.40f, 0.06f);
     zoo_field_flat_cone(kit, body, v(0, 1.235f, -0.010f), 0.084f, v(0, 1.335f, -0.026f), 0.056f, x, 1.75f, 0.05f);
     zoo_field_ellipsoid(kit, body, v(0, 0.985f, 0.030f), v(0.085f, 0.085f, 0.058f), 0.06f); /* abdomen */
     zoo_field_ellipsoid(kit, body, v(0, 1.190f, 0.028f), v(0.085f, 0.090f, 0.050f), 0.06f); /* ribs */
+
+    /* both sides */
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
         zoo_field_ellipsoid(kit, body, v(s * 0.062f, 0.905f, -0.052f), v(0.068f, 0.076f, 0.060f), 0.045f); /* seat */
@@ -81,6 +85,8 @@ static void arm_field(zoo_kit *kit, int body, float s)
     vec3 shoulder = biped_mirror(dancer.shoulder, s), elbow = biped_mirror(dancer.elbow, s),
          wrist = biped_mirror(dancer.wrist, s);
     vec3 upper = vec3_normalize(vec3_sub(elbow, shoulder)), out = f.c, front = vec3_scale(f.b, -1);
+
+    /* upper arm */
     int arm = zoo_field_node(kit, body, 0.042f);
     zoo_field_cone(kit, arm, shoulder, 0.044f, elbow, 0.029f, 0.02f);
     zoo_field_blob(kit, arm, vec3_madd(vec3_madd(shoulder, upper, 0.024f), out, 0.006f), vec3_scale(upper, 0.070f),
@@ -89,6 +95,8 @@ static void arm_field(zoo_kit *kit, int body, float s)
                    vec3_scale(out, 0.026f), vec3_scale(front, 0.025f), 0.03f); /* biceps */
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.50f), front, -0.010f), vec3_scale(upper, 0.085f),
                    vec3_scale(out, 0.027f), vec3_scale(front, 0.027f), 0.03f); /* triceps */
+
+    /* forearm and hand */
     zoo_field_cone(kit, arm, elbow, 0.028f, wrist, 0.0185f, 0.03f);
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(elbow, wrist, 0.28f), out, 0.004f), vec3_scale(f.a, 0.080f),
                    vec3_scale(out, 0.028f), vec3_scale(front, 0.032f), 0.03f); /* forearm */
@@ -100,16 +108,22 @@ static void leg_field(zoo_kit *kit, int legs, float s)
 {
     vec3 knee = biped_mirror(dancer.knee, s), ankle = biped_mirror(dancer.ankle, s),
          ball = biped_mirror(dancer.ball, s), toe = biped_mirror(dancer.toe, s), x = {1, 0, 0};
+
+    /* the leg as a whole */
     int leg = zoo_field_node(kit, legs, 0.010f);
     const vec3 line[] = {
         v(s * 0.082f, 0.905f, -0.006f), v(s * 0.090f, 0.730f, 0.000f),  v(s * 0.096f, 0.580f, 0.006f),  knee,
         v(s * 0.099f, 0.435f, 0.006f),  v(s * 0.101f, 0.330f, -0.004f), v(s * 0.103f, 0.180f, -0.014f), ankle};
     static const float girth[] = {0.075f, 0.068f, 0.051f, 0.0420f, 0.0425f, 0.0450f, 0.0305f, 0.0260f};
     zoo_field_tube(kit, leg, line, girth, COUNT_OF(line), x, 1, 0.035f);
+
+    /* muscles */
     zoo_field_ellipsoid(kit, leg, v(s * 0.093f, 0.690f, 0.020f), v(0.050f, 0.150f, 0.050f), 0.04f);   /* quadriceps */
     zoo_field_ellipsoid(kit, leg, v(s * 0.090f, 0.690f, -0.026f), v(0.048f, 0.145f, 0.044f), 0.04f);  /* hamstrings */
     zoo_field_ellipsoid(kit, leg, v(s * 0.098f, 0.504f, 0.036f), v(0.022f, 0.030f, 0.018f), 0.025f);  /* kneecap */
     zoo_field_ellipsoid(kit, leg, v(s * 0.101f, 0.365f, -0.024f), v(0.041f, 0.105f, 0.036f), 0.035f); /* calf */
+
+    /* ankles and foot */
     zoo_field_cone(kit, leg, v(s * 0.122f, 0.074f, -0.024f), 0.011f, v(s * 0.122f, 0.074f, -0.024f), 0.011f, 0.022f);
     zoo_field_cone(kit, leg, v(s * 0.086f, 0.082f, -0.018f), 0.011f, v(s * 0.086f, 0.082f, -0.018f), 0.011f, 0.022f);
     zoo_field_ellipsoid(kit, leg, v(s * 0.104f, 0.030f, -0.044f), v(0.026f, 0.030f, 0.030f), 0.025f); /* heel */

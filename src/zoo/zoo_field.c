@@ -64,6 +64,7 @@ static mat3 squash_along(vec3 axis, float factor)
 void zoo_field_flat_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b, float radius_b, vec3 axis,
                          float factor, float blend)
 {
+    /* bounds */
     zoo_shape *shape = shape_add(kit, node, blend);
     shape_bound(shape, a, radius_a * MAX(factor, 1.0f));
     shape_bound(shape, b, radius_b * MAX(factor, 1.0f));
@@ -73,7 +74,8 @@ void zoo_field_flat_cone(zoo_kit *kit, int node, vec3 a, float radius_a, vec3 b,
     mat3 squash = squash_along(axis, factor);
     vec3 along = mat3_vector(squash, vec3_sub(b, a));
     shape->length = vec3_length(along);
-    shape->radius_a = radius_a, shape->radius_b = radius_b;
+    shape->radius_a = radius_a;
+    shape->radius_b = radius_b;
     shape->to_local = squash;
     if (shape->length > 0) {
         quat turn = quat_between(vec3_scale(along, 1 / shape->length), vec3_make(0, 1, 0));
@@ -101,8 +103,11 @@ void zoo_field_tube(zoo_kit *kit, int node, const vec3 *points, const float *rad
     zoo_shape *shape = shape_add(kit, node, blend);
     shape->to_local = squash_along(axis, factor);
     shape->tube_first = kit->tube_count;
+
+    /* a spline through the points */
     for (int i = 0; i + 1 < count; i++) {
         int before = MAX(i - 1, 0), after = MIN(i + 2, count - 1);
+
         for (int k = i == 0 ? 0 : 1; k <= PIECES; k++) {
             float t = (float)k / PIECES;
             vec3 a = points[before], b = points[i], c = points[i + 1], d = points[after];
@@ -145,12 +150,15 @@ void zoo_field_carve(zoo_kit *kit) { kit->shapes[kit->shape_count - 1].carve = t
 /* Sort the shapes by node (order kept) and bound every node with all its descendants. */
 void zoo_field_finish(zoo_kit *kit)
 {
+    /* insertion sort: order is kept */
     for (int i = 1; i < kit->shape_count; i++)
         for (int j = i; j > 0 && kit->shapes[j].node < kit->shapes[j - 1].node; j--) {
             zoo_shape swap = kit->shapes[j];
             kit->shapes[j] = kit->shapes[j - 1];
             kit->shapes[j - 1] = swap;
         }
+
+    /* the run of each node */
     for (int n = 0; n < kit->node_count; n++) {
         zoo_node *node = &kit->nodes[n];
         node->first_shape = 0;
@@ -176,6 +184,8 @@ void zoo_field_finish(zoo_kit *kit)
             kit->nodes[node->parent].first_child = n;
         }
     }
+
+    /* bounds of each with its descendants */
     for (int n = 0; n < kit->node_count; n++) {
         vec3 low = {1e9f, 1e9f, 1e9f}, high = {-1e9f, -1e9f, -1e9f};
         for (int i = 0; i < kit->shape_count; i++) {
@@ -197,6 +207,8 @@ static float tube_value(const zoo_kit *kit, const zoo_shape *shape, vec3 q, vec3
     const float *radii = kit->tube_radii + shape->tube_first;
     float best = 1e9f, radius = 0;
     vec3 away = {0, 1, 0}, slope = {0, 0, 0};
+
+    /* the nearest piece */
     for (int i = 0; i + 1 < shape->tube_count; i++) {
         vec3 along = vec3_sub(points[i + 1], points[i]), to = vec3_sub(q, points[i]);
         float length2 = vec3_length2(along), t = vec3_dot(to, along) / length2;
@@ -209,6 +221,7 @@ static float tube_value(const zoo_kit *kit, const zoo_shape *shape, vec3 q, vec3
         radius = radii[i] + (radii[i + 1] - radii[i]) * t;
         slope = vec3_scale(along, t > 0 && t < 1 ? (radii[i + 1] - radii[i]) / length2 : 0);
     }
+
     float distance = sqrtf(best);
     *gradient = vec3_sub(vec3_scale(away, 1 / MAX(distance, 1e-9f)), slope);
     return distance - radius;
@@ -219,6 +232,8 @@ static inline sample shape_value(const zoo_kit *kit, const zoo_shape *shape, vec
     vec3 q = mat3_vector(shape->to_local, vec3_sub(p, shape->origin)), g;
     float radial = sqrtf(q.x * q.x + q.z * q.z), value;
     float along = q.y * shape->cosine - radial * shape->slope;
+
+    /* a tube, the ball at either end, or the flank between */
     if (shape->tube_count > 0) {
         value = tube_value(kit, shape, q, &g);
     } else if (along <= 0 || shape->length == 0) {
@@ -235,6 +250,8 @@ static inline sample shape_value(const zoo_kit *kit, const zoo_shape *shape, vec
         float flank = radial > 0 ? shape->cosine / radial : 0;
         g = vec3_make(q.x * flank, shape->slope, q.z * flank);
     }
+
+    /* back to the scene, with unit slope */
     const float *m = shape->to_local.m;
     vec3 gradient = {m[0] * g.x + m[3] * g.y + m[6] * g.z, m[1] * g.x + m[4] * g.y + m[7] * g.z,
                      m[2] * g.x + m[5] * g.y + m[8] * g.z};
@@ -254,6 +271,8 @@ static sample node_value(const zoo_kit *kit, int n, vec3 p, float near)
 {
     const zoo_node *node = &kit->nodes[n];
     sample best = {1e9f, {0, 1, 0}};
+
+    /* its own shapes, in order */
     for (int i = 0; i < node->shape_count; i++) {
         const zoo_shape *shape = &kit->shapes[node->first_shape + i];
         if (shape->carve) {
@@ -266,6 +285,8 @@ static sample node_value(const zoo_kit *kit, int n, vec3 p, float near)
             best = smooth_min(best, shape_value(kit, shape, p), shape->blend);
         }
     }
+
+    /* then its children */
     for (int c = node->first_child; c >= 0; c = kit->nodes[c].next_sibling) {
         const zoo_node *child = &kit->nodes[c];
         if (box_far(p, child->low, child->high, MIN(near + child->reach, best.value + child->blend))) continue;

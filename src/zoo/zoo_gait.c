@@ -87,6 +87,8 @@ static void pose_walk(const zoo_kit *kit, double time, zoo_pose *pose)
     zoo_pose_turn(kit, pose, "hips", axis_y, -style->hip_turn * left);
     zoo_pose_turn(kit, pose, "hips", axis_z, 0.5 * style->hip_turn * zoo_sin(phase - 0.05));
     zoo_pose_turn(kit, pose, "hips", axis_x, 2.0);
+
+    /* trunk and head */
     zoo_pose_turn(kit, pose, "spine", axis_y, 0.8 * style->hip_turn * left);
     zoo_pose_turn(kit, pose, "spine", axis_z, -0.5 * style->hip_turn * zoo_sin(phase - 0.05));
     zoo_pose_turn(kit, pose, "chest", axis_y, 0.9 * style->hip_turn * left);
@@ -112,6 +114,7 @@ static void pose_jump(const zoo_kit *kit, double time, zoo_pose *pose)
     /* Crouch to 0.7 s, push to 0.85, in the air until 1.35, land and settle. */
     double leg = vec3_distance(b->hip, b->knee) + vec3_distance(b->knee, b->ankle);
     static const double off = 0.86, down = 1.36;
+
     double crouch = zoo_ramp(time, 0.15, 0.62) - zoo_ramp(time, 0.64, 0.86);
     double land = zoo_ramp(time, down - 0.02, down + 0.20) - zoo_ramp(time, down + 0.26, down + 0.80);
     double air = CLAMP((time - off) / (down - off), 0, 1), flight = 4 * air * (1 - air);
@@ -119,6 +122,8 @@ static void pose_jump(const zoo_kit *kit, double time, zoo_pose *pose)
     double rise = zoo_ramp(time, 0.70, 0.88) - zoo_ramp(time, down - 0.06, down + 0.06);
     double bend = 0.30 * crouch + 0.24 * land, tuck = 0.10 * zoo_smooth(flight);
     double hips_y = -0.012 * leg - bend * leg + height + 0.35 * rise * b->ball.z;
+
+    /* trunk and head */
     zoo_pose_shift(kit, pose, "hips", vec3_make(0, (float)hips_y, (float)(-0.16 * bend * leg)));
     double lean = 70 * bend;
     zoo_pose_turn(kit, pose, "hips", axis_x, 0.75 * lean);
@@ -126,6 +131,7 @@ static void pose_jump(const zoo_kit *kit, double time, zoo_pose *pose)
     zoo_pose_turn(kit, pose, "chest", axis_x, 0.35 * lean - 5 * rise);
     zoo_pose_turn(kit, pose, "neck", axis_x, -0.45 * lean);
     zoo_pose_turn(kit, pose, "head", axis_x, -0.45 * lean);
+
     for (int k = 0; k < 2; k++) {
         float side = k == 0 ? 1 : -1;
         double pitch = 42 * rise * (1 - 0.3 * flight);
@@ -154,17 +160,23 @@ static void pose_shimmy(const zoo_kit *kit, double time, zoo_pose *pose)
     double ready = zoo_ramp(time, 0, 0.6);
     double beat = zoo_sin(2.6 * time), late = zoo_sin(2.6 * time - 0.18);
     double leg = vec3_distance(b->hip, b->knee) + vec3_distance(b->knee, b->ankle);
+
+    /* hips */
     zoo_pose_shift(kit, pose, "hips",
                    vec3_make((float)(0.034 * strength * beat),
                              (float)(-0.035 * leg * ready + 0.006 * strength * late * beat),
                              (float)(0.012 * strength * zoo_cos(2.6 * time))));
     zoo_pose_turn(kit, pose, "hips", axis_y, 13 * strength * beat);
     zoo_pose_turn(kit, pose, "hips", axis_z, 5 * strength * late);
+
+    /* trunk and head */
     zoo_pose_turn(kit, pose, "spine", axis_y, -9 * strength * beat);
     zoo_pose_turn(kit, pose, "spine", axis_z, -5 * strength * late);
     zoo_pose_turn(kit, pose, "chest", axis_y, -13 * strength * late);
     zoo_pose_turn(kit, pose, "neck", axis_y, 5 * strength * late);
     zoo_pose_turn(kit, pose, "head", axis_y, 4 * strength * beat);
+
+    /* limbs */
     for (int k = 0; k < 2; k++) {
         float side = k == 0 ? 1 : -1;
         biped_leg(kit, side, biped_mirror(b->ankle, side), 0, pose);

@@ -64,15 +64,19 @@ static void finger_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, i
     static const float stops[4] = {0.55f, 1.0f, 2.0f, 2.98f}; /* the last so near the tip that the cap goes onto it */
     vec3 chain[4];
     finger_chain(index, chain);
+
     for (int i = 0; i < 4; i++) {
         int bone = MIN((int)stops[i], 2);
         float t = stops[i] - (float)bone;
         if (index == 0 && i == 0) t = 0.72f;
+
+        /* at right angles to the bone */
         vec3 centre = vec3_lerp(chain[bone], chain[bone + 1], t);
         vec3 along = vec3_normalize(vec3_sub(chain[bone + 1], chain[bone]));
         vec3 up = {0, 0, 1}, u;
         up = vec3_normalize(vec3_madd(up, along, -vec3_dot(up, along)));
         u = vec3_cross(up, along); /* u x up = along */
+
         float r = finger_radius(index, bone) * (i == 3 ? 0.55f : 0.9f);
         patch = zoo_patch_extrude(kit, &patch, frame_section(frame, centre, vec3_scale(u, r), vec3_scale(up, r), 0.25f),
                                   region, 0);
@@ -186,6 +190,7 @@ void zoo_hand_joints(zoo_kit *kit, const char *parent, const char *suffix, const
         vec3 chain[4];
         finger_chain(i, chain);
         const char *above = parent;
+
         unsigned mask = 1u << (region + 1 + i);
         if (i == 0) mask |= 1u << region;
         for (int j = 0; j < 3; j++) {
@@ -210,6 +215,7 @@ void zoo_hand_pose(const zoo_kit *kit, zoo_pose *pose, const zoo_frame *frame, c
                    double bend_1, double bend_2, double bend_3, double spread)
 {
     vec3 chain[4];
+
     finger_chain(index, chain);
     double bends[3] = {bend_1, bend_2, bend_3};
 
@@ -300,11 +306,13 @@ void zoo_describe_hand(zoo_kit *kit)
     patch = zoo_patch_loft(kit, patch, stub, COUNT_OF(stub), REGION_WRIST);
     zoo_hand_cage(kit, patch, &hand_frame, REGION_HAND);
 
+    /* flesh */
     int wrist = zoo_field_node(kit, -1, 0);
     zoo_field_flat_cone(kit, wrist, vec3_make(0, 0, -0.055f), 0.0205f, vec3_make(0, 0, -0.010f), 0.0172f,
                         vec3_make(1, 0, 0), 1.35f, 0.01f);
     zoo_hand_field(kit, wrist, &hand_frame);
 
+    /* joints and clips */
     zoo_joint_add(kit, "forearm", NULL, vec3_make(0, 0, -0.065f), axis_z, 0, ZOO_ALL_REGIONS);
     zoo_joint_add(kit, "hand", "forearm", vec3_make(0, 0, 0), axis_z, 0.016f, ZOO_ALL_REGIONS);
     zoo_hand_joints(kit, "hand", "", &hand_frame, REGION_HAND);

@@ -37,6 +37,7 @@ int zoo_head_field(zoo_kit *kit, int parent, vec3 origin, float scale, const zoo
     /* Skull, face, jaw. */
     ball(h, 0, 0.046f, -0.012f, 0.0745f, 0.084f, 0.0945f, 0.01f);
     ball(h, 0, -0.026f, 0.026f, 0.0580f, 0.084f, 0.060f, 0.045f);
+
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1, full = 0.85f + 0.30f * style->fat;
         cone(h, s * 0.036f * jaw, -0.062f, 0.006f, 0.018f, s * 0.016f * jaw, -0.092f, 0.056f, 0.016f, 0.030f);
@@ -71,6 +72,7 @@ int zoo_head_field(zoo_kit *kit, int parent, vec3 origin, float scale, const zoo
                        vec3_scale(vec3_make(0, 0.032f, -0.005f), scale),
                        vec3_scale(vec3_make(-s * 0.006f, 0.003f, 0.0185f), scale), 0.013f * scale);
     }
+
     zoo_field_magnet(kit, place(h, 0, -0.025f, 0.075f), 0.105f * scale, 1.6f);
     return h->node;
 }

@@ -54,6 +54,8 @@ static void torso_field(zoo_kit *kit, int body)
     /* The belly, hanging a little over the belt. */
     zoo_field_ellipsoid(kit, body, v(0, 1.055f, 0.062f), v(0.158f, 0.140f, 0.128f), 0.08f);
     zoo_field_ellipsoid(kit, body, v(0, 1.000f, 0.070f), v(0.120f, 0.085f, 0.095f), 0.06f);
+
+    /* both sides */
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;
         zoo_field_ellipsoid(kit, body, v(s * 0.078f, 0.900f, -0.062f), v(0.086f, 0.092f, 0.078f), 0.05f); /* seat */
@@ -80,6 +82,8 @@ static void arm_field(zoo_kit *kit, int body, float s)
     vec3 shoulder = biped_mirror(man.shoulder, s), elbow = biped_mirror(man.elbow, s),
          wrist = biped_mirror(man.wrist, s);
     vec3 upper = vec3_normalize(vec3_sub(elbow, shoulder)), out = f.c, front = vec3_scale(f.b, -1);
+
+    /* upper arm */
     int arm = zoo_field_node(kit, body, 0.050f);
     zoo_field_cone(kit, arm, shoulder, 0.062f, elbow, 0.040f, 0.02f);
     zoo_field_blob(kit, arm, vec3_madd(vec3_madd(shoulder, upper, 0.030f), out, 0.010f), vec3_scale(upper, 0.085f),
@@ -88,6 +92,8 @@ static void arm_field(zoo_kit *kit, int body, float s)
                    vec3_scale(out, 0.036f), vec3_scale(front, 0.036f), 0.03f); /* biceps */
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.52f), front, -0.018f), vec3_scale(upper, 0.100f),
                    vec3_scale(out, 0.038f), vec3_scale(front, 0.036f), 0.03f); /* triceps */
+
+    /* forearm and hand */
     zoo_field_cone(kit, arm, elbow, 0.038f, wrist, 0.024f, 0.03f);
     zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(elbow, wrist, 0.27f), out, 0.006f), vec3_scale(f.a, 0.090f),
                    vec3_scale(out, 0.038f), vec3_scale(front, 0.043f), 0.03f); /* forearm */
@@ -99,12 +105,16 @@ static void leg_field(zoo_kit *kit, int legs, float s)
 {
     vec3 knee = biped_mirror(man.knee, s), ankle = biped_mirror(man.ankle, s);
     vec3 ball = biped_mirror(man.ball, s), toe = biped_mirror(man.toe, s), x = {1, 0, 0};
+
+    /* the leg as a whole */
     int leg = zoo_field_node(kit, legs, 0.012f);
     const vec3 line[] = {
         v(s * 0.098f, 0.905f, -0.004f), v(s * 0.115f, 0.720f, 0.002f),  v(s * 0.132f, 0.570f, 0.006f),  knee,
         v(s * 0.141f, 0.430f, 0.004f),  v(s * 0.147f, 0.330f, -0.004f), v(s * 0.156f, 0.190f, -0.014f), ankle};
     static const float girth[] = {0.100f, 0.089f, 0.066f, 0.0550f, 0.0560f, 0.0580f, 0.0415f, 0.0360f};
     zoo_field_tube(kit, leg, line, girth, COUNT_OF(line), x, 1, 0.035f);
+
+    /* muscles and ankles */
     zoo_field_ellipsoid(kit, leg, v(s * 0.122f, 0.680f, 0.030f), v(0.062f, 0.140f, 0.060f), 0.05f);  /* quadriceps */
     zoo_field_ellipsoid(kit, leg, v(s * 0.116f, 0.690f, -0.034f), v(0.060f, 0.140f, 0.054f), 0.05f); /* hamstrings */
     zoo_field_ellipsoid(kit, leg, v(s * 0.138f, 0.502f, 0.044f), v(0.030f, 0.036f, 0.024f), 0.03f);  /* kneecap */

@@ -115,7 +115,10 @@ void zoo_pose_reach(const zoo_kit *kit, zoo_pose *pose, const char *upper, const
     vec3 from = zoo_pose_point(kit, pose, kit->joints[top].parent, hip, &body);
     vec3 reach = quat_rotate(quat_conjugate(body), vec3_sub(target, from));
     float distance = vec3_length(reach), longest = 0.998f * (thigh + shin);
-    if (distance > longest) reach = vec3_scale(reach, longest / distance), distance = longest;
+    if (distance > longest) {
+        reach = vec3_scale(reach, longest / distance);
+        distance = longest;
+    }
 
     /* The triangle of both bones and the way to the target: law of cosines. */
     vec3 line = vec3_scale(reach, 1 / distance);
@@ -127,6 +130,7 @@ void zoo_pose_reach(const zoo_kit *kit, zoo_pose *pose, const char *upper, const
     vec3 new_shin = quat_rotate(quat_conjugate(pose->turn[top]), vec3_sub(reach, new_knee));
     pose->turn[middle] = quat_between(vec3_normalize(vec3_sub(ankle, knee)), vec3_normalize(new_shin));
 
+    /* the end keeps its level */
     quat above = quat_multiply(body, quat_multiply(pose->turn[top], pose->turn[middle]));
     pose->turn[end] = quat_multiply(quat_conjugate(above), level);
 }
@@ -138,17 +142,21 @@ static void joints_fill(const zoo_kit *kit, cutis_joint *joints)
         const zoo_joint *joint = &kit->joints[i];
         vec3 translation = joint->position;
         quat rotation = joint->rest;
+
+        /* relative to its parent */
         if (joint->parent >= 0) {
             const zoo_joint *parent = &kit->joints[joint->parent];
             quat back = quat_conjugate(parent->rest);
             translation = quat_rotate(back, vec3_sub(joint->position, parent->position));
             rotation = quat_normalize(quat_multiply(back, joint->rest));
         }
+
         joints[i].name = joint->name;
         joints[i].parent = joint->parent;
         joints[i].rest = (cutis_transform){
             {translation.x, translation.y, translation.z}, {rotation.x, rotation.y, rotation.z, rotation.w}, {1, 1, 1}};
         joints[i].idle = joints[i].rest;
+
         quat inverse = quat_conjugate(joint->rest);
         mat34 bind = mat34_compose(vec3_scale(quat_rotate(inverse, joint->position), -1), inverse, vec3_make(1, 1, 1));
         memcpy(joints[i].inverse_bind, bind.m, sizeof(bind.m));
@@ -161,12 +169,21 @@ static const float *spline_values(arena *memory, const float *keys, int key_coun
     float *values = ARENA_ARRAY(memory, float, 3 * width * key_count);
     if (!values) return NULL;
     for (int i = 0; i < key_count; i++) {
+        /* neighbours, across the seam of a loop */
         int before = i - 1, after = i + 1, last = key_count - 1;
         if (loop && i == 0) before = last - 1;
         if (loop && i == last) after = 1;
         float span = 2 * step;
-        if (before < 0) before = 0, span = step;
-        if (after > last) after = last, span = step;
+        if (before < 0) {
+            before = 0;
+            span = step;
+        }
+        if (after > last) {
+            after = last;
+            span = step;
+        }
+
+        /* Catmull-Rom tangents */
         for (int k = 0; k < width; k++) {
             float tangent = (keys[after * width + k] - keys[before * width + k]) / span;
             values[(3 * i + 0) * width + k] = tangent;
@@ -180,6 +197,7 @@ static const float *spline_values(arena *memory, const float *keys, int key_coun
 static cutis_result clip_fill(const zoo_kit *kit, const zoo_motion *motion, const cutis_joint *joints, arena *memory,
                               cutis_clip *clip, cutis_error *error)
 {
+    /* room */
     int count = motion->key_count;
     double step = motion->duration / (count - 1);
     float *times = ARENA_ARRAY(memory, float, count);
@@ -187,6 +205,8 @@ static cutis_result clip_fill(const zoo_kit *kit, const zoo_motion *motion, cons
     float *keys = ARENA_ARRAY(memory, float, 4 * count);
     cutis_track *tracks = ARENA_ARRAY(memory, cutis_track, 2 * kit->joint_count);
     if (memory->failed) return error_memory(error, "a clip");
+
+    /* poses at the keys; a loop ends as it began */
     for (int i = 0; i < count; i++) {
         times[i] = (float)(i * step);
         for (int j = 0; j < kit->joint_count; j++) poses[i].turn[j] = quat_identity();
@@ -200,11 +220,14 @@ static cutis_result clip_fill(const zoo_kit *kit, const zoo_motion *motion, cons
     for (int j = 0; j < kit->joint_count; j++) {
         const zoo_joint *joint = &kit->joints[j];
         quat above = joint->parent >= 0 ? quat_conjugate(kit->joints[joint->parent].rest) : quat_identity();
+
         bool turns = false, shifts = false;
         for (int i = 0; i < count; i++) {
             turns = turns || poses[i].turn[j].w < 0.9999999f;
             shifts = shifts || vec3_length2(poses[i].shift[j]) > 0;
         }
+
+        /* rotations, of two equal ones the nearer */
         if (turns) {
             quat last = quat_identity();
             for (int i = 0; i < count; i++) {
@@ -212,12 +235,17 @@ static cutis_result clip_fill(const zoo_kit *kit, const zoo_motion *motion, cons
                 if (i > 0 && q.x * last.x + q.y * last.y + q.z * last.z + q.w * last.w < 0)
                     q = (quat){-q.x, -q.y, -q.z, -q.w};
                 last = q;
-                keys[4 * i] = q.x, keys[4 * i + 1] = q.y, keys[4 * i + 2] = q.z, keys[4 * i + 3] = q.w;
+                keys[4 * i] = q.x;
+                keys[4 * i + 1] = q.y;
+                keys[4 * i + 2] = q.z;
+                keys[4 * i + 3] = q.w;
             }
             const float *values = spline_values(memory, keys, count, 4, motion->loop, (float)step);
             tracks[clip->track_count++] =
                 (cutis_track){j, CUTIS_PATH_ROTATION, CUTIS_INTERPOLATION_CUBIC, count, times, values};
         }
+
+        /* translations */
         if (shifts) {
             for (int i = 0; i < count; i++) {
                 vec3 shift = quat_rotate(above, poses[i].shift[j]);

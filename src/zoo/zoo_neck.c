@@ -21,10 +21,13 @@ static void neck_cage(zoo_kit *kit)
         {0.285f, 0.066f, 0.088f, 0.016f, 0.05f, REGION_HEAD},  {0.340f, 0.074f, 0.096f, 0.010f, 0, REGION_HEAD},
         {0.395f, 0.072f, 0.092f, 0.002f, 0, REGION_HEAD},      {0.438f, 0.050f, 0.064f, -0.002f, 0, REGION_HEAD},
     };
+
+    /* a closed end below */
     zoo_patch patch =
         zoo_patch_start(kit, 4, 4, (zoo_section){{0, -0.092f, -0.012f}, {0.150f, 0, 0}, {0, 0, -0.075f}, 0.2f});
     zoo_patch end = zoo_patch_reverse(&patch);
     zoo_patch_close(kit, &end, REGION_BUST, 0);
+
     for (int i = 0; i < COUNT_OF(rings); i++) {
         const float *r = rings[i];
         zoo_section section = {{0, r[0], r[3]}, {r[1], 0, 0}, {0, 0.5f * r[4], -r[2]}, 0.1f};
@@ -54,6 +57,8 @@ static void neck_field(zoo_kit *kit)
     /* A large ball cuts the bust off, all but flat. */
     zoo_field_ellipsoid(kit, bust, v(0, -2.090f, 0), v(2, 2, 2), 0.03f);
     zoo_field_carve(kit);
+
+    /* neck */
     int neck = zoo_field_node(kit, bust, 0.035f);
     zoo_field_cone(kit, neck, v(0, 0.070f, -0.016f), 0.059f, v(0, 0.245f, -0.004f), 0.052f, 0.01f);
     zoo_field_ellipsoid(kit, neck, v(0, 0.166f, 0.0450f), v(0.013f, 0.017f, 0.0155f), 0.014f); /* Adam's apple */
@@ -63,6 +68,7 @@ static void neck_field(zoo_kit *kit)
                        0.022f);
     }
 
+    /* head */
     zoo_head_field(kit, neck, v(0, 0.338f, 0.002f), 1, &(zoo_head){1, 1, 1, 0});
 }
 
@@ -93,11 +99,14 @@ void zoo_describe_neck(zoo_kit *kit)
 
     /* The weight plane of the head runs from under the chin up to the nape. */
     zoo_joint_add(kit, "head", "neck", v(0, 0.238f, -0.004f), v(0, 1, 0.35f), 0.045f, ZOO_ALL_REGIONS);
+
+    /* the larynx slides below the skin */
     int apple = zoo_joint_add(kit, "larynx", "neck", larynx, axis_y, 0, 1u << REGION_NECK);
     kit->joints[apple].centre = larynx;
     kit->joints[apple].radius = 0.034f;
     kit->joints[apple].ball_regions = 1u << REGION_NECK;
     kit->weight_passes = 3;
+
     zoo_motion_add(kit, "look_up", 3.0, 61, false, pose_look_up);
     zoo_motion_add(kit, "swallow", 3.0, 91, false, pose_swallow);
 }

@@ -38,6 +38,7 @@ static cutis_result lowest_find(const cutis_character *c, int clip, const cutis_
                                 cutis_error *error)
 {
     enum { SAMPLES = 60 };
+
     arena memory = arena_create(allocator);
     skinning skin;
     cutis_result result = skinning_build(&skin, c->vertex_count, c->positions, c->influence_first, c->influence_joints,
@@ -47,6 +48,8 @@ static cutis_result lowest_find(const cutis_character *c, int clip, const cutis_
     float *positions = ARENA_ARRAY(&memory, float, 3 * (size_t)c->vertex_count);
     float *scratch = result == CUTIS_OK ? ARENA_ARRAY(&memory, float, skinning_scratch_count(&skin)) : NULL;
     if (result == CUTIS_OK && memory.failed) result = error_memory(error, "a table");
+
+    /* the skin */
     *lowest = c->bounds_min[1];
     for (int i = 0; result == CUTIS_OK && i < SAMPLES; i++) {
         double start = clip >= 0 ? c->clips[clip].start : 0, end = clip >= 0 ? c->clips[clip].end : 0;
@@ -55,6 +58,8 @@ static cutis_result lowest_find(const cutis_character *c, int clip, const cutis_
         skinning_linear(&skin, matrices, scratch, NULL, positions);
         for (int v = 0; v < c->vertex_count; v++) *lowest = MIN(*lowest, positions[3 * v + 1]);
     }
+
+    /* props, at rest */
     for (int i = 0; result == CUTIS_OK && i < c->prop_count; i++) {
         const cutis_prop *prop = &c->props[i];
         int vertex_count, triangle_count;
@@ -90,6 +95,7 @@ cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *charac
                                  double scale, const cutis_allocator *allocator, cutis_placed_prop *prop,
                                  cutis_error *error)
 {
+    /* the thing, or the nearest name */
     const zoo_thing *found = NULL;
     name_search search = name_search_start(name);
     for (int i = 0; i < COUNT_OF(things); i++) {
@@ -105,6 +111,7 @@ cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *charac
     if (!(scale > 0 && scale < 1e6))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "prop '%s': a scale of %g is not above 0", name, scale);
 
+    /* as large as suits the character */
     float size = character->size * (float)scale, half = HALF_WIDTH * size;
     *prop = (cutis_placed_prop){.prop = {.name = found->entry.name,
                                          .role = found->role,
@@ -115,6 +122,8 @@ cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *charac
                                          .restitution = -1,
                                          .stiffness = 0.5f},
                                 .place = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}};
+
+    /* at its usual place; a table below all that moves */
     vec3 place = usual_place(character, clip, half);
     if (found == &things[THING_TABLE]) {
         for (int k = 0; k < 3; k++) prop->prop.size[k] = TABLE_HALF[k] * size;
@@ -127,8 +136,12 @@ cutis_result cutis_zoo_prop_make(const char *name, const cutis_character *charac
                               0.5f * (character->bounds_min[2] + character->bounds_max[2]));
         }
     }
+
+    /* or where it is asked for */
     if (position) place = vec3_load(position);
     if (found == &things[THING_TABLE]) place.y -= prop->prop.size[1]; /* it was the top that was placed */
-    prop->place[3] = place.x, prop->place[7] = place.y, prop->place[11] = place.z;
+    prop->place[3] = place.x;
+    prop->place[7] = place.y;
+    prop->place[11] = place.z;
     return CUTIS_OK;
 }

@@ -33,7 +33,8 @@ static int edge_find(cage_edges *edges, int a, int b)
     for (int e = edges->first[low]; e >= 0; e = edges->next[e])
         if (edges->ends[e][1] == high) return e;
     int e = edges->edge_count++;
-    edges->ends[e][0] = low, edges->ends[e][1] = high;
+    edges->ends[e][0] = low;
+    edges->ends[e][1] = high;
     edges->next[e] = edges->first[low];
     edges->first[low] = e;
     edges->chord[e] = e;
@@ -42,12 +43,17 @@ static int edge_find(cage_edges *edges, int a, int b)
 
 static void edges_build(const zoo_kit *kit, cage_edges *edges)
 {
+    /* edges of faces */
     for (int i = 0; i < kit->point_count; i++) edges->first[i] = -1;
     for (int f = 0; f < kit->face_count; f++)
         for (int k = 0; k < 4; k++)
             edges->face_edges[f][k] = edge_find(edges, kit->faces[f].points[k], kit->faces[f].points[(k + 1) % 4]);
+
+    /* opposite edges of a quad have equally many pieces: chords */
     for (int f = 0; f < kit->face_count; f++)
         for (int k = 0; k < 2; k++) forest_join(edges->chord, edges->face_edges[f][k], edges->face_edges[f][k + 2]);
+
+    /* the mean length of a chord, by density */
     int members[MAX_EDGES] = {0};
     for (int f = 0; f < kit->face_count; f++)
         for (int k = 0; k < 4; k++) {
@@ -83,7 +89,10 @@ static void edges_fit(const zoo_kit *kit, cage_edges *edges, double wanted)
         float cell = sqrtf(fine * coarse);
         int count = edges_cut(kit, edges, cell);
         double miss = count > wanted ? count - wanted : wanted - count;
-        if (miss < best) best = miss, best_cell = cell;
+        if (miss < best) {
+            best = miss;
+            best_cell = cell;
+        }
         if (count > wanted)
             fine = cell;
         else
@@ -120,12 +129,15 @@ static cutis_result grid_build(const zoo_kit *kit, const cage_edges *edges, aren
     g->rows = ARENA_ARRAY(memory, int, kit->face_count);
     int *edge_first = ARENA_ARRAY(memory, int, edges->edge_count);
     if (memory->failed) return error_memory(error, "a grid");
+
+    /* count, and lay out faces */
     int count = kit->point_count, total = 0;
     g->quad_count = 0;
     for (int e = 0; e < edges->edge_count; e++) {
         edge_first[e] = count;
         count += edges->pieces[e] - 1;
     }
+
     for (int f = 0; f < kit->face_count; f++) {
         int cols = g->cols[f] = edges->pieces[edges->face_edges[f][0]];
         int rows = g->rows[f] = edges->pieces[edges->face_edges[f][1]];
@@ -134,6 +146,7 @@ static cutis_result grid_build(const zoo_kit *kit, const cage_edges *edges, aren
         g->quad_count += cols * rows;
         count += (cols - 1) * (rows - 1);
     }
+
     g->first[kit->face_count] = total;
     g->vertex_count = count;
     g->index = ARENA_ARRAY(memory, int, total);
@@ -146,12 +159,14 @@ static cutis_result grid_build(const zoo_kit *kit, const cage_edges *edges, aren
     g->neighbours = ARENA_ARRAY(memory, int, 4 * g->quad_count);
     if (memory->failed) return error_memory(error, "a grid");
 
+    /* the vertex of each grid place */
     int inside = edge_first[edges->edge_count - 1] + edges->pieces[edges->edge_count - 1] - 1;
     for (int f = 0; f < kit->face_count; f++) {
         int cols = g->cols[f], rows = g->rows[f];
         const int *corner = kit->faces[f].points;
         for (int j = 0; j <= rows; j++)
             for (int i = 0; i <= cols; i++) {
+                /* corner, edge or inside */
                 int v, side = j == 0 ? 0 : i == cols ? 1 : j == rows ? 2 : i == 0 ? 3 : -1;
                 bool at_corner = (i == 0 || i == cols) && (j == 0 || j == rows);
                 if (at_corner) {
@@ -164,6 +179,7 @@ static cutis_result grid_build(const zoo_kit *kit, const cage_edges *edges, aren
                 } else {
                     v = inside++;
                 }
+
                 g->index[g->first[f] + j * (cols + 1) + i] = v;
                 g->home[v] = f;
                 g->place[2 * v] = (float)i / (float)cols;
@@ -231,6 +247,7 @@ static void grid_project(const zoo_kit *kit, grid *g, int steps, float limit)
  */
 static void grid_march(const zoo_kit *kit, grid *g, int steps, float limit)
 {
+    /* normals of the mesh */
     memset(g->normals, 0, (size_t)g->vertex_count * sizeof(vec3));
     for (int f = 0; f < kit->face_count; f++)
         for (int j = 0; j < g->rows[f]; j++)
@@ -241,6 +258,8 @@ static void grid_march(const zoo_kit *kit, grid *g, int steps, float limit)
                                          vec3_sub(g->positions[q[3]], g->positions[q[1]]));
                 for (int k = 0; k < 4; k++) g->normals[q[k]] = vec3_add(g->normals[q[k]], normal);
             }
+
+    /* march */
     for (int v = 0; v < g->vertex_count; v++) {
         vec3 along = vec3_normalize(g->normals[v]);
         for (int s = 0; s < steps; s++) {
@@ -276,11 +295,13 @@ static void grid_smooth(grid *g, vec3 *scratch, float slide, float press)
         int first = g->neighbour_first[v], last = g->neighbour_first[v + 1];
         vec3 mean = {0, 0, 0};
         float sum = 0;
+
         for (int n = first; n < last; n++) {
             float pull = g->pull[g->neighbours[n]];
             mean = vec3_madd(mean, g->positions[g->neighbours[n]], pull);
             sum += pull;
         }
+
         vec3 move = vec3_sub(vec3_scale(mean, 1 / sum), g->positions[v]);
         vec3 normal = vec3_normalize(g->normals[v]);
         float across = vec3_dot(move, normal);
@@ -324,11 +345,15 @@ static void vertex_weights(const zoo_kit *kit, vec3 p, int region, float *weight
         kit->weigh(kit, p, weights);
         return;
     }
+
+    /* what each joint asks for */
     float shares[ZOO_MAX_JOINTS], asked[ZOO_MAX_JOINTS] = {0};
     for (int j = 0; j < kit->joint_count; j++) {
         shares[j] = joint_share(&kit->joints[j], p, region);
         if (kit->joints[j].parent >= 0) asked[kit->joints[j].parent] += shares[j];
     }
+
+    /* from parents to children */
     float totals[ZOO_MAX_JOINTS];
     for (int j = 0; j < kit->joint_count; j++) {
         int parent = kit->joints[j].parent;
@@ -345,8 +370,11 @@ static float *grid_weights(const zoo_kit *kit, const grid *g, arena *memory)
     size_t total = (size_t)g->vertex_count * (size_t)width;
     float *weights = ARENA_ARRAY(memory, float, total), *next = ARENA_ARRAY(memory, float, total);
     if (memory->failed) return NULL;
+
     for (int v = 0; v < g->vertex_count; v++)
         vertex_weights(kit, g->positions[v], kit->faces[g->home[v]].region, weights + (size_t)v * (size_t)width);
+
+    /* smooth along edges */
     for (int pass = 0; pass < kit->weight_passes; pass++) {
         for (int v = 0; v < g->vertex_count; v++) {
             float *to = next + (size_t)v * (size_t)width;
@@ -359,8 +387,10 @@ static float *grid_weights(const zoo_kit *kit, const grid *g, arena *memory)
                 for (int j = 0; j < width; j++) to[j] += part * from[j];
             }
         }
+
         float *swap = weights;
-        weights = next, next = swap;
+        weights = next;
+        next = swap;
     }
     return weights;
 }
@@ -372,17 +402,23 @@ static int influences_pick(const float *row, int width, int *joints, float *weig
     int count = 0;
     for (int j = 0; j < width; j++) {
         if (row[j] < least) continue;
+
+        /* the least goes when there are too many */
         if (count == MAX_INFLUENCES) {
             int low = 0;
             for (int i = 1; i < count; i++)
                 if (weights[i] < weights[low]) low = i;
             if (weights[low] >= row[j]) continue;
-            for (int i = low; i + 1 < count; i++) joints[i] = joints[i + 1], weights[i] = weights[i + 1];
+            for (int i = low; i + 1 < count; i++) {
+                joints[i] = joints[i + 1];
+                weights[i] = weights[i + 1];
+            }
             count--;
         }
         joints[count] = j;
         weights[count++] = row[j];
     }
+
     float sum = 0;
     for (int i = 0; i < count; i++) sum += weights[i];
     for (int i = 0; i < count; i++) weights[i] /= sum;
@@ -396,7 +432,8 @@ static void grid_locate(const grid *from, int face, const float place[2], int ve
 {
     float x = place[0] * (float)from->cols[face], y = place[1] * (float)from->rows[face];
     int i = MIN((int)x, from->cols[face] - 1), j = MIN((int)y, from->rows[face] - 1);
-    x -= (float)i, y -= (float)j;
+    x -= (float)i;
+    y -= (float)j;
     for (int k = 0; k < 4; k++) {
         int di = k == 1 || k == 2, dj = k >= 2;
         vertices[k] = grid_vertex(from, face, i + di, j + dj);
@@ -445,6 +482,8 @@ static cutis_result faces_fill(const zoo_kit *kit, const grid *g, arena *memory,
     int *first = ARENA_ARRAY(memory, int, g->quad_count + 1), *corners = ARENA_ARRAY(memory, int, 4 * g->quad_count);
     float *texcoords = ARENA_ARRAY(memory, float, 8 * g->quad_count);
     if (memory->failed) return error_memory(error, "faces");
+
+    /* a quad each cell, texture coordinates bilinear */
     int quad = 0;
     for (int f = 0; f < kit->face_count; f++)
         for (int j = 0; j < g->rows[f]; j++)
@@ -461,6 +500,7 @@ static cutis_result faces_fill(const zoo_kit *kit, const grid *g, arena *memory,
                     }
                 }
             }
+
     out->face_count = g->quad_count;
     out->face_first = first;
     out->corners = corners;
@@ -475,6 +515,8 @@ static cutis_result influences_fill(const zoo_kit *kit, const grid *base, const 
     int *joints = ARENA_ARRAY(memory, int, (size_t)g->vertex_count *MAX_INFLUENCES);
     float *shares = ARENA_ARRAY(memory, float, (size_t)g->vertex_count *MAX_INFLUENCES);
     if (memory->failed) return error_memory(error, "weights");
+
+    /* from the base, so that weights do not depend on the resolution */
     for (int v = 0; v < g->vertex_count; v++) {
         int vertices[4];
         float parts[4], row[ZOO_MAX_JOINTS] = {0};
@@ -484,6 +526,7 @@ static cutis_result influences_fill(const zoo_kit *kit, const grid *base, const 
                 row[j] += parts[k] * weights[(size_t)vertices[k] * (size_t)kit->joint_count + (size_t)j];
         first[v + 1] = first[v] + influences_pick(row, kit->joint_count, joints + first[v], shares + first[v]);
     }
+
     out->influence_first = first;
     out->influence_joints = joints;
     out->influence_weights = shares;
@@ -495,6 +538,7 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
 {
     zoo_cage_finish(kit);
     zoo_field_finish(kit);
+
     cage_edges *edges = ARENA_ARRAY(memory, cage_edges, 1);
     if (!edges) return error_memory(error, "a cage");
     edges_build(kit, edges);
@@ -509,6 +553,7 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
     grid_place(kit, &base);
     float size = 0;
     for (int v = 0; v < base.vertex_count; v++) size = MAX(size, vec3_distance(base.positions[v], base.positions[0]));
+
     if (!kit->place) grid_relax(kit, &base, scratch, kit->relax_count, 0.05f * size);
     float *weights = grid_weights(kit, &base, memory);
     if (!weights) return error_memory(error, "weights");
@@ -535,6 +580,7 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
     cutis_joint *joints = ARENA_ARRAY(memory, cutis_joint, kit->joint_count);
     cutis_clip *clips = ARENA_ARRAY(memory, cutis_clip, MAX(kit->motion_count, 1));
     if (memory->failed) return error_memory(error, "a skeleton");
+
     out->name = kit->name;
     out->vertex_count = g->vertex_count;
     out->positions = &g->positions[0].x;

@@ -77,10 +77,13 @@ void zoo_describe_torus(zoo_kit *kit)
 {
     int points[TORUS_LONG][TORUS_ROUND];
     float length = 6.2831853f * torus_major, girth = 6.2831853f * torus_minor;
+
+    /* points and faces */
     for (int i = 0; i < TORUS_LONG; i++)
         for (int j = 0; j < TORUS_ROUND; j++)
             points[i][j] = zoo_point_add(kit, torus_point((double)i / TORUS_LONG, (double)j / TORUS_ROUND));
     int chart = zoo_chart_add(kit, length, girth);
+
     for (int i = 0; i < TORUS_LONG; i++)
         for (int j = 0; j < TORUS_ROUND; j++) {
             int a = (i + 1) % TORUS_LONG, b = (j + 1) % TORUS_ROUND;
@@ -90,6 +93,8 @@ void zoo_describe_torus(zoo_kit *kit)
             float texcoords[4][2] = {{u0, v0}, {u1, v0}, {u1, v1}, {u0, v1}};
             zoo_face_add(kit, corners, texcoords, 0, chart, false);
         }
+
+    /* joints around the ring */
     kit->target_count = 1152;
     kit->weight_passes = 0;
     kit->place = torus_place;
@@ -101,6 +106,7 @@ void zoo_describe_torus(zoo_kit *kit)
         zoo_joint_add(kit, torus_joints[i], "center", vec3_scale(outward, torus_major), vec3_cross(axis_z, outward), 0,
                       ZOO_ALL_REGIONS);
     }
+
     zoo_motion_add(kit, "squash", 2.2, 45, false, pose_squash);
     zoo_motion_add(kit, "shake", 3.2, 97, false, pose_torus_shake);
 }
@@ -156,12 +162,15 @@ static void pose_cylinder_twist(const zoo_kit *kit, double time, zoo_pose *pose)
 void zoo_describe_cylinder(zoo_kit *kit)
 {
     vec3 u = vec3_scale(axis_y, cylinder_radius), v = vec3_scale(axis_z, cylinder_radius);
+
+    /* closed ends and the rings between */
     zoo_patch patch = zoo_patch_start(kit, 2, 2, (zoo_section){{-cylinder_half, 0, 0}, u, v, 0});
     zoo_patch left = zoo_patch_reverse(&patch);
     zoo_patch_close(kit, &left, 0, 0);
     for (int i = 0; i < CYLINDER_RINGS; i++)
         patch = zoo_patch_extrude(kit, &patch, (zoo_section){{ring_start(i + 1), 0, 0}, u, v, 0}, 0, 0);
     zoo_patch_close(kit, &patch, 0, 0);
+
     kit->target_count = 1320;
     kit->weight_passes = 0;
     kit->place = cylinder_place;

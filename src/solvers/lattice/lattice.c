@@ -215,6 +215,7 @@ static inline quad quad_cross(quad a, quad b)
  * than 0. A column that the blend has cancelled is taken from `stand_in`. */
 static inline lattice_frame frame_of(const quad r[3], float scale, const quad stand_in[3])
 {
+    /* the first column, unit */
     float size = fabsf(scale);
     quad x = r[0];
     float length2 = quad_dot(x, x);
@@ -223,6 +224,8 @@ static inline lattice_frame frame_of(const quad r[3], float scale, const quad st
         length2 = quad_dot(x, x);
     }
     x *= 1 / sqrtf(fmaxf(length2, 1e-20f));
+
+    /* the second at right angles to it; where both are cancelled, any direction serves */
     quad y = r[1] - x * quad_dot(x, r[1]);
     length2 = quad_dot(y, y);
     if (!(length2 > 1e-4f * size * size)) {
@@ -234,6 +237,7 @@ static inline lattice_frame frame_of(const quad r[3], float scale, const quad st
         y = quad_cross(x, axis);
         length2 = quad_dot(y, y);
     }
+
     y *= 1 / sqrtf(length2);
     quad z = quad_cross(x, y);
     lattice_frame frame = {{1 / (size * size), scale * size * size, 0, 0}, {x * size, y * size, z * scale}};
@@ -401,12 +405,15 @@ static void strike_block(void *context, int begin, int end)
     const lattice_model *m = job->m;
     bool windy = kit_windy(job->input);
     for (int v = MAX(begin, m->bone_count); v < end; v++) {
+        /* blows */
         quad p = job->s.positions[v];
         vec3 gain = {0, 0, 0};
         if (job->input->impulse_count > 0) {
             vec3 place = {m->origin[0] + m->size * p[0], m->origin[1] + m->size * p[1], m->origin[2] + m->size * p[2]};
             gain = kit_blow(job->input, place);
         }
+
+        /* wind */
         float thickness = m->outward[v][3];
         if (windy && thickness > 0) {
             quad n = frame_leave(&job->t.turns[v], m->outward[v]);
@@ -438,10 +445,13 @@ static void advance_block(void *context, int begin, int end)
 {
     lattice_step_job *job = context;
     const lattice_model *m = job->m;
+
+    /* what all voxels share: the felt acceleration is a force on their mass */
     quad h = quad_set(job->settling ? 0 : job->h);
     const float *felt = job->input->acceleration;
     quad fall = (quad){felt[0], felt[1], felt[2], 0} * (job->h * job->h / m->size);
     for (int v = begin; v < end; v++) {
+        /* bones are where the skeleton puts them */
         if (v < m->bone_count) {
             job->t.guess[v] = job->s.targets[v];
             continue;
@@ -507,7 +517,9 @@ static void drag(lattice_step_job *job)
 {
     const lattice_model *m = job->m;
     if (job->input->drag_count > 0) base_write(job, job->t.base);
+
     for (int i = 0; i < job->input->drag_count; i++) {
+        /* which point, how firmly, where to; targets that are not finite do not count */
         const cutis_drag *d = &job->input->drags[i];
         if (d->vertex < 0 || d->vertex >= m->character->vertex_count || !(d->strength > 0)) continue;
         int point = m->character->vertex_points[d->vertex];
@@ -520,9 +532,13 @@ static void drag(lattice_step_job *job)
         }
         target[3] = 0;
         if (!finite) continue;
+
+        /* the way, at most DRAG_REACH in a substep */
         quad pull = (target - point_place(job, job->t.base, point)) * (float)strength;
         float length = sqrtf(pull[0] * pull[0] + pull[1] * pull[1] + pull[2] * pull[2]), sum = 0;
         if (length > DRAG_REACH) pull *= quad_set(DRAG_REACH / length);
+
+        /* spread over the voxels that carry the point, bones excepted */
         int first = m->surface.first[point], last = m->surface.first[point + 1];
         for (int k = first; k < last; k++)
             if (m->surface.voxels[k] >= m->bone_count) sum += m->surface.weights[k] * m->surface.weights[k];
@@ -542,8 +558,11 @@ static void update_block(void *context, int begin, int end)
     quad origin = {m->origin[0], m->origin[1], m->origin[2], 0};
     int *repairs = &job->t.repairs[begin / VOXEL_GRAIN];
     *repairs = 0;
+
     for (int v = begin; v < end; v++) {
         quad p = job->t.guess[v], target = job->s.targets[v];
+
+        /* damped against the motion of the skeleton; a voxel that is off its leash returns to the target */
         if (v >= m->bone_count) {
             quad away = p - target, carried = job->t.carried[v];
             float distance2 = away[0] * away[0] + away[1] * away[1] + away[2] * away[2];
@@ -557,9 +576,13 @@ static void update_block(void *context, int begin, int end)
             }
             job->s.velocities[v] = speed - carried * (1 - m->inertias[v]);
         }
+
+        /* what the next substep starts from */
         job->s.positions[v] = p;
         quad base = m->own_shape ? reference_place(job, v) : target;
         job->s.deviations[v] = frame_enter(&job->t.turns[v], p - base) - job->s.bulges[v];
+
+        /* outputs, in scene units */
         quad scene = origin + p * scale, scene_target = origin + target * scale;
         for (int k = 0; k < 3; k++) job->s.voxels[3 * v + k] = scene[k];
         for (int k = 0; k < 3; k++) job->s.scene_targets[3 * v + k] = scene_target[k];
@@ -718,6 +741,7 @@ static void rotations_reset(lattice_step_job *job)
 static void lattice_reset(const void *data, void *state, void *scratch, const solver_input *input, float *points)
 {
     const lattice_model *m = data;
+
     lattice_step_job job;
     cutis_step_stats unused = {0};
     memset(state, 0, lattice_state_size(m));
@@ -755,6 +779,8 @@ static void lattice_reset(const void *data, void *state, void *scratch, const so
             update_block(&job, begin, MIN(begin + VOXEL_GRAIN, m->count));
         if (!(moved > SETTLED)) break;
     }
+
+    /* nothing moves */
     for (int v = 0; v < m->count; v++) job.s.velocities[v] = (quad){0, 0, 0, 0};
     surface_write(&job, job.t.guess, points);
 }

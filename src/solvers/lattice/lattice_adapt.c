@@ -95,6 +95,7 @@ static void levels_agree(const adapter *a, int level, int *block_levels, const i
 static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *temporary, lattice_graph *graph,
                           cutis_error *error)
 {
+    /* room */
     const lattice_graph *fine = a->fine;
     int count = fine->count, dims[3];
     a->depth = ARENA_ARRAY(temporary, float, count);
@@ -109,14 +110,18 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
     int *pairs = ARENA_ARRAY(temporary, int, (size_t)3 * fine->link_first[count * LATTICE_DIRECTIONS] + 1);
     if (temporary->failed) return error_memory(error, "the lattice's voxels");
 
+    /* depth below the surface, in cells */
     for (int v = 0; v < count; v++) {
         a->parents[v] = v;
         a->depth[v] = 1;
         for (int d = 0; d < LATTICE_DIRECTIONS; d++)
             if (lattice_link(fine, v, d) < 0) a->depth[v] = 0;
     }
+
     lattice_distance(fine, a->depth, NULL, heap);
     for (int v = 0; v < count; v++) a->depth[v] = a->depth[v] < FLT_MAX ? a->depth[v] / (float)fine->step + 1 : 1;
+
+    /* the level of each cell: coarse deep inside, fine where flesh is thin; neighbours differ by one at most */
     thickness_spread(a, next);
     for (int v = 0; v < count; v++) a->levels[v] = a->depth[v] > DEEP_DEPTH ? 2 : a->thick[v] < THIN_DEPTH ? 0 : 1;
     for (int level = 2; level >= 1; level--) {
@@ -124,17 +129,23 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
         for (int k = 0; k < 3; k++) sizes[k] = (fine->dims[k] >> level) + 1;
         levels_agree(a, level, block_levels, sizes);
     }
+
+    /* join the cells of a block */
     for (int level = 1; level <= 2; level++) blocks_join(a, level);
 
+    /* number what is left */
     *graph = *fine;
     graph->count = 0;
     graph->cell = (float)(2 * fine->step);
     for (int v = 0; v < count; v++)
         if (forest_root(a->parents, v) == v) merged[v] = graph->count++;
+
     graph->rest = ARENA_ARRAY(memory, float, (size_t)4 * graph->count);
     graph->point_voxels = ARENA_ARRAY(memory, int, point_count);
     graph->components = ARENA_ARRAY(memory, int, graph->count);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
+
+    /* a voxel lies in the middle of its block */
     for (int v = 0; v < count; v++) {
         int root = forest_root(a->parents, v), level = a->levels[v], place[3];
         merged[v] = merged[root];
@@ -145,6 +156,8 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
             rest[k] = (float)(fine->origin[k] + (((place[k] >> level) + 0.5) * (1 << level)) * fine->step);
         rest[3] = (float)((1 << level) * fine->step);
     }
+
+    /* points, cells and samples follow their voxels */
     for (int p = 0; p < point_count; p++) graph->point_voxels[p] = merged[fine->point_voxels[p]];
     size_t per = (size_t)fine->samples * fine->samples * fine->samples;
     for (int g = 0; g < graph->grid_count; g++) {
@@ -156,6 +169,7 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
             if (grid->sample_voxels[i] >= 0) grid->sample_voxels[i] = merged[grid->sample_voxels[i]];
     }
 
+    /* links between different voxels */
     size_t pair_count = 0;
     for (int v = 0; v < count; v++)
         for (int d = 0; d < LATTICE_DIRECTIONS; d++)

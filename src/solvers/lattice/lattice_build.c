@@ -95,6 +95,8 @@ static cutis_result voxels_make(builder *b, cutis_error *error)
     const solver_build *build = b->build;
     const cutis_character *character = build->character;
     lattice_model *m = b->model;
+
+    /* lengths are shares of the size, from the middle of the bounds */
     for (int k = 0; k < 3; k++) m->origin[k] = 0.5f * (character->bounds_min[k] + character->bounds_max[k]);
     m->size = character->size;
     if (!(m->size > 0) || build->mesh->triangle_count == 0)
@@ -106,6 +108,7 @@ static cutis_result voxels_make(builder *b, cutis_error *error)
     for (int p = 0; p < build->mesh->point_count; p++)
         for (int k = 0; k < 3; k++) b->points[3 * p + k] = (build->mesh->positions[3 * p + k] - m->origin[k]) / m->size;
 
+    /* voxels, at twice the resolution where they are merged afterwards */
     lattice_shape shape = {build->mesh->point_count, build->mesh->triangle_count, b->points, build->mesh->triangles,
                            build->mesh};
     int resolution = (int)build->values[LATTICE_RESOLUTION], open_edges = 0;
@@ -114,9 +117,11 @@ static cutis_result voxels_make(builder *b, cutis_error *error)
     cutis_result result =
         lattice_voxelise(&shape, adaptive ? 2 * resolution : resolution, &b->temporary, &fine, &open_edges, error);
     if (result != CUTIS_OK) return result;
+
     if (open_edges)
         kit_warn(build, "the mesh is open at %d edges; each hole was closed by a cone to tell inside from outside",
                  open_edges);
+
     if (!adaptive) {
         b->graph = fine;
         return CUTIS_OK;
@@ -144,11 +149,15 @@ static cutis_result layers_make(builder *b, cutis_error *error)
 {
     const solver_build *build = b->build;
     const cutis_character *character = build->character;
+
+    /* rules that hold for all joints */
     lattice_layer_rules rules = {.skin = build->values[LATTICE_SKIN_LAYER] != 0,
                                  .mixed = build->values[LATTICE_MIXED] != 0,
                                  .file_weights = file_weights(build),
                                  .alpha = (float)build->values[LATTICE_ALPHA],
                                  .falloff = (float)build->values[LATTICE_FALLOFF]};
+
+    /* rules by joint */
     int joint_count = character->joint_count;
     float *widths = ARENA_ARRAY(&b->temporary, float, joint_count + 1);
     float *ratios = ARENA_ARRAY(&b->temporary, float, (size_t)LATTICE_INNER_COUNT *(joint_count + 1));
@@ -161,6 +170,8 @@ static cutis_result layers_make(builder *b, cutis_error *error)
         for (int j = 0; j <= joint_count; j++)
             ratios[(size_t)i * (joint_count + 1) + j] = bone_value(b, j, LATTICE_RATIO + i);
     }
+
+    /* voxels by layer */
     if (map_points(character, "fat", fat)) rules.fat_map = fat;
     cutis_result result = lattice_classify(&b->graph, build, b->points, &rules, &b->temporary, &b->layers, error);
     if (result == CUTIS_OK && b->layers.loose)
@@ -175,6 +186,8 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
     lattice_graph *graph = &b->graph, old = *graph;
     lattice_layers *layers = &b->layers, before = *layers;
     int count = graph->count, point_count = b->build->mesh->point_count;
+
+    /* room for what is ordered */
     arena *t = &b->temporary;
     int *places = ARENA_ARRAY(t, int, count), at = 0;
     graph->rest = ARENA_ARRAY(t, float, (size_t)4 * count);
@@ -189,11 +202,15 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
     layers->skin_depth = ARENA_ARRAY(t, float, count);
     layers->bone_depth = ARENA_ARRAY(t, float, count);
     if (t->failed) return error_memory(error, "the lattice");
+
+    /* bone first */
     for (int bone = 1; bone >= 0; bone--) {
         for (int v = 0; v < count; v++)
             if ((before.layer[v] == LATTICE_BONE) == bone) places[v] = at++;
         if (bone) b->model->bone_count = at;
     }
+
+    /* each voxel with its layer and joints */
     for (int v = 0; v < count; v++) {
         int to = places[v];
         memcpy(graph->rest + 4 * to, old.rest + 4 * v, 4 * sizeof(float));
@@ -209,6 +226,8 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
             graph->link_first[LATTICE_DIRECTIONS * to + d + 1] =
                 old.link_first[LATTICE_DIRECTIONS * v + d + 1] - old.link_first[LATTICE_DIRECTIONS * v + d];
     }
+
+    /* links to the new numbers */
     for (int i = 0; i < LATTICE_DIRECTIONS * count; i++) graph->link_first[i + 1] += graph->link_first[i];
     for (int v = 0; v < count; v++)
         for (int d = 0; d < LATTICE_DIRECTIONS; d++) {
@@ -216,6 +235,7 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
             int to = graph->link_first[LATTICE_DIRECTIONS * places[v] + d];
             for (int i = from; i < end; i++) graph->links[to + i - from] = places[old.links[i]];
         }
+
     for (int p = 0; p < point_count; p++) graph->point_voxels[p] = places[old.point_voxels[p]];
     for (int v = 0; v < count; v++) graph->components[places[v]] = old.components[v];
     return CUTIS_OK;
@@ -250,10 +270,14 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
     int count = b->graph.count;
+
+    /* how wide a region is */
     m->count = count;
     m->region = (int)b->build->values[LATTICE_REGION];
     if (m->region == 0) m->region = CLAMP((int)(REGION_WIDTH / b->graph.cell + 0.5f), 3, 8);
     m->region = MAX(m->region, 2);
+
+    /* room */
     m->padded = (count + LATTICE_PAD - 1) / LATTICE_PAD * LATTICE_PAD;
     quad *rest = ARENA_ARRAY(b->memory, quad, m->padded + LATTICE_PAD);
     float *masses = ARENA_ARRAY(b->memory, float, m->padded), *gains = ARENA_ARRAY(b->memory, float, m->padded),
@@ -263,7 +287,12 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     m->weights = arena_copy(b->memory, b->layers.weights, (size_t)LATTICE_JOINTS * count, sizeof(float));
     m->shares = arena_copy(b->memory, b->layers.shares, (size_t)LATTICE_LAYERS * count, sizeof(float));
     if (b->memory->failed) return error_memory(error, "the lattice");
-    m->rest = rest, m->masses = masses, m->gains = gains, m->keeps = keeps, m->layers = layers, m->edges = edges;
+    m->rest = rest;
+    m->masses = masses;
+    m->gains = gains;
+    m->keeps = keeps;
+    m->layers = layers;
+    m->edges = edges;
     m->inertias = inertias;
     b->gains = gains;
 
@@ -284,8 +313,11 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
     float *bounds = m->own_shape ? NULL : ARENA_ARRAY(b->memory, float, m->padded);
     if (result == CUTIS_OK && b->memory->failed) result = error_memory(error, "the lattice");
     if (result != CUTIS_OK) return result;
+
     m->freezes = freezes;
     m->bounds = bounds;
+
+    /* each voxel: place, mass, and the damping of its layers */
     for (int v = 0; v < count; v++) {
         const float *at = b->graph.rest + 4 * v;
         float ratio = at[3] / b->graph.cell;
@@ -294,11 +326,13 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
         layers[v] = b->layers.layer[v];
         edges[v] = at[3] * m->size;
         if (v < m->bone_count) continue;
+
         double damping = 0;
         for (int i = LATTICE_MUSCLE; i < LATTICE_LAYERS; i++) {
             float share = b->layers.shares[LATTICE_LAYERS * v + i];
             if (share > 0) damping += share * voxel_value(b, v, LATTICE_DAMPING + i - 1);
         }
+
         if (frozen) freezes[v] = frozen[v] >= 1 ? 1 : (float)(1 - det_pow(1 - (double)frozen[v], 60 * m->substep));
         keeps[v] = (float)det_exp(-(damping + LOSS) * m->substep);
         inertias[v] = voxel_value(b, v, LATTICE_INERTIA);
@@ -318,9 +352,12 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
 static cutis_result region_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
+
     int padded = m->padded;
     cutis_result result = lattice_chains(&b->graph, m->region, m->rest, b->memory, &m->sweep, error);
     if (result != CUTIS_OK) return result;
+
+    /* room */
     float *tables[8], *shape[6];
     for (int i = 0; i < 8; i++) tables[i] = ARENA_ARRAY(b->memory, float, padded);
     for (int i = 0; i < 6; i++) m->regions.shape[i] = shape[i] = ARENA_ARRAY(b->memory, float, padded);
@@ -345,9 +382,12 @@ static cutis_result region_tables(builder *b, cutis_error *error)
         places[v] = m->rest[v] * m->masses[v];
         places[v][3] = m->masses[v];
     }
+
+    /* centre and second moments of each region at rest */
     lattice_sum_moments(&m->sweep, places, sums, other, NULL);
     for (int v = 0; v < m->count; v++) {
         float mass = sums[v].b[3], h = b->graph.rest[4 * v + 3];
+
         tables[3][v] = 1 / mass;
         for (int k = 0; k < 3; k++) {
             float offset = sums[v].r[k][3] / mass; /* w of the moments: mass x rest offset */
@@ -357,6 +397,8 @@ static cutis_result region_tables(builder *b, cutis_error *error)
         /* Second moments of the rest shape about its centroid. */
         for (int i = 0, k = 0; k < 3; k++)
             for (int j = k; j < 3; j++, i++) shape[i][v] = sums[v].r[k][j] - sums[v].b[j] * tables[k][v];
+
+        /* a region that is thin along an axis has no rotation of its own there, and bone turns with the skeleton */
         static const int diagonal[3] = {0, 3, 5};
         for (int k = 0; k < 3; k++) {
             if (v < m->bone_count)
@@ -368,10 +410,16 @@ static cutis_result region_tables(builder *b, cutis_error *error)
             thin[v / LANES] = 1;
         }
     }
-    m->regions.count = m->count, m->regions.padded = padded, m->regions.thin = thin;
-    for (int k = 0; k < 3; k++) m->regions.offset[k] = tables[k], m->regions.prior[k] = tables[4 + k];
+    m->regions.count = m->count;
+    m->regions.padded = padded;
+    m->regions.thin = thin;
+    for (int k = 0; k < 3; k++) {
+        m->regions.offset[k] = tables[k];
+        m->regions.prior[k] = tables[4 + k];
+    }
     m->regions.stiffness = b->stiffness;
-    m->regions.inverse_mass = tables[3], m->regions.inverse_counts = tables[7];
+    m->regions.inverse_mass = tables[3];
+    m->regions.inverse_counts = tables[7];
     return CUTIS_OK;
 }
 
@@ -396,6 +444,8 @@ static int neighbours_find(const lattice_graph *graph, int voxel, int set, int f
     /* Which kinds (by number of axes stepped along: 1 face, 2 edge, 3 corner) come in which order. */
     static const int kinds[4][3] = {{1, 0, 0}, {1, 3, 0}, {2, 3, 1}, {1, 2, 3}};
     static const int limits[4] = {6, 14, 20, 26};
+
+    /* kind by kind, as many as the set takes */
     int count = 0;
     for (int i = 0; i < 3; i++) {
         for (int code = 0; code < 27 && count < limits[set]; code++) {
@@ -403,6 +453,8 @@ static int neighbours_find(const lattice_graph *graph, int voxel, int set, int f
             int kind = (steps[0] != 0) + (steps[1] != 0) + (steps[2] != 0);
             if (!kind || kind != kinds[set][i]) continue;
             int next = neighbour_at(graph, voxel, steps);
+
+            /* coarse voxels are met more than once */
             if (next < 0 || next == voxel) continue;
             bool known = false;
             for (int k = 0; k < count; k++) known |= found[k] == next;
@@ -421,6 +473,7 @@ static cutis_result mode_greatest(builder *b, mode_force *force, double *greates
 {
     const lattice_model *m = b->model;
     size_t n = (size_t)m->padded + LATTICE_PAD;
+
     const float small = 1e-3f * b->graph.cell;
     quad *mode = ARENA_ARRAY(&b->temporary, quad, n);
     quad *places = ARENA_ARRAY(&b->temporary, quad, n);
@@ -431,6 +484,8 @@ static cutis_result mode_greatest(builder *b, mode_force *force, double *greates
     /* begin with all modes: numbers that do not repeat */
     for (int v = m->bone_count; v < m->count; v++)
         for (int k = 0; k < 3; k++) mode[v][k] = (float)((v * 7919 + k * 104729) % 1009) / 504.5f - 1;
+
+    /* power iteration: the force of a mode is its next iterate */
     *greatest = 0;
     for (int pass = 0; pass < MODE_PASSES; pass++) {
         double before = 0, after = 0;
@@ -438,16 +493,20 @@ static cutis_result mode_greatest(builder *b, mode_force *force, double *greates
             for (int k = 0; k < 3 && v >= m->bone_count; k++)
                 before += (double)mode[v][k] * mode[v][k] / b->inverse_masses[v];
         if (!(before > 0)) return CUTIS_OK;
+
+        /* a small displacement of that shape, for which the force is linear */
         float scale = (float)(small * sqrt((double)(m->count - m->bone_count) / before));
         for (int v = 0; v < m->count; v++) {
             forces[v] = (quad){0, 0, 0, 0};
             places[v] = m->rest[v] + (v < m->bone_count ? (quad){0, 0, 0, 0} : mode[v] * scale);
         }
+
         force(m, places, forces, scratch);
         for (int v = m->bone_count; v < m->count; v++) {
             mode[v] = -forces[v];
             for (int k = 0; k < 3; k++) after += (double)mode[v][k] * mode[v][k] / b->inverse_masses[v];
         }
+
         *greatest = sqrt(after / before) / scale;
     }
     return CUTIS_OK;
@@ -492,18 +551,24 @@ static cutis_result stretch_tables(builder *b, cutis_error *error)
     lattice_model *m = b->model;
     int first = m->bone_count, count = m->count - first, slots = 0;
     int padded = (count + LATTICE_PAD - 1) / LATTICE_PAD * LATTICE_PAD;
+
     double frequency = b->build->values[LATTICE_STRETCH];
     m->has_stretch = frequency > 0 && count > 0;
     if (!m->has_stretch) return CUTIS_OK;
+
+    /* who is whose neighbour */
     int *counts = ARENA_ARRAY(&b->temporary, int, m->count);
     int *lists = ARENA_ARRAY(&b->temporary, int, (size_t)LATTICE_NEIGHBOURS * m->count);
     if (b->temporary.failed) return error_memory(error, "the lattice");
     neighbours_agree(b, (int)b->build->values[LATTICE_NEIGHBOUR_SET], counts, lists);
+
+    /* a slot for each; what has fewer is its own neighbour at distance 0 */
     for (int v = first; v < m->count; v++) slots = MAX(slots, counts[v]);
     int32_t *neighbours = ARENA_ARRAY(b->memory, int32_t, (size_t)slots * padded + 1);
     float *lengths = ARENA_ARRAY(b->memory, float, (size_t)slots *padded + 1);
     float *gains = ARENA_ARRAY(b->memory, float, padded + 1);
     if (b->memory->failed) return error_memory(error, "the lattice");
+
     for (int i = 0; i < padded; i++) {
         int v = first + MIN(i, count - 1), n = i < count ? counts[v] : 0;
         for (int slot = 0; slot < slots; slot++) {
@@ -541,6 +606,7 @@ static double voxel_frequency(const builder *b, int v)
 
 static cutis_result stiffness_tables(builder *b, cutis_error *error)
 {
+    /* painted, softer parts */
     lattice_model *m = b->model;
     float *painted = ARENA_ARRAY(&b->temporary, float, m->character->point_count), *softer = NULL;
     lattice_frame *in = ARENA_ARRAY(&b->temporary, lattice_frame, m->padded),
@@ -556,6 +622,8 @@ static cutis_result stiffness_tables(builder *b, cutis_error *error)
     /* the stiffness of each region */
     double asked = 0, reached = 0;
     float stiffest = 0;
+
+    /* what stretch constraints contribute already is left out */
     for (int v = 0; v < m->count; v++) {
         double h = b->graph.rest[4 * v + 3];
         double frequency = FREE_SIDE * voxel_frequency(b, v) * (softer ? softer[v] : 1);
@@ -564,21 +632,26 @@ static cutis_result stiffness_tables(builder *b, cutis_error *error)
         double by_stretch = m->has_stretch ? STRETCH_SHEAR * b->stretch * theta * theta : 0;
         double wanted = step_stiffness(frequency, m->substep);
         double k = fmax(wanted - by_stretch, 0.1 * wanted) / left;
+
+        /* no stiffer than a substep can carry */
         if (k > STIFFNESS_TOLD * STIFFNESS_MOST && frequency > asked) {
             asked = frequency;
             double phase = sqrt(STIFFNESS_MOST * left + by_stretch) / 2;
             reached = det_atan2(phase, sqrt(fmax(1 - phase * phase, 0))) / (PI * m->substep);
         }
+
         b->stiffness[v] = (float)fmin(k, STIFFNESS_MOST) * voxel_value(b, v, LATTICE_GAIN);
         stiffest = MAX(stiffest, b->stiffness[v]);
         in[v].b = (quad){0, 0, 0, b->stiffness[v]};
     }
+
     if (asked > 0)
         kit_warn(
             b->build,
             "flesh of %.3g Hz is as stiff as %.3g Hz only, with regions of %d voxels and substeps of %.4g s; take a "
             "wider region or a shorter substep",
             asked / FREE_SIDE, reached / FREE_SIDE, m->region, m->substep);
+
     m->settle = 1.9f / fmaxf(stiffest + (float)(STRETCH_MOST + VOLUME_MOST), 1.9f);
 
     /* what the regions that hold a voxel have on average */
@@ -619,6 +692,7 @@ static void volume_row(builder *b, const volume_fill *f, int v)
     f->least[v] = 1;
     if (!whole) return;
 
+    /* who pushes whom */
     for (int direction = 0; direction < LATTICE_DIRECTIONS; direction++) {
         int axis = direction / 2;
         f->weights[direction][v] = b->inverse_masses[at[direction]];
@@ -627,6 +701,8 @@ static void volume_row(builder *b, const volume_fill *f, int v)
         else
             f->givers[LATTICE_DIRECTIONS * at[direction] + direction] = v;
     }
+
+    /* the volume between the neighbours */
     for (int axis = 0; axis < 3; axis++)
         for (int k = 0; k < 3; k++) d[3 * axis + k] = m->rest[at[2 * axis + 1]][k] - m->rest[at[2 * axis]][k];
     f->rest_volume[v] = lattice_volume_of(d, d + 3, d + 6, gradients);
@@ -642,9 +718,12 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
     int padded = m->padded;
+
     double frequency = b->build->values[LATTICE_VOLUME];
     m->has_volume = frequency > 0;
     if (!m->has_volume) return CUTIS_OK;
+
+    /* room */
     volume_fill f;
     for (int d = 0; d < LATTICE_DIRECTIONS; d++) {
         m->volume.ends[d] = f.ends[d] = ARENA_ARRAY(b->memory, int32_t, padded);
@@ -656,8 +735,11 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
     m->volume.own_ends = f.own_ends = ARENA_ARRAY(b->memory, quad, m->count);
     float *gains = ARENA_ARRAY(b->memory, float, m->count);
     if (b->memory->failed) return error_memory(error, "the lattice");
+
+    /* a constraint for each voxel */
     for (int i = 0; i < LATTICE_DIRECTIONS * m->count; i++) f.givers[i] = padded;
     for (int v = 0; v < padded; v++) volume_row(b, &f, v);
+
     m->volume.count = m->count;
     m->volume.first = m->bone_count;
     m->volume.padded = padded;
@@ -669,6 +751,7 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
     cutis_result result = mode_greatest(b, volume_force, &greatest, error);
     double stiffness = MIN(step_stiffness(frequency, m->substep), VOLUME_MOST);
     for (int v = 0; v < m->count; v++) gains[v] *= greatest > 0 ? (float)(stiffness / greatest) : 0;
+
     m->bulge_gain = (float)(MIN(BULGE_RATE * m->substep, 1.5) / stiffness);
     m->bulge_keep = (float)det_exp(-m->substep / BULGE_FADING);
     return result;
@@ -680,12 +763,14 @@ static cutis_result base_blend(builder *b, cutis_error *error)
     lattice_model *m = b->model;
     int point_count = m->surface.point_count;
     int joint_count = m->joint_count;
+
     int entry_most = LATTICE_JOINTS * m->surface.first[point_count];
     int *first = ARENA_ARRAY(&b->temporary, int, point_count + 1);
     int *joints = ARENA_ARRAY(&b->temporary, int, entry_most + 1);
     float *weights = ARENA_ARRAY(&b->temporary, float, entry_most + 1);
     float *sums = ARENA_ARRAY(&b->temporary, float, joint_count + 1);
     if (b->temporary.failed) return error_memory(error, "the lattice");
+
     for (int p = 0; p < point_count; p++) {
         /* add up by joint; what hangs on the scene is left without weight */
         int at = first[p];
@@ -749,6 +834,8 @@ static cutis_result outward_table(builder *b, cutis_error *error)
 static cutis_result surface_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
+
+    /* the voxels that carry each point */
     const cutis_character *character = m->character;
     const lattice_affinity affinity = {b->build->weights, m->joints, m->weights, b->layers.hard};
     cutis_result result = lattice_embed(&b->graph, b->points, b->build->mesh->point_count,
@@ -794,7 +881,10 @@ static cutis_result press_table(builder *b, cutis_error *error)
     int count = b->build->mesh->point_count;
     float *press = ARENA_ARRAY(b->memory, float, count);
     if (!press) return error_memory(error, "the lattice's painted depths");
+
     if (m->bone_count == 0 || !map_points(m->character, "depth", press)) return CUTIS_OK;
+
+    /* how far skin may be pressed: to the nearest bone */
     for (int p = 0; p < count; p++) {
         float nearest2 = FLT_MAX;
         vec3 at = vec3_load(b->points + 3 * p);

@@ -36,13 +36,17 @@ static void stretch_block(void *context, int begin, int end)
 {
     const stretch_job *job = context;
     const lattice_stretch *s = job->stretch;
+
     const float *from = (const float *)job->places;
     int32_t own[LANES];
     for (int v = begin; v < end; v += LANES) {
+        /* the voxels' own places */
         for (int lane = 0; lane < LANES; lane++) own[lane] = 4 * (s->first + v + lane);
         vfloat here[4], there[4];
         v_load4(from, own, here);
         vfloat sx = v_set(0), sy = v_set(0), sz = v_set(0), one = v_set(1), zero = v_set(0);
+
+        /* too short pushes, too long pulls */
         for (int slot = 0; slot < s->slot_count; slot++) {
             const int32_t *neighbour = s->neighbours + (size_t)slot * s->padded + v;
             vfloat length = v_load(s->lengths + (size_t)slot * s->padded + v);

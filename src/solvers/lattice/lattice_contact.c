@@ -15,16 +15,21 @@ cutis_result lattice_contact_build(lattice_contact *contact, const solver_build 
 {
     const cutis_character *character = build->character;
     static const float origin[3] = {0, 0, 0};
+
+    /* what there is to touch */
     int colliders = 0, count = build->mesh->point_count;
     for (int i = 0; i < character->prop_count; i++) colliders += character->props[i].role == CUTIS_PROP_COLLIDER;
     contact->self = self;
     contact->with_props = props && colliders > 0;
     contact->thickness = thickness * character->size;
     if (!contact->self && !contact->with_props) return CUTIS_OK;
+
+    /* all points weigh alike */
     float *masses = ARENA_ARRAY(build->memory, float, count);
     if (!masses) return error_memory(error, "the lattice's contact");
     for (int p = 0; p < count; p++) masses[p] = 1;
     contact->inverse_masses = masses;
+
     cutis_result result = CUTIS_OK;
     if (self) result = contact_surface_build(&contact->surface, build->mesh, build->memory, &build->allocator, error);
     if (result == CUTIS_OK && contact->with_props)
@@ -104,11 +109,14 @@ int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, c
     const lattice_contact *contact = &m->contact;
     int contacts = 0;
     memset(wishes, 0, (size_t)m->padded * sizeof *wishes);
+
+    /* props push points out */
     if (contact->with_props) {
         int count = contact_props_search(&contact->props, input->joints_old, input->joints, input->h,
                                          m->surface.point_count, start, work->points, contact->thickness,
                                          contact->thickness, work->planes, m->surface.point_count);
         planes_limit(m, work, count);
+
         for (int i = 0; i < count; i++) {
             vec3 move;
             if (!plane_move(&work->planes[i], start, work->points, (float)input->h, &move)) continue;
@@ -116,6 +124,8 @@ int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, c
             contacts++;
         }
     }
+
+    /* points of the body push each other apart, in the frame of the whole body */
     if (contact->self) {
         contact_search_options options = search_options(m);
         points_enter(m, reference, work->points, work->end);
@@ -125,11 +135,13 @@ int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, c
             points_enter(m, old_reference, start, work->start);
             contact_search(&contact->surface, &work->work, work->start, work->end, &options, input->jobs);
         }
+
         for (int i = 0; i < work->work.pair_count; i++) {
             const contact_pair *pair = &work->work.pairs[i];
             float lack = pair->gap - contact_pair_value(pair, work->end), sum = 0;
             if (!(lack > 0)) continue;
             for (int k = 0; k < 4; k++) sum += pair->weights[k] * pair->weights[k];
+
             quad normal =
                 reference->r[0] * pair->normal.x + reference->r[1] * pair->normal.y + reference->r[2] * pair->normal.z;
             vec3 out = {normal[0] * m->size, normal[1] * m->size, normal[2] * m->size};
@@ -152,6 +164,8 @@ void lattice_contact_finish(const lattice_model *m, lattice_contact_work *work, 
                             const lattice_frame *reference, const float *start, float *end)
 {
     const lattice_contact *contact = &m->contact;
+
+    /* out of props */
     if (contact->with_props) {
         int count =
             contact_props_search(&contact->props, input->joints_old, input->joints, input->h, m->surface.point_count,
@@ -163,6 +177,8 @@ void lattice_contact_finish(const lattice_model *m, lattice_contact_work *work, 
             if (depth > 0) vec3_store(p, vec3_madd(vec3_load(p), plane->normal, depth));
         }
     }
+
+    /* and apart from each other, without impacts on the way */
     if (contact->self) {
         contact_search_options options = search_options(m);
         points_enter(m, reference, end, work->end);

@@ -76,6 +76,7 @@ static void weights_correct(const lattice_graph *graph, const float point[3], co
     double slope[3] = {(c00 * mean[0] + c01 * mean[1] + c02 * mean[2]) / det,
                        (c01 * mean[0] + c11 * mean[1] + c12 * mean[2]) / det,
                        (c02 * mean[0] + c12 * mean[1] + c22 * mean[2]) / det};
+
     for (int i = 0; i < count; i++) {
         double along = 0;
         for (int k = 0; k < 3; k++)
@@ -112,6 +113,7 @@ static cutis_result voxel_index_build(voxel_index *index, const lattice_graph *g
             high[k] = MAX(high[k], at[k]);
         }
     }
+
     size_t cells = 1;
     for (int k = 0; k < 3; k++) {
         index->dims[k] = (int)((high[k] - index->low[k]) / index->cell) + 1;
@@ -179,6 +181,7 @@ static int linked_find(const embedder *e, int home, const float point[3], int *v
     /* A point outside its voxel's reach (of no triangle, or rounded away) hangs on that voxel alone. */
     if (!(weights[0] > 0)) weights[0] = 1;
     e->marks[home] = 1;
+
     for (;;) {
         /* the widest way that has not been followed */
         int at = -1;
@@ -186,6 +189,8 @@ static int linked_find(const embedder *e, int home, const float point[3], int *v
             if (!done[i] && (at < 0 || weights[i] > weights[at])) at = i;
         if (at < 0) return count;
         done[at] = 1;
+
+        /* on to its neighbours */
         int end = graph->link_first[(voxels[at] + 1) * LATTICE_DIRECTIONS];
         for (int i = graph->link_first[voxels[at] * LATTICE_DIRECTIONS]; i < end; i++) {
             int next = graph->links[i];
@@ -203,17 +208,21 @@ static int linked_find(const embedder *e, int home, const float point[3], int *v
 /* Voxels that no way leads to, or only a narrow one, by their skin weights. Returns the count with them. */
 static int alike_find(const embedder *e, int p, const float point[3], int *voxels, double *weights, int count)
 {
+    /* the cells within a voxel's reach */
     const voxel_index *index = &e->index;
     int low[3], high[3];
     for (int k = 0; k < 3; k++) {
         low[k] = index_cell(index, k, point[k] - index->cell);
         high[k] = index_cell(index, k, point[k] + index->cell);
     }
+
     for (int z = low[2]; z <= high[2]; z++)
         for (int y = low[1]; y <= high[1]; y++) {
             int row = (z * index->dims[1] + y) * index->dims[0];
             for (int i = index->first[row + low[0]]; i < index->first[row + high[0] + 1]; i++) {
                 int v = index->voxels[i], known = e->marks[v] - 1;
+
+                /* a voxel counts as far as its joints are the point's */
                 double weight = spline_weight(e->graph->rest + 4 * (size_t)v, point);
                 if (!(weight > 0) || (known >= 0 && weights[known] >= weight)) continue;
                 weight *= affinity_of(e->affinity, p, v);
@@ -232,10 +241,12 @@ static int alike_find(const embedder *e, int p, const float point[3], int *voxel
 /* The voxels that carry a point. Returns their number. */
 static int carriers_find(const embedder *e, int p, const float point[3], int *voxels, double *weights)
 {
+    /* along links, then across gaps for what is not hard */
     int home = e->graph->point_voxels[p];
     int count = linked_find(e, home, point, voxels, weights);
     bool hard = e->affinity && e->affinity->hard && e->affinity->hard[e->graph->components[home]];
     if (e->affinity && !hard) count = alike_find(e, p, point, voxels, weights, count);
+
     double sum = 0;
     for (int i = 0; i < count; i++) {
         sum += weights[i];
@@ -252,6 +263,7 @@ static int carriers_find(const embedder *e, int p, const float point[3], int *vo
         weights[kept] = beyond * beyond / (beyond + LEAST_SHARE);
         left += weights[kept++];
     }
+
     count = kept;
     for (int i = 0; i < count; i++) weights[i] /= left;
     weights_correct(e->graph, point, voxels, weights, count);
@@ -283,6 +295,7 @@ cutis_result lattice_embed(const lattice_graph *graph, const float *points, int 
             weights[first[p] + i] = (float)shares[i];
         }
     }
+
     arena_destroy(&temporary);
     if (result != CUTIS_OK) return result;
     *surface = (lattice_surface){.point_count = point_count, .first = first, .voxels = voxels, .weights = weights};

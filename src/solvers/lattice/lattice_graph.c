@@ -25,6 +25,7 @@ cutis_result lattice_graph_link(lattice_graph *graph, int *pairs, size_t count, 
 {
     /* Both orders are total: entries that compare equal are equal. */
     qsort(pairs, count, 3 * sizeof(int), pair_order);
+
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         if (kept && pair_order(pairs + 3 * (kept - 1), pairs + 3 * i) == 0)
@@ -32,10 +33,14 @@ cutis_result lattice_graph_link(lattice_graph *graph, int *pairs, size_t count, 
         else
             memmove(pairs + 3 * kept++, pairs + 3 * i, 3 * sizeof(int));
     }
+
+    /* by voxel, the most frequent first */
     qsort(pairs, kept, 3 * sizeof(int), link_order);
+
     graph->link_first = ARENA_ARRAY(memory, int, (size_t)graph->count *LATTICE_DIRECTIONS + 1);
     graph->links = ARENA_ARRAY(memory, int, kept + 1);
     if (memory->failed) return error_memory(error, "the lattice's links");
+
     for (size_t i = 0; i < kept; i++) {
         graph->link_first[pairs[3 * i] + 1]++;
         graph->links[i] = pairs[3 * i + 1];
@@ -70,6 +75,8 @@ int lattice_locate(const lattice_graph *graph, int component, const double place
         nearest = distance;
         near = voxel;
     }
+
+    /* no sample: the cell's own voxel */
     if (near >= 0) return near;
     return grid->cell_voxels[((size_t)cell[2] * grid->dims[1] + cell[1]) * grid->dims[0] + cell[0]];
 }

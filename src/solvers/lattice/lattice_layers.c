@@ -55,6 +55,7 @@ static int heap_take(const float *distance, int *heap, int *place, int *count)
 
 void lattice_distance(const lattice_graph *graph, float *distance, int *sources, int *heap)
 {
+    /* sources have distance 0 */
     int *place = heap + graph->count, count = 0;
     for (int v = 0; v < graph->count; v++) {
         place[v] = -1;
@@ -66,8 +67,11 @@ void lattice_distance(const lattice_graph *graph, float *distance, int *sources,
         } else
             distance[v] = FLT_MAX;
     }
+
+    /* Dijkstra */
     while (count > 0) {
         int v = heap_take(distance, heap, place, &count);
+
         const float *here = graph->rest + 4 * v;
         int end = graph->link_first[(v + 1) * LATTICE_DIRECTIONS];
         for (int i = graph->link_first[v * LATTICE_DIRECTIONS]; i < end; i++) {
@@ -131,12 +135,17 @@ static int segment_mark(const classifier *c, int joint, vec3 from, vec3 to)
 static int nearest_mark(const classifier *c, int joint)
 {
     const point_weights *w = c->build->weights;
+
     int best = -1;
     float nearest = INFINITY, strongest = 0;
+
+    /* its weight here */
     for (int p = 0; w->first && p < c->build->mesh->point_count; p++) {
         float weight = 0;
         for (int i = w->first[p]; i < w->first[p + 1]; i++)
             if (w->joints[i] == joint) weight += w->weights[i];
+
+        /* near the strongest, the nearest counts */
         if (weight <= 0 || weight < strongest - 0.25f) continue;
         float distance = vec3_distance(vec3_load(c->points + 3 * p), c->joints[joint]);
         if (weight > strongest + 0.25f || distance < nearest) {
@@ -145,6 +154,7 @@ static int nearest_mark(const classifier *c, int joint)
             strongest = fmaxf(strongest, weight);
         }
     }
+
     if (best >= 0) c->distance[best] = 0;
     return best >= 0;
 }
@@ -167,6 +177,7 @@ static void bones_find(classifier *c)
 {
     const cutis_character *character = c->build->character;
     const point_weights *w = c->build->weights;
+
     bool skinned = false;
     for (int j = 0; j < character->joint_count; j++) skinned |= character->joints[j].deforms;
     vec3 centre = vec3_scale(vec3_add(vec3_load(character->bounds_min), vec3_load(character->bounds_max)), 0.5f);
@@ -180,6 +191,8 @@ static void bones_find(classifier *c)
         vec3 at = {bind.m[3], bind.m[7], bind.m[11]};
         c->joints[j] = vec3_scale(vec3_sub(at, centre), 1 / character->size);
     }
+
+    /* a leaf has no bone below it */
     for (int j = 0; j < character->joint_count; j++) {
         c->is_leaf[j] = c->is_bone[j];
         for (int child = j + 1; child < character->joint_count; child++)
@@ -191,6 +204,7 @@ static void bones_find(classifier *c)
     if (!w->first) return;
     for (int j = 0; j < character->joint_count; j++) {
         if (!c->is_leaf[j]) continue;
+
         double sum[3] = {0, 0, 0}, total = 0;
         for (int p = 0; p < c->build->mesh->point_count; p++)
             for (int i = w->first[p]; i < w->first[p + 1]; i++) {
@@ -198,6 +212,7 @@ static void bones_find(classifier *c)
                 total += w->weights[i];
                 for (int k = 0; k < 3; k++) sum[k] += (double)w->weights[i] * c->points[3 * p + k];
             }
+
         if (total <= 0) continue;
         vec3 middle = {(float)(sum[0] / total), (float)(sum[1] / total), (float)(sum[2] / total)};
         c->tips[j] = vec3_madd(c->joints[j], vec3_sub(middle, c->joints[j]), 1.5f);
@@ -234,15 +249,20 @@ static bool is_held(const classifier *c, int voxel)
 {
     const lattice_graph *graph = c->graph;
     int joint_count = c->build->character->joint_count;
+
     const float *rest = graph->rest + 4 * (size_t)voxel;
     for (int g = 0; g < graph->grid_count; g++) {
         if (!c->rigid[g]) continue;
+
+        /* how far the voxel follows the joints of that part */
         float share = 0;
         for (int k = 0; k < LATTICE_JOINTS; k++) {
             int joint = c->layers->joints[LATTICE_JOINTS * voxel + k];
             if (joint < joint_count && c->moves[(size_t)g * joint_count + joint])
                 share += c->layers->weights[LATTICE_JOINTS * voxel + k];
         }
+
+        /* its own place, and those beside it */
         for (int i = 0; i < 7 && share > HELD_SHARE; i++) {
             double place[3] = {rest[0], rest[1], rest[2]};
             if (i > 0) place[(i - 1) / 2] += (i & 1 ? 1 : -1) * (double)rest[3];
@@ -298,6 +318,8 @@ static int components_find(classifier *c)
     for (int v = 0; v < c->graph->count; v++) c->components[v] = -1;
     for (int start = 0; start < c->graph->count; start++) {
         if (c->components[start] >= 0) continue;
+
+        /* flood */
         int top = 0;
         c->heap[top++] = start;
         c->components[start] = count;
@@ -320,6 +342,8 @@ static cutis_result loose_bind(classifier *c, const uint8_t *has_bone, cutis_err
 {
     const lattice_graph *graph = c->graph;
     const point_weights *w = c->build->weights;
+
+    /* room */
     arena temporary = arena_create(&c->build->allocator);
     int *first = ARENA_ARRAY(&temporary, int, graph->count + 1);
     int *list = ARENA_ARRAY(&temporary, int, c->build->mesh->point_count + 1);
@@ -329,6 +353,8 @@ static cutis_result loose_bind(classifier *c, const uint8_t *has_bone, cutis_err
         arena_destroy(&temporary);
         return error_memory(error, "the lattice's layers");
     }
+
+    /* points by voxel */
     for (int p = 0; p < c->build->mesh->point_count; p++) first[graph->point_voxels[p] + 1]++;
     for (int v = 0; v < graph->count; v++) first[v + 1] += first[v];
     for (int p = c->build->mesh->point_count - 1; p >= 0; p--) list[--first[graph->point_voxels[p] + 1]] = p;
@@ -338,6 +364,8 @@ static cutis_result loose_bind(classifier *c, const uint8_t *has_bone, cutis_err
         int begin = first[v + 1], end = v + 1 < graph->count ? first[v + 2] : c->build->mesh->point_count;
         c->distance[v] = 1;
         if (has_bone[c->components[v]] || begin == end || !w->first) continue;
+
+        /* sum of their weights */
         int low = c->build->character->joint_count, high = -1;
         for (int i = begin; i < end; i++)
             for (int k = w->first[list[i]]; k < w->first[list[i] + 1]; k++) {
@@ -345,12 +373,15 @@ static cutis_result loose_bind(classifier *c, const uint8_t *has_bone, cutis_err
                 low = MIN(low, w->joints[k]);
                 high = MAX(high, w->joints[k]);
             }
+
         for (int j = low; j <= high; j++) {
             if (sums[j] > 0) influence_add(c->layers, v, j, sums[j]);
             sums[j] = 0;
         }
         if (high >= 0) c->distance[v] = 0;
     }
+
+    /* others take the weights of the nearest that has some */
     lattice_distance(graph, c->distance, sources, c->heap);
     for (int v = 0; v < graph->count; v++) {
         if (has_bone[c->components[v]]) continue;
@@ -374,12 +405,16 @@ static cutis_result loose_bind(classifier *c, const uint8_t *has_bone, cutis_err
 /* Carry the values of voxels with points, which `counts` tells, to the others: a harmonic function along links. */
 static void weights_spread(const lattice_graph *graph, const int *counts, const int *sources, float *values)
 {
+    /* start from the nearest */
     for (int v = 0; v < graph->count; v++)
         if (!counts[v]) values[v] = values[sources[v]];
+
+    /* Gauss-Seidel with over-relaxation, in alternating directions; the last two passes without */
     for (int pass = 0; pass < SPREAD_PASSES; pass++) {
         for (int i = 0; i < graph->count; i++) {
             int v = pass & 1 ? graph->count - 1 - i : i;
             if (counts[v]) continue;
+
             int begin = graph->link_first[v * LATTICE_DIRECTIONS];
             int end = graph->link_first[(v + 1) * LATTICE_DIRECTIONS];
             if (begin == end) continue;
@@ -432,11 +467,15 @@ static cutis_result file_bind(classifier *c, cutis_error *error)
     for (int j = 0, begin = 0; j < joint_count; j++) {
         int end = joint_first[j];
         if (begin == end) continue;
+
+        /* the joint's weights where there are points */
         for (int v = 0; v < graph->count; v++) values[v] = 0;
         for (int i = begin; i < end; i++) {
             int voxel = graph->point_voxels[entries[2 * (size_t)i]];
             values[voxel] += w->weights[entries[2 * (size_t)i + 1]] / (float)counts[voxel];
         }
+
+        /* and in between */
         weights_spread(graph, counts, sources, values);
         for (int v = 0; v < graph->count; v++)
             if (values[v] > 1e-4f) influence_add(c->layers, v, j, values[v]);
@@ -501,7 +540,11 @@ static void layers_divide(classifier *c, const float *bone_distance, const float
             /* With a skin layer, skin_distance counts from its voxels; without, from beyond the outermost voxel. */
             float inner = bone_distance[v], outer = skin_distance[v] + (rules->skin ? 0 : h);
             float total = fmaxf(inner + outer - h, h);
+
+            /* thickness of flesh around the voxel, and where it lies in it */
             float low = CLAMP((inner - h) / total, 0.0f, 1.0f), high = CLAMP(inner / total, 0.0f, 1.0f);
+
+            /* shares by the ratios of its joints */
             float ratio[LATTICE_INNER_COUNT] = {0};
             for (int i = 0; i < LATTICE_INNER_COUNT; i++)
                 for (int k = 0; k < LATTICE_JOINTS; k++)
@@ -514,6 +557,8 @@ static void layers_divide(classifier *c, const float *bone_distance, const float
             if (!(sum > 0)) shares[LATTICE_MUSCLE] = sum = 1;
             for (int i = 0; i < LATTICE_LAYERS; i++) shares[i] /= sum;
         }
+
+        /* the layer of the largest share */
         layers->layer[v] = 0;
         for (int i = 1; i < LATTICE_LAYERS; i++)
             if (shares[i] > shares[layers->layer[v]]) layers->layer[v] = (uint8_t)i;
@@ -523,10 +568,13 @@ static void layers_divide(classifier *c, const float *bone_distance, const float
 cutis_result lattice_spread(const lattice_graph *graph, int point_count, const float *values, arena *memory,
                             float **voxels, cutis_error *error)
 {
+    /* room */
     float *result = ARENA_ARRAY(memory, float, graph->count), *distance = ARENA_ARRAY(memory, float, graph->count);
     int *counts = ARENA_ARRAY(memory, int, graph->count), *sources = ARENA_ARRAY(memory, int, graph->count),
         *heap = ARENA_ARRAY(memory, int, (size_t)2 * graph->count);
     if (memory->failed) return error_memory(error, "the lattice's painted maps");
+
+    /* the mean of the points in a voxel */
     for (int p = 0; p < point_count; p++) {
         result[graph->point_voxels[p]] += values[p];
         counts[graph->point_voxels[p]]++;
@@ -535,6 +583,8 @@ cutis_result lattice_spread(const lattice_graph *graph, int point_count, const f
         if (counts[v]) result[v] /= (float)counts[v];
         distance[v] = counts[v] ? 0 : 1;
     }
+
+    /* others take that of the nearest */
     lattice_distance(graph, distance, sources, heap);
     for (int v = 0; v < graph->count; v++)
         if (!counts[v]) result[v] = result[sources[v]];
@@ -547,6 +597,8 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     const lattice_graph *graph = c->graph;
     const cutis_character *character = c->build->character;
     lattice_layers *layers = c->layers;
+
+    /* room */
     int count = graph->count;
     layers->layer = ARENA_ARRAY(memory, uint8_t, count);
     layers->shares = ARENA_ARRAY(memory, float, (size_t)count *LATTICE_LAYERS);
@@ -565,6 +617,7 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     uint8_t *has_bone = ARENA_ARRAY(temporary, uint8_t, count);
     if (memory->failed || temporary->failed) return error_memory(error, "the lattice's layers");
 
+    /* depth below the skin, and connected pieces */
     for (int v = 0; v < count; v++) {
         layers->skin_depth[v] = at_surface(graph, v) ? 0 : 1;
         c->nearest[v] = FLT_MAX;
@@ -576,6 +629,7 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     bones_find(c);
     bool skinned = false;
     for (int j = 0; j < character->joint_count; j++) skinned |= character->joints[j].deforms;
+
     if (skinned && c->build->weights->first) {
         c->moves = ARENA_ARRAY(temporary, uint8_t, (size_t)c->build->mesh->component_count * character->joint_count);
         c->rigid = ARENA_ARRAY(memory, uint8_t, c->build->mesh->component_count);
@@ -583,6 +637,7 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
         if (memory->failed || temporary->failed) return error_memory(error, "the lattice's layers");
         parts_find(c);
     }
+
     bool any = false;
     for (int j = 0; j < character->joint_count; j++) {
         if (!c->is_bone[j] || !bone_mark(c, j)) continue;
@@ -596,6 +651,8 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
             has_bone[c->components[v]] = 1;
         }
     }
+
+    /* without any bone, and where no bone runs through */
     if (!any) {
         memset(has_bone, 1, count);
         still_bind(c, component_count);
@@ -603,6 +660,7 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     cutis_result result = loose_bind(c, has_bone, error);
     if (result == CUTIS_OK && c->rules->file_weights) result = file_bind(c, error);
     if (result != CUTIS_OK) return result;
+
     for (int v = 0; v < count; v++) influences_normalise(layers, v, character->joint_count);
 
     /* what is hard is bone throughout */
@@ -613,6 +671,7 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     for (int v = 0; v < count && c->rigid; v++)
         if (c->nearest[v] > 0 && is_held(c, v)) c->nearest[v] = 0;
 
+    /* layers between bone and skin */
     for (int v = 0; v < count; v++) bone_distance[v] = c->nearest[v] <= 0 ? 0 : 1;
     lattice_distance(graph, bone_distance, NULL, c->heap);
     float *fat = NULL;

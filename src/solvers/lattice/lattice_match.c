@@ -76,7 +76,10 @@ static inline void polar_step(const vfloat a[9], vfloat q[4])
     vfloat length2 = wx * wx + wy * wy + wz * wz;
     vfloat shrink = v_select(v_less(v_set(4), length2), v_set(2) / v_sqrt(v_max(length2, v_set(4))), v_set(1));
     shrink = v_select(v_less(length2, v_set(1e30f)), shrink, zero) * half;
-    wx = wx * shrink, wy = wy * shrink, wz = wz * shrink;
+    wx = wx * shrink;
+    wy = wy * shrink;
+    wz = wz * shrink;
+
     vfloat n[4] = {q[0] + wx * q[3] + wy * q[2] - wz * q[1], q[1] + wy * q[3] + wz * q[0] - wx * q[2],
                    q[2] + wz * q[3] + wx * q[1] - wy * q[0], q[3] - wx * q[0] - wy * q[1] - wz * q[2]};
     vfloat norm2 = n[0] * n[0] + n[1] * n[1] + n[2] * n[2] + n[3] * n[3];
@@ -94,7 +97,9 @@ static void rotations_block(void *context, int begin, int end)
     int stride = (int)(sizeof(lattice_frame) / sizeof(float)), padded = regions->padded;
     int32_t index[LANES];
     for (int lane = 0; lane < LANES; lane++) index[lane] = lane * stride;
+
     for (int v = begin; v < end; v += LANES) {
+        /* the sums of the region, and its rest shape */
         const float *moments = (const float *)&job->moments[v];
         vfloat sum[4], column[4], shape[6], a[9], q[4], offset[3];
         v_load4(moments, index, sum);
@@ -120,6 +125,8 @@ static void rotations_block(void *context, int begin, int end)
                 for (int i = 0; i < 3; i++) a[3 * i + k] = a[3 * i + k] + prior * column[i];
             }
         }
+
+        /* from the last rotation, a few steps */
         for (int i = 0; i < 4; i++) q[i] = v_load(job->rotations + (size_t)i * padded + v);
         for (int i = 0; i < POLAR_STEPS; i++) polar_step(a, q);
         for (int i = 0; i < 4; i++) v_store(job->rotations + (size_t)i * padded + v, q[i]);

@@ -27,6 +27,8 @@ size_t lattice_state_view(const lattice_model *m, void *memory, lattice_state *s
 size_t lattice_scratch_view(const lattice_model *m, void *memory, lattice_scratch *s)
 {
     kit_block block = {.memory = memory};
+
+    /* voxels: places and forces */
     size_t n = (size_t)m->padded + LATTICE_PAD;
     s->guess = KIT_CARVE(&block, quad, n);
     s->carried = KIT_CARVE(&block, quad, n);
@@ -38,11 +40,15 @@ size_t lattice_scratch_view(const lattice_model *m, void *memory, lattice_scratc
     s->wanted = KIT_CARVE(&block, float, n);
     s->found = KIT_CARVE(&block, float, n);
     s->intact = KIT_CARVE(&block, float, n);
+
+    /* regions */
     s->a = KIT_CARVE(&block, lattice_frame, n);
     s->b = KIT_CARVE(&block, lattice_frame, n);
     s->frames = KIT_CARVE(&block, lattice_frame, n);
     s->loans = KIT_CARVE(&block, lattice_frame, (size_t)m->sweep.loan_most);
     s->turns = KIT_CARVE(&block, lattice_frame, n);
+
+    /* joints, surface and counters */
     s->joints = KIT_CARVE(&block, lattice_frame, (size_t)m->joint_count + 1);
     s->displacements = KIT_CARVE(&block, quad, n);
     s->skinning = KIT_CARVE(&block, float, skinning_scratch_count(&m->surface.base));
@@ -50,6 +56,8 @@ size_t lattice_scratch_view(const lattice_model *m, void *memory, lattice_scratc
     s->shares = KIT_CARVE(&block, quad, 3 * n + 3);
     s->scales = KIT_CARVE(&block, float, (size_t)m->joint_count + 1);
     s->repairs = KIT_CARVE(&block, int, n / VOXEL_GRAIN + 1);
+
+    /* contact with props and itself */
     const lattice_contact *contact = &m->contact;
     if (contact->self || contact->with_props) {
         size_t points = (size_t)m->surface.point_count;
@@ -62,6 +70,7 @@ size_t lattice_scratch_view(const lattice_model *m, void *memory, lattice_scratc
         char *work = KIT_CARVE(&block, char, contact->self ? contact_work_size(&contact->surface) : 0);
         if (contact->self && work) s->contact.work = contact_work_make(&contact->surface, work);
     }
+
     if (m->touch.on) lattice_touch_carve(m, &block, s);
     return block.used;
 }

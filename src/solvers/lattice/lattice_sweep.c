@@ -39,12 +39,16 @@ static int chain_collect(const lattice_graph *graph, int axis, int voxel, int re
         if (before < 0 || lattice_link(graph, before, ahead) != first) break;
         first = before;
     }
+
+    /* entries of the rod before, borrowed */
     int before[16], before_count = 0;
     for (int v = lattice_link(graph, first, back); v >= 0 && before_count < borrow_back;
          v = lattice_link(graph, v, back))
         before[before_count++] = v;
     for (int i = before_count - 1; i >= 0; i--, count++)
         if (entries) entries[count] = before[i];
+
+    /* its own */
     chain->own_first = count;
     int last = first;
     for (;;) {
@@ -55,6 +59,8 @@ static int chain_collect(const lattice_graph *graph, int axis, int voxel, int re
         last = next;
     }
     chain->own_last = count - 1;
+
+    /* entries of the rod behind, borrowed */
     int borrowed = 0;
     for (int v = lattice_link(graph, last, ahead); v >= 0 && borrowed < borrow_ahead;
          v = lattice_link(graph, v, ahead)) {
@@ -112,7 +118,9 @@ cutis_result lattice_chains(const lattice_graph *graph, int region, const quad *
                             lattice_sweep *sweep, cutis_error *error)
 {
     *sweep = (lattice_sweep){.count = graph->count, .region = region, .rest = rest};
+
     for (int axis = 0; axis < 3; axis++) {
+        /* how many rods and entries */
         int chain_count = 0;
         size_t entry_count = 0;
         int loan_count = 0;
@@ -124,12 +132,15 @@ cutis_result lattice_chains(const lattice_graph *graph, int region, const quad *
             entry_count += entries;
             loan_count += entries - (chain.own_last - chain.own_first + 1);
         }
+
         lattice_chain *chains = ARENA_ARRAY(memory, lattice_chain, chain_count + 1);
         int *voxels = ARENA_ARRAY(memory, int, entry_count + 1);
         int *loans = ARENA_ARRAY(memory, int, loan_count + 1);
         int *lenders = ARENA_ARRAY(memory, int, 2 * (size_t)loan_count + 2);
         int *cursor = ARENA_ARRAY(memory, int, graph->count + 1);
         if (memory->failed) return error_memory(error, "the lattice's rods");
+
+        /* the entries */
         int at = 0, n = 0, borrowed = 0;
         for (int v = 0; v < graph->count; v++) {
             if (!chain_starts(graph, axis, v)) continue;
@@ -139,12 +150,14 @@ cutis_result lattice_chains(const lattice_graph *graph, int region, const quad *
             borrowed += chains[n].count - (chains[n].own_last - chains[n].own_first + 1);
             at += chains[n++].count;
         }
+
         sweep->chain_counts[axis] = chain_count;
         sweep->chains[axis] = chains;
         sweep->chain_voxels[axis] = voxels;
         sweep->lenders[axis] = lenders;
         sweep->loans[axis] = loans;
         sweep->loan_most = MAX(sweep->loan_most, loan_count);
+
         loans_list(sweep, axis, cursor, loans, lenders);
     }
     return CUTIS_OK;
@@ -184,15 +197,20 @@ static inline __attribute__((always_inline)) void rods_slide(const sweep_pass *p
                                                              window_term *term, window_move *move)
 {
     const quad *rest = pass->sweep->rest;
+
     for (int c = begin; c < end; c++) {
         const lattice_chain *chain = &pass->sweep->chains[pass->axis][c];
         const int *voxels = pass->sweep->chain_voxels[pass->axis] + chain->first;
+
+        /* the window around the first entry */
         lattice_frame sum = {{0}, {{0}, {0}, {0}}};
         int first = chain->own_first, low = MAX(first - pass->back, 0),
             high = MIN(first + pass->ahead, chain->count - 1);
         quad anchor = rest[voxels[first]];
         for (int i = low; i <= high; i++) frame_add(&sum, term(pass, voxels[i], anchor));
         pass->out[voxels[first]] = sum;
+
+        /* one entry leaves, one enters */
         for (int i = first + 1; i <= chain->own_last; i++) {
             quad next = rest[voxels[i]];
             move(&sum, next - anchor);

@@ -84,14 +84,19 @@ typedef struct disc_meeting {
 static disc_meeting disc_meet(const lattice_discs *d, int i, float reach, float width)
 {
     disc_meeting sum = {0};
+
     quad place = d->places[i], normal = d->normals[i], rest = d->rests[i];
     cell_key home = key_of(place, d->inverse_cell);
     float reach2 = reach * reach;
+
+    /* the cells around */
     for (int c = 0; c < 27; c++) {
         cell_key key = {home.x + c % 3 - 1, home.y + c / 3 % 3 - 1, home.z + c / 9 - 1};
         int bucket = (int)key_hash(key, d->bucket_count);
         for (int k = d->first[bucket]; k < d->first[bucket + 1]; k++) {
             int j = d->order[k];
+
+            /* near, and facing it */
             quad away = place - d->places[j];
             float distance2 = dot3(away, away);
             if (!(distance2 < reach2) || j == i) continue;
@@ -112,6 +117,7 @@ static disc_meeting disc_meet(const lattice_discs *d, int i, float reach, float 
             float share = 1 - (distance2 - gap * gap) / (WIDTHS * WIDTHS * width * width);
             if (!(share > 0)) continue;
             share *= share;
+
             sum.weight += share;
             sum.gap += share * gap;
             sum.normal += across * share;
@@ -167,6 +173,7 @@ int lattice_touch_voxels(const lattice_model *m, lattice_scratch *t, const quad 
         d->rests[i] = touch->rests[i];
         d->fixed[i] = v < m->bone_count;
     }
+
     float reach = VOXEL_REACH * touch->edge;
     discs_hash(d, reach);
     voxel_job job = {m, t, reach, touch->edge, touch->gap};
@@ -184,6 +191,7 @@ int lattice_touch_voxels(const lattice_model *m, lattice_scratch *t, const quad 
         float length2 = dot3(move, move);
         if (length2 > 0) contacts++;
         if (v < m->bone_count || !(length2 > 0)) continue;
+
         quad p = t->guess[v] + move * YIELD, away = p - targets[v];
         float most = m->bounds ? m->bounds[v] : 1, far2 = dot3(away, away);
         if (far2 > most * most) p = targets[v] + away * (most / sqrtf(far2));
@@ -251,24 +259,31 @@ static int points_gather(const lattice_model *m, lattice_scratch *t)
 
 void lattice_touch_points(const lattice_model *m, lattice_scratch *t, float *points, const cutis_jobs *jobs)
 {
+    /* points whose voxels touch */
     const lattice_touch *touch = &m->touch;
     lattice_discs *d = &t->point_discs;
     d->count = points_gather(m, t);
     d->bucket_count = touch->point_bucket_count;
+
+    /* normals at the start of the rounds */
     point_job job = {m, t, points, POINT_REACH * touch->edge, touch->width, touch->gap};
     parallel_for(jobs, d->count, 256, normal_block, &job);
+
     for (int i = 0; i < d->count; i++) {
         const float *r = touch->points + 3 * (size_t)t->point_list[i];
         d->rests[i] = (quad){r[0], r[1], r[2], 0};
         d->fixed[i] = 0;
         t->point_moves[i] = (quad){0, 0, 0, 1};
     }
+
+    /* a few rounds of Jacobi */
     for (int round = 0; round < POINT_ROUNDS && d->count > 0; round++) {
         /* places in sizes */
         for (int i = 0; i < d->count; i++) {
             const float *x = points + 3 * (size_t)t->point_list[i];
             d->places[i] = (quad){x[0] / m->size, x[1] / m->size, x[2] / m->size, 0};
         }
+
         discs_hash(d, job.reach);
         parallel_for(jobs, d->count, 64, point_block, &job);
         for (int i = 0; i < d->count; i++) {
@@ -305,6 +320,8 @@ cutis_result lattice_touch_build(lattice_model *m, const solver_build *build, co
             float w = MAX(s->weights[i], 0.0f);
             middles[s->voxels[i]] += (quad){points[3 * p], points[3 * p + 1], points[3 * p + 2], 1} * w;
         }
+
+    /* a disc for each voxel that bears skin */
     for (int v = 0; v < m->count; v++) {
         float edge = rest[4 * (size_t)v + 3], weight = middles[v][3];
         if (!(m->outward[v][3] > 0) || !(weight > 1e-3f)) continue;
@@ -315,6 +332,7 @@ cutis_result lattice_touch_build(lattice_model *m, const solver_build *build, co
         offsets[touch->count++] = middle - m->rest[v];
         touch->edge += edge;
     }
+
     touch->edge /= (float)MAX(touch->count, 1);
     touch->voxels = voxels;
     touch->rests = rests;
@@ -327,6 +345,7 @@ cutis_result lattice_touch_build(lattice_model *m, const solver_build *build, co
         sum += vec3_distance(vec3_load(points + 3 * (size_t)surface->edges[2 * e]),
                              vec3_load(points + 3 * (size_t)surface->edges[2 * e + 1]));
     touch->width = surface->edge_count ? (float)(sum / surface->edge_count) : 0;
+
     touch->surface = surface;
     touch->points = points;
     touch->bucket_count = buckets_for(touch->count);
@@ -340,6 +359,8 @@ void lattice_touch_carve(const lattice_model *m, kit_block *block, lattice_scrat
     int counts[2] = {touch->count, m->surface.point_count};
     int buckets[2] = {touch->bucket_count, touch->point_bucket_count};
     lattice_discs *discs[2] = {&t->voxel_discs, &t->point_discs};
+
+    /* discs */
     for (int i = 0; i < 2; i++) {
         size_t n = (size_t)counts[i] + 1;
         discs[i]->places = KIT_CARVE(block, quad, n);
@@ -350,6 +371,8 @@ void lattice_touch_carve(const lattice_model *m, kit_block *block, lattice_scrat
         discs[i]->order = KIT_CARVE(block, int, n);
         discs[i]->buckets = KIT_CARVE(block, int, n);
     }
+
+    /* what moves */
     t->voxel_moves = KIT_CARVE(block, quad, counts[0] + 1);
     t->point_moves = KIT_CARVE(block, quad, counts[1] + 1);
     t->point_list = KIT_CARVE(block, int, counts[1] + 1);

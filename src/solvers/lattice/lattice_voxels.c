@@ -87,6 +87,7 @@ static cutis_result surface_prepare(voxeliser *v, const double origin[3], double
     int *group_points = ARENA_ARRAY(memory, int, m->point_count + 1);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
 
+    /* edges that are open, joined to holes */
     edge_imbalance(m, net);
     for (int p = 0; p < m->point_count; p++) {
         groups[p] = p;
@@ -100,12 +101,15 @@ static cutis_result surface_prepare(voxeliser *v, const double origin[3], double
         forest_join(groups, m->edges[2 * e], m->edges[2 * e + 1]);
     }
     *open_edges = open;
+
+    /* a tip for each hole */
     int group_count = 0;
     for (int e = 0; e < m->edge_count; e++) {
         int *group = &group_points[forest_root(groups, m->edges[2 * e])];
         if (net[e] != 0 && *group < 0) *group = group_count++;
     }
 
+    /* the closed surface, in cells */
     v->point_count = m->point_count + group_count;
     v->triangle_count = m->triangle_count + caps;
     v->points = ARENA_ARRAY(memory, double, (size_t)3 * v->point_count + 1);
@@ -132,6 +136,7 @@ static cutis_result surface_prepare(voxeliser *v, const double origin[3], double
             v->triangles[3 * at + 2] = tip;
         }
     }
+
     for (int g = 0; g < group_count; g++)
         for (int k = 0; k < 3; k++) v->points[3 * (m->point_count + g) + k] /= group_sizes[g];
 
@@ -154,6 +159,8 @@ static cutis_result surface_prepare(voxeliser *v, const double origin[3], double
 static bool triangle_overlaps(const double *const corner[3], const double centre[3], const double half[3])
 {
     double p[3][3], e[3][3];
+
+    /* the box's own axes */
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++) p[i][k] = corner[i][k] - centre[k];
     for (int k = 0; k < 3; k++) {
@@ -163,10 +170,14 @@ static bool triangle_overlaps(const double *const corner[3], const double centre
         e[1][k] = p[2][k] - p[1][k];
         e[2][k] = p[0][k] - p[2][k];
     }
+
+    /* the triangle's normal */
     double n[3] = {e[0][1] * e[1][2] - e[0][2] * e[1][1], e[0][2] * e[1][0] - e[0][0] * e[1][2],
                    e[0][0] * e[1][1] - e[0][1] * e[1][0]};
     double reach = fabs(n[0]) * half[0] + fabs(n[1]) * half[1] + fabs(n[2]) * half[2];
     if (fabs(n[0] * p[0][0] + n[1] * p[0][1] + n[2] * p[0][2]) > reach) return false;
+
+    /* cross products of axes and edges */
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++) {
             int u = (k + 1) % 3, w = (k + 2) % 3;
@@ -188,6 +199,8 @@ static void triangle_corners(const voxeliser *v, int t, const double *corner[3])
 static int triangle_cells(const voxeliser *v, int t, int *cells)
 {
     const double *corner[3];
+
+    /* the cells of its bounding box */
     triangle_corners(v, t, corner);
     int low[3], high[3], count = 0;
     for (int k = 0; k < 3; k++) {
@@ -196,6 +209,8 @@ static int triangle_cells(const voxeliser *v, int t, int *cells)
         low[k] = CLAMP((int)floor(a), 0, v->dims[k] - 1);
         high[k] = CLAMP((int)floor(b), 0, v->dims[k] - 1);
     }
+
+    /* those that it overlaps */
     static const double half[3] = {0.5 + TOUCH, 0.5 + TOUCH, 0.5 + TOUCH};
     for (int z = low[2]; z <= high[2]; z++)
         for (int y = low[1]; y <= high[1]; y++)
@@ -214,6 +229,8 @@ static cutis_result pieces_find(voxeliser *v, arena *memory, cutis_error *error)
     v->piece_first = ARENA_ARRAY(memory, int, surface_count + 1);
     v->cell_first = ARENA_ARRAY(memory, int, v->cell_count + 1);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
+
+    /* pieces by triangle: counted, then listed */
     for (int t = 0; t < surface_count; t++) v->piece_first[t + 1] = v->piece_first[t] + triangle_cells(v, t, NULL);
     v->piece_count = v->piece_first[surface_count];
     v->piece_cells = ARENA_ARRAY(memory, int, v->piece_count + 1);
@@ -221,10 +238,13 @@ static cutis_result pieces_find(voxeliser *v, arena *memory, cutis_error *error)
     v->cell_pieces = ARENA_ARRAY(memory, int, v->piece_count + 1);
     int *cursor = ARENA_ARRAY(memory, int, v->cell_count + 1);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
+
     for (int t = 0; t < surface_count; t++) {
         triangle_cells(v, t, v->piece_cells + v->piece_first[t]);
         for (int p = v->piece_first[t]; p < v->piece_first[t + 1]; p++) v->piece_triangles[p] = t;
     }
+
+    /* pieces by cell */
     for (int p = 0; p < v->piece_count; p++) v->cell_first[v->piece_cells[p] + 1]++;
     for (size_t c = 0; c < v->cell_count; c++) v->cell_first[c + 1] += v->cell_first[c];
     memcpy(cursor, v->cell_first, sizeof(int) * v->cell_count);
@@ -282,6 +302,8 @@ static void triangle_cross(const voxeliser *v, rays *r, int t, int *cursor)
 {
     const double *corner[3];
     triangle_corners(v, t, corner);
+
+    /* rays within its bounds */
     int u = r->u, w = r->w, samples = v->samples;
     int low[2], high[2];
     for (int i = 0; i < 2; i++) {
@@ -291,6 +313,8 @@ static void triangle_cross(const voxeliser *v, rays *r, int t, int *cursor)
         low[i] = MAX((int)ceil(a * samples - 0.5 - jitter[k] - 1e-9), 0);
         high[i] = MIN((int)floor(b * samples - 0.5 - jitter[k] + 1e-9), (i ? r->height : r->width) - 1);
     }
+
+    /* those on the same side of all edges */
     const int *tri = v->triangles + 3 * t;
     for (int y = low[1]; y <= high[1]; y++) {
         for (int x = low[0]; x <= high[0]; x++) {
@@ -300,6 +324,7 @@ static void triangle_cross(const voxeliser *v, rays *r, int t, int *cursor)
             for (int i = 0; i < 3; i++)
                 side[i] = edge_side(v->points, tri[(i + 1) % 3], tri[(i + 2) % 3], u, w, pu, pw, &left[i]);
             if (left[0] != left[1] || left[1] != left[2]) continue;
+
             double area = side[0] + side[1] + side[2];
             if (area == 0) continue;
             size_t ray = (size_t)y * r->width + x;
@@ -329,15 +354,20 @@ static cutis_result rays_cast(const voxeliser *v, int axis, arena *memory, rays 
     r->width = v->dims[r->u] * v->samples;
     r->height = v->dims[r->w] * v->samples;
     size_t count = (size_t)r->width * r->height;
+
+    /* crossings by ray: counted, then listed */
     r->first = ARENA_ARRAY(memory, int, count + 1);
     int *cursor = ARENA_ARRAY(memory, int, count + 1);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
     for (int t = 0; t < v->triangle_count; t++) triangle_cross(v, r, t, NULL);
     for (size_t i = 0; i < count; i++) r->first[i + 1] += r->first[i];
+
     r->crossings = ARENA_ARRAY(memory, crossing, (size_t)r->first[count] + 1);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
     memcpy(cursor, r->first, sizeof(int) * count);
     for (int t = 0; t < v->triangle_count; t++) triangle_cross(v, r, t, cursor);
+
+    /* in ascending depth */
     for (size_t i = 0; i < count; i++) {
         for (int a = r->first[i] + 1; a < r->first[i + 1]; a++) {
             crossing c = r->crossings[a];
@@ -362,13 +392,17 @@ static void samples_find(voxeliser *v, const rays *r)
     int depth = v->dims[r->axis] * v->samples, place[3];
     size_t count = (size_t)r->width * r->height * depth;
     size_t inside = 0, shared = 0;
+
     for (size_t i = 0; i < count; i++) v->sample_nodes[i] = -1;
     for (int y = 0; y < r->height; y++) {
         for (int x = 0; x < r->width; x++) {
             size_t ray = (size_t)y * r->width + x;
+
+            /* walk along the ray */
             int at = r->first[ray], winding = 0, entered = 0;
             place[r->u] = x;
             place[r->w] = y;
+
             for (int s = 0; s < depth; s++) {
                 double here = sample_place(v, r->axis, s);
                 for (; at < r->first[ray + 1] && r->crossings[at].depth < here; at++) {
@@ -390,6 +424,8 @@ static void samples_find(voxeliser *v, const rays *r)
     v->overlaps = shared > 0 && shared < OVERLAP_MOST * inside;
     for (size_t i = 0; i < count; i++)
         if (v->sample_nodes[i] == -2) v->sample_nodes[i] = v->overlaps ? -1 : 0;
+
+    /* numbers behind those of the pieces */
     v->node_count = v->piece_count;
     for (size_t i = 0; i < count; i++)
         if (v->sample_nodes[i] == 0) v->sample_nodes[i] = v->node_count++;
@@ -405,16 +441,20 @@ typedef struct link_list {
 /* Two nodes with nothing but flesh between them. */
 static void nodes_meet(voxeliser *v, link_list *list, int a, int b, int axis)
 {
+    /* of one cell: the same voxel */
     if (v->node_cells[a] == v->node_cells[b]) {
         forest_join(v->parents, a, b);
         return;
     }
+
+    /* of neighbouring cells: a link */
     int pa[3], pb[3];
     cell_place(v, v->node_cells[a], pa), cell_place(v, v->node_cells[b], pb);
     int step = pb[axis] - pa[axis];
     if ((step != 1 && step != -1) || pa[(axis + 1) % 3] != pb[(axis + 1) % 3] ||
         pa[(axis + 2) % 3] != pb[(axis + 2) % 3])
         return;
+
     if (list->links) {
         int *link = list->links + 3 * (size_t)list->count;
         link[0] = step > 0 ? a : b;
@@ -437,8 +477,11 @@ static void rays_join(voxeliser *v, const rays *r, link_list *list)
             place[r->w] = y;
             cell[r->u] = x / v->samples;
             cell[r->w] = y / v->samples;
+
             for (int s = 0; s <= depth; s++) {
                 double here = s < depth ? sample_place(v, r->axis, s) : 1e300;
+
+                /* the surface in front of the sample */
                 for (; at < end && r->crossings[at].depth < here; at++) {
                     const crossing *c = &r->crossings[at];
                     int before = winding, node = -1;
@@ -446,6 +489,7 @@ static void rays_join(voxeliser *v, const rays *r, link_list *list)
                     cell[r->axis] = CLAMP((int)floor(c->depth), 0, v->dims[r->axis] - 1);
                     if (c->triangle < v->shape->triangle_count)
                         node = piece_of(v, c->triangle, (int)cell_index(v, cell[0], cell[1], cell[2]));
+
                     if (before > 0 && last >= 0 && node >= 0 && (winding <= 0 || !v->overlaps))
                         nodes_meet(v, list, last, node, r->axis);
                     if (v->overlaps && before > 0)
@@ -455,6 +499,8 @@ static void rays_join(voxeliser *v, const rays *r, link_list *list)
                     else
                         last = -1;
                 }
+
+                /* the sample */
                 if (s == depth || winding <= 0) continue;
                 place[r->axis] = s;
                 int node = v->sample_nodes[sample_index(v, place)];
@@ -470,11 +516,14 @@ static void surface_join(voxeliser *v, link_list *list)
 {
     const mesh *m = v->shape->mesh;
     static const double half[3] = {0.5 + TOUCH, 0.5 + TOUCH, 0.5 + TOUCH};
+
+    /* across edges */
     for (int e = 0; e < m->edge_count; e++) {
         int t0 = m->edge_triangles[2 * e], t1 = m->edge_triangles[2 * e + 1];
         if (t1 < 0) continue;
         const double *a = v->points + 3 * m->edges[2 * e], *b = v->points + 3 * m->edges[2 * e + 1];
         const double *edge[3] = {a, b, b};
+
         for (int p = v->piece_first[t0]; p < v->piece_first[t0 + 1]; p++) {
             int q = piece_of(v, t1, v->piece_cells[p]), place[3];
             if (q < 0) continue;
@@ -483,12 +532,15 @@ static void surface_join(voxeliser *v, link_list *list)
             if (triangle_overlaps(edge, centre, half)) forest_join(v->parents, p, q);
         }
     }
+
+    /* from cell to cell */
     int stride[3] = {1, v->dims[0], v->dims[0] * v->dims[1]};
     for (int p = 0; p < v->piece_count; p++) {
         int place[3], t = v->piece_triangles[p];
         const double *corner[3];
         cell_place(v, v->piece_cells[p], place);
         triangle_corners(v, t, corner);
+
         for (int axis = 0; axis < 3; axis++) {
             if (place[axis] + 1 >= v->dims[axis]) continue;
             int q = piece_of(v, t, v->piece_cells[p] + stride[axis]);
@@ -506,6 +558,8 @@ static double triangle_hit(const voxeliser *v, int t, const double p[3], const d
 {
     const double *corner[3];
     triangle_corners(v, t, corner);
+
+    /* Moeller and Trumbore */
     double e1[3], e2[3], s[3];
     for (int k = 0; k < 3; k++) {
         e1[k] = corner[1][k] - corner[0][k];
@@ -541,6 +595,8 @@ static bool piece_middle(const voxeliser *v, int t, const int place[3], double m
 {
     const double *corner[3];
     triangle_corners(v, t, corner);
+
+    /* cut by the six sides of the box, one at a time */
     double polygon[16][3], next[16][3];
     int count = 3;
     for (int i = 0; i < 3; i++) memcpy(polygon[i], corner[i], sizeof polygon[i]);
@@ -560,6 +616,8 @@ static bool piece_middle(const voxeliser *v, int t, const int place[3], double m
         count = cut;
         memcpy(polygon, next, sizeof polygon);
     }
+
+    /* the middle of what is left */
     if (!count) return false;
     for (int k = 0; k < 3; k++) {
         middle[k] = 0;
@@ -579,10 +637,13 @@ static void strays_join(voxeliser *v, uint8_t *joined)
         /* Pieces with company of another kind, or alone in their cell, need no help. */
         int root = forest_root(v->parents, p), cell = v->piece_cells[p];
         if (joined[root]) continue;
+
+        /* the middle of the piece, and the direction inwards */
         int place[3], t = v->piece_triangles[p];
         double middle[3];
         cell_place(v, cell, place);
         if (!piece_middle(v, t, place, middle)) continue;
+
         const double *c[3];
         triangle_corners(v, t, c);
         double e1[3], e2[3];
@@ -625,6 +686,8 @@ static void strays_join(voxeliser *v, uint8_t *joined)
             joined[forest_root(v->parents, p)] = both;
             continue;
         }
+
+        /* nothing is hit: the first sample in sight */
         int s = v->samples;
         for (int i = 0; i < s * s * s; i++) {
             int sp[3] = {place[0] * s + i % s, place[1] * s + i / s % s, place[2] * s + i / s / s};
@@ -633,6 +696,7 @@ static void strays_join(voxeliser *v, uint8_t *joined)
             double d[3];
             for (int k = 0; k < 3; k++) d[k] = sample_place(v, k, sp[k]) - start[k];
             if (d[0] * inward[0] + d[1] * inward[1] + d[2] * inward[2] <= 0) continue;
+
             bool clear = true;
             for (int j = v->cell_first[cell]; j < v->cell_first[cell + 1] && clear; j++)
                 if (v->cell_pieces[j] != p)
@@ -654,6 +718,8 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
     int *voxel_of = ARENA_ARRAY(temporary, int, v->node_count + 1);
     v->grid->cell_voxels = ARENA_ARRAY(memory, int, v->cell_count);
     if (memory->failed || temporary->failed) return error_memory(error, "the lattice's voxels");
+
+    /* numbers, cell by cell: first what has surface, then what has samples */
     int s = v->samples;
     for (int n = 0; n < v->node_count; n++) voxel_of[n] = -1;
     for (size_t c = 0; c < v->cell_count; c++) {
@@ -663,6 +729,7 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
             int root = forest_root(v->parents, v->cell_pieces[i]);
             if (voxel_of[root] < 0) voxel_of[root] = graph->count++;
         }
+
         for (int i = 0; i < s * s * s; i++) {
             int sp[3] = {place[0] * s + i % s, place[1] * s + i / s % s, place[2] * s + i / s / s};
             int node = v->sample_nodes[sample_index(v, sp)];
@@ -670,14 +737,18 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
             int root = forest_root(v->parents, node);
             if (voxel_of[root] < 0) voxel_of[root] = graph->count++;
         }
+
         v->grid->cell_voxels[c] = graph->count > before ? before : -1;
         graph->cell_conflicts += graph->count > before + 1;
     }
+
+    /* room */
     graph->rest = ARENA_ARRAY(memory, float, (size_t)4 * graph->count + 4);
     graph->point_voxels = ARENA_ARRAY(memory, int, v->shape->point_count + 1);
     int *pairs = ARENA_ARRAY(temporary, int, (size_t)6 * list->count + 1);
     if (memory->failed || temporary->failed) return error_memory(error, "the lattice's voxels");
 
+    /* places */
     for (int n = 0; n < v->node_count; n++) {
         int voxel = voxel_of[forest_root(v->parents, n)], place[3];
         cell_place(v, v->node_cells[n], place);
@@ -685,6 +756,8 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
             graph->rest[4 * voxel + k] = (float)(graph->origin[k] + (v->grid->low[k] + place[k] + 0.5) * graph->step);
         graph->rest[4 * voxel + 3] = (float)graph->step;
     }
+
+    /* links in both directions */
     for (int i = 0; i < list->count; i++) {
         const int *link = list->links + 3 * (size_t)i;
         int a = voxel_of[forest_root(v->parents, link[0])], b = voxel_of[forest_root(v->parents, link[1])];
@@ -696,6 +769,8 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
         pair[4] = a;
         pair[5] = 1;
     }
+
+    /* samples */
     size_t sample_count = v->cell_count * s * s * s;
     v->grid->sample_voxels = v->sample_nodes;
     for (size_t i = 0; i < sample_count; i++)
@@ -734,11 +809,14 @@ static void points_settle(const lattice_shape *shape, lattice_graph *graph)
 static cutis_result voxelise(voxeliser *v, arena *memory, arena *temporary, lattice_graph *graph, int *open_edges,
                              cutis_error *error)
 {
+    /* the surface, cut by cells */
     double corner[3];
     for (int k = 0; k < 3; k++) corner[k] = graph->origin[k] + v->grid->low[k] * graph->step;
     cutis_result result = surface_prepare(v, corner, graph->step, temporary, open_edges, error);
     if (result == CUTIS_OK) result = pieces_find(v, temporary, error);
     if (result != CUTIS_OK) return result;
+
+    /* samples inside, by rays along the three axes */
     int s = v->samples;
     v->sample_nodes = ARENA_ARRAY(memory, int, v->cell_count *s *s *s);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
@@ -749,6 +827,8 @@ static cutis_result voxelise(voxeliser *v, arena *memory, arena *temporary, latt
         if (result != CUTIS_OK) return result;
         if (axis == 2) samples_find(v, &r[2]);
     }
+
+    /* nodes are pieces of surface and samples; each has a cell */
     v->parents = ARENA_ARRAY(temporary, int, v->node_count + 1);
     v->node_cells = ARENA_ARRAY(temporary, int, v->node_count + 1);
     uint8_t *joined = ARENA_ARRAY(temporary, uint8_t, v->node_count + 1);
@@ -773,6 +853,8 @@ static cutis_result voxelise(voxeliser *v, arena *memory, arena *temporary, latt
         if (temporary->failed) return error_memory(error, "the lattice's voxels");
         list.count = 0;
     }
+
+    /* bits of surface that no ray met */
     for (int n = v->piece_count; n < v->node_count; n++) joined[forest_root(v->parents, n)] = 1;
     strays_join(v, joined);
     return graph_fill(v, &list, memory, temporary, graph, error);
@@ -821,6 +903,8 @@ static cutis_result components_list(const mesh *m, arena *memory, component_list
     }
     lists->point_first[m->component_count] = m->point_count;
     lists->triangle_first[m->component_count] = m->triangle_count;
+
+    /* the place of each point in its list */
     for (int c = 0; c < m->component_count; c++)
         for (int i = lists->point_first[c]; i < lists->point_first[c + 1]; i++)
             lists->places[lists->points[i]] = i - lists->point_first[c];
@@ -871,6 +955,7 @@ static cutis_result component_voxelise(const component_shape *part, lattice_grid
 static void graph_append(lattice_graph *graph, const lattice_graph *part, const component_shape *shape, int component,
                          lattice_grid *grid)
 {
+    /* voxels and links */
     int base = graph->count;
     int link_base = graph->link_first[base * LATTICE_DIRECTIONS];
     memcpy(graph->rest + 4 * (size_t)base, part->rest, 4 * sizeof(float) * (size_t)part->count);
@@ -878,9 +963,12 @@ static void graph_append(lattice_graph *graph, const lattice_graph *part, const 
         graph->link_first[base * LATTICE_DIRECTIONS + i + 1] = link_base + part->link_first[i + 1];
     for (int i = 0; i < part->link_first[part->count * LATTICE_DIRECTIONS]; i++)
         graph->links[link_base + i] = base + part->links[i];
+
     for (int v = 0; v < part->count; v++) graph->components[base + v] = component;
     for (int p = 0; p < shape->shape.point_count; p++)
         graph->point_voxels[shape->points[p]] = part->point_voxels[p] < 0 ? -1 : base + part->point_voxels[p];
+
+    /* cells and samples */
     size_t cells = (size_t)grid->dims[0] * grid->dims[1] * grid->dims[2];
     size_t samples = cells * graph->samples * graph->samples * graph->samples;
     for (size_t i = 0; i < cells; i++)
@@ -898,6 +986,7 @@ static cutis_result components_voxelise(const lattice_shape *shape, arena *memor
     component_lists lists;
     cutis_result result = components_list(m, temporary, &lists, error);
     if (result != CUTIS_OK) return result;
+
     graph->grids = ARENA_ARRAY(memory, lattice_grid, m->component_count);
     lattice_graph *parts = ARENA_ARRAY(temporary, lattice_graph, m->component_count);
     component_shape *shapes = ARENA_ARRAY(temporary, component_shape, m->component_count);
@@ -938,6 +1027,7 @@ static cutis_result components_voxelise(const lattice_shape *shape, arena *memor
 cutis_result lattice_voxelise(const lattice_shape *shape, int resolution, arena *memory, lattice_graph *graph,
                               int *open_edges, cutis_error *error)
 {
+    /* bounds */
     double low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, side = 0;
     for (int k = 0; k < 3; k++) {
         low[k] = high[k] = shape->points[k];
@@ -959,6 +1049,8 @@ cutis_result lattice_voxelise(const lattice_shape *shape, int resolution, arena 
         graph->origin[k] = 0.5 * (low[k] + high[k]) - 0.5 * graph->dims[k] * graph->step;
         cell_count *= graph->dims[k];
     }
+
+    /* samples along a cell's edge: fewer where there are many cells */
     graph->samples = cell_count < 600000 ? 3 : 2;
     arena temporary = arena_create(&memory->allocator);
     cutis_result result = components_voxelise(shape, memory, &temporary, graph, open_edges, error);

@@ -79,7 +79,10 @@ static void reference_follow(springs_run *run, bool whole)
     const springs_model *m = run->m;
     springs_reference_evaluate(m->reference, run->input->skin, run->s.turns, run->w.reference, run->input->jobs,
                                run->w.points);
+
+    /* in sizes from the centre */
     float scale = 1 / m->size;
+
     for (int p = 0; p < m->point_count; p++) {
         const float *touch = run->s.touch + 3 * m->character->point_vertices[p];
         bool touched = touch[0] != 0 || touch[1] != 0 || touch[2] != 0;
@@ -260,6 +263,7 @@ static void springs_reset(const void *data, void *state, void *scratch, const so
     }
     run.held = false;
 
+    /* as if it had always been there: no force is left over from the walk */
     for (int i = 0; i < m->character->prop_count; i++) memset(run.s.reports[i].force, 0, sizeof run.s.reports[i].force);
     if (!moves) memset(run.w.push, 0, (size_t)m->node_count * NODE * sizeof(float));
     touch_write(&run);

@@ -31,7 +31,10 @@ static vec3 joint_place(const cutis_character *c, int joint)
 static vec3 tip_find(const solver_build *build, int joint, vec3 from)
 {
     const point_weights *weights = build->weights;
+
+    /* the mean of its points, by squared weights */
     double sum[3] = {0}, total = 0;
+
     for (int p = 0; p < build->mesh->point_count; p++) {
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
             if (weights->joints[i] != joint) continue;
@@ -40,9 +43,12 @@ static vec3 tip_find(const solver_build *build, int joint, vec3 from)
             total += w;
         }
     }
+
     if (!(total > 0)) return from;
     vec3 mean = {(float)(sum[0] / total), (float)(sum[1] / total), (float)(sum[2] / total)};
     vec3 way = vec3_normalize(vec3_sub(mean, from));
+
+    /* the farthest of those that follow it most */
     float reach = vec3_distance(mean, from);
     for (int p = 0; p < build->mesh->point_count; p++) {
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
@@ -69,6 +75,7 @@ cutis_result springs_bones_build(const solver_build *build, springs_bones *bones
     vec3 *places = ARENA_ARRAY(memory, vec3, n + 1);
     if (memory->failed) return error_memory(error, "the bones of a reference shape");
 
+    /* which joints move anything, and the nearest such joint above each */
     for (int i = 0; i < influence_count; i++) {
         if (weights->weights[i] > 0) moves[weights->joints[i]] = 1;
     }
@@ -119,6 +126,7 @@ cutis_result springs_bones_build(const solver_build *build, springs_bones *bones
             totals[best] += w;
         }
     }
+
     for (int b = 0; b < bones->count; b++) {
         springs_bone *bone = &bones->bones[b];
         bone->radius = MAX(totals[b] > 0 ? sums[b] / totals[b] : 0, 1e-4f * c->size);
@@ -146,6 +154,8 @@ static void moments_axes(const moments *s, float radius, float radii[2], float t
     turn[0] = 1;
     turn[1] = 0;
     centre[0] = centre[1] = 0;
+
+    /* mean and covariance across the bone */
     if (!(s->weight > 0)) return;
     double x = s->mean[0] / s->weight, y = s->mean[1] / s->weight;
     double xx = s->square[0] / s->weight - x * x, xy = s->square[1] / s->weight - x * y;
@@ -157,9 +167,13 @@ static void moments_axes(const moments *s, float radius, float radii[2], float t
     double c = sqrt(MAX(0.5 * (1 + cosine), 0)), d = sqrt(MAX(0.5 * (1 - cosine), 0));
     turn[0] = (float)c;
     turn[1] = (float)(xy < 0 ? -d : d);
+
+    /* semi-axes, neither much thinner nor much thicker than the bone as a whole */
     float large = (float)sqrt(MAX(2 * (middle + spread), 0)), small = (float)sqrt(MAX(2 * (middle - spread), 0));
     radii[0] = CLAMP(large, 0.4f * radius, 3 * radius);
     radii[1] = CLAMP(MAX(small, 0.35f * large), 0.4f * radius, 3 * radius);
+
+    /* the centre stays within the bone */
     centre[0] = (float)x;
     centre[1] = (float)y;
     float off = sqrtf(centre[0] * centre[0] + centre[1] * centre[1]);
@@ -234,10 +248,13 @@ static vec3 bones_direction(const springs_bones *bones, int joint, float *radius
 cutis_result springs_hinges_build(const springs_bones *bones, springs_hinges *hinges, arena *memory, cutis_error *error)
 {
     *hinges = (springs_hinges){.hinges = ARENA_ARRAY(memory, springs_hinge, bones->count + 1)};
+
     if (!hinges->hinges) return error_memory(error, "the folds of a reference shape");
     for (int b = 0; b < bones->count; b++) {
         const springs_bone *bone = &bones->bones[b];
         if (bone->child < 0) continue;
+
+        /* the bones before and after the joint */
         springs_hinge *h = &hinges->hinges[hinges->count];
         float radius;
         *h = (springs_hinge){.bone = b, .parent = bone->joint, .child = bone->child, .place = bone->b};
@@ -312,6 +329,8 @@ float springs_fold_apply(const springs_hinges *hinges, const springs_fold *folds
         const springs_side *side = &sides[i];
         const springs_fold *f = &folds[side->hinge];
         if (!(f->strength > 0)) continue;
+
+        /* where the point lies along the plane's normal */
         float radius = hinges->hinges[side->hinge].radius;
         vec3 off = vec3_sub(vec3_load(x), f->place);
         float sign = side->side < 0 ? -1.0f : 1.0f, s = sign * vec3_dot(off, f->across) - side->rest;

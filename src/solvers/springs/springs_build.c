@@ -60,12 +60,15 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
 {
     const cutis_character *character = b->build->character;
     const point_weights *weights = b->build->weights;
+
     int n = character->joint_count, used = 0;
     b->bones = ARENA_ARRAY(scratch, bone_line, n + 1);
     vec3 *ends = ARENA_ARRAY(scratch, vec3, 2 * (size_t)n + 1), *sums = ARENA_ARRAY(scratch, vec3, n + 1);
     float *totals = ARENA_ARRAY(scratch, float, n + 1);
     int *classes = ARENA_ARRAY(scratch, int, RADIUS_CLASSES + 1);
     if (scratch->failed) return error_memory(error, "the bones of solver springs");
+
+    /* joints at rest */
     for (int j = 0; j < n; j++) {
         mat34 inverse, bind;
         memcpy(inverse.m, character->joints[j].inverse_bind, sizeof inverse.m);
@@ -73,6 +76,8 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
         vec3 at = vec3_make(bind.m[3], bind.m[7], bind.m[11]);
         b->bones[j].joint = vec3_scale(vec3_sub(at, vec3_load(b->model->centre)), 1 / b->model->size);
     }
+
+    /* the mean of each joint's points */
     for (int p = 0; p < b->model->point_count; p++)
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
             float w = weights->weights[i] * weights->weights[i];
@@ -80,6 +85,8 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
             sums[j] = vec3_madd(sums[j], vec3_load(b->rest + 3 * p), w);
             totals[j] += w;
         }
+
+    /* lines to the children, or beyond that mean */
     for (int j = 0; j < n; j++) {
         bone_line *bone = b->bones + j;
         bone->ends = ends + used;
@@ -97,6 +104,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
     for (int j = 0; j < n; j++) {
         int count = 0, sum = 0, at = 0;
         memset(classes, 0, (size_t)(RADIUS_CLASSES + 1) * sizeof *classes);
+
         for (int p = 0; p < b->model->point_count; p++)
             for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
                 if (weights->joints[i] != j || weights->weights[i] < BONE_WEIGHT) continue;
@@ -104,6 +112,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
                 classes[(int)(MIN(d, 1.0f) * RADIUS_CLASSES)]++;
                 count++;
             }
+
         while (at < RADIUS_CLASSES && (sum += classes[at]) * 10 < count) at++;
         double share = kit_bone_value(b->build, j, SPRINGS_BONE_RADIUS);
         b->bones[j].radius = (float)share * GREATEST_DEPTH * ((float)at + 0.5f) / RADIUS_CLASSES;
@@ -152,6 +161,7 @@ static void strongest_find(builder *b)
 static void anchors_build(builder *b)
 {
     springs_model *m = b->model;
+
     float unit = m->metres * m->metres;
     double mean = 0;
     for (int p = 0; p < m->point_count; p++) mean += (double)b->areas[p] / MAX(m->point_count, 1);
@@ -161,8 +171,12 @@ static void anchors_build(builder *b)
         float freeze = map_value(b, "freeze", p, 0);
         float area = MAX(b->areas[p], 0.1f * (float)mean);
         if (!(area > 0)) area = 1e-6f;
+
+        /* frozen skin is a thousand times as stiff */
         m->anchor[p] = modulus * area / b->depths[p] * unit / MAX(1 - freeze, 0.001f);
         m->frozen[p] = freeze > 0.999f;
+
+        /* flesh stiffens as it is pressed together */
         float depth = b->depths[p] * MAX(map_value(b, "depth", p, 1), 0.01f);
         m->depth[p] = 1 / (depth * depth);
         m->flesh[p] = b->depths[p];
@@ -207,6 +221,8 @@ static edge_rest edge_look(const builder *b, int e)
                    .sides = {sides[0], sides[1]},
                    .hinge = skin->edge_triangle_counts[e] == 2,
                    .heights = {1, 1}};
+
+    /* the corners opposite the edge */
     for (int k = 0; k < 2; k++)
         r.nodes[2 + k] = sides[k] >= 0 ? opposite(skin->triangles + 3 * sides[k], r.nodes[0], r.nodes[1]) : r.nodes[k];
 
@@ -216,6 +232,7 @@ static edge_rest edge_look(const builder *b, int e)
         r.nodes[2] = r.nodes[3];
         r.nodes[3] = swap;
     }
+
     vec3 p[4];
     for (int k = 0; k < 4; k++) p[k] = vec3_load(b->rest + 3 * r.nodes[k]);
     r.length = vec3_distance(p[0], p[1]);
@@ -293,6 +310,8 @@ static cutis_result edges_build(builder *b, cutis_error *error)
     springs_model *m = b->model;
     springs_edges *edges = &m->edges;
     arena *memory = b->build->memory;
+
+    /* room */
     edges->count = b->build->mesh->edge_count;
     edges->blocks = LANE_BLOCKS(edges->count);
     size_t lanes = (size_t)edges->blocks * LANES;
@@ -307,6 +326,7 @@ static cutis_result edges_build(builder *b, cutis_error *error)
                          "solver springs takes at most 134 million edges; this mesh "
                          "has %d: simplify it",
                          edges->count);
+
     for (size_t i = 0; i < lanes; i++) {
         /* Lanes beyond the end work on the last edge without strength. */
         edge_rest r = edge_look(b, MIN((int)i, edges->count - 1));
@@ -319,6 +339,7 @@ static cutis_result edges_build(builder *b, cutis_error *error)
         if ((int)i >= edges->count) continue;
         edge_strengthen(b, &r, i);
         edge_bound(m, &r, i);
+
         for (int k = 0; k < 4; k++) m->incident_first[r.nodes[k] + 1] += k < 2 || edges->bend[i] > 0;
     }
     return incident_build(m, memory, error);
@@ -334,6 +355,8 @@ static float spectral_find(const springs_model *m, double h, arena *scratch)
     float worst = 1;
     int *classes = ARENA_ARRAY(scratch, int, CLASSES);
     if (!classes) return 0;
+
+    /* skin, then soft props: classes of twentieths of an octave */
     for (int pass = 0; pass < 2; pass++) {
         int count = pass ? m->soft.node_count : m->point_count, sum = 0, at = CLASSES - 1;
         memset(classes, 0, CLASSES * sizeof *classes);
@@ -342,6 +365,7 @@ static float spectral_find(const springs_model *m, double h, arena *scratch)
             float row = m->diagonal[pass ? m->soft.nodes[i] : i] + hold;
             classes[(int)CLAMP(20 * det_log((double)(row / hold)) / 0.6931471805599453, 0, CLASSES - 1)]++;
         }
+
         while (at > 0 && (sum += classes[at]) * 10 < count) at--;
         if (count > 0) worst = MAX(worst, (float)det_exp(0.6931471805599453 * (at + 1) / 20));
     }
@@ -372,11 +396,13 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
     model->gravity = (float)values[SPRINGS_GRAVITY] / model->metres;
     for (int k = 0; k < 3; k++) model->centre[k] = 0.5f * (character->bounds_min[k] + character->bounds_max[k]);
 
+    /* the shape that skin is anchored to, and props */
     springs_reference_parameters shapes = {SPRINGS_REFERENCE, SPRINGS_CONTROL_RINGS, SPRINGS_CONTROL_RADIUS};
     cutis_result result = springs_reference_build(build, shapes, &model->reference, error);
     if (result == CUTIS_OK) result = springs_props_build(build, model, error);
     if (result != CUTIS_OK) return result;
 
+    /* room for what follows */
     arena scratch = arena_create(&build->allocator);
     builder b = {.build = build, .model = model, .rest = model->mesh.positions};
     b.depths = ARENA_ARRAY(&scratch, float, n + 1);
@@ -392,6 +418,8 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
         result = error_memory(error, "solver springs");
     else
         result = bones_build(&b, &scratch, error);
+
+    /* flesh below each point, and the springs of the skin */
     if (result == CUTIS_OK) {
         for (int v = 0; v < character->vertex_count; v++) counts[character->vertex_points[v]]++;
         for (int v = 0; v < character->vertex_count; v++)
@@ -408,6 +436,8 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
             if (!model->incident_first) result = error_memory(error, "solver springs");
         }
     }
+
+    /* how fast plain iterations converge */
     if (result == CUTIS_OK) model->spectral = spectral_find(model, build->substep, &scratch);
 
     /* The skin's own tree and its intersections at rest, to know when a torn skin is whole again. */

@@ -96,6 +96,7 @@ static void pose_make(const cutis_character *c, int index, const float *rest, fl
 {
     uint32_t seed = 2654435761u * (uint32_t)(index + 1);
     for (int j = 0; j < c->joint_count; j++) {
+        /* its rest transform in its parent's space */
         mat34 own, parent, back, local;
         memcpy(own.m, rest + 12 * j, sizeof own.m);
         local = own;
@@ -111,6 +112,7 @@ static void pose_make(const cutis_character *c, int index, const float *rest, fl
         axis = vec3_length2(axis) > 1e-6f ? vec3_normalize(axis) : vec3_make(1, 0, 0);
         double angle = (2 * next_random(&seed) - 1) * MADE_TURN * 0.017453292519943295;
         mat34 turn = mat34_compose(vec3_make(0, 0, 0), quat_axis_angle(axis, angle), vec3_make(1, 1, 1));
+
         local = mat34_multiply(local, turn);
         if (up >= 0) {
             memcpy(parent.m, joints + 12 * up, sizeof parent.m);
@@ -163,7 +165,9 @@ static void scores_add(const solver_build *build, float *const *shapes, joint_sc
 {
     const mesh *m = build->mesh;
     const point_weights *weights = build->weights;
+
     for (int e = 0; e < m->edge_count; e++) {
+        /* strain of the edge under each shape */
         int ends[2] = {m->edges[2 * e], m->edges[2 * e + 1]};
         float rest = vec3_distance(vec3_load(m->positions + 3 * ends[0]), vec3_load(m->positions + 3 * ends[1]));
         if (!(rest > 0)) continue;
@@ -176,6 +180,8 @@ static void scores_add(const solver_build *build, float *const *shapes, joint_sc
             any = any || strain[s] > 1e-3f;
         }
         if (!any) continue;
+
+        /* for the joints of both ends */
         for (int k = 0; k < 2; k++) {
             for (int i = weights->first[ends[k]]; i < weights->first[ends[k] + 1]; i++) {
                 joint_score *score = scores + weights->joints[i];
@@ -214,6 +220,8 @@ cutis_result springs_shapes_choose(const solver_build *build, const skinning *sk
                                    arena *temporary, springs_shape *chosen, cutis_error *error)
 {
     const cutis_character *c = build->character;
+
+    /* room */
     size_t floats = 3 * (size_t)build->mesh->point_count + 1;
     size_t scratch_size = skinning_scratch_count(skin) * sizeof(float);
     scratch_size = MAX(scratch_size, springs_metaballs_scratch_size(metaballs));
@@ -241,6 +249,8 @@ cutis_result springs_shapes_choose(const solver_build *build, const skinning *sk
         if (dffd) springs_dffd_evaluate(dffd, &pose, scratch, build->jobs, shapes[SPRINGS_SHAPE_DFFD]);
         scores_add(build, shapes, scores);
     }
+
+    /* metaballs where they are sound; hands take their control points */
     for (int j = 0; j < c->joint_count; j++) {
         chosen[j] = shape_sound(scores + j, SPRINGS_SHAPE_METABALLS) ? SPRINGS_SHAPE_METABALLS : SPRINGS_SHAPE_LBS;
         if (dffd && hands[j] >= 0 && hand_suits(scores, hands, c->joint_count, hands[j]))

@@ -38,8 +38,12 @@ static const double FORCE_RATE = 60;
 static contact_search_options search_options(const springs_run *run)
 {
     const springs_model *m = run->m;
-    return (contact_search_options){
-        .margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness, .released = run->s.released};
+    return (contact_search_options)
+    {
+        .margin = m->thickness + 0.1f * m->surface.edge_mean;
+        .thickness = m->thickness;
+        .released = run->s.released
+    };
 }
 
 /* ---- memory of the last substep ---- */
@@ -159,6 +163,7 @@ void springs_contact_shift(const springs_contact *c, const float *give, vec3 imp
 /* Move what takes part by an impulse in newtons, nodes at x (NULL: bodies alone); the force stays in the balance. */
 static void contact_apply(springs_run *run, const springs_contact *c, vec3 impulse, float *x)
 {
+    /* nodes */
     vec3 shifts[4];
     springs_contact_shift(c, run->w.give, impulse, shifts);
     for (int i = 0; i < c->count; i++) {
@@ -166,6 +171,8 @@ static void contact_apply(springs_run *run, const springs_contact *c, vec3 impul
         if (x) vec3_store(x + NODE * c->v[i], vec3_add(vec3_load(x + NODE * c->v[i]), shifts[i]));
         vec3_store(push, vec3_madd(vec3_load(push), impulse, c->w[i]));
     }
+
+    /* bodies */
     for (int side = 0; side < 2; side++) {
         if (c->body[side] < 0) continue;
         springs_motion *motion = run->w.motions + c->body[side];
@@ -252,21 +259,28 @@ static bool pair_inverted(const springs_run *run, const contact_pair *pair, int 
 static void pair_add(springs_run *run, const contact_pair *pair)
 {
     const springs_model *m = run->m;
+
+    /* whether these two may touch */
     int first = pair->kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
     int a = m->owner[pair->v[0]], b = m->owner[pair->v[3]];
     if (a == b && (a >= 0 || !m->self_contact)) return;
     bool fixed[2] = {a >= 0 && m->props[a].fixed, b >= 0 && m->props[b].fixed};
     if (fixed[0] && fixed[1]) return;
     if (fixed[1] && first == 1) return; /* a point on a collider's face meets its plane, see colliders_add */
+
+    /* both sides */
     springs_contact c = {.body = {-1, -1}, .normal = pair->normal, .gap = pair->gap};
     if ((fixed[0] || fixed[1]) && pair_inverted(run, pair, first)) c.normal = vec3_scale(c.normal, -1);
     side_add(run, &c, 0, pair->v, pair->weights, first);
     side_add(run, &c, 1, pair->v + first, pair->weights + first, 4 - first);
+
+    /* where the contact started, and which one it is */
     for (int i = 0; i < 4; i++) {
         c.start = vec3_madd(c.start, vec3_load(run->w.start + 3 * pair->v[i]), pair->weights[i]);
         c.key[i] = pair->v[i];
     }
     if (first == 2) c.key[0] = -2 - c.key[0]; /* edges are not mixed up with points */
+
     c.friction = pair_friction(m, pair, first);
     contact_add(run, &c, 2 * m->thickness + 0.1f * m->surface.edge_mean);
 }
@@ -399,7 +413,10 @@ static void bodies_step(springs_run *run)
     const springs_model *m = run->m;
     for (int b = 0; b < m->prop_count; b++) {
         if (m->props[b].soft || m->props[b].fixed || run->held) continue;
+
         springs_motion *motion = run->w.motions + b;
+
+        /* contacts that bear hold the body */
         float mass = m->props[b].mass / (run->h * run->h), hold = 0;
         mat3 holds = {{0}};
         for (int i = 0; i < run->contact_count; i++) {
@@ -423,6 +440,7 @@ static void bodies_step(springs_run *run)
         motion->give = 1 / (mass + hold);
         motion->give_turn = mat3_multiply(w, product);
         motion->back = mat3_transpose(product);
+
         vec3 move, turn;
         body_imbalance(run, b, &move, &turn);
         motion->shift = vec3_add(motion->shift, move);
@@ -506,6 +524,7 @@ bool springs_contacts_adjust(springs_run *run)
         }
         if (!moved) break;
     }
+
     for (int p = 0; p < m->point_count + m->soft_points; p++)
         memcpy(run->s.x + NODE * p, run->w.end + 3 * p, 3 * sizeof(float));
     return stats.failed;
@@ -559,6 +578,8 @@ void springs_contacts_keep(springs_run *run)
 {
     const springs_model *m = run->m;
     int kept = 0;
+
+    /* forces are averaged over time, for a report that does not flicker */
     float fresh = 1 - (float)det_exp(-FORCE_RATE * (double)run->h);
     for (int i = 0; i < m->prop_count; i++) run->s.bodies[i].touching = 0;
     for (int i = 0; i < m->character->prop_count; i++) {
@@ -566,18 +587,22 @@ void springs_contacts_keep(springs_run *run)
         run->s.reports[i].bone_depth = 0;
         run->s.reports[i].bone = -1;
     }
+
     for (int i = 0; i < run->contact_count; i++) {
         const springs_contact *c = run->w.contacts + i;
         if (!(c->lambda > 0)) continue;
         bones_report(run, c);
         vec3 force = vec3_madd(c->shear, c->normal, c->lambda);
         if (!(vec3_length2(force) < FORCE_LIMIT * FORCE_LIMIT)) continue;
+
+        /* remembered for a warm start */
         if (kept < run->w.memory_capacity) {
             springs_memory *memory = run->s.memories + kept++;
             memcpy(memory->key, c->key, sizeof memory->key);
             memory->lambda = c->lambda;
             vec3_store(memory->shear, c->shear);
         }
+
         for (int side = 0; side < 2; side++) {
             if (c->prop[side] >= 0) run->s.bodies[c->prop[side]].touching = 1;
 

@@ -113,12 +113,14 @@ static void bone_extent(const dffd_builder *b, int index, float *low, float *hig
     const springs_bone *bone = &b->bones->bones[index];
     const point_weights *weights = b->build->weights;
     vec3 along = vec3_normalize(vec3_sub(bone->b, bone->a));
-    *low = 0, *high = vec3_distance(bone->a, bone->b);
+    *low = 0;
+    *high = vec3_distance(bone->a, bone->b);
     for (int p = 0; p < b->build->mesh->point_count; p++) {
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
             if (b->bones->point_bones[i] != index || weights->weights[i] < 0.5f) continue;
             float t = vec3_dot(vec3_sub(vec3_load(b->build->mesh->positions + 3 * p), bone->a), along);
-            *low = MIN(*low, t), *high = MAX(*high, t);
+            *low = MIN(*low, t);
+            *high = MAX(*high, t);
         }
     }
 }
@@ -156,6 +158,8 @@ static void bone_controls(dffd_builder *b, int index)
     const springs_hinges *hinges = &b->dffd->hinges;
     int before = hinge_before(hinges, bone->joint), after = hinge_find(hinges, index);
     int above = b->bones->above[bone->joint];
+
+    /* how many rings, how wide */
     float length = vec3_distance(bone->a, bone->b);
     float factor = (float)bone_value(b, bone->joint, b->parameters.control_radius, (double)usual_radius);
     int rings = (int)bone_value(b, bone->joint, b->parameters.control_rings, 0);
@@ -181,6 +185,7 @@ static void bone_controls(dffd_builder *b, int index)
     for (int k = 0; k < rings; k++) ring_add(b, &sections[k], factor, own);
 
     /* A bend: quarter, half and three quarters of the turn. */
+
     if (bone->child >= 0 && bone_is_limb(bone)) {
         control like = {.joints = {bone->joint, bone->child}, .turn = 0.5f, .hinge = after};
         ring_add(b, end, factor, like);
@@ -192,6 +197,8 @@ static void bone_controls(dffd_builder *b, int index)
         control like = {.joints = {bone->joint, above}, .turn = 0.15f, .hinge = -1};
         ring_add(b, &sections[rings + 3], factor, like);
     }
+
+    /* the end of a chain is closed by a ring and a tip */
     float low, high;
     bone_extent(b, index, &low, &high);
     if (bone->child < 0) {
@@ -204,6 +211,8 @@ static void bone_controls(dffd_builder *b, int index)
         control like = {.joints = {bone->joint, above}, .turn = 0.5f, .hinge = -1};
         ring_add(b, start, factor, like);
     }
+
+    /* so is its beginning */
     if (above < 0) {
         ring_add(b, start, factor, own);
         control_add(b, vec3_madd(bone->a, start->along, low - 0.3f * bone->radius), own);
@@ -314,9 +323,11 @@ static void coordinates_block(void *context, int begin, int end)
     for (int i = begin; i < end; i++) {
         int p = b->dffd->points[i];
         vec3 x = vec3_load(b->build->mesh->positions + 3 * p);
+
         double total = 0;
         for (int k = weights->first[p]; k < weights->first[p + 1]; k++)
             total += MAX(weights->weights[k] - least_weight, 0);
+
         for (int k = weights->first[p]; k < weights->first[p + 1]; k++) {
             const diagram *d = &job->diagrams[weights->joints[k]];
             double w = total > 0 ? MAX(weights->weights[k] - least_weight, 0) / total : weights->weights[k];
@@ -328,6 +339,7 @@ static void coordinates_block(void *context, int begin, int end)
             }
 
             /* Only when the diagram is too intricate: the coordinates in the enclosing box. */
+
             for (int c = 0; c < 8; c++) {
                 double share = w;
                 for (int a = 0; a < 3; a++) {
@@ -346,6 +358,7 @@ static void coordinates_block(void *context, int begin, int end)
  */
 static void shares_correct(const dffd_builder *b, vec3 x, const int *entries, double *shares, int count)
 {
+    /* normal equations, in units of the mean distance */
     double m[4][5] = {{0}}, scale = 0;
     for (int i = 0; i < count; i++) scale += shares[i] * vec3_distance(b->controls[entries[i]].rest, x);
     if (!(scale > 0)) return;
@@ -367,6 +380,7 @@ static void shares_correct(const dffd_builder *b, vec3 x, const int *entries, do
             for (int column = k; column < 5; column++) m[row][column] -= factor * m[k][column];
         }
     }
+
     for (int i = 0; i < count; i++) {
         vec3 c = b->controls[entries[i]].rest;
         double factor = 1 + m[0][4] / m[0][0];
@@ -379,6 +393,8 @@ static cutis_result coordinates_build(dffd_builder *b, const diagram *diagrams, 
 {
     springs_dffd *d = b->dffd;
     arena *memory = b->build->memory;
+
+    /* room for each point's entries and each block's work */
     int blocks = (d->point_count + BUILD_GRAIN - 1) / BUILD_GRAIN, site_limit = 8;
     for (int j = 0; j < b->bones->joint_count; j++) site_limit = MAX(site_limit, diagrams[j].count);
     size_t places = (size_t)d->point_count * ENTRY_LIMIT;
@@ -395,10 +411,12 @@ static cutis_result coordinates_build(dffd_builder *b, const diagram *diagrams, 
     if (b->temporary->failed || !d->entry_first) return error_memory(error, "control points");
     parallel_for(b->build->jobs, d->point_count, BUILD_GRAIN, coordinates_block, &job);
 
+    /* as many as there are, corrected */
     for (int i = 0; i < d->point_count; i++) d->entry_first[i + 1] = d->entry_first[i] + job.counts[i];
     d->entries = ARENA_ARRAY(memory, int, d->entry_first[d->point_count] + 1);
     d->shares = ARENA_ARRAY(memory, float, d->entry_first[d->point_count] + 1);
     if (!d->entries || !d->shares) return error_memory(error, "control points");
+
     for (int i = 0; i < d->point_count; i++) {
         double *from = job.weighted + (size_t)i * ENTRY_LIMIT;
         const int *entries = job.entries + (size_t)i * ENTRY_LIMIT;
@@ -418,6 +436,8 @@ static cutis_result controls_finish(dffd_builder *b, cutis_error *error)
 {
     springs_dffd *d = b->dffd;
     arena *memory = b->build->memory;
+
+    /* room */
     int n = b->count;
     d->count = n;
     d->controls = ARENA_ARRAY(memory, float, 3 * (size_t)n + 1);
@@ -426,6 +446,8 @@ static cutis_result controls_finish(dffd_builder *b, cutis_error *error)
     int *first = ARENA_ARRAY(b->temporary, int, n + 1), *joints = ARENA_ARRAY(b->temporary, int, 2 * n + 1);
     float *weights = ARENA_ARRAY(b->temporary, float, 2 * n + 1);
     if (memory->failed || b->temporary->failed) return error_memory(error, "control points");
+
+    /* a control point follows one or two joints */
     int at = 0;
     for (int i = 0; i < n; i++) {
         const control *c = &b->controls[i];
@@ -441,8 +463,11 @@ static cutis_result controls_finish(dffd_builder *b, cutis_error *error)
         }
     }
     first[n] = at;
+
+    /* the folds that it may be in: counted, then listed */
     for (int pass = 0; pass < 2; pass++) {
         int total = 0;
+
         for (int i = 0; i < n; i++) {
             d->side_first[i] = total;
             for (int h = 0; h < d->hinges.count && !b->controls[i].far; h++) {
@@ -471,8 +496,11 @@ static cutis_result sides_build(dffd_builder *b, cutis_error *error)
     const point_weights *weights = b->build->weights;
     d->point_side_first = ARENA_ARRAY(b->build->memory, int, d->point_count + 1);
     if (!d->point_side_first) return error_memory(error, "control points");
+
+    /* counted, then listed */
     for (int pass = 0; pass < 2; pass++) {
         int total = 0;
+
         for (int i = 0; i < d->point_count; i++) {
             d->point_side_first[i] = total;
             int first = weights->first[d->points[i]], count = weights->first[d->points[i] + 1] - first;
@@ -499,25 +527,33 @@ static cutis_result dffd_make(dffd_builder *b, const uint8_t *marks, cutis_error
     springs_dffd *d = b->dffd;
     cutis_result result = springs_hinges_build(bones, &d->hinges, b->build->memory, error);
     if (result) return result;
+
+    /* room */
     b->capacity = bones->count * (RING_LIMIT + 4) * (RING_POINTS + 2);
     b->areas = ARENA_ARRAY(b->temporary, float, m->point_count + 1);
     b->controls = ARENA_ARRAY(b->temporary, control, b->capacity + 8 * bones->joint_count + 1);
     diagram *diagrams = ARENA_ARRAY(b->temporary, diagram, bones->joint_count + 1);
     d->points = ARENA_ARRAY(b->build->memory, int, m->point_count + 1);
     if (b->temporary->failed || !d->points) return error_memory(error, "control points");
+
+    /* the points that it serves */
     for (int p = 0; p < m->point_count; p++)
         if (marks[p]) d->points[d->point_count++] = p;
     d->rest = ARENA_ARRAY(b->build->memory, float, 3 * (size_t)d->point_count + 1);
     if (!d->rest) return error_memory(error, "control points");
     for (int i = 0; i < d->point_count; i++) vec3_store(d->rest + 3 * i, vec3_load(m->positions + 3 * d->points[i]));
 
+    /* control points along the bones */
     mesh_point_areas(m, m->positions, b->areas);
     for (int i = 0; i < bones->count; i++) bone_controls(b, i);
+
+    /* coordinates of the points among those near each joint */
     int near_count = b->count;
     for (int j = 0; j < bones->joint_count && !result; j++) {
         if (bones->first[j] == bones->first[j + 1]) continue; /* it moves no point */
         result = diagram_build(b, j, near_count, &diagrams[j], error);
     }
+
     if (!result) result = coordinates_build(b, diagrams, error);
     if (!result) result = controls_finish(b, error);
     if (!result) result = sides_build(b, error);

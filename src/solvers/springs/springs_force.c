@@ -66,6 +66,7 @@ typedef struct edge_lanes {
 
 static inline edge_lanes edge_geometry(const float *x, const int *nodes)
 {
+    /* the edge */
     const vfloat tiny = v_set(1e-24f), one = v_set(1);
     edge_lanes g;
     vvec b = vv_gather(x, nodes), c = vv_gather(x, nodes + LANES), e = vv_sub(c, b);
@@ -178,17 +179,22 @@ static void skin_net(void *context, int begin, int end)
     springs_run *run = context;
     const springs_model *m = run->m;
     float worst = 0;
+
     for (int p = begin; p < end; p++) {
         vec3 u = vec3_sub(vec3_load(run->s.reference + NODE * p), vec3_load(run->at + NODE * p));
         float k = m->anchor[p], grown = MIN(vec3_length2(u) * m->depth[p], FIRMEST);
+
+        /* pushes, edges, and the anchor */
         f4 sum = f4_load(run->w.push + NODE * p);
         for (int i = m->incident_first[p]; i < m->incident_first[p + 1]; i++)
             sum = f4_add(sum, f4_load(run->w.edge_forces + m->incident[i]));
         float total[4];
         f4_store(total, sum);
+
         vec3 f = vec3_madd(vec3_load(total), u, k * (1 + grown));
         bool frozen = m->frozen[p];
         if (frozen) f = vec3_make(0, 0, 0);
+
         vec3_store(run->w.force + NODE * p, f);
         run->w.give[p] = frozen ? 0 : 1 / (m->diagonal[p] + k * (1 + 3 * grown));
         float net2 = vec3_length2(f) / (k * (m->diagonal[p] + k));
@@ -203,8 +209,11 @@ static void soft_net(void *context, int begin, int end)
     const springs_model *m = run->m;
     const springs_soft *soft = &m->soft;
     float inertia = 1 / (run->h * run->h), worst = 0;
+
     for (int i = begin; i < end; i++) {
         int node = soft->nodes[i];
+
+        /* inertia, springs and pushes */
         float k = soft->mass[i] * inertia;
         vec3 way = vec3_sub(vec3_load(run->w.inert + NODE * i), vec3_load(run->at + NODE * node));
         vec3 f = vec3_madd(vec3_load(run->w.push + NODE * node), way, k);
@@ -212,6 +221,7 @@ static void soft_net(void *context, int begin, int end)
             vec3 pull = vec3_load(run->w.spring_forces + 4 * (size_t)(soft->springs[j] >> 1));
             f = vec3_madd(f, pull, soft->springs[j] & 1 ? -1.0f : 1.0f);
         }
+
         if (run->held) f = vec3_make(0, 0, 0);
         vec3_store(run->w.force + NODE * node, f);
         run->w.give[node] = run->held ? 0 : 1 / (m->diagonal[node] + k);

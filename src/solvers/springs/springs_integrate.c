@@ -45,8 +45,11 @@ static void rk_combine(void *context, int begin, int end)
     const springs_scratch *w = &job->run->w;
     size_t floats = (size_t)job->run->m->node_count * NODE;
     double worst = 0;
+
     for (int node = begin; node < end; node++) {
         double error2 = 0;
+
+        /* the weighted slopes so far; at the end also the difference between the two orders */
         for (int c = 0; c < 3; c++) {
             size_t at = (size_t)node * NODE + (size_t)c;
             double step = 0, error = 0;
@@ -76,6 +79,8 @@ double springs_rk_step(springs_run *run, float *x, float t)
 {
     const springs_model *m = run->m;
     rk_job job = {.run = run, .x = x, .out = run->w.next, .t = t};
+
+    /* six slopes */
     run->at = x;
     for (int s = 0; s < 6; s++) {
         job.stage = s;
@@ -88,6 +93,8 @@ double springs_rk_step(springs_run *run, float *x, float t)
         if (s > 0) run->residual = before; /* that of the first stage counts */
         parallel_for(run->input->jobs, m->node_count, NODE_GRAIN, rk_slopes, &job);
     }
+
+    /* the fifth-order step, and its difference from the fourth */
     job.stage = 6;
     parallel_for(run->input->jobs, m->node_count, NODE_GRAIN, rk_combine, &job);
     double worst = 0;
@@ -128,10 +135,13 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
     const springs_model *m = run->m;
     const cutis_jobs *jobs = run->input->jobs;
     size_t bytes = (size_t)m->node_count * NODE * sizeof(float);
+
     memcpy(run->w.last, run->s.x, bytes);
     double best = 1e30;
     int since = 0;
     run->omega = 1;
+
+    /* a plain step, which contacts correct */
     for (int i = 0;; i++) {
         run->at = run->s.x;
         springs_net(run);
@@ -140,6 +150,7 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
         parallel_for(jobs, m->node_count, NODE_GRAIN, euler_step, run);
         if (run->contact_count > 0) moved = springs_contacts_correct(run, run->w.next);
         run->residual = MAX(run->residual, run->body_residual);
+
         bool met = run->residual < (double)m->tolerance && moved < m->tolerance;
         if (met || last) {
             /* With nothing left to balance the state stays as it is, to the bit. */
@@ -154,6 +165,8 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
             since = 0;
             best = run->residual;
         }
+
+        /* Chebyshev's factor, after some plain iterations */
         best = MIN(best, run->residual);
         float rho2 = m->spectral * m->spectral;
         run->omega = since < PLAIN_ITERATIONS    ? 1
@@ -168,9 +181,11 @@ static void rk_iterate(springs_run *run, cutis_step_stats *stats)
 {
     const springs_model *m = run->m;
     size_t bytes = (size_t)m->node_count * NODE * sizeof(float);
+
     float t = 1;
     double allowed = 0.3 * (double)m->tolerance;
     float moved = 0; /* by the contacts, after the last step */
+
     for (int i = 0;; i++) {
         double error = springs_rk_step(run, run->s.x, t);
         run->residual = MAX(run->residual, run->body_residual);
@@ -187,6 +202,8 @@ static void rk_iterate(springs_run *run, cutis_step_stats *stats)
             memcpy(run->s.x, run->w.next, bytes);
             if (run->contact_count > 0) moved = springs_contacts_correct(run, run->s.x);
         }
+
+        /* a step that the error allows */
         double grow = error > 0 ? 0.9 * sqrt(sqrt(limit / error)) : 4;
         t = CLAMP(t * (float)CLAMP(grow, 0.2, 4), RK_SHORTEST, run->contact_count > 0 ? RK_TOUCHING : RK_LONGEST);
     }

@@ -88,11 +88,15 @@ static void balls_pose(const springs_metaballs *m, const float *skin, float *pos
     for (int b = 0; b < m->ball_count; b++) {
         const ball *from = &m->balls[b];
         float *to = posed + (size_t)b * BALL_FLOATS;
+
+        /* balls of one joint follow each other */
         if (from->joint != joint) {
             joint = from->joint;
             if (skin) memcpy(motion.m, skin + 12 * joint, sizeof motion.m);
             mat34_inverse(motion, &inverse);
         }
+
+        /* the inverse map, by which the field is evaluated */
         mat3 back = {{inverse.m[0], inverse.m[1], inverse.m[2], inverse.m[4], inverse.m[5], inverse.m[6], inverse.m[8],
                       inverse.m[9], inverse.m[10]}};
         mat3 shape = mat3_multiply(from->shape, back);
@@ -115,6 +119,8 @@ static inline vfloat field_at(const springs_metaballs *m, int block, const float
     for (int e = m->entry_first[block]; e < m->entry_first[block + 1]; e++) {
         const ball_entry *entry = &m->entries[e];
         vfloat gate = v_load(entry->gates), g[3] = {zero, zero, zero};
+
+        /* the field of a joint's balls at all lanes */
         for (int b = entry->ball_begin; b < entry->ball_end; b++) {
             const float *s = posed + (size_t)b * BALL_FLOATS;
             vfloat u = (s[0] * x[0] + s[1] * x[1]) + (s[2] * x[2] - s[9]);
@@ -130,6 +136,7 @@ static inline vfloat field_at(const springs_metaballs *m, int block, const float
             g[1] = g[1] + ((s[1] * u + s[4] * v) + s[7] * w);
             g[2] = g[2] + ((s[2] * u + s[5] * v) + s[8] * w);
         }
+
         for (int a = 0; a < 3; a++) gradient[a] = gradient[a] + g[a];
         *steepness = *steepness + v_sqrt(dot(g, g));
     }
@@ -175,11 +182,15 @@ static void bone_fit(const solver_build *build, const springs_bones *bones, int 
 {
     const springs_bone *bone = &bones->bones[index];
     int count = bone_ball_count(bone);
+
+    /* ellipses of the limb at even places */
     float length = vec3_distance(bone->a, bone->b), spacing = length / (float)count, places[BALL_LIMIT];
     springs_section sections[BALL_LIMIT];
     for (int k = 0; k < count; k++) places[k] = ((float)k + 0.5f) * spacing;
     springs_bone_sections(build, bones, index, areas, places, count, MAX(1.2f * spacing, 0.7f * bone->radius),
                           sections);
+
+    /* a ball in each, as long as it is wide or as the places are apart */
     for (int k = 0; k < count; k++) {
         const springs_section *s = &sections[k];
         float reach = MAX(0.5f * (s->radii[0] + s->radii[1]), 1.2f * spacing);
@@ -238,12 +249,14 @@ static int points_order(const solver_build *build, const uint8_t *marks, int joi
 static cutis_result blocks_build(const solver_build *build, const springs_bones *bones, const uint8_t *marks,
                                  springs_metaballs *m, arena *temporary, cutis_error *error)
 {
+    /* points in the order of the joints that move them, in blocks */
     int joint_count = bones->joint_count;
     int *order = ARENA_ARRAY(temporary, int, build->mesh->point_count + 1);
     if (!order) return error_memory(error, "metaballs");
     int marked, count = points_order(build, marks, joint_count, order, &marked);
     m->block_count = LANE_BLOCKS(count);
     m->used_count = LANE_BLOCKS(marked);
+
     size_t places = (size_t)m->block_count * LANES;
     m->points = ARENA_ARRAY(build->memory, int, places + 1);
     m->levels = ARENA_ARRAY(build->memory, float, places + 1);
@@ -304,9 +317,12 @@ static cutis_result strengths_fit(const solver_build *build, springs_metaballs *
     float *posed = ARENA_ARRAY(temporary, float, (size_t)m->ball_count *BALL_FLOATS + 1);
     double *sums = ARENA_ARRAY(temporary, double, 2 * (size_t)m->ball_count + 1);
     if (temporary->failed) return error_memory(error, "metaballs");
+
     for (int round = 0; round <= FIT_ROUNDS; round++) {
         balls_pose(m, NULL, posed);
         memset(sums, 0, 2 * (size_t)m->ball_count * sizeof *sums);
+
+        /* the field at the surface, averaged over the points of each ball */
         for (int block = 0; block < m->block_count; block++) {
             float at[3][LANES];
             block_load(m, block, build->mesh->positions, at);
@@ -314,6 +330,7 @@ static cutis_result strengths_fit(const solver_build *build, springs_metaballs *
             vfloat gradient[3], steepness, value = field_at(m, block, posed, x, gradient, &steepness);
             v_store(m->levels + (size_t)block * LANES, level_of(value));
             v_store(m->trusts + (size_t)block * LANES, agreement(gradient, steepness, 0.8f, 0.97f));
+
             for (int lane = 0; lane < LANES; lane++) {
                 int p = m->points[block * LANES + lane];
                 for (int i = p >= 0 ? build->weights->first[p] : 0; p >= 0 && i < build->weights->first[p + 1]; i++) {
@@ -330,6 +347,8 @@ static cutis_result strengths_fit(const solver_build *build, springs_metaballs *
                 }
             }
         }
+
+        /* towards the field that is wanted */
         for (int b = 0; round < FIT_ROUNDS && b < m->ball_count; b++) {
             if (!(sums[2 * b] > 0)) continue;
             double ratio = surface_field * sums[2 * b] / sums[2 * b + 1];
@@ -347,8 +366,11 @@ static cutis_result sides_build(const solver_build *build, const springs_bones *
     int places = m->used_count * LANES;
     m->side_first = ARENA_ARRAY(build->memory, int, places + 1);
     if (!m->side_first) return error_memory(error, "metaballs");
+
+    /* counted, then listed */
     for (int pass = 0; pass < 2; pass++) {
         int total = 0;
+
         for (int i = 0; i < places; i++) {
             m->side_first[i] = total;
             int p = m->points[i] >= 0 ? m->points[i] : m->points[i / LANES * LANES], first = weights->first[p];
@@ -373,6 +395,8 @@ static cutis_result sides_build(const solver_build *build, const springs_bones *
 static cutis_result starts_build(const solver_build *build, springs_metaballs *m, arena *temporary, cutis_error *error)
 {
     const point_weights *weights = build->weights;
+
+    /* room */
     int places = m->used_count * LANES;
     size_t total = 0;
     for (int i = 0; i < places; i++) {
@@ -386,6 +410,7 @@ static cutis_result starts_build(const solver_build *build, springs_metaballs *m
     float *shares = ARENA_ARRAY(temporary, float, 2 * total + 1);
     if (temporary->failed) return error_memory(error, "metaballs");
 
+    /* at rest, and outwards against the gradient */
     balls_pose(m, NULL, posed);
     for (int block = 0; block < m->used_count; block++) {
         float at[3][LANES];
@@ -402,6 +427,8 @@ static cutis_result starts_build(const solver_build *build, springs_metaballs *m
             }
         }
     }
+
+    /* the weights of the points, twice */
     int at = 0;
     for (int i = 0; i < 2 * places; i++) {
         int place = i % places, p = m->points[place] >= 0 ? m->points[place] : m->points[place / LANES * LANES];
@@ -429,6 +456,8 @@ cutis_result springs_metaballs_build(const solver_build *build, const springs_bo
     arena temporary = arena_create(&build->allocator);
     float *areas = ARENA_ARRAY(&temporary, float, build->mesh->point_count + 1);
     cutis_result result = areas ? CUTIS_OK : error_memory(error, "metaballs");
+
+    /* balls of all bones */
     if (!result) {
         mesh_point_areas(build->mesh, build->mesh->positions, areas);
         for (int j = 0; j < bones->joint_count; j++) {
@@ -441,6 +470,7 @@ cutis_result springs_metaballs_build(const solver_build *build, const springs_bo
         joint_first[bones->joint_count] = m->ball_count;
         result = blocks_build(build, bones, marks, m, &temporary, error);
     }
+
     if (!result) result = strengths_fit(build, m, &temporary, error);
     if (!result) result = springs_hinges_build(bones, &m->hinges, build->memory, error);
     if (!result) result = sides_build(build, bones, m, error);
@@ -476,7 +506,9 @@ static void balls_block(void *context, int begin, int end)
 {
     const balls_job *job = context;
     const springs_metaballs *m = job->m;
+
     for (int block = begin; block < end; block++) {
+        /* starts, out of folds */
         float at[3][LANES], outer[3][LANES], frees[LANES];
         for (int lane = 0; lane < LANES; lane++) {
             size_t place = (size_t)block * LANES + (size_t)lane, other = place + (size_t)m->used_count * LANES;
@@ -490,6 +522,8 @@ static void balls_block(void *context, int begin, int end)
                                                  m->side_first[place + 1] - side, lifted);
             for (int a = 0; a < 3; a++) at[a][lane] = lifted[a];
         }
+
+        /* unit rays outwards */
         vfloat start[3], x[3], ray[3];
         for (int a = 0; a < 3; a++) {
             start[a] = x[a] = v_load(at[a]);
@@ -497,8 +531,11 @@ static void balls_block(void *context, int begin, int end)
         }
         vfloat inverse = 1 / v_max(v_sqrt(dot(ray, ray)), v_set(1e-30f));
         for (int a = 0; a < 3; a++) ray[a] = ray[a] * inverse;
+
         vfloat level = v_load(m->levels + (size_t)block * LANES), reach = v_load(m->reaches + (size_t)block * LANES);
         vfloat free = v_load(frees) * v_load(m->trusts + (size_t)block * LANES);
+
+        /* Newton's method along the ray */
         vfloat way = v_set(0);
         for (int step = 0; step < STEPS; step++) {
             vfloat g[3], steepness, value = field_at(m, block, job->posed, x, g, &steepness), phi = level_of(value);
@@ -516,6 +553,7 @@ static void balls_block(void *context, int begin, int end)
         vfloat share = way / v_max(reach * total_reach, v_set(1e-30f));
         way = way * free / v_sqrt(1 + share * share);
         way = v_select(v_less(way, v_set(0)), way * inward_share, way);
+
         for (int a = 0; a < 3; a++) v_store(at[a], start[a] + ray[a] * way);
         for (int lane = 0; lane < LANES; lane++) {
             int p = m->points[block * LANES + lane];

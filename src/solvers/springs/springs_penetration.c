@@ -86,9 +86,12 @@ static int crossings_count(const springs_prop *prop, const float *points, const 
 static void planes_measure(springs_run *run, const float *points)
 {
     const springs_model *m = run->m;
+
     for (int i = 0; i < m->colliders.count; i++) {
         int index = m->collider_index[i];
         if (m->prop_of[index] >= 0) continue;
+
+        /* where the plane is */
         const cutis_prop *source = m->character->props + index;
         vec3 place = {0, 0, 0}, normal = {0, 1, 0};
         if (source->joint >= 0) {
@@ -96,6 +99,8 @@ static void planes_measure(springs_run *run, const float *points)
             place = vec3_make(pose[3], pose[7], pose[11]);
             normal = vec3_normalize(vec3_make(pose[1], pose[5], pose[9]));
         }
+
+        /* the deepest point below it */
         place = vec3_scale(vec3_sub(place, vec3_load(m->centre)), 1 / m->size);
         float deepest = 0;
         for (int p = 0; p < m->point_count; p++)
@@ -108,13 +113,17 @@ void springs_penetration_measure(springs_run *run)
 {
     const springs_model *m = run->m;
     if (m->character->prop_count == 0) return;
+
+    /* the points as they are now */
     float *points = run->w.end;
     for (int p = 0; p < m->contact_count; p++) memcpy(points + 3 * p, run->s.x + NODE * p, 3 * sizeof(float));
     planes_measure(run, points);
+
     box skin = box_of(points, 0, m->point_count);
     bvh tree = m->tree;
     bool fitted = false;
     tree.nodes = run->w.nodes;
+
     for (int i = 0; i < m->prop_count; i++) {
         const springs_prop *prop = m->props + i;
         springs_report *report = run->s.reports + prop->index;

@@ -35,6 +35,7 @@ static void node_scale(const solver_build *build, const springs_model *m, spring
 /* Node numbers: soft surfaces, rigid surfaces, inner nodes. */
 static void nodes_assign(springs_model *m)
 {
+    /* surfaces */
     int at = m->point_count;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < m->prop_count; i++) {
@@ -47,6 +48,8 @@ static void nodes_assign(springs_model *m)
             else
                 m->rigid_points += prop->point_count;
         }
+
+    /* what lies inside */
     m->contact_count = at;
     for (int i = 0; i < m->prop_count; i++) {
         springs_prop *prop = m->props + i;
@@ -54,12 +57,14 @@ static void nodes_assign(springs_model *m)
         at += prop->inner_count;
         m->inner_count += prop->inner_count;
         if (!prop->soft) continue;
+
         for (int k = 0; k < prop->point_count + prop->inner_count; k++)
             m->soft.nodes[prop->first_soft + k] =
                 k < prop->point_count ? prop->first + k : prop->first_inner + k - prop->point_count;
         for (int k = 2 * prop->first_spring; k < 2 * (prop->first_spring + prop->spring_count); k++)
             m->soft.ends[k] = m->soft.nodes[prop->first_soft + m->soft.ends[k]];
     }
+
     m->node_count = at;
 }
 
@@ -84,15 +89,20 @@ static cutis_result soft_finish(springs_model *m, arena *memory, arena *scratch,
 
 static cutis_result mesh_join(const solver_build *build, springs_model *m, arena *scratch, cutis_error *error)
 {
+    /* room */
     const mesh *skin = build->mesh;
     int triangles = skin->triangle_count;
     for (int i = 0; i < m->prop_count; i++) triangles += m->props[i].triangle_count;
     float *positions = ARENA_ARRAY(scratch, float, 3 * (size_t)m->contact_count + 3);
     int *corners = ARENA_ARRAY(scratch, int, 3 * (size_t)triangles + 3);
     if (scratch->failed) return error_memory(error, "the contact mesh");
+
+    /* the skin */
     for (int p = 0; p < m->point_count; p++)
         for (int k = 0; k < 3; k++) positions[3 * p + k] = (skin->positions[3 * p + k] - m->centre[k]) / m->size;
     memcpy(corners, skin->triangles, 3 * (size_t)skin->triangle_count * sizeof *corners);
+
+    /* props, far from each other at rest */
     int used = 3 * skin->triangle_count;
     for (int i = 0; i < m->prop_count; i++) {
         const springs_prop *prop = m->props + i;
@@ -101,6 +111,7 @@ static cutis_result mesh_join(const solver_build *build, springs_model *m, arena
             vec3_store(positions + 3 * (prop->first + p), vec3_add(away, vec3_load(prop->rest + 3 * p)));
         for (int k = 0; k < 3 * prop->triangle_count; k++) corners[used++] = prop->first + prop->triangles[k];
     }
+
     cutis_result result = mesh_build(&m->mesh, m->contact_count, positions, triangles, corners, build->memory, error);
     if (result != CUTIS_OK) return result;
     return contact_surface_build(&m->surface, &m->mesh, build->memory, &build->allocator, error);
@@ -127,6 +138,7 @@ static cutis_result trees_build(springs_model *m, arena *memory, cutis_error *er
         if (result) return result;
         m->prop_nodes = MAX(m->prop_nodes, prop->tree.node_count);
     }
+
     double sum = 0;
     const mesh *skin = m->skin;
     for (int e = 0; e < skin->edge_count; e++)
@@ -186,6 +198,8 @@ cutis_result springs_props_build(const solver_build *build, springs_model *m, cu
         m->owner = ARENA_ARRAY(memory, int, m->contact_count + 1);
         if (memory->failed) result = error_memory(error, "the props");
     }
+
+    /* which prop a node belongs to */
     if (result == CUTIS_OK) {
         for (int p = 0; p < m->contact_count; p++) m->owner[p] = -1;
         for (int i = 0; i < m->prop_count; i++)
@@ -255,10 +269,13 @@ static springs_body body_place(const springs_model *m, const springs_prop *prop,
 void springs_props_reset(springs_run *run, const float *joints)
 {
     const springs_model *m = run->m;
+
     for (int i = 0; i < m->prop_count; i++) {
         const springs_prop *prop = m->props + i;
         springs_body *body = run->s.bodies + i;
         *body = body_place(m, prop, prop->fixed ? run->input->joints : joints);
+
+        /* its nodes, and the lowest of them */
         float lowest = 1e30f;
         for (int k = 0; k < prop->point_count + prop->inner_count; k++) {
             int node = k < prop->point_count ? prop->first + k : prop->first_inner + k - prop->point_count;
@@ -266,6 +283,8 @@ void springs_props_reset(springs_run *run, const float *joints)
             vec3_store(run->s.x + NODE * node, p);
             lowest = MIN(lowest, p.y);
         }
+
+        /* where it stands */
         springs_report *report = run->s.reports + prop->index;
         report->stand[0] = body->centre[0];
         report->stand[1] = lowest;
@@ -299,13 +318,18 @@ void springs_bodies_predict(springs_run *run)
 {
     const springs_model *m = run->m;
     float h = run->h;
+
     vec3 fall = vec3_scale(springs_fall(run), h);
     for (int i = 0; i < m->prop_count; i++) {
         const springs_prop *prop = m->props + i;
         if (prop->soft) continue;
+
+        /* where it was */
         springs_body *next = run->w.predicted + i;
         *next = run->s.bodies[i];
         run->w.inertia[i] = (mat3){{0}};
+
+        /* where inertia takes it, or its joint */
         bool still = run->held || prop->fixed;
         if (prop->fixed) *next = body_place(m, prop, run->input->joints);
         if (!still) {
@@ -315,6 +339,8 @@ void springs_bodies_predict(springs_run *run)
             rotation_store(next, quat_multiply(turn_quat(vec3_scale(vec3_load(next->spin), h)), body_rotation(next)));
             run->w.inertia[i] = inertia_turned(prop, body_rotation(next), h * h);
         }
+
+        /* how easily contacts move it, and its surface */
         run->w.motions[i] = (springs_motion){.give = still ? 0 : h * h / prop->mass, .give_turn = run->w.inertia[i]};
         for (int p = 0; p < prop->point_count; p++)
             vec3_store(run->s.x + NODE * (prop->first + p), springs_body_point(next, prop->rest + 3 * p));
@@ -327,11 +353,13 @@ void springs_props_predict(springs_run *run)
     float h = run->h;
     vec3 fall = vec3_scale(springs_fall(run), h);
     springs_bodies_predict(run);
+
     for (int k = 0; k < m->prop_count; k++) {
         const springs_prop *prop = m->props + k;
         bool touching = run->s.bodies[k].touching != 0;
         for (int i = prop->first_soft; prop->soft && i < prop->first_soft + prop->point_count + prop->inner_count;
              i++) {
+            /* where inertia takes the node, without and with its weight */
             float *x = run->s.x + NODE * m->soft.nodes[i];
             vec3 velocity = vec3_make(0, 0, 0);
             if (!run->held) velocity = vec3_add(vec3_load(run->s.velocity + NODE * i), springs_blow(run, x));
@@ -351,6 +379,8 @@ static void body_fit(springs_run *run, int index)
     const springs_prop *prop = run->m->props + index;
     springs_body *body = run->s.bodies + index;
     const springs_soft *soft = &run->m->soft;
+
+    /* the centre of mass */
     double centre[3] = {0}, total = 0;
     int nodes = prop->point_count + prop->inner_count;
     for (int k = 0; k < nodes; k++) {
@@ -360,6 +390,8 @@ static void body_fit(springs_run *run, int index)
         total += mass;
     }
     for (int c = 0; c < 3; c++) body->centre[c] = (float)(centre[c] / total);
+
+    /* the polar part of its covariance with the rest shape */
     mat3 a = {{0}};
     for (int k = 0; k < nodes; k++) {
         float mass = soft->mass[prop->first_soft + k] / (float)total;
@@ -383,6 +415,8 @@ void springs_props_finish(springs_run *run)
         springs_body *body = run->s.bodies + i;
         if (prop->fixed) *body = run->w.predicted[i];
         if (prop->soft || prop->fixed || run->held) continue;
+
+        /* where contacts leave it */
         springs_body next = run->w.predicted[i];
         const springs_motion *motion = run->w.motions + i;
         vec3_store(next.centre, vec3_add(vec3_load(next.centre), motion->shift));
@@ -396,6 +430,7 @@ void springs_props_finish(springs_run *run)
         float sine = vec3_length(axis);
         double angle = 2 * det_atan2((double)sine, (double)(sign * way.w));
         vec3 spin = sine > 0 ? vec3_scale(axis, (float)angle / sine * inverse * keep) : axis;
+
         float speed = vec3_length(velocity), rate = vec3_length(spin);
         if (speed > SPEED_LIMIT) velocity = vec3_scale(velocity, SPEED_LIMIT / speed);
         if (rate > SPIN_LIMIT) spin = vec3_scale(spin, SPIN_LIMIT / rate);
@@ -409,6 +444,7 @@ void springs_props_finish(springs_run *run)
             memset(next.velocity, 0, sizeof next.velocity);
             memset(next.spin, 0, sizeof next.spin);
         }
+
         *body = next;
         for (int p = 0; p < prop->point_count; p++)
             vec3_store(run->s.x + NODE * (prop->first + p), springs_body_point(body, prop->rest + 3 * p));

@@ -39,6 +39,7 @@ static cutis_result mix_build(const solver_build *build, const springs_shape *sh
     const point_weights *weights = build->weights;
     float *mix = ARENA_ARRAY(build->memory, float, (size_t)r->point_count *SPRINGS_SHAPE_COUNT);
     if (!mix) return error_memory(error, "a reference shape");
+
     for (int p = 0; p < r->point_count; p++) {
         float *own = mix + (size_t)p * SPRINGS_SHAPE_COUNT;
         for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
@@ -50,6 +51,7 @@ static cutis_result mix_build(const solver_build *build, const springs_shape *sh
         /* A point that no bone moves is at rest in every shape. */
         if (weights->first[p] == weights->first[p + 1]) own[SPRINGS_SHAPE_LBS] = 1;
     }
+
     int kinds = 0;
     for (int s = 0; s < SPRINGS_SHAPE_COUNT; s++) kinds += r->used[s];
     if (kinds == 0) r->used[SPRINGS_SHAPE_LBS] = true;
@@ -72,6 +74,7 @@ static cutis_result shapes_build(const solver_build *build, springs_reference_pa
     cutis_result result = CUTIS_OK;
     uint8_t *marks = ARENA_ARRAY(temporary, uint8_t, r->point_count + 1);
     if (!marks) return error_memory(error, "a reference shape");
+
     if (!r->used[SPRINGS_SHAPE_METABALLS])
         r->metaballs = NULL;
     else if (!r->metaballs) {
@@ -93,18 +96,20 @@ static cutis_result shapes_build(const solver_build *build, springs_reference_pa
 static void choice_tell(const solver_build *build, int parameter, const springs_bones *bones,
                         const springs_shape *chosen)
 {
+    /* count, and name the first few that skinning serves */
     const cutis_character *c = build->character;
-    int counts[SPRINGS_SHAPE_COUNT] = {0}, total = 0;
+    int counts[SPRINGS_SHAPE_COUNT] = {0};
     char names[128] = "";
     size_t used = 0;
     for (int j = 0; j < c->joint_count; j++) {
         if (bones->first[j] == bones->first[j + 1] || bone_shape(build, j, parameter) != SPRINGS_SHAPE_AUTO) continue;
         counts[chosen[j]]++;
-        total++;
         if (chosen[j] != SPRINGS_SHAPE_LBS || counts[SPRINGS_SHAPE_LBS] > 3 || !c->joints[j].name) continue;
         int length = snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", c->joints[j].name);
         if (length > 0) used = MIN(used + (size_t)length, sizeof names - 1);
     }
+
+    /* say so */
     if (counts[SPRINGS_SHAPE_LBS] == 0) {
         kit_note(build, "reference shape: metaballs at %d bones, dffd at %d", counts[SPRINGS_SHAPE_METABALLS],
                  counts[SPRINGS_SHAPE_DFFD]);
@@ -133,6 +138,7 @@ static cutis_result choice_make(const solver_build *build, springs_reference_par
 {
     const point_weights *weights = build->weights;
     int joint_count = build->character->joint_count;
+
     arena temporary = arena_create(&build->allocator);
     uint8_t *marks = ARENA_ARRAY(&temporary, uint8_t, r->point_count + 1);
     int *hands = ARENA_ARRAY(&temporary, int, joint_count + 1);
@@ -157,6 +163,8 @@ static cutis_result choice_make(const solver_build *build, springs_reference_par
         }
         if (any) result = springs_dffd_build(build, parameters, bones, marks, &r->dffd, error);
     }
+
+    /* the choice, where none was made */
     if (!result)
         result =
             springs_shapes_choose(build, &r->skin, r->parents, r->metaballs, r->dffd, hands, &temporary, chosen, error);
@@ -175,12 +183,15 @@ static cutis_result reference_make(const solver_build *build, springs_reference_
     springs_bones bones = {0};
     springs_shape *shapes = ARENA_ARRAY(temporary, springs_shape, joint_count + 1);
     if (!shapes) return error_memory(error, "a reference shape");
+
+    /* what is asked for at each joint */
     bool choose = false, fitted = false;
     for (int j = 0; j < joint_count; j++) {
         shapes[j] = bone_shape(build, j, parameters.reference);
         choose = choose || shapes[j] == SPRINGS_SHAPE_AUTO;
         fitted = fitted || shapes[j] >= SPRINGS_SHAPE_METABALLS;
     }
+
     cutis_result result = CUTIS_OK;
     if (fitted) result = springs_bones_build(build, &bones, temporary, error);
     if (!result && choose) result = choice_make(build, parameters, &bones, r, shapes, error);
@@ -194,13 +205,17 @@ cutis_result springs_reference_build(const solver_build *build, springs_referenc
 {
     springs_reference *r = ARENA_ARRAY(build->memory, springs_reference, 1);
     if (!r) return error_memory(error, "a reference shape");
+
     r->parents = ARENA_ARRAY(build->memory, int, build->character->joint_count + 1);
     if (!r->parents) return error_memory(error, "a reference shape");
     for (int j = 0; j < build->character->joint_count; j++) r->parents[j] = build->character->joints[j].parent;
     r->point_count = build->mesh->point_count;
+
+    /* skinning, which every other shape starts from */
     cutis_result result =
         skinning_build(&r->skin, r->point_count, build->mesh->positions, build->weights->first, build->weights->joints,
                        build->weights->weights, build->character->joint_count, build->memory, error);
+
     if (!result) {
         arena temporary = arena_create(&build->allocator);
         result = reference_make(build, parameters, r, &temporary, error);
@@ -237,6 +252,7 @@ typedef struct mix_job {
 static void mix_block(void *context, int begin, int end)
 {
     const mix_job *job = context;
+
     for (int p = begin; p < end; p++) {
         const float *mix = job->reference->mix + (size_t)p * SPRINGS_SHAPE_COUNT;
         vec3 sum = {0, 0, 0};
@@ -259,16 +275,20 @@ static void mix_block(void *context, int begin, int end)
 void springs_reference_evaluate(const springs_reference *r, const float *skin, float *turns, void *scratch,
                                 const cutis_jobs *jobs, float *points)
 {
+    /* buffers: one a shape where several are mixed */
     springs_pose pose = {skin, r->parents, turns};
     float *work = scratch;
     float *buffers = work + skin_floats(r);
     float *rest = buffers + (r->mixed ? SPRINGS_SHAPE_COUNT * point_floats(r) : 0);
     mix_job job = {.reference = r, .points = points};
+
     float *shapes[SPRINGS_SHAPE_COUNT];
     for (int s = 0; s < SPRINGS_SHAPE_COUNT; s++) {
         shapes[s] = r->mixed ? buffers + (size_t)s * point_floats(r) : points;
         if (r->used[s]) job.shapes[s] = shapes[s];
     }
+
+    /* skinning */
     if (r->used[SPRINGS_SHAPE_LBS]) skinning_linear(&r->skin, skin, work, jobs, shapes[SPRINGS_SHAPE_LBS]);
     if (r->used[SPRINGS_SHAPE_DQS]) springs_dual(&r->skin, &pose, work, jobs, shapes[SPRINGS_SHAPE_DQS]);
 

@@ -106,6 +106,7 @@ static void cap_close(const cap *c, const double normal[3], polyhedron *p)
     if (c->count < 3 || p->face_count == FACE_LIMIT) return;
     double middle[3] = {0, 0, 0}, u[3], v[3], angles[FACE_LIMIT];
     int order[FACE_LIMIT];
+
     for (int i = 0; i < c->count; i++)
         for (int a = 0; a < 3; a++) middle[a] += c->corners[i].x[a] / c->count;
 
@@ -120,6 +121,8 @@ static void cap_close(const cap *c, const double normal[3], polyhedron *p)
     v[1] = normal[2] * u[0] - normal[0] * u[2];
     v[2] = normal[0] * u[1] - normal[1] * u[0];
     double u_length = sqrt(dot3(u, u)), v_length = sqrt(dot3(v, v));
+
+    /* by angle */
     for (int i = 0; i < c->count; i++) {
         const double *x = c->corners[i].x, d[3] = {x[0] - middle[0], x[1] - middle[1], x[2] - middle[2]};
         double angle = pseudo_angle(dot3(d, u) / u_length, dot3(d, v) / v_length);
@@ -131,6 +134,7 @@ static void cap_close(const cap *c, const double normal[3], polyhedron *p)
         angles[at] = angle;
         order[at] = i;
     }
+
     int face = p->face_count++;
     p->corner_counts[face] = MIN(c->count, CORNER_LIMIT);
     for (int i = 0; i < p->corner_counts[face]; i++) p->corners[face][i] = c->corners[order[i]];
@@ -151,13 +155,16 @@ static bool polyhedron_clip(const polyhedron *in, const double normal[3], double
             cuts = dot3(normal, in->corners[f][k].x) > offset + slack;
     if (!cuts) return false;
 
+    /* each face, and the edge of the cut */
     cap edge = {.count = 0};
     out->face_count = 0;
+
     for (int f = 0; f < in->face_count; f++) {
         int count = in->corner_counts[f], kept = 0;
         corner *to = out->corners[out->face_count];
         const corner *from = &in->corners[f][count - 1];
         double from_side = dot3(normal, from->x) - offset;
+
         for (int k = 0; k < count; k++) {
             const corner *at = &in->corners[f][k];
             double side = dot3(normal, at->x) - offset;
@@ -168,6 +175,7 @@ static bool polyhedron_clip(const polyhedron *in, const double normal[3], double
                 if (kept < CORNER_LIMIT) to[kept++] = c;
                 cap_corner(&edge, &c, 2 * tolerance);
             }
+
             if (side <= slack && kept < CORNER_LIMIT) to[kept++] = *at;
             if (fabs(side) <= slack) cap_corner(&edge, at, 2 * tolerance);
             from = at;
@@ -187,14 +195,18 @@ static double polyhedron_volume(const polyhedron *p)
 {
     double middle[3] = {0, 0, 0}, volume = 0;
     int count = 0;
+
+    /* the middle of all corners */
     for (int f = 0; f < p->face_count; f++) {
         for (int k = 0; k < p->corner_counts[f]; k++, count++)
             for (int a = 0; a < 3; a++) middle[a] += p->corners[f][k].x[a];
     }
     if (count == 0) return 0;
     for (int a = 0; a < 3; a++) middle[a] /= count;
+
     for (int f = 0; f < p->face_count; f++) {
         double six = 0, first[3], b[3], c[3];
+
         for (int a = 0; a < 3; a++) first[a] = p->corners[f][0].x[a] - middle[a];
         for (int k = 1; k + 1 < p->corner_counts[f]; k++) {
             for (int a = 0; a < 3; a++) {
@@ -238,6 +250,7 @@ static void sites_sort(sibson_work *w, int count)
 
 bool sibson_coordinates(int count, const float *sites, vec3 point, sibson_work *w, double *shares)
 {
+    /* offsets from the point, nearest first */
     double extent = 0;
     memset(shares, 0, (size_t)count * sizeof *shares);
     for (int i = 0; i < count; i++) {
@@ -248,9 +261,12 @@ bool sibson_coordinates(int count, const float *sites, vec3 point, sibson_work *
         w->order[i] = i;
         extent = MAX(extent, w->squares[i]);
     }
+
     extent = sqrt(extent);
     if (count == 0 || !(extent > 0)) return false;
     sites_sort(w, count);
+
+    /* on a site */
     double nearest = w->squares[w->order[0]], tolerance = 1e-10 * extent;
     if (nearest <= 1e-14 * extent * extent) {
         shares[w->order[0]] = 1;
@@ -295,6 +311,7 @@ bool sibson_coordinates(int count, const float *sites, vec3 point, sibson_work *
         shares[w->neighbours[n]] = volume;
         total += volume;
     }
+
     if (!(total > 0)) return false;
     for (int n = 0; n < neighbour_count; n++) shares[w->neighbours[n]] /= total;
     return true;

@@ -50,6 +50,8 @@ static vec3 shape_bend(const springs_prop *prop, vec3 u)
 static cutis_result lattice_build(const springs_prop *prop, float spacing, shape *s, arena *memory, cutis_error *error)
 {
     const float *size = prop->source->size;
+
+    /* cells along each axis */
     for (int k = 0; k < 3; k++) {
         float half = prop->source->shape == CUTIS_PROP_BOX ? size[k] : size[0];
         if (prop->source->shape == CUTIS_PROP_CAPSULE && k == 1) half += size[1];
@@ -58,6 +60,8 @@ static cutis_result lattice_build(const springs_prop *prop, float spacing, shape
         /* A capsule's middle is a row of its own. */
         if (prop->source->shape != CUTIS_PROP_BOX) s->cells[k] = MAX(s->cells[k] + s->cells[k] % 2, 6);
     }
+
+    /* room */
     const int *c = s->cells;
     int total = (c[0] + 1) * (c[1] + 1) * (c[2] + 1);
     s->lattice = ARENA_ARRAY(memory, int, total);
@@ -82,6 +86,8 @@ static cutis_result lattice_build(const springs_prop *prop, float spacing, shape
         if (pass == 0) s->point_count = node;
     }
     s->inner_count = node - s->point_count;
+
+    /* two triangles a cell of each side */
     int t = 0;
     for (int axis = 0; axis < 3; axis++)
         for (int side = 0; side < 2; side++)
@@ -136,6 +142,7 @@ static cutis_result filled_build(const solver_build *build, springs_prop *prop, 
 
     /* a rigid prop needs no more */
     if (!prop->soft || s->triangle_count == 0) return CUTIS_OK;
+
     bvh tree;
     cutis_result result = bvh_build(&tree, s->triangle_count, s->triangles, s->nodes, memory, error);
     if (result != CUTIS_OK) return result;
@@ -163,14 +170,18 @@ static cutis_result filled_build(const solver_build *build, springs_prop *prop, 
 static double volume_moments(const shape *s, double centre[3], double second[9])
 {
     double volume = 0;
+
     for (int t = 0; t < s->triangle_count; t++) {
         double p[3][3];
         for (int k = 0; k < 3; k++)
             for (int c = 0; c < 3; c++) p[k][c] = (double)s->nodes[3 * s->triangles[3 * t + k] + c];
+
+        /* six times the volume of the tetrahedron */
         double six = p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) +
                      p[0][1] * (p[1][2] * p[2][0] - p[1][0] * p[2][2]) +
                      p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0]);
         volume += six / 6;
+
         for (int i = 0; i < 3; i++) {
             double sum = p[0][i] + p[1][i] + p[2][i];
             centre[i] += six / 24 * sum;
@@ -202,6 +213,7 @@ static mat3 inertia_inverse(const double a[9])
 static cutis_result masses_find(const springs_model *m, springs_prop *prop, shape *s, double *volume,
                                 cutis_error *error)
 {
+    /* mass: as given, or that of water */
     double centre[3] = {0}, second[9] = {0}, inertia[9];
     *volume = volume_moments(s, centre, second);
     bool solid = *volume > 1e-12;
@@ -214,6 +226,8 @@ static cutis_result masses_find(const springs_model *m, springs_prop *prop, shap
                          prop->source->name);
     if (!(mass > 0)) mass = solid ? 1000 * *volume * cubic : 1;
     prop->mass = (float)(mass * (double)m->metres);
+
+    /* centre and second moments: of the volume, or of the points */
     if (solid) {
         for (int k = 0; k < 3; k++) centre[k] /= *volume;
         for (int i = 0; i < 9; i++) second[i] = second[i] / *volume - centre[i / 3] * centre[i % 3];
@@ -225,10 +239,13 @@ static cutis_result masses_find(const springs_model *m, springs_prop *prop, shap
                 second[i] += ((double)s->nodes[3 * p + i / 3] - centre[i / 3]) *
                              ((double)s->nodes[3 * p + i % 3] - centre[i % 3]) / s->point_count;
     }
+
+    /* inertia, and nodes from the centre */
     double trace = second[0] + second[4] + second[8];
     for (int i = 0; i < 9; i++) inertia[i] = (double)prop->mass * ((i % 4 == 0 ? trace : 0) - second[i]);
     prop->inertia = inertia_inverse(inertia);
     prop->centre = vec3_make((float)centre[0], (float)centre[1], (float)centre[2]);
+
     for (int i = 0; i < s->point_count + s->inner_count; i++) {
         vec3 p = vec3_sub(vec3_load(s->nodes + 3 * i), prop->centre);
         vec3_store(s->nodes + 3 * i, p);
@@ -272,6 +289,8 @@ static int nearest_find(const shape *s, int node, int first, int count, int limi
     for (int i = first; i < first + count; i++) {
         if (i == node) continue;
         float d = vec3_length2(vec3_sub(vec3_load(s->nodes + 3 * i), vec3_load(s->nodes + 3 * node)));
+
+        /* insertion by distance */
         int at = known;
         if (known == limit && d >= distances[known - 1]) continue;
         if (known == limit) at--;
@@ -289,6 +308,8 @@ static int nearest_find(const shape *s, int node, int first, int count, int limi
 static void filled_springs(const shape *s, spring_list *list)
 {
     int found[LINKS];
+
+    /* edges of the surface */
     for (int t = 0; t < s->triangle_count; t++)
         for (int k = 0; k < 3; k++) {
             int a = s->triangles[3 * t + k], b = s->triangles[3 * t + (k + 1) % 3];
@@ -298,6 +319,7 @@ static void filled_springs(const shape *s, spring_list *list)
     /* A body too thin for inner nodes is tied together across. */
     int first = s->inner_count >= 4 ? s->point_count : 0;
     int count = s->inner_count >= 4 ? s->inner_count : s->point_count;
+
     for (int i = 0; i < s->point_count + s->inner_count; i++) {
         int links = nearest_find(s, i, first, count, LINKS, found);
         for (int k = 0; k < links; k++) {
@@ -317,6 +339,8 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
 {
     springs_soft *soft = &m->soft;
     int nodes = s->point_count + s->inner_count;
+
+    /* its springs */
     spring_list list = {.capacity = s->lattice ? 13 * nodes : 3 * s->triangle_count + LINKS * nodes};
     arena scratch = arena_create(&build->allocator);
     list.ends = ARENA_ARRAY(&scratch, int, 2 * (size_t)list.capacity + 2);
@@ -347,6 +371,8 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
         memcpy(own, soft->nodes, (size_t)soft->node_count * sizeof *own);
         memcpy(mass, soft->mass, (size_t)soft->node_count * sizeof *mass);
     }
+
+    /* lengths at rest */
     double length = 0;
     for (int i = 0; i < list.count; i++) {
         const int *e = list.ends + 2 * i;
@@ -365,9 +391,12 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
         /* Local numbers now; nodes when all props are placed. */
         for (int k = 0; k < 2; k++) ends[2 * at + k] = list.ends[2 * i + k];
     }
+
+    /* nodes at the surface count half */
     double weights = 0.5 * s->point_count + s->inner_count;
     for (int i = 0; i < nodes; i++)
         mass[soft->node_count + i] = (float)((double)prop->mass * (i < s->point_count ? 0.5 : 1) / weights);
+
     prop->first_spring = soft->spring_count;
     prop->spring_count = list.count;
     prop->first_soft = soft->node_count;

@@ -15,6 +15,7 @@ static springs_state state_view(const springs_model *m, void *memory, size_t *si
     springs_state s;
     kit_block block = {.memory = memory};
     size_t nodes = (size_t)m->node_count * NODE;
+
     s.header = KIT_CARVE(&block, int, HEADER_COUNT);
     s.x = KIT_CARVE(&block, float, nodes);
     s.reference = KIT_CARVE(&block, float, (size_t)m->point_count *NODE);
@@ -163,8 +164,13 @@ bool springs_output(const void *data, const void *state, int index, cutis_output
     const springs_model *m = data;
     springs_state s = state_view(m, (void *)state, NULL);
     (void)index;
-    *output = (cutis_output){
-        .domain = CUTIS_DOMAIN_VERTEX, .count = m->character->vertex_count, .components = 3, .values = s.touch};
+    *output = (cutis_output)
+    {
+        .domain = CUTIS_DOMAIN_VERTEX;
+        .count = m->character->vertex_count;
+        .components = 3;
+        .values = s.touch
+    };
     return true;
 }
 
@@ -173,23 +179,31 @@ void springs_prop_get(const void *data, const void *state, int index, cutis_prop
     const springs_model *m = data;
     springs_state s = state_view(m, (void *)state, NULL);
     const springs_report *report = s.reports + index;
+
+    /* what acts on it */
     for (int c = 0; c < 3; c++) prop->force[c] = report->force[c];
     prop->penetration = report->penetration * m->size;
     prop->crossings = report->crossings;
     prop->bone = report->bone_depth > 0 ? report->bone : -1;
     prop->bone_depth = report->bone_depth * m->size;
+
+    /* where it is */
     if (m->prop_of[index] < 0) return;
     const springs_prop *own = m->props + m->prop_of[index];
     if (own->fixed) return;
+
     const springs_body *body = s.bodies + m->prop_of[index];
     quat q = {body->rotation[0], body->rotation[1], body->rotation[2], body->rotation[3]};
     mat3 r = quat_matrix(q);
     vec3 origin = vec3_sub(vec3_load(body->centre), quat_rotate(q, own->centre));
     origin = vec3_madd(vec3_load(m->centre), origin, m->size);
+
     for (int row = 0; row < 3; row++) {
         for (int k = 0; k < 3; k++) prop->transform[4 * row + k] = r.m[3 * row + k] * own->scale[k] * m->size;
         prop->transform[4 * row + 3] = (&origin.x)[row];
     }
+
+    /* its shape */
     if (!own->soft) return;
     prop->vertex_count = own->vertex_count;
     prop->triangle_count = own->shown_count;

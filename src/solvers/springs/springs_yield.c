@@ -55,6 +55,7 @@ static void regions_release(springs_run *run)
     int *queue = run->w.queue, count = 0;
     float *left = run->w.end; /* how far the release still spreads */
     for (int p = 0; p < m->point_count; p++) left[p] = -1;
+
     for (int i = 0; i < run->contact_count; i++) {
         const springs_contact *c = run->w.contacts + i;
         float limit;
