@@ -56,8 +56,11 @@ static int check_paths(const cli_arguments *arguments, const cutis_bake_def *def
 /* The exit code of a bake that came to its end. */
 static int judge(const cutis_bake_result *result)
 {
+    /* an interruption that left a result */
     int status = result->interrupted ? CLI_INTERRUPTED : CLI_OK;
     if (result->interrupted) fprintf(stderr, "cutis: interrupted: %d frames were written\n", result->frame_count);
+
+    /* bounds and verdict */
     if (result->failed_checks) {
         quality_print_failures(result->checks, result->check_count);
         if (status == CLI_OK) status = CLI_CHECK;
@@ -66,6 +69,8 @@ static int judge(const cutis_bake_result *result)
         fprintf(stderr, "cutis: check failed: the verdict is %s\n", result->verdict.text);
         if (status == CLI_OK) status = CLI_CHECK;
     }
+
+    /* the seam of a loop */
     if (result->has_loop && !result->loop.closed) {
         fprintf(stderr,
                 "cutis: check failed: the loop does not close: its seam is %.2g %% of the size (at most %g %%) and "
@@ -115,16 +120,21 @@ static int targets_parse(const cli_arguments *arguments, cutis_bake_def *def)
 static int force_setting(const cli_arguments *arguments, const cutis_setting *s, cutis_bake_def *def,
                          cutis_bake_blow *blows, bool *known)
 {
+    /* which of them */
     double n[8];
     bool acceleration = strcmp(s->key, "acceleration") == 0, wind = strcmp(s->key, "wind") == 0;
     *known = acceleration || wind || strcmp(s->key, "blow") == 0;
     if (!*known) return CLI_OK;
+
+    /* a steady one */
     if (acceleration || wind) {
         if (!cli_parse_numbers(s->value, ',', 3, n))
             return cli_usage_error(arguments, "--set %s takes X,Y,Z, not '%s'", s->key, s->value);
         for (int k = 0; k < 3; k++) (wind ? def->wind : def->acceleration)[k] = (float)n[k];
         return CLI_OK;
     }
+
+    /* a blow, which may be given several times */
     if (!cli_parse_numbers(s->value, ',', 8, n))
         return cli_usage_error(arguments, "--set blow takes TIME,X,Y,Z,RADIUS,VX,VY,VZ, not '%s'", s->value);
     cutis_bake_blow *blow = &blows[def->blow_count++];
@@ -145,18 +155,24 @@ static int bake_settings(const cli_arguments *arguments, cutis_setting *settings
         double low, high;
         double *value;
     } own[] = {{"substep", 0.0005, 0.05, &def->substep}, {"example_time", 0.01, 1000, &def->example_seconds}};
+
     int kept = 0;
     for (int i = 0; i < def->setting_count; i++) {
         int k = 0;
         bool known;
+
+        /* what acts on flesh */
         int status = force_setting(arguments, &settings[i], def, blows, &known);
         if (status != CLI_OK) return status;
         if (known) continue;
+
+        /* numbers of the bake; all else is the solver's */
         while (k < CLI_COUNT(own) && strcmp(settings[i].key, own[k].key) != 0) k++;
         if (k == CLI_COUNT(own)) {
             settings[kept++] = settings[i];
             continue;
         }
+
         if (!cli_parse_numbers(settings[i].value, ',', 1, own[k].value) || *own[k].value < own[k].low ||
             *own[k].value > own[k].high)
             return cli_usage_error(arguments, "--set %s must lie in %g to %g seconds, not '%s'", own[k].key, own[k].low,
@@ -214,16 +230,20 @@ static int run(const cli_arguments *arguments)
     if (status == CLI_OK) status = targets_parse(arguments, &def);
     def.checks = cli_text(arguments, "check");
     def.partial = cli_flag(arguments, "partial");
+
+    /* compression is a step of its own, on the file */
     cutis_compression compression;
     bool known = cli_compression(cli_text(arguments, "compress"), &compression);
     bool compressed = compression != CUTIS_COMPRESSION_NONE;
     if (!known || (compressed && (!def.output || !output_is_glb(def.output))))
         status = cli_usage_error(arguments, "--compress: give none, or quantize or meshopt with a .glb as output");
     if (status == CLI_OK) status = run_def(arguments, &def);
+
     if (compressed && (status == CLI_OK || status == CLI_CHECK)) {
         int packed = cli_compress(def.output, compression, cli_flag(arguments, "quiet"));
         if (packed != CLI_OK) status = packed;
     }
+
     free(map);
     free(pairs);
     free(blows);

@@ -140,6 +140,7 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
     json_array_append_new(json_object_get(b->root, "merged"), all);
     job->options = all;
 
+    /* where from, where to */
     job->input = json_string_value(json_object_get(all, "input"));
     job->output = json_string_value(json_object_get(all, "output"));
     if (!job->input || !job->output) return cli_error("job %d: needs 'input' and 'output'", index);
@@ -147,6 +148,7 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
         if (strcmp(b->jobs[i].output, job->output) == 0)
             return cli_error("jobs %d and %d write the same file, '%s'", i, index, job->output);
 
+    /* files beside the output */
     job->record = cli_format("%s.job.json", job->output);
     job->report = cli_format("%s.job.tmp", job->output);
     job->failure = cli_format("%s.job.failed.json", job->output);
@@ -296,9 +298,12 @@ static void sweep(const batch_job *job)
     system_listing listing;
     size_t length = strlen(base);
     bool open = system_listing_open(&listing, folder);
+
+    /* files of the same base whose process is gone */
     for (const char *name; open && (name = system_listing_next(&listing));) {
         static const char *const marks[] = {".tmp-", ".job.tmp.tmp-", ".job.json.tmp-"};
         if (strncmp(name, base, length) != 0) continue;
+
         for (int i = 0; i < CLI_COUNT(marks); i++) {
             if (strncmp(name + length, marks[i], strlen(marks[i])) != 0) continue;
             long owner = strtol(name + length + strlen(marks[i]), NULL, 10);
@@ -308,6 +313,7 @@ static void sweep(const batch_job *job)
             free(path);
         }
     }
+
     if (open) system_listing_close(&listing);
     free(folder);
 }
@@ -367,6 +373,7 @@ static void end_job(batch *b, batch_job *job, int exit_code)
                                 cli_json_string(job->reason)),
                       job->failure);
     }
+
     system_remove(job->report);
     b->finished++;
     say(b, job, job->status == BATCH_DONE ? "done" : "failed");
@@ -429,12 +436,16 @@ static int write_summary(const batch *b, int counts[BATCH_STATUS_COUNT])
     char *path = cli_text(b->arguments, "summary") ? cli_format("%s", cli_text(b->arguments, "summary"))
                                                    : cli_format("%s.summary.json", b->arguments->positionals[0]);
     json_t *root = json_object(), *list = json_array();
+
+    /* counts */
     json_object_set_new(root, "schema", json_integer(1));
     json_object_set_new(root, "version", cli_json_string(cutis_version()));
     for (int i = BATCH_DONE; i <= BATCH_FAILED; i++)
         json_object_set_new(root, batch_status_names[i], json_integer(counts[i]));
     json_object_set_new(root, "left", json_integer(counts[BATCH_WAITING] + counts[BATCH_RUNNING]));
     json_object_set_new(root, "jobs", list);
+
+    /* jobs */
     for (int i = 0; i < b->job_count; i++) {
         const batch_job *job = &b->jobs[i];
         json_t *entry = json_object();
@@ -449,6 +460,7 @@ static int write_summary(const batch *b, int counts[BATCH_STATUS_COUNT])
         }
         json_array_append_new(list, entry);
     }
+
     int status = cli_json_save(root, path);
     if (status == CLI_OK)
         printf("%d done, %d skipped, %d failed%s: %s\n", counts[BATCH_DONE], counts[BATCH_SKIPPED],
@@ -462,9 +474,12 @@ static int run(const cli_arguments *arguments)
     batch b = {.arguments = arguments, .parallel = cli_integer(arguments, "jobs")};
     if (!system_program(b.program, sizeof b.program))
         snprintf(b.program, sizeof b.program, "cutis"); /* from the path */
+
     int status = read_list(&b), counts[BATCH_STATUS_COUNT] = {0};
     bool status_only = cli_flag(arguments, "status");
     bool cluster = cli_flag(arguments, "slurm") || cli_flag(arguments, "resubmit");
+
+    /* what is asked for */
     if (status == CLI_OK && status_only) {
         status = farm_status(&b);
     } else if (status == CLI_OK && cluster) {
@@ -474,6 +489,8 @@ static int run(const cli_arguments *arguments)
     } else if (status == CLI_OK) {
         status = run_jobs(&b, 0, b.job_count);
     }
+
+    /* a run on this machine ends with a summary */
     bool here = !status_only && !cluster && !cli_given(arguments, "task");
     if (here && (status == CLI_OK || status == CLI_INTERRUPTED)) {
         for (int i = 0; i < b.job_count; i++) counts[b.jobs[i].status]++;
@@ -481,6 +498,7 @@ static int run(const cli_arguments *arguments)
         if (status == CLI_OK) status = written;
         if (status == CLI_OK && counts[BATCH_FAILED]) status = CLI_FAILURE;
     }
+
     for (int i = 0; b.jobs && i < b.job_count; i++) {
         for (int k = 0; k < b.jobs[i].argc; k++) free(b.jobs[i].argv[k]);
         free(b.jobs[i].argv);

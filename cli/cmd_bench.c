@@ -67,11 +67,13 @@ int bench_steps(const bench_context *context, const cutis_model *model, cutis_st
     row->part_count = solver && solver->part_count > 1 ? solver->part_count : 0;
     for (int i = 0; i < row->part_count; i++) row->part_names[i] = solver->parts[i];
 
+    /* the fastest run from the same start */
     double end = cli_clock() + context->seconds;
     row->ms = 0;
     for (int runs = 0; (runs < 3 || cli_clock() < end) && !cli_interrupted(); runs++) {
         double parts[CUTIS_MAX_PARTS] = {0};
         cutis_state_copy(model, state, start);
+
         double begin = cli_clock();
         for (int i = 0; i < steps; i++) {
             cutis_state_step(model, state, input, dt);
@@ -79,6 +81,7 @@ int bench_steps(const bench_context *context, const cutis_model *model, cutis_st
             for (int p = 0; p < row->part_count; p++) parts[p] += stats->part_ms[p];
         }
         double ms = (cli_clock() - begin) * 1e3 / steps;
+
         if (runs > 0 && ms >= row->ms) continue;
         row->ms = ms;
         for (int p = 0; p < row->part_count; p++) row->part_ms[p] = parts[p] / steps;
@@ -121,10 +124,12 @@ int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *ro
     cutis_character *character = NULL;
     cutis_model *model = NULL, *exact_model = NULL;
     cutis_state *state = NULL, *exact = NULL;
+
     cutis_pool *pool = bench_pool(context, row->threads);
     if (!pool) return CLI_FAILURE;
     if (cutis_zoo_make(clip->character, clip->resolution, NULL, &character, &error) != CUTIS_OK)
         return cli_library_error(&error);
+
     cutis_clip_motion motion = {character, cutis_character_find_clip(character, clip->clip), 0.25};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(pool)};
     double duration = motion.lead_in + clip->time;
@@ -145,6 +150,7 @@ int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *ro
         status = bench_steps(context, model, state, &input, clip->dt, clip->steps, row);
         if (status == CLI_OK) bench_add(context, row);
     }
+
     cutis_state_destroy(exact);
     cutis_model_destroy(exact_model);
     cutis_state_destroy(state);
@@ -163,6 +169,7 @@ static json_t *rows_json(const bench_context *context)
         json_t *object = json_pack("{s:s, s:I, s:i, s:o}", "name", row->name, row->element, (json_int_t)row->count,
                                    "threads", row->threads, "ms", cli_json_real(row->ms));
 
+        /* what a benchmark may have besides its time */
         if (row->each) {
             char key[64];
             snprintf(key, sizeof key, "ns_per_%s", row->each);
@@ -200,6 +207,8 @@ static void print_rows(const bench_context *context)
         cli_table_cell(table, "%s", row->element);
         cli_table_cell(table, "%d", row->threads);
         cli_table_cell(table, "%.4g", row->ms);
+
+        /* time of one element */
         if (row->each)
             cli_table_cell(table, "%.2f", row->ms * 1e6 / (double)row->count);
         else
@@ -213,10 +222,13 @@ static void print_rows(const bench_context *context)
             cli_table_cell(table, "%s", "");
             cli_table_cell(table, "%s", "");
         }
+
         if (row->error > 0)
             cli_table_cell(table, "%.1e", row->error);
         else
             cli_table_cell(table, "%s", "");
+
+        /* parts below their whole */
         for (int p = 0; p < row->part_count; p++) {
             cli_table_cell(table, "  %s", row->part_names[p]);
             for (int c = 0; c < 3; c++) cli_table_cell(table, "%s", "");
@@ -255,6 +267,7 @@ static int run(const cli_arguments *arguments)
         return CLI_OK;
     }
 
+    /* names first: a mistyped one must not end a long run */
     int wanted = arguments->positional_count;
     for (int i = 0; i < wanted; i++)
         if (!find_bench(arguments->positionals[i])) return unknown_bench(arguments, arguments->positionals[i]);

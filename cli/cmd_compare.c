@@ -120,6 +120,7 @@ static int run_solvers(comparison *c)
         e->jiggle = measure_jiggle(e->result->positions, base->positions, base->frame_count, base->vertex_count,
                                    base->fps, base->size);
     }
+
     cutis_bake_destroy(base);
     cli_prop_requests_free(props, def.prop_count);
     if (status == CLI_INTERRUPTED || (!done && status != CLI_OK)) return status;
@@ -136,6 +137,7 @@ static void print_table(const comparison *c)
                     "solver|volume %|union %|intersections|stretch p99|jitter 1/s2|jiggle 1/s|off %|turned|torn %|ms a "
                     "frame|memory|verdict");
 
+    /* a row for each solver that could take the character */
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
         if (!e->result) continue;
@@ -264,7 +266,8 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
         for (int f = 0; c->entries[i].result && f < r->frame_count; f++) {
             double y = plot_value(r, f, volume);
             if (!isfinite(y)) continue;
-            low = fmin(low, y), high = fmax(high, y);
+            low = fmin(low, y);
+            high = fmax(high, y);
         }
         if (c->entries[i].result && r->frame_count > frames) frames = r->frame_count;
     }
@@ -338,6 +341,7 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
 {
     FILE *file = system_open(path, "wb");
     if (!file) return cli_error("cannot write '%s': %s", path, strerror(errno));
+
     const cutis_bake_result *first = NULL;
     for (int i = 0; i < c->count && !first; i++)
         if (c->entries[i].result) first = c->entries[i].result;

@@ -19,6 +19,7 @@ static void print_values(const cli_option *option)
 static void print_command(const cli_command *command)
 {
     printf("    %s)\n        options=\"", command->name);
+
     const cli_option *option;
     for (int i = 0; (option = cli_option_at(command, i)); i++) {
         if (option->letter) printf("-%c ", option->letter);

@@ -42,6 +42,8 @@ static int run(const cli_arguments *arguments)
     const char *compress = cli_text(arguments, "compress");
     cutis_compression compression;
     system_file about;
+
+    /* what is asked for */
     if (!cli_has_ending(path, ".glb") && !cli_has_ending(path, ".vrm") && !cli_has_ending(path, ".obj"))
         return cli_usage_error(arguments, "'%s' must end in .glb, .vrm or .obj", path);
     if (!cli_compression(compress, &compression))
@@ -56,6 +58,7 @@ static int run(const cli_arguments *arguments)
         if (!character) return status;
         cutis_character_destroy(character);
     }
+
     cutis_convert_info info;
     cutis_error error;
     if (cutis_convert(source, path, compression, NULL, &info, &error) != CUTIS_OK) return cli_library_error(&error);

@@ -172,6 +172,7 @@ static void print_text(const cutis_character *character, const findings *f, cons
         printf("setting    %s=%s\n", character->settings[i].key, character->settings[i].value);
     print_parts(character);
 
+    /* joints and clips */
     if (character->joint_count) {
         printf("joints\n");
         print_joints(character, -1, 0);
@@ -312,6 +313,7 @@ static int run(const cli_arguments *arguments)
     if (!character) return status;
     status = find_all(character, &f);
     cutis_file_details *details = find_details(arguments->positionals[0]);
+
     if (status == CLI_OK && cli_flag(arguments, "json")) {
         json_t *root = info_json(character, &f);
         details_json(root, details);
@@ -319,6 +321,7 @@ static int run(const cli_arguments *arguments)
     } else if (status == CLI_OK) {
         print_text(character, &f, details);
     }
+
     cutis_file_details_destroy(details);
     for (int i = 0; i < f.problem_count; i++) free(f.problems[i]);
     free(f.problems);

@@ -10,6 +10,8 @@ static int run(const cli_arguments *arguments)
 {
     const char *name = arguments->positionals[0], *path = cli_text(arguments, "output");
     cutis_error error;
+
+    /* what is asked for */
     if (!path) return cli_usage_error(arguments, "the output is missing: -o FILE.glb");
     if (!cli_has_ending(path, ".glb") && !cli_has_ending(path, ".obj"))
         return cli_usage_error(arguments, "'%s' must end in .glb or .obj", path);
@@ -20,6 +22,7 @@ static int run(const cli_arguments *arguments)
     cutis_character *character;
     cutis_result result = cutis_zoo_make(name, cli_number(arguments, "resolution"), NULL, &character, &error);
     if (result != CUTIS_OK) return cli_library_error(&error);
+
     if (cutis_character_save(character, path, &error) != CUTIS_OK) {
         status = cli_library_error(&error);
     } else if (!cli_flag(arguments, "quiet")) {
@@ -28,6 +31,7 @@ static int run(const cli_arguments *arguments)
                cli_format_count(character->vertex_count, vertices), cli_format_count(character->face_count, faces),
                character->joint_count, character->clip_count);
     }
+
     cutis_character_destroy(character);
     return status;
 }

@@ -76,6 +76,8 @@ static void print_command(const cli_command *command)
 static int run(const cli_arguments *arguments)
 {
     (void)arguments;
+
+    /* head */
     printf(".TH CUTIS 1 \"\" \"cutis %s\" \"User Commands\"\n", cutis_version());
     printf(".SH NAME\ncutis \\- physically based skin for animated characters\n");
     printf(".SH SYNOPSIS\n.B cutis\n.I COMMAND\n[arguments]\n");
@@ -83,6 +85,7 @@ static int run(const cli_arguments *arguments)
            "simulation. The name of a built\\-in character may stand wherever a file may. Results go to standard "
            "output, errors, warnings and progress to standard error.\n");
 
+    /* what the tables say */
     printf(".SH COMMANDS\n");
     for (int i = 0; cli_commands[i]; i++)
         if (!cli_commands[i]->hidden) print_command(cli_commands[i]);
@@ -99,6 +102,7 @@ static int run(const cli_arguments *arguments)
         putchar('\n');
     }
 
+    /* exit codes */
     printf(".SH EXIT STATUS\n");
     const struct {
         int code;

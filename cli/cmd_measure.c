@@ -47,6 +47,7 @@ static void print_text(const cutis_quality *q, double fps)
         {"non_finite", "values that are not finite", true, q->non_finite, -1},
     };
 
+    /* a dash where a figure is not defined */
     cli_table *table = cli_table_create("lrll");
     for (int i = 0; i < CLI_COUNT(rows); i++) {
         cli_table_cell(table, "%s", rows[i].name);
@@ -81,6 +82,8 @@ static bool judge(const cli_arguments *arguments, const cutis_character *charact
     cutis_model *model = NULL;
     cutis_state *state = NULL;
     cutis_judge *judge = NULL;
+
+    /* linear skinning, and a judge */
     def.character = character;
     bool fine =
         clip >= 0 && cutis_model_build(&def, &model, NULL) == CUTIS_OK &&
@@ -147,10 +150,12 @@ static int measure(const cli_arguments *arguments, const cutis_character *charac
     cli_interrupt_at_once(true);
     cutis_result result = cutis_measure(character, cache->positions, cache->frame_count, fps, cutis_pool_jobs(pool),
                                         NULL, &quality, &error);
+
     cutis_verdict verdict;
     bool judged = result == CUTIS_OK && judge(arguments, character, cache, fps, pool, &verdict);
     cli_interrupt_at_once(false);
     if (result != CUTIS_OK) return cli_library_error(&error);
+
     if (cli_flag(arguments, "json")) {
         json_t *root = quality_json(&quality, fps);
         if (judged) json_object_set_new(root, "verdict", verdict_json(&verdict));
@@ -179,6 +184,7 @@ static int run(const cli_arguments *arguments)
         status = CLI_FAILURE;
     else
         status = measure(arguments, character, cache, pool);
+
     cutis_pool_destroy(pool);
     cutis_cache_destroy(cache);
     cutis_character_destroy(character);

@@ -40,11 +40,13 @@ static int run(const cli_arguments *arguments)
     cli_table *table = json ? NULL : cli_table_create("lrrrll");
     if (table) cli_table_heads(table, "name|vertices|faces|joints|clips|what");
 
+    /* each is made, for its figures */
     int status = CLI_OK;
     for (int i = 0; i < cutis_zoo_count() && status == CLI_OK; i++) {
         cutis_zoo_entry entry = cutis_zoo(i);
         cutis_character *character = cli_load_character(entry.name, true, &status);
         if (!character) break;
+
         if (json) {
             json_array_append_new(models, model_json(character, entry));
         } else {

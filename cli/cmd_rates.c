@@ -39,6 +39,8 @@ static int run_solver(const cli_arguments *arguments, const char *solver, double
 {
     cutis_bake_result *results[RATE_COUNT] = {0};
     int done = 0, status = CLI_OK;
+
+    /* the same clip at every rate */
     for (; done < RATE_COUNT && status == CLI_OK; done += status == CLI_OK) {
         cutis_bake_def def = cutis_bake_def_default();
         def.solver = solver;
@@ -49,6 +51,8 @@ static int run_solver(const cli_arguments *arguments, const char *solver, double
         def.no_verdict = true;
         status = bake_run(arguments->positionals[0], &def, true, &results[done]);
     }
+
+    /* each against all others, at shared instants */
     for (int i = 0; i < RATE_COUNT && status == CLI_OK; i++) {
         rate_difference difference = {0};
         for (int j = 0; j < RATE_COUNT; j++)
@@ -60,6 +64,7 @@ static int run_solver(const cli_arguments *arguments, const char *solver, double
         cli_table_cell(table, "%ld", difference.identical);
         cli_table_cell(table, "%.2g", 100 * difference.largest);
     }
+
     for (int i = 0; i < done; i++) cutis_bake_destroy(results[i]);
     return status;
 }
@@ -69,10 +74,13 @@ static int run(const cli_arguments *arguments)
     int status;
     cutis_character *character = cli_load_character(arguments->positionals[0], false, &status);
     if (!character) return status;
+
     double size = (double)character->size;
     cutis_character_destroy(character);
     cli_table *table = cli_table_create("lrrrrr");
     cli_table_heads(table, "solver|rate|frames|shared instants|identical|largest difference, % of the size");
+
+    /* all solvers, or those of the list */
     const char *list = arguments->positional_count > 1 ? arguments->positionals[1] : NULL;
     for (int i = 0; !list && i < cutis_solver_count() && status == CLI_OK; i++)
         status = run_solver(arguments, cutis_solver(i)->name, size, table);
@@ -82,6 +90,7 @@ static int run(const cli_arguments *arguments)
         status = run_solver(arguments, name, size, table);
         free(name);
     }
+
     cli_table_print(table, "");
     return status;
 }

@@ -89,6 +89,8 @@ static int sources_run(picture_job *r)
     int status = CLI_OK;
     for (int i = 0; i < r->source_count && status == CLI_OK; i++) {
         picture_source *s = &r->sources[i];
+
+        /* what a picture needs of a solver is kept while it runs */
         if (s->kind == SOURCE_SOLVER) {
             picture_wants wants = {.value = r->paint == PAINT_VALUES ? r->color_name : NULL,
                                    .texcoords = r->texture != PICTURE_TEXTURE_NONE,
@@ -100,6 +102,8 @@ static int sources_run(picture_job *r)
                                         r->quiet);
             free(settings);
         }
+
+        /* what comes from files */
         if (status == CLI_OK && r->values_from_files)
             status = picture_source_read_values(s, r->character, &r->times, r->color);
         if (status == CLI_OK && r->texture != PICTURE_TEXTURE_NONE)
@@ -107,6 +111,7 @@ static int sources_run(picture_job *r)
         for (int t = 0; t < SOURCE_TISSUES; t++) r->tissues |= s->tissues[t] != NULL;
         r->elements |= s->elements != NULL;
     }
+
     if (status == CLI_OK && r->style.elements && !r->elements)
         status = cli_error("--style elements: none of the sources is a solver that has voxels or particles to show");
     if (status == CLI_OK) picture_paint_range(r);
@@ -118,14 +123,18 @@ static int sources_run(picture_job *r)
 static int body_prepare(picture_job *r)
 {
     const cutis_character *c = r->character;
+
     if (!picture_possible())
         return cli_error("this build of cutis draws no pictures, because it was built without Embree; "
                          "baking, measuring and rigging work");
     r->tracer = picture_tracer_create();
     if (!r->tracer) return cli_error("the ray tracer (Embree) cannot be started");
+
     if (!picture_body_create(c, &r->body)) return cli_error("no memory is left");
     if (r->paint == PAINT_VOLUME && !picture_body_find_opposites(&r->body, r->tracer))
         return cli_error("no memory is left");
+
+    /* room for the values of a panel */
     r->normals = cli_allocate((size_t)c->triangle_count, 9 * sizeof(float));
     r->values = cli_allocate((size_t)c->vertex_count, sizeof(float));
     r->scratch = cli_allocate((size_t)c->point_count, 2 * sizeof(float));
@@ -155,16 +164,20 @@ static int video_write(picture_job *r, picture_image *page)
     picture_video *video;
     cli_progress progress;
     long done = 0;
+
     if (picture_video_create(r->output, r->width, r->height, picture_times_rate(&r->times), &video, &error) != CUTIS_OK)
         return cli_library_error(&error);
     cli_progress_begin(&progress, "drawing", (long)r->times.count * r->source_count * r->view_count, r->quiet);
     int status = CLI_OK;
+
+    /* frame by frame */
     for (int i = 0; i < r->times.count && status == CLI_OK; i++) {
         status = picture_page_draw(r, i, page, &progress, &done);
         if (status == CLI_OK && picture_video_append(video, page, &error) != CUTIS_OK)
             status = cli_library_error(&error);
     }
     cli_progress_end(&progress);
+
     if (status != CLI_OK) {
         picture_video_discard(video);
         return status;
@@ -176,6 +189,7 @@ static int video_write(picture_job *r, picture_image *page)
 
 static int render_run(picture_job *r)
 {
+    /* what is asked for, and whether it can be done */
     const cli_arguments *a = r->arguments;
     int status = picture_options_read(r);
     const char *input = a->positionals[0];
@@ -194,6 +208,7 @@ static int render_run(picture_job *r)
     status = cli_given(a, "motion") ? motion_add(r) : clip_choose(r);
     if (status == CLI_OK) status = cli_add_given_props(a, r->clip, r->quiet, &r->character);
     if (status == CLI_OK) status = sources_open(r);
+
     if (status == CLI_OK)
         status = picture_times_find(a, r->character, r->clip, r->sources, r->source_count, r->quiet, &r->times);
     int spread = r->sheet ? (r->source_count * r->view_count > 1 ? SHEET_COLUMNS : SHEET_FRAMES) : 1;
@@ -207,6 +222,8 @@ static int render_run(picture_job *r)
     if (status == CLI_OK) status = body_prepare(r);
     cli_interrupt_at_once(false);
     if (status != CLI_OK) return status;
+
+    /* the page, and every panel on it */
     picture_page_bounds(r);
     status = picture_page_layout(r);
     if (status == CLI_OK) status = picture_page_cameras(r);
@@ -215,6 +232,7 @@ static int render_run(picture_job *r)
     if (!picture_image_create(r->width, r->height, &page)) return cli_error("no memory is left");
     status = r->video ? video_write(r, &page) : still_write(r, &page);
     picture_image_destroy(&page);
+
     if (status == CLI_OK && !r->quiet) {
         printf("%s (%d x %d", r->output, r->width, r->height);
         if (r->video) printf(", %d frames at %.4g per second", r->times.count, picture_times_rate(&r->times));
@@ -228,6 +246,7 @@ static int run(const cli_arguments *arguments)
     picture_job r = {.arguments = arguments};
     r.settings = cli_pairs(arguments, "set", &r.setting_count);
     int status = render_run(&r);
+
     for (int i = 0; i < r.source_count; i++) picture_source_close(&r.sources[i]);
     picture_body_destroy(&r.body);
     picture_tracer_destroy(r.tracer);

@@ -21,6 +21,8 @@ static double compare_joints(const cutis_character *rigged, const cutis_characte
 {
     float *a = cli_allocate(12 * (size_t)rigged->joint_count, sizeof *a);
     float *b = cli_allocate(12 * (size_t)other->joint_count, sizeof *b);
+
+    /* where both have their joints, and which belong together */
     double sum = 0, size = longest_side(other);
     int count = 0;
     cutis_pose_rest(rigged, a);
@@ -29,6 +31,8 @@ static double compare_joints(const cutis_character *rigged, const cutis_characte
     cutis_error failure;
     bool matched = cutis_character_match_joints(rigged, other, matches, &failure) == CUTIS_OK;
     if (!matched) cli_library_error(&failure);
+
+    /* distances */
     cli_table *table = cli_table_create("llr");
     cli_table_heads(table, "joint|made by hand|error, % of the height");
     for (int j = 0; j < rigged->joint_count && matched; j++) {
@@ -40,12 +44,14 @@ static double compare_joints(const cutis_character *rigged, const cutis_characte
             square += d * d;
         }
         double error = 100 * sqrt(square) / size;
+
         cli_table_cell(table, "%s", rigged->joints[j].name);
         cli_table_cell(table, "%s", other->joints[k].name);
         cli_table_cell(table, "%.2f", error);
         sum += error;
         count++;
     }
+
     cli_table_print(table, "  ");
     free(a);
     free(b);
@@ -64,6 +70,8 @@ static int compare_weights(const cutis_character *one, const cutis_character *tw
     cutis_state *states[2] = {NULL, NULL};
     cutis_error error;
     int status = CLI_OK;
+
+    /* linear-blend skinning with either */
     for (int i = 0; i < 2 && status == CLI_OK; i++) {
         cutis_model_def def = cutis_model_def_default();
         def.character = characters[i];
@@ -72,10 +80,13 @@ static int compare_weights(const cutis_character *one, const cutis_character *tw
             status = cli_library_error(&error);
     }
     float *joints = cli_allocate(12 * (size_t)one->joint_count, sizeof *joints);
+
     for (int c = 0; c < one->clip_count && status == CLI_OK; c++) {
         double sum = 0;
         long samples = 0;
         enum { FRAMES = 24 };
+
+        /* sample the clip evenly */
         for (int f = 0; f < FRAMES; f++) {
             double time = one->clips[c].start + (one->clips[c].end - one->clips[c].start) * f / (FRAMES - 1.0);
             cutis_pose_sample(one, c, time, joints);
@@ -88,9 +99,11 @@ static int compare_weights(const cutis_character *one, const cutis_character *tw
                 sum += sqrt(square);
             }
         }
+
         printf("clip %-16s mean distance from the old weights: %.3f %% of the size\n", one->clips[c].name,
                100 * sum / (double)samples / one->size);
     }
+
     free(joints);
     for (int i = 0; i < 2; i++) {
         cutis_state_destroy(states[i]);
@@ -110,10 +123,14 @@ static int load_landmarks(const char *path, landmark_list *list)
 {
     const char *name;
     json_t *value;
+
+    /* an object */
     list->json = cli_json_load(path);
     if (!list->json) return CLI_FAILURE;
     if (!json_is_object(list->json)) return cli_error("'%s' must hold an object {\"joint\": [x, y, z], ...}", path);
     list->items = cli_allocate(json_object_size(list->json) + 1, sizeof *list->items);
+
+    /* of three numbers each */
     json_object_foreach(list->json, name, value)
     {
         cutis_rig_landmark *item = &list->items[list->count++];
@@ -154,6 +171,7 @@ static int picture_draw(const cutis_character *c, const char *path, const char *
     cli_arguments_free(&arguments);
     if (status != CLI_OK || quiet) return status;
 
+    /* their names and places */
     float *joints = cli_allocate(12 * (size_t)c->joint_count, sizeof *joints);
     cutis_pose_rest(c, joints);
     cli_table *table = cli_table_create("rlrrr");
@@ -163,6 +181,7 @@ static int picture_draw(const cutis_character *c, const char *path, const char *
         cli_table_cell(table, "%s", c->joints[j].name);
         for (int k = 0; k < 3; k++) cli_table_cell(table, "%.4g", joints[12 * j + 4 * k + 3]);
     }
+
     printf("%s shows:\n", picture);
     cli_table_print(table, "  ");
     free(joints);
@@ -224,7 +243,9 @@ static cutis_character *turn_up(cutis_character *character, int *status)
     float *positions = cli_allocate(3 * (size_t)given.vertex_count, sizeof *positions);
     for (int v = 0; v < given.vertex_count; v++) {
         const float *from = character->positions + 3 * (size_t)v;
-        positions[3 * v] = from[0], positions[3 * v + 1] = from[2], positions[3 * v + 2] = -from[1];
+        positions[3 * v] = from[0];
+        positions[3 * v + 1] = from[2];
+        positions[3 * v + 2] = -from[1];
     }
     given.positions = positions;
     if (cutis_character_create(&given, NULL, &turned, &error) != CUTIS_OK) *status = cli_library_error(&error);
@@ -236,18 +257,23 @@ static cutis_character *turn_up(cutis_character *character, int *status)
 static int run(const cli_arguments *arguments)
 {
     static const char *const methods[] = {"auto", "heat", "voxel"};
+
     const char *name = arguments->positionals[0], *path = cli_text(arguments, "output");
     const char *method = cli_text(arguments, "weights");
     const char *template = cli_text(arguments, "template");
     bool kept = strcmp(template, "own") == 0;
     bool foreign = strchr(template, '.') != NULL;
     int status;
+
+    /* what is asked for */
     if (cli_given(arguments, "picture") && !path)
         return cli_usage_error(arguments, "--picture shows what was written: give -o OUT.glb too");
     if (!path && !cli_given(arguments, "against"))
         return cli_usage_error(arguments, "the output is missing: -o FILE.glb");
     if (path && !cli_has_ending(path, ".glb")) return cli_usage_error(arguments, "'%s' must end in .glb", path);
     if (path && (status = cli_check_output(path, name, false)) != CLI_OK) return status;
+
+    /* the mesh, turned upright where it is not */
     cutis_character *character = cli_load_character(name, true, &status);
     if (!character) return status;
     if (strcmp(cli_text(arguments, "up"), "z") == 0) {
@@ -259,6 +285,8 @@ static int run(const cli_arguments *arguments)
         character = turn_up(character, &status);
         if (!character) return status;
     }
+
+    /* what the rig starts from */
     cutis_rig_def def = cutis_rig_def_default();
     landmark_list landmarks = {0};
     cutis_rig *rig = NULL;
@@ -272,6 +300,8 @@ static int run(const cli_arguments *arguments)
     if (status == CLI_OK && foreign) pattern = cli_load_character(template, true, &status);
     if (status == CLI_OK && cli_given(arguments, "landmarks"))
         status = load_landmarks(cli_text(arguments, "landmarks"), &landmarks);
+
+    /* the rig */
     if (status == CLI_OK) {
         def.character = character;
         if (!kept && !foreign) def.skeleton = template;
@@ -289,11 +319,15 @@ static int run(const cli_arguments *arguments)
         if ((kept ? cutis_rig_bind : cutis_rig_create)(&def, &rig, &error) != CUTIS_OK)
             status = cli_library_error(&error);
     }
+
+    /* what it is like, and where it goes */
     if (status == CLI_OK && !cli_flag(arguments, "quiet")) print_report(path ? path : name, rig, kept);
     if (status == CLI_OK && path) status = save_all(rig->character, &examples, name, path, kept);
     if (status == CLI_OK && cli_given(arguments, "picture"))
         status = picture_draw(rig->character, path, cli_text(arguments, "picture"), cli_flag(arguments, "quiet"));
     if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
+
+    /* a doubtful result says so by the exit code */
     if (status == CLI_OK && !kept && !rig->recognised && !cli_flag(arguments, "accept")) {
         cli_warning(
             "the body was not recognised; look at the skeleton ('cutis render %s --style skeleton'), or choose with "

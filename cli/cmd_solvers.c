@@ -32,6 +32,8 @@ static json_t *parameter_json(const cutis_parameter *parameter)
     json_t *object = json_pack("{s:s, s:s}", "name", parameter->name, "type", json_types[parameter->type]);
     char text[64];
     default_text(parameter, text, sizeof text);
+
+    /* the default, by type */
     switch (parameter->type) {
     case CUTIS_PARAMETER_FLOAT:
         json_object_set_new(object, "default", cli_json_real(parameter->default_value));
@@ -51,6 +53,8 @@ static json_t *parameter_json(const cutis_parameter *parameter)
         break;
     }
     }
+
+    /* range and words */
     if (parameter->type == CUTIS_PARAMETER_FLOAT || parameter->type == CUTIS_PARAMETER_INT) {
         json_object_set_new(object, "min", cli_json_real(parameter->min));
         json_object_set_new(object, "max", cli_json_real(parameter->max));
@@ -114,12 +118,15 @@ static void print_outputs(const cutis_solver_info *solver)
 
 static void print_solver(const cutis_solver_info *solver)
 {
+    /* what it is */
     printf("%s: %s\n", solver->name, solver->summary);
     if (solver->paper[0]) cli_print_wrapped(stdout, solver->paper, 2, 110);
     if (solver->substep > 0)
         printf("  substep %.9g s, counts %s\n", solver->substep, solver->element);
     else
         printf("  geometric: each frame depends on its pose alone; counts %s\n", solver->element);
+
+    /* its parameters */
     if (solver->parameter_count == 0) {
         printf("  no parameters\n");
         return;
@@ -127,6 +134,7 @@ static void print_solver(const cutis_solver_info *solver)
     cli_table *table = cli_table_create("lllllll");
     bool any_bone = false;
     cli_table_heads(table, "parameter|type|default|range|unit|bone|what");
+
     for (int i = 0; i < solver->parameter_count; i++) {
         const cutis_parameter *parameter = &solver->parameters[i];
         char text[64];
@@ -134,6 +142,7 @@ static void print_solver(const cutis_solver_info *solver)
         cli_table_cell(table, "%s", parameter->name);
         cli_table_cell(table, "%s", type_names[parameter->type]);
         cli_table_cell(table, "%s", text);
+
         if (parameter->type == CUTIS_PARAMETER_CHOICE)
             cli_table_cell(table, "%s", parameter->choices);
         else if (parameter->type == CUTIS_PARAMETER_BOOL)
@@ -145,6 +154,8 @@ static void print_solver(const cutis_solver_info *solver)
         cli_table_cell(table, "%s", parameter->help);
         any_bone |= parameter->per_bone;
     }
+
+    /* how to set them */
     putchar('\n');
     cli_table_print(table, "");
     printf("\nSet one with --set %s=VALUE", solver->parameters[0].name);
@@ -168,6 +179,8 @@ static int unknown_solver(const cli_arguments *arguments, const char *name)
 static int run(const cli_arguments *arguments)
 {
     bool json = cli_flag(arguments, "json");
+
+    /* one solver */
     if (arguments->positional_count) {
         const cutis_solver_info *solver = cutis_solver_find(arguments->positionals[0]);
         if (!solver) return unknown_solver(arguments, arguments->positionals[0]);
@@ -175,6 +188,8 @@ static int run(const cli_arguments *arguments)
         print_solver(solver);
         return CLI_OK;
     }
+
+    /* all of them */
     if (json) {
         json_t *solvers = json_array();
         for (int i = 0; i < cutis_solver_count(); i++) json_array_append_new(solvers, solver_json(cutis_solver(i)));

@@ -216,6 +216,8 @@ static int run(const cli_arguments *arguments)
     const char *given = arguments->positional_count ? arguments->positionals[0] : NULL;
     studio s = {.socket = -1};
     system_file about;
+
+    /* the character, the page, the port */
     if (given && !cli_is_built_in(given)) {
         if (!system_look(given, &about) || !about.regular) return cli_error("there is no file '%s'", given);
         s.character = given;
@@ -228,6 +230,7 @@ static int run(const cli_arguments *arguments)
         return status;
     }
 
+    /* where it is */
     char url[600], end[512];
     question(&s, given, end);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/%s", s.port, end);

@@ -170,6 +170,8 @@ int cli_apply_config(cli_arguments *arguments, const char *path)
     config c = {.path = path, .arguments = arguments};
     json_t *root = cli_json_load(path);
     if (!root) return CLI_FAILURE;
+
+    /* key by key */
     int status = CLI_OK;
     if (!json_is_object(root)) status = CONFIG_ERROR(&c, "%s", "the file must hold an object, {...}");
     const char *key;

@@ -152,12 +152,16 @@ void cli_table_heads(cli_table *table, const char *heads)
 void cli_table_print(cli_table *table, const char *indent)
 {
     int columns = table->column_count;
+
+    /* widths of the columns */
     while (table->cell_count % columns) cli_table_cell(table, "%s", "");
     int *widths = cli_allocate((size_t)columns, sizeof *widths);
     for (int i = 0; i < table->cell_count; i++) {
         int length = (int)strlen(table->cells[i]);
         if (length > widths[i % columns]) widths[i % columns] = length;
     }
+
+    /* row by row */
     for (int row = 0; row < table->cell_count; row += columns) {
         /* The last cell that is not empty ends the line, so that no line ends in spaces. */
         int last = columns - 1;
@@ -173,6 +177,7 @@ void cli_table_print(cli_table *table, const char *indent)
         }
         putchar('\n');
     }
+
     for (int i = 0; i < table->cell_count; i++) free(table->cells[i]);
     free(table->cells);
     free(widths);
@@ -264,12 +269,15 @@ int cli_json_print(json_t *value)
 int cli_text_save(const char *text, const char *path)
 {
     int status = CLI_FAILURE;
+
+    /* write beside it, and rename when whole */
     char *temporary = cli_format("%s.%ld.tmp", path, system_process());
     FILE *file = system_open(temporary, "wb");
     if (!file) {
         cli_error("cannot write '%s': %s", path, strerror(errno));
         goto done;
     }
+
     bool written = fputs(text, file) != EOF;
     if (fclose(file) != 0) written = false;
     if (!written || !system_rename(temporary, path)) {

@@ -15,6 +15,8 @@ int examples_load(const cutis_character *character, int count, const char *const
         if (!example) break;
         set->characters[set->count] = example;
         set->positions[set->count++] = example->positions;
+
+        /* the same mesh in another pose */
         char own[32], other[32];
         if (example->vertex_count != character->vertex_count)
             status = cli_error("example '%s' has %s vertices and '%s' has %s; an example must be the same mesh in "

@@ -80,12 +80,14 @@ static farm_place *places_find(const batch *b, const json_t *memory)
         }
     }
 
+    /* the queue */
     char *const argv[] = {"squeue", "--noheader", "--array", "--format=%F %K %T", NULL};
     char *text = ask(argv);
     if (!text) {
         free(places);
         return NULL;
     }
+
     for (char *line = text; *line;) {
         char state[32];
         long long id, index;
@@ -131,18 +133,23 @@ static char **sbatch_arguments(const batch *b, const char *array, const char *af
     char *words = cli_format("%s", given ? given : "");
     char **argv = cli_allocate(strlen(words) / 2 + 16, sizeof *argv);
     int n = 0;
+
+    /* what we need */
     argv[n++] = cli_format("sbatch");
     argv[n++] = cli_format("--parsable");
     argv[n++] = cli_format("--job-name=cutis");
     argv[n++] = cli_format("--output=/dev/null");
     argv[n++] = cli_format("--array=%s%%%d", array, b->parallel);
     if (*after) argv[n++] = cli_format("--dependency=afterany%s", after);
+
+    /* what the user adds */
     for (char *word = words; *word;) {
         word += strspn(word, " ");
         size_t length = strcspn(word, " ");
         if (length) argv[n++] = cli_format("%.*s", (int)length, word);
         word += length;
     }
+
     argv[n++] = cli_format("--wrap=%s", command);
     free(words);
     *count = n;
@@ -227,6 +234,7 @@ int farm_submit(batch *b, bool failed_only)
             json_decref(tasks);
         }
     }
+
     free(after);
 
     if (status == CLI_OK)

@@ -65,6 +65,8 @@ cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *s
     system_file about;
     bool plain = !strpbrk(name_or_path, "./");
     *status = CLI_FAILURE;
+
+    /* a built-in character, or a file */
     if (plain && cli_is_built_in(name_or_path)) {
         result = cutis_zoo_make(name_or_path, 1.0, NULL, &character, &error);
     } else if (!system_look(name_or_path, &about) && errno == ENOENT) {
@@ -76,6 +78,7 @@ cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *s
     } else {
         result = cutis_character_load(name_or_path, NULL, &character, &error);
     }
+
     if (result != CUTIS_OK) {
         *status = cli_library_error(&error);
         return NULL;
@@ -107,10 +110,14 @@ int cli_find_clip(const cutis_character *character, const char *name)
 {
     int clip = cutis_character_find_clip(character, name);
     if (clip >= 0) return clip;
+
+    /* none at all */
     if (character->clip_count == 0) {
         cli_error("there is no clip '%s': %s has none", name, character->name);
         return -1;
     }
+
+    /* the nearest name, or what there is */
     const char **names = cli_allocate((size_t)character->clip_count, sizeof *names);
     for (int i = 0; i < character->clip_count; i++) names[i] = character->clips[i].name;
     const char *nearest = cli_nearest(name, names, character->clip_count);
@@ -158,12 +165,16 @@ int cli_check_output(const char *path, const char *input, bool folder_allowed)
     system_file about;
     char *folder = cli_format("%s", path);
     char *slash = strrchr(folder, '/');
+
+    /* the folder */
     if (slash == folder)
         slash[1] = 0;
     else if (slash)
         *slash = 0;
     else
         strcpy(folder, ".");
+
+    /* whether a file can be put there */
     int status = CLI_OK;
     if (!system_look(folder, &about))
         status = cli_error("cannot write '%s': there is no folder '%s'", path, folder);

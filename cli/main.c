@@ -128,10 +128,13 @@ int main(int argc, char **argv)
     cli_catch_interrupts();
     argv = process_arguments(argc, argv);
     int status;
+
     if (argc < 2) {
         print_overview(stderr);
         return CLI_USAGE;
     }
+
+    /* the command */
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         name = "help";

@@ -21,6 +21,7 @@ static int edit_distance(const char *a, int a_length, const char *b, int b_lengt
 {
     int rows[3][NAME_LIMIT + 1];
     if (a_length > NAME_LIMIT || b_length > NAME_LIMIT) return NAME_LIMIT;
+
     for (int j = 0; j <= b_length; j++) rows[0][j] = j;
     for (int i = 1; i <= a_length; i++) {
         int *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
@@ -326,7 +327,10 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *
             option = find_letter(command, argument[1]);
             if (argument[2]) value = argument[2] == '=' ? argument + 3 : argument + 2;
         }
+
+        /* its value: part of the argument, or the next one */
         if (!option) return unknown_option(arguments, argument);
+
         if (option->kind == CLI_FLAG) {
             if (value) return cli_usage_error(arguments, "--%s takes no value", option->name);
         } else if (!value) {
@@ -334,12 +338,16 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *
                 return cli_usage_error(arguments, "--%s needs a value: %s", option->name, option->value);
             value = argv[++i];
         }
+
+        /* pairs may follow each other: --set a=1 b=2 */
         int status = add_given(arguments, option, value);
         if (option->kind == CLI_PAIR)
             while (status == CLI_OK && i + 1 < argc && argv[i + 1][0] != '-' && strchr(argv[i + 1], '='))
                 status = add_given(arguments, option, argv[++i]);
         if (status != CLI_OK) return status;
     }
+
+    /* plain arguments, as many as the command takes */
     if (arguments->positional_count < command->positional_min)
         return cli_usage_error(arguments, "%s; usage: cutis %s %s",
                                arguments->positional_count ? "an argument is missing" : "what to work on is missing",
@@ -481,6 +489,7 @@ void cli_print_help(const cli_command *command)
     }
 
     /* the command's own options, then those of every command */
+
     if (command->option_count) printf("\noptions:\n");
     for (int i = 0; (option = cli_option_at(command, i)); i++) {
         if (i == command->option_count) printf("\noptions of every command:\n");
@@ -500,12 +509,16 @@ bool cli_detail(const cli_arguments *arguments, int *detail)
     } words[] = {{"drawn", CUTIS_DETAIL_DRAWN}, {"draft", CUTIS_DETAIL_DRAFT}, {"default", CUTIS_DETAIL_DEFAULT}};
     const char *text = cli_text(arguments, "detail");
     *detail = CUTIS_DETAIL_DEFAULT;
+
+    /* a word */
     if (!text) return true;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(text, words[i].name) != 0) continue;
         *detail = words[i].detail;
         return true;
     }
+
+    /* a number of points */
     double number;
     if (parse_number(text, &number) && number == floor(number) && number >= 1 && number <= CUTIS_DETAIL_LIMIT) {
         *detail = (int)number;

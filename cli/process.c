@@ -32,12 +32,15 @@ bool process_start(process *started, char *const *argv, FILE *output, FILE *mess
 #else
         (void)parent;
 #endif
+
+        /* where it writes to */
         int out = output ? fileno(output) : open("/dev/null", O_WRONLY);
         if (out >= 0) dup2(out, 1);
         if (messages) dup2(fileno(messages), 2);
         execvp(argv[0], argv);
         _exit(127);
     }
+
     started->id = child;
     return true;
 }
@@ -166,22 +169,28 @@ bool process_start(process *started, char *const *argv, FILE *output, FILE *mess
     HANDLE said = messages ? (HANDLE)_get_osfhandle(_fileno(messages)) : null;
     SetHandleInformation(out, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
     SetHandleInformation(said, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
-    STARTUPINFOW about = {
-        .cb = sizeof about, .dwFlags = STARTF_USESTDHANDLES, .hStdInput = null, .hStdOutput = out, .hStdError = said};
+    STARTUPINFOW about = {.cb = sizeof about;
+    .dwFlags = STARTF_USESTDHANDLES;
+    .hStdInput = null;
+    .hStdOutput = out;
+    .hStdError = said
+};
 
-    PROCESS_INFORMATION info;
-    bool fine = CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &about, &info);
-    free(line);
-    CloseHandle(null);
-    if (!fine) {
-        errno = ENOENT;
-        return false;
-    }
-    AssignProcessToJobObject(family(), info.hProcess);
-    ResumeThread(info.hThread);
-    CloseHandle(info.hThread);
-    started->id = (intptr_t)info.hProcess;
-    return true;
+/* suspended, until it belongs to the family that ends with this process */
+PROCESS_INFORMATION info;
+bool fine = CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &about, &info);
+free(line);
+CloseHandle(null);
+if (!fine) {
+    errno = ENOENT;
+    return false;
+}
+
+AssignProcessToJobObject(family(), info.hProcess);
+ResumeThread(info.hThread);
+CloseHandle(info.hThread);
+started->id = (intptr_t)info.hProcess;
+return true;
 }
 
 int process_wait_any(process *processes, int count, int *exit_code)
@@ -189,17 +198,22 @@ int process_wait_any(process *processes, int count, int *exit_code)
     HANDLE handles[MAXIMUM_WAIT_OBJECTS] = {0};
     int indices[MAXIMUM_WAIT_OBJECTS] = {0};
     DWORD running = 0;
+
+    /* those that run */
     for (int i = 0; i < count && running < MAXIMUM_WAIT_OBJECTS; i++) {
         if (!processes[i].id) continue;
         handles[running] = (HANDLE)(intptr_t)processes[i].id;
         indices[running++] = i;
     }
+
+    /* the first that ends */
     DWORD which = WaitForMultipleObjects(running, handles, FALSE, INFINITE) - WAIT_OBJECT_0;
     DWORD code;
     if (which >= running || !GetExitCodeProcess(handles[which], &code)) {
         errno = ECHILD;
         return -1;
     }
+
     CloseHandle(handles[which]);
     processes[indices[which]].id = 0;
     *exit_code = (int)code;
@@ -247,6 +261,7 @@ char **process_arguments(int argc, char **argv)
     wchar_t **wide = CommandLineToArgvW(GetCommandLineW(), &count);
     char **words = wide && count == argc ? calloc((size_t)count + 1, sizeof *words) : NULL;
     if (!words) return argv;
+
     for (int i = 0; i < count; i++) {
         int size = WideCharToMultiByte(CP_UTF8, 0, wide[i], -1, NULL, 0, NULL, NULL);
         words[i] = size > 0 ? malloc((size_t)size) : NULL;

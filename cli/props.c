@@ -20,16 +20,20 @@ static int request_parse(const char *text, cutis_prop_request *request)
         cli_error("--prop '%s' names nothing: cube, ball, table, or a .glb file", text);
         return CLI_USAGE;
     }
+
+    /* place and scale */
     if (!at) return CLI_OK;
     if (!cli_parse_numbers(at + 1, ',', 3, numbers) && !cli_parse_numbers(at + 1, ',', 4, numbers)) {
         cli_error("--prop %s: after the @ give X,Y,Z or X,Y,Z,SCALE", text);
         return CLI_USAGE;
     }
+
     if (cli_parse_numbers(at + 1, ',', 4, numbers)) request->scale = numbers[3];
     if (!(request->scale > 0)) {
         cli_error("--prop %s: the scale must be above 0", text);
         return CLI_USAGE;
     }
+
     request->placed = true;
     for (int k = 0; k < 3; k++) request->position[k] = (float)numbers[k];
     return CLI_OK;
@@ -62,9 +66,11 @@ int cli_add_given_props(const cli_arguments *arguments, int clip, bool quiet, cu
 {
     int count;
     cutis_prop_request *requests;
+
     int status = cli_prop_requests(arguments, &requests, &count);
     cutis_character *more;
     cutis_error error;
+
     if (status == CLI_OK && count > 0) {
         if (cutis_bake_add_props(*character, requests, count, clip, on_message, &quiet, NULL, &more, &error) ==
             CUTIS_OK) {

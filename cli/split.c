@@ -51,6 +51,7 @@ static int pieces_append(json_t *list, json_t *job, int index)
         return cli_error("job %d: a clip that is split becomes a cache (%s), without a loop", index,
                          cli_cache_endings());
 
+    /* whole frames of the clip */
     double start = 0, end = 0;
     int status = range_find(job, index, &start, &end);
     if (status != CLI_OK) return status;
@@ -59,6 +60,7 @@ static int pieces_append(json_t *list, json_t *job, int index)
     int count = (frames + each - 1) / each;
 
     /* neighbours share the frame between them */
+
     json_t *names = json_array();
     for (int k = 0; k < count; k++) {
         int last = k + 1 < count ? (k + 1) * each : frames;
@@ -73,6 +75,8 @@ static int pieces_append(json_t *list, json_t *job, int index)
         json_array_append_new(names, json_string(path));
         free(path);
     }
+
+    /* the whole, which joins them */
     json_t *whole = json_copy(job);
     json_object_set_new(whole, "pieces", names);
     json_object_set_new(whole, "clip_start", json_real(start));
@@ -192,6 +196,8 @@ static int frames_write(const batch_job *job, const piece *pieces, int count, do
     int status;
     cutis_character *character = cli_load_character(job->input, true, &status);
     if (!character) return status;
+
+    /* how many there are */
     int frames = 1;
     for (int k = 0; k < count; k++) frames += pieces[k].cache->frame_count - pieces[k].skip - 1;
     cutis_cache_info info = {.vertex_count = pieces[0].cache->vertex_count,
@@ -199,10 +205,13 @@ static int frames_write(const batch_job *job, const piece *pieces, int count, do
                              .start = start,
                              .fps = fps,
                              .character = character};
+
+    /* write them */
     bool fine = cutis_cache_create(job->output, &info, NULL, &writer, &error) == CUTIS_OK;
     for (int k = 0; k < count && fine; k++)
         for (int f = k > 0; f < pieces[k].cache->frame_count - pieces[k].skip && fine; f++)
             fine = cutis_cache_append(writer, piece_frame(&pieces[k], f), &error) == CUTIS_OK;
+
     if (fine)
         fine = cutis_cache_finish(writer, &error) == CUTIS_OK;
     else
@@ -215,11 +224,14 @@ int split_join(const batch_job *job)
 {
     int count = job->piece_count;
     const batch_job *jobs = job - count;
+
     double clip_start = json_number_value(json_object_get(job->options, "clip_start"));
     double fps = json_number_value(json_object_get(job->options, "fps"));
     piece *pieces = cli_allocate((size_t)count, sizeof *pieces);
     double worst = 0;
     int status = CLI_OK;
+
+    /* load them, and close the seams between */
     for (int k = 0; k < count && status == CLI_OK; k++) {
         if (!batch_job_done(&jobs[k])) {
             status = cli_error("'%s' is not there: run the list again", jobs[k].output);
@@ -231,6 +243,8 @@ int split_join(const batch_job *job)
             status = seam_close(&jobs[k], clip_start, fps, &pieces[k - 1], &pieces[k], &seam);
         worst = fmax(worst, seam);
     }
+
+    /* the whole, and its record */
     if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
     if (status == CLI_OK) status = frames_write(job, pieces, count, clip_start, fps);
     if (status == CLI_OK)

@@ -51,6 +51,9 @@ def comments(body):
 
 
 def has_step(body):
+    """A blank line with a comment behind it; the cases of a switch are steps by themselves."""
+    if sum(line.lstrip().startswith("case ") for line in body) >= 4:
+        return True
     marks = comments(body)
     return any(marks[i] and not marks[i - 1] and not body[i - 1].strip() for i in range(1, len(body)))
 

@@ -55,6 +55,7 @@ static int time_rig(const bench_context *context, const cutis_character *charact
         def.jobs = jobs;
         def.no_curves = no_curves;
         memory.used = 0;
+
         if (cutis_rig_create(&def, &rig, &error) != CUTIS_OK) {
             status = cli_library_error(&error);
             break;
@@ -76,6 +77,8 @@ static int time_deformation(const bench_context *context, const cutis_character 
     cutis_state *state = NULL;
     cutis_error error;
     int status = CLI_OK;
+
+    /* solver curves, through the first clip */
     def.character = character;
     def.solver = "curves";
     if (cutis_model_build(&def, &model, &error) != CUTIS_OK ||
@@ -88,6 +91,7 @@ static int time_deformation(const bench_context *context, const cutis_character 
         status = bench_steps(context, model, state, &input, 1.0 / 60, 20, &row);
         *ms = row.ms;
     }
+
     cutis_state_destroy(state);
     cutis_model_destroy(model);
     return status;

@@ -132,6 +132,7 @@ static int time_tube(bench_context *context, const char *solver, int rings, int 
     cutis_character *character = make_tube(rings, around);
     if (!character) return CLI_FAILURE;
 
+    /* the model */
     cutis_model_def def = cutis_model_def_default();
     def.character = character;
     def.solver = solver;

@@ -42,21 +42,26 @@ static cutis_character *make_character(const scene *s)
 {
     cutis_error error;
     cutis_character *c;
+
+    /* bisection of the resolution */
     double low = 0.1, high = 20, chosen = 20;
     for (int i = 0; i < 12; i++) {
         double middle = i == 0 ? low : 0.5 * (low + high);
+
         if (cutis_zoo_make(s->character, middle, NULL, &c, &error) != CUTIS_OK) {
             cli_library_error(&error);
             return NULL;
         }
         bool enough = 2 * c->point_count >= s->dofs;
         cutis_character_destroy(c);
+
         if (enough)
             chosen = high = middle;
         else
             low = middle;
         if (enough && i == 0) break;
     }
+
     if (cutis_zoo_make(s->character, chosen, NULL, &c, &error) == CUTIS_OK) return c;
     cli_library_error(&error);
     return NULL;

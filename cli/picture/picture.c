@@ -116,13 +116,20 @@ void picture_draw_disc(picture_image *image, float x, float y, float radius, pic
 
 void picture_draw_polygon(picture_image *image, const float *points, int count, picture_color color)
 {
+    /* bounds and orientation */
     float low[2] = {FLT_MAX, FLT_MAX}, high[2] = {-FLT_MAX, -FLT_MAX}, area = 0;
     for (int i = 0; i < count; i++) {
         const float *p = points + i * 2, *q = points + (i + 1) % count * 2;
-        for (int k = 0; k < 2; k++) low[k] = fminf(low[k], p[k]), high[k] = fmaxf(high[k], p[k]);
+        for (int k = 0; k < 2; k++) {
+            low[k] = fminf(low[k], p[k]);
+            high[k] = fmaxf(high[k], p[k]);
+        }
         area += p[0] * q[1] - p[1] * q[0];
     }
+
     float side = area < 0 ? -1.0f : 1.0f;
+
+    /* coverage of each pixel */
     box b = box_make(image, low[0], low[1], high[0], high[1]);
     for (int py = b.y0; py < b.y1; py++)
         for (int px = b.x0; px < b.x1; px++) {
@@ -202,7 +209,8 @@ void picture_camera_stand(picture_camera *camera, const picture_frame *frame, fl
                                 pvec_add(pvec_scale(camera->up, centre[1]), pvec_scale(camera->forward, depth)));
 
     /* The margin widens the lens, which keeps the perspective. */
-    camera->tan_x *= 1 + margin, camera->tan_y *= 1 + margin;
+    camera->tan_x *= 1 + margin;
+    camera->tan_y *= 1 + margin;
 }
 
 bool picture_camera_project(const picture_camera *camera, int width, int height, pvec p, float *x, float *y,

@@ -12,6 +12,7 @@ static const float CREASE = 62;
 bool picture_body_create(const cutis_character *c, picture_body *body)
 {
     *body = (picture_body){.character = c};
+
     size_t triangle_count = (size_t)c->triangle_count;
     body->smooth =
         picture_smooth_create(c->positions, c->triangles, c->triangle_count, c->vertex_points, c->point_count, CREASE);
@@ -21,6 +22,8 @@ bool picture_body_create(const cutis_character *c, picture_body *body)
         picture_body_destroy(body);
         return false;
     }
+
+    /* edges of faces, not of the triangles they were cut into, and texture coordinates by corner */
     for (size_t t = 0; t < triangle_count; t++) {
         const int *corners = c->triangle_corners + t * 3;
         int first = c->face_first[c->triangle_faces[t]], count = c->face_first[c->triangle_faces[t] + 1] - first;
@@ -106,7 +109,10 @@ void picture_value_area(const cutis_character *c, const float *positions, float 
     for (size_t t = 0; t < (size_t)c->point_triangle_count; t++) {
         const int *points = c->point_triangles + t * 3;
         float rest = triangle_area(c, c->positions, points), area = triangle_area(c, positions, points);
-        for (int k = 0; k < 3; k++) scratch[points[k] * 2] += area, scratch[points[k] * 2 + 1] += rest;
+        for (int k = 0; k < 3; k++) {
+            scratch[points[k] * 2] += area;
+            scratch[points[k] * 2 + 1] += rest;
+        }
     }
     for (int v = 0; v < c->vertex_count; v++) {
         const float *sums = scratch + (size_t)c->vertex_points[v] * 2;
@@ -117,12 +123,15 @@ void picture_value_area(const cutis_character *c, const float *positions, float 
 bool picture_body_find_opposites(picture_body *body, picture_tracer *tracer)
 {
     const cutis_character *c = body->character;
+
     size_t count = (size_t)c->point_count;
     float *positions = malloc((count + 1) * 3 * sizeof *positions);
     float *normals = calloc(count + 1, 3 * sizeof *normals);
     body->opposites = malloc((count + 1) * sizeof *body->opposites);
     body->opposite_bary = malloc((count + 1) * 3 * sizeof *body->opposite_bary);
     bool good = positions && normals && body->opposites && body->opposite_bary;
+
+    /* normals of the points */
     if (good) {
         for (int p = 0; p < c->point_count; p++)
             memcpy(positions + (size_t)p * 3, c->positions + (size_t)c->point_vertices[p] * 3, 12);
@@ -133,15 +142,20 @@ bool picture_body_find_opposites(picture_body *body, picture_tracer *tracer)
                                 pvec_sub(pvec_load(positions + (size_t)points[2] * 3), a));
             for (int k = 0; k < 3; k++) {
                 float *sum = normals + (size_t)points[k] * 3;
-                sum[0] += n.x, sum[1] += n.y, sum[2] += n.z;
+                sum[0] += n.x;
+                sum[1] += n.y;
+                sum[2] += n.z;
             }
         }
+
+        /* rays inwards */
         picture_mesh mesh = {.vertex_count = c->point_count,
                              .triangle_count = c->point_triangle_count,
                              .positions = positions,
                              .triangles = c->point_triangles};
         good = picture_find_opposites(tracer, &mesh, normals, 1e-3f * c->size, body->opposites, body->opposite_bary);
     }
+
     free(positions);
     free(normals);
     return good;
@@ -162,6 +176,8 @@ static pvec body_middle(const picture_body *body, const float *positions, int po
 void picture_value_volume(const picture_body *body, const float *positions, float *scratch, float *values)
 {
     const cutis_character *c = body->character;
+
+    /* signed volumes of tetrahedra to the middle, now and at rest */
     memset(scratch, 0, (size_t)c->point_count * 2 * sizeof *scratch);
     for (size_t t = 0; t < (size_t)c->point_triangle_count; t++) {
         const int *points = c->point_triangles + t * 3;
@@ -176,6 +192,8 @@ void picture_value_volume(const picture_body *body, const float *positions, floa
             }
         }
     }
+
+    /* their ratio */
     for (int v = 0; v < c->vertex_count; v++) {
         const float *sums = scratch + (size_t)c->vertex_points[v] * 2;
         values[v] = sums[1] > 0 ? sums[0] / sums[1] : NAN;
@@ -196,7 +214,9 @@ static void category_add(float *rgb, int index, float weight)
 {
     static const float range[2] = {0, 1};
     picture_color color = picture_map_color(PICTURE_MAP_CATEGORY, (float)index, range);
-    rgb[0] += color.r * weight, rgb[1] += color.g * weight, rgb[2] += color.b * weight;
+    rgb[0] += color.r * weight;
+    rgb[1] += color.g * weight;
+    rgb[2] += color.b * weight;
 }
 
 void picture_colors_weights(const cutis_character *c, float *colors)

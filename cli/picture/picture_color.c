@@ -27,12 +27,16 @@ static const uint8_t CATEGORY[][3] = {{226, 164, 138}, {240, 206, 106}, {190, 74
 picture_color picture_map_color(picture_map map, float value, const float range[2])
 {
     if (!isfinite(value)) return (picture_color){0.5f, 0.5f, 0.5f, 1};
+
+    /* one of a list */
     if (map == PICTURE_MAP_CATEGORY) {
         int count = (int)(sizeof CATEGORY / sizeof CATEGORY[0]);
         int index = (int)fmodf(floorf(fabsf(value) + 0.5f), (float)count);
         const uint8_t *c = CATEGORY[index];
         return (picture_color){(float)c[0] / 255, (float)c[1] / 255, (float)c[2] / 255, 1};
     }
+
+    /* between two steps of a map */
     const uint8_t(*colors)[3] = map == PICTURE_MAP_DIVERGING ? DIVERGING
                                 : map == PICTURE_MAP_TOUCH   ? TOUCH
                                                              : SEQUENTIAL;

@@ -60,18 +60,23 @@ static bool png_encode(FILE *file, const picture_image *image, const bool alpha,
         png_destroy_write_struct(&png, &info);
         return false;
     }
+
+    /* header */
     png_init_io(png, file);
     png_set_IHDR(png, info, (png_uint_32)image->width, (png_uint_32)image->height, 8,
                  alpha ? PNG_COLOR_TYPE_RGBA : PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     png_write_info(png, info);
+
+    /* rows */
     for (int y = 0; y < image->height; y++) {
         const uint8_t *pixels = image->pixels + (size_t)y * (size_t)image->width * 4;
         int channels = alpha ? 4 : 3;
         for (int x = 0; x < image->width; x++) memcpy(row + x * channels, pixels + x * 4, (size_t)channels);
         png_write_row(png, row);
     }
+
     png_write_end(png, NULL);
     png_destroy_write_struct(&png, &info);
     return true;
@@ -83,6 +88,8 @@ cutis_result picture_png_write(const char *path, const picture_image *image, cut
     uint8_t *row = malloc((size_t)image->width * 4);
     FILE *file = temporary && row ? system_open(temporary, "wb") : NULL;
     cutis_result result = CUTIS_OK;
+
+    /* encode, and rename when whole */
     if (!temporary || !row) {
         result = picture_fail(error, CUTIS_ERROR_MEMORY, "no memory is left to write %s", path);
     } else if (!file) {
@@ -100,6 +107,7 @@ cutis_result picture_png_write(const char *path, const picture_image *image, cut
             system_remove(temporary);
         }
     }
+
     free(temporary);
     free(row);
     return result;
@@ -119,11 +127,14 @@ static bool header_parse(const char *text, char *type, picture_array *array)
     const char *descr = strstr(text, "'descr'"), *order = strstr(text, "'fortran_order'");
     const char *shape = strstr(text, "'shape'");
     if (!descr || !order || !shape) return false;
+
     if (sscanf(descr + 7, " : '%7[^']'", type) != 1) return false;
     order += strcspn(order, ":");
     if (strncmp(order + strspn(order, ": "), "False", 5) != 0) return false;
     shape += strcspn(shape, "(");
     if (*shape++ != '(') return false;
+
+    /* dimensions */
     array->dimension_count = 0;
     while (*shape && *shape != ')') {
         char *end;
@@ -162,6 +173,7 @@ cutis_result picture_array_load(const char *path, picture_array *array, cutis_er
     char *header = NULL, type[8] = "";
     size_t header_size = 0, item = 0, count = 1;
 
+    /* magic number and header */
     if (fread(start, 1, 10, file) != 10 || memcmp(start, "\x93NUMPY", 6) != 0) {
         result = picture_fail(error, CUTIS_ERROR_FORMAT, "%s is not a NumPy file (.npy)", path);
         goto done;
@@ -176,6 +188,8 @@ cutis_result picture_array_load(const char *path, picture_array *array, cutis_er
         result = picture_fail(error, CUTIS_ERROR_FORMAT, "%s: its header is damaged, or its order is not C", path);
         goto done;
     }
+
+    /* type and size */
     if (strcmp(type, "<f4") == 0 || strcmp(type, "<i4") == 0) item = 4;
     if (strcmp(type, "<f8") == 0 || strcmp(type, "<i8") == 0) item = 8;
     if (strcmp(type, "<i2") == 0) item = 2;
@@ -184,6 +198,7 @@ cutis_result picture_array_load(const char *path, picture_array *array, cutis_er
         result = picture_fail(error, CUTIS_ERROR_UNSUPPORTED, "%s holds numbers of type %s; use float32", path, type);
         goto done;
     }
+
     for (int i = 0; i < array->dimension_count; i++) {
         if (array->shape[i] > 0 && count > (size_t)1 << 40) break;
         count *= (size_t)array->shape[i];
@@ -201,6 +216,8 @@ cutis_result picture_array_load(const char *path, picture_array *array, cutis_er
         goto done;
     }
     fseek(file, here, SEEK_SET);
+
+    /* the numbers */
     data = malloc(count * item + 1);
     array->values = malloc((count + 1) * sizeof(float));
     if (!data || !array->values) {

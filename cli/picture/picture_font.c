@@ -155,19 +155,25 @@ static void pen_move(font_pen *pen, float x, float y)
 {
     if (pen->down && pen->count < MAX_SEGMENTS) pen->segments[pen->count++] = (segment){pen->x, pen->y, x, y};
     pen->down = true;
-    pen->x = x, pen->y = y;
+    pen->x = x;
+    pen->y = y;
 }
 
 /* Turn the strokes of a glyph into segments. */
 static void glyph_trace(const font_glyph *glyph, font_pen *pen)
 {
-    pen->count = 0, pen->down = false;
+    pen->count = 0;
+    pen->down = false;
+
     for (const char *s = glyph->strokes; *s;) {
+        /* between strokes */
         if (*s == ';') pen->down = false;
         if (*s == ';' || *s == ' ') {
             s++;
             continue;
         }
+
+        /* a point, or an arc: centre, radii, angles */
         bool arc = *s == '@';
         float n[6] = {0};
         if (arc) s++;
@@ -176,6 +182,7 @@ static void glyph_trace(const font_glyph *glyph, font_pen *pen)
             n[i] = strtof(s, &end);
             s = *end == ',' ? end + 1 : end;
         }
+
         if (!arc) {
             pen_move(pen, n[0], n[1]);
             continue;
@@ -195,7 +202,8 @@ static float distance2(const segment *s, float x, float y)
     float length2 = dx * dx + dy * dy;
     float t = length2 > 0 ? (px * dx + py * dy) / length2 : 0;
     t = t < 0 ? 0 : t > 1 ? 1 : t;
-    px -= t * dx, py -= t * dy;
+    px -= t * dx;
+    py -= t * dy;
     return px * px + py * py;
 }
 
@@ -203,12 +211,16 @@ void picture_text_draw(picture_image *image, float x, float y, float height, pic
 {
     float scale = height / 10, radius = fmaxf(0.5f * STROKE * scale, 0.55f);
     x += 0.5f * STROKE * scale;
+
     while (*text) {
         const font_glyph *glyph = glyph_next(&text);
         font_pen pen;
         glyph_trace(glyph, &pen);
+
+        /* pixels around the glyph */
         int x0 = (int)floorf(x - 2 * scale - radius - 1), x1 = (int)ceilf(x + (glyph->width + 2) * scale + radius + 1);
         int y0 = (int)floorf(y - 11.5f * scale - radius - 1), y1 = (int)ceilf(y + 3.5f * scale + radius + 1);
+
         for (int py = y0 < 0 ? 0 : y0; py < y1 && py < image->height && pen.count > 0; py++)
             for (int px = x0 < 0 ? 0 : x0; px < x1 && px < image->width; px++) {
                 float gx = ((float)px + 0.5f - x) / scale, gy = (y - (float)py - 0.5f) / scale, nearest = 1e9f;
@@ -216,6 +228,7 @@ void picture_text_draw(picture_image *image, float x, float y, float height, pic
                 float coverage = radius + 0.5f - sqrtf(nearest) * scale;
                 if (coverage > 0) picture_image_blend(image, px, py, color, coverage);
             }
+
         x += (glyph->width + SPACING) * scale;
     }
 }

@@ -15,8 +15,10 @@
 
 static uint32_t hash32(uint32_t x)
 {
-    x ^= x >> 16, x *= 0x7feb352du;
-    x ^= x >> 15, x *= 0x846ca68bu;
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
     return x ^ (x >> 16);
 }
 
@@ -61,8 +63,10 @@ void picture_points_make(picture_work *w)
 {
     for (uint32_t i = 0; i < PICTURE_BLOCK * PICTURE_BLOCK; i++)
         w->curve[i] = (uint16_t)curve_index(i % PICTURE_BLOCK, i / PICTURE_BLOCK);
-    for (uint32_t i = 0; i < PICTURE_BLOCK * PICTURE_BLOCK * (uint32_t)w->sky_rays; i++)
-        w->points[i][0] = reverse_bits(i), w->points[i][1] = sobol2(i);
+    for (uint32_t i = 0; i < PICTURE_BLOCK * PICTURE_BLOCK * (uint32_t)w->sky_rays; i++) {
+        w->points[i][0] = reverse_bits(i);
+        w->points[i][1] = sobol2(i);
+    }
 }
 
 static void basis_make(pvec n, pvec *x, pvec *y)
@@ -123,17 +127,31 @@ static void queue_add(picture_work *w, queue *q, enum RTCIntersectContextFlags f
                       picture_light *target, int channel, float weight)
 {
     float near = w->epsilon, far = FLT_MAX;
+
+    /* a ray that misses the scene's bounds is lit */
     if (!picture_ray_clip(w->scene, origin, direction, &near, &far)) {
         target->v[channel] += weight;
         if (channel == LIGHT_SKY) target->v[LIGHT_OPEN] += 1.0f / (float)w->sky_rays;
         return;
     }
+
+    /* the others are traced eight at a time */
     int i = q->count++;
-    q->rays.org_x[i] = origin.x, q->rays.org_y[i] = origin.y, q->rays.org_z[i] = origin.z;
-    q->rays.dir_x[i] = direction.x, q->rays.dir_y[i] = direction.y, q->rays.dir_z[i] = direction.z;
-    q->rays.tnear[i] = near, q->rays.tfar[i] = far;
-    q->rays.time[i] = 0, q->rays.mask[i] = ~0u, q->rays.id[i] = 0, q->rays.flags[i] = 0;
-    q->target[i] = target, q->channel[i] = channel, q->weight[i] = weight;
+    q->rays.org_x[i] = origin.x;
+    q->rays.org_y[i] = origin.y;
+    q->rays.org_z[i] = origin.z;
+    q->rays.dir_x[i] = direction.x;
+    q->rays.dir_y[i] = direction.y;
+    q->rays.dir_z[i] = direction.z;
+    q->rays.tnear[i] = near;
+    q->rays.tfar[i] = far;
+    q->rays.time[i] = 0;
+    q->rays.mask[i] = ~0u;
+    q->rays.id[i] = 0;
+    q->rays.flags[i] = 0;
+    q->target[i] = target;
+    q->channel[i] = channel;
+    q->weight[i] = weight;
     if (q->count == 8) queue_flush(w, q, flags);
 }
 
@@ -234,11 +252,14 @@ void picture_tile_smooth(const picture_work *w, picture_tile *tile)
         const picture_light *from = pass == 0 ? tile->lights : tile->smooth;
         picture_light *to = pass == 0 ? tile->smooth : tile->lights;
         ptrdiff_t stride = pass == 0 ? 1 : tile->width;
+
         for (int y = 0; y < tile->height; y++)
             for (int x = 0; x < tile->width; x++) {
                 size_t at = (size_t)y * (size_t)tile->width + (size_t)x;
                 const picture_sample *s = &tile->samples[at];
                 if (s->kind == KIND_NONE) continue;
+
+                /* how near in depth a neighbour has to be */
                 float depth = pvec_dot(pvec_sub(s->position, w->scene->camera.position), w->scene->camera.forward);
                 float tolerance = depth * w->pixel * 2.5f;
                 int here = pass == 0 ? x : y, end = pass == 0 ? tile->width : tile->height;

@@ -41,6 +41,7 @@ picture_smooth *picture_smooth_create(const float *rest, const int *triangles, i
     int *around = malloc((corner_count + 1) * sizeof *around);
     pvec *normals = malloc((size_t)(triangle_count + 1) * sizeof *normals);
     if (!smooth || !start || !around || !normals) goto failed;
+
     smooth->triangles = triangles;
     smooth->triangle_count = triangle_count;
     smooth->first = malloc((corner_count + 1) * sizeof *smooth->first);
@@ -73,6 +74,7 @@ picture_smooth *picture_smooth_create(const float *rest, const int *triangles, i
         smooth->first[corner_count] = count;
         if (pass == 0 && !(smooth->joined = malloc(((size_t)count + 1) * sizeof *smooth->joined))) goto failed;
     }
+
     free(start);
     free(around);
     free(normals);
@@ -88,6 +90,7 @@ failed:
 
 void picture_smooth_normals(const picture_smooth *smooth, const float *positions, float *corner_normals)
 {
+    /* normals weighed by the angle at each corner */
     for (int t = 0; t < smooth->triangle_count; t++) {
         const int *v = smooth->triangles + (size_t)t * 3;
         pvec n = triangle_normal(positions, v), p[3];
@@ -96,16 +99,22 @@ void picture_smooth_normals(const picture_smooth *smooth, const float *positions
             pvec a = pvec_unit(pvec_sub(p[(k + 1) % 3], p[k])), b = pvec_unit(pvec_sub(p[(k + 2) % 3], p[k]));
             float angle = acosf(fmaxf(-1, fminf(1, pvec_dot(a, b))));
             float *w = smooth->weighed + ((size_t)t * 3 + (size_t)k) * 3;
-            w[0] = n.x * angle, w[1] = n.y * angle, w[2] = n.z * angle;
+            w[0] = n.x * angle;
+            w[1] = n.y * angle;
+            w[2] = n.z * angle;
         }
     }
+
+    /* their sum over the corners that it is smooth with */
     for (size_t c = 0; c < (size_t)smooth->triangle_count * 3; c++) {
         pvec sum = {0, 0, 0};
         for (int i = smooth->first[c]; i < smooth->first[c + 1]; i++)
             sum = pvec_add(sum, pvec_load(smooth->weighed + (size_t)smooth->joined[i] * 3));
         sum = pvec_unit(sum);
         float *n = corner_normals + c * 3;
-        n[0] = sum.x, n[1] = sum.y, n[2] = sum.z;
+        n[0] = sum.x;
+        n[1] = sum.y;
+        n[2] = sum.z;
     }
 }
 
@@ -119,7 +128,10 @@ float *picture_smooth_once(const picture_mesh *mesh)
                                                          mesh->vertex_count, 40)
                                  : NULL;
     if (smooth) picture_smooth_normals(smooth, mesh->positions, normals);
-    if (!smooth) free(normals), normals = NULL;
+    if (!smooth) {
+        free(normals);
+        normals = NULL;
+    }
     picture_smooth_destroy(smooth);
     free(points);
     return normals;

@@ -60,12 +60,14 @@ static int views_parse(picture_job *r)
     char *copy = cli_format("%s", cli_text(r->arguments, "view"));
     char *word = copy;
     int status = CLI_OK;
+
     while (*word && status == CLI_OK) {
         size_t length = strcspn(word, ", ;");
         bool number = strchr("+-.0123456789", *word) != NULL && length > 0;
         if (number && word[length] == ',') length += 1 + strcspn(word + length + 1, ", ;");
         char *next = word[length] ? word + length + 1 : word + length;
         word[length] = 0;
+
         if (length > 0 && r->view_count == PICTURE_MAX_VIEWS)
             status = cli_usage_error(r->arguments, "more than %d views do not fit into a picture", PICTURE_MAX_VIEWS);
         else if (length > 0)
@@ -209,6 +211,7 @@ static int texture_parse(picture_job *r)
     const char *at = strchr(text, '@');
     char name[32];
     double scale = 16;
+
     snprintf(name, sizeof name, "%.*s", at ? (int)(at - text) : (int)strlen(text), text);
     int index = word_find(name, names, CLI_COUNT(names));
     if (index < 0 || (at && (!cli_parse_numbers(at + 1, ',', 1, &scale) || !(scale >= 0.01 && scale <= 10000))))

@@ -27,8 +27,10 @@ static void bone_draw(picture_image *image, const bone *b, float scale)
 {
     const picture_color light = {0.55f, 0.76f, 0.95f, 0.92f}, dark = {0.26f, 0.50f, 0.76f, 0.92f};
     const picture_color line = {0.08f, 0.20f, 0.36f, 0.95f};
+
     float dx = b->x1 - b->x0, dy = b->y1 - b->y0, length = sqrtf(dx * dx + dy * dy);
     if (!b->joint_only && length > 1) {
+        /* the kite */
         float width = fminf(length * 0.11f, 9 * scale);
         float mx = b->x0 + dx * 0.18f, my = b->y0 + dy * 0.18f;
         float nx = -dy / length * width, ny = dx / length * width;
@@ -36,12 +38,16 @@ static void bone_draw(picture_image *image, const bone *b, float scale)
         const float right[6] = {b->x0, b->y0, b->x1, b->y1, mx - nx, my - ny};
         picture_draw_polygon(image, left, 3, light);
         picture_draw_polygon(image, right, 3, dark);
+
+        /* its outline */
         float thin = fmaxf(1, 1.1f * scale);
         picture_draw_line(image, b->x0, b->y0, mx + nx, my + ny, thin, line);
         picture_draw_line(image, mx + nx, my + ny, b->x1, b->y1, thin, line);
         picture_draw_line(image, b->x0, b->y0, mx - nx, my - ny, thin, line);
         picture_draw_line(image, mx - nx, my - ny, b->x1, b->y1, thin, line);
     }
+
+    /* the joint */
     float radius = fminf(3.2f * scale, b->joint_only ? 3.2f * scale : 1.4f * scale + length * 0.06f);
     picture_draw_disc(image, b->x1, b->y1, radius + fmaxf(1, scale), line);
     picture_draw_disc(image, b->x1, b->y1, radius, (picture_color){1.0f, 0.93f, 0.62f, 1});
@@ -60,6 +66,8 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
         shown[j] |= c->joints[j].deforms;
         if (shown[j] && c->joints[j].parent >= 0) shown[c->joints[j].parent] = true;
     }
+
+    /* bones on the image */
     for (int j = 0; j < c->joint_count && shown && bones; j++) {
         if (any && !shown[j]) continue;
         const float *m = joints + (size_t)j * 12;
@@ -100,6 +108,7 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
         float y = bones[i].y1 - 2 * scale;
         const float box[8] = {x - 1,         y + 1.5f,          x + width + 1, y + 1.5f,
                               x + width + 1, y - height - 1.5f, x - 1,         y - height - 1.5f};
+
         picture_draw_polygon(image, box, 4, (picture_color){1, 1, 1, 0.6f});
         picture_text_draw(image, x, y, height, (picture_color){0.6f, 0.05f, 0.05f, 1}, text);
     }
@@ -161,6 +170,7 @@ bool picture_elements_mesh(const picture_elements *elements, const picture_scene
     *colors = malloc((count * 8 + 1) * 3 * sizeof **colors);
     *triangles = malloc((count * 12 + 1) * 3 * sizeof **triangles);
     if (!*vertices || !*colors || !*triangles) return false;
+
     int kept = 0;
     for (size_t e = 0; e < count; e++) {
         pvec p = pvec_load(elements->positions + e * 3);
@@ -170,17 +180,22 @@ bool picture_elements_mesh(const picture_elements *elements, const picture_scene
         /* A little smaller than their place, so that neighbours stay apart to the eye. */
         float half = 0.46f * (elements->edges ? elements->edges[e] : elements->edge);
         picture_color color = picture_tissue_color(elements->layers ? (int)elements->layers[e] : 5);
+
+        /* a box each */
         for (int i = 0; i < 8; i++) {
             float *v = *vertices + ((size_t)kept * 8 + (size_t)i) * 3,
                   *c = *colors + ((size_t)kept * 8 + (size_t)i) * 3;
             v[0] = p.x + (i & 1 ? half : -half);
             v[1] = p.y + (i & 2 ? half : -half);
             v[2] = p.z + (i & 4 ? half : -half);
-            c[0] = color.r, c[1] = color.g, c[2] = color.b;
+            c[0] = color.r;
+            c[1] = color.g;
+            c[2] = color.b;
         }
         for (int i = 0; i < 36; i++) (*triangles)[(size_t)kept * 36 + (size_t)i] = kept * 8 + BOX_TRIANGLES[i];
         kept++;
     }
+
     *mesh = (picture_mesh){.vertex_count = kept * 8,
                            .triangle_count = kept * 12,
                            .positions = *vertices,

@@ -64,7 +64,10 @@ void picture_page_bounds(picture_job *r)
             bounds_add(picture_source_positions(&r->sources[i], c, &r->times, f), c->vertex_count, &r->low, &r->high);
     props_find(r);
     bounds_add(r->prop_points, r->prop_point_count, &r->low, &r->high);
-    if (!(r->low.x <= r->high.x)) r->low = pvec_load(c->bounds_min), r->high = pvec_load(c->bounds_max);
+    if (!(r->low.x <= r->high.x)) {
+        r->low = pvec_load(c->bounds_min);
+        r->high = pvec_load(c->bounds_max);
+    }
 }
 
 /* Everything that a view must see. */
@@ -115,12 +118,15 @@ int picture_page_layout(picture_job *r)
     if (r->columns > panels) r->columns = panels;
     r->rows = (panels + r->columns - 1) / r->columns;
 
+    /* room for captions and legend */
     bool sized = cli_given(a, "size"), captions = captions_wanted(r), legend = legend_wanted(r);
     int panel_height = sized ? r->height / r->rows : r->sheet ? SHEET_HEIGHT : PANEL_HEIGHT;
     r->text = fmaxf(6, fminf(18, (float)panel_height * (r->rows > 1 ? 0.036f : 0.028f)));
     r->caption = captions ? (int)(r->text * 2.5f) : 0;
     r->legend = legend ? (int)(fmaxf(9, r->text) * 3.6f) : 0;
     r->gap = panels > 1 ? (int)fmaxf(2, (float)panel_height * 0.012f) : 0;
+
+    /* without a size asked for: as the content needs */
     if (!sized) {
         float aspect = 0;
         for (int i = 0; i < r->view_count; i++) aspect = fmaxf(aspect, view_aspect(r, &r->views[i]));
@@ -136,9 +142,16 @@ int picture_page_layout(picture_job *r)
         float shrink = fminf(1, 2400.0f / (float)(panel_width * r->columns));
         r->width = (int)((float)panel_width * shrink) * r->columns + r->gap * (r->columns - 1);
         r->height = ((int)((float)panel_height * shrink) + r->caption) * r->rows + r->gap * (r->rows - 1) + r->legend;
-        if (panels == 1 && !captions && !legend) r->width = 640, r->height = 480;
-        r->width += r->width & 1, r->height += r->height & 1; /* video codecs want even sides */
+        if (panels == 1 && !captions && !legend) {
+            r->width = 640;
+            r->height = 480;
+        }
+        /* video codecs want even sides */
+        r->width += r->width & 1;
+        r->height += r->height & 1;
     }
+
+    /* what has to fit */
     int smallest = (r->height - r->legend - r->gap * (r->rows - 1)) / r->rows - r->caption;
     if (smallest < 8 || (r->width - r->gap * (r->columns - 1)) / r->columns < 8)
         return cli_usage_error(a, "%d x %d panels do not fit into %d x %d pixels; give a larger --size", r->columns,
@@ -179,18 +192,23 @@ int picture_page_cameras(picture_job *r)
 {
     int x, y, width, height;
     panel_place(r, 0, &x, &y, &width, &height);
+
     pvec focus = {0, 0, 0};
     int status = r->focus ? focus_find(r, &focus) : CLI_OK;
+
     for (int i = 0; i < r->view_count && status == CLI_OK; i++) {
         picture_view *v = &r->views[i];
         v->camera = picture_camera_aim(v->azimuth, v->elevation, (float)width / (float)height, r->up);
         picture_frame frame = view_extent(r, &v->camera);
         picture_camera_stand(&v->camera, &frame, 0.13f);
+
+        /* the focus in the middle */
         if (r->focus) {
             pvec d = pvec_sub(focus, v->camera.position);
             v->camera.position = pvec_madd(v->camera.position, v->camera.right, pvec_dot(d, v->camera.right));
             v->camera.position = pvec_madd(v->camera.position, v->camera.up, pvec_dot(d, v->camera.up));
         }
+
         v->camera.tan_x /= r->zoom;
         v->camera.tan_y /= r->zoom;
     }
@@ -249,15 +267,23 @@ static void legend_draw(const picture_job *r, picture_image *page)
         swatches_draw(r, page);
         return;
     }
+
+    /* name and bar, side by side */
     float text = fmaxf(9, r->text), width = fminf((float)r->width * 0.6f, 420), height = text * 0.9f;
     float x = ((float)r->width - width) / 2, y = (float)(r->height - r->legend) + text * 0.7f;
     float left = picture_text_width(r->color_name, text) + text;
-    if (x < left) x = left, width = fmaxf(20, (float)r->width - x - text * 3);
+    if (x < left) {
+        x = left;
+        width = fmaxf(20, (float)r->width - x - text * 3);
+    }
     picture_text_draw(page, x - left + text * 0.3f, y + height, text, INK, r->color_name);
+
     for (int i = 0; i < (int)width; i++) {
         float value = r->range[0] + (r->range[1] - r->range[0]) * ((float)i + 0.5f) / width;
         picture_draw_rectangle(page, x + (float)i, y, 1, height, picture_map_color(r->map, value, r->range));
     }
+
+    /* ticks */
     for (int i = 0; i < 3; i++) {
         float at = x + width * (float)i / 2;
         char number[32];
@@ -292,6 +318,7 @@ int picture_page_draw(picture_job *r, int first_frame, picture_image *page, cli_
             status = picture_panel_draw(r, source, frame, view, &image);
             picture_image_place(page, &image, x, y);
             picture_image_destroy(&image);
+
             const float place[4] = {(float)x, (float)y, (float)width, (float)height};
             if (r->caption) caption_draw(r, page, source, view, frame, place);
             cli_progress_update(progress, ++*done);

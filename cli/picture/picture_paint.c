@@ -67,6 +67,7 @@ int picture_paint_choose(picture_job *r)
     const char *name = r->color;
     const cutis_character *c = r->character;
     const float given[2] = {r->range[0], r->range[1]};
+
     r->color_name = name;
     r->map = PICTURE_MAP_DIVERGING;
     r->range[0] = 0.5f;
@@ -74,6 +75,8 @@ int picture_paint_choose(picture_job *r)
     bool file = cli_has_ending(name, ".npy");
     for (int i = 0; i < r->source_count; i++) r->values_from_files |= picture_source_has_values(&r->sources[i], name);
     r->values_from_files |= file;
+
+    /* by name: what is known, then maps of the file */
     if (strcmp(name, "none") == 0) {
         r->paint = PAINT_NONE;
     } else if (r->values_from_files || output_find(r, name)) {
@@ -106,6 +109,7 @@ int picture_paint_choose(picture_job *r)
         r->range[0] = 0;
         r->range[1] = 1;
     }
+
     for (int i = 0; i < 2 && r->range_given; i++) r->range[i] = given[i];
     return CLI_OK;
 }
@@ -120,12 +124,19 @@ void picture_paint_range(picture_job *r)
         const float *values = r->sources[i].values;
         size_t count = values ? (size_t)r->times.count * (size_t)r->character->vertex_count : 0;
         for (size_t k = 0; k < count; k++)
-            if (isfinite(values[k])) low = fminf(low, values[k]), high = fmaxf(high, values[k]);
+            if (isfinite(values[k])) {
+                low = fminf(low, values[k]);
+                high = fmaxf(high, values[k]);
+            }
     }
-    if (!(low <= high)) low = 0, high = 1;
+    if (!(low <= high)) {
+        low = 0;
+        high = 1;
+    }
     if (r->map == PICTURE_MAP_TOUCH && low > 0) low = 0;
     if (low == high) high = low + 1;
-    r->range[0] = low, r->range[1] = high;
+    r->range[0] = low;
+    r->range[1] = high;
 }
 
 /* The values of one panel into the mesh. */
@@ -133,8 +144,10 @@ void picture_paint_apply(picture_job *r, const picture_source *source, int frame
                          picture_mesh *mesh)
 {
     const cutis_character *c = r->character;
+
     mesh->map = r->map;
-    mesh->range[0] = r->range[0], mesh->range[1] = r->range[1];
+    mesh->range[0] = r->range[0];
+    mesh->range[1] = r->range[1];
     mesh->vertex_values = r->values;
     switch (r->paint) {
     case PAINT_NONE:

@@ -27,6 +27,8 @@ static int cut_parse(const picture_job *r, const picture_view *view, picture_sce
     const cutis_character *c = r->character;
     double plane[4], offset;
     scene->cut = true;
+
+    /* an axis, through the middle or at an offset */
     int axis = text[0] >= 'x' && text[0] <= 'z' ? text[0] - 'x' : -1;
     if (axis >= 0 && (text[1] == 0 || (text[1] == '=' && cli_parse_numbers(text + 2, ',', 1, &offset)))) {
         float middle = 0.5f * (c->bounds_min[axis] + c->bounds_max[axis]);
@@ -41,6 +43,8 @@ static int cut_parse(const picture_job *r, const picture_view *view, picture_sce
         scene->cut_offset = at * side;
         return CLI_OK;
     }
+
+    /* a plane */
     if (cli_parse_numbers(text, ',', 4, plane)) {
         pvec normal = pvec_make((float)plane[0], (float)plane[1], (float)plane[2]);
         float length = pvec_length(normal);
@@ -109,6 +113,7 @@ static void panel_add_body(picture_job *r, const picture_source *source, int fra
     skin->texture = r->texture;
     skin->texture_scale = r->texture_scale;
 
+    /* inner surfaces */
     for (int t = 0; t < SOURCE_TISSUES; t++) {
         if (!source->tissues[t]) continue;
         float *normals = panel_keep(p, cli_allocate((size_t)c->triangle_count, 9 * sizeof(float)));
@@ -133,9 +138,12 @@ bool picture_job_prop(const picture_job *r, const picture_source *source, int fr
 {
     const cutis_character *c = r->character;
     const cutis_prop *prop = &c->props[index];
+
     const float *motion = prop->joint >= 0 ? r->joints + (size_t)prop->joint * 12 : NULL;
     *vertices = NULL;
     *triangles = NULL;
+
+    /* moved by a solver */
     if (source->props) {
         const picture_prop *moved = &source->props[index];
         motion = moved->motions + (size_t)frame * 12;
@@ -189,6 +197,7 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     const cutis_character *c = r->character;
     const picture_view *v = &r->views[view_index];
 
+    /* the scene */
     picture_scene scene = {.camera = v->camera, .up = r->up};
     scene.centre = pvec_scale(pvec_add(r->low, r->high), 0.5f);
     scene.radius = 0.5f * pvec_length(pvec_sub(r->high, r->low));
@@ -202,6 +211,7 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     int status = cut_parse(r, v, &scene);
     if (status != CLI_OK) return status;
 
+    /* what is in it */
     panel_meshes p = {.meshes = cli_allocate((size_t)c->prop_count + 2 + SOURCE_TISSUES, sizeof *p.meshes),
                       .blocks = cli_allocate((size_t)c->prop_count * 3 + 8 + SOURCE_TISSUES, sizeof *p.blocks)};
     picture_job_pose(r, source, frame);
@@ -212,11 +222,14 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
         panel_add_body(r, source, frame, &p);
     }
     panel_add_props(r, source, frame, &p);
+
+    /* draw */
     scene.meshes = p.meshes;
     scene.mesh_count = p.mesh_count;
     if (!picture_render(r->tracer, &scene, cutis_pool_jobs(r->pool), image))
         status = cli_error("no memory is left to draw %d x %d pixels", image->width, image->height);
     if (status == CLI_OK && r->style.skeleton) picture_skeleton_draw(image, &v->camera, c, r->joints, r->style.numbers);
+
     for (int i = 0; i < p.block_count; i++) free(p.blocks[i]);
     free(p.blocks);
     free(p.meshes);

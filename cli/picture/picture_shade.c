@@ -40,6 +40,7 @@ static void shade(const picture_work *w, const picture_sample *s, const picture_
     float cosine = fmaxf(0, pvec_dot(s->normal, half));
     float shine = (0.075f * powf(cosine, 14) + 0.10f * powf(cosine, 60)) * l->v[LIGHT_KEY];
     float strongest = fmaxf(1e-3f, fmaxf(s->albedo[0], fmaxf(s->albedo[1], s->albedo[2])));
+
     for (int c = 0; c < 3; c++) {
         float albedo = s->albedo[c];
         float direct = fmaxf(0, (facing + wrap[c]) / (1 + wrap[c]));
@@ -81,12 +82,15 @@ void picture_tile_shade(const picture_work *w, const picture_tile *tile, int px0
     picture_image *image = w->image;
     int side = w->side;
     int outline = (side * 5 + 2) / 4 > 0 ? (side * 5 + 2) / 4 : 1;
+
     for (int py = py0; py < py0 + PICTURE_TILE && py < image->height; py++)
         for (int px = px0; px < px0 + PICTURE_TILE && px < image->width; px++) {
             picture_color back =
                 backdrop(scene, ((float)px + 0.5f) / (float)image->width, ((float)py + 0.5f) / (float)image->height);
             const float back_linear[3] = {picture_linear(back.r), picture_linear(back.g), picture_linear(back.b)};
             float sum[3] = {0, 0, 0}, alpha = 0; /* premultiplied */
+
+            /* samples of the pixel */
             for (int j = 0; j < side; j++)
                 for (int i = 0; i < side; i++) {
                     int x = px * side + i - tile->x0, y = py * side + j - tile->y0;
@@ -94,13 +98,16 @@ void picture_tile_shade(const picture_work *w, const picture_tile *tile, int px0
                     const picture_sample *s = &tile->samples[at];
                     const picture_light *l = &tile->lights[at];
                     float rgb[3] = {back_linear[0], back_linear[1], back_linear[2]}, a = back.a;
+
+                    /* shadow on the floor, or a surface */
                     if (s->kind == KIND_FLOOR) {
                         float shadow = 1 - (0.55f * l->v[LIGHT_SKY] + 0.45f * l->v[LIGHT_KEY]);
                         shadow = picture_clamp01(shadow) * picture_floor_strength(scene, s->position) * 0.80f;
                         static const float dark[3] = {1.0f, 0.975f, 0.94f}; /* shadows lean to blue */
-                        if (scene->background == PICTURE_BACKGROUND_TRANSPARENT)
-                            rgb[0] = rgb[1] = rgb[2] = 0, a = shadow * 0.6f;
-                        else
+                        if (scene->background == PICTURE_BACKGROUND_TRANSPARENT) {
+                            rgb[0] = rgb[1] = rgb[2] = 0;
+                            a = shadow * 0.6f;
+                        } else
                             for (int c = 0; c < 3; c++) rgb[c] *= 1 - shadow * dark[c];
                     } else if (s->kind != KIND_NONE) {
                         pvec view = pvec_unit(pvec_sub(scene->camera.position, s->position));
@@ -109,9 +116,11 @@ void picture_tile_shade(const picture_work *w, const picture_tile *tile, int px0
                             for (int c = 0; c < 3; c++) rgb[c] *= 0.3f;
                         a = 1;
                     }
+
                     for (int c = 0; c < 3; c++) sum[c] += rgb[c] * a;
                     alpha += a;
                 }
+
             uint8_t *pixel = image->pixels + ((size_t)py * (size_t)image->width + (size_t)px) * 4;
             for (int c = 0; c < 3; c++) {
                 float value = alpha > 0 ? picture_srgb(sum[c] / alpha) : 0;

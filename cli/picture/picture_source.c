@@ -137,10 +137,12 @@ static void keep_lengths(const source_run *run, const char *name, int i, float *
 {
     cutis_output output;
     if (!cutis_state_output(run->model, run->state, name, &output) || output.domain != CUTIS_DOMAIN_VERTEX) return;
+
     if (output.components == 1) {
         keep_values(run, &output, i, kept);
         return;
     }
+
     size_t count = (size_t)output.count;
     if (!*kept) *kept = cli_allocate((size_t)run->times->count, count * sizeof(float));
     for (size_t k = 0; k < count; k++) {
@@ -169,16 +171,21 @@ static void keep_props(const source_run *run, int i)
 {
     picture_source *s = run->source;
     size_t count = (size_t)run->times->count;
+
+    /* room, at the first frame */
     if (!s->props) {
         s->prop_count = run->character->prop_count;
         s->props = cli_allocate((size_t)s->prop_count, sizeof *s->props);
         for (int k = 0; k < s->prop_count; k++) s->props[k].motions = cli_allocate(count, 12 * sizeof(float));
     }
+
     for (int k = 0; k < s->prop_count; k++) {
         picture_prop *kept = &s->props[k];
         cutis_prop_state now;
         cutis_state_prop(run->model, run->state, k, &now);
         memcpy(kept->motions + 12 * (size_t)i, now.transform, sizeof now.transform);
+
+        /* soft ones have a shape of their own */
         if (now.vertex_count == 0) continue;
         size_t floats = 3 * (size_t)now.vertex_count;
         if (!kept->shapes) {
@@ -258,6 +265,7 @@ int picture_source_run(picture_source *source, const cutis_character *character,
     cutis_model *model = NULL;
     cutis_state *state = NULL;
     cutis_error error;
+
     cutis_model_def def = cutis_model_def_default();
     def.character = character;
     def.solver = source->name;
@@ -290,6 +298,7 @@ int picture_source_run(picture_source *source, const cutis_character *character,
         cli_progress_update(&progress, i + 1);
     }
     cli_progress_end(&progress);
+
     free(morphs);
     cutis_state_destroy(state);
     cutis_model_destroy(model);
@@ -411,9 +420,11 @@ int picture_source_read_texcoords(picture_source *source, const cutis_character 
 int picture_times_find(const cli_arguments *arguments, const cutis_character *character, int clip_index,
                        const picture_source *sources, int source_count, bool quiet, picture_times *t)
 {
+    /* what the caches have */
     const cutis_clip *clip = clip_index >= 0 ? &character->clips[clip_index] : NULL;
     bool cached = false, moving = false, uneven = false;
     *t = (picture_times){.fps = 30};
+
     for (int i = 0; i < source_count; i++) {
         const cutis_cache *cache = sources[i].cache;
         if (sources[i].kind == SOURCE_SOLVER) moving = true;
@@ -427,10 +438,14 @@ int picture_times_find(const cli_arguments *arguments, const cutis_character *ch
         if (cache->frame_count < t->available) t->available = cache->frame_count;
         cached = true;
     }
+
     if (uneven && !quiet) cli_warning("the caches differ in length or rate; frames are matched by number");
     if (cli_given(arguments, "fps")) t->fps = cli_number(arguments, "fps");
     if (!(t->fps > 0)) t->fps = 30;
+
     if (cached) return CLI_OK;
+
+    /* what the clip has */
     double frames = clip && moving ? cli_frame_count(clip, t->fps) : 1;
     if (!(frames >= 1 && frames <= 1e6)) return cli_error("clip '%s' has too many frames", clip->name);
     t->available = (int)frames;
@@ -477,11 +492,14 @@ static int frames_parse(const char *text, picture_times *t)
         if (*s == 0) break;
         if (*s++ != ':' || i == 2) return frames_error(t, text);
     }
+
+    /* one frame; negative ones count from the end */
     if (!strchr(text, ':')) part[1] = part[0];
     for (int i = 0; i < 2; i++)
         if (part[i] < 0) part[i] += t->available; /* from the end */
     if (part[0] < 0 || part[1] < part[0] || part[1] >= t->available || part[2] < 1 || part[2] > t->available)
         return frames_error(t, text);
+
     t->count = (int)((part[1] - part[0]) / part[2]) + 1;
     t->frames = cli_allocate((size_t)t->count, sizeof *t->frames);
     for (int i = 0; i < t->count; i++) t->frames[i] = (int)(part[0] + i * part[2]);
@@ -508,6 +526,7 @@ static int range_parse(const char *text, picture_times *t, bool *is_range, char 
     *is_range = false;
     steps[0] = 0;
     if (text[first] == 0) return CLI_OK;
+
     size_t second = strcspn(text + first + 1, ":");
     const char *rest = text + first + 1 + second;
     *is_range = seconds_parse(text, first, &ends[0]);

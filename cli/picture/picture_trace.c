@@ -59,8 +59,11 @@ static void surface_color(const picture_work *w, unsigned mesh_index, const int 
                           bool inside, bool painted, float albedo[3])
 {
     const picture_mesh *mesh = &w->scene->meshes[mesh_index];
+
     float rgb[3];
     memcpy(rgb, inside ? mesh->inside_color : mesh->color, sizeof rgb);
+
+    /* values through the colour map */
     if (painted && mesh->vertex_values) {
         float value = 0;
         for (int k = 0; k < 3; k++) value += bary[k] * mesh->vertex_values[corners[k]];
@@ -69,7 +72,9 @@ static void surface_color(const picture_work *w, unsigned mesh_index, const int 
             int best = bary[1] > bary[0] ? 1 : 0;
             if (bary[2] > bary[best]) best = 2;
             picture_color c = picture_map_color(mesh->map, mesh->vertex_values[corners[best]], mesh->range);
-            rgb[0] = c.r, rgb[1] = c.g, rgb[2] = c.b;
+            rgb[0] = c.r;
+            rgb[1] = c.g;
+            rgb[2] = c.b;
             for (int c3 = 0; c3 < 3; c3++) albedo[c3] = picture_linear(rgb[c3]);
         } else {
             float span = mesh->range[1] - mesh->range[0];
@@ -108,6 +113,7 @@ static float surface_wire(const picture_work *w, const picture_mesh *mesh, size_
 static void surface_resolve(const picture_work *w, pvec origin, pvec direction, float t, const struct RTCHit *hit,
                             picture_sample *s)
 {
+    /* the triangle, and which side of it is seen */
     const picture_mesh *mesh = &w->scene->meshes[hit->geomID];
     size_t triangle = hit->primID;
     const int *corners = mesh->triangles + triangle * 3;
@@ -118,6 +124,7 @@ static void surface_resolve(const picture_work *w, pvec origin, pvec direction, 
     bool inside = pvec_dot(flat, direction) > 0;
     float side = inside ? -1.0f : 1.0f;
     flat = pvec_scale(flat, side);
+
     pvec position = pvec_madd(origin, direction, t);
 
     /* The smooth normal, and the place on the rounded surface. */
@@ -135,6 +142,7 @@ static void surface_resolve(const picture_work *w, pvec origin, pvec direction, 
         if (pvec_dot(normal, normal) == 0) normal = flat;
     }
 
+    /* paint and texture */
     bool painted = !inside || !w->scene->cut;
     surface_color(w, hit->geomID, corners, bary, inside, painted, s->albedo);
     if (painted && mesh->corner_texcoords && mesh->texture != PICTURE_TEXTURE_NONE) {
@@ -194,8 +202,11 @@ static void crossing_add(const struct RTCFilterFunctionNArguments *arguments)
         if (c->solids[i] == hit->geomID && c->sides[i] == side && fabsf(c->distances[i] - t) <= 1e-4f * t &&
             triangles_touch(&c->meshes[hit->geomID], c->triangles[i], hit->primID))
             return;
+
     c->triangles[c->count] = hit->primID;
-    c->distances[c->count] = t, c->solids[c->count] = (uint8_t)hit->geomID, c->sides[c->count] = side;
+    c->distances[c->count] = t;
+    c->solids[c->count] = (uint8_t)hit->geomID;
+    c->sides[c->count] = side;
     c->count++;
 }
 
@@ -249,8 +260,10 @@ static void tile_trace(const picture_work *w, picture_tile *tile)
     struct RTCRayHit8 r;
     _Alignas(32) int valid[8];
     pvec origins[8], directions[8];
+
     for (int y = 0; y < tile->height; y++)
         for (int x = 0; x < tile->width; x += 8) {
+            /* eight rays at once */
             float starts[8];
             for (int i = 0; i < 8; i++) {
                 camera_ray(w, tile->x0 + x + i, tile->y0 + y, &origins[i], &directions[i]);
@@ -258,29 +271,45 @@ static void tile_trace(const picture_work *w, picture_tile *tile)
                 bool any = x + i < tile->width && picture_ray_clip(scene, origins[i], directions[i], &near, &far);
                 valid[i] = any ? -1 : 0;
                 starts[i] = near;
-                r.ray.org_x[i] = origins[i].x, r.ray.org_y[i] = origins[i].y, r.ray.org_z[i] = origins[i].z;
-                r.ray.dir_x[i] = directions[i].x, r.ray.dir_y[i] = directions[i].y, r.ray.dir_z[i] = directions[i].z;
-                r.ray.tnear[i] = near, r.ray.tfar[i] = far, r.ray.time[i] = 0;
-                r.ray.mask[i] = ~0u, r.ray.id[i] = 0, r.ray.flags[i] = 0;
+                r.ray.org_x[i] = origins[i].x;
+                r.ray.org_y[i] = origins[i].y;
+                r.ray.org_z[i] = origins[i].z;
+                r.ray.dir_x[i] = directions[i].x;
+                r.ray.dir_y[i] = directions[i].y;
+                r.ray.dir_z[i] = directions[i].z;
+                r.ray.tnear[i] = near;
+                r.ray.tfar[i] = far;
+                r.ray.time[i] = 0;
+                r.ray.mask[i] = ~0u;
+                r.ray.id[i] = 0;
+                r.ray.flags[i] = 0;
                 r.hit.geomID[i] = RTC_INVALID_GEOMETRY_ID;
             }
+
             struct RTCIntersectContext context;
             rtcInitIntersectContext(&context);
             context.flags = RTC_INTERSECT_CONTEXT_FLAG_COHERENT;
             rtcIntersect8(valid, w->rtc, &context, &r);
 
+            /* what each met */
             for (int i = 0; i < 8 && x + i < tile->width; i++) {
                 picture_sample *s = &tile->samples[(size_t)y * (size_t)tile->width + (size_t)(x + i)];
-                s->kind = KIND_NONE, s->id = 0, s->wire = 0;
+                s->kind = KIND_NONE;
+                s->id = 0;
+                s->wire = 0;
+
                 bool hit = valid[i] && r.hit.geomID[i] != RTC_INVALID_GEOMETRY_ID;
                 float t = hit ? r.ray.tfar[i] : FLT_MAX;
+
+                /* the cut face, or a surface behind it */
                 if (hit) {
                     bool twice = false;
                     int solid = -1;
                     if (scene->cut && starts[i] > 0) solid = cap_find(w, origins[i], directions[i], starts[i], &twice);
                     if (solid >= 0) {
                         t = starts[i];
-                        s->kind = KIND_CAP, s->id = (uint8_t)(solid + 1 + (twice ? MAX_SOLIDS : 0));
+                        s->kind = KIND_CAP;
+                        s->id = (uint8_t)(solid + 1 + (twice ? MAX_SOLIDS : 0));
                         s->normal = scene->cut_normal;
                         s->position = pvec_madd(origins[i], directions[i], t);
                         for (int c = 0; c < 3; c++)
@@ -299,7 +328,8 @@ static void tile_trace(const picture_work *w, picture_tile *tile)
                     s->position = pvec_madd(origins[i], directions[i], -height / drop);
                     s->normal = scene->up;
                     s->kind = picture_floor_strength(scene, s->position) > 0 ? KIND_FLOOR : KIND_NONE;
-                    s->id = 0, s->wire = 0;
+                    s->id = 0;
+                    s->wire = 0;
                 }
             }
         }
@@ -308,14 +338,20 @@ static void tile_trace(const picture_work *w, picture_tile *tile)
 static void tile_job(void *data, int index)
 {
     picture_work *w = data;
+
+    /* the tile and a border, for smoothing */
     int px0 = index % w->columns * PICTURE_TILE, py0 = index / w->columns * PICTURE_TILE;
     picture_tile tile = {0};
     tile.width = tile.height = (PICTURE_TILE + 2 * w->border) * w->side;
-    tile.x0 = (px0 - w->border) * w->side, tile.y0 = (py0 - w->border) * w->side;
+    tile.x0 = (px0 - w->border) * w->side;
+    tile.y0 = (py0 - w->border) * w->side;
+
     size_t count = (size_t)tile.width * (size_t)tile.height;
     tile.samples = malloc(count * sizeof *tile.samples);
     tile.lights = malloc(count * sizeof *tile.lights);
     tile.smooth = malloc(count * sizeof *tile.smooth);
+
+    /* trace, light, smooth, shade */
     if (tile.samples && tile.lights && tile.smooth) {
         tile_trace(w, &tile);
         picture_tile_light(w, &tile);
@@ -324,6 +360,7 @@ static void tile_job(void *data, int index)
     } else {
         __atomic_store_n(&w->failed, true, __ATOMIC_RELAXED);
     }
+
     free(tile.samples);
     free(tile.lights);
     free(tile.smooth);
@@ -352,6 +389,7 @@ static bool mesh_attach(RTCDevice device, RTCScene scene, const picture_mesh *me
 
 bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cutis_jobs *jobs, picture_image *image)
 {
+    /* samples and rays by quality */
     picture_work w = {0};
     w.scene = scene;
     w.image = image;
@@ -365,11 +403,14 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
     w.columns = (image->width + PICTURE_TILE - 1) / PICTURE_TILE;
     picture_lights_place(&w);
 
+    /* room */
     w.rtc = rtcNewScene(tracer->device);
     w.palettes = malloc((size_t)(scene->mesh_count + 1) * sizeof *w.palettes);
     w.curve = malloc(PICTURE_BLOCK * PICTURE_BLOCK * sizeof *w.curve);
     w.points = malloc((size_t)(PICTURE_BLOCK * PICTURE_BLOCK * w.sky_rays) * sizeof *w.points);
     bool good = w.rtc && w.palettes && w.curve && w.points;
+
+    /* the meshes and their colours */
     if (good)
         rtcSetSceneFlags(w.rtc, RTC_SCENE_FLAG_ROBUST |
                                     (scene->cut ? RTC_SCENE_FLAG_CONTEXT_FILTER_FUNCTION : RTC_SCENE_FLAG_NONE));
@@ -385,10 +426,13 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
             w.palettes[i][k][2] = picture_linear(c.b);
         }
     }
+
     if (good) {
         rtcCommitScene(w.rtc);
         good = rtcGetDeviceError(tracer->device) == RTC_ERROR_NONE;
     }
+
+    /* tiles, which any thread may take */
     if (good) {
         int count = w.columns * ((image->height + PICTURE_TILE - 1) / PICTURE_TILE);
         if (jobs)
@@ -397,6 +441,7 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
             for (int i = 0; i < count; i++) tile_job(&w, i);
         good = !w.failed;
     }
+
     if (w.rtc) rtcReleaseScene(w.rtc);
     free(w.palettes);
     free(w.curve);
@@ -412,11 +457,15 @@ bool picture_find_opposites(picture_tracer *tracer, const picture_mesh *mesh, co
         if (scene) rtcReleaseScene(scene);
         return false;
     }
+
     rtcSetSceneFlags(scene, RTC_SCENE_FLAG_ROBUST);
     rtcCommitScene(scene);
+
+    /* from each vertex inwards, to the first surface that is left */
     for (int i = 0; i < mesh->vertex_count; i++) {
         pvec p = pvec_load(mesh->positions + (size_t)i * 3);
         pvec d = pvec_scale(pvec_unit(pvec_load(normals + (size_t)i * 3)), -1);
+
         float start = near;
         opposites[i] = -1;
         for (int k = 0; k < MAX_CROSSINGS && pvec_dot(d, d) > 0; k++) {
@@ -426,14 +475,18 @@ bool picture_find_opposites(picture_tracer *tracer, const picture_mesh *mesh, co
             rtcInitIntersectContext(&context);
             rtcIntersect1(scene, &context, &r);
             if (r.hit.geomID == RTC_INVALID_GEOMETRY_ID) break;
+
             if (r.hit.Ng_x * d.x + r.hit.Ng_y * d.y + r.hit.Ng_z * d.z > 0) {
                 opposites[i] = (int)r.hit.primID;
-                bary[i * 3] = 1 - r.hit.u - r.hit.v, bary[i * 3 + 1] = r.hit.u, bary[i * 3 + 2] = r.hit.v;
+                bary[i * 3] = 1 - r.hit.u - r.hit.v;
+                bary[i * 3 + 1] = r.hit.u;
+                bary[i * 3 + 2] = r.hit.v;
                 break;
             }
             start = r.ray.tfar + near;
         }
     }
+
     rtcReleaseScene(scene);
     return true;
 }

@@ -69,13 +69,17 @@ static void encoder_run(const picture_video *video, int input, const char *endin
     const char *gif[] = {"-filter_complex",
                          "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=bayer:bayer_scale=4",
                          "-loop", "0", NULL};
+
     const char *const *codec = strcmp(ending, ".gif") == 0 ? gif : strcmp(ending, ".webm") == 0 ? webm : mp4;
     const char *arguments[40] = {"ffmpeg",   "-hide_banner", "-loglevel", "error", "-nostdin", "-y", "-f", "rawvideo",
                                  "-pix_fmt", "rgb24",        "-s",        size,    "-r",       rate, "-i", "pipe:0"};
+
+    /* codec by the ending; what it says goes into a log */
     int count = 16;
     for (int i = 0; codec[i]; i++) arguments[count++] = codec[i];
     arguments[count++] = video->temporary;
     arguments[count] = NULL;
+
     int log = open(video->log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (dup2(input, 0) < 0 || log < 0 || dup2(log, 2) < 0 || dup2(log, 1) < 0) _exit(126);
     execvp("ffmpeg", (char *const *)arguments);
@@ -88,10 +92,12 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
     *result = NULL;
     const char *ending = strrchr(path, '.');
     if (!ending) ending = ".mp4";
+
     picture_video *video = calloc(1, sizeof *video);
     if (!video) return picture_fail(error, CUTIS_ERROR_MEMORY, "no memory is left for %s", path);
     video->pipe = -1;
-    video->width = width, video->height = height;
+    video->width = width;
+    video->height = height;
     video->path = strdup(path);
     video->temporary = picture_temporary_name(path, ending);
     video->log = picture_temporary_name(path, ".log");
@@ -100,6 +106,7 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
         video_free(video);
         return picture_fail(error, CUTIS_ERROR_MEMORY, "no memory is left for %s", path);
     }
+
     char size[40], rate[40];
     snprintf(size, sizeof size, "%dx%d", width, height);
     snprintf(rate, sizeof rate, "%.6g", fps);
@@ -111,6 +118,7 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
         video_free(video);
         return picture_fail(error, CUTIS_ERROR_FILE, "no pipe to ffmpeg can be opened: %s", strerror(errno));
     }
+
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     video->encoder = fork();
     if (video->encoder == 0) {
@@ -119,6 +127,7 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
         signal(SIGPIPE, SIG_DFL);
         encoder_run(video, ends[0], ending, size, rate);
     }
+
     close(ends[0]);
     video->pipe = ends[1];
     if (video->encoder < 0) {
@@ -126,6 +135,7 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
         picture_video_discard(video);
         return code;
     }
+
     *result = video;
     return CUTIS_OK;
 }
@@ -133,12 +143,14 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
 /* Wait for the encoder and turn its end into a result. */
 static cutis_result encoder_wait(picture_video *video, cutis_error *error)
 {
+    /* its end */
     int status = 0;
     if (video->pipe >= 0) close(video->pipe);
     video->pipe = -1;
     while (waitpid(video->encoder, &status, 0) < 0)
         if (errno != EINTR) break;
     video->encoder = 0;
+
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return CUTIS_OK;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return picture_fail(error, CUTIS_ERROR_UNSUPPORTED,

@@ -38,12 +38,8 @@ static const double FORCE_RATE = 60;
 static contact_search_options search_options(const springs_run *run)
 {
     const springs_model *m = run->m;
-    return (contact_search_options)
-    {
-        .margin = m->thickness + 0.1f * m->surface.edge_mean;
-        .thickness = m->thickness;
-        .released = run->s.released
-    };
+    return (contact_search_options){
+        .margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness, .released = run->s.released};
 }
 
 /* ---- memory of the last substep ---- */

@@ -164,13 +164,8 @@ bool springs_output(const void *data, const void *state, int index, cutis_output
     const springs_model *m = data;
     springs_state s = state_view(m, (void *)state, NULL);
     (void)index;
-    *output = (cutis_output)
-    {
-        .domain = CUTIS_DOMAIN_VERTEX;
-        .count = m->character->vertex_count;
-        .components = 3;
-        .values = s.touch
-    };
+    *output = (cutis_output){
+        .domain = CUTIS_DOMAIN_VERTEX, .count = m->character->vertex_count, .components = 3, .values = s.touch};
     return true;
 }
 
