@@ -75,6 +75,20 @@ static inline cutis_character *scene_paint(cutis_character *c, const char *name,
     return painted;
 }
 
+/* The elastic energy of the last stage, which is slide; its triangles' stay in the scratch. */
+static inline double scene_energy(const cutis_model *model, cutis_state *state, const slide_model **m, slide_scratch *s)
+{
+    const stage *last = &model->stages[model->stage_count - 1];
+    slide_state own;
+    *m = last->data;
+    slide_state_view(*m, (char *)state + last->state, &own);
+    slide_scratch_view(*m, (char *)state + model->state_bytes + last->scratch, s);
+    for (int i = 0; i < 3 * (*m)->point_count; i++) s->x[i] = (double)own.surface[i] / (*m)->unit;
+    slide_system_shapes(*m, s, NULL);
+    slide_skin_points(*m, s, own.places, NULL);
+    return slide_system_energy(*m, s, NULL);
+}
+
 /* After a step: nothing was repaired, all converged, and no triangle of skin is inside out. */
 static inline void scene_assert_sound(const cutis_model *model, cutis_state *state)
 {
@@ -83,15 +97,9 @@ static inline void scene_assert_sound(const cutis_model *model, cutis_state *sta
     assert_int_equal(stats->repairs, 0);
     assert_int_equal(stats->unconverged, 0);
     if (strcmp(last->solver->info.name, "slide") != 0) return;
-    const slide_model *m = last->data;
-    slide_state own;
+    const slide_model *m;
     slide_scratch s;
-    slide_state_view(m, (char *)state + last->state, &own);
-    slide_scratch_view(m, (char *)state + model->state_bytes + last->scratch, &s);
-    for (int i = 0; i < 3 * m->point_count; i++) s.x[i] = (double)own.surface[i] / m->unit;
-    slide_system_shapes(m, &s, NULL);
-    slide_skin_points(m, &s, own.places, NULL);
-    assert_true(slide_system_energy(m, &s, NULL) < HUGE_VAL);
+    assert_true(scene_energy(model, state, &m, &s) < HUGE_VAL);
 }
 
 /* Positions (count x vertex_count x 3) at the instants given, in order; free them. */
