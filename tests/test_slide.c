@@ -69,10 +69,11 @@ static one_element make_one(const slide_material *m, double stiffness, const dou
         wide_normal[e][lane] = normal[e];
     }
     wide_stiffness[lane] = stiffness;
-    slide_body body = slide_body_make((const d4(*)[3])wide_x, (const d4(*)[3])wide_x, stretch);
+    d4 products[3], skin;
+    slide_body body = slide_body_make((const d4(*)[3])wide_x, (const d4(*)[3])wide_x, stretch, products);
     slide_element wide;
     slide_element_make(m, wide_stiffness, &body, (const d4(*)[3])wide_places, wide_normal, project, &wide);
-    d4 energy = slide_element_energy(m, wide_stiffness, &body, (const d4(*)[3])wide_places, wide_normal);
+    d4 energy = slide_element_energy(m, wide_stiffness, &body, (const d4(*)[3])wide_places, wide_normal, &skin);
     one_element one = {.energy = wide.energy[lane], .j = wide.j[lane]};
     assert_true(energy[lane] == one.energy);
     for (int i = 0; i < 6; i++) {
@@ -334,10 +335,10 @@ static void rounded_surface_has_no_ridges(void **state)
         for (int t = 0; t < m.triangle_count; t++) {
             for (int k = 0; k < 3; k++) {
                 slide_place corner = slide_place_of_corner(t, k);
-                double p[3], q[3], normal[3], other_normal[3];
-                slide_place_rounded(&atlas, &corner, p, normal);
+                double normal[3], other_normal[3];
+                slide_spot p = slide_place_rounded(&atlas, &corner);
                 for (int e = 0; e < 3; e++)
-                    gap = fmax(gap, fabs(p[e] - atlas.positions[3 * m.triangles[3 * t + k] + e]));
+                    gap = fmax(gap, fabs(p.position[e] - atlas.positions[3 * m.triangles[3 * t + k] + e]));
 
                 /* both sides of the middle of an edge */
                 int across = atlas.charts[t].across[k];
@@ -345,11 +346,13 @@ static void rounded_surface_has_no_ridges(void **state)
                 slide_place here = {.triangle = t, .b = {k == 1 ? 0 : 0.5, k == 2 ? 0 : 0.5}};
                 slide_place there = {.triangle = across / 3,
                                      .b = {across % 3 == 1 ? 0 : 0.5, across % 3 == 2 ? 0 : 0.5}};
-                slide_place_rounded(&atlas, &here, p, normal);
-                slide_place_rounded(&atlas, &there, q, other_normal);
+                p = slide_place_rounded(&atlas, &here);
+                slide_spot q = slide_place_rounded(&atlas, &there);
+                slide_spot_normal(&p, normal);
+                slide_spot_normal(&q, other_normal);
                 double cosine = 0, plain = 0;
                 for (int e = 0; e < 3; e++) {
-                    gap = fmax(gap, fabs(p[e] - q[e]));
+                    gap = fmax(gap, fabs(p.position[e] - q.position[e]));
                     cosine += normal[e] * other_normal[e];
                     plain += atlas.charts[t].normal[e] * atlas.charts[across / 3].normal[e];
                 }
@@ -406,8 +409,8 @@ static void make_system(const slide_model *model, slide_scratch *s, const slide_
     slide_system_shapes(model, s, NULL);
     slide_skin_points(model, s, places, NULL);
     slide_system_jacobians(model, s, NULL);
-    slide_system_inertia(model, s, NULL);
     slide_system_elements(model, s, NULL);
+    slide_system_inertia(model, s, NULL);
     slide_increment increment = {1 / (model->h * model->h), 0, s->goal, s->moved, true};
     slide_system_assemble(model, s, &increment, NULL);
 }
@@ -559,10 +562,13 @@ static void force_is_the_derivative_of_energy(void **state)
                 slide_place moved = places[i];
                 double way[3];
                 for (int d = 0; d < 3; d++) way[d] = -(side ? -e : e) * jacobians[6 * i + 2 * d + k];
-                slide_place_move(&m->atlas, &moved, way, s.skin + 3 * i, s.uprights + 3 * i);
+                slide_spot spot = slide_place_rounded(&m->atlas, &moved);
+                slide_place_move(&m->atlas, &moved, way, &spot);
+                slide_skin_point(m, &s, i, &places[i], &spot);
                 energy[side] = slide_system_energy(m, &s, NULL);
             }
-            slide_place_rounded(&m->atlas, &places[i], s.skin + 3 * i, s.uprights + 3 * i);
+            slide_spot spot = slide_place_rounded(&m->atlas, &places[i]);
+            slide_skin_point(m, &s, i, &places[i], &spot);
             double force = -(energy[0] - energy[1]) / (2 * e), own = s.right[2 * i + k];
             worst = fmax(worst, fabs(force - own)), largest = fmax(largest, fabs(own));
         }

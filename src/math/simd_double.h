@@ -36,6 +36,15 @@ static inline d4 d4_sqrt(d4 a)
     return a;
 #endif
 }
+/* The two numbers at `from`, each twice: a, a, b, b. */
+static inline d4 d4_pair(const double *from)
+{
+#if LANES == 8 && defined(__AVX2__)
+    return (d4)_mm256_permute4x64_pd(_mm256_castpd128_pd256(_mm_loadu_pd(from)), 0x50);
+#else
+    return (d4){from[0], from[0], from[1], from[1]};
+#endif
+}
 /* Rows become columns. */
 static inline void d4_transpose(d4 m[4])
 {

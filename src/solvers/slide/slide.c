@@ -93,9 +93,6 @@ static const cutis_output_info slide_outputs[SLIDE_OUTPUT_COUNT] = {
          .help = "1 where the skin is attached, 0.5 where it slides along a line, 0 where it is free"},
 };
 
-/* Substeps between two looks at where the middles of faces are. */
-enum { FOLLOW_EVERY = 4 };
-
 /* ---- the step ---- */
 
 /* Body positions in sizes; a value that is not finite keeps the old one. */
@@ -144,12 +141,12 @@ static void slide_step(const void *data, void *memory, void *scratch, const solv
     slide_advance(model, &state, &s, input, stats);
     clock = clock_seconds();
 
-    /* what is shown; faces now and then, at instants that do not depend on the frame rate */
+    /* what is shown */
     memcpy(points, state.surface, 3 * count * sizeof(float));
-    bool follow = llround(input->time / model->h) % FOLLOW_EVERY == 0;
-    if (model->vertices || follow) slide_skin_points(model, &s, state.places, jobs);
-    if (model->vertices) slide_tracks_follow(model, &state, s.skin, state.surface, points, jobs);
-    if (follow) slide_faces_follow(model, &state, s.skin, jobs);
+    if (model->vertices) {
+        slide_skin_points(model, &s, state.places, jobs);
+        slide_tracks_follow(model, &state, s.skin, state.surface, points, jobs);
+    }
     kit_lap(&clock, stats, SLIDE_PART_ADVECTION);
 }
 
@@ -178,11 +175,13 @@ static void start_slid(const slide_model *model, slide_state *state, slide_scrat
     for (double share = 1; share > 0.05; share *= 0.7) {
         memcpy(state->places, s->old_places, bytes);
         for (int i = 0; i < model->point_count; i++) {
-            double way[3], position[3], normal[3];
+            double way[3];
             int vertex = model->character->point_vertices[i];
             for (int e = 0; e < 3; e++) way[e] = -share * (double)model->first_slide[e][vertex] / model->unit;
             bool fine = fabs(way[0]) + fabs(way[1]) + fabs(way[2]) < 10;
-            if (fine && model->areas[i] > 0) slide_place_move(&model->atlas, &state->places[i], way, position, normal);
+            if (!(fine && model->areas[i] > 0)) continue;
+            slide_spot spot = slide_place_rounded(&model->atlas, &state->places[i]);
+            slide_place_move(&model->atlas, &state->places[i], way, &spot);
         }
         slide_skin_points(model, s, state->places, jobs);
         if (slide_system_energy(model, s, jobs) < HUGE_VAL) return;
@@ -225,9 +224,10 @@ double slide_energy(const slide_model *model, void *memory, void *scratch, const
     for (int i = 0; i < 3 * model->point_count; i++) s.x[i] = (double)surface[i] / model->unit;
     slide_system_shapes(model, &s, NULL);
     slide_skin_points(model, &s, state.places, NULL);
+    double elastic = slide_system_energy(model, &s, NULL);
     slide_system_inertia(model, &s, NULL);
     *kinetic = slide_kinetic(model, &s, state.velocities);
-    return slide_system_energy(model, &s, NULL);
+    return elastic;
 }
 
 /* ---- the table ---- */

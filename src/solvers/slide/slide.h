@@ -68,17 +68,25 @@ typedef struct slide_model {
     const double (*allowed)[3];  /* (point_count) symmetric projection xx, xy, yy on the directions that may move */
     const double *areas;         /* (point_count) a third of the triangles around, at rest */
     const double *edges;         /* (point_count) mean length of the edges */
-    const double (*fans)[2];     /* (entries of point_triangles) cosine and sine from the point's frame to the chart */
+    const int *fans;             /* (entries of point_triangles) 3 x triangle + the point's corner */
     const double (*stencils)[2]; /* (entries of neighbours) derivative at a point = sum of (neighbour - point) x this */
-    const int *slots;            /* (triangle_count x 6) entry of corner k for corners k + 1 and k + 2 in the rows */
+    const int *links;      /* (link_first[free_count]) neighbours that may move, as places in free_points, in order */
+    const int *link_first; /* (free_count + 1) */
+    const int *link_upper; /* (free_count) first link to a later point */
+    const int *slots;      /* (triangle_count x 6) link of corner k to corners k + 1 and k + 2; -1: one may not move */
     const float *first_slide[3]; /* (vertex_count) sliding at the beginning, file units; NULL: none */
     const float *pull[3]; /* (vertex_count) velocity of attached skin along the body, file units / s; NULL: none */
     int constraint_count; /* directions that may not move */
     /* Texture: NULL without texture coordinates. */
     const float (*texcoords)[3][2]; /* (triangle_count) */
     const uint8_t *seams;           /* (triangle_count) bit k: texture breaks across the edge opposite corner k */
-    const int *face_triangles;      /* (face_count) one triangle of each, or -1 */
+    const uint8_t *near_seam;       /* (triangle_count) a seam is within three triangles */
+    const int *islands;        /* (triangle_count) which part of the texture it is in: triangles joined without seams */
+    const int *face_triangles; /* (face_count) one triangle of each, or -1 */
 } slide_model;
+
+/* Numbers of a triangle's block: six 2 x 2 blocks of the Hessian, the gradient of three corners, two unused. */
+enum { SLIDE_BLOCK_SIZE = 32 };
 
 /* Everything that lives within a step. All doubles but where said. */
 typedef struct slide_scratch {
@@ -86,26 +94,28 @@ typedef struct slide_scratch {
     double *skin;                               /* (point_count x 3) rest position of the skin's place */
     double *uprights;                           /* (point_count x 3) normal of the rounded surface there */
     double *normals;                            /* (point_count x 3) which side is out there */
-    double (*metric)[3];                        /* (triangle_count) mass / 3 x gamma^T gamma */
+    double (*metrics)[3][4];                    /* (triangle_count) gamma^T gamma in the frame of each corner's point */
+    double *masses;                             /* (triangle_count) a third of the skin that lies on each */
     double (*gammas)[6];                        /* (point_count), 3 x 2 */
     double (*jacobians)[6];                     /* (point_count), constrained directions taken out */
     double (*inertia)[3];                       /* (point_count) */
     double (*shapes)[4];                        /* (triangle_count) of the body: area and triangular factor */
-    double (*blocks)[27];                       /* (triangle_count) 6 gradient, 21 upper triangle of the Hessian */
+    double (*blocks)[SLIDE_BLOCK_SIZE];         /* (triangle_count) Hessian and gradient, slide_system.c */
     double *energies, *old_energies;            /* (triangle_count) */
     double (*stress)[2];                        /* (triangle_count) */
     double (*pressed)[3];                       /* (triangle_count) direction of the smaller stress, in the skin */
-    double (*diagonal)[3];                      /* (point_count) xx, xy, yy */
-    double (*rows)[4];                          /* (neighbour entries) */
-    double (*pivots)[3], (*inverse)[3];         /* (point_count) of the preconditioner */
+    double (*diagonal)[3];                      /* (free_count) xx, xy, yy */
+    double (*rows)[4];                          /* (links) column by column: xx, yx, xy, yy */
+    double (*pivots)[3], (*inverse)[3];         /* (free_count) of the preconditioner */
     double *right;                              /* (2 point_count) */
     double *residual, *search, *image, *smooth; /* (2 point_count) of the conjugate gradients */
-    double *product;                            /* (2 point_count) likewise */
+    double *product, *forward, *solution;       /* (2 point_count) likewise */
     double *goal, *guess, *moved, *way;         /* (2 point_count) of a step, slide_step.c */
     double *shares;                             /* (point_count) likewise */
     uint8_t *grown, *blocked, *shortened;       /* (point_count) likewise */
     double *first_forces, *outer_forces;        /* (2 point_count) elastic at its beginning; gravity and drags */
     slide_place *places, *old_places;           /* (point_count) tried; before the step */
+    slide_spot *spots, *tried_spots;            /* (point_count) of the places at hand, and of those tried */
     double *velocities, *old_velocities;        /* (2 point_count) */
     double (*ranges)[2][2];                     /* (point_count) of velocities that are carried along */
     double *old_gains, *first_gains;            /* (2 point_count) */
@@ -122,7 +132,6 @@ typedef struct slide_state {
     uint8_t *blocked;    /* (point_count) the point could not go where it is pulled to, slide_step.c */
     float *surface;      /* (point_count x 3) the body, scene space */
     slide_place *tracks; /* (point_count) where each point's own skin is; only for output=vertices */
-    slide_place *faces;  /* (face_count) where the middle of each face's skin is; only with texture */
     float *sliding;      /* (vertex_count x 3) outputs */
     float *stress;       /* (vertex_count x 2) */
     float *wrinkle;      /* (vertex_count) */
@@ -172,10 +181,13 @@ void slide_advect(const slide_model *model, slide_scratch *s, const double *way,
 void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 /* From x: shapes of the body's triangles, which all of the following need. */
 void slide_system_shapes(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
-/* Rest positions of places: skin, uprights, normals. */
+/* Rest positions of places: spots, skin, uprights, normals; of one point, whose spot is known. */
+void slide_skin_point(const slide_model *model, slide_scratch *s, int point, const slide_place *place,
+                      const slide_spot *spot);
 void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
-/* From these: derivatives of the places; and with x: inertia. */
+/* From these: derivatives of the places. */
 void slide_system_jacobians(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+/* Inertia, from the shapes and the masses that the last energy was told with. */
 void slide_system_inertia(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 /* The derivative of the place at one point (3 x 2), in all directions. */
 void slide_point_derivative(const slide_model *model, const slide_scratch *s, int point, double derivative[6]);
@@ -188,6 +200,8 @@ void slide_system_stresses(const slide_model *model, slide_scratch *s, const cut
 /* Gravity and drags, times share. */
 void slide_system_outer(const slide_model *model, slide_scratch *s, const cutis_drag *drags, int drag_count,
                         double share);
+/* How the energy of a triangle should change along shares of the way, by its block; *size: by which that is told. */
+double slide_system_foretold(const slide_model *model, const slide_scratch *s, int triangle, double *size);
 /* The linear system, from blocks, inertia and outer forces. */
 void slide_system_assemble(const slide_model *model, slide_scratch *s, const slide_increment *increment,
                            const cutis_jobs *jobs);
@@ -216,13 +230,11 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
 
 /* ---- slide_output.c ---- */
 
-/* Put tracks (places of the body where the material points are) and face references at rest. */
+/* Put tracks (places of the body where the material points are) at rest. */
 void slide_tracks_reset(const slide_model *model, slide_state *state);
 /* Follow the material points; `points` gets their positions on the surface. skin: rest positions of the places. */
 void slide_tracks_follow(const slide_model *model, slide_state *state, const double *skin, const float *surface,
                          float *points, const cutis_jobs *jobs);
-/* Follow the middles of faces, from which texture coordinates are found. */
-void slide_faces_follow(const slide_model *model, slide_state *state, const double *skin, const cutis_jobs *jobs);
 /* Fill all outputs of the state. */
 void slide_outputs_fill(const slide_model *model, slide_state *state, slide_scratch *s, const cutis_jobs *jobs);
 

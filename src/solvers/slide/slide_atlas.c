@@ -155,6 +155,23 @@ static void make_fan(const mesh *m, const slide_chart *charts, int point, double
     }
 }
 
+/* The edges of the triangles around a point, in its frame. */
+static void make_wedges(const mesh *m, const slide_chart *charts, const double (*turns)[3][2], double (*wedges)[4])
+{
+    for (int i = 0; i < m->point_count; i++) {
+        for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
+            int t = m->point_triangles[n];
+            int k = corner_of(m, t, i);
+            const double *turn = turns[t][k];
+            const double *e1 = charts[t].along[next3(next3(k))], *e2 = charts[t].along[next3(k)];
+            wedges[n][0] = turn[0] * e1[0] + turn[1] * e1[1];
+            wedges[n][1] = turn[0] * e1[1] - turn[1] * e1[0];
+            wedges[n][2] = turn[0] * e2[0] + turn[1] * e2[1];
+            wedges[n][3] = turn[0] * e2[1] - turn[1] * e2[0];
+        }
+    }
+}
+
 cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, arena *memory, cutis_error *error)
 {
     double *positions = ARENA_ARRAY(memory, double, 3 * (size_t)m->point_count);
@@ -164,6 +181,7 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
     double(*slopes)[4] = arena_push(memory, (size_t)m->triangle_count, sizeof *slopes);
     uint8_t *boundary = ARENA_ARRAY(memory, uint8_t, m->point_count);
     double(*tangents)[2] = arena_push(memory, (size_t)m->point_count, sizeof *tangents);
+    double(*wedges)[4] = arena_push(memory, (size_t)m->point_triangle_first[m->point_count], sizeof *wedges);
     if (memory->failed) return error_memory(error, "charts");
     for (int i = 0; i < 3 * m->point_count; i++) positions[i] = (double)m->positions[i] / unit;
     for (int t = 0; t < m->triangle_count; t++) {
@@ -184,6 +202,7 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
     }
     join_charts(m, charts);
     for (int i = 0; i < m->point_count; i++) make_fan(m, charts, i, turns, boundary, tangents[i]);
+    make_wedges(m, charts, (const double(*)[3][2])turns, wedges);
     double(*patches)[SLIDE_PATCH_SIZE] = arena_push(memory, (size_t)m->triangle_count, sizeof *patches);
     if (memory->failed) return error_memory(error, "charts");
     *atlas = (slide_atlas){.mesh = m,
@@ -192,6 +211,7 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
                            .charts = charts,
                            .slopes = (const double(*)[4])slopes,
                            .turns = (const double(*)[3][2])turns,
+                           .wedges = (const double(*)[4])wedges,
                            .boundary = boundary,
                            .tangents = (const double(*)[2])tangents};
     return slide_patches_build(atlas, patches, memory, error);
@@ -321,29 +341,35 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
 slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const double way[2], double carried[2])
 {
     const mesh *m = atlas->mesh;
-    int best = -1, best_corner = 0;
-    double best_inside = -HUGE_VAL, best_way[2] = {0, 0};
-    for (int i = m->point_triangle_first[point]; i < m->point_triangle_first[point + 1]; i++) {
-        int t = m->point_triangles[i], k = corner_of(m, t, point);
-        const slide_chart *chart = &atlas->charts[t];
-        const double *turn = atlas->turns[t][k];
-        double x = turn[0] * way[0] - turn[1] * way[1], y = turn[1] * way[0] + turn[0] * way[1];
+    int first = m->point_triangle_first[point];
+    int last = m->point_triangle_first[point + 1];
 
-        /* How far the way lies inside of the two edges at the corner; inwards of an edge is to its left. */
-        const double *e1 = chart->along[next3(next3(k))], *e2 = chart->along[next3(k)];
-        double inside = slide_min(e1[0] * y - e1[1] * x, e2[0] * y - e2[1] * x);
-        if (inside > best_inside) {
-            best_inside = inside;
-            best = t;
-            best_corner = k;
-            best_way[0] = x;
-            best_way[1] = y;
-            if (inside >= 0) break;
-        }
+    /* the triangle that the way lies inside of most: inwards of an edge is to its left */
+    int best = first;
+    double best_inside = -HUGE_VAL;
+    for (int i = first; i < last && best_inside < 0; i++) {
+        const double *e = atlas->wedges[i];
+        double inside = slide_min(e[0] * way[1] - e[1] * way[0], e[2] * way[1] - e[3] * way[0]);
+        if (!(inside > best_inside)) continue;
+        best_inside = inside;
+        best = i;
     }
+    best = m->point_triangles[best];
+    int best_corner = corner_of(m, best, point);
     slide_place place = slide_place_of_corner(best, best_corner);
     const double *turn = atlas->turns[best][best_corner];
     double c[2] = {turn[0] * carried[0] - turn[1] * carried[1], turn[1] * carried[0] + turn[0] * carried[1]};
+    double best_way[2] = {turn[0] * way[0] - turn[1] * way[1], turn[1] * way[0] + turn[0] * way[1]};
+
+    /* most ways end in the triangle in which they begin */
+    const double *inverse = atlas->charts[best].inverse;
+    double b1 = place.b[0] + inverse[0] * best_way[0] + inverse[1] * best_way[1];
+    double b2 = place.b[1] + inverse[3] * best_way[1];
+    if (best_inside >= 0 && b1 >= 0 && b2 >= 0 && b1 + b2 <= 1) {
+        carried[0] = c[0];
+        carried[1] = c[1];
+        return (slide_place){.triangle = best, .b = {b1, b2}};
+    }
     if (best_inside < 0) {
         /* Between two fans' edges, or off the boundary: along the nearer edge. */
         const slide_chart *chart = &atlas->charts[best];

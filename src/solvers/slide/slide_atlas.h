@@ -34,6 +34,8 @@ typedef struct slide_atlas {
     const double (*slopes)[4]; /* (triangle_count) inverse[0], [1] and [3] of the chart, its area; zeros without area */
     const double (*patches)[SLIDE_PATCH_SIZE]; /* (triangle_count) the rounded surface */
     const double (*turns)[3][2]; /* (triangle_count) cosine and sine from each corner's point frame to the chart */
+    const double (
+        *wedges)[4]; /* (entries of point_triangles) first and last edge of the triangle, in the point's frame */
     const uint8_t *boundary;     /* (point_count) 1: on the boundary, 2: no single fan */
     const double (*tangents)[2]; /* (point_count) along the boundary, in the point's frame; zero elsewhere */
 } slide_atlas;
@@ -45,6 +47,12 @@ typedef struct slide_place {
     double b[2];
 } slide_place;
 
+/* A place on the rounded surface: its position there, and the derivatives by the chart's coordinates. */
+typedef struct slide_spot {
+    double position[3];
+    double tangents[2][3];
+} slide_spot;
+
 /* Fill patches (triangle_count) for the atlas, all else of which is built. */
 cutis_result slide_patches_build(slide_atlas *atlas, double (*patches)[SLIDE_PATCH_SIZE], arena *memory,
                                  cutis_error *error);
@@ -53,10 +61,10 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
 /* Where a place lies, at rest. */
 void slide_place_position(const slide_atlas *atlas, const slide_place *place, double position[3]);
 /* Where it lies on the rounded surface (slide_rounded.c), and the normal there (unit). */
-void slide_place_rounded(const slide_atlas *atlas, const slide_place *place, double position[3], double normal[3]);
-/* Move a place to where the rounded surface is nearest to its position there + way, if that is not far. */
-void slide_place_move(const slide_atlas *atlas, slide_place *place, const double way[3], double position[3],
-                      double normal[3]);
+slide_spot slide_place_rounded(const slide_atlas *atlas, const slide_place *place);
+void slide_spot_normal(const slide_spot *spot, double normal[3]);
+/* Move a place, which is at `spot`, to where the rounded surface is nearest to that + way, if it is not far. */
+void slide_place_move(const slide_atlas *atlas, slide_place *place, const double way[3], slide_spot *spot);
 /* Which side is out at a place: point normals, interpolated; of any length. */
 void slide_place_normal(const slide_atlas *atlas, const slide_place *place, double normal[3]);
 /* Where it lies for other positions (point_count x 3). */

@@ -176,17 +176,77 @@ static void build_texture(slide_model *model, const cutis_character *c, float (*
     }
 }
 
+/* Islands of the texture, and which triangles are near a border of one. points, islands: (point_count) zeros, and out.
+ */
+static void build_islands(const slide_model *model, const uint8_t *seams, uint8_t *points, uint8_t *near_seam,
+                          int *islands)
+{
+    enum { RINGS = 3 };
+    const mesh *m = model->atlas.mesh;
+    for (int t = 0; t < m->triangle_count; t++) islands[t] = t;
+    for (int t = 0; t < m->triangle_count; t++) {
+        for (int k = 0; k < 3; k++) {
+            int across = model->atlas.charts[t].across[k];
+            bool seam = seams[t] >> k & 1;
+            if (across >= 0 && !seam) forest_join(islands, t, across / 3);
+            if (!seam) continue;
+            points[m->triangles[3 * t + next3(k)]] = 1;
+            points[m->triangles[3 * t + next3(next3(k))]] = 1;
+        }
+    }
+    for (int t = 0; t < m->triangle_count; t++) islands[t] = forest_root(islands, t);
+
+    /* triangles around the points of seams, then those around theirs */
+    for (int ring = 0; ring < RINGS; ring++) {
+        for (int t = 0; t < m->triangle_count; t++)
+            for (int k = 0; k < 3; k++) near_seam[t] |= points[m->triangles[3 * t + k]];
+        for (int t = 0; t < m->triangle_count; t++)
+            for (int k = 0; k < 3; k++) points[m->triangles[3 * t + k]] |= near_seam[t];
+    }
+}
+
 /* ---- build ---- */
 
-static void build_slots(const slide_model *model, int *slots)
+/* The entries of the linear system: points that may move and are neighbours. */
+static void build_links(slide_model *model, int *index, int *links, int *link_first, int *link_upper)
+{
+    const mesh *m = model->atlas.mesh;
+    int count = 0;
+    for (int i = 0; i < model->point_count; i++) index[i] = -1;
+    for (int a = 0; a < model->free_count; a++) index[model->free_points[a]] = a;
+    for (int a = 0; a < model->free_count; a++) {
+        int i = model->free_points[a];
+        link_first[a] = count;
+        link_upper[a] = count;
+        for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
+            int other = index[m->point_neighbours[n]];
+            if (other < 0) continue;
+            links[count++] = other;
+            if (other < a) link_upper[a] = count;
+        }
+    }
+    link_first[model->free_count] = count;
+    model->links = links;
+    model->link_first = link_first;
+    model->link_upper = link_upper;
+}
+
+/* Which entries the pairs of corners of a triangle add to, and which a pair of neighbours has in the stencils. */
+static void build_slots(const slide_model *model, const int *index, int *slots, int *neighbours)
 {
     const mesh *m = model->atlas.mesh;
     for (int t = 0; t < m->triangle_count; t++) {
         for (int k = 0; k < 3; k++) {
             int point = m->triangles[3 * t + k];
             for (int o = 0; o < 2; o++) {
-                int other = m->triangles[3 * t + (k + 1 + o) % 3], n = m->point_neighbour_first[point];
+                int other = m->triangles[3 * t + (k + 1 + o) % 3];
+                int n = m->point_neighbour_first[point];
                 while (m->point_neighbours[n] != other) n++;
+                neighbours[6 * t + 2 * k + o] = n;
+                slots[6 * t + 2 * k + o] = -1;
+                if (index[point] < 0 || index[other] < 0) continue;
+                n = model->link_first[index[point]];
+                while (model->links[n] != index[other]) n++;
                 slots[6 * t + 2 * k + o] = n;
             }
         }
@@ -197,7 +257,7 @@ static void build_slots(const slide_model *model, int *slots)
  * The derivative at a point is the mean of those of its triangles, by area, in the point's frame: chart vector = turn
  * x point vector. It is linear in the places of the neighbours, with coefficients that do not change.
  */
-static void build_fans(const slide_model *model, double (*fans)[2], double (*stencils)[2])
+static void build_fans(const slide_model *model, const int *neighbours, int *fans, double (*stencils)[2])
 {
     const slide_atlas *atlas = &model->atlas;
     const mesh *m = atlas->mesh;
@@ -213,12 +273,11 @@ static void build_fans(const slide_model *model, double (*fans)[2], double (*ste
                 {0, 0},
                 {share * (co * slopes[0] + si * slopes[1]), share * (co * slopes[1] - si * slopes[0])},
                 {share * si * slopes[2], share * co * slopes[2]}};
-            fans[n][0] = co;
-            fans[n][1] = si;
+            fans[n] = 3 * t + own;
             for (int e = 0; e < 2; e++) {
                 corners[0][e] = -corners[1][e] - corners[2][e];
                 for (int o = 0; o < 2; o++)
-                    stencils[model->slots[6 * t + 2 * own + o]][e] += corners[(own + 1 + o) % 3][e];
+                    stencils[neighbours[6 * t + 2 * own + o]][e] += corners[(own + 1 + o) % 3][e];
             }
         }
     }
@@ -303,12 +362,15 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     double *delta_max = ARENA_ARRAY(memory, double, points), *areas = ARENA_ARRAY(memory, double, points);
     double *edges = ARENA_ARRAY(memory, double, points);
     double(*allowed)[3] = arena_push(memory, points, sizeof *allowed);
-    int *slots = ARENA_ARRAY(memory, int, 6 * triangles);
+    int *slots = ARENA_ARRAY(memory, int, 6 * triangles), *neighbours = ARENA_ARRAY(memory, int, 6 * triangles);
+    int *index = ARENA_ARRAY(memory, int, points), *link_first = ARENA_ARRAY(memory, int, points + 1);
+    int *link_upper = ARENA_ARRAY(memory, int, points);
+    int *links = ARENA_ARRAY(memory, int, m->point_neighbour_first[points]);
     uint8_t *tips = ARENA_ARRAY(memory, uint8_t, points);
     int *free_points = ARENA_ARRAY(memory, int, points);
     int *free_triangles = ARENA_ARRAY(memory, int, triangles);
     int *all_triangles = ARENA_ARRAY(memory, int, triangles);
-    double(*fans)[2] = arena_push(memory, (size_t)m->point_triangle_first[points], sizeof *fans);
+    int *fans = ARENA_ARRAY(memory, int, m->point_triangle_first[points]);
     double(*stencils)[2] = arena_push(memory, (size_t)m->point_neighbour_first[points], sizeof *stencils);
     if (memory->failed) return error_memory(error, "solver slide");
     build_values(model, build, stiffness, zeta, delta_max, areas, edges);
@@ -333,17 +395,23 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     if (first[0] && first[1] && first[2]) memcpy(model->first_slide, first, sizeof first);
     if (pull[0] && pull[1] && pull[2]) memcpy(model->pull, pull, sizeof pull);
     build_region(model, free_points, free_triangles, all_triangles);
-    build_slots(model, slots);
-    build_fans(model, fans, stencils);
-    model->fans = (const double(*)[2])fans;
+    build_links(model, index, links, link_first, link_upper);
+    build_slots(model, index, slots, neighbours);
+    build_fans(model, neighbours, fans, stencils);
+    model->fans = fans;
     model->stencils = (const double(*)[2])stencils;
 
     if (c->texcoords) {
         float(*texcoords)[3][2] = arena_push(memory, triangles, sizeof *texcoords);
         uint8_t *seams = ARENA_ARRAY(memory, uint8_t, triangles);
+        uint8_t *near_seam = ARENA_ARRAY(memory, uint8_t, triangles), *marks = ARENA_ARRAY(memory, uint8_t, points);
+        int *islands = ARENA_ARRAY(memory, int, triangles);
         int *face_triangles = ARENA_ARRAY(memory, int, c->face_count);
         if (memory->failed) return error_memory(error, "solver slide");
         build_texture(model, c, texcoords, seams, face_triangles);
+        build_islands(model, seams, marks, near_seam, islands);
+        model->near_seam = near_seam;
+        model->islands = islands;
         model->texcoords = (const float(*)[3][2])texcoords;
         model->seams = seams;
         model->face_triangles = face_triangles;

@@ -248,9 +248,9 @@ static void edge_products(const d4 x[3][3], d4 g[3])
     g[2] = dot3(d2, d2);
 }
 
-slide_body slide_body_make(const d4 rest[3][3], const d4 x[3][3], double stretch)
+slide_body slide_body_make(const d4 rest[3][3], const d4 x[3][3], double stretch, d4 g[3])
 {
-    d4 r[3], g[3], zero = d4_set(0), one = d4_set(1);
+    d4 r[3], zero = d4_set(0), one = d4_set(1);
     edge_products(rest, r);
     edge_products(x, g);
 
@@ -385,10 +385,11 @@ static flat_triangle flatten(const slide_body *body, const d4 places[3][3], cons
 }
 
 d4 slide_element_energy(const slide_material *material, d4 stiffness, const slide_body *body, const d4 places[3][3],
-                        const d4 normal[3])
+                        const d4 normal[3], d4 *skin)
 {
     d4 frame[3][3];
     flat_triangle p = flatten(body, places, normal, frame);
+    *skin = 0.5 * p.r11 * p.r22;
     return body->area * stiffness * slide_density_at(material, p.s, p.j).value;
 }
 
@@ -411,6 +412,7 @@ void slide_element_make(const slide_material *material, d4 stiffness, const slid
     d4 scale = body->area * stiffness, zero = d4_set(0);
     out->s = p.s;
     out->j = p.j;
+    out->skin = 0.5 * p.r11 * p.r22;
     out->energy = scale * phi.value;
 
     /* Gradient. */

@@ -39,12 +39,16 @@ typedef struct slide_body {
     d4 b[3][2]; /* rows of L^-1 for corners 1 and 2, and minus their sum for corner 0 */
 } slide_body;
 
-/* rest: the corners at rest, whose principal stretches to x are taken within limits. stretch: of the material. */
-slide_body slide_body_make(const d4 rest[3][3], const d4 x[3][3], double stretch);
+/*
+ * rest: the corners at rest, whose principal stretches to x are taken within limits. stretch: of the material.
+ * products: of the edges of x from corner 0, 1.1, 1.2 and 2.2.
+ */
+slide_body slide_body_make(const d4 rest[3][3], const d4 x[3][3], double stretch, d4 products[3]);
 
 typedef struct slide_element {
     d4 energy;
     d4 s, j;           /* at P */
+    d4 skin;           /* area of the skin */
     d4 stress[2];      /* principal Cauchy stresses over the density, the larger first */
     d4 pressed[2];     /* unit direction of the smaller stress in the skin, along the two axes in the plane */
     d4 axes[3][3];     /* two unit vectors in the plane of the skin triangle, and its normal */
@@ -63,8 +67,8 @@ typedef struct slide_element {
  */
 void slide_element_make(const slide_material *material, d4 stiffness, const slide_body *body, const d4 places[3][3],
                         const d4 normal[3], bool project, slide_element *element);
-/* The energy alone; infinite when the skin is inside out. */
+/* The energy and the area of the skin alone; the energy is infinite when the skin is inside out. */
 d4 slide_element_energy(const slide_material *material, d4 stiffness, const slide_body *body, const d4 places[3][3],
-                        const d4 normal[3]);
+                        const d4 normal[3], d4 *skin);
 
 #endif

@@ -25,16 +25,9 @@ typedef struct output_pass {
 
 void slide_tracks_reset(const slide_model *model, slide_state *state)
 {
-    if (model->vertices) {
-        slide_place *tracks = state->tracks;
-        const slide_place *places = state->places;
-        memcpy(tracks, places, (size_t)model->point_count * sizeof *tracks);
-    }
-    if (model->texcoords) {
-        slide_place *faces = state->faces;
-        for (int f = 0; f < model->character->face_count; f++)
-            faces[f] = (slide_place){.triangle = MAX(model->face_triangles[f], 0), .b = {1.0 / 3, 1.0 / 3}};
-    }
+    if (!model->vertices) return;
+    slide_place *tracks = state->tracks;
+    memcpy(tracks, state->places, (size_t)model->point_count * sizeof *tracks);
 }
 
 /* The point of the skin over a triangle of the body that is nearest to `goal`, as weights; the squared distance. */
@@ -141,7 +134,7 @@ static void texture_at(const slide_model *model, int triangle, double b1, double
                          b2 * ((double)t[2][e] - (double)t[0][e]));
 }
 
-/* Bring a place to a position of the skin from where it was in the last step. */
+/* Bring a place to a position of the skin that is not far. */
 static void approach(const slide_model *model, slide_place *place, const double goal[3])
 {
     for (int k = 0; k < PLACE_LIMIT; k++) {
@@ -197,29 +190,27 @@ static void texture_corner(const slide_model *model, slide_place from, const dou
     if (off < 0.1f * length) memcpy(out, exact, sizeof exact);
 }
 
-/* Where the middle of a face lies on the skin, from where it was. */
-static slide_place find_middle(const slide_model *model, const double *skin, int face, slide_place place)
+/* Where the middle of a face's first triangle lies on the skin, from one of its corners. */
+static slide_place find_middle(const slide_model *model, const slide_place *places, const double *skin, int triangle)
 {
-    int t = model->face_triangles[face];
-    if (t < 0) return place;
-    const int *q = model->atlas.mesh->triangles + 3 * t;
+    const int *q = model->atlas.mesh->triangles + 3 * triangle;
+    slide_place place = places[q[0]];
     double middle[3];
     for (int e = 0; e < 3; e++) middle[e] = (skin[3 * q[0] + e] + skin[3 * q[1] + e] + skin[3 * q[2] + e]) / 3;
     approach(model, &place, middle);
     return place;
 }
 
-static void follow_faces(void *context, int begin, int end)
+/* Whether no seam can lie between the corners of a face: they lie in one island, away from its border. */
+static bool is_far_from_seams(const slide_model *model, const slide_place *places, int first, int last)
 {
-    output_pass *p = context;
-    slide_place *faces = p->state->faces;
-    for (int f = begin; f < end; f++) faces[f] = find_middle(p->model, p->skin, f, faces[f]);
-}
-
-void slide_faces_follow(const slide_model *model, slide_state *state, const double *skin, const cutis_jobs *jobs)
-{
-    output_pass p = {.model = model, .state = state, .skin = skin};
-    if (model->texcoords && !model->vertices) parallel_for(jobs, model->character->face_count, GRAIN, follow_faces, &p);
+    const cutis_character *c = model->character;
+    int island = model->islands[places[c->vertex_points[c->corners[first]]].triangle];
+    for (int k = first; k < last; k++) {
+        int triangle = places[c->vertex_points[c->corners[k]]].triangle;
+        if (model->near_seam[triangle] || model->islands[triangle] != island) return false;
+    }
+    return true;
 }
 
 static void texture_faces(void *context, int begin, int end)
@@ -227,10 +218,12 @@ static void texture_faces(void *context, int begin, int end)
     output_pass *p = context;
     const slide_model *model = p->model;
     const cutis_character *c = model->character;
-    const slide_place *faces = p->state->faces;
+    const slide_place *places = p->state->places;
     float *out = p->state->corner_texcoords;
     for (int f = begin; f < end; f++) {
-        int t = model->face_triangles[f], first = c->face_first[f], last = c->face_first[f + 1];
+        int t = model->face_triangles[f];
+        int first = c->face_first[f];
+        int last = c->face_first[f + 1];
         bool moved = false;
         for (int k = first; k < last; k++) {
             int point = c->vertex_points[c->corners[k]];
@@ -242,10 +235,18 @@ static void texture_faces(void *context, int begin, int end)
             memcpy(out + 2 * first, c->texcoords + 2 * first, 2 * (size_t)(last - first) * sizeof *out);
             continue;
         }
-        slide_place middle = find_middle(model, p->skin, f, faces[f]);
-        for (int k = first; k < last; k++)
-            texture_corner(model, middle, p->skin + 3 * c->vertex_points[c->corners[k]],
-                           &p->state->places[c->vertex_points[c->corners[k]]], out + 2 * k);
+
+        /* far from seams, each corner has the coordinates of its own place */
+        bool far = is_far_from_seams(model, places, first, last);
+        slide_place middle = far ? places[0] : find_middle(model, places, p->skin, t);
+        for (int k = first; k < last; k++) {
+            int point = c->vertex_points[c->corners[k]];
+            const slide_place *own = &places[point];
+            if (far)
+                texture_at(model, own->triangle, own->b[0], own->b[1], out + 2 * k);
+            else
+                texture_corner(model, middle, p->skin + 3 * point, own, out + 2 * k);
+        }
     }
 }
 

@@ -202,15 +202,9 @@ cutis_result slide_patches_build(slide_atlas *atlas, double (*patches)[SLIDE_PAT
 
 /* ---- places ---- */
 
-/* Position on the rounded surface, and its derivatives by the chart's coordinates. */
-typedef struct rounded_place {
-    double position[3];
-    double tangents[2][3];
-} rounded_place;
-
 static inline d4 control(const double *patch, int index) { return d4_load(patch + 3 * index); }
 
-static rounded_place round_place(const slide_atlas *atlas, const slide_place *place)
+slide_spot slide_place_rounded(const slide_atlas *atlas, const slide_place *place)
 {
     const slide_chart *chart = &atlas->charts[place->triangle];
     const double *patch = atlas->patches[place->triangle];
@@ -240,7 +234,7 @@ static rounded_place round_place(const slide_atlas *atlas, const slide_place *pl
     by[k] = 3 * (3 * q_s - q_i - q_j);
     d4 first = by[1] - by[0], second = by[2] - by[0];
     d4 x = chart->inverse[0] * first, y = chart->inverse[1] * first + chart->inverse[3] * second;
-    rounded_place r;
+    slide_spot r;
     for (int e = 0; e < 3; e++) {
         r.position[e] = position[e];
         r.tangents[0][e] = x[e];
@@ -249,27 +243,17 @@ static rounded_place round_place(const slide_atlas *atlas, const slide_place *pl
     return r;
 }
 
-/* The position, and the unit normal. */
-static void give_place(const rounded_place *rounded, double position[3], double normal[3])
+void slide_spot_normal(const slide_spot *spot, double normal[3])
 {
-    rounded_place r = *rounded;
-    const double *a = r.tangents[0], *b = r.tangents[1];
+    const double *a = spot->tangents[0], *b = spot->tangents[1];
     double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
     double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-    for (int e = 0; e < 3; e++) {
-        position[e] = r.position[e];
-        normal[e] = length > 0 ? n[e] / length : 0;
-    }
-}
-
-void slide_place_rounded(const slide_atlas *atlas, const slide_place *place, double position[3], double normal[3])
-{
-    rounded_place r = round_place(atlas, place);
-    give_place(&r, position, normal);
+    double scale = length > 0 ? 1 / length : 0;
+    for (int e = 0; e < 3; e++) normal[e] = n[e] * scale;
 }
 
 /* The way in the chart that comes nearest to a way in space; its square in space is returned. */
-static double way_in_chart(const rounded_place *r, const double way[3], double flat[2])
+static double way_in_chart(const slide_spot *r, const double way[3], double flat[2])
 {
     double xx = 0, xy = 0, yy = 0, x = 0, y = 0;
     for (int e = 0; e < 3; e++) {
@@ -287,8 +271,9 @@ static double way_in_chart(const rounded_place *r, const double way[3], double f
     return flat[0] * x + flat[1] * y;
 }
 
-/* The triangle of a corner's fan into which a way in space leads. */
-static void place_turn_to(const slide_atlas *atlas, slide_place *place, int point, const double way[3])
+/* The triangle of a corner's fan into which a way in space leads, and the place in it. */
+static void place_turn_to(const slide_atlas *atlas, slide_place *place, int point, const double way[3],
+                          slide_spot *spot)
 {
     const mesh *m = atlas->mesh;
     double best = -HUGE_VAL;
@@ -297,7 +282,7 @@ static void place_turn_to(const slide_atlas *atlas, slide_place *place, int poin
         const int *c = m->triangles + 3 * t;
         int k = c[0] == point ? 0 : c[1] == point ? 1 : 2;
         slide_place own = slide_place_of_corner(t, k);
-        rounded_place r = round_place(atlas, &own);
+        slide_spot r = slide_place_rounded(atlas, &own);
         double flat[2];
         if (!(atlas->charts[t].area > 0 && way_in_chart(&r, way, flat) > 0)) continue;
 
@@ -309,11 +294,11 @@ static void place_turn_to(const slide_atlas *atlas, slide_place *place, int poin
         if (!(inside > best)) continue;
         best = inside;
         *place = own;
+        *spot = r;
     }
 }
 
-void slide_place_move(const slide_atlas *atlas, slide_place *place, const double way[3], double position[3],
-                      double normal[3])
+void slide_place_move(const slide_atlas *atlas, slide_place *place, const double way[3], slide_spot *spot)
 {
     enum { TRIES = 3 };
     double length = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
@@ -322,19 +307,17 @@ void slide_place_move(const slide_atlas *atlas, slide_place *place, const double
     const double w[3] = {1 - place->b[0] - place->b[1], place->b[0], place->b[1]};
     int k = w[0] >= w[1] && w[0] >= w[2] ? 0 : w[1] >= w[2] ? 1 : 2;
     if (w[k] > 1 - 1e-9 && length > 0)
-        place_turn_to(atlas, place, atlas->mesh->triangles[3 * place->triangle + k], way);
+        place_turn_to(atlas, place, atlas->mesh->triangles[3 * place->triangle + k], way, spot);
 
     /* straight, and again for what the bend of the surface leaves */
-    rounded_place r = round_place(atlas, place);
     double goal[3], left[3];
-    for (int e = 0; e < 3; e++) goal[e] = r.position[e] + way[e];
+    for (int e = 0; e < 3; e++) goal[e] = spot->position[e] + way[e];
     for (int i = 0; i < TRIES; i++) {
-        for (int e = 0; e < 3; e++) left[e] = goal[e] - r.position[e];
+        for (int e = 0; e < 3; e++) left[e] = goal[e] - spot->position[e];
         double flat[2];
-        double square = way_in_chart(&r, left, flat);
+        double square = way_in_chart(spot, left, flat);
         if (!(square > 1e-6 * length)) break;
         slide_walk(atlas, place, flat, NULL, NULL);
-        r = round_place(atlas, place);
+        *spot = slide_place_rounded(atlas, place);
     }
-    give_place(&r, position, normal);
 }

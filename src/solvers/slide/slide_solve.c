@@ -1,8 +1,8 @@
 /*
  * slide_solve.c: the solution of the linear system of slide_system.c by preconditioned conjugate gradients.
  *
- * Points that may not move are left out (the paper's region of interest). Sums are taken in a fixed order, so that the
- * bits do not depend on threads.
+ * Points that may not move are left out (the paper's region of interest): the matrix and the vectors in here run over
+ * the points that may, in order. Sums are taken in a fixed order, so that the bits do not depend on threads.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 enum { POINT_GRAIN = 512, ITERATION_LIMIT = 150 };
 
 /* The solution is accepted when the residual has fallen to this part of the right side. */
-static const double tolerance = 1e-4;
+static const double tolerance = 3e-4;
 
 typedef struct pass {
     const slide_model *model;
@@ -20,23 +20,26 @@ typedef struct pass {
     double *image;
 } pass;
 
+/* Two numbers, of which the halves of a vector are to be summed. */
+static inline d4 pair_begin(double x, double y) { return (d4){x, y, 0, 0}; }
+static inline void pair_end(d4 sum, double *x, double *y)
+{
+    *x = sum[0] + sum[2];
+    *y = sum[1] + sum[3];
+}
+
 static void multiply_rows(void *context, int begin, int end)
 {
-    pass *p = context;
-    const slide_scratch *s = p->s;
-    const mesh *m = p->model->atlas.mesh;
-    const double *v = p->vector;
+    const pass *p = context;
+    const slide_model *model = p->model;
     for (int a = begin; a < end; a++) {
-        int i = p->model->free_points[a];
-        const double *d = s->diagonal[i];
-        double x = d[0] * v[2 * i] + d[1] * v[2 * i + 1], y = d[1] * v[2 * i] + d[2] * v[2 * i + 1];
-        for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
-            const double *row = s->rows[n], *w = v + 2 * m->point_neighbours[n];
-            x += row[0] * w[0] + row[1] * w[1];
-            y += row[2] * w[0] + row[3] * w[1];
-        }
-        p->image[2 * i] = x;
-        p->image[2 * i + 1] = y;
+        int i = model->free_points[a];
+        const double *d = p->s->diagonal[a];
+        const double *own = p->vector + 2 * i;
+        d4 sum = pair_begin(d[0] * own[0] + d[1] * own[1], d[1] * own[0] + d[2] * own[1]);
+        for (int n = model->link_first[a]; n < model->link_first[a + 1]; n++)
+            sum += d4_load(p->s->rows[n]) * d4_pair(p->vector + 2 * model->free_points[model->links[n]]);
+        pair_end(sum, &p->image[2 * i], &p->image[2 * i + 1]);
     }
 }
 
@@ -47,17 +50,6 @@ void slide_system_multiply(const slide_model *model, slide_scratch *s, const dou
     parallel_for(jobs, model->free_count, POINT_GRAIN, multiply_rows, &p);
 }
 
-/* Sum of products in fixed blocks: four chains of additions, so that it does not wait for each. */
-static double dot(const double *a, const double *b, int count)
-{
-    double sum[4] = {0, 0, 0, 0};
-    int i = 0;
-    for (; i + 4 <= count; i += 4)
-        for (int k = 0; k < 4; k++) sum[k] += a[i + k] * b[i + k];
-    for (; i < count; i++) sum[0] += a[i] * b[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 /*
  * The preconditioner K E^-1 K^T with K = E + L, L the entries below the diagonal D of the system and E chosen such that
  * its diagonal is D: E_i = D_i - sum over k < i of A_ik E_k^-1 A_ki. A quarter of the work of an incomplete
@@ -65,21 +57,24 @@ static double dot(const double *a, const double *b, int count)
  */
 static void precondition_make(const slide_model *model, slide_scratch *s)
 {
-    const mesh *m = model->atlas.mesh;
     for (int a = 0; a < model->free_count; a++) {
-        int i = model->free_points[a];
-        const double *d = s->diagonal[i];
-        double xx = d[0], xy = d[1], yy = d[2], level = xx * yy - xy * xy;
-        for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
-            int k = m->point_neighbours[n];
-            if (k > i) break;
-            const double *row = s->rows[n], *e = s->inverse[k];
-            double p = row[0] * e[0] + row[1] * e[1], q = row[0] * e[1] + row[1] * e[2];
-            double r = row[2] * e[0] + row[3] * e[1], t = row[2] * e[1] + row[3] * e[2];
-            xx -= p * row[0] + q * row[1];
-            xy -= p * row[2] + q * row[3];
-            yy -= r * row[2] + t * row[3];
+        const double *d = s->diagonal[a];
+        double xx = d[0];
+        double xy = d[1];
+        double yy = d[2];
+        double level = xx * yy - xy * xy;
+
+        /* less what is eliminated before */
+        for (int n = model->link_first[a]; n < model->link_upper[a]; n++) {
+            const double *row = s->rows[n], *e = s->inverse[model->links[n]];
+            double p = row[0] * e[0] + row[2] * e[1], q = row[0] * e[1] + row[2] * e[2];
+            double r = row[1] * e[0] + row[3] * e[1], t = row[1] * e[1] + row[3] * e[2];
+            xx -= p * row[0] + q * row[2];
+            xy -= p * row[1] + q * row[3];
+            yy -= r * row[1] + t * row[3];
         }
+
+        /* too little left: as if nothing had been */
         double det = xx * yy - xy * xy;
         if (!(xx > 0 && yy > 0 && det > 1e-3 * level)) {
             xx = d[0];
@@ -88,66 +83,40 @@ static void precondition_make(const slide_model *model, slide_scratch *s)
             det = level;
         }
         double scale = det > 0 ? 1 / det : 0;
-        s->pivots[i][0] = xx;
-        s->pivots[i][1] = xy;
-        s->pivots[i][2] = yy;
-        s->inverse[i][0] = yy * scale;
-        s->inverse[i][1] = -xy * scale;
-        s->inverse[i][2] = xx * scale;
+        s->pivots[a][0] = xx;
+        s->pivots[a][1] = xy;
+        s->pivots[a][2] = yy;
+        s->inverse[a][0] = yy * scale;
+        s->inverse[a][1] = -xy * scale;
+        s->inverse[a][2] = xx * scale;
     }
 }
 
-/* K x = r, from the first point to the last; x may be r. */
-static void solve_forward(const slide_model *model, const slide_scratch *s, const double *r, double *x)
+/* One row of K x = r or K^T x = r: the entries from begin to end are those of points whose x is known. */
+static inline void substitute(const slide_model *model, const slide_scratch *s, int a, int begin, int end,
+                              const double r[2], double *x)
 {
-    const mesh *m = model->atlas.mesh;
-    const int *first = m->point_neighbour_first, *neighbours = m->point_neighbours;
-    for (int k = 0; k < model->free_count; k++) {
-        int i = model->free_points[k];
-        double u = r[2 * i], v = r[2 * i + 1];
-        for (int n = first[i]; n < first[i + 1] && neighbours[n] < i; n++) {
-            const double *a = s->rows[n], *w = x + 2 * neighbours[n];
-            u -= a[0] * w[0] + a[1] * w[1];
-            v -= a[2] * w[0] + a[3] * w[1];
-        }
-        const double *e = s->inverse[i];
-        x[2 * i] = e[0] * u + e[1] * v;
-        x[2 * i + 1] = e[1] * u + e[2] * v;
-    }
+    d4 sum = pair_begin(r[0], r[1]);
+    for (int n = begin; n < end; n++) sum -= d4_load(s->rows[n]) * d4_pair(x + 2 * model->links[n]);
+    double u, v;
+    pair_end(sum, &u, &v);
+    const double *e = s->inverse[a];
+    x[2 * a] = e[0] * u + e[1] * v;
+    x[2 * a + 1] = e[1] * u + e[2] * v;
 }
 
-/* K^T x = r, from the last point to the first. */
-static void solve_backward(const slide_model *model, const slide_scratch *s, const double *r, double *x)
-{
-    const mesh *m = model->atlas.mesh;
-    const int *first = m->point_neighbour_first, *neighbours = m->point_neighbours;
-    for (int k = model->free_count - 1; k >= 0; k--) {
-        int i = model->free_points[k];
-        double u = r[2 * i], v = r[2 * i + 1];
-        for (int n = first[i + 1] - 1; n >= first[i] && neighbours[n] > i; n--) {
-            const double *a = s->rows[n], *w = x + 2 * neighbours[n];
-            u -= a[0] * w[0] + a[1] * w[1];
-            v -= a[2] * w[0] + a[3] * w[1];
-        }
-        const double *e = s->inverse[i];
-        x[2 * i] = e[0] * u + e[1] * v;
-        x[2 * i + 1] = e[1] * u + e[2] * v;
-    }
-}
-
-/*
- * z = E r by blocks; returns r . z, which is the square of the residual in the norm of the preconditioner.
- */
+/* z = E r by blocks; returns r . z, which is the square of the residual in the norm of the preconditioner. */
 static double weigh(const slide_model *model, const slide_scratch *s, const double *r, double *z)
 {
     double sum[2] = {0, 0};
-    for (int k = 0; k < model->free_count; k++) {
-        int i = model->free_points[k];
-        const double *e = s->pivots[i], u = r[2 * i], v = r[2 * i + 1];
-        z[2 * i] = e[0] * u + e[1] * v;
-        z[2 * i + 1] = e[1] * u + e[2] * v;
-        sum[0] += u * z[2 * i];
-        sum[1] += v * z[2 * i + 1];
+    for (int a = 0; a < model->free_count; a++) {
+        const double *e = s->pivots[a];
+        double u = r[2 * a];
+        double v = r[2 * a + 1];
+        z[2 * a] = e[0] * u + e[1] * v;
+        z[2 * a + 1] = e[1] * u + e[2] * v;
+        sum[0] += u * z[2 * a];
+        sum[1] += v * z[2 * a + 1];
     }
     return sum[0] + sum[1];
 }
@@ -156,50 +125,101 @@ static double weigh(const slide_model *model, const slide_scratch *s, const doub
  * Conjugate gradients for K^-1 A K^-T, by Eisenstat (1981, "Efficient implementation of a class of preconditioned
  * conjugate gradient methods"): as A = K + K^T + D - 2 E, its product with p is t + K^-1 (p + (D - 2 E) t) with
  * t = K^-T p, so that an iteration goes through the matrix once and not twice.
+ *
+ * The next direction p = z + beta p, with its t; returns p . product, the curvature along it.
  */
+static double search_along(const slide_model *model, slide_scratch *s, double beta, double *t, double *product)
+{
+    double *p = s->search;
+    double *f = s->forward;
+    const double *z = s->smooth;
+
+    /* from the last point to the first: the direction, t, and the right side of the way back */
+    for (int a = model->free_count - 1; a >= 0; a--) {
+        double *own = p + 2 * a;
+        for (int e = 0; e < 2; e++) own[e] = z[2 * a + e] + beta * own[e];
+        substitute(model, s, a, model->link_upper[a], model->link_first[a + 1], own, t);
+        const double *d = s->diagonal[a], *e = s->pivots[a];
+        double xx = d[0] - 2 * e[0];
+        double xy = d[1] - 2 * e[1];
+        double yy = d[2] - 2 * e[2];
+        f[2 * a] = own[0] + xx * t[2 * a] + xy * t[2 * a + 1];
+        f[2 * a + 1] = own[1] + xy * t[2 * a] + yy * t[2 * a + 1];
+    }
+
+    /* from the first to the last */
+    double curvature[2] = {0, 0};
+    for (int a = 0; a < model->free_count; a++) {
+        const double right[2] = {f[2 * a], f[2 * a + 1]};
+        substitute(model, s, a, model->link_first[a], model->link_upper[a], right, f);
+        for (int e = 0; e < 2; e++) {
+            product[2 * a + e] = f[2 * a + e] + t[2 * a + e];
+            curvature[e] += p[2 * a + e] * product[2 * a + e];
+        }
+    }
+    return curvature[0] + curvature[1];
+}
+
 int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, double *residual, const cutis_jobs *jobs)
 {
-    int count = 2 * model->point_count, iterations = 0;
-    double *r = s->residual, *z = s->smooth, *p = s->search, *t = s->image, *w = s->product;
-    memset(z, 0, (size_t)count * sizeof *z);
-    memset(t, 0, (size_t)count * sizeof *t);
-    memset(w, 0, (size_t)count * sizeof *w);
-    double goal = tolerance * sqrt(dot(s->right, s->right, count));
-    slide_system_multiply(model, s, v, t, jobs);
-    for (int i = 0; i < count; i++) r[i] = s->right[i] - t[i];
-    double size = sqrt(dot(r, r, count));
+    int count = 2 * model->free_count;
+    double *r = s->residual, *t = s->image, *x = s->solution;
+
+    /* what the start leaves */
+    slide_system_multiply(model, s, v, s->product, jobs);
+    double asked = 0;
+    double left = 0;
+    for (int a = 0; a < model->free_count; a++) {
+        int i = model->free_points[a];
+        for (int e = 0; e < 2; e++) {
+            double right = s->right[2 * i + e];
+            r[2 * a + e] = right - s->product[2 * i + e];
+            x[2 * a + e] = v[2 * i + e];
+            asked += right * right;
+            left += r[2 * a + e] * r[2 * a + e];
+        }
+    }
+    double goal = tolerance * sqrt(asked);
+    double size = sqrt(left);
     *residual = goal > 0 ? size / goal * tolerance : 0;
 
     /* what is not solved at all would add up from step to step: a start must be better than what is accepted later */
     if (!(size > 0.1 * goal)) return 0;
 
+    /* the residual as the preconditioner sees it */
     precondition_make(model, s);
-    solve_forward(model, s, r, r);
-    double rz = weigh(model, s, r, z), first = rz, enough = first * (goal / size) * (goal / size);
-    memcpy(p, z, (size_t)count * sizeof *p);
+    for (int a = 0; a < model->free_count; a++) {
+        const double right[2] = {r[2 * a], r[2 * a + 1]};
+        substitute(model, s, a, model->link_first[a], model->link_upper[a], right, r);
+    }
+    double rz = weigh(model, s, r, s->smooth);
+    double first = rz;
+    double enough = first * (goal / size) * (goal / size);
+    memset(s->search, 0, (size_t)count * sizeof *s->search);
+
+    /* one direction after the other */
+    int iterations = 0;
+    double beta = 0;
     while ((rz > enough || iterations == 0) && iterations < ITERATION_LIMIT) {
-        solve_backward(model, s, p, t);
-        for (int k = 0; k < model->free_count; k++) {
-            int i = model->free_points[k];
-            const double *d = s->diagonal[i], *e = s->pivots[i], *own = t + 2 * i;
-            double xx = d[0] - 2 * e[0], xy = d[1] - 2 * e[1], yy = d[2] - 2 * e[2];
-            w[2 * i] = p[2 * i] + xx * own[0] + xy * own[1];
-            w[2 * i + 1] = p[2 * i + 1] + xy * own[0] + yy * own[1];
-        }
-        solve_forward(model, s, w, w);
-        for (int i = 0; i < count; i++) w[i] += t[i];
-        double curvature = dot(p, w, count);
+        double curvature = search_along(model, s, beta, t, s->product);
         if (!(curvature > 0)) break;
-        double alpha = rz / curvature, last = rz;
+        double alpha = rz / curvature;
+        double last = rz;
         for (int i = 0; i < count; i++) {
-            v[i] += alpha * t[i];
-            r[i] -= alpha * w[i];
+            x[i] += alpha * t[i];
+            r[i] -= alpha * s->product[i];
         }
-        rz = weigh(model, s, r, z);
+        rz = weigh(model, s, r, s->smooth);
+        beta = rz / last;
         iterations++;
-        double beta = rz / last;
-        for (int i = 0; i < count; i++) p[i] = z[i] + beta * p[i];
     }
     *residual *= sqrt(rz / first);
+
+    /* back to all points */
+    for (int a = 0; a < model->free_count; a++) {
+        int i = model->free_points[a];
+        v[2 * i] = x[2 * a];
+        v[2 * i + 1] = x[2 * a + 1];
+    }
     return iterations;
 }

@@ -12,7 +12,6 @@ size_t slide_state_view(const slide_model *model, void *memory, slide_state *s)
     const cutis_character *c = model->character;
     size_t points = (size_t)model->point_count;
     size_t vertices = (size_t)c->vertex_count;
-    size_t faces = model->texcoords ? (size_t)c->face_count : 0;
     size_t corners = model->texcoords ? (size_t)c->corner_count : 0;
     kit_block block = {.memory = memory};
 
@@ -27,7 +26,6 @@ size_t slide_state_view(const slide_model *model, void *memory, slide_state *s)
 
     /* where material points are */
     s->tracks = KIT_CARVE(&block, slide_place, model->vertices ? points : 0);
-    s->faces = KIT_CARVE(&block, slide_place, faces);
 
     /* outputs */
     s->sliding = KIT_CARVE(&block, float, 3 * vertices);
@@ -43,7 +41,8 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
 {
     size_t points = (size_t)model->point_count;
     size_t triangles = (size_t)model->triangle_count;
-    size_t entries = (size_t)model->atlas.mesh->point_neighbour_first[points];
+    size_t free_points = (size_t)model->free_count;
+    size_t links = (size_t)model->link_first[free_points];
     kit_block block = {.memory = memory};
 
     /* body, skin and their derivatives */
@@ -51,7 +50,8 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->skin = kit_carve(&block, 3 * points, sizeof *s->skin);
     s->uprights = kit_carve(&block, 3 * points, sizeof *s->uprights);
     s->normals = kit_carve(&block, 3 * points, sizeof *s->normals);
-    s->metric = kit_carve(&block, triangles, sizeof *s->metric);
+    s->metrics = kit_carve(&block, triangles, sizeof *s->metrics);
+    s->masses = kit_carve(&block, triangles, sizeof *s->masses);
     s->gammas = kit_carve(&block, points, sizeof *s->gammas);
     s->jacobians = kit_carve(&block, points, sizeof *s->jacobians);
     s->inertia = kit_carve(&block, points, sizeof *s->inertia);
@@ -65,10 +65,10 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->pressed = kit_carve(&block, triangles, sizeof *s->pressed);
 
     /* the linear system and its solution */
-    s->diagonal = kit_carve(&block, points, sizeof *s->diagonal);
-    s->rows = kit_carve(&block, entries, sizeof *s->rows);
-    s->pivots = kit_carve(&block, points, sizeof *s->pivots);
-    s->inverse = kit_carve(&block, points, sizeof *s->inverse);
+    s->diagonal = kit_carve(&block, free_points, sizeof *s->diagonal);
+    s->rows = kit_carve(&block, links, sizeof *s->rows);
+    s->pivots = kit_carve(&block, free_points, sizeof *s->pivots);
+    s->inverse = kit_carve(&block, free_points, sizeof *s->inverse);
     s->right = kit_carve(&block, 2 * points, sizeof *s->right);
     s->residual = kit_carve(&block, 2 * points, sizeof *s->residual);
     s->search = kit_carve(&block, 2 * points, sizeof *s->search);
@@ -76,9 +76,9 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->smooth = kit_carve(&block, 2 * points, sizeof *s->smooth);
 
     /* a step */
-    double **arrays[] = {&s->product,      &s->goal,         &s->guess,      &s->moved,          &s->way,
-                         &s->first_forces, &s->outer_forces, &s->velocities, &s->old_velocities, &s->old_gains,
-                         &s->first_gains};
+    double **arrays[] = {&s->product,        &s->forward,   &s->solution,     &s->goal,         &s->guess,
+                         &s->moved,          &s->way,       &s->first_forces, &s->outer_forces, &s->velocities,
+                         &s->old_velocities, &s->old_gains, &s->first_gains};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         *arrays[i] = kit_carve(&block, 2 * points, sizeof **arrays[i]);
     s->ranges = kit_carve(&block, points, sizeof *s->ranges);
@@ -88,6 +88,8 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->shortened = kit_carve(&block, points, sizeof *s->shortened);
     s->places = kit_carve(&block, points, sizeof *s->places);
     s->old_places = kit_carve(&block, points, sizeof *s->old_places);
+    s->spots = kit_carve(&block, points, sizeof *s->spots);
+    s->tried_spots = kit_carve(&block, points, sizeof *s->tried_spots);
     s->old_surface = kit_carve(&block, 3 * points, sizeof *s->old_surface);
     return block.used;
 }

@@ -53,7 +53,7 @@ static const double speed_limit = 1000;
 
 typedef struct move_pass {
     const slide_model *model;
-    const slide_scratch *s;
+    slide_scratch *s;
     const slide_place *from;
     slide_place *to;
 } move_pass;
@@ -69,8 +69,9 @@ static void move_points(void *context, int begin, int end)
         double way[3];
         for (int e = 0; e < 3; e++) way[e] = -share * (j[2 * e] * q[0] + j[2 * e + 1] * q[1]);
         p->to[i] = p->from[i];
-        slide_place_move(&p->model->atlas, &p->to[i], way, p->s->skin + 3 * i, p->s->uprights + 3 * i);
-        slide_place_normal(&p->model->atlas, &p->to[i], p->s->normals + 3 * i);
+        p->s->tried_spots[i] = p->s->spots[i];
+        slide_place_move(&p->model->atlas, &p->to[i], way, &p->s->tried_spots[i]);
+        slide_skin_point(p->model, p->s, i, &p->to[i], &p->s->tried_spots[i]);
     }
 }
 
@@ -115,22 +116,6 @@ typedef struct motion {
     bool arrived;
 } motion;
 
-/* How the energy of a triangle should change along shares of the way, and by which size that is told. */
-static double foretold_change(const slide_model *model, const slide_scratch *s, int triangle, double *size)
-{
-    const int *c = model->atlas.mesh->triangles + 3 * triangle;
-    const double *block = s->blocks[triangle];
-    double d[6], linear = 0, square = 0;
-    for (int k = 0; k < 6; k++) {
-        d[k] = s->shares[c[k / 2]] * s->way[2 * c[k / 2] + k % 2];
-        linear -= block[k] * d[k];
-    }
-    for (int a = 0, entry = 6; a < 6; a++)
-        for (int b = a; b < 6; b++, entry++) square += (a == b ? 0.5 : 1) * block[entry] * d[a] * d[b];
-    *size = fabs(linear) + square;
-    return linear + square;
-}
-
 /* Lessen the shares around triangles whose energy grew by more than foretold, most where skin would be inside out. */
 static int halve_shares(const slide_model *model, slide_scratch *s)
 {
@@ -139,7 +124,7 @@ static int halve_shares(const slide_model *model, slide_scratch *s)
     for (int k = 0; k < model->free_triangle_count; k++) {
         int t = model->free_triangles[k];
         double size;
-        double change = foretold_change(model, s, t, &size);
+        double change = slide_system_foretold(model, s, t, &size);
         if (s->energies[t] - s->old_energies[t] <= change + surprise * size) continue;
         uint8_t grown = s->energies[t] < HUGE_VAL ? 1 : 2;
         for (int e = 0; e < 3; e++) {
@@ -212,7 +197,7 @@ static double line_search(motion *m, const slide_place *places, double elastic, 
 }
 
 /* Newton's method: minimise E from the places at hand, which become those at the end. */
-static void minimise(motion *m, slide_place *places, const double *guess, double energy, cutis_step_stats *stats)
+static void minimise(motion *m, slide_place *places, const double *guess, const double *v, cutis_step_stats *stats)
 {
     const slide_model *model = m->model;
     slide_scratch *s = m->s;
@@ -220,7 +205,9 @@ static void minimise(motion *m, slide_place *places, const double *guess, double
     memset(s->moved, 0, count * sizeof *s->moved);
     memset(s->shortened, 0, (size_t)model->point_count);
     m->arrived = false;
-    double least = 0, total = 0;
+    double least = 0;
+    double total = 0;
+    double kinetic = 0;
     bool fresh = false; /* points have been blocked: what is left to do is to be seen anew */
     int limit = m->b < 1 ? SHORT_LIMIT : NEWTON_LIMIT;
     for (int iteration = 0; iteration < limit && !m->arrived; iteration++) {
@@ -234,7 +221,12 @@ static void minimise(motion *m, slide_place *places, const double *guess, double
             if (s->blocked[i]) memset(s->jacobians[i], 0, sizeof s->jacobians[i]);
         }
         double elastic = slide_system_elements(model, s, m->jobs);
-        if (first) m->before = m->after = elastic;
+        if (first) {
+            m->before = elastic;
+            m->after = elastic;
+            slide_system_inertia(model, s, m->jobs);
+            kinetic = slide_kinetic(model, s, v);
+        }
         slide_system_assemble(model, s, &m->increment, m->jobs);
         for (int k = 0; k < model->free_count; k++) {
             int i = model->free_points[k];
@@ -258,7 +250,7 @@ static void minimise(motion *m, slide_place *places, const double *guess, double
         kit_lap(&clock, stats, SLIDE_PART_SOLVE);
 
         /* nothing left to do */
-        if (first || fresh) least = slide_max(late * slope, negligible * (energy + elastic) + model->noise);
+        if (first || fresh) least = slide_max(late * slope, negligible * (kinetic + elastic) + model->noise);
         fresh = false;
         bool little = slope <= least;
         if (!(slope > 0)) {
@@ -278,12 +270,14 @@ static void minimise(motion *m, slide_place *places, const double *guess, double
             s->moved[2 * i] += s->shares[i] * s->way[2 * i];
             s->moved[2 * i + 1] += s->shares[i] * s->way[2 * i + 1];
             places[i] = s->places[i];
+            s->spots[i] = s->tried_spots[i];
         }
         total += fall;
         little |= !first && fall > 0 && fall <= late * total;
         m->arrived = ((m->arrived && residual <= residual_limit) || little) && !fresh;
         if (fall > 0) continue;
         slide_skin_points(model, s, places, m->jobs);
+        slide_system_energy(model, s, m->jobs);
         if (!fresh) break;
     }
 }
@@ -374,7 +368,6 @@ static bool step_part(const slide_model *model, slide_state *state, slide_scratc
     slide_system_shapes(model, s, input->jobs);
     slide_skin_points(model, s, state->places, input->jobs);
     slide_system_jacobians(model, s, input->jobs);
-    slide_system_inertia(model, s, input->jobs);
     m.increment = (slide_increment){
         .inertia = 1 / (b * b * h * h), .first_share = (1 - b) / b, .goal = s->goal, .moved = s->moved};
     int64_t step = llround(input->time / model->h);
@@ -383,7 +376,7 @@ static bool step_part(const slide_model *model, slide_state *state, slide_scratc
         s->blocked[i] = state->blocked[i] && (step + i) % BLOCKED_STEPS != 0;
     }
     kit_lap(&clock, stats, SLIDE_PART_COUPLING);
-    minimise(&m, state->places, s->guess, slide_kinetic(model, s, v), stats);
+    minimise(&m, state->places, s->guess, v, stats);
     clock = clock_seconds();
 
     /* velocities, carried along with the skin */
@@ -425,7 +418,7 @@ void slide_pull(const slide_model *model, slide_state *state, slide_scratch *s, 
         /* the way along the body at rest, and what it does to the place */
         int vertex = model->character->point_vertices[i];
         const double *n = model->atlas.normals + 3 * i;
-        double pull[3], out = 0, j[6], way[3], position[3], normal[3];
+        double pull[3], out = 0, j[6], way[3];
         for (int e = 0; e < 3; e++) {
             pull[e] = model->h * (double)model->pull[e][vertex] / model->unit;
             out += pull[e] * n[e];
@@ -437,7 +430,7 @@ void slide_pull(const slide_model *model, slide_state *state, slide_scratch *s, 
         slide_rest_vector(model, i, pull, own);
         slide_point_derivative(model, s, i, j);
         for (int e = 0; e < 3; e++) way[e] = -(j[2 * e] * own[0] + j[2 * e + 1] * own[1]);
-        slide_place_move(&model->atlas, &s->places[i], way, position, normal);
+        slide_place_move(&model->atlas, &s->places[i], way, &s->spots[i]);
         state->velocities[2 * i] = own[0] / model->h;
         state->velocities[2 * i + 1] = own[1] / model->h;
     }

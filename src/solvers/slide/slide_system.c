@@ -16,7 +16,13 @@
 
 #include "solvers/slide/slide.h"
 
-enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512, BLOCK_SIZE = 27 };
+enum { TRIANGLE_GRAIN = 256, POINT_GRAIN = 512 };
+
+/*
+ * A triangle's block: the 2 x 2 blocks of the Hessian of corner k with itself at 4 k, of corners k and k + 1 at
+ * OFF_DIAGONAL + 4 k, both column by column, and the gradient of corner k at GRADIENT + 2 k.
+ */
+enum { OFF_DIAGONAL = 12, GRADIENT = 24 };
 
 /* Acceleration of a drag of strength 1, per distance: it closes in within about a tenth of a second. */
 static const double drag_rate = 2500;
@@ -32,49 +38,20 @@ static int next3(int k) { return k == 2 ? 0 : k + 1; }
 
 /* ---- geometry ---- */
 
+void slide_skin_point(const slide_model *model, slide_scratch *s, int point, const slide_place *place,
+                      const slide_spot *spot)
+{
+    memcpy(s->skin + 3 * point, spot->position, sizeof spot->position);
+    slide_spot_normal(spot, s->uprights + 3 * point);
+    slide_place_normal(&model->atlas, place, s->normals + 3 * point);
+}
+
 static void skin_points(void *context, int begin, int end)
 {
     pass *p = context;
     for (int i = begin; i < end; i++) {
-        slide_place_rounded(&p->model->atlas, &p->places[i], p->s->skin + 3 * i, p->s->uprights + 3 * i);
-        slide_place_normal(&p->model->atlas, &p->places[i], p->s->normals + 3 * i);
-    }
-}
-
-/* Edges (e1, e2) x the chart's inverse: the columns of the derivative of a linear map on the triangle by its chart. */
-static inline void differentiate(const double slopes[4], const double *p0, const double *p1, const double *p2,
-                                 d4 columns[2])
-{
-    d4 a = {p0[0], p0[1], p0[2], 0}, d1 = (d4){p1[0], p1[1], p1[2], 0} - a, d2 = (d4){p2[0], p2[1], p2[2], 0} - a;
-    columns[0] = slopes[0] * d1;
-    columns[1] = slopes[1] * d1 + slopes[2] * d2;
-}
-
-static inline double dot3(d4 a, d4 b)
-{
-    d4 c = a * b;
-    return c[0] + c[1] + c[2];
-}
-
-static void triangle_metric(void *context, int begin, int end)
-{
-    pass *p = context;
-    slide_scratch *s = p->s;
-    const slide_atlas *atlas = &p->model->atlas;
-    for (int a = begin; a < end; a++) {
-        int t = p->model->free_triangles[a];
-        const int *c = atlas->mesh->triangles + 3 * t;
-        const double *slopes = atlas->slopes[t];
-        d4 fall[2], gamma[2];
-        differentiate(slopes, s->x + 3 * c[0], s->x + 3 * c[1], s->x + 3 * c[2], gamma);
-        differentiate(slopes, s->skin + 3 * c[0], s->skin + 3 * c[1], s->skin + 3 * c[2], fall);
-
-        /* A third of the mass of the skin that lies on the triangle; a floor keeps every point movable. */
-        double xy = dot3(fall[0], fall[1]), spread2 = dot3(fall[0], fall[0]) * dot3(fall[1], fall[1]) - xy * xy;
-        double mass = slopes[3] * (sqrt(slide_max(spread2, 1e-4)) / 3), floor = 1e-3 * mass;
-        s->metric[t][0] = mass * dot3(gamma[0], gamma[0]) + floor;
-        s->metric[t][1] = mass * dot3(gamma[0], gamma[1]);
-        s->metric[t][2] = mass * dot3(gamma[1], gamma[1]) + floor;
+        p->s->spots[i] = slide_place_rounded(&p->model->atlas, &p->places[i]);
+        slide_skin_point(p->model, p->s, i, &p->places[i], &p->s->spots[i]);
     }
 }
 
@@ -104,23 +81,16 @@ static void point_body(void *context, int begin, int end)
 
 static void point_inertia(void *context, int begin, int end)
 {
-    pass *p = context;
-    slide_scratch *s = p->s;
-    const slide_model *model = p->model;
-    const mesh *m = model->atlas.mesh;
+    const pass *p = context;
+    const mesh *m = p->model->atlas.mesh;
     for (int a = begin; a < end; a++) {
-        int i = model->free_points[a];
-        double inertia[3] = {0};
+        int i = p->model->free_points[a];
+        d4 sum = d4_set(0);
         for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
-            const double *turn = model->fans[n], *metric = s->metric[m->point_triangles[n]];
-            double co = turn[0], si = turn[1], xx = metric[0], xy = metric[1], yy = metric[2];
-            double ax = xx * co + xy * si, bx = xy * co + yy * si, ay = xy * co - xx * si, by = yy * co - xy * si;
-            inertia[0] += co * ax + si * bx;
-            inertia[1] += co * ay + si * by;
-            inertia[2] += co * by - si * ay;
+            int corner = p->model->fans[n];
+            sum += p->s->masses[m->point_triangles[n]] * d4_load(p->s->metrics[0][corner]);
         }
-
-        memcpy(s->inertia[i], inertia, sizeof inertia);
+        for (int e = 0; e < 3; e++) p->s->inertia[i][e] = sum[e];
     }
 }
 
@@ -173,11 +143,47 @@ void slide_system_jacobians(const slide_model *model, slide_scratch *s, const cu
 void slide_system_inertia(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
 {
     pass p = {.model = model, .s = s};
-    parallel_for(jobs, model->free_triangle_count, TRIANGLE_GRAIN, triangle_metric, &p);
     parallel_for(jobs, model->free_count, POINT_GRAIN, point_inertia, &p);
 }
 
 /* ---- elements ---- */
+
+/*
+ * gamma^T gamma of four triangles, in the frames of the points at their corners, from the products of the body's edges.
+ * A floor keeps every point movable.
+ */
+static void store_metrics(const pass *p, const int triangles[4], const d4 edges[3])
+{
+    static const double floor = 1e-3;
+    const slide_atlas *atlas = &p->model->atlas;
+    d4 slopes[4], turns[4];
+    for (int lane = 0; lane < 4; lane++) {
+        slopes[lane] = d4_load(atlas->slopes[triangles[lane]]);
+        turns[lane] = d4_load(atlas->turns[triangles[lane]][0]);
+    }
+    d4_transpose(slopes);
+    d4_transpose(turns);
+
+    /* by the chart */
+    d4 side = slopes[1] * edges[0] + slopes[2] * edges[1];
+    d4 xx = slopes[0] * slopes[0] * edges[0];
+    d4 xy = slopes[0] * side;
+    d4 yy = slopes[1] * side + slopes[2] * (slopes[1] * edges[1] + slopes[2] * edges[2]);
+
+    /* turned */
+    for (int k = 0; k < 3; k++) {
+        d4 co = turns[(2 * k) % 4], si = turns[(2 * k + 1) % 4];
+        for (int lane = 0; lane < 4 && k == 2; lane++) {
+            co[lane] = atlas->turns[triangles[lane]][2][0];
+            si[lane] = atlas->turns[triangles[lane]][2][1];
+        }
+        d4 ax = xx * co + xy * si, bx = xy * co + yy * si;
+        d4 ay = xy * co - xx * si, by = yy * co - xy * si;
+        d4 m[4] = {co * ax + si * bx + floor, co * ay + si * by, co * by - si * ay + floor, d4_set(0)};
+        d4_transpose(m);
+        for (int lane = 0; lane < 4; lane++) d4_store(p->s->metrics[triangles[lane]][k], m[lane]);
+    }
+}
 
 /* Shapes of the body's triangles, which stay as they are while the skin moves. */
 static void body_shapes(void *context, int begin, int end)
@@ -185,9 +191,12 @@ static void body_shapes(void *context, int begin, int end)
     const pass *p = context;
     const mesh *m = p->model->atlas.mesh;
     for (int t = begin; t < end; t += 4) {
+        /* those behind the end repeat the last */
+        int triangles[4];
         d4 rest[3][3], x[3][3];
         for (int lane = 0; lane < 4; lane++) {
-            const int *c = m->triangles + 3 * (t + lane < end ? t + lane : end - 1);
+            triangles[lane] = t + lane < end ? t + lane : end - 1;
+            const int *c = m->triangles + 3 * triangles[lane];
             for (int k = 0; k < 3; k++) {
                 for (int e = 0; e < 3; e++) {
                     rest[k][e][lane] = p->model->atlas.positions[3 * c[k] + e];
@@ -195,14 +204,12 @@ static void body_shapes(void *context, int begin, int end)
                 }
             }
         }
-        slide_body body = slide_body_make((const d4(*)[3])rest, (const d4(*)[3])x, p->model->material.stretch);
-        for (int lane = 0; lane < 4 && t + lane < end; lane++) {
-            double *shape = p->s->shapes[t + lane];
-            shape[0] = body.area[lane];
-            shape[1] = body.b[1][0][lane];
-            shape[2] = body.b[1][1][lane];
-            shape[3] = body.b[2][1][lane];
-        }
+        d4 edges[3];
+        slide_body body = slide_body_make((const d4(*)[3])rest, (const d4(*)[3])x, p->model->material.stretch, edges);
+        store_metrics(p, triangles, edges);
+        d4 shapes[4] = {body.area, body.b[1][0], body.b[1][1], body.b[2][1]};
+        d4_transpose(shapes);
+        for (int lane = 0; lane < 4; lane++) d4_store(p->s->shapes[triangles[lane]], shapes[lane]);
     }
 }
 
@@ -254,28 +261,35 @@ static void load_elements(const slide_model *model, const slide_scratch *s, cons
 }
 
 /* One row of blocks for each of four triangles, from columns for all four. */
-static void store_columns(double *const to[4], const d4 *columns, int count)
+static void store_columns(double *const to[4], const d4 *columns)
 {
-    int i = 0;
-    for (; i + 4 <= count; i += 4) {
+    for (int i = 0; i < SLIDE_BLOCK_SIZE; i += 4) {
         d4 m[4] = {columns[i], columns[i + 1], columns[i + 2], columns[i + 3]};
         d4_transpose(m);
         for (int lane = 0; lane < 4; lane++) d4_store(to[lane] + i, m[lane]);
     }
-    for (; i < count; i++)
-        for (int lane = 0; lane < 4; lane++) to[lane][i] = columns[i][lane];
+}
+
+/* A third of the skin that lies on each of four triangles; a floor keeps every point movable. */
+static void store_masses(const pass *p, const element_input *in, d4 area)
+{
+    for (int lane = 0; lane < 4; lane++) {
+        int own = in->triangles[lane];
+        p->s->masses[own] = slide_max(area[lane], 0.01 * p->model->atlas.slopes[own][3]) / 3;
+    }
 }
 
 /* Blocks and energies of the free triangles at to at + 3 of those before end. */
 static void element_block(const pass *p, int at, int end)
 {
     slide_scratch *s = p->s;
-    double unused[BLOCK_SIZE], *to[4];
+    double unused[SLIDE_BLOCK_SIZE], *to[4];
     element_input in;
     slide_element element;
     load_elements(p->model, s, p->model->free_triangles, at, end, &in);
     slide_element_make(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal, true,
                        &element);
+    store_masses(p, &in, element.skin);
     d4 zero = d4_set(0);
     d4 energy = d4_select(in.whole, element.energy, zero);
     const int *c[4];
@@ -287,7 +301,7 @@ static void element_block(const pass *p, int at, int end)
     }
 
     /* The factors and the gradient by the unknowns: along the axes of the skin triangle. */
-    d4 f[6][6], block[BLOCK_SIZE];
+    d4 f[6][6], block[SLIDE_BLOCK_SIZE];
     for (int k = 0; k < 3; k++) {
         d4 j[6], local[3][2];
         const double *j0 = s->jacobians[c[0][k]], *j1 = s->jacobians[c[1][k]];
@@ -300,26 +314,30 @@ static void element_block(const pass *p, int at, int end)
         }
         for (int e = 0; e < 2; e++) {
             d4 g = local[0][e] * element.gradient[k][0] + local[1][e] * element.gradient[k][1];
-            block[2 * k + e] = d4_select(in.whole, g, zero);
+            block[GRADIENT + 2 * k + e] = d4_select(in.whole, g, zero);
             for (int i = 0; i < 4; i++)
                 f[i][2 * k + e] = local[0][e] * element.factors[i][k][0] + local[1][e] * element.factors[i][k][1];
             for (int i = 4; i < 6; i++) f[i][2 * k + e] = local[2][e] * element.factors[i][k][0];
         }
     }
 
-    /* Sum of weighted squares: the upper triangle. */
+    /* Sum of weighted squares: each corner with itself and with the next. */
     for (int i = 0; i < 6; i++) element.weights[i] = d4_select(in.whole, element.weights[i], zero);
-    int entry = 6;
-    for (int a = 0; a < 6; a++) {
-        d4 weighted[6];
-        for (int i = 0; i < 6; i++) weighted[i] = element.weights[i] * f[i][a];
-        for (int b = a; b < 6; b++) {
-            d4 sum = weighted[0] * f[0][b];
-            for (int i = 1; i < 6; i++) sum += weighted[i] * f[i][b];
-            block[entry++] = sum;
+    for (int k = 0; k < 3; k++) {
+        for (int e = 0; e < 2; e++) {
+            d4 weighted[6];
+            for (int i = 0; i < 6; i++) weighted[i] = element.weights[i] * f[i][2 * k + e];
+            for (int o = 0; o < 4; o++) {
+                int other = 2 * (o < 2 ? k : next3(k)) + o % 2;
+                d4 sum = weighted[0] * f[0][other];
+                for (int i = 1; i < 6; i++) sum += weighted[i] * f[i][other];
+                block[(o < 2 ? 0 : OFF_DIAGONAL) + 4 * k + 2 * (o % 2) + e] = sum;
+            }
         }
     }
-    store_columns(to, block, BLOCK_SIZE);
+    block[SLIDE_BLOCK_SIZE - 2] = zero;
+    block[SLIDE_BLOCK_SIZE - 1] = zero;
+    store_columns(to, block);
 }
 
 static void element_blocks(void *context, int begin, int end)
@@ -333,8 +351,10 @@ static void element_energies(void *context, int begin, int end)
     for (int at = begin; at < end; at += 4) {
         element_input in;
         load_elements(p->model, p->s, p->model->free_triangles, at, end, &in);
-        d4 energy =
-            slide_element_energy(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal);
+        d4 skin;
+        d4 energy = slide_element_energy(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places,
+                                         in.normal, &skin);
+        store_masses(p, &in, skin);
         energy = d4_select(in.whole, energy, d4_set(0));
         for (int lane = 0; lane < 4; lane++) p->s->energies[in.triangles[lane]] = energy[lane];
     }
@@ -397,6 +417,28 @@ double slide_system_energy(const slide_model *model, slide_scratch *s, const cut
     return energy_sum(model, s);
 }
 
+double slide_system_foretold(const slide_model *model, const slide_scratch *s, int triangle, double *size)
+{
+    const int *c = model->atlas.mesh->triangles + 3 * triangle;
+    const double *block = s->blocks[triangle];
+    double d[3][2], linear = 0, square = 0;
+    for (int k = 0; k < 3; k++) {
+        for (int e = 0; e < 2; e++) {
+            d[k][e] = s->shares[c[k]] * s->way[2 * c[k] + e];
+            linear -= block[GRADIENT + 2 * k + e] * d[k][e];
+        }
+    }
+    for (int k = 0; k < 3; k++) {
+        for (int o = 0; o < 4; o++) {
+            int row = o % 2, column = o / 2;
+            square += 0.5 * block[4 * k + o] * d[k][row] * d[k][column];
+            square += block[OFF_DIAGONAL + 4 * k + o] * d[k][row] * d[next3(k)][column];
+        }
+    }
+    *size = fabs(linear) + square;
+    return linear + square;
+}
+
 void slide_system_stresses(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
 {
     pass p = {.model = model, .s = s};
@@ -404,11 +446,6 @@ void slide_system_stresses(const slide_model *model, slide_scratch *s, const cut
 }
 
 /* ---- assembly ---- */
-
-/* Where the 2 x 2 block of corners (own, other) is kept in the upper triangle of a 6 x 6 matrix. */
-static const uint8_t upper[3][3][4] = {{{0, 1, 1, 6}, {2, 3, 7, 8}, {4, 5, 9, 10}},
-                                       {{2, 7, 3, 8}, {11, 12, 12, 15}, {13, 14, 16, 17}},
-                                       {{4, 9, 5, 10}, {13, 16, 14, 17}, {18, 19, 19, 20}}};
 
 /* The ligaments of a point: springs over its area to the body point, once the slack is used up. */
 static void add_ligament(const slide_model *model, const slide_scratch *s, int i, double f[2], double k[3])
@@ -436,37 +473,51 @@ static void add_ligament(const slide_model *model, const slide_scratch *s, int i
     k[2] += pull * (across * jj[2] + (1 - across) * u[1] * u[1]);
 }
 
+/* Force and Hessian of the triangles around a point: the entries of its row, and of its diagonal (xx, xy, yy). */
+static void add_triangles(const slide_model *model, slide_scratch *s, int a, double f[2], double k[3])
+{
+    const mesh *m = model->atlas.mesh;
+    int i = model->free_points[a];
+    int links = model->link_first[a + 1] - model->link_first[a];
+    memset(s->rows[model->link_first[a]], 0, (size_t)links * sizeof s->rows[0]);
+    d4 diagonal = d4_set(0);
+    for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
+        int t = m->point_triangles[n];
+        int own = model->fans[n] - 3 * t;
+        const double *block = s->blocks[t];
+        f[0] += block[GRADIENT + 2 * own];
+        f[1] += block[GRADIENT + 2 * own + 1];
+        diagonal += d4_load(block + 4 * own);
+
+        /* with the next corner; and with the one before, whose block is that of the other order */
+        const int *slots = model->slots + 6 * t + 2 * own;
+        if (slots[0] >= 0) {
+            double *row = s->rows[slots[0]];
+            d4_store(row, d4_load(row) + d4_load(block + OFF_DIAGONAL + 4 * own));
+        }
+        if (slots[1] >= 0) {
+            double *row = s->rows[slots[1]];
+            const double *other = block + OFF_DIAGONAL + 4 * next3(next3(own));
+            d4_store(row, d4_load(row) + (d4){other[0], other[2], other[1], other[3]});
+        }
+    }
+    k[0] = diagonal[0];
+    k[1] = diagonal[1];
+    k[2] = diagonal[3];
+}
+
 static void point_rows(void *context, int begin, int end)
 {
     pass *p = context;
     slide_scratch *s = p->s;
     const slide_model *model = p->model;
     const slide_increment *in = p->increment;
-    const mesh *m = model->atlas.mesh;
     for (int entry = begin; entry < end; entry++) {
         int i = model->free_points[entry];
 
         /* elastic force and Hessian */
-        for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++)
-            memset(s->rows[n], 0, sizeof s->rows[n]);
-        double f[2] = {0, 0}, k[3] = {0, 0, 0};
-        for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
-            int t = m->point_triangles[n];
-            const int *c = m->triangles + 3 * t;
-            int own = c[0] == i ? 0 : c[1] == i ? 1 : 2;
-            const double *block = s->blocks[t], *h6 = block + 6;
-            f[0] += block[2 * own];
-            f[1] += block[2 * own + 1];
-            const uint8_t *u = upper[own][own];
-            k[0] += h6[u[0]];
-            k[1] += h6[u[1]];
-            k[2] += h6[u[3]];
-            for (int o = 0, other = next3(own); o < 2; o++, other = next3(other)) {
-                double *row = s->rows[model->slots[6 * t + 2 * own + o]];
-                u = upper[own][other];
-                for (int e = 0; e < 4; e++) row[e] += h6[u[e]];
-            }
-        }
+        double f[2] = {0, 0}, k[3];
+        add_triangles(model, s, entry, f, k);
         if (model->ligament > 0) add_ligament(model, s, i, f, k);
         double *first = s->first_forces + 2 * i;
         if (in->first) memcpy(first, f, sizeof f);
@@ -480,9 +531,9 @@ static void point_rows(void *context, int begin, int end)
         double a = mass[0] * q[0] + mass[1] * q[1], b = mass[0] * q[1] + mass[1] * q[2];
         double c = mass[1] * q[0] + mass[2] * q[1], d = mass[1] * q[1] + mass[2] * q[2];
         double level = mass[0] + mass[2] > 0 ? mass[0] + mass[2] : 1;
-        s->diagonal[i][0] = in->inertia * (q[0] * a + q[1] * c + level * (1 - q[0])) + k[0];
-        s->diagonal[i][1] = in->inertia * (q[0] * b + q[1] * d - level * q[1]) + k[1];
-        s->diagonal[i][2] = in->inertia * (q[1] * b + q[2] * d + level * (1 - q[2])) + k[2];
+        s->diagonal[entry][0] = in->inertia * (q[0] * a + q[1] * c + level * (1 - q[0])) + k[0];
+        s->diagonal[entry][1] = in->inertia * (q[0] * b + q[1] * d - level * q[1]) + k[1];
+        s->diagonal[entry][2] = in->inertia * (q[1] * b + q[2] * d + level * (1 - q[2])) + k[2];
         s->right[2 * i] = q[0] * r0 + q[1] * r1;
         s->right[2 * i + 1] = q[1] * r0 + q[2] * r1;
     }
