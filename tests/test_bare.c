@@ -53,6 +53,27 @@ static void test_ply_text_with_strangers_among_its_properties(void **state)
     cutis_character_destroy(c);
 }
 
+/* Lines that end in carriage returns alone (old Macintosh programs, Rhino), with data that starts with a line feed. */
+static void test_lines_that_end_in_returns(void **state)
+{
+    (void)state;
+    static const char head[] =
+        "ply\rformat binary_little_endian 1.0\relement vertex 3\rproperty uchar x\rproperty uchar y\r"
+        "property uchar z\relement face 1\rproperty list uchar uchar vertex_index\rend_header\r";
+    uint8_t bytes[sizeof head + 13];
+    memcpy(bytes, head, sizeof head - 1);
+    memcpy(bytes + sizeof head - 1, "\n\1\1\2\1\1\1\4\1\3\0\1\2", 13);
+    cutis_character *c = load_bytes(bytes, sizeof head - 1 + 13, "a.ply");
+    assert_true(c->vertex_count == 3 && c->positions[0] == 10 && c->positions[7] == 4);
+    cutis_character_destroy(c);
+    c = load("v 0 0 0\rv 1 0 0\rv 0 1 0\r# a note\rf 1 2 3\r", "a.obj");
+    assert_int_equal(c->face_count, 1);
+    cutis_character_destroy(c);
+    c = load("OFF\r3 1 0\r0 0 0\r1 0 0\r0 1 0\r3 0 1 2\r", "a.off");
+    assert_int_equal(c->face_count, 1);
+    cutis_character_destroy(c);
+}
+
 /* A value of PLY in either order of bytes. */
 static size_t put_value(uint8_t *out, uint64_t bits, int size, bool big)
 {
@@ -234,6 +255,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ply_text_with_strangers_among_its_properties),
+        cmocka_unit_test(test_lines_that_end_in_returns),
         cmocka_unit_test(test_ply_binary_and_strips),
         cmocka_unit_test(test_ply_texture_coordinates_of_corners),
         cmocka_unit_test(test_ply_damage_is_named),

@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "fbx_sample.h"
+#include "io/fbx_scene.h"
 #include "io/inflate.h"
 
 static cutis_character *load(const void *bytes, size_t size)
@@ -131,6 +132,118 @@ static void test_version_5000(void **state)
     cutis_character_destroy(c);
 }
 
+/* The sample with changes; see text_changed. */
+static cutis_character *load_changed(const char *const *changes)
+{
+    char *text = text_changed(fbx_sample, changes);
+    cutis_character *c = load(text, strlen(text));
+    free(text);
+    return c;
+}
+
+/* The turn of the second bone about its z at a time, degrees. */
+static float turn_at(const cutis_character *c, double time)
+{
+    float joints[24];
+    cutis_pose_sample(c, 0, time, joints);
+    return acosf(CLAMP(joints[12], -1.0f, 1.0f)) * 57.29577951f;
+}
+
+/* A second layer that turns by 40 degrees about z all the time, on top of 0 to 90 in the first. */
+static void test_layers_of_animation(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *properties;
+        float start, end;
+    } cases[] = {
+        {"", 40, 130},                                                          /* added by default */
+        {"P: \"Weight\", \"Number\", \"\", \"A\",25\n", 10, 100},               /* a quarter of it */
+        {"P: \"RotationAccumulationMode\", \"enum\", \"\", \"\",1\n", 40, 130}, /* angle by angle */
+        {"P: \"BlendMode\", \"enum\", \"\", \"\",1\n", 40, 40},                 /* replaces */
+        {"P: \"BlendMode\", \"enum\", \"\", \"\",2\nP: \"Weight\", \"Number\", \"\", \"A\",50\n", 20,
+         65}, /* half way */
+        {"P: \"Mute\", \"bool\", \"\", \"\",1\n", 0, 90},
+        {"P: \"Solo\", \"bool\", \"\", \"\",1\n", 40, 40},
+    };
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        char layer[1200];
+        snprintf(layer, sizeof layer,
+                 "\tAnimationLayer: 61, \"AnimLayer::more\", \"\" {\nProperties70:  {\n%s}\n}\n"
+                 "\tAnimationCurveNode: 62, \"AnimCurveNode::R\", \"\" {\n}\n"
+                 "\tAnimationCurve: 64, \"AnimCurve::\", \"\" {\n\t\tKeyTime: *2 {\n\t\t\ta: 0,46186158000\n\t\t}\n"
+                 "\t\tKeyValueFloat: *2 {\n\t\t\ta: 40,40\n\t\t}\n\t\tKeyAttrFlags: *1 {\n\t\t\ta: 4\n\t\t}\n"
+                 "\t\tKeyAttrRefCount: *1 {\n\t\t\ta: 2\n\t\t}\n\t}\n\tAnimationCurveNode: 52",
+                 cases[i].properties);
+        cutis_character *c = load_changed((const char *[]){
+            "\tAnimationCurveNode: 52", layer, "\tC: \"OO\",52,51\n",
+            "\tC: \"OO\",52,51\n\tC: \"OO\",61,50\n\tC: \"OO\",62,61\n\tC: \"OP\",62,22, \"Lcl Rotation\"\n"
+            "\tC: \"OP\",64,62, \"d|Z\"\n",
+            NULL});
+        float start = turn_at(c, 0), end = turn_at(c, 1);
+        if (fabsf(start - cases[i].start) > 0.05f || fabsf(end - cases[i].end) > 0.05f)
+            print_error("case %d: %g and %g\n", i, (double)start, (double)end);
+        assert_true(fabsf(start - cases[i].start) <= 0.05f && fabsf(end - cases[i].end) <= 0.05f);
+        cutis_character_destroy(c);
+    }
+}
+
+/* Rotations of two layers about different axes follow each other, in every order of the angles. */
+static void test_angles_come_back(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 6; order++)
+        for (int i = 0; i < 27; i++) {
+            double angles[3] = {80 * (i % 3) - 80, 85 * (i / 3 % 3) - 85, 170 * (i / 9) - 170}, found[3], a[4], b[4];
+            fbx_euler(angles, order, a);
+            fbx_euler_find(a, order, found);
+            fbx_euler(found, order, b);
+            double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+            assert_true(fabs(fabs(dot) - 1) < 1e-12);
+        }
+    double level[4], angles[3], back[4]; /* where two of the axes fall together */
+    fbx_euler((double[]){30, 90, 20}, 0, level);
+    fbx_euler_find(level, 0, angles);
+    fbx_euler(angles, 0, back);
+    assert_true(fabs(fabs(level[0] * back[0] + level[1] * back[1] + level[2] * back[2] + level[3] * back[3]) - 1) <
+                1e-9);
+}
+
+/* A channel with an in-between at 40 %: that rises first, then gives way to the last shape. */
+static void test_in_between_shapes(void **state)
+{
+    (void)state;
+    cutis_character *c = load_changed(
+        (const char *[]){"\tModel: 20,",
+                         "\tGeometry: 12, \"Geometry::half\", \"Shape\" {\n\t\tIndexes: *1 {\n\t\t\ta: 4\n\t\t}\n"
+                         "\t\tVertices: *3 {\n\t\t\ta: 2,0,0\n\t\t}\n\t}\n\tModel: 20,",
+                         "DeformPercent: 0\n", "DeformPercent: 0\n\t\tFullWeights: *2 {\n\t\t\ta: 40,100\n\t\t}\n",
+                         "\tC: \"OO\",11,44\n", "\tC: \"OO\",12,44\n\tC: \"OO\",11,44\n", NULL});
+    assert_int_equal(c->morph_count, 2);
+    assert_string_equal(c->morphs[0].name, "bulge at 40 %");
+    assert_string_equal(c->morphs[1].name, "bulge");
+    assert_near(c->morphs[0].deltas + 12, 0.02f, 0, 0);
+    static const float expected[5][3] = {{0, 0, 0}, {0.2f, 0.5f, 0}, {0.4f, 1, 0}, {0.7f, 0.5f, 0.5f}, {1, 0, 1}};
+    for (int i = 0; i < 5; i++) {
+        float weights[2];
+        cutis_pose_morphs(c, 0, (double)expected[i][0], weights);
+        assert_near((float[]){weights[0], weights[1], 0}, expected[i][1], expected[i][2], 0);
+    }
+    cutis_character_destroy(c);
+}
+
+/* The text form of Maya starts a long list with a comma. */
+static void test_a_list_behind_a_comma(void **state)
+{
+    (void)state;
+    cutis_character *c = load_changed((const char *[]){
+        "\tMaterial: 30,",
+        "\tVideo: 90, \"Video::v\", \"Clip\" {\n\t\tContent: ,\n \"iVBORw0KGgo=\",\n \"AAAA\"\n\t}\n\tMaterial: 30,",
+        NULL});
+    check(c);
+    cutis_character_destroy(c);
+}
+
 static void refuse(const char *from, const char *to, const char *expected)
 {
     char *text = malloc(sizeof fbx_sample + 200);
@@ -175,8 +288,14 @@ static void test_inflate(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_text), cmocka_unit_test(test_binary),
-                                       cmocka_unit_test(test_version_5000), cmocka_unit_test(test_damage_is_named),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_text),
+                                       cmocka_unit_test(test_binary),
+                                       cmocka_unit_test(test_version_5000),
+                                       cmocka_unit_test(test_layers_of_animation),
+                                       cmocka_unit_test(test_angles_come_back),
+                                       cmocka_unit_test(test_in_between_shapes),
+                                       cmocka_unit_test(test_a_list_behind_a_comma),
+                                       cmocka_unit_test(test_damage_is_named),
                                        cmocka_unit_test(test_inflate)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,4 +218,23 @@ static inline const char *test_model(const char *name)
     return path;
 }
 
+/* A text with changes: pairs of what to replace (once; it must be there) and by what, ended by NULL. Free it. */
+static inline char *text_changed(const char *text, const char *const *changes)
+{
+    size_t room = strlen(text) + 1;
+    for (int i = 0; changes[i]; i += 2) room += strlen(changes[i + 1]);
+    char *now = malloc(room), *next = malloc(room);
+    strcpy(now, text);
+    for (; changes[0]; changes += 2) {
+        const char *at = strstr(now, changes[0]);
+        assert_non_null(at);
+        snprintf(next, room, "%.*s%s%s", (int)(at - now), now, changes[1], at + strlen(changes[0]));
+        char *swap = now;
+        now = next;
+        next = swap;
+    }
+    free(next);
+    return now;
+}
+
 #endif

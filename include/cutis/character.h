@@ -83,7 +83,7 @@ typedef struct cutis_part {
  */
 typedef struct cutis_material {
     const char *name;  /* as parts call it */
-    float color[4];    /* base colour and opacity, 0..1; multiplied with the image */
+    float color[4];    /* base colour (linear, as in glTF) and opacity, 0..1; multiplied with the image */
     bool cutout;       /* the image's alpha cuts holes: hair, lashes */
     const void *image; /* (image_size bytes) a PNG or JPEG file of the base colour, or NULL */
     size_t image_size;

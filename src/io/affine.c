@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/math3.h"
+
 affine affine_identity(void) { return (affine){{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}; }
 
 affine affine_multiply(const affine *a, const affine *b)
@@ -237,6 +239,21 @@ void rotation_apply(const double a[4], const double p[3], double result[3])
     for (int i = 0; i < 3; i++) t[i] *= 2;
     vector_cross(a, t, u);
     for (int i = 0; i < 3; i++) result[i] = p[i] + a[3] * t[i] + u[i];
+}
+
+void rotation_blend(const double a[4], const double b[4], double share, double result[4])
+{
+    double apart = 0, together = 0;
+    for (int k = 0; k < 4; k++) {
+        apart += (a[k] - b[k]) * (a[k] - b[k]);
+        together += (a[k] + b[k]) * (a[k] + b[k]);
+    }
+    double angle = 2 * det_atan2(sqrt(apart), sqrt(together)), sine = det_sin(angle);
+    bool close = sine < 1e-9; /* or opposite, where no way is shorter */
+    double from = close ? 1 - share : det_sin((1 - share) * angle) / sine;
+    double to = close ? share : det_sin(share * angle) / sine;
+    for (int k = 0; k < 4; k++) result[k] = from * a[k] + to * b[k];
+    rotation_normalize(result);
 }
 
 void rotation_between(const double from[3], const double to[3], double result[4])

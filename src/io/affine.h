@@ -44,6 +44,8 @@ void rotation_multiply(const double a[4], const double b[4], double result[4]); 
 void rotation_conjugate(const double a[4], double result[4]);
 void rotation_normalize(double a[4]); /* identity for zero */
 void rotation_apply(const double a[4], const double p[3], double result[3]);
+/* The share of the way from a to b at an even speed, as they stand: negate one first for the shorter way. */
+void rotation_blend(const double a[4], const double b[4], double share, double result[4]);
 /* The shortest rotation that takes the direction of `from` to that of `to`; neither needs unit length. */
 void rotation_between(const double from[3], const double to[3], double result[4]);
 

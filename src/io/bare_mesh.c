@@ -140,8 +140,9 @@ static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c ==
 size_t word_next(word_reader *reader, bool same_line, const char **word)
 {
     while (reader->at < reader->end && is_space(*reader->at)) {
-        if (*reader->at == '\n' && same_line) break;
-        if (*reader->at == '\n') reader->line++;
+        bool ends = *reader->at == (reader->returns ? '\r' : '\n');
+        if (ends && same_line) break;
+        if (ends) reader->line++;
         reader->at++;
     }
     *word = reader->at;
@@ -151,7 +152,7 @@ size_t word_next(word_reader *reader, bool same_line, const char **word)
 
 void word_skip_line(word_reader *reader)
 {
-    while (reader->at < reader->end && *reader->at != '\n') reader->at++;
+    while (reader->at < reader->end && *reader->at != (reader->returns ? '\r' : '\n')) reader->at++;
     if (reader->at < reader->end) {
         reader->at++;
         reader->line++;

@@ -45,6 +45,7 @@ cutis_result bare_mesh_finish(bare_mesh *mesh, const char *path, const cutis_all
 typedef struct word_reader {
     const char *at, *end;
     int line;
+    bool returns; /* lines end in carriage returns alone */
 } word_reader;
 
 /* The next word on any line, or (same_line) on this one; 0 when there is none. */

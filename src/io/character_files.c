@@ -42,8 +42,8 @@ static other_reader find_other_reader(const char *path)
     return NULL;
 }
 
-static cutis_result load(const void *data, size_t size, const char *path, bool external,
-                         const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
+static cutis_result load_plain(const void *data, size_t size, const char *path, bool external,
+                               const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
 {
     *character = NULL;
     if (path_is_gltf(path)) return gltf_character_read(data, size, path, external, allocator, character, error);
@@ -58,6 +58,19 @@ static cutis_result load(const void *data, size_t size, const char *path, bool e
         error, CUTIS_ERROR_ARGUMENT,
         "'%.300s' has no ending that cutis reads: .glb, .gltf, .vrm, .fbx, .dae, .obj, .ply, .stl or .off%s", path,
         way_to_gltf(path));
+}
+
+static cutis_result load(const void *data, size_t size, const char *path, bool external,
+                         const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
+{
+    file_data plain = {0};
+    bool text = path_ends(path, ".obj") || path_ends(path, ".dae") || path_ends(path, ".off");
+    cutis_result result = text ? text_plain(data, size, path_base(path), allocator, &plain, error) : CUTIS_OK;
+    if (result != CUTIS_OK) return result;
+    result = plain.bytes ? load_plain(plain.bytes, plain.size, path, external, allocator, character, error)
+                         : load_plain(data, size, path, external, allocator, character, error);
+    file_release(&plain);
+    return result;
 }
 
 cutis_result cutis_character_load(const char *path, const cutis_allocator *allocator, cutis_character **character,

@@ -76,8 +76,10 @@ static void look_read(const xml_node *root, const xml_node *effect, const char *
     const xml_node *texture = xml_child(diffuse, "texture");
     int count = 0;
     const double *color = xml_numbers(xml_child(diffuse, "color"), memory, &count);
-    for (int k = 0; color && count >= 3 && k < 3; k++)
-        material->color[k] = color[k] >= 0 && color[k] <= 1 ? (float)color[k] : 1;
+    const xml_node *contributor = xml_child(xml_child(root, "asset"), "contributor");
+    const xml_node *tool = xml_child(contributor, "authoring_tool");
+    bool is_linear = tool && written_by_blender(tool->text, tool->text_end);
+    for (int k = 0; color && count >= 3 && k < 3; k++) material->color[k] = color_read(color[k], is_linear);
     if (!texture || !path) return;
     image_find(path, image_name(root, profile, xml_attribute(texture, "texture"), memory), memory, warnings, material);
     for (int k = 0; k < 3; k++) material->color[k] = material->image ? 1 : 0.8f;

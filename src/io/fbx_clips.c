@@ -3,16 +3,18 @@
  *
  * Curves of single numbers (an angle about x, ...) are evaluated as they stand, with their tangents and weights, at the
  * keys of all the node's curves and at least 60 times a second between them; what comes out are linear keys of whole
- * transforms. Of several animation layers the first that moves a property counts.
+ * transforms. Animation layers are added to, replace or are mixed with those below them, as Autodesk's SDK describes
+ * (FbxAnimLayer). In-between shapes of a channel are morph targets of their own, whose weights rise and fall in turn.
  */
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "io/curve_sample.h"
 #include "io/fbx_scene.h"
+#include "math/math3.h"
 
-enum { SAMPLE_RATE = 60, SAMPLE_LIMIT = 1 << 20 };
+enum { LAYER_LIMIT = 32, CURVE_LIMIT = 13 * LAYER_LIMIT };
 static const double TIME_UNIT = 46186158000.0; /* of a second */
 
 /* ---- curves ---- */
@@ -59,47 +61,22 @@ static void curve_smooth(fbx_curve *curve)
         if (curve->kinds[i] == 'a') curve->kinds[i] = 'c';
 }
 
-/* The share of the interval at which a Bezier curve with these inner times is at `share`. */
-static double bezier_share(double share, double one, double two)
-{
-    double low = 0, high = 1;
-    for (int i = 0; i < 40; i++) {
-        double s = (low + high) / 2, t = 1 - s;
-        double x = 3 * t * t * s * one + 3 * t * s * s * two + s * s * s;
-        if (x < share)
-            low = s;
-        else
-            high = s;
-    }
-    return (low + high) / 2;
-}
-
 static double curve_value(const fbx_curve *curve, double time)
 {
-    int low = 0, high = curve->key_count - 1;
+    int last = curve->key_count - 1, low = instants_find(curve->times, curve->key_count, time);
     if (time <= curve->times[0]) return curve->values[0];
-    if (time >= curve->times[high]) return curve->values[high];
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (curve->times[middle] <= time)
-            low = middle;
-        else
-            high = middle;
-    }
-    double span = curve->times[high] - curve->times[low], share = (time - curve->times[low]) / span;
-    double a = curve->values[low], d = curve->values[high];
+    if (low == last) return curve->values[last];
+    double span = curve->times[low + 1] - curve->times[low], share = (time - curve->times[low]) / span;
+    double a = curve->values[low], d = curve->values[low + 1];
+    const double *tangent = curve->tangents[low];
+    double points[4] = {a, a + tangent[0] * span * tangent[2], d - tangent[1] * span * tangent[3], d};
     switch (curve->kinds[low]) {
     case 's':
         return a;
     case 'n':
         return d;
-    case 'c': {
-        const double *tangent = curve->tangents[low];
-        double b = a + tangent[0] * span * tangent[2], c = d - tangent[1] * span * tangent[3];
-        bool even = fabs(tangent[2] - 1.0 / 3) < 1e-6 && fabs(tangent[3] - 1.0 / 3) < 1e-6;
-        double s = even ? share : bezier_share(share, tangent[2], 1 - tangent[3]), t = 1 - s;
-        return t * t * t * a + 3 * t * t * s * b + 3 * t * s * s * c + s * s * s * d;
-    }
+    case 'c':
+        return bezier_value(share, tangent[2], 1 - tangent[3], points);
     default:
         return a + (d - a) * share;
     }
@@ -196,46 +173,93 @@ static const fbx_curve *take_curve_read(fbx_reader *r, const fbx_node *channel)
 
 /* ---- sampling ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Instants of all curves, and more where they are far apart. NULL: none, or no memory. */
 static double *instants_make(fbx_reader *r, const fbx_curve *const *curves, int curve_count, int *count)
 {
     size_t keys = 0;
     *count = 0;
-    for (int c = 0; c < curve_count; c++) keys += curves[c] ? (size_t)curves[c]->key_count : 0;
+    for (int c = 0; c < curve_count; c++) keys += (size_t)curves[c]->key_count;
     double *sorted = keys ? fbx_allocate(&r->file, keys, sizeof *sorted) : NULL;
     if (!sorted) return NULL;
     size_t used = 0;
     for (int c = 0; c < curve_count; c++)
-        for (int i = 0; curves[c] && i < curves[c]->key_count; i++) sorted[used++] = curves[c]->times[i];
-    qsort(sorted, used, sizeof *sorted, compare_doubles);
-    size_t kept = 1;
-    for (size_t i = 1; i < used; i++)
-        if (sorted[i] - sorted[kept - 1] > 1e-5) sorted[kept++] = sorted[i];
-    double total = 1;
-    for (size_t i = 1; i < kept; i++) total += ceil((sorted[i] - sorted[i - 1]) * SAMPLE_RATE - 1e-3);
-    if (total > SAMPLE_LIMIT) return NULL;
-    double *instants = fbx_allocate(&r->file, (size_t)total + kept + 1, sizeof *instants);
+        for (int i = 0; i < curves[c]->key_count; i++) sorted[used++] = curves[c]->times[i];
+    bool dense = true;
+    size_t total = instants_prepare(sorted, &used, &dense);
+    double *instants = fbx_allocate(&r->file, total, sizeof *instants);
     if (!instants) return NULL;
-    for (size_t i = 0; i < kept; i++) {
-        instants[(*count)++] = sorted[i];
-        int steps = i + 1 < kept ? (int)ceil((sorted[i + 1] - sorted[i]) * SAMPLE_RATE - 1e-3) : 0;
-        for (int k = 1; k < steps; k++) instants[(*count)++] = sorted[i] + (sorted[i + 1] - sorted[i]) * k / steps;
-    }
+    instants_fill(sorted, used, dense, instants);
+    *count = (int)total;
     return instants;
+}
+
+/* Add the curves of some paths of all layers of a motion to a list. */
+static void curves_gather(const fbx_motion *motion, int first_path, const fbx_curve **curves, int *count)
+{
+    for (const fbx_motion *m = motion; m; m = m->next) {
+        for (int i = 3 * first_path; i < 9; i++)
+            if (m->curves[i / 3][i % 3] && *count < CURVE_LIMIT) curves[(*count)++] = m->curves[i / 3][i % 3];
+        if (m->layer && m->layer->weight_curve && *count < CURVE_LIMIT) curves[(*count)++] = m->layer->weight_curve;
+    }
+}
+
+/* One layer's rotation on top of the others', both as Euler angles. */
+static void angles_join(const fbx_layer *layer, double weight, int order, const double value[3], double result[3])
+{
+    double below[4], above[4], joined[4], dot = 0;
+    fbx_euler(result, order, below);
+    fbx_euler(value, order, above);
+    if (layer->mode == FBX_ADDS) {
+        /* the part of its own turn, after which comes what is below */
+        double identity[4] = {0, 0, 0, above[3] < 0 ? -1 : 1};
+        rotation_blend(identity, above, weight, joined);
+        rotation_multiply(below, joined, joined);
+    } else {
+        for (int k = 0; k < 4; k++) dot += below[k] * above[k];
+        for (int k = 0; k < 4 && dot < 0; k++) above[k] = -above[k];
+        rotation_blend(below, above, weight, joined);
+    }
+    fbx_euler_find(joined, order, result);
+}
+
+static double scales_join(const fbx_layer *layer, double weight, double below, double above)
+{
+    if (!(below > 0 && above > 0)) return layer->mode == FBX_ADDS ? below * (1 + weight * (above - 1)) : above;
+    double own = det_pow(above, weight);
+    return layer->mode == FBX_ADDS ? below * own : det_pow(below, 1 - weight) * own;
+}
+
+/* A path of a motion at an instant, layer upon layer. rest: where nothing drives it. order: of its angles. */
+static void path_value(const fbx_motion *motion, int path, const double rest[3], int order, double time,
+                       double result[3])
+{
+    for (int k = 0; k < 3; k++)
+        result[k] = motion->curves[path][k] ? curve_value(motion->curves[path][k], time) : rest[k];
+    for (const fbx_motion *m = motion->next; m; m = m->next) {
+        const fbx_layer *layer = m->layer;
+        if (!m->driven[path]) continue;
+        double value[3];
+        for (int k = 0; k < 3; k++)
+            value[k] = m->curves[path][k] ? curve_value(m->curves[path][k], time) : m->defaults[path][k];
+        double percent = layer->weight_curve ? curve_value(layer->weight_curve, time) : layer->weight;
+        double weight = CLAMP(percent / 100, 0.0, 1.0);
+        if (layer->mode == FBX_REPLACES) {
+            memcpy(result, value, 3 * sizeof *result);
+        } else if (path == 1 && !layer->adds_angles) {
+            angles_join(layer, weight, order, value, result);
+        } else {
+            for (int k = 0; k < 3; k++) {
+                double joined = layer->mode == FBX_ADDS ? result[k] + weight * value[k]
+                                                        : result[k] + weight * (value[k] - result[k]);
+                result[k] = path == 2 && !layer->adds_scales ? scales_join(layer, weight, result[k], value[k]) : joined;
+            }
+        }
+    }
 }
 
 static void values_at(const fbx_transform *t, const fbx_motion *motion, double time, double values[3][3])
 {
-    memcpy(values, t->values, 9 * sizeof(double));
-    for (int path = 0; path < 3; path++)
-        for (int k = 0; k < 3; k++)
-            if (motion->curves[path][k]) values[path][k] = curve_value(motion->curves[path][k], time);
+    for (int path = 0; path < 3; path++) path_value(motion, path, t->values[path], t->order, time, values[path]);
 }
 
 void fbx_scale_above(const fbx_reader *r, int node, const fbx_motion *motions, double time, double scale[3])
@@ -244,10 +268,10 @@ void fbx_scale_above(const fbx_reader *r, int node, const fbx_motion *motions, d
     for (int k = 0; k < 3; k++) scale[k] = 1;
     for (int n = r->s.nodes[node].parent; n >= 0; n = r->s.nodes[n].parent) {
         if (r->is_helper[n]) continue;
-        for (int k = 0; k < 3; k++) {
-            const fbx_curve *curve = motions ? motions[n].curves[2][k] : NULL;
-            scale[k] *= curve ? curve_value(curve, time) : r->transforms[n].values[2][k];
-        }
+        double own[3];
+        memcpy(own, r->transforms[n].values[2], sizeof own);
+        if (motions) path_value(&motions[n], 2, r->transforms[n].values[2], 0, time, own);
+        for (int k = 0; k < 3; k++) scale[k] *= own[k];
         if (!all) return;
         if (r->transforms[n].inherit != 2) continue;
 
@@ -273,11 +297,11 @@ static cutis_result node_sample(fbx_reader *r, int node, const fbx_motion *motio
     const fbx_transform *t = &r->transforms[node];
     int parent = r->s.nodes[node].parent, helper = r->helpers[node];
     if (helper >= 0) parent = r->s.nodes[helper].parent;
-    const fbx_curve *curves[12] = {NULL};
-    for (int i = 0; i < 9; i++) curves[i] = motions[node].curves[i / 3][i % 3];
-    for (int k = 0; parent >= 0 && t->inherit != 1 && k < 3; k++) curves[9 + k] = motions[parent].curves[2][k];
-    int count;
-    double *instants = instants_make(r, curves, 12, &count);
+    const fbx_curve *curves[CURVE_LIMIT];
+    int curve_count = 0, count;
+    curves_gather(&motions[node], 0, curves, &curve_count);
+    if (parent >= 0 && t->inherit != 1) curves_gather(&motions[parent], 2, curves, &curve_count);
+    double *instants = instants_make(r, curves, curve_count, &count);
     if (!instants) return r->file.memory.failed ? fbx_error_memory(&r->file) : CUTIS_OK;
     affine_parts *keys = fbx_allocate(&r->file, (size_t)count, sizeof *keys), *outer = NULL;
     const float *times = times_store(r, instants, count);
@@ -295,24 +319,42 @@ static cutis_result node_sample(fbx_reader *r, int node, const fbx_motion *motio
     return CUTIS_OK;
 }
 
-static cutis_result morph_sample(fbx_reader *r, int mesh, int morph, const fbx_curve *curve, scene_clip *clip,
+/* What drives a blend shape channel. */
+typedef struct fbx_morph_motion {
+    fbx_motion motion;
+    double rest; /* percent */
+    const fbx_shape *shapes;
+    int shape_count;
+} fbx_morph_motion;
+
+/* The shapes of a channel, from morph `first` of a mesh on. */
+static cutis_result morph_sample(fbx_reader *r, int mesh, int first, const fbx_morph_motion *from, scene_clip *clip,
                                  scene_morph_track *tracks)
 {
-    int count;
-    double *instants = instants_make(r, &curve, 1, &count);
+    const fbx_curve *curves[CURVE_LIMIT];
+    int curve_count = 0, count;
+    curves_gather(&from->motion, 0, curves, &curve_count);
+    double *instants = instants_make(r, curves, curve_count, &count);
     if (!instants) return r->file.memory.failed ? fbx_error_memory(&r->file) : CUTIS_OK;
-    float *weights = fbx_allocate(&r->file, (size_t)count, sizeof *weights);
     const float *times = times_store(r, instants, count);
-    if (!weights || !times) return fbx_error_memory(&r->file);
-    for (int i = 0; i < count; i++) weights[i] = (float)(curve_value(curve, instants[i]) / 100);
-    tracks[clip->morph_track_count++] = (scene_morph_track){mesh, morph, count, times, weights};
+    const double rest[3] = {from->rest, 0, 0};
+    for (int s = 0; s < from->shape_count; s++) {
+        float *weights = fbx_allocate(&r->file, (size_t)count, sizeof *weights);
+        if (!weights || !times) return fbx_error_memory(&r->file);
+        for (int i = 0; i < count; i++) {
+            double value[3];
+            path_value(&from->motion, 0, rest, 0, instants[i], value);
+            weights[i] = (float)fbx_shape_weight(from->shapes, from->shape_count, s, value[0]);
+        }
+        tracks[clip->morph_track_count++] = (scene_morph_track){mesh, first + s, count, times, weights};
+    }
     return CUTIS_OK;
 }
 
 /* What a clip is gathered in. */
 typedef struct clip_maker {
-    fbx_motion *motions;      /* (node_count) */
-    const fbx_curve **morphs; /* (mesh_count x most morphs) */
+    fbx_motion *motions;       /* (node_count) of the first layer */
+    fbx_morph_motion **morphs; /* (mesh_count x most morphs) by the first morph of a channel, or NULL */
     int most_morphs;
 } clip_maker;
 
@@ -347,6 +389,19 @@ static cutis_result maker_start(fbx_reader *r, clip_maker *m)
 }
 
 /* ---- version 7000 and later ---- */
+
+/* The motion that a layer gives a node or channel, behind that of the first layer; NULL: no memory. */
+static fbx_motion *motion_of_layer(fbx_reader *r, fbx_motion *first, const fbx_layer *layer)
+{
+    if (!first->layer) first->layer = layer;
+    for (fbx_motion *m = first;; m = m->next) {
+        if (m->layer == layer) return m;
+        if (m->next) continue;
+        m->next = fbx_allocate(&r->file, 1, sizeof *m->next);
+        if (m->next) m->next->layer = layer;
+        return m->next;
+    }
+}
 
 /* Which curve node drives which property: links from the driven object to its curve nodes. */
 typedef struct curve_target {
@@ -383,24 +438,96 @@ static int channel_mesh(const fbx_reader *r, int channel)
     return -1;
 }
 
-static void curve_node_read(fbx_reader *r, int node, const curve_target *target, clip_maker *m)
+/* The motion of a channel's morphs; NULL: it has none, or no memory. */
+static fbx_motion *channel_motion(fbx_reader *r, int channel, clip_maker *m)
 {
+    int mesh = channel_mesh(r, channel), first = r->objects[channel].index;
+    if (mesh < 0 || first < 0 || first >= r->s.meshes[mesh].morph_count) return NULL;
+    fbx_morph_motion **place = &m->morphs[mesh * m->most_morphs + first];
+    if (*place) return &(*place)->motion;
+    *place = fbx_allocate(&r->file, 1, sizeof **place);
+    if (!*place) return NULL;
+    (*place)->shapes = fbx_channel_shapes(r, channel, &(*place)->shape_count);
+    const fbx_node *node = r->objects[channel].node;
+    (*place)->rest = fbx_property_number(node, "DeformPercent", fbx_number(fbx_child(node, "DeformPercent"), 0, 0));
+    if (first + (*place)->shape_count > r->s.meshes[mesh].morph_count) *place = NULL;
+    return *place ? &(*place)->motion : NULL;
+}
+
+/* base: the layer below all others, whose numbers without a curve are the node's own. */
+static void curve_node_read(fbx_reader *r, int node, const curve_target *target, const fbx_layer *layer,
+                            const fbx_layer *base, clip_maker *m)
+{
+    const fbx_object *driven = &r->objects[target->object];
+    bool is_model = strcmp(driven->node->name, "Model") == 0;
+    if (target->path < 3 && (driven->index < 0 || !is_model)) return;
+    int path = target->path < 3 ? target->path : 0;
+    fbx_motion *motion = target->path < 3 ? &m->motions[driven->index] : channel_motion(r, target->object, m);
+    if (!motion) return;
+    if (!motion->layer) motion->layer = base;
+    motion = motion_of_layer(r, motion, layer);
+    if (!motion) return;
+
+    /* numbers without a curve, then the curves */
+    static const char *const names[3] = {"d|X", "d|Y", "d|Z"};
+    motion->driven[path] = true;
+    for (int k = 0; k < 3; k++)
+        motion->defaults[path][k] = fbx_property_number(r->objects[node].node, names[k], path == 2 ? 1 : 0);
     int cursor = -2, curve;
     const char *label;
     while ((curve = fbx_next_child(r, node, "AnimationCurve", &cursor, &label)) >= 0) {
         int axis = label && strlen(label) == 3 ? label[2] - 'X' : 0;
         if (axis < 0 || axis > 2) axis = 0;
-        const fbx_object *driven = &r->objects[target->object];
-        if (target->path < 3) {
-            if (driven->index < 0 || strcmp(driven->node->name, "Model") != 0) continue;
-            const fbx_curve **place = &m->motions[driven->index].curves[target->path][axis];
-            if (!*place) *place = curve_read(r, r->objects[curve].node);
-        } else {
-            int mesh = channel_mesh(r, target->object);
-            if (mesh < 0 || driven->index < 0 || driven->index >= r->s.meshes[mesh].morph_count) continue;
-            m->morphs[mesh * m->most_morphs + driven->index] = curve_read(r, r->objects[curve].node);
-        }
+        const fbx_curve **place = &motion->curves[path][axis];
+        if (!*place) *place = curve_read(r, r->objects[curve].node);
     }
+}
+
+/* How a layer is joined. False when it is muted. */
+static bool layer_read(fbx_reader *r, int object, fbx_layer *layer)
+{
+    const fbx_node *node = r->objects[object].node;
+    double mode = fbx_property_number(node, "BlendMode", 0);
+    *layer = (fbx_layer){.mode = mode == 1   ? FBX_REPLACES
+                                 : mode == 2 ? FBX_MIXES
+                                             : FBX_ADDS,
+                         .adds_angles = fbx_property_number(node, "RotationAccumulationMode", 0) == 1,
+                         .adds_scales = fbx_property_number(node, "ScaleAccumulationMode", 0) == 1,
+                         .weight = fbx_property_number(node, "Weight", 100)};
+    int cursor = -2, driver;
+    const char *label;
+    while ((driver = fbx_next_child(r, object, "AnimationCurveNode", &cursor, &label)) >= 0) {
+        int inner = -2;
+        int curve = fbx_next_child(r, driver, "AnimationCurve", &inner, NULL);
+        if (label && strcmp(label, "Weight") == 0 && curve >= 0)
+            layer->weight_curve = curve_read(r, r->objects[curve].node);
+    }
+    return fbx_property_number(node, "Mute", 0) == 0;
+}
+
+/* The layers of a stack; one that plays alone mutes all others. */
+static cutis_result layers_read(fbx_reader *r, int stack, const curve_target *targets, clip_maker *m)
+{
+    int cursor = -2, layer, count = 0, alone = -1;
+    while ((layer = fbx_next_child(r, stack, "AnimationLayer", &cursor, NULL)) >= 0) {
+        count++;
+        if (fbx_property_number(r->objects[layer].node, "Solo", 0) != 0) alone = layer;
+    }
+    if (count > LAYER_LIMIT)
+        warning_add(&r->warnings, "clip '%.60s' has %d animation layers; the first %d are read", r->objects[stack].name,
+                    count, LAYER_LIMIT);
+    fbx_layer *layers = fbx_allocate(&r->file, LAYER_LIMIT, sizeof *layers);
+    if (!layers) return fbx_error_memory(&r->file);
+    cursor = -2;
+    count = 0;
+    while ((layer = fbx_next_child(r, stack, "AnimationLayer", &cursor, NULL)) >= 0 && count < LAYER_LIMIT) {
+        int inner = -2, node;
+        bool plays = layer_read(r, layer, &layers[count]) && (alone < 0 || alone == layer);
+        while (plays && (node = fbx_next_child(r, layer, "AnimationCurveNode", &inner, NULL)) >= 0)
+            if (targets[node].object >= 0) curve_node_read(r, node, &targets[node], &layers[count], layers, m);
+        count++;
+    }
+    return r->file.memory.failed ? fbx_error_memory(&r->file) : CUTIS_OK;
 }
 
 static cutis_result stacks_read(fbx_reader *r)
@@ -413,25 +540,25 @@ static cutis_result stacks_read(fbx_reader *r)
         if (strcmp(r->objects[i].node->name, "AnimationStack") != 0) continue;
         clip_maker m;
         cutis_result result = maker_start(r, &m);
-        if (result != CUTIS_OK) return result;
-        int cursor = -2, layer, layers = 0;
-        while ((layer = fbx_next_child(r, i, "AnimationLayer", &cursor, NULL)) >= 0) {
-            int inner = -2, node;
-            layers++;
-            while ((node = fbx_next_child(r, layer, "AnimationCurveNode", &inner, NULL)) >= 0)
-                if (targets[node].object >= 0) curve_node_read(r, node, &targets[node], &m);
-        }
-        if (layers > 1)
-            warning_add(&r->warnings,
-                        "clip '%.60s' has %d animation layers; they are not blended, the first one counts",
-                        r->objects[i].name, layers);
-        result = clip_finish(r, &m, r->objects[i].name);
+        if (result == CUTIS_OK) result = layers_read(r, i, targets, &m);
+        if (result == CUTIS_OK) result = clip_finish(r, &m, r->objects[i].name);
         if (result != CUTIS_OK) return result;
     }
     return CUTIS_OK;
 }
 
 /* ---- before version 7000 ---- */
+
+/* The weight of a morph, in percent. */
+static void take_morph_read(fbx_reader *r, const fbx_node *channel, fbx_morph_motion **morph)
+{
+    static const fbx_shape whole = {-1, 100};
+    *morph = fbx_allocate(&r->file, 1, sizeof **morph);
+    if (!*morph) return;
+    (*morph)->shapes = &whole;
+    (*morph)->shape_count = 1;
+    (*morph)->motion.curves[0][0] = take_curve_read(r, channel);
+}
 
 static void take_model_read(fbx_reader *r, const fbx_node *model, clip_maker *m)
 {
@@ -453,7 +580,7 @@ static void take_model_read(fbx_reader *r, const fbx_node *model, clip_maker *m)
         for (int mesh = 0; mesh < r->s.mesh_count; mesh++)
             for (int k = 0; r->s.meshes[mesh].node == node && k < r->s.meshes[mesh].morph_count; k++)
                 if (strcmp(r->s.meshes[mesh].morphs[k].name, fbx_text(n, 0, "")) == 0)
-                    m->morphs[mesh * m->most_morphs + k] = take_curve_read(r, n);
+                    take_morph_read(r, n, &m->morphs[mesh * m->most_morphs + k]);
     }
 }
 

@@ -101,7 +101,17 @@ static int texture_find(const fbx_reader *r, int object, bool labelled, bool *cu
     return found;
 }
 
-static void color_read(const fbx_node *object, float color[4])
+/* Whether the file holds linear colours; see image_find.h. */
+static bool colors_are_linear(const fbx_reader *r)
+{
+    const fbx_node *header = fbx_child(r->file.root, "FBXHeaderExtension");
+    const char *texts[2] = {fbx_text(fbx_child(header, "Creator"), 0, ""),
+                            fbx_text(fbx_child(r->file.root, "Creator"), 0, "")};
+    return written_by_blender(texts[0], texts[0] + strlen(texts[0])) ||
+           written_by_blender(texts[1], texts[1] + strlen(texts[1]));
+}
+
+static void base_color(const fbx_node *object, bool is_linear, float color[4])
 {
     static const char *const names[] = {"DiffuseColor", "Diffuse", "Maya|baseColor", "3dsMax|Parameters|base_color"};
     double rgb[3] = {0.8, 0.8, 0.8};
@@ -109,7 +119,7 @@ static void color_read(const fbx_node *object, float color[4])
     for (int i = 0; i < COUNT_OF(names); i++)
         if (fbx_property(object, names[i], &first)) fbx_property_vector(object, names[i], rgb);
     double factor = fbx_property_number(object, "DiffuseFactor", 1);
-    for (int k = 0; k < 3; k++) color[k] = (float)CLAMP(rgb[k] * factor, 0.0, 1.0);
+    for (int k = 0; k < 3; k++) color[k] = color_read(rgb[k] * factor, is_linear);
     color[3] = 1;
 }
 
@@ -144,7 +154,7 @@ cutis_result fbx_read_materials(fbx_reader *r, const char *path)
         if (strcmp(r->objects[i].node->name, "Material") != 0) continue;
         cutis_material *material = &materials[r->s.material_count++];
         *material = (cutis_material){.name = r->objects[i].name};
-        color_read(r->objects[i].node, material->color);
+        base_color(r->objects[i].node, colors_are_linear(r), material->color);
         int texture = texture_find(r, i, true, &material->cutout);
         if (texture < 0 && r->file.version < 7000) texture = model_texture(r, i);
         if (texture < 0) continue;

@@ -200,27 +200,66 @@ static cutis_result shape_read(fbx_reader *r, const fbx_node *shape, const scene
     return CUTIS_OK;
 }
 
-/* Since version 7000: BlendShape, its channels, the last shape of each (those before it are in-betweens). */
+const fbx_shape *fbx_channel_shapes(fbx_reader *r, int channel, int *count)
+{
+    int cursor = -2, object, found = 0, weight_count;
+    *count = 0;
+    while (fbx_next_child(r, channel, "Geometry", &cursor, NULL) >= 0) found++;
+    const double *full = fbx_numbers(&r->file, fbx_child(r->objects[channel].node, "FullWeights"), &weight_count);
+    fbx_shape *shapes = found ? fbx_allocate(&r->file, (size_t)found, sizeof *shapes) : NULL;
+    if (!shapes) return NULL;
+    cursor = -2;
+    bool rising = weight_count >= found;
+    while ((object = fbx_next_child(r, channel, "Geometry", &cursor, NULL)) >= 0) {
+        double weight = *count < weight_count ? full[*count] : 100;
+        rising &= weight > (*count ? shapes[*count - 1].full : 0) && weight < 1e6;
+        shapes[(*count)++] = (fbx_shape){object, weight};
+    }
+    if (rising) return shapes;
+
+    /* without weights that make sense: the last shape, at 100 % */
+    shapes[0] = (fbx_shape){shapes[found - 1].object, 100};
+    *count = 1;
+    return shapes;
+}
+
+double fbx_shape_weight(const fbx_shape *shapes, int count, int shape, double percent)
+{
+    /* rises from the shape before, falls to the one behind; the first and the last go on outside */
+    double here = shapes[shape].full, before = shape ? shapes[shape - 1].full : 0;
+    if (shape && percent <= before) return 0;
+    if (percent <= here) return (percent - before) / (here - before);
+    if (shape + 1 == count) return percent / here;
+    double after = shapes[shape + 1].full;
+    return percent >= after ? 0 : (after - percent) / (after - here);
+}
+
+/* Since version 7000: BlendShape, its channels, the shapes of each. */
 static cutis_result channels_read(fbx_reader *r, int owner, scene_mesh *mesh, scene_morph *morphs, int capacity)
 {
     int cursor = -2, blend;
     while ((blend = fbx_next_child(r, owner, "Deformer", &cursor, NULL)) >= 0) {
         int inner = -2, channel;
         if (strcmp(r->objects[blend].subtype, "BlendShape") != 0) continue;
-        while ((channel = fbx_next_child(r, blend, "Deformer", &inner, NULL)) >= 0 && mesh->morph_count < capacity) {
-            int below = -2, shape, last = -1;
-            while ((shape = fbx_next_child(r, channel, "Geometry", &below, NULL)) >= 0) last = shape;
-            if (last < 0) continue;
+        while ((channel = fbx_next_child(r, blend, "Deformer", &inner, NULL)) >= 0) {
+            int count;
+            const fbx_shape *shapes = fbx_channel_shapes(r, channel, &count);
+            if (!shapes || mesh->morph_count + count > capacity) continue;
             const fbx_node *node = r->objects[channel].node;
-            scene_morph *morph = &morphs[mesh->morph_count];
-            *morph = (scene_morph){.name = r->objects[channel].name};
-            if (!*morph->name) morph->name = r->objects[last].name;
             double percent = fbx_number(fbx_child(node, "DeformPercent"), 0, 0);
             percent = fbx_property_number(node, "DeformPercent", percent);
-            morph->weight = fabs(percent) < 1e6 ? percent / 100 : 0;
-            cutis_result result = shape_read(r, r->objects[last].node, mesh, morph);
-            if (result != CUTIS_OK) return result;
-            r->objects[channel].index = mesh->morph_count++;
+            r->objects[channel].index = mesh->morph_count;
+            for (int k = 0; k < count; k++) {
+                scene_morph *morph = &morphs[mesh->morph_count++];
+                *morph = (scene_morph){.name = r->objects[channel].name};
+                if (!*morph->name) morph->name = r->objects[shapes[count - 1].object].name;
+                if (k + 1 < count)
+                    morph->name = arena_format(&r->file.memory, "%.200s at %g %%", morph->name, shapes[k].full);
+                if (!morph->name) return fbx_error_memory(&r->file);
+                morph->weight = fabs(percent) < 1e6 ? fbx_shape_weight(shapes, count, k, percent) : 0;
+                cutis_result result = shape_read(r, r->objects[shapes[k].object].node, mesh, morph);
+                if (result != CUTIS_OK) return result;
+            }
         }
     }
     return CUTIS_OK;
@@ -231,8 +270,11 @@ static cutis_result mesh_morphs(fbx_reader *r, const fbx_node *geometry, int own
     int capacity = 0, cursor = -2, blend;
     for (const fbx_node *n = geometry->first_child; n; n = n->next) capacity += strcmp(n->name, "Shape") == 0;
     while ((blend = fbx_next_child(r, owner, "Deformer", &cursor, NULL)) >= 0) {
-        int inner = -2;
-        while (fbx_next_child(r, blend, "Deformer", &inner, NULL) >= 0) capacity++;
+        int inner = -2, channel;
+        while ((channel = fbx_next_child(r, blend, "Deformer", &inner, NULL)) >= 0) {
+            int below = -2;
+            while (fbx_next_child(r, channel, "Geometry", &below, NULL) >= 0) capacity++;
+        }
     }
     scene_morph *morphs = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *morphs);
     if (!morphs) return fbx_error_memory(&r->file);

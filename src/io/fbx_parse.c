@@ -331,8 +331,11 @@ static cutis_result text_values(text_reader *r, fbx_node *node)
     size_t count = 0;
     text_space(r, false);
 
-    /* a list may start on the next line */
-    if (r->at < r->end && *r->at == '\n') {
+    /* a list may start on the next line, behind a comma, too */
+    if (r->at < r->end && *r->at == ',') {
+        r->at++;
+        text_space(r, true);
+    } else if (r->at < r->end && *r->at == '\n') {
         const char *ahead = r->at;
         while (ahead < r->end && (*ahead == ' ' || *ahead == '\t' || *ahead == '\r' || *ahead == '\n')) ahead++;
         if (ahead < r->end && ((*ahead >= '0' && *ahead <= '9') || *ahead == '-')) text_space(r, true);

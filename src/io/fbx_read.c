@@ -142,18 +142,41 @@ void fbx_property_vector(const fbx_node *object, const char *name, double vector
 
 /* ---- transforms ---- */
 
-/* Euler angles in degrees as a quaternion. order: 0 XYZ, 1 XZY, 2 YZX, 3 YXZ, 4 ZXY, 5 ZYX; the first turns first. */
-static void rotation_euler(const double angles[3], int order, double rotation[4])
+static const int euler_orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}, {1, 0, 2}, {2, 0, 1}, {2, 1, 0}};
+
+void fbx_euler(const double angles[3], int order, double rotation[4])
 {
-    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}, {1, 0, 2}, {2, 0, 1}, {2, 1, 0}};
     memcpy(rotation, (double[]){0, 0, 0, 1}, 4 * sizeof(double));
     for (int i = 0; i < 3; i++) {
-        int axis = orders[order >= 0 && order < 6 ? order : 0][i];
+        int axis = euler_orders[order >= 0 && order < 6 ? order : 0][i];
         double half = angles[axis] * (3.14159265358979323846 / 360);
         double turn[4] = {0, 0, 0, det_cos(half)};
         turn[axis] = det_sin(half);
         rotation_multiply(turn, rotation, rotation);
     }
+}
+
+void fbx_euler_find(const double rotation[4], int order, double angles[3])
+{
+    const int *axes = euler_orders[order >= 0 && order < 6 ? order : 0];
+    int i = axes[0], j = axes[1], k = axes[2];
+    double sign = (j - i + 3) % 3 == 1 ? 1 : -1;
+    affine_parts parts = affine_parts_identity();
+    memcpy(parts.rotation, rotation, sizeof parts.rotation);
+    affine map = affine_compose(&parts);
+    const double *m = map.m;
+
+    /* m = turn about k, after that about j, after that about i */
+    double flat = hypot(m[4 * i + i], m[4 * j + i]);
+    angles[j] = det_atan2(-sign * m[4 * k + i], flat);
+    if (flat > 1e-9) {
+        angles[i] = det_atan2(sign * m[4 * k + j], m[4 * k + k]);
+        angles[k] = det_atan2(sign * m[4 * j + i], m[4 * i + i]);
+    } else {
+        angles[i] = det_atan2(-sign * m[4 * j + k], m[4 * j + j]);
+        angles[k] = 0;
+    }
+    for (int n = 0; n < 3; n++) angles[n] *= 180 / 3.14159265358979323846;
 }
 
 static affine affine_move(const double v[3], double sign)
@@ -183,7 +206,7 @@ affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const 
     double rotation[4], inverse[3];
     bool even = scale_above[0] == scale_above[1] && scale_above[1] == scale_above[2];
     bool shared = t->inherit == 0 && !even; /* an even scale above makes no difference */
-    rotation_euler(values[1], t->order, rotation);
+    fbx_euler(values[1], t->order, rotation);
     rotation_multiply(t->pre, rotation, rotation);
     rotation_multiply(rotation, t->post_inverse, rotation);
     for (int k = 0; k < 3; k++)
@@ -236,10 +259,10 @@ static void transform_read(const fbx_node *object, const fbx_node *defaults, fbx
     if (fbx_property_number(object, "RotationSpaceForLimitOnly", 0) != 0) return;
     double angles[3] = {0, 0, 0};
     fbx_property_vector(object, "PreRotation", angles);
-    rotation_euler(angles, 0, t->pre);
+    fbx_euler(angles, 0, t->pre);
     memset(angles, 0, sizeof angles);
     fbx_property_vector(object, "PostRotation", angles);
-    rotation_euler(angles, 0, t->post_inverse);
+    fbx_euler(angles, 0, t->post_inverse);
     rotation_conjugate(t->post_inverse, t->post_inverse);
     t->order = fbx_property_choice(object, "RotationOrder", 0);
 }

@@ -29,9 +29,25 @@ typedef struct fbx_curve {
     char *kinds; /* 's' step, 'n' step to the next value, 'l' linear, 'c' cubic, 'a' cubic, slopes to be found */
 } fbx_curve;
 
-/* What moves a node: curves of its translation, rotation and scaling, each may be NULL. */
+/* How an animation layer joins those before it. */
+typedef struct fbx_layer {
+    enum { FBX_ADDS, FBX_REPLACES, FBX_MIXES } mode;
+    bool adds_angles; /* Euler angles are added one by one; else rotations follow each other */
+    bool adds_scales; /* scales are added; else multiplied */
+    double weight;    /* 0..100 */
+    const fbx_curve *weight_curve;
+} fbx_layer;
+
+/*
+ * What one layer gives a node (its translation, rotation and scaling) or a blend shape channel (the first number of the
+ * first path), each curve may be NULL.
+ */
 typedef struct fbx_motion {
+    const fbx_layer *layer;
     const fbx_curve *curves[3][3];
+    bool driven[3];          /* whether the layer has the path at all */
+    double defaults[3][3];   /* without a curve; of layers above the first */
+    struct fbx_motion *next; /* of the layer above */
 } fbx_motion;
 
 /* How a node's transform is put together. */
@@ -79,6 +95,23 @@ void fbx_scale_above(const fbx_reader *r, int node, const fbx_motion *motions, d
  */
 affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const double scale_above[3],
                        affine_parts *outer);
+
+/* Euler angles in degrees as a quaternion. order: 0 XYZ, 1 XZY, 2 YZX, 3 YXZ, 4 ZXY, 5 ZYX; the first turns first. */
+void fbx_euler(const double angles[3], int order, double rotation[4]);
+/* The angles that give such a quaternion. */
+void fbx_euler_find(const double rotation[4], int order, double angles[3]);
+
+/*
+ * The shapes of a blend shape channel in the order of their full weights (percent, rising), those but the last being
+ * in-betweens. NULL: none, or no memory.
+ */
+typedef struct fbx_shape {
+    int object;
+    double full;
+} fbx_shape;
+const fbx_shape *fbx_channel_shapes(fbx_reader *r, int channel, int *count);
+/* The weight of one of its shapes when the channel is at so many percent. */
+double fbx_shape_weight(const fbx_shape *shapes, int count, int shape, double percent);
 
 /* Whether some take of a version before 7000 scales a model unevenly. */
 bool fbx_take_uneven(fbx_reader *r, int object);

@@ -89,6 +89,62 @@ void file_release(file_data *data)
     data->size = 0;
 }
 
+/* One character of UTF-16 from bytes[*at] on; halves that stand alone become U+FFFD. */
+static uint32_t utf16_next(const uint8_t *bytes, size_t size, bool big, size_t *at)
+{
+    uint32_t units[2] = {0, 0};
+    for (size_t i = 0; i < 2 && *at + 2 * i + 1 < size; i++) {
+        const uint8_t *pair = bytes + *at + 2 * i;
+        units[i] = big ? (uint32_t)pair[0] << 8 | pair[1] : (uint32_t)pair[1] << 8 | pair[0];
+    }
+    *at += 2;
+    if (units[0] < 0xd800 || units[0] > 0xdfff) return units[0];
+    if (units[0] > 0xdbff || units[1] < 0xdc00 || units[1] > 0xdfff) return 0xfffd;
+    *at += 2;
+    return 0x10000 + ((units[0] - 0xd800) << 10) + (units[1] - 0xdc00);
+}
+
+static size_t utf8_put(uint32_t letter, uint8_t *out)
+{
+    if (letter < 0x80) {
+        out[0] = (uint8_t)letter;
+        return 1;
+    }
+    size_t count = letter < 0x800 ? 2 : letter < 0x10000 ? 3 : 4;
+    static const uint8_t marks[5] = {0, 0, 0xc0, 0xe0, 0xf0};
+    for (size_t i = count - 1; i > 0; i--) {
+        out[i] = (uint8_t)(0x80 | (letter & 0x3f));
+        letter >>= 6;
+    }
+    out[0] = (uint8_t)(marks[count] | letter);
+    return count;
+}
+
+cutis_result text_plain(const void *data, size_t size, const char *name, const cutis_allocator *allocator,
+                        file_data *plain, cutis_error *error)
+{
+    const uint8_t *bytes = data;
+    *plain = (file_data){.allocator = memory_resolve(allocator)};
+    bool big = size >= 2 && bytes[0] == 0xfe && bytes[1] == 0xff;
+    bool wide = big || (size >= 2 && bytes[0] == 0xff && bytes[1] == 0xfe);
+    const uint8_t *end = size ? memchr(data, '\r', size) : NULL;
+    bool returns = !wide && end && end + 1 < bytes + size && end[1] != '\n' && !memchr(data, '\n', size);
+    if (!wide && !returns) return CUTIS_OK;
+
+    /* count, then write */
+    size_t needed = returns ? size : 0;
+    uint8_t letter[4];
+    for (size_t at = 2; wide && at + 1 < size;) needed += utf8_put(utf16_next(bytes, size, big, &at), letter);
+    plain->bytes = memory_allocate(&plain->allocator, needed + 1, 1);
+    if (!plain->bytes) return error_memory(error, name);
+    plain->size = needed;
+    uint8_t *out = plain->bytes;
+    for (size_t at = 2; wide && at + 1 < size;) out += utf8_put(utf16_next(bytes, size, big, &at), out);
+    for (size_t i = 0; returns && i < size; i++) *out++ = bytes[i] == '\r' ? (uint8_t)'\n' : bytes[i];
+    *out = 0;
+    return CUTIS_OK;
+}
+
 char *file_temporary_name(const char *path, int attempt, const cutis_allocator *allocator)
 {
     int length = snprintf(NULL, 0, "%s.tmp-%ld-%d", path, system_process(), attempt);

@@ -34,6 +34,13 @@ cutis_result file_read(const char *path, size_t limit, const cutis_allocator *al
                        cutis_error *error);
 void file_release(file_data *data);
 
+/*
+ * A text in UTF-16 (by its byte order mark) as UTF-8, and lines that end in carriage returns alone with line feeds.
+ * plain->bytes is NULL when the text is fine as it is; else the caller releases it.
+ */
+cutis_result text_plain(const void *data, size_t size, const char *name, const cutis_allocator *allocator,
+                        file_data *plain, cutis_error *error);
+
 /* A file that is kept in memory. */
 typedef struct file_stored {
     char *name;

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "math/math3.h"
+
 #include "io/png_encode.h"
 
 enum { IMAGE_LIMIT = 1 << 28 };
@@ -152,4 +154,19 @@ void image_find(const char *path, const char *name, arena *memory, warning_list 
                     base, material->name);
     else
         warning_add(warnings, "the image '%.80s' of material '%.60s' is not there", base, material->name);
+}
+
+float color_read(double value, bool is_linear)
+{
+    value = value > 0 ? MIN(value, 1.0) : 0; /* not a number: 0 */
+    if (is_linear) return (float)value;
+    return (float)(value <= 0.04045 ? value / 12.92 : det_pow((value + 0.055) / 1.055, 2.4));
+}
+
+bool written_by_blender(const char *text, const char *end)
+{
+    static const char name[] = "Blender";
+    for (; text && end - text >= (ptrdiff_t)(sizeof name - 1); text++)
+        if (memcmp(text, name, sizeof name - 1) == 0) return true;
+    return false;
 }

@@ -16,4 +16,12 @@ void image_find(const char *path, const char *name, arena *memory, warning_list 
 /* The same of bytes that stood in the file itself; they are copied. Returns false when they are no known image. */
 bool image_take(const void *bytes, size_t size, arena *memory, cutis_material *material);
 
+/*
+ * A colour's number, 0..1, as glTF has it, which is linear. FBX, COLLADA and .mtl files hold what the screen shows
+ * (sRGB), but for those that Blender wrote: it puts its own linear colours there.
+ */
+float color_read(double value, bool is_linear);
+/* Whether a text that names the program that wrote a file names Blender. */
+bool written_by_blender(const char *text, const char *end);
+
 #endif

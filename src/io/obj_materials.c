@@ -22,8 +22,8 @@ static const char *image_name(char *text)
     return last ? last + 1 : text;
 }
 
-static void line_read(const char *at, const char *end, const char *path, arena *memory, warning_list *warnings,
-                      cutis_material *material)
+static void line_read(const char *at, const char *end, const char *path, bool is_linear, arena *memory,
+                      warning_list *warnings, cutis_material *material)
 {
     size_t length = 0;
     while (at + length < end && (unsigned char)at[length] > 32) length++;
@@ -33,7 +33,7 @@ static void line_read(const char *at, const char *end, const char *path, arena *
             double value;
             while (at < end && (unsigned char)*at <= 32) at++;
             if (!text_number(&at, end, &value)) break;
-            if (!material->image) material->color[k] = (float)CLAMP(value, 0.0, 1.0);
+            if (!material->image) material->color[k] = color_read(value, is_linear);
         }
     } else if (length == 6 && memcmp(at, "map_Kd", 6) == 0 && !material->image) {
         char *name = rest_of(at + 6, end, memory);
@@ -50,6 +50,7 @@ static void lines_visit(const file_data *file, const char *path, arena *memory, 
                         cutis_material *materials, int *count)
 {
     const char *at = (const char *)file->bytes, *end = at + file->size;
+    bool is_linear = written_by_blender(at, at + MIN(file->size, (size_t)200)); /* in its first comment */
     while (at < end) {
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
         if (!line_end) line_end = end;
@@ -61,7 +62,7 @@ static void lines_visit(const file_data *file, const char *path, arena *memory, 
             }
             (*count)++;
         } else if (materials && *count > 0) {
-            line_read(at, line_end, path, memory, warnings, &materials[*count - 1]);
+            line_read(at, line_end, path, is_linear, memory, warnings, &materials[*count - 1]);
         }
         at = line_end + (line_end < end);
     }

@@ -16,7 +16,7 @@ static bool line_next(word_reader *text, word_reader *line)
         const char *newline = memchr(text->at, '\n', (size_t)(text->end - text->at));
         const char *end = newline ? newline : text->end;
         const char *comment = memchr(text->at, '#', (size_t)(end - text->at));
-        *line = (word_reader){text->at, comment ? comment : end, text->line};
+        *line = (word_reader){.at = text->at, .end = comment ? comment : end, .line = text->line};
         text->at = newline ? newline + 1 : text->end;
         text->line++;
 
@@ -112,7 +112,7 @@ cutis_result off_character_read(const void *data, size_t size, const char *path,
                                 cutis_character **character, cutis_error *error)
 {
     bare_mesh mesh = bare_mesh_create(path, allocator, error);
-    cutis_result result = read_all(&mesh, (word_reader){data, (const char *)data + size, 1});
+    cutis_result result = read_all(&mesh, (word_reader){.at = data, .end = (const char *)data + size, .line = 1});
     if (result == CUTIS_OK) result = bare_mesh_finish(&mesh, path, allocator, character);
     bare_mesh_destroy(&mesh);
     return result;

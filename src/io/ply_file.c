@@ -178,6 +178,11 @@ static cutis_result read_header(ply_reader *r)
     size_t length = word_next(&r->text, false, &word);
     if (!word_is(word, length, "ply")) return ply_error(r, "it is not a PLY file: it does not start with 'ply'");
     bool has_format = false;
+
+    /* the first line's end tells how the others end; binary data follows the last one at once */
+    const char *end = r->text.at;
+    while (end < r->text.end && *end != '\r' && *end != '\n') end++;
+    r->text.returns = end + 1 < r->text.end && end[0] == '\r' && end[1] != '\n';
     for (;;) {
         word_skip_line(&r->text);
         length = word_next(&r->text, false, &word);
@@ -409,7 +414,7 @@ cutis_result ply_character_read(const void *data, size_t size, const char *path,
                                 cutis_character **character, cutis_error *error)
 {
     ply_reader r = {.mesh = bare_mesh_create(path, allocator, error)};
-    r.text = (word_reader){data, (const char *)data + size, 1};
+    r.text = (word_reader){.at = data, .end = (const char *)data + size, .line = 1};
     cutis_result result = read_all(&r);
     if (result == CUTIS_OK) result = bare_mesh_finish(&r.mesh, path, allocator, character);
     bare_mesh_destroy(&r.mesh);

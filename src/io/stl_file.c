@@ -105,7 +105,7 @@ static cutis_result read_vertex(stl_reader *r, word_reader *text, int *vertex)
 static cutis_result read_text(stl_reader *r, const char *data, size_t size)
 {
     enum { CORNER_LIMIT = 4096 };
-    word_reader text = {data, data + size, 1};
+    word_reader text = {.at = data, .end = data + size, .line = 1};
     const char *word;
     size_t length;
     int corners[CORNER_LIMIT];
