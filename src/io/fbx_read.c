@@ -167,7 +167,7 @@ void fbx_euler_find(const double rotation[4], int order, double angles[3])
     const double *m = map.m;
 
     /* m = turn about k, after that about j, after that about i */
-    double flat = hypot(m[4 * i + i], m[4 * j + i]);
+    double flat = sqrt(m[4 * i + i] * m[4 * i + i] + m[4 * j + i] * m[4 * j + i]);
     angles[j] = det_atan2(-sign * m[4 * k + i], flat);
     if (flat > 1e-9) {
         angles[i] = det_atan2(sign * m[4 * k + j], m[4 * k + k]);
