@@ -6,8 +6,9 @@ usage: scripts/lattice_tune.py [--program P] [--models DIR] [--scenes zoo|models
 Each SETTINGS is a list such as region=5,volume_stiffness=60 ("default" for none). Every clip of the zoo and the first
 clip of every character under DIR (default ../shared/models) is baked with each; a row tells, for each of SETTINGS:
 intersecting pairs of triangles (the most of a frame), the error of volume in percent, how far the surface is from
-linear skinning (99th percentile, percent of the size), and milliseconds a frame. The last row holds the sums or, for
-the volume, the worst. Linear skinning's pairs come first.
+linear skinning (99th percentile) and how much it trembles (both in percent of the size), and milliseconds a frame. The
+last row holds the worst volume and distance, the mean of the trembling, and the sums of the others. Linear skinning's
+pairs come first.
 """
 import argparse
 import json
@@ -63,13 +64,14 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("settings", nargs="+", metavar="SETTINGS")
     options = parser.parse_args()
-    print("| scene | linear | " + " | ".join("%s: pairs, volume %%, p99 %%, ms" % s for s in options.settings) + " |")
+    print("| scene | linear | " + " | ".join("%s: pairs, volume %%, p99 %%, trembles %%, ms" % s for s in options.settings) + " |")
     print("|---|---|" + "---|" * len(options.settings))
-    totals = [[0, 0.0, 0.0, 0.0] for _ in options.settings]
+    totals = [[0, 0.0, 0.0, 0.0, 0.0] for _ in options.settings]
+    trembles = [[] for _ in options.settings]
     with tempfile.TemporaryDirectory() as folder:
         for name, arguments in scenes(options):
             cells, linear = [], "-"
-            for total, settings in zip(totals, options.settings):
+            for total, tremble, settings in zip(totals, trembles, options.settings):
                 report = bake(options, arguments, settings, folder)
                 if not report:
                     cells.append("failed")
@@ -78,14 +80,16 @@ def main():
                 linear = verdict["intersections_linear"]
                 error = max(1 - (volume.get("min_ratio") or 1), (volume.get("max_ratio") or 1) - 1)
                 row = [verdict["intersections"], 100 * error, 100 * verdict["figures"]["displacement_p99"],
-                       report["timings"]["step_ms"]["median"]]
+                       100 * verdict["figures"]["jitter"], report["timings"]["step_ms"]["median"]]
                 total[0] += row[0]
                 total[1] = max(total[1], row[1])
                 total[2] = max(total[2], row[2])
-                total[3] += row[3]
-                cells.append("%d %.1f %.1f %.2f" % tuple(row))
+                tremble.append(row[3])
+                total[3] = sum(tremble) / len(tremble)
+                total[4] += row[4]
+                cells.append("%d %.1f %.1f %.2f %.2f" % tuple(row))
             print("| %s | %s | %s |" % (name, linear, " | ".join(cells)), flush=True)
-    print("| all | | %s |" % " | ".join("%d %.1f %.1f %.1f" % tuple(t) for t in totals))
+    print("| all | | %s |" % " | ".join("%d %.1f %.1f %.2f %.1f" % tuple(t) for t in totals))
     return 0
 
 

@@ -1159,6 +1159,31 @@ static void damping_is_what_is_asked_for(void **unused)
     }
 }
 
+/* Thin flesh swings faster, and is damped as much faster: it rings as often as thick flesh before it rests. */
+static void thin_flesh_is_damped_faster(void **unused)
+{
+    (void)unused;
+    static const char *const texts[] = {"muscle_damping", "10", "fat_damping", "10", "skin_damping", "10", NULL};
+    scene s = scene_make("arm", texts);
+    const lattice_model *m = scene_lattice(&s);
+
+    /* at most the arm's radius is between bone and skin, in sizes */
+    const cutis_character *c = s.character;
+    double radius = 1, mean = 0;
+    for (int k = 0; k < 3; k++)
+        radius = fmin(radius, 0.5 * (double)(c->bounds_max[k] - c->bounds_min[k]) / (double)c->size);
+    assert_true(radius < 0.1);
+
+    for (int v = m->bone_count; v < m->count; v++) {
+        double rate = -log((double)m->keeps[v]) / m->substep;
+        assert_true(rate > 9.9);
+        mean += rate / (m->count - m->bone_count);
+    }
+    print_message("flesh at most %.3f sizes thick is damped by %.1f 1/s, of a tenth by 10\n", radius, mean);
+    assert_true(mean > 10 * 0.1 / radius && mean < 30 * 0.1 / radius);
+    scene_free(&s);
+}
+
 /* Without damping, kicked flesh neither gains energy nor loses much of it, however long it rings. */
 static void undamped_flesh_keeps_its_energy(void **unused)
 {
@@ -1554,6 +1579,7 @@ int main(void)
         cmocka_unit_test(a_mesh_without_skeleton_stays_put),
         cmocka_unit_test(stiffness_is_a_frequency),
         cmocka_unit_test(damping_is_what_is_asked_for),
+        cmocka_unit_test(thin_flesh_is_damped_faster),
         cmocka_unit_test(undamped_flesh_keeps_its_energy),
         cmocka_unit_test(flesh_feels_gravity_and_blows),
         cmocka_unit_test(joints_may_scale),

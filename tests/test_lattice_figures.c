@@ -121,7 +121,7 @@ static void layers_show_what_the_paper_says(const cutis_character *c, const char
         [STIFF] = {"one layer, stiffness of muscle", {"fat_ratio", "0", "skin_layer", "off", NULL}},
         [OVERDRIVEN] = {"the same, gain 3.3", {"fat_ratio", "0", "skin_layer", "off", "gain", "3.3", NULL}},
         [SOFT] = {"one layer, stiffness of fat",
-                  {"fat_ratio", "0", "skin_layer", "off", "muscle_stiffness", "3", "muscle_damping", "6", NULL}},
+                  {"fat_ratio", "0", "skin_layer", "off", "muscle_stiffness", "3", "muscle_damping", "10", NULL}},
         [HELD] = {"all layers, stretch constraints of 20 Hz", {"stretch_stiffness", "20", NULL}},
         [BARE] = {"bone, muscle and fat, no skin layer", {"skin_layer", "off", NULL}},
     };
@@ -174,8 +174,7 @@ static void heavy_lambada_layers(void **unused)
     cutis_character *c = NULL;
     cutis_error error = {0};
     if (cutis_character_load(path, NULL, &c, &error) != CUTIS_OK) fail_msg("%s", error.text);
-    /* limbs of three voxels are skin and bone: there the layer takes the place of stiffer muscle */
-    layers_show_what_the_paper_says(c, "mh_heavy", "lambada", 3, 0.85);
+    layers_show_what_the_paper_says(c, "mh_heavy", "lambada", 3, 1.05);
     cutis_character_destroy(c);
 }
 

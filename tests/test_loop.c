@@ -185,7 +185,7 @@ static void acceleration_saves_periods(void **unused)
 {
     (void)unused;
     test_is_heavy();
-    const cutis_setting soft[] = {{"muscle_damping", "1.5"}, {"fat_damping", "1.5"},    {"skin_damping", "1.5"},
+    const cutis_setting soft[] = {{"muscle_damping", "0.5"}, {"fat_damping", "0.5"},    {"skin_damping", "0.5"},
                                   {"fat_stiffness", "3"},    {"muscle_stiffness", "4"}, {"inertia", "1"}};
     int periods[2];
     for (int i = 0; i < 2; i++) {

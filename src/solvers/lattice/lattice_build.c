@@ -29,6 +29,8 @@
 
 /* Thickness of the flesh whose frequency is the stiffness, in sizes. */
 #define LENGTH_REFERENCE 0.1
+/* Thinner flesh than this share of that is damped no faster: it hardly moves against its bone. */
+#define THIN_MOST 10.0
 /* Greatest stiffness per substep of shape matching, of the stretch and of the volume constraints: together below 4. */
 #define STIFFNESS_MOST 1.5
 /* How much more has to be asked for before a warning tells: frequencies within a tenth. */
@@ -332,6 +334,10 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
             float share = b->layers.shares[LATTICE_LAYERS * v + i];
             if (share > 0) damping += share * voxel_value(b, v, LATTICE_DAMPING + i - 1);
         }
+
+        /* thin flesh swings faster than that of the reference thickness, and is damped as much faster */
+        float thickness = b->layers.bone_depth[v] + b->layers.skin_depth[v];
+        damping *= fmin(fmax(1, LENGTH_REFERENCE / fmaxf(thickness, 1e-6f)), THIN_MOST);
 
         if (frozen) freezes[v] = frozen[v] >= 1 ? 1 : (float)(1 - det_pow(1 - (double)frozen[v], 60 * m->substep));
         keeps[v] = (float)det_exp(-(damping + LOSS) * m->substep);
