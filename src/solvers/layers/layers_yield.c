@@ -5,19 +5,18 @@
  * Contact that never gives way then drags the skin along, as far as the clip goes. Here flesh gives way down to its
  * bone. Where contact has pushed the skin further than that, contact of that region with what presses it rests: the
  * skin follows the skeleton through the other side, as plain skinning does. Contact takes hold again when the region
- * neither crosses anything nor lies inside the body (after Baraff, Witkin, Kass 2003, who let go what is pinched
- * between bodies).
+ * neither crosses anything nor lies inside the body.
  *
- * Displaced skin comes home slowly, so that nothing snaps.
+ * Displaced skin returns slowly, so that nothing snaps.
  *
- * released is above 0 where contact rests, and falls from 1 to 0 over RELEASE_TIME once nothing crosses any more. Pairs
- * with a released point on each side are left out by the search, so only triangles with released points can cross:
- * releasing all points of crossing triangles keeps it so. Impacts that could not be resolved are released as well: what
- * has crossed would be held on the wrong side.
+ * released is above 0 where contact rests, and falls from 1 to 0 over RELEASE_TIME once nothing crosses any more
+ * (contact_release.h). Impacts that could not be resolved are released as well: what has crossed would be held on the
+ * wrong side.
  */
 #include <float.h>
 #include <string.h>
 
+#include "contact/contact_release.h"
 #include "solvers/layers/layers_step.h"
 
 /* ---- where contact asks for too much ---- */
@@ -55,11 +54,17 @@ static bool pair_overpushed(const layers_run *run, const contact_pair *pair)
     return pushed[0] > push_limit(run->m, pair, 0) || pushed[1] > push_limit(run->m, pair, 1);
 }
 
+static contact_release release_of(const layers_run *run)
+{
+    const layers_model *m = run->m;
+    return (contact_release){m->mesh,         &m->surface, m->mesh->positions, run->w.volume.positions,
+                             run->s.released, run->w.marks};
+}
+
 /* Let go the points of pairs that press too far, and what lies around them within their flesh's depth. */
 static void regions_release(layers_run *run)
 {
     const layers_model *m = run->m;
-    const mesh *skin = m->mesh;
     int *queue = run->w.active;
     float *left = run->w.free_next; /* how far the release still spreads */
     int count = 0;
@@ -74,41 +79,24 @@ static void regions_release(layers_run *run)
         }
     }
 
-    /* along the edges; a point is visited again when it is reached by a shorter way, which is rare */
-    for (int head = 0; head < count; head++) {
-        int k = queue[head];
-        run->s.released[k] = 1;
-        for (int i = skin->point_neighbour_first[k]; i < skin->point_neighbour_first[k + 1]; i++) {
-            int q = skin->point_neighbours[i];
-            float rest =
-                left[k] - vec3_distance(vec3_load(skin->positions + 3 * k), vec3_load(skin->positions + 3 * q));
-            if (!(rest > left[q])) continue;
-            if (left[q] < 0 && rest >= 0) queue[count++] = q;
-            left[q] = rest;
-        }
-    }
+    /* and what lies around them */
+    contact_release release = release_of(run);
+    contact_release_spread(&release, queue, count, left);
 }
 
 /* ---- where it may take hold again ---- */
 
-/* Whether a triangle has a point at which contact rests. */
-static bool triangle_released(const layers_run *run, const int *corners)
-{
-    const float *released = run->s.released;
-    return released[corners[0]] > 0 || released[corners[1]] > 0 || released[corners[2]] > 0;
-}
-
 /* Empty the boxes of what holds on to contact, so that a search for crossings passes it by. */
-static void tree_keep_released(const layers_run *run, bvh *tree)
+static void tree_keep_released(const contact_release *release, bvh *tree)
 {
-    const int *triangles = run->m->mesh->triangles;
+    const int *triangles = release->skin->triangles;
     for (int i = tree->node_count - 1; i >= 0; i--) {
         bvh_node *node = tree->nodes + i;
 
         /* a leaf: as it is, or empty */
         bool kept = false;
         for (int t = 0; t < node->count && !kept; t++)
-            kept = triangle_released(run, triangles + 3 * tree->order[node->first + t]);
+            kept = contact_release_has(release, triangles + 3 * tree->order[node->first + t]);
         for (int c = 0; c < 3 && node->count > 0 && !kept; c++) {
             node->min[c] = FLT_MAX;
             node->max[c] = -FLT_MAX;
@@ -122,42 +110,6 @@ static void tree_keep_released(const layers_run *run, bvh *tree)
             node->max[c] = MAX(child[0].max[c], child[1].max[c]);
         }
     }
-}
-
-/* Mark the points of two triangles that cross. */
-static void triangles_visit(void *context, int a, int b)
-{
-    layers_run *run = context;
-    const layers_model *m = run->m;
-    const int *first = m->mesh->triangles + 3 * a;
-    const int *second = m->mesh->triangles + 3 * b;
-    if (!run->impacts_left && (!triangle_released(run, first) || !triangle_released(run, second))) return;
-    if (triangles_share_point(first, second)) return;
-
-    /* those that cross at rest have contact of their own */
-    if (m->surface.tangle[first[0]] >= 0 && m->surface.tangle[second[0]] >= 0) return;
-    if (mesh_triangles_relate(first, second, run->w.volume.positions) != TRIANGLES_CROSS) return;
-    for (int c = 0; c < 3; c++) {
-        run->w.marks[first[c]] = 1;
-        run->w.marks[second[c]] = 1;
-    }
-}
-
-/* Whether the skin at a point lies inside the body. */
-static bool point_inside(const layers_run *run, const bvh *tree, int k)
-{
-    const mesh *skin = run->m->mesh;
-    const float *x = run->w.volume.positions;
-    if (skin->point_triangle_first[k] == skin->point_triangle_first[k + 1]) return false;
-    int triangle = skin->point_triangles[skin->point_triangle_first[k]];
-    const int *c = skin->triangles + 3 * triangle;
-    vec3 p = vec3_load(x + 3 * c[0]);
-    vec3 q = vec3_load(x + 3 * c[1]);
-    vec3 r = vec3_load(x + 3 * c[2]);
-    vec3 normal = vec3_cross(vec3_sub(q, p), vec3_sub(r, p));
-    vec3 middle = vec3_scale(vec3_add(vec3_add(p, q), r), 1.0f / 3);
-    if (!(vec3_length2(normal) > 0)) return false;
-    return bvh_ray_winding(tree, x, middle, vec3_normalize(normal), triangle) >= 1;
 }
 
 void layers_home_slow(layers_run *run)
@@ -193,9 +145,9 @@ void layers_yield_update(layers_run *run)
     tree.nodes = run->w.nodes;
     memcpy(tree.nodes, m->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
     bvh_refit(&tree, run->w.volume.positions, 0);
-    if (!run->impacts_left) tree_keep_released(run, &tree);
-    memset(run->w.marks, 0, (size_t)n);
-    bvh_self_pairs(&tree, triangles_visit, run);
+    contact_release release = release_of(run);
+    if (!run->impacts_left) tree_keep_released(&release, &tree);
+    contact_release_mark(&release, &tree, run->impacts_left);
 
     /* what does not takes hold again after a while, unless it is inside: the whole tree tells, when it is asked */
     float fall = (float)(run->h / RELEASE_TIME);
@@ -209,6 +161,6 @@ void layers_yield_update(layers_run *run)
         }
         if (!whole) bvh_refit(&tree, run->w.volume.positions, 0);
         whole = true;
-        if (!point_inside(run, &tree, k)) released[k] = 0;
+        if (!contact_release_inside(&release, &tree, k)) released[k] = 0;
     }
 }

@@ -5,13 +5,11 @@
  * of the other limb all the same is dragged along as far as the clip goes. Here flesh gives way down to its bone: where
  * contact has pushed skin further than that, contact between that region and what presses it rests, and the skin goes
  * back onto the reference shape, through the other side. Contact takes hold again when the region neither crosses
- * anything nor lies inside the body (after Baraff, Witkin, Kass 2003, who let go what is pinched between bodies).
- *
- * released is above 0 where contact rests. Pairs with a released point on each side are left out by the search, so only
- * triangles with released points can cross: releasing all points of crossing triangles keeps it so.
+ * anything nor lies inside the body (contact_release.h).
  */
 #include <string.h>
 
+#include "contact/contact_release.h"
 #include "solvers/springs/springs.h"
 
 /* How much of the flesh on the other side may be pushed aside, too; least and most flesh that counts, in sizes. */
@@ -47,15 +45,19 @@ static bool overpushed(const springs_run *run, const springs_contact *c, float *
            pushed[1] > flesh[1] + OTHER_SIDE * flesh[0] + m->thickness;
 }
 
+static contact_release release_of(const springs_run *run)
+{
+    const springs_model *m = run->m;
+    return (contact_release){m->skin, &m->surface, m->mesh.positions, run->w.end, run->s.released, run->w.marks};
+}
+
 /* Let go the points of contacts that press too far, and what lies around them. */
 static void regions_release(springs_run *run)
 {
     const springs_model *m = run->m;
-    const mesh *skin = m->skin;
     int *queue = run->w.queue, count = 0;
     float *left = run->w.end; /* how far the release still spreads */
     for (int p = 0; p < m->point_count; p++) left[p] = -1;
-
     for (int i = 0; i < run->contact_count; i++) {
         const springs_contact *c = run->w.contacts + i;
         float limit;
@@ -65,66 +67,11 @@ static void regions_release(springs_run *run)
             left[c->v[k]] = MAX(left[c->v[k]], SPREAD * limit);
         }
     }
-
-    /* along the edges; a point that is reached by a shorter way later on is not visited again */
-    for (int head = 0; head < count; head++) {
-        int p = queue[head];
-        run->s.released[p] = 1;
-        for (int i = skin->point_neighbour_first[p]; i < skin->point_neighbour_first[p + 1]; i++) {
-            int q = skin->point_neighbours[i];
-            float length = vec3_distance(vec3_load(m->mesh.positions + 3 * p), vec3_load(m->mesh.positions + 3 * q));
-            float rest = left[p] - length;
-            if (!(rest > left[q])) continue;
-            if (left[q] < 0 && rest >= 0) queue[count++] = q;
-            left[q] = rest;
-        }
-    }
+    contact_release release = release_of(run);
+    contact_release_spread(&release, queue, count, left);
 }
 
 /* ---- where it may take hold again ---- */
-
-typedef struct crossing_visit {
-    const springs_run *run;
-    uint8_t *marks; /* (point_count) */
-} crossing_visit;
-
-static bool triangle_released(const springs_run *run, const int *corners)
-{
-    const float *released = run->s.released;
-    return released[corners[0]] > 0 || released[corners[1]] > 0 || released[corners[2]] > 0;
-}
-
-/* Mark the points of two triangles that cross. */
-static void crossing_mark(void *context, int a, int b)
-{
-    const crossing_visit *visit = context;
-    const springs_run *run = visit->run;
-    const springs_model *m = run->m;
-    const int *first = m->skin->triangles + 3 * a, *second = m->skin->triangles + 3 * b;
-    if (!triangle_released(run, first) || !triangle_released(run, second)) return;
-    if (triangles_share_point(first, second)) return;
-    if (m->surface.tangle[first[0]] >= 0 && m->surface.tangle[second[0]] >= 0) return;
-    if (mesh_triangles_relate(first, second, run->w.end) != TRIANGLES_CROSS) return;
-    for (int k = 0; k < 3; k++) {
-        visit->marks[first[k]] = 1;
-        visit->marks[second[k]] = 1;
-    }
-}
-
-/* Whether the skin at a point lies inside the body. */
-static bool point_inside(const springs_run *run, const bvh *tree, int p)
-{
-    const mesh *skin = run->m->skin;
-    const float *x = run->w.end;
-    if (skin->point_triangle_first[p] == skin->point_triangle_first[p + 1]) return false;
-    int triangle = skin->point_triangles[skin->point_triangle_first[p]];
-    const int *c = skin->triangles + 3 * triangle;
-    vec3 a = vec3_load(x + 3 * c[0]), b = vec3_load(x + 3 * c[1]), d = vec3_load(x + 3 * c[2]);
-    vec3 normal = vec3_cross(vec3_sub(b, a), vec3_sub(d, a));
-    vec3 middle = vec3_scale(vec3_add(vec3_add(a, b), d), 1.0f / 3);
-    if (!(vec3_length2(normal) > 0)) return false;
-    return bvh_ray_winding(tree, x, middle, vec3_normalize(normal), triangle) >= 1;
-}
 
 void springs_yield_return(springs_run *run)
 {
@@ -153,18 +100,17 @@ int springs_yield_update(springs_run *run)
     memcpy(tree.nodes, m->tree.nodes, (size_t)tree.node_count * sizeof(bvh_node));
     for (int p = 0; p < n; p++) memcpy(run->w.end + 3 * p, run->s.x + NODE * p, 3 * sizeof(float));
     bvh_refit(&tree, run->w.end, 0);
-    crossing_visit visit = {run, run->w.marks};
-    memset(visit.marks, 0, (size_t)n);
-    bvh_self_pairs(&tree, crossing_mark, &visit);
+    contact_release release = release_of(run);
+    contact_release_mark(&release, &tree, false);
 
     /* what does not takes hold again after a while, unless it is inside */
     float fall = (float)((double)run->h / HOLD_TIME);
     for (int p = 0; p < n; p++) {
-        if (visit.marks[p]) released[p] = 1;
-        if (visit.marks[p] || !(released[p] > 0)) continue;
+        if (release.marks[p]) released[p] = 1;
+        if (release.marks[p] || !(released[p] > 0)) continue;
         if (released[p] > fall)
             released[p] -= fall;
-        else if (!point_inside(run, &tree, p))
+        else if (!contact_release_inside(&release, &tree, p))
             released[p] = 0;
     }
     return count;
