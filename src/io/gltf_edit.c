@@ -43,31 +43,36 @@ void gltf_edit_begin(gltf_builder *out, const gltf_document *document)
     join_buffers(out, document);
 }
 
+bool gltf_edit_image(gltf_builder *out, json_t *image, const char *source)
+{
+    /* what is in the file already stays as it is */
+    const char *uri = gltf_get_string(image, "uri");
+    if (!uri || strncmp(uri, "data:", 5) == 0) return true;
+
+    /* a view of its bytes in place of the reference */
+    file_data file = {0};
+    const char *type = source ? gltf_image_read(source, uri, &out->memory, &file) : NULL;
+    uint8_t *bytes = type ? gltf_bytes_push(out, file.size) : NULL;
+    if (bytes) {
+        memcpy(bytes, file.bytes, file.size);
+        json_t *view = gltf_append_object(out, out->views);
+        gltf_put(out, view, "buffer", json_integer(0));
+        gltf_put(out, view, "byteOffset", json_integer((json_int_t)(bytes - out->bytes)));
+        gltf_put(out, view, "byteLength", json_integer((json_int_t)file.size));
+        gltf_put(out, image, "bufferView", json_integer((json_int_t)json_array_size(out->views) - 1));
+        if (!json_object_get(image, "mimeType")) gltf_put(out, image, "mimeType", json_string(type));
+        json_object_del(image, "uri");
+    }
+    file_release(&file);
+    return bytes != NULL;
+}
+
 int gltf_edit_images(gltf_builder *out, const char *source)
 {
     json_t *images = json_object_get(out->root, "images");
     int left = 0;
-    for (size_t i = 0; i < json_array_size(images) && !out->failed && source; i++) {
-        json_t *image = json_array_get(images, i);
-        const char *uri = gltf_get_string(image, "uri");
-        if (!uri || strncmp(uri, "data:", 5) == 0) continue;
-        file_data file;
-        const char *type = gltf_image_read(source, uri, &out->memory, &file);
-        uint8_t *bytes = type ? gltf_bytes_push(out, file.size) : NULL;
-        if (bytes) {
-            memcpy(bytes, file.bytes, file.size);
-            json_t *view = gltf_append_object(out, out->views);
-            gltf_put(out, view, "buffer", json_integer(0));
-            gltf_put(out, view, "byteOffset", json_integer((json_int_t)(bytes - out->bytes)));
-            gltf_put(out, view, "byteLength", json_integer((json_int_t)file.size));
-            gltf_put(out, image, "bufferView", json_integer((json_int_t)json_array_size(out->views) - 1));
-            if (!json_object_get(image, "mimeType")) gltf_put(out, image, "mimeType", json_string(type));
-            json_object_del(image, "uri");
-        } else {
-            left++;
-        }
-        file_release(&file);
-    }
+    for (size_t i = 0; i < json_array_size(images) && !out->failed && source; i++)
+        left += !gltf_edit_image(out, json_array_get(images, i), source);
     return left;
 }
 

@@ -13,6 +13,11 @@ json_t *gltf_edit_list(gltf_builder *out, const char *key);
 /* Let the builder, whose memory is set, go on with the document: one buffer, views that point there. */
 void gltf_edit_begin(gltf_builder *out, const gltf_document *document);
 /*
+ * Put the image of a file beside `source` (NULL: there is no folder) into the buffer. False when it cannot be read: it
+ * stays a reference.
+ */
+bool gltf_edit_image(gltf_builder *out, json_t *image, const char *source);
+/*
  * Images in files beside `source` (NULL: there is no folder) go into the buffer; what cannot be read stays a reference.
  * Returns how many do.
  */

@@ -7,6 +7,7 @@
  * fallback buffer allows, so the file requires the extension. The order of vertices and corners is kept.
  */
 #include "io/gltf_pack.h"
+#include "io/gltf_edit.h"
 #include "io/gltf_quantize.h"
 
 #include <math.h>
@@ -49,27 +50,8 @@ static void views_move(gltf_builder *out, const gltf_document *d, const size_t *
 static void images_embed(gltf_builder *out, const char *source, cutis_convert_info *info)
 {
     json_t *images = json_object_get(out->root, "images");
-    for (size_t i = 0; i < json_array_size(images) && !out->failed; i++) {
-        json_t *image = json_array_get(images, i);
-        const char *uri = gltf_get_string(image, "uri");
-        if (!uri || strncmp(uri, "data:", 5) == 0) continue;
-        file_data file = {0};
-        const char *type = source ? gltf_image_read(source, uri, &out->memory, &file) : NULL;
-        uint8_t *bytes = type ? gltf_bytes_push(out, file.size) : NULL;
-        if (bytes) {
-            memcpy(bytes, file.bytes, file.size);
-            json_t *view = gltf_append_object(out, out->views);
-            gltf_put(out, view, "buffer", json_integer(0));
-            gltf_put(out, view, "byteOffset", json_integer((json_int_t)(bytes - out->bytes)));
-            gltf_put(out, view, "byteLength", json_integer((json_int_t)file.size));
-            gltf_put(out, image, "bufferView", json_integer((json_int_t)json_array_size(out->views) - 1));
-            if (!json_object_get(image, "mimeType")) gltf_put(out, image, "mimeType", json_string(type));
-            json_object_del(image, "uri");
-        } else {
-            info->image_count++;
-        }
-        file_release(&file);
-    }
+    for (size_t i = 0; i < json_array_size(images) && !out->failed; i++)
+        info->image_count += !gltf_edit_image(out, json_array_get(images, i), source);
 }
 
 /* ---- compression ---- */
