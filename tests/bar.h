@@ -103,6 +103,23 @@ static inline bar bar_make(int sides, int rings, int joint_count)
     return t;
 }
 
+/* Move a bar of two joints, before a character is made of it. */
+static inline void bar_shift(bar *t, float x, float y)
+{
+    for (int v = 0; v < t->given.vertex_count; v++) {
+        t->positions[3 * v] += x;
+        t->positions[3 * v + 1] += y;
+    }
+
+    /* the root alone: the other joint follows */
+    t->joints[0].rest.translation[0] = t->joints[0].idle.translation[0] = x;
+    t->joints[0].rest.translation[1] = t->joints[0].idle.translation[1] = y;
+    for (int j = 0; j < 2; j++) {
+        t->joints[j].inverse_bind[3] -= x;
+        t->joints[j].inverse_bind[7] -= y;
+    }
+}
+
 static inline void bar_free(bar *t)
 {
     free(t->positions), free(t->face_first), free(t->corners), free(t->influence_first);

@@ -579,36 +579,56 @@ static void without_deviation_the_files_skinning_is_shown(void **unused)
     cutis_character_destroy(c);
 }
 
+/* Boxes in place of a character's surface. */
+typedef struct box_set {
+    float positions[72], weights[48];
+    int face_first[19], corners[72], first[25], joints[48];
+    int count, face_count, corner_count;
+} box_set;
+
+/* A box with as many equal influences as joints are given. */
+static void box_put(box_set *s, float x, float half, int joint_count, const int *joints)
+{
+    box_add(8 * s->count, (const float[3]){x, 0, 0}, half, s->positions, s->face_first, s->corners, &s->face_count,
+            &s->corner_count);
+    s->face_first[s->face_count] = s->corner_count;
+    for (int v = 8 * s->count; v < 8 * s->count + 8; v++) {
+        s->first[v + 1] = s->first[v] + joint_count;
+        for (int k = 0; k < joint_count; k++) {
+            s->joints[s->first[v] + k] = joints[k];
+            s->weights[s->first[v] + k] = 1 / (float)joint_count;
+        }
+    }
+    s->count++;
+}
+
+static cutis_character boxes_given(const cutis_character *tube, const box_set *s)
+{
+    cutis_character given = *tube;
+    given.vertex_count = 8 * s->count;
+    given.positions = s->positions;
+    given.face_count = s->face_count;
+    given.face_first = s->face_first;
+    given.corners = s->corners;
+    given.texcoords = NULL;
+    given.influence_first = s->first;
+    given.influence_joints = s->joints;
+    given.influence_weights = s->weights;
+    given.part_count = given.map_count = given.morph_count = 0;
+    return given;
+}
+
 /* The end of a piece inside of another has no place on their common surface: it follows all that is around it. */
 static void what_lies_deep_in_a_union_follows_its_surroundings(void **unused)
 {
     (void)unused;
     cutis_character *tube, *boxes;
     assert_int_equal(test_tube(NULL, &tube, NULL), CUTIS_OK);
-    float positions[48], weights[32];
-    int face_first[13], corners[48], first[17], joints[32], face = 0, corner = 0;
-    box_add(0, (const float[3]){0.5f, 0, 0}, 0.5f, positions, face_first, corners, &face, &corner);
-    box_add(8, (const float[3]){1.05f, 0, 0}, 0.2f, positions, face_first, corners, &face, &corner);
-    face_first[face] = corner;
-    first[0] = 0;
-    for (int v = 0; v < 16; v++) {
-        for (int k = 0; k < 2; k++) {
-            joints[2 * v + k] = k;
-            weights[2 * v + k] = 0.5f;
-        }
-        first[v + 1] = 2 * (v + 1);
-    }
-    cutis_character given = *tube;
-    given.vertex_count = 16;
-    given.positions = positions;
-    given.face_count = face;
-    given.face_first = face_first;
-    given.corners = corners;
-    given.texcoords = NULL;
-    given.influence_first = first;
-    given.influence_joints = joints;
-    given.influence_weights = weights;
-    given.part_count = given.map_count = given.morph_count = 0;
+    box_set set = {.count = 0};
+    const int both[2] = {0, 1};
+    box_put(&set, 0.5f, 0.5f, 2, both);
+    box_put(&set, 1.05f, 0.2f, 2, both);
+    cutis_character given = boxes_given(tube, &set);
     assert_int_equal(cutis_character_create(&given, NULL, &boxes, NULL), CUTIS_OK);
     arena memory = arena_create(NULL);
     mesh m;
@@ -619,7 +639,7 @@ static void what_lies_deep_in_a_union_follows_its_surroundings(void **unused)
     assert_int_equal(body.flesh_count, 2);
     for (int v = 0; v < 16; v++) {
         int p = boxes->vertex_points[v];
-        bool inside = v >= 8 && positions[3 * v] < 1;
+        bool inside = v >= 8 && set.positions[3 * v] < 1;
         int count = body.anchor_first[p + 1] - body.anchor_first[p];
         if (inside) assert_true(count == 0 || count > 3);
         if (!inside) assert_in_range(count, 1, 3);
@@ -636,24 +656,11 @@ static void joints_that_move_as_one_make_a_piece_rigid(void **unused)
     (void)unused;
     cutis_character *tube, *boxes;
     assert_int_equal(test_tube(NULL, &tube, NULL), CUTIS_OK);
-    float positions[72], weights[48];
-    int face_first[19], corners[72], first[25], joints[48], face = 0, corner = 0;
-    for (int i = 0; i < 3; i++) {
-        const float middle[3] = {0.4f + 0.8f * (float)i, 0, 0};
-        box_add(8 * i, middle, 0.3f, positions, face_first, corners, &face, &corner);
-    }
-    face_first[face] = corner;
 
     /* half of each box on one joint, half on another: the last two joints move as one, the first bends against them */
+    box_set set = {.count = 0};
     static const int pairs[3][2] = {{1, 2}, {0, 1}, {0, 2}};
-    for (int v = 0; v < 24; v++) {
-        for (int k = 0; k < 2; k++) {
-            joints[2 * v + k] = pairs[v / 8][k];
-            weights[2 * v + k] = 0.5f;
-        }
-        first[v + 1] = 2 * (v + 1);
-    }
-    first[0] = 0;
+    for (int i = 0; i < 3; i++) box_put(&set, 0.4f + 0.8f * (float)i, 0.3f, 2, pairs[i]);
     cutis_joint chain[3] = {tube->joints[0], tube->joints[1], tube->joints[1]};
     chain[2].name = "tip";
     chain[2].parent = 1;
@@ -662,19 +669,9 @@ static void joints_that_move_as_one_make_a_piece_rigid(void **unused)
         chain[2].idle.translation[k] = chain[2].rest.translation[k];
     }
     chain[2].inverse_bind[3] -= 0.5f;
-    cutis_character given = *tube;
+    cutis_character given = boxes_given(tube, &set);
     given.joint_count = 3;
     given.joints = chain;
-    given.vertex_count = 24;
-    given.positions = positions;
-    given.face_count = face;
-    given.face_first = face_first;
-    given.corners = corners;
-    given.texcoords = NULL;
-    given.influence_first = first;
-    given.influence_joints = joints;
-    given.influence_weights = weights;
-    given.part_count = given.map_count = given.morph_count = 0;
     for (int clips = 0; clips < 2; clips++) {
         /* without clips nothing is known of the joints */
         given.clip_count = clips ? tube->clip_count : 0;
@@ -701,28 +698,9 @@ static void a_wholly_rigid_character_is_skinned(void **unused)
 {
     (void)unused;
     stage s = stage_make("lbs");
-    float positions[48];
-    int face_first[13], corners[48], first[17], joints[16], face = 0, corner = 0;
-    float weights[16];
-    box_add(0, (const float[3]){0.5f, 0, 0}, 0.3f, positions, face_first, corners, &face, &corner);
-    box_add(8, (const float[3]){1.5f, 0, 0}, 0.3f, positions, face_first, corners, &face, &corner);
-    face_first[face] = corner;
-    for (int v = 0; v <= 16; v++) first[v] = v;
-    for (int v = 0; v < 16; v++) {
-        joints[v] = v / 8;
-        weights[v] = 1;
-    }
-    cutis_character given = *s.tube, *robot;
-    given.vertex_count = 16;
-    given.positions = positions;
-    given.face_count = face;
-    given.face_first = face_first;
-    given.corners = corners;
-    given.texcoords = NULL;
-    given.influence_first = first;
-    given.influence_joints = joints;
-    given.influence_weights = weights;
-    given.part_count = given.map_count = given.morph_count = 0;
+    box_set set = {.count = 0};
+    for (int i = 0; i < 2; i++) box_put(&set, 0.5f + (float)i, 0.3f, 1, &i);
+    cutis_character given = boxes_given(s.tube, &set), *robot;
     assert_int_equal(cutis_character_create(&given, NULL, &robot, NULL), CUTIS_OK);
     cutis_model *model = test_build_def((cutis_model_def){.character = robot, .solver = "layers", .detail = DETAIL});
     cutis_model *plain = test_build_def((cutis_model_def){.character = robot, .solver = "lbs"});
@@ -731,7 +709,7 @@ static void a_wholly_rigid_character_is_skinned(void **unused)
     cutis_state *a = test_state(model, NULL), *b = test_state(plain, NULL);
     run(model, a, robot, 10, 0.05, NULL);
     run(plain, b, robot, 10, 0.05, NULL);
-    assert_memory_equal(cutis_state_positions(model, a), cutis_state_positions(plain, b), sizeof positions);
+    assert_memory_equal(cutis_state_positions(model, a), cutis_state_positions(plain, b), 48 * sizeof(float));
     cutis_state_destroy(a);
     cutis_state_destroy(b);
     cutis_model_destroy(model);

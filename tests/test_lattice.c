@@ -1399,6 +1399,21 @@ static void parts_that_touch_give_way(void **unused)
     cutis_pool_destroy(pool);
 }
 
+/* A ball of radius 0.3 on a joint of its own beside the two of the tube. */
+static void ball_put(cutis_character *given, const float centre[3], cutis_joint joints[3], cutis_prop *ball)
+{
+    memcpy(joints, given->joints, 2 * sizeof *joints);
+    cutis_transform place = {{centre[0], centre[1], centre[2]}, {0, 0, 0, 1}, {1, 1, 1}};
+    joints[2] = (cutis_joint){.name = "ball", .parent = -1, .rest = place, .idle = place};
+    const float bind[12] = {1, 0, 0, -centre[0], 0, 1, 0, -centre[1], 0, 0, 1, -centre[2]};
+    memcpy(joints[2].inverse_bind, bind, sizeof bind);
+    *ball = test_ball(0.3f, 2);
+    given->joints = joints;
+    given->joint_count = 3;
+    given->props = ball;
+    given->prop_count = 1;
+}
+
 /* A ball where the end of the bent tube goes, the flesh painted with a depth; how deep in the ball some skin gets. */
 static double ball_press(float depth, int *contacts)
 {
@@ -1412,19 +1427,8 @@ static double ball_press(float depth, int *contacts)
     given.maps = &map, given.map_count = 1;
     const float centre[3] = {1.2f, 0.75f, 0};
     cutis_joint joints[3];
-    memcpy(joints, tube->joints, 2 * sizeof *joints);
-    cutis_transform place = {{centre[0], centre[1], centre[2]}, {0, 0, 0, 1}, {1, 1, 1}};
-    joints[2] = (cutis_joint){.name = "ball", .parent = -1, .rest = place, .idle = place};
-    const float bind[12] = {1, 0, 0, -centre[0], 0, 1, 0, -centre[1], 0, 0, 1, -centre[2]};
-    memcpy(joints[2].inverse_bind, bind, sizeof bind);
-    cutis_prop ball = {.name = "ball",
-                       .role = CUTIS_PROP_COLLIDER,
-                       .shape = CUTIS_PROP_SPHERE,
-                       .size = {0.3f, 0, 0},
-                       .joint = 2,
-                       .friction = -1,
-                       .restitution = -1};
-    given.joints = joints, given.joint_count = 3, given.props = &ball, given.prop_count = 1;
+    cutis_prop ball;
+    ball_put(&given, centre, joints, &ball);
     if (cutis_character_create(&given, NULL, &with, &error) != CUTIS_OK) fail_msg("%s", error.text);
     cutis_character_destroy(tube);
     free(depths);
@@ -1455,19 +1459,8 @@ static void a_moving_collider_strikes_a_ripple(void **unused)
     assert_int_equal(test_tube(NULL, &tube, NULL), CUTIS_OK);
     cutis_character given = *tube;
     cutis_joint joints[3];
-    memcpy(joints, tube->joints, 2 * sizeof *joints);
-    cutis_transform far = {{1.5f, 0, 1}, {0, 0, 0, 1}, {1, 1, 1}};
-    joints[2] = (cutis_joint){.name = "ball", .parent = -1, .rest = far, .idle = far};
-    const float bind[12] = {1, 0, 0, -1.5f, 0, 1, 0, 0, 0, 0, 1, -1};
-    memcpy(joints[2].inverse_bind, bind, sizeof bind);
-    cutis_prop ball = {.name = "ball",
-                       .role = CUTIS_PROP_COLLIDER,
-                       .shape = CUTIS_PROP_SPHERE,
-                       .size = {0.3f, 0, 0},
-                       .joint = 2,
-                       .friction = -1,
-                       .restitution = -1};
-    given.joints = joints, given.joint_count = 3, given.props = &ball, given.prop_count = 1;
+    cutis_prop ball;
+    ball_put(&given, (const float[3]){1.5f, 0, 1}, joints, &ball);
     assert_int_equal(cutis_character_create(&given, NULL, &with, NULL), CUTIS_OK);
     cutis_character_destroy(tube);
     scene s = scene_make_on(with, NULL, 0);

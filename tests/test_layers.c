@@ -573,19 +573,11 @@ static void reset_into_a_pose_is_clean(void **unused)
 static void ball_press(float depth, double *deepest, double *dented)
 {
     bar b = bar_make(24, 32, 2);
-    cutis_prop ball = {.name = "ball",
-                       .role = CUTIS_PROP_COLLIDER,
-                       .shape = CUTIS_PROP_SPHERE,
-                       .size = {0.1f},
-                       .joint = -1,
-                       .friction = -1,
-                       .restitution = -1};
+    cutis_prop ball = test_ball(0.1f, -1);
     float *depths = malloc((size_t)b.given.vertex_count * sizeof(float));
+
     /* The ball is at the origin, the bar upright beside it. */
-    for (int v = 0; v < b.given.vertex_count; v++) b.positions[3 * v] += 0.3f, b.positions[3 * v + 1] -= 0.5f;
-    b.joints[0].rest.translation[0] = b.joints[0].idle.translation[0] = 0.3f;
-    b.joints[0].rest.translation[1] = b.joints[0].idle.translation[1] = -0.5f;
-    for (int j = 0; j < 2; j++) b.joints[j].inverse_bind[3] -= 0.3f, b.joints[j].inverse_bind[7] += 0.5f;
+    bar_shift(&b, 0.3f, -0.5f);
     for (int v = 0; v < b.given.vertex_count; v++) depths[v] = depth;
     cutis_map map = {"depth", depths};
     b.given.props = &ball;

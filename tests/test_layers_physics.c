@@ -273,17 +273,8 @@ static void pairs_bounce_by_their_restitution(void **unused)
 static double ball_rub(const char *friction)
 {
     bar b = bar_make(24, 32, 2);
-    cutis_prop ball = {.name = "ball",
-                       .role = CUTIS_PROP_COLLIDER,
-                       .shape = CUTIS_PROP_SPHERE,
-                       .size = {0.1f},
-                       .joint = -1,
-                       .friction = -1,
-                       .restitution = -1};
-    for (int v = 0; v < b.given.vertex_count; v++) b.positions[3 * v] += 0.3f, b.positions[3 * v + 1] -= 0.5f;
-    b.joints[0].rest.translation[0] = b.joints[0].idle.translation[0] = 0.3f;
-    b.joints[0].rest.translation[1] = b.joints[0].idle.translation[1] = -0.5f;
-    for (int j = 0; j < 2; j++) b.joints[j].inverse_bind[3] -= 0.3f, b.joints[j].inverse_bind[7] += 0.5f;
+    cutis_prop ball = test_ball(0.1f, -1);
+    bar_shift(&b, 0.3f, -0.5f);
     b.given.props = &ball;
     b.given.prop_count = 1;
     cutis_character *c = NULL;

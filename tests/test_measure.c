@@ -64,12 +64,20 @@ static cutis_quality quality_of(const cutis_character *character, const float *f
     return quality;
 }
 
+/* A closed tube of length 3 and radius 0.5, with a character of it. */
+static shape *tube_make(int around, int along, cutis_character **character)
+{
+    shape *s = shape_create();
+    shape_tube(s, 3, 0.5, around, along, true);
+    *character = shape_character(s, 3, 1, 0.3);
+    return s;
+}
+
 static void the_rest_pose_is_perfect(void **unused)
 {
     (void)unused;
-    shape *s = shape_create();
-    shape_tube(s, 3, 0.5, 16, 30, true);
-    cutis_character *c = shape_character(s, 3, 1, 0.3);
+    cutis_character *c;
+    shape *s = tube_make(16, 30, &c);
     float *frames = malloc(6 * 3 * (size_t)s->point_count * sizeof *frames);
     for (int f = 0; f < 6; f++)
         memcpy(frames + 3 * s->point_count * f, s->positions, 3 * (size_t)s->point_count * sizeof *frames);
@@ -100,9 +108,8 @@ static void the_rest_pose_is_perfect(void **unused)
 static void rigid_motion_and_scaling_give_their_known_figures(void **unused)
 {
     (void)unused;
-    shape *s = shape_create();
-    shape_tube(s, 3, 0.5, 16, 30, true);
-    cutis_character *c = shape_character(s, 3, 1, 0.3);
+    cutis_character *c;
+    shape *s = tube_make(16, 30, &c);
     int n = s->point_count;
     float *frames = malloc(2 * 3 * (size_t)n * sizeof *frames);
     quat r = quat_normalize((quat){0.3f, -0.5f, 0.2f, 0.7f});
@@ -455,9 +462,8 @@ static void a_fold_through_itself_is_as_deep_as_it_is_wide(void **unused)
 static void frames_that_are_not_finite_are_counted_and_left_out(void **unused)
 {
     (void)unused;
-    shape *s = shape_create();
-    shape_tube(s, 3, 0.5, 8, 12, true);
-    cutis_character *c = shape_character(s, 3, 1, 0.3);
+    cutis_character *c;
+    shape *s = tube_make(8, 12, &c);
     int n = s->point_count;
     float *frames = malloc(4 * 3 * (size_t)n * sizeof *frames);
     for (int i = 0; i < 12 * n; i++) frames[i] = s->positions[i % (3 * n)];

@@ -133,6 +133,18 @@ static inline cutis_character *test_zoo(const char *name, double resolution)
     return character;
 }
 
+/* A round collider on a joint (-1: fixed in the scene), with the solver's own friction. */
+static inline cutis_prop test_ball(float radius, int joint)
+{
+    return (cutis_prop){.name = "ball",
+                        .role = CUTIS_PROP_COLLIDER,
+                        .shape = CUTIS_PROP_SPHERE,
+                        .size = {radius},
+                        .joint = joint,
+                        .friction = -1,
+                        .restitution = -1};
+}
+
 /* Without a detail: on the drawn mesh, so that small scenes stay small. */
 static inline cutis_model *test_build_def(cutis_model_def def)
 {
