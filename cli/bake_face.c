@@ -53,7 +53,7 @@ static int note_clip(const cutis_bake_def *def, const cutis_character *character
     if (def->clip) return cli_find_clip(character, def->clip) < 0 ? CLI_USAGE : CLI_OK;
     if (def->surface.name || quiet) return CLI_OK;
     if (character->clip_count == 0)
-        cli_warning("%s has no clip, so one frame of its idle pose is baked; --motion FILE.bvh adds a motion%s",
+        cli_warning("%s has no clip: one frame of its idle pose is baked; --motion FILE.bvh adds a motion%s",
                     character->name, character->joint_count ? "" : " and the skeleton for it");
     else if (character->clip_count > 1)
         fprintf(stderr, "cutis: baking '%s', the first of %d clips; --clip chooses another\n", character->clips[0].name,
@@ -124,10 +124,11 @@ static void print_bones(const cutis_bake_result *r)
 
 static void print_morphs(const cutis_bake_def *def, const cutis_morphs_info *m)
 {
-    printf("  %-10s %d, which leave %.3g %% of the size at most, %.3g %% RMS (without them %.3g %%)\n", "targets",
+    printf("  %-10s %d, error %.3g %% of the size at most, %.3g %% RMS (without them %.3g %%)\n", "targets",
            m->target_count, 100 * m->max_error, 100 * m->rms_error, 100 * m->residual);
     if (m->max_error > def->tolerance && !def->exact)
-        printf("  %-10s the error is above %.3g %%: allow more --targets, or --exact%s\n", "", 100 * def->tolerance,
+        printf("  %-10s the error is above %.3g %%: allow more --targets, or --targets exact%s\n", "",
+               100 * def->tolerance,
                m->flat_blends > 0 ? "; opposite twists flatten the skin there, which targets cannot undo" : "");
 }
 
@@ -139,9 +140,8 @@ static void print_verdict(const cutis_bake_result *r)
     printf("  %-10s %s\n", "verdict", v->text);
     for (int i = 1; i < v->finding_count && i <= SHOWN; i++) printf("  %-10s %s\n", "", v->findings[i].text);
     if (v->intersections > 0)
-        printf("  %-10s %d pairs of triangles pass through each other, %d under linear skinning%s\n", "contact",
-               v->intersections, v->reference_intersections,
-               v->reference_intersections >= v->intersections ? ": the clip's own" : "");
+        printf("  %-10s %d pairs of triangles intersect, %d under linear skinning%s\n", "contact", v->intersections,
+               v->reference_intersections, v->reference_intersections >= v->intersections ? ": the clip's own" : "");
 }
 
 void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
@@ -179,6 +179,7 @@ void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
     if (r->has_verdict) print_verdict(r);
     printf("  %-10s %s at most\n", "memory", cli_format_bytes(r->peak_bytes, bytes));
     if (r->repairs || r->unconverged)
-        printf("  %-10s %ld values put back, %ld substeps not converged\n", "trouble", r->repairs, r->unconverged);
+        printf("  %-10s %ld non-finite values reset, %ld substeps not converged\n", "trouble", r->repairs,
+               r->unconverged);
     printf("  %-10s %016llx\n", "hash", (unsigned long long)r->hash);
 }

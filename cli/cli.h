@@ -62,11 +62,11 @@ typedef struct cli_option {
     {                                                                               \
         .name = "clip", .letter = 'c', .kind = CLI_TEXT, .value = "C", .help = text \
     }
-#define CLI_OPTION_COMPRESS                                                                                 \
-    {                                                                                                       \
-        .name = "compress", .kind = CLI_TEXT, .value = "none|quantize|meshopt",                             \
-        .help = ".glb: two thirds as large by KHR_mesh_quantization, a quarter by EXT_meshopt_compression", \
-        .fallback = "none"                                                                                  \
+#define CLI_OPTION_COMPRESS                                                                                          \
+    {                                                                                                                \
+        .name = "compress", .kind = CLI_TEXT, .value = "none|quantize|meshopt",                                      \
+        .help = ".glb: about two thirds of the size by KHR_mesh_quantization, a quarter by EXT_meshopt_compression", \
+        .fallback = "none"                                                                                           \
     }
 /* otherwise: "30", or NULL where what is read may tell. */
 #define CLI_OPTION_FPS(text, otherwise)                                                                    \
@@ -75,18 +75,14 @@ typedef struct cli_option {
         .max = 10000                                                                                       \
     }
 /* The range of a clip; cli_number gives NAN where it is not given. */
-#define CLI_OPTION_RANGE                                                               \
-    {.name = "start",                                                                  \
-     .kind = CLI_NUMBER,                                                               \
-     .value = "SECONDS",                                                               \
-     .help = "first instant of the clip that is shown; its first key when not given"}, \
-    {                                                                                  \
-        .name = "end", .kind = CLI_NUMBER, .value = "SECONDS",                         \
-        .help = "last instant of the clip that is shown; its last key when not given"  \
-    }
-#define CLI_OPTION_MOTION(text)                                           \
-    {                                                                     \
-        .name = "motion", .kind = CLI_TEXT, .value = "FILE", .help = text \
+#define CLI_OPTION_RANGE                                                \
+    {.name = "start",                                                   \
+     .kind = CLI_NUMBER,                                                \
+     .value = "SECONDS",                                                \
+     .help = "start of the range of the clip; default: its first key"}, \
+    {                                                                   \
+        .name = "end", .kind = CLI_NUMBER, .value = "SECONDS",          \
+        .help = "end of the range of the clip; default: its last key"   \
     }
 #define CLI_OPTION_SET(text)                                                \
     {                                                                       \
@@ -97,17 +93,18 @@ typedef struct cli_option {
         .name = "example", .kind = CLI_TEXT, .value = "FILE", .help = text, .repeats = true \
     }
 /* cli_detail */
-#define CLI_OPTION_DETAIL                                                                                          \
-    {                                                                                                              \
-        .name = "detail", .kind = CLI_TEXT, .value = "N",                                                          \
-        .help = "points of the simulation body: a number, draft (1500), default (4000), or drawn: the file's mesh" \
+#define CLI_OPTION_DETAIL                                                                                             \
+    {                                                                                                                 \
+        .name = "detail", .kind = CLI_TEXT, .value = "N",                                                             \
+        .help = "points of the simulation body: a number, draft (1500), default (4000), or drawn (simulate the mesh " \
+                "itself)"                                                                                             \
     }
 /* cli_add_given_props */
-#define CLI_OPTION_PROP                                                                                        \
-    {                                                                                                          \
-        .name = "prop", .kind = CLI_TEXT, .value = "NAME|FILE.glb",                                            \
-        .help = "a thing to touch: cube, ball, table or a file; NAME@X,Y,Z or NAME@X,Y,Z,SCALE puts it there", \
-        .repeats = true                                                                                        \
+#define CLI_OPTION_PROP                                                                                      \
+    {                                                                                                        \
+        .name = "prop", .kind = CLI_TEXT, .value = "NAME|FILE.glb",                                          \
+        .help = "an object to touch: cube, ball, table or a file; NAME@X,Y,Z or NAME@X,Y,Z,SCALE places it", \
+        .repeats = true                                                                                      \
     }
 
 typedef struct cli_arguments cli_arguments;
@@ -291,6 +288,8 @@ void cli_table_cell(cli_table *table, const char *format, ...) __attribute__((fo
 void cli_table_heads(cli_table *table, const char *heads); /* "name|vertices|ms" */
 void cli_table_print(cli_table *table, const char *indent);
 
+/* The rest of a line that ends two columns before `indent`, and further lines from there on. */
+void cli_print_hanging(const char *text, int indent, int width);
 /* Print text wrapped at `width` columns, every line behind `indent` spaces; newlines in it are kept. */
 void cli_print_wrapped(FILE *file, const char *text, int indent, int width);
 /* "1.2 MB", "340 kB"; writes into and returns `buffer`. */

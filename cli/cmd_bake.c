@@ -41,7 +41,7 @@ static int check_paths(const cli_arguments *arguments, const cutis_bake_def *def
     if (!output) return cli_usage_error(arguments, "the output is missing: -o OUT (%s)", cli_cache_endings());
     bool vrm = cli_has_ending(output, ".vrm") && cli_has_ending(arguments->positionals[0], ".vrm");
     if (!cutis_cache_known(output) && !cli_has_ending(output, ".glb") && !vrm)
-        return cli_usage_error(arguments, "the ending of '%s' tells no format; use one of %s%s", output,
+        return cli_usage_error(arguments, "cannot tell the format of '%s' from its extension; use one of %s%s", output,
                                cli_cache_endings(), ending_hint(output));
     const char *input = cli_is_built_in(arguments->positionals[0]) ? NULL : arguments->positionals[0];
     int status = cli_check_output(output, input, cli_has_ending(output, ".obj"));
@@ -175,8 +175,8 @@ static int bake_settings(const cli_arguments *arguments, cutis_setting *settings
 
         if (!cli_parse_numbers(settings[i].value, ',', 1, own[k].value) || *own[k].value < own[k].low ||
             *own[k].value > own[k].high)
-            return cli_usage_error(arguments, "--set %s must lie in %g to %g seconds, not '%s'", own[k].key, own[k].low,
-                                   own[k].high, settings[i].value);
+            return cli_usage_error(arguments, "--set %s must be between %g and %g seconds, not '%s'", own[k].key,
+                                   own[k].low, own[k].high, settings[i].value);
     }
     def->setting_count = kept;
     return CLI_OK;
@@ -255,62 +255,68 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    CLI_OPTION_OUTPUT("OUT", "what to write; its ending chooses the format"),
+    CLI_OPTION_OUTPUT("OUT", "file to write; its extension selects the format"),
     {.name = "solver",
      .letter = 's',
      .kind = CLI_TEXT,
      .value = "S",
-     .help = "solver, or a stack such as layers+slide (default layers; lbs for a mesh without a skin)"},
-    CLI_OPTION_CLIP("clip to bake; the first when not given"),
-    CLI_OPTION_MOTION(
-        "take the motion from this file instead of a clip; a mesh without a skeleton gets one; of a cache, "
-        "its surface, for skin to slide on"),
-    {.name = "map", .kind = CLI_PAIR, .value = "FROM=TO", .help = "let joint FROM of the motion drive joint TO"},
-    CLI_OPTION_EXAMPLE("the mesh in another pose, for solver curves; a mesh without a skeleton gets one"),
-    CLI_OPTION_FPS("frames written per second; does not change the simulation", "30"),
+     .help = "solver, or a stack such as layers+slide (default layers; lbs for a mesh without skin weights)"},
+    CLI_OPTION_CLIP("clip to bake; default: the first"),
+    {.name = "motion",
+     .kind = CLI_TEXT,
+     .value = "FILE",
+     .help = "take the motion from this file in place of a clip; a mesh without a skeleton is rigged first; of a "
+             "cache, its surface, for solver slide"},
+    {.name = "map",
+     .kind = CLI_PAIR,
+     .value = "FROM=TO",
+     .help = "joint FROM of the motion drives joint TO of the character"},
+    CLI_OPTION_EXAMPLE("the same mesh in another pose, for solver curves; a mesh without a skeleton is rigged first"),
+    CLI_OPTION_FPS("frames written per second; the simulation does not depend on it", "30"),
     CLI_OPTION_RANGE,
-    CLI_OPTION_SET("a parameter of the solver, bones.NAME.KEY=VALUE for one joint, substep or example_time in seconds, "
-                   "or what flesh feels: acceleration=X,Y,Z, wind=X,Y,Z, blow=TIME,X,Y,Z,RADIUS,VX,VY,VZ"),
+    CLI_OPTION_SET("a parameter of the solver; bones.NAME.KEY=VALUE for one joint; substep or example_time in seconds; "
+                   "or forces on the flesh: acceleration=X,Y,Z, wind=X,Y,Z, blow=TIME,X,Y,Z,RADIUS,VX,VY,VZ"),
     CLI_OPTION_DETAIL,
     CLI_OPTION_PROP,
     {.name = "outputs",
      .kind = CLI_TEXT,
      .value = "NAMES",
-     .help = "outputs of the solver to write as OUT.NAME.npy, separated by commas: texcoords,touch"},
-    {.name = "config", .kind = CLI_TEXT, .value = "F.json", .help = "read options from a file; those given here win"},
+     .help = "outputs of the solver to write as OUT.NAME.npy, separated by commas, such as texcoords,touch"},
+    {.name = "config",
+     .kind = CLI_TEXT,
+     .value = "F.json",
+     .help = "read options from a file; options on the command line override it"},
     {.name = "lead-in",
      .kind = CLI_NUMBER,
      .value = "SECONDS",
      .help = "time from rest to the clip's first pose (default 0.75 to 4 by the damping; 0 for a geometric solver)",
      .min = 0,
      .max = 60},
-    {.name = "loop", .kind = CLI_FLAG, .help = "find the periodic motion and write exactly one period"},
-    {.name = "partial",
-     .kind = CLI_FLAG,
-     .help = "on Ctrl-C or SIGTERM, write the frames that are done (exit code 130)"},
+    {.name = "loop", .kind = CLI_FLAG, .help = "find the periodic motion and write exactly one period of it"},
+    {.name = "partial", .kind = CLI_FLAG, .help = "write the finished frames on Ctrl-C or SIGTERM (exit code 130)"},
     {.name = "check",
      .kind = CLI_TEXT,
      .value = "BOUNDS",
-     .help = "exit with 3 when a bound fails or the verdict is bad: \"verdict,volume_error_max<0.01\""},
+     .help =
+         "exit with code 3 when a bound is exceeded or the verdict is bad, as in \"verdict,volume_error_max<0.01\""},
     {.name = "tolerance",
      .kind = CLI_NUMBER,
      .value = "PERCENT",
-     .help = ".glb: largest error of a vertex, in percent of the size",
+     .help = ".glb: largest vertex error of the morph targets, in percent of the bounding-box diagonal",
      .fallback = "0.1",
      .min = 0.0001,
      .max = 100},
     {.name = "targets",
      .kind = CLI_TEXT,
      .value = "K|safe|exact",
-     .help =
-         ".glb: morph targets at most, 1 to 32; safe: 8 of positions alone, which every player shows; exact: one for "
-         "each frame",
+     .help = ".glb: at most K morph targets, 1 to 32; safe: 8 without normals, which every player supports; exact: one "
+             "for each frame",
      .fallback = "32"},
     CLI_OPTION_COMPRESS,
     {.name = "report",
      .kind = CLI_TEXT,
      .value = "R.json",
-     .help = "write parameters, timings, memory and hash to a file"},
+     .help = "write parameters, timings, memory, verdict and hash to this file"},
 };
 
 const cli_command cmd_bake = {
@@ -318,21 +324,17 @@ const cli_command cmd_bake = {
     .usage = "FILE|NAME -o OUT [--solver S] [--clip C] [options]",
     .summary = "simulate a character through a clip and write the result",
     .description =
-        "Frame i shows the clip at its start + i / F seconds, from the first key to the last, or from --start to "
-        "--end; "
-        "before a --start inside the clip, half a second of it is simulated and not written. The character starts at "
-        "rest and is led into the clip's first pose before frame 0, so that nothing pops.\n"
-        "A .glb is the input's own file with everything kept; morph targets with animated weights add what skinning "
-        "misses, so that it plays in any engine. --loop writes one period of the periodic motion, last key = first.\n"
-        "--prop puts a thing beside the character: cube (soft), ball (rigid), table (fixed) or the nodes of a .glb; "
-        "the "
-        "report tells where it went, and solvers with a map of touch how hard each part of the skin was pressed.\n"
-        "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": "
-        "{\"layers\": {\"fat_stiffness\": 10}, \"acceleration\": [0, -9.81, 0]}, \"bones\": {\"Spine\": "
-        "{\"friction\": 0.9}}}.\n"
-        "Flesh can be under gravity or in a vehicle (--set acceleration), in the wind, and struck (--set blow, as "
-        "often "
-        "as wanted; --prop with a moving node strikes, too). Lengths are the file's, times those of the clip.",
+        "Frame i shows the clip at START + i / F seconds, from the first key to the last, or from --start to --end. A "
+        "dynamic solver starts at rest and is moved into the clip's first pose before frame 0 (--lead-in), so that "
+        "nothing pops; before a --start inside the clip, half a second of it is simulated and not written.\n"
+        "A .glb is the input file with everything kept; morph targets with animated weights add what skinning misses, "
+        "so that it plays in any engine. With --loop the last key equals the first.\n"
+        "--prop adds an object to touch: cube (soft), ball (rigid), table (fixed) or the nodes of a .glb. The report "
+        "says where it went, and solvers with a touch output say how hard each part of the skin was pressed.\n"
+        "--set acceleration puts flesh under gravity or into a vehicle; wind and blow push and strike it (blow may be "
+        "repeated; a moving --prop strikes as well). Lengths are in the file's unit, times are those of the clip.\n"
+        "A configuration file holds the same options: {\"solver\": \"layers\", \"fps\": 60, \"set\": {\"layers\": "
+        "{\"fat_stiffness\": 10}, \"acceleration\": [0, -9.81, 0]}, \"bones\": {\"Spine\": {\"friction\": 0.9}}}.",
     .examples = "cutis bake arm -o arm.glb\n"
                 "cutis bake man --solver lattice --clip walk --loop -o walk.glb\n"
                 "cutis bake arm --solver dqs --clip flex -o arm.pc2\n"

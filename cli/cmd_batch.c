@@ -94,7 +94,7 @@ static int read_option(batch_job *job, int index, const char *key, json_t *value
     }
 
     char *text = value_text(value);
-    if (!text) return cli_error("job %d: '%s' is neither a number nor a text", index, key);
+    if (!text) return cli_error("job %d: '%s' must be a number or a string", index, key);
     add_argument(job, cli_format("--%s", name));
     add_argument(job, text);
     return CLI_OK;
@@ -415,7 +415,7 @@ static int run_jobs(batch *b, int first, int last)
 /* One job of the list, as a task of a cluster runs it. */
 static int run_task(batch *b, int task)
 {
-    if (task >= b->job_count) return cli_error("the list has no job %d: the last is %d", task, b->job_count - 1);
+    if (task >= b->job_count) return cli_error("the list has no job %d: the last one is %d", task, b->job_count - 1);
     batch_job *job = &b->jobs[task];
     if (job->piece_count) {
         if (!cli_flag(b->arguments, "force") && batch_job_done(job)) return CLI_OK;
@@ -433,8 +433,7 @@ static int run_task(batch *b, int task)
 
 static int write_summary(const batch *b, int counts[BATCH_STATUS_COUNT])
 {
-    char *path = cli_text(b->arguments, "summary") ? cli_format("%s", cli_text(b->arguments, "summary"))
-                                                   : cli_format("%s.summary.json", b->arguments->positionals[0]);
+    char *path = cli_format("%s.summary.json", b->arguments->positionals[0]);
     json_t *root = json_object(), *list = json_array();
 
     /* counts */
@@ -464,7 +463,7 @@ static int write_summary(const batch *b, int counts[BATCH_STATUS_COUNT])
     int status = cli_json_save(root, path);
     if (status == CLI_OK)
         printf("%d done, %d skipped, %d failed%s: %s\n", counts[BATCH_DONE], counts[BATCH_SKIPPED],
-               counts[BATCH_FAILED], counts[BATCH_WAITING] ? ", the rest waits" : "", path);
+               counts[BATCH_FAILED], counts[BATCH_WAITING] ? ", the others not started" : "", path);
     free(path);
     return status;
 }
@@ -517,47 +516,45 @@ static const cli_option options[] = {
      .letter = 'j',
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "bakes at a time; each gets its share of the processors",
+     .help = "bakes at a time; each gets an equal share of the processors",
      .fallback = "1",
      .min = 1,
      .max = 256},
-    {.name = "force", .kind = CLI_FLAG, .help = "bake again what is done already"},
+    {.name = "force", .kind = CLI_FLAG, .help = "repeat bakes that are up to date"},
     {.name = "slurm",
      .kind = CLI_FLAG,
-     .help = "submit what is left as one Slurm array of at most --jobs bakes at a time, and return"},
+     .help = "submit the remaining jobs as Slurm arrays, at most --jobs bakes at a time, and return"},
     {.name = "sbatch",
      .kind = CLI_TEXT,
      .value = "OPTIONS",
-     .help = "options of sbatch, as in --sbatch='--partition=long --time=60 --cpus-per-task=2'"},
+     .help = "options for sbatch, as in --sbatch='--partition=long --time=60 --cpus-per-task=2'"},
     {.name = "status", .kind = CLI_FLAG, .help = "show what is done, running and failed, with reasons, and return"},
-    {.name = "resubmit", .kind = CLI_FLAG, .help = "as --slurm, but only what failed or was lost with its node"},
+    {.name = "resubmit",
+     .kind = CLI_FLAG,
+     .help = "like --slurm, but only jobs that failed or were lost with their node"},
     {.name = "task",
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "run job N of the list only, from 0",
+     .help = "run only job N of the list, counted from 0",
      .min = 0,
-     .max = 1e9},
-    {.name = "summary",
-     .kind = CLI_TEXT,
-     .value = "S.json",
-     .help = "where the summary goes (default JOBS.json.summary.json)"},
+     .max = 1e8},
 };
 
 const cli_command cmd_batch = {
     .name = "batch",
     .usage = "JOBS.json [--jobs N]",
-    .summary = "run a list of bakes, resume what is left when run again",
+    .summary = "run a list of bakes; run again, it resumes",
     .description =
         "JOBS.json: {\"defaults\": {\"solver\": \"layers\"}, \"jobs\": [{\"input\": \"hero.glb\", \"clip\": \"walk\", "
-        "\"output\": \"walk.glb\", \"loop\": true, \"check\": \"volume_error_max<0.01\", \"set\": "
-        "{\"layers\": {\"fat_stiffness\": 10}}}, "
-        "...]}. Keys are the options of 'cutis bake'; a job's win over the defaults.\n"
-        "Each bake is a process of its own. OUTPUT.job.json beside each output records what it was made from: when the "
+        "\"output\": \"walk.glb\", \"loop\": true, \"check\": \"volume_error_max<0.01\", \"set\": {\"layers\": "
+        "{\"fat_stiffness\": 10}}}, ...]}. Keys are the options of 'cutis bake'; those of a job override the "
+        "defaults.\n"
+        "Each bake runs in its own process. OUTPUT.job.json beside each output records what it was made from: when the "
         "list is run again, jobs with the same inputs, parameters and version are skipped. It is safe to interrupt at "
-        "any time; outputs are put in place when they are whole. Exit code 1 when a job failed.\n"
-        "A job with \"split\": SECONDS is baked in pieces side by side, which are joined.\n"
-        "With --slurm the same list runs on a cluster: every task is one job of it, with the same records, so that "
-        "either may go on where the other stopped.",
+        "any time; finished outputs are kept. The exit code is 1 when a job failed.\n"
+        "A job with \"split\": SECONDS is baked in pieces in parallel, which are then joined.\n"
+        "With --slurm the list runs on a cluster, one task a job, with the same records, so that either can continue "
+        "where the other stopped.",
     .examples = "cutis batch jobs.json --jobs 4\n"
                 "cutis batch jobs.json --slurm --jobs 100 --sbatch='--partition=long --time=60'\n"
                 "cutis batch jobs.json --status",

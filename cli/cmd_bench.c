@@ -304,9 +304,9 @@ static const cli_option options[] = {
 const cli_command cmd_bench = {
     .name = "bench",
     .usage = "[NAME ...|list] [--json]",
-    .summary = "the benchmark table",
-    .description =
-        "Runs the named benchmarks, or all; list names them. A time is the minimum of many runs of one frame or step.",
+    .summary = "run benchmarks",
+    .description = "Runs the named benchmarks, or all; 'cutis bench list' names them. A time is the least of many runs "
+                   "of one frame or step.",
     .examples = "cutis bench lbs\ncutis bench --json",
     .options = options,
     .option_count = CLI_COUNT(options),

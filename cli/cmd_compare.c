@@ -442,9 +442,9 @@ static int run(const cli_arguments *arguments)
 
 static const cli_option options[] = {
     CLI_OPTION_OUTPUT("DIR", "folder for the page, the sheet and the caches"),
-    CLI_OPTION_CLIP("clip to compare; the first when not given"),
+    CLI_OPTION_CLIP("clip to compare; default: the first"),
     CLI_OPTION_PROP,
-    {.name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; all when not given"},
+    {.name = "solvers", .kind = CLI_TEXT, .value = "A,B,...", .help = "solvers or stacks; default: all"},
     CLI_OPTION_FPS("frames per second", "30"),
     CLI_OPTION_RANGE,
 };
@@ -452,16 +452,15 @@ static const cli_option options[] = {
 const cli_command cmd_compare = {
     .name = "compare",
     .usage = "FILE|NAME -o DIR [--clip C] [--solvers A,B,...]",
-    .summary = "one clip under several solvers: table, contact sheet and page",
+    .summary = "bake one clip with several solvers: table, contact sheet and page",
     .description =
-        "Bakes the clip with each solver, prints one table and writes DIR/index.html (one file that holds table, "
-        "pictures and plots), DIR/sheet.png, DIR/compare.json (the report of each bake) and a cache each.\n"
-        "volume: largest change against rest. intersections: the most pairs of triangles in a frame. stretch: 99th "
+        "Bakes the clip with each solver, prints one table and writes DIR/index.html (one file with table, pictures "
+        "and plots), DIR/sheet.png, DIR/compare.json (the report of each bake) and a cache for each.\n"
+        "volume: largest change against rest. intersections: most pairs of triangles in a frame. stretch: 99th "
         "percentile over edges and frames. jitter: RMS acceleration over the size. jiggle: RMS speed of the flesh "
-        "against linear-blend skinning, over the size. off: largest distance from it, percent of the size; turned: "
-        "95th "
-        "percentile of the rotation of patches against it, degrees; torn: near points torn apart. memory: of model and "
-        "state.",
+        "against linear-blend skinning, over the size. off: largest distance from linear-blend skinning, in percent of "
+        "the size; turned: 95th percentile of the rotation of patches against it, in degrees; torn: near points that "
+        "are torn apart. memory: of model and state. The size is the bounding-box diagonal at rest.",
     .examples = "cutis compare arm --clip flex -o out/arm\n"
                 "cutis compare hero.glb --solvers lbs,layers,layers+slide -o out/hero",
     .options = options,

@@ -82,11 +82,10 @@ static const cli_option options[] = {
 const cli_command cmd_convert = {
     .name = "convert",
     .usage = "IN OUT.glb|.obj [--compress quantize|meshopt]",
-    .summary = "any file that cutis reads as .glb, or its rest mesh as .obj",
-    .description =
-        "A glTF file keeps all it holds; what is compressed (Draco, meshopt) is unpacked, images beside it are taken "
-        "in. Of "
-        "others mesh, skeleton, weights, clips, morph targets and texture coordinates are kept, materials by name.",
+    .summary = "convert any file that cutis reads to .glb, or its rest mesh to .obj",
+    .description = "A glTF file keeps everything it holds; Draco and meshopt compression is unpacked, and images "
+                   "beside it are embedded. Of other formats mesh, skeleton, weights, clips, morph targets and texture "
+                   "coordinates are kept, and materials by name.",
     .examples = "cutis convert hero.fbx hero.glb\ncutis convert packed.glb plain.glb\ncutis convert hero.glb small.glb "
                 "--compress meshopt",
     .options = options,

@@ -332,9 +332,9 @@ static int run(const cli_arguments *arguments)
 const cli_command cmd_info = {
     .name = "info",
     .usage = "FILE|NAME [--json]",
-    .summary = "meshes, joints, clips, closedness and problems of a character",
-    .description = "Reads a character and says what it holds and what is wrong with it. A problem is not an error: "
-                   "the exit code is 0 as long as the file can be used.",
+    .summary = "mesh, joints, clips and problems of a character",
+    .description = "Prints what a character holds and what is wrong with it. A problem is not an error: the exit code "
+                   "is 0 as long as the file can be used.",
     .examples = "cutis info hero.glb\ncutis info arm --json",
     .positional_min = 1,
     .positional_max = 1,

@@ -37,7 +37,7 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    CLI_OPTION_OUTPUT("FILE", "what to write: .glb or .obj"),
+    CLI_OPTION_OUTPUT("FILE", "file to write: .glb or .obj"),
     {.name = "resolution",
      .kind = CLI_NUMBER,
      .value = "R",

@@ -177,7 +177,7 @@ static int run(const cli_arguments *arguments)
     /* A bake into a .glb holds its own rest pose. */
     const char *path = arguments->positionals[arguments->positional_count - 1];
     if (arguments->positional_count < 2 && !cli_is_gltf(path))
-        status = cli_usage_error(arguments, "what to measure is missing: a cache of %s", path);
+        status = cli_usage_error(arguments, "the cache to measure is missing: cutis measure %s CACHE", path);
     else if (!(cache = cli_load_cache(path, character, cli_text(arguments, "clip"))))
         status = CLI_FAILURE;
     else if (!(pool = cli_create_pool(cli_integer(arguments, "threads"))))
@@ -192,18 +192,18 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    CLI_OPTION_CLIP("clip that the frames show, for the comparison with linear skinning; of a .glb: that is played"),
-    {.name = "start", .kind = CLI_NUMBER, .value = "SECONDS", .help = "instant of the clip that frame 0 shows"},
-    CLI_OPTION_FPS("frames per second, for caches that do not tell (.npy, .obj: 30 is assumed)", NULL),
+    CLI_OPTION_CLIP("clip that the frames show, for the comparison with linear skinning; of a .glb: the clip to play"),
+    {.name = "start", .kind = CLI_NUMBER, .value = "SECONDS", .help = "time of the clip that frame 0 shows"},
+    CLI_OPTION_FPS("frames per second, for caches without a rate (.npy, .obj; default 30)", NULL),
 };
 
 const cli_command cmd_measure = {
     .name = "measure",
     .usage = "FILE|NAME [CACHE] [--clip C] [--fps F] [--json]",
-    .summary = "quality of a baked result, against its rest pose",
-    .description = "A CACHE is a file that 'cutis bake' wrote; a .glb is played, and may stand alone. "
-                   "With --clip, or when the first clip has as many frames, every frame is also judged against linear "
-                   "skinning of the clip, as a bake does.",
+    .summary = "measure the quality of a baked result",
+    .description = "A CACHE is a file that 'cutis bake' wrote; a .glb is played and needs no second file. With --clip, "
+                   "or when the first clip has as many frames, every frame is also compared with linear skinning of "
+                   "the clip, as a bake does.",
     .examples = "cutis measure arm arm.pc2\ncutis measure hero.glb hero.npy --fps 60 --json\n"
                 "cutis measure hero_flesh.glb",
     .options = options,

@@ -73,7 +73,7 @@ static int run(const cli_arguments *arguments)
 const cli_command cmd_models = {
     .name = "models",
     .usage = "[--json]",
-    .summary = "the built-in characters and their clips",
+    .summary = "list the built-in characters and their clips",
     .examples = "cutis models",
     .run = run,
     .json = true,

@@ -96,17 +96,16 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    CLI_OPTION_CLIP("clip; the first when not given"),
+    CLI_OPTION_CLIP("clip; default: the first"),
 };
 
 const cli_command cmd_rates = {
     .name = "rates",
     .usage = "FILE|NAME [SOLVER,...] [--clip C]",
-    .summary = "one clip at 24 to 144 frames per second: what differs",
-    .description =
-        "Bakes the clip at 24, 30, 60, 120 and 144 frames per second and compares every rate with all others at the "
-        "instants that both have: how many there are, at how many the surfaces are the same to the bit, and how far "
-        "they differ at most.",
+    .summary = "bake one clip at 24 to 144 frames per second and compare",
+    .description = "Bakes the clip at 24, 30, 60, 120 and 144 frames per second and compares each rate with all others "
+                   "at the instants that both have: how many there are, at how many the surfaces are identical to the "
+                   "bit, and how far they differ at most.",
     .examples = "cutis rates arm lbs,lattice --clip flex",
     .options = options,
     .option_count = CLI_COUNT(options),

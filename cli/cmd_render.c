@@ -24,7 +24,7 @@ static int sources_open(picture_job *r)
     int status = CLI_OK;
 
     /* Without a cache: the clip under linear blend skinning when there is a wish for one, else the rest pose. */
-    bool moves = r->video || r->sheet || cli_given(a, "motion") || cli_given(a, "clip") || cli_given(a, "frame");
+    bool moves = r->video || r->sheet || cli_given(a, "clip") || cli_given(a, "frame");
     const char *fallback = moves && r->character->clip_count > 0 ? cutis_model_def_default().solver : "rest";
     int count = a->positional_count - 1;
     r->sources = cli_allocate((size_t)(count > 0 ? count : 1), sizeof *r->sources);
@@ -42,22 +42,6 @@ static int clip_choose(picture_job *r)
     if (!cli_given(r->arguments, "clip")) return CLI_OK;
     r->clip = cli_find_clip(c, cli_text(r->arguments, "clip"));
     return r->clip < 0 ? CLI_USAGE : CLI_OK;
-}
-
-/* The motion of a file, as the clip. */
-static int motion_add(picture_job *r)
-{
-    cutis_character *moved;
-    cutis_error error;
-    const char *path = cli_text(r->arguments, "motion");
-    if (r->character->joint_count == 0)
-        return cli_error("%s has no skeleton to move; 'cutis rig' makes one", r->character->name);
-    if (cutis_character_add_bvh(r->character, path, NULL, 0, NULL, &moved, &error) != CUTIS_OK)
-        return cli_library_error(&error);
-    cutis_character_destroy(r->character);
-    r->character = moved;
-    r->clip = moved->clip_count - 1;
-    return CLI_OK;
 }
 
 /* The --set options that concern a source's solvers; what is known to none of them is left to others. */
@@ -130,9 +114,9 @@ static int body_prepare(picture_job *r)
     r->tracer = picture_tracer_create();
     if (!r->tracer) return cli_error("the ray tracer (Embree) cannot be started");
 
-    if (!picture_body_create(c, &r->body)) return cli_error("no memory is left");
+    if (!picture_body_create(c, &r->body)) return cli_error("out of memory");
     if (r->paint == PAINT_VOLUME && !picture_body_find_opposites(&r->body, r->tracer))
-        return cli_error("no memory is left");
+        return cli_error("out of memory");
 
     /* room for the values of a panel */
     r->normals = cli_allocate((size_t)c->triangle_count, 9 * sizeof(float));
@@ -205,7 +189,7 @@ static int render_run(picture_job *r)
     if (!r->character) return status;
     r->pool = cli_create_pool(cli_integer(a, "threads"));
     if (!r->pool) return CLI_FAILURE;
-    status = cli_given(a, "motion") ? motion_add(r) : clip_choose(r);
+    status = clip_choose(r);
     if (status == CLI_OK) status = cli_add_given_props(a, r->clip, r->quiet, &r->character);
     if (status == CLI_OK) status = sources_open(r);
 
@@ -229,7 +213,7 @@ static int render_run(picture_job *r)
     if (status == CLI_OK) status = picture_page_cameras(r);
     if (status != CLI_OK) return status;
     picture_image page;
-    if (!picture_image_create(r->width, r->height, &page)) return cli_error("no memory is left");
+    if (!picture_image_create(r->width, r->height, &page)) return cli_error("out of memory");
     status = r->video ? video_write(r, &page) : still_write(r, &page);
     picture_image_destroy(&page);
 
@@ -269,87 +253,67 @@ static const cli_option options[] = {
     {.name = "frame",
      .kind = CLI_TEXT,
      .value = "N|A:B:STEP",
-     .help =
-         "the frame shown, from 0 (-1 is the last), or an instant, 1.5s; for a video or sheet the frames A:B:STEP, or "
-         "a range 0.5s:2s; parts may be left out"},
-    CLI_OPTION_CLIP("clip for solvers and bones; the first when not given"),
-    CLI_OPTION_MOTION("take the motion from this file instead of a clip"),
-    CLI_OPTION_FPS("frames per second of clips, and of caches that do not tell", NULL),
+     .help = "frame to show, from 0 (-1 is the last), or a time, 1.5s; for a video or sheet the frames A:B:STEP, or a "
+             "range of time, 0.5s:2s; parts may be omitted"},
+    CLI_OPTION_CLIP("clip for solvers and skeleton; default: the first"),
+    CLI_OPTION_FPS("frames per second of clips, and of caches without a rate", NULL),
     CLI_OPTION_SET("a parameter of the solvers that run here"),
     CLI_OPTION_PROP,
-    {.name = "sheet", .kind = CLI_FLAG, .help = "a contact sheet: frames in a row, caches one under the other"},
-    {.name = "columns", .kind = CLI_INTEGER, .value = "N", .help = "panels in a row", .min = 1, .max = 100},
+    {.name = "sheet", .kind = CLI_FLAG, .help = "contact sheet: frames in a row, caches below each other"},
     {.name = "size",
      .kind = CLI_TEXT,
      .value = "WxH",
-     .help = "pixels of the whole picture (default 640x480 for one panel)"},
+     .help = "size of the whole picture in pixels (default 640x480 for one panel)"},
     {.name = "view",
      .kind = CLI_TEXT,
      .value = "AZ,EL",
-     .help = "azimuth (0 sees the front, 90 the left side) and elevation in degrees, or front, side, top, ...; "
-             "several: A B",
+     .help = "azimuth (0: front, 90: left side) and elevation in degrees, or front, side, top, ...; several are "
+             "separated by blanks or commas",
      .fallback = "30,12"},
     {.name = "zoom",
      .kind = CLI_TEXT,
      .value = "X",
-     .help = "magnification, 0.05 to 100; with what stands in the middle: 3@JOINT, 3@X,Y,Z",
+     .help = "magnification, 0.05 to 100; with a centre: 3@JOINT, 3@X,Y,Z",
      .fallback = "1"},
     {.name = "color",
      .kind = CLI_TEXT,
      .value = "WHAT",
-     .help =
-         "none, stretch, area, volume, weights, weights:JOINT, part, a map or output by name, or FILE.npy (frames x "
-         "vertices); with the ends of the colour bar: volume@0.9,1.1",
+     .help = "none, stretch, area, volume, weights, weights:JOINT, part, a map or output by name, or FILE.npy (frames "
+             "x vertices); with a range: volume@0.9,1.1",
      .fallback = "none"},
     {.name = "style",
      .kind = CLI_TEXT,
      .value = "A,B,...",
-     .help = "wire, skeleton, numbers (of joints), no-floor, no-legend, white or transparent (what is behind), "
-             "elements or elements:LAYER "
-             "(voxels "
-             "or particles of solvers: bone, muscle, fat, skin)"},
-    {.name = "cut", .kind = CLI_TEXT, .value = "PLANE", .help = "cut it open: x, y, z, x=OFFSET, or NX,NY,NZ,D"},
+     .repeats = true,
+     .help = "wire, skeleton, numbers (of joints), no-floor, no-legend, white or transparent (background), elements or "
+             "elements:LAYER (voxels or particles of solvers: bone, muscle, fat, skin), columns:N (panels in a row), "
+             "samples:N (N x N a pixel; 3, videos 2), z-up (the mesh stands along z)"},
+    {.name = "cut", .kind = CLI_TEXT, .value = "PLANE", .help = "cut plane: x, y, z, x=OFFSET, or NX,NY,NZ,D"},
     {.name = "texture",
      .kind = CLI_TEXT,
      .value = "T",
-     .help = "pattern on the texture coordinates: checker, grid, tattoo or veins; with squares across it: checker@8",
+     .help =
+         "pattern on the texture coordinates: checker, grid, tattoo or veins; with the number of squares: checker@8",
      .fallback = "none"},
-    {.name = "up",
-     .kind = CLI_CHOICE,
-     .value = "AXIS",
-     .help = "the axis that points up",
-     .fallback = "y",
-     .choices = "y|z"},
-    {.name = "quality",
-     .kind = CLI_INTEGER,
-     .value = "N",
-     .help = "N x N samples a pixel (default 3; 2 for videos)",
-     .min = 1,
-     .max = 8},
 };
 
 const cli_command cmd_render = {
     .name = "render",
     .usage = "FILE|NAME [CACHE ...] -o OUT.png|.mp4|.webm|.gif [options]",
-    .summary = "draw a character, its caches side by side, or a video",
-    .description =
-        "A CACHE is a file that 'cutis bake' wrote (a .glb is played), the name of a solver, which then runs here "
-        "along the clip, or 'rest'. "
-        "Several stand side by side under their names; \"TEXT=CACHE\" gives one another name. Without any, the clip is "
-        "shown under linear blend skinning, or "
-        "the rest pose when neither a clip nor frames are asked for.\n"
-        "Everything in a picture is seen by the same camera. --size is the size of the whole picture.\n"
-        "--color stretch shows, of the edges at a vertex, the one that is longest or shortest against rest; area the "
-        "triangles around it; volume the flesh between them and the middle of the body; 1 means as at rest.\n"
-        "What 'cutis bake --outputs NAME' wrote beside a cache is found there: --color NAME shows it, and --texture "
-        "moves with the texture coordinates.\n"
-        "--cut takes away the half in front of the plane (for NX,NY,NZ,D: where N . p > D). The matter of closed "
-        "surfaces is shown at the plane as solid, with an outline, and darker where the body passes through itself; "
-        "open "
-        "surfaces show their inside. Solvers with "
-        "layers "
-        "show them.\n"
-        "Videos are encoded by the program ffmpeg.",
+    .summary = "draw a character or caches, side by side, as a picture or video",
+    .description = "A CACHE is a file that 'cutis bake' wrote (a .glb is played), the name of a solver, which then "
+                   "runs along the clip, or 'rest'. Several are drawn side by side with their names; \"TEXT=CACHE\" "
+                   "gives one another name. Without any, the clip is drawn with linear-blend skinning, or the rest "
+                   "pose when neither a clip nor a frame is given.\n"
+                   "All panels share one camera.\n"
+                   "--color stretch shows the edge at a vertex that is longest or shortest against rest, area the "
+                   "triangles around it, volume the flesh between them and the middle of the body; 1 means unchanged. "
+                   "Files that 'cutis bake --outputs NAME' wrote beside a cache are found: --color NAME shows them, "
+                   "and --texture follows moving texture coordinates.\n"
+                   "--cut removes the half in front of the plane (for NX,NY,NZ,D: where N . p > D). The inside of "
+                   "closed surfaces is drawn solid, with an outline, and darker where the body penetrates itself; open "
+                   "surfaces show their inside, and solvers with layers show their layers.\n"
+                   "Videos are encoded by the program ffmpeg.",
     .examples = "cutis render arm --clip flex --frame 1s -o arm.png\n"
                 "cutis render arm \"linear blend=lbs.pc2\" \"dual quaternions=dqs.pc2\" --frame 30 -o both.png\n"
                 "cutis render arm rest lbs dqs --clip twist --frame 40 --color volume -o twist.png\n"

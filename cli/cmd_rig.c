@@ -330,7 +330,7 @@ static int run(const cli_arguments *arguments)
     /* a doubtful result says so by the exit code */
     if (status == CLI_OK && !kept && !rig->recognised && !cli_flag(arguments, "accept")) {
         cli_warning(
-            "the body was not recognised; look at the skeleton ('cutis render %s --style skeleton'), or choose with "
+            "the body was not recognised; inspect the skeleton ('cutis render %s --style skeleton'), or choose with "
             "--template",
             path ? path : "OUT.glb");
         status = CLI_CHECK;
@@ -353,59 +353,54 @@ static const cli_option options[] = {
      .letter = 't',
      .kind = CLI_TEXT,
      .value = "T|FILE.glb",
-     .help =
-         "the skeleton to put in: auto, biped, quadruped, bird, many_legs, fish, hand, snake, chain, tree; own: keep "
-         "the file's, with its clips, and make new weights only; a file: fit the skeleton of that character",
+     .help = "skeleton to fit: auto, biped, quadruped, bird, many_legs, fish, hand, snake, chain, tree; own: keep the "
+             "skeleton and clips of the file and make new weights; a file: fit the skeleton of that character",
      .fallback = "auto"},
     {.name = "weights",
      .letter = 'w',
      .kind = CLI_CHOICE,
      .value = "W",
-     .help = "how vertices are weighted",
+     .help = "method for skin weights",
      .fallback = "auto",
      .choices = "auto|heat|voxel"},
     {.name = "landmarks",
      .kind = CLI_TEXT,
      .value = "FILE.json",
-     .help =
-         "places of joints that you know, inside or on the surface: {\"shin_l\": [x, y, z], ...}; they lead the fit"},
+     .help = "known joint positions, inside or on the surface: {\"shin_l\": [x, y, z], ...}; the fit starts from them"},
     {.name = "picture",
      .kind = CLI_TEXT,
      .value = "P.png",
-     .help =
-         "numbered joints in the body, from the front, the side and above; the report tells their names and places"},
-    CLI_OPTION_EXAMPLE(
-        "the mesh in another pose: joints go where it bends most, and the pose is saved for solver curves"),
+     .help = "picture with numbered joints from the front, the side and above; their names and positions are printed"},
+    CLI_OPTION_EXAMPLE("the same mesh in another pose: joints are placed where it bends most, and the pose is saved "
+                       "for solver curves"),
     {.name = "up",
      .kind = CLI_CHOICE,
      .value = "AXIS",
-     .help = "the axis of a bare mesh (.obj, .ply, .stl, .off) that points up; z is turned to y",
+     .help = "up axis of a bare mesh (.obj, .ply, .stl, .off); with z the mesh is turned to y up",
      .fallback = "y",
      .choices = "y|z"},
-    {.name = "accept", .kind = CLI_FLAG, .help = "exit with 0 also when no template was recognised (else 3)"},
+    {.name = "accept", .kind = CLI_FLAG, .help = "exit with 0 even when no template was recognised (otherwise 3)"},
     {.name = "influences",
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "joints a vertex at most",
+     .help = "most joints that move one vertex",
      .fallback = "4",
      .min = 1,
      .max = 8},
     {.name = "against",
      .kind = CLI_TEXT,
      .value = "own|FILE|NAME",
-     .help = "table of joint errors against this rig, or the input's own; with --template own, of positions over all "
-             "clips"},
+     .help = "print joint errors against this rig, or against the input's own; with --template own: of positions over "
+             "all clips"},
 };
 
 const cli_command cmd_rig = {
     .name = "rig",
     .usage = "FILE|NAME -o OUT.glb [--template T] [--weights W] [--landmarks F.json]",
-    .summary = "give a mesh a skeleton and weights",
-    .description =
-        "Finds the limbs of the mesh, puts the skeleton of a biped, a quadruped, a hand, a snake or a chain into it, "
-        "and weighs "
-        "every vertex by bone heat, or through voxels where heat cannot reach. The report says what was found and "
-        "which method served where. Joints that come out wrong are put right by --landmarks.",
+    .summary = "make a skeleton and skin weights for a mesh",
+    .description = "Finds the limbs of the mesh, fits a template skeleton to them and computes skin weights by bone "
+                   "heat, or through voxels where heat cannot reach. The report says what was found and which method "
+                   "was used where. Correct joints that come out wrong with --landmarks.",
     .examples = "cutis rig statue.obj -o statue.glb\n"
                 "cutis rig scan.obj --up z -o scan.glb\n"
                 "cutis rig man --against own\n"

@@ -211,7 +211,7 @@ static int run(const cli_arguments *arguments)
 const cli_command cmd_solvers = {
     .name = "solvers",
     .usage = "[NAME] [--json]",
-    .summary = "the solvers; the parameter table of one",
+    .summary = "list the solvers, or the parameters of one",
     .examples = "cutis solvers\ncutis solvers lbs",
     .positional_max = 1,
     .run = run,

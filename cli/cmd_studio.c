@@ -234,9 +234,10 @@ static int run(const cli_arguments *arguments)
     char url[600], end[512];
     question(&s, given, end);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/%s", s.port, end);
-    printf("%s\nCtrl-C ends it\n", url);
+    bool quiet = cli_flag(arguments, "quiet");
+    printf("%s\n%s", url, quiet ? "" : "press Ctrl-C to stop\n");
     fflush(stdout);
-    if (!cli_flag(arguments, "no-browser")) open_browser(url);
+    if (!quiet) open_browser(url);
 
     /* until Ctrl-C */
     while (!cli_interrupted()) {
@@ -257,20 +258,19 @@ static const cli_option options[] = {
     {.name = "port",
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "of the server; 0: any that is free",
+     .help = "port of the server; 0: any free port",
      .fallback = "0",
      .min = 0,
      .max = 65535},
-    {.name = "no-browser", .kind = CLI_FLAG, .help = "print the address only"},
 };
 
 const cli_command cmd_studio = {
     .name = "studio",
     .usage = "[FILE|NAME] [--port N]",
-    .summary = "the page to try, tune and bake a character, in the browser",
+    .summary = "open the page to try, tune and bake a character in the browser",
     .description =
-        "Serves the page on 127.0.0.1 only, until Ctrl-C, and opens the browser. The library runs in the page; "
-        "nothing leaves this machine.",
+        "Serves the page on 127.0.0.1 until Ctrl-C, and opens it in the browser; with --quiet it only prints the "
+        "address. The library runs in the page: nothing leaves this machine.",
     .examples = "cutis studio hero.glb\ncutis studio man",
     .options = options,
     .option_count = CLI_COUNT(options),

@@ -81,7 +81,7 @@ static int add_pair(config *c, const cli_option *option, const char *name, const
     }
     char *text = json_is_array(value) ? list_text(value) : scalar_text(value);
     int status = text ? add(c, option, cli_format("%s=%s", name, text))
-                      : CONFIG_ERROR(c, "'%s' must be a number, a truth value, a text or a list of numbers", name);
+                      : CONFIG_ERROR(c, "'%s' must be a number, true or false, a string or a list of numbers", name);
     free(text);
     return status;
 }
@@ -158,7 +158,7 @@ static int add_key(config *c, const char *key, json_t *value)
     size_t count = list ? json_array_size(value) : 1;
     for (size_t i = 0; i < count; i++) {
         char *text = scalar_text(list ? json_array_get(value, i) : value);
-        if (!text) return CONFIG_ERROR(c, "'%s' must be a number or a text", key);
+        if (!text) return CONFIG_ERROR(c, "'%s' must be a number or a string", key);
         int status = add(c, option, text);
         if (status != CLI_OK) return status;
     }

@@ -185,6 +185,21 @@ void cli_table_print(cli_table *table, const char *indent)
     free(table);
 }
 
+void cli_print_hanging(const char *text, int indent, int width)
+{
+    for (bool first = true; *text; first = false) {
+        size_t take = strlen(text), room = (size_t)(width - indent);
+        if (take > room) {
+            take = room;
+            while (take > 0 && text[take] != ' ') take--;
+            if (take == 0) take = strcspn(text, " ");
+        }
+        printf("%*s%.*s\n", first ? 2 : indent, "", (int)take, text);
+        text += take;
+        text += strspn(text, " ");
+    }
+}
+
 void cli_print_wrapped(FILE *file, const char *text, int indent, int width)
 {
     while (*text) {

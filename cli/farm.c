@@ -238,10 +238,9 @@ int farm_submit(batch *b, bool failed_only)
     free(after);
 
     if (status == CLI_OK)
-        printf(
-            "%d submitted, %d done already, %d queued or running already; 'cutis batch %s --status' shows how far it "
-            "is\n",
-            submitted, done, queued, b->arguments->positionals[0]);
+        printf("%d submitted, %d done already, %d queued or running already; 'cutis batch %s --status' shows the "
+               "progress\n",
+               submitted, done, queued, b->arguments->positionals[0]);
     free(places);
     json_decref(memory);
     return status;
@@ -272,7 +271,7 @@ int farm_status(batch *b)
             printf("failed   job %d  %s  (exit code %d) %s\n", i, job->output, job->exit_code, job->reason);
         } else if (places[i] == FARM_LEFT) {
             failed++;
-            printf("failed   job %d  %s  ended without a word: killed, out of time or memory, or its node was lost\n",
+            printf("failed   job %d  %s  ended without a record: killed, out of time or memory, or its node was lost\n",
                    i, job->output);
         }
     }

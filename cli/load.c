@@ -157,7 +157,7 @@ static bool same_file(const char *path, const char *other)
 int cli_check_apart(const char *path, const char *other)
 {
     if (!other || !same_file(path, other)) return CLI_OK;
-    return cli_error("'%s' is read as well; choose another output", path);
+    return cli_error("'%s' is also an input; choose another output", path);
 }
 
 int cli_check_output(const char *path, const char *input, bool folder_allowed)
@@ -188,7 +188,7 @@ int cli_check_output(const char *path, const char *input, bool folder_allowed)
         else if (about.folder && !folder_allowed)
             status = cli_error("cannot write '%s': it is a folder", path);
         else if (!about.folder && folder_allowed)
-            status = cli_error("cannot write '%s': a folder is to be written, and it is a file", path);
+            status = cli_error("cannot write '%s': the output is a folder, and this is a file", path);
     }
     free(folder);
     return status;

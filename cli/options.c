@@ -87,12 +87,12 @@ static const cli_option common_options[] = {
      .letter = 'j',
      .kind = CLI_INTEGER,
      .value = "N",
-     .help = "threads; 0 for one per processor; the result is the same",
+     .help = "number of threads; 0: one per processor; results do not depend on it",
      .fallback = "0",
      .min = 0,
      .max = 256},
     {.name = "help", .kind = CLI_FLAG, .help = "print this help"},
-    {.name = "json", .kind = CLI_FLAG, .help = "print JSON in place of a table"},
+    {.name = "json", .kind = CLI_FLAG, .help = "print JSON instead of a table"},
 };
 
 const cli_option *cli_option_at(const cli_command *command, int index)
@@ -132,27 +132,33 @@ static const struct {
     {"bake", "exact", "--targets exact"},
     {"bake", "safe", "--targets safe"},
     {"bake", "substep", "--set substep=SECONDS"},
+    {"batch", "summary", "always JOBS.json.summary.json, beside the list"},
     {"bench", "list", "'cutis bench list'"},
     {"info", "joints", "the default: all joints are listed"},
     {"rates", "solvers", "an argument: cutis rates FILE lbs,lattice"},
     {"render", "background", "--style white or --style transparent"},
+    {"render", "columns", "--style columns:N"},
     {"render", "caption", "TEXT=CACHE in place of CACHE"},
     {"render", "elements", "--style elements, or elements:LAYER"},
     {"render", "end", "--frame 0.5s:1.5s"},
     {"render", "focus", "--zoom 1@JOINT or --zoom 1@X,Y,Z"},
+    {"render", "motion", "a bake: cutis bake FILE --motion MOTION -o OUT.glb, then cutis render OUT.glb"},
     {"render", "no-floor", "--style no-floor"},
     {"render", "no-legend", "--style no-legend"},
+    {"render", "quality", "--style samples:N"},
     {"render", "range", "--color WHAT@LOW,HIGH"},
     {"render", "skeleton", "--style skeleton"},
     {"render", "start", "--frame 0.5s:1.5s"},
     {"render", "texcoords", "read by itself from CACHE.texcoords.npy, where 'cutis bake --outputs texcoords' puts it"},
     {"render", "texture-scale", "--texture NAME@N"},
     {"render", "time", "--frame 1.5s"},
+    {"render", "up", "--style z-up"},
     {"render", "values", "--color FILE.npy"},
     {"render", "wire", "--style wire"},
     {"rig", "compare", "--against own"},
     {"rig", "curves", "in the Python package: cutis.rig(character).curves"},
     {"rig", "keep", "--template own"},
+    {"studio", "no-browser", "--quiet"},
 };
 
 const char *cli_former_option(const cli_command *command, const char *name)
@@ -234,7 +240,7 @@ int cli_check_value(const cli_arguments *arguments, const cli_option *option, co
     case CLI_FLAG:
         break;
     case CLI_TEXT:
-        if (value[0] == 0) return cli_usage_error(arguments, "--%s needs a value, not an empty text", option->name);
+        if (value[0] == 0) return cli_usage_error(arguments, "--%s needs a value, not an empty string", option->name);
         break;
     case CLI_NUMBER:
     case CLI_INTEGER:
@@ -243,7 +249,7 @@ int cli_check_value(const cli_arguments *arguments, const cli_option *option, co
         if (option->kind == CLI_INTEGER && number != floor(number))
             return cli_usage_error(arguments, "--%s needs a whole number, not '%s'", option->name, value);
         if (bounded && (number < option->min || number > option->max))
-            return cli_usage_error(arguments, "--%s must lie in %.9g to %.9g, not %s", option->name, option->min,
+            return cli_usage_error(arguments, "--%s must be between %.9g and %.9g, not %s", option->name, option->min,
                                    option->max, value);
         if (option->kind == CLI_INTEGER && fabs(number) > 2147483647)
             return cli_usage_error(arguments, "--%s is too large: %s", option->name, value);
@@ -287,8 +293,7 @@ static int unexpected_argument(const cli_arguments *arguments, const char *argum
 {
     bool output = cli_find_option(arguments->command, "output") && !cli_given(arguments, "output");
     if (output && strchr(argument, '.'))
-        return cli_usage_error(arguments, "unexpected argument '%s'; if it is to be written, say -o %s", argument,
-                               argument);
+        return cli_usage_error(arguments, "unexpected argument '%s'; to write it, use -o %s", argument, argument);
     return cli_usage_error(arguments, "unexpected argument '%s'", argument);
 }
 
@@ -350,7 +355,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *
     /* plain arguments, as many as the command takes */
     if (arguments->positional_count < command->positional_min)
         return cli_usage_error(arguments, "%s; usage: cutis %s %s",
-                               arguments->positional_count ? "an argument is missing" : "what to work on is missing",
+                               arguments->positional_count ? "an argument is missing" : "the input is missing",
                                command->name, command->usage);
     if (command->positional_max >= 0 && arguments->positional_count > command->positional_max)
         return unexpected_argument(arguments, arguments->positionals[command->positional_max]);
@@ -452,12 +457,16 @@ cutis_setting *cli_pairs(const cli_arguments *arguments, const char *name, int *
 
 /* ---- help ---- */
 
-static void print_option_help(const cli_option *option, int width)
+/* Columns of the help of an option, and of its names before that at most. */
+enum { HELP_WIDTH = 110, LEFT_MOST = 28 };
+
+static void print_option_help(const cli_command *command, const cli_option *option, int width)
 {
     char left[128];
     char right[512];
-    int used = option->letter ? snprintf(left, sizeof left, "-%c, --%s", option->letter, option->name)
-                              : snprintf(left, sizeof left, "    --%s", option->name);
+    bool lettered = option->letter && find_letter(command, option->letter) == option; /* else a command has taken it */
+    int used = lettered ? snprintf(left, sizeof left, "-%c, --%s", option->letter, option->name)
+                        : snprintf(left, sizeof left, "    --%s", option->name);
     if (option->value) snprintf(left + used, sizeof left - (size_t)used, " %s", option->value);
 
     /* what it does, then what it takes */
@@ -469,7 +478,11 @@ static void print_option_help(const cli_option *option, int width)
     if (option->min != 0 || option->max != 0)
         used += snprintf(right + used, sizeof right - (size_t)used, "; %.9g to %.9g", option->min, option->max);
     if (option->fallback) snprintf(right + used, sizeof right - (size_t)used, " (default %s)", option->fallback);
-    printf("  %-*s  %s\n", width, left, right);
+
+    /* beside its names, or below them where they are long */
+    printf("  %-*s", width, left);
+    if ((int)strlen(left) > width) printf("\n  %*s", width, "");
+    cli_print_hanging(right, 4 + width, HELP_WIDTH);
 }
 
 void cli_print_help(const cli_command *command)
@@ -487,13 +500,14 @@ void cli_print_help(const cli_command *command)
         int length = 6 + (int)strlen(option->name) + (option->value ? 1 + (int)strlen(option->value) : 0);
         if (length > width) width = length;
     }
+    if (width > LEFT_MOST) width = LEFT_MOST;
 
     /* the command's own options, then those of every command */
 
     if (command->option_count) printf("\noptions:\n");
     for (int i = 0; (option = cli_option_at(command, i)); i++) {
         if (i == command->option_count) printf("\noptions of every command:\n");
-        print_option_help(option, width);
+        print_option_help(command, option, width);
     }
 
     /* Each example on its own line. */

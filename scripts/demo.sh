@@ -32,9 +32,9 @@ picture() {
     shift
     "$cutis" render "$out/arm.glb" $caches -o "$out/$file" --fps 30 --quiet "$@" && echo "  $out/$file"
 }
-picture arm_flex.png --frame $((frames / 2)) --columns 3
-picture arm_flex_volume.png --frame $((frames / 2)) --columns 3 --color volume
+picture arm_flex.png --frame $((frames / 2)) --style columns:3
+picture arm_flex_volume.png --frame $((frames / 2)) --style columns:3 --color volume
 picture arm_flex_sheet.png --sheet
 if command -v ffmpeg >/dev/null; then
-    picture arm_flex.mp4 --frame ::2 --columns 3 --size 960x540 --quality 1
+    picture arm_flex.mp4 --frame ::2 --style columns:3 --size 960x540 --style samples:1
 fi

@@ -9,7 +9,7 @@ cutis=$build/bin/cutis
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
-render() { "$cutis" render "$@" -q --quality 2; }
+render() { "$cutis" render "$@" -q --style samples:2; }
 side_by_side() {
     name=$1
     shift
@@ -34,7 +34,7 @@ for layer in bone muscle fat skin; do
 done
 side_by_side lattice_layers.png "$work/cut.png" "$work/bone.png" "$work/muscle.png" "$work/fat.png" "$work/skin.png"
 # Figure 5: the bone layer, moved by lattice-based skinning
-render man lattice --clip jump --frame 0:72:18 --fps 30 --style elements:bone,no-legend --sheet --columns 5 \
+render man lattice --clip jump --frame 0:72:18 --fps 30 --style elements:bone,no-legend --sheet --style columns:5 \
     --size 1100x320 -o "$out/lattice_bones.png"
 # Figure 9: low against normal resolution
 render man "resolution 12=lattice" --clip jump --frame 1.2s --fps 60 --set resolution=12 --size 360x440 \
@@ -45,7 +45,7 @@ side_by_side lattice_resolution.png "$work/low.png" "$work/normal.png"
 drag="$work/drag"
 ${CC:-cc} -O1 -Iinclude examples/drag.c "$build/libcutis_private.a" -ljansson -lpthread -lm -o "$drag"
 "$drag" bunny spine "$work/drag.pc2"
-render bunny "$work/drag.pc2" --frame 0:100:16 --sheet --columns 7 --view 50,8 --style no-legend --size 1120x260 -o "$out/lattice_drag.png"
+render bunny "$work/drag.pc2" --frame 0:100:16 --sheet --style columns:7 --view 50,8 --style no-legend --size 1120x260 -o "$out/lattice_drag.png"
 # Figure 13: with and without secondary motion
 render bunny lbs lattice --clip dance --frame 24:110:14 --fps 30 --sheet --size 1100x520 -o "$out/lattice_dance.png"
 # Figure 14: one layer at the stiffness of muscle, the same with a higher gain, and all layers

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 build=${1:-build/release}
 out=${2:-docs/images}
 mkdir -p "$out"
-render() { "$build/bin/cutis" render "$@" -q --quality 2; }
+render() { "$build/bin/cutis" render "$@" -q --style samples:2; }
 
 # Figure 1: the four layers of the arm
 render arm layers --clip flex --frame 0s --cut z --view 0,15 --size 640x230 -o "$out/layers_model.png"

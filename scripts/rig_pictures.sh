@@ -11,7 +11,7 @@ cutis=$build/bin/cutis
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
-render() { "$cutis" render "$@" -q --quality 2; }
+render() { "$cutis" render "$@" -q --style samples:2; }
 
 # A built-in character with nothing but its mesh, and poses of it under another solver, as if sculpted
 "$cutis" make cat --quiet -o "$work/cat.obj"
@@ -55,11 +55,11 @@ render "$work/man_fine.glb" rest --style skeleton,wire --view front --size 320x4
 # Figure 5: two poses of the dancer and what lies between; figure 6: three of the cat
 dancer_end=$(ls -d "$work"/dancer_poses.obj/* | sed -n 2p)
 "$cutis" bake "$work/dancer.obj" --solver curves --example "$dancer_end" --fps 4 -q -o "$work/dancer.pc2"
-render "$work/dancer.obj" "$work/dancer.pc2" --sheet --frame 0:4:1 --columns 5 --view 20,5 --size 900x310 \
+render "$work/dancer.obj" "$work/dancer.pc2" --sheet --frame 0:4:1 --style columns:5 --view 20,5 --size 900x310 \
     -o "$out/curves_dancer.png"
 "$cutis" bake "$work/cat.obj" --solver curves --example "$work/cat_poses.obj/frame_0001.obj" \
     --example "$work/cat_poses.obj/frame_0003.obj" --fps 4 -q -o "$work/cat.pc2"
-render "$work/cat.obj" "$work/cat.pc2" --sheet --frame 0:8:1 --columns 5 --view 70,10 --size 900x380 \
+render "$work/cat.obj" "$work/cat.pc2" --sheet --frame 0:8:1 --style columns:5 --view 70,10 --size 900x380 \
     -o "$out/curves_cat.png"
 
 # Figure 10: the arm half-way between two examples, beside linear blending and dual quaternions

@@ -14,7 +14,7 @@ if [ -z "$work" ]; then
     "$build/bin/test_slide_scenes" "$work" > /dev/null
 fi
 mkdir -p "$out"
-render() { "$cutis" render "$@" -q --quality 2; }
+render() { "$cutis" render "$@" -q --style samples:2; }
 # Figure 3: the torus squashed
 render "$work/torus.glb" "plain texture=lbs" slide --clip squash --frame 1.3s --texture checker@32 --set area=30 \
     --view front --size 900x400 -o "$out/slide_torus.png"
@@ -38,7 +38,7 @@ render "$work/man_shirt.glb" "plain texture=lbs" slide --clip jump --frame 1.0s 
 # Figure 8: the torus shaken, how far the skin slides
 for zeta in 0 0.5 1; do
     "$cutis" render "$work/torus.glb" "zeta $zeta=slide" --clip shake --frame 0.9s --color sliding@0,0.03 --set zeta=$zeta \
-        --view front --size 420x360 -q --quality 2 -o "$work/zeta_$zeta.png"
+        --view front --size 420x360 -q --style samples:2 -o "$work/zeta_$zeta.png"
 done
 ffmpeg -loglevel error -y -i "$work/zeta_0.png" -i "$work/zeta_0.5.png" -i "$work/zeta_1.png" \
     -filter_complex hstack=inputs=3 "$out/slide_shake.png"
@@ -50,9 +50,9 @@ if [ -f $kaiju ]; then
 fi
 # What the skin holds to by itself
 if [ -f $kaiju ]; then
-    "$cutis" render $kaiju slide --frame 0s --color attached@0,1 --view 60,10 --size 480x420 -q --quality 2 \
+    "$cutis" render $kaiju slide --frame 0s --color attached@0,1 --view 60,10 --size 480x420 -q --style samples:2 \
         -o "$out/slide_attached.png"
 fi
 # Beyond the paper: wrinkles where skin is pressed together
 "$cutis" render "$work/torus.glb" slide --clip squash --frame 1.3s --color wrinkle --view front --size 480x400 -q \
-    --quality 2 -o "$out/slide_wrinkle.png"
+    --style samples:2 -o "$out/slide_wrinkle.png"

@@ -171,7 +171,7 @@ class Wild:
 
     def sheet(self, subject, linear, baked, solver, path):
         code, _, err, _ = run([self.program, "render", subject["path"], "linear skinning=" + linear, solver + "=" + baked,
-                               "--sheet", "--frame", self.frames_shown(linear), "--fps", str(FPS), "--quality", "2", "-q", "-o", path], 300)
+                               "--sheet", "--frame", self.frames_shown(linear), "--fps", str(FPS), "--style", "samples:2", "-q", "-o", path], 300)
         return "" if code == 0 else first_line(err) or "render exits with %s" % code
 
     @staticmethod

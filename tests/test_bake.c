@@ -193,7 +193,7 @@ static void mistakes_are_told(void **state)
     expect_error(&def, CUTIS_ERROR_ARGUMENT, "did you mean 'flex'");
     def.clip = "flex";
     def.format = "avi";
-    expect_error(&def, CUTIS_ERROR_ARGUMENT, "tells no format");
+    expect_error(&def, CUTIS_ERROR_ARGUMENT, "cannot tell the format");
     def.format = NULL;
     def.checks = "volume<1";
     expect_error(&def, CUTIS_ERROR_ARGUMENT, "there is no figure 'volume'");

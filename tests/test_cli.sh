@@ -48,7 +48,7 @@ says "unknown command 'bkae'; did you mean 'bake'?"
 run 2 hero.glb
 says "unknown command 'hero.glb'; to simulate a file: cutis bake hero.glb -o OUT.glb"
 run 2 bake
-says "what to work on is missing; usage: cutis bake FILE|NAME -o OUT [--solver S] [--clip C] [options]"
+says "the input is missing; usage: cutis bake FILE|NAME -o OUT [--solver S] [--clip C] [options]"
 run 2 bake arm
 run 2 bake arm -o x.pc2 --slover lbs
 says "unknown option --slover; did you mean --solver?"
@@ -65,7 +65,7 @@ says "--fps needs a number, not 'fast'"
 run 2 bake arm -o x.pc2 --fps nan
 says "--fps needs a number, not 'nan'"
 run 2 bake arm -o x.pc2 --fps 0
-says "--fps must lie in 0.01 to 10000, not 0"
+says "--fps must be between 0.01 and 10000, not 0"
 run 2 bake arm -o x.pc2 --threads 1.5
 says "--threads needs a whole number, not '1.5'"
 run 2 bake arm -o x.pc2 --fps 30 --fps 60
@@ -93,7 +93,7 @@ says "solver layers has no parameter 'stifness'; did you mean 'skin_stiffness'?"
 run 2 bake arm -o x.pc2 --clip flex --solver layers --set bones.nose.skin_stiffness=0.5
 says "there is no joint 'nose'; 'cutis info' lists them"
 run 2 bake arm x.glb
-says "unexpected argument 'x.glb'; if it is to be written, say -o x.glb"
+says "unexpected argument 'x.glb'; to write it, use -o x.glb"
 run 2 bake arm -o x.gltf
 shows "glTF is written as .glb" err
 run 2 bake arm -o x.mp4
@@ -373,21 +373,21 @@ run 0 bake arm -o t.npy --config c.json --fps 20 --report t.json -q
 same "$(value fps t.json)" 20.0 "the command line wins"
 cp c.json before
 run 1 bake arm -o t.npy --config c.json --report ./c.json
-says "'./c.json' is read as well; choose another output"
+says "'./c.json' is also an input; choose another output"
 equal c.json before "a configuration after a bake"
 run 0 bake arm --clip flex --solver lbs --fps 5 -q -o body.npy
 run 1 bake arm --clip flex --solver slide --motion body.npy -o body.npy
-says "'body.npy' is read as well; choose another output"
+says "'body.npy' is also an input; choose another output"
 rm before body.npy
 echo '{"slover": "dqs"}' >c.json
 run 2 bake arm -o t.npy --config c.json
 says "configuration 'c.json': unknown key 'slover'; did you mean 'solver'?"
 echo '{"fps": [1]}' >c.json
 run 2 bake arm -o t.npy --config c.json
-says "configuration 'c.json': 'fps' must be a number or a text"
+says "configuration 'c.json': 'fps' must be a number or a string"
 echo '{"fps": -1}' >c.json
 run 2 bake arm -o t.npy --config c.json
-says "--fps must lie in 0.01 to 10000, not -1"
+says "--fps must be between 0.01 and 10000, not -1"
 echo '{"bones": {"nosuchbone": {"stiffness": 1}}}' >c.json
 run 2 bake arm -o t.npy --config c.json
 echo '{"fps": 30,}' >c.json
@@ -419,7 +419,7 @@ for file in played.glb played.mdd; do
     done >$file.figures
 done
 equal played.glb.figures played.mdd.figures "figures of a .glb and of a cache"
-run 0 render arm played.glb played.mdd --frame 9 --size 64x64 --quality 1 -o played.png
+run 0 render arm played.glb played.mdd --frame 9 --size 64x64 --style samples:1 -o played.png
 run 1 measure arm played.glb --clip flx
 says "played.glb has no clip 'flx'"
 run 0 measure played.glb --json

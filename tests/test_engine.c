@@ -44,7 +44,7 @@ static void bad_definitions_are_refused_with_a_hint(void **unused)
         {"lbs", "bones.", "1", "bones.JOINT.PARAMETER", 0},
         {"layers", "contact", "off", "is now called 'self_collision'", 0},
         {"layers", "flesh", "0.1", "is now called 'flesh_depth' (size)", 0},
-        {"springs", "layers.damping", "1", "solver layers is not one of those that run here", 0},
+        {"springs", "layers.damping", "1", "solver layers does not run here", 0},
         {"layers+slide", "fat_stiffness", "0.4", "2 to 250 Hz", 0},
         {"layers+slide", "slide.fat_stiffness", "20", "solver slide has no parameter", 0},
         {"lbs", NULL, NULL, "0.0005 to 0.05", 7},

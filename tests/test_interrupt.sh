@@ -62,9 +62,9 @@ size = len(part) // 16
 assert part == whole[15 * size:31 * size]
 PYTHON
 run 2 bake arm --clip flex --start 2 --end 1 -o x.npy
-says "the range from 2 to 1 s is not inside of 'flex', which goes from 0 to 2.5999999 s"
+says "the range from 2 to 1 s is outside 'flex', which runs from 0 to 2.6 s"
 run 2 bake arm --clip flex --start 1 --loop -o x.npy
 says "a loop is the whole clip; leave out its start and end"
-run 0 render arm lbs --clip flex --frame 0.5s:1s --sheet --quality 1 -q -o sheet.png
+run 0 render arm lbs --clip flex --frame 0.5s:1s --sheet --style samples:1 -q -o sheet.png
 run 1 render arm lbs --clip flex --frame 9s: -q -o sheet.png
 finish

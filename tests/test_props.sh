@@ -79,7 +79,7 @@ assert nodes('source.glb')['ball']['translation'] == [0, 1, 0]
 PYTHON
 
 # ---- pictures ----
-small="--size 64x48 --quality 1 -q"
+small="--size 64x48 --style samples:1 -q"
 run 0 render hand $small -o plain.png
 run 0 render hand --prop cube $small -o cube.png
 differ plain.png cube.png "the cube is not drawn"
@@ -101,7 +101,7 @@ says "--prop cube@1,2,nan: after the @ give X,Y,Z or X,Y,Z,SCALE"
 run 2 $bake --prop ball@0,0,0,-1 -o props.pc2
 says "--prop ball@0,0,0,-1: the scale must be above 0"
 run 2 $bake --prop @1,2,3 -o props.pc2
-says "--prop '@1,2,3' names nothing: cube, ball, table, or a .glb file"
+says "--prop '@1,2,3': the name is missing; use cube, ball, table or a .glb file"
 run 1 $bake --prop missing.glb -o props.pc2
 says "cannot open 'missing.glb': No such file or directory"
 run 2 $bake --prop thing.obj -o props.pc2

@@ -11,18 +11,18 @@ size() {
     [ "$got" = "$2" ] || fail "$1 has the size '$got', not '$2'"
 }
 
-small="--size 64x48 --quality 1"
+small="--size 64x48 --style samples:1"
 
 # ---- sizes ----
 run 0 arm $small -o rest.png
 size rest.png "64 48"
 grep -q '^rest.png (64 x 48)$' out || fail "the summary is '$(cat out)'"
-run 0 arm --quality 1 --quiet -o plain.png
+run 0 arm --style samples:1 --quiet -o plain.png
 size plain.png "640 480"
 [ ! -s out ] || fail "--quiet prints something"
-run 0 arm lbs dqs --clip flex --frame 20 --size 128x60 --quality 1 -o pair.png
+run 0 arm lbs dqs --clip flex --frame 20 --size 128x60 --style samples:1 -o pair.png
 size pair.png "128 60"
-run 0 arm lbs dqs --clip flex --sheet --frame 0:40:20 --size 200x120 --quality 1 -o sheet.png
+run 0 arm lbs dqs --clip flex --sheet --frame 0:40:20 --size 200x120 --style samples:1 -o sheet.png
 size sheet.png "200 120"
 
 # ---- frames, views and colours change the picture; threads and repetition do not ----
@@ -51,6 +51,18 @@ for color in stretch area volume "weights:hand" part; do
     differ f30.png color.png "--color $color"
 done
 run 0 arm $small --style transparent -o clear.png
+
+# styles add up, also over several options; layout and samples are among them
+run 0 arm $small --style wire,no-floor -o both.png
+run 0 arm $small --style wire --style no-floor -o each.png
+equal both.png each.png "--style given twice"
+run 0 arm --size 64x48 --style samples:2 -o samples.png
+differ rest.png samples.png "--style samples:2"
+run 0 arm $small --style z-up -o up.png
+differ rest.png up.png "--style z-up"
+run 0 arm rest lbs dqs --size 240x160 --style columns:3 --style samples:1 -o row.png
+run 0 arm rest lbs dqs --size 240x160 --style columns:1 --style samples:1 -o column.png
+differ row.png column.png "--style columns"
 checks=$((checks + 1))
 [ "$(od -A n -t u1 -j 25 -N 1 clear.png | tr -d ' ')" = 6 ] || fail "a transparent picture has no alpha"
 
@@ -107,9 +119,9 @@ run 0 torus torus_slide.pc2 --frame -1 --color sliding@0,0.1 $small -o sliding.p
 differ still.png sliding.png "an output beside a cache"
 
 # ---- ranges of seconds ----
-run 0 arm lbs --clip flex --sheet --frame 0.5s:1.5s --size 200x120 --quality 1 -o range.png
-run 0 arm lbs --clip flex --sheet --frame 15:45:15 --size 200x120 --quality 1 -o steps.png
-run 0 arm lbs --clip flex --sheet --frame 0.5s:1.5s:15 --size 200x120 --quality 1 -o seconds.png
+run 0 arm lbs --clip flex --sheet --frame 0.5s:1.5s --size 200x120 --style samples:1 -o range.png
+run 0 arm lbs --clip flex --sheet --frame 15:45:15 --size 200x120 --style samples:1 -o steps.png
+run 0 arm lbs --clip flex --sheet --frame 0.5s:1.5s:15 --size 200x120 --style samples:1 -o seconds.png
 equal steps.png seconds.png "a range in seconds"
 differ range.png seconds.png "steps of a range"
 
@@ -131,14 +143,14 @@ says "the program ffmpeg, which makes videos, is not found; install it, or write
 # ---- what cannot be drawn ----
 run 2 arm
 run 2 arm -o picture.jpg
-says "the ending of 'picture.jpg' tells no format; use one of .png, .mp4, .webm, .gif"
+says "cannot tell the format of 'picture.jpg' from its extension; use one of .png, .mp4, .webm, .gif"
 run 1 arm lb -o no.png
 says "'lb' is neither a cache nor a solver; did you mean 'lbs'?"
 run 2 amr -o no.png
 run 2 arm --view fornt -o no.png
-says "'fornt' is no view; did you mean 'front'?"
+says "unknown view 'fornt'; did you mean 'front'?"
 run 2 arm --color strech -o no.png
-says "there is no colouring 'strech'; did you mean 'stretch'?"
+says "unknown colouring 'strech'; did you mean 'stretch'?"
 run 2 arm --size 5x5 -o no.png
 run 2 arm --cut w -o no.png
 run 2 arm --clip flx -o no.png
@@ -154,6 +166,14 @@ run 1 arm --frame 9s --clip flex -o no.png
 says "--frame 9s is out of range: the motion runs from 0 to 2.6 s"
 run 2 arm --wire -o no.png
 says "--wire is now --style wire"
+run 2 arm --columns 3 -o no.png
+says "--columns is now --style columns:N"
+run 2 arm --quality=2 -o no.png
+says "--quality is now --style samples:N"
+run 2 arm --up z -o no.png
+says "--up is now --style z-up"
+run 2 arm --style columns:0 -o no.png
+says "--style columns:0: give a whole number from 1 to 100"
 run 1 arm -o missing/no.png
 checks=$((checks + 1))
 [ ! -e no.png ] || fail "a failed run left a picture"

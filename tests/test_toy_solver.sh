@@ -49,6 +49,6 @@ run 0 bench solvers --seconds 0 --json
 shows '"name": *"toy'
 run 0 compare arm.glb --clip flex --fps 5 --solvers lbs,toy --threads 1 -q -o compared
 shows "^toy " out
-run 0 render arm.glb toy --clip flex --frame 3 --color lag --size 64x64 --quality 1 -o toy.png
+run 0 render arm.glb toy --clip flex --frame 3 --color lag --size 64x64 --style samples:1 -o toy.png
 run 0 rates arm.glb toy --clip flex
 finish

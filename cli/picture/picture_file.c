@@ -91,7 +91,7 @@ cutis_result picture_png_write(const char *path, const picture_image *image, cut
 
     /* encode, and rename when whole */
     if (!temporary || !row) {
-        result = picture_fail(error, CUTIS_ERROR_MEMORY, "no memory is left to write %s", path);
+        result = picture_fail(error, CUTIS_ERROR_MEMORY, "out of memory to write %s", path);
     } else if (!file) {
         result = picture_fail(error, CUTIS_ERROR_FILE, "%s cannot be written: %s", path, strerror(errno));
     } else {
@@ -221,7 +221,7 @@ cutis_result picture_array_load(const char *path, picture_array *array, cutis_er
     data = malloc(count * item + 1);
     array->values = malloc((count + 1) * sizeof(float));
     if (!data || !array->values) {
-        result = picture_fail(error, CUTIS_ERROR_MEMORY, "no memory is left to read %s", path);
+        result = picture_fail(error, CUTIS_ERROR_MEMORY, "out of memory to read %s", path);
         goto done;
     }
     if (fread(data, item, count, file) != count) {

@@ -33,6 +33,9 @@ typedef enum picture_paint {
 /* What --style asks for. */
 typedef struct picture_style {
     bool wire, skeleton, numbers, no_floor, no_legend;
+    bool z_up;         /* the third axis points up */
+    int columns;       /* panels in a row; 0: as many as fit */
+    int samples;       /* along each side of a pixel; 0: the default */
     bool elements;     /* voxels or particles of solvers instead of the skin */
     int element_layer; /* those of one layer, 0 the bone; -1: all */
     picture_background background;

@@ -47,11 +47,12 @@ static int view_parse(const cli_arguments *arguments, const char *word, picture_
     const char *names[CLI_COUNT(NAMED_VIEWS)];
     for (int i = 0; i < CLI_COUNT(NAMED_VIEWS); i++) names[i] = NAMED_VIEWS[i].name;
     const char *nearest = cli_nearest(word, names, CLI_COUNT(NAMED_VIEWS));
-    if (nearest) return cli_usage_error(arguments, "'%s' is no view; did you mean '%s'?", word, nearest);
-    return cli_usage_error(arguments,
-                           "'%s' is no view: give AZIMUTH,ELEVATION in degrees (elevation -90 to 90), or front, side, "
-                           "left, right, back, top, bottom, three-quarter",
-                           word);
+    if (nearest) return cli_usage_error(arguments, "unknown view '%s'; did you mean '%s'?", word, nearest);
+    return cli_usage_error(
+        arguments,
+        "unknown view '%s': give AZIMUTH,ELEVATION in degrees (elevation -90 to 90), or front, side, "
+        "left, right, back, top, bottom, three-quarter",
+        word);
 }
 
 /* --view: names and "AZ,EL" between commas or blanks; a number takes the next one with it. */
@@ -89,10 +90,11 @@ enum {
     STYLE_WHITE,
     STYLE_TRANSPARENT,
     STYLE_ELEMENTS,
-    STYLE_NUMBERS
+    STYLE_NUMBERS,
+    STYLE_Z_UP
 };
-static const char *const STYLE_WORDS[] = {"wire",  "skeleton",    "no-floor", "no-legend",
-                                          "white", "transparent", "elements", "numbers"};
+static const char *const STYLE_WORDS[] = {"wire",        "skeleton", "no-floor", "no-legend", "white",
+                                          "transparent", "elements", "numbers",  "z-up"};
 static const char *const ELEMENT_LAYERS[] = {"bone", "muscle", "fat", "inner3", "inner4", "skin"};
 
 /* The index of a word among names; -1: none. */
@@ -109,14 +111,35 @@ static int style_unknown(const picture_job *r, const char *word)
     if (nearest) return cli_usage_error(r->arguments, "--style does not know '%s'; did you mean %s?", word, nearest);
     return cli_usage_error(r->arguments,
                            "--style does not know '%s': it takes wire, skeleton, numbers, no-floor, no-legend, white, "
-                           "transparent, elements, elements:LAYER",
+                           "transparent, elements, elements:LAYER, columns:N, samples:N, z-up",
                            word);
+}
+
+/* "NAME:N" as a whole number from 1 to `most`. Sets *known when the word begins with NAME. */
+static int style_number(const picture_job *r, const char *word, const char *name, int most, bool *known, int *number)
+{
+    size_t length = strlen(name);
+    double value;
+    if (strncmp(word, name, length) != 0 || word[length] != ':') return CLI_OK;
+    *known = true;
+    if (!cli_parse_numbers(word + length + 1, ',', 1, &value) || value < 1 || value > most || value != floor(value))
+        return cli_usage_error(r->arguments, "--style %s: give a whole number from 1 to %d", word, most);
+    *number = (int)value;
+    return CLI_OK;
 }
 
 /* One word of --style. */
 static int style_add(picture_job *r, const char *word)
 {
     picture_style *s = &r->style;
+
+    /* words with a number */
+    bool numbered = false;
+    int status = style_number(r, word, "columns", 100, &numbered, &s->columns);
+    if (status == CLI_OK) status = style_number(r, word, "samples", 8, &numbered, &s->samples);
+    if (numbered || status != CLI_OK) return status;
+
+    /* words alone */
     bool layered = strncmp(word, "elements:", 9) == 0;
     switch (layered ? STYLE_ELEMENTS : word_find(word, STYLE_WORDS, CLI_COUNT(STYLE_WORDS))) {
     case STYLE_WIRE:
@@ -134,6 +157,9 @@ static int style_add(picture_job *r, const char *word)
         break;
     case STYLE_NO_LEGEND:
         s->no_legend = true;
+        break;
+    case STYLE_Z_UP:
+        s->z_up = true;
         break;
     case STYLE_WHITE:
         s->background = PICTURE_BACKGROUND_WHITE;
@@ -154,16 +180,17 @@ static int style_add(picture_job *r, const char *word)
     return CLI_OK;
 }
 
-/* --style: words between commas. */
+/* --style: words between commas; given several times, they add up. */
 static int style_parse(picture_job *r)
 {
     r->style = (picture_style){.background = PICTURE_BACKGROUND_STUDIO, .element_layer = -1};
-    if (!cli_given(r->arguments, "style")) return CLI_OK;
-    char *copy = cli_format("%s", cli_text(r->arguments, "style"));
     int status = CLI_OK;
-    for (char *word = strtok(copy, ", "); word && status == CLI_OK; word = strtok(NULL, ", "))
-        status = style_add(r, word);
-    free(copy);
+    for (int i = 0; i < cli_text_count(r->arguments, "style") && status == CLI_OK; i++) {
+        char *copy = cli_format("%s", cli_text_at(r->arguments, "style", i));
+        for (char *word = strtok(copy, ", "); word && status == CLI_OK; word = strtok(NULL, ", "))
+            status = style_add(r, word);
+        free(copy);
+    }
     return status;
 }
 
@@ -253,7 +280,8 @@ int picture_options_read(picture_job *r)
     r->video =
         cli_has_ending(r->output, ".mp4") || cli_has_ending(r->output, ".webm") || cli_has_ending(r->output, ".gif");
     if (!r->video && !cli_has_ending(r->output, ".png"))
-        return cli_usage_error(a, "the ending of '%s' tells no format; use one of .png, .mp4, .webm, .gif", r->output);
+        return cli_usage_error(
+            a, "cannot tell the format of '%s' from its extension; use one of .png, .mp4, .webm, .gif", r->output);
     r->sheet = cli_flag(a, "sheet");
     r->quiet = cli_flag(a, "quiet");
     if (r->sheet && r->video) return cli_usage_error(a, "--sheet makes a .png, not a video");
@@ -261,10 +289,10 @@ int picture_options_read(picture_job *r)
         return cli_usage_error(a, "a video shows many frames; choose them by --frame A:B:STEP");
 
     /* how it looks */
-    r->up = strcmp(cli_text(a, "up"), "z") == 0 ? pvec_make(0, 0, 1) : pvec_make(0, 1, 0);
     int status = size_parse(r);
     if (status == CLI_OK) status = views_parse(r);
     if (status == CLI_OK) status = style_parse(r);
+    r->up = r->style.z_up ? pvec_make(0, 0, 1) : pvec_make(0, 1, 0);
     if (status == CLI_OK) status = zoom_parse(r);
     if (status == CLI_OK) status = texture_parse(r);
     if (status == CLI_OK) status = color_parse(r);

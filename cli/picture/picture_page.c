@@ -114,7 +114,7 @@ int picture_page_layout(picture_job *r)
     r->columns = r->sheet && others > 1 ? frames : r->source_count > 1 ? r->source_count : r->view_count;
     if (r->sheet && others == 1)
         r->columns = panels <= 4 ? panels : panels <= 8 ? (panels + 1) / 2 : panels <= 12 ? 4 : 6;
-    if (cli_given(a, "columns")) r->columns = cli_integer(a, "columns");
+    if (r->style.columns) r->columns = r->style.columns;
     if (r->columns > panels) r->columns = panels;
     r->rows = (panels + r->columns - 1) / r->columns;
 
@@ -314,7 +314,7 @@ int picture_page_draw(picture_job *r, int first_frame, picture_image *page, cli_
             int x, y, width, height;
             panel_place(r, panel, &x, &y, &width, &height);
             picture_image image;
-            if (!picture_image_create(width, height, &image)) return cli_error("no memory is left");
+            if (!picture_image_create(width, height, &image)) return cli_error("out of memory");
             status = picture_panel_draw(r, source, frame, view, &image);
             picture_image_place(page, &image, x, y);
             picture_image_destroy(&image);

@@ -54,12 +54,11 @@ static int color_unknown(const picture_job *r, const char *name)
                                "--color %s needs values: a solver that gives them, or a cache that 'cutis bake "
                                "--outputs %s' wrote",
                                name, name);
-    if (nearest) return cli_usage_error(r->arguments, "there is no colouring '%s'; did you mean '%s'?", name, nearest);
-    return cli_usage_error(
-        r->arguments,
-        "there is no colouring '%s': it is none of none, stretch, area, volume, weights, part, layer, "
-        "pressure, a painted map of the character, or an output of the solvers shown",
-        name);
+    if (nearest) return cli_usage_error(r->arguments, "unknown colouring '%s'; did you mean '%s'?", name, nearest);
+    return cli_usage_error(r->arguments,
+                           "unknown colouring '%s': use none, stretch, area, volume, weights, part, layer, "
+                           "pressure, a painted map of the character, or an output of the solvers shown",
+                           name);
 }
 
 int picture_paint_choose(picture_job *r)

@@ -69,8 +69,7 @@ int picture_panel_check(const picture_job *r)
     if (c->joint_count == 0) return cli_error("--style skeleton: %s has no skeleton", c->name);
     for (int i = 0; i < r->source_count; i++)
         if (r->sources[i].kind == SOURCE_CACHE && c->clip_count > 1 && !cli_given(r->arguments, "clip"))
-            return cli_usage_error(r->arguments,
-                                   "a cache does not tell the pose of the bones: --style skeleton needs --clip");
+            return cli_usage_error(r->arguments, "a cache holds no skeleton: --style skeleton needs --clip");
     return CLI_OK;
 }
 
@@ -192,7 +191,6 @@ static void panel_add_elements(const picture_job *r, const picture_source *sourc
 
 int picture_panel_draw(picture_job *r, int source_index, int frame, int view_index, picture_image *image)
 {
-    const cli_arguments *a = r->arguments;
     const picture_source *source = &r->sources[source_index];
     const cutis_character *c = r->character;
     const picture_view *v = &r->views[view_index];
@@ -205,7 +203,7 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     scene.floor = pvec_dot(r->low, r->up);
 
     /* Frames of a video are looked at for a moment. */
-    scene.quality = cli_given(a, "quality") ? cli_integer(a, "quality") : r->video ? 2 : 3;
+    scene.quality = r->style.samples ? r->style.samples : r->video ? 2 : 3;
     scene.background = r->style.background;
     scene.ground = !r->style.no_floor;
     int status = cut_parse(r, v, &scene);
@@ -227,7 +225,7 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     scene.meshes = p.meshes;
     scene.mesh_count = p.mesh_count;
     if (!picture_render(r->tracer, &scene, cutis_pool_jobs(r->pool), image))
-        status = cli_error("no memory is left to draw %d x %d pixels", image->width, image->height);
+        status = cli_error("out of memory to draw %d x %d pixels", image->width, image->height);
     if (status == CLI_OK && r->style.skeleton) picture_skeleton_draw(image, &v->camera, c, r->joints, r->style.numbers);
 
     for (int i = 0; i < p.block_count; i++) free(p.blocks[i]);

@@ -460,8 +460,8 @@ static int times_limit(double start, double end, picture_times *t)
     if (isnan(start)) start = t->start;
     if (isnan(end)) end = last;
     if (!(start <= end) || start < t->start - 1e-4 || end > last + 1 / t->fps)
-        return cli_error("the range from %g to %g s is not inside of the motion, which runs from %g to %g s", start,
-                         end, t->start, last);
+        return cli_error("the range from %g to %g s is outside the motion, which runs from %g to %g s", start, end,
+                         t->start, last);
     t->first = (int)ceil((start - t->start) * t->fps - 1e-3);
     int stop = (int)floor((end - t->start) * t->fps + 1e-3);
     if (t->first >= t->available) t->first = t->available - 1;

@@ -94,7 +94,7 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
     if (!ending) ending = ".mp4";
 
     picture_video *video = calloc(1, sizeof *video);
-    if (!video) return picture_fail(error, CUTIS_ERROR_MEMORY, "no memory is left for %s", path);
+    if (!video) return picture_fail(error, CUTIS_ERROR_MEMORY, "out of memory for %s", path);
     video->pipe = -1;
     video->width = width;
     video->height = height;
@@ -104,7 +104,7 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
     video->rows = malloc((size_t)width * (size_t)height * 3);
     if (!video->path || !video->temporary || !video->log || !video->rows) {
         video_free(video);
-        return picture_fail(error, CUTIS_ERROR_MEMORY, "no memory is left for %s", path);
+        return picture_fail(error, CUTIS_ERROR_MEMORY, "out of memory for %s", path);
     }
 
     char size[40], rate[40];

@@ -84,7 +84,7 @@ static cutis_result prepare_character(bake *b)
     bool moves = def->example_count || def->motion.name;
     if (result == CUTIS_OK && b->character->joint_count == 0 && moves) {
         char text[300];
-        snprintf(text, sizeof text, "%.200s has no skeleton: one is made", b->character->name);
+        snprintf(text, sizeof text, "%.200s has no skeleton: it is rigged first", b->character->name);
         bake_say(b, CUTIS_BAKE_NOTE, text);
         result = bake_rig(b, examples);
         if (result == CUTIS_OK && b->source.name && b->glb) result = bake_rig_source(b);
@@ -114,9 +114,8 @@ static cutis_result choose_solver(bake *b)
     const cutis_solver_info *solver;
     for (const char *rest = b->solver; (solver = bake_stack_next(&rest));)
         if (solver->flags & CUTIS_SOLVER_SURFACE) return bake_load_surface(b);
-    return error_set(b->error, CUTIS_ERROR_DATA,
-                     "a surface was given to slide on, which solver '%.100s' does not take; use solver %s", b->solver,
-                     cutis_solver_with(CUTIS_SOLVER_SURFACE)->name);
+    return error_set(b->error, CUTIS_ERROR_DATA, "solver '%.100s' does not slide on a given surface; use solver %s",
+                     b->solver, cutis_solver_with(CUTIS_SOLVER_SURFACE)->name);
 }
 
 static cutis_result choose_clip(bake *b)
@@ -182,8 +181,8 @@ static cutis_result choose_range(bake *b, double *begin, double *end)
     const double rounding = 1e-4;
     if (!(*begin <= *end) || *begin < first - rounding || *end > last + rounding)
         return error_set(b->error, CUTIS_ERROR_ARGUMENT,
-                         "the range from %.9g to %.9g s is not inside of '%.150s', which goes from %.9g to %.9g s",
-                         *begin, *end, clip ? clip->name : "the idle pose", first, last);
+                         "the range from %.6g to %.6g s is outside '%.150s', which runs from %.6g to %.6g s", *begin,
+                         *end, clip ? clip->name : "the idle pose", first, last);
     *begin = MAX(*begin, first);
     *end = MIN(*end, last);
     return CUTIS_OK;
@@ -337,7 +336,7 @@ static cutis_result check_blows(bake *b)
 
     if (b->def->blow_count == 0) return CUTIS_OK;
     if (b->def->loop)
-        return error_set(b->error, CUTIS_ERROR_ARGUMENT, "a blow falls once, so it cannot be part of a loop");
+        return error_set(b->error, CUTIS_ERROR_ARGUMENT, "a blow happens once and cannot be part of a loop");
 
     /* each within what is baked */
     double last = r->start + (r->frame_count - 1) / r->fps;
@@ -345,8 +344,8 @@ static cutis_result check_blows(bake *b)
         const cutis_bake_blow *blow = &b->def->blows[i];
         if (!(blow->time >= r->start && blow->time <= last))
             return error_set(b->error, CUTIS_ERROR_ARGUMENT,
-                             "the blow at %.9g s is not inside of what is baked, %.9g to %.9g s of the clip",
-                             blow->time, r->start, last);
+                             "the blow at %.9g s is outside the baked range, %.9g to %.9g s of the clip", blow->time,
+                             r->start, last);
         if (!(blow->impulse.radius > 0))
             return error_set(b->error, CUTIS_ERROR_ARGUMENT, "the blow at %.9g s needs a radius above 0, not %.9g",
                              blow->time, (double)blow->impulse.radius);

@@ -27,8 +27,10 @@ static cutis_result open_extras(bake *b)
         extra->name = arena_format(&b->scratch, "%.*s", length, at);
         if (!extra->name) return error_memory(b->error, "a bake");
         if (!cutis_state_output(b->model, b->state, extra->name, &output))
-            return error_set(b->error, CUTIS_ERROR_DATA, "solver '%.100s' has no output '%.100s' for %.150s", b->solver,
-                             extra->name, b->character->name);
+            return error_set(
+                b->error, CUTIS_ERROR_DATA,
+                "solver '%.100s' has no output '%.100s' for %.150s; 'cutis solvers NAME' lists the outputs of a solver",
+                b->solver, extra->name, b->character->name);
         extra->count = output.count;
         extra->components = output.components;
         size_t floats = (size_t)output.count * (size_t)output.components;

@@ -44,7 +44,7 @@ static cutis_result props_append(const cutis_character *c, const cutis_placed_pr
         for (int k = 0; k < 12; k++) finite = finite && isfinite(place.m[k]);
         if (!finite || !mat34_inverse(place, &inverse)) {
             return error_set(error, CUTIS_ERROR_DATA,
-                             "the place of prop '%s' is flat or not finite; give it numbers and a scale above 0", base);
+                             "the transform of prop '%s' is singular or not finite; give it a scale above 0", base);
         }
 
         /* the joint rests there */

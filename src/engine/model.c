@@ -82,7 +82,7 @@ static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *e
         if (surface && m->stage_count == 0) m->stages[m->stage_count++].solver = baseline();
         if (!surface && m->stage_count > 0) {
             return error_set(error, CUTIS_ERROR_ARGUMENT,
-                             "solver '%s' makes a body of its own and cannot stand on another; put it first",
+                             "solver '%s' simulates a body and cannot run on another solver; put it first",
                              s->info.name);
         }
 
@@ -191,7 +191,8 @@ static cutis_result apply_file_settings(cutis_model *m, solver_values *values, c
             cutis_result result = settings_apply(values, m->stage_count, c, &c->settings[i], 1, error);
             if (result) return result;
         } else if (!anywhere) {
-            char *sentence = arena_format(&m->memory, "the file sets '%s', which no solver knows", key);
+            char *sentence =
+                arena_format(&m->memory, "the file sets '%s', which is not a parameter of any solver", key);
             if (sentence) model_warn(m, sentence);
         }
     }
@@ -269,8 +270,8 @@ static cutis_result build_body(cutis_model *m, const cutis_model_def *def, cutis
 
     /* what is not simulated */
     if (m->body.rigid_count > 0)
-        warn_format(m, "%d rigid piece%s: shown exactly where skinning puts %s", m->body.rigid_count,
-                    m->body.rigid_count > 1 ? "s" : "", m->body.rigid_count > 1 ? "them" : "it");
+        warn_format(m, "%d rigid piece%s skinning exactly", m->body.rigid_count,
+                    m->body.rigid_count > 1 ? "s follow" : " follows");
     if (m->body.carried_count > 0)
         warn_format(m, "%d thin, small or outer piece%s (%s%s) follow%s the flesh and %s not simulated",
                     m->body.carried_count, m->body.carried_count > 1 ? "s" : "", piece_name(c, m->body.example_carried),

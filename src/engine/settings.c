@@ -108,8 +108,7 @@ static cutis_result key_parse(const solver_values *stages, int stage_count, cons
     for (int i = 0; i < stage_count && named; i++)
         if (stages[i].solver == named) target->stage = i;
     if (named && target->stage < 0)
-        return error_set(error, CUTIS_ERROR_ARGUMENT, "'%s': solver %s is not one of those that run here", key,
-                         named->info.name);
+        return error_set(error, CUTIS_ERROR_ARGUMENT, "'%s': solver %s does not run here", key, named->info.name);
 
     /* the joint */
     key = target->parameter;
@@ -193,7 +192,7 @@ static cutis_result meaning_check(const solver_values *stages, int stage_count, 
         const cutis_parameter *p = &stages[i].solver->info.parameters[index];
         if (first && (first->type != p->type || strcmp(first->unit, p->unit) != 0))
             return error_set(error, CUTIS_ERROR_ARGUMENT,
-                             "'%s' is not the same for solvers %s and %s: write %s.%s or %s.%s", name, owner,
+                             "'%s' differs between solvers %s and %s: write %s.%s or %s.%s", name, owner,
                              stages[i].solver->info.name, owner, name, stages[i].solver->info.name, name);
         first = p;
         owner = stages[i].solver->info.name;

@@ -67,7 +67,7 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"jitter", 0.003, 0.05, 100, "trembles by %.2g %% of the size"},
     {"volume_error", 0.01, 0.1, 100, "the volume is off by %.2g %%"},
     {"non_finite", 0, 0, 1, "%.0f values are not finite"},
-    {"repairs", 0, 1000, 1, "%.0f values were not finite and were put back"},
+    {"repairs", 0, 1000, 1, "%.0f non-finite values were reset"},
     {"unconverged_share", 0.2, 2, 100, "%.2g %% of the substeps did not converge"},
 };
 

@@ -212,7 +212,7 @@ try {
   });
 
   await test("'cutis studio' serves the page to this machine alone", async () => {
-    const program = spawn(native, ["studio", join(scratch, "arm.glb"), "--no-browser"]);
+    const program = spawn(native, ["studio", join(scratch, "arm.glb"), "--quiet"]);
     try {
       const url = await new Promise((go) => program.stdout.once("data", (data) => go(String(data).split("\n")[0])));
       const answer = await fetch(url);

@@ -306,7 +306,7 @@ static cutis_result examples_count(const solver_build *b, int *clip, int *count,
     *count = character->morph_count > 0 ? character->morph_count : (int)b->values[CURVES_EXAMPLES];
     if (*clip >= character->clip_count)
         return error_set(error, CUTIS_ERROR_DATA,
-                         "curves: '%s' has %d clips, none of number %d; the clip tells which poses the examples are",
+                         "curves: '%s' has %d clips and no clip %d, which holds the poses of the examples",
                          character->name, character->clip_count, *clip);
     if (*count > EXAMPLES_MAX) {
         kit_warn(b, "curves: only the first %d morph targets are taken as examples", EXAMPLES_MAX);

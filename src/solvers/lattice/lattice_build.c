@@ -652,11 +652,10 @@ static cutis_result stiffness_tables(builder *b, cutis_error *error)
     }
 
     if (asked > 0)
-        kit_warn(
-            b->build,
-            "flesh of %.3g Hz is as stiff as %.3g Hz only, with regions of %d voxels and substeps of %.4g s; take a "
-            "wider region or a shorter substep",
-            asked / FREE_SIDE, reached / FREE_SIDE, m->region, m->substep);
+        kit_warn(b->build,
+                 "flesh of %.3g Hz only reaches %.3g Hz with regions of %d voxels and substeps of %.4g s; use a "
+                 "wider region or a shorter substep",
+                 asked / FREE_SIDE, reached / FREE_SIDE, m->region, m->substep);
 
     m->settle = 1.9f / fmaxf(stiffest + (float)(STRETCH_MOST + VOLUME_MOST), 1.9f);
 
