@@ -17,8 +17,8 @@ grep -q "CUTIS_DRACO:BOOL=ON" build/fuzz/tree/CMakeCache.txt && draco="-ldraco"
 
 # cpu_seconds: set `cpu` to the CPU seconds that the children of this shell have used (`times` knows them in this shell only)
 cpu_seconds() {
-    times >build/fuzz/times
-    cpu=$(sed -n '2s/[ms]/ /gp' build/fuzz/times | awk '{ print int(60 * $1 + $2 + 60 * $3 + $4) }')
+    times >build/fuzz/times.$$
+    cpu=$(sed -n '2s/[ms]/ /gp' build/fuzz/times.$$ | awk '{ print int(60 * $1 + $2 + 60 * $3 + $4) }')
 }
 
 for name in "$@"; do

@@ -7,7 +7,7 @@ command -v blender >/dev/null && [ -d $models/rigs ] && [ -x "$twins" ] || { ech
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 set --
-for name in rigs/mesh2motion-fox-fox/fox-fox khronos-CesiumMan/CesiumMan rigs/makehuman-child-8/mh_child_8; do
+for name in khronos-CesiumMan/CesiumMan rigs/quaternius-knight/KnightCharacter rigs/makehuman-child-8/mh_child_8; do
     set -- "$@" "$PWD/$models/$name.glb" "$work/$(basename $name).fbx"
 done
 timeout 600 blender -b --factory-startup -noaudio -P scripts/blender_fbx.py -- "$@" >"$work/log" 2>&1

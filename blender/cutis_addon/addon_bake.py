@@ -265,7 +265,7 @@ class CUTIS_OT_bake(bpy.types.Operator):
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
         context.window_manager.progress_update(100 * self.bake.fraction)
-        context.workspace.status_text_set("cutis: %s, %d %%. Esc stops" % (self.bake.stage, 100 * self.bake.fraction))
+        context.workspace.status_text_set("cutis: %s, %d %%. Esc stops" % (self.bake.stage.replace("_", "-"), 100 * self.bake.fraction))
         if self.thread.is_alive():
             return {"RUNNING_MODAL"}
         context.window_manager.event_timer_remove(self.timer)

@@ -35,3 +35,10 @@ def action_curves(action, block):
     layer = action.layers[0] if action.layers else action.layers.new("cutis")
     strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")
     return strip.channelbag(slot, ensure=True).fcurves
+
+
+def curves_of(action):
+    """All F-curves of an action, of whichever slot."""
+    if hasattr(action, "fcurves"):
+        return action.fcurves
+    return [curve for layer in action.layers for strip in layer.strips for bag in strip.channelbags for curve in bag.fcurves]

@@ -484,8 +484,10 @@ def draw_timeline():
     view = bpy.context.region.view2d
     left, _ = view.view_to_region(session.motion.start - 0.5, 0, clip=False)
     right, _ = view.view_to_region(session.motion.start + session.done - 0.5, 0, clip=False)
+    scale = bpy.context.preferences.system.ui_scale
+    low, high = 19 * scale, 24 * scale  # above the scroll bar
     shader = addon_compat.flat_shader()
-    batch = batch_for_shader(shader, "TRI_STRIP", {"pos": [(left, 2), (right, 2), (left, 6), (right, 6)]})
+    batch = batch_for_shader(shader, "TRI_STRIP", {"pos": [(left, low), (right, low), (left, high), (right, high)]})
     shader.bind()
     shader.uniform_float("color", (0.9, 0.45, 0.35, 1))
     batch.draw(shader)

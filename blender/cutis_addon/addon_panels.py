@@ -22,7 +22,10 @@ def mesh_of(context):
     return thing if thing is not None and thing.type == "MESH" else None
 
 
-def wrap(layout, text, icon="NONE", width=46):
+def wrap(layout, text, icon="NONE"):
+    """Text over as many lines as the width of the sidebar needs."""
+    room = bpy.context.region.width / bpy.context.preferences.system.ui_scale
+    width = max(16, int((room - (70 if icon != "NONE" else 45)) / 6))  # letters of about 6 pixels
     line = ""
     for word in text.split():
         if line and len(line) + len(word) >= width:
@@ -31,6 +34,13 @@ def wrap(layout, text, icon="NONE", width=46):
         line += (" " if line else "") + word
     if line:
         layout.label(text=line, icon=icon)
+
+
+def aligned(layout):
+    """A column with labels at the left of fields, as in Blender's own panels."""
+    column = layout.column()
+    column.use_property_split, column.use_property_decorate = True, False
+    return column
 
 
 class CUTIS_PT_main(Sidebar, bpy.types.Panel):
@@ -43,12 +53,14 @@ class CUTIS_PT_main(Sidebar, bpy.types.Panel):
             wrap(layout, "Select a mesh with an armature")
             return
         own = thing.cutis
-        layout.label(text=thing.name, icon="MESH_DATA")
         armature = armature_of(thing)
-        layout.prop(own, "armature", text="Armature" if own.armature or not armature else "Armature (%s)" % armature.name)
-        layout.prop(own, "solver")
-        layout.prop(own, "surface")
-        layout.prop(own, "preset")
+        layout.label(text="%s on %s" % (thing.name, armature.name) if armature else thing.name, icon="MESH_DATA")
+        column = aligned(layout)
+        column.prop(own, "armature")
+        column.prop(own, "solver")
+        column.prop(own, "surface")
+        column.prop(own, "preset")
+        column.prop(own, "color")
         layout.prop(own, "live", toggle=True, icon="PLAY")
         session = addon_live.sessions.get(thing.name)
         if session and session.motion is not None:
@@ -59,7 +71,6 @@ class CUTIS_PT_main(Sidebar, bpy.types.Panel):
                 wrap(layout, text, "INFO")
         if thing.name in addon_live.errors:
             wrap(layout.box(), addon_live.errors[thing.name], "ERROR")
-        layout.prop(own, "color")
 
 
 class CUTIS_PT_parameters(Sidebar, bpy.types.Panel):
@@ -112,16 +123,16 @@ class CUTIS_PT_bake(Sidebar, bpy.types.Panel):
 
     def draw(self, context):
         own = mesh_of(context).cutis
-        column = self.layout.column()
+        column = aligned(self.layout)
         column.prop(own, "target")
         if own.target != "keys":
             column.prop(own, "path")
         if own.target != "cache":
-            column.prop(own, "tolerance")
-            column.prop(own, "targets")
+            column.prop(own, "tolerance", text="Error (%)")
+            column.prop(own, "targets", text="Keys")
         column.prop(own, "loop")
-        column.operator("cutis.bake", icon="RENDER_ANIMATION")
-        column.operator("cutis.remove", icon="TRASH")
+        self.layout.operator("cutis.bake", icon="RENDER_ANIMATION")
+        self.layout.operator("cutis.remove", icon="TRASH")
 
 
 class CUTIS_PT_report(Sidebar, bpy.types.Panel):

@@ -9,13 +9,14 @@ import hashlib
 import bpy
 import numpy as np
 
-from . import cutis
+from . import addon_compat, cutis
 from .addon_properties import MAPS, settings_of
 
 TURN = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]], float)  # Blender's world to cutis
 BACK = TURN.T
 MODIFIER = "cutis"
 KEYS = "cutis_"  # how the names of baked shape keys begin
+KEYS_A_FRAME = 8  # instants of a frame that are read at most
 
 
 class Problem(Exception):
@@ -274,8 +275,30 @@ class Reading:
         return cutis.Character.from_arrays(points, np.array([[0, 1, 2]]), joints=self.joints, clips=[clip], morphs=morphs)
 
 
+def _keys_between_frames(holders, start, end):
+    """Frames of keys that lie between whole frames, of what animates the given objects and data."""
+    found = set()
+
+    def add(curves, place):
+        for curve in curves:
+            flat = np.empty(2 * len(curve.keyframe_points), np.float32)
+            curve.keyframe_points.foreach_get("co", flat)
+            found.update(np.round(place(flat[::2].astype(float)), 4))
+
+    for data in [h.animation_data for h in holders if h is not None and h.animation_data]:
+        if data.action:
+            add(addon_compat.curves_of(data.action), lambda frames: frames)
+        for strip in [s for t in data.nla_tracks if not t.mute for s in t.strips if not s.mute and s.action]:
+            once = (strip.action_frame_end - strip.action_frame_start) * strip.scale
+            for i in range(int(np.ceil(strip.repeat))):
+                add(addon_compat.curves_of(strip.action),
+                    lambda frames: strip.frame_start + i * once + (frames - strip.action_frame_start) * strip.scale)
+    return sorted(f for f in found if start < f < end and abs(f - round(f)) > 1e-3)
+
+
 class Motion:
-    """Poses of all frames of the scene: joints in their parents' space, object matrices, values of shape keys."""
+    """Poses of all frames of the scene, and of keys between them: joints in their parents' space, values of shape keys; object
+    matrices of the frames."""
 
     def __init__(self, scene, thing, reading):
         self.start, self.end = scene.frame_start, scene.frame_end
@@ -285,17 +308,31 @@ class Motion:
         props = [bpy.data.objects[name] for name in reading.prop_names]
         blocks = thing.data.shape_keys
         keys = [blocks.key_blocks[name] for name in reading.keys] if blocks else []
-        count = self.end - self.start + 1
-        world = np.empty((count, len(reading.joints), 4, 4))
-        self.places = np.empty((count, 4, 4))
-        self.morphs = np.zeros((count, len(keys)), np.float32)
+        self.count = self.end - self.start + 1
+
+        # the instants: frames, and keys between them, so that nothing of the motion is missed
+        holders = [thing, armature, blocks, armature.data if armature else None, *props]
+        for one in list(holders[:2]) + props:
+            while one is not None and one.parent is not None:
+                one = one.parent
+                holders.append(one)
+        whole = np.arange(self.start, self.end + 1, dtype=float)
+        between = _keys_between_frames(holders, self.start, self.end)
+        if len(between) > KEYS_A_FRAME * self.count:
+            between = np.linspace(self.start, self.end, KEYS_A_FRAME * (self.count - 1) + 1)
+            between = between[np.abs(between - np.round(between)) > 1e-3]
+        self.frames = np.sort(np.concatenate([whole, np.array(between, float)]))
+        self.rows = np.searchsorted(self.frames, whole)
+        world = np.empty((len(self.frames), len(reading.joints), 4, 4))
+        places = np.empty((len(self.frames), 4, 4))
+        self.weights = np.zeros((len(self.frames), len(keys)), np.float32)
 
         # walk over the timeline with the mesh switched off, and return
         now, part = scene.frame_current, scene.frame_subframe
         with Bare(thing):
-            for i in range(count):
-                scene.frame_set(self.start + i)
-                self.places[i] = matrix(thing.matrix_world)
+            for i, frame in enumerate(self.frames):
+                scene.frame_set(int(frame), subframe=frame - int(frame))
+                places[i] = matrix(thing.matrix_world)
                 n = 0
                 if armature:
                     base = TURN @ matrix(armature.matrix_world)
@@ -308,28 +345,32 @@ class Motion:
                         n += 1
                 for k, prop in enumerate(props):
                     world[i, n + k] = TURN @ rest_matrix(prop) if prop.cutis.prop != "collider" else TURN @ matrix(prop.matrix_world)
-                self.morphs[i] = [0.0 if key.mute else key.value for key in keys]
+                self.weights[i] = [0.0 if key.mute else key.value for key in keys]
         scene.frame_set(now, subframe=part)
 
         self.parts = cutis.local_parts(world, reading.parents)
-        self.count = count
+        self.places, self.morphs = places[self.rows], self.weights[self.rows]  # of whole frames
 
     def clip(self, name):
-        times = np.arange(self.count) / self.fps
-        return cutis.Clip(name, times, self.parts, self.morphs if self.morphs.shape[1] else None)
+        times = (self.frames - self.start) / self.fps
+        return cutis.Clip(name, times, self.parts, self.weights if self.weights.shape[1] else None)
 
     def same_until(self, other):
         """Number of leading frames that are equal in both."""
         if other is None or (self.start, self.fps) != (other.start, other.fps) \
-                or self.parts[0].shape[1:] != other.parts[0].shape[1:] or self.morphs.shape[1:] != other.morphs.shape[1:]:
+                or self.parts[0].shape[1:] != other.parts[0].shape[1:] or self.weights.shape[1:] != other.weights.shape[1:]:
             return 0
-        n = min(self.count, other.count)
-        equal = np.ones(n, bool)
+
+        # poses, up to the first instant that differs
+        n = min(len(self.frames), len(other.frames))
+        equal = (self.frames[:n] == other.frames[:n]) & (self.weights[:n] == other.weights[:n]).all(1)
         for own, others in zip(self.parts, other.parts):
             equal &= (own[:n] == others[:n]).all((1, 2))
-        equal &= (self.places[:n] == other.places[:n]).all((1, 2)) \
-            & (self.morphs[:n] == other.morphs[:n]).all(1)
-        return n if equal.all() else int(np.argmin(equal))
+        same = int(np.searchsorted(self.rows, n if equal.all() else np.argmin(equal)))
+
+        # places of the object
+        placed = (self.places[:same] == other.places[:same]).all((1, 2))
+        return same if placed.all() else int(np.argmin(placed))
 
     def to_object(self, index, positions):
         """Positions of cutis at a frame, in the space of the mesh object."""
