@@ -116,8 +116,8 @@ def session_file(thing):
     return path
 
 
-def live_equals_program(thing, solver, fps, frames, original=None, clip=None, text="", bound=1e-6):
-    """Live frames against the program's bake of the same character, and of the file that was imported."""
+def live_equals_program(thing, solver, fps, frames, original=None, clip=None, text="", flesh=None):
+    """Live frames against the program's bake of the same character; its skinning, and flesh within a bound, of the imported file."""
     scene = bpy.context.scene
     expected = program_frames(session_file(thing), fps, solver)
     assert len(expected) >= frames, expected.shape
@@ -127,16 +127,22 @@ def live_equals_program(thing, solver, fps, frames, original=None, clip=None, te
     worst = max(np.abs(g - e[:count]).max() for g, e in zip(got, expected)) / size
     also = ""
     if original:
+        options = ["--clip", clip] if clip else []
+        if flesh:
+            other = program_frames(original, fps, solver, *options)
+            off = max(np.abs(g - e).max() for g, e in zip(got, other)) / size
+            also = "; flesh %.1e from that of the imported file" % off
+            assert off < flesh, off
         # Blender samples keys at its frames and drops nodes above the skeleton: plain skinning tells that all arrived
-        other = program_frames(original, fps, "lbs", *(["--clip", clip] if clip else []))
+        other = program_frames(original, fps, "lbs", *options)
         if other.shape[1] == count:
             thing.cutis.solver = "lbs"
             off = max(np.abs(shown(thing, scene.frame_start + i) - other[i]).max() for i in range(frames)) / size
             thing.cutis.solver = solver
-            also = "; skinning %.1e from that of the imported file" % off
+            also += "; skinning %.1e from that of the imported file" % off
             assert off < 1e-3, off
     print("ok live %s: %.1e of the size from the program's bake%s" % (text, worst, also))
-    assert worst < bound, worst
+    assert worst < 1e-6, worst
 
 
 # ---- checks ----
@@ -150,11 +156,8 @@ def the_man_live_equals_the_program():
     body.cutis.live = True
     assert body.cutis.live, live().errors
     live_equals_program(body, "lattice", 30, 8, path, "walk", "man, lattice")
-    # contact amplifies the rounding of what a file stores
-    scene, body, _ = open_scene(make_glb("arm", 0.3), "flex", frames=4)
     body.cutis.solver = "layers"
-    body.cutis.live = True
-    live_equals_program(body, "layers", 30, 4, None, None, "arm, layers", 1e-5)
+    live_equals_program(body, "layers", 30, 4, None, None, "man, layers")
 
 
 @check
@@ -179,7 +182,7 @@ def the_heavy_man_live_equals_the_program_quickly():
     body.cutis.solver = "lattice"
     body.cutis.live = True
     assert body.cutis.live, live().errors
-    live_equals_program(body, "lattice", 30, 6, path, "walk", "heavy man, lattice")
+    live_equals_program(body, "lattice", 30, 6, path, "walk", "heavy man, lattice", 1e-6)
     session = live().sessions[body.name]
     overhead = 1000 * min(session.overhead)
     print("ok overhead %.2f ms a frame for %d vertices" % (overhead, len(body.data.vertices)))
@@ -444,8 +447,8 @@ def colours_and_stretch():
     assert flat.reshape(-1, 4)[:, :3].std() > 0.01
 
 
-@check
-def a_bare_mesh_gets_a_rig():
+def bare_cat():
+    """A scene with a mesh that has no armature any more."""
     scene, body, armature = open_scene(make_glb("cat", 0.4))
     while body.modifiers:
         body.modifiers.remove(body.modifiers[0])
@@ -455,6 +458,12 @@ def a_bare_mesh_gets_a_rig():
     body.matrix_world = place
     bpy.data.objects.remove(armature)
     bpy.context.view_layer.objects.active = body
+    return scene, body
+
+
+@check
+def a_bare_mesh_gets_a_rig():
+    scene, body = bare_cat()
     assert bpy.ops.cutis.rig_joints() == {"FINISHED"}
     assert bpy.ops.cutis.rig() == {"FINISHED"}
     assert body.find_armature() and len(body.vertex_groups) > 8
@@ -465,6 +474,98 @@ def a_bare_mesh_gets_a_rig():
     body.cutis.live = True
     assert body.cutis.live, live().errors
     raw(body, 3)
+
+
+@check
+def strips_and_drivers_move_the_flesh():
+    scene, body, armature = arm(frames=10)
+    body.cutis.live = True
+    one = straight(body, scene)
+    data = armature.animation_data
+    action, data.action = data.action, None
+    track = data.nla_tracks.new()
+    strip = track.strips.new("flex", 1, action)
+    strip.action_frame_start, strip.frame_start = 1, 1
+    live().sessions[body.name].stale = True
+    assert max(np.abs(a - b).max() for a, b in zip(one, straight(body, scene))) < 1e-6  # a strip in place of the action
+    track.mute = True
+    bone = armature.pose.bones["forearm"] if "forearm" in armature.pose.bones else armature.pose.bones[-1]
+    bone.rotation_mode = "XYZ"
+    bone.driver_add("rotation_euler", 0).driver.expression = "0.08 * frame"
+    live().sessions[body.name].stale = True
+    two = straight(body, scene)
+    body.cutis.live = False
+    plain = straight(body, scene)
+    size = size_of(plain[0].reshape(-1, 3))
+    assert np.abs(two[9] - two[0]).max() > 0.02 * size, "the driver does not act"
+    assert 1e-5 * size < np.abs(two[9] - plain[9]).max() < 0.1 * size
+
+
+@check
+def an_empty_that_is_moved_leads_the_rig():
+    scene, body = bare_cat()
+    assert bpy.ops.cutis.rig_joints() == {"FINISHED"}
+    empties = {e["cutis_joint"]: e for e in bpy.data.objects if "cutis_joint" in e}
+    name = next(n for n in empties if n.startswith("foot"))
+    empties[name].location.z += 0.01
+    bpy.context.view_layer.update()
+    wanted = np.array(empties[name].matrix_world.translation)
+    assert bpy.ops.cutis.rig() == {"FINISHED"}
+    armature = body.find_armature()
+    got = np.array(armature.matrix_world @ armature.data.bones[name].head_local)
+    assert np.linalg.norm(got - wanted) < 1e-4, (got, wanted)
+    assert not [e for e in bpy.data.objects if "cutis_joint" in e]
+
+
+@check
+def touch_is_coloured():
+    scene, body, _ = arm(frames=6)
+    body.cutis.solver = "springs"
+    place = shown(body, 6)
+    tip = place[np.argmax(place[:, 0])]
+    bpy.ops.mesh.primitive_cube_add(size=0.3 * size_of(place), location=(tip[0], -tip[2], tip[1]))
+    bpy.context.object.cutis.prop = "collider"
+    bpy.context.view_layer.objects.active = body
+    body.cutis.color = "touch"
+    body.cutis.live = True
+    raw(body, 6)
+    flat = np.empty(4 * len(body.data.vertices), np.float32)
+    body.data.color_attributes["cutis"].data.foreach_get("color", flat)
+    red = flat.reshape(-1, 4)[:, 0]
+    assert 0.69 < red.min() < 0.72 and red.max() > 0.99, (red.min(), red.max())  # untouched is grey, most touched is red
+
+
+@check
+def linked_and_instanced_meshes_are_told():
+    scene, body, _ = arm(frames=3)
+    blend = os.path.join(FOLDER, "library.blend")
+    name = body.name
+    bpy.ops.wm.save_as_mainfile(filepath=blend)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.preferences.addon_enable(module="cutis_addon")
+    with bpy.data.libraries.load(blend, link=True) as (source, target):
+        target.objects = [name]
+    linked = target.objects[0]
+    bpy.context.scene.collection.objects.link(linked)
+    from cutis_addon import addon_read
+    try:
+        addon_read.check_usable(linked)
+        raise AssertionError("a linked object was taken")
+    except addon_read.Problem as failure:
+        assert "linked from another file" in str(failure), failure
+    scene, body, _ = arm(frames=3)
+    body.instance_type = "VERTS"
+    body.cutis.live = True
+    assert not body.cutis.live and "instances" in live().errors[body.name]
+    body.instance_type = "NONE"
+    twin = bpy.data.objects.new("twin", body.data)
+    scene.collection.objects.link(twin)
+    body.cutis.target = "keys"
+    try:
+        bpy.ops.cutis.bake()
+        raise AssertionError("keys on a mesh of two objects")
+    except RuntimeError as failure:
+        assert "used by 2 objects" in str(failure), failure
 
 
 @check
