@@ -1,6 +1,7 @@
 #!/bin/sh
-# test_import_blender.sh PROGRAM: Blender plays a baked .glb, with few targets and with one for each frame, and the .pc2 of
-# the same bake, as its positions say. Skipped without Blender. (Blender cuts weights of targets to 0..1.)
+# test_import_blender.sh PROGRAM: Blender plays a baked .glb, with few targets, with one for each frame, quantized, and packed by
+# meshopt and unpacked again by convert (Blender 3.4 does not read that extension), and the .pc2 of the same bake, as its positions
+# say. Skipped without Blender. (Blender cuts weights of targets to 0..1.)
 set -u
 if ! command -v blender >/dev/null; then
     echo "skipped: blender is not installed"
@@ -15,7 +16,10 @@ bake -o "$folder/arm.npy"
 bake -o "$folder/arm.pc2"
 bake -o "$folder/few.glb"
 bake --targets exact -o "$folder/exact.glb"
-for kind in few exact; do
+bake --compress quantize -o "$folder/quantized.glb"
+bake --compress meshopt -o "$folder/packed.glb"
+"$program" convert "$folder/packed.glb" "$folder/unpacked.glb" -q || exit 1
+for kind in few exact quantized unpacked; do
     blender -b --factory-startup -noaudio -P scripts/blender_check.py -- \
         "$folder/$kind.glb" "$folder/arm.pc2" "$folder/arm.npy" flex 12 0.0012 > "$folder/log" 2>&1
     grep "^blender" "$folder/log"
