@@ -84,11 +84,13 @@ int bake_run(const char *input, const cutis_bake_def *given, bool quiet, cutis_b
     cutis_error error;
     cutis_result code = status == CLI_OK ? cutis_bake(&def, result, &error) : CUTIS_OK;
 
+    /* tidy the terminal */
     cli_interrupt_at_once(false);
     cli_progress_end(&f.bar);
     cutis_character_destroy(character);
     if (f.warnings > WARNINGS_SHOWN) cli_warning("and %d more", f.warnings - WARNINGS_SHOWN);
 
+    /* exit code */
     if (status != CLI_OK || code == CUTIS_OK) return status;
     return code == CUTIS_ERROR_INTERRUPTED ? CLI_INTERRUPTED : cli_library_error(&error);
 }

@@ -93,6 +93,7 @@ static int read_option(batch_job *job, int index, const char *key, json_t *value
         return CLI_OK;
     }
 
+    /* a value */
     char *text = value_text(value);
     if (!text) return cli_error("job %d: '%s' must be a number or a string", index, key);
     add_argument(job, cli_format("--%s", name));
@@ -178,6 +179,7 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
     add_argument(job, cli_format("-o"));
     add_argument(job, cli_format("%s", job->output));
 
+    /* every other key is an option */
     const char *key;
     json_t *value;
     int status = CLI_OK;
@@ -222,6 +224,7 @@ static int read_list(batch *b)
     json_object_set_new(b->root, "expanded", expanded);
     list = expanded;
 
+    /* every job */
     b->job_count = (int)json_array_size(list);
     b->jobs = cli_allocate((size_t)b->job_count, sizeof *b->jobs);
     b->processes = cli_allocate((size_t)b->job_count, sizeof *b->processes);

@@ -125,6 +125,7 @@ int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *ro
     cutis_model *model = NULL, *exact_model = NULL;
     cutis_state *state = NULL, *exact = NULL;
 
+    /* character and motion */
     cutis_pool *pool = bench_pool(context, row->threads);
     if (!pool) return CLI_FAILURE;
     if (cutis_zoo_make(clip->character, clip->resolution, NULL, &character, &error) != CUTIS_OK)
@@ -223,6 +224,7 @@ static void print_rows(const bench_context *context)
             cli_table_cell(table, "%s", "");
         }
 
+        /* error */
         if (row->error > 0)
             cli_table_cell(table, "%.1e", row->error);
         else
@@ -272,6 +274,7 @@ static int run(const cli_arguments *arguments)
     for (int i = 0; i < wanted; i++)
         if (!find_bench(arguments->positionals[i])) return unknown_bench(arguments, arguments->positionals[i]);
 
+    /* one after the other */
     bench_context context = {.seconds = cli_number(arguments, "seconds")};
     cli_progress progress;
     int total = wanted ? wanted : CLI_COUNT(benches), status = CLI_OK;
@@ -282,6 +285,7 @@ static int run(const cli_arguments *arguments)
     }
     cli_progress_end(&progress);
 
+    /* as asked for */
     if (status == CLI_OK && cli_flag(arguments, "json"))
         status = cli_json_print(rows_json(&context));
     else if (status == CLI_OK)

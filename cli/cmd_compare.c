@@ -342,6 +342,7 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
     FILE *file = system_open(path, "wb");
     if (!file) return cli_error("cannot write '%s': %s", path, strerror(errno));
 
+    /* any result tells the frames */
     const cutis_bake_result *first = NULL;
     for (int i = 0; i < c->count && !first; i++)
         if (c->entries[i].result) first = c->entries[i].result;
@@ -370,6 +371,7 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
     write_plot(file, c, "Time of a frame, milliseconds, logarithmic", false);
     write_image(file, sheet, "the clip");
 
+    /* a full disk shows when the file is closed */
     bool failed = ferror(file);
     if (fclose(file) != 0 || failed) return cli_error("cannot write '%s'", path);
     return CLI_OK;
@@ -408,6 +410,7 @@ static int run(const cli_arguments *arguments)
         return status;
     }
 
+    /* what is written */
     char *sheet = cli_format("%s/sheet.png", c.folder), *bend = cli_format("%s/bend.png", c.folder);
     char *page = cli_format("%s/index.html", c.folder), *report = cli_format("%s/compare.json", c.folder);
 

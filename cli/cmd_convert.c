@@ -59,6 +59,7 @@ static int run(const cli_arguments *arguments)
         cutis_character_destroy(character);
     }
 
+    /* convert */
     cutis_convert_info info;
     cutis_error error;
     if (cutis_convert(source, path, compression, NULL, &info, &error) != CUTIS_OK) return cli_library_error(&error);

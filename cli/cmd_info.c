@@ -49,6 +49,7 @@ static void find_problems(const cutis_character *character, findings *f)
             add_problem(f, cli_format("%d %s%s%s%s", checks[i].count, checks[i].what, plural(checks[i].count),
                                       i == 0 ? ": " : " ", checks[i].so));
 
+    /* orientation */
     if (t->boundary_edge_count == 0 && t->inconsistent_edge_count == 0 && t->volume < 0)
         add_problem(f, cli_format("the surface is inside out: its volume is negative"));
 
@@ -198,6 +199,7 @@ static void print_text(const cutis_character *character, const findings *f, cons
         printf("clips      none\n");
     }
 
+    /* problems */
     printf(f->problem_count ? "problems\n" : "problems   none\n");
     for (int i = 0; i < f->problem_count; i++) printf("  %s\n", f->problems[i]);
 }
@@ -265,10 +267,12 @@ static json_t *info_json(const cutis_character *character, const findings *f)
         json_array_append_new(high, cli_json_real((double)character->bounds_max[i]));
     }
 
+    /* settings */
     json_t *settings = json_object();
     for (int i = 0; i < character->setting_count; i++)
         json_object_set_new(settings, character->settings[i].key, cli_json_string(character->settings[i].value));
 
+    /* all of it */
     json_t *root = json_pack("{s:o, s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o, s:o}", "name",
                              cli_json_string(character->name), "vertices", character->vertex_count, "points",
                              character->point_count, "faces", character->face_count, "quads", f->topology.quad_count,
@@ -314,6 +318,7 @@ static int run(const cli_arguments *arguments)
     status = find_all(character, &f);
     cutis_file_details *details = find_details(arguments->positionals[0]);
 
+    /* as asked for */
     if (status == CLI_OK && cli_flag(arguments, "json")) {
         json_t *root = info_json(character, &f);
         details_json(root, details);

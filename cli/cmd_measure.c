@@ -151,11 +151,13 @@ static int measure(const cli_arguments *arguments, const cutis_character *charac
     cutis_result result = cutis_measure(character, cache->positions, cache->frame_count, fps, cutis_pool_jobs(pool),
                                         NULL, &quality, &error);
 
+    /* beside linear skinning */
     cutis_verdict verdict;
     bool judged = result == CUTIS_OK && judge(arguments, character, cache, fps, pool, &verdict);
     cli_interrupt_at_once(false);
     if (result != CUTIS_OK) return cli_library_error(&error);
 
+    /* as asked for */
     if (cli_flag(arguments, "json")) {
         json_t *root = quality_json(&quality, fps);
         if (judged) json_object_set_new(root, "verdict", verdict_json(&verdict));

@@ -75,6 +75,7 @@ static int run(const cli_arguments *arguments)
     cutis_character *character = cli_load_character(arguments->positionals[0], false, &status);
     if (!character) return status;
 
+    /* a table of all */
     double size = (double)character->size;
     cutis_character_destroy(character);
     cli_table *table = cli_table_create("lrrrrr");

@@ -96,6 +96,7 @@ static int sources_run(picture_job *r)
         r->elements |= s->elements != NULL;
     }
 
+    /* a style that nothing can show */
     if (status == CLI_OK && r->style.elements && !r->elements)
         status = cli_error("--style elements: none of the sources is a solver that has voxels or particles to show");
     if (status == CLI_OK) picture_paint_range(r);
@@ -108,12 +109,14 @@ static int body_prepare(picture_job *r)
 {
     const cutis_character *c = r->character;
 
+    /* whether this build draws */
     if (!picture_possible())
         return cli_error("this build of cutis draws no pictures, because it was built without Embree; "
                          "baking, measuring and rigging work");
     r->tracer = picture_tracer_create();
     if (!r->tracer) return cli_error("the ray tracer (Embree) cannot be started");
 
+    /* the surface */
     if (!picture_body_create(c, &r->body)) return cli_error("out of memory");
     if (r->paint == PAINT_VOLUME && !picture_body_find_opposites(&r->body, r->tracer))
         return cli_error("out of memory");
@@ -149,12 +152,12 @@ static int video_write(picture_job *r, picture_image *page)
     cli_progress progress;
     long done = 0;
 
+    /* the encoder */
     if (picture_video_create(r->output, r->width, r->height, picture_times_rate(&r->times), &video, &error) != CUTIS_OK)
         return cli_library_error(&error);
     cli_progress_begin(&progress, "drawing", (long)r->times.count * r->source_count * r->view_count, r->quiet);
     int status = CLI_OK;
 
-    /* frame by frame */
     for (int i = 0; i < r->times.count && status == CLI_OK; i++) {
         status = picture_page_draw(r, i, page, &progress, &done);
         if (status == CLI_OK && picture_video_append(video, page, &error) != CUTIS_OK)
@@ -162,6 +165,7 @@ static int video_write(picture_job *r, picture_image *page)
     }
     cli_progress_end(&progress);
 
+    /* all of it or nothing */
     if (status != CLI_OK) {
         picture_video_discard(video);
         return status;
@@ -193,6 +197,7 @@ static int render_run(picture_job *r)
     if (status == CLI_OK) status = cli_add_given_props(a, r->clip, r->quiet, &r->character);
     if (status == CLI_OK) status = sources_open(r);
 
+    /* the instants */
     if (status == CLI_OK)
         status = picture_times_find(a, r->character, r->clip, r->sources, r->source_count, r->quiet, &r->times);
     int spread = r->sheet ? (r->source_count * r->view_count > 1 ? SHEET_COLUMNS : SHEET_FRAMES) : 1;
@@ -217,6 +222,7 @@ static int render_run(picture_job *r)
     status = r->video ? video_write(r, &page) : still_write(r, &page);
     picture_image_destroy(&page);
 
+    /* say so */
     if (status == CLI_OK && !r->quiet) {
         printf("%s (%d x %d", r->output, r->width, r->height);
         if (r->video) printf(", %d frames at %.4g per second", r->times.count, picture_times_rate(&r->times));

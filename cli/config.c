@@ -144,6 +144,7 @@ static int add_key(config *c, const char *key, json_t *value)
     const cli_option *option = cli_find_option(command, *prefix ? "set" : name);
     if (!option || strcmp(option->name, "config") == 0) return unknown_key(c, key);
 
+    /* by the kind of the option */
     if (option->kind == CLI_PAIR) {
         if (!json_is_object(value)) return CONFIG_ERROR(c, "'%s' must be an object", key);
         return add_pairs(c, option, prefix, value);
@@ -171,7 +172,6 @@ int cli_apply_config(cli_arguments *arguments, const char *path)
     json_t *root = cli_json_load(path);
     if (!root) return CLI_FAILURE;
 
-    /* key by key */
     int status = CLI_OK;
     if (!json_is_object(root)) status = CONFIG_ERROR(&c, "%s", "the file must hold an object, {...}");
     const char *key;

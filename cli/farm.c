@@ -55,6 +55,7 @@ static char *ask(char *const *argv)
     if (messages) fclose(messages);
     if (ran && exit_code == 0) return text;
 
+    /* the reason, in a sentence */
     if (exit_code == 127)
         cli_error("'%s' cannot be run: is Slurm installed on this machine?", argv[0]);
     else
@@ -88,6 +89,7 @@ static farm_place *places_find(const batch *b, const json_t *memory)
         return NULL;
     }
 
+    /* a line a task */
     for (char *line = text; *line;) {
         char state[32];
         long long id, index;

@@ -79,6 +79,7 @@ cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *s
         result = cutis_character_load(name_or_path, NULL, &character, &error);
     }
 
+    /* a message, or the reader's warnings */
     if (result != CUTIS_OK) {
         *status = cli_library_error(&error);
         return NULL;

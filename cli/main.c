@@ -129,6 +129,7 @@ int main(int argc, char **argv)
     argv = process_arguments(argc, argv);
     int status;
 
+    /* without a command: the overview */
     if (argc < 2) {
         print_overview(stderr);
         return CLI_USAGE;

@@ -309,6 +309,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *
         if (strcmp(argv[i], "--help") == 0 || (strcmp(argv[i], "-h") == 0 && !find_letter(command, 'h'))) *help = true;
     if (*help) return CLI_OK;
 
+    /* every argument */
     bool plain_only = false;
     for (int i = 0; i < argc; i++) {
         const char *argument = argv[i];

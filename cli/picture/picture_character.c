@@ -13,6 +13,7 @@ bool picture_body_create(const cutis_character *c, picture_body *body)
 {
     *body = (picture_body){.character = c};
 
+    /* room */
     size_t triangle_count = (size_t)c->triangle_count;
     body->smooth =
         picture_smooth_create(c->positions, c->triangles, c->triangle_count, c->vertex_points, c->point_count, CREASE);
@@ -124,6 +125,7 @@ bool picture_body_find_opposites(picture_body *body, picture_tracer *tracer)
 {
     const cutis_character *c = body->character;
 
+    /* room */
     size_t count = (size_t)c->point_count;
     float *positions = malloc((count + 1) * 3 * sizeof *positions);
     float *normals = calloc(count + 1, 3 * sizeof *normals);

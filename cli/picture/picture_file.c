@@ -128,6 +128,7 @@ static bool header_parse(const char *text, char *type, picture_array *array)
     const char *shape = strstr(text, "'shape'");
     if (!descr || !order || !shape) return false;
 
+    /* C order, as rows */
     if (sscanf(descr + 7, " : '%7[^']'", type) != 1) return false;
     order += strcspn(order, ":");
     if (strncmp(order + strspn(order, ": "), "False", 5) != 0) return false;
@@ -199,6 +200,7 @@ cutis_result picture_array_load(const char *path, picture_array *array, cutis_er
         goto done;
     }
 
+    /* how many numbers */
     for (int i = 0; i < array->dimension_count; i++) {
         if (array->shape[i] > 0 && count > (size_t)1 << 40) break;
         count *= (size_t)array->shape[i];

@@ -183,6 +183,7 @@ static void glyph_trace(const font_glyph *glyph, font_pen *pen)
             s = *end == ',' ? end + 1 : end;
         }
 
+        /* draw it */
         if (!arc) {
             pen_move(pen, n[0], n[1]);
             continue;
@@ -221,6 +222,7 @@ void picture_text_draw(picture_image *image, float x, float y, float height, pic
         int x0 = (int)floorf(x - 2 * scale - radius - 1), x1 = (int)ceilf(x + (glyph->width + 2) * scale + radius + 1);
         int y0 = (int)floorf(y - 11.5f * scale - radius - 1), y1 = (int)ceilf(y + 3.5f * scale + radius + 1);
 
+        /* distance to the nearest stroke */
         for (int py = y0 < 0 ? 0 : y0; py < y1 && py < image->height && pen.count > 0; py++)
             for (int px = x0 < 0 ? 0 : x0; px < x1 && px < image->width; px++) {
                 float gx = ((float)px + 0.5f - x) / scale, gy = (y - (float)py - 0.5f) / scale, nearest = 1e9f;
@@ -229,6 +231,7 @@ void picture_text_draw(picture_image *image, float x, float y, float height, pic
                 if (coverage > 0) picture_image_blend(image, px, py, color, coverage);
             }
 
+        /* on to the next */
         x += (glyph->width + SPACING) * scale;
     }
 }

@@ -69,6 +69,7 @@ static int views_parse(picture_job *r)
         char *next = word[length] ? word + length + 1 : word + length;
         word[length] = 0;
 
+        /* a view each */
         if (length > 0 && r->view_count == PICTURE_MAX_VIEWS)
             status = cli_usage_error(r->arguments, "more than %d views do not fit into a picture", PICTURE_MAX_VIEWS);
         else if (length > 0)
@@ -239,6 +240,7 @@ static int texture_parse(picture_job *r)
     char name[32];
     double scale = 16;
 
+    /* name and number */
     snprintf(name, sizeof name, "%.*s", at ? (int)(at - text) : (int)strlen(text), text);
     int index = word_find(name, names, CLI_COUNT(names));
     if (index < 0 || (at && (!cli_parse_numbers(at + 1, ',', 1, &scale) || !(scale >= 0.01 && scale <= 10000))))

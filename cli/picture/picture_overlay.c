@@ -109,6 +109,7 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
         const float box[8] = {x - 1,         y + 1.5f,          x + width + 1, y + 1.5f,
                               x + width + 1, y - height - 1.5f, x - 1,         y - height - 1.5f};
 
+        /* text on a light ground */
         picture_draw_polygon(image, box, 4, (picture_color){1, 1, 1, 0.6f});
         picture_text_draw(image, x, y, height, (picture_color){0.6f, 0.05f, 0.05f, 1}, text);
     }
@@ -196,6 +197,7 @@ bool picture_elements_mesh(const picture_elements *elements, const picture_scene
         kept++;
     }
 
+    /* a mesh of all */
     *mesh = (picture_mesh){.vertex_count = kept * 8,
                            .triangle_count = kept * 12,
                            .positions = *vertices,

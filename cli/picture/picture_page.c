@@ -193,6 +193,7 @@ int picture_page_cameras(picture_job *r)
     int x, y, width, height;
     panel_place(r, 0, &x, &y, &width, &height);
 
+    /* what stands in the middle */
     pvec focus = {0, 0, 0};
     int status = r->focus ? focus_find(r, &focus) : CLI_OK;
 
@@ -209,6 +210,7 @@ int picture_page_cameras(picture_job *r)
             v->camera.position = pvec_madd(v->camera.position, v->camera.up, pvec_dot(d, v->camera.up));
         }
 
+        /* zoom */
         v->camera.tan_x /= r->zoom;
         v->camera.tan_y /= r->zoom;
     }
@@ -278,6 +280,7 @@ static void legend_draw(const picture_job *r, picture_image *page)
     }
     picture_text_draw(page, x - left + text * 0.3f, y + height, text, INK, r->color_name);
 
+    /* the bar */
     for (int i = 0; i < (int)width; i++) {
         float value = r->range[0] + (r->range[1] - r->range[0]) * ((float)i + 0.5f) / width;
         picture_draw_rectangle(page, x + (float)i, y, 1, height, picture_map_color(r->map, value, r->range));
@@ -319,6 +322,7 @@ int picture_page_draw(picture_job *r, int first_frame, picture_image *page, cli_
             picture_image_place(page, &image, x, y);
             picture_image_destroy(&image);
 
+            /* caption and progress */
             const float place[4] = {(float)x, (float)y, (float)width, (float)height};
             if (r->caption) caption_draw(r, page, source, view, frame, place);
             cli_progress_update(progress, ++*done);

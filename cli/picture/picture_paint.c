@@ -67,6 +67,7 @@ int picture_paint_choose(picture_job *r)
     const cutis_character *c = r->character;
     const float given[2] = {r->range[0], r->range[1]};
 
+    /* diverging around 1, unless said otherwise */
     r->color_name = name;
     r->map = PICTURE_MAP_DIVERGING;
     r->range[0] = 0.5f;
@@ -109,6 +110,7 @@ int picture_paint_choose(picture_job *r)
         r->range[1] = 1;
     }
 
+    /* a range that was given */
     for (int i = 0; i < 2 && r->range_given; i++) r->range[i] = given[i];
     return CLI_OK;
 }
@@ -144,6 +146,7 @@ void picture_paint_apply(picture_job *r, const picture_source *source, int frame
 {
     const cutis_character *c = r->character;
 
+    /* the map and its range */
     mesh->map = r->map;
     mesh->range[0] = r->range[0];
     mesh->range[1] = r->range[1];

@@ -138,6 +138,7 @@ bool picture_job_prop(const picture_job *r, const picture_source *source, int fr
     const cutis_character *c = r->character;
     const cutis_prop *prop = &c->props[index];
 
+    /* where its joint has it */
     const float *motion = prop->joint >= 0 ? r->joints + (size_t)prop->joint * 12 : NULL;
     *vertices = NULL;
     *triangles = NULL;

@@ -117,10 +117,12 @@ void picture_tile_shade(const picture_work *w, const picture_tile *tile, int px0
                         a = 1;
                     }
 
+                    /* sum, premultiplied */
                     for (int c = 0; c < 3; c++) sum[c] += rgb[c] * a;
                     alpha += a;
                 }
 
+            /* as sRGB */
             uint8_t *pixel = image->pixels + ((size_t)py * (size_t)image->width + (size_t)px) * 4;
             for (int c = 0; c < 3; c++) {
                 float value = alpha > 0 ? picture_srgb(sum[c] / alpha) : 0;

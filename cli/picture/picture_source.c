@@ -138,11 +138,13 @@ static void keep_lengths(const source_run *run, const char *name, int i, float *
     cutis_output output;
     if (!cutis_state_output(run->model, run->state, name, &output) || output.domain != CUTIS_DOMAIN_VERTEX) return;
 
+    /* one number already */
     if (output.components == 1) {
         keep_values(run, &output, i, kept);
         return;
     }
 
+    /* lengths of vectors */
     size_t count = (size_t)output.count;
     if (!*kept) *kept = cli_allocate((size_t)run->times->count, count * sizeof(float));
     for (size_t k = 0; k < count; k++) {
@@ -179,6 +181,7 @@ static void keep_props(const source_run *run, int i)
         for (int k = 0; k < s->prop_count; k++) s->props[k].motions = cli_allocate(count, 12 * sizeof(float));
     }
 
+    /* where each is */
     for (int k = 0; k < s->prop_count; k++) {
         picture_prop *kept = &s->props[k];
         cutis_prop_state now;
@@ -266,6 +269,7 @@ int picture_source_run(picture_source *source, const cutis_character *character,
     cutis_state *state = NULL;
     cutis_error error;
 
+    /* the model */
     cutis_model_def def = cutis_model_def_default();
     def.character = character;
     def.solver = source->name;
@@ -500,6 +504,7 @@ static int frames_parse(const char *text, picture_times *t)
     if (part[0] < 0 || part[1] < part[0] || part[1] >= t->available || part[2] < 1 || part[2] > t->available)
         return frames_error(t, text);
 
+    /* list them */
     t->count = (int)((part[1] - part[0]) / part[2]) + 1;
     t->frames = cli_allocate((size_t)t->count, sizeof *t->frames);
     for (int i = 0; i < t->count; i++) t->frames[i] = (int)(part[0] + i * part[2]);
@@ -527,6 +532,7 @@ static int range_parse(const char *text, picture_times *t, bool *is_range, char 
     steps[0] = 0;
     if (text[first] == 0) return CLI_OK;
 
+    /* both ends */
     size_t second = strcspn(text + first + 1, ":");
     const char *rest = text + first + 1 + second;
     *is_range = seconds_parse(text, first, &ends[0]);

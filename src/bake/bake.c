@@ -203,6 +203,7 @@ static cutis_result count_frames(bake *b)
                          "clip '%.150s' lasts %.4g s, which is more than %d frames at %.9g per second",
                          clip ? clip->name : "", end - begin, FRAME_LIMIT, fps);
 
+    /* every frame of the range */
     r->frame_count = (int)frames;
     r->fps = fps;
     r->start = begin;
@@ -334,6 +335,7 @@ static cutis_result check_blows(bake *b)
 {
     const cutis_bake_result *r = b->result;
 
+    /* none, or none that a loop could hold */
     if (b->def->blow_count == 0) return CUTIS_OK;
     if (b->def->loop)
         return error_set(b->error, CUTIS_ERROR_ARGUMENT, "a blow happens once and cannot be part of a loop");
@@ -692,6 +694,7 @@ cutis_result cutis_bake(const cutis_bake_def *def, cutis_bake_result **result, c
     /* all of it */
     b.glb = b.path && bake_is_glb(b.path);
 
+    /* from the definition to the report */
     cutis_result code = run_all(&b);
 
     /* frames that stay */

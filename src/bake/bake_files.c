@@ -145,6 +145,7 @@ cutis_result bake_add_prop_file(const cutis_character *character, const cutis_pr
     cutis_result code = cutis_props_load(request->name, allocator, &loaded, error);
     if (code != CUTIS_OK) return code;
 
+    /* what the reader left out */
     for (int i = 0; i < loaded->warning_count && message; i++)
         message(context, CUTIS_BAKE_WARNING, loaded->warnings[i]);
 
@@ -188,6 +189,7 @@ cutis_result bake_files_open(bake *b)
 {
     const cutis_bake_result *r = b->result;
 
+    /* writers of this bake */
     struct bake_files *files = ARENA_ARRAY(&b->scratch, struct bake_files, 1);
     if (!files) return error_memory(b->error, "a bake");
     files->extras = ARENA_ARRAY(&b->scratch, cutis_cache_writer *, b->extra_count + 1);

@@ -271,6 +271,7 @@ void bake_loop_join(bake *b)
         largest = MAX(largest, d2);
     }
 
+    /* the worst of all seams, and whether it is small enough */
     double seam = sqrt(largest) / (double)b->character->size;
     r->loop.position_seam = MAX(MAX(r->loop.position_seam, seam), b->jump);
     r->loop.closed = r->loop.position_seam <= CUTIS_BAKE_SEAM_POSITION &&

@@ -66,6 +66,7 @@ cutis_result bake_output_open(bake *b)
         if (!b->texcoords) return error_memory(b->error, "the frames of a bake");
     }
 
+    /* files */
     cutis_result result = open_extras(b);
     return result == CUTIS_OK && b->path && !b->late ? bake_files_open(b) : result;
 }

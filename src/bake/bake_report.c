@@ -457,6 +457,7 @@ const char *bake_report_make(bake *b)
     if (r->has_morphs) report_morphs(j, &r->morphs);
     json_put_string(j, "hash", hash, -1);
 
+    /* of the character, then of the bake */
     json_open(j, "warnings", '[');
     for (int i = 0; b->def->character && i < b->def->character->warning_count; i++)
         json_put_string(j, NULL, b->def->character->warnings[i], -1);

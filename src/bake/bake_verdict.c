@@ -19,6 +19,7 @@ cutis_result bake_verdict_open(bake *b)
     /* linear skinning itself has nothing to be judged by */
     if (def->no_verdict || (is_reference(b) && !b->surface)) return CUTIS_OK;
 
+    /* the judge */
     double start = clock_seconds();
     cutis_result result =
         cutis_judge_create(b->character, b->result->frame_count, b->jobs, def->allocator, &b->judge, b->error);

@@ -154,6 +154,7 @@ static bool blend_unskin(const float a[9], const float r[3], double flat, float 
     d[1] = (float)((cy * g[0] + dy * g[1] + dz * g[2]) / determinant);
     d[2] = (float)((cz * g[0] + dz * g[1] + ez * g[2]) / determinant);
 
+    /* what is not finite does nothing */
     for (int k = 0; k < 3; k++)
         if (!(fabsf(d[k]) < 1e15f)) d[k] = 0;
     return is_flat;
@@ -199,6 +200,7 @@ static void multiply_rows(void *context, int begin, int end)
         double *y = w->y + (size_t)f * side;
         memset(y, 0, side * sizeof *y);
 
+        /* runs short enough for floats */
         for (int from = 0; from < w->columns; from += 256) {
             float sum[SIDE_LIMIT] = {0};
             int to = MIN(from + 256, w->columns);
@@ -359,6 +361,7 @@ static void measure_frames(void *context, int begin, int end)
             if (weights[k] != 0 && used_count < REFIT_LIMIT) used[used_count++] = k;
         for (int i = 0; i < levels; i++) sums[i] = largest[i] = 0;
 
+        /* every vertex */
         for (int v = 0; v < w->vertices; v++) {
             float a[9], r[3];
             vertex_blend(w, f, v, a, r);
@@ -436,6 +439,7 @@ static void measure_vertices(void *context, int begin, int end)
             for (int k = 0; k < w->count; k++)
                 sum = vec3_madd(sum, vec3_load(w->deltas + (size_t)k * plane + 3 * (size_t)v), weights[k]);
 
+            /* its distance from the frame */
             double squared = 0;
             for (int i = 0; i < 3; i++) {
                 float e = r[i] - (a[3 * i] * sum.x + a[3 * i + 1] * sum.y + a[3 * i + 2] * sum.z);
@@ -477,6 +481,7 @@ static void refit_vertex(fit_work *w, int v)
         for (int i = 0; i < 9; i++) a[i] *= w->frame_scales[f];
         for (int i = 0; i < 3; i++) r[i] *= w->frame_scales[f];
 
+        /* A'A and A'r of this frame */
         for (int i = 0; i < 3; i++) {
             atr[i] = 0;
             for (int k = 0; k < 3; k++) atr[i] += (double)a[3 * k + i] * (double)r[k];
@@ -486,6 +491,7 @@ static void refit_vertex(fit_work *w, int v)
             }
         }
 
+        /* added by the products of weights */
         for (int p = 0; p < count; p++) {
             double wp = (double)weights[p];
             for (int i = 0; i < 3; i++) right[3 * p + i] += wp * atr[i];
@@ -497,6 +503,7 @@ static void refit_vertex(fit_work *w, int v)
         }
     }
 
+    /* regularise */
     double trace = 0;
     for (int i = 0; i < n; i++) trace += matrix[i * n + i];
 
@@ -504,6 +511,7 @@ static void refit_vertex(fit_work *w, int v)
     for (int i = 0; i < n; i++) matrix[i * n + i] += 1e-5 * trace / n;
     if (!cholesky_solve(matrix, right, n)) return;
 
+    /* the targets at this vertex */
     for (int p = 0; p < count; p++)
         for (int i = 0; i < 3; i++)
             w->refit[((size_t)p * (size_t)w->vertices + (size_t)v) * 3 + (size_t)i] = (float)right[3 * p + i];
@@ -859,6 +867,7 @@ static cutis_result fit_all(fit_work *w, arena *memory, arena *scratch, morph_fi
     const cutis_character *c = w->c;
     size_t frames = (size_t)w->frames;
 
+    /* room */
     float *joints = ARENA_ARRAY(scratch, float, (size_t)c->joint_count * 12);
     w->skin = ARENA_ARRAY(scratch, float, frames *(size_t)c->joint_count * 12);
     w->own_weights = ARENA_ARRAY(scratch, float, frames *(size_t)c->morph_count);

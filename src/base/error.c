@@ -59,6 +59,7 @@ static int edit_distance(const char *a, int length_a, const char *b, int length_
             row[j] = best;
         }
 
+        /* rows move up */
         int *free_row = before;
         before = last;
         last = row;

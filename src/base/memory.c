@@ -91,6 +91,7 @@ void *arena_push(arena *a, size_t count, size_t size)
         a->used = ALIGNMENT;
     }
 
+    /* cleared */
     void *block = (char *)a->chunks + a->used;
     a->used += bytes;
     a->bytes += bytes;

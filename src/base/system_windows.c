@@ -109,12 +109,14 @@ bool system_look(const char *path, system_file *about)
                                 OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
     if (handle == INVALID_HANDLE_VALUE) return done(FALSE);
 
+    /* ask, and close */
     BY_HANDLE_FILE_INFORMATION info;
     bool fine = done(GetFileInformationByHandle(handle, &info));
     bool disk = GetFileType(handle) == FILE_TYPE_DISK;
     CloseHandle(handle);
     if (!fine) return false;
 
+    /* in the terms of all systems */
     bool folder = (info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
     *about = (system_file){disk && !folder, folder, (uint64_t)info.nFileSizeHigh << 32 | info.nFileSizeLow,
                            info.dwVolumeSerialNumber, (uint64_t)info.nFileIndexHigh << 32 | info.nFileIndexLow};

@@ -65,6 +65,7 @@ bool text_number(const char **cursor, const char *end, double *value)
         }
     }
 
+    /* the value */
     double result = scale_decimal((double)mantissa, exponent);
     *value = negative ? -result : result;
     *cursor = p;

@@ -205,6 +205,7 @@ static cutis_result triangulate(character_build *b)
         t++;
     }
 
+    /* hand over */
     c->triangle_count = t;
     c->triangles = triangles;
     c->triangle_faces = faces;
@@ -225,6 +226,7 @@ static cutis_result copy_joints(character_build *b)
     const cutis_character *g = b->given;
     cutis_character *c = b->c;
 
+    /* a number that memory can hold */
     if (g->joint_count < 0 || g->joint_count > COUNT_LIMIT / 16)
         return data_error(b, "the number of joints is not valid");
     cutis_joint *joints = arena_copy(b->memory, g->joints, (size_t)g->joint_count, sizeof *joints);
@@ -246,6 +248,7 @@ static cutis_result copy_joints(character_build *b)
                              "%s: joint '%s' comes before its parent or is its own ancestor", c->name, joints[j].name);
         }
 
+        /* finite, with unit rotations */
         if (find_wild((const float *)&joints[j].rest, 10) >= 0 || find_wild((const float *)&joints[j].idle, 10) >= 0 ||
             find_wild(joints[j].inverse_bind, 12) >= 0) {
             return error_set(b->error, CUTIS_ERROR_DATA, "%s: the transform of joint '%s' is not finite", c->name,
@@ -275,6 +278,7 @@ static cutis_result copy_weights(character_build *b)
         }
     }
 
+    /* room */
     int total = g->influence_first[g->vertex_count];
     int *first = ARENA_ARRAY(b->memory, int, (size_t)g->vertex_count + 1);
     int *joints = ARENA_ARRAY(b->memory, int, total);
@@ -358,6 +362,7 @@ static cutis_result copy_track(character_build *b, const char *clip, int index, 
         if (track->times[k] < track->times[k - 1]) problem = "has times that do not ascend";
     }
 
+    /* name the clip and the track */
     if (problem) {
         return error_set(b->error, CUTIS_ERROR_DATA, "%s: clip '%s': track %d %s", b->c->name, clip, index, problem);
     }
@@ -370,6 +375,7 @@ static cutis_result copy_clips(character_build *b)
 {
     const cutis_character *g = b->given;
 
+    /* copies */
     if (g->clip_count <= 0) return CUTIS_OK;
     cutis_clip *clips = arena_copy(b->memory, g->clips, (size_t)g->clip_count, sizeof *clips);
     if (!clips) return error_memory(b->error, "clips");
@@ -395,6 +401,7 @@ static cutis_result copy_clips(character_build *b)
         }
     }
 
+    /* hand over */
     b->c->clip_count = g->clip_count;
     b->c->clips = clips;
     return CUTIS_OK;
@@ -428,6 +435,7 @@ static cutis_result copy_parts(character_build *b)
         if (!fits) return error_set(b->error, CUTIS_ERROR_DATA, "%s: part %d is out of range", c->name, i);
     }
 
+    /* hand over */
     c->part_count = part_count;
     c->parts = parts;
     return CUTIS_OK;
@@ -459,6 +467,7 @@ static void copy_maps(character_build *b)
         }
     }
 
+    /* hand over */
     c->map_count = MAX(g->map_count, 0);
     c->maps = maps;
 }
@@ -502,6 +511,7 @@ static cutis_result copy_props(character_build *b)
         p->name = arena_string(memory, p->name ? p->name : "prop");
         if (!fine) return error_set(b->error, CUTIS_ERROR_DATA, "%s: the mesh of prop %d is not valid", c->name, i);
 
+        /* copies */
         p->positions = arena_copy(memory, p->positions, (size_t)p->vertex_count * 3, sizeof(float));
         p->triangles = arena_copy(memory, p->triangles, (size_t)p->triangle_count * 3, sizeof(int));
     }
@@ -516,6 +526,7 @@ static cutis_result copy_extras(character_build *b)
     cutis_character *c = b->c;
     arena *memory = b->memory;
 
+    /* what has its own file section */
     cutis_result result = copy_parts(b);
     if (result == CUTIS_OK) copy_maps(b);
     if (result == CUTIS_OK) result = copy_morphs(b);
@@ -587,6 +598,7 @@ static cutis_result weld(character_build *b)
         memcpy(triangles + 3 * c->point_triangle_count++, p, sizeof p);
     }
 
+    /* hand over */
     c->vertex_points = vertex_points;
     c->point_vertices = point_vertices;
     c->point_triangles = triangles;

@@ -57,11 +57,13 @@ static cutis_result props_append(const cutis_character *c, const cutis_placed_pr
         joints[joint] = (cutis_joint){.name = name, .parent = -1, .rest = transform, .idle = transform};
         memcpy(joints[joint].inverse_bind, inverse.m, sizeof inverse.m);
 
+        /* the prop itself */
         all[c->prop_count + i] = from->prop;
         all[c->prop_count + i].name = name;
         all[c->prop_count + i].joint = joint;
     }
 
+    /* a character with all of them */
     cutis_character given = *c;
     given.joints = joints;
     given.joint_count += count;

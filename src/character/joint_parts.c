@@ -276,6 +276,7 @@ void joint_parts_find(int count, const char *const *names, const int *parents, j
         part->index = 0;
         if (part->kind == JOINT_OTHER) continue;
 
+        /* a joint counts when the last of its kind is above it */
         int *before = &last[part->kind][part->side], above = j;
         while (*before >= 0 && above > *before) above = parents[above];
         if (*before >= 0 && above != *before) {
@@ -292,6 +293,7 @@ cutis_result cutis_character_match_joints(const cutis_character *one, const cuti
 {
     const cutis_character *both[2] = {one, two};
 
+    /* names and parents of either */
     int most = MAX(one->joint_count, two->joint_count);
     arena memory = arena_create(NULL);
     const char **names = ARENA_ARRAY(&memory, const char *, most);

@@ -24,6 +24,7 @@ cutis_result skinning_build(skinning *s, int count, const float *rest, const int
     int *own_first = ARENA_ARRAY(memory, int, count + 1);
     if (!own_first) return error_memory(error, "skinning weights");
 
+    /* where each run begins */
     size_t total = 0;
     for (int i = 0; i < count; i++) {
         int n = first ? first[i + 1] - first[i] : 0;
@@ -33,6 +34,7 @@ cutis_result skinning_build(skinning *s, int count, const float *rest, const int
     if (total > INT32_MAX) return error_memory(error, "skinning weights");
     own_first[count] = (int)total;
 
+    /* room */
     int *own_offsets = ARENA_ARRAY(memory, int, total);
     float *own_weights = ARENA_ARRAY(memory, float, total);
     float *own_rest = arena_copy(memory, rest, (size_t)count * 3, sizeof(float));
@@ -142,6 +144,7 @@ static void linear_block(void *context, int begin, int end)
         for (; i < end - 1 && first[i + 1] != first[i] + 4; i++) linear_one(job, i, positions + 3 * (size_t)i);
     }
 
+    /* the last one, through a buffer */
     float last[4];
     linear_one(job, i, last);
     memcpy(positions + 3 * (size_t)i, last, 3 * sizeof(float));
@@ -175,6 +178,7 @@ static void dual_some(const skinning_job *job, int begin, int end)
             continue;
         }
 
+        /* influences */
         const int *offsets = s->offsets + first;
         const float *weights = s->weights + first;
 
@@ -197,6 +201,7 @@ static void dual_some(const skinning_job *job, int begin, int end)
             sum = f8_add(sum, f8_mul(f8_set(dot < job->side ? -weights[k] : weights[k]), f8_load(dq)));
         }
 
+        /* unit length */
         float b[8];
         memcpy(b, &sum, sizeof b);
         float norm = sqrtf((b[0] * b[0] + b[1] * b[1]) + (b[2] * b[2] + b[3] * b[3]));

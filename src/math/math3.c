@@ -51,6 +51,7 @@ bool mat34_inverse(mat34 a, mat34 *inverse)
     c[7] = m[1] * m[8] - m[0] * m[9];
     c[8] = m[0] * m[5] - m[1] * m[4];
 
+    /* a flat matrix has no inverse */
     double determinant = m[0] * c[0] + m[1] * c[3] + m[2] * c[6];
     if (!(fabs(determinant) > 1e-30)) {
         *inverse = mat34_identity();

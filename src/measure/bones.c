@@ -169,6 +169,7 @@ static void frame_search(bone_search *q, const float *joints, int frame, const c
         int into = part_around(q, sample->joint, x);
         if (into < 0) continue;
 
+        /* the deepest of the pair, and in how many frames */
         size_t at = (size_t)sample->joint * (size_t)c->joint_count + (size_t)into;
         cutis_bone_in_flesh *entry = q->entries + at;
         double depth = part_depth(q, into, x) / (c->size > 0 ? (double)c->size : 1);
@@ -185,6 +186,7 @@ static cutis_result search_build(bone_search *q, arena *memory, cutis_error *err
 {
     const cutis_character *c = q->character;
 
+    /* surface and depths */
     cutis_result result = mesh_build_character(&q->m, c, memory, error);
     if (result == CUTIS_OK) result = depth_build(&q->b, &q->m, memory, error);
     if (result != CUTIS_OK) return result;
@@ -242,6 +244,7 @@ cutis_result cutis_measure_bones(const cutis_character *character, const float *
     assert(character && count && (frame_count == 0 || poses));
     *count = 0;
 
+    /* without weights or surface there is nothing to find */
     if (!character->influence_first || character->joint_count == 0 || character->point_triangle_count == 0)
         return CUTIS_OK;
     arena memory = arena_create(allocator);

@@ -69,6 +69,7 @@ static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
         rim_count++;
     }
 
+    /* room */
     if (cap_count > INT32_MAX / 6 - m->triangle_count) return false;
     b->point_count = m->point_count + hole_count;
     b->triangle_count = m->triangle_count + cap_count;
@@ -100,6 +101,7 @@ static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
         }
     }
 
+    /* hand over */
     b->passable = passable;
     b->triangles = triangles;
     b->rim_first = rim_first;
@@ -129,6 +131,7 @@ cutis_result depth_build(depth_solid *b, const mesh *m, arena *memory, cutis_err
     bool ok = scratch && body_close(b, memory, scratch, scratch + points);
     memory_release(&memory->allocator, scratch, 2 * points, sizeof *scratch);
 
+    /* its tree, at rest */
     float *placed = ok ? ARENA_ARRAY(memory, float, 3 * (size_t)b->point_count) : NULL;
     b->rest_depths = ARENA_ARRAY(memory, float, m->triangle_count);
     if (!placed || memory->failed) return error_memory(error, "the measurement");

@@ -172,6 +172,7 @@ static int patches_make(cutis_judge *j, double cell, int64_t (*cells)[2])
     for (int begin = 0, end; begin < j->m.point_count; begin = end) {
         for (end = begin; end < j->m.point_count && cells[end][0] == cells[begin][0];) end++;
 
+        /* enough points */
         if (end - begin < PATCH_LEAST) continue;
         int *points = j->patch_points + held;
         for (int i = begin; i < end; i++) points[i - begin] = (int)cells[i][1];
@@ -315,6 +316,7 @@ cutis_result cutis_judge_create(const cutis_character *character, int frame_coun
     *judge = NULL;
     if (frame_count < 1) return error_set(error, CUTIS_ERROR_ARGUMENT, "there are no frames to judge");
 
+    /* an object of its own */
     cutis_judge *j = memory_allocate(allocator, 1, sizeof *j);
     if (!j) return error_memory(error, "a verdict");
     j->allocator = memory_resolve(allocator);
@@ -324,6 +326,7 @@ cutis_result cutis_judge_create(const cutis_character *character, int frame_coun
     j->capacity = frame_count;
     j->size = MAX((double)character->size, 1e-30);
 
+    /* all of it or nothing */
     cutis_result result = judge_build(j, error);
     if (result == CUTIS_OK)
         *judge = j;
@@ -392,6 +395,7 @@ static void judge_displacement(cutis_judge *j, frame_figure *row)
     j->places[0] = places;
     memcpy(places, x, 3 * (size_t)j->m.point_count * sizeof(float));
 
+    /* distance of every point */
     for (int p = 0; p < j->m.point_count; p++) {
         double d2 = 0;
         for (size_t k = 3 * (size_t)p; k < 3 * (size_t)p + 3; k++) {
@@ -405,6 +409,7 @@ static void judge_displacement(cutis_judge *j, frame_figure *row)
         if (j->values[p] > j->values[worst]) worst = p;
     }
 
+    /* the worst, and one in a hundred */
     put(row, CUTIS_HARM_DISPLACEMENT_MAX, (double)j->values[worst], worst);
     put(row, CUTIS_HARM_DISPLACEMENT_P99, (double)percentile(j->values, j->m.point_count, 0.99), worst);
 }
@@ -499,6 +504,7 @@ static void judge_pairs(cutis_judge *j, frame_figure *row)
     double most = 0;
     int where = -1;
 
+    /* every point and its nearest */
     for (int p = 0; p < j->m.point_count; p++)
         for (int i = 0; i < NEAR; i++) {
             int q = j->near[NEAR * (size_t)p + (size_t)i];
@@ -515,6 +521,7 @@ static void judge_pairs(cutis_judge *j, frame_figure *row)
             where = p;
         }
 
+    /* the share, and the widest gap */
     put(row, CUTIS_HARM_TORN, pairs ? (double)torn / (double)pairs : 0, where);
     put(row, CUTIS_HARM_GAP, most / j->size, where);
 }

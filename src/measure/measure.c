@@ -259,6 +259,7 @@ static cutis_result measurement_run(measurement *q, const cutis_jobs *jobs, aren
     if (q->frame_count < 0 || (q->frame_count > 0 && !q->frames))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "there are no frames to measure");
 
+    /* surfaces that the figures need */
     cutis_result result = mesh_build_character(&q->m, q->character, memory, error);
     if (result == CUTIS_OK && q->wanted & (WANT_INTERSECTIONS | WANT_PENETRATION))
         result = depth_build(&q->b, &q->m, memory, error);
@@ -373,6 +374,7 @@ static void quality_fill(measurement *q, const cutis_jobs *jobs, cutis_quality *
         quality->acceleration_rms =
             sqrt(acceleration_sum / ((double)acceleration_count * q->m.point_count)) * q->fps * q->fps / c->size;
 
+    /* percentiles */
     double values[RATIO_KINDS];
     percentiles(q, jobs, values);
     quality->stretch_p99 = values[RATIO_STRETCH];

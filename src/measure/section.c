@@ -196,6 +196,7 @@ static bool bone_sections(section_builder *b, int joint, vec3 end, vec3 before)
             if (vec3_length(half) > 0.1f) axis = vec3_normalize(half);
         }
 
+        /* its contour */
         int count = section_find(b, vec3_lerp(start, end, (float)station / STATIONS), axis);
         if (count == 0) continue;
 
@@ -222,6 +223,7 @@ static bool bones_walk(section_builder *b)
     for (int j = 0; j < c->joint_count; j++) {
         if (!c->joints[j].deforms) continue;
 
+        /* where the bone is, and where it comes from */
         int parent = c->joints[j].parent;
         vec3 place = joint_place(b, j), before = {0, 0, 0};
         if (parent >= 0) before = vec3_normalize(vec3_sub(place, joint_place(b, parent)));

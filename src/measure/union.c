@@ -44,6 +44,7 @@ static ray_grid grid_make(const mesh *m, const float *positions)
     g.v = (g.axis + 2) % 3;
     memcpy(g.low, low, sizeof low);
 
+    /* square cells */
     g.spacing = fmax(high[g.u] - low[g.u], high[g.v] - low[g.v]) / SIDE;
     g.counts[0] = g.spacing > 0 ? (int)fmin(ceil((high[g.u] - low[g.u]) / g.spacing), SIDE) : 0;
     g.counts[1] = g.spacing > 0 ? (int)fmin(ceil((high[g.v] - low[g.v]) / g.spacing), SIDE) : 0;
@@ -82,6 +83,7 @@ static void triangle_cross(const ray_grid *g, const float *const p[3], union_scr
             double b1 = ((x - u[0]) * (v[2] - v[0]) - (u[2] - u[0]) * (y - v[0])) / area;
             double b2 = ((u[1] - u[0]) * (y - v[0]) - (x - u[0]) * (v[1] - v[0])) / area;
 
+            /* count, or note height and side */
             if (b1 < 0 || b2 < 0 || b1 + b2 > 1) continue;
             int ray = j * g->counts[0] + i;
             if (!fill) {

@@ -110,6 +110,7 @@ static split split_find(const box *boxes, const int *order, int count, const box
             right_cost[b] = side_count ? box_area(&side) * (float)side_count : INFINITY;
         }
 
+        /* the same from the left; the cheapest sum wins */
         side = box_empty();
         side_count = 0;
         for (int b = 1; b < BIN_COUNT; b++) {
@@ -252,6 +253,7 @@ static bool ray_prepare(ray *r, vec3 origin, vec3 direction)
     r->kz = fabs(d[0]) > fabs(d[1]) ? (fabs(d[0]) > fabs(d[2]) ? 0 : 2) : (fabs(d[1]) > fabs(d[2]) ? 1 : 2);
     if (!(fabs(d[r->kz]) > 0)) return false;
 
+    /* the others follow */
     r->kx = (r->kz + 1) % 3;
     r->ky = (r->kz + 2) % 3;
 
@@ -334,6 +336,7 @@ static inline int ray_triangle(const ray *r, const int *corner, const float *pos
             if (w[i] == 0 && !edge_owned(p[(i + 1) % 3], p[(i + 2) % 3], sum > 0 ? 1 : -1)) return 0;
     }
 
+    /* where it is met */
     *t = (w[0] * p[0][2] + w[1] * p[1][2] + w[2] * p[2][2]) / sum;
     *u = w[1] / sum;
     *v = w[2] / sum;
@@ -392,6 +395,7 @@ bvh_hit bvh_ray(const bvh *tree, const float *positions, vec3 origin, vec3 direc
         }
     }
 
+    /* the hit in floats */
     if (hit.triangle >= 0) {
         hit.distance = (float)best;
         hit.u = (float)best_u;
@@ -417,6 +421,7 @@ static void ray_crossings(const bvh *tree, const float *positions, vec3 origin, 
         const bvh_node *node = tree->nodes + stack[--stacked];
         if (!ray_box(&r, node, 0, INFINITY, &entry)) continue;
 
+        /* an inner node: both children */
         if (node->count == 0) {
             stack[stacked++] = node->first + 1;
             stack[stacked++] = node->first;
@@ -469,6 +474,7 @@ bvh_hit bvh_closest_labelled(const bvh *tree, const float *positions, vec3 p, fl
     bvh_hit hit = {.triangle = -1, .distance = max_distance};
     if (tree->node_count == 0) return hit;
 
+    /* from the root */
     float at[3] = {p.x, p.y, p.z};
     float best = max_distance * max_distance;
 

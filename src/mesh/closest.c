@@ -56,6 +56,7 @@ vec3 triangle_closest(vec3 p, vec3 a, vec3 b, vec3 c, float weights[3])
         w = best_w;
     }
 
+    /* weights of the corners */
     if (weights) {
         weights[0] = (float)MAX(1 - v - w, 0);
         weights[1] = (float)v;
@@ -79,6 +80,7 @@ float segment_closest(vec3 p0, vec3 p1, vec3 q0, vec3 q1, float *s, float *t)
     double along2 = edge_parameter(b * along1 + f, e);
     along1 = edge_parameter(b * along2 - c, a);
 
+    /* distance of the two places */
     double distance2 = 0;
     for (int k = 0; k < 3; k++) {
         double x = r[k] + along1 * d1[k] - along2 * d2[k];

@@ -80,6 +80,7 @@ static bool edges_build(mesh *m, arena *memory)
             other[i] = same ? edge_count - 1 : edge_count++; /* the edge of this half edge */
         }
 
+        /* room */
         int *edges = ARENA_ARRAY(memory, int, 2 * (size_t)edge_count);
         int *edge_triangles = ARENA_ARRAY(memory, int, 2 * (size_t)edge_count);
         int *counts = ARENA_ARRAY(memory, int, edge_count);
@@ -141,6 +142,7 @@ static bool fans_build(mesh *m, arena *memory)
             }
         }
 
+        /* hand over */
         m->point_triangle_first = triangle_first;
         m->point_triangles = point_triangles;
         m->point_neighbour_first = neighbour_first;
@@ -191,6 +193,7 @@ static bool components_build(mesh *m, arena *memory)
     for (int e = 0; e < m->edge_count; e++)
         if (m->edge_triangle_counts[e] != 2) closed[component[m->edges[2 * e]]] = 0;
 
+    /* hand over */
     m->component_count = count;
     m->point_component = component;
     m->component_closed = closed;
@@ -211,6 +214,7 @@ cutis_result mesh_build(mesh *m, int point_count, const float *positions, int tr
     cutis_result result = triangles_check(point_count, triangle_count, triangles, error);
     if (result != CUTIS_OK) return result;
 
+    /* copies, then everything that follows from them */
     m->positions = arena_copy(memory, positions, 3 * (size_t)point_count, sizeof *positions);
     m->triangles = arena_copy(memory, triangles, 3 * (size_t)triangle_count, sizeof *triangles);
     if (memory->failed || !edges_build(m, memory) || !fans_build(m, memory) || !components_build(m, memory))

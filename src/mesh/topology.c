@@ -42,6 +42,7 @@ static int count_fans(const mesh *m, int p, int *fans, int *loops, int *ends)
         if (m->edge_triangle_counts[e] == 2) forest_join(fans, m->edge_triangles[2 * e], m->edge_triangles[2 * e + 1]);
     }
 
+    /* fans that no edge joins */
     int count = 0;
     for (int i = first; i < last; i++) count += fans[m->point_triangles[i]] == m->point_triangles[i];
 
@@ -110,6 +111,7 @@ cutis_result cutis_character_topology(const cutis_character *character, const cu
     *topology =
         (cutis_topology){.point_count = character->point_count, .triangle_count = character->point_triangle_count};
 
+    /* what is counted on */
     arena memory = arena_create(allocator);
     mesh m;
     bvh tree;
@@ -117,6 +119,7 @@ cutis_result cutis_character_topology(const cutis_character *character, const cu
     if (result == CUTIS_OK) result = count_points(&m, &memory.allocator, topology, error);
     if (result == CUTIS_OK) result = bvh_build(&tree, m.triangle_count, m.triangles, m.positions, &memory, error);
 
+    /* counts */
     if (result == CUTIS_OK) {
         topology->edge_count = m.edge_count;
         topology->component_count = m.component_count;
@@ -128,6 +131,7 @@ cutis_result cutis_character_topology(const cutis_character *character, const cu
         for (int t = 0; t < m.triangle_count; t++)
             topology->degenerate_triangle_count += triangle_degenerate(m.triangles + 3 * (size_t)t, m.positions);
 
+        /* faces, intersections, sizes */
         for (int f = 0; f < character->face_count; f++)
             topology->quad_count += character->face_first[f + 1] - character->face_first[f] == 4;
         topology->self_intersection_count = mesh_self_intersections(&m, &tree, m.positions, NULL, NULL, 0);

@@ -54,11 +54,13 @@ int weld_positions(int vertex_count, const float *positions, float tolerance, bo
     size_t count = (size_t)vertex_count, bucket_count = 16;
     while (bucket_count < 2 * count) bucket_count *= 2;
 
+    /* the table */
     weld_table table = {.bucket_mask = bucket_count - 1};
     table.heads = memory_allocate(allocator, bucket_count, sizeof *table.heads);
     table.next = memory_allocate(allocator, count, sizeof *table.next);
     table.first = memory_allocate(allocator, count, sizeof *table.first);
 
+    /* every vertex joins the first point near it, or becomes one */
     int point_count = -1;
     if (table.heads && table.next && table.first) {
         point_count = 0;

@@ -137,6 +137,7 @@ kit_walk kit_walk_start(const cutis_character *character, float *memory, int ste
     skin_matrices(character, walk.joints, walk.skin);
     if (memcmp(walk.rest, walk.target, floats * sizeof(float)) != 0) walk.step_count = step_count;
 
+    /* the solver sees the walk */
     input->joints = walk.joints;
     input->joints_old = walk.joints;
     input->skin = walk.skin;

@@ -60,6 +60,7 @@ static void arm_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
         limb_section(e, w, 0.9f, u, v, r[3], r[3] * 0.75f),
     };
 
+    /* the arm itself */
     for (int i = 0; i < COUNT_OF(sections); i++) sections[i] = section_mirror(sections[i], side);
     patch = zoo_patch_loft(kit, patch, sections, COUNT_OF(sections), region);
 
@@ -116,6 +117,7 @@ static void leg_cage(zoo_kit *kit, const biped *b, zoo_patch patch, float side)
         count = 2;
     }
 
+    /* both on their side */
     for (int i = 0; i < count; i++) sections[i] = section_mirror(sections[i], side);
     for (int i = 0; i < COUNT_OF(ends); i++) ends[i] = section_mirror(ends[i], side);
     patch = zoo_patch_loft(kit, patch, sections, count, region);
@@ -183,6 +185,7 @@ void biped_cage(zoo_kit *kit, const biped *b)
     }
     zoo_patch_close(kit, &head, BIPED_HEAD, b->ears ? 0x3c : 0);
 
+    /* limbs of either side */
     for (int k = 0; k < 2; k++) {
         float side = k == 0 ? 1 : -1;
 
@@ -245,6 +248,7 @@ static void arm_joints(zoo_kit *kit, const biped *b, float side)
     int hand_region = side > 0 ? BIPED_HAND_L : BIPED_HAND_R;
     unsigned hand = 0x3fu << hand_region, arm = 1u << (side > 0 ? BIPED_ARM_L : BIPED_ARM_R) | hand;
 
+    /* places */
     vec3 clavicle = biped_mirror(b->clavicle, side), shoulder = biped_mirror(b->shoulder, side);
     vec3 elbow = biped_mirror(b->elbow, side), wrist = biped_mirror(b->wrist, side);
 
@@ -256,12 +260,14 @@ static void arm_joints(zoo_kit *kit, const biped *b, float side)
     kit->joints[girdle].ball_regions = 1u << BIPED_TORSO;
     kit->joints[girdle].full_regions = arm;
 
+    /* the upper arm takes a part of it */
     int upper_arm = zoo_joint_add(kit, names[1], names[0], shoulder, vec3_sub(elbow, shoulder), 1.1f * b->arm[0],
                                   arm | 1u << BIPED_TORSO);
     kit->joints[upper_arm].centre = vec3_lerp(shoulder, elbow, 0.15f);
     kit->joints[upper_arm].radius = 1.7f * b->arm[0];
     kit->joints[upper_arm].ball_regions = 1u << BIPED_TORSO;
 
+    /* elbow, wrist and fingers */
     zoo_joint_add(kit, names[2], names[1], elbow, vec3_sub(wrist, elbow), 1.1f * b->arm[2], arm);
     zoo_joint_add(kit, names[3], names[2], wrist, vec3_sub(wrist, elbow), 1.0f * b->arm[3], arm);
     if (b->hand_scale > 0) {
@@ -280,6 +286,7 @@ static void leg_joints(zoo_kit *kit, const biped *b, float side)
     unsigned foot = 1u << (side > 0 ? BIPED_FOOT_L : BIPED_FOOT_R);
     unsigned leg = 1u << (side > 0 ? BIPED_LEG_L : BIPED_LEG_R) | foot;
 
+    /* places */
     vec3 hip = biped_mirror(b->hip, side), knee = biped_mirror(b->knee, side), ankle = biped_mirror(b->ankle, side);
     vec3 ball = biped_mirror(b->ball, side), toe = biped_mirror(b->toe, side);
 

@@ -135,12 +135,14 @@ static void pose_dance(const zoo_kit *kit, double time, zoo_pose *pose)
         float s = k == 0 ? 1 : -1;
         vec3 foot = biped_mirror(bunny.ankle, s);
 
+        /* feet kick in turn */
         double kick = strength * (1 - hop) * MAX(0, s * -beat);
         foot.y += (float)(0.035 * kick + 0.055 * air);
         foot.z += (float)(0.030 * kick);
         foot.x += (float)(0.010 * kick) * s;
         biped_leg(kit, s, foot, -14 * kick + 20 * air, pose);
 
+        /* arms wave */
         double wave = zoo_sin(time + (k == 0 ? 0 : 0.5));
         biped_arm(kit, &bunny, s, strength * (-30 - 30 * wave), 26 * strength, strength * (38 + 26 * zoo_sin(2 * time)),
                   pose);

@@ -151,6 +151,7 @@ void zoo_patch_close(zoo_kit *kit, const zoo_patch *patch, int region, unsigned 
             vec3_distance(kit->points[p[r * (cols + 1) + cols / 2]], kit->points[p[(r + 1) * (cols + 1) + cols / 2]]);
     int chart = zoo_chart_add(kit, width, height);
 
+    /* a face a cell */
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < cols; c++) {
             if (skip >> (r * cols + c) & 1) continue;
@@ -176,6 +177,7 @@ static void charts_pack(zoo_kit *kit)
 {
     int order[ZOO_MAX_CHARTS];
 
+    /* total area and widest */
     float area = 0, margin, widest = 0;
     for (int i = 0; i < kit->chart_count; i++) {
         order[i] = i;
@@ -197,6 +199,7 @@ static void charts_pack(zoo_kit *kit)
     for (int i = 0; i < kit->chart_count; i++) {
         float *size = kit->chart_sizes[order[i]], *place = kit->chart_places[order[i]];
 
+        /* the next shelf */
         if (x + size[0] + margin > limit && x > margin) {
             x = margin;
             y += shelf + margin;
@@ -209,6 +212,7 @@ static void charts_pack(zoo_kit *kit)
         right = MAX(right, x);
     }
 
+    /* scale into 0..1 */
     float scale = 1 / MAX(right, y + shelf + margin);
     for (int i = 0; i < kit->face_count; i++)
         for (int j = 0; j < 4; j++)

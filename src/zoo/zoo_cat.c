@@ -154,6 +154,7 @@ static void cat_field(zoo_kit *kit)
     zoo_field_ellipsoid(kit, body, v(0, 0.214f, 0.070f), v(0.050f, 0.058f, 0.080f), 0.04f);  /* chest */
     zoo_field_ellipsoid(kit, body, v(0, 0.212f, -0.030f), v(0.046f, 0.046f, 0.100f), 0.04f); /* belly */
 
+    /* neck and head */
     int neck = zoo_field_node(kit, body, 0.030f);
     static const vec3 nape[] = {{0, 0.246f, 0.105f}, {0, 0.276f, 0.158f}, {0, 0.316f, 0.200f}};
     static const float collar[] = {0.054f, 0.046f, 0.040f};
@@ -176,10 +177,12 @@ static void cat_field(zoo_kit *kit)
     zoo_field_ellipsoid(kit, head, v(0, 0.315f, 0.288f), v(0.0075f, 0.0055f, 0.0060f), 0.004f); /* nose */
     zoo_field_ellipsoid(kit, head, v(0, 0.292f, 0.268f), v(0.014f, 0.010f, 0.013f), 0.008f);    /* chin */
 
+    /* tail */
     int rear = zoo_field_node(kit, body, 0.020f);
     static const float thick[TAIL_POINTS] = {0.020f, 0.0165f, 0.0155f, 0.0150f, 0.0145f, 0.0135f, 0.0105f};
     zoo_field_tube(kit, rear, tail, thick, TAIL_POINTS, axis_y, 1, 0.012f);
 
+    /* ears and legs */
     int fore = zoo_field_node(kit, body, 0.026f), aft = zoo_field_node(kit, body, 0.034f);
     for (int k = 0; k < 2; k++) {
         float s = k == 0 ? 1 : -1;

@@ -108,6 +108,7 @@ void zoo_field_tube(zoo_kit *kit, int node, const vec3 *points, const float *rad
     for (int i = 0; i + 1 < count; i++) {
         int before = MAX(i - 1, 0), after = MIN(i + 2, count - 1);
 
+        /* pieces of the spline */
         for (int k = i == 0 ? 0 : 1; k <= PIECES; k++) {
             float t = (float)k / PIECES;
             vec3 a = points[before], b = points[i], c = points[i + 1], d = points[after];
@@ -222,6 +223,7 @@ static float tube_value(const zoo_kit *kit, const zoo_shape *shape, vec3 q, vec3
         slope = vec3_scale(along, t > 0 && t < 1 ? (radii[i + 1] - radii[i]) / length2 : 0);
     }
 
+    /* distance and its slope */
     float distance = sqrtf(best);
     *gradient = vec3_sub(vec3_scale(away, 1 / MAX(distance, 1e-9f)), slope);
     return distance - radius;

@@ -96,6 +96,7 @@ static void pose_walk(const zoo_kit *kit, double time, zoo_pose *pose)
     zoo_pose_turn(kit, pose, "neck", axis_y, -0.4 * style->hip_turn * left);
     zoo_pose_turn(kit, pose, "head", axis_x, -2.5 - 1.2 * twice);
 
+    /* limbs */
     for (int k = 0; k < 2; k++) {
         float side = k == 0 ? 1 : -1;
         vec3 target;
@@ -115,6 +116,7 @@ static void pose_jump(const zoo_kit *kit, double time, zoo_pose *pose)
     double leg = vec3_distance(b->hip, b->knee) + vec3_distance(b->knee, b->ankle);
     static const double off = 0.86, down = 1.36;
 
+    /* phases */
     double crouch = zoo_ramp(time, 0.15, 0.62) - zoo_ramp(time, 0.64, 0.86);
     double land = zoo_ramp(time, down - 0.02, down + 0.20) - zoo_ramp(time, down + 0.26, down + 0.80);
     double air = CLAMP((time - off) / (down - off), 0, 1), flight = 4 * air * (1 - air);
@@ -132,6 +134,7 @@ static void pose_jump(const zoo_kit *kit, double time, zoo_pose *pose)
     zoo_pose_turn(kit, pose, "neck", axis_x, -0.45 * lean);
     zoo_pose_turn(kit, pose, "head", axis_x, -0.45 * lean);
 
+    /* limbs */
     for (int k = 0; k < 2; k++) {
         float side = k == 0 ? 1 : -1;
         double pitch = 42 * rise * (1 - 0.3 * flight);

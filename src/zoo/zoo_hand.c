@@ -77,6 +77,7 @@ static void finger_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, i
         up = vec3_normalize(vec3_madd(up, along, -vec3_dot(up, along)));
         u = vec3_cross(up, along); /* u x up = along */
 
+        /* its radius */
         float r = finger_radius(index, bone) * (i == 3 ? 0.55f : 0.9f);
         patch = zoo_patch_extrude(kit, &patch, frame_section(frame, centre, vec3_scale(u, r), vec3_scale(up, r), 0.25f),
                                   region, 0);
@@ -105,6 +106,7 @@ void zoo_hand_cage(zoo_kit *kit, zoo_patch patch, const zoo_frame *frame, int re
     static const int column[12] = {0, 1, 2, 3, 3, 3, 3, 2, 1, 0, 0, 0};
     for (int i = 0; i < 12; i++) kit->faces[kit->face_count - 12 + i].region = region + 2 + column[i];
 
+    /* fingers */
     for (int i = 0; i < 4; i++) finger_cage(kit, zoo_patch_part(&roots, i, i + 1, 0, 2), frame, i + 1, region + 2 + i);
 
     /* Thumb: the hole between heel and middle, columns along the hand, rows from palm to back. */
@@ -191,6 +193,7 @@ void zoo_hand_joints(zoo_kit *kit, const char *parent, const char *suffix, const
         finger_chain(i, chain);
         const char *above = parent;
 
+        /* the thumb also moves the palm */
         unsigned mask = 1u << (region + 1 + i);
         if (i == 0) mask |= 1u << region;
         for (int j = 0; j < 3; j++) {

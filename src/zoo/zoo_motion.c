@@ -151,12 +151,14 @@ static void joints_fill(const zoo_kit *kit, cutis_joint *joints)
             rotation = quat_normalize(quat_multiply(back, joint->rest));
         }
 
+        /* name and rest transform */
         joints[i].name = joint->name;
         joints[i].parent = joint->parent;
         joints[i].rest = (cutis_transform){
             {translation.x, translation.y, translation.z}, {rotation.x, rotation.y, rotation.z, rotation.w}, {1, 1, 1}};
         joints[i].idle = joints[i].rest;
 
+        /* the inverse of its place */
         quat inverse = quat_conjugate(joint->rest);
         mat34 bind = mat34_compose(vec3_scale(quat_rotate(inverse, joint->position), -1), inverse, vec3_make(1, 1, 1));
         memcpy(joints[i].inverse_bind, bind.m, sizeof(bind.m));
@@ -221,6 +223,7 @@ static cutis_result clip_fill(const zoo_kit *kit, const zoo_motion *motion, cons
         const zoo_joint *joint = &kit->joints[j];
         quat above = joint->parent >= 0 ? quat_conjugate(kit->joints[joint->parent].rest) : quat_identity();
 
+        /* whether it moves at all */
         bool turns = false, shifts = false;
         for (int i = 0; i < count; i++) {
             turns = turns || poses[i].turn[j].w < 0.9999999f;

@@ -107,6 +107,7 @@ void zoo_describe_neck(zoo_kit *kit)
     kit->joints[apple].ball_regions = 1u << REGION_NECK;
     kit->weight_passes = 3;
 
+    /* clips */
     zoo_motion_add(kit, "look_up", 3.0, 61, false, pose_look_up);
     zoo_motion_add(kit, "swallow", 3.0, 91, false, pose_swallow);
 }

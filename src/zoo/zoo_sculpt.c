@@ -147,6 +147,7 @@ static cutis_result grid_build(const zoo_kit *kit, const cage_edges *edges, aren
         count += (cols - 1) * (rows - 1);
     }
 
+    /* room */
     g->first[kit->face_count] = total;
     g->vertex_count = count;
     g->index = ARENA_ARRAY(memory, int, total);
@@ -180,6 +181,7 @@ static cutis_result grid_build(const zoo_kit *kit, const cage_edges *edges, aren
                     v = inside++;
                 }
 
+                /* its place on the face */
                 g->index[g->first[f] + j * (cols + 1) + i] = v;
                 g->home[v] = f;
                 g->place[2 * v] = (float)i / (float)cols;
@@ -296,12 +298,14 @@ static void grid_smooth(grid *g, vec3 *scratch, float slide, float press)
         vec3 mean = {0, 0, 0};
         float sum = 0;
 
+        /* the mean of the neighbours */
         for (int n = first; n < last; n++) {
             float pull = g->pull[g->neighbours[n]];
             mean = vec3_madd(mean, g->positions[g->neighbours[n]], pull);
             sum += pull;
         }
 
+        /* along and across the surface */
         vec3 move = vec3_sub(vec3_scale(mean, 1 / sum), g->positions[v]);
         vec3 normal = vec3_normalize(g->normals[v]);
         float across = vec3_dot(move, normal);
@@ -371,6 +375,7 @@ static float *grid_weights(const zoo_kit *kit, const grid *g, arena *memory)
     float *weights = ARENA_ARRAY(memory, float, total), *next = ARENA_ARRAY(memory, float, total);
     if (memory->failed) return NULL;
 
+    /* weights by the joints' planes and balls */
     for (int v = 0; v < g->vertex_count; v++)
         vertex_weights(kit, g->positions[v], kit->faces[g->home[v]].region, weights + (size_t)v * (size_t)width);
 
@@ -419,6 +424,7 @@ static int influences_pick(const float *row, int width, int *joints, float *weig
         weights[count++] = row[j];
     }
 
+    /* sum to 1 */
     float sum = 0;
     for (int i = 0; i < count; i++) sum += weights[i];
     for (int i = 0; i < count; i++) weights[i] /= sum;
@@ -501,6 +507,7 @@ static cutis_result faces_fill(const zoo_kit *kit, const grid *g, arena *memory,
                 }
             }
 
+    /* hand over */
     out->face_count = g->quad_count;
     out->face_first = first;
     out->corners = corners;
@@ -527,6 +534,7 @@ static cutis_result influences_fill(const zoo_kit *kit, const grid *base, const 
         first[v + 1] = first[v] + influences_pick(row, kit->joint_count, joints + first[v], shares + first[v]);
     }
 
+    /* hand over */
     out->influence_first = first;
     out->influence_joints = joints;
     out->influence_weights = shares;
@@ -539,6 +547,7 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
     zoo_cage_finish(kit);
     zoo_field_finish(kit);
 
+    /* chords of the cage */
     cage_edges *edges = ARENA_ARRAY(memory, cage_edges, 1);
     if (!edges) return error_memory(error, "a cage");
     edges_build(kit, edges);
@@ -554,6 +563,7 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
     float size = 0;
     for (int v = 0; v < base.vertex_count; v++) size = MAX(size, vec3_distance(base.positions[v], base.positions[0]));
 
+    /* pull it onto the surface, and weigh it there */
     if (!kit->place) grid_relax(kit, &base, scratch, kit->relax_count, 0.05f * size);
     float *weights = grid_weights(kit, &base, memory);
     if (!weights) return error_memory(error, "weights");
@@ -581,6 +591,7 @@ static cutis_result character_fill(zoo_kit *kit, double resolution, arena *memor
     cutis_clip *clips = ARENA_ARRAY(memory, cutis_clip, MAX(kit->motion_count, 1));
     if (memory->failed) return error_memory(error, "a skeleton");
 
+    /* hand over */
     out->name = kit->name;
     out->vertex_count = g->vertex_count;
     out->positions = &g->positions[0].x;

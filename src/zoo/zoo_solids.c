@@ -84,6 +84,7 @@ void zoo_describe_torus(zoo_kit *kit)
             points[i][j] = zoo_point_add(kit, torus_point((double)i / TORUS_LONG, (double)j / TORUS_ROUND));
     int chart = zoo_chart_add(kit, length, girth);
 
+    /* faces */
     for (int i = 0; i < TORUS_LONG; i++)
         for (int j = 0; j < TORUS_ROUND; j++) {
             int a = (i + 1) % TORUS_LONG, b = (j + 1) % TORUS_ROUND;
@@ -107,6 +108,7 @@ void zoo_describe_torus(zoo_kit *kit)
                       ZOO_ALL_REGIONS);
     }
 
+    /* clips */
     zoo_motion_add(kit, "squash", 2.2, 45, false, pose_squash);
     zoo_motion_add(kit, "shake", 3.2, 97, false, pose_torus_shake);
 }
@@ -171,6 +173,7 @@ void zoo_describe_cylinder(zoo_kit *kit)
         patch = zoo_patch_extrude(kit, &patch, (zoo_section){{ring_start(i + 1), 0, 0}, u, v, 0}, 0, 0);
     zoo_patch_close(kit, &patch, 0, 0);
 
+    /* placed by formula */
     kit->target_count = 1320;
     kit->weight_passes = 0;
     kit->place = cylinder_place;

@@ -183,6 +183,7 @@ static cutis_result example_make(const solver_build *b, int clip, int index, int
         return CUTIS_OK;
     }
 
+    /* brought back to the rest pose */
     float *skin = ARENA_ARRAY(scratch, float, 12 * (size_t)c->joint_count);
     if (!skin) return error_memory(error, "curves");
     skin_matrices(c, joints, skin);
@@ -385,12 +386,14 @@ cutis_result curves_build(const solver_build *b, void **data, cutis_error *error
 {
     const cutis_character *character = b->character;
 
+    /* what is needed */
     curves *c = ARENA_ARRAY(b->memory, curves, 1);
     if (!c) return error_memory(error, "curves");
     if (character->joint_count == 0)
         return error_set(error, CUTIS_ERROR_DATA, "curves: '%s' has no skeleton; 'cutis rig' makes one",
                          character->name);
 
+    /* the character */
     *data = c;
     c->character = character;
     c->point_count = b->mesh->point_count;

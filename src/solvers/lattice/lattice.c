@@ -238,6 +238,7 @@ static inline lattice_frame frame_of(const quad r[3], float scale, const quad st
         length2 = quad_dot(y, y);
     }
 
+    /* the third completes them */
     y *= 1 / sqrtf(length2);
     quad z = quad_cross(x, y);
     lattice_frame frame = {{1 / (size * size), scale * size * size, 0, 0}, {x * size, y * size, z * scale}};

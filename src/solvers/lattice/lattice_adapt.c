@@ -140,6 +140,7 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
     for (int v = 0; v < count; v++)
         if (forest_root(a->parents, v) == v) merged[v] = graph->count++;
 
+    /* room */
     graph->rest = ARENA_ARRAY(memory, float, (size_t)4 * graph->count);
     graph->point_voxels = ARENA_ARRAY(memory, int, point_count);
     graph->components = ARENA_ARRAY(memory, int, graph->count);

@@ -238,6 +238,7 @@ static cutis_result voxels_order(builder *b, cutis_error *error)
             for (int i = from; i < end; i++) graph->links[to + i - from] = places[old.links[i]];
         }
 
+    /* points and parts follow */
     for (int p = 0; p < point_count; p++) graph->point_voxels[p] = places[old.point_voxels[p]];
     for (int v = 0; v < count; v++) graph->components[places[v]] = old.components[v];
     return CUTIS_OK;
@@ -329,6 +330,7 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
         edges[v] = at[3] * m->size;
         if (v < m->bone_count) continue;
 
+        /* damping by the shares of the layers */
         double damping = 0;
         for (int i = LATTICE_MUSCLE; i < LATTICE_LAYERS; i++) {
             float share = b->layers.shares[LATTICE_LAYERS * v + i];
@@ -339,6 +341,7 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
         float thickness = b->layers.bone_depth[v] + b->layers.skin_depth[v];
         damping *= fmin(fmax(1, LENGTH_REFERENCE / fmaxf(thickness, 1e-6f)), THIN_MOST);
 
+        /* in a substep */
         if (frozen) freezes[v] = frozen[v] >= 1 ? 1 : (float)(1 - det_pow(1 - (double)frozen[v], 60 * m->substep));
         keeps[v] = (float)det_exp(-(damping + LOSS) * m->substep);
         inertias[v] = voxel_value(b, v, LATTICE_INERTIA);
@@ -359,6 +362,7 @@ static cutis_result region_tables(builder *b, cutis_error *error)
 {
     lattice_model *m = b->model;
 
+    /* rods along each axis */
     int padded = m->padded;
     cutis_result result = lattice_chains(&b->graph, m->region, m->rest, b->memory, &m->sweep, error);
     if (result != CUTIS_OK) return result;
@@ -480,6 +484,7 @@ static cutis_result mode_greatest(builder *b, mode_force *force, double *greates
     const lattice_model *m = b->model;
     size_t n = (size_t)m->padded + LATTICE_PAD;
 
+    /* room */
     const float small = 1e-3f * b->graph.cell;
     quad *mode = ARENA_ARRAY(&b->temporary, quad, n);
     quad *places = ARENA_ARRAY(&b->temporary, quad, n);
@@ -507,6 +512,7 @@ static cutis_result mode_greatest(builder *b, mode_force *force, double *greates
             places[v] = m->rest[v] + (v < m->bone_count ? (quad){0, 0, 0, 0} : mode[v] * scale);
         }
 
+        /* the next iterate */
         force(m, places, forces, scratch);
         for (int v = m->bone_count; v < m->count; v++) {
             mode[v] = -forces[v];
@@ -558,6 +564,7 @@ static cutis_result stretch_tables(builder *b, cutis_error *error)
     int first = m->bone_count, count = m->count - first, slots = 0;
     int padded = (count + LATTICE_PAD - 1) / LATTICE_PAD * LATTICE_PAD;
 
+    /* whether there is any */
     double frequency = b->build->values[LATTICE_STRETCH];
     m->has_stretch = frequency > 0 && count > 0;
     if (!m->has_stretch) return CUTIS_OK;
@@ -575,6 +582,7 @@ static cutis_result stretch_tables(builder *b, cutis_error *error)
     float *gains = ARENA_ARRAY(b->memory, float, padded + 1);
     if (b->memory->failed) return error_memory(error, "the lattice");
 
+    /* lane by lane, padding included */
     for (int i = 0; i < padded; i++) {
         int v = first + MIN(i, count - 1), n = i < count ? counts[v] : 0;
         for (int slot = 0; slot < slots; slot++) {
@@ -646,11 +654,13 @@ static cutis_result stiffness_tables(builder *b, cutis_error *error)
             reached = det_atan2(phase, sqrt(fmax(1 - phase * phase, 0))) / (PI * m->substep);
         }
 
+        /* what the regions take */
         b->stiffness[v] = (float)fmin(k, STIFFNESS_MOST) * voxel_value(b, v, LATTICE_GAIN);
         stiffest = MAX(stiffest, b->stiffness[v]);
         in[v].b = (quad){0, 0, 0, b->stiffness[v]};
     }
 
+    /* say so once, of the stiffest */
     if (asked > 0)
         kit_warn(b->build,
                  "flesh of %.3g Hz only reaches %.3g Hz with regions of %d voxels and substeps of %.4g s; use a "
@@ -745,6 +755,7 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
     for (int i = 0; i < LATTICE_DIRECTIONS * m->count; i++) f.givers[i] = padded;
     for (int v = 0; v < padded; v++) volume_row(b, &f, v);
 
+    /* hand over */
     m->volume.count = m->count;
     m->volume.first = m->bone_count;
     m->volume.padded = padded;
@@ -757,6 +768,7 @@ static cutis_result volume_tables(builder *b, cutis_error *error)
     double stiffness = MIN(step_stiffness(frequency, m->substep), VOLUME_MOST);
     for (int v = 0; v < m->count; v++) gains[v] *= greatest > 0 ? (float)(stiffness / greatest) : 0;
 
+    /* bulges: how fast they grow, how slowly they fade */
     m->bulge_gain = (float)(MIN(BULGE_RATE * m->substep, 1.5) / stiffness);
     m->bulge_keep = (float)det_exp(-m->substep / BULGE_FADING);
     return result;
@@ -769,6 +781,7 @@ static cutis_result base_blend(builder *b, cutis_error *error)
     int point_count = m->surface.point_count;
     int joint_count = m->joint_count;
 
+    /* room */
     int entry_most = LATTICE_JOINTS * m->surface.first[point_count];
     int *first = ARENA_ARRAY(&b->temporary, int, point_count + 1);
     int *joints = ARENA_ARRAY(&b->temporary, int, entry_most + 1);

@@ -30,6 +30,7 @@ cutis_result lattice_contact_build(lattice_contact *contact, const solver_build 
     for (int p = 0; p < count; p++) masses[p] = 1;
     contact->inverse_masses = masses;
 
+    /* what to search in */
     cutis_result result = CUTIS_OK;
     if (self) result = contact_surface_build(&contact->surface, build->mesh, build->memory, &build->allocator, error);
     if (result == CUTIS_OK && contact->with_props)
@@ -117,6 +118,7 @@ int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, c
                                          contact->thickness, work->planes, m->surface.point_count);
         planes_limit(m, work, count);
 
+        /* how far each point has to move */
         for (int i = 0; i < count; i++) {
             vec3 move;
             if (!plane_move(&work->planes[i], start, work->points, (float)input->h, &move)) continue;
@@ -136,6 +138,7 @@ int lattice_contact_wishes(const lattice_model *m, lattice_contact_work *work, c
             contact_search(&contact->surface, &work->work, work->start, work->end, &options, input->jobs);
         }
 
+        /* pairs that are too close */
         for (int i = 0; i < work->work.pair_count; i++) {
             const contact_pair *pair = &work->work.pairs[i];
             float lack = pair->gap - contact_pair_value(pair, work->end), sum = 0;

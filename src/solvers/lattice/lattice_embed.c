@@ -77,6 +77,7 @@ static void weights_correct(const lattice_graph *graph, const float point[3], co
                        (c01 * mean[0] + c11 * mean[1] + c12 * mean[2]) / det,
                        (c02 * mean[0] + c12 * mean[1] + c22 * mean[2]) / det};
 
+    /* apply it */
     for (int i = 0; i < count; i++) {
         double along = 0;
         for (int k = 0; k < 3; k++)
@@ -114,6 +115,7 @@ static cutis_result voxel_index_build(voxel_index *index, const lattice_graph *g
         }
     }
 
+    /* cells of the index */
     size_t cells = 1;
     for (int k = 0; k < 3; k++) {
         index->dims[k] = (int)((high[k] - index->low[k]) / index->cell) + 1;
@@ -216,6 +218,7 @@ static int alike_find(const embedder *e, int p, const float point[3], int *voxel
         high[k] = index_cell(index, k, point[k] + index->cell);
     }
 
+    /* voxels in reach */
     for (int z = low[2]; z <= high[2]; z++)
         for (int y = low[1]; y <= high[1]; y++) {
             int row = (z * index->dims[1] + y) * index->dims[0];
@@ -247,6 +250,7 @@ static int carriers_find(const embedder *e, int p, const float point[3], int *vo
     bool hard = e->affinity && e->affinity->hard && e->affinity->hard[e->graph->components[home]];
     if (e->affinity && !hard) count = alike_find(e, p, point, voxels, weights, count);
 
+    /* sum, and clear the marks */
     double sum = 0;
     for (int i = 0; i < count; i++) {
         sum += weights[i];
@@ -264,6 +268,7 @@ static int carriers_find(const embedder *e, int p, const float point[3], int *vo
         left += weights[kept++];
     }
 
+    /* sum to 1, and linear functions exactly */
     count = kept;
     for (int i = 0; i < count; i++) weights[i] /= left;
     weights_correct(e->graph, point, voxels, weights, count);

@@ -37,10 +37,12 @@ cutis_result lattice_graph_link(lattice_graph *graph, int *pairs, size_t count, 
     /* by voxel, the most frequent first */
     qsort(pairs, kept, 3 * sizeof(int), link_order);
 
+    /* room */
     graph->link_first = ARENA_ARRAY(memory, int, (size_t)graph->count *LATTICE_DIRECTIONS + 1);
     graph->links = ARENA_ARRAY(memory, int, kept + 1);
     if (memory->failed) return error_memory(error, "the lattice's links");
 
+    /* by voxel and direction */
     for (size_t i = 0; i < kept; i++) {
         graph->link_first[pairs[3 * i] + 1]++;
         graph->links[i] = pairs[3 * i + 1];

@@ -72,6 +72,7 @@ void lattice_distance(const lattice_graph *graph, float *distance, int *sources,
     while (count > 0) {
         int v = heap_take(distance, heap, place, &count);
 
+        /* shorter ways through it */
         const float *here = graph->rest + 4 * v;
         int end = graph->link_first[(v + 1) * LATTICE_DIRECTIONS];
         for (int i = graph->link_first[v * LATTICE_DIRECTIONS]; i < end; i++) {
@@ -155,6 +156,7 @@ static int nearest_mark(const classifier *c, int joint)
         }
     }
 
+    /* mark it */
     if (best >= 0) c->distance[best] = 0;
     return best >= 0;
 }
@@ -205,6 +207,7 @@ static void bones_find(classifier *c)
     for (int j = 0; j < character->joint_count; j++) {
         if (!c->is_leaf[j]) continue;
 
+        /* the mean place of its points */
         double sum[3] = {0, 0, 0}, total = 0;
         for (int p = 0; p < c->build->mesh->point_count; p++)
             for (int i = w->first[p]; i < w->first[p + 1]; i++) {
@@ -213,6 +216,7 @@ static void bones_find(classifier *c)
                 for (int k = 0; k < 3; k++) sum[k] += (double)w->weights[i] * c->points[3 * p + k];
             }
 
+        /* half as far beyond it */
         if (total <= 0) continue;
         vec3 middle = {(float)(sum[0] / total), (float)(sum[1] / total), (float)(sum[2] / total)};
         c->tips[j] = vec3_madd(c->joints[j], vec3_sub(middle, c->joints[j]), 1.5f);
@@ -374,6 +378,7 @@ static cutis_result loose_bind(classifier *c, const uint8_t *has_bone, cutis_err
                 high = MAX(high, w->joints[k]);
             }
 
+        /* hand over, and clear the sums */
         for (int j = low; j <= high; j++) {
             if (sums[j] > 0) influence_add(c->layers, v, j, sums[j]);
             sums[j] = 0;
@@ -415,6 +420,7 @@ static void weights_spread(const lattice_graph *graph, const int *counts, const 
             int v = pass & 1 ? graph->count - 1 - i : i;
             if (counts[v]) continue;
 
+            /* the mean of the neighbours */
             int begin = graph->link_first[v * LATTICE_DIRECTIONS];
             int end = graph->link_first[(v + 1) * LATTICE_DIRECTIONS];
             if (begin == end) continue;
@@ -630,6 +636,7 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     bool skinned = false;
     for (int j = 0; j < character->joint_count; j++) skinned |= character->joints[j].deforms;
 
+    /* parts that move as one joint does */
     if (skinned && c->build->weights->first) {
         c->moves = ARENA_ARRAY(temporary, uint8_t, (size_t)c->build->mesh->component_count * character->joint_count);
         c->rigid = ARENA_ARRAY(memory, uint8_t, c->build->mesh->component_count);

@@ -133,6 +133,7 @@ cutis_result lattice_chains(const lattice_graph *graph, int region, const quad *
             loan_count += entries - (chain.own_last - chain.own_first + 1);
         }
 
+        /* room */
         lattice_chain *chains = ARENA_ARRAY(memory, lattice_chain, chain_count + 1);
         int *voxels = ARENA_ARRAY(memory, int, entry_count + 1);
         int *loans = ARENA_ARRAY(memory, int, loan_count + 1);
@@ -151,6 +152,7 @@ cutis_result lattice_chains(const lattice_graph *graph, int region, const quad *
             at += chains[n++].count;
         }
 
+        /* hand over */
         sweep->chain_counts[axis] = chain_count;
         sweep->chains[axis] = chains;
         sweep->chain_voxels[axis] = voxels;
@@ -158,6 +160,7 @@ cutis_result lattice_chains(const lattice_graph *graph, int region, const quad *
         sweep->loans[axis] = loans;
         sweep->loan_most = MAX(sweep->loan_most, loan_count);
 
+        /* who lends to whom */
         loans_list(sweep, axis, cursor, loans, lenders);
     }
     return CUTIS_OK;

@@ -118,6 +118,7 @@ static disc_meeting disc_meet(const lattice_discs *d, int i, float reach, float 
             if (!(share > 0)) continue;
             share *= share;
 
+            /* add it up */
             sum.weight += share;
             sum.gap += share * gap;
             sum.normal += across * share;
@@ -174,6 +175,7 @@ int lattice_touch_voxels(const lattice_model *m, lattice_scratch *t, const quad 
         d->fixed[i] = v < m->bone_count;
     }
 
+    /* who meets whom */
     float reach = VOXEL_REACH * touch->edge;
     discs_hash(d, reach);
     voxel_job job = {m, t, reach, touch->edge, touch->gap};
@@ -192,6 +194,7 @@ int lattice_touch_voxels(const lattice_model *m, lattice_scratch *t, const quad 
         if (length2 > 0) contacts++;
         if (v < m->bone_count || !(length2 > 0)) continue;
 
+        /* no further than its bound */
         quad p = t->guess[v] + move * YIELD, away = p - targets[v];
         float most = m->bounds ? m->bounds[v] : 1, far2 = dot3(away, away);
         if (far2 > most * most) p = targets[v] + away * (most / sqrtf(far2));
@@ -269,6 +272,7 @@ void lattice_touch_points(const lattice_model *m, lattice_scratch *t, float *poi
     point_job job = {m, t, points, POINT_REACH * touch->edge, touch->width, touch->gap};
     parallel_for(jobs, d->count, 256, normal_block, &job);
 
+    /* their rest places */
     for (int i = 0; i < d->count; i++) {
         const float *r = touch->points + 3 * (size_t)t->point_list[i];
         d->rests[i] = (quad){r[0], r[1], r[2], 0};
@@ -284,6 +288,7 @@ void lattice_touch_points(const lattice_model *m, lattice_scratch *t, float *poi
             d->places[i] = (quad){x[0] / m->size, x[1] / m->size, x[2] / m->size, 0};
         }
 
+        /* search and move */
         discs_hash(d, job.reach);
         parallel_for(jobs, d->count, 64, point_block, &job);
         for (int i = 0; i < d->count; i++) {
@@ -333,6 +338,7 @@ cutis_result lattice_touch_build(lattice_model *m, const solver_build *build, co
         touch->edge += edge;
     }
 
+    /* hand over */
     touch->edge /= (float)MAX(touch->count, 1);
     touch->voxels = voxels;
     touch->rests = rests;
@@ -346,6 +352,7 @@ cutis_result lattice_touch_build(lattice_model *m, const solver_build *build, co
                              vec3_load(points + 3 * (size_t)surface->edges[2 * e + 1]));
     touch->width = surface->edge_count ? (float)(sum / surface->edge_count) : 0;
 
+    /* hand over */
     touch->surface = surface;
     touch->points = points;
     touch->bucket_count = buckets_for(touch->count);

@@ -239,6 +239,7 @@ static cutis_result pieces_find(voxeliser *v, arena *memory, cutis_error *error)
     int *cursor = ARENA_ARRAY(memory, int, v->cell_count + 1);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
 
+    /* list them */
     for (int t = 0; t < surface_count; t++) {
         triangle_cells(v, t, v->piece_cells + v->piece_first[t]);
         for (int p = v->piece_first[t]; p < v->piece_first[t + 1]; p++) v->piece_triangles[p] = t;
@@ -325,6 +326,7 @@ static void triangle_cross(const voxeliser *v, rays *r, int t, int *cursor)
                 side[i] = edge_side(v->points, tri[(i + 1) % 3], tri[(i + 2) % 3], u, w, pu, pw, &left[i]);
             if (left[0] != left[1] || left[1] != left[2]) continue;
 
+            /* count, or note depth and side */
             double area = side[0] + side[1] + side[2];
             if (area == 0) continue;
             size_t ray = (size_t)y * r->width + x;
@@ -362,6 +364,7 @@ static cutis_result rays_cast(const voxeliser *v, int axis, arena *memory, rays 
     for (int t = 0; t < v->triangle_count; t++) triangle_cross(v, r, t, NULL);
     for (size_t i = 0; i < count; i++) r->first[i + 1] += r->first[i];
 
+    /* list them */
     r->crossings = ARENA_ARRAY(memory, crossing, (size_t)r->first[count] + 1);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
     memcpy(cursor, r->first, sizeof(int) * count);
@@ -455,6 +458,7 @@ static void nodes_meet(voxeliser *v, link_list *list, int a, int b, int axis)
         pa[(axis + 2) % 3] != pb[(axis + 2) % 3])
         return;
 
+    /* note it */
     if (list->links) {
         int *link = list->links + 3 * (size_t)list->count;
         link[0] = step > 0 ? a : b;
@@ -490,6 +494,7 @@ static void rays_join(voxeliser *v, const rays *r, link_list *list)
                     if (c->triangle < v->shape->triangle_count)
                         node = piece_of(v, c->triangle, (int)cell_index(v, cell[0], cell[1], cell[2]));
 
+                    /* join what is inside */
                     if (before > 0 && last >= 0 && node >= 0 && (winding <= 0 || !v->overlaps))
                         nodes_meet(v, list, last, node, r->axis);
                     if (v->overlaps && before > 0)
@@ -524,6 +529,7 @@ static void surface_join(voxeliser *v, link_list *list)
         const double *a = v->points + 3 * m->edges[2 * e], *b = v->points + 3 * m->edges[2 * e + 1];
         const double *edge[3] = {a, b, b};
 
+        /* pieces of both triangles in one cell */
         for (int p = v->piece_first[t0]; p < v->piece_first[t0 + 1]; p++) {
             int q = piece_of(v, t1, v->piece_cells[p]), place[3];
             if (q < 0) continue;
@@ -541,6 +547,7 @@ static void surface_join(voxeliser *v, link_list *list)
         cell_place(v, v->piece_cells[p], place);
         triangle_corners(v, t, corner);
 
+        /* the next cell along each axis */
         for (int axis = 0; axis < 3; axis++) {
             if (place[axis] + 1 >= v->dims[axis]) continue;
             int q = piece_of(v, t, v->piece_cells[p] + stride[axis]);
@@ -697,6 +704,7 @@ static void strays_join(voxeliser *v, uint8_t *joined)
             for (int k = 0; k < 3; k++) d[k] = sample_place(v, k, sp[k]) - start[k];
             if (d[0] * inward[0] + d[1] * inward[1] + d[2] * inward[2] <= 0) continue;
 
+            /* nothing may lie between */
             bool clear = true;
             for (int j = v->cell_first[cell]; j < v->cell_first[cell + 1] && clear; j++)
                 if (v->cell_pieces[j] != p)
@@ -730,6 +738,7 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
             if (voxel_of[root] < 0) voxel_of[root] = graph->count++;
         }
 
+        /* samples */
         for (int i = 0; i < s * s * s; i++) {
             int sp[3] = {place[0] * s + i % s, place[1] * s + i / s % s, place[2] * s + i / s / s};
             int node = v->sample_nodes[sample_index(v, sp)];
@@ -738,6 +747,7 @@ static cutis_result graph_fill(voxeliser *v, const link_list *list, arena *memor
             if (voxel_of[root] < 0) voxel_of[root] = graph->count++;
         }
 
+        /* the first of several, and how often there are several */
         v->grid->cell_voxels[c] = graph->count > before ? before : -1;
         graph->cell_conflicts += graph->count > before + 1;
     }
@@ -964,6 +974,7 @@ static void graph_append(lattice_graph *graph, const lattice_graph *part, const 
     for (int i = 0; i < part->link_first[part->count * LATTICE_DIRECTIONS]; i++)
         graph->links[link_base + i] = base + part->links[i];
 
+    /* points */
     for (int v = 0; v < part->count; v++) graph->components[base + v] = component;
     for (int p = 0; p < shape->shape.point_count; p++)
         graph->point_voxels[shape->points[p]] = part->point_voxels[p] < 0 ? -1 : base + part->point_voxels[p];
@@ -987,6 +998,7 @@ static cutis_result components_voxelise(const lattice_shape *shape, arena *memor
     cutis_result result = components_list(m, temporary, &lists, error);
     if (result != CUTIS_OK) return result;
 
+    /* room */
     graph->grids = ARENA_ARRAY(memory, lattice_grid, m->component_count);
     lattice_graph *parts = ARENA_ARRAY(temporary, lattice_graph, m->component_count);
     component_shape *shapes = ARENA_ARRAY(temporary, component_shape, m->component_count);

@@ -44,6 +44,7 @@ static vec3 tip_find(const solver_build *build, int joint, vec3 from)
         }
     }
 
+    /* towards it */
     if (!(total > 0)) return from;
     vec3 mean = {(float)(sum[0] / total), (float)(sum[1] / total), (float)(sum[2] / total)};
     vec3 way = vec3_normalize(vec3_sub(mean, from));
@@ -127,6 +128,7 @@ cutis_result springs_bones_build(const solver_build *build, springs_bones *bones
         }
     }
 
+    /* the mean distance */
     for (int b = 0; b < bones->count; b++) {
         springs_bone *bone = &bones->bones[b];
         bone->radius = MAX(totals[b] > 0 ? sums[b] / totals[b] : 0, 1e-4f * c->size);
@@ -249,6 +251,7 @@ cutis_result springs_hinges_build(const springs_bones *bones, springs_hinges *hi
 {
     *hinges = (springs_hinges){.hinges = ARENA_ARRAY(memory, springs_hinge, bones->count + 1)};
 
+    /* a bone that leads to another one may fold there */
     if (!hinges->hinges) return error_memory(error, "the folds of a reference shape");
     for (int b = 0; b < bones->count; b++) {
         const springs_bone *bone = &bones->bones[b];

@@ -61,6 +61,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
     const cutis_character *character = b->build->character;
     const point_weights *weights = b->build->weights;
 
+    /* room */
     int n = character->joint_count, used = 0;
     b->bones = ARENA_ARRAY(scratch, bone_line, n + 1);
     vec3 *ends = ARENA_ARRAY(scratch, vec3, 2 * (size_t)n + 1), *sums = ARENA_ARRAY(scratch, vec3, n + 1);
@@ -105,6 +106,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
         int count = 0, sum = 0, at = 0;
         memset(classes, 0, (size_t)(RADIUS_CLASSES + 1) * sizeof *classes);
 
+        /* how many lie how far */
         for (int p = 0; p < b->model->point_count; p++)
             for (int i = weights->first[p]; i < weights->first[p + 1]; i++) {
                 if (weights->joints[i] != j || weights->weights[i] < BONE_WEIGHT) continue;
@@ -113,6 +115,7 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
                 count++;
             }
 
+        /* a tenth of them, times the share asked for */
         while (at < RADIUS_CLASSES && (sum += classes[at]) * 10 < count) at++;
         double share = kit_bone_value(b->build, j, SPRINGS_BONE_RADIUS);
         b->bones[j].radius = (float)share * GREATEST_DEPTH * ((float)at + 0.5f) / RADIUS_CLASSES;
@@ -162,6 +165,7 @@ static void anchors_build(builder *b)
 {
     springs_model *m = b->model;
 
+    /* triangles of no area count a tenth of the mean */
     float unit = m->metres * m->metres;
     double mean = 0;
     for (int p = 0; p < m->point_count; p++) mean += (double)b->areas[p] / MAX(m->point_count, 1);
@@ -233,6 +237,7 @@ static edge_rest edge_look(const builder *b, int e)
         r.nodes[3] = swap;
     }
 
+    /* lengths and heights at rest */
     vec3 p[4];
     for (int k = 0; k < 4; k++) p[k] = vec3_load(b->rest + 3 * r.nodes[k]);
     r.length = vec3_distance(p[0], p[1]);
@@ -340,6 +345,7 @@ static cutis_result edges_build(builder *b, cutis_error *error)
         edge_strengthen(b, &r, i);
         edge_bound(m, &r, i);
 
+        /* count what meets at each node */
         for (int k = 0; k < 4; k++) m->incident_first[r.nodes[k] + 1] += k < 2 || edges->bend[i] > 0;
     }
     return incident_build(m, memory, error);
@@ -366,6 +372,7 @@ static float spectral_find(const springs_model *m, double h, arena *scratch)
             classes[(int)CLAMP(20 * det_log((double)(row / hold)) / 0.6931471805599453, 0, CLASSES - 1)]++;
         }
 
+        /* the class that a tenth exceeds */
         while (at > 0 && (sum += classes[at]) * 10 < count) at--;
         if (count > 0) worst = MAX(worst, (float)det_exp(0.6931471805599453 * (at + 1) / 20));
     }

@@ -113,6 +113,7 @@ static void pose_make(const cutis_character *c, int index, const float *rest, fl
         double angle = (2 * next_random(&seed) - 1) * MADE_TURN * 0.017453292519943295;
         mat34 turn = mat34_compose(vec3_make(0, 0, 0), quat_axis_angle(axis, angle), vec3_make(1, 1, 1));
 
+        /* back to the scene */
         local = mat34_multiply(local, turn);
         if (up >= 0) {
             memcpy(parent.m, joints + 12 * up, sizeof parent.m);

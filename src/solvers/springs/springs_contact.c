@@ -277,6 +277,7 @@ static void pair_add(springs_run *run, const contact_pair *pair)
     }
     if (first == 2) c.key[0] = -2 - c.key[0]; /* edges are not mixed up with points */
 
+    /* friction, and the list */
     c.friction = pair_friction(m, pair, first);
     contact_add(run, &c, 2 * m->thickness + 0.1f * m->surface.edge_mean);
 }
@@ -437,6 +438,7 @@ static void bodies_step(springs_run *run)
         motion->give_turn = mat3_multiply(w, product);
         motion->back = mat3_transpose(product);
 
+        /* its own step */
         vec3 move, turn;
         body_imbalance(run, b, &move, &turn);
         motion->shift = vec3_add(motion->shift, move);
@@ -521,6 +523,7 @@ bool springs_contacts_adjust(springs_run *run)
         if (!moved) break;
     }
 
+    /* hand over */
     for (int p = 0; p < m->point_count + m->soft_points; p++)
         memcpy(run->s.x + NODE * p, run->w.end + 3 * p, 3 * sizeof(float));
     return stats.failed;
@@ -584,6 +587,7 @@ void springs_contacts_keep(springs_run *run)
         run->s.reports[i].bone = -1;
     }
 
+    /* what bears */
     for (int i = 0; i < run->contact_count; i++) {
         const springs_contact *c = run->w.contacts + i;
         if (!(c->lambda > 0)) continue;
@@ -599,6 +603,7 @@ void springs_contacts_keep(springs_run *run)
             vec3_store(memory->shear, c->shear);
         }
 
+        /* what it touches */
         for (int side = 0; side < 2; side++) {
             if (c->prop[side] >= 0) run->s.bodies[c->prop[side]].touching = 1;
 

@@ -324,10 +324,12 @@ static void coordinates_block(void *context, int begin, int end)
         int p = b->dffd->points[i];
         vec3 x = vec3_load(b->build->mesh->positions + 3 * p);
 
+        /* weights without the least ones */
         double total = 0;
         for (int k = weights->first[p]; k < weights->first[p + 1]; k++)
             total += MAX(weights->weights[k] - least_weight, 0);
 
+        /* shares in the diagram of each joint */
         for (int k = weights->first[p]; k < weights->first[p + 1]; k++) {
             const diagram *d = &job->diagrams[weights->joints[k]];
             double w = total > 0 ? MAX(weights->weights[k] - least_weight, 0) / total : weights->weights[k];

@@ -107,6 +107,7 @@ static void cap_close(const cap *c, const double normal[3], polyhedron *p)
     double middle[3] = {0, 0, 0}, u[3], v[3], angles[FACE_LIMIT];
     int order[FACE_LIMIT];
 
+    /* the middle */
     for (int i = 0; i < c->count; i++)
         for (int a = 0; a < 3; a++) middle[a] += c->corners[i].x[a] / c->count;
 
@@ -135,6 +136,7 @@ static void cap_close(const cap *c, const double normal[3], polyhedron *p)
         order[at] = i;
     }
 
+    /* as a face */
     int face = p->face_count++;
     p->corner_counts[face] = MIN(c->count, CORNER_LIMIT);
     for (int i = 0; i < p->corner_counts[face]; i++) p->corners[face][i] = c->corners[order[i]];
@@ -176,6 +178,7 @@ static bool polyhedron_clip(const polyhedron *in, const double normal[3], double
                 cap_corner(&edge, &c, 2 * tolerance);
             }
 
+            /* what is kept */
             if (side <= slack && kept < CORNER_LIMIT) to[kept++] = *at;
             if (fabs(side) <= slack) cap_corner(&edge, at, 2 * tolerance);
             from = at;
@@ -207,6 +210,7 @@ static double polyhedron_volume(const polyhedron *p)
     for (int f = 0; f < p->face_count; f++) {
         double six = 0, first[3], b[3], c[3];
 
+        /* fans of triangles */
         for (int a = 0; a < 3; a++) first[a] = p->corners[f][0].x[a] - middle[a];
         for (int k = 1; k + 1 < p->corner_counts[f]; k++) {
             for (int a = 0; a < 3; a++) {
@@ -262,6 +266,7 @@ bool sibson_coordinates(int count, const float *sites, vec3 point, sibson_work *
         extent = MAX(extent, w->squares[i]);
     }
 
+    /* nearest first */
     extent = sqrt(extent);
     if (count == 0 || !(extent > 0)) return false;
     sites_sort(w, count);
@@ -312,6 +317,7 @@ bool sibson_coordinates(int count, const float *sites, vec3 point, sibson_work *
         total += volume;
     }
 
+    /* shares sum to 1 */
     if (!(total > 0)) return false;
     for (int n = 0; n < neighbour_count; n++) shares[w->neighbours[n]] /= total;
     return true;

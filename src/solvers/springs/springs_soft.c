@@ -143,6 +143,7 @@ static cutis_result filled_build(const solver_build *build, springs_prop *prop, 
     /* a rigid prop needs no more */
     if (!prop->soft || s->triangle_count == 0) return CUTIS_OK;
 
+    /* what lies inside */
     bvh tree;
     cutis_result result = bvh_build(&tree, s->triangle_count, s->triangles, s->nodes, memory, error);
     if (result != CUTIS_OK) return result;
@@ -171,6 +172,7 @@ static double volume_moments(const shape *s, double centre[3], double second[9])
 {
     double volume = 0;
 
+    /* tetrahedra from the origin to each triangle */
     for (int t = 0; t < s->triangle_count; t++) {
         double p[3][3];
         for (int k = 0; k < 3; k++)
@@ -182,6 +184,7 @@ static double volume_moments(const shape *s, double centre[3], double second[9])
                      p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0]);
         volume += six / 6;
 
+        /* moments of it */
         for (int i = 0; i < 3; i++) {
             double sum = p[0][i] + p[1][i] + p[2][i];
             centre[i] += six / 24 * sum;
@@ -246,6 +249,7 @@ static cutis_result masses_find(const springs_model *m, springs_prop *prop, shap
     prop->inertia = inertia_inverse(inertia);
     prop->centre = vec3_make((float)centre[0], (float)centre[1], (float)centre[2]);
 
+    /* from the centre of mass */
     for (int i = 0; i < s->point_count + s->inner_count; i++) {
         vec3 p = vec3_sub(vec3_load(s->nodes + 3 * i), prop->centre);
         vec3_store(s->nodes + 3 * i, p);
@@ -320,6 +324,7 @@ static void filled_springs(const shape *s, spring_list *list)
     int first = s->inner_count >= 4 ? s->point_count : 0;
     int count = s->inner_count >= 4 ? s->inner_count : s->point_count;
 
+    /* links inwards */
     for (int i = 0; i < s->point_count + s->inner_count; i++) {
         int links = nearest_find(s, i, first, count, LINKS, found);
         for (int k = 0; k < links; k++) {
@@ -397,6 +402,7 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
     for (int i = 0; i < nodes; i++)
         mass[soft->node_count + i] = (float)((double)prop->mass * (i < s->point_count ? 0.5 : 1) / weights);
 
+    /* hand over */
     prop->first_spring = soft->spring_count;
     prop->spring_count = list.count;
     prop->first_soft = soft->node_count;

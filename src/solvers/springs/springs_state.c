@@ -187,12 +187,14 @@ void springs_prop_get(const void *data, const void *state, int index, cutis_prop
     const springs_prop *own = m->props + m->prop_of[index];
     if (own->fixed) return;
 
+    /* the body's rotation and origin */
     const springs_body *body = s.bodies + m->prop_of[index];
     quat q = {body->rotation[0], body->rotation[1], body->rotation[2], body->rotation[3]};
     mat3 r = quat_matrix(q);
     vec3 origin = vec3_sub(vec3_load(body->centre), quat_rotate(q, own->centre));
     origin = vec3_madd(vec3_load(m->centre), origin, m->size);
 
+    /* as a transform of the source */
     for (int row = 0; row < 3; row++) {
         for (int k = 0; k < 3; k++) prop->transform[4 * row + k] = r.m[3 * row + k] * own->scale[k] * m->size;
         prop->transform[4 * row + 3] = (&origin.x)[row];
