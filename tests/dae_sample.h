@@ -4,6 +4,8 @@
 #ifndef TESTS_DAE_SAMPLE_H
 #define TESTS_DAE_SAMPLE_H
 
+#include "testing.h"
+
 static const char dae_sample[] =
     "<?xml version=\"1.0\"?>\n<!-- made by hand -->\n<COLLADA version=\"1.4.1\">\n"
     "<asset><unit name=\"cm\" meter=\"0.01\"/><up_axis>Z_UP</up_axis></asset>\n"
@@ -39,5 +41,35 @@ static const char dae_sample[] =
     "<rotate sid=\"turn\">0 1 0 0</rotate></node></node>"
     "<node id=\"n3\"><instance_controller url=\"#c\"><skeleton>#n1</skeleton></instance_controller></node>"
     "</visual_scene></library_visual_scenes>\n<scene><instance_visual_scene url=\"#s\"/></scene>\n</COLLADA>\n";
+
+/* The same with a morph below the skin and its animated weight, a Bezier curve, and a node of a library. Free it. */
+static inline char *dae_sample_rich(void)
+{
+    return text_changed(
+        dae_sample,
+        (const char *[]){
+            "<skin source=\"#g\">", "<skin source=\"#m\">", "<library_controllers>",
+            "<library_controllers><controller id=\"m\"><morph source=\"#g\">"
+            "<source id=\"mt\"><IDREF_array count=\"1\">g2</IDREF_array></source>"
+            "<source id=\"mw\"><float_array id=\"mwa\" count=\"1\">0.5</float_array></source>"
+            "<targets><input semantic=\"MORPH_TARGET\" source=\"#mt\"/>"
+            "<input semantic=\"MORPH_WEIGHT\" source=\"#mw\"/></targets></morph></controller>",
+            "<library_geometries>",
+            "<library_geometries><geometry id=\"g2\" name=\"bulge\"><mesh><source id=\"hp\">"
+            "<float_array id=\"hpa\" count=\"18\">-5 0 0 5 0 0 -5 0 10 5 0 10 -5 0 20 5 -4 20</float_array>"
+            "<technique_common><accessor source=\"#hpa\" count=\"6\" stride=\"3\"/></technique_common>"
+            "</source><vertices id=\"hv\"><input semantic=\"POSITION\" source=\"#hp\"/></vertices>"
+            "<tristrips count=\"1\"><input semantic=\"VERTEX\" source=\"#hv\" offset=\"0\"/><p>0 1 2 3</p>"
+            "</tristrips></mesh></geometry>",
+            ">LINEAR LINEAR<", ">BEZIER HERMITE<", "<sampler id=\"as\">",
+            "<source id=\"ti\"><float_array count=\"4\">0 0 0.6 90</float_array></source>"
+            "<source id=\"to\"><float_array count=\"4\">0.3 0 0 0</float_array></source>"
+            "<sampler id=\"as\"><input semantic=\"IN_TANGENT\" source=\"#ti\"/>"
+            "<input semantic=\"OUT_TANGENT\" source=\"#to\"/>",
+            "</animation>", "<channel source=\"#as\" target=\"mw(0)\"/></animation>", "<library_visual_scenes>",
+            "<library_nodes><node id=\"plate\"><instance_geometry url=\"#g2\"/></node></library_nodes>"
+            "<library_visual_scenes>",
+            "<node id=\"n3\">", "<node id=\"n3\"><instance_node url=\"#plate\"/>", NULL});
+}
 
 #endif

@@ -127,4 +127,28 @@ static inline size_t fbx_sample_binary(uint8_t *out)
     return size + 13;
 }
 
+/* The text with a second animation layer, half as strong, and an in-between shape. Free it. */
+static inline char *fbx_sample_rich(void)
+{
+    return text_changed(
+        fbx_sample,
+        (const char *[]){
+            "\tAnimationCurveNode: 52",
+            "\tAnimationLayer: 61, \"AnimLayer::more\", \"\" {\n\t\tProperties70:  {\n"
+            "\t\t\tP: \"BlendMode\", \"enum\", \"\", \"\",2\n\t\t\tP: \"Weight\", \"Number\", \"\", "
+            "\"A\",50\n\t\t}\n\t}\n"
+            "\tAnimationCurveNode: 62, \"AnimCurveNode::R\", \"\" {\n\t}\n"
+            "\tAnimationCurve: 64, \"AnimCurve::\", \"\" {\n\t\tKeyTime: *2 {\n\t\t\ta: 0,46186158000\n\t\t}\n"
+            "\t\tKeyValueFloat: *2 {\n\t\t\ta: 40,40\n\t\t}\n\t\tKeyAttrFlags: *1 {\n\t\t\ta: 4\n\t\t}\n"
+            "\t\tKeyAttrRefCount: *1 {\n\t\t\ta: 2\n\t\t}\n\t}\n\tAnimationCurveNode: 52",
+            "\tC: \"OO\",52,51\n",
+            "\tC: \"OO\",52,51\n\tC: \"OO\",61,50\n\tC: \"OO\",62,61\n\tC: \"OP\",62,22, \"Lcl Rotation\"\n"
+            "\tC: \"OP\",64,62, \"d|Z\"\n",
+            "\tModel: 20,",
+            "\tGeometry: 12, \"Geometry::half\", \"Shape\" {\n\t\tIndexes: *1 {\n\t\t\ta: 4\n\t\t}\n"
+            "\t\tVertices: *3 {\n\t\t\ta: 2,0,0\n\t\t}\n\t}\n\tModel: 20,",
+            "DeformPercent: 0\n", "DeformPercent: 0\n\t\tFullWeights: *2 {\n\t\t\ta: 40,100\n\t\t}\n",
+            "\tC: \"OO\",11,44\n", "\tC: \"OO\",12,44\n\tC: \"OO\",11,44\n", NULL});
+}
+
 #endif

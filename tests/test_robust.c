@@ -131,9 +131,15 @@ static void input_draco(input *in)
 #endif
 }
 
-static void input_dae(input *in) { input_text(in, dae_sample); }
+static void input_made(input *in, char *text)
+{
+    input_text(in, text);
+    free(text);
+}
 
-static void input_fbx(input *in) { input_text(in, fbx_sample); }
+static void input_dae(input *in) { input_made(in, dae_sample_rich()); }
+
+static void input_fbx(input *in) { input_made(in, fbx_sample_rich()); }
 
 static void input_fbx_binary(input *in) { in->size = fbx_sample_binary(in->bytes); }
 
