@@ -28,8 +28,8 @@ typedef struct cutis_quality {
     double penetration_max; /* deepest surface point inside the body, over the size */
     int non_finite;         /* values that are not finite */
     int worst_volume_frame, worst_intersection_frame, worst_section_frame, worst_penetration_frame; /* -1: none */
-    double volume_union;     /* largest |U/U_rest - 1| over frames, U the volume with overlaps counted once */
-    int worst_union_frame;   /* -1: none */
+    double volume_union;   /* largest |U/U_rest - 1| over frames, U the volume with overlaps counted once */
+    int worst_union_frame; /* -1: none */
 } cutis_quality;
 
 /* Measure frames (frame_count x vertex_count x 3) against the rest pose. */
@@ -115,6 +115,7 @@ typedef enum cutis_harm {
     CUTIS_HARM_NON_FINITE,    /* values that are not finite */
     CUTIS_HARM_REPAIRS,       /* values that were not finite and were put back, as the solver told */
     CUTIS_HARM_UNCONVERGED,   /* share of substeps that did not converge, as the solver told */
+    CUTIS_HARM_FALLBACK,      /* share of the skin that is shown nearer to the reference than the solver had it */
     CUTIS_HARM_COUNT
 } cutis_harm;
 
@@ -151,6 +152,8 @@ CUTIS_API cutis_result cutis_judge_create(const cutis_character *character, int 
 /* The next frame, each (vertex_count x 3): the result, the reference, and the innermost tissue or NULL. */
 CUTIS_API void cutis_judge_frame(cutis_judge *judge, const float *positions, const float *reference,
                                  const float *inner);
+/* Of the frame judged last: the share of the points that fell back to the reference, and a vertex of the worst. */
+CUTIS_API void cutis_judge_fallback(cutis_judge *judge, double share, int vertex);
 /* All frames seen. substeps may be 0: nothing is known of unconverged and repairs. */
 CUTIS_API void cutis_judge_finish(cutis_judge *judge, long substeps, long unconverged, long repairs,
                                   cutis_verdict *verdict);

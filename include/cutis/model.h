@@ -272,12 +272,14 @@ typedef struct cutis_step_input {
 #define CUTIS_MAX_PARTS 8
 
 typedef struct cutis_step_stats {
-    int substeps;                    /* taken in the last step; of a stack: the shortest */
-    int iterations;                  /* of the solver's main loop, all substeps */
-    int contacts;                    /* in the last substep */
-    double residual;                 /* of the last substep, in the solver's own measure; 0 when it has none */
-    int unconverged;                 /* substeps whose tolerance was not met within the allowed work */
-    int repairs;                     /* non-finite values reset */
+    int substeps;       /* taken in the last step; of a stack: the shortest */
+    int iterations;     /* of the solver's main loop, all substeps */
+    int contacts;       /* in the last substep */
+    double residual;    /* of the last substep, in the solver's own measure; 0 when it has none */
+    int unconverged;    /* substeps whose tolerance was not met within the allowed work */
+    int repairs;        /* non-finite values reset */
+    int limited;        /* points that are shown nearer to linear skinning than the solver has them: see BODY.md */
+    int limited_vertex; /* a vertex of the one that falls back most; -1: none */
     double part_ms[CUTIS_MAX_PARTS]; /* time in each part, cutis_solver_info.parts; summed over the stack */
 } cutis_step_stats;
 

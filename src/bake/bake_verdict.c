@@ -71,6 +71,10 @@ void bake_verdict_frame(bake *b, double time)
         inner = tissue.values;
     const float *reference = reference_positions(b, time);
     cutis_judge_frame(b->judge, cutis_state_positions(b->model, b->state), reference, inner);
+
+    /* what the engine did not show */
+    const cutis_step_stats *stats = cutis_state_stats(b->model, b->state);
+    cutis_judge_fallback(b->judge, (double)stats->limited / MAX(b->character->point_count, 1), stats->limited_vertex);
     b->judge_seconds += clock_seconds() - start;
 }
 

@@ -553,28 +553,6 @@ static cutis_result grow_flesh(work *w, cutis_error *error)
     return CUTIS_OK;
 }
 
-/* Linear skinning of a character's points, each by its first vertex. */
-static cutis_result skin_points(skinning *s, const cutis_character *c, arena *scratch, arena *memory,
-                                cutis_error *error)
-{
-    float *rest = ARENA_ARRAY(scratch, float, 3 * (size_t)c->point_count);
-    int *first = c->influence_first ? ARENA_ARRAY(scratch, int, c->point_count + 1) : NULL;
-    int total = c->influence_first ? c->influence_first[c->vertex_count] : 0;
-    int *joints = ARENA_ARRAY(scratch, int, total);
-    float *weights = ARENA_ARRAY(scratch, float, total);
-    if (scratch->failed) return error_memory(error, "a simulation body");
-    for (int p = 0; p < c->point_count; p++) {
-        int v = c->point_vertices[p];
-        memcpy(rest + 3 * (size_t)p, c->positions + 3 * (size_t)v, 3 * sizeof(float));
-        if (!first) continue;
-        int count = c->influence_first[v + 1] - c->influence_first[v];
-        memcpy(joints + first[p], c->influence_joints + c->influence_first[v], (size_t)count * sizeof(int));
-        memcpy(weights + first[p], c->influence_weights + c->influence_first[v], (size_t)count * sizeof(float));
-        first[p + 1] = first[p] + count;
-    }
-    return skinning_build(s, c->point_count, rest, first, joints, weights, c->joint_count, memory, error);
-}
-
 /* Wanted edge length at a vertex of the body. */
 static float body_length(const work *w, int vertex)
 {
@@ -718,9 +696,9 @@ static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *erro
     if (result) return result;
 
     /* linear skinning of both meshes */
-    result = skin_points(&b->drawn_skinning, w->def->character, w->scratch, memory, error);
+    result = skinning_build_points(&b->drawn_skinning, w->def->character, w->scratch, memory, error);
     if (result) return result;
-    return skin_points(&b->body_skinning, b->character, w->scratch, memory, error);
+    return skinning_build_points(&b->body_skinning, b->character, w->scratch, memory, error);
 }
 
 /* ---- build ---- */

@@ -62,6 +62,29 @@ cutis_result skinning_build(skinning *s, int count, const float *rest, const int
     return CUTIS_OK;
 }
 
+cutis_result skinning_build_points(skinning *s, const cutis_character *c, arena *scratch, arena *memory,
+                                   cutis_error *error)
+{
+    float *rest = ARENA_ARRAY(scratch, float, 3 * (size_t)c->point_count);
+    int *first = c->influence_first ? ARENA_ARRAY(scratch, int, c->point_count + 1) : NULL;
+    int total = c->influence_first ? c->influence_first[c->vertex_count] : 0;
+    int *joints = ARENA_ARRAY(scratch, int, total);
+    float *weights = ARENA_ARRAY(scratch, float, total);
+    if (scratch->failed) return error_memory(error, "skinning");
+    for (int p = 0; p < c->point_count; p++) {
+        int v = c->point_vertices[p];
+        memcpy(rest + 3 * (size_t)p, c->positions + 3 * (size_t)v, 3 * sizeof(float));
+        if (!first) continue;
+
+        /* the influences of the point's first vertex */
+        int count = c->influence_first[v + 1] - c->influence_first[v];
+        memcpy(joints + first[p], c->influence_joints + c->influence_first[v], (size_t)count * sizeof(int));
+        memcpy(weights + first[p], c->influence_weights + c->influence_first[v], (size_t)count * sizeof(float));
+        first[p + 1] = first[p] + count;
+    }
+    return skinning_build(s, c->point_count, rest, first, joints, weights, c->joint_count, memory, error);
+}
+
 void skin_matrices(const cutis_character *character, const float *joints, float *skin)
 {
     for (int j = 0; j < character->joint_count; j++) {

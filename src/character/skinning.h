@@ -23,6 +23,10 @@ typedef struct skinning {
 cutis_result skinning_build(skinning *s, int count, const float *rest, const int *first, const int *joints,
                             const float *weights, int joint_count, arena *memory, cutis_error *error);
 
+/* The same for a character's points, each by its first vertex. */
+cutis_result skinning_build_points(skinning *s, const cutis_character *character, arena *scratch, arena *memory,
+                                   cutis_error *error);
+
 /* joints x inverse bind for every joint: rest scene space -> posed scene space. skin: (joint_count x 12). */
 void skin_matrices(const cutis_character *character, const float *joints, float *skin);
 

@@ -325,6 +325,12 @@ static void lay_out_state(cutis_model *m)
         m->drags = take(&scratch, DRAG_LIMIT * sizeof(cutis_drag));
     }
 
+    /* what bounds the vertices that are shown */
+    if (m->bound.point_count > 0) {
+        size_t floats = deviation_scratch_count(&m->bound);
+        m->limit = take(&scratch, 2 * joint_bytes + point_bytes + floats * sizeof(float));
+    }
+
     /* outputs of a body, spread over the drawn vertices */
     size_t outputs = stage_is_geometric(&m->stages[0]) ? 0 : (size_t)m->stages[0].solver->info.output_count;
     m->outputs = take(&scratch, outputs * (size_t)m->character->vertex_count * 3 * sizeof(float));
@@ -347,6 +353,14 @@ static void lay_out_state(cutis_model *m)
     /* both blocks are aligned */
     m->state_bytes = align_up(end);
     m->scratch_bytes = align_up(scratch);
+}
+
+/* Whether what is shown is bounded against linear skinning: flesh is, a surface that slides on it and props' work not.
+ */
+static bool is_bounded(const cutis_model *m)
+{
+    bool flesh = !(m->stages[0].solver->info.flags & (CUTIS_SOLVER_GEOMETRIC | CUTIS_SOLVER_SURFACE));
+    return m->stage_count == 1 && flesh && m->character->prop_count == 0;
 }
 
 cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_model, cutis_error *error)
@@ -383,6 +397,7 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
         divide_time(m, def->substep);
         result = build_stages(m, def, error);
     }
+    if (!result && is_bounded(m)) result = deviation_build(&m->bound, m->character, &m->mesh, &m->memory, error);
     if (!result && m->memory.failed) result = error_memory(error, "a model");
 
     /* all of it or nothing */

@@ -12,6 +12,7 @@
 #define ENGINE_MODEL_OBJECT_H
 
 #include "body/body.h"
+#include "body/deviation.h"
 #include "character/skinning.h"
 #include "engine/settings.h"
 
@@ -51,8 +52,11 @@ struct cutis_model {
     point_weights body_weights;
     size_t show; /* offset into the scratch: what body_show needs */
     size_t
-        instant;  /* offset into the scratch: a pose and three times the drawn points, for instants between substeps */
-    size_t drags; /* offset into the scratch: (drag_limit) drags of the body's points */
+        instant; /* offset into the scratch: a pose and three times the drawn points, for instants between substeps */
+    deviation_bound bound; /* of what is shown against linear skinning; only a single dynamic solver has one */
+    size_t limit;   /* offset into the scratch: a pose, its skin matrices, the drawn points, and what deviation_limit
+                       needs */
+    size_t drags;   /* offset into the scratch: (drag_limit) drags of the body's points */
     size_t outputs; /* offset into the scratch: (outputs of the first stage x vertex_count x 3) at the drawn vertices */
     const char *warnings[32];
     int warning_count;
@@ -76,6 +80,7 @@ struct cutis_state {
     cutis_step_stats stats;
     pending_blow blows[CUTIS_MAX_IMPULSES]; /* (blow_count) that not every stage has felt */
     int blow_count;
+    double forced; /* when drags, forces or blows last acted, seconds; negative: never */
 };
 
 /* A geometric stage depends on the pose alone. */

@@ -20,6 +20,8 @@ static const double INSTANT_TOLERANCE = 1e-6;
 static const double LIVE_LIMIT = 0.25;
 /* Accelerations, winds and blows beyond this are a host's mistake, scene units and seconds. */
 static const float FORCE_LIMIT = 1e9f;
+/* Seconds after the last drag, force or blow until the deviation from skinning is bounded again, and over which. */
+static const double FORCED_TIME = 1;
 
 /* ---- memory ---- */
 
@@ -61,6 +63,7 @@ uint64_t cutis_state_hash(const cutis_model *model, const cutis_state *state)
     /* The statistics hold times, which no two runs share. */
     uint64_t hash = hash_bytes(&state->time, sizeof state->time, 0);
     hash = hash_bytes(&state->substeps, sizeof state->substeps, hash);
+    if (state->forced >= 0) hash = hash_bytes(&state->forced, sizeof state->forced, hash);
     hash = state->blow_count ? hash_bytes(state->blows, (size_t)state->blow_count * sizeof *state->blows, hash) : hash;
     size_t begin = model->joints;
     return hash_bytes((const char *)state + begin, model->state_bytes - begin, hash);
@@ -351,6 +354,48 @@ static void pose_at(const cutis_model *m, cutis_state *state, const step_span *s
     }
 }
 
+/* The pose at the end of a step, which may lie inside of a substep. */
+static void instant_pose(const cutis_model *m, cutis_state *state, const step_span *span, float *joints)
+{
+    float *target = state_scratch(m, state, m->target);
+    memcpy(joints, state_floats(state, m->joints), 12 * (size_t)m->character->joint_count * sizeof(float));
+    if (span->input->motion.sample && !span->input->joints)
+        span->input->motion.sample(span->input->motion.context, span->end, target);
+    if (span->input->motion.sample || span->input->joints) copy_pose(m, joints, target);
+}
+
+/* How far the deviation from skinning is bounded: not while a host pulls at the flesh, and slowly again afterwards. */
+static float bound_strength(cutis_state *state, const cutis_step_input *input)
+{
+    bool forced = input->drag_count > 0 || input->impulse_count > 0 || state->blow_count > 0;
+    for (int k = 0; k < 3; k++) forced |= input->acceleration[k] != 0 || input->wind[k] != 0;
+    if (forced) state->forced = state->time;
+    if (state->forced < 0) return 1;
+    return (float)CLAMP((state->time - state->forced) / FORCED_TIME - 1, 0, 1);
+}
+
+/* Bound how far the vertices that are shown depart from linear skinning of their instant. */
+static void bound_vertices(const cutis_model *m, cutis_state *state, const step_span *span, bool exact)
+{
+    const cutis_character *c = m->character;
+    float strength = bound_strength(state, span->input);
+    if (m->bound.point_count == 0 || strength == 0) return;
+    float *vertices = state_floats(state, m->vertices), *joints = state_scratch(m, state, m->limit);
+    float *skin = joints + 12 * (size_t)c->joint_count, *points = skin + 12 * (size_t)c->joint_count;
+    gather_points(m, vertices, points);
+
+    /* skinning of this instant */
+    if (!exact) instant_pose(m, state, span, joints);
+    skin_matrices(c, exact ? state_floats(state, m->joints) : joints, skin);
+    deviation_stats stats =
+        deviation_limit(&m->bound, skin, strength, points + 3 * (size_t)c->point_count, span->input->jobs, points);
+    state->stats.limited = stats.points;
+    state->stats.limited_vertex = stats.worst >= 0 ? c->point_vertices[stats.worst] : -1;
+    if (stats.worst < 0) return;
+    for (int v = 0; v < c->vertex_count; v++)
+        memcpy(vertices + 3 * (size_t)v, points + 3 * (size_t)c->vertex_points[v], 3 * sizeof(float));
+}
+
 /*
  * Vertices of a stage on the simulation body, alpha of the way through its last substep: the deviation from linear
  * skinning is interpolated, and linear skinning is that of the instant itself, so that rigid pieces are exactly there.
@@ -362,7 +407,7 @@ static void show_instant(const cutis_model *m, cutis_state *state, const step_sp
     const cutis_jobs *jobs = span->input->jobs;
     size_t count = 3 * (size_t)c->point_count, joint_count = 12 * (size_t)c->joint_count;
     float *joints = state_scratch(m, state, m->instant), *shown = joints + joint_count, *skinned = shown + count;
-    float *skin = state_scratch(m, state, m->skin), *target = state_scratch(m, state, m->target);
+    float *skin = state_scratch(m, state, m->skin);
     float *scratch = state_scratch(m, state, m->show), t = (float)alpha;
     const float *ends[2] = {state_floats(state, s->points_old), state_floats(state, s->points)};
     const size_t poses[2] = {m->joints_old, m->joints};
@@ -378,10 +423,7 @@ static void show_instant(const cutis_model *m, cutis_state *state, const step_sp
     }
 
     /* on the pose of the instant */
-    memcpy(joints, state_floats(state, m->joints), joint_count * sizeof(float));
-    if (span->input->motion.sample && !span->input->joints)
-        span->input->motion.sample(span->input->motion.context, span->end, target);
-    if (span->input->motion.sample || span->input->joints) copy_pose(m, joints, target);
+    instant_pose(m, state, span, joints);
     skin_matrices(c, joints, skin);
     body_skin(&m->body, skin, scratch, jobs, skinned);
     float *vertices = state_floats(state, m->vertices);
@@ -401,8 +443,9 @@ void cutis_state_reset(const cutis_model *model, cutis_state *state, const float
     /* time and counters */
     state->time = 0;
     state->substeps = 0;
-    state->stats = (cutis_step_stats){0};
+    state->stats = (cutis_step_stats){.limited_vertex = -1};
     state->blow_count = 0;
+    state->forced = -1;
 
     /* the pose, still */
     cutis_pose_rest(model->character, own);
@@ -550,6 +593,7 @@ static void step_dynamic(const cutis_model *m, cutis_state *state, const step_sp
     } else {
         write_vertices(m, state, alpha);
     }
+    bound_vertices(m, state, span, exact);
     if (!stage_is_geometric(&m->stages[0])) add_morphs(m, state, span->input->morphs);
     if (exact) forget_old_points(m, state);
 }
@@ -558,7 +602,7 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
 {
     size_t joint_bytes = (size_t)model->character->joint_count * 12 * sizeof(float);
     float *given = state_floats(state, model->joints_given);
-    state->stats = (cutis_step_stats){0};
+    state->stats = (cutis_step_stats){.limited_vertex = -1};
     if (!(dt > 0)) dt = 0;
 
     /* a live pose: joints that make no sense keep their last place */

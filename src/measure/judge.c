@@ -26,7 +26,6 @@
 #include "mesh/mesh.h"
 
 enum {
-    NEAR = 4,          /* neighbours of a point */
     PATCH_LEAST = 8,   /* points of a patch */
     SAMPLES = 5,       /* frames in which intersections are counted */
     ANGLE_BINS = 1800, /* of a tenth of a degree */
@@ -69,6 +68,7 @@ static const harm_row rows[CUTIS_HARM_COUNT] = {
     {"non_finite", 0, 0, 1, "%.0f values are not finite"},
     {"repairs", 0, 1000, 1, "%.0f non-finite values were reset"},
     {"unconverged_share", 0.2, 2, 100, "%.2g %% of the substeps did not converge"},
+    {"fallback", 0.002, 0.5, 100, "%.2g %% of the skin falls back to linear skinning"},
 };
 
 const char *cutis_harm_name(cutis_harm harm) { return rows[harm].name; }
@@ -94,7 +94,7 @@ struct cutis_judge {
     mesh m;
     bvh tree;
     double outside;      /* 1; -1 when the normals of the whole surface point inwards */
-    int *near;           /* (point_count x NEAR), -1 where there is none */
+    int *near;           /* (point_count x MESH_NEAR), -1 where there is none */
     float *rest_lengths; /* (edge_count) */
     int patch_count;
     int *patch_first, *patch_points; /* (patch_count + 1), points of each */
@@ -117,28 +117,6 @@ struct cutis_judge {
 };
 
 /* ---- preparation ---- */
-
-static int compare_cells(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
-}
-
-/* Points by the cell of a grid: (point_count) of key, point; sorted. */
-static void cells_sort(const cutis_judge *j, double cell, int64_t (*cells)[2])
-{
-    const cutis_character *c = j->character;
-    for (int p = 0; p < j->m.point_count; p++) {
-        int64_t key = 0;
-        for (int k = 0; k < 3; k++) {
-            double at = ((double)j->m.positions[3 * (size_t)p + (size_t)k] - (double)c->bounds_min[k]) / cell;
-            key = key * 2097152 + (int64_t)CLAMP(at, 0, 2097151);
-        }
-        cells[p][0] = key;
-        cells[p][1] = p;
-    }
-    qsort(cells, (size_t)j->m.point_count, sizeof *cells, compare_cells);
-}
 
 /* Second extent of a set of points: the root of the second eigenvalue of their covariance; first: the first. */
 static double patch_extent(const float *x, const int *points, int count, double *first)
@@ -165,7 +143,7 @@ static int patches_make(cutis_judge *j, double cell, int64_t (*cells)[2])
 {
     /* points by cell */
     int held = 0;
-    cells_sort(j, cell, cells);
+    cells_sort(j->m.point_count, j->m.positions, j->character->bounds_min, cell, cells);
     j->patch_count = 0;
 
     /* a run of equal cells each */
@@ -188,73 +166,6 @@ static int patches_make(cutis_judge *j, double cell, int64_t (*cells)[2])
     return held;
 }
 
-/* Put a neighbour among the nearest of a point. */
-static void near_offer(int *near, double *distances, int point, double distance)
-{
-    if (distance >= distances[NEAR - 1]) return;
-    int at = NEAR - 1;
-    for (; at > 0 && distance < distances[at - 1]; at--) {
-        distances[at] = distances[at - 1];
-        near[at] = near[at - 1];
-    }
-    distances[at] = distance;
-    near[at] = point;
-}
-
-/* The first entry of a cell, or -1. */
-static int cell_find(int64_t (*cells)[2], int count, int64_t key)
-{
-    int low = 0, high = count;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (cells[middle][0] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && cells[low][0] == key ? low : -1;
-}
-
-/* The nearest points at rest, within the cells around a point: neighbours by edges first, so that none is missed. */
-static void near_make(cutis_judge *j, int64_t (*cells)[2])
-{
-    const mesh *m = &j->m;
-    double cell = 2 * j->size / sqrt(MAX(m->point_count, 1));
-    enum { CELL_LIMIT = 64 }; /* points looked at in a cell; denser cells have near ones among the first */
-
-    cells_sort(j, cell, cells);
-    for (int p = 0; p < m->point_count; p++) {
-        /* its list, empty */
-        int *near = j->near + NEAR * (size_t)p;
-        double distances[NEAR];
-        for (int i = 0; i < NEAR; i++) {
-            near[i] = -1;
-            distances[i] = HUGE_VAL;
-        }
-
-        /* the cell, and those around it */
-        const float *a = m->positions + 3 * (size_t)p;
-        int64_t at[3];
-        for (int k = 0; k < 3; k++)
-            at[k] = (int64_t)CLAMP(((double)a[k] - (double)j->character->bounds_min[k]) / cell, 0, 2097151);
-        for (int n = 0; n < 27; n++) {
-            int64_t x = at[0] + n / 9 - 1, y = at[1] + n / 3 % 3 - 1, z = at[2] + n % 3 - 1;
-            if (x < 0 || y < 0 || z < 0) continue;
-            int64_t key = (x * 2097152 + y) * 2097152 + z;
-            int first = cell_find(cells, m->point_count, key);
-            for (int i = first; i >= 0 && i < m->point_count && cells[i][0] == key && i < first + CELL_LIMIT; i++) {
-                int q = (int)cells[i][1];
-                if (q == p) continue;
-
-                const float *b = m->positions + 3 * (size_t)q;
-                double dx = (double)a[0] - (double)b[0], dy = (double)a[1] - (double)b[1],
-                       dz = (double)a[2] - (double)b[2];
-                near_offer(near, distances, q, dx * dx + dy * dy + dz * dz);
-            }
-        }
-    }
-}
-
 static double distance(const float *x, int a, int b)
 {
     const float *p = x + 3 * (size_t)a, *q = x + 3 * (size_t)b;
@@ -274,7 +185,7 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
     int points = j->m.point_count;
     int64_t(*cells)[2] = memory_allocate(&j->allocator, (size_t)points, sizeof *cells);
     j->frames = arena_push(memory, (size_t)j->capacity, sizeof *j->frames);
-    j->near = ARENA_ARRAY(memory, int, NEAR *(size_t)points);
+    j->near = ARENA_ARRAY(memory, int, MESH_NEAR *(size_t)points);
     j->rest_lengths = ARENA_ARRAY(memory, float, j->m.edge_count);
     j->patch_first = ARENA_ARRAY(memory, int, points + 1);
     j->patch_points = ARENA_ARRAY(memory, int, points + 1);
@@ -296,7 +207,7 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
     }
 
     /* what is near, and what is a patch */
-    near_make(j, cells);
+    mesh_near(&j->m, j->character->bounds_min, j->size, cells, j->near);
     if (2 * patches_make(j, PATCH_CELL * j->size, cells) < points) patches_make(j, 2 * PATCH_CELL * j->size, cells);
     memory_release(&j->allocator, cells, (size_t)points, sizeof *cells);
     for (int e = 0; e < j->m.edge_count; e++)
@@ -506,8 +417,8 @@ static void judge_pairs(cutis_judge *j, frame_figure *row)
 
     /* every point and its nearest */
     for (int p = 0; p < j->m.point_count; p++)
-        for (int i = 0; i < NEAR; i++) {
-            int q = j->near[NEAR * (size_t)p + (size_t)i];
+        for (int i = 0; i < MESH_NEAR; i++) {
+            int q = j->near[MESH_NEAR * (size_t)p + (size_t)i];
             if (q < 0) break;
             double apart = distance(x, p, q);
             pairs++;
@@ -713,6 +624,13 @@ void cutis_judge_frame(cutis_judge *j, const float *positions, const float *refe
         if (is_sample(j, j->frame_count)) judge_intersections(j, row);
     }
     j->frame_count++;
+}
+
+void cutis_judge_fallback(cutis_judge *j, double share, int vertex)
+{
+    if (j->frame_count == 0) return;
+    int point = vertex >= 0 && vertex < j->character->vertex_count ? j->character->vertex_points[vertex] : -1;
+    put(j->frames[j->frame_count - 1], CUTIS_HARM_FALLBACK, share, point);
 }
 
 /* ---- the verdict ---- */

@@ -62,6 +62,17 @@ void mesh_normals(const mesh *m, const float *positions, float *normals, const c
  * marks: (point_count) scratch, zero before and after. */
 int mesh_rings(const mesh *m, int point, int rings, int *points, int limit, uint8_t *marks);
 
+/* ---- near points ---- */
+
+enum { MESH_NEAR = 4 };
+/* Points by the cells of a grid from `origin` on: cells (count) of key and point, sorted. */
+void cells_sort(int count, const float *positions, const float *origin, double cell, int64_t (*cells)[2]);
+/*
+ * The nearest points of each at rest (point_count x MESH_NEAR), nearest first, -1 where there is none near; over all
+ * components. origin: lowest corner of the bounds, size: their diagonal, cells: (point_count) scratch.
+ */
+void mesh_near(const mesh *m, const float *origin, double size, int64_t (*cells)[2], int *near);
+
 /* ---- bounding-volume tree over triangles ---- */
 
 typedef struct bvh_node {

@@ -1,0 +1,44 @@
+/*
+ * deviation.h: bounds on how far what is shown departs from linear skinning.
+ *
+ * Skinning is what the animator saw. Flesh may depart from it, but not tear: points that are near at rest stay within
+ * TEAR_RATIO times the larger of their distances at rest and under skinning; and no point is shown further from
+ * skinning than a share of the size (and what dual quaternions differ from it). Skinning itself keeps both bounds, and
+ * the fields that do form a convex set: so a region that has exploded is scaled towards
+ * skinning, with a factor that goes back to 1 over a distance, and small tears are drawn together. A result within the
+ * bounds is left as it is, to the bit.
+ */
+#ifndef BODY_DEVIATION_H
+#define BODY_DEVIATION_H
+
+#include "character/skinning.h"
+#include "mesh/mesh.h"
+
+typedef struct deviation_bound {
+    float size;         /* of the character, scene units */
+    int point_count;    /* 0: there is no skin, and nothing is bounded */
+    int pair_count;     /* near points at rest: edges, and the nearest over all pieces */
+    const int *pairs;   /* (pair_count x 2) */
+    const float *spans; /* (pair_count) their distances at rest */
+    skinning skinning;  /* linear, of the points */
+} deviation_bound;
+
+/* What was done to a frame. */
+typedef struct deviation_stats {
+    int points; /* that fall back, wholly or in part */
+    int worst;  /* the one that falls back most; -1: none */
+} deviation_stats;
+
+/* All arrays are in `memory`. */
+cutis_result deviation_build(deviation_bound *b, const cutis_character *character, const mesh *mesh, arena *memory,
+                             cutis_error *error);
+/* Floats of scratch that deviation_limit needs. */
+size_t deviation_scratch_count(const deviation_bound *b);
+/*
+ * Bound the deviation of points (point_count x 3) from linear skinning in the pose of `skin` (joint_count x 12).
+ * strength: 0..1, how much of what would be taken away is taken away.
+ */
+deviation_stats deviation_limit(const deviation_bound *b, const float *skin, float strength, float *scratch,
+                                const cutis_jobs *jobs, float *points);
+
+#endif

@@ -1,0 +1,237 @@
+/* Bounds of what is shown against linear skinning: what keeps them is left alone, what breaks them falls back. */
+#include "testing.h"
+
+#include "body/deviation.h"
+#include "random_pose.h"
+
+typedef struct stage {
+    cutis_character *character;
+    arena memory;
+    mesh mesh;
+    deviation_bound bound;
+    float *joints, *skin, *scratch, *linear, *dual, *points; /* linear, dual: skinned places; points: what is shown */
+} stage;
+
+/* Skinning in the pose of the stage's joints; the points are where linear skinning has them. */
+static void stage_pose(stage *s)
+{
+    skin_matrices(s->character, s->joints, s->skin);
+    skinning_linear(&s->bound.skinning, s->skin, s->scratch, NULL, s->linear);
+    skinning_dual(&s->bound.skinning, s->skin, s->scratch, NULL, s->dual);
+    memcpy(s->points, s->linear, 3 * (size_t)s->mesh.point_count * sizeof(float));
+}
+
+/* A character of the zoo, or the tube (NULL), at a part of a clip. */
+static stage stage_make(const char *name, const char *clip, double resolution, double part)
+{
+    stage s = {0};
+    cutis_error error;
+    cutis_result made =
+        name ? cutis_zoo_make(name, resolution, NULL, &s.character, &error) : test_tube(NULL, &s.character, &error);
+    assert_int_equal(made, CUTIS_OK);
+    s.memory = arena_create(NULL);
+    const cutis_character *c = s.character;
+    assert_int_equal(mesh_build_character(&s.mesh, c, &s.memory, &error), CUTIS_OK);
+    assert_int_equal(deviation_build(&s.bound, c, &s.mesh, &s.memory, &error), CUTIS_OK);
+    s.skin = ARENA_ARRAY(&s.memory, float, 12 * (size_t)c->joint_count);
+    s.scratch = ARENA_ARRAY(&s.memory, float, deviation_scratch_count(&s.bound));
+    float **places[3] = {&s.linear, &s.dual, &s.points};
+    for (int i = 0; i < 3; i++) *places[i] = ARENA_ARRAY(&s.memory, float, 3 * (size_t)c->point_count);
+
+    /* the pose */
+    s.joints = ARENA_ARRAY(&s.memory, float, 12 * (size_t)c->joint_count);
+    assert_false(s.memory.failed);
+    int index = cutis_character_find_clip(c, clip);
+    cutis_pose_sample(c, index, c->clips[index].start + part * (c->clips[index].end - c->clips[index].start), s.joints);
+    stage_pose(&s);
+    return s;
+}
+
+static void stage_end(stage *s)
+{
+    arena_destroy(&s->memory);
+    cutis_character_destroy(s->character);
+}
+
+static float apart(const float *x, int a, int b) { return vec3_distance(vec3_load(x + 3 * a), vec3_load(x + 3 * b)); }
+
+/* The diagonal of what linear skinning shows: random poses are larger than the rest pose. */
+static float frame_size(const stage *s)
+{
+    vec3 low = vec3_load(s->linear), high = low;
+    for (int p = 1; p < s->mesh.point_count; p++) {
+        low = vec3_min(low, vec3_load(s->linear + 3 * p));
+        high = vec3_max(high, vec3_load(s->linear + 3 * p));
+    }
+    return MAX(vec3_distance(low, high), s->character->size);
+}
+
+/* Times that a pair is as far apart as it may be, over all pairs the most. */
+static float tear_most(const stage *s)
+{
+    float most = 0, speck = 1e-3f * frame_size(s);
+    for (int i = 0; i < s->bound.pair_count; i++) {
+        int a = s->bound.pairs[2 * i], b = s->bound.pairs[2 * i + 1];
+        float bound = 2.5f * MAX(apart(s->linear, a, b), s->bound.spans[i]) + speck;
+        most = MAX(most, apart(s->points, a, b) / bound);
+    }
+    return most;
+}
+
+static void smooth_flesh_is_left_alone_to_the_bit(void **state)
+{
+    (void)state;
+    stage s = stage_make("man", "walk", 0.3, 0.5);
+    size_t bytes = 3 * (size_t)s.mesh.point_count * sizeof(float);
+    float *before = ARENA_ARRAY(&s.memory, float, 3 * (size_t)s.mesh.point_count);
+
+    /* a swing of 5 % of the size, over a tenth of it */
+    float wave = 2 * 3.14159265f / (0.1f * s.character->size);
+    for (int p = 0; p < s.mesh.point_count; p++)
+        s.points[3 * p] += 0.05f * s.character->size * (0.5f + 0.5f * sinf(0.2f * wave * s.linear[3 * p + 1]));
+    memcpy(before, s.points, bytes);
+    deviation_stats stats = deviation_limit(&s.bound, s.skin, 1, s.scratch, NULL, s.points);
+    assert_int_equal(stats.points, 0);
+    assert_int_equal(stats.worst, -1);
+    assert_memory_equal(before, s.points, bytes);
+    stage_end(&s);
+}
+
+static void a_torn_place_comes_back_and_the_rest_stays(void **state)
+{
+    (void)state;
+    stage s = stage_make("man", "walk", 0.3, 0.5);
+    float size = s.character->size;
+    int torn = s.mesh.point_count / 3;
+    s.points[3 * torn + 2] += 0.05f * size;
+    float *before = ARENA_ARRAY(&s.memory, float, 3 * (size_t)s.mesh.point_count);
+    memcpy(before, s.points, 3 * (size_t)s.mesh.point_count * sizeof(float));
+    assert_true(tear_most(&s) > 1.2f);
+    deviation_stats stats = deviation_limit(&s.bound, s.skin, 1, s.scratch, NULL, s.points);
+    assert_int_equal(stats.worst, torn);
+    assert_true(tear_most(&s) <= 1.001f);
+
+    /* it keeps what is allowed of its way, and nothing else moved, for nothing else deviates */
+    assert_true(s.points[3 * torn + 2] > s.linear[3 * torn + 2] + 0.001f * size);
+    for (int p = 0; p < s.mesh.point_count; p++)
+        if (p != torn) assert_memory_equal(before + 3 * p, s.points + 3 * p, 3 * sizeof(float));
+    stage_end(&s);
+}
+
+static void explosions_of_any_kind_end_within_the_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *clip;
+        double resolution;
+    } scenes[] = {{"man", "walk", 0.3}, {"hand", "fist", 0.25}, {"arm", "twist", 0.2}, {"cat", "walk", 0.3}};
+    seed = 7;
+    for (int k = 0; k < 4; k++) {
+        stage s = stage_make(scenes[k].name, scenes[k].clip, scenes[k].resolution, 0.5);
+        float size = s.character->size;
+        for (int round = 0; round < 8; round++) {
+            /* a pose of the clip, then poses that no animator would make */
+            if (round > 0) pose_random(s.character, s.joints);
+            stage_pose(&s);
+
+            /* some points, each by itself, as far as half the size; then a shift of all */
+            float share = uniform(0, 1), length = uniform(0, 0.5f) * size, shift = uniform(0, 0.2f) * size;
+            for (int i = 0; i < 3 * s.mesh.point_count; i++) s.points[i] = s.linear[i] + shift;
+            for (int p = 0; p < s.mesh.point_count; p++)
+                for (int e = 0; e < 3; e++)
+                    if (uniform(0, 1) < share) s.points[3 * p + e] += uniform(-length, length);
+            deviation_limit(&s.bound, s.skin, 1, s.scratch, NULL, s.points);
+            assert_true(tear_most(&s) <= 1.001f);
+            for (int p = 0; p < s.mesh.point_count; p++) {
+                float away = vec3_distance(vec3_load(s.points + 3 * p), vec3_load(s.linear + 3 * p));
+                float slack = vec3_distance(vec3_load(s.dual + 3 * p), vec3_load(s.linear + 3 * p));
+                assert_true(away <= 0.0801f * frame_size(&s) + slack);
+            }
+        }
+        stage_end(&s);
+    }
+}
+
+static void a_twist_that_skinning_collapses_keeps_its_volume(void **state)
+{
+    (void)state;
+    stage s = stage_make(NULL, "twist", 1, 0.9);
+    size_t bytes = 3 * (size_t)s.mesh.point_count * sizeof(float);
+    memcpy(s.points, s.dual, bytes);
+    float furthest = 0;
+    for (int p = 0; p < s.mesh.point_count; p++)
+        furthest = MAX(furthest, vec3_distance(vec3_load(s.dual + 3 * p), vec3_load(s.linear + 3 * p)));
+    assert_true(furthest > 0.08f * s.character->size); /* or the test shows nothing */
+    assert_int_equal(deviation_limit(&s.bound, s.skin, 1, s.scratch, NULL, s.points).points, 0);
+    assert_memory_equal(s.dual, s.points, bytes);
+    stage_end(&s);
+}
+
+/* A pose that never changes, as a motion. */
+typedef struct still {
+    const float *joints;
+    size_t bytes;
+} still;
+
+static void still_sample(void *context, double time, float *joints)
+{
+    const still *s = context;
+    (void)time;
+    memcpy(joints, s->joints, s->bytes);
+}
+
+/* The most points that fall back while a character is thrown from rest into the pose of an input. */
+static int thrown_limited(cutis_step_input *input, const cutis_model *model, cutis_state *state)
+{
+    int most = 0;
+    cutis_state_reset(model, state, NULL);
+    for (int i = 0; i < 4; i++) {
+        cutis_state_step(model, state, input, 1.0 / 60);
+        most = MAX(most, cutis_state_stats(model, state)->limited);
+    }
+    return most;
+}
+
+static void a_jump_of_the_pose_is_told_and_a_hosts_pull_is_not_bounded(void **state)
+{
+    (void)state;
+    cutis_error error;
+    cutis_character *c;
+    assert_int_equal(cutis_zoo_make("cylinder", 0.25, NULL, &c, &error), CUTIS_OK);
+    cutis_model *model;
+    cutis_model_def def = cutis_model_def_default();
+    def.character = c;
+    def.solver = "layers";
+    assert_int_equal(cutis_model_build(&def, &model, &error), CUTIS_OK);
+    cutis_state *simulated;
+    assert_int_equal(cutis_state_create(model, NULL, &simulated, &error), CUTIS_OK);
+    int clip = cutis_character_find_clip(c, "twist");
+    float *joints = malloc(12 * (size_t)c->joint_count * sizeof(float));
+    cutis_pose_sample(c, clip, c->clips[clip].start + 0.3 * (c->clips[clip].end - c->clips[clip].start), joints);
+
+    /* from rest into a far pose within a frame */
+    still pose = {joints, 12 * (size_t)c->joint_count * sizeof(float)};
+    cutis_step_input input = {.motion = {&pose, still_sample}};
+    int bounded = thrown_limited(&input, model, simulated);
+    input.acceleration[1] = -1e-3f;
+    int pulled = thrown_limited(&input, model, simulated);
+    print_message("%d points fall back, %d under a force\n", bounded, pulled);
+    assert_true(bounded > 0);
+    assert_int_equal(pulled, 0);
+    free(joints);
+    cutis_state_destroy(simulated);
+    cutis_model_destroy(model);
+    cutis_character_destroy(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(smooth_flesh_is_left_alone_to_the_bit),
+        cmocka_unit_test(a_torn_place_comes_back_and_the_rest_stays),
+        cmocka_unit_test(explosions_of_any_kind_end_within_the_bounds),
+        cmocka_unit_test(a_twist_that_skinning_collapses_keeps_its_volume),
+        cmocka_unit_test(a_jump_of_the_pose_is_told_and_a_hosts_pull_is_not_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
