@@ -88,12 +88,12 @@ float fit_explained(const fit_body *b, const fit_use *used, int used_count, int 
     return all > 0 ? told / all : 1;
 }
 
-int fit_other_feet(const fit_body *b, const fit_use *used, int used_count)
+int fit_other_feet(const fit_body *b, const fit_use *used, int used_count, float reach)
 {
     const shape *s = b->shape;
     int count = 0;
     for (int i = 0; i < s->tip_count; i++) {
-        if (s->tips[i].reach < 0.18f * s->farthest) continue;
+        if (s->tips[i].reach < reach * s->farthest) continue;
         if (fit_height(b, s->tips[i].place) > b->ground + 0.08f * b->height) continue;
 
         /* a cape is no leg */
@@ -104,6 +104,25 @@ int fit_other_feet(const fit_body *b, const fit_use *used, int used_count)
         count += !known;
     }
     return count;
+}
+
+float fit_toes(const fit_body *b, int tip, float seam, vec3 axis)
+{
+    const shape *s = b->shape;
+    vec3 sole = s->tips[tip].place;
+    vec3 leg = shape_curve_at(&b->curves[tip], 0.45f * seam, NULL);
+
+    /* the middle of what touches the ground there */
+    vec3 mean = {0, 0, 0};
+    int count = 0;
+    for (int i = 0; i < s->count; i++) {
+        if (fit_height(b, vec3_sub(s->places[i], sole)) > 0.1f * seam) continue;
+        if (vec3_distance(s->places[i], sole) > 0.4f * seam) continue;
+        mean = vec3_add(mean, s->places[i]);
+        count++;
+    }
+    if (count == 0 || !(seam > 0)) return 0;
+    return vec3_dot(vec3_sub(vec3_scale(mean, 1 / (float)count), leg), axis) / seam;
 }
 
 float fit_rod(const fit_body *b, int tip, float from, float to)
@@ -234,6 +253,9 @@ static int joint_twin(const skeleton *s, int j)
     return -1;
 }
 
+/* The least share of cells with an image inside that makes a plane one of symmetry. */
+static const float SYMMETRIC = 0.82f;
+
 static vec3 mirrored(vec3 p, vec3 lateral, float plane)
 {
     return vec3_madd(p, lateral, 2 * (plane - vec3_dot(p, lateral)));
@@ -245,33 +267,95 @@ static float mirror_share(const shape *s, vec3 lateral, float plane, int stride)
     int inside = 0;
     int count = 0;
     for (int i = 0; i < s->count; i += stride) {
-        inside += solid_sample(&s->solid, mirrored(s->places[i], lateral, plane)) < 0.5f * s->solid.spacing;
+        inside += solid_sample(&s->solid, mirrored(s->places[i], lateral, plane)) < s->solid.spacing;
         count++;
     }
     return (float)inside / (float)MAX(count, 1);
 }
 
-/* The plane of symmetry nearest to the given one: turned and shifted a little. Returns its share. */
-static float mirror_search(const fit_body *b, vec3 *lateral, float *plane)
+/* The best plane near a given one: turned and shifted a little. */
+static fit_plane plane_refine(const fit_body *b, fit_plane given)
 {
     const shape *s = b->shape;
     vec3 middle = s->places[s->middle];
-    vec3 given = *lateral;
-    float at = *plane - vec3_dot(middle, given);
-    float best = -1;
-    for (int turn = -6; turn <= 6; turn++) {
-        quat rotation = quat_axis_angle(b->up, 0.035 * turn);
-        vec3 normal = quat_rotate(rotation, given);
-        for (int shift = -4; shift <= 4; shift++) {
+    float at = given.offset - vec3_dot(middle, given.normal);
+    fit_plane best = {.share = -1};
+    for (int turn = -4; turn <= 4; turn++) {
+        vec3 normal = quat_rotate(quat_axis_angle(b->up, 0.02 * turn), given.normal);
+        for (int shift = -3; shift <= 3; shift++) {
             float offset = vec3_dot(middle, normal) + at + 0.5f * (float)shift * s->solid.spacing;
             float share = mirror_share(s, normal, offset, 1 + s->count / 1500);
-            if (share <= best) continue;
-            best = share;
-            *lateral = normal;
-            *plane = offset;
+            if (share > best.share) best = (fit_plane){normal, offset, share};
         }
     }
-    return mirror_share(s, *lateral, *plane, 3);
+    best.share = mirror_share(s, best.normal, best.offset, 3);
+    return best;
+}
+
+/* The upright planes of symmetry: the best at each turn by steps of five degrees, then the best of all turns around. */
+static void planes_find(fit_body *b)
+{
+    enum { TURNS = 36, SHIFTS = 6 };
+    const shape *s = b->shape;
+    fit_plane found[TURNS];
+    vec3 first = vec3_orthogonal(b->up);
+    vec3 mean = {0, 0, 0};
+    for (int i = 0; i < s->count; i++) mean = vec3_madd(mean, s->places[i], 1 / (float)s->count);
+
+    /* what hangs on one side only moves the mean: look beside it too */
+    for (int turn = 0; turn < TURNS; turn++) {
+        vec3 normal = quat_rotate(quat_axis_angle(b->up, 3.14159265358979 * turn / TURNS), first);
+        found[turn] = (fit_plane){.share = -1};
+        for (int shift = -SHIFTS; shift <= SHIFTS; shift++) {
+            float offset = vec3_dot(mean, normal) + (float)shift * s->solid.spacing;
+            float share = mirror_share(s, normal, offset, 1 + s->count / 500);
+            if (share > found[turn].share) found[turn] = (fit_plane){normal, offset, share};
+        }
+    }
+
+    /* maxima over the turns, best first */
+    b->plane_count = 0;
+    for (int turn = 0; turn < TURNS; turn++) {
+        float share = found[turn].share;
+        if (share < SYMMETRIC - 0.1f || share < found[(turn + 1) % TURNS].share ||
+            share <= found[(turn + TURNS - 1) % TURNS].share)
+            continue;
+        fit_plane plane = plane_refine(b, found[turn]);
+        if (plane.share < SYMMETRIC) continue;
+        int at = b->plane_count;
+        if (at == FIT_PLANES) {
+            if (b->planes[at - 1].share >= plane.share) continue;
+            at--;
+        } else {
+            b->plane_count++;
+        }
+        for (; at > 0 && b->planes[at - 1].share < plane.share; at--) b->planes[at] = b->planes[at - 1];
+        b->planes[at] = plane;
+    }
+}
+
+float fit_symmetry(const fit_body *b, const int (*pairs)[2], int pair_count, const int *singles, int single_count)
+{
+    const shape *s = b->shape;
+    if (b->plane_count == 0) return 1;
+    float best = 0;
+    for (int p = 0; p < b->plane_count; p++) {
+        const fit_plane *plane = &b->planes[p];
+        float sum = 0;
+        for (int i = 0; i < pair_count; i++) {
+            vec3 image = mirrored(s->tips[pairs[i][0]].place, plane->normal, plane->offset);
+            sum += fit_within(vec3_distance(image, s->tips[pairs[i][1]].place) / s->size, 0, 0.02f, 0.1f);
+        }
+        for (int i = 0; i < single_count; i++) {
+            float away = vec3_dot(s->tips[singles[i]].place, plane->normal) - plane->offset;
+            sum += fit_within(fabsf(away) / s->size, 0, 0.015f, 0.06f);
+        }
+        best = MAX(best, sum / (float)(pair_count + single_count) * plane->share / b->planes[0].share);
+    }
+
+    /* a body that is a little posed says less */
+    float certain = CLAMP((b->planes[0].share - SYMMETRIC) / 0.12f, 0, 1);
+    return 1 - certain * (1 - best);
 }
 
 void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s)
@@ -279,6 +363,7 @@ void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s)
     /* the plane through the middles of the pairs */
     float plane = 0;
     int pairs = 0;
+    bool found = false;
     for (int j = 0; j < s->count; j++) {
         int k = joint_twin(s, j);
         s->joints[j].mirror = k >= 0 ? k : j;
@@ -288,7 +373,24 @@ void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s)
     }
     if (pairs == 0) return;
     plane /= (float)pairs;
-    if (mirror_search(b, &lateral, &plane) < 0.85f) return;
+
+    /* a plane of symmetry of the body near to it */
+    float best = 0.85f;
+    float given = plane;
+    vec3 across = lateral;
+    for (int p = 0; p < b->plane_count; p++) {
+        float along = vec3_dot(b->planes[p].normal, across);
+        float sign = along < 0 ? -1.0f : 1.0f;
+        vec3 middle = b->shape->places[b->shape->middle];
+        float shift =
+            sign * (b->planes[p].offset - vec3_dot(middle, b->planes[p].normal)) - (given - vec3_dot(middle, across));
+        if (fabsf(along) < 0.96f || fabsf(shift) > 0.05f * b->shape->size || b->planes[p].share < best) continue;
+        best = b->planes[p].share;
+        lateral = vec3_scale(b->planes[p].normal, sign);
+        plane = sign * b->planes[p].offset;
+        found = true;
+    }
+    if (!found) return;
 
     /* a limb that is posed by itself stays where it is */
     float near = 0.06f * b->shape->size;
@@ -313,6 +415,41 @@ void fit_tail(const fit_body *b, int tip, float base, int parent, skeleton *s)
     for (int k = 0; k < 5; k++)
         parent =
             skeleton_add(s, NAMES[k], parent, shape_curve_at(&b->curves[tip], (0.98f - 0.19f * (float)k) * base, NULL));
+}
+
+/* ---- tries ---- */
+
+void fit_try_keep(fit_try *tries, int limit, int *count, fit_try t)
+{
+    int at = *count;
+    if (at == limit) {
+        if (tries[at - 1].guess >= t.guess) return;
+        at--;
+    } else {
+        *count += 1;
+    }
+    for (; at > 0 && tries[at - 1].guess < t.guess; at--) tries[at] = tries[at - 1];
+    tries[at] = t;
+}
+
+bool fit_tries_use(const fit_body *b, const fit_try *tries, int count, float floor, float say, fit_place place,
+                   fit *best)
+{
+    fit made = *best;
+    bool found = false;
+    float top = count ? tries[0].guess : 0;
+    float most = 0;
+    for (int i = 0; i < count; i++) {
+        if (b->landmark_count == 0 && tries[i].guess < floor * top) break;
+        if (!place(b, &tries[i], &made)) continue;
+        made.score *= 1 - say + say * tries[i].guess / top;
+        float merit = made.score * fit_agree(b, &made.skeleton);
+        if (found && merit <= most) continue;
+        *best = made;
+        most = merit;
+        found = true;
+    }
+    return found;
 }
 
 /* ---- choice ---- */
@@ -400,6 +537,38 @@ static void crown_add(const fit_body *b, shape *s)
     s->tips[s->tip_count++] = (shape_tip){best, s->distances[best], 0, -1, -1, s->places[best]};
 }
 
+/*
+ * The other one of a pair of feet: a low far end beside the plane of symmetry whose image is none (legs that touch, or
+ * are hidden in a skirt) gets a twin there.
+ */
+static void twins_add(const fit_body *b, shape *s)
+{
+    if (b->plane_count == 0 || b->planes[0].share < 0.9f) return;
+    const fit_plane *plane = &b->planes[0];
+    float near = 0.05f * s->size;
+    int count = s->tip_count;
+    for (int i = 0; i < count && s->tip_count < SHAPE_TIPS - 1; i++) {
+        const shape_tip *tip = &s->tips[i];
+        vec3 image = mirrored(tip->place, plane->normal, plane->offset);
+        if (tip->reach < 0.15f * s->farthest || vec3_distance(tip->place, image) < near) continue;
+        if (fit_height(b, tip->place) > b->ground + 0.3f * b->height) continue;
+        bool known = false;
+        for (int k = 0; k < s->tip_count && !known; k++) known = vec3_distance(s->tips[k].place, image) < near;
+        if (known) continue;
+        int node = -1;
+        float least = 0.1f * s->size;
+        for (int k = 0; k < s->count; k++) {
+            float d = vec3_distance(s->places[k], image);
+            if (d >= least) continue;
+            least = d;
+            node = k;
+        }
+        if (node >= 0)
+            s->tips[s->tip_count++] =
+                (shape_tip){node, s->distances[node], tip->reach, tip->elder, tip->seam, s->places[node]};
+    }
+}
+
 static void bounds_find(fit_body *b)
 {
     b->ground = INFINITY;
@@ -445,9 +614,11 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
         b.up = axis ? quat_rotate(turn, (vec3){0, 0, 1}) : (vec3){0, 1, 0};
         b.ahead = quat_rotate(turn, axis ? (vec3){0, -1, 0} : (vec3){0, 0, 1});
         bounds_find(&b);
+        planes_find(&b);
+        twins_add(&b, s);
         crown_add(&b, s);
-        if (s->tip_count > given->tip_count || s->tip_count == SHAPE_TIPS)
-            fine = tip_measure(&b, s->tip_count - 1, distances);
+        for (int i = MIN(given->tip_count, SHAPE_TIPS - 1); i < s->tip_count && fine; i++)
+            fine = tip_measure(&b, i, distances);
         for (int i = 0; i < s->count; i++) b.scratch[i] = -1;
         for (int i = 0; i < s->tip_count && fine; i++) tip_joins(&b, i, b.scratch);
         for (int t = 0; t < COUNT_OF(TEMPLATES) && fine; t++) {

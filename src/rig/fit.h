@@ -24,6 +24,15 @@ typedef struct fit {
     skeleton skeleton;
 } fit;
 
+/* An upright plane across which a body is about its own mirror image: normal . p = offset. */
+typedef struct fit_plane {
+    vec3 normal;
+    float offset;
+    float share; /* of the cells whose image is inside */
+} fit_plane;
+
+enum { FIT_PLANES = 3 };
+
 /* What the fits of one body share. */
 typedef struct fit_body {
     const shape *shape;
@@ -36,6 +45,8 @@ typedef struct fit_body {
     float *joins;        /* (SHAPE_TIPS x SHAPE_TIPS) length along the first one's curve where the second's joins it */
     float *areas;        /* (tip_count x FIT_BINS) section of the body by the way from the tip, in steps of bin */
     float bin;
+    int plane_count; /* 0: the body is posed, or has no two sides */
+    fit_plane planes[FIT_PLANES];
     int landmark_count;
     const cutis_rig_landmark *landmarks; /* what the user knows, in the turned body */
     int *order;                          /* (count) nodes, the farthest from the middle first */
@@ -53,6 +64,11 @@ float fit_within(float x, float low, float high, float slack);
 int fit_meet(const fit_body *b, int tip_a, int tip_b);
 /* Length along a curve at which it is nearest to a place. */
 float fit_nearest(const shape_curve *c, vec3 place);
+/*
+ * Whether pairs of tips are images of one another, and single tips lie on the plane, across one plane of symmetry of
+ * the body: 0 to 1, and 1 for a body that has none. It keeps a trunk, a tail or a tuft from being one of two legs.
+ */
+float fit_symmetry(const fit_body *b, const int (*pairs)[2], int pair_count, const int *singles, int single_count);
 /* A tip that a template uses; it explains those whose curves join its own within `limit` of its end: fingers, ears. */
 typedef struct fit_use {
     int tip;
@@ -64,8 +80,16 @@ typedef struct fit_use {
  * nearer to it than to the other used ones and above `height`: ears, horns, hair, a hat.
  */
 float fit_explained(const fit_body *b, const fit_use *used, int used_count, int head, float height);
-/* How many large tips that the used ones do not explain stand on the ground: legs that a template leaves out. */
-int fit_other_feet(const fit_body *b, const fit_use *used, int used_count);
+/*
+ * How many tips that the used ones do not explain stand on the ground: legs that a template leaves out. reach: the
+ * least of such a tip, as a share of the farthest distance.
+ */
+int fit_other_feet(const fit_body *b, const fit_use *used, int used_count, float reach);
+/*
+ * How far a foot stands out along an axis before its leg, over the leg's length `seam`: paws and hooves point forward,
+ * and hocks are behind hind feet.
+ */
+float fit_toes(const fit_body *b, int tip, float seam, vec3 axis);
 /* 1 for a rod, 0 for a plate, by the sections of a limb between two lengths from its tip. */
 float fit_rod(const fit_body *b, int tip, float from, float to);
 /* Weighted mean of terms between 0 and 1, pulled down by the worst of them. */
@@ -90,6 +114,21 @@ float fit_cover(const fit_body *b, const skeleton *s);
 void fit_mirror(const fit_body *b, vec3 lateral, skeleton *s);
 /* A tail of five joints from the tip's base. */
 void fit_tail(const fit_body *b, int tip, float base, int parent, skeleton *s);
+
+/* One way to name the tips of a body, and how likely it looks before joints are placed. */
+typedef struct fit_try {
+    int tips[5];
+    float guess;
+} fit_try;
+typedef bool (*fit_place)(const fit_body *b, const fit_try *t, fit *made);
+/* Keep a try among the best `limit`, best first. */
+void fit_try_keep(fit_try *tries, int limit, int *count, fit_try t);
+/*
+ * Place and score the tries whose guess is at least `floor` of the best one's (all of them where landmarks choose), and
+ * return the best; the guess has a `say` in the score, 0 to 1. False when none can be placed.
+ */
+bool fit_tries_use(const fit_body *b, const fit_try *tries, int count, float floor, float say, fit_place place,
+                   fit *best);
 
 bool fit_biped(const fit_body *b, fit *best);
 bool fit_quadruped(const fit_body *b, fit *best);

@@ -12,9 +12,9 @@
 
 enum { TRIES = 16 };
 
+/* The tips of a try by what they are. */
 typedef struct biped_tips {
     int feet[2], hands[2], head;
-    float guess;
 } biped_tips;
 
 typedef struct limb_joints {
@@ -81,6 +81,9 @@ static float tips_guess(const fit_body *b, const biped_tips *t)
     score += 0.5f * fit_within(vec3_dot(vec3_sub(tips[t->head].place, between_feet), across) / b->height, 0, 0, 0.3f);
     score += 0.5f * fit_within(level, 0, 0, 0.5f);
 
+    const int pairs[2][2] = {{t->feet[0], t->feet[1]}, {t->hands[0], t->hands[1]}};
+    score += 2.5f * fit_symmetry(b, pairs, 2, &t->head, 1);
+
     /* large tips first */
     fit_use used[5];
     for (int k = 0; k < 2; k++) {
@@ -93,7 +96,7 @@ static float tips_guess(const fit_body *b, const biped_tips *t)
 }
 
 /* The likeliest ways to name the tips, best first. Returns how many. */
-static int tips_try(const fit_body *b, biped_tips *tries)
+static int tips_try(const fit_body *b, fit_try *tries)
 {
     int n = MIN(b->shape->tip_count, 16);
     int count = 0;
@@ -120,23 +123,15 @@ static int tips_try(const fit_body *b, biped_tips *tries)
                     if (vec3_distance(tips[h0].place, tips[f0].place) + vec3_distance(tips[h1].place, tips[f1].place) >
                         vec3_distance(tips[h0].place, tips[f1].place) + vec3_distance(tips[h1].place, tips[f0].place))
                         continue;
-                    biped_tips t = {{f0, f1}, {h0, h1}, -1, -1};
+                    fit_try t = {{f0, f1, h0, h1, -1}, -1};
                     for (int head = 0; head < n; head++) {
                         if (head == f0 || head == f1 || head == h0 || head == h1) continue;
-                        biped_tips next = {{f0, f1}, {h0, h1}, head, 0};
-                        next.guess = tips_guess(b, &next);
-                        if (next.guess > t.guess) t = next;
+                        float guess = tips_guess(b, &(biped_tips){{f0, f1}, {h0, h1}, head});
+                        if (guess <= t.guess) continue;
+                        t.guess = guess;
+                        t.tips[4] = head;
                     }
-                    if (t.head < 0) continue;
-                    int at = count;
-                    if (at == TRIES) {
-                        if (tries[at - 1].guess >= t.guess) continue;
-                        at--;
-                    } else {
-                        count++;
-                    }
-                    for (; at > 0 && tries[at - 1].guess < t.guess; at--) tries[at] = tries[at - 1];
-                    tries[at] = t;
+                    if (t.tips[4] >= 0) fit_try_keep(tries, TRIES, &count, t);
                 }
         }
     return count;
@@ -364,8 +359,10 @@ static float limbs_alike(const fit_body *b, const int tips[2], const float from[
     return fit_alike(radii[0], radii[1], 3);
 }
 
-static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
+static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
 {
+    const biped_tips named = {{try->tips[0], try->tips[1]}, {try->tips[2], try->tips[3]}, try->tips[4]};
+    const biped_tips *t = &named;
     const shape *s = b->shape;
     limb_joints legs[2];
     limb_joints arms[2];
@@ -376,7 +373,7 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
     for (int k = 0; k < 2; k++) crotch_length[k] = fit_nearest(&b->curves[t->feet[k]], crotch);
     float leg_way = MIN(crotch_length[0], crotch_length[1]);
     for (int k = 0; k < 2; k++) crotch_length[k] = MIN(crotch_length[k], 1.1f * leg_way);
-    if (!(leg_way > 0.04f * b->height)) return false;
+    if (!(leg_way > 0)) return false;
     for (int k = 0; k < 2; k++) legs[k] = leg_place(b, t->feet[k], crotch_length[k]);
     vec3 pelvis = vec3_lerp(legs[0].root, legs[1].root, 0.5f);
 
@@ -435,7 +432,8 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
     float uneven = fabsf(vec3_dot(apart, rise));
     float hip_width = vec3_length(vec3_madd(apart, rise, -vec3_dot(apart, rise)));
     float shoulder_width = vec3_distance(arms[0].root, arms[1].root);
-    bool astray = uneven > 0.35f * trunk || hip_width < 0.2f * shoulder_width || hip_width > 1.1f * shoulder_width;
+    bool astray =
+        robe || uneven > 0.35f * trunk || hip_width < 0.2f * shoulder_width || hip_width > 1.1f * shoulder_width;
     if (astray) {
         hip_width = 0.54f * shoulder_width;
         vec3 centre = shape_centre(s, pelvis, INFINITY);
@@ -448,6 +446,17 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
         vec3 level = vec3_madd(pelvis, side, (k ? -0.5f : 0.5f) * hip_width);
         legs[k].root = vec3_lerp(legs[k].root, level, astray ? 1 : 0.75f);
         if (astray) legs[k].bend = vec3_lerp(legs[k].end, legs[k].root, 0.5f);
+    }
+
+    /* legs in a robe stand below the hips, whatever its hem does */
+    for (int k = 0; k < 2 && robe; k++) {
+        float drop = fit_height(b, legs[k].root) - b->ground;
+        float aside = vec3_dot(vec3_sub(legs[k].tip, legs[k].root), side);
+        aside = CLAMP(aside, -0.25f * hip_width, 0.25f * hip_width);
+        legs[k].end = vec3_madd(vec3_madd(legs[k].root, b->up, -0.93f * drop), side, aside);
+        legs[k].bend = vec3_lerp(legs[k].end, legs[k].root, 0.5f);
+        legs[k].length = 0.93f * drop;
+        if (vec3_distance(legs[k].tip, legs[k].end) > 0.3f * drop) legs[k].tip = legs[k].end;
     }
 
     /* it faces where its toes point */
@@ -465,6 +474,10 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
         int before = tail_find(b, t, pelvis, vec3_scale(forward, -1), aside);
         bool turn = behind < 0 && before < 0 ? vec3_dot(forward, b->ahead) < -0.5f : behind < 0;
         if (turn) forward = vec3_scale(forward, -1);
+    }
+    for (int k = 0; k < 2 && robe; k++) {
+        vec3 ahead = vec3_madd(legs[k].end, forward, 0.15f * legs[k].length);
+        if (vec3_dot(vec3_sub(legs[k].tip, legs[k].end), forward) < 0.05f * legs[k].length) legs[k].tip = ahead;
     }
     made->forward = forward;
     vec3 left = vec3_cross(b->up, forward);
@@ -522,7 +535,7 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
     float thick = 1;
     for (int i = 1; i <= 3; i++) {
         thick = MIN(thick, limbs_alike(b, t->hands, held, 0.2f * (float)i * half));
-        thick = MIN(thick, limbs_alike(b, t->feet, none, 0.25f * (float)i * leg_way));
+        if (!robe) thick = MIN(thick, limbs_alike(b, t->feet, none, 0.25f * (float)i * leg_way));
     }
     float wide = MAX(MAX(s->high.x - s->low.x, s->high.y - s->low.y), s->high.z - s->low.z);
     float knees = 0;
@@ -530,6 +543,7 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
         knees += 0.25f * (fit_height(b, legs[i].root) > fit_height(b, legs[i].end));
         knees += 0.25f * (fit_height(b, arms[i].root) > fit_height(b, legs[i].root));
     }
+    const int pairs[2][2] = {{t->feet[0], t->feet[1]}, {t->hands[0], t->hands[1]}};
     fit_term terms[] = {
         {fit_alike(legs[0].length, legs[1].length, 2), 1},
         {fit_alike(arms[0].length, arms[1].length, 2), 1},
@@ -551,7 +565,8 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
         {fit_within(fit_cover(b, k), 0.88f, 1, 0.5f), 2},
         {fit_within(b->height / wide, 0.6f, 10, 0.4f), 1},
         {fit_explained(b, used, used_count, t->head, fit_height(b, chest)), 1.5f},
-        {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, used_count)), 1},
+        {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, used_count, 0.18f)), 1},
+        {fit_symmetry(b, pairs, 2, NULL, 0), 1},
         {fit_rod(b, t->hands[0], held[0] + 0.3f * half, held[0] + 0.7f * half), 0.7f},
         {fit_rod(b, t->hands[1], held[1] + 0.3f * half, held[1] + 0.7f * half), 0.7f},
     };
@@ -561,21 +576,7 @@ static bool tips_use(const fit_body *b, const biped_tips *t, fit *made)
 
 bool fit_biped(const fit_body *b, fit *best)
 {
-    biped_tips tries[TRIES];
-    fit made = *best;
+    fit_try tries[TRIES];
     int count = tips_try(b, tries);
-    bool found = false;
-    float top = count ? tries[0].guess : 0;
-    float most = 0;
-    for (int i = 0; i < count; i++) {
-        /* the guess has a say too */
-        if ((b->landmark_count == 0 && tries[i].guess < 0.75f * top) || !tips_use(b, &tries[i], &made)) continue;
-        made.score *= 0.7f + 0.3f * tries[i].guess / top;
-        float merit = made.score * fit_agree(b, &made.skeleton);
-        if (found && merit <= most) continue;
-        *best = made;
-        most = merit;
-        found = true;
-    }
-    return found;
+    return fit_tries_use(b, tries, count, 0.75f, 0.3f, tips_use, best);
 }

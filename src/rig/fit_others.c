@@ -26,7 +26,14 @@ static float pair_merit(const fit_body *b, int i, int k, vec3 axis)
     vec3 d = vec3_sub(one->place, two->place);
     float length = vec3_length(d);
     if (!(length > 0)) return 0;
-    float alike = fit_alike(one->distance, two->distance, 1.3f);
+
+    /* what lies on the plane of symmetry has no twin */
+    const fit_plane *plane = &b->planes[0];
+    float near = b->plane_count && plane->share > 0.9f ? 0.015f * b->shape->size : -1;
+    if (fabsf(vec3_dot(one->place, plane->normal) - plane->offset) < near) return 0;
+    if (fabsf(vec3_dot(two->place, plane->normal) - plane->offset) < near) return 0;
+    const int pair[1][2] = {{i, k}};
+    float alike = near > 0 ? fit_symmetry(b, pair, 1, NULL, 0) : fit_alike(one->distance, two->distance, 1.3f);
     float across = 1 - fabsf(vec3_dot(d, axis)) / length;
     float level = 1 - fabsf(vec3_dot(d, b->up)) / length;
     return alike * across * across * level * level;
@@ -42,7 +49,7 @@ static float limb_root(const fit_body *b, int tip)
     return 0.8f * c->lengths[c->count - 1];
 }
 
-/* The two tips farthest apart along a level axis: the ends of a trunk. */
+/* The two tips farthest apart through the solid, on its plane of symmetry where it has one: the ends of a trunk. */
 static bool trunk_ends(const fit_body *b, const bool *taken, int ends[2])
 {
     const shape *s = b->shape;
@@ -50,7 +57,8 @@ static bool trunk_ends(const fit_body *b, const bool *taken, int ends[2])
     for (int i = 0; i < s->tip_count; i++)
         for (int k = i + 1; k < s->tip_count; k++) {
             if (taken[i] || taken[k] || !(s->tips[i].reach > 0) || !(s->tips[k].reach > 0)) continue;
-            float apart = b->between[i * SHAPE_TIPS + k];
+            const int pair[2] = {i, k};
+            float apart = b->between[i * SHAPE_TIPS + k] * fit_symmetry(b, NULL, 0, pair, 2);
             if (apart <= best) continue;
             best = apart;
             ends[0] = i;
@@ -74,123 +82,248 @@ static float end_heading(const fit_body *b, int tip)
 
 /* ---- birds ---- */
 
-bool fit_bird(const fit_body *b, fit *made)
+/* Far ends of a bird. Wings may be folded and legs drawn up: -1. */
+typedef struct bird_tips {
+    int wings[2], feet[2];
+    int head, tail;
+} bird_tips;
+
+/* The pair farthest apart across a level line of those that do not stand on the ground; false for folded wings. */
+static bool wings_find(const fit_body *b, bird_tips *t)
 {
     const shape *s = b->shape;
-    int n = s->tip_count;
-    float best = 0;
-    int feet[2] = {-1, -1};
-    int wings[2] = {-1, -1};
-    vec3 across = {0, 0, 0};
-
-    /* wings: the pair farthest apart of those that do not stand; feet below and between them */
-    for (int i = 0; i < n; i++)
-        for (int k = i + 1; k < n; k++) {
+    float best = 0.25f;
+    for (int i = 0; i < s->tip_count; i++)
+        for (int k = i + 1; k < s->tip_count; k++) {
             vec3 d = fit_level(b, vec3_sub(s->tips[i].place, s->tips[k].place));
             vec3 axis = vec3_normalize(vec3_cross(b->up, d));
             float merit = pair_merit(b, i, k, axis) * vec3_length(d) / s->size;
-            if (fit_height(b, s->tips[i].place) < b->ground + 0.25f * b->height) continue;
+            float low = MIN(fit_height(b, s->tips[i].place), fit_height(b, s->tips[k].place));
+            if (low < b->ground + 0.25f * b->height || merit <= best) continue;
+            best = merit;
+            t->wings[0] = i;
+            t->wings[1] = k;
+        }
+    return t->wings[0] >= 0;
+}
+
+/* A pair that stands on the ground. across: of the wings, or zero. */
+static bool feet_find(const fit_body *b, vec3 across, bird_tips *t)
+{
+    const shape *s = b->shape;
+    float best = 0.3f;
+    for (int i = 0; i < s->tip_count; i++)
+        for (int k = i + 1; k < s->tip_count; k++) {
+            if (i == t->wings[0] || i == t->wings[1] || k == t->wings[0] || k == t->wings[1]) continue;
+            float high = MAX(fit_height(b, s->tips[i].place), fit_height(b, s->tips[k].place));
+            if (high > b->ground + 0.25f * b->height) continue;
+            vec3 d = fit_level(b, vec3_sub(s->tips[i].place, s->tips[k].place));
+            vec3 axis = vec3_cross(b->up, vec3_length(across) > 0 ? across : vec3_normalize(d));
+            float merit = pair_merit(b, i, k, axis);
+            if (merit > 0) merit += MIN(s->tips[i].reach, s->tips[k].reach) / s->farthest;
             if (merit <= best) continue;
             best = merit;
-            wings[0] = i;
-            wings[1] = k;
-            across = vec3_normalize(d);
+            t->feet[0] = i;
+            t->feet[1] = k;
         }
-    if (wings[0] < 0) return false;
-    vec3 axis = vec3_cross(b->up, across);
-    best = 0;
-    for (int i = 0; i < n; i++)
-        for (int k = i + 1; k < n; k++) {
-            if (i == wings[0] || i == wings[1] || k == wings[0] || k == wings[1]) continue;
-            if (fit_height(b, s->tips[i].place) > b->ground + 0.25f * b->height) continue;
-            float merit = pair_merit(b, i, k, axis) + s->tips[i].reach / s->farthest;
-            if (merit <= best) continue;
-            best = merit;
-            feet[0] = i;
-            feet[1] = k;
-        }
-    if (feet[0] < 0) return false;
-    bool taken[SHAPE_TIPS] = {false};
-    for (int k = 0; k < 2; k++) {
-        taken[feet[k]] = true;
-        taken[wings[k]] = true;
+    return t->feet[0] >= 0;
+}
+
+/* How wide a body is near a tip: the spread of its cells there across an axis. */
+static float tip_spread(const fit_body *b, int tip, vec3 across)
+{
+    const shape *s = b->shape;
+    float sum = 0;
+    int count = 0;
+    for (int i = 0; i < s->count; i++) {
+        vec3 d = vec3_sub(s->places[i], s->tips[tip].place);
+        if (vec3_length2(d) > 0.01f * s->size * s->size) continue;
+        sum += fabsf(vec3_dot(d, across));
+        count++;
     }
-    int ends[2];
+    return sum / (float)MAX(count, 1) + s->solid.spacing;
+}
+
+/* The two ends of the trunk: a beak is narrow where a tail is a fan, and the head of a bird that stands is high. */
+static bool bird_ends(const fit_body *b, bird_tips *t)
+{
+    bool taken[SHAPE_TIPS] = {false};
+    int ends[2] = {0, 0};
+    for (int k = 0; k < 2; k++) {
+        if (t->feet[k] >= 0) taken[t->feet[k]] = true;
+        if (t->wings[k] >= 0) taken[t->wings[k]] = true;
+    }
+
+    /* what is beside the plane of symmetry is a feather or a toe */
+    const shape *s = b->shape;
+    for (int i = 0; i < s->tip_count && b->plane_count; i++) {
+        float aside = vec3_dot(s->tips[i].place, b->planes[0].normal) - b->planes[0].offset;
+        taken[i] = taken[i] || fabsf(aside) > 0.12f * s->size;
+    }
     if (!trunk_ends(b, taken, ends)) return false;
-    int head = end_heading(b, ends[0]) >= end_heading(b, ends[1]) ? 0 : 1;
-    vec3 forward = vec3_normalize(fit_level(b, vec3_sub(s->tips[ends[head]].place, s->tips[ends[1 - head]].place)));
+    vec3 axis = vec3_normalize(fit_level(b, vec3_sub(s->tips[ends[0]].place, s->tips[ends[1]].place)));
+    float spreads[2];
+    for (int k = 0; k < 2; k++) spreads[k] = tip_spread(b, ends[k], vec3_cross(b->up, axis));
+    float cues = (spreads[1] - spreads[0]) / (spreads[0] + spreads[1]);
+    if (t->feet[0] >= 0)
+        cues += 0.5f * fit_height(b, vec3_sub(s->tips[ends[0]].place, s->tips[ends[1]].place)) / b->height;
+    t->head = cues >= 0 ? ends[0] : ends[1];
+    t->tail = cues >= 0 ? ends[1] : ends[0];
+    return true;
+}
+
+/* Folded wings lie along the flanks, from the shoulders to the hips. */
+static void wings_fold(const fit_body *b, vec3 shoulders, vec3 hips, vec3 left, int chest, skeleton *s)
+{
+    static const char *const NAMES[3] = {"upper_arm", "forearm", "hand"};
+    static const float PARTS[3] = {0, 0.5f, 1};
+    for (int side = 0; side < 2; side++) {
+        vec3 out = side ? vec3_scale(left, -1) : left;
+        int parent = chest;
+        for (int k = 0; k < 3; k++) {
+            vec3 place = vec3_lerp(shoulders, hips, PARTS[k]);
+            float width = 0;
+            while (width < b->shape->size && solid_sample(&b->shape->solid, vec3_madd(place, out, width)) < 0)
+                width += 0.5f * b->shape->solid.spacing;
+            parent = skeleton_add_side(s, NAMES[k], side ? 'r' : 'l', parent, vec3_madd(place, out, 0.7f * width));
+        }
+    }
+}
+
+bool fit_bird(const fit_body *b, fit *made)
+{
+    const shape *s = b->shape;
+    bird_tips t = {{-1, -1}, {-1, -1}, -1, -1};
+    bool winged = wings_find(b, &t);
+    vec3 across = {0, 0, 0};
+    if (winged) across = vec3_normalize(fit_level(b, vec3_sub(s->tips[t.wings[0]].place, s->tips[t.wings[1]].place)));
+    bool legged = feet_find(b, across, &t);
+    if ((!winged && !legged) || !bird_ends(b, &t)) return false;
+
+    /* short wings of a bird that stands are folded */
+    float width = winged ? vec3_distance(s->tips[t.wings[0]].place, s->tips[t.wings[1]].place) : 0;
+    if (legged && width < 0.5f * vec3_distance(s->tips[t.head].place, s->tips[t.tail].place)) winged = false;
+    vec3 nose = s->tips[t.head].place;
+    vec3 stern = s->tips[t.tail].place;
+    vec3 forward = vec3_normalize(fit_level(b, vec3_sub(nose, stern)));
     vec3 left = vec3_cross(b->up, forward);
     made->forward = forward;
 
-    /* joints */
+    /* where wings and legs leave the trunk */
+    vec3 middle = s->places[s->middle];
+    vec3 shoulders = vec3_lerp(middle, nose, 0.25f);
+    vec3 pelvis = vec3_lerp(middle, stern, 0.25f);
+    float wing_root = 0;
+    float leg_root = 0;
+    if (winged) {
+        wing_root = 0.42f * b->between[t.wings[0] * SHAPE_TIPS + t.wings[1]];
+        shoulders = vec3_lerp(shape_curve_at(&b->curves[t.wings[0]], wing_root, NULL),
+                              shape_curve_at(&b->curves[t.wings[1]], wing_root, NULL), 0.5f);
+    }
+    vec3 leg_roots = pelvis;
+    if (legged) {
+        leg_root = 0.42f * b->between[t.feet[0] * SHAPE_TIPS + t.feet[1]];
+        leg_roots = vec3_lerp(shape_curve_at(&b->curves[t.feet[0]], leg_root, NULL),
+                              shape_curve_at(&b->curves[t.feet[1]], leg_root, NULL), 0.5f);
+        pelvis = leg_roots;
+        if (!winged) shoulders = shape_centre(s, vec3_lerp(middle, nose, 0.2f), INFINITY);
+    }
+
+    /* hips stand on the spine, which runs from the shoulders to the tail, above the legs */
+    vec3 spine = vec3_sub(stern, shoulders);
+    float along = vec3_dot(vec3_sub(pelvis, shoulders), spine) / MAX(vec3_length2(spine), 1e-12f);
+    vec3 above = vec3_madd(shoulders, spine, CLAMP(along, 0.15f, 0.7f));
+    if (fit_height(b, above) > fit_height(b, pelvis)) pelvis = vec3_lerp(pelvis, above, 0.8f);
+    pelvis = shape_centre(s, pelvis, s->solid.spacing);
+
+    /* joints; the neck of a bird with a long one follows its curve */
     static const char *const WING[3] = {"upper_arm", "forearm", "hand"};
     static const char *const LEG[4] = {"thigh", "shin", "foot", "toe"};
     static const float WING_PARTS[3] = {1, 0.68f, 0.38f};
     static const float LEG_PARTS[4] = {1, 0.7f, 0.35f, 0.12f};
     skeleton *k = &made->skeleton;
     k->count = 0;
-    vec3 middle = s->places[s->middle];
-    float wing_root = 0.42f * b->between[wings[0] * SHAPE_TIPS + wings[1]];
-    vec3 shoulders = vec3_lerp(shape_curve_at(&b->curves[wings[0]], wing_root, NULL),
-                               shape_curve_at(&b->curves[wings[1]], wing_root, NULL), 0.5f);
-    float leg_root = 0.42f * b->between[feet[0] * SHAPE_TIPS + feet[1]];
-    vec3 pelvis = vec3_lerp(shape_curve_at(&b->curves[feet[0]], leg_root, NULL),
-                            shape_curve_at(&b->curves[feet[1]], leg_root, NULL), 0.5f);
-    vec3 nose = s->tips[ends[head]].place;
-
-    /* hips stand on the spine, which runs from the shoulders to the tail, above the legs */
-    vec3 spine = vec3_sub(s->tips[ends[1 - head]].place, shoulders);
-    float along = vec3_dot(vec3_sub(pelvis, shoulders), spine) / MAX(vec3_length2(spine), 1e-12f);
-    vec3 above = vec3_madd(shoulders, spine, CLAMP(along, 0.15f, 0.7f));
-    if (fit_height(b, above) > fit_height(b, pelvis)) pelvis = vec3_lerp(pelvis, above, 0.8f);
+    float neck_way = fit_nearest(&b->curves[t.head], shoulders);
     int hips = skeleton_add(k, "hips", -1, pelvis);
     int chest = skeleton_add(k, "chest", hips, shoulders);
-    int neck = skeleton_add(k, "neck", chest, vec3_lerp(shoulders, nose, 0.3f));
-    skeleton_add(k, "head", neck, vec3_lerp(shoulders, nose, 0.6f));
+    int neck = skeleton_add(k, "neck", chest, shape_curve_at(&b->curves[t.head], 0.7f * neck_way, NULL));
+    skeleton_add(k, "head", neck, shape_curve_at(&b->curves[t.head], 0.4f * neck_way, NULL));
     for (int i = 0; i < 2; i++) {
-        char side = vec3_dot(vec3_sub(s->tips[wings[i]].place, middle), left) > 0 ? 'l' : 'r';
-        chain_add(b, wings[i], wing_root, WING_PARTS, WING, 3, side, chest, k);
-        side = vec3_dot(vec3_sub(s->tips[feet[i]].place, s->tips[feet[1 - i]].place), left) > 0 ? 'l' : 'r';
-        chain_add(b, feet[i], leg_root, LEG_PARTS, LEG, 4, side, hips, k);
+        if (winged) {
+            char side = vec3_dot(vec3_sub(s->tips[t.wings[i]].place, middle), left) > 0 ? 'l' : 'r';
+            chain_add(b, t.wings[i], wing_root, WING_PARTS, WING, 3, side, chest, k);
+        }
+        if (legged) {
+            vec3 apart = vec3_sub(s->tips[t.feet[i]].place, s->tips[t.feet[1 - i]].place);
+            chain_add(b, t.feet[i], leg_root, LEG_PARTS, LEG, 4, vec3_dot(apart, left) > 0 ? 'l' : 'r', hips, k);
+        }
     }
-    if (vec3_dot(vec3_sub(pelvis, s->tips[ends[1 - head]].place), forward) > 0.1f * s->size)
-        fit_tail(b, ends[1 - head], 0.7f * vec3_distance(pelvis, s->tips[ends[1 - head]].place), hips, k);
+    if (!winged) wings_fold(b, shoulders, pelvis, left, chest, k);
+    if (vec3_dot(vec3_sub(pelvis, stern), forward) > 0.1f * s->size)
+        fit_tail(b, t.tail, 0.7f * vec3_distance(pelvis, stern), hips, k);
     fit_mirror(b, left, k);
 
-    float span = vec3_distance(s->tips[wings[0]].place, s->tips[wings[1]].place);
-    float length = vec3_distance(s->tips[ends[0]].place, s->tips[ends[1]].place);
-    float plate = 1 - 0.5f * (fit_rod(b, wings[0], 0.4f * wing_root, 0.9f * wing_root) +
-                              fit_rod(b, wings[1], 0.4f * wing_root, 0.9f * wing_root));
+    /* the score: wings are plates or wide, legs go down where flukes and fins do not */
+    float length = vec3_distance(nose, stern);
+    float lean = fabsf(fit_height(b, vec3_sub(nose, stern))) / length;
+    fit_use used[6] = {{t.head, 0.5f * s->tips[t.head].distance}, {t.tail, 0.5f * s->tips[t.tail].distance}};
+    int used_count = 2;
+    float wings_score = 0.8f;
+    float legs_score = 0.9f;
+    for (int i = 0; i < 2 && t.wings[0] >= 0; i++)
+        used[used_count++] = (fit_use){t.wings[i], winged ? wing_root : s->tips[t.wings[i]].reach};
+    if (winged) {
+        float plate = 1 - 0.5f * (fit_rod(b, t.wings[0], 0.4f * wing_root, 0.9f * wing_root) +
+                                  fit_rod(b, t.wings[1], 0.4f * wing_root, 0.9f * wing_root));
+        wings_score = fit_within(MAX(plate, width / length - 0.6f), 0.4f, 10, 0.6f);
+        wings_score *= fit_alike(s->tips[t.wings[0]].distance, s->tips[t.wings[1]].distance, 1.5f);
+        wings_score *= fit_within(vec3_dot(across, left) * vec3_dot(across, left), 0.9f, 1, 0.5f);
 
-    /* legs go down; flukes and fins do not */
-    vec3 leg_roots = vec3_lerp(shape_curve_at(&b->curves[feet[0]], leg_root, NULL),
-                               shape_curve_at(&b->curves[feet[1]], leg_root, NULL), 0.5f);
-    float drop = fit_height(b, vec3_sub(leg_roots, vec3_lerp(s->tips[feet[0]].place, s->tips[feet[1]].place, 0.5f)));
-    float lean = fabsf(fit_height(b, vec3_sub(nose, s->tips[ends[1 - head]].place))) / length;
-    fit_use used[6];
-    for (int i = 0; i < 2; i++) {
-        used[i] = (fit_use){feet[i], leg_root};
-        used[2 + i] = (fit_use){wings[i], wing_root};
-        used[4 + i] = (fit_use){ends[i], 0.5f * s->tips[ends[i]].distance};
+        /* without legs to see, only wings that are as wide as the body is long tell a bird from a fish */
+        if (!legged) wings_score *= fit_within(width / length, 0.9f, 100, 0.4f);
     }
+    if (legged) {
+        for (int i = 0; i < 2; i++) used[used_count++] = (fit_use){t.feet[i], leg_root};
+        vec3 soles = vec3_lerp(s->tips[t.feet[0]].place, s->tips[t.feet[1]].place, 0.5f);
+        float drop = fit_height(b, vec3_sub(leg_roots, soles));
+        legs_score = fit_within(drop / MAX(leg_root, 1e-9f), 0.3f, 10, 0.4f);
+        legs_score *= fit_alike(s->tips[t.feet[0]].distance, s->tips[t.feet[1]].distance, 1.5f);
+
+        /* folded wings: it stands on two legs below a trunk that does not stand upright */
+        if (!winged) wings_score = 0.85f * fit_within(drop / b->height, 0.15f, 1, 0.1f);
+    }
+    float shoulder_height = (fit_height(b, shoulders) - b->ground) / b->height;
+    const int ends[2] = {t.head, t.tail};
     fit_term terms[] = {
-        {fit_alike(s->tips[wings[0]].distance, s->tips[wings[1]].distance, 1.5f), 1},
-        {fit_alike(s->tips[feet[0]].distance, s->tips[feet[1]].distance, 1.5f), 1},
-        {fit_within(drop / MAX(leg_root, 1e-9f), 0.3f, 10, 0.4f), 1},
+        {wings_score, 2},
+        {legs_score, 1.5f},
         {fit_within(lean, 0, 0.75f, 0.3f), 1},
-        {fit_within(MAX(plate, span / length - 0.6f), 0.4f, 10, 0.6f), 1.5f},
-        {fit_within(vec3_dot(vec3_normalize(across), left) * vec3_dot(vec3_normalize(across), left), 0.9f, 1, 0.5f), 1},
-        {fit_within((fit_height(b, shoulders) - b->ground) / b->height, 0.4f, 1, 0.3f), 1},
+        {legged ? fit_within(shoulder_height, 0.4f, 1, 0.3f) : 1, 1},
+        {fit_symmetry(b, NULL, 0, ends, 2), 0.5f},
         {fit_inside(b, k), 1.5f},
         {fit_within(fit_cover(b, k), 0.7f, 1, 0.5f), 2},
-        {fit_explained(b, used, 6, ends[head], fit_height(b, shoulders)), 1.5f},
-        {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, 6)), 1},
+        {fit_explained(b, used, used_count, t.head, fit_height(b, shoulders)), 1.5f},
+        {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, used_count, 0.08f)), 1},
     };
     made->score = 0.95f * fit_score(terms, COUNT_OF(terms));
     return true;
 }
 
 /* ---- fish and snakes: a spine from head to tail ---- */
+
+/* Whether a trunk is thick up to half way to both ends, 0 to 1; two wings or arms taken for one are not. */
+static float trunk_girth(const fit_body *b, const int ends[2])
+{
+    float thick = b->shape->depths[b->shape->middle];
+    float least = INFINITY;
+    for (int k = 0; k < 2; k++) {
+        const shape_curve *c = &b->curves[ends[k]];
+        float radius;
+        shape_curve_at(c, 0.55f * c->lengths[c->count - 1], &radius);
+        least = MIN(least, radius / MAX(thick, 1e-9f));
+    }
+    return fit_within(least, 0.35f, 100, 0.3f);
+}
 
 bool fit_snake(const fit_body *b, fit *made)
 {
@@ -221,7 +354,10 @@ bool fit_snake(const fit_body *b, fit *made)
     /* nothing else stands out, and it is long */
     float radius = s->depths[s->middle];
     fit_use used[2] = {{ends[0], 0.3f * lengths[0]}, {ends[1], 0.3f * lengths[1]}};
+    float girth = trunk_girth(b, ends);
     fit_term terms[] = {
+        {girth, 1},
+        {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, 2, 0.06f)), 1},
         {fit_within((lengths[0] + lengths[1]) / MAX(radius, 1e-9f), 14, 1000, 10), 1},
         {fit_explained(b, used, 2, -1, 0), 2.5f},
         {fit_inside(b, k), 1},
@@ -236,8 +372,12 @@ bool fit_fish(const fit_body *b, fit *made)
 {
     if (!fit_snake(b, made)) return false;
 
-    /* fins: pairs beside the trunk that stand out less than it is long */
     const shape *s = b->shape;
+    bool taken[SHAPE_TIPS] = {false};
+    int ends[2] = {0, 0};
+    trunk_ends(b, taken, ends);
+
+    /* fins: pairs beside the trunk that stand out less than it is long */
     skeleton *k = &made->skeleton;
     vec3 left = vec3_normalize(vec3_cross(b->up, made->forward));
     int fins[2] = {-1, -1};
@@ -251,17 +391,17 @@ bool fit_fish(const fit_body *b, fit *made)
             fins[0] = i;
             fins[1] = j;
         }
-    if (fins[0] < 0) return false;
+    bool finned = fins[0] >= 0;
     static const char *const FIN[2] = {"fin", "fin_end"};
     static const float PARTS[2] = {1, 0.5f};
-    fit_use used[4];
-    for (int i = 0; i < 4; i++) used[i] = (fit_use){fins[0], 0};
+    fit_use used[SHAPE_TIPS + 2];
+    int used_count = 0;
     float grown = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && finned; i++) {
         float root = limb_root(b, fins[i]);
         char side = vec3_dot(vec3_sub(s->tips[fins[i]].place, s->places[s->middle]), left) > 0 ? 'l' : 'r';
         chain_add(b, fins[i], root, PARTS, FIN, 2, side, 0, k);
-        used[i] = (fit_use){fins[i], root};
+        used[used_count++] = (fit_use){fins[i], root};
         grown += 0.5f * s->tips[fins[i]].distance;
     }
     fit_mirror(b, left, k);
@@ -269,17 +409,38 @@ bool fit_fish(const fit_body *b, fit *made)
     for (int j = 0; j < k->count; j++)
         if (k->joints[j].parent >= 0 && j < 11)
             length += vec3_distance(k->joints[j].position, k->joints[k->joints[j].parent].position);
+
+    /* ends of the trunk, and the single fins that stand on its middle plane */
     for (int i = 0; i < s->tip_count; i++) {
-        if (vec3_dot(vec3_sub(s->tips[i].place, s->places[s->middle]), made->forward) > 0.5f * s->farthest)
-            used[2] = (fit_use){i, 0.5f * s->farthest};
-        if (vec3_dot(vec3_sub(s->tips[i].place, s->places[s->middle]), made->forward) < -0.5f * s->farthest)
-            used[3] = (fit_use){i, 0.5f * s->farthest};
+        vec3 d = vec3_sub(s->tips[i].place, s->places[s->middle]);
+        bool end = fabsf(vec3_dot(d, made->forward)) > 0.5f * s->farthest;
+        bool single = b->plane_count && s->tips[i].reach < 0.3f * s->farthest &&
+                      fabsf(vec3_dot(s->tips[i].place, b->planes[0].normal) - b->planes[0].offset) < 0.02f * s->size;
+        if (end || single) used[used_count++] = (fit_use){i, end ? 0.5f * s->farthest : s->tips[i].reach};
+    }
+
+    /* fins are short; what has none to see is a fish by its girth alone, and less surely */
+    float slender = length / MAX(s->depths[s->middle], 1e-9f);
+    float fins_score = 0.75f * fit_within(slender, 5, 14, 6);
+    if (finned) {
+        float span = vec3_distance(s->tips[fins[0]].place, s->tips[fins[1]].place);
+        fins_score = fit_within(grown / MAX(length, 1e-9f), 0.1f, 0.6f, 0.4f);
+        fins_score *= fit_within(span / MAX(length, 1e-9f), 0, 0.8f, 0.5f);
+
+        /* what goes straight down is a leg */
+        for (int i = 0; i < 2; i++) {
+            vec3 d = vec3_sub(shape_curve_at(&b->curves[fins[i]], used[i].limit, NULL), s->tips[fins[i]].place);
+            fins_score *= fit_within(fit_height(b, d) / MAX(vec3_length(d), 1e-9f), -1, 0.75f, 0.2f);
+        }
     }
     fit_term terms[] = {
         {fit_within(fabsf(vec3_dot(made->forward, b->up)), 0, 0.4f, 0.4f), 1},
         {fit_within(b->height / s->size, 0, 0.45f, 0.3f), 1},
-        {fit_within(grown / MAX(length, 1e-9f), 0.1f, 0.6f, 0.4f), 1},
-        {fit_explained(b, used, 4, -1, 0), 2.5f},
+        {fins_score, 1.5f},
+        {fit_within(slender, 4, 24, 12), 1},
+        {trunk_girth(b, ends), 1},
+        {MAX(0.0f, 1 - 0.4f * (float)fit_other_feet(b, used, used_count, 0.06f)), 1.5f},
+        {fit_explained(b, used, used_count, -1, 0), 2.5f},
         {fit_inside(b, k), 1},
         {fit_within(fit_cover(b, k), 0.85f, 1, 0.5f), 2},
     };
@@ -294,9 +455,15 @@ bool fit_many_legs(const fit_body *b, fit *made)
     const shape *s = b->shape;
     int legs[SHAPE_TIPS];
     int count = 0;
-    for (int i = 0; i < s->tip_count; i++)
-        if (s->tips[i].reach > 0.45f * s->farthest && fit_height(b, s->tips[i].place) < b->ground + 0.8f * b->height)
-            legs[count++] = i;
+    for (int i = 0; i < s->tip_count; i++) {
+        if (s->tips[i].reach < 0.45f * s->farthest || fit_height(b, s->tips[i].place) > b->ground + 0.8f * b->height)
+            continue;
+
+        /* a nose or a tail lies on the plane of symmetry, legs beside it */
+        const fit_plane *plane = &b->planes[0];
+        float aside = b->plane_count ? fabsf(vec3_dot(s->tips[i].place, plane->normal) - plane->offset) : s->size;
+        if (aside > 0.03f * s->size) legs[count++] = i;
+    }
     if (count < 6) return false;
 
     /* the axis across which most legs have a partner */

@@ -12,9 +12,9 @@
 
 enum { TRIES = 12 };
 
+/* The tips of a try by what they are. */
 typedef struct quadruped_tips {
     int pairs[2][2]; /* feet of two girdles, the same side first in both */
-    float guess;
 } quadruped_tips;
 
 static float tips_guess(const fit_body *b, const quadruped_tips *t)
@@ -56,10 +56,11 @@ static float tips_guess(const fit_body *b, const quadruped_tips *t)
         used[k] = (fit_use){tip, 0.35f * tips[tip].distance};
     }
     score += 2 * fit_explained(b, used, 4, -1, 0);
+    score += 3 * fit_symmetry(b, t->pairs, 2, NULL, 0);
     return score;
 }
 
-static int tips_try(const fit_body *b, quadruped_tips *tries)
+static int tips_try(const fit_body *b, fit_try *tries)
 {
     const shape_tip *tips = b->shape->tips;
     int feet[12];
@@ -75,27 +76,20 @@ static int tips_try(const fit_body *b, quadruped_tips *tries)
                     if (vec3_distance(tips[feet[i]].place, tips[feet[k]].place) >
                         vec3_distance(tips[feet[i]].place, tips[feet[l]].place))
                         continue;
-                    quadruped_tips t = {{{feet[i], feet[j]}, {feet[k], feet[l]}}, 0};
-                    t.guess = tips_guess(b, &t);
-                    if (t.guess < 0) continue;
-                    int at = count;
-                    if (at == TRIES) {
-                        if (tries[at - 1].guess >= t.guess) continue;
-                        at--;
-                    } else {
-                        count++;
-                    }
-                    for (; at > 0 && tries[at - 1].guess < t.guess; at--) tries[at] = tries[at - 1];
-                    tries[at] = t;
+                    quadruped_tips t = {{{feet[i], feet[j]}, {feet[k], feet[l]}}};
+                    float guess = tips_guess(b, &t);
+                    if (guess >= 0)
+                        fit_try_keep(tries, TRIES, &count, (fit_try){{feet[i], feet[j], feet[k], feet[l]}, guess});
                 }
     return count;
 }
 
 /* An end of the trunk: its farthest tip, and how much like a head it is. */
 typedef struct trunk_end {
-    int tip;       /* -1: none stands out */
-    vec3 extreme;  /* farthest cell of the end near the middle plane */
-    float heading; /* larger: more like a head */
+    int tip;        /* -1: none stands out */
+    vec3 extreme;   /* farthest cell of the end near the middle plane */
+    float heading;  /* larger: more like a head */
+    float overhang; /* moment of the flesh beyond the legs, by depth: a neck and a head weigh more than a tail */
     float thick;
 } trunk_end;
 
@@ -144,6 +138,11 @@ static trunk_end end_find(const fit_body *b, const quadruped_tips *t, int which,
         volume += s->depths[i];
         cells++;
     }
+    for (int i = 0; i < s->count; i++) {
+        float along = vec3_dot(s->places[i], axis) - feet_at;
+        if (along > 0 && fit_height(b, s->places[i]) > b->ground + 0.2f * b->height)
+            end.overhang += along * s->depths[i];
+    }
     end.thick = cells ? volume / (float)cells : 0;
     float height = (fit_height(b, end.extreme) - b->ground) / b->height;
     float size = (float)cells / (float)s->count;
@@ -191,6 +190,21 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
         if (i != end->tip && join > 0.15f * way && join < 0.9f * way) parts = MAX(parts, join);
     }
 
+    /* ears and tusks beside a trunk go their own way to the neck: take where they grow out */
+    float grown = 0;
+    int count = 0;
+    for (int i = 0; i < s->tip_count && !(parts > 0); i++) {
+        const shape_tip *tip = &s->tips[i];
+        if (tip->seam < 0 || tip->elder != end->tip) continue;
+        float join = fit_nearest(c, s->places[tip->seam]);
+        vec3 d = vec3_sub(tip->place, withers);
+        bool beside = fabsf(vec3_dot(d, left)) > 0.05f * length;
+        bool ahead = vec3_dot(d, vec3_cross(left, b->up)) > 0.12f * vec3_distance(*nose, withers);
+        if (!beside || !ahead || join > 0.9f * way) continue;
+        grown += join;
+        count++;
+    }
+
     /* the thinnest place of the neck */
     float least = INFINITY;
     float thin = 0.42f * way;
@@ -203,12 +217,15 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
         thin = x * way;
     }
     float at = parts > 0 ? CLAMP(parts, 0.3f * way, 0.6f * way) : thin;
+    if (count) at = CLAMP(grown / (float)count, 0.3f * way, 0.85f * way);
     *skull = shape_curve_at(c, at, NULL);
     *nape = shape_curve_at(c, way - 0.28f * (way - at), NULL);
 }
 
-static bool tips_use(const fit_body *b, const quadruped_tips *t, fit *made)
+static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
 {
+    const quadruped_tips named = {{{try->tips[0], try->tips[1]}, {try->tips[2], try->tips[3]}}};
+    const quadruped_tips *t = &named;
     const shape *s = b->shape;
 
     /* where the legs enter the trunk; these stand still while feet step */
@@ -236,7 +253,11 @@ static bool tips_use(const fit_body *b, const quadruped_tips *t, fit *made)
     trunk_end ends[2];
     for (int k = 0; k < 2; k++)
         ends[k] = end_find(b, t, k, k ? vec3_scale(axis, -1) : axis, across, middle, middles[k], length);
-    int head = ends[0].heading >= ends[1].heading ? 0 : 1;
+    float toes = 0;
+    for (int n = 0; n < 4; n++) toes += 0.25f * fit_toes(b, t->pairs[n / 2][n % 2], seams[n / 2][n % 2], axis);
+    float cues = ends[0].heading - ends[1].heading + 5 * toes;
+    cues += (ends[0].overhang - ends[1].overhang) / MAX(ends[0].overhang + ends[1].overhang, 1e-12f);
+    int head = cues >= 0 ? 0 : 1;
     vec3 forward = head ? vec3_scale(axis, -1) : axis;
     vec3 left = vec3_cross(b->up, forward);
     made->forward = forward;
@@ -340,13 +361,14 @@ static bool tips_use(const fit_body *b, const quadruped_tips *t, fit *made)
     float level = spine_length > 0 ? fabsf(vec3_dot(spine_line, b->up)) / spine_length : 1;
     float ahead = vec3_dot(vec3_sub(nose, front), forward) / length;
     fit_term terms[] = {
-        {fit_alike(seams[0][0], seams[1][0], 2.5f), 1},
+        {fit_alike(seams[0][0], seams[1][0], 4), 1},
         {fit_within(leg / length, 0.2f, 1.5f, 0.5f), 1},
         {fit_within(level, 0, 0.4f, 0.5f), 1},
         {fit_within(ahead, 0.1f, 2, 1), 1},
         {fit_within(spine_length / length, 0.5f, 1.4f, 0.6f), 1},
         {fit_within((high - low) / length, 0.2f, 1.2f, 0.7f), 0.7f},
         {fit_within((low - b->ground) / b->height, 0.12f, 0.75f, 0.2f), 1},
+        {fit_symmetry(b, t->pairs, 2, NULL, 0), 1.5f},
         {fit_inside(b, k), 2},
         {fit_within(fit_cover(b, k), 0.75f, 1, 0.45f), 2},
         {fit_explained(b, used, used_count, ends[head].tip, fit_height(b, withers)), 2},
@@ -357,20 +379,7 @@ static bool tips_use(const fit_body *b, const quadruped_tips *t, fit *made)
 
 bool fit_quadruped(const fit_body *b, fit *best)
 {
-    quadruped_tips tries[TRIES];
-    fit made = *best;
+    fit_try tries[TRIES];
     int count = tips_try(b, tries);
-    bool found = false;
-    float top = count ? tries[0].guess : 0;
-    float most = 0;
-    for (int i = 0; i < count; i++) {
-        if ((b->landmark_count == 0 && tries[i].guess < 0.6f * top) || !tips_use(b, &tries[i], &made)) continue;
-        made.score *= 0.8f + 0.2f * tries[i].guess / top;
-        float merit = made.score * fit_agree(b, &made.skeleton);
-        if (found && merit <= most) continue;
-        *best = made;
-        most = merit;
-        found = true;
-    }
-    return found;
+    return fit_tries_use(b, tries, count, 0.6f, 0.2f, tips_use, best);
 }
