@@ -330,7 +330,8 @@ static int run(const cli_arguments *arguments)
     /* a doubtful result says so by the exit code */
     if (status == CLI_OK && !kept && !rig->recognised && !cli_flag(arguments, "accept")) {
         cli_warning(
-            "the body was not recognised; inspect the skeleton ('cutis render %s --style skeleton'), or choose with "
+            "the body was not recognised for certain; inspect the skeleton ('cutis render %s --style skeleton'), or "
+            "choose with "
             "--template",
             path ? path : "OUT.glb");
         status = CLI_CHECK;
@@ -379,7 +380,9 @@ static const cli_option options[] = {
      .help = "up axis of a bare mesh (.obj, .ply, .stl, .off); with z the mesh is turned to y up",
      .fallback = "y",
      .choices = "y|z"},
-    {.name = "accept", .kind = CLI_FLAG, .help = "exit with 0 even when no template was recognised (otherwise 3)"},
+    {.name = "accept",
+     .kind = CLI_FLAG,
+     .help = "exit with 0 even when no template was recognised for certain (otherwise 3)"},
     {.name = "influences",
      .kind = CLI_INTEGER,
      .value = "N",

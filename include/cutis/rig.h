@@ -55,8 +55,8 @@ CUTIS_API cutis_rig_def cutis_rig_def_default(void);
 typedef struct cutis_rig {
     cutis_character *character; /* owned by the rig; mesh of the input, skeleton and weights of the rig */
     const char *skeleton;       /* name of the template that was used; "" when the skeleton was kept */
-    bool recognised;            /* false: no template fits well enough, the skeleton is a tree of limbs */
-    float score;                /* of the template, 0 to 1; below 0.5 is not recognised */
+    bool recognised;            /* false: a tree of limbs, or a guess that another kind of template rivals */
+    float score;                /* of the template, 0 to 1; below 0.5 the skeleton is a tree of limbs */
     int sentence_count;
     const char *const *sentences; /* what was done and found, in order */
     int ring_count;               /* rings of the limbs, by level sets */

@@ -298,6 +298,7 @@ cutis_result cutis_character_match_joints(const cutis_character *one, const cuti
     arena memory = arena_create(NULL);
     const char **names = ARENA_ARRAY(&memory, const char *, most);
     int *parents = ARENA_ARRAY(&memory, int, most);
+    bool *moves = ARENA_ARRAY(&memory, bool, most);
     joint_part *parts[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) parts[i] = ARENA_ARRAY(&memory, joint_part, both[i]->joint_count);
     if (memory.failed) {
@@ -307,9 +308,17 @@ cutis_result cutis_character_match_joints(const cutis_character *one, const cuti
 
     /* what each joint is */
     for (int i = 0; i < 2; i++) {
-        for (int j = 0; j < both[i]->joint_count; j++) {
-            names[j] = both[i]->joints[j].name;
+        /* joints that move no vertex, by themselves or by others below them, are targets of controls */
+        int count = both[i]->joint_count;
+        bool any = false;
+        for (int j = 0; j < count; j++) {
+            moves[j] = both[i]->joints[j].deforms;
+            any = any || moves[j];
+        }
+        for (int j = count - 1; j >= 0; j--) {
             parents[j] = both[i]->joints[j].parent;
+            if (parents[j] >= 0) moves[parents[j]] = moves[parents[j]] || moves[j];
+            names[j] = moves[j] || !any ? both[i]->joints[j].name : "";
         }
         joint_parts_find(both[i]->joint_count, names, parents, parts[i]);
     }

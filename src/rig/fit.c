@@ -353,8 +353,8 @@ float fit_symmetry(const fit_body *b, const int (*pairs)[2], int pair_count, con
         best = MAX(best, sum / (float)(pair_count + single_count) * plane->share / b->planes[0].share);
     }
 
-    /* a body that is a little posed says less */
-    float certain = CLAMP((b->planes[0].share - SYMMETRIC) / 0.12f, 0, 1);
+    /* a body that is a little posed says less: one that steps has about 0.95 */
+    float certain = CLAMP((b->planes[0].share - 0.96f) / 0.03f, 0, 1);
     return 1 - certain * (1 - best);
 }
 
@@ -432,36 +432,66 @@ void fit_try_keep(fit_try *tries, int limit, int *count, fit_try t)
     tries[at] = t;
 }
 
+/* Mean distance between joints of the same name. */
+static float joints_apart(const skeleton *one, const skeleton *two)
+{
+    float sum = 0;
+    int count = 0;
+    for (int i = 0; i < one->count; i++)
+        for (int k = 0; k < two->count; k++) {
+            if (strcmp(one->joints[i].name, two->joints[k].name) != 0) continue;
+            sum += vec3_distance(one->joints[i].position, two->joints[k].position);
+            count++;
+        }
+    return sum / (float)MAX(count, 1);
+}
+
 bool fit_tries_use(const fit_body *b, const fit_try *tries, int count, float floor, float say, fit_place place,
                    fit *best)
 {
+    enum { TRIES = 16 };
     fit made = *best;
-    bool found = false;
+    float scores[TRIES] = {0};
+    int chosen = -1;
     float top = count ? tries[0].guess : 0;
     float most = 0;
+    count = MIN(count, TRIES);
     for (int i = 0; i < count; i++) {
         if (b->landmark_count == 0 && tries[i].guess < floor * top) break;
         if (!place(b, &tries[i], &made)) continue;
         made.score *= 1 - say + say * tries[i].guess / top;
+        scores[i] = made.score;
         float merit = made.score * fit_agree(b, &made.skeleton);
-        if (found && merit <= most) continue;
+        if (chosen >= 0 && merit <= most) continue;
         *best = made;
         most = merit;
-        found = true;
+        chosen = i;
     }
-    return found;
+    if (chosen < 0) return false;
+
+    /* another reading that is as good, with its joints elsewhere, makes this one a guess */
+    best->rival = 0;
+    for (int i = 0; i < count; i++) {
+        if (i == chosen || scores[i] < best->score - FIT_GAP || scores[i] <= best->rival) continue;
+        place(b, &tries[i], &made);
+        if (joints_apart(&best->skeleton, &made.skeleton) > 0.06f * b->shape->size) best->rival = scores[i];
+    }
+    return true;
 }
 
 /* ---- choice ---- */
 
 typedef struct fit_template {
     const char *name;
+    const char *kind;
     bool (*run)(const fit_body *b, fit *best);
 } fit_template;
 
 static const fit_template TEMPLATES[] = {
-    {"biped", fit_biped}, {"quadruped", fit_quadruped}, {"bird", fit_bird}, {"many_legs", fit_many_legs},
-    {"fish", fit_fish},   {"snake", fit_snake},         {"tree", fit_tree},
+    {"biped", "biped", fit_biped}, {"quadruped", "quadruped", fit_quadruped},
+    {"bird", "bird", fit_bird},    {"many_legs", "many_legs", fit_many_legs},
+    {"fish", "spine", fit_fish},   {"snake", "spine", fit_snake},
+    {"tree", "tree", fit_tree},
 };
 
 /* Nodes by falling distance from the middle, by counting. */
@@ -552,8 +582,15 @@ static void twins_add(const fit_body *b, shape *s)
         vec3 image = mirrored(tip->place, plane->normal, plane->offset);
         if (tip->reach < 0.15f * s->farthest || vec3_distance(tip->place, image) < near) continue;
         if (fit_height(b, tip->place) > b->ground + 0.3f * b->height) continue;
+
+        /* a foot that steps has its twin elsewhere on the other side */
         bool known = false;
-        for (int k = 0; k < s->tip_count && !known; k++) known = vec3_distance(s->tips[k].place, image) < near;
+        float aside = vec3_dot(tip->place, plane->normal) - plane->offset;
+        for (int k = 0; k < s->tip_count && !known; k++) {
+            float other = vec3_dot(s->tips[k].place, plane->normal) - plane->offset;
+            known = other * aside < 0 && fabsf(other) > 0.5f * near &&
+                    fit_height(b, s->tips[k].place) < b->ground + 0.3f * b->height;
+        }
         if (known) continue;
         int node = -1;
         float least = 0.1f * s->size;
@@ -623,15 +660,15 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
         for (int i = 0; i < s->tip_count && fine; i++) tip_joins(&b, i, b.scratch);
         for (int t = 0; t < COUNT_OF(TEMPLATES) && fine; t++) {
             if (name && strcmp(name, TEMPLATES[t].name) != 0) continue;
-            *made = (fit){.name = TEMPLATES[t].name, .score = 0, .up = b.up};
+            *made = (fit){.name = TEMPLATES[t].name, .kind = TEMPLATES[t].kind, .score = 0, .up = b.up};
             if (!TEMPLATES[t].run(&b, made)) continue;
             made->skeleton.name = TEMPLATES[t].name;
             made->score *= fit_agree(&b, &made->skeleton);
             if (axis) made->score -= LYING;
             if (made->score > best->score) {
-                if (best->score >= 0 && best->name != made->name) *second = *best;
+                if (best->score >= 0 && best->kind != made->kind) *second = *best;
                 *best = *made;
-            } else if (made->name != best->name && made->score > second->score) {
+            } else if (made->kind != best->kind && made->score > second->score) {
                 *second = *made;
             }
         }

@@ -14,12 +14,17 @@
 
 enum { FIT_BINS = 64, FIT_CELLS = 100 /* along the longest side */ };
 
-/* A body below this score is not recognised. */
+/* A body below this score is not recognised: it gets the tree of its limbs. */
 #define FIT_BOUND 0.5f
+/* Below this score, or nearer than the gap to a template of another kind, the best template is a guess and told so. */
+#define FIT_SURE 0.65f
+#define FIT_GAP 0.05f
 
 typedef struct fit {
     const char *name; /* of the template */
+    const char *kind; /* templates of one kind are no rivals: fish and snake */
     float score;
+    float rival; /* score of another reading by the same template whose joints are elsewhere; 0: none comes near */
     vec3 up, forward;
     skeleton skeleton;
 } fit;
@@ -124,8 +129,8 @@ typedef bool (*fit_place)(const fit_body *b, const fit_try *t, fit *made);
 /* Keep a try among the best `limit`, best first. */
 void fit_try_keep(fit_try *tries, int limit, int *count, fit_try t);
 /*
- * Place and score the tries whose guess is at least `floor` of the best one's (all of them where landmarks choose), and
- * return the best; the guess has a `say` in the score, 0 to 1. False when none can be placed.
+ * Place and score at most 16 tries: those whose guess is at least `floor` of the best one's (all of them where
+ * landmarks choose), and return the best; the guess has a `say` in the score, 0 to 1. False when none can be placed.
  */
 bool fit_tries_use(const fit_body *b, const fit_try *tries, int count, float floor, float say, fit_place place,
                    fit *best);
@@ -145,7 +150,7 @@ bool fit_tree(const fit_body *b, fit *best);
 quat fit_turn(int point_count, const float *positions, int triangle_count, const int *triangles);
 /*
  * The best fit over all templates, or of the one named, with up along +Y or (unless y_up) +Z before `turn`. second: the
- * next best template, score 0 when there is none. False when memory runs out or nothing fits.
+ * best template of another kind, score -1 when there is none. False when memory runs out or nothing fits.
  */
 bool fit_find(const shape *s, const char *name, quat turn, bool y_up, const cutis_rig_landmark *landmarks,
               int landmark_count, arena *memory, fit *best, fit *second);

@@ -359,6 +359,12 @@ static float limbs_alike(const fit_body *b, const int tips[2], const float from[
     return fit_alike(radii[0], radii[1], 3);
 }
 
+/* Whether the body is one column between the place of the hips and the place where the legs seem to part: a robe. */
+static bool skirt_find(const fit_body *b, vec3 chest, vec3 crotch, float hips)
+{
+    return shape_visible(b->shape, vec3_lerp(chest, crotch, hips), vec3_lerp(chest, crotch, 0.9f), 0) > 0.8f;
+}
+
 static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
 {
     const biped_tips named = {{try->tips[0], try->tips[1]}, {try->tips[2], try->tips[3]}, try->tips[4]};
@@ -409,8 +415,10 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
      */
     float expected = 0.585f * half;
     float trunk = vec3_distance(pelvis, chest);
-    bool robe = trunk > 1.5f * expected;
-    if (fit_height(b, vec3_sub(chest, pelvis)) > 0.5f * trunk) {
+    bool upright_trunk = fit_height(b, vec3_sub(chest, pelvis)) > 0.5f * trunk;
+    bool robe = upright_trunk && trunk > 1.5f * expected && skirt_find(b, chest, pelvis, expected / trunk);
+    if (!robe && !(leg_way > 0.04f * b->height)) return false;
+    if (upright_trunk) {
         float wanted = CLAMP(0.5f * (trunk + expected), 0.87f * expected, 1.13f * expected);
         vec3 shift = vec3_scale(vec3_sub(chest, pelvis), 1 - wanted / trunk);
         for (int k = 0; k < 2; k++) {

@@ -289,17 +289,24 @@ bool fit_bird(const fit_body *b, fit *made)
         legs_score = fit_within(drop / MAX(leg_root, 1e-9f), 0.3f, 10, 0.4f);
         legs_score *= fit_alike(s->tips[t.feet[0]].distance, s->tips[t.feet[1]].distance, 1.5f);
 
+        /* what stands on two legs has them below its weight, and steep */
+        vec3 mean = {0, 0, 0};
+        for (int i = 0; i < s->count; i++) mean = vec3_madd(mean, s->places[i], 1 / (float)s->count);
+        float before = fabsf(vec3_dot(vec3_sub(soles, mean), forward)) / length;
+        float steep = drop / vec3_distance(s->tips[t.feet[0]].place, s->tips[t.feet[1]].place);
+        if (!winged) legs_score *= fit_within(before, 0, 0.12f, 0.15f) * fit_within(steep, 0.6f, 100, 0.3f);
+
         /* folded wings: it stands on two legs below a trunk that does not stand upright */
         if (!winged) wings_score = 0.85f * fit_within(drop / b->height, 0.15f, 1, 0.1f);
     }
     float shoulder_height = (fit_height(b, shoulders) - b->ground) / b->height;
-    const int ends[2] = {t.head, t.tail};
     fit_term terms[] = {
         {wings_score, 2},
+        {fit_within(length / s->size, 0.25f, 10, 0.1f), 1},
         {legs_score, 1.5f},
         {fit_within(lean, 0, 0.75f, 0.3f), 1},
         {legged ? fit_within(shoulder_height, 0.4f, 1, 0.3f) : 1, 1},
-        {fit_symmetry(b, NULL, 0, ends, 2), 0.5f},
+        {fit_symmetry(b, NULL, 0, &t.head, 1), 0.5f},
         {fit_inside(b, k), 1.5f},
         {fit_within(fit_cover(b, k), 0.7f, 1, 0.5f), 2},
         {fit_explained(b, used, used_count, t.head, fit_height(b, shoulders)), 1.5f},

@@ -362,13 +362,13 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     float ahead = vec3_dot(vec3_sub(nose, front), forward) / length;
     fit_term terms[] = {
         {fit_alike(seams[0][0], seams[1][0], 4), 1},
-        {fit_within(leg / length, 0.2f, 1.5f, 0.5f), 1},
+        {fit_within(leg / length, 0.2f, 2.2f, 0.6f), 1},
         {fit_within(level, 0, 0.4f, 0.5f), 1},
         {fit_within(ahead, 0.1f, 2, 1), 1},
         {fit_within(spine_length / length, 0.5f, 1.4f, 0.6f), 1},
         {fit_within((high - low) / length, 0.2f, 1.2f, 0.7f), 0.7f},
         {fit_within((low - b->ground) / b->height, 0.12f, 0.75f, 0.2f), 1},
-        {fit_symmetry(b, t->pairs, 2, NULL, 0), 1.5f},
+        {fit_symmetry(b, t->pairs, 2, NULL, 0), 1},
         {fit_inside(b, k), 2},
         {fit_within(fit_cover(b, k), 0.75f, 1, 0.45f), 2},
         {fit_explained(b, used, used_count, ends[head].tip, fit_height(b, withers)), 2},

@@ -224,18 +224,25 @@ static cutis_result skeleton_on_solid(const cutis_rig_def *def, const mesh *m, r
     /* a name that no template has agrees with none: the likeliest skeleton tells what is meant */
     if (result == CUTIS_OK && fits[0].score == 0) fits[0].score = 1e-6f;
     if (result == CUTIS_OK && fits[0].score > 0) {
-        const char *next = fits[1].score > 0 ? fits[1].name : "nothing else";
+        bool other = fits[0].rival > MAX(fits[1].score, 0.0f);
+        float rival = MAX(MAX(fits[0].rival, fits[1].score), 0.0f);
+        const char *next = other ? "another reading of it" : fits[1].score > 0 ? fits[1].name : "nothing else";
         object->rig.score = fits[0].score;
-        object->rig.recognised = !any || fits[0].score >= FIT_BOUND || def->landmark_count >= 3;
-        if (!object->rig.recognised) {
+        bool sure = fits[0].score >= FIT_SURE && fits[0].score - rival >= FIT_GAP;
+        object->rig.recognised = !any || sure || def->landmark_count >= 3;
+        if (object->rig.recognised)
+            rig_say(report, "recognised: %s, score %.2f; next best %s, %.2f", fits[0].name, (double)fits[0].score, next,
+                    (double)rival);
+        else if (fits[0].score >= FIT_BOUND)
+            rig_say(report,
+                    "not certain: %s (%.2f) or %s (%.2f); the skeleton is that of a %s. --template and --landmarks "
+                    "decide otherwise",
+                    fits[0].name, (double)fits[0].score, next, (double)rival, fits[0].name);
+        else
             rig_say(report,
                     "not recognised: the best templates are %s (%.2f) and %s (%.2f), below %.2f; the skeleton is a "
                     "tree of its limbs. --template and --landmarks decide otherwise",
-                    fits[0].name, (double)fits[0].score, next, (double)MAX(fits[1].score, 0.0f), (double)FIT_BOUND);
-        } else {
-            rig_say(report, "recognised: %s, score %.2f; next best %s, %.2f", fits[0].name, (double)fits[0].score, next,
-                    (double)MAX(fits[1].score, 0.0f));
-        }
+                    fits[0].name, (double)fits[0].score, next, (double)rival, (double)FIT_BOUND);
         *s = fits[0].skeleton;
         if (fits[0].up.z > 0.5f) rig_say(report, "+Z points up");
         if (result == CUTIS_OK)
