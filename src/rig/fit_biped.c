@@ -415,6 +415,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
      */
     float expected = 0.585f * half;
     float trunk = vec3_distance(pelvis, chest);
+    float seen = leg_way;
     bool upright_trunk = fit_height(b, vec3_sub(chest, pelvis)) > 0.5f * trunk;
     bool robe = upright_trunk && trunk > 1.5f * expected && skirt_find(b, chest, pelvis, expected / trunk);
     if (!robe && !(leg_way > 0.04f * b->height)) return false;
@@ -456,10 +457,11 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         if (astray) legs[k].bend = vec3_lerp(legs[k].end, legs[k].root, 0.5f);
     }
 
-    /* legs in a robe stand below the hips, whatever its hem does */
+    /* legs that a robe hides stand below the hips, whatever its hem does */
     for (int k = 0; k < 2 && robe; k++) {
         float drop = fit_height(b, legs[k].root) - b->ground;
         float aside = vec3_dot(vec3_sub(legs[k].tip, legs[k].root), side);
+        if (seen > 0.12f * b->height && fabsf(aside) < 0.5f * hip_width) continue;
         aside = CLAMP(aside, -0.25f * hip_width, 0.25f * hip_width);
         legs[k].end = vec3_madd(vec3_madd(legs[k].root, b->up, -0.93f * drop), side, aside);
         legs[k].bend = vec3_lerp(legs[k].end, legs[k].root, 0.5f);
