@@ -254,80 +254,100 @@ static cutis_character *turn_up(cutis_character *character, int *status)
     return turned;
 }
 
-static int run(const cli_arguments *arguments)
+/* What can be wrong with the command line alone. */
+static int check_arguments(const cli_arguments *arguments)
 {
-    static const char *const methods[] = {"auto", "heat", "voxel"};
-
     const char *name = arguments->positionals[0], *path = cli_text(arguments, "output");
-    const char *method = cli_text(arguments, "weights");
-    const char *template = cli_text(arguments, "template");
-    bool kept = strcmp(template, "own") == 0;
-    bool foreign = strchr(template, '.') != NULL;
-    int status;
-
-    /* what is asked for */
     if (cli_given(arguments, "picture") && !path)
-        return cli_usage_error(arguments, "--picture shows what was written: give -o OUT.glb too");
+        return cli_usage_error(arguments, "--picture shows the written file: give -o OUT.glb too");
     if (!path && !cli_given(arguments, "against"))
         return cli_usage_error(arguments, "the output is missing: -o FILE.glb");
     if (path && !cli_has_ending(path, ".glb")) return cli_usage_error(arguments, "'%s' must end in .glb", path);
-    if (path && (status = cli_check_output(path, name, false)) != CLI_OK) return status;
+    return path ? cli_check_output(path, name, false) : CLI_OK;
+}
 
-    /* the mesh, turned upright where it is not */
-    cutis_character *character = cli_load_character(name, true, &status);
-    if (!character) return status;
-    if (strcmp(cli_text(arguments, "up"), "z") == 0) {
-        if (cli_is_gltf(name) || cli_given(arguments, "example")) {
-            cutis_character_destroy(character);
-            return cli_usage_error(
-                arguments, "--up z is for a single bare mesh (.obj, .ply, .stl, .off); in glTF files +Y points up");
-        }
-        character = turn_up(character, &status);
-        if (!character) return status;
+/* The mesh, turned upright where it is not; NULL and *status on failure. */
+static cutis_character *load_mesh(const cli_arguments *arguments, int *status)
+{
+    const char *name = arguments->positionals[0];
+    cutis_character *character = cli_load_character(name, true, status);
+    if (!character || strcmp(cli_text(arguments, "up"), "z") != 0) return character;
+    if (cli_is_gltf(name) || cli_given(arguments, "example")) {
+        cutis_character_destroy(character);
+        *status = cli_usage_error(
+            arguments, "--up z is for a single bare mesh (.obj, .ply, .stl, .off); in glTF files +Y points up");
+        return NULL;
     }
+    return turn_up(character, status);
+}
 
-    /* what the rig starts from */
-    cutis_rig_def def = cutis_rig_def_default();
+/* Make the rig; examples are loaded by the caller, landmarks and a pattern here. */
+static int make_rig(const cli_arguments *arguments, const cutis_character *character, const example_set *examples,
+                    const cutis_jobs *jobs, cutis_rig **rig)
+{
+    static const char *const methods[] = {"auto", "heat", "voxel"};
+    const char *name = arguments->positionals[0], *template = cli_text(arguments, "template");
+    bool kept = strcmp(template, "own") == 0, foreign = strchr(template, '.') != NULL;
+
+    /* what it starts from */
+    int status = CLI_OK;
     landmark_list landmarks = {0};
-    cutis_rig *rig = NULL;
-    cutis_character *pattern = NULL;
-    cutis_error error;
-    cutis_pool *pool = cli_create_pool(cli_integer(arguments, "threads"));
-    int example_count;
-    const char **paths = cli_texts(arguments, "example", &example_count);
-    example_set examples = {0};
-    status = pool ? examples_load(character, example_count, paths, &examples) : CLI_FAILURE;
-    if (status == CLI_OK && foreign) pattern = cli_load_character(template, true, &status);
+    cutis_character *pattern = foreign ? cli_load_character(template, true, &status) : NULL;
     if (status == CLI_OK && cli_given(arguments, "landmarks"))
         status = load_landmarks(cli_text(arguments, "landmarks"), &landmarks);
 
-    /* the rig */
-    if (status == CLI_OK) {
-        def.character = character;
-        if (!kept && !foreign) def.skeleton = template;
-        def.pattern = pattern;
-        def.y_up = !cli_has_ending(name, ".obj") && !cli_has_ending(name, ".ply") && !cli_has_ending(name, ".stl") &&
-                   !cli_has_ending(name, ".off");
-        def.landmarks = landmarks.items;
-        def.landmark_count = landmarks.count;
-        for (int i = 0; i < CLI_COUNT(methods); i++)
-            if (strcmp(method, methods[i]) == 0) def.method = (cutis_rig_method)i;
-        def.poses = examples.positions;
-        def.pose_count = examples.count;
-        def.max_influences = cli_integer(arguments, "influences");
-        def.jobs = cutis_pool_jobs(pool);
-        if ((kept ? cutis_rig_bind : cutis_rig_create)(&def, &rig, &error) != CUTIS_OK)
-            status = cli_library_error(&error);
-    }
+    /* the definition; only bare meshes do not say which axis is up */
+    cutis_rig_def def = cutis_rig_def_default();
+    def.character = character;
+    if (!kept && !foreign) def.skeleton = template;
+    def.pattern = pattern;
+    def.y_up = !cli_has_ending(name, ".obj") && !cli_has_ending(name, ".ply") && !cli_has_ending(name, ".stl") &&
+               !cli_has_ending(name, ".off");
+    def.landmarks = landmarks.items;
+    def.landmark_count = landmarks.count;
+    for (int i = 0; i < CLI_COUNT(methods); i++)
+        if (strcmp(cli_text(arguments, "weights"), methods[i]) == 0) def.method = (cutis_rig_method)i;
+    def.poses = examples->positions;
+    def.pose_count = examples->count;
+    def.max_influences = cli_integer(arguments, "influences");
+    def.jobs = jobs;
 
-    /* what it is like, and where it goes */
-    if (status == CLI_OK && !cli_flag(arguments, "quiet")) print_report(path ? path : name, rig, kept);
+    /* a skeleton and weights, or weights alone */
+    cutis_error error;
+    if (status == CLI_OK && (kept ? cutis_rig_bind : cutis_rig_create)(&def, rig, &error) != CUTIS_OK)
+        status = cli_library_error(&error);
+    cutis_character_destroy(pattern);
+    free(landmarks.items);
+    json_decref(landmarks.json);
+    return status;
+}
+
+static int run(const cli_arguments *arguments)
+{
+    const char *name = arguments->positionals[0], *path = cli_text(arguments, "output");
+    bool kept = strcmp(cli_text(arguments, "template"), "own") == 0, quiet = cli_flag(arguments, "quiet");
+    int status = check_arguments(arguments);
+    if (status != CLI_OK) return status;
+    cutis_character *character = load_mesh(arguments, &status);
+    if (!character) return status;
+
+    /* the rig, from the mesh and its example poses */
+    cutis_rig *rig = NULL;
+    example_set examples = {0};
+    int example_count;
+    const char **paths = cli_texts(arguments, "example", &example_count);
+    cutis_pool *pool = cli_create_pool(cli_integer(arguments, "threads"));
+    status = pool ? examples_load(character, example_count, paths, &examples) : CLI_FAILURE;
+    if (status == CLI_OK) status = make_rig(arguments, character, &examples, cutis_pool_jobs(pool), &rig);
+
+    /* report, file, picture, comparison */
+    if (status == CLI_OK && !quiet) print_report(path ? path : name, rig, kept);
     if (status == CLI_OK && path) status = save_all(rig->character, &examples, name, path, kept);
     if (status == CLI_OK && cli_given(arguments, "picture"))
-        status = picture_draw(rig->character, path, cli_text(arguments, "picture"), cli_flag(arguments, "quiet"));
+        status = picture_draw(rig->character, path, cli_text(arguments, "picture"), quiet);
     if (status == CLI_OK) status = compare_all(arguments, character, rig, kept);
 
-    /* a doubtful result says so by the exit code */
+    /* a doubtful result has an exit code of its own */
     if (status == CLI_OK && !kept && !rig->recognised && !cli_flag(arguments, "accept")) {
         cli_warning(
             "the body was not recognised for certain; inspect the skeleton ('cutis render %s --style skeleton'), or "
@@ -338,12 +358,9 @@ static int run(const cli_arguments *arguments)
     }
 
     cutis_rig_destroy(rig);
-    cutis_character_destroy(pattern);
     examples_free(&examples);
     free(paths);
     cutis_pool_destroy(pool);
-    free(landmarks.items);
-    json_decref(landmarks.json);
     cutis_character_destroy(character);
     return status;
 }

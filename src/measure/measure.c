@@ -294,6 +294,57 @@ static cutis_result measurement_run(measurement *q, const cutis_jobs *jobs, aren
     return CUTIS_OK;
 }
 
+/* Sums over the frames that are finite. */
+typedef struct quality_sums {
+    double volume, intersections, acceleration2, volume_min;
+    int count, acceleration_count;
+} quality_sums;
+
+/* Raise *most to `value` and note the frame, where it is larger, or the first (frame -1). */
+static void extreme_take(double value, int frame, double *most, int *worst)
+{
+    if (*worst >= 0 && !(value > *most)) return;
+    *most = value;
+    *worst = frame;
+}
+
+/* One frame into the sums and extremes. */
+static void quality_add(const measure_frame *frame, int f, double union_rest, quality_sums *sums,
+                        cutis_quality *quality)
+{
+    sums->count++;
+
+    /* volume */
+    if (quality->volume_rest != 0) {
+        double ratio = frame->volume / quality->volume_rest, error = fabs(ratio - 1);
+        sums->volume += error;
+        sums->volume_min = MIN(sums->volume_min, ratio);
+        extreme_take(error, f, &quality->volume_error_max, &quality->worst_volume_frame);
+    }
+    if (quality->volume_rest != 0 && union_rest > 0 && !isnan(frame->volume_union))
+        extreme_take(fabs(frame->volume_union / union_rest - 1), f, &quality->volume_union,
+                     &quality->worst_union_frame);
+
+    /* self-intersection and depth */
+    sums->intersections += frame->intersections;
+    if (frame->intersections > quality->self_intersections_max) {
+        quality->self_intersections_max = frame->intersections;
+        quality->worst_intersection_frame = f;
+    }
+    if (frame->penetration > 0)
+        extreme_take(frame->penetration, f, &quality->penetration_max, &quality->worst_penetration_frame);
+
+    /* section and acceleration */
+    if (frame->section < quality->min_section_ratio || (quality->worst_section_frame < 0 && !isnan(frame->section))) {
+        quality->min_section_ratio = frame->section;
+        quality->worst_section_frame = f;
+    }
+    if (frame->acceleration2 >= 0) {
+        sums->acceleration2 += frame->acceleration2;
+        sums->acceleration_count++;
+    }
+}
+
 static void quality_fill(measurement *q, const cutis_jobs *jobs, cutis_quality *quality)
 {
     /* no frame yet */
@@ -314,65 +365,25 @@ static void quality_fill(measurement *q, const cutis_jobs *jobs, cutis_quality *
     double union_rest = union_volume(&q->m, q->m.positions, &q->blocks[0].overlap);
     quality->self_intersections_rest = depth_examine(&q->b, &q->blocks[0].depth, q->m.positions, NULL);
 
-    /* sums and extremes over the frames that are finite */
-    double volume_sum = 0, intersection_sum = 0, acceleration_sum = 0, volume_min = INFINITY;
-    int finite_count = 0, acceleration_count = 0;
+    /* the frames that are finite */
+    quality_sums sums = {.volume_min = INFINITY};
     for (int f = 0; f < q->frame_count; f++) {
-        const measure_frame *frame = &q->results[f];
-        quality->non_finite += frame->non_finite;
-        if (!frame->finite) continue;
-        finite_count++;
-
-        /* volume */
-        if (quality->volume_rest != 0) {
-            double ratio = frame->volume / quality->volume_rest, error = fabs(ratio - 1);
-            volume_sum += error;
-            volume_min = MIN(volume_min, ratio);
-            if (quality->worst_volume_frame < 0 || error > quality->volume_error_max) {
-                quality->volume_error_max = error;
-                quality->worst_volume_frame = f;
-            }
-        }
-        if (quality->volume_rest != 0 && union_rest > 0 && !isnan(frame->volume_union)) {
-            double error = fabs(frame->volume_union / union_rest - 1);
-            if (quality->worst_union_frame < 0 || error > quality->volume_union) {
-                quality->volume_union = error;
-                quality->worst_union_frame = f;
-            }
-        }
-
-        /* self-intersection and depth */
-        intersection_sum += frame->intersections;
-        if (frame->intersections > quality->self_intersections_max) {
-            quality->self_intersections_max = frame->intersections;
-            quality->worst_intersection_frame = f;
-        }
-        if (frame->penetration > quality->penetration_max) {
-            quality->penetration_max = frame->penetration;
-            quality->worst_penetration_frame = f;
-        }
-
-        /* section and acceleration */
-        if (frame->section < quality->min_section_ratio ||
-            (quality->worst_section_frame < 0 && !isnan(frame->section))) {
-            quality->min_section_ratio = frame->section;
-            quality->worst_section_frame = f;
-        }
-        if (frame->acceleration2 >= 0) acceleration_sum += frame->acceleration2, acceleration_count++;
+        quality->non_finite += q->results[f].non_finite;
+        if (q->results[f].finite) quality_add(&q->results[f], f, union_rest, &sums, quality);
     }
 
     /* means */
-    if (finite_count > 0) {
-        quality->volume_error_mean = volume_sum / finite_count;
-        quality->self_intersections_mean = intersection_sum / finite_count;
-        if (quality->volume_rest != 0) quality->volume_min_ratio = volume_min;
+    if (sums.count > 0) {
+        quality->volume_error_mean = sums.volume / sums.count;
+        quality->self_intersections_mean = sums.intersections / sums.count;
+        if (quality->volume_rest != 0) quality->volume_min_ratio = sums.volume_min;
     }
 
     /* over the size */
     if (c->size > 0) quality->penetration_max /= c->size;
-    if (acceleration_count > 0 && q->m.point_count > 0 && c->size > 0)
+    if (sums.acceleration_count > 0 && q->m.point_count > 0 && c->size > 0)
         quality->acceleration_rms =
-            sqrt(acceleration_sum / ((double)acceleration_count * q->m.point_count)) * q->fps * q->fps / c->size;
+            sqrt(sums.acceleration2 / ((double)sums.acceleration_count * q->m.point_count)) * q->fps * q->fps / c->size;
 
     /* percentiles */
     double values[RATIO_KINDS];

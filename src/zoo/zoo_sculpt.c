@@ -121,7 +121,63 @@ static int grid_vertex(const grid *g, int face, int i, int j)
     return g->index[g->first[face] + j * (g->cols[face] + 1) + i];
 }
 
-/* Number the vertices: cage points, then points inside edges, then points inside faces. */
+/* The vertex of each grid place: cage points, then points inside edges, then points inside faces. */
+static void grid_number(const zoo_kit *kit, const cage_edges *edges, const int *edge_first, grid *g)
+{
+    int inside = edge_first[edges->edge_count - 1] + edges->pieces[edges->edge_count - 1] - 1;
+    for (int f = 0; f < kit->face_count; f++) {
+        int cols = g->cols[f], rows = g->rows[f];
+        const int *corner = kit->faces[f].points;
+        for (int j = 0; j <= rows; j++)
+            for (int i = 0; i <= cols; i++) {
+                /* corner, edge or inside */
+                int v, side = j == 0 ? 0 : i == cols ? 1 : j == rows ? 2 : i == 0 ? 3 : -1;
+                bool at_corner = (i == 0 || i == cols) && (j == 0 || j == rows);
+                if (at_corner) {
+                    v = corner[j == 0 ? (i == 0 ? 0 : 1) : (i == 0 ? 3 : 2)];
+                } else if (side >= 0) {
+                    int e = edges->face_edges[f][side], at = side == 0 || side == 2 ? i : j;
+                    int from = side == 0 || side == 3 ? corner[0] : side == 1 ? corner[1] : corner[3];
+                    if (edges->ends[e][0] != from) at = edges->pieces[e] - at;
+                    v = edge_first[e] + at - 1;
+                } else {
+                    v = inside++;
+                }
+
+                /* its place on the face */
+                g->index[g->first[f] + j * (cols + 1) + i] = v;
+                g->home[v] = f;
+                g->place[2 * v] = (float)i / (float)cols;
+                g->place[2 * v + 1] = (float)j / (float)rows;
+            }
+    }
+}
+
+/* In a closed, consistently turned surface the edges that leave a vertex, face by face, are all its edges. */
+static void grid_link(const zoo_kit *kit, grid *g)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (int f = 0; f < kit->face_count; f++)
+            for (int j = 0; j < g->rows[f]; j++)
+                for (int i = 0; i < g->cols[f]; i++) {
+                    int q[4] = {grid_vertex(g, f, i, j), grid_vertex(g, f, i + 1, j), grid_vertex(g, f, i + 1, j + 1),
+                                grid_vertex(g, f, i, j + 1)};
+                    for (int k = 0; k < 4; k++) {
+                        if (pass == 0)
+                            g->neighbour_first[q[k] + 1]++;
+                        else
+                            g->neighbours[g->neighbour_first[q[k]]++] = q[(k + 1) % 4];
+                    }
+                }
+        if (pass == 0)
+            for (int v = 0; v < g->vertex_count; v++) g->neighbour_first[v + 1] += g->neighbour_first[v];
+        else
+            for (int v = g->vertex_count; v > 0; v--) g->neighbour_first[v] = g->neighbour_first[v - 1];
+    }
+    g->neighbour_first[0] = 0;
+}
+
+/* Rows and columns of every face, and the vertices that they share. */
 static cutis_result grid_build(const zoo_kit *kit, const cage_edges *edges, arena *memory, grid *g, cutis_error *error)
 {
     g->first = ARENA_ARRAY(memory, int, kit->face_count + 1);
@@ -160,55 +216,8 @@ static cutis_result grid_build(const zoo_kit *kit, const cage_edges *edges, aren
     g->neighbours = ARENA_ARRAY(memory, int, 4 * g->quad_count);
     if (memory->failed) return error_memory(error, "a grid");
 
-    /* the vertex of each grid place */
-    int inside = edge_first[edges->edge_count - 1] + edges->pieces[edges->edge_count - 1] - 1;
-    for (int f = 0; f < kit->face_count; f++) {
-        int cols = g->cols[f], rows = g->rows[f];
-        const int *corner = kit->faces[f].points;
-        for (int j = 0; j <= rows; j++)
-            for (int i = 0; i <= cols; i++) {
-                /* corner, edge or inside */
-                int v, side = j == 0 ? 0 : i == cols ? 1 : j == rows ? 2 : i == 0 ? 3 : -1;
-                bool at_corner = (i == 0 || i == cols) && (j == 0 || j == rows);
-                if (at_corner) {
-                    v = corner[j == 0 ? (i == 0 ? 0 : 1) : (i == 0 ? 3 : 2)];
-                } else if (side >= 0) {
-                    int e = edges->face_edges[f][side], at = side == 0 || side == 2 ? i : j;
-                    int from = side == 0 || side == 3 ? corner[0] : side == 1 ? corner[1] : corner[3];
-                    if (edges->ends[e][0] != from) at = edges->pieces[e] - at;
-                    v = edge_first[e] + at - 1;
-                } else {
-                    v = inside++;
-                }
-
-                /* its place on the face */
-                g->index[g->first[f] + j * (cols + 1) + i] = v;
-                g->home[v] = f;
-                g->place[2 * v] = (float)i / (float)cols;
-                g->place[2 * v + 1] = (float)j / (float)rows;
-            }
-    }
-
-    /* In a closed, consistently turned surface the edges that leave a vertex, face by face, are all its edges. */
-    for (int pass = 0; pass < 2; pass++) {
-        for (int f = 0; f < kit->face_count; f++)
-            for (int j = 0; j < g->rows[f]; j++)
-                for (int i = 0; i < g->cols[f]; i++) {
-                    int q[4] = {grid_vertex(g, f, i, j), grid_vertex(g, f, i + 1, j), grid_vertex(g, f, i + 1, j + 1),
-                                grid_vertex(g, f, i, j + 1)};
-                    for (int k = 0; k < 4; k++) {
-                        if (pass == 0)
-                            g->neighbour_first[q[k] + 1]++;
-                        else
-                            g->neighbours[g->neighbour_first[q[k]]++] = q[(k + 1) % 4];
-                    }
-                }
-        if (pass == 0)
-            for (int v = 0; v < count; v++) g->neighbour_first[v + 1] += g->neighbour_first[v];
-        else
-            for (int v = count; v > 0; v--) g->neighbour_first[v] = g->neighbour_first[v - 1];
-    }
-    g->neighbour_first[0] = 0;
+    grid_number(kit, edges, edge_first, g);
+    grid_link(kit, g);
     return CUTIS_OK;
 }
 

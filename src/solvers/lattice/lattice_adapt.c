@@ -92,36 +92,22 @@ static void levels_agree(const adapter *a, int level, int *block_levels, const i
     }
 }
 
-static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *temporary, lattice_graph *graph,
-                          cutis_error *error)
+/* Depth below the surface, in cells, and the level of each cell: coarse deep inside, fine where flesh is thin. */
+static void levels_find(adapter *a, float *next, int *heap, int *block_levels)
 {
-    /* room */
     const lattice_graph *fine = a->fine;
-    int count = fine->count, dims[3];
-    a->depth = ARENA_ARRAY(temporary, float, count);
-    a->thick = ARENA_ARRAY(temporary, float, count);
-    a->levels = ARENA_ARRAY(temporary, uint8_t, count);
-    a->parents = ARENA_ARRAY(temporary, int, count);
-    float *next = ARENA_ARRAY(temporary, float, count);
-    int *heap = ARENA_ARRAY(temporary, int, (size_t)2 * count);
-    int *merged = ARENA_ARRAY(temporary, int, count);
-    for (int k = 0; k < 3; k++) dims[k] = fine->dims[k] / 2 + 1;
-    int *block_levels = ARENA_ARRAY(temporary, int, (size_t)dims[0] * dims[1] * dims[2]);
-    int *pairs = ARENA_ARRAY(temporary, int, (size_t)3 * fine->link_first[count * LATTICE_DIRECTIONS] + 1);
-    if (temporary->failed) return error_memory(error, "the lattice's voxels");
+    int count = fine->count;
 
-    /* depth below the surface, in cells */
+    /* cells with a free side are at depth 1 */
     for (int v = 0; v < count; v++) {
-        a->parents[v] = v;
         a->depth[v] = 1;
         for (int d = 0; d < LATTICE_DIRECTIONS; d++)
             if (lattice_link(fine, v, d) < 0) a->depth[v] = 0;
     }
-
     lattice_distance(fine, a->depth, NULL, heap);
     for (int v = 0; v < count; v++) a->depth[v] = a->depth[v] < FLT_MAX ? a->depth[v] / (float)fine->step + 1 : 1;
 
-    /* the level of each cell: coarse deep inside, fine where flesh is thin; neighbours differ by one at most */
+    /* neighbours differ by one level at most */
     thickness_spread(a, next);
     for (int v = 0; v < count; v++) a->levels[v] = a->depth[v] > DEEP_DEPTH ? 2 : a->thick[v] < THIN_DEPTH ? 0 : 1;
     for (int level = 2; level >= 1; level--) {
@@ -129,25 +115,26 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
         for (int k = 0; k < 3; k++) sizes[k] = (fine->dims[k] >> level) + 1;
         levels_agree(a, level, block_levels, sizes);
     }
+}
 
-    /* join the cells of a block */
-    for (int level = 1; level <= 2; level++) blocks_join(a, level);
-
-    /* number what is left */
+/* The voxels that blocks have become: merged, (fine count) the voxel of each cell. */
+static cutis_result voxels_merge(adapter *a, int point_count, arena *memory, int *merged, lattice_graph *graph,
+                                 cutis_error *error)
+{
+    /* number them */
+    const lattice_graph *fine = a->fine;
     *graph = *fine;
     graph->count = 0;
     graph->cell = (float)(2 * fine->step);
-    for (int v = 0; v < count; v++)
+    for (int v = 0; v < fine->count; v++)
         if (forest_root(a->parents, v) == v) merged[v] = graph->count++;
-
-    /* room */
     graph->rest = ARENA_ARRAY(memory, float, (size_t)4 * graph->count);
     graph->point_voxels = ARENA_ARRAY(memory, int, point_count);
     graph->components = ARENA_ARRAY(memory, int, graph->count);
     if (memory->failed) return error_memory(error, "the lattice's voxels");
 
     /* a voxel lies in the middle of its block */
-    for (int v = 0; v < count; v++) {
+    for (int v = 0; v < fine->count; v++) {
         int root = forest_root(a->parents, v), level = a->levels[v], place[3];
         merged[v] = merged[root];
         graph->components[merged[v]] = fine->components[v];
@@ -169,21 +156,50 @@ static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *tem
         for (size_t i = 0; i < cells * per; i++)
             if (grid->sample_voxels[i] >= 0) grid->sample_voxels[i] = merged[grid->sample_voxels[i]];
     }
+    return CUTIS_OK;
+}
 
-    /* links between different voxels */
-    size_t pair_count = 0;
-    for (int v = 0; v < count; v++)
-        for (int d = 0; d < LATTICE_DIRECTIONS; d++)
-            for (int i = fine->link_first[v * LATTICE_DIRECTIONS + d];
-                 i < fine->link_first[v * LATTICE_DIRECTIONS + d + 1]; i++) {
-                int other = merged[fine->links[i]];
-                if (other == merged[v]) continue;
-                int *pair = pairs + 3 * pair_count++;
-                pair[0] = merged[v] * LATTICE_DIRECTIONS + d;
-                pair[1] = other;
-                pair[2] = 1;
-            }
-    return lattice_graph_link(graph, pairs, pair_count, memory, error);
+/* Links of cells that have become different voxels; returns how many. pairs: (3 x links of the fine graph). */
+static size_t links_merge(const lattice_graph *fine, const int *merged, int *pairs)
+{
+    size_t count = 0;
+    for (int slot = 0; slot < fine->count * LATTICE_DIRECTIONS; slot++)
+        for (int i = fine->link_first[slot]; i < fine->link_first[slot + 1]; i++) {
+            int voxel = merged[slot / LATTICE_DIRECTIONS], other = merged[fine->links[i]];
+            if (other == voxel) continue;
+            int *pair = pairs + 3 * count++;
+            pair[0] = voxel * LATTICE_DIRECTIONS + slot % LATTICE_DIRECTIONS;
+            pair[1] = other;
+            pair[2] = 1;
+        }
+    return count;
+}
+
+static cutis_result adapt(adapter *a, int point_count, arena *memory, arena *temporary, lattice_graph *graph,
+                          cutis_error *error)
+{
+    /* room */
+    const lattice_graph *fine = a->fine;
+    int count = fine->count, dims[3];
+    a->depth = ARENA_ARRAY(temporary, float, count);
+    a->thick = ARENA_ARRAY(temporary, float, count);
+    a->levels = ARENA_ARRAY(temporary, uint8_t, count);
+    a->parents = ARENA_ARRAY(temporary, int, count);
+    float *next = ARENA_ARRAY(temporary, float, count);
+    int *heap = ARENA_ARRAY(temporary, int, (size_t)2 * count);
+    int *merged = ARENA_ARRAY(temporary, int, count);
+    for (int k = 0; k < 3; k++) dims[k] = fine->dims[k] / 2 + 1;
+    int *block_levels = ARENA_ARRAY(temporary, int, (size_t)dims[0] * dims[1] * dims[2]);
+    int *pairs = ARENA_ARRAY(temporary, int, (size_t)3 * fine->link_first[count * LATTICE_DIRECTIONS] + 1);
+    if (temporary->failed) return error_memory(error, "the lattice's voxels");
+
+    /* cells of a block become one voxel, with the links of all */
+    for (int v = 0; v < count; v++) a->parents[v] = v;
+    levels_find(a, next, heap, block_levels);
+    for (int level = 1; level <= 2; level++) blocks_join(a, level);
+    cutis_result result = voxels_merge(a, point_count, memory, merged, graph, error);
+    if (result != CUTIS_OK) return result;
+    return lattice_graph_link(graph, pairs, links_merge(fine, merged, pairs), memory, error);
 }
 
 cutis_result lattice_adapt(const lattice_graph *fine, int point_count, arena *memory, lattice_graph *graph,

@@ -598,19 +598,20 @@ cutis_result lattice_spread(const lattice_graph *graph, int point_count, const f
     return CUTIS_OK;
 }
 
-static cutis_result classify(classifier *c, arena *memory, arena *temporary, cutis_error *error)
+static cutis_result classifier_room(classifier *c, arena *memory, arena *temporary, cutis_error *error)
 {
-    const lattice_graph *graph = c->graph;
+    /* results */
     const cutis_character *character = c->build->character;
     lattice_layers *layers = c->layers;
-
-    /* room */
-    int count = graph->count;
+    int count = c->graph->count;
     layers->layer = ARENA_ARRAY(memory, uint8_t, count);
     layers->shares = ARENA_ARRAY(memory, float, (size_t)count *LATTICE_LAYERS);
     layers->joints = ARENA_ARRAY(memory, int, (size_t)count *LATTICE_JOINTS);
     layers->weights = ARENA_ARRAY(memory, float, (size_t)count *LATTICE_JOINTS);
     layers->skin_depth = ARENA_ARRAY(memory, float, count);
+    layers->bone_depth = ARENA_ARRAY(memory, float, count);
+
+    /* scratch */
     c->joints = ARENA_ARRAY(temporary, vec3, character->joint_count + 1);
     c->tips = ARENA_ARRAY(temporary, vec3, character->joint_count + 1);
     c->is_bone = ARENA_ARRAY(temporary, uint8_t, character->joint_count + 1);
@@ -619,9 +620,41 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     c->nearest = ARENA_ARRAY(temporary, float, count);
     c->heap = ARENA_ARRAY(temporary, int, (size_t)2 * count);
     c->components = ARENA_ARRAY(temporary, int, count);
-    float *bone_distance = ARENA_ARRAY(memory, float, count);
+    return memory->failed || temporary->failed ? error_memory(error, "the lattice's layers") : CUTIS_OK;
+}
+
+/*
+ * Weights (equations 1 and 2) and the bone layer: voxels within a bone's width, and those it touches. Returns whether
+ * there is any bone. has_bone: (component_count) 1 for the pieces that one runs through.
+ */
+static bool bones_reach(classifier *c, uint8_t *has_bone)
+{
+    const lattice_graph *graph = c->graph;
+    bool any = false;
+    for (int j = 0; j < c->build->character->joint_count; j++) {
+        if (!c->is_bone[j] || !bone_mark(c, j)) continue;
+        any = true;
+        lattice_distance(graph, c->distance, NULL, c->heap);
+        for (int v = 0; v < graph->count; v++) {
+            if (c->distance[v] == FLT_MAX) continue;
+            influence_add(c->layers, v, j, influence(c->distance[v], c->rules->alpha, c->rules->falloff));
+            float beyond = c->distance[v] == 0 ? 0 : c->distance[v] - c->rules->bone_width[j];
+            c->nearest[v] = fminf(c->nearest[v], beyond);
+            has_bone[c->components[v]] = 1;
+        }
+    }
+    return any;
+}
+
+static cutis_result classify(classifier *c, arena *memory, arena *temporary, cutis_error *error)
+{
+    const lattice_graph *graph = c->graph;
+    const cutis_character *character = c->build->character;
+    lattice_layers *layers = c->layers;
+    int count = graph->count;
     uint8_t *has_bone = ARENA_ARRAY(temporary, uint8_t, count);
-    if (memory->failed || temporary->failed) return error_memory(error, "the lattice's layers");
+    cutis_result result = classifier_room(c, memory, temporary, error);
+    if (result != CUTIS_OK) return result;
 
     /* depth below the skin, and connected pieces */
     for (int v = 0; v < count; v++) {
@@ -631,12 +664,10 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
     lattice_distance(graph, layers->skin_depth, NULL, c->heap);
     int component_count = components_find(c);
 
-    /* Weights (equations 1 and 2) and the bone layer: voxels within the bone's width, and those it touches. */
+    /* parts that move as one joint does */
     bones_find(c);
     bool skinned = false;
     for (int j = 0; j < character->joint_count; j++) skinned |= character->joints[j].deforms;
-
-    /* parts that move as one joint does */
     if (skinned && c->build->weights->first) {
         c->moves = ARENA_ARRAY(temporary, uint8_t, (size_t)c->build->mesh->component_count * character->joint_count);
         c->rigid = ARENA_ARRAY(memory, uint8_t, c->build->mesh->component_count);
@@ -645,29 +676,14 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
         parts_find(c);
     }
 
-    bool any = false;
-    for (int j = 0; j < character->joint_count; j++) {
-        if (!c->is_bone[j] || !bone_mark(c, j)) continue;
-        any = true;
-        lattice_distance(graph, c->distance, NULL, c->heap);
-        for (int v = 0; v < count; v++) {
-            if (c->distance[v] == FLT_MAX) continue;
-            influence_add(layers, v, j, influence(c->distance[v], c->rules->alpha, c->rules->falloff));
-            float beyond = c->distance[v] == 0 ? 0 : c->distance[v] - c->rules->bone_width[j];
-            c->nearest[v] = fminf(c->nearest[v], beyond);
-            has_bone[c->components[v]] = 1;
-        }
-    }
-
-    /* without any bone, and where no bone runs through */
-    if (!any) {
+    /* weights: by the bones, without any bone, where no bone runs through, or as the file has them */
+    if (!bones_reach(c, has_bone)) {
         memset(has_bone, 1, count);
         still_bind(c, component_count);
     }
-    cutis_result result = loose_bind(c, has_bone, error);
+    result = loose_bind(c, has_bone, error);
     if (result == CUTIS_OK && c->rules->file_weights) result = file_bind(c, error);
     if (result != CUTIS_OK) return result;
-
     for (int v = 0; v < count; v++) influences_normalise(layers, v, character->joint_count);
 
     /* what is hard is bone throughout */
@@ -679,14 +695,13 @@ static cutis_result classify(classifier *c, arena *memory, arena *temporary, cut
         if (c->nearest[v] > 0 && is_held(c, v)) c->nearest[v] = 0;
 
     /* layers between bone and skin */
-    for (int v = 0; v < count; v++) bone_distance[v] = c->nearest[v] <= 0 ? 0 : 1;
-    lattice_distance(graph, bone_distance, NULL, c->heap);
+    for (int v = 0; v < count; v++) layers->bone_depth[v] = c->nearest[v] <= 0 ? 0 : 1;
+    lattice_distance(graph, layers->bone_depth, NULL, c->heap);
     float *fat = NULL;
     if (c->rules->fat_map)
         result = lattice_spread(graph, c->build->mesh->point_count, c->rules->fat_map, temporary, &fat, error);
     if (result != CUTIS_OK) return result;
-    layers_divide(c, bone_distance, layers->skin_depth, fat);
-    layers->bone_depth = bone_distance;
+    layers_divide(c, layers->bone_depth, layers->skin_depth, fat);
     return CUTIS_OK;
 }
 

@@ -634,6 +634,86 @@ static bool piece_middle(const voxeliser *v, int t, const int place[3], double m
     return true;
 }
 
+/* A look inwards from a bit of surface. */
+typedef struct inward_look {
+    int place[3]; /* of its cell */
+    double start[3], direction[3];
+} inward_look;
+
+/* From the middle of piece p; false when it has no area in its cell. */
+static bool look_make(const voxeliser *v, int p, inward_look *look)
+{
+    int t = v->piece_triangles[p];
+    double middle[3];
+    cell_place(v, v->piece_cells[p], look->place);
+    if (!piece_middle(v, t, look->place, middle)) return false;
+
+    /* against the normal */
+    const double *c[3];
+    triangle_corners(v, t, c);
+    double e1[3], e2[3];
+    for (int k = 0; k < 3; k++) {
+        e1[k] = c[1][k] - c[0][k];
+        e2[k] = c[2][k] - c[0][k];
+    }
+    double n[3] = {e1[1] * e2[2] - e1[2] * e2[1], e1[2] * e2[0] - e1[0] * e2[2], e1[0] * e2[1] - e1[1] * e2[0]};
+    double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    if (length == 0) return false;
+    for (int k = 0; k < 3; k++) {
+        look->direction[k] = -n[k] / length * v->turns[t];
+        look->start[k] = middle[k] + 1e-4 * look->direction[k];
+    }
+    return true;
+}
+
+/* The first piece of the same cell that is seen from piece p; -1: the cell's wall. */
+static int look_hit(const voxeliser *v, int p, const inward_look *look)
+{
+    /* how far to the wall */
+    const double *start = look->start, *inward = look->direction;
+    double nearest = 2;
+    for (int k = 0; k < 3; k++) {
+        if (inward[k] > 1e-12) nearest = fmin(nearest, (look->place[k] + 1 - start[k]) / inward[k]);
+        if (inward[k] < -1e-12) nearest = fmin(nearest, (look->place[k] - start[k]) / inward[k]);
+    }
+
+    /* what is hit before it */
+    int hit = -1, cell = v->piece_cells[p];
+    for (int i = v->cell_first[cell]; i < v->cell_first[cell + 1]; i++) {
+        int other = v->cell_pieces[i];
+        if (v->piece_triangles[other] == v->piece_triangles[p]) continue;
+        double at = triangle_hit(v, v->piece_triangles[other], start, inward, nearest);
+        if (at >= nearest) continue;
+        nearest = at;
+        hit = other;
+    }
+    return hit;
+}
+
+/* The node of the first sample of the cell that lies inwards with nothing in between; -1: none. */
+static int look_sample(const voxeliser *v, int p, const inward_look *look)
+{
+    int s = v->samples, cell = v->piece_cells[p];
+    for (int i = 0; i < s * s * s; i++) {
+        int at[3] = {look->place[0] * s + i % s, look->place[1] * s + i / s % s, look->place[2] * s + i / s / s};
+        int node = v->sample_nodes[sample_index(v, at)];
+        if (node < 0) continue;
+
+        /* the way to it leads inwards */
+        double d[3];
+        for (int k = 0; k < 3; k++) d[k] = sample_place(v, k, at[k]) - look->start[k];
+        if (d[0] * look->direction[0] + d[1] * look->direction[1] + d[2] * look->direction[2] <= 0) continue;
+
+        /* and meets no surface */
+        bool clear = true;
+        for (int j = v->cell_first[cell]; j < v->cell_first[cell + 1] && clear; j++)
+            if (v->cell_pieces[j] != p)
+                clear = triangle_hit(v, v->piece_triangles[v->cell_pieces[j]], look->start, d, 1) >= 1;
+        if (clear) return node;
+    }
+    return -1;
+}
+
 /*
  * A bit of surface that no ray met stands alone although flesh may join it to the rest of its cell. Look inwards from
  * its middle: at the surface on the other side of thin flesh, or else at each sample in the cell.
@@ -642,78 +722,25 @@ static void strays_join(voxeliser *v, uint8_t *joined)
 {
     for (int p = 0; p < v->piece_count; p++) {
         /* Pieces with company of another kind, or alone in their cell, need no help. */
-        int root = forest_root(v->parents, p), cell = v->piece_cells[p];
-        if (joined[root]) continue;
+        int root = forest_root(v->parents, p);
+        inward_look look;
+        if (joined[root] || !look_make(v, p, &look)) continue;
 
-        /* the middle of the piece, and the direction inwards */
-        int place[3], t = v->piece_triangles[p];
-        double middle[3];
-        cell_place(v, cell, place);
-        if (!piece_middle(v, t, place, middle)) continue;
-
-        const double *c[3];
-        triangle_corners(v, t, c);
-        double e1[3], e2[3];
-        for (int k = 0; k < 3; k++) {
-            e1[k] = c[1][k] - c[0][k];
-            e2[k] = c[2][k] - c[0][k];
-        }
-        double n[3] = {e1[1] * e2[2] - e1[2] * e2[1], e1[2] * e2[0] - e1[0] * e2[2], e1[0] * e2[1] - e1[1] * e2[0]};
-        double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        if (length == 0) continue;
-        double inward[3], start[3];
-        for (int k = 0; k < 3; k++) {
-            inward[k] = -n[k] / length * v->turns[t];
-            start[k] = middle[k] + 1e-4 * inward[k];
-        }
-
-        /* How far to the cell's wall, and what is hit before it. */
-        double nearest = 2;
-        int hit = -1;
-        for (int k = 0; k < 3; k++) {
-            if (inward[k] > 1e-12) nearest = fmin(nearest, (place[k] + 1 - start[k]) / inward[k]);
-            if (inward[k] < -1e-12) nearest = fmin(nearest, (place[k] - start[k]) / inward[k]);
-        }
-        for (int i = v->cell_first[cell]; i < v->cell_first[cell + 1]; i++) {
-            int other = v->cell_pieces[i];
-            if (v->piece_triangles[other] == t) continue;
-            double at = triangle_hit(v, v->piece_triangles[other], start, inward, nearest);
-            if (at < nearest) {
-                nearest = at;
-                hit = other;
-            }
-        }
-
-        /* a surface that is entered there is that of another part */
-        if (hit >= 0 && v->overlaps && triangle_entered(v, v->piece_triangles[hit], inward)) continue;
+        /* the surface opposite, unless it is entered there: then it is that of another part */
+        int hit = look_hit(v, p, &look);
+        if (hit >= 0 && v->overlaps && triangle_entered(v, v->piece_triangles[hit], look.direction)) continue;
         if (hit >= 0) {
-            int other = forest_root(v->parents, hit);
-            uint8_t both = joined[root] | joined[other];
+            uint8_t both = joined[root] | joined[forest_root(v->parents, hit)];
             forest_join(v->parents, p, hit);
             joined[forest_root(v->parents, p)] = both;
             continue;
         }
 
         /* nothing is hit: the first sample in sight */
-        int s = v->samples;
-        for (int i = 0; i < s * s * s; i++) {
-            int sp[3] = {place[0] * s + i % s, place[1] * s + i / s % s, place[2] * s + i / s / s};
-            int node = v->sample_nodes[sample_index(v, sp)];
-            if (node < 0) continue;
-            double d[3];
-            for (int k = 0; k < 3; k++) d[k] = sample_place(v, k, sp[k]) - start[k];
-            if (d[0] * inward[0] + d[1] * inward[1] + d[2] * inward[2] <= 0) continue;
-
-            /* nothing may lie between */
-            bool clear = true;
-            for (int j = v->cell_first[cell]; j < v->cell_first[cell + 1] && clear; j++)
-                if (v->cell_pieces[j] != p)
-                    clear = triangle_hit(v, v->piece_triangles[v->cell_pieces[j]], start, d, 1) >= 1;
-            if (!clear) continue;
-            forest_join(v->parents, p, node);
-            joined[forest_root(v->parents, p)] = 1;
-            break;
-        }
+        int node = look_sample(v, p, &look);
+        if (node < 0) continue;
+        forest_join(v->parents, p, node);
+        joined[forest_root(v->parents, p)] = 1;
     }
 }
 
