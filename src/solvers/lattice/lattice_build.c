@@ -341,7 +341,7 @@ static cutis_result voxel_tables(builder *b, cutis_error *error)
         float thickness = b->layers.bone_depth[v] + b->layers.skin_depth[v];
         damping *= fmin(fmax(1, LENGTH_REFERENCE / fmaxf(thickness, 1e-6f)), THIN_MOST);
 
-        /* in a substep */
+        /* what is left of it after a substep */
         if (frozen) freezes[v] = frozen[v] >= 1 ? 1 : (float)(1 - det_pow(1 - (double)frozen[v], 60 * m->substep));
         keeps[v] = (float)det_exp(-(damping + LOSS) * m->substep);
         inertias[v] = voxel_value(b, v, LATTICE_INERTIA);

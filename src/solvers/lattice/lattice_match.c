@@ -80,7 +80,7 @@ static inline void polar_step(const vfloat a[9], vfloat q[4])
     wy = wy * shrink;
     wz = wz * shrink;
 
-    /* turn it by half the angle on either side */
+    /* the first-order step of the quaternion */
     vfloat n[4] = {q[0] + wx * q[3] + wy * q[2] - wz * q[1], q[1] + wy * q[3] + wz * q[0] - wx * q[2],
                    q[2] + wz * q[3] + wx * q[1] - wy * q[0], q[3] - wx * q[0] - wy * q[1] - wz * q[2]};
     vfloat norm2 = n[0] * n[0] + n[1] * n[1] + n[2] * n[2] + n[3] * n[3];

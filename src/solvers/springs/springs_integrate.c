@@ -94,7 +94,7 @@ double springs_rk_step(springs_run *run, float *x, float t)
         parallel_for(run->input->jobs, m->node_count, NODE_GRAIN, rk_slopes, &job);
     }
 
-    /* the fifth-order step, and its difference from the fourth */
+    /* the fourth-order step, and its difference from the fifth */
     job.stage = 6;
     parallel_for(run->input->jobs, m->node_count, NODE_GRAIN, rk_combine, &job);
     double worst = 0;
