@@ -18,7 +18,7 @@ LONG = 20
 HELD = ["cli", "src/bake", "src/base", "src/character", "src/engine", "src/math", "src/measure", "src/mesh", "src/solvers",
         "src/solvers/curves", "src/solvers/lattice", "src/solvers/springs", "src/zoo"]
 # a = b, c = d; outside of declarations, initializers and the heads of loops
-JOINED = re.compile(r"^\s+(?!for\b|int\b|float\b|double\b|const\b|size_t\b|u?int\w+_t\b|char\b|bool\b|static\b|unsigned\b"
+JOINED = re.compile(r"^\s+(?:(?:else )?(?:if|while) \(.*\) )?(?!if\b|while\b|for\b|int\b|float\b|double\b|const\b|size_t\b|u?int\w+_t\b|char\b|bool\b|static\b|unsigned\b"
                     r"|[.\[])[\w.>\[\]*+-]+ [-+*/|]?= [^=;\"'{]+, [*\w.>\[\]+-]+ [-+*/|]?= [^;]+;")
 
 

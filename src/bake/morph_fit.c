@@ -399,7 +399,10 @@ static void measure(fit_work *w, bool levels, morph_fit *fit)
     double sum = 0, largest = -1;
     for (int f = 0; f < w->frames; f++) {
         sum += w->frame_sums[f];
-        if (w->frame_max[f] > largest) largest = w->frame_max[f], fit->worst_frame = f;
+        if (w->frame_max[f] > largest) {
+            largest = w->frame_max[f];
+            fit->worst_frame = f;
+        }
     }
     fit->rms = sqrt(sum / ((double)w->frames * (double)w->vertices));
     fit->max = sqrt(MAX(largest, 0));
