@@ -239,6 +239,39 @@ static void trunk_joints(zoo_kit *kit, const biped *b)
     zoo_joint_add(kit, "head", "neck", b->head, axis_y, 0.35f * vec3_distance(b->head, b->neck), head);
 }
 
+static void muscle_field(zoo_kit *kit, int arm, vec3 middle, vec3 along, vec3 out, vec3 front, const biped_muscle *m)
+{
+    zoo_field_blob(kit, arm, middle, vec3_scale(along, m->half[0]), vec3_scale(out, m->half[1]),
+                   vec3_scale(front, m->half[2]), m->blend);
+}
+
+void biped_arm_field(zoo_kit *kit, int body, const biped *b, const biped_arm_flesh *flesh, float side)
+{
+    zoo_frame f = biped_hand_frame(b, side);
+    vec3 shoulder = biped_mirror(b->shoulder, side), elbow = biped_mirror(b->elbow, side),
+         wrist = biped_mirror(b->wrist, side);
+    vec3 upper = vec3_normalize(vec3_sub(elbow, shoulder)), out = f.c, front = vec3_scale(f.b, -1);
+    const biped_muscle *deltoid = &flesh->deltoid, *biceps = &flesh->biceps, *triceps = &flesh->triceps,
+                       *forearm = &flesh->forearm;
+
+    /* upper arm */
+    int arm = zoo_field_node(kit, body, flesh->blend);
+    zoo_field_cone(kit, arm, shoulder, flesh->shoulder, elbow, flesh->elbow, 0.02f);
+    vec3 middle = vec3_madd(vec3_madd(shoulder, upper, deltoid->along), out, deltoid->off);
+    muscle_field(kit, arm, middle, upper, out, front, deltoid);
+    middle = vec3_madd(vec3_lerp(shoulder, elbow, biceps->along), front, biceps->off);
+    muscle_field(kit, arm, middle, upper, out, front, biceps);
+    middle = vec3_madd(vec3_lerp(shoulder, elbow, triceps->along), front, triceps->off);
+    muscle_field(kit, arm, middle, upper, out, front, triceps);
+
+    /* forearm and hand */
+    zoo_field_cone(kit, arm, elbow, flesh->forearm_elbow, wrist, flesh->wrist, 0.03f);
+    middle = vec3_madd(vec3_lerp(elbow, wrist, forearm->along), out, forearm->off);
+    muscle_field(kit, arm, middle, f.a, out, front, forearm);
+    zoo_frame hand = biped_hand_scaled(b, side);
+    zoo_hand_field(kit, arm, &hand);
+}
+
 static void arm_joints(zoo_kit *kit, const biped *b, float side)
 {
     /* names and regions */

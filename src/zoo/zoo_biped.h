@@ -60,7 +60,25 @@ typedef struct biped {
     biped_style style;
 } biped;
 
+/* A muscle of the arm: where its middle is, its half extents along the bone, outwards and to the front, its blend. */
+typedef struct biped_muscle {
+    float along; /* of the bone: a share of it, of the deltoid a length from the shoulder */
+    float off;   /* to the front; of deltoid and forearm outwards */
+    float half[3];
+    float blend;
+} biped_muscle;
+
+/* Flesh of an arm, metres. */
+typedef struct biped_arm_flesh {
+    float blend;                /* with the body */
+    float shoulder, elbow;      /* radii of the upper arm */
+    float forearm_elbow, wrist; /* radii of the forearm */
+    biped_muscle deltoid, biceps, triceps, forearm;
+} biped_arm_flesh;
+
 void biped_cage(zoo_kit *kit, const biped *b);
+/* The arm and hand of a side as part of field node `body`. */
+void biped_arm_field(zoo_kit *kit, int body, const biped *b, const biped_arm_flesh *flesh, float side);
 void biped_joints(zoo_kit *kit, const biped *b);
 /* Frame of the left (side 1) or right (side -1) hand; directions of length 1, or scaled to the hand. */
 zoo_frame biped_hand_frame(const biped *b, float side);

@@ -79,30 +79,15 @@ static void head_field(zoo_kit *kit, int body)
     zoo_field_ellipsoid(kit, head, dancer.knob, v(0.036f, 0.036f, 0.034f), 0.010f); /* bun */
 }
 
-static void arm_field(zoo_kit *kit, int body, float s)
-{
-    zoo_frame f = biped_hand_frame(&dancer, s);
-    vec3 shoulder = biped_mirror(dancer.shoulder, s), elbow = biped_mirror(dancer.elbow, s),
-         wrist = biped_mirror(dancer.wrist, s);
-    vec3 upper = vec3_normalize(vec3_sub(elbow, shoulder)), out = f.c, front = vec3_scale(f.b, -1);
-
-    /* upper arm */
-    int arm = zoo_field_node(kit, body, 0.042f);
-    zoo_field_cone(kit, arm, shoulder, 0.044f, elbow, 0.029f, 0.02f);
-    zoo_field_blob(kit, arm, vec3_madd(vec3_madd(shoulder, upper, 0.024f), out, 0.006f), vec3_scale(upper, 0.070f),
-                   vec3_scale(out, 0.039f), vec3_scale(front, 0.042f), 0.03f); /* deltoid */
-    zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.60f), front, 0.010f), vec3_scale(upper, 0.075f),
-                   vec3_scale(out, 0.026f), vec3_scale(front, 0.025f), 0.03f); /* biceps */
-    zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.50f), front, -0.010f), vec3_scale(upper, 0.085f),
-                   vec3_scale(out, 0.027f), vec3_scale(front, 0.027f), 0.03f); /* triceps */
-
-    /* forearm and hand */
-    zoo_field_cone(kit, arm, elbow, 0.028f, wrist, 0.0185f, 0.03f);
-    zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(elbow, wrist, 0.28f), out, 0.004f), vec3_scale(f.a, 0.080f),
-                   vec3_scale(out, 0.028f), vec3_scale(front, 0.032f), 0.03f); /* forearm */
-    zoo_frame hand = biped_hand_scaled(&dancer, s);
-    zoo_hand_field(kit, arm, &hand);
-}
+static const biped_arm_flesh arm_flesh = {.blend = 0.042f,
+                                          .shoulder = 0.044f,
+                                          .elbow = 0.029f,
+                                          .forearm_elbow = 0.028f,
+                                          .wrist = 0.0185f,
+                                          .deltoid = {0.024f, 0.006f, {0.070f, 0.039f, 0.042f}, 0.03f},
+                                          .biceps = {0.60f, 0.010f, {0.075f, 0.026f, 0.025f}, 0.03f},
+                                          .triceps = {0.50f, -0.010f, {0.085f, 0.027f, 0.027f}, 0.03f},
+                                          .forearm = {0.28f, 0.004f, {0.080f, 0.028f, 0.032f}, 0.03f}};
 
 static void leg_field(zoo_kit *kit, int legs, float s)
 {
@@ -145,7 +130,7 @@ void zoo_describe_dancer(zoo_kit *kit)
     head_field(kit, body);
     int legs = zoo_field_node(kit, body, 0.045f);
     for (int k = 0; k < 2; k++) {
-        arm_field(kit, body, k == 0 ? 1 : -1);
+        biped_arm_field(kit, body, &dancer, &arm_flesh, k == 0 ? 1 : -1);
         leg_field(kit, legs, k == 0 ? 1 : -1);
     }
     biped_joints(kit, &dancer);

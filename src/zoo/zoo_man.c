@@ -76,30 +76,15 @@ static void head_field(zoo_kit *kit, int body)
     zoo_head_field(kit, neck, v(0, 1.655f, 0.004f), 1.03f, &(zoo_head){1.06f, 1.10f, 1.15f, 1.0f});
 }
 
-static void arm_field(zoo_kit *kit, int body, float s)
-{
-    zoo_frame f = biped_hand_frame(&man, s);
-    vec3 shoulder = biped_mirror(man.shoulder, s), elbow = biped_mirror(man.elbow, s),
-         wrist = biped_mirror(man.wrist, s);
-    vec3 upper = vec3_normalize(vec3_sub(elbow, shoulder)), out = f.c, front = vec3_scale(f.b, -1);
-
-    /* upper arm */
-    int arm = zoo_field_node(kit, body, 0.050f);
-    zoo_field_cone(kit, arm, shoulder, 0.062f, elbow, 0.040f, 0.02f);
-    zoo_field_blob(kit, arm, vec3_madd(vec3_madd(shoulder, upper, 0.030f), out, 0.010f), vec3_scale(upper, 0.085f),
-                   vec3_scale(out, 0.060f), vec3_scale(front, 0.062f), 0.04f); /* deltoid */
-    zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.58f), front, 0.018f), vec3_scale(upper, 0.085f),
-                   vec3_scale(out, 0.036f), vec3_scale(front, 0.036f), 0.03f); /* biceps */
-    zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(shoulder, elbow, 0.52f), front, -0.018f), vec3_scale(upper, 0.100f),
-                   vec3_scale(out, 0.038f), vec3_scale(front, 0.036f), 0.03f); /* triceps */
-
-    /* forearm and hand */
-    zoo_field_cone(kit, arm, elbow, 0.038f, wrist, 0.024f, 0.03f);
-    zoo_field_blob(kit, arm, vec3_madd(vec3_lerp(elbow, wrist, 0.27f), out, 0.006f), vec3_scale(f.a, 0.090f),
-                   vec3_scale(out, 0.038f), vec3_scale(front, 0.043f), 0.03f); /* forearm */
-    zoo_frame hand = biped_hand_scaled(&man, s);
-    zoo_hand_field(kit, arm, &hand);
-}
+static const biped_arm_flesh arm_flesh = {.blend = 0.050f,
+                                          .shoulder = 0.062f,
+                                          .elbow = 0.040f,
+                                          .forearm_elbow = 0.038f,
+                                          .wrist = 0.024f,
+                                          .deltoid = {0.030f, 0.010f, {0.085f, 0.060f, 0.062f}, 0.04f},
+                                          .biceps = {0.58f, 0.018f, {0.085f, 0.036f, 0.036f}, 0.03f},
+                                          .triceps = {0.52f, -0.018f, {0.100f, 0.038f, 0.036f}, 0.03f},
+                                          .forearm = {0.27f, 0.006f, {0.090f, 0.038f, 0.043f}, 0.03f}};
 
 static void leg_field(zoo_kit *kit, int legs, float s)
 {
@@ -142,7 +127,7 @@ void zoo_describe_man(zoo_kit *kit)
     head_field(kit, body);
     int legs = zoo_field_node(kit, body, 0.050f);
     for (int k = 0; k < 2; k++) {
-        arm_field(kit, body, k == 0 ? 1 : -1);
+        biped_arm_field(kit, body, &man, &arm_flesh, k == 0 ? 1 : -1);
         leg_field(kit, legs, k == 0 ? 1 : -1);
     }
     biped_joints(kit, &man);
