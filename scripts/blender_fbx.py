@@ -64,7 +64,7 @@ def key_the_rest(thing, pose):
     """Keys for the bones that an action of this armature leaves out."""
     for track in thing.animation_data.nla_tracks if thing.animation_data else ():
         action = track.strips[0].action
-        keyed = {curve.data_path for curve in action.fcurves}
+        keyed, start = {curve.data_path for curve in action.fcurves}, action.frame_range[0]
         for bone in thing.pose.bones:
             for path, value in zip(PATHS, pose[thing.name, bone.name]):
                 name = 'pose.bones["%s"].%s' % (bone.name, path)
@@ -73,7 +73,7 @@ def key_the_rest(thing, pose):
                 for i, number in enumerate(value):
                     curve = action.fcurves.new(name, index=i)
                     curve.keyframe_points.add(1)
-                    curve.keyframe_points[0].co = action.frame_range[0], number
+                    curve.keyframe_points[0].co = start, number
 
 
 arguments = sys.argv[sys.argv.index("--") + 1:]

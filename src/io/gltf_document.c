@@ -366,7 +366,7 @@ static cutis_result glb_split(const gltf_document *document, const uint8_t *data
 {
     if (size < 20) return gltf_error(document, CUTIS_ERROR_FORMAT, "it is too short to be a .glb file");
     if (bytes_u32(data + 4) != 2)
-        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "it is a .glb of version %u; only version 2 is known",
+        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "it is a .glb of version %u; only version 2 is read: export it anew",
                           (unsigned)bytes_u32(data + 4));
     size_t length = bytes_u32(data + 8);
     if (length < 20)
@@ -470,7 +470,7 @@ cutis_result gltf_document_parse(gltf_document *document, const void *data, size
     const char *version = gltf_get_string(json_object_get(document->root, "asset"), "version");
     if (!version) return gltf_error(document, CUTIS_ERROR_FORMAT, "it has no asset.version, so it is not glTF 2.0");
     if (strncmp(version, "2.", 2) != 0)
-        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "it is glTF %.20s; only glTF 2 is known", version);
+        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "it is glTF %.20s; only glTF 2 is read: export it anew", version);
     result = extensions_check(document);
     if (result == CUTIS_OK) result = extensions_list(document);
     if (result != CUTIS_OK) return result;
