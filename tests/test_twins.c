@@ -121,10 +121,13 @@ static double difference(const cutis_character *a, const cutis_character *b, int
 /* The clip of `c` that is called so, or whose name holds it: Blender writes "Armature|Walk_Armature". */
 static int clip_find(const cutis_character *c, const char *name)
 {
-    int exact = cutis_character_find_clip(c, name);
-    for (int i = 0; exact < 0 && i < c->clip_count; i++)
-        if (strstr(c->clips[i].name, name) || c->clip_count == 1) return i;
-    return exact;
+    int best = cutis_character_find_clip(c, name);
+    if (best >= 0) return best;
+    for (int i = 0; i < c->clip_count; i++) {
+        if (!strstr(c->clips[i].name, name) && c->clip_count > 1) continue;
+        if (best < 0 || strlen(c->clips[i].name) < strlen(c->clips[best].name)) best = i; /* "Walk", not "Walk fast" */
+    }
+    return best;
 }
 
 /* The key of a clip that is nearest to a time: programs interpolate in their own ways between keys. */

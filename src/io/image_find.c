@@ -142,6 +142,11 @@ void image_find(const char *path, const char *name, arena *memory, warning_list 
         if (*c == '\\') *c = '/';
     const char *base = strrchr(own, '/') ? strrchr(own, '/') + 1 : own;
     bool found = false, relative = own[0] != '/' && strchr(own, ':') == NULL;
+    if (!*base || strcmp(base, ".") == 0) {
+        warning_add(warnings, "an image of material '%.60s' has no file name: embed it when the file is exported",
+                    material->name);
+        return;
+    }
 
     /* as it stands, then by its base name */
     if (relative && image_try(path, "", own, memory, material, &found)) return;
