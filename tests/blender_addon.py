@@ -313,6 +313,31 @@ def vertex_groups_paint_tissue():
     plain = shown(body, 12)
     size = size_of(plain)
     assert np.abs(frozen - plain).max() < 1e-3 * size < np.abs(free - plain).max()
+    body.vertex_groups.remove(body.vertex_groups["cutis_freeze"])
+
+    # the others: softer, or with less fat, the flesh goes elsewhere
+    for name in ("stiffness", "fat"):
+        bpy.ops.cutis.add_map(name=name)
+        body.cutis.live = True
+        assert np.abs(shown(body, 12) - free).max() < 1e-6 * size, name  # a new group holds what is usual
+        body.vertex_groups["cutis_" + name].add(range(len(body.data.vertices)), 0.3, "REPLACE")
+        live().sessions[body.name].stale = True
+        assert np.abs(shown(body, 12) - free).max() > 1e-5 * size, name
+        body.cutis.live = False
+        body.vertex_groups.remove(body.vertex_groups["cutis_" + name])
+
+    # depth: how far a prop presses the skin in
+    tip = plain[np.argmax(plain[:, 0])]
+    bpy.ops.mesh.primitive_cube_add(size=0.3 * size, location=(tip[0], -tip[2], tip[1]))
+    bpy.context.object.cutis.prop = "collider"
+    bpy.context.view_layer.objects.active = body
+    body.cutis.solver = "springs"
+    body.cutis.live = True
+    pressed = shown(body, 12)
+    bpy.ops.cutis.add_map(name="depth")
+    body.vertex_groups["cutis_depth"].add(range(len(body.data.vertices)), 0.2, "REPLACE")
+    live().sessions[body.name].stale = True
+    assert np.abs(shown(body, 12) - pressed).max() > 1e-5 * size
 
 
 @check

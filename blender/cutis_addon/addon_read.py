@@ -331,7 +331,8 @@ class Motion:
         now, part = scene.frame_current, scene.frame_subframe
         with Bare(thing):
             for i, frame in enumerate(self.frames):
-                scene.frame_set(int(frame), subframe=frame - int(frame))
+                whole_frame = int(np.floor(frame))  # of negative frames, too
+                scene.frame_set(whole_frame, subframe=frame - whole_frame)
                 places[i] = matrix(thing.matrix_world)
                 n = 0
                 if armature:
