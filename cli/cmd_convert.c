@@ -86,7 +86,7 @@ const cli_command cmd_convert = {
     .summary = "convert any file that cutis reads to .glb, or its rest mesh to .obj",
     .description = "A glTF file keeps everything it holds; Draco and meshopt compression is unpacked, and images "
                    "beside it are embedded. Of other formats mesh, skeleton, weights, clips, morph targets and texture "
-                   "coordinates are kept, and materials by name.",
+                   "coordinates are kept, and materials with their base colours and images.",
     .examples = "cutis convert hero.fbx hero.glb\ncutis convert packed.glb plain.glb\ncutis convert hero.glb small.glb "
                 "--compress meshopt",
     .options = options,
