@@ -31,7 +31,7 @@ STANDARD = set(
 # Beyond the C standard library, by module.
 SYSTEM = {
     "base": ["pthread.h", "sched.h"],
-    "math": ["immintrin.h"],
+    "math": ["immintrin.h", "wasm_simd128.h"],
     "rig": ["suitesparse/"],
     "io": ["jansson.h", "draco/", "meshoptimizer.h", "cstdio", "exception", "memory"],
 }

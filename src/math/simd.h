@@ -56,6 +56,8 @@ static inline float v_lane(vfloat a, int lane) { return a[lane]; }
 
 #if defined(__AVX__) || defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 static inline vfloat v_sqrt(vfloat a)
@@ -64,6 +66,8 @@ static inline vfloat v_sqrt(vfloat a)
     return (vfloat)_mm256_sqrt_ps((__m256)a);
 #elif LANES == 4 && defined(__SSE2__)
     return (vfloat)_mm_sqrt_ps((__m128)a);
+#elif LANES == 4 && defined(__wasm_simd128__)
+    return (vfloat)wasm_f32x4_sqrt((v128_t)a);
 #else
     for (int lane = 0; lane < LANES; lane++) a[lane] = sqrtf(a[lane]);
     return a;
@@ -88,6 +92,8 @@ static inline vfloat v_select(vint mask, vfloat yes, vfloat no)
 {
 #if LANES == 8 && defined(__AVX__)
     return (vfloat)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)mask);
+#elif LANES == 4 && defined(__wasm_simd128__)
+    return (vfloat)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)mask);
 #else
     vint y, n;
     memcpy(&y, &yes, sizeof y);
@@ -103,6 +109,9 @@ static inline vfloat v_select(vint mask, vfloat yes, vfloat no)
 #if LANES == 8 && defined(__AVX__)
 static inline vfloat v_min(vfloat a, vfloat b) { return (vfloat)_mm256_min_ps((__m256)a, (__m256)b); }
 static inline vfloat v_max(vfloat a, vfloat b) { return (vfloat)_mm256_max_ps((__m256)a, (__m256)b); }
+#elif LANES == 4 && defined(__wasm_simd128__)
+static inline vfloat v_min(vfloat a, vfloat b) { return (vfloat)wasm_f32x4_pmin((v128_t)b, (v128_t)a); }
+static inline vfloat v_max(vfloat a, vfloat b) { return (vfloat)wasm_f32x4_pmax((v128_t)b, (v128_t)a); }
 #else
 static inline vfloat v_min(vfloat a, vfloat b) { return v_select(v_less(a, b), a, b); }
 static inline vfloat v_max(vfloat a, vfloat b) { return v_select(v_less(b, a), a, b); }
@@ -116,6 +125,8 @@ static inline unsigned v_mask(vint mask)
     return (unsigned)_mm256_movemask_ps((__m256)mask);
 #elif LANES == 4 && defined(__SSE2__)
     return (unsigned)_mm_movemask_ps((__m128)mask);
+#elif LANES == 4 && defined(__wasm_simd128__)
+    return (unsigned)wasm_i32x4_bitmask((v128_t)mask);
 #elif LANES == 1
     return mask != 0;
 #else
@@ -262,6 +273,34 @@ static inline void v_store4(float *to, const int32_t *index, const vfloat in[4])
         memcpy(to + index[i], &low, sizeof low);
         memcpy(to + index[i + 4], &high, sizeof high);
     }
+}
+
+#elif LANES == 4
+
+/* Exchange lanes and components. */
+static inline void v_exchange(vfloat m[4])
+{
+    vfloat a = __builtin_shufflevector(m[0], m[1], 0, 4, 1, 5);
+    vfloat b = __builtin_shufflevector(m[0], m[1], 2, 6, 3, 7);
+    vfloat c = __builtin_shufflevector(m[2], m[3], 0, 4, 1, 5);
+    vfloat d = __builtin_shufflevector(m[2], m[3], 2, 6, 3, 7);
+    m[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    m[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    m[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    m[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+static inline void v_load4(const float *from, const int32_t *index, vfloat out[4])
+{
+    for (int i = 0; i < 4; i++) out[i] = v_load(from + index[i]);
+    v_exchange(out);
+}
+
+static inline void v_store4(float *to, const int32_t *index, const vfloat in[4])
+{
+    vfloat m[4] = {in[0], in[1], in[2], in[3]};
+    v_exchange(m);
+    for (int i = 0; i < 4; i++) v_store(to + index[i], m[i]);
 }
 
 #else

@@ -31,6 +31,11 @@ static inline d4 d4_sqrt(d4 a)
 {
 #if LANES == 8 && defined(__AVX__)
     return (d4)_mm256_sqrt_pd((__m256d)a);
+#elif LANES == 4 && defined(__wasm_simd128__)
+    typedef double d2 __attribute__((vector_size(16)));
+    d2 low = (d2)wasm_f64x2_sqrt((v128_t)(d2){a[0], a[1]});
+    d2 high = (d2)wasm_f64x2_sqrt((v128_t)(d2){a[2], a[3]});
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3);
 #else
     for (int lane = 0; lane < 4; lane++) a[lane] = sqrt(a[lane]);
     return a;

@@ -140,10 +140,11 @@ static inline void pair_sum(const layers_paths *paths, const float *prefix, int 
 }
 
 /* Add the numbers of `count` places to the running sums along the path, and write the sums to the places behind out. */
-static inline float *pair_run(const l8 terms[SUM_COMPONENTS], int count, l8 running[SUM_VECTORS], float *out)
+static inline float *pair_run(float terms[SUM_COMPONENTS][PAIR_LANES], int count, l8 running[SUM_VECTORS], float *out)
 {
     l8 first[SUM_VECTORS], second[SUM_VECTORS];
-    for (int c = 0; c < SUM_VECTORS; c++) pair_exchange(terms[2 * c], terms[2 * c + 1], first + c, second + c);
+    for (int c = 0; c < SUM_VECTORS; c++)
+        pair_exchange(pair_load(terms[2 * c], count), pair_load(terms[2 * c + 1], count), first + c, second + c);
     out += SUM_STRIDE;
     for (int c = 0; c < SUM_VECTORS; c++) l8_store(out + 8 * c, running[c] += first[c]);
     if (count == PAIR) {
@@ -254,11 +255,37 @@ void layers_match_base(const layers_paths *paths, const layers_regions *regions,
 
 /* ---- rotations ---- */
 
-static inline void matrix_of(const l8 q[4], l8 r[9])
+/*
+ * Rotations are computed in the widest vectors that the machine has: LANES particles of `count` places, from a lane on.
+ * A single place stands twice.
+ */
+static inline vfloat lanes_load(const float *from, int lane, int count)
 {
-    l8 x2 = q[0] + q[0], y2 = q[1] + q[1], z2 = q[2] + q[2];
-    l8 xx = q[0] * x2, xy = q[0] * y2, xz = q[0] * z2, yy = q[1] * y2, yz = q[1] * z2, zz = q[2] * z2;
-    l8 wx = q[3] * x2, wy = q[3] * y2, wz = q[3] * z2;
+#if LANES == 8
+    (void)lane;
+    return (vfloat)pair_load(from, count);
+#else
+    (void)count;
+    return v_load(from + lane);
+#endif
+}
+
+static inline void lanes_store(float *to, vfloat a, int lane, int count)
+{
+#if LANES == 8
+    (void)lane;
+    pair_store(to, (l8)a, count);
+#else
+    (void)count;
+    v_store(to + lane, a);
+#endif
+}
+
+static inline void matrix_of(const vfloat q[4], vfloat r[9])
+{
+    vfloat x2 = q[0] + q[0], y2 = q[1] + q[1], z2 = q[2] + q[2];
+    vfloat xx = q[0] * x2, xy = q[0] * y2, xz = q[0] * z2, yy = q[1] * y2, yz = q[1] * z2, zz = q[2] * z2;
+    vfloat wx = q[3] * x2, wy = q[3] * y2, wz = q[3] * z2;
     r[0] = 1 - (yy + zz), r[1] = xy - wz, r[2] = xz + wy;
     r[3] = xy + wz, r[4] = 1 - (xx + zz), r[5] = yz - wx;
     r[6] = xz - wy, r[7] = yz + wx, r[8] = 1 - (xx + yy);
@@ -304,45 +331,26 @@ static inline void polar_step(const vfloat a[9], const vfloat r[9], vfloat q[4])
     q[0] = px * norm, q[1] = py * norm, q[2] = pz * norm, q[3] = pw * norm;
 }
 
-/* polar_step for two places. */
-static inline void pair_polar(const l8 a[9], const l8 r[9], l8 q[4])
-{
-#if LANES == PAIR_LANES
-    vfloat va[9], vr[9], vq[4];
-    for (int c = 0; c < 9; c++) va[c] = (vfloat)a[c], vr[c] = (vfloat)r[c];
-    for (int c = 0; c < 4; c++) vq[c] = (vfloat)q[c];
-    polar_step(va, vr, vq);
-    for (int c = 0; c < 4; c++) q[c] = (l8)vq[c];
-#else
-    float fa[9][PAIR_LANES], fr[9][PAIR_LANES], fq[4][PAIR_LANES];
-    for (int c = 0; c < 9; c++) l8_store(fa[c], a[c]), l8_store(fr[c], r[c]);
-    for (int c = 0; c < 4; c++) l8_store(fq[c], q[c]);
-    for (int lane = 0; lane < PAIR_LANES; lane += LANES) {
-        vfloat va[9], vr[9], vq[4];
-        for (int c = 0; c < 9; c++) va[c] = v_load(fa[c] + lane), vr[c] = v_load(fr[c] + lane);
-        for (int c = 0; c < 4; c++) vq[c] = v_load(fq[c] + lane);
-        polar_step(va, vr, vq);
-        for (int c = 0; c < 4; c++) v_store(fq[c] + lane, vq[c]);
-    }
-    for (int c = 0; c < 4; c++) q[c] = l8_load(fq[c]);
-#endif
-}
-
 /* ---- an iteration ---- */
 
 /* What `count` places from k on add to the moments: what they have moved since the base, and their rotations. */
 static inline float *sums_run(const layers_regions *regions, const layers_iterate *iterate, int k, int count,
                               l8 running[SUM_VECTORS], float *out)
 {
-    l8 q[4], r[9], x0[3], terms[SUM_COMPONENTS];
-    for (int c = 0; c < 4; c++) q[c] = pair_load(iterate->q[c] + 4 * k, count);
-    matrix_of(q, r);
-    l8 mass = pair_load(regions->masses + 4 * k, count), moment = pair_load(regions->moments + 4 * k, count);
-    for (int c = 0; c < 3; c++) x0[c] = pair_load(iterate->target[c] + 4 * k, count);
-    for (int row = 0; row < 3; row++) {
-        l8 d = mass * (pair_load(iterate->x[row] + 4 * k, count) - pair_load(iterate->base_x[row] + 4 * k, count));
-        for (int c = 0; c < 3; c++) terms[3 * row + c] = d * x0[c] + moment * r[3 * row + c];
-        terms[9 + row] = d;
+    float terms[SUM_COMPONENTS][PAIR_LANES];
+    for (int lane = 0; lane < LAYERS * count; lane += LANES) {
+        vfloat q[4], r[9], x0[3];
+        for (int c = 0; c < 4; c++) q[c] = lanes_load(iterate->q[c] + 4 * k, lane, count);
+        matrix_of(q, r);
+        vfloat mass = lanes_load(regions->masses + 4 * k, lane, count);
+        vfloat moment = lanes_load(regions->moments + 4 * k, lane, count);
+        for (int c = 0; c < 3; c++) x0[c] = lanes_load(iterate->target[c] + 4 * k, lane, count);
+        for (int row = 0; row < 3; row++) {
+            vfloat d = mass * (lanes_load(iterate->x[row] + 4 * k, lane, count) -
+                               lanes_load(iterate->base_x[row] + 4 * k, lane, count));
+            for (int c = 0; c < 3; c++) v_store(terms[3 * row + c] + lane, d * x0[c] + moment * r[3 * row + c]);
+            v_store(terms[9 + row] + lane, d);
+        }
     }
     return pair_run(terms, count, running, out);
 }
@@ -352,10 +360,12 @@ void layers_match_sums(const layers_paths *paths, const layers_regions *regions,
 {
     /* The naive sum visits particles, and wants their rotations alone. */
     for (int k = paths->path_first[path_begin]; k < paths->path_first[path_end] && naive; k++) {
-        l8 q[4], r[9];
-        for (int c = 0; c < 4; c++) q[c] = l8_twice(iterate->q[c] + 4 * k);
-        matrix_of(q, r);
-        for (int c = 0; c < 9; c++) pair_store(iterate->sums + (size_t)k * SUM_STRIDE + 4 * c, r[c], 1);
+        for (int lane = 0; lane < LAYERS; lane += LANES) {
+            vfloat q[4], r[9];
+            for (int c = 0; c < 4; c++) q[c] = lanes_load(iterate->q[c] + 4 * k, lane, 1);
+            matrix_of(q, r);
+            for (int c = 0; c < 9; c++) lanes_store(iterate->sums + (size_t)k * SUM_STRIDE + 4 * c, r[c], lane, 1);
+        }
     }
     for (int path = path_begin; path < path_end && !naive; path++) {
         l8 running[SUM_VECTORS] = {{0}};
@@ -372,27 +382,35 @@ void layers_match_sums(const layers_paths *paths, const layers_regions *regions,
  * of m (x - s), and their maps kappa [R - 1 | c - s_r - (R - 1) s_r].
  */
 static inline void regions_match(const layers_regions *regions, layers_iterate *iterate, int k, int count,
-                                 const l8 moments[SUM_COMPONENTS], l8 terms[SUM_COMPONENTS])
+                                 float moments[SUM_COMPONENTS][PAIR_LANES], float terms[SUM_COMPONENTS][PAIR_LANES])
 {
-    l8 q[4], r[9], c0[3];
-    for (int c = 0; c < 4; c++) q[c] = pair_load(iterate->q[c] + 4 * k, count);
-    matrix_of(q, r);
-    pair_polar(moments, r, q);
-    matrix_of(q, r);
-    for (int c = 0; c < 4; c++) pair_store(iterate->q[c] + 4 * k, q[c], count);
-    l8 weight = pair_load(regions->weights + 4 * k, count), inverse = pair_load(regions->mass_inverse + 4 * k, count);
-    for (int c = 0; c < 3; c++) c0[c] = pair_load(iterate->centre[c] + 4 * k, count);
-    for (int row = 0; row < 3; row++) {
-        l8 *of = r + 3 * row;
-        of[row] -= 1;
-        for (int c = 0; c < 3; c++) terms[3 * row + c] = weight * of[c];
-        terms[9 + row] = weight * (moments[9 + row] * inverse - (of[0] * c0[0] + of[1] * c0[1] + of[2] * c0[2]));
+    for (int lane = 0; lane < LAYERS * count; lane += LANES) {
+        /* rotations */
+        vfloat q[4], r[9], a[9];
+        for (int c = 0; c < 4; c++) q[c] = lanes_load(iterate->q[c] + 4 * k, lane, count);
+        for (int c = 0; c < 9; c++) a[c] = v_load(moments[c] + lane);
+        matrix_of(q, r);
+        polar_step(a, r, q);
+        matrix_of(q, r);
+        for (int c = 0; c < 4; c++) lanes_store(iterate->q[c] + 4 * k, q[c], lane, count);
+
+        /* maps */
+        vfloat c0[3], weight = lanes_load(regions->weights + 4 * k, lane, count);
+        vfloat inverse = lanes_load(regions->mass_inverse + 4 * k, lane, count);
+        for (int c = 0; c < 3; c++) c0[c] = lanes_load(iterate->centre[c] + 4 * k, lane, count);
+        for (int row = 0; row < 3; row++) {
+            vfloat *of = r + 3 * row;
+            of[row] -= 1;
+            for (int c = 0; c < 3; c++) v_store(terms[3 * row + c] + lane, weight * of[c]);
+            vfloat turned = of[0] * c0[0] + of[1] * c0[1] + of[2] * c0[2];
+            v_store(terms[9 + row] + lane, weight * (v_load(moments[9 + row] + lane) * inverse - turned));
+        }
     }
 }
 
 /* Moments of the regions of `count` places about their centres: those of the base, and what iterations have added. */
 static inline void region_moments(const layers_paths *paths, const layers_iterate *iterate, int k, int count,
-                                  l8 out[SUM_COMPONENTS])
+                                  float out[SUM_COMPONENTS][PAIR_LANES])
 {
     const float *base = iterate->base + (size_t)k * SUM_STRIDE;
     l8 total[SUM_COMPONENTS], from[SUM_COMPONENTS];
@@ -401,17 +419,18 @@ static inline void region_moments(const layers_paths *paths, const layers_iterat
         pair_exchange(l8_load(base + 8 * c), l8_load(base + (count - 1) * SUM_STRIDE + 8 * c), from + 2 * c,
                       from + 2 * c + 1);
     for (int r = 0; r < 3; r++) {
-        for (int c = 0; c < 3; c++)
-            out[3 * r + c] =
-                from[3 * r + c] + (total[3 * r + c] - total[9 + r] * pair_load(iterate->centre[c] + 4 * k, count));
-        out[9 + r] = from[9 + r] + total[9 + r];
+        for (int c = 0; c < 3; c++) {
+            l8 about = total[3 * r + c] - total[9 + r] * pair_load(iterate->centre[c] + 4 * k, count);
+            l8_store(out[3 * r + c], from[3 * r + c] + about);
+        }
+        l8_store(out[9 + r], from[9 + r] + total[9 + r]);
     }
 }
 
 static inline float *maps_run(const layers_paths *paths, const layers_regions *regions, layers_iterate *iterate, int k,
                               int count, l8 running[SUM_VECTORS], float *out)
 {
-    l8 moments[SUM_COMPONENTS], terms[SUM_COMPONENTS];
+    float moments[SUM_COMPONENTS][PAIR_LANES], terms[SUM_COMPONENTS][PAIR_LANES];
     region_moments(paths, iterate, k, count, moments);
     regions_match(regions, iterate, k, count, moments, terms);
     return pair_run(terms, count, running, out);
@@ -421,13 +440,13 @@ static void maps_naive(const layers_paths *paths, const layers_regions *regions,
                        int end)
 {
     float total[SUM_STRIDE];
-    l8 moments[SUM_COMPONENTS], terms[SUM_COMPONENTS];
+    float moments[SUM_COMPONENTS][PAIR_LANES], terms[SUM_COMPONENTS][PAIR_LANES];
     for (int k = begin; k < end; k++) {
         region_moments_naive(paths, regions, iterate, k, total);
-        for (int c = 0; c < SUM_COMPONENTS; c++) moments[c] = l8_twice(total + 4 * c);
+        for (int c = 0; c < SUM_COMPONENTS; c++) l8_store(moments[c], l8_twice(total + 4 * c));
         regions_match(regions, iterate, k, 1, moments, terms);
         for (int c = 0; c < SUM_COMPONENTS; c++)
-            pair_store(iterate->maps + (size_t)k * SUM_STRIDE + 4 * c, terms[c], 1);
+            memcpy(iterate->maps + (size_t)k * SUM_STRIDE + 4 * c, terms[c], LAYERS * sizeof(float));
     }
 }
 
