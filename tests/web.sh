@@ -41,6 +41,16 @@ mkdir "$folder/project"
     npm install --silent --offline --no-audit --no-fund --no-save --legacy-peer-deps "$folder"/cutis-*.tgz) || exit 1
 CUTIS_DRACO="$modules/../package.json" CUTIS_MODELS="$PWD/../shared/models" \
     node web/test/package.mjs "$folder/project/node_modules/cutis" "$build/bin/cutis" || exit 1
+node web/test/fields.mjs "$folder/project/node_modules/cutis" || exit 1
+
+# the same on the oldest Node that the package promises
+node18=build/npm/node18/node_modules/.bin/node
+[ -x $node18 ] || timeout 120 npm install --prefix build/npm/node18 --silent --no-audit --no-fund node@18 >/dev/null 2>&1
+if $node18 --version 2>/dev/null | grep -q '^v18'; then
+    $node18 web/test/package.mjs "$folder/project/node_modules/cutis" "$build/bin/cutis" || exit 1
+else
+    echo "skipped: web, npm could not fetch Node 18"
+fi
 mkdir -p "$folder/project/node_modules/@types"
 cp web/test/types.ts "$folder/project/"
 ln -s "$modules/three" "$folder/project/node_modules/three"
@@ -59,4 +69,5 @@ if ! command -v chromium >/dev/null; then
     echo "skipped: web, Chromium is not installed: the page was built and not tried (make test-web installs it)"
     exit 0
 fi
+node web/test/example.mjs "$folder/project" "$build/bin/cutis" || exit 1
 node web/test/page.mjs "$build/bin/cutis" || exit 1

@@ -1,6 +1,7 @@
 /*
  * page.mjs NATIVE: the page `studio` and the golden hashes in Chromium. NATIVE: the cutis program, whose bakes are compared.
- * Characters of ../shared/models are tried where they are. Screenshots go to build/web.
+ * Characters of ../shared/models are tried where they are. Screenshots go to build/web. ONLY=regex runs some of the tests,
+ * VERBOSE=1 tells their times.
  */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -10,6 +11,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import { launch } from "./browser.mjs";
+import { drop, mouseTests } from "./mouse.mjs";
 import { serve } from "./serve.mjs";
 
 const [native] = process.argv.slice(2);
@@ -23,6 +25,7 @@ const browser = await launch();
 let count = 0;
 const begun = Date.now();
 async function test(name, body) {
+  if (process.env.ONLY && !new RegExp(process.env.ONLY).test(name)) return;
   const from = Date.now();
   try {
     await body();
@@ -117,32 +120,6 @@ try {
     assert.equal((await ask(page, "seek", { to: 30 })).hash, calm.hash);
   });
 
-  await test("paint changes the flesh; undo and redo", async () => {
-    const before = await ask(page, "seek", { to: 20 });
-    const strokes = (kind) => page.evaluate(async (what) => {
-      const { app } = window;
-      if (what === "paint") {
-        app.painter.begin("freeze", app.description.vertexCount);
-        app.hand.brush.map = "freeze";
-        app.painter.dab(app.description.positions, { x: 0, y: 0, z: 0 }, 10 * app.description.size, 1, 1);
-        app.painter.end();
-      } else {
-        app.painter[what]();
-      }
-      await app.building;
-      return Object.keys(app.painter.given());
-    }, kind);
-    assert.deepEqual(await strokes("paint"), ["freeze"]);
-    await page.evaluate(() => window.app.build({ restart: true }));
-    const painted = await ask(page, "seek", { to: 20 });
-    assert.notEqual(painted.hash, before.hash);
-    assert.deepEqual(await strokes("undo"), []);
-    await page.evaluate(() => window.app.build({ restart: true }));
-    assert.equal((await ask(page, "seek", { to: 20 })).hash, before.hash);
-    assert.deepEqual(await strokes("redo"), ["freeze"]);
-    await page.evaluate(() => window.app.painter.undo());
-  });
-
   await test("a bad file gives a message and the page lives on", async () => {
     await page.evaluate(() => window.app.open({ bytes: new Uint8Array([103, 108, 84, 70, 1, 2, 3]).buffer, name: "broken.glb" }));
     await page.evaluate(() => window.app.openProject("{ not json"));
@@ -152,12 +129,18 @@ try {
     await page.evaluate(() => window.app.toasts.replaceChildren());
   });
 
-  await test("a bare mesh is rigged", async () => {
-    execFileSync(native, ["make", "man", "--resolution", "0.4", "-o", join(scratch, "man.obj"), "-q"]);
-    await page.evaluate(() => window.app.openUrl("/scratch/man.obj"));
-    assert.ok(await page.isVisible("#panel_rig >> text=no skeleton yet"));
-    const made = await ask(page, "makeRig", { skeleton: null, landmarks: {} });
-    assert.ok(made.joints.length > 10 && made.sentences.length > 0);
+  await mouseTests({ page, test, ask, file, scratch, native, models });
+
+  await test("a dropped character plays under the preferred solver and is judged", async () => {
+    for (const path of [join(models, "khronos-RiggedFigure/RiggedFigure.glb"), file]) {
+      if (!existsSync(path)) continue;
+      await drop(page, path);
+      assert.equal(await page.evaluate(() => window.app.project.solver), await page.evaluate(() => window.app.tables.solvers.find((solver) => solver.preferred).name));
+      assert.ok(await page.evaluate(() => window.app.playing), path);
+      await page.evaluate(() => window.app.setPlaying(false));
+      await ask(page, "seek", { to: 100000 });
+      await page.waitForSelector("#panel_solver .note.good, #panel_solver .note.look, #panel_solver .note.bad", { state: "attached" });
+    }
   });
 
   await test("every shared character loads, is shown and plays", async () => {

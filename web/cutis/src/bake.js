@@ -96,8 +96,7 @@ export class BakeResult extends Owned {
     this.quality = made.has_quality ? rename(made.quality) : null;
     this.loop = made.has_loop ? rename(made.loop) : null;
     this.morphs = made.has_morphs ? rename(made.morphs) : null;
-    this.verdict = made.has_verdict ? { level: LEVELS[made.verdict.level], text: made.verdict.text,
-      findings: made.verdict.findings.slice(0, made.verdict.finding_count).map((finding) => ({ ...rename(finding), level: LEVELS[finding.level] })) } : null;
+    this.verdict = made.has_verdict ? verdictOf(made.verdict) : null;
     this.checks = Array.from({ length: made.check_count }, (_, i) => memory.plain("cutis_check", made.checks + i * memory.size("cutis_check")));
     this.volumeRatios = memory.doubles(made.volume_ratios, made.frame_count).slice();
     this.stepSeries = memory.doubles(made.step_series, made.frame_count).slice();
@@ -124,6 +123,35 @@ export class BakeResult extends Owned {
 }
 
 const rename = (object) => Object.fromEntries(Object.entries(object).map(([key, value]) => [camel(key), value]));
+
+const verdictOf = (made) => ({ level: LEVELS[made.level], text: made.text,
+  findings: made.findings.slice(0, made.finding_count).map((finding) => ({ ...rename(finding), level: LEVELS[finding.level] })) });
+
+/** Judges frames against plain skinning as they come: what a bake's verdict is made by. frameCount: at most. */
+export class Judge extends Owned {
+  constructor(character, frameCount) {
+    const { cutis } = character;
+    super(cutis, cutis.memory.make("cutis_judge_create", character.pointer, frameCount, cutis.jobs, 0), "cutis_judge_destroy");
+    this.vertexCount = character.vertexCount;
+  }
+  /** The next frame, each (vertices x 3): the result, plain skinning, and the innermost tissue where the solver tells it. */
+  frame(positions, reference, inner = null) {
+    const { memory } = this.cutis;
+    memory.scoped((scope) => {
+      const place = (values) => (!values ? 0 : values.buffer === memory.buffer ? values.byteOffset : scope.floats(values, 3 * this.vertexCount, "positions"));
+      memory.run("cutis_judge_frame", this.pointer, place(positions), place(reference), place(inner));
+    });
+  }
+  /** The verdict. sums: of State.runTo, added up; without them nothing is known of the solver's own troubles. */
+  finish({ substeps = 0, unconverged = 0, repairs = 0 } = {}) {
+    const { memory } = this.cutis;
+    return memory.scoped((scope) => {
+      const at = scope.room(memory.size("cutis_verdict"));
+      memory.run("cutis_judge_finish", this.pointer, substeps, unconverged, repairs, at);
+      return verdictOf(memory.read("cutis_verdict", at));
+    });
+  }
+}
 
 const METHODS = ["auto", "heat", "voxel"];
 

@@ -262,7 +262,7 @@ export class State extends Owned {
   restore(snapshot: State): void;
   teleport(transform: ArrayLike<number>): void;
   step(dt: number, options?: StepOptions): void;
-  runTo(time: number, options?: StepOptions): void;
+  runTo(time: number, options?: StepOptions): { substeps: number; unconverged: number; repairs: number };
   readonly hash: string;
   readonly time: number;
   readonly positions: Float32Array;
@@ -340,7 +340,7 @@ export interface BakeFigures {
   quality: Record<string, number> | null;
   loop: Record<string, number | boolean> | null;
   morphs: Record<string, number | boolean> | null;
-  verdict: { level: "good" | "look" | "bad"; text: string; findings: { text: string; level: "good" | "look" | "bad"; worstFrame: number; vertex: number }[] } | null;
+  verdict: Verdict | null;
   checks: { name: string; relation: string; bound: number; value: number; passed: boolean }[];
   volumeRatios: Float64Array;
   stepSeries: Float64Array;
@@ -368,6 +368,21 @@ export interface RigOptions {
   /** new weights for the skeleton that is there */
   keepSkeleton?: boolean;
 }
+export type Level = "good" | "look" | "bad";
+export interface Verdict {
+  level: Level;
+  text: string;
+  findings: { text: string; level: Level; value: number; bound: number; firstFrame: number; lastFrame: number; worstFrame: number; vertex: number; joint: number }[];
+}
+/** Judges frames against plain skinning as they come. */
+export class Judge extends Owned {
+  constructor(character: Character, frameCount: number);
+  /** each (vertices x 3): the result, plain skinning, the innermost tissue */
+  frame(positions: Float32Array, reference: Float32Array, inner?: Float32Array | null): void;
+  /** sums: of State.runTo, added up */
+  finish(sums?: { substeps?: number; unconverged?: number; repairs?: number }): Verdict;
+}
+
 /** A skeleton and weights; the character lives as long as the rig. */
 export class Rig extends Owned {
   constructor(cutis: Cutis, character: Character, options?: RigOptions);

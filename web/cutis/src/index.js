@@ -13,7 +13,7 @@ import { asBytes } from "./character.js";
 import { CutisError, Memory } from "./memory.js";
 import { readSolvers } from "./model.js";
 
-export { BakeResult, Rig } from "./bake.js";
+export { BakeResult, Judge, Rig } from "./bake.js";
 export { Character } from "./character.js";
 export { CutisError } from "./memory.js";
 export { Model, State } from "./model.js";

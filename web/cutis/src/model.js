@@ -139,14 +139,22 @@ export class State extends Owned {
     memory.write("cutis_step_input", this.at.input, input);
     memory.run("cutis_state_step", this.model.pointer, this.pointer, this.at.input, dt);
   }
-  /** Step along a clip to a time in the state's seconds, in the pieces that a bake takes: the same bits. */
+  /**
+   * Step along a clip to a time in the state's seconds, in the pieces that a bake takes: the same bits. Gives the sums of
+   * { substeps, unconverged, repairs }, as a Judge takes them.
+   */
   runTo(time, { clip, leadIn = 0, ...rest } = {}) {
     const piece = this.model.substep > 0 ? 2 * this.model.substep : Infinity;
+    const sums = { substeps: 0, unconverged: 0, repairs: 0 };
+    const { memory } = this.cutis;
     for (let last = false; !last; ) {
       const left = time - this.time;
       last = left <= piece;
       this.step(last ? Math.max(0, left) : piece, { clip, leadIn, ...rest });
+      const stats = memory.run("cutis_state_stats", this.model.pointer, this.pointer);
+      for (const key of Object.keys(sums)) sums[key] += memory.field("cutis_step_stats", stats, key);
     }
+    return sums;
   }
   clip(clip) {
     if (clip === this.lastClip?.name) return this.lastClip.index;

@@ -5,6 +5,7 @@ import { bake } from "cutis";
 
 import { element, fold, row, segmented, select, toggle } from "./dom.js";
 import { number } from "./parameters.js";
+import { verdictNotes } from "./verdict.js";
 
 const FORMATS = [[".glb", "glTF, plays in any engine"], [".npy", "NumPy array"], [".pc2", "point cache"], [".mdd", "point cache"], [".usda", "USD"], [".vat", "vertex-animation texture"]];
 const STAGES = { load: "loading", build: "building the body", lead_in: "lead-in", loop: "closing the loop", frames: "frames", measure: "measuring", write: "writing" };
@@ -54,7 +55,7 @@ export class BakePanel {
     if (app.project.detail) made.detail = app.project.detail < 0 ? "drawn" : app.project.detail;
     if (options.loop) made.loop = true;
     for (const [key, name] of [["start", "start"], ["end", "end"], ["leadIn", "lead_in"]]) if (options[key] !== "") made[name] = options[key];
-    if (app.project.props.length) made.prop = app.project.props.map(({ name, position, scale }) => `${name}${position ? `@${[...position, ...(scale !== 1 ? [scale] : [])].map((x) => Number(x.toFixed(5))).join(",")}` : ""}`);
+    if (app.project.props.length) made.prop = app.project.props.map(({ name, position, scale }) => `${name}${position ? `@${[...position, ...(scale !== 1 ? [scale] : [])].join(",")}` : ""}`);
     if (!Object.keys(made.set).length) delete made.set;
     return made;
   }
@@ -106,8 +107,7 @@ export class BakePanel {
     if (made.quality) rows.push(["crossing triangles", `${made.quality.selfIntersectionsMax} (rest ${made.quality.selfIntersectionsRest})`], ["stretch, 99 %", number(made.quality.stretchP99)], ["least section", number(made.quality.minSectionRatio)], ["penetration", number(made.quality.penetrationMax)]);
     rows.push(["hash", made.hash]);
     this.result.replaceChildren(
-      ...(made.verdict ? [element(`div.note.${made.verdict.level}`, {}, element("b", {}, { good: "Good. ", look: "Worth a look. ", bad: "Bad. " }[made.verdict.level]), made.verdict.text.replace(/^(good|bad): /, "")),
-        ...made.verdict.findings.slice(0, 5).map((finding) => element("div.note", {}, finding.text, finding.worstFrame >= 0 ? element("button", { type: "button", style: "margin-left:8px", onclick: () => app.seek(Math.round((finding.worstFrame * 60) / made.fps)) }, "Show") : null))] : []),
+      ...(made.verdict ? verdictNotes(made.verdict, (frame) => app.seek(Math.round((frame * 60) / made.fps))) : []),
       ...notes.filter(([kind]) => kind === "note").map(([, text]) => element("div.note", {}, text)),
       ...made.warnings.slice(0, 4).map((text) => element("div.note.warning", {}, text)),
       element("table.figures", {}, element("tbody", {}, ...rows.map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value))))),

@@ -15,7 +15,8 @@ function mix(stops, t) {
 
 /** Range and palette of a colouring: { low, high, stops, unit, label }. */
 export function scaleOf(name, output, values) {
-  if (name === "stretch") return { low: 0.7, high: 1.3, stops: DIVERGING, unit: "of rest length" };
+  if (name === "stretch") return { low: 0.5, high: 1.5, stops: DIVERGING, unit: "of rest length" };
+  if (name === "volume change") return { low: 0.5, high: 1.5, stops: DIVERGING, unit: "of rest volume" };
   if (name === "displacement") return { low: 0, high: 0.03, stops: SEQUENTIAL, unit: "of the size" };
   if (name.startsWith("map:")) return { low: 0, high: 1, stops: SEQUENTIAL, unit: "" };
   let [low, high] = output?.range ?? [0, 0];

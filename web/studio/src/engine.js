@@ -8,10 +8,14 @@ export class Engine {
     this.next = 1;
     this.onframe = () => {};
     this.onended = () => {};
+    this.onverdict = () => {};
+    this.onstage = () => {};
     this.onerror = () => {};
     this.worker.onmessage = ({ data }) => {
       if (data.kind === "frame") return this.onframe(data);
       if (data.kind === "ended") return this.onended();
+      if (data.kind === "verdict") return this.onverdict(data);
+      if (data.kind === "stage") return this.onstage(data);
       const { resolve, reject } = this.waiting.get(data.id);
       this.waiting.delete(data.id);
       if (data.error !== undefined) reject(new Error(data.error));

@@ -11,6 +11,9 @@ const HINTS = {
   joint: "click a joint, then turn it with the rings",
 };
 
+/** Six digits: a project shows them, and the flesh feels the same. */
+export const tidy = (position) => position.map((x) => Number(x.toPrecision(6)));
+
 export class Hand {
   constructor(app) {
     this.app = app;
@@ -200,7 +203,7 @@ export class Hand {
     const { app } = this;
     const prop = app.project.props[this.prop];
     if (!prop) return;
-    prop.position = this.pivot.position.toArray();
+    prop.position = tidy(this.pivot.position.toArray());
     app.touchPanel();
     app.build();
   }

@@ -8,17 +8,20 @@ import { BakePanel } from "./bake_panel.js";
 import { gradient } from "./colors.js";
 import { element, fillSelect, iconButton, row, segmented, select, toggle, fold } from "./dom.js";
 import { Engine } from "./engine.js";
-import { Hand } from "./hand.js";
+import { Hand, tidy } from "./hand.js";
 import { Painter, MAPS } from "./paint.js";
 import { number, parameterControls } from "./parameters.js";
 import { RigPanel } from "./rig_panel.js";
 import { Timeline } from "./timeline.js";
+import { LEVELS, verdictNotes } from "./verdict.js";
 import { View } from "./view.js";
+
+const DRAFT = 1500; // points of the body that a page starts with: quick to build, near real time
 
 export class App {
   constructor(host) {
     this.engine = new Engine();
-    this.project = { solver: null, over: "", settings: {}, detail: 0, clip: null, props: [] };
+    this.project = { solver: null, over: "", settings: {}, detail: DRAFT, clip: null, props: [] };
     this.description = null;
     this.playing = false;
     this.bone = -1;
@@ -29,6 +32,8 @@ export class App {
     this.hand = new Hand(this);
     this.engine.onframe = (message) => this.frame(message);
     this.engine.onended = () => this.setPlaying(false);
+    this.engine.onstage = ({ text, share }) => this.working(text, share);
+    this.engine.onverdict = (message) => this.setVerdict(message);
     this.engine.onerror = (text) => this.say(`The simulation stopped: ${text}. Reload the page to go on.`);
     this.keys();
     this.files();
@@ -39,7 +44,7 @@ export class App {
 
   layout(host) {
     this.fileLabel = element("span.file", { title: "the open file" }, "");
-    this.clipSelect = select("clip", [], "", (value) => this.setClip(value), { title: "motion" });
+    this.clipSelect = select("clip", [], "", (value) => this.setClip(value), { title: "motion", hidden: true });
     this.modeControl = segmented("compare with plain skinning", [
       { value: "one", label: "Flesh", title: "the simulation alone (1)" },
       { value: "ghost", label: "Ghost", title: "plain skinning behind it, in blue (2)" },
@@ -57,7 +62,7 @@ export class App {
     this.canvasHost = element("div.canvas-host");
     this.toolButtons = Object.fromEntries([["orbit", "orbit", "turn the view (Q)"], ["grab", "hand", "grab the flesh and throw it (G)"], ["blow", "blow", "hit the flesh (B)"],
       ["paint", "brush", "paint on the skin (P)"], ["joint", "bone", "turn a joint (J)"]].map(([tool, name, label]) => [tool, iconButton(name, label, () => this.hand.use(tool), { "aria-pressed": "false" })]));
-    this.statusBadge = element("div.badge");
+    this.verdictBadge = element("button.badge.verdict", { type: "button", hidden: true, onclick: () => this.showPanel("solver") });
     this.slowBadge = element("div.badge.slow");
     this.hint = element("div.hint", { "aria-live": "polite" });
     this.scaleBar = element("div.bar");
@@ -66,11 +71,13 @@ export class App {
     this.scaleBox = element("div.scale.badge", { hidden: true }, this.scaleName, this.scaleBar, this.scaleEnds);
     this.divider = element("div.divider", { hidden: true, role: "separator", "aria-label": "between plain skinning and flesh", tabIndex: 0 }, element("span", {}, "skinning"), element("span", {}, "flesh"));
     this.busyBar = element("div.busy", { role: "progressbar", "aria-label": "working" });
+    this.stage = element("div.stage", { "aria-live": "polite" });
     this.chips = element("div.chips");
     this.welcome = element("div.drop", {}, element("div.card", {}, element("h2", {}, "Drop a character here"),
       element("p.dim", {}, ".glb, .gltf, .vrm, .fbx, .dae, .obj, .ply, .stl or .off. Nothing leaves this computer."), this.chips));
-    const view = element("main.view", {}, this.canvasHost, element("div.tools", { role: "toolbar", "aria-label": "tools" }, ...Object.values(this.toolButtons)),
-      element("div.badges", {}, this.statusBadge, this.slowBadge), this.scaleBox, this.divider, this.hint, this.welcome, this.busyBar);
+    this.toolBar = element("div.tools", { role: "toolbar", "aria-label": "tools", hidden: true }, ...Object.values(this.toolButtons));
+    const view = element("main.view", {}, this.canvasHost, this.toolBar,
+      element("div.badges", {}, this.verdictBadge, this.slowBadge), this.scaleBox, this.divider, this.hint, this.stage, this.welcome, this.busyBar);
 
     this.timeline = new Timeline({ toggle: () => this.setPlaying(!this.playing), seek: (to) => this.seek(to), step: (by) => this.seek(this.timeline.frame + by),
       speed: (value) => this.engine.ask("speed", { value }), looping: (on) => this.engine.ask("looping", { on }) });
@@ -111,8 +118,13 @@ export class App {
     if (kind !== "error") setTimeout(() => toast.remove(), 5000);
     while (this.toasts.children.length > 3) this.toasts.firstChild.remove();
   }
-  async busy(work) {
+  /** What goes on, in the view's middle; share: of the work that is done, null: not known. */
+  working(text, share = null) {
+    this.stage.textContent = text && `${text}${share === null ? "" : `, ${Math.floor(100 * share)} %`}`;
+  }
+  async busy(work, text = "") {
     this.busyBar.hidden = false;
+    this.working(text);
     try {
       return await work();
     } catch (error) {
@@ -120,6 +132,7 @@ export class App {
       return null;
     } finally {
       this.busyBar.hidden = true;
+      this.working("");
     }
   }
   toggleTheme() {
@@ -179,7 +192,7 @@ export class App {
   }
   async open(given) {
     this.setPlaying(false);
-    const description = await this.busy(() => this.engine.ask("open", given, given.bytes ? [given.bytes] : []));
+    const description = await this.busy(() => this.engine.ask("open", given, given.bytes ? [given.bytes] : []), `opening ${given.name ?? given.zoo}`);
     if (!description) return false;
     this.fileLabel.textContent = given.name ?? `${given.zoo} (built in)`;
     this.rigPanel.forget();
@@ -199,6 +212,8 @@ export class App {
     if (!description.skinned) this.project.solver = this.tables.solvers.find((solver) => solver.baseline).name;
     fillSelect(this.clipSelect, description.clips.length ? description.clips.map((clip) => ({ value: clip.name, label: `${clip.name} · ${number(clip.end - clip.start)} s` })) : [{ value: "", label: "no clip" }], this.project.clip ?? "");
     this.clipSelect.disabled = description.clips.length < 2;
+    this.clipSelect.hidden = false;
+    this.toolBar.hidden = false;
     await this.view.show(description);
     for (const text of description.warnings.slice(0, 2)) this.say(text, "warning");
     this.solverPanel();
@@ -226,6 +241,7 @@ export class App {
       while (this.wanted) {
         const extra = this.wanted;
         this.wanted = null;
+        this.setVerdict(null);
         const made = await this.busy(() => this.engine.ask("build", { solver: this.solverName(), settings: this.project.settings, detail: this.project.detail, clip: this.project.clip,
           props: this.project.props.map(({ name, position, scale }) => ({ name, position, scale })), maps: this.painter.given(), ...extra }));
         ok = Boolean(made);
@@ -247,6 +263,23 @@ export class App {
       `${info.elementCount.toLocaleString("en")} ${solver.element}${info.bodyPoints ? `, ${info.bodyPoints.toLocaleString("en")} points of flesh` : ""}; built in ${number(made.seconds)} s`);
     this.warningBox.replaceChildren(...info.warnings.map((text) => element("div.note.warning", {}, text)));
     this.engine.ask("view", { ghost: this.view.mode !== "one", color: this.view.coloring });
+  }
+  /** What the library says of the clip's first undisturbed round; null: not known yet. */
+  setVerdict(message) {
+    this.verdict = message;
+    this.verdictBadge.hidden = !message;
+    if (message) {
+      this.verdictBadge.className = `badge verdict ${message.verdict.level}`;
+      this.verdictBadge.textContent = LEVELS[message.verdict.level];
+      this.verdictBadge.title = message.verdict.text;
+    }
+    this.verdictBox?.replaceChildren(...(message ? verdictNotes(message.verdict, (frame) => this.seek(message.frames * frame), 3) : []));
+  }
+  /** How far the clip has been judged. */
+  judging(share) {
+    if (share === null || this.verdict) return;
+    const text = `Judging the clip against plain skinning: ${Math.floor(100 * share)} %`;
+    if (this.verdictBox.textContent !== text) this.verdictBox.replaceChildren(element("p.dim", {}, text));
   }
   setSetting(key, value) {
     if (value === undefined) delete this.project.settings[key];
@@ -276,6 +309,8 @@ export class App {
     const change = (key, value) => this.setSetting(key, value);
     this.infoLine = element("p.dim");
     this.warningBox = element("div");
+    this.verdictBox = element("div", { "aria-live": "polite" });
+    this.setVerdict(this.verdict);
     const groups = [];
     const group = (solver, prefix) => {
       const plain = solver.parameters;
@@ -300,11 +335,11 @@ export class App {
         this.solverPanel();
         this.build({ restart: true });
       }))] : []),
-      ...(chosen.body ? [row("Detail", select("detail of the body", [{ value: "1500", label: "draft, 1,500 points" }, { value: "0", label: "normal, 4,000 points" }, { value: "10000", label: "fine, 10,000 points" }, { value: "-1", label: "the drawn mesh itself" }], String(this.project.detail), (value) => {
+      ...(chosen.body ? [row("Detail", select("detail of the body", [{ value: String(DRAFT), label: "draft, 1,500 points" }, { value: "0", label: "normal, 4,000 points" }, { value: "10000", label: "fine, 10,000 points" }, { value: "-1", label: "the drawn mesh itself" }], String(this.project.detail), (value) => {
         this.project.detail = Number(value);
         this.build({ restart: true });
       }, { title: "points of the simulation body" }))] : []),
-      this.infoLine, this.warningBox, ...groups,
+      this.infoLine, this.verdictBox, this.warningBox, ...groups,
       element("div.buttons", {},
         element("button", { type: "button", title: "settings as a .json that `cutis bake --config` takes", onclick: () => this.saveProject() }, "Save project"),
         element("button", { type: "button", onclick: () => this.input.click() }, "Open project")));
@@ -351,7 +386,7 @@ export class App {
     const over = this.tables.solvers.find((one) => one.name === this.project.over);
     this.outputs = [...solver.outputs, ...(over?.outputs ?? [])];
     const fields = this.outputs.filter((output) => output.domain === "vertex" && !["tissue", "texcoords"].includes(output.role));
-    const options = [{ value: "material", label: "materials" }, { value: "plain", label: "plain skin" }, { value: "stretch", label: "stretch" }, { value: "displacement", label: "difference from skinning" },
+    const options = [{ value: "material", label: "materials" }, { value: "plain", label: "plain skin" }, { value: "stretch", label: "stretch" }, { value: "volume change", label: "volume change" }, { value: "displacement", label: "difference from skinning" },
       ...fields.map((output) => ({ value: output.name, label: output.name.replaceAll("_", " "), group: `of ${solver.name}` })), ...MAPS.map((map) => ({ value: `map:${map.name}`, label: `painted ${map.name}`, group: "painted" }))];
     const known = options.some((option) => option.value === this.view.coloring);
     if (!known) this.view.coloring = "material";
@@ -437,7 +472,7 @@ export class App {
     });
   }
   picture() {
-    this.view.canvas.toBlob((blob) => this.download(blob, `${this.description?.name ?? "cutis"}.png`));
+    this.view.picture((blob) => this.download(blob, `${this.description?.name ?? "cutis"}.png`));
   }
 
   // ---- props and paint ----
@@ -487,7 +522,7 @@ export class App {
     if (!this.description) return;
     const position = await this.busy(() => this.engine.ask("propPlace", { name, clip: this.project.clip }));
     if (!position) return;
-    this.project.props.push({ name, position, scale: 1 });
+    this.project.props.push({ name, position: tidy(position), scale: 1 });
     this.touchPanel();
     await this.build({ restart: true });
     this.hand.moveProp(this.project.props.length - 1);
@@ -522,6 +557,7 @@ export class App {
     this.timeline.update(message);
     this.hand.follow();
     this.rate(message);
+    this.judging(message.judged);
     this.scale();
     requestAnimationFrame(() => this.engine.drawn([message.positions.buffer, message.normals.buffer]));
   }
@@ -530,6 +566,7 @@ export class App {
     if (!this.playing || !this.measured) return;
     const passed = (message.frame - this.measured.frame + (message.frame < this.measured.frame ? this.timeline.frames + 1 : 0)) / 60;
     this.measured.simulated += passed;
+    this.played = (this.played ?? 0) + passed;
     this.measured.frame = message.frame;
     const seconds = (performance.now() - this.measured.at) / 1000;
     if (seconds < 1) return;
@@ -538,8 +575,13 @@ export class App {
     this.fps = fps;
     this.timeline.rate.textContent = `${factor.toFixed(2)}× real time · ${fps.toFixed(0)} fps`;
     const speed = Number(this.timeline.element.querySelector("select").value);
-    this.slowBadge.textContent = factor < 0.9 * speed ? `slower than real time: ${factor.toFixed(2)}×` : "";
+    this.slowBadge.textContent = factor < 0.9 * speed ? `slower than real time: ${factor.toFixed(2)}×${this.coarser()}` : "";
     this.measured = { at: performance.now(), frame: message.frame, drawn: this.view.rendered, simulated: 0 };
+  }
+  /** What would be faster. */
+  coarser() {
+    const solver = this.tables.solvers.find((one) => one.name === this.project.solver);
+    return solver.body && this.project.detail !== DRAFT ? " · draft detail is faster" : "";
   }
   scale() {
     const on = !["material", "plain"].includes(this.view.coloring) && this.view.scale;
@@ -569,8 +611,9 @@ export class App {
         p: () => this.hand.use("paint"), j: () => this.hand.use("joint"), f: () => this.description && this.view.frameCamera(), w: () => this.setWire(!this.view.wire), k: () => this.setSkeleton(!this.view.showSkeleton),
         o: () => this.input.click(), t: () => this.toggleTheme(), l: () => this.timeline.loopButton.click(), "?": () => this.help.showModal(),
         "[": () => this.hand.resize(0.8), "]": () => this.hand.resize(1.25) };
-      const button = event.target.tagName === "BUTTON" && key === " ";
-      if (actions[key] && !button && !(event.target.type === "range" && key.startsWith("arrow"))) {
+      const pressed = key === " " && (/^(button|summary)$/i.test(event.target.tagName) || event.target.type === "checkbox");
+      const slid = event.target.type === "range" && /^(arrow|home)/.test(key);
+      if (actions[key] && !pressed && !slid) {
         event.preventDefault();
         actions[key]();
       }

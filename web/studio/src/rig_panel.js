@@ -37,6 +37,7 @@ export class RigPanel {
     await this.arrived(made);
     app.setSkeleton(true);
     app.hand.use("joint");
+    app.hint.textContent = "click a joint that stands wrong and drag it, then rig again";
   }
   async arrived(description) {
     const { app } = this;
@@ -68,6 +69,7 @@ export class RigPanel {
     if (index < 0) return;
     app.hand.moveLandmark(app.description.joints[index].name, app.view.jointPlace(index), (name, position) => {
       this.landmarks[name] = position;
+      app.view.moveJoint(index, position);
       this.show();
     });
   }

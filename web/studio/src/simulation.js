@@ -5,9 +5,14 @@
  * then the clip in the pieces of a bake. Snapshots, one a second, lead back to any frame, to the bit. What a hand does
  * (pulls, blows, a turned joint) disturbs: from there on nothing is kept until the clip starts again.
  */
-import { Character, Model, Rig, State, load, unpackDraco, usesDraco } from "cutis";
+import { Character, Judge, Model, Rig, State, load, unpackDraco, usesDraco } from "cutis";
+
+import { Fields } from "./fields.js";
+import { readGlb, scenePrimitives, writeGlb } from "./glb.js";
 
 const RATE = 60;
+const AT_ONCE = 8; // substeps of the lead-in between two looks
+const JUDGED = 2; // every second frame: those of a bake with 30 a second
 let cutis;
 let source = null; // { bytes, name } or { zoo }: what was opened
 let original = null; // character as opened or rigged
@@ -22,6 +27,7 @@ let frame = 0;
 let disturbed = false;
 let live = false; // frames are stepped by poses: after a change of parameters in the middle of the clip
 let playing = false;
+let timer = 0;
 let speed = 1;
 let looping = true;
 let clock = 0; // seconds of playing that are due
@@ -30,7 +36,8 @@ let acknowledged = true;
 let spare = []; // buffers that come back from the page
 const view = { ghost: false, color: "material", elements: false };
 const hand = { drags: [], impulses: [], joint: null };
-let restEdges = null;
+let trial = null; // { judge, sums, at, next, count, verdict }: the clip's first undisturbed round is judged, at the frames of a bake
+let fields = null; // what colours of the character need, made when they are first shown
 
 // ---- answers ----
 
@@ -93,35 +100,19 @@ const handlers = {
   },
 
   /** Prepare a solver. Keeps the frame; flesh settles for half a second before it is shown. */
-  build(given) {
-    const begun = performance.now();
-    const before = setup;
-    const restart = !before || before.clip !== given.clip || given.restart;
-    const next = prepare(given);
-    const made = new Model(next, given);
-    const kept = restart ? 0 : frame;
-    drop();
-    if (character !== original && character !== next) character?.dispose();
-    character = next;
-    model = made;
-    setup = given;
-    state = new State(model);
-    const clip = clipOf();
-    setup.leadIn = cutis.solver(given.solver.split("+")[0]).geometric ? 0 : model.leadIn;
-    setup.frames = clip ? Math.max(1, Math.round((clip.end - clip.start) * RATE)) : 0;
-    begin();
-    frame = Math.min(kept, setup.frames || kept);
-    if (frame > 0) settle(frame);
-    show(true);
-    return { info: model.info, seconds: (performance.now() - begun) / 1000, frames: setup.frames, leadIn: setup.leadIn, frame,
-      props: character.props.map((prop, i) => ({ ...prop, ...character.propSurface(i, character.size) })) };
+  async build(given) {
+    const resume = playing;
+    playing = false;
+    try {
+      return await makeModel(given);
+    } finally {
+      if (resume) run();
+    }
   },
 
   play({ on }) {
-    playing = on;
-    last = performance.now();
-    clock = 0;
-    if (on) loop();
+    playing = false;
+    if (on) run();
   },
   speed({ value }) { speed = value; },
   looping({ on }) { looping = on; },
@@ -159,18 +150,22 @@ const handlers = {
   },
 };
 
-onmessage = async ({ data }) => {
+let queue = Promise.resolve();
+onmessage = ({ data }) => {
   if (data.kind === "drawn") {
     acknowledged = true;
     spare.push(...data.buffers);
     return;
   }
-  try {
-    const result = await handlers[data.kind](data);
-    postMessage({ id: data.id, result });
-  } catch (error) {
-    postMessage({ id: data.id, error: error.message ?? String(error) });
-  }
+  // one after the other: a build lets messages in while it shows the lead-in
+  queue = queue.then(async () => {
+    try {
+      const result = await handlers[data.kind](data);
+      postMessage({ id: data.id, result });
+    } catch (error) {
+      postMessage({ id: data.id, error: error.message ?? String(error) });
+    }
+  });
 };
 
 async function dracoDecoder() {
@@ -241,12 +236,9 @@ function bakeBytes() {
 
 /** A .glb with painted maps: vertex attributes of every primitive, in the order of the character's vertices. */
 function withMaps(bytes, given, maps) {
-  if (new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) !== 0x46546c67) throw new Error("painted values need a .glb: convert the file with `cutis convert` first");
-  const glb = bytes;
-  const data = new DataView(glb.buffer, glb.byteOffset, glb.byteLength);
-  const length = data.getUint32(12, true);
-  const json = JSON.parse(new TextDecoder().decode(glb.slice(20, 20 + length)));
-  const binary = glb.subarray(28 + length);
+  const file = readGlb(bytes);
+  if (!file?.binary.byteLength) throw new Error("painted values need a .glb: convert the file with `cutis convert` first");
+  const { json, binary } = file;
   const chunks = [binary];
   let size = binary.byteLength;
 
@@ -272,34 +264,34 @@ function withMaps(bytes, given, maps) {
     }
   });
   json.buffers[0].byteLength = size;
-
-  // together again
-  const text = new TextEncoder().encode(JSON.stringify(json));
-  const padded = (text.byteLength + 3) & ~3;
-  const out = new Uint8Array(28 + padded + size).fill(32, 20, 20 + padded);
-  const head = new DataView(out.buffer);
-  [0x46546c67, 2, out.byteLength, padded, 0x4e4f534a].forEach((value, i) => head.setUint32(4 * i, value, true));
-  out.set(text, 20);
-  head.setUint32(20 + padded, size, true);
-  head.setUint32(24 + padded, 0x004e4942, true);
-  let at = 28 + padded;
-  for (const chunk of chunks) {
-    out.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return out;
+  return writeGlb(json, chunks);
 }
 
-/** Primitives with triangles as the scene is traversed. */
-function scenePrimitives(json) {
-  const found = [];
-  const visit = (index) => {
-    const node = json.nodes[index];
-    if (node.mesh !== undefined) found.push(...json.meshes[node.mesh].primitives.filter((p) => p.mode === undefined || p.mode >= 4));
-    (node.children ?? []).forEach(visit);
-  };
-  (json.scenes?.[json.scene ?? 0]?.nodes ?? []).forEach(visit);
-  return found;
+/** A solver, and its state at the frame that stood or at the first. */
+async function makeModel(given) {
+  const begun = performance.now();
+  const before = setup;
+  const restart = !before || before.clip !== given.clip || given.restart;
+  postMessage({ kind: "stage", text: `building ${given.solver}`, share: null });
+  const next = prepare(given);
+  const made = new Model(next, given);
+  const kept = restart ? 0 : frame;
+  drop();
+  if (character !== original && character !== next) character?.dispose();
+  character = next;
+  model = made;
+  setup = given;
+  state = new State(model);
+  const clip = clipOf();
+  setup.leadIn = cutis.solver(given.solver.split("+")[0]).geometric ? 0 : model.leadIn;
+  setup.frames = clip ? Math.max(1, Math.round((clip.end - clip.start) * RATE)) : 0;
+  await leadIn();
+  begin();
+  frame = Math.min(kept, setup.frames || kept);
+  if (frame > 0) settle(frame);
+  show(true);
+  return { info: model.info, seconds: (performance.now() - begun) / 1000, frames: setup.frames, leadIn: setup.leadIn, frame,
+    props: character.props.map((prop, i) => ({ ...prop, ...character.propSurface(i, character.size) })) };
 }
 
 // ---- time ----
@@ -309,6 +301,8 @@ function clipOf() {
 }
 
 function drop() {
+  trial?.judge?.dispose();
+  trial = null;
   for (const snapshot of snapshots.values()) snapshot.dispose();
   snapshots.clear();
   state?.dispose();
@@ -327,25 +321,69 @@ function forget() {
   if (character && character !== original) character.dispose();
   character = null;
   setup = null;
-  restEdges = null;
+  fields = null;
   hand.drags = [];
   hand.impulses = [];
   hand.joint = null;
 }
 
-/** Frame 0: at rest, then the lead-in to the clip's first pose. */
-function begin() {
-  const first = snapshots.get(0);
-  if (first) {
-    state.restore(first);
-  } else {
-    state.reset();
-    state.runTo(setup.leadIn, { clip: setup.clip, leadIn: setup.leadIn });
-    snapshots.set(0, state.copy());
+/** From rest to the clip's first pose, as a bake does it; the page sees it, and hears how far it is. */
+async function leadIn() {
+  const total = model.substep > 0 ? Math.floor(setup.leadIn / model.substep + 0.5) : Number(setup.leadIn > 0);
+  const sums = { substeps: 0, unconverged: 0, repairs: 0 };
+  frame = 0;
+  disturbed = true; // no frame of the clip yet
+  for (let done = 0, told = performance.now(); done < total; ) {
+    done = Math.min(done + AT_ONCE, total);
+    const made = state.runTo((setup.leadIn * done) / total, { clip: setup.clip, leadIn: setup.leadIn });
+    for (const key of Object.keys(sums)) sums[key] += made[key];
+    if (performance.now() - told < 60 || done === total) continue;
+    told = performance.now();
+    postMessage({ kind: "stage", text: "from rest to the first pose", share: done / total });
+    show(false);
+    await new Promise((go) => setTimeout(go));
   }
+  setup.leadInSums = sums;
+  snapshots.set(0, state.copy());
+}
+
+/** Frame 0 of the clip. */
+function begin() {
+  state.restore(snapshots.get(0));
   frame = 0;
   live = false;
   disturbed = hand.drags.length > 0 || Boolean(hand.joint);
+  openTrial();
+}
+
+/** Nothing is judged without a clip, nor plain skinning by itself. */
+function openTrial() {
+  if (trial?.verdict || !setup.clip || cutis.solver(setup.solver.split("+")[0]).baseline) return;
+  trial?.judge.dispose();
+  const clip = clipOf();
+  const count = Math.floor(((clip.end - clip.start) * RATE) / JUDGED + 1e-3) + 1;
+  trial = { judge: new Judge(character, count), sums: { ...setup.leadInSums }, at: 0, next: 0, count, verdict: null };
+  judge();
+}
+
+/** The frame that stands, when it is the next one of the trial; after the last the page is told the verdict. */
+function judge() {
+  if (!trial || trial.verdict || disturbed || frame !== trial.next * JUDGED) return;
+  let inner = null;
+  for (let i = 0, tissue; (tissue = state.outputRole("tissue", i)); i++) inner = tissue.values;
+  trial.judge.frame(state.positions, reference().positions, inner);
+  trial.next++;
+  if (trial.next < trial.count) return;
+  trial.verdict = trial.judge.finish(trial.sums);
+  trial.judge.dispose();
+  postMessage({ kind: "verdict", verdict: trial.verdict, frames: JUDGED });
+}
+
+/** Plain skinning in the pose of this frame. */
+function reference() {
+  baseline ??= makeBaseline();
+  baseline.state.step(0, { joints: pose(), morphs: morphs() });
+  return baseline.state;
 }
 
 /** One frame further. */
@@ -357,9 +395,17 @@ function advance() {
   frame++;
   const input = { clip: setup.clip, leadIn: setup.leadIn, drags: hand.drags, impulses: hand.impulses };
   if (hand.joint || live) state.step(1 / RATE, { joints: pose(), morphs: morphs(), drags: hand.drags, impulses: hand.impulses });
-  else state.runTo(setup.leadIn + frame / RATE, input);
+  else advanceTrial(state.runTo(setup.leadIn + frame / RATE, input));
   hand.impulses = [];
   if (!disturbed && frame % RATE === 0 && !snapshots.has(frame) && snapshots.size < 64) snapshots.set(frame, state.copy());
+}
+
+/** A frame further in the trial; frames that are played again count once. */
+function advanceTrial(sums) {
+  if (!trial || trial.verdict || disturbed || frame !== trial.at + 1) return;
+  trial.at = frame;
+  for (const key of Object.keys(sums)) trial.sums[key] += sums[key];
+  judge();
 }
 
 function goTo(to) {
@@ -419,6 +465,14 @@ function turned() {
   return pose;
 }
 
+function run() {
+  clearTimeout(timer);
+  playing = true;
+  clock = 0;
+  last = performance.now();
+  loop();
+}
+
 /** Play: as many frames as are due, at most for 30 ms at a time, so that messages are heard. */
 function loop() {
   if (!playing || !state) return;
@@ -438,7 +492,7 @@ function loop() {
   }
   clock -= done / RATE;
   if (done) show(false);
-  setTimeout(loop, done < due ? 0 : 4);
+  timer = setTimeout(loop, done < due ? 0 : 4);
 }
 
 let log = []; // of frames that were simulated and not yet told
@@ -459,7 +513,7 @@ function show(always) {
   if (!state || (!always && !acknowledged)) return;
   acknowledged = false;
   const n = character.vertexCount;
-  const message = { kind: "frame", frame, disturbed, playing, log };
+  const message = { kind: "frame", frame, disturbed, playing, log, judged: trial && !trial.verdict ? trial.next / trial.count : null };
   log = [];
   const buffers = [];
   const fill = (name, values) => {
@@ -470,10 +524,9 @@ function show(always) {
   fill("positions", state.positions);
   fill("normals", state.normals);
   if (view.ghost || view.color === "displacement") {
-    baseline ??= makeBaseline();
-    baseline.state.step(0, { joints: pose(), morphs: morphs() });
-    fill("ghost", baseline.state.positions);
-    fill("ghostNormals", baseline.state.normals);
+    const plain = reference();
+    fill("ghost", plain.positions);
+    fill("ghostNormals", plain.normals);
   }
   message.joints = pose();
   const values = colorValues(message);
@@ -515,35 +568,16 @@ function colorValues(message) {
     }
     return values;
   }
-  if (view.color === "stretch") return stretch(message.positions);
+  if (view.color === "stretch" || view.color === "volume change") {
+    fields ??= new Fields({ positions: character.positions.slice(), triangles: character.triangles.slice(), points: character.vertexPoints.slice(), size: character.size });
+    return view.color === "stretch" ? fields.stretch(message.positions) : fields.volume(message.positions);
+  }
   const output = state.output(view.color);
   if (!output || output.domain !== "vertex") return null;
   if (output.components === 1) return output.values;
   const values = new Float32Array(output.count);
   for (let v = 0; v < output.count; v++) values[v] = Math.hypot(...output.values.subarray(v * output.components, (v + 1) * output.components));
   return values;
-}
-
-/** Mean of length over rest length of the edges of a vertex. */
-function stretch(positions) {
-  const triangles = character.triangles;
-  const length = (p, a, b) => Math.hypot(p[3 * a] - p[3 * b], p[3 * a + 1] - p[3 * b + 1], p[3 * a + 2] - p[3 * b + 2]);
-  if (!restEdges || restEdges.length !== triangles.length) {
-    const rest = character.positions;
-    restEdges = Float32Array.from(triangles, (a, i) => length(rest, a, triangles[i % 3 === 2 ? i - 2 : i + 1]));
-  }
-  const sums = new Float32Array(positions.length / 3);
-  const counts = new Float32Array(sums.length);
-  for (let i = 0; i < triangles.length; i++) {
-    const a = triangles[i];
-    const b = triangles[i % 3 === 2 ? i - 2 : i + 1];
-    const ratio = restEdges[i] > 0 ? length(positions, a, b) / restEdges[i] : 1;
-    sums[a] += ratio;
-    sums[b] += ratio;
-    counts[a]++;
-    counts[b]++;
-  }
-  return sums.map((sum, v) => (counts[v] ? sum / counts[v] : 1));
 }
 
 let restVolume = { of: null, value: 0 };

@@ -48,18 +48,22 @@ export class Timeline {
     for (const key of Object.keys(this.series)) this.series[key] = [];
     this.draw();
   }
-  update({ frame, log }) {
+  update({ frame, log, playing }) {
     this.frame = frame;
     this.scrub.value = String(frame);
-    this.time.textContent = `${(frame / 60).toFixed(2)} s`;
-    const at = Math.min(frame, 20000);
     for (const one of log) {
       const k = Math.min(one.frame, 20000);
       this.series.ms[k] = one.ms;
       this.series.volume[k] = 100 * one.volume;
       this.series.contacts[k] = one.contacts;
     }
-    this.legend.replaceChildren(...SERIES.map(({ name, label, unit, color, digits }) => element("span", { style: `--c: var(${color})` }, `${label} `, element("b", {}, `${(this.series[name][at] ?? 0).toFixed(digits)}${unit && " "}${unit}`))));
+
+    // figures that change faster cannot be read, and each costs a drawing of the page
+    if (playing && performance.now() - (this.shown ?? 0) < 150) return;
+    this.shown = performance.now();
+    this.time.textContent = `${(frame / 60).toFixed(2)} s`;
+    const at = Math.min(frame, 20000);
+    this.legend.replaceChildren(...SERIES.map(({ name, label, unit, color, digits }) => element("span", { style: `--c: var(${color})` }, `${label} `, element("b", {}, this.series[name][at] === undefined ? "–" : `${this.series[name][at].toFixed(digits)}${unit && " "}${unit}`))));
     this.draw();
   }
   draw() {

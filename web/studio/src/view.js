@@ -33,7 +33,7 @@ export class View {
     const about = probe?.getExtension("WEBGL_debug_renderer_info");
     const name = about ? probe.getParameter(about.UNMASKED_RENDERER_WEBGL) : "";
     this.software = /swiftshader|llvmpipe|software/i.test(name); // no antialiasing and no shadows there
-    this.renderer = new THREE.WebGLRenderer({ antialias: !this.software, powerPreference: "high-performance", preserveDrawingBuffer: true });
+    this.renderer = new THREE.WebGLRenderer({ antialias: !this.software, powerPreference: "high-performance" });
     this.renderer.localClippingEnabled = true;
     this.renderer.setPixelRatio(this.software ? 1 : Math.min(2, devicePixelRatio));
     this.renderer.shadowMap.enabled = !this.software;
@@ -282,6 +282,12 @@ export class View {
     for (let j = 0; j < dots.count; j++) at(j, dots.array, j);
     dots.needsUpdate = true;
   }
+  /** A joint is drawn elsewhere, until the next frame. */
+  moveJoint(j, position) {
+    position.forEach((x, c) => (this.pose[12 * j + 4 * c + 3] = x));
+    this.placeJoints(this.pose);
+    this.dirty = true;
+  }
   markJoint(chosen) {
     const color = this.jointDots.geometry.attributes.color;
     for (let j = 0; j < color.count; j++) color.setXYZ(j, 1, j === chosen ? 0.35 : 0.8, j === chosen ? 0.25 : 0.45);
@@ -351,11 +357,19 @@ export class View {
     });
   }
 
+  /** What is drawn now, as a picture; give(blob) has it. */
+  picture(give) {
+    this.render();
+    this.canvas.toBlob(give); // before the browser takes the drawing away
+  }
   draw() {
     this.orbit.update();
     if (!this.dirty) return;
     this.dirty = false;
     this.rendered++;
+    this.render();
+  }
+  render() {
     if (this.mode === "split" && this.mesh) {
       // skinning on the left, flesh on the right
       const { width, height } = this.renderer.getSize(new THREE.Vector2());
