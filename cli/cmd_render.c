@@ -77,7 +77,7 @@ static int sources_run(picture_job *r)
         /* what a picture needs of a solver is kept while it runs */
         if (s->kind == SOURCE_SOLVER) {
             picture_wants wants = {.value = r->paint == PAINT_VALUES ? r->color_name : NULL,
-                                   .texcoords = r->texture != PICTURE_TEXTURE_NONE,
+                                   .texcoords = r->texture != PICTURE_TEXTURE_NONE || r->has_normal_map,
                                    .tissues = cli_given(a, "cut"),
                                    .elements = r->style.elements};
             cutis_setting *settings = cli_allocate((size_t)r->setting_count, sizeof *settings);
@@ -90,8 +90,10 @@ static int sources_run(picture_job *r)
         /* what comes from files */
         if (status == CLI_OK && r->values_from_files)
             status = picture_source_read_values(s, r->character, &r->times, r->color);
-        if (status == CLI_OK && r->texture != PICTURE_TEXTURE_NONE)
+        if (status == CLI_OK && (r->texture != PICTURE_TEXTURE_NONE || r->has_normal_map))
             status = picture_source_read_texcoords(s, r->character, &r->times);
+        if (status == CLI_OK && r->has_normal_map)
+            status = picture_source_read_weights(s, r->character, &r->times, r->normal_path);
         for (int t = 0; t < SOURCE_TISSUES; t++) r->tissues |= s->tissues[t] != NULL;
         r->elements |= s->elements != NULL;
     }
@@ -251,6 +253,9 @@ static int run(const cli_arguments *arguments)
     free(r.joints);
     free(r.prop_points);
     free(r.settings);
+    picture_image_destroy(&r.image);
+    picture_image_destroy(&r.normal_map);
+    free(r.normal_path);
     return status;
 }
 
@@ -299,7 +304,8 @@ static const cli_option options[] = {
      .kind = CLI_TEXT,
      .value = "T",
      .help =
-         "pattern on the texture coordinates: checker, grid, tattoo or veins; with the number of squares: checker@8",
+         "what is on the texture coordinates: checker, grid, tattoo or veins, with the number of squares: checker@8; "
+         "FILE.png; normals:FILE.png, a normal map such as 'cutis texture' makes; one of each: A,normals:B",
      .fallback = "none"},
 };
 

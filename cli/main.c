@@ -21,6 +21,7 @@
     ENTRY(rates)        \
     ENTRY(rig)          \
     ENTRY(render)       \
+    ENTRY(texture)      \
     ENTRY(studio)       \
     ENTRY(bench)        \
     ENTRY(help)         \

@@ -29,9 +29,10 @@ for scene in "look_up 1.6" "swallow 0.7"; do
     render "$work/neck_skin.glb" "plain texture=lbs" slide --clip "$1" --frame "$2s" --texture tattoo@30 \
         --set bones.head.attach=1 --view 60,0 --zoom 2.2@neck --size 900x520 -o "$out/slide_neck_$1.png"
 done
-# Figures 1 and 6: veins on the back of a hand, as a normal map
-render "$work/hand.glb" "plain texture=lbs" slide --clip fist --frame 0.9s --texture veins@8 \
-    --set bones.forearm.attach=1 --view top --size 900x520 -o "$out/slide_hand.png"
+# Figures 1 and 6: veins on the back of a hand, painted through all islands of the texture
+"$cutis" texture "$work/hand.glb" veins --scale 24 --border 40 -q -o "$work/veins.png"
+render "$work/hand.glb" "plain texture=lbs" slide --clip fist --frame 0.9s --texture "$work/veins.png" \
+    --set bones.forearm.attach=1 --view 40,55 --size 900x520 -o "$out/slide_hand.png"
 # Figure 7: a tight shirt
 render "$work/man_shirt.glb" "plain texture=lbs" slide --clip jump --frame 1.0s --texture checker@48 \
     --view front --zoom 1.6@chest --size 900x520 -o "$out/slide_shirt.png"
@@ -53,6 +54,13 @@ if [ -f $kaiju ]; then
     "$cutis" render $kaiju slide --frame 0s --color attached@0,1 --view 60,10 --size 480x420 -q --style samples:2 \
         -o "$out/slide_attached.png"
 fi
-# Beyond the paper: wrinkles where skin is pressed together
+# Beyond the paper: wrinkles as a normal map that each frame shows more or less of
+"$cutis" make neck --resolution 0.5 -q -o "$work/neck.glb"
+"$cutis" bake "$work/neck.glb" --solver slide --clip look_up --set bones.head.attach=1 --outputs folds,texcoords -q \
+    -o "$work/neck.pc2"
+"$cutis" texture "$work/neck.glb" --folds "$work/neck.pc2.folds.npy" --wavelength 0.012 -q -o "$work/wrinkles.png"
+"$cutis" render "$work/neck.glb" "$work/neck.pc2" --clip look_up --frame 9:39:15 --sheet --columns 3 --view 150,15 \
+    --texture "normals:$work/wrinkles.png" --zoom 2@neck --size 900x400 -q -o "$out/slide_neck_wrinkles.png"
+# ... and where skin is pressed together
 "$cutis" render "$work/torus.glb" slide --clip squash --frame 1.3s --color wrinkle --view front --size 480x400 -q \
     --style samples:2 -o "$out/slide_wrinkle.png"

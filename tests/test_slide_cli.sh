@@ -49,6 +49,32 @@ assert near < 0.2 * max(map(abs, sliding)), near
 text = open("slide.usda").read()
 assert "primvars:st.timeSamples" in text and text.count("{") == text.count("}")
 END
+# Textures: a pattern through all islands, the border of an image, wrinkles with their weights.
+run 0 texture torus.glb veins --size 128 --border 8 -o veins.png
+shows "128 x 128, islands"
+run 0 texture torus.glb veins.png --border 8 -q -o padded.png
+run 0 $bake --solver slide --outputs folds -o folds.npy
+run 0 texture torus.glb --folds folds.npy.folds.npy --size 128 -q -o wrinkles.png
+holds "weights of wrinkles are shares of the strongest" <<'END'
+from read_npy import read_npy
+
+shape, weights = read_npy("wrinkles.png.weights.npy")
+_, folds = read_npy("folds.npy.folds.npy")
+assert shape[0] * shape[1] * 3 == len(folds) and 0 <= min(weights) and max(weights) == 1, shape
+END
+refuse_texture() {
+    code=$1
+    shift
+    run "$code" texture torus.glb -q "$@" -o no.png
+    shows "^cutis: error: " err
+    [ ! -e no.png ] || fail "$*: a file is written"
+}
+refuse_texture 1 absent.png
+refuse_texture 1 --folds absent.npy
+refuse_texture 1 --folds lbs.npy.absent
+refuse_texture 2 nothing
+refuse_texture 2
+
 # What cannot be is refused with a sentence, and nothing is written.
 refused() {
     code=$1

@@ -43,6 +43,8 @@ static inline pvec pvec_unit(pvec a)
 /* Whether a place can be drawn: finite, and within what the ray tracer takes. */
 static inline bool pvec_usable(pvec a) { return fabsf(a.x) < 1e15f && fabsf(a.y) < 1e15f && fabsf(a.z) < 1e15f; }
 
+static inline float picture_clamp01(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; } /* 0 for NaN */
+
 /* ---- images ---- */
 
 /* RGBA, 8 bits, straight (not premultiplied) alpha, rows from the top. */
@@ -100,6 +102,7 @@ typedef enum picture_texture {
     PICTURE_TEXTURE_GRID,
     PICTURE_TEXTURE_TATTOO,
     PICTURE_TEXTURE_VEINS,
+    PICTURE_TEXTURE_IMAGE,
 } picture_texture;
 
 /* A surface. Arrays belong to the caller and may be NULL where it is said. */
@@ -118,8 +121,11 @@ typedef struct picture_mesh {
     float inside_color[3]; /* back faces */
     float cap_color[3];    /* solid matter at the cut */
     picture_texture texture;
-    float texture_scale; /* squares of the checker and the grid along u and v */
-    bool wire;           /* draw the edges of the faces */
+    float texture_scale;          /* squares of the checker and the grid along u and v */
+    const picture_image *image;   /* PICTURE_TEXTURE_IMAGE */
+    const picture_image *normals; /* normal map in tangent space as in glTF, or NULL */
+    const float *normal_weights;  /* (vertex_count) strength of the normal map; NULL: 1 */
+    bool wire;                    /* draw the edges of the faces */
 } picture_mesh;
 
 typedef struct picture_camera {
@@ -185,6 +191,19 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
 bool picture_find_opposites(picture_tracer *tracer, const picture_mesh *mesh, const float *normals, float near,
                             int *opposites, float *bary);
 
+/* ---- textures (picture_texture.c) ---- */
+
+/* A pattern by its name; -1: none. */
+int picture_texture_find(const char *name);
+/* Paint the mesh's pattern over a colour. */
+void picture_texture_apply(const picture_mesh *mesh, const float uv[2], float albedo[3]);
+/*
+ * Tilt the normal by the veins and the normal map, whose axes are found from the triangle. t: (3 x 2); strength: of the
+ * normal map.
+ */
+pvec picture_texture_bump(const picture_mesh *mesh, const float *t, const pvec p[3], const float uv[2], float strength,
+                          pvec n);
+
 /* ---- smooth normals (picture_mesh.c) ---- */
 
 /* Which triangles share a smooth normal: decided once at rest, where faces meet at less than a crease angle. */
@@ -206,6 +225,8 @@ cutis_result picture_fail(cutis_error *error, cutis_result code, const char *for
 /* "DIR/.NAME.PID.tmpENDING": hidden, beside the target, and known by its ending to ffmpeg. NULL: no memory. */
 char *picture_temporary_name(const char *path, const char *ending);
 
+/* Read a PNG of any kind. Free it with picture_image_destroy. */
+cutis_result picture_png_read(const char *path, picture_image *image, cutis_error *error);
 /* Write a PNG under a temporary name and rename it when whole. */
 cutis_result picture_png_write(const char *path, const picture_image *image, cutis_error *error);
 

@@ -113,6 +113,29 @@ cutis_result picture_png_write(const char *path, const picture_image *image, cut
     return result;
 }
 
+cutis_result picture_png_read(const char *path, picture_image *image, cutis_error *error)
+{
+    FILE *file = system_open(path, "rb");
+    *image = (picture_image){0};
+    if (!file) return picture_fail(error, CUTIS_ERROR_FILE, "%s cannot be read: %s", path, strerror(errno));
+    png_image png = {.version = PNG_IMAGE_VERSION};
+    cutis_result result = CUTIS_OK;
+    if (!png_image_begin_read_from_stdio(&png, file) || png.width > 16384 || png.height > 16384) {
+        result = picture_fail(error, CUTIS_ERROR_FORMAT, "%s is no PNG of at most 16384 pixels a side", path);
+    } else if (!picture_image_create((int)png.width, (int)png.height, image)) {
+        result = picture_fail(error, CUTIS_ERROR_MEMORY, "no memory is left to read %s", path);
+    } else {
+        png.format = PNG_FORMAT_RGBA;
+        if (!png_image_finish_read(&png, NULL, image->pixels, 0, NULL)) {
+            result = picture_fail(error, CUTIS_ERROR_FORMAT, "%s is damaged: %s", path, png.message);
+            picture_image_destroy(image);
+        }
+    }
+    png_image_free(&png);
+    fclose(file);
+    return result;
+}
+
 /* ---- NumPy ---- */
 
 void picture_array_destroy(picture_array *array)

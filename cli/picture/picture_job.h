@@ -50,8 +50,12 @@ typedef struct picture_job {
     const char *focus; /* what stands in the middle: a joint or "X,Y,Z"; NULL: everything */
     picture_texture texture;
     float texture_scale; /* squares across the texture */
-    char color[256];     /* what --color names, without its range */
-    bool range_given;    /* `range` came with it */
+    picture_image image; /* PICTURE_TEXTURE_IMAGE */
+    picture_image normal_map;
+    bool has_normal_map;
+    char *normal_path;
+    char color[256];  /* what --color names, without its range */
+    bool range_given; /* `range` came with it */
     cutis_character *character;
     int clip; /* -1: none */
     picture_source *sources;

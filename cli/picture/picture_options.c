@@ -231,27 +231,54 @@ static int zoom_parse(picture_job *r)
     return CLI_OK;
 }
 
-/* --texture: NAME or NAME@SQUARES. */
-static int texture_parse(picture_job *r)
+static int image_read(const char *path, picture_image *image)
 {
-    static const char *const names[] = {"none", "checker", "grid", "tattoo", "veins"};
-    const char *text = cli_text(r->arguments, "texture");
-    const char *at = strchr(text, '@');
+    cutis_error error;
+    return picture_png_read(path, image, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+}
+
+/* One word of --texture: NAME, NAME@SQUARES, FILE.png or normals:FILE.png. */
+static int texture_add(picture_job *r, const char *word)
+{
+    /* files */
+    if (strncmp(word, "normals:", 8) == 0 && !r->has_normal_map) {
+        r->has_normal_map = true;
+        r->normal_path = cli_format("%s", word + 8);
+        return image_read(word + 8, &r->normal_map);
+    }
+    if (cli_has_ending(word, ".png") && r->texture == PICTURE_TEXTURE_NONE) {
+        r->texture = PICTURE_TEXTURE_IMAGE;
+        return image_read(word, &r->image);
+    }
+
+    /* patterns */
+    const char *at = strchr(word, '@');
     char name[32];
     double scale = 16;
-
-    /* name and number */
-    snprintf(name, sizeof name, "%.*s", at ? (int)(at - text) : (int)strlen(text), text);
-    int index = word_find(name, names, CLI_COUNT(names));
-    if (index < 0 || (at && (!cli_parse_numbers(at + 1, ',', 1, &scale) || !(scale >= 0.01 && scale <= 10000))))
-        return cli_usage_error(
-            r->arguments,
-            "--texture %s: give checker, grid, tattoo or veins, or with the number of squares across "
-            "the texture: checker@8",
-            text);
+    snprintf(name, sizeof name, "%.*s", at ? (int)(at - word) : (int)strlen(word), word);
+    int index = picture_texture_find(name);
+    bool good = index >= 0 && r->texture == PICTURE_TEXTURE_NONE;
+    if (good && at) good = cli_parse_numbers(at + 1, ',', 1, &scale) && scale >= 0.01 && scale <= 10000;
+    if (!good)
+        return cli_usage_error(r->arguments,
+                               "--texture %s: give checker, grid, tattoo or veins, with the number of squares across "
+                               "the texture: checker@8; or FILE.png; and normals:FILE.png for a normal map",
+                               word);
     r->texture = (picture_texture)index;
     r->texture_scale = (float)scale;
     return CLI_OK;
+}
+
+/* --texture: words between commas. */
+static int texture_parse(picture_job *r)
+{
+    char *copy = cli_format("%s", cli_text(r->arguments, "texture"));
+    int status = CLI_OK;
+    r->texture_scale = 16;
+    for (char *word = strtok(copy, ","); word && status == CLI_OK; word = strtok(NULL, ","))
+        status = texture_add(r, word);
+    free(copy);
+    return status;
 }
 
 /* --color: WHAT or WHAT@LOW,HIGH. */

@@ -63,7 +63,7 @@ int picture_panel_check(const picture_job *r)
     picture_scene scene = {0};
     int status = cut_parse(r, &r->views[0], &scene);
     if (status != CLI_OK) return status;
-    if (r->texture != PICTURE_TEXTURE_NONE && !c->texcoords)
+    if ((r->texture != PICTURE_TEXTURE_NONE || r->has_normal_map) && !c->texcoords)
         return cli_error("--texture: %s has no texture coordinates", c->name);
     if (!r->style.skeleton) return CLI_OK;
     if (c->joint_count == 0) return cli_error("--style skeleton: %s has no skeleton", c->name);
@@ -111,6 +111,9 @@ static void panel_add_body(picture_job *r, const picture_source *source, int fra
     skin->corner_texcoords = texcoords_find(r, source, frame, p);
     skin->texture = r->texture;
     skin->texture_scale = r->texture_scale;
+    skin->image = &r->image;
+    skin->normals = r->has_normal_map ? &r->normal_map : NULL;
+    if (source->normal_weights) skin->normal_weights = source->normal_weights + (size_t)frame * (size_t)c->vertex_count;
 
     /* inner surfaces */
     for (int t = 0; t < SOURCE_TISSUES; t++) {

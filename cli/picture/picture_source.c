@@ -94,6 +94,7 @@ void picture_source_close(picture_source *source)
     free(source->frames);
     free(source->values);
     free(source->texcoords);
+    free(source->normal_weights);
     for (int i = 0; i < SOURCE_TISSUES; i++) free(source->tissues[i]);
     free(source->elements);
     free(source->element_layers);
@@ -414,6 +415,31 @@ int picture_source_read_texcoords(picture_source *source, const cutis_character 
         else
             status = copy_frames(&array, array.shape[0], (size_t)array.shape[1] * 2, times, path, &source->texcoords);
         picture_array_destroy(&array);
+    }
+    free(path);
+    return status;
+}
+
+int picture_source_read_weights(picture_source *source, const cutis_character *character, const picture_times *times,
+                                const char *map)
+{
+    picture_array array;
+    cutis_error error;
+    system_file about;
+    char *path = cli_format("%s.weights.npy", map);
+    int status = CLI_OK;
+    if (system_look(path, &about)) {
+        if (picture_array_load(path, &array, &error) != CUTIS_OK) {
+            status = cli_library_error(&error);
+        } else {
+            if (array.dimension_count < 2 || array.shape[1] != character->vertex_count)
+                status =
+                    cli_error("%s must hold one number for each vertex (frames x %d)", path, character->vertex_count);
+            else
+                status =
+                    copy_frames(&array, array.shape[0], (size_t)array.shape[1], times, path, &source->normal_weights);
+            picture_array_destroy(&array);
+        }
     }
     free(path);
     return status;

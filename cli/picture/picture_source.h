@@ -44,6 +44,7 @@ typedef struct picture_source {
     float *frames;                  /* SOURCE_SOLVER: (count x vertex_count x 3) */
     float *values;                  /* (count x vertex_count) to colour by */
     float *texcoords;               /* (count x corner_count x 2) */
+    float *normal_weights;          /* (count x vertex_count) strength of a normal map */
     float *tissues[SOURCE_TISSUES]; /* (count x vertex_count x 3) */
     int element_count;              /* voxels, particles */
     float *elements;                /* (count x element_count x 3) */
@@ -88,6 +89,9 @@ bool picture_source_has_values(const picture_source *source, const char *name);
 int picture_source_read_values(picture_source *source, const cutis_character *character, const picture_times *times,
                                const char *file_or_name);
 /* Read the texture coordinates (frames x corners x 2) beside the cache, if there are any. */
+/* The strength of a normal map at vertices, from MAP.weights.npy beside it, when there is one. */
+int picture_source_read_weights(picture_source *source, const cutis_character *character, const picture_times *times,
+                                const char *map);
 int picture_source_read_texcoords(picture_source *source, const cutis_character *character, const picture_times *times);
 
 /* How many frames there are and at what rate: the caches tell, or else the clip. */

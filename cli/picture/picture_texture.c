@@ -1,7 +1,18 @@
 /*
- * picture_texture.c: patterns on the texture coordinates: squares, a grid, a tattoo, and veins that stand out.
+ * picture_texture.c: what is on the texture coordinates: squares, a grid, a tattoo, veins that stand out, images and
+ * normal maps.
  */
-#include "picture_tile.h"
+#include <string.h>
+
+#include "picture.h"
+
+int picture_texture_find(const char *name)
+{
+    static const char *const names[] = {"none", "checker", "grid", "tattoo", "veins"};
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
+        if (strcmp(name, names[i]) == 0) return i;
+    return -1;
+}
 
 static float fraction(float x) { return x - floorf(x); }
 
@@ -50,6 +61,21 @@ static float vein_height(float u, float v)
     return height;
 }
 
+/* An image between its texel centres; it repeats. rgba: 0..1 as stored. */
+static void image_sample(const picture_image *image, const float uv[2], float rgba[4])
+{
+    float x = fraction(uv[0]) * (float)image->width - 0.5f, y = fraction(uv[1]) * (float)image->height - 0.5f;
+    int column = (int)floorf(x), row = (int)floorf(y);
+    float fx = x - (float)column, fy = y - (float)row;
+    for (int c = 0; c < 4; c++) rgba[c] = 0;
+    for (int k = 0; k < 4; k++) {
+        int at_x = (column + k % 2 + image->width) % image->width, at_y = (row + k / 2 + image->height) % image->height;
+        const uint8_t *pixel = image->pixels + 4 * ((size_t)at_y * (size_t)image->width + (size_t)at_x);
+        float share = (k % 2 ? fx : 1 - fx) * (k / 2 ? fy : 1 - fy) / 255;
+        for (int c = 0; c < 4; c++) rgba[c] += share * (float)pixel[c];
+    }
+}
+
 void picture_texture_apply(const picture_mesh *mesh, const float uv[2], float albedo[3])
 {
     float u = uv[0] * mesh->texture_scale, v = uv[1] * mesh->texture_scale;
@@ -76,23 +102,44 @@ void picture_texture_apply(const picture_mesh *mesh, const float uv[2], float al
         ink = vein_height(u / 4, v / 4) * 0.35f;
         for (int c = 0; c < 3; c++) albedo[c] += (vein[c] - albedo[c]) * ink;
         return;
+    case PICTURE_TEXTURE_IMAGE: {
+        float rgba[4];
+        image_sample(mesh->image, uv, rgba);
+        for (int c = 0; c < 3; c++) albedo[c] += (picture_linear(rgba[c]) - albedo[c]) * rgba[3];
+        return;
+    }
     }
 }
 
-pvec picture_texture_bump(const picture_mesh *mesh, const float *t, const pvec p[3], const float uv[2], pvec n)
+pvec picture_texture_bump(const picture_mesh *mesh, const float *t, const pvec p[3], const float uv[2], float strength,
+                          pvec n)
 {
-    if (mesh->texture != PICTURE_TEXTURE_VEINS) return n;
+    bool veins = mesh->texture == PICTURE_TEXTURE_VEINS;
+    if (!veins && !mesh->normals) return n;
+
+    /* the axes of the texture on the triangle */
     float du1 = t[2] - t[0], dv1 = t[3] - t[1], du2 = t[4] - t[0], dv2 = t[5] - t[1];
     float det = du1 * dv2 - du2 * dv1;
     if (fabsf(det) < 1e-20f) return n;
     pvec e1 = pvec_sub(p[1], p[0]), e2 = pvec_sub(p[2], p[0]);
-    pvec along_u = pvec_scale(pvec_sub(pvec_scale(e1, dv2), pvec_scale(e2, dv1)), 1 / det);
-    pvec along_v = pvec_scale(pvec_sub(pvec_scale(e2, du1), pvec_scale(e1, du2)), 1 / det);
+    pvec x = pvec_unit(pvec_scale(pvec_sub(pvec_scale(e1, dv2), pvec_scale(e2, dv1)), 1 / det));
+    pvec y = pvec_unit(pvec_scale(pvec_sub(pvec_scale(e2, du1), pvec_scale(e1, du2)), 1 / det));
+    float slope_u = 0, slope_v = 0;
 
     /* A vein stands out by 0.6 % of the length of a tile. */
-    float s = mesh->texture_scale / 4, u = uv[0] * s, v = uv[1] * s, step = 0.002f;
-    float slope_u = (vein_height(u + step, v) - vein_height(u - step, v)) / (2 * step) * 0.006f;
-    float slope_v = (vein_height(u, v + step) - vein_height(u, v - step)) / (2 * step) * 0.006f;
-    pvec x = pvec_unit(along_u), y = pvec_unit(along_v);
+    if (veins) {
+        float s = mesh->texture_scale / 4, u = uv[0] * s, v = uv[1] * s, step = 0.002f;
+        slope_u += (vein_height(u + step, v) - vein_height(u - step, v)) / (2 * step) * 0.006f;
+        slope_v += (vein_height(u, v + step) - vein_height(u, v - step)) / (2 * step) * 0.006f;
+    }
+
+    /* a normal map has y against v */
+    if (mesh->normals) {
+        float rgba[4];
+        image_sample(mesh->normals, uv, rgba);
+        float out = fmaxf(2 * rgba[2] - 1, 0.1f);
+        slope_u -= strength * (2 * rgba[0] - 1) / out;
+        slope_v += strength * (2 * rgba[1] - 1) / out;
+    }
     return pvec_unit(pvec_sub(n, pvec_add(pvec_scale(x, slope_u), pvec_scale(y, slope_v))));
 }

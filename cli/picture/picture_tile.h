@@ -1,7 +1,6 @@
 /*
  * picture_tile.h: a picture in work, for the files that render it: picture_trace.c finds what samples show,
- * picture_light.c how much light reaches them, picture_shade.c what colour that gives, picture_texture.c has the
- * patterns. Nobody else includes this.
+ * picture_light.c how much light reaches them, picture_shade.c what colour that gives. Nobody else includes this.
  */
 #ifndef CLI_PICTURE_TILE_H
 #define CLI_PICTURE_TILE_H
@@ -56,7 +55,6 @@ typedef struct picture_tile {
     picture_light *lights, *smooth;
 } picture_tile;
 
-static inline float picture_clamp01(float x) { return x > 0 ? (x < 1 ? x : 1) : 0; } /* 0 for NaN */
 static inline float picture_smoothstep(float low, float high, float x)
 {
     float t = picture_clamp01((x - low) / (high - low));
@@ -82,13 +80,6 @@ static inline bool picture_ray_clip(const picture_scene *scene, pvec origin, pve
 
 /* How much of the floor's shadow is shown at a place: it fades away from the character. */
 float picture_floor_strength(const picture_scene *scene, pvec p);
-
-/* ---- picture_texture.c ---- */
-
-/* Paint the mesh's pattern over a colour. */
-void picture_texture_apply(const picture_mesh *mesh, const float uv[2], float albedo[3]);
-/* Tilt the normal by the height map of the texture, whose axes are found from the triangle. t: (3 x 2) */
-pvec picture_texture_bump(const picture_mesh *mesh, const float *t, const pvec p[3], const float uv[2], pvec n);
 
 /* ---- picture_light.c ---- */
 

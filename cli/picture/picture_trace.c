@@ -145,12 +145,14 @@ static void surface_resolve(const picture_work *w, pvec origin, pvec direction, 
     /* paint and texture */
     bool painted = !inside || !w->scene->cut;
     surface_color(w, hit->geomID, corners, bary, inside, painted, s->albedo);
-    if (painted && mesh->corner_texcoords && mesh->texture != PICTURE_TEXTURE_NONE) {
+    if (painted && mesh->corner_texcoords && (mesh->texture != PICTURE_TEXTURE_NONE || mesh->normals)) {
         const float *tex = mesh->corner_texcoords + triangle * 6;
         float uv[2] = {bary[0] * tex[0] + bary[1] * tex[2] + bary[2] * tex[4],
                        bary[0] * tex[1] + bary[1] * tex[3] + bary[2] * tex[5]};
         picture_texture_apply(mesh, uv, s->albedo);
-        normal = picture_texture_bump(mesh, tex, p, uv, normal);
+        float strength = mesh->normal_weights ? 0 : 1;
+        for (int k = 0; k < 3 && mesh->normal_weights; k++) strength += bary[k] * mesh->normal_weights[corners[k]];
+        normal = picture_texture_bump(mesh, tex, p, uv, strength, normal);
     }
 
     s->wire = surface_wire(w, mesh, triangle, p, bary, t);

@@ -9,6 +9,7 @@
 #include "measure.h"
 #include "model.h"
 #include "rig.h"
+#include "texture.h"
 #include "zoo.h"
 
 #endif

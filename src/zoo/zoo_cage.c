@@ -194,7 +194,7 @@ static void charts_pack(zoo_kit *kit)
         }
 
     /* from left to right, shelf by shelf */
-    margin = 0.006f * sqrtf(area);
+    margin = 0.03f * sqrtf(area);
     float limit = MAX(widest, 1.15f * sqrtf(area)) + 2 * margin, x = margin, y = margin, shelf = 0, right = 0;
     for (int i = 0; i < kit->chart_count; i++) {
         float *size = kit->chart_sizes[order[i]], *place = kit->chart_places[order[i]];

@@ -82,10 +82,11 @@ static const cutis_output_info slide_outputs[SLIDE_OUTPUT_COUNT] = {
                               .components = 1,
                               .unit = "",
                               .help = "compressive part of the smaller stress: how much the skin should wrinkle"},
-    [SLIDE_OUTPUT_FOLDS] = {.name = "folds",
-                            .components = 3,
-                            .unit = "",
-                            .help = "direction across wrinkles in the rest pose, as long as 'wrinkle' is large"},
+    [SLIDE_OUTPUT_FOLDS] =
+        {.name = "folds",
+         .components = 3,
+         .unit = "",
+         .help = "direction across wrinkles in the rest pose, as long as the share of skin they take up"},
     [SLIDE_OUTPUT_ATTACHED] =
         {.name = "attached",
          .components = 1,

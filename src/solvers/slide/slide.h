@@ -57,13 +57,14 @@ typedef struct slide_model {
     double ligament, slack, gravity; /* ligament in radians / s, gravity in sizes / s^2 */
     double noise;                    /* energy below which is rounding */
     double young;                    /* by which stresses are told */
-    bool vertices;                   /* output */
-    bool slips;                      /* some point does not follow the body wholly */
-    const double *stiffness;         /* (triangle_count) */
-    const double *zeta, *delta_max;  /* (point_count); delta_max in sizes a second */
-    const int *free_points;          /* (free_count) that may move, in order */
-    const int *free_triangles;       /* (free_triangle_count) with a corner that may move, in order */
-    const int *all_triangles;        /* (triangle_count) */
+    double poisson;
+    bool vertices;                  /* output */
+    bool slips;                     /* some point does not follow the body wholly */
+    const double *stiffness;        /* (triangle_count) */
+    const double *zeta, *delta_max; /* (point_count); delta_max in sizes a second */
+    const int *free_points;         /* (free_count) that may move, in order */
+    const int *free_triangles;      /* (free_triangle_count) with a corner that may move, in order */
+    const int *all_triangles;       /* (triangle_count) */
     int free_count, free_triangle_count;
     const double (*allowed)[3];  /* (point_count) symmetric projection xx, xy, yy on the directions that may move */
     const double *areas;         /* (point_count) a third of the triangles around, at rest */
@@ -103,6 +104,7 @@ typedef struct slide_scratch {
     double (*blocks)[SLIDE_BLOCK_SIZE];         /* (triangle_count) Hessian and gradient, slide_system.c */
     double *energies, *old_energies;            /* (triangle_count) */
     double (*stress)[2];                        /* (triangle_count) */
+    double *taken;                              /* (triangle_count) share of length that wrinkles take up */
     double (*pressed)[3];                       /* (triangle_count) direction of the smaller stress, in the skin */
     double (*diagonal)[3];                      /* (free_count) xx, xy, yy */
     double (*rows)[4];                          /* (links) column by column: xx, yx, xy, yy */

@@ -341,6 +341,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     /* Lame's constants of a membrane in plane stress, from the speed of waves in a strip: c^2 = E / rho. */
     double young = values[SLIDE_WAVE_SPEED] * values[SLIDE_WAVE_SPEED], nu = values[SLIDE_POISSON];
     model->young = young;
+    model->poisson = nu;
     model->material = (slide_material){.kind = (slide_material_kind)(int)values[SLIDE_MATERIAL],
                                        .lambda = young * nu / (1 - nu * nu),
                                        .mu = young / (2 * (1 + nu)),

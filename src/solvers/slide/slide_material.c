@@ -468,6 +468,8 @@ void slide_element_make(const slide_material *material, d4 stiffness, const slid
     out->stress[0] = stiffness * (common - 2 * phi.s * d4_max(squares[1], zero));
     out->stress[1] = stiffness * (common - 2 * phi.s * squares[0]);
 
+    for (int i = 0; i < 2; i++) out->stretch[i] = d4_sqrt(d4_max(squares[i], zero));
+
     /* in the skin it has the direction of P applied to the body's */
     normalize2(p.a * principal[0] + p.b * principal[1], p.c * principal[0] + p.d * principal[1], out->pressed);
 }

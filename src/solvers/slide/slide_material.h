@@ -50,6 +50,7 @@ typedef struct slide_element {
     d4 s, j;           /* at P */
     d4 skin;           /* area of the skin */
     d4 stress[2];      /* principal Cauchy stresses over the density, the larger first */
+    d4 stretch[2];     /* skin on a length of the body along the principal directions, the larger first */
     d4 pressed[2];     /* unit direction of the smaller stress in the skin, along the two axes in the plane */
     d4 axes[3][3];     /* two unit vectors in the plane of the skin triangle, and its normal */
     d4 gradient[3][2]; /* d energy / d X of each corner, along the two axes in the plane */

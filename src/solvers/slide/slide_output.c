@@ -134,6 +134,15 @@ static void texture_at(const slide_model *model, int triangle, double b1, double
                          b2 * ((double)t[2][e] - (double)t[0][e]));
 }
 
+/* A vector in space as one of a chart; only its part in the plane: the rest is how far a chord lies under the surface. */
+static void flatten_in_plane(const slide_atlas *atlas, int triangle, double vector[3], double flat[2])
+{
+    const double *n = atlas->charts[triangle].normal;
+    double out = vector[0] * n[0] + vector[1] * n[1] + vector[2] * n[2];
+    for (int e = 0; e < 3; e++) vector[e] -= out * n[e];
+    slide_flatten(atlas, triangle, vector, flat);
+}
+
 /* Bring a place to a position of the skin that is not far. */
 static void approach(const slide_model *model, slide_place *place, const double goal[3])
 {
@@ -145,13 +154,28 @@ static void approach(const slide_model *model, slide_place *place, const double 
             length += at[e] * at[e];
         }
         if (length < 1e-16) return;
-
-        /* Only the part in the plane: the rest is how far the chord lies under the surface. */
-        const double *n = model->atlas.charts[place->triangle].normal;
-        double out = at[0] * n[0] + at[1] * n[1] + at[2] * n[2];
-        for (int e = 0; e < 3; e++) at[e] -= out * n[e];
-        slide_flatten(&model->atlas, place->triangle, at, way);
+        flatten_in_plane(&model->atlas, place->triangle, at, way);
         slide_walk(&model->atlas, place, way, NULL, NULL);
+    }
+}
+
+/*
+ * Where a place beyond a seam lies in the chart of the triangle at the seam, when all between is unfolded: the walk goes
+ * on across the seam by `way`, which is turned into the vector to the place.
+ */
+static void unfold_beyond(const slide_atlas *atlas, slide_place from, const slide_place *own, double way[2])
+{
+    double axis[2] = {1, 0}, ahead[2] = {way[0], way[1]}, goal[3];
+    slide_place_position(atlas, own, goal);
+    for (int k = 0; k < PLACE_LIMIT; k++) {
+        double at[3];
+        slide_walk(atlas, &from, ahead, axis, NULL);
+        slide_place_position(atlas, &from, at);
+        for (int e = 0; e < 3; e++) at[e] = goal[e] - at[e];
+        flatten_in_plane(atlas, from.triangle, at, ahead);
+        way[0] += axis[0] * ahead[0] + axis[1] * ahead[1];
+        way[1] += axis[0] * ahead[1] - axis[1] * ahead[0];
+        if (from.triangle == own->triangle) return;
     }
 }
 
@@ -163,19 +187,21 @@ static void texture_corner(const slide_model *model, slide_place from, const dou
     texture_at(model, from.triangle, from.b[0], from.b[1], middle);
     texture_at(model, own->triangle, own->b[0], own->b[1], exact);
     const slide_atlas *atlas = &model->atlas;
+
+    /* straight there, up to a seam */
     double at[3], way[2];
     slide_place_position(atlas, &from, at);
     for (int e = 0; e < 3; e++) at[e] = goal[e] - at[e];
     slide_flatten(atlas, from.triangle, at, way);
     slide_walk(atlas, &from, way, NULL, model->seams);
-    if (way[0] == 0 && way[1] == 0) {
-        /* Arrived, but for the bend of the surface: what is left is taken flat. */
+    bool arrived = way[0] == 0 && way[1] == 0;
+    if (arrived) {
+        /* but for the bend of the surface: what is left is taken flat */
         slide_place_position(atlas, &from, at);
         for (int e = 0; e < 3; e++) at[e] = goal[e] - at[e];
-        const double *n = atlas->charts[from.triangle].normal;
-        double off = at[0] * n[0] + at[1] * n[1] + at[2] * n[2];
-        for (int e = 0; e < 3; e++) at[e] -= off * n[e];
-        slide_flatten(atlas, from.triangle, at, way);
+        flatten_in_plane(atlas, from.triangle, at, way);
+    } else {
+        unfold_beyond(atlas, from, own, way);
     }
     const slide_chart *chart = &atlas->charts[from.triangle];
     texture_at(model, from.triangle, from.b[0] + chart->inverse[0] * way[0] + chart->inverse[1] * way[1],
@@ -187,7 +213,7 @@ static void texture_corner(const slide_model *model, slide_place from, const dou
         off += (exact[e] - out[e]) * (exact[e] - out[e]);
         length += (out[e] - middle[e]) * (out[e] - middle[e]);
     }
-    if (off < 0.1f * length) memcpy(out, exact, sizeof exact);
+    if (arrived && off < 0.1f * length) memcpy(out, exact, sizeof exact);
 }
 
 /* Where the middle of a face's first triangle lies on the skin, from one of its corners. */
@@ -276,13 +302,14 @@ static void fill_vertices(void *context, int begin, int end)
         int i = model->character->vertex_points[v];
         for (int e = 0; e < 3; e++)
             sliding[3 * v + e] = (float)((model->atlas.positions[3 * i + e] - p->skin[3 * i + e]) * model->unit);
-        double sum[2] = {0, 0}, area = 0, line[6] = {0};
+        double sum[2] = {0, 0}, area = 0, taken = 0, line[6] = {0};
         for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
             int t = m->point_triangles[n];
             double weight = model->atlas.charts[t].area;
             sum[0] += weight * p->s->stress[t][0];
             sum[1] += weight * p->s->stress[t][1];
             area += weight;
+            taken += weight * p->s->taken[t];
 
             /* directions have no sign, so that their squares are summed */
             const double *d = p->s->pressed[t];
@@ -297,7 +324,7 @@ static void fill_vertices(void *context, int begin, int end)
         stress[2 * v + 1] = (float)(sum[1] * scale);
         wrinkle[v] = (float)slide_max(-sum[1] * scale, 0);
         attached[v] = (float)(1 - 0.5 * (model->allowed[i][0] + model->allowed[i][2]));
-        fold_direction(line, (double)wrinkle[v], folds + 3 * v);
+        fold_direction(line, area > 0 ? taken / area : 0, folds + 3 * v);
     }
 }
 

@@ -62,6 +62,7 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->energies = kit_carve(&block, triangles, sizeof *s->energies);
     s->old_energies = kit_carve(&block, triangles, sizeof *s->old_energies);
     s->stress = kit_carve(&block, triangles, sizeof *s->stress);
+    s->taken = kit_carve(&block, triangles, sizeof *s->taken);
     s->pressed = kit_carve(&block, triangles, sizeof *s->pressed);
 
     /* the linear system and its solution */

@@ -360,6 +360,17 @@ static void element_energies(void *context, int begin, int end)
     }
 }
 
+/*
+ * Which share of a length wrinkles take up where skin is pressed together: it has `most` skin on a length of the body,
+ * and would have 1, less what it grows narrower by being stretched across (tension field theory).
+ */
+static double taken_up(const slide_model *model, double most, double least)
+{
+    double across = least > 0 ? slide_max(1 / least - 1, 0) : 0;
+    double natural = slide_max(1 - model->poisson * across, 0.5);
+    return slide_max(natural * most - 1, 0);
+}
+
 static void element_stresses(void *context, int begin, int end)
 {
     const pass *p = context;
@@ -373,6 +384,8 @@ static void element_stresses(void *context, int begin, int end)
             double *own = p->s->stress[in.triangles[lane]];
             own[0] = in.whole[lane] ? element.stress[0][lane] : 0;
             own[1] = in.whole[lane] ? element.stress[1][lane] : 0;
+            p->s->taken[in.triangles[lane]] =
+                own[1] < 0 ? taken_up(p->model, element.stretch[0][lane], element.stretch[1][lane]) : 0;
             for (int e = 0; e < 3; e++) {
                 double axis = element.pressed[0][lane] * element.axes[0][e][lane];
                 axis += element.pressed[1][lane] * element.axes[1][e][lane];

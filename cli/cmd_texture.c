@@ -1,0 +1,263 @@
+/*
+ * cmd_texture.c: textures for skin that slides: borders that continue islands across their seams, patterns that no seam
+ * interrupts, and the wrinkles of a motion as a normal map.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "picture/picture.h"
+
+/* What is asked for, and the texels of the character. */
+typedef struct texture_job {
+    const cli_arguments *arguments;
+    cutis_character *character;
+    int width, height;
+    cutis_texel *texels;
+    float *pixels; /* (height x width x 4), 0..1 as stored */
+} texture_job;
+
+static int texels_find(texture_job *job, double border)
+{
+    cutis_error error;
+    size_t count = (size_t)job->width * (size_t)job->height;
+    job->texels = cli_allocate(count, sizeof *job->texels);
+    job->pixels = cli_allocate(count, 4 * sizeof *job->pixels);
+    if (cutis_texture_map(job->character, job->width, job->height, border, NULL, job->texels, &error) != CUTIS_OK)
+        return cli_library_error(&error);
+    return CLI_OK;
+}
+
+/* ---- images ---- */
+
+static int image_extend(texture_job *job, const picture_image *image)
+{
+    cutis_error error;
+    size_t count = (size_t)job->width * (size_t)job->height * 4;
+    for (size_t i = 0; i < count; i++) job->pixels[i] = (float)image->pixels[i] / 255;
+    if (cutis_texture_extend(job->character, job->texels, job->width, job->height, 4, NULL, job->pixels, &error) !=
+        CUTIS_OK)
+        return cli_library_error(&error);
+    return CLI_OK;
+}
+
+/* ---- patterns ---- */
+
+/* Paint a pattern as seen along the axis in which the character is thinnest, so that no seam interrupts it. */
+static void pattern_paint(texture_job *job, picture_texture pattern, float scale)
+{
+    const cutis_character *c = job->character;
+    float low[3] = {HUGE_VALF, HUGE_VALF, HUGE_VALF}, high[3] = {-HUGE_VALF, -HUGE_VALF, -HUGE_VALF};
+    for (int i = 0; i < 3 * c->vertex_count; i++) {
+        low[i % 3] = fminf(low[i % 3], c->positions[i]);
+        high[i % 3] = fmaxf(high[i % 3], c->positions[i]);
+    }
+    int thin = 0;
+    for (int e = 1; e < 3; e++)
+        if (high[e] - low[e] < high[thin] - low[thin]) thin = e;
+    int across = thin == 0 ? 2 : 0, along = thin == 1 ? 2 : 1;
+
+    /* on the colour of skin */
+    const picture_mesh mesh = {.texture = pattern, .texture_scale = scale};
+    for (size_t i = 0; i < (size_t)job->width * (size_t)job->height; i++) {
+        const cutis_texel *texel = &job->texels[i];
+        float place[3] = {0, 0, 0}, color[3] = {0.86f, 0.70f, 0.625f};
+        for (int k = 0; k < 3 && texel->triangle >= 0; k++)
+            for (int e = 0; e < 3; e++)
+                place[e] += texel->weights[k] * c->positions[3 * c->triangles[3 * texel->triangle + k] + e];
+        const float uv[2] = {(place[across] - low[across]) / c->size, (place[along] - low[along]) / c->size};
+        if (texel->triangle >= 0) picture_texture_apply(&mesh, uv, color);
+        for (int e = 0; e < 3; e++) job->pixels[4 * i + (size_t)e] = picture_srgb(color[e]);
+        job->pixels[4 * i + 3] = 1;
+    }
+}
+
+/* ---- wrinkles ---- */
+
+static int weights_write(const texture_job *job, const char *output, const float *weights, int frame_count)
+{
+    cutis_error error;
+    cutis_cache_writer *writer = NULL;
+    char *path = cli_format("%s.weights.npy", output);
+    cutis_cache_info info = {
+        .vertex_count = job->character->vertex_count, .frame_count = frame_count, .fps = 30, .components = 1};
+    cutis_result result = cutis_cache_create(path, &info, NULL, &writer, &error);
+    for (int f = 0; f < frame_count && result == CUTIS_OK; f++)
+        result = cutis_cache_append(writer, weights + (size_t)f * (size_t)job->character->vertex_count, &error);
+    if (result == CUTIS_OK)
+        result = cutis_cache_finish(writer, &error);
+    else
+        cutis_cache_discard(writer);
+    free(path);
+    return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+}
+
+static int wrinkles_make(texture_job *job, const char *path, const char *output)
+{
+    const cutis_character *c = job->character;
+    picture_array folds;
+    cutis_error error;
+    if (picture_array_load(path, &folds, &error) != CUTIS_OK) return cli_library_error(&error);
+    if (folds.dimension_count != 3 || folds.shape[1] != c->vertex_count || folds.shape[2] != 3) {
+        picture_array_destroy(&folds);
+        return cli_error("%s must hold folds of each vertex (frames x %d x 3), as 'cutis bake --outputs folds' writes",
+                         path, c->vertex_count);
+    }
+
+    /* the map, and by how much each frame shows it */
+    int frame_count = (int)folds.shape[0];
+    size_t count = (size_t)job->width * (size_t)job->height;
+    float *normals = cli_allocate(count, 3 * sizeof *normals);
+    float *weights = cli_allocate((size_t)frame_count, (size_t)c->vertex_count * sizeof *weights);
+    double wavelength = cli_number(job->arguments, "wavelength") * (double)c->size;
+    int status = CLI_OK;
+    if (cutis_texture_wrinkles(c, job->texels, job->width, job->height, folds.values, frame_count, wavelength,
+                               cli_number(job->arguments, "buckling"), NULL, normals, NULL, weights,
+                               &error) != CUTIS_OK)
+        status = cli_library_error(&error);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t e = 0; e < 3; e++) job->pixels[4 * i + e] = 0.5f + 0.5f * normals[3 * i + e];
+        job->pixels[4 * i + 3] = 1;
+    }
+    if (status == CLI_OK) status = weights_write(job, output, weights, frame_count);
+    free(normals);
+    free(weights);
+    picture_array_destroy(&folds);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static int image_write(const texture_job *job, const char *output)
+{
+    cutis_error error;
+    picture_image image;
+    if (!picture_image_create(job->width, job->height, &image)) return cli_error("no memory is left");
+    size_t count = (size_t)job->width * (size_t)job->height;
+    size_t inside = 0, border = 0;
+    for (size_t i = 0; i < 4 * count; i++) image.pixels[i] = (uint8_t)(picture_clamp01(job->pixels[i]) * 255 + 0.5f);
+    for (size_t i = 0; i < count; i++) {
+        inside += job->texels[i].triangle >= 0 && !(job->texels[i].distance > 0);
+        border += job->texels[i].triangle >= 0 && job->texels[i].distance > 0;
+    }
+    int status = picture_png_write(output, &image, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+    if (status == CLI_OK && !cli_flag(job->arguments, "quiet"))
+        printf("%s: %d x %d, islands %.1f %%, borders %.1f %%\n", output, job->width, job->height,
+               100 * (double)inside / (double)count, 100 * (double)border / (double)count);
+    picture_image_destroy(&image);
+    return status;
+}
+
+static int texture_run(texture_job *job, picture_image *image)
+{
+    /* what is asked for */
+    const cli_arguments *a = job->arguments;
+    const char *input = a->positionals[0], *what = a->positional_count > 1 ? a->positionals[1] : NULL;
+    const char *output = cli_text(a, "output"), *folds = cli_text(a, "folds");
+    if (!output) return cli_usage_error(a, "the output is missing: -o OUT.png");
+    if (!cli_has_ending(output, ".png")) return cli_usage_error(a, "'%s' must end in .png", output);
+    if (!what == !folds) return cli_usage_error(a, "give an image, a pattern, or --folds FILE.npy");
+    int pattern = what && !cli_has_ending(what, ".png") ? picture_texture_find(what) : PICTURE_TEXTURE_IMAGE;
+    if (pattern < 0) return cli_usage_error(a, "'%s' is no .png, and no pattern: checker, grid, tattoo, veins", what);
+    int status = cli_check_output(output, cli_is_built_in(input) ? NULL : input, false);
+    if (status != CLI_OK) return status;
+
+    /* the character and its texels */
+    job->character = cli_load_character(input, cli_flag(a, "quiet"), &status);
+    if (!job->character) return status;
+    job->width = cli_integer(a, "size");
+    job->height = job->width;
+    if (what && pattern == PICTURE_TEXTURE_IMAGE) {
+        cutis_error error;
+        if (picture_png_read(what, image, &error) != CUTIS_OK) return cli_library_error(&error);
+        job->width = image->width;
+        job->height = image->height;
+    }
+    status = texels_find(job, cli_number(a, "border"));
+    if (status != CLI_OK) return status;
+
+    /* what they show */
+    if (folds)
+        status = wrinkles_make(job, folds, output);
+    else if (pattern == PICTURE_TEXTURE_IMAGE)
+        status = image_extend(job, image);
+    else
+        pattern_paint(job, (picture_texture)pattern, (float)cli_number(a, "scale"));
+    return status == CLI_OK ? image_write(job, output) : status;
+}
+
+static int run(const cli_arguments *arguments)
+{
+    texture_job job = {.arguments = arguments};
+    picture_image image = {0};
+    int status = texture_run(&job, &image);
+    picture_image_destroy(&image);
+    cutis_character_destroy(job.character);
+    free(job.texels);
+    free(job.pixels);
+    return status;
+}
+
+static const cli_option options[] = {
+    CLI_OPTION_OUTPUT("OUT.png", "the texture"),
+    {.name = "border",
+     .kind = CLI_NUMBER,
+     .value = "N",
+     .help = "texels around islands that show what lies beyond the seam",
+     .fallback = "16",
+     .min = 0,
+     .max = 1000},
+    {.name = "folds",
+     .kind = CLI_TEXT,
+     .value = "FILE.npy",
+     .help = "make a normal map of the wrinkles of 'cutis bake --solver slide --outputs folds', and "
+             "OUT.png.weights.npy, by how much each frame shows it (frames x vertices)"},
+    {.name = "wavelength",
+     .kind = CLI_NUMBER,
+     .value = "W",
+     .help = "of wrinkles, in sizes of the character",
+     .fallback = "0.01",
+     .min = 0.0001,
+     .max = 1},
+    {.name = "buckling",
+     .kind = CLI_NUMBER,
+     .value = "E",
+     .help = "strain that skin bears before it wrinkles",
+     .fallback = "0.05",
+     .min = 0,
+     .max = 1},
+    {.name = "size",
+     .kind = CLI_INTEGER,
+     .value = "N",
+     .help = "texels a side, but for images, which keep theirs",
+     .fallback = "2048",
+     .min = 16,
+     .max = 16384},
+    {.name = "scale",
+     .kind = CLI_NUMBER,
+     .value = "N",
+     .help = "squares of a pattern across the character",
+     .fallback = "16",
+     .min = 0.01,
+     .max = 10000},
+};
+
+const cli_command cmd_texture = {
+    .name = "texture",
+    .usage = "CHARACTER [IMAGE.png | PATTERN] -o OUT.png [options]",
+    .summary = "textures for sliding skin: borders across seams, wrinkles as a normal map",
+    .description =
+        "Skin that slides takes texture coordinates across the seams of a texture. This fills a border around each "
+        "island with what lies beyond its seam, so that lines run on: of an image, or of a pattern (checker, grid, "
+        "tattoo, veins) that is painted through all islands. With --folds it makes a normal map of the wrinkles of a "
+        "motion.",
+    .examples = "cutis texture hero.glb skin.png -o skin_padded.png\n"
+                "cutis bake neck --solver slide --clip look_up --outputs folds,texcoords -o neck.pc2\n"
+                "cutis texture neck --folds neck.pc2.folds.npy -o wrinkles.png",
+    .options = options,
+    .option_count = CLI_COUNT(options),
+    .positional_min = 1,
+    .positional_max = 2,
+    .run = run,
+};

@@ -1,0 +1,288 @@
+/*
+ * test_slide_texture.c: textures of sliding skin: across seams both sides show the same skin to a texel, and wrinkles
+ * take up the length that a strip loses.
+ */
+#include "slide_scenes.h"
+
+#include "cutis/texture.h"
+
+enum { SIDE = 1024 };
+
+/* The rest position of the skin as an image: inside of islands, and extended by `border` texels. */
+static float *paint_places(const cutis_character *c, double border)
+{
+    cutis_error error;
+    cutis_texel *texels = malloc((size_t)SIDE * SIDE * sizeof *texels);
+    float *image = calloc((size_t)SIDE * SIDE, 3 * sizeof *image);
+    assert_int_equal(cutis_texture_map(c, SIDE, SIDE, border, NULL, texels, &error), CUTIS_OK);
+    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
+        if (texels[i].triangle < 0 || texels[i].distance > 0) continue;
+        for (int k = 0; k < 3; k++)
+            for (size_t e = 0; e < 3; e++)
+                image[3 * i + e] +=
+                    texels[i].weights[k] * c->positions[3 * (size_t)c->triangles[3 * texels[i].triangle + k] + e];
+    }
+    assert_int_equal(cutis_texture_extend(c, texels, SIDE, SIDE, 3, NULL, image, &error), CUTIS_OK);
+    free(texels);
+    return image;
+}
+
+/* Length of the edge at a corner, in space and in the texture. */
+static double edge_lengths(const cutis_character *c, int k, int next, double *texture)
+{
+    const float *a = c->positions + 3 * c->corners[k], *b = c->positions + 3 * c->corners[next];
+    const float *t = c->texcoords + 2 * k, *u = c->texcoords + 2 * next;
+    double x = (double)a[0] - (double)b[0], y = (double)a[1] - (double)b[1], z = (double)a[2] - (double)b[2];
+    *texture = hypot((double)t[0] - (double)u[0], (double)t[1] - (double)u[1]);
+    return sqrt(x * x + y * y + z * z);
+}
+
+/* How far what is seen jumps across edges of the body whose faces use different islands, in texels. */
+typedef struct jumps {
+    int edges, samples;
+    int above; /* samples with more than a texel */
+    double largest;
+} jumps;
+
+/* Both faces of each edge are sampled along it; caps: the ends of the cylinder count. */
+static jumps find_jumps(const cutis_character *c, const float *image, const float *texcoords, bool caps)
+{
+    jumps found = {0};
+    int *seen = malloc((size_t)c->point_count * 16 * sizeof *seen); /* corners at which edges from a point begin */
+    int *counts = calloc((size_t)c->point_count, sizeof *counts);
+    for (int f = 0; f < c->face_count; f++) {
+        for (int k = c->face_first[f]; k < c->face_first[f + 1]; k++) {
+            int next = k + 1 < c->face_first[f + 1] ? k + 1 : c->face_first[f];
+            int from = c->vertex_points[c->corners[k]], to = c->vertex_points[c->corners[next]];
+
+            /* the face beyond runs the edge the other way */
+            int other = -1, other_next = -1;
+            for (int i = 0; i < counts[to]; i++) {
+                int at = seen[16 * to + i], face = 0;
+                while (c->face_first[face + 1] <= at) face++;
+                int end = at + 1 < c->face_first[face + 1] ? at + 1 : c->face_first[face];
+                if (c->vertex_points[c->corners[end]] == from) {
+                    other = end;
+                    other_next = at;
+                }
+            }
+            if (counts[from] < 16) seen[16 * from + counts[from]++] = k;
+            if (other < 0) continue;
+            double texture, length = edge_lengths(c, k, next, &texture);
+            double apart = hypot((double)texcoords[2 * k] - (double)texcoords[2 * other],
+                                 (double)texcoords[2 * k + 1] - (double)texcoords[2 * other + 1]);
+            bool ends_only = fabsf(c->positions[3 * c->corners[k]]) > 0.45f && !caps;
+            if (apart < 1e-3 || ends_only) continue;
+            found.edges++;
+            for (double s = 0.05; s < 1; s += 0.1) {
+                float place[2][3];
+                const int ends[2][2] = {{k, next}, {other, other_next}};
+                for (int side = 0; side < 2; side++) {
+                    double uv[2];
+                    for (int e = 0; e < 2; e++)
+                        uv[e] = (1 - s) * (double)texcoords[2 * ends[side][0] + e] +
+                                s * (double)texcoords[2 * ends[side][1] + e];
+                    cutis_texture_sample(image, SIDE, SIDE, 3, uv[0], uv[1], place[side]);
+                }
+                double jump = 0;
+                for (int e = 0; e < 3; e++)
+                    jump += ((double)place[0][e] - (double)place[1][e]) * ((double)place[0][e] - (double)place[1][e]);
+                jump = sqrt(jump) / (length / texture) * SIDE;
+                found.samples++;
+                found.above += jump > 1;
+                found.largest = fmax(found.largest, jump);
+            }
+        }
+    }
+    free(seen);
+    free(counts);
+    return found;
+}
+
+static float left_end(const cutis_character *c, int v) { return c->positions[3 * v] < -0.479f; }
+
+/*
+ * The body turns under the skin, so that many faces lie across a seam. The cylinder's mantle has a straight seam; seams
+ * of the hand meet in corners and run over webs of fingers, where no border is right for all: islands that are bent in
+ * other ways than each other cannot agree along a whole edge.
+ */
+static void seams_do_not_show(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *character, *clip, *settings[2];
+        double resolution, time;
+        bool caps;
+    } cases[] = {{"cylinder", "twist", {"zeta=0", NULL}, 0.5, 0.8, false},
+                 {"hand", "fist", {"bones.forearm.attach=1", NULL}, 0.5, 0.6, true}};
+    jumps with[2];
+    for (int i = 0; i < 2; i++) {
+        cutis_character *c = test_zoo(cases[i].character, cases[i].resolution);
+        if (i == 0) c = scene_paint(c, "freeze", left_end);
+        cutis_model *model = test_build(c, "slide", cases[i].settings);
+        cutis_state *run = test_state(model, NULL);
+        scene_motion motion = {.character = c, .clip = cutis_character_find_clip(c, cases[i].clip)};
+        cutis_step_input input = {.motion = {&motion, scene_sample}};
+        cutis_state_step(model, run, &input, cases[i].time);
+        cutis_output output;
+        assert_true(cutis_state_output(model, run, "texcoords", &output));
+
+        /* with the border, and without */
+        float *padded = paint_places(c, 40), *plain = paint_places(c, 0);
+        with[i] = find_jumps(c, padded, output.values, cases[i].caps);
+        jumps without = find_jumps(c, plain, output.values, cases[i].caps);
+        print_message("%s: %d edges between islands; jumps of at most %.2f texels, %.1f %% of them above one; without "
+                      "a border %.0f and %.1f %%\n",
+                      c->name, with[i].edges, with[i].largest, 100.0 * with[i].above / with[i].samples, without.largest,
+                      100.0 * without.above / without.samples);
+        assert_true(with[i].edges > 10);
+        assert_true(without.largest > 100);
+        free(padded);
+        free(plain);
+        cutis_state_destroy(run);
+        cutis_model_destroy(model);
+        cutis_character_destroy(c);
+    }
+    assert_true(with[0].largest < 1);
+    assert_true(with[1].above < 0.2 * with[1].samples);
+}
+
+/* ---- wrinkles ---- */
+
+enum { COLUMNS = 40, ROWS = 8 };
+
+/* A strip along x, 1 by 0.2, whose texture is 0.9 wide. */
+static cutis_character *make_strip(void)
+{
+    static float positions[3 * (COLUMNS + 1) * (ROWS + 1)], texcoords[8 * COLUMNS * ROWS];
+    static int corners[4 * COLUMNS * ROWS], face_first[COLUMNS * ROWS + 1];
+    for (int j = 0, v = 0; j <= ROWS; j++) {
+        for (int i = 0; i <= COLUMNS; i++, v++) {
+            positions[3 * v] = (float)i / COLUMNS;
+            positions[3 * v + 1] = 0.2f * (float)j / ROWS;
+        }
+    }
+    for (int j = 0, f = 0; j < ROWS; j++) {
+        for (int i = 0; i < COLUMNS; i++, f++) {
+            static const int step[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+            for (int k = 0; k < 4; k++) {
+                int v = (j + step[k][1]) * (COLUMNS + 1) + i + step[k][0];
+                corners[4 * f + k] = v;
+                texcoords[8 * f + 2 * k] = 0.05f + 0.9f * positions[3 * v];
+                texcoords[8 * f + 2 * k + 1] = 0.05f + 0.9f * positions[3 * v + 1];
+            }
+            face_first[f + 1] = 4 * (f + 1);
+        }
+    }
+    cutis_character given = {.name = "strip",
+                             .vertex_count = (COLUMNS + 1) * (ROWS + 1),
+                             .positions = positions,
+                             .face_count = COLUMNS * ROWS,
+                             .face_first = face_first,
+                             .corners = corners,
+                             .texcoords = texcoords};
+    cutis_character *c = NULL;
+    cutis_error error;
+    assert_int_equal(cutis_character_create(&given, NULL, &c, &error), CUTIS_OK);
+    return c;
+}
+
+typedef struct squeeze {
+    const cutis_character *character;
+    double share;
+} squeeze;
+
+static void sample_squeezed(void *context, double time, float *positions)
+{
+    const squeeze *s = context;
+    (void)time;
+    for (int i = 0; i < 3 * s->character->vertex_count; i++)
+        positions[i] = s->character->positions[i] * (i % 3 == 0 ? (float)s->share : 1);
+}
+
+/* The waves of a strip that is pressed together are as long as what it has lost, as many as asked for, and across it.
+ */
+static void wrinkles_take_up_what_is_lost(void **state)
+{
+    (void)state;
+    static const double wavelength = 0.05;
+    static const double shares[] = {1, 0.99, 0.96, 0.9};
+    cutis_character *c = make_strip();
+    cutis_error error;
+    cutis_texel *texels = malloc((size_t)SIDE * SIDE * sizeof *texels);
+    float *normals = malloc((size_t)SIDE * SIDE * 3 * sizeof *normals),
+          *heights = malloc(SIDE * SIDE * sizeof *heights);
+    float *weights = malloc((size_t)c->vertex_count * sizeof *weights);
+    assert_int_equal(cutis_texture_map(c, SIDE, SIDE, 4, NULL, texels, &error), CUTIS_OK);
+    for (int i = 0; i < COUNT_OF(shares); i++) {
+        const char *const settings[] = {"attach=1", NULL};
+        cutis_model *model = test_build(c, "slide", settings);
+        cutis_state *run = test_state(model, NULL);
+        squeeze body = {c, shares[i]};
+        cutis_step_input input = {.surface = {&body, sample_squeezed}};
+        cutis_state_step(model, run, &input, 0.02);
+        cutis_output folds;
+        assert_true(cutis_state_output(model, run, "folds", &folds));
+        assert_int_equal(cutis_texture_wrinkles(c, texels, SIDE, SIDE, folds.values, 1, wavelength, 0, NULL, normals,
+                                                heights, weights, &error),
+                         CUTIS_OK);
+
+        /* along the middle of the strip */
+        int row = (int)(0.14 * SIDE), turns = 0;
+        double texel = 1 / (0.9 * SIDE), length = 0, base = 0, slope = 0, across = 0;
+        for (int x = SIDE / 10; x < SIDE * 9 / 10; x++) {
+            size_t at = (size_t)row * SIDE + (size_t)x;
+            double rise = (double)heights[at + 1] - (double)heights[at];
+            length += hypot(texel, rise);
+            base += texel;
+            turns += heights[at] * heights[at + 1] < 0;
+            slope = fmax(slope, fabs((double)normals[3 * at]));
+            across = fmax(across, fabs((double)normals[3 * at + 1]));
+        }
+        double taken = length / base - 1, lost = 1 / shares[i] - 1;
+        print_message("strip at %.2f: wrinkles take up %.4f of %.4f, %d zeros, slope %.2f along, %.3f across\n",
+                      shares[i], taken, lost, turns, slope, across);
+        assert_true(fabs(taken - lost) <= 0.15 * lost + 1e-6);
+        assert_true(across <= 0.05 * slope + 1e-6);
+        if (lost > 0) assert_true(fabs(turns - 2 * base / wavelength) < 2.5);
+        if (lost > 0) assert_true(weights[c->vertex_count / 2] > 0.999f);
+
+        /* skin that bears as much without buckling has no waves */
+        assert_int_equal(cutis_texture_wrinkles(c, texels, SIDE, SIDE, folds.values, 1, wavelength, lost + 0.02, NULL,
+                                                NULL, heights, NULL, &error),
+                         CUTIS_OK);
+        for (int x = 0; x < SIDE; x++) assert_true(heights[(size_t)row * SIDE + (size_t)x] == 0);
+        cutis_state_destroy(run);
+        cutis_model_destroy(model);
+    }
+    free(texels);
+    free(normals);
+    free(heights);
+    free(weights);
+    cutis_character_destroy(c);
+}
+
+static void textures_are_refused_with_a_sentence(void **state)
+{
+    (void)state;
+    cutis_character *c = make_strip();
+    cutis_error error;
+    cutis_texel texels[4];
+    assert_int_equal(cutis_texture_map(c, 0, 2, 0, NULL, texels, &error), CUTIS_ERROR_ARGUMENT);
+    assert_int_equal(cutis_texture_map(c, 2, 2, NAN, NULL, texels, &error), CUTIS_ERROR_ARGUMENT);
+    cutis_character bare = *c;
+    bare.texcoords = NULL;
+    assert_int_equal(cutis_texture_map(&bare, 2, 2, 0, NULL, texels, &error), CUTIS_ERROR_DATA);
+    assert_int_equal(cutis_texture_map(c, 2, 2, 0, NULL, texels, &error), CUTIS_OK);
+    cutis_character_destroy(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seams_do_not_show),
+        cmocka_unit_test(wrinkles_take_up_what_is_lost),
+        cmocka_unit_test(textures_are_refused_with_a_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
