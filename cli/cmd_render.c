@@ -239,6 +239,7 @@ static int run(const cli_arguments *arguments)
     r.settings = cli_pairs(arguments, "set", &r.setting_count);
     int status = render_run(&r);
 
+    /* all that it has taken */
     for (int i = 0; i < r.source_count; i++) picture_source_close(&r.sources[i]);
     picture_body_destroy(&r.body);
     picture_tracer_destroy(r.tracer);

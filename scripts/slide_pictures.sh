@@ -59,7 +59,7 @@ fi
 "$cutis" bake "$work/neck.glb" --solver slide --clip look_up --set bones.head.attach=1 --outputs folds,texcoords -q \
     -o "$work/neck.pc2"
 "$cutis" texture "$work/neck.glb" --folds "$work/neck.pc2.folds.npy" --wavelength 0.012 -q -o "$work/wrinkles.png"
-"$cutis" render "$work/neck.glb" "$work/neck.pc2" --clip look_up --frame 9:39:15 --sheet --columns 3 --view 150,15 \
+"$cutis" render "$work/neck.glb" "$work/neck.pc2" --clip look_up --frame 9:39:15 --sheet --style columns:3 --view 150,15 \
     --texture "normals:$work/wrinkles.png" --zoom 2@neck --size 900x400 -q -o "$out/slide_neck_wrinkles.png"
 # ... and where skin is pressed together
 "$cutis" render "$work/torus.glb" slide --clip squash --frame 1.3s --color wrinkle --view front --size 480x400 -q \

@@ -248,7 +248,8 @@ static void claim_border(const texel_map *map, int t, int k, double border)
             double side = dx * oy - dy * ox;
             if (side * inward > 0) continue;
             double share = CLAMP((ox * dx + oy * dy) / square, 0.0, 1.0);
-            double distance = hypot(ox - share * dx, oy - share * dy);
+            double fx = ox - share * dx, fy = oy - share * dy;
+            double distance = sqrt(fx * fx + fy * fy);
             size_t index;
             cutis_texel *texel = texel_at(map, x, y, &index);
             bool inside = texel->triangle >= 0 && map->seams[index] < 0;

@@ -31,6 +31,8 @@ static slide_chart make_chart(const double *a, const double *b, const double *c)
         l2 += d2[e] * d2[e];
         dot += d1[e] * d2[e];
     }
+
+    /* normal and area, if it is more than a line */
     double longest = sqrt(slide_max(slide_max(l1, l2), l1 + l2 - 2 * dot));
     if (!(longest > 1e-12)) longest = 1e-12;
     double edge = sqrt(l1),
@@ -40,6 +42,8 @@ static slide_chart make_chart(const double *a, const double *b, const double *c)
         chart.area = 0.5 * twice;
         for (int e = 0; e < 3; e++) chart.normal[e] = n[e] / twice;
     }
+
+    /* corners in the plane, and back to weights */
     chart.edge = slide_max(edge, flat_limit * longest);
     chart.apex[0] = edge > 0 ? dot / edge : 0;
     chart.apex[1] = slide_max(edge > 0 ? twice / edge : sqrt(l2), flat_limit * longest);
@@ -47,6 +51,8 @@ static slide_chart make_chart(const double *a, const double *b, const double *c)
     chart.inverse[1] = -chart.apex[0] / (chart.edge * chart.apex[1]);
     chart.inverse[2] = 0;
     chart.inverse[3] = 1 / chart.apex[1];
+
+    /* directions of the edges */
     const double corners[3][2] = {{0, 0}, {chart.edge, 0}, {chart.apex[0], chart.apex[1]}};
     for (int k = 0; k < 3; k++) {
         const double *p = corners[next3(k)], *q = corners[next3(next3(k))];
@@ -116,6 +122,8 @@ static void make_fan(const mesh *m, const slide_chart *charts, int point, double
         }
         start = across / 3;
     }
+
+    /* forth, to its end or all round */
     double total = 0;
     int t = start, seen = 0;
     while (seen < count) {
@@ -132,6 +140,8 @@ static void make_fan(const mesh *m, const slide_chart *charts, int point, double
         if (t == start) break;
     }
     if (seen < count) return;
+
+    /* the turn of each triangle */
     boundary[point] = open;
     double spread = open || !(total > 0) ? 1 : 6.283185307179586 / total, reached = 0;
     t = start;
@@ -151,7 +161,10 @@ static void make_fan(const mesh *m, const slide_chart *charts, int point, double
     }
     if (open) {
         double x = det_cos(0.5 * reached), y = det_sin(0.5 * reached);
-        tangent[0] = -y, tangent[1] = x; /* at right angles to the middle of the fan */
+
+        /* at right angles to the middle of the fan */
+        tangent[0] = -y;
+        tangent[1] = x;
     }
 }
 
@@ -183,6 +196,8 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
     double(*tangents)[2] = arena_push(memory, (size_t)m->point_count, sizeof *tangents);
     double(*wedges)[4] = arena_push(memory, (size_t)m->point_triangle_first[m->point_count], sizeof *wedges);
     if (memory->failed) return error_memory(error, "charts");
+
+    /* charts, and normals of points as the sum of their triangles' */
     for (int i = 0; i < 3 * m->point_count; i++) positions[i] = (double)m->positions[i] / unit;
     for (int t = 0; t < m->triangle_count; t++) {
         const int *p = m->triangles + 3 * t;
@@ -200,11 +215,15 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
         double *n = normals + 3 * i, length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         for (int e = 0; e < 3 && length > 0; e++) n[e] /= length;
     }
+
+    /* how charts and frames of points hang together */
     join_charts(m, charts);
     for (int i = 0; i < m->point_count; i++) make_fan(m, charts, i, turns, boundary, tangents[i]);
     make_wedges(m, charts, (const double(*)[3][2])turns, wedges);
     double(*patches)[SLIDE_PATCH_SIZE] = arena_push(memory, (size_t)m->triangle_count, sizeof *patches);
     if (memory->failed) return error_memory(error, "charts");
+
+    /* the rounded surface needs all the rest */
     *atlas = (slide_atlas){.mesh = m,
                            .positions = positions,
                            .normals = normals,

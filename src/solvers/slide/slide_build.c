@@ -28,35 +28,27 @@ static bool curve_tangent(const slide_atlas *atlas, const cutis_character *c, co
                           double tangent[2])
 {
     const mesh *m = atlas->mesh;
-    int found = 0, neighbours[2];
+    int found = 0;
     double directions[2][2];
     for (int n = m->point_neighbour_first[point]; n < m->point_neighbour_first[point + 1]; n++) {
         int other = m->point_neighbours[n];
         if (!(curve[c->point_vertices[other]] >= 0.5f)) continue;
         if (found == 2) return false;
-        neighbours[found] = other;
+
+        /* an edge of one of the triangles around: the first leads there, the last from there */
         for (int i = m->point_triangle_first[point]; i < m->point_triangle_first[point + 1]; i++) {
-            int t = m->point_triangles[i];
-            const int *p = m->triangles + 3 * t;
+            const int *p = m->triangles + 3 * m->point_triangles[i];
             int own = p[0] == point ? 0 : p[1] == point ? 1 : 2;
-            const double *turn = atlas->turns[t][own];
-            double x, y;
-            if (p[next3(own)] == other) {
-                x = atlas->charts[t].along[next3(next3(own))][0];
-                y = atlas->charts[t].along[next3(next3(own))][1];
-            } else if (p[next3(next3(own))] == other) {
-                x = -atlas->charts[t].along[next3(own)][0];
-                y = -atlas->charts[t].along[next3(own)][1];
-            } else {
-                continue;
-            }
-            directions[found][0] = turn[0] * x + turn[1] * y;
-            directions[found][1] = turn[0] * y - turn[1] * x;
+            bool first = p[next3(own)] == other;
+            if (!first && p[next3(next3(own))] != other) continue;
+            const double *edges = atlas->wedges[i];
+            for (int e = 0; e < 2; e++) directions[found][e] = first ? edges[e] : -edges[2 + e];
             break;
         }
         found++;
     }
-    (void)neighbours;
+
+    /* from one to the other */
     if (found == 0) return false;
     for (int e = 0; e < 2; e++) tangent[e] = found == 2 ? directions[0][e] - directions[1][e] : directions[0][e];
     return tangent[0] * tangent[0] + tangent[1] * tangent[1] > 1e-6;
@@ -266,6 +258,8 @@ static void build_fans(const slide_model *model, const int *neighbours, int *fan
             int t = m->point_triangles[n];
             const int *c = m->triangles + 3 * t;
             int own = c[0] == i ? 0 : c[1] == i ? 1 : 2;
+
+            /* how the triangle's derivative depends on its corners */
             const double *slopes = atlas->slopes[t];
             double co = atlas->turns[t][own][0], si = atlas->turns[t][own][1];
             double share = model->areas[i] > 0 ? slopes[3] / (3 * model->areas[i]) : 0;
@@ -273,6 +267,8 @@ static void build_fans(const slide_model *model, const int *neighbours, int *fan
                 {0, 0},
                 {share * (co * slopes[0] + si * slopes[1]), share * (co * slopes[1] - si * slopes[0])},
                 {share * si * slopes[2], share * co * slopes[2]}};
+
+            /* added to the entries of the two neighbours */
             fans[n] = 3 * t + own;
             for (int e = 0; e < 2; e++) {
                 corners[0][e] = -corners[1][e] - corners[2][e];

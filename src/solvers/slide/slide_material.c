@@ -295,6 +295,8 @@ static void make_degenerate_frame(const d4 d1[3], const d4 normal[3], int lane, 
         size += unit[e] * unit[e];
     }
     for (int e = 0; e < 3; e++) unit[e] = size > 0 ? unit[e] / sqrt(size) : e == 2;
+
+    /* along the first edge, if it has a length */
     for (int e = 0; e < 3; e++) {
         t[e] = d1[e][lane];
         length += t[e] * t[e];
@@ -310,6 +312,8 @@ static void make_degenerate_frame(const d4 d1[3], const d4 normal[3], int lane, 
         }
     }
     for (int e = 0; e < 3; e++) t[e] /= sqrt(length);
+
+    /* at right angles to it, towards the side that is out */
     double along = unit[0] * t[0] + unit[1] * t[1] + unit[2] * t[2], left = 0;
     for (int e = 0; e < 3; e++) {
         m[e] = unit[e] - along * t[e];

@@ -134,7 +134,8 @@ static void texture_at(const slide_model *model, int triangle, double b1, double
                          b2 * ((double)t[2][e] - (double)t[0][e]));
 }
 
-/* A vector in space as one of a chart; only its part in the plane: the rest is how far a chord lies under the surface. */
+/* A vector in space as one of a chart; only its part in the plane: the rest is how far a chord lies under the surface.
+ */
 static void flatten_in_plane(const slide_atlas *atlas, int triangle, double vector[3], double flat[2])
 {
     const double *n = atlas->charts[triangle].normal;
@@ -160,8 +161,8 @@ static void approach(const slide_model *model, slide_place *place, const double 
 }
 
 /*
- * Where a place beyond a seam lies in the chart of the triangle at the seam, when all between is unfolded: the walk goes
- * on across the seam by `way`, which is turned into the vector to the place.
+ * Where a place beyond a seam lies in the chart of the triangle at the seam, when all between is unfolded: the walk
+ * goes on across the seam by `way`, which is turned into the vector to the place.
  */
 static void unfold_beyond(const slide_atlas *atlas, slide_place from, const slide_place *own, double way[2])
 {

@@ -41,6 +41,8 @@ static bool point_derivative(const slide_atlas *atlas, int point, double mean[6]
         int t = m->point_triangles[n];
         const int *c = m->triangles + 3 * t;
         int own = c[0] == point ? 0 : c[1] == point ? 1 : 2;
+
+        /* the triangle's own, turned into the point's frame */
         const double *slopes = atlas->slopes[t], *turn = atlas->turns[t][own];
         const double *x0 = atlas->positions + 3 * c[0], *x1 = atlas->positions + 3 * c[1];
         const double *x2 = atlas->positions + 3 * c[2];
@@ -68,11 +70,15 @@ static void edge_controls(const slide_atlas *atlas, int triangle, const double (
             int j = side == 0 ? next3(i) : next3(next3(i));
             const double *other = atlas->positions + 3 * c[j], *d = derivatives[c[i]];
             const double *turn = atlas->turns[triangle][i];
+
+            /* the edge in the point's frame */
             double from[2], to[2];
             corner_chart(chart, i, from);
             corner_chart(chart, j, to);
             double x = to[0] - from[0], y = to[1] - from[1];
             double u = turn[0] * x + turn[1] * y, v = turn[0] * y - turn[1] * x;
+
+            /* a third of the way, along the derivative */
             double *control = patch + 3 * (EDGE + 2 * i + side);
             for (int e = 0; e < 3; e++) {
                 double way = d[2 * e] * u + d[2 * e + 1] * v;

@@ -120,6 +120,8 @@ typedef struct motion {
 static int halve_shares(const slide_model *model, slide_scratch *s)
 {
     int halved = 0;
+
+    /* points of triangles that did not follow their model */
     for (int k = 0; k < model->free_count; k++) s->grown[model->free_points[k]] = 0;
     for (int k = 0; k < model->free_triangle_count; k++) {
         int t = model->free_triangles[k];
@@ -133,6 +135,8 @@ static int halve_shares(const slide_model *model, slide_scratch *s)
         }
         halved++;
     }
+
+    /* go a shorter way, or none */
     for (int k = 0; k < model->free_count; k++) {
         int i = model->free_points[k];
         if (!s->grown[i]) continue;

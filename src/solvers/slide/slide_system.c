@@ -204,6 +204,8 @@ static void body_shapes(void *context, int begin, int end)
                 }
             }
         }
+
+        /* all four at once */
         d4 edges[3];
         slide_body body = slide_body_make((const d4(*)[3])rest, (const d4(*)[3])x, p->model->material.stretch, edges);
         store_metrics(p, triangles, edges);
@@ -234,6 +236,8 @@ static void load_elements(const slide_model *model, const slide_scratch *s, cons
     const slide_atlas *atlas = &model->atlas;
     d4 shapes[4];
     const int *c[4];
+
+    /* what a triangle has */
     for (int lane = 0; lane < 4; lane++) {
         int own = list[at + lane < end ? at + lane : end - 1];
         in->triangles[lane] = own;
@@ -241,6 +245,8 @@ static void load_elements(const slide_model *model, const slide_scratch *s, cons
         shapes[lane] = d4_load(s->shapes[own]);
         in->stiffness[lane] = model->stiffness[own];
     }
+
+    /* what its corners have */
     for (int k = 0; k < 3; k++) {
         int i0 = 3 * c[0][k], i1 = 3 * c[1][k], i2 = 3 * c[2][k], i3 = 3 * c[3][k];
         for (int e = 0; e < 3; e++) {
@@ -249,6 +255,8 @@ static void load_elements(const slide_model *model, const slide_scratch *s, cons
             in->normal[e] = k == 0 ? n : in->normal[e] + n;
         }
     }
+
+    /* the shape of the body */
     d4_transpose(shapes);
     in->whole = shapes[0] > 0;
     in->body.area = shapes[0];
@@ -470,6 +478,8 @@ static void add_ligament(const slide_model *model, const slide_scratch *s, int i
     }
     length = sqrt(length);
     if (!(length > model->slack) || !(length > 0)) return;
+
+    /* along the spring, and how the place moves along it */
     double pull = model->ligament * model->ligament * model->areas[i], across = 1 - model->slack / length;
     const double *j = s->jacobians[i];
     double u[2] = {0, 0}, jj[3] = {0, 0, 0};
@@ -480,6 +490,8 @@ static void add_ligament(const slide_model *model, const slide_scratch *s, int i
         jj[1] += j[2 * e] * j[2 * e + 1];
         jj[2] += j[2 * e + 1] * j[2 * e + 1];
     }
+
+    /* force and stiffness */
     for (int e = 0; e < 2; e++) f[e] += pull * (length - model->slack) * u[e];
     k[0] += pull * (across * jj[0] + (1 - across) * u[0] * u[0]);
     k[1] += pull * (across * jj[1] + (1 - across) * u[0] * u[1]);
