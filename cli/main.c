@@ -73,23 +73,38 @@ static void print_overview(FILE *file)
                   "example:\n  cutis bake arm --solver dqs --clip flex -o arm.pc2\n");
 }
 
+static int run_command(const cli_command *command, int argc, char **argv)
+{
+    cli_arguments arguments;
+    bool help;
+    int status = cli_parse(command, argc, argv, &arguments, &help);
+    if (status == CLI_OK && help) cli_print_help(command);
+    if (status == CLI_OK && !help && cli_find_option(command, "config") && cli_given(&arguments, "config"))
+        status = cli_apply_config(&arguments, cli_text(&arguments, "config"));
+    if (status == CLI_OK && !help) status = command->run(&arguments);
+    cli_arguments_free(&arguments);
+    return status;
+}
+
 static int run_help(const cli_arguments *arguments)
 {
     if (arguments->positional_count == 0) {
         print_overview(stdout);
         return CLI_OK;
     }
-    const cli_command *command = find_command(arguments->positionals[0]);
-    if (!command) return unknown_command(arguments->positionals[0]);
+    const char *name = arguments->positionals[0];
+    if (cutis_solver_find(name)) return run_command(find_command("solvers"), 1, (char *[]){(char *)name});
+    const cli_command *command = find_command(name);
+    if (!command) return unknown_command(name);
     cli_print_help(command);
     return CLI_OK;
 }
 
 const cli_command cmd_help = {
     .name = "help",
-    .usage = "[COMMAND]",
-    .summary = "this overview, or the help of one command",
-    .examples = "cutis help bake",
+    .usage = "[COMMAND|SOLVER]",
+    .summary = "this overview, or the help of one command or solver",
+    .examples = "cutis help bake\ncutis help layers",
     .positional_max = 1,
     .run = run_help,
 };
@@ -110,19 +125,6 @@ const cli_command cmd_version = {
 };
 
 /* ---- the program ---- */
-
-static int run_command(const cli_command *command, int argc, char **argv)
-{
-    cli_arguments arguments;
-    bool help;
-    int status = cli_parse(command, argc, argv, &arguments, &help);
-    if (status == CLI_OK && help) cli_print_help(command);
-    if (status == CLI_OK && !help && cli_find_option(command, "config") && cli_given(&arguments, "config"))
-        status = cli_apply_config(&arguments, cli_text(&arguments, "config"));
-    if (status == CLI_OK && !help) status = command->run(&arguments);
-    cli_arguments_free(&arguments);
-    return status;
-}
 
 int main(int argc, char **argv)
 {

@@ -30,6 +30,9 @@ only() {
 run 0 --version
 shows '^cutis [0-9]*\.[0-9]*\.[0-9]*$'
 run 0 version
+"$program" solvers layers >expected
+run 0 help layers
+same "$(cat out)" "$(cat expected)" "help of a solver"
 run 0 --help
 shows '^  bake '
 run 0 help
