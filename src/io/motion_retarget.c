@@ -225,6 +225,25 @@ static double size_ratio(const bvh_reader *r, const cutis_character *c, const ta
     return own_all > 0 && other_all > 0 ? own_all / other_all : 1;
 }
 
+/*
+ * Ratio of thighs and shins: legs bend as much as the capture's do, wherever its hips stand above the thighs and its
+ * toes before the ankles.
+ */
+static double leg_ratio(const clip_maker *m)
+{
+    double own = 0;
+    double other = 0;
+    for (int side = 0; side < 2; side++) {
+        const leg *l = &m->legs[side];
+        const double *places[3] = {m->reader->joints[m->targets[l->thigh].source].place,
+                                   m->reader->joints[m->targets[l->shin].source].place,
+                                   m->reader->joints[m->targets[l->foot].source].place};
+        own += l->lengths[0] + l->lengths[1];
+        other += place_distance(places[0], places[1]) + place_distance(places[1], places[2]);
+    }
+    return own > 0 && other > 0 ? own / other : m->ratio;
+}
+
 /* World rotations and places of all joints; turned: (joint_count x 4) turns after what drives a joint, or NULL. */
 static void pose_make(clip_maker *m, const double place[3], double (*const turned)[4])
 {
@@ -704,6 +723,7 @@ cutis_result motion_retarget(const bvh_reader *r, const cutis_character *c, cons
     m.ratio = size_ratio(r, c, targets, m.top);
     if (!legs_find(&m, parts, memory)) return error_memory(r->error, "a motion");
     if (m.legs[0].foot >= 0) {
+        m.ratio = leg_ratio(&m);
         if (!legs_plan(&m, memory) || !hips_lower(&m, memory)) return error_memory(r->error, "a motion");
     } else if (lift_find(&m, memory) != CUTIS_OK) {
         return error_memory(r->error, "a motion");
