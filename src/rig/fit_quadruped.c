@@ -340,8 +340,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         vec3 hock = shape_curve_at(c, 0.5f * seams[1][h], NULL);
         vec3 knee = shape_curve_at(c, 0.96f * seams[1][h], NULL);
 
-        /* equation 2: hip, knee and hock make a triangle similar to the template's */
-        vec3 similar = vec3_madd(vec3_lerp(hip, hock, 0.53f), forward, 0.25f * vec3_distance(hip, hock));
+        vec3 similar = skeleton_similar(hip, hock, forward, 0.53f, 0.25f);
         j = skeleton_add_side(k, "thigh", side, hips, hip);
         j = skeleton_add_side(k, "shin", side, j, vec3_lerp(knee, similar, 0.5f));
         j = skeleton_add_side(k, "foot", side, j, hock);

@@ -164,10 +164,9 @@ bool skeleton_fit_quadruped(posture *b, rig_report *report, skeleton *s)
         skeleton_add_side(s, "hand", side, j, places[2]);
         leg_chain(b, k ? b->mirror[parts.back] : parts.back, BACK, 4, spine_height, 0.83f, places);
 
-        /* Equation 2: the knee makes a triangle with hip and foot that is similar to the template's. */
-        vec3 knee = vec3_lerp(places[0], places[2], 0.53f);
-        float out = 0.3f * vec3_distance(places[0], places[2]) * b->sign;
-        posture_axis_set(&knee, b->forward, posture_axis(knee, b->forward) + out);
+        vec3 ahead = {0, 0, 0};
+        posture_axis_set(&ahead, b->forward, b->sign);
+        vec3 knee = skeleton_similar(places[0], places[2], ahead, 0.53f, 0.3f);
         j = skeleton_add_side(s, "thigh", side, hips, places[0]);
         j = skeleton_add_side(s, "shin", side, j, vec3_lerp(places[1], knee, 0.5f));
         j = skeleton_add_side(s, "foot", side, j, places[2]);

@@ -99,4 +99,16 @@ bool skeleton_fit_hand(posture *b, rig_report *report, skeleton *s);
 bool skeleton_fit_snake(posture *b, rig_report *report, skeleton *s);
 bool skeleton_fit_chain(posture *b, rig_report *report, skeleton *s);
 
+/*
+ * Equation 2: the third corner of a triangle over the base from a to c that is similar to the template's: its foot
+ * stands at `along` of the base, its height is `out` of the base's length, in the plane of the base and `ahead`.
+ */
+static inline vec3 skeleton_similar(vec3 a, vec3 c, vec3 ahead, float along, float out)
+{
+    vec3 base = vec3_sub(c, a);
+    float part = vec3_dot(ahead, base) / MAX(vec3_length2(base), 1e-12f);
+    vec3 normal = vec3_normalize(vec3_madd(ahead, base, -part));
+    return vec3_madd(vec3_madd(a, base, along), normal, out * vec3_length(base));
+}
+
 #endif
