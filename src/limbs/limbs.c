@@ -36,11 +36,15 @@ static int spread(const spreader *s, int source, float start, float limit, float
     const int *link_first = p->link_first, *links = p->links;
     const float *lengths = p->lengths;
     float scale = 2 / p->spacing; /* half a link a bucket: few patches are looked at twice */
-    int waiting = 1, reached = 1, first = (int)(start * scale);
+    int waiting = 1;
+    int reached = 1;
+    int first = (int)(start * scale);
     distances[source] = start;
     s->next[source] = -1;
     s->heads[first & (HEADS - 1)] = source;
     s->touched[0] = source;
+
+    /* buckets in the order of distance */
     for (int bucket = first; waiting > 0; bucket++) {
         int slot = bucket & (HEADS - 1);
         while (s->heads[slot] >= 0) {
@@ -48,10 +52,13 @@ static int spread(const spreader *s, int source, float start, float limit, float
             s->heads[slot] = s->next[a];
             s->next[a] = -2;
             waiting--;
+
+            /* shorter ways to its neighbours */
             float from = distances[a];
             for (int e = link_first[a]; e < link_first[a + 1]; e++) {
                 int b = links[e];
-                float d = from + lengths[e], old = distances[b];
+                float d = from + lengths[e];
+                float old = distances[b];
                 if (!(d < old) || d > limit) continue;
                 distances[b] = d;
                 if (old == INFINITY) s->touched[reached++] = b;
@@ -101,18 +108,25 @@ static void sets_join(tree_work *w, int p, const int *sets, int set_count)
 {
     limbs *f = w->found;
     float least = f->distances[p] + BUMP * f->farthest;
-    int standing = 0, eldest = sets[0];
+    int standing = 0;
+    int eldest = sets[0];
+
+    /* how many stand out, and which reaches farthest */
     for (int i = 0; i < set_count; i++) {
         const limb_branch *b = &f->tree[w->branch[sets[i]]];
         const limb_branch *e = &f->tree[w->branch[eldest]];
         standing += b->top >= least;
         if (b->top > e->top || (b->top == e->top && b->tip < e->tip)) eldest = sets[i];
     }
+
+    /* two that stand out make a new branch, which carries both */
     int into = w->branch[eldest];
     if (standing >= 2 && w->join_count < 4 * LIMBS_MAX) {
         into = w->join_count++;
         f->tree[into] = (limb_branch){-1, into, f->tree[w->branch[eldest]].tip, f->tree[w->branch[eldest]].top};
     }
+
+    /* all others end here or are bumps of the eldest */
     for (int i = 0; i < set_count; i++) {
         int b = w->branch[sets[i]];
         if (b != into && f->tree[b].top >= least && into != w->branch[eldest]) {
@@ -263,6 +277,8 @@ cutis_result limbs_find(const mesh *m, float size, bool fine, const cutis_jobs *
         arena_destroy(&scratch);
         return error_memory(error, "limbs");
     }
+
+    /* distances from the middle */
     w->found = found;
     w->up = up;
     w->branch = branch;
@@ -272,6 +288,8 @@ cutis_result limbs_find(const mesh *m, float size, bool fine, const cutis_jobs *
     found->farthest = 0;
     for (int i = 0; i < n; i++) found->farthest = MAX(found->farthest, found->distances[i]);
     if (!(found->farthest > 0)) result = error_set(error, CUTIS_ERROR_DATA, "the surface has no extent to rig");
+
+    /* the tree of branches from the far ends down, then its limbs */
     if (result == CUTIS_OK) {
         patches_sort(found, counts, CELLS);
         result = tree_grow(w, memory, error);
@@ -294,10 +312,13 @@ static void tips_find(const mesh *m, limbs *f, uint32_t *near)
     float farthest[LIMBS_MAX];
     for (int k = 0; k < f->count; k++) {
         limb *l = &f->all[k];
-        int tip = l->tip_patch, inner = tip;
+        int tip = l->tip_patch;
+        int inner = tip;
         l->tip = g->lowest[tip];
         l->seam = l->seam_patch >= 0 ? g->lowest[l->seam_patch] : -1;
         if (g->depth == 0) continue;
+
+        /* a place some patches further in, from which the tip is farthest */
         for (int i = 0; i < 4; i++) {
             int at = inner;
             for (int e = g->link_first[at]; e < g->link_first[at + 1]; e++)
@@ -308,12 +329,16 @@ static void tips_find(const mesh *m, limbs *f, uint32_t *near)
         near[tip] |= 1u << k;
         for (int e = g->link_first[tip]; e < g->link_first[tip + 1]; e++) near[g->links[e]] |= 1u << k;
     }
+
+    /* the farthest point of the patches around each tip */
     for (int p = 0; g->depth > 0 && p < m->point_count; p++) {
         uint32_t bits = g->patch_of[p] >= 0 ? near[g->patch_of[p]] : 0;
         for (int k = 0; bits; k++, bits >>= 1) {
             if (!(bits & 1)) continue;
             float d = vec3_length2(vec3_sub(vec3_load(m->positions + 3 * (size_t)p), from[k]));
-            if (d > farthest[k]) farthest[k] = d, f->all[k].tip = p;
+            if (d <= farthest[k]) continue;
+            farthest[k] = d;
+            f->all[k].tip = p;
         }
     }
 }

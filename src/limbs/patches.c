@@ -144,11 +144,15 @@ static bool links_gather(patches *made, const patch_job *job, arena *memory, are
     made->links = ARENA_ARRAY(memory, int, 2 * (size_t)pair_count + 1);
     made->lengths = ARENA_ARRAY(memory, float, 2 * (size_t)pair_count + 1);
     if (scratch->failed || memory->failed) return false;
-    int *next = row_first + 1, count = 0; /* one place ahead, so that filling leaves the firsts behind */
+
+    /* neighbours of each patch in rows, by counting */
+    int *next = row_first + 1; /* one place ahead, so that filling leaves the firsts behind */
+    int count = 0;
     for (int half = 0; half < HALVES; half++)
         for (int i = 0; i < job->halves[half].pair_count; i++) {
             patch_pair pair = job->halves[half].pairs[i];
-            next[pair.a + 1]++, next[pair.b + 1]++;
+            next[pair.a + 1]++;
+            next[pair.b + 1]++;
         }
     for (int c = 0; c < made->count; c++) next[c + 1] += next[c];
     for (int half = 0; half < HALVES; half++)
@@ -157,6 +161,8 @@ static bool links_gather(patches *made, const patch_job *job, arena *memory, are
             rows[next[pair.a]++] = pair.b;
             rows[next[pair.b]++] = pair.a;
         }
+
+    /* each neighbour once */
     for (int c = 0; c < made->count; c++) {
         made->link_first[c] = count;
         for (int i = row_first[c]; i < row_first[c + 1]; i++) {

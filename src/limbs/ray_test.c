@@ -25,16 +25,23 @@ typedef struct section {
 static bool section_follow(const mesh *m, int point, vec3 origin, vec3 x, vec3 y, section *s)
 {
     vec3 across = vec3_cross(x, y);
-    int triangle = -1, edge = -1, start = -1;
+    int triangle = -1;
+    int edge = -1;
+    int start = -1;
     s->count = 0;
+
+    /* a triangle at the point that the plane cuts */
     for (int i = m->point_triangle_first[point]; i < m->point_triangle_first[point + 1] && triangle < 0; i++) {
-        int t = m->point_triangles[i], above = 0;
+        int t = m->point_triangles[i];
+        int above = 0;
         for (int k = 0; k < 3; k++)
             above +=
                 vec3_dot(across, vec3_sub(vec3_load(m->positions + 3 * (size_t)m->triangles[3 * t + k]), origin)) > 0;
         if (above == 1 || above == 2) triangle = t;
     }
     if (triangle < 0) return false;
+
+    /* from triangle to triangle until the first edge comes again */
     while (s->count < SECTION_MAX) {
         const int *c = m->triangles + 3 * (size_t)triangle;
         float sides[3];
@@ -44,6 +51,8 @@ static bool section_follow(const mesh *m, int point, vec3 origin, vec3 x, vec3 y
             away[k] = vec3_sub(vec3_load(m->positions + 3 * (size_t)c[k]), origin);
             sides[k] = vec3_dot(across, away[k]);
         }
+
+        /* the edge by which the plane leaves */
         for (int k = 0; k < 3; k++) {
             int e = m->triangle_edges[3 * (size_t)triangle + (size_t)k];
             if ((sides[k] > 0) == (sides[(k + 1) % 3] > 0) || e == edge) continue;
@@ -51,6 +60,8 @@ static bool section_follow(const mesh *m, int point, vec3 origin, vec3 x, vec3 y
             if (edge >= 0) break;
         }
         if (exit < 0) return false;
+
+        /* where it cuts that edge */
         int next = (exit + 1) % 3;
         float t = sides[exit] / (sides[exit] - sides[next]);
         vec3 cut = vec3_lerp(away[exit], away[next], t);
@@ -58,6 +69,8 @@ static bool section_follow(const mesh *m, int point, vec3 origin, vec3 x, vec3 y
         if (edge == start) return true;
         if (start < 0) start = edge;
         s->places[s->count++] = (place2){vec3_dot(cut, x), vec3_dot(cut, y)};
+
+        /* the triangle behind it */
         if (m->edge_triangle_counts[edge] != 2) return false;
         triangle = m->edge_triangles[2 * (size_t)edge] == triangle ? m->edge_triangles[2 * (size_t)edge + 1]
                                                                    : m->edge_triangles[2 * (size_t)edge];

@@ -125,11 +125,14 @@ static cutis_result points_follow(const rig_body *body, const uint8_t *served, r
     const mesh *m = body->mesh;
     int *triangles = ARENA_ARRAY(memory, int, 3 * (size_t)m->triangle_count);
     double *values = ARENA_ARRAY(memory, double, body->joint_count);
-    int count = 0, waiting = 0;
+    int count = 0;
+    int waiting = 0;
     bvh tree;
     if (memory->failed) return error_memory(error, "weights");
     for (int p = 0; p < m->point_count; p++) waiting += !served[p];
     if (!waiting) return CUTIS_OK;
+
+    /* a tree of the triangles that are served */
     for (int t = 0; t < m->triangle_count; t++) {
         const int *c = m->triangles + 3 * t;
         if (served[c[0]] && served[c[1]] && served[c[2]]) memcpy(triangles + 3 * count++, c, 3 * sizeof *c);
@@ -138,6 +141,8 @@ static cutis_result points_follow(const rig_body *body, const uint8_t *served, r
         cutis_result result = bvh_build(&tree, count, triangles, m->positions, memory, error);
         if (result != CUTIS_OK) return result;
     }
+
+    /* weights of the nearest place on them, or of the nearest bone where there are none */
     for (int p = 0; p < m->point_count; p++) {
         vec3 at = vec3_load(m->positions + 3 * p);
         if (served[p]) continue;
@@ -156,10 +161,14 @@ static cutis_result points_follow(const rig_body *body, const uint8_t *served, r
             float best = INFINITY;
             for (int b = 0; b < body->bone_count; b++) {
                 float d = vec3_distance(rig_bone_closest(&body->bones[b], at), at);
-                if (d < best) best = d, nearest = b;
+                if (d >= best) continue;
+                best = d;
+                nearest = b;
             }
             values[body->bones[nearest].joint] = 1;
         }
+
+        /* never without a weight */
         if (!rig_influences_set(w, p, values, body->joint_count)) {
             values[body->bones[0].joint] = 1;
             rig_influences_set(w, p, values, body->joint_count);
@@ -354,11 +363,15 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint
     binding b = {.def = def};
     b.body = (rig_body){
         .mesh = m, .tree = &tree, .joint_count = joint_count, .size = def->character->size, .jobs = def->jobs};
+
+    /* bones */
     if (status == CUTIS_OK)
         status = rig_bones_make(joint_count, parents, positions, takes_part, m, &tree, b.body.size, &scratch, &bones,
                                 &b.body.bone_count, error);
     if (status == CUTIS_OK && b.body.bone_count == 0)
         status = error_set(error, CUTIS_ERROR_DATA, "the skeleton has no bone to weigh vertices with");
+
+    /* memory of the weights and of what is known of points and components */
     b.body.bones = bones;
     w->limit = limit;
     w->joints = ARENA_ARRAY(memory, int, (size_t)m->point_count *(size_t)limit);
@@ -385,9 +398,12 @@ cutis_result rig_weights_make(const cutis_rig_def *def, const mesh *m, int joint
         troubles_tell(m, report);
         if (def->method != CUTIS_RIG_VOXEL) status = heat_apply(&b, w, report, error);
     }
+
+    /* voxels for what heat does not serve, the nearest part for the rest */
     if (status == CUTIS_OK && def->method != CUTIS_RIG_HEAT) status = voxel_apply(&b, w, &scratch, error);
     if (status == CUTIS_OK) status = points_follow(&b.body, b.served, w, &scratch, error);
     if (status == CUTIS_OK) {
+        /* loose pieces and hard parts move as a whole */
         for (int c = 0; c < m->component_count; c++)
             if (b.facts[c].island && b.facts[c].points > 1) component_stiffen(m, c, w, values, joint_count);
         members_list(m, b.facts, first, members);

@@ -639,6 +639,8 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
     bool fine = !scratch.failed;
     best->score = -1;
     second->score = -1;
+
+    /* curves, ways and sections of the far ends serve both axes */
     if (fine) {
         order_make(given, b.order, counts, CELLS);
         *s = *given;
@@ -650,6 +652,8 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
         *s = *given;
         b.up = axis ? quat_rotate(turn, (vec3){0, 0, 1}) : (vec3){0, 1, 0};
         b.ahead = quat_rotate(turn, axis ? (vec3){0, -1, 0} : (vec3){0, 0, 1});
+
+        /* what depends on the way up */
         bounds_find(&b);
         planes_find(&b);
         twins_add(&b, s);
@@ -658,6 +662,8 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
             fine = tip_measure(&b, i, distances);
         for (int i = 0; i < s->count; i++) b.scratch[i] = -1;
         for (int i = 0; i < s->tip_count && fine; i++) tip_joins(&b, i, b.scratch);
+
+        /* the best template and the best of another kind */
         for (int t = 0; t < COUNT_OF(TEMPLATES) && fine; t++) {
             if (name && strcmp(name, TEMPLATES[t].name) != 0) continue;
             *made = (fit){.name = TEMPLATES[t].name, .kind = TEMPLATES[t].kind, .score = 0, .up = b.up};

@@ -138,12 +138,16 @@ static trunk_end end_find(const fit_body *b, const quadruped_tips *t, int which,
         volume += s->depths[i];
         cells++;
     }
+
+    /* the moment of all that is beyond the legs */
     for (int i = 0; i < s->count; i++) {
         float along = vec3_dot(s->places[i], axis) - feet_at;
         if (along > 0 && fit_height(b, s->places[i]) > b->ground + 0.2f * b->height)
             end.overhang += along * s->depths[i];
     }
     end.thick = cells ? volume / (float)cells : 0;
+
+    /* how much like a head that is */
     float height = (fit_height(b, end.extreme) - b->ground) / b->height;
     float size = (float)cells / (float)s->count;
     end.heading = 2.5f * size + 0.25f * (float)MIN(grown - 1, 3) + 0.7f * height;
@@ -273,6 +277,8 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
             seams[1][i] = seam;
         }
     }
+
+    /* the height of the spine, from the trunk's section between the legs */
     vec3 front = vec3_lerp(roots[0][0], roots[0][1], 0.5f);
     vec3 back = vec3_lerp(roots[1][0], roots[1][1], 0.5f);
     vec3 trunk = vec3_lerp(front, back, 0.5f);
@@ -290,11 +296,13 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     vec3 withers = vec3_madd(front, b->up, spine_height - fit_height(b, front));
     vec3 rump = vec3_madd(back, b->up, spine_height - fit_height(b, back));
 
+    /* neck and head */
     vec3 nose = ends[head].extreme;
     vec3 skull;
     vec3 nape;
     head_place(b, &ends[head], withers, left, length, &nose, &skull, &nape);
 
+    /* spine, tail, legs */
     skeleton *k = &made->skeleton;
     k->count = 0;
     int hips = skeleton_add(k, "hips", -1, rump);

@@ -276,6 +276,8 @@ static cutis_result solve_warm(const rig_body *body, const source *sources, heat
     job.x = arena_push(memory, (size_t)blocks * (size_t)s->n, sizeof *job.x);
     job.heat = ARENA_ARRAY(memory, float, (size_t)s->n *(size_t)job.columns);
     if (memory->failed) return error_memory(error, "bone heat");
+
+    /* blocks of right-hand sides, then the weights of each point */
     parallel_for(body->jobs, blocks, 1, blocks_solve, &job);
     for (int k = 0; k < s->n; k++) {
         memset(values, 0, (size_t)joint_count * sizeof *values);
@@ -301,7 +303,12 @@ cutis_result heat_weights(const rig_body *body, const cutis_allocator *allocator
     } else {
         seek work = {body, sources};
         parallel_for(body->jobs, m->point_count, GRAIN, sources_find, &work);
-        for (int c = 0; c < m->component_count; c++) visible_share[c] = 0, component_served[c] = 0;
+
+        /* how much of each component sees a bone */
+        for (int c = 0; c < m->component_count; c++) {
+            visible_share[c] = 0;
+            component_served[c] = 0;
+        }
         for (int p = 0; p < m->point_count; p++) {
             totals[m->point_component[p]]++;
             if (sources[p].direct) visible_share[m->point_component[p]]++;
@@ -311,6 +318,8 @@ cutis_result heat_weights(const rig_body *body, const cutis_allocator *allocator
             component_served[c] = component_served[c] && totals[c] > 1;
             if (totals[c]) visible_share[c] /= (float)totals[c];
         }
+
+        /* rows of the points that heat serves */
         for (int p = 0; p < m->point_count; p++) {
             s.row_of[p] = -1;
             if (!component_served[m->point_component[p]]) continue;

@@ -130,6 +130,7 @@ static cutis_result bind_kept(const cutis_rig_def *def, rig_report *report, rig_
     const char **names = ARENA_ARRAY(&memory, const char *, c->joint_count);
     if (result == CUTIS_OK && memory.failed) result = error_memory(error, "a rig");
     if (result == CUTIS_OK) {
+        /* joints where the bind pose has them; those that deformed before do again */
         for (int j = 0; j < c->joint_count; j++) any = any || c->joints[j].deforms;
         for (int j = 0; j < c->joint_count; j++) {
             mat34 inverse, bind;

@@ -175,6 +175,8 @@ static int links_find(const shape *s, size_t cell_count, int part_count, const i
     size_t head = 0;
     size_t tail = 0;
     int count = 0;
+
+    /* cells of the parts are the first of the queue */
     for (size_t c = 0; c < cell_count; c++) {
         owners[c] = labels[c] < part_count ? labels[c] : -1;
         sources[c] = (int)c;
@@ -466,6 +468,7 @@ cutis_result shape_build(int point_count, const float *positions, int triangle_c
     arena scratch = arena_create(&memory->allocator);
     result = parts_join(out, cell_count, memory, &scratch, error);
     if (result == CUTIS_OK) {
+        /* places and depths of the nodes */
         out->places = ARENA_ARRAY(memory, vec3, out->count);
         out->depths = ARENA_ARRAY(memory, float, out->count);
         out->distances = ARENA_ARRAY(memory, float, out->count);
@@ -483,6 +486,8 @@ cutis_result shape_build(int point_count, const float *positions, int triangle_c
             out->low = vec3_min(out->low, out->places[i]);
             out->high = vec3_max(out->high, out->places[i]);
         }
+
+        /* middle, ways to it, far ends */
         fine = fine && middle_find(out, &scratch) && shape_spread(out, out->middle, out->distances);
         fine = fine && ways_find(out, out->middle, true, &memory->allocator, costs, out->parents);
         fine = fine && tips_find(out, &scratch);

@@ -90,10 +90,14 @@ bool skeleton_fit_snake(posture *b, rig_report *report, skeleton *s)
     if (!w.base || b->f->main_count != 2 || w.length < 16 * radius) return false;
     if (fabsf(posture_tip(b, 0).y - posture_tip(b, 1).y) > 0.4f * w.length || posture_height(b) > 0.5f * w.length)
         return false;
+
+    /* the blunter end is the head */
     for (int k = 0; k < 2; k++)
         blunt[k] = limb_radius(&all[k], 0.04f * w.length) + limb_radius(&all[k], 0.08f * w.length);
     int head = blunt[1] > blunt[0];
     w = (chain_way){&all[head], &all[1 - head], all[head].seam_distance, w.length}; /* it starts at the head */
+
+    /* joints from the middle to both ends, moved to where it bends */
     int half = CLAMP((int)(w.length / (10 * MAX(radius, 1e-6f))), 3, 12), parent;
     float step = 0.5f * w.length / ((float)half + 0.5f);
     int root = skeleton_add(s, "hips", -1, chain_place(&w, -1, 0.5f * w.length));
