@@ -133,14 +133,19 @@ export class Judge extends Owned {
     const { cutis } = character;
     super(cutis, cutis.memory.make("cutis_judge_create", character.pointer, frameCount, cutis.jobs, 0), "cutis_judge_destroy");
     this.vertexCount = character.vertexCount;
+    this.pointCount = Math.max(1, character.get("point_count"));
   }
-  /** The next frame, each (vertices x 3): the result, plain skinning, and the innermost tissue where the solver tells it. */
-  frame(positions, reference, inner = null) {
+  /**
+   * The next frame, each (vertices x 3): the result, plain skinning, and the innermost tissue where the solver tells it.
+   * stats: of the state, which knows what fell back to skinning.
+   */
+  frame(positions, reference, inner = null, stats = null) {
     const { memory } = this.cutis;
     memory.scoped((scope) => {
       const place = (values) => (!values ? 0 : values.buffer === memory.buffer ? values.byteOffset : scope.floats(values, 3 * this.vertexCount, "positions"));
       memory.run("cutis_judge_frame", this.pointer, place(positions), place(reference), place(inner));
     });
+    if (stats) memory.run("cutis_judge_fallback", this.pointer, stats.limited / this.pointCount, stats.limitedVertex);
   }
   /** The verdict. sums: of State.runTo, added up; without them nothing is known of the solver's own troubles. */
   finish({ substeps = 0, unconverged = 0, repairs = 0 } = {}) {

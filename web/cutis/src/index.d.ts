@@ -251,6 +251,9 @@ export interface StepStats {
   residual: number;
   unconverged: number;
   repairs: number;
+  /** points shown nearer to plain skinning than the solver has them, and a vertex of the worst (-1: none) */
+  limited: number;
+  limitedVertex: number;
   partMs: number[];
 }
 /** All that changes in a simulation; copy() is a snapshot. Results are views, until the next call. */
@@ -378,7 +381,7 @@ export interface Verdict {
 export class Judge extends Owned {
   constructor(character: Character, frameCount: number);
   /** each (vertices x 3): the result, plain skinning, the innermost tissue */
-  frame(positions: Float32Array, reference: Float32Array, inner?: Float32Array | null): void;
+  frame(positions: Float32Array, reference: Float32Array, inner?: Float32Array | null, stats?: StepStats | null): void;
   /** sums: of State.runTo, added up */
   finish(sums?: { substeps?: number; unconverged?: number; repairs?: number }): Verdict;
 }

@@ -369,9 +369,10 @@ function openTrial() {
 /** The frame that stands, when it is the next one of the trial; after the last the page is told the verdict. */
 function judge() {
   if (!trial || trial.verdict || disturbed || frame !== trial.next * JUDGED) return;
+  const plain = reference(); // first: it may move the memory that views look at
   let inner = null;
   for (let i = 0, tissue; (tissue = state.outputRole("tissue", i)); i++) inner = tissue.values;
-  trial.judge.frame(state.positions, reference().positions, inner);
+  trial.judge.frame(state.positions, plain.positions, inner, state.stats);
   trial.next++;
   if (trial.next < trial.count) return;
   trial.verdict = trial.judge.finish(trial.sums);
