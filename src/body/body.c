@@ -221,6 +221,8 @@ static cutis_result draft_flesh(draft *d, const work *w, const flesh *f, int fir
     gathering g = {c, ARENA_ARRAY(w->scratch, float, c->joint_count), ARENA_ARRAY(w->scratch, float, c->map_count)};
     if (!result && w->scratch->failed) result = error_memory(error, "a simulation body");
     if (result) return result;
+
+    /* what the nearest place of the drawn piece has */
     for (int i = 0; i < f->even.point_count; i++) {
         int vertex = f->first_point + i;
         memset(g.joints, 0, (size_t)c->joint_count * sizeof(float));
@@ -232,6 +234,8 @@ static cutis_result draft_flesh(draft *d, const work *w, const flesh *f, int fir
         take_influences(d, &g, vertex);
         for (int m = 0; m < c->map_count; m++) d->map_values[m][vertex] = CLAMP(g.maps[m], 0, 1);
     }
+
+    /* triangles as faces */
     for (int t = 0; t < f->even.triangle_count; t++) {
         d->face_first[first_triangle + t] = 3 * (first_triangle + t);
         for (int k = 0; k < 3; k++)
@@ -384,8 +388,12 @@ static void anchor_carried(const work *w, vec3 x, anchor_list *list)
         distance = hit.distance;
         length = f->even.lengths[f->even.triangles[3 * (size_t)hit.triangle]];
     }
+
+    /* how far it follows */
     float follow = smooth_fall((distance - near) / (3 * near));
     if (follow == 0) return;
+
+    /* what is around the nearest place, the nearer the more */
     float radius = distance + MAX(1.5f * length, distance);
     for (int i = 0; i < w->flesh_count; i++) {
         const flesh *f = &w->flesh[i];
@@ -434,10 +442,14 @@ static cutis_result gather_rigid(work *w, cutis_error *error)
         triangles += w->base.pieces[i].drawn_triangle_count;
     }
     if (triangles == 0) return CUTIS_OK;
+
+    /* room for all */
     surface *r = &w->rigid;
     r->positions = ARENA_ARRAY(w->scratch, float, 3 * (size_t)points);
     r->triangles = ARENA_ARRAY(w->scratch, int, 3 * (size_t)triangles);
     if (w->scratch->failed) return error_memory(error, "a simulation body");
+
+    /* one after the other */
     for (int i = 0; i < w->base.piece_count; i++) {
         const base_piece *p = &w->base.pieces[i];
         if (w->roles[i] != PART_RIGID) continue;
@@ -534,6 +546,8 @@ static cutis_result grow_flesh(work *w, cutis_error *error)
             if (!heights[i]) result = error_memory(error, "a simulation body");
         }
         if (result) return result;
+
+        /* how far drawn points stand out */
         find_heights(w, normals, heights);
         for (int i = 0; i < w->flesh_count; i++) {
             surface *s = &w->flesh[i].even;
@@ -543,6 +557,8 @@ static cutis_result grow_flesh(work *w, cutis_error *error)
                 float *sum = sums + 3 * (size_t)s->triangles[h];
                 vec3_store(sum, vec3_add(vec3_load(sum), vec3_load(w->flesh[i].normals + 3 * (size_t)(h / 3))));
             }
+
+            /* outwards by that much */
             for (int p = 0; p < s->point_count; p++) {
                 float *x = s->positions + 3 * (size_t)p;
                 vec3 outwards = vec3_normalize(vec3_load(sums + 3 * (size_t)p));
@@ -765,6 +781,8 @@ cutis_result body_build(const body_def *def, arena *memory, sim_body *result_bod
     work w = {.def = def, .scratch = &scratch};
     int budget = def->point_budget;
     cutis_result result = find_flesh(&w, result_body, error);
+
+    /* the drawn mesh itself where it is fit, else a surface made from it */
     float **thickness = ARENA_ARRAY(&scratch, float *, MAX(w.flesh_count, 1));
     if (!result && !thickness) result = error_memory(error, "a simulation body");
     if (!result && w.flesh_count > 0) {

@@ -42,6 +42,8 @@ static bool orient(cutting *c, arena *scratch)
     int *queue = ARENA_ARRAY(scratch, int, m->triangle_count);
     bool *reached = ARENA_ARRAY(scratch, bool, m->triangle_count);
     if (scratch->failed) return false;
+
+    /* from a triangle of each run over all that hang together */
     for (int seed = 0; seed < m->triangle_count; seed++) {
         if (reached[seed]) continue;
         int count = 0;
@@ -54,6 +56,8 @@ static bool orient(cutting *c, arena *scratch)
                 if (m->edge_triangle_counts[e] != 2) continue;
                 int other = m->edge_triangles[2 * e] == t ? m->edge_triangles[2 * e + 1] : m->edge_triangles[2 * e];
                 if (reached[other]) continue;
+
+                /* neighbours run along their edge in opposite ways, or one is turned */
                 bool same = runs(m, t, m->edges[2 * e], m->edges[2 * e + 1]) ==
                             runs(m, other, m->edges[2 * e], m->edges[2 * e + 1]);
                 c->turned[other] = c->turned[t] != same;
@@ -84,6 +88,8 @@ static bool pair(cutting *c, arena *scratch)
 {
     edge_key *keys = ARENA_ARRAY(scratch, edge_key, c->count);
     if (!keys) return false;
+
+    /* half-edges by their ends */
     for (int h = 0; h < c->count; h++) {
         uint64_t a = (uint64_t)c->corners[h];
         uint64_t b = (uint64_t)c->corners[next_of(h)];
@@ -91,6 +97,8 @@ static bool pair(cutting *c, arena *scratch)
         c->twins[h] = -1;
     }
     qsort(keys, (size_t)c->count, sizeof *keys, edge_key_compare);
+
+    /* of those between the same ends, two that run opposite ways */
     for (int begin = 0, end = 0; begin < c->count; begin = end) {
         while (end < c->count && keys[end].key == keys[begin].key) end++;
         for (int i = begin; i < end; i++) {
@@ -112,6 +120,8 @@ static bool number_points(cutting *c, arena *scratch)
     int *number = ARENA_ARRAY(scratch, int, c->count);
     c->outgoing = ARENA_ARRAY(scratch, int, c->count);
     if (scratch->failed) return false;
+
+    /* corners that are one */
     for (int h = 0; h < c->count; h++) c->points[h] = h;
     for (int h = 0; h < c->count; h++) {
         int g = c->twins[h];
@@ -119,6 +129,8 @@ static bool number_points(cutting *c, arena *scratch)
         forest_join(c->points, h, next_of(g));
         forest_join(c->points, next_of(h), g);
     }
+
+    /* their numbers */
     for (int h = 0; h < c->count; h++) {
         number[h] = forest_root(c->points, h) == h ? c->point_count++ : -1;
     }
@@ -127,6 +139,8 @@ static bool number_points(cutting *c, arena *scratch)
         if (root != h) number[h] = number[root];
     }
     memcpy(c->points, number, (size_t)c->count * sizeof *number);
+
+    /* the half-edge at a border that leaves a point */
     for (int p = 0; p < c->point_count; p++) c->outgoing[p] = -1;
     for (int h = 0; h < c->count; h++)
         if (c->twins[h] < 0) c->outgoing[c->points[h]] = h;
@@ -183,6 +197,8 @@ static void piece_cap(base_piece *p, const cutting *c, const int *half_edges, in
     int filled = 0;
     for (int i = 0; i < half_edge_count; i++) {
         if (done[half_edges[i]]) continue;
+
+        /* a fan around the mean of the loop that begins here */
         int centre = s->point_count++;
         vec3 sum = {0, 0, 0};
         int count = 0;
@@ -197,6 +213,8 @@ static void piece_cap(base_piece *p, const cutting *c, const int *half_edges, in
             p->cap_points[filled++] = p->sources[t[1]];
             count++;
         }
+
+        /* its centre */
         vec3_store(s->positions + 3 * (size_t)centre, vec3_scale(sum, 1.0f / (float)count));
         p->sources[centre] = -1;
         p->cap_count++;

@@ -202,6 +202,8 @@ cutis_result parts_find(const cutis_character *character, const base *b, arena *
     int *groups = ARENA_ARRAY(&scratch, int, MAX(character->joint_count, 1));
     cutis_result result = scratch.failed ? error_memory(error, "a simulation body") : CUTIS_OK;
     if (!result && b->piece_count > 1) result = group_joints(character, &scratch, groups, error);
+
+    /* rigid pieces, sheets and small things; all else may be flesh */
     double total = 0;
     for (int i = 0; i < b->piece_count; i++) total += b->pieces[i].area;
     int count = 0;
@@ -215,6 +217,8 @@ cutis_result parts_find(const cutis_character *character, const base *b, arena *
                                                                         : PART_FLESH;
         if (roles[i] == PART_FLESH) list[count++] = (candidate){.piece = i, .area = p->area};
     }
+
+    /* flesh that lies on or in larger flesh is carried */
     if (!result) {
         qsort(list, (size_t)count, sizeof *list, candidate_compare);
         result = find_carried(b, list, count, NEAR_SHARE * character->size, roles, &scratch, error);

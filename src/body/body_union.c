@@ -77,6 +77,8 @@ cutis_result union_pieces(const base_piece *const *pieces, int count, arena *mem
 {
     base_piece *r = result;
     *r = (base_piece){0};
+
+    /* how much there is */
     int cap_point_count = 0;
     for (int i = 0; i < count; i++) {
         const base_piece *p = pieces[i];
@@ -93,6 +95,7 @@ cutis_result union_pieces(const base_piece *const *pieces, int count, arena *mem
     r->cap_points = ARENA_ARRAY(memory, int, cap_point_count + 1);
     if (memory->failed) return error_memory(error, "a simulation body");
 
+    /* piece by piece; centres of caps come last */
     int point = 0, triangle = 0, cap = 0, first_cap = s->point_count - r->cap_count;
     for (int i = 0; i < count; i++) {
         const base_piece *p = pieces[i];
@@ -102,10 +105,14 @@ cutis_result union_pieces(const base_piece *const *pieces, int count, arena *mem
             memcpy(s->positions + 3 * (size_t)to, p->surface.positions + 3 * (size_t)k, 3 * sizeof(float));
             r->sources[to] = p->sources[k];
         }
+
+        /* triangles */
         for (int k = 0; k < 3 * p->surface.triangle_count; k++) {
             int from = p->surface.triangles[k];
             s->triangles[3 * (size_t)triangle + (size_t)k] = from < own ? point + from : first_cap + cap + from - own;
         }
+
+        /* loops of the caps */
         for (int k = 0; k < p->cap_count; k++) {
             int length = p->cap_first[k + 1] - p->cap_first[k];
             int begin = r->cap_first[cap + k];
@@ -281,6 +288,8 @@ static cutis_result drop_scraps(surface *s, float spacing, arena *memory, cutis_
     double *volumes = ARENA_ARRAY(memory, double, m.component_count);
     int *index = ARENA_ARRAY(memory, int, s->point_count);
     if (memory->failed) return error_memory(error, "a simulation body");
+
+    /* area and volume of each component */
     double total = 0;
     for (int t = 0; t < s->triangle_count; t++) {
         double area = mesh_area(1, s->triangles + 3 * (size_t)t, s->positions);
@@ -288,6 +297,8 @@ static cutis_result drop_scraps(surface *s, float spacing, arena *memory, cutis_
         volumes[m.point_component[s->triangles[3 * t]]] += wedge_volume(s, t);
         total += area;
     }
+
+    /* points of those that are large and thick enough */
     int points = 0, triangles = 0;
     for (int p = 0; p < s->point_count; p++) {
         int own = m.point_component[p];
@@ -295,6 +306,8 @@ static cutis_result drop_scraps(surface *s, float spacing, arena *memory, cutis_
         index[p] = kept ? points : -1;
         if (kept) memmove(s->positions + 3 * (size_t)points++, s->positions + 3 * (size_t)p, 3 * sizeof(float));
     }
+
+    /* and their triangles */
     for (int t = 0; t < s->triangle_count; t++) {
         if (index[s->triangles[3 * t]] < 0) continue;
         for (int k = 0; k < 3; k++) s->triangles[3 * triangles + k] = index[s->triangles[3 * t + k]];
@@ -313,6 +326,8 @@ cutis_result union_surface(const base_piece *const *pieces, int count, float spa
     solid s;
     surface fine;
     cutis_result status = union_pieces(pieces, count, &scratch, &all, error);
+
+    /* the solid that the pieces enclose together, and its surface */
     if (!status) {
         solid_def def = {.point_count = all.surface.point_count,
                          .positions = all.surface.positions,
@@ -325,6 +340,8 @@ cutis_result union_surface(const base_piece *const *pieces, int count, float spa
     }
     if (!status) status = march(&s, &scratch, &fine, error);
     if (!status) status = drop_scraps(&fine, spacing, &scratch, error);
+
+    /* even triangles of twice the spacing */
     if (!status) {
         fine.lengths = ARENA_ARRAY(&scratch, float, fine.point_count);
         if (!fine.lengths) status = error_memory(error, "a simulation body");

@@ -63,6 +63,8 @@ static bool pair_twins(half_edges *m, arena *memory)
     int *doubled = ARENA_ARRAY(memory, int, count);
     if (!keys || !doubled) return false;
     int doubled_count = 0;
+
+    /* half-edges by their ends */
     for (int h = 0; h < count; h++) {
         uint64_t a = (uint64_t)start_of(m, h);
         uint64_t b = (uint64_t)end_of(m, h);
@@ -70,6 +72,8 @@ static bool pair_twins(half_edges *m, arena *memory)
     }
     qsort(keys, (size_t)count, sizeof *keys, edge_key_compare);
     for (int h = 0; h < count; h++) m->twins[h] = -1;
+
+    /* of those between the same ends, two that run opposite ways */
     for (int begin = 0, end = 0; begin < count; begin = end) {
         while (end < count && keys[end].key == keys[begin].key) end++;
         for (int i = begin; i < end; i++) {
@@ -84,6 +88,8 @@ static bool pair_twins(half_edges *m, arena *memory)
             if (m->twins[h] < 0) return false;
         }
     }
+
+    /* edges that stand for more than one pair get points of their own */
     for (int i = 0; i < doubled_count && m->point_count < m->point_limit; i++) split_edge(m, doubled[i]);
     return true;
 }
@@ -103,11 +109,14 @@ static cutis_result half_edges_make(half_edges *m, const surface *from, int poin
     m->lengths = ARENA_ARRAY(memory, float, m->point_limit);
     if (memory->failed) return error_memory(error, "a simulation body");
 
+    /* the surface as it comes */
     memcpy(m->corners, from->triangles, 3 * (size_t)from->triangle_count * sizeof(int));
     memcpy(m->x, from->positions, 3 * (size_t)from->point_count * sizeof(float));
     if (from->lengths) memcpy(m->lengths, from->lengths, (size_t)from->point_count * sizeof(float));
     for (int p = 0; p < from->point_count; p++) m->outgoing[p] = -1;
     for (int h = 0; h < 3 * m->triangle_count; h++) m->outgoing[m->corners[h]] = h;
+
+    /* and what meets at each edge */
     if (!pair_twins(m, memory)) {
         if (memory->failed) return error_memory(error, "a simulation body");
         return error_set(error, CUTIS_ERROR_DATA, "the surface to remesh is not closed and manifold");
@@ -361,6 +370,8 @@ static bool split_pass(half_edges *m, float fixed_length, int point_limit, arena
         arena scratch = arena_create(&memory->allocator);
         long_edge *list = ARENA_ARRAY(&scratch, long_edge, 3 * (size_t)m->triangle_count);
         int count = 0, splits = 0;
+
+        /* edges that are too long, the longest first */
         for (int h = 0; list && h < 3 * m->triangle_count; h++) {
             if (m->corners[3 * (h / 3)] < 0 || m->twins[h] < h) continue;
             float wanted = fixed_length > 0 ? fixed_length : SPLIT * wanted_length(m, h);
@@ -368,6 +379,8 @@ static bool split_pass(half_edges *m, float fixed_length, int point_limit, arena
             if (excess > 1) list[count++] = (long_edge){excess, h, start_of(m, h), end_of(m, h)};
         }
         if (list) qsort(list, (size_t)count, sizeof *list, long_edge_compare);
+
+        /* split those that are still there */
         for (int i = 0; i < count; i++) {
             const long_edge *e = &list[i];
             if (m->point_count >= point_limit || m->triangle_count + 2 > m->triangle_limit) break;

@@ -403,6 +403,8 @@ static void places_sweep(solid_work *w, int direction)
     const solid *s = w->out;
     const size_t row = (size_t)s->size[0];
     const size_t layer = row * (size_t)s->size[1];
+
+    /* the neighbours that a sweep has passed */
     size_t offsets[13];
     int away[13][3];
     int count = 0;
@@ -414,6 +416,8 @@ static void places_sweep(solid_work *w, int direction)
                 away[count][2] = direction * k;
                 offsets[count++] = (size_t)direction * ((size_t)i + (size_t)j * row + (size_t)k * layer);
             }
+
+    /* each cell takes the nearest place that any of them knows */
     for (int iz = 0; iz < s->size[2]; iz++)
         for (int iy = 0; iy < s->size[1]; iy++)
             for (int ix = 0; ix < s->size[0]; ix++) {
@@ -475,6 +479,8 @@ cutis_result solid_build(const solid_def *def, arena *memory, solid *out, cutis_
     *out = (solid){0};
     cutis_result result = grid_size(def, out, error);
     if (result != CUTIS_OK) return result;
+
+    /* room for every cell */
     arena scratch = arena_create(&memory->allocator);
     solid_work w = {.def = def, .out = out};
     w.count = (size_t)out->size[0] * (size_t)out->size[1] * (size_t)out->size[2];
@@ -491,9 +497,12 @@ cutis_result solid_build(const solid_def *def, arena *memory, solid *out, cutis_
         arena_destroy(&scratch);
         return error_memory(error, "a solid");
     }
+
+    /* nothing is known yet */
     for (size_t i = 0; i < w.count; i++) w.squared[i] = INFINITY;
     memset(w.nearest, 0xFF, w.count * sizeof *w.nearest);
 
+    /* cells near triangles, then which are inside, then distances of all */
     parallel_for(def->jobs, (out->size[2] + SLAB - 1) / SLAB, 1, nearest_slabs, &w);
     result = inside_find(&w, &scratch, error);
     if (result == CUTIS_OK) {

@@ -20,12 +20,18 @@ static vec3 pair_difference(const contact_pair *pair, const vec3 p[4], float wei
     if (pair->kind == CONTACT_POINT_TRIANGLE) {
         float b[3];
         vec3 nearest = triangle_closest(p[0], p[1], p[2], p[3], b);
-        weights[0] = 1, weights[1] = -b[0], weights[2] = -b[1], weights[3] = -b[2];
+        weights[0] = 1;
+        weights[1] = -b[0];
+        weights[2] = -b[1];
+        weights[3] = -b[2];
         return vec3_sub(p[0], nearest);
     }
     float s, t;
     segment_closest(p[0], p[1], p[2], p[3], &s, &t);
-    weights[0] = 1 - s, weights[1] = s, weights[2] = t - 1, weights[3] = -t;
+    weights[0] = 1 - s;
+    weights[1] = s;
+    weights[2] = t - 1;
+    weights[3] = -t;
     return vec3_sub(vec3_lerp(p[0], p[1], s), vec3_lerp(p[2], p[3], t));
 }
 

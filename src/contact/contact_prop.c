@@ -17,6 +17,8 @@ cutis_result contact_props_build(contact_props *props, const cutis_character *ch
     if (props->count == 0) return CUTIS_OK;
     props->props = ARENA_ARRAY(memory, contact_prop, props->count);
     if (!props->props) return error_memory(error, "the props");
+
+    /* its own friction and restitution, or the skin's */
     int at = 0;
     for (int i = 0; i < character->prop_count; i++) {
         const cutis_prop *source = character->props + i;
@@ -25,6 +27,8 @@ cutis_result contact_props_build(contact_props *props, const cutis_character *ch
         prop->source = source;
         prop->friction = source->friction >= 0 ? source->friction : friction;
         prop->restitution = source->restitution >= 0 ? source->restitution : restitution;
+
+        /* a mesh has a tree */
         if (source->shape != CUTIS_PROP_MESH) continue;
         cutis_result result = mesh_build(&prop->mesh, source->vertex_count, source->positions, source->triangle_count,
                                          source->triangles, memory, error);

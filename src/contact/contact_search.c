@@ -154,8 +154,10 @@ static void triangles_bound(const search *s, int i)
         motion_low[k] = motion_high[k] = p[1][0][k] - p[0][0][k];
         for (int c = 1; c < 3; c++) {
             vfloat motion = p[1][c][k] - p[0][c][k];
-            low[k] = v_min(low[k], p[0][c][k]), high[k] = v_max(high[k], p[0][c][k]);
-            motion_low[k] = v_min(motion_low[k], motion), motion_high[k] = v_max(motion_high[k], motion);
+            low[k] = v_min(low[k], p[0][c][k]);
+            high[k] = v_max(high[k], p[0][c][k]);
+            motion_low[k] = v_min(motion_low[k], motion);
+            motion_high[k] = v_max(motion_high[k], motion);
         }
     }
     vfloat edges[2][2][3];
@@ -267,10 +269,12 @@ static bool outline_star(const search *s, contact_outline outline, vec3 axis)
         vec3 middle = vec3_scale(vec3_add(vec3_load(a), vec3_load(b)), 0.5f);
         float middle_x = vec3_dot(middle, u), middle_y = vec3_dot(middle, v);
         for (int i = 0; i < n; i++) {
-            x[t][i] -= middle_x, y[t][i] -= middle_y;
+            x[t][i] -= middle_x;
+            y[t][i] -= middle_y;
             largest = MAX(largest, MAX(fabsf(x[t][i]), fabsf(y[t][i])));
         }
-        x[t][n] = x[t][0], y[t][n] = y[t][0];
+        x[t][n] = x[t][0];
+        y[t][n] = y[t][0];
     }
 
     /* Above the rounding of positions, which are at most a few hundred times larger than the outline. */
@@ -542,6 +546,8 @@ static void leaves_consider(const search *s, int block, int leaf, int other)
     for (int i = surface->leaf_first[leaf]; i < surface->leaf_first[leaf + 1]; i++) {
         const float *triangle = s->work->triangles + (size_t)i * CONTACT_BOUND;
         if (boxes_apart(triangle, bound)) continue;
+
+        /* against those of the other leaf, several at a time */
         bool wanted = !s->partial || triangle_marked(s, i);
         face first;
         bool loaded = false;
@@ -565,23 +571,30 @@ static void nodes_search(const search *s, int block, int a, int b)
     const contact_surface *surface = s->surface;
     const int *child_first = surface->child_first;
     int stack[STACK][2], depth = 0;
-    stack[depth][0] = a, stack[depth++][1] = b;
+    stack[depth][0] = a;
+    stack[depth++][1] = b;
     while (depth > 0) {
         depth--;
         int x = stack[depth][0], y = stack[depth][1];
         if (s->partial && !(s->work->node_marks[x] | s->work->node_marks[y])) continue;
+
+        /* what is flat or apart cannot touch */
         if (x == y
                 ? nodes_flat(s, &x, 1, surface->outlines[x])
                 : boxes_apart(s->work->nodes + (size_t)x * CONTACT_BOUND, s->work->nodes + (size_t)y * CONTACT_BOUND) ||
                       union_flat(s, x, y))
             continue;
+
+        /* leaves, or all pairs of children */
         if (x < surface->leaf_count) {
             leaves_consider(s, block, x, y);
             continue;
         }
         for (int i = child_first[x]; i < child_first[x + 1]; i++)
-            for (int j = x == y ? i : child_first[y]; j < child_first[y + 1]; j++)
-                stack[depth][0] = i, stack[depth++][1] = j;
+            for (int j = x == y ? i : child_first[y]; j < child_first[y + 1]; j++) {
+                stack[depth][0] = i;
+                stack[depth++][1] = j;
+            }
     }
 }
 

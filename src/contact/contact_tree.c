@@ -168,7 +168,8 @@ static int singles_join(tree_builder *b, int begin, int end, int next)
         low[axis] = high[axis] = centre_along(b, b->singles[begin], axis);
         for (int i = begin + 1; i < end; i++) {
             float x = centre_along(b, b->singles[i], axis);
-            low[axis] = MIN(low[axis], x), high[axis] = MAX(high[axis], x);
+            low[axis] = MIN(low[axis], x);
+            high[axis] = MAX(high[axis], x);
         }
     }
     float extent[3] = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
@@ -320,14 +321,17 @@ static bool outline_collect(outliner *o, const int *nodes, int count, int node, 
         for (int c = 0; c < 3; c++) {
             int e = m->triangle_edges[3 * t + c], from = m->triangles[3 * t + c],
                 to = m->triangles[3 * t + (c + 1) % 3];
+
+            /* inside; the other triangle must run it the other way */
             if (m->edge_triangle_counts[e] > 2) return false;
             int other = m->edge_triangles[2 * e] == t ? m->edge_triangles[2 * e + 1] : m->edge_triangles[2 * e];
             if (other >= 0 && holds(nodes, count, o->node_of[other])) {
-                /* Inside; the other triangle must run it the other way. */
                 const int *k = m->triangles + 3 * other;
                 for (int d = 0; d < 3; d++) simple = simple && !(k[d] == from && k[(d + 1) % 3] == to);
                 continue;
             }
+
+            /* on the outline */
             if (o->next[from] >= 0) simple = false;
             o->next[from] = to;
             (*edges)++;
@@ -343,10 +347,14 @@ static int outline_find(outliner *o, const int *nodes, int count, int_list *poin
     const int *corners = b->m->triangles;
     int edges = 0, length = 0, start = -1, first = points->count;
     bool simple = true;
+
+    /* its edges, and a point to start from */
     for (int i = 0; i < count && simple; i++) simple = outline_collect(o, nodes, count, nodes[i], &edges);
     for (int i = o->first[nodes[0]]; i < o->last[nodes[0]] && start < 0; i++)
         for (int c = 0; c < 3; c++)
             if (o->next[corners[3 * b->order[i] + c]] >= 0) start = corners[3 * b->order[i] + c];
+
+    /* once around; one that does not close, or has more loops, is none */
     if (simple && start >= 0 && edges <= CONTACT_OUTLINE) {
         int p = start;
         do {
@@ -354,8 +362,13 @@ static int outline_find(outliner *o, const int *nodes, int count, int_list *poin
             length++;
             p = o->next[p];
         } while (p >= 0 && p != start && length < edges);
-        if (p != start || length != edges) points->count = first, length = 0;
+        if (p != start || length != edges) {
+            points->count = first;
+            length = 0;
+        }
     }
+
+    /* clean again for the next */
     for (int i = 0; i < count; i++)
         for (int k = o->first[nodes[i]]; k < o->last[nodes[i]]; k++)
             for (int c = 0; c < 3; c++) o->next[corners[3 * b->order[k] + c]] = -1;
@@ -387,6 +400,8 @@ static bool outline_centre(const outliner *o, const int *nodes, int count, const
             normal = vec3_add(normal, vec3_cross(vec3_sub(vec3_load(m->positions + 3 * c[1]), p),
                                                  vec3_sub(vec3_load(m->positions + 3 * c[2]), p)));
         }
+
+    /* the loop, seen along the mean normal */
     vec3 axis = vec3_normalize(normal);
     vec3 u = vec3_normalize(vec3_cross(axis, fabsf(axis.x) < 0.7f ? vec3_make(1, 0, 0) : vec3_make(0, 1, 0)));
     vec3 v = vec3_cross(axis, u);
@@ -394,13 +409,19 @@ static bool outline_centre(const outliner *o, const int *nodes, int count, const
     int n = outline->count;
     for (int i = 0; i < n; i++) {
         vec3 p = vec3_load(m->positions + 3 * loop[i]);
-        x[i][0] = vec3_dot(u, p), x[i][1] = vec3_dot(v, p);
+        x[i][0] = vec3_dot(u, p);
+        x[i][1] = vec3_dot(v, p);
     }
+
+    /* of all middles of two points the one with the best view */
     for (int i = 0; i < n; i++)
         for (int j = i + 2; j < n; j++) {
             const float middle[2] = {0.5f * (x[i][0] + x[j][0]), 0.5f * (x[i][1] + x[j][1])};
             float view = outline_view((const float(*)[2])x, n, middle);
-            if (view > best) best = view, outline->centre[0] = loop[i], outline->centre[1] = loop[j];
+            if (!(view > best)) continue;
+            best = view;
+            outline->centre[0] = loop[i];
+            outline->centre[1] = loop[j];
         }
     return best > 0;
 }
@@ -468,10 +489,14 @@ static void outlines_find(outliner *o, outline_lists *lists, contact_outline *ou
     lists->points.count = lists->nodes.count = lists->union_count = 0;
     int node = 0;
     for (int level = 0; level < b->level_count; level++) {
+
+        /* whose triangle is whose on this level */
         for (int i = node; i < node + b->counts[level]; i++) {
             o->stamps[i] = -1;
             for (int k = o->first[i]; k < o->last[i]; k++) o->node_of[b->order[k]] = i;
         }
+
+        /* outlines of nodes and of two side by side */
         for (int end = node + b->counts[level]; node < end; node++) {
             contact_outline outline = {.first = lists->points.count};
             if (union_first) union_first[node] = lists->union_count;
@@ -502,20 +527,27 @@ static cutis_result outlines_build(contact_surface *surface, tree_builder *b, ar
     int *union_first = ARENA_ARRAY(memory, int, nodes + 1);
     outline_lists lists = {.union_count = 0};
     if (memory->failed || scratch->failed) return error_memory(error, "the contact surface");
+
+    /* triangles of each node */
     for (int p = 0; p < b->m->point_count; p++) o.next[p] = -1;
     for (int node = 0; node < nodes; node++) {
         bool leaf = node < b->leaf_count;
         o.first[node] = leaf ? b->leaf_first[node] : o.first[surface->child_first[node]];
         o.last[node] = leaf ? b->leaf_first[node + 1] : o.last[surface->child_first[node + 1] - 1];
     }
+
+    /* count, then fill */
     outlines_find(&o, &lists, NULL, NULL);
     lists.points.values = ARENA_ARRAY(memory, int, lists.points.count + CONTACT_OUTLINE);
     lists.nodes.values = ARENA_ARRAY(memory, int, lists.nodes.count + 1);
     lists.unions = ARENA_ARRAY(memory, contact_union, lists.union_count + 1);
     if (memory->failed) return error_memory(error, "the contact surface");
     outlines_find(&o, &lists, outlines, union_first);
-    surface->outlines = outlines, surface->outline_points = lists.points.values;
-    surface->union_first = union_first, surface->unions = lists.unions, surface->union_nodes = lists.nodes.values;
+    surface->outlines = outlines;
+    surface->outline_points = lists.points.values;
+    surface->union_first = union_first;
+    surface->unions = lists.unions;
+    surface->union_nodes = lists.nodes.values;
     return CUTIS_OK;
 }
 
@@ -529,8 +561,13 @@ static cutis_result tangles_find(const mesh *m, int *tangle, arena *scratch, cut
     int *pairs = ARENA_ARRAY(scratch, int, 2 * (size_t)limit + 2);
     int *parents = ARENA_ARRAY(scratch, int, m->point_count + 1);
     if (scratch->failed) return error_memory(error, "the contact surface");
+
+    /* points of triangles that cross hang together */
     int count = mesh_self_intersections(m, &tree, m->positions, NULL, pairs, limit);
-    for (int p = 0; p < m->point_count; p++) parents[p] = p, tangle[p] = -1;
+    for (int p = 0; p < m->point_count; p++) {
+        parents[p] = p;
+        tangle[p] = -1;
+    }
     for (int i = 0; i < MIN(count, limit); i++) {
         int root = forest_root(parents, m->triangles[3 * pairs[2 * i]]);
         for (int side = 0; side < 2; side++)
@@ -542,6 +579,8 @@ static cutis_result tangles_find(const mesh *m, int *tangle, arena *scratch, cut
                 tangle[p] = 0;
             }
     }
+
+    /* each by its root */
     for (int p = 0; p < m->point_count; p++)
         if (tangle[p] == 0) tangle[p] = forest_root(parents, p);
     return CUTIS_OK;
@@ -589,19 +628,26 @@ static cutis_result tree_build(contact_surface *surface, arena *memory, arena *s
     int *corners = ARENA_ARRAY(memory, int, 3 * (n + CONTACT_LEAF)), *firsts = ARENA_ARRAY(scratch, int, n + 1);
     if (memory->failed || scratch->failed || !levels_build(&b, scratch))
         return error_memory(error, "the contact surface");
-    surface->leaf_count = b.leaf_count, surface->block_count = b.counts[b.level_count - 1];
+    surface->leaf_count = b.leaf_count;
+    surface->block_count = b.counts[b.level_count - 1];
+
+    /* nodes, level by level */
     for (int level = 0; level < b.level_count; level++) surface->node_count += b.counts[level];
     int *child_first = ARENA_ARRAY(memory, int, surface->node_count + 1);
     b.leaf_first = ARENA_ARRAY(memory, int, b.leaf_count + 1);
     if (memory->failed) return error_memory(error, "the contact surface");
     levels_order(&b, surface, child_first, b.joined, b.singles, firsts);
+
+    /* triangles in the order of the leaves */
     owners_assign(m, owned);
     for (int i = 0; i < m->triangle_count; i++) {
         leaf_owned[i] = owned[b.order[i]];
         for (int c = 0; c < 3; c++) corners[3 * i + c] = m->triangles[3 * b.order[i] + c];
     }
     surface->child_first = child_first;
-    surface->leaf_first = b.leaf_first, surface->corners = corners, surface->owned = leaf_owned;
+    surface->leaf_first = b.leaf_first;
+    surface->corners = corners;
+    surface->owned = leaf_owned;
     return outlines_build(surface, &b, memory, scratch, error);
 }
 
@@ -613,7 +659,9 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
     float *scales = ARENA_ARRAY(memory, float, m->point_count + 1);
     float *widths = ARENA_ARRAY(memory, float, m->point_count + 1);
     if (memory->failed) return error_memory(error, "the contact surface");
-    surface->tangle = tangle, surface->scales = scales, surface->widths = widths;
+    surface->tangle = tangle;
+    surface->scales = scales;
+    surface->widths = widths;
     if (m->triangle_count == 0) return CUTIS_OK;
     double length = 0;
     for (int e = 0; e < m->edge_count; e++)
@@ -648,12 +696,16 @@ static contact_work work_carve(const contact_surface *surface, char *memory, siz
         surface->block_count > 0 ? PAIRS_PER_TRIANGLE * surface->mesh->triangle_count / surface->block_count : 0;
     w.block_capacity = MAX(share, BLOCK_PAIRS);
     w.pair_capacity = w.block_capacity * surface->block_count;
+
+    /* bounds */
     w.nodes = carve(memory, used, (size_t)surface->node_count * CONTACT_BOUND * sizeof(float));
     w.triangles = carve(memory, used, (triangles + CONTACT_LEAF) * CONTACT_BOUND * sizeof(float));
     w.shape_stride = (int)triangles + 2 * CONTACT_LEAF;
     w.shapes = carve(memory, used, (size_t)w.shape_stride * CONTACT_SHAPE * sizeof(float));
     w.starts = carve(memory, used, points * 4 * sizeof(float));
     w.ends = carve(memory, used, points * 4 * sizeof(float));
+
+    /* blocks, zones and motions */
     w.block_counts = carve(memory, used, (size_t)surface->block_count * sizeof(contact_block));
     w.zones = carve(memory, used, points * sizeof(int));
     w.zone_data = carve(memory, used, points * 16 * sizeof(float));
@@ -661,6 +713,8 @@ static contact_work work_carve(const contact_surface *surface, char *memory, siz
     w.wishes = carve(memory, used, points * 3 * sizeof(float));
     w.marks = carve(memory, used, points);
     w.node_marks = carve(memory, used, (size_t)surface->node_count);
+
+    /* pairs */
     w.times = carve(memory, used, (size_t)w.pair_capacity * sizeof(float));
     w.kept_capacity = 4 * surface->mesh->point_count;
     w.kept = carve(memory, used, (size_t)w.kept_capacity * sizeof(contact_pair));

@@ -64,8 +64,10 @@ static float axis_find(const vec3 a[3], const vec3 b[3], vec3 *axis)
 
     /* First the way out of both, which wins a tie: flesh lies behind skin, and coincident sheets face each other. */
     int count = 0;
-    axes[count++] = vec3_scale(normals[0], -1), axes[count++] = normals[1];
-    axes[count++] = normals[0], axes[count++] = vec3_scale(normals[1], -1);
+    axes[count++] = vec3_scale(normals[0], -1);
+    axes[count++] = normals[1];
+    axes[count++] = normals[0];
+    axes[count++] = vec3_scale(normals[1], -1);
     for (int i = 0; i < 3; i++) {
         for (int side = 0; side < 2; side++) axes[count++] = vec3_cross(normals[side], sides[side][i]);
         for (int j = 0; j < 3; j++) axes[count++] = vec3_cross(sides[0][i], sides[1][j]);
@@ -112,7 +114,8 @@ static void triangles_part(void *context, int first, int second)
     int root = -1;
     groups_join(u->groups, corners_a, &root);
     groups_join(u->groups, corners_b, &root);
-    u->crossing += cross, u->touching += !cross;
+    u->crossing += cross;
+    u->touching += !cross;
     if (u->check) {
         if (cross) u->failed[root] = 1;
         return;
@@ -144,7 +147,8 @@ cutis_result contact_untangle(const mesh *m, const contact_untangle_options *opt
     size_t n = (size_t)m->point_count;
     untangler u = {.m = m, .options = options, .gap = options->gap};
     u.x = arena_copy(&scratch, positions, 3 * n, sizeof(float));
-    u.groups = ARENA_ARRAY(&scratch, int, n), u.failed = ARENA_ARRAY(&scratch, uint8_t, n);
+    u.groups = ARENA_ARRAY(&scratch, int, n);
+    u.failed = ARENA_ARRAY(&scratch, uint8_t, n);
     bvh tree;
     cutis_result result = scratch.failed ? error_memory(error, "the rest shape") : CUTIS_OK;
     if (result == CUTIS_OK) result = bvh_build(&tree, m->triangle_count, m->triangles, positions, &scratch, error);

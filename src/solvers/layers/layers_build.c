@@ -360,6 +360,8 @@ static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
     float *rest = ARENA_ARRAY(scratch, float, 3 * (size_t)count), *values = ARENA_ARRAY(scratch, float, influences + 1);
     int *first = ARENA_ARRAY(scratch, int, count + 1), *joints = ARENA_ARRAY(scratch, int, influences + 1);
     if (scratch->failed || !model->parents) return error_memory(error, "the drive of solver layers");
+
+    /* skin, bone layer, centres of fans, then the axes */
     for (int j = 0; j < model->joint_count; j++) model->parents[j] = b->build->character->joints[j].parent;
     int at = 0;
     for (int i = 0; i < count; i++) {
@@ -368,19 +370,27 @@ static cutis_result drive_build(builder *b, arena *scratch, cutis_error *error)
             int k = i < 2 * n ? i % n : i - axes, point = model->paths.points[k];
             vec3 x = i >= axes ? b->axis[k] : particle_rest(model, k, i < n ? LAYER_SKIN : LAYER_BONE);
             vec3_store(rest + 3 * i, vec3_madd(vec3_load(model->centre), x, model->size));
-            for (int w = weights->first[point]; w < weights->first[point + 1]; w++)
-                joints[at] = weights->joints[w], values[at++] = weights->weights[w];
+            for (int w = weights->first[point]; w < weights->first[point + 1]; w++) {
+                joints[at] = weights->joints[w];
+                values[at++] = weights->weights[w];
+            }
             continue;
         }
+
+        /* a centre has weights of its own */
         int c = i - 2 * n;
         memcpy(rest + 3 * i, volumes->centre_rest + 3 * c, 3 * sizeof(float));
-        for (int w = volumes->centre_first[c]; w < volumes->centre_first[c + 1]; w++)
-            joints[at] = volumes->centre_joints[w], values[at++] = volumes->centre_weights[w];
+        for (int w = volumes->centre_first[c]; w < volumes->centre_first[c + 1]; w++) {
+            joints[at] = volumes->centre_joints[w];
+            values[at++] = volumes->centre_weights[w];
+        }
     }
     first[count] = at;
     cutis_result result =
         skinning_build(&model->drive, count, rest, first, joints, values, model->joint_count, b->build->memory, error);
     if (result != CUTIS_OK) return result;
+
+    /* the axes once more, by linear skinning */
     int start = first[axes];
     for (int i = axes; i <= count; i++) first[i] -= start;
     return skinning_build(&model->axis_drive, n, rest + 3 * axes, first + axes, joints + start, values + start,
@@ -395,6 +405,8 @@ static cutis_result frozen_build(builder *b, arena *scratch, cutis_error *error)
     layers_model *model = b->model;
     const point_weights *weights = b->build->weights;
     int n = model->point_count, count = 0, influences = 0;
+
+    /* how many there are; what is frozen gives no volume */
     for (int k = 0; k < n; k++) count += model->freeze[k] > 0;
     for (int k = 0; k < n; k++) {
         int point = model->paths.points[k];
@@ -407,14 +419,18 @@ static cutis_result frozen_build(builder *b, arena *scratch, cutis_error *error)
           *values = ARENA_ARRAY(scratch, float, influences + 1);
     int *first = ARENA_ARRAY(scratch, int, 2 * count + 1), *joints = ARENA_ARRAY(scratch, int, influences + 1);
     if (scratch->failed || !model->frozen) return error_memory(error, "the frozen points of solver layers");
+
+    /* their skin, then their bone layer */
     for (int k = 0, i = 0; k < n; k++)
         if (model->freeze[k] > 0) model->frozen[i++] = k;
     for (int i = 0, at = 0; i < 2 * count; i++) {
         int k = model->frozen[i % count], point = model->paths.points[k];
         vec3 x = particle_rest(model, k, i < count ? LAYER_SKIN : LAYER_BONE);
         vec3_store(rest + 3 * i, vec3_madd(vec3_load(model->centre), x, model->size));
-        for (int w = weights->first[point]; w < weights->first[point + 1]; w++)
-            joints[at] = weights->joints[w], values[at++] = weights->weights[w];
+        for (int w = weights->first[point]; w < weights->first[point + 1]; w++) {
+            joints[at] = weights->joints[w];
+            values[at++] = weights->weights[w];
+        }
         first[i + 1] = at;
     }
     return skinning_build(&model->frozen_drive, 2 * count, rest, first, joints, values, model->joint_count,
@@ -483,6 +499,8 @@ static cutis_result surface_untangle(builder *b, mesh *own, float *positions, ar
     uint8_t *fixed = ARENA_ARRAY(scratch, uint8_t, n);
     b->parted = ARENA_ARRAY(scratch, uint8_t, n);
     if (scratch->failed) return error_memory(error, "the surface of solver layers");
+
+    /* part what crosses; painted points stay */
     map_gather(b, "freeze", 0, freeze);
     for (int k = 0; k < n; k++) fixed[k] = freeze[k] >= 1;
     contact_untangle_options options = {.touch = UNTANGLE_TOUCH * model->thickness,
@@ -492,6 +510,8 @@ static cutis_result surface_untangle(builder *b, mesh *own, float *positions, ar
     contact_untangle_stats stats;
     cutis_result result = contact_untangle(own, &options, &b->build->allocator, positions, b->parted, &stats, error);
     if (result != CUTIS_OK) return result;
+
+    /* tell it */
     if (stats.moved > 0)
         kit_warn(b->build,
                  "layers: the rest shape crosses or touches itself; %d points were moved by up to %.2g %% of the size "
@@ -566,6 +586,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     if (result == CUTIS_OK) result = bones_build(b, scratch, error);
     if (result != CUTIS_OK) return result;
 
+    /* room */
     b->axis = ARENA_ARRAY(scratch, vec3, n);
     b->layer_positions = ARENA_ARRAY(scratch, float, 3 * (size_t)n);
     b->areas = ARENA_ARRAY(scratch, float, n);
@@ -576,6 +597,8 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     double *moduli = ARENA_ARRAY(scratch, double, 3 * (size_t)n);
     b->room = ARENA_ARRAY(scratch, float, n);
     if (scratch->failed || !arrays_push(model, build->memory)) return error_memory(error, "the layers");
+
+    /* depth of the flesh, and regions by it */
     mesh_normals(model->mesh, model->mesh->positions, normals, NULL);
     axis_find(b);
     if (model->mesh->triangle_count > 0) {
@@ -590,6 +613,8 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     result = contact_surface_build(&model->surface, model->mesh, build->memory, &build->allocator, error);
     if (result == CUTIS_OK) result = room_find(b, scratch, error);
     if (result != CUTIS_OK) return result;
+
+    /* layers, masses and stiffness */
     layers_place(b, ways, depths);
     masses_find(b);
     stiffness_find(b, depths, map, fat, moduli);
@@ -598,6 +623,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     for (int i = 0; i < LAYERS * n; i++) /* a ball's 2/5 r^2, halved for R's trace, of the particle's own area */
         model->regions.moments[i] = model->regions.masses[i] * 0.2f * model->regions.moments[i] / 3.14159265f;
 
+    /* sub-volumes, drive, painted maps, props */
     result = layers_volumes_build(build, model, error);
     if (result == CUTIS_OK) result = drive_build(b, scratch, error);
     if (result == CUTIS_OK) result = maps_build(b, map, scratch, error);

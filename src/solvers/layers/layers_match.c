@@ -126,7 +126,12 @@ static inline void region_sum(const layers_paths *paths, const float *prefix, in
         s4 += l8_load(b + 32) - l8_load(a + 32);
         s5 += l8_load(b + 40) - l8_load(a + 40);
     }
-    total[0] = s0, total[1] = s1, total[2] = s2, total[3] = s3, total[4] = s4, total[5] = s5;
+    total[0] = s0;
+    total[1] = s1;
+    total[2] = s2;
+    total[3] = s3;
+    total[4] = s4;
+    total[5] = s5;
 }
 
 /* The sums of `count` places from k on (a single one twice), number by number. */
@@ -286,9 +291,15 @@ static inline void matrix_of(const vfloat q[4], vfloat r[9])
     vfloat x2 = q[0] + q[0], y2 = q[1] + q[1], z2 = q[2] + q[2];
     vfloat xx = q[0] * x2, xy = q[0] * y2, xz = q[0] * z2, yy = q[1] * y2, yz = q[1] * z2, zz = q[2] * z2;
     vfloat wx = q[3] * x2, wy = q[3] * y2, wz = q[3] * z2;
-    r[0] = 1 - (yy + zz), r[1] = xy - wz, r[2] = xz + wy;
-    r[3] = xy + wz, r[4] = 1 - (xx + zz), r[5] = yz - wx;
-    r[6] = xz - wy, r[7] = yz + wx, r[8] = 1 - (xx + yy);
+    r[0] = 1 - (yy + zz);
+    r[1] = xy - wz;
+    r[2] = xz + wy;
+    r[3] = xy + wz;
+    r[4] = 1 - (xx + zz);
+    r[5] = yz - wx;
+    r[6] = xz - wy;
+    r[7] = yz + wx;
+    r[8] = 1 - (xx + yy);
 }
 
 /*
@@ -322,13 +333,18 @@ static inline void polar_step(const vfloat a[9], const vfloat r[9], vfloat q[4])
     /* Half the vector, at most half a radian's worth. */
     vfloat length = v_sqrt(wx * wx + wy * wy + wz * wz);
     vfloat scale = half / v_max(length, v_set(1));
-    wx *= scale, wy *= scale, wz *= scale;
+    wx *= scale;
+    wy *= scale;
+    wz *= scale;
     vfloat px = q[0] + q[3] * wx + q[1] * wz - q[2] * wy;
     vfloat py = q[1] + q[3] * wy + q[2] * wx - q[0] * wz;
     vfloat pz = q[2] + q[3] * wz + q[0] * wy - q[1] * wx;
     vfloat pw = q[3] - q[0] * wx - q[1] * wy - q[2] * wz;
     vfloat norm = v_set(1) / v_sqrt(px * px + py * py + pz * pz + pw * pw + v_set(1e-30f));
-    q[0] = px * norm, q[1] = py * norm, q[2] = pz * norm, q[3] = pw * norm;
+    q[0] = px * norm;
+    q[1] = py * norm;
+    q[2] = pz * norm;
+    q[3] = pw * norm;
 }
 
 /* ---- an iteration ---- */

@@ -190,6 +190,8 @@ static long pairs_visit(front *f, const mesh *m, const float *radii, int *counts
     long pairs = 0;
     for (int k = 0; k < m->point_count; k++) {
         front_spread(f, m, k, radii[k]);
+
+        /* what both have in reach */
         for (int i = 0; i < f->count; i++) {
             int q = f->places[i];
             bool in = q > k && f->distances[q] <= radii[q] && !neighbours(m, k, q);
@@ -199,6 +201,8 @@ static long pairs_visit(front *f, const mesh *m, const float *radii, int *counts
             counts[k]++, counts[q]++;
             pairs++;
         }
+
+        /* neighbours in any case */
         for (int i = m->point_neighbour_first[k]; i < m->point_neighbour_first[k + 1]; i++) {
             int q = m->point_neighbours[i];
             if (q <= k) continue;

@@ -48,9 +48,13 @@ static int point_label(const pieces *b, const vec3 *joints, int point)
     const point_weights *weights = b->build->weights;
     int bone = -1, end = -1;
     float best = 0, nearest = 1e30f, along = 0;
+
+    /* the bone that moves it most */
     for (int i = weights->first[point]; i < weights->first[point + 1]; i++)
         if (weights->weights[i] > best) best = weights->weights[i], bone = weights->joints[i];
     if (bone < 0) return character->joint_count;
+
+    /* the nearest of the lines to its children */
     vec3 p = vec3_load(b->build->mesh->positions + 3 * point);
     for (int c = bone + 1; c < character->joint_count; c++) {
         if (character->joints[c].parent != bone || !character->joints[c].deforms) continue;
@@ -62,6 +66,8 @@ static int point_label(const pieces *b, const vec3 *joints, int point)
         float d2 = vec3_length2(vec3_sub(p, vec3_madd(joints[bone], way, clamped)));
         if (d2 < nearest) nearest = d2, end = c, along = t;
     }
+
+    /* beyond the cut it belongs to the child; joints may share with their parents */
     int label = end >= 0 && along > kit_bone_value(b->build, bone, LAYERS_CUT) ? end : bone;
     while (kit_bone_value(b->build, label, LAYERS_SHARE_VOLUME) != 0 && character->joints[label].parent >= 0)
         label = character->joints[label].parent;
@@ -109,7 +115,8 @@ static void shapes_find(const mesh *m, int *parents, piece_shape *shapes)
     for (int e = 0; e < m->edge_count; e++) {
         int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
         if (s < 0 || t < 0) continue;
-        s = forest_root(parents, s), t = forest_root(parents, t);
+        s = forest_root(parents, s);
+        t = forest_root(parents, t);
         if (s != t) shapes[s].bounded = shapes[t].bounded = true;
     }
 }
@@ -121,7 +128,8 @@ static int piece_neighbour(const mesh *m, int *parents, piece_shape *shapes, int
     for (int e = 0; e < m->edge_count; e++) {
         int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
         if (s < 0 || t < 0) continue;
-        s = forest_root(parents, s), t = forest_root(parents, t);
+        s = forest_root(parents, s);
+        t = forest_root(parents, t);
         if (s == t || (s != piece && t != piece)) continue;
         const int *ends = m->edges + 2 * e;
         int other = s == piece ? t : s;
@@ -310,7 +318,9 @@ static bool piece_closed(const layers_volumes *v, int p, const float *positions)
         const int *c = v->triangles + 3 * t;
         vec3 a = vec3_load(positions + 3 * c[0]);
         vec3 n = vec3_cross(vec3_sub(vec3_load(positions + 3 * c[1]), a), vec3_sub(vec3_load(positions + 3 * c[2]), a));
-        sum[0] += n.x, sum[1] += n.y, sum[2] += n.z;
+        sum[0] += n.x;
+        sum[1] += n.y;
+        sum[2] += n.z;
         total += vec3_length(n);
     }
     return sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) < 1e-4 * total;
@@ -343,6 +353,8 @@ static void shares_pick(layers_volumes *v, int n, const float *shares)
         v->point_first[k] = at;
         float taken[SHARE_LIMIT], total = 0;
         int first = at;
+
+        /* the largest shares, one after the other */
         for (int slot = 0; slot < SHARE_LIMIT; slot++) {
             int best = -1;
             for (int p = 0; p < v->count; p++) {
@@ -357,6 +369,8 @@ static void shares_pick(layers_volumes *v, int n, const float *shares)
             total += taken[slot];
             v->point_volumes[at++] = best;
         }
+
+        /* that add up to 1 */
         for (int i = first; i < at; i++) v->point_shares[i] = taken[i - first] / total;
     }
     v->point_first[n] = at;
@@ -413,10 +427,13 @@ static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
                  .networks = ARENA_ARRAY(scratch, int, m->point_count),
                  .centres = ARENA_ARRAY(scratch, int, m->point_count)};
     if (scratch->failed) return error_memory(error, "the sub-volumes of solver layers");
+
+    /* triangles by piece */
     for (int t = 0; t < m->triangle_count; t++) c.first[b->piece[t] + 2]++;
     for (int p = 0; p < b->count; p++) c.first[p + 2] += c.first[p + 1];
     for (int t = 0; t < m->triangle_count; t++) c.order[c.first[b->piece[t] + 1]++] = t;
 
+    /* room for them and for the fans of the cuts */
     int centres = networks_find(b, &c), open = 0;
     c.sums = ARENA_ARRAY(scratch, double, (size_t)centres *(size_t)(b->model->joint_count + 4) + 1);
     if (!c.sums) return error_memory(error, "the sub-volumes of solver layers");
@@ -434,6 +451,7 @@ static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
     v->centre_weights = ARENA_ARRAY(memory, float, 8 * (size_t)centres + 1);
     if (memory->failed) return error_memory(error, "the sub-volumes of solver layers");
 
+    /* triangles of each piece, each open edge with its fan */
     int at = 0;
     centres_fill(b, &c);
     for (int p = 0; p < b->count; p++) {
@@ -445,7 +463,9 @@ static cutis_result volumes_close(pieces *b, arena *scratch, cutis_error *error)
                 if (!half_edge_open(b, t, k)) continue;
                 int from = m->triangles[3 * t + k], to = m->triangles[3 * t + (k + 1) % 3];
                 int *fan = v->triangles + 3 * at++;
-                fan[0] = to, fan[1] = from, fan[2] = m->point_count + centre_of(&c, from);
+                fan[0] = to;
+                fan[1] = from;
+                fan[2] = m->point_count + centre_of(&c, from);
             }
         }
     }
@@ -525,6 +545,8 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
     cutis_result result = pieces_find(&b, &scratch, error);
     if (result == CUTIS_OK) result = volumes_close(&b, &scratch, error);
     if (result == CUTIS_OK) result = shares_build(&b, &scratch, error);
+
+    /* skin and centres at rest */
     float *positions = NULL;
     int n = model->point_count;
     if (result == CUTIS_OK) {
@@ -536,6 +558,8 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
         for (int c = 0; c < v->centre_count; c++)
             for (int a = 0; a < 3; a++)
                 positions[3 * (n + c) + a] = (v->centre_rest[3 * c + a] - model->centre[a]) / model->size;
+
+        /* rest volumes; what is not closed has none */
         int dropped = 0;
         for (int p = 0; p < v->count; p++) {
             double sums[3];
