@@ -245,11 +245,13 @@ of patches against linear skinning in degrees (95th percentile), torn pairs, bon
 triangles that intersect, in the worst of the frames looked at, and under linear skinning in the same frame.
 
 Bounds: p99 4, largest 8 where nothing collides, turned 12, torn 0.05, volume within 1 or that of linear skinning, pairs at most those of
-linear skinning. Torn counts near points of the first frame; a limb that linear skinning has inside another and contact takes out of it is
-torn by that count. Clips named .bvh are human walks; animals without clips get them, too, which no skin can follow.
+linear skinning. The referee counts points that are near in the first frame as torn: a limb that linear skinning has inside another and
+contact takes out of it is torn by that count. "At rest" is the same share by the program's own count, of points that are near at
+rest: neighbours in the skin. "Fallback" is the share of the skin that is shown nearer to linear skinning than the solver has it
+([BODY.md](BODY.md)). Clips named .bvh are human walks; animals without clips get them, too, which no skin can follow.
 
-| character | clip | p99 | largest | turned | torn | bone out | pairs (linear) | volume | verdict |
-|---|---|---|---|---|---|---|---|---|---|
+| character | clip | p99 | largest | turned | torn | at rest | fallback | bone out | pairs (linear) | volume | verdict |
+|---|---|---|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -265,6 +267,7 @@ def write_document(rows, arguments, path):
             named = (row["clip"] or "").split("|")[-1]
             figures = ["%.1f" % (100 * r["disp_p99"]), "%.1f" % (100 * r["disp_max"]), "%.0f" % r["angle_p95"],
                        "%.2f" % (100 * r["torn"])] if r else text[3:7]
+            figures += ["%.2f" % (100 * row["figures"][key]) for key in ("torn", "fallback")]
             file.write("| %s |\n" % " | ".join([name, named] + figures + text[7:10] + [row["level"]]))
         levels = [row.get("level") for row in rows if "failed" not in row]
         file.write("\n%d rows: %d good, %d to look at, %d bad.\n" % (
