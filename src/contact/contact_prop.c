@@ -55,7 +55,10 @@ static float box_distance(vec3 p, const float half[3], vec3 *normal)
         float d = fabsf(x[k]) - half[k];
         outside[k] = MAX(d, 0);
         length2 += outside[k] * outside[k];
-        if (d > best) best = d, axis = k;
+        if (d > best) {
+            best = d;
+            axis = k;
+        }
     }
     if (length2 > 0) {
         float length = sqrtf(length2);

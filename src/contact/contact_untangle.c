@@ -78,8 +78,14 @@ static float axis_find(const vec3 a[3], const vec3 b[3], vec3 *axis)
         if (!(length > 1e-18f)) continue;
         vec3 unit = vec3_scale(axes[i], 1 / length);
         float front = lowest(unit, a) - highest(unit, b), back = lowest(unit, b) - highest(unit, a);
-        if (front > best) best = front, *axis = unit;
-        if (i >= FACE_AXES && back > best) best = back, *axis = vec3_scale(unit, -1);
+        if (front > best) {
+            best = front;
+            *axis = unit;
+        }
+        if (i >= FACE_AXES && back > best) {
+            best = back;
+            *axis = vec3_scale(unit, -1);
+        }
     }
     return best;
 }

@@ -113,7 +113,10 @@ static vec3 bone_nearest(const centre_line *bone, vec3 p)
     for (int e = 0; e < bone->end_count; e++) {
         vec3 q = segment_nearest(p, bone->joint, bone->ends[e]);
         float d2 = vec3_length2(vec3_sub(p, q));
-        if (d2 < best2) best = q, best2 = d2;
+        if (d2 < best2) {
+            best = q;
+            best2 = d2;
+        }
     }
     return best;
 }
@@ -217,7 +220,10 @@ static void depths_find(builder *b, const float *normals, vec3 *ways, float *dep
         float length = vec3_length(way);
 
         /* a point on its own bone, or without one, goes inwards; no flesh lies outside */
-        if (!(length > LEAST_DEPTH)) way = vec3_scale(normal, -1), length = 0.02f;
+        if (!(length > LEAST_DEPTH)) {
+            way = vec3_scale(normal, -1);
+            length = 0.02f;
+        }
         way = vec3_normalize(way);
         float along = vec3_dot(way, normal);
         if (along > -INWARDS) way = vec3_normalize(vec3_madd(way, normal, -INWARDS - along));

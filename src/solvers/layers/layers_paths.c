@@ -73,7 +73,10 @@ static void walk(layout *l, int p)
             int q = l->m->point_neighbours[k];
             if (l->level[q] != l->level[p] || l->on[q]) continue;
             int degree = free_degree(l, q);
-            if (degree < best_degree) best = q, best_degree = degree;
+            if (degree < best_degree) {
+                best = q;
+                best_degree = degree;
+            }
         }
         if (best < 0) break;
         p = best;
@@ -93,7 +96,10 @@ static void level_cover(layout *l, int begin, int end)
             int p = l->queue[k];
             if (l->on[p]) continue;
             int rank = 2 * MIN(free_degree(l, p), 2) + !touches_start(l, p);
-            if (rank < best_rank) best = p, best_rank = rank;
+            if (rank < best_rank) {
+                best = p;
+                best_rank = rank;
+            }
             if (rank == 0) break;
         }
         if (best < 0) return;
@@ -197,8 +203,12 @@ static long pairs_visit(front *f, const mesh *m, const float *radii, int *counts
             bool in = q > k && f->distances[q] <= radii[q] && !neighbours(m, k, q);
             f->distances[q] = -1;
             if (!in) continue;
-            if (members) members[counts[k]] = q, members[counts[q]] = k;
-            counts[k]++, counts[q]++;
+            if (members) {
+                members[counts[k]] = q;
+                members[counts[q]] = k;
+            }
+            counts[k]++;
+            counts[q]++;
             pairs++;
         }
 
@@ -206,8 +216,12 @@ static long pairs_visit(front *f, const mesh *m, const float *radii, int *counts
         for (int i = m->point_neighbour_first[k]; i < m->point_neighbour_first[k + 1]; i++) {
             int q = m->point_neighbours[i];
             if (q <= k) continue;
-            if (members) members[counts[k]] = q, members[counts[q]] = k;
-            counts[k]++, counts[q]++;
+            if (members) {
+                members[counts[k]] = q;
+                members[counts[q]] = k;
+            }
+            counts[k]++;
+            counts[q]++;
             pairs++;
         }
     }

@@ -51,7 +51,10 @@ static int point_label(const pieces *b, const vec3 *joints, int point)
 
     /* the bone that moves it most */
     for (int i = weights->first[point]; i < weights->first[point + 1]; i++)
-        if (weights->weights[i] > best) best = weights->weights[i], bone = weights->joints[i];
+        if (weights->weights[i] > best) {
+            best = weights->weights[i];
+            bone = weights->joints[i];
+        }
     if (bone < 0) return character->joint_count;
 
     /* the nearest of the lines to its children */
@@ -64,7 +67,11 @@ static int point_label(const pieces *b, const vec3 *joints, int point)
         float t = vec3_dot(vec3_sub(p, joints[bone]), way) / length2;
         float clamped = CLAMP(t, 0.0f, 1.0f);
         float d2 = vec3_length2(vec3_sub(p, vec3_madd(joints[bone], way, clamped)));
-        if (d2 < nearest) nearest = d2, end = c, along = t;
+        if (d2 < nearest) {
+            nearest = d2;
+            end = c;
+            along = t;
+        }
     }
 
     /* beyond the cut it belongs to the child; joints may share with their parents */
