@@ -38,6 +38,9 @@ lattice-identity | src/solvers/lattice/lattice_match.c | s/r.m\[i\] - v_set(1)/r
 springs-pull | src/solvers/springs/springs_contact.c | s/float next = MAX(\(c->lambda - .*\), 0.0f);/float next = \1;/ | test_springs
 springs-gap | src/solvers/springs/springs_contact.c | s/vec3_dot(c->normal, d) - c->gap;/vec3_dot(c->normal, d) + c->gap;/ | test_springs
 slide-gradient | src/solvers/slide/slide_material.c | s/out->gradient\[k\]\[1\] = scale/out->gradient[k][1] = -scale/ | test_slide
+slide-inertia | src/solvers/slide/slide_system.c | s/p->s->masses\[m->point_triangles\[n\]\] \* d4_load/2 * p->s->masses[m->point_triangles[n]] * d4_load/ | test_slide_motion
+slide-wrinkle | src/mesh/wrinkle.c | s/double amplitude = 2 \* sqrt/double amplitude = 3 * sqrt/ | test_slide_texture
+slide-border | src/mesh/texel.c | s/memcpy(q\[next3(l)\], p\[next3(next3(k))\]/memcpy(q[next3(l)], p[next3(k)]/ | test_slide_texture
 body-orient | src/body/solid.c | s/winding_tree_build(&w->tree, w->def, flips,/winding_tree_build(\&w->tree, w->def, NULL,/ | test_body
 body-relax | src/body/remesh.c | s/^\( *\)flip_pass(&m);/\1/ | test_body
 END
