@@ -37,6 +37,7 @@ compile() {
     cmake -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE=-O3 \
         -DCMAKE_C_FLAGS="-ffile-prefix-map=$PWD=." -DCMAKE_CXX_FLAGS="-ffile-prefix-map=$PWD=." -DCUTIS_ARCH="$arch" \
         -DCUTIS_PACKAGE=ON -DCUTIS_TESTS=OFF -DCUTIS_WERROR=ON -DCMAKE_INSTALL_PREFIX=/usr \
+        -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON \
         -DCMAKE_INSTALL_LIBDIR=lib >"$work/configure.log" || { cat "$work/configure.log" && exit 1; }
     cmake --build "$folder" -j "$jobs" --target "$@" >"$work/build.log" || { tail -n 30 "$work/build.log" && exit 1; }
 }
