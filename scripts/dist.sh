@@ -132,7 +132,7 @@ Priority: optional
 Description: $4
  $5
 END
-    find "$folder" -newermt "@$SOURCE_DATE_EPOCH" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+    find "$folder" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
     chmod -R u=rwX,go=rX "$folder"
     dpkg-deb --root-owner-group -Zxz --build "$folder" "$dist/$1_$version-1_$machine.deb" >/dev/null
     echo "$dist/$1_$version-1_$machine.deb"
