@@ -64,6 +64,7 @@ static int view_add(bake_edit *e, size_t offset)
 /* Vectors (count x 3) as a plain or, where that is smaller, a sparse accessor. Returns its index. */
 static int vectors_add(bake_edit *e, const float *values, int count)
 {
+    /* sparse costs an index for each moved vertex, and some 160 bytes of overhead */
     int moved = 0;
     for (int v = 0; v < count; v++) moved += values[3 * v] != 0 || values[3 * v + 1] != 0 || values[3 * v + 2] != 0;
     size_t width = count <= 65536 ? 2 : 4;
@@ -71,12 +72,14 @@ static int vectors_add(bake_edit *e, const float *values, int count)
     if ((size_t)moved * (12 + width) + 160 >= (size_t)count * 12 && moved > 0) {
         index = gltf_floats_add(&e->out, values, count, 3, GLTF_TARGET_VERTICES, false);
     } else {
+        /* zeros but for the sparse values: an accessor without a buffer view */
         json_t *accessor = gltf_append_object(&e->out, e->out.accessors);
         index = (int)json_array_size(e->out.accessors) - 1;
         gltf_put(&e->out, accessor, "componentType", json_integer(GLTF_FLOAT));
         gltf_put(&e->out, accessor, "count", json_integer(count));
         gltf_put(&e->out, accessor, "type", json_string("VEC3"));
         if (moved > 0) {
+            /* indices of the moved vertices; written before the next push, which may move the bytes */
             uint8_t *indices = gltf_bytes_push(&e->out, (size_t)moved * width);
             if (!indices) return 0;
             int indices_view = view_add(e, (size_t)(indices - e->out.bytes)), at = 0;
@@ -85,6 +88,8 @@ static int vectors_add(bake_edit *e, const float *values, int count)
                 for (size_t k = 0; k < width; k++) indices[(size_t)at * width + k] = (uint8_t)((uint32_t)v >> (8 * k));
                 at++;
             }
+
+            /* their values */
             uint8_t *bytes = gltf_bytes_push(&e->out, (size_t)moved * 12);
             if (!bytes) return 0;
             int values_view = view_add(e, (size_t)(bytes - e->out.bytes));
@@ -92,6 +97,8 @@ static int vectors_add(bake_edit *e, const float *values, int count)
                 if (values[3 * v] == 0 && values[3 * v + 1] == 0 && values[3 * v + 2] == 0) continue;
                 for (int k = 0; k < 3; k++, bytes += 4) bytes_put_u32(bytes, bytes_from_float(values[3 * v + k]));
             }
+
+            /* the sparse part of the accessor names both views */
             json_t *sparse = gltf_put_object(&e->out, accessor, "sparse");
             gltf_put(&e->out, sparse, "count", json_integer(moved));
             json_t *part = gltf_put_object(&e->out, sparse, "indices");
@@ -101,6 +108,8 @@ static int vectors_add(bake_edit *e, const float *values, int count)
             gltf_put(&e->out, gltf_put_object(&e->out, sparse, "values"), "bufferView", json_integer(values_view));
         }
     }
+
+    /* min and max are of the whole accessor, zeros included */
     json_t *accessor = json_array_get(e->out.accessors, (size_t)index);
     if (!e->out.failed) put_bounds(e, accessor, values, count);
     return index;
@@ -131,6 +140,7 @@ static gltf_run run_find(const bake_edit *e, int node, int mesh, int primitive, 
 
 static void primitive_edit(bake_edit *e, const gltf_run *run, json_t *object, json_t *shared)
 {
+    /* deltas return from scene space to mesh space: vectors by the inverse of the placement */
     const gltf_node *node = &e->reader.nodes[run->node];
     affine placement = gltf_node_placement(&e->reader, node), inverse;
     affine_inverse(&placement, &inverse);
@@ -143,9 +153,13 @@ static void primitive_edit(bake_edit *e, const gltf_run *run, json_t *object, js
             back[3 * i + j] = inverse.m[4 * i + j];
             turn[3 * i + j] = placement.m[4 * j + i] / norm; /* normals: by the transpose, at unit length */
         }
+
+    /* new targets go behind those of the source */
     json_t *targets = json_object_get(object, "targets");
     if (!targets) targets = gltf_put_array(&e->out, object, "targets");
     if (run->count <= 0) return;
+
+    /* normals only where the primitive has them */
     bool normals = e->targets->normals && json_object_get(json_object_get(object, "attributes"), "NORMAL");
     float *values = ARENA_ARRAY(&e->out.memory, float, (size_t)run->count * 3);
     if (!values) {
@@ -160,9 +174,13 @@ static void primitive_edit(bake_edit *e, const gltf_run *run, json_t *object, js
             gltf_append(&e->out, targets, json_deep_copy(known));
             continue;
         }
+
+        /* positions; a run outside the surface keeps zeros */
         json_t *target = gltf_append_object(&e->out, targets);
         if (run->first >= 0) run_values(e, run, e->targets->deltas + (size_t)k * plane, back, values);
         gltf_put(&e->out, target, "POSITION", json_integer(vectors_add(e, values, run->count)));
+
+        /* the same for normals */
         if (!normals) continue;
         if (run->first >= 0) run_values(e, run, e->targets->normals + (size_t)k * plane, turn, values);
         gltf_put(&e->out, target, "NORMAL", json_integer(vectors_add(e, values, run->count)));
@@ -193,6 +211,7 @@ static void names_extend(bake_edit *e, json_t *mesh, int before)
 /* Add the targets to the mesh of a node; a mesh that other nodes show, too, is copied first. */
 static void node_edit(bake_edit *e, int index)
 {
+    /* a mesh that several nodes show is copied, so that each has targets of its own */
     const gltf_node *node = &e->reader.nodes[index];
     int mesh_index = node->mesh, users = 0;
     for (int i = 0; i < e->document.node_count; i++) users += e->reader.nodes[i].mesh == mesh_index;
@@ -203,6 +222,8 @@ static void node_edit(bake_edit *e, int index)
         mesh = json_array_get(e->document.meshes, (size_t)mesh_index);
         gltf_put(&e->out, node->object, "mesh", json_integer(mesh_index));
     }
+
+    /* targets of each primitive, made once for each run of vertices */
     json_t *primitives = json_object_get(mesh, "primitives");
     json_t *made = gltf_keep(&e->out, json_object()); /* new targets of this mesh, by first vertex */
     for (size_t p = 0; p < json_array_size(primitives) && !e->out.failed; p++) {
@@ -213,6 +234,8 @@ static void node_edit(bake_edit *e, int index)
         json_t *shared = run.first >= 0 ? json_object_get(made, key) : NULL;
         size_t before = json_array_size(json_object_get(object, "targets"));
         primitive_edit(e, &run, object, shared);
+
+        /* remember what was made, without the source's own targets */
         if (shared || run.first < 0) continue;
         json_t *entry = gltf_put_object(&e->out, made, key), *list = gltf_put_array(&e->out, entry, "targets");
         json_t *targets = json_object_get(object, "targets");
@@ -220,6 +243,8 @@ static void node_edit(bake_edit *e, int index)
             gltf_append(&e->out, list, json_deep_copy(json_array_get(targets, k)));
     }
     json_decref(made);
+
+    /* default weights and names keep the length of the list of targets */
     weights_extend(e, mesh, node->morph_count);
     weights_extend(e, node->object, node->morph_count);
     names_extend(e, mesh, node->morph_count);
@@ -237,6 +262,7 @@ static bool node_has_surface(const bake_edit *e, int node)
 /* Room for the new targets in a channel of another clip: each key's weights, then zeros. */
 static cutis_result channel_widen(bake_edit *e, json_t *animation, json_t *channel, int before)
 {
+    /* the old weights, interleaved: `before` values at each key */
     json_t *samplers = json_object_get(animation, "samplers");
     const json_t *old = json_array_get(samplers, (size_t)json_integer_value(json_object_get(channel, "sampler")));
     int output = (int)json_integer_value(json_object_get(old, "output"));
@@ -251,9 +277,13 @@ static cutis_result channel_widen(bake_edit *e, json_t *animation, json_t *chann
         json_decref(sampler);
         return error_memory(e->error, "a glTF document");
     }
+
+    /* each key's row is widened; the new weights stay 0 */
     result = gltf_accessor_floats(&e->document, &accessor, "weights", values);
     for (int k = 0; k < keys; k++)
         memcpy(wide + (size_t)k * (size_t)after, values + (size_t)k * (size_t)before, (size_t)before * sizeof(float));
+
+    /* a sampler of its own: another channel may use the old one */
     gltf_put(&e->out, sampler, "output",
              json_integer(gltf_floats_add(&e->out, wide, keys * after, 1, GLTF_TARGET_NONE, false)));
     gltf_append(&e->out, samplers, sampler);
@@ -264,6 +294,7 @@ static cutis_result channel_widen(bake_edit *e, json_t *animation, json_t *chann
 /* The weights of all targets of a node at every frame, as a channel of the clip. */
 static void channel_add(bake_edit *e, int node_index)
 {
+    /* a row of weights for each frame: the source's targets, then the new ones */
     const gltf_node *node = &e->reader.nodes[node_index];
     const cutis_morphs_def *def = e->def;
     int before = node->morph_count, after = before + e->targets->target_count;
@@ -274,20 +305,27 @@ static void channel_add(bake_edit *e, int node_index)
         return;
     }
     for (int f = 0; f < def->frame_count; f++) {
+        /* the source's weights as the clip plays them; tracks are relative to the defaults */
         float *row = values + (size_t)f * (size_t)after;
         if (before) {
             cutis_pose_morphs(e->character, def->clip, def->start + f / def->fps, own);
             for (int m = 0; m < before; m++) row[m] = own[node->first_morph + m] + node->morph_defaults[m];
         }
+
+        /* the bake's weights */
         memcpy(row + before, e->targets->weights + (size_t)f * (size_t)e->targets->target_count,
                (size_t)e->targets->target_count * sizeof(float));
     }
+
+    /* a sampler with linear interpolation between frames */
     json_t *samplers = json_object_get(e->animation, "samplers"), *channels = json_object_get(e->animation, "channels");
     json_t *sampler = gltf_append_object(&e->out, samplers), *channel = gltf_append_object(&e->out, channels);
     int output = gltf_floats_add(&e->out, values, def->frame_count * after, 1, GLTF_TARGET_NONE, false);
     gltf_put(&e->out, sampler, "input", json_integer(e->times));
     gltf_put(&e->out, sampler, "output", json_integer(output));
     gltf_put(&e->out, sampler, "interpolation", json_string("LINEAR"));
+
+    /* the channel that leads it to the node */
     gltf_put(&e->out, channel, "sampler", json_integer((json_int_t)json_array_size(samplers) - 1));
     json_t *target = gltf_put_object(&e->out, channel, "target");
     gltf_put(&e->out, target, "node", json_integer(node_index));
@@ -299,10 +337,14 @@ static void track_add(bake_edit *e, const cutis_track *track)
 {
     static const char *const paths[] = {"translation", "rotation", "scale"};
     static const char *const interpolations[] = {"STEP", "LINEAR", "CUBICSPLINE"};
+
+    /* morph weights have a channel of their own; a node that became several joints is written once */
     if (track->path == CUTIS_PATH_MORPH || track->target >= e->reader.joint_count) return;
     int index = e->reader.joint_nodes[track->target];
     const gltf_node *node = &e->reader.nodes[index];
     if (node->first_joint != track->target) return; /* a second joint of the same node */
+
+    /* only translation, rotation and scale can be animated, so a matrix is taken apart */
     if (json_object_get(node->object, "matrix")) {
         cutis_transform t = affine_parts_store(&node->parts);
         json_object_del(node->object, "matrix");
@@ -310,18 +352,26 @@ static void track_add(bake_edit *e, const cutis_track *track)
         gltf_put_floats(&e->out, node->object, "rotation", t.rotation, 4);
         gltf_put_floats(&e->out, node->object, "scale", t.scale, 3);
     }
+
+    /* a cubic key has two tangents beside its value */
     int components = track->path == CUTIS_PATH_ROTATION ? 4 : 3;
     int values = track->key_count * (track->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1);
     json_t *samplers = json_object_get(e->animation, "samplers"), *channels = json_object_get(e->animation, "channels");
     json_t *sampler = gltf_append_object(&e->out, samplers), *channel = gltf_append_object(&e->out, channels);
+
+    /* times, whose bounds glTF requires */
     int input = gltf_floats_add(&e->out, track->times, track->key_count, 1, GLTF_TARGET_NONE, false);
     json_t *bounds = json_array_get(e->out.accessors, (size_t)input);
     gltf_put_floats(&e->out, bounds, "min", track->times, 1);
     gltf_put_floats(&e->out, bounds, "max", track->times + track->key_count - 1, 1);
     gltf_put(&e->out, sampler, "input", json_integer(input));
+
+    /* values */
     int output = gltf_floats_add(&e->out, track->values, values, components, GLTF_TARGET_NONE, false);
     gltf_put(&e->out, sampler, "output", json_integer(output));
     gltf_put(&e->out, sampler, "interpolation", json_string(interpolations[track->interpolation]));
+
+    /* the channel that leads them to the node */
     gltf_put(&e->out, channel, "sampler", json_integer((json_int_t)json_array_size(samplers) - 1));
     json_t *target = gltf_put_object(&e->out, channel, "target");
     gltf_put(&e->out, target, "node", json_integer(index));
@@ -360,9 +410,12 @@ static void add_times(bake_edit *e)
 
 static cutis_result edit_clips(bake_edit *e)
 {
+    /* weights of the source: replaced in the clip that was baked, widened in all others */
     json_t *animations = json_object_get(e->out.root, "animations");
     for (size_t a = 0; a < json_array_size(animations); a++) {
         json_t *animation = json_array_get(animations, a), *channels = json_object_get(animation, "channels");
+
+        /* backwards, because channels are removed */
         for (size_t c = json_array_size(channels); c-- > 0;) {
             json_t *channel = json_array_get(channels, c), *target = json_object_get(channel, "target");
             const char *path = gltf_get_string(target, "path");
@@ -379,6 +432,8 @@ static cutis_result edit_clips(bake_edit *e)
             }
         }
     }
+
+    /* the baked clip's weights of each node that shows a part of the surface */
     for (int i = 0; i < e->document.node_count && !e->out.failed; i++)
         if (node_has_surface(e, i)) channel_add(e, i);
     return CUTIS_OK;
@@ -429,11 +484,14 @@ static cutis_result edit_document(bake_edit *e)
 static cutis_result edit_source(bake_edit *e, const void *data, size_t size, const char *name, file_store *store,
                                 const char *path, cutis_morphs_info *info)
 {
+    /* the source as a reader sees it */
     cutis_result result =
         gltf_document_parse(&e->document, data, size, name, source_path(e) != NULL, e->def->allocator, e->error);
     e->reader = (gltf_reader){.document = &e->document};
     e->reader.warnings.memory = &e->document.memory;
     if (result == CUTIS_OK) result = gltf_read_all(&e->reader);
+
+    /* a generated file has its vertices split at texture seams */
     int expected = e->character->vertex_count;
     if (e->generated) {
         corner_split split;
@@ -441,14 +499,20 @@ static cutis_result edit_source(bake_edit *e, const void *data, size_t size, con
         expected = split.count;
         e->originals = split.originals;
     }
+
+    /* targets are written by vertex order, so the source must be the character's file */
     if (result == CUTIS_OK && e->reader.given.vertex_count != expected)
         result = error_set(e->error, CUTIS_ERROR_DATA,
                            "'%.200s' has %d vertices, but the character %d: it is not the file that it came from", name,
                            e->reader.given.vertex_count, expected);
+
+    /* edit the JSON and report what the bake did */
     if (result == CUTIS_OK) result = edit_document(e);
     info->image_count = e->image_count;
     info->spring_count = e->spring_count;
     if (result == CUTIS_OK && e->out.failed) result = error_memory(e->error, "a glTF document");
+
+    /* save only what is complete */
     if (result != CUTIS_OK) return result;
     return gltf_builder_save(&e->out, store, path, &info->file_bytes, e->error);
 }
@@ -460,6 +524,8 @@ cutis_result gltf_bake_write(const gltf_bake_def *def, file_store *store, const 
     bake_edit e = {.def = def->morphs, .targets = def, .character = def->morphs->character, .error = error};
     e.out.memory = arena_create(def->morphs->allocator);
     cutis_result result = CUTIS_OK;
+
+    /* both ways end in the same edit of a glTF document */
     if (source->name && path_is_gltf(source->name)) {
         /* the file that is kept */
         file_data file = {0};

@@ -103,6 +103,7 @@ static int target_frame(int frame_count, int target_count, int k)
 
 static void soft_add(props_edit *e, int node_index, json_t *node, const cutis_prop *prop, const cutis_moving_prop *p)
 {
+    /* a target for each later frame, or as many as the limit allows; all of them when exact */
     const cutis_morphs_def *def = e->def;
     int limit = def->exact ? def->frame_count : def->target_limit ? def->target_limit : TARGET_LIMIT;
     int target_count = MIN(def->frame_count - 1, limit);
@@ -113,9 +114,13 @@ static void soft_add(props_edit *e, int node_index, json_t *node, const cutis_pr
         e->out->failed = true;
         return;
     }
+
+    /* the shape of the first frame is the mesh itself */
     shape_bring(p, 0, base);
     json_t *mesh = mesh_add(e, node, prop->name, base, p->vertex_count, p->triangles, p->triangle_count);
     if (target_count == 0 || e->out->failed) return;
+
+    /* each target: the difference to it, at frames spread evenly */
     json_t *targets = gltf_put_array(e->out, json_array_get(json_object_get(mesh, "primitives"), 0), "targets");
     for (int k = 0; k < target_count && !e->out->failed; k++) {
         shape_bring(p, target_frame(def->frame_count, target_count, k), shape);
@@ -123,6 +128,8 @@ static void soft_add(props_edit *e, int node_index, json_t *node, const cutis_pr
         gltf_put(e->out, gltf_append_object(e->out, targets), "POSITION",
                  json_integer(gltf_floats_add(e->out, shape, p->vertex_count, 3, GLTF_TARGET_VERTICES, true)));
     }
+
+    /* weights rise linearly to 1 at the target's frame and fall to 0 at the next one's */
     for (int f = 0; f < def->frame_count; f++) {
         float *row = weights + (size_t)f * (size_t)target_count;
         for (int k = 0; k < target_count; k++) {
@@ -133,6 +140,8 @@ static void soft_add(props_edit *e, int node_index, json_t *node, const cutis_pr
             if (f > here && f < after) row[k] = (float)(after - f) / (float)(after - here);
         }
     }
+
+    /* one channel for all weights of the node */
     channel_add(e, node_index, "weights", weights, def->frame_count * target_count, 1);
 }
 
@@ -215,6 +224,8 @@ void gltf_bake_props(gltf_builder *out, const int *joint_nodes, int known_count,
                     .times = times};
     e.pose = ARENA_ARRAY(&out->memory, float, 12 * (size_t)c->joint_count + 1);
     if (!e.pose) out->failed = true;
+
+    /* each prop: its node, its motion, its shape */
     for (int i = 0; i < c->prop_count && !out->failed; i++) {
         const cutis_prop *prop = &c->props[i];
         const cutis_moving_prop *p = &def->props[i];
@@ -222,7 +233,11 @@ void gltf_bake_props(gltf_builder *out, const int *joint_nodes, int known_count,
         int index;
         json_t *node = node_find(&e, prop, &index);
         if (!node || out->failed) continue;
+
+        /* colliders of the file move with their joint already */
         if (prop->role != CUTIS_PROP_COLLIDER || !known) motion_add(&e, index, node, prop, p);
+
+        /* a soft prop shows its shape by morph targets, any other its surface; a plane has no bounds to show */
         if (p->vertex_count > 0 && animation) {
             soft_add(&e, index, node, prop, p);
         } else if (!json_object_get(node, "mesh") && prop->shape != CUTIS_PROP_PLANE) {

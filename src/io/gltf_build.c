@@ -145,21 +145,31 @@ int gltf_indices_add(gltf_builder *w, const int *values, int count, int limit)
 cutis_result gltf_builder_pack(gltf_builder *w, const char *path, uint8_t **data, size_t *size, cutis_error *error)
 {
     if (w->failed) return error_memory(error, "a glTF document");
+
+    /* the JSON's length first: chunks are padded to a multiple of 4 */
     size_t length = json_dumpb(w->root, NULL, 0, JSON_COMPACT), padded = (length + 3) & ~(size_t)3;
     if (length == 0) return error_memory(error, "a glTF document");
+
+    /* lengths in a .glb have 32 bits */
     size_t total = 12 + 8 + padded + 8 + w->size;
     if (total > UINT32_MAX)
         return error_set(error, CUTIS_ERROR_UNSUPPORTED, "cannot write '%s': a .glb file holds at most 4 GB", path);
     uint8_t *bytes = arena_push(&w->memory, total, 1);
     if (!bytes) return error_memory(error, "a glTF document");
+
+    /* header: magic 'glTF', version, length */
     bytes_put_u32(bytes, 0x46546C67);
     bytes_put_u32(bytes + 4, 2);
     bytes_put_u32(bytes + 8, (uint32_t)total);
+
+    /* JSON chunk, padded with spaces */
     bytes_put_u32(bytes + 12, (uint32_t)padded);
     bytes_put_u32(bytes + 16, 0x4E4F534A);
     if (json_dumpb(w->root, (char *)bytes + 20, length, JSON_COMPACT) != length)
         return error_memory(error, "a glTF document");
     memset(bytes + 20 + length, ' ', padded - length);
+
+    /* binary chunk, which the caller has padded */
     bytes_put_u32(bytes + 20 + padded, (uint32_t)w->size);
     bytes_put_u32(bytes + 24 + padded, 0x004E4942);
     if (w->size) memcpy(bytes + 28 + padded, w->bytes, w->size);

@@ -45,12 +45,16 @@ static cutis_result sampler_read(clip_reader *r, const json_t *sampler, const ch
                                  clip_sampler *result)
 {
     gltf_document *document = r->reader->document;
+
+    /* input holds the keys' times, output their values */
     const char *name = gltf_get_string(sampler, "interpolation");
     int input, output;
     cutis_result code = gltf_get_index(document, sampler, "input", place, document->accessor_count, true, &input);
     if (code == CUTIS_OK)
         code = gltf_get_index(document, sampler, "output", place, document->accessor_count, true, &output);
     if (code != CUTIS_OK) return code;
+
+    /* linear where the sampler does not say */
     if (!name || strcmp(name, "LINEAR") == 0)
         result->interpolation = CUTIS_INTERPOLATION_LINEAR;
     else if (strcmp(name, "STEP") == 0)
@@ -60,21 +64,30 @@ static cutis_result sampler_read(clip_reader *r, const json_t *sampler, const ch
     else
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: interpolation '%.30s' is not one of glTF", place, name);
 
+    /* open both */
     gltf_accessor times, values;
     gltf_place use = gltf_place_make("input of %.120s", place), output_use = gltf_place_make("output of %.120s", place);
     code = gltf_accessor_open(document, input, use.text, 1, &times);
     if (code == CUTIS_OK) code = gltf_accessor_open(document, output, output_use.text, components, &values);
     if (code != CUTIS_OK) return code;
+
+    /* keys without bytes would all be at time 0 */
     if (!times.bytes && times.count > 1)
         return gltf_error(document, CUTIS_ERROR_DATA, "accessor %d (%s): has no buffer view", input, use.text);
+
+    /* a cubic key has an in-tangent, a value and an out-tangent */
     size_t needed =
         (size_t)times.count * (size_t)per_key * (result->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1);
     if ((size_t)values.count != needed)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "accessor %d (%s): has %d values, %d keys need %zu", output,
                           output_use.text, values.count, times.count, needed);
+
+    /* decode, or take what another sampler has decoded */
     code = floats_get(r, &times, use.text, &result->times);
     if (code == CUTIS_OK) code = floats_get(r, &values, output_use.text, &result->values);
     if (code != CUTIS_OK) return code;
+
+    /* sampling searches among ascending keys */
     for (int i = 1; i < times.count; i++)
         if (result->times[i] < result->times[i - 1])
             return gltf_error(document, CUTIS_ERROR_FORMAT,
@@ -130,6 +143,8 @@ static cutis_result channel_read(clip_reader *r, const json_t *animation, int an
 {
     gltf_reader *reader = r->reader;
     gltf_document *document = reader->document;
+
+    /* the sampler and the node that the channel leads it to */
     const json_t *channel = json_array_get(json_object_get(animation, "channels"), (size_t)index);
     const json_t *target = json_object_get(channel, "target"), *samplers = json_object_get(animation, "samplers");
     gltf_place place = gltf_place_make("animation %d channel %d", animation_index, index);
@@ -140,13 +155,18 @@ static cutis_result channel_read(clip_reader *r, const json_t *animation, int an
         result = gltf_get_index(document, channel, "sampler", place.text, (int)json_array_size(samplers), true,
                                 &sampler_index);
     if (result != CUTIS_OK) return result;
+
+    /* an extension's target may have no node */
     const char *path = gltf_get_string(target, "path");
     if (node_index < 0 || !path) return CUTIS_OK; /* of an extension */
     const gltf_node *node = &reader->nodes[node_index];
     const json_t *sampler = json_array_get(samplers, (size_t)sampler_index);
+
+    /* weights of morph targets: a track each */
     if (strcmp(path, "weights") == 0)
         return node->morph_count > 0 ? weights_read(r, sampler, place.text, node) : CUTIS_OK;
 
+    /* a joint's translation, rotation or scale; other paths and nodes outside the skeleton are left out */
     cutis_track track = {0};
     if (strcmp(path, "translation") == 0)
         track.path = CUTIS_PATH_TRANSLATION;
@@ -158,6 +178,7 @@ static cutis_result channel_read(clip_reader *r, const json_t *animation, int an
         return CUTIS_OK;
     if (node->first_joint < 0) return CUTIS_OK;
 
+    /* its keys, as the file has them */
     int components = track.path == CUTIS_PATH_ROTATION ? 4 : 3;
     clip_sampler s;
     result = sampler_read(r, sampler, place.text, components, 1, &s);
@@ -166,6 +187,8 @@ static cutis_result channel_read(clip_reader *r, const json_t *animation, int an
     track.key_count = s.key_count;
     track.times = s.times;
     track.values = s.values;
+
+    /* a node that became several joints gives the track to each */
     for (int joint = node->first_joint; joint >= 0 && result == CUTIS_OK; joint = reader->joint_next[joint]) {
         track.target = joint;
         result = track_add(r, &track, components);
@@ -199,21 +222,29 @@ cutis_result gltf_read_clips(gltf_reader *reader)
     r.decoded = gltf_allocate(document, (size_t)document->accessor_count, sizeof(float *));
     reader->clip_animations = gltf_allocate(document, (size_t)document->animation_count, sizeof(int));
     if (!clips || !first_tracks || !r.decoded || !reader->clip_animations) return gltf_error_memory(document);
+
+    /* a clip for each animation that moves something of the character */
     name_set names = name_set_create(&document->memory);
     int clip_count = 0;
     for (int i = 0; i < document->animation_count; i++) {
         const json_t *animation = json_array_get(document->animations, (size_t)i);
+
+        /* tracks of all channels */
         int channels = (int)json_array_size(json_object_get(animation, "channels")), first = r.track_count;
         for (int c = 0; c < channels; c++) {
             cutis_result result = channel_read(&r, animation, i, c);
             if (result != CUTIS_OK) return result;
         }
+
+        /* an animation of cameras or other nodes alone is left out */
         const char *name = gltf_get_string(animation, "name");
         if (r.track_count == first) {
             warning_add(&reader->warnings, "animation %d ('%.60s') moves no joint of the character and is left out", i,
                         name ? name : "");
             continue;
         }
+
+        /* name, tracks and focus of the clip */
         clips[clip_count].name = name_set_add(&names, name, "clip", i);
         clips[clip_count].track_count = r.track_count - first;
         first_tracks[clip_count] = first;
@@ -222,6 +253,8 @@ cutis_result gltf_read_clips(gltf_reader *reader)
         reader->clip_animations[clip_count] = i;
         if (!clips[clip_count++].name) return gltf_error_memory(document);
     }
+
+    /* pointers only now: the array of tracks moves as it grows */
     for (int i = 0; i < clip_count; i++) clips[i].tracks = r.tracks + first_tracks[i];
     reader->given.clip_count = clip_count;
     reader->given.clips = clips;

@@ -259,14 +259,19 @@ static cutis_result buffers_read(gltf_document *document, const char *path, bool
         const json_t *object = json_array_get(list, (size_t)i);
         gltf_buffer *buffer = &document->buffers[i];
         gltf_place place = gltf_place_make("buffer %d", i);
+
+        /* the declared size */
         cutis_result result = gltf_get_size(document, object, "byteLength", place.text, 0, &buffer->size);
         if (result != CUTIS_OK) return result;
         if (buffer->size == 0) return gltf_error(document, CUTIS_ERROR_FORMAT, "buffer %d: has no 'byteLength'", i);
+
+        /* the fallback of compressed views need not be there */
         if (buffer_is_placeholder(document, i)) {
             *buffer = (gltf_buffer){.bytes = (const uint8_t *)"", .size = 0};
             continue;
         }
 
+        /* a data URI, a file beside the document, or the binary chunk, which only the first buffer may be */
         const char *uri = gltf_get_string(object, "uri");
         size_t available = 0;
         if (uri && strncmp(uri, "data:", 5) == 0) {
@@ -285,6 +290,8 @@ static cutis_result buffers_read(gltf_document *document, const char *path, bool
                                 "buffer %d: is missing; it has neither a 'uri' nor a chunk in the file", i);
         }
         if (result != CUTIS_OK) return result;
+
+        /* padding may follow the declared bytes, but none may be missing */
         if (available < buffer->size)
             return gltf_error(document, CUTIS_ERROR_FORMAT, "buffer %d: declares %zu bytes, but only %zu are there", i,
                               buffer->size, available);
@@ -364,16 +371,22 @@ static cutis_result extensions_list(gltf_document *document)
 static cutis_result glb_split(const gltf_document *document, const uint8_t *data, size_t size, const uint8_t **json,
                               size_t *json_size, const uint8_t **chunk, size_t *chunk_size)
 {
+    /* header of 12 bytes: magic, version, length */
     if (size < 20) return gltf_error(document, CUTIS_ERROR_FORMAT, "it is too short to be a .glb file");
     if (bytes_u32(data + 4) != 2)
-        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "it is a .glb of version %u; only version 2 is read: export it anew",
+        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
+                          "it is a .glb of version %u; only version 2 is read: export it anew",
                           (unsigned)bytes_u32(data + 4));
+
+    /* its length must cover the header and a chunk's, and not exceed the file */
     size_t length = bytes_u32(data + 8);
     if (length < 20)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "its header says that it is %zu bytes long", length);
     if (length > size)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "the file is cut short: its header says %zu bytes, it has %zu",
                           length, size);
+
+    /* chunks: JSON first, binary second; those of unknown type are skipped */
     size_t at = 12;
     for (int index = 0; length - at >= 8; index++) {
         size_t part = bytes_u32(data + at);
@@ -383,8 +396,14 @@ static cutis_result glb_split(const gltf_document *document, const uint8_t *data
                               index, part);
         if (index == 0 && type != GLB_JSON)
             return gltf_error(document, CUTIS_ERROR_FORMAT, "its first chunk is not JSON");
-        if (index == 0) *json = data + at + 8, *json_size = part;
-        if (index == 1 && type == GLB_BIN) *chunk = data + at + 8, *chunk_size = part;
+        if (index == 0) {
+            *json = data + at + 8;
+            *json_size = part;
+        }
+        if (index == 1 && type == GLB_BIN) {
+            *chunk = data + at + 8;
+            *chunk_size = part;
+        }
         at += 8 + part;
     }
     if (!*json) return gltf_error(document, CUTIS_ERROR_FORMAT, "it holds no JSON chunk");
@@ -448,6 +467,7 @@ cutis_result gltf_document_parse(gltf_document *document, const void *data, size
     *document = (gltf_document){.name = path_base(path), .input_bytes = size, .error = error};
     document->memory = arena_create(allocator);
 
+    /* the JSON: a chunk of a .glb, or the whole of a .gltf */
     const uint8_t *bytes = data, *json = data, *chunk = NULL;
     size_t json_size = size, chunk_size = 0;
     cutis_result result;
@@ -462,19 +482,24 @@ cutis_result gltf_document_parse(gltf_document *document, const void *data, size
     } else if (!path_ends(path, ".gltf")) {
         return gltf_error(document, CUTIS_ERROR_FORMAT, "it is not a .glb file: it does not start with 'glTF'");
     } else if (size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {
-        json += 3, json_size -= 3;
+        /* a byte order mark is not JSON */
+        json += 3;
+        json_size -= 3;
     }
     result = json_parse(document, (const char *)json, json_size);
     if (result != CUTIS_OK) return result;
 
+    /* only glTF 2, and none of the required extensions unknown */
     const char *version = gltf_get_string(json_object_get(document->root, "asset"), "version");
     if (!version) return gltf_error(document, CUTIS_ERROR_FORMAT, "it has no asset.version, so it is not glTF 2.0");
     if (strncmp(version, "2.", 2) != 0)
-        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "it is glTF %.20s; only glTF 2 is read: export it anew", version);
+        return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "it is glTF %.20s; only glTF 2 is read: export it anew",
+                          version);
     result = extensions_check(document);
     if (result == CUTIS_OK) result = extensions_list(document);
     if (result != CUTIS_OK) return result;
 
+    /* top-level lists, which all later indices refer to */
     json_t *buffers;
     int buffer_count;
     struct {
@@ -494,6 +519,8 @@ cutis_result gltf_document_parse(gltf_document *document, const void *data, size
         result = list_get(document, lists[i].key, lists[i].list, lists[i].count);
         if (result != CUTIS_OK) return result;
     }
+
+    /* buffers, then what is compressed in them */
     result = buffers_read(document, path, external, chunk, chunk_size);
     return result == CUTIS_OK ? gltf_document_unpack(document) : result;
 }
@@ -596,17 +623,23 @@ static cutis_result sparse_open(const gltf_document *document, const json_t *spa
                                 gltf_accessor *accessor)
 {
     size_t count, type, stride;
+
+    /* as many replaced elements as the accessor has, at most */
     cutis_result result = gltf_get_size(document, sparse, "count", place, 0, &count);
     if (result != CUTIS_OK) return result;
     if (count == 0 || count > (size_t)accessor->count)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: sparse.count is %zu for %d elements", place, count,
                           accessor->count);
+
+    /* indices are unsigned integers of any width */
     const json_t *indices = json_object_get(sparse, "indices");
     result = gltf_get_size(document, indices, "componentType", place, 0, &type);
     if (result != CUTIS_OK) return result;
     if (type != GLTF_UNSIGNED_BYTE && type != GLTF_UNSIGNED_SHORT && type != GLTF_UNSIGNED_INT)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: its sparse indices are not unsigned integers", place);
     accessor->sparse_type = (int)type;
+
+    /* indices and values are tight arrays */
     size_t index_size = gltf_component_size((int)type);
     result = view_open(document, indices, place, count, index_size, false, &accessor->sparse_indices, &stride);
     if (result == CUTIS_OK)
@@ -614,6 +647,8 @@ static cutis_result sparse_open(const gltf_document *document, const json_t *spa
                            gltf_component_size(accessor->type) * (size_t)accessor->components, false,
                            &accessor->sparse_values, &stride);
     if (result != CUTIS_OK) return result;
+
+    /* all indices are within range, so that decoding need not check */
     for (size_t i = 0; i < count; i++) {
         uint32_t index = read_unsigned(accessor->sparse_indices + i * index_size, accessor->sparse_type);
         if (index >= (uint32_t)accessor->count)
@@ -633,6 +668,8 @@ cutis_result gltf_accessor_open(gltf_document *document, int index, const char *
     if (index < 0 || index >= document->accessor_count)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: there are only %d accessors", place.text,
                           document->accessor_count);
+
+    /* number and type of its elements, bounded so that products fit into an int */
     const json_t *object = json_array_get(document->accessors, (size_t)index);
     const char *type_name = gltf_get_string(object, "type");
     size_t count, type;
@@ -644,6 +681,8 @@ cutis_result gltf_accessor_open(gltf_document *document, int index, const char *
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "%s: %zu elements are too many", place.text, count);
     if (type > INT_MAX || gltf_component_size((int)type) == 0)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: componentType %zu is not one of glTF", place.text, type);
+
+    /* the shape must be the one that the use needs; 34 stands for 3 or 4 components */
     accessor->components = gltf_type_components(type_name);
     if (accessor->components != components &&
         !(components == 34 && (accessor->components == 3 || accessor->components == 4)))
@@ -653,12 +692,15 @@ cutis_result gltf_accessor_open(gltf_document *document, int index, const char *
     accessor->type = (int)type;
     accessor->normalized = json_is_true(json_object_get(object, "normalized"));
 
+    /* without a buffer view the elements are 0 */
     if (json_object_get(object, "bufferView")) {
         result = view_open(document, object, place.text, count,
                            gltf_component_size(accessor->type) * (size_t)accessor->components, true, &accessor->bytes,
                            &accessor->stride);
         if (result != CUTIS_OK) return result;
     }
+
+    /* sparse values replace some of them */
     const json_t *sparse = json_object_get(object, "sparse");
     return sparse ? sparse_open(document, sparse, place.text, accessor) : CUTIS_OK;
 }

@@ -87,11 +87,15 @@ static int block_find(const surface *s, int node, const json_t *attributes, cons
 static cutis_result block_count_sets(surface *s, vertex_block *block)
 {
     gltf_reader *reader = s->reader;
+
+    /* no influences without a skeleton; without a skin a vertex follows the node's own joint alone */
     if (!reader->has_skeleton) return CUTIS_OK;
     if (reader->nodes[block->node].skin < 0) {
         s->influence_count += (size_t)block->count;
         return CUTIS_OK;
     }
+
+    /* JOINTS_n and WEIGHTS_n come in pairs, numbered without gaps */
     for (; block->set_count < SET_LIMIT; block->set_count++) {
         char joints[32], weights[32];
         snprintf(joints, sizeof joints, "JOINTS_%d", block->set_count);
@@ -103,6 +107,8 @@ static cutis_result block_count_sets(surface *s, vertex_block *block)
                               has_joints ? joints : weights, has_joints ? weights : joints);
         if (!has_joints) break;
     }
+
+    /* room for four influences a set, or for the first joint alone */
     if (block->set_count == 0)
         warning_add(&reader->warnings, "%s: has a skin but no weights; it follows the skin's first joint",
                     block->place.text);
@@ -114,6 +120,8 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
 {
     gltf_reader *reader = s->reader;
     gltf_document *document = reader->document;
+
+    /* a primitive without positions shows nothing */
     json_t *object = json_array_get(gltf_primitives(document, mesh), (size_t)index);
     json_t *attributes = json_object_get(object, "attributes"), *targets = json_object_get(object, "targets");
     gltf_place place = gltf_place_make("mesh %d primitive %d", mesh, index);
@@ -121,6 +129,8 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
         warning_add(&reader->warnings, "%s: has no POSITION and is left out", place.text);
         return CUTIS_OK;
     }
+
+    /* open positions and indices; points and lines are not usable */
     gltf_accessor positions;
     cutis_result result = gltf_positions_open(document, attributes, place.text, &positions);
     if (result != CUTIS_OK) return result;
@@ -128,15 +138,21 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
     bool usable;
     result = gltf_primitive_open(reader, object, place.text, positions.count, primitive, &usable);
     if (result != CUTIS_OK || !usable) return result;
+
+    /* what the second pass needs of it */
     primitive->place = place;
     primitive->mesh = mesh;
     primitive->index = index;
     primitive->ngons =
         primitive->mode == GLTF_TRIANGLES && json_object_get(json_object_get(object, "extensions"), "FB_ngon_encoding");
+
+    /* its part is named by extras, else by the node, else by the mesh */
     primitive->name = gltf_get_string(gltf_get_extras(object), "part");
     if (!primitive->name || !*primitive->name) primitive->name = gltf_get_string(reader->nodes[node].object, "name");
     if (!primitive->name || !*primitive->name)
         primitive->name = gltf_get_string(json_array_get(document->meshes, (size_t)mesh), "name");
+
+    /* primitives with the same attributes and targets share their vertices */
     primitive->block = block_find(s, node, attributes, targets, positions.index);
     if (primitive->block < 0) {
         primitive->block = s->block_count++;
@@ -150,11 +166,15 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
                                 .count = positions.count,
                                 .previous = s->last_block[positions.index]};
         s->last_block[positions.index] = primitive->block;
+
+        /* counts of the new vertices */
         s->vertex_count += (size_t)positions.count;
         if (json_object_get(attributes, "TEXCOORD_0")) s->has_texcoords = true;
         result = block_count_sets(s, block);
         if (result != CUTIS_OK) return result;
     }
+
+    /* triangles, and the limit on the size of a surface */
     s->triangle_count += (size_t)gltf_triangle_count(primitive->mode, primitive->index_count);
     if (s->vertex_count > GLTF_VERTEX_LIMIT || s->triangle_count > GLTF_VERTEX_LIMIT ||
         s->influence_count > (size_t)2 * GLTF_VERTEX_LIMIT)
@@ -194,6 +214,8 @@ static cutis_result surface_count(surface *s)
 {
     gltf_reader *reader = s->reader;
     gltf_document *document = reader->document;
+
+    /* as many primitives as the nodes of the scene show, at most */
     size_t capacity = 0;
     for (int i = 0; i < document->node_count; i++)
         if (reader->nodes[i].in_scene && reader->nodes[i].mesh >= 0 && !reader->nodes[i].is_prop)
@@ -204,6 +226,7 @@ static cutis_result surface_count(surface *s)
     if (!s->blocks || !s->primitives || !s->last_block) return gltf_error_memory(document);
     for (int i = 0; i < document->accessor_count; i++) s->last_block[i] = -1;
 
+    /* parents before children, in the order of the scene: also that of parts and vertices */
     for (int i = 0; i < document->node_count; i++) {
         gltf_node *node = &reader->nodes[reader->order[i]];
         if (!node->in_scene || node->mesh < 0 || node->is_prop) continue;
@@ -214,6 +237,8 @@ static cutis_result surface_count(surface *s)
             result = surface_add_primitive(s, reader->order[i], node->mesh, p);
         if (result != CUTIS_OK) return result;
     }
+
+    /* a character needs a surface */
     if (s->triangle_count == 0)
         return gltf_error(document, CUTIS_ERROR_DATA, "the mesh is empty: its scene shows no triangles");
     return CUTIS_OK;
@@ -281,15 +306,21 @@ static cutis_result block_read_sets(surface *s, const vertex_block *block, uint3
         char key[32];
         gltf_accessor accessor;
         bool found;
+
+        /* four of each for a vertex */
         joints[set] = gltf_allocate(document, (size_t)block->count * 4, sizeof(uint32_t));
         weights[set] = gltf_allocate(document, (size_t)block->count * 4, sizeof(float));
         if (!joints[set] || !weights[set]) return gltf_error_memory(document);
+
+        /* joint indices, into the skin's list */
         snprintf(key, sizeof key, "JOINTS_%d", set);
         gltf_place use = gltf_place_make("%s of %.120s", key, block->place.text);
         cutis_result result =
             attribute_open(document, block->attributes, key, block->place.text, 4, block->count, &accessor, &found);
         if (result == CUTIS_OK) result = joints_read(document, &accessor, use.text, joints[set]);
         if (result != CUTIS_OK) return result;
+
+        /* weights, as floats */
         snprintf(key, sizeof key, "WEIGHTS_%d", set);
         use = gltf_place_make("%s of %.120s", key, block->place.text);
         result =
@@ -308,9 +339,13 @@ static cutis_result block_fill_influences(surface *s, const vertex_block *block)
     float *weights[SET_LIMIT];
     cutis_result result = block_read_sets(s, block, joints, weights);
     if (result != CUTIS_OK) return result;
+
+    /* each vertex: its influences are a run that starts where the last one ended */
     for (int v = 0; v < block->count; v++) {
         int first = s->influence_used;
         s->influence_first[block->first + v] = first;
+
+        /* positive weights only; a negative one counts as 0 */
         for (int i = 0; i < 4 * block->set_count; i++) {
             size_t at = 4 * (size_t)v + (size_t)(i % 4);
             float weight = weights[i / 4][at];
@@ -325,6 +360,8 @@ static cutis_result block_fill_influences(surface *s, const vertex_block *block)
             s->influence_joints[s->influence_used] = skin->joints[index];
             s->influence_weights[s->influence_used++] = weight;
         }
+
+        /* a vertex needs one influence at least */
         if (s->influence_used == first) { /* an unskinned node's own joint, or a vertex that was forgotten */
             int joint = node->first_joint;
             if (node->skin >= 0) {
@@ -398,6 +435,7 @@ static cutis_result block_fill_maps(surface *s, const vertex_block *block)
     json_t *value;
     json_object_foreach(block->attributes, key, value)
     {
+        /* application-specific attributes that solvers know */
         if (strncmp(key, "_CUTIS_", 7) != 0) continue;
         float *values;
         cutis_result result = surface_find_map(s, key, &values);
@@ -408,6 +446,8 @@ static cutis_result block_fill_maps(surface *s, const vertex_block *block)
                         block->place.text, key);
             continue;
         }
+
+        /* painted values of this block; other blocks keep what holds without paint */
         gltf_accessor accessor;
         bool found;
         gltf_place use = gltf_place_make("%s of %.120s", key, block->place.text);
@@ -424,6 +464,7 @@ static cutis_result block_fill_morphs(surface *s, const vertex_block *block, con
     gltf_document *document = s->reader->document;
     const gltf_node *node = &s->reader->nodes[block->node];
     for (size_t t = 0; t < json_array_size(block->targets); t++) {
+        /* a target without positions moves nothing */
         gltf_place place = gltf_place_make("target %zu of %.100s", t, block->place.text);
         gltf_accessor accessor;
         bool found;
@@ -431,10 +472,14 @@ static cutis_result block_fill_morphs(surface *s, const vertex_block *block, con
                                              block->count, &accessor, &found);
         if (result != CUTIS_OK) return result;
         if (!found) continue;
+
+        /* deltas in mesh space, into the block's place in the morph */
         float *deltas = (float *)s->morphs[node->first_morph + (int)t].deltas + 3 * (size_t)block->first;
         gltf_place use = gltf_place_make("POSITION of %.120s", place.text);
         result = gltf_accessor_floats(document, &accessor, use.text, deltas);
         if (result != CUTIS_OK) return result;
+
+        /* to scene space; the default weight is part of the rest shape */
         float weight = node->morph_defaults[t];
         for (int v = 0; v < block->count; v++) {
             float *d = deltas + 3 * (size_t)v, *p = s->positions + 3 * (size_t)(block->first + v);
@@ -444,6 +489,8 @@ static cutis_result block_fill_morphs(surface *s, const vertex_block *block, con
                 d[k] = (float)world[k];
                 p[k] = (float)(p[k] + weight * world[k]);
             }
+
+            /* huge numbers may overflow */
             if (!isfinite(d[0] + d[1] + d[2]) || !isfinite(p[0] + p[1] + p[2]))
                 return gltf_error(document, CUTIS_ERROR_DATA, "%s: vertex %d does not move to a finite place",
                                   place.text, v);
@@ -502,9 +549,13 @@ static cutis_result primitive_fill(surface *s, int index, name_set *names)
     gltf_document *document = s->reader->document;
     const gltf_primitive *primitive = &s->primitives[index];
     const vertex_block *block = &s->blocks[primitive->block];
+
+    /* indices into the block, all within range */
     uint32_t *indices;
     cutis_result result = gltf_indices_read(document, primitive, block->count, &indices);
     if (result != CUTIS_OK) return result;
+
+    /* the part covers the block's vertices, which it may share */
     affine placement = gltf_node_placement(s->reader, &s->reader->nodes[block->node]);
     cutis_part *part = &s->parts[index];
     *part = (cutis_part){.name = name_set_add(names, primitive->name, "part", index),
@@ -512,15 +563,21 @@ static cutis_result primitive_fill(surface *s, int index, name_set *names)
                          .first_vertex = block->first,
                          .vertex_count = block->count,
                          .first_face = s->face_count};
+
+    /* faces; a mirroring placement turns their winding */
     int first_corner = s->corner_count;
     primitive_fill_faces(s, primitive, indices, affine_determinant(&placement) < 0);
     part->face_count = s->face_count - part->first_face;
+
+    /* material's name, made up where it has none */
     if (primitive->material >= 0) {
         const char *name = gltf_get_string(json_array_get(document->materials, (size_t)primitive->material), "name");
         part->material = name && *name ? arena_string(&document->memory, name)
                                        : arena_format(&document->memory, "material_%d", primitive->material);
     }
     if (!part->name || !part->material) return gltf_error_memory(document);
+
+    /* texture coordinates lie on corners, in the file on vertices */
     for (int c = first_corner; s->texcoords && block->texcoords && c < s->corner_count; c++)
         memcpy(s->texcoords + 2 * (size_t)c, block->texcoords + 2 * (size_t)(s->corners[c] - block->first),
                2 * sizeof(float));
@@ -560,9 +617,12 @@ cutis_result gltf_read_surface(gltf_reader *reader)
         scene_stand_in(&reader->given);
         return CUTIS_OK;
     }
+
+    /* first pass: check all and count */
     cutis_result result = surface_count(&s);
     if (result != CUTIS_OK) return result;
 
+    /* arrays of the exact size */
     s.positions = gltf_allocate(document, s.vertex_count * 3, sizeof(float));
     s.face_first = gltf_allocate(document, s.triangle_count + 1, sizeof(int));
     s.corners = gltf_allocate(document, s.triangle_count * 3, sizeof(int));
@@ -571,6 +631,8 @@ cutis_result gltf_read_surface(gltf_reader *reader)
     reader->runs = gltf_allocate(document, (size_t)s.primitive_count, sizeof(gltf_run));
     if (!s.positions || !s.face_first || !s.corners || !s.parts || !s.maps || !reader->runs)
         return gltf_error_memory(document);
+
+    /* texture coordinates, weights and morphs only where the file has them */
     if (s.has_texcoords && !(s.texcoords = gltf_allocate(document, s.triangle_count * 6, sizeof(float))))
         return gltf_error_memory(document);
     if (reader->has_skeleton) {
@@ -582,6 +644,7 @@ cutis_result gltf_read_surface(gltf_reader *reader)
     result = surface_make_morphs(&s);
     if (result != CUTIS_OK) return result;
 
+    /* vertices, block by block */
     for (int b = 0; b < s.block_count; b++) {
         vertex_block *block = &s.blocks[b];
         affine placement = gltf_node_placement(reader, &reader->nodes[block->node]);
@@ -592,6 +655,8 @@ cutis_result gltf_read_surface(gltf_reader *reader)
         if (result == CUTIS_OK) result = block_fill_morphs(&s, block, &placement);
         if (result != CUTIS_OK) return result;
     }
+
+    /* faces and parts, primitive by primitive; runs tell an editor where they came from */
     name_set names = name_set_create(&document->memory);
     for (int p = 0; p < s.primitive_count; p++) {
         const vertex_block *block = &s.blocks[s.primitives[p].block];
@@ -600,8 +665,12 @@ cutis_result gltf_read_surface(gltf_reader *reader)
         reader->runs[reader->run_count++] =
             (gltf_run){block->node, s.primitives[p].mesh, s.primitives[p].index, block->first, block->count};
     }
+
+    /* both lists of starts end with the total */
     s.face_first[s.face_count] = s.corner_count;
     if (s.influence_first) s.influence_first[s.vertex_count] = s.influence_used;
+
+    /* report what is missing from the surface */
     if (s.face_count == 0)
         return gltf_error(document, CUTIS_ERROR_DATA, "the mesh is empty: all its triangles have a vertex twice");
     if (s.unweighted)
@@ -609,6 +678,7 @@ cutis_result gltf_read_surface(gltf_reader *reader)
                     s.unweighted);
     if (s.negative) warning_add(&reader->warnings, "%d weights are negative; they count as 0", s.negative);
 
+    /* hand over */
     cutis_character *given = &reader->given;
     given->vertex_count = (int)s.vertex_count;
     given->positions = s.positions;

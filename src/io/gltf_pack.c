@@ -117,6 +117,7 @@ static void attributes_note(packer *p, json_t *attributes, bool morph)
 /* What each accessor is for, and how large the positions are. */
 static void uses_find(packer *p)
 {
+    /* attributes, morph targets and indices of all primitives */
     json_t *meshes = json_object_get(p->out->root, "meshes");
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (size_t m = 0; m < json_array_size(meshes); m++) {
@@ -128,6 +129,8 @@ static void uses_find(packer *p)
             attributes_note(p, attributes, false);
             for (size_t t = 0; t < json_array_size(targets); t++) attributes_note(p, json_array_get(targets, t), true);
             use_note(p, json_object_get(primitive, "indices"), USE_INDICES);
+
+            /* bounds of the positions, from the accessors' min and max */
             const json_t *positions =
                 json_array_get(p->out->accessors, (size_t)json_integer_value(json_object_get(attributes, "POSITION")));
             for (size_t k = 0; k < 3; k++) {
@@ -136,6 +139,8 @@ static void uses_find(packer *p)
             }
         }
     }
+
+    /* times of keys stay exact, their values are rounded */
     json_t *animations = json_object_get(p->out->root, "animations");
     for (size_t a = 0; a < json_array_size(animations); a++) {
         json_t *samplers = json_object_get(json_array_get(animations, a), "samplers");
@@ -144,6 +149,8 @@ static void uses_find(packer *p)
             use_note(p, json_object_get(json_array_get(samplers, i), "output"), USE_MOTION);
         }
     }
+
+    /* the step of positions is relative to the diagonal of their bounds */
     double size = sqrt((high[0] - low[0]) * (high[0] - low[0]) + (high[1] - low[1]) * (high[1] - low[1]) +
                        (high[2] - low[2]) * (high[2] - low[2]));
     p->position_step = isfinite(size) && size > 0 ? size * POSITION_STEP : 0;
@@ -324,6 +331,8 @@ static size_t compress(gltf_builder *out, cutis_convert_info *info)
     packer p = {
         .out = out, .view_count = json_array_size(out->views), .accessor_count = json_array_size(out->accessors)};
     size_t plain_size = out->size, fallback = 0;
+
+    /* the chunk's bytes are set aside while it is made anew */
     p.accessor_uses = ARENA_ARRAY(&out->memory, view_use, p.accessor_count + 1);
     p.views = ARENA_ARRAY(&out->memory, pack_view, p.view_count + 1);
     p.plain = ARENA_ARRAY(&out->memory, uint8_t, plain_size + 1);
@@ -333,14 +342,20 @@ static size_t compress(gltf_builder *out, cutis_convert_info *info)
     }
     if (plain_size) memcpy(p.plain, out->bytes, plain_size);
     out->size = 0;
+
+    /* what each view holds decides how it is rounded */
     meshopt_encodeIndexVersion(1); /* the one that the extension knows */
     uses_find(&p);
     views_find(&p);
+
+    /* each view of the chunk */
     for (size_t i = 0; i < p.view_count && !out->failed; i++) {
         json_t *view = json_array_get(out->views, i);
         size_t offset = (size_t)json_integer_value(json_object_get(view, "byteOffset"));
         size_t size = (size_t)json_integer_value(json_object_get(view, "byteLength"));
         size_t stride = (size_t)json_integer_value(json_object_get(view, "byteStride"));
+
+        /* compressed, when that is smaller */
         if (offset > plain_size || size > plain_size - offset) continue; /* the reader refused it before */
         pack_stream s = {.size = 0};
         if (p.views[i].users &&
@@ -348,11 +363,15 @@ static size_t compress(gltf_builder *out, cutis_convert_info *info)
             view_write(&p, view, &s, &fallback);
             continue;
         }
+
+        /* plain otherwise, as images are */
         uint8_t *room = gltf_bytes_push(out, size);
         if (!room) break;
         memcpy(room, p.plain + offset, size);
         gltf_put(out, view, "byteOffset", json_integer((json_int_t)(room - out->bytes)));
     }
+
+    /* a reader must know the extension when plain bytes are left out */
     if (out->memory.failed) out->failed = true;
     if (fallback) {
         name_require(out, "extensionsUsed");

@@ -38,6 +38,8 @@ cutis_result gltf_primitive_open(gltf_reader *reader, const json_t *object, cons
                                  gltf_primitive *primitive, bool *usable)
 {
     gltf_document *document = reader->document;
+
+    /* mode, material and indices; triangles where no mode is given */
     size_t mode;
     cutis_result result = gltf_get_size(document, object, "mode", place, GLTF_TRIANGLES, &mode);
     if (result == CUTIS_OK)
@@ -47,6 +49,8 @@ cutis_result gltf_primitive_open(gltf_reader *reader, const json_t *object, cons
         result = gltf_get_index(document, object, "indices", place, document->accessor_count, false,
                                 &primitive->index_accessor);
     if (result != CUTIS_OK) return result;
+
+    /* only triangles, strips and fans make a surface */
     if (mode > GLTF_FAN)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: mode %zu is not one of glTF", place, mode);
     *usable = mode >= GLTF_TRIANGLES;
@@ -56,6 +60,8 @@ cutis_result gltf_primitive_open(gltf_reader *reader, const json_t *object, cons
         warning_add(&reader->warnings, "%s: points and lines are left out", place);
         return CUTIS_OK;
     }
+
+    /* without indices the vertices are taken in their order */
     if (primitive->index_accessor >= 0) {
         gltf_place use = gltf_place_make("indices of %.120s", place);
         gltf_accessor accessor;
@@ -67,6 +73,8 @@ cutis_result gltf_primitive_open(gltf_reader *reader, const json_t *object, cons
                               primitive->index_accessor, use.text);
         primitive->index_count = accessor.count;
     }
+
+    /* an incomplete triangle at the end is left out */
     if (mode == GLTF_TRIANGLES && primitive->index_count % 3 != 0)
         warning_add(&reader->warnings, "%s: %d indices are not whole triangles; the last ones are left out", place,
                     primitive->index_count);

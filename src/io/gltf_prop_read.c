@@ -46,8 +46,11 @@ static cutis_result prop_read_mesh(gltf_reader *reader, int mesh, cutis_prop *pr
     size_t vertices = 0, triangles = 0;
     float *positions = NULL;
     int *corners = NULL;
+
+    /* the first pass counts, the second fills */
     for (int pass = 0; pass < 2; pass++) {
         if (pass == 1) {
+            /* arrays of the exact size */
             if (triangles == 0 || vertices > GLTF_VERTEX_LIMIT || triangles > GLTF_VERTEX_LIMIT)
                 return gltf_error(document, CUTIS_ERROR_DATA, "mesh %d: is empty or too large for a prop", mesh);
             positions = gltf_allocate(document, vertices * 3, sizeof(float));
@@ -55,6 +58,8 @@ static cutis_result prop_read_mesh(gltf_reader *reader, int mesh, cutis_prop *pr
             if (!positions || !corners) return gltf_error_memory(document);
             vertices = triangles = 0;
         }
+
+        /* each primitive: its positions and its triangles */
         for (int p = 0; p < count; p++) {
             const json_t *object = json_array_get(list, (size_t)p);
             gltf_primitive primitive = {.place = gltf_place_make("mesh %d primitive %d", mesh, p)};
@@ -66,6 +71,8 @@ static cutis_result prop_read_mesh(gltf_reader *reader, int mesh, cutis_prop *pr
                 result = gltf_primitive_open(reader, object, primitive.place.text, accessor.count, &primitive, &usable);
             if (result != CUTIS_OK) return result;
             if (!usable) continue;
+
+            /* primitives are joined: indices are moved by the vertices before them */
             int here = gltf_triangle_count(primitive.mode, primitive.index_count);
             if (pass == 1) {
                 uint32_t *indices;
@@ -100,12 +107,16 @@ static cutis_result prop_read(gltf_reader *reader, int index, cutis_prop *prop)
     const gltf_node *node = &reader->nodes[index];
     json_t *extras = gltf_get_extras(node->object);
     gltf_place place = gltf_node_place(reader, index);
+
+    /* defaults; negative friction and restitution stand for the solver's own */
     int role, shape;
     *prop = (cutis_prop){.name = reader->joints[node->first_joint].name,
                          .joint = node->first_joint,
                          .friction = -1,
                          .restitution = -1,
                          .stiffness = 0.5f};
+
+    /* what extras.cutis say, each in its range */
     cutis_result result = choice_get(reader, index, extras, "role", roles, COUNT_OF(roles), &role);
     if (result == CUTIS_OK) result = choice_get(reader, index, extras, "shape", shapes, COUNT_OF(shapes), &shape);
     if (result == CUTIS_OK) result = prop_number(reader, index, extras, "mass", 0, 1e9, &prop->mass);
@@ -113,9 +124,12 @@ static cutis_result prop_read(gltf_reader *reader, int index, cutis_prop *prop)
     if (result == CUTIS_OK) result = prop_number(reader, index, extras, "restitution", 0, 1, &prop->restitution);
     if (result == CUTIS_OK) result = prop_number(reader, index, extras, "stiffness", 0, 1, &prop->stiffness);
     if (result != CUTIS_OK) return result;
+
+    /* without a role it is an obstacle, without a shape its mesh */
     prop->role = role >= 0 ? (cutis_prop_role)role : CUTIS_PROP_COLLIDER;
     prop->shape = shape >= 0 ? (cutis_prop_shape)shape : CUTIS_PROP_MESH;
 
+    /* size: radius, half length or half extents, as the shape needs */
     const json_t *size = json_object_get(extras, "size");
     for (int k = 0; k < sizes[prop->shape]; k++) {
         const json_t *value = json_is_number(size) && k == 0 ? size : json_array_get(size, (size_t)k);
@@ -126,6 +140,8 @@ static cutis_result prop_read(gltf_reader *reader, int index, cutis_prop *prop)
                               sizes[prop->shape], shapes[prop->shape]);
         prop->size[k] = (float)x;
     }
+
+    /* only a mesh needs triangles; the skin of a prop is not applied */
     if (prop->shape != CUTIS_PROP_MESH) return CUTIS_OK;
     if (node->mesh < 0)
         return gltf_error(document, CUTIS_ERROR_DATA, "%s: is a %s but has neither a mesh nor extras.cutis.shape",

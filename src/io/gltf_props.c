@@ -53,12 +53,16 @@ cutis_result cutis_props_load(const char *path, const cutis_allocator *allocator
                               cutis_error *error)
 {
     *props = NULL;
+
+    /* props are nodes of a glTF scene */
     if (!path_is_gltf(path))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' has no ending that props are read from: .glb or .gltf",
                          path);
     file_data file = {0};
     cutis_result result = file_read(path, 0, allocator, &file, error);
     if (result != CUTIS_OK) return result;
+
+    /* the object outlives the document, so it copies what it needs */
     props_object *object = memory_allocate(allocator, 1, sizeof *object);
     if (object) {
         object->memory = arena_create(allocator);

@@ -81,6 +81,7 @@ static bool node_is_prop(const json_t *node) { return json_object_get(gltf_get_e
 
 static void uses_find(gltf_quantizer *q, const gltf_document *d)
 {
+    /* attributes of meshes; those of props stay as they are */
     for (int m = 0; m < d->mesh_count; m++) {
         bool kept = false;
         for (int n = 0; n < d->node_count; n++) {
@@ -89,6 +90,8 @@ static void uses_find(gltf_quantizer *q, const gltf_document *d)
         }
         mesh_note(q, json_array_get(d->meshes, (size_t)m), kept);
     }
+
+    /* animations: times stay exact, rotations are rounded unless cubic: tangents may exceed 1 */
     for (int a = 0; a < d->animation_count; a++) {
         const json_t *animation = json_array_get(d->animations, (size_t)a);
         const json_t *samplers = json_object_get(animation, "samplers");
@@ -105,6 +108,8 @@ static void uses_find(gltf_quantizer *q, const gltf_document *d)
             use_note(q, json_object_get(sampler, "output"), turns ? QUANT_ROTATION : QUANT_KEPT);
         }
     }
+
+    /* inverse bind matrices stay floats */
     for (int s = 0; s < d->skin_count; s++)
         use_note(q, json_object_get(json_array_get(d->skins, (size_t)s), "inverseBindMatrices"), QUANT_KEPT);
 }
@@ -142,17 +147,23 @@ static cutis_result accessors_read(gltf_quantizer *q, gltf_builder *out, gltf_do
         static const int widths[] = {
             [QUANT_POSITION] = 3, [QUANT_MORPH] = 3,   [QUANT_NORMAL] = 3,  [QUANT_MORPH_NORMAL] = 3,
             [QUANT_TEXCOORD] = 2, [QUANT_WEIGHTS] = 4, [QUANT_ROTATION] = 4};
+
+        /* positions share one way back, so one that is no float or has another use keeps them all */
         quant_accessor *a = &q->accessors[i];
         const json_t *object = json_array_get(d->accessors, (size_t)i);
         bool is_float = json_integer_value(json_object_get(object, "componentType")) == GLTF_FLOAT;
         bool place = a->use == QUANT_POSITION || a->use == QUANT_MORPH;
         if (a->use == QUANT_CONFLICT || (place && !is_float)) q->positions = false;
         if (a->use == QUANT_NONE || a->use == QUANT_CONFLICT || a->use == QUANT_KEPT || !is_float) continue;
+
+        /* decode; what exceeds the range of the integers stays as it is */
         cutis_result result;
         a->components = widths[a->use];
         a->values = floats_read(out, d, i, a->components, &a->count, &result);
         if (!a->values) return result;
         if (!values_fit(a)) a->values = NULL;
+
+        /* extent of positions, and of the deltas that share their scale */
         for (size_t v = 0; a->use == QUANT_POSITION && v < 3 * (size_t)a->count; v++) {
             low[v % 3] = fmin(low[v % 3], (double)a->values[v]);
             high[v % 3] = fmax(high[v % 3], (double)a->values[v]);
@@ -160,10 +171,14 @@ static cutis_result accessors_read(gltf_quantizer *q, gltf_builder *out, gltf_do
         for (size_t v = 0; a->use == QUANT_MORPH && v < 3 * (size_t)a->count; v++)
             longest = fmax(longest, fabs((double)a->values[v]));
     }
+
+    /* centre and half extent, as floats: readers compute with what the file holds */
     for (int k = 0; k < 3; k++) {
         q->place[k] = (double)(float)((low[k] + high[k]) / 2);
         longest = fmax(longest, fmax(high[k] - q->place[k], q->place[k] - low[k]));
     }
+
+    /* the next larger float keeps all within -1..1 */
     q->scale = (double)nextafterf((float)longest, INFINITY);
     if (!isfinite(q->scale) || !(q->scale > 0)) q->positions = false;
     return CUTIS_OK;
@@ -250,23 +265,30 @@ static int view_add(gltf_builder *out, const uint8_t *start, size_t size, size_t
 /* Deltas of which most are zero stay a short list of those that are not. */
 static bool sparse_write(gltf_builder *out, json_t *object, const quant_accessor *a, const int *rounded, size_t width)
 {
+    /* sparse costs an index for each moved vertex, and some 160 bytes of overhead */
     int moved = 0;
     for (int v = 0; v < a->count; v++)
         moved += rounded[3 * v] != 0 || rounded[3 * v + 1] != 0 || rounded[3 * v + 2] != 0;
     size_t index_width = a->count <= 65536 ? 2 : 4, dense = (3 * width + 3) & ~(size_t)3;
     if (moved == 0 || (size_t)moved * (3 * width + index_width) + 160 >= (size_t)a->count * dense) return false;
+
+    /* indices of the moved vertices; written before the next push, which may move the bytes */
     uint8_t *at = gltf_bytes_push(out, (size_t)moved * index_width);
     if (!at) return true;
     int indices = view_add(out, at, (size_t)moved * index_width, 0, 0);
     for (int v = 0; v < a->count; v++)
         if (rounded[3 * v] != 0 || rounded[3 * v + 1] != 0 || rounded[3 * v + 2] != 0)
             at = integer_put(at, v, index_width);
+
+    /* their values */
     at = gltf_bytes_push(out, (size_t)moved * 3 * width);
     if (!at) return true;
     int values = view_add(out, at, (size_t)moved * 3 * width, 0, 0);
     for (int v = 0; v < a->count; v++)
         for (int k = 0; (rounded[3 * v] != 0 || rounded[3 * v + 1] != 0 || rounded[3 * v + 2] != 0) && k < 3; k++)
             at = integer_put(at, rounded[3 * v + k], width);
+
+    /* the accessor is zeros but for these */
     json_object_del(object, "bufferView");
     json_t *sparse = gltf_put_object(out, object, "sparse"), *part = gltf_put_object(out, sparse, "indices");
     gltf_put(out, sparse, "count", json_integer(moved));
@@ -293,6 +315,7 @@ static void bounds_put(gltf_builder *out, json_t *object, const quant_accessor *
 
 static void accessor_write(gltf_builder *out, const gltf_quantizer *q, int index, double *error)
 {
+    /* the layout: normals in bytes, all else in 16 bits; attributes of vertices are aligned to 4 bytes */
     const quant_accessor *a = &q->accessors[index];
     bool bytes = a->use == QUANT_NORMAL || a->use == QUANT_MORPH_NORMAL;
     bool vertices = a->use != QUANT_ROTATION, morph = a->use == QUANT_MORPH || a->use == QUANT_MORPH_NORMAL;
@@ -305,17 +328,25 @@ static void accessor_write(gltf_builder *out, const gltf_quantizer *q, int index
         out->failed = true;
         return;
     }
+
+    /* round, and keep the largest error of a position */
     for (size_t v = 0; v < (size_t)a->count; v++)
         element_round(q, a, a->values + v * components, rounded + v * components, error);
+
+    /* integers that a reader maps to -1..1 or 0..1 */
     gltf_put(out, object, "componentType",
              json_integer(bytes         ? GLTF_BYTE
                           : is_unsigned ? GLTF_UNSIGNED_SHORT
                                         : GLTF_SHORT));
     gltf_put(out, object, "normalized", json_true());
     bounds_put(out, object, a, rounded);
+
+    /* the layout of the floats goes; deltas may be sparse again */
     json_object_del(object, "sparse");
     json_object_del(object, "byteOffset");
     if (morph && sparse_write(out, object, a, rounded, width)) return;
+
+    /* a dense array; its stride is told where elements are padded */
     uint8_t *start = gltf_bytes_push(out, (size_t)a->count * stride);
     if (!start) return;
     memset(start, 0, (size_t)a->count * stride);
@@ -354,8 +385,11 @@ static void skin_write(gltf_builder *out, const gltf_quantizer *q, int index)
 /* A mesh without a skin goes to a child that holds the way back. */
 static void node_write(gltf_builder *out, const gltf_quantizer *q, json_t *nodes, int index)
 {
+    /* skins hold the way back in their matrices, props stay as they are */
     json_t *node = json_array_get(nodes, (size_t)index);
     if (!json_object_get(node, "mesh") || json_object_get(node, "skin") || node_is_prop(node)) return;
+
+    /* mesh and default weights move to the child */
     int child = (int)json_array_size(nodes);
     json_t *holder = gltf_append_object(out, nodes), *children = json_object_get(node, "children");
     static const char *const moved[] = {"mesh", "weights"};
@@ -364,13 +398,19 @@ static void node_write(gltf_builder *out, const gltf_quantizer *q, json_t *nodes
         if (value) gltf_put(out, holder, moved[i], json_incref(value));
         json_object_del(node, moved[i]);
     }
+
+    /* the way back: p = scale x q + place */
     json_t *place = gltf_put_array(out, holder, "translation"), *scale = gltf_put_array(out, holder, "scale");
     for (int k = 0; k < 3; k++) {
         gltf_append(out, place, json_real(q->place[k]));
         gltf_append(out, scale, json_real(q->scale));
     }
+
+    /* the child follows the node */
     if (!children) children = gltf_put_array(out, node, "children");
     gltf_append(out, children, json_integer(child));
+
+    /* weights are animated where the mesh is */
     json_t *animations = json_object_get(out->root, "animations");
     for (size_t a = 0; a < json_array_size(animations); a++) {
         json_t *channels = json_object_get(json_array_get(animations, a), "channels");
@@ -441,15 +481,20 @@ static void views_compact(gltf_builder *out)
 
 void gltf_quantize_write(gltf_builder *out, const gltf_quantizer *q, cutis_convert_info *info)
 {
+    /* integers in place of floats */
     for (int i = 0; i < q->accessor_count && !out->failed; i++) {
         const quant_accessor *a = &q->accessors[i];
         bool place = a->use == QUANT_POSITION || a->use == QUANT_MORPH;
         if (a->values && (!place || q->positions)) accessor_write(out, q, i, &info->position_error);
     }
+
+    /* the way back; new children are behind the nodes that are visited */
     json_t *nodes = json_object_get(out->root, "nodes");
     int node_count = (int)json_array_size(nodes);
     for (int s = 0; s < q->skin_count && q->positions && !out->failed; s++) skin_write(out, q, s);
     for (int n = 0; n < node_count && q->positions && !out->failed; n++) node_write(out, q, nodes, n);
+
+    /* positions and normals as integers need the extension */
     static const char *const lists[] = {"extensionsUsed", "extensionsRequired"};
     for (int i = 0; i < 2 && !out->failed; i++) {
         json_t *list = json_object_get(out->root, lists[i]);
@@ -461,5 +506,7 @@ void gltf_quantize_write(gltf_builder *out, const gltf_quantizer *q, cutis_conve
         }
         if (!known) gltf_append(out, list, json_string("KHR_mesh_quantization"));
     }
+
+    /* bytes of the floats go */
     if (!out->failed) views_compact(out);
 }

@@ -24,6 +24,8 @@ static void joints_append(rig_writer *w)
         json_array_get(w->document.scenes, (size_t)json_integer_value(json_object_get(w->document.root, "scene")));
     json_t *nodes = gltf_edit_list(&w->out, "nodes");
     w->first_joint_node = (int)json_array_size(nodes);
+
+    /* a node for each joint, in the idle pose */
     for (int j = 0; j < c->joint_count; j++) {
         const cutis_transform *t = &c->joints[j].idle;
         json_t *node = gltf_append_object(&w->out, nodes);
@@ -32,6 +34,8 @@ static void joints_append(rig_writer *w)
         gltf_put_floats(&w->out, node, "rotation", t->rotation, 4);
         gltf_put_floats(&w->out, node, "scale", t->scale, 3);
     }
+
+    /* below its parent's node, or at the root of the scene */
     for (int j = 0; j < c->joint_count && !w->out.failed; j++) {
         int parent = c->joints[j].parent;
         json_t *owner = parent >= 0 ? json_array_get(nodes, (size_t)(w->first_joint_node + parent)) : scene;
@@ -79,12 +83,16 @@ static void influences_put(rig_writer *w, json_t *attributes, int first, int cou
     const cutis_character *c = w->character;
     int most = 1;
     char key[32];
+
+    /* weights of the old skeleton go, in all sets */
     for (int set = 0; set < 64; set++) {
         snprintf(key, sizeof key, "JOINTS_%d", set);
         json_object_del(attributes, key);
         snprintf(key, sizeof key, "WEIGHTS_%d", set);
         json_object_del(attributes, key);
     }
+
+    /* as many sets of four as the vertex with the most influences needs */
     for (int v = first; v < first + count; v++) most = MAX(most, c->influence_first[v + 1] - c->influence_first[v]);
     for (int set = 0; 4 * set < most && !w->out.failed; set++) {
         uint8_t *joints = gltf_bytes_push(&w->out, 8 * (size_t)count);
@@ -93,6 +101,8 @@ static void influences_put(rig_writer *w, json_t *attributes, int first, int cou
             w->out.failed = true;
             return;
         }
+
+        /* 16-bit joints, low byte first; unused places have joint 0 and weight 0 */
         for (int v = 0; v < count; v++)
             for (int k = 0; k < 4; k++) {
                 int i = c->influence_first[first + v] + 4 * set + k;
@@ -102,6 +112,8 @@ static void influences_put(rig_writer *w, json_t *attributes, int first, int cou
                 joints[8 * (size_t)v + 2 * (size_t)k + 1] = (uint8_t)(joint >> 8);
                 weights[4 * v + k] = there ? c->influence_weights[i] : 0;
             }
+
+        /* accessors of this set */
         int joint_accessor = gltf_accessor_add(&w->out, (size_t)(joints - w->out.bytes), count, 4, GLTF_UNSIGNED_SHORT,
                                                GLTF_TARGET_VERTICES);
         int weight_accessor = gltf_floats_add(&w->out, weights, count, 4, GLTF_TARGET_VERTICES, false);
@@ -123,12 +135,18 @@ static cutis_result surface_edit(rig_writer *w, bool check)
     int part = 0;
     uint8_t *used = gltf_allocate(d, (size_t)d->mesh_count + 1, 1);
     if (!used) return gltf_error_memory(d);
+
+    /* mesh nodes in the reader's order */
     for (int i = 0; i < d->node_count; i++) {
         const gltf_node *node = &w->reader.nodes[w->reader.order[i]];
         if (node->mesh < 0 || !node->in_scene || node->is_prop) continue;
         json_t *primitives = json_object_get(json_array_get(d->meshes, (size_t)node->mesh), "primitives");
+
+        /* skin weights are attributes of the mesh, so two nodes cannot have their own */
         if (used[node->mesh]++)
             return gltf_error(d, CUTIS_ERROR_UNSUPPORTED, "mesh %d is used by several nodes", node->mesh);
+
+        /* each primitive must have as many vertices as the next part */
         for (size_t p = 0; p < json_array_size(primitives); p++, part++) {
             json_t *attributes = json_object_get(json_array_get(primitives, p), "attributes");
             gltf_accessor positions;
@@ -141,10 +159,14 @@ static cutis_result surface_edit(rig_writer *w, bool check)
                 return gltf_error(d, CUTIS_ERROR_UNSUPPORTED, "its primitives are not those of the character");
             if (!check) influences_put(w, attributes, c->parts[part].first_vertex, c->parts[part].vertex_count);
         }
+
+        /* the first call only checks, before anything is changed */
         if (check) continue;
         affine placement = placement_of(w, node);
         gltf_put(&w->out, node->object, "skin", json_integer(skin_append(w, &placement)));
     }
+
+    /* no part may be left over, and the joints need a scene */
     if (part != c->part_count || json_array_size(d->scenes) == 0)
         return gltf_error(d, CUTIS_ERROR_UNSUPPORTED, "its primitives are not those of the character");
     return CUTIS_OK;

@@ -31,6 +31,8 @@ static cutis_result node_read_transform(gltf_reader *reader, int index)
     gltf_place place = gltf_node_place(reader, index);
     double matrix[16];
     bool found;
+
+    /* a matrix is taken apart; only translation, rotation and scale can be animated */
     node->parts = affine_parts_identity();
     cutis_result result = gltf_get_numbers(document, node->object, "matrix", place.text, 16, matrix, &found);
     if (result != CUTIS_OK) return result;
@@ -42,6 +44,8 @@ static cutis_result node_read_transform(gltf_reader *reader, int index)
             warning_add(&reader->warnings, "%s: its matrix holds shear, which is left out", place.text);
         return CUTIS_OK;
     }
+
+    /* or the three of them, each optional */
     result = gltf_get_numbers(document, node->object, "translation", place.text, 3, node->parts.translation, &found);
     if (result == CUTIS_OK)
         result = gltf_get_numbers(document, node->object, "rotation", place.text, 4, node->parts.rotation, &found);
@@ -100,11 +104,14 @@ static cutis_result nodes_order(gltf_reader *reader)
     reader->order = gltf_allocate(document, (size_t)node_count, sizeof(int));
     if (!stack || !reached || !reader->order) return gltf_error_memory(document);
 
+    /* the active scene: the one named, else the first */
     cutis_result result =
         gltf_get_index(document, document->root, "scene", "the document", document->scene_count, false, &scene);
     if (result != CUTIS_OK) return result;
     if (scene < 0 && document->scene_count > 0) scene = 0;
     const json_t *roots = json_object_get(json_array_get(document->scenes, (size_t)MAX(scene, 0)), "nodes");
+
+    /* its roots and all below them */
     for (size_t i = 0; i < json_array_size(roots); i++) {
         const json_t *value = json_array_get(roots, i);
         json_int_t root = json_is_integer(value) ? json_integer_value(value) : -1;
@@ -116,8 +123,12 @@ static cutis_result nodes_order(gltf_reader *reader)
                               scene, i, reader->nodes[root].parent);
         order_add(reader, (int)root, true, stack, reached, &count);
     }
+
+    /* the other nodes, which are shown only in a document without scenes */
     for (int i = 0; i < node_count; i++)
         if (reader->nodes[i].parent < 0) order_add(reader, i, document->scene_count == 0, stack, reached, &count);
+
+    /* a node that no root reaches is on a cycle or below one */
     for (int i = 0; i < node_count; i++) {
         if (reached[i]) continue;
         int on_cycle = i; /* as many steps up as there are nodes end on the cycle itself */
@@ -323,6 +334,7 @@ static cutis_result skin_read(gltf_reader *reader, int index)
     affine *matrices = gltf_allocate(document, count, sizeof(affine));
     if (!skin->joints || !nodes || !matrices) return gltf_error_memory(document);
 
+    /* inverse bind matrices, identities where the skin has none */
     gltf_place place = gltf_place_make("skin %d", index);
     int accessor_index;
     cutis_result result = gltf_get_index(document, object, "inverseBindMatrices", place.text, document->accessor_count,
@@ -345,12 +357,16 @@ static cutis_result skin_read(gltf_reader *reader, int index)
         result = gltf_accessor_floats(document, &accessor, use.text, values);
         if (result != CUTIS_OK) return result;
     }
+
+    /* nodes of the joints; matrices from columns to rows */
     for (size_t j = 0; j < count; j++) {
         result = skin_joint_node(reader, index, list, j, &nodes[j]);
         if (result != CUTIS_OK) return result;
         matrices[j] = affine_identity();
         for (int i = 0; values && i < 12; i++) matrices[j].m[i] = values[16 * j + (size_t)(4 * (i % 4) + i / 4)];
     }
+
+    /* with the placement B, inverse_bind_j = IBM_j B^-1 (see the top of this file) */
     skin->placement = skin_placement(reader, index, nodes, matrices);
     affine inverse;
     affine_inverse(&skin->placement, &inverse);

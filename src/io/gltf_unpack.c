@@ -177,6 +177,7 @@ static void weights_normalize(const weight_sets *weights, size_t points)
 static cutis_result attribute_decode(unpacker *u, const draco_face *face, const char *name, json_t *accessor,
                                      const json_t *id, const char *place, weight_sets *weights)
 {
+    /* the declared type, which the decoder converts to */
     gltf_document *d = u->document;
     size_t type, points = draco_face_points(face);
     int components = gltf_type_components(gltf_get_string(accessor, "type"));
@@ -185,16 +186,22 @@ static cutis_result attribute_decode(unpacker *u, const draco_face *face, const 
     size_t size = type <= INT_MAX ? gltf_component_size((int)type) * (size_t)components : 0;
     if (size == 0 || components > 4 || !json_is_integer(id) || json_integer_value(id) < 0)
         return gltf_error(d, CUTIS_ERROR_FORMAT, "%s: %.40s is not what Draco can hold", place, name);
+
+    /* decode to a tight array */
     uint8_t *bytes = gltf_allocate(d, points, size);
     if (!bytes) return gltf_error_memory(d);
     if (!draco_face_attribute(face, (uint32_t)json_integer_value(id), (int)type, components, bytes))
         return gltf_error(d, CUTIS_ERROR_FORMAT, "%s: its Draco data holds no attribute %lld for %.40s", place,
                           (long long)json_integer_value(id), name);
+
+    /* the accessor refers to the array; positions need new bounds */
     int view = view_append(u, bytes, points * size);
     if (view < 0) return gltf_error_memory(d);
     accessor_point(u, accessor, view, points);
     if (strcmp(name, "POSITION") == 0 && type == GLTF_FLOAT && components == 3)
         bounds_put(u, accessor, (const float *)(const void *)bytes, points);
+
+    /* weights are normalised when all sets are there */
     if (strncmp(name, "WEIGHTS_", 8) == 0 && type == GLTF_FLOAT && components == 4 && weights->count < 4)
         weights->sets[weights->count++] = (float *)(void *)bytes;
     return CUTIS_OK;
@@ -276,6 +283,8 @@ static cutis_result draco_unpack(unpacker *u)
             json_t *primitive = json_array_get(primitives, p);
             json_t *packing = json_object_get(json_object_get(primitive, "extensions"), DRACO);
             gltf_place place = gltf_place_make("mesh %d primitive %zu", m, p);
+
+            /* only primitives with the extension; those with plain bytes beside need no decoder */
             if (!json_is_object(packing)) continue;
             if (!accessor_is_plain(d, primitive)) {
 #ifdef CUTIS_HAS_DRACO
@@ -289,6 +298,8 @@ static cutis_result draco_unpack(unpacker *u)
                                   place.text);
 #endif
             }
+
+            /* the primitive is plain from here on */
             extension_remove(primitive, DRACO);
         }
     }

@@ -88,6 +88,7 @@ static int influence_count(const gltf_writer *w, int vertex)
 /* JOINTS_n and WEIGHTS_n, four influences a set. */
 static void influences_add(gltf_writer *w, const vertex_group *group)
 {
+    /* as many sets as the vertex with the most influences needs; joints in bytes where they fit */
     const cutis_character *c = w->character;
     int most = 1;
     for (int v = 0; v < group->count; v++) most = MAX(most, influence_count(w, w->split.originals[group->first + v]));
@@ -99,6 +100,8 @@ static void influences_add(gltf_writer *w, const vertex_group *group)
             w->out.failed = true;
             return;
         }
+
+        /* each vertex; one without any weight is bound to the static joint */
         for (int v = 0; v < group->count; v++) {
             int vertex = w->split.originals[group->first + v], count = influence_count(w, vertex);
 
@@ -109,12 +112,17 @@ static void influences_add(gltf_writer *w, const vertex_group *group)
                 int i = 4 * set + k, at = c->influence_first[vertex] + i;
                 int joint = i < count ? c->influence_joints[at] : count == 0 && i == 0 ? c->joint_count : 0;
                 float weight = i < count ? (i == 0 ? (float)rest : c->influence_weights[at]) : count == 0 && i == 0;
-                if (!(weight > 0)) joint = 0, weight = 0;
+                if (!(weight > 0)) {
+                    joint = 0;
+                    weight = 0;
+                }
                 weights[4 * v + k] = weight;
                 for (size_t b = 0; b < width; b++)
                     joints[((size_t)v * 4 + (size_t)k) * width + b] = (uint8_t)(joint >> (8 * b));
             }
         }
+
+        /* accessors of this set */
         char key[32];
         snprintf(key, sizeof key, "JOINTS_%d", set);
         gltf_put(&w->out, group->attributes, key,
@@ -133,15 +141,21 @@ static void group_write(gltf_writer *w, vertex_group *group, const float *normal
     group->attributes = gltf_keep(&w->out, json_object());
     float *positions = values_spread(w, group, c->positions, 3), *spread = values_spread(w, group, normals, 3);
     if (w->out.failed) return;
+
+    /* shape, with the bounds that glTF requires of positions */
     gltf_put(&w->out, group->attributes, "POSITION",
              json_integer(gltf_floats_add(&w->out, positions, group->count, 3, GLTF_TARGET_VERTICES, true)));
     gltf_put(&w->out, group->attributes, "NORMAL",
              json_integer(gltf_floats_add(&w->out, spread, group->count, 3, GLTF_TARGET_VERTICES, false)));
+
+    /* texture coordinates and weights */
     if (w->split.texcoords)
         gltf_put(&w->out, group->attributes, "TEXCOORD_0",
                  json_integer(gltf_floats_add(&w->out, w->split.texcoords + 2 * (size_t)group->first, group->count, 2,
                                               GLTF_TARGET_VERTICES, false)));
     if (w->has_skin) influences_add(w, group);
+
+    /* painted maps as application-specific attributes, in capitals */
     for (int m = 0; m < c->map_count; m++) {
         char key[64];
         snprintf(key, sizeof key, "_CUTIS_%s", c->maps[m].name);
@@ -151,6 +165,8 @@ static void group_write(gltf_writer *w, vertex_group *group, const float *normal
             gltf_put(&w->out, group->attributes, key,
                      json_integer(gltf_floats_add(&w->out, values, group->count, 1, GLTF_TARGET_VERTICES, false)));
     }
+
+    /* morph targets */
     if (c->morph_count == 0) return;
     group->targets = gltf_keep(&w->out, json_array());
     for (int m = 0; m < c->morph_count; m++) {
@@ -179,7 +195,10 @@ static int fan_start(const int *corners, int first, int count, const int *triang
             on_diagonal &= inside;
         }
         int score = (on_diagonal ? 2 : 0) + (k == 0 ? 1 : 0);
-        if (score > best_score) best = k, best_score = score;
+        if (score > best_score) {
+            best = k;
+            best_score = score;
+        }
     }
     return MAX(best, 0);
 }
@@ -187,6 +206,7 @@ static int fan_start(const int *corners, int first, int count, const int *triang
 /* The base colour's image in a buffer view of its own; materials with the same bytes share it. Returns the texture. */
 static int image_write(gltf_writer *w, const cutis_material *material)
 {
+    /* one that was written before */
     const cutis_character *c = w->character;
     for (int i = 0; i < w->image_count; i++) {
         const cutis_material *other = &c->materials[w->image_materials[i]];
@@ -194,6 +214,8 @@ static int image_write(gltf_writer *w, const cutis_material *material)
             memcmp(other->image, material->image, material->image_size) == 0)
             return i;
     }
+
+    /* its bytes in the chunk */
     uint8_t *bytes = gltf_bytes_push(&w->out, material->image_size);
     if (!bytes) return 0;
     memcpy(bytes, material->image, material->image_size);
@@ -201,10 +223,14 @@ static int image_write(gltf_writer *w, const cutis_material *material)
     gltf_put(&w->out, view, "buffer", json_integer(0));
     gltf_put(&w->out, view, "byteOffset", json_integer((json_int_t)(bytes - w->out.bytes)));
     gltf_put(&w->out, view, "byteLength", json_integer((json_int_t)material->image_size));
+
+    /* the lists are made with the first image, since glTF forbids empty ones */
     if (w->image_count == 0) {
         gltf_put_array(&w->out, w->out.root, "images");
         gltf_put_array(&w->out, w->out.root, "textures");
     }
+
+    /* the image, whose type its first byte tells, and the texture that shows it */
     json_t *image = gltf_append_object(&w->out, json_object_get(w->out.root, "images"));
     gltf_put(&w->out, image, "bufferView", json_integer((json_int_t)json_array_size(w->out.views) - 1));
     gltf_put(&w->out, image, "mimeType",
@@ -304,6 +330,7 @@ static bool parts_disjoint(const gltf_writer *w)
 
 static void mesh_write(gltf_writer *w)
 {
+    /* disjoint parts have vertices of their own, others share one group */
     const cutis_character *c = w->character;
     bool disjoint = parts_disjoint(w);
     int group_count = disjoint ? c->part_count : 1;
@@ -314,6 +341,8 @@ static void mesh_write(gltf_writer *w)
         w->out.failed = true;
         return;
     }
+
+    /* attributes of each group, then the primitives that refer to them */
     gltf_put_string(&w->out, mesh, "name", c->name);
     for (int g = 0; g < group_count; g++) {
         groups[g].first = disjoint ? c->parts[g].first_vertex : 0;
@@ -322,10 +351,14 @@ static void mesh_write(gltf_writer *w)
     }
     for (int p = 0; p < c->part_count && !w->out.failed; p++)
         part_write(w, primitives, &c->parts[p], &groups[disjoint ? p : 0]);
+
+    /* primitives hold their own references */
     for (int g = 0; g < group_count; g++) {
         json_decref(groups[g].attributes);
         json_decref(groups[g].targets);
     }
+
+    /* weights of 0 show the rest shape; names of targets are in extras, as exporters agree */
     if (c->morph_count == 0) return;
     json_t *weights = gltf_put_array(&w->out, mesh, "weights"),
            *names = gltf_put_array(&w->out, gltf_put_object(&w->out, mesh, "extras"), "targetNames");
@@ -393,6 +426,8 @@ static void skin_write(gltf_writer *w)
         w->out.failed = true;
         return;
     }
+
+    /* inverse bind matrices, column-major; the identity for the static joint */
     for (int j = 0; j < count; j++) {
         static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
         const float *bind = j < c->joint_count ? c->joints[j].inverse_bind : identity;
@@ -403,6 +438,8 @@ static void skin_write(gltf_writer *w)
     }
     gltf_put(&w->out, skin, "inverseBindMatrices",
              json_integer(gltf_floats_add(&w->out, matrices, count, 16, GLTF_TARGET_NONE, false)));
+
+    /* placement for the reader: the mesh is in scene space already */
     gltf_put(&w->out, gltf_put_object(&w->out, gltf_put_object(&w->out, skin, "extras"), "cutis"), "placement",
              json_string("scene"));
 }
@@ -618,6 +655,8 @@ static void weights_write(gltf_writer *w, clip_writer *clip, const cutis_clip *s
         w->out.failed = true;
         return;
     }
+
+    /* the morphs' tracks, and whether all have the same keys */
     const cutis_track *some = NULL;
     bool alike = true;
     size_t capacity = 0;
@@ -632,6 +671,7 @@ static void weights_write(gltf_writer *w, clip_writer *clip, const cutis_clip *s
     }
     if (!some) return;
 
+    /* keys of the channel */
     int count = some->key_count, per_key = 1;
     const float *times = some->times;
     cutis_interpolation interpolation = some->interpolation;
@@ -657,6 +697,8 @@ static void weights_write(gltf_writer *w, clip_writer *clip, const cutis_clip *s
         times = all;
         interpolation = CUTIS_INTERPOLATION_LINEAR;
     }
+
+    /* weights of all morphs at each key, 0 without a track */
     float *values = ARENA_ARRAY(&w->out.memory, float, (size_t)count *(size_t)per_key *(size_t)c->morph_count);
     if (!values) {
         w->out.failed = true;
@@ -667,6 +709,8 @@ static void weights_write(gltf_writer *w, clip_writer *clip, const cutis_clip *s
             if (tracks[m])
                 values[(size_t)i * (size_t)c->morph_count + (size_t)m] =
                     alike ? tracks[m]->values[i] : morph_sample(tracks[m], times[i]);
+
+    /* the channel of the node that shows the mesh */
     int input = times_write(w, clip, times, count);
     int output = gltf_floats_add(&w->out, values, count * per_key * c->morph_count, 1, GLTF_TARGET_NONE, false);
     channel_write(w, clip, w->mesh_node, "weights", interpolation, input, output);
@@ -713,6 +757,8 @@ static void clips_write(gltf_writer *w)
 static void document_make(gltf_writer *w)
 {
     const cutis_character *c = w->character;
+
+    /* asset and the scene */
     w->out.root = gltf_keep(&w->out, json_object());
     json_t *asset = gltf_put_object(&w->out, w->out.root, "asset");
     gltf_put(&w->out, asset, "version", json_string("2.0"));
@@ -720,21 +766,29 @@ static void document_make(gltf_writer *w)
     gltf_put(&w->out, w->out.root, "scene", json_integer(0));
     json_t *scene = gltf_append_object(&w->out, gltf_put_array(&w->out, w->out.root, "scenes"));
     w->scene_nodes = gltf_put_array(&w->out, scene, "nodes");
+
+    /* lists that are filled below */
     w->nodes = gltf_put_array(&w->out, w->out.root, "nodes");
     w->meshes = gltf_put_array(&w->out, w->out.root, "meshes");
     w->materials = gltf_put_array(&w->out, w->out.root, "materials");
     w->out.accessors = gltf_put_array(&w->out, w->out.root, "accessors");
     w->out.views = gltf_put_array(&w->out, w->out.root, "bufferViews");
 
+    /* vertices without weights in a character with a skin need a joint that stands still */
     w->has_skin = c->joint_count > 0 && c->influence_first && c->influence_first[c->vertex_count] > 0;
     for (int v = 0; w->has_skin && v < c->vertex_count; v++) w->needs_static |= influence_count(w, v) == 0;
+
+    /* glTF has texture coordinates on vertices: vertices are split at seams */
     if (!corner_split_make(c, &w->out.memory, &w->split)) w->out.failed = true;
     w->image_materials = ARENA_ARRAY(&w->out.memory, int, c->material_count + 1);
     if (!w->image_materials) w->out.failed = true;
     if (w->out.failed) return;
 
+    /* the mesh, and joints as the first nodes, so that their numbers are the joints' */
     mesh_write(w);
     joints_write(w);
+
+    /* the node that shows the mesh */
     w->mesh_node = (int)json_array_size(w->nodes);
     gltf_append(&w->out, w->scene_nodes, json_integer(w->mesh_node));
     json_t *node = gltf_append_object(&w->out, w->nodes);
@@ -744,11 +798,17 @@ static void document_make(gltf_writer *w)
         gltf_put(&w->out, node, "skin", json_integer(0));
         skin_write(w);
     }
+
+    /* clips, settings and props refer to these nodes */
     if (w->out.failed) return;
     clips_write(w);
     settings_write(w, scene);
     for (int i = 0; i < c->prop_count && !w->out.failed; i++) prop_write(w, &c->props[i]);
+
+    /* glTF forbids empty lists */
     if (json_array_size(w->materials) == 0) json_object_del(w->out.root, "materials");
+
+    /* the buffer of all views */
     json_t *buffer = gltf_append_object(&w->out, gltf_put_array(&w->out, w->out.root, "buffers"));
     gltf_bytes_push(&w->out, 0); /* to a multiple of 4 */
     gltf_put(&w->out, buffer, "byteLength", json_integer((json_int_t)w->out.size));
