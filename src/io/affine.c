@@ -90,7 +90,9 @@ static double vector_dot(const double a[3], const double b[3]) { return a[0] * b
 static void vector_cross(const double a[3], const double b[3], double c[3])
 {
     double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2], z = a[0] * b[1] - a[1] * b[0];
-    c[0] = x, c[1] = y, c[2] = z;
+    c[0] = x;
+    c[1] = y;
+    c[2] = z;
 }
 
 /* A unit vector at right angles to the unit vector a. */
@@ -111,13 +113,17 @@ static void rotation_from_columns(double c[3][3], double q[4])
     if (trace > 0) {
         double s = 2 * sqrt(trace + 1);
         q[3] = s / 4;
-        q[0] = (c[1][2] - c[2][1]) / s, q[1] = (c[2][0] - c[0][2]) / s, q[2] = (c[0][1] - c[1][0]) / s;
+        q[0] = (c[1][2] - c[2][1]) / s;
+        q[1] = (c[2][0] - c[0][2]) / s;
+        q[2] = (c[0][1] - c[1][0]) / s;
     } else {
         int i = c[0][0] >= c[1][1] && c[0][0] >= c[2][2] ? 0 : c[1][1] >= c[2][2] ? 1 : 2;
         int j = (i + 1) % 3, k = (i + 2) % 3;
         double s = 2 * sqrt(1 + c[i][i] - c[j][j] - c[k][k]);
         q[i] = s / 4;
-        q[3] = (c[j][k] - c[k][j]) / s, q[j] = (c[i][j] + c[j][i]) / s, q[k] = (c[i][k] + c[k][i]) / s;
+        q[3] = (c[j][k] - c[k][j]) / s;
+        q[j] = (c[i][j] + c[j][i]) / s;
+        q[k] = (c[i][k] + c[k][i]) / s;
     }
     rotation_normalize(q);
 }
@@ -130,7 +136,10 @@ bool affine_decompose(const affine *a, affine_parts *parts)
     bool flat[3];
     for (int j = 0; j < 3; j++) {
         double length = 0;
-        for (int i = 0; i < 3; i++) c[j][i] = a->m[4 * i + j], length += c[j][i] * c[j][i];
+        for (int i = 0; i < 3; i++) {
+            c[j][i] = a->m[4 * i + j];
+            length += c[j][i] * c[j][i];
+        }
         length = sqrt(length);
         parts->scale[j] = length;
         flat[j] = !(length > 1e-30) || !isfinite(length);
@@ -169,7 +178,10 @@ bool affine_decompose(const affine *a, affine_parts *parts)
 
     /* Gram-Schmidt removes rounding, and shear if there is any. */
     double d = vector_dot(c[0], c[1]), length = 0;
-    for (int i = 0; i < 3; i++) c[1][i] -= d * c[0][i], length += c[1][i] * c[1][i];
+    for (int i = 0; i < 3; i++) {
+        c[1][i] -= d * c[0][i];
+        length += c[1][i] * c[1][i];
+    }
     if (length > 1e-20)
         for (int i = 0; i < 3; i++) c[1][i] /= sqrt(length);
     else
@@ -194,7 +206,10 @@ affine affine_load(const float m[12])
 affine_parts affine_parts_load(const cutis_transform *transform)
 {
     affine_parts parts;
-    for (int i = 0; i < 3; i++) parts.translation[i] = transform->translation[i], parts.scale[i] = transform->scale[i];
+    for (int i = 0; i < 3; i++) {
+        parts.translation[i] = transform->translation[i];
+        parts.scale[i] = transform->scale[i];
+    }
     for (int i = 0; i < 4; i++) parts.rotation[i] = transform->rotation[i];
     rotation_normalize(parts.rotation);
     return parts;
@@ -203,7 +218,10 @@ affine_parts affine_parts_load(const cutis_transform *transform)
 cutis_transform affine_parts_store(const affine_parts *parts)
 {
     cutis_transform t;
-    for (int i = 0; i < 3; i++) t.translation[i] = (float)parts->translation[i], t.scale[i] = (float)parts->scale[i];
+    for (int i = 0; i < 3; i++) {
+        t.translation[i] = (float)parts->translation[i];
+        t.scale[i] = (float)parts->scale[i];
+    }
     for (int i = 0; i < 4; i++) t.rotation[i] = (float)parts->rotation[i];
     return t;
 }
@@ -226,7 +244,8 @@ void rotation_normalize(double a[4])
 {
     double length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3]);
     if (!(length > 1e-30) || !isfinite(length)) {
-        a[0] = a[1] = a[2] = 0, a[3] = 1;
+        a[0] = a[1] = a[2] = 0;
+        a[3] = 1;
         return;
     }
     for (int i = 0; i < 4; i++) a[i] /= length;
@@ -259,7 +278,8 @@ void rotation_blend(const double a[4], const double b[4], double share, double r
 void rotation_between(const double from[3], const double to[3], double result[4])
 {
     double a = sqrt(vector_dot(from, from)), b = sqrt(vector_dot(to, to));
-    result[0] = result[1] = result[2] = 0, result[3] = 1;
+    result[0] = result[1] = result[2] = 0;
+    result[3] = 1;
     if (!(a > 0) || !(b > 0)) return;
     double cosine = vector_dot(from, to) / (a * b);
     if (cosine < -1 + 1e-12) { /* opposite: half a turn about any axis across */

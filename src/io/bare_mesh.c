@@ -85,11 +85,13 @@ static bool finish_parts(bare_mesh *mesh)
     size_t kept = 0;
     name_set names = name_set_create(&mesh->memory);
     for (size_t i = 0; i < mesh->part_count; i++) {
+        /* a part ends where the next begins */
         cutis_part part = mesh->parts[i];
         int end = i + 1 < mesh->part_count ? mesh->parts[i + 1].first_face : (int)mesh->face_count;
         part.face_count = end - part.first_face;
         if (part.face_count == 0) continue;
 
+        /* range of the vertices that its corners name */
         int low = INT_MAX;
         int high = 0;
         for (int c = mesh->face_first[part.first_face]; c < mesh->face_first[end]; c++) {
@@ -98,6 +100,8 @@ static bool finish_parts(bare_mesh *mesh)
         }
         part.first_vertex = low;
         part.vertex_count = high - low + 1;
+
+        /* names must be unique */
         part.name = name_set_add(&names, part.name, "part", (int)i);
         if (!part.name) return false;
         mesh->parts[kept++] = part;
@@ -109,15 +113,20 @@ static bool finish_parts(bare_mesh *mesh)
 cutis_result bare_mesh_finish(bare_mesh *mesh, const char *path, const cutis_allocator *allocator,
                               cutis_character **character)
 {
+    /* a point cloud or an empty file is no surface */
     if (mesh->vertex_count && !mesh->face_count)
         return bare_mesh_error(mesh, CUTIS_ERROR_DATA,
                                "it holds %zu points and no faces; make a surface of them first, such as with MeshLab",
                                mesh->vertex_count);
     if (!mesh->face_count) return bare_mesh_error(mesh, CUTIS_ERROR_DATA, "the mesh is empty: it has no faces");
+
+    /* what was dropped is reported */
     mesh->warnings.memory = &mesh->memory;
     if (mesh->short_faces)
         warning_add(&mesh->warnings, "%d faces of fewer than 3 corners are left out", mesh->short_faces);
     if (!finish_parts(mesh)) return error_memory(mesh->error, mesh->name);
+
+    /* one mesh without a skeleton */
     cutis_character given = {.name = path_stem(&mesh->memory, path),
                              .vertex_count = (int)mesh->vertex_count,
                              .positions = mesh->positions,

@@ -65,7 +65,10 @@ static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, ar
     parts->sources = ARENA_ARRAY(memory, joint_part, r->joint_count);
     parts->targets = ARENA_ARRAY(memory, joint_part, c->joint_count);
     if (memory->failed) return error_memory(r->error, "a motion");
-    for (int j = 0; j < r->joint_count; j++) names[j] = r->joints[j].name, parents[j] = r->joints[j].parent;
+    for (int j = 0; j < r->joint_count; j++) {
+        names[j] = r->joints[j].name;
+        parents[j] = r->joints[j].parent;
+    }
     joint_parts_find(r->joint_count, names, parents, parts->sources);
 
     /* a file that says which joints make a humanoid is believed, and nothing else of it is one */
@@ -210,8 +213,10 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const join
                 place_distance(place, above) <= tiny_source)
                 break;
             double from[3], to[3];
-            for (int k = 0; k < 3; k++)
-                from[k] = targets[j].place[k] - targets[p].place[k], to[k] = place[k] - above[k];
+            for (int k = 0; k < 3; k++) {
+                from[k] = targets[j].place[k] - targets[p].place[k];
+                to[k] = place[k] - above[k];
+            }
             bone_add(&targets[p], from, to);
             if (p == targets[j].driven_parent)
                 targets[p].longest_bone =
@@ -258,7 +263,10 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const join
             for (int k = 0; k < 9; k++) spread.m[k] = (float)joint->spread[k];
             quat guess = {(float)before[0], (float)before[1], (float)before[2], (float)before[3]};
             quat q = polar_rotation(spread, guess, 60);
-            fit[0] = q.x, fit[1] = q.y, fit[2] = q.z, fit[3] = q.w;
+            fit[0] = q.x;
+            fit[1] = q.y;
+            fit[2] = q.z;
+            fit[3] = q.w;
             rotation_conjugate(before, inverse);
             rotation_multiply(fit, inverse, difference);
         }
@@ -284,11 +292,14 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     if (c->joint_count == 0)
         return error_set(r->error, CUTIS_ERROR_ARGUMENT, "%.150s: the character has no skeleton that it could move",
                          r->name);
+
+    /* read the motion and drop a calibration pose */
     cutis_result code = r->joints ? CUTIS_OK : bvh_read(r); /* or from a clip already */
     warning_list warnings = {.memory = &r->memory};
     if (code == CUTIS_OK) code = bvh_drop_calibration(r, &warnings);
     if (code != CUTIS_OK) return code;
 
+    /* match joints of the character with those of the motion, by name */
     target_joint *targets = ARENA_ARRAY(&r->memory, target_joint, c->joint_count);
     bool *taken = ARENA_ARRAY(&r->memory, bool, r->joint_count);
     if (r->memory.failed) return error_memory(r->error, "a motion");
@@ -302,12 +313,15 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
             "%.150s: no joint of the motion (such as '%.60s') can be told to be a joint of the character (such as "
             "'%.60s'); give a name map",
             r->name, r->joints[0].name, c->joints[0].name);
+
+    /* align the two rest poses */
     int *order = ARENA_ARRAY(&r->memory, int, c->joint_count);
     if (!order) return error_memory(r->error, "a motion");
     code = rest_measure(r, c, parts.targets, &r->memory, targets, order);
     if (code != CUTIS_OK) return code;
     align_make(r, c, parts.targets, order, targets);
 
+    /* the new clip stands behind the clips of the character */
     cutis_clip *clips = ARENA_ARRAY(&r->memory, cutis_clip, c->clip_count + 1);
     if (!clips) return error_memory(r->error, "a motion");
     if (c->clip_count) memcpy(clips, c->clips, (size_t)c->clip_count * sizeof *clips);
@@ -315,6 +329,7 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     if (code != CUTIS_OK) return code;
     clips[c->clip_count].name = clip_name(c, path, &r->memory);
 
+    /* joints without a match are reported, behind the warnings of the character */
     int unmatched = 0;
     for (int j = 0; j < r->joint_count; j++) unmatched += r->joints[j].name[0] && !taken[j];
     if (unmatched)
@@ -325,6 +340,7 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     if (c->warning_count) memcpy(sentences, c->warnings, (size_t)c->warning_count * sizeof *sentences);
     if (added) memcpy(sentences + c->warning_count, warnings.sentences, (size_t)added * sizeof *sentences);
 
+    /* the same character with one clip more */
     cutis_character given = *c;
     given.clip_count = c->clip_count + 1;
     given.clips = clips;

@@ -225,11 +225,14 @@ cutis_result bvh_read(bvh_reader *r)
 
 void bvh_pose(const bvh_reader *r, int frame, double (*rotations)[4], double (*places)[3])
 {
+    /* parents come before their children, so one pass composes the hierarchy */
     const float *values = r->values + (size_t)frame * (size_t)r->channel_count;
     for (int j = 0; j < r->joint_count; j++) {
         const bvh_joint *joint = &r->joints[j];
         double local[4] = {0, 0, 0, 1}, offset[3];
         memcpy(offset, joint->offset, sizeof offset);
+
+        /* channels apply in the order of the file: translations add to the offset, rotations multiply from the right */
         for (int c = 0; c < joint->channel_count; c++) {
             double value = values[joint->first_channel + c];
             int channel = joint->channels[c];
@@ -241,6 +244,8 @@ void bvh_pose(const bvh_reader *r, int frame, double (*rotations)[4], double (*p
             turn[channel - 3] = det_sin(half);
             rotation_multiply(local, turn, local);
         }
+
+        /* local to world */
         if (joint->parent < 0) {
             memcpy(rotations[j], local, sizeof local);
             memcpy(places[j], offset, sizeof offset);
@@ -256,11 +261,15 @@ cutis_result bvh_drop_calibration(bvh_reader *r, warning_list *warnings)
 {
     static const double least = 0.35, times = 4; /* radians; against the largest other change */
     enum { FRAMES_LEAST = 10 };
+
+    /* too few frames to judge by */
     if (r->frame_count < FRAMES_LEAST) return CUTIS_OK;
     double(*rotations[2])[4], first = 0, other = 0;
     for (int i = 0; i < 2; i++) rotations[i] = arena_push(&r->memory, (size_t)r->joint_count, sizeof **rotations);
     double(*places)[3] = arena_push(&r->memory, (size_t)r->joint_count, sizeof *places);
     if (r->memory.failed) return error_memory(r->error, "a motion");
+
+    /* largest rotation of any joint from frame to frame, the first step apart from the others */
     bvh_pose(r, 0, rotations[0], places);
     for (int f = 1; f < r->frame_count; f++) {
         double(*before)[4] = rotations[(f - 1) % 2], (*now)[4] = rotations[f % 2], largest = 0;
@@ -275,6 +284,8 @@ cutis_result bvh_drop_calibration(bvh_reader *r, warning_list *warnings)
         else
             other = MAX(other, largest);
     }
+
+    /* a jump far above all others: drop the first frame */
     if (first <= least || first <= times * other) return CUTIS_OK;
     r->values += r->channel_count;
     r->frame_count--;

@@ -43,14 +43,17 @@ static cutis_result clip_choose(cache_player *p, const char *path, const char *n
 /* A bake has keys of its morph targets at every frame: they tell where its frames are. */
 static cutis_result times_choose(cache_player *p, const char *path, double fps, cutis_error *error)
 {
-    p->start = 0, p->fps = fps > 0 ? fps : 30, p->frame_count = 1;
+    p->start = 0;
+    p->fps = fps > 0 ? fps : 30;
+    p->frame_count = 1;
     if (p->clip < 0) return CUTIS_OK;
     const cutis_clip *clip = &p->character->clips[p->clip];
     const cutis_track *track = morph_track(clip);
     double end = (double)clip->end;
     p->start = (double)clip->start;
     if (track && track->key_count > 1 && !(fps > 0)) {
-        p->start = (double)track->times[0], end = (double)track->times[track->key_count - 1];
+        p->start = (double)track->times[0];
+        end = (double)track->times[track->key_count - 1];
         p->fps = cache_rate_round((track->key_count - 1) / (end - p->start));
     }
 
@@ -89,6 +92,7 @@ static cutis_result play(cache_player *p, size_t vertex_count, const cutis_alloc
 cutis_result cutis_cache_play(const char *path, const char *clip, double fps, int vertex_count,
                               const cutis_allocator *allocator, cutis_cache **cache, cutis_error *error)
 {
+    /* load the character, choose its clip and the times of the frames */
     cache_player p = {0};
     *cache = NULL;
     if (!path_is_gltf(path))
@@ -99,18 +103,25 @@ cutis_result cutis_cache_play(const char *path, const char *clip, double fps, in
     def.allocator = allocator;
     if (!result) result = clip_choose(&p, path, clip, error);
     if (!result) result = times_choose(&p, path, fps, error);
+
+    /* fewer vertices than asked for: a bake of another character */
     if (!result && vertex_count > p.character->vertex_count)
         result = error_set(error, CUTIS_ERROR_DATA,
                            "%.200s has %d vertices, %d are asked for: it was made from another character",
                            path_base(path), p.character->vertex_count, vertex_count);
+
+    /* play the clip into a cache */
     size_t count = vertex_count > 0 ? (size_t)vertex_count : p.character ? (size_t)p.character->vertex_count : 0;
     if (!result) result = cutis_model_build(&def, &p.model, error);
     if (!result) result = cutis_state_create(p.model, allocator, &p.state, error);
     if (!result) result = cache_make(p.frame_count, count, allocator, cache, error);
     if (!result) {
-        (*cache)->start = p.start, (*cache)->fps = p.fps;
+        (*cache)->start = p.start;
+        (*cache)->fps = p.fps;
         result = play(&p, count, allocator, *cache, error);
     }
+
+    /* the cache keeps none of these, and is dropped on failure */
     cutis_state_destroy(p.state);
     cutis_model_destroy(p.model);
     cutis_character_destroy(p.character);

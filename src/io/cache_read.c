@@ -113,12 +113,15 @@ static const char *npy_find(const char *header, const char *key)
 static cutis_result npy_read(const uint8_t *data, size_t size, const char *name, const cutis_allocator *allocator,
                              cutis_cache **cache, cutis_error *error)
 {
+    /* magic and length of the header: 16 bits in version 1, 32 since */
     if (size < 12 || memcmp(data, "\x93NUMPY", 6) != 0)
         return cache_error(error, name, "it does not start like a .npy file");
     size_t at = data[6] == 1 ? 10 : 12, length = data[6] == 1 ? bytes_u16(data + 8) : bytes_u32(data + 8);
     char header[512];
     if (length > size - at || length >= sizeof header)
         return cache_error(error, name, "the header of the .npy file is damaged");
+
+    /* the header is a Python dictionary: type, order and shape of the array */
     memcpy(header, data + at, length);
     header[length] = 0;
     const char *type = npy_find(header, "'descr'"), *order = npy_find(header, "'fortran_order'"),
@@ -127,6 +130,8 @@ static cutis_result npy_read(const uint8_t *data, size_t size, const char *name,
     if (!type || (!wide && strncmp(type, "'<f4'", 5) != 0) || !order || strncmp(order, "False", 5) != 0)
         return cache_error(error, name,
                            "its numbers are not float32 or float64 in C order; save it with astype('float32')");
+
+    /* shape (frames, vertices, 3), spaces allowed */
     long long counts[3] = {0};
     const char *end = header + length;
     if (shape && *shape == '(') shape++;
@@ -137,11 +142,15 @@ static cutis_result npy_read(const uint8_t *data, size_t size, const char *name,
     }
     if (!shape || (*shape != ')' && *shape != ',') || counts[2] != 3 || counts[0] < 0 || counts[1] < 0)
         return cache_error(error, name, "its shape is not (frames, vertices, 3)");
+
+    /* the counts must agree with the size of the file before memory is taken for them */
     const uint8_t *body = data + at + length;
     cutis_result result =
         counts_check(name, (uint64_t)counts[0], (uint64_t)counts[1], wide ? 8 : 4, size - at - length, error);
     if (result == CUTIS_OK) result = cache_make((size_t)counts[0], (size_t)counts[1], allocator, cache, error);
     if (result != CUTIS_OK) return result;
+
+    /* float64 is narrowed */
     float *positions = (float *)(*cache)->positions;
     for (size_t i = 0; i < (size_t)counts[0] * (size_t)counts[1] * 3; i++) {
         if (wide) {
@@ -194,6 +203,7 @@ static void comment_read(const file_data *file, cutis_cache *cache)
 static cutis_result frame_read(const char *folder, int frame, int frame_count, arena *memory,
                                const cutis_allocator *allocator, cutis_cache **cache, cutis_error *error)
 {
+    /* load the frame's file */
     size_t length = strlen(folder) + 40;
     char *path = arena_push(memory, length, 1);
     if (!path) return error_memory(error, "a cache");
@@ -201,6 +211,8 @@ static cutis_result frame_read(const char *folder, int frame, int frame_count, a
     file_data file;
     cutis_result result = file_read(path, 0, allocator, &file, error);
     if (result != CUTIS_OK) return result;
+
+    /* allocate with the first frame; a comment in it holds start and rate */
     int count = 0;
     if (!*cache) { /* the first frame decides the number of vertices */
         result = obj_positions_read((const char *)file.bytes, file.size, path, 0, NULL, &count, error);
@@ -208,6 +220,8 @@ static cutis_result frame_read(const char *folder, int frame, int frame_count, a
         if (result == CUTIS_OK) result = cache_make((size_t)frame_count, (size_t)count, allocator, cache, error);
         if (result == CUTIS_OK) comment_read(&file, *cache);
     }
+
+    /* positions go straight into the cache; every frame must have as many vertices */
     if (result == CUTIS_OK) {
         int expected = (*cache)->vertex_count;
         float *positions = (float *)(*cache)->positions + (size_t)frame * (size_t)expected * 3;

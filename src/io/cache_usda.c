@@ -82,6 +82,7 @@ static void put_normals(file_writer *w, const cache_frames *f, float *scratch, f
 cutis_result cache_write_usda(const cache_frames *f, const char *path, const cutis_allocator *allocator,
                               cutis_error *error)
 {
+    /* scratch for the normals of one frame */
     const cutis_character *c = f->info.character;
     arena memory = arena_create(allocator);
     float *scratch = ARENA_ARRAY(&memory, float, (size_t)c->point_count * 3);
@@ -89,6 +90,8 @@ cutis_result cache_write_usda(const cache_frames *f, const char *path, const cut
     file_writer w;
     cutis_result result =
         memory.failed ? error_memory(error, "a cache") : file_writer_open(&w, f->store, path, allocator, error);
+
+    /* header: axis, unit and the range of time codes, counted in frames */
     if (result == CUTIS_OK) {
         char name[64], rate[32], first[32], last[32];
         double start = f->info.start * f->info.fps;
@@ -102,13 +105,19 @@ cutis_result cache_write_usda(const cache_frames *f, const char *path, const cut
                           "    framesPerSecond = %s\n)\n\ndef Xform \"%s\"\n{\n    def Mesh \"surface\"\n    {\n"
                           "        uniform token subdivisionScheme = \"none\"\n",
                           name, first, last, rate, rate, name);
+
+        /* topology, which all frames share */
         put_integers(&w, "faceVertexCounts", NULL, c->face_count, c->face_first);
         put_integers(&w, "faceVertexIndices", c->corners, c->corner_count, NULL);
+
+        /* rest positions as the default, then positions and normals of each frame */
         file_writer_print(&w, "        point3f[] points = ");
         put_vectors(&w, c->positions, (size_t)c->vertex_count, 3, false);
         file_writer_print(&w, "\n");
         put_samples(&w, f, "point3f[] points", f->positions, (size_t)c->vertex_count, 3, false);
         put_normals(&w, f, scratch, normals);
+
+        /* texture coordinates by corner, with samples where they are animated */
         if (c->texcoords || f->texcoords) {
             file_writer_print(&w, "        texCoord2f[] primvars:st = ");
             put_vectors(&w, c->texcoords ? c->texcoords : f->texcoords, (size_t)c->corner_count, 2, true);
@@ -116,6 +125,8 @@ cutis_result cache_write_usda(const cache_frames *f, const char *path, const cut
         }
         if (f->texcoords)
             put_samples(&w, f, "texCoord2f[] primvars:st", f->texcoords, (size_t)c->corner_count, 2, true);
+
+        /* close both prims */
         file_writer_print(&w, "    }\n}\n");
         result = file_writer_finish(&w, error);
     }

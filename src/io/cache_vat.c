@@ -104,6 +104,7 @@ typedef struct vat {
 static cutis_result texture_write(vat *v, const char *path, bool normals, const cutis_allocator *allocator,
                                   cutis_error *error)
 {
+    /* a row: the filter byte, then texels of three 16-bit channels */
     const cache_frames *f = v->frames;
     int vertices = f->info.vertex_count, total = f->info.frame_count * v->rows;
     size_t size = 1 + 6 * (size_t)v->width;
@@ -112,12 +113,17 @@ static cutis_result texture_write(vat *v, const char *path, bool normals, const 
     if (result != CUTIS_OK) return result;
     png_writer png;
     png_start(&png, &file, v->width, total);
+
+    /* a frame takes v->rows rows; normals are computed once, in its first */
     for (int row = 0; row < total; row++) {
         int frame = row / v->rows, first = row % v->rows * v->width;
         const float *positions = f->positions + (size_t)frame * (size_t)vertices * 3;
         if (normals && first == 0) character_normals(f->info.character, positions, v->scratch, v->normals);
+
+        /* filter 0; texels behind the last vertex stay black */
         memset(v->row, 0, size);
         for (int i = first; i < first + v->width && i < vertices; i++) {
+            /* normals from [-1, 1], positions from the box of all frames; big-endian */
             for (int k = 0; k < 3; k++) {
                 double x = normals ? (double)v->normals[3 * i + k] * 0.5 + 0.5
                                    : ((double)positions[3 * i + k] - v->low[k]) / (v->high[k] - v->low[k]);
@@ -175,7 +181,10 @@ cutis_result cache_write_vat(const cache_frames *f, const char *path, const cuti
                          path, f->info.frame_count, v.rows, HEIGHT_LIMIT);
 
     /* Bounds of everything, rounded to the floats that the description tells; never flat. */
-    for (int k = 0; k < 3; k++) v.low[k] = HUGE_VAL, v.high[k] = -HUGE_VAL;
+    for (int k = 0; k < 3; k++) {
+        v.low[k] = HUGE_VAL;
+        v.high[k] = -HUGE_VAL;
+    }
     for (size_t i = 0; i < (size_t)f->info.frame_count * (size_t)vertices * 3; i++) {
         v.low[i % 3] = MIN(v.low[i % 3], (double)f->positions[i]);
         v.high[i % 3] = MAX(v.high[i % 3], (double)f->positions[i]);

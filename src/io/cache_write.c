@@ -55,23 +55,32 @@ static char *frame_path(cutis_cache_writer *writer, const char *folder, int fram
 
 static cutis_result folder_start(cutis_cache_writer *writer, const char *path, cutis_error *error)
 {
+    /* the faces of the .obj frames are those of the character */
     char reason[128];
     const cutis_character *character = writer->info.character;
     if (!character || character->vertex_count != writer->info.vertex_count)
         return error_set(error, CUTIS_ERROR_ARGUMENT,
                          "cannot write '%s': a folder of .obj needs the character whose %d vertices it shows", path,
                          writer->info.vertex_count);
+
+    /* a file of that name is not replaced by a folder */
     system_file info;
     if (!writer->store && system_look(path, &info) && !info.folder)
         return error_set(
             error, CUTIS_ERROR_FILE,
             "cannot write '%s': a cache of .obj frames is a folder, but this is a file; choose another name", path);
+
+    /* trailing slashes would put the temporary folder inside */
     writer->path = arena_string(&writer->memory, path);
     if (!writer->path || !corner_split_make(character, &writer->memory, &writer->split))
         return error_memory(error, "a cache");
     size_t length = strlen(path);
     while (length > 1 && writer->path[length - 1] == '/') writer->path[--length] = 0;
+
+    /* a store in memory has no folders */
     if (writer->store) return CUTIS_OK;
+
+    /* write into a temporary folder: a complete one takes its place at the end */
     int failure = EEXIST;
     for (int attempt = 0; attempt < 100 && failure == EEXIST; attempt++) {
         char *name = file_temporary_name(writer->path, attempt, &writer->allocator);
@@ -139,6 +148,8 @@ static cutis_result folder_finish(cutis_cache_writer *writer, cutis_error *error
     char reason[128];
     system_file info;
     char *old = NULL;
+
+    /* an older cache is moved aside, under a name that is free */
     if (system_look(writer->path, &info)) {
         for (int attempt = 100; attempt < 200 && !old; attempt++) {
             char *name = file_temporary_name(writer->path, attempt, &writer->allocator);
@@ -151,6 +162,8 @@ static cutis_result folder_finish(cutis_cache_writer *writer, cutis_error *error
             return error_set(error, CUTIS_ERROR_FILE, "cannot replace '%s': %s", writer->path,
                              system_error_text(errno, reason));
     }
+
+    /* put the new one in its place; on failure the older one is put back */
     if (!system_rename(writer->folder, writer->path)) {
         int failure = errno;
         if (old && !system_rename(old, writer->path))
@@ -159,6 +172,8 @@ static cutis_result folder_finish(cutis_cache_writer *writer, cutis_error *error
         return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", writer->path,
                          system_error_text(failure, reason));
     }
+
+    /* the older one is deleted last */
     writer->folder = NULL;
     if (old) folder_clear(writer, old);
     return CUTIS_OK;
@@ -280,21 +295,28 @@ static void writer_free(cutis_cache_writer *writer)
 cutis_result cache_create_in(file_store *store, const char *path, const cutis_cache_info *info,
                              const cutis_allocator *allocator, cutis_cache_writer **writer, cutis_error *error)
 {
+    /* the ending names the format */
     *writer = NULL;
     cache_format format = cache_format_of(path);
     if (format == CACHE_UNKNOWN)
         return error_set(
             error, CUTIS_ERROR_ARGUMENT,
             "'%.300s' has no ending that a cache can have: .pc2, .mdd, .npy, .usda, .vat or .obj (a folder)", path);
+
+    /* counts and times that a file can hold */
     if (info->vertex_count < 1 || info->frame_count < 1 || !(info->fps > 0) || !isfinite(info->fps) ||
         !isfinite(info->start))
         return error_set(error, CUTIS_ERROR_ARGUMENT,
                          "a cache needs at least one vertex and one frame and a finite rate, not %d, %d and %g",
                          info->vertex_count, info->frame_count, info->fps);
+
+    /* only .npy stores other channels than positions */
     if (info->components < 0 || (info->components != 0 && info->components != 3 && format != CACHE_NPY))
         return error_set(error, CUTIS_ERROR_ARGUMENT,
                          "'%.300s' holds positions, 3 numbers a vertex, not %d; .npy takes any number", path,
                          info->components);
+
+    /* the writer keeps a copy of the info; 0 components stand for 3 */
     cutis_cache_writer *created = memory_allocate(allocator, 1, sizeof *created);
     if (!created) return error_memory(error, "a cache");
     created->allocator = memory_resolve(allocator);
@@ -303,6 +325,8 @@ cutis_result cache_create_in(file_store *store, const char *path, const cutis_ca
     created->format = format;
     created->info = *info;
     if (created->info.components == 0) created->info.components = 3;
+
+    /* open the file and write its header; a writer that cannot start is freed */
     cutis_result result = writer_start(created, path, error);
     if (result != CUTIS_OK)
         writer_free(created);
@@ -319,19 +343,26 @@ cutis_result cutis_cache_create(const char *path, const cutis_cache_info *info, 
 
 cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positions, cutis_error *error)
 {
+    /* headers state the number of frames, so no more may follow */
     if (writer->frame_count == writer->info.frame_count)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "the cache was started with %d frames and has them all",
                          writer->info.frame_count);
+
+    /* a file a frame */
     if (writer->format == CACHE_OBJ) {
         cutis_result result = folder_append(writer, positions, error);
         if (result == CUTIS_OK) writer->frame_count++;
         return result;
     }
+
+    /* formats that are written as a whole collect their frames */
     size_t count = (size_t)writer->info.vertex_count * (size_t)writer->info.components;
     if (cache_collects(writer)) {
         memcpy(writer->frames.positions + (size_t)writer->frame_count++ * count, positions, count * sizeof(float));
         return CUTIS_OK;
     }
+
+    /* a stream of floats: big-endian in .mdd, little-endian elsewhere */
     for (size_t i = 0; i < count; i++) {
         uint32_t bits = bytes_from_float(positions[i]);
         if (writer->format == CACHE_MDD)
@@ -341,6 +372,8 @@ cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positio
     }
     file_writer_put(&writer->file, writer->row, count * 4);
     writer->frame_count++;
+
+    /* a failed write is reported now, not only at the end */
     if (writer->file.failed) {
         char reason[128];
         return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", writer->file.path,

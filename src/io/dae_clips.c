@@ -306,14 +306,19 @@ static float *times_store(dae_reader *r, const clip_range *clip, const double *i
 static cutis_result node_sample(dae_reader *r, const channel_list *list, const clip_range *clip, int node,
                                 scene_clip *out, scene_track *tracks)
 {
+    /* instants at which any channel of the node has a key */
     const dae_node *from = &r->nodes[node];
     double *instants;
     int count;
     cutis_result result = element_instants(r, list, clip, from->element, -1, &instants, &count);
     if (result != CUTIS_OK || count == 0) return result;
+
+    /* memory for a key at each instant */
     affine_parts *parts = ARENA_ARRAY(&r->memory, affine_parts, count);
     const float *times = times_store(r, clip, instants, count);
     if (!parts || !times) return dae_memory(r);
+
+    /* at each instant: the operations of the node, with the animated numbers replaced */
     for (int i = 0; i < count; i++) {
         dae_op ops[OP_LIMIT];
         memcpy(ops, from->ops, sizeof ops);
@@ -327,6 +332,8 @@ static cutis_result node_sample(dae_reader *r, const channel_list *list, const c
                 if (fabs(value) < 1e30) op->values[first + k] = value;
             }
         }
+
+        /* the stack of operations as translation, rotation and scale */
         parts[i] = dae_node_local(ops, from->op_count);
     }
     tracks[out->track_count++] = (scene_track){node, count, times, parts};

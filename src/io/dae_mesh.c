@@ -104,11 +104,14 @@ static cutis_result strip_add(dae_reader *r, scene_mesh *mesh, polygon_lists *ou
 static cutis_result list_read(dae_reader *r, const xml_node *element, const xml_node *list, scene_mesh *mesh,
                               polygon_lists *out)
 {
+    /* offsets of the inputs, and the corners of each polygon where the list states them */
     polygon_inputs in = inputs_read(r, element, list);
     int size_count = 0;
     const double *sizes = xml_numbers(xml_child(list, "vcount"), &r->memory, &size_count);
     out->names[out->name_count++] = xml_attribute(list, "material");
     if (in.vertex < 0 || in.width == 0) return CUTIS_OK;
+
+    /* each kind of list lays out its indices differently */
     bool strip = strncmp(list->name, "tri", 3) == 0 && strcmp(list->name, "triangles") != 0;
     bool single = strcmp(list->name, "polygons") == 0; /* one <p> for each */
     const xml_node *cursor = NULL;
@@ -116,6 +119,8 @@ static cutis_result list_read(dae_reader *r, const xml_node *element, const xml_
         int count;
         const double *numbers = xml_numbers(p, &r->memory, &count);
         if (!numbers) return dae_memory(r);
+
+        /* strips and fans share corners, polygons follow each other */
         int corners = count / in.width, at = 0;
         cutis_result result = CUTIS_OK;
         if (strip) result = strip_add(r, mesh, out, &in, numbers, corners, strcmp(list->name, "trifans") == 0);
@@ -338,6 +343,7 @@ static cutis_result weights_fill(dae_reader *r, const xml_node *skin, const xml_
 
 static cutis_result skin_read(dae_reader *r, const xml_node *skin, const xml_node *instance, scene_mesh *mesh)
 {
+    /* joints of the skin and the matrices of its bind pose */
     const xml_node *joints = xml_child(skin, "joints");
     const xml_node *names = dae_find_url(r, skin, xml_attribute(dae_find_input(joints, "JOINT"), "source"));
     const xml_node *binds = dae_find_url(r, skin, xml_attribute(dae_find_input(joints, "INV_BIND_MATRIX"), "source"));
@@ -347,14 +353,20 @@ static cutis_result skin_read(dae_reader *r, const xml_node *skin, const xml_nod
     const double *shape = xml_numbers(xml_child(skin, "bind_shape_matrix"), &r->memory, &shape_count);
     scene_cluster *clusters = ARENA_ARRAY(&r->memory, scene_cluster, joint_count + 1);
     if (!nodes || !numbers || !shape || !clusters) return dae_memory(r);
+
+    /* COLLADA maps the mesh by the bind shape before the inverse bind matrix */
     affine bind_shape = shape_count >= 16 ? dae_matrix(shape) : affine_identity();
     for (int j = 0; j < joint_count; j++) {
         affine inverse = 16 * (j + 1) <= number_count ? dae_matrix(numbers + 16 * (size_t)j) : affine_identity();
         clusters[j] = (scene_cluster){.node = nodes[j], .to_bone = affine_multiply(&inverse, &bind_shape)};
         affine_inverse(&inverse, &clusters[j].bound);
     }
+
+    /* weights, joint by joint */
     cutis_result result = weights_fill(r, skin, xml_child(skin, "vertex_weights"), mesh, clusters, joint_count);
     if (result != CUTIS_OK) return result;
+
+    /* joints without weights are not needed; those missing in the scene are reported */
     int kept = 0, lost = 0;
     for (int j = 0; j < joint_count; j++) {
         if (clusters[j].count && clusters[j].node < 0) lost++;

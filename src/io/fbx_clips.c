@@ -133,22 +133,31 @@ static const fbx_curve *curve_read(fbx_reader *r, const fbx_node *node)
 /* Before version 7000: time, value, kind and its numbers, one key behind the other. */
 static const fbx_curve *take_curve_read(fbx_reader *r, const fbx_node *channel)
 {
+    /* a key takes three numbers at least */
     const fbx_node *keys = fbx_child(channel, "Key");
     int count = keys ? keys->value_count : 0;
     fbx_curve *curve = count > 0 ? curve_make(r, count / 3 + 1) : NULL;
     if (!curve) return NULL;
+
+    /* time and value, then the interpolation */
     for (int i = 0; i + 2 < count;) {
         double time = fbx_number(keys, i, NAN), value = fbx_number(keys, i + 1, NAN);
         char kind = fbx_text(keys, i + 2, "L")[0];
         bool added = curve_add(curve, time / TIME_UNIT, value);
         int at = curve->key_count - 1;
         i += 3;
+
+        /* constant: at this key's value or, 'n', at the next one's */
         if (kind == 'C') {
             if (added) curve->kinds[at] = fbx_text(keys, i, "s")[0] == 'n' ? 'n' : 's';
             i++;
             continue;
         }
+
+        /* linear keys have no more numbers */
         if (kind != 'U') continue;
+
+        /* cubic: slopes of user and broken tangents, automatic ones elsewhere */
         char mode = fbx_text(keys, i++, "a")[0];
         if (added) curve->kinds[at] = 'a';
         if (mode == 's' || mode == 'b') {
@@ -161,12 +170,16 @@ static const fbx_curve *take_curve_read(fbx_reader *r, const fbx_node *channel)
         } else if (mode != 'a') {
             i += mode == 't' || mode == 'p' ? 3 : 0; /* tension, continuity, bias */
         }
+
+        /* weights of the tangents; those of one side alone are skipped */
         char weight = fbx_text(keys, i++, "n")[0];
         int weights = weight == 'a' ? 2 : weight == 'l' || weight == 'r' ? 1 : 0;
         if (added && weight == 'a')
             for (int k = 0; k < 2; k++) curve->tangents[at][2 + k] = CLAMP(fbx_number(keys, i + k, 1.0 / 3), 1e-4, 1.0);
         i += weights;
     }
+
+    /* computed tangents need the neighbours of a key */
     curve_smooth(curve);
     return curve->key_count ? curve : NULL;
 }
@@ -233,8 +246,11 @@ static double scales_join(const fbx_layer *layer, double weight, double below, d
 static void path_value(const fbx_motion *motion, int path, const double rest[3], int order, double time,
                        double result[3])
 {
+    /* the base layer */
     for (int k = 0; k < 3; k++)
         result[k] = motion->curves[path][k] ? curve_value(motion->curves[path][k], time) : rest[k];
+
+    /* each layer above it, at its own weight */
     for (const fbx_motion *m = motion->next; m; m = m->next) {
         const fbx_layer *layer = m->layer;
         if (!m->driven[path]) continue;
@@ -243,6 +259,8 @@ static void path_value(const fbx_motion *motion, int path, const double rest[3],
             value[k] = m->curves[path][k] ? curve_value(m->curves[path][k], time) : m->defaults[path][k];
         double percent = layer->weight_curve ? curve_value(layer->weight_curve, time) : layer->weight;
         double weight = CLAMP(percent / 100, 0.0, 1.0);
+
+        /* blend by the layer's mode; rotations and scales have modes of their own */
         if (layer->mode == FBX_REPLACES) {
             memcpy(result, value, 3 * sizeof *result);
         } else if (path == 1 && !layer->adds_angles) {
@@ -294,20 +312,27 @@ static const float *times_store(fbx_reader *r, const double *instants, int count
 static cutis_result node_sample(fbx_reader *r, int node, const fbx_motion *motions, scene_clip *clip,
                                 scene_track *tracks)
 {
+    /* a helper node holds the outer part of the transform: the parent is above it */
     const fbx_transform *t = &r->transforms[node];
     int parent = r->s.nodes[node].parent, helper = r->helpers[node];
     if (helper >= 0) parent = r->s.nodes[helper].parent;
+
+    /* keys where the node has them, and its parent's scale unless that is inherited plainly */
     const fbx_curve *curves[CURVE_LIMIT];
     int curve_count = 0, count;
     curves_gather(&motions[node], 0, curves, &curve_count);
     if (parent >= 0 && t->inherit != 1) curves_gather(&motions[parent], 2, curves, &curve_count);
     double *instants = instants_make(r, curves, curve_count, &count);
     if (!instants) return r->file.memory.failed ? fbx_error_memory(&r->file) : CUTIS_OK;
+
+    /* memory for the keys, of the helper too */
     affine_parts *keys = fbx_allocate(&r->file, (size_t)count, sizeof *keys), *outer = NULL;
     const float *times = times_store(r, instants, count);
     if (!keys || !times) return fbx_error_memory(&r->file);
     if (helper >= 0 && !(outer = fbx_allocate(&r->file, (size_t)count, sizeof *outer)))
         return fbx_error_memory(&r->file);
+
+    /* compose the transform at each instant */
     for (int i = 0; i < count; i++) {
         double values[3][3], above[3];
         values_at(t, &motions[node], instants[i], values);

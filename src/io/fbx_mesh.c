@@ -63,6 +63,7 @@ static cutis_result mesh_polygons(fbx_reader *r, const fbx_node *geometry, scene
 /* Texture coordinates of the first set, by corner. */
 static cutis_result mesh_texcoords(fbx_reader *r, const fbx_node *geometry, scene_mesh *mesh, const int *corner_places)
 {
+    /* the layer's values, its indices and how they map to the mesh */
     const fbx_node *layer = fbx_child(geometry, "LayerElementUV");
     if (!layer) return CUTIS_OK;
     int value_count, index_count;
@@ -70,10 +71,14 @@ static cutis_result mesh_texcoords(fbx_reader *r, const fbx_node *geometry, scen
     const double *indices = fbx_numbers(&r->file, fbx_child(layer, "UVIndex"), &index_count);
     bool by_vertex = strncmp(fbx_text(fbx_child(layer, "MappingInformationType"), 0, ""), "ByVert", 6) == 0;
     bool direct = strcmp(fbx_text(fbx_child(layer, "ReferenceInformationType"), 0, ""), "Direct") == 0;
+
+    /* without values there is nothing to map */
     int corner_count = mesh->face_first[mesh->face_count];
     if (value_count < 2 || corner_count == 0) return CUTIS_OK;
     float *texcoords = fbx_allocate(&r->file, 2 * (size_t)corner_count, sizeof(float));
     if (!texcoords) return fbx_error_memory(&r->file);
+
+    /* the value of each corner; v points up in FBX, down here */
     for (int c = 0; c < corner_count; c++) {
         int at = by_vertex ? mesh->corners[c] : corner_places[c];
         double index = direct || !indices ? at : at < index_count ? indices[at] : -1;
@@ -124,16 +129,21 @@ static affine matrix_read(fbx_reader *r, const fbx_node *node)
 
 static cutis_result cluster_read(fbx_reader *r, int object, const scene_mesh *mesh, scene_cluster *cluster)
 {
+    /* vertices and weights of one bone */
     const fbx_node *node = r->objects[object].node;
     int cursor = -2, index_count, weight_count;
     int bone = fbx_next_child(r, object, "Model", &cursor, NULL);
     const double *indices = fbx_numbers(&r->file, fbx_child(node, "Indexes"), &index_count);
     const double *weights = fbx_numbers(&r->file, fbx_child(node, "Weights"), &weight_count);
+
+    /* matrices at the time of binding */
     affine to_bone = matrix_read(r, fbx_child(node, "Transform"));
     *cluster = (scene_cluster){.node = bone >= 0 ? r->objects[bone].index : -1,
                                .to_bone = affine_multiply(&to_bone, &mesh->to_node),
                                .bound = matrix_read(r, fbx_child(node, "TransformLink"))};
     if (cluster->node < 0) return CUTIS_OK;
+
+    /* weights of 0 are dropped, vertices outside of the mesh are an error */
     int count = MIN(index_count, weight_count);
     int *vertices = fbx_allocate(&r->file, (size_t)count + 1, sizeof(int));
     double *kept = fbx_allocate(&r->file, (size_t)count + 1, sizeof(double));
@@ -153,6 +163,7 @@ static cutis_result cluster_read(fbx_reader *r, int object, const scene_mesh *me
 
 static cutis_result mesh_clusters(fbx_reader *r, int owner, scene_mesh *mesh)
 {
+    /* an upper bound of the clusters, for the memory */
     int capacity = 0, cursor = -2, skin;
     while ((skin = fbx_next_child(r, owner, "Deformer", &cursor, NULL)) >= 0) {
         int inner = -2;
@@ -160,6 +171,8 @@ static cutis_result mesh_clusters(fbx_reader *r, int owner, scene_mesh *mesh)
     }
     scene_cluster *clusters = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *clusters);
     if (!clusters) return fbx_error_memory(&r->file);
+
+    /* clusters of skin deformers that move something */
     cursor = -2;
     while ((skin = fbx_next_child(r, owner, "Deformer", &cursor, NULL)) >= 0) {
         int inner = -2, object;
@@ -242,13 +255,18 @@ static cutis_result channels_read(fbx_reader *r, int owner, scene_mesh *mesh, sc
         int inner = -2, channel;
         if (strcmp(r->objects[blend].subtype, "BlendShape") != 0) continue;
         while ((channel = fbx_next_child(r, blend, "Deformer", &inner, NULL)) >= 0) {
+            /* shapes of a channel; all but the last are in-betweens */
             int count;
             const fbx_shape *shapes = fbx_channel_shapes(r, channel, &count);
             if (!shapes || mesh->morph_count + count > capacity) continue;
+
+            /* the weight at rest, in percent */
             const fbx_node *node = r->objects[channel].node;
             double percent = fbx_number(fbx_child(node, "DeformPercent"), 0, 0);
             percent = fbx_property_number(node, "DeformPercent", percent);
             r->objects[channel].index = mesh->morph_count;
+
+            /* a morph target for each; in-betweens are named after the percentage at which they are full */
             for (int k = 0; k < count; k++) {
                 scene_morph *morph = &morphs[mesh->morph_count++];
                 *morph = (scene_morph){.name = r->objects[channel].name};
@@ -267,6 +285,7 @@ static cutis_result channels_read(fbx_reader *r, int owner, scene_mesh *mesh, sc
 
 static cutis_result mesh_morphs(fbx_reader *r, const fbx_node *geometry, int owner, scene_mesh *mesh)
 {
+    /* an upper bound of the shapes, for the memory */
     int capacity = 0, cursor = -2, blend;
     for (const fbx_node *n = geometry->first_child; n; n = n->next) capacity += strcmp(n->name, "Shape") == 0;
     while ((blend = fbx_next_child(r, owner, "Deformer", &cursor, NULL)) >= 0) {
@@ -279,6 +298,8 @@ static cutis_result mesh_morphs(fbx_reader *r, const fbx_node *geometry, int own
     scene_morph *morphs = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *morphs);
     if (!morphs) return fbx_error_memory(&r->file);
     mesh->morphs = morphs;
+
+    /* before version 7000 shapes are children of the geometry */
     for (const fbx_node *n = geometry->first_child; n; n = n->next) {
         if (strcmp(n->name, "Shape") != 0) continue;
         scene_morph *morph = &morphs[mesh->morph_count];
@@ -360,6 +381,7 @@ cutis_result fbx_read_meshes(fbx_reader *r)
     bool leave_out = hidden > 0 && shown > 0;
     if (leave_out) warning_add(&r->warnings, "%d meshes are hidden in the file and are left out", hidden);
 
+    /* meshes of each node that is shown */
     r->s.meshes = fbx_allocate(&r->file, (size_t)r->object_count + (size_t)r->link_count + 1, sizeof(scene_mesh));
     if (!r->s.meshes) return fbx_error_memory(&r->file);
     for (int n = 0; n < r->s.node_count; n++) {
@@ -367,16 +389,22 @@ cutis_result fbx_read_meshes(fbx_reader *r)
         const fbx_node *own = r->objects[model].node;
         scene_mesh *mesh = &r->s.meshes[r->s.mesh_count];
         if (r->is_helper[n] || (leave_out && node_hidden(r, n))) continue;
+
+        /* before version 7000 the model holds the polygons itself */
         if (fbx_child(own, "PolygonVertexIndex")) {
             cutis_result result = mesh_read(r, own, model, model, mesh);
             if (result != CUTIS_OK) return result;
             if (mesh->face_count) r->s.mesh_count++;
             continue;
         }
+
+        /* since then geometries are connected to it */
         while ((geometry = fbx_next_child(r, model, "Geometry", &cursor, NULL)) >= 0) {
             fbx_object *object = &r->objects[geometry];
             if (!fbx_child(object->node, "PolygonVertexIndex")) continue;
             mesh = &r->s.meshes[r->s.mesh_count];
+
+            /* a skinned geometry does not follow its node: instances of it would coincide */
             if (object->index >= 0 && r->s.meshes[object->index].cluster_count) continue;
             cutis_result result = mesh_read(r, object->node, geometry, model, mesh);
             if (result != CUTIS_OK) return result;

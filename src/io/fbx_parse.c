@@ -129,6 +129,7 @@ static cutis_result binary_damage(const binary_reader *r)
 
 static cutis_result binary_array(binary_reader *r, char letter, fbx_value *value)
 {
+    /* head: count, encoding, bytes in the file */
     size_t element = letter_size(letter);
     if (r->size - r->at < 12) return binary_damage(r);
     size_t count = bytes_u32(r->bytes + r->at);
@@ -137,6 +138,8 @@ static cutis_result binary_array(binary_reader *r, char letter, fbx_value *value
     r->at += 12;
     if (encoding == 0) stored = count * element;
     if (count > VALUE_LIMIT || encoding > 1 || stored > r->size - r->at) return binary_damage(r);
+
+    /* encoding 1 is zlib */
     const uint8_t *raw = r->bytes + r->at;
     if (encoding == 1) {
         /* deflate packs a thousand to one at most */
@@ -146,6 +149,8 @@ static cutis_result binary_array(binary_reader *r, char letter, fbx_value *value
         if (!inflate_zlib(raw, stored, plain, count * element)) return binary_damage(r);
         raw = plain;
     }
+
+    /* all types are widened to double */
     double *array = fbx_allocate(r->file, count + 1, sizeof *array);
     if (!array) return fbx_error_memory(r->file);
     for (size_t i = 0; i < count; i++) array[i] = letter_value(letter, raw + i * element);
@@ -192,6 +197,7 @@ static cutis_result binary_value(binary_reader *r, fbx_value *value)
 /* One record; *node is NULL for the empty one that ends a list. */
 static cutis_result binary_node(binary_reader *r, int depth, fbx_node **node)
 {
+    /* head: end of the record, number of its values, length of its name; 64 bits since version 7500 */
     size_t word = r->file->version >= 7500 ? 8 : 4;
     *node = NULL;
     if (depth > DEPTH_LIMIT || r->size - r->at < 3 * word + 1) return binary_damage(r);
@@ -200,6 +206,8 @@ static cutis_result binary_node(binary_reader *r, int depth, fbx_node **node)
     uint64_t value_count = word == 8 ? bytes_u64(head + 8) : bytes_u32(head + 4);
     size_t name_length = head[3 * word];
     r->at += 3 * word + 1;
+
+    /* a record of zeros ends the list */
     if (end == 0) return CUTIS_OK;
     if (end > r->size || end < r->at || name_length > r->size - r->at || value_count > r->size - r->at)
         return binary_damage(r);
@@ -207,6 +215,7 @@ static cutis_result binary_node(binary_reader *r, int depth, fbx_node **node)
     if (!*node) return fbx_error_memory(r->file);
     r->at += name_length;
 
+    /* values */
     (*node)->values = fbx_allocate(r->file, (size_t)value_count, sizeof(fbx_value));
     if (!(*node)->values && value_count) return fbx_error_memory(r->file);
     for (uint64_t i = 0; i < value_count; i++) {
@@ -214,6 +223,8 @@ static cutis_result binary_node(binary_reader *r, int depth, fbx_node **node)
         if (result != CUTIS_OK) return result;
         (*node)->value_count++;
     }
+
+    /* records inside, until the end that the head states */
     fbx_node **tail = &(*node)->first_child;
     while (r->at < end) {
         cutis_result result = binary_node(r, depth + 1, tail);
@@ -372,8 +383,10 @@ static cutis_result text_values(text_reader *r, fbx_node *node)
 
 static cutis_result text_nodes(text_reader *r, int depth, fbx_node **tail)
 {
+    /* depth is bounded: a damaged file must not overflow the stack */
     if (depth > DEPTH_LIMIT) return text_damage(r, "braces are too deep");
     for (;;) {
+        /* the end of this list */
         text_space(r, true);
         if (r->at == r->end) return depth ? text_damage(r, "a brace is not closed: it is cut short") : CUTIS_OK;
         if (*r->at == '}') {
@@ -381,12 +394,16 @@ static cutis_result text_nodes(text_reader *r, int depth, fbx_node **tail)
             r->at++;
             return CUTIS_OK;
         }
+
+        /* a name and its colon */
         const char *start = r->at;
         while (r->at < r->end && word_letter(*r->at)) r->at++;
         size_t length = (size_t)(r->at - start);
         text_space(r, false);
         if (length == 0 || r->at == r->end || *r->at != ':') return text_damage(r, "a name and ':' are missing");
         r->at++;
+
+        /* values, then the nodes inside braces */
         *tail = node_make(r->file, start, length);
         if (!*tail) return fbx_error_memory(r->file);
         cutis_result result = text_values(r, *tail);

@@ -45,6 +45,7 @@ static const char *object_name(const fbx_node *node, int index)
 
 static cutis_result objects_list(fbx_reader *r)
 {
+    /* a hash table at most half full */
     const fbx_node *list = fbx_child(r->file.root, "Objects");
     size_t count = 0;
     for (const fbx_node *n = list ? list->first_child : NULL; n; n = n->next) count++;
@@ -54,6 +55,8 @@ static cutis_result objects_list(fbx_reader *r)
     r->slots = fbx_allocate(&r->file, r->slot_count, sizeof *r->slots);
     r->objects = fbx_allocate(&r->file, count + 1, sizeof *r->objects);
     if (!r->slots || !r->objects) return fbx_error_memory(&r->file);
+
+    /* objects by number, or by name before version 7000 */
     for (const fbx_node *n = list ? list->first_child : NULL; n; n = n->next) {
         if (n->value_count == 0 || n->values[0].kind == FBX_ARRAY) continue;
         bool numbered = n->values[0].kind != FBX_STRING;
@@ -64,6 +67,8 @@ static cutis_result objects_list(fbx_reader *r)
                                .subtype = fbx_text(n, numbered ? 2 : 1, ""),
                                .index = -1,
                                .first_child = -1};
+
+        /* enter it into the table */
         size_t slot = slot_of(r, object->id);
         if (r->slots[slot]) continue; /* a name that is taken: the first counts */
         r->slots[slot] = ++r->object_count;
@@ -244,6 +249,7 @@ static int fbx_property_choice(const fbx_node *object, const char *name, int fal
 /* defaults: the file's template of nodes, or NULL; what neither sets is as in Autodesk's SDK. */
 static void transform_read(const fbx_node *object, const fbx_node *defaults, fbx_transform *t)
 {
+    /* translation, rotation, scale and the pivots */
     *t =
         (fbx_transform){.values = {{0, 0, 0}, {0, 0, 0}, {1, 1, 1}}, .pre = {0, 0, 0, 1}, .post_inverse = {0, 0, 0, 1}};
     fbx_property_vector(object, "Lcl Translation", t->values[0]);
@@ -253,10 +259,16 @@ static void transform_read(const fbx_node *object, const fbx_node *defaults, fbx
     fbx_property_vector(object, "RotationPivot", t->rotation_pivot);
     fbx_property_vector(object, "ScalingOffset", t->scaling_offset);
     fbx_property_vector(object, "ScalingPivot", t->scaling_pivot);
+
+    /* how the scale of the parent is inherited */
     t->inherit = fbx_property_choice(object, "InheritType", fbx_property_choice(defaults, "InheritType", 0));
+
+    /* pre- and post-rotation and the order of angles count only while active */
     double active = fbx_property_number(defaults, "RotationActive", 0);
     if (fbx_property_number(object, "RotationActive", active) == 0) return;
     if (fbx_property_number(object, "RotationSpaceForLimitOnly", 0) != 0) return;
+
+    /* both are XYZ angles, whatever the order of the rotation is */
     double angles[3] = {0, 0, 0};
     fbx_property_vector(object, "PreRotation", angles);
     fbx_euler(angles, 0, t->pre);
@@ -282,15 +294,20 @@ static const fbx_node *template_find(const fbx_reader *r)
 /* Whether the axes of a model's scale differ, or do so at some key. */
 static bool scale_uneven(fbx_reader *r, int object)
 {
+    /* at rest */
     double scale[3] = {1, 1, 1};
     fbx_property_vector(r->objects[object].node, "Lcl Scaling", scale);
     if (fabs(scale[0] - scale[1]) > 1e-5 * fabs(scale[0]) || fabs(scale[0] - scale[2]) > 1e-5 * fabs(scale[0]))
         return true;
+
+    /* animated: takes before version 7000, curves since */
     if (r->file.version < 7000) return fbx_take_uneven(r, object);
     int cursor = -2, node;
     const char *label;
     while ((node = fbx_next_child(r, object, "AnimationCurveNode", &cursor, &label)) >= 0) {
         if (!label || strcmp(label, "Lcl Scaling") != 0) continue;
+
+        /* the curves of the three axes, key against key */
         int inner = -2, curve, first_count = -1, count;
         const double *first = NULL;
         while ((curve = fbx_next_child(r, node, "AnimationCurve", &inner, NULL)) >= 0) {

@@ -58,6 +58,8 @@ cutis_result file_read(const char *path, size_t limit, const cutis_allocator *al
 {
     char reason[128];
     *data = (file_data){.allocator = memory_resolve(allocator)};
+
+    /* regular files only: folders and pipes have no size */
     FILE *file = system_open(path, "rb");
     if (!file)
         return error_set(error, CUTIS_ERROR_FILE, "cannot open '%s': %s", path, system_error_text(errno, reason));
@@ -66,6 +68,8 @@ cutis_result file_read(const char *path, size_t limit, const cutis_allocator *al
         fclose(file);
         return error_set(error, CUTIS_ERROR_FILE, "'%s' is not a regular file", path);
     }
+
+    /* the content, or the first bytes of it */
     size_t size = (size_t)(limit && bytes > limit ? limit : bytes);
     data->bytes = memory_allocate(&data->allocator, size + 1, 1);
     if (!data->bytes) {
@@ -73,6 +77,8 @@ cutis_result file_read(const char *path, size_t limit, const cutis_allocator *al
         return error_memory(error, "a file's content");
     }
     data->size = size;
+
+    /* a file that shrinks while it is read is an error */
     size_t got = fread(data->bytes, 1, size, file);
     fclose(file);
     if (got != size) {
@@ -219,11 +225,14 @@ static bool store_add(file_store *store, file_stored *file)
 cutis_result file_writer_open(file_writer *writer, file_store *store, const char *path,
                               const cutis_allocator *allocator, cutis_error *error)
 {
+    /* a store keeps the content in memory */
     char reason[128];
     *writer = (file_writer){.allocator = memory_resolve(store ? &store->allocator : allocator), .store = store};
     writer->path = string_copy(&writer->allocator, path);
     if (!writer->path) return error_memory(error, "a path");
     if (store) return CUTIS_OK;
+
+    /* a temporary file beside the target: an interrupted run leaves the older one whole */
     int failure = 0;
     for (int attempt = 0; attempt < 100 && !writer->file; attempt++) {
         file_string_release(&writer->allocator, writer->temporary);
@@ -236,6 +245,8 @@ cutis_result file_writer_open(file_writer *writer, file_store *store, const char
         failure = errno;
         if (!writer->file && failure != EEXIST) break;
     }
+
+    /* no name was free, or the folder cannot be written */
     if (!writer->file) {
         file_writer_discard(writer);
         return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", path, system_error_text(failure, reason));
@@ -263,6 +274,8 @@ void file_writer_print(file_writer *writer, const char *format, ...)
 {
     if (writer->failed) return;
     va_list arguments;
+
+    /* into memory: measure first, then print into the room */
     if (writer->store) {
         va_start(arguments, format);
         int length = vsnprintf(NULL, 0, format, arguments);
@@ -276,6 +289,8 @@ void file_writer_print(file_writer *writer, const char *format, ...)
         writer->memory.size += (size_t)length;
         return;
     }
+
+    /* into the file; the first failure is kept */
     va_start(arguments, format);
     if (vfprintf(writer->file, format, arguments) < 0) {
         writer->failed = true;

@@ -29,6 +29,7 @@ typedef struct tga_reader {
 
 static bool tga_open(tga_reader *t, const uint8_t *bytes, size_t size)
 {
+    /* header of 18 bytes */
     if (size < 18) return false;
     int kind = bytes[2];
     *t = (tga_reader){.width = (int)bytes_u16(bytes + 12),
@@ -42,12 +43,16 @@ static bool tga_open(tga_reader *t, const uint8_t *bytes, size_t size)
                       .grey = (kind & 7) == 3,
                       .from_top = bytes[17] & 0x20,
                       .end = bytes + size};
+
+    /* true colour, grey or palette, of 8 bits a channel */
     bool known = kind == 1 || kind == 2 || kind == 3 || kind == 9 || kind == 10 || kind == 11;
     int color_depth = t->mapped ? t->palette_depth : t->depth;
     bool deep = t->grey ? t->depth == 8 : color_depth == 24 || color_depth == 32;
     if (!known || !deep || bytes[1] > 1 || (t->mapped && t->depth != 8) || t->width == 0 || t->height == 0)
         return false;
     if (bytes[17] & 0x10) return false; /* from right to left: nobody writes it */
+
+    /* palette and pixels follow the identification text */
     size_t head = 18 + (size_t)bytes[0], palette = (size_t)t->palette_count * (size_t)t->palette_depth / 8;
     if (head + palette > size) return false;
     t->palette = bytes + head;
@@ -79,8 +84,12 @@ static uint8_t *tga_decode(const void *bytes, size_t size, arena *memory, int *w
 {
     tga_reader t;
     if (!tga_open(&t, bytes, size)) return NULL;
+
+    /* a damaged size must not take memory that the file cannot fill */
     size_t count = (size_t)t.width * (size_t)t.height, at = 0;
     if (count > 255 * size + 255) return NULL; /* a run of 128 takes two bytes at least */
+
+    /* three channels, or four with alpha */
     *channels = (t.mapped ? t.palette_depth : t.depth) == 32 ? 4 : 3;
     uint8_t *pixels = ARENA_ARRAY(memory, uint8_t, count * (size_t)*channels), pixel[4];
     while (pixels && at < count) {
@@ -92,6 +101,8 @@ static uint8_t *tga_decode(const void *bytes, size_t size, arena *memory, int *w
             repeated = *t.at & 0x80;
             run = (size_t)(*t.at++ & 0x7f) + 1;
         }
+
+        /* rows run from the bottom up, unless the header says otherwise */
         for (size_t i = 0; i < run && at < count; i++, at++) {
             if ((i == 0 || !repeated) && !tga_pixel(&t, pixel)) return NULL;
             size_t x = at % (size_t)t.width, y = at / (size_t)t.width;

@@ -104,19 +104,27 @@ static bool block_read(bit_reader *r, const prefix_code *literals, const prefix_
                                                       1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
     static const uint8_t distance_bits[DISTANCES] = {0, 0, 0, 0, 1, 1, 2, 2,  3,  3,  4,  4,  5,  5,  6,
                                                      6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13};
+
+    /* symbols until the one that ends the block */
     for (;;) {
         int symbol = symbol_read(r, literals);
         if (symbol == 256) return true;
         if (symbol < 0 || symbol > 285) return false;
+
+        /* a literal byte */
         if (symbol < 256) {
             if (out->used == out->size) return false;
             out->bytes[out->used++] = (uint8_t)symbol;
             continue;
         }
+
+        /* a match: length and distance, each a code and extra bits */
         size_t length = length_base[symbol - 257] + bits_read(r, length_bits[symbol - 257]);
         symbol = symbol_read(r, distances);
         if (symbol < 0 || symbol >= DISTANCES) return false;
         size_t distance = distance_base[symbol] + bits_read(r, distance_bits[symbol]);
+
+        /* copied byte by byte: a match may overlap itself */
         if (r->failed || distance > out->used || length > out->size - out->used) return false;
         for (size_t i = 0; i < length; i++, out->used++) out->bytes[out->used] = out->bytes[out->used - distance];
     }

@@ -30,18 +30,25 @@ typedef struct stream_reader {
 /* One group of 16 deltas in `bits` bits each (0, 1, 2, 4 or 8); all bits set stands for a whole byte behind them. */
 static bool group_read(stream_reader *r, int bits, uint8_t deltas[GROUP])
 {
+    /* no bits: all deltas are 0 */
     if (bits == 0) {
         memset(deltas, 0, GROUP);
         return true;
     }
+
+    /* the packed part has a fixed size */
     size_t packed_size = (size_t)(GROUP * bits / 8);
     if ((size_t)(r->end - r->at) < packed_size) return false;
     const uint8_t *packed = r->at;
     r->at += packed_size;
+
+    /* whole bytes */
     if (bits == 8) {
         memcpy(deltas, packed, GROUP);
         return true;
     }
+
+    /* fewer bits: unpack, with escapes for the deltas that do not fit */
     int sentinel = (1 << bits) - 1;
     int per_byte = 8 / bits;
     for (int i = 0; i < GROUP; i++) {
@@ -265,6 +272,7 @@ static bool corner_read(triangle_reader *t, unsigned code, uint32_t *index)
 /* A triangle of its own: `low` chooses from the table of common ones, or 14 and 15 for one in the data. */
 static bool triangle_free(triangle_reader *t, unsigned low, const uint8_t *table, uint32_t v[3])
 {
+    /* code of the second and third corner; 0 restarts the numbering of new vertices */
     unsigned code;
     if (low < 14) {
         code = table[low];
@@ -273,14 +281,20 @@ static bool triangle_free(triangle_reader *t, unsigned low, const uint8_t *table
         code = *t->data.at++;
         if (code == 0) t->next = 0;
     }
+
+    /* first corner: new, or written out */
     if (low == 15) {
         if (!index_read(t, &v[0])) return false;
     } else {
         v[0] = t->next++;
     }
+
+    /* second and third */
     unsigned second = code >> 4;
     unsigned third = code & 15;
     if (!corner_read(t, second, &v[1]) || !corner_read(t, third, &v[2])) return false;
+
+    /* later triangles refer to its edges and to the vertices that were not remembered yet */
     edge_push(t, v[1], v[0]);
     edge_push(t, v[2], v[1]);
     edge_push(t, v[0], v[2]);

@@ -202,6 +202,7 @@ typedef struct clip_maker {
 /* Ratio of the lengths of the chains from `top` to the lowest driven joint; of all bones when there is no such. */
 static double size_ratio(const bvh_reader *r, const cutis_character *c, const target_joint *targets, int top)
 {
+    /* the length of all bones, in both skeletons */
     int lowest = -1;
     double own_all = 0;
     double other_all = 0;
@@ -210,10 +211,14 @@ static double size_ratio(const bvh_reader *r, const cutis_character *c, const ta
         if (targets[j].source < 0 || p < 0) continue;
         own_all += place_distance(targets[j].place, targets[p].place);
         other_all += place_distance(r->joints[targets[j].source].place, r->joints[targets[p].source].place);
+
+        /* the lowest of the joints below `top` */
         int above = j;
         while (targets[above].driven_parent >= 0) above = targets[above].driven_parent;
         if (above == top && (lowest < 0 || targets[j].place[1] < targets[lowest].place[1])) lowest = j;
     }
+
+    /* the chain from there up: leg length decides the length of a step */
     double own = 0;
     double other = 0;
     for (int j = lowest; j >= 0 && targets[j].driven_parent >= 0; j = targets[j].driven_parent) {
@@ -221,6 +226,8 @@ static double size_ratio(const bvh_reader *r, const cutis_character *c, const ta
         own += place_distance(targets[j].place, targets[p].place);
         other += place_distance(r->joints[targets[j].source].place, r->joints[targets[p].source].place);
     }
+
+    /* fall back to all bones, then to no scaling */
     if (own > 0 && other > 0) return own / other;
     return own_all > 0 && other_all > 0 ? own_all / other_all : 1;
 }
@@ -369,6 +376,7 @@ static void leg_reach(const clip_maker *m, const leg *l, const double target[3],
 
 static bool legs_find(clip_maker *m, const joint_part *parts, arena *memory)
 {
+    /* both legs are whole, or none is used */
     const bvh_reader *r = m->reader;
     int n = m->character->joint_count;
     for (int side = 0; side < 2; side++) {
@@ -376,10 +384,14 @@ static bool legs_find(clip_maker *m, const joint_part *parts, arena *memory)
         *l = (leg){.thigh = part_at(parts, n, JOINT_UPPER_LEG, JOINT_SIDE_LEFT + side, 0),
                    .shin = part_at(parts, n, JOINT_LOWER_LEG, JOINT_SIDE_LEFT + side, 0),
                    .foot = part_at(parts, n, JOINT_FOOT, JOINT_SIDE_LEFT + side, 0)};
+
+        /* thigh, shin and foot must be driven and follow one another */
         bool whole = l->thigh >= 0 && l->shin >= 0 && l->foot >= 0;
         whole = whole && m->targets[l->thigh].source >= 0 && m->targets[l->shin].source >= 0;
         whole = whole && m->targets[l->foot].source >= 0 && m->targets[l->foot].driven_parent == l->shin;
         whole = whole && m->targets[l->shin].driven_parent == l->thigh && m->top != l->thigh;
+
+        /* a leg needs length to bend */
         if (whole) {
             l->lengths[0] = place_distance(m->targets[l->thigh].place, m->targets[l->shin].place);
             l->lengths[1] = place_distance(m->targets[l->shin].place, m->targets[l->foot].place);
@@ -389,6 +401,8 @@ static bool legs_find(clip_maker *m, const joint_part *parts, arena *memory)
             m->legs[0].foot = m->legs[1].foot = -1;
             return true;
         }
+
+        /* where the foot stands and where it should be, for each frame */
         l->standing = ARENA_ARRAY(memory, bool, r->frame_count);
         l->targets = arena_push(memory, (size_t)r->frame_count, sizeof *l->targets);
         if (memory->failed) return false;

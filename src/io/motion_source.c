@@ -95,27 +95,35 @@ static bool joints_make(bvh_reader *r, const cutis_character *source, double (*c
 
 cutis_result motion_source_read(bvh_reader *r, const cutis_character *source, int clip)
 {
+    /* scratch for one pose */
     size_t count = (size_t)source->joint_count;
     float *joints = ARENA_ARRAY(&r->memory, float, 12 * count);
     double(*rest)[4] = arena_push(&r->memory, count, sizeof *rest);
     double(*turns)[4] = arena_push(&r->memory, count, sizeof *turns);
     double(*places)[3] = arena_push(&r->memory, count, sizeof *places);
     if (r->memory.failed) return error_memory(r->error, "a motion");
+
+    /* rest pose: BVH counts rotations from it, so it is divided out of every frame */
     cutis_pose_rest(source, joints);
     pose_split(joints, source->joint_count, rest, places);
     for (size_t j = 0; j < count; j++) rotation_conjugate(rest[j], rest[j]);
     if (!joints_make(r, source, places)) return error_memory(r->error, "a motion");
 
+    /* the clip at a fixed rate */
     const cutis_clip *from = &source->clips[clip];
     double length = (double)from->end - (double)from->start;
     r->frame_time = 1 / FRAME_RATE;
     r->frame_count = (int)MIN(floor(length * FRAME_RATE + 1e-3), 1e6) + 1;
     r->values = ARENA_ARRAY(&r->memory, float, (size_t)r->frame_count *(size_t)r->channel_count);
     if (!r->values) return error_memory(r->error, "a motion");
+
+    /* rotations of the pose against the rest pose, in world space */
     for (int f = 0; f < r->frame_count; f++) {
         cutis_pose_sample(source, clip, (double)from->start + f / FRAME_RATE, joints);
         pose_split(joints, source->joint_count, turns, places);
         for (size_t j = 0; j < count; j++) rotation_multiply(turns[j], rest[j], turns[j]);
+
+        /* channels are local: against the parent, offset and rotation */
         for (int j = 0; j < source->joint_count; j++) {
             float *values = r->values + (size_t)f * (size_t)r->channel_count + BVH_CHANNELS * (size_t)j;
             int parent = source->joints[j].parent;

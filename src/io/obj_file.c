@@ -130,6 +130,7 @@ static obj_text obj_open(const char *data, size_t size, const char *path, cutis_
 
 static cutis_result obj_count(obj_text t, obj_counts *counts)
 {
+    /* first pass: sizes of the arrays */
     *counts = (obj_counts){.parts = 1};
     while (obj_next_line(&t)) {
         const char *word;
@@ -142,6 +143,7 @@ static cutis_result obj_count(obj_text t, obj_counts *counts)
                    keyword_is(word, length, "usemtl")) {
             counts->parts++;
         } else if (keyword_is(word, length, "f")) {
+            /* corners, and whether any has texture coordinates */
             counts->faces++;
             long long vertex, texcoord;
             bool more = true;
@@ -153,6 +155,8 @@ static cutis_result obj_count(obj_text t, obj_counts *counts)
             }
         }
     }
+
+    /* indices are ints, and arrays hold several numbers an element */
     if (counts->vertices > INT_MAX / 16 || counts->corners > INT_MAX / 16 || counts->texcoords > INT_MAX / 16)
         return error_set(t.error, CUTIS_ERROR_UNSUPPORTED, "%.150s: the mesh is too large", t.name);
     return CUTIS_OK;
@@ -212,6 +216,7 @@ static cutis_result obj_start_part(obj_reader *r)
 
 static cutis_result obj_read_face(obj_reader *r)
 {
+    /* corners, counted from 1, or from the latest backwards when negative */
     obj_text *t = &r->text;
     int first = r->corner_count;
     for (;;) {
@@ -219,6 +224,8 @@ static cutis_result obj_read_face(obj_reader *r)
         bool more;
         if (!obj_corner(t, &vertex, &texcoord, &more)) return obj_error(t, "a face is not made of numbers");
         if (!more) break;
+
+        /* position, then texture coordinate; a face may have none */
         int index;
         if (!obj_resolve(vertex, r->vertex_count, r->counts.vertices, &index))
             return obj_error(t, "a face names vertex %lld, but there are only %zu", vertex, r->counts.vertices);
@@ -233,11 +240,15 @@ static cutis_result obj_read_face(obj_reader *r)
         }
         r->corner_count++;
     }
+
+    /* points and lines are no surface */
     if (r->corner_count - first < 3) {
         r->short_faces++;
         r->corner_count = first;
         return CUTIS_OK;
     }
+
+    /* a group or a material begins with its first face */
     if (r->part_ended) {
         cutis_result result = obj_start_part(r);
         if (result != CUTIS_OK) return result;
@@ -248,6 +259,7 @@ static cutis_result obj_read_face(obj_reader *r)
 
 static cutis_result obj_fill(obj_reader *r)
 {
+    /* second pass: fill the arrays */
     obj_text *t = &r->text;
     r->part_ended = true;
     r->material = "";
@@ -258,6 +270,7 @@ static cutis_result obj_fill(obj_reader *r)
         if (keyword_is(word, length, "v")) {
             result = obj_read_floats(t, "a vertex", 3, 3, r->positions + 3 * (size_t)r->vertex_count++);
         } else if (keyword_is(word, length, "vt")) {
+            /* v points up in OBJ */
             float *texcoord = r->texcoord_list + 2 * (size_t)r->texcoord_count++;
             result = obj_read_floats(t, "a texture coordinate", 2, 1, texcoord);
             texcoord[1] = 1 - texcoord[1];
@@ -268,6 +281,7 @@ static cutis_result obj_fill(obj_reader *r)
             if (!r->library) return error_memory(t->error, "an OBJ file");
         } else if (keyword_is(word, length, "o") || keyword_is(word, length, "g") ||
                    keyword_is(word, length, "usemtl")) {
+            /* groups and materials end a part */
             const char *name = obj_name(t, &r->memory);
             if (!name) return error_memory(t->error, "an OBJ file");
             if (word[0] == 'u')
@@ -278,6 +292,8 @@ static cutis_result obj_fill(obj_reader *r)
         }
         if (result != CUTIS_OK) return result;
     }
+
+    /* the end of the last face */
     r->face_first[r->face_count] = r->corner_count;
     return CUTIS_OK;
 }
@@ -301,12 +317,15 @@ static void obj_end_parts(obj_reader *r)
 static cutis_result obj_build(obj_reader *r, const char *path, const cutis_allocator *allocator,
                               cutis_character **character)
 {
+    /* sizes first: the arrays are allocated once */
     cutis_result result = obj_count(r->text, &r->counts);
     if (result != CUTIS_OK) return result;
     if (r->counts.faces == 0 || r->counts.vertices == 0)
         return error_set(r->text.error, CUTIS_ERROR_DATA,
                          "%.150s: the mesh is empty: it has %zu vertices and %zu faces", r->text.name,
                          r->counts.vertices, r->counts.faces);
+
+    /* read into them */
     r->positions = ARENA_ARRAY(&r->memory, float, r->counts.vertices * 3);
     r->texcoord_list = ARENA_ARRAY(&r->memory, float, r->counts.texcoords * 2);
     r->face_first = ARENA_ARRAY(&r->memory, int, r->counts.faces + 1);
@@ -319,6 +338,7 @@ static cutis_result obj_build(obj_reader *r, const char *path, const cutis_alloc
     obj_end_parts(r);
     if (r->short_faces) warning_add(&r->warnings, "%d faces of fewer than 3 corners are left out", r->short_faces);
 
+    /* texture coordinates by corner instead of by index */
     float *texcoords = NULL;
     if (r->corner_texcoords) {
         texcoords = ARENA_ARRAY(&r->memory, float, (size_t)r->corner_count * 2);
@@ -327,10 +347,14 @@ static cutis_result obj_build(obj_reader *r, const char *path, const cutis_alloc
                 memcpy(texcoords + 2 * (size_t)c, r->texcoord_list + 2 * (size_t)r->corner_texcoords[c],
                        2 * sizeof(float));
     }
+
+    /* the material library, when materials are used and other files may be read */
     int material_count = 0;
     const cutis_material *materials = NULL;
     if (r->library && *r->library && *r->material && r->external)
         materials = obj_materials_read(path, r->library, &r->memory, &r->warnings, &material_count);
+
+    /* one mesh without a skeleton */
     cutis_character given = {.name = path_stem(&r->memory, path),
                              .material_count = material_count,
                              .materials = materials,
@@ -434,11 +458,15 @@ static void obj_write_numbers(file_writer *writer, const char *keyword, const fl
 void obj_write(file_writer *writer, const cutis_character *character, const float *positions, const corner_split *split)
 {
     for (int v = 0; v < character->vertex_count; v++) obj_write_numbers(writer, "v", positions + 3 * (size_t)v, 3);
+
+    /* texture coordinates; v points up in OBJ */
     bool has_texcoords = split && split->texcoords;
     for (int v = 0; has_texcoords && v < split->count; v++) {
         const float *texcoord = split->texcoords + 2 * (size_t)v;
         obj_write_numbers(writer, "vt", (float[]){texcoord[0], 1 - texcoord[1]}, 2);
     }
+
+    /* faces, part by part; indices count from 1 */
     int face = 0;
     for (int p = 0; p < MAX(character->part_count, 1); p++) {
         const cutis_part *part = character->part_count ? &character->parts[p] : NULL;

@@ -86,6 +86,7 @@ static bool type_parse(const char *word, size_t length, ply_type *type)
 
 static ply_use use_of(ply_kind kind, const char *word, size_t length, bool is_list)
 {
+    /* names that exporters use */
     static const struct {
         ply_kind kind;
         const char *name;
@@ -105,6 +106,8 @@ static ply_use use_of(ply_kind kind, const char *word, size_t length, bool is_li
                 {PLY_FACE, "texcoord", true, PLY_CORNER_TEXCOORDS},
                 {PLY_STRIPS, "vertex_indices", true, PLY_CORNERS},
                 {PLY_STRIPS, "vertex_index", true, PLY_CORNERS}};
+
+    /* other properties are skipped */
     for (int i = 0; i < COUNT_OF(uses); i++)
         if (uses[i].kind == kind && uses[i].is_list == is_list && word_is(word, length, uses[i].name))
             return uses[i].use;
@@ -115,10 +118,14 @@ static cutis_result read_property(ply_reader *r)
 {
     const char *word;
     ply_property property = {0};
+
+    /* a property belongs to the element before it */
     if (r->element_count == 0 || r->property_count == PROPERTY_LIMIT)
         return ply_error(r, "line %d: a property stands before all elements, or there are more than %d", r->text.line,
                          PROPERTY_LIMIT);
     ply_element *element = &r->elements[r->element_count - 1];
+
+    /* a list states the type of its length first */
     size_t length = word_next(&r->text, true, &word);
     property.is_list = word_is(word, length, "list");
     if (property.is_list) {
@@ -127,10 +134,14 @@ static cutis_result read_property(ply_reader *r)
             return ply_error(r, "line %d: the count of a list is not an integer type", r->text.line);
         length = word_next(&r->text, true, &word);
     }
+
+    /* type of the values, and the name that decides their use */
     if (!type_parse(word, length, &property.type))
         return ply_error(r, "line %d: '%.*s' is not a type of PLY", r->text.line, (int)MIN(length, 30), word);
     length = word_next(&r->text, true, &word);
     property.use = use_of(element->kind, word, length, property.is_list);
+
+    /* texture coordinates come with vertices or with faces */
     r->has_texcoords |= property.use == PLY_U;
     r->has_corner_texcoords |= property.use == PLY_CORNER_TEXCOORDS;
     r->properties[r->property_count++] = property;
@@ -273,22 +284,29 @@ typedef struct ply_face {
 static cutis_result strip_read(ply_reader *r, const ply_property *property, const ply_element *element, long long index,
                                double count)
 {
+    /* the last two corners, and how many since the strip began */
     int last[2] = {0, 0};
     int seen = 0;
     for (double i = 0; i < count; i++) {
         double value;
         if (!value_read(r, property->type, &value)) return value_error(r, element, index);
+
+        /* a negative index starts over */
         if (value < 0) {
             seen = 0;
             continue;
         }
         if (!(value < 2e9)) return ply_error(r, "strip %lld names a vertex that does not exist", index);
         int corner = (int)value;
+
+        /* a triangle, unless it is degenerate: such ones join the runs of a strip */
         bool turned = seen % 2 == 1;
         if (seen >= 2 && last[0] != last[1] && last[0] != corner && last[1] != corner) {
             int triangle[3] = {turned ? last[1] : last[0], turned ? last[0] : last[1], corner};
             if (!bare_mesh_face(&r->mesh, triangle, 3)) return bare_mesh_full(&r->mesh);
         }
+
+        /* the window moves on by one corner */
         last[0] = last[1];
         last[1] = corner;
         seen++;

@@ -79,6 +79,7 @@ static size_t deflate(const uint8_t *plain, size_t size, int *last, uint8_t *pac
     for (int i = 0; i < 1 << HASH_BITS; i++) last[i] = -1;
     bits_put(&w, 3, 3); /* the last block, fixed codes */
     for (size_t at = 0; at < size;) {
+        /* match with the latest place whose three bytes hash the same */
         size_t length = 0, from = 0;
         if (at + MATCH_LEAST <= size) {
             uint32_t three = (uint32_t)plain[at] | (uint32_t)plain[at + 1] << 8 | (uint32_t)plain[at + 2] << 16;
@@ -90,6 +91,8 @@ static size_t deflate(const uint8_t *plain, size_t size, int *last, uint8_t *pac
             }
             *place = (int)at;
         }
+
+        /* a match, or the byte itself */
         if (length >= MATCH_LEAST) {
             match_put(&w, (unsigned)length, (unsigned)(at - from));
             at += length;
@@ -97,6 +100,8 @@ static size_t deflate(const uint8_t *plain, size_t size, int *last, uint8_t *pac
             symbol_put(&w, plain[at++]);
         }
     }
+
+    /* end of the block, and bits to fill its last byte */
     symbol_put(&w, 256);
     bits_put(&w, 0, 7);
     return w.size;

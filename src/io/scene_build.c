@@ -126,18 +126,25 @@ static int joint_bind(scene_builder *b, int node, const affine *inverse_bind)
 /* Rest transforms: of a bound joint where its inverse bind matrix says, of any other as in the file. */
 static cutis_result joints_place(scene_builder *b)
 {
+    /* parents come before their children */
     for (int i = 0; i < b->joint_count; i++) {
         cutis_joint *joint = &b->joints[i];
         affine parent = joint->parent >= 0 ? b->joint_rest[joint->parent] : affine_identity();
         affine_parts parts = local_convert(b->s, b->joint_nodes[i], b->s->nodes[b->joint_nodes[i]].local);
         joint->idle = affine_parts_store(&parts);
+
+        /* a scale of 0 hides a joint and cannot be inverted */
         for (int k = 0; k < 3; k++)
             if (fabs(parts.scale[k]) < 1e-9) parts.scale[k] = 1;
+
+        /* a bound joint rests where its skin was bound, relative to its parent */
         affine bind = affine_load(joint->inverse_bind), rest, inverse;
         if (b->joint_bound[i] && affine_inverse(&bind, &rest) && affine_inverse(&parent, &inverse)) {
             affine local = affine_multiply(&inverse, &rest);
             affine_decompose(&local, &parts);
         }
+
+        /* world transform from the values as they are stored */
         joint->rest = affine_parts_store(&parts);
         affine_parts stored = affine_parts_load(&joint->rest);
         affine local = affine_compose(&stored);
@@ -145,6 +152,8 @@ static cutis_result joints_place(scene_builder *b)
         if (!affine_finite(&b->joint_rest[i]))
             return error_set(b->s->error, CUTIS_ERROR_DATA, "%.150s: node '%.60s' does not rest at a finite place",
                              b->s->name, b->s->nodes[b->joint_nodes[i]].name);
+
+        /* joints without a skin are bound where they rest */
         if (!b->joint_bound[i]) {
             if (!affine_inverse(&b->joint_rest[i], &inverse)) b->joint_rest[i] = affine_identity();
             affine_store(&inverse, joint->inverse_bind);
@@ -247,11 +256,14 @@ static cutis_result mesh_faces(scene_builder *b, int index)
     const scene_mesh *mesh = &b->s->meshes[index];
     int first_vertex = b->first_vertices[index];
     for (int material = -1; material < MAX(mesh->material_count, 0); material++) {
+        /* the faces of this material; -1 gathers those without one */
         int first_face = b->given.face_count;
         for (int f = 0; f < mesh->face_count; f++) {
             int own = mesh->face_materials ? mesh->face_materials[f] : mesh->material_count ? 0 : -1;
             if (own < 0 || own >= mesh->material_count) own = -1;
             if (own != material) continue;
+
+            /* corners and their texture coordinates */
             b->face_first[b->given.face_count++] = b->given.corner_count;
             for (int c = mesh->face_first[f]; c < mesh->face_first[f + 1]; c++) {
                 if (b->texcoords && mesh->texcoords)
@@ -260,6 +272,8 @@ static cutis_result mesh_faces(scene_builder *b, int index)
                 b->corners[b->given.corner_count++] = first_vertex + mesh->corners[c];
             }
         }
+
+        /* a part for each material that is used */
         if (b->given.face_count == first_face) continue;
         b->parts[b->given.part_count++] = (cutis_part){.name = mesh->name,
                                                        .material = material >= 0 ? mesh->materials[material] : "",
@@ -268,6 +282,8 @@ static cutis_result mesh_faces(scene_builder *b, int index)
                                                        .first_face = first_face,
                                                        .face_count = b->given.face_count - first_face};
     }
+
+    /* the end of the last face */
     b->face_first[b->given.face_count] = b->given.corner_count;
     return CUTIS_OK;
 }
@@ -275,12 +291,15 @@ static cutis_result mesh_faces(scene_builder *b, int index)
 /* Weights of a mesh's vertices, gathered from its clusters. */
 static cutis_result mesh_influences(scene_builder *b, int index, const int *cluster_joints, int loose_joint)
 {
+    /* influences of each vertex */
     const scene_mesh *mesh = &b->s->meshes[index];
     int *cursors = ARENA_ARRAY(b->memory, int, mesh->vertex_count + 1);
     if (!cursors) return builder_memory(b);
     for (int c = 0; c < mesh->cluster_count; c++)
         for (int i = 0; i < mesh->clusters[c].count; i++)
             if (mesh->clusters[c].weights[i] > 0) cursors[mesh->clusters[c].vertices[i]]++;
+
+    /* their places; a vertex without weights follows the loose joint */
     int *first = b->influence_first + b->first_vertices[index];
     int used = first[0];
     for (int v = 0; v < mesh->vertex_count; v++) {
@@ -295,6 +314,8 @@ static cutis_result mesh_influences(scene_builder *b, int index, const int *clus
         used += count;
     }
     first[mesh->vertex_count] = used;
+
+    /* joints and weights, cluster by cluster */
     for (int c = 0; c < mesh->cluster_count; c++)
         for (int i = 0; i < mesh->clusters[c].count; i++) {
             if (!(mesh->clusters[c].weights[i] > 0)) continue;
@@ -307,6 +328,7 @@ static cutis_result mesh_influences(scene_builder *b, int index, const int *clus
 
 static cutis_result surface_allocate(scene_builder *b)
 {
+    /* where each mesh begins, and the size of all */
     const scene *s = b->s;
     size_t vertices = 0, faces = 0, corners = 0, influences = 0, parts = 0, morphs = 0;
     bool texcoords = false;
@@ -325,11 +347,17 @@ static cutis_result surface_allocate(scene_builder *b)
         influences += (size_t)mesh->vertex_count;
         for (int c = 0; c < mesh->cluster_count; c++) influences += (size_t)mesh->clusters[c].count;
         texcoords |= mesh->texcoords != NULL;
+
+        /* arrays are indexed by int */
         if (vertices > INT_MAX / 16 || corners > INT_MAX / 16 || influences > INT_MAX / 16 || morphs > 4096)
             return error_set(s->error, CUTIS_ERROR_UNSUPPORTED, "%.150s: its meshes are too large", s->name);
     }
+
+    /* each morph target holds all vertices */
     if (morphs * vertices > ((size_t)1 << 28))
         return error_set(s->error, CUTIS_ERROR_UNSUPPORTED, "%.150s: its blend shapes are too large", s->name);
+
+    /* one array each for all meshes */
     b->positions = ARENA_ARRAY(b->memory, float, 3 * vertices);
     b->face_first = ARENA_ARRAY(b->memory, int, faces + 1);
     b->corners = ARENA_ARRAY(b->memory, int, corners);
@@ -517,6 +545,7 @@ void scene_stand_in(cutis_character *given)
 cutis_result scene_build(const scene *s, const char *path, const cutis_allocator *allocator,
                          cutis_character **character)
 {
+    /* transform from the file's axes and unit to metres with y up */
     scene_builder b = {.s = s, .memory = s->memory};
     affine_parts whole = affine_parts_identity();
     memcpy(whole.rotation, s->turn, sizeof whole.rotation);
@@ -524,21 +553,28 @@ cutis_result scene_build(const scene *s, const char *path, const cutis_allocator
     b.whole = affine_compose(&whole);
     memcpy(whole.rotation, (double[]){0, 0, 0, 1}, sizeof whole.rotation);
     b.unit = affine_compose(&whole);
+
+    /* tables over the nodes */
     b.kept = ARENA_ARRAY(b.memory, bool, s->node_count + 1);
     b.node_joints = ARENA_ARRAY(b.memory, int, s->node_count + 1);
     b.worlds = ARENA_ARRAY(b.memory, affine, s->node_count + 1);
     if (b.memory->failed) return builder_memory(&b);
     if (!affine_inverse(&b.whole, &b.whole_inverse))
         return error_set(s->error, CUTIS_ERROR_DATA, "%.150s: its unit is not a length", s->name);
+
+    /* transforms of the nodes in the file's pose */
     for (int n = 0; n < s->node_count; n++) {
         b.node_joints[n] = -1;
         affine local = affine_compose(&s->nodes[n].local);
         b.worlds[n] = s->nodes[n].parent >= 0 ? affine_multiply(&b.worlds[s->nodes[n].parent], &local) : local;
     }
+
+    /* a file without a mesh may still be a motion */
     if (s->mesh_count == 0 && !s->motion_only)
         return error_set(s->error, CUTIS_ERROR_DATA, "%.150s: it holds no mesh%s", s->name,
                          s->clip_count ? "; it is a motion: give the character, and this with --motion" : "");
 
+    /* skeleton, surface and clips; joints are placed after the skins that bind them */
     cutis_result result = skeleton_build(&b);
     if (result == CUTIS_OK && s->mesh_count) result = surface_allocate(&b);
     if (result == CUTIS_OK && s->mesh_count) result = surface_fill(&b);
@@ -547,6 +583,7 @@ cutis_result scene_build(const scene *s, const char *path, const cutis_allocator
     if (result == CUTIS_OK) result = clips_build(&b);
     if (result != CUTIS_OK) return result;
 
+    /* gather the character */
     cutis_character *given = &b.given;
     given->name = path_stem(b.memory, path);
     given->joint_count = b.joint_count;
@@ -555,6 +592,8 @@ cutis_result scene_build(const scene *s, const char *path, const cutis_allocator
     given->materials = s->materials;
     given->warning_count = warning_finish(s->warnings);
     given->warnings = s->warnings->sentences;
+
+    /* a motion alone gets a stand-in for a surface */
     if (s->mesh_count) {
         given->positions = b.positions;
         given->face_first = b.face_first;

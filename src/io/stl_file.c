@@ -111,6 +111,8 @@ static cutis_result read_text(stl_reader *r, const char *data, size_t size)
     int corners[CORNER_LIMIT];
     int count = 0;
     bool open = false;
+
+    /* keyword by keyword; facets and their normals are not needed */
     while ((length = word_next(&text, false, &word))) {
         cutis_result result = CUTIS_OK;
         if (word_is(word, length, "solid")) {
@@ -121,6 +123,7 @@ static cutis_result read_text(stl_reader *r, const char *data, size_t size)
             count = 0;
             open = true;
         } else if (word_is(word, length, "vertex")) {
+            /* only between loop and endloop */
             if (!open || count == CORNER_LIMIT)
                 return file_line_error(r->mesh.error, r->mesh.name, text.line, "a vertex stands outside of a loop");
             result = read_vertex(r, &text, &corners[count++]);
@@ -131,6 +134,8 @@ static cutis_result read_text(stl_reader *r, const char *data, size_t size)
         }
         if (result != CUTIS_OK) return result;
     }
+
+    /* a loop left open tells that the file was cut */
     if (open) return bare_mesh_error(&r->mesh, CUTIS_ERROR_FORMAT, "it is cut short: its last loop does not end");
     return CUTIS_OK;
 }

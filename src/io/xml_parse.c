@@ -62,14 +62,20 @@ static char *read_name(xml_reader *r)
 static bool read_attributes(xml_reader *r, xml_node *node)
 {
     const char *found[2 * ATTRIBUTE_LIMIT];
+
+    /* attributes until the tag ends */
     for (;;) {
         skip_space(r);
         if (r->at == r->end) return false;
         if (*r->at == '>' || *r->at == '/' || *r->at == '?') break;
+
+        /* name and equals sign */
         const char *key = read_name(r);
         skip_space(r);
         if (!key || r->at == r->end || *r->at != '=' || node->attribute_count == ATTRIBUTE_LIMIT) return false;
         r->at++;
+
+        /* value in either kind of quotes */
         skip_space(r);
         if (r->at == r->end || (*r->at != '"' && *r->at != '\'')) return false;
         char quote = *r->at++;
@@ -81,6 +87,8 @@ static bool read_attributes(xml_reader *r, xml_node *node)
         found[2 * node->attribute_count] = key;
         found[2 * node->attribute_count++ + 1] = value;
     }
+
+    /* an exact copy: most elements have few */
     node->attributes = arena_copy(r->memory, found, 2 * (size_t)node->attribute_count, sizeof *found);
     return node->attributes || node->attribute_count == 0;
 }
@@ -104,25 +112,35 @@ static bool next_tag(xml_reader *r)
 /* An element, from its '<' on. */
 static xml_node *read_element(xml_reader *r, int depth)
 {
+    /* depth is bounded: a damaged file must not overflow the stack */
     xml_node *node = depth < DEPTH_LIMIT ? ARENA_ARRAY(r->memory, xml_node, 1) : NULL;
     if (!node) return NULL;
+
+    /* name and attributes */
     r->at++;
     node->name = read_name(r);
     if (!node->name || !read_attributes(r, node)) return NULL;
+
+    /* an empty element */
     if (*r->at == '/') {
         if (++r->at == r->end || *r->at++ != '>') return NULL;
         return node;
     }
     if (*r->at++ != '>') return NULL;
+
+    /* text and children */
     node->text = r->at;
     xml_node **tail = &node->first_child;
     for (;;) {
+        /* text counts up to the first tag */
         const char *before = r->at;
         if (!next_tag(r)) return NULL;
         if (tail == &node->first_child && !node->text_end) {
             node->text_end = before;
             while (node->text_end < r->at && *node->text_end != '<') node->text_end++;
         }
+
+        /* the end tag must name the element */
         if (starts(r, "</")) {
             size_t length = strlen(node->name);
             r->at += 2;
@@ -132,6 +150,8 @@ static xml_node *read_element(xml_reader *r, int depth)
             if (r->at == r->end || *r->at++ != '>') return NULL;
             return node;
         }
+
+        /* a child */
         *tail = read_element(r, depth + 1);
         if (!*tail) return NULL;
         tail = &(*tail)->next;

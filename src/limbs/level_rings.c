@@ -38,7 +38,10 @@ static void field_smooth(level_work *w)
             if (w->field[p] == INFINITY) continue;
             for (int e = m->point_neighbour_first[p]; e < m->point_neighbour_first[p + 1]; e++) {
                 float other = w->field[m->point_neighbours[e]];
-                if (other < INFINITY) sum += other, count++;
+                if (other < INFINITY) {
+                    sum += other;
+                    count++;
+                }
             }
             w->smooth[p] = sum / (float)count;
         }

@@ -230,7 +230,10 @@ static int middle_find(const patches *g)
     centre = vec3_scale(centre, 1 / (float)g->point_count);
     for (int i = 0; i < g->count; i++) {
         float d = vec3_length2(vec3_sub(g->centres[i], centre));
-        if (d < nearest) nearest = d, middle = i;
+        if (d < nearest) {
+            nearest = d;
+            middle = i;
+        }
     }
     return middle;
 }
@@ -479,6 +482,7 @@ static void limbs_block(void *context, int begin, int end)
 cutis_result limbs_ring(const mesh *m, float size, const limb_poses *poses, const cutis_jobs *jobs, arena *memory,
                         limbs *found, cutis_error *error)
 {
+    /* scratch for each job, so that limbs run in parallel */
     arena scratch = arena_create(&memory->allocator);
     ring_job job = {m, found, poses, size, {{{0}, NULL, NULL, NULL}}};
     const patches *g = &found->patches;
@@ -489,12 +493,16 @@ cutis_result limbs_ring(const mesh *m, float size, const limb_poses *poses, cons
         job.works[i].on_path = ARENA_ARRAY(&scratch, uint8_t, found->branch_count);
         if (poses->count > 0) job.works[i].ring_of = ARENA_ARRAY(&scratch, int, g->count);
     }
+
+    /* room for the rings of each limb, and for their centres in the poses */
     for (int k = 0; k < found->count; k++) {
         limb *l = &found->all[k];
         int count = ring_limit(found, l, size);
         l->rings = ARENA_ARRAY(memory, limb_ring, count);
         if (poses->count > 0) l->pose_centres = ARENA_ARRAY(memory, vec3, (size_t)poses->count * (size_t)count);
     }
+
+    /* tips, then the rings of all limbs */
     bool enough = !scratch.failed && !memory->failed;
     if (enough) {
         tips_find(m, found, near);

@@ -81,15 +81,23 @@ static void pairs_find(const patch_job *job, int from, int to, patch_half *half)
     const int *edges = job->m->edges, *patch_of = job->made->patch_of;
     uint64_t latest[SLOTS] = {0}, keys[BLOCK];
     int count = 0;
+
+    /* -1 until the end: the room may not suffice */
     half->pair_count = -1;
+
+    /* a block of edges at a time: one test of the room for each */
     for (int begin = from; begin < to; begin += BLOCK) {
         int end = MIN(begin + BLOCK, to), key_count = 0;
         if (count + BLOCK >= job->room) return;
+
+        /* keys of the edges whose ends lie in different patches */
         for (int e = begin; e < end; e++) {
             unsigned a = (unsigned)patch_of[edges[2 * e]], b = (unsigned)patch_of[edges[2 * e + 1]];
             keys[key_count] = (uint64_t)MIN(a, b) << 32 | MAX(a, b);
             key_count += a != b;
         }
+
+        /* keep a pair unless its slot saw it last */
         for (int i = 0; i < key_count; i++) {
             uint64_t key = keys[i], *slot = &latest[((unsigned)(key >> 32) * 37u + (unsigned)key) & (SLOTS - 1)];
             half->pairs[count] = (patch_pair){(int)(key >> 32), (int)(key & UINT32_MAX)};
@@ -109,7 +117,10 @@ static void points_sum(const patch_job *job, int from, int to, patch_half *half)
         if (c < 0) continue;
         vec3 at = vec3_load(job->m->positions + 3 * (size_t)p), away = vec3_sub(at, job->origin);
         patch_sum *sum = &half->sums[c];
-        sum->x += away.x, sum->y += away.y, sum->z += away.z, sum->squares += vec3_length2(away);
+        sum->x += away.x;
+        sum->y += away.y;
+        sum->z += away.z;
+        sum->squares += vec3_length2(away);
         sum->count++;
         sum->lowest = p;
         low = vec3_min(low, at);
@@ -178,6 +189,7 @@ static bool links_gather(patches *made, const patch_job *job, arena *memory, are
 /* Centre and spread of each patch from its sums. */
 static void patches_measure(patches *made, const patch_job *job)
 {
+    /* the box of all halves */
     const patch_half *first = &job->halves[0];
     made->low = first->low;
     made->high = first->high;
@@ -185,14 +197,21 @@ static void patches_measure(patches *made, const patch_job *job)
         made->low = vec3_min(made->low, job->halves[i].low);
         made->high = vec3_max(made->high, job->halves[i].high);
     }
+
+    /* sums are added in order of the halves: the result does not depend on threads */
     for (int c = 0; c < made->count; c++) {
         patch_sum sum = first->sums[c];
         for (int i = 1; i < HALVES; i++) {
             const patch_sum *more = &job->halves[i].sums[c];
             if (sum.count == 0) sum.lowest = more->lowest;
-            sum.x += more->x, sum.y += more->y, sum.z += more->z, sum.squares += more->squares;
+            sum.x += more->x;
+            sum.y += more->y;
+            sum.z += more->z;
+            sum.squares += more->squares;
             sum.count += more->count;
         }
+
+        /* mean and variance, from sums about the origin of the job */
         float scale = 1 / (float)sum.count;
         vec3 mean = {sum.x * scale, sum.y * scale, sum.z * scale};
         made->sizes[c] = sum.count;

@@ -92,30 +92,42 @@ static int sector_of(place2 p)
 /* The first hit of each ray from `middle`. False when one goes out. */
 static bool rays_shoot(const section *s, float middle, place2 hits[SECTION_RAYS])
 {
+    /* the rays of one quarter, 18 degrees apart; the others are turned copies */
     static const place2 rays[5] = {{1, 0},
                                    {0.95105652f, 0.30901699f},
                                    {0.80901699f, 0.58778525f},
                                    {0.58778525f, 0.80901699f},
                                    {0.30901699f, 0.95105652f}};
+
+    /* start at the last place: the section is closed */
     float nearest[SECTION_RAYS];
     place2 a = {s->places[s->count - 1].x - middle, s->places[s->count - 1].y};
     int from = sector_of(a);
     for (int k = 0; k < SECTION_RAYS; k++) nearest[k] = INFINITY;
+
+    /* each segment meets the rays between the sectors of its ends */
     for (int i = 0; i < s->count; i++) {
         place2 b = {s->places[i].x - middle, s->places[i].y}, way = {b.x - a.x, b.y - a.y};
         int to = sector_of(b), turn = (to - from + 30) % 20 - 10;
         float turned = a.x * b.y - a.y * b.x;
         if (turn == -10 && turned > 0) turn = 10;
+
+        /* where it meets them */
         for (int k = 0; k < (turn < 0 ? -turn : turn); k++) {
             int ray = (turn > 0 ? from + 1 + k : from - k + 20) % 20;
             place2 d = rays[ray % 5];
             for (int quarter = ray / 5; quarter > 0; quarter--) d = (place2){-d.y, d.x};
             float t = turned / (d.x * way.y - d.y * way.x);
-            if (t > 0 && t < nearest[ray]) nearest[ray] = t, hits[ray] = (place2){t * d.x, t * d.y};
+            if (t > 0 && t < nearest[ray]) {
+                nearest[ray] = t;
+                hits[ray] = (place2){t * d.x, t * d.y};
+            }
         }
         a = b;
         from = to;
     }
+
+    /* a ray without a hit leaves the section */
     for (int k = 0; k < SECTION_RAYS; k++)
         if (!(nearest[k] < INFINITY)) return false;
     return true;
@@ -138,7 +150,10 @@ float section_test(const mesh *m, int point, vec3 inward, vec3 along, float *hit
         if (at > near && at < across) across = at;
     }
     if (!(across < INFINITY) || !rays_shoot(&s, 0.5f * across, met)) return INFINITY;
-    for (int k = 0; k < SECTION_RAYS; k++) centre.x += met[k].x / SECTION_RAYS, centre.y += met[k].y / SECTION_RAYS;
+    for (int k = 0; k < SECTION_RAYS; k++) {
+        centre.x += met[k].x / SECTION_RAYS;
+        centre.y += met[k].y / SECTION_RAYS;
+    }
     float least = INFINITY, most = 0;
     for (int k = 0; k < SECTION_RAYS; k++) {
         float dx = met[k].x - centre.x, dy = met[k].y - centre.y, d = sqrtf(dx * dx + dy * dy);

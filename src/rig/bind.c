@@ -45,14 +45,21 @@ bool rig_influences_set(rig_influences *influences, int point, const double *val
     float *weights = influences->weights + (size_t)point * (size_t)influences->limit;
     double best[RIG_MAX_INFLUENCES], sum = 0, all = 0;
     for (int j = 0; j < joint_count; j++) all += values[j] > 0 ? values[j] : 0;
+
+    /* the largest values, sorted by insertion; less than a thousandth of all does not count */
     for (int j = 0; j < joint_count; j++) {
         double value = values[j];
         if (!(value > 1e-3 * all) || (count == influences->limit && value <= best[count - 1])) continue;
         int k = count < influences->limit ? count++ : count - 1;
-        for (; k > 0 && best[k - 1] < value; k--) best[k] = best[k - 1], joints[k] = joints[k - 1];
+        for (; k > 0 && best[k - 1] < value; k--) {
+            best[k] = best[k - 1];
+            joints[k] = joints[k - 1];
+        }
         best[k] = value;
         joints[k] = j;
     }
+
+    /* weights sum to 1; free slots hold 0 */
     for (int k = 0; k < count; k++) sum += best[k];
     for (int k = 0; k < influences->limit; k++) {
         weights[k] = k < count ? (float)(best[k] / sum) : 0;
@@ -190,8 +197,13 @@ static component_facts *components_look(const mesh *m, float size, arena *memory
     float *boxes = ARENA_ARRAY(memory, float, 6 * (size_t)m->component_count);
     int largest = 0;
     if (!facts || !boxes) return NULL;
+
+    /* points, bounding box and triangles of each component */
     for (int c = 0; c < m->component_count; c++)
-        for (int k = 0; k < 3; k++) boxes[6 * c + k] = INFINITY, boxes[6 * c + 3 + k] = -INFINITY;
+        for (int k = 0; k < 3; k++) {
+            boxes[6 * c + k] = INFINITY;
+            boxes[6 * c + 3 + k] = -INFINITY;
+        }
     for (int p = 0; p < m->point_count; p++) {
         int c = m->point_component[p];
         facts[c].points++;
@@ -201,10 +213,14 @@ static component_facts *components_look(const mesh *m, float size, arena *memory
         }
     }
     for (int t = 0; t < m->triangle_count; t++) facts[m->point_component[m->triangles[3 * t]]].triangles++;
+
+    /* the diagonal of each, and the largest by points */
     for (int c = 0; c < m->component_count; c++) {
         facts[c].extent = vec3_distance(vec3_load(boxes + 6 * c), vec3_load(boxes + 6 * c + 3));
         largest = MAX(largest, facts[c].points);
     }
+
+    /* islands are small both in points and in size, or have no surface */
     for (int c = 0; c < m->component_count; c++)
         facts[c].island = facts[c].triangles == 0 || ((float)facts[c].points < ISLAND_SHARE * (float)largest &&
                                                       facts[c].extent < ISLAND_SIZE * size);

@@ -29,6 +29,7 @@ typedef struct fit_sums {
 /* The motion of each joint from the rest shape to the example: rest scene space -> posed scene space. */
 static void motions_fit(const cutis_character *c, const float *example, fit_sums *sums, mat34 *motions)
 {
+    /* weighted sums of each joint: centres and covariance of its vertices */
     memset(sums, 0, (size_t)c->joint_count * sizeof *sums);
     for (int v = 0; v < c->vertex_count; v++)
         for (int i = c->influence_first[v]; i < c->influence_first[v + 1]; i++) {
@@ -43,18 +44,24 @@ static void motions_fit(const cutis_character *c, const float *example, fit_sums
                 for (int k = 0; k < 3; k++) s->products[3 * r + k] += w * y[r] * x[k];
             }
         }
+
+    /* fit a rigid motion; the parent's is the guess and the fallback */
     for (int j = 0; j < c->joint_count; j++) {
         const fit_sums *s = &sums[j];
         int parent = c->joints[j].parent;
         mat34 guess = parent >= 0 ? motions[parent] : mat34_identity();
         motions[j] = guess;
         if (!(s->weight > 1e-3)) continue; /* nothing to tell by: it goes with its parent */
+
+        /* covariance about the centres; its polar factor is the rotation */
         mat3 a, turn = {{guess.m[0], guess.m[1], guess.m[2], guess.m[4], guess.m[5], guess.m[6], guess.m[8], guess.m[9],
                          guess.m[10]}};
         for (int r = 0; r < 3; r++)
             for (int k = 0; k < 3; k++)
                 a.m[3 * r + k] = (float)(s->products[3 * r + k] - s->posed[r] * s->rest[k] / s->weight);
         mat3 rotation = quat_matrix(polar_rotation(a, quat_from_matrix(turn), 60));
+
+        /* the translation takes the centre at rest to the posed one */
         for (int r = 0; r < 3; r++) {
             double at = s->posed[r] / s->weight;
             for (int k = 0; k < 3; k++) {
@@ -114,6 +121,7 @@ static void tangents_set(float *values, int components, int count, double second
 static bool clip_make(const cutis_character *c, int count, const float *const *examples, double seconds, arena *memory,
                       cutis_clip *clip)
 {
+    /* a rotation and a translation track for each joint */
     int n = c->joint_count;
     float *times = ARENA_ARRAY(memory, float, count + 1);
     float **rotations = ARENA_ARRAY(memory, float *, n), **translations = ARENA_ARRAY(memory, float *, n);
@@ -130,12 +138,16 @@ static bool clip_make(const cutis_character *c, int count, const float *const *e
         tracks[2 * j + 1] =
             (cutis_track){j, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_CUBIC, count + 1, times, translations[j]};
     }
+
+    /* key 0 is the rest pose, then a key for each example */
     keys_set(c, NULL, 0, rotations, translations);
     for (int e = 0; e < count; e++) {
         times[e + 1] = (float)(seconds * (e + 1));
         motions_fit(c, examples[e], sums, motions);
         keys_set(c, motions, e + 1, rotations, translations);
     }
+
+    /* tangents need all keys */
     for (int j = 0; j < n; j++) {
         tangents_set(rotations[j], 4, count, seconds);
         tangents_set(translations[j], 3, count, seconds);
@@ -148,6 +160,7 @@ static bool clip_make(const cutis_character *c, int count, const float *const *e
 static cutis_result morphs_make(const cutis_character *moved, int count, const float *const *examples, arena *memory,
                                 cutis_morph *morphs, cutis_error *error)
 {
+    /* joints and body of the posed character */
     int n = moved->vertex_count;
     float *joints = ARENA_ARRAY(memory, float, 12 * (size_t)moved->joint_count);
     float *skin = ARENA_ARRAY(memory, float, 12 * (size_t)moved->joint_count);
@@ -159,13 +172,19 @@ static cutis_result morphs_make(const cutis_character *moved, int count, const f
                        moved->joint_count,
                        moved->size};
     cutis_result result = memory->failed ? error_memory(error, "examples") : CUTIS_OK;
+
+    /* a morph target for each example */
     for (int e = 0; e < count && result == CUTIS_OK; e++) {
         float *deltas = ARENA_ARRAY(memory, float, 3 * (size_t)n);
         char *name = arena_format(memory, "example_%d", e + 1);
         if (memory->failed) return error_memory(error, "examples");
+
+        /* the pose at the example's key */
         const cutis_clip *clip = &moved->clips[0];
         cutis_pose_sample(moved, 0, clip->start + (double)(clip->end - clip->start) * (e + 1) / count, joints);
         skin_matrices(moved, joints, skin);
+
+        /* undo the skinning of the example; the difference from the rest shape is the target */
         arena scratch = arena_create(&memory->allocator);
         result = carry_back(&body, skin, examples[e], NULL, &scratch, deltas, error);
         arena_destroy(&scratch);
@@ -179,6 +198,7 @@ cutis_result cutis_rig_examples(const cutis_character *character, int count, con
                                 double seconds, const cutis_allocator *allocator, cutis_character **made,
                                 cutis_error *error)
 {
+    /* arguments that cannot give a pose */
     *made = NULL;
     if (count < 1) return error_set(error, CUTIS_ERROR_ARGUMENT, "there must be at least one example");
     if (!(seconds > 0)) return error_set(error, CUTIS_ERROR_ARGUMENT, "examples must be some time apart");
@@ -190,6 +210,7 @@ cutis_result cutis_rig_examples(const cutis_character *character, int count, con
             if (!isfinite(examples[e][i]))
                 return error_set(error, CUTIS_ERROR_DATA, "example %d: vertex %d is not finite", e + 1, i / 3);
 
+    /* the clip through the poses */
     arena memory = arena_create(allocator);
     cutis_clip clip;
     cutis_character given = *character, *moved = NULL;
@@ -197,11 +218,15 @@ cutis_result cutis_rig_examples(const cutis_character *character, int count, con
     cutis_result result = CUTIS_OK;
     if (!morphs || !clip_make(character, count, examples, seconds, &memory, &clip))
         result = error_memory(error, "examples");
+
+    /* skinning by the clip shows what the poses leave over */
     given.clip_count = 1;
     given.clips = &clip;
     given.morph_count = 0;
     if (result == CUTIS_OK) result = cutis_character_create(&given, allocator, &moved, error);
     if (result == CUTIS_OK) result = morphs_make(moved, count, examples, &memory, morphs, error);
+
+    /* the character with clip and morph targets */
     given.morph_count = count;
     given.morphs = morphs;
     if (result == CUTIS_OK) result = cutis_character_create(&given, allocator, made, error);

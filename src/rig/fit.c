@@ -219,6 +219,8 @@ float fit_cover(const fit_body *b, const skeleton *s)
     int stride = 1 + body->count / SAMPLES;
     int told = 0;
     int count = 0;
+
+    /* about SAMPLES nodes of the body, and the nearest point of any bone to each */
     for (int i = 0; i < body->count; i += stride) {
         vec3 p = body->places[i];
         float least = INFINITY;
@@ -231,6 +233,8 @@ float fit_cover(const fit_body *b, const skeleton *s)
             least = d;
             nearest = q;
         }
+
+        /* covered: within twice the depth of the bone, with a tolerance of 1.5 cells */
         float depth =
             MAX(-solid_sample(&body->solid, nearest), -solid_sample(&body->solid, vec3_lerp(nearest, p, 0.5f)));
         float reach = 2 * MAX(depth, 0.0f) + 1.5f * body->solid.spacing;

@@ -273,14 +273,19 @@ typedef struct head_joints {
 /* The way from the head's tip to the pelvis: its own curve, and a leg's from the middle of the body down. */
 static void spine_trace(const fit_body *b, int head, int foot, vec3 pelvis, shape_curve *way)
 {
+    /* thin out both curves so that they fit into one */
     const shape_curve *up = &b->curves[head];
     const shape_curve *down = &b->curves[foot];
     int step = 1 + (up->count + down->count) / SHAPE_CURVE;
     int count = 0;
+
+    /* from the tip of the head to the middle of the body */
     for (int i = 0; i < up->count; i += step) {
         way->places[count] = up->places[i];
         way->radii[count++] = up->radii[i];
     }
+
+    /* on along the leg's curve to the pelvis */
     float end = fit_nearest(down, pelvis);
     for (int i = down->count - 1; i >= 0 && down->lengths[i] >= end; i -= step) {
         /* what the two curves share is walked once */
@@ -290,6 +295,8 @@ static void spine_trace(const fit_body *b, int head, int foot, vec3 pelvis, shap
         way->places[count] = down->places[i];
         way->radii[count++] = down->radii[i];
     }
+
+    /* arc lengths of the joined curve */
     way->count = count;
     way->lengths[0] = 0;
     for (int i = 1; i < count; i++)

@@ -72,7 +72,10 @@ static void sources_find(void *context, int begin, int end)
             float d = vec3_length2(vec3_sub(rig_bone_closest(&body->bones[b], p), p));
             if (near_count == CANDIDATES && d >= distances[CANDIDATES - 1]) continue;
             int k = near_count < CANDIDATES ? near_count++ : CANDIDATES - 1;
-            for (; k > 0 && distances[k - 1] > d; k--) distances[k] = distances[k - 1], nearest[k] = nearest[k - 1];
+            for (; k > 0 && distances[k - 1] > d; k--) {
+                distances[k] = distances[k - 1];
+                nearest[k] = nearest[k - 1];
+            }
             distances[k] = d;
             nearest[k] = b;
         }

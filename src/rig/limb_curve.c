@@ -83,7 +83,10 @@ float limb_bend(const limb *l, float d, float slack, float arm)
             vec3 in = vec3_normalize(vec3_sub(here, limb_smooth_in(l, pose, at - arm, window, NULL)));
             vec3 out = vec3_normalize(vec3_sub(limb_smooth_in(l, pose, at + arm, window, NULL), here));
             float cosine = vec3_dot(in, out);
-            if (cosine < sharpest) sharpest = cosine, best = at;
+            if (cosine < sharpest) {
+                sharpest = cosine;
+                best = at;
+            }
         }
     return best;
 }

@@ -63,6 +63,7 @@ static cutis_result character_make(const cutis_rig_def *def, const cutis_joint *
                                    bool keep_clips, const rig_influences *w, arena *memory, cutis_character **made,
                                    cutis_error *error)
 {
+    /* at most w->limit influences a vertex */
     const cutis_character *c = def->character;
     cutis_character given = *c;
     int *first = ARENA_ARRAY(memory, int, c->vertex_count + 1);
@@ -70,6 +71,8 @@ static cutis_result character_make(const cutis_rig_def *def, const cutis_joint *
     float *weights = ARENA_ARRAY(memory, float, (size_t)c->vertex_count *(size_t)w->limit);
     int at = 0;
     if (memory->failed) return error_memory(error, "a rigged character");
+
+    /* vertices share the weights of their point; zeros are dropped */
     for (int v = 0; v < c->vertex_count; v++) {
         const int *slot = w->joints + (size_t)c->vertex_points[v] * (size_t)w->limit;
         const float *weight = w->weights + (size_t)c->vertex_points[v] * (size_t)w->limit;
@@ -81,6 +84,8 @@ static cutis_result character_make(const cutis_rig_def *def, const cutis_joint *
         }
     }
     first[c->vertex_count] = at;
+
+    /* replace joints and weights, keep the rest */
     given.influence_first = first;
     given.influence_joints = influence_joints;
     given.influence_weights = weights;
@@ -118,9 +123,12 @@ static cutis_result weigh(const cutis_rig_def *def, const mesh *m, const rig_joi
 
 static cutis_result bind_kept(const cutis_rig_def *def, rig_report *report, rig_object *object, cutis_error *error)
 {
+    /* weights need a skeleton */
     const cutis_character *c = def->character;
     if (c->joint_count == 0)
         return error_set(error, CUTIS_ERROR_DATA, "'%s' has no skeleton to make weights for", c->name);
+
+    /* joints as the weights take them */
     arena memory = arena_create(def->allocator);
     mesh m;
     cutis_result result = mesh_build_character(&m, c, &memory, error);
@@ -141,6 +149,8 @@ static cutis_result bind_kept(const cutis_rig_def *def, rig_report *report, rig_
             names[j] = c->joints[j].name;
             takes_part[j] = !any || c->joints[j].deforms;
         }
+
+        /* compute the weights */
         rig_joints joints = {c->joint_count, parents, positions, takes_part, names};
         rig_say(report, "the skeleton of %d joints is kept", c->joint_count);
         result = weigh(def, &m, &joints, c->joints, true, report, object, error);
@@ -342,6 +352,8 @@ static cutis_result pattern_place(const cutis_character *pattern, const skeleton
     cutis_character found = {.joint_count = s->count, .joints = joints};
     cutis_result result = cutis_character_match_joints(&found, pattern, matches, error);
     if (result != CUTIS_OK) return result;
+
+    /* places of the matched joints; the first match counts */
     int matched = 0;
     for (int j = 0; j < s->count; j++) {
         if (matches[j] < 0 || held[matches[j]]) continue;
@@ -349,10 +361,14 @@ static cutis_result pattern_place(const cutis_character *pattern, const skeleton
         to[matches[j]] = s->joints[j].position;
         matched++;
     }
+
+    /* fewer than three matches do not place a skeleton */
     if (matched < 3)
         return error_set(error, CUTIS_ERROR_DATA,
                          "the skeleton of '%s' shares %d joints with template %s by name; it takes three or more",
                          pattern->name, matched, s->name);
+
+    /* the others follow */
     skeleton_carry(pattern->joint_count, parents, from, held, false, to);
     rig_say(report, "the skeleton of '%s': %d of its %d joints are found by name, the others go with them",
             pattern->name, matched, pattern->joint_count);
@@ -472,23 +488,32 @@ static cutis_result rig_new(const cutis_rig_def *def, rig_report *report, rig_ob
 
 static cutis_result rig_make(const cutis_rig_def *def, bool keep, cutis_rig **rig, cutis_error *error)
 {
+    /* arguments */
     *rig = NULL;
     cutis_result result = def_check(def, error);
     if (result != CUTIS_OK) return result;
+
+    /* the rig owns its memory, the report too */
     rig_object *object = memory_allocate(def->allocator, 1, sizeof *object);
     if (!object) return error_memory(error, "a rig");
     object->memory = arena_create(def->allocator);
     object->rig.skeleton = "";
     rig_report *report = ARENA_ARRAY(&object->memory, rig_report, 1);
+
+    /* new weights for the skeleton it has, or a new skeleton */
     if (report) {
         report->memory = &object->memory;
         result = keep ? bind_kept(def, report, object, error) : rig_new(def, report, object, error);
     }
+
+    /* on failure no rig is left behind */
     if (result == CUTIS_OK && object->memory.failed) result = error_memory(error, "a rig");
     if (result != CUTIS_OK) {
         cutis_rig_destroy(&object->rig);
         return result;
     }
+
+    /* what was done, in sentences */
     object->rig.sentences = report->sentences;
     object->rig.sentence_count = report->count;
     *rig = &object->rig;

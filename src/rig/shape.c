@@ -96,14 +96,19 @@ static int node_neighbours(const shape *s, int node, int *others, float *lengths
 static bool ways_find(const shape *s, int from, bool central, const cutis_allocator *allocator, float *distances,
                       int *parents)
 {
+    /* Dijkstra's algorithm: all nodes are far but the first */
     way_heap q = {0};
     for (int i = 0; i < s->count; i++) distances[i] = INFINITY;
     distances[from] = 0;
     if (parents) parents[from] = -1;
     bool fine = heap_push(&q, (way){0, from}, allocator);
+
+    /* the nearest open node; older entries of the heap are skipped */
     while (fine && q.count) {
         way w = heap_pop(&q);
         if (w.distance > distances[w.node]) continue;
+
+        /* relax its neighbours */
         int others[32];
         float lengths[32];
         int count = node_neighbours(s, w.node, others, lengths);
@@ -113,6 +118,8 @@ static bool ways_find(const shape *s, int from, bool central, const cutis_alloca
                 float depth = (s->depths[others[k]] + 0.5f * s->solid.spacing) / s->solid.spacing;
                 cost /= depth * depth;
             }
+
+            /* a shorter way */
             float d = w.distance + cost;
             if (!(d < distances[others[k]])) continue;
             distances[others[k]] = d;
@@ -133,7 +140,11 @@ static int parts_label(const shape *s, size_t cell_count, int *labels, int *stac
     int row = size[0];
     int layer = size[0] * size[1];
     int count = 0;
+
+    /* cells inside wait for a label: -2 */
     for (size_t c = 0; c < cell_count; c++) labels[c] = s->solid.distance[c] < 0 ? -2 : -1;
+
+    /* flood fill from each cell without a label */
     for (size_t c = 0; c < cell_count; c++) {
         if (labels[c] != -2) continue;
         int depth = 0;
@@ -143,6 +154,8 @@ static int parts_label(const shape *s, size_t cell_count, int *labels, int *stac
         while (depth > 0) {
             int cell = stack[--depth];
             members++;
+
+            /* 26 neighbours; the border of the grid is outside, so that none lies beyond */
             for (int k = 0; k < 27; k++) {
                 int other = cell + k % 3 - 1 + (k / 3 % 3 - 1) * row + (k / 9 - 1) * layer;
                 if (labels[other] != -2) continue;
@@ -150,6 +163,8 @@ static int parts_label(const shape *s, size_t cell_count, int *labels, int *stac
                 stack[depth++] = other;
             }
         }
+
+        /* parts beyond the limit are counted only */
         if (count < limit) sizes[count] = members;
         count++;
     }
@@ -304,6 +319,7 @@ typedef struct tip_sort {
 /* By falling distance: a heap sort. */
 static void nodes_sort(tip_sort *items, int count)
 {
+    /* build the heap from its last parent up, then move its root to the end again and again */
     for (int end = -1, start = count / 2; end != 1;) {
         if (end < 0) end = count;
         int root;
@@ -316,6 +332,8 @@ static void nodes_sort(tip_sort *items, int count)
             root = 0;
             if (end <= 1) break;
         }
+
+        /* sift down: the smallest stands on top, so that it goes to the end first */
         for (;;) {
             int child = 2 * root + 1;
             if (child >= end) break;

@@ -33,7 +33,10 @@ static float mirror_find(posture *b)
         b->mirror[i] = middle ? i : -1;
         for (int k = 0; k < b->f->count; k++) {
             float d = vec3_distance(image, posture_tip(b, k));
-            if (k != i && d < best) best = d, b->mirror[i] = k;
+            if (k != i && d < best) {
+                best = d;
+                b->mirror[i] = k;
+            }
         }
         if (b->mirror[i] == i)
             score += 0.25f; /* a tip on the plane alone proves little */
@@ -59,7 +62,10 @@ static posture posture_find(const mesh *m, const limbs *f)
         b.plane = 0.5f * (posture_axis(b.low, axis) + posture_axis(b.high, axis));
         float score = mirror_find(&b);
         b.symmetric = score > 0.4f * (float)f->main_count;
-        if (score > best_score) best_score = score, best = b;
+        if (score > best_score) {
+            best_score = score;
+            best = b;
+        }
     }
     return best;
 }
@@ -237,11 +243,15 @@ cutis_result skeleton_landmarks(const cutis_rig_landmark *landmarks, int count, 
     vec3 to[SKELETON_MAX];
     float away = 0;
     if (count == 0) return CUTIS_OK;
+
+    /* joints where they are */
     for (int j = 0; j < s->count; j++) {
         parents[j] = s->joints[j].parent;
         from[j] = s->joints[j].position;
         to[j] = from[j];
     }
+
+    /* landmarks hold theirs; a name that is no joint gets a suggestion */
     for (int i = 0; i < count; i++) {
         int j = skeleton_find(s, landmarks[i].name);
         if (j < 0) {
@@ -255,6 +265,8 @@ cutis_result skeleton_landmarks(const cutis_rig_landmark *landmarks, int count, 
         to[j] = vec3_load(landmarks[i].position);
         away += vec3_distance(from[j], to[j]) / (float)count;
     }
+
+    /* the others follow: all when three or more landmarks lie far off, else those in between */
     skeleton_carry(s->count, parents, from, held, !(far > 0 && away > far && count >= 3), to);
     for (int j = 0; j < s->count; j++) s->joints[j].position = to[j];
     return CUTIS_OK;
@@ -263,9 +275,12 @@ cutis_result skeleton_landmarks(const cutis_rig_landmark *landmarks, int count, 
 cutis_result skeleton_fit(const mesh *m, const limbs *f, const char *name, const cutis_rig_landmark *landmarks,
                           int landmark_count, rig_report *report, skeleton *s, cutis_error *error)
 {
+    /* the body's axes and its plane of symmetry */
     bool any = !name || strcmp(name, "auto") == 0, known = any;
     posture b = {0};
     if (f->count > 0) b = posture_find(m, f);
+
+    /* the first template that fits, or the one asked for */
     s->count = 0;
     for (int t = 0; t < COUNT_OF(TEMPLATES) && s->count == 0; t++) {
         if (!any && strcmp(TEMPLATES[t].about.name, name) != 0) continue;
@@ -273,6 +288,8 @@ cutis_result skeleton_fit(const mesh *m, const limbs *f, const char *name, const
         s->name = TEMPLATES[t].about.name;
         if (f->count == 0 || !TEMPLATES[t].fit || !TEMPLATES[t].fit(&b, report, s)) s->count = 0;
     }
+
+    /* an unknown name gets a suggestion */
     if (!known) {
         name_search search = name_search_start(name);
         for (int t = 0; t < COUNT_OF(TEMPLATES); t++) name_search_offer(&search, TEMPLATES[t].about.name);
@@ -283,9 +300,13 @@ cutis_result skeleton_fit(const mesh *m, const limbs *f, const char *name, const
                          name, search.nearest ? ", did you mean '" : "", search.nearest ? search.nearest : "",
                          search.nearest ? "'" : "");
     }
+
+    /* the template asked for does not fit */
     if (s->count == 0)
         return error_set(error, CUTIS_ERROR_DATA,
                          "template '%s' does not fit: %d limbs stand out from this body; try --template auto or chain",
                          name, f->main_count);
+
+    /* landmarks overrule what was found */
     return skeleton_landmarks(landmarks, landmark_count, 0, s, error);
 }

@@ -113,7 +113,10 @@ static leg_joints leg_place(const posture *b, const limb *l, float crotch)
     while (d < thigh) {
         vec3 at = limb_smooth(l, d, window, NULL);
         float uneven = fabsf(vec3_distance(at, leg.ankle) - vec3_distance(at, leg.hip));
-        if (uneven < nearest) nearest = uneven, knee = d;
+        if (uneven < nearest) {
+            nearest = uneven;
+            knee = d;
+        }
         d += 0.5f * window;
     }
     leg.knee = limb_smooth(l, limb_bend(l, knee, 0.1f * length, 0.25f * length), 1.5f * window, NULL);

@@ -50,7 +50,10 @@ static float chain_bend(const chain_way *w, float d, float slack, float arm, flo
             vec3 here = chain_place(w, pose, at);
             vec3 in = vec3_normalize(vec3_sub(here, chain_place(w, pose, at - arm)));
             vec3 out = vec3_normalize(vec3_sub(chain_place(w, pose, at + arm), here));
-            if (vec3_dot(in, out) < sharpest) sharpest = vec3_dot(in, out), best = at;
+            if (vec3_dot(in, out) < sharpest) {
+                sharpest = vec3_dot(in, out);
+                best = at;
+            }
         }
     }
     return best;

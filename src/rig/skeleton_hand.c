@@ -21,15 +21,21 @@ static const char *const FINGER_NAMES[5] = {"thumb", "index", "middle", "ring", 
 
 void fingers_order(const posture *b, finger_set *set, vec3 wrist)
 {
+    /* the thumb's tip is nearest to the wrist; it goes first */
     int thumb = 0;
     float least = INFINITY;
     for (int i = 0; i < set->count; i++) {
         float d = vec3_distance(posture_tip(b, set->limbs[i]), wrist);
-        if (d < least) least = d, thumb = i;
+        if (d < least) {
+            least = d;
+            thumb = i;
+        }
     }
     int first = set->limbs[thumb];
     set->limbs[thumb] = set->limbs[0];
     set->limbs[0] = first;
+
+    /* the others by their distance from it: an insertion sort */
     vec3 from = posture_tip(b, first);
     for (int i = 1; i < set->count; i++)
         for (int k = i; k > 1 && vec3_distance(posture_tip(b, set->limbs[k]), from) <
@@ -88,7 +94,10 @@ bool skeleton_fit_hand(posture *b, rig_report *report, skeleton *s)
     /* The forearm is the thick one of six; a hand cut off at the wrist has five. */
     for (int i = 0; i < tips && tips == 6 && f->all[5].reach > 0.1f * f->farthest; i++) {
         float thick = limb_radius(&f->all[i], 0.5f * f->all[i].seam_distance);
-        if (thick > widest) widest = thick, stump = i;
+        if (thick > widest) {
+            widest = thick;
+            stump = i;
+        }
     }
     for (int i = 0; i < tips && set.count < 5; i++)
         if (i != stump) set.limbs[set.count++] = i;
@@ -104,7 +113,10 @@ bool skeleton_fit_hand(posture *b, rig_report *report, skeleton *s)
             float near = INFINITY;
             for (int k = 0; k < 5 && f->patches.patch_of[i] >= 0; k++)
                 near = MIN(near, vec3_distance(p, posture_tip(b, set.limbs[k])));
-            if (near < INFINITY && near > farthest) farthest = near, end = p;
+            if (near < INFINITY && near > farthest) {
+                farthest = near;
+                end = p;
+            }
         }
     }
     fingers_order(b, &set, end);

@@ -93,7 +93,10 @@ static vec3 nose_find(const posture *b)
     for (int i = 0; i < b->m->point_count; i++) {
         const float *p = b->m->positions + 3 * (size_t)i;
         if (b->sign * p[b->forward] <= farthest || fabsf(p[b->lateral] - b->plane) > 0.02f * b->size) continue;
-        if (b->f->patches.patch_of[i] >= 0) farthest = b->sign * p[b->forward], nose = vec3_load(p);
+        if (b->f->patches.patch_of[i] >= 0) {
+            farthest = b->sign * p[b->forward];
+            nose = vec3_load(p);
+        }
     }
     return nose;
 }

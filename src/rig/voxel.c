@@ -100,12 +100,15 @@ static vec3 cell_centre(const voxels *v, int x, int y, int z)
 /* Mark the voxels that the surface passes. */
 static void surface_mark(const mesh *m, voxels *v)
 {
+    /* voxels in the box of each triangle */
     for (int t = 0; t < m->triangle_count; t++) {
         vec3 p[3];
         int low[3], high[3];
         for (int k = 0; k < 3; k++) p[k] = vec3_load(m->positions + 3 * m->triangles[3 * t + k]);
         cell_at(v, vec3_min(p[0], vec3_min(p[1], p[2])), low);
         cell_at(v, vec3_max(p[0], vec3_max(p[1], p[2])), high);
+
+        /* those whose cube holds the triangle's point nearest to the centre, with a margin for rounding */
         for (int z = low[2]; z <= high[2]; z++)
             for (int y = low[1]; y <= high[1]; y++)
                 for (int x = low[0]; x <= high[0]; x++) {
@@ -116,6 +119,8 @@ static void surface_mark(const mesh *m, voxels *v)
                         v->cells[cell_index(v, x, y, z)] = 1;
                 }
     }
+
+    /* voxels of all points, also those without triangles */
     for (int i = 0; i < m->point_count; i++) {
         int cell[3];
         cell_at(v, vec3_load(m->positions + 3 * i), cell);
@@ -177,6 +182,8 @@ static bool bone_seed(const voxels *v, const rig_bone *bone, heap *q)
 {
     int steps = (int)ceilf(vec3_distance(bone->a, bone->b) / (0.5f * v->h)) + 1, last = -1;
     bool seeded = false;
+
+    /* steps of half a voxel; each voxel starts once */
     for (int i = 0; i <= steps; i++) {
         int cell[3];
         cell_at(v, vec3_lerp(bone->a, bone->b, (float)i / (float)steps), cell);
@@ -187,12 +194,17 @@ static bool bone_seed(const voxels *v, const rig_bone *bone, heap *q)
         if (!heap_push(q, (heap_entry){0, voxel, bone->joint})) return false;
     }
     if (seeded) return true;
+
+    /* no voxel of the bone is solid: the one nearest to its middle, at that distance */
     vec3 middle = vec3_lerp(bone->a, bone->b, 0.5f);
     float best = INFINITY;
     for (int i = 0; i < v->solid_count; i++) {
         int x = v->cell_of[i] % v->n[0], y = v->cell_of[i] / v->n[0] % v->n[1], z = v->cell_of[i] / v->n[0] / v->n[1];
         float d = vec3_distance(cell_centre(v, x, y, z), middle);
-        if (d < best) best = d, last = i;
+        if (d < best) {
+            best = d;
+            last = i;
+        }
     }
     return last < 0 || heap_push(q, (heap_entry){best, last, bone->joint});
 }
@@ -203,9 +215,13 @@ static bool spread(voxels *v, int slots, heap *q)
     while (q->count) {
         heap_entry e = heap_pop(q);
         if (v->filled[e.voxel] >= slots || has_joint(v, e.voxel, e.joint)) continue;
+
+        /* a voxel keeps the nearest few joints */
         int slot = e.voxel * SLOTS + v->filled[e.voxel]++;
         v->joints[slot] = e.joint;
         v->distances[slot] = e.distance;
+
+        /* on to the 26 neighbours */
         int cell = v->cell_of[e.voxel];
         int x = cell % v->n[0], y = cell / v->n[0] % v->n[1], z = cell / v->n[0] / v->n[1];
         for (int dz = -1; dz <= 1; dz++)
@@ -226,10 +242,13 @@ static bool spread(voxels *v, int slots, heap *q)
 /* Distance of each joint to a point, through the voxels around it; 0 stands for "not reached". */
 static bool point_values(const voxels *v, vec3 p, float size, double *values, int joint_count)
 {
+    /* all joints are out of reach at first */
     int cell[3];
     bool any = false;
     cell_at(v, p, cell);
     for (int j = 0; j < joint_count; j++) values[j] = 0;
+
+    /* through the 27 voxels around the point: the shortest way of each joint */
     for (int dz = -1; dz <= 1; dz++)
         for (int dy = -1; dy <= 1; dy++)
             for (int dx = -1; dx <= 1; dx++) {
@@ -237,6 +256,8 @@ static bool point_values(const voxels *v, vec3 p, float size, double *values, in
                 if (x < 0 || y < 0 || z < 0 || x >= v->n[0] || y >= v->n[1] || z >= v->n[2]) continue;
                 int voxel = v->solid[cell_index(v, x, y, z)];
                 if (voxel < 0) continue;
+
+                /* the way through the voxel, and from its centre to the point */
                 float step = vec3_distance(p, cell_centre(v, x, y, z));
                 for (int k = 0; k < v->filled[voxel]; k++) {
                     double d = v->distances[voxel * SLOTS + k] + step;
@@ -245,6 +266,8 @@ static bool point_values(const voxels *v, vec3 p, float size, double *values, in
                     any = true;
                 }
             }
+
+    /* weights fall with the fourth power of the distance, in sizes of the body */
     for (int j = 0; j < joint_count; j++) {
         if (values[j] == 0) continue;
         double d = MAX(values[j] / size, 1e-4);
