@@ -83,12 +83,13 @@ static void point_inertia(void *context, int begin, int end)
 {
     const pass *p = context;
     const mesh *m = p->model->atlas.mesh;
+    const double *metrics = &p->s->metrics[0][0][0]; /* by corner, 4 each */
     for (int a = begin; a < end; a++) {
         int i = p->model->free_points[a];
         d4 sum = d4_set(0);
         for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
             int corner = p->model->fans[n];
-            sum += p->s->masses[m->point_triangles[n]] * d4_load(p->s->metrics[0][corner]);
+            sum += p->s->masses[m->point_triangles[n]] * d4_load(metrics + 4 * (size_t)corner);
         }
         for (int e = 0; e < 3; e++) p->s->inertia[i][e] = sum[e];
     }
