@@ -230,11 +230,11 @@ static void a_bake_feels_them_at_any_frame_rate(void **unused)
     def.loop = true;
     def.end = (double)NAN;
     assert_int_equal(cutis_bake(&def, &result, &error), CUTIS_ERROR_ARGUMENT);
-    assert_non_null(strstr(error.text, "falls once"));
+    assert_non_null(strstr(error.text, "happens once"));
     def.loop = false;
     def.end = 0.2;
     assert_int_equal(cutis_bake(&def, &result, &error), CUTIS_ERROR_ARGUMENT);
-    assert_non_null(strstr(error.text, "not inside"));
+    assert_non_null(strstr(error.text, "outside the baked range"));
     for (int i = 0; i < 3; i++) cutis_bake_destroy(results[i]);
     cutis_bake_destroy(plain);
     cutis_character_destroy(tube);
