@@ -355,12 +355,14 @@ static void lay_out_state(cutis_model *m)
     m->scratch_bytes = align_up(scratch);
 }
 
-/* Whether what is shown is bounded against linear skinning: flesh is, a surface that slides on it and props' work not.
+/*
+ * Whether what is shown is bounded against linear skinning: flesh is, but not a surface that slides on it, nor what props
+ * do. Who simulates the drawn mesh itself wants the solver's own result.
  */
-static bool is_bounded(const cutis_model *m)
+static bool is_bounded(const cutis_model *m, const cutis_model_def *def)
 {
     bool flesh = !(m->stages[0].solver->info.flags & (CUTIS_SOLVER_GEOMETRIC | CUTIS_SOLVER_SURFACE));
-    return m->stage_count == 1 && flesh && m->character->prop_count == 0;
+    return m->stage_count == 1 && flesh && m->character->prop_count == 0 && def->detail != CUTIS_DETAIL_DRAWN;
 }
 
 cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_model, cutis_error *error)
@@ -397,7 +399,7 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
         divide_time(m, def->substep);
         result = build_stages(m, def, error);
     }
-    if (!result && is_bounded(m)) result = deviation_build(&m->bound, m->character, &m->mesh, &m->memory, error);
+    if (!result && is_bounded(m, def)) result = deviation_build(&m->bound, m->character, &m->mesh, &m->memory, error);
     if (!result && m->memory.failed) result = error_memory(error, "a model");
 
     /* all of it or nothing */
