@@ -622,6 +622,7 @@ static cutis_character boxes_given(const cutis_character *tube, const box_set *s
 static void what_lies_deep_in_a_union_follows_its_surroundings(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     cutis_character *tube, *boxes;
     assert_int_equal(test_tube(NULL, &tube, NULL), CUTIS_OK);
     box_set set = {.count = 0};

@@ -1098,6 +1098,7 @@ static double slab_frequency(scene *s, int periods)
 static void stiffness_is_a_frequency(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     static const struct {
         const char *stiffness, *resolution, *region;
         double substep;
@@ -1134,6 +1135,7 @@ static double flesh_energy(const scene *s)
 static void damping_is_what_is_asked_for(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     static const struct {
         const char *stiffness, *damping, *region;
         double substep;
@@ -1188,6 +1190,7 @@ static void thin_flesh_is_damped_faster(void **unused)
 static void undamped_flesh_keeps_its_energy(void **unused)
 {
     (void)unused;
+    test_is_heavy();
     static const struct {
         const char *name, *resolution, *shape;
         double substep;
