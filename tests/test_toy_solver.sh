@@ -18,7 +18,7 @@ shows "did you mean 'toy'" err
 
 # Bake: settings of the whole, of one bone, of a stack; outputs beside it; errors that name its parameters.
 run 0 make arm --resolution 0.1 -o arm.glb
-bake="bake arm.glb --clip flex --fps 10 --threads 1 -q"
+bake="bake arm.glb --clip flex --fps 10 --detail drawn --threads 1 -q" # the toy's lag itself, without bounds
 run 0 $bake --solver lbs -o lbs.npy
 run 0 $bake --solver toy --outputs lag -o toy.npy
 run 0 $bake --solver toy --set following=1000 -o fast.npy
