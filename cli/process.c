@@ -169,28 +169,24 @@ bool process_start(process *started, char *const *argv, FILE *output, FILE *mess
     HANDLE said = messages ? (HANDLE)_get_osfhandle(_fileno(messages)) : null;
     SetHandleInformation(out, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
     SetHandleInformation(said, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
-    STARTUPINFOW about = {.cb = sizeof about;
-    .dwFlags = STARTF_USESTDHANDLES;
-    .hStdInput = null;
-    .hStdOutput = out;
-    .hStdError = said
-};
+    STARTUPINFOW about = {
+        .cb = sizeof about, .dwFlags = STARTF_USESTDHANDLES, .hStdInput = null, .hStdOutput = out, .hStdError = said};
 
-/* suspended, until it belongs to the family that ends with this process */
-PROCESS_INFORMATION info;
-bool fine = CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &about, &info);
-free(line);
-CloseHandle(null);
-if (!fine) {
-    errno = ENOENT;
-    return false;
-}
+    /* suspended, until it belongs to the family that ends with this process */
+    PROCESS_INFORMATION info;
+    bool fine = CreateProcessW(NULL, line, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &about, &info);
+    free(line);
+    CloseHandle(null);
+    if (!fine) {
+        errno = ENOENT;
+        return false;
+    }
 
-AssignProcessToJobObject(family(), info.hProcess);
-ResumeThread(info.hThread);
-CloseHandle(info.hThread);
-started->id = (intptr_t)info.hProcess;
-return true;
+    AssignProcessToJobObject(family(), info.hProcess);
+    ResumeThread(info.hThread);
+    CloseHandle(info.hThread);
+    started->id = (intptr_t)info.hProcess;
+    return true;
 }
 
 int process_wait_any(process *processes, int count, int *exit_code)
