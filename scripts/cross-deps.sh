@@ -15,7 +15,8 @@ wasm) cc=emcc ar=emar toolchain=$PWD/cmake/cross/wasm.cmake
     CROSS_FLAGS="-matomics -mbulk-memory" ;; # for modules with threads and without
 *) echo "cross-deps.sh: no target $target" >&2 && exit 1 ;;
 esac
-flags="-O2 -fPIC ${CROSS_FLAGS:-}"
+CROSS_FLAGS="${CROSS_FLAGS:-} -ffile-prefix-map=$PWD=." # no path of the building machine in what is handed out
+flags="-O2 -fPIC $CROSS_FLAGS"
 [ -e "$prefix/complete" ] && exit 0
 mkdir -p "$source/lists/partial" "$source/parts" "$prefix/lib/pkgconfig" "$prefix/include/suitesparse"
 exec 3>&1 >"$log" 2>&1
@@ -78,7 +79,7 @@ Libs: -L$prefix/lib -ljansson
 Cflags: -I$prefix/include
 END
 else
-    CFLAGS="-fPIC ${CROSS_FLAGS:-}" cmake -S "$source/jansson" -B "$prefix/jansson" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_INSTALL_PREFIX="$prefix" \
+    CFLAGS="-fPIC $CROSS_FLAGS" cmake -S "$source/jansson" -B "$prefix/jansson" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_INSTALL_PREFIX="$prefix" \
         -DCMAKE_BUILD_TYPE=Release -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
     cmake --build "$prefix/jansson" --target install
     rm -rf "$prefix/jansson"
