@@ -9,7 +9,8 @@ prefix=$PWD/build/cross/$target
 log=$PWD/build/cross/$target.log
 case $target in
 arm64) cc=aarch64-linux-gnu-gcc ar=aarch64-linux-gnu-ar toolchain=$PWD/cmake/cross/arm64.cmake ;;
-win64) cc=x86_64-w64-mingw32-gcc ar=x86_64-w64-mingw32-ar toolchain=$PWD/cmake/cross/win64.cmake ;;
+win64) cc=x86_64-w64-mingw32-gcc ar=x86_64-w64-mingw32-ar toolchain=$PWD/cmake/cross/win64.cmake
+    CROSS_FLAGS=-D__USE_MINGW_ANSI_STDIO=1 ;; # numbers in JSON are rounded as elsewhere: half to even
 wasm) cc=emcc ar=emar toolchain=$PWD/cmake/cross/wasm.cmake
     export NODE_PATH=/usr/share/nodejs
     CROSS_FLAGS="-matomics -mbulk-memory" ;; # for modules with threads and without
@@ -79,6 +80,7 @@ Libs: -L$prefix/lib -ljansson
 Cflags: -I$prefix/include
 END
 else
+    sed -i '/^#define v*snprintf /d' "$source/jansson/src/jansson_private.h" # Windows has C99's today
     CFLAGS="-fPIC $CROSS_FLAGS" cmake -S "$source/jansson" -B "$prefix/jansson" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$toolchain" -DCMAKE_INSTALL_PREFIX="$prefix" \
         -DCMAKE_BUILD_TYPE=Release -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
     cmake --build "$prefix/jansson" --target install

@@ -8,6 +8,8 @@ name=cutis-$version-win64
 rm -rf "build/dist/$name" "build/dist/$name.zip"
 mkdir -p build/dist
 cmake --install build/win64 --prefix "$PWD/build/dist/$name" >build/dist/win64.log
+# the libraries of the cross build by name, not by where they were
+sed -i "s#$PWD/build/cross/win64/lib/lib\([a-z]*\)\.a#\1#g" "build/dist/$name/lib/cmake/cutis/cutis-targets.cmake"
 find "build/dist/$name" -exec touch -h -d "@$(git log -1 --format=%ct 2>/dev/null || echo 0)" {} +
 (cd build/dist && find "$name" -type f | LC_ALL=C sort | TZ=UTC zip -q -X -@ "$name.zip")
 rm -rf "build/dist/$name"
