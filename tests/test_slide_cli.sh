@@ -62,27 +62,21 @@ shape, weights = read_npy("wrinkles.png.weights.npy")
 _, folds = read_npy("folds.npy.folds.npy")
 assert shape[0] * shape[1] * 3 == len(folds) and 0 <= min(weights) and max(weights) == 1, shape
 END
-refuse_texture() {
-    code=$1
-    shift
-    run "$code" texture torus.glb -q "$@" -o no.png
-    shows "^cutis: error: " err
-    [ ! -e no.png ] || fail "$*: a file is written"
-}
-refuse_texture 1 absent.png
-refuse_texture 1 --folds absent.npy
-refuse_texture 1 --folds lbs.npy.absent
-refuse_texture 2 nothing
-refuse_texture 2
 
-# What cannot be is refused with a sentence, and nothing is written.
-refused() {
-    code=$1
-    shift
-    run "$code" bake torus.glb -q "$@" -o no.npy
+# What cannot be is refused with a sentence, and nothing is written: refuses COMMAND ENDING CODE [arguments].
+refuses() {
+    command=$1 ending=$2 code=$3
+    shift 3
+    run "$code" "$command" torus.glb -q "$@" -o "no.$ending"
     shows "^cutis: error: " err
-    [ ! -e no.npy ] || fail "$*: a file is written"
+    [ ! -e "no.$ending" ] || fail "$*: a file is written"
 }
+refuses texture png 1 absent.png
+refuses texture png 1 --folds absent.npy
+refuses texture png 1 --folds lbs.npy.absent
+refuses texture png 2 nothing
+refuses texture png 2
+refused() { refuses bake npy "$@"; }
 refused 1 --solver slide --outputs nothing
 refused 1 --solver lbs --outputs sliding
 refused 2 --solver slide --set output=nowhere

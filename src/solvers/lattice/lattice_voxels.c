@@ -583,8 +583,8 @@ static double triangle_hit(const voxeliser *v, int t, const double p[3], const d
     return u < 0 || w < 0 || u + w > 1 || at <= 0 || at >= limit ? limit : at;
 }
 
-/* Whether a line along d passes triangle t from outside to inside. */
-static bool triangle_entered(const voxeliser *v, int t, const double d[3])
+/* Normal of triangle t, twice its area long. */
+static void triangle_normal(const voxeliser *v, int t, double n[3])
 {
     const double *c[3];
     triangle_corners(v, t, c);
@@ -593,7 +593,17 @@ static bool triangle_entered(const voxeliser *v, int t, const double d[3])
         e1[k] = c[1][k] - c[0][k];
         e2[k] = c[2][k] - c[0][k];
     }
-    double n[3] = {e1[1] * e2[2] - e1[2] * e2[1], e1[2] * e2[0] - e1[0] * e2[2], e1[0] * e2[1] - e1[1] * e2[0]};
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        n[k] = e1[i] * e2[j] - e1[j] * e2[i];
+    }
+}
+
+/* Whether a line along d passes triangle t from outside to inside. */
+static bool triangle_entered(const voxeliser *v, int t, const double d[3])
+{
+    double n[3];
+    triangle_normal(v, t, n);
     return v->turns[t] * (n[0] * d[0] + n[1] * d[1] + n[2] * d[2]) < 0;
 }
 
@@ -649,14 +659,8 @@ static bool look_make(const voxeliser *v, int p, inward_look *look)
     if (!piece_middle(v, t, look->place, middle)) return false;
 
     /* against the normal */
-    const double *c[3];
-    triangle_corners(v, t, c);
-    double e1[3], e2[3];
-    for (int k = 0; k < 3; k++) {
-        e1[k] = c[1][k] - c[0][k];
-        e2[k] = c[2][k] - c[0][k];
-    }
-    double n[3] = {e1[1] * e2[2] - e1[2] * e2[1], e1[2] * e2[0] - e1[0] * e2[2], e1[0] * e2[1] - e1[1] * e2[0]};
+    double n[3];
+    triangle_normal(v, t, n);
     double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     if (length == 0) return false;
     for (int k = 0; k < 3; k++) {
