@@ -35,7 +35,7 @@ endforeach()
 # A check that is a script: add_check(NAME LABEL COMMAND...). Exit code 77 means skipped.
 function(add_check name label)
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 3600)
+  set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 1800)
 endfunction()
 
 find_program(PYTHON3 python3 PATHS /usr/bin NO_DEFAULT_PATH)

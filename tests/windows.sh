@@ -7,19 +7,24 @@ if ! command -v x86_64-w64-mingw32-gcc >/dev/null || ! command -v wine >/dev/nul
     exit 77
 fi
 sh scripts/cross.sh win64 || exit 1
-native=$1/bin/cutis
-root=$PWD
-export WINEDEBUG=-all WINEPREFIX="$root/build/wine"
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-for name in golden cutis; do
-    printf '#!/bin/sh\nexec wine "%s/build/win64/bin/%s.exe" "$@"\n' "$root" $name >"$folder/$name"
-    chmod +x "$folder/$name"
-done
 fail() {
     echo "windows: $1"
     exit 1
 }
+native=$1/bin/cutis
+root=$PWD
+export WINEDEBUG=-all WINEPREFIX="$root/build/wine"
+folder=$(mktemp -d)
+trap 'timeout 30 wineserver -k; rm -rf "$folder"' EXIT
+
+# wine's server and services outlive the programs: started here, once, they hold no output that somebody waits for
+wineserver -p </dev/null >/dev/null 2>&1
+wine wineboot -i </dev/null >"$root/build/wineboot.log" 2>&1 || fail "no wine prefix: see build/wineboot.log"
+
+for name in golden cutis; do
+    printf '#!/bin/sh\nexec wine "%s/build/win64/bin/%s.exe" "$@"\n' "$root" $name >"$folder/$name"
+    chmod +x "$folder/$name"
+done
 
 sh tests/check_golden.sh "$folder/golden" 2 || exit 1
 
