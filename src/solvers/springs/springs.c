@@ -205,11 +205,13 @@ static void substep(springs_run *run, cutis_step_stats *stats)
 
     /* position adjustment, and what the next substep starts from */
     springs_props_finish(run);
+    springs_soft_guard(run, false);
     if (!*recovering) springs_yield_return(run);
     bool failed = contacts && !*recovering && springs_contacts_adjust(run);
     springs_contacts_keep(run);
     stats->contacts = run->s.header[HEADER_MEMORIES];
     stats->repairs += nodes_repair(run);
+    springs_soft_guard(run, true);
     springs_soft_finish(run, run->w.before);
     if (m->self_contact && !*recovering) springs_yield_update(run);
     recovery_update(run, contacts);

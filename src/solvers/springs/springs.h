@@ -75,6 +75,7 @@ typedef struct springs_prop {
     float *rest;    /* ((point_count + inner_count) x 3) relative to the centre of mass, scaled space */
     int first_soft; /* its nodes in springs_soft */
     int first_spring, spring_count;
+    int first_tetra, tetra_count;
     int vertex_count;    /* what is shown of a soft one */
     int *vertex_points;  /* (vertex_count) own surface point of each; NULL: the points themselves */
     int shown_count;     /* triangles */
@@ -88,11 +89,17 @@ typedef struct springs_soft {
     int *nodes;     /* (node_count) node */
     float *mass;    /* (node_count) N per size/s2 */
     int spring_count;
-    int *ends;    /* (spring_count x 2) nodes */
-    float *rest;  /* (spring_count) */
-    float *stiff; /* (spring_count) N per size */
-    int *first;   /* (node_count + 1) incidence */
-    int *springs; /* 2 x spring + end */
+    int *ends;         /* (spring_count x 2) nodes */
+    float *rest;       /* (spring_count) */
+    float *stiff;      /* (spring_count) N per size */
+    int *first;        /* (node_count + 1) incidence */
+    int *springs;      /* 2 x spring + end */
+    int tetra_count;   /* corners of cells, which resist being crushed and must not turn inside out (springs_guard.c) */
+    int *tetras;       /* (tetra_count x 4) numbers in `nodes` */
+    float *volumes;    /* (tetra_count) six times the volume at rest, above 0; square sizes x size */
+    float *pressure;   /* (tetra_count) N per square size, of one that lacks all its volume */
+    int *corner_first; /* (node_count + 1) incidence */
+    int *corners;      /* 4 x tetrahedron + corner */
 } springs_soft;
 
 /* ---- model ---- */
@@ -108,7 +115,8 @@ typedef struct springs_model {
     int node_count;
     int joint_count;
     float size, centre[3];
-    float metres; /* of a size */
+    float metres;    /* of a size */
+    float fingertip; /* width of the thinnest limbs, sizes; 0: there are no bones */
     springs_reference *reference;
     float *anchor;       /* (point_count) N per size */
     float *depth;        /* (point_count) 1 / depth squared */
@@ -236,12 +244,15 @@ typedef struct springs_scratch {
     float *fold;             /* (edges.blocks x LANES) 2 sin(angle / 2) there */
     float *edge_forces;      /* (edges.blocks x LANES x EDGE) */
     float *spring_forces;    /* (soft.spring_count x 4) */
+    float *cell_forces;      /* (soft.tetra_count x 4 x 4) and bounds of their rows of the stiffness */
     float *push;             /* (node_count x 4) forces of contacts */
     float *force;            /* (node_count x 4) net */
     float *give;             /* (node_count) sizes per newton */
     float *next, *last;      /* (node_count x 4) iterates */
     float *inert;            /* (soft.node_count x 4) where inertia takes the soft nodes */
     float *before;           /* (soft.node_count x 4) where they were */
+    float *carried;          /* (soft.node_count x 4) the same, moved as a rigid body to where they are */
+    float *guarded;          /* (soft.node_count x 4) places between the two */
     float *stages;           /* (6 x node_count x 4) Runge-Kutta slopes, only for rk4 */
     float *start, *end;      /* (contact_count x 3) */
     float *points;           /* (point_count x 3) reference in scene space */
@@ -327,6 +338,9 @@ vec3 springs_fall(const springs_run *run);
 void springs_props_finish(springs_run *run);
 /* The same for soft ones: `before` (soft.node_count x 4) is where their nodes were. */
 void springs_soft_finish(springs_run *run, const float *before);
+/* Cells of soft props that were crushed or turned inside out get room again. `settled`: surfaces are where contacts
+ * have them, what lies inside moves first. */
+void springs_soft_guard(springs_run *run, bool settled);
 /* Position of a rigid prop's surface point (relative to its centre of mass) on a body. */
 vec3 springs_body_point(const springs_body *body, const float *rest);
 /* How deep skin and props are in each other, by winding numbers and crossing triangles: whatever contact knew. */

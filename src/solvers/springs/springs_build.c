@@ -29,6 +29,7 @@ typedef struct bone_line {
     vec3 *ends;
     int end_count;
     float radius;
+    float skin; /* distance of the nearest skin: a tenth of the points may be nearer; 0: it moves none */
 } bone_line;
 
 typedef struct builder {
@@ -67,7 +68,13 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
     vec3 *ends = ARENA_ARRAY(scratch, vec3, 2 * (size_t)n + 1), *sums = ARENA_ARRAY(scratch, vec3, n + 1);
     float *totals = ARENA_ARRAY(scratch, float, n + 1);
     int *classes = ARENA_ARRAY(scratch, int, RADIUS_CLASSES + 1);
+    float *rest = ARENA_ARRAY(scratch, float, 3 * (size_t)b->model->point_count + 3);
     if (scratch->failed) return error_memory(error, "the bones of solver springs");
+
+    /* points in sizes */
+    for (int i = 0; i < 3 * b->model->point_count; i++)
+        rest[i] = (b->build->mesh->positions[i] - b->model->centre[i % 3]) / b->model->size;
+    b->rest = rest;
 
     /* joints at rest */
     for (int j = 0; j < n; j++) {
@@ -118,9 +125,29 @@ static cutis_result bones_build(builder *b, arena *scratch, cutis_error *error)
         /* a tenth of them, times the share asked for */
         while (at < RADIUS_CLASSES && (sum += classes[at]) * 10 < count) at++;
         double share = kit_bone_value(b->build, j, SPRINGS_BONE_RADIUS);
-        b->bones[j].radius = (float)share * GREATEST_DEPTH * ((float)at + 0.5f) / RADIUS_CLASSES;
+        float nearest = GREATEST_DEPTH * ((float)at + 0.5f) / RADIUS_CLASSES;
+        b->bones[j].radius = (float)share * nearest;
+        b->bones[j].skin = count > 0 ? nearest : 0;
     }
     return CUTIS_OK;
+}
+
+/* The width of the thinnest limbs: a quarter of the bones with skin may be thinner. */
+static float fingertip_find(const builder *b, int joint_count, arena *scratch)
+{
+    float *radii = ARENA_ARRAY(scratch, float, joint_count + 1);
+    int count = 0;
+    if (!radii) return 0;
+
+    /* sorted by insertion */
+    for (int j = 0; j < joint_count; j++) {
+        float radius = b->bones[j].skin;
+        if (!(radius > 0)) continue;
+        int at = count++;
+        for (; at > 0 && radii[at - 1] > radius; at--) radii[at] = radii[at - 1];
+        radii[at] = radius;
+    }
+    return count > 0 ? 2 * radii[count / 4] : 0;
 }
 
 /* A painted map at a point, `unpainted` where there is none. */
@@ -406,12 +433,23 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
     /* the shape that skin is anchored to, and props */
     springs_reference_parameters shapes = {SPRINGS_REFERENCE, SPRINGS_CONTROL_RINGS, SPRINGS_CONTROL_RADIUS};
     cutis_result result = springs_reference_build(build, shapes, &model->reference, error);
-    if (result == CUTIS_OK) result = springs_props_build(build, model, error);
     if (result != CUTIS_OK) return result;
 
-    /* room for what follows */
+    /* bones, which say how fine props must be */
     arena scratch = arena_create(&build->allocator);
-    builder b = {.build = build, .model = model, .rest = model->mesh.positions};
+    builder b = {.build = build, .model = model};
+    result = bones_build(&b, &scratch, error);
+    if (result == CUTIS_OK) {
+        model->fingertip = fingertip_find(&b, character->joint_count, &scratch);
+        result = springs_props_build(build, model, error);
+    }
+    if (result != CUTIS_OK) {
+        arena_destroy(&scratch);
+        return result;
+    }
+
+    /* room for what follows */
+    b.rest = model->mesh.positions;
     b.depths = ARENA_ARRAY(&scratch, float, n + 1);
     b.areas = ARENA_ARRAY(&scratch, float, n + 1);
     model->anchor = ARENA_ARRAY(memory, float, n + 1);
@@ -421,10 +459,7 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
     model->frozen = ARENA_ARRAY(memory, uint8_t, n + 1);
     model->vertex_share = ARENA_ARRAY(memory, float, character->vertex_count + 1);
     int *counts = ARENA_ARRAY(&scratch, int, n + 1);
-    if (memory->failed || scratch.failed)
-        result = error_memory(error, "solver springs");
-    else
-        result = bones_build(&b, &scratch, error);
+    if (memory->failed || scratch.failed) result = error_memory(error, "solver springs");
 
     /* flesh below each point, and the springs of the skin */
     if (result == CUTIS_OK) {

@@ -18,12 +18,16 @@
  * Without these parts the force would have no energy, and creases would not come to rest. Soft props have springs
  * between nodes and inertia: M / h^2 (y - X), y where inertia takes the node.
  */
+#include <string.h>
+
 #include "solvers/springs/springs.h"
 
 /* Most that an anchor's stiffness grows by. */
 static const float FIRMEST = 8;
 /* A soft node is to rest so much better than skin: its errors add up over the substeps, as velocity. */
 static const float SOFT_STRICTER = 2;
+/* Volume over that at rest below which a soft cell presses back. */
+static const float CRUSHED = 0.7f;
 /* Stiffness of a shortened edge over that of a lengthened one. */
 static const float WRINKLING = 0.25f;
 
@@ -163,11 +167,48 @@ static void springs_force(void *context, int begin, int end)
     }
 }
 
+/* Pressure of soft cells that are crushed: the gradient of pressure (CRUSHED - share)^2 / 2 x volume. */
+static void cells_force(void *context, int begin, int end)
+{
+    const springs_run *run = context;
+    const springs_soft *soft = &run->m->soft;
+    for (int t = begin; t < end; t++) {
+        float *out = run->w.cell_forces + 16 * (size_t)t;
+        vec3 p[4];
+        for (int k = 0; k < 4; k++) p[k] = vec3_load(run->at + NODE * soft->nodes[soft->tetras[4 * t + k]]);
+
+        /* share of the volume that is left */
+        vec3 a = vec3_sub(p[1], p[0]), b = vec3_sub(p[2], p[0]), c = vec3_sub(p[3], p[0]);
+        vec3 side = vec3_cross(b, c);
+        float lacks = CRUSHED - vec3_dot(a, side) / soft->volumes[t];
+        if (!(lacks > 0)) {
+            memset(out, 0, 16 * sizeof *out);
+            continue;
+        }
+
+        /* pushes on the far side of each corner */
+        float push = soft->pressure[t] * MIN(lacks, 1.0f);
+        vec3 f[4] = {
+            {0, 0, 0}, vec3_scale(side, push), vec3_scale(vec3_cross(c, a), push), vec3_scale(vec3_cross(a, b), push)};
+        f[0] = vec3_scale(vec3_add(vec3_add(f[1], f[2]), f[3]), -1);
+
+        /* and a bound of each row of the stiffness, |g_i| sum |g_j| */
+        float lengths[4], sum = 0;
+        for (int k = 0; k < 4; k++) sum += lengths[k] = vec3_length(f[k]);
+        float stiff = sum / (push * MIN(lacks, 1.0f) * soft->volumes[t]);
+        for (int k = 0; k < 4; k++) {
+            vec3_store(out + 4 * k, f[k]);
+            out[4 * k + 3] = lengths[k] * stiff;
+        }
+    }
+}
+
 void springs_forces(springs_run *run)
 {
     parallel_for(run->input->jobs, run->m->edges.blocks, EDGE_GRAIN, edges_force, run);
     if (run->m->soft.spring_count > 0)
         parallel_for(run->input->jobs, run->m->soft.spring_count, 2048, springs_force, run);
+    if (run->m->soft.tetra_count > 0) parallel_for(run->input->jobs, run->m->soft.tetra_count, 2048, cells_force, run);
 }
 
 /*
@@ -221,11 +262,17 @@ static void soft_net(void *context, int begin, int end)
             vec3 pull = vec3_load(run->w.spring_forces + 4 * (size_t)(soft->springs[j] >> 1));
             f = vec3_madd(f, pull, soft->springs[j] & 1 ? -1.0f : 1.0f);
         }
+        float row = m->diagonal[node] + k;
+        for (int j = soft->corner_first[i]; j < soft->corner_first[i + 1]; j++) {
+            const float *corner = run->w.cell_forces + 4 * (size_t)soft->corners[j];
+            f = vec3_add(f, vec3_load(corner));
+            row += corner[3];
+        }
 
         if (run->held) f = vec3_make(0, 0, 0);
         vec3_store(run->w.force + NODE * node, f);
-        run->w.give[node] = run->held ? 0 : 1 / (m->diagonal[node] + k);
-        worst = MAX(worst, SOFT_STRICTER * SOFT_STRICTER * vec3_length2(f) / (k * (m->diagonal[node] + k)));
+        run->w.give[node] = run->held ? 0 : 1 / row;
+        worst = MAX(worst, SOFT_STRICTER * SOFT_STRICTER * vec3_length2(f) / (k * row));
     }
     run->w.partial[NODE_BLOCKS(m->point_count) + begin / NODE_GRAIN] = (double)worst;
 }

@@ -84,6 +84,16 @@ static cutis_result soft_finish(springs_model *m, arena *memory, arena *scratch,
     }
     for (int i = soft->node_count; i > 0; i--) soft->first[i] = soft->first[i - 1];
     soft->first[0] = 0;
+
+    /* the same of the cells' corners */
+    soft->corner_first = ARENA_ARRAY(memory, int, soft->node_count + 2);
+    soft->corners = ARENA_ARRAY(memory, int, 4 * (size_t)soft->tetra_count + 1);
+    if (memory->failed) return error_memory(error, "the soft props");
+    for (int c = 0; c < 4 * soft->tetra_count; c++) soft->corner_first[soft->tetras[c] + 1]++;
+    for (int i = 0; i < soft->node_count; i++) soft->corner_first[i + 1] += soft->corner_first[i];
+    for (int c = 0; c < 4 * soft->tetra_count; c++) soft->corners[soft->corner_first[soft->tetras[c]]++] = c;
+    for (int i = soft->node_count; i > 0; i--) soft->corner_first[i] = soft->corner_first[i - 1];
+    soft->corner_first[0] = 0;
     return CUTIS_OK;
 }
 

@@ -11,8 +11,12 @@
 
 #include "solvers/springs/springs.h"
 
-/* Cells along an edge of a cube of the prop's volume, and most along any axis. */
-enum { CELLS = 6, MOST_CELLS = 24 };
+/* Least and most cells along an edge of a cube of the prop's volume, and most along any axis. */
+enum { CELLS = 6, FINEST_CELLS = 12, MOST_CELLS = 24 };
+/* Pressure of a cell without volume, over Young's modulus: springs alone give way sideways when pressed together. */
+static const double CRUSHED_STIFFER = 4;
+/* Share of a cell's volume that a tetrahedron at one of its eight corners stands for. */
+static const double CORNER_SHARE = 0.125;
 /* Links of a node of a filled mesh to inner nodes. */
 enum { LINKS = 12 };
 /* Most inner nodes of a filled mesh. */
@@ -23,8 +27,23 @@ typedef struct shape {
     float *nodes; /* points, then inner nodes (x 3) */
     int *triangles;
     int cells[3];
-    int *lattice; /* ((cells + 1) each) node of each lattice place; NULL for a mesh */
+    int *lattice;  /* ((cells + 1) each) node of each lattice place; NULL for a mesh */
+    float spacing; /* of a mesh's inner nodes */
 } shape;
+
+/* Soft cells are as fine as a fingertip, which presses a dent of its own width. */
+static float cell_spacing(const springs_model *m, const springs_prop *prop, double volume)
+{
+    float edge = (float)det_pow(MAX(volume, 1e-15), 1.0 / 3);
+    float spacing = prop->soft && m->fingertip > 0 ? m->fingertip : edge;
+    return CLAMP(spacing, edge / FINEST_CELLS, edge / CELLS);
+}
+
+/* E from 2 kPa (jelly) over 20 (foam) to 200 (rubber). */
+static double prop_modulus(const springs_prop *prop)
+{
+    return 2000 * det_pow(100, (double)CLAMP(prop->source->stiffness, 0.0f, 1.0f));
+}
 
 /* ---- lattices ---- */
 
@@ -338,6 +357,117 @@ static void filled_springs(const shape *s, spring_list *list)
     }
 }
 
+/* ---- cells ---- */
+
+/* Six times the volume of a tetrahedron. */
+static float tetra_volume(const float *nodes, const int t[4])
+{
+    vec3 origin = vec3_load(nodes + 3 * t[0]);
+    vec3 a = vec3_sub(vec3_load(nodes + 3 * t[1]), origin);
+    vec3 b = vec3_sub(vec3_load(nodes + 3 * t[2]), origin);
+    vec3 c = vec3_sub(vec3_load(nodes + 3 * t[3]), origin);
+    return vec3_dot(a, vec3_cross(b, c));
+}
+
+/* Keep a tetrahedron of the prop's nodes, right way round, unless it is flat at rest. */
+static void tetra_add(springs_soft *soft, const shape *s, const int t[4])
+{
+    float volume = tetra_volume(s->nodes, t), longest = 0;
+    for (int k = 1; k < 4; k++)
+        longest = MAX(longest, vec3_distance(vec3_load(s->nodes + 3 * t[0]), vec3_load(s->nodes + 3 * t[k])));
+    if (fabsf(volume) < 0.05f * longest * longest * longest) return;
+
+    int *kept = soft->tetras + 4 * (size_t)soft->tetra_count;
+    memcpy(kept, t, 4 * sizeof *kept);
+    if (volume < 0) {
+        kept[1] = t[2];
+        kept[2] = t[1];
+    }
+    soft->volumes[soft->tetra_count++] = fabsf(volume);
+}
+
+/* The eight corners of each cell of a lattice, with the three edges that leave them. */
+static void lattice_tetras(springs_soft *soft, const shape *s)
+{
+    const int *c = s->cells;
+    for (int z = 0; z <= c[2]; z++)
+        for (int y = 0; y <= c[1]; y++)
+            for (int x = 0; x <= c[0]; x++)
+                for (int octant = 0; octant < 8; octant++) {
+                    int nx = x + (octant & 1 ? 1 : -1), ny = y + (octant & 2 ? 1 : -1), nz = z + (octant & 4 ? 1 : -1);
+                    if (nx < 0 || nx > c[0] || ny < 0 || ny > c[1] || nz < 0 || nz > c[2]) continue;
+                    const int t[4] = {s->lattice[place(s, x, y, z)], s->lattice[place(s, nx, y, z)],
+                                      s->lattice[place(s, x, ny, z)], s->lattice[place(s, x, y, nz)]};
+                    tetra_add(soft, s, t);
+                }
+}
+
+/* The inner node beside another one, along an axis; -1: there is none. */
+static int grid_neighbour(const shape *s, int node, int axis, int step)
+{
+    vec3 way = vec3_load(s->nodes + 3 * node);
+    (&way.x)[axis] += (float)step * s->spacing;
+    for (int i = s->point_count; i < s->point_count + s->inner_count; i++)
+        if (vec3_distance(way, vec3_load(s->nodes + 3 * i)) < 0.1f * s->spacing) return i;
+    return -1;
+}
+
+/* The same of a filled mesh's grid, and each triangle of the surface with the inner node nearest to it. */
+static void filled_tetras(springs_soft *soft, const shape *s)
+{
+    for (int i = s->point_count; i < s->point_count + s->inner_count; i++) {
+        int beside[3][2];
+        for (int k = 0; k < 6; k++) beside[k / 2][k % 2] = grid_neighbour(s, i, k / 2, k % 2 ? 1 : -1);
+        for (int octant = 0; octant < 8; octant++) {
+            const int t[4] = {i, beside[0][octant & 1], beside[1][octant >> 1 & 1], beside[2][octant >> 2 & 1]};
+            if (t[1] >= 0 && t[2] >= 0 && t[3] >= 0) tetra_add(soft, s, t);
+        }
+    }
+
+    for (int k = 0; k < s->triangle_count; k++) {
+        const int *c = s->triangles + 3 * k;
+        int nearest;
+        if (nearest_find(s, c[0], s->point_count, s->inner_count, 1, &nearest) == 0) continue;
+        const int t[4] = {c[0], c[1], c[2], nearest};
+        tetra_add(soft, s, t);
+    }
+}
+
+/* Cells of one soft prop, behind those that are there already. */
+static cutis_result cells_add(arena *memory, springs_model *m, springs_prop *prop, const shape *s, cutis_error *error)
+{
+    springs_soft *soft = &m->soft;
+
+    /* grow the arrays of all soft props; there are few */
+    int old = soft->tetra_count;
+    size_t nodes = (size_t)(s->point_count + s->inner_count);
+    size_t most = (size_t)old + 8 * nodes + (size_t)s->triangle_count;
+    int *tetras = ARENA_ARRAY(memory, int, 4 * most + 1);
+    float *volumes = ARENA_ARRAY(memory, float, most + 1), *pressure = ARENA_ARRAY(memory, float, most + 1);
+    if (memory->failed) return error_memory(error, "a soft prop");
+    if (old > 0) {
+        memcpy(tetras, soft->tetras, 4 * (size_t)old * sizeof *tetras);
+        memcpy(volumes, soft->volumes, (size_t)old * sizeof *volumes);
+        memcpy(pressure, soft->pressure, (size_t)old * sizeof *pressure);
+    }
+    soft->tetras = tetras;
+    soft->volumes = volumes;
+    soft->pressure = pressure;
+
+    /* its own */
+    if (s->lattice)
+        lattice_tetras(soft, s);
+    else
+        filled_tetras(soft, s);
+    prop->first_tetra = old;
+    prop->tetra_count = soft->tetra_count - old;
+    for (int t = old; t < soft->tetra_count; t++) {
+        pressure[t] = (float)(CORNER_SHARE * CRUSHED_STIFFER * prop_modulus(prop)) * m->metres * m->metres;
+        for (int k = 0; k < 4; k++) tetras[4 * t + k] += prop->first_soft;
+    }
+    return CUTIS_OK;
+}
+
 /* Masses of nodes and springs of one soft prop, behind those that are there already. */
 static cutis_result soft_add(const solver_build *build, springs_model *m, springs_prop *prop, const shape *s,
                              double volume, cutis_error *error)
@@ -386,9 +516,8 @@ static cutis_result soft_add(const solver_build *build, springs_model *m, spring
         length += (double)l;
     }
 
-    /* E from 2 kPa (jelly) over 20 (foam) to 200 (rubber); c = 6 volume E / sum of lengths. */
-    double modulus = 2000 * det_pow(100, (double)CLAMP(prop->source->stiffness, 0.0f, 1.0f));
-    double c = 6 * volume * modulus / length * (double)m->metres * (double)m->metres;
+    /* c = 6 volume E / sum of lengths */
+    double c = 6 * volume * prop_modulus(prop) / length * (double)m->metres * (double)m->metres;
     for (int i = 0; i < list.count; i++) {
         int at = soft->spring_count + i;
         stiff[at] = (float)(c / MAX((double)rest[at], 1e-6));
@@ -434,8 +563,8 @@ cutis_result springs_shape_build(const solver_build *build, springs_model *m, sp
             high = vec3_max(high, p);
         }
         vec3 extent = vec3_sub(high, low);
-        float spacing = (float)det_pow((double)MAX(extent.x * extent.y * extent.z, 1e-12f), 1.0 / 3) / CELLS;
-        result = filled_build(build, prop, spacing, &s, &scratch, error);
+        s.spacing = cell_spacing(m, prop, (double)(extent.x * extent.y * extent.z));
+        result = filled_build(build, prop, s.spacing, &s, &scratch, error);
     } else if (source->shape == CUTIS_PROP_PLANE) {
         result = error_set(error, CUTIS_ERROR_DATA,
                            "prop \"%s\" is a plane, which has no end and cannot move freely: make it a collider",
@@ -447,7 +576,7 @@ cutis_result springs_shape_build(const solver_build *build, springs_model *m, sp
                              : 8.0 * (double)size[0] * (double)size[0] *
                                    (double)(size[0] + size[1] * (source->shape == CUTIS_PROP_CAPSULE));
         extents *= (double)k[0] * (double)k[1] * (double)k[2];
-        result = lattice_build(prop, (float)det_pow(MAX(extents, 1e-15), 1.0 / 3) / CELLS, &s, &scratch, error);
+        result = lattice_build(prop, cell_spacing(m, prop, extents), &s, &scratch, error);
     }
 
     /* mass and inertia */
@@ -463,6 +592,7 @@ cutis_result springs_shape_build(const solver_build *build, springs_model *m, sp
 
     /* springs between the nodes of a soft one */
     if (result == CUTIS_OK && prop->soft) result = soft_add(build, m, prop, &s, volume, error);
+    if (result == CUTIS_OK && prop->soft) result = cells_add(memory, m, prop, &s, error);
     arena_destroy(&scratch);
     return result;
 }

@@ -49,6 +49,7 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.fold = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES);
     s.edge_forces = KIT_CARVE(&block, float, (size_t)m->edges.blocks *LANES *EDGE);
     s.spring_forces = KIT_CARVE(&block, float, (size_t)m->soft.spring_count * 4);
+    s.cell_forces = KIT_CARVE(&block, float, (size_t)m->soft.tetra_count * 16);
     s.push = KIT_CARVE(&block, float, nodes);
     s.force = KIT_CARVE(&block, float, nodes);
     s.give = KIT_CARVE(&block, float, m->node_count);
@@ -58,6 +59,8 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.last = KIT_CARVE(&block, float, nodes);
     s.inert = KIT_CARVE(&block, float, soft);
     s.before = KIT_CARVE(&block, float, soft);
+    s.carried = KIT_CARVE(&block, float, soft);
+    s.guarded = KIT_CARVE(&block, float, soft);
     s.stages = KIT_CARVE(&block, float, m->rk4 ? 6 * nodes : 0);
 
     /* where things are and go */
