@@ -9,6 +9,9 @@
 #include "cli.h"
 #include "picture/picture.h"
 
+/* The share of its length by which skin is compressed before it wrinkles. */
+static const double buckling = 0.05;
+
 /* What is asked for, and the texels of the character. */
 typedef struct texture_job {
     const cli_arguments *arguments;
@@ -113,7 +116,7 @@ static int wrinkles_make(texture_job *job, const char *path, const char *output)
     double wavelength = cli_number(job->arguments, "wavelength") * (double)c->size;
     int status = CLI_OK;
     if (cutis_texture_wrinkles(c, job->texels, job->width, job->height, folds.values, frame_count, wavelength,
-                               cli_number(job->arguments, "buckling"), NULL, normals, NULL, weights,
+                               buckling, NULL, normals, NULL, weights,
                                &error) != CUTIS_OK)
         status = cli_library_error(&error);
     for (size_t i = 0; i < count; i++) {
@@ -158,8 +161,10 @@ static int texture_run(texture_job *job, picture_image *image)
     if (!output) return cli_usage_error(a, "the output is missing: -o OUT.png");
     if (!cli_has_ending(output, ".png")) return cli_usage_error(a, "'%s' must end in .png", output);
     if (!what == !folds) return cli_usage_error(a, "give an image, a pattern, or --folds FILE.npy");
-    int pattern = what && !cli_has_ending(what, ".png") ? picture_texture_find(what) : PICTURE_TEXTURE_IMAGE;
-    if (pattern < 0) return cli_usage_error(a, "'%s' is no .png, and no pattern: checker, grid, tattoo, veins", what);
+    float squares = 0;
+    int pattern = what && !cli_has_ending(what, ".png") ? picture_texture_find(what, &squares) : PICTURE_TEXTURE_IMAGE;
+    if (pattern < 0)
+        return cli_usage_error(a, "'%s' is no .png, and no pattern: checker, grid, tattoo, veins, or checker@8", what);
     int status = cli_check_output(output, cli_is_built_in(input) ? NULL : input, false);
     if (status != CLI_OK) return status;
 
@@ -183,7 +188,7 @@ static int texture_run(texture_job *job, picture_image *image)
     else if (pattern == PICTURE_TEXTURE_IMAGE)
         status = image_extend(job, image);
     else
-        pattern_paint(job, (picture_texture)pattern, (float)cli_number(a, "scale"));
+        pattern_paint(job, (picture_texture)pattern, squares);
     return status == CLI_OK ? image_write(job, output) : status;
 }
 
@@ -220,13 +225,6 @@ static const cli_option options[] = {
      .fallback = "0.01",
      .min = 0.0001,
      .max = 1},
-    {.name = "buckling",
-     .kind = CLI_NUMBER,
-     .value = "E",
-     .help = "strain that skin bears before it wrinkles",
-     .fallback = "0.05",
-     .min = 0,
-     .max = 1},
     {.name = "size",
      .kind = CLI_INTEGER,
      .value = "N",
@@ -234,13 +232,6 @@ static const cli_option options[] = {
      .fallback = "2048",
      .min = 16,
      .max = 16384},
-    {.name = "scale",
-     .kind = CLI_NUMBER,
-     .value = "N",
-     .help = "squares of a pattern across the character",
-     .fallback = "16",
-     .min = 0.01,
-     .max = 10000},
 };
 
 const cli_command cmd_texture = {
@@ -250,7 +241,7 @@ const cli_command cmd_texture = {
     .description =
         "Skin that slides takes texture coordinates across the seams of a texture. This fills a border around each "
         "island with what lies beyond its seam, so that lines run on: of an image, or of a pattern (checker, grid, "
-        "tattoo, veins) that is painted through all islands. With --folds it makes a normal map of the wrinkles of a "
+        "tattoo, veins; checker@8: 8 squares across) that is painted through all islands. With --folds it makes a normal map of the wrinkles of a "
         "motion.",
     .examples = "cutis texture hero.glb skin.png -o skin_padded.png\n"
                 "cutis bake neck --solver slide --clip look_up --outputs folds,texcoords -o neck.pc2\n"

@@ -30,7 +30,7 @@ for scene in "look_up 1.6" "swallow 0.7"; do
         --set bones.head.attach=1 --view 60,0 --zoom 2.2@neck --size 900x520 -o "$out/slide_neck_$1.png"
 done
 # Figures 1 and 6: veins on the back of a hand, painted through all islands of the texture
-"$cutis" texture "$work/hand.glb" veins --scale 24 --border 40 -q -o "$work/veins.png"
+"$cutis" texture "$work/hand.glb" veins@24 --border 40 -q -o "$work/veins.png"
 render "$work/hand.glb" "plain texture=lbs" slide --clip fist --frame 0.9s --texture "$work/veins.png" \
     --set bones.forearm.attach=1 --view 40,55 --size 900x520 -o "$out/slide_hand.png"
 # Figure 7: a tight shirt

@@ -50,7 +50,7 @@ text = open("slide.usda").read()
 assert "primvars:st.timeSamples" in text and text.count("{") == text.count("}")
 END
 # Textures: a pattern through all islands, the border of an image, wrinkles with their weights.
-run 0 texture torus.glb veins --size 128 --border 8 -o veins.png
+run 0 texture torus.glb veins@8 --size 128 --border 8 -o veins.png
 shows "128 x 128, islands"
 run 0 texture torus.glb veins.png --border 8 -q -o padded.png
 run 0 $bake --solver slide --outputs folds -o folds.npy
@@ -75,6 +75,7 @@ refuses texture png 1 absent.png
 refuses texture png 1 --folds absent.npy
 refuses texture png 1 --folds lbs.npy.absent
 refuses texture png 2 nothing
+refuses texture png 2 veins@none
 refuses texture png 2
 refused() { refuses bake npy "$@"; }
 refused 1 --solver slide --outputs nothing

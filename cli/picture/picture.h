@@ -193,8 +193,8 @@ bool picture_find_opposites(picture_tracer *tracer, const picture_mesh *mesh, co
 
 /* ---- textures (picture_texture.c) ---- */
 
-/* A pattern by its name; -1: none. */
-int picture_texture_find(const char *name);
+/* A pattern by its name, with squares across the texture: "checker", "checker@8"; -1: neither. */
+int picture_texture_find(const char *text, float *squares);
 /* Paint the mesh's pattern over a colour. */
 void picture_texture_apply(const picture_mesh *mesh, const float uv[2], float albedo[3]);
 /*

@@ -252,20 +252,13 @@ static int texture_add(picture_job *r, const char *word)
     }
 
     /* patterns */
-    const char *at = strchr(word, '@');
-    char name[32];
-    double scale = 16;
-    snprintf(name, sizeof name, "%.*s", at ? (int)(at - word) : (int)strlen(word), word);
-    int index = picture_texture_find(name);
-    bool good = index >= 0 && r->texture == PICTURE_TEXTURE_NONE;
-    if (good && at) good = cli_parse_numbers(at + 1, ',', 1, &scale) && scale >= 0.01 && scale <= 10000;
-    if (!good)
+    int index = picture_texture_find(word, &r->texture_scale);
+    if (index < 0 || r->texture != PICTURE_TEXTURE_NONE)
         return cli_usage_error(r->arguments,
                                "--texture %s: give checker, grid, tattoo or veins, with the number of squares across "
                                "the texture: checker@8; or FILE.png; and normals:FILE.png for a normal map",
                                word);
     r->texture = (picture_texture)index;
-    r->texture_scale = (float)scale;
     return CLI_OK;
 }
 

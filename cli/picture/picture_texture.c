@@ -4,13 +4,20 @@
  */
 #include <string.h>
 
+#include "cli.h"
 #include "picture.h"
 
-int picture_texture_find(const char *name)
+int picture_texture_find(const char *text, float *squares)
 {
     static const char *const names[] = {"none", "checker", "grid", "tattoo", "veins"};
+    size_t length = strcspn(text, "@");
+    double given = 16;
+    if (text[length] == '@' && !(cli_parse_numbers(text + length + 1, ',', 1, &given) && given >= 0.01 && given <= 1e4))
+        return -1;
+
+    *squares = (float)given;
     for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
-        if (strcmp(name, names[i]) == 0) return i;
+        if (strlen(names[i]) == length && memcmp(text, names[i], length) == 0) return i;
     return -1;
 }
 
