@@ -189,7 +189,8 @@ static bool build_all(void *context, const cutis_allocator *allocator)
     cutis_model *model = NULL;
     cutis_state *state = NULL;
     bool fine = create_bar(8, allocator, &c) == CUTIS_OK;
-    cutis_model_def def = {.character = c, .solver = solver, .detail = 200, .allocator = allocator};
+    /* on the drawn mesh: test_body tries allocations of bodies */
+    cutis_model_def def = {.character = c, .solver = solver, .detail = CUTIS_DETAIL_DRAWN, .allocator = allocator};
     fine = fine && cutis_model_build(&def, &model, NULL) == CUTIS_OK;
     fine = fine && cutis_state_create(model, allocator, &state, NULL) == CUTIS_OK;
     cutis_state_destroy(state);

@@ -1298,10 +1298,10 @@ static void joints_may_scale(void **unused)
         const cutis_character *c = s.character;
         float *joints = malloc(sizeof(float) * 12 * c->joint_count);
         cutis_step_input input = {.joints = joints};
-        /* grown within a second, then held for three */
-        for (int f = 0; f < 240; f++) {
+        /* grown within half a second, then held for one */
+        for (int f = 0; f < 90; f++) {
             cutis_pose_rest(c, joints);
-            float t = MIN((float)f / 60, 1.0f);
+            float t = MIN((float)f / 30, 1.0f);
             for (int j = 0; j < c->joint_count; j++)
                 for (int k = 0; k < 9; k++) joints[12 * j + k / 3 * 4 + k % 3] *= 1 + t * (factors[i][k / 3] - 1);
             for (int j = 0; j < c->joint_count; j++)
