@@ -17,7 +17,7 @@ static const double OWN_BODY_LONG = 0.1;
 static const float SAMPLE_EDGE = 0.015f;
 enum { SAMPLE_LIMIT = 60000, POINT_FLOOR = 24 };
 /* Growth of the body until the drawn points lie in it: rounds, and the most in each, over the edges there. */
-enum { GROWTH_ROUNDS = 1 };
+enum { GROWTH_ROUNDS = 1, UNDO_ROUNDS = 3 };
 static const float GROWTH_LIMIT = 0.15f;
 /* Flesh that has moved by this many edges of the body shows no folds of the skinning any more, */
 static const float UNFOLD_EDGES = 0.15f;
@@ -30,6 +30,13 @@ static const float CARRIED_NEAR = 0.015f;
 /* Cells of the grid for the union of pieces: their edge over the size at least, and their number at most, about. */
 static const float UNION_SPACING = 0.004f;
 static const double UNION_CELLS = 4e6;
+/*
+ * Lattice that rest positions are rounded to, cells over the size: far below the shortest edges, far above the rounding
+ * of files and programs, which else would decide where a symmetric mesh ties.
+ */
+static const float LATTICE = 4096;
+/* Steps of the size that the lattice is made for, from one power of two to the next. */
+static const float SIZE_STEPS = 2048;
 /* Influences below this are dropped from a body's point. */
 static const float WEIGHT_FLOOR = 2e-3f;
 
@@ -44,8 +51,11 @@ typedef struct flesh {
     float *normals;          /* of `even`'s triangles, unit */
 } flesh;
 
+/* Lengths are in cells of the lattice, so that rounding of the file makes no difference. */
 typedef struct work {
     const body_def *def;
+    float cell;     /* edge of a cell, scene units */
+    mesh mesh;      /* the drawn one, on the lattice */
     base base;
     part_role *roles;
     int flesh_count;
@@ -61,11 +71,10 @@ typedef struct work {
 
 static cutis_result sample_flesh(work *w, float **thickness, cutis_error *error)
 {
-    const cutis_character *c = w->def->character;
     for (int i = 0; i < w->flesh_count; i++) {
         flesh *f = &w->flesh[i];
         int limit = MAX(SAMPLE_LIMIT / w->flesh_count, 2 * f->shape->point_count);
-        cutis_result result = surface_refine(f->shape, SAMPLE_EDGE * c->size, limit, w->scratch, &f->sampled, error);
+        cutis_result result = surface_refine(f->shape, SAMPLE_EDGE * LATTICE, limit, w->scratch, &f->sampled, error);
         if (result) return result;
         thickness[i] = ARENA_ARRAY(w->scratch, float, f->sampled.point_count);
         if (!thickness[i]) return error_memory(error, "a simulation body");
@@ -111,7 +120,7 @@ static cutis_result remesh_flesh(work *w, float *const *thickness, int budget, c
     if (!sampled) return error_memory(error, "a simulation body");
     for (int i = 0; i < w->flesh_count; i++) sampled[i] = w->flesh[i].sampled;
     cutis_result result =
-        surface_sizes(sampled, thickness, w->flesh_count, budget, w->def->character->size, w->scratch, error);
+        surface_sizes(sampled, thickness, w->flesh_count, budget, LATTICE, w->scratch, error);
     for (int i = 0; !result && i < w->flesh_count; i++) {
         flesh *f = &w->flesh[i];
         f->sampled = sampled[i];
@@ -230,7 +239,7 @@ static cutis_result draft_flesh(draft *d, const work *w, const flesh *f, int fir
         vec3 x = vec3_load(f->even.positions + 3 * (size_t)i);
         bvh_hit hit = bvh_closest(&tree, from->positions, x, INFINITY);
         if (hit.triangle >= 0) shares_of(f->piece, hit, gather, &g);
-        vec3_store(d->positions + 3 * (size_t)vertex, x);
+        vec3_store(d->positions + 3 * (size_t)vertex, vec3_scale(x, w->cell));
         take_influences(d, &g, vertex);
         for (int m = 0; m < c->map_count; m++) d->map_values[m][vertex] = CLAMP(g.maps[m], 0, 1);
     }
@@ -379,7 +388,7 @@ static void anchor_rigid(const work *w, vec3 x, float length, anchor_list *list)
 /* A carried point follows the flesh around it: the further away it is, the wider the place it follows. */
 static void anchor_carried(const work *w, vec3 x, anchor_list *list)
 {
-    float near = CARRIED_NEAR * w->def->character->size;
+    float near = CARRIED_NEAR * LATTICE;
     float distance = 4 * near, length = near;
     for (int i = 0; i < w->flesh_count; i++) {
         const flesh *f = &w->flesh[i];
@@ -414,7 +423,7 @@ static void anchor_carried(const work *w, vec3 x, anchor_list *list)
 static void anchor_flesh(const work *w, int own, vec3 x, vec3 normal, anchor_list *list)
 {
     const flesh *f = &w->flesh[own];
-    bvh_hit hit = find_facing(f, x, normal, 2 * CARRIED_NEAR * w->def->character->size);
+    bvh_hit hit = find_facing(f, x, normal, 2 * CARRIED_NEAR * LATTICE);
     if (hit.triangle < 0) return;
     float reach = 2 * f->even.lengths[f->even.triangles[3 * (size_t)hit.triangle]];
     bool united = f->shape != &f->piece->surface;
@@ -491,7 +500,7 @@ static cutis_result prepare_trees(work *w, cutis_error *error)
 /* Unit normals of the drawn points, by the orientation of the base. */
 static float *drawn_normals(const work *w)
 {
-    int count = w->def->mesh->point_count;
+    int count = w->mesh.point_count;
     float *normals = ARENA_ARRAY(w->scratch, float, 3 * (size_t)count);
     if (!normals) return NULL;
     for (int i = 0; i < w->base.piece_count; i++) {
@@ -514,7 +523,7 @@ static float *drawn_normals(const work *w)
 /* How far drawn points stand out from the triangles of flesh that they lie over, at the corners of these. */
 static void find_heights(const work *w, const float *normals, float **heights)
 {
-    const mesh *m = w->def->mesh;
+    const mesh *m = &w->mesh;
     for (int p = 0; p < m->point_count; p++) {
         int piece = w->base.point_pieces[p];
         if (piece < 0 || w->roles[piece] != PART_FLESH) continue;
@@ -522,12 +531,38 @@ static void find_heights(const work *w, const float *normals, float **heights)
         const flesh *f = &w->flesh[own];
         vec3 x = vec3_load(m->positions + 3 * (size_t)p);
         vec3 normal = vec3_normalize(vec3_load(normals + 3 * (size_t)p));
-        bvh_hit hit = find_facing(f, x, normal, 2 * CARRIED_NEAR * w->def->character->size);
+        bvh_hit hit = find_facing(f, x, normal, 2 * CARRIED_NEAR * LATTICE);
         if (hit.triangle < 0) continue;
         float height = vec3_dot(vec3_sub(x, hit.point), vec3_load(f->normals + 3 * (size_t)hit.triangle));
         const int *c = f->even.triangles + 3 * (size_t)hit.triangle;
         for (int k = 0; k < 3; k++) heights[own][c[k]] = MAX(heights[own][c[k]], height);
     }
+}
+
+/* Put points back to where they were before, where triangles cross since: in grooves there is no room to grow. */
+static cutis_result undo_crossings(const work *w, surface *s, const float *before, cutis_error *error)
+{
+    enum { PAIR_LIMIT = 1024 };
+    for (int round = 0; round < UNDO_ROUNDS; round++) {
+        arena scratch = arena_create(&w->scratch->allocator);
+        mesh m;
+        bvh tree;
+        int *pairs = ARENA_ARRAY(&scratch, int, 2 * PAIR_LIMIT);
+        cutis_result result = pairs ? CUTIS_OK : error_memory(error, "a simulation body");
+        if (!result)
+            result = mesh_build(&m, s->point_count, s->positions, s->triangle_count, s->triangles, &scratch, error);
+        if (!result) result = bvh_build(&tree, s->triangle_count, s->triangles, s->positions, &scratch, error);
+
+        /* the corners of triangles that cross */
+        int count = result ? 0 : mesh_self_intersections(&m, &tree, s->positions, w->def->jobs, pairs, PAIR_LIMIT);
+        for (int k = 0; k < 6 * MIN(count, PAIR_LIMIT); k++) {
+            size_t point = 3 * (size_t)s->triangles[3 * (size_t)pairs[k / 3] + (size_t)(k % 3)];
+            memcpy(s->positions + point, before + point, 3 * sizeof(float));
+        }
+        arena_destroy(&scratch);
+        if (result || count == 0) return result;
+    }
+    return CUTIS_OK;
 }
 
 /*
@@ -559,22 +594,26 @@ static cutis_result grow_flesh(work *w, cutis_error *error)
             }
 
             /* outwards by that much */
+            float *before = arena_copy(w->scratch, s->positions, 3 * (size_t)s->point_count, sizeof(float));
+            if (!before) return error_memory(error, "a simulation body");
             for (int p = 0; p < s->point_count; p++) {
                 float *x = s->positions + 3 * (size_t)p;
                 vec3 outwards = vec3_normalize(vec3_load(sums + 3 * (size_t)p));
                 vec3_store(x, vec3_madd(vec3_load(x), outwards, MIN(heights[i][p], GROWTH_LIMIT * s->lengths[p])));
             }
+            result = undo_crossings(w, s, before, error);
+            if (result) return result;
         }
     }
     return CUTIS_OK;
 }
 
-/* Wanted edge length at a vertex of the body. */
+/* Wanted edge length at a vertex of the body, scene units. */
 static float body_length(const work *w, int vertex)
 {
     int i = 0;
     while (i + 1 < w->flesh_count && vertex >= w->flesh[i + 1].first_point) i++;
-    return w->flesh[i].even.lengths[vertex - w->flesh[i].first_point];
+    return w->cell * w->flesh[i].even.lengths[vertex - w->flesh[i].first_point];
 }
 
 /* Unit normals of the body's points: area-weighted means of the triangles around them. */
@@ -667,7 +706,7 @@ static cutis_result find_places(const work *w, sim_body *b, arena *memory, cutis
 
 static cutis_result embed(work *w, sim_body *b, arena *memory, cutis_error *error)
 {
-    const mesh *m = w->def->mesh;
+    const mesh *m = &w->mesh;
     cutis_result result = prepare_trees(w, error);
     if (!result) result = gather_rigid(w, error);
     if (result) return result;
@@ -740,7 +779,7 @@ static cutis_result unite_flesh(work *w, cutis_error *error)
     vec3 extent = vec3_sub(high, low);
     float room = extent.x * extent.y * extent.z;
     float spacing =
-        MAX(UNION_SPACING * w->def->character->size, (float)det_pow((double)room / UNION_CELLS + 1e-30, 1.0 / 3));
+        MAX(UNION_SPACING * LATTICE, (float)det_pow((double)room / UNION_CELLS + 1e-30, 1.0 / 3));
     result = union_pieces(pieces, w->flesh_count, w->scratch, all, error);
     if (!result) result = union_surface(pieces, w->flesh_count, spacing, w->def->jobs, w->scratch, shape, error);
     if (result) return result;
@@ -751,15 +790,35 @@ static cutis_result unite_flesh(work *w, cutis_error *error)
     return CUTIS_OK;
 }
 
+/* Rest positions in whole cells of the lattice. */
+static cutis_result to_lattice(work *w, cutis_error *error)
+{
+    const mesh *m = w->def->mesh;
+    float *positions = ARENA_ARRAY(w->scratch, float, 3 * (size_t)m->point_count);
+    if (!positions) return error_memory(error, "a simulation body");
+
+    /* a size of few digits, so that rounding does not change it either */
+    int exponent;
+    float digits = frexpf(w->def->character->size > 0 ? w->def->character->size : 1, &exponent);
+    w->cell = ldexpf(rintf(SIZE_STEPS * digits) / (SIZE_STEPS * LATTICE), exponent);
+
+    /* whole cells */
+    for (int i = 0; i < 3 * m->point_count; i++) positions[i] = rintf(m->positions[i] / w->cell);
+    w->mesh = *m;
+    w->mesh.positions = positions;
+    return CUTIS_OK;
+}
+
 static cutis_result find_flesh(work *w, sim_body *b, cutis_error *error)
 {
-    cutis_result result = base_build(w->def->mesh, w->scratch, &w->base, error);
+    cutis_result result = to_lattice(w, error);
+    if (!result) result = base_build(&w->mesh, w->scratch, &w->base, error);
     if (result) return result;
     w->roles = ARENA_ARRAY(w->scratch, part_role, w->base.piece_count);
     w->flesh = ARENA_ARRAY(w->scratch, flesh, w->base.piece_count);
     w->piece_flesh = ARENA_ARRAY(w->scratch, int, w->base.piece_count);
     if (w->scratch->failed) return error_memory(error, "a simulation body");
-    result = parts_find(w->def->character, &w->base, w->scratch, w->roles, error);
+    result = parts_find(w->def->character, &w->base, LATTICE, w->scratch, w->roles, error);
     for (int i = 0; !result && i < w->base.piece_count; i++) {
         w->piece_flesh[i] = w->roles[i] == PART_FLESH ? w->flesh_count : -1;
         if (w->roles[i] == PART_FLESH) {

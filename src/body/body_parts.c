@@ -194,7 +194,7 @@ static cutis_result find_carried(const base *b, candidate *list, int count, floa
     return CUTIS_OK;
 }
 
-cutis_result parts_find(const cutis_character *character, const base *b, arena *memory, part_role *roles,
+cutis_result parts_find(const cutis_character *character, const base *b, float size, arena *memory, part_role *roles,
                         cutis_error *error)
 {
     arena scratch = arena_create(&memory->allocator);
@@ -210,7 +210,7 @@ cutis_result parts_find(const cutis_character *character, const base *b, arena *
     for (int i = 0; !result && i < b->piece_count; i++) {
         const base_piece *p = &b->pieces[i];
         bool sheet =
-            p->cap_area > SHEET_CAPS * p->area || p->volume < SHEET_THICKNESS * p->area * (double)character->size;
+            p->cap_area > SHEET_CAPS * p->area || p->volume < SHEET_THICKNESS * p->area * (double)size;
         bool small = p->area < SMALL_AREA * total;
         roles[i] = b->piece_count > 1 && is_rigid(character, groups, p) ? PART_RIGID
                    : sheet || small                                     ? PART_CARRIED
@@ -221,7 +221,7 @@ cutis_result parts_find(const cutis_character *character, const base *b, arena *
     /* flesh that lies on or in larger flesh is carried */
     if (!result) {
         qsort(list, (size_t)count, sizeof *list, candidate_compare);
-        result = find_carried(b, list, count, NEAR_SHARE * character->size, roles, &scratch, error);
+        result = find_carried(b, list, count, NEAR_SHARE * size, roles, &scratch, error);
     }
     arena_destroy(&scratch);
     return result;

@@ -12,8 +12,8 @@ typedef enum part_role {
     PART_CARRIED /* clothing, hair, sheets, small things: skinning plus what the flesh nearby does */
 } part_role;
 
-/* roles: (b->piece_count). */
-cutis_result parts_find(const cutis_character *character, const base *b, arena *memory, part_role *roles,
+/* size: that of the character in the units of the base. roles: (b->piece_count). */
+cutis_result parts_find(const cutis_character *character, const base *b, float size, arena *memory, part_role *roles,
                         cutis_error *error);
 
 #endif

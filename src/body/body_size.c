@@ -92,9 +92,10 @@ cutis_result surface_thickness(const surface *s, const cutis_jobs *jobs, arena *
             float shortest = INFINITY;
             for (int k = topology.point_neighbour_first[p]; k < topology.point_neighbour_first[p + 1]; k++) {
                 vec3 other = vec3_load(s->positions + 3 * (size_t)topology.point_neighbours[k]);
-                shortest = MIN(shortest, vec3_distance(vec3_load(s->positions + 3 * (size_t)p), other));
+                float length = vec3_distance(vec3_load(s->positions + 3 * (size_t)p), other);
+                if (length > 0) shortest = MIN(shortest, length);
             }
-            thickness[p] = 0.01f * shortest;
+            thickness[p] = shortest < INFINITY ? 0.01f * shortest : 0;
         }
         thickness_work work = {s, &tree, normals, thickness};
         parallel_for(jobs, s->point_count, 64, thickness_block, &work);

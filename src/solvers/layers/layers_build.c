@@ -113,7 +113,7 @@ static vec3 bone_nearest(const centre_line *bone, vec3 p)
     for (int e = 0; e < bone->end_count; e++) {
         vec3 q = segment_nearest(p, bone->joint, bone->ends[e]);
         float d2 = vec3_length2(vec3_sub(p, q));
-        if (d2 < best2) {
+        if (d2 < NEARER * best2) {
             best = q;
             best2 = d2;
         }

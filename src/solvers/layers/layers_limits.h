@@ -77,6 +77,10 @@
     LIMIT(double, RESET_SUBSTEP, 0.05, "s", "least substep of that walk",                                              \
           "long, so that inertia does not hold soft flesh back", "reset_into_a_pose_is_clean")                         \
     /* ---- build ---- */                                                                                              \
+    LIMIT(float, NEARER, 0.9999f, "",                                                                                   \
+          "share of the first of two distances squared, or weights, that the second must be below to count as less",     \
+          "far above rounding: in a symmetric body the first one is taken, whatever the last bits are",                  \
+          "noise_in_the_file_makes_no_difference")                                                                       \
     LIMIT(double, DEEP_FLESH, 0.05, "size", "depth of flesh whose frequency a stiffness gives",                        \
           "the default of `flesh_depth`", "belly_swings_on_after_the_stop_slower_when_softer")                               \
     LIMIT(double, THIN_STIFFNESS, 95.2, "Hz", "stiffness that thin flesh is raised to at most",                           \

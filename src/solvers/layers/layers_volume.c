@@ -51,7 +51,7 @@ static int point_label(const pieces *b, const vec3 *joints, int point)
 
     /* the bone that moves it most */
     for (int i = weights->first[point]; i < weights->first[point + 1]; i++)
-        if (weights->weights[i] > best) {
+        if (NEARER * weights->weights[i] > best) {
             best = weights->weights[i];
             bone = weights->joints[i];
         }
@@ -67,7 +67,7 @@ static int point_label(const pieces *b, const vec3 *joints, int point)
         float t = vec3_dot(vec3_sub(p, joints[bone]), way) / length2;
         float clamped = CLAMP(t, 0.0f, 1.0f);
         float d2 = vec3_length2(vec3_sub(p, vec3_madd(joints[bone], way, clamped)));
-        if (d2 < nearest) {
+        if (d2 < NEARER * nearest) {
             nearest = d2;
             end = c;
             along = t;
@@ -75,7 +75,7 @@ static int point_label(const pieces *b, const vec3 *joints, int point)
     }
 
     /* beyond the cut it belongs to the child; joints may share with their parents */
-    int label = end >= 0 && along > kit_bone_value(b->build, bone, LAYERS_CUT) ? end : bone;
+    int label = end >= 0 && NEARER * along > (float)kit_bone_value(b->build, bone, LAYERS_CUT) ? end : bone;
     while (kit_bone_value(b->build, label, LAYERS_SHARE_VOLUME) != 0 && character->joints[label].parent >= 0)
         label = character->joints[label].parent;
     return label;
@@ -142,7 +142,7 @@ static int piece_neighbour(const mesh *m, int *parents, piece_shape *shapes, int
         int other = s == piece ? t : s;
         shapes[other].border +=
             vec3_distance(vec3_load(m->positions + 3 * ends[0]), vec3_load(m->positions + 3 * ends[1]));
-        if (best < 0 || shapes[other].border > shapes[best].border) best = other;
+        if (best < 0 || NEARER * shapes[other].border > shapes[best].border) best = other;
     }
     return best;
 }
@@ -162,7 +162,7 @@ static void pieces_join(const mesh *m, int *parents, piece_shape *shapes)
             if (!shape->bounded) continue;
             if (shape->triangles >= PIECE_TRIANGLES && vec3_length(shape->area) <= PATCH_FLATNESS * shape->skin)
                 continue;
-            if (piece < 0 || shape->skin < shapes[piece].skin) piece = root;
+            if (piece < 0 || shape->skin < NEARER * shapes[piece].skin) piece = root;
         }
         if (piece < 0) return;
         forest_join(parents, piece, piece_neighbour(m, parents, shapes, piece));
