@@ -279,21 +279,19 @@ static void soft_flesh_swings_on_slower_and_comes_to_rest(void **unused)
     assert_true(a.crossings < b.crossings);
 }
 
-/* Sag under gravity, and the swing's frequency, are the material's and not the substep's or the iterations'. */
+/* Sag under a load, and the swing's frequency, are the material's and not the substep's or the iterations'. */
 static double sag(double substep, const char *iterations)
 {
-    char gravity[32];
     cutis_character *c = make_bar(2);
-    snprintf(gravity, sizeof gravity, "%g", 5 * (double)c->size); /* five sizes a second squared */
-    const cutis_setting settings[] = {{"gravity", gravity},
-                                      {"fat_stiffness", "8.513"},
+    const cutis_setting settings[] = {{"fat_stiffness", "8.513"},
                                       {"skin_stiffness", "8.513"},
                                       {"muscle_stiffness", "8.513"},
                                       {"iterations", iterations}};
-    cutis_model *model = make_model(c, "layers", substep, settings, 5);
+    cutis_model *model = make_model(c, "layers", substep, settings, 4);
     cutis_state *state = test_state(model, NULL);
     for (int i = 0; i < 100; i++) {
-        cutis_step_input input = {.joints = NULL};
+        /* five sizes a second squared */
+        cutis_step_input input = {.acceleration = {0, -5 * c->size, 0}};
         cutis_state_step(model, state, &input, 0.01);
     }
     double sum = 0;
@@ -325,6 +323,70 @@ static void stiffness_does_not_depend_on_substep_or_iterations(void **unused)
     swing a = swing_measure(soft, 5, 0.0025), b = swing_measure(soft, 5, 0.00125);
     print_message("swing: 2.5 ms %.2f Hz, 1.25 ms %.2f Hz\n", a.crossings / 2, b.crossings / 2);
     assert_true(fabs(b.crossings / a.crossings - 1) < 0.15);
+}
+
+/* Positions of the bar after a second in a pose: at rest, or upside down about x, under an acceleration along y. */
+static float *bar_hold(const cutis_character *c, const cutis_setting *settings, int count, bool turned, float along)
+{
+    cutis_model *model = make_model(c, "layers", 0, settings, count);
+    cutis_state *state = test_state(model, NULL);
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof(float));
+    cutis_pose_rest(c, joints);
+    for (int j = 0; j < c->joint_count && turned; j++)
+        for (int e = 4; e < 12; e++) joints[12 * j + e] *= -1;
+    cutis_state_reset(model, state, joints);
+    cutis_step_input input = {.joints = joints, .acceleration = {0, along, 0}};
+    for (int i = 0; i < 60; i++) cutis_state_step(model, state, &input, 1.0 / 60);
+
+    float *positions = malloc(3 * (size_t)c->vertex_count * sizeof(float));
+    memcpy(positions, cutis_state_positions(model, state), 3 * (size_t)c->vertex_count * sizeof(float));
+    free(joints);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return positions;
+}
+
+/* Flesh hangs under gravity in the modelled shape: at rest nothing moves; upside down it sags by twice the weight. */
+static void modelled_flesh_hangs_already(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar(2);
+    const cutis_setting heavy[] = {{"gravity", "9.81"}};
+    float *rest = bar_hold(c, heavy, 1, false, 0), *turned = bar_hold(c, heavy, 1, true, 0);
+    float *loaded = bar_hold(c, NULL, 0, false, 2 * 9.81f);
+    double moved = 0, sags = 0, apart = 0;
+    for (int i = 0; i < 3 * c->vertex_count; i++) {
+        double upright = i % 3 == 0 ? (double)turned[i] : -(double)turned[i];
+        moved = fmax(moved, fabs((double)rest[i] - (double)c->positions[i]));
+        sags = fmax(sags, fabs(upright - (double)c->positions[i]));
+        apart = fmax(apart, fabs(upright - (double)loaded[i]));
+    }
+    print_message("gravity: at rest %.1e, upside down %.4f, from twice the load %.1e of the size\n", moved / c->size,
+                  sags / c->size, apart / c->size);
+    assert_true(moved < 1e-6 * c->size && sags > 1e-3 * c->size && apart < 1e-3 * sags);
+    free(rest);
+    free(turned);
+    free(loaded);
+    cutis_character_destroy(c);
+}
+
+/* Elasticity in every second iteration is another path to nearly the same shape. */
+static void elasticity_may_skip_iterations(void **unused)
+{
+    (void)unused;
+    cutis_character *c = make_bar(2);
+    const cutis_setting skipping[] = {{"match_every", "2"}};
+    float *all = bar_hold(c, NULL, 0, false, -9.81f), *half = bar_hold(c, skipping, 1, false, -9.81f);
+    double sags = 0, apart = 0;
+    for (int i = 0; i < 3 * c->vertex_count; i++) {
+        sags = fmax(sags, fabs((double)all[i] - (double)c->positions[i]));
+        apart = fmax(apart, fabs((double)all[i] - (double)half[i]));
+    }
+    print_message("elasticity in every second iteration: %.3f of the sag away\n", apart / sags);
+    assert_true(apart > 0 && apart < 0.2 * sags);
+    free(all);
+    free(half);
+    cutis_character_destroy(c);
 }
 
 static void size_of_the_character_does_not_matter(void **unused)
@@ -866,6 +928,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(patches_are_no_sub_volumes),
         cmocka_unit_test(soft_flesh_swings_on_slower_and_comes_to_rest),
         cmocka_unit_test(stiffness_does_not_depend_on_substep_or_iterations),
+        cmocka_unit_test(modelled_flesh_hangs_already),
+        cmocka_unit_test(elasticity_may_skip_iterations),
         cmocka_unit_test(size_of_the_character_does_not_matter),
         cmocka_unit_test(nothing_breaks_it_and_it_comes_back),
         cmocka_unit_test(a_step_allocates_nothing_and_threads_do_not_matter),

@@ -96,6 +96,17 @@ void skin_matrices(const cutis_character *character, const float *joints, float 
     }
 }
 
+vec3 skinning_direction(const skinning *s, const float *skin, int position, vec3 direction)
+{
+    vec3 sum = {0, 0, 0};
+    for (int n = s->first[position]; n < s->first[position + 1]; n++) {
+        const float *joint = skin + 12 * (s->offsets[n] / COLUMN_FLOATS);
+        sum = vec3_madd(sum, mat34_vector(joint, direction), s->weights[n]);
+    }
+    float length = vec3_length(sum);
+    return length > 0 ? vec3_scale(sum, vec3_length(direction) / length) : direction;
+}
+
 /* Columns or dual quaternions, and for the latter one 3 x 3 stretch per joint behind them, plus a flag. */
 size_t skinning_scratch_count(const skinning *s) { return (size_t)s->joint_count * (COLUMN_FLOATS + 9) + 16; }
 

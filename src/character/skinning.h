@@ -8,6 +8,7 @@
 
 #include "base/core.h"
 #include "cutis/character.h"
+#include "math/math3.h"
 
 /* Positions with their weights, laid out for the kernels. */
 typedef struct skinning {
@@ -29,6 +30,9 @@ cutis_result skinning_build_points(skinning *s, const cutis_character *character
 
 /* joints x inverse bind for every joint: rest scene space -> posed scene space. skin: (joint_count x 12). */
 void skin_matrices(const cutis_character *character, const float *joints, float *skin);
+
+/* A direction at rest as the joints of a position turn it, at its length. */
+vec3 skinning_direction(const skinning *s, const float *skin, int position, vec3 direction);
 
 /* Floats of scratch that the two functions below need. */
 size_t skinning_scratch_count(const skinning *s);

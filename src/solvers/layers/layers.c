@@ -17,6 +17,8 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
                            .help = "iterations of elasticity and contact per substep"},
     [LAYERS_VOLUME_ITERATIONS] = {PARAMETER_INT("volume_iterations", 16, 0, 50),
                                   .help = "iterations of volume conservation per substep, at most"},
+    [LAYERS_MATCH_EVERY] = {PARAMETER_INT("match_every", 1, 1, 20),
+                            .help = "iterations of contact per iteration of elasticity; faster and softer above 1"},
     [LAYERS_RADIUS] = {PARAMETER_FLOAT("radius", 1, 0.1, 4, ""),
                        .help = "radius of shape-matching regions along the skin, over the depth of the flesh"},
     [LAYERS_SUMMATION] = {PARAMETER_CHOICE("summation", 0, "fast|naive"),
@@ -43,7 +45,7 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
     [LAYERS_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 100, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
                         .help = "decay rate of motion relative to the skeleton"},
     [LAYERS_GRAVITY] = {PARAMETER_FLOAT("gravity", 0, -100, 100, "m/s2"),
-                        .help = "acceleration along -y; 0 because the modelled shape already includes it"},
+                        .help = "weight along -y; the modelled shape hangs under it already, flesh sags where bones turn it"},
     [LAYERS_SELF_COLLISION] = {PARAMETER_BOOL("self_collision", 1), .former = "contact",
                                .role = CUTIS_PARAMETER_SELF_COLLISION, .help = "self-collision of the skin"},
     [LAYERS_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",
@@ -176,7 +178,7 @@ static void substep(layers_run *run, cutis_step_stats *stats)
 
     /* elasticity and contact in turn */
     for (int i = 0; i < m->iterations; i++) {
-        elasticity_iterate(run, i);
+        if (i % m->match_every == 0) elasticity_iterate(run, i / m->match_every);
         kit_lap(&clock, stats, PART_ELASTICITY);
         if (run->active_count > 0) layers_contacts_project(run);
         kit_lap(&clock, stats, PART_CONTACT);

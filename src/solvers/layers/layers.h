@@ -193,7 +193,7 @@ typedef struct layers_model {
     contact_props props;
     float *friction, *restitution; /* (point_count) */
     /* Parameters in force. */
-    int iterations, volume_iterations;
+    int iterations, volume_iterations, match_every;
     bool naive, drive_linear, self_contact, volume_on;
     float damping, thickness, gravity; /* gravity in sizes / s^2 */
 } layers_model;
@@ -204,6 +204,7 @@ cutis_result layers_volumes_build(const solver_build *build, layers_model *model
 /* Which parameter stands where in solver_build.values. */
 enum {
     LAYERS_ITERATIONS,
+    LAYERS_MATCH_EVERY,
     LAYERS_VOLUME_ITERATIONS,
     LAYERS_RADIUS,
     LAYERS_SUMMATION,

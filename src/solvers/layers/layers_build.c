@@ -573,6 +573,7 @@ static void parameters_read(const solver_build *build, layers_model *model)
     const double *v = build->values;
     model->iterations = (int)v[LAYERS_ITERATIONS];
     model->volume_iterations = (int)v[LAYERS_VOLUME_ITERATIONS];
+    model->match_every = (int)v[LAYERS_MATCH_EVERY];
     model->naive = v[LAYERS_SUMMATION] == 1;
     model->drive_linear = v[LAYERS_DRIVE] == 1;
     model->self_contact = v[LAYERS_SELF_COLLISION] != 0;

@@ -4,6 +4,7 @@
  *
  * Departures from the paper:
  * - Velocities are damped relative to the skeleton's motion, by a rate in 1/s.
+ * - Gravity acts on tissue that bears it at rest (`gravity`); loads without such a past are accelerations.
  * - Tissue stiffens when it is strained: flesh is tied to its place under the skeleton the more, the nearer it is to
  * its bound (parameter `give`).
  */
@@ -51,16 +52,30 @@ static vec3 skin_normal(const layers_run *run, int k)
     return length > 0 ? vec3_scale(sum, 1 / length) : sum;
 }
 
-/* Blows, and the wind on the skin, which all layers above the bone bear alike. */
+/*
+ * Gravity on flesh that hangs under it already. At rest the stress of the tissue bears the weight, and it turns with
+ * the tissue: what is left is the weight less the weight as the bones turn it, none in the pose of rest.
+ */
+static vec3 weight_left(const layers_run *run, int k)
+{
+    vec3 down = {0, -run->m->gravity, 0};
+    return vec3_sub(down, skinning_direction(&run->m->drive, run->input->skin, k, down));
+}
+
+/* Gravity, blows, and the wind on the skin, which all layers above the bone bear alike. */
 static void outer_forces(layers_run *run, int begin, int end)
 {
     const layers_model *m = run->m;
     const solver_input *input = run->input;
     bool windy = kit_windy(input);
-    if (!windy && input->impulse_count == 0) return;
+    bool heavy = m->gravity > 0 || m->gravity < 0;
+    if (!windy && !heavy && input->impulse_count == 0) return;
     float h = (float)run->h;
+
+    /* the gain of velocity at each place */
     for (int k = begin; k < end; k++) {
         vec3 normal = windy ? skin_normal(run, k) : vec3_make(0, 0, 0);
+        vec3 fall = heavy ? vec3_scale(weight_left(run, k), h) : vec3_make(0, 0, 0);
         for (int i = LAYERS * k; i < LAYERS * k + LAYER_BONE; i++) {
             vec3 x = {run->s.x[0][i], run->s.x[1][i], run->s.x[2][i]};
             vec3 v = {run->s.v[0][i], run->s.v[1][i], run->s.v[2][i]};
@@ -69,9 +84,9 @@ static void outer_forces(layers_run *run, int begin, int end)
                 vec3 wind = kit_wind(input, normal, vec3_scale(v, m->size), m->flesh[k] * m->size);
                 gain = vec3_madd(gain, wind, h);
             }
-            run->s.v[0][i] += gain.x / m->size;
-            run->s.v[1][i] += gain.y / m->size;
-            run->s.v[2][i] += gain.z / m->size;
+            run->s.v[0][i] += gain.x / m->size + fall.x;
+            run->s.v[1][i] += gain.y / m->size + fall.y;
+            run->s.v[2][i] += gain.z / m->size + fall.z;
         }
     }
 }
@@ -84,7 +99,7 @@ static void predict_block(void *context, int begin, int end)
     float h = (float)run->h;
     outer_forces(run, begin, end);
     for (int c = 0; c < 3; c++) {
-        float fall = ((c == 1 ? -m->gravity : 0) + run->input->acceleration[c] / m->size) * h;
+        float fall = run->input->acceleration[c] / m->size * h;
         const float *x = run->s.x[c];
         const float *v = run->s.v[c];
         for (int i = LAYERS * begin; i < LAYERS * end; i++) {
