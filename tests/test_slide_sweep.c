@@ -5,9 +5,10 @@
  * Run by itself it takes the short form: coarse characters of the zoo, a part of every clip. scripts/slide_sweep.sh
  * runs one of its scenes at a time, with whole clips, all resolutions and the characters of ../shared/models:
  *
- *     test_slide_sweep CHARACTER RESOLUTION ZETA [MATERIAL...]
+ *     test_slide_sweep CHARACTER RESOLUTION ZETA SECONDS [MATERIAL...]
  *
- * prints a row of the table for every clip, and exits with 1 when one is not sound; `zoo` is all characters of the zoo.
+ * prints a row of the table for every clip, of which it runs the first SECONDS (0: all), and exits with 1 when one is
+ * not sound, with 2 when there is no such character; `zoo` is all characters of the zoo.
  */
 #include "slide_scenes.h"
 
@@ -95,7 +96,8 @@ static void every_material_stays_sound(void **unused)
 
 /* ---- one scene of the whole form ---- */
 
-static int sweep_character(const char *name, const char *resolution, const char *zeta, char **chosen, int chosen_count)
+static int sweep_character(const char *name, const char *resolution, const char *zeta, double seconds, char **chosen,
+                           int chosen_count)
 {
     /* the character */
     cutis_character *c = NULL;
@@ -104,7 +106,7 @@ static int sweep_character(const char *name, const char *resolution, const char 
                                             : cutis_zoo_make(name, atof(resolution), NULL, &c, &error);
     if (result != CUTIS_OK) {
         fprintf(stderr, "%s: %s\n", name, error.text);
-        return 1;
+        return 2;
     }
 
     /* a row for each clip and material */
@@ -116,7 +118,7 @@ static int sweep_character(const char *name, const char *resolution, const char 
         snprintf(follow, sizeof follow, "zeta=%s", zeta);
         const char *const settings[] = {material, follow, NULL};
         for (int clip = c->clip_count > 0 ? 0 : -1; clip < c->clip_count; clip++) {
-            findings found = run_clip(c, clip, settings, 1e9);
+            findings found = run_clip(c, clip, settings, seconds);
             printf("| %s | %s | %s | %s | %s | %d | %d | %d | %d | %d |\n", c->name, resolution,
                    clip < 0 ? "rest" : c->clips[clip].name, kind, zeta, 2 * c->point_count, found.steps, found.resets,
                    found.unconverged, found.inside_out);
@@ -130,12 +132,13 @@ static int sweep_character(const char *name, const char *resolution, const char 
 
 int main(int count, char **arguments)
 {
-    if (count > 3) {
+    if (count > 4) {
         bool zoo = strcmp(arguments[1], "zoo") == 0;
+        double seconds = atof(arguments[4]) > 0 ? atof(arguments[4]) : HUGE_VAL;
         int status = 0;
         for (int i = 0; i < (zoo ? cutis_zoo_count() : 1); i++)
-            status |= sweep_character(zoo ? cutis_zoo(i).name : arguments[1], arguments[2], arguments[3], arguments + 4,
-                                      count - 4);
+            status |= sweep_character(zoo ? cutis_zoo(i).name : arguments[1], arguments[2], arguments[3], seconds,
+                                      arguments + 5, count - 5);
         return status;
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_material_stays_sound)};
