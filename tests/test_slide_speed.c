@@ -69,8 +69,11 @@ static double time_scene(const scene *s, int *dofs, double *iterations_each)
     /* The same pieces of the clip again and again: what else the machine does falls out of the least time of each. */
     double least[PIECES], parts[PIECES][4], stop = processor_ms() + 500, ms = 0, part_ms[4] = {0};
     int iterations = 0;
-    for (int i = 0; i < PIECES; i++) least[i] = HUGE_VAL;
-    for (int run = 0; run < 2 || (run < 20 && processor_ms() < stop); run++) {
+    for (int i = 0; i < PIECES; i++) {
+        least[i] = HUGE_VAL;
+        for (int k = 0; k < 4; k++) parts[i][k] = HUGE_VAL;
+    }
+    for (int run = 0; run < 2 || (run < 40 && processor_ms() < stop); run++) {
         cutis_state_copy(model, state, begin);
         iterations = 0;
         for (int i = 0; i < PIECES; i++) {
@@ -79,9 +82,8 @@ static double time_scene(const scene *s, int *dofs, double *iterations_each)
             double spent = (processor_ms() - start) / STEPS;
             const cutis_step_stats *stats = cutis_state_stats(model, state);
             iterations += stats->iterations;
-            if (spent >= least[i]) continue;
-            least[i] = spent;
-            for (int k = 0; k < 4; k++) parts[i][k] = stats->part_ms[k] / STEPS;
+            least[i] = fmin(least[i], spent);
+            for (int k = 0; k < 4; k++) parts[i][k] = fmin(parts[i][k], stats->part_ms[k] / STEPS);
         }
     }
     for (int i = 0; i < PIECES; i++) {
@@ -196,7 +198,7 @@ static factor factor_analyze(const slide_model *model, const slide_scratch *s)
 
 static void factor_solve(factor *f, const slide_model *model, const slide_scratch *s, double *solution)
 {
-    for (int i = 0; i < f->n; i++) solution[i] = s->right[2 * model->free_points[i / 2] + i % 2];
+    for (int i = 0; i < f->n; i++) solution[i] = s->right[2 * model->equations[i / 2] + i % 2];
     ldl_perm(f->n, f->work, solution, f->order);
     ldl_lsolve(f->n, f->work, f->factor_columns, f->factor_rows, f->factor);
     ldl_dsolve(f->n, f->work, f->diagonal);
@@ -248,7 +250,7 @@ static void conjugate_gradients_beat_a_factorisation(void **unused)
         }
         slide_system_solve(own, &s, x, &residual, NULL);
         for (int k = 0; k < f.n; k++) {
-            double other = x[2 * own->free_points[k / 2] + k % 2];
+            double other = x[2 * own->equations[k / 2] + k % 2];
             apart += (other - y[k]) * (other - y[k]);
             size += y[k] * y[k];
         }

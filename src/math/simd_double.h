@@ -21,6 +21,14 @@ static inline d4 d4_load(const double *from)
     memcpy(&a, from, sizeof a);
     return a;
 }
+/* Four floats. */
+static inline d4 d4_load_floats(const float *from)
+{
+    typedef float floats __attribute__((vector_size(16)));
+    floats a;
+    memcpy(&a, from, sizeof a);
+    return __builtin_convertvector(a, d4);
+}
 static inline void d4_store(double *to, d4 a) { memcpy(to, &a, sizeof a); }
 static inline d4 d4_select(d4_mask mask, d4 yes, d4 no) { return (d4)((mask & (d4_mask)yes) | (~mask & (d4_mask)no)); }
 static inline d4 d4_max(d4 a, d4 b) { return d4_select(a > b, a, b); }

@@ -120,6 +120,7 @@ static void slide_step(const void *data, void *memory, void *scratch, const solv
     slide_scratch s;
     slide_state_view(model, memory, &state);
     slide_scratch_view(model, scratch, &s);
+    s.spots = state.spots;
     double clock = clock_seconds();
 
     /* points that may not move are nothing to the skin's motion */
@@ -210,6 +211,7 @@ static void slide_reset(const void *data, void *memory, void *scratch, const sol
     }
     if (model->first_slide[0]) start_slid(model, &state, &s, input->jobs);
     slide_tracks_reset(model, &state);
+    for (int i = 0; i < model->point_count; i++) state.spots[i] = slide_place_rounded(&model->atlas, &state.places[i]);
 
     /* on the body as it is */
     memcpy(state.surface, input->surface, surface_bytes);

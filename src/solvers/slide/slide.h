@@ -71,10 +71,11 @@ typedef struct slide_model {
     const double *edges;         /* (point_count) mean length of the edges */
     const int *fans;             /* (entries of point_triangles) 3 x triangle + the point's corner */
     const double (*stencils)[2]; /* (entries of neighbours) derivative at a point = sum of (neighbour - point) x this */
-    const int *links;      /* (link_first[free_count]) neighbours that may move, as places in free_points, in order */
-    const int *link_first; /* (free_count + 1) */
-    const int *link_upper; /* (free_count) first link to a later point */
-    const int *slots;      /* (triangle_count x 6) link of corner k to corners k + 1 and k + 2; -1: one may not move */
+    const int *equations;        /* (free_count) points that may move, in the order of the linear system */
+    const int *links;            /* (link_first[free_count]) neighbours that may move, as places in equations */
+    const int *link_first;       /* (free_count + 1) */
+    const int *link_upper;       /* (free_count) first link to a later equation */
+    const int (*slots)[2];       /* (entries of point_triangles) links to the next two corners; -1: one may not move */
     const float *first_slide[3]; /* (vertex_count) sliding at the beginning, file units; NULL: none */
     const float *pull[3]; /* (vertex_count) velocity of attached skin along the body, file units / s; NULL: none */
     int constraint_count; /* directions that may not move */
@@ -106,7 +107,7 @@ typedef struct slide_scratch {
     double (*stress)[2];                        /* (triangle_count) */
     double *taken;                              /* (triangle_count) share of length that wrinkles take up */
     double (*pressed)[3];                       /* (triangle_count) direction of the smaller stress, in the skin */
-    double (*diagonal)[3];                      /* (free_count) xx, xy, yy */
+    double (*diagonal)[3];                      /* (free_count, as equations are) xx, xy, yy */
     double (*rows)[4];                          /* (links) column by column: xx, yx, xy, yy */
     double (*pivots)[3], (*inverse)[3];         /* (free_count) of the preconditioner */
     double *right;                              /* (2 point_count) */
@@ -115,18 +116,20 @@ typedef struct slide_scratch {
     double *goal, *guess, *moved, *way;         /* (2 point_count) of a step, slide_step.c */
     double *shares;                             /* (point_count) likewise */
     uint8_t *grown, *blocked, *shortened;       /* (point_count) likewise */
+    int *regrown;                               /* (triangle_count) those around grown points */
     double *first_forces, *outer_forces;        /* (2 point_count) elastic at its beginning; gravity and drags */
     slide_place *places, *old_places;           /* (point_count) tried; before the step */
-    slide_spot *spots, *tried_spots;            /* (point_count) of the places at hand, and of those tried */
-    double *velocities, *old_velocities;        /* (2 point_count) */
-    double (*ranges)[2][2];                     /* (point_count) of velocities that are carried along */
-    double *old_gains, *first_gains;            /* (2 point_count) */
-    float *old_surface;                         /* (point_count x 3) the body before the step */
+    slide_spot *spots, *tried_spots;     /* (point_count) of the places at hand (a step has the state's); tried */
+    double *velocities, *old_velocities; /* (2 point_count) */
+    double (*ranges)[2][2];              /* (point_count) of velocities that are carried along */
+    double *old_gains, *first_gains;     /* (2 point_count) */
+    float *old_surface;                  /* (point_count x 3) the body before the step */
 } slide_scratch;
 
 /* What changes. */
 typedef struct slide_state {
     slide_place *places; /* (point_count) of the skin that lies at each point */
+    slide_spot *spots;   /* (point_count) of these places */
     double *velocities;  /* (2 point_count) against the body, in point frames, sizes a second */
     double *gains;       /* (2 point_count) of the last step's velocities */
     double *slips;       /* (point_count x 3) the part of the body's velocity that skin does not follow, sizes a s */
@@ -183,10 +186,11 @@ void slide_advect(const slide_model *model, slide_scratch *s, const double *way,
 void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 /* From x: shapes of the body's triangles, which all of the following need. */
 void slide_system_shapes(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
-/* Rest positions of places: spots, skin, uprights, normals; of one point, whose spot is known. */
+/* Rest positions of places: spots, then skin, uprights, normals; of one point, whose spot is known; of all likewise. */
+void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
 void slide_skin_point(const slide_model *model, slide_scratch *s, int point, const slide_place *place,
                       const slide_spot *spot);
-void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
+void slide_skin_known(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs);
 /* From these: derivatives of the places. */
 void slide_system_jacobians(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 /* Inertia, from the shapes and the masses that the last energy was told with. */
@@ -197,6 +201,8 @@ void slide_point_derivative(const slide_model *model, const slide_scratch *s, in
  */
 double slide_system_elements(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 double slide_system_energy(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
+/* The same, where only points that are marked as grown have moved since the last energy. */
+double slide_system_regrown(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 /* Stresses of all triangles, for outputs. */
 void slide_system_stresses(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs);
 /* Gravity and drags, times share. */

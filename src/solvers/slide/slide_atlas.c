@@ -187,7 +187,7 @@ static void make_wedges(const mesh *m, const slide_chart *charts, const double (
 
 cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, arena *memory, cutis_error *error)
 {
-    double *positions = ARENA_ARRAY(memory, double, 3 * (size_t)m->point_count);
+    double *positions = ARENA_ARRAY(memory, double, 3 * (size_t)m->point_count + 1);
     double *normals = ARENA_ARRAY(memory, double, 3 * (size_t)m->point_count);
     slide_chart *charts = ARENA_ARRAY(memory, slide_chart, m->triangle_count);
     double(*turns)[3][2] = arena_push(memory, (size_t)m->triangle_count, sizeof *turns);
@@ -220,8 +220,6 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
     join_charts(m, charts);
     for (int i = 0; i < m->point_count; i++) make_fan(m, charts, i, turns, boundary, tangents[i]);
     make_wedges(m, charts, (const double(*)[3][2])turns, wedges);
-    double(*patches)[SLIDE_PATCH_SIZE] = arena_push(memory, (size_t)m->triangle_count, sizeof *patches);
-    if (memory->failed) return error_memory(error, "charts");
 
     /* the rounded surface needs all the rest */
     *atlas = (slide_atlas){.mesh = m,
@@ -233,7 +231,7 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
                            .wedges = (const double(*)[4])wedges,
                            .boundary = boundary,
                            .tangents = (const double(*)[2])tangents};
-    return slide_patches_build(atlas, patches, memory, error);
+    return slide_patches_build(atlas, memory, error);
 }
 
 /* ---- places ---- */
@@ -308,8 +306,7 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
     for (int crossing = 0; crossing < CROSSING_LIMIT; crossing++) {
         const slide_chart *chart = &atlas->charts[t];
         double rate[3];
-        rate[1] = chart->inverse[0] * way[0] + chart->inverse[1] * way[1];
-        rate[2] = chart->inverse[3] * way[1];
+        slide_chart_rates(atlas, t, way, rate + 1);
         rate[0] = -rate[1] - rate[2];
         double reach = 1;
         int exit = -1;
@@ -381,9 +378,10 @@ slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const dou
     double best_way[2] = {turn[0] * way[0] - turn[1] * way[1], turn[1] * way[0] + turn[0] * way[1]};
 
     /* most ways end in the triangle in which they begin */
-    const double *inverse = atlas->charts[best].inverse;
-    double b1 = place.b[0] + inverse[0] * best_way[0] + inverse[1] * best_way[1];
-    double b2 = place.b[1] + inverse[3] * best_way[1];
+    double rates[2];
+    slide_chart_rates(atlas, best, best_way, rates);
+    double b1 = place.b[0] + rates[0];
+    double b2 = place.b[1] + rates[1];
     if (best_inside >= 0 && b1 >= 0 && b2 >= 0 && b1 + b2 <= 1) {
         carried[0] = c[0];
         carried[1] = c[1];

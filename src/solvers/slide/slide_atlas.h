@@ -23,16 +23,16 @@ typedef struct slide_chart {
     double area;        /* 0 for a triangle that is a line or a point; its chart is given a little height */
 } slide_chart;
 
-/* Numbers of a triangle's rounded surface: 19 control points, and one for reading in fours. */
-enum { SLIDE_PATCH_SIZE = 58 };
+/* Numbers of a triangle's rounded surface: 16 control points, and one for reading in fours. */
+enum { SLIDE_PATCH_SIZE = 49 };
 
 typedef struct slide_atlas {
     const mesh *mesh;
-    const double *positions;   /* (point_count x 3), rest, in sizes */
+    const double *positions;   /* (point_count x 3, and one for reading in fours), rest, in sizes */
     const double *normals;     /* (point_count x 3), rest: the area-weighted mean of the triangles around */
     const slide_chart *charts; /* (triangle_count) */
     const double (*slopes)[4]; /* (triangle_count) inverse[0], [1] and [3] of the chart, its area; zeros without area */
-    const double (*patches)[SLIDE_PATCH_SIZE]; /* (triangle_count) the rounded surface */
+    const float (*patches)[SLIDE_PATCH_SIZE]; /* (triangle_count) the rounded surface less the flat one */
     const double (*turns)[3][2]; /* (triangle_count) cosine and sine from each corner's point frame to the chart */
     const double (
         *wedges)[4]; /* (entries of point_triangles) first and last edge of the triangle, in the point's frame */
@@ -53,10 +53,20 @@ typedef struct slide_spot {
     double tangents[2][3];
 } slide_spot;
 
-/* Fill patches (triangle_count) for the atlas, all else of which is built. */
-cutis_result slide_patches_build(slide_atlas *atlas, double (*patches)[SLIDE_PATCH_SIZE], arena *memory,
-                                 cutis_error *error);
+/* The patches of an atlas, all else of which is built. */
+cutis_result slide_patches_build(slide_atlas *atlas, arena *memory, cutis_error *error);
 cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, arena *memory, cutis_error *error);
+
+/* A vector in a chart as rates of the weights of corners 1 and 2. */
+static inline void slide_chart_rates(const slide_atlas *atlas, int triangle, const double way[2], double rates[2])
+{
+    /* slopes are near each other in memory; charts of triangles without area have more than these tell */
+    const double *slopes = atlas->slopes[triangle];
+    const double *inverse = atlas->charts[triangle].inverse;
+    bool fine = slopes[3] > 0;
+    rates[0] = fine ? slopes[0] * way[0] + slopes[1] * way[1] : inverse[0] * way[0] + inverse[1] * way[1];
+    rates[1] = fine ? slopes[2] * way[1] : inverse[3] * way[1];
+}
 
 /* Where a place lies, at rest. */
 void slide_place_position(const slide_atlas *atlas, const slide_place *place, double position[3]);

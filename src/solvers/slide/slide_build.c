@@ -118,18 +118,20 @@ static void build_attachments(slide_model *model, const solver_build *build, uin
             held, asked);
 }
 
+static bool may_move(const slide_model *model, int point)
+{
+    return model->allowed[point][0] + model->allowed[point][2] > 0;
+}
+
 /* What is simulated: points that may move, and the triangles around them. */
 static void build_region(slide_model *model, int *points, int *triangles, int *all_triangles)
 {
     const mesh *m = model->atlas.mesh;
     for (int i = 0; i < model->point_count; i++)
-        if (model->allowed[i][0] + model->allowed[i][2] > 0) points[model->free_count++] = i;
+        if (may_move(model, i)) points[model->free_count++] = i;
     for (int t = 0; t < model->triangle_count; t++) {
         bool moves = false;
-        for (int k = 0; k < 3; k++) {
-            const double *q = model->allowed[m->triangles[3 * t + k]];
-            moves |= q[0] + q[2] > 0;
-        }
+        for (int k = 0; k < 3; k++) moves |= may_move(model, m->triangles[3 * t + k]);
         all_triangles[t] = t;
         if (moves) triangles[model->free_triangle_count++] = t;
     }
@@ -199,47 +201,66 @@ static void build_islands(const slide_model *model, const uint8_t *seams, uint8_
 
 /* ---- build ---- */
 
-/* The entries of the linear system: points that may move and are neighbours. */
-static void build_links(slide_model *model, int *index, int *links, int *link_first, int *link_upper)
+/*
+ * The entries of the linear system: points that may move and are neighbours.
+ *
+ * Equations are taken from STRANDS parts of the points by turns: in the substitutions of slide_solve.c a point waits
+ * for its neighbours before it, and points of the other strands keep the processor busy meanwhile.
+ */
+static void build_links(slide_model *model, int *equations, int *index, int *links, int *link_first, int *link_upper)
 {
+    enum { STRANDS = 3 };
     const mesh *m = model->atlas.mesh;
+
+    /* the order */
+    int length = (model->free_count + STRANDS - 1) / STRANDS;
     int count = 0;
     for (int i = 0; i < model->point_count; i++) index[i] = -1;
-    for (int a = 0; a < model->free_count; a++) index[model->free_points[a]] = a;
+    for (int first = 0; first < length; first++) {
+        for (int a = first; a < model->free_count; a += length) {
+            equations[count] = model->free_points[a];
+            index[model->free_points[a]] = count++;
+        }
+    }
+
+    /* neighbours before a point, then those behind it */
+    count = 0;
     for (int a = 0; a < model->free_count; a++) {
-        int i = model->free_points[a];
+        int i = equations[a];
         link_first[a] = count;
-        link_upper[a] = count;
-        for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
-            int other = index[m->point_neighbours[n]];
-            if (other < 0) continue;
-            links[count++] = other;
-            if (other < a) link_upper[a] = count;
+        for (int upper = 0; upper < 2; upper++) {
+            for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
+                int other = index[m->point_neighbours[n]];
+                if (other >= 0 && (other > a) == upper) links[count++] = other;
+            }
+            if (!upper) link_upper[a] = count;
         }
     }
     link_first[model->free_count] = count;
+    model->equations = equations;
     model->links = links;
     model->link_first = link_first;
     model->link_upper = link_upper;
 }
 
-/* Which entries the pairs of corners of a triangle add to, and which a pair of neighbours has in the stencils. */
-static void build_slots(const slide_model *model, const int *index, int *slots, int *neighbours)
+/* Which entries the corners of a triangle add to, and which a pair of neighbours has in the stencils. */
+static void build_slots(const slide_model *model, const int *index, int (*slots)[2], int (*neighbours)[2])
 {
     const mesh *m = model->atlas.mesh;
-    for (int t = 0; t < m->triangle_count; t++) {
-        for (int k = 0; k < 3; k++) {
-            int point = m->triangles[3 * t + k];
+    for (int point = 0; point < m->point_count; point++) {
+        for (int at = m->point_triangle_first[point]; at < m->point_triangle_first[point + 1]; at++) {
+            const int *c = m->triangles + 3 * m->point_triangles[at];
+            int own = c[0] == point ? 0 : c[1] == point ? 1 : 2;
             for (int o = 0; o < 2; o++) {
-                int other = m->triangles[3 * t + (k + 1 + o) % 3];
+                int other = c[(own + 1 + o) % 3];
                 int n = m->point_neighbour_first[point];
                 while (m->point_neighbours[n] != other) n++;
-                neighbours[6 * t + 2 * k + o] = n;
-                slots[6 * t + 2 * k + o] = -1;
+                neighbours[at][o] = n;
+                slots[at][o] = -1;
                 if (index[point] < 0 || index[other] < 0) continue;
                 n = model->link_first[index[point]];
                 while (model->links[n] != index[other]) n++;
-                slots[6 * t + 2 * k + o] = n;
+                slots[at][o] = n;
             }
         }
     }
@@ -249,7 +270,7 @@ static void build_slots(const slide_model *model, const int *index, int *slots, 
  * The derivative at a point is the mean of those of its triangles, by area, in the point's frame: chart vector = turn
  * x point vector. It is linear in the places of the neighbours, with coefficients that do not change.
  */
-static void build_fans(const slide_model *model, const int *neighbours, int *fans, double (*stencils)[2])
+static void build_fans(const slide_model *model, const int (*neighbours)[2], int *fans, double (*stencils)[2])
 {
     const slide_atlas *atlas = &model->atlas;
     const mesh *m = atlas->mesh;
@@ -272,8 +293,7 @@ static void build_fans(const slide_model *model, const int *neighbours, int *fan
             fans[n] = 3 * t + own;
             for (int e = 0; e < 2; e++) {
                 corners[0][e] = -corners[1][e] - corners[2][e];
-                for (int o = 0; o < 2; o++)
-                    stencils[neighbours[6 * t + 2 * own + o]][e] += corners[(own + 1 + o) % 3][e];
+                for (int o = 0; o < 2; o++) stencils[neighbours[n][o]][e] += corners[(own + 1 + o) % 3][e];
             }
         }
     }
@@ -359,15 +379,18 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     double *delta_max = ARENA_ARRAY(memory, double, points), *areas = ARENA_ARRAY(memory, double, points);
     double *edges = ARENA_ARRAY(memory, double, points);
     double(*allowed)[3] = arena_push(memory, points, sizeof *allowed);
-    int *slots = ARENA_ARRAY(memory, int, 6 * triangles), *neighbours = ARENA_ARRAY(memory, int, 6 * triangles);
+    size_t fan_entries = (size_t)m->point_triangle_first[points];
+    int(*slots)[2] = arena_push(memory, fan_entries, sizeof *slots);
+    int(*neighbours)[2] = arena_push(memory, fan_entries, sizeof *neighbours);
     int *index = ARENA_ARRAY(memory, int, points), *link_first = ARENA_ARRAY(memory, int, points + 1);
     int *link_upper = ARENA_ARRAY(memory, int, points);
     int *links = ARENA_ARRAY(memory, int, m->point_neighbour_first[points]);
     uint8_t *tips = ARENA_ARRAY(memory, uint8_t, points);
+    int *equations = ARENA_ARRAY(memory, int, points);
     int *free_points = ARENA_ARRAY(memory, int, points);
     int *free_triangles = ARENA_ARRAY(memory, int, triangles);
     int *all_triangles = ARENA_ARRAY(memory, int, triangles);
-    int *fans = ARENA_ARRAY(memory, int, m->point_triangle_first[points]);
+    int *fans = ARENA_ARRAY(memory, int, fan_entries);
     double(*stencils)[2] = arena_push(memory, (size_t)m->point_neighbour_first[points], sizeof *stencils);
     if (memory->failed) return error_memory(error, "solver slide");
     build_values(model, build, stiffness, zeta, delta_max, areas, edges);
@@ -377,7 +400,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     model->areas = areas;
     for (int i = 0; i < m->point_count; i++) model->noise += 1e-14 * young * areas[i];
     model->edges = edges;
-    model->slots = slots;
+    model->slots = (const int(*)[2])slots;
     build_attachments(model, build, tips, allowed);
     model->allowed = (const double(*)[3])allowed;
 
@@ -392,9 +415,9 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     if (first[0] && first[1] && first[2]) memcpy(model->first_slide, first, sizeof first);
     if (pull[0] && pull[1] && pull[2]) memcpy(model->pull, pull, sizeof pull);
     build_region(model, free_points, free_triangles, all_triangles);
-    build_links(model, index, links, link_first, link_upper);
+    build_links(model, equations, index, links, link_first, link_upper);
     build_slots(model, index, slots, neighbours);
-    build_fans(model, neighbours, fans, stencils);
+    build_fans(model, (const int(*)[2])neighbours, fans, stencils);
     model->fans = fans;
     model->stencils = (const double(*)[2])stencils;
 

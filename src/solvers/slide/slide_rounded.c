@@ -20,6 +20,7 @@ static int next3(int k) { return k == 2 ? 0 : k + 1; }
  * the middle towards i; CENTRE.
  */
 enum { CORNER = 0, EDGE = 3, RING = 9, MIDDLE = 12, INNER = 15, CENTRE = 18, CONTROL_COUNT = 19 };
+enum { CONTROL_SIZE = 3 * CONTROL_COUNT };
 
 /* ---- build ---- */
 
@@ -90,7 +91,7 @@ static void edge_controls(const slide_atlas *atlas, int triangle, const double (
 }
 
 /* Edges of two triangles take the mean of both. */
-static void share_edges(const slide_atlas *atlas, double (*patches)[SLIDE_PATCH_SIZE])
+static void share_edges(const slide_atlas *atlas, double (*patches)[CONTROL_SIZE])
 {
     for (int t = 0; t < atlas->mesh->triangle_count; t++) {
         for (int k = 0; k < 3; k++) {
@@ -145,7 +146,7 @@ static void normal_ends(const double *patch, int k, const double shares[3], int 
 }
 
 /* The control point inside of an edge, by the derivative across it, of which the other side has the opposite. */
-static void middle_control(const slide_atlas *atlas, int t, int k, double (*patches)[SLIDE_PATCH_SIZE])
+static void middle_control(const slide_atlas *atlas, int t, int k, double (*patches)[CONTROL_SIZE])
 {
     int across = atlas->charts[t].across[k];
     int i = next3(k), j = next3(i);
@@ -174,10 +175,26 @@ static void mean_control(double *patch, int to, int a, int b, int c)
     for (int e = 0; e < 3; e++) patch[3 * to + e] = (patch[3 * a + e] + patch[3 * b + e] + patch[3 * c + e]) / 3;
 }
 
-cutis_result slide_patches_build(slide_atlas *atlas, double (*patches)[SLIDE_PATCH_SIZE], arena *memory,
-                                 cutis_error *error)
+/* Control points of the flat triangle, which has the same corners. */
+static void flat_controls(const double corners[9], double flat[CONTROL_SIZE])
+{
+    memcpy(flat, corners, 9 * sizeof *flat);
+    mean_control(flat, CENTRE, CORNER, CORNER + 1, CORNER + 2);
+    for (int i = 0; i < 3; i++) {
+        int j = next3(i), k = next3(j);
+        mean_control(flat, EDGE + 2 * i, i, i, j);
+        mean_control(flat, EDGE + 2 * i + 1, i, i, k);
+        mean_control(flat, RING + i, i, i, CENTRE);
+        mean_control(flat, MIDDLE + i, j, k, CENTRE);
+        mean_control(flat, INNER + i, i, CENTRE, CENTRE);
+    }
+}
+
+cutis_result slide_patches_build(slide_atlas *atlas, arena *memory, cutis_error *error)
 {
     const mesh *m = atlas->mesh;
+    float(*offsets)[SLIDE_PATCH_SIZE] = arena_push(memory, (size_t)m->triangle_count, sizeof *offsets);
+    double(*patches)[CONTROL_SIZE] = arena_push(memory, (size_t)m->triangle_count, sizeof *patches);
     double(*derivatives)[6] = arena_push(memory, (size_t)m->point_count, sizeof *derivatives);
     if (memory->failed) return error_memory(error, "charts");
     for (int i = 0; i < m->point_count; i++) point_derivative(atlas, i, derivatives[i]);
@@ -202,18 +219,26 @@ cutis_result slide_patches_build(slide_atlas *atlas, double (*patches)[SLIDE_PAT
             mean_control(patch, INNER + i, RING + i, MIDDLE + next3(i), MIDDLE + next3(next3(i)));
         mean_control(patch, CENTRE, INNER, INNER + 1, INNER + 2);
     }
-    atlas->patches = (const double(*)[SLIDE_PATCH_SIZE])patches;
+
+    /* floats are enough for what is added to the flat triangle, and fit into a cache */
+    for (int t = 0; t < m->triangle_count; t++) {
+        double flat[CONTROL_SIZE];
+        flat_controls(patches[t], flat);
+        for (int e = 3 * EDGE; e < CONTROL_SIZE; e++) offsets[t][e - 3 * EDGE] = (float)(patches[t][e] - flat[e]);
+    }
+    atlas->patches = (const float(*)[SLIDE_PATCH_SIZE])offsets;
     return CUTIS_OK;
 }
 
 /* ---- places ---- */
 
-static inline d4 control(const double *patch, int index) { return d4_load(patch + 3 * index); }
+/* What the rounded surface adds to a control point of the flat triangle; nothing at corners. */
+static inline d4 control(const float *patch, int index) { return d4_load_floats(patch + 3 * (index - EDGE)); }
 
 slide_spot slide_place_rounded(const slide_atlas *atlas, const slide_place *place)
 {
-    const slide_chart *chart = &atlas->charts[place->triangle];
-    const double *patch = atlas->patches[place->triangle];
+    const float *patch = atlas->patches[place->triangle];
+    const int *c = atlas->mesh->triangles + 3 * place->triangle;
     const double w[3] = {1 - place->b[0] - place->b[1], place->b[0], place->b[1]};
 
     /* the third of the triangle: that at the edge opposite k */
@@ -222,24 +247,31 @@ slide_spot slide_place_rounded(const slide_atlas *atlas, const slide_place *plac
     double u = w[i] - w[k], v = w[j] - w[k], s = 3 * w[k];
 
     /* de Casteljau, down to a triangle */
-    d4 f_i = control(patch, CORNER + i), f_j = control(patch, CORNER + j), centre = control(patch, CENTRE);
+    d4 centre = control(patch, CENTRE);
     d4 e_ij = control(patch, EDGE + 2 * i), e_ji = control(patch, EDGE + 2 * j + 1);
     d4 a_i = control(patch, RING + i), a_j = control(patch, RING + j), middle = control(patch, MIDDLE + k);
     d4 b_i = control(patch, INNER + i), b_j = control(patch, INNER + j);
-    d4 p200 = u * f_i + v * e_ij + s * a_i, p110 = u * e_ij + v * e_ji + s * middle;
-    d4 p020 = u * e_ji + v * f_j + s * a_j, p101 = u * a_i + v * middle + s * b_i;
+    d4 p200 = v * e_ij + s * a_i, p110 = u * e_ij + v * e_ji + s * middle;
+    d4 p020 = u * e_ji + s * a_j, p101 = u * a_i + v * middle + s * b_i;
     d4 p011 = u * middle + v * a_j + s * b_j, p002 = u * b_i + v * b_j + s * centre;
     d4 q_i = u * p200 + v * p110 + s * p101, q_j = u * p110 + v * p020 + s * p011;
     d4 q_s = u * p101 + v * p011 + s * p002;
-    d4 position = u * q_i + v * q_j + s * q_s;
+
+    /* the flat triangle */
+    d4 x0 = d4_load(atlas->positions + 3 * c[0]), x1 = d4_load(atlas->positions + 3 * c[1]);
+    d4 x2 = d4_load(atlas->positions + 3 * c[2]);
+    d4 position = w[0] * x0 + w[1] * x1 + w[2] * x2 + (u * q_i + v * q_j + s * q_s);
 
     /* derivatives by the weights, then by the chart */
     d4 by[3];
     by[i] = 3 * q_i;
     by[j] = 3 * q_j;
     by[k] = 3 * (3 * q_s - q_i - q_j);
-    d4 first = by[1] - by[0], second = by[2] - by[0];
-    d4 x = chart->inverse[0] * first, y = chart->inverse[1] * first + chart->inverse[3] * second;
+    d4 first = x1 - x0 + (by[1] - by[0]), second = x2 - x0 + (by[2] - by[0]);
+    double along[2], across[2];
+    slide_chart_rates(atlas, place->triangle, (const double[2]){1, 0}, along);
+    slide_chart_rates(atlas, place->triangle, (const double[2]){0, 1}, across);
+    d4 x = along[0] * first, y = across[0] * first + across[1] * second;
     slide_spot r;
     for (int e = 0; e < 3; e++) {
         r.position[e] = position[e];
@@ -322,7 +354,7 @@ void slide_place_move(const slide_atlas *atlas, slide_place *place, const double
         for (int e = 0; e < 3; e++) left[e] = goal[e] - spot->position[e];
         double flat[2];
         double square = way_in_chart(spot, left, flat);
-        if (!(square > 1e-6 * length)) break;
+        if (!(square > 1e-4 * length)) break;
         slide_walk(atlas, place, flat, NULL, NULL);
         *spot = slide_place_rounded(atlas, place);
     }

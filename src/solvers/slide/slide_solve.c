@@ -2,7 +2,7 @@
  * slide_solve.c: the solution of the linear system of slide_system.c by preconditioned conjugate gradients.
  *
  * Points that may not move are left out (the paper's region of interest): the matrix and the vectors in here run over
- * the points that may, in order. Sums are taken in a fixed order, so that the bits do not depend on threads.
+ * the equations of the points that may. Sums are taken in a fixed order, so that the bits do not depend on threads.
  */
 #include <string.h>
 
@@ -33,12 +33,12 @@ static void multiply_rows(void *context, int begin, int end)
     const pass *p = context;
     const slide_model *model = p->model;
     for (int a = begin; a < end; a++) {
-        int i = model->free_points[a];
+        int i = model->equations[a];
         const double *d = p->s->diagonal[a];
         const double *own = p->vector + 2 * i;
         d4 sum = pair_begin(d[0] * own[0] + d[1] * own[1], d[1] * own[0] + d[2] * own[1]);
         for (int n = model->link_first[a]; n < model->link_first[a + 1]; n++)
-            sum += d4_load(p->s->rows[n]) * d4_pair(p->vector + 2 * model->free_points[model->links[n]]);
+            sum += d4_load(p->s->rows[n]) * d4_pair(p->vector + 2 * model->equations[model->links[n]]);
         pair_end(sum, &p->image[2 * i], &p->image[2 * i + 1]);
     }
 }
@@ -170,7 +170,7 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
     double asked = 0;
     double left = 0;
     for (int a = 0; a < model->free_count; a++) {
-        int i = model->free_points[a];
+        int i = model->equations[a];
         for (int e = 0; e < 2; e++) {
             double right = s->right[2 * i + e];
             r[2 * a + e] = right - s->product[2 * i + e];
@@ -217,7 +217,7 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
 
     /* back to all points */
     for (int a = 0; a < model->free_count; a++) {
-        int i = model->free_points[a];
+        int i = model->equations[a];
         v[2 * i] = x[2 * a];
         v[2 * i + 1] = x[2 * a + 1];
     }

@@ -17,6 +17,7 @@ size_t slide_state_view(const slide_model *model, void *memory, slide_state *s)
 
     /* the skin on the body */
     s->places = KIT_CARVE(&block, slide_place, points);
+    s->spots = KIT_CARVE(&block, slide_spot, points);
     s->velocities = KIT_CARVE(&block, double, 2 * points);
     s->gains = KIT_CARVE(&block, double, 2 * points);
     s->slips = KIT_CARVE(&block, double, 3 * points);
@@ -85,6 +86,7 @@ size_t slide_scratch_view(const slide_model *model, void *memory, slide_scratch 
     s->ranges = kit_carve(&block, points, sizeof *s->ranges);
     s->shares = kit_carve(&block, points, sizeof *s->shares);
     s->grown = kit_carve(&block, points, sizeof *s->grown);
+    s->regrown = kit_carve(&block, triangles, sizeof *s->regrown);
     s->blocked = kit_carve(&block, points, sizeof *s->blocked);
     s->shortened = kit_carve(&block, points, sizeof *s->shortened);
     s->places = kit_carve(&block, points, sizeof *s->places);

@@ -31,11 +31,14 @@ enum {
     NEWTON_LIMIT = 20, /* ... and for the implicit Euler method */
     SEARCH_LIMIT = 16, /* shortenings of an iteration's way */
     BLOCKED_STEPS = 8, /* after which a point that was blocked is tried again */
+    AHEAD = 6,         /* points whose data are fetched beforehand */
 };
 
 /* Newton's method has arrived when the energy falls as foretold within this part ... */
 static const double agreement = 0.1;
-/* ... or falls, or is foretold to fall, by less than this part of what it did at first, or of the energy at hand. */
+/* ... where the linear system was solved to this relative residual; */
+static const double residual_limit = 1e-3;
+/* or falls, or is foretold to fall, by less than this part of what it did at first, or of the energy at hand. */
 static const double late = 0.1;
 static const double negligible = 1e-6;
 /* A way is taken when E falls by this part of what was foretold. */
@@ -44,10 +47,8 @@ static const double least_fall = 0.2;
 static const double least_share = 0.05;
 /* The energy of a triangle may differ from what was foretold by this part of its change. */
 static const double surprise = 0.25;
-/* A part of a step may err by this part of a point's edges; the error is told from the change of acceleration. */
-static const double error_limit = 0.02;
-/* ... where the linear system was solved to this relative residual. */
-static const double residual_limit = 1e-3;
+/* A part of a step may err by this, in sizes, in the root of the mean square over the skin. */
+static const double error_limit = 2e-5;
 /* Faster than this is no skin, in sizes a second. */
 static const double speed_limit = 1000;
 
@@ -56,13 +57,19 @@ typedef struct move_pass {
     slide_scratch *s;
     const slide_place *from;
     slide_place *to;
+    bool again; /* only points whose share has changed */
 } move_pass;
 
 static void move_points(void *context, int begin, int end)
 {
     const move_pass *p = context;
     for (int a = begin; a < end; a++) {
+        /* patches of later points are far in memory */
+        int ahead = p->model->free_points[MIN(a + AHEAD, end - 1)];
+        const float *patch = p->model->atlas.patches[p->from[ahead].triangle];
+        for (int line = 0; line < SLIDE_PATCH_SIZE; line += 16) __builtin_prefetch(patch + line);
         int i = p->model->free_points[a];
+        if (p->again && !p->s->grown[i]) continue;
         const double *j = p->s->jacobians[i];
         const double *q = p->s->way + 2 * i;
         double share = p->s->shares[i];
@@ -122,7 +129,7 @@ static int halve_shares(const slide_model *model, slide_scratch *s)
     int halved = 0;
 
     /* points of triangles that did not follow their model */
-    for (int k = 0; k < model->free_count; k++) s->grown[model->free_points[k]] = 0;
+    memset(s->grown, 0, (size_t)model->point_count);
     for (int k = 0; k < model->free_triangle_count; k++) {
         int t = model->free_triangles[k];
         double size;
@@ -159,10 +166,11 @@ static double line_search(motion *m, const slide_place *places, double elastic, 
         int i = model->free_points[k];
         s->shares[i] = s->blocked[i] ? 0 : 1;
     }
+    double whole = 0; /* what is foretold of the whole way */
     for (int i = 0; i < SEARCH_LIMIT; i++) {
-        move_pass pass = {model, s, places, s->places};
+        move_pass pass = {model, s, places, s->places, .again = i > 0};
         parallel_for(m->jobs, model->free_count, GRAIN, move_points, &pass);
-        double reached = slide_system_energy(model, s, m->jobs);
+        double reached = i == 0 ? slide_system_energy(model, s, m->jobs) : slide_system_regrown(model, s, m->jobs);
 
         /* the inertial part of E, and what its model says, at these shares */
         double inertial = 0, foretold = 0, share = curvature > 0 ? slope / curvature : 1;
@@ -181,15 +189,20 @@ static double line_search(motion *m, const slide_place *places, double elastic, 
             foretold += (s->right[2 * p] * x + s->right[2 * p + 1] * y) * (1 - 0.5 * part / share);
         }
         double fall = elastic - reached + inertial;
+        if (i == 0) whole = foretold;
         if (fall > least_fall * foretold || (foretold <= model->noise && reached < HUGE_VAL)) {
             m->after = reached;
-            m->arrived = i == 0 && fabs(fall - foretold) <= agreement * foretold + model->noise;
+            m->arrived = fabs(fall - whole) <= agreement * whole + model->noise;
             return slide_max(fall, model->noise);
         }
 
         /* shorter, where it is too long, or else everywhere */
         if (halve_shares(model, s) > 0) continue;
-        for (int k = 0; k < model->free_count; k++) s->shares[model->free_points[k]] *= 0.5;
+        for (int k = 0; k < model->free_count; k++) {
+            int p = model->free_points[k];
+            s->shares[p] *= 0.5;
+            s->grown[p] = 1;
+        }
     }
 
     /* who was in the way is blocked */
@@ -280,7 +293,7 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
         little |= !first && fall > 0 && fall <= late * total;
         m->arrived = ((m->arrived && residual <= residual_limit) || little) && !fresh;
         if (fall > 0) continue;
-        slide_skin_points(model, s, places, m->jobs);
+        slide_skin_known(model, s, places, m->jobs);
         slide_system_energy(model, s, m->jobs);
         if (!fresh) break;
     }
@@ -335,17 +348,22 @@ static void settle_energy(const slide_model *model, const slide_scratch *s, doub
     }
 }
 
-/* How far the step may err, in edges: by the change of acceleration, as the trapezoidal rule does. */
+/*
+ * How far the step errs: by the change of acceleration, as the trapezoidal rule does, in the mean of all skin, for one
+ * point that a fold of the body throws about must not make the step of all others shorter.
+ */
 static double step_error(const slide_model *model, const double *gains, const double *old_gains, double h)
 {
-    double worst = 0;
+    double sum = 0;
+    double area = 0;
     for (int k = 0; k < model->free_count; k++) {
         int i = model->free_points[k];
         double x = gains[2 * i] - old_gains[2 * i];
         double y = gains[2 * i + 1] - old_gains[2 * i + 1];
-        worst = slide_max(worst, (x * x + y * y) / (model->edges[i] * model->edges[i]));
+        sum += model->areas[i] * (x * x + y * y);
+        area += model->areas[i];
     }
-    return h / 12 * sqrt(worst);
+    return area > 0 ? h / 12 * sqrt(sum / area) : 0;
 }
 
 /* One part of a step, of length h. */
@@ -370,7 +388,7 @@ static bool step_part(const slide_model *model, slide_state *state, slide_scratc
 
     /* the minimum of E */
     slide_system_shapes(model, s, input->jobs);
-    slide_skin_points(model, s, state->places, input->jobs);
+    slide_skin_known(model, s, state->places, input->jobs);
     slide_system_jacobians(model, s, input->jobs);
     m.increment = (slide_increment){
         .inertia = 1 / (b * b * h * h), .first_share = (1 - b) / b, .goal = s->goal, .moved = s->moved};
@@ -443,6 +461,8 @@ void slide_pull(const slide_model *model, slide_state *state, slide_scratch *s, 
     slide_skin_points(model, s, s->places, jobs);
     if (slide_system_energy(model, s, jobs) < HUGE_VAL)
         memcpy(state->places, s->places, (size_t)model->point_count * sizeof *s->places);
+    else
+        slide_skin_points(model, s, state->places, jobs);
 }
 
 /* A way to take a step. */
@@ -475,6 +495,7 @@ void slide_advance(const slide_model *model, slide_state *state, slide_scratch *
             memcpy(state->places, s->old_places, place_bytes);
             memcpy(state->velocities, s->old_velocities, velocity_bytes);
             memcpy(state->gains, s->first_gains, velocity_bytes);
+            slide_skin_points(model, s, state->places, input->jobs);
         }
         for (int part = 0; part < how->parts && next < 0; part++) {
             /* the body goes straight */

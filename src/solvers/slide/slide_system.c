@@ -32,6 +32,7 @@ typedef struct pass {
     slide_scratch *s;
     const slide_place *places;
     const slide_increment *increment;
+    const int *triangles;
 } pass;
 
 static int next3(int k) { return k == 2 ? 0 : k + 1; }
@@ -49,10 +50,7 @@ void slide_skin_point(const slide_model *model, slide_scratch *s, int point, con
 static void skin_points(void *context, int begin, int end)
 {
     pass *p = context;
-    for (int i = begin; i < end; i++) {
-        p->s->spots[i] = slide_place_rounded(&p->model->atlas, &p->places[i]);
-        slide_skin_point(p->model, p->s, i, &p->places[i], &p->s->spots[i]);
-    }
+    for (int i = begin; i < end; i++) slide_skin_point(p->model, p->s, i, &p->places[i], &p->s->spots[i]);
 }
 
 /* The mean of the derivatives of the triangles around a point, by area, in the point's frame; 3 x 2. */
@@ -123,10 +121,16 @@ void slide_point_derivative(const slide_model *model, const slide_scratch *s, in
     differentiate_at(model, s->skin, point, derivative);
 }
 
-void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs)
+void slide_skin_known(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs)
 {
     pass p = {.model = model, .s = s, .places = places};
     parallel_for(jobs, model->point_count, POINT_GRAIN, skin_points, &p);
+}
+
+void slide_skin_points(const slide_model *model, slide_scratch *s, const slide_place *places, const cutis_jobs *jobs)
+{
+    for (int i = 0; i < model->point_count; i++) s->spots[i] = slide_place_rounded(&model->atlas, &places[i]);
+    slide_skin_known(model, s, places, jobs);
 }
 
 void slide_system_body(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
@@ -359,7 +363,7 @@ static void element_energies(void *context, int begin, int end)
     const pass *p = context;
     for (int at = begin; at < end; at += 4) {
         element_input in;
-        load_elements(p->model, p->s, p->model->free_triangles, at, end, &in);
+        load_elements(p->model, p->s, p->triangles, at, end, &in);
         d4 skin;
         d4 energy = slide_element_energy(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places,
                                          in.normal, &skin);
@@ -434,8 +438,20 @@ double slide_system_elements(const slide_model *model, slide_scratch *s, const c
 
 double slide_system_energy(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
 {
-    pass p = {.model = model, .s = s};
+    pass p = {.model = model, .s = s, .triangles = model->free_triangles};
     parallel_for(jobs, model->free_triangle_count, TRIANGLE_GRAIN, element_energies, &p);
+    return energy_sum(model, s);
+}
+
+double slide_system_regrown(const slide_model *model, slide_scratch *s, const cutis_jobs *jobs)
+{
+    int count = 0;
+    for (int a = 0; a < model->free_triangle_count; a++) {
+        const int *c = model->atlas.mesh->triangles + 3 * model->free_triangles[a];
+        if (s->grown[c[0]] | s->grown[c[1]] | s->grown[c[2]]) s->regrown[count++] = model->free_triangles[a];
+    }
+    pass p = {.model = model, .s = s, .triangles = s->regrown};
+    parallel_for(jobs, count, TRIANGLE_GRAIN, element_energies, &p);
     return energy_sum(model, s);
 }
 
@@ -503,7 +519,7 @@ static void add_ligament(const slide_model *model, const slide_scratch *s, int i
 static void add_triangles(const slide_model *model, slide_scratch *s, int a, double f[2], double k[3])
 {
     const mesh *m = model->atlas.mesh;
-    int i = model->free_points[a];
+    int i = model->equations[a];
     int links = model->link_first[a + 1] - model->link_first[a];
     memset(s->rows[model->link_first[a]], 0, (size_t)links * sizeof s->rows[0]);
     d4 diagonal = d4_set(0);
@@ -516,7 +532,7 @@ static void add_triangles(const slide_model *model, slide_scratch *s, int a, dou
         diagonal += d4_load(block + 4 * own);
 
         /* with the next corner; and with the one before, whose block is that of the other order */
-        const int *slots = model->slots + 6 * t + 2 * own;
+        const int *slots = model->slots[n];
         if (slots[0] >= 0) {
             double *row = s->rows[slots[0]];
             d4_store(row, d4_load(row) + d4_load(block + OFF_DIAGONAL + 4 * own));
@@ -539,7 +555,7 @@ static void point_rows(void *context, int begin, int end)
     const slide_model *model = p->model;
     const slide_increment *in = p->increment;
     for (int entry = begin; entry < end; entry++) {
-        int i = model->free_points[entry];
+        int i = model->equations[entry];
 
         /* elastic force and Hessian */
         double f[2] = {0, 0}, k[3];
