@@ -8,11 +8,15 @@ import { TransformControls } from "three/addons/controls/TransformControls.js";
 
 import { LAYERS, paintColors, scaleOf } from "./colors.js";
 import { partMaterials } from "./materials.js";
+import { vertexLit } from "./vertex_lit.js";
 
 const THEMES = {
   dark: { background: 0x17191d, floor: 0x22252b, line: 0x343942, fog: 0x17191d },
   light: { background: 0xe9ecf0, floor: 0xdfe3e8, line: 0xc3c9d1, fog: 0xe9ecf0 },
 };
+
+const SUN = new THREE.Vector3(0.7, 1.4, 0.9); // from the character's middle, in its sizes
+const RIM = new THREE.Vector3(-1, 0.6, -1);
 
 /** A white disc, for points. */
 function roundDot() {
@@ -32,7 +36,7 @@ export class View {
     const probe = document.createElement("canvas").getContext("webgl2");
     const about = probe?.getExtension("WEBGL_debug_renderer_info");
     const name = about ? probe.getParameter(about.UNMASKED_RENDERER_WEBGL) : "";
-    this.software = /swiftshader|llvmpipe|software/i.test(name); // no antialiasing and no shadows there
+    this.software = /swiftshader|llvmpipe|software/i.test(name); // no antialiasing, no shadows, light at vertices there
     this.renderer = new THREE.WebGLRenderer({ antialias: !this.software, powerPreference: "high-performance" });
     this.renderer.localClippingEnabled = true;
     this.renderer.setPixelRatio(this.software ? 1 : Math.min(2, devicePixelRatio));
@@ -55,8 +59,10 @@ export class View {
     this.sun.castShadow = !this.software;
     this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.bias = -0.0006;
-    this.scene.add(this.sky, this.sun, this.sun.target, this.rim);
-    this.floor = new THREE.Mesh(new THREE.CircleGeometry(1, 64).rotateX(-Math.PI / 2), new THREE.MeshLambertMaterial({ polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }));
+    this.sun.position.copy(SUN);
+    this.rim.position.copy(RIM);
+    this.scene.add(this.sky, this.sun, this.sun.target, this.rim, this.rim.target);
+    this.floor = new THREE.Mesh(new THREE.CircleGeometry(1, 64).rotateX(-Math.PI / 2), this.lit(new THREE.MeshLambertMaterial({ polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 })));
     this.floor.receiveShadow = true;
     this.scene.add(this.floor);
 
@@ -80,10 +86,14 @@ export class View {
     this.renderer.setAnimationLoop(() => this.draw());
   }
 
+  /** The material as this browser draws it. */
+  lit(material) {
+    return this.software ? vertexLit(material, this.sky, [this.sun, this.rim]) : material;
+  }
   theme(name) {
     const colors = THEMES[name];
     this.scene.background = new THREE.Color(colors.background);
-    this.floor.material.color.set(colors.floor);
+    this.floor.material.color.setHex(colors.floor, this.software ? THREE.LinearSRGBColorSpace : THREE.SRGBColorSpace); // vertex_lit.js has stored colours
     this.lineColor = colors.line;
     this.makeGrid();
     this.dirty = true;
@@ -115,12 +125,12 @@ export class View {
     this.ground = bounds.min[1];
     this.geometry = this.makeGeometry(description);
     this.ghostGeometry = this.makeGeometry(description);
-    this.materials = materials;
-    this.plain = new THREE.MeshStandardMaterial({ color: 0xd8a48c, roughness: 0.6 });
-    this.colored = new THREE.MeshLambertMaterial({ vertexColors: true });
-    this.ghostMaterial = new THREE.MeshLambertMaterial({ color: 0x4d8dff, transparent: true, opacity: 0.35, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 });
-    this.mesh = new THREE.Mesh(this.geometry, materials);
-    this.ghost = new THREE.Mesh(this.ghostGeometry, materials);
+    this.materials = materials.map((material) => this.lit(material));
+    this.plain = this.lit(new THREE.MeshStandardMaterial({ color: 0xd8a48c, roughness: 0.6 }));
+    this.colored = this.lit(new THREE.MeshLambertMaterial({ vertexColors: true }));
+    this.ghostMaterial = this.lit(new THREE.MeshLambertMaterial({ color: 0x4d8dff, transparent: true, opacity: 0.35, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 }));
+    this.mesh = new THREE.Mesh(this.geometry, this.materials);
+    this.ghost = new THREE.Mesh(this.ghostGeometry, this.materials);
     for (const mesh of [this.mesh, this.ghost]) Object.assign(mesh, { frustumCulled: false, castShadow: true, receiveShadow: true });
     this.scene.add(this.mesh, this.ghost);
     this.makeSkeleton(description);
@@ -193,9 +203,10 @@ export class View {
     this.orbit.minDistance = this.size / 20;
     this.orbit.maxDistance = this.size * 12;
     const s = this.size;
-    this.sun.position.copy(middle).add(new THREE.Vector3(0.7 * s, 1.4 * s, 0.9 * s));
-    this.sun.target.position.copy(middle);
-    this.rim.position.copy(middle).add(new THREE.Vector3(-s, 0.6 * s, -s));
+    for (const [light, from] of [[this.sun, SUN], [this.rim, RIM]]) {
+      light.position.copy(middle).addScaledVector(from, s);
+      light.target.position.copy(middle);
+    }
     Object.assign(this.sun.shadow.camera, { left: -s, right: s, top: s, bottom: -s, near: 0.1 * s, far: 4 * s });
     this.sun.shadow.camera.updateProjectionMatrix();
     this.dirty = true;
@@ -308,7 +319,7 @@ export class View {
       geometry.setIndex(new THREE.BufferAttribute(Uint32Array.from(triangles), 1));
       const flat = geometry.toNonIndexed();
       flat.computeVertexNormals();
-      const mesh = new THREE.Mesh(flat, new THREE.MeshStandardMaterial({ color: 0x6f9bd1, roughness: 0.7 }));
+      const mesh = new THREE.Mesh(flat, this.lit(new THREE.MeshStandardMaterial({ color: 0x6f9bd1, roughness: 0.7 })));
       mesh.name = name;
       mesh.matrixAutoUpdate = false;
       mesh.castShadow = mesh.receiveShadow = true;
