@@ -389,6 +389,51 @@ static void elasticity_may_skip_iterations(void **unused)
     cutis_character_destroy(c);
 }
 
+/* Positions of the arm after a reset to an instant of its flex, with or without a muscle on the upper arm. */
+static float *arm_flexed(const cutis_character *c, double time, bool muscle)
+{
+    const cutis_setting settings[] = {{"bones.upper_arm.bulge", "0.5"}};
+    cutis_model *model = make_model(c, "layers", 0, settings, muscle);
+    cutis_state *state = test_state(model, NULL);
+    float joints[4 * 12];
+    cutis_pose_sample(c, cutis_character_find_clip(c, "flex"), time, joints);
+    cutis_state_reset(model, state, joints);
+
+    float *positions = malloc(3 * (size_t)c->vertex_count * sizeof(float));
+    memcpy(positions, cutis_state_positions(model, state), 3 * (size_t)c->vertex_count * sizeof(float));
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return positions;
+}
+
+/* The upper arm's muscle is as modelled at rest and swells, on its inner side, where the elbow bends; its hand stays.
+ */
+static void a_muscle_bulges_with_its_joint(void **unused)
+{
+    (void)unused;
+    cutis_character *c = test_zoo("arm", 0.4);
+    size_t bytes = 3 * (size_t)c->vertex_count * sizeof(float);
+    float *rest[2] = {arm_flexed(c, 0, false), arm_flexed(c, 0, true)};
+    float *bent[2] = {arm_flexed(c, 0.9, false), arm_flexed(c, 0.9, true)};
+    assert_memory_equal(rest[0], rest[1], bytes);
+    double inner = 0, outer = 0, hand = 0;
+    for (int v = 0; v < c->vertex_count; v++) {
+        const float *p = c->positions + 3 * v;
+        double up = (double)(bent[1][3 * v + 1] - bent[0][3 * v + 1]) / (double)c->size;
+        double along = (double)(p[0] - c->bounds_min[0]) / (double)(c->bounds_max[0] - c->bounds_min[0]);
+        if (along > 0.2 && along < 0.4) inner = fmax(inner, up);
+        if (along > 0.2 && along < 0.4) outer = fmin(outer, up);
+        if (along > 0.8) hand = fmax(hand, fabs(up));
+    }
+    print_message("muscle: %.4f of the size thicker inside, %.4f outside, hand moved by %.4f\n", inner, -outer, hand);
+    assert_true(inner > 0.008 && -outer < 0.5 * inner && hand < 0.1 * inner);
+    for (int i = 0; i < 2; i++) {
+        free(rest[i]);
+        free(bent[i]);
+    }
+    cutis_character_destroy(c);
+}
+
 static void size_of_the_character_does_not_matter(void **unused)
 {
     (void)unused;
@@ -930,6 +975,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(stiffness_does_not_depend_on_substep_or_iterations),
         cmocka_unit_test(modelled_flesh_hangs_already),
         cmocka_unit_test(elasticity_may_skip_iterations),
+        cmocka_unit_test(a_muscle_bulges_with_its_joint),
         cmocka_unit_test(size_of_the_character_does_not_matter),
         cmocka_unit_test(nothing_breaks_it_and_it_comes_back),
         cmocka_unit_test(a_step_allocates_nothing_and_threads_do_not_matter),

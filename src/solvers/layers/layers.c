@@ -3,9 +3,9 @@
  *
  * C. Deul, J. Bender 2013, "Physically-Based Character Skinning" (VRIPHYS). This file holds the parameters and
  * the step (their algorithm 1). layers_build.c makes the layers, layers_paths.c the paths, layers_volume.c the
- * sub-volumes; layers_match.c is the elasticity, layers_drive.c what the skeleton asks for, layers_contact.c,
- * layers_recovery.c, layers_pressure.c and layers_velocity.c the steps of their names; layers_limits.h holds the
- * constants. Their heads name the departures; that of the step itself:
+ * sub-volumes, layers_fibres.c muscles that bulge; layers_match.c is the elasticity, layers_drive.c what the skeleton
+ * asks for, layers_contact.c, layers_recovery.c, layers_pressure.c and layers_velocity.c the steps of their names;
+ * layers_limits.h holds the constants. Their heads name the departures; that of the step itself:
  * - Iterations are accelerated by Chebyshev's semi-iterative method (Wang 2015 for projective dynamics).
  */
 #include <string.h>
@@ -42,6 +42,9 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
                             .help = "greatest depth of the flesh, down to the bone layer"},
     [LAYERS_GIVE] = {PARAMETER_FLOAT("give", 0.8, 0.01, 10, ""), .per_bone = true,
                      .help = "how far flesh gives way from its skinned place, over its depth"},
+    [LAYERS_BULGE] = {PARAMETER_FLOAT("bulge", 0, 0, 2, ""), .per_bone = true,
+                      .help = "how much a limb's muscle thickens when the joint beyond it bends by 90 degrees, over "
+                              "its depth"},
     [LAYERS_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 100, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
                         .help = "decay rate of motion relative to the skeleton"},
     [LAYERS_GRAVITY] = {PARAMETER_FLOAT("gravity", 0, -100, 100, "m/s2"),

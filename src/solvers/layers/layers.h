@@ -165,6 +165,13 @@ void layers_volume_velocity(const layers_volumes *volumes, int point_count, laye
 
 /* ---- the model ---- */
 
+/* The muscle of a limb's bone, at rest in scene space; end: the joint beyond it, -1 where none bulges. */
+typedef struct layers_muscle {
+    int end;
+    float strength; /* how much thicker it gets when that joint bends by 90 degrees, over its depth */
+    vec3 start, along, beyond;
+} layers_muscle;
+
 typedef struct layers_model {
     const cutis_character *character;
     const mesh *mesh; /* the skin in place order, in sizes */
@@ -181,6 +188,10 @@ typedef struct layers_model {
     int *parents;         /* (joint_count) */
     skinning drive;       /* skin by place, bone layer by place, then the centres of fans, then axis points */
     skinning axis_drive;  /* axis points, linearly */
+    /* Muscles that bulge; NULL where none does. */
+    layers_muscle *muscles; /* (joint_count) */
+    int *fibre_bones;       /* (point_count) */
+    float *fibre_shares;    /* (point_count) how much thicker at 90 degrees, on the inner side */
     /* Painted maps; arrays are NULL, and counts 0, where nothing is painted. */
     float *freeze; /* (point_count) how far the point follows linear blend skinning, 0..1 */
     float *press;  /* (point_count) how far into its flesh the point may be pressed, over its depth, 0..1 */
@@ -199,6 +210,7 @@ typedef struct layers_model {
 } layers_model;
 
 cutis_result layers_model_build(const solver_build *build, layers_model *model, cutis_error *error);
+cutis_result layers_fibres_build(const solver_build *build, layers_model *model, cutis_error *error);
 cutis_result layers_volumes_build(const solver_build *build, layers_model *model, cutis_error *error);
 
 /* Which parameter stands where in solver_build.values. */
@@ -218,6 +230,7 @@ enum {
     LAYERS_BONE_DEPTH,
     LAYERS_FLESH_DEPTH,
     LAYERS_GIVE,
+    LAYERS_BULGE,
     LAYERS_DAMPING,
     LAYERS_GRAVITY,
     LAYERS_SELF_COLLISION,

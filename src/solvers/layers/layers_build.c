@@ -633,6 +633,7 @@ static cutis_result model_fill(builder *b, arena *scratch, cutis_error *error)
     /* sub-volumes, drive, painted maps, props */
     result = layers_volumes_build(build, model, error);
     if (result == CUTIS_OK) result = drive_build(b, scratch, error);
+    if (result == CUTIS_OK) result = layers_fibres_build(build, model, error);
     if (result == CUTIS_OK) result = maps_build(b, map, scratch, error);
     if (result == CUTIS_OK) layers_volumes_freeze(&model->volumes, model->mesh);
     if (result == CUTIS_OK && model->mesh->triangle_count > 0)

@@ -58,6 +58,7 @@ void layers_drive_find(layers_run *run, float *positions)
     else
         skinning_dual_on(&m->drive, skin, m->parents, run->s.turns, run->w.skinning, run->input->jobs, positions);
     if (!m->drive_linear) axes_place(run, positions);
+    layers_fibres_contract(run, positions);
     if (m->frozen_count > 0) frozen_place(run, positions);
 
     /* in sizes */

@@ -81,6 +81,8 @@ bool layers_output(const void *data, const void *state, int index, cutis_output 
 
 /* Positions (drive.count x 3) of skin, bone layer and fans' centres under the skeleton alone, in sizes. */
 void layers_drive_find(layers_run *run, float *positions);
+/* Muscles whose joint is bent swell: their skin moves away from the bone layer. (layers_fibres.c) */
+void layers_fibres_contract(layers_run *run, float *positions);
 /* A particle's position in a drive: between skin and bone layer by depth. */
 float layers_drive_at(const layers_model *m, const float *drive, int k, int l, int c);
 /* Painted maps: frozen places stay with the skeleton, others are pressed in only so far. */
