@@ -115,9 +115,8 @@ static int wrinkles_make(texture_job *job, const char *path, const char *output)
     float *weights = cli_allocate((size_t)frame_count, (size_t)c->vertex_count * sizeof *weights);
     double wavelength = cli_number(job->arguments, "wavelength") * (double)c->size;
     int status = CLI_OK;
-    if (cutis_texture_wrinkles(c, job->texels, job->width, job->height, folds.values, frame_count, wavelength,
-                               buckling, NULL, normals, NULL, weights,
-                               &error) != CUTIS_OK)
+    if (cutis_texture_wrinkles(c, job->texels, job->width, job->height, folds.values, frame_count, wavelength, buckling,
+                               NULL, normals, NULL, weights, &error) != CUTIS_OK)
         status = cli_library_error(&error);
     for (size_t i = 0; i < count; i++) {
         for (size_t e = 0; e < 3; e++) job->pixels[4 * i + e] = 0.5f + 0.5f * normals[3 * i + e];
@@ -241,7 +240,8 @@ const cli_command cmd_texture = {
     .description =
         "Skin that slides takes texture coordinates across the seams of a texture. This fills a border around each "
         "island with what lies beyond its seam, so that lines run on: of an image, or of a pattern (checker, grid, "
-        "tattoo, veins; checker@8: 8 squares across) that is painted through all islands. With --folds it makes a normal map of the wrinkles of a "
+        "tattoo, veins; checker@8: 8 squares across) that is painted through all islands. With --folds it makes a "
+        "normal map of the wrinkles of a "
         "motion.",
     .examples = "cutis texture hero.glb skin.png -o skin_padded.png\n"
                 "cutis bake neck --solver slide --clip look_up --outputs folds,texcoords -o neck.pc2\n"

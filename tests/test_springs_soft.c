@@ -111,8 +111,8 @@ static void stamped_cube_stays_sound(void **unused)
     springs_scene *s = stage_open(test_zoo("hand", 0.1), NULL, props, 3, loose);
     s->pose = plate_pose;
     soft_fate fate = soft_suffer(s, 90, NULL);
-    print_message("stamped to a tenth of its height: least cell %.3f of its volume, ends with %.3f of its own\n", fate.least,
-                  fate.volume);
+    print_message("stamped to a tenth of its height: least cell %.3f of its volume, ends with %.3f of its own\n",
+                  fate.least, fate.volume);
     assert_true(fate.least > 0);
     assert_true(fate.least < 0.5);
     assert_true(fate.volume > 0.97);

@@ -54,8 +54,8 @@ typedef struct flesh {
 /* Lengths are in cells of the lattice, so that rounding of the file makes no difference. */
 typedef struct work {
     const body_def *def;
-    float cell;     /* edge of a cell, scene units */
-    mesh mesh;      /* the drawn one, on the lattice */
+    float cell; /* edge of a cell, scene units */
+    mesh mesh;  /* the drawn one, on the lattice */
     base base;
     part_role *roles;
     int flesh_count;
@@ -119,8 +119,7 @@ static cutis_result remesh_flesh(work *w, float *const *thickness, int budget, c
     surface *sampled = ARENA_ARRAY(w->scratch, surface, w->flesh_count);
     if (!sampled) return error_memory(error, "a simulation body");
     for (int i = 0; i < w->flesh_count; i++) sampled[i] = w->flesh[i].sampled;
-    cutis_result result =
-        surface_sizes(sampled, thickness, w->flesh_count, budget, LATTICE, w->scratch, error);
+    cutis_result result = surface_sizes(sampled, thickness, w->flesh_count, budget, LATTICE, w->scratch, error);
     for (int i = 0; !result && i < w->flesh_count; i++) {
         flesh *f = &w->flesh[i];
         f->sampled = sampled[i];
@@ -778,8 +777,7 @@ static cutis_result unite_flesh(work *w, cutis_error *error)
     }
     vec3 extent = vec3_sub(high, low);
     float room = extent.x * extent.y * extent.z;
-    float spacing =
-        MAX(UNION_SPACING * LATTICE, (float)det_pow((double)room / UNION_CELLS + 1e-30, 1.0 / 3));
+    float spacing = MAX(UNION_SPACING * LATTICE, (float)det_pow((double)room / UNION_CELLS + 1e-30, 1.0 / 3));
     result = union_pieces(pieces, w->flesh_count, w->scratch, all, error);
     if (!result) result = union_surface(pieces, w->flesh_count, spacing, w->def->jobs, w->scratch, shape, error);
     if (result) return result;

@@ -209,8 +209,7 @@ cutis_result parts_find(const cutis_character *character, const base *b, float s
     int count = 0;
     for (int i = 0; !result && i < b->piece_count; i++) {
         const base_piece *p = &b->pieces[i];
-        bool sheet =
-            p->cap_area > SHEET_CAPS * p->area || p->volume < SHEET_THICKNESS * p->area * (double)size;
+        bool sheet = p->cap_area > SHEET_CAPS * p->area || p->volume < SHEET_THICKNESS * p->area * (double)size;
         bool small = p->area < SMALL_AREA * total;
         roles[i] = b->piece_count > 1 && is_rigid(character, groups, p) ? PART_RIGID
                    : sheet || small                                     ? PART_CARRIED

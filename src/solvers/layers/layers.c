@@ -47,8 +47,9 @@ static const cutis_parameter layers_parameters[LAYERS_PARAMETER_COUNT] = {
                               "its depth"},
     [LAYERS_DAMPING] = {PARAMETER_FLOAT("damping", 4, 0, 100, "1/s"), .role = CUTIS_PARAMETER_DAMPING,
                         .help = "decay rate of motion relative to the skeleton"},
-    [LAYERS_GRAVITY] = {PARAMETER_FLOAT("gravity", 0, -100, 100, "m/s2"),
-                        .help = "weight along -y; the modelled shape hangs under it already, flesh sags where bones turn it"},
+    [LAYERS_GRAVITY] =
+        {PARAMETER_FLOAT("gravity", 0, -100, 100, "m/s2"),
+         .help = "weight along -y; the modelled shape hangs under it already, flesh sags where bones turn it"},
     [LAYERS_SELF_COLLISION] = {PARAMETER_BOOL("self_collision", 1), .former = "contact",
                                .role = CUTIS_PARAMETER_SELF_COLLISION, .help = "self-collision of the skin"},
     [LAYERS_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",

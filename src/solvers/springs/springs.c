@@ -23,7 +23,7 @@ static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
                             .help = "integrator: accelerated descent, or adaptive Runge-Kutta"},
     [SPRINGS_ITERATIONS] = {PARAMETER_INT("iterations", 600, 1, 10000),
                             .help = "largest number of iterations per substep (rk4: eight times as many steps)"},
-    [SPRINGS_TOLERANCE] = {PARAMETER_FLOAT("tolerance", 5e-5, 1e-7, 0.01, "size"),
+    [SPRINGS_TOLERANCE] = {PARAMETER_FLOAT("tolerance", 2e-4, 1e-6, 0.01, "size"),
                            .help = "net force at equilibrium, as the anchor elongation that it would cause"},
     [SPRINGS_FLESH_YOUNG] = {PARAMETER_FLOAT("flesh_young", 30, 0.1, 10000, "kPa"), .former = "flesh", .per_bone = true,
                              .help = "Young's modulus of the flesh between skin and bone"},
@@ -33,6 +33,8 @@ static const cutis_parameter springs_parameters[SPRINGS_PARAMETER_COUNT] = {
                       .help = "bending stiffness of the skin, relative to flesh_young x depth^3"},
     [SPRINGS_BONE_RADIUS] = {PARAMETER_FLOAT("bone_radius", 0.5, 0, 0.95, ""), .former = "bone", .per_bone = true,
                              .help = "bone radius, relative to the distance of the nearest skin from its line"},
+    [SPRINGS_BULGE] = {PARAMETER_FLOAT("bulge", 0.8, 0, 1, ""), .per_bone = true,
+                       .help = "share of the flesh pressed in that comes out beside"},
     [SPRINGS_SELF_COLLISION] = {PARAMETER_BOOL("self_collision", 1), .former = "contact",
                                 .role = CUTIS_PARAMETER_SELF_COLLISION, .help = "self-collision of the skin"},
     [SPRINGS_CONTACT_GAP] = {PARAMETER_FLOAT("contact_gap", 0.001, 0.00001, 0.02, "size"), .former = "thickness",
@@ -86,12 +88,18 @@ static void reference_follow(springs_run *run, bool whole)
     for (int p = 0; p < m->point_count; p++) {
         const float *touch = run->s.touch + 3 * m->character->point_vertices[p];
         bool touched = touch[0] != 0 || touch[1] != 0 || touch[2] != 0;
+
+        /* What changed within the tolerance stands still: carried on, it would drift as far as no force tells. */
+        vec3 moved = vec3_sub(vec3_load(run->s.x + NODE * p), vec3_load(run->s.reference + NODE * p));
+        moved = vec3_sub(moved, vec3_load(run->s.elongation + NODE * p));
+        bool still = touched || vec3_length2(moved) < m->contact_tolerance * m->contact_tolerance;
+
         for (int c = 0; c < 3; c++) {
             float *old = run->s.reference + NODE * p + c, *x = run->s.x + NODE * p + c;
             float *last = run->s.elongation + NODE * p + c;
             float next = (run->w.points[3 * p + c] - m->centre[c]) * scale, u = *x - *old;
             if (!(fabsf(next) < 1e6f)) next = *old;
-            float change = touched ? 0 : u - *last;
+            float change = still ? 0 : u - *last;
 
             /* Skin that lies on the reference stays on it to the bit. */
             *x = whole || m->frozen[p] || (u == 0 && change == 0) ? next : next + (u + change);
@@ -99,6 +107,7 @@ static void reference_follow(springs_run *run, bool whole)
             *old = next;
         }
     }
+    springs_bulge_apply(run);
     springs_rest(run);
 }
 
@@ -107,7 +116,7 @@ static void gives_find(springs_run *run)
 {
     const springs_model *m = run->m;
     for (int p = 0; p < m->point_count; p++) {
-        vec3 u = vec3_sub(vec3_load(run->s.reference + NODE * p), vec3_load(run->s.x + NODE * p));
+        vec3 u = vec3_sub(vec3_load(run->w.target + NODE * p), vec3_load(run->s.x + NODE * p));
         float k = m->anchor[p] * (1 + 3 * vec3_length2(u) * m->depth[p]);
         run->w.give[p] = m->frozen[p] ? 0 : 1 / (m->diagonal[p] + k);
     }
@@ -215,6 +224,7 @@ static void substep(springs_run *run, cutis_step_stats *stats)
     springs_soft_finish(run, run->w.before);
     if (m->self_contact && !*recovering) springs_yield_update(run);
     recovery_update(run, contacts);
+    springs_bulge_find(run);
     if (failed && !*recovering) stats->unconverged++;
     springs_penetration_measure(run);
     kit_lap(&clock, stats, PART_ADJUSTMENT);

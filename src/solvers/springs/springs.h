@@ -24,6 +24,7 @@ enum {
     SPRINGS_STRETCH,
     SPRINGS_BEND,
     SPRINGS_BONE_RADIUS,
+    SPRINGS_BULGE,
     SPRINGS_SELF_COLLISION,
     SPRINGS_CONTACT_GAP,
     SPRINGS_FRICTION,
@@ -121,6 +122,8 @@ typedef struct springs_model {
     float *anchor;       /* (point_count) N per size */
     float *depth;        /* (point_count) 1 / depth squared */
     float *flesh;        /* (point_count) depth over the bone */
+    float *area;         /* (point_count) at rest */
+    float *bulge;        /* (point_count) share of pressed flesh that comes out beside */
     float *diagonal;     /* (node_count) bound of the stiffness row without anchors' growth and inertia; 0: rigid */
     float *friction;     /* (contact_count) */
     int *owner;          /* (contact_count) prop, -1: skin */
@@ -148,7 +151,8 @@ typedef struct springs_model {
     /* Parameters in force. */
     bool rk4, self_contact, stand;
     int iterations;
-    float tolerance, thickness, gravity, damping;
+    float tolerance, contact_tolerance; /* of forces, of corrections by contacts; sizes */
+    float thickness, gravity, damping;
 } springs_model;
 
 cutis_result springs_model_build(const solver_build *build, springs_model *model, cutis_error *error);
@@ -183,6 +187,7 @@ typedef struct springs_contact {
     float lambda;   /* newtons, >= 0 */
     vec3 shear;     /* newtons, across */
     int key[4];     /* pair, to be found again: its points, or plane: point, -1 - prop */
+    float bone;     /* sizes by which a bone is in the collider, 0: none */
     int prop[2];    /* free props of its two sides, -1: skin; collider: -2 - index */
 } springs_contact;
 
@@ -226,6 +231,7 @@ typedef struct springs_state {
     float *x;                 /* (node_count x 4) */
     float *reference;         /* (point_count x 4) */
     float *elongation;        /* (point_count x 4) of the anchors, a substep before */
+    float *bulge;             /* (point_count) offset outwards of what skin is anchored to, beside pressed flesh */
     float *turns;             /* (joint_count x 4) see skinning_dual_on */
     float *velocity;          /* (soft.node_count x 4) */
     springs_body *bodies;     /* (prop_count) of soft ones the best fit */
@@ -256,6 +262,8 @@ typedef struct springs_scratch {
     float *stages;           /* (6 x node_count x 4) Runge-Kutta slopes, only for rk4 */
     float *start, *end;      /* (contact_count x 3) */
     float *points;           /* (point_count x 3) reference in scene space */
+    float *target;           /* (point_count x 4) reference and bulge: what skin is anchored to */
+    float *rests;            /* (contact_count) above 0: contact with other such points rests, in this substep */
     springs_motion *motions; /* (prop_count) */
     springs_body *predicted; /* (prop_count) */
     mat3 *inertia;           /* (prop_count) inverse, in the predicted pose, x h2 */
@@ -322,6 +330,11 @@ void springs_contact_shift(const springs_contact *c, const float *give, vec3 imp
 bool springs_contacts_adjust(springs_run *run);
 /* Keep what the next substep starts from, and add up the props' forces. */
 void springs_contacts_keep(springs_run *run);
+
+/* Volume that pressed flesh loses, for the skin around it: the offsets of the next substep, and what they make of the
+ * reference. */
+void springs_bulge_find(springs_run *run);
+void springs_bulge_apply(springs_run *run);
 
 /* Skin whose contact rests goes back to equilibrium over a few substeps. */
 void springs_yield_return(springs_run *run);

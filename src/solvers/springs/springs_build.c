@@ -24,6 +24,9 @@ static const float BEND_LIMIT = 4;
 /* Weights below this do not make a point part of a bone. */
 static const float BONE_WEIGHT = 0.3f;
 
+/* Contacts settle to this share of the tolerance: what they are off by is kept, as friction. */
+static const float CONTACT_STRICTER = 0.25f;
+
 typedef struct bone_line {
     vec3 joint;
     vec3 *ends;
@@ -211,6 +214,8 @@ static void anchors_build(builder *b)
         float depth = b->depths[p] * MAX(map_value(b, "depth", p, 1), 0.01f);
         m->depth[p] = 1 / (depth * depth);
         m->flesh[p] = b->depths[p];
+        m->area[p] = area;
+        m->bulge[p] = (float)kit_point_value(b->build, p, SPRINGS_BULGE);
     }
 }
 
@@ -422,6 +427,7 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
                              .stand = values[SPRINGS_STAND] > 0.5,
                              .iterations = (int)values[SPRINGS_ITERATIONS],
                              .tolerance = (float)values[SPRINGS_TOLERANCE],
+                             .contact_tolerance = CONTACT_STRICTER * (float)values[SPRINGS_TOLERANCE],
                              .thickness = (float)values[SPRINGS_CONTACT_GAP],
                              .damping = (float)values[SPRINGS_PROP_DAMPING],
                              .friction_default = (float)values[SPRINGS_FRICTION]};
@@ -455,6 +461,8 @@ cutis_result springs_model_build(const solver_build *build, springs_model *model
     model->anchor = ARENA_ARRAY(memory, float, n + 1);
     model->depth = ARENA_ARRAY(memory, float, n + 1);
     model->flesh = ARENA_ARRAY(memory, float, n + 1);
+    model->area = ARENA_ARRAY(memory, float, n + 1);
+    model->bulge = ARENA_ARRAY(memory, float, n + 1);
     model->bone = ARENA_ARRAY(memory, int, n + 1);
     model->frozen = ARENA_ARRAY(memory, uint8_t, n + 1);
     model->vertex_share = ARENA_ARRAY(memory, float, character->vertex_count + 1);

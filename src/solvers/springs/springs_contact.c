@@ -28,7 +28,7 @@ static const float CUSHION = 0.1f;
 static const float SETTLED = 0.02f;
 enum { SWEEPS = 16 };
 /* A rigid body is to rest so much better than skin: its errors add up over the substeps, as velocity. */
-static const float RIGID_STRICTER = 4;
+static const float RIGID_STRICTER = 16;
 /* Share of the stiffness of a contact's nodes that its rigid body feels: contacts share nodes, the sum of all counts
  * each of them many times. */
 static const float HOLD = 0.02f;
@@ -39,7 +39,7 @@ static contact_search_options search_options(const springs_run *run)
 {
     const springs_model *m = run->m;
     return (contact_search_options){
-        .margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness, .released = run->s.released};
+        .margin = m->thickness + 0.1f * m->surface.edge_mean, .thickness = m->thickness, .released = run->w.rests};
 }
 
 /* ---- memory of the last substep ---- */
@@ -282,6 +282,25 @@ static void pair_add(springs_run *run, const contact_pair *pair)
     contact_add(run, &c, 2 * m->thickness + 0.1f * m->surface.edge_mean);
 }
 
+/*
+ * A collider presses skin down to the bone and no further: the clip asks for what cannot be. The distance that a
+ * contact keeps is less by how far the bone is in the collider; there, skin and collider no longer meet by edges and
+ * impacts.
+ */
+static void bone_limit(springs_run *run, springs_contact *c, int point)
+{
+    const springs_model *m = run->m;
+    if (point >= m->point_count) return;
+    float pressed = c->gap - vec3_dot(c->normal, vec3_load(run->s.reference + NODE * point));
+    c->bone = pressed - m->thickness - m->flesh[point];
+    if (!(c->bone > 0)) {
+        c->bone = 0;
+        return;
+    }
+    c->gap -= c->bone;
+    run->w.rests[point] = 1;
+}
+
 /* A point above a plane that moves by `way` in the substep. prop: -2 - collider, or any other negative number. */
 static void plane_add(springs_run *run, int point, vec3 normal, float offset, vec3 way, float friction, int prop)
 {
@@ -294,6 +313,7 @@ static void plane_add(springs_run *run, int point, vec3 normal, float offset, ve
     c.start = vec3_add(vec3_load(run->w.start + 3 * point), way);
     float own = owner >= 0 ? m->props[owner].friction : m->friction[point];
     c.friction = friction >= 0 ? friction : own >= 0 ? own : m->friction_default;
+    bone_limit(run, &c, point);
     contact_add(run, &c, 2 * m->thickness + 0.1f * m->surface.edge_mean);
 }
 
@@ -359,12 +379,18 @@ void springs_contacts_find(springs_run *run)
     table_fill(run);
     end_gather(run);
     end_raise(run);
+
+    /* planes first: they tell where bones are in colliders */
+    for (int p = 0; p < m->contact_count; p++) {
+        bool fixed = m->owner[p] >= 0 && m->props[m->owner[p]].fixed;
+        run->w.rests[p] = fixed ? 1 : run->s.released[p];
+    }
+    colliders_add(run);
+    stands_add(run);
     if (m->self_contact || m->prop_count > 0) {
         int count = contact_search(&m->surface, &run->w.contact, run->w.start, run->w.end, &options, run->input->jobs);
         for (int i = 0; i < count; i++) pair_add(run, run->w.contact.pairs + i);
     }
-    colliders_add(run);
-    stands_add(run);
 }
 
 /* ---- response ---- */
@@ -462,7 +488,7 @@ static void bodies_measure(springs_run *run)
 
 float springs_contacts_correct(springs_run *run, float *x)
 {
-    float moved = 0, settled = SETTLED * run->m->tolerance;
+    float moved = 0, settled = SETTLED * run->m->contact_tolerance;
     int active = 0;
 
     /* how easily each contact moves */
@@ -560,7 +586,7 @@ static void bones_report(springs_run *run, const springs_contact *c)
     for (int side = 0; side < 2; side++) {
         springs_report *report = side_report(run, c, side);
         if (!report) continue;
-        float depth = bone_excess(run, c) - m->thickness;
+        float depth = MAX(bone_excess(run, c) - m->thickness, c->bone);
         if (!(depth > report->bone_depth)) continue;
 
         /* the bone of the point that bears most */

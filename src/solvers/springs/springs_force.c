@@ -25,7 +25,13 @@
 /* Most that an anchor's stiffness grows by. */
 static const float FIRMEST = 8;
 /* A soft node is to rest so much better than skin: its errors add up over the substeps, as velocity. */
-static const float SOFT_STRICTER = 2;
+static const float SOFT_STRICTER = 8;
+/* The skin may be this much farther from rest than its largest net force over the anchor: bending spreads it. */
+static const float SKIN_STRICTER = 1.5f;
+/* And skin beside rigid bodies so much better: what it is off by shakes them. */
+static const float HOLDING_STRICTER = 2;
+/* Stiffness of a node over its anchor's beyond which its net force would show the rounding of floats. */
+static const float STIFFEST = 64;
 /* Volume over that at rest below which a soft cell presses back. */
 static const float CRUSHED = 0.7f;
 /* Stiffness of a shortened edge over that of a lengthened one. */
@@ -142,7 +148,7 @@ static void edges_rest(void *context, int begin, int end)
 {
     const springs_run *run = context;
     for (int block = begin; block < end; block++) {
-        edge_lanes g = edge_geometry(run->s.reference, run->m->edges.nodes + (size_t)block * 4 * LANES);
+        edge_lanes g = edge_geometry(run->w.target, run->m->edges.nodes + (size_t)block * 4 * LANES);
         v_store(run->w.rest + (size_t)block * LANES, g.length);
         v_store(run->w.fold + (size_t)block * LANES, g.fold);
     }
@@ -212,17 +218,18 @@ void springs_forces(springs_run *run)
 }
 
 /*
- * Net forces of the skin, and the largest by block: over the geometric mean of the anchor's stiffness and the whole
- * node's, since over the first alone it would show the rounding of floats where a fine mesh is soft.
+ * Net forces of the skin, and the largest by block, over the stiffness of the anchor: nothing less bounds how far the
+ * skin may be from rest. Over the geometric mean with the whole node's stiffness, some points were off by ten times the
+ * tolerance.
  */
 static void skin_net(void *context, int begin, int end)
 {
     springs_run *run = context;
     const springs_model *m = run->m;
-    float worst = 0;
+    float worst = 0, strict = m->bodies ? SKIN_STRICTER * HOLDING_STRICTER : SKIN_STRICTER;
 
     for (int p = begin; p < end; p++) {
-        vec3 u = vec3_sub(vec3_load(run->s.reference + NODE * p), vec3_load(run->at + NODE * p));
+        vec3 u = vec3_sub(vec3_load(run->w.target + NODE * p), vec3_load(run->at + NODE * p));
         float k = m->anchor[p], grown = MIN(vec3_length2(u) * m->depth[p], FIRMEST);
 
         /* pushes, edges, and the anchor */
@@ -238,7 +245,7 @@ static void skin_net(void *context, int begin, int end)
 
         vec3_store(run->w.force + NODE * p, f);
         run->w.give[p] = frozen ? 0 : 1 / (m->diagonal[p] + k * (1 + 3 * grown));
-        float net2 = vec3_length2(f) / (k * (m->diagonal[p] + k));
+        float net2 = strict * strict * vec3_length2(f) / (k * MAX(k, (m->diagonal[p] + k) / STIFFEST));
         worst = MAX(worst, net2);
     }
     run->w.partial[begin / NODE_GRAIN] = (double)worst;

@@ -1,11 +1,11 @@
 /*
  * springs_guard.c: cells of soft props do not turn inside out.
  *
- * A net of springs is at rest inside out as well, and stays so: a cube that is thrown at the floor or pinched hard would
- * be crumpled for ever. So no tetrahedron at the corner of a cell (springs_soft.c) may be left with less than a share of
- * its volume at rest. Those below are given room along the gradient of their volume, in sweeps, momentum conserved. What
- * that cannot mend goes back towards the shape at the start of the substep, moved as a rigid body to where the prop is
- * now: that shape is sound, as it is the guarded end of the substep before.
+ * A net of springs is at rest inside out as well, and stays so: a cube that is thrown at the floor or pinched hard
+ * would be crumpled for ever. So no tetrahedron at the corner of a cell (springs_soft.c) may be left with less than a
+ * share of its volume at rest. Those below are given room along the gradient of their volume, in sweeps, momentum
+ * conserved. What that cannot mend goes back towards the shape at the start of the substep, moved as a rigid body to
+ * where the prop is now: that shape is sound, as it is the guarded end of the substep before.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ typedef struct guard {
     springs_run *run;
     const springs_prop *prop;
     const springs_soft *soft;
-    int first;        /* number of its first node in `soft` */
+    int first; /* number of its first node in `soft` */
     int count;
     bool settled;
 } guard;

@@ -151,7 +151,7 @@ static void fast_iterate(springs_run *run, cutis_step_stats *stats)
         if (run->contact_count > 0) moved = springs_contacts_correct(run, run->w.next);
         run->residual = MAX(run->residual, run->body_residual);
 
-        bool met = run->residual < (double)m->tolerance && moved < m->tolerance;
+        bool met = run->residual < (double)m->tolerance && moved < m->contact_tolerance;
         if (met || last) {
             /* With nothing left to balance the state stays as it is, to the bit. */
             if (moved > 0) memcpy(run->s.x, run->w.next, bytes);
@@ -183,13 +183,13 @@ static void rk_iterate(springs_run *run, cutis_step_stats *stats)
     size_t bytes = (size_t)m->node_count * NODE * sizeof(float);
 
     float t = 1;
-    double allowed = 0.3 * (double)m->tolerance;
+    double allowed = 0.3 * (double)m->contact_tolerance;
     float moved = 0; /* by the contacts, after the last step */
 
     for (int i = 0;; i++) {
         double error = springs_rk_step(run, run->s.x, t);
         run->residual = MAX(run->residual, run->body_residual);
-        if (run->residual < (double)m->tolerance && moved < m->tolerance && i > 0) {
+        if (run->residual < (double)m->tolerance && moved < m->contact_tolerance && i > 0) {
             stats->iterations += i;
             return;
         }

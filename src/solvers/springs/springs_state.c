@@ -20,6 +20,7 @@ static springs_state state_view(const springs_model *m, void *memory, size_t *si
     s.x = KIT_CARVE(&block, float, nodes);
     s.reference = KIT_CARVE(&block, float, (size_t)m->point_count *NODE);
     s.elongation = KIT_CARVE(&block, float, (size_t)m->point_count *NODE);
+    s.bulge = KIT_CARVE(&block, float, m->point_count);
     s.turns = KIT_CARVE(&block, float, (size_t)m->joint_count * 4);
     s.velocity = KIT_CARVE(&block, float, (size_t)m->soft.node_count *NODE);
     s.bodies = KIT_CARVE(&block, springs_body, m->prop_count);
@@ -67,6 +68,8 @@ static springs_scratch scratch_view(const springs_model *m, void *memory, size_t
     s.start = KIT_CARVE(&block, float, points * 3);
     s.end = KIT_CARVE(&block, float, points * 3);
     s.points = KIT_CARVE(&block, float, (size_t)m->point_count * 3);
+    s.target = KIT_CARVE(&block, float, (size_t)m->point_count *NODE);
+    s.rests = KIT_CARVE(&block, float, points);
     s.motions = KIT_CARVE(&block, springs_motion, m->prop_count);
     s.predicted = KIT_CARVE(&block, springs_body, m->prop_count);
     s.inertia = KIT_CARVE(&block, mat3, m->prop_count);

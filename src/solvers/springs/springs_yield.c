@@ -35,6 +35,8 @@ static bool overpushed(const springs_run *run, const springs_contact *c, float *
 {
     const springs_model *m = run->m;
     if (c->prop[0] != -1 || c->prop[1] != -1 || !(c->lambda > 0)) return false;
+    for (int i = 0; i < c->count; i++)
+        if (run->w.marks[c->v[i]]) return false; /* a prop drives it, see props_mark */
     float pushed[2] = {0, 0}, flesh[2] = {side_flesh(m, c, false), side_flesh(m, c, true)};
     for (int i = 0; i < c->count; i++) {
         vec3 off = vec3_sub(vec3_load(run->s.x + NODE * c->v[i]), vec3_load(run->s.reference + NODE * c->v[i]));
@@ -51,6 +53,39 @@ static contact_release release_of(const springs_run *run)
     return (contact_release){m->skin, &m->surface, m->mesh.positions, run->w.end, run->s.released, run->w.marks};
 }
 
+/*
+ * Mark the skin that props have moved: points that one touches, and displaced points joined to these. What a prop
+ * presses is not let go by contact of skin with skin, as the prop would press it through the other side.
+ */
+static void props_mark(springs_run *run)
+{
+    const springs_model *m = run->m;
+    int *queue = run->w.queue, count = 0;
+    uint8_t *marks = run->w.marks;
+    memset(marks, 0, (size_t)m->point_count);
+
+    /* what is touched */
+    for (int i = 0; i < run->contact_count; i++) {
+        const springs_contact *c = run->w.contacts + i;
+        if (!(c->lambda > 0) || (c->prop[0] == -1 && c->prop[1] == -1)) continue;
+        for (int k = 0; k < c->count; k++) {
+            if (c->v[k] >= m->point_count || marks[c->v[k]]) continue;
+            marks[c->v[k]] = 1;
+            queue[count++] = c->v[k];
+        }
+    }
+
+    /* what moves along */
+    for (int i = 0; i < count; i++)
+        for (int k = m->skin->point_neighbour_first[queue[i]]; k < m->skin->point_neighbour_first[queue[i] + 1]; k++) {
+            int p = m->skin->point_neighbours[k];
+            float off2 = vec3_length2(vec3_sub(vec3_load(run->s.x + NODE * p), vec3_load(run->s.reference + NODE * p)));
+            if (marks[p] || off2 < m->thickness * m->thickness) continue;
+            marks[p] = 1;
+            queue[count++] = p;
+        }
+}
+
 /* Let go the points of contacts that press too far, and what lies around them. */
 static void regions_release(springs_run *run)
 {
@@ -58,6 +93,7 @@ static void regions_release(springs_run *run)
     int *queue = run->w.queue, count = 0;
     float *left = run->w.end; /* how far the release still spreads */
     for (int p = 0; p < m->point_count; p++) left[p] = -1;
+    props_mark(run);
     for (int i = 0; i < run->contact_count; i++) {
         const springs_contact *c = run->w.contacts + i;
         float limit;
