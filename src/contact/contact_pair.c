@@ -26,12 +26,15 @@ static vec3 pair_difference(const contact_pair *pair, const vec3 p[4], float wei
         weights[3] = -b[2];
         return vec3_sub(p[0], nearest);
     }
+
+    /* edge against edge */
     float s, t;
     segment_closest(p[0], p[1], p[2], p[3], &s, &t);
     weights[0] = 1 - s;
     weights[1] = s;
     weights[2] = t - 1;
     weights[3] = -t;
+
     return vec3_sub(vec3_lerp(p[0], p[1], s), vec3_lerp(p[2], p[3], t));
 }
 
@@ -70,18 +73,24 @@ static bool pair_parted(const contact_pair *pair, const vec3 p[2][4], float gap)
 {
     bool face = pair->kind == CONTACT_POINT_TRIANGLE;
     dvec3 w[2], a[2], b[2]; /* from one feature to the other, and the two sides, at start and end */
+
     for (int t = 0; t < 2; t++) {
         w[t] = way_of(p[t][face ? 1 : 2], p[t][0]);
         a[t] = way_of(p[t][face ? 1 : 0], p[t][face ? 2 : 1]);
         b[t] = way_of(p[t][face ? 1 : 2], p[t][3]);
     }
+
+    /* coefficients of the triple product over the step, as a cubic in Bernstein form */
     dvec3 n0 = dvec3_cross(a[0], b[0]), n2 = dvec3_cross(a[1], b[1]);
     dvec3 n1 = dvec3_cross(a[0], b[1]), other = dvec3_cross(a[1], b[0]);
     n1 = (dvec3){0.5 * (n1.x + other.x), 0.5 * (n1.y + other.y), 0.5 * (n1.z + other.z)};
     double f[4] = {dvec3_dot(w[0], n0), (dvec3_dot(w[1], n0) + 2 * dvec3_dot(w[0], n1)) / 3,
                    (2 * dvec3_dot(w[1], n1) + dvec3_dot(w[0], n2)) / 3, dvec3_dot(w[1], n2)};
+
     double longest = sqrt(MAX(dvec3_dot(n0, n0), MAX(dvec3_dot(n1, n1), dvec3_dot(n2, n2))));
     double sign = f[0] < 0 ? -1 : 1;
+
+    /* all four on one side, far enough from 0: it cannot vanish in between */
     for (int i = 0; i < 4; i++)
         if (!(sign * f[i] > gap * longest)) return false;
     return true;
@@ -90,27 +99,36 @@ static bool pair_parted(const contact_pair *pair, const vec3 p[2][4], float gap)
 float contact_pair_impact(const contact_pair *pair, const float *start, const float *end, float gap)
 {
     vec3 p[4], d[4], mean = {0, 0, 0};
+
+    /* motions relative to their mean: a common translation cannot bring an impact */
     for (int i = 0; i < 4; i++) {
         p[i] = at(start, pair->v[i]);
         d[i] = vec3_sub(at(end, pair->v[i]), p[i]);
         mean = vec3_madd(mean, d[i], 0.25f);
     }
     for (int i = 0; i < 4; i++) d[i] = vec3_sub(d[i], mean);
+
+    /* an upper bound of the speed at which the two features approach */
     int first = pair->kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
     float reach[2] = {0, 0};
     for (int i = 0; i < 4; i++) {
         float length = vec3_length(d[i]);
         if (length > reach[i >= first]) reach[i >= first] = length;
     }
+
     float speed = (reach[0] + reach[1]) * 1.0001f;
     if (pair->distance - gap > speed) return 2;
+
+    /* conservative advancement */
     float t = 0, weights[4];
     for (int step = 0; step < IMPACT_STEPS; step++) {
         vec3 q[2][4];
         for (int i = 0; i < 4; i++) q[0][i] = vec3_madd(p[i], d[i], t);
         float distance = step == 0 ? pair->distance : vec3_length(pair_difference(pair, q[0], weights));
+
         float room = distance - gap;
         if (step > 0 && room < 0.02f * gap) return t;
+
         float next = t + MAX(room, 0) / speed;
         if (next >= 1) return 2;
         if (room <= 0) return t;
@@ -168,12 +186,18 @@ void contact_pair_velocity(const contact_pair *pair, const float *inverse_masses
 {
     float mass = pair_mass(pair, inverse_masses);
     if (!(mass > 0)) return;
+
+    /* relative velocity of the two features */
     vec3 v = {0, 0, 0};
     for (int i = 0; i < 4; i++) v = vec3_madd(v, at(velocities, pair->v[i]), pair->weights[i]);
+
+    /* normal: at least the speed of restitution */
     float normal_speed = vec3_dot(v, pair->normal);
     float wanted = approach < 0 ? -restitution * approach : 0;
     if (normal_speed < wanted)
         pair_apply(pair, inverse_masses, vec3_scale(pair->normal, (wanted - normal_speed) / mass), velocities);
+
+    /* tangent: Coulomb friction, at most to rest */
     vec3 slip = vec3_madd(v, pair->normal, -normal_speed);
     float speed = vec3_length(slip);
     if (speed > 0) {

@@ -37,6 +37,7 @@ cutis_result contact_props_build(contact_props *props, const cutis_character *ch
                                error);
         if (result != CUTIS_OK) return result;
     }
+
     return CUTIS_OK;
 }
 
@@ -51,6 +52,7 @@ static float box_distance(vec3 p, const float half[3], vec3 *normal)
 {
     float x[3] = {p.x, p.y, p.z}, n[3] = {0, 0, 0}, outside[3], length2 = 0, best = -1e30f;
     int axis = 0;
+
     for (int k = 0; k < 3; k++) {
         float d = fabsf(x[k]) - half[k];
         outside[k] = MAX(d, 0);
@@ -60,12 +62,16 @@ static float box_distance(vec3 p, const float half[3], vec3 *normal)
             axis = k;
         }
     }
+
+    /* outside: the nearest point lies on a face, an edge or a corner */
     if (length2 > 0) {
         float length = sqrtf(length2);
         for (int k = 0; k < 3; k++) n[k] = (x[k] < 0 ? -outside[k] : outside[k]) / length;
         *normal = vec3_load(n);
         return length;
     }
+
+    /* inside: out through the nearest face */
     n[axis] = x[axis] < 0 ? -1.0f : 1.0f;
     *normal = vec3_load(n);
     return best;
@@ -77,6 +83,8 @@ static float mesh_distance(const contact_prop *prop, vec3 p, float max_distance,
     if (prop->tree.triangle_count == 0) return max_distance;
     bvh_hit hit = bvh_closest(&prop->tree, prop->mesh.positions, p, max_distance);
     if (hit.triangle < 0) return max_distance;
+
+    /* mean normal of the faces around the nearest point */
     const int *c = prop->mesh.triangles + 3 * hit.triangle;
     float weights[3] = {1 - hit.u - hit.v, hit.u, hit.v};
     vec3 mean = {0, 0, 0};
@@ -90,11 +98,14 @@ static float mesh_distance(const contact_prop *prop, vec3 p, float max_distance,
             for (int j = 0; j < 3; j++)
                 holds = holds && (weights[j] <= 1e-5f || t[0] == c[j] || t[1] == c[j] || t[2] == c[j]);
             if (!holds) continue;
+
             vec3 a = vec3_load(prop->mesh.positions + 3 * t[0]), b = vec3_load(prop->mesh.positions + 3 * t[1]);
             vec3 d = vec3_load(prop->mesh.positions + 3 * t[2]);
             mean = vec3_add(mean, vec3_normalize(vec3_cross(vec3_sub(b, a), vec3_sub(d, a))));
         }
     }
+
+    /* the sign from the side of that normal */
     vec3 away = vec3_sub(p, hit.point);
     float length = vec3_length(away);
     bool inside = vec3_dot(away, mean) < 0;
@@ -126,6 +137,8 @@ static float prop_entry(const contact_prop *prop, vec3 a, vec3 b, float skin, ve
 {
     vec3 way = vec3_sub(b, a);
     float length = vec3_length(way);
+
+    /* a mesh: the first crossing from outside */
     if (prop->source->shape == CUTIS_PROP_MESH) {
         if (prop->tree.triangle_count == 0 || !(length > 0)) return 2;
         bvh_hit hit = bvh_ray(&prop->tree, prop->mesh.positions, a, way, 0, 1);
@@ -167,6 +180,7 @@ int contact_props_search(const contact_props *props, const float *joints_old, co
                          contact_plane *planes, int capacity)
 {
     int count = 0;
+
     for (int i = 0; i < props->count; i++) {
         const contact_prop *prop = props->props + i;
         mat34 before = prop_pose(props, prop, joints_old), after = prop_pose(props, prop, joints), to_before, to_after;
@@ -174,14 +188,19 @@ int contact_props_search(const contact_props *props, const float *joints_old, co
 
         /* Lengths in the prop's space over the caller's. */
         float unit = vec3_length(mat34_vector(to_after.m, vec3_make(0.57735f, 0.57735f, 0.57735f)));
+
         for (int p = 0; p < point_count && count < capacity; p++) {
             vec3 a = mat34_point(to_before.m, vec3_load(start + 3 * p));
             vec3 b = mat34_point(to_after.m, vec3_load(end + 3 * p));
             vec3 normal, contact = b;
+
+            /* near the prop at the start */
             float reach = margin * unit + vec3_distance(a, b);
             float d0 = contact_prop_distance(prop, a, 4 * reach, &normal);
             if (d0 >= 2 * reach) continue;
             float d1 = contact_prop_distance(prop, b, 4 * reach, &normal);
+
+            /* the place of entry when it passed through, else the nearest point */
             vec3 entry_normal;
             float t = d0 > 0 ? prop_entry(prop, a, b, 1e-4f * thickness * unit, &entry_normal) : 2;
             if (t <= 1 && (d1 > 0 || vec3_dot(normal, entry_normal) < 0.5f)) {
@@ -197,6 +216,7 @@ int contact_props_search(const contact_props *props, const float *joints_old, co
                 vec3_make(to_after.m[0] * normal.x + to_after.m[4] * normal.y + to_after.m[8] * normal.z,
                           to_after.m[1] * normal.x + to_after.m[5] * normal.y + to_after.m[9] * normal.z,
                           to_after.m[2] * normal.x + to_after.m[6] * normal.y + to_after.m[10] * normal.z));
+
             vec3 place = mat34_point(after.m, contact);
             vec3 velocity = vec3_scale(vec3_sub(place, mat34_point(before.m, contact)), (float)(1 / h));
             planes[count++] = (contact_plane){.point = p,
@@ -207,5 +227,6 @@ int contact_props_search(const contact_props *props, const float *joints_old, co
                                               .restitution = prop->restitution};
         }
     }
+
     return count;
 }

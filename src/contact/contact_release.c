@@ -49,6 +49,7 @@ static void triangles_visit(void *context, int a, int b)
     /* those that cross at rest have contact of their own */
     if (r->surface->tangle[first[0]] >= 0 && r->surface->tangle[second[0]] >= 0) return;
     if (mesh_triangles_relate(first, second, r->positions) != TRIANGLES_CROSS) return;
+
     for (int k = 0; k < 3; k++) {
         r->marks[first[k]] = 1;
         r->marks[second[k]] = 1;

@@ -92,12 +92,15 @@ static void impact_project(const contact_pair *pair, float t, const float *start
 {
     float q[12];
     contact_pair hit = *pair;
+
+    /* the nearest points at the time of impact */
     for (int i = 0; i < 4; i++) {
         vec3 a = vec3_load(start + 3 * pair->v[i]), b = vec3_load(end + 3 * pair->v[i]);
         vec3_store(q + 3 * i, vec3_lerp(a, b, t));
         hit.v[i] = i;
     }
     contact_pair_nearest(&hit, q);
+
     memcpy(hit.v, pair->v, sizeof hit.v);
     hit.gap = MIN(0.5f * pair->gap, 2 * pair->distance);
     hit.lambda = 0;
@@ -131,6 +134,8 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
 {
     const float fixed = 1e4f; /* weight of such a point in the fit */
     int count = 0;
+
+    /* centroids of each zone at the start and at the end */
     for (int p = 0; p < n; p++) {
         if (zones[p] < 0) continue;
         float *z = data + 16 * forest_root(zones, p);
@@ -149,11 +154,14 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
             for (int k = 0; k < 6; k++) z[k] /= z[6];
             memset(z + 7, 0, 9 * sizeof(float));
         }
+
         float weight = inverse_masses[p] > 0 ? 1 : fixed;
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
                 z[7 + 3 * i + j] += weight * (wish[3 * p + i] - z[3 + i]) * (start[3 * p + j] - z[j]);
     }
+
+    /* the best rigid motion of each zone moves its points */
     for (int p = 0; p < n; p++) {
         if (zones[p] < 0) continue;
         float *z = data + 16 * forest_root(zones, p);
@@ -163,11 +171,13 @@ static int zones_move(int n, int *zones, const float *start, const float *wish, 
             mat3 r = quat_matrix(polar_rotation(a, quat_identity(), 20));
             memcpy(z + 7, r.m, sizeof r.m);
         }
+
         mat3 r;
         memcpy(r.m, z + 7, sizeof r.m);
         vec3 local = vec3_sub(vec3_load(start + 3 * p), vec3_load(z));
         vec3_store(end + 3 * p, vec3_add(vec3_load(z + 3), mat3_vector(r, local)));
     }
+
     return count;
 }
 
@@ -182,14 +192,21 @@ static bool motion_shorten(const contact_surface *surface, contact_work *work, c
     int n = surface->mesh->point_count;
     float *wish = work->wishes, *shares = work->zone_data;
     double sum[3] = {0};
+
+    /* the common translation never causes an impact and is kept */
     for (int p = 0; p < n; p++)
         for (int k = 0; k < 3; k++) sum[k] += (double)end[3 * p + k] - start[3 * p + k];
     vec3 mean = {(float)(sum[0] / n), (float)(sum[1] / n), (float)(sum[2] / n)};
+
     memcpy(wish, end, (size_t)n * 3 * sizeof(float));
     for (int p = 0; p < n; p++) shares[p] = 1;
     float first = 1;
+
+    /* shorten until nothing meets */
     for (int pass = 0; pass <= SHORTEN_PASSES; pass++) {
         contact_search_update(surface, work, start, end, options, jobs);
+
+        /* every point that takes part in an impact */
         bool hit = false;
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
@@ -203,6 +220,8 @@ static bool motion_shorten(const contact_surface *surface, contact_work *work, c
             for (int k = 0; k < 4; k++) shares[pair->v[k]] = -fabsf(shares[pair->v[k]]);
         }
         if (!hit) return false;
+
+        /* halve their motions; in the last pass stop all at the first impact */
         for (int p = 0; p < n; p++) {
             if (!(inverse_masses[p] > 0)) continue;
             if (pass == SHORTEN_PASSES) {
@@ -215,6 +234,7 @@ static bool motion_shorten(const contact_surface *surface, contact_work *work, c
             }
         }
     }
+
     return true;
 }
 
@@ -224,15 +244,21 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
 {
     contact_resolve_stats stats = {0};
     int n = surface->mesh->point_count;
+
     if (!searched) contact_search(surface, work, start, end, options, jobs);
     bool fresh = !searched || !strayed(surface, work, end, options);
+
     int *moved = work->zones; /* the last pass that moved each point */
     for (int p = 0; p < n; p++) moved[p] = -1;
+
     const long all = MAX((long)PAIR_BUDGET * n, PAIR_BUDGET_LEAST);
     long budget = all;
+
+    /* first, projections of single impacts */
     for (int pass = 0; pass < PROJECT_PASSES && budget > 0; pass++) {
         bool searching = !fresh;
         if (searching) contact_search_update(surface, work, start, end, options, jobs);
+
         fresh = true;
         budget -= work->pair_count;
         int hits = 0;
@@ -250,6 +276,7 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
             for (int k = 0; k < 4; k++) moved[pair->v[k]] = pass;
             hits++;
         }
+
         stats.passes++;
         stats.impacts += hits;
         if (hits == 0) {
@@ -258,32 +285,41 @@ contact_resolve_stats contact_resolve(const contact_surface *surface, contact_wo
         }
     }
 
+    /* then rigid impact zones */
     int *zones = work->zones;
     for (int p = 0; p < n; p++) zones[p] = -1;
     float *wish = work->wishes;
     memcpy(wish, end, (size_t)n * 3 * sizeof(float));
+
     budget = all;
     for (int pass = 0; pass < ZONE_PASSES && budget > 0; pass++) {
         contact_search_update(surface, work, start, end, options, jobs);
         budget -= work->pair_count;
         int hits = 0;
+
+        /* join the points of each impact to one zone */
         for (int i = 0; i < work->pair_count; i++) {
             const contact_pair *pair = work->pairs + i;
             if (pass > 0 && !pair_zoned(pair, zones)) continue;
             if (pair_fixed(pair, inverse_masses)) continue;
             if (contact_pair_impact(pair, start, end, gap_hard(pair)) > 1) continue;
+
             int first = zones[pair->v[0]] < 0 ? -1 : forest_root(zones, pair->v[0]);
             bool rigid = first >= 0;
             for (int k = 1; k < 4 && rigid; k++)
                 rigid = zones[pair->v[k]] >= 0 && forest_root(zones, pair->v[k]) == first;
             if (rigid) continue; /* a rigid turn only looks like an impact on straight ways */
+
             for (int k = 1; k < 4; k++) zone_join(zones, pair->v[0], pair->v[k]);
             hits++;
         }
+
         stats.passes++;
         if (hits == 0) return stats;
         stats.zone_points = zones_move(n, zones, start, wish, inverse_masses, work->zone_data, end);
     }
+
+    /* last, shorter motions for all */
     stats.failed = motion_shorten(surface, work, start, end, inverse_masses, options, jobs);
     return stats;
 }

@@ -107,10 +107,13 @@ static void shapes_store(const search *s, int i, vfloat p[2][3][4])
     size_t stride = (size_t)s->work->shape_stride;
     vfloat third = v_set(1.0f / 3);
     vfloat mean[3];
+
+    /* centroid, corners about it and mean motion */
     for (int k = 0; k < 3; k++) {
         vfloat centre = (p[0][0][k] + p[0][1][k] + p[0][2][k]) * third;
         v_store(shapes + stride * (size_t)(SHAPE_CENTRE + k), centre);
         for (int c = 0; c < 3; c++) v_store(shapes + stride * (size_t)(SHAPE_CORNERS + 3 * c + k), p[0][c][k] - centre);
+
         vfloat sum = p[1][0][k] - p[0][0][k];
         for (int c = 1; c < 3; c++) sum = sum + (p[1][c][k] - p[0][c][k]);
         mean[k] = sum * third;
@@ -144,11 +147,15 @@ static void triangles_bound(const search *s, int i)
     const int *corners = s->surface->corners + 3 * i;
     vfloat p[2][3][4], low[3], high[3], motion_low[3], motion_high[3], normal_low[3], normal_high[3];
     int32_t index[LANES], to[LANES];
+
+    /* corners at both ends of the step, several triangles at a time */
     for (int c = 0; c < 3; c++) {
         for (int lane = 0; lane < LANES; lane++) index[lane] = 4 * corners[3 * lane + c];
         v_load4(s->work->starts, index, p[0][c]);
         v_load4(s->work->ends, index, p[1][c]);
     }
+
+    /* boxes of positions and of motions */
     for (int k = 0; k < 3; k++) {
         low[k] = high[k] = p[0][0][k];
         motion_low[k] = motion_high[k] = p[1][0][k] - p[0][0][k];
@@ -160,10 +167,13 @@ static void triangles_bound(const search *s, int i)
             motion_high[k] = v_max(motion_high[k], motion);
         }
     }
+
     vfloat edges[2][2][3];
     for (int side = 0; side < 2; side++)
         for (int e = 0; e < 2; e++)
             for (int k = 0; k < 3; k++) edges[side][e][k] = p[side][e + 1][k] - p[side][0][k];
+
+    /* normals of the moving triangle: control vectors of their quadratic */
     for (int control = 0; control < 3; control++) {
         vfloat n[3], other[3];
         v_cross(edges[control == 2][0], edges[control > 0][1], n);
@@ -171,6 +181,7 @@ static void triangles_bound(const search *s, int i)
             v_cross(edges[1][0], edges[0][1], other);
             for (int k = 0; k < 3; k++) n[k] = n[k] + other[k];
         }
+
         vfloat length = v_sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         vfloat inverse = v_set(1) / v_max(length, v_set(1e-30f));
         for (int k = 0; k < 3; k++) {
@@ -184,6 +195,8 @@ static void triangles_bound(const search *s, int i)
     /* Boxes grow by half of the margin each, so that two of them overlap when their features may be close. */
     vfloat grow = v_set(0.5f * s->options->margin);
     for (int k = 0; k < 3; k++) low[k] = low[k] - grow, high[k] = high[k] + grow;
+
+    /* upper ends are stored negated: a union is one minimum */
     const vfloat records[CONTACT_BOUND / 4][4] = {
         {low[0], low[1], low[2], -high[0]},
         {-high[1], -high[2], motion_low[0], motion_low[1]},
@@ -249,9 +262,12 @@ static bool outline_star(const search *s, contact_outline outline, vec3 axis)
     /* Two directions across the axis. */
     vec3 side = fabsf(axis.x) < 0.7f ? vec3_make(1, 0, 0) : vec3_make(0, 1, 0);
     vec3 u = vec3_normalize(vec3_cross(axis, side)), v = vec3_cross(axis, u);
+
     const int *points = s->surface->outline_points + outline.first;
     int n = outline.count;
     float x[2][CONTACT_OUTLINE + LANES + 1], y[2][CONTACT_OUTLINE + LANES + 1];
+
+    /* both shapes seen along the axis */
     for (int i = 0; i < n; i += LANES) {
         int32_t index[LANES];
         for (int lane = 0; lane < LANES; lane++) index[lane] = 4 * points[MIN(i + lane, n - 1)];
@@ -263,6 +279,8 @@ static bool outline_star(const search *s, contact_outline outline, vec3 axis)
         }
     }
     float largest = 0;
+
+    /* about the centre between two of its points */
     for (int t = 0; t < 2; t++) {
         const float *from = t ? s->work->ends : s->work->starts;
         const float *a = from + 4 * outline.centre[0], *b = from + 4 * outline.centre[1];
@@ -280,6 +298,8 @@ static bool outline_star(const search *s, contact_outline outline, vec3 axis)
     /* Above the rounding of positions, which are at most a few hundred times larger than the outline. */
     float least = 1e-4f * largest * largest;
     int rounds = 0;
+
+    /* every edge turns the same way around the centre for the whole step, and once in all */
     for (int i = 0; i < n; i++) {
         float c0 = x[0][i] * y[0][i + 1] - x[0][i + 1] * y[0][i];
         float c2 = x[1][i] * y[1][i + 1] - x[1][i + 1] * y[1][i];
@@ -287,6 +307,7 @@ static bool outline_star(const search *s, contact_outline outline, vec3 axis)
         if (!(c0 > least && c2 > least && c1 > least)) return false;
         rounds += y[0][i] <= 0 && y[0][i + 1] > 0;
     }
+
     return rounds == 1;
 }
 
@@ -295,17 +316,23 @@ static bool nodes_flat(const search *s, const int *nodes, int count, contact_out
 {
     if (outline.count == 0 || s->options->exhaustive) return false;
     float low[6];
+
+    /* the box of all their normals */
     memcpy(low, s->work->nodes + (size_t)nodes[0] * CONTACT_BOUND + NORMALS, sizeof low);
     for (int i = 1; i < count; i++) {
         const float *bound = s->work->nodes + (size_t)nodes[i] * CONTACT_BOUND + NORMALS;
         for (int k = 0; k < 6; k++) low[k] = MIN(low[k], bound[k]);
     }
     float middle[3], worst = 0, length2 = 0;
+
+    /* its middle as axis, and the largest angle to it */
     for (int k = 0; k < 3; k++) {
         middle[k] = 0.5f * (low[k] - low[k + 3]);
         worst += middle[k] * (middle[k] > 0 ? low[k] : -low[k + 3]);
         length2 += middle[k] * middle[k];
     }
+
+    /* a narrow cone, and an outline that stays star-shaped */
     if (!(worst > 0 && worst * worst > FLAT_COSINE * FLAT_COSINE * length2)) return false;
     return outline_star(s, outline, vec3_scale(vec3_load(middle), 1 / sqrtf(length2)));
 }
@@ -364,11 +391,15 @@ static void pair_consider(const search *s, int block, const int v[4], contact_ki
     const contact_search_options *options = s->options;
     int first = kind == CONTACT_POINT_TRIANGLE ? 1 : 2;
     const uint8_t *marks = s->work->marks;
+
     if (s->partial && !(marks[v[0]] | marks[v[1]] | marks[v[2]] | marks[v[3]])) return;
     if (options->released && pair_released(options->released, v, first)) return;
+
+    /* distance now, and the gap that the rest shape allows */
     contact_pair pair = {.v = {v[0], v[1], v[2], v[3]}, .kind = kind};
     contact_pair_nearest(&pair, s->start);
     if (pair.distance > reach + motion || pair_tangled(s->surface, v, first)) return;
+
     contact_pair rest = pair;
     contact_pair_nearest(&rest, s->surface->mesh->positions);
     pair.gap = MIN(options->thickness, 0.5f * rest.distance);
@@ -403,16 +434,19 @@ static face face_load(const search *s, int i)
     face f = {.v = s->surface->corners + 3 * i, .owned = s->surface->owned[i]};
     const float *shape = s->work->shapes + i;
     size_t stride = (size_t)s->work->shape_stride;
+
     for (int c = 0; c < 3; c++) {
         f.p[c] = vec3_load(s->work->starts + 4 * f.v[c]);
         f.move[c] = vec3_sub(vec3_load(s->work->ends + 4 * f.v[c]), f.p[c]);
     }
+
     for (int k = 0; k < 3; k++) {
         (&f.centre.x)[k] = shape[stride * (size_t)(SHAPE_CENTRE + k)];
         (&f.mean.x)[k] = shape[stride * (size_t)(SHAPE_MEAN + k)];
     }
     f.spread = shape[stride * SHAPE_SPREAD];
     f.scale = shape[stride * SHAPE_SCALE];
+
     return f;
 }
 
@@ -452,6 +486,8 @@ static void edges_consider(const search *s, int block, const face *a, const face
 {
     for (int c = 0; c < 3; c++) {
         if (!(a->owned >> (3 + c) & 1)) continue;
+
+        /* half the edge, its middle and their motion */
         int a0 = a->v[c], a1 = a->v[(c + 1) % 3];
         vec3 half_a = vec3_scale(vec3_sub(a->p[(c + 1) % 3], a->p[c]), 0.5f), centre_a = vec3_add(a->p[c], half_a);
         vec3 turn_a = vec3_scale(vec3_sub(a->move[(c + 1) % 3], a->move[c]), 0.5f);
@@ -461,6 +497,8 @@ static void edges_consider(const search *s, int block, const face *a, const face
             int b0 = b->v[d], b1 = b->v[(d + 1) % 3];
             if (!(b->owned >> (3 + d) & 1) || a0 == b0 || a0 == b1 || a1 == b0 || a1 == b1) continue;
             s->work->block_counts[block].tests++;
+
+            /* bounding segments along the line between the middles */
             vec3 half_b = vec3_scale(vec3_sub(b->p[(d + 1) % 3], b->p[d]), 0.5f), centre_b = vec3_add(b->p[d], half_b);
             vec3 turn_b = vec3_scale(vec3_sub(b->move[(d + 1) % 3], b->move[d]), 0.5f);
             float motion = spread + vec3_length(turn_b) + vec3_distance(move_a, vec3_add(b->move[d], turn_b));
@@ -500,6 +538,7 @@ static unsigned shapes_near(const search *s, int i, int j)
     const float *one = s->work->shapes + i, *others = s->work->shapes + j;
     size_t stride = (size_t)s->work->shape_stride;
     vfloat a[CONTACT_SHAPE], b[CONTACT_SHAPE];
+
     for (int k = 0; k < CONTACT_SHAPE; k++) {
         a[k] = v_set(one[stride * (size_t)k]);
         b[k] = v_load(others + stride * (size_t)k);
@@ -520,11 +559,13 @@ static unsigned shapes_near(const search *s, int i, int j)
     vfloat scale = v_max(a[SHAPE_SCALE], b[SHAPE_SCALE]);
     vfloat reach = v_max(v_set(gap), v_set(0.1f * gap) + v_set(slope) * (s->surface->edge_mean > 0 ? scale : v_set(1)));
     if (options->touching) reach = v_set(options->margin);
+
     vfloat moved2 = v_set(0);
     for (int k = 0; k < 3; k++) {
         vfloat d = a[SHAPE_MEAN + k] - b[SHAPE_MEAN + k];
         moved2 = moved2 + d * d;
     }
+
     vfloat limit = reach + a[SHAPE_SPREAD] + b[SHAPE_SPREAD] + v_sqrt(moved2);
     vint apart = v_less(v_set(0), room) & v_less(limit * limit * length2, room * room);
     return ~v_mask(apart) & ((1u << LANES) - 1);
@@ -558,6 +599,7 @@ static void leaves_consider(const search *s, int block, int leaf, int other)
                 if (boxes_apart(triangle, s->work->triangles + (size_t)k * CONTACT_BOUND)) continue;
                 if (!loaded) first = face_load(s, i);
                 loaded = true;
+
                 face second = face_load(s, k);
                 faces_consider(s, block, &first, &second);
             }
@@ -571,6 +613,8 @@ static void nodes_search(const search *s, int block, int a, int b)
     const contact_surface *surface = s->surface;
     const int *child_first = surface->child_first;
     int stack[STACK][2], depth = 0;
+
+    /* pairs of nodes still to visit */
     stack[depth][0] = a;
     stack[depth++][1] = b;
     while (depth > 0) {
@@ -615,6 +659,8 @@ static int search_run(search *s, int count, const cutis_jobs *jobs)
     const contact_surface *surface = s->surface;
     contact_work *work = s->work;
     int n = surface->mesh->point_count;
+
+    /* refit the hierarchy, then search it */
     parallel_for(jobs, n, 2048, points_load, s);
     parallel_for(jobs, surface->mesh->triangle_count, 1024, triangles_refit, s);
     parallel_for(jobs, surface->leaf_count, 512, leaves_refit, s);
@@ -643,6 +689,8 @@ static int search_run(search *s, int count, const cutis_jobs *jobs)
         work->dropped += work->block_counts[block].dropped;
     }
     int room = MIN(count, work->pair_capacity - work->pair_count);
+
+    /* pairs that are still valid */
     memcpy(work->pairs + work->pair_count, work->kept, (size_t)room * sizeof(contact_pair));
     work->pair_count += room;
     work->dropped += count - room;
@@ -669,6 +717,8 @@ static void nodes_mark(const contact_surface *surface, contact_work *work)
             mark |= work->marks[surface->corners[i]];
         work->node_marks[leaf] = mark;
     }
+
+    /* children come before their parents */
     for (int node = surface->leaf_count; node < surface->node_count; node++) {
         uint8_t mark = 0;
         for (int i = surface->child_first[node]; i < surface->child_first[node + 1]; i++) mark |= work->node_marks[i];
@@ -680,16 +730,22 @@ int contact_search_update(const contact_surface *surface, contact_work *work, co
                           const contact_search_options *options, const cutis_jobs *jobs)
 {
     int n = surface->mesh->point_count, marked = 0, kept = 0;
+
+    /* points beyond what the last search allows for */
     for (int p = 0; p < n; p++) {
         work->marks[p] = contact_strayed(surface, work, end, options, p);
         marked += work->marks[p];
     }
+
+    /* pairs of all others stay valid */
     for (int i = 0; i < work->pair_count; i++) {
         const int *v = work->pairs[i].v;
         if (work->marks[v[0]] | work->marks[v[1]] | work->marks[v[2]] | work->marks[v[3]]) continue;
         if (kept < work->kept_capacity) work->kept[kept] = work->pairs[i];
         kept++;
     }
+
+    /* an update does not pay where most have moved */
     if (2 * marked > n || kept > work->kept_capacity || work->dropped > 0 || surface->leaf_count == 0)
         return contact_search(surface, work, start, end, options, jobs);
     if (marked == 0) return work->pair_count;
@@ -697,6 +753,7 @@ int contact_search_update(const contact_surface *surface, contact_work *work, co
     /* The others stay with the end they were searched for, from which they have not strayed. */
     for (int p = 0; p < n; p++)
         if (work->marks[p]) memcpy(work->saved + 3 * p, end + 3 * p, 3 * sizeof(float));
+
     nodes_mark(surface, work);
     search s = {
         .surface = surface, .work = work, .start = start, .end = work->saved, .options = options, .partial = true};

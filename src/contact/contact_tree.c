@@ -71,13 +71,17 @@ static void clusters_measure(tree_builder *b, int count)
 {
     const mesh *m = b->m;
     memset(b->clusters, 0, (size_t)count * sizeof(cluster));
+
+    /* normal and centroid by area */
     for (int t = 0; t < m->triangle_count; t++) {
         const int *c = m->triangles + 3 * t;
         vec3 p[3] = {vec3_load(m->positions + 3 * c[0]), vec3_load(m->positions + 3 * c[1]),
                      vec3_load(m->positions + 3 * c[2])};
         vec3 normal = vec3_scale(vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0])), 0.5f);
+
         cluster *k = b->clusters + b->label[t];
         float area = vec3_length(normal);
+
         k->normal = vec3_add(k->normal, normal);
         k->centre = vec3_madd(k->centre, vec3_add(vec3_add(p[0], p[1]), p[2]), (area + 1e-30f) / 3);
         k->area += area + 1e-30f;
@@ -90,11 +94,14 @@ static int joints_find(tree_builder *b)
 {
     const mesh *m = b->m;
     int found = 0, count = 0;
+
+    /* edges between two clusters, and the perimeter of each */
     for (int e = 0; e < m->edge_count; e++) {
         float length = vec3_distance(vec3_load(m->positions + 3 * m->edges[2 * e]),
                                      vec3_load(m->positions + 3 * m->edges[2 * e + 1]));
         int s = m->edge_triangles[2 * e], t = m->edge_triangles[2 * e + 1];
         if (s < 0) continue;
+
         int x = b->label[s], y = t < 0 ? -1 : b->label[t];
         if (x == y) continue;
         b->clusters[x].perimeter += length;
@@ -102,6 +109,8 @@ static int joints_find(tree_builder *b)
         b->clusters[y].perimeter += length;
         b->joints[found++] = (joint_edge){.a = MIN(x, y), .b = MAX(x, y), .length = length};
     }
+
+    /* one joint for each pair of neighbours */
     qsort(b->joints, (size_t)found, sizeof(joint_edge), compare_joint_places);
     for (int i = 0; i < found; i++) {
         if (count > 0 && compare_joint_places(b->joints + count - 1, b->joints + i) == 0)
@@ -118,6 +127,7 @@ static int joints_find(tree_builder *b)
         float along = vec3_dot(vec3_normalize(x->normal), vec3_normalize(y->normal));
         joint->cost = around * around / (x->area + y->area) * (2 - along);
     }
+
     qsort(b->joints, (size_t)count, sizeof(joint_edge), compare_joint_costs);
     return count;
 }
@@ -147,6 +157,8 @@ static void singles_select(tree_builder *b, int axis, int begin, int end, int mi
                 b->singles[j--] = swap;
             }
         }
+
+        /* go on in the part that holds the middle */
         if (middle <= j)
             end = j + 1;
         else if (middle >= i)
@@ -164,6 +176,8 @@ static int singles_join(tree_builder *b, int begin, int end, int next)
         return next + (end > begin);
     }
     float low[3], high[3];
+
+    /* the longest side of their box */
     for (int axis = 0; axis < 3; axis++) {
         low[axis] = high[axis] = centre_along(b, b->singles[begin], axis);
         for (int i = begin + 1; i < end; i++) {
@@ -174,6 +188,8 @@ static int singles_join(tree_builder *b, int begin, int end, int next)
     }
     float extent[3] = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
     int axis = extent[0] >= extent[1] && extent[0] >= extent[2] ? 0 : extent[1] >= extent[2] ? 1 : 2;
+
+    /* halves of an even count, so that pairs are whole */
     int middle = begin + (end - begin + 2) / 4 * 2;
     singles_select(b, axis, begin, end, middle);
     return singles_join(b, middle, end, singles_join(b, begin, middle, next));
@@ -189,6 +205,8 @@ static int clusters_join(tree_builder *b, int count, int triangle_limit)
     int joints = joints_find(b), next = 0, singles = 0;
     for (int k = 0; k < count; k++) b->joined[k] = -1;
     int *triangles = b->singles; /* of new clusters, until the singles are needed */
+
+    /* neighbours in the order of cost: pairs first, then a third for what is left */
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < joints; i++) {
             int x = b->joints[i].a, y = b->joints[i].b;
@@ -206,11 +224,14 @@ static int clusters_join(tree_builder *b, int count, int triangle_limit)
                 triangles[pair] = -1;
             }
         }
+
+    /* those without a partner */
     for (int k = 0; k < count; k++)
         if (b->joined[k] < 0) b->singles[singles++] = k;
 
     /* With few neighbours left, those that lie near each other. */
     if (next + singles > count - count / 8 && triangle_limit > CONTACT_LEAF) return singles_join(b, 0, singles, next);
+
     for (int i = 0; i < singles; i++) b->joined[b->singles[i]] = next++;
     return next;
 }
@@ -221,22 +242,29 @@ static bool levels_build(tree_builder *b, arena *scratch)
     const mesh *m = b->m;
     int n = m->triangle_count, count = n;
     for (int t = 0; t < n; t++) b->label[t] = t;
+
+    /* leaves */
     for (int round = 0; round < LEAF_ROUNDS; round++) {
         count = clusters_join(b, count, CONTACT_LEAF);
         for (int t = 0; t < n; t++) b->label[t] = b->joined[b->label[t]];
     }
+
     memcpy(b->leaf_of, b->label, (size_t)n * sizeof(int));
     b->leaf_count = count;
     b->counts[b->level_count++] = count;
+
+    /* levels above, until there are few enough for the blocks */
     while (count > BLOCKS && b->level_count < LEVELS) {
         int next = clusters_join(b, count, n);
         int *parents = arena_copy(scratch, b->joined, (size_t)count, sizeof(int));
         if (!parents) return false;
+
         b->parents[b->level_count - 1] = parents;
         for (int t = 0; t < n; t++) b->label[t] = b->joined[b->label[t]];
         count = next;
         b->counts[b->level_count++] = count;
     }
+
     return true;
 }
 
@@ -248,12 +276,17 @@ static void levels_order(tree_builder *b, contact_surface *surface, int *child_f
 {
     int top = b->level_count - 1, base = surface->node_count;
     for (int i = 0; i < b->counts[top]; i++) names[i] = i;
+
+    /* from the top down: children of a node become consecutive */
     for (int level = top; level > 0; level--) {
         int above = b->counts[level], below = b->counts[level - 1];
         base -= above;
+
+        /* first children, by counting */
         for (int i = 0; i <= above; i++) firsts[i] = 0;
         for (int i = 0; i < below; i++) firsts[names[b->parents[level - 1][i]] + 1]++;
         for (int i = 0; i < above; i++) firsts[i + 1] += firsts[i];
+
         for (int i = 0; i < above; i++) child_first[base + i] = base - below + firsts[i];
         for (int i = 0; i < below; i++) own[i] = firsts[names[b->parents[level - 1][i]]]++;
         memcpy(names, own, (size_t)below * sizeof(int));
@@ -262,10 +295,13 @@ static void levels_order(tree_builder *b, contact_surface *surface, int *child_f
     /* The last of a level ends where the level above begins, where its own children end. */
     child_first[surface->node_count] = surface->node_count - b->counts[top];
     int n = b->m->triangle_count;
+
+    /* triangles of each leaf */
     for (int t = 0; t < n; t++) b->leaf_of[t] = names[b->leaf_of[t]];
     for (int i = 0; i <= b->leaf_count; i++) b->leaf_first[i] = 0;
     for (int t = 0; t < n; t++) b->leaf_first[b->leaf_of[t] + 1]++;
     for (int i = 0; i < b->leaf_count; i++) b->leaf_first[i + 1] += b->leaf_first[i];
+
     memcpy(firsts, b->leaf_first, ((size_t)b->leaf_count + 1) * sizeof(int));
     for (int t = 0; t < n; t++) b->order[firsts[b->leaf_of[t]]++] = t;
 }
@@ -316,6 +352,7 @@ static bool outline_collect(outliner *o, const int *nodes, int count, int node, 
 {
     const mesh *m = o->b->m;
     bool simple = true;
+
     for (int i = o->first[node]; i < o->last[node]; i++) {
         int t = o->b->order[i];
         for (int c = 0; c < 3; c++) {
@@ -344,6 +381,7 @@ static bool outline_collect(outliner *o, const int *nodes, int count, int node, 
 static int outline_find(outliner *o, const int *nodes, int count, int_list *points)
 {
     const tree_builder *b = o->b;
+
     const int *corners = b->m->triangles;
     int edges = 0, length = 0, start = -1, first = points->count;
     bool simple = true;
@@ -393,6 +431,8 @@ static bool outline_centre(const outliner *o, const int *nodes, int count, const
 {
     const mesh *m = o->b->m;
     vec3 normal = {0, 0, 0};
+
+    /* mean normal, by area */
     for (int i = 0; i < count; i++)
         for (int k = o->first[nodes[i]]; k < o->last[nodes[i]]; k++) {
             const int *c = m->triangles + 3 * o->b->order[k];
@@ -423,6 +463,7 @@ static bool outline_centre(const outliner *o, const int *nodes, int count, const
             outline->centre[0] = loop[i];
             outline->centre[1] = loop[j];
         }
+
     return best > 0;
 }
 
@@ -451,19 +492,24 @@ typedef struct outline_lists {
 static bool union_add(outliner *o, int x, int y, int p, outline_lists *lists)
 {
     int nodes[UNION_NODES] = {x, y}, count = 2;
+
     contact_outline outline = {.first = lists->points.count};
     outline.count = outline_find(o, nodes, count, &lists->points);
+
+    /* two that do not close a loop: all nodes around their common point */
     if (outline.count == 0) {
         count = nodes_around(o, p, nodes);
         if (count > 2) outline.count = outline_find(o, nodes, count, &lists->points);
     }
     if (outline.count == 0) return false;
+
     if (lists->unions) {
         if (!outline_centre(o, nodes, count, lists->points.values + outline.first, &outline)) outline.count = 0;
         lists->unions[lists->union_count] =
             (contact_union){.other = y, .outline = outline, .nodes = lists->nodes.count, .node_count = count};
     }
     lists->union_count++;
+
     for (int i = 0; i < count; i++) list_add(&lists->nodes, nodes[i]);
     return true;
 }
@@ -486,6 +532,7 @@ static void unions_find(outliner *o, int x, outline_lists *lists)
 static void outlines_find(outliner *o, outline_lists *lists, contact_outline *outlines, int *union_first)
 {
     const tree_builder *b = o->b;
+
     lists->points.count = lists->nodes.count = lists->union_count = 0;
     int node = 0;
     for (int level = 0; level < b->level_count; level++) {
@@ -504,12 +551,14 @@ static void outlines_find(outliner *o, outline_lists *lists, contact_outline *ou
                 outline.count = outline_find(o, &node, 1, &lists->points);
                 unions_find(o, node, lists);
             }
+
             if (!outlines) continue;
             const int *loop = lists->points.values + outline.first;
             if (outline.count > 0 && !outline_centre(o, &node, 1, loop, &outline)) outline.count = 0;
             outlines[node] = outline;
         }
     }
+
     if (union_first) union_first[node] = lists->union_count;
 }
 
@@ -543,11 +592,14 @@ static cutis_result outlines_build(contact_surface *surface, tree_builder *b, ar
     lists.unions = ARENA_ARRAY(memory, contact_union, lists.union_count + 1);
     if (memory->failed) return error_memory(error, "the contact surface");
     outlines_find(&o, &lists, outlines, union_first);
+
+    /* hand over */
     surface->outlines = outlines;
     surface->outline_points = lists.points.values;
     surface->union_first = union_first;
     surface->unions = lists.unions;
     surface->union_nodes = lists.nodes.values;
+
     return CUTIS_OK;
 }
 
@@ -557,6 +609,7 @@ static cutis_result tangles_find(const mesh *m, int *tangle, arena *scratch, cut
     bvh tree;
     cutis_result result = bvh_build(&tree, m->triangle_count, m->triangles, m->positions, scratch, error);
     if (result != CUTIS_OK) return result;
+
     int limit = m->triangle_count;
     int *pairs = ARENA_ARRAY(scratch, int, 2 * (size_t)limit + 2);
     int *parents = ARENA_ARRAY(scratch, int, m->point_count + 1);
@@ -597,6 +650,8 @@ static void scales_find(const mesh *m, float edge_mean, float *scales, float *wi
         scales[p] = last > first ? MIN(sum / (float)(last - first), edge_mean) : 0;
         widths[p] = scales[p];
     }
+
+    /* widths: the smallest height of the triangles around */
     for (int t = 0; t < m->triangle_count; t++) {
         const int *c = m->triangles + 3 * t;
         vec3 sides[3];
@@ -605,6 +660,7 @@ static void scales_find(const mesh *m, float edge_mean, float *scales, float *wi
             sides[i] = vec3_sub(vec3_load(m->positions + 3 * c[(i + 1) % 3]), vec3_load(m->positions + 3 * c[i]));
             longest2 = MAX(longest2, vec3_length2(sides[i]));
         }
+
         float width = longest2 > 0 ? vec3_length(vec3_cross(sides[0], sides[1])) / sqrtf(longest2) : 0;
         for (int i = 0; i < 3; i++) widths[c[i]] = MIN(widths[c[i]], width);
     }
@@ -615,6 +671,7 @@ static void scales_find(const mesh *m, float edge_mean, float *scales, float *wi
 static cutis_result tree_build(contact_surface *surface, arena *memory, arena *scratch, cutis_error *error)
 {
     const mesh *m = surface->mesh;
+
     size_t n = (size_t)m->triangle_count;
     tree_builder b = {.m = m,
                       .order = ARENA_ARRAY(scratch, int, n),
@@ -624,8 +681,11 @@ static cutis_result tree_build(contact_surface *surface, arena *memory, arena *s
                       .joints = ARENA_ARRAY(scratch, joint_edge, m->edge_count + 1),
                       .joined = ARENA_ARRAY(scratch, int, n),
                       .singles = ARENA_ARRAY(scratch, int, n)};
+
     uint8_t *owned = ARENA_ARRAY(scratch, uint8_t, n), *leaf_owned = ARENA_ARRAY(memory, uint8_t, n);
     int *corners = ARENA_ARRAY(memory, int, 3 * (n + CONTACT_LEAF)), *firsts = ARENA_ARRAY(scratch, int, n + 1);
+
+    /* clusters of triangles, joined bottom up */
     if (memory->failed || scratch->failed || !levels_build(&b, scratch))
         return error_memory(error, "the contact surface");
     surface->leaf_count = b.leaf_count;
@@ -644,10 +704,13 @@ static cutis_result tree_build(contact_surface *surface, arena *memory, arena *s
         leaf_owned[i] = owned[b.order[i]];
         for (int c = 0; c < 3; c++) corners[3 * i + c] = m->triangles[3 * b.order[i] + c];
     }
+
+    /* hand over */
     surface->child_first = child_first;
     surface->leaf_first = b.leaf_first;
     surface->corners = corners;
     surface->owned = leaf_owned;
+
     return outlines_build(surface, &b, memory, scratch, error);
 }
 
@@ -659,16 +722,21 @@ cutis_result contact_surface_build(contact_surface *surface, const mesh *m, aren
     float *scales = ARENA_ARRAY(memory, float, m->point_count + 1);
     float *widths = ARENA_ARRAY(memory, float, m->point_count + 1);
     if (memory->failed) return error_memory(error, "the contact surface");
+
     surface->tangle = tangle;
     surface->scales = scales;
     surface->widths = widths;
     if (m->triangle_count == 0) return CUTIS_OK;
+
+    /* mean edge length */
     double length = 0;
     for (int e = 0; e < m->edge_count; e++)
         length += vec3_distance(vec3_load(m->positions + 3 * m->edges[2 * e]),
                                 vec3_load(m->positions + 3 * m->edges[2 * e + 1]));
     surface->edge_mean = m->edge_count > 0 ? (float)(length / m->edge_count) : 0;
     scales_find(m, surface->edge_mean, scales, widths);
+
+    /* hierarchy, and groups that cross at rest */
     arena scratch = arena_create(allocator);
     cutis_result result = tree_build(surface, memory, &scratch, error);
     if (result == CUTIS_OK) result = tangles_find(m, tangle, &scratch, error);
@@ -692,6 +760,7 @@ static contact_work work_carve(const contact_surface *surface, char *memory, siz
 {
     contact_work w = {0};
     size_t points = (size_t)surface->mesh->point_count, triangles = (size_t)surface->mesh->triangle_count;
+
     int share =
         surface->block_count > 0 ? PAIRS_PER_TRIANGLE * surface->mesh->triangle_count / surface->block_count : 0;
     w.block_capacity = MAX(share, BLOCK_PAIRS);
@@ -719,6 +788,7 @@ static contact_work work_carve(const contact_surface *surface, char *memory, siz
     w.kept_capacity = 4 * surface->mesh->point_count;
     w.kept = carve(memory, used, (size_t)w.kept_capacity * sizeof(contact_pair));
     w.pairs = carve(memory, used, (size_t)w.pair_capacity * sizeof(contact_pair));
+
     return w;
 }
 

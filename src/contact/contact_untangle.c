@@ -56,6 +56,7 @@ static float highest(vec3 axis, const vec3 p[3]) { return -lowest(vec3_scale(axi
 static float axis_find(const vec3 a[3], const vec3 b[3], vec3 *axis)
 {
     vec3 axes[AXES], sides[2][3];
+
     for (int i = 0; i < 3; i++) {
         sides[0][i] = vec3_sub(a[(i + 1) % 3], a[i]);
         sides[1][i] = vec3_sub(b[(i + 1) % 3], b[i]);
@@ -73,10 +74,13 @@ static float axis_find(const vec3 a[3], const vec3 b[3], vec3 *axis)
         for (int j = 0; j < 3; j++) axes[count++] = vec3_cross(sides[0][i], sides[1][j]);
     }
     float best = -1e30f;
+
+    /* the axis of least penetration */
     for (int i = 0; i < count; i++) {
         float length = vec3_length(axes[i]);
         if (!(length > 1e-18f)) continue;
         vec3 unit = vec3_scale(axes[i], 1 / length);
+
         float front = lowest(unit, a) - highest(unit, b), back = lowest(unit, b) - highest(unit, a);
         if (front > best) {
             best = front;
@@ -112,16 +116,22 @@ static void triangles_part(void *context, int first, int second)
     untangler *u = context;
     const int *corners_a = u->m->triangles + 3 * first, *corners_b = u->m->triangles + 3 * second;
     if (triangles_share_point(corners_a, corners_b)) return;
+
     vec3 a[3], b[3], axis = {0, 0, 0};
     for (int c = 0; c < 3; c++) a[c] = vec3_load(u->x + 3 * corners_a[c]), b[c] = vec3_load(u->x + 3 * corners_b[c]);
+
+    /* close or crossing */
     float apart = axis_find(a, b, &axis);
     if (apart > u->options->touch) return;
     bool cross = mesh_triangles_relate(corners_a, corners_b, u->x) == TRIANGLES_CROSS;
+
+    /* one group with all that hang together */
     int root = -1;
     groups_join(u->groups, corners_a, &root);
     groups_join(u->groups, corners_b, &root);
     u->crossing += cross;
     u->touching += !cross;
+
     if (u->check) {
         if (cross) u->failed[root] = 1;
         return;
@@ -150,11 +160,13 @@ cutis_result contact_untangle(const mesh *m, const contact_untangle_options *opt
     memset(parted, 0, (size_t)m->point_count);
     if (m->triangle_count == 0) return CUTIS_OK;
     arena scratch = arena_create(allocator);
+
     size_t n = (size_t)m->point_count;
     untangler u = {.m = m, .options = options, .gap = options->gap};
     u.x = arena_copy(&scratch, positions, 3 * n, sizeof(float));
     u.groups = ARENA_ARRAY(&scratch, int, n);
     u.failed = ARENA_ARRAY(&scratch, uint8_t, n);
+
     bvh tree;
     cutis_result result = scratch.failed ? error_memory(error, "the rest shape") : CUTIS_OK;
     if (result == CUTIS_OK) result = bvh_build(&tree, m->triangle_count, m->triangles, positions, &scratch, error);
@@ -164,31 +176,39 @@ cutis_result contact_untangle(const mesh *m, const contact_untangle_options *opt
     }
     memset(u.failed, 0, n);
     for (int p = 0; p < m->point_count; p++) u.groups[p] = -1;
+
+    /* push apart, with a wider gap each pass */
     for (int pass = 0; pass < PASSES; pass++) {
         pass_run(&u, &tree);
         if (u.crossing + u.touching == 0) break;
         u.gap *= GAP_GROWTH;
     }
+
+    /* what still crosses */
     u.check = true;
     if (u.crossing + u.touching > 0) pass_run(&u, &tree);
 
     /* What is free of crossings now, and has not gone too far, stays there. */
     for (int p = 0; p < m->point_count; p++) {
         float moved = vec3_distance(vec3_load(u.x + 3 * p), vec3_load(positions + 3 * p));
+
         if (u.groups[p] >= 0 && !(moved <= options->limit)) u.failed[forest_root(u.groups, p)] = 1;
     }
+
     for (int p = 0; p < m->point_count; p++) {
         if (u.groups[p] < 0) continue;
         if (u.failed[forest_root(u.groups, p)]) {
             stats->left++;
             continue;
         }
+
         float moved = vec3_distance(vec3_load(u.x + 3 * p), vec3_load(positions + 3 * p));
         parted[p] = 1;
         stats->moved += moved > 0;
         stats->distance = MAX(stats->distance, moved);
         memcpy(positions + 3 * p, u.x + 3 * p, 3 * sizeof(float));
     }
+
     arena_destroy(&scratch);
     return CUTIS_OK;
 }
