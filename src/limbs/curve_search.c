@@ -38,13 +38,16 @@ cutis_result curve_search_run(const cutis_character *character, const limb_poses
 {
     static const limb_poses none = {0};
     search_job job = {character, memory, search, CUTIS_OK, {0}};
+
     if (search->bare)
         job.result = limbs_find(&search->mesh, character->size, false, jobs, memory, &search->limbs, &job.error);
     else
         parallel_for(jobs, 2, 1, search_block, &job);
+
     if (job.result != CUTIS_OK) {
         if (error) *error = job.error;
         return job.result;
     }
+
     return limbs_ring(&search->mesh, character->size, poses ? poses : &none, jobs, memory, &search->limbs, error);
 }

@@ -31,11 +31,13 @@ static void field_smooth(level_work *w)
 {
     const mesh *m = w->m;
     for (int pass = 0; pass < SMOOTHING; pass++) {
+        /* mean with the neighbours, all from the values before */
         for (int p = 0; p < m->point_count; p++) {
             float sum = w->field[p];
             int count = 1;
             w->smooth[p] = w->field[p];
             if (w->field[p] == INFINITY) continue;
+
             for (int e = m->point_neighbour_first[p]; e < m->point_neighbour_first[p + 1]; e++) {
                 float other = w->field[m->point_neighbours[e]];
                 if (other < INFINITY) {
@@ -45,6 +47,8 @@ static void field_smooth(level_work *w)
             }
             w->smooth[p] = sum / (float)count;
         }
+
+        /* the smoothed field becomes the field */
         float *swap = w->field;
         w->field = w->smooth;
         w->smooth = swap;
@@ -63,17 +67,23 @@ static void border_link(level_work *w, float level, float span)
 {
     const mesh *m = w->m;
     for (int p = 0; p < m->point_count; p++) w->ahead[p] = -1;
+
+    /* edges between a triangle below the level and one above */
     for (int e = 0; e < m->edge_count; e++) {
         const int *points = m->edges + 2 * (size_t)e, *sides = m->edge_triangles + 2 * (size_t)e;
         float value = w->field[points[0]];
         if (!(value <= level && value > level - span) || w->field[points[1]] > level) continue;
+
         if (m->edge_triangle_counts[e] != 2) continue;
         bool first = below(w, sides[0], level), second = below(w, sides[1], level);
         if (first == second) continue;
+
+        /* in the direction in which the lower triangle runs it */
         const int *c = m->triangles + 3 * (size_t)sides[first ? 0 : 1];
         bool turned = true;
         for (int k = 0; k < 3; k++)
             if (c[k] == points[0] && c[(k + 1) % 3] == points[1]) turned = false;
+
         int from = points[turned], to = points[!turned];
         w->ahead[from] = w->ahead[from] == -1 ? to : -2;
     }
@@ -85,6 +95,8 @@ static void loop_take(level_work *w, int p)
     rings *r = w->found;
     int count = 0, at = p;
     bool whole = true;
+
+    /* along the links until they end */
     while (w->ahead[at] >= 0) {
         int next = w->ahead[at];
         whole = whole && r->ring_of[at] < 0;
@@ -92,11 +104,14 @@ static void loop_take(level_work *w, int p)
         w->ahead[at] = -1;
         at = next;
     }
+
+    /* keep a closed loop of free points */
     if (at != p || !whole || !ring_accept(w->m, w->path, count)) return;
     for (int i = 0; i < count; i++) {
         r->ring_of[w->path[i]] = r->count;
         r->points[w->used + i] = w->path[i];
     }
+
     r->first[r->count++] = w->used;
     w->used += count;
     r->first[r->count] = w->used;
@@ -109,6 +124,8 @@ static void levels_take(level_work *w, float end)
     double sum = 0;
     int count = 0;
     float longest = 0;
+
+    /* mean edge length, and the steepest edge, below the end */
     for (int e = 0; e < m->edge_count; e++) {
         int a = m->edges[2 * e], b = m->edges[2 * e + 1];
         if (!(w->field[a] <= end && w->field[b] <= end)) continue;
@@ -117,6 +134,8 @@ static void levels_take(level_work *w, float end)
         count++;
     }
     if (count == 0) return;
+
+    /* loops at even levels */
     float step = MAX(APART * (float)(sum / count), end / LEVELS_MAX);
     for (int i = 1; (float)i * step <= end; i++) {
         border_link(w, (float)i * step, 2 * longest + step);
@@ -131,14 +150,18 @@ static void limb_take(level_work *w, const limbs *f, const limb *l, float end, a
     float *distances = ARENA_ARRAY(scratch, float, g->count);
     if (!distances || !limbs_spread(f, l->tip_patch, end < INFINITY ? 1.5f * end : INFINITY, scratch, distances))
         return;
+
+    /* distance from the tip, on the points */
     for (int p = 0; p < w->m->point_count; p++)
         w->field[p] = g->patch_of[p] >= 0 ? distances[g->patch_of[p]] : INFINITY;
     field_smooth(w);
+
     if (end == INFINITY) {
         end = 0;
         for (int p = 0; p < w->m->point_count; p++)
             if (w->field[p] < INFINITY) end = MAX(end, w->field[p]);
     }
+
     levels_take(w, end);
 }
 
@@ -148,16 +171,21 @@ cutis_result level_rings_trace(const mesh *m, float size, arena *memory, rings *
     static const limb_poses none = {0};
     size_t n = (size_t)m->point_count;
     level_work w = {.m = m, .found = found};
+
     limbs *f = ARENA_ARRAY(&scratch, limbs, 1);
     w.field = ARENA_ARRAY(&scratch, float, n);
     w.smooth = ARENA_ARRAY(&scratch, float, n);
     w.ahead = ARENA_ARRAY(&scratch, int, n);
     w.path = ARENA_ARRAY(&scratch, int, n);
+
     cutis_result result = scratch.failed ? error_memory(error, "level rings") : CUTIS_OK;
     memset(found->ring_of, -1, n * sizeof *found->ring_of);
     found->count = 0;
+
     if (result == CUTIS_OK) result = limbs_find(m, size, true, NULL, &scratch, f, error);
     if (result == CUTIS_OK) result = limbs_ring(m, size, &none, NULL, &scratch, f, error);
+
+    /* limbs end below their seam; the highest is followed over the whole body */
     if (result == CUTIS_OK) {
         int highest = 0;
         for (int k = f->count - 1; k >= 0; k--) {

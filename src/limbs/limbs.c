@@ -36,9 +36,12 @@ static int spread(const spreader *s, int source, float start, float limit, float
     const int *link_first = p->link_first, *links = p->links;
     const float *lengths = p->lengths;
     float scale = 2 / p->spacing; /* half a link a bucket: few patches are looked at twice */
+
     int waiting = 1;
     int reached = 1;
     int first = (int)(start * scale);
+
+    /* start with the source alone */
     distances[source] = start;
     s->next[source] = -1;
     s->heads[first & (HEADS - 1)] = source;
@@ -60,9 +63,11 @@ static int spread(const spreader *s, int source, float start, float limit, float
                 float d = from + lengths[e];
                 float old = distances[b];
                 if (!(d < old) || d > limit) continue;
+
                 distances[b] = d;
                 if (old == INFINITY) s->touched[reached++] = b;
                 if (s->next[b] != -2) continue;
+
                 int into = MIN((int)(d * scale), bucket + HEADS - 1) & (HEADS - 1);
                 s->next[b] = s->heads[into];
                 s->heads[into] = b;
@@ -70,6 +75,7 @@ static int spread(const spreader *s, int source, float start, float limit, float
             }
         }
     }
+
     return reached;
 }
 
@@ -138,6 +144,7 @@ static void sets_join(tree_work *w, int p, const int *sets, int set_count)
         }
         w->up[sets[i]] = p;
     }
+
     w->up[p] = p;
     w->branch[p] = into;
     f->branches[p] = into;
@@ -157,6 +164,8 @@ static cutis_result tree_grow(tree_work *w, arena *memory, cutis_error *error)
     int leaf = 4 * LIMBS_MAX;
     for (int k = 0; k < g->count; k++) {
         int p = f->order[k], sets[16], set_count = 0;
+
+        /* components that touch this patch */
         for (int e = g->link_first[p]; e < g->link_first[p + 1]; e++) {
             int q = g->links[e];
             if (w->up[q] < 0) continue;
@@ -165,6 +174,8 @@ static cutis_result tree_grow(tree_work *w, arena *memory, cutis_error *error)
             for (int i = 1; i < set_count && !known; i++) known = sets[i] == set;
             if (!known && set_count < 16) sets[set_count++] = set;
         }
+
+        /* a maximum opens a branch, one neighbour carries on, several join */
         if (set_count == 0) {
             f->tree[leaf] = (limb_branch){-1, leaf, p, f->distances[p]};
             w->up[p] = p;
@@ -177,6 +188,7 @@ static cutis_result tree_grow(tree_work *w, arena *memory, cutis_error *error)
             sets_join(w, p, sets, set_count);
         }
     }
+
     for (int i = 0; i < g->count; i++) f->branches[i] = branch_alias(f, f->branches[i]);
     f->branch_count = leaf;
     return CUTIS_OK;
@@ -187,20 +199,26 @@ static void limbs_collect(tree_work *w)
 {
     limbs *f = w->found;
     int top = f->order[0];
+
+    /* the limb that reaches farthest */
     f->count = 1;
     f->all[0] = (limb){
         .reach = f->farthest, .main = true, .branch = f->branches[top], .tip_patch = top, .seam_patch = -1, .seam = -1};
+
+    /* the others by falling reach */
     for (int i = 0; i < w->merge_count && f->count < LIMBS_MAX; i++) {
         const merge *g = &w->merges[i];
         limb l = {.reach = f->distances[g->younger] - f->distances[g->patch],
                   .branch = f->branches[g->younger],
                   .tip_patch = g->younger,
                   .seam_patch = g->patch};
+
         int k = f->count++;
         l.main = l.reach >= MAIN * f->farthest;
         for (; k > 1 && f->all[k - 1].reach < l.reach; k--) f->all[k] = f->all[k - 1];
         f->all[k] = l;
     }
+
     f->main_count = 0;
     for (int i = 0; i < f->count; i++) f->main_count += f->all[i].main;
 
@@ -212,6 +230,7 @@ static void limbs_collect(tree_work *w)
             if (f->all[k].tip_patch == w->merges[i].elder) elder = &f->all[k];
             if (f->all[k].tip_patch == w->merges[i].younger) younger = &f->all[k];
         }
+
         if (!elder || !younger) continue;
         if (elder->seam_patch < 0 || f->distances[seam] > f->distances[elder->seam_patch]) {
             elder->seam_patch = seam;
@@ -226,12 +245,17 @@ static int middle_find(const patches *g)
     vec3 centre = {0, 0, 0};
     float nearest = INFINITY;
     int middle = 0;
+
+    /* centroid of the surface */
     for (int i = 0; i < g->count; i++) centre = vec3_madd(centre, g->centres[i], (float)g->sizes[i]);
     centre = vec3_scale(centre, 1 / (float)g->point_count);
+
+    /* the patch nearest to it */
     for (int i = 0; i < g->count; i++) {
         float d = vec3_length2(vec3_sub(g->centres[i], centre));
         if (d < nearest) {
             nearest = d;
+
             middle = i;
         }
     }
@@ -265,14 +289,17 @@ cutis_result limbs_find(const mesh *m, float size, bool fine, const cutis_jobs *
     enum { CELLS = 2048 };
     cutis_result result = patches_make(m, fine, jobs, memory, &found->patches, error);
     if (result != CUTIS_OK) return result;
+
     patches *g = &found->patches;
     int n = g->count;
     if (n == 0) return error_set(error, CUTIS_ERROR_DATA, "the surface has no triangles to rig");
+
     arena scratch = arena_create(&memory->allocator);
     tree_work *w = ARENA_ARRAY(&scratch, tree_work, 1);
     int *up = ARENA_ARRAY(&scratch, int, n), *branch = ARENA_ARRAY(&scratch, int, n);
     int *counts = ARENA_ARRAY(&scratch, int, CELLS + 1);
     spreader s = spreader_make(g, &scratch);
+
     found->order = ARENA_ARRAY(memory, int, n);
     found->distances = ARENA_ARRAY(memory, float, n);
     found->branches = ARENA_ARRAY(memory, int, n);
@@ -288,6 +315,7 @@ cutis_result limbs_find(const mesh *m, float size, bool fine, const cutis_jobs *
     g->spacing = MAX(g->spacing, 1e-3f * size);
     for (int i = 0; i < n; i++) found->distances[i] = INFINITY;
     spread(&s, middle_find(g), 0, INFINITY, found->distances);
+
     found->farthest = 0;
     for (int i = 0; i < n; i++) found->farthest = MAX(found->farthest, found->distances[i]);
     if (!(found->farthest > 0)) result = error_set(error, CUTIS_ERROR_DATA, "the surface has no extent to rig");
@@ -298,6 +326,7 @@ cutis_result limbs_find(const mesh *m, float size, bool fine, const cutis_jobs *
         result = tree_grow(w, memory, error);
     }
     if (result == CUTIS_OK) limbs_collect(w);
+
     arena_destroy(&scratch);
     return result;
 }
@@ -313,10 +342,12 @@ static void tips_find(const mesh *m, limbs *f, uint32_t *near)
     const patches *g = &f->patches;
     vec3 from[LIMBS_MAX];
     float farthest[LIMBS_MAX];
+
     for (int k = 0; k < f->count; k++) {
         limb *l = &f->all[k];
         int tip = l->tip_patch;
         int inner = tip;
+
         l->tip = g->lowest[tip];
         l->seam = l->seam_patch >= 0 ? g->lowest[l->seam_patch] : -1;
         if (g->depth == 0) continue;
@@ -327,6 +358,7 @@ static void tips_find(const mesh *m, limbs *f, uint32_t *near)
             for (int e = g->link_first[at]; e < g->link_first[at + 1]; e++)
                 if (f->distances[g->links[e]] < f->distances[inner]) inner = g->links[e];
         }
+
         from[k] = g->centres[inner];
         farthest[k] = -1;
         near[tip] |= 1u << k;
@@ -396,12 +428,16 @@ static void poses_centre(const ring_job *job, const ring_work *w, limb *l, int t
     const patches *g = &f->patches;
     const limb_poses *poses = job->poses;
     float scale = 1 / ring_step(f);
+
+    /* the ring of each patch */
     for (int i = 0; i < g->count; i++) w->ring_of[i] = -1;
     for (int k = 0; k < touched_count; k++) {
         int i = w->s.touched[k], r = (int)(w->own[i] * scale);
         if (w->on_path[f->branches[i]] && r < band_count) w->ring_of[i] = kept[r];
     }
     l->pose_count = poses->count;
+
+    /* centre of each ring, from the points of its patches */
     for (int p = 0; p < job->m->point_count; p++) {
         int r = g->patch_of[p] >= 0 ? w->ring_of[g->patch_of[p]] : -1;
         for (int pose = 0; r >= 0 && pose < poses->count; pose++) {
@@ -416,27 +452,35 @@ static void poses_centre(const ring_job *job, const ring_work *w, limb *l, int t
 static void rings_make(const ring_job *job, const ring_work *w, limb *l, int touched_count)
 {
     const limbs *f = job->found;
+
     const patches *g = &f->patches;
     const float *distances = w->own;
     const int *touched = w->s.touched;
     int count = ring_limit(f, l, job->size);
+
+    /* bands of equal width along the branches from tip to body */
     memset(w->on_path, 0, (size_t)f->branch_count);
     path_mark(f, l->branch, w->on_path);
     float scale = 1 / ring_step(f);
+
     for (int k = 0; k < touched_count; k++) {
         int i = touched[k], r = (int)(distances[i] * scale), points = g->sizes[i];
         if (!w->on_path[f->branches[i]] || r >= count) continue;
+
         limb_ring *ring = &l->rings[r];
         ring->centre = vec3_madd(ring->centre, g->centres[i], (float)points);
         ring->distance += (float)points * distances[i];
         ring->count += points;
     }
+
     for (int r = 0; r < count; r++) {
         limb_ring *ring = &l->rings[r];
         if (!ring->count) continue;
         ring->centre = vec3_scale(ring->centre, 1 / (float)ring->count);
         ring->distance /= (float)ring->count;
     }
+
+    /* mean radius */
     for (int k = 0; k < touched_count; k++) {
         int i = touched[k], r = (int)(distances[i] * scale), points = g->sizes[i];
         if (!w->on_path[f->branches[i]] || r >= count) continue;
@@ -455,6 +499,7 @@ static void rings_make(const ring_job *job, const ring_work *w, limb *l, int tou
         l->rings[r].radius /= (float)l->rings[r].count;
         l->rings[l->ring_count++] = l->rings[r];
     }
+
     if (job->poses->count > 0) poses_centre(job, w, l, touched_count, count, kept);
 }
 
@@ -467,13 +512,18 @@ static void limbs_block(void *context, int begin, int end)
         ring_work *w = &job->works[block];
         for (int i = 0; i < f->patches.count; i++) w->own[i] = INFINITY;
         for (int k = block; k < f->count; k += RING_JOBS) {
+            /* every so manyth limb, the longest first */
             limb *l = &f->all[k];
             int tip = l->tip_patch, seam = l->seam_patch;
+
+            /* distances from the tip, then the rings */
             vec3 at = vec3_load(job->m->positions + 3 * (size_t)l->tip);
             float start = vec3_distance(at, f->patches.centres[tip]);
             int reached = spread(&w->s, tip, start, limb_limit(l, job->size), w->own);
             l->seam_distance = seam >= 0 && w->own[seam] < INFINITY ? w->own[seam] : l->reach;
             rings_make(job, w, l, reached);
+
+            /* clean again for the next */
             for (int i = 0; i < reached; i++) w->own[w->s.touched[i]] = INFINITY;
         }
     }
@@ -485,6 +535,7 @@ cutis_result limbs_ring(const mesh *m, float size, const limb_poses *poses, cons
     /* scratch for each job, so that limbs run in parallel */
     arena scratch = arena_create(&memory->allocator);
     ring_job job = {m, found, poses, size, {{{0}, NULL, NULL, NULL}}};
+
     const patches *g = &found->patches;
     uint32_t *near = ARENA_ARRAY(&scratch, uint32_t, g->count);
     for (int i = 0; i < RING_JOBS; i++) {
@@ -508,6 +559,7 @@ cutis_result limbs_ring(const mesh *m, float size, const limb_poses *poses, cons
         tips_find(m, found, near);
         parallel_for(jobs, RING_JOBS, 1, limbs_block, &job);
     }
+
     arena_destroy(&scratch);
     return enough ? CUTIS_OK : error_memory(error, "rings of limbs");
 }

@@ -34,8 +34,11 @@ static void patch_grow(const mesh *m, patches *made, int *points, int seed)
 {
     const int *first = m->point_neighbour_first, *neighbours = m->point_neighbours;
     int own = made->count++, *patch_of = made->patch_of, at = 0, end = 1;
+
     points[0] = seed;
     patch_of[seed] = own;
+
+    /* breadth first, a level at a time, without a branch */
     for (int level = 0; level < made->depth; level++)
         for (int level_end = end; at < level_end; at++)
             for (int e = first[points[at]], last = first[points[at] + 1]; e < last; e++) {
@@ -44,6 +47,7 @@ static void patch_grow(const mesh *m, patches *made, int *points, int seed)
                 end -= free;
                 patch_of[q] = (own & free) | (owner & ~free);
             }
+
     made->point_count += end;
 }
 
@@ -105,6 +109,7 @@ static void pairs_find(const patch_job *job, int from, int to, patch_half *half)
             *slot = key;
         }
     }
+
     half->pair_count = count;
 }
 
@@ -112,10 +117,13 @@ static void pairs_find(const patch_job *job, int from, int to, patch_half *half)
 static void points_sum(const patch_job *job, int from, int to, patch_half *half)
 {
     vec3 low = job->origin, high = low;
+
+    /* downwards, so that the last point written is the lowest */
     for (int p = to - 1; p >= from; p--) {
         int c = job->made->patch_of[p];
         if (c < 0) continue;
         vec3 at = vec3_load(job->m->positions + 3 * (size_t)p), away = vec3_sub(at, job->origin);
+
         patch_sum *sum = &half->sums[c];
         sum->x += away.x;
         sum->y += away.y;
@@ -123,9 +131,11 @@ static void points_sum(const patch_job *job, int from, int to, patch_half *half)
         sum->squares += vec3_length2(away);
         sum->count++;
         sum->lowest = p;
+
         low = vec3_min(low, at);
         high = vec3_max(high, at);
     }
+
     half->low = low;
     half->high = high;
 }
@@ -148,8 +158,10 @@ static void halves_look(void *context, int begin, int end)
 static bool links_gather(patches *made, const patch_job *job, arena *memory, arena *scratch)
 {
     int pair_count = 0;
+
     for (int i = 0; i < HALVES; i++) pair_count += job->halves[i].pair_count;
     int *seen = ARENA_ARRAY(scratch, int, made->count), *row_first = ARENA_ARRAY(scratch, int, made->count + 2);
+
     int *rows = ARENA_ARRAY(scratch, int, 2 * (size_t)pair_count + 1);
     made->link_first = ARENA_ARRAY(memory, int, made->count + 1);
     made->links = ARENA_ARRAY(memory, int, 2 * (size_t)pair_count + 1);
@@ -159,12 +171,14 @@ static bool links_gather(patches *made, const patch_job *job, arena *memory, are
     /* neighbours of each patch in rows, by counting */
     int *next = row_first + 1; /* one place ahead, so that filling leaves the firsts behind */
     int count = 0;
+
     for (int half = 0; half < HALVES; half++)
         for (int i = 0; i < job->halves[half].pair_count; i++) {
             patch_pair pair = job->halves[half].pairs[i];
             next[pair.a + 1]++;
             next[pair.b + 1]++;
         }
+
     for (int c = 0; c < made->count; c++) next[c + 1] += next[c];
     for (int half = 0; half < HALVES; half++)
         for (int i = 0; i < job->halves[half].pair_count; i++) {
@@ -182,6 +196,7 @@ static bool links_gather(patches *made, const patch_job *job, arena *memory, are
             seen[rows[i]] = c + 1;
         }
     }
+
     made->link_first[made->count] = count;
     return true;
 }
@@ -191,6 +206,7 @@ static void patches_measure(patches *made, const patch_job *job)
 {
     /* the box of all halves */
     const patch_half *first = &job->halves[0];
+
     made->low = first->low;
     made->high = first->high;
     for (int i = 1; i < HALVES; i++) {
@@ -240,9 +256,12 @@ static bool patches_cut(const mesh *m, const cutis_jobs *jobs, arena *memory, ar
     int *sizes = ARENA_ARRAY(scratch, int, m->component_count);
     made->patch_of = ARENA_ARRAY(memory, int, n);
     if (scratch->failed || memory->failed) return false;
+
+    /* grow patches over the largest component */
     int component = component_largest(m, sizes), start = -1;
     bool whole = m->component_count == 1;
     memset(made->patch_of, -1, (size_t)n * sizeof(int));
+
     for (int i = 0; i < n; i++) {
         if (made->patch_of[i] >= 0 || !(whole || m->point_component[i] == component)) continue;
         if (start < 0) start = i;
@@ -257,11 +276,13 @@ static bool patches_cut(const mesh *m, const cutis_jobs *jobs, arena *memory, ar
         job.halves[i].pairs = ARENA_ARRAY(scratch, patch_pair, job.room);
         job.halves[i].sums = ARENA_ARRAY(scratch, patch_sum, made->count);
     }
+
     made->sizes = ARENA_ARRAY(memory, int, made->count);
     made->lowest = ARENA_ARRAY(memory, int, made->count);
     made->centres = ARENA_ARRAY(memory, vec3, made->count);
     made->spreads = ARENA_ARRAY(memory, float, made->count);
     if (scratch->failed || memory->failed) return false;
+
     parallel_for(jobs, 2 * HALVES, 1, halves_look, &job);
     if (job.halves[0].pair_count < 0 || job.halves[1].pair_count < 0) {
         job.room = m->edge_count + 1024;
@@ -269,9 +290,11 @@ static bool patches_cut(const mesh *m, const cutis_jobs *jobs, arena *memory, ar
         if (scratch->failed) return false;
         parallel_for(jobs, HALVES, 1, halves_look, &job);
     }
+
     if (!links_gather(made, &job, memory, scratch)) return false;
     patches_measure(made, &job);
     links_measure(made);
+
     return true;
 }
 

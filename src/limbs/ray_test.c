@@ -47,6 +47,7 @@ static bool section_follow(const mesh *m, int point, vec3 origin, vec3 x, vec3 y
         float sides[3];
         vec3 away[3];
         int exit = -1;
+
         for (int k = 0; k < 3; k++) {
             away[k] = vec3_sub(vec3_load(m->positions + 3 * (size_t)c[k]), origin);
             sides[k] = vec3_dot(across, away[k]);
@@ -67,6 +68,7 @@ static bool section_follow(const mesh *m, int point, vec3 origin, vec3 x, vec3 y
         vec3 cut = vec3_lerp(away[exit], away[next], t);
         edge = m->triangle_edges[3 * (size_t)triangle + (size_t)exit];
         if (edge == start) return true;
+
         if (start < 0) start = edge;
         s->places[s->count++] = (place2){vec3_dot(cut, x), vec3_dot(cut, y)};
 
@@ -123,6 +125,7 @@ static bool rays_shoot(const section *s, float middle, place2 hits[SECTION_RAYS]
                 hits[ray] = (place2){t * d.x, t * d.y};
             }
         }
+
         a = b;
         from = to;
     }
@@ -150,17 +153,22 @@ float section_test(const mesh *m, int point, vec3 inward, vec3 along, float *hit
         if (at > near && at < across) across = at;
     }
     if (!(across < INFINITY) || !rays_shoot(&s, 0.5f * across, met)) return INFINITY;
+
+    /* roundness: the spread of distances from the centre of the hits */
     for (int k = 0; k < SECTION_RAYS; k++) {
         centre.x += met[k].x / SECTION_RAYS;
         centre.y += met[k].y / SECTION_RAYS;
     }
+
     float least = INFINITY, most = 0;
     for (int k = 0; k < SECTION_RAYS; k++) {
         float dx = met[k].x - centre.x, dy = met[k].y - centre.y, d = sqrtf(dx * dx + dy * dy);
         least = MIN(least, d);
         most = MAX(most, d);
+
         if (hits)
             vec3_store(hits + 3 * (size_t)k, vec3_madd(vec3_madd(origin, x, met[k].x + 0.5f * across), y, met[k].y));
     }
+
     return most - least;
 }

@@ -38,16 +38,20 @@ bool ring_accept(const mesh *m, const int *points, int count)
     float least = INFINITY, most = 0;
     int samples = MIN(count, SAMPLES);
     if (count < RING_MIN || count > RING_MAX) return false;
+
+    /* centre of samples along the ring */
     for (int i = 0; i < samples; i++) {
         places[i] = vec3_load(m->positions + 3 * (size_t)points[(unsigned)(i * count) / (unsigned)samples]);
         centre = vec3_add(centre, places[i]);
     }
+
     centre = vec3_scale(centre, 1 / (float)samples);
     for (int i = 0; i < samples; i++) {
         float d = vec3_length2(vec3_sub(places[i], centre));
         least = MIN(least, d);
         most = MAX(most, d);
     }
+
     return most <= LONGEST * LONGEST * least;
 }
 
@@ -61,6 +65,8 @@ static int curve_follow(tracer *t, int h, int *path)
     const int *ring_of = t->found->ring_of, *corners = q->corners, *ahead = q->ahead;
     int count = 0, start = corners[h], next = h, points[RING_MAX];
     bool closed = false;
+
+    /* straight on until it closes or runs into something known */
     while (count < RING_MAX && !closed) {
         points[count] = corners[next];
         path[count++] = h = next;
@@ -70,11 +76,14 @@ static int curve_follow(tracer *t, int h, int *path)
         if (!closed && (ring_of[corners[next]] >= 0 || t->dead[next])) break;
     }
     if (closed && ring_accept(t->m, points, count)) return count;
+
+    /* both directions are known not to close */
     for (int i = 0; i < count; i++) {
         int back = q->twins[path[i]];
         t->dead[path[i]] = 1;
         if (back >= 0) t->dead[back] = 1;
     }
+
     return 0;
 }
 
@@ -82,6 +91,8 @@ static int curve_follow(tracer *t, int h, int *path)
 static void ring_add(tracer *t, const int *path, int count)
 {
     rings *r = t->found;
+
+    /* a point twice on it: undo */
     for (int i = 0; i < count; i++) {
         int p = quad_start(t->q, path[i]);
         if (r->ring_of[p] >= 0) {
@@ -91,6 +102,7 @@ static void ring_add(tracer *t, const int *path, int count)
         r->ring_of[p] = r->count;
         r->points[t->used + i] = p;
     }
+
     r->first[r->count++] = t->used;
     t->used += count;
     r->first[r->count] = t->used;
@@ -112,6 +124,7 @@ static bool second_is_around(tracer *t, int p, int first, int second)
         float first_d = section_test(t->m, p, inward, a, NULL), second_d = section_test(t->m, p, inward, b, NULL);
         if (first_d < INFINITY || second_d < INFINITY) return second_d < first_d;
     }
+
     return false;
 }
 
@@ -120,6 +133,8 @@ static void ring_try(tracer *t, int p)
     const quads *q = t->q;
     const int *ring_of = t->found->ring_of;
     int directions[2], lengths[2], count = 0, spokes[2] = {q->spokes[p], quad_turn(q, q->spokes[p])};
+
+    /* rings along both edge directions */
     for (int k = 0; k < 2; k++) {
         if (t->dead[spokes[k]] || ring_of[quad_end(q, spokes[k])] >= 0) continue;
         directions[count] = spokes[k];
@@ -127,6 +142,8 @@ static void ring_try(tracer *t, int p)
         count += lengths[count] > 0;
     }
     if (count == 0) return;
+
+    /* of two the rounder one */
     int around = count == 2 && second_is_around(t, p, directions[0], directions[1]);
     ring_add(t, t->paths[around], lengths[around]);
 }
