@@ -141,6 +141,7 @@ static bool mixing_weights(const loop_search *s, double *weights)
     for (int i = 0; i < n; i++) weights[i] = x[i] / sum;
     for (int i = 0; i < n; i++)
         if (!(fabs(weights[i]) < 20)) return false;
+
     return true;
 }
 
@@ -158,11 +159,15 @@ static void mix(const loop_search *s, const double *weights, size_t offset, size
 static void mix_state(const loop_search *s, const double *weights, cutis_state *state)
 {
     const cutis_model *m = s->model;
+
+    /* what is seen of the ends */
     for (size_t i = 0; i < seen_count(m); i++) {
         double sum = 0;
         for (int k = 0; k < s->count; k++) sum += weights[k] * (double)s->seen_ends[k][i];
         s->seen[i] = (float)sum;
     }
+
+    /* the states behind it */
     size_t point_bytes = (size_t)m->character->point_count * 3 * sizeof(float);
     for (int i = 0; i < m->stage_count; i++) {
         const stage *part = &m->stages[i];
@@ -243,6 +248,7 @@ static double run_period(const loop_search *s, cutis_state *state)
             seen_return(m, back, s->seen);
         }
     }
+
     state->time = 0;
     state->substeps = 0;
     return sum / (double)s->substeps;
@@ -280,6 +286,7 @@ static cutis_result search_start(loop_search *s, arena *memory, const cutis_allo
     cutis_state **const states[] = {&s->begin, &s->before, &s->best, &s->best_before};
     for (int i = 0; i < COUNT_OF(states) && result == CUTIS_OK; i++)
         result = cutis_state_create(m, allocator, states[i], error);
+
     if (result == CUTIS_OK && memory->failed) result = error_memory(error, "a loop");
     return result;
 }
@@ -317,16 +324,21 @@ static void best_take(loop_search *s, double value, int phase, const cutis_loop_
 /* Take down the end of a period, and start the next from a mean of such ends where repetition is slow. */
 static bool accelerate(loop_search *s, cutis_state *state, bool slow, bool spoilt)
 {
+    /* drop the history when mixing has spoilt the seam */
     s->newest = (s->newest + 1) % HISTORY;
     if (spoilt) {
         s->count = 0;
         s->newest = 0;
     }
     s->count = MIN(s->count + 1, HISTORY);
+
+    /* the newest end, and its residual */
     cutis_state_copy(s->model, s->ends[s->newest], state);
     memcpy(s->seen_ends[s->newest], s->seen, seen_count(s->model) * sizeof(float));
     residual_take(s, s->residuals[s->newest]);
     double weights[HISTORY];
+
+    /* mix where plain periods converge slowly */
     bool mixed = slow && s->count >= 2 && mixing_weights(s, weights);
     if (mixed) mix_state(s, weights, state);
     return mixed;
@@ -346,6 +358,7 @@ static bool search(loop_search *s, cutis_state *state, cutis_loop_info *info)
     memset(s->seen + half, 0, half * sizeof(float));
     state->time = 0;
     state->substeps = 0;
+
     for (int period = 1; period <= limit; period++) {
         memcpy(s->start, s->seen, count * sizeof(float));
         cutis_state_copy(m, s->before, s->begin);
@@ -384,6 +397,7 @@ static bool search(loop_search *s, cutis_state *state, cutis_loop_info *info)
         if (whole) last = now;
         last_end = end;
     }
+
     return true;
 }
 
@@ -428,6 +442,7 @@ cutis_result cutis_state_find_loop(const cutis_model *model, cutis_state *state,
         info->closed = false;
         if (search(&s, state, info)) best_give(&s, state, info);
     }
+
     search_end(&s);
     arena_destroy(&memory);
     return result;

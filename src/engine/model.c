@@ -93,6 +93,7 @@ static cutis_result parse_stack(cutis_model *m, const char *text, cutis_error *e
         m->stages[m->stage_count++].solver = s;
         at = plus ? plus + 1 : NULL;
     }
+
     return CUTIS_OK;
 }
 
@@ -143,6 +144,7 @@ static cutis_result build_point_weights(const cutis_character *c, arena *memory,
         first[p] = (int)total;
         total += (size_t)(c->influence_first[v + 1] - c->influence_first[v]);
     }
+
     first[c->point_count] = (int)total;
     int *joints = ARENA_ARRAY(memory, int, total);
     float *weights = ARENA_ARRAY(memory, float, total);
@@ -169,6 +171,7 @@ static cutis_result build_point_weights(const cutis_character *c, arena *memory,
         for (int k = first[p]; k < first[p + 1]; k++) sum += weights[k];
         for (int k = first[p]; k < first[p + 1]; k++) weights[k] /= sum;
     }
+
     *result = (point_weights){first, joints, weights};
     return CUTIS_OK;
 }
@@ -182,11 +185,14 @@ static cutis_result build_point_weights(const cutis_character *c, arena *memory,
 static cutis_result apply_file_settings(cutis_model *m, solver_values *values, cutis_error *error)
 {
     const cutis_character *c = m->character;
+
     for (int i = 0; i < c->setting_count; i++) {
         const char *key = c->settings[i].key;
+
         bool anywhere = false;
         for (int s = 0; s < solver_table_count; s++)
             anywhere |= settings_concern(&(solver_values){.solver = solver_table[s]}, 1, key);
+
         if (settings_concern(values, m->stage_count, key)) {
             cutis_result result = settings_apply(values, m->stage_count, c, &c->settings[i], 1, error);
             if (result) return result;
@@ -196,6 +202,7 @@ static cutis_result apply_file_settings(cutis_model *m, solver_values *values, c
             if (sentence) model_warn(m, sentence);
         }
     }
+
     return CUTIS_OK;
 }
 
@@ -298,8 +305,11 @@ static cutis_result build_stages(cutis_model *m, const cutis_model_def *def, cut
                               .warn = model_warn,
                               .note = model_note,
                               .warn_context = m};
+
+        /* the stage's own build, on the body or on the drawn mesh */
         result = s->solver->build(&build, &s->data, error);
     }
+
     return result;
 }
 
@@ -356,8 +366,8 @@ static void lay_out_state(cutis_model *m)
 }
 
 /*
- * Whether what is shown is bounded against linear skinning: flesh is, but not a surface that slides on it, nor what props
- * do. Who simulates the drawn mesh itself wants the solver's own result.
+ * Whether what is shown is bounded against linear skinning: flesh is, but not a surface that slides on it, nor what
+ * props do. Who simulates the drawn mesh itself wants the solver's own result.
  */
 static bool is_bounded(const cutis_model *m, const cutis_model_def *def)
 {
@@ -407,6 +417,7 @@ cutis_result cutis_model_build(const cutis_model_def *def, cutis_model **result_
         cutis_model_destroy(m);
         return result;
     }
+
     lay_out_state(m);
     *result_model = m;
     return CUTIS_OK;

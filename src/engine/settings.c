@@ -9,12 +9,14 @@ enum { NAME_LIMIT = 128 };
 cutis_result settings_default(solver_values *stages, int stage_count, const cutis_character *character, arena *memory,
                               cutis_error *error)
 {
+    /* defaults for all joints */
     for (int i = 0; i < stage_count; i++) {
         const cutis_solver_info *info = &stages[i].solver->info;
         size_t count = (size_t)info->parameter_count;
         stages[i].values = ARENA_ARRAY(memory, double, count);
         stages[i].bone_values = ARENA_ARRAY(memory, double, count *(size_t)character->joint_count);
         if (memory->failed) return error_memory(error, "parameters");
+
         for (size_t p = 0; p < count; p++) {
             stages[i].values[p] = info->parameters[p].default_value;
             for (int j = 0; j < character->joint_count; j++) {
@@ -22,6 +24,7 @@ cutis_result settings_default(solver_values *stages, int stage_count, const cuti
             }
         }
     }
+
     return CUTIS_OK;
 }
 
@@ -43,6 +46,7 @@ static cutis_result value_parse(const cutis_parameter *p, const cutis_setting *s
                                 cutis_error *error)
 {
     const char *text = setting->value;
+
     switch (p->type) {
     case CUTIS_PARAMETER_BOOL:
         *value = -1;
@@ -71,6 +75,7 @@ static cutis_result value_parse(const cutis_parameter *p, const cutis_setting *s
         return error_set(error, CUTIS_ERROR_ARGUMENT, "%s = %s is out of range: %g to %g%s%s", setting->key, text,
                          p->min, p->max, p->unit[0] ? " " : "", p->unit);
     }
+
     return CUTIS_OK;
 }
 
@@ -154,6 +159,7 @@ static cutis_result unknown_parameter(const solver_values *stages, int stage_cou
 {
     const char *owner = stages[target->stage >= 0 ? target->stage : stage_count - 1].solver->info.name;
     name_search search = name_search_start(target->parameter);
+
     for (int i = 0; i < stage_count; i++) {
         const cutis_solver_info *info = &stages[i].solver->info;
         if (target->stage >= 0 && target->stage != i) continue;
@@ -164,6 +170,7 @@ static cutis_result unknown_parameter(const solver_values *stages, int stage_cou
             return error_set(error, CUTIS_ERROR_ARGUMENT, "parameter '%s' of solver %s is now called '%s'%s%s%s",
                              target->parameter, info->name, renamed->name, renamed->unit[0] ? " (" : "", renamed->unit,
                              renamed->unit[0] ? ")" : "");
+
         for (int p = 0; p < info->parameter_count; p++) name_search_offer(&search, info->parameters[p].name);
         if (info->parameter_count > 0) owner = info->name;
     }
@@ -186,14 +193,17 @@ static cutis_result meaning_check(const solver_values *stages, int stage_count, 
 {
     const cutis_parameter *first = NULL;
     const char *owner = NULL;
+
     for (int i = 0; i < stage_count; i++) {
         int index = solver_parameter_index(stages[i].solver, name);
         if (index < 0) continue;
         const cutis_parameter *p = &stages[i].solver->info.parameters[index];
+
         if (first && (first->type != p->type || strcmp(first->unit, p->unit) != 0))
             return error_set(error, CUTIS_ERROR_ARGUMENT,
                              "'%s' differs between solvers %s and %s: write %s.%s or %s.%s", name, owner,
                              stages[i].solver->info.name, owner, name, stages[i].solver->info.name, name);
+
         first = p;
         owner = stages[i].solver->info.name;
     }
@@ -206,6 +216,7 @@ bool settings_concern(const solver_values *stages, int stage_count, const char *
     const solver *named = key_solver(key, &rest);
     const char *dot = strrchr(rest, '.');
     const char *name = dot ? dot + 1 : rest;
+
     for (int i = 0; i < stage_count; i++) {
         const solver *own = stages[i].solver;
         if (named) {
@@ -224,11 +235,15 @@ static cutis_result value_set(solver_values *stage, const cutis_character *chara
     const cutis_parameter *parameter = &stage->solver->info.parameters[index];
     size_t count = (size_t)stage->solver->info.parameter_count;
     double value;
+
     cutis_result result = value_parse(parameter, setting, &value, error);
     if (result) return result;
+
     if (target->joint >= 0 && !parameter->per_bone)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "%s: '%s' cannot be set for one joint", setting->key,
                          target->parameter);
+
+    /* for all joints, or for one */
     if (target->joint < 0) stage->values[index] = value;
     for (int j = 0; j < character->joint_count; j++)
         if (target->joint < 0 || target->joint == j) stage->bone_values[(size_t)j * count + (size_t)index] = value;
@@ -240,17 +255,22 @@ static cutis_result setting_apply(solver_values *stages, int stage_count, const 
                                   const setting_target *target, const cutis_setting *setting, cutis_error *error)
 {
     bool found = false;
+
+    /* a bare name must mean the same in all stages */
     if (target->stage < 0) {
         cutis_result result = meaning_check(stages, stage_count, target->parameter, error);
         if (result) return result;
     }
+
     for (int s = 0; s < stage_count; s++) {
         int index = solver_parameter_index(stages[s].solver, target->parameter);
         if (index < 0 || (target->stage >= 0 && target->stage != s)) continue;
+
         found = true;
         cutis_result result = value_set(&stages[s], character, target, index, setting, error);
         if (result) return result;
     }
+
     return found ? CUTIS_OK : unknown_parameter(stages, stage_count, target, error);
 }
 
@@ -267,5 +287,6 @@ cutis_result settings_apply(solver_values *stages, int stage_count, const cutis_
             if (result) return result;
         }
     }
+
     return CUTIS_OK;
 }

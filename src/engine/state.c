@@ -123,10 +123,12 @@ static void body_drags(const cutis_model *m, cutis_state *state, const stage *s,
     const float *drawn = state_floats(state, s->points), *own = state_floats(state, s->body_points);
     cutis_drag *drags = state_scratch(m, state, m->drags);
     int count = 0;
+
     for (int i = 0; i < input->drag_count && count < DRAG_LIMIT; i++) {
         int point = m->character->vertex_points[input->drags[i].vertex];
         int anchor = body_nearest(&m->body, point);
         if (anchor < 0) continue;
+
         drags[count] = input->drags[i];
         drags[count].vertex = m->body.character->point_vertices[anchor];
 
@@ -134,6 +136,7 @@ static void body_drags(const cutis_model *m, cutis_state *state, const stage *s,
         for (int e = 0; e < 3; e++) drags[count].target[e] += own[3 * anchor + e] - drawn[3 * point + e];
         count++;
     }
+
     input->drags = drags;
     input->drag_count = count;
 }
@@ -145,11 +148,13 @@ static void run_on_body(const cutis_model *m, cutis_state *state, const stage *s
     float *own = state_floats(state, s->body_points);
     void *data = state_floats(state, s->state), *scratch = state_scratch(m, state, s->scratch);
     if (input.drag_count > 0) body_drags(m, state, s, &input);
+
     if (reset) {
         s->solver->reset(s->data, data, scratch, &input, own);
     } else {
         s->solver->step(s->data, data, scratch, &input, own, &state->stats);
     }
+
     if (input.between) return;
     body_show(&m->body, input.skin, own, state_scratch(m, state, m->show), input.jobs, state_floats(state, s->points));
 }
@@ -200,9 +205,11 @@ static void write_vertices(const cutis_model *m, cutis_state *state, double alph
 {
     const stage *last = &m->stages[m->stage_count - 1];
     if (last->solver->info.flags & CUTIS_SOLVER_GEOMETRIC) return;
+
     const float *a = state_floats(state, last->points_old), *b = state_floats(state, last->points);
     float *vertices = state_floats(state, m->vertices);
     float t = (float)alpha;
+
     for (int v = 0; v < m->character->vertex_count; v++) {
         int p = 3 * m->character->vertex_points[v];
         for (int e = 0; e < 3; e++) {
@@ -241,6 +248,7 @@ static float *morph_sum(const cutis_model *m, cutis_state *state, const float *w
         const float *deltas = c->morphs[k].deltas;
         for (size_t i = 0; i < count; i++) sum[i] += w * deltas[i];
     }
+
     return sum;
 }
 
@@ -250,12 +258,15 @@ static void add_morphs(const cutis_model *m, cutis_state *state, const float *we
     const cutis_character *c = m->character;
     const float *offsets = morph_sum(m, state, weights, NULL);
     if (!offsets) return;
+
+    /* offsets turn with the joints, as linear skinning turns them */
     const float *skin = state_scratch(m, state, m->skin);
     float *vertices = state_floats(state, m->vertices);
     for (int v = 0; v < c->vertex_count; v++) {
         vec3 offset = vec3_load(offsets + 3 * (size_t)v), turned = {0, 0, 0};
         int first = c->influence_first ? c->influence_first[v] : 0;
         int end = c->influence_first ? c->influence_first[v + 1] : 0;
+
         for (int i = first; i < end; i++)
             turned = vec3_madd(turned, mat34_vector(skin + 12 * (size_t)c->influence_joints[i], offset),
                                c->influence_weights[i]);
@@ -286,8 +297,10 @@ static int copy_pose(const cutis_model *m, float *to, const float *from)
 {
     const float stretch_limit = 1e4f, distance_limit = 1e6f * m->character->size;
     int repairs = 0;
+
     for (int j = 0; j < m->character->joint_count; j++) {
         const float *a = from + 12 * j, *b = m->character->joints[j].inverse_bind;
+
         bool fine = true;
         for (int r = 0; r < 3; r++) {
             fine &= fabsf(a[4 * r + 3]) < distance_limit;
@@ -296,6 +309,8 @@ static int copy_pose(const cutis_model *m, float *to, const float *from)
             for (int k = 0; k < 3; k++)
                 fine &= fabsf(a[4 * r] * b[k] + a[4 * r + 1] * b[4 + k] + a[4 * r + 2] * b[8 + k]) < stretch_limit;
         }
+
+        /* a joint out of range keeps its last pose */
         if (fine) {
             memcpy(to + 12 * j, from + 12 * j, 12 * sizeof(float));
         } else {
@@ -345,6 +360,8 @@ static void pose_at(const cutis_model *m, cutis_state *state, const step_span *s
     float *joints = state_floats(state, joints_offset);
     float *target = state_scratch(m, state, m->target);
     memcpy(state_floats(state, joints_old_offset), joints, (size_t)m->character->joint_count * 12 * sizeof(float));
+
+    /* live: between the last pose given and this one; a motion is sampled */
     if (input->joints) {
         double begin = span->begin, end = span->end, t = end > begin ? (instant - begin) / (end - begin) : 1;
         blend_poses(m, state_floats(state, m->joints_given), target, CLAMP(t, 0, 1), joints);
@@ -380,6 +397,7 @@ static void bound_vertices(const cutis_model *m, cutis_state *state, const step_
     const cutis_character *c = m->character;
     float strength = bound_strength(state, span->input);
     if (m->bound.point_count == 0 || strength == 0) return;
+
     float *vertices = state_floats(state, m->vertices), *joints = state_scratch(m, state, m->limit);
     float *skin = joints + 12 * (size_t)c->joint_count, *points = skin + 12 * (size_t)c->joint_count;
     gather_points(m, vertices, points);
@@ -387,11 +405,15 @@ static void bound_vertices(const cutis_model *m, cutis_state *state, const step_
     /* skinning of this instant */
     if (!exact) instant_pose(m, state, span, joints);
     skin_matrices(c, exact ? state_floats(state, m->joints) : joints, skin);
+
     deviation_stats stats =
         deviation_limit(&m->bound, skin, strength, points + 3 * (size_t)c->point_count, span->input->jobs, points);
+
     state->stats.limited = stats.points;
     state->stats.limited_vertex = stats.worst >= 0 ? c->point_vertices[stats.worst] : -1;
     if (stats.worst < 0) return;
+
+    /* back to the vertices */
     for (int v = 0; v < c->vertex_count; v++)
         memcpy(vertices + 3 * (size_t)v, points + 3 * (size_t)c->vertex_points[v], 3 * sizeof(float));
 }
@@ -426,6 +448,7 @@ static void show_instant(const cutis_model *m, cutis_state *state, const step_sp
     instant_pose(m, state, span, joints);
     skin_matrices(c, joints, skin);
     body_skin(&m->body, skin, scratch, jobs, skinned);
+
     float *vertices = state_floats(state, m->vertices);
     for (int v = 0; v < c->vertex_count; v++) {
         const size_t p = 3 * (size_t)c->vertex_points[v];
@@ -593,6 +616,8 @@ static void step_dynamic(const cutis_model *m, cutis_state *state, const step_sp
     } else {
         write_vertices(m, state, alpha);
     }
+
+    /* bound, then morphs on top */
     bound_vertices(m, state, span, exact);
     if (!stage_is_geometric(&m->stages[0])) add_morphs(m, state, span->input->morphs);
     if (exact) forget_old_points(m, state);
@@ -601,6 +626,7 @@ static void step_dynamic(const cutis_model *m, cutis_state *state, const step_sp
 void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_step_input *input, double dt)
 {
     size_t joint_bytes = (size_t)model->character->joint_count * 12 * sizeof(float);
+
     float *given = state_floats(state, model->joints_given);
     state->stats = (cutis_step_stats){.limited_vertex = -1};
     if (!(dt > 0)) dt = 0;
@@ -616,6 +642,7 @@ void cutis_state_step(const cutis_model *model, cutis_state *state, const cutis_
     /* the span of time, and what acts in it */
     step_span span = {input, state->time, state->time + dt};
     state->time = span.end;
+
     blows_add(model, state, input);
     solver_input work = solver_input_make(model, state, input);
 
@@ -665,12 +692,14 @@ void cutis_state_teleport(const cutis_model *model, cutis_state *state, const fl
     /* blows that have not fallen yet */
     for (int i = 0; i < state->blow_count; i++) {
         cutis_impulse *blow = &state->blows[i].impulse;
+
         vec3_store(blow->place, mat34_point(transform, vec3_load(blow->place)));
         vec3_store(blow->velocity, mat34_vector(transform, vec3_load(blow->velocity)));
     }
 
     /* points, and what solvers keep */
     move_points(state_floats(state, model->vertices), model->character->vertex_count, transform);
+
     for (int i = 0; i < model->stage_count; i++) {
         const stage *s = &model->stages[i];
         if (!stage_is_geometric(s) || model->stage_count > 1) {
@@ -700,16 +729,21 @@ void cutis_state_normals(const cutis_model *model, const cutis_state *state, flo
         const int *v = c->triangles + 3 * t;
         vec3 a = vec3_load(vertices + 3 * v[0]);
         vec3 n = vec3_cross(vec3_sub(vec3_load(vertices + 3 * v[1]), a), vec3_sub(vec3_load(vertices + 3 * v[2]), a));
+
         for (int e = 0; e < 3; e++) {
             float *sum = normals + 3 * c->point_vertices[c->vertex_points[v[e]]];
             vec3_store(sum, vec3_add(vec3_load(sum), n));
         }
     }
+
+    /* unit length */
     for (int p = 0; p < c->point_count; p++) {
         float *sum = normals + 3 * c->point_vertices[p];
         vec3 n = vec3_normalize(vec3_load(sum));
         vec3_store(sum, vec3_length2(n) > 0 ? n : vec3_make(0, 1, 0));
     }
+
+    /* the same for all vertices of a point */
     for (int v = 0; v < c->vertex_count; v++) {
         int from = c->point_vertices[c->vertex_points[v]];
         if (from != v) memcpy(normals + 3 * v, normals + 3 * from, 3 * sizeof *normals);
@@ -731,9 +765,11 @@ static void output_show(const cutis_model *m, const cutis_state *state, const st
     int width = output->components;
     bool place = s->solver->info.outputs[index].role == CUTIS_OUTPUT_TISSUE;
     float *all = (float *)state_scratch(m, state, m->outputs) + (size_t)index * (size_t)c->vertex_count * 3;
+
     for (int v = 0; v < c->vertex_count; v++) {
         float *to = all + (size_t)v * (size_t)width;
         int p = c->vertex_points[v];
+
         if (!place) {
             body_spread(&m->body, p, output->values, width, to);
             continue;
@@ -747,6 +783,7 @@ static void output_show(const cutis_model *m, const cutis_state *state, const st
                 to[e] += m->body.anchor_weights[k] * (output->values[3 * from + e] - own[3 * vertex_points[from] + e]);
         }
     }
+
     output->count = c->vertex_count;
     output->values = all;
 }
@@ -760,9 +797,12 @@ static void output_shift(const cutis_model *m, const cutis_state *state, const s
 {
     double reached = state->time / s->substep;
     if (!(reached < (double)state->substeps - INSTANT_TOLERANCE)) return;
+
     const cutis_character *c = m->character;
     const float *vertices = state_floats(state, m->vertices), *points = state_floats(state, s->points);
     float *all = (float *)state_scratch(m, state, m->outputs) + (size_t)index * (size_t)c->vertex_count * 3;
+
+    /* the surface keeps its offset from the drawn vertex */
     for (int v = 0; v < c->vertex_count; v++) {
         const float *point = points + 3 * (size_t)c->vertex_points[v];
         for (size_t e = 0; e < 3; e++) {
@@ -770,6 +810,7 @@ static void output_shift(const cutis_model *m, const cutis_state *state, const s
             all[at] = vertices[at] + (output->values[at] - point[e]);
         }
     }
+
     output->values = all;
 }
 
@@ -789,6 +830,7 @@ bool cutis_state_output(const cutis_model *model, const cutis_state *state, cons
             }
         }
     }
+
     return false;
 }
 
