@@ -77,6 +77,7 @@ static void samples_find(bone_search *q, const float *rest)
     for (int j = 0; j < c->joint_count; j++) {
         /* the flesh of the joint */
         double sum[3] = {0}, count = 0;
+
         for (int p = 0; p < q->m.point_count; p++) {
             if (q->point_parts[p] != j) continue;
             for (int k = 0; k < 3; k++) sum[k] += q->m.positions[3 * p + k];
@@ -133,6 +134,7 @@ static int part_around(const bone_search *q, int joint, vec3 x)
         double winding = q->b.outside * q->windings[j];
         if (winding > PART_WINDING && (best < 0 || winding > q->b.outside * q->windings[best])) best = j;
     }
+
     return best >= 0 && joints_adjacent(q->character, joint, best) ? -1 : best;
 }
 
@@ -165,6 +167,7 @@ static void frame_search(bone_search *q, const float *joints, int frame, const c
     for (int i = 0; i < q->sample_count; i++) {
         const bone_sample *sample = q->samples + i;
         vec3 x = mat34_point(q->skin + 12 * sample->joint, sample->rest);
+
         if (sample_winding(q, x) <= sample->winding) continue;
         int into = part_around(q, sample->joint, x);
         if (into < 0) continue;
@@ -203,6 +206,7 @@ static cutis_result search_build(bone_search *q, arena *memory, cutis_error *err
     q->positions = ARENA_ARRAY(memory, float, 3 * n);
     int *first = ARENA_ARRAY(memory, int, n + 1),
         *order = ARENA_ARRAY(memory, int, c->influence_first[c->vertex_count]);
+
     float *weights = ARENA_ARRAY(memory, float, c->influence_first[c->vertex_count]);
     float *rest = ARENA_ARRAY(memory, float, 12 * joints);
     if (memory->failed || !depth_scratch_create(&q->scratch, &q->b, memory))
@@ -216,6 +220,7 @@ static cutis_result search_build(bone_search *q, arena *memory, cutis_error *err
             weights[at++] = c->influence_weights[i];
         }
         first[p + 1] = at;
+
         q->point_parts[p] = point_part(c, p);
     }
 
@@ -247,6 +252,7 @@ cutis_result cutis_measure_bones(const cutis_character *character, const float *
     /* without weights or surface there is nothing to find */
     if (!character->influence_first || character->joint_count == 0 || character->point_triangle_count == 0)
         return CUTIS_OK;
+
     arena memory = arena_create(allocator);
     bone_search q = {.character = character};
     cutis_result result = search_build(&q, &memory, error);
@@ -263,6 +269,7 @@ cutis_result cutis_measure_bones(const cutis_character *character, const float *
         if (*count < capacity) entries[*count] = q.entries[i];
         ++*count;
     }
+
     arena_destroy(&memory);
     return result;
 }

@@ -40,11 +40,14 @@ static cutis_result parse_one(char *text, const char *const *names, int name_cou
     char *relation = end + strspn(end, " ");
     size_t length = strspn(relation, "<>=");
     const char *number = relation + length + strspn(relation + length, " ");
+
     char sign[4] = "";
     if (length >= 1 && length <= 2) memcpy(sign, relation, length);
     if (strcmp(sign, "==") == 0) sign[1] = 0;
+
     bool known = strcmp(sign, "<") == 0 || strcmp(sign, "<=") == 0 || strcmp(sign, ">") == 0 ||
                  strcmp(sign, ">=") == 0 || strcmp(sign, "=") == 0;
+
     double bound = 0;
     bool fine = known && text_number(&number, number + strlen(number), &bound) && isfinite(bound);
     if (!fine || number[strspn(number, " ")] != 0)
@@ -62,6 +65,7 @@ static cutis_result parse_one(char *text, const char *const *names, int name_cou
         memcpy(check->relation, sign, sizeof sign);
         return CUTIS_OK;
     }
+
     if (search.nearest)
         return error_set(error, CUTIS_ERROR_ARGUMENT, "there is no figure '%s'; did you mean '%s'?", name,
                          search.nearest);
@@ -76,8 +80,10 @@ cutis_result cutis_checks_parse(const char *text, const char *const *names, int 
     while (*text) {
         char copy[128];
         size_t length = strcspn(text, ","), kept = MIN(length, sizeof copy - 1);
+
         memcpy(copy, text, kept);
         copy[kept] = 0;
+
         if (copy[strspn(copy, " ")]) {
             cutis_check check;
             cutis_result result = parse_one(copy, names, name_count, &check, error);
@@ -87,22 +93,27 @@ cutis_result cutis_checks_parse(const char *text, const char *const *names, int 
         }
         text += length + (text[length] == ',');
     }
+
     return *count ? CUTIS_OK : error_set(error, CUTIS_ERROR_ARGUMENT, "the list of bounds is empty");
 }
 
 int cutis_checks_decide(cutis_check *checks, int check_count, const cutis_figure *figures, int figure_count)
 {
     int failed = 0;
+
     for (int i = 0; i < check_count; i++) {
         cutis_check *check = &checks[i];
         const char *r = check->relation;
+
         check->value = (double)NAN;
         for (int k = 0; k < figure_count; k++)
             if (strcmp(figures[k].name, check->name) == 0) check->value = figures[k].value;
+
         bool equal = check->value == check->bound;
         check->passed = (r[0] == '<' && check->value < check->bound) || (r[0] == '>' && check->value > check->bound) ||
                         ((r[0] == '=' || r[1] == '=') && equal);
         failed += !check->passed;
     }
+
     return failed;
 }

@@ -45,6 +45,7 @@ static int edge_balance(const mesh *m, int e)
 static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
 {
     const mesh *m = b->m;
+
     uint8_t *passable = ARENA_ARRAY(memory, uint8_t, m->edge_count);
     if (!passable) return false;
 
@@ -54,6 +55,7 @@ static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
         parents[p] = p;
         holes[p] = -1;
     }
+
     for (int e = 0; e < m->edge_count; e++) {
         int balance = edge_balance(m, e);
         passable[e] = balance == 0 && m->edge_triangle_counts[e] == 2;
@@ -62,6 +64,7 @@ static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
         forest_join(parents, m->edges[2 * e], m->edges[2 * e + 1]);
         holes[m->edges[2 * e]] = holes[m->edges[2 * e + 1]] = -2; /* on a rim */
     }
+
     for (int p = 0; p < m->point_count; p++) {
         if (holes[p] == -1) continue;
         int root = forest_root(parents, p);
@@ -71,6 +74,7 @@ static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
 
     /* room */
     if (cap_count > INT32_MAX / 6 - m->triangle_count) return false;
+
     b->point_count = m->point_count + hole_count;
     b->triangle_count = m->triangle_count + cap_count;
     int *triangles = ARENA_ARRAY(memory, int, 3 * (size_t)b->triangle_count);
@@ -136,6 +140,7 @@ cutis_result depth_build(depth_solid *b, const mesh *m, arena *memory, cutis_err
     b->rest_depths = ARENA_ARRAY(memory, float, m->triangle_count);
     if (!placed || memory->failed) return error_memory(error, "the measurement");
     if (m->point_count) depth_place(b, m->positions, placed);
+
     cutis_result result = bvh_build(&b->tree, b->triangle_count, b->triangles, placed, memory, error);
     if (result != CUTIS_OK) return result;
     if (mesh_volume(b->triangle_count, b->triangles, placed) < 0) b->outside = -1;
@@ -150,6 +155,7 @@ cutis_result depth_build(depth_solid *b, const mesh *m, arena *memory, cutis_err
     } else {
         result = error_memory(error, "the measurement");
     }
+
     arena_destroy(&temporary);
     return result;
 }
@@ -158,6 +164,7 @@ bool depth_scratch_create(depth_scratch *scratch, const depth_solid *b, arena *m
 {
     size_t triangles = (size_t)b->triangle_count;
     *scratch = (depth_scratch){.tree = b->tree};
+
     scratch->positions = ARENA_ARRAY(memory, float, 3 * (size_t)b->point_count);
     scratch->tree.nodes = arena_copy(memory, b->tree.nodes, (size_t)b->tree.node_count, sizeof *b->tree.nodes);
     scratch->cut = ARENA_ARRAY(memory, uint8_t, triangles);
@@ -166,6 +173,7 @@ bool depth_scratch_create(depth_scratch *scratch, const depth_solid *b, arena *m
     scratch->queue = ARENA_ARRAY(memory, int, triangles);
     scratch->partners = ARENA_ARRAY(memory, int, triangles);
     scratch->depths = ARENA_ARRAY(memory, float, triangles);
+
     return !memory->failed;
 }
 
@@ -192,12 +200,17 @@ static void cut_pair(void *context, int a, int b)
     const cut_search *search = context;
     depth_scratch *scratch = search->scratch;
     const int *corner_a = search->b->triangles + 3 * (size_t)a, *corner_b = search->b->triangles + 3 * (size_t)b;
+
+    /* neighbours touch at their common points anyway */
     int shared = shared_points(corner_a, corner_b);
     if (shared > 1) return;
     triangles_relation relation = mesh_triangles_relate(corner_a, corner_b, scratch->positions);
     if (relation == TRIANGLES_APART || (relation == TRIANGLES_TOUCH && shared > 0)) return;
+
     scratch->cut[a] = scratch->cut[b] = 1;
     if (relation == TRIANGLES_TOUCH) return;
+
+    /* one partner each; pairs of the surface itself are counted */
     if (scratch->partners[a] < 0) scratch->partners[a] = b;
     if (scratch->partners[b] < 0) scratch->partners[b] = a;
     if (shared == 0 && b < search->b->m->triangle_count) scratch->pair_count++; /* a < b */
@@ -211,11 +224,14 @@ static int flood(const depth_solid *b, int seed, int label, const uint8_t *value
 {
     const mesh *m = b->m;
     int queued = 0;
+
     queue[queued++] = seed;
     labels[seed] = label;
+
     for (int i = 0; i < queued; i++) {
         for (int k = 0; k < 3; k++) {
             int e = m->triangle_edges[3 * (size_t)queue[i] + k];
+
             if (!b->passable[e]) continue;
             int t = m->edge_triangles[2 * e] == queue[i] ? m->edge_triangles[2 * e + 1] : m->edge_triangles[2 * e];
             if (labels[t] != -1 || values[t] != values[seed]) continue;
@@ -223,6 +239,7 @@ static int flood(const depth_solid *b, int seed, int label, const uint8_t *value
             queue[queued++] = t;
         }
     }
+
     return queued;
 }
 
@@ -276,6 +293,7 @@ static bool patch_cuts_itself(const depth_solid *b, const depth_scratch *scratch
                               int label)
 {
     const mesh *m = b->m;
+
     int votes = 0;
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < 4; k++) {
@@ -286,10 +304,12 @@ static bool patch_cuts_itself(const depth_solid *b, const depth_scratch *scratch
                 t = pair[0] == t ? pair[1] : pair[0];
                 if (t < 0 || scratch->labels[t] == label) continue;
             }
+
             int partner = scratch->partners[t];
             if (partner >= 0) votes += near_label(b, scratch->labels, partner, label) ? 1 : -1;
         }
     }
+
     return votes > 0;
 }
 
@@ -299,9 +319,11 @@ static double patch_depths(const depth_solid *b, depth_scratch *scratch, int cou
     const int *patch = scratch->queue;
     int label = scratch->labels[patch[0]];
     bool fold = patch_cuts_itself(b, scratch, patch, count, label);
+
     double deepest = 0;
     float last_distance = INFINITY;
     vec3 last_centre = {0, 0, 0};
+
     for (int i = 0; i < count; i++) {
         int t = patch[i];
         vec3 normal, centre = triangle_centre(b, scratch->positions, t, &normal);
@@ -316,14 +338,18 @@ static double patch_depths(const depth_solid *b, depth_scratch *scratch, int cou
             bvh_hit hit = bvh_ray(&scratch->tree, scratch->positions, centre, inwards, 1e-3f * edge, INFINITY);
             if (hit.triangle >= 0 && hit.distance < depth) depth = hit.distance;
         }
+
         bvh_hit hit = bvh_closest_labelled(&scratch->tree, scratch->positions, centre, depth, scratch->labels, label);
         if (hit.triangle >= 0) depth = hit.distance;
+
         last_distance = hit.triangle >= 0 ? hit.distance : INFINITY;
         last_centre = centre;
+
         if (depth == INFINITY) continue; /* the whole surface is one patch */
         scratch->depths[t] = depth;
         deepest = MAX(deepest, (double)depth - b->rest_depths[t]);
     }
+
     return deepest;
 }
 
@@ -337,10 +363,12 @@ static double body_depths(const depth_solid *b, depth_scratch *scratch)
         scratch->labels[t] = -1;
         scratch->depths[t] = 0;
     }
+
     int buried = 0;
     for (int t = 0; t < count; t++) {
         if (scratch->cut[t]) scratch->windings[t] = triangle_winding(b, scratch, t);
         if (scratch->cut[t] || scratch->labels[t] >= 0) continue;
+
         int region_count = flood(b, t, 0, scratch->cut, scratch->labels, scratch->queue);
         int winding = region_winding(b, scratch, scratch->queue, region_count);
         for (int i = 0; i < region_count; i++) scratch->windings[scratch->queue[i]] = winding;
@@ -356,12 +384,14 @@ static double body_depths(const depth_solid *b, depth_scratch *scratch)
 
     /* Patches of buried triangles; label 0 is all the rest. */
     for (int t = 0; t < b->triangle_count; t++) scratch->labels[t] = t < count && scratch->cut[t] ? -1 : 0;
+
     double deepest = 0;
     for (int t = 0, label = 0; t < count; t++) {
         if (scratch->labels[t] != -1) continue;
         int patch_count = flood(b, t, ++label, scratch->cut, scratch->labels, scratch->queue);
         deepest = MAX(deepest, patch_depths(b, scratch, patch_count));
     }
+
     return deepest;
 }
 

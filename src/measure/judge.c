@@ -124,15 +124,20 @@ static double patch_extent(const float *x, const int *points, int count, double 
     double mean[3] = {0, 0, 0}, c[6] = {0, 0, 0, 0, 0, 0};
     for (int i = 0; i < count; i++)
         for (int k = 0; k < 3; k++) mean[k] += (double)x[3 * (size_t)points[i] + (size_t)k] / count;
+
+    /* covariance */
     for (int i = 0; i < count; i++) {
         const float *p = x + 3 * (size_t)points[i];
         double d[3] = {(double)p[0] - mean[0], (double)p[1] - mean[1], (double)p[2] - mean[2]};
         for (int k = 0, at = 0; k < 3; k++)
             for (int l = k; l < 3; l++) c[at++] += d[k] * d[l] / count;
     }
+
     float values[3];
     mat3 vectors, a = {{(float)c[0], (float)c[1], (float)c[2], (float)c[1], (float)c[3], (float)c[4], (float)c[2],
                         (float)c[4], (float)c[5]}};
+
+    /* square roots of its two largest eigenvalues */
     eigen_symmetric(a, values, &vectors);
     if (first) *first = sqrt(MAX((double)values[0], 0));
     return sqrt(MAX((double)values[1], 0));
@@ -163,6 +168,7 @@ static int patches_make(cutis_judge *j, double cell, int64_t (*cells)[2])
         held += end - begin;
     }
     j->patch_first[j->patch_count] = held;
+
     return held;
 }
 
@@ -192,15 +198,18 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
     j->patch_width = ARENA_ARRAY(memory, float, points + 1);
     j->patch_slack = ARENA_ARRAY(memory, float, points + 1);
     j->point_patch = ARENA_ARRAY(memory, int, points + 1);
+
     for (int i = 0; i < 2; i++) j->points[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
     for (int i = 0; i < HISTORY; i++) {
         j->displacement[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
         j->places[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
     }
+
     for (int i = 0; i < 2; i++) j->before[i] = ARENA_ARRAY(memory, float, 3 * (size_t)points);
     j->values = ARENA_ARRAY(memory, float, MAX(points, j->m.edge_count));
     j->lowest = ARENA_ARRAY(memory, float, j->capacity);
     j->lowest_points = ARENA_ARRAY(memory, int, j->capacity);
+
     if (memory->failed || !cells) {
         memory_release(&j->allocator, cells, (size_t)points, sizeof *cells);
         return error_memory(error, "a verdict");
@@ -208,15 +217,19 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
 
     /* what is near, and what is a patch */
     mesh_near(&j->m, j->character->bounds_min, j->size, cells, j->near);
+
     if (2 * patches_make(j, PATCH_CELL * j->size, cells) < points) patches_make(j, 2 * PATCH_CELL * j->size, cells);
     memory_release(&j->allocator, cells, (size_t)points, sizeof *cells);
+
     for (int e = 0; e < j->m.edge_count; e++)
         j->rest_lengths[e] = (float)distance(j->m.positions, j->m.edges[2 * e], j->m.edges[2 * e + 1]);
     for (int p = 0; p < points; p++) j->point_patch[p] = -1;
     for (int i = 0; i < j->patch_count; i++)
         for (int k = j->patch_first[i]; k < j->patch_first[i + 1]; k++) j->point_patch[j->patch_points[k]] = i;
+
     j->rest_volume = mesh_closed_volume(&j->m, j->m.positions);
     j->outside = mesh_volume(j->m.triangle_count, j->m.triangles, j->m.positions) < 0 ? -1 : 1;
+
     j->floor = HUGE_VAL;
     return CUTIS_OK;
 }
@@ -262,6 +275,7 @@ static float percentile(float *values, int count, double share)
     if (count < 1) return 0;
     int rank = (int)ceil(share * count) - 1, low = 0, high = count - 1;
     rank = CLAMP(rank, 0, count - 1);
+
     while (low < high) {
         /* parts below and above the pivot */
         float pivot = values[low + (high - low) / 2];
@@ -283,6 +297,7 @@ static float percentile(float *values, int count, double share)
         else
             break;
     }
+
     return values[rank];
 }
 
@@ -298,6 +313,7 @@ static void judge_displacement(cutis_judge *j, frame_figure *row)
 
     /* the newest of the last frames */
     float *history = j->displacement[HISTORY - 1], *places = j->places[HISTORY - 1];
+
     for (int i = HISTORY - 1; i > 0; i--) {
         j->displacement[i] = j->displacement[i - 1];
         j->places[i] = j->places[i - 1];
@@ -350,6 +366,7 @@ static quat patch_turn(const float *from, const float *to, const int *points, in
         }
         for (int k = 0; k < 9; k++) c[k] += d[0][k / 3] * d[1][k % 3];
     }
+
     *residual = 1;
     for (int k = 0; k < 9; k++) norm += c[k] * c[k];
     if (!(norm > 0)) return quat_identity();
@@ -374,6 +391,7 @@ static quat patch_turn(const float *from, const float *to, const int *points, in
 static double patch_angle(cutis_judge *j, int patch)
 {
     const int *points = j->patch_points + j->patch_first[patch];
+
     int count = j->patch_first[patch + 1] - j->patch_first[patch];
     const float *x = j->points[0], *r = j->points[1];
 
@@ -394,16 +412,21 @@ static void judge_patches(cutis_judge *j, frame_figure *row)
 {
     int count = 0, worst = -1;
     float most = 0;
+
+    /* angles of all patches that still have an orientation */
     for (int i = 0; i < j->patch_count; i++) {
         double angle = patch_angle(j, i);
         if (angle < 0) continue;
+
         j->values[count++] = (float)angle;
         j->angle_bins[MIN((int)(angle * 10), ANGLE_BINS - 1)]++;
         j->angle_count++;
+
         if ((float)angle <= most) continue;
         most = (float)angle;
         worst = j->patch_points[j->patch_first[i]];
     }
+
     put(row, CUTIS_HARM_ANGLE_MAX, (double)most, worst);
     put(row, CUTIS_HARM_ANGLE_P95, (double)percentile(j->values, count, 0.95), worst);
 }
@@ -442,16 +465,21 @@ static void judge_stretch(cutis_judge *j, frame_figure *row)
     const mesh *m = &j->m;
     int count = 0, where = -1;
     float most = 0;
+
+    /* ratio of each edge to the longer of reference and rest */
     for (int e = 0; e < m->edge_count; e++) {
         int a = m->edges[2 * e], b = m->edges[2 * e + 1];
         double base = MAX(distance(j->points[1], a, b), (double)j->rest_lengths[e]);
         if (base < 1e-4 * j->size) continue; /* a speck that stretches shows nothing */
+
         float ratio = (float)(distance(j->points[0], a, b) / base);
         j->values[count++] = ratio;
+
         if (ratio <= most) continue;
         most = ratio;
         where = a;
     }
+
     put(row, CUTIS_HARM_STRETCH, (double)percentile(j->values, count, 0.99), where);
 }
 
@@ -461,6 +489,7 @@ static vec3 point_normal(const cutis_judge *j, int point)
     const mesh *m = &j->m;
     const float *x = j->points[0];
     vec3 sum = {0, 0, 0};
+
     for (int i = m->point_triangle_first[point]; i < m->point_triangle_first[point + 1]; i++) {
         const int *t = m->triangles + 3 * (size_t)m->point_triangles[i];
         vec3 a = vec3_load(x + 3 * (size_t)t[0]);
@@ -468,6 +497,7 @@ static vec3 point_normal(const cutis_judge *j, int point)
         vec3 v = vec3_sub(vec3_load(x + 3 * (size_t)t[2]), a);
         sum = vec3_add(sum, vec3_cross(u, v));
     }
+
     return vec3_scale(sum, (float)j->outside);
 }
 
@@ -491,6 +521,7 @@ static void judge_bone(cutis_judge *j, const float *inner, frame_figure *row)
     long outside = 0, count = 0;
     int where = -1;
     float highest = 0;
+
     bool fitted = false;
     for (int p = 0; p < m->point_count; p++) {
         vec3 bone = vec3_load(inner + 3 * (size_t)j->character->point_vertices[p]);
@@ -510,6 +541,7 @@ static void judge_bone(cutis_judge *j, const float *inner, frame_figure *row)
         highest = height;
         where = p;
     }
+
     put(row, CUTIS_HARM_BONE, count ? (double)outside / (double)count : 0, where);
 }
 
@@ -544,28 +576,36 @@ static void judge_jitter(cutis_judge *j, frame_figure *row)
 {
     int worst = -1;
     float most = 0;
+
+    /* a tremble shows both by itself and against the reference */
     for (int p = 0; p < j->m.point_count; p++) {
         double by_itself = tremble(j->places, j->before[0], p);
         double against = tremble(j->displacement, j->before[1], p);
         float tremble = (float)(MIN(by_itself, against) / j->size);
+
         j->values[p] = tremble;
         if (tremble <= most) continue;
         most = tremble;
         worst = p;
     }
+
     put(row, CUTIS_HARM_JITTER, (double)percentile(j->values, j->m.point_count, 0.99), worst);
 }
 
 static void judge_intersections(cutis_judge *j, frame_figure *row)
 {
     int counts[2], pair[2] = {-1, -1};
+
     for (int i = 1; i >= 0; i--) {
         bvh_refit(&j->tree, j->points[i], 0);
         counts[i] = mesh_self_intersections(&j->m, &j->tree, j->points[i], j->jobs, i ? NULL : pair, i ? 0 : 1);
     }
+
     int added = counts[0] - counts[1];
     int where = counts[0] > 0 && pair[0] >= 0 ? j->m.triangles[3 * (size_t)pair[0]] : -1;
     put(row, CUTIS_HARM_INTERSECTIONS, added > INTERSECTION_SLACK ? added : 0, where);
+
+    /* the worst sample */
     if (counts[0] <= j->intersections) return;
     j->intersections = counts[0];
     j->reference_intersections = counts[1];
@@ -574,6 +614,7 @@ static void judge_intersections(cutis_judge *j, frame_figure *row)
 static void judge_volume(cutis_judge *j, frame_figure *row)
 {
     if (j->rest_volume == 0) return;
+
     double volume = mesh_closed_volume(&j->m, j->points[0]) / j->rest_volume;
     double reference = mesh_closed_volume(&j->m, j->points[1]) / j->rest_volume;
 
@@ -597,11 +638,13 @@ void cutis_judge_frame(cutis_judge *j, const float *positions, const float *refe
 {
     if (j->frame_count == j->capacity) return;
     const cutis_character *c = j->character;
+
     frame_figure *row = j->frames[j->frame_count];
     for (int i = 0; i < CUTIS_HARM_COUNT; i++) row[i] = (frame_figure){0, -1};
 
     /* the points of both; a frame that is not finite is judged by that alone */
     long broken = 0;
+
     for (size_t i = 0; i < 3 * (size_t)c->vertex_count; i++) broken += !isfinite(positions[i]);
     put(row, CUTIS_HARM_NON_FINITE, (double)broken, -1);
     for (int p = 0; p < j->m.point_count; p++) {
@@ -623,6 +666,7 @@ void cutis_judge_frame(cutis_judge *j, const float *positions, const float *refe
         judge_volume(j, row);
         if (is_sample(j, j->frame_count)) judge_intersections(j, row);
     }
+
     j->frame_count++;
 }
 
@@ -687,6 +731,7 @@ static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_fi
     f->vertex = point >= 0 ? c->point_vertices[point] : -1;
     f->joint = -1;
     f->part = -1;
+
     float most = 0;
     for (int i = f->vertex >= 0 && c->influence_first ? c->influence_first[f->vertex] : 0;
          f->vertex >= 0 && c->influence_first && i < c->influence_first[f->vertex + 1]; i++) {
@@ -694,6 +739,7 @@ static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_fi
         most = c->influence_weights[i];
         f->joint = c->influence_joints[i];
     }
+
     for (int i = 0; f->vertex >= 0 && i < c->part_count; i++)
         if (f->vertex >= c->parts[i].first_vertex && f->vertex < c->parts[i].first_vertex + c->parts[i].vertex_count)
             f->part = i;
@@ -706,6 +752,7 @@ static void finding_fill(const cutis_judge *j, const joint_part *parts, cutis_fi
         snprintf(frames, sizeof frames, "frame %d", f->first_frame);
     else
         snprintf(frames, sizeof frames, "frames %d to %d", f->first_frame, f->last_frame);
+
     place_words(j, parts, f, place, sizeof place);
     snprintf(what, sizeof what, row->text, f->value * row->scale);
     snprintf(f->text, sizeof f->text, "%s: %s%s%s", frames, place, place[0] ? ", " : "", what);
@@ -729,14 +776,17 @@ static int compare_findings(const void *a, const void *b)
 static joint_part *parts_find(cutis_judge *j)
 {
     const cutis_character *c = j->character;
+
     joint_part *parts = ARENA_ARRAY(&j->memory, joint_part, c->joint_count + 1);
     const char **names = ARENA_ARRAY(&j->memory, const char *, c->joint_count + 1);
     int *parents = ARENA_ARRAY(&j->memory, int, c->joint_count + 1);
     if (!parts || !names || !parents) return NULL;
+
     for (int i = 0; i < c->joint_count; i++) {
         names[i] = c->joints[i].name;
         parents[i] = c->joints[i].parent;
     }
+
     joint_parts_find(c->joint_count, names, parents, parts);
     return parts;
 }

@@ -117,6 +117,8 @@ static void ratios_count(const measurement *q, ratio_kind kind, const float *poi
         if (!(rest[i] > 0)) continue;
         float size = item_size(&q->m, kind, i, points);
         float ratio = size > rest[i] ? size / rest[i] : rest[i] / size;
+
+        /* first pass: upper bits; second: lower bits within the bin of the percentile */
         uint32_t bits = ratio_bits(ratio < MAX_RATIO ? ratio : MAX_RATIO);
         if (q->pass == 0)
             counts->bins[bits >> BIN_BITS]++;
@@ -158,6 +160,7 @@ static double acceleration2(const measurement *q, int frame)
     const float *before = frame_positions(q, frame - 1), *now = frame_positions(q, frame);
     const float *after = frame_positions(q, frame + 1);
     double sum = 0;
+
     for (int p = 0; p < q->m.point_count; p++) {
         size_t at = 3 * (size_t)q->character->point_vertices[p];
         for (int k = 0; k < 3; k++) {
@@ -165,6 +168,7 @@ static double acceleration2(const measurement *q, int frame)
             sum += a * a;
         }
     }
+
     return sum;
 }
 
@@ -186,6 +190,7 @@ static void frames_block(void *context, int begin, int end)
         measure_block *block = &q->blocks[b];
         for (int f = b; f < q->frame_count; f += q->block_count) {
             measure_frame *result = &q->results[f];
+
             result->acceleration2 = -1;
             result->section = NAN;
 
@@ -226,6 +231,7 @@ static void percentiles(measurement *q, const cutis_jobs *jobs, double values[RA
 {
     /* the bin of the upper bits that holds the rank */
     uint64_t ranks[RATIO_KINDS], totals[RATIO_KINDS];
+
     for (int kind = 0; kind < RATIO_KINDS; kind++) {
         ratio_counts *sum = ratios_sum(q, kind);
         totals[kind] = 0;
@@ -291,6 +297,7 @@ static cutis_result measurement_run(measurement *q, const cutis_jobs *jobs, aren
     if (memory->failed) return error_memory(error, "the measurement");
     parallel_for(jobs, q->frame_count, 1, finite_block, q);
     if (q->frame_count > 0) parallel_for(jobs, q->block_count, 1, frames_block, q);
+
     return CUTIS_OK;
 }
 
@@ -429,6 +436,7 @@ cutis_result cutis_measure_frames(const cutis_character *character, const float 
                 penetrations[f] = !frame->finite ? NAN : character->size > 0 ? frame->penetration / character->size : 0;
         }
     }
+
     arena_destroy(&memory);
     return result;
 }

@@ -81,6 +81,7 @@ static double contour_area(const section_builder *b, int count, vec3 centre, vec
     /* around once: twice the area, and turns by crossings of the half line y = 0 */
     for (int i = -1; i < count; i++) {
         int e = b->edges[i < 0 ? count - 1 : i];
+
         vec3 p = vec3_sub(edge_point(b->m->positions, b->m->edges + 2 * (size_t)e, edge_along(b, e)), centre);
         double x = vec3_dot(p, u), y = vec3_dot(p, v);
         if (i >= 0) {
@@ -92,6 +93,7 @@ static double contour_area(const section_builder *b, int count, vec3 centre, vec
         last_x = x;
         last_y = y;
     }
+
     *around = turns != 0;
     return fabs(area);
 }
@@ -131,6 +133,7 @@ static int section_find(section_builder *b, vec3 centre, vec3 axis)
         best_count = count;
         memcpy(b->best, b->edges, (size_t)count * sizeof *b->best);
     }
+
     return best_count;
 }
 
@@ -159,14 +162,17 @@ static float tip_distance(const section_builder *b, int joint, vec3 direction)
 {
     const cutis_character *c = b->character;
     float reach = 0;
+
     for (int p = 0; p < b->m->point_count; p++) {
         int vertex = c->point_vertices[p];
         for (int i = c->influence_first[vertex]; i < c->influence_first[vertex + 1]; i++) {
             if (c->influence_joints[i] != joint || c->influence_weights[i] < 0.5f) continue;
+
             vec3 offset = vec3_sub(vec3_load(b->m->positions + 3 * (size_t)p), joint_place(b, joint));
             reach = fmaxf(reach, vec3_dot(offset, direction));
         }
     }
+
     return reach;
 }
 
@@ -188,6 +194,7 @@ static double section_area(const section *s, const float *positions)
 static bool bone_sections(section_builder *b, int joint, vec3 end, vec3 before)
 {
     vec3 start = joint_place(b, joint), direction = vec3_normalize(vec3_sub(end, start));
+
     for (int station = 0; station < STATIONS; station++) {
         vec3 axis = direction;
         if (station == 0) {
@@ -205,10 +212,12 @@ static bool bone_sections(section_builder *b, int joint, vec3 end, vec3 before)
         int *ends = ARENA_ARRAY(b->memory, int, 2 * (size_t)count);
         float *along = ARENA_ARRAY(b->memory, float, count);
         if (!s || !ends || !along) return false;
+
         for (int i = 0; i < count; i++) {
             memcpy(ends + 2 * (size_t)i, b->m->edges + 2 * (size_t)b->best[i], 2 * sizeof *ends);
             along[i] = edge_along(b, b->best[i]);
         }
+
         *s = (section){b->sections, count, ends, along, 0};
         s->area = section_area(s, b->m->positions);
         b->sections = s;
@@ -220,6 +229,7 @@ static bool bones_walk(section_builder *b)
 {
     const cutis_character *c = b->character;
     float min_length = 1e-3f * c->size;
+
     for (int j = 0; j < c->joint_count; j++) {
         if (!c->joints[j].deforms) continue;
 
@@ -244,6 +254,7 @@ static bool bones_walk(section_builder *b)
         float reach = tip_distance(b, j, before);
         if (reach >= min_length && !bone_sections(b, j, vec3_madd(place, before, reach), before)) return false;
     }
+
     return true;
 }
 
@@ -255,8 +266,10 @@ cutis_result sections_build(section **built, const cutis_character *character, c
 
     /* scratch of the search */
     arena temporary = arena_create(&memory->allocator);
+
     section_builder b = {.character = character, .m = m, .memory = memory};
     b.min_area = 1e-6 * (double)character->size * character->size;
+
     b.heights = ARENA_ARRAY(&temporary, float, m->point_count);
     b.shares = ARENA_ARRAY(&temporary, float, m->point_count);
     b.visited = ARENA_ARRAY(&temporary, uint8_t, m->triangle_count);
@@ -272,6 +285,7 @@ cutis_result sections_build(section **built, const cutis_character *character, c
         ok = bones_walk(&b);
         *built = b.sections;
     }
+
     arena_destroy(&temporary);
     return ok ? CUTIS_OK : error_memory(error, "the sections");
 }

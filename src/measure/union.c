@@ -63,11 +63,13 @@ static void ray_range(const ray_grid *g, int side, double low, double high, int 
 static void triangle_cross(const ray_grid *g, const float *const p[3], union_scratch *s, bool fill)
 {
     double u[3], v[3], w[3];
+
     for (int k = 0; k < 3; k++) {
         u[k] = (double)p[k][g->u];
         v[k] = (double)p[k][g->v];
         w[k] = (double)p[k][g->axis];
     }
+
     double area = (u[1] - u[0]) * (v[2] - v[0]) - (u[2] - u[0]) * (v[1] - v[0]);
     if (area == 0) return;
 
@@ -108,24 +110,30 @@ static void triangles_cross(const mesh *m, const ray_grid *g, const float *posit
 /* Length of a ray inside, from its crossings, which get sorted. */
 static double ray_length(union_hit *hits, int count)
 {
+    /* hits by depth */
     for (int i = 1; i < count; i++) {
         union_hit hit = hits[i];
         int at = i;
         for (; at > 0 && hits[at - 1].depth > hit.depth; at--) hits[at] = hits[at - 1];
         hits[at] = hit;
     }
+
     double length = 0;
     int winding = 0;
+
+    /* add up where the winding number is positive */
     for (int i = 0; i + 1 < count; i++) {
         winding += hits[i].step;
         if (winding >= 1) length += (double)hits[i + 1].depth - (double)hits[i].depth;
     }
+
     return length;
 }
 
 double union_volume(const mesh *m, const float *positions, union_scratch *s)
 {
     ray_grid g = grid_make(m, positions);
+
     int rays = g.counts[0] * g.counts[1];
     if (rays == 0) return 0;
 
@@ -143,5 +151,6 @@ double union_volume(const mesh *m, const float *positions, union_scratch *s)
         sum += ray_length(s->hits + begin, s->first[r] - begin);
         begin = s->first[r];
     }
+
     return sum * g.spacing * g.spacing;
 }
