@@ -124,6 +124,7 @@ static split split_find(const box *boxes, const int *order, int count, const box
             }
         }
     }
+
     return best;
 }
 
@@ -150,9 +151,11 @@ static void tree_build(bvh *tree, const box *boxes, int *spare)
 {
     build_entry stack[STACK_SIZE];
     int stacked = 0;
+
     stack[stacked++] = (build_entry){0, 0};
     tree->nodes[0] = (bvh_node){.first = 0, .count = tree->triangle_count};
     tree->node_count = 1;
+
     while (stacked > 0) {
         build_entry entry = stack[--stacked];
         bvh_node *node = tree->nodes + entry.node;
@@ -176,6 +179,7 @@ static void tree_build(bvh *tree, const box *boxes, int *spare)
         tree->node_count += 2;
         tree->nodes[child] = (bvh_node){.first = node->first, .count = left};
         tree->nodes[child + 1] = (bvh_node){.first = node->first + left, .count = count - left};
+
         node->first = child;
         node->count = 0;
         stack[stacked++] = (build_entry){child + 1, entry.depth + 1};
@@ -208,12 +212,14 @@ cutis_result bvh_build(bvh *tree, int triangle_count, const int *triangles, cons
         tree_build(tree, boxes, spare);
     }
     memory_release(&memory->allocator, spare, count, sizeof *spare);
+
     memory_release(&memory->allocator, boxes, count, sizeof *boxes);
     return ok ? CUTIS_OK : error_memory(error, "the tree of boxes");
 }
 
 void bvh_refit(bvh *tree, const float *positions, float margin)
 {
+    /* from the leaves to the root: children stand behind their parents */
     for (int n = tree->node_count - 1; n >= 0; n--) {
         bvh_node *node = tree->nodes + n;
         box b = box_empty();
@@ -247,6 +253,7 @@ static bool ray_prepare(ray *r, vec3 origin, vec3 direction)
 {
     /* the longest axis of the direction is z */
     double d[3] = {direction.x, direction.y, direction.z};
+
     r->origin[0] = origin.x;
     r->origin[1] = origin.y;
     r->origin[2] = origin.z;
@@ -274,6 +281,7 @@ static bool ray_prepare(ray *r, vec3 origin, vec3 direction)
         r->inverse[k] = d[k] == 0 ? INFINITY : 1 / d[k]; /* also of -0, so that it fits `negative` */
         r->negative[k] = d[k] < 0;
     }
+
     return true;
 }
 
@@ -290,6 +298,7 @@ static inline bool ray_box(const ray *r, const bvh_node *node, double t0, double
         t0 = near > t0 ? near : t0;
         t1 = far < t1 ? far : t1;
     }
+
     *entry = t0;
 
     /* Within a few roundings. The test fails for t0 or -t1 infinite, a box beside a ray along an axis. */
@@ -327,6 +336,7 @@ static inline int ray_triangle(const ray *r, const int *corner, const float *pos
         w[i] = a[0] * b[1] - a[1] * b[0];
     }
     if ((w[0] < 0 || w[1] < 0 || w[2] < 0) && (w[0] > 0 || w[1] > 0 || w[2] > 0)) return 0;
+
     double sum = w[0] + w[1] + w[2];
     if (sum == 0) return 0;
 
@@ -340,6 +350,7 @@ static inline int ray_triangle(const ray *r, const int *corner, const float *pos
     *t = (w[0] * p[0][2] + w[1] * p[1][2] + w[2] * p[2][2]) / sum;
     *u = w[1] / sum;
     *v = w[2] / sum;
+
     return sum > 0 ? 1 : -1;
 }
 
@@ -348,6 +359,7 @@ bvh_hit bvh_ray(const bvh *tree, const float *positions, vec3 origin, vec3 direc
     bvh_hit hit = {.triangle = -1, .distance = t_max};
     ray r;
     double best = t_max, entry;
+
     if (tree->node_count == 0 || !ray_prepare(&r, origin, direction)) return hit;
     if (!ray_box(&r, tree->nodes, t_min, best, &entry)) return hit;
 
@@ -356,6 +368,7 @@ bvh_hit bvh_ray(const bvh *tree, const float *positions, vec3 origin, vec3 direc
         int node;
         double entry;
     } stack[STACK_SIZE];
+
     int stacked = 0;
     stack[stacked].node = 0;
     stack[stacked++].entry = entry;
@@ -372,6 +385,7 @@ bvh_hit bvh_ray(const bvh *tree, const float *positions, vec3 origin, vec3 direc
                 int triangle = tree->order[node->first + i];
                 double t, u, v;
                 if (!ray_triangle(&r, tree->triangles + 3 * (size_t)triangle, positions, false, &t, &u, &v)) continue;
+
                 if (t < t_min || t > best || (t == best && hit.triangle >= 0 && triangle > hit.triangle)) continue;
                 best = t;
                 best_u = u;
@@ -386,6 +400,7 @@ bvh_hit bvh_ray(const bvh *tree, const float *positions, vec3 origin, vec3 direc
         double entries[2];
         bool met[2];
         for (int c = 0; c < 2; c++) met[c] = ray_box(&r, tree->nodes + left + c, t_min, best, &entries[c]);
+
         int first = met[0] && met[1] && entries[1] < entries[0] ? 1 : 0;
         for (int c = 1; c >= 0; c--) {
             int side = c ^ first;
@@ -402,6 +417,7 @@ bvh_hit bvh_ray(const bvh *tree, const float *positions, vec3 origin, vec3 direc
         hit.v = (float)best_v;
         hit.point = vec3_madd(origin, direction, hit.distance);
     }
+
     return hit;
 }
 
@@ -417,6 +433,7 @@ static void ray_crossings(const bvh *tree, const float *positions, vec3 origin, 
     /* every box on the way */
     int stack[STACK_SIZE], stacked = 0;
     stack[stacked++] = 0;
+
     while (stacked > 0) {
         const bvh_node *node = tree->nodes + stack[--stacked];
         if (!ray_box(&r, node, 0, INFINITY, &entry)) continue;
@@ -483,6 +500,7 @@ bvh_hit bvh_closest_labelled(const bvh *tree, const float *positions, vec3 p, fl
         int node;
         float distance2;
     } stack[STACK_SIZE];
+
     int stacked = 0;
     stack[stacked].node = 0;
     stack[stacked++].distance2 = box_distance2(tree->nodes, at);
@@ -502,6 +520,7 @@ bvh_hit bvh_closest_labelled(const bvh *tree, const float *positions, vec3 p, fl
                 vec3 q = triangle_closest(p, vec3_load(positions + 3 * (size_t)corner[0]),
                                           vec3_load(positions + 3 * (size_t)corner[1]),
                                           vec3_load(positions + 3 * (size_t)corner[2]), weights);
+
                 float distance2 = vec3_length2(vec3_sub(p, q));
                 if (distance2 > best || (distance2 == best && hit.triangle >= 0 && triangle > hit.triangle)) continue;
                 best = distance2;
@@ -514,6 +533,7 @@ bvh_hit bvh_closest_labelled(const bvh *tree, const float *positions, vec3 p, fl
         int left = node->first;
         float distances[2] = {box_distance2(tree->nodes + left, at), box_distance2(tree->nodes + left + 1, at)};
         int first = distances[1] < distances[0] ? 1 : 0;
+
         for (int c = 1; c >= 0; c--) {
             int side = c ^ first;
             if (distances[side] > best) continue;
@@ -544,15 +564,18 @@ void bvh_overlap(const bvh *tree, vec3 box_min, vec3 box_max, bool (*visit)(void
     if (tree->node_count == 0) return;
     float low[3] = {box_min.x, box_min.y, box_min.z}, high[3] = {box_max.x, box_max.y, box_max.z};
     int stack[STACK_SIZE], stacked = 0;
+
     stack[stacked++] = 0;
     while (stacked > 0) {
         const bvh_node *node = tree->nodes + stack[--stacked];
         if (!boxes_overlap(node->min, node->max, low, high)) continue;
+
         if (node->count == 0) {
             stack[stacked++] = node->first + 1;
             stack[stacked++] = node->first;
             continue;
         }
+
         for (int i = 0; i < node->count; i++)
             if (!visit(context, tree->order[node->first + i])) return;
     }
@@ -566,6 +589,7 @@ static int pair_expand(const bvh *tree, bvh_pair pair, bvh_pair children[3], boo
 {
     /* two leaves are ready */
     const bvh_node *a = tree->nodes + pair.a, *b = tree->nodes + pair.b;
+
     *leaves = a->count > 0 && b->count > 0;
     if (*leaves) return 0;
 
@@ -592,6 +616,7 @@ static int pair_expand(const bvh *tree, bvh_pair pair, bvh_pair children[3], boo
         if (boxes_overlap(child->min, child->max, kept->min, kept->max))
             children[count++] = down_a ? (bvh_pair){left + c, pair.b} : (bvh_pair){pair.a, left + c};
     }
+
     return count;
 }
 
@@ -599,6 +624,7 @@ void bvh_pair_visit(const bvh *tree, bvh_pair pair, void (*visit)(void *context,
 {
     bvh_pair stack[PAIR_STACK_SIZE];
     int stacked = 0;
+
     stack[stacked++] = pair;
     while (stacked > 0) {
         /* down to pairs of leaves */
@@ -625,6 +651,7 @@ int bvh_pair_tasks(const bvh *tree, bvh_pair *tasks, int limit)
 
     /* Expand the tasks in turn until there are enough; a pair of leaves stays. */
     int count = 0;
+
     tasks[count++] = (bvh_pair){0, 0};
     for (bool grown = true; grown;) {
         grown = false;
@@ -633,16 +660,19 @@ int bvh_pair_tasks(const bvh *tree, bvh_pair *tasks, int limit)
             bool leaves;
             int child_count = pair_expand(tree, tasks[i], children, &leaves);
             if (leaves) continue;
+
             if (child_count == 0) {
                 tasks[i--] = tasks[--count];
                 continue;
             }
+
             tasks[i] = children[0];
             for (int c = 1; c < child_count; c++) tasks[count++] = children[c];
             grown = true;
         }
         if (count + 2 > limit) break;
     }
+
     return count;
 }
 

@@ -42,6 +42,7 @@ vec3 triangle_closest(vec3 p, vec3 a, vec3 b, vec3 c, float weights[3])
         double t_ac = edge_parameter(d21, d11);
         double t_bc = edge_parameter((d21 - d20) + (d00 - d01), d00 - 2 * d01 + d11);
         double tries[3][2] = {{t_ab, 0}, {0, t_ac}, {1 - t_bc, t_bc}};
+
         for (int i = 0; i < 3; i++) {
             double e[3];
             for (int k = 0; k < 3; k++) e[k] = ap[k] - (tries[i][0] * ab[k] + tries[i][1] * ac[k]);
@@ -52,6 +53,7 @@ vec3 triangle_closest(vec3 p, vec3 a, vec3 b, vec3 c, float weights[3])
                 best_w = tries[i][1];
             }
         }
+
         v = best_v;
         w = best_w;
     }
@@ -62,6 +64,7 @@ vec3 triangle_closest(vec3 p, vec3 a, vec3 b, vec3 c, float weights[3])
         weights[1] = (float)v;
         weights[2] = (float)w;
     }
+
     return (vec3){(float)(a.x + v * ab[0] + w * ac[0]), (float)(a.y + v * ab[1] + w * ac[1]),
                   (float)(a.z + v * ab[2] + w * ac[2])};
 }
@@ -86,6 +89,7 @@ float segment_closest(vec3 p0, vec3 p1, vec3 q0, vec3 q1, float *s, float *t)
         double x = r[k] + along1 * d1[k] - along2 * d2[k];
         distance2 += x * x;
     }
+
     if (s) *s = (float)along1;
     if (t) *t = (float)along2;
     return (float)distance2;

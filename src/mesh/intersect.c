@@ -17,6 +17,7 @@ static triangles_relation plane_relation(const float *const plane[3], const floa
 {
     orient_plane side_of = orient_plane_make(plane[0], plane[1], plane[2]);
     int signs[3], above = 0, below = 0;
+
     for (int k = 0; k < 3; k++) {
         /* A shared corner is known to lie in the plane; the exact stage need not find out. */
         bool shared = t[k] == plane[0] || t[k] == plane[1] || t[k] == plane[2];
@@ -24,11 +25,15 @@ static triangles_relation plane_relation(const float *const plane[3], const floa
         above += signs[k] > 0;
         below += signs[k] < 0;
     }
+
     if (above == 3 || below == 3) return TRIANGLES_APART;
     if (above == 0 || below == 0) return TRIANGLES_TOUCH;
+
+    /* the corner that is alone on its side */
     *side = above == 1 ? 1 : -1;
     for (int k = 0; k < 3; k++)
         if (signs[k] == *side) *apex = k;
+
     return TRIANGLES_CROSS;
 }
 
@@ -42,6 +47,8 @@ static int edges_orient(const float *p1, const float *q1, const float *p2, const
 triangles_relation triangles_relate(const float *const a[3], const float *const b[3])
 {
     int apex_a = 0, apex_b = 0, side_a = 1, side_b = 1;
+
+    /* each triangle against the plane of the other */
     triangles_relation relation_a = plane_relation(b, a, &apex_a, &side_a);
     if (relation_a == TRIANGLES_APART) return TRIANGLES_APART;
     triangles_relation relation_b = plane_relation(a, b, &apex_b, &side_b);
@@ -81,6 +88,7 @@ triangles_relation mesh_triangles_relate(const int *corner_a, const int *corner_
         float b_min = MIN(MIN(b[0][k], b[1][k]), b[2][k]), b_max = MAX(MAX(b[0][k], b[1][k]), b[2][k]);
         if (a_max < b_min || b_max < a_min) return TRIANGLES_APART;
     }
+
     return triangles_relate(a, b);
 }
 
@@ -141,5 +149,6 @@ int mesh_self_intersections(const mesh *m, const bvh *tree, const float *positio
         for (int i = 0; i < task_count; i++) job.tasks[i].count = 0;
         parallel_for(jobs, task_count, 1, count_block, &job);
     }
+
     return total;
 }

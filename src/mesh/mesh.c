@@ -11,6 +11,7 @@
 /* Check the indices; the rest of the build relies on them. */
 static cutis_result triangles_check(int point_count, int triangle_count, const int *triangles, cutis_error *error)
 {
+    /* indices in range */
     for (int t = 0; t < triangle_count; t++) {
         const int *corner = triangles + 3 * (size_t)t;
         for (int k = 0; k < 3; k++) {
@@ -19,11 +20,13 @@ static cutis_result triangles_check(int point_count, int triangle_count, const i
                                  "triangle %d uses point %d, but the mesh has %d points; correct its indices", t,
                                  corner[k], point_count);
         }
+
         if (corner[0] == corner[1] || corner[1] == corner[2] || corner[2] == corner[0])
             return error_set(error, CUTIS_ERROR_DATA,
                              "triangle %d uses a point twice (%d, %d, %d); leave collapsed triangles out", t, corner[0],
                              corner[1], corner[2]);
     }
+
     return CUTIS_OK;
 }
 
@@ -98,6 +101,7 @@ static bool edges_build(mesh *m, arena *memory)
                 counts[e]++;
                 triangle_edges[h] = e;
             }
+
             m->edge_count = edge_count;
             m->edges = edges;
             m->edge_triangles = edge_triangles;
@@ -121,6 +125,7 @@ static bool fans_build(mesh *m, arena *memory)
     int *neighbour_first = ARENA_ARRAY(memory, int, points + 1);
     int *neighbours = ARENA_ARRAY(memory, int, 2 * (size_t)m->edge_count);
     int *point_edges = ARENA_ARRAY(memory, int, 2 * (size_t)m->edge_count);
+
     int *cursor = memory_allocate(&memory->allocator, points + 1, sizeof *cursor);
     bool ok = !memory->failed && cursor;
     if (ok) {
@@ -149,6 +154,7 @@ static bool fans_build(mesh *m, arena *memory)
         m->point_neighbours = neighbours;
         m->point_edges = point_edges;
     }
+
     memory_release(&memory->allocator, cursor, points + 1, sizeof *cursor);
     return ok;
 }
@@ -204,6 +210,7 @@ cutis_result mesh_build(mesh *m, int point_count, const float *positions, int tr
                         arena *memory, cutis_error *error)
 {
     assert(m && memory && point_count >= 0 && triangle_count >= 0);
+
     *m = (mesh){.point_count = point_count, .triangle_count = triangle_count};
 
     /* Twice the number of half edges is counted in an int. */
@@ -211,6 +218,7 @@ cutis_result mesh_build(mesh *m, int point_count, const float *positions, int tr
         return error_set(error, CUTIS_ERROR_UNSUPPORTED,
                          "the mesh has %d points and %d triangles; at most %d of each are supported", point_count,
                          triangle_count, INT32_MAX / 6);
+
     cutis_result result = triangles_check(point_count, triangle_count, triangles, error);
     if (result != CUTIS_OK) return result;
 
@@ -219,6 +227,7 @@ cutis_result mesh_build(mesh *m, int point_count, const float *positions, int tr
     m->triangles = arena_copy(memory, triangles, 3 * (size_t)triangle_count, sizeof *triangles);
     if (memory->failed || !edges_build(m, memory) || !fans_build(m, memory) || !components_build(m, memory))
         return error_memory(error, "the mesh");
+
     return CUTIS_OK;
 }
 
@@ -228,9 +237,11 @@ cutis_result mesh_build_character(mesh *m, const cutis_character *character, are
     size_t count = (size_t)character->point_count;
     float *positions = memory_allocate(&memory->allocator, 3 * count, sizeof *positions);
     if (!positions) return error_memory(error, "the mesh");
+
     for (size_t p = 0; p < count; p++)
         memcpy(positions + 3 * p, character->positions + 3 * (size_t)character->point_vertices[p],
                3 * sizeof *positions);
+
     cutis_result result = mesh_build(m, character->point_count, positions, character->point_triangle_count,
                                      character->point_triangles, memory, error);
     memory_release(&memory->allocator, positions, 3 * count, sizeof *positions);

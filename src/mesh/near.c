@@ -66,6 +66,7 @@ static void point_near(const mesh *m, int point, const float *origin, double cel
     const float *a = m->positions + 3 * (size_t)point;
     double distances[MESH_NEAR];
     int64_t at[3];
+
     for (int i = 0; i < MESH_NEAR; i++) {
         near[i] = -1;
         distances[i] = HUGE_VAL;
@@ -80,6 +81,7 @@ static void point_near(const mesh *m, int point, const float *origin, double cel
         int first = cell_find(cells, m->point_count, key);
         for (int i = first; i >= 0 && i < m->point_count && cells[i][0] == key && i < first + CELL_LIMIT; i++) {
             int q = (int)cells[i][1];
+
             if (q == point) continue;
             const float *b = m->positions + 3 * (size_t)q;
             double dx = (double)a[0] - (double)b[0], dy = (double)a[1] - (double)b[1], dz = (double)a[2] - (double)b[2];

@@ -19,6 +19,8 @@ static void expansion_add(expansion *e, double x)
 {
     if (x == 0) return;
     int kept = 0;
+
+    /* add x to each part and keep the roundings */
     for (int i = 0; i < e->count; i++) {
         /* sum + error = x + part, exactly (Knuth's two-sum) */
         double part = e->parts[i], sum = x + part, rounded = sum - x;
@@ -26,6 +28,7 @@ static void expansion_add(expansion *e, double x)
         if (error != 0) e->parts[kept++] = error;
         x = sum;
     }
+
     if (x != 0) e->parts[kept++] = x;
     e->count = kept;
 }

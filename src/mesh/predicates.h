@@ -17,10 +17,13 @@ static inline orient_plane orient_plane_make(const float *a, const float *b, con
 {
     orient_plane plane = {a, b, c, {0}, {0}};
     double u[3], v[3];
+
     for (int k = 0; k < 3; k++) {
         u[k] = (double)b[k] - a[k];
         v[k] = (double)c[k] - a[k];
     }
+
+    /* normal, and how far each component may be off */
     for (int k = 0; k < 3; k++) {
         int l = (k + 1) % 3, m = (k + 2) % 3;
         double p = u[l] * v[m], q = u[m] * v[l];
@@ -28,6 +31,7 @@ static inline orient_plane orient_plane_make(const float *a, const float *b, con
         /* Shewchuk's bound for this order of operations: (7 + 56 eps) eps, eps = 2^-53, rounded up. */
         plane.bound[k] = 7.7715611723762e-16 * (fabs(p) + fabs(q));
     }
+
     return plane;
 }
 
@@ -41,11 +45,14 @@ int orient3d_exact(const float *a, const float *b, const float *c, const float *
 static inline int orient_plane_side(const orient_plane *plane, const float *d)
 {
     double determinant = 0, bound = 0;
+
     for (int k = 0; k < 3; k++) {
         double w = (double)d[k] - plane->a[k];
         determinant += plane->normal[k] * w;
         bound += plane->bound[k] * fabs(w);
     }
+
+    /* certain beyond the bound */
     if (determinant > bound) return 1;
     if (-determinant > bound) return -1;
     /* Every product has a factor that is 0, and so exact: points in a plane along the axes, which are common. */

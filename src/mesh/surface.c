@@ -81,6 +81,8 @@ static double triangle_mixed_area(const int *corner, const float *positions, int
     dvec3 cross = dvec3_cross(pq, pr);
     double area2 = sqrt(dvec3_dot(cross, cross)); /* twice the area */
     if (!(area2 > 0)) return 0;
+
+    /* an obtuse corner takes half of the area, its neighbours a quarter each */
     double dot_p = dvec3_dot(pq, pr), dot_q = -dvec3_dot(pq, qr), dot_r = dvec3_dot(pr, qr);
     if (dot_p < 0) return area2 / 4;
     if (dot_q < 0 || dot_r < 0) return area2 / 8;
@@ -124,6 +126,7 @@ static void normals_block(void *context, int begin, int end)
 
         /* a point without area points up */
         double length = sqrt(dvec3_dot(sum, sum));
+
         float *normal = job->normals + 3 * (size_t)p;
         if (length > 0) {
             normal[0] = (float)(sum.x / length);
@@ -150,6 +153,7 @@ int mesh_rings(const mesh *m, int point, int rings, int *points, int limit, uint
 
     /* the point itself */
     int count = 0, ring_begin = 0;
+
     points[count++] = point;
     marks[point] = 1;
 
@@ -165,6 +169,7 @@ int mesh_rings(const mesh *m, int point, int rings, int *points, int limit, uint
                 points[count++] = q;
             }
         }
+
         ring_begin = ring_end;
     }
 

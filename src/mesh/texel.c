@@ -40,6 +40,7 @@ static cutis_result find_neighbours(texture_mesh *m, arena *memory, cutis_error 
     mesh surface;
     cutis_result result = mesh_build_character(&surface, c, memory, error);
     if (result) return result;
+
     int *sources = ARENA_ARRAY(memory, int, surface.triangle_count);
     m->across = ARENA_ARRAY(memory, int, 3 * (size_t)c->triangle_count);
     if (memory->failed) return error_memory(error, "texture");
@@ -54,6 +55,7 @@ static cutis_result find_neighbours(texture_mesh *m, arena *memory, cutis_error 
     /* pairs */
     for (int e = 0; e < surface.edge_count; e++) {
         if (surface.edge_triangle_counts[e] != 2) continue;
+
         int sides[2], starts[2];
         for (int i = 0; i < 2; i++) {
             int t = surface.edge_triangles[2 * e + i];
@@ -63,10 +65,12 @@ static cutis_result find_neighbours(texture_mesh *m, arena *memory, cutis_error 
             sides[i] = 3 * sources[t] + k;
             starts[i] = p[next3(k)];
         }
+
         if (starts[0] == starts[1]) continue;
         m->across[sides[0]] = sides[1];
         m->across[sides[1]] = sides[0];
     }
+
     return CUTIS_OK;
 }
 
@@ -98,9 +102,11 @@ static bool plane_weights(const double p[3][2], double x, double y, double w[3])
 /* Where corner k of a triangle at rest lies in a plane in which corners k + 1 and k + 2 are at a and b. left: side. */
 static void lay_corner(const cutis_character *c, int t, int k, const double a[2], const double b[2], double place[2])
 {
+    /* its place along the edge and its distance from it, in lengths of the edge */
     const float *own = c->positions + 3 * c->triangles[3 * t + k];
     const float *pa = c->positions + 3 * c->triangles[3 * t + next3(k)];
     const float *pb = c->positions + 3 * c->triangles[3 * t + next3(next3(k))];
+
     double edge = 0, along = 0, square = 0;
     for (int e = 0; e < 3; e++) {
         double d = (double)pb[e] - (double)pa[e], o = (double)own[e] - (double)pa[e];
@@ -109,6 +115,8 @@ static void lay_corner(const cutis_character *c, int t, int k, const double a[2]
         square += o * o;
     }
     double share = edge > 0 ? along / edge : 0, off = edge > 0 ? sqrt(fmax(square / edge - share * share, 0)) : 0;
+
+    /* the same beside the laid edge */
     double dx = b[0] - a[0], dy = b[1] - a[1];
     place[0] = a[0] + share * dx - off * dy;
     place[1] = a[1] + share * dy + off * dx;
@@ -136,10 +144,14 @@ static void unfold(const texture_mesh *m, int t, int k, double w[3], cutis_texel
     const cutis_character *c = m->character;
     double p[3][2], x = 0, y = 0;
     lay_triangle(c, t, p);
+
+    /* the place in the plane of the triangle */
     for (int i = 0; i < 3; i++) {
         x += w[i] * p[i][0];
         y += w[i] * p[i][1];
     }
+
+    /* hop from triangle to triangle */
     for (int hop = 0; hop < UNFOLD_LIMIT && k >= 0; hop++) {
         int across = m->across[3 * t + k];
         if (across < 0) break;
@@ -150,6 +162,7 @@ static void unfold(const texture_mesh *m, int t, int k, double w[3], cutis_texel
         memcpy(q[next3(next3(l))], p[next3(k)], sizeof q[0]);
         memcpy(q[next3(l)], p[next3(next3(k))], sizeof q[0]);
         lay_corner(c, other, l, q[next3(l)], q[next3(next3(l))], q[l]);
+
         if (!plane_weights((const double(*)[2])q, x, y, w)) break;
         memcpy(p, q, sizeof p);
         t = other;
@@ -166,6 +179,7 @@ static void unfold(const texture_mesh *m, int t, int k, double w[3], cutis_texel
         w[i] = fmax(w[i], 0);
         sum += w[i];
     }
+
     texel->triangle = t;
     for (int i = 0; i < 3; i++) texel->weights[i] = (float)(w[i] / sum);
 }
@@ -192,6 +206,7 @@ static cutis_texel *texel_at(const texel_map *map, int x, int y, size_t *index)
 static bool triangle_box(const texel_map *map, int t, double border, double p[3][2], int low[2], int high[2])
 {
     const int sides[2] = {map->width, map->height};
+
     for (int e = 0; e < 2; e++) {
         double least = HUGE_VAL, most = -HUGE_VAL;
         for (int k = 0; k < 3; k++) {
@@ -199,6 +214,7 @@ static bool triangle_box(const texel_map *map, int t, double border, double p[3]
             least = fmin(least, p[k][e]);
             most = fmax(most, p[k][e]);
         }
+
         if (!(fabs(least) < 1e7 && fabs(most) < 1e7)) return false;
         low[e] = (int)floor(least - border);
         high[e] = (int)ceil(most + border);
@@ -206,6 +222,7 @@ static bool triangle_box(const texel_map *map, int t, double border, double p[3]
         /* a triangle that goes round the texture more than once is drawn once */
         high[e] = MIN(high[e], low[e] + 2 * sides[e]);
     }
+
     return true;
 }
 
@@ -214,12 +231,15 @@ static void fill_inside(const texel_map *map, int t)
     double p[3][2], w[3];
     int low[2], high[2];
     if (!triangle_box(map, t, 0, p, low, high)) return;
+
     for (int y = low[1]; y <= high[1]; y++) {
         for (int x = low[0]; x <= high[0]; x++) {
             size_t index;
             cutis_texel *texel = texel_at(map, x, y, &index);
+
             if (texel->triangle >= 0 || !plane_weights((const double(*)[2])p, x, y, w)) continue;
             if (!(w[0] >= -1e-9 && w[1] >= -1e-9 && w[2] >= -1e-9)) continue;
+
             texel->triangle = t;
             texel->island = t;
             for (int k = 0; k < 3; k++) texel->weights[k] = (float)w[k];
@@ -233,10 +253,14 @@ static void claim_border(const texel_map *map, int t, int k, double border)
     double p[3][2];
     int low[2], high[2];
     if (!triangle_box(map, t, border, p, low, high)) return;
+
+    /* the edge, and which side of it is inside */
     const double *a = p[next3(k)], *b = p[next3(next3(k))];
     double dx = b[0] - a[0], dy = b[1] - a[1], square = dx * dx + dy * dy;
     if (!(square > 0)) return;
     double inward = dx * (p[k][1] - a[1]) - dy * (p[k][0] - a[0]);
+
+    /* texels within reach of it */
     for (int e = 0; e < 2; e++) {
         low[e] = MAX(low[e], (int)floor(fmin(a[e], b[e]) - border));
         high[e] = MIN(high[e], (int)ceil(fmax(a[e], b[e]) + border));
@@ -247,9 +271,11 @@ static void claim_border(const texel_map *map, int t, int k, double border)
             double ox = x - a[0], oy = y - a[1];
             double side = dx * oy - dy * ox;
             if (side * inward > 0) continue;
+
             double share = CLAMP((ox * dx + oy * dy) / square, 0.0, 1.0);
             double fx = ox - share * dx, fy = oy - share * dy;
             double distance = sqrt(fx * fx + fy * fy);
+
             size_t index;
             cutis_texel *texel = texel_at(map, x, y, &index);
             bool inside = texel->triangle >= 0 && map->seams[index] < 0;
@@ -258,10 +284,12 @@ static void claim_border(const texel_map *map, int t, int k, double border)
             /* of two seams that meet, the one it lies beyond more squarely */
             double off = fabs(side) / sqrt(square), squarely = distance + 1e-3 * (distance - off);
             if (texel->triangle >= 0 && squarely >= (double)texel->distance) continue;
+
             texel->triangle = t;
             texel->island = t;
             texel->distance = (float)squarely;
             map->seams[index] = 3 * t + k;
+
             double w[3];
             if (!plane_weights((const double(*)[2])p, x, y, w)) w[0] = w[1] = w[2] = 1.0 / 3;
             for (int i = 0; i < 3; i++) texel->weights[i] = (float)w[i];
@@ -278,8 +306,10 @@ cutis_result cutis_texture_map(const cutis_character *character, int width, int 
                          SIDE_LIMIT, width, height, border);
     if (!character->texcoords)
         return error_set(error, CUTIS_ERROR_DATA, "'%s' has no texture coordinates; unwrap it first", character->name);
+
     arena memory = arena_create(allocator);
     size_t count = (size_t)width * (size_t)height;
+
     texture_mesh m = {.character = character};
     texel_map map = {&m, width, height, texels, ARENA_ARRAY(&memory, int, count)};
     cutis_result result = find_neighbours(&m, &memory, error);
@@ -304,6 +334,7 @@ cutis_result cutis_texture_map(const cutis_character *character, int width, int 
             unfold(&m, map.seams[i] / 3, map.seams[i] % 3, w, &texels[i]);
         }
     }
+
     arena_destroy(&memory);
     return result;
 }
@@ -363,6 +394,7 @@ cutis_result cutis_texture_extend(const cutis_character *character, const cutis_
                                   int channels, const cutis_allocator *allocator, float *image, cutis_error *error)
 {
     size_t count = (size_t)width * (size_t)height, size = count * (size_t)channels;
+
     float *filled = memory_allocate(allocator, size, sizeof *filled);
     if (!filled) return error_memory(error, "texture");
 
@@ -380,12 +412,14 @@ cutis_result cutis_texture_extend(const cutis_character *character, const cutis_
                 uv[0] += (double)texel->weights[k] * (double)own[0];
                 uv[1] += (double)texel->weights[k] * (double)own[1];
             }
+
             texel_square square = square_around(width, height, uv[0], uv[1]);
             if (pass > 0 || keep_insides(&square, texels))
                 square_sample(&square, image, channels, filled + i * (size_t)channels);
         }
         memcpy(image, filled, size * sizeof *filled);
     }
+
     memory_release(allocator, filled, size, sizeof *filled);
     return CUTIS_OK;
 }

@@ -36,6 +36,7 @@ static int count_fans(const mesh *m, int p, int *fans, int *loops, int *ends)
     /* triangles joined by edges around the point */
     int first = m->point_triangle_first[p], last = m->point_triangle_first[p + 1];
     for (int i = first; i < last; i++) fans[m->point_triangles[i]] = m->point_triangles[i];
+
     int first_edge = m->point_neighbour_first[p], last_edge = m->point_neighbour_first[p + 1];
     for (int i = first_edge; i < last_edge; i++) {
         int e = m->point_edges[i];
@@ -54,6 +55,7 @@ static int count_fans(const mesh *m, int p, int *fans, int *loops, int *ends)
         if (*end >= 0) forest_join(loops, *end, e);
         *end = e;
     }
+
     for (int i = first; i < last; i++) ends[m->point_triangles[i]] = -1;
     return count;
 }
@@ -78,9 +80,11 @@ static cutis_result count_points(const mesh *m, const cutis_allocator *allocator
             topology->isolated_point_count += count == 0;
             topology->nonmanifold_point_count += count > 1;
         }
+
         for (int e = 0; e < m->edge_count; e++)
             topology->boundary_loop_count += m->edge_triangle_counts[e] == 1 && forest_root(loops, e) == e;
     }
+
     memory_release(allocator, loops, edges, sizeof *loops);
     memory_release(allocator, ends, triangles, sizeof *ends);
     memory_release(allocator, fans, triangles, sizeof *fans);
@@ -99,6 +103,8 @@ static bool triangle_degenerate(const int *corner, const float *positions)
         }
         longest2 = MAX(longest2, length2);
     }
+
+    /* twice the area against the longest edge */
     double x = edge[0][1] * edge[1][2] - edge[0][2] * edge[1][1];
     double y = edge[0][2] * edge[1][0] - edge[0][0] * edge[1][2];
     double z = edge[0][0] * edge[1][1] - edge[0][1] * edge[1][0];
@@ -115,6 +121,7 @@ cutis_result cutis_character_topology(const cutis_character *character, const cu
     arena memory = arena_create(allocator);
     mesh m;
     bvh tree;
+
     cutis_result result = mesh_build_character(&m, character, &memory, error);
     if (result == CUTIS_OK) result = count_points(&m, &memory.allocator, topology, error);
     if (result == CUTIS_OK) result = bvh_build(&tree, m.triangle_count, m.triangles, m.positions, &memory, error);
@@ -138,6 +145,7 @@ cutis_result cutis_character_topology(const cutis_character *character, const cu
         topology->area = mesh_area(m.triangle_count, m.triangles, m.positions);
         topology->volume = mesh_closed_volume(&m, m.positions);
     }
+
     arena_destroy(&memory);
     return result;
 }

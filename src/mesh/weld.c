@@ -51,6 +51,7 @@ int weld_positions(int vertex_count, const float *positions, float tolerance, bo
 {
     assert(vertex_count >= 0 && tolerance >= 0);
     if (vertex_count == 0) return 0;
+
     size_t count = (size_t)vertex_count, bucket_count = 16;
     while (bucket_count < 2 * count) bucket_count *= 2;
 
@@ -71,6 +72,7 @@ int weld_positions(int vertex_count, const float *positions, float tolerance, bo
             double cell[3] = {p[0], p[1], p[2]};
             int point = -1;
             uint64_t home;
+
             if (tolerance > 0) {
                 for (int k = 0; k < 3; k++) cell[k] = floor(cell[k] / tolerance);
                 home = weld_bucket(&table, cell[0], cell[1], cell[2]);
@@ -91,6 +93,7 @@ int weld_positions(int vertex_count, const float *positions, float tolerance, bo
                 table.next[point] = table.heads[home];
                 table.heads[home] = point;
             }
+
             vertex_points[v] = point;
         }
     }

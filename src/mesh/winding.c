@@ -10,6 +10,7 @@
 double mesh_winding(int triangle_count, const int *triangles, const float *positions, vec3 p)
 {
     double sum = 0;
+
     for (int t = 0; t < triangle_count; t++) {
         /* corners as seen from p */
         double r[3][3], length[3];
@@ -25,6 +26,7 @@ double mesh_winding(int triangle_count, const int *triangles, const float *posit
         double determinant = r[0][0] * (r[1][1] * r[2][2] - r[1][2] * r[2][1]) +
                              r[0][1] * (r[1][2] * r[2][0] - r[1][0] * r[2][2]) +
                              r[0][2] * (r[1][0] * r[2][1] - r[1][1] * r[2][0]);
+
         double dot01 = r[0][0] * r[1][0] + r[0][1] * r[1][1] + r[0][2] * r[1][2];
         double dot12 = r[1][0] * r[2][0] + r[1][1] * r[2][1] + r[1][2] * r[2][2];
         double dot20 = r[2][0] * r[0][0] + r[2][1] * r[0][1] + r[2][2] * r[0][2];
@@ -33,5 +35,6 @@ double mesh_winding(int triangle_count, const int *triangles, const float *posit
         /* In the triangle's plane the angle is 0 or undefined: half on either side cancels out. */
         if (determinant != 0) sum += det_atan2(determinant, divisor);
     }
+
     return sum / (2 * 3.14159265358979323846);
 }

@@ -46,7 +46,10 @@ static void find_direction(const float *folds, int frame_count, int vertex_count
                            double *excess, double direction[3])
 {
     double sum[3][3] = {{0}};
+
     *excess = 0;
+
+    /* sum of the folds' outer products, and the strongest fold */
     for (int f = 0; f < frame_count; f++) {
         const float *fold = folds + 3 * ((size_t)f * (size_t)vertex_count + (size_t)vertex);
         double length = fold_length(fold, buckling);
@@ -66,9 +69,11 @@ static void find_direction(const float *folds, int frame_count, int vertex_count
                     (sum[a][0] * sum[0][b] + sum[a][1] * sum[1][b] + sum[a][2] * sum[2][b]) / (trace * trace);
         memcpy(sum, square, sizeof sum);
     }
+
     int k = sum[0][0] >= sum[1][1] && sum[0][0] >= sum[2][2] ? 0 : sum[1][1] >= sum[2][2] ? 1 : 2;
     const double column[3] = {sum[0][k], sum[1][k], sum[2][k]};
     double length = sqrt(dot3(column, column));
+
     for (int e = 0; e < 3; e++) direction[e] = length > 0 ? column[e] / length : 0;
 }
 
@@ -95,6 +100,7 @@ static void order_points(const wrinkle_field *field, const mesh *m, uint8_t *kno
             }
         }
     }
+
     memset(known, 0, (size_t)m->point_count);
 }
 
@@ -114,9 +120,12 @@ static void find_phases(const wrinkle_field *field, const mesh *m, uint8_t *know
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         for (int k = 0; k < m->point_count; k++) {
             int i = field->order[k];
+
             const float *own = field->character->positions + 3 * field->character->point_vertices[i];
             const double x[3] = {(double)own[0], (double)own[1], (double)own[2]};
             double real = 0, imaginary = 0;
+
+            /* mean of what the neighbours foretell, as a complex number */
             for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
                 int j = m->point_neighbours[n];
                 if (!known[j]) continue;
@@ -125,6 +134,7 @@ static void find_phases(const wrinkle_field *field, const mesh *m, uint8_t *know
                 real += share * det_cos(phase);
                 imaginary += share * det_sin(phase);
             }
+
             if (real != 0 || imaginary != 0) field->phases[i] = det_atan2(imaginary, real);
             known[i] = 1;
         }
@@ -142,6 +152,7 @@ static double wave_at(const wrinkle_field *field, const int points[3], const flo
         const float *at = c->positions + 3 * c->point_vertices[points[k]];
         double share = (double)weights[k] * field->excess[points[k]];
         for (int e = 0; e < 3; e++) x[e] += (double)weights[k] * (double)at[e];
+
         excess += share;
         if (share <= strongest) continue;
         strongest = share;
@@ -164,6 +175,7 @@ static double wave_at(const wrinkle_field *field, const int points[3], const flo
     double length = sqrt(dot3(mean, mean));
     for (int e = 0; e < 3; e++)
         slope[e] = length > 0 ? -amplitude * field->wave * scale * imaginary * mean[e] / length : 0;
+
     return amplitude * scale * real;
 }
 
@@ -175,8 +187,11 @@ static void tangent_normal(const cutis_character *c, int t, const double slope[3
         p[k] = c->positions + 3 * c->triangles[3 * t + k];
         uv[k] = c->texcoords + 2 * c->triangle_corners[3 * t + k];
     }
+
+    /* tangent of the texture's u */
     double u1 = (double)uv[1][0] - (double)uv[0][0], v1 = (double)uv[1][1] - (double)uv[0][1];
     double u2 = (double)uv[2][0] - (double)uv[0][0], v2 = (double)uv[2][1] - (double)uv[0][1];
+
     double det = u1 * v2 - u2 * v1, along[3], across[3], e1[3], e2[3];
     for (int e = 0; e < 3; e++) {
         e1[e] = (double)p[1][e] - (double)p[0][e];
@@ -191,8 +206,10 @@ static void tangent_normal(const cutis_character *c, int t, const double slope[3
         int f = (e + 1) % 3, g = (e + 2) % 3;
         across[e] = sign * (n[f] * along[g] - n[g] * along[f]);
     }
+
     double a = sqrt(dot3(along, along)), b = sqrt(dot3(across, across));
     double x = a > 0 ? -dot3(slope, along) / a : 0, y = b > 0 ? -dot3(slope, across) / b : 0;
+
     double length = sqrt(1 + x * x + y * y);
     normal[0] = (float)(x / length);
     normal[1] = (float)(y / length);
@@ -205,18 +222,23 @@ cutis_result cutis_texture_wrinkles(const cutis_character *character, const cuti
                                     cutis_error *error)
 {
     const cutis_character *c = character;
+
     if (!(wavelength > 0 && buckling >= 0))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "the wavelength must be positive, and buckling not negative");
+
     arena memory = arena_create(allocator);
     mesh m;
+
     cutis_result result = mesh_build_character(&m, c, &memory, error);
     wrinkle_field field = {.character = c, .wave = 2 * pi / wavelength};
+
     size_t points = (size_t)c->point_count;
     field.excess = ARENA_ARRAY(&memory, double, points);
     field.directions = arena_push(&memory, points, sizeof *field.directions);
     field.phases = ARENA_ARRAY(&memory, double, points);
     field.order = ARENA_ARRAY(&memory, int, points);
     uint8_t *known = ARENA_ARRAY(&memory, uint8_t, points);
+
     if (result == CUTIS_OK && memory.failed) result = error_memory(error, "wrinkles");
     if (result == CUTIS_OK) {
         /* where the motion presses most, and the waves of it */
@@ -229,6 +251,7 @@ cutis_result cutis_texture_wrinkles(const cutis_character *character, const cuti
         /* the maps */
         for (size_t i = 0; i < (size_t)width * (size_t)height && (normals || heights); i++) {
             const cutis_texel *texel = &texels[i];
+
             double slope[3] = {0, 0, 0}, own = 0;
             float flat[3] = {0, 0, 1};
             if (texel->triangle >= 0) {
@@ -237,6 +260,7 @@ cutis_result cutis_texture_wrinkles(const cutis_character *character, const cuti
                 own = wave_at(&field, corners, texel->weights, slope);
                 tangent_normal(c, texel->island, slope, flat);
             }
+
             if (normals) memcpy(normals + 3 * i, flat, sizeof flat);
             if (heights) heights[i] = (float)own;
         }
@@ -250,6 +274,7 @@ cutis_result cutis_texture_wrinkles(const cutis_character *character, const cuti
             }
         }
     }
+
     arena_destroy(&memory);
     return result;
 }
