@@ -39,8 +39,10 @@ static double edge_lengths(const cutis_character *c, int k, int next, double *te
 
 /* How far what is seen jumps across edges of the body whose faces use different islands, in texels. */
 typedef struct jumps {
-    int edges, samples;
-    int above; /* samples with more than a texel */
+    int edges, samples, ends;
+    int above;     /* samples with more than a texel */
+    int far;       /* with more than three */
+    int end_above; /* ends of edges with more than a texel */
     double largest;
 } jumps;
 
@@ -74,7 +76,8 @@ static jumps find_jumps(const cutis_character *c, const float *image, const floa
             bool ends_only = fabsf(c->positions[3 * c->corners[k]]) > 0.45f && !caps;
             if (apart < 1e-3 || ends_only) continue;
             found.edges++;
-            for (double s = 0.05; s < 1; s += 0.1) {
+            for (int at = 0; at <= 10; at++) {
+                double s = 0.1 * at;
                 float place[2][3];
                 const int ends[2][2] = {{k, next}, {other, other_next}};
                 for (int side = 0; side < 2; side++) {
@@ -90,6 +93,9 @@ static jumps find_jumps(const cutis_character *c, const float *image, const floa
                 jump = sqrt(jump) / (length / texture) * SIDE;
                 found.samples++;
                 found.above += jump > 1;
+                found.far += jump > 3;
+                found.ends += at % 10 == 0;
+                found.end_above += at % 10 == 0 && jump > 1;
                 found.largest = fmax(found.largest, jump);
             }
         }
@@ -102,9 +108,9 @@ static jumps find_jumps(const cutis_character *c, const float *image, const floa
 static float left_end(const cutis_character *c, int v) { return c->positions[3 * v] < -0.479f; }
 
 /*
- * The body turns under the skin, so that many faces lie across a seam. The cylinder's mantle has a straight seam; seams
- * of the hand meet in corners and run over webs of fingers, where no border is right for all: islands that are bent in
- * other ways than each other cannot agree along a whole edge.
+ * The body turns under the skin, so that many faces lie across a seam. The cylinder's mantle has a straight seam, and
+ * agrees everywhere. Seams of the hand meet in corners and run over webs of fingers: both faces of an edge agree at its
+ * ends, but between them each is straight in its own island, and islands are stretched in different ways.
  */
 static void seams_do_not_show(void **state)
 {
@@ -114,7 +120,7 @@ static void seams_do_not_show(void **state)
         double resolution, time;
         bool caps;
     } cases[] = {{"cylinder", "twist", {"zeta=0", NULL}, 0.5, 0.8, false},
-                 {"hand", "fist", {"bones.forearm.attach=1", NULL}, 0.5, 0.6, true}};
+                 {"hand", "fist", {"bones.forearm.attach=1", NULL}, 1, 0.6, true}};
     jumps with[2];
     for (int i = 0; i < 2; i++) {
         cutis_character *c = test_zoo(cases[i].character, cases[i].resolution);
@@ -131,9 +137,10 @@ static void seams_do_not_show(void **state)
         float *padded = paint_places(c, 40), *plain = paint_places(c, 0);
         with[i] = find_jumps(c, padded, output.values, cases[i].caps);
         jumps without = find_jumps(c, plain, output.values, cases[i].caps);
-        print_message("%s: %d edges between islands; jumps of at most %.2f texels, %.1f %% of them above one; without "
-                      "a border %.0f and %.1f %%\n",
-                      c->name, with[i].edges, with[i].largest, 100.0 * with[i].above / with[i].samples, without.largest,
+        print_message("%s: %d edges between islands; jumps of at most %.2f texels; %.1f %% of the samples above one, "
+                      "%.1f %% of the ends, %.1f %% of the samples above three; without a border %.0f and %.1f %%\n",
+                      c->name, with[i].edges, with[i].largest, 100.0 * with[i].above / with[i].samples,
+                      100.0 * with[i].end_above / with[i].ends, 100.0 * with[i].far / with[i].samples, without.largest,
                       100.0 * without.above / without.samples);
         assert_true(with[i].edges > 10);
         assert_true(without.largest > 100);
@@ -144,7 +151,10 @@ static void seams_do_not_show(void **state)
         cutis_character_destroy(c);
     }
     assert_true(with[0].largest < 1);
-    assert_true(with[1].above < 0.2 * with[1].samples);
+    assert_true(with[1].largest < 12);
+    assert_true(with[1].above < 0.08 * with[1].samples);
+    assert_true(with[1].end_above < 0.04 * with[1].ends);
+    assert_true(with[1].far < 0.02 * with[1].samples);
 }
 
 /* ---- wrinkles ---- */

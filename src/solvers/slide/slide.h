@@ -84,6 +84,8 @@ typedef struct slide_model {
     const uint8_t *seams;           /* (triangle_count) bit k: texture breaks across the edge opposite corner k */
     const uint8_t *near_seam;       /* (triangle_count) a seam is within three triangles */
     const int *islands;        /* (triangle_count) which part of the texture it is in: triangles joined without seams */
+    const int *seam_edges;     /* 3 x triangle + corner opposite, island by island */
+    const int *seam_first;     /* (triangle_count + 1) where those of an island begin */
     const int *face_triangles; /* (face_count) one triangle of each, or -1 */
 } slide_model;
 

@@ -291,7 +291,7 @@ void slide_flatten(const slide_atlas *atlas, int triangle, const double vector[3
 
 /* ---- ways ---- */
 
-static void turn_across(const double from[2], const double to[2], double v[2])
+void slide_turn_across(const double from[2], const double to[2], double v[2])
 {
     /* The edge runs the other way round in the neighbour: along turns its sign, outwards becomes inwards. */
     double along = v[0] * from[0] + v[1] * from[1], out = v[0] * from[1] - v[1] * from[0];
@@ -346,8 +346,8 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
         v[next3(next3(corner))] = w[next3(exit)];
         v[next3(corner)] = w[next3(next3(exit))];
         memcpy(w, v, sizeof w);
-        turn_across(edge, to, way);
-        if (carried) turn_across(edge, to, carried);
+        slide_turn_across(edge, to, way);
+        if (carried) slide_turn_across(edge, to, carried);
         t = next;
     }
     double scale = 1 / (w[0] + w[1] + w[2]);

@@ -88,6 +88,8 @@ slide_place slide_place_of_corner(int triangle, int corner);
  * way is what is left to go (otherwise zero). carried: a vector that is turned along from chart to chart, or NULL.
  */
 void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], double carried[2], const uint8_t *stops);
+/* A vector of one chart in that beyond the edge whose directions there are `from` and `to`. */
+void slide_turn_across(const double from[2], const double to[2], double v[2]);
 /* A vector in space laid into a chart, its length kept. */
 void slide_flatten(const slide_atlas *atlas, int triangle, const double vector[3], double flat[2]);
 /* Start at a point along `way`, a vector of the point's frame: the place reached, `way` turned along. */

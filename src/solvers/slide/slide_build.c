@@ -199,6 +199,33 @@ static void build_islands(const slide_model *model, const uint8_t *seams, uint8_
     }
 }
 
+/* Seams and open edges of each island; first (triangle_count + 2): zeros, and out: where
+ * island t begins is at t + 1. edges NULL: only their number. */
+static int build_seams(const slide_model *model, const uint8_t *seams, int *first, int *edges)
+{
+    int count = 0;
+    for (int t = 0; t < model->triangle_count && !edges; t++) {
+        for (int k = 0; k < 3; k++) {
+            if (model->atlas.charts[t].across[k] >= 0 && !(seams[t] >> k & 1)) continue;
+            first[model->islands[t] + 1]++;
+            count++;
+        }
+    }
+    if (!edges) return count;
+
+    /* where each island begins; then each in its place, which shifts the beginnings by one */
+    for (int t = 0; t < model->triangle_count; t++) first[t + 1] += first[t];
+    for (int t = model->triangle_count - 1; t >= 0; t--) {
+        for (int k = 2; k >= 0; k--) {
+            if (model->atlas.charts[t].across[k] >= 0 && !(seams[t] >> k & 1)) continue;
+            edges[--first[model->islands[t] + 1]] = 3 * t + k;
+            count++;
+        }
+    }
+    first[model->triangle_count + 1] = count;
+    return count;
+}
+
 /* ---- build ---- */
 
 /*
@@ -432,6 +459,13 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
         build_islands(model, seams, marks, near_seam, islands);
         model->near_seam = near_seam;
         model->islands = islands;
+        int *seam_first = ARENA_ARRAY(memory, int, triangles + 2);
+        if (memory->failed) return error_memory(error, "solver slide");
+        int *seam_edges = ARENA_ARRAY(memory, int, build_seams(model, seams, seam_first, NULL));
+        if (memory->failed) return error_memory(error, "solver slide");
+        build_seams(model, seams, seam_first, seam_edges);
+        model->seam_edges = seam_edges;
+        model->seam_first = seam_first + 1;
         model->texcoords = (const float(*)[3][2])texcoords;
         model->seams = seams;
         model->face_triangles = face_triangles;

@@ -180,6 +180,123 @@ static void unfold_beyond(const slide_atlas *atlas, slide_place from, const slid
     }
 }
 
+/*
+ * The place that the border of a texture shows (src/mesh/texel.c) at weights w of a triangle, beyond the edge opposite
+ * k: triangles are unfolded until it lies in one. axis: a vector of the first chart, turned along.
+ */
+static slide_place border_place(const slide_atlas *atlas, int triangle, int k, double w[3], double axis[2])
+{
+    enum { HOP_LIMIT = 64 };
+    for (int hop = 0; hop < HOP_LIMIT && k >= 0; hop++) {
+        const slide_chart *chart = &atlas->charts[triangle];
+        if (chart->across[k] < 0) break;
+        int other = chart->across[k] / 3, l = chart->across[k] % 3;
+        const slide_chart *next = &atlas->charts[other];
+
+        /* from corner k + 1 here, which is l + 2 there */
+        int from = (k + 1) % 3, to = (l + 2) % 3;
+        double v[2] = {w[1] * chart->edge + w[2] * chart->apex[0], w[2] * chart->apex[1]};
+        v[0] -= from == 0 ? 0 : from == 1 ? chart->edge : chart->apex[0];
+        v[1] -= from == 2 ? chart->apex[1] : 0;
+        slide_turn_across(chart->along[k], next->along[l], v);
+        slide_turn_across(chart->along[k], next->along[l], axis);
+        v[0] += to == 0 ? 0 : to == 1 ? next->edge : next->apex[0];
+        v[1] += to == 2 ? next->apex[1] : 0;
+        slide_chart_rates(atlas, other, v, w + 1);
+        w[0] = 1 - w[1] - w[2];
+        triangle = other;
+
+        /* on, across the edge that it lies farthest beyond, but never back */
+        k = -1;
+        for (int i = 0; i < 3; i++)
+            if (i != l && w[i] < -1e-9 && (k < 0 || w[i] < w[k])) k = i;
+    }
+
+    /* what is still outside is brought to the edge */
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        w[i] = slide_max(w[i], 0);
+        sum += w[i];
+    }
+    return (slide_place){.triangle = triangle, .b = {w[1] / sum, w[2] / sum}};
+}
+
+/* The seam of an island to whose border a place of the texture outside of it belongs, and the weights there. */
+static int border_seam(const slide_model *model, int island, const float uv[2], double w[3])
+{
+    int nearest = -1;
+    double least = HUGE_VAL;
+    for (int i = model->seam_first[island]; i < model->seam_first[island + 1]; i++) {
+        int t = model->seam_edges[i] / 3, k = model->seam_edges[i] % 3;
+        const float(*p)[2] = model->texcoords[t];
+        const float *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
+        double dx = (double)b[0] - (double)a[0], dy = (double)b[1] - (double)a[1];
+        double ox = (double)uv[0] - (double)a[0], oy = (double)uv[1] - (double)a[1];
+        double inward = dx * ((double)p[k][1] - (double)a[1]) - dy * ((double)p[k][0] - (double)a[0]);
+        double side = dx * oy - dy * ox, square = dx * dx + dy * dy;
+        if (side * inward > 0 || !(square > 0)) continue;
+
+        /* as texel.c tells distances */
+        double share = slide_min(slide_max((ox * dx + oy * dy) / square, 0), 1);
+        double fx = ox - share * dx, fy = oy - share * dy;
+        double distance = sqrt(fx * fx + fy * fy), off = fabs(side) / sqrt(square);
+        double squarely = distance + 1e-3 * (distance - off);
+        if (squarely >= least) continue;
+        least = squarely;
+        nearest = model->seam_edges[i];
+    }
+    if (nearest < 0) return -1;
+
+    /* its weights in the triangle at the seam */
+    const float(*p)[2] = model->texcoords[nearest / 3];
+    double ax = (double)p[1][0] - (double)p[0][0], ay = (double)p[1][1] - (double)p[0][1];
+    double bx = (double)p[2][0] - (double)p[0][0], by = (double)p[2][1] - (double)p[0][1];
+    double x = (double)uv[0] - (double)p[0][0], y = (double)uv[1] - (double)p[0][1], det = ax * by - ay * bx;
+    if (!(fabs(det) > 1e-12 * (ax * ax + ay * ay + bx * bx + by * by))) return -1;
+    w[1] = (x * by - y * bx) / det;
+    w[2] = (ax * y - ay * x) / det;
+    w[0] = 1 - w[1] - w[2];
+    return nearest;
+}
+
+/* Move coordinates in the border of an island to where it shows a place, or as near to that as it does. */
+static void aim_at_border(const slide_model *model, int island, const slide_place *own, float uv[2])
+{
+    enum { TRIES = 6 };
+    const slide_atlas *atlas = &model->atlas;
+    float best[2] = {uv[0], uv[1]};
+    double least = HUGE_VAL, goal[3];
+    slide_place_position(atlas, own, goal);
+    for (int i = 0; i < TRIES; i++) {
+        /* what is shown there */
+        double w[3], axis[2] = {1, 0}, left[3], way[2], length = 0;
+        int seam = border_seam(model, island, uv, w);
+        if (seam < 0) break;
+        slide_place shown = border_place(atlas, seam / 3, seam % 3, w, axis);
+        slide_place_position(atlas, &shown, left);
+        for (int e = 0; e < 3; e++) {
+            left[e] = goal[e] - left[e];
+            length += left[e] * left[e];
+        }
+        if (length < least) {
+            least = length;
+            memcpy(best, uv, sizeof best);
+        }
+        if (length < 1e-12) break;
+
+        /* what is left, in the chart at the seam, and there in the texture */
+        flatten_in_plane(atlas, shown.triangle, left, way);
+        const double back[2] = {axis[0] * way[0] + axis[1] * way[1], axis[0] * way[1] - axis[1] * way[0]};
+        double rates[2];
+        slide_chart_rates(atlas, seam / 3, back, rates);
+        const float(*p)[2] = model->texcoords[seam / 3];
+        for (int e = 0; e < 2; e++)
+            uv[e] += (float)(rates[0] * ((double)p[1][e] - (double)p[0][e]) +
+                             rates[1] * ((double)p[2][e] - (double)p[0][e]));
+    }
+    memcpy(uv, best, sizeof best);
+}
+
 /* own: the place of the corner's skin, whose coordinates are taken to the bit where no seam lies between. */
 static void texture_corner(const slide_model *model, slide_place from, const double goal[3], const slide_place *own,
                            float *out)
@@ -207,6 +324,7 @@ static void texture_corner(const slide_model *model, slide_place from, const dou
     const slide_chart *chart = &atlas->charts[from.triangle];
     texture_at(model, from.triangle, from.b[0] + chart->inverse[0] * way[0] + chart->inverse[1] * way[1],
                from.b[1] + chart->inverse[3] * way[1], out);
+    if (!arrived) aim_at_border(model, model->islands[from.triangle], own, out);
 
     /* neighbours that share the corner then have the same coordinates there */
     float off = 0, length = 0;
