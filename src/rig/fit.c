@@ -29,27 +29,66 @@ float fit_within(float x, float low, float high, float slack)
     return t >= 1 ? 0 : 1 - t * t;
 }
 
-int fit_meet(const fit_body *b, int tip_a, int tip_b)
+float fit_parted(const fit_body *b, int tip_a, int tip_b)
 {
-    const shape *s = b->shape;
-    int *up = b->scratch;
-    int first = s->tips[tip_a].node;
-    int second = s->tips[tip_b].node;
-    for (int i = 0; i < s->count; i++) up[i] = -1;
-    int row = s->solid.size[0];
-    int layer = row * s->solid.size[1];
-    for (int k = 0; k < s->count; k++) {
-        int node = b->order[k];
-        up[node] = node;
-        for (int n = 0; n < 27; n++) {
-            int other = s->nodes[s->cells[node] + n % 3 - 1 + (n / 3 % 3 - 1) * row + (n / 9 - 1) * layer];
-            if (other >= 0 && up[other] >= 0) forest_join(up, node, other);
+    const shape_curve *one = &b->curves[tip_a];
+    const shape_curve *two = &b->curves[tip_b];
+    float step = 0.5f * b->shape->solid.spacing;
+    float end = MIN(one->lengths[one->count - 1], two->lengths[two->count - 1]);
+    float parted = 0;
+    float whole = 0;
+    for (float x = 0; x < end && whole < 0.08f * b->height; x += step) {
+        /* the least depth on the way across */
+        float radius[2];
+        vec3 p = shape_curve_at(one, x, &radius[0]);
+        vec3 q = shape_curve_at(two, x, &radius[1]);
+        int count = 1 + (int)(vec3_distance(p, q) / step);
+        float depth = INFINITY;
+        for (int i = 0; i <= count; i++) {
+            float d = -solid_sample(&b->shape->solid, vec3_lerp(p, q, (float)i / (float)count));
+            depth = MIN(depth, d);
         }
-        for (int e = s->bridge_at[node]; e >= 0 && e < s->bridge_count && s->bridges[e].a == node; e++)
-            if (up[s->bridges[e].b] >= 0) forest_join(up, node, s->bridges[e].b);
-        if (up[first] >= 0 && up[second] >= 0 && forest_root(up, first) == forest_root(up, second)) return node;
+
+        /* from air to flesh */
+        float deep = 0.5f * MIN(radius[0], radius[1]) + step;
+        float flesh = CLAMP((depth + step) / deep, 0, 1);
+        parted += step * (1 - flesh);
+        whole = flesh < 1 ? 0 : whole + step;
     }
-    return s->middle;
+    return parted;
+}
+
+/* The place of a way that is nearest to another place. */
+static int way_nearest(const vec3 *way, vec3 place)
+{
+    int best = 0;
+    for (int i = 1; i < FIT_WAY; i++)
+        if (vec3_distance(way[i], place) < vec3_distance(way[best], place)) best = i;
+    return best;
+}
+
+float fit_way(const fit_body *b, int tip_a, int tip_b, float along_a, float along_b)
+{
+    /* the places between the two curves */
+    const vec3 *way = b->ways + (size_t)(tip_a * SHAPE_TIPS + tip_b) * FIT_WAY;
+    vec3 places[FIT_WAY + 2];
+    int count = 0;
+    vec3 first = shape_curve_at(&b->curves[tip_a], along_a, NULL);
+    vec3 last = shape_curve_at(&b->curves[tip_b], along_b, NULL);
+    places[count++] = first;
+    for (int i = way_nearest(way, first) + 1; i < way_nearest(way, last); i++) places[count++] = way[i];
+    places[count++] = last;
+
+    /* again and again on to the farthest place that can be seen */
+    float slack = 0.25f * b->shape->solid.spacing;
+    float length = along_a + along_b;
+    for (int at = 0; at < count - 1;) {
+        int next = count - 1;
+        while (next > at + 1 && shape_visible(b->shape, places[at], places[next], slack) < 1) next--;
+        length += vec3_distance(places[at], places[next]);
+        at = next;
+    }
+    return length;
 }
 
 float fit_nearest(const shape_curve *c, vec3 place)
@@ -65,6 +104,45 @@ float fit_nearest(const shape_curve *c, vec3 place)
     return length;
 }
 
+float fit_thinnest(const fit_body *b, const shape_curve *c, float from, float to, float around, float pull)
+{
+    enum { STEPS = 40 };
+    float radii[STEPS + 1];
+    float least = INFINITY;
+    if (!(to > from)) return from;
+
+    /* half a cell for the noise of the grid */
+    for (int i = 0; i <= STEPS; i++) {
+        float x = from + (to - from) * (float)i / STEPS;
+        shape_curve_at(c, x, &radii[i]);
+        radii[i] = (radii[i] + 0.5f * b->shape->solid.spacing) * (1 + pull * fabsf(x - around) / (to - from));
+        least = MIN(least, radii[i]);
+    }
+
+    /* a place thicker by a sixth counts a quarter */
+    float sum = 0;
+    float weights = 0;
+    for (int i = 0; i <= STEPS; i++) {
+        float thicker = 6 * (radii[i] / least - 1);
+        float weight = 1 / ((1 + thicker * thicker) * (1 + thicker * thicker));
+        sum += weight * (from + (to - from) * (float)i / STEPS);
+        weights += weight;
+    }
+    return sum / weights;
+}
+
+/* Whether the used tips explain another one: it is one of them, or grows out of one near its end, or of the head. */
+static bool tip_known(const fit_body *b, int tip, const fit_use *used, int used_count, int head, float height)
+{
+    for (int k = 0; k < used_count; k++)
+        if (used[k].tip == tip || b->joins[used[k].tip * SHAPE_TIPS + tip] < used[k].limit) return true;
+    if (head < 0 || !(fit_height(b, b->shape->tips[tip].place) > height)) return false;
+    for (int k = 0; k < used_count; k++)
+        if (used[k].tip != head && b->between[tip * SHAPE_TIPS + used[k].tip] <= b->between[tip * SHAPE_TIPS + head])
+            return false;
+    return true;
+}
+
 float fit_explained(const fit_body *b, const fit_use *used, int used_count, int head, float height)
 {
     const shape *s = b->shape;
@@ -73,44 +151,44 @@ float fit_explained(const fit_body *b, const fit_use *used, int used_count, int 
     for (int i = 0; i < s->tip_count; i++) {
         float reach = s->tips[i].reach / s->farthest;
         if (reach < MAIN) continue;
-        bool known = false;
-        for (int k = 0; k < used_count && !known; k++)
-            known = used[k].tip == i || b->joins[used[k].tip * SHAPE_TIPS + i] < used[k].limit;
-        if (!known && head >= 0 && fit_height(b, s->tips[i].place) > height) {
-            known = true;
-            for (int k = 0; k < used_count; k++)
-                known = known && (used[k].tip == head ||
-                                  b->between[i * SHAPE_TIPS + used[k].tip] > b->between[i * SHAPE_TIPS + head]);
-        }
         all += reach;
-        told += known ? reach : 0;
+        told += tip_known(b, i, used, used_count, head, height) ? reach : 0;
     }
     return all > 0 ? told / all : 1;
 }
 
+/* Whether a far end stands out by so much of the farthest distance, and is a rod: a cape is no limb. */
+static bool tip_limb(const fit_body *b, int tip, float reach)
+{
+    float own = b->shape->tips[tip].reach;
+    return own >= reach * b->shape->farthest && fit_rod(b, tip, 0.2f * own, 0.7f * own) >= 0.8f;
+}
+
+static bool tip_low(const fit_body *b, int tip)
+{
+    return fit_height(b, b->shape->tips[tip].place) <= b->ground + 0.08f * b->height;
+}
+
 int fit_other_feet(const fit_body *b, const fit_use *used, int used_count, float reach)
 {
-    const shape *s = b->shape;
     int count = 0;
-    for (int i = 0; i < s->tip_count; i++) {
-        if (s->tips[i].reach < reach * s->farthest) continue;
-        if (fit_height(b, s->tips[i].place) > b->ground + 0.08f * b->height) continue;
-
-        /* a cape is no leg */
-        if (fit_rod(b, i, 0.2f * s->tips[i].reach, 0.7f * s->tips[i].reach) < 0.8f) continue;
-        bool known = false;
-        for (int k = 0; k < used_count && !known; k++)
-            known = used[k].tip == i || b->joins[used[k].tip * SHAPE_TIPS + i] < used[k].limit;
-        count += !known;
-    }
+    for (int i = 0; i < b->shape->tip_count; i++)
+        count += tip_low(b, i) && tip_limb(b, i, reach) && !tip_known(b, i, used, used_count, -1, 0);
     return count;
 }
 
-float fit_toes(const fit_body *b, int tip, float seam, vec3 axis)
+int fit_other_arms(const fit_body *b, const fit_use *used, int used_count, int head, float height)
+{
+    int count = 0;
+    for (int i = 0; i < b->shape->tip_count; i++)
+        count += !tip_low(b, i) && tip_limb(b, i, 0.25f) && !tip_known(b, i, used, used_count, head, height);
+    return count;
+}
+
+float fit_toes(const fit_body *b, int tip, float seam, vec3 leg, vec3 axis)
 {
     const shape *s = b->shape;
     vec3 sole = s->tips[tip].place;
-    vec3 leg = shape_curve_at(&b->curves[tip], 0.45f * seam, NULL);
 
     /* the middle of what touches the ground there */
     vec3 mean = {0, 0, 0};
@@ -498,25 +576,29 @@ static const fit_template TEMPLATES[] = {
     {"tree", "tree", fit_tree},
 };
 
-/* Nodes by falling distance from the middle, by counting. */
-static void order_make(const shape *s, int *order, int *counts, int cells)
-{
-    float scale = (float)(cells - 1) / s->farthest;
-    for (int c = 0; c <= cells; c++) counts[c] = 0;
-    for (int i = 0; i < s->count; i++) counts[cells - (int)(s->distances[i] * scale)]++;
-    for (int c = 0; c < cells; c++) counts[c + 1] += counts[c];
-    for (int i = 0; i < s->count; i++) order[counts[cells - 1 - (int)(s->distances[i] * scale)]++] = i;
-}
-
 /* What the templates ask of each tip that takes a search: its curve, ways and sections. Ways go both ways. */
 static bool tip_measure(fit_body *b, int tip, float *distances)
 {
     const shape *s = b->shape;
-    shape_curve_trace(s, s->tips[tip].node, &b->curves[tip]);
-    if (!shape_spread(s, s->tips[tip].node, distances)) return false;
+    int *parents = b->scratch;
+    shape_curve_trace(s, &s->tips[tip], &b->curves[tip]);
+    if (!shape_spread(s, s->tips[tip].node, distances, parents)) return false;
     for (int k = 0; k < s->tip_count; k++) {
         b->between[tip * SHAPE_TIPS + k] = distances[s->tips[k].node];
         b->between[k * SHAPE_TIPS + tip] = distances[s->tips[k].node];
+
+        /* the ways themselves */
+        vec3 *forth = b->ways + (size_t)(k * SHAPE_TIPS + tip) * FIT_WAY;
+        vec3 *back = b->ways + (size_t)(tip * SHAPE_TIPS + k) * FIT_WAY;
+        int steps = 0;
+        for (int i = s->tips[k].node; parents[i] >= 0; i = parents[i]) steps++;
+        int node = s->tips[k].node;
+        int walked = 0;
+        for (int j = 0; j < FIT_WAY; j++) {
+            for (; walked < steps * j / (FIT_WAY - 1); walked++) node = parents[node];
+            forth[j] = s->places[node];
+            back[FIT_WAY - 1 - j] = s->places[node];
+        }
     }
 
     /* sections */
@@ -534,7 +616,7 @@ static bool tip_measure(fit_body *b, int tip, float *distances)
 static void tip_joins(fit_body *b, int tip, int *marks)
 {
     const shape *s = b->shape;
-    float length = 0;
+    float length = s->tips[tip].over;
     for (int i = s->tips[tip].node; i >= 0; i = s->parents[i]) {
         memcpy(&marks[i], &length, sizeof length);
         if (s->parents[i] >= 0) length += vec3_distance(s->places[i], s->places[s->parents[i]]);
@@ -568,7 +650,7 @@ static void crown_add(const fit_body *b, shape *s)
     for (int k = 0; k < s->tip_count; k++)
         if (vec3_distance(s->tips[k].place, s->places[best]) < 0.06f * b->height) return;
     if (s->tip_count == SHAPE_TIPS) s->tip_count--;
-    s->tips[s->tip_count++] = (shape_tip){best, s->distances[best], 0, -1, -1, s->places[best]};
+    s->tips[s->tip_count++] = (shape_tip){best, s->distances[best], 0, -1, -1, s->places[best], s->places[best], 0};
 }
 
 /*
@@ -597,7 +679,7 @@ static void twins_add(const fit_body *b, shape *s)
         }
         if (known) continue;
         int node = -1;
-        float least = 0.1f * s->size;
+        float least = near;
         for (int k = 0; k < s->count; k++) {
             float d = vec3_distance(s->places[k], image);
             if (d >= least) continue;
@@ -605,8 +687,8 @@ static void twins_add(const fit_body *b, shape *s)
             node = k;
         }
         if (node >= 0)
-            s->tips[s->tip_count++] =
-                (shape_tip){node, s->distances[node], tip->reach, tip->elder, tip->seam, s->places[node]};
+            s->tips[s->tip_count++] = (shape_tip){node,      s->distances[node], tip->reach,      tip->elder,
+                                                  tip->seam, s->places[node],    s->places[node], 0};
     }
 }
 
@@ -625,7 +707,6 @@ static void bounds_find(fit_body *b)
 bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const cutis_rig_landmark *landmarks,
               int landmark_count, arena *memory, fit *best, fit *second)
 {
-    enum { CELLS = 4096 };
     arena scratch = arena_create(&memory->allocator);
     shape *s = ARENA_ARRAY(&scratch, shape, 1);
     fit_body b = {
@@ -633,12 +714,11 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
     int n = SHAPE_TIPS;
     b.curves = ARENA_ARRAY(&scratch, shape_curve, n);
     b.between = ARENA_ARRAY(&scratch, float, n *n);
+    b.ways = ARENA_ARRAY(&scratch, vec3, n * n * FIT_WAY);
     b.joins = ARENA_ARRAY(&scratch, float, n *n);
     b.areas = ARENA_ARRAY(&scratch, float, n *FIT_BINS);
-    b.order = ARENA_ARRAY(&scratch, int, given->count);
     b.scratch = ARENA_ARRAY(&scratch, int, given->count);
     float *distances = ARENA_ARRAY(&scratch, float, given->count);
-    int *counts = ARENA_ARRAY(&scratch, int, CELLS + 2);
     fit *made = ARENA_ARRAY(&scratch, fit, 1);
     bool fine = !scratch.failed;
     best->score = -1;
@@ -646,7 +726,6 @@ bool fit_find(const shape *given, const char *name, quat turn, bool y_up, const 
 
     /* curves, ways and sections of the far ends serve both axes */
     if (fine) {
-        order_make(given, b.order, counts, CELLS);
         *s = *given;
         for (int i = 0; i < s->tip_count && fine; i++) fine = tip_measure(&b, i, distances);
     }

@@ -12,7 +12,7 @@
 #include "rig/shape.h"
 #include "rig/skeleton.h"
 
-enum { FIT_BINS = 64, FIT_CELLS = 100 /* along the longest side */ };
+enum { FIT_BINS = 64, FIT_WAY = 24, FIT_CELLS = 100 /* along the longest side */ };
 
 /* A body below this score is not recognised: it gets the tree of its limbs. */
 #define FIT_BOUND 0.5f
@@ -47,6 +47,7 @@ typedef struct fit_body {
     float height;
     shape_curve *curves; /* (tip_count) */
     float *between;      /* (SHAPE_TIPS x SHAPE_TIPS) way through the solid from tip to tip */
+    vec3 *ways;          /* (SHAPE_TIPS x SHAPE_TIPS x FIT_WAY) places along that way, evenly by cells */
     float *joins;        /* (SHAPE_TIPS x SHAPE_TIPS) length along the first one's curve where the second's joins it */
     float *areas;        /* (tip_count x FIT_BINS) section of the body by the way from the tip, in steps of bin */
     float bin;
@@ -54,7 +55,6 @@ typedef struct fit_body {
     fit_plane planes[FIT_PLANES];
     int landmark_count;
     const cutis_rig_landmark *landmarks; /* what the user knows, in the turned body */
-    int *order;                          /* (count) nodes, the farthest from the middle first */
     int *scratch;                        /* (count) */
 } fit_body;
 
@@ -65,10 +65,26 @@ static inline vec3 fit_level(const fit_body *b, vec3 p) { return vec3_madd(p, b-
 float fit_alike(float a, float b, float worst);
 /* 1 within low..high, falling to 0 over `slack` on both sides. */
 float fit_within(float x, float low, float high, float slack);
-/* Where the branches of two tips meet as their cells grow towards the middle. */
-int fit_meet(const fit_body *b, int tip_a, int tip_b);
+/*
+ * How far along the curves of two tips the body is parted between them: a sum over all lengths of how little flesh lies
+ * between the curves there, so that it changes by little where the flesh does. Legs that touch are parted still: flesh
+ * counts whole when it is half as deep as the legs.
+ */
+float fit_parted(const fit_body *b, int tip_a, int tip_b);
+/*
+ * The way from the end of one tip to that of another: along their curves for the given lengths, and pulled taut between
+ * them. Steps from cell to cell are up to 8 % longer than the way that they stand for, by its direction; a taut way
+ * cuts the corners of limbs that are bent, which their curves do not.
+ */
+float fit_way(const fit_body *b, int tip_a, int tip_b, float along_a, float along_b);
 /* Length along a curve at which it is nearest to a place. */
 float fit_nearest(const shape_curve *c, vec3 place);
+/*
+ * The thinnest place of a curve between two lengths, as a mean over all of them in which the thin ones count most: the
+ * least alone jumps when a radius changes by a fraction of a cell. around: where it is expected; a place `away` from
+ * there counts as thicker by pull * away / (to - from) of its radius.
+ */
+float fit_thinnest(const fit_body *b, const shape_curve *c, float from, float to, float around, float pull);
 /*
  * Whether pairs of tips are images of one another, and single tips lie on the plane, across one plane of symmetry of
  * the body: 0 to 1, and 1 for a body that has none. It keeps a trunk, a tail or a tuft from being one of two legs.
@@ -90,11 +106,13 @@ float fit_explained(const fit_body *b, const fit_use *used, int used_count, int 
  * least of such a tip, as a share of the farthest distance.
  */
 int fit_other_feet(const fit_body *b, const fit_use *used, int used_count, float reach);
+/* How many large limbs above the ground are rods and not explained, as by fit_explained: arms that it leaves out. */
+int fit_other_arms(const fit_body *b, const fit_use *used, int used_count, int head, float height);
 /*
- * How far a foot stands out along an axis before its leg, over the leg's length `seam`: paws and hooves point forward,
- * and hocks are behind hind feet.
+ * How far the sole of a foot lies along an axis before a place of its leg, over the leg's length `seam`: paws and
+ * hooves point forward, and hocks are behind hind feet.
  */
-float fit_toes(const fit_body *b, int tip, float seam, vec3 axis);
+float fit_toes(const fit_body *b, int tip, float seam, vec3 leg, vec3 axis);
 /* 1 for a rod, 0 for a plate, by the sections of a limb between two lengths from its tip. */
 float fit_rod(const fit_body *b, int tip, float from, float to);
 /* Weighted mean of terms between 0 and 1, pulled down by the worst of them. */

@@ -249,19 +249,63 @@ static limb_joints arm_place(const fit_body *b, int tip, float half, float held)
     arm.bend = shape_curve_at(c, held + 0.53f * half, NULL);
 
     /* the wrist: the thinnest place around */
-    float wrist = 0.24f * half;
-    float least = INFINITY;
-    for (float x = 0.17f; x < 0.3f; x += 0.01f) {
-        float radius;
-        shape_curve_at(c, held + x * half, &radius);
-        radius *= 1 + 3 * fabsf(x - 0.24f);
-        if (radius >= least) continue;
-        least = radius;
-        wrist = x * half;
-    }
-    arm.end = shape_curve_at(c, held + wrist, NULL);
+    float wrist = fit_thinnest(b, c, held + 0.17f * half, held + 0.3f * half, held + 0.24f * half, 0.4f);
+    arm.end = shape_curve_at(c, wrist, NULL);
     arm.length = vec3_distance(arm.root, arm.bend) + vec3_distance(arm.bend, arm.end);
     return arm;
+}
+
+/*
+ * Where an arm that is too long ends: what a hand holds lies across it as a rule, so that the curve turns there by more
+ * than 50 degrees. Returns the length beyond, 0 when it turns nowhere so that an arm of an eighth of the body is left.
+ */
+static float hand_find(const shape_curve *c, float half, float body_way)
+{
+    float reach = 0.08f * body_way;
+    float least = 0.64f;
+    float held = 0;
+    for (float x = reach; x < half - 0.12f * body_way; x += 0.01f * body_way) {
+        vec3 at = shape_curve_at(c, x, NULL);
+        vec3 before = vec3_normalize(vec3_sub(at, shape_curve_at(c, x - reach, NULL)));
+        vec3 after = vec3_normalize(vec3_sub(shape_curve_at(c, x + reach, NULL), at));
+        if (vec3_dot(before, after) >= least) continue;
+        least = vec3_dot(before, after);
+        held = x;
+    }
+
+    /* the hand itself reaches a little beyond */
+    return MAX(0.0f, held - 0.6f * reach);
+}
+
+/*
+ * Half of the way from hand to hand as it would be with the arms stretched out. half: of the taut way. An arm that
+ * hangs down or is raised turns at the shoulder by some angle, and a taut way cuts that corner: by the armpit, about as
+ * far from the shoulder as the shoulder is from the middle, and by half as much above it.
+ */
+static float span_find(const fit_body *b, const int hands[2], const float held[2], float half)
+{
+    /* along the curves up to the upper arms */
+    float inner[2];
+    vec3 places[2];
+    for (int k = 0; k < 2; k++) {
+        inner[k] = held[k] + 0.66f * half;
+        places[k] = shape_curve_at(&b->curves[hands[k]], inner[k], NULL);
+    }
+    float way = 0.5f * (fit_way(b, hands[0], hands[1], inner[0], inner[1]) - held[0] - held[1]);
+
+    /* the corners at the shoulders */
+    vec3 across = vec3_normalize(vec3_sub(places[0], places[1]));
+    float cut = 0;
+    for (int k = 0; k < 2; k++) {
+        vec3 outer = shape_curve_at(&b->curves[hands[k]], held[k] + 0.5f * half, NULL);
+        vec3 arm = vec3_normalize(vec3_sub(outer, places[k]));
+        float straight = CLAMP(vec3_dot(arm, across) * (k ? -1.0f : 1.0f), 0, 1);
+
+        /* tan(angle / 2) */
+        float corner = sqrtf((1 - straight) / (1 + straight));
+        cut += 0.5f * 0.18f * corner * (vec3_dot(arm, b->up) > 0 ? 0.5f : 1.0f);
+    }
+    return way / (1 - cut);
 }
 
 /* ---- trunk and head ---- */
@@ -310,26 +354,26 @@ static head_joints head_place(const fit_body *b, const biped_tips *t, vec3 chest
     head_joints h = {.top = b->shape->tips[t->head].place};
     float way = fit_nearest(&c, chest);
 
-    /* the thickest place of the head, and the neck: the thinnest place between that and the chest */
-    float bulge = 0;
+    /* the thickest place of the head, as a mean in which thick places count most */
     float most = 0;
     for (float x = 0.1f; x < 0.65f; x += 0.02f) {
         float radius;
         shape_curve_at(&c, x * way, &radius);
-        if (radius <= most) continue;
-        most = radius;
-        bulge = x;
+        most = MAX(most, radius);
     }
-    float least = INFINITY;
-    float thin = 0.75f * way;
-    for (float x = MAX(0.3f, bulge); x < 0.98f; x += 0.02f) {
+    float bulge = 0;
+    float weights = 0;
+    for (float x = 0.1f; x < 0.65f; x += 0.02f) {
         float radius;
         shape_curve_at(&c, x * way, &radius);
-        radius *= 1 + 0.5f * fabsf(x - 0.75f);
-        if (radius >= least) continue;
-        least = radius;
-        thin = x * way;
+        float weight = (float)det_pow(radius / MAX(most, 1e-12f), 12);
+        bulge += weight * x;
+        weights += weight;
     }
+    bulge /= MAX(weights, 1e-12f);
+
+    /* the neck: the thinnest place between that and the chest */
+    float thin = fit_thinnest(b, &c, MAX(0.3f, bulge) * way, 0.98f * way, 0.75f * way, 0.6f);
     vec3 narrow = shape_curve_at(&c, thin, NULL);
     h.neck = vec3_lerp(chest, narrow, 0.75f);
     h.head = shape_curve_at(&c, MAX(thin - MIN(0.12f * way, 0.15f * thin), 0.0f), NULL);
@@ -381,25 +425,27 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     limb_joints arms[2];
 
     /* legs up to the crotch */
-    vec3 crotch = s->places[fit_meet(b, t->feet[0], t->feet[1])];
-    float crotch_length[2];
-    for (int k = 0; k < 2; k++) crotch_length[k] = fit_nearest(&b->curves[t->feet[k]], crotch);
-    float leg_way = MIN(crotch_length[0], crotch_length[1]);
-    for (int k = 0; k < 2; k++) crotch_length[k] = MIN(crotch_length[k], 1.1f * leg_way);
+    float leg_way = fit_parted(b, t->feet[0], t->feet[1]);
     if (!(leg_way > 0)) return false;
-    for (int k = 0; k < 2; k++) legs[k] = leg_place(b, t->feet[k], crotch_length[k]);
+    for (int k = 0; k < 2; k++) legs[k] = leg_place(b, t->feet[k], leg_way);
     vec3 pelvis = vec3_lerp(legs[0].root, legs[1].root, 0.5f);
 
     /* arms up to the shoulders; the way from hand to hand goes straight through them */
-    float half = 0.5f * b->between[t->hands[0] * SHAPE_TIPS + t->hands[1]];
+    float half = 0.5f * fit_way(b, t->hands[0], t->hands[1], 0, 0);
     float held[2] = {0, 0};
     for (int k = 0; k < 2; k++) {
-        /* an arm that is longer than the other one holds something */
-        float excess = s->tips[t->hands[k]].distance - s->tips[t->hands[1 - k]].distance;
-        if (excess < 0.3f * s->tips[t->hands[1 - k]].distance) continue;
-        held[k] = excess;
-        half -= 0.5f * excess;
+        /* an arm that is longer than the other one holds something; seen from the head, as a hand may touch the belly
+         */
+        float own = fit_way(b, t->head, t->hands[k], 0, 0);
+        float other = fit_way(b, t->head, t->hands[1 - k], 0, 0);
+        if (own > 1.3f * other) held[k] = own - other;
     }
+
+    /* both are too long for the body: a thing across each hand */
+    float body_way = 0.5f * (fit_way(b, t->head, t->feet[0], 0, 0) + fit_way(b, t->head, t->feet[1], 0, 0));
+    if (half - 0.5f * (held[0] + held[1]) > 0.65f * body_way)
+        for (int k = 0; k < 2; k++) held[k] = MAX(held[k], hand_find(&b->curves[t->hands[k]], half, body_way));
+    half = span_find(b, t->hands, held, half - 0.5f * (held[0] + held[1]));
     if (!(half > 0.02f * b->height)) return false;
     for (int k = 0; k < 2; k++) arms[k] = arm_place(b, t->hands[k], half, held[k]);
     vec3 chest = vec3_lerp(arms[0].root, arms[1].root, 0.5f);
@@ -428,6 +474,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     if (!robe && !(leg_way > 0.04f * b->height)) return false;
     if (upright_trunk) {
         float wanted = CLAMP(0.5f * (trunk + expected), 0.87f * expected, 1.13f * expected);
+        if (robe) wanted = expected;
         vec3 shift = vec3_scale(vec3_sub(chest, pelvis), 1 - wanted / trunk);
         for (int k = 0; k < 2; k++) {
             const shape_curve *c = &b->curves[leg_tips[k]];
@@ -479,13 +526,19 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     /* it faces where its toes point */
     vec3 toes = {0, 0, 0};
     for (int k = 0; k < 2; k++) toes = vec3_add(toes, fit_level(b, vec3_sub(legs[k].tip, legs[k].end)));
+    float soles = 0;
     vec3 aside = vec3_add(vec3_scale(vec3_sub(arms[0].root, arms[1].root), 2), vec3_sub(legs[0].root, legs[1].root));
     aside = vec3_add(aside, vec3_scale(vec3_sub(arms[0].tip, arms[1].tip), 0.5f));
     aside = vec3_add(aside, vec3_scale(vec3_sub(legs[0].tip, legs[1].tip), 0.5f));
     aside = vec3_normalize(fit_level(b, aside));
     vec3 forward = vec3_cross(aside, b->up);
     if (vec3_dot(forward, toes) < 0) forward = vec3_scale(forward, -1);
-    if (fabsf(vec3_dot(forward, toes)) < 0.06f * b->height) {
+    for (int k = 0; k < 2; k++) soles += fit_toes(b, leg_tips[k], leg_way, legs[k].end, forward);
+    bool short_toes = fabsf(vec3_dot(forward, toes)) < 0.06f * b->height;
+    if (short_toes && fabsf(soles) * leg_way > 0.015f * b->height) {
+        /* toes that hardly stand out: most of the sole is before the shin */
+        if (soles < 0) forward = vec3_scale(forward, -1);
+    } else if (short_toes) {
         /* feet that do not tell: a tail, or else the file's own way */
         int behind = tail_find(b, t, pelvis, forward, aside);
         int before = tail_find(b, t, pelvis, vec3_scale(forward, -1), aside);
@@ -546,6 +599,10 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     float skew = MAX(fabsf(vec3_dot(spine_line, shoulders)), fabsf(vec3_dot(spine_line, hip_line)));
     float flanks =
         fit_alike(vec3_distance(arms[0].root, legs[0].root), vec3_distance(arms[1].root, legs[1].root), 1.6f);
+
+    /* feet stand below the chest, as far as left and right go */
+    vec3 between_feet = vec3_lerp(legs[0].tip, legs[1].tip, 0.5f);
+    float beside = fabsf(vec3_dot(vec3_sub(between_feet, chest), shoulders)) / b->height;
     float hand_low = INFINITY;
     for (int i = 0; i < 2; i++) hand_low = MIN(hand_low, (fit_height(b, arms[i].tip) - b->ground) / b->height);
     const float none[2] = {0, 0};
@@ -565,7 +622,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         {fit_alike(legs[0].length, legs[1].length, 2), 1},
         {fit_alike(arms[0].length, arms[1].length, 2), 1},
         {fit_within(0.5f * (legs[0].length + legs[1].length) / whole, 0.5f, 1.4f, 0.7f), 1},
-        {fit_within(0.82f * half / leg_way, 0.55f, 1.6f, 0.9f), 1},
+        {fit_within(1.64f * half / (legs[0].length + legs[1].length), 0.55f, 2.2f, 0.9f), 1},
         {fit_within(upright, 0.8f, 1, 0.6f), 1.5f},
         {fit_within(trunk / whole, 0.25f, 0.75f, 0.25f), 0.7f},
         {fit_within(shoulder_width / whole, 0.2f, 0.6f, 0.3f), 0.7f},
@@ -575,15 +632,18 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         {fit_within(skew, 0, 0.25f, 0.5f), 1},
         {flanks, 1},
         {thick, 1},
+        {fit_within(beside, 0, 0.05f, 0.1f), 1},
         {fit_within(hand_low, 0.14f, 10, 0.12f), 1},
-        {fit_within((fit_height(b, vec3_lerp(legs[0].tip, legs[1].tip, 0.5f)) - b->ground) / b->height, 0, 0.1f, 0.5f),
-         1},
+        {fit_within((fit_height(b, between_feet) - b->ground) / b->height, 0, 0.1f, 0.5f), 1},
         {fit_inside(b, k), 2},
         {fit_within(fit_cover(b, k), 0.88f, 1, 0.5f), 2},
         {fit_within(b->height / wide, 0.6f, 10, 0.4f), 1},
         {fit_explained(b, used, used_count, t->head, fit_height(b, chest)), 1.5f},
         {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, used_count, 0.18f)), 1},
+        {MAX(0.0f, 1 - 0.5f * (float)fit_other_arms(b, used, used_count, t->head, fit_height(b, chest))), 1},
         {fit_symmetry(b, pairs, 2, NULL, 0), 1},
+        {robe ? 1 : fit_rod(b, t->feet[0], 0.2f * leg_way, 0.8f * leg_way), 0.7f},
+        {robe ? 1 : fit_rod(b, t->feet[1], 0.2f * leg_way, 0.8f * leg_way), 0.7f},
         {fit_rod(b, t->hands[0], held[0] + 0.3f * half, held[0] + 0.7f * half), 0.7f},
         {fit_rod(b, t->hands[1], held[1] + 0.3f * half, held[1] + 0.7f * half), 0.7f},
     };

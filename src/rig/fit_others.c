@@ -519,6 +519,7 @@ bool fit_many_legs(const fit_body *b, fit *made)
     skeleton_add(k, "head", root, vec3_lerp(middle, nose, 0.7f));
     skeleton_add(k, "tail_1", root, vec3_lerp(middle, stern, 0.6f));
     int numbers[2] = {0, 0};
+    float standing = 0; /* share of the legs that end low */
     fit_use used[SHAPE_TIPS];
 
     /* legs from the front to the back on each side */
@@ -544,6 +545,8 @@ bool fit_many_legs(const fit_body *b, fit *made)
                                        shape_curve_at(&b->curves[tip], PARTS[i] * leg_root, NULL));
         }
         used[n] = (fit_use){tip, 0.6f * leg_root};
+        float height = (fit_height(b, s->tips[tip].place) - b->ground) / b->height;
+        standing += fit_within(height, 0, 0.3f, 0.4f) / (float)count;
     }
 
     /* ends of the trunk: head, jaws, abdomen */
@@ -556,6 +559,7 @@ bool fit_many_legs(const fit_body *b, fit *made)
     fit_term terms[] = {
         {best, 2},
         {fit_alike((float)numbers[0], (float)numbers[1] + 0.001f, 2), 1},
+        {standing, 1},
         {fit_explained(b, used, used_count, -1, 0), 2},
         {fit_inside(b, k), 1},
         {fit_within(fit_cover(b, k), 0.85f, 1, 0.5f), 2},

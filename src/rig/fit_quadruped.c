@@ -155,22 +155,9 @@ static trunk_end end_find(const fit_body *b, const quadruped_tips *t, int which,
     return end;
 }
 
-/* The length along a leg's curve at which it enters the trunk. */
-static float leg_seam(const fit_body *b, int leg, int twin)
-{
-    vec3 meet = b->shape->places[fit_meet(b, leg, twin)];
-    float seam = fit_nearest(&b->curves[leg], meet);
-
-    /* not beyond the height where the legs part */
-    const shape_curve *c = &b->curves[leg];
-    for (int i = 1; i < c->count; i++)
-        if (fit_height(b, c->places[i]) > fit_height(b, meet)) return MIN(seam, c->lengths[i]);
-    return seam;
-}
-
 /*
  * The head turns on the neck where its far ends part: nose, ears and horns grow out of it. A head without ears turns
- * where the curve from its nose to the withers is thinnest, or at two fifths of it. The neck begins at a quarter of the
+ * at two fifths of the curve from its nose to the withers. The neck begins at a quarter of the
  * way back.
  */
 static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, vec3 left, float length, vec3 *nose,
@@ -209,18 +196,9 @@ static void head_place(const fit_body *b, const trunk_end *end, vec3 withers, ve
         count++;
     }
 
-    /* the thinnest place of the neck */
-    float least = INFINITY;
-    float thin = 0.42f * way;
-    for (float x = 0.25f; x < 0.7f; x += 0.02f) {
-        float radius;
-        shape_curve_at(c, x * way, &radius);
-        radius *= 1 + 0.8f * fabsf(x - 0.42f);
-        if (radius >= least) continue;
-        least = radius;
-        thin = x * way;
-    }
-    float at = parts > 0 ? CLAMP(parts, 0.3f * way, 0.6f * way) : thin;
+    /* ears and horns are seen or not by chance where they are thin: they move it half of the way only */
+    float at = 0.42f * way;
+    if (parts > 0) at = 0.5f * (at + CLAMP(parts, 0.3f * way, 0.6f * way));
     if (count) at = CLAMP(grown / (float)count, 0.3f * way, 0.85f * way);
     *skull = shape_curve_at(c, at, NULL);
     *nape = shape_curve_at(c, way - 0.28f * (way - at), NULL);
@@ -237,8 +215,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     vec3 roots[2][2];
     vec3 middles[2];
     for (int k = 0; k < 2; k++) {
-        float mean = 0;
-        for (int i = 0; i < 2; i++) mean += 0.5f * leg_seam(b, t->pairs[k][i], t->pairs[k][1 - i]);
+        float mean = fit_parted(b, t->pairs[k][0], t->pairs[k][1]);
         if (!(mean > 0.04f * b->height)) return false;
         for (int i = 0; i < 2; i++) {
             seams[k][i] = mean;
@@ -258,7 +235,11 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     for (int k = 0; k < 2; k++)
         ends[k] = end_find(b, t, k, k ? vec3_scale(axis, -1) : axis, across, middle, middles[k], length);
     float toes = 0;
-    for (int n = 0; n < 4; n++) toes += 0.25f * fit_toes(b, t->pairs[n / 2][n % 2], seams[n / 2][n % 2], axis);
+    for (int n = 0; n < 4; n++) {
+        int tip = t->pairs[n / 2][n % 2];
+        float seam = seams[n / 2][n % 2];
+        toes += 0.25f * fit_toes(b, tip, seam, shape_curve_at(&b->curves[tip], 0.45f * seam, NULL), axis);
+    }
     float cues = ends[0].heading - ends[1].heading + 5 * toes;
     cues += (ends[0].overhang - ends[1].overhang) / MAX(ends[0].overhang + ends[1].overhang, 1e-12f);
     int head = cues >= 0 ? 0 : 1;
@@ -316,18 +297,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         float base = fit_nearest(c, rump);
 
         /* the tail's root: the narrow place nearest to the rump */
-        float least = INFINITY;
-        float root = base;
-        for (float x = 1; x > 0.35f; x -= 0.02f) {
-            float radius;
-            shape_curve_at(c, x * base, &radius);
-            radius += b->shape->solid.spacing;
-            radius *= 1 + 0.8f * (1 - x);
-            if (radius >= least) continue;
-            least = radius;
-            root = x * base;
-        }
-        base = root;
+        base = fit_thinnest(b, c, 0.35f * base, base, base, 0.5f);
         if (base > 0.1f * length) fit_tail(b, tail, base, hips, k);
     }
     for (int n = 0; n < 2; n++) {

@@ -366,6 +366,12 @@ static void tip_offer(shape *s, shape_tip tip)
     s->tips[at] = tip;
 }
 
+static shape_tip tip_make(const shape *s, int node, float reach, int elder, int seam)
+{
+    vec3 place = s->places[node];
+    return (shape_tip){node, s->distances[node], reach, elder, seam, place, place, 0};
+}
+
 static bool tips_find(shape *s, arena *scratch)
 {
     tip_sort *order = ARENA_ARRAY(scratch, tip_sort, s->count);
@@ -401,14 +407,13 @@ static bool tips_find(shape *s, arena *scratch)
                 younger = swap;
             }
             float reach = s->distances[younger] - s->distances[node];
-            if (reach > BUMP * s->farthest && younger != node)
-                tip_offer(s, (shape_tip){younger, s->distances[younger], reach, elder, node, s->places[younger]});
+            if (reach > BUMP * s->farthest && younger != node) tip_offer(s, tip_make(s, younger, reach, elder, node));
             forest_join(up, a, b);
             tops[forest_root(up, a)] = elder;
         }
     }
     int first = order[0].node;
-    tip_offer(s, (shape_tip){first, s->farthest, s->farthest, -1, -1, s->places[first]});
+    tip_offer(s, tip_make(s, first, s->farthest, -1, -1));
 
     /* elders by their place among the tips */
     for (int i = 0; i < s->tip_count; i++) {
@@ -418,6 +423,34 @@ static bool tips_find(shape *s, arena *scratch)
         s->tips[i].elder = elder;
     }
     return true;
+}
+
+/*
+ * The end of a limb on the surface. What is thinner than a cell is lost where it lies between the centres of cells, so
+ * that the last cell of a hand depends on how the grid lies; the points of the surface do not.
+ */
+static void tip_extend(const shape *s, int point_count, const float *positions, shape_tip *tip)
+{
+    /* the way out: over the last six cells */
+    float spacing = s->solid.spacing;
+    int back = tip->node;
+    while (s->parents[back] >= 0 && vec3_distance(s->places[back], tip->place) < 6 * spacing) back = s->parents[back];
+    vec3 out = vec3_normalize(vec3_sub(tip->place, s->places[back]));
+    if (!(vec3_length2(out) > 0)) return;
+
+    /* out of the solid */
+    while (tip->over < 3 * spacing && solid_sample(&s->solid, vec3_madd(tip->place, out, tip->over)) < 0)
+        tip->over += 0.25f * spacing;
+
+    /* points in a narrow cone around that way, up to seven cells on */
+    for (int i = 0; i < point_count; i++) {
+        vec3 d = vec3_sub(vec3_load(positions + 3 * (size_t)i), tip->place);
+        float along = vec3_dot(d, out);
+        if (along <= tip->over || along > 7 * spacing) continue;
+        float wide = 0.3f * along + spacing;
+        if (vec3_length2(d) - along * along < wide * wide) tip->over = along;
+    }
+    tip->end = vec3_madd(tip->place, out, tip->over);
 }
 
 /* ---- middle ---- */
@@ -437,11 +470,11 @@ static bool middle_find(shape *s, arena *scratch)
     s->middle = 0;
     for (int i = 1; i < s->count; i++)
         if (s->depths[i] > s->depths[s->middle]) s->middle = i;
-    if (scratch->failed || !shape_spread(s, s->middle, b)) return false;
+    if (scratch->failed || !shape_spread(s, s->middle, b, NULL)) return false;
     int first = farthest_node(s, b);
-    if (!shape_spread(s, first, a)) return false;
+    if (!shape_spread(s, first, a, NULL)) return false;
     int second = farthest_node(s, a);
-    if (!shape_spread(s, second, b)) return false;
+    if (!shape_spread(s, second, b, NULL)) return false;
 
     /* the deepest of the nodes half way */
     float length = a[second];
@@ -506,30 +539,39 @@ cutis_result shape_build(int point_count, const float *positions, int triangle_c
         }
 
         /* middle, ways to it, far ends */
-        fine = fine && middle_find(out, &scratch) && shape_spread(out, out->middle, out->distances);
+        fine = fine && middle_find(out, &scratch) && shape_spread(out, out->middle, out->distances, NULL);
         fine = fine && ways_find(out, out->middle, true, &memory->allocator, costs, out->parents);
         fine = fine && tips_find(out, &scratch);
+        for (int i = 0; i < out->tip_count && fine; i++) tip_extend(out, point_count, positions, &out->tips[i]);
         if (!fine) result = error_memory(error, "the shape of a body");
     }
     arena_destroy(&scratch);
     return result;
 }
 
-bool shape_spread(const shape *s, int from, float *distances)
+bool shape_spread(const shape *s, int from, float *distances, int *parents)
 {
-    return ways_find(s, from, false, s->allocator, distances, NULL);
+    return ways_find(s, from, false, s->allocator, distances, parents);
 }
 
 /* ---- curves ---- */
 
-void shape_curve_trace(const shape *s, int node, shape_curve *curve)
+void shape_curve_trace(const shape *s, const shape_tip *tip, shape_curve *curve)
 {
     /* the way in nodes, thinned to what fits */
+    int node = tip->node;
     int steps = 0;
     for (int i = node; i >= 0; i = s->parents[i]) steps++;
-    int stride = 1 + (steps - 1) / (SHAPE_CURVE - 2);
+    int stride = 1 + (steps - 1) / (SHAPE_CURVE - 3);
     int count = 0;
     int step = 0;
+
+    /* from the end on the surface */
+    if (tip->over > 0) {
+        curve->nodes[count] = node;
+        curve->places[count] = tip->end;
+        curve->radii[count++] = 0;
+    }
     for (int i = node; i >= 0; i = s->parents[i], step++) {
         if (step % stride && s->parents[i] >= 0) continue;
         curve->nodes[count] = i;

@@ -19,6 +19,8 @@ typedef struct shape_tip {
     int elder;      /* that farther tip, -1 for the farthest */
     int seam;       /* node where they meet */
     vec3 place;
+    vec3 end;   /* on the surface beyond, along the limb: fingers and toes may be thinner than a cell */
+    float over; /* way from place to end; 0: none was looked for */
 } shape_tip;
 
 /* The curve from a tip to the middle. */
@@ -61,10 +63,11 @@ typedef struct shape {
 /* positions: (point_count x 3). cells: along the longest side. DATA when nothing encloses a volume. */
 cutis_result shape_build(int point_count, const float *positions, int triangle_count, const int *triangles, int cells,
                          const cutis_jobs *jobs, arena *memory, shape *out, cutis_error *error);
-/* Distances through the solid from a node (count); false when memory runs out. */
-bool shape_spread(const shape *s, int from, float *distances);
-/* The curve of a tip, smoothed. */
-void shape_curve_trace(const shape *s, int node, shape_curve *curve);
+/* Distances through the solid from a node, and the next nodes towards it or NULL (count); false when memory runs out.
+ */
+bool shape_spread(const shape *s, int from, float *distances, int *parents);
+/* The curve of a tip from its end on the surface, smoothed. */
+void shape_curve_trace(const shape *s, const shape_tip *tip, shape_curve *curve);
 /* Place and radius at a length from the tip. */
 vec3 shape_curve_at(const shape_curve *c, float length, float *radius);
 /* Whether the segment between two places stays inside, up to `slack`; the share of it that does. */
