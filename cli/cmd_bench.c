@@ -51,6 +51,15 @@ void bench_add(bench_context *context, const bench_row *row)
     context->rows[context->row_count++] = *row;
 }
 
+/* Most steps of a row whose slowest one is told. */
+enum { STEPS_TOLD = 64 };
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 int bench_steps(const bench_context *context, const cutis_model *model, cutis_state *state,
                 const cutis_step_input *input, double dt, int steps, bench_row *row)
 {
@@ -67,16 +76,20 @@ int bench_steps(const bench_context *context, const cutis_model *model, cutis_st
     row->part_count = solver && solver->part_count > 1 ? solver->part_count : 0;
     for (int i = 0; i < row->part_count; i++) row->part_names[i] = solver->parts[i];
 
-    /* the fastest run from the same start */
+    /* the fastest run from the same start, and the fastest of each step */
+    double each[STEPS_TOLD];
     double end = cli_clock() + context->seconds;
     row->ms = 0;
     for (int runs = 0; (runs < 3 || cli_clock() < end) && !cli_interrupted(); runs++) {
         double parts[CUTIS_MAX_PARTS] = {0};
         cutis_state_copy(model, state, start);
 
-        double begin = cli_clock();
+        double begin = cli_clock(), last = begin;
         for (int i = 0; i < steps; i++) {
             cutis_state_step(model, state, input, dt);
+            double now = cli_clock();
+            if (i < STEPS_TOLD && (runs == 0 || now - last < each[i])) each[i] = now - last;
+            last = now;
             const cutis_step_stats *stats = cutis_state_stats(model, state);
             for (int p = 0; p < row->part_count; p++) parts[p] += stats->part_ms[p];
         }
@@ -87,6 +100,10 @@ int bench_steps(const bench_context *context, const cutis_model *model, cutis_st
         for (int p = 0; p < row->part_count; p++) row->part_ms[p] = parts[p] / steps;
     }
 
+    if (steps > 2 && steps <= STEPS_TOLD) {
+        qsort(each, (size_t)steps, sizeof *each, compare_doubles);
+        row->slowest = each[steps - 1] / each[steps / 2];
+    }
     cutis_state_destroy(start);
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
@@ -130,6 +147,17 @@ int bench_clip_run(bench_context *context, const bench_clip *clip, bench_row *ro
     if (!pool) return CLI_FAILURE;
     if (cutis_zoo_make(clip->character, clip->resolution, NULL, &character, &error) != CUTIS_OK)
         return cli_library_error(&error);
+
+    /* what it holds */
+    if (clip->prop) {
+        cutis_prop_request request = {.name = clip->prop};
+        cutis_character *more;
+        int index = cutis_character_find_clip(character, clip->clip);
+        cutis_result result = cutis_bake_add_props(character, &request, 1, index, NULL, NULL, NULL, &more, &error);
+        cutis_character_destroy(character);
+        if (result != CUTIS_OK) return cli_library_error(&error);
+        character = more;
+    }
 
     cutis_clip_motion motion = {character, cutis_character_find_clip(character, clip->clip), 0.25};
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .jobs = cutis_pool_jobs(pool)};
@@ -179,6 +207,7 @@ static json_t *rows_json(const bench_context *context)
 
         if (row->paper_ms > 0) json_object_set_new(object, "paper_ms", cli_json_real(row->paper_ms));
         if (row->error > 0) json_object_set_new(object, "error", cli_json_real(row->error));
+        if (row->slowest > 0) json_object_set_new(object, "slowest", cli_json_real(row->slowest));
         if (row->part_count) {
             json_t *parts = json_array();
             for (int p = 0; p < row->part_count; p++) {
@@ -198,9 +227,9 @@ static json_t *rows_json(const bench_context *context)
 
 static void print_rows(const bench_context *context)
 {
-    cli_table *table = cli_table_create("lrlrrrrrr");
+    cli_table *table = cli_table_create("lrlrrrrrrr");
     char buffer[32];
-    cli_table_heads(table, "name|size||threads|ms|ns each|paper ms|ratio|error");
+    cli_table_heads(table, "name|size||threads|ms|slowest|ns each|paper ms|ratio|error");
     for (int i = 0; i < context->row_count; i++) {
         const bench_row *row = &context->rows[i];
         cli_table_cell(table, "%s", row->name);
@@ -208,6 +237,10 @@ static void print_rows(const bench_context *context)
         cli_table_cell(table, "%s", row->element);
         cli_table_cell(table, "%d", row->threads);
         cli_table_cell(table, "%.4g", row->ms);
+        if (row->slowest > 0)
+            cli_table_cell(table, "x%.1f", row->slowest);
+        else
+            cli_table_cell(table, "%s", "");
 
         /* time of one element */
         if (row->each)
@@ -235,7 +268,7 @@ static void print_rows(const bench_context *context)
             cli_table_cell(table, "  %s", row->part_names[p]);
             for (int c = 0; c < 3; c++) cli_table_cell(table, "%s", "");
             cli_table_cell(table, "%.4g", row->part_ms[p]);
-            cli_table_cell(table, "%s", "");
+            for (int c = 0; c < 2; c++) cli_table_cell(table, "%s", "");
             if (row->part_paper_ms[p] > 0)
                 cli_table_cell(table, "%.4g", row->part_paper_ms[p]);
             else

@@ -13,6 +13,7 @@ typedef struct bench_row {
     long count;          /* of these */
     int threads;
     double ms;        /* of one frame or step: the minimum of all runs */
+    double slowest;   /* the slowest step over the median one, each the fastest of all runs; 0: not told */
     double paper_ms;  /* what the paper reports; 0: nothing */
     double error;     /* against a reference: rms distance over the size; 0: none was asked for */
     const char *each; /* "vertex": tell the nanoseconds per one of them as well; NULL: not */
@@ -56,6 +57,7 @@ typedef struct bench_clip {
     int steps;
     double substep;                     /* of the solver; 0: its default */
     const struct bench_clip *reference; /* what the state at `time` is compared with, on the same character; or NULL */
+    const char *prop;                   /* built-in thing beside the character; NULL: none */
 } bench_clip;
 
 /*
