@@ -110,16 +110,20 @@ static void print_bones(const cutis_bake_result *r)
     enum { SHOWN = 3 };
     double last = INFINITY;
     printf("  %-10s", "bones");
+
+    /* the deepest pairs of bones */
     for (int shown = 0; shown < SHOWN && shown < r->bone_count; shown++) {
         int best = -1;
         for (int i = 0; i < r->bone_count; i++)
             if (r->bones[i].depth < last && (best < 0 || r->bones[i].depth > r->bones[best].depth)) best = i;
         if (best < 0) break;
+
         last = r->bones[best].depth;
         printf("%s %s runs into the flesh of %s (%d frame%s, %.2g %% of the size)", shown ? "," : "",
                r->bone_names[2 * best], r->bone_names[2 * best + 1], r->bones[best].frames,
                r->bones[best].frames == 1 ? "" : "s", 100 * last);
     }
+
     if (r->bone_count > SHOWN) printf(", and %d more", r->bone_count - SHOWN);
     printf("\n");
 }
@@ -156,6 +160,7 @@ void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
     if (system_look(def->output, &about) && about.regular) printf(" (%s)", cli_format_bytes((double)about.size, bytes));
     printf("\n  %-10s %s, %s %s", "solver", r->solver, cli_format_count(r->element_count, count),
            r->element ? r->element : "elements");
+
     if (r->substep > 0) printf(", substep %.9g s, lead-in %.9g s", r->substep, r->lead_in);
     if (r->body_points > 0)
         printf("\n  %-10s %s points; %d rigid and %d carried pieces", "body", cli_format_count(r->body_points, count),
@@ -172,6 +177,7 @@ void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
     /* what came of it */
     if (!isnan(r->volume_min))
         printf("  %-10s %.2f %% to %.2f %% of rest\n", "volume", 100 * r->volume_min, 100 * r->volume_max);
+
     if (r->bone_count > 0) print_bones(r);
     if (r->has_loop && r->substep > 0)
         printf("  %-10s seam %.2g %% of the size, %.2g %% of the speed, after %d period%s%s\n", "loop",
@@ -179,6 +185,8 @@ void bake_print_summary(const cutis_bake_def *def, const cutis_bake_result *r)
                r->loop.periods == 1 ? "" : "s", r->loop.accelerated ? " (accelerated)" : "");
     if (r->has_morphs) print_morphs(def, &r->morphs);
     if (r->has_verdict) print_verdict(r);
+
+    /* resources, trouble and the hash of the result */
     printf("  %-10s %s at most\n", "memory", cli_format_bytes(r->peak_bytes, bytes));
     if (r->repairs || r->unconverged)
         printf("  %-10s %ld non-finite values reset, %ld substeps not converged\n", "trouble", r->repairs,

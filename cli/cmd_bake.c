@@ -38,14 +38,20 @@ static int check_others(const cli_arguments *arguments, const cutis_bake_def *de
 static int check_paths(const cli_arguments *arguments, const cutis_bake_def *def, const char *report)
 {
     const char *output = def->output;
+
+    /* a format that can be written */
     if (!output) return cli_usage_error(arguments, "the output is missing: -o OUT (%s)", cli_cache_endings());
     bool vrm = cli_has_ending(output, ".vrm") && cli_has_ending(arguments->positionals[0], ".vrm");
     if (!cutis_cache_known(output) && !cli_has_ending(output, ".glb") && !vrm)
         return cli_usage_error(arguments, "cannot tell the format of '%s' from its extension; use one of %s%s", output,
                                cli_cache_endings(), ending_hint(output));
+
+    /* nothing that is read is overwritten */
     const char *input = cli_is_built_in(arguments->positionals[0]) ? NULL : arguments->positionals[0];
     int status = cli_check_output(output, input, cli_has_ending(output, ".obj"));
     if (status == CLI_OK) status = check_others(arguments, def, output);
+
+    /* the report, beside the output and over none of the inputs */
     if (status != CLI_OK || !report) return status;
     if (strcmp(report, output) == 0)
         return cli_usage_error(arguments, "--report and -o name the same file, '%s'", report);
@@ -91,8 +97,11 @@ static int run_def(const cli_arguments *arguments, const cutis_bake_def *def)
     cutis_bake_result *result;
     if (status == CLI_OK) status = bake_run(arguments->positionals[0], def, quiet, &result);
     if (status != CLI_OK) return status;
+
+    /* what came of it */
     if (!quiet) bake_print_summary(def, result);
     if (report) status = cli_text_save(result->report, report);
+
     int judgement = judge(result);
     cutis_bake_destroy(result);
     return status == CLI_OK ? judgement : status;
@@ -104,14 +113,18 @@ static int targets_parse(const cli_arguments *arguments, cutis_bake_def *def)
     enum { SAFE_TARGETS = 8, MAX_TARGETS = 32 };
     const char *text = cli_text(arguments, "targets");
     double count = 0;
+
+    /* words for the extremes, else a number */
     def->positions_only = strcmp(text, "safe") == 0;
     def->exact = strcmp(text, "exact") == 0;
     if (def->positions_only) count = SAFE_TARGETS;
     if (def->exact) count = MAX_TARGETS;
+
     if (count == 0 && !cli_parse_numbers(text, ',', 1, &count)) count = 0;
     if (!(count >= 1 && count <= MAX_TARGETS && count == floor(count)))
         return cli_usage_error(arguments, "--targets takes a number from 1 to %d, safe or exact, not '%s'", MAX_TARGETS,
                                text);
+
     def->targets = (int)count;
     return CLI_OK;
 }
@@ -137,6 +150,7 @@ static int force_setting(const cli_arguments *arguments, const cutis_setting *s,
     /* a blow, which may be given several times */
     if (!cli_parse_numbers(s->value, ',', 8, n))
         return cli_usage_error(arguments, "--set blow takes TIME,X,Y,Z,RADIUS,VX,VY,VZ, not '%s'", s->value);
+
     cutis_bake_blow *blow = &blows[def->blow_count++];
     *blow = (cutis_bake_blow){.time = n[0], .impulse.radius = (float)n[4]};
     for (int k = 0; k < 3; k++) {
@@ -156,6 +170,7 @@ static int bake_settings(const cli_arguments *arguments, cutis_setting *settings
         double *value;
     } own[] = {{"substep", 0.0005, 0.05, &def->substep}, {"example_time", 0.01, 1000, &def->example_seconds}};
 
+    /* settings that belong to the bake are taken out */
     int kept = 0;
     for (int i = 0; i < def->setting_count; i++) {
         int k = 0;
@@ -173,6 +188,7 @@ static int bake_settings(const cli_arguments *arguments, cutis_setting *settings
             continue;
         }
 
+        /* a number within its range */
         if (!cli_parse_numbers(settings[i].value, ',', 1, own[k].value) || *own[k].value < own[k].low ||
             *own[k].value > own[k].high)
             return cli_usage_error(arguments, "--set %s must be between %g and %g seconds, not '%s'", own[k].key,
@@ -202,8 +218,11 @@ static int run(const cli_arguments *arguments)
     /* the motion */
     def.clip = cli_text(arguments, "clip");
     const char *motion = cli_text(arguments, "motion");
+
+    /* a cache of frames is a surface, any other file a motion */
     bool surface = motion && cutis_cache_known(motion) && !cli_has_ending(motion, ".glb");
     *(surface ? &def.surface.name : &def.motion.name) = motion;
+
     def.map = map;
     def.map_count = map_count;
     def.examples = examples;
@@ -218,6 +237,7 @@ static int run(const cli_arguments *arguments)
     /* the simulation */
     def.solver = cli_text(arguments, "solver");
     def.settings = settings;
+
     cutis_bake_blow *blows = cli_allocate((size_t)def.setting_count, sizeof *blows);
     def.blows = blows;
     if (status == CLI_OK) status = bake_settings(arguments, settings, &def, blows);
@@ -227,6 +247,7 @@ static int run(const cli_arguments *arguments)
     def.output = cli_text(arguments, "output");
     def.outputs = cli_text(arguments, "outputs");
     def.tolerance = cli_number(arguments, "tolerance") / 100;
+
     if (status == CLI_OK) status = targets_parse(arguments, &def);
     def.checks = cli_text(arguments, "check");
     def.partial = cli_flag(arguments, "partial");
@@ -239,6 +260,7 @@ static int run(const cli_arguments *arguments)
         status = cli_usage_error(arguments, "--compress: give none, or quantize or meshopt with a .glb as output");
     if (status == CLI_OK) status = run_def(arguments, &def);
 
+    /* pack the finished file */
     if (compressed && (status == CLI_OK || status == CLI_CHECK)) {
         int packed = cli_compress(def.output, compression, cli_flag(arguments, "quiet"));
         if (packed != CLI_OK) status = packed;

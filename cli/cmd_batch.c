@@ -42,10 +42,13 @@ static bool add_pairs(batch_job *job, const char *option, const char *prefix, js
     const char *key;
     json_t *value;
     bool fine = true;
+
     json_object_foreach(object, key, value)
     {
         char *name = cli_format("%s%s%s", prefix, *prefix ? "." : "", key);
         char *text = value_text(value);
+
+        /* objects nest, scalars become NAME=TEXT */
         if (json_is_object(value)) {
             fine &= add_pairs(job, option, name, value);
         } else if (text) {
@@ -54,6 +57,7 @@ static bool add_pairs(batch_job *job, const char *option, const char *prefix, js
         } else {
             fine = false;
         }
+
         free(text);
         free(name);
     }
@@ -62,6 +66,7 @@ static bool add_pairs(batch_job *job, const char *option, const char *prefix, js
 
 static int read_option(batch_job *job, int index, const char *key, json_t *value)
 {
+    /* options are written with underscores in files */
     char name[64];
     snprintf(name, sizeof name, "%s", key);
     for (char *c = name; *c; c++) *c = *c == '_' ? '-' : *c;
@@ -116,16 +121,20 @@ static uint64_t hash_file(const char *path, uint64_t seed)
 /* Everything the result depends on: program, options, and the files they name. */
 static void make_key(batch_job *job)
 {
+    /* the command line */
     uint64_t hash = cli_hash(cutis_version(), strlen(cutis_version()), 1);
     for (int i = 1; i < job->argc; i++) {
         hash = cli_hash(job->argv[i], strlen(job->argv[i]) + 1, hash);
         if (strcmp(job->argv[i], "-o") == 0) i++; /* where it goes does not matter */
     }
+
+    /* files whose content decides the result */
     hash = hash_file(job->input, hash);
     const char *motion = json_string_value(json_object_get(job->options, "motion"));
     const char *config = json_string_value(json_object_get(job->options, "config"));
     if (motion) hash = hash_file(motion, hash);
     if (config) hash = hash_file(config, hash);
+
     snprintf(job->key, sizeof job->key, "%016llx", (unsigned long long)hash);
 }
 
@@ -163,6 +172,7 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
             hash = cli_hash(b->jobs[k].key, strlen(b->jobs[k].key), hash);
         }
         snprintf(job->key, sizeof job->key, "%016llx", (unsigned long long)hash);
+
         add_argument(job, cli_format("%s", b->program));
         add_argument(job, cli_format("batch"));
         add_argument(job, cli_format("%s", b->arguments->positionals[0]));
@@ -197,6 +207,7 @@ static int read_job(batch *b, int index, json_t *given, json_t *defaults)
         add_argument(job, cli_format("--threads"));
         add_argument(job, cli_format("%d", threads > 1 ? threads : 1));
     }
+
     add_argument(job, cli_format("--quiet"));
     add_argument(job, cli_format("--report"));
     add_argument(job, cli_format("%s", job->report));
@@ -207,9 +218,13 @@ static int read_list(batch *b)
 {
     json_t *loaded = cli_json_load(b->arguments->positionals[0]);
     if (!loaded) return CLI_FAILURE;
+
+    /* keep what the jobs borrow from alive */
     b->root = json_object();
     json_object_set_new(b->root, "loaded", loaded);
     json_object_set_new(b->root, "merged", json_array());
+
+    /* a list, or an object with jobs and defaults */
     json_t *list = json_is_array(loaded) ? loaded : json_object_get(loaded, "jobs");
     json_t *defaults = json_object_get(loaded, "defaults"), *empty = json_object();
     if (!json_is_array(list) || json_array_size(list) == 0) {
@@ -230,6 +245,7 @@ static int read_list(batch *b)
     b->processes = cli_allocate((size_t)b->job_count, sizeof *b->processes);
     for (int i = 0; i < b->job_count && status == CLI_OK; i++)
         status = read_job(b, i, json_array_get(list, (size_t)i), json_is_object(defaults) ? defaults : empty);
+
     json_decref(empty);
     return status;
 }
@@ -280,15 +296,20 @@ static void say(const batch *b, const batch_job *job, const char *what)
 {
     char seconds[32];
     int digits = snprintf(NULL, 0, "%d", b->job_count);
+
+    /* the line of the job */
     printf("[%*d/%d] %-7s %s", digits, b->finished, b->job_count, what, job->output);
     if (job->seconds > 0) printf("  %s", cli_format_seconds(job->seconds, seconds));
     if (job->status == BATCH_FAILED) printf("  (exit code %d) %s", job->exit_code, job->reason);
+
+    /* a joined clip tells its seam */
     if (job->status == BATCH_DONE && job->piece_count) {
         json_t *record = batch_json_read(job->record);
         json_t *seam = json_object_get(json_object_get(record, "report"), "seam");
         printf("  %d pieces, seam %.2g of the size", job->piece_count, json_number_value(seam));
         json_decref(record);
     }
+
     printf("\n");
     fflush(stdout);
 }
@@ -307,6 +328,7 @@ static void sweep(const batch_job *job)
         static const char *const marks[] = {".tmp-", ".job.tmp.tmp-", ".job.json.tmp-"};
         if (strncmp(name, base, length) != 0) continue;
 
+        /* temporary files whose owner no longer runs */
         for (int i = 0; i < CLI_COUNT(marks); i++) {
             if (strncmp(name + length, marks[i], strlen(marks[i])) != 0) continue;
             long owner = strtol(name + length + strlen(marks[i]), NULL, 10);
@@ -339,25 +361,32 @@ static void start_job(batch *b, batch_job *job)
 static void take_reason(batch_job *job)
 {
     if (!job->messages) return;
+
     rewind(job->messages);
     char line[sizeof job->reason];
+
+    /* the first line that is an error or a failed check */
     while (fgets(line, sizeof line, job->messages)) {
         line[strcspn(line, "\n")] = 0;
         const char *text = strncmp(line, "cutis: error: ", 14) == 0 ? line + 14
                            : strncmp(line, "cutis: check", 12) == 0 ? line + 7
                                                                     : NULL;
+
         if (!text) continue;
         memmove(job->reason, text, strlen(text) + 1);
         break;
     }
+
     fclose(job->messages);
     job->messages = NULL;
 }
 
 static void end_job(batch *b, batch_job *job, int exit_code)
 {
+    /* how it ended */
     job->seconds = cli_clock() - job->start;
     job->exit_code = exit_code;
+
     if (exit_code > 128) snprintf(job->reason, sizeof job->reason, "killed by signal %d", exit_code - 128);
     take_reason(job);
     job->status = job->exit_code == CLI_OK ? BATCH_DONE : BATCH_FAILED;
@@ -377,6 +406,7 @@ static void end_job(batch *b, batch_job *job, int exit_code)
                       job->failure);
     }
 
+    /* the report is part of the record now */
     system_remove(job->report);
     b->finished++;
     say(b, job, job->status == BATCH_DONE ? "done" : "failed");
@@ -387,6 +417,7 @@ static int run_jobs(batch *b, int first, int last)
 {
     int running = 0, next = first;
     while (running > 0 || next < last) {
+        /* start as many as may run at once */
         while (running < b->parallel && next < last && !cli_interrupted()) {
             batch_job *job = &b->jobs[next];
             if (job->piece_count && running > 0) break; /* its pieces first */
@@ -400,6 +431,7 @@ static int run_jobs(batch *b, int first, int last)
                 say(b, job, "skipped");
                 continue;
             }
+
             start_job(b, job);
             running += job->status == BATCH_RUNNING;
         }
@@ -412,14 +444,18 @@ static int run_jobs(batch *b, int first, int last)
         end_job(b, &b->jobs[ended], exit_code);
         running--;
     }
+
     return cli_interrupted() ? CLI_INTERRUPTED : CLI_OK;
 }
 
 /* One job of the list, as a task of a cluster runs it. */
 static int run_task(batch *b, int task)
 {
+    /* one job, by its place in the list */
     if (task >= b->job_count) return cli_error("the list has no job %d: the last one is %d", task, b->job_count - 1);
     batch_job *job = &b->jobs[task];
+
+    /* a joined clip has no bake of its own */
     if (job->piece_count) {
         if (!cli_flag(b->arguments, "force") && batch_job_done(job)) return CLI_OK;
         job->start = cli_clock();
@@ -428,6 +464,7 @@ static int run_task(batch *b, int task)
         end_job(b, job, joined);
         return joined;
     }
+
     int status = run_jobs(b, task, task + 1);
     return status == CLI_OK && b->jobs[task].status == BATCH_FAILED ? CLI_FAILURE : status;
 }
@@ -451,18 +488,22 @@ static int write_summary(const batch *b, int counts[BATCH_STATUS_COUNT])
     for (int i = 0; i < b->job_count; i++) {
         const batch_job *job = &b->jobs[i];
         json_t *entry = json_object();
+
         json_object_set_new(entry, "input", cli_json_string(job->input));
         json_object_set_new(entry, "output", cli_json_string(job->output));
         json_object_set_new(entry, "status", cli_json_string(batch_status_names[job->status]));
         json_object_set_new(entry, "seconds", cli_json_real(job->seconds));
         json_object_set_new(entry, "record", cli_json_string(job->record));
+
         if (job->status == BATCH_FAILED) {
             json_object_set_new(entry, "exit_code", json_integer(job->exit_code));
             json_object_set_new(entry, "reason", cli_json_string(job->reason));
         }
+
         json_array_append_new(list, entry);
     }
 
+    /* save it, and sum up on the terminal */
     int status = cli_json_save(root, path);
     if (status == CLI_OK)
         printf("%d done, %d skipped, %d failed%s: %s\n", counts[BATCH_DONE], counts[BATCH_SKIPPED],
@@ -473,6 +514,7 @@ static int write_summary(const batch *b, int counts[BATCH_STATUS_COUNT])
 
 static int run(const cli_arguments *arguments)
 {
+    /* the list */
     batch b = {.arguments = arguments, .parallel = cli_integer(arguments, "jobs")};
     if (!system_program(b.program, sizeof b.program))
         snprintf(b.program, sizeof b.program, "cutis"); /* from the path */
@@ -501,6 +543,7 @@ static int run(const cli_arguments *arguments)
         if (status == CLI_OK && counts[BATCH_FAILED]) status = CLI_FAILURE;
     }
 
+    /* jobs and what they hold */
     for (int i = 0; b.jobs && i < b.job_count; i++) {
         for (int k = 0; k < b.jobs[i].argc; k++) free(b.jobs[i].argv[k]);
         free(b.jobs[i].argv);

@@ -65,6 +65,7 @@ int bench_steps(const bench_context *context, const cutis_model *model, cutis_st
 {
     cutis_error error;
     cutis_state *start;
+
     if (cutis_state_create(model, NULL, &start, &error) != CUTIS_OK) return cli_library_error(&error);
     cutis_state_copy(model, start, state);
 
@@ -84,6 +85,7 @@ int bench_steps(const bench_context *context, const cutis_model *model, cutis_st
         double parts[CUTIS_MAX_PARTS] = {0};
         cutis_state_copy(model, state, start);
 
+        /* the steps, with the time of each part */
         double begin = cli_clock(), last = begin;
         for (int i = 0; i < steps; i++) {
             cutis_state_step(model, state, input, dt);
@@ -95,6 +97,7 @@ int bench_steps(const bench_context *context, const cutis_model *model, cutis_st
         }
         double ms = (cli_clock() - begin) * 1e3 / steps;
 
+        /* keep the fastest */
         if (runs > 0 && ms >= row->ms) continue;
         row->ms = ms;
         for (int p = 0; p < row->part_count; p++) row->part_ms[p] = parts[p] / steps;
@@ -112,6 +115,7 @@ int bench_steps(const bench_context *context, const cutis_model *model, cutis_st
 static int clip_start(const bench_clip *clip, const cutis_character *character, const cutis_step_input *input,
                       double duration, cutis_model **model, cutis_state **state)
 {
+    /* the model and a state */
     cutis_error error;
     cutis_model_def def = cutis_model_def_default();
     def.character = character;
@@ -120,9 +124,12 @@ static int clip_start(const bench_clip *clip, const cutis_character *character, 
     def.setting_count = clip->setting_count;
     def.substep = clip->substep;
     def.jobs = input->jobs;
+
     if (cutis_model_build(&def, model, &error) != CUTIS_OK ||
         cutis_state_create(*model, NULL, state, &error) != CUTIS_OK)
         return cli_library_error(&error);
+
+    /* into the motion */
     cutis_state_step(*model, *state, input, duration);
     return CLI_OK;
 }
@@ -194,6 +201,7 @@ static json_t *rows_json(const bench_context *context)
 {
     json_t *rows = json_array();
     for (int i = 0; i < context->row_count; i++) {
+        /* what every row has */
         const bench_row *row = &context->rows[i];
         json_t *object = json_pack("{s:s, s:I, s:i, s:o}", "name", row->name, row->element, (json_int_t)row->count,
                                    "threads", row->threads, "ms", cli_json_real(row->ms));
@@ -205,9 +213,11 @@ static json_t *rows_json(const bench_context *context)
             json_object_set_new(object, key, cli_json_real(row->ms * 1e6 / (double)row->count));
         }
 
+        /* beside the paper, and its parts */
         if (row->paper_ms > 0) json_object_set_new(object, "paper_ms", cli_json_real(row->paper_ms));
         if (row->error > 0) json_object_set_new(object, "error", cli_json_real(row->error));
         if (row->slowest > 0) json_object_set_new(object, "slowest", cli_json_real(row->slowest));
+
         if (row->part_count) {
             json_t *parts = json_array();
             for (int p = 0; p < row->part_count; p++) {
@@ -230,6 +240,7 @@ static void print_rows(const bench_context *context)
     cli_table *table = cli_table_create("lrlrrrrrrr");
     char buffer[32];
     cli_table_heads(table, "name|size||threads|ms|slowest|ns each|paper ms|ratio|error");
+
     for (int i = 0; i < context->row_count; i++) {
         const bench_row *row = &context->rows[i];
         cli_table_cell(table, "%s", row->name);
@@ -297,6 +308,7 @@ static int unknown_bench(const cli_arguments *arguments, const char *name)
 
 static int run(const cli_arguments *arguments)
 {
+    /* the names alone */
     if (arguments->positional_count == 1 && strcmp(arguments->positionals[0], "list") == 0) {
         for (int i = 0; i < CLI_COUNT(benches); i++) printf("%-10s %s\n", benches[i]->name, benches[i]->summary);
         return CLI_OK;
@@ -323,6 +335,7 @@ static int run(const cli_arguments *arguments)
         status = cli_json_print(rows_json(&context));
     else if (status == CLI_OK)
         print_rows(&context);
+
     cutis_pool_destroy(context.pool);
     free(context.rows);
     return status;

@@ -74,6 +74,8 @@ static double measure_jiggle(const float *frames, const float *base, int frame_c
     size_t floats = 3 * (size_t)vertices;
     double sum = 0;
     if (frame_count < 2) return 0;
+
+    /* difference of the two velocities */
     for (int f = 1; f < frame_count; f++) {
         const float *a = frames + (size_t)(f - 1) * floats, *b = frames + (size_t)f * floats;
         const float *p = base + (size_t)(f - 1) * floats, *q = base + (size_t)f * floats;
@@ -82,12 +84,14 @@ static double measure_jiggle(const float *frames, const float *base, int frame_c
             sum += d * d;
         }
     }
+
     return fps * sqrt(sum / ((double)(frame_count - 1) * vertices)) / size;
 }
 
 static int run_solvers(comparison *c)
 {
     const cli_arguments *arguments = c->arguments;
+
     bool quiet = cli_flag(arguments, "quiet");
     int done = 0;
     cutis_bake_result *base = NULL;
@@ -115,6 +119,8 @@ static int run_solvers(comparison *c)
         def.solver = e->solver;
         def.output = e->cache;
         status = bake_run(c->input, &def, true, &e->result);
+
+        /* how much it moves beyond linear skinning */
         if (status != CLI_OK) continue;
         done++;
         e->jiggle = measure_jiggle(e->result->positions, base->positions, base->frame_count, base->vertex_count,
@@ -141,6 +147,8 @@ static void print_table(const comparison *c)
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
         if (!e->result) continue;
+
+        /* quality of the surface */
         const cutis_quality *q = &e->result->quality;
         cli_table_cell(table, "%s", e->solver);
         cli_table_cell(table, "%.2f", 100 * q->volume_error_max);
@@ -149,6 +157,8 @@ static void print_table(const comparison *c)
         cli_table_cell(table, "%.3f", q->stretch_p99);
         cli_table_cell(table, "%.2f", q->acceleration_rms);
         cli_table_cell(table, "%.4f", e->jiggle);
+
+        /* harm against linear skinning, and cost */
         const double *harm = e->result->verdict.figures;
         cli_table_cell(table, "%.2f", 100 * harm[CUTIS_HARM_DISPLACEMENT_MAX]);
         cli_table_cell(table, "%.1f", harm[CUTIS_HARM_ANGLE_P95]);
@@ -157,6 +167,7 @@ static void print_table(const comparison *c)
         cli_table_cell(table, "%s", cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
         cli_table_cell(table, "%s", e->result->verdict.text);
     }
+
     cli_table_print(table, "");
 }
 
@@ -165,9 +176,11 @@ static void print_table(const comparison *c)
 /* Run 'cutis render' on the caches; extra: further arguments, NULL-terminated. */
 static int draw(const comparison *c, const char *output, const char *const *extra)
 {
+    /* arguments of 'cutis render' */
     int prop_count = cli_text_count(c->arguments, "prop");
     bool ranged = cli_given(c->arguments, "start") || cli_given(c->arguments, "end");
     char **argv = cli_allocate(3 * SOLVER_LIMIT + 32 + 2 * (size_t)prop_count, sizeof *argv);
+
     int argc = 0;
     argv[argc++] = (char *)c->input;
 
@@ -186,10 +199,13 @@ static int draw(const comparison *c, const char *output, const char *const *extr
     char *fps = cli_format("%.9g", cli_number(c->arguments, "fps"));
     const char *fixed[] = {"--fps", fps, "--quiet", "-o", output, NULL};
     for (int i = 0; fixed[i]; i++) argv[argc++] = (char *)fixed[i];
+
+    /* motion, props and what the caller adds */
     if (cli_text(c->arguments, "clip")) {
         argv[argc++] = (char *)"--clip";
         argv[argc++] = (char *)cli_text(c->arguments, "clip");
     }
+
     for (int i = 0; i < prop_count; i++) {
         argv[argc++] = (char *)"--prop";
         argv[argc++] = (char *)cli_text_at(c->arguments, "prop", i);
@@ -204,6 +220,7 @@ static int draw(const comparison *c, const char *output, const char *const *extr
         status = cmd_render.run(&arguments);
         cli_arguments_free(&arguments);
     }
+
     for (int i = 0; i < source_count; i++) free(sources[i]);
     free(fps);
     free(argv);
@@ -233,9 +250,12 @@ static void write_image(FILE *file, const char *path, const char *text)
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     FILE *image = system_open(path, "rb");
     if (!image) return;
+
+    /* three bytes are four digits of base 64 */
     fprintf(file, "<figure><img alt=\"%s\" src=\"data:image/png;base64,", text);
     unsigned char in[3];
     size_t n;
+
     while ((n = fread(in, 1, 3, image)) > 0) {
         unsigned bits = (unsigned)in[0] << 16 | (n > 1 ? (unsigned)in[1] << 8 : 0) | (n > 2 ? in[2] : 0u);
         fputc(digits[bits >> 18], file);
@@ -243,6 +263,7 @@ static void write_image(FILE *file, const char *path, const char *text)
         fputc(n > 1 ? digits[bits >> 6 & 63] : '=', file);
         fputc(n > 2 ? digits[bits & 63] : '=', file);
     }
+
     fclose(image);
     fprintf(file, "\"><figcaption>%s</figcaption></figure>\n", text);
 }
@@ -269,9 +290,11 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
             low = fmin(low, y);
             high = fmax(high, y);
         }
+
         if (c->entries[i].result && r->frame_count > frames) frames = r->frame_count;
     }
     if (!(high >= low)) return;
+
     double pad = fmax(0.05 * (high - low), 1e-3);
     low -= pad;
     high += pad;
@@ -301,6 +324,7 @@ static void write_plot(FILE *file, const comparison *c, const char *title, bool 
             fprintf(file, "%.1f,%.1f ", left + (width - 10 - left) * f / (frames > 1 ? frames - 1 : 1),
                     height - bottom - (height - bottom - top) * (y - low) / (high - low));
         }
+
         fprintf(file, "\"/>\n");
     }
 
@@ -320,20 +344,25 @@ static void write_table(FILE *file, const comparison *c)
                   "most<th>stretch, 99th percentile"
                   "<th>jitter, 1/s&sup2;<th>jiggle, 1/s<th>from linear skinning, largest<th>turned, 95th percentile"
                   "<th>ms a frame<th>memory<th>verdict</tr>\n");
+
+    /* a row each */
     for (int i = 0; i < c->count; i++) {
         const compared *e = &c->entries[i];
         if (!e->result) continue;
         const cutis_quality *q = &e->result->quality;
         const double *harm = e->result->verdict.figures;
+
         fprintf(
             file,
             "<tr><td>%s<td>%.2f %%<td>%.2f %%<td>%d<td>%.3f<td>%.2f<td>%.4f<td>%.2f %%<td>%.1f&deg;<td>%.3g<td>%s<td>",
             e->solver, 100 * q->volume_error_max, 100 * q->volume_union, q->self_intersections_max, q->stretch_p99,
             q->acceleration_rms, e->jiggle, 100 * harm[CUTIS_HARM_DISPLACEMENT_MAX], harm[CUTIS_HARM_ANGLE_P95],
             e->result->step_median * 1e3, cli_format_bytes(e->result->model_bytes + e->result->state_bytes, bytes));
+
         write_escaped(file, e->result->verdict.text);
         fprintf(file, "</tr>\n");
     }
+
     fprintf(file, "</table>\n");
 }
 
@@ -380,15 +409,18 @@ static int write_page(const comparison *c, const char *path, const char *bend, c
 static json_t *reports(const comparison *c)
 {
     json_t *root = json_object(), *list = json_object();
+
     json_object_set_new(root, "schema", json_integer(1));
     json_object_set_new(root, "input", cli_json_string(c->input));
     json_object_set_new(root, "solvers", list);
+
     for (int i = 0; i < c->count; i++) {
         if (!c->entries[i].result) continue;
         json_t *report = bake_report(c->entries[i].result);
         json_object_set_new(report, "jiggle", cli_json_real(c->entries[i].jiggle));
         json_object_set_new(list, c->entries[i].solver, report);
     }
+
     return root;
 }
 
@@ -402,6 +434,7 @@ static int run(const cli_arguments *arguments)
     c.entries = cli_allocate(SOLVER_LIMIT, sizeof *c.entries);
     choose_solvers(&c);
     int status = c.count ? check_solvers(&c) : cli_usage_error(arguments, "--solvers names no solver");
+
     if (status == CLI_OK) status = cli_check_output(c.folder, NULL, true);
     if (status == CLI_OK && !system_folder_create(c.folder) && errno != EEXIST)
         status = cli_error("cannot make the folder '%s': %s", c.folder, strerror(errno));
@@ -417,16 +450,21 @@ static int run(const cli_arguments *arguments)
     /* run, draw, write */
     status = run_solvers(&c);
     if (status == CLI_OK) {
+        /* how many frames there are */
         int frames = 1;
         for (int i = 0; i < c.count; i++)
             if (c.entries[i].result) frames = c.entries[i].result->frame_count;
         char *middle = cli_format("%d", frames / 2);
         const char *one[] = {"--frame", middle, NULL}, *all[] = {"--sheet", NULL};
+
+        /* table and pictures */
         print_table(&c);
         status = draw(&c, bend, one);
         if (status == CLI_OK && frames > 1) status = draw(&c, sheet, all);
         free(middle);
     }
+
+    /* report and page */
     if (status == CLI_OK) status = cli_json_save(reports(&c), report);
     if (status == CLI_OK) status = write_page(&c, page, bend, sheet);
     if (status == CLI_OK && !cli_flag(arguments, "quiet")) printf("%s\n%s\n%s\n", page, sheet, report);

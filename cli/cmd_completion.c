@@ -20,6 +20,7 @@ static void print_command(const cli_command *command)
 {
     printf("    %s)\n        options=\"", command->name);
 
+    /* names of options */
     const cli_option *option;
     for (int i = 0; (option = cli_option_at(command, i)); i++) {
         if (option->letter) printf("-%c ", option->letter);
@@ -32,6 +33,7 @@ static void print_command(const cli_command *command)
         if (option->kind == CLI_FLAG) continue;
         printf("        --%s", option->name);
         if (option->letter) printf("|-%c", option->letter);
+
         printf(") values=\"");
         print_values(option);
         printf("\"; value=yes ;;\n");
@@ -58,11 +60,13 @@ static int run(const cli_arguments *arguments)
     /* words that do not depend on the command */
     printf("# bash completion for cutis %s, made by 'cutis completion'\n_cutis()\n{\n", cutis_version());
     printf("    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n");
+
     printf("    local commands=\"");
     for (int i = 0; cli_commands[i]; i++)
         if (!cli_commands[i]->hidden) printf("%s ", cli_commands[i]->name);
     printf("\"\n    local models=\"");
     for (int i = 0; i < cutis_zoo_count(); i++) printf("%s ", cutis_zoo(i).name);
+
     printf("\"\n    local options= values= value= plain=\n"
            "    COMPREPLY=()\n"
            "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
@@ -75,6 +79,7 @@ static int run(const cli_arguments *arguments)
     for (int i = 0; cli_commands[i]; i++)
         if (!cli_commands[i]->hidden) print_command(cli_commands[i]);
 
+    /* choose by what is being typed */
     printf("    esac\n"
            "    if [ -n \"$value\" ]; then\n"
            "        COMPREPLY=($(compgen -W \"$values\" -- \"$current\"))\n"

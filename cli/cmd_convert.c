@@ -14,6 +14,7 @@ bool cli_compression(const char *text, cutis_compression *compression)
     } known[] = {{"none", CUTIS_COMPRESSION_NONE},
                  {"meshopt", CUTIS_COMPRESSION_MESHOPT},
                  {"quantize", CUTIS_COMPRESSION_QUANTIZE}};
+
     *compression = CUTIS_COMPRESSION_NONE;
     for (int i = 0; i < CLI_COUNT(known); i++) {
         if (strcmp(text, known[i].name) != 0) continue;
@@ -49,6 +50,8 @@ static int run(const cli_arguments *arguments)
     if (!cli_compression(compress, &compression))
         return cli_usage_error(arguments, "--compress %s: give none, quantize or meshopt", compress);
     if (!system_look(source, &about)) return cli_error("there is no file '%s'", source);
+
+    /* the output */
     int status = cli_check_output(path, source, false);
     if (status != CLI_OK) return status;
 
@@ -70,6 +73,7 @@ static int run(const cli_arguments *arguments)
     printf("%s: %.3g MB from %.3g MB", path, (double)written.size / 1e6, (double)about.size / 1e6);
     if (compression != CUTIS_COMPRESSION_NONE) printf(", positions rounded by at most %.2g units", info.position_error);
     printf("\n");
+
     if (info.image_count)
         cli_warning("%d image%s could not be read and %s left where they are", info.image_count,
                     info.image_count == 1 ? "" : "s", info.image_count == 1 ? "is" : "are");

@@ -75,12 +75,16 @@ static int find_all(const cutis_character *character, findings *f)
     cutis_error error;
     *f = (findings){0};
     if (cutis_character_topology(character, NULL, &f->topology, &error) != CUTIS_OK) return cli_library_error(&error);
+
+    /* influences of each vertex */
     for (int v = 0; v < character->vertex_count; v++) {
         int count = character->influence_first ? character->influence_first[v + 1] - character->influence_first[v] : 0;
         if (count > f->influence_max) f->influence_max = count;
         f->unskinned_vertex_count += count == 0;
     }
     for (int i = 0; i < character->joint_count; i++) f->deforming_joint_count += character->joints[i].deforms;
+
+    /* unit and problems */
     f->unit_hint = find_unit_hint((double)character->size);
     find_problems(character, f);
     return CLI_OK;
@@ -112,8 +116,11 @@ static void print_parts(const cutis_character *character)
 {
     enum { SHOWN = 20 };
     if (character->part_count < 2) return;
+
     printf("parts\n");
     cli_table *table = cli_table_create("lrrl");
+
+    /* a row each, as far as they are shown */
     for (int i = 0; i < character->part_count && i < SHOWN; i++) {
         const cutis_part *part = &character->parts[i];
         cli_table_cell(table, "%s", part->name);
@@ -121,6 +128,7 @@ static void print_parts(const cutis_character *character)
         cli_table_cell(table, "%d faces", part->face_count);
         cli_table_cell(table, "%s", part->material);
     }
+
     cli_table_print(table, "  ");
     if (character->part_count > SHOWN) printf("  and %d more\n", character->part_count - SHOWN);
 }
@@ -150,9 +158,12 @@ static void print_text(const cutis_character *character, const findings *f, cons
         printf(" (%s quads)", cli_format_count(t->quad_count, a));
     printf(", %d part%s%s\n", character->part_count, plural(character->part_count),
            character->texcoords ? ", texture coordinates" : "");
+
+    /* its size and whether it is closed */
     printf("size       %.4g x %.4g x %.4g units, diagonal %.4g%s%s\n", (double)(high[0] - low[0]),
            (double)(high[1] - low[1]), (double)(high[2] - low[2]), (double)character->size,
            f->unit_hint ? "; probably " : "", f->unit_hint ? f->unit_hint : "");
+
     printf("surface    %s, %d component%s", t->boundary_edge_count ? "open" : "closed", t->component_count,
            plural(t->component_count));
     if (t->boundary_loop_count) printf(", %d hole%s", t->boundary_loop_count, plural(t->boundary_loop_count));
@@ -166,6 +177,8 @@ static void print_text(const cutis_character *character, const findings *f, cons
                f->deforming_joint_count, f->influence_max, plural(f->influence_max));
     else
         printf("skeleton   none\n");
+
+    /* maps, morphs, props and settings */
     for (int i = 0; i < character->map_count; i++) printf("map        %s\n", character->maps[i].name);
     for (int i = 0; i < character->morph_count; i++) printf("morph      %s\n", character->morphs[i].name);
     for (int i = 0; i < character->prop_count; i++) printf("prop       %s\n", character->props[i].name);
@@ -185,6 +198,8 @@ static void print_text(const cutis_character *character, const findings *f, cons
             const cutis_clip *clip = &character->clips[i];
             int least, most;
             key_range(clip, &least, &most);
+
+            /* name, length and tracks */
             cli_table_cell(table, "%s", clip->name);
             cli_table_cell(table, "%.4g s", (double)(clip->end - clip->start));
             cli_table_cell(table, "from %.4g to %.4g s", (double)clip->start, (double)clip->end);
@@ -219,6 +234,7 @@ static json_t *clips_json(const cutis_character *character)
                                                cli_json_real((double)clip->end - (double)clip->start), "tracks",
                                                clip->track_count, "keys_min", least, "keys_max", most));
     }
+
     return array;
 }
 
@@ -257,10 +273,12 @@ static json_t *info_json(const cutis_character *character, const findings *f)
                               json_pack("{s:o, s:o, s:i, s:i}", "name", cli_json_string(character->parts[i].name),
                                         "material", cli_json_string(character->parts[i].material), "vertices",
                                         character->parts[i].vertex_count, "faces", character->parts[i].face_count));
+
     for (int i = 0; i < character->map_count; i++)
         json_array_append_new(maps, cli_json_string(character->maps[i].name));
     for (int i = 0; i < character->morph_count; i++)
         json_array_append_new(morphs, cli_json_string(character->morphs[i].name));
+
     for (int i = 0; i < f->problem_count; i++) json_array_append_new(problems, cli_json_string(f->problems[i]));
     for (int i = 0; i < 3; i++) {
         json_array_append_new(low, cli_json_real((double)character->bounds_min[i]));
@@ -278,10 +296,13 @@ static json_t *info_json(const cutis_character *character, const findings *f)
                              character->point_count, "faces", character->face_count, "quads", f->topology.quad_count,
                              "triangles", character->triangle_count, "size", (double)character->size, "bounds_min", low,
                              "bounds_max", high, "topology", topology_json(&f->topology));
+
+    /* what the surface does not tell */
     json_object_set_new(root, "unit_hint", cli_json_string(f->unit_hint));
     json_object_set_new(root, "texture_coordinates", json_boolean(character->texcoords != NULL));
     json_object_set_new(root, "influences_max", json_integer(f->influence_max));
     json_object_set_new(root, "unskinned_vertices", json_integer(f->unskinned_vertex_count));
+
     json_object_set_new(root, "parts", parts);
     json_object_set_new(root, "joints", joints_json(character));
     json_object_set_new(root, "clips", clips_json(character));
@@ -315,6 +336,8 @@ static int run(const cli_arguments *arguments)
     findings f = {0};
     cutis_character *character = cli_load_character(arguments->positionals[0], true, &status);
     if (!character) return status;
+
+    /* problems and details */
     status = find_all(character, &f);
     cutis_file_details *details = find_details(arguments->positionals[0]);
 

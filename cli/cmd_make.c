@@ -16,6 +16,7 @@ static int run(const cli_arguments *arguments)
     if (!cli_has_ending(path, ".glb") && !cli_has_ending(path, ".obj"))
         return cli_usage_error(arguments, "'%s' must end in .glb or .obj", path);
     if (!cli_is_built_in(name)) return cli_unknown_character(name, false);
+
     int status = cli_check_output(path, NULL, false);
     if (status != CLI_OK) return status;
 
@@ -24,6 +25,7 @@ static int run(const cli_arguments *arguments)
     cutis_result result = cutis_zoo_make(name, cli_number(arguments, "resolution"), NULL, &character, &error);
     if (result != CUTIS_OK) return cli_library_error(&error);
 
+    /* save it, and say so */
     if (cutis_character_save(character, path, &error) != CUTIS_OK) {
         status = cli_library_error(&error);
     } else if (!cli_flag(arguments, "quiet")) {

@@ -12,13 +12,17 @@ static void print_text(const char *text)
 {
     bool line_start = true;
     for (; *text; text++) {
+        /* a dot or a quote at the start of a line would be a request */
         if (line_start && (*text == '.' || *text == '\'')) fputs("\\&", stdout);
+
+        /* characters that troff reads as commands */
         if (*text == '\\')
             fputs("\\e", stdout);
         else if (*text == '-')
             fputs("\\-", stdout);
         else
             putchar(*text);
+
         line_start = *text == '\n';
     }
 }
@@ -31,6 +35,7 @@ static void print_option(const cli_option *option)
     printf("\\fB\\-\\-");
     print_text(option->name);
     printf("\\fR");
+
     if (option->value) {
         printf(" \\fI");
         print_text(option->value);
@@ -44,8 +49,10 @@ static void print_option(const cli_option *option)
         printf(": ");
         print_text(option->choices);
     }
+
     if (option->repeats || option->kind == CLI_PAIR) printf("; may be repeated");
     if (option->min != 0 || option->max != 0) printf("; %.9g to %.9g", option->min, option->max);
+
     if (option->fallback) {
         printf(" (default ");
         print_text(option->fallback);
@@ -56,18 +63,24 @@ static void print_option(const cli_option *option)
 
 static void print_command(const cli_command *command)
 {
+    /* name and summary */
     printf(".SS cutis %s ", command->name);
     print_text(command->usage);
     printf("\n");
     print_text(command->summary);
     printf(".\n");
+
     if (command->description) {
         printf(".PP\n");
         print_text(command->description);
         printf("\n");
     }
+
+    /* options */
     for (int i = 0; i < command->option_count; i++) print_option(&command->options[i]);
     if (command->json) print_option(cli_find_option(command, "json"));
+
+    /* examples, line by line */
     printf(".PP\n.nf\n.RS\n");
     print_text(command->examples);
     printf("\n.RE\n.fi\n");
@@ -90,11 +103,13 @@ static int run(const cli_arguments *arguments)
     for (int i = 0; cli_commands[i]; i++)
         if (!cli_commands[i]->hidden) print_command(cli_commands[i]);
 
+    /* options that all share */
     printf(".SH OPTIONS OF EVERY COMMAND\n");
     print_option(cli_find_option(&cmd_manual, "quiet"));
     print_option(cli_find_option(&cmd_manual, "threads"));
     print_option(cli_find_option(&cmd_manual, "help"));
 
+    /* solvers */
     printf(".SH SOLVERS\n");
     for (int i = 0; i < cutis_solver_count(); i++) {
         printf(".TP\n\\fB%s\\fR\n", cutis_solver(i)->name);
@@ -112,6 +127,7 @@ static int run(const cli_arguments *arguments)
                  {CLI_USAGE, "the command line is wrong"},
                  {CLI_CHECK, "a quality bound was not met"},
                  {CLI_INTERRUPTED, "interrupted; nothing half done is left behind"}};
+
     for (int i = 0; i < CLI_COUNT(codes); i++) printf(".TP\n%d\n%s\n", codes[i].code, codes[i].what);
     return CLI_OK;
 }

@@ -50,14 +50,17 @@ static void print_text(const cutis_quality *q, double fps)
     /* a dash where a figure is not defined */
     cli_table *table = cli_table_create("lrll");
     for (int i = 0; i < CLI_COUNT(rows); i++) {
+        /* name, value, meaning and the worst frame */
         cli_table_cell(table, "%s", rows[i].name);
         if (isnan(rows[i].value))
             cli_table_cell(table, "%s", "-");
         else
             cli_table_cell(table, rows[i].whole ? "%.0f" : "%.6g", rows[i].value);
+
         cli_table_cell(table, "%s", rows[i].what);
         cell_frame(table, rows[i].frame);
     }
+
     cli_table_print(table, "");
 }
 
@@ -96,17 +99,21 @@ static bool judge(const cli_arguments *arguments, const cutis_character *charact
     cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}, .morphs = morphs};
     double skip =
         cli_given(arguments, "start") ? cli_number(arguments, "start") - (double)character->clips[clip].start : 0;
+
+    /* each frame beside skinning at the same time */
     for (int f = 0; fine && f < cache->frame_count; f++) {
         double time = fmax(0, skip + f / fps);
         cutis_clip_motion_morphs(&motion, time, morphs);
         for (int m = 0; m < character->morph_count; m++)
             if (strncmp(character->morphs[m].name, "cutis_", 6) == 0) morphs[m] = 0;
+
         cutis_state_reset(model, state, NULL);
         cutis_state_step(model, state, &input, time);
         cutis_judge_frame(judge, cache->positions + (size_t)f * 3 * (size_t)cache->vertex_count,
                           cutis_state_positions(model, state), NULL);
     }
 
+    /* the verdict */
     if (fine) cutis_judge_finish(judge, 0, 0, 0, verdict);
     free(morphs);
     cutis_judge_destroy(judge);
@@ -119,6 +126,8 @@ static void print_verdict(const cutis_verdict *v)
 {
     cli_table *table = cli_table_create("lrll");
     printf("\nagainst linear skinning of the clip: %s\n", v->text);
+
+    /* figures that a cache can tell, with their bounds */
     for (int i = 0; i < CUTIS_HARM_REPAIRS; i++) {
         if (i == CUTIS_HARM_BONE || i == CUTIS_HARM_NON_FINITE) continue; /* a cache does not tell */
         cli_table_cell(table, "%s", cutis_harm_name((cutis_harm)i));
@@ -127,6 +136,7 @@ static void print_verdict(const cutis_verdict *v)
                        cutis_harm_bound((cutis_harm)i, CUTIS_BAD));
         cell_frame(table, v->worst_frames[i]);
     }
+
     cli_table_print(table, "");
 }
 
@@ -146,6 +156,8 @@ static int measure(const cli_arguments *arguments, const cutis_character *charac
 {
     double fps = cli_given(arguments, "fps") ? cli_number(arguments, "fps") : cache->fps;
     cutis_quality quality;
+
+    /* quality of all frames */
     cutis_error error;
     cli_interrupt_at_once(true);
     cutis_result result = cutis_measure(character, cache->positions, cache->frame_count, fps, cutis_pool_jobs(pool),
@@ -163,6 +175,7 @@ static int measure(const cli_arguments *arguments, const cutis_character *charac
         if (judged) json_object_set_new(root, "verdict", verdict_json(&verdict));
         return cli_json_print(root);
     }
+
     print_text(&quality, fps);
     if (judged) print_verdict(&verdict);
     return CLI_OK;
@@ -173,6 +186,7 @@ static int run(const cli_arguments *arguments)
     int status;
     cutis_cache *cache = NULL;
     cutis_pool *pool = NULL;
+
     cutis_character *character = cli_load_character(arguments->positionals[0], cli_flag(arguments, "json"), &status);
     if (!character) return status;
 

@@ -47,6 +47,7 @@ static int run(const cli_arguments *arguments)
         cutis_character *character = cli_load_character(entry.name, true, &status);
         if (!character) break;
 
+        /* as JSON, or as a row */
         if (json) {
             json_array_append_new(models, model_json(character, entry));
         } else {
@@ -60,10 +61,12 @@ static int run(const cli_arguments *arguments)
             cli_table_cell(table, "%s", entry.summary);
             free(clips);
         }
+
         cutis_character_destroy(character);
         if (cli_interrupted()) status = CLI_INTERRUPTED;
     }
 
+    /* as asked for */
     if (table) cli_table_print(table, "");
     if (json && status == CLI_OK) return cli_json_print(json_pack("{s:o}", "models", models));
     json_decref(models);

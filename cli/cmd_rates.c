@@ -20,10 +20,14 @@ static void compare_pair(const cutis_bake_result *a, const cutis_bake_result *b,
                          rate_difference *difference)
 {
     size_t floats = 3 * (size_t)a->vertex_count;
+
+    /* frames of both that show the same instant */
     for (int i = 0; i < a->frame_count; i++) {
         if ((long)i * rate_b % rate_a != 0) continue;
         int j = (int)((long)i * rate_b / rate_a);
         if (j >= b->frame_count) continue;
+
+        /* bit by bit, then the largest distance */
         const float *x = a->positions + (size_t)i * floats, *y = b->positions + (size_t)j * floats;
         difference->shared++;
         difference->identical += memcmp(x, y, floats * sizeof *x) == 0;
@@ -57,6 +61,7 @@ static int run_solver(const cli_arguments *arguments, const char *solver, double
         rate_difference difference = {0};
         for (int j = 0; j < RATE_COUNT; j++)
             if (j != i) compare_pair(results[i], results[j], rates[i], rates[j], size, &difference);
+
         cli_table_cell(table, "%s", solver);
         cli_table_cell(table, "%d", rates[i]);
         cli_table_cell(table, "%d", results[i]->frame_count);
@@ -78,6 +83,7 @@ static int run(const cli_arguments *arguments)
     /* a table of all */
     double size = (double)character->size;
     cutis_character_destroy(character);
+
     cli_table *table = cli_table_create("lrrrrr");
     cli_table_heads(table, "solver|rate|frames|shared instants|identical|largest difference, % of the size");
 

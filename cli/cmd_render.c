@@ -26,8 +26,11 @@ static int sources_open(picture_job *r)
     /* Without a cache: the clip under linear blend skinning when there is a wish for one, else the rest pose. */
     bool moves = r->video || r->sheet || cli_given(a, "clip") || cli_given(a, "frame");
     const char *fallback = moves && r->character->clip_count > 0 ? cutis_model_def_default().solver : "rest";
+
+    /* each source that is named, or the one that stands in */
     int count = a->positional_count - 1;
     r->sources = cli_allocate((size_t)(count > 0 ? count : 1), sizeof *r->sources);
+
     do {
         const char *word = count > 0 ? a->positionals[r->source_count + 1] : fallback;
         status = picture_source_open(r->character, word, cli_text(a, "clip"), &r->sources[r->source_count++]);
@@ -80,6 +83,7 @@ static int sources_run(picture_job *r)
                                    .texcoords = r->texture != PICTURE_TEXTURE_NONE || r->has_normal_map,
                                    .tissues = cli_given(a, "cut"),
                                    .elements = r->style.elements};
+
             cutis_setting *settings = cli_allocate((size_t)r->setting_count, sizeof *settings);
             int setting_count = settings_pick(r, s, settings);
             status = picture_source_run(s, r->character, r->clip, &r->times, settings, setting_count, r->pool, &wants,
@@ -94,6 +98,7 @@ static int sources_run(picture_job *r)
             status = picture_source_read_texcoords(s, r->character, &r->times);
         if (status == CLI_OK && r->has_normal_map)
             status = picture_source_read_weights(s, r->character, &r->times, r->normal_path);
+
         for (int t = 0; t < SOURCE_TISSUES; t++) r->tissues |= s->tissues[t] != NULL;
         r->elements |= s->elements != NULL;
     }
@@ -101,6 +106,7 @@ static int sources_run(picture_job *r)
     /* a style that nothing can show */
     if (status == CLI_OK && r->style.elements && !r->elements)
         status = cli_error("--style elements: none of the sources is a solver that has voxels or particles to show");
+
     if (status == CLI_OK) picture_paint_range(r);
     return status;
 }
@@ -115,6 +121,7 @@ static int body_prepare(picture_job *r)
     if (!picture_possible())
         return cli_error("this build of cutis draws no pictures, because it was built without Embree; "
                          "baking, measuring and rigging work");
+
     r->tracer = picture_tracer_create();
     if (!r->tracer) return cli_error("the ray tracer (Embree) cannot be started");
 
@@ -128,6 +135,7 @@ static int body_prepare(picture_job *r)
     r->values = cli_allocate((size_t)c->vertex_count, sizeof(float));
     r->scratch = cli_allocate((size_t)c->point_count, 2 * sizeof(float));
     r->joints = cli_allocate((size_t)c->joint_count, 12 * sizeof(float));
+
     if (r->paint == PAINT_WEIGHTS || r->paint == PAINT_PART) {
         r->colors = cli_allocate((size_t)c->vertex_count, 3 * sizeof(float));
         (r->paint == PAINT_PART ? picture_colors_parts : picture_colors_weights)(c, r->colors);
@@ -157,9 +165,11 @@ static int video_write(picture_job *r, picture_image *page)
     /* the encoder */
     if (picture_video_create(r->output, r->width, r->height, picture_times_rate(&r->times), &video, &error) != CUTIS_OK)
         return cli_library_error(&error);
+
     cli_progress_begin(&progress, "drawing", (long)r->times.count * r->source_count * r->view_count, r->quiet);
     int status = CLI_OK;
 
+    /* frame by frame */
     for (int i = 0; i < r->times.count && status == CLI_OK; i++) {
         status = picture_page_draw(r, i, page, &progress, &done);
         if (status == CLI_OK && picture_video_append(video, page, &error) != CUTIS_OK)
@@ -193,8 +203,11 @@ static int render_run(picture_job *r)
     cli_interrupt_at_once(true);
     r->character = cli_load_character(input, r->quiet, &status);
     if (!r->character) return status;
+
+    /* what is shown */
     r->pool = cli_create_pool(cli_integer(a, "threads"));
     if (!r->pool) return CLI_FAILURE;
+
     status = clip_choose(r);
     if (status == CLI_OK) status = cli_add_given_props(a, r->clip, r->quiet, &r->character);
     if (status == CLI_OK) status = sources_open(r);
@@ -202,6 +215,7 @@ static int render_run(picture_job *r)
     /* the instants */
     if (status == CLI_OK)
         status = picture_times_find(a, r->character, r->clip, r->sources, r->source_count, r->quiet, &r->times);
+
     int spread = r->sheet ? (r->source_count * r->view_count > 1 ? SHEET_COLUMNS : SHEET_FRAMES) : 1;
     if (status == CLI_OK) status = picture_times_choose(a, r->video ? 0 : spread, &r->times);
 
@@ -219,6 +233,7 @@ static int render_run(picture_job *r)
     status = picture_page_layout(r);
     if (status == CLI_OK) status = picture_page_cameras(r);
     if (status != CLI_OK) return status;
+
     picture_image page;
     if (!picture_image_create(r->width, r->height, &page)) return cli_error("out of memory");
     status = r->video ? video_write(r, &page) : still_write(r, &page);
@@ -236,6 +251,7 @@ static int render_run(picture_job *r)
 static int run(const cli_arguments *arguments)
 {
     picture_job r = {.arguments = arguments};
+
     r.settings = cli_pairs(arguments, "set", &r.setting_count);
     int status = render_run(&r);
 

@@ -27,6 +27,7 @@ static double compare_joints(const cutis_character *rigged, const cutis_characte
     int count = 0;
     cutis_pose_rest(rigged, a);
     cutis_pose_rest(other, b);
+
     int *matches = cli_allocate((size_t)rigged->joint_count, sizeof *matches);
     cutis_error failure;
     bool matched = cutis_character_match_joints(rigged, other, matches, &failure) == CUTIS_OK;
@@ -48,6 +49,7 @@ static double compare_joints(const cutis_character *rigged, const cutis_characte
         cli_table_cell(table, "%s", rigged->joints[j].name);
         cli_table_cell(table, "%s", other->joints[k].name);
         cli_table_cell(table, "%.2f", error);
+
         sum += error;
         count++;
     }
@@ -56,6 +58,7 @@ static double compare_joints(const cutis_character *rigged, const cutis_characte
     free(a);
     free(b);
     free(matches);
+
     double mean = count ? sum / count : NAN;
     printf("mean error of %d joints: %.2f %% of the height\n", count, mean);
     return mean;
@@ -81,6 +84,7 @@ static int compare_weights(const cutis_character *one, const cutis_character *tw
     }
     float *joints = cli_allocate(12 * (size_t)one->joint_count, sizeof *joints);
 
+    /* mean distance over each clip */
     for (int c = 0; c < one->clip_count && status == CLI_OK; c++) {
         double sum = 0;
         long samples = 0;
@@ -91,8 +95,11 @@ static int compare_weights(const cutis_character *one, const cutis_character *tw
             double time = one->clips[c].start + (one->clips[c].end - one->clips[c].start) * f / (FRAMES - 1.0);
             cutis_pose_sample(one, c, time, joints);
             for (int i = 0; i < 2; i++) cutis_state_reset(models[i], states[i], joints);
+
             const float *p = cutis_state_positions(models[0], states[0]),
                         *q = cutis_state_positions(models[1], states[1]);
+
+            /* distances of all vertices */
             for (int v = 0; v < one->vertex_count; v++, samples++) {
                 double square = 0;
                 for (int k = 0; k < 3; k++) square += pow((double)p[3 * v + k] - q[3 * v + k], 2);
@@ -137,6 +144,7 @@ static int load_landmarks(const char *path, landmark_list *list)
         item->name = name;
         if (!json_is_array(value) || json_array_size(value) != 3)
             return cli_error("'%s': '%s' must be three numbers [x, y, z]", path, name);
+
         for (size_t k = 0; k < 3; k++) {
             json_t *number = json_array_get(value, k);
             if (!json_is_number(number)) return cli_error("'%s': '%s' must be three numbers [x, y, z]", path, name);
@@ -162,12 +170,14 @@ static void print_report(const char *name, const cutis_rig *rig, bool kept)
 /* Numbered joints from three sides by 'render', and the table that tells their names and places, as landmarks. */
 static int picture_draw(const cutis_character *c, const char *path, const char *picture, bool quiet)
 {
+    /* draw the rig with its joints' numbers */
     char *argv[] = {(char *)path, "--style", "numbers,no-floor,white", "--view", "front,side,top", "--size",
                     "1800x700",   "-o",      (char *)picture,          "--quiet"};
     cli_arguments arguments;
     bool help;
     int status = cli_parse(&cmd_render, CLI_COUNT(argv), argv, &arguments, &help);
     if (status == CLI_OK) status = cmd_render.run(&arguments);
+
     cli_arguments_free(&arguments);
     if (status != CLI_OK || quiet) return status;
 
@@ -176,6 +186,7 @@ static int picture_draw(const cutis_character *c, const char *path, const char *
     cutis_pose_rest(c, joints);
     cli_table *table = cli_table_create("rlrrr");
     cli_table_heads(table, "number|joint|x|y|z");
+
     for (int j = 0; j < c->joint_count; j++) {
         cli_table_cell(table, "%d", j);
         cli_table_cell(table, "%s", c->joints[j].name);
@@ -195,11 +206,15 @@ static int compare_all(const cli_arguments *arguments, const cutis_character *ch
     const char *against = cli_text(arguments, "against");
     int status = CLI_OK;
     if (!against) return CLI_OK;
+
+    /* against the file's own skeleton, or its weights */
     if (strcmp(against, "own") == 0) {
         if (kept && character->clip_count > 0) return compare_weights(character, rig->character);
         compare_joints(rig->character, character);
         return CLI_OK;
     }
+
+    /* against another file */
     cutis_character *other = cli_load_character(against, true, &status);
     if (!other) return status;
     compare_joints(rig->character, other);
@@ -241,12 +256,15 @@ static cutis_character *turn_up(cutis_character *character, int *status)
     cutis_character given = *character, *turned = NULL;
     cutis_error error;
     float *positions = cli_allocate(3 * (size_t)given.vertex_count, sizeof *positions);
+
+    /* z up becomes y up */
     for (int v = 0; v < given.vertex_count; v++) {
         const float *from = character->positions + 3 * (size_t)v;
         positions[3 * v] = from[0];
         positions[3 * v + 1] = from[2];
         positions[3 * v + 2] = -from[1];
     }
+
     given.positions = positions;
     if (cutis_character_create(&given, NULL, &turned, &error) != CUTIS_OK) *status = cli_library_error(&error);
     free(positions);
@@ -303,10 +321,13 @@ static int make_rig(const cli_arguments *arguments, const cutis_character *chara
     def.pattern = pattern;
     def.y_up = !cli_has_ending(name, ".obj") && !cli_has_ending(name, ".ply") && !cli_has_ending(name, ".stl") &&
                !cli_has_ending(name, ".off");
+
+    /* landmarks, method and examples */
     def.landmarks = landmarks.items;
     def.landmark_count = landmarks.count;
     for (int i = 0; i < CLI_COUNT(methods); i++)
         if (strcmp(cli_text(arguments, "weights"), methods[i]) == 0) def.method = (cutis_rig_method)i;
+
     def.poses = examples->positions;
     def.pose_count = examples->count;
     def.max_influences = cli_integer(arguments, "influences");
@@ -316,6 +337,7 @@ static int make_rig(const cli_arguments *arguments, const cutis_character *chara
     cutis_error error;
     if (status == CLI_OK && (kept ? cutis_rig_bind : cutis_rig_create)(&def, rig, &error) != CUTIS_OK)
         status = cli_library_error(&error);
+
     cutis_character_destroy(pattern);
     free(landmarks.items);
     json_decref(landmarks.json);
@@ -326,8 +348,10 @@ static int run(const cli_arguments *arguments)
 {
     const char *name = arguments->positionals[0], *path = cli_text(arguments, "output");
     bool kept = strcmp(cli_text(arguments, "template"), "own") == 0, quiet = cli_flag(arguments, "quiet");
+
     int status = check_arguments(arguments);
     if (status != CLI_OK) return status;
+
     cutis_character *character = load_mesh(arguments, &status);
     if (!character) return status;
 
@@ -336,6 +360,7 @@ static int run(const cli_arguments *arguments)
     example_set examples = {0};
     int example_count;
     const char **paths = cli_texts(arguments, "example", &example_count);
+
     cutis_pool *pool = cli_create_pool(cli_integer(arguments, "threads"));
     status = pool ? examples_load(character, example_count, paths, &examples) : CLI_FAILURE;
     if (status == CLI_OK) status = make_rig(arguments, character, &examples, cutis_pool_jobs(pool), &rig);

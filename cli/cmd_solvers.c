@@ -29,6 +29,7 @@ static void default_text(const cutis_parameter *parameter, char *text, size_t si
 static json_t *parameter_json(const cutis_parameter *parameter)
 {
     static const char *const json_types[] = {"float", "int", "bool", "choice"};
+
     json_t *object = json_pack("{s:s, s:s}", "name", parameter->name, "type", json_types[parameter->type]);
     char text[64];
     default_text(parameter, text, sizeof text);
@@ -59,6 +60,7 @@ static json_t *parameter_json(const cutis_parameter *parameter)
         json_object_set_new(object, "min", cli_json_real(parameter->min));
         json_object_set_new(object, "max", cli_json_real(parameter->max));
     }
+
     json_object_set_new(object, "unit", cli_json_string(parameter->unit));
     json_object_set_new(object, "per_bone", json_boolean(parameter->per_bone));
     json_object_set_new(object, "help", cli_json_string(parameter->help));
@@ -103,6 +105,7 @@ static void print_outputs(const cutis_solver_info *solver)
     if (solver->output_count == 0) return;
     cli_table *table = cli_table_create("lllll");
     cli_table_heads(table, "output|one a|numbers|unit|what");
+
     for (int i = 0; i < solver->output_count; i++) {
         const cutis_output_info *output = &solver->outputs[i];
         cli_table_cell(table, "%s", output->name);
@@ -111,6 +114,7 @@ static void print_outputs(const cutis_solver_info *solver)
         cli_table_cell(table, "%s", output->unit);
         cli_table_cell(table, "%s", output->help);
     }
+
     putchar('\n');
     cli_table_print(table, "");
     printf("\nWrite outputs beside the result with 'cutis bake --outputs %s'.\n", solver->outputs[0].name);
@@ -131,6 +135,7 @@ static void print_solver(const cutis_solver_info *solver)
         printf("  no parameters\n");
         return;
     }
+
     cli_table *table = cli_table_create("lllllll");
     bool any_bone = false;
     cli_table_heads(table, "parameter|type|default|range|unit|bone|what");
@@ -143,6 +148,7 @@ static void print_solver(const cutis_solver_info *solver)
         cli_table_cell(table, "%s", type_names[parameter->type]);
         cli_table_cell(table, "%s", text);
 
+        /* the range, where it has one */
         if (parameter->type == CUTIS_PARAMETER_CHOICE)
             cli_table_cell(table, "%s", parameter->choices);
         else if (parameter->type == CUTIS_PARAMETER_BOOL)
@@ -161,6 +167,7 @@ static void print_solver(const cutis_solver_info *solver)
     printf("\nSet one with --set %s=VALUE", solver->parameters[0].name);
     if (any_bone) printf("; those marked * also for one bone, --set bones.NAME.parameter=VALUE");
     printf(".\n");
+
     print_outputs(solver);
 }
 
@@ -195,6 +202,8 @@ static int run(const cli_arguments *arguments)
         for (int i = 0; i < cutis_solver_count(); i++) json_array_append_new(solvers, solver_json(cutis_solver(i)));
         return cli_json_print(json_pack("{s:o}", "solvers", solvers));
     }
+
+    /* a table */
     cli_table *table = cli_table_create("lrl");
     cli_table_heads(table, "solver|parameters|what");
     for (int i = 0; i < cutis_solver_count(); i++) {
@@ -203,6 +212,7 @@ static int run(const cli_arguments *arguments)
         cli_table_cell(table, "%d", solver->parameter_count);
         cli_table_cell(table, "%s", solver->summary);
     }
+
     cli_table_print(table, "");
     printf("\n'cutis solvers NAME' lists the parameters of one.\n");
     return CLI_OK;

@@ -96,12 +96,15 @@ static void send_file(int client, const char *path)
 static bool read_request(int client, char request[REQUEST_LIMIT])
 {
     size_t length = 0;
+
+    /* until the empty line that ends the head */
     while (length + 1 < REQUEST_LIMIT) {
         struct pollfd wait = {client, POLLIN, 0};
         if (poll(&wait, 1, PATIENCE_MS) <= 0) return false;
         ssize_t count = recv(client, request + length, REQUEST_LIMIT - 1 - length, 0);
         if (count <= 0) return false;
         length += (size_t)count;
+
         request[length] = 0;
         if (strstr(request, "\r\n\r\n")) return true;
     }
@@ -135,6 +138,7 @@ static void answer(const studio *s, int client)
         return;
     }
     *end = 0;
+
     const char *name = request + 5;
     if (strstr(name, "..") || strchr(name, '%') || strchr(name, '\\')) {
         if (!(s->character && strncmp(name, "open/", 5) == 0)) {
@@ -142,10 +146,14 @@ static void answer(const studio *s, int client)
             return;
         }
     }
+
+    /* the character that was given, under any name */
     if (s->character && strncmp(name, "open/", 5) == 0) {
         send_file(client, s->character);
         return;
     }
+
+    /* a file of the page */
     snprintf(path, sizeof path, "%s/%s", s->folder, *name ? name : "index.html");
     send_file(client, path);
 }
@@ -154,14 +162,18 @@ static bool listen_here(studio *s, int port)
 {
     s->socket = socket(AF_INET, SOCK_STREAM, 0);
     if (s->socket < 0) return false;
+
+    /* loopback only */
     int yes = 1;
     setsockopt(s->socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+
     socklen_t size = sizeof address;
     if (bind(s->socket, (struct sockaddr *)&address, size) != 0 || listen(s->socket, 32) != 0 ||
         getsockname(s->socket, (struct sockaddr *)&address, &size) != 0)
         return false;
+
     s->port = ntohs(address.sin_port);
     return true;
 }
@@ -172,9 +184,12 @@ static bool find_page(studio *s)
     char program[900], index[1100];
     system_file about;
     const char *const places[] = {"../share/cutis/studio", "../../studio"};
+
     if (!system_program(program, sizeof program)) return false;
     char *slash = strrchr(program, '/');
     if (slash) *slash = 0;
+
+    /* where it is installed, then in the build folder */
     for (int i = 0; i < CLI_COUNT(places); i++) {
         snprintf(s->folder, sizeof s->folder, "%s/%s", program, places[i]);
         snprintf(index, sizeof index, "%s/index.html", s->folder);
@@ -202,6 +217,8 @@ static void question(const studio *s, const char *given, char text[512])
         snprintf(text, 512, "?zoo=%s", given);
         return;
     }
+
+    /* the file's name, as part of a URL */
     const char *slash = strrchr(given, '/');
     size_t length = (size_t)snprintf(text, 512, "?open=open/");
     for (const char *at = slash ? slash + 1 : given; *at && length < 500; at++) {
@@ -222,6 +239,8 @@ static int run(const cli_arguments *arguments)
         if (!system_look(given, &about) || !about.regular) return cli_error("there is no file '%s'", given);
         s.character = given;
     }
+
+    /* page and port */
     if (!find_page(&s)) return cli_error("the page is not built: 'make studio' builds it, before 'make install'");
     if (!listen_here(&s, cli_integer(arguments, "port"))) {
         char text[128];
@@ -235,6 +254,7 @@ static int run(const cli_arguments *arguments)
     question(&s, given, end);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/%s", s.port, end);
     bool quiet = cli_flag(arguments, "quiet");
+
     printf("%s\n%s", url, quiet ? "" : "press Ctrl-C to stop\n");
     fflush(stdout);
     if (!quiet) open_browser(url);
@@ -248,6 +268,7 @@ static int run(const cli_arguments *arguments)
         answer(&s, client);
         close(client);
     }
+
     close(s.socket);
     return CLI_OK;
 }

@@ -52,10 +52,13 @@ static void pattern_paint(texture_job *job, picture_texture pattern, float scale
 {
     const cutis_character *c = job->character;
     float low[3] = {HUGE_VALF, HUGE_VALF, HUGE_VALF}, high[3] = {-HUGE_VALF, -HUGE_VALF, -HUGE_VALF};
+
+    /* the bounding box; the pattern is projected along its shortest side */
     for (int i = 0; i < 3 * c->vertex_count; i++) {
         low[i % 3] = fminf(low[i % 3], c->positions[i]);
         high[i % 3] = fmaxf(high[i % 3], c->positions[i]);
     }
+
     int thin = 0;
     for (int e = 1; e < 3; e++)
         if (high[e] - low[e] < high[thin] - low[thin]) thin = e;
@@ -64,13 +67,16 @@ static void pattern_paint(texture_job *job, picture_texture pattern, float scale
     /* on the colour of skin */
     const picture_mesh mesh = {.texture = pattern, .texture_scale = scale};
     for (size_t i = 0; i < (size_t)job->width * (size_t)job->height; i++) {
+        /* project the texel's place on the plane */
         const cutis_texel *texel = &job->texels[i];
         float place[3] = {0, 0, 0}, color[3] = {0.86f, 0.70f, 0.625f};
         for (int k = 0; k < 3 && texel->triangle >= 0; k++)
             for (int e = 0; e < 3; e++)
                 place[e] += texel->weights[k] * c->positions[3 * c->triangles[3 * texel->triangle + k] + e];
+
         const float uv[2] = {(place[across] - low[across]) / c->size, (place[along] - low[along]) / c->size};
         if (texel->triangle >= 0) picture_texture_apply(&mesh, uv, color);
+
         for (int e = 0; e < 3; e++) job->pixels[4 * i + (size_t)e] = picture_srgb(color[e]);
         job->pixels[4 * i + 3] = 1;
     }
@@ -83,15 +89,19 @@ static int weights_write(const texture_job *job, const char *output, const float
     cutis_error error;
     cutis_cache_writer *writer = NULL;
     char *path = cli_format("%s.weights.npy", output);
+
     cutis_cache_info info = {
         .vertex_count = job->character->vertex_count, .frame_count = frame_count, .fps = 30, .components = 1};
     cutis_result result = cutis_cache_create(path, &info, NULL, &writer, &error);
+
     for (int f = 0; f < frame_count && result == CUTIS_OK; f++)
         result = cutis_cache_append(writer, weights + (size_t)f * (size_t)job->character->vertex_count, &error);
+
     if (result == CUTIS_OK)
         result = cutis_cache_finish(writer, &error);
     else
         cutis_cache_discard(writer);
+
     free(path);
     return result == CUTIS_OK ? CLI_OK : cli_library_error(&error);
 }
@@ -114,14 +124,18 @@ static int wrinkles_make(texture_job *job, const char *path, const char *output)
     float *normals = cli_allocate(count, 3 * sizeof *normals);
     float *weights = cli_allocate((size_t)frame_count, (size_t)c->vertex_count * sizeof *weights);
     double wavelength = cli_number(job->arguments, "wavelength") * (double)c->size;
+
     int status = CLI_OK;
     if (cutis_texture_wrinkles(c, job->texels, job->width, job->height, folds.values, frame_count, wavelength, buckling,
                                NULL, normals, NULL, weights, &error) != CUTIS_OK)
         status = cli_library_error(&error);
+
+    /* as colours */
     for (size_t i = 0; i < count; i++) {
         for (size_t e = 0; e < 3; e++) job->pixels[4 * i + e] = 0.5f + 0.5f * normals[3 * i + e];
         job->pixels[4 * i + 3] = 1;
     }
+
     if (status == CLI_OK) status = weights_write(job, output, weights, frame_count);
     free(normals);
     free(weights);
@@ -136,6 +150,8 @@ static int image_write(const texture_job *job, const char *output)
     cutis_error error;
     picture_image image;
     if (!picture_image_create(job->width, job->height, &image)) return cli_error("no memory is left");
+
+    /* eight bits a channel, and what they cover */
     size_t count = (size_t)job->width * (size_t)job->height;
     size_t inside = 0, border = 0;
     for (size_t i = 0; i < 4 * count; i++) image.pixels[i] = (uint8_t)(picture_clamp01(job->pixels[i]) * 255 + 0.5f);
@@ -143,10 +159,13 @@ static int image_write(const texture_job *job, const char *output)
         inside += job->texels[i].triangle >= 0 && !(job->texels[i].distance > 0);
         border += job->texels[i].triangle >= 0 && job->texels[i].distance > 0;
     }
+
+    /* save it, and say what it covers */
     int status = picture_png_write(output, &image, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
     if (status == CLI_OK && !cli_flag(job->arguments, "quiet"))
         printf("%s: %d x %d, islands %.1f %%, borders %.1f %%\n", output, job->width, job->height,
                100 * (double)inside / (double)count, 100 * (double)border / (double)count);
+
     picture_image_destroy(&image);
     return status;
 }
@@ -157,27 +176,35 @@ static int texture_run(texture_job *job, picture_image *image)
     const cli_arguments *a = job->arguments;
     const char *input = a->positionals[0], *what = a->positional_count > 1 ? a->positionals[1] : NULL;
     const char *output = cli_text(a, "output"), *folds = cli_text(a, "folds");
+
+    /* what the command line needs */
     if (!output) return cli_usage_error(a, "the output is missing: -o OUT.png");
     if (!cli_has_ending(output, ".png")) return cli_usage_error(a, "'%s' must end in .png", output);
     if (!what == !folds) return cli_usage_error(a, "give an image, a pattern, or --folds FILE.npy");
+
     float squares = 0;
     int pattern = what && !cli_has_ending(what, ".png") ? picture_texture_find(what, &squares) : PICTURE_TEXTURE_IMAGE;
     if (pattern < 0)
         return cli_usage_error(a, "'%s' is no .png, and no pattern: checker, grid, tattoo, veins, or checker@8", what);
+
     int status = cli_check_output(output, cli_is_built_in(input) ? NULL : input, false);
     if (status != CLI_OK) return status;
 
     /* the character and its texels */
     job->character = cli_load_character(input, cli_flag(a, "quiet"), &status);
     if (!job->character) return status;
+
+    /* as large as the image, or as asked for */
     job->width = cli_integer(a, "size");
     job->height = job->width;
+
     if (what && pattern == PICTURE_TEXTURE_IMAGE) {
         cutis_error error;
         if (picture_png_read(what, image, &error) != CUTIS_OK) return cli_library_error(&error);
         job->width = image->width;
         job->height = image->height;
     }
+
     status = texels_find(job, cli_number(a, "border"));
     if (status != CLI_OK) return status;
 

@@ -41,6 +41,7 @@ static char *scalar_text(const json_t *value)
         snprintf(text, sizeof text, "%.*g", digits, json_real_value(value));
         if (strtod(text, NULL) == json_real_value(value)) break;
     }
+
     return cli_format("%s", text);
 }
 
@@ -73,15 +74,19 @@ static char *list_text(const json_t *list)
 /* One pair; a list of lists gives the key several times. */
 static int add_pair(config *c, const cli_option *option, const char *name, const json_t *value)
 {
+    /* a list of lists: the option once for each */
     if (json_is_array(value) && json_is_array(json_array_get(value, 0))) {
         int status = CLI_OK;
         for (size_t i = 0; i < json_array_size(value) && status == CLI_OK; i++)
             status = add_pair(c, option, name, json_array_get(value, i));
         return status;
     }
+
+    /* one value */
     char *text = json_is_array(value) ? list_text(value) : scalar_text(value);
     int status = text ? add(c, option, cli_format("%s=%s", name, text))
                       : CONFIG_ERROR(c, "'%s' must be a number, true or false, a string or a list of numbers", name);
+
     free(text);
     return status;
 }
@@ -94,6 +99,8 @@ static int add_pairs(config *c, const cli_option *option, const char *prefix, js
     json_object_foreach(object, key, value)
     {
         int status;
+
+        /* objects nest */
         char *name = *prefix ? cli_format("%s.%s", prefix, key) : cli_format("%s", key);
         if (json_is_object(value))
             status = add_pairs(c, option, name, value);
@@ -129,6 +136,8 @@ static int unknown_key(const config *c, const char *key)
     int count = 0;
     for (int i = 0; count < 63 && (option = cli_option_at(command, i)); i++)
         if (strcmp(option->name, "config") != 0) names[count++] = option->name;
+
+    /* names that may be meant */
     if (cli_find_option(command, "set")) names[count++] = "bones";
     const char *nearest = cli_nearest(key, names, count);
     if (nearest) return CONFIG_ERROR(c, "unknown key '%s'; did you mean '%s'?", key, nearest);
@@ -139,6 +148,8 @@ static int add_key(config *c, const char *key, json_t *value)
 {
     const cli_command *command = c->arguments->command;
     char name[64];
+
+    /* which option */
     option_name(key, name);
     const char *prefix = strcmp(name, "bones") == 0 ? "bones" : "";
     const cli_option *option = cli_find_option(command, *prefix ? "set" : name);
@@ -163,6 +174,7 @@ static int add_key(config *c, const char *key, json_t *value)
         int status = add(c, option, text);
         if (status != CLI_OK) return status;
     }
+
     return CLI_OK;
 }
 
@@ -172,10 +184,12 @@ int cli_apply_config(cli_arguments *arguments, const char *path)
     json_t *root = cli_json_load(path);
     if (!root) return CLI_FAILURE;
 
+    /* key by key */
     int status = CLI_OK;
     if (!json_is_object(root)) status = CONFIG_ERROR(&c, "%s", "the file must hold an object, {...}");
     const char *key;
     json_t *value;
+
     if (status == CLI_OK) json_object_foreach(root, key, value) if ((status = add_key(&c, key, value)) != CLI_OK) break;
     json_decref(root);
 
@@ -189,6 +203,7 @@ int cli_apply_config(cli_arguments *arguments, const char *path)
         arguments->given = all;
         arguments->given_count += c.given_count;
     }
+
     free(c.given);
     return status;
 }

@@ -92,13 +92,18 @@ void cli_progress_update(cli_progress *progress, long done)
     enum { WIDTH = 30 };
     double now = cli_clock();
     if (!progress->active || now - progress->last < 0.1) return;
+
+    /* the bar, and the time that is left if all goes on like this */
     progress->last = now;
+
+    /* the bar, and the time that is left if all goes on like this */
     double fraction = (double)done / (double)progress->total;
     int full = (int)(fraction * WIDTH);
     char bar[WIDTH + 1], left[32] = "?";
     for (int i = 0; i < WIDTH; i++) bar[i] = i < full ? '#' : '.';
     bar[WIDTH] = 0;
     if (done > 0) cli_format_seconds((now - progress->start) * (1 - fraction) / fraction, left);
+
     fprintf(stderr, "\r%s [%s] %3.0f%%  %ld/%ld  %s left\033[K", progress->label, bar, 100 * fraction, done,
             progress->total, left);
     fflush(stderr);
@@ -189,11 +194,14 @@ void cli_print_hanging(const char *text, int indent, int width)
 {
     for (bool first = true; *text; first = false) {
         size_t take = strlen(text), room = (size_t)(width - indent);
+
+        /* break at the last space that fits, or behind a longer word */
         if (take > room) {
             take = room;
             while (take > 0 && text[take] != ' ') take--;
             if (take == 0) take = strcspn(text, " ");
         }
+
         printf("%*s%.*s\n", first ? 2 : indent, "", (int)take, text);
         text += take;
         text += strspn(text, " ");
@@ -204,11 +212,14 @@ void cli_print_wrapped(FILE *file, const char *text, int indent, int width)
 {
     while (*text) {
         size_t line = strcspn(text, "\n"), take = line;
+
+        /* break at the last space that fits, or behind a longer word */
         if (take > (size_t)(width - indent)) {
             take = (size_t)(width - indent);
             while (take > 0 && text[take] != ' ') take--;
             if (take == 0) take = strcspn(text, " \n");
         }
+
         fprintf(file, "%*s%.*s\n", take ? indent : 0, "", (int)take, text);
         text += take;
         if (*text == ' ' || *text == '\n') text++;
@@ -239,6 +250,7 @@ const char *cli_format_seconds(double seconds, char buffer[32])
         snprintf(buffer, 32, "%d min %d s", (int)(seconds / 60), (int)fmod(seconds, 60));
     else
         snprintf(buffer, 32, "%d h %d min", (int)fmin(seconds / 3600, 1e6), (int)fmod(seconds / 60, 60));
+
     return buffer;
 }
 
@@ -293,6 +305,7 @@ int cli_text_save(const char *text, const char *path)
         goto done;
     }
 
+    /* write and close */
     bool written = fputs(text, file) != EOF;
     if (fclose(file) != 0) written = false;
     if (!written || !system_rename(temporary, path)) {
@@ -300,6 +313,7 @@ int cli_text_save(const char *text, const char *path)
         system_remove(temporary);
         goto done;
     }
+
     status = CLI_OK;
 done:
     free(temporary);
@@ -326,8 +340,10 @@ json_t *cli_json_load(const char *path)
         cli_error("cannot read '%s': %s", path, strerror(errno));
         return NULL;
     }
+
     json_t *value = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
     fclose(file);
+
     if (!value)
         cli_error("'%s' is not valid JSON: %s (line %d, column %d)", path, error.text, error.line, error.column);
     return value;

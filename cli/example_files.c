@@ -10,9 +10,12 @@ int examples_load(const cutis_character *character, int count, const char *const
     int status = CLI_OK;
     *set = (example_set){.characters = cli_allocate((size_t)count + 1, sizeof *set->characters),
                          .positions = cli_allocate((size_t)count + 1, sizeof *set->positions)};
+
+    /* load each */
     for (int i = 0; i < count && status == CLI_OK; i++) {
         cutis_character *example = cli_load_character(paths[i], true, &status);
         if (!example) break;
+
         set->characters[set->count] = example;
         set->positions[set->count++] = example->positions;
 
@@ -24,6 +27,7 @@ int examples_load(const cutis_character *character, int count, const char *const
                                paths[i], cli_format_count(example->vertex_count, other), character->name,
                                cli_format_count(character->vertex_count, own));
     }
+
     return status;
 }
 

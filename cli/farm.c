@@ -41,6 +41,8 @@ static char *ask(char *const *argv)
     FILE *output = system_temporary();
     FILE *messages = system_temporary();
     int exit_code = 127;
+
+    /* run it to its end */
     bool ran = output && messages && process_start(&child, argv, output, messages) &&
                process_wait_any(&child, 1, &exit_code) == 0;
 
@@ -51,6 +53,7 @@ static char *ask(char *const *argv)
         rewind(said);
         text[fread(text, 1, (1 << 22) - 1, said)] = 0;
     }
+
     if (output) fclose(output);
     if (messages) fclose(messages);
     if (ran && exit_code == 0) return text;
@@ -60,6 +63,7 @@ static char *ask(char *const *argv)
         cli_error("'%s' cannot be run: is Slurm installed on this machine?", argv[0]);
     else
         cli_error("%s: %.*s", argv[0], text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+
     free(text);
     return NULL;
 }
@@ -94,6 +98,8 @@ static farm_place *places_find(const batch *b, const json_t *memory)
         char state[32];
         long long id, index;
         bool read = sscanf(line, "%lld %lld %31s", &id, &index, state) == 3;
+
+        /* the array that the task belongs to */
         for (size_t i = 0; read && i < array_count; i++) {
             json_t *array = json_array_get(arrays, i);
             if (json_integer_value(json_object_get(array, "id")) != id) continue;
@@ -104,6 +110,7 @@ static farm_place *places_find(const batch *b, const json_t *memory)
         line += strcspn(line, "\n");
         line += *line == '\n';
     }
+
     free(text);
     return places;
 }
@@ -116,6 +123,8 @@ static char *shell_quote(const char *word)
     char *quoted = cli_allocate(4 * strlen(word) + 3, 1);
     char *to = quoted;
     *to++ = '\'';
+
+    /* a quote ends the string, stands escaped, and begins the next */
     for (const char *c = word; *c; c++) {
         if (*c == '\'') {
             memcpy(to, "'\\''", 4);
@@ -124,6 +133,7 @@ static char *shell_quote(const char *word)
             *to++ = *c;
         }
     }
+
     *to = '\'';
     return quoted;
 }
@@ -152,6 +162,7 @@ static char **sbatch_arguments(const batch *b, const char *array, const char *af
         word += length;
     }
 
+    /* the command of a task */
     argv[n++] = cli_format("--wrap=%s", command);
     free(words);
     *count = n;
@@ -172,11 +183,14 @@ static int array_submit(batch *b, json_t *memory, int offset, json_t *tasks, con
         free(array);
         array = longer;
     }
+
+    /* quoted for the shell */
     char *program = shell_quote(b->program);
     char *list = shell_quote(b->arguments->positionals[0]);
     char *command = cli_format("exec %s batch %s --quiet --task $((%d + SLURM_ARRAY_TASK_ID)) "
                                "--threads ${SLURM_CPUS_PER_TASK:-1}%s",
                                program, list, offset, cli_flag(b->arguments, "force") ? " --force" : "");
+
     int argc;
     char **argv = sbatch_arguments(b, array, after, command, &argc);
 
@@ -189,6 +203,7 @@ static int array_submit(batch *b, json_t *memory, int offset, json_t *tasks, con
         json_array_append_new(json_object_get(memory, "arrays"),
                               json_pack("{s:I, s:i, s:O}", "id", (json_int_t)*id, "offset", offset, "tasks", tasks));
         char *path = memory_path(b);
+
         status = cli_json_save(json_incref(memory), path);
         free(path);
     }
@@ -218,6 +233,7 @@ int farm_submit(batch *b, bool failed_only)
             for (int i = first; i < b->job_count && i < first + ARRAY_TASKS; i++) {
                 batch_job *job = &b->jobs[i];
                 if ((job->piece_count > 0) != joins) continue;
+
                 bool is_done = !cli_flag(b->arguments, "force") && batch_job_done(job);
                 bool is_queued = !is_done && (places[i] == FARM_QUEUED || places[i] == FARM_RUNNING);
                 bool wanted = !failed_only || batch_job_failed(job) || places[i] == FARM_LEFT;
@@ -225,6 +241,8 @@ int farm_submit(batch *b, bool failed_only)
                 queued += is_queued;
                 if (!is_done && !is_queued && wanted) json_array_append_new(tasks, json_integer(i));
             }
+
+            /* submit them, and remember what to wait for */
             submitted += (int)json_array_size(tasks);
             if (json_array_size(tasks)) {
                 long long id;
@@ -239,10 +257,12 @@ int farm_submit(batch *b, bool failed_only)
 
     free(after);
 
+    /* sum up */
     if (status == CLI_OK)
         printf("%d submitted, %d done already, %d queued or running already; 'cutis batch %s --status' shows the "
                "progress\n",
                submitted, done, queued, b->arguments->positionals[0]);
+
     free(places);
     json_decref(memory);
     return status;
@@ -277,6 +297,7 @@ int farm_status(batch *b)
                    i, job->output);
         }
     }
+
     printf("%d done, %d running, %d queued, %d failed, %d not submitted, of %d\n", done, running, queued, failed,
            b->job_count - done - running - queued - failed, b->job_count);
     free(places);

@@ -32,13 +32,17 @@ int cli_unknown_character(const char *name, bool file_allowed)
 {
     int count = cutis_zoo_count();
     const char *what = file_allowed ? "file and no built-in character" : "built-in character";
+
+    /* the nearest name */
     const char **names = cli_allocate((size_t)count, sizeof *names);
     for (int i = 0; i < count; i++) names[i] = cutis_zoo(i).name;
+
     const char *nearest = cli_nearest(name, names, count);
     if (nearest)
         cli_error("there is no %s '%s'; did you mean '%s'?", what, name, nearest);
     else
         cli_error("there is no %s '%s'; 'cutis models' lists the built-in ones", what, name);
+
     free(names);
     return CLI_USAGE;
 }
@@ -61,9 +65,11 @@ cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *s
 {
     cutis_character *character = NULL;
     cutis_error error;
+
     cutis_result result;
     system_file about;
     bool plain = !strpbrk(name_or_path, "./");
+
     *status = CLI_FAILURE;
 
     /* a built-in character, or a file */
@@ -84,6 +90,7 @@ cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *s
         *status = cli_library_error(&error);
         return NULL;
     }
+
     if (!quiet) cli_warnings(character->warnings, character->warning_count);
     *status = CLI_OK;
     return character;
@@ -92,15 +99,19 @@ cutis_character *cli_load_character(const char *name_or_path, bool quiet, int *s
 cutis_cache *cli_load_cache(const char *path, const cutis_character *character, const char *clip)
 {
     cutis_cache *cache = NULL;
+
     cutis_error error;
     cutis_result result = cli_is_gltf(path)
                               ? cutis_cache_play(path, clip, 0, character->vertex_count, NULL, &cache, &error)
                               : cutis_cache_load(path, NULL, &cache, &error);
+
+    /* a cache of this character */
     if (result != CUTIS_OK) {
         cli_library_error(&error);
         return NULL;
     }
     if (cache->vertex_count == character->vertex_count) return cache;
+
     cli_error("'%s' has %d vertices, %s has %d: it was made from another character", path, cache->vertex_count,
               character->name, character->vertex_count);
     cutis_cache_destroy(cache);
@@ -122,6 +133,7 @@ int cli_find_clip(const cutis_character *character, const char *name)
     const char **names = cli_allocate((size_t)character->clip_count, sizeof *names);
     for (int i = 0; i < character->clip_count; i++) names[i] = character->clips[i].name;
     const char *nearest = cli_nearest(name, names, character->clip_count);
+
     if (nearest)
         cli_error("there is no clip '%s'; did you mean '%s'?", name, nearest);
     else if (character->clip_count <= 8) {
@@ -137,6 +149,7 @@ int cli_find_clip(const cutis_character *character, const char *name)
         cli_error("there is no clip '%s'; the first of %d is '%s' ('cutis info' lists them)", name,
                   character->clip_count, names[0]);
     }
+
     free(names);
     return -1;
 }
@@ -164,6 +177,7 @@ int cli_check_apart(const char *path, const char *other)
 int cli_check_output(const char *path, const char *input, bool folder_allowed)
 {
     system_file about;
+
     char *folder = cli_format("%s", path);
     char *slash = strrchr(folder, '/');
 
@@ -191,6 +205,7 @@ int cli_check_output(const char *path, const char *input, bool folder_allowed)
         else if (!about.folder && folder_allowed)
             status = cli_error("cannot write '%s': the output is a folder, and this is a file", path);
     }
+
     free(folder);
     return status;
 }

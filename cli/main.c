@@ -47,8 +47,11 @@ static int unknown_command(const char *name)
 {
     const char *names[64];
     int count = 0;
+
+    /* the nearest name */
     for (int i = 0; cli_commands[i] && count < 64; i++)
         if (!cli_commands[i]->hidden) names[count++] = cli_commands[i]->name;
+
     const char *nearest = cli_nearest(name, names, count);
     if (nearest)
         cli_error("unknown command '%s'; did you mean '%s'?", name, nearest);
@@ -56,6 +59,7 @@ static int unknown_command(const char *name)
         cli_error("unknown command '%s'; to simulate a file: cutis bake %s -o OUT.glb", name, name);
     else
         cli_error("unknown command '%s'", name);
+
     fprintf(stderr, "Try 'cutis help'.\n");
     return CLI_USAGE;
 }
@@ -144,6 +148,7 @@ int main(int argc, char **argv)
         name = "help";
     else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
         name = "version";
+
     const cli_command *command = find_command(name);
     status = command ? run_command(command, argc - 2, argv + 2) : unknown_command(name);
 

@@ -22,6 +22,7 @@ static int edit_distance(const char *a, int a_length, const char *b, int b_lengt
     int rows[3][NAME_LIMIT + 1];
     if (a_length > NAME_LIMIT || b_length > NAME_LIMIT) return NAME_LIMIT;
 
+    /* three rows of the table: this one, the one above, and the one above that for swapped letters */
     for (int j = 0; j <= b_length; j++) rows[0][j] = j;
     for (int i = 1; i <= a_length; i++) {
         int *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
@@ -29,10 +30,13 @@ static int edit_distance(const char *a, int a_length, const char *b, int b_lengt
         for (int j = 1; j <= b_length; j++) {
             char p = a[i - 1], q = b[j - 1];
             int lower_p = p >= 'A' && p <= 'Z' ? p + 32 : p, lower_q = q >= 'A' && q <= 'Z' ? q + 32 : q;
+
+            /* substitute, insert, delete, swap */
             int best = above[j - 1] + (lower_p != lower_q);
             if (above[j] + 1 < best) best = above[j] + 1;
             if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
             if (i > 1 && j > 1 && p == b[j - 2] && q == a[i - 2] && above2[j - 2] + 1 < best) best = above2[j - 2] + 1;
+
             row[j] = best;
         }
     }
@@ -48,13 +52,17 @@ static bool is_letter(char c)
 static int words_distance(const char *name, const char *other)
 {
     int length = (int)strlen(name), best = edit_distance(name, length, other, (int)strlen(other));
+
     for (const char *at = other; length >= 3 && *at;) {
         if (!is_letter(*at)) {
             at++;
             continue;
         }
+
+        /* each word of the other name */
         int word = 0;
         while (is_letter(at[word])) word++;
+
         int distance = 1 + edit_distance(name, length, at, word);
         if (distance < best) best = distance;
         at += word;
@@ -77,6 +85,7 @@ const char *cli_nearest(const char *name, const char *const *names, int name_cou
             nearest = names[i];
         }
     }
+
     return nearest;
 }
 
@@ -173,6 +182,8 @@ static int unknown_option(const cli_arguments *arguments, const char *argument)
 {
     const cli_command *command = arguments->command;
     char name[64];
+
+    /* its name alone */
     snprintf(name, sizeof name, "%s", argument + strspn(argument, "-"));
     name[strcspn(name, "=")] = 0;
 
@@ -186,6 +197,7 @@ static int unknown_option(const cli_arguments *arguments, const char *argument)
     int name_count = 0;
     while (name_count < 64 && (option = cli_option_at(command, name_count))) names[name_count++] = option->name;
     const char *nearest = cli_nearest(name, names, name_count);
+
     int dashes = argument[1] == '-' ? 2 : 1;
     if (nearest)
         return cli_usage_error(arguments, "unknown option %.*s%s; did you mean --%s?", dashes, "--", name, nearest);
@@ -205,13 +217,17 @@ static bool parse_number(const char *text, double *number)
 bool cli_parse_numbers(const char *text, char separator, int count, double *numbers)
 {
     char copy[256];
+
     if (strlen(text) >= sizeof copy) return false;
     strcpy(copy, text);
     char *at = copy;
+
+    /* one number between two separators */
     for (int i = 0; i < count; i++) {
         char *stop = strchr(at, separator);
         if ((stop != NULL) != (i + 1 < count)) return false;
         if (stop) *stop = 0;
+
         if (!parse_number(at, &numbers[i])) return false;
         if (stop) at = stop + 1;
     }
@@ -236,6 +252,7 @@ int cli_check_value(const cli_arguments *arguments, const cli_option *option, co
 {
     double number;
     bool bounded = option->min != 0 || option->max != 0;
+
     switch (option->kind) {
     case CLI_FLAG:
         break;
@@ -260,6 +277,7 @@ int cli_check_value(const cli_arguments *arguments, const cli_option *option, co
         int count = split_choices(option->choices, copy, sizeof copy, names, 64);
         for (int i = 0; i < count; i++)
             if (strcmp(names[i], value) == 0) return CLI_OK;
+
         const char *nearest = cli_nearest(value, names, count);
         if (nearest)
             return cli_usage_error(arguments, "--%s does not know '%s'; did you mean %s? (%s)", option->name, value,
@@ -271,6 +289,7 @@ int cli_check_value(const cli_arguments *arguments, const cli_option *option, co
             return cli_usage_error(arguments, "--%s needs %s, not '%s'", option->name, option->value, value);
         break;
     }
+
     return CLI_OK;
 }
 
@@ -300,6 +319,7 @@ static int unexpected_argument(const cli_arguments *arguments, const char *argum
 int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *arguments, bool *help)
 {
     *arguments = (cli_arguments){.command = command};
+
     arguments->positionals = cli_allocate((size_t)argc + 1, sizeof *arguments->positionals);
     arguments->given = cli_allocate((size_t)argc + 1, sizeof *arguments->given);
     *help = false;
@@ -313,10 +333,13 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_arguments *
     bool plain_only = false;
     for (int i = 0; i < argc; i++) {
         const char *argument = argv[i];
+
+        /* plain arguments; all are behind -- */
         if (plain_only || argument[0] != '-' || argument[1] == 0) {
             arguments->positionals[arguments->positional_count++] = argument;
             continue;
         }
+
         if (strcmp(argument, "--") == 0) {
             plain_only = true;
             continue;
@@ -442,9 +465,12 @@ cutis_setting *cli_pairs(const cli_arguments *arguments, const char *name, int *
 {
     const char **texts = cli_texts(arguments, name, count);
     size_t bytes = 0;
+
+    /* one block: the pairs, then their text */
     for (int i = 0; i < *count; i++) bytes += strlen(texts[i]) + 1;
     cutis_setting *pairs = cli_allocate(1, ((size_t)*count + 1) * sizeof *pairs + bytes);
     char *at = (char *)(pairs + *count + 1);
+
     for (int i = 0; i < *count; i++) {
         strcpy(at, texts[i]);
         char *middle = strchr(at, '='); /* a pair has one: it was checked when it was parsed */
@@ -452,6 +478,7 @@ cutis_setting *cli_pairs(const cli_arguments *arguments, const char *name, int *
         pairs[i] = (cutis_setting){at, middle + 1};
         at += strlen(texts[i]) + 1;
     }
+
     free(texts);
     return pairs;
 }
@@ -463,9 +490,11 @@ enum { HELP_WIDTH = 110, LEFT_MOST = 28 };
 
 static void print_option_help(const cli_command *command, const cli_option *option, int width)
 {
+    /* names and value */
     char left[128];
     char right[512];
     bool lettered = option->letter && find_letter(command, option->letter) == option; /* else a command has taken it */
+
     int used = lettered ? snprintf(left, sizeof left, "-%c, --%s", option->letter, option->name)
                         : snprintf(left, sizeof left, "    --%s", option->name);
     if (option->value) snprintf(left + used, sizeof left - (size_t)used, " %s", option->value);
@@ -489,6 +518,7 @@ static void print_option_help(const cli_command *command, const cli_option *opti
 void cli_print_help(const cli_command *command)
 {
     printf("cutis %s: %s\n\nusage: cutis %s %s\n", command->name, command->summary, command->name, command->usage);
+
     if (command->description) {
         putchar('\n');
         cli_print_wrapped(stdout, command->description, 0, 100);
@@ -522,6 +552,7 @@ bool cli_detail(const cli_arguments *arguments, int *detail)
         const char *name;
         int detail;
     } words[] = {{"drawn", CUTIS_DETAIL_DRAWN}, {"draft", CUTIS_DETAIL_DRAFT}, {"default", CUTIS_DETAIL_DEFAULT}};
+
     const char *text = cli_text(arguments, "detail");
     *detail = CUTIS_DETAIL_DEFAULT;
 

@@ -21,9 +21,11 @@ static void (*interrupt_handler)(void);
 bool process_start(process *started, char *const *argv, FILE *output, FILE *messages)
 {
     fflush(NULL);
+
     pid_t parent = getpid();
     pid_t child = fork();
     if (child < 0) return false;
+
     if (child == 0) {
 #ifdef __linux__
         /* a parent that is killed takes its children along */
@@ -37,6 +39,7 @@ bool process_start(process *started, char *const *argv, FILE *output, FILE *mess
         int out = output ? fileno(output) : open("/dev/null", O_WRONLY);
         if (out >= 0) dup2(out, 1);
         if (messages) dup2(fileno(messages), 2);
+
         execvp(argv[0], argv);
         _exit(127);
     }
@@ -51,6 +54,8 @@ int process_wait_any(process *processes, int count, int *exit_code)
         int state;
         pid_t ended = waitpid(-1, &state, 0);
         if (ended < 0 && errno != EINTR) return -1;
+
+        /* one of ours */
         for (int i = 0; ended > 0 && i < count; i++) {
             if (processes[i].id != ended) continue;
             processes[i].id = 0;
@@ -107,8 +112,10 @@ static size_t quote(const char *word, char *to)
 {
     size_t length = 0;
     size_t backslashes = 0;
+
     to[length++] = '"';
     for (const char *c = word; *c; c++) {
+        /* a quote is escaped, and so are the backslashes before it */
         backslashes = *c == '\\' ? backslashes + 1 : backslashes;
         if (*c == '"') {
             for (size_t i = 0; i <= backslashes; i++) to[length++] = '\\';
@@ -116,24 +123,30 @@ static size_t quote(const char *word, char *to)
         if (*c != '\\') backslashes = 0;
         to[length++] = *c;
     }
+
     for (size_t i = 0; i < backslashes; i++) to[length++] = '\\';
     to[length++] = '"';
     to[length++] = ' ';
+
     return length;
 }
 
 /* All words as one command line; the caller frees. */
 static wchar_t *command_line(char *const *argv)
 {
+    /* room for the worst case */
     size_t room = 1;
     for (int i = 0; argv[i]; i++) room += 2 * strlen(argv[i]) + 3;
     char *text = malloc(room);
     wchar_t *wide = malloc(room * sizeof *wide);
     size_t length = 0;
+
+    /* quoted words */
     for (int i = 0; text && argv[i]; i++) length += quote(argv[i], text + length);
     bool fine = text && wide && length > 0;
     if (fine) text[length - 1] = 0;
     fine = fine && MultiByteToWideChar(CP_UTF8, 0, text, -1, wide, (int)room) > 0;
+
     free(text);
     if (fine) return wide;
     free(wide);
@@ -167,6 +180,7 @@ bool process_start(process *started, char *const *argv, FILE *output, FILE *mess
                               OPEN_EXISTING, 0, NULL);
     HANDLE out = output ? (HANDLE)_get_osfhandle(_fileno(output)) : null;
     HANDLE said = messages ? (HANDLE)_get_osfhandle(_fileno(messages)) : null;
+
     SetHandleInformation(out, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
     SetHandleInformation(said, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
     STARTUPINFOW about = {
@@ -182,6 +196,7 @@ bool process_start(process *started, char *const *argv, FILE *output, FILE *mess
         return false;
     }
 
+    /* let it run */
     AssignProcessToJobObject(family(), info.hProcess);
     ResumeThread(info.hThread);
     CloseHandle(info.hThread);
@@ -210,6 +225,7 @@ int process_wait_any(process *processes, int count, int *exit_code)
         return -1;
     }
 
+    /* its result */
     CloseHandle(handles[which]);
     processes[indices[which]].id = 0;
     *exit_code = (int)code;
@@ -254,10 +270,12 @@ bool process_has_terminal(void)
 char **process_arguments(int argc, char **argv)
 {
     int count = 0;
+
     wchar_t **wide = CommandLineToArgvW(GetCommandLineW(), &count);
     char **words = wide && count == argc ? calloc((size_t)count + 1, sizeof *words) : NULL;
     if (!words) return argv;
 
+    /* each word as UTF-8 */
     for (int i = 0; i < count; i++) {
         int size = WideCharToMultiByte(CP_UTF8, 0, wide[i], -1, NULL, 0, NULL, NULL);
         words[i] = size > 0 ? malloc((size_t)size) : NULL;
@@ -268,6 +286,7 @@ char **process_arguments(int argc, char **argv)
         for (char *c = words[i]; *c; c++)
             if (*c == '\\') *c = '/';
     }
+
     LocalFree(wide);
     return words;
 }

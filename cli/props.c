@@ -10,6 +10,7 @@
 static int request_parse(const char *text, cutis_prop_request *request)
 {
     double numbers[4];
+
     const char *at = strrchr(text, '@');
     *request = (cutis_prop_request){.scale = 1};
 
@@ -28,12 +29,14 @@ static int request_parse(const char *text, cutis_prop_request *request)
         return CLI_USAGE;
     }
 
+    /* the scale */
     if (cli_parse_numbers(at + 1, ',', 4, numbers)) request->scale = numbers[3];
     if (!(request->scale > 0)) {
         cli_error("--prop %s: the scale must be above 0", text);
         return CLI_USAGE;
     }
 
+    /* where it is put */
     request->placed = true;
     for (int k = 0; k < 3; k++) request->position[k] = (float)numbers[k];
     return CLI_OK;
@@ -71,6 +74,7 @@ int cli_add_given_props(const cli_arguments *arguments, int clip, bool quiet, cu
     cutis_character *more;
     cutis_error error;
 
+    /* those that were asked for */
     if (status == CLI_OK && count > 0) {
         if (cutis_bake_add_props(*character, requests, count, clip, on_message, &quiet, NULL, &more, &error) ==
             CUTIS_OK) {
@@ -80,6 +84,7 @@ int cli_add_given_props(const cli_arguments *arguments, int clip, bool quiet, cu
             status = cli_library_error(&error);
         }
     }
+
     cli_prop_requests_free(requests, count);
     return status;
 }

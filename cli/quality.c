@@ -12,6 +12,8 @@ static json_t *frame_json(int frame) { return frame < 0 ? json_null() : json_int
 json_t *quality_json(const cutis_quality *q, double fps)
 {
     json_t *root = json_object();
+
+    /* what was measured */
     json_object_set_new(root, "frames", json_integer(q->frames));
     json_object_set_new(root, "fps", cli_json_real(fps));
     json_object_set_new(root, "vertices", json_integer(q->vertices));

@@ -25,8 +25,11 @@ static int range_find(const json_t *job, int index, double *start, double *end)
     int status;
     cutis_character *character = cli_load_character(json_string_value(json_object_get(job, "input")), true, &status);
     if (!character) return status;
+
+    /* the clip, and the range of it */
     const char *name = json_string_value(json_object_get(job, "clip"));
     int clip = name ? cli_find_clip(character, name) : 0;
+
     if (clip < 0 || clip >= character->clip_count) {
         status = cli_error("job %d: a job that is split needs a clip of its input", index);
     } else {
@@ -35,6 +38,7 @@ static int range_find(const json_t *job, int index, double *start, double *end)
         *start = from ? json_number_value(from) : (double)character->clips[clip].start;
         *end = to ? json_number_value(to) : (double)character->clips[clip].end;
     }
+
     cutis_character_destroy(character);
     return status;
 }
@@ -42,9 +46,11 @@ static int range_find(const json_t *job, int index, double *start, double *end)
 /* Append the pieces of a job, whole frames each, and the job itself, which joins them. */
 static int pieces_append(json_t *list, json_t *job, int index)
 {
+    /* what a split needs */
     double seconds = json_number_value(json_object_get(job, "split"));
     double fps = json_number_value(json_object_get(job, "fps"));
     const char *output = json_string_value(json_object_get(job, "output"));
+
     if (!json_object_get(job, "input") || !output) return cli_error("job %d: needs 'input' and 'output'", index);
     if (seconds <= 0 || fps <= 0) return cli_error("job %d: 'split' needs seconds above 0, and 'fps'", index);
     if (!cutis_cache_known(output) || json_object_get(job, "loop"))
@@ -55,6 +61,7 @@ static int pieces_append(json_t *list, json_t *job, int index)
     double start = 0, end = 0;
     int status = range_find(job, index, &start, &end);
     if (status != CLI_OK) return status;
+
     int frames = (int)floor((end - start) * fps + 1e-3);
     int each = (int)fmax(1, floor(seconds * fps + 0.5));
     int count = (frames + each - 1) / each;
@@ -64,10 +71,13 @@ static int pieces_append(json_t *list, json_t *job, int index)
     json_t *names = json_array();
     for (int k = 0; k < count; k++) {
         int last = k + 1 < count ? (k + 1) * each : frames;
+
+        /* a job like this one, for a part of the range */
         char *path = cli_format("%s.part-%d.npy", output, k);
         json_t *piece = json_copy(job);
         json_object_del(piece, "split");
         json_object_del(piece, "check");
+
         json_object_set_new(piece, "output", json_string(path));
         json_object_set_new(piece, "start", json_real(start + k * each / fps));
         json_object_set_new(piece, "end", json_real(start + last / fps));
@@ -89,16 +99,19 @@ int split_expand(json_t *jobs, json_t *defaults, json_t **expanded)
     int status = CLI_OK;
     *expanded = json_array();
     for (size_t i = 0; i < json_array_size(jobs) && status == CLI_OK; i++) {
+        /* what the job says, over the defaults */
         json_t *given = json_array_get(jobs, i);
         json_t *merged = json_object();
         json_object_update(merged, defaults);
         json_object_update(merged, given);
+
         if (json_is_object(given) && json_object_get(merged, "split"))
             status = pieces_append(*expanded, merged, (int)i);
         else
             json_array_append(*expanded, given);
         json_decref(merged);
     }
+
     return status;
 }
 
@@ -120,6 +133,8 @@ static double seam_measure(const piece *one, const piece *next)
 {
     const float *a = piece_frame(one, one->cache->frame_count - one->skip - 1);
     const float *b = piece_frame(next, 0);
+
+    /* the largest distance of a vertex */
     double worst = 0;
     for (int v = 0; v < one->cache->vertex_count; v++) {
         double square = 0;
@@ -129,6 +144,7 @@ static double seam_measure(const piece *one, const piece *next)
         }
         worst = fmax(worst, square);
     }
+
     return sqrt(worst);
 }
 
@@ -171,20 +187,26 @@ static int piece_load(const batch_job *job, piece *p)
 /* Bring the seam before piece k below the bound. */
 static int seam_close(const batch_job *job, double clip_start, double fps, const piece *before, piece *p, double *seam)
 {
+    /* how far the lead-in can reach */
     double start = json_number_value(json_object_get(job->options, "start"));
     int room = (int)floor((start - clip_start) * fps + 0.5);
     int longer = (int)fmax(1, fps);
     int status = CLI_OK;
+
     *seam = seam_measure(before, p) / frames_size(p);
+
+    /* bake it again with a longer lead-in, until the seam closes or the clip begins */
     while (status == CLI_OK && *seam > SEAM && p->skip < room && !cli_interrupted()) {
         int frames = longer < room ? longer : room;
         status = piece_bake(job, start - frames / fps);
         if (status == CLI_OK) status = piece_load(job, p);
         if (status != CLI_OK) break;
+
         p->skip = frames;
         *seam = seam_measure(before, p) / frames_size(p);
         longer *= 2;
     }
+
     return status;
 }
 
@@ -193,6 +215,8 @@ static int frames_write(const batch_job *job, const piece *pieces, int count, do
 {
     cutis_error error;
     cutis_cache_writer *writer = NULL;
+
+    /* the character */
     int status;
     cutis_character *character = cli_load_character(job->input, true, &status);
     if (!character) return status;
@@ -200,6 +224,7 @@ static int frames_write(const batch_job *job, const piece *pieces, int count, do
     /* how many there are */
     int frames = 1;
     for (int k = 0; k < count; k++) frames += pieces[k].cache->frame_count - pieces[k].skip - 1;
+
     cutis_cache_info info = {.vertex_count = pieces[0].cache->vertex_count,
                              .frame_count = frames,
                              .start = start,
@@ -212,10 +237,12 @@ static int frames_write(const batch_job *job, const piece *pieces, int count, do
         for (int f = k > 0; f < pieces[k].cache->frame_count - pieces[k].skip && fine; f++)
             fine = cutis_cache_append(writer, piece_frame(&pieces[k], f), &error) == CUTIS_OK;
 
+    /* finish, or leave nothing behind */
     if (fine)
         fine = cutis_cache_finish(writer, &error) == CUTIS_OK;
     else
         cutis_cache_discard(writer);
+
     cutis_character_destroy(character);
     return fine ? CLI_OK : cli_library_error(&error);
 }
@@ -225,6 +252,7 @@ int split_join(const batch_job *job)
     int count = job->piece_count;
     const batch_job *jobs = job - count;
 
+    /* what to join */
     double clip_start = json_number_value(json_object_get(job->options, "clip_start"));
     double fps = json_number_value(json_object_get(job->options, "fps"));
     piece *pieces = cli_allocate((size_t)count, sizeof *pieces);
@@ -237,6 +265,7 @@ int split_join(const batch_job *job)
             status = cli_error("'%s' is not there: run the list again", jobs[k].output);
             break;
         }
+
         status = piece_load(&jobs[k], &pieces[k]);
         double seam = 0;
         if (status == CLI_OK && k > 0)
@@ -247,9 +276,11 @@ int split_join(const batch_job *job)
     /* the whole, and its record */
     if (status == CLI_OK && cli_interrupted()) status = CLI_INTERRUPTED;
     if (status == CLI_OK) status = frames_write(job, pieces, count, clip_start, fps);
+
     if (status == CLI_OK)
         status = cli_json_save(json_pack("{s:i, s:f, s:f}", "pieces", count, "seam", worst, "seam_bound", SEAM),
                                job->report);
+
     for (int k = 0; k < count; k++) cutis_cache_destroy(pieces[k].cache);
     free(pieces);
 

@@ -47,6 +47,7 @@ static int time_scene(bench_context *context, const scene *s)
                          .threads = 1,
                          .paper_ms = s->paper_ms,
                          .each = "voxel"};
+
         for (int i = 0; i < LEAD_FRAMES; i++) cutis_state_step(model, state, &input, 1.0 / 60);
         status = bench_steps(context, model, state, &input, 1.0 / 60, FRAMES, &row);
         if (status == CLI_OK) bench_add(context, &row);
@@ -130,6 +131,7 @@ static int run_crowd(bench_context *context)
     cutis_model *model = NULL;
     static const cutis_setting settings[] = {{"resolution", "8"}, {"volume_stiffness", "0"}};
 
+    /* threads and character */
     cutis_pool *pool = bench_pool(context, 2);
     if (!pool) return status;
     if (cutis_zoo_make("bunny", 0.1, NULL, &bunny, &error) != CUTIS_OK) return cli_library_error(&error);
@@ -149,6 +151,7 @@ static int run_crowd(bench_context *context)
     for (int i = 0; i < CROWD && result == CUTIS_OK; i++)
         result = cutis_state_create(model, NULL, &c.states[i], &error);
 
+    /* all of them in each step */
     if (result == CUTIS_OK) {
         bench_row row = {.name = "lattice crowd of 1,000",
                          .element = "voxels",

@@ -31,9 +31,11 @@ static int scene_run(bench_context *context, const layers_scene *scene)
                        .dt = 0.005,
                        .steps = 4,
                        .substep = 0.005};
+
     bench_row row = {.name = scene->name, .element = "particles", .threads = scene->threads, .paper_ms = scene->total};
     row.part_paper_ms[0] = scene->elasticity;
     row.part_paper_ms[2] = scene->volume;
+
     return bench_clip_run(context, &clip, &row);
 }
 
@@ -59,6 +61,7 @@ static int frame_run(bench_context *context, const layers_frame *frame)
                        .steps = 2,
                        .substep = frame->substep,
                        .reference = &exact};
+
     bench_row row = {.name = frame->name, .element = "particles", .threads = 2};
     return bench_clip_run(context, &clip, &row);
 }
@@ -81,6 +84,8 @@ static int layers_run(bench_context *context)
         {"  16.7 ms, 8 iterations", "man", "shimmy", 0.2, 0.6, 1.0 / 60, NULL},
         {"  33 ms, 15 iterations", "man", "shimmy", 0.2, 0.6, 1.0 / 30, "15"},
     };
+
+    /* the paper's scenes, then frames at other steps and iterations */
     int status = CLI_OK;
     for (int i = 0; i < CLI_COUNT(scenes) && status == CLI_OK; i++) status = scene_run(context, scenes + i);
     for (int i = 0; i < CLI_COUNT(frames) && status == CLI_OK; i++) status = frame_run(context, frames + i);
@@ -100,6 +105,8 @@ static int sums_run(bench_context *context)
         SUMS_SCENE("paths w=3", "3", "fast"),  SUMS_SCENE("paths w=4", "4", "fast"),
         SUMS_SCENE("naive w=3", "3", "naive"),
     };
+
+    /* the cost of each radius */
     int status = CLI_OK;
     for (int i = 0; i < CLI_COUNT(scenes) && status == CLI_OK; i++) status = scene_run(context, scenes + i);
     return status;

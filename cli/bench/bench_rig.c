@@ -42,6 +42,7 @@ static int time_rig(const bench_context *context, const cutis_character *charact
     memory.block = system_allocate(memory.size, 64);
     if (!memory.block) return cli_error("out of memory for a benchmark");
     cutis_allocator allocator = {&memory, warm_allocate, warm_release};
+
     int status = CLI_OK;
     *curve_ms = *skeleton_ms = HUGE_VAL;
 
@@ -53,13 +54,16 @@ static int time_rig(const bench_context *context, const cutis_character *charact
         def.character = character;
         def.allocator = &allocator;
         def.jobs = jobs;
+
         def.no_curves = no_curves;
         memory.used = 0;
 
+        /* a rig from nothing */
         if (cutis_rig_create(&def, &rig, &error) != CUTIS_OK) {
             status = cli_library_error(&error);
             break;
         }
+
         *curve_ms = fmin(*curve_ms, rig->curve_ms);
         *skeleton_ms = fmin(*skeleton_ms, rig->skeleton_ms);
         cutis_rig_destroy(rig);
@@ -112,6 +116,7 @@ static int time_character(bench_context *context, const char *name, const char *
     double parts[3] = {0, 0, 0};
     cutis_pool *pool = bench_pool(context, threads);
     int status = pool ? CLI_OK : CLI_FAILURE;
+
     if (status == CLI_OK)
         status = time_rig(context, character, cutis_pool_jobs(pool), what == STAGES_SKELETON, &parts[0], &parts[1]);
     if (status == CLI_OK && what == STAGES_ALL)
@@ -144,6 +149,8 @@ static int run(bench_context *context)
     static const double cat[4] = {1.32, 0.269, 1.517, 3.106}, dancer[4] = {2.03, 0.431, 2.830, 5.291};
     static const double human[4] = {0, 0, 0, 5};
     int status = CLI_OK;
+
+    /* the paper's characters, with one thread and with two */
     for (int threads = 1; threads <= 2 && status == CLI_OK; threads++) {
         status = time_character(context, "cat", "cat", 1, threads, STAGES_ALL, cat);
         if (status == CLI_OK) status = time_character(context, "dancer", "dancer", 1, threads, STAGES_ALL, dancer);
@@ -151,6 +158,7 @@ static int run(bench_context *context)
         if (status == CLI_OK)
             status = time_character(context, "man", "man, skeleton", 3.8, threads, STAGES_SKELETON, human);
     }
+
     return status;
 }
 

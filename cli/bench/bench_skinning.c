@@ -50,6 +50,7 @@ static cutis_character *make_tube(int rings, int around)
     tube t = {0};
     int vertex_count = rings * around, face_count = (rings - 1) * around;
 
+    /* room */
     t.positions = cli_allocate(3 * (size_t)vertex_count, sizeof(float));
     t.face_first = cli_allocate((size_t)face_count + 1, sizeof(int));
     t.corners = cli_allocate(4 * (size_t)face_count, sizeof(int));
@@ -67,6 +68,7 @@ static cutis_character *make_tube(int rings, int around)
             position[0] = (float)(2 * cos(angle));
             position[1] = y;
             position[2] = (float)(2 * sin(angle));
+
             t.influence_first[v + 1] = INFLUENCES * (v + 1);
             weigh(y, t.influence_joints + INFLUENCES * v, t.influence_weights + INFLUENCES * v);
         }
@@ -102,6 +104,7 @@ static cutis_character *make_tube(int rings, int around)
         .joint_count = JOINTS,
         .joints = t.joints,
     };
+
     cutis_character *character = NULL;
     cutis_error error;
     if (cutis_character_create(&given, NULL, &character, &error) != CUTIS_OK) cli_library_error(&error);
@@ -144,6 +147,7 @@ static int time_tube(bench_context *context, const char *solver, int rings, int 
         float poses[POSES][12 * JOINTS];
         bend_chain(0.04, poses[0]);
         bend_chain(0.08, poses[1]);
+
         double end = cli_clock() + bench_seconds(context), best = HUGE_VAL;
         for (int i = 0; (i < 20 || cli_clock() < end) && !cli_interrupted(); i++) {
             cutis_step_input input = {.joints = poses[i % POSES]};
@@ -153,6 +157,7 @@ static int time_tube(bench_context *context, const char *solver, int rings, int 
             best = seconds < best ? seconds : best;
         }
 
+        /* the best of the runs */
         bench_row row = {.name = solver,
                          .element = "vertices",
                          .count = character->vertex_count,

@@ -52,6 +52,8 @@ static cutis_character *make_character(const scene *s)
             cli_library_error(&error);
             return NULL;
         }
+
+        /* twice the points are the degrees of freedom */
         bool enough = 2 * c->point_count >= s->dofs;
         cutis_character_destroy(c);
 
@@ -62,6 +64,7 @@ static cutis_character *make_character(const scene *s)
         if (enough && i == 0) break;
     }
 
+    /* the one that was chosen */
     if (cutis_zoo_make(s->character, chosen, NULL, &c, &error) == CUTIS_OK) return c;
     cli_library_error(&error);
     return NULL;
@@ -80,12 +83,14 @@ static int time_scene(bench_context *context, const scene *s)
     int setting_count = 0;
     for (; setting_count < 2 && s->settings[2 * setting_count]; setting_count++)
         settings[setting_count] = (cutis_setting){s->settings[2 * setting_count], s->settings[2 * setting_count + 1]};
+
     cutis_model_def def = cutis_model_def_default();
     def.character = c;
     def.solver = "slide";
     def.substep = step_seconds;
     def.settings = settings;
     def.setting_count = setting_count;
+
     int status;
     if (cutis_model_build(&def, &model, &error) != CUTIS_OK ||
         cutis_state_create(model, NULL, &state, &error) != CUTIS_OK) {
@@ -95,6 +100,7 @@ static int time_scene(bench_context *context, const scene *s)
         cutis_clip_motion motion = {c, cutis_character_find_clip(c, s->clip), 0};
         cutis_step_input input = {.motion = {&motion, cutis_clip_motion_sample}};
         cutis_state_step(model, state, &input, s->start);
+
         bench_row row = {.name = s->name, .element = "dofs", .count = 2L * c->point_count, .threads = 1};
         row.paper_ms = s->paper_ms;
         row.part_paper_ms[2] = s->paper_solve_ms;

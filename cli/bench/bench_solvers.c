@@ -6,6 +6,7 @@
 static int solvers_run(bench_context *context)
 {
     int status = CLI_OK;
+
     for (int i = 0; i < cutis_solver_count() && status == CLI_OK; i++) {
         const cutis_solver_info *solver = cutis_solver(i);
         bench_clip clip = {.solver = solver->name,
@@ -15,6 +16,7 @@ static int solvers_run(bench_context *context)
                            .time = 0.5,
                            .dt = 1 / 60.0,
                            .steps = 4};
+
         bench_row row = {.name = solver->name, .element = solver->element, .threads = 1};
         status = bench_clip_run(context, &clip, &row);
     }

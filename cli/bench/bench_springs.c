@@ -20,6 +20,7 @@ static int springs_run(bench_context *context)
         {"springs grasp", {"springs", "hand", "grasp", 0.305, 1.2, NULL, 0, 1 / 30.0, 60, 0, NULL, "cube"}, 1000},
         {"springs man", {"springs", "man", "walk", 0.7, 0.4, NULL, 0, 1 / 30.0, 10, 0, NULL, NULL}, 0},
     };
+
     int status = CLI_OK;
     for (int i = 0; i < CLI_COUNT(scenes) && status == CLI_OK; i++) {
         bench_row row = {.name = scenes[i].name, .element = "vertices", .threads = 2, .paper_ms = scenes[i].paper_ms};

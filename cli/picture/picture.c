@@ -124,6 +124,7 @@ void picture_draw_polygon(picture_image *image, const float *points, int count, 
             low[k] = fminf(low[k], p[k]);
             high[k] = fmaxf(high[k], p[k]);
         }
+
         area += p[0] * q[1] - p[1] * q[0];
     }
 
@@ -139,6 +140,7 @@ void picture_draw_polygon(picture_image *image, const float *points, int count, 
                 const float *p = points + i * 2, *q = points + (i + 1) % count * 2;
                 float dx = q[0] - p[0], dy = q[1] - p[1], length = sqrtf(dx * dx + dy * dy);
                 if (length == 0) continue;
+
                 float d = side * (dx * ((float)py + 0.5f - p[1]) - dy * ((float)px + 0.5f - p[0])) / length;
                 if (d < depth) depth = d;
             }
@@ -154,10 +156,13 @@ picture_camera picture_camera_aim(float azimuth, float elevation, float aspect, 
     pvec front = up.z > 0.5f ? pvec_make(0, -1, 0) : pvec_make(0, 0, 1);
     pvec side = pvec_cross(up, front);
     const float degree = 3.14159265f / 180;
+
+    /* from angles to directions */
     float ca = cosf(azimuth * degree), sa = sinf(azimuth * degree);
     float ce = cosf(elevation * degree), se = sinf(elevation * degree);
     pvec level = pvec_add(pvec_scale(front, ca), pvec_scale(side, sa));
     pvec back = pvec_add(pvec_scale(level, ce), pvec_scale(up, se)); /* from the scene to the camera */
+
     picture_camera camera = {0};
     camera.forward = pvec_scale(back, -1);
     camera.right = pvec_sub(pvec_scale(side, ca), pvec_scale(front, sa));
@@ -183,14 +188,17 @@ void picture_frame_add(picture_frame *frame, const picture_camera *camera, const
 {
     const float tangents[2] = {camera->tan_x, camera->tan_y};
     for (int i = 0; i < count; i++) {
+        /* planes of the view that touch each point */
         pvec p = pvec_load(positions + (size_t)i * 3);
         if (!pvec_usable(p)) continue;
+
         float depth = pvec_dot(camera->forward, p);
         float across[2] = {pvec_dot(camera->right, p), pvec_dot(camera->up, p)};
         for (int k = 0; k < 2; k++) {
             frame->high[k] = fmaxf(frame->high[k], across[k] - tangents[k] * depth);
             frame->low[k] = fminf(frame->low[k], across[k] + tangents[k] * depth);
         }
+
         frame->near = fminf(frame->near, depth);
         frame->count++;
     }
@@ -200,10 +208,13 @@ void picture_camera_stand(picture_camera *camera, const picture_frame *frame, fl
 {
     const float tangents[2] = {camera->tan_x, camera->tan_y};
     float centre[2] = {0, 0}, depth = FLT_MAX;
+
+    /* the nearest place from which all of them are in view */
     for (int k = 0; k < 2 && frame->count > 0; k++) {
         centre[k] = (frame->high[k] + frame->low[k]) / 2;
         depth = fminf(depth, (frame->low[k] - frame->high[k]) / (2 * tangents[k]));
     }
+
     if (frame->count == 0) depth = -1;
     camera->position = pvec_add(pvec_scale(camera->right, centre[0]),
                                 pvec_add(pvec_scale(camera->up, centre[1]), pvec_scale(camera->forward, depth)));

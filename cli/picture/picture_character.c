@@ -52,6 +52,7 @@ void picture_body_destroy(picture_body *body)
 picture_mesh picture_body_mesh(const picture_body *body, const float *positions, float *corner_normals)
 {
     const cutis_character *c = body->character;
+
     picture_smooth_normals(body->smooth, positions, corner_normals);
     return (picture_mesh){
         .vertex_count = c->vertex_count,
@@ -85,15 +86,19 @@ void picture_value_stretch(const cutis_character *c, const float *positions, flo
     for (int p = 0; p < c->point_count; p++) scratch[p] = 1;
     for (size_t t = 0; t < (size_t)c->point_triangle_count; t++)
         for (int k = 0; k < 3; k++) {
+            /* ratio of each edge */
             int a = c->point_triangles[t * 3 + (size_t)k], b = c->point_triangles[t * 3 + (size_t)(k + 1) % 3];
             float rest = pvec_length(pvec_sub(point_at(c, c->positions, a), point_at(c, c->positions, b)));
             float length = pvec_length(pvec_sub(point_at(c, positions, a), point_at(c, positions, b)));
             if (rest == 0) continue;
+
+            /* a point shows its edge of largest change */
             float ratio = length / rest, strength = fmaxf(ratio, 1 / ratio);
             const int ends[2] = {a, b};
             for (int e = 0; e < 2; e++)
                 if (strength > fmaxf(scratch[ends[e]], 1 / scratch[ends[e]])) scratch[ends[e]] = ratio;
         }
+
     spread(c, scratch, values);
 }
 
@@ -106,6 +111,7 @@ static float triangle_area(const cutis_character *c, const float *positions, con
 
 void picture_value_area(const cutis_character *c, const float *positions, float *scratch, float *values)
 {
+    /* areas around each point, now and at rest */
     memset(scratch, 0, (size_t)c->point_count * 2 * sizeof *scratch);
     for (size_t t = 0; t < (size_t)c->point_triangle_count; t++) {
         const int *points = c->point_triangles + t * 3;
@@ -115,6 +121,8 @@ void picture_value_area(const cutis_character *c, const float *positions, float 
             scratch[points[k] * 2 + 1] += rest;
         }
     }
+
+    /* their ratio */
     for (int v = 0; v < c->vertex_count; v++) {
         const float *sums = scratch + (size_t)c->vertex_points[v] * 2;
         values[v] = sums[1] > 0 ? sums[0] / sums[1] : NAN;
@@ -137,11 +145,13 @@ bool picture_body_find_opposites(picture_body *body, picture_tracer *tracer)
     if (good) {
         for (int p = 0; p < c->point_count; p++)
             memcpy(positions + (size_t)p * 3, c->positions + (size_t)c->point_vertices[p] * 3, 12);
+
         for (size_t t = 0; t < (size_t)c->point_triangle_count; t++) {
             const int *points = c->point_triangles + t * 3;
             pvec a = pvec_load(positions + (size_t)points[0] * 3);
             pvec n = pvec_cross(pvec_sub(pvec_load(positions + (size_t)points[1] * 3), a),
                                 pvec_sub(pvec_load(positions + (size_t)points[2] * 3), a));
+
             for (int k = 0; k < 3; k++) {
                 float *sum = normals + (size_t)points[k] * 3;
                 sum[0] += n.x;
@@ -160,6 +170,7 @@ bool picture_body_find_opposites(picture_body *body, picture_tracer *tracer)
 
     free(positions);
     free(normals);
+
     return good;
 }
 
@@ -225,6 +236,7 @@ void picture_colors_weights(const cutis_character *c, float *colors)
 {
     memset(colors, 0, (size_t)c->vertex_count * 3 * sizeof *colors);
     for (int v = 0; v < c->vertex_count; v++) {
+        /* mix the colours of its joints */
         float total = 0;
         for (int i = c->influence_first ? c->influence_first[v] : 0;
              c->influence_first && i < c->influence_first[v + 1]; i++) {
@@ -232,6 +244,7 @@ void picture_colors_weights(const cutis_character *c, float *colors)
             category_add(colors + (size_t)v * 3, c->influence_joints[i] * 5, c->influence_weights[i]);
             total += c->influence_weights[i];
         }
+
         for (int k = 0; k < 3; k++) colors[(size_t)v * 3 + (size_t)k] += 0.5f * (1 - fminf(total, 1));
     }
 }

@@ -40,11 +40,14 @@ picture_color picture_map_color(picture_map map, float value, const float range[
     const uint8_t(*colors)[3] = map == PICTURE_MAP_DIVERGING ? DIVERGING
                                 : map == PICTURE_MAP_TOUCH   ? TOUCH
                                                              : SEQUENTIAL;
+
+    /* place within the range */
     float span = range[1] - range[0];
     float t = span != 0 ? (value - range[0]) / span : 0.5f;
     t = (t < 0 ? 0 : t > 1 ? 1 : t) * (STEPS - 1);
     int step = (int)t < STEPS - 2 ? (int)t : STEPS - 2;
     float f = t - (float)step, rgb[3];
     for (int c = 0; c < 3; c++) rgb[c] = ((float)colors[step][c] * (1 - f) + (float)colors[step + 1][c] * f) / 255;
+
     return (picture_color){rgb[0], rgb[1], rgb[2], 1};
 }

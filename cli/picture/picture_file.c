@@ -56,6 +56,8 @@ static bool png_encode(FILE *file, const picture_image *image, const bool alpha,
 {
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, png_failed, png_warned);
     png_infop info = png ? png_create_info_struct(png) : NULL;
+
+    /* libpng comes back to this place when it fails */
     if (!info || setjmp(png_jmpbuf(png))) {
         png_destroy_write_struct(&png, &info);
         return false;
@@ -99,6 +101,8 @@ cutis_result picture_png_write(const char *path, const picture_image *image, cut
         size_t count = (size_t)image->width * (size_t)image->height;
         bool alpha = false;
         for (size_t i = 0; i < count && !alpha; i++) alpha = image->pixels[i * 4 + 3] != 255;
+
+        /* write beside it, and rename when whole */
         bool good = png_encode(file, image, alpha, row);
         if (fclose(file) != 0) good = false;
         if (!good || !system_rename(temporary, path)) {
@@ -118,8 +122,11 @@ cutis_result picture_png_read(const char *path, picture_image *image, cutis_erro
     FILE *file = system_open(path, "rb");
     *image = (picture_image){0};
     if (!file) return picture_fail(error, CUTIS_ERROR_FILE, "%s cannot be read: %s", path, strerror(errno));
+
     png_image png = {.version = PNG_IMAGE_VERSION};
     cutis_result result = CUTIS_OK;
+
+    /* size and format */
     if (!png_image_begin_read_from_stdio(&png, file) || png.width > 16384 || png.height > 16384) {
         result = picture_fail(error, CUTIS_ERROR_FORMAT, "%s is no PNG of at most 16384 pixels a side", path);
     } else if (!picture_image_create((int)png.width, (int)png.height, image)) {
@@ -131,6 +138,7 @@ cutis_result picture_png_read(const char *path, picture_image *image, cutis_erro
             picture_image_destroy(image);
         }
     }
+
     png_image_free(&png);
     fclose(file);
     return result;
@@ -155,6 +163,7 @@ static bool header_parse(const char *text, char *type, picture_array *array)
     if (sscanf(descr + 7, " : '%7[^']'", type) != 1) return false;
     order += strcspn(order, ":");
     if (strncmp(order + strspn(order, ": "), "False", 5) != 0) return false;
+
     shape += strcspn(shape, "(");
     if (*shape++ != '(') return false;
 
@@ -167,6 +176,7 @@ static bool header_parse(const char *text, char *type, picture_array *array)
         array->shape[array->dimension_count++] = n;
         shape = end + strspn(end, ", ");
     }
+
     return *shape == ')';
 }
 
@@ -179,6 +189,8 @@ static float number_read(const char *type, const uint8_t *p)
         int64_t i8;
         int16_t i2;
     } n;
+
+    /* by the type of the header */
     if (strcmp(type, "<f4") == 0) return memcpy(&n.f4, p, 4), n.f4;
     if (strcmp(type, "<f8") == 0) return memcpy(&n.f8, p, 8), (float)n.f8;
     if (strcmp(type, "<i4") == 0) return memcpy(&n.i4, p, 4), (float)n.i4;
@@ -192,6 +204,7 @@ cutis_result picture_array_load(const char *path, picture_array *array, cutis_er
     *array = (picture_array){0};
     FILE *file = system_open(path, "rb");
     if (!file) return picture_fail(error, CUTIS_ERROR_FILE, "%s cannot be read: %s", path, strerror(errno));
+
     cutis_result result = CUTIS_OK;
     uint8_t start[12], *data = NULL;
     char *header = NULL, type[8] = "";
@@ -202,11 +215,14 @@ cutis_result picture_array_load(const char *path, picture_array *array, cutis_er
         result = picture_fail(error, CUTIS_ERROR_FORMAT, "%s is not a NumPy file (.npy)", path);
         goto done;
     }
+
+    /* length of the header, in 2 or in 4 bytes */
     header_size = start[8] | (size_t)start[9] << 8;
     if (start[6] > 1) {
         if (fread(start + 10, 1, 2, file) != 2) start[10] = start[11] = 255;
         header_size |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
     }
+
     header = header_size < 65536 ? calloc(1, header_size + 1) : NULL;
     if (!header || fread(header, 1, header_size, file) != header_size || !header_parse(header, type, array)) {
         result = picture_fail(error, CUTIS_ERROR_FORMAT, "%s: its header is damaged, or its order is not C", path);

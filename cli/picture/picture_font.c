@@ -165,6 +165,7 @@ static void glyph_trace(const font_glyph *glyph, font_pen *pen)
     pen->count = 0;
     pen->down = false;
 
+    /* strokes are numbers, spaces and semicolons */
     for (const char *s = glyph->strokes; *s;) {
         /* between strokes */
         if (*s == ';') pen->down = false;
@@ -188,6 +189,8 @@ static void glyph_trace(const font_glyph *glyph, font_pen *pen)
             pen_move(pen, n[0], n[1]);
             continue;
         }
+
+        /* an arc in steps of 15 degrees */
         int steps = (int)(fabsf(n[5] - n[4]) / 15) + 2;
         for (int i = 0; i <= steps; i++) {
             float angle = (n[4] + (n[5] - n[4]) * (float)i / (float)steps) * 3.14159265f / 180;

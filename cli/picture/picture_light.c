@@ -46,6 +46,7 @@ static float unit_float(uint32_t bits) { return (float)(bits >> 8) * (1.0f / 167
 static uint32_t curve_index(uint32_t x, uint32_t y)
 {
     uint32_t index = 0;
+
     for (int level = 4; level >= 0; level--) {
         uint32_t quadrant = ((y >> level) & 1) * 2 + ((x >> level) & 1);
 
@@ -54,8 +55,10 @@ static uint32_t curve_index(uint32_t x, uint32_t y)
         if (h & 1) quadrant ^= 1;
         if (h & 2) quadrant ^= 2;
         if (h & 4) quadrant = ((quadrant & 1) << 1) | (quadrant >> 1);
+
         index = index * 4 + quadrant;
     }
+
     return index;
 }
 
@@ -79,6 +82,7 @@ static void basis_make(pvec n, pvec *x, pvec *y)
 void picture_lights_place(picture_work *w)
 {
     const picture_scene *scene = w->scene;
+
     pvec back = pvec_scale(scene->camera.forward, -1);
     pvec level = pvec_madd(back, scene->up, -pvec_dot(back, scene->up));
 
@@ -111,15 +115,20 @@ static void queue_flush(picture_work *w, queue *q, enum RTCIntersectContextFlags
 {
     if (q->count == 0) return;
     for (int i = 0; i < 8; i++) q->valid[i] = i < q->count ? -1 : 0;
+
+    /* eight at once */
     struct RTCIntersectContext context;
     rtcInitIntersectContext(&context);
     context.flags = flags;
     rtcOccluded8(q->valid, w->rtc, &context, &q->rays);
+
+    /* what met nothing is lit */
     for (int i = 0; i < q->count; i++) {
         if (q->rays.tfar[i] < 0) continue; /* something is in the way */
         q->target[i]->v[q->channel[i]] += q->weight[i];
         if (q->channel[i] == LIGHT_SKY) q->target[i]->v[LIGHT_OPEN] += 1.0f / (float)w->sky_rays;
     }
+
     q->count = 0;
 }
 
@@ -149,9 +158,11 @@ static void queue_add(picture_work *w, queue *q, enum RTCIntersectContextFlags f
     q->rays.mask[i] = ~0u;
     q->rays.id[i] = 0;
     q->rays.flags[i] = 0;
+
     q->target[i] = target;
     q->channel[i] = channel;
     q->weight[i] = weight;
+
     if (q->count == 8) queue_flush(w, q, flags);
 }
 
@@ -173,6 +184,7 @@ void picture_tile_light(picture_work *w, picture_tile *tile)
     const picture_scene *scene = w->scene;
     size_t count = (size_t)tile->width * (size_t)tile->height;
     memset(tile->lights, 0, count * sizeof *tile->lights);
+
     queue q;
     memset(&q, 0, sizeof q);
 
@@ -185,12 +197,14 @@ void picture_tile_light(picture_work *w, picture_tile *tile)
                 size_t at = (size_t)y * (size_t)tile->width + (size_t)x;
                 const picture_sample *s = &tile->samples[at];
                 if (s->kind == KIND_NONE || s->kind == KIND_CAP) continue;
+
                 picture_light *target = &tile->lights[at];
                 bool is_floor = s->kind == KIND_FLOOR;
 
                 /* The floor's light is smoothed more, so it needs fewer rays. */
                 int rays = is_floor ? (w->sky_rays + 1) / 2 : w->sky_rays;
                 if ((is_floor && pass == 1) || pass >= 2 + rays) continue;
+
                 uint32_t gx = (uint32_t)(tile->x0 + x + (1 << 20)), gy = (uint32_t)(tile->y0 + y + (1 << 20));
                 uint32_t salt = hash32((gx / PICTURE_BLOCK) * 7919u + (gy / PICTURE_BLOCK) * 104729u +
                                        (pass < 2 ? (uint32_t)pass : 2));
@@ -216,6 +230,7 @@ void picture_tile_light(picture_work *w, picture_tile *tile)
                     pvec origin = pvec_madd(s->position, s->normal, lift);
                     queue_add(w, &q, flags, origin, direction, target, pass == 0 ? LIGHT_KEY : LIGHT_RIM, 1);
                 } else {
+                    /* a direction with the density of a cosine */
                     pvec tx, ty;
                     basis_make(s->normal, &tx, &ty);
                     float r = sqrtf(a), angle = b * 6.2831853f, up = sqrtf(fmaxf(0, 1 - a));
@@ -228,6 +243,7 @@ void picture_tile_light(picture_work *w, picture_tile *tile)
                     queue_add(w, &q, flags, s->position, direction, target, LIGHT_SKY, radiance / (float)rays);
                 }
             }
+
         queue_flush(w, &q, flags);
     }
 }
@@ -262,6 +278,8 @@ void picture_tile_smooth(const picture_work *w, picture_tile *tile)
                 /* how near in depth a neighbour has to be */
                 float depth = pvec_dot(pvec_sub(s->position, w->scene->camera.position), w->scene->camera.forward);
                 float tolerance = depth * w->pixel * 2.5f;
+
+                /* samples along the row or the column */
                 int here = pass == 0 ? x : y, end = pass == 0 ? tile->width : tile->height;
                 picture_light sum = from[at];
                 float total = 1;
@@ -276,6 +294,7 @@ void picture_tile_smooth(const picture_work *w, picture_tile *tile)
                     for (int c = 0; c < LIGHT_COUNT; c++) sum.v[c] += from[other].v[c] * weight;
                     total += weight;
                 }
+
                 for (int c = 0; c < LIGHT_COUNT; c++) to[at].v[c] = sum.v[c] / total;
             }
     }

@@ -67,11 +67,13 @@ picture_smooth *picture_smooth_create(const float *rest, const int *triangles, i
                 pvec a = normals[c / 3], b = normals[other / 3];
                 bool joins =
                     (size_t)other == c || pvec_dot(a, b) >= limit || pvec_dot(a, a) == 0 || pvec_dot(b, b) == 0;
+
                 if (!joins) continue;
                 if (pass == 1) smooth->joined[count] = other;
                 count++;
             }
         }
+
         smooth->first[corner_count] = count;
         if (pass == 0 && !(smooth->joined = malloc(((size_t)count + 1) * sizeof *smooth->joined))) goto failed;
     }
@@ -96,6 +98,8 @@ void picture_smooth_normals(const picture_smooth *smooth, const float *positions
         const int *v = smooth->triangles + (size_t)t * 3;
         pvec n = triangle_normal(positions, v), p[3];
         for (int k = 0; k < 3; k++) p[k] = pvec_load(positions + (size_t)v[k] * 3);
+
+        /* angles at the corners */
         for (int k = 0; k < 3; k++) {
             pvec a = pvec_unit(pvec_sub(p[(k + 1) % 3], p[k])), b = pvec_unit(pvec_sub(p[(k + 2) % 3], p[k]));
             float angle = acosf(fmaxf(-1, fminf(1, pvec_dot(a, b))));
@@ -111,6 +115,7 @@ void picture_smooth_normals(const picture_smooth *smooth, const float *positions
         pvec sum = {0, 0, 0};
         for (int i = smooth->first[c]; i < smooth->first[c + 1]; i++)
             sum = pvec_add(sum, pvec_load(smooth->weighed + (size_t)smooth->joined[i] * 3));
+
         sum = pvec_unit(sum);
         float *n = corner_normals + c * 3;
         n[0] = sum.x;
@@ -123,16 +128,22 @@ float *picture_smooth_once(const picture_mesh *mesh)
 {
     int *points = malloc(((size_t)mesh->vertex_count + 1) * sizeof *points);
     float *normals = malloc(((size_t)mesh->triangle_count + 1) * 9 * sizeof *normals);
+
+    /* every vertex is a point of its own */
     for (int i = 0; points && i < mesh->vertex_count; i++) points[i] = i;
+
+    /* smooth below 40 degrees */
     picture_smooth *smooth = points && normals
                                  ? picture_smooth_create(mesh->positions, mesh->triangles, mesh->triangle_count, points,
                                                          mesh->vertex_count, 40)
                                  : NULL;
     if (smooth) picture_smooth_normals(smooth, mesh->positions, normals);
+
     if (!smooth) {
         free(normals);
         normals = NULL;
     }
+
     picture_smooth_destroy(smooth);
     free(points);
     return normals;

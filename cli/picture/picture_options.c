@@ -63,9 +63,11 @@ static int views_parse(picture_job *r)
     int status = CLI_OK;
 
     while (*word && status == CLI_OK) {
+        /* a name, or two numbers */
         size_t length = strcspn(word, ", ;");
         bool number = strchr("+-.0123456789", *word) != NULL && length > 0;
         if (number && word[length] == ',') length += 1 + strcspn(word + length + 1, ", ;");
+
         char *next = word[length] ? word + length + 1 : word + length;
         word[length] = 0;
 
@@ -76,6 +78,7 @@ static int views_parse(picture_job *r)
             status = view_parse(r->arguments, word, &r->views[r->view_count++]);
         word = next;
     }
+
     free(copy);
     if (status == CLI_OK && r->view_count == 0) status = cli_usage_error(r->arguments, "--view names no view");
     return status;
@@ -201,13 +204,17 @@ static int style_parse(picture_job *r)
 static int size_parse(picture_job *r)
 {
     const char *text = cli_text(r->arguments, "size");
+
     double size[2];
     if (!text) return CLI_OK;
+
+    /* two whole numbers */
     bool good = cli_parse_numbers(text, 'x', 2, size);
     for (int i = 0; i < 2 && good; i++) good = size[i] >= 16 && size[i] <= MAX_SIDE && size[i] == floor(size[i]);
     if (!good)
         return cli_usage_error(r->arguments, "--size %s: give WIDTHxHEIGHT, each from 16 to %d pixels, such as 640x480",
                                text, MAX_SIDE);
+
     r->width = (int)size[0];
     r->height = (int)size[1];
     return CLI_OK;
@@ -220,12 +227,15 @@ static int zoom_parse(picture_job *r)
     const char *at = strchr(text, '@');
     char number[32];
     double zoom;
+
+    /* a number before the @ */
     snprintf(number, sizeof number, "%.*s", at ? (int)(at - text) : (int)strlen(text), text);
     if (!cli_parse_numbers(number, ',', 1, &zoom) || !(zoom >= 0.05 && zoom <= 100) || (at && !at[1]))
         return cli_usage_error(r->arguments,
                                "--zoom %s: give a magnification from 0.05 to 100, or with what stands in the middle: "
                                "3@JOINT, 3@X,Y,Z",
                                text);
+
     r->zoom = (float)zoom;
     r->focus = at ? at + 1 : NULL;
     return CLI_OK;
@@ -258,6 +268,7 @@ static int texture_add(picture_job *r, const char *word)
                                "--texture %s: give checker, grid, tattoo or veins, with the number of squares across "
                                "the texture: checker@8; or FILE.png; and normals:FILE.png for a normal map",
                                word);
+
     r->texture = (picture_texture)index;
     return CLI_OK;
 }
@@ -280,14 +291,20 @@ static int color_parse(picture_job *r)
     const char *text = cli_text(r->arguments, "color");
     const char *at = strrchr(text, '@');
     double range[2];
+
+    /* a range behind the last @ */
     r->range_given = at && cli_parse_numbers(at + 1, ',', 2, range);
     if (r->range_given && !(range[0] < range[1]))
         return cli_usage_error(r->arguments, "--color %s: give WHAT@LOW,HIGH with LOW below HIGH", text);
+
+    /* the name before it */
     size_t length = r->range_given ? (size_t)(at - text) : strlen(text);
     if (length >= sizeof r->color)
         return cli_usage_error(r->arguments, "--color: the name has more than %d characters", (int)sizeof r->color - 1);
+
     memcpy(r->color, text, length);
     r->color[length] = 0;
+
     for (int i = 0; i < 2 && r->range_given; i++) r->range[i] = (float)range[i];
     return CLI_OK;
 }
@@ -304,8 +321,10 @@ int picture_options_read(picture_job *r)
     if (!r->video && !cli_has_ending(r->output, ".png"))
         return cli_usage_error(
             a, "cannot tell the format of '%s' from its extension; use one of .png, .mp4, .webm, .gif", r->output);
+
     r->sheet = cli_flag(a, "sheet");
     r->quiet = cli_flag(a, "quiet");
+
     if (r->sheet && r->video) return cli_usage_error(a, "--sheet makes a .png, not a video");
     if (r->video && cli_given(a, "frame") && !strchr(cli_text(a, "frame"), ':'))
         return cli_usage_error(a, "a video shows many frames; choose them by --frame A:B:STEP");

@@ -61,6 +61,7 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
     bone *bones = calloc((size_t)c->joint_count + 1, sizeof *bones);
     bool any = false;
     int count = 0;
+
     for (int j = c->joint_count - 1; j >= 0 && shown && bones; j--) {
         any |= c->joints[j].deforms;
         shown[j] |= c->joints[j].deforms;
@@ -70,12 +71,15 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
     /* bones on the image */
     for (int j = 0; j < c->joint_count && shown && bones; j++) {
         if (any && !shown[j]) continue;
+
+        /* where it is seen */
         const float *m = joints + (size_t)j * 12;
         bone b = {.number = j};
         float depth, root_depth;
         if (!picture_camera_project(camera, image->width, image->height, pvec_make(m[3], m[7], m[11]), &b.x1, &b.y1,
                                     &depth))
             continue;
+
         int parent = c->joints[j].parent;
         b.depth = depth;
         b.joint_only = true;
@@ -89,6 +93,7 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
         } else if (any && !c->joints[j].deforms) {
             continue;
         }
+
         bones[count++] = b;
     }
 
@@ -97,12 +102,14 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
     float scale = (float)image->height / 480;
     scale = scale < 0.5f ? 0.5f : scale;
     for (int i = 0; i < count; i++) bone_draw(image, &bones[i], scale);
+
     for (int i = 0; i < count && numbers; i++) {
         /* beside the joint, away from the bone, on a light ground */
         char text[16];
         snprintf(text, sizeof text, "%d", bones[i].number);
         float height = 7 * scale;
         float width = picture_text_width(text, height);
+
         bool left = !bones[i].joint_only && bones[i].x1 < bones[i].x0;
         float x = bones[i].x1 + (left ? -5 * scale - width : 5 * scale);
         float y = bones[i].y1 - 2 * scale;
@@ -113,6 +120,7 @@ void picture_skeleton_draw(picture_image *image, const picture_camera *camera, c
         picture_draw_polygon(image, box, 4, (picture_color){1, 1, 1, 0.6f});
         picture_text_draw(image, x, y, height, (picture_color){0.6f, 0.05f, 0.05f, 1}, text);
     }
+
     free(shown);
     free(bones);
 }
@@ -123,17 +131,22 @@ bool picture_prop_mesh(const cutis_prop *prop, const float *motion, float size, 
                        int **triangles)
 {
     int vertex_count, triangle_count;
+
+    /* its surface at rest */
     cutis_prop_surface(prop, size, &vertex_count, &triangle_count, NULL, NULL);
     *vertices = malloc(((size_t)vertex_count + 1) * 3 * sizeof **vertices);
     *triangles = malloc(((size_t)triangle_count + 1) * 3 * sizeof **triangles);
     if (!*vertices || !*triangles) return false;
     cutis_prop_surface(prop, size, &vertex_count, &triangle_count, *vertices, *triangles);
+
+    /* to where it is */
     for (int i = 0; motion && i < vertex_count; i++) {
         float *v = *vertices + (size_t)i * 3;
         pvec p = pvec_load(v);
         for (int k = 0; k < 3; k++)
             v[k] = motion[k * 4] * p.x + motion[k * 4 + 1] * p.y + motion[k * 4 + 2] * p.z + motion[k * 4 + 3];
     }
+
     *mesh = picture_prop_look(*vertices, vertex_count, *triangles, triangle_count);
     return true;
 }
@@ -172,6 +185,7 @@ bool picture_elements_mesh(const picture_elements *elements, const picture_scene
     *triangles = malloc((count * 12 + 1) * 3 * sizeof **triangles);
     if (!*vertices || !*colors || !*triangles) return false;
 
+    /* boxes of the elements that are shown */
     int kept = 0;
     for (size_t e = 0; e < count; e++) {
         pvec p = pvec_load(elements->positions + e * 3);
@@ -193,6 +207,7 @@ bool picture_elements_mesh(const picture_elements *elements, const picture_scene
             c[1] = color.g;
             c[2] = color.b;
         }
+
         for (int i = 0; i < 36; i++) (*triangles)[(size_t)kept * 36 + (size_t)i] = kept * 8 + BOX_TRIANGLES[i];
         kept++;
     }

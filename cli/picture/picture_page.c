@@ -39,12 +39,14 @@ static void props_find(picture_job *r)
 {
     const cutis_character *c = r->character;
     for (int s = 0; s < r->source_count && c->prop_count > 0; s++) {
+        /* props where each source has them */
         for (int f = 0; f < r->times.count; f++) {
             picture_job_pose(r, &r->sources[s], f);
             for (int i = 0; i < c->prop_count; i++) {
                 float *vertices;
                 int *triangles;
                 picture_mesh mesh;
+
                 if (c->props[i].shape == CUTIS_PROP_PLANE) continue;
                 if (picture_job_prop(r, &r->sources[s], f, i, &mesh, &vertices, &triangles)) prop_add(r, &mesh);
                 free(vertices);
@@ -57,13 +59,18 @@ static void props_find(picture_job *r)
 void picture_page_bounds(picture_job *r)
 {
     const cutis_character *c = r->character;
+
     r->low = pvec_make(INFINITY, INFINITY, INFINITY);
     r->high = pvec_make(-INFINITY, -INFINITY, -INFINITY);
+
+    /* every frame of every source, and the props in them */
     for (int i = 0; i < r->source_count; i++)
         for (int f = 0; f < r->times.count; f++)
             bounds_add(picture_source_positions(&r->sources[i], c, &r->times, f), c->vertex_count, &r->low, &r->high);
     props_find(r);
     bounds_add(r->prop_points, r->prop_point_count, &r->low, &r->high);
+
+    /* nothing that can be shown: the rest pose */
     if (!(r->low.x <= r->high.x)) {
         r->low = pvec_load(c->bounds_min);
         r->high = pvec_load(c->bounds_max);
@@ -130,6 +137,7 @@ int picture_page_layout(picture_job *r)
     if (!sized) {
         float aspect = 0;
         for (int i = 0; i < r->view_count; i++) aspect = fmaxf(aspect, view_aspect(r, &r->views[i]));
+
         int panel_width = 640;
         if (panels > 1) {
             /* As wide as its content, within reason; what is very wide is lower instead. */
@@ -158,6 +166,7 @@ int picture_page_layout(picture_job *r)
                                r->rows, r->width, r->height);
     if ((long)r->width * r->height > 200000000L)
         return cli_usage_error(a, "the picture is too large; give a smaller --size");
+
     return CLI_OK;
 }
 
@@ -176,15 +185,20 @@ static void panel_place(const picture_job *r, int i, int *x, int *y, int *width,
 static int focus_find(picture_job *r, pvec *focus)
 {
     double p[3];
+
     if (cli_parse_numbers(r->focus, ',', 3, p)) {
         *focus = pvec_make((float)p[0], (float)p[1], (float)p[2]);
         return CLI_OK;
     }
+
+    /* a joint, as the first frame has it */
     int joint = picture_job_joint(r, r->focus, "--zoom");
     if (joint < 0) return CLI_USAGE;
+
     picture_job_pose(r, &r->sources[0], 0);
     const float *m = r->joints + (size_t)joint * 12;
     *focus = pvec_make(m[3], m[7], m[11]);
+
     return CLI_OK;
 }
 
@@ -197,9 +211,11 @@ int picture_page_cameras(picture_job *r)
     pvec focus = {0, 0, 0};
     int status = r->focus ? focus_find(r, &focus) : CLI_OK;
 
+    /* each view */
     for (int i = 0; i < r->view_count && status == CLI_OK; i++) {
         picture_view *v = &r->views[i];
         v->camera = picture_camera_aim(v->azimuth, v->elevation, (float)width / (float)height, r->up);
+
         picture_frame frame = view_extent(r, &v->camera);
         picture_camera_stand(&v->camera, &frame, 0.13f);
 
@@ -214,6 +230,7 @@ int picture_page_cameras(picture_job *r)
         v->camera.tan_x /= r->zoom;
         v->camera.tan_y /= r->zoom;
     }
+
     return status;
 }
 
@@ -232,17 +249,21 @@ static void text_centre(picture_image *image, const char *text, float x, float w
 static void caption_draw(const picture_job *r, picture_image *page, int source, int view, int frame,
                          const float place[4])
 {
+    /* source, view and frame */
     bool name = r->source_count > 1 || r->sources[0].named;
     char text[400] = "";
+
     if (name) snprintf(text, sizeof text, "%s", r->sources[source].label);
     if (r->view_count > 1) {
         size_t end = strlen(text);
         snprintf(text + end, sizeof text - end, "%s%s", end ? ", " : "", r->views[view].name);
     }
+
     if (r->sheet) {
         size_t end = strlen(text);
         snprintf(text + end, sizeof text - end, "%sframe %d", end ? ", " : "", r->times.frames[frame]);
     }
+
     text_centre(page, text, place[0], place[2], place[1] + place[3] + (float)r->caption * 0.64f, r->text);
 }
 
@@ -252,8 +273,12 @@ static void swatches_draw(const picture_job *r, picture_image *page)
     static const char *const names[] = {"skin", "fat", "muscle", "bone"};
     static const int layers[] = {5, 2, 1, 0};
     float text = fmaxf(9, r->text), box = text * 1.2f, step = text * 1.8f, width = 0;
+
+    /* width of the whole row */
     for (int i = 0; i < CLI_COUNT(names); i++)
         width += picture_text_width(names[i], text) + box * 1.4f + (i > 0 ? step : 0);
+
+    /* centred below the panels */
     float x = ((float)r->width - width) / 2, y = (float)(r->height - r->legend) + text * 1.2f;
     for (int i = 0; i < CLI_COUNT(names); i++) {
         picture_draw_rectangle(page, x, y, box, box, picture_tissue_color(layers[i]));
@@ -293,6 +318,7 @@ static void legend_draw(const picture_job *r, picture_image *page)
         double value = (double)r->range[0] + ((double)r->range[1] - (double)r->range[0]) * i / 2;
         if (fabs(value) < 1e-12) value = 0;
         snprintf(number, sizeof number, "%.3g", value);
+
         picture_draw_rectangle(page, at - 0.5f, y + height, 1, text * 0.3f, INK);
         float wide = picture_text_width(number, text * 0.85f);
         picture_text_draw(page, at - wide / 2, y + height + text * 1.4f, text * 0.85f, INK, number);
@@ -303,6 +329,8 @@ static void legend_draw(const picture_job *r, picture_image *page)
 int picture_page_draw(picture_job *r, int first_frame, picture_image *page, cli_progress *progress, long *done)
 {
     bool clear = r->style.background == PICTURE_BACKGROUND_TRANSPARENT;
+
+    /* a clean page */
     picture_image_fill(page, clear ? (picture_color){0, 0, 0, 0} : (picture_color){1, 1, 1, 1});
     int frames = r->sheet ? r->times.count : 1, status = CLI_OK, panel = 0;
 
@@ -314,10 +342,12 @@ int picture_page_draw(picture_job *r, int first_frame, picture_image *page, cli_
             int source = r->sheet ? outer / r->view_count : inner;
             int view = r->sheet ? outer % r->view_count : outer;
             int frame = r->sheet ? inner : first_frame;
+
             int x, y, width, height;
             panel_place(r, panel, &x, &y, &width, &height);
             picture_image image;
             if (!picture_image_create(width, height, &image)) return cli_error("out of memory");
+
             status = picture_panel_draw(r, source, frame, view, &image);
             picture_image_place(page, &image, x, y);
             picture_image_destroy(&image);
@@ -328,6 +358,7 @@ int picture_page_draw(picture_job *r, int first_frame, picture_image *page, cli_
             cli_progress_update(progress, ++*done);
             if (cli_interrupted() && status == CLI_OK) status = CLI_INTERRUPTED;
         }
+
     if (r->legend) legend_draw(r, page);
     return status;
 }

@@ -10,14 +10,18 @@ int picture_job_joint(const picture_job *r, const char *name, const char *option
 {
     int joint = cutis_character_find_joint(r->character, name);
     if (joint >= 0) return joint;
+
+    /* the nearest name */
     const char **names = cli_allocate((size_t)r->character->joint_count, sizeof *names);
     for (int i = 0; i < r->character->joint_count; i++) names[i] = r->character->joints[i].name;
     const char *nearest = cli_nearest(name, names, r->character->joint_count);
     free(names);
+
     if (nearest)
         cli_error("%s: there is no joint '%s'; did you mean '%s'?", option, name, nearest);
     else
         cli_error("%s: %s has no joint '%s'; 'cutis info' lists its joints", option, r->character->name, name);
+
     return -1;
 }
 
@@ -39,8 +43,11 @@ static void values_choose(picture_job *r, const char *name, const cutis_output_i
                             : strcmp(name, "layer") == 0    ? CUTIS_PALETTE_CATEGORY
                             : strcmp(name, "pressure") == 0 ? CUTIS_PALETTE_TOUCH
                                                             : CUTIS_PALETTE_SEQUENTIAL;
+
+    /* colours and range */
     r->paint = PAINT_VALUES;
     r->map = maps[palette];
+
     bool given = output && output->range[0] < output->range[1];
     for (int i = 0; i < 2; i++) r->range[i] = given ? output->range[i] : NAN; /* NAN: found from the values */
 }
@@ -49,11 +56,14 @@ static int color_unknown(const picture_job *r, const char *name)
 {
     static const char *const known[] = {"none", "layer", "stretch", "area", "pressure", "volume", "weights", "part"};
     const char *nearest = cli_nearest(name, known, CLI_COUNT(known));
+
+    /* why it cannot be had */
     if (strcmp(name, "layer") == 0 || strcmp(name, "pressure") == 0)
         return cli_usage_error(r->arguments,
                                "--color %s needs values: a solver that gives them, or a cache that 'cutis bake "
                                "--outputs %s' wrote",
                                name, name);
+
     if (nearest) return cli_usage_error(r->arguments, "unknown colouring '%s'; did you mean '%s'?", name, nearest);
     return cli_usage_error(r->arguments,
                            "unknown colouring '%s': use none, stretch, area, volume, weights, part, layer, "
@@ -72,6 +82,7 @@ int picture_paint_choose(picture_job *r)
     r->map = PICTURE_MAP_DIVERGING;
     r->range[0] = 0.5f;
     r->range[1] = 1.5f;
+
     bool file = cli_has_ending(name, ".npy");
     for (int i = 0; i < r->source_count; i++) r->values_from_files |= picture_source_has_values(&r->sources[i], name);
     r->values_from_files |= file;
@@ -130,12 +141,16 @@ void picture_paint_range(picture_job *r)
                 high = fmaxf(high, values[k]);
             }
     }
+
     if (!(low <= high)) {
         low = 0;
         high = 1;
     }
+
+    /* ends that make a usable range */
     if (r->map == PICTURE_MAP_TOUCH && low > 0) low = 0;
     if (low == high) high = low + 1;
+
     r->range[0] = low;
     r->range[1] = high;
 }
@@ -151,6 +166,8 @@ void picture_paint_apply(picture_job *r, const picture_source *source, int frame
     mesh->range[0] = r->range[0];
     mesh->range[1] = r->range[1];
     mesh->vertex_values = r->values;
+
+    /* values of the vertices */
     switch (r->paint) {
     case PAINT_NONE:
         mesh->vertex_values = NULL;

@@ -24,6 +24,7 @@ static int cut_parse(const picture_job *r, const picture_view *view, picture_sce
 {
     const char *text = cli_text(r->arguments, "cut");
     if (!text) return CLI_OK;
+
     const cutis_character *c = r->character;
     double plane[4], offset;
     scene->cut = true;
@@ -48,6 +49,7 @@ static int cut_parse(const picture_job *r, const picture_view *view, picture_sce
     if (cli_parse_numbers(text, ',', 4, plane)) {
         pvec normal = pvec_make((float)plane[0], (float)plane[1], (float)plane[2]);
         float length = pvec_length(normal);
+
         if (length > 0) {
             scene->cut_normal = pvec_scale(normal, 1 / length);
             scene->cut_offset = (float)plane[3] / length;
@@ -60,16 +62,22 @@ static int cut_parse(const picture_job *r, const picture_view *view, picture_sce
 int picture_panel_check(const picture_job *r)
 {
     const cutis_character *c = r->character;
+
+    /* cut and texture */
     picture_scene scene = {0};
     int status = cut_parse(r, &r->views[0], &scene);
     if (status != CLI_OK) return status;
+
     if ((r->texture != PICTURE_TEXTURE_NONE || r->has_normal_map) && !c->texcoords)
         return cli_error("--texture: %s has no texture coordinates", c->name);
+
+    /* a skeleton needs a pose, which a cache does not tell */
     if (!r->style.skeleton) return CLI_OK;
     if (c->joint_count == 0) return cli_error("--style skeleton: %s has no skeleton", c->name);
     for (int i = 0; i < r->source_count; i++)
         if (r->sources[i].kind == SOURCE_CACHE && c->clip_count > 1 && !cli_given(r->arguments, "clip"))
             return cli_usage_error(r->arguments, "a cache holds no skeleton: --style skeleton needs --clip");
+
     return CLI_OK;
 }
 
@@ -104,9 +112,13 @@ static void panel_add_body(picture_job *r, const picture_source *source, int fra
 {
     const cutis_character *c = r->character;
     const float *positions = picture_source_positions(source, c, &r->times, frame);
+
+    /* the skin */
     picture_mesh *skin = &p->meshes[p->mesh_count++];
     *skin = picture_body_mesh(&r->body, positions, r->normals);
     picture_paint_apply(r, source, frame, positions, skin);
+
+    /* its texture */
     skin->wire = r->style.wire;
     skin->corner_texcoords = texcoords_find(r, source, frame, p);
     skin->texture = r->texture;
@@ -122,6 +134,7 @@ static void panel_add_body(picture_job *r, const picture_source *source, int fra
         picture_mesh *tissue = &p->meshes[p->mesh_count++];
         *tissue =
             picture_body_mesh(&r->body, source->tissues[t] + (size_t)frame * (size_t)c->vertex_count * 3, normals);
+
         picture_color color = picture_tissue_color(SOURCE_TISSUES - 1 - t);
         const float rgb[3] = {color.r, color.g, color.b};
         memcpy(tissue->color, rgb, sizeof rgb);
@@ -164,12 +177,15 @@ bool picture_job_prop(const picture_job *r, const picture_source *source, int fr
 static void panel_add_props(const picture_job *r, const picture_source *source, int frame, panel_meshes *p)
 {
     for (int i = 0; i < r->character->prop_count; i++) {
+        /* each prop in its place */
         float *vertices;
         int *triangles;
         picture_mesh *mesh = &p->meshes[p->mesh_count];
         bool made = picture_job_prop(r, source, frame, i, mesh, &vertices, &triangles);
+
         panel_keep(p, vertices);
         panel_keep(p, triangles);
+
         if (!made) continue;
         mesh->corner_normals = panel_keep(p, picture_smooth_once(mesh));
         p->mesh_count++;
@@ -179,15 +195,18 @@ static void panel_add_props(const picture_job *r, const picture_source *source, 
 static void panel_add_elements(const picture_job *r, const picture_source *source, int frame,
                                const picture_scene *scene, panel_meshes *p)
 {
+    /* where they are, how large and of what */
     picture_elements elements = {.count = source->element_count, .edge = 0.015f * r->character->size};
     elements.positions = source->elements + (size_t)frame * (size_t)source->element_count * 3;
     elements.layers = source->element_layers;
     elements.edges = source->element_edges;
     elements.only = r->style.element_layer;
+
     float *vertices, *colors;
     int *triangles;
     if (picture_elements_mesh(&elements, scene, &p->meshes[p->mesh_count], &vertices, &colors, &triangles))
         p->mesh_count++;
+
     panel_keep(p, vertices);
     panel_keep(p, colors);
     panel_keep(p, triangles);
@@ -210,12 +229,14 @@ int picture_panel_draw(picture_job *r, int source_index, int frame, int view_ind
     scene.quality = r->style.samples ? r->style.samples : r->video ? 2 : 3;
     scene.background = r->style.background;
     scene.ground = !r->style.no_floor;
+
     int status = cut_parse(r, v, &scene);
     if (status != CLI_OK) return status;
 
     /* what is in it */
     panel_meshes p = {.meshes = cli_allocate((size_t)c->prop_count + 2 + SOURCE_TISSUES, sizeof *p.meshes),
                       .blocks = cli_allocate((size_t)c->prop_count * 3 + 8 + SOURCE_TISSUES, sizeof *p.blocks)};
+
     picture_job_pose(r, source, frame);
     if (source->elements) {
         panel_add_elements(r, source, frame, &scene, &p);

@@ -29,9 +29,12 @@ static void shade(const picture_work *w, const picture_sample *s, const picture_
     /* Skin lets light bleed over the edge of shade, red the farthest: wrapped cosines by channel. */
     static const float wrap[3] = {0.22f, 0.10f, 0.07f};
     static const float key_color[3] = {1.00f, 0.98f, 0.95f}, rim_color[3] = {0.86f, 0.93f, 1.0f};
+
+    /* how it faces the lights and the viewer */
     float facing = pvec_dot(s->normal, w->key), edge = fmaxf(0, pvec_dot(s->normal, w->rim));
     float up = pvec_dot(s->normal, scene->up) * 0.5f + 0.5f;
     const float sky_color[3] = {1.10f - 0.12f * up, 1.0f, 0.93f + 0.12f * up};
+
     float grazing = 1 - fmaxf(0, pvec_dot(s->normal, view));
     float fresnel = grazing * grazing * grazing * grazing;
 
@@ -42,6 +45,7 @@ static void shade(const picture_work *w, const picture_sample *s, const picture_
     float strongest = fmaxf(1e-3f, fmaxf(s->albedo[0], fmaxf(s->albedo[1], s->albedo[2])));
 
     for (int c = 0; c < 3; c++) {
+        /* direct light */
         float albedo = s->albedo[c];
         float direct = fmaxf(0, (facing + wrap[c]) / (1 + wrap[c]));
 
@@ -53,9 +57,11 @@ static void shade(const picture_work *w, const picture_sample *s, const picture_
         float value =
             deep * 0.56f * (l->v[LIGHT_SKY] * sky_color[c] + bounce) +
             albedo * (0.92f * direct * l->v[LIGHT_KEY] * key_color[c] + 0.28f * edge * l->v[LIGHT_RIM] * rim_color[c]);
+
         value += (shine * key_color[c] + 0.16f * fresnel * l->v[LIGHT_SKY] * sky_color[c] +
                   0.30f * fresnel * edge * l->v[LIGHT_RIM] * rim_color[c]) *
                  0.8f;
+
         value *= 1 - 0.72f * s->wire;
         rgb[c] = tone(value);
     }

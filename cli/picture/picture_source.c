@@ -56,6 +56,7 @@ static char *cache_label(const cutis_character *character, const char *path)
 int picture_source_open(const cutis_character *character, const char *word, const char *clip, picture_source *source)
 {
     *source = (picture_source){.name = word};
+
     system_file about;
     bool exists = system_look(word, &about);
 
@@ -83,6 +84,7 @@ int picture_source_open(const cutis_character *character, const char *word, cons
     source->cache = cli_load_cache(word, character, clip);
     if (!source->cache) return CLI_FAILURE;
     if (source->cache->frame_count < 1) return cli_error("%s has no frames", word);
+
     if (!source->label) source->label = cache_label(character, word);
     return CLI_OK;
 }
@@ -96,14 +98,17 @@ void picture_source_close(picture_source *source)
     free(source->texcoords);
     free(source->normal_weights);
     for (int i = 0; i < SOURCE_TISSUES; i++) free(source->tissues[i]);
+
     free(source->elements);
     free(source->element_layers);
     free(source->element_edges);
+
     for (int i = 0; i < source->prop_count; i++) {
         free(source->props[i].motions);
         free(source->props[i].shapes);
         free(source->props[i].triangles);
     }
+
     free(source->props);
     *source = (picture_source){0};
 }
@@ -199,6 +204,7 @@ static void keep_props(const source_run *run, int i)
             kept->triangles = cli_allocate(3 * (size_t)now.triangle_count, sizeof(int));
             memcpy(kept->triangles, now.triangles, 3 * (size_t)now.triangle_count * sizeof(int));
         }
+
         memcpy(kept->shapes + (size_t)i * floats, now.positions, floats * sizeof(float));
     }
 }
@@ -227,10 +233,14 @@ static void motion_sample(void *context, double time, float *joints)
 {
     const source_motion *m = context;
     const cutis_clip_motion *clip = &m->clip;
+
+    /* from the start of the clip */
     if (m->skip <= 0) {
         cutis_clip_motion_sample((void *)clip, time, joints);
         return;
     }
+
+    /* a lead-in to the first frame that is shown */
     double first = (double)clip->character->clips[clip->clip].start + m->skip, u = time / clip->lead_in;
     if (time >= clip->lead_in)
         cutis_pose_sample(clip->character, clip->clip, first + time - clip->lead_in, joints);
@@ -251,14 +261,17 @@ static int advance(const cutis_model *model, cutis_state *state, const cutis_ste
     enum { AT_ONCE = 2 }; /* substeps */
     cutis_step_input input = *given;
     for (bool last = false; !last;) {
+        /* some substeps, or what is left */
         double left = time - cutis_state_time(state);
         last = substep == 0 || left <= AT_ONCE * substep;
         double dt = left < 0 ? 0 : last ? left : AT_ONCE * substep;
+
         motion_morphs(given->motion.context, cutis_state_time(state) + dt, morphs);
         input.morphs = morphs;
         cutis_state_step(model, state, &input, dt);
         if (cli_interrupted()) return CLI_INTERRUPTED;
     }
+
     return CLI_OK;
 }
 
@@ -272,11 +285,14 @@ int picture_source_run(picture_source *source, const cutis_character *character,
 
     /* the model */
     cutis_model_def def = cutis_model_def_default();
+
+    /* solver and settings */
     def.character = character;
     def.solver = source->name;
     def.settings = settings;
     def.setting_count = setting_count;
     def.jobs = cutis_pool_jobs(pool);
+
     int status = CLI_OK;
     if (cutis_model_build(&def, &model, &error) != CUTIS_OK ||
         cutis_state_create(model, NULL, &state, &error) != CUTIS_OK)
@@ -292,8 +308,11 @@ int picture_source_run(picture_source *source, const cutis_character *character,
     source_motion motion = {{character, clip, lead_in}, skip};
     cutis_step_input input = {.motion = {&motion, motion_sample}, .jobs = cutis_pool_jobs(pool)};
     source->frames = cli_allocate((size_t)times->count, (size_t)character->vertex_count * 12);
+
     float *morphs = cli_allocate((size_t)character->morph_count + 1, sizeof *morphs);
     source_run run = {source, character, model, state, times};
+
+    /* run, and keep each frame */
     cli_progress progress;
     cli_progress_begin(&progress, source->name, times->count, quiet || substep == 0);
     for (int i = 0; i < times->count && status == CLI_OK; i++) {
@@ -388,6 +407,7 @@ int picture_source_read_values(picture_source *source, const cutis_character *ch
         array_take_lengths(&array);
         int last = array.dimension_count;
         while (last > 1 && array.shape[last - 1] == 1) last--;
+
         long vertices = last > 0 ? array.shape[last - 1] : 0;
         long frames = last == 2 ? array.shape[0] : 1;
         if (last > 2 || vertices != character->vertex_count)
@@ -408,6 +428,8 @@ int picture_source_read_texcoords(picture_source *source, const cutis_character 
     char *path = output_path(source, "texcoords");
     if (!path) return CLI_OK;
     int status = picture_array_load(path, &array, &error) == CUTIS_OK ? CLI_OK : cli_library_error(&error);
+
+    /* one pair for each corner */
     if (status == CLI_OK) {
         if (array.dimension_count != 3 || array.shape[1] != character->corner_count || array.shape[2] != 2)
             status = cli_error("%s must hold texture coordinates for each corner of the faces (frames x %d x 2)", path,
@@ -416,6 +438,7 @@ int picture_source_read_texcoords(picture_source *source, const cutis_character 
             status = copy_frames(&array, array.shape[0], (size_t)array.shape[1] * 2, times, path, &source->texcoords);
         picture_array_destroy(&array);
     }
+
     free(path);
     return status;
 }
@@ -428,6 +451,8 @@ int picture_source_read_weights(picture_source *source, const cutis_character *c
     system_file about;
     char *path = cli_format("%s.weights.npy", map);
     int status = CLI_OK;
+
+    /* one number for each vertex, where the map has weights */
     if (system_look(path, &about)) {
         if (picture_array_load(path, &array, &error) != CUTIS_OK) {
             status = cli_library_error(&error);
@@ -441,6 +466,7 @@ int picture_source_read_weights(picture_source *source, const cutis_character *c
             picture_array_destroy(&array);
         }
     }
+
     free(path);
     return status;
 }
@@ -455,9 +481,11 @@ int picture_times_find(const cli_arguments *arguments, const cutis_character *ch
     bool cached = false, moving = false, uneven = false;
     *t = (picture_times){.fps = 30};
 
+    /* the shortest, and the rate of the first */
     for (int i = 0; i < source_count; i++) {
         const cutis_cache *cache = sources[i].cache;
         if (sources[i].kind == SOURCE_SOLVER) moving = true;
+
         if (!cache) continue;
         uneven |= cached && (cache->frame_count != t->available || cache->fps != t->fps);
         if (!cached) {
@@ -465,10 +493,12 @@ int picture_times_find(const cli_arguments *arguments, const cutis_character *ch
             t->start = cache->start;
             t->available = cache->frame_count;
         }
+
         if (cache->frame_count < t->available) t->available = cache->frame_count;
         cached = true;
     }
 
+    /* differences are told, options win */
     if (uneven && !quiet) cli_warning("the caches differ in length or rate; frames are matched by number");
     if (cli_given(arguments, "fps")) t->fps = cli_number(arguments, "fps");
     if (!(t->fps > 0)) t->fps = 30;
@@ -486,17 +516,22 @@ int picture_times_find(const cli_arguments *arguments, const cutis_character *ch
 /* Leave the frames from `start` to `end` seconds, which then count from 0. */
 static int times_limit(double start, double end, picture_times *t)
 {
+    /* the whole motion where nothing is given */
     double last = t->start + (t->available - 1) / t->fps;
     if (isnan(start)) start = t->start;
     if (isnan(end)) end = last;
+
     if (!(start <= end) || start < t->start - 1e-4 || end > last + 1 / t->fps)
         return cli_error("the range from %g to %g s is outside the motion, which runs from %g to %g s", start, end,
                          t->start, last);
+
+    /* whole frames within the range */
     t->first = (int)ceil((start - t->start) * t->fps - 1e-3);
     int stop = (int)floor((end - t->start) * t->fps + 1e-3);
     if (t->first >= t->available) t->first = t->available - 1;
     if (stop >= t->available) stop = t->available - 1;
     t->available = stop > t->first ? stop - t->first + 1 : 1;
+
     t->skip = t->first / t->fps;
     return CLI_OK;
 }
@@ -513,10 +548,12 @@ static int frames_parse(const char *text, picture_times *t)
     long part[3] = {0, t->available - 1, 1};
     const char *s = text;
     for (int i = 0; i < 3; i++) {
+        /* up to three numbers between colons */
         char *end;
         errno = 0;
         long n = strtol(s, &end, 10);
         if (errno) return frames_error(t, text);
+
         if (end != s) part[i] = n;
         s = end;
         if (*s == 0) break;
@@ -553,6 +590,7 @@ static bool seconds_parse(const char *text, size_t length, double *seconds)
 static int range_parse(const char *text, picture_times *t, bool *is_range, char steps[32])
 {
     double ends[2] = {NAN, NAN};
+
     size_t first = strcspn(text, ":");
     *is_range = false;
     steps[0] = 0;
@@ -561,6 +599,7 @@ static int range_parse(const char *text, picture_times *t, bool *is_range, char 
     /* both ends */
     size_t second = strcspn(text + first + 1, ":");
     const char *rest = text + first + 1 + second;
+
     *is_range = seconds_parse(text, first, &ends[0]);
     *is_range |= seconds_parse(text + first + 1, second, &ends[1]);
     if (!*is_range) return CLI_OK;
@@ -588,6 +627,8 @@ static int instant_choose(double time, picture_times *t)
 static int frames_choose(const cli_arguments *arguments, int fallback, picture_times *t)
 {
     const char *text = cli_text(arguments, "frame");
+
+    /* an instant */
     double time;
     if (text && seconds_parse(text, strlen(text), &time)) return instant_choose(time, t);
 

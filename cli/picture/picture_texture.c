@@ -40,16 +40,21 @@ static float tattoo_ink(float u, float v)
     float x = fraction(u) - 0.5f, y = fraction(v) - 0.5f;
     float r = sqrtf(x * x + y * y), a = atan2f(y, x);
     const float pi = 3.14159265f;
+
+    /* a star, a ring around it and four rays */
     float star = 0.13f + 0.09f * (1 - 2 * wave(a * 8 / (2 * pi)) * 2);
     float ink = r < star && r > star * 0.45f ? 1.0f : 0.0f;
     if (r < 0.035f) ink = 1;
+
     float ring = 0.31f + 0.022f * sinf(a * 12);
     if (fabsf(r - ring) < 0.013f || fabsf(r - 0.385f) < 0.008f) ink = 1;
+
     for (int i = 0; i < 4; i++) {
         float b = pi / 4 + (float)i * pi / 2;
         float d = segment_distance(x, y, cosf(b) * 0.41f, sinf(b) * 0.41f, cosf(b) * 0.49f, sinf(b) * 0.49f);
         if (d < 0.016f * (1 - (r - 0.41f) * 9)) ink = 1;
     }
+
     return ink;
 }
 
@@ -88,6 +93,8 @@ void picture_texture_apply(const picture_mesh *mesh, const float uv[2], float al
     float u = uv[0] * mesh->texture_scale, v = uv[1] * mesh->texture_scale;
     float ink = 0;
     const float blue[3] = {0.05f, 0.09f, 0.13f}, vein[3] = {0.30f, 0.36f, 0.42f};
+
+    /* what is drawn on the skin */
     switch (mesh->texture) {
     case PICTURE_TEXTURE_NONE:
         return;
@@ -128,6 +135,8 @@ pvec picture_texture_bump(const picture_mesh *mesh, const float *t, const pvec p
     float du1 = t[2] - t[0], dv1 = t[3] - t[1], du2 = t[4] - t[0], dv2 = t[5] - t[1];
     float det = du1 * dv2 - du2 * dv1;
     if (fabsf(det) < 1e-20f) return n;
+
+    /* tangents along u and v */
     pvec e1 = pvec_sub(p[1], p[0]), e2 = pvec_sub(p[2], p[0]);
     pvec x = pvec_unit(pvec_scale(pvec_sub(pvec_scale(e1, dv2), pvec_scale(e2, dv1)), 1 / det));
     pvec y = pvec_unit(pvec_scale(pvec_sub(pvec_scale(e2, du1), pvec_scale(e1, du2)), 1 / det));
@@ -144,6 +153,7 @@ pvec picture_texture_bump(const picture_mesh *mesh, const float *t, const pvec p
     if (mesh->normals) {
         float rgba[4];
         image_sample(mesh->normals, uv, rgba);
+
         float out = fmaxf(2 * rgba[2] - 1, 0.1f);
         slope_u -= strength * (2 * rgba[0] - 1) / out;
         slope_v += strength * (2 * rgba[1] - 1) / out;

@@ -60,6 +60,7 @@ static void surface_color(const picture_work *w, unsigned mesh_index, const int 
 {
     const picture_mesh *mesh = &w->scene->meshes[mesh_index];
 
+    /* the colour of the mesh */
     float rgb[3];
     memcpy(rgb, inside ? mesh->inside_color : mesh->color, sizeof rgb);
 
@@ -79,6 +80,7 @@ static void surface_color(const picture_work *w, unsigned mesh_index, const int 
         } else {
             float span = mesh->range[1] - mesh->range[0];
             float place = span != 0 ? (value - mesh->range[0]) / span : 0.5f;
+
             memcpy(albedo, w->palettes[mesh_index][(int)(picture_clamp01(place) * 255 + 0.5f)], 3 * sizeof *albedo);
         }
     } else {
@@ -97,15 +99,21 @@ static float surface_wire(const picture_work *w, const picture_mesh *mesh, size_
 {
     float wire = 0;
     if (!mesh->wire) return wire;
+
+    /* width of a line and of its soft edge */
     float line = t * w->pixel * 0.55f, soft = t * w->pixel / (float)w->side;
     int mask = mesh->edges ? mesh->edges[triangle] : 7;
     float area2 = pvec_length(pvec_cross(pvec_sub(p[1], p[0]), pvec_sub(p[2], p[0])));
+
     for (int k = 0; k < 3; k++) {
         if (!(mask >> k & 1)) continue;
+
+        /* distance from each edge that belongs to a face */
         float length = pvec_length(pvec_sub(p[(k + 1) % 3], p[k]));
         float distance = length > 0 ? bary[(k + 2) % 3] * area2 / length : FLT_MAX;
         wire = fmaxf(wire, picture_clamp01((line - distance) / soft + 0.5f));
     }
+
     return wire;
 }
 
@@ -118,13 +126,16 @@ static void surface_resolve(const picture_work *w, pvec origin, pvec direction, 
     size_t triangle = hit->primID;
     const int *corners = mesh->triangles + triangle * 3;
     const float bary[3] = {1 - hit->u - hit->v, hit->u, hit->v};
+
     pvec p[3];
     for (int k = 0; k < 3; k++) p[k] = pvec_load(mesh->positions + (size_t)corners[k] * 3);
+
     pvec flat = pvec_unit(pvec_cross(pvec_sub(p[1], p[0]), pvec_sub(p[2], p[0])));
     bool inside = pvec_dot(flat, direction) > 0;
     float side = inside ? -1.0f : 1.0f;
     flat = pvec_scale(flat, side);
 
+    /* where the ray meets it */
     pvec position = pvec_madd(origin, direction, t);
 
     /* The smooth normal, and the place on the rounded surface. */
@@ -138,6 +149,7 @@ static void surface_resolve(const picture_work *w, pvec origin, pvec direction, 
             float below = pvec_dot(pvec_sub(position, p[k]), corner);
             if (below < 0) rounded = pvec_madd(rounded, corner, -below * bary[k]);
         }
+
         normal = pvec_unit(normal);
         if (pvec_dot(normal, normal) == 0) normal = flat;
     }
@@ -150,6 +162,7 @@ static void surface_resolve(const picture_work *w, pvec origin, pvec direction, 
         float uv[2] = {bary[0] * tex[0] + bary[1] * tex[2] + bary[2] * tex[4],
                        bary[0] * tex[1] + bary[1] * tex[3] + bary[2] * tex[5]};
         picture_texture_apply(mesh, uv, s->albedo);
+
         float strength = mesh->normal_weights ? 0 : 1;
         for (int k = 0; k < 3 && mesh->normal_weights; k++) strength += bary[k] * mesh->normal_weights[corners[k]];
         normal = picture_texture_bump(mesh, tex, p, uv, strength, normal);
@@ -196,6 +209,7 @@ static void crossing_add(const struct RTCFilterFunctionNArguments *arguments)
     const struct RTCRay *ray = (const struct RTCRay *)(const void *)arguments->ray;
     const struct RTCHit *hit = (const struct RTCHit *)(const void *)arguments->hit;
     if (c->count == MAX_CROSSINGS || hit->geomID >= MAX_SOLIDS) return;
+
     float facing = hit->Ng_x * ray->dir_x + hit->Ng_y * ray->dir_y + hit->Ng_z * ray->dir_z, t = ray->tfar;
     int8_t side = facing > 0 ? 1 : -1;
 
@@ -205,6 +219,7 @@ static void crossing_add(const struct RTCFilterFunctionNArguments *arguments)
             triangles_touch(&c->meshes[hit->geomID], c->triangles[i], hit->primID))
             return;
 
+    /* note it */
     c->triangles[c->count] = hit->primID;
     c->distances[c->count] = t;
     c->solids[c->count] = (uint8_t)hit->geomID;
@@ -218,17 +233,23 @@ static int cap_find(const picture_work *w, pvec origin, pvec direction, float st
     crossings c = {.meshes = w->scene->meshes};
     rtcInitIntersectContext(&c.context);
     c.context.filter = crossing_add;
+
+    /* every crossing behind the cut face */
     struct RTCRayHit r = {
         .ray = {origin.x, origin.y, origin.z, start, direction.x, direction.y, direction.z, 0, FLT_MAX, ~0u, 0, 0}};
     r.hit.geomID = RTC_INVALID_GEOMETRY_ID;
     rtcIntersect1(w->rtc, &c.context, &r);
+
+    /* the innermost solid that it lies in */
     int winding[MAX_SOLIDS] = {0}, innermost = -1;
     for (int i = 0; i < c.count; i++) winding[c.solids[i]] += c.sides[i];
     *twice = false;
+
     for (int i = 0; i < MAX_SOLIDS; i++) {
         if (winding[i] > 0) innermost = i;
         if (winding[i] > 1) *twice = true;
     }
+
     return innermost;
 }
 
@@ -271,8 +292,10 @@ static void tile_trace(const picture_work *w, picture_tile *tile)
                 camera_ray(w, tile->x0 + x + i, tile->y0 + y, &origins[i], &directions[i]);
                 float near = 0, far = FLT_MAX;
                 bool any = x + i < tile->width && picture_ray_clip(scene, origins[i], directions[i], &near, &far);
+
                 valid[i] = any ? -1 : 0;
                 starts[i] = near;
+
                 r.ray.org_x[i] = origins[i].x;
                 r.ray.org_y[i] = origins[i].y;
                 r.ray.org_z[i] = origins[i].z;
@@ -288,6 +311,7 @@ static void tile_trace(const picture_work *w, picture_tile *tile)
                 r.hit.geomID[i] = RTC_INVALID_GEOMETRY_ID;
             }
 
+            /* trace them */
             struct RTCIntersectContext context;
             rtcInitIntersectContext(&context);
             context.flags = RTC_INTERSECT_CONTEXT_FLAG_COHERENT;
@@ -348,6 +372,7 @@ static void tile_job(void *data, int index)
     tile.x0 = (px0 - w->border) * w->side;
     tile.y0 = (py0 - w->border) * w->side;
 
+    /* room */
     size_t count = (size_t)tile.width * (size_t)tile.height;
     tile.samples = malloc(count * sizeof *tile.samples);
     tile.lights = malloc(count * sizeof *tile.lights);
@@ -379,12 +404,15 @@ static bool mesh_attach(RTCDevice device, RTCScene scene, const picture_mesh *me
     unsigned *indices =
         rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, 12, (size_t)mesh->triangle_count);
     bool good = vertices && indices;
+
+    /* copies of its arrays */
     if (good) {
         memcpy(vertices, mesh->positions, (size_t)mesh->vertex_count * 12);
         memcpy(indices, mesh->triangles, (size_t)mesh->triangle_count * 12);
         rtcCommitGeometry(geometry);
         rtcAttachGeometry(scene, geometry);
     }
+
     rtcReleaseGeometry(geometry);
     return good;
 }
@@ -398,6 +426,7 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
     w.side = scene->quality < 1 ? 1 : scene->quality > 8 ? 8 : scene->quality;
     static const int sky_rays[9] = {0, 8, 4, 3, 2, 2, 2, 2, 2};
     w.sky_rays = sky_rays[w.side];
+
     w.reach = w.side + 1;
     w.border = (2 * w.reach + w.side - 1) / w.side;
     w.epsilon = 1e-4f * scene->radius;
@@ -420,6 +449,7 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
     for (int i = 0; i < scene->mesh_count && good; i++) {
         const picture_mesh *mesh = &scene->meshes[i];
         good = mesh_attach(tracer->device, w.rtc, mesh);
+
         const float whole[2] = {0, 255};
         for (int k = 0; k < 256 && mesh->map != PICTURE_MAP_CATEGORY; k++) {
             picture_color c = picture_map_color(mesh->map, (float)k, whole);
@@ -429,6 +459,7 @@ bool picture_render(picture_tracer *tracer, const picture_scene *scene, const cu
         }
     }
 
+    /* build the tree */
     if (good) {
         rtcCommitScene(w.rtc);
         good = rtcGetDeviceError(tracer->device) == RTC_ERROR_NONE;
@@ -455,6 +486,7 @@ bool picture_find_opposites(picture_tracer *tracer, const picture_mesh *mesh, co
                             int *opposites, float *bary)
 {
     RTCScene scene = rtcNewScene(tracer->device);
+
     if (!scene || !mesh_attach(tracer->device, scene, mesh)) {
         if (scene) rtcReleaseScene(scene);
         return false;
@@ -473,6 +505,7 @@ bool picture_find_opposites(picture_tracer *tracer, const picture_mesh *mesh, co
         for (int k = 0; k < MAX_CROSSINGS && pvec_dot(d, d) > 0; k++) {
             struct RTCRayHit r = {.ray = {p.x, p.y, p.z, start, d.x, d.y, d.z, 0, FLT_MAX, ~0u, 0, 0}};
             r.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+
             struct RTCIntersectContext context;
             rtcInitIntersectContext(&context);
             rtcIntersect1(scene, &context, &r);

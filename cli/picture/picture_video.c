@@ -70,6 +70,7 @@ static void encoder_run(const picture_video *video, int input, const char *endin
                          "split[a][b];[a]palettegen=stats_mode=full[p];[b][p]paletteuse=dither=bayer:bayer_scale=4",
                          "-loop", "0", NULL};
 
+    /* raw frames come through the pipe */
     const char *const *codec = strcmp(ending, ".gif") == 0 ? gif : strcmp(ending, ".webm") == 0 ? webm : mp4;
     const char *arguments[40] = {"ffmpeg",   "-hide_banner", "-loglevel", "error", "-nostdin", "-y", "-f", "rawvideo",
                                  "-pix_fmt", "rgb24",        "-s",        size,    "-r",       rate, "-i", "pipe:0"};
@@ -93,20 +94,24 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
     const char *ending = strrchr(path, '.');
     if (!ending) ending = ".mp4";
 
+    /* the object */
     picture_video *video = calloc(1, sizeof *video);
     if (!video) return picture_fail(error, CUTIS_ERROR_MEMORY, "out of memory for %s", path);
     video->pipe = -1;
+
     video->width = width;
     video->height = height;
     video->path = strdup(path);
     video->temporary = picture_temporary_name(path, ending);
     video->log = picture_temporary_name(path, ".log");
     video->rows = malloc((size_t)width * (size_t)height * 3);
+
     if (!video->path || !video->temporary || !video->log || !video->rows) {
         video_free(video);
         return picture_fail(error, CUTIS_ERROR_MEMORY, "out of memory for %s", path);
     }
 
+    /* size and rate as text */
     char size[40], rate[40];
     snprintf(size, sizeof size, "%dx%d", width, height);
     snprintf(rate, sizeof rate, "%.6g", fps);
@@ -114,11 +119,13 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
     /* A write to an encoder that has died must be an error here, not the end of the program. */
     signal(SIGPIPE, SIG_IGN);
     int ends[2];
+
     if (pipe(ends) != 0) {
         video_free(video);
         return picture_fail(error, CUTIS_ERROR_FILE, "no pipe to ffmpeg can be opened: %s", strerror(errno));
     }
 
+    /* the encoder, in a process of its own */
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     video->encoder = fork();
     if (video->encoder == 0) {
@@ -128,6 +135,7 @@ cutis_result picture_video_create(const char *path, int width, int height, doubl
         encoder_run(video, ends[0], ending, size, rate);
     }
 
+    /* the end of the pipe that frames go to */
     close(ends[0]);
     video->pipe = ends[1];
     if (video->encoder < 0) {
@@ -151,6 +159,7 @@ static cutis_result encoder_wait(picture_video *video, cutis_error *error)
         if (errno != EINTR) break;
     video->encoder = 0;
 
+    /* success, or an encoder that is missing */
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return CUTIS_OK;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return picture_fail(error, CUTIS_ERROR_UNSUPPORTED,
@@ -163,6 +172,7 @@ static cutis_result encoder_wait(picture_video *video, cutis_error *error)
         if (line[0] != '\n') memcpy(last, line, sizeof last);
     if (log) fclose(log);
     last[strcspn(last, "\n")] = 0;
+
     return picture_fail(error, CUTIS_ERROR_FILE, "ffmpeg could not write %s: %s", video->path,
                         last[0] ? last : "it gave no reason");
 }
@@ -170,7 +180,11 @@ static cutis_result encoder_wait(picture_video *video, cutis_error *error)
 cutis_result picture_video_append(picture_video *video, const picture_image *image, cutis_error *error)
 {
     size_t count = (size_t)video->width * (size_t)video->height;
+
+    /* without alpha */
     for (size_t i = 0; i < count; i++) memcpy(video->rows + i * 3, image->pixels + i * 4, 3);
+
+    /* the pipe may take less at a time */
     for (size_t done = 0; done < count * 3;) {
         ssize_t written = write(video->pipe, video->rows + done, count * 3 - done);
         if (written < 0 && errno == EINTR) continue;
@@ -182,6 +196,7 @@ cutis_result picture_video_append(picture_video *video, const picture_image *ima
         }
         done += (size_t)written;
     }
+
     return CUTIS_OK;
 }
 
