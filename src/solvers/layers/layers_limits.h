@@ -115,8 +115,12 @@
           "in the first half there is none", "touching_sheets_do_not_cross")                                           \
     LIMIT(float, FIBRE_BRANCH, 0.2f, "bone", "how far from a bone's line its other children lie at most",              \
           "twist joints lie on it, legs of a pelvis do not", "a_muscle_bulges_with_its_joint")                         \
-    LIMIT(int, SHARE_RINGS, 6, "rings", "over which the shares of neighbouring sub-volumes blend",                     \
+    LIMIT(float, SHARE_WIDTH, 0.75f, "depth", "over which the shares of neighbouring sub-volumes blend (mean square)",    \
           "no step shows at a cut", "flexed_arm_keeps_volume_and_does_not_intersect")                                  \
+    LIMIT(int, SHARE_PASSES, 8, "passes", "in which they do",                                                            \
+          "enough for edges of a third of the depth", "flexed_arm_keeps_volume_and_does_not_intersect")                  \
+    LIMIT(float, SHARE_STEP, 0.8f, "", "share of the neighbours in a pass at most",                                      \
+          "1 would alternate", "flexed_arm_keeps_volume_and_does_not_intersect")                                        \
     LIMIT(int, SHARE_LIMIT, 4, "sub-volumes", "that a point serves at most",                                           \
           "as many as meet at a hip", "flexed_arm_keeps_volume_and_does_not_intersect")
 /* clang-format on */

@@ -335,18 +335,42 @@ static bool piece_closed(const layers_volumes *v, int p, const float *positions)
 
 /* ---- shares ---- */
 
-static void shares_smooth(const mesh *m, int count, float *shares, float *next)
+/*
+ * How far the shares of point k go to the mean of its neighbours' in each pass for all passes to blend over `width`
+ * (mean square, sizes), whatever the length of the edges.
+ */
+static float share_step(const mesh *m, int k, float width)
 {
+    int first = m->point_neighbour_first[k], last = m->point_neighbour_first[k + 1];
+    float sum2 = 0;
+    for (int i = first; i < last; i++) {
+        vec3 other = vec3_load(m->positions + 3 * m->point_neighbours[i]);
+        sum2 += vec3_length2(vec3_sub(other, vec3_load(m->positions + 3 * k)));
+    }
+
+    /* a pass of step s widens by s times the mean square of the edges */
+    return sum2 > 0 ? MIN(width * width * (float)(last - first) / ((float)SHARE_PASSES * sum2), SHARE_STEP) : 0;
+}
+
+static void shares_smooth(const layers_model *model, int count, float *shares, float *next)
+{
+    const mesh *m = model->mesh;
     size_t n = (size_t)m->point_count, width = (size_t)count;
-    for (int ring = 0; ring < SHARE_RINGS; ring++) {
+    for (int pass = 0; pass < SHARE_PASSES; pass++) {
         for (size_t k = 0; k < n; k++) {
+            /* the mean of the neighbours */
             int degree = m->point_neighbour_first[k + 1] - m->point_neighbour_first[k];
-            for (size_t p = 0; p < width; p++) next[k * width + p] = shares[k * width + p];
+            for (size_t p = 0; p < width; p++) next[k * width + p] = 0;
             for (int i = m->point_neighbour_first[k]; i < m->point_neighbour_first[k + 1]; i++) {
                 const float *other = shares + (size_t)m->point_neighbours[i] * width;
                 for (size_t p = 0; p < width; p++) next[k * width + p] += other[p];
             }
-            for (size_t p = 0; p < width; p++) next[k * width + p] /= (float)(degree + 1);
+
+            /* a step towards it */
+            float step = share_step(m, (int)k, SHARE_WIDTH * model->flesh[k]);
+            for (size_t p = 0; p < width; p++)
+                next[k * width + p] =
+                    (1 - step) * shares[k * width + p] + step * next[k * width + p] / (float)MAX(degree, 1);
         }
         memcpy(shares, next, n * width * sizeof(float));
     }
@@ -500,7 +524,7 @@ static cutis_result shares_build(pieces *b, arena *scratch, cutis_error *error)
         for (int p = 0; p < v->count; p++) total += shares[k * (size_t)v->count + (size_t)p];
         for (int p = 0; p < v->count && total > 0; p++) shares[k * (size_t)v->count + (size_t)p] /= total;
     }
-    shares_smooth(m, v->count, shares, next);
+    shares_smooth(b->model, v->count, shares, next);
     shares_pick(v, m->point_count, shares);
 
     /* For pictures. */
