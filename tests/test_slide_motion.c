@@ -345,6 +345,78 @@ static void energy_is_kept_or_lost_but_never_gained(void **state)
     }
 }
 
+/* ---- accuracy ---- */
+
+/* The sliding (vertex_count x 3) of a clip after `seconds`; tolerance 0: as it is. Free it. */
+static float *slide_of(const cutis_character *c, const char *clip, const char *zeta, double substep, double tolerance,
+                       double seconds)
+{
+    const cutis_setting setting = {"zeta", zeta};
+    cutis_model *model = test_build_def((cutis_model_def){
+        .character = c, .solver = "slide", .settings = &setting, .setting_count = 1, .substep = substep});
+    slide_model *own = model->stages[model->stage_count - 1].data;
+    if (tolerance > 0) own->tolerance = tolerance;
+    cutis_state *state = test_state(model, NULL);
+    scene_motion motion = {.character = c, .clip = cutis_character_find_clip(c, clip)};
+    cutis_step_input input = {.motion = {&motion, scene_sample}};
+
+    /* on the first pose, for a leap into it is none of the clip's motion */
+    float *joints = malloc((size_t)c->joint_count * 12 * sizeof *joints);
+    scene_sample(&motion, 0, joints);
+    cutis_state_reset(model, state, joints);
+    free(joints);
+    cutis_state_step(model, state, &input, seconds);
+    cutis_output sliding;
+    assert_true(cutis_state_output(model, state, "sliding", &sliding));
+    size_t bytes = 3 * (size_t)c->vertex_count * sizeof(float);
+    float *copy = malloc(bytes);
+    memcpy(copy, sliding.values, bytes);
+    cutis_state_destroy(state);
+    cutis_model_destroy(model);
+    return copy;
+}
+
+/* Root of the mean square of a - b, or of a, over the vertices. */
+static double root_mean_square(const cutis_character *c, const float *a, const float *b)
+{
+    double sum = 0;
+    for (int i = 0; i < 3 * c->vertex_count; i++) {
+        double d = (double)a[i] - (b ? (double)b[i] : 0);
+        sum += d * d;
+    }
+    return sqrt(sum / c->vertex_count) / (double)c->size;
+}
+
+/* What the linear system is not solved to is far below what shorter steps change, and that below what is seen. */
+static void shape_is_accurate(void **state)
+{
+    (void)state;
+    test_is_heavy();
+    static const struct {
+        const char *character, *clip, *zeta;
+        double resolution, seconds;
+    } cases[] = {{"torus", "squash", "1", 0.5, 0.8},
+                 {"torus", "shake", "0", 0.5, 0.6},
+                 {"hand", "fist", "1", 0.2, 0.5},
+                 {"man", "jump", "0.3", 0.2, 0.5}};
+    for (int i = 0; i < COUNT_OF(cases); i++) {
+        cutis_character *c = test_zoo(cases[i].character, cases[i].resolution);
+        float *usual = slide_of(c, cases[i].clip, cases[i].zeta, 0, 0, cases[i].seconds);
+        float *solved = slide_of(c, cases[i].clip, cases[i].zeta, 0, 1e-9, cases[i].seconds);
+        float *short_steps = slide_of(c, cases[i].clip, cases[i].zeta, 0.001, 1e-9, cases[i].seconds);
+        double size = root_mean_square(c, solved, NULL), system = root_mean_square(c, usual, solved);
+        double step = root_mean_square(c, solved, short_steps);
+        print_message("%s %s: slides by %.2g of the size; the system solved to 1e-9 changes %.2g, steps of 1 ms %.2g\n",
+                      cases[i].character, cases[i].clip, size, system, step);
+        assert_true(system < 0.2 * step);
+        assert_true(step < 0.02 * size);
+        free(usual);
+        free(solved);
+        free(short_steps);
+        cutis_character_destroy(c);
+    }
+}
+
 int main(int count, char **arguments)
 {
     if (count > 1) cmocka_set_test_filter(arguments[1]);
@@ -352,6 +424,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(waves_have_their_speed),  cmocka_unit_test(velocities_are_carried_along),
         cmocka_unit_test(gliding_leaves_no_trace), cmocka_unit_test(initial_strain_is_taken),
         cmocka_unit_test(attached_skin_is_pulled), cmocka_unit_test(energy_is_kept_or_lost_but_never_gained),
+        cmocka_unit_test(shape_is_accurate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

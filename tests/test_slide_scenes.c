@@ -258,14 +258,19 @@ static void hand_skin_moves_towards_the_flexing_finger(void **state)
         knuckles[f] = rest + 12 * cutis_character_find_joint(c, name);
     }
     /* Directions: along the hand to each knuckle, and across it from index to pinky. */
-    double moved[2][2];
+    double moved[2][2], across[2] = {0, 0}, width = 0;
+    for (int e = 0; e < 3; e++) {
+        double d = (double)knuckles[0][4 * e + 3] - (double)knuckles[1][4 * e + 3];
+        width += d * d;
+    }
+    width = sqrt(width);
     for (int f = 0; f < 2; f++) {
         scene_motion motion = {c, -1, 0, flex_finger, 1.2, fingers[f]};
         const double times[] = {0.9};
         float *plain = scene_run(c, "lbs", NULL, &motion, times, 1),
               *skin = scene_run(c, "slide", settings, &motion, times, 1);
         for (int k = 0; k < 2; k++) {
-            double d[3], length = 0, sum = 0, count = 0;
+            double d[3], length = 0, sum = 0, count = 0, side = 0;
             for (int e = 0; e < 3; e++) {
                 d[e] = (double)knuckles[k][4 * e + 3] - (double)wrist[4 * e + 3];
                 length += d[e] * d[e];
@@ -278,16 +283,24 @@ static void hand_skin_moves_towards_the_flexing_finger(void **state)
                 if (along < 0.5 * length || along > length || above < 0.004) continue;
                 for (int e = 0; e < 3; e++) sum += d[e] * ((double)skin[3 * v + e] - (double)plain[3 * v + e]);
                 count++;
+                for (int e = 0; e < 3; e++)
+                    side += ((double)knuckles[0][4 * e + 3] - (double)knuckles[1][4 * e + 3]) *
+                            ((double)skin[3 * v + e] - (double)plain[3 * v + e]);
             }
             moved[f][k] = 1e3 * sum / count / sqrt(length);
+            across[f] += 0.5e3 * side / count / width;
         }
         free(plain), free(skin);
     }
     print_message("hand: mean slide of the back of the hand, mm towards knuckle of (pinky, index): pinky flexed %.3f, "
                   "%.3f; index flexed %.3f, %.3f\n",
                   moved[0][0], moved[0][1], moved[1][0], moved[1][1]);
+    print_message("hand: across, from index to pinky: %.2f mm when the pinky is flexed, %.2f mm when the index is\n",
+                  across[0], across[1]);
     assert_true(moved[0][0] > 0 && moved[1][1] > 0);
     assert_true(moved[0][0] > moved[0][1] && moved[1][1] > moved[1][0]);
+    /* Figure 6: seen as a shift of veins towards the finger that is flexed, a hundredth of the hand's width or more */
+    assert_true(across[0] > 0.8 && across[1] < -0.8);
     cutis_character_destroy(c);
 }
 

@@ -56,6 +56,7 @@ typedef struct slide_model {
     double viscosity;                /* s: stiffness-proportional damping */
     double ligament, slack, gravity; /* ligament in radians / s, gravity in sizes / s^2 */
     double noise;                    /* energy below which is rounding */
+    double tolerance;                /* to which the linear system is solved, relative to its right side */
     double young;                    /* by which stresses are told */
     double poisson;
     bool vertices;                  /* output */

@@ -7,6 +7,10 @@
 #include "solvers/slide/slide.h"
 #include "solvers/solver_kit.h"
 
+/* What is left of the linear system shows in the shape by a part of what the length of a step does: test_slide_motion.
+ */
+static const double solve_tolerance = 3e-4;
+
 static int next3(int k) { return k == 2 ? 0 : k + 1; }
 
 /* Skin that holds by itself to more than this share of the points is told of. */
@@ -392,6 +396,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
                                        .area = young * values[SLIDE_AREA],
                                        .stretch = 1 + values[SLIDE_TENSION]};
     model->damping = values[SLIDE_DAMPING];
+    model->tolerance = solve_tolerance;
 
     /* Rayleigh's damping: half by mass, half by stiffness, equal for a wave as long as the character */
     double wave = 6.283185307179586 * values[SLIDE_WAVE_SPEED];

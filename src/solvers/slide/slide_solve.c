@@ -10,9 +10,6 @@
 
 enum { POINT_GRAIN = 512, ITERATION_LIMIT = 150 };
 
-/* The solution is accepted when the residual has fallen to this part of the right side. */
-static const double tolerance = 3e-4;
-
 typedef struct pass {
     const slide_model *model;
     const slide_scratch *s;
@@ -179,9 +176,9 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
             left += r[2 * a + e] * r[2 * a + e];
         }
     }
-    double goal = tolerance * sqrt(asked);
+    double goal = model->tolerance * sqrt(asked);
     double size = sqrt(left);
-    *residual = goal > 0 ? size / goal * tolerance : 0;
+    *residual = goal > 0 ? size / goal * model->tolerance : 0;
 
     /* what is not solved at all would add up from step to step: a start must be better than what is accepted later */
     if (!(size > 0.1 * goal)) return 0;
