@@ -102,8 +102,8 @@ export class BakePanel {
     this.last = made;
     const base = (app.description.name || "bake").replace(/\W+/g, "_");
     const rows = [["frames", `${made.frameCount} at ${made.fps} a second`], ["time", `${number(made.totalSeconds)} s`], ["volume", `${number(100 * made.volumeMin)} % to ${number(100 * made.volumeMax)} %`]];
-    if (made.morphs) rows.push(["morph targets", `${made.morphs.targetCount}, off by ${made.morphs.maxError.toExponential(1)} of the size`]);
-    if (made.loop) rows.push(["loop", made.loop.closed ? "closed" : `open by ${made.loop.positionSeam.toExponential(1)}`]);
+    if (made.morphs) rows.push(["morph targets", `${made.morphs.targetCount}, off by ${number(100 * made.morphs.maxError)} % of the size`]);
+    if (made.loop) rows.push(["loop", made.loop.closed ? "closed" : `open by ${number(100 * made.loop.positionSeam)} % of the size`]);
     if (made.quality) rows.push(["crossing triangles", `${made.quality.selfIntersectionsMax} (rest ${made.quality.selfIntersectionsRest})`], ["stretch, 99 %", number(made.quality.stretchP99)], ["least section", number(made.quality.minSectionRatio)], ["penetration", number(made.quality.penetrationMax)]);
     rows.push(["hash", made.hash]);
     this.result.replaceChildren(
@@ -111,7 +111,7 @@ export class BakePanel {
       ...notes.filter(([kind]) => kind === "note").map(([, text]) => element("div.note", {}, text)),
       ...made.warnings.slice(0, 4).map((text) => element("div.note.warning", {}, text)),
       element("table.figures", {}, element("tbody", {}, ...rows.map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value))))),
-      element("div.buttons", {}, ...made.files.map((file) => element("button.primary", { type: "button", onclick: () => app.download(new Blob([file.bytes]), file.name.replace(/^bake/, `${base}_flesh`)) }, `Download ${file.name.replace(/^bake/, `${base}_flesh`)} (${number(file.bytes.length / 1000)} kB)`)),
+      element("div.buttons", {}, ...made.files.map((file) => element("button.primary", { type: "button", onclick: () => app.download(new Blob([file.bytes]), file.name.replace(/^bake/, `${base}_flesh`)) }, `Download ${file.name.replace(/^bake/, "")}, ${number(file.bytes.length / 1e6)} MB`)),
         element("button", { type: "button", onclick: () => app.download(new Blob([JSON.stringify(made.report, null, 2)]), `${base}_report.json`) }, "Report")));
   }
 }

@@ -10,7 +10,7 @@ import { element, fillSelect, iconButton, row, segmented, select, toggle, fold }
 import { Engine } from "./engine.js";
 import { Hand, tidy } from "./hand.js";
 import { Painter, MAPS } from "./paint.js";
-import { number, parameterControls } from "./parameters.js";
+import { number, parameterControls, seconds } from "./parameters.js";
 import { RigPanel } from "./rig_panel.js";
 import { Timeline } from "./timeline.js";
 import { LEVELS, verdictNotes } from "./verdict.js";
@@ -98,7 +98,7 @@ export class App {
   }
   makeHelp() {
     const keys = [["Space", "play or pause"], ["← →", "one frame back or further"], ["Home", "first frame"], ["1 2 3", "flesh, ghost, split view"], ["Q G B P J", "turn the view, grab, blow, paint, turn a joint"],
-      ["F", "frame the character"], ["W", "wireframe"], ["K", "skeleton"], ["[ ]", "brush size"], ["Ctrl Z, Ctrl Y", "undo and redo paint"], ["O", "open"], ["T", "light or dark"]];
+      ["F", "frame the character"], ["W", "wireframe"], ["K", "skeleton"], ["[ ]", "brush size"], ["Ctrl Z, Ctrl Y", "undo and redo paint"], ["L", "start again at the end, or not"], ["O", "open"], ["T", "light or dark"]];
     const made = element("dialog", { "aria-label": "keys and help" }, element("h2", {}, "Keys"),
       element("dl.keys", {}, ...keys.flatMap(([key, text]) => [element("dt", {}, element("kbd", {}, key)), element("dd", {}, text)])),
       element("p.dim", {}, "Every slider is a parameter of the solver: its tooltip says what it does. What you see is what a bake writes: the same library computes both, to the bit."),
@@ -260,7 +260,7 @@ export class App {
     const { info } = made;
     const solver = this.tables.solvers.find((one) => one.name === this.project.solver);
     this.infoLine.replaceChildren(
-      `${info.elementCount.toLocaleString("en")} ${solver.element}${info.bodyPoints ? `, ${info.bodyPoints.toLocaleString("en")} points of flesh` : ""}; built in ${number(made.seconds)} s`);
+      `${info.elementCount.toLocaleString("en")} ${solver.element}${info.bodyPoints ? `, ${info.bodyPoints.toLocaleString("en")} points of flesh` : ""}; built in ${seconds(made.seconds)}`);
     this.warningBox.replaceChildren(...info.warnings.map((text) => element("div.note.warning", {}, text)));
     this.engine.ask("view", { ghost: this.view.mode !== "one", color: this.view.coloring });
   }
@@ -480,7 +480,7 @@ export class App {
   touchPanel() {
     const list = element("div.list");
     this.project.props.forEach((prop, i) => list.append(element("div.item", { "aria-current": String(this.hand.prop === i) }, element("button", { type: "button", title: "move it with the gizmo", onclick: () => this.hand.moveProp(i) }, prop.name), element("span.grow"),
-      element("span.dim", {}, prop.position?.map((x) => number(x)).join(", ") ?? "where the clip reaches"),
+      element("span.dim", {}, prop.position?.map((x) => number(Math.abs(x) < 1e-3 * this.description.size ? 0 : x)).join(", ") ?? "where the clip reaches"),
       iconButton("close", `remove ${prop.name}`, () => {
         this.project.props.splice(i, 1);
         this.hand.moveProp(-1);

@@ -8,6 +8,9 @@ const SUPERSCRIPT = { 2: "²", 3: "³" };
 const pretty = (name) => name.replaceAll("_", " ");
 const unitText = (unit) => unit.replace(/(?<=[a-z])([23])\b/g, (digit) => SUPERSCRIPT[digit]);
 
+/** Seconds as people say them. */
+export const seconds = (value) => `${value < 0.1 ? value.toFixed(2) : number(value)} s`;
+
 export function number(value) {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);

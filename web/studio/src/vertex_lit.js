@@ -28,7 +28,7 @@ const LIGHT = `
     litBack = lightOf(-litNormal);
   #endif
   #ifdef USE_COLOR
-    vColor = pow(vColor, vec3(1.0 / 2.2));
+    vColor.rgb = pow(vColor.rgb, vec3(1.0 / 2.2));
   #endif
 `;
 const SHADE = `
