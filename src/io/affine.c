@@ -41,10 +41,12 @@ bool affine_inverse(const affine *a, affine *inverse)
     /* Singular relative to the size of the columns, so that small units do not count as flat. */
     double product = 1;
     for (int j = 0; j < 3; j++) product *= sqrt(m[j] * m[j] + m[4 + j] * m[4 + j] + m[8 + j] * m[8 + j]);
+
     double determinant = affine_determinant(a);
     *inverse = affine_identity();
     if (!affine_finite(a) || !(fabs(determinant) > 1e-12 * product) || !isfinite(1 / determinant)) return false;
 
+    /* the adjugate over the determinant, then the translation */
     affine r;
     double s = 1 / determinant;
     r.m[0] = (m[5] * m[10] - m[6] * m[9]) * s;
@@ -57,6 +59,7 @@ bool affine_inverse(const affine *a, affine *inverse)
     r.m[9] = (m[1] * m[8] - m[0] * m[9]) * s;
     r.m[10] = (m[0] * m[5] - m[1] * m[4]) * s;
     for (int i = 0; i < 3; i++) r.m[4 * i + 3] = -(r.m[4 * i] * m[3] + r.m[4 * i + 1] * m[7] + r.m[4 * i + 2] * m[11]);
+
     if (!affine_finite(&r)) return false;
     *inverse = r;
     return true;
@@ -110,6 +113,8 @@ static void vector_orthogonal(const double a[3], double b[3])
 static void rotation_from_columns(double c[3][3], double q[4])
 {
     double trace = c[0][0] + c[1][1] + c[2][2];
+
+    /* from the trace, or from the largest diagonal element where that is small */
     if (trace > 0) {
         double s = 2 * sqrt(trace + 1);
         q[3] = s / 4;
@@ -125,6 +130,7 @@ static void rotation_from_columns(double c[3][3], double q[4])
         q[j] = (c[i][j] + c[j][i]) / s;
         q[k] = (c[i][k] + c[k][i]) / s;
     }
+
     rotation_normalize(q);
 }
 
@@ -132,6 +138,8 @@ bool affine_decompose(const affine *a, affine_parts *parts)
 {
     *parts = affine_parts_identity();
     if (!affine_finite(a)) return false;
+
+    /* scale: the lengths of the columns */
     double c[3][3]; /* unit columns */
     bool flat[3];
     for (int j = 0; j < 3; j++) {
@@ -140,6 +148,7 @@ bool affine_decompose(const affine *a, affine_parts *parts)
             c[j][i] = a->m[4 * i + j];
             length += c[j][i] * c[j][i];
         }
+
         length = sqrt(length);
         parts->scale[j] = length;
         flat[j] = !(length > 1e-30) || !isfinite(length);
@@ -159,6 +168,7 @@ bool affine_decompose(const affine *a, affine_parts *parts)
             vector_orthogonal(c[l], c[j]);
         else
             c[j][j] = 1;
+
         double length = sqrt(vector_dot(c[j], c[j]));
         if (length > 1e-12) {
             for (int i = 0; i < 3; i++) c[j][i] /= length;
@@ -167,8 +177,12 @@ bool affine_decompose(const affine *a, affine_parts *parts)
         }
         flat[j] = false;
     }
+
+    /* columns at right angles: no shear */
     bool square = fabs(vector_dot(c[0], c[1])) < 1e-4 && fabs(vector_dot(c[0], c[2])) < 1e-4 &&
                   fabs(vector_dot(c[1], c[2])) < 1e-4;
+
+    /* a mirrored map has its first scale negated */
     double normal[3];
     vector_cross(c[0], c[1], normal);
     if (vector_dot(normal, c[2]) < 0) {
@@ -186,8 +200,11 @@ bool affine_decompose(const affine *a, affine_parts *parts)
         for (int i = 0; i < 3; i++) c[1][i] /= sqrt(length);
     else
         vector_orthogonal(c[0], c[1]);
+
+    /* the third axis follows */
     vector_cross(c[0], c[1], c[2]);
     rotation_from_columns(c, parts->rotation);
+
     return square;
 }
 
@@ -262,15 +279,19 @@ void rotation_apply(const double a[4], const double p[3], double result[3])
 
 void rotation_blend(const double a[4], const double b[4], double share, double result[4])
 {
+    /* the angle from chords, which are exact for small ones */
     double apart = 0, together = 0;
     for (int k = 0; k < 4; k++) {
         apart += (a[k] - b[k]) * (a[k] - b[k]);
         together += (a[k] + b[k]) * (a[k] + b[k]);
     }
+
+    /* spherical interpolation; linear where the two nearly coincide */
     double angle = 2 * det_atan2(sqrt(apart), sqrt(together)), sine = det_sin(angle);
     bool close = sine < 1e-9; /* or opposite, where no way is shorter */
     double from = close ? 1 - share : det_sin((1 - share) * angle) / sine;
     double to = close ? share : det_sin(share * angle) / sine;
+
     for (int k = 0; k < 4; k++) result[k] = from * a[k] + to * b[k];
     rotation_normalize(result);
 }
@@ -281,6 +302,7 @@ void rotation_between(const double from[3], const double to[3], double result[4]
     result[0] = result[1] = result[2] = 0;
     result[3] = 1;
     if (!(a > 0) || !(b > 0)) return;
+
     double cosine = vector_dot(from, to) / (a * b);
     if (cosine < -1 + 1e-12) { /* opposite: half a turn about any axis across */
         double unit[3] = {from[0] / a, from[1] / a, from[2] / a};
@@ -288,6 +310,8 @@ void rotation_between(const double from[3], const double to[3], double result[4]
         result[3] = 0;
         return;
     }
+
+    /* half of the angle: (a x b, 1 + a.b) at unit length */
     vector_cross(from, to, result);
     for (int i = 0; i < 3; i++) result[i] /= a * b;
     result[3] = 1 + cosine;

@@ -62,9 +62,11 @@ bool bare_mesh_face(bare_mesh *mesh, const int *corners, int count)
         mesh->short_faces++;
         return true;
     }
+
     if (!grow(mesh, &mesh->face_first, &mesh->face_capacity, mesh->face_count + 2, sizeof(int))) return false;
     if (!grow(mesh, &mesh->corners, &mesh->corner_capacity, mesh->corner_count + (size_t)count, sizeof(int)))
         return false;
+
     memcpy(mesh->corners + mesh->corner_count, corners, (size_t)count * sizeof(int));
     mesh->face_first[mesh->face_count++] = (int)mesh->corner_count;
     mesh->corner_count += (size_t)count;
@@ -98,6 +100,7 @@ static bool finish_parts(bare_mesh *mesh)
             low = MIN(low, mesh->corners[c]);
             high = MAX(high, mesh->corners[c]);
         }
+
         part.first_vertex = low;
         part.vertex_count = high - low + 1;
 
@@ -106,6 +109,7 @@ static bool finish_parts(bare_mesh *mesh)
         if (!part.name) return false;
         mesh->parts[kept++] = part;
     }
+
     mesh->part_count = kept;
     return true;
 }
@@ -138,6 +142,7 @@ cutis_result bare_mesh_finish(bare_mesh *mesh, const char *path, const cutis_all
                              .parts = mesh->parts,
                              .warning_count = warning_finish(&mesh->warnings),
                              .warnings = mesh->warnings.sentences};
+
     if (mesh->memory.failed) return error_memory(mesh->error, mesh->name);
     return cutis_character_create(&given, allocator, character, mesh->error);
 }

@@ -65,6 +65,8 @@ static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, ar
     parts->sources = ARENA_ARRAY(memory, joint_part, r->joint_count);
     parts->targets = ARENA_ARRAY(memory, joint_part, c->joint_count);
     if (memory->failed) return error_memory(r->error, "a motion");
+
+    /* the parts of the motion's joints */
     for (int j = 0; j < r->joint_count; j++) {
         names[j] = r->joints[j].name;
         parents[j] = r->joints[j].parent;
@@ -79,6 +81,7 @@ static cutis_result parts_find(const bvh_reader *r, const cutis_character *c, ar
         names[j] = !humanoid ? joint->name : joint->role ? joint->role : "";
         parents[j] = joint->parent;
     }
+
     joint_parts_find(c->joint_count, names, parents, parts->targets);
     return CUTIS_OK;
 }
@@ -106,22 +109,29 @@ static int match_parts(const bvh_reader *r, const cutis_character *c, const part
                        bool *taken)
 {
     int count = 0;
+
+    /* chains of the same part and side, from the root outwards */
     for (int i = 0; i < JOINT_KIND_COUNT * JOINT_SIDE_COUNT; i++) {
         int kind = i / JOINT_SIDE_COUNT, side = i % JOINT_SIDE_COUNT, from[CHAIN_LIMIT], to[CHAIN_LIMIT];
         if (kind == JOINT_OTHER) continue;
+
         int m = part_chain(parts->sources, r->joint_count, kind, side, from);
         int n = part_chain(parts->targets, c->joint_count, kind, side, to);
         bool share = kind == JOINT_SPINE || kind == JOINT_NECK;
+
+        /* joints of a spine are shared out; other chains match one to one */
         for (int k = 0; k < n && m > 0; k++) {
             if (share && (k + 1) * m / n == k * m / n) continue;
             int source = share ? (k + 1) * m / n - 1 : k;
             if (source >= m || from[source] < 0 || to[k] < 0) continue;
             if (taken[from[source]] || targets[to[k]].source >= 0) continue;
+
             targets[to[k]].source = from[source];
             taken[from[source]] = true;
             count++;
         }
     }
+
     return count;
 }
 
@@ -131,6 +141,8 @@ static int match_names(const bvh_reader *r, const cutis_character *c, const cuti
 {
     int count = 0;
     for (int j = 0; j < c->joint_count; j++) targets[j].source = -1;
+
+    /* pairs that the caller gave */
     for (int i = 0; i < pair_count; i++) {
         int source = find_source(r, pairs[i].from), target = find_target(c, pairs[i].to);
         if (source < 0 || target < 0) {
@@ -138,11 +150,14 @@ static int match_names(const bvh_reader *r, const cutis_character *c, const cuti
                         source < 0 ? pairs[i].from : pairs[i].to, source < 0 ? "motion" : "character");
             continue;
         }
+
         if (targets[target].source >= 0 || taken[source]) continue;
         targets[target].source = source;
         taken[source] = true;
         count++;
     }
+
+    /* equal names */
     for (int j = 0; j < c->joint_count; j++) {
         if (targets[j].source >= 0) continue;
         int source = find_source(r, c->joints[j].name);
@@ -151,10 +166,13 @@ static int match_names(const bvh_reader *r, const cutis_character *c, const cuti
         /* One name for two parts: a LeftShoulder may be the collar bone or the upper arm. */
         const joint_part *own = &parts->targets[j], *other = &parts->sources[source];
         if (own->kind != other->kind || own->side != other->side) continue;
+
         targets[j].source = source;
         taken[source] = true;
         count++;
     }
+
+    /* parts of the body for the rest */
     return count + match_parts(r, c, parts, targets, taken);
 }
 
@@ -176,11 +194,13 @@ static void bone_add(target_joint *joint, const double from[3], const double to[
 static cutis_result rest_measure(const bvh_reader *r, const cutis_character *c, const joint_part *parts, arena *memory,
                                  target_joint *targets, int *order)
 {
+    /* rest poses in the space of the scene */
     for (int j = 0; j < c->joint_count; j++) {
         int parent = c->joints[j].parent;
         affine_parts local = affine_parts_load(&c->joints[j].rest);
         targets[j].world = affine_compose(&local);
         memcpy(targets[j].rest, local.rotation, sizeof local.rotation);
+
         if (parent >= 0) {
             targets[j].world = affine_multiply(&targets[parent].world, &targets[j].world);
             rotation_multiply(targets[parent].rest, local.rotation, targets[j].rest);
@@ -188,11 +208,14 @@ static cutis_result rest_measure(const bvh_reader *r, const cutis_character *c, 
         for (int k = 0; k < 3; k++) targets[j].place[k] = targets[j].world.m[4 * k + 3];
     }
     if (!motion_carriers_find(c, parts, memory, targets, order)) return error_memory(r->error, "a motion");
+
+    /* the next joint above that the motion drives */
     for (int i = 0; i < c->joint_count; i++) {
         int j = order[i];
         int above = targets[j].carrier;
         targets[j].driven_parent = above < 0 || targets[above].source >= 0 ? above : targets[above].driven_parent;
     }
+
     return CUTIS_OK;
 }
 
@@ -200,6 +223,7 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const join
                        target_joint *targets)
 {
     double size = (double)c->size, reach = 0;
+
     for (int j = 0; j < r->joint_count; j++) reach = MAX(reach, place_distance(r->joints[j].place, r->joints[0].place));
     double tiny = 1e-4 * size, tiny_source = 1e-4 * reach;
 
@@ -212,6 +236,7 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const join
             if (place_distance(targets[j].place, targets[p].place) <= tiny ||
                 place_distance(place, above) <= tiny_source)
                 break;
+
             double from[3], to[3];
             for (int k = 0; k < 3; k++) {
                 from[k] = targets[j].place[k] - targets[p].place[k];
@@ -229,16 +254,22 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const join
     }
     double longest = 0;
     for (int j = 0; j < c->joint_count; j++) longest = MAX(longest, targets[j].longest_bone);
+
+    /* from the root: turn each joint so that its bones point like those of the motion */
     for (int i = 0; i < c->joint_count; i++) {
         target_joint *joint = &targets[order[i]];
         const target_joint *parent = joint->driven_parent >= 0 ? &targets[joint->driven_parent] : NULL;
+
         double before[4] = {0, 0, 0, 1};
         if (parent) memcpy(before, parent->align, sizeof before);
         memcpy(joint->align, before, sizeof before);
         if (joint->source < 0) continue;
+
+        /* whether it belongs to the trunk */
         joint->trunk = !parent || (parent->trunk && joint->longest_bone <= TRUNK_BONE * longest);
         double fit[4], turned[3], inverse[4], difference[4];
         int kind = parts[order[i]].kind;
+
         if (kind == JOINT_FOOT || kind == JOINT_TOE) {
             /* soles lie on the floor in both rest poses: ankles of other heights tell nothing, where toes point does */
             double from[3] = {joint->lead[0][0], 0, joint->lead[0][2]};
@@ -248,6 +279,8 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const join
                                                               place_distance(to, (double[3]){0, 0, 0}));
             if (level) rotation_between(from, to, joint->align);
             if (level) continue;
+
+            /* else as the top of the chain is turned */
             int top = order[i];
             while (targets[top].driven_parent >= 0) top = targets[top].driven_parent;
             memcpy(joint->align, targets[top].align, sizeof joint->align);
@@ -255,10 +288,12 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const join
         }
         if (joint->bone_count == 0 || (joint->trunk && parent)) continue;
         if (joint->bone_count == 1) {
+            /* a single bone: the shortest turn */
             rotation_apply(before, joint->lead[0], turned);
             rotation_between(turned, joint->lead[1], difference);
             rotation_multiply(difference, before, fit);
         } else {
+            /* several bones: the best rotation of all */
             mat3 spread;
             for (int k = 0; k < 9; k++) spread.m[k] = (float)joint->spread[k];
             quat guess = {(float)before[0], (float)before[1], (float)before[2], (float)before[3]};
@@ -270,6 +305,8 @@ static void align_make(const bvh_reader *r, const cutis_character *c, const join
             rotation_conjugate(before, inverse);
             rotation_multiply(fit, inverse, difference);
         }
+
+        /* the trunk follows its parent unless it differs much */
         if (joint->trunk && 2 * det_acos(MIN(fabs(difference[3]), 1)) <= SPREAD_LIMIT) continue;
         rotation_normalize(fit);
         memcpy(joint->align, fit, sizeof fit);
@@ -303,9 +340,11 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     target_joint *targets = ARENA_ARRAY(&r->memory, target_joint, c->joint_count);
     bool *taken = ARENA_ARRAY(&r->memory, bool, r->joint_count);
     if (r->memory.failed) return error_memory(r->error, "a motion");
+
     part_lists parts;
     code = parts_find(r, c, &r->memory, &parts);
     if (code != CUTIS_OK) return code;
+
     int driven = match_names(r, c, pairs, pair_count, &parts, targets, taken, &warnings);
     if (driven == 0)
         return error_set(
@@ -324,6 +363,7 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     /* the new clip stands behind the clips of the character */
     cutis_clip *clips = ARENA_ARRAY(&r->memory, cutis_clip, c->clip_count + 1);
     if (!clips) return error_memory(r->error, "a motion");
+
     if (c->clip_count) memcpy(clips, c->clips, (size_t)c->clip_count * sizeof *clips);
     code = motion_retarget(r, c, parts.targets, targets, order, &r->memory, &clips[c->clip_count]);
     if (code != CUTIS_OK) return code;
@@ -334,6 +374,7 @@ static cutis_result motion_add(bvh_reader *r, const cutis_character *c, const ch
     for (int j = 0; j < r->joint_count; j++) unmatched += r->joints[j].name[0] && !taken[j];
     if (unmatched)
         warning_add(&warnings, "%s: %d joints of the motion match none of the character", r->name, unmatched);
+
     int added = warning_finish(&warnings);
     const char **sentences = ARENA_ARRAY(&r->memory, const char *, c->warning_count + added);
     if (r->memory.failed) return error_memory(r->error, "a motion");
@@ -369,17 +410,22 @@ static cutis_result add_clips(const cutis_character *character, const char *path
     cutis_character *source;
     cutis_result code = motion_source_load(path, allocator, &source, error);
     const cutis_character *before = character;
+
+    /* backwards: the first clip of the file becomes the last of the character */
     for (int clip = code == CUTIS_OK ? source->clip_count - 1 : -1; clip >= 0 && code == CUTIS_OK; clip--) {
         bvh_reader r = {.name = path_base(path), .error = error, .memory = arena_create(allocator)};
         cutis_character *moved = NULL;
+
         const char *name = source->clip_count > 1 ? arena_format(&r.memory, "%s.clip", source->clips[clip].name) : path;
         code = name ? motion_source_read(&r, source, clip) : error_memory(error, "a motion");
         if (code == CUTIS_OK) code = motion_add(&r, before, name, pairs, pair_count, allocator, &moved);
         arena_destroy(&r.memory);
+
         if (before != character) cutis_character_destroy(*result);
         *result = moved;
         before = moved;
     }
+
     cutis_character_destroy(source);
     return code;
 }

@@ -62,14 +62,19 @@ static cutis_result expect_number(bvh_reader *r, const char *what, double *value
 static cutis_result read_name(bvh_reader *r, const char **name)
 {
     while (r->cursor < r->end && (*r->cursor == ' ' || *r->cursor == '\t')) r->cursor++;
+
+    /* up to the end of the line or a brace */
     const char *begin = r->cursor;
     while (r->cursor < r->end && *r->cursor != '\n' && *r->cursor != '{') r->cursor++;
     const char *last = r->cursor;
     while (last > begin && is_space(last[-1])) last--;
+
+    /* without control characters */
     size_t length = (size_t)MIN(last - begin, 200);
     char *copy = arena_push(&r->memory, length + 1, 1);
     if (!copy) return error_memory(r->error, "a BVH file");
     if (length) memcpy(copy, begin, length);
+
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)copy[i] < 32) copy[i] = '_';
     *name = copy;
@@ -83,15 +88,20 @@ uint64_t bvh_name_key(const char *name)
     static const char prefix[] = "mixamorig";
     char plain[256];
     size_t length = 0;
+
+    /* letters and digits alone, in lower case */
     for (; *name && length < sizeof plain - 1; name++)
         if (!strchr("_.:-| ", *name)) plain[length++] = lower(*name);
     plain[length] = 0;
+
+    /* the prefix of one exporter, with its number */
     char *start = plain;
     if (strncmp(plain, prefix, sizeof prefix - 1) == 0) {
         start += sizeof prefix - 1;
         while (*start >= '0' && *start <= '9') start++;
         if (!*start) start = plain;
     }
+
     return hash_bytes(start, strlen(start), 1);
 }
 
@@ -100,14 +110,18 @@ uint64_t bvh_name_key(const char *name)
 static cutis_result read_channels(bvh_reader *r, bvh_joint *joint)
 {
     static const char *const names[] = {"Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation"};
+
     double count;
     cutis_result result = expect_number(r, "the number of channels", &count);
     if (result != CUTIS_OK) return result;
     if (count != floor(count) || count < 0 || count > BVH_CHANNELS)
         return bvh_error(r, "a joint has 0 to %d channels, not %g", BVH_CHANNELS, count);
+
+    /* numbers of each frame that belong to the joint */
     joint->channel_count = (int)count;
     joint->first_channel = r->channel_count;
     r->channel_count += joint->channel_count;
+
     for (int i = 0; i < joint->channel_count; i++) {
         const char *word;
         size_t length = next_word(r, &word);
@@ -116,6 +130,7 @@ static cutis_result read_channels(bvh_reader *r, bvh_joint *joint)
             if (word_is(word, length, names[k])) joint->channels[i] = k;
         if (joint->channels[i] < 0) return bvh_error(r, "'%.*s' is not a channel", (int)MIN(length, 40), word);
     }
+
     return CUTIS_OK;
 }
 
@@ -123,6 +138,8 @@ static cutis_result start_joint(bvh_reader *r, bool end_site, int parent)
 {
     bvh_joint *joint = &r->joints[r->joint_count];
     cutis_result result;
+
+    /* end sites have no name */
     if (end_site) {
         result = expect_word(r, "Site");
         joint->name = "";
@@ -130,6 +147,7 @@ static cutis_result start_joint(bvh_reader *r, bool end_site, int parent)
         result = read_name(r, &joint->name);
         joint->key = result == CUTIS_OK ? bvh_name_key(joint->name) : 0;
     }
+
     if (result == CUTIS_OK) result = expect_word(r, "{");
     joint->parent = parent;
     r->joint_count++;
@@ -141,16 +159,21 @@ static cutis_result read_hierarchy(bvh_reader *r)
     /* Every joint opens a brace, so braces bound their number. */
     size_t capacity = 0;
     for (const char *p = r->cursor; p < r->end; p++) capacity += *p == '{';
+
     if (capacity > JOINT_LIMIT) return bvh_error(r, "there are more than %d joints", JOINT_LIMIT);
     r->joints = ARENA_ARRAY(&r->memory, bvh_joint, capacity);
     if (!r->joints) return error_memory(r->error, "a BVH file");
+
     cutis_result result = expect_word(r, "HIERARCHY");
     int current = -1; /* the joint whose braces are open */
+
+    /* a word at a time: a joint, a property of the open one, or a closing brace */
     while (result == CUTIS_OK) {
         const char *word;
         size_t length = next_word(r, &word);
         bool root = word_is(word, length, "ROOT"), joint = word_is(word, length, "JOINT"),
              end = word_is(word, length, "End");
+
         if (root || joint || end) {
             if (root != (current < 0)) return bvh_error(r, "'%.*s' does not belong here", (int)length, word);
 
@@ -175,22 +198,27 @@ static cutis_result read_hierarchy(bvh_reader *r)
         }
     }
     if (result == CUTIS_OK && r->joint_count == 0) return bvh_error(r, "there are no joints");
+
+    /* places in the rest pose */
     for (int i = 0; i < r->joint_count && result == CUTIS_OK; i++)
         for (int k = 0; k < 3; k++)
             r->joints[i].place[k] =
                 r->joints[i].offset[k] + (r->joints[i].parent >= 0 ? r->joints[r->joints[i].parent].place[k] : 0);
+
     return result;
 }
 
 static cutis_result read_motion(bvh_reader *r)
 {
     double frames;
+
     cutis_result result = expect_word(r, "Frames:");
     if (result == CUTIS_OK) result = expect_number(r, "the number of frames", &frames);
     if (result == CUTIS_OK) result = expect_word(r, "Frame");
     if (result == CUTIS_OK) result = expect_word(r, "Time:");
     if (result == CUTIS_OK) result = expect_number(r, "the frame time", &r->frame_time);
     if (result != CUTIS_OK) return result;
+
     if (!(r->frame_time > 1e-6 && r->frame_time < 1e3))
         return bvh_error(r, "a frame time of %g s is not usable", r->frame_time);
     if (r->channel_count == 0) return bvh_error(r, "its joints have no channels");
@@ -199,15 +227,18 @@ static cutis_result read_motion(bvh_reader *r)
     double needed = frames * r->channel_count;
     if (frames != floor(frames) || frames < 1 || needed > ((double)(r->end - r->cursor) + 1) / 2)
         return bvh_error(r, "%g frames are declared, more than the file holds", frames);
+
     r->frame_count = (int)frames;
     r->values = ARENA_ARRAY(&r->memory, float, (size_t)r->frame_count *(size_t)r->channel_count);
     if (!r->values) return error_memory(r->error, "a BVH file");
+
     for (size_t i = 0; i < (size_t)r->frame_count * (size_t)r->channel_count; i++) {
         double value;
         skip_space(r);
         if (r->cursor == r->end)
             return bvh_error(r, "the file is cut short: it holds %zu of %d frames", i / (size_t)r->channel_count,
                              r->frame_count);
+
         result = expect_number(r, "a channel", &value);
         if (result != CUTIS_OK) return result;
         r->values[i] = (float)value;
@@ -240,6 +271,7 @@ void bvh_pose(const bvh_reader *r, int frame, double (*rotations)[4], double (*p
                 offset[channel] += value;
                 continue;
             }
+
             double half = value * (3.14159265358979323846 / 360), turn[4] = {0, 0, 0, det_cos(half)};
             turn[channel - 3] = det_sin(half);
             rotation_multiply(local, turn, local);
@@ -252,6 +284,7 @@ void bvh_pose(const bvh_reader *r, int frame, double (*rotations)[4], double (*p
             continue;
         }
         rotation_multiply(rotations[joint->parent], local, rotations[j]);
+
         rotation_apply(rotations[joint->parent], offset, places[j]);
         for (int k = 0; k < 3; k++) places[j][k] += places[joint->parent][k];
     }
@@ -264,6 +297,8 @@ cutis_result bvh_drop_calibration(bvh_reader *r, warning_list *warnings)
 
     /* too few frames to judge by */
     if (r->frame_count < FRAMES_LEAST) return CUTIS_OK;
+
+    /* room for two poses */
     double(*rotations[2])[4], first = 0, other = 0;
     for (int i = 0; i < 2; i++) rotations[i] = arena_push(&r->memory, (size_t)r->joint_count, sizeof **rotations);
     double(*places)[3] = arena_push(&r->memory, (size_t)r->joint_count, sizeof *places);
@@ -274,11 +309,13 @@ cutis_result bvh_drop_calibration(bvh_reader *r, warning_list *warnings)
     for (int f = 1; f < r->frame_count; f++) {
         double(*before)[4] = rotations[(f - 1) % 2], (*now)[4] = rotations[f % 2], largest = 0;
         bvh_pose(r, f, now, places);
+
         for (int j = 0; j < r->joint_count; j++) {
             double dot = 0;
             for (int k = 0; k < 4; k++) dot += before[j][k] * now[j][k];
             largest = MAX(largest, 2 * det_acos(MIN(fabs(dot), 1)));
         }
+
         if (f == 1)
             first = largest;
         else
@@ -288,6 +325,7 @@ cutis_result bvh_drop_calibration(bvh_reader *r, warning_list *warnings)
     /* a jump far above all others: drop the first frame */
     if (first <= least || first <= times * other) return CUTIS_OK;
     r->values += r->channel_count;
+
     r->frame_count--;
     warning_add(warnings,
                 "%s: its first frame is a pose apart from the motion, %.0f degrees from the next, and is left out",

@@ -46,11 +46,15 @@ static cutis_result times_choose(cache_player *p, const char *path, double fps, 
     p->start = 0;
     p->fps = fps > 0 ? fps : 30;
     p->frame_count = 1;
+
+    /* a file without a clip is one frame */
     if (p->clip < 0) return CUTIS_OK;
     const cutis_clip *clip = &p->character->clips[p->clip];
     const cutis_track *track = morph_track(clip);
     double end = (double)clip->end;
     p->start = (double)clip->start;
+
+    /* a bake has a key for each frame: its rate, unless another is asked for */
     if (track && track->key_count > 1 && !(fps > 0)) {
         p->start = (double)track->times[0];
         end = (double)track->times[track->key_count - 1];
@@ -62,6 +66,7 @@ static cutis_result times_choose(cache_player *p, const char *path, double fps, 
     if (!(frames * p->character->vertex_count < 3e8))
         return error_set(error, CUTIS_ERROR_DATA, "%.200s: clip '%.100s' has too many frames, %.0f at %g per second",
                          path_base(path), clip->name, frames, p->fps);
+
     p->frame_count = (size_t)frames;
     return CUTIS_OK;
 }
@@ -73,17 +78,21 @@ static cutis_result play(cache_player *p, size_t vertex_count, const cutis_alloc
     arena memory = arena_create(allocator);
     float *joints = ARENA_ARRAY(&memory, float, (size_t)c->joint_count * 12 + 1);
     float *morphs = ARENA_ARRAY(&memory, float, (size_t)c->morph_count + 1);
+
+    /* sample, step and keep each frame */
     if (!memory.failed) {
         for (size_t f = 0; f < p->frame_count; f++) {
             double time = p->start + (double)f / p->fps;
             cutis_pose_sample(c, p->clip, time, joints);
             cutis_pose_morphs(c, p->clip, time, morphs);
             cutis_step_input input = {.joints = joints, .morphs = morphs};
+
             cutis_state_step(p->model, p->state, &input, 1 / p->fps);
             memcpy((float *)cache->positions + f * vertex_count * 3, cutis_state_positions(p->model, p->state),
                    vertex_count * 3 * sizeof(float));
         }
     }
+
     bool failed = memory.failed;
     arena_destroy(&memory);
     return failed ? error_memory(error, "a cache") : CUTIS_OK;
@@ -97,6 +106,8 @@ cutis_result cutis_cache_play(const char *path, const char *clip, double fps, in
     *cache = NULL;
     if (!path_is_gltf(path))
         return error_set(error, CUTIS_ERROR_ARGUMENT, "'%.300s' cannot be played: it must end in .glb or .gltf", path);
+
+    /* character, clip and times */
     cutis_result result = cutis_character_load(path, allocator, &p.character, error);
     cutis_model_def def = cutis_model_def_default();
     def.character = p.character;
@@ -115,6 +126,7 @@ cutis_result cutis_cache_play(const char *path, const char *clip, double fps, in
     if (!result) result = cutis_model_build(&def, &p.model, error);
     if (!result) result = cutis_state_create(p.model, allocator, &p.state, error);
     if (!result) result = cache_make(p.frame_count, count, allocator, cache, error);
+
     if (!result) {
         (*cache)->start = p.start;
         (*cache)->fps = p.fps;
@@ -125,6 +137,7 @@ cutis_result cutis_cache_play(const char *path, const char *clip, double fps, in
     cutis_state_destroy(p.state);
     cutis_model_destroy(p.model);
     cutis_character_destroy(p.character);
+
     if (result) {
         cutis_cache_destroy(*cache);
         *cache = NULL;

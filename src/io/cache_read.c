@@ -34,12 +34,16 @@ cutis_result cache_make(size_t frames, size_t vertices, const cutis_allocator *a
 {
     cache_object *object = memory_allocate(allocator, 1, sizeof *object);
     if (!object) return error_memory(error, "a cache");
+
+    /* the cache itself and its floats */
     object->allocator = memory_resolve(allocator);
     object->float_count = frames * vertices * 3;
     object->cache = (cutis_cache){(int)vertices, (int)frames, 0, 30, NULL};
     object->cache.positions = memory_allocate(allocator, object->float_count, sizeof(float));
+
     *cache = &object->cache;
     if (object->cache.positions) return CUTIS_OK;
+
     cutis_cache_destroy(*cache);
     *cache = NULL;
     return error_memory(error, "a cache");
@@ -65,10 +69,14 @@ static cutis_result pc2_read(const uint8_t *data, size_t size, const char *name,
 {
     if (size < 32 || memcmp(data, "POINTCACHE2", 12) != 0)
         return cache_error(error, name, "it does not start like a .pc2 file");
+
+    /* counts, which the size of the file must bear out */
     uint32_t vertices = bytes_u32(data + 16), frames = bytes_u32(data + 28);
     cutis_result result = counts_check(name, frames, vertices, 4, size - 32, error);
     if (result == CUTIS_OK) result = cache_make(frames, vertices, allocator, cache, error);
     if (result != CUTIS_OK) return result;
+
+    /* positions, then the times */
     float *positions = (float *)(*cache)->positions;
     for (size_t i = 0; i < (size_t)frames * vertices * 3; i++) positions[i] = bytes_float(bytes_u32(data + 32 + 4 * i));
     float start = bytes_float(bytes_u32(data + 20)), rate = bytes_float(bytes_u32(data + 24));
@@ -87,14 +95,21 @@ static cutis_result mdd_read(const uint8_t *data, size_t size, const char *name,
                              cutis_cache **cache, cutis_error *error)
 {
     if (size < 8) return cache_error(error, name, "it is too short to be a .mdd file");
+
+    /* counts, which the size of the file must bear out */
     uint32_t frames = bytes_u32_big(data), vertices = bytes_u32_big(data + 4);
     if (frames > (size - 8) / 4) return cache_error(error, name, "the file is cut short: its frame times are missing");
     const uint8_t *times = data + 8, *body = times + 4 * (size_t)frames;
+
     cutis_result result = counts_check(name, frames, vertices, 4, size - 8 - 4 * (size_t)frames, error);
     if (result == CUTIS_OK) result = cache_make(frames, vertices, allocator, cache, error);
     if (result != CUTIS_OK) return result;
+
+    /* positions */
     float *positions = (float *)(*cache)->positions;
     for (size_t i = 0; i < (size_t)frames * vertices * 3; i++) positions[i] = bytes_float(bytes_u32_big(body + 4 * i));
+
+    /* start and rate from the times of the first and the last frame */
     double first = (double)bytes_float(bytes_u32_big(times));
     double last = (double)bytes_float(bytes_u32_big(times + 4 * (size_t)(frames - 1)));
     (*cache)->start = isfinite(first) ? first : 0;
@@ -116,6 +131,7 @@ static cutis_result npy_read(const uint8_t *data, size_t size, const char *name,
     /* magic and length of the header: 16 bits in version 1, 32 since */
     if (size < 12 || memcmp(data, "\x93NUMPY", 6) != 0)
         return cache_error(error, name, "it does not start like a .npy file");
+
     size_t at = data[6] == 1 ? 10 : 12, length = data[6] == 1 ? bytes_u16(data + 8) : bytes_u32(data + 8);
     char header[512];
     if (length > size - at || length >= sizeof header)
@@ -126,6 +142,7 @@ static cutis_result npy_read(const uint8_t *data, size_t size, const char *name,
     header[length] = 0;
     const char *type = npy_find(header, "'descr'"), *order = npy_find(header, "'fortran_order'"),
                *shape = npy_find(header, "'shape'");
+
     bool wide = type && strncmp(type, "'<f8'", 5) == 0;
     if (!type || (!wide && strncmp(type, "'<f4'", 5) != 0) || !order || strncmp(order, "False", 5) != 0)
         return cache_error(error, name,
@@ -140,6 +157,7 @@ static cutis_result npy_read(const uint8_t *data, size_t size, const char *name,
         if (!text_integer(&shape, end, &counts[i])) shape = NULL;
         if (shape && i < 2) shape = *shape == ',' ? shape + 1 : NULL;
     }
+
     if (!shape || (*shape != ')' && *shape != ',') || counts[2] != 3 || counts[0] < 0 || counts[1] < 0)
         return cache_error(error, name, "its shape is not (frames, vertices, 3)");
 
@@ -172,6 +190,7 @@ cutis_result cache_read_memory(const void *data, size_t size, const char *name, 
     switch (cache_format_of(name)) {
     case CACHE_PC2:
         return pc2_read(data, size, name, allocator, cache, error);
+
     case CACHE_MDD:
         return mdd_read(data, size, name, allocator, cache, error);
     case CACHE_NPY:
@@ -208,6 +227,7 @@ static cutis_result frame_read(const char *folder, int frame, int frame_count, a
     char *path = arena_push(memory, length, 1);
     if (!path) return error_memory(error, "a cache");
     snprintf(path, length, "%s/frame_%04d.obj", folder, frame);
+
     file_data file;
     cutis_result result = file_read(path, 0, allocator, &file, error);
     if (result != CUTIS_OK) return result;
@@ -230,6 +250,7 @@ static cutis_result frame_read(const char *folder, int frame, int frame_count, a
             result = error_set(error, CUTIS_ERROR_FORMAT, "%.300s: has %d vertices, the frames before it have %d", path,
                                count, expected);
     }
+
     file_release(&file);
     return result;
 }
@@ -239,6 +260,7 @@ static cutis_result folder_read(const char *folder, const cutis_allocator *alloc
 {
     char reason[128];
     system_listing listing;
+
     if (!system_listing_open(&listing, folder))
         return error_set(error, CUTIS_ERROR_FILE, "cannot open the folder '%s': %s", folder,
                          system_error_text(errno, reason));
@@ -252,19 +274,24 @@ static cutis_result folder_read(const char *folder, const cutis_allocator *alloc
         largest = MAX(largest, number);
     }
     system_listing_close(&listing);
+
+    /* a gap tells that frames are missing */
     if (count == 0) return error_set(error, CUTIS_ERROR_FORMAT, "'%s' holds no frame_0000.obj", folder);
     if (largest != count - 1)
         return error_set(error, CUTIS_ERROR_FORMAT, "'%s' holds %d frames, but the last one is number %d", folder,
                          count, largest);
+
     arena memory = arena_create(allocator);
     cutis_result result = CUTIS_OK;
     for (int i = 0; i < count && result == CUTIS_OK; i++)
         result = frame_read(folder, i, count, &memory, allocator, cache, error);
     arena_destroy(&memory);
+
     if (result != CUTIS_OK) {
         cutis_cache_destroy(*cache);
         *cache = NULL;
     }
+
     return result;
 }
 
@@ -275,12 +302,15 @@ cutis_result cutis_cache_load(const char *path, const cutis_allocator *allocator
 {
     *cache = NULL;
     if (path_is_gltf(path)) return cutis_cache_play(path, NULL, 0, 0, allocator, cache, error);
+
     cache_format format = cache_format_of(path);
     if (format == CACHE_UNKNOWN) return cache_read_memory(NULL, 0, path, allocator, cache, error);
     if (format == CACHE_OBJ) return folder_read(path, allocator, cache, error);
+
     file_data file;
     cutis_result result = file_read(path, 0, allocator, &file, error);
     if (result != CUTIS_OK) return result;
+
     result = cache_read_memory(file.bytes, file.size, path, allocator, cache, error);
     file_release(&file);
     return result;

@@ -13,6 +13,8 @@ static void put_vectors(file_writer *w, const float *values, size_t count, int c
 {
     char text[32];
     file_writer_put(w, "[", 1);
+
+    /* a tuple each; USD counts v from the bottom */
     for (size_t i = 0; i < count; i++) {
         file_writer_put(w, i ? ", (" : "(", i ? 3 : 1);
         for (int k = 0; k < components; k++) {
@@ -22,6 +24,7 @@ static void put_vectors(file_writer *w, const float *values, size_t count, int c
         }
         file_writer_put(w, ")", 1);
     }
+
     file_writer_put(w, "]", 1);
 }
 
@@ -68,14 +71,18 @@ static void put_normals(file_writer *w, const cache_frames *f, float *scratch, f
     double first = f->info.start * f->info.fps;
     file_writer_print(w, "        normal3f[] normals (interpolation = \"vertex\")\n        normal3f[] "
                          "normals.timeSamples = {\n");
+
+    /* a time sample each */
     for (int i = 0; i < f->info.frame_count; i++) {
         char code[32];
         text_from_float((float)(first + i), code);
+
         character_normals(f->info.character, f->positions + (size_t)i * vertices * 3, scratch, normals);
         file_writer_print(w, "            %s: ", code);
         put_vectors(w, normals, vertices, 3, false);
         file_writer_print(w, ",\n");
     }
+
     file_writer_print(w, "        }\n");
 }
 
@@ -87,6 +94,7 @@ cutis_result cache_write_usda(const cache_frames *f, const char *path, const cut
     arena memory = arena_create(allocator);
     float *scratch = ARENA_ARRAY(&memory, float, (size_t)c->point_count * 3);
     float *normals = ARENA_ARRAY(&memory, float, (size_t)c->vertex_count * 3);
+
     file_writer w;
     cutis_result result =
         memory.failed ? error_memory(error, "a cache") : file_writer_open(&w, f->store, path, allocator, error);
@@ -95,6 +103,7 @@ cutis_result cache_write_usda(const cache_frames *f, const char *path, const cut
     if (result == CUTIS_OK) {
         char name[64], rate[32], first[32], last[32];
         double start = f->info.start * f->info.fps;
+
         prim_name(c->name, name);
         text_from_float((float)f->info.fps, rate);
         text_from_float((float)start, first);
@@ -130,6 +139,7 @@ cutis_result cache_write_usda(const cache_frames *f, const char *path, const cut
         file_writer_print(&w, "    }\n}\n");
         result = file_writer_finish(&w, error);
     }
+
     arena_destroy(&memory);
     return result;
 }

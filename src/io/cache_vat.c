@@ -50,13 +50,18 @@ static void png_start(png_writer *png, file_writer *file, int width, int height)
     static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', 13, 10, 26, 10};
     uint8_t head[13] = {[8] = 16, [9] = 2};
     *png = (png_writer){.file = file, .a = 1};
+
+    /* the table of CRC-32, which ends every chunk */
     for (uint32_t i = 0; i < 256; i++) {
         png->table[i] = i;
         for (int k = 0; k < 8; k++) png->table[i] = png->table[i] >> 1 ^ (png->table[i] & 1 ? 0xEDB88320u : 0);
     }
+
+    /* signature and header */
     file_writer_put(file, signature, 8);
     bytes_put_u32_big(head, (uint32_t)width);
     bytes_put_u32_big(head + 4, (uint32_t)height);
+
     png_chunk_begin(png, "IHDR", 13);
     png_put(png, head, 13);
     png_chunk_end(png);
@@ -67,10 +72,14 @@ static void png_row(png_writer *png, const uint8_t *row, size_t size, bool first
 {
     uint8_t block[5] = {last, (uint8_t)(size & 255), (uint8_t)(size >> 8), (uint8_t)(~size & 255),
                         (uint8_t)(~size >> 8 & 255)};
+
+    /* Adler-32 of the uncompressed bytes */
     for (size_t i = 0; i < size; i++) {
         png->a = (png->a + row[i]) % 65521;
         png->b = (png->b + png->a) % 65521;
     }
+
+    /* a stored block of deflate for the row; the zlib header before the first, the sum behind the last */
     png_chunk_begin(png, "IDAT", (first ? 2 : 0) + 5 + size + (last ? 4 : 0));
     if (first) png_put(png, "\x78\x01", 2);
     png_put(png, block, 5);
@@ -80,6 +89,7 @@ static void png_row(png_writer *png, const uint8_t *row, size_t size, bool first
         bytes_put_u32_big(sum, png->b << 16 | png->a);
         png_put(png, sum, 4);
     }
+
     png_chunk_end(png);
 }
 
@@ -108,9 +118,11 @@ static cutis_result texture_write(vat *v, const char *path, bool normals, const 
     const cache_frames *f = v->frames;
     int vertices = f->info.vertex_count, total = f->info.frame_count * v->rows;
     size_t size = 1 + 6 * (size_t)v->width;
+
     file_writer file;
     cutis_result result = file_writer_open(&file, f->store, path, allocator, error);
     if (result != CUTIS_OK) return result;
+
     png_writer png;
     png_start(&png, &file, v->width, total);
 
@@ -127,14 +139,17 @@ static cutis_result texture_write(vat *v, const char *path, bool normals, const 
             for (int k = 0; k < 3; k++) {
                 double x = normals ? (double)v->normals[3 * i + k] * 0.5 + 0.5
                                    : ((double)positions[3 * i + k] - v->low[k]) / (v->high[k] - v->low[k]);
+
                 uint32_t value = (uint32_t)floor(CLAMP(x, 0, 1) * 65535 + 0.5);
                 uint8_t *texel = v->row + 1 + 6 * (size_t)(i - first) + 2 * (size_t)k;
                 texel[0] = (uint8_t)(value >> 8);
                 texel[1] = (uint8_t)value;
             }
         }
+
         png_row(&png, v->row, size, row == 0, row + 1 == total);
     }
+
     png_end(&png);
     return file_writer_finish(&file, error);
 }
@@ -154,14 +169,17 @@ static cutis_result description_write(const vat *v, const char *path, const cuti
     file_writer file;
     cutis_result result = file_writer_open(&file, v->frames->store, path, allocator, error);
     if (result != CUTIS_OK) return result;
+
     text_from_float((float)info->fps, fps);
     text_from_float((float)info->start, start);
+
     file_writer_print(&file,
                       "{\n  \"schema\": 1,\n  \"positions\": \"%s.png\",\n  \"normals\": \"%s.normal.png\",\n"
                       "  \"vertices\": %d,\n  \"frames\": %d,\n  \"fps\": %s,\n  \"start\": %s,\n  \"width\": %d,\n"
                       "  \"height\": %d,\n  \"rows_per_frame\": %d,\n",
                       path_base(path), path_base(path), info->vertex_count, info->frame_count, fps, start, v->width,
                       v->rows * info->frame_count, v->rows);
+
     put_vector(&file, "low", v->low);
     put_vector(&file, "high", v->high);
     file_writer_print(&file, "  \"space\": \"scene\"\n}\n");
@@ -173,6 +191,7 @@ cutis_result cache_write_vat(const cache_frames *f, const char *path, const cuti
 {
     int vertices = f->info.vertex_count;
     vat v = {.frames = f, .width = MIN(vertices, WIDTH_LIMIT), .memory = arena_create(allocator)};
+
     v.rows = (vertices + v.width - 1) / v.width;
     if ((double)v.rows * f->info.frame_count > HEIGHT_LIMIT)
         return error_set(error, CUTIS_ERROR_UNSUPPORTED,
@@ -185,21 +204,27 @@ cutis_result cache_write_vat(const cache_frames *f, const char *path, const cuti
         v.low[k] = HUGE_VAL;
         v.high[k] = -HUGE_VAL;
     }
+
     for (size_t i = 0; i < (size_t)f->info.frame_count * (size_t)vertices * 3; i++) {
         v.low[i % 3] = MIN(v.low[i % 3], (double)f->positions[i]);
         v.high[i % 3] = MAX(v.high[i % 3], (double)f->positions[i]);
     }
+
     for (int k = 0; k < 3; k++)
         if (!(v.high[k] > v.low[k])) v.high[k] = v.low[k] + 1;
+
     v.row = ARENA_ARRAY(&v.memory, uint8_t, 1 + 6 * (size_t)v.width);
     v.scratch = ARENA_ARRAY(&v.memory, float, (size_t)f->info.character->point_count * 3);
     v.normals = ARENA_ARRAY(&v.memory, float, (size_t)vertices * 3);
     char *positions = arena_format(&v.memory, "%s.png", path),
          *normals = arena_format(&v.memory, "%s.normal.png", path);
+
+    /* both textures and what tells how to read them */
     cutis_result result = v.memory.failed ? error_memory(error, "a cache") : CUTIS_OK;
     if (result == CUTIS_OK) result = texture_write(&v, positions, false, allocator, error);
     if (result == CUTIS_OK) result = texture_write(&v, normals, true, allocator, error);
     if (result == CUTIS_OK) result = description_write(&v, path, allocator, error);
+
     arena_destroy(&v.memory);
     return result;
 }

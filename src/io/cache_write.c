@@ -58,6 +58,7 @@ static cutis_result folder_start(cutis_cache_writer *writer, const char *path, c
     /* the faces of the .obj frames are those of the character */
     char reason[128];
     const cutis_character *character = writer->info.character;
+
     if (!character || character->vertex_count != writer->info.vertex_count)
         return error_set(error, CUTIS_ERROR_ARGUMENT,
                          "cannot write '%s': a folder of .obj needs the character whose %d vertices it shows", path,
@@ -74,6 +75,7 @@ static cutis_result folder_start(cutis_cache_writer *writer, const char *path, c
     writer->path = arena_string(&writer->memory, path);
     if (!writer->path || !corner_split_make(character, &writer->memory, &writer->split))
         return error_memory(error, "a cache");
+
     size_t length = strlen(path);
     while (length > 1 && writer->path[length - 1] == '/') writer->path[--length] = 0;
 
@@ -90,6 +92,7 @@ static cutis_result folder_start(cutis_cache_writer *writer, const char *path, c
         failure = system_folder_create(folder) ? 0 : errno;
         if (failure == 0) writer->folder = folder;
     }
+
     if (failure)
         return error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", path, system_error_text(failure, reason));
     return CUTIS_OK;
@@ -99,13 +102,17 @@ static cutis_result folder_append(cutis_cache_writer *writer, const float *posit
 {
     char *path = frame_path(writer, writer->store ? writer->path : writer->folder, writer->frame_count);
     if (!path) return error_memory(error, "a cache");
+
     file_writer file;
     cutis_result result = file_writer_open(&file, writer->store, path, &writer->allocator, error);
     if (result != CUTIS_OK) return result;
     file.quick = true;
+
+    /* times in a comment, for the reader */
     char start[32], fps[32];
     text_from_float((float)writer->info.start, start);
     text_from_float((float)writer->info.fps, fps);
+
     file_writer_print(&file, "# cutis start %s fps %s\n", start, fps);
     obj_write(&file, writer->info.character, positions, &writer->split);
     return file_writer_finish(&file, error);
@@ -127,18 +134,23 @@ static void folder_clear(cutis_cache_writer *writer, const char *old)
 {
     system_listing listing;
     if (!system_listing_open(&listing, old)) return;
+
+    /* frames are deleted; what else the folder held moves along */
     for (const char *name; (name = system_listing_next(&listing));) {
         system_file other;
         size_t length = strlen(old) + strlen(writer->path) + strlen(name) + 2;
         char *from = arena_push(&writer->memory, length, 1), *to = arena_push(&writer->memory, length, 1);
+
         if (!from || !to) break;
         snprintf(from, length, "%s/%s", old, name);
         snprintf(to, length, "%s/%s", writer->path, name);
+
         if (cache_frame_number(name) >= 0)
             system_remove(from);
         else if (!system_look(to, &other) && !system_rename(from, to))
             break;
     }
+
     system_listing_close(&listing);
     system_folder_remove(old); /* stays when something could not be moved */
 }
@@ -158,6 +170,7 @@ static cutis_result folder_finish(cutis_cache_writer *writer, cutis_error *error
             if (!candidate) return error_memory(error, "a cache");
             if (!system_look(candidate, &info)) old = candidate;
         }
+
         if (!old || !system_rename(writer->path, old))
             return error_set(error, CUTIS_ERROR_FILE, "cannot replace '%s': %s", writer->path,
                              system_error_text(errno, reason));
@@ -240,6 +253,7 @@ static cutis_result frames_start(cutis_cache_writer *writer, const char *path, c
     writer->frames.store = writer->store;
     writer->frames.positions =
         memory_allocate(&writer->allocator, (size_t)writer->info.frame_count * frame_floats(writer), sizeof(float));
+
     return writer->path && writer->frames.positions ? CUTIS_OK : error_memory(error, "a cache");
 }
 
@@ -319,10 +333,12 @@ cutis_result cache_create_in(file_store *store, const char *path, const cutis_ca
     /* the writer keeps a copy of the info; 0 components stand for 3 */
     cutis_cache_writer *created = memory_allocate(allocator, 1, sizeof *created);
     if (!created) return error_memory(error, "a cache");
+
     created->allocator = memory_resolve(allocator);
     created->memory = arena_create(allocator);
     created->store = store;
     created->format = format;
+
     created->info = *info;
     if (created->info.components == 0) created->info.components = 3;
 
@@ -370,6 +386,7 @@ cutis_result cutis_cache_append(cutis_cache_writer *writer, const float *positio
         else
             bytes_put_u32(writer->row + 4 * i, bits);
     }
+
     file_writer_put(&writer->file, writer->row, count * 4);
     writer->frame_count++;
 
@@ -394,22 +411,28 @@ void cutis_cache_discard(cutis_cache_writer *writer)
 
 cutis_result cutis_cache_finish(cutis_cache_writer *writer, cutis_error *error)
 {
+    /* fewer frames than were announced */
     if (writer->frame_count != writer->info.frame_count) {
         cutis_result result = error_set(error, CUTIS_ERROR_ARGUMENT, "the cache was started with %d frames but got %d",
                                         writer->info.frame_count, writer->frame_count);
         cutis_cache_discard(writer);
         return result;
     }
+
+    /* a folder takes its place */
     if (writer->format == CACHE_OBJ) {
         cutis_result result = writer->store ? CUTIS_OK : folder_finish(writer, error);
         folder_discard(writer); /* what could not be put in place */
         writer_free(writer);
         return result;
     }
+
+    /* formats that are written as a whole, or the end of a stream */
     cutis_result result =
         writer->format == CACHE_USDA  ? cache_write_usda(&writer->frames, writer->path, &writer->allocator, error)
         : writer->format == CACHE_VAT ? cache_write_vat(&writer->frames, writer->path, &writer->allocator, error)
                                       : file_writer_finish(&writer->file, error);
+
     writer_free(writer);
     return result;
 }

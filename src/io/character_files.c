@@ -46,14 +46,19 @@ static cutis_result load_plain(const void *data, size_t size, const char *path, 
                                const cutis_allocator *allocator, cutis_character **character, cutis_error *error)
 {
     *character = NULL;
+
+    /* formats that refer to other files */
     if (path_is_gltf(path)) return gltf_character_read(data, size, path, external, allocator, character, error);
     if (path_ends(path, ".fbx"))
         return fbx_character_read(data, size, path, false, external, allocator, character, error);
     if (path_ends(path, ".obj")) return obj_character_read(data, size, path, external, allocator, character, error);
     if (path_ends(path, ".dae"))
         return dae_character_read(data, size, path, false, external, allocator, character, error);
+
+    /* formats that hold all they need */
     other_reader read = find_other_reader(path);
     if (read) return read(data, size, path, allocator, character, error);
+
     return error_set(
         error, CUTIS_ERROR_ARGUMENT,
         "'%.300s' has no ending that cutis reads: .glb, .gltf, .vrm, .fbx, .dae, .obj, .ply, .stl or .off%s", path,
@@ -100,12 +105,14 @@ static cutis_result save_obj(const cutis_character *character, const char *path,
     corner_split split;
     file_writer writer;
     cutis_result result = CUTIS_OK;
+
     if (!corner_split_make(character, &memory, &split)) result = error_memory(error, "an OBJ file");
     if (result == CUTIS_OK) result = file_writer_open(&writer, NULL, path, NULL, error);
     if (result == CUTIS_OK) {
         obj_write(&writer, character, character->positions, &split);
         result = file_writer_finish(&writer, error);
     }
+
     arena_destroy(&memory);
     return result;
 }

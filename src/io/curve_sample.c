@@ -30,6 +30,7 @@ size_t instants_prepare(double *keys, size_t *key_count, bool *dense)
         if (keys[i] - keys[kept - 1] > 1e-5) keys[kept++] = keys[i];
     *key_count = kept;
 
+    /* samples between the keys, unless they become too many */
     double total = 1;
     for (size_t i = 0; i + 1 < kept; i++) total += MAX(key_steps(keys, i), 1.0);
     if (!(total <= SAMPLE_LIMIT)) *dense = false;
@@ -62,6 +63,8 @@ int instants_find(const double *times, int count, double time)
 static double bezier_parameter(double share, double one, double two)
 {
     if (fabs(one - 1.0 / 3) < 1e-6 && fabs(two - 2.0 / 3) < 1e-6) return share;
+
+    /* bisection of the cubic in time, which rises */
     double low = 0, high = 1;
     for (int i = 0; i < 40; i++) {
         double s = (low + high) / 2, t = 1 - s;
@@ -71,6 +74,7 @@ static double bezier_parameter(double share, double one, double two)
         else
             high = s;
     }
+
     return (low + high) / 2;
 }
 

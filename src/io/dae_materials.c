@@ -52,9 +52,12 @@ static const xml_node *param_find(const xml_node *profile, const char *sid)
 static const char *image_name(const xml_node *root, const xml_node *profile, const char *texture, arena *memory)
 {
     const xml_node *sampler = param_find(profile, texture), *image = NULL;
+
+    /* by sampler and surface, or by the sampler's own image */
     if (sampler) {
         const xml_node *instance = find_below(sampler, "instance_image", 4);
         if (instance) image = library_find(root, "library_images", xml_attribute(instance, "url"));
+
         char *source = text_copy(find_below(sampler, "source", 3), memory);
         const xml_node *surface = source ? param_find(profile, source) : NULL;
         char *id = text_copy(find_below(surface, "init_from", 3), memory);
@@ -62,6 +65,8 @@ static const char *image_name(const xml_node *root, const xml_node *profile, con
     } else {
         image = library_find(root, "library_images", texture); /* some name the image itself */
     }
+
+    /* its file */
     const xml_node *from = find_below(image, "init_from", 2), *ref = xml_child(from, "ref");
     const char *name = image ? text_copy(ref ? ref : from, memory) : NULL;
     if (name && strncmp(name, "file://", 7) == 0) name += 7;
@@ -71,15 +76,20 @@ static const char *image_name(const xml_node *root, const xml_node *profile, con
 static void look_read(const xml_node *root, const xml_node *effect, const char *path, arena *memory,
                       warning_list *warnings, cutis_material *material)
 {
+    /* diffuse colour and texture */
     const xml_node *profile = xml_child(effect, "profile_COMMON");
     const xml_node *diffuse = find_below(xml_child(profile, "technique"), "diffuse", 3);
     const xml_node *texture = xml_child(diffuse, "texture");
+
     int count = 0;
     const double *color = xml_numbers(xml_child(diffuse, "color"), memory, &count);
+
+    /* colours of Blender are linear */
     const xml_node *contributor = xml_child(xml_child(root, "asset"), "contributor");
     const xml_node *tool = xml_child(contributor, "authoring_tool");
     bool is_linear = tool && written_by_blender(tool->text, tool->text_end);
     for (int k = 0; color && count >= 3 && k < 3; k++) material->color[k] = color_read(color[k], is_linear);
+
     if (!texture || !path) return;
     image_find(path, image_name(root, profile, xml_attribute(texture, "texture"), memory), memory, warnings, material);
     for (int k = 0; k < 3; k++) material->color[k] = material->image ? 1 : 0.8f;
@@ -92,10 +102,13 @@ static void bindings_visit(const xml_node *root, const xml_node *node, int depth
     for (const xml_node *child = node ? node->first_child : NULL; child && depth > 0; child = child->next) {
         bindings_visit(root, child, depth - 1, path, memory, warnings, materials, count);
         if (strcmp(child->name, "instance_material") != 0) continue;
+
+        /* each symbol once */
         const char *symbol = xml_attribute(child, "symbol");
         bool known = false;
         for (int i = 0; materials && i < *count; i++) known |= strcmp(materials[i].name, symbol) == 0;
         if (known) continue;
+
         if (materials) {
             const xml_node *target = library_find(root, "library_materials", xml_attribute(child, "target"));
             const char *url = xml_attribute(xml_child(target, "instance_effect"), "url");
@@ -103,6 +116,7 @@ static void bindings_visit(const xml_node *root, const xml_node *node, int depth
             *material = (cutis_material){.name = symbol, .color = {0.8f, 0.8f, 0.8f, 1}};
             look_read(root, library_find(root, "library_effects", url), path, memory, warnings, material);
         }
+
         (*count)++;
     }
 }

@@ -100,6 +100,8 @@ static affine op_matrix(const dae_op *op)
 {
     affine_parts parts = affine_parts_identity();
     if (strcmp(op->element->name, "matrix") == 0) return dae_matrix(op->values);
+
+    /* translation, scale, or a turn about an axis */
     if (strcmp(op->element->name, "translate") == 0) {
         memcpy(parts.translation, op->values, sizeof parts.translation);
     } else if (strcmp(op->element->name, "scale") == 0) {
@@ -110,6 +112,7 @@ static affine op_matrix(const dae_op *op)
         for (int k = 0; k < 3 && length > 0; k++) parts.rotation[k] = v[k] / length * det_sin(half);
         if (length > 0) parts.rotation[3] = det_cos(half);
     }
+
     return affine_compose(&parts);
 }
 
@@ -128,22 +131,28 @@ affine_parts dae_node_local(const dae_op *ops, int count)
 static cutis_result ops_read(dae_reader *r, dae_node *node)
 {
     for (const xml_node *child = node->element->first_child; child; child = child->next) {
+        /* how many numbers it needs */
         int wanted = strcmp(child->name, "matrix") == 0                                           ? 16
                      : strcmp(child->name, "rotate") == 0                                         ? 4
                      : strcmp(child->name, "translate") == 0 || strcmp(child->name, "scale") == 0 ? 3
                                                                                                   : 0;
         if (wanted == 0 || node->op_count == OP_LIMIT) continue;
+
         int count;
         const double *values = xml_numbers(child, &r->memory, &count);
         if (!values) return dae_memory(r);
+
         if (count < wanted)
             return dae_error(r, CUTIS_ERROR_FORMAT, "too few numbers in a transform of node",
                              xml_attribute(node->element, "id"));
+
+        /* numbers out of range count as 0 */
         dae_op *op = &node->ops[node->op_count++];
         op->element = child;
         op->count = wanted;
         for (int i = 0; i < wanted; i++) op->values[i] = fabs(values[i]) < 1e30 ? values[i] : 0;
     }
+
     return CUTIS_OK;
 }
 
@@ -154,14 +163,17 @@ static cutis_result nodes_grow(dae_reader *r)
 {
     if (r->s.node_count < r->node_capacity) return CUTIS_OK;
     int capacity = 2 * r->node_capacity + 64;
+
     dae_node *nodes = ARENA_ARRAY(&r->memory, dae_node, capacity);
     scene_node *scene_nodes = ARENA_ARRAY(&r->memory, scene_node, capacity);
     if (!nodes || !scene_nodes) return dae_memory(r);
+
     if (r->s.node_count) {
         memcpy(nodes, r->nodes, (size_t)r->s.node_count * sizeof *nodes);
         memcpy(scene_nodes, r->s.nodes, (size_t)r->s.node_count * sizeof *scene_nodes);
     }
     r->nodes = nodes;
+
     r->s.nodes = scene_nodes;
     r->node_capacity = capacity;
     return CUTIS_OK;
@@ -190,6 +202,7 @@ static const xml_node *instanced_node(const dae_reader *r, const xml_node *insta
             for (const xml_node *v = list->first_child; v && !found; v = v->next) found = find_node_element(v, url);
         if (found) return found;
     }
+
     return NULL;
 }
 
@@ -206,6 +219,7 @@ static cutis_result node_read(dae_reader *r, const xml_node *element, int parent
     r->nodes[index] = (dae_node){.element = element};
     result = ops_read(r, &r->nodes[index]);
     if (result != CUTIS_OK) return result;
+
     const char *name = xml_attribute(element, "name");
     if (!*name) name = xml_attribute(element, "id");
     r->s.nodes[index] = (scene_node){.name = name,
@@ -223,6 +237,7 @@ static cutis_result node_read(dae_reader *r, const xml_node *element, int parent
             warning_add(&r->warnings, "instance_node '%.60s' names no node of the file, or itself",
                         xml_attribute(child, "url"));
     }
+
     return result;
 }
 
@@ -245,12 +260,18 @@ static void asset_read(dae_reader *r)
 {
     const xml_node *asset = xml_child(r->root, "asset"), *up = xml_child(asset, "up_axis");
     const char *meter = xml_attribute(xml_child(asset, "unit"), "meter"), *cursor = meter;
+
+    /* the unit */
     double unit;
     r->s.unit = 1;
     if (text_number(&cursor, meter + strlen(meter), &unit) && unit > 1e-9 && unit < 1e9) r->s.unit = unit;
+
+    /* the up axis */
     char axis = 'Y';
     for (const char *p = up ? up->text : ""; up && p < up->text_end; p++)
         if (*p == 'X' || *p == 'Z') axis = *p;
+
+    /* turn the up axis to y */
     const double half = 0.70710678118654752440;
     double turn[4] = {axis == 'Z' ? -half : 0, 0, axis == 'X' ? half : 0, axis == 'Y' ? 1 : half};
     memcpy(r->s.turn, turn, sizeof turn);
@@ -259,9 +280,11 @@ static void asset_read(dae_reader *r)
 static cutis_result read_all(dae_reader *r, const void *data, size_t size)
 {
     int line;
+
     r->root = xml_parse(data, size, &r->memory, &line);
     if (r->memory.failed) return dae_memory(r);
     if (!r->root) return file_line_error(r->error, r->name, line, "its XML is damaged or cut short");
+
     if (strcmp(r->root->name, "COLLADA") != 0)
         return dae_error(r, CUTIS_ERROR_FORMAT, "it is not a COLLADA file: it starts with", r->root->name);
     asset_read(r);
@@ -273,6 +296,7 @@ static cutis_result read_all(dae_reader *r, const void *data, size_t size)
         for (const xml_node *v = xml_child(list, "visual_scene"); v && *url; v = xml_next(v, "visual_scene"))
             if (strcmp(xml_attribute(v, "id"), url + 1) == 0) visual = v;
 
+    /* nodes, meshes, clips */
     cutis_result result = nodes_grow(r);
     for (const xml_node *node = xml_child(visual, "node"); node && result == CUTIS_OK; node = xml_next(node, "node"))
         result = node_read(r, node, -1, 0);
@@ -287,14 +311,20 @@ cutis_result dae_character_read(const void *data, size_t size, const char *path,
     dae_reader r = {.name = path_base(path), .error = error, .memory = arena_create(allocator)};
     r.budget = ((size_t)64 << 20) + 64 * size;
     r.warnings.memory = &r.memory;
+
+    /* read into a scene */
     r.s = (scene){
         .name = r.name, .memory = &r.memory, .warnings = &r.warnings, .error = error, .motion_only = motion_only};
     cutis_result result = read_all(&r, data, size);
+
+    /* looks, unless the motion alone is wanted */
     if (result == CUTIS_OK && !motion_only) {
         r.s.materials = dae_materials_read(r.root, external ? path : NULL, &r.memory, &r.warnings, &r.s.material_count);
         if (!r.s.materials) result = dae_memory(&r);
     }
+
     if (result == CUTIS_OK) result = scene_build(&r.s, path, allocator, character);
     arena_destroy(&r.memory);
+
     return result;
 }

@@ -64,12 +64,18 @@ static void curve_smooth(fbx_curve *curve)
 static double curve_value(const fbx_curve *curve, double time)
 {
     int last = curve->key_count - 1, low = instants_find(curve->times, curve->key_count, time);
+
+    /* before the first key and behind the last */
     if (time <= curve->times[0]) return curve->values[0];
     if (low == last) return curve->values[last];
+
+    /* between two keys */
     double span = curve->times[low + 1] - curve->times[low], share = (time - curve->times[low]) / span;
     double a = curve->values[low], d = curve->values[low + 1];
+
     const double *tangent = curve->tangents[low];
     double points[4] = {a, a + tangent[0] * span * tangent[2], d - tangent[1] * span * tangent[3], d};
+
     switch (curve->kinds[low]) {
     case 's':
         return a;
@@ -95,26 +101,36 @@ static const fbx_curve *curve_read(fbx_reader *r, const fbx_node *node)
         WEIGHT_NEXT = 1 << 25
     };
     int time_count, value_count, flag_count, data_count, run_count;
+
+    /* arrays of the keys */
     const double *times = fbx_numbers(&r->file, fbx_child(node, "KeyTime"), &time_count);
     const double *values = fbx_numbers(&r->file, fbx_child(node, "KeyValueFloat"), &value_count);
     const double *flags = fbx_numbers(&r->file, fbx_child(node, "KeyAttrFlags"), &flag_count);
     const double *data = fbx_numbers(&r->file, fbx_child(node, "KeyAttrDataFloat"), &data_count);
     const double *runs = fbx_numbers(&r->file, fbx_child(node, "KeyAttrRefCount"), &run_count);
+
     int count = MIN(time_count, value_count);
     fbx_curve *curve = count > 0 ? curve_make(r, count) : NULL;
     if (!curve) return NULL;
+
+    /* attributes are stored for runs of equal keys */
     int run = 0;
     double left = run_count > 0 ? runs[0] : INFINITY;
+
     for (int i = 0; i < count; i++, left--) {
         while (left <= 0 && run + 1 < run_count) left += runs[++run];
         if (!curve_add(curve, times[i] / TIME_UNIT, values[i]) || run >= flag_count) continue;
+
+        /* interpolation, and whether its tangents are computed */
         int at = curve->key_count - 1;
         double raw = flags[run];
         unsigned flag = raw >= 0 && raw < 4294967296.0 ? (unsigned)raw : (unsigned)(int)CLAMP(raw, -2147483648.0, 0);
+
         curve->kinds[at] = flag & CONSTANT ? (flag & NEXT ? 'n' : 's') : flag & CUBIC ? 'c' : 'l';
         bool automatic = (flag & AUTOMATIC && !(flag & USER)) || 4 * run + 3 >= data_count;
         if (automatic && curve->kinds[at] == 'c') curve->kinds[at] = 'a';
         if (automatic) continue;
+
         for (int k = 0; k < 2; k++) {
             double slope = data[4 * run + k];
             curve->tangents[at][k] = fabs(slope) < 1e12 ? slope : 0;
@@ -126,6 +142,7 @@ static const fbx_curve *curve_read(fbx_reader *r, const fbx_node *node)
         if (flag & WEIGHT_RIGHT) curve->tangents[at][2] = CLAMP((double)(weights & 0xffff) / 9999, 1e-4, 1);
         if (flag & WEIGHT_NEXT) curve->tangents[at][3] = CLAMP((double)(weights >> 16) / 9999, 1e-4, 1);
     }
+
     curve_smooth(curve);
     return curve->key_count ? curve : NULL;
 }
@@ -144,6 +161,7 @@ static const fbx_curve *take_curve_read(fbx_reader *r, const fbx_node *channel)
         double time = fbx_number(keys, i, NAN), value = fbx_number(keys, i + 1, NAN);
         char kind = fbx_text(keys, i + 2, "L")[0];
         bool added = curve_add(curve, time / TIME_UNIT, value);
+
         int at = curve->key_count - 1;
         i += 3;
 
@@ -192,15 +210,21 @@ static double *instants_make(fbx_reader *r, const fbx_curve *const *curves, int 
     size_t keys = 0;
     *count = 0;
     for (int c = 0; c < curve_count; c++) keys += (size_t)curves[c]->key_count;
+
     double *sorted = keys ? fbx_allocate(&r->file, keys, sizeof *sorted) : NULL;
     if (!sorted) return NULL;
+
+    /* all keys, in one list */
     size_t used = 0;
     for (int c = 0; c < curve_count; c++)
         for (int i = 0; i < curves[c]->key_count; i++) sorted[used++] = curves[c]->times[i];
+
+    /* and instants between them */
     bool dense = true;
     size_t total = instants_prepare(sorted, &used, &dense);
     double *instants = fbx_allocate(&r->file, total, sizeof *instants);
     if (!instants) return NULL;
+
     instants_fill(sorted, used, dense, instants);
     *count = (int)total;
     return instants;
@@ -220,8 +244,10 @@ static void curves_gather(const fbx_motion *motion, int first_path, const fbx_cu
 static void angles_join(const fbx_layer *layer, double weight, int order, const double value[3], double result[3])
 {
     double below[4], above[4], joined[4], dot = 0;
+
     fbx_euler(result, order, below);
     fbx_euler(value, order, above);
+
     if (layer->mode == FBX_ADDS) {
         /* the part of its own turn, after which comes what is below */
         double identity[4] = {0, 0, 0, above[3] < 0 ? -1 : 1};
@@ -232,6 +258,7 @@ static void angles_join(const fbx_layer *layer, double weight, int order, const 
         for (int k = 0; k < 4 && dot < 0; k++) above[k] = -above[k];
         rotation_blend(below, above, weight, joined);
     }
+
     fbx_euler_find(joined, order, result);
 }
 
@@ -254,9 +281,11 @@ static void path_value(const fbx_motion *motion, int path, const double rest[3],
     for (const fbx_motion *m = motion->next; m; m = m->next) {
         const fbx_layer *layer = m->layer;
         if (!m->driven[path]) continue;
+
         double value[3];
         for (int k = 0; k < 3; k++)
             value[k] = m->curves[path][k] ? curve_value(m->curves[path][k], time) : m->defaults[path][k];
+
         double percent = layer->weight_curve ? curve_value(layer->weight_curve, time) : layer->weight;
         double weight = CLAMP(percent / 100, 0.0, 1.0);
 
@@ -284,11 +313,15 @@ void fbx_scale_above(const fbx_reader *r, int node, const fbx_motion *motions, d
 {
     bool all = r->transforms[node].inherit == 0;
     for (int k = 0; k < 3; k++) scale[k] = 1;
+
     for (int n = r->s.nodes[node].parent; n >= 0; n = r->s.nodes[n].parent) {
         if (r->is_helper[n]) continue;
+
+        /* the node's own scale, animated where it is */
         double own[3];
         memcpy(own, r->transforms[n].values[2], sizeof own);
         if (motions) path_value(&motions[n], 2, r->transforms[n].values[2], 0, time, own);
+
         for (int k = 0; k < 3; k++) scale[k] *= own[k];
         if (!all) return;
         if (r->transforms[n].inherit != 2) continue;
@@ -339,6 +372,7 @@ static cutis_result node_sample(fbx_reader *r, int node, const fbx_motion *motio
         fbx_scale_above(r, node, motions, instants[i], above);
         keys[i] = fbx_local(t, (const double(*)[3])values, above, outer ? &outer[i] : NULL);
     }
+
     tracks[clip->track_count++] = (scene_track){node, count, times, keys};
     if (outer) tracks[clip->track_count++] = (scene_track){helper, count, times, outer};
     return CUTIS_OK;
@@ -358,19 +392,26 @@ static cutis_result morph_sample(fbx_reader *r, int mesh, int first, const fbx_m
 {
     const fbx_curve *curves[CURVE_LIMIT];
     int curve_count = 0, count;
+
+    /* instants of all layers */
     curves_gather(&from->motion, 0, curves, &curve_count);
     double *instants = instants_make(r, curves, curve_count, &count);
     if (!instants) return r->file.memory.failed ? fbx_error_memory(&r->file) : CUTIS_OK;
+
     const float *times = times_store(r, instants, count);
     const double rest[3] = {from->rest, 0, 0};
+
+    /* each shape of the channel */
     for (int s = 0; s < from->shape_count; s++) {
         float *weights = fbx_allocate(&r->file, (size_t)count, sizeof *weights);
         if (!weights || !times) return fbx_error_memory(&r->file);
+
         for (int i = 0; i < count; i++) {
             double value[3];
             path_value(&from->motion, 0, rest, 0, instants[i], value);
             weights[i] = (float)fbx_shape_weight(from->shapes, from->shape_count, s, value[0]);
         }
+
         tracks[clip->morph_track_count++] = (scene_morph_track){mesh, first + s, count, times, weights};
     }
     return CUTIS_OK;
@@ -386,20 +427,26 @@ typedef struct clip_maker {
 static cutis_result clip_finish(fbx_reader *r, const clip_maker *m, const char *name)
 {
     scene_clip *clip = &r->s.clips[r->s.clip_count];
+
+    /* room for all tracks */
     size_t morph_capacity = (size_t)r->s.mesh_count * (size_t)m->most_morphs;
     scene_track *tracks = fbx_allocate(&r->file, (size_t)r->s.node_count + 1, sizeof *tracks);
     scene_morph_track *morph_tracks = fbx_allocate(&r->file, morph_capacity + 1, sizeof *morph_tracks);
     if (!tracks || !morph_tracks) return fbx_error_memory(&r->file);
+
     *clip = (scene_clip){.name = name, .tracks = tracks, .morph_tracks = morph_tracks};
+
     for (int n = 0; n < r->s.node_count; n++) {
         cutis_result result = node_sample(r, n, m->motions, clip, tracks);
         if (result != CUTIS_OK) return result;
     }
+
     for (int i = 0; i < (int)morph_capacity; i++) {
         if (!m->morphs[i]) continue;
         cutis_result result = morph_sample(r, i / m->most_morphs, i % m->most_morphs, m->morphs[i], clip, morph_tracks);
         if (result != CUTIS_OK) return result;
     }
+
     if (clip->track_count || clip->morph_track_count) r->s.clip_count++;
     return CUTIS_OK;
 }
@@ -468,14 +515,20 @@ static fbx_motion *channel_motion(fbx_reader *r, int channel, clip_maker *m)
 {
     int mesh = channel_mesh(r, channel), first = r->objects[channel].index;
     if (mesh < 0 || first < 0 || first >= r->s.meshes[mesh].morph_count) return NULL;
+
+    /* the motion that is there already */
     fbx_morph_motion **place = &m->morphs[mesh * m->most_morphs + first];
     if (*place) return &(*place)->motion;
+
+    /* or a new one, with the shapes of its channel */
     *place = fbx_allocate(&r->file, 1, sizeof **place);
     if (!*place) return NULL;
     (*place)->shapes = fbx_channel_shapes(r, channel, &(*place)->shape_count);
     const fbx_node *node = r->objects[channel].node;
+
     (*place)->rest = fbx_property_number(node, "DeformPercent", fbx_number(fbx_child(node, "DeformPercent"), 0, 0));
     if (first + (*place)->shape_count > r->s.meshes[mesh].morph_count) *place = NULL;
+
     return *place ? &(*place)->motion : NULL;
 }
 
@@ -484,11 +537,15 @@ static void curve_node_read(fbx_reader *r, int node, const curve_target *target,
                             const fbx_layer *base, clip_maker *m)
 {
     const fbx_object *driven = &r->objects[target->object];
+
+    /* what it drives */
     bool is_model = strcmp(driven->node->name, "Model") == 0;
     if (target->path < 3 && (driven->index < 0 || !is_model)) return;
+
     int path = target->path < 3 ? target->path : 0;
     fbx_motion *motion = target->path < 3 ? &m->motions[driven->index] : channel_motion(r, target->object, m);
     if (!motion) return;
+
     if (!motion->layer) motion->layer = base;
     motion = motion_of_layer(r, motion, layer);
     if (!motion) return;
@@ -498,6 +555,7 @@ static void curve_node_read(fbx_reader *r, int node, const curve_target *target,
     motion->driven[path] = true;
     for (int k = 0; k < 3; k++)
         motion->defaults[path][k] = fbx_property_number(r->objects[node].node, names[k], path == 2 ? 1 : 0);
+
     int cursor = -2, curve;
     const char *label;
     while ((curve = fbx_next_child(r, node, "AnimationCurve", &cursor, &label)) >= 0) {
@@ -512,6 +570,8 @@ static void curve_node_read(fbx_reader *r, int node, const curve_target *target,
 static bool layer_read(fbx_reader *r, int object, fbx_layer *layer)
 {
     const fbx_node *node = r->objects[object].node;
+
+    /* mode, and what it adds */
     double mode = fbx_property_number(node, "BlendMode", 0);
     *layer = (fbx_layer){.mode = mode == 1   ? FBX_REPLACES
                                  : mode == 2 ? FBX_MIXES
@@ -519,14 +579,18 @@ static bool layer_read(fbx_reader *r, int object, fbx_layer *layer)
                          .adds_angles = fbx_property_number(node, "RotationAccumulationMode", 0) == 1,
                          .adds_scales = fbx_property_number(node, "ScaleAccumulationMode", 0) == 1,
                          .weight = fbx_property_number(node, "Weight", 100)};
+
+    /* an animated weight */
     int cursor = -2, driver;
     const char *label;
+
     while ((driver = fbx_next_child(r, object, "AnimationCurveNode", &cursor, &label)) >= 0) {
         int inner = -2;
         int curve = fbx_next_child(r, driver, "AnimationCurve", &inner, NULL);
         if (label && strcmp(label, "Weight") == 0 && curve >= 0)
             layer->weight_curve = curve_read(r, r->objects[curve].node);
     }
+
     return fbx_property_number(node, "Mute", 0) == 0;
 }
 
@@ -534,15 +598,21 @@ static bool layer_read(fbx_reader *r, int object, fbx_layer *layer)
 static cutis_result layers_read(fbx_reader *r, int stack, const curve_target *targets, clip_maker *m)
 {
     int cursor = -2, layer, count = 0, alone = -1;
+
+    /* how many there are, and whether one plays alone */
     while ((layer = fbx_next_child(r, stack, "AnimationLayer", &cursor, NULL)) >= 0) {
         count++;
         if (fbx_property_number(r->objects[layer].node, "Solo", 0) != 0) alone = layer;
     }
+
     if (count > LAYER_LIMIT)
         warning_add(&r->warnings, "clip '%.60s' has %d animation layers; the first %d are read", r->objects[stack].name,
                     count, LAYER_LIMIT);
+
     fbx_layer *layers = fbx_allocate(&r->file, LAYER_LIMIT, sizeof *layers);
     if (!layers) return fbx_error_memory(&r->file);
+
+    /* layers from the base up */
     cursor = -2;
     count = 0;
     while ((layer = fbx_next_child(r, stack, "AnimationLayer", &cursor, NULL)) >= 0 && count < LAYER_LIMIT) {
@@ -550,17 +620,22 @@ static cutis_result layers_read(fbx_reader *r, int stack, const curve_target *ta
         bool plays = layer_read(r, layer, &layers[count]) && (alone < 0 || alone == layer);
         while (plays && (node = fbx_next_child(r, layer, "AnimationCurveNode", &inner, NULL)) >= 0)
             if (targets[node].object >= 0) curve_node_read(r, node, &targets[node], &layers[count], layers, m);
+
         count++;
     }
+
     return r->file.memory.failed ? fbx_error_memory(&r->file) : CUTIS_OK;
 }
 
 static cutis_result stacks_read(fbx_reader *r)
 {
+    /* what each curve node drives */
     curve_target *targets = fbx_allocate(&r->file, (size_t)r->object_count + 1, sizeof *targets);
     if (!targets) return fbx_error_memory(&r->file);
     for (int i = 0; i < r->object_count; i++) targets[i].object = -1;
     targets_find(r, targets);
+
+    /* a clip for each stack */
     for (int i = 0; i < r->object_count; i++) {
         if (strcmp(r->objects[i].node->name, "AnimationStack") != 0) continue;
         clip_maker m;
@@ -588,9 +663,13 @@ static void take_morph_read(fbx_reader *r, const fbx_node *channel, fbx_morph_mo
 static void take_model_read(fbx_reader *r, const fbx_node *model, clip_maker *m)
 {
     static const char *const paths[3] = {"T", "R", "S"}, *const axes[3] = {"X", "Y", "Z"};
+
+    /* the node that the model became */
     int object = model->value_count ? fbx_find(r, &model->values[0]) : -1;
     if (object < 0 || r->objects[object].index < 0 || strcmp(r->objects[object].node->name, "Model") != 0) return;
     int node = r->objects[object].index;
+
+    /* channels: the transform, or a morph target */
     for (const fbx_node *n = model->first_child; n; n = n->next) {
         if (strcmp(n->name, "Channel") != 0) continue;
         if (strcmp(fbx_text(n, 0, ""), "Transform") == 0) {
@@ -602,6 +681,8 @@ static void take_model_read(fbx_reader *r, const fbx_node *model, clip_maker *m)
                             m->motions[node].curves[i / 3][i % 3] = take_curve_read(r, axis);
             continue;
         }
+
+        /* a morph target of one of the model's meshes */
         for (int mesh = 0; mesh < r->s.mesh_count; mesh++)
             for (int k = 0; r->s.meshes[mesh].node == node && k < r->s.meshes[mesh].morph_count; k++)
                 if (strcmp(r->s.meshes[mesh].morphs[k].name, fbx_text(n, 0, "")) == 0)
@@ -625,9 +706,13 @@ bool fbx_take_uneven(fbx_reader *r, int object)
             if (strcmp(model->name, "Model") != 0 || model->value_count == 0) continue;
             if (fbx_find(r, &model->values[0]) != object) continue;
             static const char *const axes[3] = {"X", "Y", "Z"};
+
+            /* its scale along the three axes */
             const fbx_node *scale = channel_find(channel_find(model, "Transform"), "S");
             const fbx_curve *curves[3];
             for (int k = 0; k < 3; k++) curves[k] = take_curve_read(r, channel_find(scale, axes[k]));
+
+            /* curves that differ from axis to axis, key by key */
             for (int k = 1; k < 3; k++) {
                 if (!curves[0] && !curves[k]) continue;
                 if (!curves[0] || !curves[k] || curves[0]->key_count != curves[k]->key_count) return true;
@@ -636,22 +721,28 @@ bool fbx_take_uneven(fbx_reader *r, int object)
                         return true;
             }
         }
+
     return false;
 }
 
 static cutis_result takes_read(fbx_reader *r)
 {
     const fbx_node *takes = fbx_child(r->file.root, "Takes");
+
     for (const fbx_node *take = takes ? takes->first_child : NULL; take; take = take->next) {
         if (strcmp(take->name, "Take") != 0) continue;
         clip_maker m;
         cutis_result result = maker_start(r, &m);
         if (result != CUTIS_OK) return result;
+
+        /* models of the take */
         for (const fbx_node *n = take->first_child; n; n = n->next)
             if (strcmp(n->name, "Model") == 0) take_model_read(r, n, &m);
+
         result = clip_finish(r, &m, fbx_text(take, 0, ""));
         if (result != CUTIS_OK) return result;
     }
+
     return CUTIS_OK;
 }
 

@@ -22,6 +22,8 @@ static bool label_is_color(const char *label)
                                         "3dsMax|Parameters|base_color_map",
                                         "3dsMax|main|base_color_map",
                                         "Maya|base_color"};
+
+    /* names under which exporters link a colour */
     for (int i = 0; label && i < COUNT_OF(names); i++)
         if (strcmp(label, names[i]) == 0) return true;
     return false;
@@ -37,6 +39,7 @@ static bool label_is_opacity(const char *label)
 static bool content_take(fbx_reader *r, const fbx_node *video, cutis_material *material)
 {
     const fbx_node *content = fbx_child(video, "Content");
+
     if (!content || content->value_count == 0 || content->values[0].kind != FBX_STRING) return false;
     const fbx_value *first = &content->values[0];
     if (image_take(first->text, first->length, &r->file.memory, material)) return true;
@@ -48,12 +51,14 @@ static bool content_take(fbx_reader *r, const fbx_node *video, cutis_material *m
     char *text = fbx_allocate(&r->file, length + 1, 1);
     uint8_t *bytes = fbx_allocate(&r->file, length / 4 * 3 + 3, 1);
     if (!text || !bytes) return false;
+
     length = 0;
     for (int i = 0; i < content->value_count; i++) {
         if (content->values[i].kind != FBX_STRING) continue;
         memcpy(text + length, content->values[i].text, content->values[i].length);
         length += content->values[i].length;
     }
+
     return base64_decode(text, bytes, &size) && image_take(bytes, size, &r->file.memory, material);
 }
 
@@ -67,8 +72,10 @@ static const char *file_name(const fbx_node *object)
 /* Fill the image of a material from a texture. */
 static void texture_read(fbx_reader *r, int texture, const char *path, cutis_material *material)
 {
+    /* embedded bytes win over a file */
     int cursor = -2, video;
     const char *name = file_name(r->objects[texture].node);
+
     while ((video = fbx_next_child(r, texture, "Video", &cursor, NULL)) >= 0) {
         if (content_take(r, r->objects[video].node, material)) return;
         if (!*name) name = file_name(r->objects[video].node);
@@ -81,6 +88,7 @@ static void texture_read(fbx_reader *r, int texture, const char *path, cutis_mat
             strcmp(fbx_text(r->objects[i].node, r->file.version >= 7000 ? 1 : 0, ""), media) == 0 &&
             content_take(r, r->objects[i].node, material))
             return;
+
     if (path) image_find(path, name, &r->file.memory, &r->warnings, material);
 }
 
@@ -89,15 +97,19 @@ static int texture_find(const fbx_reader *r, int object, bool labelled, bool *cu
 {
     int cursor = -2, texture, found = -1;
     const char *label;
+
     while ((texture = fbx_next_child(r, object, "Texture", &cursor, &label)) >= 0) {
         if (label_is_opacity(label)) *cutout = true;
         if (found < 0 && (!labelled || label_is_color(label))) found = texture;
     }
     cursor = -2;
+
+    /* below a layered texture */
     while (found < 0 && (texture = fbx_next_child(r, object, "LayeredTexture", &cursor, &label)) >= 0) {
         int inner = -2;
         if (!labelled || label_is_color(label)) found = fbx_next_child(r, texture, "Texture", &inner, NULL);
     }
+
     return found;
 }
 
@@ -128,17 +140,22 @@ static int model_texture(const fbx_reader *r, int material)
 {
     for (int n = 0; n < r->s.node_count; n++) {
         int model = r->node_objects[n], cursor = -2, other, place = 0, found = -1, texture;
+
+        /* which of the model's materials it is */
         while ((other = fbx_next_child(r, model, "Material", &cursor, NULL)) >= 0) {
             if (other == material && found < 0) found = place;
             place++;
         }
         if (found < 0) continue;
+
+        /* textures stand in the order of the materials */
         int first = -1;
         cursor = -2;
         for (place = 0; (texture = fbx_next_child(r, model, "Texture", &cursor, NULL)) >= 0; place++) {
             if (first < 0) first = texture;
             if (place == found) return texture;
         }
+
         if (first >= 0) return first;
     }
     return -1;
@@ -150,11 +167,14 @@ cutis_result fbx_read_materials(fbx_reader *r, const char *path)
     for (int i = 0; i < r->object_count; i++) count += strcmp(r->objects[i].node->name, "Material") == 0;
     cutis_material *materials = fbx_allocate(&r->file, (size_t)count + 1, sizeof *materials);
     if (!materials) return fbx_error_memory(&r->file);
+
+    /* colour, then texture */
     for (int i = 0; i < r->object_count; i++) {
         if (strcmp(r->objects[i].node->name, "Material") != 0) continue;
         cutis_material *material = &materials[r->s.material_count++];
         *material = (cutis_material){.name = r->objects[i].name};
         base_color(r->objects[i].node, colors_are_linear(r), material->color);
+
         int texture = texture_find(r, i, true, &material->cutout);
         if (texture < 0 && r->file.version < 7000) texture = model_texture(r, i);
         if (texture < 0) continue;

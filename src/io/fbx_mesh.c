@@ -15,14 +15,17 @@
 static cutis_result mesh_polygons(fbx_reader *r, const fbx_node *geometry, scene_mesh *mesh, int **corner_places)
 {
     int value_count, index_count;
+
     const double *values = fbx_numbers(&r->file, fbx_child(geometry, "Vertices"), &value_count);
     const double *indices = fbx_numbers(&r->file, fbx_child(geometry, "PolygonVertexIndex"), &index_count);
+
     mesh->vertex_count = value_count / 3;
     mesh->positions = values;
     for (int i = 0; i < 3 * mesh->vertex_count; i++)
         if (!(fabs(values[i]) < 1e30))
             return fbx_error(&r->file, CUTIS_ERROR_DATA, "vertex %d of '%.60s' is not at a finite place", i / 3,
                              mesh->name);
+
     int *face_first = fbx_allocate(&r->file, (size_t)index_count + 2, sizeof(int));
     int *corners = fbx_allocate(&r->file, (size_t)index_count + 1, sizeof(int));
     *corner_places = fbx_allocate(&r->file, (size_t)index_count + 1, sizeof(int));
@@ -37,9 +40,11 @@ static cutis_result mesh_polygons(fbx_reader *r, const fbx_node *geometry, scene
             return fbx_error(&r->file, CUTIS_ERROR_FORMAT,
                              "a polygon of '%.60s' names vertex %.0f, but there are only %d", mesh->name, index,
                              mesh->vertex_count);
+
         corners[used] = (int)index;
         (*corner_places)[used++] = i;
         if (indices[i] >= 0) continue;
+
         if (used - start >= 3) {
             face_polygons[mesh->face_count] = polygon;
             face_first[mesh->face_count++] = start;
@@ -50,10 +55,13 @@ static cutis_result mesh_polygons(fbx_reader *r, const fbx_node *geometry, scene
         start = used;
         polygon++;
     }
+
     face_first[mesh->face_count] = start;
     if (dropped)
         warning_add(&r->warnings, "%d polygons of '%.60s' have fewer than 3 corners and are left out", dropped,
                     mesh->name);
+
+    /* hand over */
     mesh->face_first = face_first;
     mesh->corners = corners;
     mesh->face_materials = face_polygons; /* until materials are read */
@@ -69,12 +77,14 @@ static cutis_result mesh_texcoords(fbx_reader *r, const fbx_node *geometry, scen
     int value_count, index_count;
     const double *values = fbx_numbers(&r->file, fbx_child(layer, "UV"), &value_count);
     const double *indices = fbx_numbers(&r->file, fbx_child(layer, "UVIndex"), &index_count);
+
     bool by_vertex = strncmp(fbx_text(fbx_child(layer, "MappingInformationType"), 0, ""), "ByVert", 6) == 0;
     bool direct = strcmp(fbx_text(fbx_child(layer, "ReferenceInformationType"), 0, ""), "Direct") == 0;
 
     /* without values there is nothing to map */
     int corner_count = mesh->face_first[mesh->face_count];
     if (value_count < 2 || corner_count == 0) return CUTIS_OK;
+
     float *texcoords = fbx_allocate(&r->file, 2 * (size_t)corner_count, sizeof(float));
     if (!texcoords) return fbx_error_memory(&r->file);
 
@@ -82,11 +92,13 @@ static cutis_result mesh_texcoords(fbx_reader *r, const fbx_node *geometry, scen
     for (int c = 0; c < corner_count; c++) {
         int at = by_vertex ? mesh->corners[c] : corner_places[c];
         double index = direct || !indices ? at : at < index_count ? indices[at] : -1;
+
         if (!(index >= 0 && 2 * index + 1 < value_count)) continue;
         double u = values[2 * (int)index], v = values[2 * (int)index + 1];
         texcoords[2 * c] = fabs(u) < 1e30 ? (float)u : 0;
         texcoords[2 * c + 1] = fabs(v) < 1e30 ? (float)(1 - v) : 0;
     }
+
     mesh->texcoords = texcoords;
     return CUTIS_OK;
 }
@@ -95,21 +107,29 @@ static cutis_result mesh_materials(fbx_reader *r, const fbx_node *geometry, int 
 {
     int count = 0, cursor = -2, material;
     while ((material = fbx_next_child(r, model, "Material", &cursor, NULL)) >= 0) count++;
+
     const char **names = fbx_allocate(&r->file, (size_t)count + 1, sizeof *names);
     int *face_materials = fbx_allocate(&r->file, (size_t)mesh->face_count + 1, sizeof(int));
     if (!names || !face_materials) return fbx_error_memory(&r->file);
+
+    /* names of the model's materials */
     cursor = -2;
     while ((material = fbx_next_child(r, model, "Material", &cursor, NULL)) >= 0)
         names[mesh->material_count++] = r->objects[material].name;
+
+    /* a material for each polygon, or one for all */
     const fbx_node *layer = fbx_child(geometry, "LayerElementMaterial");
     int index_count;
     const double *indices = fbx_numbers(&r->file, fbx_child(layer, "Materials"), &index_count);
     bool by_polygon = strcmp(fbx_text(fbx_child(layer, "MappingInformationType"), 0, ""), "ByPolygon") == 0;
+
     for (int f = 0; f < mesh->face_count; f++) {
         int polygon = by_polygon ? mesh->face_materials[f] : 0;
         double index = polygon < index_count ? indices[polygon] : 0;
         face_materials[f] = index >= 0 && index < count ? (int)index : -1;
     }
+
+    /* hand over */
     mesh->materials = names;
     mesh->face_materials = face_materials;
     return CUTIS_OK;
@@ -148,14 +168,17 @@ static cutis_result cluster_read(fbx_reader *r, int object, const scene_mesh *me
     int *vertices = fbx_allocate(&r->file, (size_t)count + 1, sizeof(int));
     double *kept = fbx_allocate(&r->file, (size_t)count + 1, sizeof(double));
     if (!vertices || !kept) return fbx_error_memory(&r->file);
+
     for (int i = 0; i < count; i++) {
         if (!(indices[i] >= 0 && indices[i] < mesh->vertex_count))
             return fbx_error(&r->file, CUTIS_ERROR_FORMAT, "cluster '%.60s' names vertex %.0f, but there are only %d",
                              r->objects[object].name, indices[i], mesh->vertex_count);
         if (!(weights[i] > 0 && weights[i] < 1e6)) continue;
+
         vertices[cluster->count] = (int)indices[i];
         kept[cluster->count++] = weights[i];
     }
+
     cluster->vertices = vertices;
     cluster->weights = kept;
     return CUTIS_OK;
@@ -185,6 +208,7 @@ static cutis_result mesh_clusters(fbx_reader *r, int owner, scene_mesh *mesh)
             if (cluster->node >= 0 && cluster->count) mesh->cluster_count++;
         }
     }
+
     mesh->clusters = clusters;
     return CUTIS_OK;
 }
@@ -194,19 +218,27 @@ static cutis_result mesh_clusters(fbx_reader *r, int owner, scene_mesh *mesh)
 static cutis_result shape_read(fbx_reader *r, const fbx_node *shape, const scene_mesh *mesh, scene_morph *morph)
 {
     int index_count, value_count;
+
+    /* vertices and deltas */
     const double *indices = fbx_numbers(&r->file, fbx_child(shape, "Indexes"), &index_count);
     const double *deltas = fbx_numbers(&r->file, fbx_child(shape, "Vertices"), &value_count);
     int count = MIN(index_count, value_count / 3);
+
     int *vertices = fbx_allocate(&r->file, (size_t)count + 1, sizeof(int));
     if (!vertices) return fbx_error_memory(&r->file);
+
+    /* vertices that exist, at finite places */
     for (int i = 0; i < count; i++) {
         bool finite = true;
         for (int k = 0; k < 3; k++) finite = finite && fabs(deltas[3 * i + k]) < 1e30;
         if (!(indices[i] >= 0 && indices[i] < mesh->vertex_count) || !finite)
             return fbx_error(&r->file, CUTIS_ERROR_FORMAT, "blend shape '%.60s' names a vertex that does not exist",
                              morph->name);
+
         vertices[i] = (int)indices[i];
     }
+
+    /* hand over */
     morph->count = count;
     morph->vertices = vertices;
     morph->deltas = deltas;
@@ -216,13 +248,18 @@ static cutis_result shape_read(fbx_reader *r, const fbx_node *shape, const scene
 const fbx_shape *fbx_channel_shapes(fbx_reader *r, int channel, int *count)
 {
     int cursor = -2, object, found = 0, weight_count;
+
     *count = 0;
     while (fbx_next_child(r, channel, "Geometry", &cursor, NULL) >= 0) found++;
+
     const double *full = fbx_numbers(&r->file, fbx_child(r->objects[channel].node, "FullWeights"), &weight_count);
     fbx_shape *shapes = found ? fbx_allocate(&r->file, (size_t)found, sizeof *shapes) : NULL;
     if (!shapes) return NULL;
+
+    /* each with its full weight */
     cursor = -2;
     bool rising = weight_count >= found;
+
     while ((object = fbx_next_child(r, channel, "Geometry", &cursor, NULL)) >= 0) {
         double weight = *count < weight_count ? full[*count] : 100;
         rising &= weight > (*count ? shapes[*count - 1].full : 0) && weight < 1e6;
@@ -251,6 +288,7 @@ double fbx_shape_weight(const fbx_shape *shapes, int count, int shape, double pe
 static cutis_result channels_read(fbx_reader *r, int owner, scene_mesh *mesh, scene_morph *morphs, int capacity)
 {
     int cursor = -2, blend;
+
     while ((blend = fbx_next_child(r, owner, "Deformer", &cursor, NULL)) >= 0) {
         int inner = -2, channel;
         if (strcmp(r->objects[blend].subtype, "BlendShape") != 0) continue;
@@ -274,6 +312,7 @@ static cutis_result channels_read(fbx_reader *r, int owner, scene_mesh *mesh, sc
                 if (k + 1 < count)
                     morph->name = arena_format(&r->file.memory, "%.200s at %g %%", morph->name, shapes[k].full);
                 if (!morph->name) return fbx_error_memory(&r->file);
+
                 morph->weight = fabs(percent) < 1e6 ? fbx_shape_weight(shapes, count, k, percent) : 0;
                 cutis_result result = shape_read(r, r->objects[shapes[k].object].node, mesh, morph);
                 if (result != CUTIS_OK) return result;
@@ -295,6 +334,7 @@ static cutis_result mesh_morphs(fbx_reader *r, const fbx_node *geometry, int own
             while (fbx_next_child(r, channel, "Geometry", &below, NULL) >= 0) capacity++;
         }
     }
+
     scene_morph *morphs = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *morphs);
     if (!morphs) return fbx_error_memory(&r->file);
     mesh->morphs = morphs;
@@ -304,10 +344,12 @@ static cutis_result mesh_morphs(fbx_reader *r, const fbx_node *geometry, int own
         if (strcmp(n->name, "Shape") != 0) continue;
         scene_morph *morph = &morphs[mesh->morph_count];
         *morph = (scene_morph){.name = fbx_text(n, 0, "")};
+
         double percent = fbx_property_number(geometry, morph->name, 0);
         morph->weight = fabs(percent) < 1e6 ? percent / 100 : 0;
         cutis_result result = shape_read(r, n, mesh, morph);
         if (result != CUTIS_OK) return result;
+
         mesh->morph_count++;
     }
     return channels_read(r, owner, mesh, morphs, capacity);
@@ -349,11 +391,14 @@ static bool node_hidden(const fbx_reader *r, int node)
         bool own = n == node || fbx_property_number(model, "Visibility Inheritance", 1) != 0;
         if (own && fbx_property_number(model, "Visibility", 1) <= 0) return true;
         if (fbx_property_number(model, "Show", 1) == 0 && n == node) return true;
+
+        /* of several levels of detail the first */
         int parent = r->s.nodes[n].parent;
         if (parent < 0 || strcmp(r->objects[r->node_objects[parent]].subtype, "LodGroup") != 0) continue;
         int cursor = -2;
         if (fbx_next_child(r, r->node_objects[parent], "Model", &cursor, NULL) != r->node_objects[n]) return true;
     }
+
     return false;
 }
 
@@ -378,6 +423,7 @@ cutis_result fbx_read_meshes(fbx_reader *r)
         else
             shown++;
     }
+
     bool leave_out = hidden > 0 && shown > 0;
     if (leave_out) warning_add(&r->warnings, "%d meshes are hidden in the file and are left out", hidden);
 
@@ -412,5 +458,6 @@ cutis_result fbx_read_meshes(fbx_reader *r)
             object->index = r->s.mesh_count++;
         }
     }
+
     return CUTIS_OK;
 }

@@ -136,6 +136,7 @@ static cutis_result binary_array(binary_reader *r, char letter, fbx_value *value
     unsigned encoding = bytes_u32(r->bytes + r->at + 4);
     size_t stored = bytes_u32(r->bytes + r->at + 8);
     r->at += 12;
+
     if (encoding == 0) stored = count * element;
     if (count > VALUE_LIMIT || encoding > 1 || stored > r->size - r->at) return binary_damage(r);
 
@@ -154,6 +155,7 @@ static cutis_result binary_array(binary_reader *r, char letter, fbx_value *value
     double *array = fbx_allocate(r->file, count + 1, sizeof *array);
     if (!array) return fbx_error_memory(r->file);
     for (size_t i = 0; i < count; i++) array[i] = letter_value(letter, raw + i * element);
+
     r->at += stored;
     *value = (fbx_value){.kind = FBX_ARRAY, .array = array, .length = count};
     return CUTIS_OK;
@@ -164,21 +166,28 @@ static cutis_result binary_value(binary_reader *r, fbx_value *value)
     if (r->at == r->size) return binary_damage(r);
     char letter = (char)r->bytes[r->at++];
     if (letter && strchr("fdlibc", letter)) return binary_array(r, letter, value);
+
+    /* a text, or raw bytes */
     if (letter == 'S' || letter == 'R') {
         if (r->size - r->at < 4) return binary_damage(r);
         size_t length = bytes_u32(r->bytes + r->at);
         r->at += 4;
         if (length > r->size - r->at) return binary_damage(r);
+
         char *text = fbx_allocate(r->file, length + 1, 1);
         if (!text) return fbx_error_memory(r->file);
         if (length) memcpy(text, r->bytes + r->at, length);
+
         r->at += length;
         *value = (fbx_value){.kind = FBX_STRING, .text = text, .length = length};
         return CUTIS_OK;
     }
+
+    /* a number */
     size_t size = letter_size(letter);
     if (size == 0 || r->size - r->at < size) return binary_damage(r);
     const uint8_t *p = r->bytes + r->at;
+
     r->at += size;
     *value = (fbx_value){.kind = letter == 'F' || letter == 'D' ? FBX_NUMBER : FBX_INTEGER,
                          .number = letter_value(letter, p)};
@@ -200,6 +209,7 @@ static cutis_result binary_node(binary_reader *r, int depth, fbx_node **node)
     /* head: end of the record, number of its values, length of its name; 64 bits since version 7500 */
     size_t word = r->file->version >= 7500 ? 8 : 4;
     *node = NULL;
+
     if (depth > DEPTH_LIMIT || r->size - r->at < 3 * word + 1) return binary_damage(r);
     const uint8_t *head = r->bytes + r->at;
     uint64_t end = word == 8 ? bytes_u64(head) : bytes_u32(head);
@@ -211,6 +221,7 @@ static cutis_result binary_node(binary_reader *r, int depth, fbx_node **node)
     if (end == 0) return CUTIS_OK;
     if (end > r->size || end < r->at || name_length > r->size - r->at || value_count > r->size - r->at)
         return binary_damage(r);
+
     *node = node_make(r->file, (const char *)r->bytes + r->at, name_length);
     if (!*node) return fbx_error_memory(r->file);
     r->at += name_length;
@@ -232,6 +243,7 @@ static cutis_result binary_node(binary_reader *r, int depth, fbx_node **node)
         if (!*tail) break;
         tail = &(*tail)->next;
     }
+
     if (r->at > end) return binary_damage(r);
     r->at = (size_t)end;
     return CUTIS_OK;
@@ -242,6 +254,8 @@ static cutis_result parse_binary(fbx_file *file, const uint8_t *bytes, size_t si
     binary_reader r = {file, bytes, size, 27};
     if (size < 40) return fbx_error(file, CUTIS_ERROR_FORMAT, "it is cut short");
     file->version = (int)MIN(bytes_u32(bytes + 23), 100000u);
+
+    /* records until an empty one */
     fbx_node **tail = &file->root->first_child;
     for (;;) {
         if (r.at >= size) return binary_damage(&r); /* a whole file ends in an empty record */
@@ -292,15 +306,19 @@ static bool word_letter(char c)
 static cutis_result text_string(text_reader *r, fbx_value *value)
 {
     const char *start = ++r->at;
+
+    /* up to the closing quote */
     while (r->at < r->end && *r->at != '"') {
         if (*r->at == '\n') r->line++;
         r->at++;
     }
     if (r->at == r->end) return text_damage(r, "a text does not end");
+
     size_t length = (size_t)(r->at++ - start);
     char *text = fbx_allocate(r->file, length + 1, 1);
     if (!text) return fbx_error_memory(r->file);
     if (length) memcpy(text, start, length);
+
     *value = (fbx_value){.kind = FBX_STRING, .text = text, .length = length};
     return CUTIS_OK;
 }
@@ -308,12 +326,16 @@ static cutis_result text_string(text_reader *r, fbx_value *value)
 static cutis_result text_value(text_reader *r, fbx_value *value)
 {
     if (*r->at == '"') return text_string(r, value);
+
+    /* a number, or the length of an array */
     const char *start = r->at;
     if (*r->at == '*') r->at++; /* the length of an array */
     const char *number_start = r->at;
     double number;
+
     if (text_number(&r->at, r->end, &number) && (r->at == r->end || !word_letter(*r->at))) {
         *value = (fbx_value){.kind = FBX_NUMBER, .number = number};
+
         const char *cursor = number_start;
         long long integer;
         if (text_integer(&cursor, r->end, &integer) && cursor == r->at) {
@@ -322,9 +344,12 @@ static cutis_result text_value(text_reader *r, fbx_value *value)
         }
         return CUTIS_OK;
     }
+
+    /* any other word is a text */
     r->at = start;
     while (r->at < r->end && word_letter(*r->at)) r->at++;
     if (r->at == start) return text_damage(r, "a value is neither a number nor a text");
+
     size_t length = (size_t)(r->at - start);
     char *text = fbx_allocate(r->file, length + 1, 1);
     if (!text) return fbx_error_memory(r->file);
@@ -351,7 +376,10 @@ static cutis_result text_values(text_reader *r, fbx_node *node)
         while (ahead < r->end && (*ahead == ' ' || *ahead == '\t' || *ahead == '\r' || *ahead == '\n')) ahead++;
         if (ahead < r->end && ((*ahead >= '0' && *ahead <= '9') || *ahead == '-')) text_space(r, true);
     }
+
+    /* separated by commas */
     while (r->at < r->end && *r->at != '\n' && *r->at != '{' && *r->at != '}') {
+        /* room for twice as many */
         if (count == r->capacity) {
             size_t capacity = MAX(2 * r->capacity, 64);
             fbx_value *larger = fbx_allocate(r->file, capacity, sizeof *larger);
@@ -360,6 +388,7 @@ static cutis_result text_values(text_reader *r, fbx_node *node)
             r->values = larger;
             r->capacity = capacity;
         }
+
         cutis_result result = text_value(r, &r->values[count]);
         if (result != CUTIS_OK) return result;
         count++;
@@ -374,6 +403,8 @@ static cutis_result text_values(text_reader *r, fbx_node *node)
         text_space(r, true);
     }
     if (count > INT_MAX) return fbx_error_memory(r->file);
+
+    /* hand over */
     node->value_count = (int)count;
     node->values = fbx_allocate(r->file, count, sizeof(fbx_value));
     if (!node->values && count) return fbx_error_memory(r->file);
@@ -408,6 +439,7 @@ static cutis_result text_nodes(text_reader *r, int depth, fbx_node **tail)
         if (!*tail) return fbx_error_memory(r->file);
         cutis_result result = text_values(r, *tail);
         if (result != CUTIS_OK) return result;
+
         if (r->at < r->end && *r->at == '{') {
             r->at++;
             result = text_nodes(r, depth + 1, &(*tail)->first_child);
@@ -431,6 +463,8 @@ cutis_result fbx_parse(fbx_file *file, const void *data, size_t size, const char
     file->memory = arena_create(allocator);
     file->root = node_make(file, "", 0);
     if (!file->root) return fbx_error_memory(file);
+
+    /* binary or text */
     bool binary = size >= 20 && memcmp(data, BINARY_MAGIC, 20) == 0;
     if (binary) {
         cutis_result result = parse_binary(file, data, size);
@@ -444,8 +478,10 @@ cutis_result fbx_parse(fbx_file *file, const void *data, size_t size, const char
     /* the binary form of old files tells its own version at the start, not the file's */
     const fbx_node *head = fbx_child(file->root, "FBXHeaderExtension");
     if (!head) return fbx_error(file, CUTIS_ERROR_FORMAT, "it is not an FBX file: it has no FBXHeaderExtension");
+
     int told = (int)CLAMP(fbx_number(fbx_child(head, "FBXVersion"), 0, 0), 0, 100000);
     if (told && (file->version < 6000 || !binary)) file->version = told;
+
     if (file->version >= 6000) return CUTIS_OK;
     if (file->version >= 5000) return fbx_lift_old(file);
     return fbx_error(file, CUTIS_ERROR_UNSUPPORTED,
@@ -478,16 +514,21 @@ const char *fbx_text(const fbx_node *node, int index, const char *missing)
 const double *fbx_numbers(fbx_file *file, const fbx_node *node, int *count)
 {
     const fbx_node *inner = fbx_child(node, "a");
+
     if (inner) node = inner;
     *count = 0;
     if (!node || node->value_count == 0) return NULL;
+
+    /* an array of the binary form, or a list of numbers */
     if (node->values[0].kind == FBX_ARRAY) {
         *count = (int)MIN(node->values[0].length, (size_t)VALUE_LIMIT);
         return node->values[0].array;
     }
+
     double *numbers = fbx_allocate(file, (size_t)node->value_count, sizeof *numbers);
     if (!numbers) return NULL;
     for (int i = 0; i < node->value_count; i++) numbers[i] = fbx_number(node, i, 0);
+
     *count = node->value_count;
     return numbers;
 }

@@ -52,6 +52,7 @@ static cutis_result objects_list(fbx_reader *r)
     if (count > INT_MAX / 64) return fbx_error_memory(&r->file);
     r->slot_count = 64;
     while (r->slot_count < 2 * count + 2) r->slot_count *= 2;
+
     r->slots = fbx_allocate(&r->file, r->slot_count, sizeof *r->slots);
     r->objects = fbx_allocate(&r->file, count + 1, sizeof *r->objects);
     if (!r->slots || !r->objects) return fbx_error_memory(&r->file);
@@ -60,6 +61,7 @@ static cutis_result objects_list(fbx_reader *r)
     for (const fbx_node *n = list ? list->first_child : NULL; n; n = n->next) {
         if (n->value_count == 0 || n->values[0].kind == FBX_ARRAY) continue;
         bool numbered = n->values[0].kind != FBX_STRING;
+
         fbx_object *object = &r->objects[r->object_count];
         *object = (fbx_object){.id = id_of(&n->values[0]),
                                .node = n,
@@ -79,22 +81,29 @@ static cutis_result objects_list(fbx_reader *r)
 static cutis_result links_list(fbx_reader *r)
 {
     const fbx_node *list = fbx_child(r->file.root, "Connections");
+
     size_t count = 0;
     for (const fbx_node *n = list ? list->first_child : NULL; n; n = n->next) count++;
+
     r->links = fbx_allocate(&r->file, count + 1, sizeof *r->links);
     int *last = fbx_allocate(&r->file, (size_t)r->object_count + 1, sizeof *last);
     if (!r->links || !last) return fbx_error_memory(&r->file);
     for (int i = 0; i < r->object_count; i++) last[i] = -1;
+
+    /* child, parent and the property that it is linked to */
     for (const fbx_node *n = list ? list->first_child : NULL; n; n = n->next) {
         if (n->value_count < 3) continue;
         int child = fbx_find(r, &n->values[1]), parent = fbx_find(r, &n->values[2]);
         if (child < 0 || parent < 0) continue;
+
+        /* behind the last child of the same parent */
         int link = r->link_count++;
         r->links[link] = (fbx_link){child, fbx_text(n, 3, NULL), -1};
         if (last[parent] >= 0)
             r->links[last[parent]].next = link;
         else
             r->objects[parent].first_child = link;
+
         last[parent] = link;
     }
     return CUTIS_OK;
@@ -166,6 +175,8 @@ void fbx_euler_find(const double rotation[4], int order, double angles[3])
     const int *axes = euler_orders[order >= 0 && order < 6 ? order : 0];
     int i = axes[0], j = axes[1], k = axes[2];
     double sign = (j - i + 3) % 3 == 1 ? 1 : -1;
+
+    /* the rotation as a matrix */
     affine_parts parts = affine_parts_identity();
     memcpy(parts.rotation, rotation, sizeof parts.rotation);
     affine map = affine_compose(&parts);
@@ -181,6 +192,7 @@ void fbx_euler_find(const double rotation[4], int order, double angles[3])
         angles[i] = det_atan2(-sign * m[4 * j + k], m[4 * j + j]);
         angles[k] = 0;
     }
+
     for (int n = 0; n < 3; n++) angles[n] *= 180 / 3.14159265358979323846;
 }
 
@@ -211,17 +223,24 @@ affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const 
     double rotation[4], inverse[3];
     bool even = scale_above[0] == scale_above[1] && scale_above[1] == scale_above[2];
     bool shared = t->inherit == 0 && !even; /* an even scale above makes no difference */
+
+    /* rotation between pre- and post-rotation */
     fbx_euler(values[1], t->order, rotation);
     rotation_multiply(t->pre, rotation, rotation);
     rotation_multiply(rotation, t->post_inverse, rotation);
+
+    /* undo of the scale above */
     for (int k = 0; k < 3; k++)
         inverse[k] = (shared || t->inherit == 2) && fabs(scale_above[k]) > 1e-9 ? 1 / scale_above[k] : 1;
 
     /* what is outside of the rotation, then the rest */
     affine first = affine_move(values[0], 1), undone = affine_stretch(inverse);
     first = affine_multiply(&first, &undone);
+
     affine steps[9];
     int count = 0;
+
+    /* the chain of pivots */
     steps[count++] = affine_move(t->rotation_offset, 1);
     steps[count++] = affine_move(t->rotation_pivot, 1);
     steps[count++] = affine_turn(rotation);
@@ -231,9 +250,12 @@ affine_parts fbx_local(const fbx_transform *t, const double values[3][3], const 
     if (shared) steps[count++] = affine_stretch(scale_above);
     steps[count++] = affine_stretch(values[2]);
     steps[count++] = affine_move(t->scaling_pivot, -1);
+
+    /* multiply, and take apart */
     affine map = outer ? affine_identity() : first;
     for (int i = 0; i < count; i++) map = affine_multiply(&map, &steps[i]);
     if (outer) affine_decompose(&first, outer);
+
     affine_parts parts;
     affine_decompose(&map, &parts);
     return parts;
@@ -272,10 +294,12 @@ static void transform_read(const fbx_node *object, const fbx_node *defaults, fbx
     double angles[3] = {0, 0, 0};
     fbx_property_vector(object, "PreRotation", angles);
     fbx_euler(angles, 0, t->pre);
+
     memset(angles, 0, sizeof angles);
     fbx_property_vector(object, "PostRotation", angles);
     fbx_euler(angles, 0, t->post_inverse);
     rotation_conjugate(t->post_inverse, t->post_inverse);
+
     t->order = fbx_property_choice(object, "RotationOrder", 0);
 }
 
@@ -315,6 +339,7 @@ static bool scale_uneven(fbx_reader *r, int object)
             for (int i = 0; first && i < count && count == first_count; i++)
                 if (!(fabs(values[i] - first[i]) <= 1e-4 * fabs(first[i]))) return true;
             if (first && count != first_count) return true;
+
             first = values;
             first_count = count;
         }
@@ -336,9 +361,12 @@ static bool helper_needed(const fbx_transform *t, const int *parents, const bool
 static cutis_result nodes_read(fbx_reader *r)
 {
     int capacity = r->object_count;
+
     int *parents = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *parents);
     int *depths = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *depths);
     bool *uneven = fbx_allocate(&r->file, (size_t)capacity + 1, sizeof *uneven);
+
+    /* room for nodes and helpers */
     size_t most = 2 * (size_t)capacity + 1; /* each may have a helper */
     r->node_objects = fbx_allocate(&r->file, most, sizeof *r->node_objects);
     r->transforms = fbx_allocate(&r->file, most, sizeof *r->transforms);
@@ -349,6 +377,8 @@ static cutis_result nodes_read(fbx_reader *r)
         !r->s.nodes)
         return fbx_error_memory(&r->file);
     for (int i = 0; i < capacity; i++) parents[i] = -1;
+
+    /* the first parent counts */
     for (int i = 0; i < capacity; i++) {
         if (strcmp(r->objects[i].node->name, "Model") != 0) continue;
         int cursor = -2, child;
@@ -374,8 +404,11 @@ static cutis_result nodes_read(fbx_reader *r)
             fbx_object *object = &r->objects[i];
             if (depths[i] != depth || strcmp(object->node->name, "Model") != 0) continue;
             int parent = parents[i] >= 0 ? r->objects[parents[i]].index : -1, helper = -1;
+
             fbx_transform transform;
             transform_read(object->node, defaults, &transform);
+
+            /* a helper node where the scale above is uneven */
             if (helper_needed(&transform, parents, uneven, i)) {
                 helper = r->s.node_count++;
                 r->node_objects[helper] = i;
@@ -387,17 +420,22 @@ static cutis_result nodes_read(fbx_reader *r)
                 if (!r->s.nodes[helper].name) return fbx_error_memory(&r->file);
                 parent = helper;
             }
+
+            /* the node itself */
             int index = r->s.node_count++;
             object->index = index;
             r->node_objects[index] = i;
             r->helpers[index] = helper;
             r->transforms[index] = transform;
+
             r->s.nodes[index] = (scene_node){
                 .name = object->name,
                 .parent = parent,
                 .is_bone = strcmp(object->subtype, "LimbNode") == 0 || strcmp(object->subtype, "Limb") == 0 ||
                            strcmp(object->subtype, "Root") == 0,
             };
+
+            /* its transform at rest */
             double above[3];
             fbx_scale_above(r, index, NULL, 0, above);
             r->s.nodes[index].local =
@@ -412,19 +450,25 @@ static void settings_read(fbx_reader *r)
 {
     const fbx_node *settings = fbx_child(r->file.root, "GlobalSettings");
     if (!settings) settings = fbx_child(fbx_child(r->file.root, "Objects"), "GlobalSettings");
+
+    /* the unit, in metres */
     double unit = fbx_property_number(settings, "UnitScaleFactor", 1) / 100;
     r->s.unit = unit > 1e-9 && unit < 1e9 ? unit : 0.01;
 
     /* rows: where x and y of the character come from; z follows */
     int up = fbx_property_choice(settings, "UpAxis", 1);
     int side = fbx_property_choice(settings, "CoordAxis", 0);
+
     if (up < 0 || up > 2) up = 1;
     if (side < 0 || side > 2 || side == up) side = (up + 2) % 3;
     affine map = {{0}};
+
     map.m[side] = fbx_property_number(settings, "CoordAxisSign", 1) < 0 ? -1 : 1;
     map.m[4 + up] = fbx_property_number(settings, "UpAxisSign", 1) < 0 ? -1 : 1;
     for (int k = 0; k < 3; k++)
         map.m[8 + k] = map.m[(k + 1) % 3] * map.m[4 + (k + 2) % 3] - map.m[(k + 2) % 3] * map.m[4 + (k + 1) % 3];
+
+    /* as a rotation */
     affine_parts parts;
     affine_decompose(&map, &parts);
     memcpy(r->s.turn, parts.rotation, sizeof r->s.turn);
@@ -435,12 +479,16 @@ cutis_result fbx_character_read(const void *data, size_t size, const char *path,
 {
     fbx_reader r = {.object_count = 0};
     cutis_result result = fbx_parse(&r.file, data, size, path, allocator, error);
+
+    /* what the reader and the scene share */
     r.warnings.memory = &r.file.memory;
     r.s.name = r.file.name;
     r.s.memory = &r.file.memory;
     r.s.warnings = &r.warnings;
     r.s.error = error;
     r.s.motion_only = motion_only;
+
+    /* objects and links, nodes, then what hangs on them */
     if (result == CUTIS_OK) result = objects_list(&r);
     if (result == CUTIS_OK) result = links_list(&r);
     if (result == CUTIS_OK) result = nodes_read(&r);
@@ -449,6 +497,7 @@ cutis_result fbx_character_read(const void *data, size_t size, const char *path,
     if (result == CUTIS_OK) result = fbx_read_clips(&r);
     if (result == CUTIS_OK && !motion_only) result = fbx_read_materials(&r, external ? path : NULL);
     if (result == CUTIS_OK) result = scene_build(&r.s, path, allocator, character);
+
     fbx_destroy(&r.file);
     return result;
 }

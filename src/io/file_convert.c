@@ -77,6 +77,7 @@ cutis_result cutis_file_details_load(const char *path, const cutis_allocator *al
 
     /* the details own their memory */
     *details = NULL;
+
     arena memory = arena_create(allocator);
     struct details_block *block = ARENA_ARRAY(&memory, struct details_block, 1);
     cutis_result result = block ? CUTIS_OK : error_memory(error, path);
@@ -97,6 +98,7 @@ cutis_result cutis_file_details_load(const char *path, const cutis_allocator *al
             for (int i = 0; names && result == CUTIS_OK && i < document.extension_count; i++)
                 names[block->details.extension_count++] = arena_string(&memory, document.extensions[i]);
             block->details.extensions = names;
+
             gltf_document_destroy(&document);
             file_release(&file);
         }
@@ -105,6 +107,7 @@ cutis_result cutis_file_details_load(const char *path, const cutis_allocator *al
     /* unknown endings are an error */
     if (result == CUTIS_OK && !block->details.reader)
         result = error_set(error, CUTIS_ERROR_ARGUMENT, "'%.200s' has no ending that cutis reads", path);
+
     if (result == CUTIS_OK && memory.failed) result = error_memory(error, path);
     if (result != CUTIS_OK) {
         arena_destroy(&memory);

@@ -63,6 +63,7 @@ cutis_result file_read(const char *path, size_t limit, const cutis_allocator *al
     FILE *file = system_open(path, "rb");
     if (!file)
         return error_set(error, CUTIS_ERROR_FILE, "cannot open '%s': %s", path, system_error_text(errno, reason));
+
     uint64_t bytes;
     if (!system_size(file, &bytes)) {
         fclose(file);
@@ -112,16 +113,20 @@ static uint32_t utf16_next(const uint8_t *bytes, size_t size, bool big, size_t *
 
 static size_t utf8_put(uint32_t letter, uint8_t *out)
 {
+    /* ASCII */
     if (letter < 0x80) {
         out[0] = (uint8_t)letter;
         return 1;
     }
     size_t count = letter < 0x800 ? 2 : letter < 0x10000 ? 3 : 4;
+
+    /* six bits a byte behind the first, whose upper bits tell how many there are */
     static const uint8_t marks[5] = {0, 0, 0xc0, 0xe0, 0xf0};
     for (size_t i = count - 1; i > 0; i--) {
         out[i] = (uint8_t)(0x80 | (letter & 0x3f));
         letter >>= 6;
     }
+
     out[0] = (uint8_t)(marks[count] | letter);
     return count;
 }
@@ -131,6 +136,8 @@ cutis_result text_plain(const void *data, size_t size, const char *name, const c
 {
     const uint8_t *bytes = data;
     *plain = (file_data){.allocator = memory_resolve(allocator)};
+
+    /* UTF-16 by its mark; or lines that end in carriage returns alone */
     bool big = size >= 2 && bytes[0] == 0xfe && bytes[1] == 0xff;
     bool wide = big || (size >= 2 && bytes[0] == 0xff && bytes[1] == 0xfe);
     const uint8_t *end = size ? memchr(data, '\r', size) : NULL;
@@ -141,12 +148,15 @@ cutis_result text_plain(const void *data, size_t size, const char *name, const c
     size_t needed = returns ? size : 0;
     uint8_t letter[4];
     for (size_t at = 2; wide && at + 1 < size;) needed += utf8_put(utf16_next(bytes, size, big, &at), letter);
+
     plain->bytes = memory_allocate(&plain->allocator, needed + 1, 1);
     if (!plain->bytes) return error_memory(error, name);
     plain->size = needed;
+
     uint8_t *out = plain->bytes;
     for (size_t at = 2; wide && at + 1 < size;) out += utf8_put(utf16_next(bytes, size, big, &at), out);
     for (size_t i = 0; returns && i < size; i++) *out++ = bytes[i] == '\r' ? (uint8_t)'\n' : bytes[i];
+
     *out = 0;
     return CUTIS_OK;
 }
@@ -212,9 +222,11 @@ static bool store_add(file_store *store, file_stored *file)
         if (!larger) return false;
         if (store->count) memcpy(larger, store->files, (size_t)store->count * sizeof *larger);
         memory_release(&store->allocator, store->files, (size_t)store->capacity, sizeof *larger);
+
         store->files = larger;
         store->capacity = capacity;
     }
+
     store->files[store->count++] = *file;
     *file = (file_stored){0};
     return true;
@@ -241,6 +253,7 @@ cutis_result file_writer_open(file_writer *writer, file_store *store, const char
             file_writer_discard(writer);
             return error_memory(error, "a path");
         }
+
         writer->file = system_create(writer->temporary);
         failure = errno;
         if (!writer->file && failure != EEXIST) break;
@@ -257,6 +270,8 @@ cutis_result file_writer_open(file_writer *writer, file_store *store, const char
 void file_writer_put(file_writer *writer, const void *data, size_t size)
 {
     if (writer->failed || size == 0) return;
+
+    /* into memory */
     if (writer->store) {
         uint8_t *to = stored_grow(&writer->allocator, &writer->memory, size);
         writer->failed = !to;
@@ -264,6 +279,8 @@ void file_writer_put(file_writer *writer, const void *data, size_t size)
         writer->memory.size += to ? size : 0;
         return;
     }
+
+    /* into the file */
     if (fwrite(data, 1, size, writer->file) != size) {
         writer->failed = true;
         writer->failure = errno;
@@ -283,6 +300,7 @@ void file_writer_print(file_writer *writer, const char *format, ...)
         char *to = (char *)stored_grow(&writer->allocator, &writer->memory, (size_t)length + 1);
         writer->failed = !to;
         if (!to) return;
+
         va_start(arguments, format);
         vsnprintf(to, (size_t)length + 1, format, arguments);
         va_end(arguments);
@@ -328,21 +346,27 @@ cutis_result file_writer_finish(file_writer *writer, cutis_error *error)
         writer->failed = true;
         writer->failure = errno;
     }
+
+    /* close, then rename */
     if (fclose(writer->file) != 0 && !writer->failed) {
         writer->failed = true;
         writer->failure = errno;
     }
     writer->file = NULL;
+
     if (!writer->failed && !system_rename(writer->temporary, writer->path)) {
         writer->failed = true;
         writer->failure = errno;
     }
+
+    /* a failure leaves the older file */
     cutis_result result = CUTIS_OK;
     if (writer->failed) {
         system_remove(writer->temporary);
         result = error_set(error, CUTIS_ERROR_FILE, "cannot write '%s': %s", writer->path,
                            system_error_text(writer->failure, reason));
     }
+
     file_writer_discard(writer);
     return result;
 }
@@ -394,12 +418,14 @@ bool text_integer(const char **cursor, const char *end, long long *value)
 int text_from_float(float value, char text[32])
 {
     int length = 0;
+
     for (int precision = 6; precision <= 9; precision += 3) {
         length = snprintf(text, 32, "%.*g", precision, (double)value);
 
         /* The locale may have put another sign for the point. */
         for (int i = 0; i < length; i++)
             if (!is_digit(text[i]) && !strchr("+-einfa", text[i])) text[i] = '.';
+
         const char *cursor = text;
         double back;
         if (text_number(&cursor, text + length, &back) && (float)back == value) break;
@@ -443,6 +469,8 @@ const char *name_set_add(name_set *set, const char *name, const char *prefix, in
 {
     char *base = name && *name ? arena_string(set->memory, name) : arena_format(set->memory, "%s_%d", prefix, index);
     if (!base || !name_set_grow(set)) return NULL;
+
+    /* letters that can be printed */
     for (char *c = base; *c; c++)
         if ((unsigned char)*c < 32 || *c == 127) *c = '_';
 
@@ -453,6 +481,7 @@ const char *name_set_add(name_set *set, const char *name, const char *prefix, in
         base[cut] = 0;
     }
 
+    /* a name that is free */
     struct name_entry *entry = name_set_slot(set, base);
     if (!entry->name) {
         *entry = (struct name_entry){base, 2};
@@ -466,6 +495,7 @@ const char *name_set_add(name_set *set, const char *name, const char *prefix, in
         if (!numbered) return NULL;
         struct name_entry *slot = name_set_slot(set, numbered);
         if (slot->name) continue;
+
         *slot = (struct name_entry){numbered, 2};
         set->count++;
         return numbered;
@@ -480,13 +510,18 @@ void warning_add(warning_list *list, const char *format, ...)
         list->suppressed++;
         return;
     }
+
+    /* one line without control characters */
     char text[500];
     va_list arguments;
+
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+
     for (char *c = text; *c; c++)
         if ((unsigned char)*c < 32) *c = ' ';
+
     const char *sentence = arena_string(list->memory, text);
     if (sentence) list->sentences[list->count++] = sentence;
 }
@@ -515,18 +550,23 @@ static int base64_digit(char c)
 bool base64_decode(const char *text, uint8_t *bytes, size_t *size)
 {
     uint32_t bits = 0;
+
     int filled = 0;
     *size = 0;
+
+    /* six bits a digit, a byte as soon as there are eight */
     for (; *text && *text != '='; text++) {
         int digit = base64_digit(*text);
         if (digit < 0) return false;
         bits = bits << 6 | (uint32_t)digit;
         filled += 6;
+
         if (filled >= 8) {
             filled -= 8;
             bytes[(*size)++] = (uint8_t)(bits >> filled);
         }
     }
+
     for (; *text == '='; text++) {
     }
     return *text == 0;

@@ -68,6 +68,7 @@ static int vectors_add(bake_edit *e, const float *values, int count)
     int moved = 0;
     for (int v = 0; v < count; v++) moved += values[3 * v] != 0 || values[3 * v + 1] != 0 || values[3 * v + 2] != 0;
     size_t width = count <= 65536 ? 2 : 4;
+
     int index;
     if ((size_t)moved * (12 + width) + 160 >= (size_t)count * 12 && moved > 0) {
         index = gltf_floats_add(&e->out, values, count, 3, GLTF_TARGET_VERTICES, false);
@@ -82,6 +83,7 @@ static int vectors_add(bake_edit *e, const float *values, int count)
             /* indices of the moved vertices; written before the next push, which may move the bytes */
             uint8_t *indices = gltf_bytes_push(&e->out, (size_t)moved * width);
             if (!indices) return 0;
+
             int indices_view = view_add(e, (size_t)(indices - e->out.bytes)), at = 0;
             for (int v = 0; v < count; v++) {
                 if (values[3 * v] == 0 && values[3 * v + 1] == 0 && values[3 * v + 2] == 0) continue;
@@ -144,10 +146,12 @@ static void primitive_edit(bake_edit *e, const gltf_run *run, json_t *object, js
     const gltf_node *node = &e->reader.nodes[run->node];
     affine placement = gltf_node_placement(&e->reader, node), inverse;
     affine_inverse(&placement, &inverse);
+
     double back[9], turn[9], norm = 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) norm += placement.m[4 * i + j] * placement.m[4 * i + j];
     norm = norm > 0 ? sqrt(norm / 3) : 1;
+
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             back[3 * i + j] = inverse.m[4 * i + j];
@@ -216,6 +220,7 @@ static void node_edit(bake_edit *e, int index)
     int mesh_index = node->mesh, users = 0;
     for (int i = 0; i < e->document.node_count; i++) users += e->reader.nodes[i].mesh == mesh_index;
     json_t *mesh = json_array_get(e->document.meshes, (size_t)mesh_index);
+
     if (users > 1) {
         gltf_append(&e->out, e->document.meshes, json_deep_copy(mesh));
         mesh_index = (int)json_array_size(e->document.meshes) - 1;
@@ -229,6 +234,7 @@ static void node_edit(bake_edit *e, int index)
     for (size_t p = 0; p < json_array_size(primitives) && !e->out.failed; p++) {
         json_t *object = json_array_get(primitives, p);
         gltf_run run = run_find(e, index, node->mesh, (int)p, object);
+
         char key[32];
         snprintf(key, sizeof key, "%d", run.first);
         json_t *shared = run.first >= 0 ? json_object_get(made, key) : NULL;
@@ -269,9 +275,11 @@ static cutis_result channel_widen(bake_edit *e, json_t *animation, json_t *chann
     gltf_accessor accessor;
     cutis_result result = gltf_accessor_open(&e->document, output, "weights", 1, &accessor);
     if (result != CUTIS_OK) return result;
+
     int keys = accessor.count / before, after = before + e->targets->target_count;
     float *values = ARENA_ARRAY(&e->out.memory, float, accessor.count);
     float *wide = ARENA_ARRAY(&e->out.memory, float, (size_t)keys *(size_t)after);
+
     json_t *sampler = gltf_keep(&e->out, json_deep_copy(old));
     if (!values || !wide || !sampler) {
         json_decref(sampler);
@@ -298,8 +306,10 @@ static void channel_add(bake_edit *e, int node_index)
     const gltf_node *node = &e->reader.nodes[node_index];
     const cutis_morphs_def *def = e->def;
     int before = node->morph_count, after = before + e->targets->target_count;
+
     float *values = ARENA_ARRAY(&e->out.memory, float, (size_t)def->frame_count *(size_t)after);
     float *own = ARENA_ARRAY(&e->out.memory, float, e->character->morph_count + 1);
+
     if (!values || !own) {
         e->out.failed = true;
         return;
@@ -356,6 +366,7 @@ static void track_add(bake_edit *e, const cutis_track *track)
     /* a cubic key has two tangents beside its value */
     int components = track->path == CUTIS_PATH_ROTATION ? 4 : 3;
     int values = track->key_count * (track->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1);
+
     json_t *samplers = json_object_get(e->animation, "samplers"), *channels = json_object_get(e->animation, "channels");
     json_t *sampler = gltf_append_object(&e->out, samplers), *channel = gltf_append_object(&e->out, channels);
 
@@ -396,15 +407,19 @@ static void find_animation(bake_edit *e)
 static void add_times(bake_edit *e)
 {
     const cutis_morphs_def *def = e->def;
+
     float *times = ARENA_ARRAY(&e->out.memory, float, def->frame_count);
     if (!times) {
         e->out.failed = true;
         return;
     }
+
+    /* times ascend strictly, whatever a float rounds */
     for (int f = 0; f < def->frame_count; f++) {
         times[f] = (float)MAX(def->start + f / def->fps, 0);
         if (f > 0 && !(times[f] > times[f - 1])) times[f] = nextafterf(times[f - 1], INFINITY);
     }
+
     e->times = gltf_floats_add(&e->out, times, def->frame_count, 1, GLTF_TARGET_NONE, true);
 }
 
@@ -421,9 +436,11 @@ static cutis_result edit_clips(bake_edit *e)
             const char *path = gltf_get_string(target, "path");
             const json_t *node = json_object_get(target, "node");
             int index = node ? (int)json_integer_value(node) : -1;
+
             if (!path || strcmp(path, "weights") != 0 || index < 0 || index >= e->document.node_count) continue;
             int before = e->reader.nodes[index].morph_count;
             if (before == 0 || !node_has_surface(e, index)) continue;
+
             if (animation == e->animation) {
                 json_array_remove(channels, c);
             } else {
@@ -450,6 +467,8 @@ static void edit_props(bake_edit *e)
         e->out.failed = true;
         return;
     }
+
+    /* nodes of the joints */
     for (int j = 0; j < count; j++) nodes[j] = e->generated ? j : e->reader.joint_nodes[j];
     gltf_bake_props(&e->out, nodes, count, e->def, e->animation, e->times);
 
@@ -464,8 +483,10 @@ static void edit_props(bake_edit *e)
 static cutis_result edit_document(bake_edit *e)
 {
     gltf_edit_begin(&e->out, &e->document);
+
     e->image_count = gltf_edit_images(&e->out, source_path(e));
     if (!e->out.failed) find_animation(e);
+
     bool props = e->def->props && e->character->prop_count > 0;
     if ((e->targets->target_count > 0 || props) && !e->out.failed) add_times(e);
     if (e->targets->target_count > 0 && !e->out.failed) {
@@ -477,6 +498,7 @@ static cutis_result edit_document(bake_edit *e)
         if (!e->out.failed) e->spring_count = gltf_springs_release(&e->out, &e->reader, e->targets);
     }
     if (props && !e->out.failed) edit_props(e);
+
     gltf_edit_end(&e->out);
     return CUTIS_OK;
 }
@@ -522,6 +544,7 @@ cutis_result gltf_bake_write(const gltf_bake_def *def, file_store *store, const 
 {
     const cutis_file *source = &def->morphs->source;
     bake_edit e = {.def = def->morphs, .targets = def, .character = def->morphs->character, .error = error};
+
     e.out.memory = arena_create(def->morphs->allocator);
     cutis_result result = CUTIS_OK;
 
@@ -541,12 +564,14 @@ cutis_result gltf_bake_write(const gltf_bake_def *def, file_store *store, const 
         uint8_t *data = NULL;
         size_t size = 0;
         e.generated = true;
+
         result = gltf_character_build(e.character, &plain, error);
         if (result == CUTIS_OK) result = gltf_builder_pack(&plain, path, &data, &size, error);
         if (result == CUTIS_OK) result = edit_source(&e, data, size, "character.glb", store, path, info);
         gltf_document_destroy(&e.document);
         gltf_builder_destroy(&plain);
     }
+
     gltf_builder_destroy(&e.out);
     return result;
 }

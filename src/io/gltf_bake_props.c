@@ -43,11 +43,15 @@ static void channel_add(props_edit *e, int node, const char *path, const float *
         if (index && json_integer_value(index) == node && other && strcmp(other, path) == 0)
             json_array_remove(channels, c);
     }
+
+    /* values over the frames, at the times of all channels */
     json_t *sampler = gltf_append_object(e->out, samplers), *channel = gltf_append_object(e->out, channels);
     gltf_put(e->out, sampler, "input", json_integer(e->times));
     gltf_put(e->out, sampler, "output",
              json_integer(gltf_floats_add(e->out, values, count, components, GLTF_TARGET_NONE, false)));
     gltf_put(e->out, sampler, "interpolation", json_string("LINEAR"));
+
+    /* the channel */
     gltf_put(e->out, channel, "sampler", json_integer((json_int_t)json_array_size(samplers) - 1));
     json_t *target = gltf_put_object(e->out, channel, "target");
     gltf_put(e->out, target, "node", json_integer(node));
@@ -107,6 +111,7 @@ static void soft_add(props_edit *e, int node_index, json_t *node, const cutis_pr
     const cutis_morphs_def *def = e->def;
     int limit = def->exact ? def->frame_count : def->target_limit ? def->target_limit : TARGET_LIMIT;
     int target_count = MIN(def->frame_count - 1, limit);
+
     size_t floats = 3 * (size_t)p->vertex_count;
     float *base = ARENA_ARRAY(&e->out->memory, float, floats), *shape = ARENA_ARRAY(&e->out->memory, float, floats);
     float *weights = ARENA_ARRAY(&e->out->memory, float, (size_t)def->frame_count *(size_t)MAX(target_count, 1));
@@ -136,6 +141,7 @@ static void soft_add(props_edit *e, int node_index, json_t *node, const cutis_pr
             int here = target_frame(def->frame_count, target_count, k);
             int before = k ? target_frame(def->frame_count, target_count, k - 1) : 0;
             int after = k + 1 < target_count ? target_frame(def->frame_count, target_count, k + 1) : here;
+
             if (f > before && f <= here) row[k] = (float)(f - before) / (float)(here - before);
             if (f > here && f < after) row[k] = (float)(after - f) / (float)(after - here);
         }
@@ -151,15 +157,21 @@ static void soft_add(props_edit *e, int node_index, json_t *node, const cutis_pr
 static json_t *node_find(props_edit *e, const cutis_prop *prop, int *index)
 {
     json_t *nodes = list_of(e, e->out->root, "nodes");
+
+    /* the joint's own node */
     if (prop->joint >= 0 && prop->joint < e->known_count) {
         *index = e->joint_nodes[prop->joint];
         return json_array_get(nodes, (size_t)*index);
     }
+
+    /* a node of the scene */
     json_int_t scene_index = json_integer_value(json_object_get(e->out->root, "scene"));
     json_t *scene = json_array_get(json_object_get(e->out->root, "scenes"), (size_t)scene_index);
     if (!scene) return NULL;
+
     *index = (int)json_array_size(nodes);
     gltf_append(e->out, list_of(e, scene, "nodes"), json_integer(*index));
+
     json_t *node = gltf_append_object(e->out, nodes);
     gltf_put_string(e->out, node, "name", prop->name);
     gltf_prop_describe(e->out, node, prop);
@@ -169,20 +181,25 @@ static json_t *node_find(props_edit *e, const cutis_prop *prop, int *index)
 static void motion_add(props_edit *e, int index, json_t *node, const cutis_prop *prop, const cutis_moving_prop *p)
 {
     const cutis_morphs_def *def = e->def;
+
     size_t frames = (size_t)def->frame_count;
     int parent = prop->joint >= 0 && prop->joint < e->known_count ? def->character->joints[prop->joint].parent : -1;
+
     float *translations = ARENA_ARRAY(&e->out->memory, float, 3 * frames);
     float *rotations = ARENA_ARRAY(&e->out->memory, float, 4 * frames);
     if (!translations || !rotations) {
         e->out->failed = true;
         return;
     }
+
     bool moves = false;
     quat last = quat_identity();
     for (size_t f = 0; f < frames; f++) {
         mat34 motion;
         memcpy(motion.m, p->motions + 12 * f, sizeof motion.m);
         moves |= memcmp(motion.m, p->motions, sizeof motion.m) != 0;
+
+        /* relative to the joint above */
         if (parent >= 0) {
             mat34 above, inverse;
             cutis_pose_sample(def->character, def->clip, def->start + (double)f / def->fps, e->pose);
@@ -190,6 +207,7 @@ static void motion_add(props_edit *e, int index, json_t *node, const cutis_prop 
             mat34_inverse(above, &inverse);
             motion = mat34_multiply(inverse, motion);
         }
+
         vec3 translation, scale;
         quat q;
         mat34_decompose(motion, &translation, &q, &scale);
@@ -198,15 +216,20 @@ static void motion_add(props_edit *e, int index, json_t *node, const cutis_prop 
         /* Of q and -q the one that is nearer to the frame before. */
         if (q.x * last.x + q.y * last.y + q.z * last.z + q.w * last.w < 0) q = (quat){-q.x, -q.y, -q.z, -q.w};
         last = q;
+
         vec3_store(translations + 3 * f, translation);
         const float four[4] = {q.x, q.y, q.z, q.w};
         memcpy(rotations + 4 * f, four, sizeof four);
         if (f > 0) continue;
+
+        /* the first frame is the rest pose of the node */
         json_object_del(node, "matrix");
         gltf_put_floats(e->out, node, "translation", translations, 3);
         gltf_put_floats(e->out, node, "rotation", rotations, 4);
         gltf_put_floats(e->out, node, "scale", (const float[3]){scale.x, scale.y, scale.z}, 3);
     }
+
+    /* channels only where it moves */
     if (!moves || !e->animation) return;
     channel_add(e, index, "translation", translations, def->frame_count, 3);
     channel_add(e, index, "rotation", rotations, def->frame_count, 4);
@@ -222,6 +245,7 @@ void gltf_bake_props(gltf_builder *out, const int *joint_nodes, int known_count,
                     .def = def,
                     .animation = animation,
                     .times = times};
+
     e.pose = ARENA_ARRAY(&out->memory, float, 12 * (size_t)c->joint_count + 1);
     if (!e.pose) out->failed = true;
 
@@ -231,6 +255,7 @@ void gltf_bake_props(gltf_builder *out, const int *joint_nodes, int known_count,
         const cutis_moving_prop *p = &def->props[i];
         bool known = prop->joint >= 0 && prop->joint < known_count;
         int index;
+
         json_t *node = node_find(&e, prop, &index);
         if (!node || out->failed) continue;
 

@@ -67,11 +67,14 @@ void gltf_put_string(gltf_builder *w, json_t *object, const char *key, const cha
 /* Room for `size` bytes at a multiple of 4; NULL when memory runs out. Valid until the next call. */
 uint8_t *gltf_bytes_push(gltf_builder *w, size_t size)
 {
+    /* views are aligned to 4 bytes */
     size_t at = (w->size + 3) & ~(size_t)3;
     if (w->failed || size > SIZE_MAX / 4 - at) {
         w->failed = true;
         return NULL;
     }
+
+    /* grow by doubling */
     if (at + size > w->capacity) {
         size_t capacity = MAX(2 * w->capacity, at + size + 65536);
         uint8_t *larger = memory_allocate(NULL, capacity, 1);
@@ -79,11 +82,13 @@ uint8_t *gltf_bytes_push(gltf_builder *w, size_t size)
             w->failed = true;
             return NULL;
         }
+
         if (w->size) memcpy(larger, w->bytes, w->size);
         memory_release(NULL, w->bytes, w->capacity, 1);
         w->bytes = larger;
         w->capacity = capacity;
     }
+
     w->size = at + size;
     return w->bytes + at;
 }
@@ -111,10 +116,13 @@ int gltf_accessor_add(gltf_builder *w, size_t offset, int count, int components,
 int gltf_floats_add(gltf_builder *w, const float *values, int count, int components, int target, bool bounds)
 {
     size_t total = (size_t)count * (size_t)components;
+
     uint8_t *bytes = gltf_bytes_push(w, total * 4);
     if (!bytes) return 0;
     for (size_t i = 0; i < total; i++) bytes_put_u32(bytes + 4 * i, bytes_from_float(values[i]));
     int index = gltf_accessor_add(w, (size_t)(bytes - w->bytes), count, components, GLTF_FLOAT, target);
+
+    /* bounds, where they are wanted */
     if (bounds && count > 0) {
         float low[16], high[16];
         for (int c = 0; c < components; c++) low[c] = high[c] = values[c];
@@ -123,10 +131,12 @@ int gltf_floats_add(gltf_builder *w, const float *values, int count, int compone
             low[c] = MIN(low[c], values[i]);
             high[c] = MAX(high[c], values[i]);
         }
+
         json_t *accessor = json_array_get(w->accessors, (size_t)index);
         gltf_put_floats(w, accessor, "min", low, components);
         gltf_put_floats(w, accessor, "max", high, components);
     }
+
     return index;
 }
 
@@ -173,6 +183,7 @@ cutis_result gltf_builder_pack(gltf_builder *w, const char *path, uint8_t **data
     bytes_put_u32(bytes + 20 + padded, (uint32_t)w->size);
     bytes_put_u32(bytes + 24 + padded, 0x004E4942);
     if (w->size) memcpy(bytes + 28 + padded, w->bytes, w->size);
+
     *data = bytes;
     *size = total;
     return CUTIS_OK;

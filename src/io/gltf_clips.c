@@ -49,6 +49,7 @@ static cutis_result sampler_read(clip_reader *r, const json_t *sampler, const ch
     /* input holds the keys' times, output their values */
     const char *name = gltf_get_string(sampler, "interpolation");
     int input, output;
+
     cutis_result code = gltf_get_index(document, sampler, "input", place, document->accessor_count, true, &input);
     if (code == CUTIS_OK)
         code = gltf_get_index(document, sampler, "output", place, document->accessor_count, true, &output);
@@ -92,6 +93,7 @@ static cutis_result sampler_read(clip_reader *r, const json_t *sampler, const ch
         if (result->times[i] < result->times[i - 1])
             return gltf_error(document, CUTIS_ERROR_FORMAT,
                               "accessor %d (%s): key %d is earlier than the one before it", input, use.text, i);
+
     result->key_count = times.count;
     result->components = values.components;
     return CUTIS_OK;
@@ -100,11 +102,14 @@ static cutis_result sampler_read(clip_reader *r, const json_t *sampler, const ch
 static cutis_result track_add(clip_reader *r, const cutis_track *track, int components)
 {
     gltf_document *document = r->reader->document;
+
+    /* a cubic key has two tangents beside its value */
     if (track->interpolation == CUTIS_INTERPOLATION_CUBIC) components *= 3;
 
     /* The character copies what tracks share. */
     if (!gltf_charge(document, (size_t)track->key_count * (size_t)(components + 1), sizeof(float)))
         return gltf_error_memory(document);
+
     if (r->track_count == r->track_capacity) {
         int capacity = MAX(64, 2 * r->track_capacity);
         cutis_track *larger = gltf_allocate(document, (size_t)capacity, sizeof(cutis_track));
@@ -113,6 +118,7 @@ static cutis_result track_add(clip_reader *r, const cutis_track *track, int comp
         r->tracks = larger;
         r->track_capacity = capacity;
     }
+
     r->tracks[r->track_count++] = *track;
     return CUTIS_OK;
 }
@@ -120,22 +126,30 @@ static cutis_result track_add(clip_reader *r, const cutis_track *track, int comp
 static cutis_result weights_read(clip_reader *r, const json_t *sampler, const char *place, const gltf_node *node)
 {
     gltf_document *document = r->reader->document;
+
+    /* the node's weights, interleaved */
     clip_sampler s;
     cutis_result result = sampler_read(r, sampler, place, 1, node->morph_count, &s);
     if (result != CUTIS_OK) return result;
+
     bool cubic = s.interpolation == CUTIS_INTERPOLATION_CUBIC;
     int values = s.key_count * (cubic ? 3 : 1);
+
+    /* a track for each target */
     for (int m = 0; m < node->morph_count; m++) {
         float *own = gltf_allocate(document, (size_t)values, sizeof(float));
         if (!own) return gltf_error_memory(document);
+
         for (int i = 0; i < values; i++) {
             own[i] = s.values[(size_t)i * (size_t)node->morph_count + (size_t)m];
             if (!cubic || i % 3 == 1) own[i] -= node->morph_defaults[m]; /* tangents stay */
         }
+
         cutis_track track = {node->first_morph + m, CUTIS_PATH_MORPH, s.interpolation, s.key_count, s.times, own};
         result = track_add(r, &track, 1);
         if (result != CUTIS_OK) return result;
     }
+
     return CUTIS_OK;
 }
 
@@ -149,6 +163,7 @@ static cutis_result channel_read(clip_reader *r, const json_t *animation, int an
     const json_t *target = json_object_get(channel, "target"), *samplers = json_object_get(animation, "samplers");
     gltf_place place = gltf_place_make("animation %d channel %d", animation_index, index);
     int node_index, sampler_index;
+
     cutis_result result =
         gltf_get_index(document, target, "node", place.text, document->node_count, false, &node_index);
     if (result == CUTIS_OK)
@@ -159,6 +174,7 @@ static cutis_result channel_read(clip_reader *r, const json_t *animation, int an
     /* an extension's target may have no node */
     const char *path = gltf_get_string(target, "path");
     if (node_index < 0 || !path) return CUTIS_OK; /* of an extension */
+
     const gltf_node *node = &reader->nodes[node_index];
     const json_t *sampler = json_array_get(samplers, (size_t)sampler_index);
 
@@ -183,6 +199,7 @@ static cutis_result channel_read(clip_reader *r, const json_t *animation, int an
     clip_sampler s;
     result = sampler_read(r, sampler, place.text, components, 1, &s);
     if (result != CUTIS_OK) return result;
+
     track.interpolation = s.interpolation;
     track.key_count = s.key_count;
     track.times = s.times;
@@ -200,15 +217,19 @@ static cutis_result channel_read(clip_reader *r, const json_t *animation, int an
 static cutis_result focus_read(gltf_reader *reader, const json_t *animation, int index, cutis_clip *clip)
 {
     const json_t *extras = gltf_get_extras(animation);
+
     char place[64];
     double values[3];
     bool found;
     snprintf(place, sizeof place, "animations[%d].extras.cutis", index);
+
     cutis_result result = gltf_get_numbers(reader->document, extras, "focus", place, 3, values, &found);
     if (result != CUTIS_OK || !found) return result;
+
     float *focus = gltf_allocate(reader->document, 3, sizeof(float));
     if (!focus) return gltf_error_memory(reader->document);
     for (int k = 0; k < 3; k++) focus[k] = (float)values[k];
+
     clip->focus = focus;
     return CUTIS_OK;
 }
@@ -216,9 +237,11 @@ static cutis_result focus_read(gltf_reader *reader, const json_t *animation, int
 cutis_result gltf_read_clips(gltf_reader *reader)
 {
     gltf_document *document = reader->document;
+
     cutis_clip *clips = gltf_allocate(document, (size_t)document->animation_count, sizeof(cutis_clip));
     int *first_tracks = gltf_allocate(document, (size_t)document->animation_count, sizeof(int));
     clip_reader r = {.reader = reader};
+
     r.decoded = gltf_allocate(document, (size_t)document->accessor_count, sizeof(float *));
     reader->clip_animations = gltf_allocate(document, (size_t)document->animation_count, sizeof(int));
     if (!clips || !first_tracks || !r.decoded || !reader->clip_animations) return gltf_error_memory(document);
@@ -248,6 +271,7 @@ cutis_result gltf_read_clips(gltf_reader *reader)
         clips[clip_count].name = name_set_add(&names, name, "clip", i);
         clips[clip_count].track_count = r.track_count - first;
         first_tracks[clip_count] = first;
+
         cutis_result result = focus_read(reader, animation, i, &clips[clip_count]);
         if (result != CUTIS_OK) return result;
         reader->clip_animations[clip_count] = i;

@@ -85,11 +85,14 @@ cutis_result gltf_get_index(const gltf_document *document, const json_t *object,
     *index = -1;
     if (!value && !required) return CUTIS_OK;
     if (!value) return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: has no '%s'", place, key);
+
+    /* an index in range */
     json_int_t integer = value_integer(value);
     if (integer < 0) return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: '%s' is not an index", place, key);
     if (integer >= count)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: '%s' is %lld, but there are only %d", place, key,
                           (long long)integer, count);
+
     *index = (int)integer;
     return CUTIS_OK;
 }
@@ -113,14 +116,18 @@ cutis_result gltf_get_numbers(const gltf_document *document, const json_t *objec
     const json_t *list = json_object_get(object, key);
     *found = list != NULL;
     if (!list) return CUTIS_OK;
+
+    /* finite numbers, as many as are needed */
     if (json_array_size(list) != (size_t)count)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: '%s' is not an array of %d numbers", place, key, count);
+
     for (int i = 0; i < count; i++) {
         const json_t *value = json_array_get(list, (size_t)i);
         if (!json_is_number(value) || !(fabs(json_number_value(value)) <= FLT_MAX))
             return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: '%s'[%d] is not a finite number", place, key, i);
         values[i] = json_number_value(value);
     }
+
     return CUTIS_OK;
 }
 
@@ -201,8 +208,11 @@ const char *gltf_image_read(const char *path, const char *uri, arena *memory, fi
                  {".jpeg", "image/jpeg"},
                  {".webp", "image/webp"},
                  {".ktx2", "image/ktx2"}};
+
     *file = (file_data){0};
     if (uri_has_scheme(uri) || uri[0] == '/') return NULL;
+
+    /* a type that glTF allows, by its ending */
     char *full = uri_path(path, uri, memory);
     for (int i = 0; full && i < COUNT_OF(types); i++)
         if (path_ends(uri, types[i].ending))
@@ -213,12 +223,15 @@ const char *gltf_image_read(const char *path, const char *uri, arena *memory, fi
 static cutis_result buffer_read_file(gltf_document *document, const char *uri, const char *path, int index,
                                      gltf_buffer *buffer, size_t *available)
 {
+    /* only files beside the document */
     if (uri_has_scheme(uri))
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
                           "buffer %d: '%.100s' is not a file beside this one; download it first", index, uri);
     if (uri[0] == '/')
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED,
                           "buffer %d: '%.100s' is an absolute path; glTF wants one relative to the file", index, uri);
+
+    /* read beside the document */
     char *full = uri_path(path, uri, &document->memory);
     if (!full) return gltf_error_memory(document);
 
@@ -226,6 +239,7 @@ static cutis_result buffer_read_file(gltf_document *document, const char *uri, c
     cutis_result result = file_read(full, buffer->size, &document->memory.allocator, &buffer->file, &reason);
     if (result == CUTIS_ERROR_MEMORY) return error_memory(document->error, "a buffer");
     if (result != CUTIS_OK) return gltf_error(document, result, "buffer %d: %s", index, reason.text);
+
     document->input_bytes += buffer->file.size;
     buffer->bytes = buffer->file.bytes;
     *available = buffer->file.size;
@@ -251,10 +265,12 @@ static cutis_result buffers_read(gltf_document *document, const char *path, bool
                                  size_t chunk_size)
 {
     const json_t *list = json_object_get(document->root, "buffers");
+
     int count = (int)json_array_size(list);
     document->buffers = ARENA_ARRAY(&document->memory, gltf_buffer, count);
     if (!document->buffers) return gltf_error_memory(document);
     document->buffer_count = count;
+
     for (int i = 0; i < count; i++) {
         const json_t *object = json_array_get(list, (size_t)i);
         gltf_buffer *buffer = &document->buffers[i];
@@ -311,6 +327,8 @@ static bool extension_known(const char *name)
         "KHR_mesh_quantization",   "FB_ngon_encoding",        "KHR_draco_mesh_compression",
         "EXT_meshopt_compression", "KHR_meshopt_compression", "KHR_node_visibility",
         "KHR_animation_pointer",   "KHR_node_selectability",  "KHR_node_hoverability"};
+
+    /* by name, or by the beginning of it */
     for (int i = 0; i < COUNT_OF(names); i++)
         if (strcmp(name, names[i]) == 0) return true;
     for (int i = 0; i < COUNT_OF(prefixes); i++)
@@ -322,9 +340,11 @@ static bool extension_known(const char *name)
 static bool extension_used(json_t *value, const char *name, int depth)
 {
     if (depth == 0) return true;
+
     size_t index;
     const char *key;
     json_t *inner;
+
     if (json_is_array(value)) {
         json_array_foreach(value, index, inner) if (extension_used(inner, name, depth - 1)) return true;
     } else if (json_is_object(value)) {
@@ -352,15 +372,19 @@ static cutis_result extensions_check(const gltf_document *document)
 static cutis_result extensions_list(gltf_document *document)
 {
     const json_t *used = json_object_get(document->root, "extensionsUsed");
+
     size_t count = MIN(json_array_size(used), (size_t)1000);
     const char **names = gltf_allocate(document, count + 1, sizeof *names);
     if (!names) return gltf_error_memory(document);
+
+    /* copies, which outlive the JSON */
     for (size_t i = 0; i < count; i++) {
         const char *name = json_string_value(json_array_get(used, i));
         if (!name) continue;
         names[document->extension_count] = arena_string(&document->memory, name);
         if (!names[document->extension_count++]) return gltf_error_memory(document);
     }
+
     document->extensions = names;
     return CUTIS_OK;
 }
@@ -396,6 +420,7 @@ static cutis_result glb_split(const gltf_document *document, const uint8_t *data
                               index, part);
         if (index == 0 && type != GLB_JSON)
             return gltf_error(document, CUTIS_ERROR_FORMAT, "its first chunk is not JSON");
+
         if (index == 0) {
             *json = data + at + 8;
             *json_size = part;
@@ -404,8 +429,10 @@ static cutis_result glb_split(const gltf_document *document, const uint8_t *data
             *chunk = data + at + 8;
             *chunk_size = part;
         }
+
         at += 8 + part;
     }
+
     if (!*json) return gltf_error(document, CUTIS_ERROR_FORMAT, "it holds no JSON chunk");
     return CUTIS_OK;
 }
@@ -416,10 +443,13 @@ static cutis_result list_get(const gltf_document *document, const char *key, jso
     *list = json_object_get(document->root, key);
     *count = 0;
     if (!*list) return CUTIS_OK;
+
     if (!json_is_array(*list)) return gltf_error(document, CUTIS_ERROR_FORMAT, "'%s' is not an array", key);
     if (json_array_size(*list) > INT_MAX / 64)
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "'%s' is too long", key);
     *count = (int)json_array_size(*list);
+
+    /* objects only */
     for (int i = 0; i < *count; i++)
         if (!json_is_object(json_array_get(*list, (size_t)i)))
             return gltf_error(document, CUTIS_ERROR_FORMAT, "'%s'[%d] is not an object", key, i);
@@ -429,6 +459,7 @@ static cutis_result list_get(const gltf_document *document, const char *key, jso
 static cutis_result json_parse(gltf_document *document, const char *text, size_t size)
 {
     json_error_t reason;
+
     document->root = json_loadb(text, size, 0, &reason);
     if (!document->root) {
         enum json_error_code code = json_error_code(&reason);
@@ -437,6 +468,7 @@ static cutis_result json_parse(gltf_document *document, const char *text, size_t
         return gltf_error(document, CUTIS_ERROR_FORMAT, "its JSON is damaged at line %d, column %d: %s", reason.line,
                           reason.column, reason.text);
     }
+
     if (!json_is_object(document->root)) return gltf_error(document, CUTIS_ERROR_FORMAT, "its JSON is not an object");
     return CUTIS_OK;
 }
@@ -454,6 +486,8 @@ static const char *stranger_name(const uint8_t *bytes, size_t size, const char *
                  {"PK", "a zip archive; unpack it"},
                  {"\x1f\x8b", "a gzip archive; unpack it"}};
     if (size == 0) return "empty";
+
+    /* by its first bytes */
     for (int i = 0; i < COUNT_OF(known); i++) {
         size_t length = strlen(known[i].start);
         if (size >= length && memcmp(bytes, known[i].start, length) == 0) return known[i].name;
@@ -486,6 +520,7 @@ cutis_result gltf_document_parse(gltf_document *document, const void *data, size
         json += 3;
         json_size -= 3;
     }
+
     result = json_parse(document, (const char *)json, json_size);
     if (result != CUTIS_OK) return result;
 
@@ -495,6 +530,7 @@ cutis_result gltf_document_parse(gltf_document *document, const void *data, size
     if (strncmp(version, "2.", 2) != 0)
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "it is glTF %.20s; only glTF 2 is read: export it anew",
                           version);
+
     result = extensions_check(document);
     if (result == CUTIS_OK) result = extensions_list(document);
     if (result != CUTIS_OK) return result;
@@ -515,6 +551,7 @@ cutis_result gltf_document_parse(gltf_document *document, const void *data, size
                  {"bufferViews", &document->buffer_views, &document->view_count},
                  {"materials", &document->materials, &document->material_count},
                  {"buffers", &buffers, &buffer_count}};
+
     for (int i = 0; i < COUNT_OF(lists); i++) {
         result = list_get(document, lists[i].key, lists[i].list, lists[i].count);
         if (result != CUTIS_OK) return result;
@@ -566,18 +603,23 @@ int gltf_type_components(const char *type)
 cutis_result gltf_view_bytes(const gltf_document *document, int index, const uint8_t **bytes, size_t *size)
 {
     const json_t *view = json_array_get(document->buffer_views, (size_t)index);
+
     gltf_place place = gltf_place_make("buffer view %d", index);
     int buffer_index;
     size_t offset;
+
     cutis_result result =
         gltf_get_index(document, view, "buffer", place.text, document->buffer_count, true, &buffer_index);
     if (result == CUTIS_OK) result = gltf_get_size(document, view, "byteOffset", place.text, 0, &offset);
     if (result == CUTIS_OK) result = gltf_get_size(document, view, "byteLength", place.text, 0, size);
     if (result != CUTIS_OK) return result;
+
+    /* within its buffer */
     const gltf_buffer *buffer = &document->buffers[buffer_index];
     if (offset > buffer->size || *size > buffer->size - offset)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "buffer view %d: goes beyond the %zu bytes of buffer %d", index,
                           buffer->size, buffer_index);
+
     *bytes = buffer->bytes + offset;
     return CUTIS_OK;
 }
@@ -590,16 +632,21 @@ static cutis_result view_open(const gltf_document *document, const json_t *objec
                               size_t element, bool strided, const uint8_t **bytes, size_t *stride)
 {
     int index;
+
     size_t offset, view_size, view_stride;
     const uint8_t *view_bytes;
+
     cutis_result result = gltf_get_index(document, object, "bufferView", place, document->view_count, true, &index);
     if (result != CUTIS_OK) return result;
+
     const json_t *view = json_array_get(document->buffer_views, (size_t)index);
     gltf_place view_place = gltf_place_make("buffer view %d", index);
     result = gltf_get_size(document, object, "byteOffset", place, 0, &offset);
     if (result == CUTIS_OK) result = gltf_get_size(document, view, "byteStride", view_place.text, 0, &view_stride);
     if (result == CUTIS_OK) result = gltf_view_bytes(document, index, &view_bytes, &view_size);
     if (result != CUTIS_OK) return result;
+
+    /* elements fit into the stride */
     *stride = strided && view_stride ? view_stride : element;
     if (*stride < element || *stride > 4096)
         return gltf_error(document, CUTIS_ERROR_FORMAT,
@@ -610,6 +657,7 @@ static cutis_result view_open(const gltf_document *document, const json_t *objec
         return gltf_error(document, CUTIS_ERROR_FORMAT,
                           "%s: its %zu elements go beyond the %zu bytes of buffer view %d", place, count, view_size,
                           index);
+
     *bytes = view_bytes + offset;
     return CUTIS_OK;
 }
@@ -656,6 +704,7 @@ static cutis_result sparse_open(const gltf_document *document, const json_t *spa
                               "%s: sparse index %zu is %u, but there are only %d elements", place, i, (unsigned)index,
                               accessor->count);
     }
+
     accessor->sparse_count = (int)count;
     return CUTIS_OK;
 }
@@ -664,6 +713,7 @@ cutis_result gltf_accessor_open(gltf_document *document, int index, const char *
                                 gltf_accessor *accessor)
 {
     *accessor = (gltf_accessor){.index = index};
+
     gltf_place place = gltf_place_make("accessor %d (%.120s)", index, use);
     if (index < 0 || index >= document->accessor_count)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: there are only %d accessors", place.text,
@@ -673,9 +723,11 @@ cutis_result gltf_accessor_open(gltf_document *document, int index, const char *
     const json_t *object = json_array_get(document->accessors, (size_t)index);
     const char *type_name = gltf_get_string(object, "type");
     size_t count, type;
+
     cutis_result result = gltf_get_size(document, object, "count", place.text, 0, &count);
     if (result == CUTIS_OK) result = gltf_get_size(document, object, "componentType", place.text, 0, &type);
     if (result != CUTIS_OK) return result;
+
     if (count == 0) return gltf_error(document, CUTIS_ERROR_DATA, "%s: is empty", place.text);
     if (count > INT_MAX / 16)
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "%s: %zu elements are too many", place.text, count);
@@ -688,6 +740,7 @@ cutis_result gltf_accessor_open(gltf_document *document, int index, const char *
         !(components == 34 && (accessor->components == 3 || accessor->components == 4)))
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: type %.20s is not what this needs", place.text,
                           type_name ? type_name : "(none)");
+
     accessor->count = (int)count;
     accessor->type = (int)type;
     accessor->normalized = json_is_true(json_object_get(object, "normalized"));
@@ -738,11 +791,15 @@ void gltf_accessor_decode(const gltf_accessor *accessor, float *values)
 {
     size_t components = (size_t)accessor->components, element = gltf_component_size(accessor->type) * components;
     size_t total = (size_t)accessor->count * components;
+
+    /* what the view holds, or zeros */
     if (accessor->bytes)
         for (size_t i = 0; i < (size_t)accessor->count; i++)
             element_floats(accessor, accessor->bytes + i * accessor->stride, values + i * components);
     else
         memset(values, 0, total * sizeof(float));
+
+    /* sparse values replace some */
     for (size_t i = 0; i < (size_t)accessor->sparse_count; i++) {
         size_t at = read_unsigned(accessor->sparse_indices + i * gltf_component_size(accessor->sparse_type),
                                   accessor->sparse_type);
@@ -771,10 +828,14 @@ cutis_result gltf_accessor_integers(const gltf_document *document, const gltf_ac
         return gltf_error(document, CUTIS_ERROR_FORMAT, "accessor %d (%s): its values are not unsigned integers",
                           accessor->index, use);
     size_t components = (size_t)accessor->components, size = gltf_component_size(accessor->type);
+
+    /* what the view holds, or zeros */
     for (size_t i = 0; i < (size_t)accessor->count; i++)
         for (size_t c = 0; c < components; c++)
             values[i * components + c] =
                 accessor->bytes ? read_unsigned(accessor->bytes + i * accessor->stride + c * size, accessor->type) : 0;
+
+    /* sparse values replace some */
     for (size_t i = 0; i < (size_t)accessor->sparse_count; i++) {
         size_t at = read_unsigned(accessor->sparse_indices + i * gltf_component_size(accessor->sparse_type),
                                   accessor->sparse_type);
@@ -782,5 +843,6 @@ cutis_result gltf_accessor_integers(const gltf_document *document, const gltf_ac
             values[at * components + c] =
                 read_unsigned(accessor->sparse_values + (i * components + c) * size, accessor->type);
     }
+
     return CUTIS_OK;
 }

@@ -19,16 +19,21 @@ static void join_buffers(gltf_builder *out, const gltf_document *d)
         out->failed = true;
         return;
     }
+
+    /* one buffer, padded between its parts */
     for (int i = 0; i < d->buffer_count; i++) {
         uint8_t *bytes = gltf_bytes_push(out, d->buffers[i].size);
         if (!bytes) return;
         offsets[i] = (size_t)(bytes - out->bytes);
         memcpy(bytes, d->buffers[i].bytes, d->buffers[i].size);
     }
+
+    /* views count from its start */
     for (size_t i = 0; i < json_array_size(out->views); i++) {
         json_t *view = json_array_get(out->views, i);
         json_int_t buffer = json_integer_value(json_object_get(view, "buffer"));
         if (buffer < 0 || buffer >= d->buffer_count) continue;
+
         json_int_t offset = (json_int_t)json_number_value(json_object_get(view, "byteOffset"));
         gltf_put(out, view, "buffer", json_integer(0));
         gltf_put(out, view, "byteOffset", json_integer(offset + (json_int_t)offsets[buffer]));
@@ -59,10 +64,12 @@ bool gltf_edit_image(gltf_builder *out, json_t *image, const char *source)
         gltf_put(out, view, "buffer", json_integer(0));
         gltf_put(out, view, "byteOffset", json_integer((json_int_t)(bytes - out->bytes)));
         gltf_put(out, view, "byteLength", json_integer((json_int_t)file.size));
+
         gltf_put(out, image, "bufferView", json_integer((json_int_t)json_array_size(out->views) - 1));
         if (!json_object_get(image, "mimeType")) gltf_put(out, image, "mimeType", json_string(type));
         json_object_del(image, "uri");
     }
+
     file_release(&file);
     return bytes != NULL;
 }

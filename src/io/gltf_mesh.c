@@ -112,6 +112,7 @@ static cutis_result block_count_sets(surface *s, vertex_block *block)
     if (block->set_count == 0)
         warning_add(&reader->warnings, "%s: has a skin but no weights; it follows the skin's first joint",
                     block->place.text);
+
     s->influence_count += (size_t)block->count * (size_t)MAX(4 * block->set_count, 1);
     return CUTIS_OK;
 }
@@ -134,6 +135,7 @@ static cutis_result surface_add_primitive(surface *s, int node, int mesh, int in
     gltf_accessor positions;
     cutis_result result = gltf_positions_open(document, attributes, place.text, &positions);
     if (result != CUTIS_OK) return result;
+
     gltf_primitive *primitive = &s->primitives[s->primitive_count];
     bool usable;
     result = gltf_primitive_open(reader, object, place.text, positions.count, primitive, &usable);
@@ -190,22 +192,29 @@ static cutis_result node_count_morphs(gltf_reader *reader, gltf_node *node, int 
 {
     gltf_document *document = reader->document;
     json_t *primitives = gltf_primitives(document, node->mesh);
+
+    /* as many as the primitive with the most */
     for (size_t p = 0; p < json_array_size(primitives); p++) {
         size_t targets = json_array_size(json_object_get(json_array_get(primitives, p), "targets"));
         node->morph_count = MAX(node->morph_count, (int)targets);
     }
+
     node->first_morph = *morph_count;
     if (node->morph_count > GLTF_VERTEX_LIMIT - *morph_count)
         return gltf_error(document, CUTIS_ERROR_UNSUPPORTED, "mesh %d: it has too many morph targets", node->mesh);
     *morph_count += node->morph_count;
+
     float *defaults = gltf_allocate(document, (size_t)node->morph_count, sizeof(float));
     if (!defaults) return gltf_error_memory(document);
+
+    /* default weights of the node, else of its mesh */
     const json_t *weights = json_object_get(node->object, "weights");
     if (!weights) weights = json_object_get(json_array_get(document->meshes, (size_t)node->mesh), "weights");
     for (int i = 0; i < node->morph_count; i++) {
         double weight = json_number_value(json_array_get(weights, (size_t)i));
         defaults[i] = fabs(weight) < 1e9 ? (float)weight : 0;
     }
+
     node->morph_defaults = defaults;
     return CUTIS_OK;
 }
@@ -220,6 +229,7 @@ static cutis_result surface_count(surface *s)
     for (int i = 0; i < document->node_count; i++)
         if (reader->nodes[i].in_scene && reader->nodes[i].mesh >= 0 && !reader->nodes[i].is_prop)
             capacity += json_array_size(gltf_primitives(document, reader->nodes[i].mesh));
+
     s->blocks = gltf_allocate(document, capacity, sizeof(vertex_block));
     s->primitives = gltf_allocate(document, capacity, sizeof(gltf_primitive));
     s->last_block = gltf_allocate(document, (size_t)document->accessor_count, sizeof(int));
@@ -232,6 +242,7 @@ static cutis_result surface_count(surface *s)
         if (!node->in_scene || node->mesh < 0 || node->is_prop) continue;
         int count = (int)json_array_size(gltf_primitives(document, node->mesh));
         if (count == 0) warning_add(&reader->warnings, "mesh %d: is empty and is left out", node->mesh);
+
         cutis_result result = node_count_morphs(reader, node, &reader->given.morph_count);
         for (int p = 0; p < count && result == CUTIS_OK; p++)
             result = surface_add_primitive(s, reader->order[i], node->mesh, p);
@@ -260,15 +271,20 @@ affine gltf_node_placement(const gltf_reader *reader, const gltf_node *node)
 static cutis_result block_fill_positions(surface *s, const vertex_block *block, const affine *placement)
 {
     gltf_document *document = s->reader->document;
+
     gltf_place use = gltf_place_make("POSITION of %.120s", block->place.text);
     float *positions = s->positions + 3 * (size_t)block->first;
+
     cutis_result result = gltf_accessor_floats(document, &block->positions, use.text, positions);
     if (result != CUTIS_OK) return result;
+
+    /* to the space of the scene */
     for (int v = 0; v < block->count; v++) {
         float *p = positions + 3 * (size_t)v;
         double local[3] = {p[0], p[1], p[2]}, world[3];
         affine_point(placement, local, world);
         for (int k = 0; k < 3; k++) p[k] = (float)world[k];
+
         if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
             return gltf_error(document, CUTIS_ERROR_DATA, "%s: vertex %d is not at a finite place", block->place.text,
                               v);
@@ -282,11 +298,15 @@ static cutis_result joints_read(gltf_document *document, const gltf_accessor *ac
 {
     if (accessor->type != GLTF_FLOAT && accessor->type != GLTF_BYTE && accessor->type != GLTF_SHORT)
         return gltf_accessor_integers(document, accessor, use, joints);
+
+    /* floats and signed integers of some exporters */
     size_t count = 4 * (size_t)accessor->count;
     gltf_accessor plain = *accessor;
     plain.normalized = false;
     float *values = gltf_allocate(document, count, sizeof(float));
     if (!values) return gltf_error_memory(document);
+
+    /* whole numbers of joints */
     gltf_accessor_decode(&plain, values);
     for (size_t i = 0; i < count; i++) {
         if (!(values[i] >= 0 && values[i] <= 65535))
@@ -295,6 +315,7 @@ static cutis_result joints_read(gltf_document *document, const gltf_accessor *ac
                               i / 4);
         joints[i] = (uint32_t)(values[i] + 0.5f);
     }
+
     return CUTIS_OK;
 }
 
@@ -302,6 +323,7 @@ static cutis_result joints_read(gltf_document *document, const gltf_accessor *ac
 static cutis_result block_read_sets(surface *s, const vertex_block *block, uint32_t **joints, float **weights)
 {
     gltf_document *document = s->reader->document;
+
     for (int set = 0; set < block->set_count; set++) {
         char key[32];
         gltf_accessor accessor;
@@ -334,6 +356,7 @@ static cutis_result block_read_sets(surface *s, const vertex_block *block, uint3
 static cutis_result block_fill_influences(surface *s, const vertex_block *block)
 {
     gltf_reader *reader = s->reader;
+
     const gltf_node *node = &reader->nodes[block->node];
     uint32_t *joints[SET_LIMIT];
     float *weights[SET_LIMIT];
@@ -349,9 +372,11 @@ static cutis_result block_fill_influences(surface *s, const vertex_block *block)
         for (int i = 0; i < 4 * block->set_count; i++) {
             size_t at = 4 * (size_t)v + (size_t)(i % 4);
             float weight = weights[i / 4][at];
+
             uint32_t index = joints[i / 4][at];
             if (weight < 0) s->negative++;
             if (!(weight > 0)) continue;
+
             const gltf_skin *skin = &reader->skins[node->skin];
             if (index >= (uint32_t)skin->joint_count)
                 return gltf_error(reader->document, CUTIS_ERROR_FORMAT,
@@ -371,6 +396,7 @@ static cutis_result block_fill_influences(surface *s, const vertex_block *block)
                 joint = skin->joints[index < (uint32_t)skin->joint_count ? index : 0];
                 if (block->set_count > 0) s->unweighted++;
             }
+
             s->influence_joints[first] = joint;
             s->influence_weights[first] = 1;
             s->influence_used++;
@@ -382,11 +408,13 @@ static cutis_result block_fill_influences(surface *s, const vertex_block *block)
 static cutis_result block_fill_texcoords(surface *s, vertex_block *block)
 {
     gltf_document *document = s->reader->document;
+
     gltf_accessor accessor;
     bool found;
     cutis_result result = attribute_open(document, block->attributes, "TEXCOORD_0", block->place.text, 2, block->count,
                                          &accessor, &found);
     if (result != CUTIS_OK || !found) return result;
+
     block->texcoords = gltf_allocate(document, (size_t)block->count * 2, sizeof(float));
     if (!block->texcoords) return gltf_error_memory(document);
 
@@ -398,6 +426,7 @@ static cutis_result block_fill_texcoords(surface *s, vertex_block *block)
         block->texcoords[i] = 0;
         wild++;
     }
+
     if (wild) warning_add(&s->reader->warnings, "%s: %zu texture coordinates are no numbers", block->place.text, wild);
     return CUTIS_OK;
 }
@@ -415,11 +444,16 @@ static cutis_result surface_find_map(surface *s, const char *attribute, float **
     gltf_document *document = s->reader->document;
     cutis_character *given = &s->reader->given;
     *values = NULL;
+
     for (int k = 0; k < COUNT_OF(known_maps); k++) {
         if (strcmp(attribute, known_maps[k].attribute) != 0) continue;
+
+        /* known from another block already */
         for (int i = 0; i < given->map_count; i++)
             if (strcmp(s->maps[i].name, known_maps[k].name) == 0) *values = (float *)s->maps[i].values;
         if (*values) return CUTIS_OK;
+
+        /* painted nowhere yet */
         *values = gltf_allocate(document, s->vertex_count, sizeof(float));
         if (!*values) return gltf_error_memory(document);
         for (size_t v = 0; v < s->vertex_count; v++) (*values)[v] = known_maps[k].unpainted;
@@ -450,6 +484,7 @@ static cutis_result block_fill_maps(surface *s, const vertex_block *block)
         /* painted values of this block; other blocks keep what holds without paint */
         gltf_accessor accessor;
         bool found;
+
         gltf_place use = gltf_place_make("%s of %.120s", key, block->place.text);
         result =
             attribute_open(document, block->attributes, key, block->place.text, 1, block->count, &accessor, &found);
@@ -468,6 +503,7 @@ static cutis_result block_fill_morphs(surface *s, const vertex_block *block, con
         gltf_place place = gltf_place_make("target %zu of %.100s", t, block->place.text);
         gltf_accessor accessor;
         bool found;
+
         cutis_result result = attribute_open(document, json_array_get(block->targets, t), "POSITION", place.text, 3,
                                              block->count, &accessor, &found);
         if (result != CUTIS_OK) return result;
@@ -506,23 +542,30 @@ static void face_end(surface *s, int first, bool mirrored)
 {
     int count = s->corner_count - first;
     int *corners = s->corners + first;
+
+    /* a triangle with a vertex twice */
     if (count == 3 && (corners[0] == corners[1] || corners[1] == corners[2] || corners[2] == corners[0])) {
         s->corner_count = first; /* strips are joined by such triangles */
         return;
     }
+
+    /* the other winding */
     for (int i = 1, k = count - 1; mirrored && i < k; i++, k--) {
         int corner = corners[i];
         corners[i] = corners[k];
         corners[k] = corner;
     }
+
     s->face_first[s->face_count++] = first;
 }
 
 static void primitive_fill_faces(surface *s, const gltf_primitive *primitive, const uint32_t *indices, bool mirrored)
 {
     int base = s->blocks[primitive->block].first;
+
     int triangles = gltf_triangle_count(primitive->mode, primitive->index_count);
     int first = s->corner_count;
+
     for (int t = 0; t < triangles; t++) {
         int at[3];
         gltf_triangle(primitive->mode, t, at);
@@ -535,12 +578,14 @@ static void primitive_fill_faces(surface *s, const gltf_primitive *primitive, co
             s->corners[s->corner_count++] = c;
             continue;
         }
+
         if (open > 0) face_end(s, first, mirrored);
         first = s->corner_count;
         s->corners[s->corner_count++] = a;
         s->corners[s->corner_count++] = b;
         s->corners[s->corner_count++] = c;
     }
+
     if (s->corner_count > first) face_end(s, first, mirrored);
 }
 
@@ -590,16 +635,20 @@ static cutis_result surface_make_morphs(surface *s)
 {
     gltf_reader *reader = s->reader;
     gltf_document *document = reader->document;
+
     int count = reader->given.morph_count;
     s->morphs = gltf_allocate(document, (size_t)count, sizeof(cutis_morph));
     if (!s->morphs) return gltf_error_memory(document);
     name_set names = name_set_create(&document->memory);
+
+    /* named by the mesh's extras, as exporters agree */
     for (int i = 0; i < document->node_count; i++) {
         const gltf_node *node = &reader->nodes[reader->order[i]];
         for (int m = 0; m < node->morph_count; m++) {
             const json_t *mesh = json_array_get(document->meshes, (size_t)node->mesh);
             const json_t *list = json_object_get(json_object_get(mesh, "extras"), "targetNames");
             const char *name = json_string_value(json_array_get(list, (size_t)m));
+
             cutis_morph *morph = &s->morphs[node->first_morph + m];
             morph->name = name_set_add(&names, name, "morph", node->first_morph + m);
             morph->deltas = gltf_allocate(document, s->vertex_count * 3, sizeof(float));
@@ -612,6 +661,7 @@ static cutis_result surface_make_morphs(surface *s)
 cutis_result gltf_read_surface(gltf_reader *reader)
 {
     gltf_document *document = reader->document;
+
     surface s = {.reader = reader};
     if (reader->motion_only) { /* the clips alone are wanted */
         scene_stand_in(&reader->given);
@@ -627,6 +677,7 @@ cutis_result gltf_read_surface(gltf_reader *reader)
     s.face_first = gltf_allocate(document, s.triangle_count + 1, sizeof(int));
     s.corners = gltf_allocate(document, s.triangle_count * 3, sizeof(int));
     s.parts = gltf_allocate(document, (size_t)s.primitive_count, sizeof(cutis_part));
+
     s.maps = gltf_allocate(document, COUNT_OF(known_maps), sizeof(cutis_map));
     reader->runs = gltf_allocate(document, (size_t)s.primitive_count, sizeof(gltf_run));
     if (!s.positions || !s.face_first || !s.corners || !s.parts || !s.maps || !reader->runs)
@@ -641,6 +692,7 @@ cutis_result gltf_read_surface(gltf_reader *reader)
         s.influence_weights = gltf_allocate(document, s.influence_count, sizeof(float));
         if (!s.influence_first || !s.influence_joints || !s.influence_weights) return gltf_error_memory(document);
     }
+
     result = surface_make_morphs(&s);
     if (result != CUTIS_OK) return result;
 
@@ -686,9 +738,11 @@ cutis_result gltf_read_surface(gltf_reader *reader)
     given->face_first = s.face_first;
     given->corners = s.corners;
     given->texcoords = s.texcoords;
+
     given->influence_first = s.influence_first;
     given->influence_joints = s.influence_joints;
     given->influence_weights = s.influence_weights;
+
     given->part_count = s.primitive_count;
     given->parts = s.parts;
     given->maps = s.maps;

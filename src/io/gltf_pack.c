@@ -126,6 +126,7 @@ static void uses_find(packer *p)
             json_t *primitive = json_array_get(primitives, i);
             json_t *attributes = json_object_get(primitive, "attributes"),
                    *targets = json_object_get(primitive, "targets");
+
             attributes_note(p, attributes, false);
             for (size_t t = 0; t < json_array_size(targets); t++) attributes_note(p, json_array_get(targets, t), true);
             use_note(p, json_object_get(primitive, "indices"), USE_INDICES);
@@ -172,16 +173,21 @@ static void view_note(packer *p, const json_t *holder, view_use use, json_t *bou
 static void views_find(packer *p)
 {
     for (size_t i = 0; i < p->accessor_count; i++) {
+        /* what its values are used for */
         json_t *accessor = json_array_get(p->out->accessors, i);
         int type = (int)json_integer_value(json_object_get(accessor, "componentType"));
         size_t size = gltf_component_size(type);
         size_t element = size * (size_t)gltf_type_components(gltf_get_string(accessor, "type"));
         size_t count = (size_t)json_integer_value(json_object_get(accessor, "count"));
+
         view_use use = p->accessor_uses[i];
         if (type != GLTF_FLOAT && use != USE_INDICES) use = USE_EXACT;
         view_note(p, accessor, use, accessor, element, count);
+
         json_t *sparse = json_object_get(accessor, "sparse");
         if (!sparse) continue;
+
+        /* indices and values of a sparse accessor */
         const json_t *indices = json_object_get(sparse, "indices");
         size_t entries = (size_t)json_integer_value(json_object_get(sparse, "count"));
         size_t width = gltf_component_size((int)json_integer_value(json_object_get(indices, "componentType")));
@@ -194,18 +200,24 @@ static void views_find(packer *p)
 static bool floats_filter(float *values, size_t count, double step, uint8_t *filtered, double *error)
 {
     int exponent;
+
     frexp(step, &exponent);
     exponent -= 1; /* the power of two at or below the step */
+
+    /* a unit that the format can hold */
     if (exponent < -100 || exponent > 100) return false;
     double unit = ldexp(1, exponent);
     for (size_t i = 0; i < count; i++)
         if (!(fabs((double)values[i] / unit) < 8388607)) return false;
+
+    /* rounded to whole units, as mantissa and exponent */
     for (size_t i = 0; i < count; i++) {
         double mantissa = round((double)values[i] / unit);
         *error = fmax(*error, fabs(mantissa * unit - (double)values[i]));
         values[i] = (float)(mantissa * unit);
         bytes_put_u32(filtered + 4 * i, ((uint32_t)(int32_t)mantissa & 0xffffff) | (uint32_t)(uint8_t)exponent << 24);
     }
+
     return true;
 }
 
@@ -258,13 +270,17 @@ static bool view_encode(packer *p, pack_view *view, const uint8_t *bytes, size_t
 {
     arena *memory = &p->out->memory;
     size_t stride = own_stride ? own_stride : view->element;
+
+    /* indices as a sequence */
     if (view->use == USE_INDICES && !view->shared && (view->element == 2 || view->element == 4)) {
         unsigned *indices = ARENA_ARRAY(memory, unsigned, view->count);
         size_t bound = meshopt_encodeIndexSequenceBound(view->count, (size_t)1 << 31);
         s->bytes = ARENA_ARRAY(memory, uint8_t, bound);
         if (!indices || !s->bytes || view->count * view->element > size) return false;
+
         for (size_t i = 0; i < view->count; i++)
             indices[i] = view->element == 2 ? bytes_u16(bytes + 2 * i) : bytes_u32(bytes + 4 * i);
+
         s->size = meshopt_encodeIndexSequence(s->bytes, bound, indices, view->count);
         s->stride = view->element;
         s->count = view->count;
@@ -277,13 +293,17 @@ static bool view_encode(packer *p, pack_view *view, const uint8_t *bytes, size_t
     s->count = view->shared ? size / (stride ? stride : 1) : view->count;
     if (stride == 0 || stride % 4 != 0 || stride > 256 || s->count == 0 || s->count * stride > size) return false;
     if (view->shared && (own_stride == 0 || size % stride != 0)) return false;
+
     if (own_stride && own_stride != view->element) view->use = USE_EXACT;
     uint8_t *values = ARENA_ARRAY(memory, uint8_t, s->count * stride), *filtered = NULL;
     if (!values) return false;
     memcpy(values, bytes, s->count * stride);
+
+    /* round the values, and tell by how much */
     double step = view_step(p, view->use, values, s->count * stride / 4);
     double error = 0;
     if (step > 0 && !view->shared) filtered = ARENA_ARRAY(memory, uint8_t, s->count * stride);
+
     if (filtered && floats_filter((float *)(void *)values, s->count * stride / 4, step, filtered, &error)) {
         if (stride == 12) bounds_renew(p, view->bounds, (const float *)(void *)values, s->count);
         if (view->use == USE_POSITION || view->use == USE_MORPH_POSITION)
@@ -291,10 +311,12 @@ static bool view_encode(packer *p, pack_view *view, const uint8_t *bytes, size_t
         s->filter = "EXPONENTIAL";
         values = filtered;
     }
+
     size_t bound = meshopt_encodeVertexBufferBound(s->count, stride);
     s->bytes = ARENA_ARRAY(memory, uint8_t, bound);
     if (!s->bytes) return false;
     s->size = meshopt_encodeVertexBuffer(s->bytes, bound, values, s->count, stride);
+
     s->mode = "ATTRIBUTES";
     return s->size > 0;
 }
@@ -304,10 +326,14 @@ static void view_write(packer *p, json_t *view, const pack_stream *s, size_t *fa
     uint8_t *room = gltf_bytes_push(p->out, s->size);
     if (!room) return;
     memcpy(room, s->bytes, s->size);
+
+    /* the view tells the plain layout, in a buffer that need not be there */
     gltf_put(p->out, view, "buffer", json_integer(1));
     gltf_put(p->out, view, "byteOffset", json_integer((json_int_t)*fallback));
     gltf_put(p->out, view, "byteLength", json_integer((json_int_t)(s->count * s->stride)));
     *fallback += (s->count * s->stride + 3) & ~(size_t)3;
+
+    /* the extension tells where the packed bytes are */
     json_t *packing = gltf_put_object(p->out, gltf_put_object(p->out, view, "extensions"), MESHOPT);
     gltf_put(p->out, packing, "buffer", json_integer(0));
     gltf_put(p->out, packing, "byteOffset", json_integer((json_int_t)(room - p->out->bytes)));
@@ -340,6 +366,7 @@ static size_t compress(gltf_builder *out, cutis_convert_info *info)
         out->failed = true;
         return 0;
     }
+
     if (plain_size) memcpy(p.plain, out->bytes, plain_size);
     out->size = 0;
 
@@ -392,15 +419,20 @@ cutis_result gltf_pack_save(gltf_document *document, const char *source, cutis_c
     if (!out.views) out.views = gltf_put_array(&out, out.root, "bufferViews");
     cutis_result result = CUTIS_OK;
     gltf_quantizer *quantizer = NULL;
+
+    /* what is quantized is read before anything moves */
     if (compression == CUTIS_COMPRESSION_QUANTIZE) quantizer = gltf_quantize_read(&out, document, &result);
     if (result != CUTIS_OK) {
         gltf_builder_destroy(&out);
         return result == CUTIS_ERROR_MEMORY ? error_memory(error, "a glTF document") : result;
     }
+
+    /* one buffer, images included */
     size_t *offsets = buffers_join(&out, document);
     views_move(&out, document, offsets);
     images_embed(&out, source, info);
     if (quantizer && !out.failed) gltf_quantize_write(&out, quantizer, info);
+
     size_t fallback = 0;
 #ifdef CUTIS_HAS_MESHOPT
     if (compression == CUTIS_COMPRESSION_MESHOPT && !out.failed) fallback = compress(&out, info);
@@ -408,9 +440,12 @@ cutis_result gltf_pack_save(gltf_document *document, const char *source, cutis_c
     (void)compression;
 #endif
     gltf_bytes_push(&out, 0);
+
+    /* buffers: the chunk, and the placeholder of what was packed */
     json_t *buffers = gltf_put_array(&out, out.root, "buffers");
     json_t *buffer = gltf_append_object(&out, buffers);
     gltf_put(&out, buffer, "byteLength", json_integer((json_int_t)out.size));
+
     if (fallback) {
         json_t *placeholder = gltf_append_object(&out, buffers);
         gltf_put(&out, placeholder, "byteLength", json_integer((json_int_t)fallback));
@@ -424,6 +459,7 @@ cutis_result gltf_pack_save(gltf_document *document, const char *source, cutis_c
         json_object_del(out.root, "bufferViews");
         json_object_del(out.root, "buffers");
     }
+
     result = out.failed ? error_memory(error, "a glTF document")
                         : gltf_builder_save(&out, NULL, path, &info->file_bytes, error);
     gltf_builder_destroy(&out);

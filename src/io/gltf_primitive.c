@@ -22,12 +22,16 @@ cutis_result gltf_positions_open(gltf_document *document, const json_t *attribut
                                  gltf_accessor *accessor)
 {
     int index;
+
     cutis_result result =
         gltf_get_index(document, attributes, "POSITION", place, document->accessor_count, true, &index);
     if (result != CUTIS_OK) return result;
+
     gltf_place use = gltf_place_make("POSITION of %.120s", place);
     result = gltf_accessor_open(document, index, use.text, 3, accessor);
     if (result != CUTIS_OK) return result;
+
+    /* positions cannot be left to default */
     if (!accessor->bytes && accessor->sparse_count < accessor->count)
         return gltf_error(document, CUTIS_ERROR_DATA,
                           "accessor %d (%s): has no buffer view, so its positions are missing", index, use.text);
@@ -53,6 +57,7 @@ cutis_result gltf_primitive_open(gltf_reader *reader, const json_t *object, cons
     /* only triangles, strips and fans make a surface */
     if (mode > GLTF_FAN)
         return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: mode %zu is not one of glTF", place, mode);
+
     *usable = mode >= GLTF_TRIANGLES;
     primitive->mode = (int)mode;
     primitive->index_count = vertex_count;
@@ -67,6 +72,7 @@ cutis_result gltf_primitive_open(gltf_reader *reader, const json_t *object, cons
         gltf_accessor accessor;
         result = gltf_accessor_open(document, primitive->index_accessor, use.text, 1, &accessor);
         if (result != CUTIS_OK) return result;
+
         if (!accessor.bytes)
             return gltf_error(document, CUTIS_ERROR_DATA,
                               "accessor %d (%s): has no buffer view, so its indices are missing",
@@ -86,15 +92,20 @@ cutis_result gltf_indices_read(gltf_document *document, const gltf_primitive *pr
 {
     *indices = gltf_allocate(document, (size_t)primitive->index_count, sizeof(uint32_t));
     if (!*indices) return gltf_error_memory(document);
+
+    /* without indices: the vertices in their order */
     if (primitive->index_accessor < 0) {
         for (int i = 0; i < primitive->index_count; i++) (*indices)[i] = (uint32_t)i;
         return CUTIS_OK;
     }
+
     gltf_place use = gltf_place_make("indices of %.120s", primitive->place.text);
     gltf_accessor accessor;
     cutis_result result = gltf_accessor_open(document, primitive->index_accessor, use.text, 1, &accessor);
     if (result == CUTIS_OK) result = gltf_accessor_integers(document, &accessor, use.text, *indices);
     if (result != CUTIS_OK) return result;
+
+    /* all within range */
     for (int i = 0; i < primitive->index_count; i++)
         if ((*indices)[i] >= (uint32_t)vertex_count)
             return gltf_error(document, CUTIS_ERROR_FORMAT,

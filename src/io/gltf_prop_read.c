@@ -14,9 +14,12 @@ static cutis_result choice_get(const gltf_reader *reader, int node, const json_t
     const char *text = json_string_value(value);
     *choice = -1;
     if (!value) return CUTIS_OK;
+
     for (int i = 0; text && i < count; i++)
         if (strcmp(text, names[i]) == 0) *choice = i;
     if (*choice >= 0) return CUTIS_OK;
+
+    /* none of them: tell which there are */
     char list[120] = "";
     for (int i = 0; i < count; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
@@ -53,6 +56,7 @@ static cutis_result prop_read_mesh(gltf_reader *reader, int mesh, cutis_prop *pr
             /* arrays of the exact size */
             if (triangles == 0 || vertices > GLTF_VERTEX_LIMIT || triangles > GLTF_VERTEX_LIMIT)
                 return gltf_error(document, CUTIS_ERROR_DATA, "mesh %d: is empty or too large for a prop", mesh);
+
             positions = gltf_allocate(document, vertices * 3, sizeof(float));
             corners = gltf_allocate(document, triangles * 3, sizeof(int));
             if (!positions || !corners) return gltf_error_memory(document);
@@ -65,6 +69,7 @@ static cutis_result prop_read_mesh(gltf_reader *reader, int mesh, cutis_prop *pr
             gltf_primitive primitive = {.place = gltf_place_make("mesh %d primitive %d", mesh, p)};
             gltf_accessor accessor;
             bool usable;
+
             cutis_result result =
                 gltf_positions_open(document, json_object_get(object, "attributes"), primitive.place.text, &accessor);
             if (result == CUTIS_OK)
@@ -80,6 +85,7 @@ static cutis_result prop_read_mesh(gltf_reader *reader, int mesh, cutis_prop *pr
                 if (result == CUTIS_OK)
                     result = gltf_accessor_floats(document, &accessor, primitive.place.text, positions + 3 * vertices);
                 if (result != CUTIS_OK) return result;
+
                 for (int t = 0; t < here; t++) {
                     int at[3];
                     gltf_triangle(primitive.mode, t, at);
@@ -87,10 +93,12 @@ static cutis_result prop_read_mesh(gltf_reader *reader, int mesh, cutis_prop *pr
                         corners[3 * (triangles + (size_t)t) + (size_t)k] = (int)vertices + (int)indices[at[k]];
                 }
             }
+
             vertices += (size_t)accessor.count;
             triangles += (size_t)here;
         }
     }
+
     prop->vertex_count = (int)vertices;
     prop->triangle_count = (int)triangles;
     prop->positions = positions;
@@ -101,9 +109,11 @@ static cutis_result prop_read_mesh(gltf_reader *reader, int mesh, cutis_prop *pr
 static cutis_result prop_read(gltf_reader *reader, int index, cutis_prop *prop)
 {
     static const char *const roles[] = {"collider", "rigid", "soft"};
+
     static const char *const shapes[] = {"mesh", "plane", "sphere", "capsule", "box"};
     static const int sizes[] = {0, 0, 1, 2, 3}; /* numbers that each shape needs */
     gltf_document *document = reader->document;
+
     const gltf_node *node = &reader->nodes[index];
     json_t *extras = gltf_get_extras(node->object);
     gltf_place place = gltf_node_place(reader, index);
@@ -153,17 +163,22 @@ static cutis_result prop_read(gltf_reader *reader, int index, cutis_prop *prop)
 cutis_result gltf_read_props(gltf_reader *reader)
 {
     gltf_document *document = reader->document;
+
     int count = 0;
     for (int i = 0; i < document->node_count; i++) count += reader->nodes[i].is_prop;
     cutis_prop *props = gltf_allocate(document, (size_t)count, sizeof(cutis_prop));
     if (!props) return gltf_error_memory(document);
+
+    /* in the order of the scene */
     for (int i = 0; i < document->node_count; i++) {
         int index = reader->order[i];
         if (!reader->nodes[index].is_prop) continue;
+
         cutis_result result = prop_read(reader, index, &props[reader->given.prop_count]);
         if (result != CUTIS_OK) return result;
         reader->given.prop_count++;
     }
+
     reader->given.props = props;
     return CUTIS_OK;
 }

@@ -64,15 +64,20 @@ static void mesh_note(gltf_quantizer *q, json_t *mesh, bool kept)
 {
     json_t *primitives = json_object_get(mesh, "primitives"), *accessor;
     const char *name;
+
+    /* attributes, targets and indices of each primitive */
     for (size_t i = 0; i < json_array_size(primitives); i++) {
         json_t *attributes = json_object_get(json_array_get(primitives, i), "attributes");
         json_t *targets = json_object_get(json_array_get(primitives, i), "targets");
+
         bool several = json_object_get(attributes, "WEIGHTS_1") != NULL;
         json_object_foreach(attributes, name, accessor)
             use_note(q, accessor, kept ? QUANT_KEPT : attribute_use(name, false, several));
+
         for (size_t t = 0; t < json_array_size(targets); t++)
             json_object_foreach(json_array_get(targets, t), name, accessor)
                 use_note(q, accessor, kept ? QUANT_KEPT : attribute_use(name, true, several));
+
         use_note(q, json_object_get(json_array_get(primitives, i), "indices"), QUANT_KEPT);
     }
 }
@@ -96,11 +101,14 @@ static void uses_find(gltf_quantizer *q, const gltf_document *d)
         const json_t *animation = json_array_get(d->animations, (size_t)a);
         const json_t *samplers = json_object_get(animation, "samplers");
         const json_t *channels = json_object_get(animation, "channels");
+
         for (size_t s = 0; s < json_array_size(samplers); s++)
             use_note(q, json_object_get(json_array_get(samplers, s), "input"), QUANT_KEPT);
+
         for (size_t c = 0; c < json_array_size(channels); c++) {
             const json_t *channel = json_array_get(channels, c);
             const json_t *index = json_object_get(channel, "sampler");
+
             const json_t *sampler = json_array_get(samplers, (size_t)json_integer_value(index));
             const char *path = gltf_get_string(json_object_get(channel, "target"), "path");
             const char *kind = gltf_get_string(sampler, "interpolation");
@@ -191,12 +199,16 @@ static cutis_result binds_read(gltf_quantizer *q, gltf_builder *out, gltf_docume
         int joints = (int)json_array_size(json_object_get(skin, "joints")), count = 0;
         cutis_result result = CUTIS_OK;
         q->bind_counts[s] = joints;
+
+        /* its own matrices */
         if (index) {
             q->binds[s] = floats_read(out, d, (int)json_integer_value(index), 16, &count, &result);
             if (!q->binds[s]) return result;
             if (count < joints) return gltf_error(d, CUTIS_ERROR_FORMAT, "skin %d: too few inverse bind matrices", s);
             continue;
         }
+
+        /* or identities */
         q->binds[s] = ARENA_ARRAY(&out->memory, float, 16 * (size_t)joints);
         if (!q->binds[s]) return gltf_error_memory(d);
         for (int j = 0; j < 16 * joints; j++) q->binds[s][j] = j % 16 % 5 == 0;
@@ -209,12 +221,15 @@ gltf_quantizer *gltf_quantize_read(gltf_builder *out, gltf_document *document, c
     gltf_quantizer *q = ARENA_ARRAY(&out->memory, gltf_quantizer, 1);
     *result = CUTIS_ERROR_MEMORY;
     if (!q) return NULL;
+
     q->accessor_count = document->accessor_count;
     q->skin_count = document->skin_count;
     q->accessors = ARENA_ARRAY(&out->memory, quant_accessor, q->accessor_count + 1);
     q->binds = ARENA_ARRAY(&out->memory, float *, q->skin_count + 1);
     q->bind_counts = ARENA_ARRAY(&out->memory, int, q->skin_count + 1);
     if (!q->accessors || !q->binds || !q->bind_counts) return NULL;
+
+    /* uses, then values */
     uses_find(q, document);
     *result = accessors_read(q, out, document);
     if (*result == CUTIS_OK) *result = binds_read(q, out, document);
@@ -231,12 +246,16 @@ static void element_round(const gltf_quantizer *q, const quant_accessor *a, cons
                  : a->use == QUANT_TEXCOORD || a->use == QUANT_WEIGHTS  ? 65535
                                                                         : 32767;
     int sum = 0, largest = 0;
+
+    /* to -1..1 or 0..1, then to whole numbers */
     for (int k = 0; k < a->components; k++) {
         double x = place   ? ((double)from[k] - q->place[k]) / q->scale
                    : delta ? (double)from[k] / q->scale
                            : (double)from[k];
+
         to[k] = (int)round(CLAMP(x, -1.0, 1.0) * top);
         if (place || delta) *error = fmax(*error, fabs(to[k] / top - x) * q->scale);
+
         sum += to[k];
         if (to[k] > to[largest]) largest = k;
     }
@@ -291,6 +310,7 @@ static bool sparse_write(gltf_builder *out, json_t *object, const quant_accessor
     /* the accessor is zeros but for these */
     json_object_del(object, "bufferView");
     json_t *sparse = gltf_put_object(out, object, "sparse"), *part = gltf_put_object(out, sparse, "indices");
+
     gltf_put(out, sparse, "count", json_integer(moved));
     gltf_put(out, part, "bufferView", json_integer(indices));
     gltf_put(out, part, "componentType", json_integer(index_width == 2 ? GLTF_UNSIGNED_SHORT : GLTF_UNSIGNED_INT));
@@ -302,12 +322,14 @@ static void bounds_put(gltf_builder *out, json_t *object, const quant_accessor *
 {
     if (!json_object_get(object, "min") && a->use != QUANT_POSITION) return;
     json_t *low = gltf_put_array(out, object, "min"), *high = gltf_put_array(out, object, "max");
+
     for (int k = 0; k < a->components; k++) {
         int least = rounded[k], most = rounded[k];
         for (int v = 1; v < a->count; v++) {
             least = MIN(least, rounded[v * a->components + k]);
             most = MAX(most, rounded[v * a->components + k]);
         }
+
         gltf_append(out, low, json_integer(least));
         gltf_append(out, high, json_integer(most));
     }
@@ -320,10 +342,12 @@ static void accessor_write(gltf_builder *out, const gltf_quantizer *q, int index
     bool bytes = a->use == QUANT_NORMAL || a->use == QUANT_MORPH_NORMAL;
     bool vertices = a->use != QUANT_ROTATION, morph = a->use == QUANT_MORPH || a->use == QUANT_MORPH_NORMAL;
     bool is_unsigned = a->use == QUANT_TEXCOORD || a->use == QUANT_WEIGHTS;
+
     size_t width = bytes ? 1 : 2, components = (size_t)a->components;
     size_t stride = vertices ? (components * width + 3) & ~(size_t)3 : components * width;
     int *rounded = ARENA_ARRAY(&out->memory, int, (size_t)a->count *components);
     json_t *object = json_array_get(out->accessors, (size_t)index);
+
     if (!rounded) {
         out->failed = true;
         return;
@@ -352,6 +376,7 @@ static void accessor_write(gltf_builder *out, const gltf_quantizer *q, int index
     memset(start, 0, (size_t)a->count * stride);
     int view = view_add(out, start, (size_t)a->count * stride, vertices && stride != components * width ? stride : 0,
                         vertices ? GLTF_TARGET_VERTICES : 0);
+
     for (size_t v = 0; v < (size_t)a->count; v++) {
         uint8_t *at = start + v * stride;
         for (size_t k = 0; k < components; k++) at = integer_put(at, rounded[v * components + k], width);
@@ -363,6 +388,8 @@ static void accessor_write(gltf_builder *out, const gltf_quantizer *q, int index
 static void skin_write(gltf_builder *out, const gltf_quantizer *q, int index)
 {
     json_t *skin = json_array_get(json_object_get(out->root, "skins"), (size_t)index);
+
+    /* p = scale x q + place, folded into the matrices */
     float *m = q->binds[index];
     for (int j = 0; j < q->bind_counts[index]; j++, m += 16)
         for (int r = 0; r < 4; r++) {
@@ -371,6 +398,7 @@ static void skin_write(gltf_builder *out, const gltf_quantizer *q, int index)
             for (int k = 0; k < 3; k++) m[4 * k + r] = (float)((double)m[4 * k + r] * q->scale);
             m[12 + r] = (float)moved;
         }
+
     gltf_put(out, skin, "inverseBindMatrices",
              json_integer(gltf_floats_add(out, q->binds[index], q->bind_counts[index], 16, GLTF_TARGET_NONE, false)));
 
@@ -430,9 +458,11 @@ static void node_write(gltf_builder *out, const gltf_quantizer *q, json_t *nodes
 static void views_visit(gltf_builder *out, json_t *value, bool *used, const int *numbers, size_t count, int depth)
 {
     size_t index;
+
     const char *key;
     json_t *inner;
     void *next;
+
     if (depth == 0) return;
     json_array_foreach(value, index, inner) views_visit(out, inner, used, numbers, count, depth - 1);
     json_object_foreach_safe(value, next, key, inner)
@@ -440,6 +470,7 @@ static void views_visit(gltf_builder *out, json_t *value, bool *used, const int 
         views_visit(out, inner, used, numbers, count, depth - 1);
         json_int_t i = strcmp(key, "bufferView") == 0 && json_is_integer(inner) ? json_integer_value(inner) : -1;
         if (i < 0 || (size_t)i >= count) continue;
+
         used[i] = true;
         if (numbers) gltf_put(out, value, key, json_integer(numbers[i]));
     }
@@ -448,14 +479,18 @@ static void views_visit(gltf_builder *out, json_t *value, bool *used, const int 
 static void views_compact(gltf_builder *out)
 {
     enum { DEPTH = 64 };
+
     size_t count = json_array_size(out->views), size = out->size;
     bool *used = ARENA_ARRAY(&out->memory, bool, count + 1);
     int *numbers = ARENA_ARRAY(&out->memory, int, count + 1);
     uint8_t *plain = ARENA_ARRAY(&out->memory, uint8_t, size + 1);
+
     if (!used || !numbers || !plain) {
         out->failed = true;
         return;
     }
+
+    /* numbers of the views that something refers to */
     views_visit(out, out->root, used, NULL, count, DEPTH);
     int kept = 0;
     for (size_t i = 0; i < count; i++) numbers[i] = used[i] ? kept++ : -1;
@@ -470,11 +505,13 @@ static void views_compact(gltf_builder *out)
         size_t offset = (size_t)json_integer_value(json_object_get(view, "byteOffset"));
         size_t length = (size_t)json_integer_value(json_object_get(view, "byteLength"));
         if (offset > size || length > size - offset) continue; /* the reader refused it before */
+
         uint8_t *room = gltf_bytes_push(out, length);
         if (!room) return;
         memcpy(room, plain + offset, length);
         gltf_put(out, view, "byteOffset", json_integer((json_int_t)(room - out->bytes)));
     }
+
     for (size_t i = count; i-- > 0;)
         if (!used[i]) json_array_remove(out->views, i);
 }
@@ -504,6 +541,7 @@ void gltf_quantize_write(gltf_builder *out, const gltf_quantizer *q, cutis_conve
             const char *name = json_string_value(json_array_get(list, k));
             known |= name && strcmp(name, "KHR_mesh_quantization") == 0;
         }
+
         if (!known) gltf_append(out, list, json_string("KHR_mesh_quantization"));
     }
 

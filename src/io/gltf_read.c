@@ -18,9 +18,12 @@ static cutis_result read_character(const void *data, size_t size, const char *pa
     gltf_document document;
     gltf_reader reader = {.document = &document, .motion_only = motion_only};
     reader.warnings.memory = &document.memory;
+
+    /* the whole file */
     cutis_result result = gltf_document_parse(&document, data, size, path, external, allocator, error);
     if (result == CUTIS_OK) result = gltf_read_all(&reader);
 
+    /* with a name and what the reader noticed */
     cutis_character *given = &reader.given;
     if (result == CUTIS_OK) {
         given->name = path_stem(&document.memory, path);
@@ -29,6 +32,7 @@ static cutis_result read_character(const void *data, size_t size, const char *pa
         result = document.memory.failed ? gltf_error_memory(&document)
                                         : cutis_character_create(given, allocator, character, error);
     }
+
     gltf_document_destroy(&document);
     return result;
 }

@@ -20,6 +20,7 @@ typedef struct rig_writer {
 static void joints_append(rig_writer *w)
 {
     const cutis_character *c = w->character;
+
     json_t *scene =
         json_array_get(w->document.scenes, (size_t)json_integer_value(json_object_get(w->document.root, "scene")));
     json_t *nodes = gltf_edit_list(&w->out, "nodes");
@@ -40,6 +41,7 @@ static void joints_append(rig_writer *w)
         int parent = c->joints[j].parent;
         json_t *owner = parent >= 0 ? json_array_get(nodes, (size_t)(w->first_joint_node + parent)) : scene;
         const char *key = parent >= 0 ? "children" : "nodes";
+
         json_t *list = json_object_get(owner, key);
         if (!list) list = gltf_put_array(&w->out, owner, key);
         gltf_append(&w->out, list, json_integer(w->first_joint_node + j));
@@ -60,19 +62,24 @@ static affine placement_of(const rig_writer *w, const gltf_node *node)
 static int skin_append(rig_writer *w, const affine *placement)
 {
     const cutis_character *c = w->character;
+
     float *matrices = ARENA_ARRAY(&w->out.memory, float, 16 * (size_t)c->joint_count);
     if (!matrices) {
         w->out.failed = true;
         return 0;
     }
+
+    /* the bind pose, as seen from the mesh */
     for (int j = 0; j < c->joint_count; j++) {
         affine inverse = affine_load(c->joints[j].inverse_bind), bind = affine_multiply(&inverse, placement);
         for (int i = 0; i < 16; i++) matrices[16 * j + i] = (float)(i % 4 < 3 ? bind.m[4 * (i % 4) + i / 4] : i == 15);
     }
+
     int accessor = gltf_floats_add(&w->out, matrices, c->joint_count, 16, GLTF_TARGET_NONE, false);
     json_t *skins = gltf_edit_list(&w->out, "skins"), *skin = gltf_append_object(&w->out, skins);
     json_t *joints = gltf_put_array(&w->out, skin, "joints");
     for (int j = 0; j < c->joint_count; j++) gltf_append(&w->out, joints, json_integer(w->first_joint_node + j));
+
     gltf_put(&w->out, skin, "inverseBindMatrices", json_integer(accessor));
     return (int)json_array_size(skins) - 1;
 }
@@ -117,6 +124,7 @@ static void influences_put(rig_writer *w, json_t *attributes, int first, int cou
         int joint_accessor = gltf_accessor_add(&w->out, (size_t)(joints - w->out.bytes), count, 4, GLTF_UNSIGNED_SHORT,
                                                GLTF_TARGET_VERTICES);
         int weight_accessor = gltf_floats_add(&w->out, weights, count, 4, GLTF_TARGET_VERTICES, false);
+
         snprintf(key, sizeof key, "JOINTS_%d", set);
         gltf_put(&w->out, attributes, key, json_integer(joint_accessor));
         snprintf(key, sizeof key, "WEIGHTS_%d", set);
@@ -131,6 +139,7 @@ static void influences_put(rig_writer *w, json_t *attributes, int first, int cou
 static cutis_result surface_edit(rig_writer *w, bool check)
 {
     gltf_document *d = &w->document;
+
     const cutis_character *c = w->character;
     int part = 0;
     uint8_t *used = gltf_allocate(d, (size_t)d->mesh_count + 1, 1);
@@ -151,10 +160,12 @@ static cutis_result surface_edit(rig_writer *w, bool check)
             json_t *attributes = json_object_get(json_array_get(primitives, p), "attributes");
             gltf_accessor positions;
             int index;
+
             cutis_result result =
                 gltf_get_index(d, attributes, "POSITION", "a primitive", d->accessor_count, true, &index);
             if (result == CUTIS_OK) result = gltf_accessor_open(d, index, "POSITION", 3, &positions);
             if (result != CUTIS_OK) return result;
+
             if (part >= c->part_count || c->parts[part].vertex_count != positions.count)
                 return gltf_error(d, CUTIS_ERROR_UNSUPPORTED, "its primitives are not those of the character");
             if (!check) influences_put(w, attributes, c->parts[part].first_vertex, c->parts[part].vertex_count);
@@ -197,10 +208,12 @@ cutis_result gltf_rig_write(const cutis_character *character, const void *data, 
         /* A node that keeps the number of a skin that is gone would be damage. */
         for (int i = 0; i < w.document.node_count; i++)
             json_object_del(json_array_get(w.document.nodes, (size_t)i), "skin");
+
         if (!w.out.failed) result = surface_edit(&w, false);
         gltf_edit_end(&w.out);
         if (result == CUTIS_OK && w.out.failed) result = error_memory(error, "a glTF document");
     }
+
     if (result == CUTIS_OK) result = gltf_builder_save(&w.out, store, path, NULL, error);
     gltf_builder_destroy(&w.out);
     gltf_document_destroy(&w.document);

@@ -28,6 +28,7 @@ static cutis_result node_read_transform(gltf_reader *reader, int index)
 {
     gltf_document *document = reader->document;
     gltf_node *node = &reader->nodes[index];
+
     gltf_place place = gltf_node_place(reader, index);
     double matrix[16];
     bool found;
@@ -38,6 +39,7 @@ static cutis_result node_read_transform(gltf_reader *reader, int index)
     if (result != CUTIS_OK) return result;
     if (found) { /* column-major */
         affine map;
+
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 4; j++) map.m[4 * i + j] = matrix[4 * j + i];
         if (!affine_decompose(&map, &node->parts))
@@ -51,6 +53,7 @@ static cutis_result node_read_transform(gltf_reader *reader, int index)
         result = gltf_get_numbers(document, node->object, "rotation", place.text, 4, node->parts.rotation, &found);
     if (result == CUTIS_OK)
         result = gltf_get_numbers(document, node->object, "scale", place.text, 3, node->parts.scale, &found);
+
     rotation_normalize(node->parts.rotation);
     return result;
 }
@@ -58,14 +61,18 @@ static cutis_result node_read_transform(gltf_reader *reader, int index)
 static cutis_result nodes_link(gltf_reader *reader)
 {
     gltf_document *document = reader->document;
+
+    /* each child has one parent */
     for (int i = 0; i < document->node_count; i++) {
         const json_t *children = json_object_get(reader->nodes[i].object, "children");
         for (size_t c = 0; c < json_array_size(children); c++) {
             const json_t *value = json_array_get(children, c);
             json_int_t child = json_is_integer(value) ? json_integer_value(value) : -1;
+
             if (child < 0 || child >= document->node_count)
                 return gltf_error(document, CUTIS_ERROR_FORMAT, "%s: children[%zu] is not one of the %d nodes",
                                   gltf_node_place(reader, i).text, c, document->node_count);
+
             gltf_node *node = &reader->nodes[child];
             if (node->parent >= 0)
                 return gltf_error(document, CUTIS_ERROR_FORMAT, "node %d: is a child of both node %d and node %d",
@@ -85,9 +92,12 @@ static void order_add(gltf_reader *reader, int root, bool in_scene, int *stack, 
         int index = stack[--depth];
         if (reached[index]) continue;
         reached[index] = true;
+
         gltf_node *node = &reader->nodes[index];
         node->in_scene = in_scene;
         reader->order[(*count)++] = index;
+
+        /* backwards, so that the first is on top */
         const json_t *children = json_object_get(node->object, "children");
         for (size_t c = json_array_size(children); c-- > 0;)
             stack[depth++] = (int)json_integer_value(json_array_get(children, c));
@@ -98,6 +108,7 @@ static void order_add(gltf_reader *reader, int root, bool in_scene, int *stack, 
 static cutis_result nodes_order(gltf_reader *reader)
 {
     gltf_document *document = reader->document;
+
     int node_count = document->node_count, count = 0, scene;
     int *stack = gltf_allocate(document, (size_t)node_count + 1, sizeof(int));
     bool *reached = gltf_allocate(document, (size_t)node_count, sizeof(bool));
@@ -118,9 +129,11 @@ static cutis_result nodes_order(gltf_reader *reader)
         if (root < 0 || root >= node_count)
             return gltf_error(document, CUTIS_ERROR_FORMAT, "scene %d: nodes[%zu] is not one of the %d nodes", scene, i,
                               node_count);
+
         if (reader->nodes[root].parent >= 0)
             return gltf_error(document, CUTIS_ERROR_FORMAT, "scene %d: nodes[%zu] is not a root: node %d is its parent",
                               scene, i, reader->nodes[root].parent);
+
         order_add(reader, (int)root, true, stack, reached, &count);
     }
 
@@ -142,25 +155,33 @@ static cutis_result nodes_order(gltf_reader *reader)
 cutis_result gltf_read_nodes(gltf_reader *reader)
 {
     gltf_document *document = reader->document;
+
     reader->nodes = gltf_allocate(document, (size_t)document->node_count, sizeof(gltf_node));
     if (!reader->nodes) return gltf_error_memory(document);
+
+    /* meshes, skins and transforms */
     for (int i = 0; i < document->node_count; i++) {
         gltf_node *node = &reader->nodes[i];
         node->object = json_array_get(document->nodes, (size_t)i);
         node->parent = node->first_joint = node->first_morph = -1;
+
         gltf_place place = gltf_node_place(reader, i);
         cutis_result result =
             gltf_get_index(document, node->object, "mesh", place.text, document->mesh_count, false, &node->mesh);
+
         if (result == CUTIS_OK)
             result =
                 gltf_get_index(document, node->object, "skin", place.text, document->skin_count, false, &node->skin);
         if (result == CUTIS_OK) result = node_read_transform(reader, i);
         if (result != CUTIS_OK) return result;
     }
+
+    /* the tree, and its order */
     cutis_result result = nodes_link(reader);
     if (result == CUTIS_OK) result = nodes_order(reader);
     if (result != CUTIS_OK) return result;
 
+    /* places in the scene, parents first */
     int hidden_meshes = 0;
     for (int i = 0; i < document->node_count; i++) {
         gltf_node *node = &reader->nodes[reader->order[i]];
@@ -176,16 +197,20 @@ cutis_result gltf_read_nodes(gltf_reader *reader)
             node->skin = -1;
         }
         node->world = local;
+
         if (node->parent >= 0) {
             node->world = affine_multiply(&reader->nodes[node->parent].world, &local);
             node->depth = reader->nodes[node->parent].depth + 1;
         }
+
         if (!affine_finite(&node->world))
             return gltf_error(document, CUTIS_ERROR_DATA, "%s: its place in the scene is not finite",
                               gltf_node_place(reader, reader->order[i]).text);
+
         bool role = json_object_get(gltf_get_extras(node->object), "role") != NULL;
         node->is_prop = node->in_scene && !node->hidden && (role || (reader->all_props && node->mesh >= 0));
     }
+
     if (hidden_meshes)
         warning_add(&reader->warnings, "%d meshes are hidden by their nodes (KHR_node_visibility) and are left out",
                     hidden_meshes);
@@ -220,18 +245,22 @@ static cutis_result skeleton_mark(gltf_reader *reader, size_t *capacity)
     for (int i = 0; i < document->node_count; i++) {
         gltf_node *node = &reader->nodes[i];
         if (!node->in_scene) continue;
+
         if (node->is_prop) props++;
         if (reader->motion_only || node->is_prop || (node->mesh >= 0 && node->skin < 0)) skeleton_include(reader, i);
         if (node->is_prop || node->mesh < 0 || node->skin < 0 || reader->skins[node->skin].used) continue;
 
+        /* a skin counts once, however many meshes use it */
         gltf_skin *skin = &reader->skins[node->skin];
         const json_t *joints = json_object_get(json_array_get(document->skins, (size_t)node->skin), "joints");
         skin->used = true;
         skin->joint_count = (int)json_array_size(joints);
         used_skins++;
+
         if (skin->joint_count == 0)
             return gltf_error(document, CUTIS_ERROR_FORMAT, "skin %d: has no joints", node->skin);
         *capacity += (size_t)skin->joint_count;
+
         for (int j = 0; j < skin->joint_count; j++) {
             int joint_node;
             cutis_result result = skin_joint_node(reader, node->skin, joints, (size_t)j, &joint_node);
@@ -248,9 +277,12 @@ static cutis_result skeleton_mark(gltf_reader *reader, size_t *capacity)
 static int joint_add(gltf_reader *reader, int node)
 {
     int index = reader->joint_count++;
+
     gltf_node *from = &reader->nodes[node];
     reader->joint_nodes[index] = node;
     reader->joint_next[index] = -1;
+
+    /* behind the other joints of the node */
     if (from->first_joint < 0) {
         from->first_joint = index;
     } else {
@@ -258,6 +290,7 @@ static int joint_add(gltf_reader *reader, int node)
         while (reader->joint_next[last] >= 0) last = reader->joint_next[last];
         reader->joint_next[last] = index;
     }
+
     reader->joints[index].parent = from->parent >= 0 ? reader->nodes[from->parent].first_joint : -1;
     reader->joints[index].idle = affine_parts_store(&from->parts);
     return index;
@@ -279,13 +312,18 @@ static int skin_bind_joint(gltf_reader *reader, int node, const affine *inverse_
 {
     float bind[12];
     affine_store(inverse_bind, bind);
+
+    /* a joint of the node with the same bind pose, or one that has none yet */
     for (int joint = reader->nodes[node].first_joint; joint >= 0; joint = reader->joint_next[joint]) {
         if (reader->joint_bound[joint] && binds_equal(bind, reader->joints[joint].inverse_bind)) return joint;
         if (reader->joint_bound[joint]) continue;
+
         reader->joint_bound[joint] = true;
         memcpy(reader->joints[joint].inverse_bind, bind, sizeof bind);
         return joint;
     }
+
+    /* else another joint */
     int joint = joint_add(reader, node);
     reader->joint_bound[joint] = true;
     memcpy(reader->joints[joint].inverse_bind, bind, sizeof bind);
@@ -296,6 +334,7 @@ static int skin_bind_joint(gltf_reader *reader, int node, const affine *inverse_
 static affine skin_placement(const gltf_reader *reader, int skin_index, const int *nodes, const affine *matrices)
 {
     const gltf_skin *skin = &reader->skins[skin_index];
+
     const json_t *object = json_array_get(reader->document->skins, (size_t)skin_index);
     const char *placement = gltf_get_string(gltf_get_extras(object), "placement");
     if (placement && strcmp(placement, "scene") == 0) return affine_identity();
@@ -309,15 +348,19 @@ static affine skin_placement(const gltf_reader *reader, int skin_index, const in
     }
     int top = 0;
     bool shared = false;
+
+    /* a joint that another skin has bound tells where this one's mesh is */
     for (int j = 0; j < skin->joint_count && !shared; j++) {
         int joint = reader->nodes[nodes[j]].first_joint;
         if (reader->nodes[nodes[j]].depth < reader->nodes[nodes[top]].depth) top = j;
         if (!reader->joint_bound[joint]) continue;
+
         affine bind = affine_load(reader->joints[joint].inverse_bind);
         if (!affine_inverse(&bind, &inverse)) continue;
         map = affine_multiply(&inverse, &matrices[j]);
         shared = true;
     }
+
     if (!shared) map = affine_multiply(&reader->nodes[nodes[top]].world, &matrices[top]);
     return affine_inverse(&map, &inverse) ? map : affine_identity();
 }
@@ -329,6 +372,7 @@ static cutis_result skin_read(gltf_reader *reader, int index)
     const json_t *object = json_array_get(document->skins, (size_t)index);
     const json_t *list = json_object_get(object, "joints");
     size_t count = (size_t)skin->joint_count;
+
     skin->joints = gltf_allocate(document, count, sizeof(int));
     int *nodes = gltf_allocate(document, count, sizeof(int));
     affine *matrices = gltf_allocate(document, count, sizeof(affine));
@@ -341,17 +385,20 @@ static cutis_result skin_read(gltf_reader *reader, int index)
                                          false, &accessor_index);
     if (result != CUTIS_OK) return result;
     float *values = NULL;
+
     if (accessor_index >= 0) {
         gltf_place use = gltf_place_make("inverseBindMatrices of skin %d", index);
         gltf_accessor accessor;
         result = gltf_accessor_open(document, accessor_index, use.text, 16, &accessor);
         if (result != CUTIS_OK) return result;
+
         if (accessor.count < skin->joint_count)
             return gltf_error(document, CUTIS_ERROR_FORMAT, "accessor %d (%s): holds %d matrices for %d joints",
                               accessor_index, use.text, accessor.count, skin->joint_count);
         if (!accessor.bytes)
             return gltf_error(document, CUTIS_ERROR_DATA, "accessor %d (%s): has no buffer view", accessor_index,
                               use.text);
+
         values = gltf_allocate(document, (size_t)accessor.count * 16, sizeof(float));
         if (!values) return gltf_error_memory(document);
         result = gltf_accessor_floats(document, &accessor, use.text, values);
@@ -370,6 +417,7 @@ static cutis_result skin_read(gltf_reader *reader, int index)
     skin->placement = skin_placement(reader, index, nodes, matrices);
     affine inverse;
     affine_inverse(&skin->placement, &inverse);
+
     for (size_t j = 0; j < count; j++) {
         affine bind = affine_multiply(&matrices[j], &inverse);
         if (!affine_finite(&bind))
@@ -388,12 +436,16 @@ static cutis_result skin_read(gltf_reader *reader, int index)
  */
 static cutis_result joints_place(gltf_reader *reader)
 {
+    /* parents first */
     for (int i = 0; i < reader->joint_count; i++) {
         cutis_joint *joint = &reader->joints[i];
         affine parent = joint->parent >= 0 ? reader->joint_rest[joint->parent] : affine_identity();
         affine_parts parts = reader->nodes[reader->joint_nodes[i]].parts;
+
         for (int k = 0; k < 3; k++)
             if (fabs(parts.scale[k]) < 1e-9) parts.scale[k] = 1;
+
+        /* a bound joint rests where its skin was bound */
         affine bind = affine_load(joint->inverse_bind), rest, inverse;
         if (reader->joint_bound[i] && affine_inverse(&bind, &rest) && affine_inverse(&parent, &inverse)) {
             affine local = affine_multiply(&inverse, &rest);
@@ -405,14 +457,18 @@ static cutis_result joints_place(gltf_reader *reader)
         affine_parts stored = affine_parts_load(&joint->rest);
         affine local = affine_compose(&stored);
         reader->joint_rest[i] = affine_multiply(&parent, &local);
+
         if (!affine_finite(&reader->joint_rest[i]))
             return gltf_error(reader->document, CUTIS_ERROR_DATA, "%s: its rest place is not finite",
                               gltf_node_place(reader, reader->joint_nodes[i]).text);
+
+        /* joints without a skin are bound where they rest */
         if (!reader->joint_bound[i]) {
             if (!affine_inverse(&reader->joint_rest[i], &inverse))
                 reader->joint_rest[i] = affine_identity(); /* keeps rest x inverse bind the identity */
             affine_store(&inverse, joint->inverse_bind);
         }
+
         for (int k = 0; k < 12; k++)
             if (!isfinite(joint->inverse_bind[k]))
                 return gltf_error(reader->document, CUTIS_ERROR_DATA, "%s: its inverse bind matrix is not finite",
@@ -450,10 +506,13 @@ cutis_result gltf_read_skeleton(gltf_reader *reader)
     gltf_document *document = reader->document;
     reader->skins = gltf_allocate(document, (size_t)document->skin_count, sizeof(gltf_skin));
     if (!reader->skins) return gltf_error_memory(document);
+
+    /* what needs joints */
     size_t capacity = (size_t)document->node_count;
     cutis_result result = skeleton_mark(reader, &capacity);
     if (result != CUTIS_OK || !reader->has_skeleton) return result;
 
+    /* room for the joints */
     reader->joints = gltf_allocate(document, capacity, sizeof(cutis_joint));
     reader->joint_nodes = gltf_allocate(document, capacity, sizeof(int));
     reader->joint_next = gltf_allocate(document, capacity, sizeof(int));
@@ -461,6 +520,7 @@ cutis_result gltf_read_skeleton(gltf_reader *reader)
     reader->joint_bound = gltf_allocate(document, capacity, sizeof(bool));
     if (!reader->joints || !reader->joint_nodes || !reader->joint_next || !reader->joint_rest || !reader->joint_bound)
         return gltf_error_memory(document);
+
     for (int i = 0; i < document->node_count; i++)
         if (reader->nodes[reader->order[i]].in_skeleton) joint_add(reader, reader->order[i]);
 
@@ -472,15 +532,18 @@ cutis_result gltf_read_skeleton(gltf_reader *reader)
         result = skin_read(reader, node->skin);
         if (result != CUTIS_OK) return result;
     }
+
     result = joints_place(reader);
     if (result != CUTIS_OK) return result;
 
+    /* names and roles */
     name_set names = name_set_create(&document->memory);
     for (int i = 0; i < reader->joint_count; i++) {
         const json_t *object = reader->nodes[reader->joint_nodes[i]].object;
         reader->joints[i].name = name_set_add(&names, gltf_get_string(object, "name"), "joint", i);
         if (!reader->joints[i].name) return gltf_error_memory(document);
     }
+
     roles_read(reader);
     reader->given.joint_count = reader->joint_count;
     reader->given.joints = reader->joints;
@@ -514,14 +577,19 @@ static cutis_result setting_add(gltf_reader *reader, const char *solver, const c
                                 const json_t *value, cutis_setting *settings)
 {
     arena *memory = &reader->document->memory;
+
+    /* its value as text */
     const char *dot = *solver ? "." : "";
     const char *text = setting_text(memory, value);
     if (memory->failed) return gltf_error_memory(reader->document);
+
     if (!text) {
         warning_add(&reader->warnings, "extras.cutis.%.60s%s%.60s%s%.60s is not a number, a string or a boolean",
                     solver, dot, key, joint ? " of joint " : "", joint ? joint : "");
         return CUTIS_OK;
     }
+
+    /* its key, with solver and joint */
     cutis_setting *setting = &settings[reader->given.setting_count++];
     setting->value = text;
     setting->key = joint ? arena_format(memory, "%.60s%sbones.%s.%.200s", solver, dot, joint, key)
@@ -536,6 +604,8 @@ static cutis_result settings_collect(gltf_reader *reader, json_t *extras, const 
     const char *key, *inner;
     json_t *value, *own;
     cutis_result result = CUTIS_OK;
+
+    /* those of a solver stand in an object of their own */
     json_object_foreach(extras, key, value)
     {
         if (joint && key_is_prop(key, is_prop)) continue;
@@ -548,6 +618,7 @@ static cutis_result settings_collect(gltf_reader *reader, json_t *extras, const 
                 if (result) break;
             }
         }
+
         if (result) return result;
     }
     return CUTIS_OK;
@@ -572,17 +643,23 @@ cutis_result gltf_read_settings(gltf_reader *reader)
     gltf_document *document = reader->document;
     json_t *scene_index = json_object_get(document->root, "scene");
     json_t *scene = json_array_get(document->scenes, (size_t)json_integer_value(scene_index));
+
+    /* as many as there can be */
     size_t capacity = settings_count(gltf_get_extras(scene));
     for (int i = 0; i < reader->joint_count; i++)
         capacity += settings_count(gltf_get_extras(reader->nodes[reader->joint_nodes[i]].object));
+
     cutis_setting *settings = gltf_allocate(document, capacity, sizeof(cutis_setting));
     if (!settings) return gltf_error_memory(document);
+
+    /* of the scene, then of each joint */
     cutis_result result = settings_collect(reader, gltf_get_extras(scene), NULL, false, settings);
     for (int i = 0; i < reader->joint_count && result == CUTIS_OK; i++) {
         const gltf_node *node = &reader->nodes[reader->joint_nodes[i]];
         result =
             settings_collect(reader, gltf_get_extras(node->object), reader->joints[i].name, node->is_prop, settings);
     }
+
     reader->given.settings = settings;
     return result;
 }

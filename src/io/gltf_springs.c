@@ -23,6 +23,8 @@ static double vertex_moved(springs_edit *e, int vertex)
     if (e->moved[vertex] >= 0) return e->moved[vertex];
     size_t plane = 3 * (size_t)e->def->morphs->character->vertex_count;
     double longest = 0;
+
+    /* the longest way over the frames */
     for (int f = 0; f < e->def->morphs->frame_count; f++) {
         double way[3] = {0, 0, 0};
         for (int k = 0; k < e->def->target_count; k++) {
@@ -32,6 +34,7 @@ static double vertex_moved(springs_edit *e, int vertex)
         }
         longest = fmax(longest, way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
     }
+
     e->moved[vertex] = sqrt(longest);
     return e->moved[vertex];
 }
@@ -68,6 +71,7 @@ static void nodes_clear(springs_edit *e)
 static int groups_edit(springs_edit *e, json_t *groups)
 {
     const gltf_reader *r = e->reader;
+
     int released = 0;
     for (size_t g = 0; g < json_array_size(groups); g++) {
         json_t *bones = json_object_get(json_array_get(groups, g), "bones");
@@ -80,6 +84,7 @@ static int groups_edit(springs_edit *e, json_t *groups)
                 int parent = r->nodes[r->order[i]].parent;
                 if (parent >= 0 && e->nodes[parent]) e->nodes[r->order[i]] = true;
             }
+
             if (!chain_replaced(e)) continue;
             json_array_remove(bones, b);
             released++;
@@ -94,11 +99,13 @@ static int groups_edit(springs_edit *e, json_t *groups)
 static int springs_edit_list(springs_edit *e, json_t *springs)
 {
     int released = 0;
+
     for (size_t s = json_array_size(springs); s-- > 0;) {
         const json_t *joints = json_object_get(json_array_get(springs, s), "joints");
         nodes_clear(e);
         for (size_t j = 0; j < json_array_size(joints); j++)
             node_mark(e, json_object_get(json_array_get(joints, j), "node"));
+
         if (!chain_replaced(e)) continue;
         json_array_remove(springs, s);
         released++;
@@ -109,19 +116,24 @@ static int springs_edit_list(springs_edit *e, json_t *springs)
 int gltf_springs_release(gltf_builder *out, const gltf_reader *reader, const gltf_bake_def *def)
 {
     const json_t *extensions = json_object_get(out->root, "extensions");
+
+    /* lists of both versions of VRM */
     json_t *groups =
         json_object_get(json_object_get(json_object_get(extensions, "VRM"), "secondaryAnimation"), "boneGroups");
     json_t *springs = json_object_get(json_object_get(extensions, "VRMC_springBone"), "springs");
     int vertex_count = def->morphs->character->vertex_count;
     if ((!groups && !springs) || def->target_count == 0) return 0;
+
     springs_edit e = {.reader = reader,
                       .def = def,
                       .nodes = ARENA_ARRAY(&out->memory, bool, reader->document->node_count + 1),
                       .moved = ARENA_ARRAY(&out->memory, double, vertex_count + 1)};
+
     if (!e.nodes || !e.moved) {
         out->failed = true;
         return 0;
     }
+
     for (int v = 0; v < vertex_count; v++) e.moved[v] = -1;
     int released = groups_edit(&e, groups) + springs_edit_list(&e, springs);
 

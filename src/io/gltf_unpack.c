@@ -73,18 +73,23 @@ static bool filter_find(const json_t *packing, meshopt_filter_kind *filter)
 static cutis_result view_decode(unpacker *u, int index, json_t *view, const json_t *packing)
 {
     gltf_document *d = u->document;
+
+    /* where the packed data is, and of what shape */
     gltf_place place = gltf_place_make("buffer view %d", index);
     size_t offset, size, stride, count;
     int buffer;
+
     cutis_result result = gltf_get_index(d, packing, "buffer", place.text, d->buffer_count, true, &buffer);
     if (result == CUTIS_OK) result = gltf_get_size(d, packing, "byteOffset", place.text, 0, &offset);
     if (result == CUTIS_OK) result = gltf_get_size(d, packing, "byteLength", place.text, 0, &size);
     if (result == CUTIS_OK) result = gltf_get_size(d, packing, "byteStride", place.text, 0, &stride);
     if (result == CUTIS_OK) result = gltf_get_size(d, packing, "count", place.text, 0, &count);
     if (result != CUTIS_OK) return result;
+
     if (offset > d->buffers[buffer].size || size > d->buffers[buffer].size - offset)
         return gltf_error(d, CUTIS_ERROR_FORMAT, "buffer view %d: its compressed data goes beyond buffer %d", index,
                           buffer);
+
     meshopt_filter_kind filter;
     const char *mode = gltf_get_string(packing, "mode");
     if (!filter_find(packing, &filter) || !mode || stride == 0 || stride > 256 || count == 0)
@@ -95,6 +100,7 @@ static cutis_result view_decode(unpacker *u, int index, json_t *view, const json
     uint8_t *bytes = gltf_allocate(d, count, stride);
     if (!bytes) return gltf_error_memory(d);
     const uint8_t *stream = d->buffers[buffer].bytes + offset;
+
     bool good = false;
     if (strcmp(mode, "ATTRIBUTES") == 0)
         good = meshopt_attributes(stream, size, count, stride, bytes) && meshopt_filter(filter, bytes, count, stride);
@@ -102,11 +108,14 @@ static cutis_result view_decode(unpacker *u, int index, json_t *view, const json
         good = meshopt_triangles(stream, size, count, stride, bytes);
     else if (strcmp(mode, "INDICES") == 0)
         good = meshopt_indices(stream, size, count, stride, bytes);
+
     if (!good)
         return gltf_error(d, CUTIS_ERROR_FORMAT,
                           "buffer view %d: its meshopt data is damaged (%zu elements of %zu "
                           "bytes, mode %.20s)",
                           index, count, stride, mode);
+
+    /* plain from here on */
     u->views[index] = (view_bytes){bytes, count * stride};
     for (int i = 0; i < COUNT_OF(MESHOPT); i++) extension_remove(view, MESHOPT[i]);
     u->changed = true;
@@ -120,6 +129,7 @@ static cutis_result view_decode(unpacker *u, int index, json_t *view, const json
 /* A view for decoded bytes; returns its index, -1 when memory runs out. */
 static int view_append(unpacker *u, const uint8_t *bytes, size_t size)
 {
+    /* grow by doubling */
     if (u->view_count == u->view_capacity) {
         int capacity = 2 * u->view_capacity + 64;
         view_bytes *larger = gltf_allocate(u->document, (size_t)capacity, sizeof *larger);
@@ -128,6 +138,7 @@ static int view_append(unpacker *u, const uint8_t *bytes, size_t size)
         u->views = larger;
         u->view_capacity = capacity;
     }
+
     if (json_array_append_new(u->document->buffer_views, json_object()) != 0) return -1;
     u->views[u->view_count] = (view_bytes){bytes, size};
     return u->view_count++;
@@ -180,9 +191,11 @@ static cutis_result attribute_decode(unpacker *u, const draco_face *face, const 
     /* the declared type, which the decoder converts to */
     gltf_document *d = u->document;
     size_t type, points = draco_face_points(face);
+
     int components = gltf_type_components(gltf_get_string(accessor, "type"));
     cutis_result result = gltf_get_size(d, accessor, "componentType", place, 0, &type);
     if (result != CUTIS_OK) return result;
+
     size_t size = type <= INT_MAX ? gltf_component_size((int)type) * (size_t)components : 0;
     if (size == 0 || components > 4 || !json_is_integer(id) || json_integer_value(id) < 0)
         return gltf_error(d, CUTIS_ERROR_FORMAT, "%s: %.40s is not what Draco can hold", place, name);
@@ -211,11 +224,15 @@ static cutis_result mesh_decode(unpacker *u, json_t *primitive, const json_t *pa
                                 const char *place)
 {
     gltf_document *d = u->document;
+
     size_t points = draco_face_points(face), triangles = draco_face_triangles(face);
     if (points == 0 || triangles == 0 || points > INT_MAX / 16 || triangles > INT_MAX / 48)
         return gltf_error(d, CUTIS_ERROR_FORMAT, "%s: its Draco data holds no triangles, or too many", place);
+
+    /* indices */
     uint32_t *indices = gltf_allocate(d, 3 * triangles, sizeof *indices);
     if (!indices) return gltf_error_memory(d);
+
     if (!draco_face_indices(face, indices))
         return gltf_error(d, CUTIS_ERROR_FORMAT, "%s: its Draco data is damaged", place);
     int view = view_append(u, (const uint8_t *)indices, 3 * triangles * sizeof *indices);
@@ -230,6 +247,7 @@ static cutis_result mesh_decode(unpacker *u, json_t *primitive, const json_t *pa
     put(u, primitive, "indices", json_integer((json_int_t)json_array_size(d->accessors) - 1));
     put(u, primitive, "mode", json_integer(4));
 
+    /* attributes of the mesh, by the numbers of the decoder */
     const char *name;
     json_t *id;
     json_t *attributes = json_object_get(primitive, "attributes");
@@ -242,6 +260,7 @@ static cutis_result mesh_decode(unpacker *u, json_t *primitive, const json_t *pa
             result = attribute_decode(u, face, name, json_array_get(d->accessors, (size_t)index), id, place, &weights);
         if (result != CUTIS_OK) return result;
     }
+
     weights_normalize(&weights, points);
     return CUTIS_OK;
 }
@@ -252,12 +271,16 @@ static cutis_result primitive_decode(unpacker *u, json_t *primitive, const json_
     const uint8_t *bytes;
     size_t size;
     int index;
+
+    /* the packed data */
     cutis_result result = gltf_get_index(d, packing, "bufferView", place, d->view_count, true, &index);
     if (result == CUTIS_OK) result = gltf_view_bytes(d, index, &bytes, &size);
     if (result != CUTIS_OK) return result;
+
     char reason[128];
     draco_face *face = draco_face_open(bytes, size, reason);
     if (!face) return gltf_error(d, CUTIS_ERROR_FORMAT, "%s: its Draco data is damaged: %s", place, reason);
+
     result = mesh_decode(u, primitive, packing, face, place);
     draco_face_close(face);
     return result;
@@ -277,6 +300,7 @@ static bool accessor_is_plain(const gltf_document *d, const json_t *primitive)
 static cutis_result draco_unpack(unpacker *u)
 {
     gltf_document *d = u->document;
+
     for (int m = 0; m < d->mesh_count; m++) {
         json_t *primitives = json_object_get(json_array_get(d->meshes, (size_t)m), "primitives");
         for (size_t p = 0; p < json_array_size(primitives); p++) {
@@ -313,6 +337,8 @@ static cutis_result views_gather(unpacker *u)
 {
     gltf_document *d = u->document;
     size_t total = 0;
+
+    /* views that were not packed, from where they are */
     for (int v = 0; v < u->view_count; v++) {
         view_bytes *view = &u->views[v];
         if (!view->bytes) {
@@ -321,14 +347,17 @@ static cutis_result views_gather(unpacker *u)
         }
         total += (view->size + 3) & ~(size_t)3;
     }
+
     uint8_t *bytes = gltf_allocate(d, total, 1);
     gltf_buffer *buffers = gltf_allocate(d, (size_t)d->buffer_count + 1, sizeof *buffers);
     if (!bytes || !buffers) return gltf_error_memory(d);
 
+    /* one after the other */
     size_t at = 0;
     for (int v = 0; v < u->view_count; v++) {
         json_t *view = json_array_get(d->buffer_views, (size_t)v);
         memcpy(bytes + at, u->views[v].bytes, u->views[v].size);
+
         put(u, view, "buffer", json_integer(0));
         put(u, view, "byteOffset", json_integer((json_int_t)at));
         put(u, view, "byteLength", json_integer((json_int_t)u->views[v].size));
@@ -341,6 +370,7 @@ static cutis_result views_gather(unpacker *u)
         buffers[i + 1] = (gltf_buffer){.bytes = bytes, .size = 0, .file = d->buffers[i].file};
     d->buffers = buffers;
     d->buffer_count++;
+
     put(u, d->root, "buffers", json_pack("[{s:I}]", "byteLength", (json_int_t)total));
     return CUTIS_OK;
 }
@@ -373,6 +403,7 @@ static bool names_packing(const gltf_document *d)
 cutis_result gltf_document_unpack(gltf_document *document)
 {
     if (!names_packing(document)) return CUTIS_OK;
+
     unpacker u = {.document = document, .view_count = document->view_count, .view_capacity = document->view_count};
     u.views = gltf_allocate(document, (size_t)document->view_count, sizeof *u.views);
     if (!u.views) return gltf_error_memory(document);
@@ -384,6 +415,7 @@ cutis_result gltf_document_unpack(gltf_document *document)
         const json_t *packing = gltf_view_packing(view);
         if (packing) result = view_decode(&u, v, view, packing);
     }
+
     if (result == CUTIS_OK) result = draco_unpack(&u);
     if (result == CUTIS_OK && u.changed) result = views_gather(&u);
 
@@ -393,6 +425,7 @@ cutis_result gltf_document_unpack(gltf_document *document)
         names_remove(document->root, lists[i], DRACO);
         for (int k = 0; k < COUNT_OF(MESHOPT); k++) names_remove(document->root, lists[i], MESHOPT[k]);
     }
+
     document->view_count = (int)json_array_size(document->buffer_views);
     document->accessor_count = (int)json_array_size(document->accessors);
     if (result == CUTIS_OK && u.failed) result = error_memory(document->error, document->name);

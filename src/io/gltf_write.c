@@ -55,12 +55,15 @@ static float *values_spread(gltf_writer *w, const vertex_group *group, const flo
 static float *normals_make(gltf_writer *w)
 {
     const cutis_character *c = w->character;
+
     vec3 *points = ARENA_ARRAY(&w->out.memory, vec3, c->point_count);
     float *normals = ARENA_ARRAY(&w->out.memory, float, (size_t)c->vertex_count * 3);
     if (!points || !normals) {
         w->out.failed = true;
         return NULL;
     }
+
+    /* normals of the points, by area */
     for (int t = 0; t < c->point_triangle_count; t++) {
         const int *p = c->point_triangles + 3 * (size_t)t;
         vec3 x[3];
@@ -70,12 +73,15 @@ static float *normals_make(gltf_writer *w)
         vec3 e = vec3_scale(vec3_sub(x[1], x[0]), 1 / c->size), f = vec3_scale(vec3_sub(x[2], x[0]), 1 / c->size);
         for (int k = 0; k < 3; k++) points[p[k]] = vec3_add(points[p[k]], vec3_cross(e, f));
     }
+
+    /* a vertex without area points up */
     for (int v = 0; v < c->vertex_count; v++) {
         vec3 n = vec3_scale(points[c->vertex_points[v]], 1e6f);
         n = vec3_normalize(n);
         if (!(fabsf(vec3_length2(n) - 1) < 1e-4f)) n = (vec3){0, 1, 0};
         vec3_store(normals + 3 * (size_t)v, n);
     }
+
     return normals;
 }
 
@@ -93,6 +99,7 @@ static void influences_add(gltf_writer *w, const vertex_group *group)
     int most = 1;
     for (int v = 0; v < group->count; v++) most = MAX(most, influence_count(w, w->split.originals[group->first + v]));
     size_t width = c->joint_count + (w->needs_static ? 1 : 0) <= 256 ? 1 : 2;
+
     for (int set = 0; 4 * set < most; set++) {
         uint8_t *joints = gltf_bytes_push(&w->out, (size_t)group->count * 4 * width);
         float *weights = ARENA_ARRAY(&w->out.memory, float, (size_t)group->count * 4);
@@ -108,6 +115,7 @@ static void influences_add(gltf_writer *w, const vertex_group *group)
             /* Rounded to floats the weights must still sum to 1 for a validator: the first takes the difference. */
             double rest = 1;
             for (int i = 1; i < count; i++) rest -= (double)c->influence_weights[c->influence_first[vertex] + i];
+
             for (int k = 0; k < 4; k++) {
                 int i = 4 * set + k, at = c->influence_first[vertex] + i;
                 int joint = i < count ? c->influence_joints[at] : count == 0 && i == 0 ? c->joint_count : 0;
@@ -116,6 +124,7 @@ static void influences_add(gltf_writer *w, const vertex_group *group)
                     joint = 0;
                     weight = 0;
                 }
+
                 weights[4 * v + k] = weight;
                 for (size_t b = 0; b < width; b++)
                     joints[((size_t)v * 4 + (size_t)k) * width + b] = (uint8_t)(joint >> (8 * b));
@@ -138,6 +147,7 @@ static void influences_add(gltf_writer *w, const vertex_group *group)
 static void group_write(gltf_writer *w, vertex_group *group, const float *normals)
 {
     const cutis_character *c = w->character;
+
     group->attributes = gltf_keep(&w->out, json_object());
     float *positions = values_spread(w, group, c->positions, 3), *spread = values_spread(w, group, normals, 3);
     if (w->out.failed) return;
@@ -186,20 +196,25 @@ static void group_write(gltf_writer *w, vertex_group *group, const float *normal
 static int fan_start(const int *corners, int first, int count, const int *triangle, int previous)
 {
     int best = -1, best_score = -1;
+
     for (int k = 0; k < count; k++) {
         if (corners[first + k] == previous) continue;
+
+        /* both triangles of a quad hold the corners of its diagonal */
         bool on_diagonal = true;
         for (int t = 0; count == 4 && t < 2; t++) {
             bool inside = false;
             for (int e = 0; e < 3; e++) inside |= triangle[3 * t + e] == first + k;
             on_diagonal &= inside;
         }
+
         int score = (on_diagonal ? 2 : 0) + (k == 0 ? 1 : 0);
         if (score > best_score) {
             best = k;
             best_score = score;
         }
     }
+
     return MAX(best, 0);
 }
 
@@ -219,6 +234,7 @@ static int image_write(gltf_writer *w, const cutis_material *material)
     uint8_t *bytes = gltf_bytes_push(&w->out, material->image_size);
     if (!bytes) return 0;
     memcpy(bytes, material->image, material->image_size);
+
     json_t *view = gltf_append_object(&w->out, w->out.views);
     gltf_put(&w->out, view, "buffer", json_integer(0));
     gltf_put(&w->out, view, "byteOffset", json_integer((json_int_t)(bytes - w->out.bytes)));
@@ -235,6 +251,7 @@ static int image_write(gltf_writer *w, const cutis_material *material)
     gltf_put(&w->out, image, "bufferView", json_integer((json_int_t)json_array_size(w->out.views) - 1));
     gltf_put(&w->out, image, "mimeType",
              json_string(*(const uint8_t *)material->image == 0x89 ? "image/png" : "image/jpeg"));
+
     json_t *texture = gltf_append_object(&w->out, json_object_get(w->out.root, "textures"));
     gltf_put(&w->out, texture, "source", json_integer(w->image_count));
     w->image_materials[w->image_count] = (int)(material - c->materials);
@@ -244,13 +261,17 @@ static int image_write(gltf_writer *w, const cutis_material *material)
 static void material_write(gltf_writer *w, const char *name)
 {
     const cutis_character *c = w->character;
+
     json_t *object = gltf_append_object(&w->out, w->materials);
     gltf_put_string(&w->out, object, "name", name);
     json_t *look = gltf_put_object(&w->out, object, "pbrMetallicRoughness");
     gltf_put(&w->out, look, "metallicFactor", json_integer(0));
+
+    /* by name; a material without a look keeps the default */
     for (int i = 0; i < c->material_count; i++) {
         const cutis_material *material = &c->materials[i];
         if (strcmp(material->name, name) != 0) continue;
+
         gltf_put_floats(&w->out, look, "baseColorFactor", material->color, 4);
         if (material->image && w->split.texcoords)
             gltf_put(&w->out, gltf_put_object(&w->out, look, "baseColorTexture"), "index",
@@ -263,11 +284,14 @@ static void material_write(gltf_writer *w, const char *name)
 static void part_write(gltf_writer *w, json_t *primitives, const cutis_part *part, const vertex_group *group)
 {
     const cutis_character *c = w->character;
+
+    /* how many triangles it has */
     int first_corner = c->face_first[part->first_face];
     int end_corner = c->face_first[part->first_face + part->face_count];
     bool polygons = end_corner - first_corner > 3 * part->face_count;
     int triangle_count = end_corner - first_corner - 2 * part->face_count, index_count = 0;
     if (triangle_count == 0) return;
+
     int *indices = ARENA_ARRAY(&w->out.memory, int, (size_t)triangle_count * 3);
     if (!indices) {
         w->out.failed = true;
@@ -281,6 +305,7 @@ static void part_write(gltf_writer *w, json_t *primitives, const cutis_part *par
         int start =
             polygons ? fan_start(w->split.corners, first, count, c->triangle_corners + 3 * (size_t)triangle, previous)
                      : 0;
+
         previous = w->split.corners[first + start];
         for (int k = 1; k + 1 < count; k++) {
             indices[index_count++] = previous - group->first;
@@ -295,6 +320,8 @@ static void part_write(gltf_writer *w, json_t *primitives, const cutis_part *par
     gltf_put(&w->out, primitive, "indices",
              json_integer(gltf_indices_add(&w->out, indices, index_count, group->count)));
     if (group->targets) gltf_put(&w->out, primitive, "targets", json_incref(group->targets));
+
+    /* its material, written with the first part that has it */
     if (part->material[0]) {
         size_t m = 0;
         while (m < json_array_size(w->materials) &&
@@ -303,12 +330,14 @@ static void part_write(gltf_writer *w, json_t *primitives, const cutis_part *par
         if (m == json_array_size(w->materials)) material_write(w, part->material);
         gltf_put(&w->out, primitive, "material", json_integer((json_int_t)m));
     }
+
     if (polygons) {
         gltf_put_object(&w->out, gltf_put_object(&w->out, primitive, "extensions"), "FB_ngon_encoding");
         if (!json_object_get(w->out.root, "extensionsUsed"))
             gltf_append(&w->out, gltf_put_array(&w->out, w->out.root, "extensionsUsed"),
                         json_string("FB_ngon_encoding"));
     }
+
     gltf_put_string(&w->out, gltf_put_object(&w->out, gltf_put_object(&w->out, primitive, "extras"), "cutis"), "part",
                     part->name);
 }
@@ -336,6 +365,7 @@ static void mesh_write(gltf_writer *w)
     int group_count = disjoint ? c->part_count : 1;
     vertex_group *groups = ARENA_ARRAY(&w->out.memory, vertex_group, group_count);
     float *normals = normals_make(w);
+
     json_t *mesh = gltf_append_object(&w->out, w->meshes), *primitives = gltf_put_array(&w->out, mesh, "primitives");
     if (!groups || !normals) {
         w->out.failed = true;
@@ -349,6 +379,7 @@ static void mesh_write(gltf_writer *w)
         groups[g].count = disjoint ? c->parts[g].vertex_count : w->split.count;
         if (!w->out.failed) group_write(w, &groups[g], normals);
     }
+
     for (int p = 0; p < c->part_count && !w->out.failed; p++)
         part_write(w, primitives, &c->parts[p], &groups[disjoint ? p : 0]);
 
@@ -386,12 +417,15 @@ static void transform_write(gltf_writer *w, json_t *node, const cutis_transform 
 static void joints_write(gltf_writer *w)
 {
     const cutis_character *c = w->character;
+
+    /* nodes in the idle pose */
     for (int j = 0; j < c->joint_count; j++) {
         json_t *node = gltf_append_object(&w->out, w->nodes);
         gltf_put_string(&w->out, node, "name", c->joints[j].name);
         transform_write(w, node, &c->joints[j].idle);
     }
     int roots = w->needs_static ? 1 : 0;
+
     for (int j = 0; j < c->joint_count; j++) roots += c->joints[j].parent < 0;
     if (w->needs_static) gltf_put_string(&w->out, gltf_append_object(&w->out, w->nodes), "name", "static");
 
@@ -403,6 +437,8 @@ static void joints_write(gltf_writer *w)
         gltf_put_string(&w->out, common, "name", "skeleton_root");
         root_list = gltf_put_array(&w->out, common, "children");
     }
+
+    /* below their parents */
     for (int j = 0; j < c->joint_count; j++) {
         json_t *list = root_list;
         if (c->joints[j].parent >= 0) {
@@ -410,8 +446,10 @@ static void joints_write(gltf_writer *w)
             list = json_object_get(parent, "children");
             if (!list) list = gltf_put_array(&w->out, parent, "children");
         }
+
         gltf_append(&w->out, list, json_integer(j));
     }
+
     if (w->needs_static) gltf_append(&w->out, root_list, json_integer(c->joint_count));
 }
 
@@ -419,9 +457,11 @@ static void skin_write(gltf_writer *w)
 {
     const cutis_character *c = w->character;
     int count = c->joint_count + (w->needs_static ? 1 : 0);
+
     json_t *skin = gltf_append_object(&w->out, gltf_put_array(&w->out, w->out.root, "skins"));
     json_t *joints = gltf_put_array(&w->out, skin, "joints");
     float *matrices = ARENA_ARRAY(&w->out.memory, float, (size_t)count * 16);
+
     if (!matrices) {
         w->out.failed = true;
         return;
@@ -436,6 +476,7 @@ static void skin_write(gltf_writer *w)
         m[15] = 1;
         gltf_append(&w->out, joints, json_integer(j));
     }
+
     gltf_put(&w->out, skin, "inverseBindMatrices",
              json_integer(gltf_floats_add(&w->out, matrices, count, 16, GLTF_TARGET_NONE, false)));
 
@@ -459,6 +500,8 @@ static void setting_put(gltf_writer *w, json_t *object, const char *key, const c
     const char *cursor = text, *end = text + strlen(text);
     double value;
     char back[32];
+
+    /* a number only where it reads back as the same text */
     if (text_number(&cursor, end, &value) && cursor == end && fabs(value) < 1e30) {
         text_from_float((float)value, back);
         if (strcmp(back, text) == 0) {
@@ -466,6 +509,7 @@ static void setting_put(gltf_writer *w, json_t *object, const char *key, const c
             return;
         }
     }
+
     gltf_put_string(&w->out, object, key, text);
 }
 
@@ -474,14 +518,18 @@ static int setting_joint(const cutis_character *c, const char *key, const char *
 {
     int joint = -1;
     size_t longest = 0;
+
     *name = key;
     if (strncmp(key, "bones.", 6) != 0) return -1;
+
+    /* the longest name: one may begin like another */
     for (int j = 0; j < c->joint_count; j++) {
         size_t length = strlen(c->joints[j].name);
         if (length < longest || strncmp(key + 6, c->joints[j].name, length) != 0 || key[6 + length] != '.') continue;
         joint = j;
         longest = length;
     }
+
     if (joint >= 0) *name = key + 6 + longest + 1;
     return joint;
 }
@@ -490,6 +538,8 @@ static int setting_joint(const cutis_character *c, const char *key, const char *
 static void settings_write(gltf_writer *w, json_t *scene)
 {
     const cutis_character *c = w->character;
+
+    /* solver, joint and name */
     for (int i = 0; i < c->setting_count; i++) {
         const char *key = c->settings[i].key;
         char solver[64] = "";
@@ -498,15 +548,18 @@ static void settings_write(gltf_writer *w, json_t *scene)
             memcpy(solver, key, length);
             solver[length] = 0;
         }
+
         bool named = solver[0] && cutis_solver_find(solver);
         if (named) key += length + 1;
 
         int joint = setting_joint(c, key, &key);
         json_t *object = extras_get(&w->out, joint >= 0 ? json_array_get(w->nodes, (size_t)joint) : scene);
+
         if (named) {
             json_t *own = json_object_get(object, solver);
             object = json_is_object(own) ? own : gltf_put_object(&w->out, object, solver);
         }
+
         setting_put(w, object, key, c->settings[i].value);
     }
 }
@@ -541,14 +594,18 @@ static void prop_write(gltf_writer *w, const cutis_prop *prop)
     }
     gltf_prop_describe(&w->out, node, prop);
     if (prop->shape != CUTIS_PROP_MESH || prop->triangle_count == 0) return;
+
+    /* a mesh of its own */
     json_t *mesh = gltf_append_object(&w->out, w->meshes);
     gltf_put_string(&w->out, mesh, "name", prop->name);
     json_t *primitive = gltf_append_object(&w->out, gltf_put_array(&w->out, mesh, "primitives"));
+
     gltf_put(
         &w->out, gltf_put_object(&w->out, primitive, "attributes"), "POSITION",
         json_integer(gltf_floats_add(&w->out, prop->positions, prop->vertex_count, 3, GLTF_TARGET_VERTICES, true)));
     gltf_put(&w->out, primitive, "indices",
              json_integer(gltf_indices_add(&w->out, prop->triangles, 3 * prop->triangle_count, prop->vertex_count)));
+
     gltf_put(&w->out, node, "mesh", json_integer((json_int_t)json_array_size(w->meshes) - 1));
 }
 
@@ -573,12 +630,16 @@ static int times_write(gltf_writer *w, clip_writer *clip, const float *given, in
         w->out.failed = true;
         return 0;
     }
+
+    /* shifted, so that none is negative */
     for (int i = 0; i < count; i++) {
         times[i] = given[i] + clip->shift;
 
         /* Times must grow: of two equal ones the later moves by the least possible. */
         if (i > 0 && !(times[i] > times[i - 1])) times[i] = nextafterf(times[i - 1], INFINITY);
     }
+
+    /* times that another track has written already */
     for (int i = 0; i < clip->written_count; i++)
         if (clip->written[i].count == count &&
             memcmp(clip->written[i].times, times, (size_t)count * sizeof(float)) == 0)
@@ -606,14 +667,18 @@ static void channel_write(gltf_writer *w, clip_writer *clip, int node, const cha
 static void track_write(gltf_writer *w, clip_writer *clip, const cutis_track *track)
 {
     static const char *const paths[] = {"translation", "rotation", "scale"};
+
     int components = track->path == CUTIS_PATH_ROTATION ? 4 : 3;
     bool cubic = track->interpolation == CUTIS_INTERPOLATION_CUBIC;
     int values = track->key_count * (cubic ? 3 : 1);
+
     float *copy = arena_copy(&w->out.memory, track->values, (size_t)values * (size_t)components, sizeof(float));
     if (!copy) {
         w->out.failed = true;
         return;
     }
+
+    /* rotations at unit length */
     for (int i = 0; components == 4 && i < values; i++) {
         if (cubic && i % 3 != 1) continue; /* a tangent */
         double q[4];
@@ -621,6 +686,7 @@ static void track_write(gltf_writer *w, clip_writer *clip, const cutis_track *tr
         rotation_normalize(q);
         for (int k = 0; k < 4; k++) copy[4 * (size_t)i + (size_t)k] = (float)q[k];
     }
+
     int input = times_write(w, clip, track->times, track->key_count);
     int output = gltf_floats_add(&w->out, copy, values, components, GLTF_TARGET_NONE, false);
     channel_write(w, clip, track->target, paths[track->path], track->interpolation, input, output);
@@ -631,13 +697,19 @@ static float morph_sample(const cutis_track *track, float time)
 {
     bool cubic = track->interpolation == CUTIS_INTERPOLATION_CUBIC;
     int stride = cubic ? 3 : 1, offset = cubic ? 1 : 0, key = 0;
+
+    /* the key at or before the time */
     while (key + 1 < track->key_count && track->times[key + 1] <= time) key++;
     float a = track->values[stride * key + offset];
     if (key + 1 == track->key_count || time <= track->times[key] || track->interpolation == CUTIS_INTERPOLATION_STEP)
         return a;
+
+    /* between two keys */
     float b = track->values[stride * (key + 1) + offset], length = track->times[key + 1] - track->times[key];
     float u = (time - track->times[key]) / length;
     if (!cubic) return a + u * (b - a);
+
+    /* cubic Hermite */
     float out = track->values[stride * key + 2] * length, in = track->values[stride * (key + 1)] * length;
     return (2 * u * u * u - 3 * u * u + 1) * a + (u * u * u - 2 * u * u + u) * out + (3 * u * u - 2 * u * u * u) * b +
            (u * u * u - u * u) * in;
@@ -685,6 +757,7 @@ static void weights_write(gltf_writer *w, clip_writer *clip, const cutis_clip *s
             w->out.failed = true;
             return;
         }
+
         for (count = 0;;) {
             float next = INFINITY;
             for (int m = 0; m < c->morph_count; m++)
@@ -694,6 +767,7 @@ static void weights_write(gltf_writer *w, clip_writer *clip, const cutis_clip *s
                 while (tracks[m] && at[m] < tracks[m]->key_count && tracks[m]->times[at[m]] <= next) at[m]++;
             all[count++] = next;
         }
+
         times = all;
         interpolation = CUTIS_INTERPOLATION_LINEAR;
     }
@@ -704,6 +778,7 @@ static void weights_write(gltf_writer *w, clip_writer *clip, const cutis_clip *s
         w->out.failed = true;
         return;
     }
+
     for (int i = 0; i < count * per_key; i++)
         for (int m = 0; m < c->morph_count; m++)
             if (tracks[m])
@@ -720,18 +795,23 @@ static void clips_write(gltf_writer *w)
 {
     const cutis_character *c = w->character;
     if (c->clip_count == 0) return;
+
     json_t *animations = gltf_put_array(&w->out, w->out.root, "animations");
     const cutis_track **last = ARENA_ARRAY(&w->out.memory, const cutis_track *, 3 * (size_t)c->joint_count);
+
     if (!last) {
         w->out.failed = true;
         return;
     }
+
     for (int i = 0; i < c->clip_count && !w->out.failed; i++) {
         const cutis_clip *source = &c->clips[i];
         if (source->track_count == 0) continue;
+
         json_t *animation = gltf_append_object(&w->out, animations);
         gltf_put_string(&w->out, animation, "name", source->name);
         if (source->focus) gltf_put_floats(&w->out, extras_get(&w->out, animation), "focus", source->focus, 3);
+
         clip_writer clip = {.samplers = gltf_put_array(&w->out, animation, "samplers"),
                             .channels = gltf_put_array(&w->out, animation, "channels"),
                             .shift = MAX(-source->start, 0)};
@@ -742,13 +822,16 @@ static void clips_write(gltf_writer *w)
         for (int t = 0; t < source->track_count; t++)
             if (source->tracks[t].path != CUTIS_PATH_MORPH)
                 last[3 * source->tracks[t].target + (int)source->tracks[t].path] = &source->tracks[t];
+
         for (int t = 0; t < source->track_count && !w->out.failed; t++) {
             const cutis_track *track = &source->tracks[t];
             if (track->path != CUTIS_PATH_MORPH && last[3 * track->target + (int)track->path] == track)
                 track_write(w, &clip, track);
         }
+
         if (!w->out.failed) weights_write(w, &clip, source);
     }
+
     if (json_array_size(animations) == 0) json_object_del(w->out.root, "animations");
 }
 
@@ -763,6 +846,7 @@ static void document_make(gltf_writer *w)
     json_t *asset = gltf_put_object(&w->out, w->out.root, "asset");
     gltf_put(&w->out, asset, "version", json_string("2.0"));
     gltf_put(&w->out, asset, "generator", json_sprintf("cutis %s", cutis_version()));
+
     gltf_put(&w->out, w->out.root, "scene", json_integer(0));
     json_t *scene = gltf_append_object(&w->out, gltf_put_array(&w->out, w->out.root, "scenes"));
     w->scene_nodes = gltf_put_array(&w->out, scene, "nodes");
@@ -792,6 +876,7 @@ static void document_make(gltf_writer *w)
     w->mesh_node = (int)json_array_size(w->nodes);
     gltf_append(&w->out, w->scene_nodes, json_integer(w->mesh_node));
     json_t *node = gltf_append_object(&w->out, w->nodes);
+
     gltf_put_string(&w->out, node, "name", c->name);
     gltf_put(&w->out, node, "mesh", json_integer(0));
     if (w->has_skin) {

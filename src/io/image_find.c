@@ -64,15 +64,20 @@ static bool tga_open(tga_reader *t, const uint8_t *bytes, size_t size)
 static bool tga_pixel(tga_reader *t, uint8_t out[4])
 {
     size_t step = (size_t)t->depth / 8, depth = step;
+
     const uint8_t *p = t->at;
     if ((size_t)(t->end - t->at) < step) return false;
     t->at += step;
+
+    /* through the palette */
     if (t->mapped) {
         int index = p[0] - t->palette_first;
         if (index < 0 || index >= t->palette_count) return false;
         depth = (size_t)t->palette_depth / 8;
         p = t->palette + (size_t)index * depth;
     }
+
+    /* stored as blue, green, red */
     out[0] = t->grey ? p[0] : p[2];
     out[1] = t->grey ? p[0] : p[1];
     out[2] = p[0];
@@ -110,6 +115,7 @@ static uint8_t *tga_decode(const void *bytes, size_t size, arena *memory, int *w
             memcpy(pixels + (y * (size_t)t.width + x) * (size_t)*channels, pixel, (size_t)*channels);
         }
     }
+
     *width = t.width;
     *height = t.height;
     return pixels;
@@ -119,12 +125,16 @@ bool image_take(const void *bytes, size_t size, arena *memory, cutis_material *m
 {
     int width, height, channels;
     if (size > IMAGE_LIMIT) return false;
+
+    /* TGA becomes PNG */
     if (!image_known(bytes, size)) {
         uint8_t *pixels = tga_decode(bytes, size, memory, &width, &height, &channels);
         if (!pixels) return false;
         material->image = png_encode(pixels, width, height, channels, memory, &material->image_size);
         return material->image != NULL;
     }
+
+    /* PNG and JPEG stay as they are */
     material->image = arena_copy(memory, bytes, size, 1);
     material->image_size = material->image ? size : 0;
     return material->image != NULL;
@@ -148,10 +158,12 @@ void image_find(const char *path, const char *name, arena *memory, warning_list 
     static const char *const folders[] = {"",        "textures/", "Textures/", "texture/",     "Texture/",
                                           "images/", "maps/",     "tex/",      "../textures/", "../Textures/"};
     char *own = arena_string(memory, name), *stem = path_stem(memory, path);
+
     if (!own || !stem || !*name) return;
     for (char *c = own; *c; c++)
         if (*c == '\\') *c = '/';
     const char *base = strrchr(own, '/') ? strrchr(own, '/') + 1 : own;
+
     bool found = false, relative = own[0] != '/' && strchr(own, ':') == NULL;
     if (!*base || strcmp(base, ".") == 0) {
         warning_add(warnings, "an image of material '%.60s' has no file name: embed it when the file is exported",
@@ -165,6 +177,8 @@ void image_find(const char *path, const char *name, arena *memory, warning_list 
     if (beside && image_try(path, beside, base, memory, material, &found)) return;
     for (int i = 0; i < COUNT_OF(folders); i++)
         if (image_try(path, folders[i], base, memory, material, &found)) return;
+
+    /* why there is none */
     if (found)
         warning_add(warnings, "the image '%.80s' of material '%.60s' is neither PNG, JPEG nor TGA and is left out",
                     base, material->name);

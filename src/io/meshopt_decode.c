@@ -51,10 +51,12 @@ static bool group_read(stream_reader *r, int bits, uint8_t deltas[GROUP])
     /* fewer bits: unpack, with escapes for the deltas that do not fit */
     int sentinel = (1 << bits) - 1;
     int per_byte = 8 / bits;
+
     for (int i = 0; i < GROUP; i++) {
         int place = i % per_byte;
         int shift = bits == 1 ? place : 8 - bits * (place + 1); /* single bits start at the low end */
         int value = packed[i / per_byte] >> shift & sentinel;
+
         if (value == sentinel) {
             if (r->at == r->end) return false;
             value = *r->at++;
@@ -79,13 +81,17 @@ static bool plane_read(stream_reader *r, const int widths[4], size_t count, uint
 
 static bool plane_decode(stream_reader *r, int version, int control, size_t count, uint8_t *deltas)
 {
+    /* widths of the groups, by version and control */
     static const int widths_0[4] = {0, 2, 4, 8}, widths_1[2][4] = {{0, 1, 2, 4}, {1, 2, 4, 8}};
     if (version == 0) return plane_read(r, widths_0, count, deltas);
     if (control < 2) return plane_read(r, widths_1[control], count, deltas);
+
+    /* all zero, or stored */
     if (control == 2) {
         memset(deltas, 0, count);
         return true;
     }
+
     if ((size_t)(r->end - r->at) < count) return false;
     memcpy(deltas, r->at, count);
     r->at += count;
@@ -97,6 +103,7 @@ static uint32_t unzigzag(uint32_t value) { return value & 1 ? ~(value >> 1) : va
 /* Four bytes of an element: the element before, and the deltas. mode: see the extension's "channel modes". */
 static void channel_add(int mode, const uint8_t delta[4], uint8_t value[4])
 {
+    /* bytes, then 16-bit words, then bits */
     if ((mode & 15) == 0) {
         for (int i = 0; i < 4; i++) value[i] = (uint8_t)(value[i] + unzigzag(delta[i]));
     } else if ((mode & 15) == 1) {
@@ -137,6 +144,7 @@ bool meshopt_attributes(const uint8_t *stream, size_t size, size_t count, size_t
     size_t tail = version ? stride + stride / 4 : stride;
     size_t padded = tail < (version ? 24u : 32u) ? (version ? 24u : 32u) : tail;
     if (size - 1 < padded) return false;
+
     uint8_t last[STRIDE_LIMIT];
     memcpy(last, stream + size - tail, stride);
     const uint8_t *modes = version ? stream + size - stride / 4 : NULL;
@@ -147,17 +155,21 @@ bool meshopt_attributes(const uint8_t *stream, size_t size, size_t count, size_t
     uint8_t planes[STRIDE_LIMIT * BLOCK_LIMIT];
     size_t block = (8192 / stride) & ~(size_t)15;
     if (block > BLOCK_LIMIT) block = BLOCK_LIMIT;
+
     for (size_t done = 0; done < count; done += block) {
         size_t here = count - done < block ? count - done : block;
         const uint8_t *controls = r.at;
+
         if (version) {
             if ((size_t)(r.end - r.at) < stride / 4) return false;
             r.at += stride / 4;
         }
+
         for (size_t k = 0; k < stride; k++) {
             int control = version ? controls[k / 4] >> 2 * (k % 4) & 3 : 0;
             if (!plane_decode(&r, version, control, here, planes + k * BLOCK_LIMIT)) return false;
         }
+
         block_decode(planes, modes, here, stride, last, out + done * stride);
     }
     return r.at == r.end;
@@ -190,15 +202,20 @@ static void index_put(uint8_t *out, size_t i, size_t stride, uint32_t value)
 bool meshopt_indices(const uint8_t *stream, size_t size, size_t count, size_t stride, uint8_t *out)
 {
     if (size < 5 || stream[0] != 0xd1 || (stride != 2 && stride != 4)) return false;
+
     stream_reader r = {stream + 1, stream + size - 4};
     uint32_t last[2] = {0, 0};
+
+    /* differences to one of two indices */
     for (size_t i = 0; i < count; i++) {
         uint32_t value;
         if (!varint_read(&r, &value)) return false;
+
         uint32_t *base = &last[value & 1];
         *base += unzigzag(value >> 1);
         index_put(out, i, stride, *base);
     }
+
     return r.at == r.end;
 }
 
@@ -243,8 +260,11 @@ static bool index_read(triangle_reader *t, uint32_t *index)
 static bool triangle_beside(triangle_reader *t, unsigned high, unsigned low, uint32_t v[3])
 {
     const uint32_t *edge = t->edges[(t->edge_count - 1 - high) % 16];
+
     v[0] = edge[0];
     v[1] = edge[1];
+
+    /* new, recalled, next to the last, or written out */
     if (low == 0) {
         v[2] = t->next++;
     } else if (low < 13) {
@@ -255,6 +275,8 @@ static bool triangle_beside(triangle_reader *t, unsigned high, unsigned low, uin
     } else if (!index_read(t, &v[2])) {
         return false;
     }
+
+    /* later triangles refer to its two new edges */
     edge_push(t, v[2], v[1]);
     edge_push(t, v[0], v[2]);
     if (low == 0 || low >= 13) vertex_push(t, v[2]);
@@ -299,6 +321,7 @@ static bool triangle_free(triangle_reader *t, unsigned low, const uint8_t *table
     edge_push(t, v[2], v[1]);
     edge_push(t, v[0], v[2]);
     vertex_push(t, v[0]);
+
     if (second == 0 || second == 15) vertex_push(t, v[1]);
     if (third == 0 || third == 15) vertex_push(t, v[2]);
     return true;
@@ -309,16 +332,21 @@ bool meshopt_triangles(const uint8_t *stream, size_t size, size_t count, size_t 
     size_t triangles = count / 3;
     if (count % 3 != 0 || (stride != 2 && stride != 4)) return false;
     if (size < 17 || stream[0] != 0xe1 || size - 17 < triangles) return false;
+
+    /* codes first, then data, then the table */
     const uint8_t *codes = stream + 1;
     const uint8_t *table = stream + size - 16;
     triangle_reader t = {.data = {codes + triangles, table}};
+
     for (size_t i = 0; i < triangles; i++) {
         uint32_t v[3];
         unsigned high = codes[i] >> 4;
         unsigned low = codes[i] & 15;
+
         if (!(high < 15 ? triangle_beside(&t, high, low, v) : triangle_free(&t, low, table, v))) return false;
         for (size_t k = 0; k < 3; k++) index_put(out, 3 * i + k, stride, v[k]);
     }
+
     return t.data.at == t.data.end;
 }
 
@@ -375,15 +403,20 @@ static void filter_exponential(uint8_t *p)
 static void filter_color(uint8_t *p, size_t size)
 {
     double top = size == 1 ? 255 : 65535;
+
+    /* luma and two chroma differences */
     int y = component_get(p, size, false);
     int co = component_get(p + size, size, true);
     int cg = component_get(p + 2 * size, size, true);
     int alpha = component_get(p + 3 * size, size, false);
+
+    /* the highest bit of alpha tells the range */
     int range = 1;
     while (range <= alpha) range *= 2;
     range -= 1;
     alpha &= range >> 1;
     alpha = alpha << 1 | (alpha & 1);
+
     int values[4] = {y + co - cg, y + cg, y - co - cg, alpha};
     for (size_t k = 0; k < 4; k++) component_put(p + k * size, size, values[k] * top / (range > 0 ? range : 1));
 }
@@ -392,11 +425,15 @@ bool meshopt_filter(meshopt_filter_kind filter, uint8_t *values, size_t count, s
 {
     bool pair = stride == 4 || stride == 8;
     if (filter == MESHOPT_FILTER_NONE) return true;
+
+    /* floats of any number */
     if (filter == MESHOPT_FILTER_EXPONENTIAL) {
         if (stride % 4 != 0) return false;
         for (size_t i = 0; i < count * (stride / 4); i++) filter_exponential(values + 4 * i);
         return true;
     }
+
+    /* elements of four components */
     if (filter == MESHOPT_FILTER_QUATERNION ? stride != 8 : !pair) return false;
     for (size_t i = 0; i < count; i++) {
         uint8_t *p = values + i * stride;
@@ -407,5 +444,6 @@ bool meshopt_filter(meshopt_filter_kind filter, uint8_t *values, size_t count, s
         else
             filter_color(p, stride / 4);
     }
+
     return true;
 }

@@ -55,6 +55,7 @@ static int part_at(const joint_part *parts, int count, int kind, int side, int i
 static int body_parent(const joint_part *parts, int count, int j)
 {
     int kind = parts[j].kind;
+
     int side = parts[j].side;
     if (kind == JOINT_OTHER || kind == JOINT_HIPS) return -1;
     if (parts[j].index > 0) return part_at(parts, count, kind, side, parts[j].index - 1);
@@ -79,11 +80,13 @@ static int body_parent(const joint_part *parts, int count, int j)
         [JOINT_RING] = {JOINT_HAND},
         [JOINT_PINKY] = {JOINT_HAND},
     };
+
     for (int k = 0; k < 4 && ABOVE[kind][k] != JOINT_OTHER; k++) {
         int found = part_last(parts, count, ABOVE[kind][k], side);
         if (found < 0) found = part_last(parts, count, ABOVE[kind][k], JOINT_SIDE_NONE);
         if (found >= 0) return found;
     }
+
     return -1;
 }
 
@@ -109,6 +112,8 @@ bool motion_carriers_find(const cutis_character *c, const joint_part *parts, are
     int n = c->joint_count;
     bool *done = ARENA_ARRAY(memory, bool, n);
     if (!done) return false;
+
+    /* carried as in the file */
     for (int j = 0; j < n; j++) {
         targets[j].carrier = c->joints[j].parent;
         targets[j].carried = false;
@@ -125,6 +130,7 @@ bool motion_carriers_find(const cutis_character *c, const joint_part *parts, are
         bool hangs = false;
         for (int p = c->joints[j].parent; p >= 0 && !hangs; p = c->joints[p].parent) hangs = targets[p].source >= 0;
         if (hangs && !limb) continue;
+
         targets[j].carrier = above;
         targets[j].carried = true;
     }
@@ -146,11 +152,13 @@ bool motion_carriers_find(const cutis_character *c, const joint_part *parts, are
         bool hangs = false;
         for (int p = targets[j].carrier; p >= 0 && !hangs; p = targets[p].carrier) hangs = targets[p].source >= 0;
         if (hangs) continue;
+
         int nearest = -1;
         for (int k = 0; k < n; k++)
             if (targets[k].source >= 0 && (nearest < 0 || place_distance(targets[k].place, targets[j].place) <
                                                               place_distance(targets[nearest].place, targets[j].place)))
                 nearest = k;
+
         if (hips >= 0 && is_above(c, j, hips)) nearest = hips;
         if (nearest < 0 || carried_by(targets, n, nearest, j)) continue;
         targets[j].carrier = nearest;
@@ -168,6 +176,7 @@ bool motion_carriers_find(const cutis_character *c, const joint_part *parts, are
         }
         if (count == before) return false; /* cannot be: carriers make no ring */
     }
+
     return true;
 }
 
@@ -209,6 +218,7 @@ static double size_ratio(const bvh_reader *r, const cutis_character *c, const ta
     for (int j = 0; j < c->joint_count; j++) {
         int p = targets[j].driven_parent;
         if (targets[j].source < 0 || p < 0) continue;
+
         own_all += place_distance(targets[j].place, targets[p].place);
         other_all += place_distance(r->joints[targets[j].source].place, r->joints[targets[p].source].place);
 
@@ -240,14 +250,18 @@ static double leg_ratio(const clip_maker *m)
 {
     double own = 0;
     double other = 0;
+
+    /* thigh and shin of both legs */
     for (int side = 0; side < 2; side++) {
         const leg *l = &m->legs[side];
         const double *places[3] = {m->reader->joints[m->targets[l->thigh].source].place,
                                    m->reader->joints[m->targets[l->shin].source].place,
                                    m->reader->joints[m->targets[l->foot].source].place};
+
         own += l->lengths[0] + l->lengths[1];
         other += place_distance(places[0], places[1]) + place_distance(places[1], places[2]);
     }
+
     return own > 0 && other > 0 ? own / other : m->ratio;
 }
 
@@ -255,6 +269,7 @@ static double leg_ratio(const clip_maker *m)
 static void pose_make(clip_maker *m, const double place[3], double (*const turned)[4])
 {
     const cutis_character *c = m->character;
+
     for (int i = 0; i < c->joint_count; i++) {
         int j = m->order[i];
         const target_joint *own = &m->targets[j];
@@ -267,6 +282,8 @@ static void pose_make(clip_maker *m, const double place[3], double (*const turne
             memcpy(local.translation, rest.translation, sizeof local.translation);
             memcpy(local.scale, rest.scale, sizeof local.scale);
         }
+
+        /* where it is before the motion turns it */
         if (own->carried && own->carrier < 0) {
             m->worlds[j] = own->world;
             memcpy(m->turns[j], own->rest, sizeof own->rest);
@@ -286,6 +303,8 @@ static void pose_make(clip_maker *m, const double place[3], double (*const turne
             m->worlds[j] = parent >= 0 ? affine_multiply(&m->worlds[parent], &map) : map;
             rotation_multiply(up, local.rotation, m->turns[j]);
         }
+
+        /* as the capture has it, from the aligned rest pose */
         if (own->source >= 0) {
             double turn[4];
             rotation_multiply(m->bvh_rotations[own->source], own->align, turn);
@@ -323,19 +342,25 @@ static void leg_reach(const clip_maker *m, const leg *l, const double target[3],
     double hip[3];
     double knee[3];
     double ankle[3];
+
+    /* hip, knee and ankle */
     world_place(m, l->thigh, hip);
     world_place(m, l->shin, knee);
     world_place(m, l->foot, ankle);
+
     double way[3];
     double old[3];
     double thigh[3];
     double shin[3];
+
+    /* the leg as it is, and the way to the target */
     for (int k = 0; k < 3; k++) {
         way[k] = target[k] - hip[k];
         old[k] = ankle[k] - hip[k];
         thigh[k] = knee[k] - hip[k];
         shin[k] = ankle[k] - knee[k];
     }
+
     double a = l->lengths[0];
     double b = l->lengths[1];
     double length = sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
@@ -347,9 +372,11 @@ static void leg_reach(const clip_maker *m, const leg *l, const double target[3],
     double turn[4];
     double bend[3];
     double along = (thigh[0] * old[0] + thigh[1] * old[1] + thigh[2] * old[2]) / (straight * straight);
+
     for (int k = 0; k < 3; k++) bend[k] = thigh[k] - along * old[k];
     rotation_between(old, way, turn);
     rotation_apply(turn, bend, bend);
+
     double size = sqrt(bend[0] * bend[0] + bend[1] * bend[1] + bend[2] * bend[2]);
     if (size < 1e-4 * a) {
         /* a straight leg bends forwards */
@@ -360,14 +387,18 @@ static void leg_reach(const clip_maker *m, const leg *l, const double target[3],
         size = sqrt(bend[0] * bend[0] + bend[1] * bend[1] + bend[2] * bend[2]);
         if (!(size > 1e-9)) return;
     }
+
+    /* the knee, by the law of cosines */
     double x = (a * a - b * b + reach * reach) / (2 * reach);
     double y = sqrt(MAX(a * a - x * x, 0.0));
     double new_thigh[3];
     double new_shin[3];
+
     for (int k = 0; k < 3; k++) {
         new_thigh[k] = x * way[k] / length + y * bend[k] / size;
         new_shin[k] = reach * way[k] / length - new_thigh[k];
     }
+
     rotation_between(thigh, new_thigh, thigh_turn);
     rotation_between(shin, new_shin, shin_turn);
 }
@@ -424,11 +455,14 @@ static void targets_hold(const clip_maker *m, leg *l, int side, double (*const a
 {
     int frames = m->reader->frame_count;
     int last = -1; /* last frame of the stand before */
+
     for (int f = 0; f < frames;) {
         if (!l->standing[f]) {
             f++;
             continue;
         }
+
+        /* a stand, from the first frame to the last */
         int end = f;
         double own[3] = {0, 0, 0};
         double other[3] = {0, 0, 0};
@@ -453,11 +487,15 @@ static void targets_hold(const clip_maker *m, leg *l, int side, double (*const a
             for (int k = 0; k < 3; k++)
                 corrections[g][k] = (last < 0 ? 0 : (1 - t) * corrections[last][k]) + t * corrections[f][k];
         }
+
         last = end - 1;
         f = end;
     }
+
+    /* behind the last stand its correction holds */
     for (int f = last + 1; f < frames; f++)
         for (int k = 0; k < 3; k++) corrections[f][k] = last >= 0 ? corrections[last][k] : 0;
+
     for (int f = 0; f < frames; f++)
         for (int k = 0; k < 3; k++) l->targets[f][k] += corrections[f][k];
 }
@@ -469,15 +507,20 @@ static void heights_plan(clip_maker *m, double low)
     double rest_ankle = 0;
     double own_drop = 0;
     double source_drop = 0;
+
+    /* means of both legs */
     for (int side = 0; side < 2; side++) {
         const target_joint *thigh = &m->targets[m->legs[side].thigh];
         double own[3];
         for (int k = 0; k < 3; k++) own[k] = thigh->place[k] - top->place[k];
+
         rotation_apply(top->align, own, own);
         rest_ankle += 0.5 * m->targets[m->legs[side].foot].place[1];
         own_drop += 0.5 * own[1];
         source_drop += 0.5 * (m->reader->joints[thigh->source].place[1] - m->reader->joints[top->source].place[1]);
     }
+
+    /* ankles as high as at rest, hips as far above them as in the capture */
     m->ankle_rise = rest_ankle - m->ratio * low;
     m->rise[1] = m->ankle_rise - (own_drop - m->ratio * source_drop);
 }
@@ -486,11 +529,14 @@ static void heights_plan(clip_maker *m, double low)
 static bool legs_plan(clip_maker *m, arena *memory)
 {
     const bvh_reader *r = m->reader;
+
     int frames = r->frame_count;
     double(*ankles)[2][3] = arena_push(memory, (size_t)frames, sizeof *ankles);
     double(*corrections)[3] = arena_push(memory, (size_t)frames, sizeof *corrections);
     double *heights = ARENA_ARRAY(memory, double, 2 * (size_t)frames);
     if (memory->failed) return false;
+
+    /* ankles of the capture */
     for (int f = 0; f < frames; f++) {
         bvh_pose(r, f, m->bvh_rotations, m->bvh_places);
         for (int side = 0; side < 2; side++) {
@@ -498,6 +544,8 @@ static bool legs_plan(clip_maker *m, arena *memory)
             heights[2 * f + side] = ankles[f][side][1];
         }
     }
+
+    /* the lowest tenth of them tells the floor */
     qsort(heights, 2 * (size_t)frames, sizeof *heights, compare_doubles);
     heights_plan(m, heights[2 * frames / 10]);
 
@@ -505,6 +553,7 @@ static bool legs_plan(clip_maker *m, arena *memory)
     for (int f = 0; f < frames; f++) {
         double place[3];
         bvh_pose(r, f, m->bvh_rotations, m->bvh_places);
+
         top_place(m, f, place);
         pose_make(m, place, NULL);
         for (int side = 0; side < 2; side++) world_place(m, m->legs[side].foot, m->legs[side].targets[f]);
@@ -521,9 +570,11 @@ static bool legs_plan(clip_maker *m, arena *memory)
             double speed = place_distance(ankles[a][side], ankles[b][side]) / (MAX(b - a, 1) * r->frame_time);
             l->standing[f] = speed < STANDING_SPEED * length;
         }
+
         memset(corrections, 0, (size_t)frames * sizeof *corrections);
         targets_hold(m, l, side, ankles, corrections);
     }
+
     return true;
 }
 
@@ -531,22 +582,28 @@ static bool legs_plan(clip_maker *m, arena *memory)
 static bool hips_lower(clip_maker *m, arena *memory)
 {
     const bvh_reader *r = m->reader;
+
     int frames = r->frame_count;
     double *needs = ARENA_ARRAY(memory, double, frames);
     double *drops = ARENA_ARRAY(memory, double, frames);
     if (memory->failed) return false;
+
+    /* by how much the legs of this frame are too short */
     for (int f = 0; f < frames; f++) {
         double place[3];
         bvh_pose(r, f, m->bvh_rotations, m->bvh_places);
         top_place(m, f, place);
         pose_make(m, place, NULL);
+
         for (int side = 0; side < 2; side++) {
             const leg *l = &m->legs[side];
             double hip[3];
             const double *target = l->targets[f];
             if (!l->standing[f]) continue;
+
             world_place(m, l->thigh, hip);
             double reach = STRETCH * (l->lengths[0] + l->lengths[1]);
+
             double x = hip[0] - target[0];
             double z = hip[2] - target[2];
             double height = hip[1] - target[1];
@@ -560,12 +617,14 @@ static bool hips_lower(clip_maker *m, arena *memory)
     for (int f = 0; f < frames; f++)
         for (int g = MAX(f - 2 * window, 0); g <= MIN(f + 2 * window, frames - 1); g++)
             drops[f] = MAX(drops[f], needs[g]);
+
     for (int f = 0; f < frames; f++) {
         double sum = 0;
         int count = 0;
         for (int g = f - 2 * window; g <= f + 2 * window; g++, count++) sum += drops[CLAMP(g, 0, frames - 1)];
         needs[f] = sum / count;
     }
+
     m->drops = needs;
     return true;
 }
@@ -576,17 +635,22 @@ static bool hips_lower(clip_maker *m, arena *memory)
 static void frame_store(clip_maker *m, int frame)
 {
     const cutis_character *c = m->character;
+
     m->times[frame] = (float)(frame * m->reader->frame_time);
     for (int j = 0; j < c->joint_count; j++) {
         int parent = c->joints[j].parent;
         if (!m->rotations[j]) continue;
+
+        /* relative to the parent */
         double up[4] = {0, 0, 0, 1};
         double turn[4];
         affine inverse = affine_identity();
+
         if (parent >= 0) {
             rotation_conjugate(m->turns[parent], up);
             affine_inverse(&m->worlds[parent], &inverse);
         }
+
         rotation_multiply(up, m->turns[j], turn);
         rotation_normalize(turn);
 
@@ -595,10 +659,12 @@ static void frame_store(clip_maker *m, int frame)
         double dot = 0;
         for (int k = 0; frame > 0 && k < 4; k++) dot += turn[k] * (double)out[k - 4];
         for (int k = 0; k < 4; k++) out[k] = (float)(dot < 0 ? -turn[k] : turn[k]);
+
         double place[3];
         double local[3];
         world_place(m, j, place);
         affine_point(&inverse, place, local);
+
         for (int k = 0; k < 3; k++) m->translations[j][3 * (size_t)frame + (size_t)k] = (float)local[k];
     }
 }
@@ -606,20 +672,26 @@ static void frame_store(clip_maker *m, int frame)
 static void frame_make(clip_maker *m, int frame, double (*turned)[4])
 {
     double place[3];
+
     bvh_pose(m->reader, frame, m->bvh_rotations, m->bvh_places);
     top_place(m, frame, place);
     pose_make(m, place, NULL);
+
+    /* legs that reach for their targets */
     if (m->legs[0].foot >= 0) {
         for (int j = 0; j < m->character->joint_count; j++) {
             turned[j][0] = turned[j][1] = turned[j][2] = 0;
             turned[j][3] = 1;
         }
+
         for (int side = 0; side < 2; side++) {
             const leg *l = &m->legs[side];
             leg_reach(m, l, l->targets[frame], turned[l->thigh], turned[l->shin]);
         }
+
         pose_make(m, place, turned);
     }
+
     frame_store(m, frame);
 }
 
@@ -630,18 +702,24 @@ static cutis_result lift_find(clip_maker *m, arena *memory)
     double *lowest = ARENA_ARRAY(memory, double, r->frame_count);
     if (!lowest) return CUTIS_ERROR_MEMORY;
     double rest = INFINITY;
+
     for (int j = 0; j < m->character->joint_count; j++)
         if (m->targets[j].source >= 0 && m->targets[j].driven_parent >= 0) rest = MIN(rest, m->targets[j].place[1]);
+
+    /* the lowest joint of each frame */
     for (int f = 0; f < r->frame_count; f++) {
         double place[3];
         bvh_pose(r, f, m->bvh_rotations, m->bvh_places);
         top_place(m, f, place);
         pose_make(m, place, NULL);
+
         lowest[f] = INFINITY;
         for (int j = 0; j < m->character->joint_count; j++)
             if (m->targets[j].source >= 0 && m->targets[j].driven_parent >= 0)
                 lowest[f] = MIN(lowest[f], m->worlds[j].m[7]);
     }
+
+    /* the median frame stands as high as the rest pose */
     qsort(lowest, (size_t)r->frame_count, sizeof *lowest, compare_doubles);
     double lift = rest - lowest[r->frame_count / 2];
     m->rise[1] = isfinite(lift) ? lift : (double)m->character->bounds_min[1];
@@ -664,22 +742,27 @@ static bool place_moves(const clip_maker *m, int j)
 static cutis_result tracks_make(clip_maker *m, arena *memory, cutis_clip *clip)
 {
     const bvh_reader *r = m->reader;
+
     int n = m->character->joint_count;
     cutis_track *tracks = ARENA_ARRAY(memory, cutis_track, 2 * (size_t)n);
     if (!tracks) return error_memory(r->error, "a motion");
     int count = 0;
+
     for (int j = 0; j < n; j++) {
         if (!m->rotations[j]) continue;
         for (size_t i = 0; i < 3 * (size_t)r->frame_count; i++)
             if (!isfinite(m->translations[j][i]))
                 return error_set(r->error, CUTIS_ERROR_DATA, "%.150s: frame %zu does not lie at a finite place",
                                  r->name, i / 3);
+
+        /* rotations always, places only where they change */
         tracks[count++] = (cutis_track){j,        CUTIS_PATH_ROTATION, CUTIS_INTERPOLATION_LINEAR, r->frame_count,
                                         m->times, m->rotations[j]};
         if (j == m->top || place_moves(m, j))
             tracks[count++] = (cutis_track){
                 j, CUTIS_PATH_TRANSLATION, CUTIS_INTERPOLATION_LINEAR, r->frame_count, m->times, m->translations[j]};
     }
+
     *clip = (cutis_clip){.track_count = count, .tracks = tracks};
     return CUTIS_OK;
 }
@@ -689,6 +772,8 @@ static int top_find(const cutis_character *c, const target_joint *targets)
 {
     int best = -1;
     int most = -1;
+
+    /* the one that carries the most */
     for (int j = 0; j < c->joint_count; j++) {
         if (targets[j].source < 0 || targets[j].driven_parent >= 0) continue;
         int carried = 0;
@@ -697,6 +782,7 @@ static int top_find(const cutis_character *c, const target_joint *targets)
             while (targets[above].driven_parent >= 0) above = targets[above].driven_parent;
             carried += targets[k].source >= 0 && above == j;
         }
+
         if (carried <= most) continue;
         most = carried;
         best = j;
@@ -708,6 +794,7 @@ cutis_result motion_retarget(const bvh_reader *r, const cutis_character *c, cons
                              const target_joint *targets, const int *order, arena *memory, cutis_clip *clip)
 {
     size_t frames = (size_t)r->frame_count;
+
     clip_maker m = {.reader = r, .character = c, .targets = targets, .order = order, .top = -1};
     m.times = ARENA_ARRAY(memory, float, frames);
     m.rotations = ARENA_ARRAY(memory, float *, c->joint_count);
@@ -716,6 +803,7 @@ cutis_result motion_retarget(const bvh_reader *r, const cutis_character *c, cons
     m.bvh_places = arena_push(memory, (size_t)r->joint_count, sizeof *m.bvh_places);
     m.turns = arena_push(memory, (size_t)c->joint_count, sizeof *m.turns);
     m.worlds = ARENA_ARRAY(memory, affine, c->joint_count);
+
     double(*turned)[4] = arena_push(memory, (size_t)c->joint_count, sizeof *turned);
     if (memory->failed) return error_memory(r->error, "a motion");
 
@@ -729,11 +817,14 @@ cutis_result motion_retarget(const bvh_reader *r, const cutis_character *c, cons
             for (int k = 0; k < 3; k++)
                 moved = moved || fabsf(c->joints[j].rest.translation[k] - c->joints[j].idle.translation[k]) >
                                      1e-5f * fabsf(c->joints[j].rest.translation[k]);
+
         if (!moved) continue;
         m.rotations[j] = ARENA_ARRAY(memory, float, 4 * frames);
         m.translations[j] = ARENA_ARRAY(memory, float, 3 * frames);
         if (memory->failed) return error_memory(r->error, "a motion");
     }
+
+    /* size and height: by the legs where there are two */
     m.ratio = size_ratio(r, c, targets, m.top);
     if (!legs_find(&m, parts, memory)) return error_memory(r->error, "a motion");
     if (m.legs[0].foot >= 0) {
@@ -742,6 +833,7 @@ cutis_result motion_retarget(const bvh_reader *r, const cutis_character *c, cons
     } else if (lift_find(&m, memory) != CUTIS_OK) {
         return error_memory(r->error, "a motion");
     }
+
     for (int f = 0; f < r->frame_count; f++) frame_make(&m, f, turned);
     return tracks_make(&m, memory, clip);
 }

@@ -22,9 +22,12 @@ cutis_result motion_source_load(const char *path, const cutis_allocator *allocat
                                 cutis_error *error)
 {
     file_data file;
+
     *source = NULL;
     cutis_result result = file_read(path, 0, allocator, &file, error);
     if (result != CUTIS_OK) return result;
+
+    /* by the format */
     if (path_ends(path, ".fbx"))
         result = fbx_character_read(file.bytes, file.size, path, true, false, allocator, source, error);
     else if (path_ends(path, ".dae"))
@@ -32,6 +35,8 @@ cutis_result motion_source_load(const char *path, const cutis_allocator *allocat
     else
         result = gltf_motion_read(file.bytes, file.size, path, allocator, source, error);
     file_release(&file);
+
+    /* a motion needs a clip */
     if (result == CUTIS_OK && (*source)->clip_count == 0) {
         cutis_character_destroy(*source);
         *source = NULL;
@@ -59,7 +64,11 @@ static void rotation_angles(const double q[4], float angles[3])
     double sine = CLAMP(2 * (y * z + w * x), -1.0, 1.0);
     double cosine = sqrt(MAX(0.0, 1 - sine * sine));
     const double degrees = 180 / 3.14159265358979323846;
+
+    /* z, x, y: the middle angle first */
     angles[1] = (float)(det_atan2(sine, cosine) * degrees);
+
+    /* at the poles one of the two angles is free */
     if (cosine > 1e-6) {
         angles[0] = (float)(det_atan2(2 * (w * z - x * y), 1 - 2 * (x * x + z * z)) * degrees);
         angles[2] = (float)(det_atan2(2 * (w * y - x * z), 1 - 2 * (x * x + y * y)) * degrees);
@@ -73,21 +82,27 @@ static bool joints_make(bvh_reader *r, const cutis_character *source, double (*c
 {
     r->joints = ARENA_ARRAY(&r->memory, bvh_joint, source->joint_count);
     if (!r->joints) return false;
+
+    /* six channels each, relative to the rest pose */
     for (int j = 0; j < source->joint_count; j++) {
         bvh_joint *joint = &r->joints[j];
         int parent = source->joints[j].parent;
+
         *joint = (bvh_joint){.name = arena_string(&r->memory, source->joints[j].name),
                              .parent = parent,
                              .channel_count = BVH_CHANNELS,
                              .first_channel = BVH_CHANNELS * j,
                              .channels = {0, 1, 2, 5, 3, 4}};
+
         if (!joint->name) return false;
         joint->key = bvh_name_key(joint->name);
+
         for (int k = 0; k < 3; k++) {
             joint->place[k] = places[j][k];
             joint->offset[k] = places[j][k] - (parent >= 0 ? places[parent][k] : 0);
         }
     }
+
     r->joint_count = source->joint_count;
     r->channel_count = BVH_CHANNELS * source->joint_count;
     return true;
@@ -114,6 +129,7 @@ cutis_result motion_source_read(bvh_reader *r, const cutis_character *source, in
     double length = (double)from->end - (double)from->start;
     r->frame_time = 1 / FRAME_RATE;
     r->frame_count = (int)MIN(floor(length * FRAME_RATE + 1e-3), 1e6) + 1;
+
     r->values = ARENA_ARRAY(&r->memory, float, (size_t)r->frame_count *(size_t)r->channel_count);
     if (!r->values) return error_memory(r->error, "a motion");
 
@@ -128,8 +144,10 @@ cutis_result motion_source_read(bvh_reader *r, const cutis_character *source, in
             float *values = r->values + (size_t)f * (size_t)r->channel_count + BVH_CHANNELS * (size_t)j;
             int parent = source->joints[j].parent;
             double up[4] = {0, 0, 0, 1}, way[3], local[3], turn[4];
+
             if (parent >= 0) rotation_conjugate(turns[parent], up);
             for (int k = 0; k < 3; k++) way[k] = places[j][k] - (parent >= 0 ? places[parent][k] : 0);
+
             rotation_apply(up, way, local);
             rotation_multiply(up, turns[j], turn);
             for (int k = 0; k < 3; k++) values[k] = (float)(local[k] - r->joints[j].offset[k]);

@@ -42,13 +42,17 @@ static bool obj_next_line(obj_text *t)
     if (t->at >= t->end) return false;
     t->line = t->next_line++;
     const char *p = t->cursor = t->at;
+
     for (;;) {
         const char *newline = memchr(p, '\n', (size_t)(t->end - p));
         t->line_end = newline ? newline : t->end;
         t->at = newline ? newline + 1 : t->end;
+
+        /* a backslash continues the line */
         bool continued =
             newline && newline > t->cursor &&
             (newline[-1] == '\\' || (newline[-1] == '\r' && newline - 1 > t->cursor && newline[-2] == '\\'));
+
         if (!continued) return true;
         t->next_line++;
         p = t->at;
@@ -92,15 +96,20 @@ static bool obj_number(obj_text *t, double *value)
 static bool obj_corner(obj_text *t, long long *vertex, long long *texcoord, bool *more)
 {
     obj_skip_space(t);
+
     *more = t->cursor < t->line_end && *t->cursor != '#';
     *texcoord = 0;
     if (!*more) return true;
     long long normal;
+
+    /* vertex, texture coordinate and normal between slashes */
     if (!text_integer(&t->cursor, t->line_end, vertex)) return false;
     if (t->cursor >= t->line_end || *t->cursor != '/') return true;
+
     t->cursor++;
     text_integer(&t->cursor, t->line_end, texcoord);
     if (t->cursor >= t->line_end || *t->cursor != '/') return true;
+
     t->cursor++;
     text_integer(&t->cursor, t->line_end, &normal);
     return true;
@@ -132,9 +141,11 @@ static cutis_result obj_count(obj_text t, obj_counts *counts)
 {
     /* first pass: sizes of the arrays */
     *counts = (obj_counts){.parts = 1};
+
     while (obj_next_line(&t)) {
         const char *word;
         size_t length = obj_keyword(&t, &word);
+
         if (keyword_is(word, length, "v")) {
             counts->vertices++;
         } else if (keyword_is(word, length, "vt")) {
@@ -147,6 +158,7 @@ static cutis_result obj_count(obj_text t, obj_counts *counts)
             counts->faces++;
             long long vertex, texcoord;
             bool more = true;
+
             while (more) {
                 if (!obj_corner(&t, &vertex, &texcoord, &more)) return obj_error(&t, "a face is not made of numbers");
                 if (!more) break;
@@ -219,9 +231,11 @@ static cutis_result obj_read_face(obj_reader *r)
     /* corners, counted from 1, or from the latest backwards when negative */
     obj_text *t = &r->text;
     int first = r->corner_count;
+
     for (;;) {
         long long vertex, texcoord;
         bool more;
+
         if (!obj_corner(t, &vertex, &texcoord, &more)) return obj_error(t, "a face is not made of numbers");
         if (!more) break;
 
@@ -253,6 +267,7 @@ static cutis_result obj_read_face(obj_reader *r)
         cutis_result result = obj_start_part(r);
         if (result != CUTIS_OK) return result;
     }
+
     r->face_first[r->face_count++] = first;
     return CUTIS_OK;
 }
@@ -290,6 +305,7 @@ static cutis_result obj_fill(obj_reader *r)
                 r->group = name;
             r->part_ended = true;
         }
+
         if (result != CUTIS_OK) return result;
     }
 
@@ -302,13 +318,17 @@ static cutis_result obj_fill(obj_reader *r)
 static void obj_end_parts(obj_reader *r)
 {
     for (int i = 0; i < r->part_count; i++) {
+        /* faces up to the next part */
         cutis_part *part = &r->parts[i];
         part->face_count = (i + 1 < r->part_count ? r->parts[i + 1].first_face : r->face_count) - part->first_face;
+
+        /* the range of their vertices */
         int low = INT_MAX, high = -1;
         for (int c = r->face_first[part->first_face]; c < r->face_first[part->first_face + part->face_count]; c++) {
             low = MIN(low, r->corners[c]);
             high = MAX(high, r->corners[c]);
         }
+
         part->first_vertex = high < 0 ? 0 : low;
         part->vertex_count = high < 0 ? 0 : high - low + 1;
     }
@@ -320,6 +340,7 @@ static cutis_result obj_build(obj_reader *r, const char *path, const cutis_alloc
     /* sizes first: the arrays are allocated once */
     cutis_result result = obj_count(r->text, &r->counts);
     if (result != CUTIS_OK) return result;
+
     if (r->counts.faces == 0 || r->counts.vertices == 0)
         return error_set(r->text.error, CUTIS_ERROR_DATA,
                          "%.150s: the mesh is empty: it has %zu vertices and %zu faces", r->text.name,
@@ -332,6 +353,7 @@ static cutis_result obj_build(obj_reader *r, const char *path, const cutis_alloc
     r->corners = ARENA_ARRAY(&r->memory, int, r->counts.corners);
     r->parts = ARENA_ARRAY(&r->memory, cutis_part, r->counts.parts);
     if (r->counts.has_texcoords) r->corner_texcoords = ARENA_ARRAY(&r->memory, int, r->counts.corners);
+
     if (r->memory.failed) return error_memory(r->text.error, "an OBJ file");
     result = obj_fill(r);
     if (result != CUTIS_OK) return result;
@@ -368,6 +390,7 @@ static cutis_result obj_build(obj_reader *r, const char *path, const cutis_alloc
                              .parts = r->parts,
                              .warning_count = warning_finish(&r->warnings),
                              .warnings = r->warnings.sentences};
+
     if (r->memory.failed) return error_memory(r->text.error, "an OBJ file");
     return cutis_character_create(&given, allocator, character, r->text.error);
 }
@@ -388,17 +411,22 @@ cutis_result obj_positions_read(const char *data, size_t size, const char *path,
 {
     obj_text t = obj_open(data, size, path, error);
     int count = 0;
+
+    /* lines of vertices alone */
     while (obj_next_line(&t)) {
         const char *word;
         size_t length = obj_keyword(&t, &word);
+
         if (!keyword_is(word, length, "v")) continue;
         if (positions && count < capacity) {
             cutis_result result = obj_read_floats(&t, "a vertex", 3, 3, positions + 3 * (size_t)count);
             if (result != CUTIS_OK) return result;
         }
+
         if (count == INT_MAX / 16) return obj_error(&t, "there are too many vertices");
         count++;
     }
+
     *vertex_count = count;
     return CUTIS_OK;
 }
@@ -410,9 +438,12 @@ bool corner_split_make(const cutis_character *character, arena *memory, corner_s
     int vertex_count = character->vertex_count, corner_count = character->corner_count;
     *split = (corner_split){.count = vertex_count, .corners = character->corners};
     size_t capacity = (size_t)vertex_count + (size_t)corner_count;
+
+    /* every vertex as it is */
     int *originals = ARENA_ARRAY(memory, int, capacity);
     if (!originals) return false;
     for (int v = 0; v < vertex_count; v++) originals[v] = v;
+
     split->originals = originals;
     if (!character->texcoords) return true;
 
@@ -421,23 +452,30 @@ bool corner_split_make(const cutis_character *character, arena *memory, corner_s
     bool *used = ARENA_ARRAY(memory, bool, capacity);
     int *corners = ARENA_ARRAY(memory, int, corner_count);
     float *texcoords = ARENA_ARRAY(memory, float, capacity * 2);
+
     if (memory->failed) return false;
     for (size_t i = 0; i < capacity; i++) next[i] = -1;
+
     for (int c = 0; c < corner_count; c++) {
         const float *texcoord = character->texcoords + 2 * (size_t)c;
         int variant = character->corners[c];
+
+        /* the variant with this texture coordinate, or a new one */
         while (used[variant] && memcmp(texcoords + 2 * (size_t)variant, texcoord, 2 * sizeof(float)) != 0 &&
                next[variant] >= 0)
             variant = next[variant];
+
         if (used[variant] && memcmp(texcoords + 2 * (size_t)variant, texcoord, 2 * sizeof(float)) != 0) {
             next[variant] = split->count;
             variant = split->count++;
             originals[variant] = character->corners[c];
         }
+
         used[variant] = true;
         memcpy(texcoords + 2 * (size_t)variant, texcoord, 2 * sizeof(float));
         corners[c] = variant;
     }
+
     split->corners = corners;
     split->texcoords = texcoords;
     return true;
@@ -472,6 +510,7 @@ void obj_write(file_writer *writer, const cutis_character *character, const floa
         const cutis_part *part = character->part_count ? &character->parts[p] : NULL;
         if (part) file_writer_print(writer, "g %s\n", part->name);
         if (part && part->material[0]) file_writer_print(writer, "usemtl %s\n", part->material);
+
         int end = part ? part->first_face + part->face_count : character->face_count;
         if (p == character->part_count - 1) end = character->face_count; /* faces of no part belong to the last */
         for (; face < end; face++) {
@@ -482,6 +521,7 @@ void obj_write(file_writer *writer, const cutis_character *character, const floa
                 else
                     file_writer_print(writer, " %d", character->corners[c] + 1);
             }
+
             file_writer_put(writer, "\n", 1);
         }
     }

@@ -25,8 +25,10 @@ static const char *image_name(char *text)
 static void line_read(const char *at, const char *end, const char *path, bool is_linear, arena *memory,
                       warning_list *warnings, cutis_material *material)
 {
+    /* the keyword */
     size_t length = 0;
     while (at + length < end && (unsigned char)at[length] > 32) length++;
+
     if (length == 2 && memcmp(at, "Kd", 2) == 0) {
         at += 2;
         for (int k = 0; k < 3; k++) {
@@ -51,10 +53,13 @@ static void lines_visit(const file_data *file, const char *path, arena *memory, 
 {
     const char *at = (const char *)file->bytes, *end = at + file->size;
     bool is_linear = written_by_blender(at, at + MIN(file->size, (size_t)200)); /* in its first comment */
+
     while (at < end) {
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
         if (!line_end) line_end = end;
         while (at < line_end && (unsigned char)*at <= 32) at++;
+
+        /* counted in the first pass, filled in the second */
         if (line_end - at > 6 && memcmp(at, "newmtl", 6) == 0) {
             if (materials) {
                 char *name = rest_of(at + 6, line_end, memory);
@@ -64,6 +69,7 @@ static void lines_visit(const file_data *file, const char *path, arena *memory, 
         } else if (materials && *count > 0) {
             line_read(at, line_end, path, is_linear, memory, warnings, &materials[*count - 1]);
         }
+
         at = line_end + (line_end < end);
     }
 }
@@ -73,17 +79,24 @@ const cutis_material *obj_materials_read(const char *path, const char *library, 
 {
     file_data file = {0};
     *count = 0;
+
+    /* beside the file, never elsewhere */
     char *full = arena_format(memory, "%.*s%s", (int)(path_base(path) - path), path, library);
     if (!full || library[0] == '/' || file_read(full, 0, NULL, &file, NULL) != CUTIS_OK) {
         warning_add(warnings, "the library of materials '%.80s' is not there", library);
         return NULL;
     }
+
+    /* count, then fill */
     lines_visit(&file, path, memory, warnings, NULL, count);
     cutis_material *materials = ARENA_ARRAY(memory, cutis_material, *count + 1);
     *count = 0;
     if (materials) lines_visit(&file, path, memory, warnings, materials, count);
+
+    /* a cutout needs an image */
     for (int i = 0; i < *count; i++)
         if (!materials[i].image) materials[i].cutout = false;
+
     file_release(&file);
     return materials;
 }

@@ -13,13 +13,17 @@
 static bool line_next(word_reader *text, word_reader *line)
 {
     while (text->at < text->end) {
+        /* a line without its comment */
         const char *newline = memchr(text->at, '\n', (size_t)(text->end - text->at));
         const char *end = newline ? newline : text->end;
+
         const char *comment = memchr(text->at, '#', (size_t)(end - text->at));
         *line = (word_reader){.at = text->at, .end = comment ? comment : end, .line = text->line};
+
         text->at = newline ? newline + 1 : text->end;
         text->line++;
 
+        /* a line without a word is skipped */
         word_reader probe = *line;
         const char *word;
         if (word_next(&probe, false, &word)) return true;
@@ -30,23 +34,30 @@ static bool line_next(word_reader *text, word_reader *line)
 static cutis_result read_vertices(bare_mesh *mesh, word_reader *text, long long count, bool homogeneous)
 {
     word_reader line;
+
     for (long long v = 0; v < count; v++) {
         if (!line_next(text, &line))
             return bare_mesh_error(mesh, CUTIS_ERROR_FORMAT, "it is cut short: %lld of %lld vertices are there", v,
                                    count);
+
+        /* three numbers, or four with a common divisor */
         double values[4] = {0, 0, 0, 1};
         float position[3];
+
         for (int k = 0; k < (homogeneous ? 4 : 3); k++)
             if (!word_number(&line, false, &values[k]))
                 return file_line_error(mesh->error, mesh->name, line.line, "a vertex needs %d numbers",
                                        homogeneous ? 4 : 3);
+
         for (int k = 0; k < 3; k++) {
             position[k] = (float)(values[k] / values[3]);
             if (!isfinite(position[k]))
                 return file_line_error(mesh->error, mesh->name, line.line, "a vertex is not at a finite place");
         }
+
         if (!bare_mesh_vertex(mesh, position)) return bare_mesh_full(mesh);
     }
+
     return CUTIS_OK;
 }
 
@@ -55,13 +66,18 @@ static cutis_result read_faces(bare_mesh *mesh, word_reader *text, long long cou
     enum { CORNER_LIMIT = 4096 };
     int corners[CORNER_LIMIT];
     word_reader line;
+
     for (long long f = 0; f < count; f++) {
         if (!line_next(text, &line))
             return bare_mesh_error(mesh, CUTIS_ERROR_FORMAT, "it is cut short: %lld of %lld faces are there", f, count);
+
+        /* the number of its corners */
         double size;
         if (!word_number(&line, false, &size) || !(size >= 0 && size <= CORNER_LIMIT) || size != floor(size))
             return file_line_error(mesh->error, mesh->name, line.line,
                                    "a face starts with the number of its corners, 0 to %d", CORNER_LIMIT);
+
+        /* the corners */
         for (int c = 0; c < (int)size; c++) {
             double index;
             if (!word_number(&line, false, &index) || !(index >= 0 && index < (double)mesh->vertex_count))
@@ -69,8 +85,10 @@ static cutis_result read_faces(bare_mesh *mesh, word_reader *text, long long cou
                                        c, mesh->vertex_count);
             corners[c] = (int)index;
         }
+
         if (!bare_mesh_face(mesh, corners, (int)size)) return bare_mesh_full(mesh);
     }
+
     return CUTIS_OK;
 }
 
@@ -84,11 +102,13 @@ static cutis_result read_all(bare_mesh *mesh, word_reader text)
     /* the keyword may be missing, and the counts may stand behind it */
     word_reader after = line;
     size_t length = word_next(&after, false, &word);
+
     bool keyword = length >= 3 && word_is(word + length - 3, 3, "off");
     if (keyword) {
         homogeneous = memchr(word, '4', length) != NULL;
         if (memchr(word, 'n', length))
             return bare_mesh_error(mesh, CUTIS_ERROR_UNSUPPORTED, "nOFF of other than 3 dimensions is not read");
+
         line = after;
         length = word_next(&after, false, &word);
         if (word_is(word, length, "binary"))
@@ -96,6 +116,8 @@ static cutis_result read_all(bare_mesh *mesh, word_reader text)
         if (length == 0 && !line_next(&text, &line))
             return bare_mesh_error(mesh, CUTIS_ERROR_FORMAT, "it is cut short: the counts are missing");
     }
+
+    /* how many there are */
     double vertices;
     double faces;
     if (!word_number(&line, false, &vertices) || !word_number(&line, false, &faces) ||
@@ -103,6 +125,7 @@ static cutis_result read_all(bare_mesh *mesh, word_reader text)
         return file_line_error(mesh->error, mesh->name, line.line, "%s",
                                keyword ? "the counts of vertices and faces are missing" : "it does not start with OFF");
 
+    /* the lists */
     cutis_result result = read_vertices(mesh, &text, (long long)vertices, homogeneous);
     if (result == CUTIS_OK) result = read_faces(mesh, &text, (long long)faces);
     return result;

@@ -144,6 +144,7 @@ static cutis_result read_property(ply_reader *r)
     /* texture coordinates come with vertices or with faces */
     r->has_texcoords |= property.use == PLY_U;
     r->has_corner_texcoords |= property.use == PLY_CORNER_TEXCOORDS;
+
     r->properties[r->property_count++] = property;
     element->property_count++;
     return CUTIS_OK;
@@ -153,10 +154,14 @@ static cutis_result read_element(ply_reader *r)
 {
     const char *word;
     double count;
+
+    /* name and count */
     size_t length = word_next(&r->text, true, &word);
     if (r->element_count == ELEMENT_LIMIT) return ply_error(r, "it has more than %d elements", ELEMENT_LIMIT);
+
     ply_element *element = &r->elements[r->element_count++];
     *element = (ply_element){.first_property = r->property_count};
+
     snprintf(element->name, sizeof element->name, "%.*s", (int)MIN(length, 30), word);
     element->kind = word_is(word, length, "vertex")      ? PLY_VERTEX
                     : word_is(word, length, "face")      ? PLY_FACE
@@ -171,6 +176,8 @@ static cutis_result read_element(ply_reader *r)
 static cutis_result read_format(ply_reader *r)
 {
     const char *word;
+
+    /* the order of bytes */
     size_t length = word_next(&r->text, true, &word);
     if (word_is(word, length, "ascii"))
         r->format = PLY_TEXT;
@@ -180,6 +187,7 @@ static cutis_result read_format(ply_reader *r)
         r->format = PLY_BIG;
     else
         return ply_error(r, "line %d: '%.*s' is not a format of PLY", r->text.line, (int)MIN(length, 30), word);
+
     return CUTIS_OK;
 }
 
@@ -187,6 +195,7 @@ static cutis_result read_header(ply_reader *r)
 {
     const char *word;
     size_t length = word_next(&r->text, false, &word);
+
     if (!word_is(word, length, "ply")) return ply_error(r, "it is not a PLY file: it does not start with 'ply'");
     bool has_format = false;
 
@@ -194,12 +203,15 @@ static cutis_result read_header(ply_reader *r)
     const char *end = r->text.at;
     while (end < r->text.end && *end != '\r' && *end != '\n') end++;
     r->text.returns = end + 1 < r->text.end && end[0] == '\r' && end[1] != '\n';
+
     for (;;) {
         word_skip_line(&r->text);
         length = word_next(&r->text, false, &word);
         cutis_result result = CUTIS_OK;
+
         if (length == 0) return ply_error(r, "it is cut short: its header does not end");
         if (word_is(word, length, "end_header")) break;
+
         if (word_is(word, length, "format")) {
             result = read_format(r);
             has_format = true;
@@ -208,8 +220,10 @@ static cutis_result read_header(ply_reader *r)
         } else if (word_is(word, length, "property")) {
             result = read_property(r);
         }
+
         if (result != CUTIS_OK) return result;
     }
+
     if (!has_format) return ply_error(r, "its header names no format");
     word_skip_line(&r->text);
     return CUTIS_OK;
@@ -221,12 +235,17 @@ static bool value_read(ply_reader *r, ply_type type, double *value)
 {
     static const int sizes[] = {1, 1, 2, 2, 4, 4, 4, 8};
     if (r->format == PLY_TEXT) return word_number(&r->text, false, value);
+
+    /* bytes in either order */
     const uint8_t *bytes = (const uint8_t *)r->text.at;
     int size = sizes[type];
     if (r->text.end - r->text.at < size) return false;
     r->text.at += size;
+
     uint64_t bits = 0;
     for (int i = 0; i < size; i++) bits = bits << 8 | bytes[r->format == PLY_BIG ? i : size - 1 - i];
+
+    /* by their type */
     switch (type) {
     case PLY_INT8:
         *value = (int8_t)bits;
@@ -296,6 +315,7 @@ static cutis_result strip_read(ply_reader *r, const ply_property *property, cons
             seen = 0;
             continue;
         }
+
         if (!(value < 2e9)) return ply_error(r, "strip %lld names a vertex that does not exist", index);
         int corner = (int)value;
 
@@ -318,16 +338,23 @@ static cutis_result list_read(ply_reader *r, const ply_property *property, const
                               ply_face *face)
 {
     double count;
+
+    /* how long it is */
     if (!value_read(r, property->count_type, &count)) return value_error(r, element, index);
     if (!(count >= 0)) return ply_error(r, "%s %lld has a list of negative length", element->name, index);
+
     if (element->kind == PLY_STRIPS && property->use == PLY_CORNERS)
         return strip_read(r, property, element, index, count);
+
     int limit = property->use == PLY_CORNER_TEXCOORDS ? 2 * LIST_LIMIT : LIST_LIMIT;
     if (property->use != PLY_UNUSED && count > limit)
         return ply_error(r, "face %lld has more than %d corners", index, LIST_LIMIT);
+
+    /* by the use of the property */
     for (double i = 0; i < count; i++) {
         double value;
         if (!value_read(r, property->type, &value)) return value_error(r, element, index);
+
         if (property->use == PLY_CORNERS) {
             if (!(value >= 0 && value < 2e9))
                 return ply_error(r, "face %lld names a vertex that does not exist", index);
@@ -336,6 +363,7 @@ static cutis_result list_read(ply_reader *r, const ply_property *property, const
             face->texcoords[face->texcoord_count++] = isfinite((float)value) ? (float)value : 0;
         }
     }
+
     return CUTIS_OK;
 }
 
@@ -356,18 +384,25 @@ static cutis_result face_add(ply_reader *r, const ply_face *face)
 static cutis_result vertex_add(ply_reader *r, long long index, const double values[6])
 {
     float position[3];
+
+    /* the position */
     for (int k = 0; k < 3; k++) {
         position[k] = (float)values[PLY_X + k];
         if (!isfinite(position[k]))
             return bare_mesh_error(&r->mesh, CUTIS_ERROR_DATA, "vertex %lld is not at a finite place", index);
     }
+
     if (!bare_mesh_vertex(&r->mesh, position)) return bare_mesh_full(&r->mesh);
     if (!r->has_texcoords) return CUTIS_OK;
+
+    /* the texture coordinate */
     if (!pairs_grow(r, &r->vertex_texcoords, &r->vertex_texcoord_capacity, r->mesh.vertex_count))
         return bare_mesh_full(&r->mesh);
+
     float *pair = r->vertex_texcoords + 2 * (r->mesh.vertex_count - 1);
     pair[0] = isfinite((float)values[PLY_U]) ? (float)values[PLY_U] : 0;
     pair[1] = isfinite((float)values[PLY_V]) ? 1 - (float)values[PLY_V] : 0;
+
     return CUTIS_OK;
 }
 
@@ -386,24 +421,30 @@ static cutis_result elements_read(ply_reader *r, const ply_element *element, ply
                 if (result != CUTIS_OK) return result;
                 continue;
             }
+
             double value;
             if (!value_read(r, property->type, &value)) return value_error(r, element, i);
             if (property->use != PLY_UNUSED) values[property->use] = value;
         }
+
+        /* a vertex or a face */
         cutis_result result = CUTIS_OK;
         if (element->kind == PLY_VERTEX) result = vertex_add(r, i, values);
         if (element->kind == PLY_FACE) result = face_add(r, face);
         if (result != CUTIS_OK) return result;
     }
+
     return CUTIS_OK;
 }
 
 static cutis_result read_all(ply_reader *r)
 {
     cutis_result result = read_header(r);
+
     ply_face *face = result == CUTIS_OK ? ARENA_ARRAY(&r->mesh.memory, ply_face, 1) : NULL;
     if (result != CUTIS_OK) return result;
     if (!face) return bare_mesh_full(&r->mesh);
+
     for (int e = 0; e < r->element_count; e++) {
         if (r->elements[e].property_count == 0) continue;
         result = elements_read(r, &r->elements[e], face);
@@ -425,6 +466,7 @@ static cutis_result read_all(ply_reader *r)
         for (size_t c = 0; mesh->texcoords && c < mesh->corner_count; c++)
             memcpy(mesh->texcoords + 2 * c, r->vertex_texcoords + 2 * (size_t)mesh->corners[c], 2 * sizeof(float));
     }
+
     return mesh->memory.failed ? bare_mesh_full(mesh) : CUTIS_OK;
 }
 

@@ -63,10 +63,14 @@ static void match_put(bit_writer *w, unsigned length, unsigned distance)
     static const unsigned distances[30] = {1,    2,    3,    4,    5,    7,    9,    13,    17,    25,
                                            33,   49,   65,   97,   129,  193,  257,  385,   513,   769,
                                            1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+
+    /* length: a code, and the bits that it leaves open */
     unsigned code = code_find(lengths, 29, length);
     int extra = code < 8 || code == 28 ? 0 : (int)(code - 4) / 4;
     symbol_put(w, 257 + code);
     bits_put(w, length - lengths[code], extra);
+
+    /* distance: the same */
     code = code_find(distances, 30, distance);
     extra = code < 4 ? 0 : (int)(code - 2) / 2;
     code_put(w, code, 5);
@@ -76,6 +80,7 @@ static void match_put(bit_writer *w, unsigned length, unsigned distance)
 static size_t deflate(const uint8_t *plain, size_t size, int *last, uint8_t *packed)
 {
     bit_writer w = {.bytes = packed};
+
     for (int i = 0; i < 1 << HASH_BITS; i++) last[i] = -1;
     bits_put(&w, 3, 3); /* the last block, fixed codes */
     for (size_t at = 0; at < size;) {
@@ -84,6 +89,7 @@ static size_t deflate(const uint8_t *plain, size_t size, int *last, uint8_t *pac
         if (at + MATCH_LEAST <= size) {
             uint32_t three = (uint32_t)plain[at] | (uint32_t)plain[at + 1] << 8 | (uint32_t)plain[at + 2] << 16;
             int *place = &last[three * 2654435761u >> (32 - HASH_BITS)];
+
             if (*place >= 0 && at - (size_t)*place <= WINDOW) {
                 from = (size_t)*place;
                 while (length < MATCH_MOST && at + length < size && plain[from + length] == plain[at + length])
@@ -147,6 +153,7 @@ uint8_t *png_encode(const uint8_t *pixels, int width, int height, int channels, 
     static const uint8_t signature[8] = {0x89, 'P', 'N', 'G', 13, 10, 26, 10};
     size_t plain = ((size_t)width * (size_t)channels + 1) * (size_t)height;
     if (plain > (size_t)1 << 30) return NULL;
+
     uint8_t *rows = rows_filter(pixels, width, height, channels, memory);
     uint8_t *bytes = ARENA_ARRAY(memory, uint8_t, plain + plain / 7 + 200); /* nine bits a byte at worst */
     int *last = ARENA_ARRAY(memory, int, 1 << HASH_BITS);
@@ -163,13 +170,17 @@ uint8_t *png_encode(const uint8_t *pixels, int width, int height, int channels, 
     /* the rows, between zlib's head and its sum */
     memcpy(bytes + at + 4, "IDAT\x78\x01", 6);
     size_t packed = deflate(rows, plain, last, bytes + at + 10);
+
+    /* Adler-32 of the rows */
     uint32_t a = 1, b = 0;
     for (size_t i = 0; i < plain; i++) {
         a = (a + rows[i]) % 65521;
         b = (b + a) % 65521;
     }
+
     bytes_put_u32_big(bytes + at + 10 + packed, b << 16 | a);
     at = chunk_close(bytes, at, packed + 6);
+
     memcpy(bytes + at + 4, "IEND", 4);
     *size = chunk_close(bytes, at, 0);
     return bytes;

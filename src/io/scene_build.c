@@ -70,8 +70,12 @@ static int joint_add(scene_builder *b, int node)
 {
     int joint = b->joint_count++;
     int parent = b->s->nodes[node].parent;
+
+    /* node and joint know each other */
     b->joint_nodes[joint] = node;
     b->joint_next[joint] = -1;
+
+    /* behind the other joints of the node */
     if (b->node_joints[node] < 0) {
         b->node_joints[node] = joint;
     } else {
@@ -79,6 +83,7 @@ static int joint_add(scene_builder *b, int node)
         while (b->joint_next[last] >= 0) last = b->joint_next[last];
         b->joint_next[last] = joint;
     }
+
     b->joints[joint].parent = parent >= 0 ? b->node_joints[parent] : -1;
     return joint;
 }
@@ -110,13 +115,18 @@ static int joint_bind(scene_builder *b, int node, const affine *inverse_bind)
 {
     float bind[12];
     affine_store(inverse_bind, bind);
+
+    /* a joint of the node with the same bind pose, or one that has none yet */
     for (int joint = b->node_joints[node]; joint >= 0; joint = b->joint_next[joint]) {
         if (b->joint_bound[joint] && binds_equal(bind, b->joints[joint].inverse_bind)) return joint;
         if (b->joint_bound[joint]) continue;
+
         b->joint_bound[joint] = true;
         memcpy(b->joints[joint].inverse_bind, bind, sizeof bind);
         return joint;
     }
+
+    /* else another joint */
     int joint = joint_add(b, node);
     b->joint_bound[joint] = true;
     memcpy(b->joints[joint].inverse_bind, bind, sizeof bind);
@@ -130,6 +140,7 @@ static cutis_result joints_place(scene_builder *b)
     for (int i = 0; i < b->joint_count; i++) {
         cutis_joint *joint = &b->joints[i];
         affine parent = joint->parent >= 0 ? b->joint_rest[joint->parent] : affine_identity();
+
         affine_parts parts = local_convert(b->s, b->joint_nodes[i], b->s->nodes[b->joint_nodes[i]].local);
         joint->idle = affine_parts_store(&parts);
 
@@ -149,6 +160,7 @@ static cutis_result joints_place(scene_builder *b)
         affine_parts stored = affine_parts_load(&joint->rest);
         affine local = affine_compose(&stored);
         b->joint_rest[i] = affine_multiply(&parent, &local);
+
         if (!affine_finite(&b->joint_rest[i]))
             return error_set(b->s->error, CUTIS_ERROR_DATA, "%.150s: node '%.60s' does not rest at a finite place",
                              b->s->name, b->s->nodes[b->joint_nodes[i]].name);
@@ -188,11 +200,15 @@ static cutis_result mesh_bind(scene_builder *b, int index, const affine *placeme
                               int *loose_joint)
 {
     const scene_mesh *mesh = &b->s->meshes[index];
+
     affine inverse;
     *loose_joint = -1;
+
     if (!affine_inverse(placement, &inverse))
         return error_set(b->s->error, CUTIS_ERROR_DATA, "%.150s: mesh '%.60s' is flattened by its node", b->s->name,
                          mesh->name);
+
+    /* from scene space to each bone, as it was bound */
     for (int c = 0; c < mesh->cluster_count; c++) {
         affine map = affine_multiply(&inverse, &b->whole_inverse);
         map = affine_multiply(&mesh->clusters[c].to_bone, &map);
@@ -212,6 +228,7 @@ static cutis_result mesh_bind(scene_builder *b, int index, const affine *placeme
 static cutis_result mesh_positions(scene_builder *b, int index, const affine *placement)
 {
     const scene_mesh *mesh = &b->s->meshes[index];
+
     affine map = affine_multiply(&b->whole, placement);
     double *local = ARENA_ARRAY(b->memory, double, 3 * (size_t)mesh->vertex_count);
     if (!local) return builder_memory(b);
@@ -223,9 +240,12 @@ static cutis_result mesh_positions(scene_builder *b, int index, const affine *pl
             for (int k = 0; k < 3; k++)
                 local[3 * mesh->morphs[m].vertices[i] + k] +=
                     mesh->morphs[m].weight * mesh->morphs[m].deltas[3 * i + k];
+
+    /* to the space of the scene */
     for (int v = 0; v < mesh->vertex_count; v++) {
         double place[3];
         affine_point(&map, local + 3 * (size_t)v, place);
+
         for (int k = 0; k < 3; k++) {
             float *p = &b->positions[3 * (size_t)(b->first_vertices[index] + v) + (size_t)k];
             *p = (float)place[k];
@@ -235,10 +255,13 @@ static cutis_result mesh_positions(scene_builder *b, int index, const affine *pl
                                  mesh->name);
         }
     }
+
+    /* targets over all vertices */
     for (int m = 0; m < mesh->morph_count; m++) {
         const scene_morph *from = &mesh->morphs[m];
         float *deltas = ARENA_ARRAY(b->memory, float, 3 * (size_t)b->given.vertex_count);
         if (!deltas) return builder_memory(b);
+
         for (int i = 0; i < from->count; i++) {
             double moved[3];
             affine_vector(&map, from->deltas + 3 * (size_t)i, moved);
@@ -247,6 +270,7 @@ static cutis_result mesh_positions(scene_builder *b, int index, const affine *pl
         }
         b->morphs[b->first_morphs[index] + m] = (cutis_morph){from->name, deltas};
     }
+
     return CUTIS_OK;
 }
 
@@ -254,6 +278,7 @@ static cutis_result mesh_positions(scene_builder *b, int index, const affine *pl
 static cutis_result mesh_faces(scene_builder *b, int index)
 {
     const scene_mesh *mesh = &b->s->meshes[index];
+
     int first_vertex = b->first_vertices[index];
     for (int material = -1; material < MAX(mesh->material_count, 0); material++) {
         /* the faces of this material; -1 gathers those without one */
@@ -302,15 +327,18 @@ static cutis_result mesh_influences(scene_builder *b, int index, const int *clus
     /* their places; a vertex without weights follows the loose joint */
     int *first = b->influence_first + b->first_vertices[index];
     int used = first[0];
+
     for (int v = 0; v < mesh->vertex_count; v++) {
         int count = cursors[v];
         first[v] = used;
         cursors[v] = used;
+
         if (count == 0 && loose_joint >= 0) {
             b->influence_joints[used] = loose_joint;
             b->influence_weights[used] = 1;
             count = 1;
         }
+
         used += count;
     }
     first[mesh->vertex_count] = used;
@@ -335,16 +363,19 @@ static cutis_result surface_allocate(scene_builder *b)
     b->first_vertices = ARENA_ARRAY(b->memory, int, s->mesh_count + 1);
     b->first_morphs = ARENA_ARRAY(b->memory, int, s->mesh_count + 1);
     if (b->memory->failed) return builder_memory(b);
+
     for (int m = 0; m < s->mesh_count; m++) {
         const scene_mesh *mesh = &s->meshes[m];
         b->first_vertices[m] = (int)vertices;
         b->first_morphs[m] = (int)morphs;
+
         vertices += (size_t)mesh->vertex_count;
         faces += (size_t)mesh->face_count;
         corners += (size_t)mesh->face_first[mesh->face_count];
         parts += (size_t)mesh->material_count + 1;
         morphs += (size_t)mesh->morph_count;
         influences += (size_t)mesh->vertex_count;
+
         for (int c = 0; c < mesh->cluster_count; c++) influences += (size_t)mesh->clusters[c].count;
         texcoords |= mesh->texcoords != NULL;
 
@@ -367,6 +398,7 @@ static cutis_result surface_allocate(scene_builder *b)
     b->influence_first = ARENA_ARRAY(b->memory, int, vertices + 1);
     b->influence_joints = ARENA_ARRAY(b->memory, int, influences);
     b->influence_weights = ARENA_ARRAY(b->memory, float, influences);
+
     b->given.vertex_count = (int)vertices;
     b->given.morph_count = (int)morphs;
     return b->memory->failed ? builder_memory(b) : CUTIS_OK;
@@ -375,24 +407,30 @@ static cutis_result surface_allocate(scene_builder *b)
 static cutis_result surface_fill(scene_builder *b)
 {
     const scene *s = b->s;
+
     for (int m = 0; m < s->mesh_count; m++) {
         const scene_mesh *mesh = &s->meshes[m];
         affine placement = mesh_placement(b, mesh);
         int *cluster_joints = ARENA_ARRAY(b->memory, int, mesh->cluster_count + 1);
         int loose_joint = -1;
         if (!cluster_joints) return builder_memory(b);
+
         cutis_result result = CUTIS_OK;
         if (b->joints) result = mesh_bind(b, m, &placement, cluster_joints, &loose_joint);
         if (result == CUTIS_OK) result = mesh_positions(b, m, &placement);
         if (result == CUTIS_OK) result = mesh_faces(b, m);
         if (result == CUTIS_OK) result = mesh_influences(b, m, cluster_joints, loose_joint);
+
         if (result != CUTIS_OK) return result;
     }
+
+    /* names are unique */
     name_set names = name_set_create(b->memory);
     for (int i = 0; i < b->given.part_count; i++) {
         b->parts[i].name = name_set_add(&names, b->parts[i].name, "part", i);
         if (!b->parts[i].name) return builder_memory(b);
     }
+
     return CUTIS_OK;
 }
 
@@ -402,8 +440,11 @@ static cutis_result surface_fill(scene_builder *b)
 static bool path_moves(const scene *s, const scene_track *track, cutis_path path)
 {
     const affine_parts *idle = &s->nodes[track->node].local;
+
+    /* lengths in relation to those at rest */
     double scale = 1e-30;
     for (int k = 0; k < 3; k++) scale = MAX(scale, fabs(idle->translation[k]));
+
     for (int i = 0; i < track->key_count; i++)
         for (int k = 0; k < 4; k++) {
             const affine_parts *key = &track->keys[i];
@@ -413,6 +454,7 @@ static bool path_moves(const scene *s, const scene_track *track, cutis_path path
                 return true;
             if (path == CUTIS_PATH_SCALE && fabs(key->scale[k] - idle->scale[k]) > 1e-6) return true;
         }
+
     return false;
 }
 
@@ -420,33 +462,42 @@ static const float *path_values(scene_builder *b, const scene_track *track, cuti
 {
     size_t components = path == CUTIS_PATH_ROTATION ? 4 : 3;
     float *values = ARENA_ARRAY(b->memory, float, components *(size_t)track->key_count);
+
     for (int i = 0; values && i < track->key_count; i++) {
         affine_parts parts = local_convert(b->s, track->node, track->keys[i]);
         const double *from = path == CUTIS_PATH_ROTATION ? parts.rotation
                              : path == CUTIS_PATH_SCALE  ? parts.scale
                                                          : parts.translation;
         float *to = values + components * (size_t)i;
+
+        /* of a rotation and its opposite the one that is nearer to the key before */
         double dot = 0;
         for (size_t k = 0; path == CUTIS_PATH_ROTATION && i > 0 && k < 4; k++) dot += from[k] * (double)to[(int)k - 4];
         for (size_t k = 0; k < components; k++) to[k] = (float)(dot < 0 ? -from[k] : from[k]);
     }
+
     return values;
 }
 
 static cutis_result clip_build(scene_builder *b, const scene_clip *from, cutis_clip *clip)
 {
+    /* room for three paths of each joint */
     size_t capacity = (size_t)from->morph_track_count;
     for (int t = 0; t < from->track_count; t++)
         for (int j = b->node_joints[from->tracks[t].node]; j >= 0; j = b->joint_next[j]) capacity += 3;
+
     cutis_track *tracks = ARENA_ARRAY(b->memory, cutis_track, capacity);
     if (!tracks && capacity) return builder_memory(b);
     int count = 0;
+
+    /* tracks of what moves, for each joint of the node */
     for (int t = 0; t < from->track_count; t++) {
         const scene_track *track = &from->tracks[t];
         for (int path = CUTIS_PATH_TRANSLATION; path <= CUTIS_PATH_SCALE; path++) {
             if (b->node_joints[track->node] < 0 || !path_moves(b->s, track, (cutis_path)path)) continue;
             const float *values = path_values(b, track, (cutis_path)path);
             if (!values) return builder_memory(b);
+
             for (int j = b->node_joints[track->node]; j >= 0; j = b->joint_next[j])
                 tracks[count++] = (cutis_track){
                     j, (cutis_path)path, CUTIS_INTERPOLATION_LINEAR, track->key_count, track->times, values};
@@ -457,6 +508,7 @@ static cutis_result clip_build(scene_builder *b, const scene_clip *from, cutis_c
     for (int t = 0; t < from->track_count && count == 0 && from->morph_track_count == 0; t++) {
         const scene_track *track = &from->tracks[t];
         if (b->node_joints[track->node] < 0) continue;
+
         const float *values = path_values(b, track, CUTIS_PATH_ROTATION);
         if (!values) return builder_memory(b);
         tracks[count++] = (cutis_track){b->node_joints[track->node],
@@ -466,10 +518,13 @@ static cutis_result clip_build(scene_builder *b, const scene_clip *from, cutis_c
                                         track->times,
                                         values};
     }
+
+    /* morph weights, relative to those at rest */
     for (int t = 0; t < from->morph_track_count; t++) {
         const scene_morph_track *track = &from->morph_tracks[t];
         float *weights = ARENA_ARRAY(b->memory, float, track->key_count);
         if (!weights) return builder_memory(b);
+
         for (int i = 0; i < track->key_count; i++)
             weights[i] = track->weights[i] - (float)b->s->meshes[track->mesh].morphs[track->morph].weight;
         tracks[count++] = (cutis_track){b->first_morphs[track->mesh] + track->morph,
@@ -479,6 +534,7 @@ static cutis_result clip_build(scene_builder *b, const scene_clip *from, cutis_c
                                         track->times,
                                         weights};
     }
+
     *clip = (cutis_clip){.track_count = count, .tracks = tracks};
     return CUTIS_OK;
 }
@@ -486,20 +542,26 @@ static cutis_result clip_build(scene_builder *b, const scene_clip *from, cutis_c
 static cutis_result clips_build(scene_builder *b)
 {
     cutis_clip *clips = ARENA_ARRAY(b->memory, cutis_clip, b->s->clip_count);
+
     if (!clips && b->s->clip_count) return builder_memory(b);
     name_set names = name_set_create(b->memory);
     int count = 0;
+
+    /* clips that move something */
     for (int i = 0; i < b->s->clip_count; i++) {
         cutis_result result = clip_build(b, &b->s->clips[i], &clips[count]);
         if (result != CUTIS_OK) return result;
+
         if (clips[count].track_count == 0) {
             warning_add(b->s->warnings, "clip '%.60s' moves no joint of the character and is left out",
                         b->s->clips[i].name);
             continue;
         }
+
         clips[count].name = name_set_add(&names, b->s->clips[i].name, "clip", i);
         if (!clips[count++].name) return builder_memory(b);
     }
+
     b->given.clip_count = count;
     b->given.clips = clips;
     return CUTIS_OK;
@@ -512,22 +574,29 @@ static cutis_result skeleton_build(scene_builder *b)
     const scene *s = b->s;
     if (!skeleton_needed(s)) return CUTIS_OK;
     size_t capacity = (size_t)s->node_count + 1;
+
+    /* nodes that hold skin, and all above them */
     for (int m = 0; m < s->mesh_count; m++) {
         const scene_mesh *mesh = &s->meshes[m];
         capacity += (size_t)mesh->cluster_count + 1;
         for (int c = 0; c < mesh->cluster_count; c++) keep_up(b, mesh->clusters[c].node);
         if (mesh->cluster_count == 0 || mesh_has_loose(b, mesh)) keep_up(b, mesh->node);
     }
+
     for (int n = 0; n < s->node_count; n++)
         if (s->nodes[n].is_bone || s->motion_only) keep_up(b, n);
+
     b->joints = ARENA_ARRAY(b->memory, cutis_joint, capacity);
     b->joint_nodes = ARENA_ARRAY(b->memory, int, capacity);
     b->joint_next = ARENA_ARRAY(b->memory, int, capacity);
     b->joint_bound = ARENA_ARRAY(b->memory, bool, capacity);
     b->joint_rest = ARENA_ARRAY(b->memory, affine, capacity);
     if (b->memory->failed) return builder_memory(b);
+
+    /* joints of the nodes that are kept */
     for (int n = 0; n < s->node_count; n++)
         if (b->kept[n]) joint_add(b, n);
+
     return CUTIS_OK;
 }
 
@@ -550,6 +619,7 @@ cutis_result scene_build(const scene *s, const char *path, const cutis_allocator
     affine_parts whole = affine_parts_identity();
     memcpy(whole.rotation, s->turn, sizeof whole.rotation);
     for (int k = 0; k < 3; k++) whole.scale[k] = s->unit;
+
     b.whole = affine_compose(&whole);
     memcpy(whole.rotation, (double[]){0, 0, 0, 1}, sizeof whole.rotation);
     b.unit = affine_compose(&whole);
@@ -559,6 +629,7 @@ cutis_result scene_build(const scene *s, const char *path, const cutis_allocator
     b.node_joints = ARENA_ARRAY(b.memory, int, s->node_count + 1);
     b.worlds = ARENA_ARRAY(b.memory, affine, s->node_count + 1);
     if (b.memory->failed) return builder_memory(&b);
+
     if (!affine_inverse(&b.whole, &b.whole_inverse))
         return error_set(s->error, CUTIS_ERROR_DATA, "%.150s: its unit is not a length", s->name);
 
@@ -609,6 +680,7 @@ cutis_result scene_build(const scene *s, const char *path, const cutis_allocator
     } else {
         scene_stand_in(given);
     }
+
     if (b.memory->failed) return builder_memory(&b);
     return cutis_character_create(given, allocator, character, s->error);
 }

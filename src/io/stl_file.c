@@ -54,13 +54,18 @@ static bool vertex_weld(stl_reader *r, float *position, int *vertex)
 static cutis_result read_binary(stl_reader *r, const uint8_t *bytes, size_t size)
 {
     size_t count = bytes_u32(bytes + STL_HEADER - 4);
+
+    /* as many as are declared */
     if (count > (size - STL_HEADER) / STL_RECORD)
         return bare_mesh_error(&r->mesh, CUTIS_ERROR_FORMAT,
                                "it is cut short: %zu triangles are declared, %zu are there; or it is not STL", count,
                                (size - STL_HEADER) / STL_RECORD);
+
+    /* corners that coincide become one vertex */
     for (size_t t = 0; t < count; t++) {
         const uint8_t *record = bytes + STL_HEADER + t * STL_RECORD + 12; /* behind the normal */
         int corners[3];
+
         for (size_t c = 0; c < 3; c++) {
             float position[3];
             for (size_t k = 0; k < 3; k++) {
@@ -70,8 +75,10 @@ static cutis_result read_binary(stl_reader *r, const uint8_t *bytes, size_t size
             }
             if (!vertex_weld(r, position, &corners[c])) return bare_mesh_full(&r->mesh);
         }
+
         if (!bare_mesh_face(&r->mesh, corners, 3)) return bare_mesh_full(&r->mesh);
     }
+
     return CUTIS_OK;
 }
 
@@ -105,9 +112,11 @@ static cutis_result read_vertex(stl_reader *r, word_reader *text, int *vertex)
 static cutis_result read_text(stl_reader *r, const char *data, size_t size)
 {
     enum { CORNER_LIMIT = 4096 };
+
     word_reader text = {.at = data, .end = data + size, .line = 1};
     const char *word;
     size_t length;
+
     int corners[CORNER_LIMIT];
     int count = 0;
     bool open = false;
@@ -145,9 +154,12 @@ cutis_result stl_character_read(const void *data, size_t size, const char *path,
 {
     const uint8_t *bytes = data;
     stl_reader r = {.mesh = bare_mesh_create(path, allocator, error)};
+
+    /* binary files may begin with 'solid' too: their size decides */
     bool solid = size >= 5 && word_is(data, 5, "solid");
     bool fits = size >= STL_HEADER && (size - STL_HEADER) % STL_RECORD == 0 &&
                 (size - STL_HEADER) / STL_RECORD == bytes_u32(bytes + STL_HEADER - 4);
+
     cutis_result result;
     if (solid && !fits)
         result = read_text(&r, data, size);
@@ -155,6 +167,7 @@ cutis_result stl_character_read(const void *data, size_t size, const char *path,
         result = read_binary(&r, bytes, size);
     else
         result = bare_mesh_error(&r.mesh, CUTIS_ERROR_FORMAT, "it is too short to be an STL file");
+
     if (result == CUTIS_OK) result = bare_mesh_finish(&r.mesh, path, allocator, character);
     bare_mesh_destroy(&r.mesh);
     return result;

@@ -82,8 +82,10 @@ static bool read_attributes(xml_reader *r, xml_node *node)
         const char *start = r->at;
         while (r->at < r->end && *r->at != quote) step(r);
         if (r->at == r->end) return false;
+
         const char *value = copy(r, start, r->at++);
         if (!value) return false;
+
         found[2 * node->attribute_count] = key;
         found[2 * node->attribute_count++ + 1] = value;
     }
@@ -97,8 +99,11 @@ static bool read_attributes(xml_reader *r, xml_node *node)
 static bool next_tag(xml_reader *r)
 {
     for (;;) {
+        /* up to the next tag */
         while (r->at < r->end && *r->at != '<') step(r);
         if (r->at == r->end) return false;
+
+        /* comments and declarations are skipped */
         if (starts(r, "<!--")) {
             if (!skip_past(r, "-->")) return false;
         } else if (starts(r, "<?") || starts(r, "<!")) {
@@ -146,6 +151,7 @@ static xml_node *read_element(xml_reader *r, int depth)
             r->at += 2;
             if (!starts(r, node->name)) return NULL;
             r->at += length;
+
             skip_space(r);
             if (r->at == r->end || *r->at++ != '>') return NULL;
             return node;
@@ -190,18 +196,25 @@ const char *xml_attribute(const xml_node *node, const char *key)
 double *xml_numbers(const xml_node *node, arena *memory, int *count)
 {
     *count = 0;
+
     size_t words = 0;
     const char *at = node ? node->text : NULL, *end = node ? node->text_end : NULL;
+
+    /* no more numbers than words */
     for (const char *p = at; p && p < end; p++) words += !is_space(*p) && (p == at || is_space(p[-1]));
     if (words > INT_MAX / 16) return NULL;
     double *numbers = ARENA_ARRAY(memory, double, words + 1);
+
     while (numbers && at && at < end) {
         while (at < end && is_space(*at)) at++;
         const char *word = at;
         double value;
+
+        /* a word that is no number counts as 0 */
         if (at < end && text_number(&at, end, &value) && value > -1e300 && value < 1e300) numbers[*count] = value;
         while (at < end && !is_space(*at)) at++;
         if (at > word) (*count)++;
     }
+
     return numbers;
 }
