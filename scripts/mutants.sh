@@ -40,6 +40,8 @@ springs-gap | src/solvers/springs/springs_contact.c | s/vec3_dot(c->normal, d) -
 slide-gradient | src/solvers/slide/slide_material.c | s/out->gradient\[k\]\[1\] = scale/out->gradient[k][1] = -scale/ | test_slide
 slide-inertia | src/solvers/slide/slide_system.c | s/p->s->masses\[m->point_triangles\[n\]\] \* d4_load/2 * p->s->masses[m->point_triangles[n]] * d4_load/ | test_slide_motion
 slide-wrinkle | src/mesh/wrinkle.c | s/double amplitude = 2 \* sqrt/double amplitude = 3 * sqrt/ | test_slide_texture
+slide-aim | src/solvers/slide/slide_output.c | s/int from = (k + 1) % 3/int from = (k + 2) % 3/ | test_slide_texture
+slide-tolerance | src/solvers/slide/slide_build.c | s/solve_tolerance = 3e-4/solve_tolerance = 3e-2/ | test_slide_motion
 slide-border | src/mesh/texel.c | s/memcpy(q\[next3(l)\], p\[next3(next3(k))\]/memcpy(q[next3(l)], p[next3(k)]/ | test_slide_texture
 body-orient | src/body/solid.c | s/winding_tree_build(&w->tree, w->def, flips,/winding_tree_build(\&w->tree, w->def, NULL,/ | test_body
 body-relax | src/body/remesh.c | s/^\( *\)flip_pass(&m);/\1/ | test_body
