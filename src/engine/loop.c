@@ -324,8 +324,9 @@ static void best_take(loop_search *s, double value, int phase, const cutis_loop_
 /* Take down the end of a period, and start the next from a mean of such ends where repetition is slow. */
 static bool accelerate(loop_search *s, cutis_state *state, bool slow, bool spoilt)
 {
-    /* drop the history when mixing has spoilt the seam */
     s->newest = (s->newest + 1) % HISTORY;
+
+    /* drop the history when mixing has spoilt the seam */
     if (spoilt) {
         s->count = 0;
         s->newest = 0;

@@ -699,7 +699,6 @@ void cutis_state_teleport(const cutis_model *model, cutis_state *state, const fl
 
     /* points, and what solvers keep */
     move_points(state_floats(state, model->vertices), model->character->vertex_count, transform);
-
     for (int i = 0; i < model->stage_count; i++) {
         const stage *s = &model->stages[i];
         if (!stage_is_geometric(s) || model->stage_count > 1) {

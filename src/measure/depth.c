@@ -74,7 +74,6 @@ static bool body_close(depth_solid *b, arena *memory, int *parents, int *holes)
 
     /* room */
     if (cap_count > INT32_MAX / 6 - m->triangle_count) return false;
-
     b->point_count = m->point_count + hole_count;
     b->triangle_count = m->triangle_count + cap_count;
     int *triangles = ARENA_ARRAY(memory, int, 3 * (size_t)b->triangle_count);
@@ -384,7 +383,6 @@ static double body_depths(const depth_solid *b, depth_scratch *scratch)
 
     /* Patches of buried triangles; label 0 is all the rest. */
     for (int t = 0; t < b->triangle_count; t++) scratch->labels[t] = t < count && scratch->cut[t] ? -1 : 0;
-
     double deepest = 0;
     for (int t = 0, label = 0; t < count; t++) {
         if (scratch->labels[t] != -1) continue;

@@ -217,7 +217,6 @@ static cutis_result judge_build(cutis_judge *j, cutis_error *error)
 
     /* what is near, and what is a patch */
     mesh_near(&j->m, j->character->bounds_min, j->size, cells, j->near);
-
     if (2 * patches_make(j, PATCH_CELL * j->size, cells) < points) patches_make(j, 2 * PATCH_CELL * j->size, cells);
     memory_release(&j->allocator, cells, (size_t)points, sizeof *cells);
 
@@ -313,7 +312,6 @@ static void judge_displacement(cutis_judge *j, frame_figure *row)
 
     /* the newest of the last frames */
     float *history = j->displacement[HISTORY - 1], *places = j->places[HISTORY - 1];
-
     for (int i = HISTORY - 1; i > 0; i--) {
         j->displacement[i] = j->displacement[i - 1];
         j->places[i] = j->places[i - 1];
@@ -644,7 +642,6 @@ void cutis_judge_frame(cutis_judge *j, const float *positions, const float *refe
 
     /* the points of both; a frame that is not finite is judged by that alone */
     long broken = 0;
-
     for (size_t i = 0; i < 3 * (size_t)c->vertex_count; i++) broken += !isfinite(positions[i]);
     put(row, CUTIS_HARM_NON_FINITE, (double)broken, -1);
     for (int p = 0; p < j->m.point_count; p++) {

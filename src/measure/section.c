@@ -266,7 +266,6 @@ cutis_result sections_build(section **built, const cutis_character *character, c
 
     /* scratch of the search */
     arena temporary = arena_create(&memory->allocator);
-
     section_builder b = {.character = character, .m = m, .memory = memory};
     b.min_area = 1e-6 * (double)character->size * character->size;
 

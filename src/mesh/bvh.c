@@ -651,7 +651,6 @@ int bvh_pair_tasks(const bvh *tree, bvh_pair *tasks, int limit)
 
     /* Expand the tasks in turn until there are enough; a pair of leaves stays. */
     int count = 0;
-
     tasks[count++] = (bvh_pair){0, 0};
     for (bool grown = true; grown;) {
         grown = false;

@@ -126,7 +126,6 @@ static void normals_block(void *context, int begin, int end)
 
         /* a point without area points up */
         double length = sqrt(dvec3_dot(sum, sum));
-
         float *normal = job->normals + 3 * (size_t)p;
         if (length > 0) {
             normal[0] = (float)(sum.x / length);
@@ -153,7 +152,6 @@ int mesh_rings(const mesh *m, int point, int rings, int *points, int limit, uint
 
     /* the point itself */
     int count = 0, ring_begin = 0;
-
     points[count++] = point;
     marks[point] = 1;
 
