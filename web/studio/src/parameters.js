@@ -9,7 +9,7 @@ const pretty = (name) => name.replaceAll("_", " ");
 const unitText = (unit) => unit.replace(/(?<=[a-z])([23])\b/g, (digit) => SUPERSCRIPT[digit]);
 
 /** Seconds as people say them. */
-export const seconds = (value) => `${value < 0.1 ? value.toFixed(2) : number(value)} s`;
+export const seconds = (value) => `${value < 0.1 ? value.toFixed(2) : number(value)}\u00a0s`;
 
 export function number(value) {
   if (!Number.isFinite(value)) return "–";
