@@ -37,6 +37,9 @@ lattice-sums | src/solvers/lattice/lattice_sweep.c | s/sum->b -= term.b;/sum->b 
 lattice-identity | src/solvers/lattice/lattice_match.c | s/r.m\[i\] - v_set(1)/r.m[i] - v_set(0.9f)/ | test_lattice
 springs-pull | src/solvers/springs/springs_contact.c | s/float next = MAX(\(c->lambda - .*\), 0.0f);/float next = \1;/ | test_springs
 springs-gap | src/solvers/springs/springs_contact.c | s/vec3_dot(c->normal, d) - c->gap;/vec3_dot(c->normal, d) + c->gap;/ | test_springs
+springs-guard | src/solvers/springs/springs_guard.c | s/if (share >= CRUSHED) return false;/return false;/ | test_springs_soft
+springs-bulge | src/solvers/springs/springs_bulge.c | s/bulge\[q\] += volume/bulge[q] += 0 * volume/ | test_springs_scenes
+springs-tolerance | src/solvers/springs/springs_force.c | s/k \* MAX(k, \(.*\) \/ STIFFEST)/16 * k * (\1)/ | test_springs
 slide-gradient | src/solvers/slide/slide_material.c | s/out->gradient\[k\]\[1\] = scale/out->gradient[k][1] = -scale/ | test_slide
 slide-inertia | src/solvers/slide/slide_system.c | s/p->s->masses\[m->point_triangles\[n\]\] \* d4_load/2 * p->s->masses[m->point_triangles[n]] * d4_load/ | test_slide_motion
 slide-wrinkle | src/mesh/wrinkle.c | s/double amplitude = 2 \* sqrt/double amplitude = 3 * sqrt/ | test_slide_texture

@@ -4,7 +4,7 @@
  * Flesh is all but incompressible. The anchors know nothing of it: each point gives way alone. So the volume that
  * pressed points lose (area x distance inwards from the reference shape) is handed to the skin around them, within a
  * few depths of flesh along the surface, as an offset outwards of what that skin is anchored to. It is read from the
- * skin at the end of a substep, and acts in the next; half of what it was before stays, so that skin in a fold does not
+ * skin at the end of a substep, and acts in the next; most of what it was before stays, so that skin in a fold does not
  * rock.
  */
 #include <string.h>
@@ -15,10 +15,11 @@
 static const float REACH = 3, REACH_EDGES = 2;
 /* A point that is pressed in by this share of its flesh takes none of it. */
 static const float TAKES_NONE = 0.1f;
-/* Farthest offset, over the depth of flesh. */
-static const float FARTHEST = 0.5f;
+/* Farthest offset, over the depth of flesh, and the greatest depth that counts, in sizes: more would stand out as
+ * lumps. */
+static const float FARTHEST = 0.5f, MOST_FLESH = 0.015f;
 /* Share of the last substep's offset that stays, and the offset below which nothing is left, in sizes. */
-static const float STAYS = 0.5f, NOTHING = 1e-6f;
+static const float STAYS = 0.8f, NOTHING = 1e-6f;
 
 /* Unit normal of a point, of places x NODE. */
 static vec3 point_normal(const mesh *skin, const float *places, int p)
@@ -93,6 +94,20 @@ static void volume_spread(const springs_run *run, int p, const float *inwards, f
     }
 }
 
+/* The mean with the neighbours' offsets, as points of uneven meshes take uneven shares. */
+static float even_out(const springs_model *m, const float *fresh, const float *inwards, int p)
+{
+    int first = m->skin->point_neighbour_first[p], last = m->skin->point_neighbour_first[p + 1], count = 0;
+    float sum = 0;
+    for (int k = first; k < last; k++) {
+        int q = m->skin->point_neighbours[k];
+        if (inwards[q] > TAKES_NONE * m->flesh[q]) continue;
+        sum += fresh[q];
+        count++;
+    }
+    return count > 0 ? 0.5f * (fresh[p] + sum / (float)count) : fresh[p];
+}
+
 void springs_bulge_find(springs_run *run)
 {
     const springs_model *m = run->m;
@@ -106,7 +121,8 @@ void springs_bulge_find(springs_run *run)
         if (inwards[p] > NOTHING && m->bulge[p] > 0) volume_spread(run, p, inwards, fresh);
 
     for (int p = 0; p < m->point_count; p++) {
-        float next = STAYS * run->s.bulge[p] + (1 - STAYS) * MIN(fresh[p], FARTHEST * m->flesh[p]);
+        float next = STAYS * run->s.bulge[p] +
+                     (1 - STAYS) * MIN(even_out(m, fresh, inwards, p), FARTHEST * MIN(m->flesh[p], MOST_FLESH));
         run->s.bulge[p] = next > NOTHING ? next : 0;
     }
 }

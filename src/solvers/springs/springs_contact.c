@@ -20,6 +20,8 @@
 
 /* How far the skin may move in a substep relative to its mean motion: in sizes, and sizes a second. */
 static const float REACH_LIMIT = 0.04f, REACH_RATE = 3;
+/* Cosine of two normals of one face of a collider. */
+static const float SAME_FACE = 0.9f;
 /* Newtons beyond which a contact's force is a mishap and is not kept. */
 static const float FORCE_LIMIT = 1e6f;
 /* The distance of skin from skin gives way by this much of what its nodes would under the same force. */
@@ -290,14 +292,25 @@ static void pair_add(springs_run *run, const contact_pair *pair)
 static void bone_limit(springs_run *run, springs_contact *c, int point)
 {
     const springs_model *m = run->m;
-    if (point >= m->point_count) return;
-    float pressed = c->gap - vec3_dot(c->normal, vec3_load(run->s.reference + NODE * point));
-    c->bone = pressed - m->thickness - m->flesh[point];
-    if (!(c->bone > 0)) {
-        c->bone = 0;
+    int collider = -2 - c->prop[1];
+    if (point >= m->point_count || collider < 0 || collider >= m->colliders.count) return;
+    const float *place = run->s.reference + NODE * point;
+    float allowed = m->thickness + m->flesh[point];
+    if (c->gap - vec3_dot(c->normal, vec3_load(place)) <= allowed) return;
+
+    /* beside the collider the plane goes on, so the reference itself must lie in it, behind the same face */
+    contact_props one = m->colliders;
+    contact_plane plane;
+    one.count = 1;
+    one.props += collider;
+    const float *joints = run->input->joints;
+    if (contact_props_search(&one, joints, joints, (double)run->h, 1, place, place, m->thickness, m->thickness, &plane,
+                             1) < 1)
         return;
-    }
-    c->gap -= c->bone;
+    float depth = plane.offset - vec3_dot(plane.normal, vec3_load(place)) - allowed;
+    if (!(depth > 0) || vec3_dot(plane.normal, c->normal) < SAME_FACE) return;
+    c->bone = depth;
+    c->gap -= depth;
     run->w.rests[point] = 1;
 }
 

@@ -54,7 +54,7 @@ static contact_release release_of(const springs_run *run)
 }
 
 /*
- * Mark the skin that props have moved: points that one touches, and displaced points joined to these. What a prop
+ * Mark the skin that free props have moved: points that one touches, and displaced points joined to these. What a prop
  * presses is not let go by contact of skin with skin, as the prop would press it through the other side.
  */
 static void props_mark(springs_run *run)
@@ -67,7 +67,9 @@ static void props_mark(springs_run *run)
     /* what is touched */
     for (int i = 0; i < run->contact_count; i++) {
         const springs_contact *c = run->w.contacts + i;
-        if (!(c->lambda > 0) || (c->prop[0] == -1 && c->prop[1] == -1)) continue;
+        bool free = false;
+        for (int k = 0; k < 2; k++) free = free || (c->prop[k] >= 0 && !m->props[c->prop[k]].fixed);
+        if (!(c->lambda > 0) || !free) continue;
         for (int k = 0; k < c->count; k++) {
             if (c->v[k] >= m->point_count || marks[c->v[k]]) continue;
             marks[c->v[k]] = 1;
