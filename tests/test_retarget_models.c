@@ -8,7 +8,11 @@ static const char *const PEOPLE[] = {
     "rigs/kaykit-knight/Knight-body.glb",
     "rigs/kaykit-mage/Mage-body.glb",
     "rigs/makehuman-child-8/mh_child_8.glb",
+    "rigs/makehuman-man-muscular/mh_man_muscular.glb",
+    "rigs/makehuman-man-old/mh_man_old.glb",
+    "rigs/makehuman-man-tall-thin/mh_man_tall_thin.glb",
     "rigs/makehuman-woman-average/mh_woman_average.glb",
+    "rigs/makehuman-woman-thin/mh_woman_thin.glb",
     "rigs/mesh2motion-human-female/human-female.glb",
     "rigs/mesh2motion-human-male/human-male.glb",
     "rigs/mesh2motion-human-zombie/human-zombie.glb",
@@ -83,8 +87,24 @@ static int bones_find(const cutis_character *c, const joint_part *parts, int (*b
     return count;
 }
 
-/* Places of the capture's feet in each frame (frame_count x 2 x 3), and its height. */
-static double (*capture_feet(const char *path, int *frame_count, double *frame_time, double *height))[2][3]
+/* How straight a leg is: the way from hip to ankle over thigh and shin. */
+static double leg_straight(const double hip[3], const double knee[3], const double ankle[3])
+{
+    double lengths[3] = {0, 0, 0};
+    for (int k = 0; k < 3; k++) {
+        lengths[0] += (knee[k] - hip[k]) * (knee[k] - hip[k]);
+        lengths[1] += (ankle[k] - knee[k]) * (ankle[k] - knee[k]);
+        lengths[2] += (ankle[k] - hip[k]) * (ankle[k] - hip[k]);
+    }
+    return sqrt(lengths[2]) / (sqrt(lengths[0]) + sqrt(lengths[1]));
+}
+
+/*
+ * Places of the capture's feet in each frame (frame_count x 2 x 3), and its height. straight: (frame_count x 2) how
+ * straight its legs are, to be freed, or NULL.
+ */
+static double (*capture_feet(const char *path, int *frame_count, double *frame_time, double *height,
+                             double (**straight)[2]))[2][3]
 {
     FILE *file = fopen(path, "rb");
     fseek(file, 0, SEEK_END);
@@ -103,18 +123,27 @@ static double (*capture_feet(const char *path, int *frame_count, double *frame_t
     double(*rotations)[4] = malloc((size_t)r.joint_count * sizeof *rotations);
     double(*places)[3] = malloc((size_t)r.joint_count * sizeof *places);
     int joints[2] = {-1, -1};
+    int knees[2] = {-1, -1};
+    int hips[2] = {-1, -1};
+    if (straight) *straight = malloc((size_t)r.frame_count * sizeof **straight);
     double low = INFINITY;
     double high = -INFINITY;
     for (int j = 0; j < r.joint_count; j++) {
         if (strcmp(r.joints[j].name, "LeftFoot") == 0) joints[0] = j;
         if (strcmp(r.joints[j].name, "RightFoot") == 0) joints[1] = j;
+        if (strcmp(r.joints[j].name, "LeftLeg") == 0) knees[0] = j;
+        if (strcmp(r.joints[j].name, "RightLeg") == 0) knees[1] = j;
+        if (strcmp(r.joints[j].name, "LeftUpLeg") == 0) hips[0] = j;
+        if (strcmp(r.joints[j].name, "RightUpLeg") == 0) hips[1] = j;
         low = fmin(low, r.joints[j].place[1]);
         high = fmax(high, r.joints[j].place[1]);
     }
-    assert_true(joints[0] >= 0 && joints[1] >= 0);
+    for (int side = 0; side < 2; side++) assert_true(joints[side] >= 0 && knees[side] >= 0 && hips[side] >= 0);
     for (int f = 0; f < r.frame_count; f++) {
         bvh_pose(&r, f, rotations, places);
         for (int side = 0; side < 2; side++) memcpy(feet[f][side], places[joints[side]], sizeof feet[f][side]);
+        for (int side = 0; side < 2 && straight; side++)
+            (*straight)[f][side] = leg_straight(places[hips[side]], places[knees[side]], places[joints[side]]);
     }
     *frame_count = r.frame_count;
     *frame_time = r.frame_time;
@@ -141,7 +170,7 @@ static pair_result pair_measure(const cutis_character *c, const char *capture)
     int frame_count;
     double frame_time;
     double height;
-    double(*feet)[2][3] = capture_feet(capture, &frame_count, &frame_time, &height);
+    double(*feet)[2][3] = capture_feet(capture, &frame_count, &frame_time, &height, NULL);
     joint_part *parts = parts_of(c);
     int(*bones)[2] = malloc(2 * (size_t)(c->joint_count + 32) * sizeof *bones);
     int bone_count = bones_find(c, parts, bones);
@@ -222,8 +251,69 @@ static void bones_keep_their_length_and_feet_stand(void **unused)
     assert_int_equal(bad, 0);
 }
 
+/* Steps are scaled by thighs and shins: legs bend as much as the capture's, whatever hips and feet measure. */
+static void legs_bend_as_the_capture_does(void **unused)
+{
+    (void)unused;
+    static const int KINDS[3] = {JOINT_UPPER_LEG, JOINT_LOWER_LEG, JOINT_FOOT};
+    const char *capture = test_model(CAPTURES[0]);
+    if (!capture) skip();
+    char file[512];
+    snprintf(file, sizeof file, "%s", capture);
+    for (int i = 0; i < (int)(sizeof PEOPLE / sizeof *PEOPLE); i++) {
+        const char *path = test_model(PEOPLE[i]);
+        if (!path) continue;
+        cutis_character *c = NULL;
+        cutis_character *moved = NULL;
+        assert_int_equal(cutis_character_load(path, NULL, &c, NULL), CUTIS_OK);
+        assert_int_equal(cutis_character_add_bvh(c, file, NULL, 0, NULL, &moved, NULL), CUTIS_OK);
+        int frame_count;
+        double frame_time;
+        double height;
+        double(*straight)[2];
+        free(capture_feet(file, &frame_count, &frame_time, &height, &straight));
+        joint_part *parts = parts_of(c);
+        float *pose = malloc(12 * (size_t)c->joint_count * sizeof *pose);
+
+        /* the mean over the clip: a foot out of reach may differ for a while */
+        double sum = 0;
+        int count = 0;
+        for (int f = 0; f < frame_count; f += 4) {
+            cutis_pose_sample(moved, moved->clip_count - 1, f * frame_time, pose);
+            for (int side = 0; side < 2; side++) {
+                double places[3][3];
+                for (int n = 0; n < 3; n++) {
+                    int joint = part_find(parts, c->joint_count, KINDS[n], JOINT_SIDE_LEFT + side);
+                    assert_true(joint >= 0);
+                    for (int k = 0; k < 3; k++) places[n][k] = pose[12 * joint + 4 * k + 3];
+                }
+                sum += leg_straight(places[0], places[1], places[2]) - straight[f][side];
+                count++;
+            }
+        }
+
+        /* stumps take steps that are wide for them: their hips come down */
+        float *rest = malloc(12 * (size_t)c->joint_count * sizeof *rest);
+        cutis_pose_rest(c, rest);
+        double leg = 0;
+        for (int n = 0; n < 2; n++)
+            leg += joint_distance(rest, part_find(parts, c->joint_count, KINDS[n], JOINT_SIDE_LEFT),
+                                  part_find(parts, c->joint_count, KINDS[n + 1], JOINT_SIDE_LEFT));
+        bool stump = leg < 0.2 * ((double)c->bounds_max[1] - c->bounds_min[1]);
+        free(rest);
+        print_message("%-45s legs are straighter than the capture's by %.4f\n", PEOPLE[i], sum / count);
+        if (!stump) assert_true(fabs(sum / count) < 0.01);
+        free(straight);
+        free(parts);
+        free(pose);
+        cutis_character_destroy(moved);
+        cutis_character_destroy(c);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bones_keep_their_length_and_feet_stand)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bones_keep_their_length_and_feet_stand),
+                                       cmocka_unit_test(legs_bend_as_the_capture_does)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
