@@ -535,7 +535,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     if (vec3_dot(forward, toes) < 0) forward = vec3_scale(forward, -1);
     for (int k = 0; k < 2; k++) soles += fit_toes(b, leg_tips[k], leg_way, legs[k].end, forward);
     bool short_toes = fabsf(vec3_dot(forward, toes)) < 0.06f * b->height;
-    if (short_toes && fabsf(soles) * leg_way > 0.015f * b->height) {
+    if (short_toes && !robe && fabsf(soles) * leg_way > 0.015f * b->height) {
         /* toes that hardly stand out: most of the sole is before the shin */
         if (soles < 0) forward = vec3_scale(forward, -1);
     } else if (short_toes) {
@@ -600,9 +600,7 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
     float flanks =
         fit_alike(vec3_distance(arms[0].root, legs[0].root), vec3_distance(arms[1].root, legs[1].root), 1.6f);
 
-    /* feet stand below the chest, as far as left and right go */
     vec3 between_feet = vec3_lerp(legs[0].tip, legs[1].tip, 0.5f);
-    float beside = fabsf(vec3_dot(vec3_sub(between_feet, chest), shoulders)) / b->height;
     float hand_low = INFINITY;
     for (int i = 0; i < 2; i++) hand_low = MIN(hand_low, (fit_height(b, arms[i].tip) - b->ground) / b->height);
     const float none[2] = {0, 0};
@@ -618,6 +616,9 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         knees += 0.25f * (fit_height(b, arms[i].root) > fit_height(b, legs[i].root));
     }
     const int pairs[2][2] = {{t->feet[0], t->feet[1]}, {t->hands[0], t->hands[1]}};
+
+    /* the least reach of another leg; the farthest end may be that of a sword */
+    float other_leg = 0.18f * MIN(1.0f, 0.7f * b->height / s->farthest);
     fit_term terms[] = {
         {fit_alike(legs[0].length, legs[1].length, 2), 1},
         {fit_alike(arms[0].length, arms[1].length, 2), 1},
@@ -632,14 +633,13 @@ static bool tips_use(const fit_body *b, const fit_try *try, fit *made)
         {fit_within(skew, 0, 0.25f, 0.5f), 1},
         {flanks, 1},
         {thick, 1},
-        {fit_within(beside, 0, 0.05f, 0.1f), 1},
         {fit_within(hand_low, 0.14f, 10, 0.12f), 1},
         {fit_within((fit_height(b, between_feet) - b->ground) / b->height, 0, 0.1f, 0.5f), 1},
         {fit_inside(b, k), 2},
         {fit_within(fit_cover(b, k), 0.88f, 1, 0.5f), 2},
         {fit_within(b->height / wide, 0.6f, 10, 0.4f), 1},
         {fit_explained(b, used, used_count, t->head, fit_height(b, chest)), 1.5f},
-        {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, used_count, 0.18f)), 1},
+        {MAX(0.0f, 1 - 0.5f * (float)fit_other_feet(b, used, used_count, other_leg)), 1},
         {MAX(0.0f, 1 - 0.5f * (float)fit_other_arms(b, used, used_count, t->head, fit_height(b, chest))), 1},
         {fit_symmetry(b, pairs, 2, NULL, 0), 1},
         {robe ? 1 : fit_rod(b, t->feet[0], 0.2f * leg_way, 0.8f * leg_way), 0.7f},
