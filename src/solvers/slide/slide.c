@@ -118,6 +118,7 @@ static void slide_step(const void *data, void *memory, void *scratch, const solv
     size_t count = (size_t)model->point_count;
     slide_state state;
     slide_scratch s;
+
     slide_state_view(model, memory, &state);
     slide_scratch_view(model, scratch, &s);
     s.spots = state.spots;
@@ -149,6 +150,7 @@ static void slide_step(const void *data, void *memory, void *scratch, const solv
         slide_skin_points(model, &s, state.places, jobs);
         slide_tracks_follow(model, &state, s.skin, state.surface, points, jobs);
     }
+
     kit_lap(&clock, stats, SLIDE_PART_ADVECTION);
 }
 
@@ -172,8 +174,12 @@ static void start_slid(const slide_model *model, slide_state *state, slide_scrat
 {
     size_t bytes = (size_t)model->point_count * sizeof *state->places;
     memcpy(s->old_places, state->places, bytes);
+
+    /* the body at rest */
     for (int i = 0; i < 3 * model->point_count; i++) s->x[i] = model->atlas.positions[i];
     slide_system_shapes(model, s, jobs);
+
+    /* try the whole strain, then less and less of it */
     for (double share = 1; share > 0.05; share *= 0.7) {
         memcpy(state->places, s->old_places, bytes);
         for (int i = 0; i < model->point_count; i++) {
@@ -185,9 +191,13 @@ static void start_slid(const slide_model *model, slide_state *state, slide_scrat
             slide_spot spot = slide_place_rounded(&model->atlas, &state->places[i]);
             slide_place_move(&model->atlas, &state->places[i], way, &spot);
         }
+
+        /* enough, when no triangle is inside out */
         slide_skin_points(model, s, state->places, jobs);
         if (slide_system_energy(model, s, jobs) < HUGE_VAL) return;
     }
+
+    /* none does: begin without strain */
     memcpy(state->places, s->old_places, bytes);
 }
 
@@ -209,6 +219,8 @@ static void slide_reset(const void *data, void *memory, void *scratch, const sol
         const int *c = m->triangles + 3 * t;
         state.places[i] = slide_place_of_corner(t, c[0] == i ? 0 : c[1] == i ? 1 : 2);
     }
+
+    /* painted strain, and where it leaves the skin */
     if (model->first_slide[0]) start_slid(model, &state, &s, input->jobs);
     slide_tracks_reset(model, &state);
     for (int i = 0; i < model->point_count; i++) state.spots[i] = slide_place_rounded(&model->atlas, &state.places[i]);

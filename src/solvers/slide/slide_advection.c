@@ -37,6 +37,7 @@ typedef struct advection {
 /* The vector of a point's frame that the body carries to `vector`, as near as it comes (the pseudoinverse of gamma). */
 static void frame_vector(const double gamma[6], const double vector[3], double own[2])
 {
+    /* normal equations of the least squares fit */
     double xx = 0, xy = 0, yy = 0, r0 = 0, r1 = 0;
     for (int e = 0; e < 3; e++) {
         double a = gamma[2 * e], b = gamma[2 * e + 1];
@@ -46,6 +47,8 @@ static void frame_vector(const double gamma[6], const double vector[3], double o
         r0 += a * vector[e];
         r1 += b * vector[e];
     }
+
+    /* solve them; a squashed frame carries nothing */
     double det = xx * yy - xy * xy;
     bool fine = det > 1e-8 * (xx + yy) * (xx + yy);
     own[0] = fine ? (yy * r0 - xy * r1) / det : 0;
@@ -71,10 +74,13 @@ static void couple_points(void *context, int begin, int end)
 {
     const advection *p = context;
     const slide_model *model = p->model;
+
     for (int a = begin; a < end; a++) {
         int i = model->free_points[a];
         const double *gamma = p->s->gammas[i], *q = model->allowed[i];
         double velocity[3], change[3], along[3], own[2], size = 0, speed = 0;
+
+        /* velocity of the body at the point */
         for (int e = 0; e < 3; e++) {
             velocity[e] = (p->s->x[3 * i + e] - (double)p->s->old_surface[3 * i + e] / model->unit) / p->h;
             size += velocity[e] * velocity[e];
@@ -86,6 +92,7 @@ static void couple_points(void *context, int begin, int end)
             along[e] = gamma[2 * e] * own[0] + gamma[2 * e + 1] * own[1];
             speed += along[e] * along[e];
         }
+
         speed = sqrt(speed);
         double followed = model->zeta[i] * (speed > model->delta_max[i] ? model->delta_max[i] / speed : 1);
         double left = size > slip_limit * slip_limit ? 0 : 1 - followed;
@@ -96,7 +103,10 @@ static void couple_points(void *context, int begin, int end)
             change[e] = slip - p->state->slips[3 * i + e];
             p->state->slips[3 * i + e] = slip;
         }
+
         if (!*p->state->started) continue;
+
+        /* its part along the directions that may move */
         frame_vector(gamma, change, own);
         p->state->velocities[2 * i] -= q[0] * own[0] + q[1] * own[1];
         p->state->velocities[2 * i + 1] -= q[1] * own[0] + q[2] * own[1];
@@ -126,6 +136,8 @@ void slide_push(const slide_model *model, slide_state *state, const slide_scratc
         vec3 gain = vec3_madd(kit_blow(input, place), vec3_load(input->acceleration), (float)model->h);
         const double along[3] = {gain.x / model->unit, gain.y / model->unit, gain.z / model->unit};
         double own[2];
+
+        /* along the body, in the directions that may move */
         frame_vector(s->gammas[i], along, own);
         state->velocities[2 * i] += q[0] * own[0] + q[1] * own[1];
         state->velocities[2 * i + 1] += q[1] * own[0] + q[2] * own[1];
@@ -141,11 +153,15 @@ static void carry(const slide_model *model, const double *v, int i, const double
 {
     const slide_atlas *atlas = &model->atlas;
     double axis[2] = {1, 0}, back[2] = {-way[0], -way[1]};
+
+    /* where it came from, and how the frame turns on the way */
     slide_place from = slide_walk_from_point(atlas, i, back, axis);
     const int *c = atlas->mesh->triangles + 3 * from.triangle;
     const double w[3] = {1 - from.b[0] - from.b[1], from.b[0], from.b[1]};
+
     carried[0] = 0;
     carried[1] = 0;
+
     for (int k = 0; k < 3; k++) {
         /* into the chart, and from there into the point's frame */
         const double *turn = atlas->turns[from.triangle][k], *u = v + 2 * c[k];
@@ -187,9 +203,13 @@ static void carry_back(void *context, int begin, int end)
         const double *way = p->way + 2 * i, *q = p->model->allowed[i];
         const double back[2] = {-way[0], -way[1]};
         double *out = p->s->search + 2 * i;
+
+        /* points that stay keep their velocity */
         memcpy(out, p->v + 2 * i, 2 * sizeof *out);
         if (stays(p->model, way, i)) continue;
         double again[2], ignored[2][2];
+
+        /* the error of going forth and back, halved and limited to the range */
         const double(*range)[2] = (const double(*)[2])p->s->ranges[i];
         carry(p->model, p->to, i, back, again, ignored);
         double v[2];
@@ -197,6 +217,7 @@ static void carry_back(void *context, int begin, int end)
             double corrected = p->to[2 * i + e] + 0.5 * (p->v[2 * i + e] - again[e]);
             v[e] = slide_min(slide_max(corrected, range[0][e]), range[1][e]);
         }
+
         out[0] = q[0] * v[0] + q[1] * v[1];
         out[1] = q[1] * v[0] + q[2] * v[1];
     }

@@ -60,6 +60,7 @@ static slide_chart make_chart(const double *a, const double *b, const double *c)
         chart.along[k][0] = x / length;
         chart.along[k][1] = y / length;
     }
+
     return chart;
 }
 
@@ -68,6 +69,8 @@ static void join_charts(const mesh *m, slide_chart *charts)
 {
     for (int e = 0; e < m->edge_count; e++) {
         if (m->edge_triangle_counts[e] != 2) continue;
+
+        /* the corner opposite the edge, and where the edge begins in each triangle */
         int corner[2], start[2];
         for (int i = 0; i < 2; i++) {
             int t = m->edge_triangles[2 * e + i];
@@ -81,6 +84,7 @@ static void join_charts(const mesh *m, slide_chart *charts)
                 }
             }
         }
+
         if (corner[0] < 0 || corner[1] < 0 || start[0] == start[1]) continue;
         charts[m->edge_triangles[2 * e]].across[corner[0]] = 3 * m->edge_triangles[2 * e + 1] + corner[1];
         charts[m->edge_triangles[2 * e + 1]].across[corner[1]] = 3 * m->edge_triangles[2 * e] + corner[0];
@@ -108,6 +112,8 @@ static void make_fan(const mesh *m, const slide_chart *charts, int point, double
                      double tangent[2])
 {
     int first = m->point_triangle_first[point], count = m->point_triangle_first[point + 1] - first;
+
+    /* 2: no single fan, until one is found */
     boundary[point] = 2;
     if (count == 0) return;
 
@@ -131,6 +137,7 @@ static void make_fan(const mesh *m, const slide_chart *charts, int point, double
         corner_angles(&charts[t], corner_of(m, t, point), &from, &angle);
         total += angle;
         seen++;
+
         int across = charts[t].across[next3(corner_of(m, t, point))];
         if (across < 0) {
             open = true;
@@ -139,6 +146,8 @@ static void make_fan(const mesh *m, const slide_chart *charts, int point, double
         t = across / 3;
         if (t == start) break;
     }
+
+    /* several fans meet at the point */
     if (seen < count) return;
 
     /* the turn of each triangle */
@@ -155,10 +164,13 @@ static void make_fan(const mesh *m, const slide_chart *charts, int point, double
         turns[t][k][0] = det_cos(turn);
         turns[t][k][1] = det_sin(turn);
         reached += angle * spread;
+
         int across = charts[t].across[next3(k)];
         if (across < 0) break;
         t = across / 3;
     }
+
+    /* the tangent of the boundary */
     if (open) {
         double x = det_cos(0.5 * reached), y = det_sin(0.5 * reached);
 
@@ -211,6 +223,7 @@ cutis_result slide_atlas_build(slide_atlas *atlas, const mesh *m, double unit, a
             for (int e = 0; e < 3; e++) normals[3 * p[k] + e] += charts[t].area * charts[t].normal[e];
         }
     }
+
     for (int i = 0; i < m->point_count; i++) {
         double *n = normals + 3 * i, length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         for (int e = 0; e < 3 && length > 0; e++) n[e] /= length;
@@ -279,8 +292,12 @@ void slide_flatten(const slide_atlas *atlas, int triangle, const double vector[3
         on2 += vector[e] * (x2[e] - x0[e]);
         length += vector[e] * vector[e];
     }
+
+    /* in the plane of the triangle */
     flat[0] = on1 * chart->inverse[0];
     flat[1] = chart->area > 0 ? (on2 - chart->apex[0] * flat[0]) * chart->inverse[3] : 0;
+
+    /* with the length that it had in space */
     double got = flat[0] * flat[0] + flat[1] * flat[1];
     if (got > 1e-6 * length) {
         double scale = sqrt(length / got);
@@ -303,11 +320,16 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
 {
     double w[3] = {1 - place->b[0] - place->b[1], place->b[0], place->b[1]};
     int t = place->triangle;
+
+    /* triangle by triangle */
     for (int crossing = 0; crossing < CROSSING_LIMIT; crossing++) {
         const slide_chart *chart = &atlas->charts[t];
         double rate[3];
+
         slide_chart_rates(atlas, t, way, rate + 1);
         rate[0] = -rate[1] - rate[2];
+
+        /* up to the first edge on the way */
         double reach = 1;
         int exit = -1;
         for (int k = 0; k < 3; k++) {
@@ -317,12 +339,16 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
                 exit = k;
             }
         }
+
         for (int k = 0; k < 3; k++) w[k] = slide_max(w[k] + reach * rate[k], 0);
         way[0] *= 1 - reach;
         way[1] *= 1 - reach;
+
         if (exit < 0) break;
         w[exit] = 0;
         if (stops && stops[t] >> exit & 1) break;
+
+        /* at an open edge, go on along it */
         const double *edge = chart->along[exit];
         if (chart->across[exit] < 0) {
             double along = way[0] * edge[0] + way[1] * edge[1];
@@ -339,6 +365,8 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
                 continue;
             }
         }
+
+        /* go on in the neighbour's chart */
         int across = chart->across[exit], next = across / 3, corner = across % 3;
         const double *to = atlas->charts[next].along[corner];
         double v[3];
@@ -346,10 +374,13 @@ void slide_walk(const slide_atlas *atlas, slide_place *place, double way[2], dou
         v[next3(next3(corner))] = w[next3(exit)];
         v[next3(corner)] = w[next3(next3(exit))];
         memcpy(w, v, sizeof w);
+
         slide_turn_across(edge, to, way);
         if (carried) slide_turn_across(edge, to, carried);
         t = next;
     }
+
+    /* the weights sum to one again */
     double scale = 1 / (w[0] + w[1] + w[2]);
     *place = (slide_place){.triangle = t, .b = {w[1] * scale, w[2] * scale}};
 }
@@ -370,6 +401,8 @@ slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const dou
         best_inside = inside;
         best = i;
     }
+
+    /* place, way and carried vector in the chart of that triangle */
     best = m->point_triangles[best];
     int best_corner = corner_of(m, best, point);
     slide_place place = slide_place_of_corner(best, best_corner);
@@ -387,6 +420,7 @@ slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const dou
         carried[1] = c[1];
         return (slide_place){.triangle = best, .b = {b1, b2}};
     }
+
     if (best_inside < 0) {
         /* Between two fans' edges, or off the boundary: along the nearer edge. */
         const slide_chart *chart = &atlas->charts[best];
@@ -395,6 +429,8 @@ slide_place slide_walk_from_point(const slide_atlas *atlas, int point, const dou
         double a2 = slide_max(-best_way[0] * e2[0] - best_way[1] * e2[1], 0);
         for (int e = 0; e < 2; e++) best_way[e] = a1 >= a2 ? a1 * e1[e] : -a2 * e2[e];
     }
+
+    /* across as many triangles as it takes */
     slide_walk(atlas, &place, best_way, c, NULL);
     carried[0] = c[0];
     carried[1] = c[1];

@@ -37,6 +37,7 @@ static bool curve_tangent(const slide_atlas *atlas, const cutis_character *c, co
     for (int n = m->point_neighbour_first[point]; n < m->point_neighbour_first[point + 1]; n++) {
         int other = m->point_neighbours[n];
         if (!(curve[c->point_vertices[other]] >= 0.5f)) continue;
+
         if (found == 2) return false;
 
         /* an edge of one of the triangles around: the first leads there, the last from there */
@@ -45,6 +46,7 @@ static bool curve_tangent(const slide_atlas *atlas, const cutis_character *c, co
             int own = p[0] == point ? 0 : p[1] == point ? 1 : 2;
             bool first = p[next3(own)] == other;
             if (!first && p[next3(next3(own))] != other) continue;
+
             const double *edges = atlas->wedges[i];
             for (int e = 0; e < 2; e++) directions[found][e] = first ? edges[e] : -edges[2 + e];
             break;
@@ -71,13 +73,18 @@ static void mark_tips(const slide_atlas *atlas, uint8_t *tips)
     for (int t = 0; t < m->triangle_count; t++) {
         const slide_chart *chart = &atlas->charts[t];
         const int *c = m->triangles + 3 * t;
+
         if (!(chart->area > 0)) continue;
+
+        /* corners whose normal is far from the triangle's */
         double sum[3] = {0, 0, 0};
         for (int k = 0; k < 3; k++) {
             const double *n = atlas->normals + 3 * c[k];
             for (int e = 0; e < 3; e++) sum[e] += n[e];
             if (n[0] * chart->normal[0] + n[1] * chart->normal[1] + n[2] * chart->normal[2] < steepest) tips[c[k]] = 1;
         }
+
+        /* triangles that face away from all three */
         double length = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
         double dot = sum[0] * chart->normal[0] + sum[1] * chart->normal[1] + sum[2] * chart->normal[2];
         for (int k = 0; k < 3 && dot < away * length; k++) tips[c[k]] = 1;
@@ -91,11 +98,14 @@ static void build_attachments(slide_model *model, const solver_build *build, uin
     const float *freeze = kit_map_find(c, "freeze"), *curve = kit_map_find(c, "curve");
     int boundary = (int)build->values[SLIDE_BOUNDARY];
     int asked = 0, held = 0;
+
     mark_tips(&model->atlas, tips);
     for (int i = 0; i < model->point_count; i++) {
         int vertex = c->point_vertices[i];
         uint8_t kind = model->atlas.boundary[i];
         double tangent[2];
+
+        /* free, unless the boundary or a painted curve says otherwise */
         allowed[i][0] = 1;
         allowed[i][1] = 0;
         allowed[i][2] = 1;
@@ -104,6 +114,8 @@ static void build_attachments(slide_model *model, const solver_build *build, uin
             memset(allowed[i], 0, sizeof allowed[i]);
             if (curve_tangent(&model->atlas, c, curve, i, tangent)) allow_along(allowed[i], tangent);
         }
+
+        /* attached by the user, or held because there is no tangent plane */
         bool attached = (kind == 1 && boundary == SLIDE_BOUNDARY_FIXED) || (freeze && freeze[vertex] >= 0.5f) ||
                         kit_point_value(build, i, SLIDE_ATTACH) >= 0.5;
         bool tip = kind == 2 || !(model->areas[i] > 0) || tips[i];
@@ -114,6 +126,7 @@ static void build_attachments(slide_model *model, const solver_build *build, uin
         /* The trace of a projection is the number of directions it lets through. */
         model->constraint_count += 2 - (int)(allowed[i][0] + allowed[i][2] + 0.5);
     }
+
     if (held > warn_share * asked)
         kit_warn(
             build,
@@ -131,14 +144,19 @@ static bool may_move(const slide_model *model, int point)
 static void build_region(slide_model *model, int *points, int *triangles, int *all_triangles)
 {
     const mesh *m = model->atlas.mesh;
+
+    /* points */
     for (int i = 0; i < model->point_count; i++)
         if (may_move(model, i)) points[model->free_count++] = i;
+
+    /* triangles with a corner that moves */
     for (int t = 0; t < model->triangle_count; t++) {
         bool moves = false;
         for (int k = 0; k < 3; k++) moves |= may_move(model, m->triangles[3 * t + k]);
         all_triangles[t] = t;
         if (moves) triangles[model->free_triangle_count++] = t;
     }
+
     model->free_points = points;
     model->free_triangles = triangles;
     model->all_triangles = all_triangles;
@@ -150,12 +168,15 @@ static void build_texture(slide_model *model, const cutis_character *c, float (*
                           int *face_triangles)
 {
     const mesh *m = model->atlas.mesh;
+
+    /* corners of the mesh's triangles have the coordinates of the character's faces */
     for (int f = 0; f < c->face_count; f++) face_triangles[f] = -1;
     int at = 0;
     for (int t = 0; t < c->triangle_count && at < m->triangle_count; t++) {
         int p[3];
         for (int k = 0; k < 3; k++) p[k] = c->vertex_points[c->triangles[3 * t + k]];
         if (memcmp(p, m->triangles + 3 * at, sizeof p) != 0) continue; /* collapsed by welding */
+
         for (int k = 0; k < 3; k++) memcpy(texcoords[at][k], c->texcoords + 2 * c->triangle_corners[3 * t + k], 8);
         if (face_triangles[c->triangle_faces[t]] < 0) face_triangles[c->triangle_faces[t]] = at;
         at++;
@@ -181,6 +202,8 @@ static void build_islands(const slide_model *model, const uint8_t *seams, uint8_
 {
     enum { RINGS = 3 };
     const mesh *m = model->atlas.mesh;
+
+    /* join triangles across edges that are no seams; mark the ends of seams */
     for (int t = 0; t < m->triangle_count; t++) islands[t] = t;
     for (int t = 0; t < m->triangle_count; t++) {
         for (int k = 0; k < 3; k++) {
@@ -192,6 +215,8 @@ static void build_islands(const slide_model *model, const uint8_t *seams, uint8_
             points[m->triangles[3 * t + next3(next3(k))]] = 1;
         }
     }
+
+    /* each triangle by the root of its island */
     for (int t = 0; t < m->triangle_count; t++) islands[t] = forest_root(islands, t);
 
     /* triangles around the points of seams, then those around theirs */
@@ -207,6 +232,7 @@ static void build_islands(const slide_model *model, const uint8_t *seams, uint8_
  * island t begins is at t + 1. edges NULL: only their number. */
 static int build_seams(const slide_model *model, const uint8_t *seams, int *first, int *edges)
 {
+    /* count per island */
     int count = 0;
     for (int t = 0; t < model->triangle_count && !edges; t++) {
         for (int k = 0; k < 3; k++) {
@@ -215,6 +241,7 @@ static int build_seams(const slide_model *model, const uint8_t *seams, int *firs
             count++;
         }
     }
+
     if (!edges) return count;
 
     /* where each island begins; then each in its place, which shifts the beginnings by one */
@@ -226,6 +253,7 @@ static int build_seams(const slide_model *model, const uint8_t *seams, int *firs
             count++;
         }
     }
+
     first[model->triangle_count + 1] = count;
     return count;
 }
@@ -267,6 +295,7 @@ static void build_links(slide_model *model, int *equations, int *index, int *lin
             if (!upper) link_upper[a] = count;
         }
     }
+
     link_first[model->free_count] = count;
     model->equations = equations;
     model->links = links;
@@ -282,12 +311,16 @@ static void build_slots(const slide_model *model, const int *index, int (*slots)
         for (int at = m->point_triangle_first[point]; at < m->point_triangle_first[point + 1]; at++) {
             const int *c = m->triangles + 3 * m->point_triangles[at];
             int own = c[0] == point ? 0 : c[1] == point ? 1 : 2;
+
+            /* entry of the other corner among the point's neighbours */
             for (int o = 0; o < 2; o++) {
                 int other = c[(own + 1 + o) % 3];
                 int n = m->point_neighbour_first[point];
                 while (m->point_neighbours[n] != other) n++;
                 neighbours[at][o] = n;
                 slots[at][o] = -1;
+
+                /* and in the linear system, when both may move */
                 if (index[point] < 0 || index[other] < 0) continue;
                 n = model->link_first[index[point]];
                 while (model->links[n] != index[other]) n++;
@@ -335,9 +368,12 @@ static void build_values(slide_model *model, const solver_build *build, double *
 {
     const cutis_character *c = build->character;
     const mesh *m = build->mesh;
+
     const float *painted = kit_map_find(c, "stiffness"), *painted_zeta = kit_map_find(c, "zeta");
     for (int i = 0; i < m->point_count; i++) {
         int vertex = c->point_vertices[i];
+
+        /* coupling with the body: zeta and the largest speed that is followed */
         zeta[i] = painted_zeta ? CLAMP((double)painted_zeta[vertex], 0, 1) : kit_point_value(build, i, SLIDE_ZETA);
         double limit = kit_point_value(build, i, SLIDE_DELTA_MAX);
         delta_max[i] = limit > 0 ? limit / (build->values[SLIDE_UNIT] * model->unit) : HUGE_VAL;
@@ -375,8 +411,11 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     if (m->triangle_count == 0) {
         return error_set(error, CUTIS_ERROR_DATA, "solver slide needs a surface, and '%s' has no triangles", c->name);
     }
+
     slide_model *model = ARENA_ARRAY(memory, slide_model, 1);
     if (!model) return error_memory(error, "solver slide");
+
+    /* sizes, and charts of the body at rest */
     model->character = c;
     model->unit = (double)c->size;
     model->h = build->substep;
@@ -395,6 +434,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
                                        .fung = values[SLIDE_FUNG_EXPONENT],
                                        .area = young * values[SLIDE_AREA],
                                        .stretch = 1 + values[SLIDE_TENSION]};
+
     model->damping = values[SLIDE_DAMPING];
     model->tolerance = solve_tolerance;
 
@@ -406,6 +446,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     model->gravity = values[SLIDE_GRAVITY] / (values[SLIDE_UNIT] * model->unit);
     model->vertices = (int)values[SLIDE_OUTPUT] == SLIDE_SHOW_VERTICES;
 
+    /* memory of the tables */
     size_t points = (size_t)m->point_count, triangles = (size_t)m->triangle_count;
     double *stiffness = ARENA_ARRAY(memory, double, triangles), *zeta = ARENA_ARRAY(memory, double, points);
     double *delta_max = ARENA_ARRAY(memory, double, points), *areas = ARENA_ARRAY(memory, double, points);
@@ -425,6 +466,8 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     int *fans = ARENA_ARRAY(memory, int, fan_entries);
     double(*stencils)[2] = arena_push(memory, (size_t)m->point_neighbour_first[points], sizeof *stencils);
     if (memory->failed) return error_memory(error, "solver slide");
+
+    /* values of points and triangles */
     build_values(model, build, stiffness, zeta, delta_max, areas, edges);
     model->stiffness = stiffness;
     model->zeta = zeta;
@@ -433,6 +476,7 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
     for (int i = 0; i < m->point_count; i++) model->noise += 1e-14 * young * areas[i];
     model->edges = edges;
     model->slots = (const int(*)[2])slots;
+
     build_attachments(model, build, tips, allowed);
     model->allowed = (const double(*)[3])allowed;
 
@@ -444,15 +488,20 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
         first[e] = kit_map_find(c, first_names[e]);
         pull[e] = kit_map_find(c, pulls[e]);
     }
+
     if (first[0] && first[1] && first[2]) memcpy(model->first_slide, first, sizeof first);
     if (pull[0] && pull[1] && pull[2]) memcpy(model->pull, pull, sizeof pull);
+
+    /* what is simulated, and the sparsity of its system */
     build_region(model, free_points, free_triangles, all_triangles);
     build_links(model, equations, index, links, link_first, link_upper);
     build_slots(model, index, slots, neighbours);
     build_fans(model, (const int(*)[2])neighbours, fans, stencils);
+
     model->fans = fans;
     model->stencils = (const double(*)[2])stencils;
 
+    /* texture: seams, islands and their borders */
     if (c->texcoords) {
         float(*texcoords)[3][2] = arena_push(memory, triangles, sizeof *texcoords);
         uint8_t *seams = ARENA_ARRAY(memory, uint8_t, triangles);
@@ -460,10 +509,13 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
         int *islands = ARENA_ARRAY(memory, int, triangles);
         int *face_triangles = ARENA_ARRAY(memory, int, c->face_count);
         if (memory->failed) return error_memory(error, "solver slide");
+
         build_texture(model, c, texcoords, seams, face_triangles);
         build_islands(model, seams, marks, near_seam, islands);
         model->near_seam = near_seam;
         model->islands = islands;
+
+        /* counted first, then filled */
         int *seam_first = ARENA_ARRAY(memory, int, triangles + 2);
         if (memory->failed) return error_memory(error, "solver slide");
         int *seam_edges = ARENA_ARRAY(memory, int, build_seams(model, seams, seam_first, NULL));
@@ -471,10 +523,12 @@ cutis_result slide_build(const solver_build *build, void **data, cutis_error *er
         build_seams(model, seams, seam_first, seam_edges);
         model->seam_edges = seam_edges;
         model->seam_first = seam_first + 1;
+
         model->texcoords = (const float(*)[3][2])texcoords;
         model->seams = seams;
         model->face_triangles = face_triangles;
     }
+
     *data = model;
     return CUTIS_OK;
 }

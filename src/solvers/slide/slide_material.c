@@ -86,6 +86,7 @@ static jet barrier(d4 j)
         double t = j[lane] - least_j;
         double ratio = t / j[lane];
         double log = det_log(j[lane] / least_j);
+
         r.f[lane] = -t * t * log;
         r.d[lane] = -2 * t * log - t * ratio;
         r.dd[lane] = -2 * log - 4 * ratio + ratio * ratio;
@@ -134,9 +135,13 @@ static slide_density fung_energy(const slide_material *m, d4 s, d4 j)
     slide_density q = green_energy(m, s, reciprocal(j, 4), reciprocal(j, 2), (jet){d4_set(1), d4_set(0), d4_set(0)});
     double b = m->fung / m->mu, scale = 1 / b;
     jet e = exponential(b * q.value), p = positive(j);
+
+    /* chain rule for the exponential */
     d4 f = scale * (e.f - 1), fs = e.d * q.s, fj = e.d * q.j;
     d4 fss = e.d * q.ss + b * e.dd * q.s * q.s, fsj = e.d * q.sj + b * e.dd * q.s * q.j;
     d4 fjj = e.d * q.jj + b * e.dd * q.j * q.j;
+
+    /* per area of the body: product rule with J */
     return (slide_density){.value = p.f * f,
                            .s = p.f * fs,
                            .j = p.d * f + p.f * fj,
@@ -176,6 +181,7 @@ slide_density slide_density_at(const slide_material *m, d4 s, d4 j)
         d = fung_energy(m, s, j);
         break;
     }
+
     if (m->area > 0) {
         /* J (1 / J - 1)^2 */
         jet r = reciprocal(j, 1);
@@ -191,6 +197,8 @@ slide_density slide_density_at(const slide_material *m, d4 s, d4 j)
     d.value += modulus * (barrier_strength * wall.f + pressed.f);
     d.j += modulus * (barrier_strength * wall.d + pressed.d);
     d.jj += modulus * (barrier_strength * wall.dd + pressed.dd);
+
+    /* inside out is not allowed */
     d.value = d4_select(j > 0, d.value, d4_set(HUGE_VAL));
     return d;
 }
@@ -268,6 +276,7 @@ slide_body slide_body_make(const d4 rest[3][3], const d4 x[3][3], double stretch
     eigen2(c11, c12, c22, values, u);
     d4 least = d4_set(least_stretch * least_stretch), most = d4_set(largest_stretch * largest_stretch);
     for (int i = 0; i < 2; i++) values[i] = d4_min(d4_max(values[i], least), most);
+
     d4 area = d4_sqrt(values[0] * values[1]) * k11 * k22;
     c11 = values[0] * u[0] * u[0] + values[1] * u[1] * u[1];
     c12 = (values[0] - values[1]) * u[0] * u[1];
@@ -276,6 +285,7 @@ slide_body slide_body_make(const d4 rest[3][3], const d4 x[3][3], double stretch
     d4 l11 = k11 * d4_sqrt(c11);
     d4 l12 = k11 * (k21 * c11 + k22 * c12) / l11;
     d4 narrow = 1 / (stretch * area);
+
     slide_body body;
     body.area = d4_select(some, 0.5 * area, zero);
     body.b[1][0] = d4_select(some, 1 / (l11 * stretch), zero);
@@ -294,6 +304,8 @@ static void make_degenerate_frame(const d4 d1[3], const d4 normal[3], int lane, 
         unit[e] = normal[e][lane];
         size += unit[e] * unit[e];
     }
+
+    /* the unit normal */
     for (int e = 0; e < 3; e++) unit[e] = size > 0 ? unit[e] / sqrt(size) : e == 2;
 
     /* along the first edge, if it has a length */
@@ -301,6 +313,7 @@ static void make_degenerate_frame(const d4 d1[3], const d4 normal[3], int lane, 
         t[e] = d1[e][lane];
         length += t[e] * t[e];
     }
+
     if (!(length > 1e-60)) {
         /* The axis that lies flattest, made tangent. */
         int k = fabs(unit[0]) < fabs(unit[1]) ? 0 : 1;
@@ -311,6 +324,7 @@ static void make_degenerate_frame(const d4 d1[3], const d4 normal[3], int lane, 
             length += t[e] * t[e];
         }
     }
+
     for (int e = 0; e < 3; e++) t[e] /= sqrt(length);
 
     /* at right angles to it, towards the side that is out */
@@ -319,6 +333,8 @@ static void make_degenerate_frame(const d4 d1[3], const d4 normal[3], int lane, 
         m[e] = unit[e] - along * t[e];
         left += m[e] * m[e];
     }
+
+    /* parallel to the normal: any direction across */
     if (!(left > 1e-18)) {
         const double axis[3] = {fabs(t[0]) < 0.7, !(fabs(t[0]) < 0.7), 0};
         m[0] = t[1] * axis[2] - t[2] * axis[1];
@@ -326,6 +342,7 @@ static void make_degenerate_frame(const d4 d1[3], const d4 normal[3], int lane, 
         m[2] = t[0] * axis[1] - t[1] * axis[0];
         left = m[0] * m[0] + m[1] * m[1] + m[2] * m[2];
     }
+
     for (int e = 0; e < 3; e++) {
         frame[0][e][lane] = t[e];
         frame[2][e][lane] = m[e] / sqrt(left);
@@ -343,19 +360,25 @@ static const double facing = -0.5;
 static void make_frame(const d4 d1[3], const d4 d2[3], const d4 normal[3], d4 frame[3][3])
 {
     d4 n[3], square = dot3(d1, d1), one = d4_set(1);
+
     cross3(d1, d2, n);
     d4 area = d4_sqrt(dot3(n, n));
+
+    /* lanes whose triangle has an area */
     d4_mask fine = (area > 1e-9 * (square + dot3(d2, d2))) & (area > 1e-60) & (square > 1e-60);
     d4 along = 1 / d4_sqrt(d4_select(fine, square, one)), out = 1 / d4_select(fine, area, one);
     out = d4_select(dot3(n, normal) < facing * area * d4_sqrt(dot3(normal, normal)), -out, out);
+
     for (int e = 0; e < 3; e++) {
         frame[0][e] = d1[e] * along;
         frame[2][e] = n[e] * out;
     }
+
     if (d4_any(~fine)) {
         for (int lane = 0; lane < 4; lane++)
             if (!fine[lane]) make_degenerate_frame(d1, normal, lane, frame);
     }
+
     cross3(frame[2], frame[0], frame[1]);
 }
 
@@ -375,10 +398,15 @@ static flat_triangle flatten(const slide_body *body, const d4 places[3][3], cons
         d1[e] = places[1][e] - places[0][e];
         d2[e] = places[2][e] - places[0][e];
     }
+
     make_frame(d1, d2, normal, frame);
+
+    /* edges in the plane of the triangle */
     p.r11 = dot3(d1, frame[0]);
     p.r12 = dot3(d2, frame[0]);
     p.r22 = dot3(d2, frame[1]);
+
+    /* P = R L^-1, its squared norm and its determinant */
     p.a = p.r11 * b[1][0] + p.r12 * b[2][0];
     p.b = p.r11 * b[1][1] + p.r12 * b[2][1];
     p.c = p.r22 * b[2][0];
@@ -414,6 +442,7 @@ void slide_element_make(const slide_material *material, d4 stiffness, const slid
     const d4(*b)[2] = body->b;
     slide_density phi = slide_density_at(material, p.s, p.j);
     d4 scale = body->area * stiffness, zero = d4_set(0);
+
     out->s = p.s;
     out->j = p.j;
     out->skin = 0.5 * p.r11 * p.r22;

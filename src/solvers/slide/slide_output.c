@@ -45,6 +45,8 @@ static double nearest_in_triangle(const slide_model *model, int triangle, const 
         ra += r * a;
         rb += r * b;
     }
+
+    /* inside of the triangle */
     double det = aa * bb - ab * ab, u = bb * ra - ab * rb, v = aa * rb - ab * ra;
     if (det > 1e-12 * (aa + bb) * (aa + bb) && u >= 0 && v >= 0 && u + v <= det) {
         weights[1] = u / det;
@@ -66,17 +68,20 @@ static double nearest_in_triangle(const slide_model *model, int triangle, const 
             length += (to[e] - from[e]) * (to[e] - from[e]);
             along += (goal[e] - from[e]) * (to[e] - from[e]);
         }
+
         double t = length > 0 ? slide_min(slide_max(along / length, 0), 1) : 0;
         for (int e = 0; e < 3; e++) {
             double d = goal[e] - from[e] - t * (to[e] - from[e]);
             d2 += d * d;
         }
+
         if (d2 >= best) continue;
         best = d2;
         weights[k] = 1 - t;
         weights[k == 2 ? 0 : k + 1] = t;
         weights[k == 0 ? 2 : k - 1] = 0;
     }
+
     return best;
 }
 
@@ -87,10 +92,12 @@ static double nearest_in_triangle(const slide_model *model, int triangle, const 
 static void follow(const slide_model *model, slide_place *track, const double *skin, const double *goal)
 {
     const mesh *m = model->atlas.mesh;
+
     double w[3], distance = nearest_in_triangle(model, track->triangle, skin, goal, w);
     for (int hop = 0; hop < FOLLOW_LIMIT && distance > 1e-18; hop++) {
         int corner = m->triangles[3 * track->triangle + (w[0] >= w[1] && w[0] >= w[2] ? 0 : w[1] >= w[2] ? 1 : 2)];
         int from = track->triangle;
+
         for (int n = m->point_triangle_first[corner]; n < m->point_triangle_first[corner + 1]; n++) {
             double other[3], d2 = nearest_in_triangle(model, m->point_triangles[n], skin, goal, other);
             if (!(d2 < distance * (1 - 1e-6))) continue;
@@ -98,8 +105,10 @@ static void follow(const slide_model *model, slide_place *track, const double *s
             track->triangle = m->point_triangles[n];
             memcpy(w, other, sizeof w);
         }
+
         if (track->triangle == from) break;
     }
+
     track->b[0] = w[1];
     track->b[1] = w[2];
 }
@@ -168,12 +177,15 @@ static void unfold_beyond(const slide_atlas *atlas, slide_place from, const slid
 {
     double axis[2] = {1, 0}, ahead[2] = {way[0], way[1]}, goal[3];
     slide_place_position(atlas, own, goal);
+
+    /* walk on until the place lies in the same triangle */
     for (int k = 0; k < PLACE_LIMIT; k++) {
         double at[3];
         slide_walk(atlas, &from, ahead, axis, NULL);
         slide_place_position(atlas, &from, at);
         for (int e = 0; e < 3; e++) at[e] = goal[e] - at[e];
         flatten_in_plane(atlas, from.triangle, at, ahead);
+
         way[0] += axis[0] * ahead[0] + axis[1] * ahead[1];
         way[1] += axis[0] * ahead[1] - axis[1] * ahead[0];
         if (from.triangle == own->triangle) return;
@@ -196,10 +208,12 @@ static slide_place border_place(const slide_atlas *atlas, int triangle, int k, d
         /* from corner k + 1 here, which is l + 2 there */
         int from = (k + 1) % 3, to = (l + 2) % 3;
         double v[2] = {w[1] * chart->edge + w[2] * chart->apex[0], w[2] * chart->apex[1]};
+
         v[0] -= from == 0 ? 0 : from == 1 ? chart->edge : chart->apex[0];
         v[1] -= from == 2 ? chart->apex[1] : 0;
         slide_turn_across(chart->along[k], next->along[l], v);
         slide_turn_across(chart->along[k], next->along[l], axis);
+
         v[0] += to == 0 ? 0 : to == 1 ? next->edge : next->apex[0];
         v[1] += to == 2 ? next->apex[1] : 0;
         slide_chart_rates(atlas, other, v, w + 1);
@@ -218,6 +232,7 @@ static slide_place border_place(const slide_atlas *atlas, int triangle, int k, d
         w[i] = slide_max(w[i], 0);
         sum += w[i];
     }
+
     return (slide_place){.triangle = triangle, .b = {w[1] / sum, w[2] / sum}};
 }
 
@@ -226,10 +241,13 @@ static int border_seam(const slide_model *model, int island, const float uv[2], 
 {
     int nearest = -1;
     double least = HUGE_VAL;
+
     for (int i = model->seam_first[island]; i < model->seam_first[island + 1]; i++) {
         int t = model->seam_edges[i] / 3, k = model->seam_edges[i] % 3;
         const float(*p)[2] = model->texcoords[t];
         const float *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
+
+        /* only edges that have the place on their outer side */
         double dx = (double)b[0] - (double)a[0], dy = (double)b[1] - (double)a[1];
         double ox = (double)uv[0] - (double)a[0], oy = (double)uv[1] - (double)a[1];
         double inward = dx * ((double)p[k][1] - (double)a[1]) - dy * ((double)p[k][0] - (double)a[0]);
@@ -242,9 +260,11 @@ static int border_seam(const slide_model *model, int island, const float uv[2], 
         double distance = sqrt(fx * fx + fy * fy), off = fabs(side) / sqrt(square);
         double squarely = distance + 1e-3 * (distance - off);
         if (squarely >= least) continue;
+
         least = squarely;
         nearest = model->seam_edges[i];
     }
+
     if (nearest < 0) return -1;
 
     /* its weights in the triangle at the seam */
@@ -253,6 +273,7 @@ static int border_seam(const slide_model *model, int island, const float uv[2], 
     double bx = (double)p[2][0] - (double)p[0][0], by = (double)p[2][1] - (double)p[0][1];
     double x = (double)uv[0] - (double)p[0][0], y = (double)uv[1] - (double)p[0][1], det = ax * by - ay * bx;
     if (!(fabs(det) > 1e-12 * (ax * ax + ay * ay + bx * bx + by * by))) return -1;
+
     w[1] = (x * by - y * bx) / det;
     w[2] = (ax * y - ay * x) / det;
     w[0] = 1 - w[1] - w[2];
@@ -267,6 +288,7 @@ static void aim_at_border(const slide_model *model, int island, const slide_plac
     float best[2] = {uv[0], uv[1]};
     double least = HUGE_VAL, goal[3];
     slide_place_position(atlas, own, goal);
+
     for (int i = 0; i < TRIES; i++) {
         /* what is shown there */
         double w[3], axis[2] = {1, 0}, left[3], way[2], length = 0;
@@ -274,10 +296,12 @@ static void aim_at_border(const slide_model *model, int island, const slide_plac
         if (seam < 0) break;
         slide_place shown = border_place(atlas, seam / 3, seam % 3, w, axis);
         slide_place_position(atlas, &shown, left);
+
         for (int e = 0; e < 3; e++) {
             left[e] = goal[e] - left[e];
             length += left[e] * left[e];
         }
+
         if (length < least) {
             least = length;
             memcpy(best, uv, sizeof best);
@@ -294,6 +318,7 @@ static void aim_at_border(const slide_model *model, int island, const slide_plac
             uv[e] += (float)(rates[0] * ((double)p[1][e] - (double)p[0][e]) +
                              rates[1] * ((double)p[2][e] - (double)p[0][e]));
     }
+
     memcpy(uv, best, sizeof best);
 }
 
@@ -313,6 +338,7 @@ static void texture_corner(const slide_model *model, slide_place from, const dou
     slide_flatten(atlas, from.triangle, at, way);
     slide_walk(atlas, &from, way, NULL, model->seams);
     bool arrived = way[0] == 0 && way[1] == 0;
+
     if (arrived) {
         /* but for the bend of the surface: what is left is taken flat */
         slide_place_position(atlas, &from, at);
@@ -321,6 +347,8 @@ static void texture_corner(const slide_model *model, slide_place from, const dou
     } else {
         unfold_beyond(atlas, from, own, way);
     }
+
+    /* the coordinates there, continued beyond the triangle */
     const slide_chart *chart = &atlas->charts[from.triangle];
     texture_at(model, from.triangle, from.b[0] + chart->inverse[0] * way[0] + chart->inverse[1] * way[1],
                from.b[1] + chart->inverse[3] * way[1], out);
@@ -332,6 +360,7 @@ static void texture_corner(const slide_model *model, slide_place from, const dou
         off += (exact[e] - out[e]) * (exact[e] - out[e]);
         length += (out[e] - middle[e]) * (out[e] - middle[e]);
     }
+
     if (arrived && off < 0.1f * length) memcpy(out, exact, sizeof exact);
 }
 
@@ -365,6 +394,7 @@ static void texture_faces(void *context, int begin, int end)
     const cutis_character *c = model->character;
     const slide_place *places = p->state->places;
     float *out = p->state->corner_texcoords;
+
     for (int f = begin; f < end; f++) {
         int t = model->face_triangles[f];
         int first = c->face_first[f];
@@ -417,10 +447,13 @@ static void fill_vertices(void *context, int begin, int end)
     const mesh *m = model->atlas.mesh;
     float *sliding = p->state->sliding, *stress = p->state->stress;
     float *wrinkle = p->state->wrinkle, *attached = p->state->attached, *folds = p->state->folds;
+
     for (int v = begin; v < end; v++) {
         int i = model->character->vertex_points[v];
         for (int e = 0; e < 3; e++)
             sliding[3 * v + e] = (float)((model->atlas.positions[3 * i + e] - p->skin[3 * i + e]) * model->unit);
+
+        /* sums over the triangles around, by area */
         double sum[2] = {0, 0}, area = 0, taken = 0, line[6] = {0};
         for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
             int t = m->point_triangles[n];
@@ -438,6 +471,8 @@ static void fill_vertices(void *context, int begin, int end)
                 line[3 + e] += push * d[e] * d[(e + 1) % 3];
             }
         }
+
+        /* in units of Young's modulus */
         double scale = area > 0 ? 1 / (area * model->young) : 0;
         stress[2 * v] = (float)(sum[0] * scale);
         stress[2 * v + 1] = (float)(sum[1] * scale);

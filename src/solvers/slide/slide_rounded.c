@@ -38,6 +38,7 @@ static bool point_derivative(const slide_atlas *atlas, int point, double mean[6]
     double area = 0;
     memset(mean, 0, 6 * sizeof *mean);
     if (atlas->boundary[point] == 2) return false;
+
     for (int n = m->point_triangle_first[point]; n < m->point_triangle_first[point + 1]; n++) {
         int t = m->point_triangles[n];
         const int *c = m->triangles + 3 * t;
@@ -53,8 +54,10 @@ static bool point_derivative(const slide_atlas *atlas, int point, double mean[6]
             mean[2 * e] += slopes[3] * (x * turn[0] + y * turn[1]);
             mean[2 * e + 1] += slopes[3] * (y * turn[0] - x * turn[1]);
         }
+
         area += slopes[3];
     }
+
     for (int e = 0; e < 6; e++) mean[e] = area > 0 ? mean[e] / area : 0;
     return area > 0;
 }
@@ -64,6 +67,7 @@ static void edge_controls(const slide_atlas *atlas, int triangle, const double (
 {
     const slide_chart *chart = &atlas->charts[triangle];
     const int *c = atlas->mesh->triangles + 3 * triangle;
+
     for (int i = 0; i < 3; i++) {
         const double *own = atlas->positions + 3 * c[i];
         memcpy(patch + 3 * (CORNER + i), own, 3 * sizeof *own);
@@ -119,6 +123,7 @@ static void normal_shares(const slide_chart *chart, int k, double shares[3])
 {
     int i = next3(k), j = next3(i);
     double from[2], to[2], apex[2];
+
     corner_chart(chart, i, from);
     corner_chart(chart, j, to);
     corner_chart(chart, k, apex);
@@ -152,18 +157,24 @@ static void middle_control(const slide_atlas *atlas, int t, int k, double (*patc
     int i = next3(k), j = next3(i);
     double shares[3], other_shares[3];
     double *patch = patches[t];
+
     normal_shares(&atlas->charts[t], k, shares);
     bool joined = across >= 0 && atlas->charts[across / 3].area > 0;
     if (joined) normal_shares(&atlas->charts[across / 3], across % 3, other_shares);
+
     for (int e = 0; e < 3; e++) {
         double ends[2], others[2];
         normal_ends(patch, k, shares, e, ends);
         double half = 0.5 * (ends[0] + ends[1]);
         double goal = half;
+
+        /* the mean of both sides, whose normals are opposite */
         if (joined) {
             normal_ends(patches[across / 3], across % 3, other_shares, e, others);
             goal = 0.5 * (half - 0.5 * (others[0] + others[1]));
         }
+
+        /* the middle control that gives this derivative at the edge's midpoint */
         double own = 2 * goal - half;
         double edge = shares[0] * patch[3 * (EDGE + 2 * i) + e] + shares[1] * patch[3 * (EDGE + 2 * j + 1) + e];
         patch[3 * (MIDDLE + k) + e] = (own - edge) / shares[2];
@@ -197,6 +208,8 @@ cutis_result slide_patches_build(slide_atlas *atlas, arena *memory, cutis_error 
     double(*patches)[CONTROL_SIZE] = arena_push(memory, (size_t)m->triangle_count, sizeof *patches);
     double(*derivatives)[6] = arena_push(memory, (size_t)m->point_count, sizeof *derivatives);
     if (memory->failed) return error_memory(error, "charts");
+
+    /* derivatives at the points */
     for (int i = 0; i < m->point_count; i++) point_derivative(atlas, i, derivatives[i]);
 
     /* corners and edges */
@@ -206,6 +219,7 @@ cutis_result slide_patches_build(slide_atlas *atlas, arena *memory, cutis_error 
     /* inside */
     for (int t = 0; t < m->triangle_count; t++)
         for (int i = 0; i < 3; i++) mean_control(patches[t], RING + i, CORNER + i, EDGE + 2 * i, EDGE + 2 * i + 1);
+
     for (int t = 0; t < m->triangle_count; t++) {
         double *patch = patches[t];
         for (int k = 0; k < 3; k++) {
@@ -215,6 +229,7 @@ cutis_result slide_patches_build(slide_atlas *atlas, arena *memory, cutis_error 
             else
                 mean_control(patch, MIDDLE + k, RING + i, RING + j, RING + k);
         }
+
         for (int i = 0; i < 3; i++)
             mean_control(patch, INNER + i, RING + i, MIDDLE + next3(i), MIDDLE + next3(next3(i)));
         mean_control(patch, CENTRE, INNER, INNER + 1, INNER + 2);
@@ -226,6 +241,7 @@ cutis_result slide_patches_build(slide_atlas *atlas, arena *memory, cutis_error 
         flat_controls(patches[t], flat);
         for (int e = 3 * EDGE; e < CONTROL_SIZE; e++) offsets[t][e - 3 * EDGE] = (float)(patches[t][e] - flat[e]);
     }
+
     atlas->patches = (const float(*)[SLIDE_PATCH_SIZE])offsets;
     return CUTIS_OK;
 }
@@ -272,12 +288,14 @@ slide_spot slide_place_rounded(const slide_atlas *atlas, const slide_place *plac
     slide_chart_rates(atlas, place->triangle, (const double[2]){1, 0}, along);
     slide_chart_rates(atlas, place->triangle, (const double[2]){0, 1}, across);
     d4 x = along[0] * first, y = across[0] * first + across[1] * second;
+
     slide_spot r;
     for (int e = 0; e < 3; e++) {
         r.position[e] = position[e];
         r.tangents[0][e] = x[e];
         r.tangents[1][e] = y[e];
     }
+
     return r;
 }
 
@@ -294,6 +312,8 @@ void slide_spot_normal(const slide_spot *spot, double normal[3])
 static double way_in_chart(const slide_spot *r, const double way[3], double flat[2])
 {
     double xx = 0, xy = 0, yy = 0, x = 0, y = 0;
+
+    /* normal equations of the least squares fit */
     for (int e = 0; e < 3; e++) {
         double a = r->tangents[0][e], b = r->tangents[1][e];
         xx += a * a;
@@ -302,6 +322,7 @@ static double way_in_chart(const slide_spot *r, const double way[3], double flat
         x += a * way[e];
         y += b * way[e];
     }
+
     double det = xx * yy - xy * xy;
     bool fine = det > 1e-6 * xx * yy;
     flat[0] = fine ? (yy * x - xy * y) / det : 0;
@@ -315,6 +336,7 @@ static void place_turn_to(const slide_atlas *atlas, slide_place *place, int poin
 {
     const mesh *m = atlas->mesh;
     double best = -HUGE_VAL;
+
     for (int i = m->point_triangle_first[point]; i < m->point_triangle_first[point + 1] && best < 0; i++) {
         int t = m->point_triangles[i];
         const int *c = m->triangles + 3 * t;
@@ -330,6 +352,7 @@ static void place_turn_to(const slide_atlas *atlas, slide_place *place, int poin
         double length = sqrt(flat[0] * flat[0] + flat[1] * flat[1]);
         double inside = slide_min(e1[0] * flat[1] - e1[1] * flat[0], e2[0] * flat[1] - e2[1] * flat[0]) / length;
         if (!(inside > best)) continue;
+
         best = inside;
         *place = own;
         *spot = r;
@@ -350,11 +373,13 @@ void slide_place_move(const slide_atlas *atlas, slide_place *place, const double
     /* straight, and again for what the bend of the surface leaves */
     double goal[3], left[3];
     for (int e = 0; e < 3; e++) goal[e] = spot->position[e] + way[e];
+
     for (int i = 0; i < TRIES; i++) {
         for (int e = 0; e < 3; e++) left[e] = goal[e] - spot->position[e];
         double flat[2];
         double square = way_in_chart(spot, left, flat);
         if (!(square > 1e-4 * length)) break;
+
         slide_walk(atlas, place, flat, NULL, NULL);
         *spot = slide_place_rounded(atlas, place);
     }

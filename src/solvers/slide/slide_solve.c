@@ -79,6 +79,8 @@ static void precondition_make(const slide_model *model, slide_scratch *s)
             yy = d[2];
             det = level;
         }
+
+        /* E_i and its inverse */
         double scale = det > 0 ? 1 / det : 0;
         s->pivots[a][0] = xx;
         s->pivots[a][1] = xy;
@@ -136,6 +138,7 @@ static double search_along(const slide_model *model, slide_scratch *s, double be
         double *own = p + 2 * a;
         for (int e = 0; e < 2; e++) own[e] = z[2 * a + e] + beta * own[e];
         substitute(model, s, a, model->link_upper[a], model->link_first[a + 1], own, t);
+
         const double *d = s->diagonal[a], *e = s->pivots[a];
         double xx = d[0] - 2 * e[0];
         double xy = d[1] - 2 * e[1];
@@ -154,6 +157,7 @@ static double search_along(const slide_model *model, slide_scratch *s, double be
             curvature[e] += p[2 * a + e] * product[2 * a + e];
         }
     }
+
     return curvature[0] + curvature[1];
 }
 
@@ -176,6 +180,7 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
             left += r[2 * a + e] * r[2 * a + e];
         }
     }
+
     double goal = model->tolerance * sqrt(asked);
     double size = sqrt(left);
     *residual = goal > 0 ? size / goal * model->tolerance : 0;
@@ -189,6 +194,7 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
         const double right[2] = {r[2 * a], r[2 * a + 1]};
         substitute(model, s, a, model->link_first[a], model->link_upper[a], right, r);
     }
+
     double rz = weigh(model, s, r, s->smooth);
     double first = rz;
     double enough = first * (goal / size) * (goal / size);
@@ -200,16 +206,19 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
     while ((rz > enough || iterations == 0) && iterations < ITERATION_LIMIT) {
         double curvature = search_along(model, s, beta, t, s->product);
         if (!(curvature > 0)) break;
+
         double alpha = rz / curvature;
         double last = rz;
         for (int i = 0; i < count; i++) {
             x[i] += alpha * t[i];
             r[i] -= alpha * s->product[i];
         }
+
         rz = weigh(model, s, r, s->smooth);
         beta = rz / last;
         iterations++;
     }
+
     *residual *= sqrt(rz / first);
 
     /* back to all points */
@@ -218,5 +227,6 @@ int slide_system_solve(const slide_model *model, slide_scratch *s, double *v, do
         v[2 * i] = x[2 * a];
         v[2 * i + 1] = x[2 * a + 1];
     }
+
     return iterations;
 }

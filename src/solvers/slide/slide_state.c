@@ -116,8 +116,11 @@ void slide_teleport(const void *data, void *state, const float transform[12])
     const slide_model *model = data;
     slide_state s;
     slide_state_view(model, state, &s);
+
     for (int i = 0; i < model->point_count; i++)
         vec3_store(s.surface + 3 * i, mat34_point(transform, vec3_load(s.surface + 3 * i)));
+
+    /* rotate the slip velocities; the translation does not matter */
     for (int i = 0; i < model->point_count; i++) {
         double old[3] = {s.slips[3 * i], s.slips[3 * i + 1], s.slips[3 * i + 2]};
         for (int e = 0; e < 3; e++) {
@@ -133,6 +136,7 @@ bool slide_output(const void *data, const void *state, int index, cutis_output *
     const cutis_character *c = model->character;
     slide_state s;
     slide_state_view(model, (void *)state, &s); /* only read through */
+
     const cutis_output outputs[SLIDE_OUTPUT_COUNT] = {
         [SLIDE_OUTPUT_TEXCOORDS] = {CUTIS_DOMAIN_CORNER, c->corner_count, 2, s.corner_texcoords},
         [SLIDE_OUTPUT_SLIDING] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 3, s.sliding},
@@ -140,6 +144,7 @@ bool slide_output(const void *data, const void *state, int index, cutis_output *
         [SLIDE_OUTPUT_WRINKLE] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 1, s.wrinkle},
         [SLIDE_OUTPUT_FOLDS] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 3, s.folds},
         [SLIDE_OUTPUT_ATTACHED] = {CUTIS_DOMAIN_VERTEX, c->vertex_count, 1, s.attached}};
+
     if (index == SLIDE_OUTPUT_TEXCOORDS && !model->texcoords) return false;
     *output = outputs[index];
     return true;

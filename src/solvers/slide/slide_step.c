@@ -68,13 +68,17 @@ static void move_points(void *context, int begin, int end)
         int ahead = p->model->free_points[MIN(a + AHEAD, end - 1)];
         const float *patch = p->model->atlas.patches[p->from[ahead].triangle];
         for (int line = 0; line < SLIDE_PATCH_SIZE; line += 16) __builtin_prefetch(patch + line);
+
         int i = p->model->free_points[a];
         if (p->again && !p->s->grown[i]) continue;
+
+        /* the place goes against the skin's way, by the derivative of the places */
         const double *j = p->s->jacobians[i];
         const double *q = p->s->way + 2 * i;
         double share = p->s->shares[i];
         double way[3];
         for (int e = 0; e < 3; e++) way[e] = -share * (j[2 * e] * q[0] + j[2 * e + 1] * q[1]);
+
         p->to[i] = p->from[i];
         p->s->tried_spots[i] = p->s->spots[i];
         slide_place_move(&p->model->atlas, &p->to[i], way, &p->s->tried_spots[i]);
@@ -134,8 +138,10 @@ static int halve_shares(const slide_model *model, slide_scratch *s)
         int t = model->free_triangles[k];
         double size;
         double change = slide_system_foretold(model, s, t, &size);
+
         if (s->energies[t] - s->old_energies[t] <= change + surprise * size) continue;
         uint8_t grown = s->energies[t] < HUGE_VAL ? 1 : 2;
+
         for (int e = 0; e < 3; e++) {
             uint8_t *own = &s->grown[model->atlas.mesh->triangles[3 * t + e]];
             *own = MAX(*own, grown);
@@ -150,6 +156,7 @@ static int halve_shares(const slide_model *model, slide_scratch *s)
         s->shares[i] *= s->grown[i] == 1 ? 0.5 : 0.2;
         if (s->shares[i] < least_share) s->shares[i] = 0;
     }
+
     return halved;
 }
 
@@ -161,11 +168,14 @@ static double line_search(motion *m, const slide_place *places, double elastic, 
 {
     const slide_model *model = m->model;
     slide_scratch *s = m->s;
+
+    /* the whole way first, but for blocked points */
     memcpy(s->old_energies, s->energies, (size_t)model->triangle_count * sizeof(double));
     for (int k = 0; k < model->free_count; k++) {
         int i = model->free_points[k];
         s->shares[i] = s->blocked[i] ? 0 : 1;
     }
+
     double whole = 0; /* what is foretold of the whole way */
     for (int i = 0; i < SEARCH_LIMIT; i++) {
         move_pass pass = {model, s, places, s->places, .again = i > 0};
@@ -188,8 +198,11 @@ static double line_search(motion *m, const slide_place *places, double elastic, 
             inertial += x * f0 + y * f1;
             foretold += (s->right[2 * p] * x + s->right[2 * p + 1] * y) * (1 - 0.5 * part / share);
         }
+
         double fall = elastic - reached + inertial;
         if (i == 0) whole = foretold;
+
+        /* accepted: E falls by a fair part of what was foretold, or rounding hides the change */
         if (fall > least_fall * foretold || (foretold <= model->noise && reached < HUGE_VAL)) {
             m->after = reached;
             m->arrived = fabs(fall - whole) <= agreement * whole + model->noise;
@@ -210,6 +223,7 @@ static double line_search(motion *m, const slide_place *places, double elastic, 
         int i = model->free_points[k];
         if (s->shares[i] < 1) s->shares[i] = 0;
     }
+
     return 0;
 }
 
@@ -219,14 +233,17 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
     const slide_model *model = m->model;
     slide_scratch *s = m->s;
     size_t count = 2 * (size_t)model->point_count;
+
     memset(s->moved, 0, count * sizeof *s->moved);
     memset(s->shortened, 0, (size_t)model->point_count);
     m->arrived = false;
+
     double least = 0;
     double total = 0;
     double kinetic = 0;
     bool fresh = false; /* points have been blocked: what is left to do is to be seen anew */
     int limit = m->b < 1 ? SHORT_LIMIT : NEWTON_LIMIT;
+
     for (int iteration = 0; iteration < limit && !m->arrived; iteration++) {
         /* the model of E at the places */
         bool first = iteration == 0;
@@ -237,6 +254,7 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
             int i = model->free_points[k];
             if (s->blocked[i]) memset(s->jacobians[i], 0, sizeof s->jacobians[i]);
         }
+
         double elastic = slide_system_elements(model, s, m->jobs);
         if (first) {
             m->before = elastic;
@@ -244,6 +262,7 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
             slide_system_inertia(model, s, m->jobs);
             kinetic = slide_kinetic(model, s, v);
         }
+
         slide_system_assemble(model, s, &m->increment, m->jobs);
         for (int k = 0; k < model->free_count; k++) {
             int i = model->free_points[k];
@@ -261,6 +280,7 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
             stats->iterations += slide_system_solve(model, s, s->way, &residual, m->jobs);
             slope = product(model, s->right, s->way);
         }
+
         stats->residual = residual;
         slide_system_multiply(model, s, s->way, s->image, m->jobs);
         double curvature = product(model, s->image, s->way);
@@ -289,9 +309,12 @@ static void minimise(motion *m, slide_place *places, const double *guess, const 
             places[i] = s->places[i];
             s->spots[i] = s->tried_spots[i];
         }
+
         total += fall;
         little |= !first && fall > 0 && fall <= late * total;
         m->arrived = ((m->arrived && residual <= residual_limit) || little) && !fresh;
+
+        /* no way down: back to the last places, and on only if points were blocked */
         if (fall > 0) continue;
         slide_skin_known(model, s, places, m->jobs);
         slide_system_energy(model, s, m->jobs);
@@ -322,6 +345,7 @@ static double take_velocities(const motion *m, double h, double *v, double *gain
             gift += s->outer_forces[2 * i + e] * b * s->moved[2 * i + e];
         }
     }
+
     double wanted = slide_min(0.5 + 0.5 * model->viscosity / h, 1);
     if (!(wanted > 0.5)) return energy + gift;
 
@@ -384,6 +408,7 @@ static bool step_part(const slide_model *model, slide_state *state, slide_scratc
             s->guess[2 * i + e] = h * (v[2 * i + e] + b * state->gains[2 * i + e]);
         }
     }
+
     slide_system_outer(model, s, input->drags, input->drag_count, 1 / b);
 
     /* the minimum of E */
@@ -392,11 +417,14 @@ static bool step_part(const slide_model *model, slide_state *state, slide_scratc
     slide_system_jacobians(model, s, input->jobs);
     m.increment = (slide_increment){
         .inertia = 1 / (b * b * h * h), .first_share = (1 - b) / b, .goal = s->goal, .moved = s->moved};
+
+    /* blocked points are tried again, each at its own step */
     int64_t step = llround(input->time / model->h);
     for (int k = 0; k < model->free_count; k++) {
         int i = model->free_points[k];
         s->blocked[i] = state->blocked[i] && (step + i) % BLOCKED_STEPS != 0;
     }
+
     kit_lap(&clock, stats, SLIDE_PART_COUPLING);
     minimise(&m, state->places, s->guess, v, stats);
     clock = clock_seconds();
@@ -407,6 +435,7 @@ static bool step_part(const slide_model *model, slide_state *state, slide_scratc
     *error = step_error(model, state->gains, s->old_gains, h);
     for (int k = 0; k < model->free_count; k++)
         state->blocked[model->free_points[k]] = s->blocked[model->free_points[k]];
+
     slide_advect(model, s, s->moved, v, input->jobs);
     slide_system_inertia(model, s, input->jobs);
     settle_energy(model, s, energy - m.after, v);
@@ -434,6 +463,7 @@ void slide_pull(const slide_model *model, slide_state *state, slide_scratch *s, 
     slide_system_shapes(model, s, jobs);
     slide_skin_points(model, s, state->places, jobs);
     memcpy(s->places, state->places, (size_t)model->point_count * sizeof *s->places);
+
     for (int i = 0; i < model->point_count; i++) {
         if (model->allowed[i][0] + model->allowed[i][2] > 0 || !(model->areas[i] > 0)) continue;
 
@@ -447,11 +477,13 @@ void slide_pull(const slide_model *model, slide_state *state, slide_scratch *s, 
         }
         bool fine = fabs(pull[0]) + fabs(pull[1]) + fabs(pull[2]) < 1;
         if (!fine) continue;
+
         for (int e = 0; e < 3; e++) pull[e] -= out * n[e];
         double own[2];
         slide_rest_vector(model, i, pull, own);
         slide_point_derivative(model, s, i, j);
         for (int e = 0; e < 3; e++) way[e] = -(j[2 * e] * own[0] + j[2 * e + 1] * own[1]);
+
         slide_place_move(&model->atlas, &s->places[i], way, &s->spots[i]);
         state->velocities[2 * i] = own[0] / model->h;
         state->velocities[2 * i + 1] = own[1] / model->h;
@@ -486,17 +518,22 @@ void slide_advance(const slide_model *model, slide_state *state, slide_scratch *
     memcpy(s->old_places, state->places, place_bytes);
     memcpy(s->old_velocities, state->velocities, velocity_bytes);
     memcpy(s->first_gains, state->gains, velocity_bytes);
+
     for (int way = EXACT, next = EXACT; next >= 0; way = next) {
         const attempt *how = &attempts[way];
         double h = model->h / how->parts;
         double b = how->euler ? 1 : slide_min(0.5 + 0.5 * model->viscosity / h, 1);
+
         next = -1;
+
+        /* from the beginning again */
         if (way != EXACT) {
             memcpy(state->places, s->old_places, place_bytes);
             memcpy(state->velocities, s->old_velocities, velocity_bytes);
             memcpy(state->gains, s->first_gains, velocity_bytes);
             slide_skin_points(model, s, state->places, input->jobs);
         }
+
         for (int part = 0; part < how->parts && next < 0; part++) {
             /* the body goes straight */
             double share = (double)(part + 1) / how->parts;
@@ -518,5 +555,6 @@ void slide_advance(const slide_model *model, slide_state *state, slide_scratch *
             }
         }
     }
+
     stats->repairs += repair(model, state->velocities);
 }

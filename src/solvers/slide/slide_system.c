@@ -59,12 +59,14 @@ static inline void differentiate_at(const slide_model *model, const double *posi
     const mesh *m = model->atlas.mesh;
     const double *own = positions + 3 * i;
     d4 x = d4_set(0), y = d4_set(0), a = {own[0], own[1], own[2], 0};
+
     for (int n = m->point_neighbour_first[i]; n < m->point_neighbour_first[i + 1]; n++) {
         const double *other = positions + 3 * m->point_neighbours[n], *c = model->stencils[n];
         d4 d = (d4){other[0], other[1], other[2], 0} - a;
         x += c[0] * d;
         y += c[1] * d;
     }
+
     for (int e = 0; e < 3; e++) {
         mean[2 * e] = x[e];
         mean[2 * e + 1] = y[e];
@@ -82,9 +84,11 @@ static void point_inertia(void *context, int begin, int end)
     const pass *p = context;
     const mesh *m = p->model->atlas.mesh;
     const double *metrics = &p->s->metrics[0][0][0]; /* by corner, 4 each */
+
     for (int a = begin; a < end; a++) {
         int i = p->model->free_points[a];
         d4 sum = d4_set(0);
+
         for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
             int corner = p->model->fans[n];
             sum += p->s->masses[m->point_triangles[n]] * d4_load(metrics + 4 * (size_t)corner);
@@ -102,7 +106,10 @@ static void point_jacobian(void *context, int begin, int end)
     for (int a = begin; a < end; a++) {
         int i = model->free_points[a];
         double mean[6];
+
         differentiate_at(model, s->skin, i, mean);
+
+        /* without the part along the normal, in the directions that may move */
         const double *q = model->allowed[i];
         const double *n = s->uprights + 3 * i;
         double n0 = n[0] * mean[0] + n[1] * mean[2] + n[2] * mean[4];
@@ -166,6 +173,7 @@ static void store_metrics(const pass *p, const int triangles[4], const d4 edges[
         slopes[lane] = d4_load(atlas->slopes[triangles[lane]]);
         turns[lane] = d4_load(atlas->turns[triangles[lane]][0]);
     }
+
     d4_transpose(slopes);
     d4_transpose(turns);
 
@@ -182,6 +190,7 @@ static void store_metrics(const pass *p, const int triangles[4], const d4 edges[
             co[lane] = atlas->turns[triangles[lane]][2][0];
             si[lane] = atlas->turns[triangles[lane]][2][1];
         }
+
         d4 ax = xx * co + xy * si, bx = xy * co + yy * si;
         d4 ay = xy * co - xx * si, by = yy * co - xy * si;
         d4 m[4] = {co * ax + si * bx + floor, co * ay + si * by, co * by - si * ay + floor, d4_set(0)};
@@ -214,6 +223,7 @@ static void body_shapes(void *context, int begin, int end)
         d4 edges[3];
         slide_body body = slide_body_make((const d4(*)[3])rest, (const d4(*)[3])x, p->model->material.stretch, edges);
         store_metrics(p, triangles, edges);
+
         d4 shapes[4] = {body.area, body.b[1][0], body.b[1][1], body.b[2][1]};
         d4_transpose(shapes);
         for (int lane = 0; lane < 4; lane++) d4_store(p->s->shapes[triangles[lane]], shapes[lane]);
@@ -299,10 +309,13 @@ static void element_block(const pass *p, int at, int end)
     double unused[SLIDE_BLOCK_SIZE], *to[4];
     element_input in;
     slide_element element;
+
+    /* energy and its derivatives by the places */
     load_elements(p->model, s, p->model->free_triangles, at, end, &in);
     slide_element_make(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal, true,
                        &element);
     store_masses(p, &in, element.skin);
+
     d4 zero = d4_set(0);
     d4 energy = d4_select(in.whole, element.energy, zero);
     const int *c[4];
@@ -320,11 +333,13 @@ static void element_block(const pass *p, int at, int end)
         const double *j0 = s->jacobians[c[0][k]], *j1 = s->jacobians[c[1][k]];
         const double *j2 = s->jacobians[c[2][k]], *j3 = s->jacobians[c[3][k]];
         for (int e = 0; e < 6; e++) j[e] = (d4){j0[e], j1[e], j2[e], j3[e]};
+
         for (int a = 0; a < 3; a++) {
             const d4 *axis = element.axes[a];
             local[a][0] = j[0] * axis[0] + j[2] * axis[1] + j[4] * axis[2];
             local[a][1] = j[1] * axis[0] + j[3] * axis[1] + j[5] * axis[2];
         }
+
         for (int e = 0; e < 2; e++) {
             d4 g = local[0][e] * element.gradient[k][0] + local[1][e] * element.gradient[k][1];
             block[GRADIENT + 2 * k + e] = d4_select(in.whole, g, zero);
@@ -348,6 +363,7 @@ static void element_block(const pass *p, int at, int end)
             }
         }
     }
+
     block[SLIDE_BLOCK_SIZE - 2] = zero;
     block[SLIDE_BLOCK_SIZE - 1] = zero;
     store_columns(to, block);
@@ -393,12 +409,16 @@ static void element_stresses(void *context, int begin, int end)
         load_elements(p->model, p->s, p->model->all_triangles, at, end, &in);
         slide_element_make(&p->model->material, in.stiffness, &in.body, (const d4(*)[3])in.places, in.normal, true,
                            &element);
+
+        /* principal stresses, and the share of length that wrinkles take up */
         for (int lane = 0; lane < 4; lane++) {
             double *own = p->s->stress[in.triangles[lane]];
             own[0] = in.whole[lane] ? element.stress[0][lane] : 0;
             own[1] = in.whole[lane] ? element.stress[1][lane] : 0;
             p->s->taken[in.triangles[lane]] =
                 own[1] < 0 ? taken_up(p->model, element.stretch[0][lane], element.stretch[1][lane]) : 0;
+
+            /* direction of the smaller stress, in space */
             for (int e = 0; e < 3; e++) {
                 double axis = element.pressed[0][lane] * element.axes[0][e][lane];
                 axis += element.pressed[1][lane] * element.axes[1][e][lane];
@@ -460,12 +480,16 @@ double slide_system_foretold(const slide_model *model, const slide_scratch *s, i
     const int *c = model->atlas.mesh->triangles + 3 * triangle;
     const double *block = s->blocks[triangle];
     double d[3][2], linear = 0, square = 0;
+
+    /* linear term */
     for (int k = 0; k < 3; k++) {
         for (int e = 0; e < 2; e++) {
             d[k][e] = s->shares[c[k]] * s->way[2 * c[k] + e];
             linear -= block[GRADIENT + 2 * k + e] * d[k][e];
         }
     }
+
+    /* quadratic term: the blocks of the Hessian */
     for (int k = 0; k < 3; k++) {
         for (int o = 0; o < 4; o++) {
             int row = o % 2, column = o / 2;
@@ -473,6 +497,7 @@ double slide_system_foretold(const slide_model *model, const slide_scratch *s, i
             square += block[OFF_DIAGONAL + 4 * k + o] * d[k][row] * d[next3(k)][column];
         }
     }
+
     *size = fabs(linear) + square;
     return linear + square;
 }
@@ -493,6 +518,7 @@ static void add_ligament(const slide_model *model, const slide_scratch *s, int i
         d[e] = s->skin[3 * i + e] - model->atlas.positions[3 * i + e];
         length += d[e] * d[e];
     }
+
     length = sqrt(length);
     if (!(length > model->slack) || !(length > 0)) return;
 
@@ -521,8 +547,10 @@ static void add_triangles(const slide_model *model, slide_scratch *s, int a, dou
     const mesh *m = model->atlas.mesh;
     int i = model->equations[a];
     int links = model->link_first[a + 1] - model->link_first[a];
+
     memset(s->rows[model->link_first[a]], 0, (size_t)links * sizeof s->rows[0]);
     d4 diagonal = d4_set(0);
+
     for (int n = m->point_triangle_first[i]; n < m->point_triangle_first[i + 1]; n++) {
         int t = m->point_triangles[n];
         int own = model->fans[n] - 3 * t;
@@ -543,6 +571,8 @@ static void add_triangles(const slide_model *model, slide_scratch *s, int a, dou
             d4_store(row, d4_load(row) + (d4){other[0], other[2], other[1], other[3]});
         }
     }
+
+    /* xx, xy, yy */
     k[0] = diagonal[0];
     k[1] = diagonal[1];
     k[2] = diagonal[3];
@@ -561,6 +591,8 @@ static void point_rows(void *context, int begin, int end)
         double f[2] = {0, 0}, k[3];
         add_triangles(model, s, entry, f, k);
         if (model->ligament > 0) add_ligament(model, s, i, f, k);
+
+        /* the forces at the beginning of the step */
         double *first = s->first_forces + 2 * i;
         if (in->first) memcpy(first, f, sizeof f);
 
@@ -570,9 +602,11 @@ static void point_rows(void *context, int begin, int end)
         double v1 = in->inertia * (in->goal[2 * i + 1] - in->moved[2 * i + 1]);
         double r0 = mass[0] * v0 + mass[1] * v1 + f[0] + in->first_share * first[0] + s->outer_forces[2 * i];
         double r1 = mass[1] * v0 + mass[2] * v1 + f[1] + in->first_share * first[1] + s->outer_forces[2 * i + 1];
+
         double a = mass[0] * q[0] + mass[1] * q[1], b = mass[0] * q[1] + mass[1] * q[2];
         double c = mass[1] * q[0] + mass[2] * q[1], d = mass[1] * q[1] + mass[2] * q[2];
         double level = mass[0] + mass[2] > 0 ? mass[0] + mass[2] : 1;
+
         s->diagonal[entry][0] = in->inertia * (q[0] * a + q[1] * c + level * (1 - q[0])) + k[0];
         s->diagonal[entry][1] = in->inertia * (q[0] * b + q[1] * d - level * q[1]) + k[1];
         s->diagonal[entry][2] = in->inertia * (q[1] * b + q[2] * d + level * (1 - q[2])) + k[2];
@@ -604,6 +638,7 @@ void slide_system_outer(const slide_model *model, slide_scratch *s, const cutis_
         if (drags[i].vertex < 0 || drags[i].vertex >= model->character->vertex_count) continue;
         int point = model->character->vertex_points[drags[i].vertex];
         const double *g = s->gammas[point];
+
         double strength = share * drag_rate * model->areas[point] * CLAMP((double)drags[i].strength, 0, 1);
         for (int e = 0; e < 3; e++) {
             double pull = strength * ((double)drags[i].target[e] / model->unit - s->x[3 * point + e]);
