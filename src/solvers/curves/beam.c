@@ -36,6 +36,7 @@ bool beam_factor(beam *b, int count, double stiffness, arena *memory)
         if (j >= 2) pivot -= b->two[j - 2] * b->two[j - 2] * d[j - 2];
         d[j] = pivot;
 
+        /* below it, within the band */
         if (j + 1 < m) {
             double value = entry(b, j + 1, j);
             if (j >= 1) value -= b->two[j - 1] * b->one[j - 1] * d[j - 1];
@@ -43,6 +44,7 @@ bool beam_factor(beam *b, int count, double stiffness, arena *memory)
         }
         if (j + 2 < m) b->two[j] = entry(b, j + 2, j) / pivot;
 
+        /* the two full rows */
         for (int r = 0; r < 2; r++) {
             double value = entry(b, m + r, j);
             if (j >= 1) value -= b->last[r][j - 1] * b->one[j - 1] * d[j - 1];
@@ -69,14 +71,19 @@ bool beam_factor(beam *b, int count, double stiffness, arena *memory)
 void beam_solve(const beam *b, double *x)
 {
     int n = b->count, m = n - 2;
+
+    /* forward, with L */
     for (int j = 0; j < m; j++) {
         if (j + 1 < m) x[j + 1] -= b->one[j] * x[j];
         if (j + 2 < m) x[j + 2] -= b->two[j] * x[j];
         x[m] -= b->last[0][j] * x[j];
         x[m + 1] -= b->last[1][j] * x[j];
     }
+
     x[m + 1] -= b->last[1][m] * x[m];
     for (int j = 0; j < n; j++) x[j] /= b->diagonal[j];
+
+    /* back, with its transpose */
     x[m] -= b->last[1][m] * x[m + 1];
     for (int j = m - 1; j >= 0; j--) {
         if (j + 1 < m) x[j] -= b->one[j] * x[j + 1];

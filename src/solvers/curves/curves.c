@@ -51,6 +51,7 @@ static void place_find(const curves *c, const float *features, int *segment, flo
         /* the foot of the perpendicular */
         const float *a = c->features + (size_t)s * (size_t)c->feature_count, *b = a + c->feature_count;
         double dot = 0, length = 0, distance = 0;
+
         for (int i = 0; i < c->feature_count; i++) {
             double way = (double)b[i] - a[i];
             dot += way * ((double)features[i] - a[i]);
@@ -88,11 +89,14 @@ static void blend_block(void *context, int begin, int end)
     const float *a = job->levels[0], *b = job->levels[1], *c = job->levels[2], *d = job->levels[3];
     const float *w = job->shares;
     const int *points = job->c->character->vertex_points;
+
+    /* one point for each vertex, in order: the fastest way */
     float *shape = job->shape, wa = w[0], wb = w[1], wc = w[2], wd = w[3];
     if (job->c->seamless) {
         for (int i = 3 * begin; i < 3 * end; i++) shape[i] = (wb * b[i] + wc * c[i]) + (wa * a[i] + wd * d[i]);
         return;
     }
+
     for (int v = begin; v < end; v++)
         for (int k = 0; k < 3; k++) {
             size_t i = 3 * (size_t)points[v] + (size_t)k;
@@ -133,6 +137,8 @@ static void shares_find(const curves *c, int segment, float along, blend_job *jo
     double t = h > 0 ? CLAMP((along * c->lengths[segment] - x1) / h, 0.0, 1.0) : 0;
 
     if (along >= 1) t = 1;
+
+    /* the cubic's parts: start slope, end slope and end value */
     double in = t * (1 - t) * (1 - t), out = -t * t * (1 - t), end = t * t * (3 - 2 * t);
     double shares[4] = {0, 1 - end, end, 0};
 
@@ -143,6 +149,7 @@ static void shares_find(const curves *c, int segment, float along, blend_job *jo
         before = h * h / (h0 * (h0 + h));
         at_first = h0 / (h0 + h);
     }
+
     if (!last) {
         double h2 = level_place(c, segment, level + 2) - x2;
         at_last = h2 / (h + h2);
@@ -154,6 +161,7 @@ static void shares_find(const curves *c, int segment, float along, blend_job *jo
     shares[1] += in * (before - at_first) - out * at_last;
     shares[2] += in * at_first + out * (at_last - after);
     shares[3] += out * after;
+
     for (int k = 0; k < 4; k++) {
         bool missing = (k == 0 && first) || (k == 3 && last);
         job->levels[k] = level_shape(c, segment, missing ? level : level - 1 + k);

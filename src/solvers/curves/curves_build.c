@@ -21,10 +21,13 @@ void curves_features(const cutis_character *c, const float *joints, float *featu
 {
     for (int j = 0; j < c->joint_count; j++) {
         const float *m = joints + 12 * j;
+
         mat3 own, local;
         for (int r = 0; r < 3; r++)
             for (int k = 0; k < 3; k++) own.m[3 * r + k] = m[4 * r + k];
         local = own;
+
+        /* in the parent's frame, where there is one */
         if (c->joints[j].parent >= 0) {
             const float *p = joints + 12 * c->joints[j].parent;
             mat3 parent;
@@ -69,15 +72,19 @@ static bool size_make(beam_size *size, int count, double stiffness, arena *memor
     size->kernel = ARENA_ARRAY(memory, double, count);
     double *cosines = ARENA_ARRAY(memory, double, count), *inverse = ARENA_ARRAY(memory, double, count);
     if (memory->failed || !beam_factor(&size->beam, count, stiffness, memory)) return false;
+
+    /* by the discrete Fourier transform: a kernel of the inverse response */
     for (int k = 0; k < count; k++) {
         cosines[k] = det_cos(6.283185307179586 * k / count);
         inverse[k] = 1 / beam_response(&size->beam, k, LEVELS);
     }
+
     for (int i = 0; i < count; i++) {
         double sum = 0;
         for (int k = 0; k < count; k++) sum += inverse[k] * cosines[(long)i * k % count];
         size->kernel[i] = sum / count;
     }
+
     return true;
 }
 
@@ -99,9 +106,11 @@ static void ring_bend(const beam_size *size, const double *end, double *work, do
     for (int level = 0; level < LEVELS; level++) {
         double ramp = beam_ramp(level, LEVELS);
         for (int i = 0; i < n; i++) scaled[i] = ramp * force[i];
+
         const double *now = q + (size_t)level * (size_t)n, *before = level ? now - n : now;
         beam_step(&size->beam, before, now, scaled, scratch, q + (size_t)(level + 1) * (size_t)n);
     }
+
     memcpy(q + (size_t)LEVELS * (size_t)n, end, (size_t)n * sizeof *q); /* to the last bit */
 }
 
@@ -123,6 +132,7 @@ static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, 
         for (int axis = 0; axis < 3; axis++) {
             for (int i = 0; i < n; i++) end[i] = (double)to[3 * points[i] + axis] - from[3 * points[i] + axis];
             ring_bend(size, end, work + n, q);
+
             for (int level = 0; level <= LEVELS; level++)
                 for (int i = 0; i < n; i++)
                     levels[(size_t)level * stride + 3 * (size_t)points[i] + (size_t)axis] =
@@ -141,6 +151,7 @@ static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, 
                 int first = m->point_neighbour_first[p], last = m->point_neighbour_first[p + 1];
                 bool free = r->ring_of[p] < 0;
                 if (first == last || (!free && sweep < SMOOTH)) continue;
+
                 float share = free ? 1 : 0.5f;
                 for (int axis = 0; axis < 3; axis++) {
                     float sum = 0;
@@ -148,6 +159,7 @@ static void segment_bend(const rings *r, const mesh *m, const beam_size *sizes, 
                         int q = 3 * m->point_neighbours[e] + axis;
                         sum += at[q] - even[level] * (to[q] - from[q]);
                     }
+
                     int own = 3 * p + axis;
                     float straight = even[level] * (to[own] - from[own]), mean = sum / (float)(last - first);
                     at[own] = straight + share * mean + (1 - share) * (at[own] - straight);
@@ -186,6 +198,7 @@ static cutis_result example_make(const solver_build *b, int clip, int index, int
     /* brought back to the rest pose */
     float *skin = ARENA_ARRAY(scratch, float, 12 * (size_t)c->joint_count);
     if (!skin) return error_memory(error, "curves");
+
     skin_matrices(c, joints, skin);
     carry_body body = {b->mesh->point_count,
                        b->mesh->positions,
@@ -233,14 +246,17 @@ static cutis_result beams_make(const solver_build *b, const rings *r, arena *scr
     for (int ring = 0; ring < r->count; ring++) {
         int n = r->first[ring + 1] - r->first[ring], at = 0;
         while (at < count && (*sizes)[at].count != n) at++;
+
         if (at == count) {
             double spacing = 1.0 / n;
             double stiffness = dt * dt * c / (spacing * spacing * spacing * spacing);
             if (!size_make(&(*sizes)[count++], n, stiffness, scratch)) return error_memory(error, "curves");
         }
+
         size_of[ring] = at;
         *longest = MAX(*longest, n);
     }
+
     return CUTIS_OK;
 }
 
@@ -253,6 +269,7 @@ static cutis_result beams_make(const solver_build *b, const rings *r, arena *scr
 static void velocities_join(curves *c)
 {
     size_t stride = 3 * (size_t)c->point_count, segment_stride = (LEVELS + 1) * stride;
+
     for (int e = 1; e < c->segment_count; e++) {
         float *before = c->levels + (size_t)(e - 1) * segment_stride, *after = before + segment_stride;
         double length[2] = {c->lengths[e - 1], c->lengths[e]}, straight = CLAMP(way_cosine(c, e), 0.0, 1.0);
@@ -262,6 +279,8 @@ static void velocities_join(curves *c)
             double mean[2] = {((double)before[LEVELS * stride + i] - before[i]) / length[0],
                               ((double)after[LEVELS * stride + i] - after[i]) / length[1]};
             double through = mean[0] * mean[1] > 0 ? 2 * mean[0] * mean[1] / (mean[0] + mean[1]) : 0;
+
+            /* what the mean velocity lacks, on both sides of the example */
             for (int level = 1; level < LEVELS; level++) {
                 double a = warp_of(c, e - 1)[level], b = 1 - a;
                 before[(size_t)level * stride + i] += (float)(-a * a * b * length[0] * straight * (through - mean[0]));
@@ -305,10 +324,12 @@ static cutis_result examples_count(const solver_build *b, int *clip, int *count,
     const cutis_character *character = b->character;
     *clip = (int)b->values[CURVES_CLIP];
     *count = character->morph_count > 0 ? character->morph_count : (int)b->values[CURVES_EXAMPLES];
+
     if (*clip >= character->clip_count)
         return error_set(error, CUTIS_ERROR_DATA,
                          "curves: '%s' has %d clips and no clip %d, which holds the poses of the examples",
                          character->name, character->clip_count, *clip);
+
     if (*count > EXAMPLES_MAX) {
         kit_warn(b, "curves: only the first %d morph targets are taken as examples", EXAMPLES_MAX);
         *count = EXAMPLES_MAX;
@@ -331,11 +352,14 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
     bool zigzag;
     beam_size *sizes = NULL;
     int *size_of = ARENA_ARRAY(scratch, int, n);
+
     if (scratch->failed) return error_memory(error, "curves");
     result = rings_find(b, scratch, &r, &zigzag, error);
     if (result == CUTIS_OK) result = beams_make(b, &r, scratch, &sizes, size_of, &longest, error);
     if (result != CUTIS_OK) return result;
+
     if (r.count == 0) kit_warn(b, "curves: no closed curve was found; shapes are blended evenly");
+
     c->ring_count = r.count;
     c->ring_points = r.count ? r.first[r.count] : 0;
 
@@ -344,6 +368,7 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
     float *poses[2] = {ARENA_ARRAY(scratch, float, pose_count), ARENA_ARRAY(scratch, float, pose_count)};
     float *shapes[2] = {ARENA_ARRAY(scratch, float, stride), ARENA_ARRAY(scratch, float, stride)};
     double *work = ARENA_ARRAY(scratch, double, (size_t)longest *(LEVELS + 8));
+
     c->feature_count = 9 * character->joint_count;
     c->features = ARENA_ARRAY(b->memory, float, (size_t)(count + 1) * (size_t)c->feature_count);
     c->lengths = ARENA_ARRAY(b->memory, double, count);
@@ -357,18 +382,22 @@ static cutis_result examples_build(const solver_build *b, curves *c, arena *scra
     girth_make(b->values, girth);
     result = warp_prepare(b, scratch, &warp, error);
     if (result != CUTIS_OK) return result;
+
     cutis_pose_rest(character, poses[0]);
     curves_features(character, poses[0], c->features);
     memcpy(shapes[0], m->positions, stride * sizeof(float));
+
     for (int e = 1; e <= count; e++) {
         float *from = shapes[(e - 1) % 2];
         float *to = shapes[e % 2];
         float *levels = c->levels + (size_t)(e - 1) * (LEVELS + 1) * stride;
+
         arena local = arena_create(&b->allocator);
         result = example_make(b, clip, e, count, &local, poses[e % 2], to,
                               c->features + (size_t)e * (size_t)c->feature_count, error);
         arena_destroy(&local);
         if (result != CUTIS_OK) return result;
+
         c->lengths[e - 1] = way_length(c, e - 1);
         segment_bend(&r, m, sizes, size_of, from, to, girth, zigzag, work, levels);
         warp_find(&warp, levels, LEVELS + 1, poses[(e - 1) % 2], poses[e % 2], girth, b->values[CURVES_WARP],

@@ -13,12 +13,15 @@ cutis_result warp_prepare(const solver_build *build, arena *memory, warp_work *w
 {
     const cutis_character *c = build->character;
     const mesh *m = build->mesh;
+
     *work = (warp_work){.character = c, .mesh = m, .jobs = build->jobs};
     for (int i = 0; i < m->component_count; i++) work->closed = work->closed || m->component_closed[i];
+
     cutis_result result =
         skinning_build(&work->points, m->point_count, m->positions, build->weights->first, build->weights->joints,
                        build->weights->weights, c->joint_count, memory, error);
     if (result != CUTIS_OK) return result;
+
     work->pose = ARENA_ARRAY(memory, float, 12 * (size_t)c->joint_count);
     work->skin = ARENA_ARRAY(memory, float, 12 * (size_t)c->joint_count);
     work->posed = ARENA_ARRAY(memory, float, 3 * (size_t)m->point_count);
@@ -48,7 +51,9 @@ static double level_at(const float *girth, int level_count, double progress)
 static double level_of_volume(warp_work *w, const float *levels, int level_count, double target, double guess)
 {
     size_t stride = 3 * (size_t)w->mesh->point_count;
+
     double best = guess, nearest = level_count, last = 0;
+
     for (int level = 0; level < level_count; level += 2) {
         double off = volume_of(w, levels + (size_t)level * stride) - target;
         if (level > 0 && (off >= 0) != (last >= 0)) {
@@ -58,8 +63,10 @@ static double level_of_volume(warp_work *w, const float *levels, int level_count
                 best = at;
             }
         }
+
         last = off;
     }
+
     return best;
 }
 
@@ -94,10 +101,13 @@ void warp_find(warp_work *w, const float *levels, int level_count, const float *
     /* Time never stands still nor runs back. */
     double least = 0.25 * last / PLACES;
     for (int i = 1; i < PLACES; i++) at[i] = MIN(MAX(at[i], at[i - 1] + least), last - least * (PLACES - i));
+
+    /* the inverse: the time of each level */
     for (int level = 0, i = 0; level < level_count; level++) {
         while (i < PLACES - 1 && at[i + 1] < level) i++;
         places[level] = (float)((i + (level - at[i]) / (at[i + 1] - at[i])) / PLACES);
     }
+
     places[0] = 0;
     places[level_count - 1] = 1;
 }
