@@ -75,9 +75,11 @@ static cutis_result prepare_character(bake *b)
     b->character = def->character;
     if (def->source.name && bake_is_gltf(def->source.name)) b->source = def->source;
     cutis_result result = def->character ? CUTIS_OK : bake_load_character(b);
+
     if (result != CUTIS_OK) return result;
     for (int i = 0; !def->character && i < b->character->warning_count; i++)
         bake_say(b, CUTIS_BAKE_WARNING, b->character->warnings[i]);
+
     if (def->example_count) result = bake_load_examples(b, &examples);
 
     /* a skeleton, where a motion needs one and there is none */
@@ -107,10 +109,13 @@ static cutis_result choose_solver(bake *b)
     unsigned wanted = b->def->surface.name ? CUTIS_SOLVER_SURFACE
                       : skinned            ? CUTIS_SOLVER_PREFERRED
                                            : CUTIS_SOLVER_BASELINE;
+
     b->solver = arena_string(b->memory, b->def->solver ? b->def->solver : cutis_solver_with(wanted)->name);
     b->result->solver = b->solver;
     if (!b->solver) return error_memory(b->error, "a bake");
     if (!b->def->surface.name) return CUTIS_OK;
+
+    /* only a solver with sliding skin takes a surface */
     const cutis_solver_info *solver;
     for (const char *rest = b->solver; (solver = bake_stack_next(&rest));)
         if (solver->flags & CUTIS_SOLVER_SURFACE) return bake_load_surface(b);
@@ -132,11 +137,13 @@ static cutis_result choose_clip(bake *b)
         if (c->clip_count == 0)
             return error_set(b->error, CUTIS_ERROR_ARGUMENT, "there is no clip '%.150s': %.150s has none", def->clip,
                              c->name);
+
         name_search search = name_search_start(def->clip);
         for (int i = 0; i < c->clip_count; i++) name_search_offer(&search, c->clips[i].name);
         if (search.nearest)
             return error_set(b->error, CUTIS_ERROR_ARGUMENT, "there is no clip '%.150s'; did you mean '%.150s'?",
                              def->clip, search.nearest);
+
         return error_set(b->error, CUTIS_ERROR_ARGUMENT, "there is no clip '%.150s'; the first of %d is '%.150s'",
                          def->clip, c->clip_count, c->clips[0].name);
     }
@@ -183,6 +190,7 @@ static cutis_result choose_range(bake *b, double *begin, double *end)
         return error_set(b->error, CUTIS_ERROR_ARGUMENT,
                          "the range from %.6g to %.6g s is outside '%.150s', which runs from %.6g to %.6g s", *begin,
                          *end, clip ? clip->name : "the idle pose", first, last);
+
     *begin = MAX(*begin, first);
     *end = MIN(*end, last);
     return CUTIS_OK;
@@ -192,6 +200,7 @@ static cutis_result count_frames(bake *b)
 {
     cutis_bake_result *r = b->result;
     const cutis_clip *clip = b->clip >= 0 ? &b->character->clips[b->clip] : NULL;
+
     double fps = b->def->fps > 0 ? b->def->fps : DEFAULT_FPS, begin, end;
     cutis_result result = choose_range(b, &begin, &end);
     if (result != CUTIS_OK) return result;
@@ -208,6 +217,7 @@ static cutis_result count_frames(bake *b)
     r->fps = fps;
     r->start = begin;
     r->has_loop = b->def->loop;
+
     if (b->def->loop) {
         /* Whole frames to a period: the rate gives way, by less than half a frame in all. */
         double intervals = MAX(1, floor(b->period * fps + 0.5));
@@ -253,6 +263,7 @@ double cutis_bake_lead_in(const cutis_model *model)
     /* whole substeps */
     double seconds = LEAD_IN_WAY + (least < HUGE_VAL ? 2 / MAX(least, 0.1) : LEAD_IN_LEAST);
     seconds = CLAMP(seconds, LEAD_IN_LEAST, LEAD_IN_MOST);
+
     return floor(seconds / info.substep + 0.5) * info.substep;
 }
 
@@ -289,6 +300,7 @@ static cutis_result build_model(bake *b)
     if (!bake_progress(b, CUTIS_BAKE_BUILD, 0, 1)) return bake_interrupted(b);
     double start = clock_seconds();
     cutis_result result = cutis_model_build(&model, &b->model, b->error);
+
     if (result == CUTIS_OK) result = cutis_state_create(b->model, def->allocator, &b->state, b->error);
     r->build_seconds = clock_seconds() - start;
     if (!bake_progress(b, CUTIS_BAKE_BUILD, 1, 1) && result == CUTIS_OK) result = bake_interrupted(b);
@@ -309,6 +321,7 @@ static cutis_result build_model(bake *b)
     r->carried_pieces = b->info.carried_pieces;
     r->model_bytes = (double)b->info.model_bytes;
     r->state_bytes = (double)b->info.state_bytes;
+
     b->morphs = ARENA_ARRAY(&b->scratch, float, b->character->morph_count + 1);
     return b->scratch.failed ? error_memory(b->error, "a bake") : CUTIS_OK;
 }
@@ -318,6 +331,7 @@ static void plan_lead_in(bake *b)
 {
     cutis_bake_result *r = b->result;
     double first = b->clip >= 0 ? (double)b->character->clips[b->clip].start : r->start;
+
     if (b->surface) first = b->surface->start;
     double skip = r->start - first;
 
@@ -352,6 +366,7 @@ static cutis_result check_blows(bake *b)
             return error_set(b->error, CUTIS_ERROR_ARGUMENT, "the blow at %.9g s needs a radius above 0, not %.9g",
                              blow->time, (double)blow->impulse.radius);
     }
+
     return CUTIS_OK;
 }
 
@@ -389,11 +404,15 @@ void bake_surface_sample(void *context, double time, float *positions)
     const bake *b = context;
     const cutis_cache *cache = b->surface;
     size_t count = 3 * (size_t)cache->vertex_count;
+
+    /* the two frames around the time */
     double lead_in = b->result->lead_in, last = cache->frame_count - 1;
     double frame = (MAX(time - lead_in, 0) + b->motion.first - cache->start) * cache->fps;
     frame = MIN(frame, last);
     size_t whole = (size_t)frame, next = whole < (size_t)last ? whole + 1 : whole;
     const float *from = cache->positions + whole * count, *to = cache->positions + next * count;
+
+    /* what lies between, eased in from the rest pose */
     double part = frame - (double)whole, eased = time < lead_in ? ease(time, lead_in) : 1;
     for (size_t i = 0; i < count; i++) {
         double x = (double)from[i] + part * ((double)to[i] - (double)from[i]),
@@ -410,9 +429,11 @@ static int bake_blows(bake *b, double now, double *piece, cutis_impulse blows[CU
 {
     double substep = b->result->substep;
     int count = 0;
+
     *piece = substep > 0 ? SUBSTEPS_AT_ONCE * substep : HUGE_VAL;
     for (int i = 0; i < b->def->blow_count && substep > 0; i++) {
         const cutis_bake_blow *blow = &b->def->blows[i];
+
         double instant = floor((b->motion.lead_in + blow->time - b->motion.first) / substep + 0.5) * substep;
         double left = instant - now;
         bool falls = fabs(left) < 1e-3 * substep && now > b->struck;
@@ -444,6 +465,7 @@ static cutis_result advance(bake *b, double time, cutis_bake_stage stage, long d
         input.impulses = blows;
         input.impulse_count = bake_blows(b, now, &piece, blows);
         last = left <= piece;
+
         if (b->character->morph_count) {
             bake_motion_morphs(&b->motion, last ? time : now + piece, b->morphs);
             input.morphs = b->morphs;
@@ -459,8 +481,10 @@ static cutis_result advance(bake *b, double time, cutis_bake_stage stage, long d
         r->contacts_max = MAX(r->contacts_max, stats->contacts);
         r->residual_max = MAX(r->residual_max, stats->residual);
         for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] += stats->part_ms[i];
+
         if (!bake_progress(b, stage, done, total)) return bake_interrupted(b);
     }
+
     return CUTIS_OK;
 }
 
@@ -491,6 +515,7 @@ static cutis_result run_lead_in(bake *b)
         result = advance(b, seconds * (double)next / (double)total, CUTIS_BAKE_LEAD_IN, done, total);
         done = next;
     }
+
     r->lead_in_seconds = clock_seconds() - start;
     for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] = 0; /* the parts are told per frame */
     return result;
@@ -500,6 +525,7 @@ static cutis_result run_frames(bake *b)
 {
     cutis_bake_result *r = b->result;
     cutis_result result = CUTIS_OK;
+
     double origin =
         b->def->loop && r->substep > 0 ? 0 : r->lead_in + b->run_up; /* a loop's time starts with its period */
 
@@ -507,6 +533,7 @@ static cutis_result run_frames(bake *b)
         double start = clock_seconds();
         bool last = i + 1 == r->frame_count;
         double time = origin + (last && b->period > 0 ? b->period : i / r->fps);
+
         result = advance_loop(b, time, i);
         b->step_series[i] = clock_seconds() - start;
 
@@ -546,6 +573,7 @@ static cutis_result find_bones(bake *b)
 {
     cutis_bake_result *r = b->result;
     const cutis_character *c = b->character;
+
     if (!(r->substep > 0) || c->joint_count == 0 || b->surface) return CUTIS_OK;
 
     /* the poses of all frames */
@@ -554,6 +582,7 @@ static cutis_result find_bones(bake *b)
     float *poses = ARENA_ARRAY(&b->scratch, float, (size_t)r->frame_count *floats);
     cutis_bone_in_flesh *bones = ARENA_ARRAY(b->memory, cutis_bone_in_flesh, capacity);
     if (!poses || !bones) return error_memory(b->error, "a bake");
+
     double origin = b->def->loop ? 0 : r->lead_in + b->run_up;
     for (int i = 0; i < r->frame_count; i++)
         bake_motion_sample(&b->motion, origin + i / r->fps, poses + (size_t)i * floats);
@@ -564,11 +593,13 @@ static cutis_result find_bones(bake *b)
     if (result != CUTIS_OK) return result;
     r->bones = bones;
     r->bone_count = MIN(count, capacity);
+
     const char **names = ARENA_ARRAY(b->memory, const char *, 2 * r->bone_count + 1);
     for (int i = 0; names && i < r->bone_count; i++) {
         names[2 * i] = arena_string(b->memory, c->joints[bones[i].joint].name);
         names[2 * i + 1] = arena_string(b->memory, c->joints[bones[i].into].name);
     }
+
     r->bone_names = names;
     return b->memory->failed ? error_memory(b->error, "a bake") : CUTIS_OK;
 }
@@ -588,18 +619,22 @@ static cutis_result sum_up(bake *b)
     if (!sorted) return error_memory(b->error, "a bake");
     for (int i = 0; i < r->frame_count; i++) sum += sorted[i];
     qsort(sorted, (size_t)r->frame_count, sizeof *sorted, compare_doubles);
+
     r->step_min = sorted[0];
     r->step_max = sorted[r->frame_count - 1];
     r->step_median = sorted[r->frame_count / 2];
     r->step_mean = sum / r->frame_count;
+
     for (int i = 0; i < CUTIS_MAX_PARTS; i++) r->part_ms[i] /= r->frame_count;
 
     /* An open surface has no volume. */
     cutis_topology topology;
     cutis_result result = cutis_character_topology(b->character, b->def->allocator, &topology, b->error);
+
     if (result != CUTIS_OK) return result;
     r->volume_min = topology.closed_component_count ? b->volume_ratios[0] : (double)NAN;
     r->volume_max = r->volume_min;
+
     for (int i = 1; i < r->frame_count && topology.closed_component_count; i++) {
         r->volume_min = MIN(r->volume_min, b->volume_ratios[i]);
         r->volume_max = MAX(r->volume_max, b->volume_ratios[i]);
@@ -633,13 +668,16 @@ static cutis_result run_all(bake *b)
     cutis_result result = check_def(b);
     if (result == CUTIS_OK) result = bake_checks_open(b);
     if (result == CUTIS_OK && !bake_progress(b, CUTIS_BAKE_LOAD, 0, 1)) result = bake_interrupted(b);
+
     if (result == CUTIS_OK) result = prepare_character(b);
     r->load_seconds = clock_seconds() - start;
+
     if (result == CUTIS_OK) result = choose_solver(b);
     if (result == CUTIS_OK) result = choose_clip(b);
     if (result == CUTIS_OK) result = add_props(b);
     if (result == CUTIS_OK && b->def->loop) result = bake_loop_prepare(b);
     if (result == CUTIS_OK) result = count_frames(b);
+
     if (result == CUTIS_OK) result = check_blows(b);
 
     /* the simulation */
@@ -657,6 +695,7 @@ static cutis_result run_all(bake *b)
         result = bake_interrupted(b);
     if (result == CUTIS_OK) result = measure_quality(b);
     if (result == CUTIS_OK) result = find_bones(b);
+
     if (result == CUTIS_OK && !bake_progress(b, CUTIS_BAKE_WRITE, 0, 0) && !r->interrupted)
         result = bake_interrupted(b);
     if (result == CUTIS_OK) result = bake_output_finish(b);
@@ -665,10 +704,12 @@ static cutis_result run_all(bake *b)
     if (result != CUTIS_OK) return result;
     r->total_seconds = clock_seconds() - start;
     r->peak_bytes = memory_peak();
+
     result = sum_up(b);
     if (result != CUTIS_OK) return result;
     bake_verdict_finish(b);
     bake_checks_decide(b);
+
     r->report = bake_report_make(b);
     return r->report ? CUTIS_OK : error_memory(b->error, "a report");
 }
@@ -680,6 +721,7 @@ cutis_result cutis_bake(const cutis_bake_def *def, cutis_bake_result **result, c
     /* an owner of what outlives the bake */
     bake_owner *owner = memory_allocate(def->allocator, 1, sizeof *owner);
     if (!owner) return error_memory(error, "a bake");
+
     owner->memory = arena_create(def->allocator);
     bake b = {.def = def, .owner = owner, .result = &owner->result, .memory = &owner->memory, .error = error};
     b.struck = -1;

@@ -51,11 +51,13 @@ cutis_result bake_add_motion(bake *b)
 {
     const cutis_bake_def *def = b->def;
     const cutis_file *motion = &def->motion;
+
     cutis_character *moved;
     if (motion->data && !path_ends(motion->name, ".bvh"))
         return error_set(b->error, CUTIS_ERROR_UNSUPPORTED,
                          "'%.300s': a motion in memory must be a .bvh; other formats are read from their files",
                          motion->name);
+
     cutis_result result = motion->data ? bvh_motion_add(b->character, motion->data, motion->size, motion->name,
                                                         def->map, def->map_count, def->allocator, &moved, b->error)
                                        : cutis_character_add_bvh(b->character, motion->name, def->map, def->map_count,
@@ -89,6 +91,7 @@ cutis_result bake_load_examples(bake *b, const float ***positions)
         const cutis_file *file = &b->def->examples[i];
         cutis_result result = load(file, b->def->allocator, &example, b->error);
         if (result != CUTIS_OK) return result;
+
         int vertices = example->vertex_count;
         (*positions)[i] = arena_copy(&b->scratch, example->positions, (size_t)vertices * 3, sizeof(float));
         cutis_character_destroy(example);
@@ -102,6 +105,7 @@ cutis_result bake_load_examples(bake *b, const float ***positions)
                 "another pose, with its vertices in the same order",
                 file->name, vertices, b->character->name, b->character->vertex_count);
     }
+
     return CUTIS_OK;
 }
 
@@ -117,6 +121,7 @@ cutis_result bake_rig_source(bake *b)
         result = gltf_rig_write(b->character, source->data ? source->data : file.bytes,
                                 source->data ? source->size : file.size, source->name, !source->data, &store,
                                 source->name, b->error);
+
     file_release(&file);
 
     /* without it the result still stands, with plain materials */
@@ -132,6 +137,7 @@ cutis_result bake_rig_source(bake *b)
         b->source.size = size;
         if (!b->source.data) result = error_memory(b->error, "a glTF document");
     }
+
     file_store_release(&store);
     return result;
 }
@@ -161,6 +167,7 @@ cutis_result bake_add_prop_file(const cutis_character *character, const cutis_pr
     /* a character that has them */
     code = props ? cutis_character_add_props(character, props, loaded->count, allocator, result, error)
                  : error_memory(error, "props");
+
     memory_release(allocator, props, (size_t)loaded->count, sizeof *props);
     cutis_props_destroy(loaded);
     return code;
@@ -192,6 +199,7 @@ cutis_result bake_files_open(bake *b)
     /* writers of this bake */
     struct bake_files *files = ARENA_ARRAY(&b->scratch, struct bake_files, 1);
     if (!files) return error_memory(b->error, "a bake");
+
     files->extras = ARENA_ARRAY(&b->scratch, cutis_cache_writer *, b->extra_count + 1);
     if (!files->extras) return error_memory(b->error, "a bake");
     b->files = files;
@@ -208,6 +216,7 @@ cutis_result bake_files_open(bake *b)
     /* the cache, and one beside it for each extra output */
     cutis_cache_info info = {r->vertex_count, r->frame_count, r->start, r->fps, b->character, 3};
     cutis_result result = CUTIS_OK;
+
     if (!b->glb) result = cache_create_in(files->store, b->path, &info, b->def->allocator, &files->writer, b->error);
     for (int i = 0; i < b->extra_count && result == CUTIS_OK; i++) result = extra_open(b, i);
     return result;
@@ -216,11 +225,15 @@ cutis_result bake_files_open(bake *b)
 cutis_result bake_files_append(bake *b, int frame)
 {
     struct bake_files *files = b->files;
+
     size_t at = (size_t)frame, floats = 3 * (size_t)b->result->vertex_count;
     cutis_result result = CUTIS_OK;
+
+    /* positions, then texture coordinates, then the outputs beside them */
     if (files->writer) result = cutis_cache_append(files->writer, b->batch + at * floats, b->error);
     if (result == CUTIS_OK && b->texcoords)
         result = cutis_cache_append_texcoords(files->writer, b->texcoords + at * (size_t)b->texcoord_floats, b->error);
+
     for (int i = 0; i < b->extra_count && result == CUTIS_OK; i++) {
         const bake_extra *extra = &b->extras[i];
         result = cutis_cache_append(files->extras[i],
@@ -244,6 +257,7 @@ static cutis_result write_morphs(bake *b)
     /* the ways of the props */
     int prop_count = b->character->prop_count;
     cutis_moving_prop *props = ARENA_ARRAY(&b->scratch, cutis_moving_prop, prop_count + 1);
+
     if (!props) return error_memory(b->error, "a bake");
     for (int i = 0; i < prop_count; i++) {
         const bake_prop *p = &b->props[i];
@@ -272,6 +286,7 @@ static cutis_result write_morphs(bake *b)
     r->has_morphs = true;
     cutis_result result = morphs_save(&morphs, b->files->store, b->path, &r->morphs, b->error);
     if (result != CUTIS_OK) return result;
+
     if (r->morphs.interrupted) return bake_interrupted(b);
 
     /* what could not be taken over */
@@ -282,6 +297,7 @@ static cutis_result write_morphs(bake *b)
                  one ? "image" : "images", one ? "is" : "are", b->path);
         bake_say(b, CUTIS_BAKE_WARNING, text);
     }
+
     if (r->morphs.spring_count) {
         char text[300];
         bool one = r->morphs.spring_count == 1;
@@ -289,6 +305,7 @@ static cutis_result write_morphs(bake *b)
                  r->morphs.spring_count, one ? "bone is" : "bones are", one ? "its" : "their");
         bake_say(b, CUTIS_BAKE_NOTE, text);
     }
+
     return CUTIS_OK;
 }
 
@@ -303,12 +320,15 @@ cutis_result bake_files_finish(bake *b)
         files->extras[i] = NULL;
         result = cutis_cache_finish(extra, b->error);
     }
+
+    /* the main file last; frames that could not be written are discarded */
     cutis_cache_writer *writer = files->writer;
     files->writer = NULL;
     if (result != CUTIS_OK)
         cutis_cache_discard(writer);
     else
         result = b->glb ? write_morphs(b) : cutis_cache_finish(writer, b->error);
+
     if (result != CUTIS_OK || !files->store) return result;
 
     /* files in memory, for the host */
@@ -317,6 +337,7 @@ cutis_result bake_files_finish(bake *b)
     for (int i = 0; i < files->store->count; i++)
         list[i] =
             (cutis_bake_file){files->store->files[i].name, files->store->files[i].bytes, files->store->files[i].size};
+
     b->result->files = list;
     b->result->file_count = files->store->count;
     return CUTIS_OK;

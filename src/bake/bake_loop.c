@@ -12,6 +12,7 @@
 /* The rigid motion m (3 x 4) that takes pose `a` of a joint to pose `z`. False when `a` is flat. */
 static bool rigid_between(const float a[12], const float z[12], double m[12])
 {
+    /* the square of the scale of a */
     double scale = 0;
     for (int k = 0; k < 3; k++) scale += (double)a[4 * k] * (double)a[4 * k];
     if (!(scale > 0)) return false;
@@ -25,6 +26,7 @@ static bool rigid_between(const float a[12], const float z[12], double m[12])
         m[4 * i + 3] = (double)z[4 * i + 3];
         for (int j = 0; j < 3; j++) m[4 * i + 3] -= m[4 * i + j] * (double)a[4 * j + 3];
     }
+
     return true;
 }
 
@@ -34,6 +36,7 @@ static double largest_gap(const cutis_character *c, const float *first, const fl
     double gap = 0;
     for (int j = 0; j < c->joint_count; j++) {
         if (!c->joints[j].deforms) continue;
+
         double d2 = 0;
         for (int i = 0; i < 3; i++) {
             double x = m[4 * i + 3];
@@ -41,8 +44,10 @@ static double largest_gap(const cutis_character *c, const float *first, const fl
             double d = x - (double)last[12 * j + 4 * i + 3];
             d2 += d * d;
         }
+
         gap = MAX(gap, sqrt(d2) / (double)c->size);
     }
+
     return gap;
 }
 
@@ -59,8 +64,10 @@ static double find_travel(bake *b)
     float *first = ARENA_ARRAY(&b->scratch, float, floats + 1);
     float *last = ARENA_ARRAY(&b->scratch, float, floats + 1);
     if (!first || !last) return 0;
+
     cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].start, first);
     cutis_pose_sample(c, b->clip, (double)c->clips[b->clip].end, last);
+
     b->travels = false;
     double best = HUGE_VAL;
 
@@ -78,6 +85,7 @@ static double find_travel(bake *b)
         }
         if (best < 1e-4) break;
     }
+
     if (best > 0.01) b->travels = false;
     return best;
 }
@@ -98,10 +106,13 @@ static double last_move(bake *b, double interval)
     const cutis_character *c = b->character;
     float *a = ARENA_ARRAY(&b->scratch, float, 12 * c->joint_count);
     float *z = ARENA_ARRAY(&b->scratch, float, 12 * c->joint_count);
+
     if (!a || !z) return 0;
     double end = (double)c->clips[b->clip].end, largest = 0;
+
     cutis_pose_sample(c, b->clip, end - interval, a);
     cutis_pose_sample(c, b->clip, end, z);
+
     for (int j = 0; j < c->joint_count; j++) {
         double d2 = 0;
         for (int i = 3; i < 12; i += 4) {
@@ -110,6 +121,7 @@ static double last_move(bake *b, double interval)
         }
         if (c->joints[j].deforms) largest = MAX(largest, sqrt(d2) / (double)c->size);
     }
+
     return largest;
 }
 
@@ -119,8 +131,10 @@ static cutis_track close_track(arena *memory, const cutis_track *track, float en
     int components = track->path == CUTIS_PATH_ROTATION ? 4 : track->path == CUTIS_PATH_MORPH ? 1 : 3;
     size_t row = (size_t)components * (track->interpolation == CUTIS_INTERPOLATION_CUBIC ? 3 : 1);
     size_t count = (size_t)track->key_count;
+
     float *times = ARENA_ARRAY(memory, float, count + 2), *values = ARENA_ARRAY(memory, float, (count + 2) * row);
     if (!times || !values) return *track;
+
     memcpy(times, track->times, count * sizeof *times);
     memcpy(values, track->values, count * row * sizeof *values);
 
@@ -134,6 +148,7 @@ static cutis_track close_track(arena *memory, const cutis_track *track, float en
     /* then its first value again */
     times[count] = (float)((double)end + interval);
     memcpy(values + count * row, track->values, row * sizeof *values);
+
     cutis_track closed = *track;
     closed.key_count = (int)count + 1;
     closed.times = times;
@@ -162,6 +177,7 @@ static cutis_result close_clip(bake *b, double interval)
     given.clips = clips;
     cutis_result result = cutis_character_create(&given, b->def->allocator, &closed, b->error);
     if (result != CUTIS_OK) return result;
+
     b->original = b->character;
     b->original_owned = b->owned;
     b->owned = closed;
@@ -196,6 +212,7 @@ cutis_result bake_loop_prepare(bake *b)
                  clip->name, 100 * gap);
         bake_say(b, CUTIS_BAKE_WARNING, text);
     }
+
     b->period = (double)clip->end - (double)clip->start;
     return b->scratch.failed ? error_memory(b->error, "a loop") : CUTIS_OK;
 }
@@ -220,6 +237,7 @@ cutis_result bake_loop_find(bake *b)
 {
     cutis_bake_result *r = b->result;
     if (r->substep == 0) return CUTIS_OK;
+
     cutis_result result = cutis_state_create(b->model, b->def->allocator, &b->seam, b->error);
     if (result != CUTIS_OK) return result;
 
@@ -234,6 +252,7 @@ cutis_result bake_loop_find(bake *b)
                           .interrupted = loop_interrupted,
                           .context = b,
                           .jobs = b->jobs};
+
     memcpy(def.acceleration, b->def->acceleration, sizeof def.acceleration);
     memcpy(def.wind, b->def->wind, sizeof def.wind);
 
@@ -265,6 +284,7 @@ void bake_loop_join(bake *b)
                 x = (double)m[0] * (double)first[i] + (double)m[1] * (double)first[i + 1] +
                     (double)m[2] * (double)first[i + 2] + (double)m[3];
             }
+
             double d = x - (double)last[i + (size_t)k];
             d2 += d * d;
         }

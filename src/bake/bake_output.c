@@ -26,19 +26,24 @@ static cutis_result open_extras(bake *b)
         bake_extra *extra = &b->extras[b->extra_count];
         extra->name = arena_format(&b->scratch, "%.*s", length, at);
         if (!extra->name) return error_memory(b->error, "a bake");
+
         if (!cutis_state_output(b->model, b->state, extra->name, &output))
             return error_set(
                 b->error, CUTIS_ERROR_DATA,
                 "solver '%.100s' has no output '%.100s' for %.150s; 'cutis solvers NAME' lists the outputs of a solver",
                 b->solver, extra->name, b->character->name);
+
         extra->count = output.count;
         extra->components = output.components;
+
         size_t floats = (size_t)output.count * (size_t)output.components;
         extra->values = memory_allocate(b->def->allocator, (size_t)b->batch_capacity * floats, sizeof(float));
         b->extra_count++;
         if (!extra->values) return error_memory(b->error, "a bake");
+
         at += length + (at[length] == ',');
     }
+
     return CUTIS_OK;
 }
 
@@ -50,9 +55,11 @@ cutis_result bake_output_open(bake *b)
     /* how many frames wait together */
     size_t frame_bytes = 3 * sizeof(float) * (size_t)r->vertex_count;
     size_t capacity = CLAMP(BATCH_BYTES / MAX(frame_bytes, 1), 1, (size_t)r->frame_count);
+
     bool all = b->glb || def->loop || def->measure || r->check_count || def->keep_frames || def->partial;
     b->late = def->partial;
     b->batch_capacity = all ? r->frame_count : (int)capacity;
+
     b->batch = memory_allocate(def->allocator, (size_t)b->batch_capacity * 3 * (size_t)r->vertex_count, sizeof(float));
     if (!b->batch) return error_memory(b->error, "the frames of a bake");
 
@@ -75,17 +82,23 @@ cutis_result bake_output_append(bake *b)
 {
     size_t frame_floats = 3 * (size_t)b->result->vertex_count, at = (size_t)b->batch_count;
     cutis_output output;
+
     for (int i = 0; i < b->extra_count; i++) {
         bake_extra *extra = &b->extras[i];
         size_t floats = (size_t)extra->count * (size_t)extra->components;
         if (cutis_state_output(b->model, b->state, extra->name, &output))
             memcpy(extra->values + at * floats, output.values, floats * sizeof(float));
     }
+
     if (b->texcoords && cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TEXCOORDS, 0, &output))
         memcpy(b->texcoords + at * (size_t)b->texcoord_floats, output.values,
                (size_t)b->texcoord_floats * sizeof(float));
+
     memcpy(b->batch + at * frame_floats, cutis_state_positions(b->model, b->state), frame_floats * sizeof(float));
+
     b->batch_count++;
+
+    /* frames that need not wait together are written when the batch is full */
     bool full = b->batch_count == b->batch_capacity && b->batch_capacity < b->result->frame_count;
     return full ? bake_output_flush(b) : CUTIS_OK;
 }
@@ -94,15 +107,20 @@ cutis_result bake_output_flush(bake *b)
 {
     cutis_bake_result *r = b->result;
     size_t frame_floats = 3 * (size_t)r->vertex_count;
+
     cutis_result result = CUTIS_OK;
+
+    /* volumes, then the hash and the files */
     if (b->batch_count)
         result = cutis_measure_frames(b->character, b->batch, b->batch_count, b->jobs, b->def->allocator,
                                       b->volume_ratios + b->written, NULL, NULL, b->error);
     if (result == CUTIS_OK && b->path && b->late) result = bake_files_open(b);
+
     for (int i = 0; i < b->batch_count && result == CUTIS_OK; i++) {
         r->hash = hash_bytes(b->batch + (size_t)i * frame_floats, frame_floats * sizeof(float), r->hash);
         if (b->path) result = bake_files_append(b, i);
     }
+
     b->written += b->batch_count;
     b->batch_count = 0;
     return result;

@@ -10,6 +10,7 @@
 cutis_result bake_props_open(bake *b)
 {
     const cutis_character *c = b->character;
+
     b->props = ARENA_ARRAY(&b->scratch, bake_prop, c->prop_count + 1);
     for (int i = 0; b->glb && b->props && i < c->prop_count; i++)
         b->props[i].motions = ARENA_ARRAY(&b->scratch, float, (size_t)b->result->frame_count * 12);
@@ -19,9 +20,11 @@ cutis_result bake_props_open(bake *b)
     cutis_output touch;
     if (!c->influence_first || !cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TOUCH, 0, &touch))
         return CUTIS_OK;
+
     b->touches = ARENA_ARRAY(&b->scratch, bake_touch, c->joint_count + 1);
     b->regions = ARENA_ARRAY(&b->scratch, int, c->point_count + 1);
     if (b->scratch.failed) return error_memory(b->error, "props");
+
     for (int p = 0; p < c->point_count; p++) {
         int v = c->point_vertices[p];
         float most = 0;
@@ -32,6 +35,7 @@ cutis_result bake_props_open(bake *b)
             b->regions[p] = c->influence_joints[i];
         }
     }
+
     return CUTIS_OK;
 }
 
@@ -56,17 +60,20 @@ static cutis_result record_prop(bake *b, int index, int frame)
     /* the worst of all frames */
     if ((double)now.penetration > p->penetration) p->penetration = (double)now.penetration;
     if (now.crossings > p->crossings) p->crossings = now.crossings;
+
     if (frame == 0) p->bone = -1;
     if (now.bone >= 0 && (double)now.bone_depth > p->bone_depth) {
         p->bone = now.bone;
         p->bone_depth = (double)now.bone_depth;
         p->bone_frame = frame;
     }
+
     if (!p->motions) return CUTIS_OK;
 
     /* its way through the frames, for a .glb */
     memcpy(p->motions + 12 * (size_t)frame, now.transform, sizeof now.transform);
     if (now.vertex_count == 0) return CUTIS_OK;
+
     size_t floats = 3 * (size_t)now.vertex_count;
     if (!p->shapes) {
         p->shapes = ARENA_ARRAY(&b->scratch, float, (size_t)b->result->frame_count *floats);
@@ -75,6 +82,7 @@ static cutis_result record_prop(bake *b, int index, int frame)
         p->triangle_count = now.triangle_count;
         p->triangles = now.triangles;
     }
+
     memcpy(p->shapes + (size_t)frame * floats, now.positions, floats * sizeof(float));
     return CUTIS_OK;
 }
@@ -99,6 +107,7 @@ static void record_touch(bake *b, int frame)
     const cutis_character *c = b->character;
     cutis_output touch;
     if (!b->touches || !cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TOUCH, 0, &touch)) return;
+
     for (int j = 0; j < c->joint_count; j++) memset(b->touches[j].sum, 0, sizeof b->touches[j].sum);
 
     /* Vertices of one point tell the same force: it counts once. */
@@ -110,6 +119,7 @@ static void record_touch(bake *b, int frame)
     for (int j = 0; j < c->joint_count; j++) {
         const double *f = b->touches[j].sum;
         double length = sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+
         if (!(length > b->touches[j].most)) continue;
         b->touches[j].most = length;
         b->touches[j].frame = frame;

@@ -44,9 +44,11 @@ static void list_figures(const cutis_bake_result *r, cutis_figure figures[FIGURE
     cutis_quality_figures(&r->quality, figures);
     for (int i = 0; i < COUNT_OF(own_figures); i++)
         figures[CUTIS_QUALITY_FIGURES + i] = (cutis_figure){own_figures[i], own[i]};
+
     for (int i = 0; i < CUTIS_HARM_COUNT; i++)
         figures[OWN_COUNT + i] =
             (cutis_figure){cutis_harm_name((cutis_harm)i), r->has_verdict ? r->verdict.figures[i] : none};
+
     figures[FIGURE_COUNT - 1] = (cutis_figure){"verdict", r->has_verdict ? (double)r->verdict.level : none};
 }
 
@@ -67,8 +69,10 @@ cutis_result bake_checks_open(bake *b)
     for (const char *c = text; *c; c++) capacity += *c == ',';
     cutis_check *checks = ARENA_ARRAY(b->memory, cutis_check, capacity);
     if (!checks) return error_memory(b->error, "bounds");
+
     cutis_result result = cutis_checks_parse(text, names, FIGURE_COUNT, checks, capacity, &count, b->error);
     if (result != CUTIS_OK) return result;
+
     r->checks = checks;
     r->check_count = count;
     return CUTIS_OK;
@@ -109,23 +113,30 @@ static void put_frame(json_text *j, const char *key, int frame)
 static void report_props(json_text *j, const bake *b)
 {
     static const char *const roles[] = {"collider", "rigid", "soft"};
+
     json_open(j, "props", '[');
     for (int i = 0; i < b->character->prop_count; i++) {
         const cutis_prop *prop = &b->character->props[i];
         const bake_prop *p = &b->props[i];
+
         json_open(j, NULL, '{');
         json_put_string(j, "name", prop->name, -1);
         json_put_string(j, "role", roles[prop->role], -1);
         put_floats(j, "start", p->start);
         put_floats(j, "end", p->end);
+
         json_put_real(j, "lift", (double)p->end[1] - (double)p->start[1]);
         json_put_real(j, "penetration", p->penetration);
         json_put_integer(j, "crossings", p->crossings);
+
+        /* the bone that it was deepest in */
         json_put_string(j, "bone", p->bone >= 0 ? b->character->joints[p->bone].name : NULL, -1);
         json_put_real(j, "bone_depth", p->bone_depth);
         put_floats(j, "force", p->force);
+
         json_close(j, '}');
     }
+
     json_close(j, ']');
 }
 
@@ -133,8 +144,11 @@ static void report_props(json_text *j, const bake *b)
 static void report_touch(json_text *j, const bake *b)
 {
     double all[3] = {0, 0, 0};
+
     json_open(j, "touch", '{');
     json_open(j, "regions", '{');
+
+    /* the largest force of each region, and the last */
     for (int n = 0; n < b->character->joint_count; n++) {
         const bake_touch *t = &b->touches[n];
         for (int k = 0; k < 3; k++) all[k] += t->sum[k];
@@ -145,6 +159,7 @@ static void report_touch(json_text *j, const bake *b)
         put_vector(j, "end", t->sum);
         json_close(j, '}');
     }
+
     json_close(j, '}');
     put_vector(j, "end", all);
     json_close(j, '}');
@@ -155,6 +170,7 @@ static void report_bones(json_text *j, const cutis_bake_result *r)
     json_open(j, "bones_in_flesh", '[');
     for (int i = 0; i < r->bone_count; i++) {
         const cutis_bone_in_flesh *bone = r->bones + i;
+
         json_open(j, NULL, '{');
         json_put_string(j, "joint", r->bone_names[2 * i], -1);
         json_put_string(j, "into", r->bone_names[2 * i + 1], -1);
@@ -163,6 +179,7 @@ static void report_bones(json_text *j, const cutis_bake_result *r)
         json_put_integer(j, "worst_frame", bone->worst_frame);
         json_close(j, '}');
     }
+
     json_close(j, ']');
 }
 
@@ -189,15 +206,18 @@ static void report_parameters(json_text *j, const bake *b)
 {
     const cutis_solver_info *solver;
     bool stack = strchr(b->solver, '+') != NULL;
+
     json_open(j, "parameters", '{');
     for (const char *rest = b->solver; (solver = bake_stack_next(&rest));) {
         for (int i = 0; i < solver->parameter_count; i++) {
             char key[128];
+
             snprintf(key, sizeof key, "%s%s%s", stack ? solver->name : "", stack ? "." : "",
                      solver->parameters[i].name);
             put_parameter(j, key, &solver->parameters[i], cutis_model_parameter(b->model, key));
         }
     }
+
     json_close(j, '}');
 }
 
@@ -245,26 +265,33 @@ static void report_timings(json_text *j, const bake *b)
     const char *rest = b->solver;
     const cutis_solver_info *solver = bake_stack_next(&rest);
     while (solver && solver->part_count == 0) solver = bake_stack_next(&rest);
+
     json_open(j, "parts_ms", '{');
     for (int i = 0; solver && i < solver->part_count && i < CUTIS_MAX_PARTS; i++)
         json_put_real(j, solver->parts[i], r->part_ms[i]);
     json_close(j, '}');
+
     json_close(j, '}');
 }
 
 static void report_loop(json_text *j, const bake *b)
 {
     const cutis_loop_info *loop = &b->result->loop;
+
     json_open(j, "loop", '{');
     json_put_real(j, "period", b->period);
     json_put_real(j, "closed_by", b->closed_by);
+
     json_put_integer(j, "periods_run", loop->periods);
     json_put_bool(j, "closed", loop->closed);
     json_put_bool(j, "accelerated", loop->accelerated);
+
+    /* how well the ends meet */
     json_put_real(j, "seam_position", loop->position_seam);
     json_put_real(j, "seam_velocity", loop->velocity_seam);
     json_put_real(j, "seam_time", loop->seam_time);
     json_put_real(j, "speed", loop->speed);
+
     json_put_bool(j, "travels", b->travels);
     json_close(j, '}');
 }
@@ -343,6 +370,7 @@ static void report_verdict(json_text *j, const bake *b)
         json_put_string(j, "text", f->text, -1);
         json_close(j, '}');
     }
+
     json_close(j, ']');
     json_put_real(j, "ms", b->judge_seconds * 1e3);
     json_close(j, '}');
@@ -353,6 +381,7 @@ static void report_checks(json_text *j, const cutis_bake_result *r)
     json_open(j, "checks", '[');
     for (int i = 0; i < r->check_count; i++) {
         const cutis_check *check = &r->checks[i];
+
         json_open(j, NULL, '{');
         json_put_string(j, "figure", check->name, -1);
         json_put_string(j, "operator", check->relation, -1);
@@ -361,6 +390,7 @@ static void report_checks(json_text *j, const cutis_bake_result *r)
         json_put_bool(j, "passed", check->passed);
         json_close(j, '}');
     }
+
     json_close(j, ']');
 }
 
@@ -423,6 +453,7 @@ const char *bake_report_make(bake *b)
     json_text text = json_start(b->memory), *j = &text;
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)r->hash);
+
     json_open(j, NULL, '{');
 
     /* what was baked, and how */
@@ -430,6 +461,7 @@ const char *bake_report_make(bake *b)
     report_parameters(j, b);
     report_settings(j, b);
     report_timings(j, b);
+
     json_put_integer(j, "peak_memory", (long long)r->peak_bytes);
     json_put_integer(j, "model_memory", (long long)r->model_bytes);
     json_put_integer(j, "state_memory", (long long)r->state_bytes);
@@ -439,6 +471,7 @@ const char *bake_report_make(bake *b)
     json_put_real(j, "min_ratio", r->volume_min);
     json_put_real(j, "max_ratio", r->volume_max);
     json_close(j, '}');
+
     json_open(j, "stats", '{');
     json_put_integer(j, "substeps", r->substeps);
     json_put_integer(j, "iterations", r->iterations);
@@ -447,6 +480,8 @@ const char *bake_report_make(bake *b)
     json_put_integer(j, "contacts_max", r->contacts_max);
     json_put_real(j, "residual_max", r->residual_max);
     json_close(j, '}');
+
+    /* sections that this bake has */
     if (r->has_verdict) report_verdict(j, b);
     if (r->has_loop) report_loop(j, b);
     if (b->character->prop_count) report_props(j, b);
@@ -455,6 +490,7 @@ const char *bake_report_make(bake *b)
     if (r->has_quality) report_quality(j, r);
     if (r->check_count) report_checks(j, r);
     if (r->has_morphs) report_morphs(j, &r->morphs);
+
     json_put_string(j, "hash", hash, -1);
 
     /* of the character, then of the bake */
@@ -463,6 +499,7 @@ const char *bake_report_make(bake *b)
         json_put_string(j, NULL, b->def->character->warnings[i], -1);
     for (int i = 0; i < r->warning_count; i++) json_put_string(j, NULL, r->warnings[i], -1);
     json_close(j, ']');
+
     json_close(j, '}');
     return json_finish(j);
 }

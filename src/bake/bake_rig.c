@@ -16,6 +16,7 @@ cutis_result bake_rig(bake *b, const float *const *examples)
     def.poses = examples;
     def.pose_count = b->def->example_count;
     def.allocator = b->def->allocator;
+
     cutis_result result = cutis_rig_create(&def, &rig, b->error);
     if (result != CUTIS_OK) return result;
 

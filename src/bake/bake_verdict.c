@@ -38,6 +38,7 @@ cutis_result bake_verdict_open(bake *b)
         if (result == CUTIS_OK)
             result = cutis_state_create(b->reference, def->allocator, &b->reference_state, b->error);
     }
+
     b->judge_seconds += clock_seconds() - start;
     return result;
 }
@@ -49,11 +50,13 @@ static const float *reference_positions(bake *b, double time)
         bake_surface_sample(b, time, b->reference_surface);
         return b->reference_surface;
     }
+
     cutis_step_input input = {.motion = {&b->motion, bake_motion_sample}, .jobs = b->jobs};
     if (b->character->morph_count) {
         bake_motion_morphs(&b->motion, time, b->morphs);
         input.morphs = b->morphs;
     }
+
     cutis_state_reset(b->reference, b->reference_state, NULL);
     cutis_state_step(b->reference, b->reference_state, &input, time);
     return cutis_state_positions(b->reference, b->reference_state);
@@ -62,6 +65,7 @@ static const float *reference_positions(bake *b, double time)
 void bake_verdict_frame(bake *b, double time)
 {
     if (!b->judge) return;
+
     double start = clock_seconds();
 
     /* the innermost tissue, where the solver tells it */
@@ -69,12 +73,14 @@ void bake_verdict_frame(bake *b, double time)
     cutis_output tissue;
     for (int i = 0; cutis_state_output_role(b->model, b->state, CUTIS_OUTPUT_TISSUE, i, &tissue); i++)
         inner = tissue.values;
+
     const float *reference = reference_positions(b, time);
     cutis_judge_frame(b->judge, cutis_state_positions(b->model, b->state), reference, inner);
 
     /* what the engine did not show */
     const cutis_step_stats *stats = cutis_state_stats(b->model, b->state);
     cutis_judge_fallback(b->judge, (double)stats->limited / MAX(b->character->point_count, 1), stats->limited_vertex);
+
     b->judge_seconds += clock_seconds() - start;
 }
 

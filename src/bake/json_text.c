@@ -12,6 +12,7 @@ json_text json_start(arena *memory) { return (json_text){.memory = memory}; }
 static void put(json_text *j, const char *text, size_t length)
 {
     if (j->failed) return;
+
     if (j->size + length + 1 > j->capacity) {
         size_t capacity = MAX(2 * j->capacity, j->size + length + 4096);
         char *larger = memory_allocate(&j->memory->allocator, capacity, 1);
@@ -19,11 +20,13 @@ static void put(json_text *j, const char *text, size_t length)
             j->failed = true;
             return;
         }
+
         if (j->size) memcpy(larger, j->text, j->size);
         memory_release(&j->memory->allocator, j->text, j->capacity, 1);
         j->text = larger;
         j->capacity = capacity;
     }
+
     memcpy(j->text + j->size, text, length);
     j->size += length;
 }
@@ -68,12 +71,14 @@ static void put_quoted(json_text *j, const char *text, size_t length)
         else
             escape[0] = 0;
 
+        /* the character itself, or its escape */
         if (escape[0])
             put_text(j, escape);
         else
             put(j, text + i, (size_t)count);
         i += (size_t)count;
     }
+
     put_text(j, "\"");
 }
 

@@ -76,6 +76,7 @@ typedef struct fit_work {
 static void vertex_blend(const fit_work *w, int frame, int v, float a[9], float residual[3])
 {
     const cutis_character *c = w->c;
+
     float m[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     int first = c->influence_first ? c->influence_first[v] : 0,
         end = c->influence_first ? c->influence_first[v + 1] : 0;
@@ -104,6 +105,7 @@ static void vertex_blend(const fit_work *w, int frame, int v, float a[9], float 
     residual[0] = wanted[0] - shown.x;
     residual[1] = wanted[1] - shown.y;
     residual[2] = wanted[2] - shown.z;
+
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) a[3 * i + j] = m[4 * i + j];
 }
@@ -125,6 +127,7 @@ static bool blend_unskin(const float a[9], const float r[3], double flat, float 
     /* damp what is nearly flat */
     double lambda = 0;
     if (is_flat) lambda = DAMPING * scale * (1 - soundness / flat);
+
     d[0] = d[1] = d[2] = 0;
     if (!(scale > 0)) return true;
     lambda = lambda * lambda + 1e-12 * norm2;
@@ -138,6 +141,7 @@ static bool blend_unskin(const float a[9], const float r[3], double flat, float 
             g[i] += (double)a[3 * k + i] * (double)r[k];
         }
     }
+
     n[3] = n[4] = n[5] = 0;
     for (int k = 0; k < 3; k++) {
         n[3] += (double)a[3 * k] * (double)a[3 * k + 1];
@@ -149,6 +153,7 @@ static bool blend_unskin(const float a[9], const float r[3], double flat, float 
     double cx = n[1] * n[2] - n[5] * n[5], cy = n[4] * n[5] - n[3] * n[2], cz = n[3] * n[5] - n[4] * n[1];
     double determinant = n[0] * cx + n[3] * cy + n[4] * cz;
     if (!(determinant > 0)) return true;
+
     double dy = n[0] * n[2] - n[4] * n[4], dz = n[3] * n[4] - n[0] * n[5], ez = n[0] * n[1] - n[3] * n[3];
     d[0] = (float)((cx * g[0] + cy * g[1] + cz * g[2]) / determinant);
     d[1] = (float)((cy * g[0] + dy * g[1] + dz * g[2]) / determinant);
@@ -195,6 +200,7 @@ static void multiply_rows(void *context, int begin, int end)
 {
     fit_work *w = context;
     size_t side = (size_t)w->side;
+
     for (int f = begin; f < end; f++) {
         const float *row = w->x + (size_t)f * (size_t)w->columns;
         double *y = w->y + (size_t)f * side;
@@ -207,9 +213,11 @@ static void multiply_rows(void *context, int begin, int end)
             for (int i = from; i < to; i++) {
                 float value = row[i];
                 const float *b = w->b + (size_t)i * side;
+
                 if (value == 0) continue;
                 for (size_t k = 0; k < side; k++) sum[k] += value * b[k];
             }
+
             for (size_t k = 0; k < side; k++) y[k] += (double)sum[k];
         }
     }
@@ -240,6 +248,7 @@ static void orthonormalize(fit_work *w)
         double factor = after > 1e-14 * before && after > 0 ? 1 / sqrt(after) : 0;
         for (int f = 0; f < w->frames; f++) w->y[(size_t)f * side + k] *= factor;
     }
+
     for (size_t i = 0; i < (size_t)w->frames * side; i++) w->q[i] = (float)w->y[i];
 }
 
@@ -247,6 +256,7 @@ static void orthonormalize(fit_work *w)
 static void jacobi(double *a, double *v, int n)
 {
     for (int i = 0; i < n * n; i++) v[i] = i / n == i % n;
+
     for (int sweep = 0; sweep < 30; sweep++) {
         /* done when nothing is left off the diagonal */
         double off = 0, all = 0;
@@ -255,6 +265,7 @@ static void jacobi(double *a, double *v, int n)
                 if (i != j) off += a[i * n + j] * a[i * n + j];
                 all += a[i * n + j] * a[i * n + j];
             }
+
         if (off <= 1e-26 * all) return;
 
         /* a rotation for each pair, which zeroes its entry */
@@ -262,14 +273,19 @@ static void jacobi(double *a, double *v, int n)
             for (int q = p + 1; q < n; q++) {
                 double apq = a[p * n + q];
                 if (apq == 0) continue;
+
+                /* the angle */
                 double theta = (a[q * n + q] - a[p * n + p]) / (2 * apq);
                 double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
                 double cosine = 1 / sqrt(t * t + 1), sine = t * cosine;
+
+                /* columns, then rows, then the eigenvectors */
                 for (int k = 0; k < n; k++) {
                     double kp = a[k * n + p], kq = a[k * n + q];
                     a[k * n + p] = cosine * kp - sine * kq;
                     a[k * n + q] = sine * kp + cosine * kq;
                 }
+
                 for (int k = 0; k < n; k++) {
                     double pk = a[p * n + k], qk = a[q * n + k];
                     a[p * n + k] = cosine * pk - sine * qk;
@@ -296,6 +312,7 @@ static void rotate_to_components(fit_work *w)
         for (int i = 0; i < n; i++)
             for (int j = i; j < n; j++) gram[i * n + j] += (double)b[i] * (double)b[j];
     }
+
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++) gram[i * n + j] = gram[j * n + i];
 
@@ -318,6 +335,7 @@ static void rotate_to_components(fit_work *w)
                 turned[j] = 0;
                 for (int i = 0; i < n; i++) turned[j] += (double)values[i] * vectors[i * n + order[j]];
             }
+
             for (int j = 0; j < n; j++) values[j] = (float)turned[j];
         }
     }
@@ -335,11 +353,14 @@ static void find_components(fit_work *w)
         for (int k = 0; k < w->side; k++)
             w->b[(size_t)i * (size_t)w->side + (size_t)k] = bits >> (k & 63) & 1 ? 1.0f : -1.0f;
     }
+
+    /* power iteration on both sides */
     for (int i = 0; i < ITERATIONS && !is_interrupted(w); i++) {
         parallel_for(jobs, w->frames, FRAME_GRAIN, multiply_rows, w);
         orthonormalize(w);
         parallel_for(jobs, w->columns, COLUMN_GRAIN, multiply_columns, w);
     }
+
     rotate_to_components(w);
 }
 
@@ -351,6 +372,7 @@ static void measure_frames(void *context, int begin, int end)
     fit_work *w = context;
     int levels = w->levels ? w->evaluate_count + 1 : 1;
     size_t plane = 3 * (size_t)w->vertices;
+
     for (int f = begin; f < end; f++) {
         double *sums = w->frame_sums + (size_t)f * (size_t)levels, *largest = w->frame_max + (size_t)f * (size_t)levels;
         const float *weights = w->count > 0 ? w->weights + (size_t)f * (size_t)w->count : NULL;
@@ -359,6 +381,7 @@ static void measure_frames(void *context, int begin, int end)
         int used[REFIT_LIMIT], used_count = 0;
         for (int k = 0; k < w->count && !w->levels; k++)
             if (weights[k] != 0 && used_count < REFIT_LIMIT) used[used_count++] = k;
+
         for (int i = 0; i < levels; i++) sums[i] = largest[i] = 0;
 
         /* every vertex */
@@ -383,6 +406,7 @@ static void measure_frames(void *context, int begin, int end)
                                                (double)a[3 * i + 2] * (double)sum.z);
                     squared += e * e;
                 }
+
                 sums[k] += squared;
                 largest[k] = MAX(largest[k], squared);
             }
@@ -395,7 +419,10 @@ static void measure(fit_work *w, bool levels, morph_fit *fit)
     w->levels = levels;
     w->evaluate_count = levels ? w->count : 0;
     parallel_for(w->def->jobs, w->frames, FRAME_GRAIN, measure_frames, w);
+
     if (levels) return;
+
+    /* over all frames */
     double sum = 0, largest = -1;
     for (int f = 0; f < w->frames; f++) {
         sum += w->frame_sums[f];
@@ -404,6 +431,7 @@ static void measure(fit_work *w, bool levels, morph_fit *fit)
             fit->worst_frame = f;
         }
     }
+
     fit->rms = sqrt(sum / ((double)w->frames * (double)w->vertices));
     fit->max = sqrt(MAX(largest, 0));
 }
@@ -430,6 +458,7 @@ static void measure_vertices(void *context, int begin, int end)
 {
     fit_work *w = context;
     size_t plane = 3 * (size_t)w->vertices;
+
     for (int v = begin; v < end; v++) {
         w->vertex_max[v] = 0;
         for (int f = 0; f < w->frames; f++) {
@@ -448,6 +477,7 @@ static void measure_vertices(void *context, int begin, int end)
                 float e = r[i] - (a[3 * i] * sum.x + a[3 * i + 1] * sum.y + a[3 * i + 2] * sum.z);
                 squared += (double)e * (double)e;
             }
+
             w->vertex_max[v] = MAX(w->vertex_max[v], squared);
         }
     }
@@ -472,6 +502,7 @@ static void refit_vertex(fit_work *w, int v)
 {
     int count = w->count, n = 3 * count;
     double matrix[REFIT_LIMIT * REFIT_LIMIT], right[REFIT_LIMIT];
+
     memset(matrix, 0, (size_t)n * (size_t)n * sizeof *matrix);
     memset(right, 0, (size_t)n * sizeof *right);
 
@@ -481,6 +512,7 @@ static void refit_vertex(fit_work *w, int v)
         float a[9], r[3];
         double ata[9], atr[3];
         vertex_blend(w, f, v, a, r);
+
         for (int i = 0; i < 9; i++) a[i] *= w->frame_scales[f];
         for (int i = 0; i < 3; i++) r[i] *= w->frame_scales[f];
 
@@ -497,6 +529,7 @@ static void refit_vertex(fit_work *w, int v)
         /* added by the products of weights */
         for (int p = 0; p < count; p++) {
             double wp = (double)weights[p];
+
             for (int i = 0; i < 3; i++) right[3 * p + i] += wp * atr[i];
             for (int q = 0; q <= p; q++) {
                 double product = wp * (double)weights[q];
@@ -542,6 +575,7 @@ static void refit_frames(void *context, int begin, int end)
     fit_work *w = context;
     int n = w->count;
     size_t plane = 3 * (size_t)w->vertices;
+
     for (int f = begin; f < end; f++) {
         double matrix[SIDE_LIMIT * SIDE_LIMIT] = {0}, right[SIDE_LIMIT] = {0};
 
@@ -554,6 +588,7 @@ static void refit_frames(void *context, int begin, int end)
                 for (int i = 0; i < 3; i++)
                     rows[i][k] = scale * (a[3 * i] * d.x + a[3 * i + 1] * d.y + a[3 * i + 2] * d.z);
             }
+
             for (int i = 0; i < 3; i++)
                 for (int p = 0; p < n; p++) {
                     double value = (double)rows[i][p];
@@ -566,6 +601,7 @@ static void refit_frames(void *context, int begin, int end)
         double trace = 0;
         for (int i = 0; i < n; i++) trace += matrix[i * n + i];
         for (int i = 0; i < n; i++) matrix[i * n + i] += 1e-9 * trace / n;
+
         if (!cholesky_solve(matrix, right, n)) continue;
         for (int k = 0; k < n; k++) w->frame_weights[(size_t)f * (size_t)n + (size_t)k] = (float)right[k];
     }
@@ -597,8 +633,10 @@ static void weights_invert(fit_work *w)
     for (int f = 0; f < w->frames; f++) {
         double factor[SIDE_LIMIT * SIDE_LIMIT];
         memcpy(factor, gram, (size_t)n * (size_t)n * sizeof *factor);
+
         for (int k = 0; k < n; k++) column[k] = (double)w->weights[(size_t)f * (size_t)n + (size_t)k];
         bool solved = cholesky_solve(factor, column, n);
+
         float square = w->frame_scales[f] * w->frame_scales[f];
         for (int k = 0; k < n; k++) w->q[(size_t)f * (size_t)n + (size_t)k] = solved ? square * (float)column[k] : 0;
     }
@@ -620,6 +658,7 @@ static void weigh_components(fit_work *w, int limit, float *deltas, float *weigh
     w->refit = next_deltas;
     w->weights = next_weights;
     w->frame_weights = next_weights;
+
     for (int round = 0; round <= ROUNDS && !is_interrupted(w); round++) {
         /* weigh what is far off more, and fit frames and targets in turn */
         if (round > 0) {
@@ -642,6 +681,7 @@ static void weigh_components(fit_work *w, int limit, float *deltas, float *weigh
             memcpy(deltas, next_deltas, (size_t)limit * (size_t)w->columns * sizeof(float));
             memcpy(weights, next_weights, (size_t)w->frames * (size_t)limit * sizeof(float));
         }
+
         if (best <= goal) break;
     }
 }
@@ -660,6 +700,7 @@ static cutis_result unskin_normals(fit_work *w, arena *scratch, cutis_error *err
     for (int f = 0; f < w->frames; f++) {
         float *row = w->x + (size_t)f * (size_t)w->columns;
         character_normals(c, w->def->frames + (size_t)f * (size_t)w->columns, points, posed);
+
         for (int v = 0; v < w->vertices; v++) {
             float a[9], r[3];
             vertex_blend(w, f, v, a, r);
@@ -669,11 +710,13 @@ static cutis_result unskin_normals(fit_work *w, arena *scratch, cutis_error *err
             vec3 local = {a[0] * n.x + a[3] * n.y + a[6] * n.z, a[1] * n.x + a[4] * n.y + a[7] * n.z,
                           a[2] * n.x + a[5] * n.y + a[8] * n.z};
             local = vec3_normalize(local);
+
             bool known = vec3_length2(local) > 0.5f && vec3_length2(vec3_load(rest + 3 * (size_t)v)) > 0.5f;
             vec3 delta = known ? vec3_sub(local, vec3_load(rest + 3 * (size_t)v)) : vec3_make(0, 0, 0);
             vec3_store(row + 3 * (size_t)v, delta);
         }
     }
+
     return CUTIS_OK;
 }
 
@@ -714,9 +757,11 @@ static cutis_result finish_targets(const fit_work *w, const float *weights, bool
             low = MIN(low, weights[f * count + k]);
             high = MAX(high, weights[f * count + k]);
         }
+
         bool mixed = low < 0 && high > 0;
         offsets[k] = mixed && may_add ? low : 0;
         scales[k] = mixed && !may_add ? MAX(high, -low) : high <= 0 ? low : high - offsets[k];
+
         if (scales[k] == 0) scales[k] = 1;
         add |= offsets[k] != 0;
     }
@@ -725,6 +770,7 @@ static cutis_result finish_targets(const fit_work *w, const float *weights, bool
     size_t all = count + add;
     fit->count = (int)all;
     fit->weights = ARENA_ARRAY(memory, float, frames *all);
+
     if (memory->failed) return error_memory(error, "morph targets");
     for (size_t f = 0; f < frames; f++) {
         for (size_t k = 0; k < count; k++)
@@ -743,10 +789,12 @@ static cutis_result finish_targets(const fit_work *w, const float *weights, bool
                 constant = vec3_add(constant, vec3_scale(vec3_load(at), offsets[k]));
                 delta = vec3_scale(vec3_load(at), scales[k]);
             }
+
             if (!(vec3_length(delta) > thin)) delta = vec3_make(0, 0, 0);
             vec3_store(at, delta);
         }
     }
+
     return CUTIS_OK;
 }
 
@@ -769,6 +817,8 @@ static cutis_result fit_exact(fit_work *w, arena *memory, arena *scratch, morph_
 static void components_take(fit_work *w, int limit, float *deltas, float *weights)
 {
     size_t side = (size_t)w->side;
+
+    /* every frame and every vertex counts alike */
     for (int f = 0; f < w->frames; f++) w->frame_scales[f] = 1;
     for (int v = 0; v < w->vertices; v++) w->vertex_scales[v] = 1;
     find_components(w);
@@ -780,6 +830,7 @@ static void components_take(fit_work *w, int limit, float *deltas, float *weight
     for (int f = 0; f < w->frames; f++)
         for (int k = 0; k < limit; k++)
             weights[(size_t)f * (size_t)limit + (size_t)k] = w->q[(size_t)f * side + (size_t)k];
+
     w->deltas = deltas;
     w->weights = weights;
     w->count = limit;
@@ -801,10 +852,12 @@ static cutis_result components_give(fit_work *w, int limit, const float *deltas,
     memcpy(fit->deltas, deltas, count * columns * sizeof(float));
     for (size_t f = 0; f < (size_t)w->frames; f++)
         memcpy(chosen + f * count, weights + f * (size_t)limit, count * sizeof(float));
+
     w->count = fit->count;
     w->weights = chosen;
     w->refit = fit->deltas;
     if (refit) parallel_for(w->def->jobs, w->vertices, VERTEX_GRAIN, refit_vertices, w);
+
     cutis_result result = finish_targets(w, chosen, w->def->limit > 1, memory, fit, error);
     if (result != CUTIS_OK || !w->def->normals) return result;
 
@@ -820,6 +873,7 @@ static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, m
     bool may_add = w->def->limit > 1;
     int limit = MIN(MIN(w->def->limit, SIDE_LIMIT - EXTRA) - may_add, MIN(w->frames, w->columns));
     w->side = MIN(limit + EXTRA, MIN(w->frames, w->columns));
+
     size_t side = (size_t)w->side;
 
     /* With room for the target that finish_targets may add: fit_normals uses them again. */
@@ -837,6 +891,7 @@ static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, m
     components_take(w, limit, deltas, weights);
     if (is_interrupted(w)) return CUTIS_OK;
     measure(w, true, fit);
+
     bool enough;
     fit->count = choose_count(w, w->def->tolerance * (1 - THIN), &enough);
 
@@ -847,6 +902,7 @@ static cutis_result fit_components(fit_work *w, arena *memory, arena *scratch, m
         if (scratch->failed) return error_memory(error, "morph targets");
         weigh_components(w, limit, deltas, weights, next_deltas, next_weights, fit);
     }
+
     if (fit->count == 0 || is_interrupted(w)) return CUTIS_OK;
     bool refit = enough && fit->flat_blends > 0;
     return components_give(w, limit, deltas, weights, refit, memory, scratch, fit, error);
@@ -894,6 +950,7 @@ static cutis_result fit_all(fit_work *w, arena *memory, arena *scratch, morph_fi
     /* targets and their weights */
     cutis_result result =
         w->def->exact ? fit_exact(w, memory, scratch, fit, error) : fit_components(w, memory, scratch, fit, error);
+
     if (result != CUTIS_OK) return result;
     fit->interrupted = is_interrupted(w);
     if (fit->interrupted) return CUTIS_OK;
@@ -914,8 +971,10 @@ cutis_result morph_fit_make(const morph_fit_def *def, arena *memory, morph_fit *
                   .vertices = def->character->vertex_count,
                   .frames = def->frame_count,
                   .flat = def->exact ? FLAT_EXACT : FLAT};
+
     if (w.vertices > INT32_MAX / 3) return error_memory(error, "morph targets");
     w.columns = 3 * w.vertices;
+
     arena scratch = arena_create(&memory->allocator);
     cutis_result result = fit_all(&w, memory, &scratch, fit, error);
     arena_destroy(&scratch);

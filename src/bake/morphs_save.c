@@ -47,6 +47,7 @@ cutis_result morphs_save(const cutis_morphs_def *def, struct file_store *store, 
                              .interrupted = def->interrupted,
                              .context = def->context,
                              .jobs = def->jobs};
+
     morph_fit fit = {0};
     arena memory = arena_create(def->allocator);
     cutis_result result = morph_fit_make(&fit_def, &memory, &fit, error);
@@ -63,6 +64,7 @@ cutis_result morphs_save(const cutis_morphs_def *def, struct file_store *store, 
     /* the file */
     gltf_bake_def out = {def, fit.count, fit.deltas, fit.normals, fit.weights};
     if (result == CUTIS_OK && !fit.interrupted) result = gltf_bake_write(&out, store, path, info, error);
+
     arena_destroy(&memory);
     return result;
 }

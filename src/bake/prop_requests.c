@@ -27,17 +27,21 @@ cutis_result cutis_bake_add_props(const cutis_character *character, const cutis_
 {
     *result = NULL;
     cutis_character *made = NULL;
+
     if (prop_count < 1) return error_set(error, CUTIS_ERROR_ARGUMENT, "no prop is given");
+
     for (int i = 0; i < prop_count; i++) {
         cutis_character *more = NULL;
         cutis_result code =
             !props[i].name || !(props[i].scale >= 0)
                 ? error_set(error, CUTIS_ERROR_ARGUMENT, "prop %d needs a name and a scale above 0", i)
                 : add_one(made ? made : character, &props[i], clip, message, context, allocator, &more, error);
+
         cutis_character_destroy(made);
         made = more;
         if (code != CUTIS_OK) return code;
     }
+
     *result = made;
     return CUTIS_OK;
 }
