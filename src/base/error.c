@@ -26,6 +26,7 @@ cutis_result error_set(cutis_error *error, cutis_result code, const char *format
             if (iscntrl((unsigned char)*c)) *c = '?';
         }
     }
+
     return code;
 }
 
@@ -65,6 +66,7 @@ static int edit_distance(const char *a, int length_a, const char *b, int length_
         last = row;
         row = free_row;
     }
+
     return last[length_b];
 }
 
@@ -88,6 +90,8 @@ static int words_distance(const char *name, int length, const char *candidate)
     int end_of_all = (int)strlen(candidate);
     int best = edit_distance(name, length, candidate, end_of_all);
     if (length < 3) return best;
+
+    /* runs of whole words */
     for (int begin = 0; begin < end_of_all; begin++) {
         if (!word_begins(candidate, begin)) continue;
         for (int end = begin + 1; end <= end_of_all; end++) {
@@ -95,6 +99,7 @@ static int words_distance(const char *name, int length, const char *candidate)
                 best = MIN(best, 1 + edit_distance(name, length, candidate + begin, end - begin));
         }
     }
+
     return best;
 }
 
@@ -115,6 +120,7 @@ void name_search_offer(name_search *search, const char *candidate)
 
     /* A beginning of the name is a good guess too. */
     if (length >= 3 && strncmp(search->name, candidate, length) == 0) distance = MIN(distance, 1);
+
     if (distance < search->distance) {
         search->distance = distance;
         search->nearest = candidate;

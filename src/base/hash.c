@@ -19,12 +19,16 @@ uint64_t hash_bytes(const void *data, size_t size, uint64_t seed)
 {
     const unsigned char *bytes = data;
     uint64_t hash = mix(seed + 0x9e3779b97f4a7c15u) ^ size;
+
+    /* eight bytes at a time */
     for (; size >= 8; size -= 8, bytes += 8) {
         uint64_t word;
         memcpy(&word, bytes, 8);
         hash = (hash ^ word) * 0xe7037ed1a0b428dbu;
         hash ^= hash >> 31;
     }
+
+    /* the last bytes */
     uint64_t tail = 0;
     if (size) memcpy(&tail, bytes, size);
     return mix(hash ^ tail);

@@ -86,6 +86,8 @@ void *arena_push(arena *a, size_t count, size_t size)
             a->failed = true;
             return NULL;
         }
+
+        /* in front of the others, its header used up */
         *chunk = (arena_chunk){a->chunks, chunk_bytes};
         a->chunks = chunk;
         a->used = ALIGNMENT;

@@ -59,10 +59,12 @@ static void pool_work(cutis_pool *pool, int self)
 /* Wait until the generation is no longer `seen`. */
 static void pool_wait(cutis_pool *pool, unsigned seen)
 {
+    /* a run often follows soon: spin before sleeping */
     for (int spin = 0; spin < SPIN_COUNT; spin++) {
         if (atomic_load(&pool->generation) != seen) return;
         if (spin % 64 == 63) sched_yield();
     }
+
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add(&pool->sleepers, 1);
     while (atomic_load(&pool->generation) == seen) pthread_cond_wait(&pool->wake, &pool->mutex);
@@ -78,9 +80,12 @@ static void *pool_thread(void *context)
         pool_wait(pool, seen);
         seen = atomic_load(&pool->generation);
         if (atomic_load(&pool->stop)) return NULL;
+
+        /* join the run while it is open */
         int entry = atomic_load(&pool->entry);
         while (entry & ENTRY_OPEN && !atomic_compare_exchange_weak(&pool->entry, &entry, entry + 1)) continue;
         if (!(entry & ENTRY_OPEN)) continue;
+
         pool_work(pool, worker->number);
         atomic_fetch_sub(&pool->entry, 1);
     }
@@ -136,14 +141,17 @@ cutis_result cutis_pool_create(int thread_count, const cutis_allocator *allocato
         return error_set(error, CUTIS_ERROR_ARGUMENT, "%d threads: the range is 0 (one per processor) to %d",
                          thread_count, THREAD_LIMIT);
     }
+
     if (thread_count == 0) thread_count = MIN(system_processor_count(), THREAD_LIMIT);
 
     /* the pool */
     cutis_pool *pool = memory_allocate(allocator, 1, sizeof *pool);
     if (!pool) return error_memory(error, "a thread pool");
+
     pool->allocator = memory_resolve(allocator);
     pool->jobs = (cutis_jobs){pool, pool_run};
     pool->thread_count = thread_count;
+
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
 
@@ -164,9 +172,12 @@ cutis_result cutis_pool_create(int thread_count, const cutis_allocator *allocato
 void cutis_pool_destroy(cutis_pool *pool)
 {
     if (!pool) return;
+
+    /* wake all threads, and wait for their end */
     atomic_store(&pool->stop, true);
     pool_post(pool);
     for (int i = 0; i < pool->started; i++) pthread_join(pool->threads[i], NULL);
+
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
     cutis_allocator allocator = pool->allocator;
@@ -196,6 +207,8 @@ void parallel_for(const cutis_jobs *jobs, int count, int grain, void (*body)(voi
     if (count <= 0) return;
     parallel_blocks blocks = {count, grain, body, context};
     int block_count = (count - 1) / grain + 1;
+
+    /* in parallel, or here when there is one block only */
     if (jobs && block_count > 1) {
         jobs->run(jobs->context, block_count, parallel_block, &blocks);
     } else {

@@ -23,8 +23,11 @@ FILE *system_create(const char *path)
 {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (descriptor < 0) return NULL;
+
     FILE *file = fdopen(descriptor, "wb");
     if (file) return file;
+
+    /* the first failure is the one to report */
     int failure = errno;
     close(descriptor);
     unlink(path);
@@ -117,6 +120,7 @@ bool system_program(char *path, size_t size)
     return _NSGetExecutablePath(path, &length) == 0;
 #else
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
+
     if (length <= 0) return false;
     path[length] = 0;
     return true;

@@ -22,6 +22,8 @@ bool text_number(const char **cursor, const char *end, double *value)
 {
     const char *p = *cursor;
     bool negative = false;
+
+    /* sign */
     if (p < end && (*p == '-' || *p == '+')) negative = *p++ == '-';
 
     /* digits: 18 of them fit, more only scale */
@@ -49,6 +51,7 @@ bool text_number(const char **cursor, const char *end, double *value)
             if (exponent > -100000) exponent--;
         }
     }
+
     if (!any) return false;
 
     /* exponent */
