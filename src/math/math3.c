@@ -14,6 +14,7 @@ vec3 vec3_orthogonal(vec3 a)
     } else {
         axis.z = 1;
     }
+
     return vec3_normalize(vec3_cross(a, axis));
 }
 
@@ -26,11 +27,13 @@ mat34 mat34_multiply(mat34 a, mat34 b)
     mat34 c;
     for (int row = 0; row < 3; row++) {
         const float *r = a.m + 4 * row;
+
         for (int column = 0; column < 4; column++) {
             c.m[4 * row + column] = r[0] * b.m[column] + r[1] * b.m[4 + column] + r[2] * b.m[8 + column];
         }
         c.m[4 * row + 3] += r[3];
     }
+
     return c;
 }
 
@@ -67,6 +70,7 @@ bool mat34_inverse(mat34 a, mat34 *inverse)
         }
         inverse->m[4 * row + 3] = (float)-(r[0] * m[3] + r[1] * m[7] + r[2] * m[11]);
     }
+
     return true;
 }
 
@@ -83,6 +87,8 @@ void mat34_decompose(mat34 m, vec3 *translation, quat *rotation, vec3 *scale)
     *translation = vec3_make(m.m[3], m.m[7], m.m[11]);
     vec3 x = {m.m[0], m.m[4], m.m[8]}, y = {m.m[1], m.m[5], m.m[9]}, z = {m.m[2], m.m[6], m.m[10]};
     *scale = vec3_make(vec3_length(x), vec3_length(y), vec3_length(z));
+
+    /* the axes, right-handed: a mirrored frame has a negative scale along x */
     x = vec3_normalize(x);
     y = vec3_normalize(y);
     z = vec3_normalize(z);
@@ -95,6 +101,7 @@ void mat34_decompose(mat34 m, vec3 *translation, quat *rotation, vec3 *scale)
     if (vec3_length2(z) == 0) z = vec3_length2(x) > 0 && vec3_length2(y) > 0 ? vec3_cross(x, y) : z;
     if (vec3_length2(x) == 0) x = vec3_cross(y, z);
     if (vec3_length2(y) == 0) y = vec3_cross(z, x);
+
     *rotation = quat_from_matrix((mat3){{x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z}});
 }
 
@@ -147,6 +154,8 @@ quat quat_axis_angle(vec3 unit_axis, double radians)
 quat quat_slerp(quat a, quat b, float t)
 {
     double dot = (double)a.x * b.x + (double)a.y * b.y + (double)a.z * b.z + (double)a.w * b.w;
+
+    /* along the shorter arc: q and -q are the same rotation */
     double sign = dot < 0 ? -1 : 1;
     dot = fabs(dot);
     double u = 1 - (double)t, v = (double)t;
@@ -157,6 +166,7 @@ quat quat_slerp(quat a, quat b, float t)
         u = det_sin(u * angle) / s;
         v = det_sin(v * angle) / s;
     }
+
     v *= sign;
     quat q = {(float)(u * a.x + v * b.x), (float)(u * a.y + v * b.y), (float)(u * a.z + v * b.z),
               (float)(u * a.w + v * b.w)};
@@ -199,6 +209,7 @@ quat quat_from_matrix(mat3 rotation)
         float s = sqrtf(1 + m[8] - m[0] - m[4]) * 2;
         q = (quat){(m[2] + m[6]) / s, (m[5] + m[7]) / s, s / 4, (m[3] - m[1]) / s};
     }
+
     return quat_normalize(q);
 }
 
@@ -236,8 +247,10 @@ quat polar_rotation(mat3 a, quat guess, int iterations)
             omega = vec3_scale(omega, 0.5f / angle);
             angle = 0.5f;
         }
+
         q = quat_normalize(quat_multiply(quat_axis_angle(vec3_scale(omega, 1 / angle), (double)angle), q));
     }
+
     return q;
 }
 
@@ -251,6 +264,7 @@ void eigen_symmetric(mat3 a, float values[3], mat3 *vectors)
         double off = m[0][1] * m[0][1] + m[0][2] * m[0][2] + m[1][2] * m[1][2];
         double diagonal = m[0][0] * m[0][0] + m[1][1] * m[1][1] + m[2][2] * m[2][2];
         if (off <= 1e-26 * diagonal || off == 0) break;
+
         for (int p = 0; p < 2; p++) {
             for (int q = p + 1; q < 3; q++) {
                 if (m[p][q] == 0) continue;
@@ -259,11 +273,14 @@ void eigen_symmetric(mat3 a, float values[3], mat3 *vectors)
                 double theta = (m[q][q] - m[p][p]) / (2 * m[p][q]);
                 double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
                 double c = 1 / sqrt(t * t + 1), s = t * c;
+
+                /* applied to the columns, then to the rows and the eigenvectors */
                 for (int k = 0; k < 3; k++) {
                     double x = m[k][p], y = m[k][q];
                     m[k][p] = c * x - s * y;
                     m[k][q] = s * x + c * y;
                 }
+
                 for (int k = 0; k < 3; k++) {
                     double x = m[p][k], y = m[q][k];
                     m[p][k] = c * x - s * y;
@@ -289,6 +306,7 @@ void eigen_symmetric(mat3 a, float values[3], mat3 *vectors)
         }
     }
 
+    /* values, and vectors as columns */
     for (int column = 0; column < 3; column++) {
         values[column] = (float)m[order[column]][order[column]];
         for (int row = 0; row < 3; row++) vectors->m[3 * row + column] = (float)v[row][order[column]];
@@ -312,9 +330,11 @@ bool cholesky_solve(double *a, double *x, int n)
         for (int k = 0; k < i; k++) x[i] -= a[i * n + k] * x[k];
         x[i] /= a[i * n + i];
     }
+
     for (int i = n - 1; i >= 0; i--) {
         for (int k = i + 1; k < n; k++) x[i] -= a[k * n + i] * x[k];
         x[i] /= a[i * n + i];
     }
+
     return true;
 }

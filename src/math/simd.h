@@ -98,7 +98,9 @@ static inline vfloat v_select(vint mask, vfloat yes, vfloat no)
     vint y, n;
     memcpy(&y, &yes, sizeof y);
     memcpy(&n, &no, sizeof n);
+
     vint bits = (mask & y) | (~mask & n);
+
     vfloat result;
     memcpy(&result, &bits, sizeof result);
     return result;
@@ -242,10 +244,13 @@ typedef float vrecord __attribute__((vector_size(16)));
 /* Exchange lanes and components within each half: the same network serves both ways. */
 static inline void v_exchange(vfloat m[4])
 {
+    /* interleave the components in pairs */
     vfloat a = __builtin_shufflevector(m[0], m[1], 0, 8, 1, 9, 4, 12, 5, 13);
     vfloat b = __builtin_shufflevector(m[0], m[1], 2, 10, 3, 11, 6, 14, 7, 15);
     vfloat c = __builtin_shufflevector(m[2], m[3], 0, 8, 1, 9, 4, 12, 5, 13);
     vfloat d = __builtin_shufflevector(m[2], m[3], 2, 10, 3, 11, 6, 14, 7, 15);
+
+    /* join the pairs */
     m[0] = __builtin_shufflevector(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
     m[1] = __builtin_shufflevector(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
     m[2] = __builtin_shufflevector(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
@@ -267,6 +272,7 @@ static inline void v_store4(float *to, const int32_t *index, const vfloat in[4])
 {
     vfloat m[4] = {in[0], in[1], in[2], in[3]};
     v_exchange(m);
+
     for (int i = 0; i < 4; i++) {
         vrecord low = __builtin_shufflevector(m[i], m[i], 0, 1, 2, 3);
         vrecord high = __builtin_shufflevector(m[i], m[i], 4, 5, 6, 7);
@@ -280,10 +286,13 @@ static inline void v_store4(float *to, const int32_t *index, const vfloat in[4])
 /* Exchange lanes and components. */
 static inline void v_exchange(vfloat m[4])
 {
+    /* interleave the components in pairs */
     vfloat a = __builtin_shufflevector(m[0], m[1], 0, 4, 1, 5);
     vfloat b = __builtin_shufflevector(m[0], m[1], 2, 6, 3, 7);
     vfloat c = __builtin_shufflevector(m[2], m[3], 0, 4, 1, 5);
     vfloat d = __builtin_shufflevector(m[2], m[3], 2, 6, 3, 7);
+
+    /* join the pairs */
     m[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
     m[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
     m[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);

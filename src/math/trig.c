@@ -48,6 +48,7 @@ static double sin_quarter(double x, int quarter)
 
     /* pi/2 in two parts, so that the difference keeps its digits. */
     double r = (x - turns * 1.57079632673412561417) - turns * 6.07710050650619224932e-11;
+
     int q = (int)((int64_t)turns & 3) + quarter;
     double value = q & 1 ? cos_small(r) : sin_small(r);
     return q & 2 ? -value : value;
@@ -87,10 +88,16 @@ double det_exp(double x)
 {
     if (x < -700) return 0;
     if (x > 700) x = 700;
+
+    /* x = n log 2 + r */
     double n = floor(x / LN2 + 0.5);
     double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
+
+    /* the Taylor series of exp(r) */
     double s = 1;
     for (int k = 14; k >= 1; k--) s = 1 + r * s / k;
+
+    /* 2^n by its exponent bits */
     uint64_t bits = (uint64_t)((int64_t)n + 1023) << 52;
     double scale;
     memcpy(&scale, &bits, sizeof scale);
@@ -100,10 +107,13 @@ double det_exp(double x)
 double det_log(double x)
 {
     if (!(x > 0)) return -1e300;
+
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     int exponent = (int)(bits >> 52) - 1023;
     if (exponent == -1023) return det_log(x * 18014398509481984.0) - 54 * LN2;
+
+    /* the mantissa, between sqrt(1/2) and sqrt(2) */
     bits = (bits & 0x000fffffffffffffu) | 0x3ff0000000000000u;
     double m;
     memcpy(&m, &bits, sizeof m);
