@@ -57,8 +57,11 @@ double kit_point_value(const solver_build *build, int point, int parameter)
 {
     const point_weights *weights = build->weights;
     if (!weights->joints) return build->values[parameter];
+
+    /* the mean by weight, and to the bit what all bones have where they agree */
     double sum = 0, total = 0, first = build->values[parameter];
     bool same = true;
+
     for (int i = weights->first[point]; i < weights->first[point + 1]; i++) {
         double own = kit_bone_value(build, weights->joints[i], parameter);
         if (total == 0) first = own;
@@ -66,6 +69,7 @@ double kit_point_value(const solver_build *build, int point, int parameter)
         sum += (double)weights->weights[i] * own;
         total += (double)weights->weights[i];
     }
+
     return same || !(total > 0) ? first : sum / total;
 }
 
@@ -96,10 +100,12 @@ static mat34 joint_local(const cutis_character *character, const float *pose, in
 
 void kit_pose_between(const cutis_character *character, const float *from, const float *to, float t, float *pose)
 {
+    /* the last pose to the bit */
     if (t >= 1) {
         memcpy(pose, to, (size_t)character->joint_count * 12 * sizeof(float));
         return;
     }
+
     for (int j = 0; j < character->joint_count; j++) {
         int parent = character->joints[j].parent;
 
@@ -127,6 +133,7 @@ kit_walk kit_walk_start(const cutis_character *character, float *memory, int ste
 {
     size_t floats = (size_t)character->joint_count * 12;
     kit_walk walk = {.character = character, .target = input->joints};
+
     walk.rest = memory;
     walk.joints = walk.rest + floats;
     walk.skin = walk.joints + floats;
@@ -135,6 +142,8 @@ kit_walk kit_walk_start(const cutis_character *character, float *memory, int ste
     cutis_pose_rest(character, walk.rest);
     memcpy(walk.joints, walk.rest, floats * sizeof(float));
     skin_matrices(character, walk.joints, walk.skin);
+
+    /* a walk only where there is a way to go */
     if (memcmp(walk.rest, walk.target, floats * sizeof(float)) != 0) walk.step_count = step_count;
 
     /* the solver sees the walk */
@@ -149,6 +158,7 @@ bool kit_walk_next(kit_walk *walk)
 {
     if (walk->step >= walk->step_count) return false;
     walk->step++;
+
     float t = (float)walk->step / (float)walk->step_count;
     kit_pose_between(walk->character, walk->rest, walk->target, t, walk->joints);
     skin_matrices(walk->character, walk->joints, walk->skin);
@@ -166,12 +176,14 @@ vec3 kit_transform(const float transform[12], vec3 centre, float size, vec3 x)
 vec3 kit_blow(const solver_input *input, vec3 place)
 {
     vec3 sum = {0, 0, 0};
+
     for (int i = 0; i < input->impulse_count; i++) {
         const cutis_impulse *blow = &input->impulses[i];
         vec3 away = vec3_sub(place, vec3_load(blow->place));
         float share = 1 - vec3_length2(away) / (blow->radius * blow->radius);
         if (share > 0) sum = vec3_madd(sum, vec3_load(blow->velocity), share * share);
     }
+
     return sum;
 }
 
@@ -187,6 +199,7 @@ vec3 kit_wind(const solver_input *input, vec3 normal, vec3 velocity, float thick
     /* the dynamic pressure of the air that comes towards the skin, over the flesh's mass for each area */
     float speed = vec3_dot(normal, vec3_sub(vec3_load(input->wind), velocity));
     if (!(speed < 0) || !(thickness > 0)) return vec3_make(0, 0, 0);
+
     float push = 0.5f * AIR * speed * speed / thickness;
     return vec3_scale(normal, -MIN(push, WIND_MOST * thickness));
 }
@@ -199,6 +212,7 @@ void kit_skin_limit(const float *before, int point_count, float reach, float *sk
     double sum[3] = {0};
     for (int p = 0; p < point_count; p++)
         for (int c = 0; c < 3; c++) sum[c] += (double)skin[3 * p + c] - (double)before[3 * p + c];
+
     int n = MAX(point_count, 1);
     vec3 mean = {(float)(sum[0] / n), (float)(sum[1] / n), (float)(sum[2] / n)};
 
